@@ -1,0 +1,65 @@
+# The front door. Every target says what it does and how long it took; `make` alone lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+.PHONY: help setup build demo test accept bench nightly lint fmt clean undo-setup
+
+PYTHON := .venv/bin/python
+# Namespaces, TUN devices and hugepages need root; a user goes through sudo.
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env=PYTHONDONTWRITEBYTECODE)
+export PYTHONDONTWRITEBYTECODE := 1
+PRESET ?= release
+
+help:
+	@echo 'make demo               the gNB between a UPF and a UE, with real TCP, in network namespaces'
+	@echo 'make test               lint, unit tests (release, ASan + UBSan, TSan), oracle and end-to-end tests'
+	@echo '                        ONLY=lint,release,asan,tsan,python runs some of them'
+	@echo 'make accept PART=host   one line for each requirement: measured, target, verdict'
+	@echo 'make bench              cycles per packet, JSON and a table in out/'
+	@echo 'make build PRESET=...   release (default), debug, asan or tsan into build/'
+	@echo 'make lint, make fmt     check and repair style'
+	@echo 'make nightly            test, accept and bench, one after another'
+	@echo 'make setup, undo-setup  install what is missing (the others call it); take it back'
+	@echo 'make clean              remove build/ and out/'
+
+setup:
+	@setup/install.sh
+
+build: setup
+	@setup/build.sh $(PRESET)
+
+demo: setup
+	@setup/build.sh release
+	@$(SUDO) $(PYTHON) tests/demo/demo.py
+
+test: setup
+	@$(PYTHON) tests/run_all.py $(if $(ONLY),--only $(ONLY))
+
+accept: setup
+	@$(PYTHON) tests/accept/run.py --known $(PART)
+	@setup/build.sh release
+	@$(SUDO) $(PYTHON) tests/accept/run.py $(PART)
+
+bench: setup
+	@setup/build.sh release
+	@$(SUDO) $(PYTHON) bench/run.py
+
+nightly:
+	@failed=0; for target in test 'accept PART=host' bench; do \
+	  echo "nightly: make $$target"; $(MAKE) $$target || failed=1; done; exit $$failed
+
+lint: setup
+	@tests/lint/lint.sh
+
+fmt: setup
+	@git ls-files -co --exclude-standard 'src/*.h' 'src/*.cpp' 'bench/*.h' 'bench/*.cpp' | xargs -r .venv/bin/clang-format -i
+	@.venv/bin/ruff format --quiet .
+	@.venv/bin/ruff check --quiet --fix .
+	@echo 'fmt: done'
+
+clean:
+	@rm -rf build out
+	@echo 'clean: build/ and out/ removed'
+
+undo-setup:
+	@setup/undo.sh

@@ -1,0 +1,37 @@
+# Third-party libraries, all from distribution packages (setup/packages.txt).
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(GTest REQUIRED)
+find_package(benchmark QUIET)
+find_package(Threads REQUIRED)
+
+find_path(EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
+add_library(expected INTERFACE)
+target_include_directories(expected SYSTEM INTERFACE ${EXPECTED_INCLUDE})
+
+find_path(RAPIDCHECK_INCLUDE rapidcheck.h REQUIRED)
+find_library(RAPIDCHECK_LIBRARY rapidcheck REQUIRED)
+add_library(rapidcheck INTERFACE)
+target_include_directories(rapidcheck SYSTEM INTERFACE ${RAPIDCHECK_INCLUDE})
+target_link_libraries(rapidcheck INTERFACE ${RAPIDCHECK_LIBRARY})
+
+pkg_check_modules(DPDK libdpdk>=22.11)
+option(SPLITPLANE_WITH_DPDK "Build the folders that need DPDK" ${DPDK_FOUND})
+if(SPLITPLANE_WITH_DPDK)
+  if(NOT DPDK_FOUND)
+    message(FATAL_ERROR "libdpdk >= 22.11 was not found by pkg-config; 'make setup' installs it, "
+                        "-DSPLITPLANE_WITH_DPDK=OFF builds what does without it")
+  endif()
+  find_package(yaml-cpp REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(CLI11 REQUIRED)
+  # DPDK's own -march comes before ours (splitplane_flags is linked last), and its headers count as system headers.
+  add_library(dpdk INTERFACE)
+  set(dpdk_cflags ${DPDK_CFLAGS})
+  list(FILTER dpdk_cflags EXCLUDE REGEX "^-(I|march)")
+  target_compile_options(dpdk INTERFACE ${dpdk_cflags})
+  target_include_directories(dpdk SYSTEM INTERFACE ${DPDK_INCLUDE_DIRS})
+  target_link_libraries(dpdk INTERFACE ${DPDK_LDFLAGS} Threads::Threads)
+  target_compile_definitions(dpdk INTERFACE ALLOW_EXPERIMENTAL_API)
+endif()

@@ -1,0 +1,46 @@
+# splitplane_folder(NAME DEPENDS targets...): the library of src/NAME, and NAME_test from the *_test.cpp beside the sources.
+# A folder's headers are reachable as "NAME/header.h" only by targets that link it: each folder publishes an include
+# root that holds nothing but a link to itself, so an include against the dependency rule does not compile.
+
+add_library(splitplane_flags INTERFACE)
+target_compile_options(splitplane_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wno-sign-conversion -Wno-interference-size -Wno-missing-field-initializers
+  -march=${SPLITPLANE_MARCH} -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  target_compile_options(splitplane_flags INTERFACE -Wno-unknown-warning-option)
+endif()
+if(SPLITPLANE_SANITIZE)
+  target_compile_options(splitplane_flags INTERFACE -fsanitize=${SPLITPLANE_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(splitplane_flags INTERFACE -fsanitize=${SPLITPLANE_SANITIZE})
+  if(SPLITPLANE_SANITIZE MATCHES thread)
+    target_compile_definitions(splitplane_flags INTERFACE RTE_USE_C11_MEM_MODEL)
+    target_compile_options(splitplane_flags INTERFACE -Wno-tsan)
+  endif()
+endif()
+
+function(splitplane_folder name)
+  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
+  set(dir ${CMAKE_CURRENT_SOURCE_DIR}/src/${name})
+  set(root ${CMAKE_CURRENT_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${dir} ${root}/${name} SYMBOLIC)
+
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  if(sources)
+    add_library(${name} STATIC ${sources})
+    set(scope PUBLIC)
+  else()
+    add_library(${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${name} ${scope} ${root})
+  target_link_libraries(${name} ${scope} ${arg_DEPENDS} splitplane_flags)
+  if(tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE ${name} GTest::gmock GTest::gtest_main rapidcheck)
+    add_test(NAME ${name} COMMAND ${name}_test)
+  endif()
+endfunction()

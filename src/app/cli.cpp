@@ -1,0 +1,111 @@
+#include "app/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/cli_suggest.h"
+#include "app/cli_version.h"
+#include "app/ctl.h"
+
+namespace splitplane::app {
+namespace {
+
+std::string seconds(const std::string& text) {
+  double value = 0;
+  if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value > 0 && value <= 1e9) return {};
+  return "'" + printable(text) + "' is no number of seconds; allowed: above 0";
+}
+
+void add_launch(CLI::App& app, bool ue, LaunchRequest& request, const Commands& commands, std::function<int(CliOutput&)>& action) {
+  CLI::App* command = ue ? app.add_subcommand("ue", "Runs the UE side of the air, with a TUN device")
+                         : app.add_subcommand("run", "Runs the user plane of a configuration");
+  command->add_option("CONFIG", request.file, "Configuration file (YAML)")->required();
+  command->add_option_function<double>("--duration", [&](double s) { request.options.duration_s = s; }, "Seconds until it ends by itself")
+      ->check(CLI::Validator(&seconds, "SECONDS"));
+  command->add_option("--stats-json", request.options.stats_json, "Writes the final statistics to this file");
+  command->add_option("--log-level", request.log_level, "Instead of the file's")->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+  command->footer(ue ? "Example:\n  splitplane ue config/ue-demo.yaml --duration 60"
+                     : "Example:\n  splitplane run config/demo.yaml --duration 60 --stats-json out/stats.json");
+  command->callback([&request, &commands, &action, ue] {
+    request.ue = ue;
+    action = [&](CliOutput& output) { return launch(request, commands, output.err); };
+  });
+}
+
+// "splitplane ctl bearer": the commands on the line, as far as they were understood.
+std::string command_path(const CLI::App& app) {
+  std::string path = "splitplane";
+  for (auto commands = app.get_subcommands(); !commands.empty(); commands = commands[0]->get_subcommands()) {
+    path += " " + commands[0]->get_name();
+  }
+  return path;
+}
+
+// Bad usage in one line: the fault, the nearest known word, and where the rest is written.
+std::string usage_line(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
+  const CLI::App* at = &app;
+  for (auto commands = app.get_subcommands(); !commands.empty(); commands = at->get_subcommands()) at = commands[0];
+  std::vector<std::string> words;
+  for (const CLI::App* sub : at->get_subcommands([](const CLI::App*) { return true; })) words.push_back(sub->get_name());
+  for (const CLI::Option* option : at->get_options()) {
+    for (const auto& name : option->get_lnames()) words.push_back("--" + name);
+  }
+  const std::vector<std::string_view> known(words.begin(), words.end());
+  std::string hint;
+  for (int i = 1; i < argc && hint.empty(); ++i) {
+    const std::string_view word = argv[i];
+    if (printable(error.what(), 500).find(word) == std::string::npos || word.size() < 2) continue;
+    if (const auto near = closest(word, known); near && *near != word) hint = fmt::format(", did you mean '{}'?", *near);
+  }
+  const std::string path = command_path(app);
+  return fmt::format("{}: {}{}; see `{} --help`\n", path, printable(error.what(), 300), hint, path);
+}
+
+int parse_and_act(int argc, const char* const* argv, const Commands& commands, CliOutput& output) {
+  CLI::App app("Splitplane: a 5G gNB user plane", "splitplane");
+  app.set_version_flag("--version", std::string("splitplane ") + kVersion);
+  app.require_subcommand(1);
+  app.footer("Example:\n  splitplane check config/demo.yaml && splitplane run config/demo.yaml");
+
+  std::function<int(CliOutput&)> action;
+  LaunchRequest request;
+  add_launch(app, false, request, commands, action);
+  add_launch(app, true, request, commands, action);
+
+  std::string file;
+  bool file_only = false;
+  CLI::App* check_command = app.add_subcommand("check", "Checks a configuration and this machine; starts nothing");
+  check_command->add_option("CONFIG", file, "Configuration file (YAML)")->required();
+  check_command->add_flag("--file-only", file_only, "Only the file, not whether this machine can run it");
+  check_command->add_flag("--json", output.json, "JSON for machines");
+  check_command->footer("Example:\n  splitplane check config/demo.yaml");
+  check_command->callback([&] { action = [&](CliOutput& o) { return check(file, file_only, o); }; });
+  add_ctl(app, action);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error, output.out, output.err);
+    output.err << usage_line(app, error, argc, argv);
+    return kExitBadUsage;
+  }
+  return action(output);
+}
+
+}  // namespace
+
+int cli_main(int argc, const char* const* argv, const Commands& commands, std::ostream& out, std::ostream& err) {
+  try {
+    CliOutput output{out, err};
+    const int code = parse_and_act(argc, argv, commands, output);
+    out.flush();
+    return code;
+  } catch (const std::exception& error) {
+    err << "splitplane: " << printable(error.what(), 300) << '\n';
+    return kExitFailed;
+  }
+}
+
+}  // namespace splitplane::app

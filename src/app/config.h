@@ -1,0 +1,111 @@
+// The configuration of `splitplane run` and `splitplane ue` as plain data. config_load.cpp reads it from YAML and
+// refuses what it does not know; config/schema.json describes the same for editors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+#include "base/ip_address.h"
+#include "datapath/feature_set.h"
+#include "ran/bearer_config.h"
+
+namespace splitplane::app {
+
+struct MemoryConfig {
+  enum class Hugepages { kAuto, kRequire, kNever };  // auto: use them when reserved, else --no-huge with a warning
+  Hugepages hugepages = Hugepages::kAuto;
+  std::size_t megabytes = 512;
+  unsigned mbufs = 65535;          // per worker pool
+  unsigned mbuf_data_bytes = 2048; // data room behind the headroom
+};
+
+struct PortConfig {
+  std::string name;    // how the rest of the file refers to it
+  std::string device;  // DPDK device: "net_af_packet,iface=n3" or a PCI address "0000:3b:00.0"
+  std::uint16_t rx_queues = 1, tx_queues = 1;
+  std::uint16_t rx_descriptors = 1024, tx_descriptors = 1024;
+  std::uint16_t mtu = 1500;
+  bool promiscuous = true;
+};
+
+// An N3 interface: a port, and the addresses of ours on it (at most one of each family).
+struct N3Config {
+  std::string port;
+  std::optional<IpAddress> ipv4, ipv6;
+  std::optional<IpAddress> gateway_ipv4, gateway_ipv6;  // next hop for peers; absent: the peer itself is on link
+  std::optional<MacAddress> peer_mac;                   // absent: resolved by ARP / neighbour discovery
+};
+
+// The air interface in header mode: frames with EtherType 0x88B5.
+struct AirConfig {
+  std::string port;
+  MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+};
+
+struct PolicyConfig {
+  enum class Kind { kBusy, kYield };
+  Kind kind = Kind::kYield;
+  unsigned empty_rounds = 64;  // yield: empty rounds before a sleep
+  unsigned sleep_us = 50;      // yield: length of that sleep
+};
+
+struct WorkerConfig {
+  enum class Function { kGnb, kL2fwd, kDispatch };
+  std::string name;
+  unsigned core = 0;
+  Function function = Function::kGnb;
+  datapath::FeatureSet features = datapath::FeatureSet::clone;
+  std::string n3, air;            // gnb, dispatch: port names
+  std::string rx, tx;             // l2fwd: port names
+  std::uint16_t queue = 0;        // gnb: rx and tx queue index on its ports; tx queue only when fed by a dispatcher
+  unsigned shard_first = 0, shard_last = 255;
+  std::vector<std::string> to;    // dispatch: the gnb workers it feeds
+  PolicyConfig policy;
+};
+
+// `count` bearers that differ by one in uplink TEID and UE address; identities are given out by the gNB in shard order.
+struct BearerGroupConfig {
+  std::size_t count = 1;
+  ran::BearerConfig first;
+  std::optional<unsigned> shard;  // all of them in this shard; absent: the gNB spreads them
+};
+
+// The i-th bearer of a group: uplink TEID and UE addresses are `i` further on than the first's.
+[[nodiscard]] ran::BearerConfig bearer_at(const BearerGroupConfig& group, std::size_t i);
+
+// `splitplane ue`: the UE side of the air, in header mode.
+struct UeConfig {
+  std::string port;               // air port
+  std::string tun = "splitue0";   // name of the TUN device it creates
+  std::string gnb_control;        // control socket of the gNB, from which it learns the bearers
+  MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+  unsigned core = 0;
+  PolicyConfig policy;
+};
+
+struct Config {
+  std::string file;                         // where it came from, for messages
+  std::string file_prefix = "splitplane";   // DPDK file prefix: one running instance each
+  std::string control;                      // path of the control socket; load_config fills in <runtime directory>/<file_prefix>.sock
+  std::string log_level = "info";
+  unsigned instance = 1;                    // upper bits of our TEIDs, 0..63
+  std::size_t max_bearers = 65536;          // 256 shards share them evenly; at most 256 * 2^18
+  MemoryConfig memory;
+  std::vector<PortConfig> ports;
+  std::vector<N3Config> n3;
+  std::vector<AirConfig> air;
+  std::vector<WorkerConfig> workers;
+  std::vector<BearerGroupConfig> bearers;
+  std::optional<UeConfig> ue;               // in a `splitplane ue` file, instead of n3, air, workers and bearers
+  std::map<std::string, int> lines;         // key path -> line of the file, for messages
+};
+
+// Reads and checks a file. Error: "<file>:<line>: <key>: what is wrong; what is allowed" (one line).
+[[nodiscard]] Expected<Config> load_config(const std::string& path);
+
+}  // namespace splitplane::app

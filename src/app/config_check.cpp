@@ -1,0 +1,145 @@
+// Checks of ports, N3 and air, and of memory; config_check_worker.cpp holds those of workers and bearers.
+#include "app/config_check.h"
+
+#include <algorithm>
+#include <set>
+
+#include "app/cli_suggest.h"
+#include "app/config_check_device.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr unsigned kFrameOverhead = 14 + 8;  // Ethernet header and two VLAN tags in front of the MTU
+// What one mbuf takes besides its data: struct rte_mbuf, headroom, mempool object header.
+constexpr std::size_t kMbufOverhead = 128 + 128 + 64;
+
+std::string port_names(const Config& config) {
+  std::vector<std::string_view> names;
+  for (const auto& port : config.ports) names.emplace_back(port.name);
+  return comma_list(names);
+}
+
+bool has_port(const Config& config, const std::string& name) {
+  return std::any_of(config.ports.begin(), config.ports.end(), [&](const PortConfig& p) { return p.name == name; });
+}
+
+std::optional<Finding> check_device(const Config& config, const PortConfig& port, std::set<std::string>& names,
+                                    std::set<std::string>& interfaces) {
+  const std::string key = "ports." + port.name;
+  const auto device = parse_device(port.device);
+  if (!device) return Finding{key + ".device", device.error().message};
+  if (!names.insert(device->name).second) {
+    return Finding{key + ".device", fmt::format("'{}' is the name of another port's device; allowed: a name of its own, such as "
+                                                "net_null0 and net_null1", device->name)};
+  }
+  if (const auto iface = device->arg("iface"); iface && device->driver == Driver::kAfPacket && !interfaces.insert(*iface).second) {
+    return Finding{key + ".device", fmt::format("interface {} belongs to another port, and each would receive every packet; "
+                                                "allowed: one port an interface, with qpairs=N for N queues", *iface)};
+  }
+  if (const auto queues = device->queues()) {
+    const bool spreads = device->driver == Driver::kAfPacket || device->driver == Driver::kAfXdp;
+    if (port.rx_queues > *queues || (spreads && port.rx_queues != *queues)) {
+      return Finding{key + ".rx_queues", fmt::format("is {}, but the device has {} by its arguments, and spreads packets over all; "
+                                                     "allowed: {}", port.rx_queues, *queues, *queues)};
+    }
+    if (port.tx_queues > *queues) {
+      return Finding{key + ".tx_queues", fmt::format("is {}, but the device has {} by its arguments; allowed: 1 to {}",
+                                                     port.tx_queues, *queues, *queues)};
+    }
+  }
+  if (port.mtu + kFrameOverhead > config.memory.mbuf_data_bytes) {
+    return Finding{key + ".mtu", fmt::format("is {}, and a frame of that does not fit memory.mbuf_data_bytes = {}; allowed: at "
+                                             "most {}", port.mtu, config.memory.mbuf_data_bytes,
+                                             config.memory.mbuf_data_bytes - kFrameOverhead)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_n3(const Config& config, std::set<std::string>& taken) {
+  std::set<std::string> addresses;
+  for (std::size_t i = 0; i < config.n3.size(); ++i) {
+    const N3Config& n3 = config.n3[i];
+    const std::string key = fmt::format("n3[{}]", i);
+    if (!has_port(config, n3.port)) {
+      return Finding{key + ".port", fmt::format("there is no port '{}'; allowed: {}", printable(n3.port), port_names(config))};
+    }
+    if (!taken.insert(n3.port).second) {
+      return Finding{key + ".port", fmt::format("port {} is used twice; allowed: one entry of n3 or air a port", n3.port)};
+    }
+    if (!n3.ipv4 && !n3.ipv6) return Finding{key, "has no address; allowed: ipv4, ipv6 or both"};
+    for (const auto& [name, own, gateway] : {std::tuple{"ipv4", n3.ipv4, n3.gateway_ipv4}, {"ipv6", n3.ipv6, n3.gateway_ipv6}}) {
+      if (own && !addresses.insert(own->to_string()).second) {
+        return Finding{fmt::format("{}.{}", key, name),
+                       fmt::format("{} is the address of another n3 entry; allowed: one of its own", own->to_string())};
+      }
+      if (!gateway) continue;
+      const std::string gateway_key = fmt::format("{}.gateway_{}", key, name);
+      if (!own) return Finding{gateway_key, fmt::format("there is no {} address here; allowed: with {} only", name, name)};
+      if (*gateway == *own) return Finding{gateway_key, "is our own address; allowed: the next hop's"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_air(const Config& config, std::set<std::string>& taken) {
+  for (std::size_t i = 0; i < config.air.size(); ++i) {
+    const std::string& port = config.air[i].port;
+    const std::string key = fmt::format("air[{}].port", i);
+    if (!has_port(config, port)) {
+      return Finding{key, fmt::format("there is no port '{}'; allowed: {}", printable(port), port_names(config))};
+    }
+    if (!taken.insert(port).second) {
+      return Finding{key, fmt::format("port {} is used twice; allowed: one entry of n3 or air a port", port)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Finding> check_ports(const Config& config) {
+  std::set<std::string> devices;
+  std::set<std::string> interfaces;
+  for (const auto& port : config.ports) {
+    if (auto finding = check_device(config, port, devices, interfaces)) return finding;
+  }
+  std::set<std::string> taken;
+  if (auto finding = check_n3(config, taken)) return finding;
+  if (auto finding = check_air(config, taken)) return finding;
+  const std::size_t pools = std::max<std::size_t>(config.workers.size(), 1);
+  const std::size_t pool_bytes = pools * config.memory.mbufs * (config.memory.mbuf_data_bytes + kMbufOverhead);
+  if (pool_bytes > config.memory.megabytes << 20) {
+    return Finding{"memory.megabytes", fmt::format("is {}, but {} worker(s) with {} mbufs each take {}; allowed: more, or fewer mbufs",
+                                                   config.memory.megabytes, pools, config.memory.mbufs, (pool_bytes >> 20) + 1)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_references(const Config& config) {
+  if (auto finding = check_ports(config)) return finding;
+  if (config.ue) {
+    if (!has_port(config, config.ue->port)) {
+      return Finding{"ue.port", fmt::format("there is no port '{}'; allowed: {}", printable(config.ue->port), port_names(config))};
+    }
+    for (const auto& port : config.ports) {
+      if (port.name != config.ue->port) return Finding{"ports." + port.name, "is not used; allowed: the port that ue.port names"};
+    }
+    return std::nullopt;
+  }
+  if (auto finding = check_workers(config)) return finding;
+  return check_bearers(config);
+}
+
+std::string located(const Config& config, const Finding& finding) {
+  std::string key = finding.key;
+  auto at = config.lines.find(key);
+  while (at == config.lines.end() && !key.empty()) {
+    const std::size_t cut = key.find_last_of(".[");
+    key.resize(cut == std::string::npos ? 0 : cut);
+    at = config.lines.find(key);
+  }
+  return fmt::format("{}:{}: {}: {}", config.file, at == config.lines.end() ? 1 : at->second, finding.key, finding.text);
+}
+
+}  // namespace splitplane::app

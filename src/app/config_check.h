@@ -1,0 +1,40 @@
+// The checks of a configuration as a whole: that its parts fit each other (check_references, made while loading), and
+// that this machine can run it (check_machine, made by `check` and before `run` and `ue` start anything).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "app/config.h"
+#include "base/expected.h"
+
+namespace splitplane::app {
+
+struct Finding {
+  std::string key;   // key path, such as workers.w0.n3
+  std::string text;  // what is wrong; allowed: ...
+};
+
+// What the parts of a file say about each other: references, duplicates, queues, shards, cores, bearers.
+[[nodiscard]] std::optional<Finding> check_references(const Config& config);
+[[nodiscard]] std::optional<Finding> check_ports(const Config& config);
+[[nodiscard]] std::optional<Finding> check_workers(const Config& config);
+[[nodiscard]] std::optional<Finding> check_bearers(const Config& config);
+
+// Hugepages free for DPDK, and memory available without them. The roots are parameters so that a test can build its own.
+struct MemoryState {
+  bool hugetlbfs_mounted = false;
+  std::size_t free_hugepage_megabytes = 0;
+  std::size_t available_megabytes = 0;
+};
+[[nodiscard]] MemoryState read_memory_state(const std::string& proc_root = "/proc", const std::string& sys_root = "/sys");
+[[nodiscard]] std::optional<Finding> check_memory(const Config& config, const MemoryState& state);
+
+// Interfaces, privileges, hugepages, cores, control socket, a second instance. Error: one line with file, line and key.
+[[nodiscard]] Expected<void> check_machine(const Config& config);
+
+// "<file>:<line>: <key>: <text>": the line of the key, or of the nearest key above it that the file has.
+[[nodiscard]] std::string located(const Config& config, const Finding& finding);
+
+}  // namespace splitplane::app

@@ -1,0 +1,207 @@
+// What a configuration asks of this machine: interfaces, privileges, hugepages, cores, the control socket. Only looks;
+// starts and leaves nothing.
+#include <net/if.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <linux/capability.h>
+#include <sstream>
+
+#include "app/cli_suggest.h"
+#include "app/config_check.h"
+#include "app/config_check_device.h"
+#include "app/control_socket.h"
+#include "app/instance_lock.h"
+
+namespace splitplane::app {
+namespace {
+
+bool has_capability(unsigned capability) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("CapEff:")) return (std::stoull(line.substr(7), nullptr, 16) >> capability & 1) != 0;
+  }
+  return false;
+}
+
+std::optional<std::string> missing_capability(const Device& device) {
+  const bool net_admin = has_capability(CAP_NET_ADMIN);
+  const bool net_raw = has_capability(CAP_NET_RAW);
+  switch (device.driver) {
+    case Driver::kAfPacket:
+      if (!net_raw || !net_admin) return "net_af_packet needs CAP_NET_RAW and CAP_NET_ADMIN";
+      break;
+    case Driver::kAfXdp:
+      if (!net_raw || !net_admin || !(has_capability(CAP_SYS_ADMIN) || has_capability(39 /* CAP_BPF */))) {
+        return "net_af_xdp needs CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF";
+      }
+      break;
+    case Driver::kTap:
+      if (!net_admin) return "net_tap needs CAP_NET_ADMIN";
+      break;
+    case Driver::kPcap:
+      if (!net_raw && (device.count("iface") || device.count("rx_iface") || device.count("tx_iface") || device.count("rx_iface_in"))) {
+        return "net_pcap on an interface needs CAP_NET_RAW";
+      }
+      break;
+    case Driver::kPci:
+      if (!has_capability(CAP_SYS_ADMIN)) return "a PCI device needs CAP_SYS_ADMIN";
+      break;
+    default:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::string interfaces_here() {
+  std::vector<std::string> names;
+  struct if_nameindex* all = ::if_nameindex();
+  for (struct if_nameindex* i = all; i != nullptr && i->if_index != 0; ++i) names.emplace_back(i->if_name);
+  if (all != nullptr) ::if_freenameindex(all);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Interfaces and files that the device's arguments name.
+std::optional<std::string> missing_thing(const Device& device) {
+  const bool kernel = device.driver == Driver::kAfPacket || device.driver == Driver::kAfXdp || device.driver == Driver::kPcap;
+  for (const auto& [key, value] : device.args) {
+    const bool interface = kernel && (key == "iface" || key == "rx_iface" || key == "tx_iface" || key == "rx_iface_in");
+    if (interface && ::if_nametoindex(value.c_str()) == 0) {
+      return fmt::format("there is no interface '{}' in this network namespace; allowed: {}", printable(value), interfaces_here());
+    }
+    if (device.driver == Driver::kPcap && key == "rx_pcap" && ::access(value.c_str(), R_OK) != 0) {
+      return fmt::format("file {} cannot be read: {}; allowed: a pcap file", printable(value, 120), std::strerror(errno));
+    }
+    const bool parent = (device.driver == Driver::kPcap && key == "tx_pcap") || (device.driver == Driver::kVhost && key == "iface");
+    const std::string directory = std::filesystem::path(value).parent_path().string();
+    if (parent && ::access(directory.empty() ? "." : directory.c_str(), W_OK) != 0) {
+      return fmt::format("{} cannot be made there: {}; allowed: a path in a directory we may write", printable(value, 120),
+                         std::strerror(errno));
+    }
+    const bool server = device.arg("server").value_or("0") == "1";
+    if (device.driver == Driver::kVirtioUser && key == "path" && !server && ::access(value.c_str(), F_OK) != 0) {
+      return fmt::format("{}: {}; allowed: the socket of a running vhost device", printable(value, 120), std::strerror(errno));
+    }
+  }
+  if (device.driver == Driver::kMemif && device.arg("role") == "server" && device.arg("socket-abstract") == "no" &&
+      ::access(device.arg("socket").value_or("/run/memif.sock").c_str(), F_OK) == 0) {
+    return fmt::format("socket {} is left from an earlier run; allowed: a path where nothing is (remove it)",
+                       device.arg("socket").value_or("/run/memif.sock"));
+  }
+  if (device.driver == Driver::kPci && ::access(("/sys/bus/pci/devices/" + device.name).c_str(), F_OK) != 0) {
+    return fmt::format("there is no PCI device {}; allowed: an address that lspci -D shows", device.name);
+  }
+  if (device.driver == Driver::kTap && ::access("/dev/net/tun", R_OK | W_OK) != 0) {
+    return fmt::format("/dev/net/tun: {}; allowed: a kernel with the TUN driver", std::strerror(errno));
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_devices(const Config& config) {
+  for (const auto& port : config.ports) {
+    const auto device = parse_device(port.device);
+    const std::string key = fmt::format("ports.{}.device", port.name);
+    if (!device) return Finding{key, device.error().message};
+    if (const auto missing = missing_thing(*device)) return Finding{key, *missing};
+    if (const auto missing = missing_capability(*device)) return Finding{key, *missing + "; allowed: run as root"};
+  }
+  if (config.ue && (!has_capability(CAP_NET_ADMIN) || ::access("/dev/net/tun", R_OK | W_OK) != 0)) {
+    return Finding{"ue.tun", "a TUN device needs CAP_NET_ADMIN and /dev/net/tun; allowed: run as root"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_core(const std::string& key, unsigned core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0 || (core < CPU_SETSIZE && CPU_ISSET(core, &set))) return std::nullopt;
+  std::vector<int> usable;
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &set)) usable.push_back(i);
+  }
+  return Finding{key, fmt::format("core {} is not there for this process; allowed: {}", core, fmt::join(usable, ", "))};
+}
+
+std::optional<Finding> check_cores(const Config& config) {
+  for (const auto& worker : config.workers) {
+    if (auto finding = check_core(fmt::format("workers.{}.core", worker.name), worker.core)) return finding;
+  }
+  return config.ue ? check_core("ue.core", config.ue->core) : std::nullopt;
+}
+
+std::optional<Finding> check_control(const Config& config) {
+  const std::string directory = std::filesystem::path(config.control).parent_path().string();
+  if (directory != runtime_directory() && ::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) != 0) {
+    return Finding{"control", fmt::format("directory of {}: {}; allowed: a path in a directory we may write",
+                                          printable(config.control, 120), std::strerror(errno))};
+  }
+  if (const auto refused = refuse_socket_path(config.control)) return Finding{"control", *refused};
+  return std::nullopt;
+}
+
+}  // namespace
+
+MemoryState read_memory_state(const std::string& proc_root, const std::string& sys_root) {
+  namespace fs = std::filesystem;
+  MemoryState state;
+  std::ifstream mounts(proc_root + "/mounts");
+  for (std::string line; std::getline(mounts, line);) {
+    std::string device, path, type;
+    std::istringstream(line) >> device >> path >> type;
+    state.hugetlbfs_mounted = state.hugetlbfs_mounted || type == "hugetlbfs";
+  }
+  std::ifstream meminfo(proc_root + "/meminfo");
+  for (std::string line; std::getline(meminfo, line);) {
+    if (line.starts_with("MemAvailable:")) state.available_megabytes = std::strtoull(line.c_str() + 13, nullptr, 10) >> 10;
+  }
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(sys_root + "/kernel/mm/hugepages", error)) {
+    const std::string name = entry.path().filename().string();  // hugepages-2048kB
+    if (!name.starts_with("hugepages-")) continue;
+    std::size_t pages = 0;
+    std::ifstream(entry.path() / "free_hugepages") >> pages;
+    state.free_hugepage_megabytes += pages * std::strtoull(name.c_str() + 10, nullptr, 10) >> 10;
+  }
+  return state;
+}
+
+std::optional<Finding> check_memory(const Config& config, const MemoryState& state) {
+  const auto& memory = config.memory;
+  const bool enough = state.hugetlbfs_mounted && state.free_hugepage_megabytes >= memory.megabytes;
+  if (memory.hugepages == MemoryConfig::Hugepages::kRequire) {
+    if (!state.hugetlbfs_mounted) {
+      return Finding{"memory.hugepages", "no hugetlbfs is mounted; allowed: mount one (make setup does), or hugepages: auto"};
+    }
+    if (!enough) {
+      return Finding{"memory.hugepages", fmt::format("{} MB of hugepages are free, and memory.megabytes is {}; allowed: reserve more "
+                                                     "(make setup does), or hugepages: auto",
+                                                     state.free_hugepage_megabytes, memory.megabytes)};
+    }
+    return std::nullopt;
+  }
+  const bool without = memory.hugepages == MemoryConfig::Hugepages::kNever || !enough;
+  if (without && state.available_megabytes < memory.megabytes) {
+    return Finding{"memory.megabytes", fmt::format("is {}, but {} MB are available; allowed: at most that", memory.megabytes,
+                                                   state.available_megabytes)};
+  }
+  return std::nullopt;
+}
+
+Expected<void> check_machine(const Config& config) {
+  if (const int pid = InstanceLock::holder(config.file_prefix); pid != 0) {
+    return fail("{}", located(config, {"file_prefix", fmt::format("'{}' is in use by a running instance (process {}); allowed: stop "
+                                                                  "that one, or another file_prefix", config.file_prefix, pid)}));
+  }
+  for (const auto check : {check_cores, check_devices, check_control}) {
+    if (const auto finding = check(config)) return fail("{}", located(config, *finding));
+  }
+  if (const auto finding = check_memory(config, read_memory_state())) return fail("{}", located(config, *finding));
+  return {};
+}
+
+}  // namespace splitplane::app

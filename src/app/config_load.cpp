@@ -1,0 +1,204 @@
+#include "app/config_load.h"
+
+#include <sys/stat.h>
+#include <yaml-cpp/yaml.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "app/cli_suggest.h"
+#include "app/config_check.h"
+#include "app/config_check_device.h"
+#include "app/instance_lock.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxControlPath = 107;  // sockaddr_un::sun_path less its NUL
+constexpr std::array<std::string_view, 12> kTopKeys{"file_prefix", "control", "log_level", "instance", "max_bearers",
+                                                    "memory",      "ports",   "n3",        "air",      "workers",
+                                                    "bearers",     "ue"};
+constexpr std::array<std::string_view, 4> kLogLevels{"debug", "info", "warn", "error"};
+constexpr std::array<std::string_view, 3> kHugepages{"auto", "require", "never"};
+constexpr std::array<std::string_view, 4> kMemoryKeys{"hugepages", "megabytes", "mbufs", "mbuf_data_bytes"};
+constexpr std::array<std::string_view, 7> kPortKeys{"device",         "rx_queues", "tx_queues",  "rx_descriptors",
+                                                    "tx_descriptors", "mtu",       "promiscuous"};
+constexpr std::array<std::string_view, 6> kN3Keys{"port", "ipv4", "ipv6", "gateway_ipv4", "gateway_ipv6", "peer_mac"};
+constexpr std::array<std::string_view, 2> kAirKeys{"port", "peer_mac"};
+constexpr std::array<std::string_view, 6> kUeKeys{"port", "tun", "gnb_control", "peer_mac", "core", "policy"};
+
+std::string read_path(const YamlValue& value) {
+  const std::string allowed = fmt::format("a path of 1 to {} octets", kMaxControlPath);
+  std::string path = value.text(allowed);
+  if (path.empty() || path.size() > kMaxControlPath) value.refuse(fmt::format("has {} octets", path.size()), allowed);
+  return path;
+}
+
+MemoryConfig read_memory(const YamlValue& value) {
+  const YamlMap map = value.map(kMemoryKeys);
+  MemoryConfig memory;
+  if (const auto v = map.find("hugepages")) memory.hugepages = static_cast<MemoryConfig::Hugepages>(v->one_of(kHugepages));
+  map.read("megabytes", memory.megabytes, 32, 1U << 20);
+  map.read("mbufs", memory.mbufs, 1023, (1U << 22) - 1);
+  map.read("mbuf_data_bytes", memory.mbuf_data_bytes, 128, 65000);
+  return memory;
+}
+
+std::vector<PortConfig> read_ports(const YamlValue& value) {
+  std::vector<PortConfig> ports;
+  for (const auto& [name, entry] : value.named()) {
+    const YamlMap map = entry.map(kPortKeys);
+    PortConfig port;
+    port.name = name;
+    const YamlValue device = map.required("device");
+    port.device = device.text("a DPDK device such as net_af_packet0,iface=eth1 or 0000:3b:00.0");
+    if (const auto parsed = parse_device(port.device); !parsed) {
+      throw Refusal{device.line(), device.key(), parsed.error().message};
+    }
+    map.read("rx_queues", port.rx_queues, 1, 64);
+    map.read("tx_queues", port.tx_queues, 1, 64);
+    map.read("rx_descriptors", port.rx_descriptors, 64, 16384);
+    map.read("tx_descriptors", port.tx_descriptors, 64, 16384);
+    map.read("mtu", port.mtu, 68, 9600);
+    map.read("promiscuous", port.promiscuous);
+    ports.push_back(std::move(port));
+  }
+  if (ports.empty()) value.refuse("is empty", "at least one port");
+  return ports;
+}
+
+IpAddress unicast(const YamlValue& value, IpAddress address) {
+  const auto& o = address.octets();
+  const bool multicast = address.is_v6() ? o[0] == 0xff : o[0] >= 224;
+  if (multicast || address == IpAddress::v4({}) || address == IpAddress::v6({})) {
+    value.refuse(fmt::format("{} is no unicast address", address.to_string()), "the address of one host");
+  }
+  return address;
+}
+
+std::vector<N3Config> read_n3(const YamlValue& value) {
+  std::vector<N3Config> list;
+  for (const auto& entry : value.list()) {
+    const YamlMap map = entry.map(kN3Keys);
+    N3Config n3;
+    n3.port = map.required("port").text("the name of a port");
+    if (const auto v = map.find("ipv4")) n3.ipv4 = unicast(*v, v->ipv4());
+    if (const auto v = map.find("ipv6")) n3.ipv6 = unicast(*v, v->ipv6());
+    if (const auto v = map.find("gateway_ipv4")) n3.gateway_ipv4 = unicast(*v, v->ipv4());
+    if (const auto v = map.find("gateway_ipv6")) n3.gateway_ipv6 = unicast(*v, v->ipv6());
+    if (const auto v = map.find("peer_mac")) n3.peer_mac = v->mac();
+    list.push_back(std::move(n3));
+  }
+  return list;
+}
+
+std::vector<AirConfig> read_air(const YamlValue& value) {
+  std::vector<AirConfig> list;
+  for (const auto& entry : value.list()) {
+    const YamlMap map = entry.map(kAirKeys);
+    AirConfig air;
+    air.port = map.required("port").text("the name of a port");
+    map.read("peer_mac", air.peer_mac);
+    list.push_back(std::move(air));
+  }
+  return list;
+}
+
+UeConfig read_ue(const YamlValue& value) {
+  const YamlMap map = value.map(kUeKeys);
+  UeConfig ue;
+  ue.port = map.required("port").text("the name of a port");
+  if (const auto v = map.find("tun")) ue.tun = v->name(15);
+  ue.gnb_control = read_path(map.required("gnb_control"));
+  map.read("peer_mac", ue.peer_mac);
+  map.read("core", ue.core, 0, 1023);
+  if (const auto v = map.find("policy")) ue.policy = read_policy(*v);
+  return ue;
+}
+
+void read_document(const YAML::Node& document, Config& config) {
+  const YamlMap map = YamlValue(document, "", 1, config.lines).map(kTopKeys);
+  if (const auto v = map.find("file_prefix")) config.file_prefix = v->name(32);
+  config.control = control_path(config.file_prefix);
+  if (const auto v = map.find("control")) config.control = read_path(*v);
+  if (const auto v = map.find("log_level")) config.log_level = kLogLevels[v->one_of(kLogLevels)];
+  map.read("instance", config.instance, 0, (1U << ran::kInstanceBits) - 1);
+  if (const auto v = map.find("max_bearers")) {
+    config.max_bearers = v->integer(ran::kShards, std::uint64_t{ran::kShards} << ran::kIndexBits);
+    if (config.max_bearers % ran::kShards != 0) {
+      v->refuse(fmt::format("{} cannot be shared evenly", config.max_bearers), fmt::format("a multiple of {}", ran::kShards));
+    }
+  }
+  if (const auto v = map.find("memory")) config.memory = read_memory(*v);
+  config.ports = read_ports(map.required("ports"));
+  if (const auto v = map.find("ue")) {
+    config.ue = read_ue(*v);
+    constexpr std::array<std::string_view, 6> kUeTopKeys{"file_prefix", "control", "log_level", "memory", "ports", "ue"};
+    map.only(kUeTopKeys, "does not belong in a file for `splitplane ue`");
+    return;
+  }
+  if (const auto v = map.find("n3")) config.n3 = read_n3(*v);
+  if (const auto v = map.find("air")) config.air = read_air(*v);
+  config.workers = read_workers(map.required("workers"));
+  if (const auto v = map.find("bearers")) config.bearers = read_bearers(*v);
+}
+
+Expected<std::string> read_file(const std::string& path) {
+  const std::string name = printable(path, 200);
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return fail("{}: cannot be read: {}; allowed: a YAML file", name, std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) {
+    return fail("{}: is {}; allowed: a YAML file", name, S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
+  }
+  if (static_cast<std::size_t>(info.st_size) > kMaxFileBytes) {
+    return fail("{}: has {} octets; allowed: at most {}", name, info.st_size, kMaxFileBytes);
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (!in) return fail("{}: cannot be read: {}; allowed: a YAML file", name, std::strerror(errno));
+  return text;
+}
+
+}  // namespace
+
+Expected<Config> parse_config(const std::string& text, const std::string& file) {
+  Config config;
+  config.file = printable(file, 200);
+  try {
+    const auto documents = YAML::LoadAll(text);
+    if (documents.empty() || documents[0].IsNull()) {
+      return fail("{}:1: file: is empty; allowed: a configuration (see config/demo.yaml)", config.file);
+    }
+    if (documents.size() > 1) {
+      return fail("{}:{}: file: holds more than one YAML document; allowed: one", config.file, documents[1].Mark().line + 1);
+    }
+    read_document(documents[0], config);
+  } catch (const Refusal& refusal) {
+    return fail("{}:{}: {}: {}", config.file, refusal.line, refusal.key.empty() ? "file" : refusal.key, refusal.text);
+  } catch (const YAML::Exception& error) {
+    return fail("{}:{}: file: is no YAML: {}; allowed: YAML 1.2", config.file, error.mark.is_null() ? 1 : error.mark.line + 1,
+                printable(error.msg, 120));
+  }
+  if (const auto finding = check_references(config)) return fail("{}", located(config, *finding));
+  return config;
+}
+
+Expected<Config> load_config(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return tl::unexpected(text.error());
+  return parse_config(*text, path);
+}
+
+ran::BearerConfig bearer_at(const BearerGroupConfig& group, std::size_t i) {
+  ran::BearerConfig bearer = group.first;
+  bearer.uplink_teid.value += static_cast<std::uint32_t>(i);
+  if (bearer.ue_ipv4) bearer.ue_ipv4 = bearer.ue_ipv4->plus(i);
+  if (bearer.ue_ipv6) bearer.ue_ipv6 = bearer.ue_ipv6->plus(i);
+  return bearer;
+}
+
+}  // namespace splitplane::app

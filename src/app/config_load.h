@@ -1,0 +1,22 @@
+// Reads a configuration from YAML text. config_load.cpp reads the document and its common sections,
+// config_load_worker.cpp the workers and bearers; config_check.cpp then checks the whole.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/config.h"
+#include "app/yaml_value.h"
+#include "base/expected.h"
+
+namespace splitplane::app {
+
+// As load_config, from text; `file` is for messages.
+[[nodiscard]] Expected<Config> parse_config(const std::string& text, const std::string& file);
+
+// Throw Refusal.
+[[nodiscard]] PolicyConfig read_policy(const YamlValue& value);
+[[nodiscard]] std::vector<WorkerConfig> read_workers(const YamlValue& value);
+[[nodiscard]] std::vector<BearerGroupConfig> read_bearers(const YamlValue& value);
+
+}  // namespace splitplane::app

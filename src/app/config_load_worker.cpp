@@ -1,0 +1,145 @@
+// The `workers` and `bearers` sections of a configuration.
+#include <array>
+#include <charconv>
+
+#include "app/cli_suggest.h"
+#include "app/config_load.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr std::array<std::string_view, 11> kWorkerKeys{"core", "function", "features", "n3", "air",   "rx",
+                                                       "tx",   "queue",    "shards",   "to", "policy"};
+constexpr std::array<std::string_view, 8> kGnbKeys{"core", "function", "features", "n3", "air", "queue", "shards", "policy"};
+constexpr std::array<std::string_view, 6> kL2fwdKeys{"core", "function", "rx", "tx", "queue", "policy"};
+constexpr std::array<std::string_view, 6> kDispatchKeys{"core", "function", "n3", "air", "to", "policy"};
+constexpr std::array<std::string_view, 3> kFunctions{"gnb", "l2fwd", "dispatch"};
+constexpr std::array<std::string_view, 2> kPolicies{"busy", "yield"};
+constexpr std::array<std::string_view, 3> kPolicyKeys{"kind", "empty_rounds", "sleep_us"};
+constexpr std::array<std::string_view, 11> kBearerKeys{"count", "upf",      "ul_teid", "qfi",     "rlc",  "pdcp_sn",
+                                                       "sdap",  "poll_pdu", "ue_ipv4", "ue_ipv6", "shard"};
+constexpr std::array<std::string_view, 5> kRlcNames{"am18", "am12", "um12", "um6", "tm"};
+constexpr std::array<std::string_view, 2> kSdapKeys{"dl", "ul"};
+
+Keys keys_of(WorkerConfig::Function function) {
+  switch (function) {
+    case WorkerConfig::Function::kL2fwd:
+      return kL2fwdKeys;
+    case WorkerConfig::Function::kDispatch:
+      return kDispatchKeys;
+    default:
+      return kGnbKeys;
+  }
+}
+
+// "0-127": a first and a last shard.
+void read_shards(const YamlValue& value, WorkerConfig& worker) {
+  const std::string allowed = "a range such as 0-127 within 0-255";
+  const std::string text = value.text(allowed);
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, worker.shard_first);
+  const bool dash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '-';
+  const auto last = std::from_chars(dash ? first.ptr + 1 : end, end, worker.shard_last);
+  if (!dash || last.ec != std::errc{} || last.ptr != end || worker.shard_first > worker.shard_last ||
+      worker.shard_last >= ran::kShards) {
+    value.refuse(fmt::format("'{}' is no range of shards", printable(text)), allowed);
+  }
+}
+
+std::string port_name(const YamlMap& map, std::string_view key) { return map.required(key).text("the name of a port"); }
+
+WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
+  const YamlMap map = value.map(kWorkerKeys);
+  WorkerConfig worker;
+  worker.name = name;
+  const std::size_t function = map.required("function").one_of(kFunctions);
+  worker.function = static_cast<WorkerConfig::Function>(function);
+  map.only(keys_of(worker.function), fmt::format("does not belong to function {}", kFunctions[function]));
+  worker.core = static_cast<unsigned>(map.required("core").integer(0, 1023));
+  if (const auto v = map.find("policy")) worker.policy = read_policy(*v);
+  map.read("queue", worker.queue, 0, 63);
+  if (worker.function == WorkerConfig::Function::kL2fwd) {
+    worker.rx = port_name(map, "rx");
+    worker.tx = port_name(map, "tx");
+    return worker;
+  }
+  worker.n3 = port_name(map, "n3");
+  worker.air = port_name(map, "air");
+  if (worker.function == WorkerConfig::Function::kDispatch) {
+    for (const auto& item : map.required("to").list()) worker.to.push_back(item.text("the name of a gnb worker"));
+    if (worker.to.empty()) map.required("to").refuse("is empty", "the names of gnb workers");
+    return worker;
+  }
+  if (const auto v = map.find("features")) {
+    worker.features = static_cast<datapath::FeatureSet>(v->one_of(datapath::kFeatureSetNames));
+  }
+  if (const auto v = map.find("shards")) read_shards(*v, worker);
+  return worker;
+}
+
+BearerGroupConfig read_group(const YamlValue& value) {
+  const YamlMap map = value.map(kBearerKeys);
+  BearerGroupConfig group;
+  ran::BearerConfig& bearer = group.first;
+  map.read("count", group.count, 1, std::uint64_t{ran::kShards} << ran::kIndexBits);
+  bearer.upf = map.required("upf").ip();
+  bearer.uplink_teid.value = static_cast<std::uint32_t>(map.required("ul_teid").integer(1, 0xffffffff));
+  map.read("qfi", bearer.qfi.value, 0, 63);
+  if (const auto v = map.find("rlc")) {
+    ran::parse_rlc_name(std::string(kRlcNames[v->one_of(kRlcNames)]), bearer.rlc_mode, bearer.rlc_sn_bits);
+  }
+  if (const auto v = map.find("pdcp_sn")) {
+    bearer.pdcp_sn_bits = static_cast<std::uint8_t>(v->integer(12, 18));
+    if (bearer.pdcp_sn_bits != 12 && bearer.pdcp_sn_bits != 18) v->refuse(fmt::format("is {}", bearer.pdcp_sn_bits), "12, 18");
+  }
+  if (const auto v = map.find("sdap")) {
+    if (v->is_bool()) {
+      bearer.sdap_header_dl = bearer.sdap_header_ul = v->boolean();
+    } else {
+      if (!v->is_map()) (void)v->boolean();
+      const YamlMap sdap = v->map(kSdapKeys);
+      sdap.read("dl", bearer.sdap_header_dl);
+      sdap.read("ul", bearer.sdap_header_ul);
+    }
+  }
+  map.read("poll_pdu", bearer.poll_pdu, 0);
+  if (const auto v = map.find("ue_ipv4")) bearer.ue_ipv4 = v->ipv4();
+  if (const auto v = map.find("ue_ipv6")) bearer.ue_ipv6 = v->ipv6();
+  if (const auto v = map.find("shard")) group.shard = static_cast<unsigned>(v->integer(0, ran::kShards - 1));
+  if (const auto wrong = ran::refuse(bearer)) throw Refusal{value.line(), value.key(), *wrong};
+  return group;
+}
+
+}  // namespace
+
+PolicyConfig read_policy(const YamlValue& value) {
+  PolicyConfig policy;
+  if (!value.is_map()) {
+    policy.kind = static_cast<PolicyConfig::Kind>(value.one_of(kPolicies));
+    return policy;
+  }
+  const YamlMap map = value.map(kPolicyKeys);
+  policy.kind = static_cast<PolicyConfig::Kind>(map.required("kind").one_of(kPolicies));
+  if (policy.kind == PolicyConfig::Kind::kBusy) {
+    constexpr std::array<std::string_view, 1> kBusyKeys{"kind"};
+    map.only(kBusyKeys, "does not belong to policy busy");
+  }
+  map.read("empty_rounds", policy.empty_rounds, 1, 1000000);
+  map.read("sleep_us", policy.sleep_us, 1, 100000);
+  return policy;
+}
+
+std::vector<WorkerConfig> read_workers(const YamlValue& value) {
+  std::vector<WorkerConfig> workers;
+  for (const auto& [name, entry] : value.named()) workers.push_back(read_worker(name, entry));
+  if (workers.empty()) value.refuse("is empty", "at least one worker");
+  return workers;
+}
+
+std::vector<BearerGroupConfig> read_bearers(const YamlValue& value) {
+  std::vector<BearerGroupConfig> groups;
+  for (const auto& entry : value.list()) groups.push_back(read_group(entry));
+  return groups;
+}
+
+}  // namespace splitplane::app

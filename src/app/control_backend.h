@@ -1,0 +1,54 @@
+// What the control socket asks of the running user plane. One implementation per subcommand (run, ue); every call is
+// answered after it took effect on the workers' own threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "base/expected.h"
+#include "ran/bearer_config.h"
+
+namespace splitplane::app {
+
+// Packets and octets of one direction of one bearer: received = transmitted + dropped + held.
+struct DirectionView {
+  std::uint64_t received = 0, transmitted = 0, dropped = 0, held = 0, bytes = 0;
+};
+
+struct BearerView {
+  ran::BearerConfig config;
+  std::size_t worker = 0;
+  DirectionView downlink, uplink;
+  std::uint32_t pdcp_tx_next = 0, rlc_tx_next = 0;  // TS 38.323 7.1, TS 38.322 7.1
+  std::uint32_t pdcp_rx_next = 0, rlc_rx_next = 0;  // highest COUNT / SN received, plus one
+};
+
+// Fields present are changed, the others stay.
+struct BearerPatch {
+  std::optional<Teid> uplink_teid;
+  std::optional<IpAddress> upf;
+  std::optional<Qfi> qfi;
+  std::optional<std::uint16_t> poll_pdu;
+};
+
+class ControlBackend {
+ public:
+  virtual ~ControlBackend() = default;
+
+  // Adds a bearer and returns it with its identity. config.id 0: the gNB chooses one (in `shard` if given). Idempotent:
+  // the same (upf, uplink_teid) with the same configuration returns the bearer that is there already.
+  virtual Expected<ran::BearerConfig> add_bearer(const ran::BearerConfig& config, std::optional<unsigned> shard);
+  virtual Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch);
+  // True if it existed, false if there was none (releasing twice is no error).
+  virtual Expected<bool> release_bearer(BearerId id);
+  virtual Expected<BearerView> show_bearer(BearerId id);
+  // Up to `limit` bearers with an identity greater than `after`, in ascending order (0: from the start).
+  virtual Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit);
+  // Everything counted: ports, workers with stages and drops, sums and whether they add up.
+  virtual Expected<nlohmann::json> stats() = 0;
+};
+
+}  // namespace splitplane::app

@@ -1,0 +1,172 @@
+#include "app/control_json.h"
+
+#include <algorithm>
+
+#include "app/cli_suggest.h"
+
+namespace splitplane::app {
+namespace {
+
+Json to_json(const DirectionView& direction) {
+  return {{"received", direction.received},
+          {"transmitted", direction.transmitted},
+          {"dropped", direction.dropped},
+          {"held", direction.held},
+          {"bytes", direction.bytes}};
+}
+
+const Json kEmptyObject = Json::object();
+
+}  // namespace
+
+Json to_json(const ran::BearerConfig& bearer) {
+  Json json{{"id", bearer.id.value},
+            {"shard", ran::shard_of(bearer.id.value).value},
+            {"upf", bearer.upf.to_string()},
+            {"ul_teid", bearer.uplink_teid.value},
+            {"qfi", bearer.qfi.value},
+            {"rlc", ran::rlc_name(bearer.rlc_mode, bearer.rlc_sn_bits)},
+            {"pdcp_sn", bearer.pdcp_sn_bits},
+            {"sdap", {{"dl", bearer.sdap_header_dl}, {"ul", bearer.sdap_header_ul}}},
+            {"poll_pdu", bearer.poll_pdu}};
+  if (bearer.ue_ipv4) json["ue_ipv4"] = bearer.ue_ipv4->to_string();
+  if (bearer.ue_ipv6) json["ue_ipv6"] = bearer.ue_ipv6->to_string();
+  return json;
+}
+
+Json to_json(const BearerView& view) {
+  Json json = to_json(view.config);
+  json["worker"] = view.worker;
+  json["downlink"] = to_json(view.downlink);
+  json["uplink"] = to_json(view.uplink);
+  json["pdcp_tx_next"] = view.pdcp_tx_next;
+  json["rlc_tx_next"] = view.rlc_tx_next;
+  json["pdcp_rx_next"] = view.pdcp_rx_next;
+  json["rlc_rx_next"] = view.rlc_rx_next;
+  return json;
+}
+
+Params::Params(const Json& json) : json_(&json) {
+  if (json.is_null()) json_ = &kEmptyObject;
+  if (!json_->is_object()) {
+    fault_ = "params: allowed is an object";
+    json_ = &kEmptyObject;
+  }
+}
+
+const Json* Params::find(std::string_view key) {
+  known_.push_back(key);
+  const auto at = json_->find(key);
+  return at == json_->end() || fault_ ? nullptr : &*at;
+}
+
+void Params::refuse(std::string_view key, const std::string& text) {
+  if (!fault_) fault_ = fmt::format("{}: {}", key, text);
+}
+
+std::optional<std::uint64_t> Params::integer(std::string_view key, std::uint64_t min, std::uint64_t max) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number_unsigned() || value->get<std::uint64_t>() < min || value->get<std::uint64_t>() > max) {
+    refuse(key, fmt::format("allowed is an integer from {} to {}", min, max));
+    return std::nullopt;
+  }
+  return value->get<std::uint64_t>();
+}
+
+std::optional<bool> Params::boolean(std::string_view key) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_boolean()) return value->get<bool>();
+  refuse(key, "allowed is true or false");
+  return std::nullopt;
+}
+
+std::optional<std::string> Params::text(std::string_view key) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_string()) return value->get<std::string>();
+  refuse(key, "allowed is a text");
+  return std::nullopt;
+}
+
+std::optional<IpAddress> Params::address(std::string_view key) {
+  const auto value = text(key);
+  if (!value) return std::nullopt;
+  const auto parsed = IpAddress::parse(*value);
+  if (parsed && value->find('\0') == std::string::npos) return *parsed;
+  refuse(key, fmt::format("'{}' is no IP address; allowed are forms such as 10.0.0.1 or fd00::1", printable(*value)));
+  return std::nullopt;
+}
+
+std::optional<Params> Params::object(std::string_view key) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_object()) return Params(*value);
+  refuse(key, "allowed is an object");
+  return std::nullopt;
+}
+
+void Params::require(std::string_view key) {
+  if (!json_->contains(key)) refuse(key, "is missing");
+}
+
+std::optional<std::string> Params::fault() {
+  if (fault_) return fault_;
+  for (const auto& [key, value] : json_->items()) {
+    if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    const auto near = closest(key, known_);
+    return fmt::format("{}: unknown{}; allowed: {}", printable(key), near ? fmt::format(", did you mean '{}'?", *near) : "",
+                       known_.empty() ? "nothing" : comma_list(known_));
+  }
+  return std::nullopt;
+}
+
+ran::BearerConfig read_bearer(Params& params) {
+  ran::BearerConfig bearer;
+  params.require("upf");
+  params.require("ul_teid");
+  if (const auto v = params.integer("id", 0, 0xffffffff)) bearer.id.value = static_cast<std::uint32_t>(*v);
+  if (const auto v = params.address("upf")) bearer.upf = *v;
+  if (const auto v = params.integer("ul_teid", 1, 0xffffffff)) bearer.uplink_teid.value = static_cast<std::uint32_t>(*v);
+  if (const auto v = params.integer("qfi", 0, 63)) bearer.qfi.value = static_cast<std::uint8_t>(*v);
+  if (const auto v = params.text("rlc")) {
+    // An unknown name leaves a combination that ran::refuse names.
+    if (!ran::parse_rlc_name(*v, bearer.rlc_mode, bearer.rlc_sn_bits)) bearer.rlc_sn_bits = 0xff;
+  }
+  if (const auto v = params.integer("pdcp_sn", 12, 18)) bearer.pdcp_sn_bits = static_cast<std::uint8_t>(*v);
+  if (auto sdap = params.object("sdap")) {
+    if (const auto v = sdap->boolean("dl")) bearer.sdap_header_dl = *v;
+    if (const auto v = sdap->boolean("ul")) bearer.sdap_header_ul = *v;
+    if (const auto fault = sdap->fault()) params.refuse("sdap", *fault);
+  }
+  if (const auto v = params.integer("poll_pdu", 0, 0xffff)) bearer.poll_pdu = static_cast<std::uint16_t>(*v);
+  if (const auto v = params.address("ue_ipv4")) bearer.ue_ipv4 = *v;
+  if (const auto v = params.address("ue_ipv6")) bearer.ue_ipv6 = *v;
+  return bearer;
+}
+
+BearerPatch read_patch(Params& params) {
+  BearerPatch patch;
+  if (const auto v = params.integer("ul_teid", 1, 0xffffffff)) patch.uplink_teid = Teid{static_cast<std::uint32_t>(*v)};
+  patch.upf = params.address("upf");
+  if (const auto v = params.integer("qfi", 0, 63)) patch.qfi = Qfi{static_cast<std::uint8_t>(*v)};
+  if (const auto v = params.integer("poll_pdu", 0, 0xffff)) patch.poll_pdu = static_cast<std::uint16_t>(*v);
+  return patch;
+}
+
+Expected<ran::BearerConfig> bearer_from_json(const Json& json) {
+  Json known = json;
+  if (known.is_object()) {
+    for (const char* key : {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "rlc_tx_next", "pdcp_rx_next", "rlc_rx_next"}) {
+      known.erase(key);
+    }
+  }
+  Params params(known);
+  const auto bearer = read_bearer(params);
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  if (const auto wrong = ran::refuse(bearer)) return fail("{}", *wrong);
+  return bearer;
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,151 @@
+#include "app/control_methods.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <exception>
+#include <utility>
+
+#include "app/cli_suggest.h"
+#include "app/cli_version.h"
+#include "app/control_json.h"
+
+namespace splitplane::app {
+namespace {
+
+Expected<Json> add(Params& params, ControlBackend& backend) {
+  BearerGroupConfig group;
+  group.first = read_bearer(params);
+  group.count = params.integer("count", 1, kMaxBearersPerRequest).value_or(1);
+  if (const auto v = params.integer("shard", 0, ran::kShards - 1)) group.shard = static_cast<unsigned>(*v);
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  if (const auto wrong = ran::refuse(group.first)) return fail("{}", *wrong);
+  if (group.first.id.value != 0 && group.count != 1) return fail("id: allowed with count 1 only");
+  if (bearer_at(group, group.count - 1).uplink_teid < group.first.uplink_teid) return fail("ul_teid: with this count it runs past 0xffffffff");
+  Json first, last;
+  for (std::size_t i = 0; i < group.count; ++i) {
+    const auto added = backend.add_bearer(bearer_at(group, i), group.shard);
+    if (!added) return i == 0 ? fail("{}", added.error().message) : fail("after {} of {}: {}", i, group.count, added.error().message);
+    if (i == 0) first = to_json(*added);
+    if (i + 1 == group.count) last = to_json(*added);
+  }
+  return Json{{"count", group.count}, {"first", first}, {"last", last}};
+}
+
+BearerId read_id(Params& params) {
+  params.require("id");
+  return BearerId{static_cast<std::uint32_t>(params.integer("id", 0, 0xffffffff).value_or(0))};
+}
+
+Expected<Json> modify(Params& params, ControlBackend& backend) {
+  const BearerId id = read_id(params);
+  const BearerPatch patch = read_patch(params);
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  if (!patch.uplink_teid && !patch.upf && !patch.qfi && !patch.poll_pdu) {
+    return fail("nothing to change; allowed: upf, ul_teid, qfi, poll_pdu");
+  }
+  return backend.modify_bearer(id, patch).map([](const ran::BearerConfig& b) { return to_json(b); });
+}
+
+Expected<Json> release(Params& params, ControlBackend& backend) {
+  const BearerId id = read_id(params);
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return backend.release_bearer(id).map([](bool existed) { return Json{{"existed", existed}}; });
+}
+
+Expected<Json> show(Params& params, ControlBackend& backend) {
+  const BearerId id = read_id(params);
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return backend.show_bearer(id).map([](const BearerView& view) { return to_json(view); });
+}
+
+Expected<Json> list(Params& params, ControlBackend& backend) {
+  const auto after = static_cast<std::uint32_t>(params.integer("after", 0, 0xffffffff).value_or(0));
+  const std::size_t limit = params.integer("limit", 1, kMaxListLimit).value_or(100);
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  const auto views = backend.list_bearers(after, limit);
+  if (!views) return tl::unexpected(views.error());
+  Json bearers = Json::array();
+  for (const auto& view : *views) bearers.push_back(to_json(view));
+  // A full page may be followed by another; `next` is what to ask `after`.
+  const bool more = !views->empty() && views->size() >= limit;
+  return Json{{"bearers", std::move(bearers)}, {"next", more ? Json(views->back().config.id.value) : Json(nullptr)}};
+}
+
+Expected<Json> stats(Params& params, ControlBackend& backend) {
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return backend.stats();
+}
+
+Expected<Json> ping(Params& params, ControlBackend&) {
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return Json{{"process", ::getpid()}, {"version", kVersion}};
+}
+
+struct Method {
+  std::string_view name;
+  Expected<Json> (*run)(Params&, ControlBackend&);
+};
+constexpr std::array<Method, 7> kMethods{{{"ping", ping},
+                                          {"bearer.add", add},
+                                          {"bearer.modify", modify},
+                                          {"bearer.release", release},
+                                          {"bearer.list", list},
+                                          {"bearer.show", show},
+                                          {"stats", stats}}};
+constexpr std::array<std::string_view, 8> kMethodNames{"ping",        "bearer.add",  "bearer.modify", "bearer.release",
+                                                       "bearer.list", "bearer.show", "stats",         "stop"};
+
+Expected<Json> call(const Json& request, ControlBackend& backend, const std::function<void()>& stop) {
+  Params members(request);
+  const auto method = members.text("method");
+  members.require("method");
+  const auto id = request.find("id");
+  if (id != request.end() && !id->is_number_integer() && !id->is_string() && !id->is_null()) {
+    return fail("id: allowed is an integer or a text");
+  }
+  for (const auto& [key, value] : request.items()) {
+    if (key != "id" && key != "method" && key != "params") return fail("{}: unknown; allowed: id, method, params", printable(key));
+  }
+  if (!method) return fail("{}", members.fault().value_or("method: is missing"));
+  static const Json kNone;
+  Params params(request.contains("params") ? request["params"] : kNone);
+  if (*method == "stop") {
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    stop();
+    return Json{{"stopping", true}};
+  }
+  for (const auto& row : kMethods) {
+    if (row.name == *method) return row.run(params, backend);
+  }
+  const auto near = closest(*method, kMethodNames);
+  return fail("method '{}' is unknown{}; allowed: {}", printable(*method), near ? fmt::format(", did you mean '{}'?", *near) : "",
+              comma_list(kMethodNames));
+}
+
+std::string text_of(const Json& reply) { return reply.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string error_reply(const std::string& sentence) { return text_of({{"id", nullptr}, {"error", sentence}}); }
+
+std::string answer(std::string_view line, ControlBackend& backend, const std::function<void()>& stop) {
+  const Json request = Json::parse(line, nullptr, false);
+  if (!request.is_object()) return error_reply("no request; allowed is one JSON object a line, such as {\"id\":1,\"method\":\"ping\"}");
+  Expected<Json> result = Json{};
+  try {
+    result = call(request, backend, stop);
+  } catch (const std::exception& error) {  // a backend out of memory must not end the packet path
+    result = fail("failed: {}", error.what());
+  }
+  const auto id = request.find("id");
+  Json reply{{"id", id != request.end() && (id->is_number_integer() || id->is_string()) ? *id : Json(nullptr)}};
+  if (result) {
+    reply["result"] = *std::move(result);
+  } else {
+    reply["error"] = result.error().message;
+  }
+  return text_of(reply);
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,148 @@
+#include "app/control_server.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "app/control_methods.h"
+
+namespace splitplane::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kPollMs = 250;  // how often a stuck client is looked at
+
+std::string too_long_reply(std::size_t bytes, std::size_t limit) {
+  return error_reply(fmt::format("the result has {} octets; allowed are {}, ask for less", bytes, limit));
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<ControlServer>> ControlServer::start(ControlServerOptions options, ControlBackend& backend,
+                                                              std::function<void()> stop) {
+  auto listener = listen_at(options.path);
+  if (!listener) return tl::unexpected(listener.error());
+  Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  return std::unique_ptr<ControlServer>(
+      new ControlServer(std::move(options), backend, std::move(stop), *std::move(listener), std::move(wake)));
+}
+
+ControlServer::ControlServer(ControlServerOptions options, ControlBackend& backend, std::function<void()> stop, Fd listener,
+                             Fd wake)
+    : options_(std::move(options)), backend_(backend), stop_(std::move(stop)), listener_(std::move(listener)), wake_(std::move(wake)) {
+  thread_ = std::thread([this] { serve(); });
+}
+
+ControlServer::~ControlServer() {
+  const std::uint64_t one = 1;
+  while (::write(wake_.get(), &one, sizeof one) < 0 && errno == EINTR) {
+  }
+  thread_.join();
+  ::unlink(options_.path.c_str());
+}
+
+void ControlServer::serve() {
+  // Signals belong to the thread that stops the program.
+  sigset_t all;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  ::pthread_setname_np(::pthread_self(), "control");
+  std::vector<pollfd> polled;
+  for (;;) {
+    polled.assign({{wake_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}});
+    for (const auto& client : clients_) {
+      // No new request of a client before it took the last reply: `out` never holds more than one.
+      polled.push_back({client.fd.get(), static_cast<short>(client.out.empty() ? POLLIN : POLLOUT), 0});
+    }
+    if (::poll(polled.data(), polled.size(), kPollMs) < 0 && errno != EINTR) return;
+    if (polled[0].revents != 0) return;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < clients_.size(); ++i) {
+      if (!handle(clients_[i], polled[i + 2].revents)) continue;
+      if (kept != i) std::swap(clients_[kept], clients_[i]);
+      ++kept;
+    }
+    clients_.erase(clients_.begin() + static_cast<std::ptrdiff_t>(kept), clients_.end());
+    if (polled[1].revents != 0) accept_clients();
+  }
+}
+
+void ControlServer::accept_clients() {
+  for (;;) {
+    Fd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (fd.get() < 0) {
+      // Out of descriptors: the connection stays in the queue, so do not spin on it.
+      if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      return;
+    }
+    if (clients_.size() >= options_.max_clients) {
+      const std::string reply = error_reply(fmt::format("too many clients; allowed are {}", options_.max_clients)) + "\n";
+      (void)::send(fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      continue;
+    }
+    clients_.push_back({std::move(fd), {}, {}, false, false, Clock::now()});
+  }
+}
+
+bool ControlServer::handle(Client& client, short events) {
+  if ((events & (POLLERR | POLLNVAL)) != 0) return false;
+  if (!client.out.empty()) {
+    if (!send(client)) return false;
+  } else if ((events & (POLLIN | POLLHUP)) != 0 && !receive(client)) {
+    return false;
+  }
+  return answer_lines(client);
+}
+
+bool ControlServer::receive(Client& client) const {
+  char chunk[16 * 1024];
+  const ssize_t n = ::recv(client.fd.get(), chunk, sizeof chunk, 0);
+  if (n < 0) return errno == EAGAIN || errno == EINTR;
+  if (n == 0) client.input_ended = true;
+  client.in.append(chunk, static_cast<std::size_t>(n));
+  return true;
+}
+
+bool ControlServer::send(Client& client) const {
+  const ssize_t n = ::send(client.fd.get(), client.out.data(), client.out.size(), MSG_NOSIGNAL);
+  if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
+  if (n > 0) {
+    client.out.erase(0, static_cast<std::size_t>(n));
+    client.stuck_since = Clock::now();
+  }
+  return client.out.empty() || Clock::now() - client.stuck_since < options_.write_timeout;
+}
+
+bool ControlServer::answer_lines(Client& client) {
+  std::size_t done = 0;
+  while (client.out.empty() && !client.closing) {
+    const std::size_t end = client.in.find('\n', done);
+    const std::size_t length = std::min(end, client.in.size()) - done;
+    if (length > options_.max_line_bytes) {
+      client.out = error_reply(fmt::format("line too long; allowed are {} octets", options_.max_line_bytes));
+      client.closing = true;
+    } else if (end == std::string::npos) {
+      break;
+    } else {
+      const std::string_view line(client.in.data() + done, length);
+      done = end + 1;
+      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      client.out = answer(line, backend_, stop_);
+      if (client.out.size() > options_.max_reply_bytes) client.out = too_long_reply(client.out.size(), options_.max_reply_bytes);
+    }
+    client.out += '\n';
+    client.stuck_since = Clock::now();
+    if (!send(client)) return false;
+  }
+  client.in.erase(0, done);
+  return !client.out.empty() || !(client.closing || client.input_ended);
+}
+
+}  // namespace splitplane::app

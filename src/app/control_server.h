@@ -1,0 +1,61 @@
+// The control socket of a running user plane: JSON lines on a unix socket that only its owner may open, served by one
+// thread of its own beside the workers. Every client's share of memory and time is bounded.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/control_backend.h"
+#include "app/control_socket.h"
+#include "base/expected.h"
+
+namespace splitplane::app {
+
+struct ControlServerOptions {
+  std::string path;
+  std::size_t max_clients = 32;
+  std::size_t max_line_bytes = 64 * 1024;
+  std::size_t max_reply_bytes = 4 * 1024 * 1024;     // a longer reply becomes an error
+  std::chrono::milliseconds write_timeout{5000};     // a client that reads nothing for so long is dropped
+};
+
+class ControlServer {
+ public:
+  // Listens and starts the thread. `backend` and `stop` are called on that thread until the destructor returns.
+  [[nodiscard]] static Expected<std::unique_ptr<ControlServer>> start(ControlServerOptions options, ControlBackend& backend,
+                                                                      std::function<void()> stop);
+  ControlServer(const ControlServer&) = delete;
+  ControlServer& operator=(const ControlServer&) = delete;
+  ~ControlServer();  // ends the thread, closes the clients, removes the socket
+
+ private:
+  struct Client {
+    Fd fd;
+    std::string in, out;  // what is not answered yet, what is not sent yet
+    bool input_ended = false;
+    bool closing = false;                              // close once `out` is sent
+    std::chrono::steady_clock::time_point stuck_since;  // when `out` last made progress
+  };
+
+  ControlServer(ControlServerOptions options, ControlBackend& backend, std::function<void()> stop, Fd listener, Fd wake);
+  void serve();
+  void accept_clients();
+  // False if the client is to be dropped.
+  [[nodiscard]] bool handle(Client& client, short events);
+  [[nodiscard]] bool receive(Client& client) const;
+  [[nodiscard]] bool send(Client& client) const;
+  [[nodiscard]] bool answer_lines(Client& client);
+
+  ControlServerOptions options_;
+  ControlBackend& backend_;
+  std::function<void()> stop_;
+  Fd listener_, wake_;
+  std::vector<Client> clients_;
+  std::thread thread_;
+};
+
+}  // namespace splitplane::app

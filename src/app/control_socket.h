@@ -1,0 +1,38 @@
+// Unix sockets of the control channel: listening (owner only, a dead instance's socket replaced) and connecting.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/expected.h"
+
+namespace splitplane::app {
+
+// Owns a file descriptor.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd();
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_ = -1;
+};
+
+// Why a server cannot listen at `path` ("what; allowed: what"), nothing if it can. Changes nothing.
+[[nodiscard]] std::optional<std::string> refuse_socket_path(const std::string& path);
+// A non-blocking listening socket of mode 0600.
+[[nodiscard]] Expected<Fd> listen_at(const std::string& path);
+// A blocking connection. Error: says if nothing runs there.
+[[nodiscard]] Expected<Fd> connect_to(const std::string& path);
+
+}  // namespace splitplane::app

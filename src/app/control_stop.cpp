@@ -1,0 +1,35 @@
+#include "app/control_stop.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace splitplane::app {
+
+StopFlag& StopFlag::instance() {
+  static StopFlag flag;
+  return flag;
+}
+
+void StopFlag::catch_signals() {
+  (void)instance();  // made before a handler can ask for it
+  struct sigaction action {};
+  action.sa_handler = [](int) { instance().request(); };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool StopFlag::wait_for(std::chrono::duration<double> duration) const {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  while (!requested()) {
+    const std::chrono::duration<double> left = duration - (Clock::now() - begin);
+    if (left.count() <= 0) return false;
+    std::this_thread::sleep_for(std::min(left, std::chrono::duration<double>(0.02)));
+  }
+  return true;
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,25 @@
+// The one flag that ends `run` and `ue`: set by SIGINT, SIGTERM, the control method stop, or the end of --duration.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+namespace splitplane::app {
+
+class StopFlag {
+ public:
+  // The flag that signals set; one per process.
+  static StopFlag& instance();
+  // From now on SIGINT and SIGTERM set the flag; a second one ends the process at once.
+  void catch_signals();
+  void request() { requested_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool requested() const { return requested_.load(std::memory_order_relaxed); }
+  // Sleeps until the flag is set or `duration` is over; true if it is set.
+  bool wait_for(std::chrono::duration<double> duration) const;
+
+ private:
+  std::atomic<bool> requested_{false};
+  static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler writes it
+};
+
+}  // namespace splitplane::app

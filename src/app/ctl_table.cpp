@@ -1,0 +1,144 @@
+#include "app/ctl_table.h"
+
+#include <algorithm>
+
+#include "app/cli_suggest.h"
+
+namespace splitplane::app {
+namespace {
+
+std::string cell(const Json& value) {
+  if (value.is_string()) return printable(value.get<std::string>());
+  if (value.is_number()) return grouped(value);
+  if (value.is_null()) return "-";
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789,.-+e%") == std::string::npos;
+}
+
+bool is_table(const Json& value) {
+  return value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), [](const Json& v) { return v.is_object(); });
+}
+
+// Scalar members of the rows as columns, `name` first, the others in order of appearance.
+std::string object_table(const Json& rows, const std::string& indent) {
+  std::vector<std::string> columns;
+  const auto note = [&](const std::string& key) {
+    if (std::find(columns.begin(), columns.end(), key) == columns.end()) columns.push_back(key);
+  };
+  for (const auto& row : rows) {
+    if (row.contains("name")) note("name");
+  }
+  for (const auto& row : rows) {
+    for (const auto& [key, value] : row.items()) {
+      if (!value.is_structured()) note(key);
+    }
+  }
+  if (columns.empty()) return {};
+  std::vector<std::string> titles;
+  for (const auto& column : columns) titles.push_back(printable(column));
+  Table table(std::move(titles));
+  for (const auto& row : rows) {
+    std::vector<std::string> cells;
+    for (const auto& column : columns) cells.push_back(row.contains(column) ? cell(row[column]) : "-");
+    table.add(std::move(cells));
+  }
+  return table.to_string(indent);
+}
+
+constexpr std::size_t kMaxDepth = 8;  // deeper than any answer of ours
+
+void render(const Json& value, const std::string& title, std::size_t depth, std::string& out) {
+  const std::string indent(2 * depth, ' ');
+  if (depth > kMaxDepth) return;
+  if (!title.empty()) out += std::string(2 * (depth - 1), ' ') + title + "\n";
+  if (is_table(value)) {
+    out += object_table(value, indent);
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const std::string name = value[i].contains("name") ? cell(value[i]["name"]) : std::to_string(i);
+      for (const auto& [key, member] : value[i].items()) {
+        if (member.is_structured() && !member.empty()) render(member, name + " " + printable(key), depth + 1, out);
+      }
+    }
+    return;
+  }
+  Table scalars({});
+  for (const auto& [key, member] : value.items()) {
+    if (!member.is_structured()) scalars.add({printable(key), cell(member)});
+  }
+  out += scalars.to_string(indent);
+  for (const auto& [key, member] : value.items()) {
+    if (member.is_structured() && !member.empty()) render(member, printable(key), depth + 1, out);
+  }
+}
+
+std::string text_of(const Json& bearer, const char* key) { return bearer.contains(key) ? cell(bearer[key]) : "-"; }
+
+std::string hex_of(const Json& bearer, const char* key) {
+  const auto at = bearer.find(key);
+  return at != bearer.end() && at->is_number_unsigned() ? fmt::format("{:#010x}", at->get<std::uint64_t>()) : "-";
+}
+
+std::string count_of(const Json& bearer, const char* direction, const char* key) {
+  const auto at = bearer.find(direction);
+  return at != bearer.end() && at->is_object() ? text_of(*at, key) : "-";
+}
+
+}  // namespace
+
+std::string grouped(const Json& number) {
+  if (number.is_number_float()) return fmt::format("{:.2f}", number.get<double>());
+  std::string digits = number.dump();
+  const std::size_t first = digits[0] == '-' ? 1 : 0;
+  for (std::size_t i = digits.size(); i > first + 3;) digits.insert(i -= 3, ",");
+  return digits;
+}
+
+std::string Table::to_string(const std::string& indent) const {
+  std::vector<std::size_t> widths;
+  std::vector<bool> numeric;
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    widths.resize(std::max(widths.size(), rows_[r].size()));
+    numeric.resize(widths.size(), true);
+    for (std::size_t c = 0; c < rows_[r].size(); ++c) {
+      widths[c] = std::max(widths[c], rows_[r][c].size());
+      if (r > 0 && rows_[r][c] != "-") numeric[c] = numeric[c] && is_number(rows_[r][c]);
+    }
+  }
+  std::string out;
+  for (const auto& row : rows_) {
+    if (row.empty()) continue;
+    std::string line = indent;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      line += c == 0 ? "" : "  ";
+      line += numeric[c] ? fmt::format("{:>{}}", row[c], widths[c]) : fmt::format("{:<{}}", row[c], widths[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string render_tree(const Json& tree) {
+  if (!tree.is_structured()) return cell(tree) + "\n";
+  std::string out;
+  render(tree, "", 0, out);
+  return out;
+}
+
+std::string render_bearers(const std::vector<Json>& bearers) {
+  Table table({"id", "shard", "worker", "ul_teid", "upf", "qfi", "rlc", "pdcp", "ue_ipv4", "ue_ipv6", "dl received", "dl sent",
+               "ul received", "ul sent"});
+  for (const auto& b : bearers) {
+    table.add({hex_of(b, "id"), text_of(b, "shard"), text_of(b, "worker"), hex_of(b, "ul_teid"), text_of(b, "upf"),
+               text_of(b, "qfi"), text_of(b, "rlc"), text_of(b, "pdcp_sn"), text_of(b, "ue_ipv4"), text_of(b, "ue_ipv6"),
+               count_of(b, "downlink", "received"), count_of(b, "downlink", "transmitted"), count_of(b, "uplink", "received"),
+               count_of(b, "uplink", "transmitted")});
+  }
+  return table.to_string();
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,28 @@
+// JSON answers of the control socket as text for people: aligned columns, grouped digits, one line per row.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/control_json.h"
+
+namespace splitplane::app {
+
+// A table: numbers to the right, text to the left.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> columns) : rows_{std::move(columns)} {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] std::string to_string(const std::string& indent = "") const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Any tree of objects, lists and numbers: lists of objects as tables, other members as "name value" lines.
+[[nodiscard]] std::string render_tree(const Json& tree);
+[[nodiscard]] std::string render_bearers(const std::vector<Json>& bearers);
+
+[[nodiscard]] std::string grouped(const Json& number);  // 1234567 -> 1,234,567
+
+}  // namespace splitplane::app

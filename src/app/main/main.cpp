@@ -1,0 +1,9 @@
+// Entry of the program `splitplane`: the command line with the real packet path behind it.
+#include <iostream>
+
+#include "app/cli.h"
+
+int main(int argc, char** argv) {
+  using namespace splitplane::app;
+  return cli_main(argc, argv, {run_command, ue_command}, std::cout, std::cerr);
+}

@@ -1,0 +1,128 @@
+// A dispatching worker: reads the TEID (downlink) or the bearer identity (uplink) of every packet and hands it to the
+// worker that owns the shard. For cards that cannot steer by themselves.
+#pragma once
+
+#include <rte_ring.h>
+
+#include <array>
+#include <vector>
+
+#include "datapath/endpoints.h"
+#include "datapath/n3_parse.h"
+#include "datapath/probe.h"
+#include "ran/bearer_config.h"
+#include "wire/ethernet.h"
+
+namespace splitplane::datapath {
+
+inline constexpr unsigned kMaxWorkers = 16;
+
+// The two rings into one gNB worker.
+struct WorkerRings {
+  rte_ring* downlink = nullptr;
+  rte_ring* uplink = nullptr;
+};
+
+struct DispatchContext {
+  N3Addresses n3;
+  std::vector<WorkerRings> workers;                             // at most kMaxWorkers
+  std::array<std::uint8_t, ran::kShards> worker_of_shard{};     // index into workers; kNobody: unowned
+  rte_ring* punt = nullptr;
+  WorkerStats stats;
+
+  static constexpr std::uint8_t kNobody = 0xff;
+};
+
+class Dispatch {
+ public:
+  struct Queue {
+    EthSource source;
+    Direction direction;
+    unsigned receive(Burst& burst) { return source.receive(burst); }
+  };
+
+  Dispatch(DispatchContext& context, std::vector<Queue> queues) : context_(context), queues_(std::move(queues)) {}
+
+  std::vector<Queue>& queues() { return queues_; }
+
+  void process(Queue& queue, Burst& burst) {
+    Losses losses(context_.stats);
+    probe_.begin(context_.stats);
+    for (unsigned i = 0; i < burst.size; ++i) {
+      rte_mbuf* m = burst.mbuf[i];
+      std::uint32_t id = 0;
+      const bool addressed = queue.direction == Direction::kDownlink ? read_teid(m, id, losses) : read_id(m, id, losses);
+      if (!addressed) continue;
+      const std::uint8_t worker = context_.worker_of_shard[ran::shard_of(id).value];
+      if (worker == DispatchContext::kNobody) [[unlikely]] {
+        losses.add(m, DropReason::shard_unowned);
+      } else {
+        Burst& out = out_[worker];
+        out.mbuf[out.size++] = m;
+      }
+    }
+    for (std::size_t worker = 0; worker < context_.workers.size(); ++worker) {
+      WorkerRings& rings = context_.workers[worker];
+      hand_over(queue.direction == Direction::kDownlink ? rings.downlink : rings.uplink, out_[worker]);
+    }
+    probe_.stage(Stage::dispatch, burst.size);
+  }
+
+  void flush() {}
+
+ private:
+  bool read_teid(rte_mbuf* m, std::uint32_t& teid, Losses& losses) {
+    GPdu gpdu;
+    if (m->nb_segs != 1 || !parse_n3_usual(octets(m), m->data_len, context_.n3.ipv4, gpdu)) [[unlikely]] {
+      if (!read_unusual(m, gpdu, losses)) return false;
+    }
+    teid = gpdu.teid;
+    return true;
+  }
+
+  [[gnu::noinline]] bool read_unusual(rte_mbuf* m, GPdu& gpdu, Losses& losses) {
+    if (m->nb_segs != 1) {
+      losses.add(m, DropReason::mbuf_segmented);
+      return false;
+    }
+    const N3Parsed parsed = parse_n3(octets(m), m->data_len, context_.n3, gpdu);
+    if (parsed.verdict == N3Verdict::kDrop) losses.add(m, parsed.reason);
+    if (parsed.verdict == N3Verdict::kPunt) {
+      if (rte_ring_sp_enqueue(context_.punt, m) == 0) {
+        context_.stats.punted.add(1);
+      } else {
+        losses.add(m, DropReason::punt_full);
+      }
+    }
+    return parsed.verdict == N3Verdict::kGPdu;
+  }
+
+  static bool read_id(rte_mbuf* m, std::uint32_t& id, Losses& losses) {
+    const std::uint8_t* frame = octets(m);
+    if (m->data_len < 22 || wire::load_be16(frame + 12) != wire::ethernet::kTypeAirhdr) [[unlikely]] {
+      losses.add(m, DropReason::not_air_frame);
+      return false;
+    }
+    id = wire::load_be32(frame + 18);
+    return true;
+  }
+
+  void hand_over(rte_ring* ring, Burst& out) {
+    if (out.size == 0) return;
+    const unsigned taken =
+        rte_ring_sp_enqueue_burst(ring, reinterpret_cast<void* const*>(out.mbuf.data()), out.size, nullptr);
+    context_.stats.dispatched.add(taken);
+    if (taken < out.size) [[unlikely]] {
+      context_.stats.drop(DropReason::worker_full, out.size - taken);
+      rte_pktmbuf_free_bulk(out.mbuf.data() + taken, out.size - taken);
+    }
+    out.size = 0;
+  }
+
+  DispatchContext& context_;
+  std::vector<Queue> queues_;
+  std::array<Burst, kMaxWorkers> out_;
+  SampledCycles probe_;
+};
+
+}  // namespace splitplane::datapath

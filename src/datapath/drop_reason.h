@@ -1,0 +1,40 @@
+// Every reason for which the packet path gives a packet up: the reasons of the parsers, then those of the stages. One
+// list makes the enum, the texts and the counters.
+#pragma once
+
+#include "base/outcome_list.h"
+#include "wire/reason.h"
+
+namespace splitplane::datapath {
+
+// clang-format off
+#define SPLITPLANE_DROP_REASONS(X)                                                                  \
+  SPLITPLANE_WIRE_REASONS(X)                                                                        \
+  X(feature_drop, "the feature set `drop` drops everything")                                        \
+  X(mbuf_segmented, "frame in more than one segment")                                               \
+  X(not_for_us, "destination address is none of ours")                                              \
+  X(gtpu_message, "GTP-U message other than G-PDU")                                                 \
+  X(gtpu_no_payload, "G-PDU without a T-PDU")                                                       \
+  X(teid_unknown, "no bearer with this TEID")                                                       \
+  X(not_air_frame, "frame on the air port without EtherType 0x88B5")                                \
+  X(bearer_unknown, "no bearer with this identity in airhdr")                                       \
+  X(airhdr_modes_wrong, "direction, RLC mode or SN lengths are not the bearer's")                   \
+  X(rlc_segment, "RLC segment, which header mode does not know")                                    \
+  X(pdcp_control, "PDCP control PDU")                                                               \
+  X(sdap_end_marker, "SDAP end-marker control PDU")                                                 \
+  X(pdu_too_short, "PDU without data behind its headers")                                           \
+  X(peer_unresolved, "the UPF's MAC address is not known yet")                                      \
+  X(no_headroom, "no room in front of the packet for its new headers")                              \
+  X(tx_full, "transmit queue stayed full")                                                          \
+  X(copies_full, "ring to the consumer of copies is full")                                          \
+  X(punt_full, "ring to the control thread is full")                                                \
+  X(worker_full, "ring to the worker that owns the shard is full")                                  \
+  X(shard_unowned, "no worker owns this shard")
+// clang-format on
+
+SPLITPLANE_OUTCOMES(DropReason, SPLITPLANE_DROP_REASONS)
+
+// The parsers' reasons are the first entries of the list.
+[[nodiscard]] constexpr DropReason drop_reason(wire::Reason reason) { return static_cast<DropReason>(reason); }
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,38 @@
+// DPDK's environment as an object: started once per process from plain settings, cleaned up at the end.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/expected.h"
+
+namespace splitplane::datapath {
+
+struct EalSettings {
+  std::string file_prefix = "splitplane";
+  std::size_t megabytes = 512;
+  bool hugepages = true;                 // false: ordinary memory; no secondary processes, slower address translation
+  std::vector<unsigned> worker_cores;    // lcore 1..n run on these; lcore 0 is the control thread, on any core
+  std::vector<std::string> pci;          // addresses to probe; none: --no-pci
+  std::string log_level = "warning";
+};
+
+class Eal {
+ public:
+  // Error: one sentence; DPDK's own messages stay on standard error at `log_level`.
+  static Expected<Eal> start(const EalSettings& settings);
+  Eal(Eal&& other) noexcept : running_(std::exchange(other.running_, false)) {}
+  Eal& operator=(Eal&&) = delete;
+  ~Eal();
+
+  // Free hugepages of 2 MiB or 1 GiB, in MiB, on a mounted hugetlbfs; 0 when there is none.
+  [[nodiscard]] static std::size_t free_hugepage_megabytes();
+
+ private:
+  Eal() = default;
+  bool running_ = true;
+};
+
+}  // namespace splitplane::datapath

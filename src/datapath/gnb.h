@@ -1,0 +1,57 @@
+// The gNB as a worker's function: downlink and uplink of header mode over two inputs and two outputs. The packet path
+// from top to bottom is in gnb_downlink.h and gnb_uplink.h.
+#pragma once
+
+#include <array>
+
+#include "datapath/copies.h"
+#include "datapath/gnb_downlink.h"
+#include "datapath/gnb_uplink.h"
+
+namespace splitplane::datapath {
+
+template <FeatureSet F, class Source, class Sink, class Probe = SampledCycles>
+class Gnb {
+ public:
+  struct Queue {
+    Source source;
+    Direction direction;
+    unsigned receive(Burst& burst) { return source.receive(burst); }
+  };
+
+  // `drain_copies`: this worker consumes its own copies, once per round.
+  Gnb(GnbContext& context, Source n3_in, Source air_in, Sink n3_out, Sink air_out, bool drain_copies)
+      : context_(context),
+        queues_{{{n3_in, Direction::kDownlink}, {air_in, Direction::kUplink}}},
+        downlink_(context, air_out),
+        uplink_(context, n3_out),
+        drain_copies_(drain_copies) {}
+
+  std::array<Queue, 2>& queues() { return queues_; }
+
+  void process(Queue& queue, Burst& burst) {
+    if (queue.direction == Direction::kDownlink) {
+      downlink_.process(burst);
+    } else {
+      uplink_.process(burst);
+    }
+  }
+
+  // Once per round: the control thread's frames go out, copies that nobody else takes are consumed.
+  void flush() {
+    uplink_.send_injected();
+    if (drain_copies_) {
+      while (consume_copies(context_.copies, context_.stats, FreeMbufs{}) == kBurst) {
+      }
+    }
+  }
+
+ private:
+  GnbContext& context_;
+  std::array<Queue, 2> queues_;
+  GnbDownlink<F, Sink, Probe> downlink_;
+  GnbUplink<F, Sink, Probe> uplink_;
+  bool drain_copies_;
+};
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,41 @@
+// What both directions of one gNB worker share. Owned by the worker; the control thread changes it only by commands that
+// the worker itself executes.
+#pragma once
+
+#include <rte_ring.h>
+
+#include "datapath/burst.h"
+#include "datapath/n3_interface.h"
+#include "ran/bearer_table.h"
+#include "wire/bytes.h"
+#include "wire/ethernet.h"
+
+namespace splitplane::datapath {
+
+struct GnbContext {
+  ran::BearerTable bearers;
+  ran::BearerDownlink fixed_bearer;  // feature set `headers`: the one bearer of all packets
+  N3Addresses n3;
+  N3Peers peers{};
+  std::array<std::uint8_t, 14> air_header{};  // Ethernet header of every frame to the air
+  rte_ring* copies = nullptr;  // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
+  rte_ring* punt = nullptr;    // SP/SC: ARP and neighbour discovery, to the control thread
+  rte_ring* inject = nullptr;  // SP/SC: the control thread's frames for N3
+  rte_mempool* pool = nullptr;  // for copies that cannot be references
+  WorkerStats stats;
+};
+
+inline void write_air_header(const GnbContext& context, std::uint8_t* frame) {
+  std::memcpy(frame, context.air_header.data(), 14);
+}
+
+// Hands an ARP or neighbour-discovery frame to the control thread, or loses it.
+inline void punt(GnbContext& context, rte_mbuf* m, Losses& losses) {
+  if (context.punt != nullptr && rte_ring_sp_enqueue(context.punt, m) == 0) {
+    context.stats.punted.add(1);
+  } else {
+    losses.add(m, DropReason::punt_full);
+  }
+}
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,189 @@
+// Downlink of header mode, stage by stage: N3 frame -> G-PDU -> bearer -> airhdr, RLC, PDCP, SDAP -> reference for the
+// copies -> air. The feature set decides at compile time how far the path goes (DESIGN 1).
+#pragma once
+
+#include "datapath/endpoints.h"
+#include "datapath/feature_set.h"
+#include "datapath/gnb_context.h"
+#include "datapath/l2fwd.h"
+#include "datapath/n3_parse.h"
+#include "datapath/probe.h"
+#include "ran/header_mode.h"
+
+namespace splitplane::datapath {
+
+template <FeatureSet F, class Sink, class Probe>
+class GnbDownlink {
+ public:
+  GnbDownlink(GnbContext& context, Sink air) : context_(context), stats_(context.stats), air_(air) {}
+
+  void process(Burst& burst) {
+    Losses losses(stats_);
+    probe_.begin(stats_);
+    if constexpr (F == FeatureSet::drop) {
+      drop_all(burst, losses);
+    } else if constexpr (F == FeatureSet::l2fwd) {
+      for (unsigned i = 0; i < burst.size; ++i) swap_mac(octets(burst.mbuf[i]));
+      probe_.stage(Stage::l2fwd, burst.size);
+      transmit(burst);
+    } else {
+      parse(burst, losses);
+      if constexpr (F >= FeatureSet::mat) find_bearers(burst, losses);
+      add_headers(burst, losses);
+      if constexpr (F >= FeatureSet::clone_drop) take_references(burst);
+      transmit(burst);
+    }
+  }
+
+ private:
+  void drop_all(Burst& burst, Losses& losses) {
+    for (unsigned i = 0; i < burst.size; ++i) losses.add(burst.mbuf[i], DropReason::feature_drop);
+    probe_.stage(Stage::dl_parse, burst.size);
+  }
+
+  // Leaves the G-PDUs in the burst, gpdu_ beside them, and the bearers' lines on their way into the cache.
+  void parse(Burst& burst, Losses& losses) {
+    const unsigned received = burst.size;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < received; ++i) {
+      rte_mbuf* m = burst.mbuf[i];
+      if (m->nb_segs == 1 && parse_n3_usual(octets(m), m->data_len, context_.n3.ipv4, gpdu_[kept])) [[likely]] {
+      } else if (!parse_unusual(m, gpdu_[kept], losses)) {
+        continue;
+      }
+      if constexpr (F >= FeatureSet::mat) {
+        bearer_[kept] = context_.bearers.downlink_line(gpdu_[kept].teid);
+        rte_prefetch0(bearer_[kept]);
+      }
+      burst.mbuf[kept++] = m;
+    }
+    burst.size = kept;
+    probe_.stage(Stage::dl_parse, received);
+  }
+
+  [[gnu::noinline]] bool parse_unusual(rte_mbuf* m, GPdu& gpdu, Losses& losses) {
+    if (m->nb_segs != 1) {
+      losses.add(m, DropReason::mbuf_segmented);
+      return false;
+    }
+    const N3Parsed parsed = parse_n3(octets(m), m->data_len, context_.n3, gpdu);
+    if (parsed.verdict == N3Verdict::kPunt) punt(context_, m, losses);
+    if (parsed.verdict == N3Verdict::kDrop) losses.add(m, parsed.reason);
+    return parsed.verdict == N3Verdict::kGPdu;
+  }
+
+  void find_bearers(Burst& burst, Losses& losses) {
+    const unsigned received = burst.size;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < received; ++i) {
+      if (!ran::BearerTable::is(*bearer_[i], gpdu_[i].teid)) [[unlikely]] {
+        losses.add(burst.mbuf[i], DropReason::teid_unknown);
+        continue;
+      }
+      bearer_[kept] = bearer_[i];
+      gpdu_[kept] = gpdu_[i];
+      burst.mbuf[kept++] = burst.mbuf[i];
+    }
+    burst.size = kept;
+    probe_.stage(Stage::dl_bearer, received);
+  }
+
+  // `decap` sends the T-PDU behind an Ethernet header; from `headers` on, airhdr and the RAN headers stand between.
+  void add_headers(Burst& burst, Losses& losses) {
+    const unsigned received = burst.size;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < received; ++i) {
+      rte_mbuf* m = burst.mbuf[i];
+      const GPdu& gpdu = gpdu_[i];
+      ran::BearerDownlink& bearer = bearer_of(i);
+      const unsigned overhead = 14 + (F == FeatureSet::decap ? 0 : ran::downlink_overhead(bearer));
+      std::uint8_t* frame = reframe(m, gpdu.offset, overhead, gpdu.bytes);
+      if (frame == nullptr) [[unlikely]] {
+        losses.add(m, DropReason::no_headroom);
+        continue;
+      }
+      if constexpr (F >= FeatureSet::headers) {
+        ran::write_downlink(bearer, gpdu.has_qfi ? gpdu.sdap : bearer.qfi, frame + overhead);
+        ++bearer.received;
+        bearer.bytes += gpdu.bytes;
+      }
+      write_air_header(context_, frame);
+      if constexpr (F == FeatureSet::decap) {
+        wire::store_be16(frame + 12, frame[14] >> 4 == 6 ? wire::ethernet::kTypeIpv6 : wire::ethernet::kTypeIpv4);
+      }
+      bearer_[kept] = &bearer;
+      burst.mbuf[kept++] = m;
+    }
+    burst.size = kept;
+    probe_.stage(Stage::dl_headers, received);
+  }
+
+  ran::BearerDownlink& bearer_of(unsigned i) {
+    if constexpr (F >= FeatureSet::mat) return *bearer_[i];
+    return context_.fixed_bearer;
+  }
+
+  // From here on the frames are immutable: the air and the consumer of copies both hold them (DESIGN decision 10).
+  void take_references(Burst& burst) {
+    if constexpr (F == FeatureSet::clone) {
+      if (air_passes_mbufs()) [[unlikely]] {
+        hand_over_real_copies(burst);
+      } else {
+        for (unsigned i = 0; i < burst.size; ++i) rte_mbuf_refcnt_update(burst.mbuf[i], 1);
+        const unsigned taken = rte_ring_sp_enqueue_burst(
+            context_.copies, reinterpret_cast<void* const*>(burst.mbuf.data()), burst.size, nullptr);
+        stats_.copies.add(taken);
+        if (taken < burst.size) [[unlikely]] {
+          for (unsigned i = taken; i < burst.size; ++i) rte_mbuf_refcnt_update(burst.mbuf[i], -1);
+          stats_.copies_lost.add(burst.size - taken);
+        }
+      }
+    } else {
+      for (unsigned i = 0; i < burst.size; ++i) rte_mbuf_refcnt_update(burst.mbuf[i], 1);
+      rte_pktmbuf_free_bulk(burst.mbuf.data(), burst.size);  // "clone dropped": the second reference goes at once
+      stats_.copies.add(burst.size);
+    }
+    probe_.stage(Stage::dl_clone, burst.size);
+  }
+
+  [[nodiscard]] bool air_passes_mbufs() const {
+    if constexpr (requires(Sink s) { s.passes_mbufs; }) return air_.passes_mbufs;
+    return false;
+  }
+
+  [[gnu::noinline]] void hand_over_real_copies(const Burst& burst) {
+    for (unsigned i = 0; i < burst.size; ++i) {
+      rte_mbuf* copy = rte_pktmbuf_copy(burst.mbuf[i], context_.pool, 0, UINT32_MAX);
+      if (copy != nullptr && rte_ring_sp_enqueue(context_.copies, copy) == 0) {
+        stats_.copies.add(1);
+      } else {
+        rte_pktmbuf_free(copy);
+        stats_.copies_lost.add(1);
+      }
+    }
+  }
+
+  void transmit(Burst& burst) {
+    const unsigned sent = air_.send(burst.mbuf.data(), burst.size);
+    stats_.transmitted.add(sent);
+    if (sent < burst.size) [[unlikely]] lose_unsent(burst, sent);
+    probe_.stage(Stage::dl_tx, burst.size);
+  }
+
+  [[gnu::noinline]] void lose_unsent(Burst& burst, unsigned sent) {
+    stats_.drop(DropReason::tx_full, burst.size - sent);
+    if constexpr (F >= FeatureSet::mat) {
+      for (unsigned i = sent; i < burst.size; ++i) ++context_.bearers.losses(bearer_[i]->id).downlink;
+    }
+    rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, burst.size - sent);
+  }
+
+  GnbContext& context_;
+  WorkerStats& stats_;
+  Sink air_;
+  Probe probe_;
+  std::array<GPdu, kBurst + 1> gpdu_;
+  std::array<ran::BearerDownlink*, kBurst + 1> bearer_;
+};
+
+}  // namespace splitplane::datapath

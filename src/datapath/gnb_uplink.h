@@ -1,0 +1,163 @@
+// Uplink of header mode, stage by stage: air frame -> bearer -> RLC control to the copies, RLC data stripped -> GTP-U
+// with the UL PDU Session Container -> N3.
+#pragma once
+
+#include "datapath/endpoints.h"
+#include "datapath/feature_set.h"
+#include "datapath/gnb_context.h"
+#include "datapath/l2fwd.h"
+#include "datapath/probe.h"
+#include "ran/header_mode.h"
+
+namespace splitplane::datapath {
+
+template <FeatureSet F, class Sink, class Probe>
+class GnbUplink {
+ public:
+  GnbUplink(GnbContext& context, Sink n3) : context_(context), stats_(context.stats), n3_(n3) {}
+
+  void process(Burst& burst) {
+    Losses losses(stats_);
+    probe_.begin(stats_);
+    if constexpr (F == FeatureSet::drop) {
+      for (unsigned i = 0; i < burst.size; ++i) losses.add(burst.mbuf[i], DropReason::feature_drop);
+      probe_.stage(Stage::ul_parse, burst.size);
+    } else if constexpr (F == FeatureSet::l2fwd) {
+      for (unsigned i = 0; i < burst.size; ++i) swap_mac(octets(burst.mbuf[i]));
+      probe_.stage(Stage::l2fwd, burst.size);
+      transmit(burst);
+    } else {
+      find_bearers(burst, losses);
+      read_pdus(burst, losses);
+      encapsulate(burst, losses);
+      transmit(burst);
+    }
+  }
+
+  // Frames of the control thread for N3: ARP and neighbour-discovery answers and questions.
+  void send_injected() {
+    if (context_.inject == nullptr || rte_ring_empty(context_.inject) != 0) [[likely]] return;
+    Burst burst;
+    burst.size = rte_ring_sc_dequeue_burst(context_.inject, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
+    const unsigned sent = n3_.send(burst.mbuf.data(), burst.size);
+    stats_.injected.add(sent);
+    rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, burst.size - sent);
+  }
+
+ private:
+  static constexpr unsigned kRlcOffset = 14 + ran::kAirhdrBytes;
+
+  // Leaves the frames that carry an airhdr in the burst and sends for their bearers' lines.
+  void find_bearers(Burst& burst, Losses& losses) {
+    const unsigned received = burst.size;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < received; ++i) {
+      rte_mbuf* m = burst.mbuf[i];
+      const std::uint8_t* frame = octets(m);
+      if (m->nb_segs != 1 || m->data_len < kRlcOffset || wire::load_be16(frame + 12) != wire::ethernet::kTypeAirhdr)
+          [[unlikely]] {
+        losses.add(m, m->nb_segs != 1 ? DropReason::mbuf_segmented : DropReason::not_air_frame);
+        continue;
+      }
+      if (frame[14] != 0x10) [[unlikely]] {  // version 1, kind 0: an RLC PDU follows
+        losses.add(m, frame[14] >> 4 != 1 ? DropReason::airhdr_bad_version : DropReason::airhdr_bad_kind);
+        continue;
+      }
+      id_[kept] = wire::load_be32(frame + 18);
+      bearer_[kept] = context_.bearers.uplink_line(id_[kept]);
+      rte_prefetch0(bearer_[kept]);
+      burst.mbuf[kept++] = m;
+    }
+    burst.size = kept;
+  }
+
+  // Leaves the data PDUs: RLC control goes to the copies, what header mode does not know is dropped.
+  void read_pdus(Burst& burst, Losses& losses) {
+    const unsigned received = burst.size;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < received; ++i) {
+      rte_mbuf* m = burst.mbuf[i];
+      ran::BearerUplink& bearer = *bearer_[i];
+      std::uint8_t* frame = octets(m);
+      if (!ran::BearerTable::is(bearer, id_[i]) || frame[15] != bearer.airhdr_modes) [[unlikely]] {
+        losses.add(m, bearer.id == id_[i] && id_[i] != 0 ? DropReason::airhdr_modes_wrong : DropReason::bearer_unknown);
+        continue;
+      }
+      const ran::UplinkPdu pdu = ran::read_uplink(bearer, frame + kRlcOffset, m->data_len - kRlcOffset);
+      if (pdu.kind != ran::UplinkKind::kData) [[unlikely]] {
+        take_other(m, pdu.kind, losses);
+        continue;
+      }
+      qfi_[kept] = pdu.qfi;
+      bearer_[kept] = &bearer;
+      burst.mbuf[kept++] = m;
+    }
+    burst.size = kept;
+    probe_.stage(Stage::ul_parse, received);
+  }
+
+  [[gnu::noinline]] void take_other(rte_mbuf* m, ran::UplinkKind kind, Losses& losses) {
+    switch (kind) {
+      case ran::UplinkKind::kControl:
+        if (rte_ring_sp_enqueue(context_.copies, m) == 0) {
+          stats_.control_pdus.add(1);
+        } else {
+          losses.add(m, DropReason::copies_full);
+        }
+        return;
+      case ran::UplinkKind::kSegment: losses.add(m, DropReason::rlc_segment); return;
+      case ran::UplinkKind::kPdcpControl: losses.add(m, DropReason::pdcp_control); return;
+      case ran::UplinkKind::kSdapEndMarker: losses.add(m, DropReason::sdap_end_marker); return;
+      case ran::UplinkKind::kData:
+      case ran::UplinkKind::kTooShort: losses.add(m, DropReason::pdu_too_short); return;
+    }
+  }
+
+  void encapsulate(Burst& burst, Losses& losses) {
+    const unsigned received = burst.size;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < received; ++i) {
+      rte_mbuf* m = burst.mbuf[i];
+      const ran::BearerUplink& bearer = *bearer_[i];
+      const N3Peer& peer = context_.peers[bearer.peer];
+      const unsigned strip = kRlcOffset + bearer.header_bytes;
+      const unsigned payload = m->data_len - strip;
+      std::uint8_t* frame = peer.resolved ? reframe(m, strip, peer.header_bytes, payload) : nullptr;
+      if (frame == nullptr) [[unlikely]] {
+        losses.add(m, peer.resolved ? DropReason::no_headroom : DropReason::peer_unresolved);
+        ++context_.bearers.losses(bearer.id).uplink;
+        continue;
+      }
+      write_uplink(peer, bearer.uplink_teid, qfi_[i], payload, frame);
+      bearer_[kept] = bearer_[i];
+      burst.mbuf[kept++] = m;
+    }
+    burst.size = kept;
+    probe_.stage(Stage::ul_encap, received);
+  }
+
+  void transmit(Burst& burst) {
+    const unsigned sent = n3_.send(burst.mbuf.data(), burst.size);
+    stats_.transmitted.add(sent);
+    if (sent < burst.size) [[unlikely]] lose_unsent(burst, sent);
+    probe_.stage(Stage::ul_tx, burst.size);
+  }
+
+  [[gnu::noinline]] void lose_unsent(Burst& burst, unsigned sent) {
+    stats_.drop(DropReason::tx_full, burst.size - sent);
+    if constexpr (F >= FeatureSet::decap) {
+      for (unsigned i = sent; i < burst.size; ++i) ++context_.bearers.losses(bearer_[i]->id).uplink;
+    }
+    rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, burst.size - sent);
+  }
+
+  GnbContext& context_;
+  WorkerStats& stats_;
+  Sink n3_;
+  Probe probe_;
+  std::array<std::uint32_t, kBurst> id_;
+  std::array<ran::BearerUplink*, kBurst> bearer_;
+  std::array<std::uint8_t, kBurst> qfi_;
+};
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,48 @@
+// Our side of an N3 interface, as the packet path needs it: addresses to accept, and ready-made uplink headers per UPF.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/ip_address.h"
+#include "wire/ethernet.h"
+
+namespace splitplane::datapath {
+
+// Addresses of ours on N3. Absent ones are all zeros, which no valid packet is sent to.
+struct N3Addresses {
+  std::uint32_t ipv4 = 0;  // in memory order
+  std::array<std::uint8_t, 16> ipv6{};
+  MacAddress mac;
+};
+
+inline constexpr unsigned kGtpuPscBytes = 16;  // GTP-U header with optional octets and a 4-octet PDU Session Container
+inline constexpr unsigned kN3OverheadIpv4 = 14 + 20 + 8 + kGtpuPscBytes;
+inline constexpr unsigned kN3OverheadIpv6 = 14 + 40 + 8 + kGtpuPscBytes;
+
+// A UPF as uplink packets see it: everything in front of the T-PDU, to be copied and patched in five places (lengths,
+// checksum, TEID, QFI). Known to all workers that send to it; its MAC address arrives by ARP or neighbour discovery.
+struct alignas(64) N3Peer {
+  std::array<std::uint8_t, 80> header{};
+  std::uint32_t checksum_base = 0;  // IPv4: one's complement sum of the header with total length 0
+  std::uint8_t header_bytes = 0;    // kN3OverheadIpv4 or kN3OverheadIpv6; 0: no such peer
+  bool ipv6 = false;
+  bool resolved = false;
+};
+static_assert(sizeof(N3Peer) == 128);
+
+inline constexpr unsigned kMaxPeers = 256;
+using N3Peers = std::array<N3Peer, kMaxPeers>;
+
+// The headers towards `upf`; `mac` absent: not resolved yet, packets to it are dropped as `peer_unresolved`.
+[[nodiscard]] N3Peer make_peer(const N3Addresses& ours, const IpAddress& upf, std::optional<MacAddress> mac);
+
+// Writes the complete N3 headers of one T-PDU of `payload` octets at `out` (peer.header_bytes octets; the T-PDU follows).
+// IPv4: UDP checksum 0. IPv6: the checksum is computed over the T-PDU, as RFC 8200 8.1 asks.
+void write_uplink_ipv6_checksum(std::uint8_t* out, unsigned payload);
+inline void write_uplink(const N3Peer& peer, std::uint32_t teid, std::uint8_t qfi, unsigned payload, std::uint8_t* out);
+
+}  // namespace splitplane::datapath
+
+#include "datapath/n3_uplink_header.h"

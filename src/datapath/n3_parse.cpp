@@ -1,0 +1,78 @@
+#include "datapath/n3_parse.h"
+
+#include <algorithm>
+
+#include "wire/ethernet.h"
+#include "wire/gtpu.h"
+#include "wire/ipv4.h"
+#include "wire/ipv6.h"
+#include "wire/udp.h"
+
+namespace splitplane::datapath {
+namespace {
+
+constexpr std::uint16_t kGtpuPort = 2152;
+constexpr std::uint8_t kIcmpv6 = 58;
+constexpr std::uint8_t kNeighborSolicitation = 135, kNeighborAdvertisement = 136;
+
+N3Parsed drop(DropReason reason) { return {N3Verdict::kDrop, reason}; }
+N3Parsed drop(wire::Reason reason) { return drop(drop_reason(reason)); }
+
+// UDP datagram inside `packet` at `offset`: GTP-U, its T-PDU placed relative to the packet.
+N3Parsed parse_udp(wire::Octets packet, std::size_t offset, GPdu& out) {
+  const auto udp = wire::udp::parse(packet.subspan(offset));
+  if (!udp) return drop(udp.reason);
+  if (udp->destination_port != kGtpuPort) return drop(wire::Reason::udp_port_unknown);
+  const wire::Octets datagram = packet.subspan(offset + wire::udp::kHeaderBytes, udp->payload_bytes());
+  const auto gtpu = wire::gtpu::parse(datagram);
+  if (!gtpu) return drop(gtpu.reason);
+  if (gtpu->message_type != wire::gtpu::kGpdu) return drop(DropReason::gtpu_message);
+  if (gtpu->payload_bytes == 0) return drop(DropReason::gtpu_no_payload);
+  out.teid = gtpu->teid.value;
+  out.offset = static_cast<std::uint16_t>(offset + wire::udp::kHeaderBytes + gtpu->payload_offset);
+  out.bytes = static_cast<std::uint16_t>(gtpu->payload_bytes);
+  out.has_qfi = gtpu->has_psc;
+  out.sdap = static_cast<std::uint8_t>((gtpu->psc.rqi ? 0x40U : 0U) | gtpu->psc.qfi.value);
+  return {N3Verdict::kGPdu, DropReason::ok};
+}
+
+N3Parsed parse_ipv4(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
+  const auto ip = wire::ipv4::parse(packet);
+  if (!ip) return drop(ip.reason);
+  std::uint32_t destination;
+  std::memcpy(&destination, packet.data() + 16, 4);
+  if (destination != ours.ipv4 || ours.ipv4 == 0) return drop(DropReason::not_for_us);
+  if (ip->is_fragment()) return drop(wire::Reason::ipv4_fragment);
+  if (ip->protocol != wire::ipv4::kProtocolUdp) return drop(wire::Reason::ipv4_not_udp);
+  return parse_udp(packet.first(ip->total_bytes), ip->header_bytes, out);
+}
+
+N3Parsed parse_ipv6(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
+  const auto ip = wire::ipv6::parse(packet);
+  if (!ip) return drop(ip.reason);
+  if (ip->upper_protocol == kIcmpv6 && ip->upper_bytes() >= 8) {
+    const std::uint8_t type = packet[ip->upper_offset];
+    if (type == kNeighborSolicitation || type == kNeighborAdvertisement) return {N3Verdict::kPunt, DropReason::ok};
+  }
+  if (!std::equal(ours.ipv6.begin(), ours.ipv6.end(), packet.begin() + 24)) return drop(DropReason::not_for_us);
+  if (ip->is_fragment) return drop(wire::Reason::ipv6_fragment);
+  if (ip->upper_protocol != wire::ipv6::kProtocolUdp) return drop(wire::Reason::ipv6_not_udp);
+  return parse_udp(packet.first(ip->total_bytes()), ip->upper_offset, out);
+}
+
+}  // namespace
+
+N3Parsed parse_n3(const std::uint8_t* frame, unsigned bytes, const N3Addresses& ours, GPdu& out) {
+  const wire::Octets all(frame, bytes);
+  const auto ethernet = wire::ethernet::parse(all);
+  if (!ethernet) return drop(ethernet.reason);
+  if (ethernet->ether_type == wire::ethernet::kTypeArp) return {N3Verdict::kPunt, DropReason::ok};
+  const wire::Octets packet = all.subspan(ethernet->header_bytes);
+  N3Parsed parsed = drop(wire::Reason::ethernet_type_unknown);
+  if (ethernet->ether_type == wire::ethernet::kTypeIpv4) parsed = parse_ipv4(packet, ours, out);
+  if (ethernet->ether_type == wire::ethernet::kTypeIpv6) parsed = parse_ipv6(packet, ours, out);
+  out.offset = static_cast<std::uint16_t>(out.offset + ethernet->header_bytes);
+  return parsed;
+}
+
+}  // namespace splitplane::datapath

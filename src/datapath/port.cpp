@@ -1,0 +1,118 @@
+#include "datapath/port.h"
+
+#include <rte_bus_vdev.h>
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/log.h"
+
+namespace splitplane::datapath {
+namespace {
+
+Expected<std::uint16_t> find_port(const PortSettings& settings, const std::string& device_name) {
+  std::uint16_t id = 0;
+  if (rte_eth_dev_get_port_by_name(device_name.c_str(), &id) != 0) {
+    return fail("port {}: device '{}' is not there", settings.name, settings.device);
+  }
+  return id;
+}
+
+// Configures queues within what the device can do.
+Expected<void> set_up(const PortSettings& settings, std::uint16_t id, rte_mempool* pool) {
+  rte_eth_dev_info info{};
+  if (const int error = rte_eth_dev_info_get(id, &info); error != 0) {
+    return fail("port {}: no device information ({})", settings.name, rte_strerror(-error));
+  }
+  if (settings.rx_queues > info.max_rx_queues || settings.tx_queues > info.max_tx_queues) {
+    return fail("port {}: {} rx and {} tx queues asked for; device '{}' has at most {} and {}", settings.name,
+                settings.rx_queues, settings.tx_queues, settings.device, info.max_rx_queues, info.max_tx_queues);
+  }
+  rte_eth_conf conf{};  // no offloads: MBUF_FAST_FREE would break shared mbufs
+  if (const int error = rte_eth_dev_configure(id, settings.rx_queues, settings.tx_queues, &conf); error != 0) {
+    return fail("port {}: configure failed ({})", settings.name, rte_strerror(-error));
+  }
+  std::uint16_t rx = settings.rx_descriptors, tx = settings.tx_descriptors;
+  rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
+  for (std::uint16_t queue = 0; queue < settings.rx_queues; ++queue) {
+    if (const int error = rte_eth_rx_queue_setup(id, queue, rx, rte_eth_dev_socket_id(id), nullptr, pool); error != 0) {
+      return fail("port {}: rx queue {} failed ({})", settings.name, queue, rte_strerror(-error));
+    }
+  }
+  for (std::uint16_t queue = 0; queue < settings.tx_queues; ++queue) {
+    if (const int error = rte_eth_tx_queue_setup(id, queue, tx, rte_eth_dev_socket_id(id), nullptr); error != 0) {
+      return fail("port {}: tx queue {} failed ({})", settings.name, queue, rte_strerror(-error));
+    }
+  }
+  // Drivers without an MTU of their own refuse; their frames are bounded by the buffers then.
+  if (const int error = rte_eth_dev_set_mtu(id, settings.mtu); error != 0 && error != -ENOTSUP) {
+    log::warn("port {}: MTU {} not taken ({})", settings.name, settings.mtu, rte_strerror(-error));
+  }
+  if (const int error = rte_eth_dev_start(id); error != 0) {
+    return fail("port {}: start failed ({})", settings.name, rte_strerror(-error));
+  }
+  if (settings.promiscuous) {
+    if (const int error = rte_eth_promiscuous_enable(id); error != 0 && error != -ENOTSUP) {
+      log::warn("port {}: promiscuous mode not taken ({})", settings.name, rte_strerror(-error));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> split_devargs(std::string_view device) {
+  const auto comma = device.find(',');
+  if (comma == std::string_view::npos) return {std::string(device), {}};
+  return {std::string(device.substr(0, comma)), std::string(device.substr(comma + 1))};
+}
+
+bool is_pci_address(std::string_view device) {
+  const auto dot = device.rfind('.');
+  const auto colon = device.find(':');
+  return dot != std::string_view::npos && colon != std::string_view::npos && colon < dot &&
+         std::all_of(device.begin(), device.end(),
+                     [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == ':' || c == '.'; });
+}
+
+Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mempool* pool) {
+  const auto [device_name, arguments] = split_devargs(settings.device);
+  const bool pci = is_pci_address(settings.device);
+  if (!pci) {
+    if (const int error = rte_eal_hotplug_add("vdev", device_name.c_str(), arguments.c_str()); error != 0) {
+      return fail("port {}: device '{}' could not be made ({})", settings.name, settings.device, rte_strerror(-error));
+    }
+  }
+  const auto id = find_port(settings, device_name);
+  if (!id) return tl::unexpected(id.error());
+  std::unique_ptr<Port> port(new Port(settings, *id, pci ? std::string{} : device_name));
+  if (auto ready = set_up(settings, *id, pool); !ready) return tl::unexpected(ready.error());
+  return port;
+}
+
+Port::~Port() {
+  if (rte_eth_dev_stop(id_) != 0) log::warn("port {}: stop failed", settings_.name);
+  rte_eth_dev_close(id_);
+  if (!vdev_.empty()) rte_eal_hotplug_remove("vdev", vdev_.c_str());
+}
+
+MacAddress Port::mac() const {
+  rte_ether_addr address{};
+  rte_eth_macaddr_get(id_, &address);
+  MacAddress mac;
+  std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), mac.octets.begin());
+  return mac;
+}
+
+PortCounters Port::counters() const {
+  rte_eth_stats s{};
+  rte_eth_stats_get(id_, &s);
+  return {s.ipackets, s.opackets, s.imissed, s.ierrors, s.oerrors, s.rx_nombuf};
+}
+
+bool Port::passes_mbufs() const { return settings_.device.starts_with("net_ring"); }
+
+}  // namespace splitplane::datapath

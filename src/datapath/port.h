@@ -1,0 +1,58 @@
+// A DPDK port as an object: any ethdev, virtual or PCI, configured, started, and stopped and removed at the end.
+#pragma once
+
+#include <rte_mempool.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/expected.h"
+#include "base/ip_address.h"
+
+namespace splitplane::datapath {
+
+struct PortSettings {
+  std::string name;    // the configuration's, for messages
+  std::string device;  // devargs of a virtual device ("net_af_packet0,iface=n3") or a PCI address
+  std::uint16_t rx_queues = 1, tx_queues = 1;
+  std::uint16_t rx_descriptors = 1024, tx_descriptors = 1024;
+  std::uint16_t mtu = 1500;
+  bool promiscuous = true;
+};
+
+// What the driver counted since start.
+struct PortCounters {
+  std::uint64_t received = 0, transmitted = 0, rx_missed = 0, rx_errors = 0, tx_errors = 0, rx_no_mbuf = 0;
+};
+
+class Port {
+ public:
+  // Creates the device (virtual ones are hot-plugged), sets up its queues from `pool` and starts it. Error: one sentence
+  // that names the port.
+  static Expected<std::unique_ptr<Port>> open(const PortSettings& settings, rte_mempool* pool);
+  ~Port();
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  [[nodiscard]] std::uint16_t id() const { return id_; }
+  [[nodiscard]] const std::string& name() const { return settings_.name; }
+  [[nodiscard]] MacAddress mac() const;
+  [[nodiscard]] PortCounters counters() const;
+  // The driver gives the mbuf itself to its receiver instead of its octets (net_ring): a shared mbuf must not go there.
+  [[nodiscard]] bool passes_mbufs() const;
+
+ private:
+  Port(PortSettings settings, std::uint16_t id, std::string vdev) : settings_(std::move(settings)), id_(id), vdev_(std::move(vdev)) {}
+  PortSettings settings_;
+  std::uint16_t id_;
+  std::string vdev_;  // name under which it was hot-plugged; empty for PCI
+};
+
+// Splits devargs at the first comma: {"net_af_packet0", "iface=n3"}.
+[[nodiscard]] std::pair<std::string, std::string> split_devargs(std::string_view device);
+// "0000:3b:00.0" or "3b:00.0".
+[[nodiscard]] bool is_pci_address(std::string_view device);
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,68 @@
+// The packet path's view of a bearer: one 64-octet hot line per direction, made from a BearerConfig by the control path
+// and owned by one worker. What differs between bearers is data here (templates, masks, shifts), never a branch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/types.h"
+#include "ran/bearer_config.h"
+
+namespace splitplane::ran {
+
+// RLC, PDCP and SDAP headers of a complete SDU together: at most 3 + 3 + 1 octets, so they fit one 64-bit word, and the
+// whole header is composed there: constant bits | RLC SN | PDCP SN | SDAP octet.
+struct alignas(64) BearerDownlink {
+  std::uint64_t header = 0;     // constant bits of RLC | PDCP | SDAP, right-aligned, most significant octet first
+  std::uint64_t poll_bit = 0;   // the P bit of an AMD PDU (TS 38.322 6.2.3.6); 0 when this bearer never polls
+  std::uint64_t received = 0;   // SDUs that the TEID led here: numbered and given to the air
+  std::uint64_t bytes = 0;      // octets of those SDUs
+  std::uint32_t id = 0;         // the downlink TEID; 0: free line
+  std::uint32_t pdcp_tx_next = 0;  // TX_NEXT, a COUNT (TS 38.323 7.1)
+  std::uint32_t rlc_tx_next = 0;   // TX_Next (TS 38.322 7.1), kept without the modulus
+  std::uint32_t airhdr = 0;        // first four octets of airhdr, in memory order
+  std::uint16_t poll_pdu = 0;      // pollPDU (TS 38.322 5.3.3.2)
+  std::uint16_t pdu_without_poll = 0;  // PDU_WITHOUT_POLL
+  std::uint8_t header_bytes = 0;       // of RLC + PDCP + SDAP: 2 to 7
+  std::uint8_t rlc_sn_bits = 0, rlc_shift = 0;
+  std::uint8_t pdcp_sn_bits = 0, pdcp_shift = 0;
+  std::uint8_t sdap_mask = 0;  // 0x7f with an SDAP header, 0 without
+  std::uint8_t qfi = 0;        // for G-PDUs without a PDU Session Container
+  std::uint8_t reserved = 0;
+};
+static_assert(sizeof(BearerDownlink) == 64);
+
+struct alignas(64) BearerUplink {
+  std::uint64_t received = 0;  // data PDUs that airhdr led here
+  std::uint64_t bytes = 0;     // octets of their SDUs
+  std::uint64_t constant_mask = 0;  // the bits of RLC | PDCP | SDAP, right-aligned, that a complete data PDU has fixed:
+  std::uint64_t constant = 0;       // RLC D/C and SI, PDCP D/C, SDAP D/C
+  std::uint32_t id = 0;             // the bearer id in airhdr; 0: free line
+  std::uint32_t uplink_teid = 0;    // TEID at the UPF
+  std::uint32_t pdcp_rx_next = 0;   // RX_NEXT (TS 38.323 7.1): highest COUNT received, plus one
+  std::uint32_t rlc_rx_next_highest = 0;  // RX_Next_Highest (TS 38.322 7.1), kept without the modulus
+  std::uint32_t control = 0;              // RLC control PDUs handed to the copies
+  std::uint16_t peer = 0;                 // the UPF's place in the worker's table of peers
+  std::uint8_t airhdr_modes = 0;          // the second octet of airhdr that this bearer's frames carry
+  std::uint8_t header_bytes = 0;          // of RLC + PDCP + SDAP
+  std::uint8_t rlc_sn_bits = 0, rlc_shift = 0;
+  std::uint8_t pdcp_sn_bits = 0, pdcp_shift = 0;
+  std::uint8_t rlc_dc = 0;     // D/C bit of RLC's first octet: 0x80 in AM, 0 in UM and TM
+  std::uint8_t sdap_mask = 0;  // 0x3f with an SDAP header, 0 without
+  std::uint8_t qfi = 0;        // without an SDAP header: the QFI for N3; with one: 0
+  std::uint8_t reserved = 0;
+};
+static_assert(sizeof(BearerUplink) == 64);
+
+// Memory per bearer on a worker; the control path keeps a BearerConfig beside it.
+inline constexpr std::size_t kHotBytesPerBearer = sizeof(BearerDownlink) + sizeof(BearerUplink);
+static_assert(kHotBytesPerBearer == 128);
+
+// The hot lines of a new bearer: all numbers start at 0. `peer` is the UPF's place in the worker's table.
+[[nodiscard]] BearerDownlink make_downlink(const BearerConfig& config);
+[[nodiscard]] BearerUplink make_uplink(const BearerConfig& config, PeerId peer);
+
+// The second octet of airhdr: direction, RLC mode, SN lengths, SDAP (wire/airhdr.h).
+[[nodiscard]] std::uint8_t airhdr_modes(const BearerConfig& config, Direction direction);
+
+}  // namespace splitplane::ran

@@ -1,0 +1,47 @@
+#include "ran/bearer_config.h"
+
+#include <array>
+
+namespace splitplane::ran {
+namespace {
+
+struct RlcName {
+  const char* name;
+  RlcMode mode;
+  std::uint8_t sn_bits;
+};
+constexpr std::array<RlcName, 5> kRlcNames{{{"am18", RlcMode::kAm, 18},
+                                            {"am12", RlcMode::kAm, 12},
+                                            {"um12", RlcMode::kUm, 12},
+                                            {"um6", RlcMode::kUm, 6},
+                                            {"tm", RlcMode::kTm, 0}}};
+
+}  // namespace
+
+std::optional<std::string> refuse(const BearerConfig& config) {
+  if (rlc_name(config.rlc_mode, config.rlc_sn_bits).empty()) return "rlc: allowed are am18, am12, um12, um6, tm";
+  if (config.pdcp_sn_bits != 12 && config.pdcp_sn_bits != 18) return "pdcp_sn_bits: allowed are 12 and 18";
+  if (config.qfi.value > 63) return "qfi: allowed is 0 to 63";
+  if (config.ue_ipv4 && config.ue_ipv4->is_v6()) return "ue_ipv4: allowed is an IPv4 address";
+  if (config.ue_ipv6 && !config.ue_ipv6->is_v6()) return "ue_ipv6: allowed is an IPv6 address";
+  return std::nullopt;
+}
+
+std::string rlc_name(RlcMode mode, std::uint8_t sn_bits) {
+  for (const auto& row : kRlcNames) {
+    if (row.mode == mode && row.sn_bits == sn_bits) return row.name;
+  }
+  return {};
+}
+
+bool parse_rlc_name(const std::string& name, RlcMode& mode, std::uint8_t& sn_bits) {
+  for (const auto& row : kRlcNames) {
+    if (name != row.name) continue;
+    mode = row.mode;
+    sn_bits = row.sn_bits;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace splitplane::ran

@@ -1,0 +1,53 @@
+// What the control path says about one bearer (a DRB of one PDU session). From this the hot lines are made.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/expected.h"
+#include "base/ip_address.h"
+#include "base/types.h"
+
+namespace splitplane::ran {
+
+struct BearerConfig {
+  BearerId id{};                        // equals the downlink TEID that the UPF sends to
+  Teid uplink_teid{};                   // TEID at the UPF
+  IpAddress upf;                        // where uplink G-PDUs go
+  Qfi qfi{9};                           // for G-PDUs without a QFI of their own
+  RlcMode rlc_mode = RlcMode::kAm;
+  std::uint8_t rlc_sn_bits = 18;        // AM 12 or 18, UM 6 or 12, TM 0 (TS 38.322 6.2.2)
+  std::uint8_t pdcp_sn_bits = 18;       // 12 or 18 (TS 38.323 6.2.2)
+  bool sdap_header_dl = true;           // sdap-HeaderDL (TS 37.324 5.1)
+  bool sdap_header_ul = true;           // sdap-HeaderUL
+  std::uint16_t poll_pdu = 32;          // pollPDU; 0: never poll (TS 38.322 5.3.3.2)
+  std::optional<IpAddress> ue_ipv4;
+  std::optional<IpAddress> ue_ipv6;
+
+  friend bool operator==(const BearerConfig&, const BearerConfig&) = default;
+};
+
+// One sentence naming the key and the allowed values if the combination is not one of TS 38.322/38.323, else nothing.
+[[nodiscard]] std::optional<std::string> refuse(const BearerConfig& config);
+
+// "am18", "am12", "um12", "um6", "tm" and back.
+[[nodiscard]] std::string rlc_name(RlcMode mode, std::uint8_t sn_bits);
+[[nodiscard]] bool parse_rlc_name(const std::string& name, RlcMode& mode, std::uint8_t& sn_bits);
+
+// TEID = instance (6 bits) | shard (8) | index (18): chosen by us, so that a lookup is one verified load and a shard is
+// the unit of steering (DESIGN decision 5).
+inline constexpr unsigned kIndexBits = 18;
+inline constexpr unsigned kShardBits = 8;
+inline constexpr unsigned kInstanceBits = 32 - kShardBits - kIndexBits;
+inline constexpr unsigned kShards = 1U << kShardBits;
+
+[[nodiscard]] constexpr std::uint32_t index_of(std::uint32_t teid) { return teid & ((1U << kIndexBits) - 1); }
+[[nodiscard]] constexpr ShardId shard_of(std::uint32_t teid) {
+  return ShardId{static_cast<std::uint8_t>(teid >> kIndexBits)};
+}
+[[nodiscard]] constexpr std::uint32_t make_teid(unsigned instance, ShardId shard, std::uint32_t index) {
+  return (instance << (kIndexBits + kShardBits)) | (static_cast<std::uint32_t>(shard.value) << kIndexBits) | index;
+}
+
+}  // namespace splitplane::ran

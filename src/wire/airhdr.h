@@ -1,0 +1,78 @@
+// The header-mode air link's own header: 8 octets between Ethernet (EtherType 0x88B5) and the RLC PDU. This project's
+// definition; docs/architecture.md and the P4 programs use the same layout.
+//
+//   o0 version(4)=1 kind(4)=0 RLC PDU
+//   o1 direction(1: DL) RLC mode(2: 0 TM 1 UM 2 AM) RLC SN length(2: 0 none 1 6 2 12 3 18) PDCP SN length(1: 0 12 1 18)
+//      SDAP header present(1) reserved(1)
+//   o2-3 reserved, sent as 0, ignored on receipt | o4-7 bearer id
+#pragma once
+
+#include "base/types.h"
+#include "wire/bytes.h"
+#include "wire/ethernet.h"
+#include "wire/result.h"
+
+namespace splitplane::wire::airhdr {
+
+inline constexpr std::uint16_t kEtherType = ethernet::kTypeAirhdr;
+inline constexpr std::size_t kHeaderBytes = 8;
+inline constexpr std::uint8_t kVersion = 1;
+inline constexpr std::uint8_t kKindRlcPdu = 0;
+
+struct Header {
+  Direction direction = Direction::kUplink;
+  RlcMode rlc_mode = RlcMode::kAm;
+  std::uint8_t rlc_sn_bits = 18;   // AM 12 or 18, UM 6 or 12, TM 0
+  std::uint8_t pdcp_sn_bits = 18;  // 12 or 18
+  bool sdap_header = true;
+  BearerId bearer{};
+};
+
+// The SN lengths of TS 38.322 6.2.2.
+[[nodiscard]] SPLITPLANE_HD constexpr bool mode_has_sn_bits(RlcMode mode, unsigned sn_bits) {
+  switch (mode) {
+    case RlcMode::kTm:
+      return sn_bits == 0;
+    case RlcMode::kUm:
+      return sn_bits == 6 || sn_bits == 12;
+    case RlcMode::kAm:
+      return sn_bits == 12 || sn_bits == 18;
+  }
+  return false;
+}
+
+[[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in) {
+  if (in.size() < kHeaderBytes) return refuse<Header>(Reason::airhdr_truncated);
+  const std::uint8_t* p = in.data();
+  if ((p[0] >> 4) != kVersion) return refuse<Header>(Reason::airhdr_bad_version);
+  if ((p[0] & 0x0F) != kKindRlcPdu) return refuse<Header>(Reason::airhdr_bad_kind);
+  const unsigned mode = (p[1] >> 5) & 3U;
+  if (mode == 3) return refuse<Header>(Reason::airhdr_bad_rlc_mode);
+  Header h;
+  h.direction = (p[1] & 0x80) != 0 ? Direction::kDownlink : Direction::kUplink;
+  h.rlc_mode = static_cast<RlcMode>(mode);
+  h.rlc_sn_bits = static_cast<std::uint8_t>(((p[1] >> 3) & 3U) * 6);
+  h.pdcp_sn_bits = (p[1] & 0x04) != 0 ? 18 : 12;
+  h.sdap_header = (p[1] & 0x02) != 0;
+  h.bearer = BearerId{load_be32(p + 4)};
+  if (!mode_has_sn_bits(h.rlc_mode, h.rlc_sn_bits)) return refuse<Header>(Reason::airhdr_bad_sn_length);
+  return {h};
+}
+
+// The eight octets as one big-endian word: constant for a bearer, so a header template can hold them ready.
+[[nodiscard]] SPLITPLANE_HD constexpr std::uint64_t encode(const Header& h) {
+  const std::uint32_t o1 = (h.direction == Direction::kDownlink ? 0x80U : 0U) |
+                           (static_cast<std::uint32_t>(h.rlc_mode) << 5) | (h.rlc_sn_bits / 6U << 3) |
+                           (h.pdcp_sn_bits == 18 ? 0x04U : 0U) | (h.sdap_header ? 0x02U : 0U);
+  return (std::uint64_t{(kVersion << 4) | kKindRlcPdu} << 56) | (std::uint64_t{o1} << 48) | h.bearer.value;
+}
+
+// Writes 8 octets; 0 if they do not fit or the SN lengths are none of TS 38.322/38.323.
+SPLITPLANE_HD constexpr std::size_t write(MutableOctets out, const Header& h) {
+  if (out.size() < kHeaderBytes || !mode_has_sn_bits(h.rlc_mode, h.rlc_sn_bits)) return 0;
+  if (h.pdcp_sn_bits != 12 && h.pdcp_sn_bits != 18) return 0;
+  store_be64(out.data(), encode(h));
+  return kHeaderBytes;
+}
+
+}  // namespace splitplane::wire::airhdr

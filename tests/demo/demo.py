@@ -1,0 +1,184 @@
+"""`make demo`: a gNB user plane between a UPF and a UE in network namespaces. Real TCP in both directions, captures judged
+by tshark, then generated load of 64 K UEs, and a summary. Needs root; cleans up after itself, also on Ctrl-C."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from dataclasses import dataclass, field
+
+import load
+import summary
+from capture import Capture
+from checks import Checks, check_balance, check_bearers, check_passed_on, check_upf
+from instance import Instance
+from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judge
+from namespaces import Network, interface_counters
+from paths import CONFIG, OUT, ROOT, splitplane, upf_peer
+from processes import Failure, Processes, run, wait_until
+from traffic import Transfer, Web, iperf
+from ue import configure_ue, tun_name
+from upf import Tunnel, Upf, tunnels_of
+
+sys.path.insert(0, str(ROOT / "tests" / "e2e"))
+import air_views  # noqa: E402
+
+FILE_BYTES = 20_000_000
+LOAD_SECONDS = 5
+
+
+@dataclass
+class Results:
+    transfers: list[tuple[str, Transfer]] = field(default_factory=list)
+    streams: list[tuple[str, float]] = field(default_factory=list)
+    gnb: dict = field(default_factory=dict)
+    load: dict = field(default_factory=dict)
+    load_seconds: float = LOAD_SECONDS
+
+
+def transfer_files(say, web: Web, bearer: dict, results: Results, checks: Checks):
+    file = web.make("demo.bin", FILE_BYTES)
+    cases = [("20 MB to the UE, IPv4", web.download, bearer["ue_ipv4"]),
+             ("20 MB from the UE, IPv4", web.upload, bearer["ue_ipv4"])]
+    if bearer.get("ue_ipv6"):
+        cases += [("20 MB to the UE, IPv6", web.download, bearer["ue_ipv6"])]
+    for name, transfer, ue in cases:
+        say(f"curl: {name}")
+        done = transfer(ue, file)
+        results.transfers.append((name, done))
+        checks.add(f"SHA-256 equal: {name}", f"{done.bytes} octets in {done.seconds:.2f} s",
+                   done.equal and done.bytes == FILE_BYTES)
+
+
+def stream(say, network: Network, processes: Processes, bearer: dict, results: Results, checks: Checks):
+    for name, downlink, seconds in (("to the UE", True, 4), ("from the UE", False, 4)):
+        say(f"iperf3: TCP {name} for {seconds} s")
+        mbit = iperf(network, processes, bearer["ue_ipv4"], downlink=downlink, seconds=seconds,
+                     name=name.replace(" ", "-"))
+        results.streams.append((name, mbit))
+        checks.add(f"iperf3 TCP {name}", f"{mbit:.0f} Mbit/s", mbit > 1)
+
+
+def real_traffic(say, results: Results, checks: Checks):
+    """UPF peer, gNB, UE; files, streams; then the counters of all three against each other."""
+    with Network() as network:
+        processes = Processes(OUT / "log")
+        try:
+            say("splitplane run config/demo.yaml in the gNB's namespace")
+            gnb = Instance(processes, "gnb", "run", CONFIG / "demo.yaml", network.gnb)
+            bearers = gnb.control.bearers()
+            say(f"splitplane ue config/ue-demo.yaml; UPF peer (go-gtp) with {len(bearers)} tunnels")
+            ue = Instance(processes, "ue", "ue", CONFIG / "ue-demo.yaml", network.ue)
+            configure_ue(network, ue, bearers)
+            upf = Upf(network, processes, OUT / "log", tunnels_of(bearers, network.n3))
+            wait_until("the gNB to answer the UPF's Echo Requests",
+                       lambda: any(peer["echo_received"] for peer in upf.stats()["peers"].values()), 10,
+                       [upf.process, gnb.process, ue.process])
+            captures = [Capture(processes, network.core, "upf-n3", OUT / "n3.pcapng"),
+                        Capture(processes, network.ue, "ue-air", OUT / "air.pcapng")]
+            web = Web(network, processes, OUT / "log")
+            transfer_files(say, web, bearers[0], results, checks)
+            lost = [capture.stop() for capture in captures]
+            checks.add("captures are complete", f"{lost[0]} and {lost[1]} packets lost by dumpcap", not any(lost))
+            stream(say, network, processes, bearers[0], results, checks)
+            time.sleep(0.3)  # the last packets are on their way
+            account(network, upf, gnb, ue, results, checks)
+        finally:
+            processes.stop_all()
+
+
+def account(network: Network, upf: Upf, gnb: Instance, ue: Instance, results: Results, checks: Checks):
+    peer, results.gnb, ue_stats = upf.stats(), gnb.control.stats(), ue.control.stats()
+    sums = check_bearers(checks, "gNB", gnb.control.bearers())
+    check_balance(checks, "gNB", results.gnb)
+    check_balance(checks, "UE", ue_stats)
+    check_upf(checks, peer)
+    down, up = sums["downlink"], sums["uplink"]
+    moved = sum(transfer.bytes for _, transfer in results.transfers)
+    checks.add("gNB: the bearers' octets hold the files", f"{down['bytes'] + up['bytes']} of at least {moved}",
+               down["bytes"] + up["bytes"] >= moved)
+    check_passed_on(checks, "UPF to gNB, downlink packets", peer["totals"]["dl_packets"], down["received"], 0.02)
+    check_passed_on(checks, "gNB to UPF, uplink packets", up["transmitted"], peer["totals"]["ul_packets"], 0.0)
+    tun = interface_counters(network.ue, tun_name(ue.config))
+    check_passed_on(checks, "gNB to the UE's TUN, packets", down["transmitted"], tun["rx_packets"], 0.02)
+
+
+def judge_captures(say, checks: Checks):
+    say("tshark judges out/n3.pcapng and both views of out/air.pcapng")
+    rlc, pdcp, _ = air_views.translate(OUT / "air.pcapng", OUT)
+    for name, path, fields, options in (("N3: GTP-U", OUT / "n3.pcapng", N3_FIELDS, CHECKSUMS),
+                                        ("air: RLC", rlc, RLC_FIELDS, RLC), ("air: PDCP, SDAP", pdcp, PDCP_FIELDS, PDCP)):
+        verdict = judge(path, fields, options)
+        checks.add(f"tshark, {name}", verdict, not verdict.complaints and len(verdict.rows) > 1000)
+
+
+def generated_load(say, results: Results, checks: Checks):
+    config = CONFIG / "load-64k.yaml"
+    say("writing out/load.pcap: a packet for each of 65,536 bearers, in random order")
+    packets = load.write(config, OUT / "load.pcap")
+    say(f"splitplane run config/load-64k.yaml --duration {LOAD_SECONDS}: {packets} bearers, 128-octet packets")
+    report = OUT / "load.json"
+    report.unlink(missing_ok=True)
+    run([splitplane(), "run", config, "--duration", str(LOAD_SECONDS), "--stats-json", report], timeout=60)
+    results.load = json.loads(report.read_text())
+    check_balance(checks, "load", results.load)
+    totals = results.load["totals"]
+    checks.add("load: packets through the gNB", f"{totals['transmitted']} sent, {totals['dropped']} dropped",
+               totals["transmitted"] > packets and totals["dropped"] == 0)
+
+
+def report(results: Results, checks: Checks):
+    rows = [[f"curl {name}", f"{transfer.mbit:.0f}", "equal" if transfer.equal else "DIFFERENT"]
+            for name, transfer in results.transfers]
+    rows += [[f"iperf3 TCP {name}", f"{mbit:.0f}", "-"] for name, mbit in results.streams]
+    summary.table("TCP through the gNB", ("transfer", "Mbit/s", "SHA-256"), rows)
+    if results.gnb:
+        summary.table("gNB during the TCP transfers (af_packet: the kernel's sockets are the limit)", summary.STAGE_HEAD,
+                      summary.stage_rows(results.gnb))
+    if results.load:
+        summary.table(f"gNB under generated load, 65,536 bearers, {results.load_seconds:.1f} s (pcap driver: it copies "
+                      "each packet)", summary.STAGE_HEAD, summary.stage_rows(results.load, results.load_seconds))
+    drops = summary.drop_rows(results.gnb or {"workers": []}) + summary.drop_rows(results.load or {"workers": []})
+    if drops:
+        summary.table("Dropped, by reason", ("worker", "reason", "packets"), drops)
+    summary.verdicts(checks)
+    print(LOOK_FURTHER)
+
+
+LOOK_FURTHER = """
+Look further (Wireshark takes the same options):
+  tshark -r out/n3.pcapng -Y gtp
+  tshark -r out/air-rlc.pcap --enable-heuristic rlc_nr_udp
+  tshark -r out/air-pdcp.pcap --enable-heuristic pdcp_nr_udp -Y sdap
+  logs and counters of all programs: out/log/; counters of the load: out/load.json"""
+
+
+def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unwinds like Ctrl-C, so that everything is removed
+    OUT.mkdir(exist_ok=True)
+    say, results, checks = summary.Progress(), Results(), Checks()
+    try:
+        splitplane()
+        upf_peer()
+        real_traffic(say, results, checks)
+        judge_captures(say, checks)
+        generated_load(say, results, checks)
+    except KeyboardInterrupt:
+        print("\ninterrupted; namespaces and processes are removed", file=sys.stderr)
+        return 130
+    except Failure as failure:
+        print(f"\ndemo failed: {failure}", file=sys.stderr)
+        if checks.done:
+            summary.verdicts(checks)
+        return 1
+    report(results, checks)
+    say("done" if checks.passed else "done, with failed checks")
+    return 0 if checks.passed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""A running `splitplane run` or `splitplane ue`: started in a namespace, asked through its control socket."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import yaml
+from paths import splitplane
+from processes import Failure, Process, Processes, wait_until
+
+PAGE = 1000  # bearers per request
+
+
+def control_path(config: Path) -> Path:
+    """The control socket that a configuration leads to when root runs it."""
+    tree = yaml.safe_load(config.read_text())
+    return Path(tree.get("control") or f"/run/splitplane/{tree.get('file_prefix', 'splitplane')}.sock")
+
+
+class Control:
+    """The JSON line protocol of the control socket."""
+
+    def __init__(self, path: Path):
+        self.path = path
+
+    def call(self, method: str, **params) -> dict:
+        request = {"id": 1, "method": method} | ({"params": params} if params else {})
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(10)
+            client.connect(str(self.path))
+            client.sendall(json.dumps(request).encode() + b"\n")
+            with client.makefile() as lines:
+                reply = json.loads(lines.readline())
+        if "error" in reply:
+            raise Failure(f"{self.path}: {method}: {reply['error']}")
+        return reply["result"]
+
+    def answers(self) -> bool:
+        try:
+            return "process" in self.call("ping")
+        except (OSError, ValueError):
+            return False
+
+    def bearers(self) -> list[dict]:
+        """All bearers with their counters."""
+        found, after = [], 0
+        while after is not None:
+            page = self.call("bearer.list", after=after, limit=PAGE)
+            found += page["bearers"]
+            after = page["next"]
+        return found
+
+    def stats(self) -> dict:
+        return self.call("stats")
+
+
+class Instance:
+    """`splitplane COMMAND CONFIG` in a namespace, ready when its control socket answers."""
+
+    def __init__(self, processes: Processes, name: str, command: str, config: Path, netns: str = "", *,
+                 options: tuple[str, ...] = (), timeout: float = 20):
+        self.processes, self.config = processes, config
+        self.control = Control(control_path(config))
+        self.process: Process = processes.start(name, [splitplane(), command, config, *options], netns)
+        wait_until(f"`splitplane {command}` to answer on {self.control.path}", self.control.answers, timeout,
+                   [self.process])
+
+    def stop(self) -> int:
+        return self.processes.stop(self.process)

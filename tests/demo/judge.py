@@ -1,0 +1,80 @@
+"""tshark as judge of captures: what it finds wrong, and the fields that the tests assert on."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from processes import Failure
+
+# TCP's own view of retransmissions is not a property of our packets, and application data is cut by the snap length.
+COMMON = ["-o", "tcp.analyze_sequence_numbers:FALSE", "-o", "tcp.desegment_tcp_streams:FALSE",
+          "--disable-protocol", "http"]
+CHECKSUMS = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
+RLC = ["--enable-heuristic", "rlc_nr_udp", "-o", "rlc-nr.reassemble_am_frames:FALSE"]
+PDCP = ["--enable-heuristic", "pdcp_nr_udp", "-o", "pdcp-nr.check_sequence_numbers:pdcp-only"]
+
+N3_FIELDS = ("gtp.message", "gtp.teid", "gtp.ext_hdr.pdu_ses_con.pdu_type", "gtp.ext_hdr.pdu_ses_con.qos_flow_id",
+             "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "udp.checksum.status")
+RLC_FIELDS = ("rlc-nr.ueid", "rlc-nr.direction", "rlc-nr.am.dc", "rlc-nr.am.si", "rlc-nr.am.sn", "rlc-nr.um.si")
+PDCP_FIELDS = ("pdcp-nr.ueid", "pdcp-nr.direction", "pdcp-nr.seq-num", "sdap.qfi", "ip.src", "ip.dst", "ipv6.src",
+               "ipv6.dst")
+VERDICT = ("frame.number", "_ws.malformed", "_ws.expert.severity", "_ws.expert.message")
+WARNING = 0x600000  # epan/proto.h: PI_WARN; PI_ERROR is 0x800000
+
+
+@dataclass
+class Verdict:
+    """What tshark saw in a file: a row of fields per frame, and what it found wrong."""
+
+    rows: list[dict[str, str]] = field(default_factory=list)
+    complaints: Counter = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        if not self.complaints:
+            return f"{len(self.rows)} frames, nothing wrong"
+        return f"{len(self.rows)} frames; " + ", ".join(f"{n} x {text}" for text, n in self.complaints.most_common(4))
+
+
+def _lines(command: list[str], timeout: float) -> Iterator[str]:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    except FileNotFoundError as missing:
+        raise Failure("tshark is not installed; `make setup` installs it") from missing
+    except subprocess.TimeoutExpired as late:
+        raise Failure(f"{' '.join(command)}: no end after {timeout:g} s") from late
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()[-300:]}")
+    yield from done.stdout.splitlines()
+
+
+def judge(capture: Path, fields: tuple[str, ...], options: list[str], timeout: float = 60) -> Verdict:
+    """Dissects every frame; malformed ones and expert warnings and errors become complaints."""
+    names = VERDICT + fields
+    command = ["tshark", "-n", "-r", str(capture), *COMMON, *options, "-T", "fields", "-E", "separator=|",
+               "-E", "occurrence=a", "-E", "aggregator=;"]
+    for name in names:
+        command += ["-e", name]
+    verdict = Verdict()
+    for line in _lines(command, timeout):
+        row = dict(zip(names, line.split("|"), strict=True))
+        verdict.rows.append(row)
+        severities = [int(text, 0) for text in row["_ws.expert.severity"].split(";") if text]
+        if row["_ws.malformed"]:
+            verdict.complaints["malformed"] += 1
+        elif any(severity >= WARNING for severity in severities):
+            verdict.complaints[row["_ws.expert.message"][:100]] += 1
+    return verdict
+
+
+def number(text: str) -> int:
+    """A field's value when there is exactly one."""
+    return int(text, 0)
+
+
+def gaps(numbers: list[int], modulus: int) -> int:
+    """How often a number is not the one before it plus one."""
+    return sum((after - before) % modulus != 1 for before, after in zip(numbers, numbers[1:], strict=False))

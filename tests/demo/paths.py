@@ -1,0 +1,37 @@
+"""Where the programs are that the demo and the end-to-end tests run, and how the UPF peer is built."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from processes import ROOT, Failure, run
+
+OUT = ROOT / "out"
+CONFIG = ROOT / "config"
+UPF_PEER_SOURCE = ROOT / "tests" / "upf-peer"
+
+
+def splitplane() -> Path:
+    """The binary: SPLITPLANE in the environment, else that of the release preset."""
+    binary = Path(os.environ.get("SPLITPLANE", ROOT / "build" / "release" / "splitplane"))
+    if not os.access(binary, os.X_OK):
+        raise Failure(f"{binary} is not there: `make build` builds it")
+    return binary
+
+
+def upf_peer() -> Path:
+    """The UPF peer: built when it is missing or older than its source, with Debian's own Go."""
+    binary = Path(os.environ.get("SPLITPLANE_UPF_PEER", ROOT / "build" / "upf-peer"))
+    sources = [*UPF_PEER_SOURCE.glob("*.go"), UPF_PEER_SOURCE / "go.mod", UPF_PEER_SOURCE / "go.sum"]
+    if binary.exists() and binary.stat().st_mtime >= max(source.stat().st_mtime for source in sources):
+        return binary
+    go = next((path for path in ("/usr/lib/go-1.19/bin/go", "/usr/lib/go/bin/go", "/usr/bin/go") if Path(path).exists()),
+              shutil.which("go"))
+    if not go:
+        raise Failure("Go is not installed (Debian package golang-go): `make setup` installs it")
+    binary.parent.mkdir(parents=True, exist_ok=True)
+    run(["env", "-C", UPF_PEER_SOURCE, go, "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-o", binary, "."],
+        timeout=300)
+    return binary

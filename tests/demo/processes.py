@@ -1,0 +1,109 @@
+"""Child processes of the demo and the end-to-end tests: started in a namespace, logged to a file, waited for by
+asking, ended by process id in reverse order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]  # working directory of all children: configurations name files from here
+
+
+class Failure(Exception):
+    """Something did not work; the text is what the user should read."""
+
+
+def run(command: list[str], *, netns: str = "", timeout: float = 15, check: bool = True) -> subprocess.CompletedProcess:
+    """Runs a command to its end, in a namespace if one is named."""
+    full = (["ip", "netns", "exec", netns] if netns else []) + [str(part) for part in command]
+    try:
+        done = subprocess.run(full, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired as late:
+        raise Failure(f"{' '.join(full)}: no end after {timeout:g} s") from late
+    except FileNotFoundError as missing:
+        raise Failure(f"{full[0]}: not installed; `make setup` installs it") from missing
+    if check and done.returncode != 0:
+        text = (done.stderr or done.stdout).strip().splitlines()
+        raise Failure(f"{' '.join(full)}: exit code {done.returncode}: {text[-1] if text else 'no message'}")
+    return done
+
+
+def wait_until(what: str, ready: Callable[[], bool], timeout: float = 10, processes: list["Process"] | None = None):
+    """Asks until `ready` is true; fails at once when one of `processes` has ended."""
+    end = time.monotonic() + timeout
+    while not ready():
+        for process in processes or []:
+            if process.poll() is not None:
+                raise Failure(f"{process.name} ended with exit code {process.poll()} while waiting for {what}\n"
+                              + process.tail())
+        if time.monotonic() > end:
+            tails = "\n".join(process.tail() for process in processes or [])
+            raise Failure(f"waited {timeout:g} s for {what}\n{tails}")
+        time.sleep(0.05)
+
+
+class Process:
+    """One child in a process group of its own; both outputs go to its log file."""
+
+    def __init__(self, name: str, command: list[str], log: Path, netns: str = "", env: dict[str, str] | None = None):
+        self.name, self.log = name, log
+        self.command = (["ip", "netns", "exec", netns] if netns else []) + [str(part) for part in command]
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("wb") as output:
+            try:
+                self.child = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=output,
+                                              stderr=subprocess.STDOUT, start_new_session=True, cwd=ROOT,
+                                              env={**os.environ, **(env or {})})
+            except FileNotFoundError as missing:
+                raise Failure(f"{name}: {self.command[0]} not found; build it first") from missing
+
+    def poll(self) -> int | None:
+        return self.child.poll()
+
+    def signal(self, number: int):
+        """`ip netns exec` replaces itself by the program, so the child's id is the program's."""
+        if self.child.poll() is None:
+            self.child.send_signal(number)
+
+    def stop(self, timeout: float = 5) -> int:
+        """SIGTERM, and SIGKILL for the whole group if that is not enough; returns the exit code."""
+        self.signal(signal.SIGTERM)
+        try:
+            self.child.wait(timeout)
+        except subprocess.TimeoutExpired:
+            try:
+                os.killpg(self.child.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self.child.wait()
+        return self.child.returncode
+
+    def tail(self, lines: int = 12) -> str:
+        text = self.log.read_text(errors="replace").splitlines()[-lines:]
+        return f"--- end of {self.log}:\n" + "\n".join("    " + line for line in text or ["(empty)"])
+
+
+class Processes:
+    """All children of one run, ended in reverse order of their start."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.children: list[Process] = []
+
+    def start(self, name: str, command: list[str], netns: str = "", env: dict[str, str] | None = None) -> Process:
+        process = Process(name, command, self.folder / f"{name}.log", netns, env)
+        self.children.append(process)
+        return process
+
+    def stop(self, process: Process, timeout: float = 5) -> int:
+        if process in self.children:
+            self.children.remove(process)
+        return process.stop(timeout)
+
+    def stop_all(self):
+        while self.children:
+            self.children.pop().stop(timeout=3)

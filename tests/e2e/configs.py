@@ -1,0 +1,75 @@
+"""Configurations of the end-to-end tests, written as JSON, which is YAML."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from namespaces import LINK_MTU, AirLink, N3Link
+
+INSTANCE = 1
+SMALL_MEMORY = {"megabytes": 160, "mbufs": 16383}
+
+
+def prefix(name: str) -> str:
+    """A DPDK file prefix that no other run has."""
+    return f"sp-e2e-{os.getpid()}-{name}"
+
+
+def control(name: str) -> str:
+    return f"/run/splitplane/{prefix(name)}.sock"
+
+
+def write(folder: Path, name: str, tree: dict) -> Path:
+    path = folder / f"{name}.yaml"
+    path.write_text(json.dumps(tree, indent=2) + "\n")
+    return path
+
+
+def af_packet(interface: str, number: int, queues: int = 1) -> dict:
+    pairs = f",qpairs={queues}" if queues > 1 else ""
+    return {"device": f"net_af_packet{number},iface={interface}{pairs}", "mtu": LINK_MTU, "tx_queues": queues}
+
+
+def n3_entry(port: str, link: N3Link) -> dict:
+    return {"port": port, "ipv4": link.gnb_ipv4, "ipv6": link.gnb_ipv6}
+
+
+def gnb(name: str, **sections) -> dict:
+    """A gNB's configuration: what all have in common, and the sections of this one."""
+    return {"file_prefix": prefix(name), "instance": INSTANCE, "max_bearers": 65536, "memory": SMALL_MEMORY, **sections}
+
+
+def one_worker(name: str, bearers: list[dict], link: N3Link | None = None, air: AirLink | None = None) -> dict:
+    link, air = link or N3Link(), air or AirLink()
+    return gnb(
+        name,
+        ports={"n3": af_packet(link.gnb_interface, 0), "air": af_packet(air.gnb_interface, 1)},
+        n3=[n3_entry("n3", link)],
+        air=[{"port": "air"}],
+        workers={"w0": {"core": 0, "function": "gnb", "n3": "n3", "air": "air", "policy": "yield"}},
+        bearers=bearers,
+    )
+
+
+def ue(name: str, gnb_name: str, air: AirLink | None = None, tun: str = "splitue0") -> dict:
+    air = air or AirLink()
+    return {
+        "file_prefix": prefix(name),
+        "memory": SMALL_MEMORY,
+        "ports": {"air": af_packet(air.ue_interface, 0)},
+        "ue": {"port": "air", "tun": tun, "gnb_control": control(gnb_name), "core": 1, "policy": "yield"},
+    }
+
+
+def bearer(number: int, *, upf: str, shard: int | None = None, **more) -> dict:
+    """The bearer of UE `number`: its addresses and uplink TEID follow from the number."""
+    tree = {"upf": upf, "ul_teid": 0x1000 + number, "ue_ipv4": f"10.45.0.{number + 1}",
+            "ue_ipv6": f"fd00:45::{number + 1:x}", **more}
+    return tree | ({"shard": shard} if shard is not None else {})
+
+
+def identity(shard: int, index: int = 0) -> int:
+    """The identity (downlink TEID) of the index-th bearer of a shard: src/ran/bearer_config.h."""
+    return INSTANCE << 26 | shard << 18 | index

@@ -1,0 +1,53 @@
+"""What the end-to-end tests need: root, namespaces, the built programs. Without them they are skipped, with the reason."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from paths import OUT  # noqa: E402
+from processes import Processes  # noqa: E402
+
+
+def _reason() -> str:
+    if os.geteuid() != 0:
+        return "needs root for network namespaces"
+    probe = f"sp-core-{os.getpid()}-probe"
+    made = subprocess.run(["ip", "netns", "add", probe], capture_output=True, text=True, check=False)
+    subprocess.run(["ip", "netns", "del", probe], capture_output=True, check=False)
+    return "" if made.returncode == 0 else f"cannot create network namespaces: {made.stderr.strip()}"
+
+
+def pytest_collection_modifyitems(items):
+    reason = _reason()
+    if reason:
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_terminal_summary(terminalreporter):
+    if terminalreporter.stats.get("skipped"):
+        terminalreporter.write_line("SKIPPED end-to-end tests are not passed ones: run as root with namespaces",
+                                    red=True, bold=True)
+
+
+@pytest.fixture
+def folder(request) -> Path:
+    """out/e2e/<test>: logs, captures and statistics of this test, kept afterwards."""
+    path = OUT / "e2e" / request.node.name.replace("/", "_")
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+@pytest.fixture
+def processes(folder):
+    children = Processes(folder)
+    yield children
+    children.stop_all()

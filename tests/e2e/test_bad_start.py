@@ -1,0 +1,103 @@
+"""Starts that cannot work: one clear line, exit code 2, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import configs
+import pytest
+from instance import Instance
+from namespaces import N3Link, Network
+from paths import splitplane
+
+LINK = N3Link()
+
+
+@pytest.fixture(scope="module")
+def network():
+    with Network("bad") as made:
+        yield made
+
+
+def traces(name: str) -> set[str]:
+    """Files that an instance of this prefix may leave."""
+    places = [Path("/run/splitplane"), Path("/var/run/dpdk"), Path("/dev/hugepages"), Path("/tmp")]
+    found = set()
+    for place in places:
+        if place.is_dir():
+            found |= {str(path) for path in place.iterdir() if configs.prefix(name) in path.name}
+    return found
+
+
+def attempt(network: Network, folder: Path, name: str, tree: dict, *before: str) -> str:
+    """Runs it, and demands exit code 2, one line on standard error and nothing left; returns the line."""
+    had = traces(name)
+    path = configs.write(folder, name, tree)
+    done = subprocess.run(["ip", "netns", "exec", network.gnb, *before, str(splitplane()), "run", str(path)],
+                          capture_output=True, text=True, timeout=30, check=False)
+    lines = done.stderr.strip().splitlines()
+    assert (done.returncode, len(lines), done.stdout) == (2, 1, ""), done
+    assert str(path) in lines[0]
+    assert traces(name) <= had
+    return lines[0]
+
+
+def good(name: str) -> dict:
+    return configs.one_worker(name, [configs.bearer(1, upf=LINK.upf_ipv4)])
+
+
+def test_a_second_instance_of_the_same_prefix_is_refused(network, folder, processes):
+    first = Instance(processes, "first", "run", configs.write(folder, "first", good("twice")), network.gnb)
+    line = attempt(network, folder, "twice", good("twice"))
+    assert "file_prefix" in line and str(first.process.child.pid) in line
+    assert first.control.answers()
+    assert first.stop() == 0
+    assert not {path for path in traces("twice") if path.endswith(".sock")}
+
+
+def test_a_missing_interface_is_named(network, folder):
+    tree = good("iface")
+    tree["ports"]["n3"]["device"] = "net_af_packet0,iface=gnb-n33"
+    assert "gnb-n33" in attempt(network, folder, "iface", tree)
+
+
+def test_missing_hugepages_are_refused_when_required(network, folder):
+    tree = good("huge")
+    tree["memory"] = {"hugepages": "require", "megabytes": 1 << 20}
+    assert "hugepages" in attempt(network, folder, "huge", tree)
+
+
+def test_without_root_it_says_so(network, folder):
+    name = "user"
+    binary = splitplane()
+    try:  # the build may lie where only root can read; then the binary is what nobody can run
+        readable = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "test", "-x", str(binary)],
+                                  check=False).returncode == 0
+    except FileNotFoundError:
+        pytest.fail("setpriv (Debian package util-linux) is missing")
+    assert readable, f"{binary} cannot be run by another user"
+    folder.chmod(0o755)
+    line = attempt(network, folder, name, good(name), "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                   "env", "-u", "XDG_RUNTIME_DIR")
+    assert "root" in line
+
+
+def test_a_core_that_is_not_there_is_refused(network, folder):
+    tree = good("core")
+    tree["workers"]["w0"]["core"] = 1000
+    assert "core" in attempt(network, folder, "core", tree)
+
+
+def test_an_unknown_key_is_named_with_line_and_what_is_allowed(network, folder):
+    tree = good("key")
+    tree["workers"]["w0"]["polcy"] = "busy"
+    line = attempt(network, folder, "key", tree)
+    assert "polcy" in line and "policy" in line and f"{folder / 'key.yaml'}:" in line
+
+
+def test_no_process_is_left(network):
+    """The last test of this file: nothing of ours runs in the namespace any more."""
+    done = subprocess.run(["ip", "netns", "pids", network.gnb], capture_output=True, text=True, check=True)
+    assert [pid for pid in done.stdout.split() if int(pid) != os.getpid()] == []

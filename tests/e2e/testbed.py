@@ -1,0 +1,97 @@
+"""A whole path in namespaces: UPF peer and servers, the gNB under test, one UE side per air link."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import configs
+from checks import Checks, check_balance, check_bearers, check_upf
+from instance import Instance
+from namespaces import AirLink, N3Link, Network
+from processes import Processes, run, wait_until
+from traffic import Web
+from ue import configure_ue, tun_name
+from upf import SERVER_IPV4, SERVER_IPV6, Tunnel, Upf, tunnels_of
+
+
+class Testbed:
+    """Everything started on entry and removed on exit. `config` is the gNB's; bearers of shard >= `split` belong to the
+    second UE when there are two air links."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of its name
+
+    def __init__(self, folder: Path, name: str, config: dict, n3: tuple[N3Link, ...] = (N3Link(),),
+                 air: tuple[AirLink, ...] = (AirLink(),), split: int = 256):
+        self.folder, self.name, self.tree, self.split = folder, name, config, split
+        self.network = Network(name, n3, air)
+        self.processes = Processes(folder)
+        self.stack = ExitStack()
+
+    def __enter__(self) -> Testbed:
+        with self.stack:
+            self.stack.enter_context(self.network)
+            self.stack.callback(self.processes.stop_all)
+            config = configs.write(self.folder, "gnb", self.tree)
+            self.gnb = Instance(self.processes, "gnb", "run", config, self.network.gnb)
+            self.ues = [self._ue(number, link) for number, link in enumerate(self.network.air)]
+            self.upf = Upf(self.network, self.processes, self.folder, self.tunnels())
+            self.web = Web(self.network, self.processes, self.folder)
+            wait_until("the gNB to answer Echo Requests on all its addresses", self._echoed, 10,
+                       [self.upf.process, self.gnb.process, *[ue.process for ue in self.ues]])
+            self.stack = self.stack.pop_all()
+        return self
+
+    def __exit__(self, *_):
+        self.stack.close()
+
+    def _ue(self, number: int, link: AirLink) -> Instance:
+        tree = configs.ue(f"{self.name}-ue{number}", self.name, link, f"splitue{number}")
+        ue = Instance(self.processes, f"ue{number}", "ue", configs.write(self.folder, f"ue{number}", tree),
+                      self.network.ue)
+        configure_ue(self.network, ue, [b for b in self.bearers() if (b["shard"] >= self.split) == (number > 0)])
+        if number > 0:  # two ways to the servers: the source address decides
+            self._route_by_source(number, tun_name(ue.config))
+        return ue
+
+    def _route_by_source(self, number: int, tun: str):
+        ip = ["ip", "-n", self.network.ue]
+        for family, server, bits in (("-4", SERVER_IPV4, 32), ("-6", SERVER_IPV6, 128)):
+            other = "splitue0"
+            run([*ip, family, "route", "replace", f"{server}/{bits}", "dev", other])
+            run([*ip, family, "route", "replace", f"{server}/{bits}", "dev", tun, "table", str(100 + number)])
+            for bearer in self.bearers():
+                address = bearer.get("ue_ipv4" if family == "-4" else "ue_ipv6")
+                if address and bearer["shard"] >= self.split:
+                    run([*ip, family, "rule", "add", "from", address, "lookup", str(100 + number)])
+
+    def _echoed(self) -> bool:
+        peers = self.upf.stats()["peers"]
+        return bool(peers) and all(peer["echo_received"] for peer in peers.values())
+
+    def bearers(self) -> list[dict]:
+        return self.gnb.control.bearers()
+
+    def tunnels(self) -> list[Tunnel]:
+        return tunnels_of(self.bearers(), self.network.n3)
+
+    def ping(self, ue_address: str, count: int = 10, interval: float = 0.02) -> int:
+        """Echo requests from a UE to the server; returns how many were answered."""
+        server = SERVER_IPV6 if ":" in ue_address else SERVER_IPV4
+        done = run(["ping", "-q", "-n", "-I", ue_address, "-c", count, "-i", interval, "-W", "1", server],
+                   netns=self.network.ue, check=False, timeout=count * interval + 10)
+        line = next((line for line in done.stdout.splitlines() if "transmitted" in line), "")
+        assert line, done.stderr
+        return int(line.split(",")[1].split()[0])
+
+    def assert_accounted(self) -> dict[str, dict[str, int]]:
+        """received = transmitted + dropped + held everywhere, and the UPF found nothing wrong; returns the sums."""
+        checks = Checks()
+        stats = self.gnb.control.stats()
+        sums = check_bearers(checks, "gNB", self.bearers())
+        check_balance(checks, "gNB", stats)
+        for number, ue in enumerate(self.ues):
+            check_balance(checks, f"UE {number}", ue.control.stats())
+        check_upf(checks, self.upf.stats())
+        assert checks.passed, "\n".join(f"{c.name}: {c.measured}" for c in checks.done if not c.passed)
+        return sums

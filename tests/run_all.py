@@ -1,0 +1,207 @@
+"""What `make test` runs after setup: each part is timed, and the last line counts what passed, failed and was skipped.
+
+A part that fails does not stop the others, except the tests of a build that failed. Logs are in build/log.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build" / "log"
+RESULTS = ROOT / "build" / "results"
+# TSan is for the folders with more than one thread; everything else is covered by ASan and UBSan.
+TSAN_TESTS = ("datapath_test", "app_test")
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "second_deadlock_stack=1",
+}
+SUPPRESSIONS = {"TSAN_OPTIONS": "tsan.supp", "LSAN_OPTIONS": "lsan.supp"}
+
+
+@dataclass
+class Counts:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __iadd__(self, other: "Counts") -> "Counts":
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+        return self
+
+
+@dataclass
+class Part:
+    name: str
+    run: Callable[[], tuple[bool, Counts]]
+    needs: str = ""
+    ok: bool = False
+    ran: bool = False
+    seconds: float = 0.0
+    counts: Counts = field(default_factory=Counts)
+
+
+def logged(name: str, command: list[str], environment: dict[str, str] | None = None) -> bool:
+    """Runs a command with its output in build/log; shows the end of it when the command fails."""
+    log = LOGS / f"test-{name}.log"
+    with log.open("w") as sink:
+        status = subprocess.run(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, env=os.environ | (environment or {})
+        ).returncode
+    if status != 0:
+        print("".join(log.read_text(errors="replace").splitlines(keepends=True)[-60:]))
+        print(f"exit code {status}; all of it: {log.relative_to(ROOT)}")
+    return status == 0
+
+
+def junit_counts(files: list[Path]) -> Counts:
+    """Adds up the cases in JUnit reports; GoogleTest marks a skipped case by an attribute, pytest by an element."""
+    counts = Counts()
+    for case in (case for file in files for case in ElementTree.parse(file).iter("testcase")):
+        if case.find("failure") is not None or case.find("error") is not None:
+            counts.failed += 1
+        elif case.find("skipped") is not None or case.get("result") in ("skipped", "suppressed"):
+            counts.skipped += 1
+        else:
+            counts.passed += 1
+    return counts
+
+
+def judged(ok: bool, counts: Counts) -> tuple[bool, Counts]:
+    """A part that failed without a failing case (a crash, a build, nothing collected) counts as one failure."""
+    if not ok and counts.failed == 0:
+        counts.failed = 1
+    return ok and counts.failed == 0, counts
+
+
+def lint() -> tuple[bool, Counts]:
+    ok = logged("lint", ["tests/lint/lint.sh"])
+    lines = (LOGS / "test-lint.log").read_text(errors="replace").splitlines()
+    verdicts = [line.split()[-1] for line in lines if line.startswith("lint: ")]
+    return judged(ok, Counts(passed=verdicts.count("ok"), failed=verdicts.count("FAILED")))
+
+
+def test_targets(preset: str) -> list[str]:
+    """The *_test executables that this preset's build knows, narrowed to the threaded ones for TSan."""
+    listing = subprocess.run(
+        ["ninja", "-C", f"build/{preset}", "-t", "targets", "all"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    known = sorted({line.split(":")[0] for line in listing.splitlines() if line.endswith("_test: phony")})
+    return [name for name in known if preset != "tsan" or name in TSAN_TESTS]
+
+
+def build(preset: str) -> tuple[bool, Counts]:
+    directory = ROOT / "build" / preset
+    launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
+    if not (directory / "build.ninja").exists() and not logged(
+        f"configure-{preset}", ["cmake", "--preset", preset], launcher
+    ):
+        return judged(False, Counts())
+    targets = {"release": [], "asan": [*test_targets("asan"), "splitplane"], "tsan": test_targets("tsan")}[preset]
+    return judged(logged(f"build-{preset}", ["ninja", "-C", str(directory), *targets]), Counts())
+
+
+def unit_tests(preset: str) -> tuple[bool, Counts]:
+    results = RESULTS / preset
+    shutil.rmtree(results, ignore_errors=True)
+    environment = {"GTEST_OUTPUT": f"xml:{results}/", **(sanitizer_environment() if preset != "release" else {})}
+    folders = [name.removesuffix("_test") for name in test_targets(preset)]
+    selection = [] if preset == "release" else ["-R", f"^({'|'.join(folders)})$"]
+    ok = logged(
+        f"unit-{preset}",
+        ["ctest", "--test-dir", f"build/{preset}", "--output-on-failure", "--no-tests=error", "--timeout", "300"]
+        + selection,
+        environment,
+    )
+    return judged(ok, junit_counts(sorted(results.glob("*.xml"))))
+
+
+def sanitizer_environment() -> dict[str, str]:
+    options = dict(SANITIZER_OPTIONS)
+    for variable, name in SUPPRESSIONS.items():
+        file = ROOT / "tests" / "sanitizers" / name
+        if file.exists():
+            options[variable] = ":".join(filter(None, [options.get(variable, ""), f"suppressions={file}"]))
+    return options
+
+
+def python_tests() -> tuple[bool, Counts]:
+    """Oracle and end-to-end tests; as root where that needs no password, because of the network namespaces."""
+    report = RESULTS / "python.xml"
+    report.unlink(missing_ok=True)
+    root = []
+    if os.geteuid() != 0 and shutil.which("sudo") and subprocess.run(["sudo", "-n", "true"]).returncode == 0:
+        root = ["sudo", "-n", "--preserve-env=PYTHONDONTWRITEBYTECODE,HYPOTHESIS_STORAGE_DIRECTORY"]
+    command = [*root, sys.executable, "-m", "pytest", "tests", "-q", "--durations=10", f"--junitxml={report}"]
+    ok = logged("python", command)
+    return judged(ok, junit_counts([report] if report.exists() else []))
+
+
+def all_parts() -> list[Part]:
+    parts = [Part("lint", lint)]
+    for preset in ("release", "asan", "tsan"):
+        parts.append(Part(f"{preset} build", lambda preset=preset: build(preset)))
+        parts.append(Part(f"{preset} unit tests", lambda preset=preset: unit_tests(preset), needs=f"{preset} build"))
+    parts.append(Part("python tests", python_tests, needs="release build"))
+    return parts
+
+
+def report(parts: list[Part], total_seconds: float) -> bool:
+    total = Counts()
+    print(f"\n{'part':<20} {'time':>8} {'passed':>7} {'failed':>7} {'skipped':>8}")
+    for part in parts:
+        total += part.counts
+        counts = f"{part.counts.passed:>7} {part.counts.failed:>7} {part.counts.skipped:>8}"
+        print(f"{part.name:<20} {part.seconds:>6.1f} s {counts}" + ("" if part.ran else "  not run"))
+    print(f"{'total':<20} {total_seconds:>6.1f} s\n")
+    print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
+    return all(part.ok for part in parts)
+
+
+def save_timings(parts: list[Part]) -> None:
+    rows = [{"part": part.name, "seconds": round(part.seconds, 1), **vars(part.counts)} for part in parts]
+    (RESULTS / "timings.json").write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="first words of parts, with commas: lint,release,asan,tsan,python")
+    wanted = [word for word in parser.parse_args().only.split(",") if word]
+    parts = [part for part in all_parts() if not wanted or part.name.split()[0] in wanted]
+    unknown = set(wanted) - {part.name.split()[0] for part in parts}
+    if unknown:
+        print(f"no such part: {', '.join(sorted(unknown))}; there are lint, release, asan, tsan, python")
+        return 2
+    LOGS.mkdir(parents=True, exist_ok=True)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(ROOT / "build" / "hypothesis")
+    begin = time.monotonic()
+    for number, part in enumerate(parts, 1):
+        if any(other.name == part.needs and not other.ok for other in parts):
+            part.counts.failed = 1
+            print(f"[{number}/{len(parts)}] {part.name}: not run, because {part.needs} failed", flush=True)
+            continue
+        print(f"[{number}/{len(parts)}] {part.name} ...", flush=True)
+        started = time.monotonic()
+        part.ok, part.counts = part.run()
+        part.ran = True
+        part.seconds = time.monotonic() - started
+        verdict = "ok" if part.ok else "FAILED"
+        print(f"[{number}/{len(parts)}] {part.name}: {verdict} in {part.seconds:.1f} s", flush=True)
+    save_timings(parts)
+    return 0 if report(parts, time.monotonic() - begin) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
