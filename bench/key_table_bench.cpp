@@ -2,11 +2,14 @@
 // misses, one at a time and in bulk.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <random>
+#include <span>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -92,8 +95,8 @@ void run(benchmark::State& state, const Workload<Key>& work, Lookup lookup) {
   const auto lookups = static_cast<std::size_t>(state.iterations()) * kBurst;
   if (found != (hits ? lookups : 0)) state.SkipWithError("wrong number of hits");
   state.SetItemsProcessed(static_cast<std::int64_t>(lookups));
-  state.counters["per_key"] = benchmark::Counter(static_cast<double>(lookups),
-                                                 benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["per_key"] =
+      benchmark::Counter(static_cast<double>(lookups), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 template <class Key>

@@ -127,14 +127,14 @@ struct StopAfter {
 // The worker loop on a real net_null port for `milliseconds`; cycles per packet.
 template <class Function>
 double on_null_port(Function& function, datapath::WorkerStats& stats, unsigned milliseconds) {
-  const std::uint64_t packets_before = stats.transmitted.get();
+  const std::uint64_t packets_before = stats.transmitted_air.get();
   const std::uint64_t begin = rte_rdtsc_precise();
   std::atomic<bool> stop{false};
   datapath::Mailbox mailbox;
   StopAfter<Function> timed{function, begin + rte_get_tsc_hz() / 1000 * milliseconds, stop};
   datapath::run_worker(timed, power::Busy{}, mailbox, stats, stop);
   const double cycles = static_cast<double>(rte_rdtsc_precise() - begin);
-  return cycles / static_cast<double>(stats.transmitted.get() - packets_before);
+  return cycles / static_cast<double>(stats.transmitted_air.get() - packets_before);
 }
 
 // Receives and sends, nothing else: what any function on this port pays.
@@ -147,7 +147,7 @@ struct Io {
   datapath::EthSink sink;
   datapath::WorkerStats& stats;
   std::array<Queue, 1>& queues() { return queue; }
-  void process(Queue&, datapath::Burst& burst) { stats.transmitted.add(sink.send(burst.mbuf.data(), burst.size)); }
+  void process(Queue&, datapath::Burst& burst) { stats.transmitted_air.add(sink.send(burst.mbuf.data(), burst.size)); }
   void flush() {}
 };
 

@@ -9,17 +9,15 @@ if [ -d "$root_dir/.venv" ]; then
   say "python environment: .venv removed"
 fi
 
-mapfile -t recorded < <(state_get package || true)
-packages=()
-for name in "${recorded[@]}"; do
-  status=$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null || true)
-  [ "$status" != installed ] || packages+=("$name")
-done
+# Of the packages that setup installed, those that are still here.
+mapfile -t packages < <(comm -12 <(state_get package | sort -u) \
+  <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' | sort -u))
 if [ "${#packages[@]}" = 0 ]; then
   state_drop package
 elif [ "${REMOVE_PACKAGES:-0}" != 1 ]; then
   say "packages that setup installed and that stay (REMOVE_PACKAGES=1 make undo-setup removes them):"
-  printf '%s\n' "${packages[@]}" | fold -s -w 110
+  echo "${packages[*]}" | fold -s -w 110
+  echo
 else
   # What was installed since may need ours: then nothing is removed.
   others=$(comm -13 <(printf '%s\n' "${packages[@]}" | sort -u) \

@@ -6,6 +6,7 @@ A part that fails does not stop the others, except the tests of a build that fai
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -97,7 +98,7 @@ def test_targets(preset: str) -> list[str]:
     listing = subprocess.run(
         ["ninja", "-C", f"build/{preset}", "-t", "targets", "all"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    known = sorted({line.split(":")[0] for line in listing.splitlines() if line.endswith("_test: phony")})
+    known = sorted(set(re.findall(r"^(\w+_test): ", listing, re.MULTILINE)))
     return [name for name in known if preset != "tsan" or name in TSAN_TESTS]
 
 
@@ -108,7 +109,10 @@ def build(preset: str) -> tuple[bool, Counts]:
         f"configure-{preset}", ["cmake", "--preset", preset], launcher
     ):
         return judged(False, Counts())
-    targets = {"release": [], "asan": [*test_targets("asan"), "splitplane"], "tsan": test_targets("tsan")}[preset]
+    targets = [] if preset == "release" else test_targets(preset) + (["splitplane"] if preset == "asan" else [])
+    if preset != "release" and not targets:
+        print(f"the {preset} build has no test to build")
+        return judged(False, Counts())
     return judged(logged(f"build-{preset}", ["ninja", "-C", str(directory), *targets]), Counts())
 
 
@@ -194,7 +198,11 @@ def main() -> int:
             continue
         print(f"[{number}/{len(parts)}] {part.name} ...", flush=True)
         started = time.monotonic()
-        part.ok, part.counts = part.run()
+        try:
+            part.ok, part.counts = part.run()
+        except (OSError, subprocess.SubprocessError, ElementTree.ParseError) as error:
+            print(f"{part.name} could not be run: {error}")
+            part.ok, part.counts = judged(False, Counts())
         part.ran = True
         part.seconds = time.monotonic() - started
         verdict = "ok" if part.ok else "FAILED"

@@ -53,13 +53,20 @@ std::string usage_line(const CLI::App& app, const CLI::ParseError& error, int ar
     for (const auto& name : option->get_lnames()) words.push_back("--" + name);
   }
   const std::vector<std::string_view> known(words.begin(), words.end());
+  const std::string path = command_path(app);
+  const auto left = at->remaining();
+  const bool wants_command = !at->get_subcommands([](const CLI::App*) { return true; }).empty();
+  if (wants_command && !left.empty() && !left[0].starts_with('-')) {
+    const auto near = closest(left[0], known);
+    const std::string hint = near ? fmt::format(", did you mean '{}'?", *near) : "";
+    return fmt::format("{}: unknown command '{}'{}; see `{} --help`\n", path, printable(left[0]), hint, path);
+  }
   std::string hint;
   for (int i = 1; i < argc && hint.empty(); ++i) {
     const std::string_view word = argv[i];
     if (printable(error.what(), 500).find(word) == std::string::npos || word.size() < 2) continue;
     if (const auto near = closest(word, known); near && *near != word) hint = fmt::format(", did you mean '{}'?", *near);
   }
-  const std::string path = command_path(app);
   return fmt::format("{}: {}{}; see `{} --help`\n", path, printable(error.what(), 300), hint, path);
 }
 

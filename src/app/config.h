@@ -55,7 +55,7 @@ struct PolicyConfig {
 };
 
 struct WorkerConfig {
-  enum class Function { kGnb, kL2fwd, kDispatch };
+  enum class Function { kGnb, kL2fwd, kDispatch, kCopies };
   std::string name;
   unsigned core = 0;
   Function function = Function::kGnb;
@@ -65,6 +65,7 @@ struct WorkerConfig {
   std::uint16_t queue = 0;        // gnb: rx and tx queue index on its ports; tx queue only when fed by a dispatcher
   unsigned shard_first = 0, shard_last = 255;
   std::vector<std::string> to;    // dispatch: the gnb workers it feeds
+  std::vector<std::string> from;  // copies: the gnb workers whose copies it consumes
   PolicyConfig policy;
 };
 
@@ -82,6 +83,8 @@ struct BearerGroupConfig {
 struct UeConfig {
   std::string port;               // air port
   std::string tun = "splitue0";   // name of the TUN device it creates
+  unsigned tun_mtu = 1400;        // of that device; with the air's headers a packet must fit the air port's MTU
+  bool default_route = false;     // IPv4 and IPv6 default routes through that device
   std::string gnb_control;        // control socket of the gNB, from which it learns the bearers
   MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
   unsigned core = 0;

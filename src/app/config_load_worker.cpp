@@ -86,7 +86,7 @@ BearerGroupConfig read_group(const YamlValue& value) {
   bearer.uplink_teid.value = static_cast<std::uint32_t>(map.required("ul_teid").integer(1, 0xffffffff));
   map.read("qfi", bearer.qfi.value, 0, 63);
   if (const auto v = map.find("rlc")) {
-    ran::parse_rlc_name(std::string(kRlcNames[v->one_of(kRlcNames)]), bearer.rlc_mode, bearer.rlc_sn_bits);
+    (void)ran::parse_rlc_name(std::string(kRlcNames[v->one_of(kRlcNames)]), bearer.rlc_mode, bearer.rlc_sn_bits);
   }
   if (const auto v = map.find("pdcp_sn")) {
     bearer.pdcp_sn_bits = static_cast<std::uint8_t>(v->integer(12, 18));

@@ -91,10 +91,14 @@ std::string count_of(const Json& bearer, const char* direction, const char* key)
 
 std::string grouped(const Json& number) {
   if (number.is_number_float()) return fmt::format("{:.2f}", number.get<double>());
-  std::string digits = number.dump();
-  const std::size_t first = digits[0] == '-' ? 1 : 0;
-  for (std::size_t i = digits.size(); i > first + 3;) digits.insert(i -= 3, ",");
-  return digits;
+  const std::string digits = number.dump();
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const bool group = i > 0 && (digits.size() - i) % 3 == 0 && digits[i - 1] != '-';
+    if (group) out += ',';
+    out += digits[i];
+  }
+  return out;
 }
 
 std::string Table::to_string(const std::string& indent) const {

@@ -1,5 +1,5 @@
-// Two levels, as with mbufs: a Segment is the rte_mbuf (edges and a count of handles), a Storage is the data room of the
-// direct mbuf (octets and a count of segments).
+// Two levels, as with mbufs: a Segment is the rte_mbuf (edges and a count of handles), a Storage is the data room of
+// the direct mbuf (octets and a count of segments).
 #include "buf/heap_buffer.h"
 
 #include <cstdio>
@@ -45,9 +45,13 @@ namespace {
 
 }  // namespace
 
-const std::uint8_t* HeapBuffer::data() const noexcept { return segment_ == nullptr ? nullptr : segment_->data; }
+const std::uint8_t* HeapBuffer::data() const noexcept {
+  return segment_ == nullptr ? nullptr : segment_->data;
+}
 
-std::size_t HeapBuffer::size() const noexcept { return segment_ == nullptr ? 0 : segment_->size; }
+std::size_t HeapBuffer::size() const noexcept {
+  return segment_ == nullptr ? 0 : segment_->size;
+}
 
 bool HeapBuffer::may_trim() const noexcept {
   // acquire: what the other holders did before they released is behind us.
@@ -55,7 +59,9 @@ bool HeapBuffer::may_trim() const noexcept {
          (segment_->part || segment_->storage->refs.load(std::memory_order_acquire) == 1);
 }
 
-bool HeapBuffer::writable() const noexcept { return may_trim() && !segment_->part; }
+bool HeapBuffer::writable() const noexcept {
+  return may_trim() && !segment_->part;
+}
 
 std::size_t HeapBuffer::headroom() const noexcept {
   return writable() ? static_cast<std::size_t>(segment_->data - segment_->storage->room.get()) : 0;
@@ -171,7 +177,8 @@ void HeapBuffer::thaw() noexcept {
   segment_->storage->is_frozen = false;
 }
 
-// AddressSanitizer then also sees a step from the octets into their own head- and tailroom (the headroom in steps of 8).
+// AddressSanitizer then also sees a step from the octets into their own head- and tailroom (the headroom in steps of
+// 8).
 void HeapBuffer::guard_room() noexcept {
   if (segment_->part) return;  // the rest of the room belongs to the other parts
   [[maybe_unused]] const Storage& storage = *segment_->storage;

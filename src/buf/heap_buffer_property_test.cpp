@@ -18,7 +18,8 @@ constexpr std::size_t kLimit = 12;
 
 struct ModelStorage {};
 
-// One view of a storage; handles to the same view share it. Its octets are a copy, so that aliasing cannot hide a fault.
+// One view of a storage; handles to the same view share it. Its octets are a copy, so that aliasing cannot hide a
+// fault.
 struct ModelView {
   std::shared_ptr<ModelStorage> storage;
   std::vector<std::uint8_t> octets;
@@ -31,7 +32,9 @@ struct Handle {
   HeapBuffer real;
   std::shared_ptr<ModelView> model;
 
-  [[nodiscard]] bool may_trim() const { return model.use_count() == 1 && (model->part || model->storage.use_count() == 1); }
+  [[nodiscard]] bool may_trim() const {
+    return model.use_count() == 1 && (model->part || model->storage.use_count() == 1);
+  }
   [[nodiscard]] bool own() const { return may_trim() && !model->part; }
 };
 
@@ -43,14 +46,22 @@ class Family {
     Handle& handle = handles_[*rc::gen::inRange<std::size_t>(0, handles_.size())];
     const std::size_t n = *rc::gen::inRange<std::size_t>(0, 24);
     switch (operation) {
-      case 1: return prepend(handle, n);
-      case 2: return append(handle, n);
-      case 3: return trim_front(handle, n);
-      case 4: return trim_back(handle, n);
-      case 5: return share(handle);
-      case 6: return split(handle, n);
-      case 7: return overwrite(handle);
-      default: return release(handle);
+      case 1:
+        return prepend(handle, n);
+      case 2:
+        return append(handle, n);
+      case 3:
+        return trim_front(handle, n);
+      case 4:
+        return trim_back(handle, n);
+      case 5:
+        return share(handle);
+      case 6:
+        return split(handle, n);
+      case 7:
+        return overwrite(handle);
+      default:
+        return release(handle);
     }
   }
 

@@ -54,7 +54,7 @@ class Dispatch {
       const bool addressed = queue.direction == Direction::kDownlink ? read_teid(m, id, losses) : read_id(m, id, losses);
       if (!addressed) continue;
       const std::uint8_t worker = context_.worker_of_shard[ran::shard_of(id).value];
-      if (worker == DispatchContext::kNobody) [[unlikely]] {
+      if (worker >= context_.workers.size()) [[unlikely]] {
         losses.add(m, DropReason::shard_unowned);
       } else {
         Burst& out = out_[worker];
@@ -88,7 +88,7 @@ class Dispatch {
     const N3Parsed parsed = parse_n3(octets(m), m->data_len, context_.n3, gpdu);
     if (parsed.verdict == N3Verdict::kDrop) losses.add(m, parsed.reason);
     if (parsed.verdict == N3Verdict::kPunt) {
-      if (rte_ring_sp_enqueue(context_.punt, m) == 0) {
+      if (context_.punt != nullptr && rte_ring_sp_enqueue(context_.punt, m) == 0) {
         context_.stats.punted.add(1);
       } else {
         losses.add(m, DropReason::punt_full);

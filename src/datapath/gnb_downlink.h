@@ -100,6 +100,7 @@ class GnbDownlink {
       std::uint8_t* frame = reframe(m, gpdu.offset, overhead, gpdu.bytes);
       if (frame == nullptr) [[unlikely]] {
         losses.add(m, DropReason::no_headroom);
+        if constexpr (F >= FeatureSet::mat) ++context_.bearers.losses(bearer.id).downlink;
         continue;
       }
       if constexpr (F >= FeatureSet::headers) {
@@ -165,7 +166,7 @@ class GnbDownlink {
 
   void transmit(Burst& burst) {
     const unsigned sent = air_.send(burst.mbuf.data(), burst.size);
-    stats_.transmitted.add(sent);
+    stats_.transmitted_air.add(sent);
     if (sent < burst.size) [[unlikely]] lose_unsent(burst, sent);
     probe_.stage(Stage::dl_tx, burst.size);
   }

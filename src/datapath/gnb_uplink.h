@@ -27,8 +27,10 @@ class GnbUplink {
       probe_.stage(Stage::l2fwd, burst.size);
       transmit(burst);
     } else {
+      const unsigned received = burst.size;
       find_bearers(burst, losses);
       read_pdus(burst, losses);
+      probe_.stage(Stage::ul_parse, received);
       encapsulate(burst, losses);
       transmit(burst);
     }
@@ -79,8 +81,9 @@ class GnbUplink {
       rte_mbuf* m = burst.mbuf[i];
       ran::BearerUplink& bearer = *bearer_[i];
       std::uint8_t* frame = octets(m);
-      if (!ran::BearerTable::is(bearer, id_[i]) || frame[15] != bearer.airhdr_modes) [[unlikely]] {
-        losses.add(m, bearer.id == id_[i] && id_[i] != 0 ? DropReason::airhdr_modes_wrong : DropReason::bearer_unknown);
+      const bool known = ran::BearerTable::is(bearer, id_[i]);
+      if (!known || ((frame[15] ^ bearer.airhdr_modes) & 0xfe) != 0) [[unlikely]] {  // the last bit is reserved
+        losses.add(m, known ? DropReason::airhdr_modes_wrong : DropReason::bearer_unknown);
         continue;
       }
       const ran::UplinkPdu pdu = ran::read_uplink(bearer, frame + kRlcOffset, m->data_len - kRlcOffset);
@@ -93,13 +96,12 @@ class GnbUplink {
       burst.mbuf[kept++] = m;
     }
     burst.size = kept;
-    probe_.stage(Stage::ul_parse, received);
   }
 
   [[gnu::noinline]] void take_other(rte_mbuf* m, ran::UplinkKind kind, Losses& losses) {
     switch (kind) {
       case ran::UplinkKind::kControl:
-        if (rte_ring_sp_enqueue(context_.copies, m) == 0) {
+        if (context_.copies != nullptr && rte_ring_sp_enqueue(context_.copies, m) == 0) {
           stats_.control_pdus.add(1);
         } else {
           losses.add(m, DropReason::copies_full);
@@ -138,7 +140,7 @@ class GnbUplink {
 
   void transmit(Burst& burst) {
     const unsigned sent = n3_.send(burst.mbuf.data(), burst.size);
-    stats_.transmitted.add(sent);
+    stats_.transmitted_n3.add(sent);
     if (sent < burst.size) [[unlikely]] lose_unsent(burst, sent);
     probe_.stage(Stage::ul_tx, burst.size);
   }

@@ -35,7 +35,7 @@ class L2fwd {
     for (unsigned i = 0; i < burst.size; ++i) swap_mac(octets(burst.mbuf[i]));
     probe_.stage(Stage::l2fwd, burst.size);
     const unsigned sent = sink_.send(burst.mbuf.data(), burst.size);
-    stats_.transmitted.add(sent);
+    stats_.transmitted_air.add(sent);
     if (sent < burst.size) [[unlikely]] {
       stats_.drop(DropReason::tx_full, burst.size - sent);
       rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, burst.size - sent);
@@ -44,7 +44,6 @@ class L2fwd {
   }
 
   void flush() {}
-  unsigned inject(rte_mbuf**, unsigned) { return 0; }
 
  private:
   std::array<Queue, 1> queues_;

@@ -38,6 +38,7 @@ class Mailbox {
     if (slot_.load(std::memory_order_relaxed) == nullptr) [[likely]] return;
     const std::unique_ptr<std::shared_ptr<Letter>> letter(slot_.exchange(nullptr, std::memory_order_acq_rel));
     (*letter)->command();
+    (*letter)->command = nullptr;  // what it owns is given back before the control thread goes on
     (*letter)->done.store(true, std::memory_order_release);
   }
 

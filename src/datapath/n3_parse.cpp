@@ -50,11 +50,13 @@ N3Parsed parse_ipv4(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
 N3Parsed parse_ipv6(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
   const auto ip = wire::ipv6::parse(packet);
   if (!ip) return drop(ip.reason);
-  if (ip->upper_protocol == kIcmpv6 && ip->upper_bytes() >= 8) {
+  if (ip->upper_protocol == kIcmpv6 && !ip->is_fragment && ip->upper_bytes() >= 8) {  // never in fragments (RFC 6980)
     const std::uint8_t type = packet[ip->upper_offset];
     if (type == kNeighborSolicitation || type == kNeighborAdvertisement) return {N3Verdict::kPunt, DropReason::ok};
   }
-  if (!std::equal(ours.ipv6.begin(), ours.ipv6.end(), packet.begin() + 24)) return drop(DropReason::not_for_us);
+  if (ours.ipv6 == decltype(ours.ipv6){} || !std::equal(ours.ipv6.begin(), ours.ipv6.end(), packet.begin() + 24)) {
+    return drop(DropReason::not_for_us);
+  }
   if (ip->is_fragment) return drop(wire::Reason::ipv6_fragment);
   if (ip->upper_protocol != wire::ipv6::kProtocolUdp) return drop(wire::Reason::ipv6_not_udp);
   return parse_udp(packet.first(ip->total_bytes()), ip->upper_offset, out);

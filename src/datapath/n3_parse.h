@@ -51,7 +51,7 @@ struct N3Parsed {
   wrong |= (static_cast<std::uint64_t>(wire::load_be16(f + 42)) ^ 0x34ffU) & 0xfcffU;
   wrong |= (word64(50) ^ 0x0000008501000000ULL) & 0x000000ffffff80ffULL;
   wrong |= static_cast<std::uint64_t>(udp_length ^ (total - 20U)) | static_cast<std::uint64_t>(gtpu_length ^ (udp_length - 16U));
-  if (wrong != 0 || total + 14 > bytes || gtpu_length <= 8) [[unlikely]] return false;
+  if (wrong != 0 || total + 14 > bytes || gtpu_length <= 8 || our_ipv4 == 0) [[unlikely]] return false;
 
   out.teid = __builtin_bswap32(word32(46));
   out.offset = kN3OverheadIpv4;

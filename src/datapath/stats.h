@@ -13,13 +13,11 @@ namespace splitplane::datapath {
 
 // clang-format off
 #define SPLITPLANE_STAGES(X)                                                 \
-  X(dl_rx, "receive from N3")                                                \
   X(dl_parse, "Ethernet to GTP-U and PDU Session Container")                 \
   X(dl_bearer, "TEID to bearer")                                             \
   X(dl_headers, "strip GTP-U, add airhdr, RLC, PDCP, SDAP")                  \
   X(dl_clone, "reference for the copies")                                    \
   X(dl_tx, "transmit to the air")                                            \
-  X(ul_rx, "receive from the air")                                           \
   X(ul_parse, "airhdr to bearer, RLC control to the copies")                 \
   X(ul_encap, "strip RLC, PDCP, SDAP, add GTP-U")                            \
   X(ul_tx, "transmit to N3")                                                 \
@@ -38,11 +36,13 @@ struct StageStats {
   Counter sampled_packets, sampled_cycles;
 };
 
+inline constexpr unsigned kMaxQueues = 64;  // queues that one worker serves, in the order of its queues()
+
 struct WorkerStats {
   std::array<StageStats, kStageCount> stages;
   std::array<Counter, kDropReasonCount> drops;
-  Counter received;                  // from all queues
-  Counter transmitted;               // accepted by a port
+  std::array<Counter, kMaxQueues> received;  // by queue
+  Counter transmitted_air, transmitted_n3;   // accepted by the port (l2fwd counts its one port as air)
   Counter punted;                    // handed to the control thread (ARP, neighbour discovery)
   Counter control_pdus;              // uplink RLC control handed to the copies
   Counter dispatched;                // handed to another worker
@@ -51,6 +51,11 @@ struct WorkerStats {
   Counter busy_cycles, idle_cycles, asleep_cycles, rounds, sleeps;
 
   void drop(DropReason reason, std::uint64_t n = 1) { drops[static_cast<std::size_t>(reason)].add(n); }
+  [[nodiscard]] std::uint64_t received_total() const {
+    std::uint64_t sum = 0;
+    for (const auto& counter : received) sum += counter.get();
+    return sum;
+  }
   [[nodiscard]] std::uint64_t dropped() const {
     std::uint64_t sum = 0;
     for (const auto& counter : drops) sum += counter.get();

@@ -21,16 +21,18 @@ void run_worker(Function& function, Policy policy, Mailbox& mailbox, WorkerStats
   std::uint64_t last = rte_rdtsc();
   while (!stop.load(std::memory_order_relaxed)) {
     power::Round round;
+    auto received = stats.received.begin();
     for (auto& queue : function.queues()) {
-      const unsigned received = queue.receive(burst);
-      if (received == 0) continue;
-      round.packets += received;
+      const unsigned packets = queue.receive(burst);
+      Counter& counter = *received++;
+      if (packets == 0) continue;
+      round.packets += packets;
+      counter.add(packets);
       function.process(queue, burst);
     }
     function.flush();
     mailbox.run_pending();
 
-    stats.received.add(round.packets);
     stats.rounds.add(1);
     const std::uint64_t now = rte_rdtsc();
     (round.packets != 0 ? stats.busy_cycles : stats.idle_cycles).add(now - last);
@@ -38,7 +40,7 @@ void run_worker(Function& function, Policy policy, Mailbox& mailbox, WorkerStats
 
     const power::Action action = policy.after(round);
     if (action.sleep.count() == 0) [[likely]] continue;
-    const timespec pause{.tv_sec = 0, .tv_nsec = action.sleep.count()};
+    const timespec pause{.tv_sec = action.sleep.count() / 1'000'000'000, .tv_nsec = action.sleep.count() % 1'000'000'000};
     nanosleep(&pause, nullptr);
     const std::uint64_t woken = rte_rdtsc();
     stats.sleeps.add(1);

@@ -91,4 +91,20 @@ BearerUplink make_uplink(const BearerConfig& config, PeerId peer) {
   return line;
 }
 
+void carry_over(const BearerDownlink& old, BearerDownlink& changed) {
+  changed.received = old.received;
+  changed.bytes = old.bytes;
+  changed.pdcp_tx_next = old.pdcp_tx_next;
+  changed.rlc_tx_next = old.rlc_tx_next;
+  changed.pdu_without_poll = old.pdu_without_poll;
+}
+
+void carry_over(const BearerUplink& old, BearerUplink& changed) {
+  changed.received = old.received;
+  changed.bytes = old.bytes;
+  changed.control = old.control;
+  changed.pdcp_rx_next = old.pdcp_rx_next;
+  changed.rlc_rx_next_highest = old.rlc_rx_next_highest;
+}
+
 }  // namespace splitplane::ran

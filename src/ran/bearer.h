@@ -62,6 +62,10 @@ static_assert(kHotBytesPerBearer == 128);
 [[nodiscard]] BearerDownlink make_downlink(const BearerConfig& config);
 [[nodiscard]] BearerUplink make_uplink(const BearerConfig& config, PeerId peer);
 
+// Gives a bearer's changed lines the numbers and counters of the lines that they replace.
+void carry_over(const BearerDownlink& old, BearerDownlink& changed);
+void carry_over(const BearerUplink& old, BearerUplink& changed);
+
 // The second octet of airhdr: direction, RLC mode, SN lengths, SDAP (wire/airhdr.h).
 [[nodiscard]] std::uint8_t airhdr_modes(const BearerConfig& config, Direction direction);
 

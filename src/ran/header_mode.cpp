@@ -10,4 +10,14 @@ UplinkKind classify_uplink(const BearerUplink& b, std::uint64_t header) {
   return UplinkKind::kSdapEndMarker;
 }
 
+UplinkKind classify_short_uplink(const BearerUplink& b, const std::uint8_t* rlc, std::size_t bytes) {
+  // The octets that are not there count as right.
+  std::uint64_t header = b.constant;
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const std::size_t shift = 8 * (b.header_bytes - 1 - i);
+    header = (header & ~(0xffULL << shift)) | static_cast<std::uint64_t>(rlc[i]) << shift;
+  }
+  return (header & b.constant_mask) == b.constant ? UplinkKind::kTooShort : classify_uplink(b, header);
+}
+
 }  // namespace splitplane::ran

@@ -60,6 +60,8 @@ struct UplinkPdu {
 
 // The reason why the fixed bits of a PDU are not those of a complete data PDU (cold path).
 [[nodiscard]] UplinkKind classify_uplink(const BearerUplink& b, std::uint64_t header);
+// The same for a PDU of fewer octets than the headers of a data PDU: a short segment or PDCP control PDU, or a piece.
+[[nodiscard]] UplinkKind classify_short_uplink(const BearerUplink& b, const std::uint8_t* rlc, std::size_t bytes);
 
 // Reads the headers at `rlc` (just behind airhdr) of a PDU of `bytes` octets and moves the receive numbers on. For kData
 // the SDU begins at rlc + b.header_bytes and has at least one octet. The eight octets before `rlc` must be readable.
@@ -70,7 +72,7 @@ struct UplinkPdu {
     return {UplinkKind::kControl, 0};
   }
   // A PDCP PDU of one SDAP end marker ends with the header; every data PDU has at least one octet more.
-  if (bytes < b.header_bytes) [[unlikely]] return {UplinkKind::kTooShort, 0};
+  if (bytes < b.header_bytes) [[unlikely]] return {classify_short_uplink(b, rlc, bytes), 0};
   const std::uint64_t header = detail::load_be64(rlc + b.header_bytes - 8);
   if ((header & b.constant_mask) != b.constant) [[unlikely]] return {classify_uplink(b, header), 0};
   if (bytes == b.header_bytes) [[unlikely]] return {UplinkKind::kTooShort, 0};

@@ -1,5 +1,5 @@
-// Foreign keys to bearers: a UE's IPv4 or IPv6 address, or a TEID that somebody else chose. An open-addressed table whose
-// bucket is one cache line with keys and values together, so that a lookup costs one line; owned by one worker.
+// Foreign keys to bearers: a UE's IPv4 or IPv6 address, or a TEID that somebody else chose. An open-addressed table
+// whose bucket is one cache line with keys and values together, so that a lookup costs one line; owned by one worker.
 #pragma once
 
 #include <algorithm>
@@ -164,8 +164,8 @@ class KeyTable {
   struct Stats {
     std::size_t entries = 0;
     std::size_t slots = 0;
-    std::uint64_t refused = 0;                              // inserts that found no slot
-    std::array<std::size_t, kMaxProbe> at_distance{};       // entries by buckets between home and place
+    std::uint64_t refused = 0;                         // inserts that found no slot
+    std::array<std::size_t, kMaxProbe> at_distance{};  // entries by buckets between home and place
     [[nodiscard]] std::size_t displaced() const { return entries - at_distance[0]; }
   };
 
@@ -237,7 +237,12 @@ class KeyTable {
   [[nodiscard]] B* next(B* bucket) const {
     return bucket + 1 == buckets_ + bucket_count_ ? static_cast<B*>(buckets_) : bucket + 1;
   }
+  [[nodiscard]] unsigned distance_of(const Bucket* bucket, std::uint32_t home) const {
+    const auto number = static_cast<std::uint32_t>(bucket - buckets_);
+    return number >= home ? number - home : number + (bucket_count_ - home);
+  }
   [[nodiscard]] Place place_of(const Key& key) const;
+  Place pull_back_into(const Place& hole);
 
   Bucket* buckets_;
   std::uint32_t bucket_count_;

@@ -72,7 +72,9 @@ struct Header {
 SPLITPLANE_HD constexpr std::size_t write(MutableOctets out, const Header& h, std::size_t payload_bytes,
                                           Octets options = {}) {
   const std::size_t header_bytes = kMinHeaderBytes + options.size();
-  if (options.size() % 4 != 0 || header_bytes > kMaxHeaderBytes || out.size() < header_bytes) return 0;
+  if (options.size() % 4 != 0 || options.size() > kMaxHeaderBytes - kMinHeaderBytes || out.size() < header_bytes) {
+    return 0;
+  }
   if (payload_bytes > 0xFFFF - header_bytes) return 0;
   std::uint8_t* p = out.data();
   p[0] = static_cast<std::uint8_t>(0x40 | (header_bytes / 4));

@@ -33,7 +33,7 @@ TEST(Psc, uplink_bits_that_mean_rqi_and_ppp_in_downlink_are_not_read_as_such) {
 
 TEST(Psc, reserved_types_are_refused) {
   for (unsigned type = 2; type < 16; ++type) {
-    const std::array<std::uint8_t, 2> octets{static_cast<std::uint8_t>(type << 4), 9};
+    const HeapOctets octets(std::vector<std::uint8_t>{static_cast<std::uint8_t>(type << 4), 9});
     EXPECT_EQ(parse_flow(octets).reason, Reason::psc_bad_type);
     EXPECT_EQ(parse(octets).reason, Reason::psc_bad_type);
   }

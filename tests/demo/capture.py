@@ -10,15 +10,19 @@ from processes import Process, Processes, wait_until
 
 
 class Capture:
-    def __init__(self, processes: Processes, netns: str, interface: str, path: Path, *, octets: int = 200,
-                 packets: int = 60000):
+    def __init__(
+        self, processes: Processes, netns: str, interface: str, path: Path, *, octets: int = 200, packets: int = 60000
+    ):
         path.unlink(missing_ok=True)
         self.path, self.processes = path, processes
         self.process: Process = processes.start(
-            f"dumpcap-{interface}", ["dumpcap", "-q", "-i", interface, "-w", path, "-s", octets, "-c", packets,
-                                     "-B", "64"], netns)
-        wait_until(f"the capture on {interface}", lambda: "File:" in self.process.log.read_text(),
-                   processes=[self.process])
+            f"dumpcap-{interface}",
+            ["dumpcap", "-q", "-i", interface, "-w", path, "-s", octets, "-c", packets, "-B", "64"],
+            netns,
+        )
+        wait_until(
+            f"the capture on {interface}", lambda: "File:" in self.process.log.read_text(), processes=[self.process]
+        )
 
     def stop(self) -> int:
         """Ends it and returns how many packets the kernel could not hand over."""

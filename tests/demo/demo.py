@@ -1,5 +1,5 @@
-"""`make demo`: a gNB user plane between a UPF and a UE in network namespaces. Real TCP in both directions, captures judged
-by tshark, then generated load of 64 K UEs, and a summary. Needs root; cleans up after itself, also on Ctrl-C."""
+"""`make demo`: a gNB user plane between a UPF and a UE in network namespaces. Real TCP in both directions, captures
+judged by tshark, then generated load of 64 K UEs, and a summary. Needs root; cleans up after itself, also on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import load
 import summary
@@ -16,17 +17,20 @@ from capture import Capture
 from checks import Checks, check_balance, check_bearers, check_passed_on, check_upf
 from instance import Instance
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judge
-from namespaces import Network, interface_counters
+from namespaces import Network, interface_counters, require_root
 from paths import CONFIG, OUT, ROOT, splitplane, upf_peer
 from processes import Failure, Processes, run, wait_until
 from traffic import Transfer, Web, iperf
+from upf import Upf, tunnels_of
+
 from ue import configure_ue, tun_name
-from upf import Tunnel, Upf, tunnels_of
 
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 import air_views  # noqa: E402
 
 FILE_BYTES = 20_000_000
+SMALL_BYTES = 100_000
+INNER_MTU = 1400  # with N3 headers over IPv6 it fits a link of 1500 octets
 LOAD_SECONDS = 5
 
 
@@ -39,25 +43,35 @@ class Results:
     load_seconds: float = LOAD_SECONDS
 
 
-def transfer_files(say, web: Web, bearer: dict, results: Results, checks: Checks):
-    file = web.make("demo.bin", FILE_BYTES)
-    cases = [("20 MB to the UE, IPv4", web.download, bearer["ue_ipv4"]),
-             ("20 MB from the UE, IPv4", web.upload, bearer["ue_ipv4"])]
-    if bearer.get("ue_ipv6"):
-        cases += [("20 MB to the UE, IPv6", web.download, bearer["ue_ipv6"])]
-    for name, transfer, ue in cases:
-        say(f"curl: {name}")
-        done = transfer(ue, file)
-        results.transfers.append((name, done))
-        checks.add(f"SHA-256 equal: {name}", f"{done.bytes} octets in {done.seconds:.2f} s",
-                   done.equal and done.bytes == FILE_BYTES)
+def transfer(say, results: Results, checks: Checks, name: str, send, ue: str, file: Path):
+    """One file by curl, timed and compared."""
+    say(f"curl: {name}")
+    done = send(ue, file)
+    results.transfers.append((name, done))
+    checks.add(
+        f"SHA-256 equal: {name}",
+        f"{done.bytes} octets in {done.seconds:.2f} s",
+        done.equal and done.bytes == file.stat().st_size,
+    )
+
+
+def small_files(say, web: Web, bearers: list[dict], checks: Checks):
+    """A file through every bearer, so that the captures hold every RLC mode and SN length."""
+    say(f"curl: a small file through each of {len(bearers)} bearers, IPv4 and IPv6, both directions")
+    file = web.make("small.bin", SMALL_BYTES)
+    right = 0
+    for bearer in bearers:
+        for ue in (bearer["ue_ipv4"], bearer["ue_ipv6"]):
+            right += web.download(ue, file).equal + web.upload(ue, file).equal
+    checks.add("SHA-256 equal: small files", f"{right} of {4 * len(bearers)}", right == 4 * len(bearers))
 
 
 def stream(say, network: Network, processes: Processes, bearer: dict, results: Results, checks: Checks):
     for name, downlink, seconds in (("to the UE", True, 4), ("from the UE", False, 4)):
         say(f"iperf3: TCP {name} for {seconds} s")
-        mbit = iperf(network, processes, bearer["ue_ipv4"], downlink=downlink, seconds=seconds,
-                     name=name.replace(" ", "-"))
+        mbit = iperf(
+            network, processes, bearer["ue_ipv4"], downlink=downlink, seconds=seconds, name=name.replace(" ", "-")
+        )
         results.streams.append((name, mbit))
         checks.add(f"iperf3 TCP {name}", f"{mbit:.0f} Mbit/s", mbit > 1)
 
@@ -72,18 +86,29 @@ def real_traffic(say, results: Results, checks: Checks):
             bearers = gnb.control.bearers()
             say(f"splitplane ue config/ue-demo.yaml; UPF peer (go-gtp) with {len(bearers)} tunnels")
             ue = Instance(processes, "ue", "ue", CONFIG / "ue-demo.yaml", network.ue)
-            configure_ue(network, ue, bearers)
-            upf = Upf(network, processes, OUT / "log", tunnels_of(bearers, network.n3))
-            wait_until("the gNB to answer the UPF's Echo Requests",
-                       lambda: any(peer["echo_received"] for peer in upf.stats()["peers"].values()), 10,
-                       [upf.process, gnb.process, ue.process])
-            captures = [Capture(processes, network.core, "upf-n3", OUT / "n3.pcapng"),
-                        Capture(processes, network.ue, "ue-air", OUT / "air.pcapng")]
+            configure_ue(network, ue, bearers, INNER_MTU)
+            upf = Upf(network, processes, OUT / "log", tunnels_of(bearers, network.n3), INNER_MTU)
+            wait_until(
+                "the gNB to answer the UPF's Echo Requests",
+                lambda: any(peer["echo_received"] for peer in upf.stats()["peers"].values()),
+                10,
+                [upf.process, gnb.process, ue.process],
+            )
+            captures = [
+                Capture(processes, network.core, "upf-n3", OUT / "n3.pcapng"),
+                Capture(processes, network.ue, "ue-air", OUT / "air.pcapng"),
+            ]
             web = Web(network, processes, OUT / "log")
-            transfer_files(say, web, bearers[0], results, checks)
+            small_files(say, web, bearers, checks)
+            file = web.make("demo.bin", FILE_BYTES)
+            first = next(bearer for bearer in bearers if ":" not in bearer["upf"])
+            sixth = next(bearer for bearer in bearers if ":" in bearer["upf"])
+            transfer(say, results, checks, "20 MB to the UE", web.download, first["ue_ipv4"], file)
+            transfer(say, results, checks, "20 MB from the UE", web.upload, first["ue_ipv4"], file)
             lost = [capture.stop() for capture in captures]
             checks.add("captures are complete", f"{lost[0]} and {lost[1]} packets lost by dumpcap", not any(lost))
-            stream(say, network, processes, bearers[0], results, checks)
+            transfer(say, results, checks, "20 MB to the UE, IPv6 in IPv6", web.download, sixth["ue_ipv6"], file)
+            stream(say, network, processes, first, results, checks)
             time.sleep(0.3)  # the last packets are on their way
             account(network, upf, gnb, ue, results, checks)
         finally:
@@ -97,9 +122,12 @@ def account(network: Network, upf: Upf, gnb: Instance, ue: Instance, results: Re
     check_balance(checks, "UE", ue_stats)
     check_upf(checks, peer)
     down, up = sums["downlink"], sums["uplink"]
-    moved = sum(transfer.bytes for _, transfer in results.transfers)
-    checks.add("gNB: the bearers' octets hold the files", f"{down['bytes'] + up['bytes']} of at least {moved}",
-               down["bytes"] + up["bytes"] >= moved)
+    moved = sum(done.bytes for _, done in results.transfers)
+    checks.add(
+        "gNB: the bearers' octets hold the files",
+        f"{down['bytes'] + up['bytes']} of at least {moved}",
+        down["bytes"] + up["bytes"] >= moved,
+    )
     check_passed_on(checks, "UPF to gNB, downlink packets", peer["totals"]["dl_packets"], down["received"], 0.02)
     check_passed_on(checks, "gNB to UPF, uplink packets", up["transmitted"], peer["totals"]["ul_packets"], 0.0)
     tun = interface_counters(network.ue, tun_name(ue.config))
@@ -109,8 +137,11 @@ def account(network: Network, upf: Upf, gnb: Instance, ue: Instance, results: Re
 def judge_captures(say, checks: Checks):
     say("tshark judges out/n3.pcapng and both views of out/air.pcapng")
     rlc, pdcp, _ = air_views.translate(OUT / "air.pcapng", OUT)
-    for name, path, fields, options in (("N3: GTP-U", OUT / "n3.pcapng", N3_FIELDS, CHECKSUMS),
-                                        ("air: RLC", rlc, RLC_FIELDS, RLC), ("air: PDCP, SDAP", pdcp, PDCP_FIELDS, PDCP)):
+    for name, path, fields, options in (
+        ("N3: GTP-U", OUT / "n3.pcapng", N3_FIELDS, CHECKSUMS),
+        ("air: RLC", rlc, RLC_FIELDS, RLC),
+        ("air: PDCP, SDAP", pdcp, PDCP_FIELDS, PDCP),
+    ):
         verdict = judge(path, fields, options)
         checks.add(f"tshark, {name}", verdict, not verdict.complaints and len(verdict.rows) > 1000)
 
@@ -126,21 +157,33 @@ def generated_load(say, results: Results, checks: Checks):
     results.load = json.loads(report.read_text())
     check_balance(checks, "load", results.load)
     totals = results.load["totals"]
-    checks.add("load: packets through the gNB", f"{totals['transmitted']} sent, {totals['dropped']} dropped",
-               totals["transmitted"] > packets and totals["dropped"] == 0)
+    checks.add(
+        "load: packets through the gNB",
+        f"{totals['transmitted']} sent, {totals['dropped']} dropped",
+        totals["transmitted"] > packets and totals["dropped"] == 0,
+    )
 
 
 def report(results: Results, checks: Checks):
-    rows = [[f"curl {name}", f"{transfer.mbit:.0f}", "equal" if transfer.equal else "DIFFERENT"]
-            for name, transfer in results.transfers]
+    rows = [
+        [f"curl {name}", f"{transfer.mbit:.0f}", "equal" if transfer.equal else "DIFFERENT"]
+        for name, transfer in results.transfers
+    ]
     rows += [[f"iperf3 TCP {name}", f"{mbit:.0f}", "-"] for name, mbit in results.streams]
     summary.table("TCP through the gNB", ("transfer", "Mbit/s", "SHA-256"), rows)
     if results.gnb:
-        summary.table("gNB during the TCP transfers (af_packet: the kernel's sockets are the limit)", summary.STAGE_HEAD,
-                      summary.stage_rows(results.gnb))
+        summary.table(
+            "gNB during the TCP transfers (af_packet: the kernel's sockets are the limit)",
+            summary.STAGE_HEAD,
+            summary.stage_rows(results.gnb),
+        )
     if results.load:
-        summary.table(f"gNB under generated load, 65,536 bearers, {results.load_seconds:.1f} s (pcap driver: it copies "
-                      "each packet)", summary.STAGE_HEAD, summary.stage_rows(results.load, results.load_seconds))
+        summary.table(
+            f"gNB under generated load, 65,536 bearers, {results.load_seconds:.1f} s (pcap driver: it copies "
+            "each packet)",
+            summary.STAGE_HEAD,
+            summary.stage_rows(results.load, results.load_seconds),
+        )
     drops = summary.drop_rows(results.gnb or {"workers": []}) + summary.drop_rows(results.load or {"workers": []})
     if drops:
         summary.table("Dropped, by reason", ("worker", "reason", "packets"), drops)
@@ -162,6 +205,7 @@ def main() -> int:
     OUT.mkdir(exist_ok=True)
     say, results, checks = summary.Progress(), Results(), Checks()
     try:
+        require_root()
         splitplane()
         upf_peer()
         real_traffic(say, results, checks)

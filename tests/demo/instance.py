@@ -59,13 +59,23 @@ class Control:
 class Instance:
     """`splitplane COMMAND CONFIG` in a namespace, ready when its control socket answers."""
 
-    def __init__(self, processes: Processes, name: str, command: str, config: Path, netns: str = "", *,
-                 options: tuple[str, ...] = (), timeout: float = 20):
+    def __init__(
+        self,
+        processes: Processes,
+        name: str,
+        command: str,
+        config: Path,
+        netns: str = "",
+        *,
+        options: tuple[str, ...] = (),
+        timeout: float = 20,
+    ):
         self.processes, self.config = processes, config
         self.control = Control(control_path(config))
         self.process: Process = processes.start(name, [splitplane(), command, config, *options], netns)
-        wait_until(f"`splitplane {command}` to answer on {self.control.path}", self.control.answers, timeout,
-                   [self.process])
+        wait_until(
+            f"`splitplane {command}` to answer on {self.control.path}", self.control.answers, timeout, [self.process]
+        )
 
     def stop(self) -> int:
         return self.processes.stop(self.process)

@@ -11,17 +11,40 @@ from pathlib import Path
 from processes import Failure
 
 # TCP's own view of retransmissions is not a property of our packets, and application data is cut by the snap length.
-COMMON = ["-o", "tcp.analyze_sequence_numbers:FALSE", "-o", "tcp.desegment_tcp_streams:FALSE",
-          "--disable-protocol", "http"]
+COMMON = [
+    "-o",
+    "tcp.analyze_sequence_numbers:FALSE",
+    "-o",
+    "tcp.desegment_tcp_streams:FALSE",
+    "--disable-protocol",
+    "http",
+]
 CHECKSUMS = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
 RLC = ["--enable-heuristic", "rlc_nr_udp", "-o", "rlc-nr.reassemble_am_frames:FALSE"]
 PDCP = ["--enable-heuristic", "pdcp_nr_udp", "-o", "pdcp-nr.check_sequence_numbers:pdcp-only"]
 
-N3_FIELDS = ("gtp.message", "gtp.teid", "gtp.ext_hdr.pdu_ses_con.pdu_type", "gtp.ext_hdr.pdu_ses_con.qos_flow_id",
-             "ip.src", "ip.dst", "ipv6.src", "ipv6.dst", "udp.checksum.status")
+N3_FIELDS = (
+    "gtp.message",
+    "gtp.teid",
+    "gtp.ext_hdr.pdu_ses_con.pdu_type",
+    "gtp.ext_hdr.pdu_ses_con.qos_flow_id",
+    "ip.src",
+    "ip.dst",
+    "ipv6.src",
+    "ipv6.dst",
+    "udp.checksum.status",
+)
 RLC_FIELDS = ("rlc-nr.ueid", "rlc-nr.direction", "rlc-nr.am.dc", "rlc-nr.am.si", "rlc-nr.am.sn", "rlc-nr.um.si")
-PDCP_FIELDS = ("pdcp-nr.ueid", "pdcp-nr.direction", "pdcp-nr.seq-num", "sdap.qfi", "ip.src", "ip.dst", "ipv6.src",
-               "ipv6.dst")
+PDCP_FIELDS = (
+    "pdcp-nr.ueid",
+    "pdcp-nr.direction",
+    "pdcp-nr.seq-num",
+    "sdap.qfi",
+    "ip.src",
+    "ip.dst",
+    "ipv6.src",
+    "ipv6.dst",
+)
 VERDICT = ("frame.number", "_ws.malformed", "_ws.expert.severity", "_ws.expert.message")
 WARNING = 0x600000  # epan/proto.h: PI_WARN; PI_ERROR is 0x800000
 
@@ -54,8 +77,22 @@ def _lines(command: list[str], timeout: float) -> Iterator[str]:
 def judge(capture: Path, fields: tuple[str, ...], options: list[str], timeout: float = 60) -> Verdict:
     """Dissects every frame; malformed ones and expert warnings and errors become complaints."""
     names = VERDICT + fields
-    command = ["tshark", "-n", "-r", str(capture), *COMMON, *options, "-T", "fields", "-E", "separator=|",
-               "-E", "occurrence=a", "-E", "aggregator=;"]
+    command = [
+        "tshark",
+        "-n",
+        "-r",
+        str(capture),
+        *COMMON,
+        *options,
+        "-T",
+        "fields",
+        "-E",
+        "separator=|",
+        "-E",
+        "occurrence=a",
+        "-E",
+        "aggregator=;",
+    ]
     for name in names:
         command += ["-e", name]
     verdict = Verdict()

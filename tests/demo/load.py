@@ -78,8 +78,9 @@ def frames(to: Target) -> list[bytes]:
     made = []
     for teid in teids(to):
         check = _fold(constant + (teid >> 16) + (teid & 0xFFFF)) or 0xFFFF
-        made.append(b"".join((ethernet, ip, udp_head, struct.pack("!H", check), gtp_head, struct.pack("!I", teid),
-                              gtp_tail)))
+        made.append(
+            b"".join((ethernet, ip, udp_head, struct.pack("!H", check), gtp_head, struct.pack("!I", teid), gtp_tail))
+        )
     assert all(len(frame) == FRAME_BYTES for frame in made)
     return made
 

@@ -1,21 +1,23 @@
 """The network of the demo: namespaces core, gNB and UE, joined by veth pairs.
 
-    core                         gNB                            UE
-      upf-n3 10.100.0.2/24  ---- gnb-n3   (no kernel addresses:
-             fd00:100::2/64               splitplane answers)
-                                 gnb-air ---------------------- ue-air
+core                         gNB                            UE
+  upf-n3 10.100.0.2/24  ---- gnb-n3   (no kernel addresses:
+         fd00:100::2/64               splitplane answers)
+                             gnb-air ---------------------- ue-air
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import signal
 from dataclasses import dataclass, field
 
 from processes import Failure, run
 
 LINK_MTU = 1600  # an inner packet of 1500 octets and up to 64 octets of outer IPv6, UDP and GTP-U
-STALE = re.compile(r"^sp-(?:core|gnb|ue)-(\d+)(?:-\d+)?$")
+STALE = re.compile(r"^sp-(?:core|gnb|ue)-(\d+)(?:-\w+)?$")
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Network:
         tag = f"{os.getpid()}{'-' + self.suffix if self.suffix else ''}"
         self.core, self.gnb, self.ue = f"sp-core-{tag}", f"sp-gnb-{tag}", f"sp-ue-{tag}"
 
-    def __enter__(self) -> "Network":
+    def __enter__(self) -> Network:
         require_root()
         remove_stale()
         try:
@@ -73,15 +75,16 @@ class Network:
         return self
 
     def _join(self, left: str, left_name: str, right: str, right_name: str):
-        run(["ip", "link", "add", left_name, "netns", left, "type", "veth", "peer", "name", right_name,
-             "netns", right])
+        run(["ip", "link", "add", left_name, "netns", left, "type", "veth", "peer", "name", right_name, "netns", right])
         for name, interface in ((left, left_name), (right, right_name)):
             if name == self.gnb:
                 quiet(name, interface)
             # a veth leaves checksums and segmentation to a card that is not there: without this, what DPDK and
             # dumpcap see has no UDP checksum
-            run(["ethtool", "-K", interface, "tx", "off", "rx", "off", "gso", "off", "gro", "off", "tso", "off"],
-                netns=name)
+            run(
+                ["ethtool", "-K", interface, "tx", "off", "rx", "off", "gso", "off", "gro", "off", "tso", "off"],
+                netns=name,
+            )
             run(["ip", "-n", name, "link", "set", interface, "mtu", LINK_MTU, "up"])
 
     def remove(self):
@@ -115,9 +118,12 @@ def require_root():
 
 
 def remove_stale():
-    """Removes namespaces of earlier runs whose process is gone."""
+    """Removes namespaces of earlier runs whose process is gone, and what still runs in them."""
     for line in run(["ip", "netns", "list"], check=False).stdout.splitlines():
         name = line.split()[0] if line.split() else ""
         match = STALE.match(name)
         if match and not os.path.exists(f"/proc/{match.group(1)}"):
+            for pid in run(["ip", "netns", "pids", name], check=False).stdout.split():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
             run(["ip", "netns", "del", name], check=False)

@@ -27,11 +27,15 @@ def upf_peer() -> Path:
     sources = [*UPF_PEER_SOURCE.glob("*.go"), UPF_PEER_SOURCE / "go.mod", UPF_PEER_SOURCE / "go.sum"]
     if binary.exists() and binary.stat().st_mtime >= max(source.stat().st_mtime for source in sources):
         return binary
-    go = next((path for path in ("/usr/lib/go-1.19/bin/go", "/usr/lib/go/bin/go", "/usr/bin/go") if Path(path).exists()),
-              shutil.which("go"))
+    go = next(
+        (path for path in ("/usr/lib/go-1.19/bin/go", "/usr/lib/go/bin/go", "/usr/bin/go") if Path(path).exists()),
+        shutil.which("go"),
+    )
     if not go:
         raise Failure("Go is not installed (Debian package golang-go): `make setup` installs it")
     binary.parent.mkdir(parents=True, exist_ok=True)
-    run(["env", "-C", UPF_PEER_SOURCE, go, "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-o", binary, "."],
-        timeout=300)
+    run(
+        ["env", "-C", UPF_PEER_SOURCE, go, "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-o", binary, "."],
+        timeout=300,
+    )
     return binary

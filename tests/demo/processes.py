@@ -3,6 +3,7 @@ asking, ended by process id in reverse order."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -32,14 +33,15 @@ def run(command: list[str], *, netns: str = "", timeout: float = 15, check: bool
     return done
 
 
-def wait_until(what: str, ready: Callable[[], bool], timeout: float = 10, processes: list["Process"] | None = None):
+def wait_until(what: str, ready: Callable[[], bool], timeout: float = 10, processes: list[Process] | None = None):
     """Asks until `ready` is true; fails at once when one of `processes` has ended."""
     end = time.monotonic() + timeout
     while not ready():
         for process in processes or []:
             if process.poll() is not None:
-                raise Failure(f"{process.name} ended with exit code {process.poll()} while waiting for {what}\n"
-                              + process.tail())
+                raise Failure(
+                    f"{process.name} ended with exit code {process.poll()} while waiting for {what}\n" + process.tail()
+                )
         if time.monotonic() > end:
             tails = "\n".join(process.tail() for process in processes or [])
             raise Failure(f"waited {timeout:g} s for {what}\n{tails}")
@@ -55,9 +57,15 @@ class Process:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("wb") as output:
             try:
-                self.child = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=output,
-                                              stderr=subprocess.STDOUT, start_new_session=True, cwd=ROOT,
-                                              env={**os.environ, **(env or {})})
+                self.child = subprocess.Popen(
+                    self.command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    cwd=ROOT,
+                    env={**os.environ, **(env or {})},
+                )
             except FileNotFoundError as missing:
                 raise Failure(f"{name}: {self.command[0]} not found; build it first") from missing
 
@@ -75,10 +83,8 @@ class Process:
         try:
             self.child.wait(timeout)
         except subprocess.TimeoutExpired:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.child.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
             self.child.wait()
         return self.child.returncode
 

@@ -46,9 +46,15 @@ def stage_rows(stats: dict, seconds: float | None = None) -> list[list[object]]:
         for stage in worker["stages"]:
             if stage["packets"]:
                 cycles = stage.get("cycles_per_packet")
-                rows.append([worker["name"], stage["name"], stage["packets"],
-                             f"{stage['packets'] / seconds * 1e-6:.2f}" if seconds else "-",
-                             f"{cycles:.1f}" if cycles else "-"])
+                rows.append(
+                    [
+                        worker["name"],
+                        stage["name"],
+                        stage["packets"],
+                        f"{stage['packets'] / seconds * 1e-6:.2f}" if seconds else "-",
+                        f"{cycles:.1f}" if cycles else "-",
+                    ]
+                )
     return rows
 
 
@@ -56,8 +62,12 @@ STAGE_HEAD = ("worker", "stage", "packets", "Mpps", "cycles/packet")
 
 
 def drop_rows(stats: dict) -> list[list[object]]:
-    return [[worker["name"], reason, count] for worker in stats["workers"] for reason, count in worker["drops"].items()
-            if count]
+    return [
+        [worker["name"], reason, count]
+        for worker in stats["workers"]
+        for reason, count in worker["drops"].items()
+        if count
+    ]
 
 
 def verdicts(checks: Checks):

@@ -41,8 +41,10 @@ class Web:
         self.network, self.folder = network, folder / "files"
         self.folder.mkdir(parents=True, exist_ok=True)
         self.process: Process = processes.start(
-            "http", [sys.executable, Path(__file__).with_name("http_server.py"), self.folder, PORT, SERVER_IPV4,
-                     SERVER_IPV6], network.core)
+            "http",
+            [sys.executable, Path(__file__).with_name("http_server.py"), self.folder, PORT, SERVER_IPV4, SERVER_IPV6],
+            network.core,
+        )
         wait_until("the HTTP server", lambda: self._listening(), processes=[self.process])
 
     def _listening(self) -> bool:
@@ -55,8 +57,24 @@ class Web:
         return path
 
     def _curl(self, ue: str, *arguments: str | Path, timeout: float) -> dict:
-        done = run(["curl", "--silent", "--show-error", "--fail", "--interface", ue, "--max-time", f"{timeout:g}",
-                    "--write-out", "%{stderr}%{json}", *arguments], netns=self.network.ue, timeout=timeout + 5, check=False)
+        done = run(
+            [
+                "curl",
+                "--silent",
+                "--show-error",
+                "--fail",
+                "--interface",
+                ue,
+                "--max-time",
+                f"{timeout:g}",
+                "--write-out",
+                "%{stderr}%{json}",
+                *arguments,
+            ],
+            netns=self.network.ue,
+            timeout=timeout + 5,
+            check=False,
+        )
         if done.returncode != 0:
             raise Failure(f"curl: {done.stderr.splitlines()[0] if done.stderr else 'failed'}")
         return json.loads(done.stderr)
@@ -86,8 +104,12 @@ def iperf(network: Network, processes: Processes, ue: str, *, downlink: bool, se
     listener = processes.start(f"iperf3-{name}", ["iperf3", "-s", "-1", "-B", server, "-i", "0"], network.core)
     wait_until("iperf3", lambda: ":5201" in run(["ss", "-Hltn"], netns=network.core).stdout, processes=[listener])
     try:
-        done = run(["iperf3", "-c", server, "-B", ue, "-t", f"{seconds:g}", "-J", *(["-R"] if downlink else [])],
-                   netns=network.ue, timeout=seconds + 15, check=False)
+        done = run(
+            ["iperf3", "-c", server, "-B", ue, "-t", f"{seconds:g}", "-J", *(["-R"] if downlink else [])],
+            netns=network.ue,
+            timeout=seconds + 15,
+            check=False,
+        )
         report = json.loads(done.stdout)
         if done.returncode != 0 or "error" in report:
             raise Failure(f"iperf3: {report.get('error', done.stderr.strip())}")

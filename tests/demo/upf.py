@@ -33,15 +33,28 @@ class Tunnel:
 def tunnels_of(bearers: list[dict], links: tuple[N3Link, ...]) -> list[Tunnel]:
     """The tunnels of a gNB's bearers: the link is the one whose UPF address the bearer names."""
     gnb = {link.upf_ipv4: link.gnb_ipv4 for link in links} | {link.upf_ipv6: link.gnb_ipv6 for link in links}
-    return [Tunnel(bearer["id"], bearer["ul_teid"], gnb[bearer["upf"]], bearer["upf"], bearer["qfi"],
-                   bearer.get("ue_ipv4", ""), bearer.get("ue_ipv6", "")) for bearer in bearers]
+    return [
+        Tunnel(
+            bearer["id"],
+            bearer["ul_teid"],
+            gnb[bearer["upf"]],
+            bearer["upf"],
+            bearer["qfi"],
+            bearer.get("ue_ipv4", ""),
+            bearer.get("ue_ipv6", ""),
+        )
+        for bearer in bearers
+    ]
 
 
 def prefixes(addresses: Iterable[str]) -> list[str]:
     """The fewest routes that reach these addresses and none between them."""
     found = [ipaddress.ip_network(address) for address in addresses if address]
-    return [str(net) for version in (4, 6)
-            for net in ipaddress.collapse_addresses(net for net in found if net.version == version)]
+    return [
+        str(net)
+        for version in (4, 6)
+        for net in ipaddress.collapse_addresses(net for net in found if net.version == version)
+    ]
 
 
 class Upf:
@@ -53,10 +66,13 @@ class Upf:
         self._write(tunnels)
         own = [address for link in network.n3 for address in (link.upf_ipv4, link.upf_ipv6)]
         self.process: Process = processes.start(
-            "upf", [upf_peer(), "-n3", ",".join(own), "-tunnels", self.mapping, "-stats", self.stats_file,
-                    "-echo", "500ms"], network.core)
-        wait_until("the TUN device of the UPF", lambda: interface_exists(network.core, "upf0"),
-                   processes=[self.process])
+            "upf",
+            [upf_peer(), "-n3", ",".join(own), "-tunnels", self.mapping, "-stats", self.stats_file, "-echo", "500ms"],
+            network.core,
+        )
+        wait_until(
+            "the TUN device of the UPF", lambda: interface_exists(network.core, "upf0"), processes=[self.process]
+        )
         ip = ["ip", "-n", network.core]
         run([*ip, "addr", "add", f"{SERVER_IPV4}/32", "dev", "upf0"])
         run([*ip, "addr", "add", f"{SERVER_IPV6}/128", "dev", "upf0", "nodad"])
@@ -78,8 +94,11 @@ class Upf:
         self._route(tunnels)
         before = self.process.log.read_text().count("reload")
         self.process.signal(signal.SIGHUP)
-        wait_until("the UPF to reload its tunnels",
-                   lambda: self.process.log.read_text().count("reload") > before, processes=[self.process])
+        wait_until(
+            "the UPF to reload its tunnels",
+            lambda: self.process.log.read_text().count("reload") > before,
+            processes=[self.process],
+        )
 
     def stats(self) -> dict:
         """Its counters now, or the last ones when it has ended."""

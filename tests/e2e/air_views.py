@@ -60,11 +60,11 @@ class AirPdu:
         at = self.rlc_header_bytes()
         if self.pdcp_sn_bits == 12:
             return struct.unpack_from("!H", self.pdu, at)[0] & 0xFFF
-        return int.from_bytes(self.pdu[at:at + 3], "big") & 0x3FFFF
+        return int.from_bytes(self.pdu[at : at + 3], "big") & 0x3FFFF
 
     def inner(self) -> bytes:
         """The IP packet inside."""
-        return self.pdu[self.rlc_header_bytes() + (2 if self.pdcp_sn_bits == 12 else 3) + self.sdap:]
+        return self.pdu[self.rlc_header_bytes() + (2 if self.pdcp_sn_bits == 12 else 3) + self.sdap :]
 
 
 def parse(frame: pcap.Frame) -> AirPdu | None:
@@ -78,8 +78,17 @@ def parse(frame: pcap.Frame) -> AirPdu | None:
     mode, rlc_units = modes >> 5 & 3, modes >> 3 & 3
     if version_kind != 0x10 or mode == 3 or modes & 1:
         raise ValueError(f"airhdr {data[14:22].hex()}")
-    return AirPdu(frame.time_us, modes >> 7, mode, rlc_units * 6, 18 if modes & 4 else 12, bool(modes & 2), bearer,
-                  data[22:], frame.length - len(data))
+    return AirPdu(
+        frame.time_us,
+        modes >> 7,
+        mode,
+        rlc_units * 6,
+        18 if modes & 4 else 12,
+        bool(modes & 2),
+        bearer,
+        data[22:],
+        frame.length - len(data),
+    )
 
 
 def read(path: Path) -> Iterator[AirPdu]:
@@ -106,13 +115,14 @@ def views(pdus: Iterator[AirPdu]) -> tuple[list[pcap.Frame], list[pcap.Frame], d
     rlc, pdcp, ues = [], [], {}
     for air in pdus:
         ue = ues.setdefault(air.bearer, len(ues) + 1)
-        head = b"rlc-nr" + struct.pack("!BBBBBHBBBBB", TSHARK_MODE[air.mode], air.rlc_sn_bits, 2, air.direction, 3, ue,
-                                       4, 5, 5, 1, 1)
+        head = b"rlc-nr" + struct.pack(
+            "!BBBBBHBBBBB", TSHARK_MODE[air.mode], air.rlc_sn_bits, 2, air.direction, 3, ue, 4, 5, 5, 1, 1
+        )
         rlc.append(_wrap(air, head, air.pdu))
         if air.is_complete_data():
             tag = struct.pack("!BB", 0x10, 1 << air.direction) if air.sdap else b""
             head = b"pdcp-nr" + struct.pack("!BBBBBBBBBBH", 2, 2, air.pdcp_sn_bits, 3, air.direction, 4, 1, 5, 1, 6, ue)
-            pdcp.append(_wrap(air, head + tag + b"\x01", air.pdu[air.rlc_header_bytes():]))
+            pdcp.append(_wrap(air, head + tag + b"\x01", air.pdu[air.rlc_header_bytes() :]))
     return rlc, pdcp, ues
 
 

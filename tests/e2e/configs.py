@@ -29,7 +29,12 @@ def write(folder: Path, name: str, tree: dict) -> Path:
 
 def af_packet(interface: str, number: int, queues: int = 1) -> dict:
     pairs = f",qpairs={queues}" if queues > 1 else ""
-    return {"device": f"net_af_packet{number},iface={interface}{pairs}", "mtu": LINK_MTU, "tx_queues": queues}
+    return {
+        "device": f"net_af_packet{number},iface={interface}{pairs}",
+        "mtu": LINK_MTU,
+        "rx_queues": queues,
+        "tx_queues": queues,
+    }
 
 
 def n3_entry(port: str, link: N3Link) -> dict:
@@ -65,8 +70,13 @@ def ue(name: str, gnb_name: str, air: AirLink | None = None, tun: str = "splitue
 
 def bearer(number: int, *, upf: str, shard: int | None = None, **more) -> dict:
     """The bearer of UE `number`: its addresses and uplink TEID follow from the number."""
-    tree = {"upf": upf, "ul_teid": 0x1000 + number, "ue_ipv4": f"10.45.0.{number + 1}",
-            "ue_ipv6": f"fd00:45::{number + 1:x}", **more}
+    tree = {
+        "upf": upf,
+        "ul_teid": 0x1000 + number,
+        "ue_ipv4": f"10.45.0.{number + 1}",
+        "ue_ipv6": f"fd00:45::{number + 1:x}",
+        **more,
+    }
     return tree | ({"shard": shard} if shard is not None else {})
 
 

@@ -1,4 +1,4 @@
-"""What the end-to-end tests need: root, namespaces, the built programs. Without them they are skipped, with the reason."""
+"""What the end-to-end tests need: root, namespaces, the built programs. Without them they are skipped, and say why."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def pytest_collection_modifyitems(items):
 
 def pytest_terminal_summary(terminalreporter):
     if terminalreporter.stats.get("skipped"):
-        terminalreporter.write_line("SKIPPED end-to-end tests are not passed ones: run as root with namespaces",
-                                    red=True, bold=True)
+        terminalreporter.write_line(
+            "SKIPPED end-to-end tests are not passed ones: run as root with namespaces", red=True, bold=True
+        )
 
 
 @pytest.fixture

@@ -16,17 +16,40 @@ def checksum(data: bytes) -> int:
 
 
 def ipv4(payload: bytes, source: str, destination: str, protocol: int = 17) -> bytes:
-    head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(payload), 1, 0, 64, protocol, 0,
-                       ipaddress.IPv4Address(source).packed, ipaddress.IPv4Address(destination).packed)
+    head = struct.pack(
+        "!BBHHHBBH4s4s",
+        0x45,
+        0,
+        20 + len(payload),
+        1,
+        0,
+        64,
+        protocol,
+        0,
+        ipaddress.IPv4Address(source).packed,
+        ipaddress.IPv4Address(destination).packed,
+    )
     return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + payload
 
 
 def ipv6(payload: bytes, source: str, destination: str, protocol: int = 17) -> bytes:
-    return struct.pack("!IHBB16s16s", 6 << 28, len(payload), protocol, 64, ipaddress.IPv6Address(source).packed,
-                       ipaddress.IPv6Address(destination).packed) + payload
+    return (
+        struct.pack(
+            "!IHBB16s16s",
+            6 << 28,
+            len(payload),
+            protocol,
+            64,
+            ipaddress.IPv6Address(source).packed,
+            ipaddress.IPv6Address(destination).packed,
+        )
+        + payload
+    )
 
 
-def udp(payload: bytes, source: str, destination: str, source_port: int = 40001, destination_port: int = 40002) -> bytes:
+def udp(
+    payload: bytes, source: str, destination: str, source_port: int = 40001, destination_port: int = 40002
+) -> bytes:
     """A UDP datagram with its checksum over the pseudo header of either family."""
     pseudo = ipaddress.ip_address(source).packed + ipaddress.ip_address(destination).packed
     pseudo += struct.pack("!IHBB", 8 + len(payload), 0, 0, 17)
@@ -67,7 +90,7 @@ def parse(data: bytes) -> dict:
         units = data[at]
         assert units and at + 4 * units <= len(data), data.hex()
         if next_type == 0x85:
-            content = data[at + 1:at + 4 * units - 1]
+            content = data[at + 1 : at + 4 * units - 1]
         at, next_type = at + 4 * units, data[at + 4 * units - 1]
     sequence = struct.unpack_from("!H", data, 8)[0] if flags & 2 else None
     return {"kind": kind, "teid": teid, "psc": content, "payload": data[at:], "sequence": sequence}

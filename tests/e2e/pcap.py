@@ -23,7 +23,7 @@ def read(path: Path) -> Iterator[Frame]:
         at = 24
         while at + 16 <= len(data):
             seconds, fraction, kept, length = struct.unpack_from("<IIII", data, at)
-            yield Frame(seconds * 1000000 + fraction // unit, data[at + 16:at + 16 + kept], length)
+            yield Frame(seconds * 1000000 + fraction // unit, data[at + 16 : at + 16 + kept], length)
             at += 16 + kept
     else:
         raise ValueError(f"{path}: neither pcap nor pcapng of a little-endian machine")
@@ -36,11 +36,11 @@ def _read_ng(data: bytes) -> Iterator[Frame]:
         if size < 12 or at + size > len(data):
             return  # the capture was cut off while writing
         if kind == 1:  # interface description: option 9 is the time resolution
-            per_second[len(per_second)] = _resolution(data[at + 16:at + size - 4])
+            per_second[len(per_second)] = _resolution(data[at + 16 : at + size - 4])
         elif kind == 6:  # enhanced packet
             interface, high, low, kept, length = struct.unpack_from("<IIIII", data, at + 8)
             time = (high << 32 | low) * 1000000 // per_second[interface]
-            yield Frame(time, data[at + 28:at + 28 + kept], length)
+            yield Frame(time, data[at + 28 : at + 28 + kept], length)
         at += size
 
 
@@ -50,7 +50,7 @@ def _resolution(options: bytes) -> int:
         code, size = struct.unpack_from("<HH", options, at)
         if code == 9:
             value = options[at + 4]
-            return 1 << (value & 0x7F) if value & 0x80 else 10 ** value
+            return 1 << (value & 0x7F) if value & 0x80 else 10**value
         if code == 0:
             break
         at += 4 + (size + 3) // 4 * 4

@@ -35,8 +35,13 @@ def attempt(network: Network, folder: Path, name: str, tree: dict, *before: str)
     """Runs it, and demands exit code 2, one line on standard error and nothing left; returns the line."""
     had = traces(name)
     path = configs.write(folder, name, tree)
-    done = subprocess.run(["ip", "netns", "exec", network.gnb, *before, str(splitplane()), "run", str(path)],
-                          capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(
+        ["ip", "netns", "exec", network.gnb, *before, str(splitplane()), "run", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
     lines = done.stderr.strip().splitlines()
     assert (done.returncode, len(lines), done.stdout) == (2, 1, ""), done
     assert str(path) in lines[0]
@@ -73,14 +78,29 @@ def test_without_root_it_says_so(network, folder):
     name = "user"
     binary = splitplane()
     try:  # the build may lie where only root can read; then the binary is what nobody can run
-        readable = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "test", "-x", str(binary)],
-                                  check=False).returncode == 0
+        readable = (
+            subprocess.run(
+                ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "test", "-x", str(binary)], check=False
+            ).returncode
+            == 0
+        )
     except FileNotFoundError:
         pytest.fail("setpriv (Debian package util-linux) is missing")
     assert readable, f"{binary} cannot be run by another user"
     folder.chmod(0o755)
-    line = attempt(network, folder, name, good(name), "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
-                   "env", "-u", "XDG_RUNTIME_DIR")
+    line = attempt(
+        network,
+        folder,
+        name,
+        good(name),
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+        "env",
+        "-u",
+        "XDG_RUNTIME_DIR",
+    )
     assert "root" in line
 
 

@@ -10,8 +10,9 @@ from namespaces import N3Link
 from paths import OUT, splitplane
 from processes import run, wait_until
 from testbed import Testbed
-from ue import add_address, tun_name
 from upf import SERVER_IPV4
+
+from ue import add_address, tun_name
 
 LINK = N3Link()
 FIRST = configs.bearer(1, upf=LINK.upf_ipv4, shard=1)
@@ -41,7 +42,8 @@ class Steady:
     def __init__(self, bed: Testbed, address: str):
         self.bed = bed
         self.process = bed.processes.start(
-            "steady-ping", ["ping", "-n", "-q", "-I", address, "-i", "0.005", SERVER_IPV4], bed.network.ue)
+            "steady-ping", ["ping", "-n", "-q", "-I", address, "-i", "0.005", SERVER_IPV4], bed.network.ue
+        )
 
     def lost(self) -> tuple[int, int]:
         """Ends it; how many were sent, and how many not answered."""
@@ -56,8 +58,22 @@ class Steady:
 def test_add_modify_release_while_traffic_flows(bed):
     steady = Steady(bed, FIRST["ue_ipv4"])
     second = configs.bearer(7, upf=LINK.upf_ipv6)
-    words = ["bearer", "add", "--upf", second["upf"], "--ul-teid", hex(second["ul_teid"]), "--ue-ipv4", second["ue_ipv4"],
-             "--ue-ipv6", second["ue_ipv6"], "--shard", 200, "--qfi", 9]
+    words = [
+        "bearer",
+        "add",
+        "--upf",
+        second["upf"],
+        "--ul-teid",
+        hex(second["ul_teid"]),
+        "--ue-ipv4",
+        second["ue_ipv4"],
+        "--ue-ipv6",
+        second["ue_ipv6"],
+        "--shard",
+        200,
+        "--qfi",
+        9,
+    ]
     added = ctl(bed, *words)["first"]
     assert added["id"] == configs.identity(200) and added["shard"] == 200
     assert ctl(bed, *words)["first"]["id"] == added["id"]  # the same once more is no second bearer
@@ -90,11 +106,16 @@ def test_add_modify_release_while_traffic_flows(bed):
 def test_a_downlink_packet_to_a_released_bearer_is_dropped_by_reason(bed):
     before = drops(bed, "teid_unknown")
     third = configs.bearer(8, upf=LINK.upf_ipv4)
-    added = ctl(bed, "bearer", "add", "--upf", third["upf"], "--ul-teid", third["ul_teid"], "--ue-ipv4", third["ue_ipv4"])
+    added = ctl(
+        bed, "bearer", "add", "--upf", third["upf"], "--ul-teid", third["ul_teid"], "--ue-ipv4", third["ue_ipv4"]
+    )
     bed.upf.reload(bed.tunnels())
     ctl(bed, "bearer", "release", added["first"]["id"])
-    run(["ping", "-q", "-c", "5", "-i", "0.02", "-W", "0.2", "-I", SERVER_IPV4, third["ue_ipv4"]],
-        netns=bed.network.core, check=False)
+    run(
+        ["ping", "-q", "-c", "5", "-i", "0.02", "-W", "0.2", "-I", SERVER_IPV4, third["ue_ipv4"]],
+        netns=bed.network.core,
+        check=False,
+    )
     assert drops(bed, "teid_unknown") == before + 5
     stats = bed.gnb.control.stats()
     assert stats["totals"]["balanced"] is True

@@ -14,13 +14,23 @@ INNER = gtpu.packet(b"hello", "10.45.0.2", "10.200.0.1")
 
 def air_frame(rlc_sn: int, pdcp_sn: int, inner: bytes = INNER, bearer: int = 0x04000001) -> bytes:
     head = struct.pack("!BBHI", 0x10, 1 << 7 | 2 << 5 | 3 << 3 | 4 | 2, 0, bearer)
-    return (bytes(12) + b"\x88\xb5" + head + (0x800000 | rlc_sn).to_bytes(3, "big")
-            + (0x800000 | pdcp_sn).to_bytes(3, "big") + b"\x09" + inner)
+    return (
+        bytes(12)
+        + b"\x88\xb5"
+        + head
+        + (0x800000 | rlc_sn).to_bytes(3, "big")
+        + (0x800000 | pdcp_sn).to_bytes(3, "big")
+        + b"\x09"
+        + inner
+    )
 
 
 def n3_frame(payload: bytes, damage: int = 0) -> bytes:
-    outer = bytearray(gtpu.packet(gtpu.gpdu(0x04000001, payload, 9), "10.100.0.2", "10.100.0.1", source_port=2152,
-                                  destination_port=2152))
+    outer = bytearray(
+        gtpu.packet(
+            gtpu.gpdu(0x04000001, payload, 9), "10.100.0.2", "10.100.0.1", source_port=2152, destination_port=2152
+        )
+    )
     outer[26] ^= damage
     return bytes(12) + b"\x08\x00" + bytes(outer)
 
@@ -48,7 +58,11 @@ def test_damaged_packets_are_found(tmp_path):
     broken = bytearray(INNER)
     broken[-1] ^= 1
     assert air_verdicts(tmp_path, [air_frame(0, 0, bytes(broken))])[1].complaints  # inner UDP checksum
-    for name, frame in (("good", n3_frame(INNER)), ("outer", n3_frame(INNER, damage=1)), ("short", n3_frame(INNER[:18]))):
+    for name, frame in (
+        ("good", n3_frame(INNER)),
+        ("outer", n3_frame(INNER, damage=1)),
+        ("short", n3_frame(INNER[:18])),
+    ):
         pcap.write(tmp_path / "n3.pcap", [frame])
         assert bool(judge(tmp_path / "n3.pcap", N3_FIELDS, CHECKSUMS).complaints) == (name != "good"), name
 

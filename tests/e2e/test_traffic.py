@@ -49,8 +49,10 @@ def test_a_file_arrives_equal_in_both_directions(bed, index, address):
 
 def test_tshark_finds_nothing_wrong_and_every_field_right(bed):
     bearers = bed.bearers()
-    captures = [Capture(bed.processes, bed.network.core, "upf-n3", bed.folder / "n3.pcapng", octets=0),
-                Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / "air.pcapng", octets=0)]
+    captures = [
+        Capture(bed.processes, bed.network.core, "upf-n3", bed.folder / "n3.pcapng", octets=0),
+        Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / "air.pcapng", octets=0),
+    ]
     file = bed.web.make("captured", SMALL_BYTES)
     for bearer in bearers:
         for address in ("ue_ipv4", "ue_ipv6"):
@@ -83,8 +85,10 @@ def check_n3(rows: list[dict], bearers: list[dict]):
         bearer = expected[key]
         assert number(row["gtp.ext_hdr.pdu_ses_con.qos_flow_id"]) == bearer["qfi"]
         down = key[1] == "0"
-        inner = {f"{row['ip.src'].split(';')[-1]}>{row['ip.dst'].split(';')[-1]}",
-                 f"{row['ipv6.src'].split(';')[-1]}>{row['ipv6.dst'].split(';')[-1]}"}
+        inner = {
+            f"{row['ip.src'].split(';')[-1]}>{row['ip.dst'].split(';')[-1]}",
+            f"{row['ipv6.src'].split(';')[-1]}>{row['ipv6.dst'].split(';')[-1]}",
+        }
         pairs = [(bearer["ue_ipv4"], SERVER_IPV4), (bearer["ue_ipv6"], SERVER_IPV6)]
         assert inner & {f"{far}>{ue}" if down else f"{ue}>{far}" for ue, far in pairs}, row
         seen[key] = seen.get(key, 0) + 1
@@ -95,16 +99,21 @@ def check_air(rlc: list[dict], pdcp: list[dict], bearer: dict, ue: int):
     """Per direction: RLC AM numbers and PDCP numbers without a gap, the QFI in SDAP, the UE's address inside."""
     rlc_modulus, pdcp_modulus = (1 << (12 if bearer["rlc"] == "am12" else 18)), 1 << bearer["pdcp_sn"]
     for direction in ("0", "1"):
-        data = [number(row["rlc-nr.am.sn"]) for row in rlc
-                if (row["rlc-nr.ueid"], row["rlc-nr.direction"], row["rlc-nr.am.dc"]) == (str(ue), direction, "1")]
+        data = [
+            number(row["rlc-nr.am.sn"])
+            for row in rlc
+            if (row["rlc-nr.ueid"], row["rlc-nr.direction"], row["rlc-nr.am.dc"]) == (str(ue), direction, "1")
+        ]
         mine = [row for row in pdcp if (row["pdcp-nr.ueid"], row["pdcp-nr.direction"]) == (str(ue), direction)]
         assert len(data) == len(mine) > 1000
         assert gaps(data, rlc_modulus) == 0
         assert gaps([number(row["pdcp-nr.seq-num"]) for row in mine], pdcp_modulus) == 0
         assert {row["sdap.qfi"] for row in mine} == {str(bearer["qfi"])}
         side = "dst" if direction == "1" else "src"
-        assert all(bearer["ue_ipv4"] in row[f"ip.{side}"].split(";") or bearer["ue_ipv6"] == row[f"ipv6.{side}"]
-                   for row in mine)
+        assert all(
+            bearer["ue_ipv4"] in row[f"ip.{side}"].split(";") or bearer["ue_ipv6"] == row[f"ipv6.{side}"]
+            for row in mine
+        )
 
 
 def test_with_the_gnb_stopped_nothing_arrives(bed):

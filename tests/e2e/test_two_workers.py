@@ -16,15 +16,22 @@ FILE_BYTES = 3_000_000
 def by_address() -> dict:
     return configs.gnb(
         "2a",
-        ports={"n3a": configs.af_packet("gnb-n3", 0), "n3b": configs.af_packet("gnb-n3b", 1),
-               "aira": configs.af_packet("gnb-air", 2), "airb": configs.af_packet("gnb-airb", 3)},
+        ports={
+            "n3a": configs.af_packet("gnb-n3", 0),
+            "n3b": configs.af_packet("gnb-n3b", 1),
+            "aira": configs.af_packet("gnb-air", 2),
+            "airb": configs.af_packet("gnb-airb", 3),
+        },
         n3=[configs.n3_entry("n3a", LINKS[0]), configs.n3_entry("n3b", LINKS[1])],
         air=[{"port": "aira"}, {"port": "airb"}],
         workers={
             "w0": {"core": 0, "function": "gnb", "n3": "n3a", "air": "aira", "shards": "0-127", "policy": "yield"},
             "w1": {"core": 1, "function": "gnb", "n3": "n3b", "air": "airb", "shards": "128-255", "policy": "yield"},
         },
-        bearers=[configs.bearer(1, upf=LINKS[0].upf_ipv4, shard=3), configs.bearer(2, upf=LINKS[1].upf_ipv6, shard=130)],
+        bearers=[
+            configs.bearer(1, upf=LINKS[0].upf_ipv4, shard=3),
+            configs.bearer(2, upf=LINKS[1].upf_ipv6, shard=130),
+        ],
     )
 
 
@@ -32,7 +39,7 @@ def by_dispatcher() -> dict:
     worker = {"function": "gnb", "n3": "n3", "air": "air", "policy": "yield"}
     return configs.gnb(
         "2d",
-        ports={"n3": configs.af_packet("gnb-n3", 0) | {"tx_queues": 2}, "air": configs.af_packet("gnb-air", 1)},
+        ports={"n3": configs.af_packet("gnb-n3", 0, 2), "air": configs.af_packet("gnb-air", 1, 2)},
         n3=[configs.n3_entry("n3", LINKS[0])],
         air=[{"port": "air"}],
         workers={
@@ -40,11 +47,17 @@ def by_dispatcher() -> dict:
             "w0": worker | {"core": 0, "queue": 0, "shards": "0-127"},
             "w1": worker | {"core": 1, "queue": 1, "shards": "128-255"},
         },
-        bearers=[configs.bearer(1, upf=LINKS[0].upf_ipv4, shard=3), configs.bearer(2, upf=LINKS[0].upf_ipv6, shard=130)],
+        bearers=[
+            configs.bearer(1, upf=LINKS[0].upf_ipv4, shard=3),
+            configs.bearer(2, upf=LINKS[0].upf_ipv6, shard=130),
+        ],
     )
 
 
-CASES = {"by_n3_address": ("2a", by_address, LINKS, AIRS, 128), "by_dispatcher": ("2d", by_dispatcher, LINKS[:1], AIRS[:1], 256)}
+CASES = {
+    "by_n3_address": ("2a", by_address, LINKS, AIRS, 128),
+    "by_dispatcher": ("2d", by_dispatcher, LINKS[:1], AIRS[:1], 256),
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -60,8 +73,10 @@ def test_both_workers_carry_their_own_shards(case):
                 assert (down.equal, up.equal, down.bytes, up.bytes) == (True, True, FILE_BYTES, FILE_BYTES)
         sums = bed.assert_accounted()
         assert sums["downlink"]["bytes"] > 4 * FILE_BYTES and sums["uplink"]["bytes"] > 4 * FILE_BYTES
-        workers = {worker["name"]: {stage["name"]: stage["packets"] for stage in worker["stages"]}
-                   for worker in bed.gnb.control.stats()["workers"]}
+        workers = {
+            worker["name"]: {stage["name"]: stage["packets"] for stage in worker["stages"]}
+            for worker in bed.gnb.control.stats()["workers"]
+        }
         for bearer, worker in zip(bed.bearers(), ("w0", "w1"), strict=True):
             assert workers[worker]["dl_headers"] == bearer["downlink"]["transmitted"] > 1000
             assert workers[worker]["ul_encap"] == bearer["uplink"]["transmitted"] > 1000

@@ -59,9 +59,18 @@ def setup(folder, processes):
         run(["sh", "-c", "echo 0 > /proc/sys/net/ipv6/conf/gnb-n3/disable_ipv6"], netns=network.gnb)
         run(["ip", "-n", network.gnb, "addr", "add", f"{link.gnb_ipv4}/24", "dev", "gnb-n3"])
         run(["ip", "-n", network.gnb, "addr", "add", f"{link.gnb_ipv6}/64", "dev", "gnb-n3", "nodad"])
-        tunnels = [Tunnel(0x04000000 + i, 0x1001 + i, link.gnb_ipv4 if i % 2 == 0 else link.gnb_ipv6,
-                          link.upf_ipv4 if i % 2 == 0 else link.upf_ipv6, 9 + i % 3, f"10.45.0.{2 + i}",
-                          f"fd00:45::{2 + i:x}") for i in range(8)]
+        tunnels = [
+            Tunnel(
+                0x04000000 + i,
+                0x1001 + i,
+                link.gnb_ipv4 if i % 2 == 0 else link.gnb_ipv6,
+                link.upf_ipv4 if i % 2 == 0 else link.upf_ipv6,
+                9 + i % 3,
+                f"10.45.0.{2 + i}",
+                f"fd00:45::{2 + i:x}",
+            )
+            for i in range(8)
+        ]
         gnb4 = Gnb(network, link.gnb_ipv4, link.upf_ipv4)
         gnb6 = Gnb(network, link.gnb_ipv6, link.upf_ipv6)
         yield network, Upf(network, processes, folder, tunnels), tunnels, gnb4, gnb6
@@ -101,7 +110,7 @@ def test_wrong_uplink_is_counted_and_not_delivered(setup):
     gnb4.send(gtpu.gpdu(tunnel.ul_teid, good, tunnel.qfi + 1, pdu_type=1))
     gnb4.send(gtpu.gpdu(tunnel.ul_teid, spoofed, tunnel.qfi, pdu_type=1))
     gnb4.send(gtpu.gpdu(tunnels[1].ul_teid, good, tunnels[1].qfi, pdu_type=1))  # a tunnel of the IPv6 address
-    gnb4.send(gtpu.gpdu(tunnel.ul_teid, good, tunnel.qfi, pdu_type=1)[:-3])     # length beyond the datagram
+    gnb4.send(gtpu.gpdu(tunnel.ul_teid, good, tunnel.qfi, pdu_type=1)[:-3])  # length beyond the datagram
     gnb4.send(b"\x34\xff\x00")
     gnb4.send(gtpu.gpdu(0x9999, good, 9, pdu_type=1))
     indication = gnb4.expect(26)
@@ -142,8 +151,14 @@ def test_order_and_no_loss_of_20000_packets(setup):
     tunnel, count = tunnels[0], 20000
     start = time.monotonic()
     for number in range(count):
-        gnb4.send(gtpu.gpdu(tunnel.ul_teid, gtpu.packet(struct.pack("!I", number) + bytes(60), tunnel.ue_ipv4, SERVER_IPV4),
-                            tunnel.qfi, pdu_type=1))
+        gnb4.send(
+            gtpu.gpdu(
+                tunnel.ul_teid,
+                gtpu.packet(struct.pack("!I", number) + bytes(60), tunnel.ue_ipv4, SERVER_IPV4),
+                tunnel.qfi,
+                pdu_type=1,
+            )
+        )
     seen = [struct.unpack_from("!I", server.recv(100))[0] for _ in range(count)]
     print(f"{count / (time.monotonic() - start):.0f} packets a second, the sender included")
     assert seen == list(range(count))
@@ -154,8 +169,13 @@ def test_bad_mapping_is_one_clear_line(setup, tmp_path):
     network, upf, *_ = setup
     bad = tmp_path / "bad.json"
     bad.write_text('[{"dl_teid": 1, "ul_teid": 1, "gnb": "10.100.0.1", "upf": "10.9.9.9", "qfi": 9}]')
-    done = subprocess.run(["ip", "netns", "exec", network.gnb, str(upf.process.command[4]), "-n3", "10.100.0.1", "-tunnels",
-                           str(bad)], capture_output=True, text=True, check=False, timeout=10)
+    done = subprocess.run(
+        ["ip", "netns", "exec", network.gnb, str(upf.process.command[4]), "-n3", "10.100.0.1", "-tunnels", str(bad)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=10,
+    )
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
     upf.mapping.write_text("{")
     upf.process.signal(1)

@@ -11,8 +11,9 @@ from instance import Instance
 from namespaces import AirLink, N3Link, Network
 from processes import Processes, run, wait_until
 from traffic import Web
-from ue import configure_ue, tun_name
 from upf import SERVER_IPV4, SERVER_IPV6, Tunnel, Upf, tunnels_of
+
+from ue import configure_ue, tun_name
 
 
 class Testbed:
@@ -21,8 +22,15 @@ class Testbed:
 
     __test__ = False  # not a test class, whatever pytest thinks of its name
 
-    def __init__(self, folder: Path, name: str, config: dict, n3: tuple[N3Link, ...] = (N3Link(),),
-                 air: tuple[AirLink, ...] = (AirLink(),), split: int = 256):
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        config: dict,
+        n3: tuple[N3Link, ...] = (N3Link(),),
+        air: tuple[AirLink, ...] = (AirLink(),),
+        split: int = 256,
+    ):
         self.folder, self.name, self.tree, self.split = folder, name, config, split
         self.network = Network(name, n3, air)
         self.processes = Processes(folder)
@@ -37,8 +45,12 @@ class Testbed:
             self.ues = [self._ue(number, link) for number, link in enumerate(self.network.air)]
             self.upf = Upf(self.network, self.processes, self.folder, self.tunnels())
             self.web = Web(self.network, self.processes, self.folder)
-            wait_until("the gNB to answer Echo Requests on all its addresses", self._echoed, 10,
-                       [self.upf.process, self.gnb.process, *[ue.process for ue in self.ues]])
+            wait_until(
+                "the gNB to answer Echo Requests on all its addresses",
+                self._echoed,
+                10,
+                [self.upf.process, self.gnb.process, *[ue.process for ue in self.ues]],
+            )
             self.stack = self.stack.pop_all()
         return self
 
@@ -47,8 +59,9 @@ class Testbed:
 
     def _ue(self, number: int, link: AirLink) -> Instance:
         tree = configs.ue(f"{self.name}-ue{number}", self.name, link, f"splitue{number}")
-        ue = Instance(self.processes, f"ue{number}", "ue", configs.write(self.folder, f"ue{number}", tree),
-                      self.network.ue)
+        ue = Instance(
+            self.processes, f"ue{number}", "ue", configs.write(self.folder, f"ue{number}", tree), self.network.ue
+        )
         configure_ue(self.network, ue, [b for b in self.bearers() if (b["shard"] >= self.split) == (number > 0)])
         if number > 0:  # two ways to the servers: the source address decides
             self._route_by_source(number, tun_name(ue.config))
@@ -78,8 +91,12 @@ class Testbed:
     def ping(self, ue_address: str, count: int = 10, interval: float = 0.02) -> int:
         """Echo requests from a UE to the server; returns how many were answered."""
         server = SERVER_IPV6 if ":" in ue_address else SERVER_IPV4
-        done = run(["ping", "-q", "-n", "-I", ue_address, "-c", count, "-i", interval, "-W", "1", server],
-                   netns=self.network.ue, check=False, timeout=count * interval + 10)
+        done = run(
+            ["ping", "-q", "-n", "-I", ue_address, "-c", count, "-i", interval, "-W", "1", server],
+            netns=self.network.ue,
+            check=False,
+            timeout=count * interval + 10,
+        )
         line = next((line for line in done.stdout.splitlines() if "transmitted" in line), "")
         assert line, done.stderr
         return int(line.split(",")[1].split()[0])

@@ -21,7 +21,8 @@ clang_format() {
   findings=$(find src bench \( -name '*.h' -o -name '*.cpp' \) -print0 |
     xargs -0 -r .venv/bin/clang-format --dry-run -Werror 2>&1) && return
   # Where, without the source lines that clang-format quotes; `make fmt` shows the rest.
-  grep -E '^[^ ]+:[0-9]+:[0-9]+: ' <<<"$findings" | cut -d: -f1,2 | uniq | sed 's/$/: not formatted/'
+  grep -E '^[^ ]+:[0-9]+:[0-9]+: ' <<<"$findings" | cut -d: -f1,2 | uniq |
+    awk -F: '{lines[$1] = lines[$1] " " $2} END {for (file in lines) print file ": not formatted at" lines[file]}'
   return 1
 }
 

@@ -1,0 +1,57 @@
+// The control path's book of bearers: who exists, under which identity, in which shard. The packet path's lines are
+// written from it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/expected.h"
+#include "ran/bearer_config.h"
+
+namespace splitplane::app {
+
+class BearerStore {
+ public:
+  // `owned`: the shards that some worker of this instance serves. `per_shard`: bearers that fit each.
+  BearerStore(unsigned instance, std::vector<ShardId> owned, std::uint32_t per_shard);
+
+  // Enters a bearer. Identity 0: the next one, shard after shard (or in `shard`). Error: full, or an identity that is
+  // taken or not ours.
+  Expected<ran::BearerConfig> add(ran::BearerConfig config, std::optional<unsigned> shard);
+  // The bearer with the same UPF and uplink TEID, if there is one.
+  [[nodiscard]] const ran::BearerConfig* find_uplink(const IpAddress& upf, Teid uplink_teid) const;
+  [[nodiscard]] const ran::BearerConfig* find(BearerId id) const;
+  // Replaces a bearer that exists.
+  void replace(const ran::BearerConfig& config);
+  void remove(BearerId id);
+  // The first bearer with an identity above `after`, and so on.
+  [[nodiscard]] std::vector<ran::BearerConfig> after(std::uint32_t after, std::size_t limit) const;
+  [[nodiscard]] std::size_t size() const { return bearers_.size(); }
+
+ private:
+  struct Shard {
+    bool owned = false;
+    std::uint32_t next = 0;                // lowest index never used
+    std::deque<std::uint32_t> released;    // the longest unused one first
+  };
+  using UplinkKey = std::pair<std::array<std::uint8_t, 17>, std::uint32_t>;
+  static UplinkKey uplink_key(const IpAddress& upf, Teid teid);
+  [[nodiscard]] bool has_room(const Shard& shard) const { return shard.next < per_shard_ || !shard.released.empty(); }
+  Expected<BearerId> choose(std::optional<unsigned> shard);
+  Expected<void> claim(BearerId id);
+
+  unsigned instance_;
+  std::vector<ShardId> owned_;
+  std::uint32_t per_shard_;
+  std::size_t turn_ = 0;  // of owned_, for the next bearer
+  std::array<Shard, ran::kShards> shards_;
+  std::map<std::uint32_t, ran::BearerConfig> bearers_;
+  std::map<UplinkKey, std::uint32_t> by_uplink_;
+};
+
+}  // namespace splitplane::app

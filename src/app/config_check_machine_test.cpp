@@ -1,0 +1,117 @@
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/config_check.h"
+#include "app/config_load.h"
+#include "app/control_socket.h"
+#include "app/instance_lock.h"
+
+namespace splitplane::app {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+namespace fs = std::filesystem;
+
+class CheckMachine : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/splitplane-test-XXXXXX";
+    directory_ = ::mkdtemp(name);
+    prefix_ = fs::path(directory_).filename().string();
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  Config parse(const std::string& device, const std::string& core = "0", const std::string& more = "") {
+    const auto config = parse_config(fmt::format("file_prefix: {}\ncontrol: {}/c.sock\nports:\n  p:\n    device: {}\n"
+                                                 "workers:\n  w:\n    function: l2fwd\n    core: {}\n    rx: p\n    tx: p\n{}",
+                                                 prefix_, directory_, device, core, more), "t.yaml");
+    EXPECT_TRUE(config) << config.error().message;
+    return config.value_or(Config{});
+  }
+  std::string error(const Config& config) {
+    const auto good = check_machine(config);
+    return good ? "(good)" : good.error().message;
+  }
+  std::string directory_, prefix_;
+};
+
+TEST_F(CheckMachine, a_device_that_needs_nothing_is_good_and_leaves_nothing) {
+  EXPECT_EQ(error(parse("net_null0", "0", "memory: {megabytes: 300}\n")), "(good)");
+  EXPECT_TRUE(fs::is_empty(directory_));
+}
+
+TEST_F(CheckMachine, a_missing_interface_is_named_with_its_line) {
+  EXPECT_THAT(error(parse("net_af_packet0,iface=no-such-iface")),
+              AllOf(StartsWith("t.yaml:5: ports.p.device: there is no interface 'no-such-iface'"), HasSubstr("allowed: "), HasSubstr("lo")));
+}
+
+TEST_F(CheckMachine, a_missing_file_socket_or_pci_device_is_named) {
+  EXPECT_THAT(error(parse("net_pcap0,rx_pcap=/no/such.pcap")), HasSubstr("file /no/such.pcap cannot be read"));
+  EXPECT_THAT(error(parse("net_pcap0,tx_pcap=/no/such.pcap")), HasSubstr("cannot be made there"));
+  EXPECT_THAT(error(parse("net_virtio_user0,path=/no/such.sock")), HasSubstr("the socket of a running vhost device"));
+  EXPECT_THAT(error(parse("net_vhost0,iface=/no/such/vf.sock")), HasSubstr("cannot be made there"));
+  EXPECT_THAT(error(parse("\"ffff:ff:1f.7\"")), HasSubstr("no PCI device ffff:ff:1f.7"));
+}
+
+TEST_F(CheckMachine, a_core_that_is_not_there_is_named) {
+  EXPECT_THAT(error(parse("net_null0", "1023")), StartsWith("t.yaml:9: workers.w.core: core 1023 is not there"));
+}
+
+TEST_F(CheckMachine, a_live_control_socket_is_refused_a_dead_one_not) {
+  const Config config = parse("net_null0", "0", "memory: {megabytes: 300}\n");
+  {
+    const auto live = listen_at(config.control);
+    ASSERT_TRUE(live);
+    EXPECT_THAT(error(config), HasSubstr("t.yaml:2: control: " + config.control + " belongs to a running instance"));
+  }
+  EXPECT_EQ(error(config), "(good)");
+}
+
+TEST_F(CheckMachine, a_control_socket_in_no_directory_is_refused) {
+  Config config = parse("net_null0");
+  config.control = directory_ + "/none/c.sock";
+  EXPECT_THAT(error(config), HasSubstr("control: directory of"));
+}
+
+TEST_F(CheckMachine, a_second_instance_is_refused) {
+  const Config config = parse("net_null0");
+  const auto lock = InstanceLock::acquire(prefix_);
+  ASSERT_TRUE(lock) << lock.error().message;
+  EXPECT_THAT(error(config), AllOf(StartsWith("t.yaml:1: file_prefix: "), HasSubstr(fmt::format("(process {})", ::getpid()))));
+}
+
+TEST_F(CheckMachine, hugepages_that_are_required_must_be_free) {
+  const Config config = parse("net_null0", "0", "memory: {hugepages: require, megabytes: 512}\n");
+  EXPECT_THAT(check_memory(config, {false, 0, 8000})->text, HasSubstr("no hugetlbfs is mounted"));
+  EXPECT_THAT(check_memory(config, {true, 510, 8000})->text, HasSubstr("510 MB of hugepages are free"));
+  EXPECT_FALSE(check_memory(config, {true, 512, 0}));
+}
+
+TEST_F(CheckMachine, without_hugepages_the_memory_must_be_available) {
+  const Config config = parse("net_null0", "0", "memory: {hugepages: auto, megabytes: 512}\n");
+  EXPECT_FALSE(check_memory(config, {true, 512, 0}));
+  EXPECT_FALSE(check_memory(config, {false, 0, 512}));
+  EXPECT_THAT(check_memory(config, {true, 511, 511})->text, HasSubstr("511 MB are available"));
+}
+
+TEST_F(CheckMachine, memory_state_sums_all_page_sizes) {
+  fs::create_directories(directory_ + "/sys/kernel/mm/hugepages/hugepages-2048kB");
+  fs::create_directories(directory_ + "/sys/kernel/mm/hugepages/hugepages-1048576kB");
+  fs::create_directories(directory_ + "/proc");
+  std::ofstream(directory_ + "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages") << "3\n";
+  std::ofstream(directory_ + "/sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages") << "2\n";
+  std::ofstream(directory_ + "/proc/meminfo") << "MemTotal: 9 kB\nMemAvailable:    2048000 kB\n";
+  std::ofstream(directory_ + "/proc/mounts") << "proc /proc proc rw 0 0\nnodev /dev/hugepages hugetlbfs rw 0 0\n";
+  const auto state = read_memory_state(directory_ + "/proc", directory_ + "/sys");
+  EXPECT_TRUE(state.hugetlbfs_mounted);
+  EXPECT_EQ(state.free_hugepage_megabytes, 2054U);
+  EXPECT_EQ(state.available_megabytes, 2000U);
+}
+
+}  // namespace
+}  // namespace splitplane::app

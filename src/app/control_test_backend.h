@@ -1,0 +1,56 @@
+// A small backend in memory for the tests of the control protocol; the real one is tested end to end.
+#pragma once
+
+#include <algorithm>
+#include <map>
+
+#include "app/control_backend.h"
+
+namespace splitplane::app {
+
+class MemoryBackend : public ControlBackend {
+ public:
+  explicit MemoryBackend(std::size_t capacity = 100000) : capacity_(capacity) {}
+
+  Expected<ran::BearerConfig> add_bearer(const ran::BearerConfig& config, std::optional<unsigned> shard) override {
+    if (bearers_.size() >= capacity_) return fail("no room; allowed: {} bearers", capacity_);
+    ran::BearerConfig bearer = config;
+    if (bearer.id.value == 0) bearer.id.value = ran::make_teid(1, ShardId{static_cast<std::uint8_t>(shard.value_or(0))}, ++last_);
+    bearers_[bearer.id.value].config = bearer;
+    return bearer;
+  }
+  Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch) override {
+    const auto at = bearers_.find(id.value);
+    if (at == bearers_.end()) return fail("there is no bearer {:#x}", id.value);
+    ran::BearerConfig& bearer = at->second.config;
+    bearer.uplink_teid = patch.uplink_teid.value_or(bearer.uplink_teid);
+    bearer.upf = patch.upf.value_or(bearer.upf);
+    bearer.qfi = patch.qfi.value_or(bearer.qfi);
+    bearer.poll_pdu = patch.poll_pdu.value_or(bearer.poll_pdu);
+    return bearer;
+  }
+  Expected<bool> release_bearer(BearerId id) override { return bearers_.erase(id.value) == 1; }
+  Expected<BearerView> show_bearer(BearerId id) override {
+    const auto at = bearers_.find(id.value);
+    if (at == bearers_.end()) return fail("there is no bearer {:#x}", id.value);
+    return at->second;
+  }
+  Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override {
+    std::vector<BearerView> page;
+    for (auto at = bearers_.upper_bound(after); at != bearers_.end() && page.size() < limit; ++at) page.push_back(at->second);
+    return page;
+  }
+  Expected<nlohmann::json> stats() override {
+    nlohmann::json padding = std::string(padding_bytes, 'x');
+    return nlohmann::json{{"totals", {{"bearers", bearers_.size()}, {"balanced", true}}}, {"padding", std::move(padding)}};
+  }
+
+  std::size_t padding_bytes = 0;  // makes the answer to stats as long as a test wants it
+
+ private:
+  std::size_t capacity_;
+  std::uint32_t last_ = 0;
+  std::map<std::uint32_t, BearerView> bearers_;
+};
+
+}  // namespace splitplane::app

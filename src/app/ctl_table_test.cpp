@@ -1,0 +1,77 @@
+#include "app/ctl_table.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+
+#include "app/cli_suggest.h"
+
+namespace splitplane::app {
+namespace {
+
+TEST(CtlTable, digits_are_grouped) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(grouped(-123456), "-123,456");
+  EXPECT_EQ(grouped(18446744073709551615U), "18,446,744,073,709,551,615");
+  EXPECT_EQ(grouped(12.345), "12.35");
+}
+
+TEST(CtlTable, numbers_stand_right_and_text_left) {
+  Table table({"name", "packets"});
+  table.add({"rx", "1,000"});
+  table.add({"gtpu", "3"});
+  EXPECT_EQ(table.to_string(), "name  packets\nrx      1,000\ngtpu        3\n");
+}
+
+TEST(CtlTable, a_tree_of_statistics_becomes_tables) {
+  const Json stats = Json::parse(R"({"ports":[{"name":"n3","received":1234567,"transmitted":1},{"name":"air","received":2}],
+      "workers":[{"name":"w0","drops":{"no_bearer":17},"stages":[{"name":"rx","packets":5,"cycles_per_packet":12.5}]}],
+      "totals":{"balanced":true,"received":3}})");
+  EXPECT_EQ(render_tree(stats),
+            "ports\n"
+            "  name   received  transmitted\n"
+            "  n3    1,234,567            1\n"
+            "  air           2            -\n"
+            "totals\n"
+            "  balanced  yes\n"
+            "  received    3\n"
+            "workers\n"
+            "  name\n"
+            "  w0\n"
+            "  w0 drops\n"
+            "    no_bearer  17\n"
+            "  w0 stages\n"
+            "    name  cycles_per_packet  packets\n"
+            "    rx                12.50        5\n");
+}
+
+TEST(CtlTable, odd_trees_do_no_harm) {
+  for (const char* text : {"null", "5", "[]", "{}", "[1,2]", "{\"a\":[]}", "{\"a\":[{}]}", "[[[[]]]]", "{\"a\":[{\"b\":[{\"c\":1}]}]}"}) {
+    EXPECT_NO_THROW((void)render_tree(Json::parse(text))) << text;
+  }
+  Json deep = 1;
+  for (int i = 0; i < 1000; ++i) deep = Json{{"a", deep}};
+  EXPECT_LT(render_tree(deep).size(), 1000U);
+  EXPECT_NO_THROW((void)render_bearers({Json::object(), Json{{"id", "x"}, {"downlink", 5}}}));
+}
+
+TEST(Suggest, finds_the_near_word_and_no_far_one) {
+  constexpr std::array<std::string_view, 4> kWords{"device", "mtu", "rx_queues", "tx_queues"};
+  EXPECT_EQ(closest("devise", kWords), "device");
+  EXPECT_EQ(closest("mut", kWords), std::nullopt);
+  EXPECT_EQ(closest("mt", kWords), "mtu");
+  EXPECT_EQ(closest("rx_queue", kWords), "rx_queues");
+  EXPECT_EQ(closest("address", kWords), std::nullopt);
+  EXPECT_EQ(closest(std::string(100000, 'x'), kWords), std::nullopt);
+}
+
+TEST(Suggest, printable_text_has_no_control_characters_and_an_end) {
+  EXPECT_EQ(printable("a\nb\x7f"), "a\\x0ab\\x7f");
+  EXPECT_EQ(printable("abcdef", 3), "abc...");
+}
+
+}  // namespace
+}  // namespace splitplane::app

@@ -1,0 +1,363 @@
+#include "app/ue_command.h"
+
+#include <fmt/core.h>
+#include <rte_cycles.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+
+#include "app/commands.h"
+#include "app/control_server.h"
+#include "app/control_stop.h"
+#include "base/log.h"
+#include "ue/ue_report.h"
+
+namespace splitplane::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr unsigned kLcore = 1;
+constexpr std::size_t kChangesAtOnce = 256;  // carried out between two rounds of the worker
+constexpr std::size_t kBearersInStats = 256;
+constexpr std::chrono::seconds kPatienceAtStart{5};
+constexpr std::chrono::milliseconds kTurn{20};
+
+const PortConfig& air_port(const Config& config) {
+  return *std::find_if(config.ports.begin(), config.ports.end(),
+                       [&](const PortConfig& port) { return port.name == config.ue->port; });
+}
+
+Expected<datapath::Eal> start_eal(const Config& config) {
+  datapath::EalSettings settings{.file_prefix = config.file_prefix, .megabytes = config.memory.megabytes};
+  const std::size_t free = datapath::Eal::free_hugepage_megabytes();
+  settings.hugepages = config.memory.hugepages != MemoryConfig::Hugepages::kNever && free >= config.memory.megabytes;
+  if (!settings.hugepages && config.memory.hugepages == MemoryConfig::Hugepages::kAuto) {
+    log::warn("no hugepages: {} MiB wanted, {} MiB free; running on ordinary memory", config.memory.megabytes, free);
+  }
+  settings.worker_cores = {config.ue->core};
+  if (datapath::is_pci_address(air_port(config).device)) settings.pci = {air_port(config).device};
+  return datapath::Eal::start(settings);
+}
+
+ue::UeWorker::Policy policy_of(const PolicyConfig& config) {
+  if (config.kind == PolicyConfig::Kind::kBusy) return power::Busy{};
+  return power::Yield{config.empty_rounds, std::chrono::microseconds{config.sleep_us}};
+}
+
+std::uint32_t number(const Json& bearer, const char* key) {
+  const auto at = bearer.find(key);
+  return at != bearer.end() && at->is_number_unsigned() ? at->get<std::uint32_t>() : 0;
+}
+
+BearerView view_of(const ue::UeBearer& b) {
+  BearerView view;
+  view.config = b.config;
+  view.downlink = {b.downlink.received, b.downlink.delivered, b.downlink.dropped, b.downlink.control, b.downlink.bytes};
+  view.uplink = {b.uplink.received, b.uplink.sent, b.uplink.dropped, 0, b.uplink.bytes};
+  view.pdcp_tx_next = b.pdcp_tx_next;
+  view.rlc_tx_next = b.rlc_tx_next;
+  view.pdcp_rx_next = b.pdcp_rx.next();
+  view.rlc_rx_next = b.config.rlc_mode == RlcMode::kAm ? b.rlc_rx.next() : 0;
+  return view;
+}
+
+// What the view has no place for.
+Json extra_counters(const ue::UeBearer& b) {
+  const auto& d = b.downlink;
+  return {{"control", d.control},
+          {"rlc_missing", b.rlc_rx.missing()},
+          {"rlc_late", d.rlc_late},
+          {"rlc_duplicates", d.rlc_duplicates},
+          {"pdcp_missing", b.pdcp_rx.missing()},
+          {"pdcp_late", d.pdcp_late},
+          {"pdcp_duplicates", d.pdcp_duplicates},
+          {"polls", d.polls},
+          {"status_sent", d.status_sent},
+          {"reflective", d.reflective},
+          {"other_qfi", d.other_qfi},
+          {"other_destination", d.other_destination},
+          {"uplink_polls", b.uplink.polls}};
+}
+
+Json json_of(const ue::DirectionReport& report) {
+  Json drops = Json::object();
+  for (const auto& [name, n] : report.drops) drops[std::string(name)] = n;
+  return {{"received", report.received},
+          {"transmitted", report.good},
+          {"consumed", report.consumed},
+          {"dropped", report.dropped},
+          {"drops", drops},
+          {"balanced", report.balanced()}};
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<UeSide>> UeSide::start(const Config& config) {
+  auto eal = start_eal(config);
+  if (!eal) return tl::unexpected(eal.error());
+  std::unique_ptr<UeSide> side(new UeSide(config, std::move(*eal)));
+  if (const auto opened = side->open(); !opened) return tl::unexpected(opened.error());
+  return side;
+}
+
+Expected<void> UeSide::open() {
+  const PortConfig& air = air_port(config_);
+  const auto room = static_cast<std::uint16_t>(config_.memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
+  pool_.reset(rte_pktmbuf_pool_create(air.name.c_str(), config_.memory.mbufs, 256, 0, room, SOCKET_ID_ANY));
+  if (!pool_) {
+    return fail("port {}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs",
+                air.name, config_.memory.mbufs);
+  }
+  auto port = datapath::Port::open({.name = air.name,
+                                    .device = air.device,
+                                    .rx_descriptors = air.rx_descriptors,
+                                    .tx_descriptors = air.tx_descriptors,
+                                    .mtu = air.mtu,
+                                    .promiscuous = air.promiscuous},
+                                   pool_.get());
+  if (!port) return tl::unexpected(port.error());
+  port_ = *std::move(port);
+
+  auto tun = ue::Tun::create({.name = config_.ue->tun, .mtu = config_.ue->tun_mtu});
+  if (!tun) return tl::unexpected(tun.error());
+  tun_ = std::make_unique<ue::Tun>(*std::move(tun));
+  addresses_ = std::make_unique<ue::UeAddresses>(*tun_);
+  if (config_.ue->default_route) {
+    if (const auto added = tun_->add_default_route(false); !added) return added;
+    // A kernel without IPv6 is no reason to stop.
+    if (const auto added = tun_->add_default_route(true); !added) log::warn("{}", added.error().message);
+  }
+
+  worker_ = std::make_unique<ue::UeWorker>(
+      ue::UeFunction::Ends{.air_in = {port_->id(), 0},
+                           .air_out = {port_->id(), 0, port_->passes_mbufs()},
+                           .link = {.ours = port_->mac(), .peer = config_.ue->peer_mac, .mtu = air.mtu},
+                           .tun = *tun_,
+                           .pool = pool_.get()});
+  return worker_->start(kLcore, policy_of(config_.ue->policy));
+}
+
+bool UeSide::follow_bearers(Clock::time_point now) {
+  const std::uint64_t unknown = unknown_bearers();
+  const Clock::duration pause =
+      unknown != unknown_seen_ ? std::max<Clock::duration>(std::chrono::milliseconds(100), 10 * asking_took_)
+                               : std::max<Clock::duration>(std::chrono::seconds(1), 20 * asking_took_);
+  if (now - last_asked_ < pause) return !gnb_silent_;
+  unknown_seen_ = unknown;
+  const auto asked = ask_gnb();
+  last_asked_ = Clock::now();
+  if (asked) asking_took_ = last_asked_ - now;
+  if (!asked && !gnb_silent_) log::warn("the gNB's bearers are not known: {}; asking again", asked.error().message);
+  gnb_silent_ = !asked;
+  return asked.has_value();
+}
+
+Expected<void> UeSide::ask_gnb() {
+  if (!gnb_) {
+    auto client = ControlClient::connect(config_.ue->gnb_control, std::chrono::seconds(2));
+    if (!client) return tl::unexpected(client.error());
+    gnb_.emplace(*std::move(client));
+  }
+  std::optional<Error> strange;
+  const auto listed = gnb_->for_each_bearer(0, std::numeric_limits<std::size_t>::max(), [&](const Json& json) {
+    const auto bearer = bearer_from_json(json);
+    if (!bearer) {
+      strange = bearer.error();
+      return;
+    }
+    watch_.see(*bearer, {.pdcp_downlink = number(json, "pdcp_tx_next"),
+                         .rlc_downlink = number(json, "rlc_tx_next"),
+                         .pdcp_uplink = number(json, "pdcp_rx_next"),
+                         .rlc_uplink = number(json, "rlc_rx_next")});
+  });
+  apply(listed ? watch_.finish() : watch_.break_off());
+  if (listed && !strange) return {};
+  if (!listed) gnb_.reset();
+  return tl::unexpected(listed ? *strange : listed.error());
+}
+
+void UeSide::apply(const std::vector<ue::BearerChange>& changes) {
+  for (std::size_t first = 0; first < changes.size(); first += kChangesAtOnce) {
+    const auto begin = changes.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(kChangesAtOnce, changes.size() - first));
+    const bool done = worker_->execute([some = std::vector<ue::BearerChange>(begin, end)](ue::UeBearers& bearers) {
+      for (const auto& change : some) {
+        switch (change.kind) {
+          case ue::BearerChange::Kind::kEstablish: bearers.establish(change.config, change.numbers); break;
+          case ue::BearerChange::Kind::kUpdate: bearers.update(change.config); break;
+          case ue::BearerChange::Kind::kRelease: bearers.release(change.config.id); break;
+        }
+      }
+    });
+    if (!done) log::error("the worker does not answer; {} changes of bearers may come late", end - begin);
+    std::for_each(begin, end, [&](const auto& change) { addresses_->follow(change); });
+  }
+}
+
+std::uint64_t UeSide::unknown_bearers() const {
+  return worker_->stats().downlink[static_cast<std::size_t>(ue::UeOutcome::bearer_unknown)].get();
+}
+
+Expected<BearerView> UeSide::show_bearer(BearerId id) {
+  auto view = std::make_shared<std::optional<BearerView>>();
+  const bool done = worker_->execute([id, view](ue::UeBearers& bearers) {
+    if (const auto* bearer = bearers.find(id); bearer != nullptr) *view = view_of(*bearer);
+  });
+  if (!done) return fail("the worker does not answer");
+  if (!view->has_value()) return fail("no bearer with identity {:#010x}", id.value);
+  return **view;
+}
+
+Expected<std::vector<BearerView>> UeSide::list_bearers(std::uint32_t after, std::size_t limit) {
+  auto page = std::make_shared<std::vector<ue::UeBearer>>();
+  if (!worker_->execute([after, limit, page](ue::UeBearers& bearers) { *page = bearers.after(BearerId{after}, limit); })) {
+    return fail("the worker does not answer");
+  }
+  std::vector<BearerView> views;
+  std::transform(page->begin(), page->end(), std::back_inserter(views), view_of);
+  return views;
+}
+
+Expected<Json> UeSide::stats() {
+  const auto taken = ue::take_report(*worker_, kBearersInStats);
+  if (!taken) return tl::unexpected(taken.error());
+  const ue::UeReport& r = *taken;
+  const datapath::PortCounters port = port_->counters();
+  Json drops = json_of(r.downlink).at("drops");
+  for (const auto& [name, n] : r.uplink.drops) drops[std::string(name)] = drops.value(std::string(name), std::uint64_t{0}) + n;
+  const Json totals{{"received", r.downlink.received + r.uplink.received},
+                    {"transmitted", r.downlink.good + r.uplink.good},
+                    {"dropped", r.downlink.dropped + r.uplink.dropped},
+                    {"consumed", r.downlink.consumed + r.uplink.consumed},
+                    {"held", 0},
+                    {"balanced", r.balanced()}};
+  Json worker = totals;
+  worker.update({{"name", "ue"},
+                 {"core", config_.ue->core},
+                 {"transmitted_air", r.transmitted_air},
+                 {"transmitted_tun", r.downlink.good},
+                 {"drops", drops},
+                 {"cycles", {{"busy", r.busy_cycles}, {"idle", r.idle_cycles}, {"asleep", r.asleep_cycles}}},
+                 {"rounds", r.rounds},
+                 {"sleeps", r.sleeps}});
+  Json rows = Json::array();
+  for (const auto& bearer : r.bearers) {
+    Json row = to_json(view_of(bearer));
+    row.update(extra_counters(bearer));
+    rows.push_back(std::move(row));
+  }
+  return Json{{"ports",
+               Json::array({Json{{"name", port_->name()},
+                                 {"received", port.received},
+                                 {"transmitted", port.transmitted},
+                                 {"rx_missed", port.rx_missed},
+                                 {"rx_errors", port.rx_errors},
+                                 {"tx_errors", port.tx_errors},
+                                 {"rx_no_mbuf", port.rx_no_mbuf},
+                                 {"workers_received", r.downlink.received},
+                                 {"workers_transmitted", r.transmitted_air}}})},
+              {"workers", Json::array({worker})},
+              {"bearers", r.bearer_count},
+              {"tsc_hz", rte_get_tsc_hz()},
+              {"totals", totals},
+              {"downlink", json_of(r.downlink)},
+              {"uplink", json_of(r.uplink)},
+              {"checks",
+               {{"polls", r.polls},
+                {"status_sent", r.status_sent},
+                {"status_lost", r.status_lost},
+                {"rlc_missing", r.rlc_missing},
+                {"rlc_late", r.rlc_late},
+                {"rlc_duplicates", r.rlc_duplicates},
+                {"pdcp_missing", r.pdcp_missing},
+                {"pdcp_late", r.pdcp_late},
+                {"pdcp_duplicates", r.pdcp_duplicates},
+                {"other_qfi", r.other_qfi},
+                {"other_destination", r.other_destination},
+                {"no_buffer", r.no_buffer}}},
+              {"bearer_counters", rows}};
+}
+
+namespace {
+
+std::string drops_text(const Json& direction) {
+  std::string text;
+  for (const auto& [name, n] : direction.at("drops").items()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, n.dump());
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+void print_summary(const Json& stats) {
+  const auto number_at = [&](const char* part, const char* key) { return stats.at(part).at(key).get<std::uint64_t>(); };
+  const auto line = [&](const char* direction, const char* good) {
+    fmt::print("ue: {} {} received, {} {}, {} dropped{}\n", direction, number_at(direction, "received"),
+               number_at(direction, "transmitted"), good, number_at(direction, "dropped"), drops_text(stats.at(direction)));
+  };
+  line("downlink", "delivered");
+  line("uplink", "sent");
+  fmt::print("ue: {} polls, {} STATUS PDUs sent; RLC {} missing, {} late, {} twice; PDCP {} missing, {} late, {} twice\n",
+             number_at("checks", "polls"), number_at("checks", "status_sent"), number_at("checks", "rlc_missing"),
+             number_at("checks", "rlc_late"), number_at("checks", "rlc_duplicates"), number_at("checks", "pdcp_missing"),
+             number_at("checks", "pdcp_late"), number_at("checks", "pdcp_duplicates"));
+  if (!stats.at("totals").at("balanced").get<bool>()) fmt::print("ue: THE COUNTERS DO NOT ADD UP\n");
+  std::fflush(stdout);
+}
+
+// Until stopped, or for `duration_s`; the bearers are known, as far as the gNB answers, before the line that says ready.
+void serve(UeSide& side, const std::string& tun, const RunOptions& options) {
+  const StopFlag& stop = StopFlag::instance();
+  const auto begin = Clock::now();
+  while (!side.follow_bearers(Clock::now()) && Clock::now() - begin < kPatienceAtStart) {
+    if (stop.wait_for(kTurn)) return;
+  }
+  fmt::print("ue: {} bearers, tun {} up\n", side.bearer_count(), tun);
+  std::fflush(stdout);
+  while (!stop.wait_for(kTurn)) {
+    const auto now = Clock::now();
+    if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
+    side.follow_bearers(now);
+  }
+}
+
+int finish(UeSide& side, const RunOptions& options) {
+  side.stop();
+  const auto stats = side.stats();
+  if (!stats) {
+    log::error("{}", stats.error().message);
+    return 1;
+  }
+  print_summary(*stats);
+  if (!options.stats_json.empty()) {
+    std::ofstream file(options.stats_json);
+    file << stats->dump(2) << '\n';
+    file.close();
+    if (!file) {
+      log::error("--stats-json: {} could not be written", options.stats_json);
+      return 1;
+    }
+  }
+  return stats->at("totals").at("balanced").get<bool>() ? 0 : 1;
+}
+
+}  // namespace
+
+int ue_command(const Config& config, const RunOptions& options) {
+  StopFlag::instance().catch_signals();
+  auto side = UeSide::start(config);
+  if (!side) {
+    log::error("{}: {}", config.file, side.error().message);
+    return 1;
+  }
+  auto server = ControlServer::start({.path = config.control}, **side, [] { StopFlag::instance().request(); });
+  if (!server) {
+    log::error("{}: {}", config.file, server.error().message);
+    return 1;
+  }
+  serve(**side, config.ue->tun, options);
+  server->reset();
+  return finish(**side, options);
+}
+
+}  // namespace splitplane::app

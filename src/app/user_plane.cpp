@@ -1,0 +1,295 @@
+#include "app/user_plane.h"
+
+#include <rte_launch.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr unsigned kCopiesEntries = 16384;  // about 1 ms of copies at 14 Mpps
+constexpr unsigned kPuntEntries = 256;
+constexpr unsigned kWorkerEntries = 4096;
+
+datapath::AnyPolicy make_policy(const PolicyConfig& config) {
+  if (config.kind == PolicyConfig::Kind::kBusy) return power::Busy{};
+  return power::Yield{config.empty_rounds, std::chrono::microseconds{config.sleep_us}};
+}
+
+Expected<datapath::Eal> start_eal(const Config& config) {
+  datapath::EalSettings settings{.file_prefix = config.file_prefix, .megabytes = config.memory.megabytes};
+  const std::size_t free = datapath::Eal::free_hugepage_megabytes();
+  settings.hugepages = config.memory.hugepages != MemoryConfig::Hugepages::kNever && free >= config.memory.megabytes;
+  if (!settings.hugepages) {
+    log::warn("no hugepages: {} MiB wanted, {} MiB free; running on ordinary memory, which costs TLB misses and "
+              "excludes secondary processes", config.memory.megabytes, free);
+  }
+  for (const auto& worker : config.workers) settings.worker_cores.push_back(worker.core);
+  for (const auto& port : config.ports) {
+    if (datapath::is_pci_address(port.device)) settings.pci.push_back(port.device);
+  }
+  return datapath::Eal::start(settings);
+}
+
+// First error of a chain of steps.
+template <class... Steps>
+Expected<void> in_order(Steps&&... steps) {
+  Expected<void> result;
+  (void)((result = steps(), result.has_value()) && ...);
+  return result;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config) {
+  auto eal = start_eal(config);
+  if (!eal) return tl::unexpected(eal.error());
+  std::unique_ptr<UserPlane> plane(new UserPlane(config, std::move(*eal)));
+  const auto built = in_order([&] { return plane->open_ports(); }, [&] { return plane->make_workers(); },
+                              [&] { return plane->make_bearer_memory(); }, [&] { return plane->connect_dispatchers(); },
+                              [&] { return plane->make_loops(); }, [&] { return plane->add_configured_bearers(); },
+                              [&] { return plane->launch(); });
+  if (!built) return tl::unexpected(built.error());
+  return plane;
+}
+
+UserPlane::~UserPlane() { stop_workers(); }
+
+Expected<void> UserPlane::open_ports() {
+  for (const auto& config : config_.ports) {
+    const auto room = static_cast<std::uint16_t>(config_.memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
+    Pool pool(rte_pktmbuf_pool_create(config.name.c_str(), config_.memory.mbufs, 256, 0, room, SOCKET_ID_ANY));
+    if (!pool) {
+      return fail("port {}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs",
+                  config.name, config_.memory.mbufs);
+    }
+    auto port = datapath::Port::open({.name = config.name,
+                                      .device = config.device,
+                                      .rx_queues = config.rx_queues,
+                                      .tx_queues = config.tx_queues,
+                                      .rx_descriptors = config.rx_descriptors,
+                                      .tx_descriptors = config.tx_descriptors,
+                                      .mtu = config.mtu,
+                                      .promiscuous = config.promiscuous},
+                                     pool.get());
+    pools_[config.name] = std::move(pool);
+    if (!port) return tl::unexpected(port.error());
+    log::info("port {}: {} ({})", config.name, config.device, (*port)->mac().to_string());
+    ports_[config.name] = std::move(*port);
+  }
+  for (const auto& n3 : config_.n3) {
+    n3_.push_back({n3, {n3.ipv4, n3.ipv6, ports_.at(n3.port)->mac()}, {}, {}});
+  }
+  return {};
+}
+
+Expected<rte_ring*> UserPlane::make_ring(const std::string& name, unsigned entries) {
+  Ring ring(rte_ring_create(name.c_str(), entries, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ));
+  if (!ring) return fail("no memory for ring {} of {} entries; allowed: a larger memory.megabytes", name, entries);
+  rings_.push_back(std::move(ring));
+  return rings_.back().get();
+}
+
+datapath::EthSink UserPlane::sink(const std::string& name, std::uint16_t queue) const {
+  const datapath::Port& port = *ports_.at(name);
+  return {port.id(), queue, port.passes_mbufs()};
+}
+
+Expected<void> UserPlane::make_workers() {
+  for (const auto& config : config_.workers) {
+    auto worker = std::make_unique<WorkerRuntime>();
+    worker->config = config;
+    worker->lcore = static_cast<unsigned>(workers_.size()) + 1;
+    workers_.push_back(std::move(worker));
+    if (config.function == WorkerConfig::Function::kGnb) {
+      if (auto made = make_gnb(*workers_.back()); !made) return made;
+    }
+  }
+  connect_copies();
+  return {};
+}
+
+Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
+  worker.gnb = std::make_unique<datapath::GnbContext>();
+  datapath::GnbContext& gnb = *worker.gnb;
+  N3Runtime* n3 = n3_of(worker);
+  n3->workers.push_back(&worker);
+  gnb.n3.mac = n3->own.mac;
+  if (n3->own.ipv4) std::memcpy(&gnb.n3.ipv4, n3->own.ipv4->octets().data(), 4);
+  if (n3->own.ipv6) gnb.n3.ipv6 = n3->own.ipv6->octets();
+
+  const auto air = std::find_if(config_.air.begin(), config_.air.end(),
+                                [&](const AirConfig& a) { return a.port == worker.config.air; });
+  wire::ethernet::write(gnb.air_header, air->peer_mac.octets, ports_.at(air->port)->mac().octets,
+                        wire::ethernet::kTypeAirhdr);
+  gnb.pool = pools_.at(worker.config.n3).get();
+
+  const auto take = [&](rte_ring*& place, const char* what, unsigned entries) -> Expected<void> {
+    auto ring = make_ring(fmt::format("{}.{}", worker.config.name, what), entries);
+    if (!ring) return tl::unexpected(ring.error());
+    place = *ring;
+    return {};
+  };
+  return in_order([&] { return take(gnb.copies, "copies", kCopiesEntries); },
+                  [&] { return take(gnb.punt, "punt", kPuntEntries); },
+                  [&] { return take(gnb.inject, "inject", kPuntEntries); });
+}
+
+// A gnb worker consumes its own copies unless a worker with function `copies` names it.
+void UserPlane::connect_copies() {
+  for (const auto& consumer : config_.workers) {
+    if (consumer.function != WorkerConfig::Function::kCopies) continue;
+    for (auto& worker : workers_) {
+      if (std::count(consumer.from.begin(), consumer.from.end(), worker->config.name) != 0) worker->drains_copies = false;
+    }
+  }
+}
+
+Expected<void> UserPlane::make_bearer_memory() {
+  std::vector<std::pair<WorkerRuntime*, ShardId>> slabs;
+  std::vector<ShardId> owned;
+  for (unsigned shard = 0; shard < ran::kShards; ++shard) {
+    for (auto& worker : workers_) {
+      if (!worker->gnb || shard < worker->config.shard_first || shard > worker->config.shard_last) continue;
+      owned.push_back(ShardId{static_cast<std::uint8_t>(shard)});
+      slabs.emplace_back(worker.get(), owned.back());
+      break;
+    }
+  }
+  bearers_per_shard_ = static_cast<std::uint32_t>((config_.max_bearers + ran::kShards - 1) / ran::kShards);
+  store_ = std::make_unique<BearerStore>(config_.instance, owned, bearers_per_shard_);
+  if (owned.empty()) return {};
+
+  const std::size_t lines = slabs.size() * bearers_per_shard_;
+  downlink_ = make_dpdk_array<ran::BearerDownlink>("bearers.dl", lines);
+  uplink_ = make_dpdk_array<ran::BearerUplink>("bearers.ul", lines);
+  losses_ = make_dpdk_array<ran::BearerLosses>("bearers.losses", lines);
+  if (!downlink_ || !uplink_ || !losses_) {
+    return fail("no memory for {} bearers ({} MiB); allowed: a larger memory.megabytes or a smaller max_bearers", lines,
+                lines * (ran::kHotBytesPerBearer + sizeof(ran::BearerLosses)) >> 20);
+  }
+  for (std::size_t i = 0; i < slabs.size(); ++i) {
+    const std::size_t first = i * bearers_per_shard_;
+    slabs[i].first->gnb->bearers.attach(
+        slabs[i].second, {&downlink_[first], &uplink_[first], &losses_[first], bearers_per_shard_});
+  }
+  return {};
+}
+
+std::vector<datapath::Dispatch::Queue> UserPlane::dispatch_queues(const WorkerConfig& worker) const {
+  std::vector<datapath::Dispatch::Queue> queues;
+  for (const auto& config : config_.ports) {
+    const std::uint16_t id = ports_.at(config.name)->id();
+    for (std::uint16_t queue = 0; queue < config.rx_queues; ++queue) {
+      if (config.name == worker.n3) queues.push_back({{id, queue}, Direction::kDownlink});
+      if (config.name == worker.air) queues.push_back({{id, queue}, Direction::kUplink});
+    }
+  }
+  return queues;
+}
+
+Expected<void> UserPlane::connect_dispatchers() {
+  for (auto& dispatcher : workers_) {
+    const WorkerConfig& config = dispatcher->config;
+    if (config.function != WorkerConfig::Function::kDispatch) continue;
+    dispatcher->dispatch = std::make_unique<datapath::DispatchContext>();
+    datapath::DispatchContext& context = *dispatcher->dispatch;
+    context.worker_of_shard.fill(datapath::DispatchContext::kNobody);
+    auto punt = make_ring(config.name + ".punt", kPuntEntries);
+    if (!punt) return tl::unexpected(punt.error());
+    context.punt = *punt;
+    for (auto& worker : workers_) {
+      if (std::count(config.to.begin(), config.to.end(), worker->config.name) == 0) continue;
+      auto downlink = make_ring(worker->config.name + ".dl", kWorkerEntries);
+      auto uplink = make_ring(worker->config.name + ".ul", kWorkerEntries);
+      if (!downlink || !uplink) return tl::unexpected((downlink ? uplink : downlink).error());
+      const auto index = static_cast<std::uint8_t>(context.workers.size());
+      context.workers.push_back({*downlink, *uplink});
+      context.n3 = worker->gnb->n3;
+      for (unsigned shard = worker->config.shard_first; shard <= worker->config.shard_last; ++shard) {
+        context.worker_of_shard[shard] = index;
+      }
+      worker->rings = {*downlink, *uplink};
+    }
+  }
+  return {};
+}
+
+Expected<void> UserPlane::make_loops() {
+  for (auto& worker : workers_) {
+    const WorkerConfig& config = worker->config;
+    const datapath::AnyPolicy policy = make_policy(config.policy);
+    switch (config.function) {
+      case WorkerConfig::Function::kL2fwd:
+        worker->loop = datapath::make_l2fwd_loop({ports_.at(config.rx)->id(), config.queue}, sink(config.tx, config.queue),
+                                                 policy, worker->other_stats, worker->mailbox, worker->stop);
+        break;
+      case WorkerConfig::Function::kDispatch:
+        worker->loop = datapath::make_dispatch_loop(dispatch_queues(config), policy, *worker->dispatch, worker->mailbox,
+                                                    worker->stop);
+        break;
+      case WorkerConfig::Function::kCopies: {
+        std::vector<rte_ring*> rings;
+        for (auto& other : workers_) {
+          if (std::count(config.from.begin(), config.from.end(), other->config.name) != 0) rings.push_back(other->gnb->copies);
+        }
+        worker->loop = datapath::make_copies_loop(rings, policy, worker->other_stats, worker->mailbox, worker->stop);
+        break;
+      }
+      case WorkerConfig::Function::kGnb: {
+        datapath::GnbSources sources;
+        if (worker->rings.downlink != nullptr) {
+          sources = std::pair{datapath::RingSource{worker->rings.downlink}, datapath::RingSource{worker->rings.uplink}};
+        } else {
+          sources = std::pair{datapath::EthSource{ports_.at(config.n3)->id(), config.queue},
+                              datapath::EthSource{ports_.at(config.air)->id(), config.queue}};
+        }
+        worker->loop = datapath::make_gnb_loop({.features = config.features,
+                                                .sources = sources,
+                                                .n3 = sink(config.n3, config.queue),
+                                                .air = sink(config.air, config.queue),
+                                                .drain_copies = worker->drains_copies,
+                                                .policy = policy},
+                                               *worker->gnb, worker->mailbox, worker->stop);
+        break;
+      }
+    }
+  }
+  return {};
+}
+
+Expected<void> UserPlane::launch() {
+  for (auto& worker : workers_) {
+    const auto loop = [](void* argument) {
+      static_cast<WorkerRuntime*>(argument)->loop();
+      return 0;
+    };
+    if (rte_eal_remote_launch(loop, worker.get(), worker->lcore) != 0) {
+      return fail("worker {}: its thread could not be started on core {}", worker->config.name, worker->config.core);
+    }
+    worker->running = true;
+  }
+  return {};
+}
+
+void UserPlane::stop_workers() {
+  const std::lock_guard guard(mutex_);
+  // Dispatchers first, so that what they handed over is still processed.
+  const auto stop = [&](bool dispatchers) {
+    for (auto& worker : workers_) {
+      if (!worker->running || (worker->dispatch != nullptr) != dispatchers) continue;
+      worker->stop.store(true, std::memory_order_relaxed);
+    }
+    for (auto& worker : workers_) {
+      if (!worker->running || (worker->dispatch != nullptr) != dispatchers) continue;
+      rte_eal_wait_lcore(worker->lcore);
+      worker->running = false;
+    }
+  };
+  stop(true);
+  stop(false);
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,196 @@
+// Bearers of the running user plane: every change is a command that the owning worker executes between two rounds.
+#include <algorithm>
+
+#include "app/user_plane.h"
+
+namespace splitplane::app {
+namespace {
+
+tl::unexpected<Error> unknown(BearerId id) { return fail("no bearer with identity {:#010x}", id.value); }
+tl::unexpected<Error> silent(const WorkerRuntime& worker) {
+  return fail("worker {} does not answer; the change may still take effect", worker.config.name);
+}
+
+}  // namespace
+
+WorkerRuntime* UserPlane::owner_of(std::uint32_t id) {
+  for (auto& worker : workers_) {
+    if (worker->gnb && worker->gnb->bearers.owns(id)) return worker.get();
+  }
+  return nullptr;
+}
+
+Expected<PeerId> UserPlane::peer_on(WorkerRuntime& worker, const IpAddress& upf) {
+  const auto known = std::find(worker.peers.begin(), worker.peers.end(), upf);
+  if (known != worker.peers.end()) return PeerId{static_cast<std::uint16_t>(known - worker.peers.begin())};
+  if (worker.peers.size() == datapath::kMaxPeers) {
+    return fail("upf: worker {} sends to {} UPFs already, which is the limit", worker.config.name, datapath::kMaxPeers);
+  }
+  const N3Runtime& n3 = *n3_of(worker);
+  if (upf.is_v6() ? !n3.own.ipv6 : !n3.own.ipv4) {
+    return fail("upf: {} cannot be reached: N3 port {} has no address of that family", upf.to_string(), n3.config.port);
+  }
+  const PeerId id{static_cast<std::uint16_t>(worker.peers.size())};
+  const datapath::N3Peer peer = datapath::make_peer(worker.gnb->n3, upf, mac_of(n3, upf));
+  datapath::GnbContext* gnb = worker.gnb.get();
+  if (!worker.execute([gnb, id, peer] { gnb->peers[id.value] = peer; })) return silent(worker);
+  worker.peers.push_back(upf);
+  return id;
+}
+
+Expected<void> UserPlane::install(const ran::BearerConfig& config) {
+  WorkerRuntime* worker = owner_of(config.id.value);
+  if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
+  const auto peer = peer_on(*worker, config.upf);
+  if (!peer) return tl::unexpected(peer.error());
+  const ran::BearerDownlink downlink = ran::make_downlink(config);
+  const ran::BearerUplink uplink = ran::make_uplink(config, *peer);
+  datapath::GnbContext* gnb = worker->gnb.get();
+  const bool done = worker->execute([gnb, downlink, uplink] {
+    ran::BearerDownlink& dl = *gnb->bearers.downlink_line(downlink.id);
+    ran::BearerUplink& ul = *gnb->bearers.uplink_line(uplink.id);
+    ran::BearerDownlink new_dl = downlink;
+    ran::BearerUplink new_ul = uplink;
+    if (dl.id == downlink.id) {  // modified: the numbers go on
+      ran::carry_over(dl, new_dl);
+      ran::carry_over(ul, new_ul);
+    } else {
+      gnb->bearers.losses(downlink.id) = {};
+    }
+    dl = new_dl;
+    ul = new_ul;
+    if (gnb->fixed_bearer.id == 0) gnb->fixed_bearer = downlink;
+  });
+  if (!done) return silent(*worker);
+  return {};
+}
+
+Expected<ran::BearerConfig> UserPlane::add_bearer(const ran::BearerConfig& config, std::optional<unsigned> shard) {
+  const std::lock_guard guard(mutex_);
+  if (const auto* twin = store_->find_uplink(config.upf, config.uplink_teid)) {
+    ran::BearerConfig wanted = config;
+    if (wanted.id.value == 0) wanted.id = twin->id;
+    if (wanted == *twin) return *twin;
+  }
+  auto entered = store_->add(config, shard);
+  if (!entered) return entered;
+  if (auto installed = install(*entered); !installed) {
+    store_->remove(entered->id);
+    return tl::unexpected(installed.error());
+  }
+  return entered;
+}
+
+Expected<void> UserPlane::add_configured_bearers() {
+  for (const auto& group : config_.bearers) {
+    ran::BearerConfig config = group.first;
+    for (std::size_t i = 0; i < group.count; ++i) {
+      config.uplink_teid = Teid{group.first.uplink_teid.value + static_cast<std::uint32_t>(i)};
+      if (group.first.ue_ipv4) config.ue_ipv4 = group.first.ue_ipv4->plus(i);
+      if (group.first.ue_ipv6) config.ue_ipv6 = group.first.ue_ipv6->plus(i);
+      if (auto added = add_bearer(config, group.shard); !added) {
+        return fail("bearers: number {} of a group of {}: {}", i + 1, group.count, added.error().message);
+      }
+    }
+  }
+  return {};
+}
+
+Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPatch& patch) {
+  const std::lock_guard guard(mutex_);
+  const ran::BearerConfig* current = store_->find(id);
+  if (current == nullptr) return unknown(id);
+  ran::BearerConfig changed = *current;
+  if (patch.uplink_teid) changed.uplink_teid = *patch.uplink_teid;
+  if (patch.upf) changed.upf = *patch.upf;
+  if (patch.qfi) changed.qfi = *patch.qfi;
+  if (patch.poll_pdu) changed.poll_pdu = *patch.poll_pdu;
+  if (const auto refused = ran::refuse(changed)) return fail("{}", *refused);
+  const auto* twin = store_->find_uplink(changed.upf, changed.uplink_teid);
+  if (twin != nullptr && twin->id != id) {
+    return fail("uplink TEID {:#010x} at {} is in use by bearer {:#010x}", changed.uplink_teid.value,
+                changed.upf.to_string(), twin->id.value);
+  }
+  if (auto installed = install(changed); !installed) return tl::unexpected(installed.error());
+  store_->replace(changed);
+  return changed;
+}
+
+Expected<bool> UserPlane::release_bearer(BearerId id) {
+  const std::lock_guard guard(mutex_);
+  if (store_->find(id) == nullptr) return false;
+  WorkerRuntime* worker = owner_of(id.value);
+  datapath::GnbContext* gnb = worker->gnb.get();
+  const bool done = worker->execute([gnb, id] {
+    *gnb->bearers.downlink_line(id.value) = {};
+    *gnb->bearers.uplink_line(id.value) = {};
+  });
+  if (!done) return silent(*worker);
+  store_->remove(id);
+  return true;
+}
+
+Expected<std::vector<BearerView>> UserPlane::read_views(const std::vector<ran::BearerConfig>& bearers) {
+  auto views = std::make_shared<std::vector<BearerView>>(bearers.size());
+  for (std::size_t w = 0; w < workers_.size(); ++w) {
+    WorkerRuntime& worker = *workers_[w];
+    if (!worker.gnb) continue;
+    auto mine = std::make_shared<std::vector<std::size_t>>();
+    for (std::size_t i = 0; i < bearers.size(); ++i) {
+      if (!worker.gnb->bearers.owns(bearers[i].id.value)) continue;
+      mine->push_back(i);
+      (*views)[i].config = bearers[i];
+      (*views)[i].worker = w;
+    }
+    if (mine->empty()) continue;
+    datapath::GnbContext* gnb = worker.gnb.get();
+    const bool done = worker.execute([gnb, views, mine] {
+      for (const std::size_t i : *mine) {
+        BearerView& view = (*views)[i];
+        const std::uint32_t id = view.config.id.value;
+        const ran::BearerDownlink& dl = *gnb->bearers.downlink_line(id);
+        const ran::BearerUplink& ul = *gnb->bearers.uplink_line(id);
+        const ran::BearerLosses& losses = gnb->bearers.losses(id);
+        view.downlink = {dl.received, dl.received - losses.downlink, losses.downlink, 0, dl.bytes};
+        view.uplink = {ul.received, ul.received - losses.uplink, losses.uplink, 0, ul.bytes};
+        view.pdcp_tx_next = dl.pdcp_tx_next;
+        view.rlc_tx_next = dl.rlc_tx_next;
+        view.pdcp_rx_next = ul.pdcp_rx_next;
+        view.rlc_rx_next = ul.rlc_rx_next_highest;
+      }
+    });
+    if (!done) return silent(worker);
+  }
+  return *views;
+}
+
+Expected<BearerView> UserPlane::show_bearer(BearerId id) {
+  const std::lock_guard guard(mutex_);
+  const ran::BearerConfig* config = store_->find(id);
+  if (config == nullptr) return unknown(id);
+  auto views = read_views({*config});
+  if (!views) return tl::unexpected(views.error());
+  return views->front();
+}
+
+// A page is read in small pieces, so that no round of a worker grows long.
+Expected<std::vector<BearerView>> UserPlane::list_bearers(std::uint32_t after, std::size_t limit) {
+  constexpr std::size_t kPiece = 64;
+  const std::lock_guard guard(mutex_);
+  const auto page = store_->after(after, limit);
+  std::vector<BearerView> all;
+  for (std::size_t first = 0; first < page.size(); first += kPiece) {
+    const std::size_t last = std::min(page.size(), first + kPiece);
+    auto views = read_views({page.begin() + static_cast<std::ptrdiff_t>(first), page.begin() + static_cast<std::ptrdiff_t>(last)});
+    if (!views) return views;
+    all.insert(all.end(), views->begin(), views->end());
+  }
+  return all;
+}
+
+std::size_t UserPlane::bearer_count() {
+  const std::lock_guard guard(mutex_);
+  return store_->size();
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,97 @@
+// The control thread's share of N3: answers ARP and neighbour discovery for our addresses, and finds the MAC addresses
+// of the UPFs (or of the gateway towards them).
+#include <algorithm>
+
+#include "app/user_plane.h"
+#include "base/log.h"
+#include "wire/bytes.h"
+
+namespace splitplane::app {
+namespace {
+
+std::array<std::uint8_t, 17> key_of(const IpAddress& ip) {
+  std::array<std::uint8_t, 17> key{};
+  std::copy(ip.octets().begin(), ip.octets().end(), key.begin());
+  key[16] = ip.is_v6() ? 1 : 0;
+  return key;
+}
+
+}  // namespace
+
+UserPlane::N3Runtime* UserPlane::n3_of(const WorkerRuntime& worker) {
+  for (auto& n3 : n3_) {
+    if (n3.config.port == worker.config.n3) return &n3;
+  }
+  return nullptr;
+}
+
+IpAddress UserPlane::next_hop(const N3Runtime& n3, const IpAddress& upf) {
+  return (upf.is_v6() ? n3.config.gateway_ipv6 : n3.config.gateway_ipv4).value_or(upf);
+}
+
+std::optional<MacAddress> UserPlane::mac_of(const N3Runtime& n3, const IpAddress& upf) const {
+  if (n3.config.peer_mac) return n3.config.peer_mac;
+  const auto known = n3.known.find(key_of(next_hop(n3, upf)));
+  return known == n3.known.end() ? std::nullopt : std::optional(known->second);
+}
+
+void UserPlane::take_news(N3Runtime& n3, const datapath::NeighborNews& news) {
+  const auto known = n3.known.find(key_of(news.ip));
+  if (n3.config.peer_mac || (known != n3.known.end() && known->second == news.mac)) return;
+  for (WorkerRuntime* worker : n3.workers) {
+    for (std::size_t i = 0; i < worker->peers.size(); ++i) {
+      if (next_hop(n3, worker->peers[i]) != news.ip) continue;
+      n3.known[key_of(news.ip)] = news.mac;
+      const datapath::N3Peer peer = datapath::make_peer(worker->gnb->n3, worker->peers[i], news.mac);
+      datapath::GnbContext* gnb = worker->gnb.get();
+      (void)worker->execute([gnb, i, peer] { gnb->peers[i] = peer; });
+      log::info("N3 {}: {} is at {}", n3.config.port, news.ip.to_string(), news.mac.to_string());
+    }
+  }
+}
+
+void UserPlane::inject(N3Runtime& n3, std::span<const std::uint8_t> frame) {
+  WorkerRuntime* worker = n3.workers.empty() ? nullptr : n3.workers.front();
+  if (worker == nullptr) return;
+  rte_mbuf* m = rte_pktmbuf_alloc(worker->gnb->pool);
+  if (m == nullptr) return;
+  char* room = rte_pktmbuf_append(m, static_cast<std::uint16_t>(frame.size()));
+  if (room != nullptr) std::copy(frame.begin(), frame.end(), room);
+  if (room == nullptr || rte_ring_sp_enqueue(worker->gnb->inject, m) != 0) rte_pktmbuf_free(m);
+}
+
+void UserPlane::drain_punts(WorkerRuntime& worker, rte_ring* punts) {
+  N3Runtime* n3 = n3_of(worker);
+  void* packet = nullptr;
+  for (unsigned budget = kPuntsPerTurn; budget != 0 && rte_ring_sc_dequeue(punts, &packet) == 0; --budget) {
+    auto* m = static_cast<rte_mbuf*>(packet);
+    const auto result = datapath::handle_neighbor_frame({datapath::octets(m), m->data_len}, n3->own);
+    rte_pktmbuf_free(m);
+    if (result.news) take_news(*n3, *result.news);
+    if (result.answer) inject(*n3, *result.answer);
+  }
+}
+
+void UserPlane::ask_for_unresolved(N3Runtime& n3) {
+  if (n3.config.peer_mac) return;
+  for (const WorkerRuntime* worker : n3.workers) {
+    for (const IpAddress& upf : worker->peers) {
+      const IpAddress target = next_hop(n3, upf);
+      if (n3.known.contains(key_of(target))) continue;
+      if (const auto request = datapath::make_neighbor_request(target, n3.own)) inject(n3, *request);
+    }
+  }
+}
+
+void UserPlane::serve_neighbors(std::chrono::steady_clock::time_point now) {
+  const std::lock_guard guard(mutex_);
+  for (auto& worker : workers_) {
+    if (worker->gnb) drain_punts(*worker, worker->gnb->punt);
+    if (worker->dispatch) drain_punts(*worker, worker->dispatch->punt);
+  }
+  if (now < next_question_) return;
+  next_question_ = now + std::chrono::seconds{1};
+  for (auto& n3 : n3_) ask_for_unresolved(n3);
+}
+
+}  // namespace splitplane::app

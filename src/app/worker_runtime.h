@@ -1,0 +1,40 @@
+// One worker of the running user plane: its loop, its thread's stop flag and mailbox, and what it owns.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "app/config.h"
+#include "datapath/gnb_worker.h"
+
+namespace splitplane::app {
+
+struct WorkerRuntime {
+  WorkerConfig config;
+  unsigned lcore = 0;
+  bool running = false;
+  bool drains_copies = true;  // gnb: no worker of its own consumes them
+  datapath::Mailbox mailbox;
+  std::atomic<bool> stop{false};
+  datapath::WorkerLoop loop;
+  std::unique_ptr<datapath::GnbContext> gnb;            // function gnb
+  std::unique_ptr<datapath::DispatchContext> dispatch;  // function dispatch
+  datapath::WorkerStats other_stats;                    // the other functions
+  datapath::WorkerRings rings;                          // gnb behind a dispatching worker: where its packets come from
+  std::vector<IpAddress> peers;                         // gnb: UPFs by PeerId
+
+  [[nodiscard]] datapath::WorkerStats& stats() {
+    if (gnb) return gnb->stats;
+    return dispatch ? dispatch->stats : other_stats;
+  }
+
+  // Does something on the worker's own thread, or here as long as it does not run.
+  [[nodiscard]] bool execute(std::function<void()> command) {
+    if (running) return mailbox.execute(std::move(command));
+    command();
+    return true;
+  }
+};
+
+}  // namespace splitplane::app

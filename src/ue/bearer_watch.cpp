@@ -1,0 +1,53 @@
+#include "ue/bearer_watch.h"
+
+#include <utility>
+
+namespace splitplane::ue {
+namespace {
+
+// What a DRB cannot change while it lives.
+[[nodiscard]] bool same_modes(const ran::BearerConfig& a, const ran::BearerConfig& b) {
+  return a.rlc_mode == b.rlc_mode && a.rlc_sn_bits == b.rlc_sn_bits && a.pdcp_sn_bits == b.pdcp_sn_bits &&
+         a.sdap_header_dl == b.sdap_header_dl && a.sdap_header_ul == b.sdap_header_ul;
+}
+
+// COUNTs only go up while a bearer lives.
+[[nodiscard]] bool went_back(const Numbers& before, const Numbers& now) {
+  return now.pdcp_downlink < before.pdcp_downlink || now.pdcp_uplink < before.pdcp_uplink;
+}
+
+}  // namespace
+
+void BearerWatch::see(const ran::BearerConfig& config, const Numbers& numbers) {
+  const auto [at, is_new] = known_.try_emplace(config.id, Known{config, numbers, round_});
+  Known& known = at->second;
+  if (is_new) {
+    changes_.push_back({BearerChange::Kind::kEstablish, config, {}, numbers});
+    return;
+  }
+  if (!same_modes(known.config, config) || went_back(known.numbers, numbers)) {
+    changes_.push_back({BearerChange::Kind::kEstablish, config, known.config, numbers});
+  } else if (known.config != config) {
+    changes_.push_back({BearerChange::Kind::kUpdate, config, known.config, {}});
+  }
+  known = {config, numbers, round_};
+}
+
+std::vector<BearerChange> BearerWatch::finish() {
+  for (auto at = known_.begin(); at != known_.end();) {
+    if (at->second.round == round_) {
+      ++at;
+      continue;
+    }
+    changes_.push_back({BearerChange::Kind::kRelease, at->second.config, {}, {}});
+    at = known_.erase(at);
+  }
+  return break_off();
+}
+
+std::vector<BearerChange> BearerWatch::break_off() {
+  ++round_;
+  return std::exchange(changes_, {});
+}
+
+}  // namespace splitplane::ue

@@ -1,0 +1,170 @@
+#include "ue/ue_bearers.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "ue/bearer_watch.h"
+#include "ue/ue_test_frames.h"
+
+namespace splitplane::ue {
+namespace {
+
+using namespace test;
+
+ran::Ipv4Key key(const char* address) {
+  ran::Ipv4Key k = 0;
+  std::memcpy(&k, ip(address).octets().data(), sizeof k);
+  return k;
+}
+
+ran::BearerConfig numbered(std::uint32_t i) {
+  auto config = bearer(RlcMode::kAm, 18, 18);
+  config.id = BearerId{i + 1};
+  config.ue_ipv4 = ip("10.0.0.1").plus(i);
+  config.ue_ipv6 = ip("fd00::1").plus(i);
+  return config;
+}
+
+TEST(UeBearers, grow_far_beyond_their_first_size_and_are_found_by_all_three_keys) {
+  constexpr std::uint32_t kCount = 5000;
+  UeBearers bearers;
+  for (std::uint32_t i = 0; i < kCount; ++i) bearers.establish(numbered(i), {});
+  ASSERT_EQ(bearers.size(), kCount);
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    UeBearer* b = bearers.find(BearerId{i + 1});
+    ASSERT_NE(b, nullptr) << i;
+    ran::Ipv4Key v4 = 0;
+    std::memcpy(&v4, b->config.ue_ipv4->octets().data(), sizeof v4);
+    EXPECT_EQ(bearers.find_source(v4), b);
+    EXPECT_EQ(bearers.find_source(b->config.ue_ipv6->octets()), b);
+  }
+  EXPECT_EQ(bearers.find(BearerId{kCount + 1}), nullptr);
+  EXPECT_EQ(bearers.find(BearerId{0}), nullptr);
+}
+
+TEST(UeBearers, released_ones_are_gone_and_their_place_is_used_again_with_new_counters) {
+  UeBearers bearers;
+  bearers.establish(numbered(0), {});
+  bearers.find(BearerId{1})->downlink.received = 7;
+  EXPECT_TRUE(bearers.release(BearerId{1}));
+  EXPECT_FALSE(bearers.release(BearerId{1}));
+  EXPECT_EQ(bearers.find(BearerId{1}), nullptr);
+  EXPECT_EQ(bearers.find_source(key("10.0.0.1")), nullptr);
+  EXPECT_EQ(bearers.find_source(ip("fd00::1").octets()), nullptr);
+  bearers.establish(numbered(1), {});
+  EXPECT_EQ(bearers.find(BearerId{2})->downlink.received, 0U);
+  EXPECT_EQ(bearers.size(), 1U);
+}
+
+TEST(UeBearers, of_two_with_one_address_the_first_has_the_uplink_until_it_is_released) {
+  UeBearers bearers;
+  auto second = numbered(1);
+  second.ue_ipv4 = numbered(0).ue_ipv4;
+  bearers.establish(numbered(0), {});
+  bearers.establish(second, {});
+  EXPECT_EQ(bearers.find_source(key("10.0.0.1")), bearers.find(BearerId{1}));
+  bearers.release(BearerId{1});
+  EXPECT_EQ(bearers.find_source(key("10.0.0.1")), bearers.find(BearerId{2}));
+  EXPECT_EQ(bearers.find_source(ip("fd00::2").octets()), bearers.find(BearerId{2}));
+}
+
+TEST(UeBearers, an_update_keeps_numbers_and_moves_addresses) {
+  UeBearers bearers;
+  bearers.establish(numbered(0), {});
+  bearers.find(BearerId{1})->pdcp_tx_next = 99;
+  auto changed = numbered(0);
+  changed.qfi = Qfi{5};
+  changed.ue_ipv4 = ip("10.9.9.9");
+  changed.ue_ipv6.reset();
+  EXPECT_TRUE(bearers.update(changed));
+  EXPECT_EQ(bearers.find_source(key("10.9.9.9"))->pdcp_tx_next, 99U);
+  EXPECT_EQ(bearers.find_source(key("10.9.9.9"))->config.qfi, Qfi{5});
+  EXPECT_EQ(bearers.find_source(key("10.0.0.1")), nullptr);
+  EXPECT_EQ(bearers.find_source(ip("fd00::1").octets()), nullptr);
+  EXPECT_FALSE(bearers.update(numbered(7)));
+}
+
+TEST(UeBearers, established_again_they_start_from_the_new_numbers_with_their_counters) {
+  UeBearers bearers;
+  bearers.establish(numbered(0), {});
+  bearers.find(BearerId{1})->downlink.received = 7;
+  bearers.establish(numbered(0), {.pdcp_downlink = 4, .rlc_downlink = 3, .pdcp_uplink = 2, .rlc_uplink = 1});
+  const UeBearer& b = *bearers.find(BearerId{1});
+  EXPECT_EQ(b.downlink.received, 7U);
+  EXPECT_EQ(b.pdcp_rx.next(), 4U);
+  EXPECT_EQ(b.rlc_rx.next(), 3U);
+  EXPECT_EQ(b.pdcp_tx_next, 2U);
+  EXPECT_EQ(b.rlc_tx_next, 1U);
+}
+
+TEST(UeBearers, pages_are_in_order_of_identity) {
+  UeBearers bearers;
+  for (const std::uint32_t i : {8U, 3U, 5U, 1U}) bearers.establish(numbered(i), {});
+  const auto page = bearers.after(BearerId{2}, 2);
+  ASSERT_EQ(page.size(), 2U);
+  EXPECT_EQ(page[0].config.id, BearerId{4});
+  EXPECT_EQ(page[1].config.id, BearerId{6});
+  EXPECT_TRUE(bearers.after(BearerId{9}, 10).empty());
+}
+
+using Kind = BearerChange::Kind;
+
+TEST(BearerWatch, says_once_what_is_new_and_once_what_is_gone) {
+  BearerWatch watch;
+  watch.see(numbered(0), {.pdcp_downlink = 5});
+  watch.see(numbered(1), {});
+  auto changes = watch.finish();
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].kind, Kind::kEstablish);
+  EXPECT_EQ(changes[0].numbers.pdcp_downlink, 5U);
+  EXPECT_EQ(changes[0].before.id, BearerId{0});
+  watch.see(numbered(0), {.pdcp_downlink = 6});
+  watch.see(numbered(1), {});
+  EXPECT_TRUE(watch.finish().empty());
+  watch.see(numbered(0), {.pdcp_downlink = 6});
+  changes = watch.finish();
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].kind, Kind::kRelease);
+  EXPECT_EQ(changes[0].config, numbered(1));
+  EXPECT_EQ(watch.size(), 1U);
+}
+
+TEST(BearerWatch, a_list_that_broke_off_releases_nobody) {
+  BearerWatch watch;
+  watch.see(numbered(0), {});
+  watch.see(numbered(1), {});
+  (void)watch.finish();
+  watch.see(numbered(0), {});
+  EXPECT_TRUE(watch.break_off().empty());
+  EXPECT_EQ(watch.size(), 2U);
+  watch.see(numbered(0), {});
+  EXPECT_EQ(watch.finish().size(), 1U);
+}
+
+TEST(BearerWatch, tells_a_modified_bearer_from_one_that_was_made_anew) {
+  BearerWatch watch;
+  watch.see(numbered(0), {.pdcp_downlink = 50, .pdcp_uplink = 9});
+  (void)watch.finish();
+  auto modified = numbered(0);
+  modified.qfi = Qfi{1};
+  watch.see(modified, {.pdcp_downlink = 51, .pdcp_uplink = 9});
+  auto changes = watch.finish();
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].kind, Kind::kUpdate);
+  EXPECT_EQ(changes[0].before, numbered(0));
+  watch.see(modified, {.pdcp_downlink = 3, .pdcp_uplink = 9});  // its numbers went back
+  changes = watch.finish();
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].kind, Kind::kEstablish);
+  EXPECT_EQ(changes[0].numbers.pdcp_downlink, 3U);
+  auto other = modified;
+  other.rlc_sn_bits = 12;
+  watch.see(other, {.pdcp_downlink = 4, .pdcp_uplink = 9});
+  changes = watch.finish();
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].kind, Kind::kEstablish);
+}
+
+}  // namespace
+}  // namespace splitplane::ue

@@ -1,0 +1,152 @@
+#include "ue/ue_downlink.h"
+
+#include <algorithm>
+
+#include "wire/airhdr.h"
+#include "wire/ethernet.h"
+#include "wire/pdcp.h"
+#include "wire/rlc.h"
+#include "wire/rlc_status.h"
+#include "wire/sdap.h"
+
+namespace splitplane::ue {
+namespace {
+
+// One PDU on its way up the layers of a bearer: each step takes its header off `pdu`, or says why not.
+class Climb {
+ public:
+  Climb(UeBearer& bearer, Octets pdu) : bearer_(bearer), counters_(bearer.downlink), pdu_(pdu) {}
+
+  [[nodiscard]] UeOutcome rlc() {
+    switch (bearer_.config.rlc_mode) {
+      case RlcMode::kTm: {
+        const auto data = wire::rlc::parse_tm(pdu_);
+        return outcome_of(data.reason);
+      }
+      case RlcMode::kUm: {
+        const auto header = wire::rlc::parse_um(pdu_, bearer_.config.rlc_sn_bits);
+        if (!header) return outcome_of(header.reason);
+        if (header->si != wire::rlc::Segment::kComplete) return UeOutcome::rlc_segment;
+        pdu_ = pdu_.subspan(header->header_bytes);
+        return UeOutcome::ok;
+      }
+      case RlcMode::kAm:
+        return rlc_am();
+    }
+    return UeOutcome::airhdr_bad_rlc_mode;
+  }
+
+  [[nodiscard]] UeOutcome pdcp() {
+    const auto header = wire::pdcp::parse_data(pdu_, bearer_.config.pdcp_sn_bits);
+    if (header.reason == wire::Reason::pdcp_not_data) return UeOutcome::pdcp_control;
+    if (!header) return outcome_of(header.reason);
+    // As with outOfOrderDelivery (TS 38.323 5.2.2.1): late ones are delivered late, known ones discarded.
+    switch (bearer_.pdcp_rx.accept(header->sn)) {
+      case Arrival::kFresh:
+        break;
+      case Arrival::kLate:
+        ++counters_.pdcp_late;
+        break;
+      case Arrival::kDuplicate:
+        ++counters_.pdcp_duplicates;
+        return UeOutcome::pdcp_duplicate;
+      case Arrival::kOld:
+        return UeOutcome::pdcp_old;
+    }
+    pdu_ = pdu_.subspan(header->header_bytes);
+    return UeOutcome::ok;
+  }
+
+  [[nodiscard]] UeOutcome sdap() {
+    if (!bearer_.config.sdap_header_dl) return UeOutcome::ok;
+    const auto header = wire::sdap::parse_downlink(pdu_);
+    if (!header) return outcome_of(header.reason);
+    counters_.reflective += header->rdi || header->rqi ? 1 : 0;
+    counters_.other_qfi += header->qfi != bearer_.config.qfi ? 1 : 0;
+    pdu_ = pdu_.subspan(wire::sdap::kHeaderBytes);
+    return UeOutcome::ok;
+  }
+
+  // Leaves the IP packet without link padding.
+  [[nodiscard]] UeOutcome ip() {
+    const IpPacket packet = parse_ip(pdu_);
+    if (packet.outcome != UeOutcome::ok) return packet.outcome;
+    const auto& ours = packet.is_v6 ? bearer_.config.ue_ipv6 : bearer_.config.ue_ipv4;
+    const Octets to = destination_of(packet);
+    if (!ours || !std::equal(to.begin(), to.end(), ours->octets().begin())) ++counters_.other_destination;
+    pdu_ = packet.octets;
+    counters_.bytes += pdu_.size();
+    return UeOutcome::ok;
+  }
+
+  [[nodiscard]] Octets rest() const { return pdu_; }
+  [[nodiscard]] bool polled() const { return polled_; }
+
+ private:
+  [[nodiscard]] UeOutcome rlc_am() {
+    const unsigned sn_bits = bearer_.config.rlc_sn_bits;
+    const auto header = wire::rlc::parse_am(pdu_, sn_bits);
+    if (header.reason == wire::Reason::rlc_not_data) {
+      const auto status = wire::rlc::parse_status(pdu_, sn_bits);
+      return status ? UeOutcome::rlc_control : outcome_of(status.reason);
+    }
+    if (!header) return outcome_of(header.reason);
+    polled_ = header->poll;
+    counters_.polls += header->poll ? 1 : 0;
+    if (header->si != wire::rlc::Segment::kComplete) return UeOutcome::rlc_segment;
+    switch (bearer_.rlc_rx.accept(header->sn)) {
+      case Arrival::kFresh:
+        break;
+      case Arrival::kLate:
+        ++counters_.rlc_late;
+        break;
+      case Arrival::kDuplicate:  // TS 38.322 5.2.3.2.2: discarded, but its poll counts
+        ++counters_.rlc_duplicates;
+        return UeOutcome::rlc_duplicate;
+      case Arrival::kOld:
+        return UeOutcome::rlc_old;
+    }
+    pdu_ = pdu_.subspan(header->header_bytes);
+    return UeOutcome::ok;
+  }
+
+  UeBearer& bearer_;
+  DownlinkCounters& counters_;
+  Octets pdu_;
+  bool polled_ = false;
+};
+
+[[nodiscard]] bool modes_match(const wire::airhdr::Header& air, const ran::BearerConfig& config) {
+  return air.rlc_mode == config.rlc_mode && air.rlc_sn_bits == config.rlc_sn_bits &&
+         air.pdcp_sn_bits == config.pdcp_sn_bits && air.sdap_header == config.sdap_header_dl;
+}
+
+}  // namespace
+
+UeDownlink::Received UeDownlink::receive(Octets frame) {
+  const auto ethernet = wire::ethernet::parse(frame);
+  if (!ethernet) return {.outcome = outcome_of(ethernet.reason)};
+  if (ethernet->ether_type != wire::airhdr::kEtherType) return {.outcome = UeOutcome::not_air_frame};
+  frame = frame.subspan(ethernet->header_bytes);
+  const auto air = wire::airhdr::parse(frame);
+  if (!air) return {.outcome = outcome_of(air.reason)};
+  if (air->direction != Direction::kDownlink) return {.outcome = UeOutcome::airhdr_wrong_direction};
+  UeBearer* bearer = bearers_.find(air->bearer);
+  if (bearer == nullptr) return {.outcome = UeOutcome::bearer_unknown};
+
+  ++bearer->downlink.received;
+  Climb climb(*bearer, frame.subspan(wire::airhdr::kHeaderBytes));
+  UeOutcome outcome = modes_match(*air, bearer->config) ? UeOutcome::ok : UeOutcome::airhdr_modes_wrong;
+  if (outcome == UeOutcome::ok) outcome = climb.rlc();
+  if (outcome == UeOutcome::ok) outcome = climb.pdcp();
+  if (outcome == UeOutcome::ok) outcome = climb.sdap();
+  if (outcome == UeOutcome::ok) outcome = climb.ip();
+  if (outcome == UeOutcome::rlc_control) {
+    ++bearer->downlink.control;
+  } else if (outcome != UeOutcome::ok) {
+    ++bearer->downlink.dropped;
+  }
+  return {outcome, outcome == UeOutcome::ok ? climb.rest() : Octets{}, bearer, climb.polled()};
+}
+
+}  // namespace splitplane::ue

@@ -1,0 +1,109 @@
+#include "ue/ue_function.h"
+
+namespace splitplane::ue {
+
+using datapath::Burst;
+using datapath::kBurst;
+
+unsigned UeQueue::receive_tun(Burst& burst) {
+  burst.size = 0;
+  while (burst.size < kBurst) {
+    if (spare_ == nullptr) spare_ = rte_pktmbuf_alloc(pool_);
+    if (spare_ == nullptr) [[unlikely]] {
+      stats_->no_buffer.add(1);
+      break;
+    }
+    const std::size_t bytes = tun_->read({datapath::octets(spare_), rte_pktmbuf_tailroom(spare_)});
+    if (bytes == 0) break;
+    spare_->data_len = static_cast<std::uint16_t>(bytes);
+    spare_->pkt_len = static_cast<std::uint32_t>(bytes);
+    burst.mbuf[burst.size++] = spare_;
+    spare_ = nullptr;
+  }
+  return burst.size;
+}
+
+void UeFunction::from_air(Burst& burst) {
+  std::array<UeBearer*, kBurst> polled;
+  unsigned polls = 0;
+  for (unsigned i = 0; i < burst.size; ++i) {
+    rte_mbuf* m = burst.mbuf[i];
+    UeOutcome outcome = UeOutcome::mbuf_segmented;
+    if (m->nb_segs == 1) [[likely]] {
+      const auto received = downlink_.receive({datapath::octets(m), m->data_len});
+      outcome = deliver(received);
+      if (received.status_due) polled[polls++] = received.bearer;
+    }
+    stats_.add_downlink(outcome);
+  }
+  rte_pktmbuf_free_bulk(burst.mbuf.data(), burst.size);
+  if (polls != 0) answer_polls({polled.data(), polls});
+}
+
+UeOutcome UeFunction::deliver(const UeDownlink::Received& received) {
+  if (received.outcome != UeOutcome::ok) return received.outcome;
+  const Tun::Write taken = tun_.write(received.packet);
+  if (taken == Tun::Write::kTaken) [[likely]] {
+    ++received.bearer->downlink.delivered;
+    return UeOutcome::ok;
+  }
+  ++received.bearer->downlink.dropped;
+  return taken == Tun::Write::kFull ? UeOutcome::tun_full : UeOutcome::tun_refused;
+}
+
+void UeFunction::from_tun(Burst& burst) {
+  std::array<UeBearer*, kBurst> bearer;
+  std::array<rte_mbuf*, kBurst> lost;
+  unsigned kept = 0, losses = 0;
+  for (unsigned i = 0; i < burst.size; ++i) {
+    rte_mbuf* m = burst.mbuf[i];
+    const auto framed = frame(m);
+    if (framed.outcome == UeOutcome::ok) [[likely]] {
+      bearer[kept] = framed.bearer;
+      burst.mbuf[kept++] = m;
+    } else {
+      stats_.add_uplink(framed.outcome);
+      lost[losses++] = m;
+    }
+  }
+  const unsigned sent = air_.send(burst.mbuf.data(), kept);
+  worker_.transmitted_air.add(sent);
+  for (unsigned i = 0; i < kept; ++i) {
+    stats_.add_uplink(i < sent ? UeOutcome::ok : UeOutcome::tx_full);
+    ++(i < sent ? bearer[i]->uplink.sent : bearer[i]->uplink.dropped);
+  }
+  rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, kept - sent);
+  rte_pktmbuf_free_bulk(lost.data(), losses);
+}
+
+UeUplink::Framed UeFunction::frame(rte_mbuf* m) {
+  const unsigned room = rte_pktmbuf_headroom(m);
+  std::uint8_t* packet = datapath::octets(m);
+  const auto framed = uplink_.frame({packet - room, room}, {packet, m->data_len});
+  if (framed.outcome == UeOutcome::ok) {
+    (void)datapath::reframe(m, 0, static_cast<unsigned>(framed.overhead_bytes), static_cast<unsigned>(framed.packet_bytes));
+  }
+  return framed;
+}
+
+// One STATUS PDU a poll.
+void UeFunction::answer_polls(std::span<UeBearer* const> polled) {
+  std::array<rte_mbuf*, kBurst> answers;
+  unsigned n = 0;
+  for (const UeBearer* bearer : polled) {
+    rte_mbuf* m = rte_pktmbuf_alloc(pool_);
+    if (m == nullptr) [[unlikely]] break;
+    const std::size_t bytes = uplink_.write_status(*bearer, {datapath::octets(m), rte_pktmbuf_tailroom(m)});
+    m->data_len = static_cast<std::uint16_t>(bytes);
+    m->pkt_len = static_cast<std::uint32_t>(bytes);
+    answers[n++] = m;
+  }
+  const unsigned sent = air_.send(answers.data(), n);
+  for (unsigned i = 0; i < sent; ++i) ++polled[i]->downlink.status_sent;
+  rte_pktmbuf_free_bulk(answers.data() + sent, n - sent);
+  worker_.transmitted_air.add(sent);
+  stats_.status_sent.add(sent);
+  stats_.status_lost.add(polled.size() - sent);
+}
+
+}  // namespace splitplane::ue

@@ -1,0 +1,92 @@
+// The UE side as a worker's function: frames from the air port go down to the kernel, packets from the TUN device go up
+// to the air, polls are answered by STATUS PDUs. Reading and writing the TUN device are system calls, one a packet: this
+// is the emulator, not the user plane under test.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/counter.h"
+#include "datapath/burst.h"
+#include "datapath/endpoints.h"
+#include "ue/tun.h"
+#include "ue/ue_downlink.h"
+#include "ue/ue_uplink.h"
+
+namespace splitplane::ue {
+
+// One outcome for every frame of the air port (downlink) and every packet of the TUN device (uplink), so
+// received = sum of outcomes in both directions.
+struct UeStats {
+  std::array<Counter, kUeOutcomeCount> downlink, uplink;
+  Counter status_sent, status_lost;  // answers to polls: accepted by the port; no buffer or queue full
+  Counter no_buffer;                 // rounds that left the kernel's packets waiting for lack of a buffer
+
+  void add_downlink(UeOutcome outcome) { downlink[static_cast<std::size_t>(outcome)].add(1); }
+  void add_uplink(UeOutcome outcome) { uplink[static_cast<std::size_t>(outcome)].add(1); }
+};
+
+// A port queue or the TUN device, read in bursts.
+class UeQueue {
+ public:
+  explicit UeQueue(datapath::EthSource air) : air_(air) {}
+  UeQueue(Tun& tun, rte_mempool* pool, UeStats& stats) : tun_(&tun), pool_(pool), stats_(&stats) {}
+  UeQueue(const UeQueue&) = delete;
+  UeQueue& operator=(const UeQueue&) = delete;
+  ~UeQueue() { rte_pktmbuf_free(spare_); }
+
+  [[nodiscard]] bool is_tun() const { return tun_ != nullptr; }
+  [[nodiscard]] unsigned receive(datapath::Burst& burst) { return is_tun() ? receive_tun(burst) : air_.receive(burst); }
+
+ private:
+  unsigned receive_tun(datapath::Burst& burst);
+
+  datapath::EthSource air_;
+  Tun* tun_ = nullptr;
+  rte_mempool* pool_ = nullptr;
+  UeStats* stats_ = nullptr;
+  rte_mbuf* spare_ = nullptr;  // for the next packet: most reads find none
+};
+
+class UeFunction {
+ public:
+  struct Ends {
+    datapath::EthSource air_in;
+    datapath::EthSink air_out;
+    AirLink link;
+    Tun& tun;
+    rte_mempool* pool;
+  };
+
+  UeFunction(UeBearers& bearers, const Ends& ends, UeStats& stats, datapath::WorkerStats& worker)
+      : queues_{{UeQueue(ends.air_in), UeQueue(ends.tun, ends.pool, stats)}},
+        downlink_(bearers),
+        uplink_(bearers, ends.link),
+        air_(ends.air_out),
+        tun_(ends.tun),
+        pool_(ends.pool),
+        stats_(stats),
+        worker_(worker) {}
+
+  std::array<UeQueue, 2>& queues() { return queues_; }
+  void process(UeQueue& queue, datapath::Burst& burst) { queue.is_tun() ? from_tun(burst) : from_air(burst); }
+  void flush() {}  // everything goes out within process()
+
+ private:
+  void from_air(datapath::Burst& burst);
+  void from_tun(datapath::Burst& burst);
+  [[nodiscard]] UeOutcome deliver(const UeDownlink::Received& received);
+  [[nodiscard]] UeUplink::Framed frame(rte_mbuf* m);
+  void answer_polls(std::span<UeBearer* const> polled);
+
+  std::array<UeQueue, 2> queues_;
+  UeDownlink downlink_;
+  UeUplink uplink_;
+  datapath::EthSink air_;
+  Tun& tun_;
+  rte_mempool* pool_;
+  UeStats& stats_;
+  datapath::WorkerStats& worker_;
+};
+
+}  // namespace splitplane::ue

@@ -1,0 +1,42 @@
+// What became of every packet that the UE side took from the air or from its TUN device: the reasons of the parsers,
+// then its own. One list makes the enum, the texts and the counters; `ok` is delivered (downlink) or sent (uplink).
+#pragma once
+
+#include "base/outcome_list.h"
+#include "wire/reason.h"
+
+namespace splitplane::ue {
+
+// Where the gNB has the same reason, it has the same name (datapath/drop_reason.h).
+// clang-format off
+#define SPLITPLANE_UE_OUTCOMES(X)                                                            \
+  SPLITPLANE_WIRE_REASONS(X)                                                                 \
+  X(mbuf_segmented, "frame in more than one segment")                                        \
+  X(not_air_frame, "frame on the air port without EtherType 0x88B5")                         \
+  X(airhdr_wrong_direction, "air frame that is not downlink")                                \
+  X(bearer_unknown, "no bearer with this identity in airhdr")                                \
+  X(airhdr_modes_wrong, "RLC mode, SN lengths or SDAP header are not the bearer's")          \
+  X(rlc_control, "RLC STATUS PDU: noted, header mode retransmits nothing uplink")            \
+  X(rlc_segment, "RLC segment, which header mode does not know")                             \
+  X(rlc_duplicate, "AMD PDU whose SN was received before")                                   \
+  X(rlc_old, "AMD PDU whose SN is further behind than this side remembers")                  \
+  X(pdcp_control, "PDCP control PDU")                                                        \
+  X(pdcp_duplicate, "PDCP data PDU whose COUNT was received before")                         \
+  X(pdcp_old, "PDCP data PDU whose COUNT is further behind than this side remembers")        \
+  X(pdu_too_short, "PDU without data behind its headers")                                    \
+  X(not_ip, "SDU that is neither IPv4 nor IPv6")                                             \
+  X(tun_full, "the kernel had no room for the packet")                                       \
+  X(tun_refused, "the kernel refused the packet")                                            \
+  X(source_link_local, "the kernel's own packet, from a link-local or unspecified address")  \
+  X(source_unknown, "no bearer has this source address")                                     \
+  X(packet_too_long, "packet longer than the air port's MTU allows")                         \
+  X(no_headroom, "no room in front of the packet for its new headers")                       \
+  X(tx_full, "transmit queue stayed full")
+// clang-format on
+
+SPLITPLANE_OUTCOMES(UeOutcome, SPLITPLANE_UE_OUTCOMES)
+
+// The parsers' reasons are the first entries of the list.
+[[nodiscard]] constexpr UeOutcome outcome_of(wire::Reason reason) { return static_cast<UeOutcome>(reason); }
+
+}  // namespace splitplane::ue

@@ -1,0 +1,67 @@
+#include "ue/ue_report.h"
+
+#include <memory>
+
+namespace splitplane::ue {
+namespace {
+
+// The order of UeFunction::queues().
+constexpr std::size_t kAirQueue = 0, kTunQueue = 1;
+
+DirectionReport sum(const std::array<Counter, kUeOutcomeCount>& outcomes, const Counter& received) {
+  DirectionReport report{.received = received.get()};
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const auto outcome = static_cast<UeOutcome>(i);
+    const std::uint64_t n = outcomes[i].get();
+    if (outcome == UeOutcome::ok) {
+      report.good = n;
+    } else if (outcome == UeOutcome::rlc_control) {
+      report.consumed = n;
+    } else if (n != 0) {
+      report.dropped += n;
+      report.drops.emplace_back(name_of(outcome), n);
+    }
+  }
+  return report;
+}
+
+UeReport take(const UeBearers& bearers, const UeStats& stats, const datapath::WorkerStats& worker, std::size_t limit) {
+  UeReport report{.downlink = sum(stats.downlink, worker.received[kAirQueue]),
+                  .uplink = sum(stats.uplink, worker.received[kTunQueue]),
+                  .status_sent = stats.status_sent.get(),
+                  .status_lost = stats.status_lost.get(),
+                  .no_buffer = stats.no_buffer.get(),
+                  .transmitted_air = worker.transmitted_air.get(),
+                  .busy_cycles = worker.busy_cycles.get(),
+                  .idle_cycles = worker.idle_cycles.get(),
+                  .asleep_cycles = worker.asleep_cycles.get(),
+                  .rounds = worker.rounds.get(),
+                  .sleeps = worker.sleeps.get(),
+                  .bearer_count = bearers.size(),
+                  .bearers = bearers.after(BearerId{0}, limit)};
+  bearers.for_each([&](const UeBearer& b) {
+    report.polls += b.downlink.polls;
+    report.rlc_missing += b.rlc_rx.missing();
+    report.rlc_late += b.downlink.rlc_late;
+    report.rlc_duplicates += b.downlink.rlc_duplicates;
+    report.pdcp_missing += b.pdcp_rx.missing();
+    report.pdcp_late += b.downlink.pdcp_late;
+    report.pdcp_duplicates += b.downlink.pdcp_duplicates;
+    report.other_qfi += b.downlink.other_qfi;
+    report.other_destination += b.downlink.other_destination;
+  });
+  return report;
+}
+
+}  // namespace
+
+Expected<UeReport> take_report(UeWorker& worker, std::size_t bearer_limit) {
+  auto report = std::make_shared<UeReport>();
+  const bool done = worker.execute([report, &worker, bearer_limit](UeBearers& bearers) {
+    *report = take(bearers, worker.stats(), worker.worker_stats(), bearer_limit);
+  });
+  if (!done) return fail("the worker does not answer");
+  return std::move(*report);
+}
+
+}  // namespace splitplane::ue

@@ -1,0 +1,43 @@
+// What the UE side counted, copied between two rounds of its worker so that it adds up.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ue/ue_worker.h"
+
+namespace splitplane::ue {
+
+struct DirectionReport {
+  std::uint64_t received = 0;  // by the queue's own count
+  std::uint64_t good = 0;      // delivered to the kernel, or accepted by the port
+  std::uint64_t consumed = 0;  // RLC control
+  std::uint64_t dropped = 0;
+  std::vector<std::pair<std::string_view, std::uint64_t>> drops;  // by reason, none with 0
+
+  [[nodiscard]] bool balanced() const { return received == good + consumed + dropped; }
+};
+
+struct UeReport {
+  DirectionReport downlink, uplink;
+  std::uint64_t status_sent = 0, status_lost = 0, no_buffer = 0;
+  std::uint64_t transmitted_air = 0;
+  std::uint64_t busy_cycles = 0, idle_cycles = 0, asleep_cycles = 0, rounds = 0, sleeps = 0;
+  std::size_t bearer_count = 0;
+  std::vector<UeBearer> bearers;  // the first `limit` by identity
+  // Over all bearers.
+  std::uint64_t polls = 0, rlc_missing = 0, rlc_late = 0, rlc_duplicates = 0;
+  std::uint64_t pdcp_missing = 0, pdcp_late = 0, pdcp_duplicates = 0;
+  std::uint64_t other_qfi = 0, other_destination = 0;
+
+  [[nodiscard]] bool balanced() const {
+    return downlink.balanced() && uplink.balanced() && transmitted_air == uplink.good + status_sent;
+  }
+};
+
+// Error: the worker does not answer.
+[[nodiscard]] Expected<UeReport> take_report(UeWorker& worker, std::size_t bearer_limit);
+
+}  // namespace splitplane::ue

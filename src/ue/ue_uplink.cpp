@@ -1,0 +1,115 @@
+#include "ue/ue_uplink.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "wire/airhdr.h"
+#include "wire/ethernet.h"
+#include "wire/pdcp.h"
+#include "wire/rlc.h"
+#include "wire/rlc_status.h"
+#include "wire/sdap.h"
+
+namespace splitplane::ue {
+namespace {
+
+[[nodiscard]] std::size_t rlc_header_bytes(const ran::BearerConfig& config) {
+  switch (config.rlc_mode) {
+    case RlcMode::kTm:
+      return 0;
+    case RlcMode::kUm:
+      return wire::rlc::um_header_bytes(config.rlc_sn_bits, wire::rlc::Segment::kComplete);
+    case RlcMode::kAm:
+      return wire::rlc::am_header_bytes(config.rlc_sn_bits, wire::rlc::Segment::kComplete);
+  }
+  return 0;
+}
+
+[[nodiscard]] std::uint32_t sn_of(std::uint32_t count, unsigned sn_bits) { return count & ((1U << sn_bits) - 1); }
+
+// Writes the RLC header of a complete SDU and moves TX_Next and PDU_WITHOUT_POLL on (TS 38.322 5.3.3.2).
+std::size_t write_rlc(UeBearer& bearer, MutableOctets out) {
+  const ran::BearerConfig& config = bearer.config;
+  if (config.rlc_mode == RlcMode::kTm) return 0;
+  if (config.rlc_mode == RlcMode::kUm) return wire::rlc::write_um(out, config.rlc_sn_bits, {});
+  wire::rlc::AmHeader header;
+  header.sn = sn_of(bearer.rlc_tx_next, config.rlc_sn_bits);
+  if (config.poll_pdu != 0 && ++bearer.pdu_without_poll >= config.poll_pdu) {
+    header.poll = true;
+    bearer.pdu_without_poll = 0;
+    ++bearer.uplink.polls;
+  }
+  ++bearer.rlc_tx_next;
+  return wire::rlc::write_am(out, config.rlc_sn_bits, header);
+}
+
+// fe80::/10, ::, 169.254/16, 0.0.0.0: what the kernel says on its own behalf, to a link that is none.
+[[nodiscard]] bool is_link_local(Octets address) {
+  if (std::all_of(address.begin(), address.end(), [](std::uint8_t o) { return o == 0; })) return true;
+  if (address.size() == 4) return address[0] == 169 && address[1] == 254;
+  return address[0] == 0xfe && (address[1] & 0xc0) == 0x80;
+}
+
+}  // namespace
+
+std::size_t UeUplink::write_link(const UeBearer& bearer, MutableOctets out) const {
+  const ran::BearerConfig& config = bearer.config;
+  const std::size_t ethernet =
+      wire::ethernet::write(out, link_.peer.octets, link_.ours.octets, wire::airhdr::kEtherType);
+  if (ethernet == 0) return 0;
+  const std::size_t air = wire::airhdr::write(out.subspan(ethernet), {.direction = Direction::kUplink,
+                                                                      .rlc_mode = config.rlc_mode,
+                                                                      .rlc_sn_bits = config.rlc_sn_bits,
+                                                                      .pdcp_sn_bits = config.pdcp_sn_bits,
+                                                                      .sdap_header = config.sdap_header_ul,
+                                                                      .bearer = config.id});
+  return air == 0 ? 0 : ethernet + air;
+}
+
+UeUplink::Framed UeUplink::frame(MutableOctets room, Octets packet) {
+  const IpPacket ip = parse_ip(packet);
+  if (ip.outcome != UeOutcome::ok) return {.outcome = ip.outcome};
+  const Octets source = source_of(ip);
+  UeBearer* bearer = nullptr;
+  if (ip.is_v6) {
+    ran::Ipv6Key key;
+    std::copy(source.begin(), source.end(), key.begin());
+    bearer = bearers_.find_source(key);
+  } else {
+    ran::Ipv4Key key = 0;
+    std::memcpy(&key, source.data(), sizeof key);
+    bearer = bearers_.find_source(key);
+  }
+  if (bearer == nullptr) {
+    return {.outcome = is_link_local(source) ? UeOutcome::source_link_local : UeOutcome::source_unknown};
+  }
+
+  ++bearer->uplink.received;
+  const ran::BearerConfig& config = bearer->config;
+  const std::size_t overhead = wire::ethernet::kHeaderBytes + wire::airhdr::kHeaderBytes + rlc_header_bytes(config) +
+                               wire::pdcp::header_bytes(config.pdcp_sn_bits) +
+                               (config.sdap_header_ul ? wire::sdap::kHeaderBytes : 0);
+  if (room.size() < overhead || overhead - wire::ethernet::kHeaderBytes + ip.octets.size() > link_.mtu) {
+    ++bearer->uplink.dropped;
+    return {.outcome = room.size() < overhead ? UeOutcome::no_headroom : UeOutcome::packet_too_long, .bearer = bearer};
+  }
+
+  MutableOctets out = room.last(overhead);
+  out = out.subspan(write_link(*bearer, out));
+  out = out.subspan(write_rlc(*bearer, out));
+  out = out.subspan(wire::pdcp::write_data(out, config.pdcp_sn_bits, sn_of(bearer->pdcp_tx_next, config.pdcp_sn_bits)));
+  ++bearer->pdcp_tx_next;
+  if (config.sdap_header_ul) wire::sdap::write(out, wire::sdap::UplinkHeader{.is_data = true, .qfi = config.qfi});
+  bearer->uplink.bytes += ip.octets.size();
+  return {UeOutcome::ok, overhead, ip.octets.size(), bearer};
+}
+
+std::size_t UeUplink::write_status(const UeBearer& bearer, MutableOctets out) const {
+  if (bearer.config.rlc_mode != RlcMode::kAm || out.size() < kStatusFrameBytes) return 0;
+  const std::size_t link = write_link(bearer, out);
+  wire::rlc::StatusWriter status(out.subspan(link), bearer.config.rlc_sn_bits);
+  const std::size_t bytes = status.finish(bearer.rlc_rx.next_sn());
+  return link == 0 || bytes == 0 ? 0 : link + bytes;
+}
+
+}  // namespace splitplane::ue

@@ -1,0 +1,46 @@
+// Uplink of the UE side, the sending peer of the gNB's header mode: IP packet -> bearer by source address -> SDAP -> PDCP
+// -> RLC -> airhdr -> Ethernet. Also the STATUS PDUs that answer the gNB's polls. Octets in, octets out.
+#pragma once
+
+#include "ue/ue_bearers.h"
+#include "ue/ue_outcome.h"
+#include "ue/ue_packet.h"
+
+namespace splitplane::ue {
+
+using wire::MutableOctets;
+
+inline constexpr std::size_t kMaxUplinkOverhead = 14 + 8 + 3 + 3 + 1;  // Ethernet, airhdr, RLC, PDCP, SDAP
+inline constexpr std::size_t kStatusFrameBytes = 14 + 8 + 3;           // Ethernet, airhdr, STATUS PDU without NACKs
+
+struct AirLink {
+  MacAddress ours, peer;
+  std::size_t mtu = 1500;  // octets behind the Ethernet header
+};
+
+class UeUplink {
+ public:
+  struct Framed {
+    UeOutcome outcome = UeOutcome::ok;
+    std::size_t overhead_bytes = 0;  // written at the end of `room`
+    std::size_t packet_bytes = 0;    // of `packet`: without what lies behind its IP length
+    UeBearer* bearer = nullptr;
+  };
+
+  UeUplink(UeBearers& bearers, const AirLink& link) : bearers_(bearers), link_(link) {}
+
+  // Numbers the packet and writes its headers into the last octets of `room`, which lies directly before it. Anything but
+  // ok leaves the bearer's numbers as they were. `sent` is the caller's to count.
+  [[nodiscard]] Framed frame(MutableOctets room, Octets packet);
+
+  // The answer to a poll: ACK_SN is the SN after the highest received. No NACKs: header mode keeps no copy that a
+  // retransmission could come from. Octets written, 0 if they do not fit or the bearer is not AM.
+  [[nodiscard]] std::size_t write_status(const UeBearer& bearer, MutableOctets out) const;
+
+ private:
+  [[nodiscard]] std::size_t write_link(const UeBearer& bearer, MutableOctets out) const;
+  UeBearers& bearers_;
+  AirLink link_;
+};
+
+}  // namespace splitplane::ue

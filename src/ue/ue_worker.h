@@ -1,0 +1,47 @@
+// The thread that carries the UE side's packets: its bearers, counters and mailbox, started on an lcore and stopped.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <variant>
+
+#include "datapath/mailbox.h"
+#include "power/policy.h"
+#include "ue/ue_function.h"
+
+namespace splitplane::ue {
+
+class UeWorker {
+ public:
+  using Policy = std::variant<power::Busy, power::Yield>;
+
+  explicit UeWorker(const UeFunction::Ends& ends) : function_(bearers_, ends, stats_, worker_stats_) {}
+  ~UeWorker() { stop(); }
+  UeWorker(const UeWorker&) = delete;
+  UeWorker& operator=(const UeWorker&) = delete;
+
+  [[nodiscard]] Expected<void> start(unsigned lcore, const Policy& policy);
+  void stop();
+
+  // Does something with the bearers on the worker's own thread, between two rounds, or here while it does not run. False:
+  // it does not answer; the command may still be executed later, so it must own what it touches.
+  [[nodiscard]] bool execute(std::function<void(UeBearers&)> command);
+
+  [[nodiscard]] const UeStats& stats() const { return stats_; }
+  [[nodiscard]] const datapath::WorkerStats& worker_stats() const { return worker_stats_; }
+
+ private:
+  void loop();
+
+  UeBearers bearers_;
+  UeStats stats_;
+  datapath::WorkerStats worker_stats_;
+  UeFunction function_;
+  datapath::Mailbox mailbox_;
+  Policy policy_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> running_{false};
+  unsigned lcore_ = 0;
+};
+
+}  // namespace splitplane::ue
