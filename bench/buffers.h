@@ -76,7 +76,6 @@ struct BufferSource {
     if (burst.size == 0) return 0;
     std::memcpy(burst.mbuf.data(), buffers->order() + next, burst.size * sizeof(rte_mbuf*));
     next += burst.size;
-    for (unsigned i = 0; i < burst.size; ++i) datapath::prefetch_packet(burst.mbuf[i]);
     return burst.size;
   }
 };

@@ -74,7 +74,7 @@ struct ReleaseCopies {
 template <FeatureSet F, class Sink>
 double one_pass(datapath::GnbContext& context, Buffers& buffers, Sink sink, bool drain) {
   datapath::GnbDownlink<F, Sink, datapath::SampledCycles> downlink(context, sink);
-  BufferSource source{&buffers};
+  datapath::Lookahead<BufferSource> source(BufferSource{&buffers});
   datapath::Burst burst;
   const std::uint64_t begin = rte_rdtsc_precise();
   while (source.receive(burst) != 0) {
@@ -142,6 +142,7 @@ struct Io {
   struct Queue {
     datapath::EthSource source;
     unsigned receive(datapath::Burst& burst) { return source.receive(burst); }
+    static unsigned take_held(datapath::Burst&) { return 0; }
   };
   std::array<Queue, 1> queue;
   datapath::EthSink sink;
@@ -222,15 +223,19 @@ nlohmann::json run(const Options& options) {
       row("headers", restore, [&] { return one_pass<FeatureSet::headers>(*context, buffers, sink, false); });
       row("clone_drop", restore, [&] { return one_pass<FeatureSet::clone_drop>(*context, buffers, sink, false); });
       row("clone", restore, [&] { return one_pass<FeatureSet::clone>(*context, buffers, sink, true); });
+      row("l2fwd_on_null", restore,
+          [&] { return one_pass<FeatureSet::l2fwd>(*context, buffers, NullPortSink{&frame, null_port}, false); });
       row("mat_on_null", restore,
           [&] { return one_pass<FeatureSet::mat>(*context, buffers, NullPortSink{&frame, null_port}, false); });
-      if (options.two_cores) {
-        rows["round_trip_ns_before"] = measure_round_trip_ns(options.other_core);
-        row("clone_two_cores", 0, [&] { return two_core_clone(*context, buffers, 1); });
-        rows["round_trip_ns_after"] = measure_round_trip_ns(options.other_core);
-      }
     }
     row("mat" + suffix, restore, [&] { return one_pass<FeatureSet::mat>(*context, buffers, sink, false); });
+  }
+  if (options.two_cores) {
+    Bearers bearers(context->bearers, 65536);
+    buffers.assign(bearers.teids(), 7);
+    rows["round_trip_ns_before"] = measure_round_trip_ns(options.other_core);
+    row("clone_two_cores", 0, [&] { return two_core_clone(*context, buffers, 1); });
+    rows["round_trip_ns_after"] = measure_round_trip_ns(options.other_core);
   }
   rows["copies_lost"] = context->stats.copies_lost.get();
   rows["unexpected_drops"] = context->stats.dropped() - context->stats.drops[static_cast<std::size_t>(

@@ -18,14 +18,18 @@ std::string seconds(const std::string& text) {
   return "'" + printable(text) + "' is no number of seconds; allowed: above 0";
 }
 
-void add_launch(CLI::App& app, bool ue, LaunchRequest& request, const Commands& commands, std::function<int(CliOutput&)>& action) {
+void add_launch(CLI::App& app, bool ue, LaunchRequest& request, const Commands& commands,
+                std::function<int(CliOutput&)>& action) {
   CLI::App* command = ue ? app.add_subcommand("ue", "Runs the UE side of the air, with a TUN device")
                          : app.add_subcommand("run", "Runs the user plane of a configuration");
   command->add_option("CONFIG", request.file, "Configuration file (YAML)")->required();
-  command->add_option_function<double>("--duration", [&](double s) { request.options.duration_s = s; }, "Seconds until it ends by itself")
+  command
+      ->add_option_function<double>(
+          "--duration", [&](double s) { request.options.duration_s = s; }, "Seconds until it ends by itself")
       ->check(CLI::Validator(&seconds, "SECONDS"));
   command->add_option("--stats-json", request.options.stats_json, "Writes the final statistics to this file");
-  command->add_option("--log-level", request.log_level, "Instead of the file's")->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+  command->add_option("--log-level", request.log_level, "Instead of the file's")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   command->footer(ue ? "Example:\n  splitplane ue config/ue-demo.yaml --duration 60"
                      : "Example:\n  splitplane run config/demo.yaml --duration 60 --stats-json out/stats.json");
   command->callback([&request, &commands, &action, ue] {
@@ -48,7 +52,8 @@ std::string usage_line(const CLI::App& app, const CLI::ParseError& error, int ar
   const CLI::App* at = &app;
   for (auto commands = app.get_subcommands(); !commands.empty(); commands = at->get_subcommands()) at = commands[0];
   std::vector<std::string> words;
-  for (const CLI::App* sub : at->get_subcommands([](const CLI::App*) { return true; })) words.push_back(sub->get_name());
+  for (const CLI::App* sub : at->get_subcommands([](const CLI::App*) { return true; }))
+    words.push_back(sub->get_name());
   for (const CLI::Option* option : at->get_options()) {
     for (const auto& name : option->get_lnames()) words.push_back("--" + name);
   }
@@ -65,7 +70,8 @@ std::string usage_line(const CLI::App& app, const CLI::ParseError& error, int ar
   for (int i = 1; i < argc && hint.empty(); ++i) {
     const std::string_view word = argv[i];
     if (printable(error.what(), 500).find(word) == std::string::npos || word.size() < 2) continue;
-    if (const auto near = closest(word, known); near && *near != word) hint = fmt::format(", did you mean '{}'?", *near);
+    if (const auto near = closest(word, known); near && *near != word)
+      hint = fmt::format(", did you mean '{}'?", *near);
   }
   return fmt::format("{}: {}{}; see `{} --help`\n", path, printable(error.what(), 300), hint, path);
 }
@@ -94,7 +100,8 @@ int parse_and_act(int argc, const char* const* argv, const Commands& commands, C
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error, output.out, output.err);
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
+      return app.exit(error, output.out, output.err);
     output.err << usage_line(app, error, argc, argv);
     return kExitBadUsage;
   }

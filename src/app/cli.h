@@ -1,5 +1,5 @@
-// The command line: subcommands, options, help with an example each, and what every failure looks like. Exit codes: 0 all
-// went well, 1 it failed while running, 2 bad usage or configuration (one line on standard error).
+// The command line: subcommands, options, help with an example each, and what every failure looks like. Exit codes: 0
+// all went well, 1 it failed while running, 2 bad usage or configuration (one line on standard error).
 #pragma once
 
 #include <optional>
@@ -21,7 +21,8 @@ struct Commands {
 };
 
 // Returns the exit code; nothing escapes.
-[[nodiscard]] int cli_main(int argc, const char* const* argv, const Commands& commands, std::ostream& out, std::ostream& err);
+[[nodiscard]] int cli_main(int argc, const char* const* argv, const Commands& commands, std::ostream& out,
+                           std::ostream& err);
 
 // Where a command writes, and whether for machines.
 struct CliOutput {

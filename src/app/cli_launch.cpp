@@ -19,13 +19,16 @@ std::optional<Error> refuse_stats_path(const std::string& path) {
   if (path.empty()) return std::nullopt;
   const std::string directory = std::filesystem::path(path).parent_path().string();
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return Error{fmt::format("--stats-json: {} is a directory; allowed: a file", printable(path, 120))};
+  if (std::filesystem::is_directory(path, error))
+    return Error{fmt::format("--stats-json: {} is a directory; allowed: a file", printable(path, 120))};
   if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
   return Error{fmt::format("--stats-json: {}: {}; allowed: a file in a directory we may write", printable(path, 120),
                            std::strerror(errno))};
 }
 
-std::string count_of(std::size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
+std::string count_of(std::size_t n, const char* noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
 
 std::size_t bearers_in(const Config& config) {
   std::size_t n = 0;

@@ -43,7 +43,8 @@ class Cli : public ::testing::Test {
     directory_ = ::mkdtemp(name);
     file_ = directory_ + "/c.yaml";
     socket_ = directory_ + "/c.sock";
-    std::ofstream(file_) << "file_prefix: " << std::filesystem::path(directory_).filename().string() << "\ncontrol: " << socket_
+    std::ofstream(file_) << "file_prefix: " << std::filesystem::path(directory_).filename().string()
+                         << "\ncontrol: " << socket_
                          << "\nmemory: {megabytes: 200}\nports: {p: {device: net_null0}}\n"
                             "workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}\n";
     seen_options.reset();
@@ -60,10 +61,20 @@ class Cli : public ::testing::Test {
 };
 
 TEST_F(Cli, every_help_ends_with_an_example) {
-  for (std::vector<const char*> args : std::vector<std::vector<const char*>>{
-           {}, {"run"}, {"ue"}, {"check"}, {"ctl"}, {"ctl", "bearer"}, {"ctl", "bearer", "add"}, {"ctl", "bearer", "modify"},
-           {"ctl", "bearer", "release"}, {"ctl", "bearer", "list"}, {"ctl", "bearer", "show"}, {"ctl", "stats"}, {"ctl", "stop"},
-           {"ctl", "ping"}}) {
+  for (std::vector<const char*> args : std::vector<std::vector<const char*>>{{},
+                                                                             {"run"},
+                                                                             {"ue"},
+                                                                             {"check"},
+                                                                             {"ctl"},
+                                                                             {"ctl", "bearer"},
+                                                                             {"ctl", "bearer", "add"},
+                                                                             {"ctl", "bearer", "modify"},
+                                                                             {"ctl", "bearer", "release"},
+                                                                             {"ctl", "bearer", "list"},
+                                                                             {"ctl", "bearer", "show"},
+                                                                             {"ctl", "stats"},
+                                                                             {"ctl", "stop"},
+                                                                             {"ctl", "ping"}}) {
     args.push_back("--help");
     const Outcome o = run(args);
     EXPECT_EQ(o.code, 0);
@@ -74,13 +85,31 @@ TEST_F(Cli, every_help_ends_with_an_example) {
 
 TEST_F(Cli, bad_usage_is_one_line_and_code_2) {
   for (std::vector<const char*> args : std::vector<std::vector<const char*>>{
-           {}, {"rnu"}, {"run"}, {"run", "a", "b"}, {"run", "a", "--duratoin", "3"}, {"run", "a", "--duration", "0"},
-           {"run", "a", "--duration", "nan"}, {"run", "a", "--duration", "x"}, {"run", "a", "--log-level", "loud"}, {"check"},
-           {"ctl"}, {"ctl", "bearer"}, {"ctl", "bearer", "add"}, {"ctl", "bearer", "shwo"}, {"ctl", "bearer", "show", "x"},
-           {"ctl", "bearer", "list", "--limit", "0"}, {"ctl", "--socket", "a", "--prefix", "b", "ping"}, {"ctl", "bearer", "release"},
-           {"ctl", "bearer", "add", "--upf", "nowhere", "--ul-teid", "1"}, {"ctl", "bearer", "add", "--upf", "10.0.0.1", "--ul-teid", "0"},
-           {"ctl", "bearer", "add", "--upf", "10.0.0.1", "--ul-teid", "1", "--rlc", "am19"}, {"ctl", "bearer", "modify", "1"},
-           {"ctl", "bearer", "modify", "1", "--qfi", "64"}, {"ctl", "--config", "/no/such", "ping"}, {"run", "a\nb", "c\nd"}}) {
+           {},
+           {"rnu"},
+           {"run"},
+           {"run", "a", "b"},
+           {"run", "a", "--duratoin", "3"},
+           {"run", "a", "--duration", "0"},
+           {"run", "a", "--duration", "nan"},
+           {"run", "a", "--duration", "x"},
+           {"run", "a", "--log-level", "loud"},
+           {"check"},
+           {"ctl"},
+           {"ctl", "bearer"},
+           {"ctl", "bearer", "add"},
+           {"ctl", "bearer", "shwo"},
+           {"ctl", "bearer", "show", "x"},
+           {"ctl", "bearer", "list", "--limit", "0"},
+           {"ctl", "--socket", "a", "--prefix", "b", "ping"},
+           {"ctl", "bearer", "release"},
+           {"ctl", "bearer", "add", "--upf", "nowhere", "--ul-teid", "1"},
+           {"ctl", "bearer", "add", "--upf", "10.0.0.1", "--ul-teid", "0"},
+           {"ctl", "bearer", "add", "--upf", "10.0.0.1", "--ul-teid", "1", "--rlc", "am19"},
+           {"ctl", "bearer", "modify", "1"},
+           {"ctl", "bearer", "modify", "1", "--qfi", "64"},
+           {"ctl", "--config", "/no/such", "ping"},
+           {"run", "a\nb", "c\nd"}}) {
     const Outcome o = run(args);
     const std::string last = args.empty() ? "" : args.back();
     EXPECT_EQ(o.code, 2) << last << o.err;
@@ -93,7 +122,8 @@ TEST_F(Cli, bad_usage_is_one_line_and_code_2) {
 
 TEST_F(Cli, run_hands_on_configuration_and_options_and_leaves_nothing) {
   const std::string stats = directory_ + "/stats.json";
-  const Outcome o = run({"run", file_.c_str(), "--duration", "2.5", "--stats-json", stats.c_str(), "--log-level", "error"});
+  const Outcome o =
+      run({"run", file_.c_str(), "--duration", "2.5", "--stats-json", stats.c_str(), "--log-level", "error"});
   EXPECT_EQ(o.code, 0) << o.err;
   ASSERT_TRUE(seen_options);
   EXPECT_EQ(seen_options->duration_s, 2.5);
@@ -136,8 +166,10 @@ TEST_F(Cli, ctl_without_an_instance_is_one_line_and_code_1) {
 TEST_F(Cli, ctl_adds_shows_changes_lists_and_releases) {
   start_server();
   const char* s = socket_.c_str();
-  const Outcome added = run({"ctl", "--socket", s, "--json", "bearer", "add", "--upf", "10.0.0.1", "--ul-teid", "0x10", "--count", "3",
-                             "--rlc", "um12", "--pdcp-sn", "12", "--no-sdap-ul", "--ue-ipv4", "10.45.0.2", "--shard", "7"});
+  const Outcome added =
+      run({"ctl",          "--socket",  s,           "--json",  "bearer", "add",  "--upf",     "10.0.0.1",
+           "--ul-teid",    "0x10",      "--count",   "3",       "--rlc",  "um12", "--pdcp-sn", "12",
+           "--no-sdap-ul", "--ue-ipv4", "10.45.0.2", "--shard", "7"});
   ASSERT_EQ(added.code, 0) << added.err;
   const auto first = nlohmann::json::parse(added.out)["first"];
   EXPECT_EQ(first["ul_teid"], 16);

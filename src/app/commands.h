@@ -1,5 +1,5 @@
-// The subcommands that run packets. The command line has read and checked the configuration, set the log level and taken
-// the instance lock before it calls them.
+// The subcommands that run packets. The command line has read and checked the configuration, set the log level and
+// taken the instance lock before it calls them.
 #pragma once
 
 #include <optional>

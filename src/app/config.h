@@ -20,7 +20,7 @@ struct MemoryConfig {
   enum class Hugepages { kAuto, kRequire, kNever };  // auto: use them when reserved, else --no-huge with a warning
   Hugepages hugepages = Hugepages::kAuto;
   std::size_t megabytes = 512;
-  unsigned mbufs = 65535;          // per worker pool
+  unsigned mbufs = 65535;          // in each port's pool
   unsigned mbuf_data_bytes = 2048; // data room behind the headroom
 };
 

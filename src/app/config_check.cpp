@@ -6,6 +6,7 @@
 
 #include "app/cli_suggest.h"
 #include "app/config_check_device.h"
+#include "ran/bearer.h"
 
 namespace splitplane::app {
 namespace {
@@ -30,18 +31,25 @@ std::optional<Finding> check_device(const Config& config, const PortConfig& port
   const auto device = parse_device(port.device);
   if (!device) return Finding{key + ".device", device.error().message};
   if (!names.insert(device->name).second) {
-    return Finding{key + ".device", fmt::format("'{}' is the name of another port's device; allowed: a name of its own, such as "
-                                                "net_null0 and net_null1", device->name)};
+    return Finding{key + ".device",
+                   fmt::format("'{}' is the name of another port's device; allowed: a name of its own, such as "
+                               "net_null0 and net_null1",
+                               device->name)};
   }
-  if (const auto iface = device->arg("iface"); iface && device->driver == Driver::kAfPacket && !interfaces.insert(*iface).second) {
-    return Finding{key + ".device", fmt::format("interface {} belongs to another port, and each would receive every packet; "
-                                                "allowed: one port an interface, with qpairs=N for N queues", *iface)};
+  if (const auto iface = device->arg("iface");
+      iface && device->driver == Driver::kAfPacket && !interfaces.insert(*iface).second) {
+    return Finding{key + ".device",
+                   fmt::format("interface {} belongs to another port, and each would receive every packet; "
+                               "allowed: one port an interface, with qpairs=N for N queues",
+                               *iface)};
   }
   if (const auto queues = device->queues()) {
     const bool spreads = device->driver == Driver::kAfPacket || device->driver == Driver::kAfXdp;
     if (port.rx_queues > *queues || (spreads && port.rx_queues != *queues)) {
-      return Finding{key + ".rx_queues", fmt::format("is {}, but the device has {} by its arguments, and spreads packets over all; "
-                                                     "allowed: {}", port.rx_queues, *queues, *queues)};
+      return Finding{key + ".rx_queues",
+                     fmt::format("is {}, but the device has {} by its arguments, and spreads packets over all; "
+                                 "allowed: {}",
+                                 port.rx_queues, *queues, *queues)};
     }
     if (port.tx_queues > *queues) {
       return Finding{key + ".tx_queues", fmt::format("is {}, but the device has {} by its arguments; allowed: 1 to {}",
@@ -49,9 +57,11 @@ std::optional<Finding> check_device(const Config& config, const PortConfig& port
     }
   }
   if (port.mtu + kFrameOverhead > config.memory.mbuf_data_bytes) {
-    return Finding{key + ".mtu", fmt::format("is {}, and a frame of that does not fit memory.mbuf_data_bytes = {}; allowed: at "
-                                             "most {}", port.mtu, config.memory.mbuf_data_bytes,
-                                             config.memory.mbuf_data_bytes - kFrameOverhead)};
+    return Finding{
+        key + ".mtu",
+        fmt::format("is {}, and a frame of that does not fit memory.mbuf_data_bytes = {}; allowed: at "
+                    "most {}",
+                    port.mtu, config.memory.mbuf_data_bytes, config.memory.mbuf_data_bytes - kFrameOverhead)};
   }
   return std::nullopt;
 }
@@ -62,20 +72,24 @@ std::optional<Finding> check_n3(const Config& config, std::set<std::string>& tak
     const N3Config& n3 = config.n3[i];
     const std::string key = fmt::format("n3[{}]", i);
     if (!has_port(config, n3.port)) {
-      return Finding{key + ".port", fmt::format("there is no port '{}'; allowed: {}", printable(n3.port), port_names(config))};
+      return Finding{key + ".port",
+                     fmt::format("there is no port '{}'; allowed: {}", printable(n3.port), port_names(config))};
     }
     if (!taken.insert(n3.port).second) {
-      return Finding{key + ".port", fmt::format("port {} is used twice; allowed: one entry of n3 or air a port", n3.port)};
+      return Finding{key + ".port",
+                     fmt::format("port {} is used twice; allowed: one entry of n3 or air a port", n3.port)};
     }
     if (!n3.ipv4 && !n3.ipv6) return Finding{key, "has no address; allowed: ipv4, ipv6 or both"};
-    for (const auto& [name, own, gateway] : {std::tuple{"ipv4", n3.ipv4, n3.gateway_ipv4}, {"ipv6", n3.ipv6, n3.gateway_ipv6}}) {
+    for (const auto& [name, own, gateway] :
+         {std::tuple{"ipv4", n3.ipv4, n3.gateway_ipv4}, {"ipv6", n3.ipv6, n3.gateway_ipv6}}) {
       if (own && !addresses.insert(own->to_string()).second) {
         return Finding{fmt::format("{}.{}", key, name),
                        fmt::format("{} is the address of another n3 entry; allowed: one of its own", own->to_string())};
       }
       if (!gateway) continue;
       const std::string gateway_key = fmt::format("{}.gateway_{}", key, name);
-      if (!own) return Finding{gateway_key, fmt::format("there is no {} address here; allowed: with {} only", name, name)};
+      if (!own)
+        return Finding{gateway_key, fmt::format("there is no {} address here; allowed: with {} only", name, name)};
       if (*gateway == *own) return Finding{gateway_key, "is our own address; allowed: the next hop's"};
     }
   }
@@ -96,6 +110,19 @@ std::optional<Finding> check_air(const Config& config, std::set<std::string>& ta
   return std::nullopt;
 }
 
+// A packet of the TUN device with all of the air's headers must fit one frame of the air port.
+std::optional<Finding> check_tun(const Config& config) {
+  constexpr unsigned kAirHeaders = 8 + 5 + 3 + 1;  // airhdr, RLC AM with SO, PDCP, SDAP
+  for (const auto& port : config.ports) {
+    if (port.name != config.ue->port || config.ue->tun_mtu + kAirHeaders <= port.mtu) continue;
+    return Finding{"ue.tun_mtu",
+                   fmt::format("is {}, and does not fit port {} with {} octets of headers; allowed: at most its mtu {} "
+                               "less {}",
+                               config.ue->tun_mtu, port.name, kAirHeaders, port.mtu, kAirHeaders)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Finding> check_ports(const Config& config) {
@@ -107,11 +134,16 @@ std::optional<Finding> check_ports(const Config& config) {
   std::set<std::string> taken;
   if (auto finding = check_n3(config, taken)) return finding;
   if (auto finding = check_air(config, taken)) return finding;
-  const std::size_t pools = std::max<std::size_t>(config.workers.size(), 1);
-  const std::size_t pool_bytes = pools * config.memory.mbufs * (config.memory.mbuf_data_bytes + kMbufOverhead);
-  if (pool_bytes > config.memory.megabytes << 20) {
-    return Finding{"memory.megabytes", fmt::format("is {}, but {} worker(s) with {} mbufs each take {}; allowed: more, or fewer mbufs",
-                                                   config.memory.megabytes, pools, config.memory.mbufs, (pool_bytes >> 20) + 1)};
+  const auto& memory = config.memory;
+  const std::size_t pools = config.ports.size() * memory.mbufs * (memory.mbuf_data_bytes + kMbufOverhead);
+  const std::size_t bearers = config.ue ? 0 : config.max_bearers * ran::kHotBytesPerBearer;
+  if (pools + bearers > memory.megabytes << 20) {
+    return Finding{
+        "memory.megabytes",
+        fmt::format(
+            "is {}, but the buffers of {} port(s) take {} MB and the bearers {} MB; allowed: at least {}, or fewer "
+            "mbufs or max_bearers",
+            memory.megabytes, config.ports.size(), pools >> 20, bearers >> 20, ((pools + bearers) >> 20) + 1)};
   }
   return std::nullopt;
 }
@@ -120,12 +152,14 @@ std::optional<Finding> check_references(const Config& config) {
   if (auto finding = check_ports(config)) return finding;
   if (config.ue) {
     if (!has_port(config, config.ue->port)) {
-      return Finding{"ue.port", fmt::format("there is no port '{}'; allowed: {}", printable(config.ue->port), port_names(config))};
+      return Finding{"ue.port",
+                     fmt::format("there is no port '{}'; allowed: {}", printable(config.ue->port), port_names(config))};
     }
     for (const auto& port : config.ports) {
-      if (port.name != config.ue->port) return Finding{"ports." + port.name, "is not used; allowed: the port that ue.port names"};
+      if (port.name != config.ue->port)
+        return Finding{"ports." + port.name, "is not used; allowed: the port that ue.port names"};
     }
-    return std::nullopt;
+    return check_tun(config);
   }
   if (auto finding = check_workers(config)) return finding;
   return check_bearers(config);
@@ -139,7 +173,8 @@ std::string located(const Config& config, const Finding& finding) {
     key.resize(cut == std::string::npos ? 0 : cut);
     at = config.lines.find(key);
   }
-  return fmt::format("{}:{}: {}: {}", config.file, at == config.lines.end() ? 1 : at->second, finding.key, finding.text);
+  return fmt::format("{}:{}: {}: {}", config.file, at == config.lines.end() ? 1 : at->second, finding.key,
+                     finding.text);
 }
 
 }  // namespace splitplane::app

@@ -22,13 +22,15 @@ struct Finding {
 [[nodiscard]] std::optional<Finding> check_workers(const Config& config);
 [[nodiscard]] std::optional<Finding> check_bearers(const Config& config);
 
-// Hugepages free for DPDK, and memory available without them. The roots are parameters so that a test can build its own.
+// Hugepages free for DPDK, and memory available without them. The roots are parameters so that a test can build its
+// own.
 struct MemoryState {
   bool hugetlbfs_mounted = false;
   std::size_t free_hugepage_megabytes = 0;
   std::size_t available_megabytes = 0;
 };
-[[nodiscard]] MemoryState read_memory_state(const std::string& proc_root = "/proc", const std::string& sys_root = "/sys");
+[[nodiscard]] MemoryState read_memory_state(const std::string& proc_root = "/proc",
+                                            const std::string& sys_root = "/sys");
 [[nodiscard]] std::optional<Finding> check_memory(const Config& config, const MemoryState& state);
 
 // Interfaces, privileges, hugepages, cores, control socket, a second instance. Error: one line with file, line and key.

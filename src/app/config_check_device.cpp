@@ -25,14 +25,17 @@ constexpr std::array<DriverRow, 10> kDrivers{{{"net_null", Driver::kNull, ""},
                                               {"net_vhost", Driver::kVhost, "iface"},
                                               {"eth_vhost", Driver::kVhost, "iface"},
                                               {"net_virtio_user", Driver::kVirtioUser, "path"}}};
-constexpr std::array<std::string_view, 10> kDriverNames{"net_null",      "net_ring",        "net_pcap",  "net_memif",
-                                                        "net_tap",       "net_af_packet",   "net_af_xdp", "net_vhost",
-                                                        "eth_vhost",     "net_virtio_user"};
-constexpr std::array<std::string_view, 6> kPcapSources{"rx_pcap", "tx_pcap", "rx_iface", "rx_iface_in", "tx_iface", "iface"};
-constexpr std::size_t kMaxVdevName = 31;  // room for DPDK's own prefixes in RTE_ETH_NAME_MAX_LEN and RTE_MEMZONE_NAMESIZE
+constexpr std::array<std::string_view, 10> kDriverNames{"net_null",  "net_ring",       "net_pcap",   "net_memif",
+                                                        "net_tap",   "net_af_packet",  "net_af_xdp", "net_vhost",
+                                                        "eth_vhost", "net_virtio_user"};
+constexpr std::array<std::string_view, 6> kPcapSources{"rx_pcap",     "tx_pcap",  "rx_iface",
+                                                       "rx_iface_in", "tx_iface", "iface"};
+constexpr std::size_t kMaxVdevName =
+    31;  // room for DPDK's own prefixes in RTE_ETH_NAME_MAX_LEN and RTE_MEMZONE_NAMESIZE
 
 bool hex(std::string_view text, std::size_t digits) {
-  return text.size() == digits && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c); });
+  return text.size() == digits &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c); });
 }
 
 // "0000:3b:00.0" or "3b:00.0": returned with its domain, in lower case.
@@ -66,9 +69,10 @@ std::vector<std::string_view> split(std::string_view text) {
 
 tl::unexpected<Error> unknown_driver(std::string_view name) {
   const auto near = closest(name.substr(0, name.find_last_not_of("0123456789") + 1), kDriverNames);
-  return fail("'{}' is no device known here{}; allowed: a PCI address such as 0000:3b:00.0, or {} with an index, such as "
-              "net_af_packet0,iface=eth1", printable(name), near ? fmt::format(", did you mean '{}'?", *near) : "",
-              comma_list(kDriverNames));
+  return fail(
+      "'{}' is no device known here{}; allowed: a PCI address such as 0000:3b:00.0, or {} with an index, such as "
+      "net_af_packet0,iface=eth1",
+      printable(name), near ? fmt::format(", did you mean '{}'?", *near) : "", comma_list(kDriverNames));
 }
 
 std::optional<Error> missing_arg(const Device& device, std::string_view required) {
@@ -76,7 +80,8 @@ std::optional<Error> missing_arg(const Device& device, std::string_view required
     for (const auto key : kPcapSources) {
       if (device.count(key) != 0) return std::nullopt;
     }
-    return Error{fmt::format("'{}' has no source or sink; allowed: at least one of {}", device.name, comma_list(kPcapSources))};
+    return Error{
+        fmt::format("'{}' has no source or sink; allowed: at least one of {}", device.name, comma_list(kPcapSources))};
   }
   if (required.empty() || device.count(required) == 1) return std::nullopt;
   for (const auto& [key, value] : device.args) {
@@ -86,9 +91,10 @@ std::optional<Error> missing_arg(const Device& device, std::string_view required
                                printable(key), required)};
     }
   }
-  return Error{fmt::format("'{}' needs the argument {}= once; allowed: such as {}0,{}={}", device.name, required,
-                           device.name.substr(0, device.name.find_last_not_of("0123456789") + 1), required,
-                           required == "path" || device.driver == Driver::kVhost ? "/run/splitplane/vf0.sock" : "eth1")};
+  return Error{
+      fmt::format("'{}' needs the argument {}= once; allowed: such as {}0,{}={}", device.name, required,
+                  device.name.substr(0, device.name.find_last_not_of("0123456789") + 1), required,
+                  required == "path" || device.driver == Driver::kVhost ? "/run/splitplane/vf0.sock" : "eth1")};
 }
 
 }  // namespace
@@ -101,7 +107,8 @@ std::optional<std::string> Device::arg(std::string_view key) const {
 }
 
 std::size_t Device::count(std::string_view key) const {
-  return static_cast<std::size_t>(std::count_if(args.begin(), args.end(), [&](const auto& a) { return a.first == key; }));
+  return static_cast<std::size_t>(
+      std::count_if(args.begin(), args.end(), [&](const auto& a) { return a.first == key; }));
 }
 
 std::optional<unsigned> Device::queues() const {
@@ -118,7 +125,8 @@ std::optional<unsigned> Device::queues() const {
 Expected<Device> parse_device(std::string_view text) {
   for (const char c : text) {
     if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) {
-      return fail("'{}' holds a space or control character; allowed: DPDK's form, name,key=value,key=value", printable(text));
+      return fail("'{}' holds a space or control character; allowed: DPDK's form, name,key=value,key=value",
+                  printable(text));
     }
   }
   const auto parts = split(text);
@@ -144,8 +152,8 @@ Expected<Device> parse_device(std::string_view text) {
     device.args.emplace_back(parts[i].substr(0, equals), parts[i].substr(equals + 1));
   }
   if (auto error = missing_arg(device, required)) return tl::unexpected(*std::move(error));
-  const bool kernel_interface = device.driver == Driver::kAfPacket || device.driver == Driver::kAfXdp ||
-                                device.driver == Driver::kTap;
+  const bool kernel_interface =
+      device.driver == Driver::kAfPacket || device.driver == Driver::kAfXdp || device.driver == Driver::kTap;
   if (const auto iface = device.arg("iface"); iface && kernel_interface && iface->size() > 15) {
     return fail("interface name '{}' is too long; allowed: at most 15 octets", printable(*iface));
   }

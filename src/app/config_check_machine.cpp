@@ -1,5 +1,6 @@
 // What a configuration asks of this machine: interfaces, privileges, hugepages, cores, the control socket. Only looks;
 // starts and leaves nothing.
+#include <linux/capability.h>
 #include <net/if.h>
 #include <sched.h>
 #include <sys/stat.h>
@@ -9,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <linux/capability.h>
 #include <sstream>
 
 #include "app/cli_suggest.h"
@@ -45,7 +45,8 @@ std::optional<std::string> missing_capability(const Device& device) {
       if (!net_admin) return "net_tap needs CAP_NET_ADMIN";
       break;
     case Driver::kPcap:
-      if (!net_raw && (device.count("iface") || device.count("rx_iface") || device.count("tx_iface") || device.count("rx_iface_in"))) {
+      if (!net_raw && (device.count("iface") || device.count("rx_iface") || device.count("tx_iface") ||
+                       device.count("rx_iface_in"))) {
         return "net_pcap on an interface needs CAP_NET_RAW";
       }
       break;
@@ -68,24 +69,29 @@ std::string interfaces_here() {
 
 // Interfaces and files that the device's arguments name.
 std::optional<std::string> missing_thing(const Device& device) {
-  const bool kernel = device.driver == Driver::kAfPacket || device.driver == Driver::kAfXdp || device.driver == Driver::kPcap;
+  const bool kernel =
+      device.driver == Driver::kAfPacket || device.driver == Driver::kAfXdp || device.driver == Driver::kPcap;
   for (const auto& [key, value] : device.args) {
     const bool interface = kernel && (key == "iface" || key == "rx_iface" || key == "tx_iface" || key == "rx_iface_in");
     if (interface && ::if_nametoindex(value.c_str()) == 0) {
-      return fmt::format("there is no interface '{}' in this network namespace; allowed: {}", printable(value), interfaces_here());
+      return fmt::format("there is no interface '{}' in this network namespace; allowed: {}", printable(value),
+                         interfaces_here());
     }
     if (device.driver == Driver::kPcap && key == "rx_pcap" && ::access(value.c_str(), R_OK) != 0) {
-      return fmt::format("file {} cannot be read: {}; allowed: a pcap file", printable(value, 120), std::strerror(errno));
+      return fmt::format("file {} cannot be read: {}; allowed: a pcap file", printable(value, 120),
+                         std::strerror(errno));
     }
-    const bool parent = (device.driver == Driver::kPcap && key == "tx_pcap") || (device.driver == Driver::kVhost && key == "iface");
+    const bool parent =
+        (device.driver == Driver::kPcap && key == "tx_pcap") || (device.driver == Driver::kVhost && key == "iface");
     const std::string directory = std::filesystem::path(value).parent_path().string();
     if (parent && ::access(directory.empty() ? "." : directory.c_str(), W_OK) != 0) {
-      return fmt::format("{} cannot be made there: {}; allowed: a path in a directory we may write", printable(value, 120),
-                         std::strerror(errno));
+      return fmt::format("{} cannot be made there: {}; allowed: a path in a directory we may write",
+                         printable(value, 120), std::strerror(errno));
     }
     const bool server = device.arg("server").value_or("0") == "1";
     if (device.driver == Driver::kVirtioUser && key == "path" && !server && ::access(value.c_str(), F_OK) != 0) {
-      return fmt::format("{}: {}; allowed: the socket of a running vhost device", printable(value, 120), std::strerror(errno));
+      return fmt::format("{}: {}; allowed: the socket of a running vhost device", printable(value, 120),
+                         std::strerror(errno));
     }
   }
   if (device.driver == Driver::kMemif && device.arg("role") == "server" && device.arg("socket-abstract") == "no" &&
@@ -119,7 +125,8 @@ std::optional<Finding> check_devices(const Config& config) {
 std::optional<Finding> check_core(const std::string& key, unsigned core) {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0 || (core < CPU_SETSIZE && CPU_ISSET(core, &set))) return std::nullopt;
+  if (::sched_getaffinity(0, sizeof set, &set) != 0 || (core < CPU_SETSIZE && CPU_ISSET(core, &set)))
+    return std::nullopt;
   std::vector<int> usable;
   for (int i = 0; i < CPU_SETSIZE; ++i) {
     if (CPU_ISSET(i, &set)) usable.push_back(i);
@@ -157,7 +164,8 @@ MemoryState read_memory_state(const std::string& proc_root, const std::string& s
   }
   std::ifstream meminfo(proc_root + "/meminfo");
   for (std::string line; std::getline(meminfo, line);) {
-    if (line.starts_with("MemAvailable:")) state.available_megabytes = std::strtoull(line.c_str() + 13, nullptr, 10) >> 10;
+    if (line.starts_with("MemAvailable:"))
+      state.available_megabytes = std::strtoull(line.c_str() + 13, nullptr, 10) >> 10;
   }
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(sys_root + "/kernel/mm/hugepages", error)) {
@@ -175,27 +183,31 @@ std::optional<Finding> check_memory(const Config& config, const MemoryState& sta
   const bool enough = state.hugetlbfs_mounted && state.free_hugepage_megabytes >= memory.megabytes;
   if (memory.hugepages == MemoryConfig::Hugepages::kRequire) {
     if (!state.hugetlbfs_mounted) {
-      return Finding{"memory.hugepages", "no hugetlbfs is mounted; allowed: mount one (make setup does), or hugepages: auto"};
+      return Finding{"memory.hugepages",
+                     "no hugetlbfs is mounted; allowed: mount one (make setup does), or hugepages: auto"};
     }
     if (!enough) {
-      return Finding{"memory.hugepages", fmt::format("{} MB of hugepages are free, and memory.megabytes is {}; allowed: reserve more "
-                                                     "(make setup does), or hugepages: auto",
-                                                     state.free_hugepage_megabytes, memory.megabytes)};
+      return Finding{"memory.hugepages",
+                     fmt::format("{} MB of hugepages are free, and memory.megabytes is {}; allowed: reserve more "
+                                 "(make setup does), or hugepages: auto",
+                                 state.free_hugepage_megabytes, memory.megabytes)};
     }
     return std::nullopt;
   }
   const bool without = memory.hugepages == MemoryConfig::Hugepages::kNever || !enough;
   if (without && state.available_megabytes < memory.megabytes) {
-    return Finding{"memory.megabytes", fmt::format("is {}, but {} MB are available; allowed: at most that", memory.megabytes,
-                                                   state.available_megabytes)};
+    return Finding{"memory.megabytes", fmt::format("is {}, but {} MB are available; allowed: at most that",
+                                                   memory.megabytes, state.available_megabytes)};
   }
   return std::nullopt;
 }
 
 Expected<void> check_machine(const Config& config) {
   if (const int pid = InstanceLock::holder(config.file_prefix); pid != 0) {
-    return fail("{}", located(config, {"file_prefix", fmt::format("'{}' is in use by a running instance (process {}); allowed: stop "
-                                                                  "that one, or another file_prefix", config.file_prefix, pid)}));
+    return fail("{}", located(config, {"file_prefix",
+                                       fmt::format("'{}' is in use by a running instance (process {}); allowed: stop "
+                                                   "that one, or another file_prefix",
+                                                   config.file_prefix, pid)}));
   }
   for (const auto check : {check_cores, check_devices, check_control}) {
     if (const auto finding = check(config)) return fail("{}", located(config, *finding));

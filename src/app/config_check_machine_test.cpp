@@ -27,9 +27,11 @@ class CheckMachine : public ::testing::Test {
   void TearDown() override { fs::remove_all(directory_); }
 
   Config parse(const std::string& device, const std::string& core = "0", const std::string& more = "") {
-    const auto config = parse_config(fmt::format("file_prefix: {}\ncontrol: {}/c.sock\nports:\n  p:\n    device: {}\n"
-                                                 "workers:\n  w:\n    function: l2fwd\n    core: {}\n    rx: p\n    tx: p\n{}",
-                                                 prefix_, directory_, device, core, more), "t.yaml");
+    const auto config =
+        parse_config(fmt::format("file_prefix: {}\ncontrol: {}/c.sock\nports:\n  p:\n    device: {}\n"
+                                 "workers:\n  w:\n    function: l2fwd\n    core: {}\n    rx: p\n    tx: p\n{}",
+                                 prefix_, directory_, device, core, more),
+                     "t.yaml");
     EXPECT_TRUE(config) << config.error().message;
     return config.value_or(Config{});
   }
@@ -47,7 +49,8 @@ TEST_F(CheckMachine, a_device_that_needs_nothing_is_good_and_leaves_nothing) {
 
 TEST_F(CheckMachine, a_missing_interface_is_named_with_its_line) {
   EXPECT_THAT(error(parse("net_af_packet0,iface=no-such-iface")),
-              AllOf(StartsWith("t.yaml:5: ports.p.device: there is no interface 'no-such-iface'"), HasSubstr("allowed: "), HasSubstr("lo")));
+              AllOf(StartsWith("t.yaml:5: ports.p.device: there is no interface 'no-such-iface'"),
+                    HasSubstr("allowed: "), HasSubstr("lo")));
 }
 
 TEST_F(CheckMachine, a_missing_file_socket_or_pci_device_is_named) {
@@ -82,7 +85,8 @@ TEST_F(CheckMachine, a_second_instance_is_refused) {
   const Config config = parse("net_null0");
   const auto lock = InstanceLock::acquire(prefix_);
   ASSERT_TRUE(lock) << lock.error().message;
-  EXPECT_THAT(error(config), AllOf(StartsWith("t.yaml:1: file_prefix: "), HasSubstr(fmt::format("(process {})", ::getpid()))));
+  EXPECT_THAT(error(config),
+              AllOf(StartsWith("t.yaml:1: file_prefix: "), HasSubstr(fmt::format("(process {})", ::getpid()))));
 }
 
 TEST_F(CheckMachine, hugepages_that_are_required_must_be_free) {

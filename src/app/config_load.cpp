@@ -1,6 +1,7 @@
 #include "app/config_load.h"
 
 #include <sys/stat.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <array>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "app/cli_suggest.h"
 #include "app/config_check.h"
@@ -19,9 +21,9 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxControlPath = 107;  // sockaddr_un::sun_path less its NUL
-constexpr std::array<std::string_view, 12> kTopKeys{"file_prefix", "control", "log_level", "instance", "max_bearers",
-                                                    "memory",      "ports",   "n3",        "air",      "workers",
-                                                    "bearers",     "ue"};
+constexpr std::array<std::string_view, 12> kTopKeys{"file_prefix", "control", "log_level", "instance",
+                                                    "max_bearers", "memory",  "ports",     "n3",
+                                                    "air",         "workers", "bearers",   "ue"};
 constexpr std::array<std::string_view, 4> kLogLevels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 3> kHugepages{"auto", "require", "never"};
 constexpr std::array<std::string_view, 4> kMemoryKeys{"hugepages", "megabytes", "mbufs", "mbuf_data_bytes"};
@@ -29,7 +31,8 @@ constexpr std::array<std::string_view, 7> kPortKeys{"device",         "rx_queues
                                                     "tx_descriptors", "mtu",       "promiscuous"};
 constexpr std::array<std::string_view, 6> kN3Keys{"port", "ipv4", "ipv6", "gateway_ipv4", "gateway_ipv6", "peer_mac"};
 constexpr std::array<std::string_view, 2> kAirKeys{"port", "peer_mac"};
-constexpr std::array<std::string_view, 6> kUeKeys{"port", "tun", "gnb_control", "peer_mac", "core", "policy"};
+constexpr std::array<std::string_view, 8> kUeKeys{"port",        "tun",      "tun_mtu", "default_route",
+                                                  "gnb_control", "peer_mac", "core",    "policy"};
 
 std::string read_path(const YamlValue& value) {
   const std::string allowed = fmt::format("a path of 1 to {} octets", kMaxControlPath);
@@ -41,7 +44,8 @@ std::string read_path(const YamlValue& value) {
 MemoryConfig read_memory(const YamlValue& value) {
   const YamlMap map = value.map(kMemoryKeys);
   MemoryConfig memory;
-  if (const auto v = map.find("hugepages")) memory.hugepages = static_cast<MemoryConfig::Hugepages>(v->one_of(kHugepages));
+  if (const auto v = map.find("hugepages"))
+    memory.hugepages = static_cast<MemoryConfig::Hugepages>(v->one_of(kHugepages));
   map.read("megabytes", memory.megabytes, 32, 1U << 20);
   map.read("mbufs", memory.mbufs, 1023, (1U << 22) - 1);
   map.read("mbuf_data_bytes", memory.mbuf_data_bytes, 128, 65000);
@@ -113,6 +117,8 @@ UeConfig read_ue(const YamlValue& value) {
   UeConfig ue;
   ue.port = map.required("port").text("the name of a port");
   if (const auto v = map.find("tun")) ue.tun = v->name(15);
+  map.read("tun_mtu", ue.tun_mtu, 576, 9000);
+  map.read("default_route", ue.default_route);
   ue.gnb_control = read_path(map.required("gnb_control"));
   map.read("peer_mac", ue.peer_mac);
   map.read("core", ue.core, 0, 1023);
@@ -130,14 +136,16 @@ void read_document(const YAML::Node& document, Config& config) {
   if (const auto v = map.find("max_bearers")) {
     config.max_bearers = v->integer(ran::kShards, std::uint64_t{ran::kShards} << ran::kIndexBits);
     if (config.max_bearers % ran::kShards != 0) {
-      v->refuse(fmt::format("{} cannot be shared evenly", config.max_bearers), fmt::format("a multiple of {}", ran::kShards));
+      v->refuse(fmt::format("{} cannot be shared evenly", config.max_bearers),
+                fmt::format("a multiple of {}", ran::kShards));
     }
   }
   if (const auto v = map.find("memory")) config.memory = read_memory(*v);
   config.ports = read_ports(map.required("ports"));
   if (const auto v = map.find("ue")) {
     config.ue = read_ue(*v);
-    constexpr std::array<std::string_view, 6> kUeTopKeys{"file_prefix", "control", "log_level", "memory", "ports", "ue"};
+    constexpr std::array<std::string_view, 6> kUeTopKeys{"file_prefix", "control", "log_level",
+                                                         "memory",      "ports",   "ue"};
     map.only(kUeTopKeys, "does not belong in a file for `splitplane ue`");
     return;
   }
@@ -149,8 +157,9 @@ void read_document(const YAML::Node& document, Config& config) {
 
 Expected<std::string> read_file(const std::string& path) {
   const std::string name = printable(path, 200);
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return fail("{}: cannot be read: {}; allowed: a YAML file", name, std::strerror(errno));
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0)
+    return fail("{}: cannot be read: {}; allowed: a YAML file", name, std::strerror(errno));
   if (!S_ISREG(info.st_mode)) {
     return fail("{}: is {}; allowed: a YAML file", name, S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
   }
@@ -163,25 +172,47 @@ Expected<std::string> read_file(const std::string& path) {
   return text;
 }
 
+// The line of a second document in the text, 0 if there is none. Not YAML::LoadAll: yaml-cpp 0.7 never comes back from
+// it when a document begins with a comma (its issue 1040), since it takes nothing from the text and finds a document
+// again.
+int second_document(const std::string& text) {
+  class Starts : public YAML::EventHandler {
+   public:
+    int line = 0;
+    void OnDocumentStart(const YAML::Mark& mark) override { line = mark.line + 1; }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+  } starts;
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  return parser.HandleNextDocument(starts) && parser.HandleNextDocument(starts) ? starts.line : 0;
+}
+
 }  // namespace
 
 Expected<Config> parse_config(const std::string& text, const std::string& file) {
   Config config;
   config.file = printable(file, 200);
   try {
-    const auto documents = YAML::LoadAll(text);
-    if (documents.empty() || documents[0].IsNull()) {
+    if (const int line = second_document(text); line > 0) {
+      return fail("{}:{}: file: something stands behind the end of the YAML document; allowed: one document",
+                  config.file, line);
+    }
+    const YAML::Node document = YAML::Load(text);
+    if (document.IsNull())
       return fail("{}:1: file: is empty; allowed: a configuration (see config/demo.yaml)", config.file);
-    }
-    if (documents.size() > 1) {
-      return fail("{}:{}: file: holds more than one YAML document; allowed: one", config.file, documents[1].Mark().line + 1);
-    }
-    read_document(documents[0], config);
+    read_document(document, config);
   } catch (const Refusal& refusal) {
     return fail("{}:{}: {}: {}", config.file, refusal.line, refusal.key.empty() ? "file" : refusal.key, refusal.text);
   } catch (const YAML::Exception& error) {
-    return fail("{}:{}: file: is no YAML: {}; allowed: YAML 1.2", config.file, error.mark.is_null() ? 1 : error.mark.line + 1,
-                printable(error.msg, 120));
+    return fail("{}:{}: file: is no YAML: {}; allowed: YAML 1.2", config.file,
+                error.mark.is_null() ? 1 : error.mark.line + 1, printable(error.msg, 120));
   }
   if (const auto finding = check_references(config)) return fail("{}", located(config, *finding));
   return config;

@@ -90,8 +90,10 @@ TEST(ConfigLoad, control_defaults_to_the_runtime_directory) {
 }
 
 TEST(ConfigLoad, what_is_no_readable_file_is_refused_in_one_line) {
-  for (const auto& [path, why] : {std::pair{"/no/such/file.yaml", "No such file or directory"}, {"/tmp", "is a directory"},
-                                  {"/dev/null", "no regular file"}, {"", "No such file or directory"}}) {
+  for (const auto& [path, why] : {std::pair{"/no/such/file.yaml", "No such file or directory"},
+                                  {"/tmp", "is a directory"},
+                                  {"/dev/null", "no regular file"},
+                                  {"", "No such file or directory"}}) {
     const auto config = load_config(path);
     ASSERT_FALSE(config) << path;
     EXPECT_THAT(config.error().message, HasSubstr(why));
@@ -144,9 +146,11 @@ TEST(ConfigLoad, random_mutations_give_a_value_or_one_line) {
   }
 }
 
-TEST(ConfigLoad, deep_nesting_and_recursion_are_refused) {
+TEST(ConfigLoad, deep_nesting_recursion_and_a_leading_comma_come_back) {
   expect_value_or_one_line(std::string(100000, '['));
   expect_value_or_one_line(std::string(20000, '{'));
+  for (const char* comma : {",", ",a", "\n,\n", "a: 1\n...\n,", "---\n,", "- [(\n,\n)]\n,"})
+    expect_value_or_one_line(comma);
   expect_value_or_one_line("ports: &a {p: *a}\nworkers: *a\n");
   expect_value_or_one_line("a: &a [x,x]\nb: &b [*a,*a]\nports: &c [*b,*b]\nworkers: [*c,*c]\n");
   std::string deep;

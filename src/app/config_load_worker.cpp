@@ -8,12 +8,14 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::array<std::string_view, 11> kWorkerKeys{"core", "function", "features", "n3", "air",   "rx",
-                                                       "tx",   "queue",    "shards",   "to", "policy"};
-constexpr std::array<std::string_view, 8> kGnbKeys{"core", "function", "features", "n3", "air", "queue", "shards", "policy"};
+constexpr std::array<std::string_view, 12> kWorkerKeys{"core", "function", "features", "n3", "air",  "rx",
+                                                       "tx",   "queue",    "shards",   "to", "from", "policy"};
+constexpr std::array<std::string_view, 8> kGnbKeys{"core", "function", "features", "n3",
+                                                   "air",  "queue",    "shards",   "policy"};
 constexpr std::array<std::string_view, 6> kL2fwdKeys{"core", "function", "rx", "tx", "queue", "policy"};
 constexpr std::array<std::string_view, 6> kDispatchKeys{"core", "function", "n3", "air", "to", "policy"};
-constexpr std::array<std::string_view, 3> kFunctions{"gnb", "l2fwd", "dispatch"};
+constexpr std::array<std::string_view, 4> kCopiesKeys{"core", "function", "from", "policy"};
+constexpr std::array<std::string_view, 4> kFunctions{"gnb", "l2fwd", "dispatch", "copies"};  // as in WorkerConfig
 constexpr std::array<std::string_view, 2> kPolicies{"busy", "yield"};
 constexpr std::array<std::string_view, 3> kPolicyKeys{"kind", "empty_rounds", "sleep_us"};
 constexpr std::array<std::string_view, 11> kBearerKeys{"count", "upf",      "ul_teid", "qfi",     "rlc",  "pdcp_sn",
@@ -27,6 +29,8 @@ Keys keys_of(WorkerConfig::Function function) {
       return kL2fwdKeys;
     case WorkerConfig::Function::kDispatch:
       return kDispatchKeys;
+    case WorkerConfig::Function::kCopies:
+      return kCopiesKeys;
     default:
       return kGnbKeys;
   }
@@ -46,7 +50,17 @@ void read_shards(const YamlValue& value, WorkerConfig& worker) {
   }
 }
 
-std::string port_name(const YamlMap& map, std::string_view key) { return map.required(key).text("the name of a port"); }
+std::vector<std::string> worker_names(const YamlMap& map, std::string_view key) {
+  const YamlValue value = map.required(key);
+  std::vector<std::string> names;
+  for (const auto& item : value.list()) names.push_back(item.text("the name of a gnb worker"));
+  if (names.empty()) value.refuse("is empty", "the names of gnb workers");
+  return names;
+}
+
+std::string port_name(const YamlMap& map, std::string_view key) {
+  return map.required(key).text("the name of a port");
+}
 
 WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
   const YamlMap map = value.map(kWorkerKeys);
@@ -63,11 +77,14 @@ WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
     worker.tx = port_name(map, "tx");
     return worker;
   }
+  if (worker.function == WorkerConfig::Function::kCopies) {
+    worker.from = worker_names(map, "from");
+    return worker;
+  }
   worker.n3 = port_name(map, "n3");
   worker.air = port_name(map, "air");
   if (worker.function == WorkerConfig::Function::kDispatch) {
-    for (const auto& item : map.required("to").list()) worker.to.push_back(item.text("the name of a gnb worker"));
-    if (worker.to.empty()) map.required("to").refuse("is empty", "the names of gnb workers");
+    worker.to = worker_names(map, "to");
     return worker;
   }
   if (const auto v = map.find("features")) {
@@ -90,7 +107,8 @@ BearerGroupConfig read_group(const YamlValue& value) {
   }
   if (const auto v = map.find("pdcp_sn")) {
     bearer.pdcp_sn_bits = static_cast<std::uint8_t>(v->integer(12, 18));
-    if (bearer.pdcp_sn_bits != 12 && bearer.pdcp_sn_bits != 18) v->refuse(fmt::format("is {}", bearer.pdcp_sn_bits), "12, 18");
+    if (bearer.pdcp_sn_bits != 12 && bearer.pdcp_sn_bits != 18)
+      v->refuse(fmt::format("is {}", bearer.pdcp_sn_bits), "12, 18");
   }
   if (const auto v = map.find("sdap")) {
     if (v->is_bool()) {

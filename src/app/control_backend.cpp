@@ -4,14 +4,26 @@ namespace splitplane::app {
 namespace {
 
 // A command without bearers of its own answers so.
-tl::unexpected<Error> no_bearers() { return fail("this command has no bearers; allowed: stats, stop, ping"); }
+tl::unexpected<Error> no_bearers() {
+  return fail("this command has no bearers; allowed: stats, stop, ping");
+}
 
 }  // namespace
 
-Expected<ran::BearerConfig> ControlBackend::add_bearer(const ran::BearerConfig&, std::optional<unsigned>) { return no_bearers(); }
-Expected<ran::BearerConfig> ControlBackend::modify_bearer(BearerId, const BearerPatch&) { return no_bearers(); }
-Expected<bool> ControlBackend::release_bearer(BearerId) { return no_bearers(); }
-Expected<BearerView> ControlBackend::show_bearer(BearerId) { return no_bearers(); }
-Expected<std::vector<BearerView>> ControlBackend::list_bearers(std::uint32_t, std::size_t) { return no_bearers(); }
+Expected<ran::BearerConfig> ControlBackend::add_bearer(const ran::BearerConfig&, std::optional<unsigned>) {
+  return no_bearers();
+}
+Expected<ran::BearerConfig> ControlBackend::modify_bearer(BearerId, const BearerPatch&) {
+  return no_bearers();
+}
+Expected<bool> ControlBackend::release_bearer(BearerId) {
+  return no_bearers();
+}
+Expected<BearerView> ControlBackend::show_bearer(BearerId) {
+  return no_bearers();
+}
+Expected<std::vector<BearerView>> ControlBackend::list_bearers(std::uint32_t, std::size_t) {
+  return no_bearers();
+}
 
 }  // namespace splitplane::app

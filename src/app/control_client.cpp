@@ -14,7 +14,8 @@ constexpr std::size_t kMaxReplyBytes = std::size_t{16} << 20;
 
 Error broken(int error) {
   if (error == EAGAIN) return {"no answer on the control socket in time"};
-  return {fmt::format("connection on the control socket broke: {}", error == 0 ? "closed by the other end" : std::strerror(error))};
+  return {fmt::format("connection on the control socket broke: {}",
+                      error == 0 ? "closed by the other end" : std::strerror(error))};
 }
 
 }  // namespace
@@ -37,7 +38,8 @@ Expected<std::string> ControlClient::read_line() {
       in_.erase(0, end + 1);
       return line;
     }
-    if (in_.size() > kMaxReplyBytes) return fail("the answer on the control socket is longer than {} octets", kMaxReplyBytes);
+    if (in_.size() > kMaxReplyBytes)
+      return fail("the answer on the control socket is longer than {} octets", kMaxReplyBytes);
     char chunk[64 * 1024];
     const ssize_t n = ::recv(fd_.get(), chunk, sizeof chunk, 0);
     if (n < 0 && errno == EINTR) continue;
@@ -49,7 +51,8 @@ Expected<std::string> ControlClient::read_line() {
 Expected<Json> ControlClient::call(const std::string& method, const Json& params) {
   const std::uint64_t id = next_id_++;
   const std::string line =
-      Json{{"id", id}, {"method", method}, {"params", params}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+      Json{{"id", id}, {"method", method}, {"params", params}}.dump(-1, ' ', false, Json::error_handler_t::replace) +
+      "\n";
   for (std::size_t sent = 0; sent < line.size();) {
     const ssize_t n = ::send(fd_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;

@@ -18,8 +18,8 @@ class ControlClient {
                                                        std::chrono::milliseconds timeout = std::chrono::seconds(30));
   // The result of one request, or the server's error.
   [[nodiscard]] Expected<Json> call(const std::string& method, const Json& params = Json::object());
-  // Calls `visit` with every bearer after identity `after`, page by page, at most `limit` of them. Returns the identity to
-  // go on from, 0 if that was the last.
+  // Calls `visit` with every bearer after identity `after`, page by page, at most `limit` of them. Returns the identity
+  // to go on from, 0 if that was the last.
   [[nodiscard]] Expected<std::uint32_t> for_each_bearer(std::uint32_t after, std::size_t limit,
                                                         const std::function<void(const Json&)>& visit);
 

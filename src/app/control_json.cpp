@@ -20,14 +20,10 @@ const Json kEmptyObject = Json::object();
 }  // namespace
 
 Json to_json(const ran::BearerConfig& bearer) {
-  Json json{{"id", bearer.id.value},
-            {"shard", ran::shard_of(bearer.id.value).value},
-            {"upf", bearer.upf.to_string()},
-            {"ul_teid", bearer.uplink_teid.value},
-            {"qfi", bearer.qfi.value},
-            {"rlc", ran::rlc_name(bearer.rlc_mode, bearer.rlc_sn_bits)},
-            {"pdcp_sn", bearer.pdcp_sn_bits},
-            {"sdap", {{"dl", bearer.sdap_header_dl}, {"ul", bearer.sdap_header_ul}}},
+  Json json{{"id", bearer.id.value},          {"shard", ran::shard_of(bearer.id.value).value},
+            {"upf", bearer.upf.to_string()},  {"ul_teid", bearer.uplink_teid.value},
+            {"qfi", bearer.qfi.value},        {"rlc", ran::rlc_name(bearer.rlc_mode, bearer.rlc_sn_bits)},
+            {"pdcp_sn", bearer.pdcp_sn_bits}, {"sdap", {{"dl", bearer.sdap_header_dl}, {"ul", bearer.sdap_header_ul}}},
             {"poll_pdu", bearer.poll_pdu}};
   if (bearer.ue_ipv4) json["ue_ipv4"] = bearer.ue_ipv4->to_string();
   if (bearer.ue_ipv6) json["ue_ipv6"] = bearer.ue_ipv6->to_string();
@@ -116,7 +112,8 @@ std::optional<std::string> Params::fault() {
   for (const auto& [key, value] : json_->items()) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     const auto near = closest(key, known_);
-    return fmt::format("{}: unknown{}; allowed: {}", printable(key), near ? fmt::format(", did you mean '{}'?", *near) : "",
+    return fmt::format("{}: unknown{}; allowed: {}", printable(key),
+                       near ? fmt::format(", did you mean '{}'?", *near) : "",
                        known_.empty() ? "nothing" : comma_list(known_));
   }
   return std::nullopt;
@@ -128,7 +125,8 @@ ran::BearerConfig read_bearer(Params& params) {
   params.require("ul_teid");
   if (const auto v = params.integer("id", 0, 0xffffffff)) bearer.id.value = static_cast<std::uint32_t>(*v);
   if (const auto v = params.address("upf")) bearer.upf = *v;
-  if (const auto v = params.integer("ul_teid", 1, 0xffffffff)) bearer.uplink_teid.value = static_cast<std::uint32_t>(*v);
+  if (const auto v = params.integer("ul_teid", 1, 0xffffffff))
+    bearer.uplink_teid.value = static_cast<std::uint32_t>(*v);
   if (const auto v = params.integer("qfi", 0, 63)) bearer.qfi.value = static_cast<std::uint8_t>(*v);
   if (const auto v = params.text("rlc")) {
     // An unknown name leaves a combination that ran::refuse names.
@@ -158,7 +156,8 @@ BearerPatch read_patch(Params& params) {
 Expected<ran::BearerConfig> bearer_from_json(const Json& json) {
   Json known = json;
   if (known.is_object()) {
-    for (const char* key : {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "rlc_tx_next", "pdcp_rx_next", "rlc_rx_next"}) {
+    for (const char* key :
+         {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "rlc_tx_next", "pdcp_rx_next", "rlc_rx_next"}) {
       known.erase(key);
     }
   }

@@ -21,11 +21,14 @@ Expected<Json> add(Params& params, ControlBackend& backend) {
   if (const auto fault = params.fault()) return fail("{}", *fault);
   if (const auto wrong = ran::refuse(group.first)) return fail("{}", *wrong);
   if (group.first.id.value != 0 && group.count != 1) return fail("id: allowed with count 1 only");
-  if (bearer_at(group, group.count - 1).uplink_teid < group.first.uplink_teid) return fail("ul_teid: with this count it runs past 0xffffffff");
+  if (bearer_at(group, group.count - 1).uplink_teid < group.first.uplink_teid)
+    return fail("ul_teid: with this count it runs past 0xffffffff");
   Json first, last;
   for (std::size_t i = 0; i < group.count; ++i) {
     const auto added = backend.add_bearer(bearer_at(group, i), group.shard);
-    if (!added) return i == 0 ? fail("{}", added.error().message) : fail("after {} of {}: {}", i, group.count, added.error().message);
+    if (!added)
+      return i == 0 ? fail("{}", added.error().message)
+                    : fail("after {} of {}: {}", i, group.count, added.error().message);
     if (i == 0) first = to_json(*added);
     if (i + 1 == group.count) last = to_json(*added);
   }
@@ -105,7 +108,8 @@ Expected<Json> call(const Json& request, ControlBackend& backend, const std::fun
     return fail("id: allowed is an integer or a text");
   }
   for (const auto& [key, value] : request.items()) {
-    if (key != "id" && key != "method" && key != "params") return fail("{}: unknown; allowed: id, method, params", printable(key));
+    if (key != "id" && key != "method" && key != "params")
+      return fail("{}: unknown; allowed: id, method, params", printable(key));
   }
   if (!method) return fail("{}", members.fault().value_or("method: is missing"));
   static const Json kNone;
@@ -119,19 +123,24 @@ Expected<Json> call(const Json& request, ControlBackend& backend, const std::fun
     if (row.name == *method) return row.run(params, backend);
   }
   const auto near = closest(*method, kMethodNames);
-  return fail("method '{}' is unknown{}; allowed: {}", printable(*method), near ? fmt::format(", did you mean '{}'?", *near) : "",
-              comma_list(kMethodNames));
+  return fail("method '{}' is unknown{}; allowed: {}", printable(*method),
+              near ? fmt::format(", did you mean '{}'?", *near) : "", comma_list(kMethodNames));
 }
 
-std::string text_of(const Json& reply) { return reply.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string text_of(const Json& reply) {
+  return reply.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace
 
-std::string error_reply(const std::string& sentence) { return text_of({{"id", nullptr}, {"error", sentence}}); }
+std::string error_reply(const std::string& sentence) {
+  return text_of({{"id", nullptr}, {"error", sentence}});
+}
 
 std::string answer(std::string_view line, ControlBackend& backend, const std::function<void()>& stop) {
   const Json request = Json::parse(line, nullptr, false);
-  if (!request.is_object()) return error_reply("no request; allowed is one JSON object a line, such as {\"id\":1,\"method\":\"ping\"}");
+  if (!request.is_object())
+    return error_reply("no request; allowed is one JSON object a line, such as {\"id\":1,\"method\":\"ping\"}");
   Expected<Json> result = Json{};
   try {
     result = call(request, backend, stop);

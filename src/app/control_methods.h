@@ -13,8 +13,8 @@ namespace splitplane::app {
 inline constexpr std::size_t kMaxBearersPerRequest = 65536;
 inline constexpr std::size_t kMaxListLimit = 1000;
 
-// The reply to a line, without its newline: {"id":..., "result":...} or {"id":..., "error":"one sentence"}. Whatever the
-// line holds, there is a reply. `stop` is called for the method stop.
+// The reply to a line, without its newline: {"id":..., "result":...} or {"id":..., "error":"one sentence"}. Whatever
+// the line holds, there is a reply. `stop` is called for the method stop.
 [[nodiscard]] std::string answer(std::string_view line, ControlBackend& backend, const std::function<void()>& stop);
 [[nodiscard]] std::string error_reply(const std::string& sentence);
 

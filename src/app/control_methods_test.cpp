@@ -17,14 +17,25 @@ class ControlMethods : public ::testing::Test {
   Json ask(const std::string& line) {
     return Json::parse(answer(line, backend_, [this] { ++stops_; }));
   }
-  Json call(const std::string& method, const Json& params) { return ask(Json{{"id", 7}, {"method", method}, {"params", params}}.dump()); }
-  std::string error(const std::string& method, const Json& params) { return call(method, params).value("error", "(no error)"); }
+  Json call(const std::string& method, const Json& params) {
+    return ask(Json{{"id", 7}, {"method", method}, {"params", params}}.dump());
+  }
+  std::string error(const std::string& method, const Json& params) {
+    return call(method, params).value("error", "(no error)");
+  }
   MemoryBackend backend_;
   int stops_ = 0;
 };
 
-const Json kBearer{{"upf", "10.100.0.2"}, {"ul_teid", 0x1001}, {"rlc", "am12"}, {"pdcp_sn", 12}, {"ue_ipv4", "10.45.0.254"},
-                   {"ue_ipv6", "fd00:45::2"}, {"qfi", 5}, {"poll_pdu", 16}, {"sdap", {{"dl", true}, {"ul", false}}}};
+const Json kBearer{{"upf", "10.100.0.2"},
+                   {"ul_teid", 0x1001},
+                   {"rlc", "am12"},
+                   {"pdcp_sn", 12},
+                   {"ue_ipv4", "10.45.0.254"},
+                   {"ue_ipv6", "fd00:45::2"},
+                   {"qfi", 5},
+                   {"poll_pdu", 16},
+                   {"sdap", {{"dl", true}, {"ul", false}}}};
 
 TEST_F(ControlMethods, a_bearer_comes_back_as_it_went_in) {
   const Json added = call("bearer.add", kBearer)["result"]["first"];
@@ -136,11 +147,12 @@ TEST_F(ControlMethods, every_wrong_parameter_is_named) {
 }
 
 TEST_F(ControlMethods, whatever_the_line_there_is_a_reply) {
-  for (const std::string& line : {std::string("x"), std::string("[]"), std::string("5"), std::string("{}"), std::string("{\"method\":5}"),
-                                 std::string("{\"method\":\"bearer.ad\"}"), std::string("{\"id\":[],\"method\":\"ping\"}"),
-                                 std::string("{\"id\":1,\"method\":\"ping\",\"extra\":1}"), std::string("\xff\xfe"),
-                                 std::string(60000, '['), std::string("{\"method\":\"p\0ng\"}", 17), std::string("\0", 1),
-                                 std::string("{\"method\":\"ping\",\"params\":[1]}"), std::string("nan")}) {
+  for (const std::string& line :
+       {std::string("x"), std::string("[]"), std::string("5"), std::string("{}"), std::string("{\"method\":5}"),
+        std::string("{\"method\":\"bearer.ad\"}"), std::string("{\"id\":[],\"method\":\"ping\"}"),
+        std::string("{\"id\":1,\"method\":\"ping\",\"extra\":1}"), std::string("\xff\xfe"), std::string(60000, '['),
+        std::string("{\"method\":\"p\0ng\"}", 17), std::string("\0", 1),
+        std::string("{\"method\":\"ping\",\"params\":[1]}"), std::string("nan")}) {
     const Json reply = ask(line);
     EXPECT_TRUE(reply.contains("error")) << line.substr(0, 60);
     EXPECT_FALSE(reply.contains("result"));

@@ -34,9 +34,13 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(ControlServerOptio
       new ControlServer(std::move(options), backend, std::move(stop), *std::move(listener), std::move(wake)));
 }
 
-ControlServer::ControlServer(ControlServerOptions options, ControlBackend& backend, std::function<void()> stop, Fd listener,
-                             Fd wake)
-    : options_(std::move(options)), backend_(backend), stop_(std::move(stop)), listener_(std::move(listener)), wake_(std::move(wake)) {
+ControlServer::ControlServer(ControlServerOptions options, ControlBackend& backend, std::function<void()> stop,
+                             Fd listener, Fd wake)
+    : options_(std::move(options)),
+      backend_(backend),
+      stop_(std::move(stop)),
+      listener_(std::move(listener)),
+      wake_(std::move(wake)) {
   thread_ = std::thread([this] { serve(); });
 }
 
@@ -83,7 +87,8 @@ void ControlServer::accept_clients() {
       return;
     }
     if (clients_.size() >= options_.max_clients) {
-      const std::string reply = error_reply(fmt::format("too many clients; allowed are {}", options_.max_clients)) + "\n";
+      const std::string reply =
+          error_reply(fmt::format("too many clients; allowed are {}", options_.max_clients)) + "\n";
       (void)::send(fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       continue;
     }
@@ -135,7 +140,8 @@ bool ControlServer::answer_lines(Client& client) {
       done = end + 1;
       if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
       client.out = answer(line, backend_, stop_);
-      if (client.out.size() > options_.max_reply_bytes) client.out = too_long_reply(client.out.size(), options_.max_reply_bytes);
+      if (client.out.size() > options_.max_reply_bytes)
+        client.out = too_long_reply(client.out.size(), options_.max_reply_bytes);
     }
     client.out += '\n';
     client.stuck_since = Clock::now();

@@ -19,14 +19,15 @@ struct ControlServerOptions {
   std::string path;
   std::size_t max_clients = 32;
   std::size_t max_line_bytes = 64 * 1024;
-  std::size_t max_reply_bytes = 4 * 1024 * 1024;     // a longer reply becomes an error
-  std::chrono::milliseconds write_timeout{5000};     // a client that reads nothing for so long is dropped
+  std::size_t max_reply_bytes = 4 * 1024 * 1024;  // a longer reply becomes an error
+  std::chrono::milliseconds write_timeout{5000};  // a client that reads nothing for so long is dropped
 };
 
 class ControlServer {
  public:
   // Listens and starts the thread. `backend` and `stop` are called on that thread until the destructor returns.
-  [[nodiscard]] static Expected<std::unique_ptr<ControlServer>> start(ControlServerOptions options, ControlBackend& backend,
+  [[nodiscard]] static Expected<std::unique_ptr<ControlServer>> start(ControlServerOptions options,
+                                                                      ControlBackend& backend,
                                                                       std::function<void()> stop);
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
@@ -37,11 +38,12 @@ class ControlServer {
     Fd fd;
     std::string in, out;  // what is not answered yet, what is not sent yet
     bool input_ended = false;
-    bool closing = false;                              // close once `out` is sent
+    bool closing = false;                               // close once `out` is sent
     std::chrono::steady_clock::time_point stuck_since;  // when `out` last made progress
   };
 
-  ControlServer(ControlServerOptions options, ControlBackend& backend, std::function<void()> stop, Fd listener, Fd wake);
+  ControlServer(ControlServerOptions options, ControlBackend& backend, std::function<void()> stop, Fd listener,
+                Fd wake);
   void serve();
   void accept_clients();
   // False if the client is to be dropped.

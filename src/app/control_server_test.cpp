@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -79,7 +80,7 @@ constexpr const char* kPing = "{\"id\":1,\"method\":\"ping\"}\n";
 
 TEST_F(ControlServerTest, only_the_owner_may_open_the_socket_and_it_goes_with_the_server) {
   start();
-  struct stat info {};
+  struct stat info{};
   ASSERT_EQ(::lstat(options_.path.c_str(), &info), 0);
   EXPECT_TRUE(S_ISSOCK(info.st_mode));
   EXPECT_EQ(info.st_mode & 0777, 0600U);
@@ -88,7 +89,10 @@ TEST_F(ControlServerTest, only_the_owner_may_open_the_socket_and_it_goes_with_th
 }
 
 TEST_F(ControlServerTest, a_dead_instances_socket_is_replaced_a_live_one_refused) {
-  { const auto left_behind = listen_at(options_.path); ASSERT_TRUE(left_behind); }
+  {
+    const auto left_behind = listen_at(options_.path);
+    ASSERT_TRUE(left_behind);
+  }
   ASSERT_TRUE(std::filesystem::exists(options_.path));
   start();
   expect_alive();
@@ -141,7 +145,7 @@ TEST_F(ControlServerTest, a_line_may_arrive_in_pieces_and_many_in_one) {
 TEST_F(ControlServerTest, garbage_gets_an_error_and_the_connection_goes_on) {
   start();
   const Fd fd = raw();
-  put(fd, std::string("\x00\xff{{{]\n", 8));
+  put(fd, std::string("\x00\xff{{{]\n", 7));
   EXPECT_THAT(get(fd), HasSubstr("\"error\""));
   put(fd, kPing);
   EXPECT_THAT(get(fd), HasSubstr("\"process\""));
@@ -225,7 +229,7 @@ TEST_F(ControlServerTest, a_reply_beyond_the_bound_becomes_an_error) {
 TEST_F(ControlServerTest, a_client_that_leaves_in_the_middle_disturbs_nobody) {
   backend_.padding_bytes = 1 << 20;
   start();
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 24; ++i) {
     const Fd fd = raw();
     put(fd, i % 2 == 0 ? "{\"id\":1,\"method\":\"stats\"}\n{\"id\"" : "{\"id\":1,");
   }
@@ -254,7 +258,10 @@ TEST_F(ControlServerTest, a_client_without_a_server_says_that_nothing_runs) {
   const auto none = ControlClient::connect(options_.path);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message, "nothing runs at control socket " + options_.path);
-  { const auto left_behind = listen_at(options_.path); ASSERT_TRUE(left_behind); }
+  {
+    const auto left_behind = listen_at(options_.path);
+    ASSERT_TRUE(left_behind);
+  }
   EXPECT_FALSE(ControlClient::connect(options_.path));
 }
 

@@ -37,17 +37,19 @@ Fd::~Fd() {
 std::optional<std::string> refuse_socket_path(const std::string& path) {
   const auto address = address_of(path);
   if (!address) return fmt::format("'{}' is no socket path; allowed: 1 to 107 octets", printable(path));
-  struct stat info {};
+  struct stat info{};
   if (::lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     return fmt::format("{}: {}; allowed: a path we may use", printable(path, 120), std::strerror(errno));
   }
-  if (!S_ISSOCK(info.st_mode)) return fmt::format("{} is there and no socket; allowed: a free path", printable(path, 120));
+  if (!S_ISSOCK(info.st_mode))
+    return fmt::format("{} is there and no socket; allowed: a free path", printable(path, 120));
   const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int error = try_connect(fd.get(), *address);
   if (error == ECONNREFUSED || error == ENOENT) return std::nullopt;  // its instance is dead
   if (error == 0 || error == EAGAIN) {
-    return fmt::format("{} belongs to a running instance; allowed: stop that one, or another path", printable(path, 120));
+    return fmt::format("{} belongs to a running instance; allowed: stop that one, or another path",
+                       printable(path, 120));
   }
   return fmt::format("{}: {}; allowed: a path we may use", printable(path, 120), std::strerror(error));
 }
@@ -63,7 +65,8 @@ Expected<Fd> listen_at(const std::string& path) {
   const auto address = address_of(path);
   // The mode of the socket before it is bound becomes the mode of the file: no moment at which others could connect.
   if (fd.get() < 0 || ::fchmod(fd.get(), 0600) != 0 ||
-      ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 || ::listen(fd.get(), 64) != 0) {
+      ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
+      ::listen(fd.get(), 64) != 0) {
     return fail("control socket {} cannot be made: {}", printable(path, 120), std::strerror(errno));
   }
   return fd;

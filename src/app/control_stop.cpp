@@ -14,7 +14,7 @@ StopFlag& StopFlag::instance() {
 
 void StopFlag::catch_signals() {
   (void)instance();  // made before a handler can ask for it
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int) { instance().request(); };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   ::sigaction(SIGINT, &action, nullptr);

@@ -15,7 +15,8 @@ class MemoryBackend : public ControlBackend {
   Expected<ran::BearerConfig> add_bearer(const ran::BearerConfig& config, std::optional<unsigned> shard) override {
     if (bearers_.size() >= capacity_) return fail("no room; allowed: {} bearers", capacity_);
     ran::BearerConfig bearer = config;
-    if (bearer.id.value == 0) bearer.id.value = ran::make_teid(1, ShardId{static_cast<std::uint8_t>(shard.value_or(0))}, ++last_);
+    if (bearer.id.value == 0)
+      bearer.id.value = ran::make_teid(1, ShardId{static_cast<std::uint8_t>(shard.value_or(0))}, ++last_);
     bearers_[bearer.id.value].config = bearer;
     return bearer;
   }
@@ -37,12 +38,14 @@ class MemoryBackend : public ControlBackend {
   }
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override {
     std::vector<BearerView> page;
-    for (auto at = bearers_.upper_bound(after); at != bearers_.end() && page.size() < limit; ++at) page.push_back(at->second);
+    for (auto at = bearers_.upper_bound(after); at != bearers_.end() && page.size() < limit; ++at)
+      page.push_back(at->second);
     return page;
   }
   Expected<nlohmann::json> stats() override {
     nlohmann::json padding = std::string(padding_bytes, 'x');
-    return nlohmann::json{{"totals", {{"bearers", bearers_.size()}, {"balanced", true}}}, {"padding", std::move(padding)}};
+    return nlohmann::json{{"totals", {{"bearers", bearers_.size()}, {"balanced", true}}},
+                          {"padding", std::move(padding)}};
   }
 
   std::size_t padding_bytes = 0;  // makes the answer to stats as long as a test wants it

@@ -26,10 +26,13 @@ int failed(CliOutput& output, const Error& error, int code) {
   return code;
 }
 
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
 
 // Connects where the options say and hands the client to `ask`, which returns the text to print.
-int with_client(const CtlOptions& options, CliOutput& output, const std::function<Expected<std::string>(ControlClient&)>& ask) {
+int with_client(const CtlOptions& options, CliOutput& output,
+                const std::function<Expected<std::string>(ControlClient&)>& ask) {
   std::string path = options.socket.empty() ? control_path(options.prefix) : options.socket;
   if (!options.config.empty()) {
     const auto config = load_config(options.config);
@@ -50,13 +53,16 @@ int with_client(const CtlOptions& options, CliOutput& output, const std::functio
 int simple(const CtlOptions& options, CliOutput& output, const std::string& method, const Json& params,
            const std::function<std::string(const Json&)>& for_people) {
   return with_client(options, output, [&](ControlClient& client) {
-    return client.call(method, params).map([&](const Json& result) { return options.json ? dump(result) : for_people(result); });
+    return client.call(method, params).map([&](const Json& result) {
+      return options.json ? dump(result) : for_people(result);
+    });
   });
 }
 
 Json add_params(const CtlOptions& o, const CLI::App& command) {
-  Json params{{"upf", o.upf}, {"ul_teid", o.ul_teid}, {"qfi", o.qfi}, {"rlc", o.rlc}, {"pdcp_sn", o.pdcp_sn},
-              {"sdap", {{"dl", !o.no_sdap_dl}, {"ul", !o.no_sdap_ul}}}, {"poll_pdu", o.poll_pdu}};
+  Json params{{"upf", o.upf},          {"ul_teid", o.ul_teid}, {"qfi", o.qfi},
+              {"rlc", o.rlc},          {"pdcp_sn", o.pdcp_sn}, {"sdap", {{"dl", !o.no_sdap_dl}, {"ul", !o.no_sdap_ul}}},
+              {"poll_pdu", o.poll_pdu}};
   if (!o.ue_ipv4.empty()) params["ue_ipv4"] = o.ue_ipv4;
   if (!o.ue_ipv6.empty()) params["ue_ipv6"] = o.ue_ipv6;
   if (command.count("--id") != 0) params["id"] = o.id;
@@ -71,8 +77,8 @@ int bearer_add(const CtlOptions& options, CliOutput& output, const CLI::App& com
   return simple(options, output, "bearer.add", params, [](const Json& result) {
     std::vector<Json> rows{result.value("first", Json::object())};
     if (result.value("count", 1U) > 1) rows.push_back(result.value("last", Json::object()));
-    return fmt::format("added {}; first{}:\n{}", grouped(result.value("count", Json(0))), rows.size() > 1 ? " and last" : "",
-                       render_bearers(rows));
+    return fmt::format("added {}; first{}:\n{}", grouped(result.value("count", Json(0))),
+                       rows.size() > 1 ? " and last" : "", render_bearers(rows));
   });
 }
 
@@ -87,8 +93,10 @@ int bearer_modify(const CtlOptions& o, CliOutput& output, const CLI::App& comman
   Params reader(patch);
   (void)read_patch(reader);
   if (const auto fault = reader.fault()) return failed(output, {*fault}, kExitBadUsage);
-  if (patch.empty()) return failed(output, {"nothing to change; allowed: --upf, --ul-teid, --qfi, --poll-pdu"}, kExitBadUsage);
-  return simple(o, output, "bearer.modify", params, [](const Json& bearer) { return "modified:\n" + render_bearers({bearer}); });
+  if (patch.empty())
+    return failed(output, {"nothing to change; allowed: --upf, --ul-teid, --qfi, --poll-pdu"}, kExitBadUsage);
+  return simple(o, output, "bearer.modify", params,
+                [](const Json& bearer) { return "modified:\n" + render_bearers({bearer}); });
 }
 
 int bearer_release(const CtlOptions& options, CliOutput& output) {
@@ -108,7 +116,8 @@ int bearer_release(const CtlOptions& options, CliOutput& output) {
 int bearer_list(const CtlOptions& options, CliOutput& output) {
   return with_client(options, output, [&](ControlClient& client) -> Expected<std::string> {
     std::vector<Json> rows;
-    const auto next = client.for_each_bearer(options.after, options.limit, [&](const Json& bearer) { rows.push_back(bearer); });
+    const auto next =
+        client.for_each_bearer(options.after, options.limit, [&](const Json& bearer) { rows.push_back(bearer); });
     if (!next) return tl::unexpected(next.error());
     if (options.json) return dump({{"bearers", rows}, {"next", *next == 0 ? Json(nullptr) : Json(*next)}});
     if (rows.empty()) return "no bearers\n";
@@ -117,13 +126,15 @@ int bearer_list(const CtlOptions& options, CliOutput& output) {
 }
 
 void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, std::function<int(CliOutput&)>& action) {
-  CLI::App* bearer = ctl.add_subcommand("bearer", "Bearers: add, modify, release, list, show")->require_subcommand(1)->fallthrough();
+  CLI::App* bearer =
+      ctl.add_subcommand("bearer", "Bearers: add, modify, release, list, show")->require_subcommand(1)->fallthrough();
   bearer->footer("Example:\n  splitplane ctl bearer list --limit 10");
 
   CLI::App* add = bearer->add_subcommand("add", "Adds bearers; the gNB chooses their identities")->fallthrough();
   add->add_option("--upf", o->upf, "Address of the UPF")->required();
   add->add_option("--ul-teid", o->ul_teid, "TEID at the UPF (of the first)")->required();
-  add->add_option("--count", o->count, "How many; TEID and UE addresses go up by one each")->check(CLI::Range(1, 65536));
+  add->add_option("--count", o->count, "How many; TEID and UE addresses go up by one each")
+      ->check(CLI::Range(1, 65536));
   add->add_option("--qfi", o->qfi, "QoS flow, 0 to 63")->capture_default_str();
   add->add_option("--rlc", o->rlc, "am18, am12, um12, um6 or tm")->capture_default_str();
   add->add_option("--pdcp-sn", o->pdcp_sn, "PDCP SN length, 12 or 18")->capture_default_str();
@@ -144,9 +155,11 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
   modify->add_option("--qfi", o->qfi, "QoS flow, 0 to 63");
   modify->add_option("--poll-pdu", o->poll_pdu, "RLC AM polls every so many PDUs, 0 never");
   modify->footer("Example:\n  splitplane ctl bearer modify 0x04000001 --ul-teid 0x3001");
-  modify->callback([o, modify, &action] { action = [o, modify](CliOutput& out) { return bearer_modify(*o, out, *modify); }; });
+  modify->callback(
+      [o, modify, &action] { action = [o, modify](CliOutput& out) { return bearer_modify(*o, out, *modify); }; });
 
-  CLI::App* release = bearer->add_subcommand("release", "Releases bearers; one that is not there is no error")->fallthrough();
+  CLI::App* release =
+      bearer->add_subcommand("release", "Releases bearers; one that is not there is no error")->fallthrough();
   release->add_option("ID", o->ids, "Identities")->required();
   release->footer("Example:\n  splitplane ctl bearer release 0x04000001 0x04000002");
   release->callback([o, &action] { action = [o](CliOutput& out) { return bearer_release(*o, out); }; });
@@ -172,7 +185,8 @@ void add_ctl(CLI::App& app, std::function<int(CliOutput&)>& action) {
   CLI::App* ctl = app.add_subcommand("ctl", "Asks or changes a running instance")->require_subcommand(1);
   CLI::Option* socket = ctl->add_option("--socket", o->socket, "Control socket");
   CLI::Option* config = ctl->add_option("--config", o->config, "The instance that runs this configuration");
-  CLI::Option* prefix = ctl->add_option("--prefix", o->prefix, "The instance with this file_prefix")->capture_default_str();
+  CLI::Option* prefix =
+      ctl->add_option("--prefix", o->prefix, "The instance with this file_prefix")->capture_default_str();
   socket->excludes(config)->excludes(prefix);
   config->excludes(prefix);
   ctl->add_flag("--json", o->json, "JSON for machines instead of tables");

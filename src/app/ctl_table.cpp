@@ -20,7 +20,8 @@ bool is_number(const std::string& text) {
 }
 
 bool is_table(const Json& value) {
-  return value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), [](const Json& v) { return v.is_object(); });
+  return value.is_array() && !value.empty() &&
+         std::all_of(value.begin(), value.end(), [](const Json& v) { return v.is_object(); });
 }
 
 // Scalar members of the rows as columns, `name` first, the others in order of appearance.
@@ -37,7 +38,7 @@ std::string object_table(const Json& rows, const std::string& indent) {
       if (!value.is_structured()) note(key);
     }
   }
-  if (columns.empty()) return {};
+  if (columns.empty() || (columns.size() == 1 && columns[0] == "name")) return {};  // the parts below carry the names
   std::vector<std::string> titles;
   for (const auto& column : columns) titles.push_back(printable(column));
   Table table(std::move(titles));
@@ -75,7 +76,9 @@ void render(const Json& value, const std::string& title, std::size_t depth, std:
   }
 }
 
-std::string text_of(const Json& bearer, const char* key) { return bearer.contains(key) ? cell(bearer[key]) : "-"; }
+std::string text_of(const Json& bearer, const char* key) {
+  return bearer.contains(key) ? cell(bearer[key]) : "-";
+}
 
 std::string hex_of(const Json& bearer, const char* key) {
   const auto at = bearer.find(key);
@@ -134,13 +137,13 @@ std::string render_tree(const Json& tree) {
 }
 
 std::string render_bearers(const std::vector<Json>& bearers) {
-  Table table({"id", "shard", "worker", "ul_teid", "upf", "qfi", "rlc", "pdcp", "ue_ipv4", "ue_ipv6", "dl received", "dl sent",
-               "ul received", "ul sent"});
+  Table table({"id", "shard", "worker", "ul_teid", "upf", "qfi", "rlc", "pdcp", "ue_ipv4", "ue_ipv6", "dl received",
+               "dl sent", "ul received", "ul sent"});
   for (const auto& b : bearers) {
     table.add({hex_of(b, "id"), text_of(b, "shard"), text_of(b, "worker"), hex_of(b, "ul_teid"), text_of(b, "upf"),
-               text_of(b, "qfi"), text_of(b, "rlc"), text_of(b, "pdcp_sn"), text_of(b, "ue_ipv4"), text_of(b, "ue_ipv6"),
-               count_of(b, "downlink", "received"), count_of(b, "downlink", "transmitted"), count_of(b, "uplink", "received"),
-               count_of(b, "uplink", "transmitted")});
+               text_of(b, "qfi"), text_of(b, "rlc"), text_of(b, "pdcp_sn"), text_of(b, "ue_ipv4"),
+               text_of(b, "ue_ipv6"), count_of(b, "downlink", "received"), count_of(b, "downlink", "transmitted"),
+               count_of(b, "uplink", "received"), count_of(b, "uplink", "transmitted")});
   }
   return table.to_string();
 }

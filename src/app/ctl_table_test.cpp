@@ -27,7 +27,8 @@ TEST(CtlTable, numbers_stand_right_and_text_left) {
 }
 
 TEST(CtlTable, a_tree_of_statistics_becomes_tables) {
-  const Json stats = Json::parse(R"({"ports":[{"name":"n3","received":1234567,"transmitted":1},{"name":"air","received":2}],
+  const Json stats =
+      Json::parse(R"({"ports":[{"name":"n3","received":1234567,"transmitted":1},{"name":"air","received":2}],
       "workers":[{"name":"w0","drops":{"no_bearer":17},"stages":[{"name":"rx","packets":5,"cycles_per_packet":12.5}]}],
       "totals":{"balanced":true,"received":3}})");
   EXPECT_EQ(render_tree(stats),
@@ -37,10 +38,8 @@ TEST(CtlTable, a_tree_of_statistics_becomes_tables) {
             "  air           2            -\n"
             "totals\n"
             "  balanced  yes\n"
-            "  received    3\n"
+            "  received  3\n"
             "workers\n"
-            "  name\n"
-            "  w0\n"
             "  w0 drops\n"
             "    no_bearer  17\n"
             "  w0 stages\n"
@@ -49,7 +48,8 @@ TEST(CtlTable, a_tree_of_statistics_becomes_tables) {
 }
 
 TEST(CtlTable, odd_trees_do_no_harm) {
-  for (const char* text : {"null", "5", "[]", "{}", "[1,2]", "{\"a\":[]}", "{\"a\":[{}]}", "[[[[]]]]", "{\"a\":[{\"b\":[{\"c\":1}]}]}"}) {
+  for (const char* text :
+       {"null", "5", "[]", "{}", "[1,2]", "{\"a\":[]}", "{\"a\":[{}]}", "[[[[]]]]", "{\"a\":[{\"b\":[{\"c\":1}]}]}"}) {
     EXPECT_NO_THROW((void)render_tree(Json::parse(text))) << text;
   }
   Json deep = 1;
@@ -61,7 +61,8 @@ TEST(CtlTable, odd_trees_do_no_harm) {
 TEST(Suggest, finds_the_near_word_and_no_far_one) {
   constexpr std::array<std::string_view, 4> kWords{"device", "mtu", "rx_queues", "tx_queues"};
   EXPECT_EQ(closest("devise", kWords), "device");
-  EXPECT_EQ(closest("mut", kWords), std::nullopt);
+  EXPECT_EQ(closest("mut", kWords), "mtu");
+  EXPECT_EQ(closest("abc", kWords), std::nullopt);
   EXPECT_EQ(closest("mt", kWords), "mtu");
   EXPECT_EQ(closest("rx_queue", kWords), "rx_queues");
   EXPECT_EQ(closest("address", kWords), std::nullopt);
@@ -71,6 +72,8 @@ TEST(Suggest, finds_the_near_word_and_no_far_one) {
 TEST(Suggest, printable_text_has_no_control_characters_and_an_end) {
   EXPECT_EQ(printable("a\nb\x7f"), "a\\x0ab\\x7f");
   EXPECT_EQ(printable("abcdef", 3), "abc...");
+  EXPECT_EQ(printable("g\u00fcnstig \u20ac \U0001f4e1"), "g\u00fcnstig \u20ac \U0001f4e1");
+  EXPECT_EQ(printable("\xff\xc3(\xc2\x9b\xed\xa0\x80\xe2\x82"), "\\xff\\xc3(\\xc2\\x9b\\xed\\xa0\\x80\\xe2\\x82");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ int read_pid(int fd) {
 
 // True if the locked descriptor is still the file at `path`, not one that its last owner just removed.
 bool still_there(int fd, const std::string& path) {
-  struct stat ours {}, there {};
+  struct stat ours{}, there{};
   return ::fstat(fd, &ours) == 0 && ::lstat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
          ours.st_dev == there.st_dev;
 }
@@ -43,13 +43,15 @@ std::string runtime_directory() {
   return fmt::format("/tmp/splitplane-{}", ::geteuid());
 }
 
-std::string control_path(const std::string& file_prefix) { return fmt::format("{}/{}.sock", runtime_directory(), file_prefix); }
+std::string control_path(const std::string& file_prefix) {
+  return fmt::format("{}/{}.sock", runtime_directory(), file_prefix);
+}
 
 Expected<void> make_private_directory(const std::string& directory) {
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
     return fail("directory {} cannot be made: {}", directory, std::strerror(errno));
   }
-  struct stat info {};
+  struct stat info{};
   if (::lstat(directory.c_str(), &info) != 0) return fail("directory {}: {}", directory, std::strerror(errno));
   if (!S_ISDIR(info.st_mode) || info.st_uid != ::geteuid()) return fail("{} is no directory of this user", directory);
   return {};
@@ -108,7 +110,9 @@ InstanceLock& InstanceLock::operator=(InstanceLock&& other) noexcept {
   return *this;
 }
 
-InstanceLock::~InstanceLock() { release(); }
+InstanceLock::~InstanceLock() {
+  release();
+}
 
 void InstanceLock::release() {
   if (fd_ < 0) return;

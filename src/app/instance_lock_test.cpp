@@ -34,7 +34,10 @@ TEST_F(InstanceLockTest, a_second_instance_is_refused_with_the_process_of_the_fi
 }
 
 TEST_F(InstanceLockTest, nothing_is_left_after_release) {
-  { const auto lock = InstanceLock::acquire("a", directory_); ASSERT_TRUE(lock); }
+  {
+    const auto lock = InstanceLock::acquire("a", directory_);
+    ASSERT_TRUE(lock);
+  }
   EXPECT_FALSE(fs::exists(directory_));
   EXPECT_EQ(InstanceLock::holder("a", directory_), 0);
   EXPECT_FALSE(fs::exists(directory_));
@@ -42,7 +45,10 @@ TEST_F(InstanceLockTest, nothing_is_left_after_release) {
 
 TEST_F(InstanceLockTest, the_directory_stays_while_others_use_it) {
   const auto other = InstanceLock::acquire("b", directory_);
-  { const auto lock = InstanceLock::acquire("a", directory_); ASSERT_TRUE(lock); }
+  {
+    const auto lock = InstanceLock::acquire("a", directory_);
+    ASSERT_TRUE(lock);
+  }
   EXPECT_EQ(InstanceLock::holder("b", directory_), ::getpid());
 }
 

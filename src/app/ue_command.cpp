@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <rte_cycles.h>
+#include <rte_ethdev.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -131,10 +132,13 @@ Expected<void> UeSide::open() {
     if (const auto added = tun_->add_default_route(true); !added) log::warn("{}", added.error().message);
   }
 
+  std::uint16_t mtu = air.mtu;
+  (void)rte_eth_dev_get_mtu(port_->id(), &mtu);  // what the device took; drivers without one leave it alone
+
   worker_ = std::make_unique<ue::UeWorker>(
       ue::UeFunction::Ends{.air_in = {port_->id(), 0},
                            .air_out = {port_->id(), 0, port_->passes_mbufs()},
-                           .link = {.ours = port_->mac(), .peer = config_.ue->peer_mac, .mtu = air.mtu},
+                           .link = {.ours = port_->mac(), .peer = config_.ue->peer_mac, .mtu = mtu},
                            .tun = *tun_,
                            .pool = pool_.get()});
   return worker_->start(kLcore, policy_of(config_.ue->policy));

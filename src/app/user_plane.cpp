@@ -183,8 +183,8 @@ std::vector<datapath::Dispatch::Queue> UserPlane::dispatch_queues(const WorkerCo
   for (const auto& config : config_.ports) {
     const std::uint16_t id = ports_.at(config.name)->id();
     for (std::uint16_t queue = 0; queue < config.rx_queues; ++queue) {
-      if (config.name == worker.n3) queues.push_back({{id, queue}, Direction::kDownlink});
-      if (config.name == worker.air) queues.push_back({{id, queue}, Direction::kUplink});
+      if (config.name == worker.n3) queues.push_back({datapath::Lookahead(datapath::EthSource{id, queue}), Direction::kDownlink});
+      if (config.name == worker.air) queues.push_back({datapath::Lookahead(datapath::EthSource{id, queue}), Direction::kUplink});
     }
   }
   return queues;

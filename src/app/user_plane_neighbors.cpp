@@ -1,9 +1,10 @@
-// The control thread's share of N3: answers ARP and neighbour discovery for our addresses, and finds the MAC addresses
+// The control thread's share of N3: answers ARP, neighbour discovery and GTP-U Echo Requests, and finds the MAC addresses
 // of the UPFs (or of the gateway towards them).
 #include <algorithm>
 
 #include "app/user_plane.h"
 #include "base/log.h"
+#include "datapath/n3_echo.h"
 #include "wire/bytes.h"
 
 namespace splitplane::app {
@@ -65,7 +66,9 @@ void UserPlane::drain_punts(WorkerRuntime& worker, rte_ring* punts) {
   void* packet = nullptr;
   for (unsigned budget = kPuntsPerTurn; budget != 0 && rte_ring_sc_dequeue(punts, &packet) == 0; --budget) {
     auto* m = static_cast<rte_mbuf*>(packet);
-    const auto result = datapath::handle_neighbor_frame({datapath::octets(m), m->data_len}, n3->own);
+    const std::span<const std::uint8_t> frame(datapath::octets(m), m->data_len);
+    auto result = datapath::handle_neighbor_frame(frame, n3->own);
+    if (!result.answer) result.answer = datapath::answer_echo(frame);
     rte_pktmbuf_free(m);
     if (result.news) take_news(*n3, *result.news);
     if (result.answer) inject(*n3, *result.answer);

@@ -66,7 +66,7 @@ nlohmann::json UserPlane::port_stats(const PortConfig& config) {
     if (w.function == WorkerConfig::Function::kDispatch) {
       const auto queues = dispatch_queues(w);
       for (std::size_t q = 0; q < queues.size(); ++q) {
-        if (queues[q].source.port == port.id()) received += s.received[q].get();
+        if (queues[q].source.source().port == port.id()) received += s.received[q].get();
       }
     }
     if (w.function == WorkerConfig::Function::kL2fwd) {

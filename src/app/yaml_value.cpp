@@ -33,7 +33,8 @@ Scalar plain_kind(std::string_view text) {
   if (lower == ".inf" || lower == ".nan") return Scalar::kFloat;
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool starts_as_number = !digits.empty() && (std::isdigit(static_cast<unsigned char>(digits[0])) || digits[0] == '.');
+  const bool starts_as_number =
+      !digits.empty() && (std::isdigit(static_cast<unsigned char>(digits[0])) || digits[0] == '.');
   return starts_as_number && error != std::errc::invalid_argument && end == digits.data() + digits.size()
              ? Scalar::kFloat
              : Scalar::kText;
@@ -46,12 +47,13 @@ Scalar kind_of(const YAML::Node& node) {
 
 bool is_name(std::string_view text, std::size_t max_octets) {
   if (text.empty() || text.size() > max_octets || !std::isalnum(static_cast<unsigned char>(text[0]))) return false;
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == '.' || c == '-';
-  });
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '-'; });
 }
 
-int line_of(const YAML::Node& node, int otherwise) { return node.Mark().is_null() ? otherwise : node.Mark().line + 1; }
+int line_of(const YAML::Node& node, int otherwise) {
+  return node.Mark().is_null() ? otherwise : node.Mark().line + 1;
+}
 
 std::string join(const std::string& path, std::string_view key) {
   return path.empty() ? printable(key) : path + "." + printable(key);
@@ -81,7 +83,9 @@ std::string YamlValue::what_it_is() const {
   }
 }
 
-bool YamlValue::is_bool() const { return node_.IsScalar() && kind_of(node_) == Scalar::kBool; }
+bool YamlValue::is_bool() const {
+  return node_.IsScalar() && kind_of(node_) == Scalar::kBool;
+}
 
 std::string YamlValue::text(const std::string& allowed) const {
   if (!node_.IsScalar() || kind_of(node_) != Scalar::kText) {
@@ -122,7 +126,8 @@ std::size_t YamlValue::one_of(Keys words) const {
   const auto at = std::find(words.begin(), words.end(), got);
   if (at == words.end()) {
     const auto near = closest(got, words);
-    refuse(fmt::format("'{}' is unknown{}", printable(got), near ? fmt::format(", did you mean '{}'?", *near) : ""), allowed);
+    refuse(fmt::format("'{}' is unknown{}", printable(got), near ? fmt::format(", did you mean '{}'?", *near) : ""),
+           allowed);
   }
   return static_cast<std::size_t>(at - words.begin());
 }
@@ -187,7 +192,8 @@ std::vector<std::pair<std::string, YamlValue>> YamlValue::entries(const std::str
     }
     // A block value begins on the next line; the key's own line is where a reader looks first.
     const bool scalar = entry.second.IsScalar();
-    found.emplace_back(key, YamlValue(entry.second, join(key_, key), scalar ? line_of(entry.second, line) : line, *lines_));
+    found.emplace_back(key,
+                       YamlValue(entry.second, join(key_, key), scalar ? line_of(entry.second, line) : line, *lines_));
   }
   return found;
 }
@@ -197,6 +203,8 @@ YamlMap YamlValue::map(Keys keys) const {
   for (const auto& [key, value] : found) {
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
     const auto near = closest(key, keys);
+    if (key.find('=') != std::string::npos)
+      value.refuse("unknown key: within { } a text with commas needs quotes", comma_list(keys));
     value.refuse(near ? fmt::format("unknown key, did you mean '{}'?", *near) : "unknown key", comma_list(keys));
   }
   return {*this, std::move(found)};
@@ -204,7 +212,7 @@ YamlMap YamlValue::map(Keys keys) const {
 
 std::vector<std::pair<std::string, YamlValue>> YamlValue::named() const {
   auto found = entries("a map of names");
-  constexpr std::size_t kMaxNameOctets = 24;
+  constexpr std::size_t kMaxNameOctets = 20;  // DPDK names rings and pools after them
   for (const auto& [key, value] : found) {
     if (is_name(key, kMaxNameOctets) && key.find('.') == std::string::npos) continue;
     value.refuse(fmt::format("'{}' is no name", printable(key)),

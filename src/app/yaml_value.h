@@ -44,14 +44,14 @@ class YamlValue {
   [[nodiscard]] std::string text(const std::string& allowed) const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] std::uint64_t integer(std::uint64_t min, std::uint64_t max) const;
-  [[nodiscard]] std::size_t one_of(Keys words) const;  // index of the word
+  [[nodiscard]] std::size_t one_of(Keys words) const;            // index of the word
   [[nodiscard]] std::string name(std::size_t max_octets) const;  // a letter or digit, then letters, digits, _ . -
   [[nodiscard]] IpAddress ip() const;
   [[nodiscard]] IpAddress ipv4() const;
   [[nodiscard]] IpAddress ipv6() const;
   [[nodiscard]] MacAddress mac() const;
   [[nodiscard]] std::vector<YamlValue> list() const;
-  [[nodiscard]] YamlMap map(Keys keys) const;            // refuses keys that are not in `keys`
+  [[nodiscard]] YamlMap map(Keys keys) const;                                  // refuses keys that are not in `keys`
   [[nodiscard]] std::vector<std::pair<std::string, YamlValue>> named() const;  // a map whose keys are names
 
  private:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 
 #include <array>
 #include <cstdint>
@@ -13,9 +14,25 @@ namespace splitplane::datapath {
 
 inline constexpr unsigned kBurst = 32;
 
+// The packet's first octets lie here unless the driver changed data_off: computed, not loaded, so that the prefetch of
+// the octets need not wait for the mbuf's own line.
+inline void prefetch_octets(rte_mbuf* m) {
+  rte_prefetch0(reinterpret_cast<const std::uint8_t*>(m) + sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM);
+}
+
 struct Burst {
   std::array<rte_mbuf*, kBurst> mbuf;
   unsigned size = 0;
+  rte_mbuf* const* ahead = nullptr;  // the next burst, received already: stages prefetch it as they go
+  unsigned ahead_size = 0;
+
+  // Packet i of the next burst: its mbuf in an early stage, its first octets in a later one.
+  void prefetch_mbuf_ahead(unsigned i) const {
+    if (i < ahead_size) rte_prefetch0(ahead[i]);
+  }
+  void prefetch_octets_ahead(unsigned i) const {
+    if (i < ahead_size) prefetch_octets(ahead[i]);
+  }
 };
 
 [[nodiscard]] inline std::uint8_t* octets(rte_mbuf* m) { return rte_pktmbuf_mtod(m, std::uint8_t*); }

@@ -36,9 +36,10 @@ struct DispatchContext {
 class Dispatch {
  public:
   struct Queue {
-    EthSource source;
+    Lookahead<EthSource> source;
     Direction direction;
     unsigned receive(Burst& burst) { return source.receive(burst); }
+    unsigned take_held(Burst& burst) { return source.take_held(burst); }
   };
 
   Dispatch(DispatchContext& context, std::vector<Queue> queues) : context_(context), queues_(std::move(queues)) {}
@@ -50,6 +51,8 @@ class Dispatch {
     probe_.begin(context_.stats);
     for (unsigned i = 0; i < burst.size; ++i) {
       rte_mbuf* m = burst.mbuf[i];
+      burst.prefetch_mbuf_ahead(i);
+      burst.prefetch_octets_ahead(i);
       std::uint32_t id = 0;
       const bool addressed = queue.direction == Direction::kDownlink ? read_teid(m, id, losses) : read_id(m, id, losses);
       if (!addressed) continue;

@@ -6,16 +6,11 @@
 #include <rte_prefetch.h>
 #include <rte_ring.h>
 
+#include <cstring>
+
 #include "datapath/burst.h"
 
 namespace splitplane::datapath {
-
-// The packet's first octets lie here unless the driver changed data_off: computed, not loaded, so that the prefetch of
-// the octets need not wait for the mbuf's own line.
-inline void prefetch_packet(rte_mbuf* m) {
-  rte_prefetch0(m);
-  rte_prefetch0(reinterpret_cast<const std::uint8_t*>(m) + sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM);
-}
 
 // One receive queue of a port.
 struct EthSource {
@@ -23,7 +18,6 @@ struct EthSource {
 
   unsigned receive(Burst& burst) {
     burst.size = rte_eth_rx_burst(port, queue, burst.mbuf.data(), kBurst);
-    for (unsigned i = 0; i < burst.size; ++i) prefetch_packet(burst.mbuf[i]);
     return burst.size;
   }
 };
@@ -34,9 +28,50 @@ struct RingSource {
 
   unsigned receive(Burst& burst) {
     burst.size = rte_ring_sc_dequeue_burst(ring, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
-    for (unsigned i = 0; i < burst.size; ++i) prefetch_packet(burst.mbuf[i]);
     return burst.size;
   }
+};
+
+// Keeps one burst ahead of the function while the source is full: the next burst is received before this one is
+// processed, so that its cache lines arrive meanwhile. A burst that was not full is passed on at once: under light load
+// nothing waits here.
+template <class Source>
+class Lookahead {
+ public:
+  Lookahead() = default;
+  explicit Lookahead(Source source) : source_(source) {}
+
+  unsigned receive(Burst& burst) {
+    if (pending_.size == 0) {
+      if (source_.receive(pending_) == 0) {
+        burst.size = 0;
+        return 0;
+      }
+      for (unsigned i = 0; i < pending_.size; ++i) {
+        rte_prefetch0(pending_.mbuf[i]);
+        prefetch_octets(pending_.mbuf[i]);
+      }
+    }
+    take_held(burst);
+    if (burst.size == kBurst) source_.receive(pending_);
+    burst.ahead = pending_.mbuf.data();
+    burst.ahead_size = pending_.size;
+    return burst.size;
+  }
+
+  // The burst that was received ahead, without looking for another: at the end of a worker's life.
+  unsigned take_held(Burst& burst) {
+    burst.size = pending_.size;
+    std::memcpy(burst.mbuf.data(), pending_.mbuf.data(), pending_.size * sizeof(rte_mbuf*));
+    burst.ahead_size = 0;
+    pending_.size = 0;
+    return burst.size;
+  }
+  [[nodiscard]] const Source& source() const { return source_; }
+
+ private:
+  Source source_;
+  Burst pending_;
 };
 
 // One transmit queue of a port. A queue that stays full for kRetries attempts loses the rest of the burst: the caller

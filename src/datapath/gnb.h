@@ -14,15 +14,16 @@ template <FeatureSet F, class Source, class Sink, class Probe = SampledCycles>
 class Gnb {
  public:
   struct Queue {
-    Source source;
+    Lookahead<Source> source;
     Direction direction;
     unsigned receive(Burst& burst) { return source.receive(burst); }
+    unsigned take_held(Burst& burst) { return source.take_held(burst); }
   };
 
   // `drain_copies`: this worker consumes its own copies, once per round.
   Gnb(GnbContext& context, Source n3_in, Source air_in, Sink n3_out, Sink air_out, bool drain_copies)
       : context_(context),
-        queues_{{{n3_in, Direction::kDownlink}, {air_in, Direction::kUplink}}},
+        queues_{{{Lookahead<Source>(n3_in), Direction::kDownlink}, {Lookahead<Source>(air_in), Direction::kUplink}}},
         downlink_(context, air_out),
         uplink_(context, n3_out),
         drain_copies_(drain_copies) {}

@@ -23,7 +23,7 @@ class GnbDownlink {
     if constexpr (F == FeatureSet::drop) {
       drop_all(burst, losses);
     } else if constexpr (F == FeatureSet::l2fwd) {
-      for (unsigned i = 0; i < burst.size; ++i) swap_mac(octets(burst.mbuf[i]));
+      swap_macs(burst);
       probe_.stage(Stage::l2fwd, burst.size);
       transmit(burst);
     } else {
@@ -47,6 +47,7 @@ class GnbDownlink {
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
+      burst.prefetch_mbuf_ahead(i);
       if (m->nb_segs == 1 && parse_n3_usual(octets(m), m->data_len, context_.n3.ipv4, gpdu_[kept])) [[likely]] {
       } else if (!parse_unusual(m, gpdu_[kept], losses)) {
         continue;
@@ -94,6 +95,7 @@ class GnbDownlink {
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
+      burst.prefetch_octets_ahead(i);
       const GPdu& gpdu = gpdu_[i];
       ran::BearerDownlink& bearer = bearer_of(i);
       const unsigned overhead = 14 + (F == FeatureSet::decap ? 0 : ran::downlink_overhead(bearer));

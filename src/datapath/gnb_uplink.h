@@ -23,7 +23,7 @@ class GnbUplink {
       for (unsigned i = 0; i < burst.size; ++i) losses.add(burst.mbuf[i], DropReason::feature_drop);
       probe_.stage(Stage::ul_parse, burst.size);
     } else if constexpr (F == FeatureSet::l2fwd) {
-      for (unsigned i = 0; i < burst.size; ++i) swap_mac(octets(burst.mbuf[i]));
+      swap_macs(burst);
       probe_.stage(Stage::l2fwd, burst.size);
       transmit(burst);
     } else {
@@ -55,6 +55,8 @@ class GnbUplink {
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
+      burst.prefetch_mbuf_ahead(i);
+      burst.prefetch_octets_ahead(i);
       const std::uint8_t* frame = octets(m);
       if (m->nb_segs != 1 || m->data_len < kRlcOffset || wire::load_be16(frame + 12) != wire::ethernet::kTypeAirhdr)
           [[unlikely]] {

@@ -18,21 +18,30 @@ inline void swap_mac(std::uint8_t* frame) {
   _mm_storeu_si128(at, _mm_shuffle_epi8(_mm_loadu_si128(at), order));
 }
 
+inline void swap_macs(Burst& burst) {
+  for (unsigned i = 0; i < burst.size; ++i) {
+    burst.prefetch_mbuf_ahead(i);
+    burst.prefetch_octets_ahead(i);
+    swap_mac(octets(burst.mbuf[i]));
+  }
+}
+
 template <class Source, class Sink, class Probe = SampledCycles>
 class L2fwd {
  public:
   struct Queue {
-    Source source;
+    Lookahead<Source> source;
     unsigned receive(Burst& burst) { return source.receive(burst); }
+    unsigned take_held(Burst& burst) { return source.take_held(burst); }
   };
 
-  L2fwd(Source source, Sink sink, WorkerStats& stats) : queues_{{Queue{source}}}, sink_(sink), stats_(stats) {}
+  L2fwd(Source source, Sink sink, WorkerStats& stats) : queues_{{Queue{Lookahead<Source>(source)}}}, sink_(sink), stats_(stats) {}
 
   std::array<Queue, 1>& queues() { return queues_; }
 
   void process(Queue&, Burst& burst) {
     probe_.begin(stats_);
-    for (unsigned i = 0; i < burst.size; ++i) swap_mac(octets(burst.mbuf[i]));
+    swap_macs(burst);
     probe_.stage(Stage::l2fwd, burst.size);
     const unsigned sent = sink_.send(burst.mbuf.data(), burst.size);
     stats_.transmitted_air.add(sent);

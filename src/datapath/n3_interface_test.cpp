@@ -86,7 +86,7 @@ TEST_P(N3Uplink, an_unresolved_peer_says_so_and_has_its_headers_ready) {
   EXPECT_TRUE(std::equal(p.header.begin() + 6, p.header.end(), resolved.header.begin() + 6));
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, N3Uplink, testing::Bool(), [](const auto& info) { return info.param ? "IPv6" : "IPv4"; });
+INSTANTIATE_TEST_SUITE_P(Families, N3Uplink, testing::Bool(), [](const auto& family) { return family.param ? "IPv6" : "IPv4"; });
 
 TEST(N3Uplink, the_ipv4_checksum_is_right_for_every_total_length) {
   const N3Peer p = make_peer(test::our_addresses(), IpAddress::v4({255, 255, 255, 254}), test::kUpfMac);

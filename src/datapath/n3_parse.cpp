@@ -26,6 +26,7 @@ N3Parsed parse_udp(wire::Octets packet, std::size_t offset, GPdu& out) {
   const wire::Octets datagram = packet.subspan(offset + wire::udp::kHeaderBytes, udp->payload_bytes());
   const auto gtpu = wire::gtpu::parse(datagram);
   if (!gtpu) return drop(gtpu.reason);
+  if (gtpu->message_type == wire::gtpu::kEchoRequest) return {N3Verdict::kPunt, DropReason::ok};
   if (gtpu->message_type != wire::gtpu::kGpdu) return drop(DropReason::gtpu_message);
   if (gtpu->payload_bytes == 0) return drop(DropReason::gtpu_no_payload);
   out.teid = gtpu->teid.value;

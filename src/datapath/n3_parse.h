@@ -28,7 +28,8 @@ struct N3Parsed {
   DropReason reason;  // kDrop: why
 };
 
-// Any frame, by the parsers of wire/. kPunt: ARP or neighbour discovery, for the control thread.
+// Any frame, by the parsers of wire/. kPunt: ARP, neighbour discovery or an Echo Request, for the control
+// thread.
 [[nodiscard]] N3Parsed parse_n3(const std::uint8_t* frame, unsigned bytes, const N3Addresses& ours, GPdu& out);
 
 // The usual form only; false says nothing about the frame but that parse_n3 must look at it. Offsets are those of an

@@ -103,7 +103,9 @@ TEST(N3ParseMutations, both_parsers_agree_on_damaged_frames) {
       ASSERT_LE(any.offset + any.bytes, bytes);
       ASSERT_GT(any.bytes, 0);
     }
-    if (parsed.verdict == N3Verdict::kDrop) ASSERT_NE(parsed.reason, DropReason::ok) << "seed " << seed << ", round " << round;
+    if (parsed.verdict == N3Verdict::kDrop) {
+      ASSERT_NE(parsed.reason, DropReason::ok) << "seed " << seed << ", round " << round;
+    }
   }
   if (rounds >= 10'000) {  // the damage is neither too little nor too much to say anything
     EXPECT_GT(usual_seen, rounds / 20);

@@ -83,7 +83,9 @@ TEST(N3Parse, every_form_of_a_g_pdu_leads_to_its_t_pdu) {
     EXPECT_EQ(p.gpdu.teid, 0x01020304U);
     EXPECT_EQ(tpdu(frame, p.gpdu), good.frame.payload);
     EXPECT_EQ(p.gpdu.has_qfi, good.has_qfi);
-    if (good.has_qfi) EXPECT_EQ(p.gpdu.sdap, good.sdap);
+    if (good.has_qfi) {
+      EXPECT_EQ(p.gpdu.sdap, good.sdap);
+    }
     EXPECT_EQ(p.usual, good.usual);
     if (!p.usual) continue;
     EXPECT_EQ(p.usual_gpdu.teid, p.gpdu.teid);
@@ -106,8 +108,11 @@ TEST(N3Parse, a_frame_cut_short_is_refused_unless_only_padding_is_missing) {
   }
 }
 
-TEST(N3Parse, arp_and_neighbour_discovery_go_to_the_control_thread) {
-  for (const Bytes& frame : {test::arp_frame(), test::neighbor_frame(135), test::neighbor_frame(136)}) {
+TEST(N3Parse, arp_neighbour_discovery_and_echo_requests_go_to_the_control_thread) {
+  N3Frame echo{.message = wire::gtpu::kEchoRequest, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}};
+  const Bytes echo_v4 = echo.make();
+  echo.ipv6 = true;
+  for (const Bytes& frame : {test::arp_frame(), test::neighbor_frame(135), test::neighbor_frame(136), echo_v4, echo.make()}) {
     EXPECT_EQ(parse(frame).result.verdict, N3Verdict::kPunt);
     EXPECT_FALSE(parse(frame).usual);
   }
@@ -176,7 +181,7 @@ std::vector<Bad> bad_frames() {
       {"unknown extension", R::gtpu_extension_unknown_required, {.extensions = {{0xa5, {0, 0}}}}},
       {"PSC type", R::psc_bad_type, {.extensions = {{kPsc, {0x20, 9}}}}},
       {"PSC flags beyond", R::psc_truncated, {.extensions = {{kPsc, {0x08, 9}}}}},
-      {"Echo Request", R::gtpu_message, {.message = 1, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}}},
+      {"Echo Response", R::gtpu_message, {.message = 2, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}}},
       {"Error Indication", R::gtpu_message, {.message = 26}},
       {"End Marker", R::gtpu_message, {.message = 254, .extensions = {}, .payload = {}}},
       {"no T-PDU", R::gtpu_no_payload, {.payload = {}}},

@@ -39,7 +39,8 @@ class Pool {
     rte_mbuf* m = rte_pktmbuf_alloc(pool_);
     if (m == nullptr) return nullptr;
     m->data_off = headroom;
-    std::memcpy(rte_pktmbuf_append(m, static_cast<std::uint16_t>(octets.size())), octets.data(), octets.size());
+    char* const at = rte_pktmbuf_append(m, static_cast<std::uint16_t>(octets.size()));
+    if (!octets.empty()) std::memcpy(at, octets.data(), octets.size());
     return m;
   }
   // The same octets in two segments.

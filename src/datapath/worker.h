@@ -13,6 +13,19 @@
 
 namespace splitplane::datapath {
 
+// Bursts that a queue had received ahead are processed before the loop ends: nothing is left behind uncounted.
+template <class Function>
+void drain(Function& function, Burst& burst, WorkerStats& stats) {
+  auto received = stats.received.begin();
+  for (auto& queue : function.queues()) {
+    Counter& counter = *received++;
+    if (queue.take_held(burst) == 0) continue;
+    counter.add(burst.size);
+    function.process(queue, burst);
+  }
+  function.flush();
+}
+
 // Runs until `stop` is set. A Function has queues(), each with receive(Burst&); process(queue, Burst&); and flush(),
 // called once per round. Every cycle is counted as busy (the round had packets), idle or asleep.
 template <class Function, power::Policy Policy>
@@ -47,6 +60,7 @@ void run_worker(Function& function, Policy policy, Mailbox& mailbox, WorkerStats
     stats.asleep_cycles.add(woken - last);
     last = woken;
   }
+  drain(function, burst, stats);
 }
 
 }  // namespace splitplane::datapath

@@ -43,15 +43,11 @@ TEST(Airhdr, bad_input_gives_the_right_reason) {
 }
 
 RC_GTEST_PROP(Airhdr, what_is_written_is_read_back, (std::uint32_t bearer, bool downlink, bool pdcp18, bool sdap)) {
-  const auto [mode, sn_bits] = *rc::gen::element(
-      std::pair{RlcMode::kTm, 0}, std::pair{RlcMode::kUm, 6}, std::pair{RlcMode::kUm, 12}, std::pair{RlcMode::kAm, 12},
-      std::pair{RlcMode::kAm, 18});
-  const Header h{downlink ? Direction::kDownlink : Direction::kUplink,
-                 mode,
-                 static_cast<std::uint8_t>(sn_bits),
-                 static_cast<std::uint8_t>(pdcp18 ? 18 : 12),
-                 sdap,
-                 BearerId{bearer}};
+  const auto [mode, sn_bits] =
+      *rc::gen::element(std::pair{RlcMode::kTm, 0}, std::pair{RlcMode::kUm, 6}, std::pair{RlcMode::kUm, 12},
+                        std::pair{RlcMode::kAm, 12}, std::pair{RlcMode::kAm, 18});
+  const Header h{downlink ? Direction::kDownlink : Direction::kUplink, mode, static_cast<std::uint8_t>(sn_bits),
+                 static_cast<std::uint8_t>(pdcp18 ? 18 : 12),          sdap, BearerId{bearer}};
   HeapOctets out(8);
   RC_ASSERT(write(out, h) == 8U);
   const auto b = parse(out);

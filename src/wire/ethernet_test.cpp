@@ -67,11 +67,10 @@ TEST(Ethernet, writes_the_worked_example) {
 }
 
 RC_GTEST_PROP(Ethernet, what_is_written_is_read_back, ()) {
-  const auto tags = *rc::gen::container<std::vector<std::uint16_t>>(*rc::gen::inRange(0, 3),
-                                                                    rc::gen::arbitrary<std::uint16_t>());
-  const auto type = *rc::gen::suchThat(rc::gen::inRange<std::uint16_t>(0x0600, 0xFFFF), [](std::uint16_t t) {
-    return t != kTypeVlan && t != kTypeServiceVlan;
-  });
+  const auto tags =
+      *rc::gen::container<std::vector<std::uint16_t>>(*rc::gen::inRange(0, 3), rc::gen::arbitrary<std::uint16_t>());
+  const auto type = *rc::gen::suchThat(rc::gen::inRange<std::uint16_t>(0x0600, 0xFFFF),
+                                       [](std::uint16_t t) { return t != kTypeVlan && t != kTypeServiceVlan; });
   HeapOctets out(14 + 4 * tags.size());
   RC_ASSERT(write(out, kTo, kFrom, type, tags) == 14 + 4 * tags.size());
   const auto h = parse(out);

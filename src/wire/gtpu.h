@@ -82,12 +82,10 @@ namespace detail {
   switch (type) {
     case kExtensionPsc: {
       if (h.has_psc) return Reason::ok;
-      const Result<psc::Flow> flow = psc::parse_flow(content);
-      h.psc = flow.value;
-      h.has_psc = static_cast<bool>(flow);
+      h.has_psc = true;
       h.psc_offset = static_cast<std::uint32_t>(offset);
       h.psc_bytes = static_cast<std::uint16_t>(bytes);
-      return flow.reason;
+      return psc::detail::read_flow(content, h.psc);
     }
     case kExtensionUdpPort:
       if (!h.has_udp_port) h.udp_port = load_be16(content.data());
@@ -118,45 +116,49 @@ namespace detail {
   }
 }
 
-}  // namespace detail
-
-// `in` is the UDP payload. When the reason is gtpu_extension_unknown_required, value.unknown_extension and the fixed
-// header's fields are valid, so that the caller can answer with message 31.
-[[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in) {
-  if (in.size() < kHeaderBytes) return refuse<Header>(Reason::gtpu_truncated);
+[[nodiscard]] SPLITPLANE_HD constexpr Reason read_header(Octets in, Header& h) {
+  if (in.size() < kHeaderBytes) return Reason::gtpu_truncated;
   const std::uint8_t* p = in.data();
-  if ((p[0] >> 5) != 1) return refuse<Header>(Reason::gtpu_bad_version);
-  if ((p[0] & 0x10) == 0) return refuse<Header>(Reason::gtpu_not_gtp);
-  Result<Header> r;
-  Header& h = r.value;
+  if ((p[0] >> 5) != 1) return Reason::gtpu_bad_version;
+  if ((p[0] & 0x10) == 0) return Reason::gtpu_not_gtp;
   h.flags = p[0];
   h.message_type = p[1];
   h.length = load_be16(p + 2);
   h.teid = Teid{load_be32(p + 4)};
   const std::size_t end = kHeaderBytes + h.length;
-  if (end > in.size()) return refuse<Header>(Reason::gtpu_bad_length);
+  if (end > in.size()) return Reason::gtpu_bad_length;
   std::size_t at = kHeaderBytes;
   if ((h.flags & (kFlagE | kFlagS | kFlagPn)) != 0) {
-    if (end < kHeaderWithOptionsBytes) return refuse<Header>(Reason::gtpu_bad_length);
+    if (end < kHeaderWithOptionsBytes) return Reason::gtpu_bad_length;
     if (h.has_sequence_number()) h.sequence_number = load_be16(p + 8);
     if (h.has_n_pdu_number()) h.n_pdu_number = p[10];
     at = kHeaderWithOptionsBytes;
     std::uint8_t next = (h.flags & kFlagE) != 0 ? p[11] : std::uint8_t{0};
     while (next != 0) {
-      if (h.extension_count == kMaxExtensions) return refuse<Header>(Reason::gtpu_extension_chain_too_long);
-      if (at == end) return refuse<Header>(Reason::gtpu_extension_bad_length);
+      if (h.extension_count == kMaxExtensions) return Reason::gtpu_extension_chain_too_long;
+      if (at == end) return Reason::gtpu_extension_bad_length;
       const std::size_t octets = std::size_t{p[at]} * 4;
-      if (octets == 0 || octets > end - at) return refuse<Header>(Reason::gtpu_extension_bad_length);
+      if (octets == 0 || octets > end - at) return Reason::gtpu_extension_bad_length;
       ++h.extension_count;
-      r.reason = detail::take_extension(h, next, in, at + 1, octets - 2);
-      if (r.reason != Reason::ok) [[unlikely]]
-        return r;
+      const Reason reason = take_extension(h, next, in, at + 1, octets - 2);
+      if (reason != Reason::ok) [[unlikely]]
+        return reason;
       next = p[at + octets - 1];
       at += octets;
     }
   }
   h.payload_offset = static_cast<std::uint32_t>(at);
   h.payload_bytes = static_cast<std::uint32_t>(end - at);
+  return Reason::ok;
+}
+
+}  // namespace detail
+
+// `in` is the UDP payload. On a refusal the value holds what was read before it: with gtpu_extension_unknown_required,
+// unknown_extension and the fixed header's fields are valid, so that the caller can answer with message 31.
+[[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in) {
+  Result<Header> r;
+  r.reason = detail::read_header(in, r.value);
   return r;
 }
 

@@ -46,10 +46,10 @@ TEST(Gtpu, downlink_psc_of_example_g2) {
   EXPECT_TRUE(h->psc.rqi);
   EXPECT_EQ(h->payload_offset, 16U);
   EXPECT_EQ(h->payload_bytes, kInnerBytes);
-  EXPECT_EQ(test::written(16, [](MutableOctets out) {
-              return write_gpdu_psc_dl(out, Teid{0x01020304}, kInnerBytes, Qfi{9}, true);
-            }),
-            test::tidy(example("G2").hex).substr(0, 32));
+  EXPECT_EQ(
+      test::written(
+          16, [](MutableOctets out) { return write_gpdu_psc_dl(out, Teid{0x01020304}, kInnerBytes, Qfi{9}, true); }),
+      test::tidy(example("G2").hex).substr(0, 32));
 }
 
 TEST(Gtpu, uplink_psc_of_example_g3) {

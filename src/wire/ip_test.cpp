@@ -1,3 +1,4 @@
+// Tests of ipv4.h, ipv6.h and udp.h: the layers between Ethernet and GTP-U.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -38,7 +39,8 @@ TEST(Ipv4, inner_packet_of_the_examples_is_read_and_its_checksum_is_good) {
 
 TEST(Ipv4, a_flipped_octet_spoils_the_checksum) {
   for (std::size_t at = 4; at < 20; ++at) {
-    const HeapOctets in(changed(SPLITPLANE_TEST_IP, at, static_cast<std::uint8_t>(from_hex(SPLITPLANE_TEST_IP)[at] ^ 0x10)));
+    const HeapOctets in(
+        changed(SPLITPLANE_TEST_IP, at, static_cast<std::uint8_t>(from_hex(SPLITPLANE_TEST_IP)[at] ^ 0x10)));
     const auto h = ipv4::parse(in);
     ASSERT_TRUE(h);
     EXPECT_FALSE(ipv4::checksum_is_good(in, *h)) << at;

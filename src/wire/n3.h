@@ -46,40 +46,43 @@ struct Datagram {
   return {Datagram{h->upper_offset, h->upper_bytes()}};
 }
 
+[[nodiscard]] SPLITPLANE_HD constexpr Reason read_packet(Octets frame, Packet& packet) {
+  const Result<ethernet::Header> eth = ethernet::parse(frame);
+  if (!eth) return eth.reason;
+  packet.ip_offset = eth->header_bytes;
+  const Octets ip = frame.subspan(eth->header_bytes);
+  Result<Datagram> datagram;
+  if (eth->ether_type == ethernet::kTypeIpv4) [[likely]] {
+    datagram = datagram_of_ipv4(ip);
+  } else if (eth->ether_type == ethernet::kTypeIpv6) {
+    packet.is_ipv6 = true;
+    datagram = datagram_of_ipv6(ip);
+  } else {
+    return Reason::ethernet_type_unknown;
+  }
+  if (!datagram) return datagram.reason;
+  const Octets udp_octets = ip.subspan(datagram->offset, datagram->bytes);
+  const Result<udp::Header> udp = udp::parse(udp_octets);
+  if (!udp) return udp.reason;
+  if (udp->destination_port != gtpu::kPort) return Reason::udp_port_unknown;
+  packet.source_port = udp->source_port;
+  packet.udp_offset = static_cast<std::uint32_t>(packet.ip_offset + datagram->offset);
+  packet.gtpu_offset = static_cast<std::uint32_t>(packet.udp_offset + udp::kHeaderBytes);
+  packet.gtpu_bytes = static_cast<std::uint32_t>(udp->payload_bytes());
+  const Octets message = udp_octets.subspan(udp::kHeaderBytes, udp->payload_bytes());
+  const Reason reason = gtpu::detail::read_header(message, packet.gtpu);
+  packet.payload_offset = packet.gtpu_offset + packet.gtpu.payload_offset;
+  packet.payload_bytes = packet.gtpu.payload_bytes;
+  return reason;
+}
+
 }  // namespace detail
 
 // Any GTP-U message. When the reason is one of gtpu_* or psc_*, the offsets up to gtpu_offset and source_port are
 // valid.
 [[nodiscard]] SPLITPLANE_HD constexpr Result<Packet> parse(Octets frame) {
-  const Result<ethernet::Header> eth = ethernet::parse(frame);
-  if (!eth) return refuse<Packet>(eth.reason);
   Result<Packet> r;
-  Packet& packet = r.value;
-  packet.ip_offset = eth->header_bytes;
-  const Octets ip = frame.subspan(eth->header_bytes);
-  Result<detail::Datagram> datagram;
-  if (eth->ether_type == ethernet::kTypeIpv4) {
-    datagram = detail::datagram_of_ipv4(ip);
-  } else if (eth->ether_type == ethernet::kTypeIpv6) {
-    packet.is_ipv6 = true;
-    datagram = detail::datagram_of_ipv6(ip);
-  } else {
-    return refuse<Packet>(Reason::ethernet_type_unknown);
-  }
-  if (!datagram) return refuse<Packet>(datagram.reason);
-  const Octets udp_octets = ip.subspan(datagram->offset, datagram->bytes);
-  const Result<udp::Header> udp = udp::parse(udp_octets);
-  if (!udp) return refuse<Packet>(udp.reason);
-  if (udp->destination_port != gtpu::kPort) return refuse<Packet>(Reason::udp_port_unknown);
-  packet.source_port = udp->source_port;
-  packet.udp_offset = static_cast<std::uint32_t>(packet.ip_offset + datagram->offset);
-  packet.gtpu_offset = static_cast<std::uint32_t>(packet.udp_offset + udp::kHeaderBytes);
-  packet.gtpu_bytes = static_cast<std::uint32_t>(udp->payload_bytes());
-  const Result<gtpu::Header> gtpu = gtpu::parse(udp_octets.subspan(udp::kHeaderBytes, udp->payload_bytes()));
-  packet.gtpu = gtpu.value;
-  r.reason = gtpu.reason;
-  packet.payload_offset = packet.gtpu_offset + gtpu->payload_offset;
-  packet.payload_bytes = gtpu->payload_bytes;
+  r.reason = detail::read_packet(frame, r.value);
   return r;
 }
 

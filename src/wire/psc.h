@@ -64,27 +64,34 @@ namespace detail {
 
 }  // namespace detail
 
-// The packet path's view: type, QFI, RQI and PPI; the announced fields must be there, but are not read.
-[[nodiscard]] SPLITPLANE_HD constexpr Result<Flow> parse_flow(Octets content) {
-  if (content.size() < kShortestBytes) return refuse<Flow>(Reason::psc_truncated);
+namespace detail {
+
+// Fills `f` in place: a struct of octets that is returned and then copied as a word stalls on store forwarding.
+[[nodiscard]] SPLITPLANE_HD constexpr Reason read_flow(Octets content, Flow& f) {
+  if (content.size() < kShortestBytes) return Reason::psc_truncated;
   const std::uint8_t o0 = content[0];
   const std::uint8_t o1 = content[1];
-  if ((o0 >> 4) > 1) return refuse<Flow>(Reason::psc_bad_type);
-  Flow f;
+  if ((o0 >> 4) > 1) return Reason::psc_bad_type;
+  const bool downlink = (o0 >> 4) == 0;
+  // The usual form has no optional field; an uplink QFI octet may have N3/N9-delay and new-IE bits.
+  if (((o0 & 0x0F) | (o1 & (downlink ? 0x80 : 0xC0))) != 0 && content.size() < announced_bytes(o0, o1)) {
+    return Reason::psc_truncated;
+  }
+  f.type = downlink ? PduType::kDownlink : PduType::kUplink;
   f.qfi = Qfi{static_cast<std::uint8_t>(o1 & 0x3F)};
-  if (((o0 & 0x0F) | (o1 & 0x80)) != 0 || (o0 >> 4) == 1) {
-    if (content.size() < detail::announced_bytes(o0, o1)) return refuse<Flow>(Reason::psc_truncated);
-  }
-  if ((o0 >> 4) == 1) {
-    f.type = PduType::kUplink;
-    return {f};
-  }
-  f.rqi = (o1 & 0x40) != 0;
-  if ((o1 & 0x80) != 0) {
-    f.has_ppi = true;
-    f.ppi = static_cast<std::uint8_t>(content[2] >> 5);
-  }
-  return {f};
+  f.rqi = downlink && (o1 & 0x40) != 0;
+  f.has_ppi = downlink && (o1 & 0x80) != 0;
+  f.ppi = f.has_ppi ? static_cast<std::uint8_t>(content[2] >> 5) : std::uint8_t{0};
+  return Reason::ok;
+}
+
+}  // namespace detail
+
+// The packet path's view: type, QFI, RQI and PPI; the announced fields must be there, but are not read.
+[[nodiscard]] SPLITPLANE_HD constexpr Result<Flow> parse_flow(Octets content) {
+  Result<Flow> r;
+  r.reason = detail::read_flow(content, r.value);
+  return r;
 }
 
 // Every field of TS 38.415 that formats up to Rel-16 define.

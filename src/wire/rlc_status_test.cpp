@@ -33,17 +33,24 @@ struct Row {
   std::vector<Nack> nacks;
 };
 
-Nack whole(std::uint32_t sn) { return {.sn = sn}; }
+Nack whole(std::uint32_t sn) {
+  return {.sn = sn};
+}
 Nack part(std::uint32_t sn, std::uint16_t from, std::uint16_t to) {
   return {.sn = sn, .has_so = true, .so_start = from, .so_end = to};
 }
-Nack range(std::uint32_t sn, std::uint8_t n) { return {.sn = sn, .has_range = true, .range = n}; }
+Nack range(std::uint32_t sn, std::uint8_t n) {
+  return {.sn = sn, .has_range = true, .range = n};
+}
 
 const Row kRows[] = {
     {"R12", 12, 10, {}},
     {"R13", 12, 10, {whole(7)}},
     {"R14", 12, 2, {part(1, 20, 39)}},
-    {"R15", 12, 20, {part(7, 20, 39), range(9, 3), {.sn = 15, .has_so = true, .has_range = true, .range = 2, .so_start = 100}}},
+    {"R15",
+     12,
+     20,
+     {part(7, 20, 39), range(9, 3), {.sn = 15, .has_so = true, .has_range = true, .range = 2, .so_start = 100}}},
     {"R16", 18, 0x2abcf, {}},
     {"R17", 18, 0x2abcf, {part(0x2abcd, 5, kSoEnd)}},
     {"R18", 18, 0x2abcf, {range(0x2ab00, 200)}},

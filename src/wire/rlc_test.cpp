@@ -19,8 +19,10 @@ struct UmRow {
   unsigned sn_bits;
   UmHeader header;
 };
-const UmRow kUmRows[] = {{"R1", 12, {Segment::kComplete, 1, 0, 0}},     {"R2", 6, {Segment::kFirst, 1, 0, 33}},
-                         {"R3", 6, {Segment::kMiddle, 3, 20, 33}},      {"R4", 12, {Segment::kFirst, 2, 0, 0xabc}},
+const UmRow kUmRows[] = {{"R1", 12, {Segment::kComplete, 1, 0, 0}},
+                         {"R2", 6, {Segment::kFirst, 1, 0, 33}},
+                         {"R3", 6, {Segment::kMiddle, 3, 20, 33}},
+                         {"R4", 12, {Segment::kFirst, 2, 0, 0xabc}},
                          {"R5", 12, {Segment::kLast, 4, 30, 0xabc}}};
 
 struct AmRow {
@@ -28,12 +30,10 @@ struct AmRow {
   unsigned sn_bits;
   AmHeader header;
 };
-const AmRow kAmRows[] = {{"R6", 12, {true, Segment::kComplete, 2, 0, 5}},
-                         {"R7", 12, {false, Segment::kFirst, 2, 0, 6}},
-                         {"R8", 12, {false, Segment::kMiddle, 4, 20, 6}},
-                         {"R9", 12, {true, Segment::kLast, 4, 40, 6}},
-                         {"R10", 18, {false, Segment::kComplete, 3, 0, 0x2abcd}},
-                         {"R11", 18, {true, Segment::kLast, 5, 30, 0x2abce}}};
+const AmRow kAmRows[] = {
+    {"R6", 12, {true, Segment::kComplete, 2, 0, 5}},         {"R7", 12, {false, Segment::kFirst, 2, 0, 6}},
+    {"R8", 12, {false, Segment::kMiddle, 4, 20, 6}},         {"R9", 12, {true, Segment::kLast, 4, 40, 6}},
+    {"R10", 18, {false, Segment::kComplete, 3, 0, 0x2abcd}}, {"R11", 18, {true, Segment::kLast, 5, 30, 0x2abce}}};
 
 std::vector<std::uint8_t> octets_of(std::string_view id) {
   for (const test::Example& e : test::kExamples) {

@@ -18,7 +18,8 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 }
 
 // One to four changes: an octet, a bit, a length-like value, octets cut off, added, or spliced from another example.
-void mutate(std::vector<std::uint8_t>& octets, const std::vector<std::vector<std::uint8_t>>& all, std::mt19937_64& random) {
+void mutate(std::vector<std::uint8_t>& octets, const std::vector<std::vector<std::uint8_t>>& all,
+            std::mt19937_64& random) {
   constexpr std::array<std::uint8_t, 8> kEdges{0x00, 0x01, 0x7F, 0x80, 0xFF, 0x3F, 0x85, 0x34};
   for (std::uint64_t changes = 1 + random() % 4; changes > 0; --changes) {
     const std::size_t at = octets.empty() ? 0 : random() % octets.size();

@@ -38,10 +38,10 @@ struct Example {
 #define SPLITPLANE_TEST_DATA "aabbccddee"
 // 8, 64 and 298 octets of aa.
 #define SPLITPLANE_TEST_AA8 "aaaaaaaaaaaaaaaa"
-#define SPLITPLANE_TEST_AA64                                                                      \
+#define SPLITPLANE_TEST_AA64                                                                          \
   SPLITPLANE_TEST_AA8 SPLITPLANE_TEST_AA8 SPLITPLANE_TEST_AA8 SPLITPLANE_TEST_AA8 SPLITPLANE_TEST_AA8 \
       SPLITPLANE_TEST_AA8 SPLITPLANE_TEST_AA8 SPLITPLANE_TEST_AA8
-#define SPLITPLANE_TEST_AA298                                                                       \
+#define SPLITPLANE_TEST_AA298                                                                             \
   SPLITPLANE_TEST_AA64 SPLITPLANE_TEST_AA64 SPLITPLANE_TEST_AA64 SPLITPLANE_TEST_AA64 SPLITPLANE_TEST_AA8 \
       SPLITPLANE_TEST_AA8 SPLITPLANE_TEST_AA8 SPLITPLANE_TEST_AA8 SPLITPLANE_TEST_AA8 "aaaa"
 

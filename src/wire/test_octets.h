@@ -1,5 +1,5 @@
-// For tests of wire/ only: octets from hex text on the heap in exactly their size, so that a sanitizer sees a parser that
-// reads, or a writer that writes, one octet too far.
+// For tests of wire/ only: octets from hex text on the heap in exactly their size, so that a sanitizer sees a parser
+// that reads, or a writer that writes, one octet too far.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ class HeapOctets {
   [[gnu::noinline]] explicit HeapOctets(Octets octets) : HeapOctets(octets.size()) {
     copy_octets(data_.get(), octets.data(), octets.size());
   }
-  operator Octets() const { return {data_.get(), size_}; }         // NOLINT: a HeapOctets is its octets
-  operator MutableOctets() { return {data_.get(), size_}; }        // NOLINT
+  operator Octets() const { return {data_.get(), size_}; }   // NOLINT: a HeapOctets is its octets
+  operator MutableOctets() { return {data_.get(), size_}; }  // NOLINT
   [[nodiscard]] MutableOctets all() { return {data_.get(), size_}; }
 
  private:
@@ -36,8 +36,9 @@ inline std::vector<std::uint8_t> from_hex(std::string_view text) {
   unsigned value = 0;
   for (const char c : text) {
     if (std::isspace(static_cast<unsigned char>(c)) != 0) continue;
-    const unsigned digit = std::isdigit(static_cast<unsigned char>(c)) != 0 ? static_cast<unsigned>(c - '0')
-                                                                           : static_cast<unsigned>((c | 0x20) - 'a' + 10);
+    const unsigned digit = std::isdigit(static_cast<unsigned char>(c)) != 0
+                               ? static_cast<unsigned>(c - '0')
+                               : static_cast<unsigned>((c | 0x20) - 'a' + 10);
     value = value << 4 | digit;
     if (++digits % 2 == 0) {
       out.push_back(static_cast<std::uint8_t>(value));
@@ -58,9 +59,12 @@ inline std::string to_hex(Octets octets) {
 }
 
 // Hex text without blanks, to compare with to_hex().
-inline std::string tidy(std::string_view text) { return to_hex(from_hex(text)); }
+inline std::string tidy(std::string_view text) {
+  return to_hex(from_hex(text));
+}
 
-// What `write(out)` writes into a heap span of exactly `size` octets, as hex; also checks that it refuses any smaller one.
+// What `write(out)` writes into a heap span of exactly `size` octets, as hex; also checks that it refuses any smaller
+// one.
 template <class Write>
 std::string written(std::size_t size, Write write) {
   HeapOctets out(size);

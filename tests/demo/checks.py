@@ -26,18 +26,37 @@ class Checks:
         return bool(self.done) and all(check.passed for check in self.done)
 
 
+WAYS_OUT = ("transmitted", "dropped", "consumed", "held")
+
+
 def adds_up(counters: dict) -> bool:
-    return counters["received"] == counters["transmitted"] + counters["dropped"] + counters["held"]
+    """What a counter set lacks is 0: only frames for the gNB itself (ARP, Echo, RLC STATUS) are consumed."""
+    return counters["received"] == sum(counters.get(way, 0) for way in WAYS_OUT)
 
 
 def check_balance(checks: Checks, who: str, stats: dict):
-    """received = transmitted + dropped + held over all workers, in the instance's own judgement and by our sum."""
+    """received = transmitted + dropped + consumed + held over all workers, in the instance's own judgement and by our
+    sum."""
     totals = stats["totals"]
     checks.add(
-        f"{who}: received = transmitted + dropped + held",
-        f"{totals['received']} = {totals['transmitted']} + {totals['dropped']} + {totals['held']}",
-        totals["balanced"] and adds_up(totals),
+        f"{who}: received = {' + '.join(WAYS_OUT)}",
+        f"{totals['received']} = {' + '.join(str(totals[way]) for way in WAYS_OUT)}",
+        totals["balanced"] and adds_up(totals) and totals["received"] > 0,
     )
+
+
+def check_ports(checks: Checks, who: str, stats: dict):
+    """Of a stopped instance: the driver of each port and our workers counted the same, and nothing went wrong there."""
+    for port in stats["ports"]:
+        pairs = [(port[way], port[f"workers_{way}"]) for way in ("received", "transmitted")]
+        lost = {key: port[key] for key in ("rx_missed", "rx_errors", "tx_errors", "rx_no_mbuf") if port[key]}
+        checks.add(
+            f"{who}: port {port['name']}: driver and workers count the same",
+            f"{pairs[0][0]} in, {pairs[1][0]} out"
+            + "".join(f"; driver {one}, workers {other}" for one, other in pairs if one != other)
+            + (f"; {lost}" if lost else ""),
+            all(one == other for one, other in pairs) and not lost,
+        )
 
 
 def check_bearers(checks: Checks, who: str, bearers: list[dict]) -> dict[str, dict[str, int]]:

@@ -67,15 +67,25 @@ class Instance:
         config: Path,
         netns: str = "",
         *,
-        options: tuple[str, ...] = (),
         timeout: float = 20,
     ):
         self.processes, self.config = processes, config
         self.control = Control(control_path(config))
-        self.process: Process = processes.start(name, [splitplane(), command, config, *options], netns)
+        self.last_stats = processes.folder / f"{name}-stats.json"
+        self.last_stats.unlink(missing_ok=True)
+        self.process: Process = processes.start(
+            name, [splitplane(), command, config, "--stats-json", self.last_stats], netns
+        )
         wait_until(
             f"`splitplane {command}` to answer on {self.control.path}", self.control.answers, timeout, [self.process]
         )
 
     def stop(self) -> int:
         return self.processes.stop(self.process)
+
+    def finish(self) -> dict:
+        """Ends it; its counters after the last packet."""
+        code = self.stop()
+        if code != 0:
+            raise Failure(f"{self.process.name} ended with exit code {code}\n{self.process.tail()}")
+        return json.loads(self.last_stats.read_text())

@@ -10,15 +10,10 @@ from pathlib import Path
 
 from processes import Failure
 
-# TCP's own view of retransmissions is not a property of our packets, and application data is cut by the snap length.
-COMMON = [
-    "-o",
-    "tcp.analyze_sequence_numbers:FALSE",
-    "-o",
-    "tcp.desegment_tcp_streams:FALSE",
-    "--disable-protocol",
-    "http",
-]
+# TCP's own view of retransmissions is not a property of our packets. What TCP carries is random octets, which one or
+# another of tshark's heuristics takes for its protocol (Thrift, JXTA): it is data.
+COMMON = ["-o", "tcp.analyze_sequence_numbers:FALSE", "-d", "tcp.port==1-65535,data"]
+NOT_OURS = ("D-SACK",)  # the receiver's kernel tells of a segment that came twice
 CHECKSUMS = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
 RLC = ["--enable-heuristic", "rlc_nr_udp", "-o", "rlc-nr.reassemble_am_frames:FALSE"]
 PDCP = ["--enable-heuristic", "pdcp_nr_udp", "-o", "pdcp-nr.check_sequence_numbers:pdcp-only"]
@@ -99,12 +94,26 @@ def judge(capture: Path, fields: tuple[str, ...], options: list[str], timeout: f
     for line in _lines(command, timeout):
         row = dict(zip(names, line.split("|"), strict=True))
         verdict.rows.append(row)
-        severities = [int(text, 0) for text in row["_ws.expert.severity"].split(";") if text]
         if row["_ws.malformed"]:
             verdict.complaints["malformed"] += 1
-        elif any(severity >= WARNING for severity in severities):
-            verdict.complaints[row["_ws.expert.message"][:100]] += 1
+        verdict.complaints.update(_warnings(row["_ws.expert.severity"], row["_ws.expert.message"]))
     return verdict
+
+
+def _warnings(severities: str, messages: str) -> set[str]:
+    """What a frame's expert information warns of."""
+    levels, texts = [int(text, 0) for text in severities.split(";") if text], messages.split(";")
+    if len(levels) != len(texts):  # a message with a semicolon inside: cannot be told apart, so all of it counts
+        return {messages[:100]} if any(level >= WARNING for level in levels) else set()
+    found = zip(levels, texts, strict=True)
+    return {text[:100] for level, text in found if level >= WARNING and not text.startswith(NOT_OURS)}
+
+
+def way(row: dict[str, str]) -> str:
+    """The direction of a row of any of the three field lists: up, down, or neither."""
+    if "gtp.ext_hdr.pdu_ses_con.pdu_type" in row:
+        return {"0": "down", "1": "up"}.get(row["gtp.ext_hdr.pdu_ses_con.pdu_type"], "")
+    return {"0": "up", "1": "down"}.get(row.get("rlc-nr.direction", row.get("pdcp-nr.direction", "")), "")
 
 
 def number(text: str) -> int:

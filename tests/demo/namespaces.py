@@ -14,7 +14,7 @@ import re
 import signal
 from dataclasses import dataclass, field
 
-from processes import Failure, run
+from processes import Failure, run, undisturbed
 
 LINK_MTU = 1600  # an inner packet of 1500 octets and up to 64 octets of outer IPv6, UDP and GTP-U
 STALE = re.compile(r"^sp-(?:core|gnb|ue)-(\d+)(?:-\w+)?$")
@@ -88,8 +88,9 @@ class Network:
             run(["ip", "-n", name, "link", "set", interface, "mtu", LINK_MTU, "up"])
 
     def remove(self):
-        for name in (self.core, self.gnb, self.ue):
-            run(["ip", "netns", "del", name], check=False)
+        with undisturbed():
+            for name in (self.core, self.gnb, self.ue):
+                run(["ip", "netns", "del", name], check=False)
 
     def __exit__(self, *_):
         self.remove()

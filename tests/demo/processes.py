@@ -48,6 +48,21 @@ def wait_until(what: str, ready: Callable[[], bool], timeout: float = 10, proces
         time.sleep(0.05)
 
 
+@contextlib.contextmanager
+def undisturbed():
+    """Signals that end this program wait until what is inside has been done: for removing what was made."""
+    arrived: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, lambda number, _: arrived.append(number)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+        if arrived:
+            signal.raise_signal(arrived[0])
+
+
 class Process:
     """One child in a process group of its own; both outputs go to its log file."""
 
@@ -71,6 +86,13 @@ class Process:
 
     def poll(self) -> int | None:
         return self.child.poll()
+
+    def wait(self, timeout: float) -> int:
+        """Its exit code, once it has ended by itself."""
+        try:
+            return self.child.wait(timeout)
+        except subprocess.TimeoutExpired as late:
+            raise Failure(f"{self.name}: no end after {timeout:g} s\n{self.tail()}") from late
 
     def signal(self, number: int):
         """`ip netns exec` replaces itself by the program, so the child's id is the program's."""

@@ -1,5 +1,5 @@
-// Shared by the parts of wire_emit: PDUs written by wire/'s own writers, one per line as `kind key=value ... pdu=hex`, for
-// foreign dissectors to judge.
+// Shared by the parts of wire_emit: PDUs written by wire/'s own writers, one per line as `kind key=value ... pdu=hex`,
+// for foreign dissectors to judge.
 #pragma once
 
 #include <cstdio>
@@ -38,14 +38,14 @@ class Line {
   explicit Line(std::string kind) : text_(std::move(kind)) {}
   Line& add(const char* key, std::uint64_t value) { return add(key, std::to_string(value)); }
   Line& add(const char* key, const std::string& value) {
-    text_ += std::string(" ") + key + "=" + value;
+    text_.append(" ").append(key).append("=").append(value);
     return *this;
   }
   // Several values, in the order of the wire: "7,9,15".
   template <class Values>
   Line& list(const char* key, const Values& values) {
     std::string text;
-    for (const auto v : values) text += (text.empty() ? "" : ",") + std::to_string(v);
+    for (const auto v : values) text.append(text.empty() ? "" : ",").append(std::to_string(v));
     return text.empty() ? *this : add(key, text);
   }
   void print(wire::Octets pdu) { std::printf("%s pdu=%s\n", text_.c_str(), to_hex(pdu).c_str()); }
@@ -86,8 +86,12 @@ void append(Buffer& out, Write write) {
   }
   out.insert(out.end(), scratch, scratch + bytes);
 }
-inline void append(Buffer& out, const Buffer& more) { out.insert(out.end(), more.begin(), more.end()); }
+// Not inlined: GCC 12 else warns of sizes that these buffers cannot have.
+[[gnu::noinline]] inline void append(Buffer& out, const Buffer& more) {
+  out.insert(out.end(), more.begin(), more.end());
+}
 
+void emit_examples();
 void emit_frames(Random& random, unsigned count);
 void emit_gtpu(Random& random, unsigned count);
 void emit_psc(Random& random, unsigned count);

@@ -1,4 +1,6 @@
 // Ethernet, IPv4, IPv6, UDP, GTP-U and PDU Session Containers, as our writers write them.
+#include <algorithm>
+
 #include "emit.h"
 #include "wire/ethernet.h"
 #include "wire/gtpu_messages.h"
@@ -33,8 +35,10 @@ Buffer datagram(Octets from, Octets to, std::uint16_t source_port, const Buffer&
 // `octets` (a multiple of 4) of IPv4 options: a router alert, then a record route with room for addresses, and the end.
 Buffer ipv4_options(std::size_t octets) {
   Buffer out(octets);
-  if (octets >= 4) out[0] = 0x94, out[1] = 4;
-  if (octets >= 8) out[4] = 7, out[5] = static_cast<std::uint8_t>(octets - 5), out[6] = 4;
+  constexpr std::uint8_t kRouterAlert[]{0x94, 4};
+  const std::uint8_t record_route[]{7, static_cast<std::uint8_t>(octets - 5), 4};
+  if (octets >= 4) std::copy(std::begin(kRouterAlert), std::end(kRouterAlert), out.begin());
+  if (octets >= 8) std::copy(std::begin(record_route), std::end(record_route), out.begin() + 4);
   return out;
 }
 
@@ -103,8 +107,9 @@ Line message(unsigned type, Teid teid, std::size_t length) {
 }
 
 void gpdu(Random& random) {
-  const gtpu::Fields f{gtpu::kGpdu, Teid{random.in(0, 0xFFFFFFFF)}, random.flip(),
-                       static_cast<std::uint16_t>(random.in(0, 0xFFFF)), false, 0};
+  const gtpu::Fields f{gtpu::kGpdu,   Teid{random.in(0, 0xFFFFFFFF)},
+                       random.flip(), static_cast<std::uint16_t>(random.in(0, 0xFFFF)),
+                       false,         0};
   std::vector<gtpu::Extension> extensions;
   std::vector<unsigned> types;
   Buffer number(2);

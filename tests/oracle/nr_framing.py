@@ -38,10 +38,13 @@ def rlc_nr(pdu: bytes, mode: str, sn_bits: int, direction: int, ue: int) -> byte
     return b"rlc-nr" + bytes([code, sn_bits, 2, direction, 3]) + struct.pack("!H", ue) + bytes([4, 5, 5, 1, 1]) + pdu
 
 
-def pdcp_nr(pdu: bytes, sn_bits: int, direction: int, ue: int, sdap: int) -> bytes:
-    """User plane, bearer 1; `sdap` is the bit mask of tag 0x10 (1 UL, 2 DL)."""
-    tags = bytes([2, 2, sn_bits, 3, direction, 4, 1, 5, 1, 6]) + struct.pack("!H", ue)
-    return b"pdcp-nr" + tags + (bytes([0x10, sdap]) if sdap else b"") + b"\x01" + pdu
+def pdcp_nr(
+    pdu: bytes, sn_bits: int, direction: int, ue: int, sdap: int, bearer_id: int = 1, mac_i: bool = False
+) -> bytes:
+    """User plane; `sdap` is the bit mask of tag 0x10 (1 UL, 2 DL), `mac_i` says that one follows the data."""
+    tags = bytes([2, 2, sn_bits, 3, direction, 4, 1, 5, bearer_id, 6]) + struct.pack("!H", ue)
+    tags += (b"\x0f" if mac_i else b"") + (bytes([0x10, sdap]) if sdap else b"")
+    return b"pdcp-nr" + tags + b"\x01" + pdu
 
 
 def write_pcap(path: Path, frames: list[bytes]) -> None:

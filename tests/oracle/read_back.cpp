@@ -12,7 +12,7 @@ class Fields {
  public:
   Fields& add(const char* key, std::uint64_t value) { return add(key, std::to_string(value)); }
   Fields& add(const char* key, const std::string& value) {
-    text_ += (text_.empty() ? "" : " ") + std::string(key) + "=" + value;
+    text_.append(text_.empty() ? "" : " ").append(key).append("=").append(value);
     return *this;
   }
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -21,7 +21,9 @@ class Fields {
   std::string text_;
 };
 
-std::string refused(Reason reason) { return "reason=" + std::string(name_of(reason)); }
+std::string refused(Reason reason) {
+  return std::string("reason=").append(name_of(reason));
+}
 
 void add_psc(Fields& f, const psc::Content& c) {
   const bool uplink = c.flow.type == psc::PduType::kUplink;
@@ -68,11 +70,11 @@ std::string read_frame(Octets in) {
   const Octets ip = in.subspan(p->ip_offset);
   const Octets udp = in.subspan(p->udp_offset, p->gtpu_bytes + udp::kHeaderBytes);
   if (p->is_ipv6) {
-    f.add("version", 6).add("udp_checksum_good",
-                            udp::checksum_is_good(ipv6::source(ip), ipv6::destination(ip), udp) ? 1 : 0);
+    f.add("version", 6)
+        .add("udp_checksum_good", udp::checksum_is_good(ipv6::source(ip), ipv6::destination(ip), udp) ? 1 : 0);
   } else {
-    f.add("version", 4).add("udp_checksum_good",
-                            udp::checksum_is_good(ip.subspan(12, 4), ip.subspan(16, 4), udp) ? 1 : 0);
+    f.add("version", 4)
+        .add("udp_checksum_good", udp::checksum_is_good(ip.subspan(12, 4), ip.subspan(16, 4), udp) ? 1 : 0);
     f.add("ip_checksum_good", ipv4::checksum_is_good(ip, ipv4::parse(ip).value) ? 1 : 0);
   }
   f.add("vlan", ethernet::parse(in)->vlan_id()).add("source_port", p->source_port);

@@ -1,9 +1,9 @@
-"""GTP-U and the PDU Session Container against two other implementations, in both directions: what our writers wrote is read
-by scapy and pycrate, and what these build is read by our parsers.
+"""GTP-U and the PDU Session Container against two other implementations, in both directions: what our writers wrote is
+read by scapy and pycrate, and what these build is read by our parsers.
 
 Where they are not judges: scapy pads a container in front of the next extension header's type, so that containers with
-optional fields in chains come out wrong; pycrate refuses or re-encodes otherwise a chain of 0xC0 and 0x85 (test_tshark.py
-judges chains).
+optional fields in chains come out wrong; pycrate refuses or re-encodes otherwise a chain of 0xC0 and 0x85. These chains
+are tshark's to judge.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Every PDU kind that wire/ writes, judged by tshark: each field that the writer was told must be what tshark reads.
 
-Faults of tshark 4.0.17 that these tests go round: extended LCIDs (33-46) are mis-parsed and not sent to it; UM reassembly
-aborts at the second segmented SDU of a bearer, so each RLC PDU has a UE of its own; the Rel-16 fields of the PDU Session
-Container are not known to it (test_libraries.py judges them); its 18-bit "NACK ahead of ACK" check uses the modulus 262044.
+Faults of tshark 4.0.17 that these tests go round: extended LCIDs (33-46) are mis-parsed and not sent to it; UM
+reassembly aborts at the second segmented SDU of a bearer, so each RLC PDU has a UE of its own; the Rel-16 fields of the
+PDU Session Container are not known to it (test_libraries.py judges them); its 18-bit "NACK ahead of ACK" check uses the
+modulus 262044.
 """
 
 from __future__ import annotations

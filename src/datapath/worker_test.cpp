@@ -1,0 +1,186 @@
+// The worker loop: rounds, queues, cycles by kind, commands between rounds, and its end; on a real lcore and on threads.
+#include "datapath/worker.h"
+
+#include <gtest/gtest.h>
+#include <rte_launch.h>
+
+#include <thread>
+#include <vector>
+
+namespace splitplane::datapath {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A function whose queues say how many packets a round finds; no mbufs are needed to see what the loop does.
+struct Script {
+  struct Queue {
+    unsigned packets = 0;
+    unsigned receive(Burst& burst) {
+      burst.size = packets;
+      return packets;
+    }
+  };
+  std::vector<Queue> lanes;
+  unsigned processed = 0, flushes = 0;
+  bool inside = false;
+
+  std::vector<Queue>& queues() { return lanes; }
+  void process(Queue&, Burst& burst) {
+    inside = true;
+    processed += burst.size;
+    inside = false;
+  }
+  void flush() { ++flushes; }
+};
+
+// Runs a worker until the end of its scope.
+template <class Policy>
+class Running {
+ public:
+  Running(Script& script, Policy policy)
+      : thread_([this, &script, policy] { run_worker(script, policy, mailbox, stats, stop_); }) {}
+  ~Running() { end(); }
+  void end() {
+    stop_.store(true);
+    if (thread_.joinable()) thread_.join();
+  }
+  void wait_for_rounds(std::uint64_t n) const {
+    const std::uint64_t from = stats.rounds.get();
+    while (stats.rounds.get() < from + n) std::this_thread::sleep_for(100us);
+  }
+
+  WorkerStats stats;
+  Mailbox mailbox;
+
+ private:
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+TEST(Worker, ends_when_told_and_counts_each_round_once) {
+  Script script{.lanes = {{3}, {0}, {5}}};
+  Running<power::Busy> worker(script, {});
+  worker.wait_for_rounds(100);
+  worker.end();
+  const std::uint64_t rounds = worker.stats.rounds.get();
+  EXPECT_EQ(script.flushes, rounds);
+  EXPECT_EQ(worker.stats.received[0].get(), 3 * rounds);
+  EXPECT_EQ(worker.stats.received[1].get(), 0U);
+  EXPECT_EQ(worker.stats.received[2].get(), 5 * rounds);
+  EXPECT_EQ(worker.stats.received_total(), script.processed);
+}
+
+TEST(Worker, a_stop_before_the_first_round_runs_none) {
+  Script script{.lanes = {{1}}};
+  WorkerStats stats;
+  Mailbox mailbox;
+  const std::atomic<bool> stop{true};
+  run_worker(script, power::Busy{}, mailbox, stats, stop);
+  EXPECT_EQ(stats.rounds.get(), 0U);
+  EXPECT_EQ(script.flushes, 0U);
+}
+
+TEST(Worker, every_cycle_is_busy_idle_or_asleep) {
+  Script script{.lanes = {{0}}};
+  const std::uint64_t begin = rte_rdtsc();
+  Running<power::Busy> idle(script, {});
+  idle.wait_for_rounds(1000);
+  idle.end();
+  const std::uint64_t elapsed = rte_rdtsc() - begin;
+  EXPECT_EQ(idle.stats.busy_cycles.get(), 0U);
+  EXPECT_EQ(idle.stats.asleep_cycles.get(), 0U);
+  EXPECT_EQ(idle.stats.sleeps.get(), 0U);
+  EXPECT_GT(idle.stats.idle_cycles.get(), 0U);
+  EXPECT_LE(idle.stats.idle_cycles.get(), elapsed);
+
+  Script full{.lanes = {{1}}};
+  Running<power::Yield> busy(full, power::Yield(2, 1ms));
+  busy.wait_for_rounds(1000);
+  busy.end();
+  EXPECT_GT(busy.stats.busy_cycles.get(), 0U);
+  EXPECT_EQ(busy.stats.idle_cycles.get(), 0U);
+  EXPECT_EQ(busy.stats.sleeps.get(), 0U) << "a round with packets never sleeps";
+}
+
+TEST(Worker, a_yielding_worker_without_packets_is_mostly_asleep) {
+  Script script{.lanes = {{0}}};
+  Running<power::Yield> worker(script, power::Yield(3, 2ms));
+  worker.wait_for_rounds(30);
+  worker.end();
+  const WorkerStats& s = worker.stats;
+  EXPECT_EQ(s.sleeps.get(), s.rounds.get() - 3);
+  EXPECT_GT(s.asleep_cycles.get(), 10 * s.idle_cycles.get());
+}
+
+struct Once {
+  std::chrono::nanoseconds sleep;
+  bool done = false;
+  power::Action after(power::Round) {
+    if (std::exchange(done, true)) return {};
+    return {sleep};
+  }
+};
+
+TEST(Worker, a_sleep_of_more_than_a_second_is_slept) {
+  Script script{.lanes = {{0}}};
+  const auto begin = std::chrono::steady_clock::now();
+  Running<Once> worker(script, {1100ms});
+  worker.wait_for_rounds(3);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 1100ms);
+  worker.end();
+  EXPECT_EQ(worker.stats.sleeps.get(), 1U);
+}
+
+TEST(Worker, commands_run_between_rounds_while_packets_flow) {
+  Script script{.lanes = {{32}}};
+  Running<power::Busy> worker(script, {});
+  unsigned last = 0;
+  for (int i = 0; i < 50; ++i) {
+    bool inside = true;
+    unsigned processed = 0;
+    ASSERT_TRUE(worker.mailbox.execute([&] {
+      inside = script.inside;
+      processed = script.processed;
+    }));
+    EXPECT_FALSE(inside);
+    EXPECT_EQ(processed % 32, 0U);
+    EXPECT_GT(processed, last) << "the worker went on in between";
+    last = processed;
+  }
+}
+
+TEST(Worker, a_command_given_up_while_the_worker_sleeps_runs_when_it_wakes) {
+  Script script{.lanes = {{0}}};
+  Running<Once> worker(script, {200ms});
+  worker.wait_for_rounds(1);
+  auto runs = std::make_shared<std::atomic<int>>(0);
+  EXPECT_FALSE(worker.mailbox.execute([runs] { ++*runs; }, 20ms));
+  EXPECT_TRUE(worker.mailbox.execute([] {}, 20s));
+  EXPECT_EQ(runs->load(), 1);
+}
+
+TEST(Worker, runs_on_an_lcore_of_dpdk) {
+  struct Job {
+    Script script{.lanes = {{7}}};
+    WorkerStats stats;
+    Mailbox mailbox;
+    std::atomic<bool> stop{false};
+    unsigned lcore = 0;
+  } job;
+  const auto entry = [](void* argument) {
+    auto& j = *static_cast<Job*>(argument);
+    j.lcore = rte_lcore_id();
+    run_worker(j.script, power::Yield(1, 10us), j.mailbox, j.stats, j.stop);
+    return 0;
+  };
+  ASSERT_EQ(rte_eal_remote_launch(entry, &job, 1), 0);
+  EXPECT_TRUE(job.mailbox.execute([] {}, 20s));
+  job.stop.store(true);
+  EXPECT_EQ(rte_eal_wait_lcore(1), 0);
+  EXPECT_EQ(job.lcore, 1U);
+  EXPECT_EQ(job.stats.received_total(), 7 * job.stats.rounds.get());
+}
+
+}  // namespace
+}  // namespace splitplane::datapath

@@ -1,0 +1,156 @@
+"""Good files, and what a mistake is: one edit of a good file, marked where the refusal must point.
+
+`>>` in an edit marks the line that the message must name (it is taken out before use). `schema` says whether the JSON
+schema can express the rule too; what lies between parts of a file (references, sums, duplicates) it cannot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+RUN = """\
+file_prefix: corpus
+control: /run/splitplane/corpus.sock
+log_level: debug
+instance: 63
+max_bearers: 1024
+memory: {hugepages: never, megabytes: 600, mbufs: 32767, mbuf_data_bytes: 2048}
+ports:
+  n3:
+    device: net_af_packet0,iface=eth1,qpairs=2
+    rx_queues: 2
+    tx_queues: 2
+    rx_descriptors: 512
+    tx_descriptors: 0x200
+    mtu: 1500
+    promiscuous: false
+  air: {device: "net_ring0", rx_queues: 2, tx_queues: 2}
+  n3b: {device: "0000:3b:00.1"}
+  airb: {device: "eth_vhost0,iface=/run/vf.sock"}
+  left: {device: net_null0}
+  right: {device: net_null1}
+n3:
+  - port: n3
+    ipv4: 10.100.0.1
+    ipv6: fd00:100::1
+    gateway_ipv4: 10.100.0.254
+    gateway_ipv6: fd00:100::fe
+    peer_mac: 02:00:00:00:00:01
+  - port: n3b
+    ipv4: 10.101.0.1
+air:
+  - port: air
+    peer_mac: "ff:ff:ff:ff:ff:ff"
+  - port: airb
+workers:
+  d:
+    function: dispatch
+    core: 0
+    n3: n3
+    air: air
+    to: [w0, w1]
+    policy: yield
+  w0:
+    function: gnb
+    core: 0
+    features: clone
+    n3: n3
+    air: air
+    queue: 0
+    shards: 0-99
+    policy: {kind: yield, empty_rounds: 100, sleep_us: 10}
+  w1:
+    function: gnb
+    core: 0
+    n3: n3
+    air: air
+    queue: 1
+    shards: 100-199
+  w2:
+    function: gnb
+    core: 1
+    features: mat
+    n3: n3b
+    air: airb
+    shards: 200-255
+    policy: busy
+  c:
+    function: copies
+    core: 0
+    from: [w0]
+  l:
+    function: l2fwd
+    core: 2
+    rx: left
+    tx: right
+    queue: 0
+    policy: {kind: busy}
+bearers:
+  - count: 4
+    upf: 10.100.0.2
+    ul_teid: 0x1001
+    qfi: 63
+    rlc: am12
+    pdcp_sn: 12
+    sdap: true
+    poll_pdu: 0
+    ue_ipv4: 10.45.0.2
+    ue_ipv6: fd00:45::2
+    shard: 0
+  - upf: fd00:100::2
+    ul_teid: 1
+    sdap: {dl: false, ul: true}
+    shard: 150
+  - {upf: 10.101.0.2, ul_teid: 4294967295, rlc: um6, pdcp_sn: 18, sdap: {}, shard: 255}
+"""
+
+UE = """\
+file_prefix: corpus-ue
+memory: {megabytes: 200}
+ports:
+  air: {device: "net_af_packet0,iface=eth1"}
+ue:
+  port: air
+  tun: splitue1
+  tun_mtu: 1450
+  default_route: true
+  gnb_control: /run/splitplane/corpus.sock
+  peer_mac: 02:00:00:00:00:02
+  core: 1
+  policy: busy
+"""
+
+SMALL = """\
+ports: {p: {device: net_null}}
+workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}
+"""
+
+GOOD = {"run": RUN, "ue": UE, "small": SMALL}
+
+
+@dataclass(frozen=True)
+class Mistake:
+    find: str  # in `base`, once
+    replace: str
+    key: str
+    says: str
+    schema: bool = True
+    base: str = RUN
+
+    @property
+    def marked(self) -> str:
+        assert self.base.count(self.find) == 1, f"{self.find!r} is there {self.base.count(self.find)} times"
+        return self.base.replace(self.find, self.replace)
+
+    @property
+    def text(self) -> str:
+        return self.marked.replace(">>", "")
+
+    @property
+    def line(self) -> int:
+        assert self.marked.count(">>") == 1, f"one >> in {self.replace!r}"
+        return self.marked[: self.marked.index(">>")].count("\n") + 1
+
+
+def edits(base: str, schema: bool, *rows: tuple[str, str, str, str]) -> list[Mistake]:
+    return [Mistake(*row, schema=schema, base=base) for row in rows]

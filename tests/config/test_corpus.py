@@ -1,0 +1,123 @@
+"""The hand-written check and config/schema.json agree: both accept every good file, both refuse every mistake that a
+schema can express, and the check names file, line and key of each in one line."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import core_yaml
+import jsonschema
+import pytest
+from corpus import GOOD, SMALL, Mistake
+from mistakes import MISTAKES
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "config" / "schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker(formats=["ipv4", "ipv6"]))
+CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
+
+
+def check(splitplane: Path, file: str | Path, *more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(splitplane), "check", str(file), *more], capture_output=True, text=True, timeout=20, check=False
+    )
+
+
+def refusal(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line of a refusal, which has exit code 2 and nothing on standard output."""
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.endswith("\n") and done.stderr.count("\n") == 1, done.stderr
+    return done.stderr.rstrip("\n")
+
+
+@pytest.mark.parametrize("file", CONFIGS, ids=lambda path: path.name)
+def test_every_ready_configuration_is_good(splitplane, file):
+    assert list(VALIDATOR.iter_errors(core_yaml.load(file.read_text()))) == []
+    done = check(splitplane, file, "--file-only")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_files_are_accepted_by_both(splitplane, tmp_path, name):
+    assert list(VALIDATOR.iter_errors(core_yaml.load(GOOD[name]))) == []
+    file = tmp_path / "good.yaml"
+    file.write_text(GOOD[name])
+    done = check(splitplane, file, "--file-only")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda m: f"{m.key}: {m.says[:40]}")
+def test_a_mistake_is_refused_with_file_line_and_key(splitplane, tmp_path, mistake: Mistake):
+    file = tmp_path / "mistake.yaml"
+    file.write_text(mistake.text)
+    line = refusal(check(splitplane, file, "--file-only"))
+    assert line.startswith(f"{file}:{mistake.line}: {mistake.key}: "), line
+    assert mistake.says in line
+    assert "; allowed: " in line
+    if mistake.schema:
+        assert list(VALIDATOR.iter_errors(core_yaml.load(mistake.text))), "the schema accepts it"
+
+
+def test_the_corpus_uses_every_key_of_the_schema():
+    """So that a key added to the schema alone, or to the check alone, is noticed here."""
+    used = set(re.findall(r"([a-z0-9_]+):", "".join(GOOD.values())))
+    known = set(SCHEMA["properties"])
+    for definition in SCHEMA["$defs"].values():
+        known |= set(definition.get("properties", {}))
+    assert known - used == set()
+
+
+def test_a_key_of_the_schema_is_known_to_the_check(splitplane, tmp_path):
+    """The lists of keys are the same in both, section by section."""
+    defs = SCHEMA["$defs"]
+    sections = {
+        "x: 1\n": set(SCHEMA["properties"]),
+        "ports: {p: {x: 1}}\n": set(defs["port"]["properties"]),
+        "memory: {x: 1}\n": set(defs["memory"]["properties"]),
+        "ports: {p: {device: net_null0}}\nn3: [{x: 1}]\n": set(defs["n3"]["properties"]),
+        "ports: {p: {device: net_null0}}\nair: [{x: 1}]\n": set(defs["air"]["properties"]),
+        "ports: {p: {device: net_null0}}\nworkers: {w: {x: 1}}\n": set(defs["worker"]["properties"]),
+        f"{SMALL}bearers: [{{x: 1}}]\n": set(defs["bearers"]["properties"]),
+        "ports: {p: {device: net_null0}}\nue: {x: 1}\n": set(defs["ue"]["properties"]),
+    }
+    for text, keys in sections.items():
+        file = tmp_path / "keys.yaml"
+        file.write_text(text)
+        line = refusal(check(splitplane, file, "--file-only"))
+        assert "unknown key" in line
+        assert set(line.split("; allowed: ")[1].split(", ")) == keys
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [
+        ("no/such.yaml", "cannot be read: No such file or directory"),
+        (".", "is a directory; allowed: a YAML file"),
+        ("/dev/null", "is no regular file"),
+    ],
+)
+def test_what_is_no_file_is_refused(splitplane, file, says):
+    line = refusal(check(splitplane, file))
+    assert line.startswith(f"{file}: ") and says in line
+
+
+def test_a_file_that_is_too_large_is_refused(splitplane, tmp_path):
+    file = tmp_path / "large.yaml"
+    file.write_text("#" * (2 << 20))
+    assert "allowed: at most 1048576" in refusal(check(splitplane, file))
+
+
+def test_octets_that_are_no_text_are_refused(splitplane, tmp_path):
+    file = tmp_path / "octets.yaml"
+    for octets in (bytes(range(256)), b"\xff\xfe\x00", b"\0" * 100, b"[" * 5000, b"a: &a [*a]", b","):
+        file.write_bytes(octets)
+        assert refusal(check(splitplane, file, "--file-only")).startswith(f"{file}:")
+
+
+def test_the_version_is_that_of_the_build(splitplane):
+    version = re.search(r"project\(splitplane VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())
+    done = subprocess.run([str(splitplane), "--version"], capture_output=True, text=True, timeout=10, check=True)
+    assert version and done.stdout == f"splitplane {version[1]}\n"
