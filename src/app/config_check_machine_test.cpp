@@ -1,3 +1,4 @@
+// Tests of config_check_machine.cpp on this machine, and on made-up /proc and /sys trees.
 #include <gmock/gmock.h>
 #include <unistd.h>
 

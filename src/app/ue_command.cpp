@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 #include <rte_cycles.h>
-#include <rte_ethdev.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -65,10 +64,15 @@ BearerView view_of(const ue::UeBearer& b) {
   return view;
 }
 
-// What the view has no place for.
-Json extra_counters(const ue::UeBearer& b) {
+// One flat row: a table of people's size for `ctl stats`.
+Json row_of(const ue::UeBearer& b) {
   const auto& d = b.downlink;
-  return {{"control", d.control},
+  return {{"id", b.config.id.value},
+          {"rlc", ran::rlc_name(b.config.rlc_mode, b.config.rlc_sn_bits)},
+          {"dl_received", d.received},
+          {"dl_delivered", d.delivered},
+          {"dl_dropped", d.dropped},
+          {"dl_control", d.control},
           {"rlc_missing", b.rlc_rx.missing()},
           {"rlc_late", d.rlc_late},
           {"rlc_duplicates", d.rlc_duplicates},
@@ -80,7 +84,10 @@ Json extra_counters(const ue::UeBearer& b) {
           {"reflective", d.reflective},
           {"other_qfi", d.other_qfi},
           {"other_destination", d.other_destination},
-          {"uplink_polls", b.uplink.polls}};
+          {"ul_received", b.uplink.received},
+          {"ul_sent", b.uplink.sent},
+          {"ul_dropped", b.uplink.dropped},
+          {"ul_polls", b.uplink.polls}};
 }
 
 Json json_of(const ue::DirectionReport& report) {
@@ -109,8 +116,9 @@ Expected<void> UeSide::open() {
   const auto room = static_cast<std::uint16_t>(config_.memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
   pool_.reset(rte_pktmbuf_pool_create(air.name.c_str(), config_.memory.mbufs, 256, 0, room, SOCKET_ID_ANY));
   if (!pool_) {
-    return fail("port {}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs",
-                air.name, config_.memory.mbufs);
+    return fail(
+        "port {}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs",
+        air.name, config_.memory.mbufs);
   }
   auto port = datapath::Port::open({.name = air.name,
                                     .device = air.device,
@@ -132,13 +140,10 @@ Expected<void> UeSide::open() {
     if (const auto added = tun_->add_default_route(true); !added) log::warn("{}", added.error().message);
   }
 
-  std::uint16_t mtu = air.mtu;
-  (void)rte_eth_dev_get_mtu(port_->id(), &mtu);  // what the device took; drivers without one leave it alone
-
   worker_ = std::make_unique<ue::UeWorker>(
       ue::UeFunction::Ends{.air_in = {port_->id(), 0},
                            .air_out = {port_->id(), 0, port_->passes_mbufs()},
-                           .link = {.ours = port_->mac(), .peer = config_.ue->peer_mac, .mtu = mtu},
+                           .link = {.ours = port_->mac(), .peer = config_.ue->peer_mac, .mtu = air.mtu},
                            .tun = *tun_,
                            .pool = pool_.get()});
   return worker_->start(kLcore, policy_of(config_.ue->policy));
@@ -146,9 +151,9 @@ Expected<void> UeSide::open() {
 
 bool UeSide::follow_bearers(Clock::time_point now) {
   const std::uint64_t unknown = unknown_bearers();
-  const Clock::duration pause =
-      unknown != unknown_seen_ ? std::max<Clock::duration>(std::chrono::milliseconds(100), 10 * asking_took_)
-                               : std::max<Clock::duration>(std::chrono::seconds(1), 20 * asking_took_);
+  const Clock::duration pause = unknown != unknown_seen_
+                                    ? std::max<Clock::duration>(std::chrono::milliseconds(100), 10 * asking_took_)
+                                    : std::max<Clock::duration>(std::chrono::seconds(1), 20 * asking_took_);
   if (now - last_asked_ < pause) return !gnb_silent_;
   unknown_seen_ = unknown;
   const auto asked = ask_gnb();
@@ -190,9 +195,15 @@ void UeSide::apply(const std::vector<ue::BearerChange>& changes) {
     const bool done = worker_->execute([some = std::vector<ue::BearerChange>(begin, end)](ue::UeBearers& bearers) {
       for (const auto& change : some) {
         switch (change.kind) {
-          case ue::BearerChange::Kind::kEstablish: bearers.establish(change.config, change.numbers); break;
-          case ue::BearerChange::Kind::kUpdate: bearers.update(change.config); break;
-          case ue::BearerChange::Kind::kRelease: bearers.release(change.config.id); break;
+          case ue::BearerChange::Kind::kEstablish:
+            bearers.establish(change.config, change.numbers);
+            break;
+          case ue::BearerChange::Kind::kUpdate:
+            bearers.update(change.config);
+            break;
+          case ue::BearerChange::Kind::kRelease:
+            bearers.release(change.config.id);
+            break;
         }
       }
     });
@@ -217,7 +228,8 @@ Expected<BearerView> UeSide::show_bearer(BearerId id) {
 
 Expected<std::vector<BearerView>> UeSide::list_bearers(std::uint32_t after, std::size_t limit) {
   auto page = std::make_shared<std::vector<ue::UeBearer>>();
-  if (!worker_->execute([after, limit, page](ue::UeBearers& bearers) { *page = bearers.after(BearerId{after}, limit); })) {
+  if (!worker_->execute(
+          [after, limit, page](ue::UeBearers& bearers) { *page = bearers.after(BearerId{after}, limit); })) {
     return fail("the worker does not answer");
   }
   std::vector<BearerView> views;
@@ -231,7 +243,8 @@ Expected<Json> UeSide::stats() {
   const ue::UeReport& r = *taken;
   const datapath::PortCounters port = port_->counters();
   Json drops = json_of(r.downlink).at("drops");
-  for (const auto& [name, n] : r.uplink.drops) drops[std::string(name)] = drops.value(std::string(name), std::uint64_t{0}) + n;
+  for (const auto& [name, n] : r.uplink.drops)
+    drops[std::string(name)] = drops.value(std::string(name), std::uint64_t{0}) + n;
   const Json totals{{"received", r.downlink.received + r.uplink.received},
                     {"transmitted", r.downlink.good + r.uplink.good},
                     {"dropped", r.downlink.dropped + r.uplink.dropped},
@@ -248,21 +261,16 @@ Expected<Json> UeSide::stats() {
                  {"rounds", r.rounds},
                  {"sleeps", r.sleeps}});
   Json rows = Json::array();
-  for (const auto& bearer : r.bearers) {
-    Json row = to_json(view_of(bearer));
-    row.update(extra_counters(bearer));
-    rows.push_back(std::move(row));
-  }
-  return Json{{"ports",
-               Json::array({Json{{"name", port_->name()},
-                                 {"received", port.received},
-                                 {"transmitted", port.transmitted},
-                                 {"rx_missed", port.rx_missed},
-                                 {"rx_errors", port.rx_errors},
-                                 {"tx_errors", port.tx_errors},
-                                 {"rx_no_mbuf", port.rx_no_mbuf},
-                                 {"workers_received", r.downlink.received},
-                                 {"workers_transmitted", r.transmitted_air}}})},
+  for (const auto& bearer : r.bearers) rows.push_back(row_of(bearer));
+  return Json{{"ports", Json::array({Json{{"name", port_->name()},
+                                          {"received", port.received},
+                                          {"transmitted", port.transmitted},
+                                          {"rx_missed", port.rx_missed},
+                                          {"rx_errors", port.rx_errors},
+                                          {"tx_errors", port.tx_errors},
+                                          {"rx_no_mbuf", port.rx_no_mbuf},
+                                          {"workers_received", r.downlink.received},
+                                          {"workers_transmitted", r.transmitted_air}}})},
               {"workers", Json::array({worker})},
               {"bearers", r.bearer_count},
               {"tsc_hz", rte_get_tsc_hz()},
@@ -289,7 +297,8 @@ namespace {
 
 std::string drops_text(const Json& direction) {
   std::string text;
-  for (const auto& [name, n] : direction.at("drops").items()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, n.dump());
+  for (const auto& [name, n] : direction.at("drops").items())
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, n.dump());
   return text.empty() ? "" : " (" + text + ")";
 }
 
@@ -297,19 +306,22 @@ void print_summary(const Json& stats) {
   const auto number_at = [&](const char* part, const char* key) { return stats.at(part).at(key).get<std::uint64_t>(); };
   const auto line = [&](const char* direction, const char* good) {
     fmt::print("ue: {} {} received, {} {}, {} dropped{}\n", direction, number_at(direction, "received"),
-               number_at(direction, "transmitted"), good, number_at(direction, "dropped"), drops_text(stats.at(direction)));
+               number_at(direction, "transmitted"), good, number_at(direction, "dropped"),
+               drops_text(stats.at(direction)));
   };
   line("downlink", "delivered");
   line("uplink", "sent");
-  fmt::print("ue: {} polls, {} STATUS PDUs sent; RLC {} missing, {} late, {} twice; PDCP {} missing, {} late, {} twice\n",
-             number_at("checks", "polls"), number_at("checks", "status_sent"), number_at("checks", "rlc_missing"),
-             number_at("checks", "rlc_late"), number_at("checks", "rlc_duplicates"), number_at("checks", "pdcp_missing"),
-             number_at("checks", "pdcp_late"), number_at("checks", "pdcp_duplicates"));
+  fmt::print(
+      "ue: {} polls, {} STATUS PDUs sent; RLC {} missing, {} late, {} twice; PDCP {} missing, {} late, {} twice\n",
+      number_at("checks", "polls"), number_at("checks", "status_sent"), number_at("checks", "rlc_missing"),
+      number_at("checks", "rlc_late"), number_at("checks", "rlc_duplicates"), number_at("checks", "pdcp_missing"),
+      number_at("checks", "pdcp_late"), number_at("checks", "pdcp_duplicates"));
   if (!stats.at("totals").at("balanced").get<bool>()) fmt::print("ue: THE COUNTERS DO NOT ADD UP\n");
   std::fflush(stdout);
 }
 
-// Until stopped, or for `duration_s`; the bearers are known, as far as the gNB answers, before the line that says ready.
+// Until stopped, or for `duration_s`; the bearers are known, as far as the gNB answers, before the line that says
+// ready.
 void serve(UeSide& side, const std::string& tun, const RunOptions& options) {
   const StopFlag& stop = StopFlag::instance();
   const auto begin = Clock::now();

@@ -1,5 +1,5 @@
-// The running UE side of one instance, behind `splitplane ue`: DPDK, air port, TUN device and worker, and the bearers as
-// the gNB's control socket tells them.
+// The running UE side of one instance, behind `splitplane ue`: DPDK, air port, TUN device and worker, and the bearers
+// as the gNB's control socket tells them.
 #pragma once
 
 #include <chrono>
@@ -30,8 +30,8 @@ class UeSide : public ControlBackend {
   UeSide& operator=(const UeSide&) = delete;
 
   // Control thread only. Asks the gNB for its bearers when that is due, and does what changed; false if the gNB did not
-  // answer. Due is every second, sooner when a frame named an unknown bearer, later while the list is so long that asking
-  // would cost more than a twentieth of the time.
+  // answer. Due is every second, sooner when a frame named an unknown bearer, later while the list is so long that
+  // asking would cost more than a twentieth of the time.
   bool follow_bearers(std::chrono::steady_clock::time_point now);
   // Stops the worker; counters stay readable and are exact from then on.
   void stop() {

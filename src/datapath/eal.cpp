@@ -11,13 +11,31 @@
 namespace splitplane::datapath {
 namespace {
 
-bool hugetlbfs_is_mounted() {
+namespace fs = std::filesystem;
+
+// Where hugetlbfs is mounted.
+std::vector<fs::path> hugepage_folders() {
+  std::vector<fs::path> folders;
   std::ifstream mounts("/proc/mounts");
   std::string device, place, type, rest;
   while (mounts >> device >> place >> type && std::getline(mounts, rest)) {
-    if (type == "hugetlbfs") return true;
+    if (type == "hugetlbfs") folders.emplace_back(place);
   }
-  return false;
+  return folders;
+}
+
+// DPDK leaves the files behind its memory and its runtime folder to the next start; we are tidier. Nobody else uses
+// them: a file prefix is one instance's.
+void remove_files(const std::string& prefix, const fs::path& runtime) {
+  std::error_code error;  // what cannot be removed stays, as it would without us
+  for (const auto& folder : hugepage_folders()) {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+      if (entry.path().filename().string().starts_with(prefix + "map_")) found.push_back(entry.path());
+    }
+    for (const auto& file : found) fs::remove(file, error);
+  }
+  if (runtime.filename() == prefix) fs::remove_all(runtime, error);
 }
 
 std::string cores_argument(const std::vector<unsigned>& cores) {
@@ -29,7 +47,7 @@ std::string cores_argument(const std::vector<unsigned>& cores) {
 }  // namespace
 
 std::size_t Eal::free_hugepage_megabytes() {
-  if (!hugetlbfs_is_mounted()) return 0;
+  if (hugepage_folders().empty()) return 0;
   std::size_t megabytes = 0;
   for (const auto& [folder, page] : {std::pair{"hugepages-2048kB", std::size_t{2}}, {"hugepages-1048576kB", 1024}}) {
     std::ifstream file(std::filesystem::path("/sys/kernel/mm/hugepages") / folder / "free_hugepages");
@@ -40,9 +58,7 @@ std::size_t Eal::free_hugepage_megabytes() {
 }
 
 Expected<Eal> Eal::start(const EalSettings& settings) {
-  std::vector<std::string> arguments{"splitplane",
-                                     "--iova-mode=va",
-                                     "--file-prefix=" + settings.file_prefix,
+  std::vector<std::string> arguments{"splitplane", "--iova-mode=va", "--file-prefix=" + settings.file_prefix,
                                      "--lcores=" + cores_argument(settings.worker_cores),
                                      "--log-level=" + settings.log_level};
   arguments.push_back("-m");
@@ -54,14 +70,18 @@ Expected<Eal> Eal::start(const EalSettings& settings) {
   std::vector<char*> argv;
   for (auto& argument : arguments) argv.push_back(argument.data());
   if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
-    return fail("DPDK did not start ({}); file prefix '{}', {} MiB of {}", rte_strerror(rte_errno), settings.file_prefix,
-                settings.megabytes, settings.hugepages ? "hugepages" : "ordinary memory");
+    remove_files(settings.file_prefix, rte_eal_get_runtime_dir());
+    return fail("DPDK did not start ({}); file prefix '{}', {} MiB of {}", rte_strerror(rte_errno),
+                settings.file_prefix, settings.megabytes, settings.hugepages ? "hugepages" : "ordinary memory");
   }
-  return Eal{};
+  return Eal{settings.file_prefix};
 }
 
 Eal::~Eal() {
-  if (running_) rte_eal_cleanup();
+  if (!running_) return;
+  const fs::path runtime = rte_eal_get_runtime_dir();
+  rte_eal_cleanup();
+  remove_files(prefix_, runtime);
 }
 
 }  // namespace splitplane::datapath

@@ -13,9 +13,9 @@ namespace splitplane::datapath {
 struct EalSettings {
   std::string file_prefix = "splitplane";
   std::size_t megabytes = 512;
-  bool hugepages = true;                 // false: ordinary memory; no secondary processes, slower address translation
-  std::vector<unsigned> worker_cores;    // lcore 1..n run on these; lcore 0 is the control thread, on any core
-  std::vector<std::string> pci;          // addresses to probe; none: --no-pci
+  bool hugepages = true;               // false: ordinary memory; no secondary processes, slower address translation
+  std::vector<unsigned> worker_cores;  // lcore 1..n run on these; lcore 0 is the control thread, on any core
+  std::vector<std::string> pci;        // addresses to probe; none: --no-pci
   std::string log_level = "warning";
 };
 
@@ -23,7 +23,7 @@ class Eal {
  public:
   // Error: one sentence; DPDK's own messages stay on standard error at `log_level`.
   static Expected<Eal> start(const EalSettings& settings);
-  Eal(Eal&& other) noexcept : running_(std::exchange(other.running_, false)) {}
+  Eal(Eal&& other) noexcept : running_(std::exchange(other.running_, false)), prefix_(std::move(other.prefix_)) {}
   Eal& operator=(Eal&&) = delete;
   ~Eal();
 
@@ -31,8 +31,9 @@ class Eal {
   [[nodiscard]] static std::size_t free_hugepage_megabytes();
 
  private:
-  Eal() = default;
+  explicit Eal(std::string prefix) : prefix_(std::move(prefix)) {}
   bool running_ = true;
+  std::string prefix_;
 };
 
 }  // namespace splitplane::datapath

@@ -12,12 +12,14 @@
 
 namespace splitplane::datapath {
 
+using AirHeader = std::array<std::uint8_t, 14>;
+
 struct GnbContext {
   ran::BearerTable bearers;
   ran::BearerDownlink fixed_bearer;  // feature set `headers`: the one bearer of all packets
   N3Addresses n3;
   N3Peers peers{};
-  std::array<std::uint8_t, 14> air_header{};  // Ethernet header of every frame to the air
+  AirHeader air_header{};      // Ethernet header of every frame to the air
   rte_ring* copies = nullptr;  // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
   rte_ring* punt = nullptr;    // SP/SC: ARP and neighbour discovery, to the control thread
   rte_ring* inject = nullptr;  // SP/SC: the control thread's frames for N3
@@ -25,9 +27,7 @@ struct GnbContext {
   WorkerStats stats;
 };
 
-inline void write_air_header(const GnbContext& context, std::uint8_t* frame) {
-  std::memcpy(frame, context.air_header.data(), 14);
-}
+inline void write_air_header(const AirHeader& header, std::uint8_t* frame) { std::memcpy(frame, header.data(), 14); }
 
 // Hands an ARP or neighbour-discovery frame to the control thread, or loses it.
 inline void punt(GnbContext& context, rte_mbuf* m, Losses& losses) {

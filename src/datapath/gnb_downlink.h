@@ -44,11 +44,12 @@ class GnbDownlink {
   // Leaves the G-PDUs in the burst, gpdu_ beside them, and the bearers' lines on their way into the cache.
   void parse(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
+    const std::uint32_t our_ipv4 = context_.n3.ipv4;
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
       burst.prefetch_mbuf_ahead(i);
-      if (m->nb_segs == 1 && parse_n3_usual(octets(m), m->data_len, context_.n3.ipv4, gpdu_[kept])) [[likely]] {
+      if (m->nb_segs == 1 && parse_n3_usual(octets(m), m->data_len, our_ipv4, gpdu_[kept])) [[likely]] {
       } else if (!parse_unusual(m, gpdu_[kept], losses)) {
         continue;
       }
@@ -73,11 +74,23 @@ class GnbDownlink {
     return parsed.verdict == N3Verdict::kGPdu;
   }
 
+  // All lines are verified first; the burst is taken apart only if a bearer is missing.
   void find_bearers(Burst& burst, Losses& losses) {
+    const unsigned received = burst.size;
+    std::uint32_t wrong = 0;
+    for (unsigned i = 0; i < received; ++i) {
+      burst.prefetch_octets_ahead(i);
+      wrong |= (bearer_[i]->id ^ gpdu_[i].teid) | static_cast<std::uint32_t>(gpdu_[i].teid == 0);
+    }
+    if (wrong != 0) [[unlikely]] lose_unknown(burst, losses);
+    probe_.stage(Stage::dl_bearer, received);
+  }
+
+  [[gnu::noinline]] void lose_unknown(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
-      if (!ran::BearerTable::is(*bearer_[i], gpdu_[i].teid)) [[unlikely]] {
+      if (!ran::BearerTable::is(*bearer_[i], gpdu_[i].teid)) {
         losses.add(burst.mbuf[i], DropReason::teid_unknown);
         continue;
       }
@@ -86,16 +99,16 @@ class GnbDownlink {
       burst.mbuf[kept++] = burst.mbuf[i];
     }
     burst.size = kept;
-    probe_.stage(Stage::dl_bearer, received);
   }
 
   // `decap` sends the T-PDU behind an Ethernet header; from `headers` on, airhdr and the RAN headers stand between.
   void add_headers(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
+    const AirHeader air_header = context_.air_header;  // a copy: stores into frames cannot change it
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
-      burst.prefetch_octets_ahead(i);
+      if constexpr (F < FeatureSet::mat) burst.prefetch_octets_ahead(i);
       const GPdu& gpdu = gpdu_[i];
       ran::BearerDownlink& bearer = bearer_of(i);
       const unsigned overhead = 14 + (F == FeatureSet::decap ? 0 : ran::downlink_overhead(bearer));
@@ -110,7 +123,7 @@ class GnbDownlink {
         ++bearer.received;
         bearer.bytes += gpdu.bytes;
       }
-      write_air_header(context_, frame);
+      write_air_header(air_header, frame);
       if constexpr (F == FeatureSet::decap) {
         wire::store_be16(frame + 12, frame[14] >> 4 == 6 ? wire::ethernet::kTypeIpv6 : wire::ethernet::kTypeIpv4);
       }

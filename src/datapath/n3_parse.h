@@ -5,7 +5,10 @@
 
 #include <rte_mbuf.h>
 
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "datapath/drop_reason.h"
 #include "datapath/n3_interface.h"
@@ -32,32 +35,67 @@ struct N3Parsed {
 // thread.
 [[nodiscard]] N3Parsed parse_n3(const std::uint8_t* frame, unsigned bytes, const N3Addresses& ours, GPdu& out);
 
-// The usual form only; false says nothing about the frame but that parse_n3 must look at it. Offsets are those of an
+namespace detail {
+
+// The 48 octets from offset 10 to the T-PDU of a usual frame: what they must be, under a mask. Offsets are those of an
 // untagged frame: IPv4 at 14, UDP at 34, GTP-U at 42, optional octets at 50, container at 54, T-PDU at 58.
+struct UsualForm {
+  static constexpr unsigned kFirst = 10;
+  std::array<std::uint8_t, 48> octets{}, mask{};
+
+  constexpr void expect(unsigned at, std::uint8_t value, std::uint8_t bits = 0xff) {
+    octets[at - kFirst] = value;
+    mask[at - kFirst] = bits;
+  }
+};
+
+constexpr UsualForm make_usual_form() {
+  UsualForm form;
+  form.expect(12, 0x08);
+  form.expect(13, 0x00);
+  form.expect(14, 0x45);        // IPv4 without options
+  form.expect(20, 0x00, 0x3f);  // no fragment; "don't fragment" is free
+  form.expect(21, 0x00);
+  form.expect(23, 17);          // UDP
+  form.expect(36, 2152 >> 8);
+  form.expect(37, 2152 & 0xff);
+  form.expect(42, 0x34, 0xfc);  // version 1, PT, E; S and PN are free: their octets are there anyway
+  form.expect(43, 0xff);        // G-PDU
+  form.expect(53, 0x85);        // PDU Session Container
+  form.expect(54, 1);           // of 4 octets
+  form.expect(55, 0x00);        // DL PDU SESSION INFORMATION without time stamp or sequence number
+  form.expect(56, 0x00, 0x80);  // no paging policy
+  form.expect(57, 0x00);        // nothing behind it
+  return form;
+}
+
+inline constexpr auto kUsualOctets = std::bit_cast<std::array<std::uint64_t, 6>>(make_usual_form().octets);
+inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(make_usual_form().mask);
+
+}  // namespace detail
+
+// The usual form only; false says nothing about the frame but that parse_n3 must look at it.
 [[nodiscard]] inline bool parse_n3_usual(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4, GPdu& out) {
   if (bytes <= kN3OverheadIpv4) [[unlikely]] return false;
-  const auto word64 = [f](unsigned at) { std::uint64_t v; std::memcpy(&v, f + at, 8); return __builtin_bswap64(v); };
-  const auto word32 = [f](unsigned at) { std::uint32_t v; std::memcpy(&v, f + at, 4); return v; };
+  std::uint64_t wrong = 0;
+  for (unsigned i = 0; i < 6; ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, f + detail::UsualForm::kFirst + 8 * i, 8);
+    wrong |= (word ^ detail::kUsualOctets[i]) & detail::kUsualMask[i];
+  }
+  std::uint32_t destination;
+  std::memcpy(&destination, f + 30, 4);
   const unsigned total = wire::load_be16(f + 16);
   const unsigned udp_length = wire::load_be16(f + 38);
   const unsigned gtpu_length = wire::load_be16(f + 44);
-
-  // EtherType and version/IHL; then fragment bits (but not "don't fragment") and protocol.
-  std::uint64_t wrong = (word64(12) ^ 0x0800450000000000ULL) & 0xffffff0000000000ULL;
-  wrong |= (word64(20) ^ 0x0000001100000000ULL) & 0x3fff00ff00000000ULL;
-  wrong |= word32(30) ^ our_ipv4;
-  wrong |= wire::load_be16(f + 36) ^ 2152U;
-  // Version 1, PT, E (S and PN may be set: the octets are there anyway), G-PDU; next: PDU Session Container of 4 octets,
-  // type DL without flags, and no header behind it.
-  wrong |= (static_cast<std::uint64_t>(wire::load_be16(f + 42)) ^ 0x34ffU) & 0xfcffU;
-  wrong |= (word64(50) ^ 0x0000008501000000ULL) & 0x000000ffffff80ffULL;
-  wrong |= static_cast<std::uint64_t>(udp_length ^ (total - 20U)) | static_cast<std::uint64_t>(gtpu_length ^ (udp_length - 16U));
+  wrong |= destination ^ our_ipv4;
+  wrong |= (udp_length ^ (total - 20U)) | (gtpu_length ^ (udp_length - 16U));
   if (wrong != 0 || total + 14 > bytes || gtpu_length <= 8 || our_ipv4 == 0) [[unlikely]] return false;
 
-  out.teid = __builtin_bswap32(word32(46));
+  out.teid = wire::load_be32(f + 46);
   out.offset = kN3OverheadIpv4;
   out.bytes = static_cast<std::uint16_t>(gtpu_length - 8);
-  out.sdap = f[56] & 0x7f;
+  out.sdap = f[56];
   out.has_qfi = true;
   return true;
 }

@@ -48,7 +48,12 @@ Expected<void> set_up(const PortSettings& settings, std::uint16_t id, rte_mempoo
     }
   }
   // Drivers without an MTU of their own refuse; their frames are bounded by the buffers then.
-  if (const int error = rte_eth_dev_set_mtu(id, settings.mtu); error != 0 && error != -ENOTSUP) {
+  // AF_PACKET claims 1518 octets whatever its rings hold; there, the MTU of the interface is what counts.
+  const std::uint32_t frame_bytes = settings.mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+  if (frame_bytes > info.max_rx_pktlen) {
+    log::debug("port {}: MTU {} is beyond what the driver can be told; the interface's own counts", settings.name,
+               settings.mtu);
+  } else if (const int error = rte_eth_dev_set_mtu(id, settings.mtu); error != 0 && error != -ENOTSUP) {
     log::warn("port {}: MTU {} not taken ({})", settings.name, settings.mtu, rte_strerror(-error));
   }
   if (const int error = rte_eth_dev_start(id); error != 0) {

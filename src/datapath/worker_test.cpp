@@ -15,11 +15,9 @@ using namespace std::chrono_literals;
 // A function whose queues say how many packets a round finds; no mbufs are needed to see what the loop does.
 struct Script {
   struct Queue {
-    unsigned packets = 0;
-    unsigned receive(Burst& burst) {
-      burst.size = packets;
-      return packets;
-    }
+    unsigned packets = 0, held = 0;
+    unsigned receive(Burst& burst) { return burst.size = packets; }
+    unsigned take_held(Burst& burst) { return burst.size = std::exchange(held, 0U); }
   };
   std::vector<Queue> lanes;
   unsigned processed = 0, flushes = 0;
@@ -64,7 +62,7 @@ TEST(Worker, ends_when_told_and_counts_each_round_once) {
   worker.wait_for_rounds(100);
   worker.end();
   const std::uint64_t rounds = worker.stats.rounds.get();
-  EXPECT_EQ(script.flushes, rounds);
+  EXPECT_EQ(script.flushes, rounds + 1) << "once more at the end";
   EXPECT_EQ(worker.stats.received[0].get(), 3 * rounds);
   EXPECT_EQ(worker.stats.received[1].get(), 0U);
   EXPECT_EQ(worker.stats.received[2].get(), 5 * rounds);
@@ -78,7 +76,20 @@ TEST(Worker, a_stop_before_the_first_round_runs_none) {
   const std::atomic<bool> stop{true};
   run_worker(script, power::Busy{}, mailbox, stats, stop);
   EXPECT_EQ(stats.rounds.get(), 0U);
-  EXPECT_EQ(script.flushes, 0U);
+  EXPECT_EQ(script.flushes, 1U);
+  EXPECT_EQ(script.processed, 0U);
+}
+
+TEST(Worker, what_a_queue_holds_at_the_end_is_processed_and_counted) {
+  Script script{.lanes = {{0, 7}, {0, 0}, {0, 32}}};
+  WorkerStats stats;
+  Mailbox mailbox;
+  const std::atomic<bool> stop{true};
+  run_worker(script, power::Busy{}, mailbox, stats, stop);
+  EXPECT_EQ(script.processed, 39U);
+  EXPECT_EQ(stats.received[0].get(), 7U);
+  EXPECT_EQ(stats.received[1].get(), 0U);
+  EXPECT_EQ(stats.received[2].get(), 32U);
 }
 
 TEST(Worker, every_cycle_is_busy_idle_or_asleep) {

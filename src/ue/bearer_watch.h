@@ -1,5 +1,5 @@
-// Compares what the gNB says about its bearers with what the UE side knows, as RRC would tell a UE: which are new, which
-// changed, which are gone, and which started anew. Control thread; touches no packet.
+// Compares what the gNB says about its bearers with what the UE side knows, as RRC would tell a UE: which are new,
+// which changed, which are gone, and which started anew. Control thread; touches no packet.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace splitplane::ue {
 struct BearerChange {
   enum class Kind : std::uint8_t { kEstablish, kUpdate, kRelease };
   Kind kind = Kind::kEstablish;
-  ran::BearerConfig config;   // kRelease: as it was
-  ran::BearerConfig before;   // kUpdate, and kEstablish of a bearer that was known: as it was; else id 0
-  Numbers numbers;            // kEstablish
+  ran::BearerConfig config;  // kRelease: as it was
+  ran::BearerConfig before;  // kUpdate, and kEstablish of a bearer that was known: as it was; else id 0
+  Numbers numbers;           // kEstablish
 };
 
 class BearerWatch {

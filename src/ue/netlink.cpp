@@ -130,7 +130,7 @@ Expected<void> Netlink::transact(std::span<std::uint8_t> message, int tolerated)
   }
 }
 
-Expected<void> Netlink::bring_up(unsigned interface, unsigned mtu) {
+Expected<void> Netlink::bring_up(unsigned interface, unsigned mtu, unsigned queue_packets) {
   ifinfomsg body{};
   body.ifi_family = AF_UNSPEC;
   body.ifi_index = static_cast<int>(interface);
@@ -138,6 +138,7 @@ Expected<void> Netlink::bring_up(unsigned interface, unsigned mtu) {
   body.ifi_change = IFF_UP;
   Request request(RTM_NEWLINK, 0, body);
   request.attribute(IFLA_MTU, std::uint32_t{mtu});
+  request.attribute(IFLA_TXQLEN, std::uint32_t{queue_packets});
   return transact(request.finish(), 0);
 }
 

@@ -17,7 +17,7 @@ class Netlink {
   ~Netlink();
 
   // Error: the kernel's reason, without saying what was tried.
-  [[nodiscard]] Expected<void> bring_up(unsigned interface, unsigned mtu);
+  [[nodiscard]] Expected<void> bring_up(unsigned interface, unsigned mtu, unsigned queue_packets);
   // The kernel makes no link-local IPv6 address of its own, so nothing but UE addresses speaks.
   [[nodiscard]] Expected<void> no_link_local(unsigned interface);
   // As /32 or /128. Adding what is there, and removing what is not, is no error.

@@ -21,7 +21,8 @@ class SnTracker {
 
   Arrival accept(std::uint32_t sn) {
     const std::uint32_t mask = (1U << sn_bits_) - 1;
-    if (!synchronised_) [[unlikely]] synchronise(sn, mask);
+    if (!synchronised_) [[unlikely]]
+      synchronise(sn, mask);
     const std::uint32_t ahead = (sn - next_) & mask;
     if (ahead <= mask / 2) [[likely]] {
       missing_ += ahead;
@@ -51,7 +52,8 @@ class SnTracker {
     synchronised_ = true;
   }
 
-  std::uint64_t seen_ = ~std::uint64_t{0};  // bit i: number next - 1 - i arrived; what was before the start counts as seen
+  std::uint64_t seen_ =
+      ~std::uint64_t{0};  // bit i: number next - 1 - i arrived; what was before the start counts as seen
   std::uint64_t missing_ = 0;
   std::uint32_t next_ = 0;
   std::uint8_t sn_bits_ = 12;

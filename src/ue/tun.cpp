@@ -13,10 +13,17 @@
 #include "base/log.h"
 
 namespace splitplane::ue {
+namespace {
+
+// The kernel's default of 500 overflows when TCP sends faster than a worker that shares its core.
+constexpr unsigned kQueuePackets = 4000;
+
+}  // namespace
 
 Expected<Tun> Tun::create(const TunSettings& settings) {
   if (settings.name.empty() || settings.name.size() >= IFNAMSIZ) {
-    return fail("TUN device '{}': the name has {} octets; allowed: 1 to {}", settings.name, settings.name.size(), IFNAMSIZ - 1);
+    return fail("TUN device '{}': the name has {} octets; allowed: 1 to {}", settings.name, settings.name.size(),
+                IFNAMSIZ - 1);
   }
   const auto broken = [&](const char* what, const std::string& why) {
     return fail("TUN device {}: {}: {}", settings.name, what, why);
@@ -41,7 +48,7 @@ Expected<Tun> Tun::create(const TunSettings& settings) {
   if (const auto done = tun.netlink_.no_link_local(tun.interface_); !done) {
     log::debug("TUN device {}: link-local address stays on: {}", settings.name, done.error().message);
   }
-  if (const auto done = tun.netlink_.bring_up(tun.interface_, settings.mtu); !done) {
+  if (const auto done = tun.netlink_.bring_up(tun.interface_, settings.mtu, kQueuePackets); !done) {
     return broken("could not be brought up", done.error().message);
   }
   return tun;
@@ -65,7 +72,8 @@ std::size_t Tun::read(wire::MutableOctets into) {
 
 Tun::Write Tun::write(wire::Octets packet) {
   const ssize_t n = ::write(fd_, packet.data(), packet.size());
-  if (n == static_cast<ssize_t>(packet.size())) [[likely]] return Write::kTaken;
+  if (n == static_cast<ssize_t>(packet.size())) [[likely]]
+    return Write::kTaken;
   return n < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM) ? Write::kFull : Write::kRefused;
 }
 
@@ -96,7 +104,8 @@ Expected<void> Tun::remove_address(const IpAddress& address) {
 
 Expected<void> Tun::add_default_route(bool v6) {
   if (const auto done = netlink_.add_default_route(interface_, v6); !done) {
-    return fail("TUN device {}: {} default route could not be added: {}", name_, v6 ? "IPv6" : "IPv4", done.error().message);
+    return fail("TUN device {}: {} default route could not be added: {}", name_, v6 ? "IPv6" : "IPv4",
+                done.error().message);
   }
   return {};
 }

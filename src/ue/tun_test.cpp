@@ -131,7 +131,8 @@ TEST(Tun, takes_1024_addresses_and_no_more) {
   const bool entered = in_own_namespace([] {
     auto tun = Tun::create({.name = "sptun0"});
     ASSERT_TRUE(tun.has_value()) << tun.error().message;
-    for (std::uint64_t i = 0; i < Tun::kMaxAddresses; ++i) ASSERT_TRUE(tun->add_address(ip("10.1.0.0").plus(i)).value()) << i;
+    for (std::uint64_t i = 0; i < Tun::kMaxAddresses; ++i)
+      ASSERT_TRUE(tun->add_address(ip("10.1.0.0").plus(i)).value()) << i;
     EXPECT_FALSE(tun->add_address(ip("10.2.0.0")).value());
     EXPECT_EQ(bind_error("10.1.3.255"), 0);
     EXPECT_EQ(bind_error("10.2.0.0"), EADDRNOTAVAIL);

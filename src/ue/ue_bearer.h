@@ -33,7 +33,7 @@ struct UplinkCounters {
 struct UeBearer {
   ran::BearerConfig config;
 
-  SnTracker rlc_rx;   // AM only: complete UM and TM SDUs have no SN
+  SnTracker rlc_rx;  // AM only: complete UM and TM SDUs have no SN
   SnTracker pdcp_rx;
   DownlinkCounters downlink;
 
@@ -42,8 +42,8 @@ struct UeBearer {
   std::uint16_t pdu_without_poll = 0;  // PDU_WITHOUT_POLL (TS 38.322 5.3.3.2)
   UplinkCounters uplink;
 
-  // Both ends count on from the gNB's numbers. At 0 this side knows that it sees the first PDU; later it does not, since
-  // PDUs may have passed between the gNB's answer and now.
+  // Both ends count on from the gNB's numbers. At 0 this side knows that it sees the first PDU; later it does not,
+  // since PDUs may have passed between the gNB's answer and now.
   void establish(const ran::BearerConfig& bearer, const Numbers& numbers) {
     config = bearer;
     rlc_rx = SnTracker(bearer.rlc_sn_bits == 18 ? 18 : 12, numbers.rlc_downlink, numbers.rlc_downlink == 0);

@@ -29,7 +29,9 @@ UeBearers::Table<Key>::Table(std::size_t capacity)
     : memory((ran::KeyTable<Key>::bytes_needed(capacity) + sizeof(Line) - 1) / sizeof(Line)),
       table(ran::KeyTable<Key>::create(std::as_writable_bytes(std::span(memory)), capacity, random_seed()).value()) {}
 
-UeBearers::UeBearers() : capacity_(kFirstCapacity / 2) { grow(); }
+UeBearers::UeBearers() : capacity_(kFirstCapacity / 2) {
+  grow();
+}
 
 // Tables of twice the size with the bearers that are there. Repeats in the event, never seen at half load, that a table
 // refuses a key.
@@ -83,7 +85,8 @@ void UeBearers::unindex(std::uint32_t slot) {
   if (config.ue_ipv4 && ipv4_->table.find(ipv4_key(*config.ue_ipv4)) == slot) {
     ipv4_->table.erase(ipv4_key(*config.ue_ipv4));
   }
-  if (config.ue_ipv6 && ipv6_->table.find(config.ue_ipv6->octets()) == slot) ipv6_->table.erase(config.ue_ipv6->octets());
+  if (config.ue_ipv6 && ipv6_->table.find(config.ue_ipv6->octets()) == slot)
+    ipv6_->table.erase(config.ue_ipv6->octets());
 }
 
 void UeBearers::establish(const ran::BearerConfig& config, const Numbers& numbers) {
@@ -108,7 +111,8 @@ void UeBearers::establish(const ran::BearerConfig& config, const Numbers& number
 bool UeBearers::update(const ran::BearerConfig& config) {
   const auto slot = ids_->table.find(config.id.value);
   if (config.id.value == 0 || !slot) return false;
-  const bool same_addresses = slots_[*slot].config.ue_ipv4 == config.ue_ipv4 && slots_[*slot].config.ue_ipv6 == config.ue_ipv6;
+  const bool same_addresses =
+      slots_[*slot].config.ue_ipv4 == config.ue_ipv4 && slots_[*slot].config.ue_ipv6 == config.ue_ipv6;
   if (same_addresses) {
     slots_[*slot].config = config;
     return true;
@@ -142,20 +146,28 @@ void UeBearers::index_all_addresses() {
   }
 }
 
-std::vector<UeBearer> UeBearers::after(BearerId after, std::size_t limit) const {
+std::vector<UeBearer> UeBearers::after(BearerId after, std::size_t limit, Which which) const {
   std::vector<const UeBearer*> found;
   for_each([&](const UeBearer& bearer) {
-    if (bearer.config.id > after) found.push_back(&bearer);
+    if (bearer.config.id <= after) return;
+    if (which == Which::kAll || bearer.downlink.received != 0 || bearer.uplink.received != 0) found.push_back(&bearer);
   });
   const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(limit, found.size()));
-  std::partial_sort(found.begin(), end, found.end(), [](const auto* a, const auto* b) { return a->config.id < b->config.id; });
+  std::partial_sort(found.begin(), end, found.end(),
+                    [](const auto* a, const auto* b) { return a->config.id < b->config.id; });
   std::vector<UeBearer> page;
   std::transform(found.begin(), end, std::back_inserter(page), [](const auto* bearer) { return *bearer; });
   return page;
 }
 
-UeBearer* UeBearers::find(BearerId id) { return id.value == 0 ? nullptr : at(ids_->table.find(id.value)); }
-UeBearer* UeBearers::find_source(ran::Ipv4Key source) { return at(ipv4_->table.find(source)); }
-UeBearer* UeBearers::find_source(const ran::Ipv6Key& source) { return at(ipv6_->table.find(source)); }
+UeBearer* UeBearers::find(BearerId id) {
+  return id.value == 0 ? nullptr : at(ids_->table.find(id.value));
+}
+UeBearer* UeBearers::find_source(ran::Ipv4Key source) {
+  return at(ipv4_->table.find(source));
+}
+UeBearer* UeBearers::find_source(const ran::Ipv6Key& source) {
+  return at(ipv6_->table.find(source));
+}
 
 }  // namespace splitplane::ue

@@ -1,5 +1,5 @@
-// The UE side's bearers: found by identity (downlink) and by the UE's address as packets carry it (uplink). Owned by the
-// worker; changed on its thread between two rounds. Grows as bearers are learned.
+// The UE side's bearers: found by identity (downlink) and by the UE's address as packets carry it (uplink). Owned by
+// the worker; changed on its thread between two rounds. Grows as bearers are learned.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,10 @@ class UeBearers {
   [[nodiscard]] UeBearer* find_source(const ran::Ipv6Key& source);
 
   [[nodiscard]] std::size_t size() const { return ids_->table.size(); }
-  // Copies of at most `limit` bearers with an identity greater than `after`, in ascending order.
-  [[nodiscard]] std::vector<UeBearer> after(BearerId after, std::size_t limit) const;
+  // Copies of at most `limit` bearers with an identity greater than `after`, in ascending order; of all, or of those
+  // that had packets.
+  enum class Which : std::uint8_t { kAll, kUsed };
+  [[nodiscard]] std::vector<UeBearer> after(BearerId after, std::size_t limit, Which which = Which::kAll) const;
   // Calls visit(const UeBearer&) for each, in no particular order.
   template <class Visit>
   void for_each(Visit visit) const {

@@ -106,6 +106,10 @@ TEST(UeBearers, pages_are_in_order_of_identity) {
   EXPECT_EQ(page[0].config.id, BearerId{4});
   EXPECT_EQ(page[1].config.id, BearerId{6});
   EXPECT_TRUE(bearers.after(BearerId{9}, 10).empty());
+  bearers.find(BearerId{6})->uplink.received = 1;
+  const auto used = bearers.after(BearerId{0}, 10, UeBearers::Which::kUsed);
+  ASSERT_EQ(used.size(), 1U);
+  EXPECT_EQ(used[0].config.id, BearerId{6});
 }
 
 using Kind = BearerChange::Kind;

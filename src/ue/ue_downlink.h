@@ -1,5 +1,5 @@
-// Downlink of the UE side, the receiving peer of the gNB's header mode: air frame -> airhdr -> RLC -> PDCP -> SDAP -> IP
-// packet. Written from the formats and the parsers of wire/, not from the gNB's code. Octets in, octets out.
+// Downlink of the UE side, the receiving peer of the gNB's header mode: air frame -> airhdr -> RLC -> PDCP -> SDAP ->
+// IP packet. Written from the formats and the parsers of wire/, not from the gNB's code. Octets in, octets out.
 #pragma once
 
 #include "ue/ue_bearers.h"
@@ -19,8 +19,8 @@ class UeDownlink {
 
   explicit UeDownlink(UeBearers& bearers) : bearers_(bearers) {}
 
-  // Moves the bearer's receive numbers on and counts; `delivered` is the caller's to count, when the kernel has taken the
-  // packet.
+  // Moves the bearer's receive numbers on and counts; `delivered` is the caller's to count, when the kernel has taken
+  // the packet.
   [[nodiscard]] Received receive(Octets frame);
 
  private:

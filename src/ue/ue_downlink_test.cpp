@@ -114,7 +114,9 @@ TEST_F(UeDownlinkTest, link_padding_behind_the_packet_is_cut_off) {
 
 TEST_F(UeDownlinkTest, frames_that_are_not_for_a_bearer_say_why) {
   bearers_.establish(bearer(RlcMode::kAm, 18, 18), {});
-  const auto why = [&](const std::string& hex) { return name_of(downlink_.receive(HeapOctets(from_hex(hex))).outcome); };
+  const auto why = [&](const std::string& hex) {
+    return name_of(downlink_.receive(HeapOctets(from_hex(hex))).outcome);
+  };
   const std::string pdu = std::string("800000 800000 09") + kPacket;
   EXPECT_EQ(why("333300000016 020000000002 86dd 60000000"), "not_air_frame");
   EXPECT_EQ(why(std::string(kLink) + "20de 0000 01020304" + pdu), "airhdr_bad_version");
@@ -138,16 +140,16 @@ TEST_F(UeDownlinkTest, frames_that_are_not_for_a_bearer_say_why) {
 TEST_F(UeDownlinkTest, pdus_that_header_mode_does_not_know_say_why) {
   bearers_.establish(bearer(RlcMode::kAm, 12, 12), {});
   const auto am = [&](const std::string& pdu) { return name_of(outcome(kAm12Pdcp12Sdap, pdu)); };
-  EXPECT_EQ(am("9000 8000 09 45"), "rlc_segment");                        // first
-  EXPECT_EQ(am("b000 0014 aabb"), "rlc_segment");                         // middle
-  EXPECT_EQ(am("a000 0014 aabb"), "rlc_segment");                         // last
+  EXPECT_EQ(am("9000 8000 09 45"), "rlc_segment");  // first
+  EXPECT_EQ(am("b000 0014 aabb"), "rlc_segment");   // middle
+  EXPECT_EQ(am("a000 0014 aabb"), "rlc_segment");   // last
   EXPECT_EQ(am("b000 0000 aabb"), "rlc_bad_segment_offset");
-  EXPECT_EQ(am("000a00"), "rlc_control");                                 // R12: STATUS
-  EXPECT_EQ(am("000a80 0070"), "rlc_control");                            // R13
+  EXPECT_EQ(am("000a00"), "rlc_control");       // R12: STATUS
+  EXPECT_EQ(am("000a80 0070"), "rlc_control");  // R13
   EXPECT_EQ(am("000a80"), "rlc_status_truncated");
   EXPECT_EQ(am("100a00"), "rlc_control_type_unknown");
   EXPECT_EQ(the_bearer().rlc_rx.next(), 0U);
-  EXPECT_EQ(am(std::string("8000 0000000005")), "pdcp_control");          // P1: status report
+  EXPECT_EQ(am(std::string("8000 0000000005")), "pdcp_control");  // P1: status report
   EXPECT_EQ(am(std::string("8001 8000 09")), "pdu_too_short");
   EXPECT_EQ(am(std::string("8002 8001")), "sdap_truncated");
   EXPECT_EQ(am(std::string("8003 8002 09 0102")), "not_ip");

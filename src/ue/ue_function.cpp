@@ -81,7 +81,8 @@ UeUplink::Framed UeFunction::frame(rte_mbuf* m) {
   std::uint8_t* packet = datapath::octets(m);
   const auto framed = uplink_.frame({packet - room, room}, {packet, m->data_len});
   if (framed.outcome == UeOutcome::ok) {
-    (void)datapath::reframe(m, 0, static_cast<unsigned>(framed.overhead_bytes), static_cast<unsigned>(framed.packet_bytes));
+    (void)datapath::reframe(m, 0, static_cast<unsigned>(framed.overhead_bytes),
+                            static_cast<unsigned>(framed.packet_bytes));
   }
   return framed;
 }
@@ -92,7 +93,8 @@ void UeFunction::answer_polls(std::span<UeBearer* const> polled) {
   unsigned n = 0;
   for (const UeBearer* bearer : polled) {
     rte_mbuf* m = rte_pktmbuf_alloc(pool_);
-    if (m == nullptr) [[unlikely]] break;
+    if (m == nullptr) [[unlikely]]
+      break;
     const std::size_t bytes = uplink_.write_status(*bearer, {datapath::octets(m), rte_pktmbuf_tailroom(m)});
     m->data_len = static_cast<std::uint16_t>(bytes);
     m->pkt_len = static_cast<std::uint32_t>(bytes);

@@ -1,6 +1,6 @@
 // The UE side as a worker's function: frames from the air port go down to the kernel, packets from the TUN device go up
-// to the air, polls are answered by STATUS PDUs. Reading and writing the TUN device are system calls, one a packet: this
-// is the emulator, not the user plane under test.
+// to the air, polls are answered by STATUS PDUs. Reading and writing the TUN device are system calls, one a packet:
+// this is the emulator, not the user plane under test.
 #pragma once
 
 #include <array>
@@ -37,6 +37,8 @@ class UeQueue {
 
   [[nodiscard]] bool is_tun() const { return tun_ != nullptr; }
   [[nodiscard]] unsigned receive(datapath::Burst& burst) { return is_tun() ? receive_tun(burst) : air_.receive(burst); }
+  // Nothing is received ahead of its turn.
+  [[nodiscard]] unsigned take_held(datapath::Burst& burst) { return burst.size = 0; }
 
  private:
   unsigned receive_tun(datapath::Burst& burst);

@@ -37,6 +37,8 @@ namespace splitplane::ue {
 SPLITPLANE_OUTCOMES(UeOutcome, SPLITPLANE_UE_OUTCOMES)
 
 // The parsers' reasons are the first entries of the list.
-[[nodiscard]] constexpr UeOutcome outcome_of(wire::Reason reason) { return static_cast<UeOutcome>(reason); }
+[[nodiscard]] constexpr UeOutcome outcome_of(wire::Reason reason) {
+  return static_cast<UeOutcome>(reason);
+}
 
 }  // namespace splitplane::ue

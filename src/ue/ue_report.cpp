@@ -38,7 +38,7 @@ UeReport take(const UeBearers& bearers, const UeStats& stats, const datapath::Wo
                   .rounds = worker.rounds.get(),
                   .sleeps = worker.sleeps.get(),
                   .bearer_count = bearers.size(),
-                  .bearers = bearers.after(BearerId{0}, limit)};
+                  .bearers = bearers.after(BearerId{0}, limit, UeBearers::Which::kUsed)};
   bearers.for_each([&](const UeBearer& b) {
     report.polls += b.downlink.polls;
     report.rlc_missing += b.rlc_rx.missing();

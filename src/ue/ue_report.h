@@ -26,7 +26,7 @@ struct UeReport {
   std::uint64_t transmitted_air = 0;
   std::uint64_t busy_cycles = 0, idle_cycles = 0, asleep_cycles = 0, rounds = 0, sleeps = 0;
   std::size_t bearer_count = 0;
-  std::vector<UeBearer> bearers;  // the first `limit` by identity
+  std::vector<UeBearer> bearers;  // that had packets: the first `limit` by identity
   // Over all bearers.
   std::uint64_t polls = 0, rlc_missing = 0, rlc_late = 0, rlc_duplicates = 0;
   std::uint64_t pdcp_missing = 0, pdcp_late = 0, pdcp_duplicates = 0;

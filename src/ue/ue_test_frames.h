@@ -1,4 +1,5 @@
-// For tests of ue/ only: bearers, and frames spelled out as octets, header by header, independent of the code under test.
+// For tests of ue/ only: bearers, and frames spelled out as octets, header by header, independent of the code under
+// test.
 #pragma once
 
 #include <string>
@@ -11,15 +12,17 @@ namespace splitplane::ue::test {
 
 using wire::test::from_hex;
 using wire::test::HeapOctets;
-using wire::test::to_hex;
 using wire::test::tidy;
+using wire::test::to_hex;
 
 inline constexpr const char* kLink = "020000000001 020000000002 88b5";  // to the UE from the gNB
 inline constexpr const char* kPacket = SPLITPLANE_TEST_IP;              // 10.45.0.2:40001 > 8.8.8.8:40002, UDP "hi"
 inline constexpr const char* kPacketV6 =                                // fd00:45::2 > fd00:45::9, UDP, no data
     "60000000 0008 11 40 fd000045000000000000000000000002 fd000045000000000000000000000009 9c41 9c42 0008 0000";
 
-inline IpAddress ip(const char* text) { return IpAddress::parse(text).value(); }
+inline IpAddress ip(const char* text) {
+  return IpAddress::parse(text).value();
+}
 
 // Identity 0x01020304, UE 10.45.0.2 and fd00:45::2.
 inline ran::BearerConfig bearer(RlcMode mode, unsigned rlc_sn_bits, unsigned pdcp_sn_bits, bool sdap = true) {

@@ -25,7 +25,9 @@ namespace {
   return 0;
 }
 
-[[nodiscard]] std::uint32_t sn_of(std::uint32_t count, unsigned sn_bits) { return count & ((1U << sn_bits) - 1); }
+[[nodiscard]] std::uint32_t sn_of(std::uint32_t count, unsigned sn_bits) {
+  return count & ((1U << sn_bits) - 1);
+}
 
 // Writes the RLC header of a complete SDU and moves TX_Next and PDU_WITHOUT_POLL on (TS 38.322 5.3.3.2).
 std::size_t write_rlc(UeBearer& bearer, MutableOctets out) {

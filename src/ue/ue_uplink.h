@@ -1,4 +1,5 @@
-// Uplink of the UE side, the sending peer of the gNB's header mode: IP packet -> bearer by source address -> SDAP -> PDCP
+// Uplink of the UE side, the sending peer of the gNB's header mode: IP packet -> bearer by source address -> SDAP ->
+// PDCP
 // -> RLC -> airhdr -> Ethernet. Also the STATUS PDUs that answer the gNB's polls. Octets in, octets out.
 #pragma once
 
@@ -29,8 +30,8 @@ class UeUplink {
 
   UeUplink(UeBearers& bearers, const AirLink& link) : bearers_(bearers), link_(link) {}
 
-  // Numbers the packet and writes its headers into the last octets of `room`, which lies directly before it. Anything but
-  // ok leaves the bearer's numbers as they were. `sent` is the caller's to count.
+  // Numbers the packet and writes its headers into the last octets of `room`, which lies directly before it. Anything
+  // but ok leaves the bearer's numbers as they were. `sent` is the caller's to count.
   [[nodiscard]] Framed frame(MutableOctets room, Octets packet);
 
   // The answer to a poll: ACK_SN is the SN after the highest received. No NACKs: header mode keeps no copy that a

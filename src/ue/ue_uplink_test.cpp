@@ -97,8 +97,10 @@ TEST_F(UeUplinkTest, refusals_have_names_and_use_up_no_number) {
   EXPECT_EQ(headers(stranger.replace(24, 8, "0a2d0003")), "source_unknown");
   EXPECT_EQ(headers(stranger.replace(24, 8, "00000000")), "source_link_local");
   EXPECT_EQ(headers(stranger.replace(24, 8, "a9fe0101")), "source_link_local");
-  EXPECT_EQ(headers("60000000 0000 3a ff fe800000000000000000000000000001 ff020000000000000000000000000002"), "source_link_local");
-  EXPECT_EQ(headers("60000000 0000 3a ff 00000000000000000000000000000000 ff020000000000000000000000000016"), "source_link_local");
+  EXPECT_EQ(headers("60000000 0000 3a ff fe800000000000000000000000000001 ff020000000000000000000000000002"),
+            "source_link_local");
+  EXPECT_EQ(headers("60000000 0000 3a ff 00000000000000000000000000000000 ff020000000000000000000000000016"),
+            "source_link_local");
   EXPECT_EQ(the_bearer().uplink.received, 0U);
   EXPECT_EQ(headers(kPacket, kMaxUplinkOverhead - 1), "no_headroom");
   const UeUplink::Framed none = uplink_.frame({}, from_hex(kPacket));

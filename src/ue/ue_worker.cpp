@@ -37,7 +37,8 @@ bool UeWorker::execute(std::function<void(UeBearers&)> command) {
 
 void UeWorker::loop() {
   ::prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: the default of 50 us would double a short sleep
-  std::visit([this](const auto& policy) { datapath::run_worker(function_, policy, mailbox_, worker_stats_, stop_); }, policy_);
+  std::visit([this](const auto& policy) { datapath::run_worker(function_, policy, mailbox_, worker_stats_, stop_); },
+             policy_);
 }
 
 }  // namespace splitplane::ue

@@ -23,8 +23,8 @@ class UeWorker {
   [[nodiscard]] Expected<void> start(unsigned lcore, const Policy& policy);
   void stop();
 
-  // Does something with the bearers on the worker's own thread, between two rounds, or here while it does not run. False:
-  // it does not answer; the command may still be executed later, so it must own what it touches.
+  // Does something with the bearers on the worker's own thread, between two rounds, or here while it does not run.
+  // False: it does not answer; the command may still be executed later, so it must own what it touches.
   [[nodiscard]] bool execute(std::function<void(UeBearers&)> command);
 
   [[nodiscard]] const UeStats& stats() const { return stats_; }

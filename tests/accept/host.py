@@ -110,13 +110,8 @@ def cost(report: Report) -> None:
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         report.judge("bench", "none", "a figure", False, str(error))
         return
-    report.judge(
-        "bench_quiet_repeats",
-        summary["quiet_repeats"],
-        ">=7",
-        summary["valid"],
-        "" if summary["valid"] else QUIET_NEEDED,
-    )
+    why = "" if summary["valid"] else QUIET_NEEDED
+    report.judge("bench_quiet_repeats", summary["quiet_repeats"], ">=7", summary["valid"], why)
     row = {name: values["median"] for name, values in summary["rows"].items()}
     report.at_most("mat_cold_cycles", row["mat.65536"], 55, reason=why)
     report.at_most("mat_with_null_port_cycles", row["mat_on_null"], 80, reason=why)

@@ -27,10 +27,10 @@ def write(folder: Path, name: str, tree: dict) -> Path:
     return path
 
 
-def af_packet(interface: str, number: int, queues: int = 1) -> dict:
+def af_packet(interface: str, number: int, queues: int = 1, more: str = "") -> dict:
     pairs = f",qpairs={queues}" if queues > 1 else ""
     return {
-        "device": f"net_af_packet{number},iface={interface}{pairs}",
+        "device": f"net_af_packet{number},iface={interface}{pairs},framecnt=8192,framesz=2048,blocksz=65536{more}",
         "mtu": LINK_MTU,
         "rx_queues": queues,
         "tx_queues": queues,
@@ -63,7 +63,8 @@ def ue(name: str, gnb_name: str, air: AirLink | None = None, tun: str = "splitue
     return {
         "file_prefix": prefix(name),
         "memory": SMALL_MEMORY,
-        "ports": {"air": af_packet(air.ue_interface, 0)},
+        # with qdisc_bypass=0 a capture on this interface sees what is sent too
+        "ports": {"air": af_packet(air.ue_interface, 0, more=",qdisc_bypass=0")},
         "ue": {"port": "air", "tun": tun, "gnb_control": control(gnb_name), "core": 1, "policy": "yield"},
     }
 

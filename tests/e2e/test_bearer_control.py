@@ -85,6 +85,7 @@ def test_add_modify_release_while_traffic_flows(bed):
     assert bed.ping(second["ue_ipv4"]) == bed.ping(second["ue_ipv6"]) == 10
 
     assert ctl(bed, "bearer", "modify", added["id"], "--qfi", 5)["qfi"] == 5
+    follow_qfi(bed, added["id"], 5)
     assert bed.ping(second["ue_ipv4"], 5) == 0  # the UPF, which still expects QFI 9, counts and drops
     assert tunnel(bed, second)["ul"]["wrong_qfi"] == 5
     bed.upf.reload(bed.tunnels())
@@ -127,6 +128,12 @@ def test_bad_requests_are_one_line_and_change_nothing(bed):
     assert "error" in ctl(bed, "bearer", "add", "--upf", "10.100.0.2", "--ul-teid", 99, "--rlc", "am13", code=2)
     assert "error" in ctl(bed, "bearer", "add", "--upf", "10.100.0.2", "--ul-teid", 99, "--shrad", 1, code=2)
     assert [bearer["id"] for bearer in bed.bearers()] == before
+
+
+def follow_qfi(bed: Testbed, bearer_id: int, qfi: int):
+    """Waits until the UE side has learned a change: the QFI of the uplink is what it writes into SDAP."""
+    control = bed.ues[0].control
+    wait_until("the UE side to follow", lambda: control.call("bearer.show", id=bearer_id)["qfi"] == qfi, 6)
 
 
 def tunnel(bed: Testbed, bearer: dict) -> dict:

@@ -8,15 +8,17 @@ import air_views
 import configs
 import pytest
 from capture import Capture
+from checks import Checks, check_balance, check_ports
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, gaps, judge, number
 from namespaces import N3Link, interface_counters
 from paths import OUT
 from processes import Failure
-from testbed import Testbed
+from testbed import Testbed, assert_passed
 from upf import SERVER_IPV4, SERVER_IPV6
 
 FILE_BYTES = 20_000_000
 SMALL_BYTES = 3_000_000
+CAPTURED_BYTES = 1_000_000
 LINK = N3Link()
 BEARERS = [
     configs.bearer(1, upf=LINK.upf_ipv4, shard=1, qfi=9, rlc="am18", pdcp_sn=18),
@@ -53,7 +55,7 @@ def test_tshark_finds_nothing_wrong_and_every_field_right(bed):
         Capture(bed.processes, bed.network.core, "upf-n3", bed.folder / "n3.pcapng", octets=0),
         Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / "air.pcapng", octets=0),
     ]
-    file = bed.web.make("captured", SMALL_BYTES)
+    file = bed.web.make("captured", CAPTURED_BYTES)
     for bearer in bearers:
         for address in ("ue_ipv4", "ue_ipv6"):
             assert bed.web.download(bearer[address], file).equal
@@ -122,7 +124,11 @@ def test_with_the_gnb_stopped_nothing_arrives(bed):
     file = bed.web.make("never", 100_000)
     assert bed.web.download(ue, file).equal
     bed.assert_accounted()
-    assert bed.gnb.stop() == 0
+    check = Checks()
+    stats = bed.gnb.finish()
+    check_balance(check, "gNB", stats)
+    check_ports(check, "gNB", stats)
+    assert_passed(check)
     time.sleep(0.2)
     before = interface_counters(bed.network.ue, "splitue0")["rx_packets"], bed.upf.stats()["totals"]["ul_packets"]
     with pytest.raises(Failure, match="curl"):

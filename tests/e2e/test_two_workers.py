@@ -73,10 +73,11 @@ def test_both_workers_carry_their_own_shards(case):
                 assert (down.equal, up.equal, down.bytes, up.bytes) == (True, True, FILE_BYTES, FILE_BYTES)
         sums = bed.assert_accounted()
         assert sums["downlink"]["bytes"] > 4 * FILE_BYTES and sums["uplink"]["bytes"] > 4 * FILE_BYTES
+        bearers = bed.bearers()
         workers = {
             worker["name"]: {stage["name"]: stage["packets"] for stage in worker["stages"]}
-            for worker in bed.gnb.control.stats()["workers"]
+            for worker in bed.finish()["workers"]
         }
-        for bearer, worker in zip(bed.bearers(), ("w0", "w1"), strict=True):
+        for bearer, worker in zip(bearers, ("w0", "w1"), strict=True):
             assert workers[worker]["dl_headers"] == bearer["downlink"]["transmitted"] > 1000
             assert workers[worker]["ul_encap"] == bearer["uplink"]["transmitted"] > 1000

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import configs
-from checks import Checks, check_balance, check_bearers, check_upf
+from checks import Checks, check_balance, check_bearers, check_ports, check_upf
 from instance import Instance
 from namespaces import AirLink, N3Link, Network
 from processes import Processes, run, wait_until
@@ -102,7 +102,7 @@ class Testbed:
         return int(line.split(",")[1].split()[0])
 
     def assert_accounted(self) -> dict[str, dict[str, int]]:
-        """received = transmitted + dropped + held everywhere, and the UPF found nothing wrong; returns the sums."""
+        """What was received went somewhere, everywhere, and the UPF found nothing wrong; returns the sums."""
         checks = Checks()
         stats = self.gnb.control.stats()
         sums = check_bearers(checks, "gNB", self.bearers())
@@ -110,5 +110,19 @@ class Testbed:
         for number, ue in enumerate(self.ues):
             check_balance(checks, f"UE {number}", ue.control.stats())
         check_upf(checks, self.upf.stats())
-        assert checks.passed, "\n".join(f"{c.name}: {c.measured}" for c in checks.done if not c.passed)
+        assert_passed(checks)
         return sums
+
+    def finish(self) -> dict:
+        """Ends UE sides and gNB, and demands that their last counters add up, per port too; returns the gNB's."""
+        checks = Checks()
+        last = {f"UE {number}": ue.finish() for number, ue in enumerate(self.ues)} | {"gNB": self.gnb.finish()}
+        for who, stats in last.items():
+            check_balance(checks, who, stats)
+            check_ports(checks, who, stats)
+        assert_passed(checks)
+        return last["gNB"]
+
+
+def assert_passed(checks: Checks):
+    assert checks.passed, "\n".join(f"{c.name}: {c.measured}" for c in checks.done if not c.passed)
