@@ -1,7 +1,6 @@
 // A worker pair with a deliberate fault: two workers, one of them on an lcore of DPDK as in production, count packets in
 // the same plain integer. ThreadSanitizer must report it although tests/tsan-suppressions.txt is in force; with the
 // argument "clean" each has its own integer, and nothing may be reported.
-#include <rte_launch.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +11,8 @@
 #include <thread>
 
 #include "datapath/eal.h"
+#include "datapath/test_lcore.h"
+#include "datapath/test_visible_pool.h"
 #include "datapath/worker.h"
 
 namespace splitplane::datapath {
@@ -43,10 +44,7 @@ struct Worker {
   Mailbox mailbox;
   const std::atomic<bool>* stop = nullptr;
 
-  int run() {
-    run_worker(function, power::Yield(8, std::chrono::microseconds{50}), mailbox, stats, *stop);
-    return 0;
-  }
+  void run() { run_worker(function, power::Yield(8, std::chrono::microseconds{50}), mailbox, stats, *stop); }
 };
 
 int main_of(bool race) {
@@ -56,6 +54,7 @@ int main_of(bool race) {
     return 2;
   }
   const std::string runtime = rte_eal_get_runtime_dir();
+  if (test::use_visible_pools() < 0) return 2;
   rte_mempool* const pool = rte_pktmbuf_pool_create("race", 1023, 0, 0, 512, SOCKET_ID_ANY);
   std::atomic<bool> stop{false};
   std::array<std::uint64_t, 2> counters{};
@@ -67,7 +66,7 @@ int main_of(bool race) {
     workers[i].function.counter = &counters[race ? 0 : i];
     workers[i].stop = &stop;
   }
-  rte_eal_remote_launch([](void* worker) { return static_cast<Worker*>(worker)->run(); }, &workers[0], 1);
+  test::OnLcore first(1, [&workers] { workers[0].run(); });
   std::thread second([&workers] { workers[1].run(); });
 
   constexpr std::uint64_t kPackets = 20'000;
@@ -83,7 +82,7 @@ int main_of(bool race) {
   while (workers[0].stats.received_total() + workers[1].stats.received_total() < kPackets) std::this_thread::yield();
   stop.store(true);
   second.join();
-  rte_eal_wait_lcore(1);
+  first.wait();
   std::printf("%s: counted %llu of %llu\n", race ? "race" : "clean",
               static_cast<unsigned long long>(counters[0] + counters[1]), static_cast<unsigned long long>(kPackets));
   std::error_code ignored;

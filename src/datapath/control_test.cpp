@@ -1,13 +1,12 @@
 // Bearers come, change and go through the mailbox while traffic flows and somebody reads the counters: a worker on a
 // real lcore, a generator, a consumer of copies, a control thread and a reader. Above all for ThreadSanitizer.
 #include <gtest/gtest.h>
-#include <rte_launch.h>
-
 #include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "datapath/test_gnb.h"
+#include "datapath/test_lcore.h"
 #include "datapath/worker.h"
 
 namespace splitplane::datapath {
@@ -29,11 +28,10 @@ struct ControlWhileTraffic : testing::Test {
   static constexpr std::uint64_t kPackets = 30'000;
 
   // The worker, on lcore 1.
-  int work() {
+  void work() {
     std::uint64_t ignored = 0;
     Gnb<FeatureSet::clone, RingSource, FreeingSink> gnb(*world_.context, {from_n3_.get()}, {from_air_.get()}, {&ignored}, {&sent_}, false);
     run_worker(gnb, power::Yield(8, std::chrono::microseconds{50}), mailbox_, world_.context->stats, stop_);
-    return 0;
   }
 
   // Packets for bearers 1 to 8, of which 5 to 8 are not always there.
@@ -94,8 +92,8 @@ struct ControlWhileTraffic : testing::Test {
 };
 
 TEST_F(ControlWhileTraffic, nothing_is_lost_between_the_threads) {
-  const auto entry = [](void* self) { return static_cast<ControlWhileTraffic*>(self)->work(); };
-  ASSERT_EQ(rte_eal_remote_launch(entry, this, 1), 0);
+  test::OnLcore worker(1, [this] { work(); });
+  ASSERT_TRUE(worker.launched());
   std::atomic<bool> generated{false};
   std::thread generator([&] {
     generate();
@@ -105,21 +103,29 @@ TEST_F(ControlWhileTraffic, nothing_is_lost_between_the_threads) {
   std::thread reader([this] { read_counters(); });
 
   unsigned commands = 0;
+  std::uint64_t injected = 0;
   while (!generated.load()) {
+    if (rte_mbuf* m = world_.pool.make(test::arp_frame()); m != nullptr) {
+      const bool taken = rte_ring_sp_enqueue(world_.inject.get(), m) == 0;
+      if (!taken) rte_pktmbuf_free(m);
+      injected += taken ? 1 : 0;
+    }
     for (std::uint32_t index = 5; index <= 8; ++index) EXPECT_TRUE(add(index));
     for (std::uint32_t index = 5; index <= 8; ++index) EXPECT_TRUE(release(index));
     commands += 8;
   }
   generator.join();
   while (world_.context->stats.received_total() < kPackets) std::this_thread::yield();
+  while (world_.inject.count() != 0) std::this_thread::yield();
   stop_.store(true);
-  EXPECT_EQ(rte_eal_wait_lcore(1), 0);
+  worker.wait();
   consumed_enough_.store(true, std::memory_order_release);
   consumer.join();
   reader.join();
 
   const WorkerStats& s = world_.context->stats;
   EXPECT_GT(commands, 0U);
+  EXPECT_EQ(s.injected.get(), injected);
   EXPECT_EQ(s.received_total(), kPackets);
   world_.expect_balance(kPackets);
   EXPECT_EQ(s.transmitted_air.get(), sent_);

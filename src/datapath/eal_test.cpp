@@ -13,6 +13,7 @@
 #include "datapath/port.h"
 #include "datapath/test_environment.h"
 #include "datapath/test_frames.h"
+#include "datapath/test_visible_pool.h"
 
 namespace splitplane::datapath {
 namespace {
@@ -26,6 +27,7 @@ class DpdkEnvironment : public testing::Environment {
                            .worker_cores = {0}});
     ASSERT_TRUE(eal) << eal.error().message;
     eal_.emplace(std::move(*eal));
+    ASSERT_GE(test::use_visible_pools(), 0);
     runtime_ = rte_eal_get_runtime_dir();
   }
   void TearDown() override {

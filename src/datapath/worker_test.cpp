@@ -2,10 +2,10 @@
 #include "datapath/worker.h"
 
 #include <gtest/gtest.h>
-#include <rte_launch.h>
-
 #include <thread>
 #include <vector>
+
+#include "datapath/test_lcore.h"
 
 namespace splitplane::datapath {
 namespace {
@@ -172,25 +172,21 @@ TEST(Worker, a_command_given_up_while_the_worker_sleeps_runs_when_it_wakes) {
 }
 
 TEST(Worker, runs_on_an_lcore_of_dpdk) {
-  struct Job {
-    Script script{.lanes = {{7}}};
-    WorkerStats stats;
-    Mailbox mailbox;
-    std::atomic<bool> stop{false};
-    unsigned lcore = 0;
-  } job;
-  const auto entry = [](void* argument) {
-    auto& j = *static_cast<Job*>(argument);
-    j.lcore = rte_lcore_id();
-    run_worker(j.script, power::Yield(1, 10us), j.mailbox, j.stats, j.stop);
-    return 0;
-  };
-  ASSERT_EQ(rte_eal_remote_launch(entry, &job, 1), 0);
-  EXPECT_TRUE(job.mailbox.execute([] {}, 20s));
-  job.stop.store(true);
-  EXPECT_EQ(rte_eal_wait_lcore(1), 0);
-  EXPECT_EQ(job.lcore, 1U);
-  EXPECT_EQ(job.stats.received_total(), 7 * job.stats.rounds.get());
+  Script script{.lanes = {{7}}};
+  WorkerStats stats;
+  Mailbox mailbox;
+  std::atomic<bool> stop{false};
+  unsigned lcore = 0;
+  test::OnLcore worker(1, [&] {
+    lcore = rte_lcore_id();
+    run_worker(script, power::Yield(1, 10us), mailbox, stats, stop);
+  });
+  ASSERT_TRUE(worker.launched());
+  EXPECT_TRUE(mailbox.execute([] {}, 20s));
+  stop.store(true);
+  worker.wait();
+  EXPECT_EQ(lcore, 1U);
+  EXPECT_EQ(stats.received_total(), 7 * stats.rounds.get());
 }
 
 }  // namespace

@@ -45,6 +45,17 @@ def check_balance(checks: Checks, who: str, stats: dict):
     )
 
 
+def check_workers(checks: Checks, who: str, stats: dict):
+    """Of a running instance: each worker's counters add up. Those of several do not, being read one after another."""
+    for worker in stats["workers"]:
+        given = sum(worker.get(way, 0) for way in ("transmitted", "dropped", "consumed", "dispatched"))
+        checks.add(
+            f"{who}: worker {worker['name']}: received = transmitted + dropped + consumed + dispatched",
+            f"{worker['received']} = {given}",
+            worker["balanced"] and worker["received"] == given,
+        )
+
+
 def check_ports(checks: Checks, who: str, stats: dict):
     """Of a stopped instance: the driver of each port and our workers counted the same, and nothing went wrong there."""
     for port in stats["ports"]:

@@ -92,6 +92,8 @@ def test_both_directions_both_families(setup):
             found = gnb.expect(255)
             assert found["teid"] == tunnel.dl_teid and found["psc"] == bytes([0x00, tunnel.qfi])
             assert found["payload"][-4:] == b"down"
+    # the peer counts a packet after it has sent it on
+    wait_until("the last packet to be counted", lambda: upf.stats()["totals"]["dl_packets"] >= 16, 2)
     stats = upf.stats()
     assert stats["totals"]["ul_packets"] == stats["totals"]["dl_packets"] == 16
     assert stats["totals"]["ul_refused"] == stats["totals"]["dl_send_errors"] == 0

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import configs
-from checks import Checks, check_balance, check_bearers, check_ports, check_upf
+from checks import Checks, check_balance, check_bearers, check_ports, check_upf, check_workers
 from instance import Instance
 from namespaces import AirLink, N3Link, Network
 from processes import Processes, run, wait_until
@@ -104,11 +104,9 @@ class Testbed:
     def assert_accounted(self) -> dict[str, dict[str, int]]:
         """What was received went somewhere, everywhere, and the UPF found nothing wrong; returns the sums."""
         checks = Checks()
-        stats = self.gnb.control.stats()
         sums = check_bearers(checks, "gNB", self.bearers())
-        check_balance(checks, "gNB", stats)
-        for number, ue in enumerate(self.ues):
-            check_balance(checks, f"UE {number}", ue.control.stats())
+        for instance in (self.gnb, *self.ues):
+            check_workers(checks, instance.process.name, instance.control.stats())
         check_upf(checks, self.upf.stats())
         assert_passed(checks)
         return sums
