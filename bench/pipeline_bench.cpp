@@ -238,8 +238,8 @@ nlohmann::json run(const Options& options) {
     rows["round_trip_ns_after"] = measure_round_trip_ns(options.other_core);
   }
   rows["copies_lost"] = context->stats.copies_lost.get();
-  rows["unexpected_drops"] = context->stats.dropped() - context->stats.drops[static_cast<std::size_t>(
-                                                            datapath::DropReason::feature_drop)].get();
+  rows["unexpected_drops"] = context->stats.dropped() -
+                             context->stats.drops[static_cast<std::size_t>(datapath::DropReason::feature_drop)].get();
   rows["damaged_buffers"] = damaged;
 
   datapath::WorkerStats stats;

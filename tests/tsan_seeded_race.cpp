@@ -1,5 +1,5 @@
-// A worker pair with a deliberate fault: two workers, one of them on an lcore of DPDK as in production, count packets in
-// the same plain integer. ThreadSanitizer must report it although tests/tsan-suppressions.txt is in force; with the
+// A worker pair with a deliberate fault: two workers, one of them on an lcore of DPDK as in production, count packets
+// in the same plain integer. ThreadSanitizer must report it although tests/tsan-suppressions.txt is in force; with the
 // argument "clean" each has its own integer, and nothing may be reported.
 #include <unistd.h>
 
@@ -48,7 +48,10 @@ struct Worker {
 };
 
 int main_of(bool race) {
-  auto eal = Eal::start({.file_prefix = "splitplane-race-" + std::to_string(getpid()), .megabytes = 64, .hugepages = false, .worker_cores = {0}});
+  auto eal = Eal::start({.file_prefix = "splitplane-race-" + std::to_string(getpid()),
+                         .megabytes = 64,
+                         .hugepages = false,
+                         .worker_cores = {0}});
   if (!eal) {
     std::fprintf(stderr, "%s\n", eal.error().message.c_str());
     return 2;
@@ -60,7 +63,8 @@ int main_of(bool race) {
   std::array<std::uint64_t, 2> counters{};
   std::array<Worker, 2> workers;
   for (std::size_t i = 0; i < workers.size(); ++i) {
-    rte_ring* const ring = rte_ring_create(("race" + std::to_string(i)).c_str(), 64, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+    rte_ring* const ring =
+        rte_ring_create(("race" + std::to_string(i)).c_str(), 64, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
     if (pool == nullptr || ring == nullptr) return 2;
     workers[i].function.lanes[0].ring = ring;
     workers[i].function.counter = &counters[race ? 0 : i];

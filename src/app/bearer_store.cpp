@@ -104,7 +104,8 @@ void BearerStore::remove(BearerId id) {
 
 std::vector<ran::BearerConfig> BearerStore::after(std::uint32_t after, std::size_t limit) const {
   std::vector<ran::BearerConfig> page;
-  for (auto at = bearers_.upper_bound(after); at != bearers_.end() && page.size() < limit; ++at) page.push_back(at->second);
+  for (auto at = bearers_.upper_bound(after); at != bearers_.end() && page.size() < limit; ++at)
+    page.push_back(at->second);
   return page;
 }
 

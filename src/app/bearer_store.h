@@ -36,8 +36,8 @@ class BearerStore {
  private:
   struct Shard {
     bool owned = false;
-    std::uint32_t next = 0;                // lowest index never used
-    std::deque<std::uint32_t> released;    // the longest unused one first
+    std::uint32_t next = 0;              // lowest index never used
+    std::deque<std::uint32_t> released;  // the longest unused one first
   };
   using UplinkKey = std::pair<std::array<std::uint8_t, 17>, std::uint32_t>;
   static UplinkKey uplink_key(const IpAddress& upf, Teid teid);

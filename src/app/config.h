@@ -20,8 +20,8 @@ struct MemoryConfig {
   enum class Hugepages { kAuto, kRequire, kNever };  // auto: use them when reserved, else --no-huge with a warning
   Hugepages hugepages = Hugepages::kAuto;
   std::size_t megabytes = 512;
-  unsigned mbufs = 65535;          // in each port's pool
-  unsigned mbuf_data_bytes = 2048; // data room behind the headroom
+  unsigned mbufs = 65535;           // in each port's pool
+  unsigned mbuf_data_bytes = 2048;  // data room behind the headroom
 };
 
 struct PortConfig {
@@ -60,9 +60,9 @@ struct WorkerConfig {
   unsigned core = 0;
   Function function = Function::kGnb;
   datapath::FeatureSet features = datapath::FeatureSet::clone;
-  std::string n3, air;            // gnb, dispatch: port names
-  std::string rx, tx;             // l2fwd: port names
-  std::uint16_t queue = 0;        // gnb: rx and tx queue index on its ports; tx queue only when fed by a dispatcher
+  std::string n3, air;      // gnb, dispatch: port names
+  std::string rx, tx;       // l2fwd: port names
+  std::uint16_t queue = 0;  // gnb: rx and tx queue index on its ports; tx queue only when fed by a dispatcher
   unsigned shard_first = 0, shard_last = 255;
   std::vector<std::string> to;    // dispatch: the gnb workers it feeds
   std::vector<std::string> from;  // copies: the gnb workers whose copies it consumes
@@ -81,31 +81,31 @@ struct BearerGroupConfig {
 
 // `splitplane ue`: the UE side of the air, in header mode.
 struct UeConfig {
-  std::string port;               // air port
-  std::string tun = "splitue0";   // name of the TUN device it creates
-  unsigned tun_mtu = 1400;        // of that device; with the air's headers a packet must fit the air port's MTU
-  bool default_route = false;     // IPv4 and IPv6 default routes through that device
-  std::string gnb_control;        // control socket of the gNB, from which it learns the bearers
+  std::string port;              // air port
+  std::string tun = "splitue0";  // name of the TUN device it creates
+  unsigned tun_mtu = 1400;       // of that device; with the air's headers a packet must fit the air port's MTU
+  bool default_route = false;    // IPv4 and IPv6 default routes through that device
+  std::string gnb_control;       // control socket of the gNB, from which it learns the bearers
   MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
   unsigned core = 0;
   PolicyConfig policy;
 };
 
 struct Config {
-  std::string file;                         // where it came from, for messages
-  std::string file_prefix = "splitplane";   // DPDK file prefix: one running instance each
-  std::string control;                      // path of the control socket; load_config fills in <runtime directory>/<file_prefix>.sock
+  std::string file;                        // where it came from, for messages
+  std::string file_prefix = "splitplane";  // DPDK file prefix: one running instance each
+  std::string control;  // path of the control socket; load_config fills in <runtime directory>/<file_prefix>.sock
   std::string log_level = "info";
-  unsigned instance = 1;                    // upper bits of our TEIDs, 0..63
-  std::size_t max_bearers = 65536;          // 256 shards share them evenly; at most 256 * 2^18
+  unsigned instance = 1;            // upper bits of our TEIDs, 0..63
+  std::size_t max_bearers = 65536;  // 256 shards share them evenly; at most 256 * 2^18
   MemoryConfig memory;
   std::vector<PortConfig> ports;
   std::vector<N3Config> n3;
   std::vector<AirConfig> air;
   std::vector<WorkerConfig> workers;
   std::vector<BearerGroupConfig> bearers;
-  std::optional<UeConfig> ue;               // in a `splitplane ue` file, instead of n3, air, workers and bearers
-  std::map<std::string, int> lines;         // key path -> line of the file, for messages
+  std::optional<UeConfig> ue;        // in a `splitplane ue` file, instead of n3, air, workers and bearers
+  std::map<std::string, int> lines;  // key path -> line of the file, for messages
 };
 
 // Reads and checks a file. Error: "<file>:<line>: <key>: what is wrong; what is allowed" (one line).

@@ -61,7 +61,8 @@ int run_command(const Config& config, const RunOptions& options) {
     log::error("{}", server.error().message);
     return 1;
   }
-  log::info("serving {} bearers with {} workers; control socket {}", (*plane)->bearer_count(), config.workers.size(), path);
+  log::info("serving {} bearers with {} workers; control socket {}", (*plane)->bearer_count(), config.workers.size(),
+            path);
 
   const auto begin = std::chrono::steady_clock::now();
   while (!stop.requested()) {

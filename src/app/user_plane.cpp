@@ -23,8 +23,10 @@ Expected<datapath::Eal> start_eal(const Config& config) {
   const std::size_t free = datapath::Eal::free_hugepage_megabytes();
   settings.hugepages = config.memory.hugepages != MemoryConfig::Hugepages::kNever && free >= config.memory.megabytes;
   if (!settings.hugepages) {
-    log::warn("no hugepages: {} MiB wanted, {} MiB free; running on ordinary memory, which costs TLB misses and "
-              "excludes secondary processes", config.memory.megabytes, free);
+    log::warn(
+        "no hugepages: {} MiB wanted, {} MiB free; running on ordinary memory, which costs TLB misses and "
+        "excludes secondary processes",
+        config.memory.megabytes, free);
   }
   for (const auto& worker : config.workers) settings.worker_cores.push_back(worker.core);
   for (const auto& port : config.ports) {
@@ -55,15 +57,18 @@ Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config) {
   return plane;
 }
 
-UserPlane::~UserPlane() { stop_workers(); }
+UserPlane::~UserPlane() {
+  stop_workers();
+}
 
 Expected<void> UserPlane::open_ports() {
   for (const auto& config : config_.ports) {
     const auto room = static_cast<std::uint16_t>(config_.memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
     Pool pool(rte_pktmbuf_pool_create(config.name.c_str(), config_.memory.mbufs, 256, 0, room, SOCKET_ID_ANY));
     if (!pool) {
-      return fail("port {}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs",
-                  config.name, config_.memory.mbufs);
+      return fail(
+          "port {}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs",
+          config.name, config_.memory.mbufs);
     }
     auto port = datapath::Port::open({.name = config.name,
                                       .device = config.device,
@@ -142,7 +147,8 @@ void UserPlane::connect_copies() {
   for (const auto& consumer : config_.workers) {
     if (consumer.function != WorkerConfig::Function::kCopies) continue;
     for (auto& worker : workers_) {
-      if (std::count(consumer.from.begin(), consumer.from.end(), worker->config.name) != 0) worker->drains_copies = false;
+      if (std::count(consumer.from.begin(), consumer.from.end(), worker->config.name) != 0)
+        worker->drains_copies = false;
     }
   }
 }
@@ -172,8 +178,8 @@ Expected<void> UserPlane::make_bearer_memory() {
   }
   for (std::size_t i = 0; i < slabs.size(); ++i) {
     const std::size_t first = i * bearers_per_shard_;
-    slabs[i].first->gnb->bearers.attach(
-        slabs[i].second, {&downlink_[first], &uplink_[first], &losses_[first], bearers_per_shard_});
+    slabs[i].first->gnb->bearers.attach(slabs[i].second,
+                                        {&downlink_[first], &uplink_[first], &losses_[first], bearers_per_shard_});
   }
   return {};
 }
@@ -183,8 +189,10 @@ std::vector<datapath::Dispatch::Queue> UserPlane::dispatch_queues(const WorkerCo
   for (const auto& config : config_.ports) {
     const std::uint16_t id = ports_.at(config.name)->id();
     for (std::uint16_t queue = 0; queue < config.rx_queues; ++queue) {
-      if (config.name == worker.n3) queues.push_back({datapath::Lookahead(datapath::EthSource{id, queue}), Direction::kDownlink});
-      if (config.name == worker.air) queues.push_back({datapath::Lookahead(datapath::EthSource{id, queue}), Direction::kUplink});
+      if (config.name == worker.n3)
+        queues.push_back({datapath::Lookahead(datapath::EthSource{id, queue}), Direction::kDownlink});
+      if (config.name == worker.air)
+        queues.push_back({datapath::Lookahead(datapath::EthSource{id, queue}), Direction::kUplink});
     }
   }
   return queues;
@@ -223,8 +231,9 @@ Expected<void> UserPlane::make_loops() {
     const datapath::AnyPolicy policy = make_policy(config.policy);
     switch (config.function) {
       case WorkerConfig::Function::kL2fwd:
-        worker->loop = datapath::make_l2fwd_loop({ports_.at(config.rx)->id(), config.queue}, sink(config.tx, config.queue),
-                                                 policy, worker->other_stats, worker->mailbox, worker->stop);
+        worker->loop =
+            datapath::make_l2fwd_loop({ports_.at(config.rx)->id(), config.queue}, sink(config.tx, config.queue), policy,
+                                      worker->other_stats, worker->mailbox, worker->stop);
         break;
       case WorkerConfig::Function::kDispatch:
         worker->loop = datapath::make_dispatch_loop(dispatch_queues(config), policy, *worker->dispatch, worker->mailbox,
@@ -233,7 +242,8 @@ Expected<void> UserPlane::make_loops() {
       case WorkerConfig::Function::kCopies: {
         std::vector<rte_ring*> rings;
         for (auto& other : workers_) {
-          if (std::count(config.from.begin(), config.from.end(), other->config.name) != 0) rings.push_back(other->gnb->copies);
+          if (std::count(config.from.begin(), config.from.end(), other->config.name) != 0)
+            rings.push_back(other->gnb->copies);
         }
         worker->loop = datapath::make_copies_loop(rings, policy, worker->other_stats, worker->mailbox, worker->stop);
         break;

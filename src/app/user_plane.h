@@ -1,5 +1,5 @@
-// The running user plane of one instance: DPDK, ports, workers and bearers, built from a configuration and taken down in
-// order. Control requests are carried out on the workers' own threads.
+// The running user plane of one instance: DPDK, ports, workers and bearers, built from a configuration and taken down
+// in order. Control requests are carried out on the workers' own threads.
 #pragma once
 
 #include <chrono>
@@ -68,7 +68,7 @@ class UserPlane : public ControlBackend {
   struct N3Runtime {
     N3Config config;
     datapath::OwnAddresses own;
-    std::vector<WorkerRuntime*> workers;        // gnb workers that send on this port
+    std::vector<WorkerRuntime*> workers;                       // gnb workers that send on this port
     std::map<std::array<std::uint8_t, 17>, MacAddress> known;  // next hops that answered
   };
   [[nodiscard]] N3Runtime* n3_of(const WorkerRuntime& worker);
@@ -87,7 +87,7 @@ class UserPlane : public ControlBackend {
   std::mutex mutex_;  // control side only: the control server's thread and the control thread
   Config config_;
   datapath::Eal eal_;
-  std::map<std::string, Pool> pools_;                          // by port
+  std::map<std::string, Pool> pools_;  // by port
   std::map<std::string, std::unique_ptr<datapath::Port>> ports_;
   std::vector<Ring> rings_;
   DpdkArray<ran::BearerDownlink> downlink_;

@@ -6,7 +6,9 @@
 namespace splitplane::app {
 namespace {
 
-tl::unexpected<Error> unknown(BearerId id) { return fail("no bearer with identity {:#010x}", id.value); }
+tl::unexpected<Error> unknown(BearerId id) {
+  return fail("no bearer with identity {:#010x}", id.value);
+}
 tl::unexpected<Error> silent(const WorkerRuntime& worker) {
   return fail("worker {} does not answer; the change may still take effect", worker.config.name);
 }
@@ -181,7 +183,8 @@ Expected<std::vector<BearerView>> UserPlane::list_bearers(std::uint32_t after, s
   std::vector<BearerView> all;
   for (std::size_t first = 0; first < page.size(); first += kPiece) {
     const std::size_t last = std::min(page.size(), first + kPiece);
-    auto views = read_views({page.begin() + static_cast<std::ptrdiff_t>(first), page.begin() + static_cast<std::ptrdiff_t>(last)});
+    auto views = read_views(
+        {page.begin() + static_cast<std::ptrdiff_t>(first), page.begin() + static_cast<std::ptrdiff_t>(last)});
     if (!views) return views;
     all.insert(all.end(), views->begin(), views->end());
   }

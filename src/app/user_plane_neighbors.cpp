@@ -1,5 +1,5 @@
-// The control thread's share of N3: answers ARP, neighbour discovery and GTP-U Echo Requests, and finds the MAC addresses
-// of the UPFs (or of the gateway towards them).
+// The control thread's share of N3: answers ARP, neighbour discovery and GTP-U Echo Requests, and finds the MAC
+// addresses of the UPFs (or of the gateway towards them).
 #include <algorithm>
 
 #include "app/user_plane.h"

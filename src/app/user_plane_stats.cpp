@@ -1,5 +1,5 @@
-// Everything counted, as JSON: the same names as in the lists of stages and drop reasons. Each worker's counters are read
-// on its own thread between two rounds, so they add up exactly.
+// Everything counted, as JSON: the same names as in the lists of stages and drop reasons. Each worker's counters are
+// read on its own thread between two rounds, so they add up exactly.
 #include "app/user_plane.h"
 
 namespace splitplane::app {
@@ -12,8 +12,8 @@ struct Snapshot {
   };
   std::array<StageNumbers, datapath::kStageCount> stages{};
   std::array<std::uint64_t, datapath::kDropReasonCount> drops{};
-  std::uint64_t received = 0, air = 0, n3 = 0, punted = 0, control_pdus = 0, dispatched = 0, copies = 0, copies_lost = 0,
-                injected = 0, busy = 0, idle = 0, asleep = 0, rounds = 0, sleeps = 0;
+  std::uint64_t received = 0, air = 0, n3 = 0, punted = 0, control_pdus = 0, dispatched = 0, copies = 0,
+                copies_lost = 0, injected = 0, busy = 0, idle = 0, asleep = 0, rounds = 0, sleeps = 0;
 };
 
 Snapshot take(const datapath::WorkerStats& s) {
@@ -117,28 +117,29 @@ Expected<nlohmann::json> UserPlane::worker_stats(WorkerRuntime& worker) {
   const bool copies = worker.config.function == WorkerConfig::Function::kCopies;
   const std::uint64_t consumed = copies ? s.received : s.punted + s.control_pdus;
   const std::uint64_t transmitted = s.air + s.n3;
-  return nlohmann::json{{"name", worker.config.name},
-                        {"core", worker.config.core},
-                        {"received", s.received},
-                        {"transmitted", transmitted},
-                        {"transmitted_air", s.air},
-                        {"transmitted_n3", s.n3},
-                        {"dropped", dropped},
-                        {"consumed", consumed},
-                        {"dispatched", s.dispatched},
-                        {"held", *ring_count},
-                        {"balanced", s.received == transmitted + dropped + consumed + s.dispatched},
-                        {"copies", s.copies},
-                        {"copies_lost", s.copies_lost},
-                        {"rlc_control", s.control_pdus},
-                        {"punted", s.punted},
-                        {"injected", s.injected},
-                        {"stages", stages_of(s)},
-                        {"drops", drops},
-                        {"cycles", {{"busy", s.busy}, {"idle", s.idle}, {"asleep", s.asleep}}},
-                        {"cycles_per_packet", s.received == 0 ? 0.0 : static_cast<double>(s.busy) / static_cast<double>(s.received)},
-                        {"rounds", s.rounds},
-                        {"sleeps", s.sleeps}};
+  return nlohmann::json{
+      {"name", worker.config.name},
+      {"core", worker.config.core},
+      {"received", s.received},
+      {"transmitted", transmitted},
+      {"transmitted_air", s.air},
+      {"transmitted_n3", s.n3},
+      {"dropped", dropped},
+      {"consumed", consumed},
+      {"dispatched", s.dispatched},
+      {"held", *ring_count},
+      {"balanced", s.received == transmitted + dropped + consumed + s.dispatched},
+      {"copies", s.copies},
+      {"copies_lost", s.copies_lost},
+      {"rlc_control", s.control_pdus},
+      {"punted", s.punted},
+      {"injected", s.injected},
+      {"stages", stages_of(s)},
+      {"drops", drops},
+      {"cycles", {{"busy", s.busy}, {"idle", s.idle}, {"asleep", s.asleep}}},
+      {"cycles_per_packet", s.received == 0 ? 0.0 : static_cast<double>(s.busy) / static_cast<double>(s.received)},
+      {"rounds", s.rounds},
+      {"sleeps", s.sleeps}};
 }
 
 Expected<nlohmann::json> UserPlane::stats() {
@@ -150,9 +151,11 @@ Expected<nlohmann::json> UserPlane::stats() {
     running = running || worker->running;
     auto row = worker_stats(*worker);
     if (!row) return row;
-    const bool from_port = worker->rings.downlink == nullptr && worker->config.function != WorkerConfig::Function::kCopies;
+    const bool from_port =
+        worker->rings.downlink == nullptr && worker->config.function != WorkerConfig::Function::kCopies;
     if (from_port) received += row->at("received").get<std::uint64_t>();
-    if (worker->config.function != WorkerConfig::Function::kCopies) consumed += row->at("consumed").get<std::uint64_t>();
+    if (worker->config.function != WorkerConfig::Function::kCopies)
+      consumed += row->at("consumed").get<std::uint64_t>();
     transmitted += row->at("transmitted").get<std::uint64_t>();
     dropped += row->at("dropped").get<std::uint64_t>();
     held += row->at("held").get<std::uint64_t>();

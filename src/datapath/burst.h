@@ -35,13 +35,17 @@ struct Burst {
   }
 };
 
-[[nodiscard]] inline std::uint8_t* octets(rte_mbuf* m) { return rte_pktmbuf_mtod(m, std::uint8_t*); }
+[[nodiscard]] inline std::uint8_t* octets(rte_mbuf* m) {
+  return rte_pktmbuf_mtod(m, std::uint8_t*);
+}
 
 // Replaces the first `strip` octets of a one-segment packet by `push` new ones and cuts it to `payload` octets behind
-// them; returns the first new octet, or nullptr without headroom. The caller has checked that strip + payload lie inside.
+// them; returns the first new octet, or nullptr without headroom. The caller has checked that strip + payload lie
+// inside.
 [[nodiscard]] inline std::uint8_t* reframe(rte_mbuf* m, unsigned strip, unsigned push, unsigned payload) {
   const unsigned start = m->data_off + strip;
-  if (start < push) [[unlikely]] return nullptr;
+  if (start < push) [[unlikely]]
+    return nullptr;
   m->data_off = static_cast<std::uint16_t>(start - push);
   m->data_len = static_cast<std::uint16_t>(push + payload);
   m->pkt_len = push + payload;
@@ -55,7 +59,8 @@ class Losses {
   Losses(const Losses&) = delete;
   Losses& operator=(const Losses&) = delete;
   ~Losses() {
-    if (size_ != 0) [[unlikely]] rte_pktmbuf_free_bulk(mbuf_.data(), size_);
+    if (size_ != 0) [[unlikely]]
+      rte_pktmbuf_free_bulk(mbuf_.data(), size_);
   }
   void add(rte_mbuf* m, DropReason reason) {
     stats_.drop(reason);

@@ -1,6 +1,7 @@
 // Bearers come, change and go through the mailbox while traffic flows and somebody reads the counters: a worker on a
 // real lcore, a generator, a consumer of copies, a control thread and a reader. Above all for ThreadSanitizer.
 #include <gtest/gtest.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -30,14 +31,16 @@ struct ControlWhileTraffic : testing::Test {
   // The worker, on lcore 1.
   void work() {
     std::uint64_t ignored = 0;
-    Gnb<FeatureSet::clone, RingSource, FreeingSink> gnb(*world_.context, {from_n3_.get()}, {from_air_.get()}, {&ignored}, {&sent_}, false);
+    Gnb<FeatureSet::clone, RingSource, FreeingSink> gnb(*world_.context, {from_n3_.get()}, {from_air_.get()},
+                                                        {&ignored}, {&sent_}, false);
     run_worker(gnb, power::Yield(8, std::chrono::microseconds{50}), mailbox_, world_.context->stats, stop_);
   }
 
   // Packets for bearers 1 to 8, of which 5 to 8 are not always there.
   void generate() {
     std::vector<test::Bytes> frames;
-    for (std::uint32_t index = 1; index <= 8; ++index) frames.push_back(N3Frame{.teid = test::TestGnb::teid(index)}.make());
+    for (std::uint32_t index = 1; index <= 8; ++index)
+      frames.push_back(N3Frame{.teid = test::TestGnb::teid(index)}.make());
     for (std::uint64_t n = 0; n < kPackets;) {
       rte_mbuf* m = world_.pool.make(frames[n % frames.size()]);
       if (m == nullptr) {
@@ -74,11 +77,13 @@ struct ControlWhileTraffic : testing::Test {
   bool add(std::uint32_t index) {
     ran::BearerConfig config;
     config.id = BearerId{test::TestGnb::teid(index)};
-    return mailbox_.execute([line = ran::make_downlink(config), slot = &world_.downlink[index]] { *slot = line; }, kPatience);
+    return mailbox_.execute([line = ran::make_downlink(config), slot = &world_.downlink[index]] { *slot = line; },
+                            kPatience);
   }
   bool release(std::uint32_t index) {
     ran::BearerDownlink old;
-    const bool done = mailbox_.execute([&old, slot = &world_.downlink[index]] { old = std::exchange(*slot, {}); }, kPatience);
+    const bool done =
+        mailbox_.execute([&old, slot = &world_.downlink[index]] { old = std::exchange(*slot, {}); }, kPatience);
     numbered_ += old.pdcp_tx_next;
     return done;
   }

@@ -1,5 +1,5 @@
-// The consumer of copies: takes references to sent PDUs and uplink RLC control PDUs from a worker's ring and, as long as
-// no buffering service keeps them, counts and releases them. Runs in the worker itself or as a worker of its own.
+// The consumer of copies: takes references to sent PDUs and uplink RLC control PDUs from a worker's ring and, as long
+// as no buffering service keeps them, counts and releases them. Runs in the worker itself or as a worker of its own.
 #pragma once
 
 #include <rte_ring.h>

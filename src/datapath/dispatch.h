@@ -25,8 +25,8 @@ struct WorkerRings {
 
 struct DispatchContext {
   N3Addresses n3;
-  std::vector<WorkerRings> workers;                             // at most kMaxWorkers
-  std::array<std::uint8_t, ran::kShards> worker_of_shard{};     // index into workers; kNobody: unowned
+  std::vector<WorkerRings> workers;                          // at most kMaxWorkers
+  std::array<std::uint8_t, ran::kShards> worker_of_shard{};  // index into workers; kNobody: unowned
   rte_ring* punt = nullptr;
   WorkerStats stats;
 
@@ -54,7 +54,8 @@ class Dispatch {
       burst.prefetch_mbuf_ahead(i);
       burst.prefetch_octets_ahead(i);
       std::uint32_t id = 0;
-      const bool addressed = queue.direction == Direction::kDownlink ? read_teid(m, id, losses) : read_id(m, id, losses);
+      const bool addressed =
+          queue.direction == Direction::kDownlink ? read_teid(m, id, losses) : read_id(m, id, losses);
       if (!addressed) continue;
       const std::uint8_t worker = context_.worker_of_shard[ran::shard_of(id).value];
       if (worker >= context_.workers.size()) [[unlikely]] {

@@ -17,7 +17,8 @@ struct Rig {
     context.punt = punt.get();
     for (auto& worker : workers) context.workers.push_back({worker.downlink.get(), worker.uplink.get()});
     context.worker_of_shard.fill(DispatchContext::kNobody);
-    for (std::size_t shard = 0; shard < 200; ++shard) context.worker_of_shard[shard] = static_cast<std::uint8_t>(shard % 3);
+    for (std::size_t shard = 0; shard < 200; ++shard)
+      context.worker_of_shard[shard] = static_cast<std::uint8_t>(shard % 3);
   }
 
   void run(Direction direction, const std::vector<Bytes>& frames) {
@@ -30,7 +31,9 @@ struct Rig {
     dispatch.process(queue, burst);
     EXPECT_EQ(received, context.stats.dispatched.get() + context.stats.dropped() + context.stats.punted.get());
   }
-  [[nodiscard]] std::uint64_t dropped(DropReason reason) const { return context.stats.drops[static_cast<std::size_t>(reason)].get(); }
+  [[nodiscard]] std::uint64_t dropped(DropReason reason) const {
+    return context.stats.drops[static_cast<std::size_t>(reason)].get();
+  }
 
   struct Worker {
     test::Ring downlink{16}, uplink{16};
@@ -43,7 +46,9 @@ struct Rig {
   std::uint64_t received = 0;
 };
 
-std::uint32_t id_in(unsigned shard, std::uint32_t index) { return ran::make_teid(2, ShardId{static_cast<std::uint8_t>(shard)}, index); }
+std::uint32_t id_in(unsigned shard, std::uint32_t index) {
+  return ran::make_teid(2, ShardId{static_cast<std::uint8_t>(shard)}, index);
+}
 
 Bytes air_frame(std::uint32_t id) {
   Bytes frame(60);

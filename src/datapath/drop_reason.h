@@ -35,6 +35,8 @@ namespace splitplane::datapath {
 SPLITPLANE_OUTCOMES(DropReason, SPLITPLANE_DROP_REASONS)
 
 // The parsers' reasons are the first entries of the list.
-[[nodiscard]] constexpr DropReason drop_reason(wire::Reason reason) { return static_cast<DropReason>(reason); }
+[[nodiscard]] constexpr DropReason drop_reason(wire::Reason reason) {
+  return static_cast<DropReason>(reason);
+}
 
 }  // namespace splitplane::datapath

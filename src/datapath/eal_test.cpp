@@ -1,4 +1,5 @@
-// Starts DPDK once for all tests of this folder, in ordinary memory; and what can be said of Eal and Port without a card.
+// Starts DPDK once for all tests of this folder, in ordinary memory; and what can be said of Eal and Port without a
+// card.
 #include "datapath/eal.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +51,8 @@ TEST(Eal, gives_the_control_thread_and_one_worker_an_lcore_each) {
 }
 
 TEST(PortDevice, devargs_split_at_the_first_comma) {
-  EXPECT_EQ(split_devargs("net_af_packet0,iface=n3,qpairs=2"), (std::pair<std::string, std::string>{"net_af_packet0", "iface=n3,qpairs=2"}));
+  EXPECT_EQ(split_devargs("net_af_packet0,iface=n3,qpairs=2"),
+            (std::pair<std::string, std::string>{"net_af_packet0", "iface=n3,qpairs=2"}));
   EXPECT_EQ(split_devargs("net_null0"), (std::pair<std::string, std::string>{"net_null0", ""}));
   EXPECT_EQ(split_devargs(""), (std::pair<std::string, std::string>{"", ""}));
 }

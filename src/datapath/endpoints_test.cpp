@@ -90,8 +90,8 @@ TEST(Lookahead, what_it_holds_can_be_taken_without_receiving_more) {
 TEST(Lookahead, packets_keep_their_order_and_none_is_lost_or_doubled) {
   EXPECT_TRUE(rc::check([] {
     Scripted::State state;
-    state.sizes = *rc::gen::container<std::vector<unsigned>>(
-        rc::gen::weightedOneOf<unsigned>({{2, rc::gen::just(kBurst)}, {1, rc::gen::just(0U)}, {1, rc::gen::inRange(0U, kBurst)}}));
+    state.sizes = *rc::gen::container<std::vector<unsigned>>(rc::gen::weightedOneOf<unsigned>(
+        {{2, rc::gen::just(kBurst)}, {1, rc::gen::just(0U)}, {1, rc::gen::inRange(0U, kBurst)}}));
     unsigned total = 0;
     for (const unsigned size : state.sizes) total += size;
     Lookahead<Scripted> queue{Scripted{&state}};

@@ -1,5 +1,5 @@
-// What both directions of one gNB worker share. Owned by the worker; the control thread changes it only by commands that
-// the worker itself executes.
+// What both directions of one gNB worker share. Owned by the worker; the control thread changes it only by commands
+// that the worker itself executes.
 #pragma once
 
 #include <rte_ring.h>
@@ -19,15 +19,17 @@ struct GnbContext {
   ran::BearerDownlink fixed_bearer;  // feature set `headers`: the one bearer of all packets
   N3Addresses n3;
   N3Peers peers{};
-  AirHeader air_header{};      // Ethernet header of every frame to the air
-  rte_ring* copies = nullptr;  // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
-  rte_ring* punt = nullptr;    // SP/SC: ARP and neighbour discovery, to the control thread
-  rte_ring* inject = nullptr;  // SP/SC: the control thread's frames for N3
+  AirHeader air_header{};       // Ethernet header of every frame to the air
+  rte_ring* copies = nullptr;   // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
+  rte_ring* punt = nullptr;     // SP/SC: ARP and neighbour discovery, to the control thread
+  rte_ring* inject = nullptr;   // SP/SC: the control thread's frames for N3
   rte_mempool* pool = nullptr;  // for copies that cannot be references
   WorkerStats stats;
 };
 
-inline void write_air_header(const AirHeader& header, std::uint8_t* frame) { std::memcpy(frame, header.data(), 14); }
+inline void write_air_header(const AirHeader& header, std::uint8_t* frame) {
+  std::memcpy(frame, header.data(), 14);
+}
 
 // Hands an ARP or neighbour-discovery frame to the control thread, or loses it.
 inline void punt(GnbContext& context, rte_mbuf* m, Losses& losses) {

@@ -82,7 +82,8 @@ class GnbDownlink {
       burst.prefetch_octets_ahead(i);
       wrong |= (bearer_[i]->id ^ gpdu_[i].teid) | static_cast<std::uint32_t>(gpdu_[i].teid == 0);
     }
-    if (wrong != 0) [[unlikely]] lose_unknown(burst, losses);
+    if (wrong != 0) [[unlikely]]
+      lose_unknown(burst, losses);
     probe_.stage(Stage::dl_bearer, received);
   }
 
@@ -182,7 +183,8 @@ class GnbDownlink {
   void transmit(Burst& burst) {
     const unsigned sent = air_.send(burst.mbuf.data(), burst.size);
     stats_.transmitted_air.add(sent);
-    if (sent < burst.size) [[unlikely]] lose_unsent(burst, sent);
+    if (sent < burst.size) [[unlikely]]
+      lose_unsent(burst, sent);
     probe_.stage(Stage::dl_tx, burst.size);
   }
 

@@ -1,5 +1,5 @@
-// Downlink of header mode on real mbufs: for each feature set, what goes in comes out as the writers of wire/ would have
-// written it, every packet is accounted, and every mbuf returns to its pool.
+// Downlink of header mode on real mbufs: for each feature set, what goes in comes out as the writers of wire/ would
+// have written it, every packet is accounted, and every mbuf returns to its pool.
 #include "datapath/gnb_downlink.h"
 
 #include <gtest/gtest.h>
@@ -51,11 +51,13 @@ TEST(GnbDownlink, l2fwd_swaps_the_addresses_and_sends) {
 TEST(GnbDownlink, decap_leaves_the_inner_packet_behind_ethernet) {
   Rig<FeatureSet::decap> rig;
   const Bytes v4 = test::inner_packet(50, 1), v6 = test::inner_packet(60, 2, true);
-  rig.run({N3Frame{.payload = v4}.make(), N3Frame{.ipv6 = true, .payload = v6}.make(), N3Frame{.tags = {9}, .payload = v6}.make()});
+  rig.run({N3Frame{.payload = v4}.make(), N3Frame{.ipv6 = true, .payload = v6}.make(),
+           N3Frame{.tags = {9}, .payload = v6}.make()});
   ASSERT_EQ(rig.air.frames.size(), 3U);
   for (std::size_t i = 0; i < 3; ++i) {
     Bytes want(14);
-    wire::ethernet::write(want, test::kUeMac.octets, test::kAirMac.octets, i == 0 ? wire::ethernet::kTypeIpv4 : wire::ethernet::kTypeIpv6);
+    wire::ethernet::write(want, test::kUeMac.octets, test::kAirMac.octets,
+                          i == 0 ? wire::ethernet::kTypeIpv4 : wire::ethernet::kTypeIpv6);
     const Bytes& inner = i == 0 ? v4 : v6;
     want.insert(want.end(), inner.begin(), inner.end());
     EXPECT_EQ(rig.air.frames[i], want);
@@ -76,7 +78,9 @@ TEST(GnbDownlink, headers_gives_every_packet_to_the_fixed_bearer) {
 }
 
 // Not written in the templates below: g++ 12 fails there over N3Frame{}.
-Bytes usual_sdu() { return N3Frame{}.payload; }
+Bytes usual_sdu() {
+  return N3Frame{}.payload;
+}
 Bytes with_teid(std::uint32_t teid) {
   N3Frame frame;
   frame.teid = teid;
@@ -103,7 +107,8 @@ TYPED_TEST(GnbDownlinkMat, each_packet_gets_the_headers_of_the_bearer_that_its_t
     if (n % 4 == 0) frame.extensions = {{wire::gtpu::kExtensionPsc, {0x00, 0x65}}};  // RQI, QFI 37
     frames.push_back(frame.make());
     const bool other_flow = n % 4 == 0;
-    want.push_back(rig.air_frame(bearer, next[bearer]++, frame.payload, false, other_flow, Qfi{static_cast<std::uint8_t>(other_flow ? 37 : 9)}));
+    want.push_back(rig.air_frame(bearer, next[bearer]++, frame.payload, false, other_flow,
+                                 Qfi{static_cast<std::uint8_t>(other_flow ? 37 : 9)}));
   }
   rig.run(frames);
   EXPECT_EQ(rig.air.frames, want);
@@ -127,7 +132,8 @@ TYPED_TEST(GnbDownlinkMat, a_packet_without_a_container_gets_the_bearers_own_qfi
 TYPED_TEST(GnbDownlinkMat, unknown_teids_are_lost_and_the_others_keep_their_order_and_numbers) {
   Rig<TypeParam::value> rig;
   rig.run({with_teid(0), rig.to_bearer(1).make(), with_teid(rig.teid(9)), with_teid(rig.teid(test::kLines)),
-           with_teid(ran::make_teid(4, ShardId{1}, 1)), with_teid(ran::make_teid(3, ShardId{2}, 1)), rig.to_bearer(1).make()});
+           with_teid(ran::make_teid(4, ShardId{1}, 1)), with_teid(ran::make_teid(3, ShardId{2}, 1)),
+           rig.to_bearer(1).make()});
   EXPECT_EQ(rig.dropped(DropReason::teid_unknown), 5U);
   ASSERT_EQ(rig.air.frames.size(), 2U);
   EXPECT_EQ(rig.air.frames[0], rig.air_frame(1, 0, usual_sdu()));
@@ -191,7 +197,7 @@ TYPED_TEST(GnbDownlinkMat, what_comes_off_makes_room_for_what_goes_on_even_witho
   Burst burst;
   std::vector<Bytes> want;
   for (unsigned n = 0; n < 8; ++n) {
-    N3Frame frame = rig.to_bearer(1);  // the longest headers on the air
+    N3Frame frame = rig.to_bearer(1);          // the longest headers on the air
     if (n % 2 == 0) frame.extensions.clear();  // the shortest on N3
     burst.mbuf[burst.size++] = rig.pool.make(frame.make(), 0);
     want.push_back(rig.air_frame(1, n, frame.payload));

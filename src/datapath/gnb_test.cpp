@@ -111,7 +111,9 @@ Bytes random_frame(const test::TestGnb& world, bool from_n3, std::uint32_t& coun
     if (kind == 3) frame[22] |= 0x30;  // a segment in AM
   }
   if (kind == 6) frame.resize(*rc::gen::inRange<std::size_t>(0, frame.size() + 1));
-  if (kind == 7 && !frame.empty()) frame[*rc::gen::inRange<std::size_t>(0, std::min<std::size_t>(frame.size(), 70))] = *rc::gen::arbitrary<std::uint8_t>();
+  if (kind == 7 && !frame.empty())
+    frame[*rc::gen::inRange<std::size_t>(0, std::min<std::size_t>(frame.size(), 70))] =
+        *rc::gen::arbitrary<std::uint8_t>();
   return frame;
 }
 
@@ -139,7 +141,8 @@ void random_traffic_is_accounted() {
     (void)rig.punt.drain();
   }
   const WorkerStats& s = rig.context->stats;
-  RC_ASSERT(in == s.transmitted_air.get() + s.transmitted_n3.get() + s.dropped() + s.punted.get() + s.control_pdus.get());
+  RC_ASSERT(in ==
+            s.transmitted_air.get() + s.transmitted_n3.get() + s.dropped() + s.punted.get() + s.control_pdus.get());
   RC_ASSERT(s.transmitted_air.get() == rig.air.frames.size());
   RC_ASSERT(s.transmitted_n3.get() == rig.n3.frames.size());
   RC_ASSERT(rig.dropped(DropReason::ok) == 0U);

@@ -38,9 +38,11 @@ class GnbUplink {
 
   // Frames of the control thread for N3: ARP and neighbour-discovery answers and questions.
   void send_injected() {
-    if (context_.inject == nullptr || rte_ring_empty(context_.inject) != 0) [[likely]] return;
+    if (context_.inject == nullptr || rte_ring_empty(context_.inject) != 0) [[likely]]
+      return;
     Burst burst;
-    burst.size = rte_ring_sc_dequeue_burst(context_.inject, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
+    burst.size =
+        rte_ring_sc_dequeue_burst(context_.inject, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
     const unsigned sent = n3_.send(burst.mbuf.data(), burst.size);
     stats_.injected.add(sent);
     rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, burst.size - sent);
@@ -109,11 +111,19 @@ class GnbUplink {
           losses.add(m, DropReason::copies_full);
         }
         return;
-      case ran::UplinkKind::kSegment: losses.add(m, DropReason::rlc_segment); return;
-      case ran::UplinkKind::kPdcpControl: losses.add(m, DropReason::pdcp_control); return;
-      case ran::UplinkKind::kSdapEndMarker: losses.add(m, DropReason::sdap_end_marker); return;
+      case ran::UplinkKind::kSegment:
+        losses.add(m, DropReason::rlc_segment);
+        return;
+      case ran::UplinkKind::kPdcpControl:
+        losses.add(m, DropReason::pdcp_control);
+        return;
+      case ran::UplinkKind::kSdapEndMarker:
+        losses.add(m, DropReason::sdap_end_marker);
+        return;
       case ran::UplinkKind::kData:
-      case ran::UplinkKind::kTooShort: losses.add(m, DropReason::pdu_too_short); return;
+      case ran::UplinkKind::kTooShort:
+        losses.add(m, DropReason::pdu_too_short);
+        return;
     }
   }
 
@@ -143,7 +153,8 @@ class GnbUplink {
   void transmit(Burst& burst) {
     const unsigned sent = n3_.send(burst.mbuf.data(), burst.size);
     stats_.transmitted_n3.add(sent);
-    if (sent < burst.size) [[unlikely]] lose_unsent(burst, sent);
+    if (sent < burst.size) [[unlikely]]
+      lose_unsent(burst, sent);
     probe_.stage(Stage::ul_tx, burst.size);
   }
 

@@ -1,5 +1,5 @@
-// Uplink of header mode on real mbufs: air frames become G-PDUs, RLC control goes to the copies, everything else is lost
-// for its own reason, and every mbuf returns to its pool.
+// Uplink of header mode on real mbufs: air frames become G-PDUs, RLC control goes to the copies, everything else is
+// lost for its own reason, and every mbuf returns to its pool.
 #include "datapath/gnb_uplink.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,8 @@ Bytes n3_frame(bool ipv6, std::uint32_t teid, Qfi qfi, const Bytes& tpdu) {
   wire::gtpu::write_gpdu_psc_ul(gtpu, Teid{teid}, tpdu.size(), qfi);
   std::copy(tpdu.begin(), tpdu.end(), gtpu.begin() + 16);
   Bytes frame(14 + (ipv6 ? 40U : 20U) + 8U);
-  wire::ethernet::write(frame, test::kUpfMac.octets, test::kOurMac.octets, ipv6 ? wire::ethernet::kTypeIpv6 : wire::ethernet::kTypeIpv4);
+  wire::ethernet::write(frame, test::kUpfMac.octets, test::kOurMac.octets,
+                        ipv6 ? wire::ethernet::kTypeIpv6 : wire::ethernet::kTypeIpv4);
   wire::MutableOctets ip = wire::MutableOctets(frame).subspan(14);
   if (ipv6) {
     wire::ipv6::Header h;
@@ -64,8 +65,8 @@ template <class Features>
 class GnbUplinkSets : public testing::Test {};
 template <FeatureSet F>
 using With = std::integral_constant<FeatureSet, F>;
-using Sets = testing::Types<With<FeatureSet::decap>, With<FeatureSet::headers>, With<FeatureSet::mat>, With<FeatureSet::clone_drop>,
-                            With<FeatureSet::clone>>;
+using Sets = testing::Types<With<FeatureSet::decap>, With<FeatureSet::headers>, With<FeatureSet::mat>,
+                            With<FeatureSet::clone_drop>, With<FeatureSet::clone>>;
 TYPED_TEST_SUITE(GnbUplinkSets, Sets);
 
 TYPED_TEST(GnbUplinkSets, data_pdus_become_g_pdus_over_ipv4_and_ipv6) {
@@ -117,9 +118,12 @@ TYPED_TEST(GnbUplinkSets, what_header_mode_does_not_know_is_lost_by_reason_and_m
     fill(octets);
     return rig.from_ue(octets);
   };
-  const Bytes segment = pdu([&](Bytes& o) { ran::test::put_rlc(o, config, 0, false, wire::rlc::Segment::kFirst), o.resize(o.size() + 20); });
-  const Bytes pdcp_control = pdu([&](Bytes& o) { ran::test::put_rlc(o, config, 0, false), o.insert(o.end(), {0, 0, 0, 0, 5}); });
-  const Bytes end_marker = pdu([&](Bytes& o) { ran::test::put_rlc(o, config, 0, false), ran::test::put_pdcp(o, config, 0), o.push_back(5); });
+  const Bytes segment = pdu(
+      [&](Bytes& o) { ran::test::put_rlc(o, config, 0, false, wire::rlc::Segment::kFirst), o.resize(o.size() + 20); });
+  const Bytes pdcp_control =
+      pdu([&](Bytes& o) { ran::test::put_rlc(o, config, 0, false), o.insert(o.end(), {0, 0, 0, 0, 5}); });
+  const Bytes end_marker = pdu(
+      [&](Bytes& o) { ran::test::put_rlc(o, config, 0, false), ran::test::put_pdcp(o, config, 0), o.push_back(5); });
   const Bytes nothing = pdu([](Bytes&) {});
   Bytes headers_only = rig.from_ue(1, 0, {});
   rig.run({segment, pdcp_control, end_marker, nothing, headers_only});
@@ -242,7 +246,8 @@ TEST(GnbUplink, drop_and_l2fwd_do_what_they_say) {
 
 TEST(GnbUplink, the_control_threads_frames_go_out_once_a_round) {
   Rig<FeatureSet::mat> rig;
-  for (unsigned n = 0; n < 5; ++n) ASSERT_EQ(rte_ring_sp_enqueue(rig.inject.get(), rig.pool.make(test::arp_frame())), 0);
+  for (unsigned n = 0; n < 5; ++n)
+    ASSERT_EQ(rte_ring_sp_enqueue(rig.inject.get(), rig.pool.make(test::arp_frame())), 0);
   rig.n3.room = 3;
   rig.function.send_injected();
   rig.function.send_injected();

@@ -12,8 +12,8 @@ WorkerLoop make_loop(const GnbWorkerSettings& settings, GnbContext& context, Mai
   return std::visit(
       [&](const auto& sources, const auto& policy) -> WorkerLoop {
         return [&context, &mailbox, &stop, settings, sources, policy] {
-          Gnb<F, std::decay_t<decltype(sources.first)>, EthSink> gnb(context, sources.first, sources.second, settings.n3,
-                                                                    settings.air, settings.drain_copies);
+          Gnb<F, std::decay_t<decltype(sources.first)>, EthSink> gnb(context, sources.first, sources.second,
+                                                                     settings.n3, settings.air, settings.drain_copies);
           run_worker(gnb, policy, mailbox, context.stats, stop);
         };
       },
@@ -25,13 +25,20 @@ WorkerLoop make_loop(const GnbWorkerSettings& settings, GnbContext& context, Mai
 WorkerLoop make_gnb_loop(const GnbWorkerSettings& settings, GnbContext& context, Mailbox& mailbox,
                          const std::atomic<bool>& stop) {
   switch (settings.features) {
-    case FeatureSet::drop: return make_loop<FeatureSet::drop>(settings, context, mailbox, stop);
-    case FeatureSet::l2fwd: return make_loop<FeatureSet::l2fwd>(settings, context, mailbox, stop);
-    case FeatureSet::decap: return make_loop<FeatureSet::decap>(settings, context, mailbox, stop);
-    case FeatureSet::headers: return make_loop<FeatureSet::headers>(settings, context, mailbox, stop);
-    case FeatureSet::mat: return make_loop<FeatureSet::mat>(settings, context, mailbox, stop);
-    case FeatureSet::clone_drop: return make_loop<FeatureSet::clone_drop>(settings, context, mailbox, stop);
-    case FeatureSet::clone: return make_loop<FeatureSet::clone>(settings, context, mailbox, stop);
+    case FeatureSet::drop:
+      return make_loop<FeatureSet::drop>(settings, context, mailbox, stop);
+    case FeatureSet::l2fwd:
+      return make_loop<FeatureSet::l2fwd>(settings, context, mailbox, stop);
+    case FeatureSet::decap:
+      return make_loop<FeatureSet::decap>(settings, context, mailbox, stop);
+    case FeatureSet::headers:
+      return make_loop<FeatureSet::headers>(settings, context, mailbox, stop);
+    case FeatureSet::mat:
+      return make_loop<FeatureSet::mat>(settings, context, mailbox, stop);
+    case FeatureSet::clone_drop:
+      return make_loop<FeatureSet::clone_drop>(settings, context, mailbox, stop);
+    case FeatureSet::clone:
+      return make_loop<FeatureSet::clone>(settings, context, mailbox, stop);
   }
   return {};
 }

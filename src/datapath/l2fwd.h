@@ -35,7 +35,8 @@ class L2fwd {
     unsigned take_held(Burst& burst) { return source.take_held(burst); }
   };
 
-  L2fwd(Source source, Sink sink, WorkerStats& stats) : queues_{{Queue{Lookahead<Source>(source)}}}, sink_(sink), stats_(stats) {}
+  L2fwd(Source source, Sink sink, WorkerStats& stats)
+      : queues_{{Queue{Lookahead<Source>(source)}}}, sink_(sink), stats_(stats) {}
 
   std::array<Queue, 1>& queues() { return queues_; }
 

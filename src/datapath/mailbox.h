@@ -35,7 +35,8 @@ class Mailbox {
 
   // Called by the worker once per round: one relaxed load unless there is a letter.
   void run_pending() {
-    if (slot_.load(std::memory_order_relaxed) == nullptr) [[likely]] return;
+    if (slot_.load(std::memory_order_relaxed) == nullptr) [[likely]]
+      return;
     const std::unique_ptr<std::shared_ptr<Letter>> letter(slot_.exchange(nullptr, std::memory_order_acq_rel));
     (*letter)->command();
     (*letter)->command = nullptr;  // what it owns is given back before the control thread goes on

@@ -171,7 +171,8 @@ class MbufBuffer {
       if (m_ == nullptr || RTE_MBUF_HAS_EXTBUF(m_)) return true;
       rte_mbuf* const from = embedding();
       const freeze::Record& r = freeze::record(from);
-      return !r.frozen || r.sum == buf::freeze_sum({static_cast<const std::uint8_t*>(from->buf_addr) + r.offset, r.bytes});
+      return !r.frozen ||
+             r.sum == buf::freeze_sum({static_cast<const std::uint8_t*>(from->buf_addr) + r.offset, r.bytes});
     }
     return true;
   }

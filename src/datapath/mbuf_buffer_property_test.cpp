@@ -18,7 +18,8 @@ constexpr test::BufferRoom kRoom{.headroom = 12, .size = 40, .tailroom = 7, .lim
 
 struct Storage {};
 
-// One view of a storage; handles to the same view share it. Its octets are a copy, so that aliasing cannot hide a fault.
+// One view of a storage; handles to the same view share it. Its octets are a copy, so that aliasing cannot hide a
+// fault.
 struct View {
   std::shared_ptr<Storage> storage;
   Bytes octets;
@@ -35,14 +36,22 @@ class Family {
     Handle& handle = handles_[*rc::gen::inRange<std::size_t>(0, handles_.size())];
     const std::size_t n = *rc::gen::inRange<std::size_t>(0, 24);
     switch (operation) {
-      case 1: return prepend(handle, n);
-      case 2: return append(handle, n);
-      case 3: return trim(handle, n, true);
-      case 4: return trim(handle, n, false);
-      case 5: return share(handle);
-      case 6: return split(handle, n);
-      case 7: return overwrite(handle);
-      default: return release(handle);
+      case 1:
+        return prepend(handle, n);
+      case 2:
+        return append(handle, n);
+      case 3:
+        return trim(handle, n, true);
+      case 4:
+        return trim(handle, n, false);
+      case 5:
+        return share(handle);
+      case 6:
+        return split(handle, n);
+      case 7:
+        return overwrite(handle);
+      default:
+        return release(handle);
     }
   }
 
@@ -67,7 +76,9 @@ class Family {
     typename Model::Buffer real;
     std::shared_ptr<View> view;
 
-    [[nodiscard]] bool may_trim() const { return view.use_count() == 1 && (view->part || view->storage.use_count() == 1); }
+    [[nodiscard]] bool may_trim() const {
+      return view.use_count() == 1 && (view->part || view->storage.use_count() == 1);
+    }
     [[nodiscard]] bool own() const { return may_trim() && !view->part; }
   };
 
@@ -90,8 +101,9 @@ class Family {
     auto real = model_.make(octets);
     RC_ASSERT(static_cast<bool>(real) == room);
     if (!room) return;
-    handles_.push_back({std::move(real), std::make_shared<View>(View{std::make_shared<Storage>(), octets, kRoom.headroom,
-                                                                     Model::tailroom(kRoom, octets.size()), false})});
+    handles_.push_back(
+        {std::move(real), std::make_shared<View>(View{std::make_shared<Storage>(), octets, kRoom.headroom,
+                                                      Model::tailroom(kRoom, octets.size()), false})});
   }
 
   void prepend(Handle& handle, std::size_t n) {

@@ -1,5 +1,5 @@
-// What PacketBuffer promises, asked of both models: heap memory and rte_mbuf. The same tests, so that an entity tested on
-// the one behaves alike on the other.
+// What PacketBuffer promises, asked of both models: heap memory and rte_mbuf. The same tests, so that an entity tested
+// on the one behaves alike on the other.
 #include "datapath/mbuf_buffer.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +64,8 @@ TYPED_TEST(BufferModel, trim_moves_the_edges_and_refuses_more_than_there_is) {
 TYPED_TEST(BufferModel, huge_counts_are_refused) {
   TypeParam model({.headroom = 8, .size = 8, .tailroom = 8});
   auto buffer = model.make(sequence(8));
-  for (const std::size_t huge : {std::numeric_limits<std::size_t>::max(), std::size_t{1} << 32, std::size_t{65536}, std::size_t{65536 + 4}}) {
+  for (const std::size_t huge :
+       {std::numeric_limits<std::size_t>::max(), std::size_t{1} << 32, std::size_t{65536}, std::size_t{65536 + 4}}) {
     EXPECT_EQ(buffer.prepend(huge), nullptr);
     EXPECT_EQ(buffer.append(huge), nullptr);
     EXPECT_FALSE(buffer.trim_front(huge));
@@ -281,7 +282,9 @@ TEST(MbufBuffer, takes_and_gives_references_as_dpdk_counts_them) {
 TEST(MbufBuffer, keeps_packet_and_segment_length_alike) {
   test::Pool pool(4);
   MbufBuffer buffer(pool.make(sequence(20)));
-  const auto consistent = [](const MbufBuffer& b) { return b.get()->pkt_len == b.get()->data_len && b.get()->data_len == b.size(); };
+  const auto consistent = [](const MbufBuffer& b) {
+    return b.get()->pkt_len == b.get()->data_len && b.get()->data_len == b.size();
+  };
   ASSERT_NE(buffer.prepend(5), nullptr);
   ASSERT_NE(buffer.append(7), nullptr);
   EXPECT_TRUE(consistent(buffer));

@@ -1,5 +1,5 @@
-// Answers GTP-U Echo Requests (TS 29.281 7.2): how a UPF sees that this end of the path lives. Octets in, octets out, on
-// the control thread; workers punt the requests.
+// Answers GTP-U Echo Requests (TS 29.281 7.2): how a UPF sees that this end of the path lives. Octets in, octets out,
+// on the control thread; workers punt the requests.
 #pragma once
 
 #include <cstdint>

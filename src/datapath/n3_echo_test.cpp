@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-
 namespace splitplane::datapath {
 namespace {
 
@@ -16,7 +15,13 @@ std::vector<std::uint8_t> octets_of(const std::string& hex) {
 
 // 10.100.0.2 port 3000 asks 10.100.0.1 with sequence number 7 (formats.md G6).
 const std::string kRequest =
-    "020000000001" "020000000002" "0800" "450000280000400040112618" "0a640002" "0a640001" "0bb8086800140000"
+    "020000000001"
+    "020000000002"
+    "0800"
+    "450000280000400040112618"
+    "0a640002"
+    "0a640001"
+    "0bb8086800140000"
     "320100040000000000070000";
 
 TEST(Echo, the_response_goes_back_to_address_and_port_with_the_same_sequence_number) {

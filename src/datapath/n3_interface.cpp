@@ -34,8 +34,8 @@ void write_ipv6(N3Peer& peer, const N3Addresses& ours, const IpAddress& upf) {
   ip.next_header = wire::ipv6::kProtocolUdp;
   ip.hop_limit = 64;
   std::uint8_t* at = peer.header.data() + 14;
-  wire::ipv6::write({at, 40}, ip, std::span<const std::uint8_t, 16>(ours.ipv6), std::span<const std::uint8_t, 16>(upf.octets()),
-                    0);
+  wire::ipv6::write({at, 40}, ip, std::span<const std::uint8_t, 16>(ours.ipv6),
+                    std::span<const std::uint8_t, 16>(upf.octets()), 0);
   wire::udp::write({at + 40, 8}, kGtpuPort, kGtpuPort, 0);
 }
 
@@ -53,7 +53,8 @@ N3Peer make_peer(const N3Addresses& ours, const IpAddress& upf, std::optional<Ma
   } else {
     write_ipv4(peer, ours, upf);
   }
-  wire::gtpu::write_gpdu_psc_ul({peer.header.data() + peer.header_bytes - kGtpuPscBytes, kGtpuPscBytes}, Teid{0}, 0, Qfi{0});
+  wire::gtpu::write_gpdu_psc_ul({peer.header.data() + peer.header_bytes - kGtpuPscBytes, kGtpuPscBytes}, Teid{0}, 0,
+                                Qfi{0});
   return peer;
 }
 

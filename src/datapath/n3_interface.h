@@ -38,8 +38,8 @@ using N3Peers = std::array<N3Peer, kMaxPeers>;
 // The headers towards `upf`; `mac` absent: not resolved yet, packets to it are dropped as `peer_unresolved`.
 [[nodiscard]] N3Peer make_peer(const N3Addresses& ours, const IpAddress& upf, std::optional<MacAddress> mac);
 
-// Writes the complete N3 headers of one T-PDU of `payload` octets at `out` (peer.header_bytes octets; the T-PDU follows).
-// IPv4: UDP checksum 0. IPv6: the checksum is computed over the T-PDU, as RFC 8200 8.1 asks.
+// Writes the complete N3 headers of one T-PDU of `payload` octets at `out` (peer.header_bytes octets; the T-PDU
+// follows). IPv4: UDP checksum 0. IPv6: the checksum is computed over the T-PDU, as RFC 8200 8.1 asks.
 void write_uplink_ipv6_checksum(std::uint8_t* out, unsigned payload);
 inline void write_uplink(const N3Peer& peer, std::uint32_t teid, std::uint8_t qfi, unsigned payload, std::uint8_t* out);
 

@@ -55,7 +55,8 @@ void expect_right(const Bytes& frame, bool ipv6, std::uint32_t teid, std::uint8_
 class N3Uplink : public testing::TestWithParam<bool> {
  protected:
   static N3Peer peer() {
-    return make_peer(test::our_addresses(), GetParam() ? IpAddress::v6(test::kUpfIpv6) : IpAddress::v4({10, 100, 0, 2}), test::kUpfMac);
+    return make_peer(test::our_addresses(), GetParam() ? IpAddress::v6(test::kUpfIpv6) : IpAddress::v4({10, 100, 0, 2}),
+                     test::kUpfMac);
   }
 };
 
@@ -80,13 +81,15 @@ TEST_P(N3Uplink, the_largest_packets_that_ip_can_carry_are_right) {
 
 TEST_P(N3Uplink, an_unresolved_peer_says_so_and_has_its_headers_ready) {
   const N3Peer resolved = peer();
-  const N3Peer p = make_peer(test::our_addresses(), GetParam() ? IpAddress::v6(test::kUpfIpv6) : IpAddress::v4({10, 100, 0, 2}), std::nullopt);
+  const N3Peer p = make_peer(test::our_addresses(),
+                             GetParam() ? IpAddress::v6(test::kUpfIpv6) : IpAddress::v4({10, 100, 0, 2}), std::nullopt);
   EXPECT_TRUE(resolved.resolved);
   EXPECT_FALSE(p.resolved);
   EXPECT_TRUE(std::equal(p.header.begin() + 6, p.header.end(), resolved.header.begin() + 6));
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, N3Uplink, testing::Bool(), [](const auto& family) { return family.param ? "IPv6" : "IPv4"; });
+INSTANTIATE_TEST_SUITE_P(Families, N3Uplink, testing::Bool(),
+                         [](const auto& family) { return family.param ? "IPv6" : "IPv4"; });
 
 TEST(N3Uplink, the_ipv4_checksum_is_right_for_every_total_length) {
   const N3Peer p = make_peer(test::our_addresses(), IpAddress::v4({255, 255, 255, 254}), test::kUpfMac);

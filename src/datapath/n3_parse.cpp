@@ -15,8 +15,12 @@ constexpr std::uint16_t kGtpuPort = 2152;
 constexpr std::uint8_t kIcmpv6 = 58;
 constexpr std::uint8_t kNeighborSolicitation = 135, kNeighborAdvertisement = 136;
 
-N3Parsed drop(DropReason reason) { return {N3Verdict::kDrop, reason}; }
-N3Parsed drop(wire::Reason reason) { return drop(drop_reason(reason)); }
+N3Parsed drop(DropReason reason) {
+  return {N3Verdict::kDrop, reason};
+}
+N3Parsed drop(wire::Reason reason) {
+  return drop(drop_reason(reason));
+}
 
 // UDP datagram inside `packet` at `offset`: GTP-U, its T-PDU placed relative to the packet.
 N3Parsed parse_udp(wire::Octets packet, std::size_t offset, GPdu& out) {

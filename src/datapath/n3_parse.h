@@ -56,7 +56,7 @@ constexpr UsualForm make_usual_form() {
   form.expect(14, 0x45);        // IPv4 without options
   form.expect(20, 0x00, 0x3f);  // no fragment; "don't fragment" is free
   form.expect(21, 0x00);
-  form.expect(23, 17);          // UDP
+  form.expect(23, 17);  // UDP
   form.expect(36, 2152 >> 8);
   form.expect(37, 2152 & 0xff);
   form.expect(42, 0x34, 0xfc);  // version 1, PT, E; S and PN are free: their octets are there anyway
@@ -76,7 +76,8 @@ inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(m
 
 // The usual form only; false says nothing about the frame but that parse_n3 must look at it.
 [[nodiscard]] inline bool parse_n3_usual(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4, GPdu& out) {
-  if (bytes <= kN3OverheadIpv4) [[unlikely]] return false;
+  if (bytes <= kN3OverheadIpv4) [[unlikely]]
+    return false;
   std::uint64_t wrong = 0;
   for (unsigned i = 0; i < 6; ++i) {
     std::uint64_t word;
@@ -90,7 +91,8 @@ inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(m
   const unsigned gtpu_length = wire::load_be16(f + 44);
   wrong |= destination ^ our_ipv4;
   wrong |= (udp_length ^ (total - 20U)) | (gtpu_length ^ (udp_length - 16U));
-  if (wrong != 0 || total + 14 > bytes || gtpu_length <= 8 || our_ipv4 == 0) [[unlikely]] return false;
+  if (wrong != 0 || total + 14 > bytes || gtpu_length <= 8 || our_ipv4 == 0) [[unlikely]]
+    return false;
 
   out.teid = wire::load_be32(f + 46);
   out.offset = kN3OverheadIpv4;

@@ -19,7 +19,9 @@ using test::N3Frame;
 std::vector<Bytes> base_frames() {
   std::vector<Bytes> frames;
   for (const N3Frame& frame : {
-           N3Frame{}, N3Frame{}, N3Frame{},  // the usual one more often
+           N3Frame{},
+           N3Frame{},
+           N3Frame{},  // the usual one more often
            N3Frame{.sequence_number = true, .payload = {0x45}, .padding = 30},
            N3Frame{.extensions = {{0x85, {0x00, 0x7f}}}},
            N3Frame{.tags = {5}},
@@ -43,13 +45,27 @@ void damage(Bytes& frame, std::mt19937& random) {
   for (std::size_t times = 1 + below(3); times != 0 && !frame.empty(); --times) {
     const std::size_t at = below(std::min<std::size_t>(frame.size(), 80));
     switch (below(7)) {
-      case 0: frame[at] = static_cast<std::uint8_t>(random()); break;
-      case 1: frame[at] ^= static_cast<std::uint8_t>(1U << below(8)); break;
-      case 2: frame[at] = below(2) == 0 ? 0 : 0xff; break;
-      case 3: ++frame[at]; break;
-      case 4: --frame[at]; break;
-      case 5: frame.resize(below(frame.size() + 1)); break;
-      case 6: frame.resize(frame.size() + below(20), static_cast<std::uint8_t>(random())); break;
+      case 0:
+        frame[at] = static_cast<std::uint8_t>(random());
+        break;
+      case 1:
+        frame[at] ^= static_cast<std::uint8_t>(1U << below(8));
+        break;
+      case 2:
+        frame[at] = below(2) == 0 ? 0 : 0xff;
+        break;
+      case 3:
+        ++frame[at];
+        break;
+      case 4:
+        --frame[at];
+        break;
+      case 5:
+        frame.resize(below(frame.size() + 1));
+        break;
+      case 6:
+        frame.resize(frame.size() + below(20), static_cast<std::uint8_t>(random()));
+        break;
     }
   }
 }
@@ -61,9 +77,10 @@ bool has_usual_form(wire::Octets frame) {
   const auto ip = wire::ipv4::parse(frame.subspan(14));
   const auto udp = wire::udp::parse(frame.subspan(34));
   const auto& gtpu = packet->gtpu;
-  return ip->destination == test::kOurIpv4 && udp->length == ip->payload_bytes() && gtpu.length + 8U == udp->payload_bytes() &&
-         (gtpu.flags & 0xfc) == 0x34 && gtpu.message_type == wire::gtpu::kGpdu && gtpu.extension_count == 1 &&
-         gtpu.has_psc && gtpu.psc_bytes == 2 && frame[55] == 0 && !gtpu.psc.has_ppi && packet->payload_bytes != 0;
+  return ip->destination == test::kOurIpv4 && udp->length == ip->payload_bytes() &&
+         gtpu.length + 8U == udp->payload_bytes() && (gtpu.flags & 0xfc) == 0x34 &&
+         gtpu.message_type == wire::gtpu::kGpdu && gtpu.extension_count == 1 && gtpu.has_psc && gtpu.psc_bytes == 2 &&
+         frame[55] == 0 && !gtpu.psc.has_ppi && packet->payload_bytes != 0;
 }
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {

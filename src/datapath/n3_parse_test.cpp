@@ -64,12 +64,20 @@ std::vector<Good> good_frames() {
       {"UL PSC", {.extensions = {{kPsc, {0x10, 0x09}}}}, false, true, 9},
       {"PDCP number, then PSC", {.extensions = {{0xc0, {0, 42}}, {kPsc, {0, 5}}}}, false, true, 5},
       {"PSC, then PDCP number", {.extensions = {{kPsc, {0, 5}}, {0xc0, {0, 42}}}}, false, true, 5},
-      {"unknown extension that needs no comprehension", {.extensions = {{0x21, {0, 0}}, {kPsc, {0, 5}}}}, false, true, 5},
+      {"unknown extension that needs no comprehension",
+       {.extensions = {{0x21, {0, 0}}, {kPsc, {0, 5}}}},
+       false,
+       true,
+       5},
       {"octets behind GTP-U", {.udp_slack = 4}, false, true, 9},
       {"octets behind UDP", {.ip_slack = 4}, false, true, 9},
       {"IPv6", {.ipv6 = true}, false, true, 9},
       {"IPv6, VLAN", {.tags = {7}, .ipv6 = true}, false, true, 9},
-      {"IPv6 extension headers", {.ipv6 = true, .ip_options = test::ipv6_extension_headers(), .first_next = 0}, false, true, 9},
+      {"IPv6 extension headers",
+       {.ipv6 = true, .ip_options = test::ipv6_extension_headers(), .first_next = 0},
+       false,
+       true,
+       9},
       {"IPv6, no PSC", {.ipv6 = true, .extensions = {}}, false, false, 0},
   };
 }
@@ -109,10 +117,12 @@ TEST(N3Parse, a_frame_cut_short_is_refused_unless_only_padding_is_missing) {
 }
 
 TEST(N3Parse, arp_neighbour_discovery_and_echo_requests_go_to_the_control_thread) {
-  N3Frame echo{.message = wire::gtpu::kEchoRequest, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}};
+  N3Frame echo{
+      .message = wire::gtpu::kEchoRequest, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}};
   const Bytes echo_v4 = echo.make();
   echo.ipv6 = true;
-  for (const Bytes& frame : {test::arp_frame(), test::neighbor_frame(135), test::neighbor_frame(136), echo_v4, echo.make()}) {
+  for (const Bytes& frame :
+       {test::arp_frame(), test::neighbor_frame(135), test::neighbor_frame(136), echo_v4, echo.make()}) {
     EXPECT_EQ(parse(frame).result.verdict, N3Verdict::kPunt);
     EXPECT_FALSE(parse(frame).usual);
   }
@@ -143,7 +153,9 @@ std::vector<Bad> bad_frames() {
   using R = DropReason;
   constexpr std::uint8_t kPsc = wire::gtpu::kExtensionPsc;
   const auto set = [](std::size_t at, std::uint8_t value) { return [=](Bytes& f) { f[at] = value; }; };
-  const auto set16 = [](std::size_t at, unsigned value) { return [=](Bytes& f) { wire::store_be16(f.data() + at, value); }; };
+  const auto set16 = [](std::size_t at, unsigned value) {
+    return [=](Bytes& f) { wire::store_be16(f.data() + at, value); };
+  };
   const auto cut = [](std::size_t bytes) { return [=](Bytes& f) { f.resize(bytes); }; };
   Bytes ten_headers;
   for (int i = 0; i < 10; ++i) ten_headers.insert(ten_headers.end(), {60, 0, 1, 4, 0, 0, 0, 0});
@@ -177,11 +189,15 @@ std::vector<Bad> bad_frames() {
       {"extension of length 0", R::gtpu_extension_bad_length, {}, set(54, 0)},
       {"extension beyond", R::gtpu_extension_bad_length, {}, set(54, 13)},
       {"chain without an end", R::gtpu_extension_bad_length, {.payload = {}}, set(57, 0x85)},
-      {"chain of nine", R::gtpu_extension_chain_too_long, {.extensions = std::vector<test::GtpuExtension>(9, {0x20, {0, 0}})}},
+      {"chain of nine",
+       R::gtpu_extension_chain_too_long,
+       {.extensions = std::vector<test::GtpuExtension>(9, {0x20, {0, 0}})}},
       {"unknown extension", R::gtpu_extension_unknown_required, {.extensions = {{0xa5, {0, 0}}}}},
       {"PSC type", R::psc_bad_type, {.extensions = {{kPsc, {0x20, 9}}}}},
       {"PSC flags beyond", R::psc_truncated, {.extensions = {{kPsc, {0x08, 9}}}}},
-      {"Echo Response", R::gtpu_message, {.message = 2, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}}},
+      {"Echo Response",
+       R::gtpu_message,
+       {.message = 2, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}}},
       {"Error Indication", R::gtpu_message, {.message = 26}},
       {"End Marker", R::gtpu_message, {.message = 254, .extensions = {}, .payload = {}}},
       {"no T-PDU", R::gtpu_no_payload, {.payload = {}}},
@@ -190,7 +206,9 @@ std::vector<Bad> bad_frames() {
       {"IPv6 version", R::ipv6_bad_version, {.ipv6 = true}, set(14, 0x40)},
       {"IPv6 payload length", R::ipv6_bad_payload_length, {.ipv6 = true}, set16(18, 200)},
       {"inside an extension header", R::ipv6_truncated, {.ipv6 = true, .first_next = 60}, set(55, 200)},
-      {"IPv6 chain of ten", R::ipv6_extension_chain_too_long, {.ipv6 = true, .ip_options = ten_headers, .first_next = 60}},
+      {"IPv6 chain of ten",
+       R::ipv6_extension_chain_too_long,
+       {.ipv6 = true, .ip_options = ten_headers, .first_next = 60}},
       {"IPv6 fragment", R::ipv6_fragment, {.ipv6 = true, .ip_options = {17, 0, 0, 1, 0, 0, 0, 1}, .first_next = 44}},
       {"TCP over IPv6", R::ipv6_not_udp, {.ipv6 = true, .first_next = 6}},
       {"IPv6 for somebody else", R::not_for_us, {.ipv6 = true, .destination_v6 = test::kUpfIpv6}},
@@ -210,7 +228,8 @@ TEST(N3Parse, each_bad_frame_is_dropped_for_its_own_reason) {
 
 TEST(N3Parse, without_an_address_of_a_family_nothing_of_it_is_ours) {
   const N3Addresses none{};
-  for (const N3Frame& frame : {N3Frame{}, N3Frame{.destination = 0}, N3Frame{.ipv6 = true}, N3Frame{.ipv6 = true, .destination_v6 = {}}}) {
+  for (const N3Frame& frame :
+       {N3Frame{}, N3Frame{.destination = 0}, N3Frame{.ipv6 = true}, N3Frame{.ipv6 = true, .destination_v6 = {}}}) {
     const Parsed p = parse(frame.make(), none);
     EXPECT_EQ(p.result.verdict, N3Verdict::kDrop);
     EXPECT_EQ(p.result.reason, DropReason::not_for_us);

@@ -7,8 +7,9 @@
 
 namespace splitplane::datapath {
 
-inline void write_uplink(const N3Peer& peer, std::uint32_t teid, std::uint8_t qfi, unsigned payload, std::uint8_t* out) {
-  const unsigned gtpu_length = payload + 8;            // optional octets and container (TS 29.281 5.1)
+inline void write_uplink(const N3Peer& peer, std::uint32_t teid, std::uint8_t qfi, unsigned payload,
+                         std::uint8_t* out) {
+  const unsigned gtpu_length = payload + 8;  // optional octets and container (TS 29.281 5.1)
   const unsigned udp_length = payload + 8 + kGtpuPscBytes;
   std::uint8_t* gtpu;
   if (!peer.ipv6) [[likely]] {
@@ -30,7 +31,8 @@ inline void write_uplink(const N3Peer& peer, std::uint32_t teid, std::uint8_t qf
   wire::store_be16(gtpu + 2, gtpu_length);
   wire::store_be32(gtpu + 4, teid);
   gtpu[14] = qfi;
-  if (peer.ipv6) [[unlikely]] write_uplink_ipv6_checksum(out, payload);
+  if (peer.ipv6) [[unlikely]]
+    write_uplink_ipv6_checksum(out, payload);
 }
 
 }  // namespace splitplane::datapath

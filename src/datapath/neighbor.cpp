@@ -21,7 +21,9 @@ constexpr std::uint8_t kIcmpv6 = 58, kSolicitation = 135, kAdvertisement = 136;
 constexpr std::uint8_t kSourceLinkAddress = 1, kTargetLinkAddress = 2;
 constexpr std::size_t kNdBytes = 32;  // ICMPv6 header and target (24), one link-layer address option (8)
 
-IpAddress ipv4_at(const std::uint8_t* p) { return IpAddress::v4({p[0], p[1], p[2], p[3]}); }
+IpAddress ipv4_at(const std::uint8_t* p) {
+  return IpAddress::v4({p[0], p[1], p[2], p[3]});
+}
 
 IpAddress ipv6_at(const std::uint8_t* p) {
   std::array<std::uint8_t, 16> octets;

@@ -24,7 +24,7 @@ struct NeighborNews {
 };
 
 struct NeighborResult {
-  std::optional<NeighborNews> news;           // from any valid ARP packet, solicitation or advertisement
+  std::optional<NeighborNews> news;                 // from any valid ARP packet, solicitation or advertisement
   std::optional<std::vector<std::uint8_t>> answer;  // a frame to send back, when we were asked for one of ours
 };
 

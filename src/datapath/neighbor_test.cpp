@@ -9,7 +9,8 @@ namespace {
 
 std::vector<std::uint8_t> from_hex(const std::string& text) {
   std::vector<std::uint8_t> octets;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) octets.push_back(static_cast<std::uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2)
+    octets.push_back(static_cast<std::uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
   return octets;
 }
 
@@ -19,7 +20,10 @@ OwnAddresses own() {
 
 // As a Linux kernel sends it.
 const char* const kArpRequestFrame =
-    "ffffffffffff02000000000208060001080006040001020000000002" "0a640002" "000000000000" "0a640001";
+    "ffffffffffff02000000000208060001080006040001020000000002"
+    "0a640002"
+    "000000000000"
+    "0a640001";
 
 TEST(Neighbor, arp_request_for_our_address_is_answered_to_the_asker) {
   const auto result = handle_neighbor_frame(from_hex(kArpRequestFrame), own());

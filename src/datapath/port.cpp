@@ -79,8 +79,9 @@ bool is_pci_address(std::string_view device) {
   const auto dot = device.rfind('.');
   const auto colon = device.find(':');
   return dot != std::string_view::npos && colon != std::string_view::npos && colon < dot &&
-         std::all_of(device.begin(), device.end(),
-                     [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == ':' || c == '.'; });
+         std::all_of(
+             device.begin(), device.end(),
+             [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == ':' || c == '.'; });
 }
 
 Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mempool* pool) {
@@ -118,6 +119,8 @@ PortCounters Port::counters() const {
   return {s.ipackets, s.opackets, s.imissed, s.ierrors, s.oerrors, s.rx_nombuf};
 }
 
-bool Port::passes_mbufs() const { return settings_.device.starts_with("net_ring"); }
+bool Port::passes_mbufs() const {
+  return settings_.device.starts_with("net_ring");
+}
 
 }  // namespace splitplane::datapath

@@ -29,8 +29,8 @@ struct PortCounters {
 
 class Port {
  public:
-  // Creates the device (virtual ones are hot-plugged), sets up its queues from `pool` and starts it. Error: one sentence
-  // that names the port.
+  // Creates the device (virtual ones are hot-plugged), sets up its queues from `pool` and starts it. Error: one
+  // sentence that names the port.
   static Expected<std::unique_ptr<Port>> open(const PortSettings& settings, rte_mempool* pool);
   ~Port();
   Port(const Port&) = delete;
@@ -44,7 +44,8 @@ class Port {
   [[nodiscard]] bool passes_mbufs() const;
 
  private:
-  Port(PortSettings settings, std::uint16_t id, std::string vdev) : settings_(std::move(settings)), id_(id), vdev_(std::move(vdev)) {}
+  Port(PortSettings settings, std::uint16_t id, std::string vdev)
+      : settings_(std::move(settings)), id_(id), vdev_(std::move(vdev)) {}
   PortSettings settings_;
   std::uint16_t id_;
   std::string vdev_;  // name under which it was hot-plugged; empty for PCI

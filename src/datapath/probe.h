@@ -13,8 +13,8 @@ struct NoProbe {
   void stage(Stage, unsigned) {}
 };
 
-// Reads the clock at stage borders on one burst in kSampleEvery. begin() at the start of a burst; stage(s, n) at the end
-// of stage s, which `n` packets entered.
+// Reads the clock at stage borders on one burst in kSampleEvery. begin() at the start of a burst; stage(s, n) at the
+// end of stage s, which `n` packets entered.
 class SampledCycles {
  public:
   void begin(WorkerStats& stats) {
@@ -25,7 +25,8 @@ class SampledCycles {
   void stage(Stage s, unsigned n) {
     StageStats& stage = stats_->stages[static_cast<std::size_t>(s)];
     stage.packets.add(n);
-    if (!sampling_) [[likely]] return;
+    if (!sampling_) [[likely]]
+      return;
     const std::uint64_t now = rte_rdtsc();
     stage.sampled_packets.add(n);
     stage.sampled_cycles.add(now - last_);

@@ -43,11 +43,11 @@ struct WorkerStats {
   std::array<Counter, kDropReasonCount> drops;
   std::array<Counter, kMaxQueues> received;  // by queue
   Counter transmitted_air, transmitted_n3;   // accepted by the port (l2fwd counts its one port as air)
-  Counter punted;                    // handed to the control thread (ARP, neighbour discovery)
-  Counter control_pdus;              // uplink RLC control handed to the copies
-  Counter dispatched;                // handed to another worker
-  Counter copies, copies_lost;       // references handed over; those the ring had no room for
-  Counter injected;                  // control thread's frames sent (not among `received`)
+  Counter punted;                            // handed to the control thread (ARP, neighbour discovery)
+  Counter control_pdus;                      // uplink RLC control handed to the copies
+  Counter dispatched;                        // handed to another worker
+  Counter copies, copies_lost;               // references handed over; those the ring had no room for
+  Counter injected;                          // control thread's frames sent (not among `received`)
   Counter busy_cycles, idle_cycles, asleep_cycles, rounds, sleeps;
 
   void drop(DropReason reason, std::uint64_t n = 1) { drops[static_cast<std::size_t>(reason)].add(n); }

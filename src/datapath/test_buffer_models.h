@@ -22,7 +22,8 @@ struct HeapModel {
   using Buffer = buf::HeapBuffer;
   static constexpr bool kChecks = true;
   static constexpr bool kStorageIsABuffer = false;  // the storage of a split one counts as a buffer of its own
-  explicit HeapModel(BufferRoom room) : pool({.headroom = room.headroom, .tailroom = room.tailroom, .limit = room.limit}) {}
+  explicit HeapModel(BufferRoom room)
+      : pool({.headroom = room.headroom, .tailroom = room.tailroom, .limit = room.limit}) {}
   [[nodiscard]] Buffer make(const Bytes& octets) { return pool.make(octets); }
   [[nodiscard]] std::size_t live() const { return pool.live(); }
   [[nodiscard]] static std::size_t tailroom(const BufferRoom& room, std::size_t) { return room.tailroom; }
@@ -41,7 +42,9 @@ struct MbufModel {
     return buffer;
   }
   [[nodiscard]] std::size_t live() const { return pool.in_use(); }
-  [[nodiscard]] static std::size_t tailroom(const BufferRoom& room, std::size_t size) { return room.size - size + room.tailroom; }
+  [[nodiscard]] static std::size_t tailroom(const BufferRoom& room, std::size_t size) {
+    return room.size - size + room.tailroom;
+  }
   BufferRoom room;
   Pool pool;
 };

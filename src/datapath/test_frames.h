@@ -43,7 +43,7 @@ struct GtpuExtension {
 struct N3Frame {
   std::vector<std::uint16_t> tags;
   bool ipv6 = false;
-  Bytes ip_options;             // of IPv4; of IPv6: extension headers as they are
+  Bytes ip_options;              // of IPv4; of IPv6: extension headers as they are
   std::uint8_t first_next = 17;  // IPv4 protocol; IPv6 next header of the fixed header
   std::uint16_t fragment = wire::ipv4::kDontFragment;
   std::uint32_t destination = kOurIpv4;
@@ -54,7 +54,7 @@ struct N3Frame {
   bool sequence_number = false, n_pdu_number = false;
   std::vector<GtpuExtension> extensions{{wire::gtpu::kExtensionPsc, {0x00, 0x09}}};
   Bytes payload = inner_packet(40);
-  std::size_t padding = 0;  // octets of the frame behind the IP packet
+  std::size_t padding = 0;                  // octets of the frame behind the IP packet
   std::size_t udp_slack = 0, ip_slack = 0;  // octets of the UDP datagram behind GTP-U, of the IP packet behind UDP
 
   [[nodiscard]] Bytes make() const {
@@ -67,7 +67,8 @@ struct N3Frame {
                                     .sequence_number = 0x1234,
                                     .has_n_pdu_number = n_pdu_number,
                                     .n_pdu_number = 0x56};
-    Bytes gtpu(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(wire::gtpu::write(room, fields, chain, payload.size())));
+    Bytes gtpu(room.begin(),
+               room.begin() + static_cast<std::ptrdiff_t>(wire::gtpu::write(room, fields, chain, payload.size())));
     gtpu.insert(gtpu.end(), payload.begin(), payload.end());
     gtpu.resize(gtpu.size() + udp_slack);
 

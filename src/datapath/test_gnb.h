@@ -74,7 +74,8 @@ inline constexpr MacAddress kUeMac{{0x02, 0, 0, 0, 0, 0x12}};
 inline constexpr std::uint32_t kLines = 16;
 inline constexpr std::uint16_t kPeerV4 = 0, kPeerV6 = 1, kPeerUnresolved = 2;
 
-// Bearers in shard 1: index 1 is the default (am18), 2 um12 to the IPv6 peer, 3 tm without SDAP, 4 to an unresolved peer.
+// Bearers in shard 1: index 1 is the default (am18), 2 um12 to the IPv6 peer, 3 tm without SDAP, 4 to an unresolved
+// peer.
 class TestGnb {
  public:
   TestGnb() {
@@ -108,8 +109,8 @@ class TestGnb {
 
   // The N3 frame of one SDU for a bearer, and the air frame that it must become.
   [[nodiscard]] N3Frame to_bearer(std::uint32_t index) const { return {.teid = teid(index)}; }
-  [[nodiscard]] Bytes air_frame(std::uint32_t index, std::uint32_t count, const Bytes& sdu, bool poll = false, bool rqi = false,
-                                Qfi qfi = Qfi{9}) const {
+  [[nodiscard]] Bytes air_frame(std::uint32_t index, std::uint32_t count, const Bytes& sdu, bool poll = false,
+                                bool rqi = false, Qfi qfi = Qfi{9}) const {
     Bytes frame(context->air_header.begin(), context->air_header.end());
     const Bytes headers = ran::test::downlink_headers(config(index), count, count, poll, rqi, qfi);
     frame.insert(frame.end(), headers.begin(), headers.end());
@@ -130,11 +131,16 @@ class TestGnb {
   // Received is what came in by either queue.
   void expect_balance(std::uint64_t received) const {
     const WorkerStats& s = context->stats;
-    EXPECT_EQ(received, s.transmitted_air.get() + s.transmitted_n3.get() + s.dropped() + s.punted.get() + s.control_pdus.get());
+    EXPECT_EQ(received,
+              s.transmitted_air.get() + s.transmitted_n3.get() + s.dropped() + s.punted.get() + s.control_pdus.get());
     EXPECT_EQ(dropped(DropReason::ok), 0U);
   }
-  [[nodiscard]] std::uint64_t dropped(DropReason reason) const { return context->stats.drops[static_cast<std::size_t>(reason)].get(); }
-  [[nodiscard]] std::uint64_t at_stage(Stage stage) const { return context->stats.stages[static_cast<std::size_t>(stage)].packets.get(); }
+  [[nodiscard]] std::uint64_t dropped(DropReason reason) const {
+    return context->stats.drops[static_cast<std::size_t>(reason)].get();
+  }
+  [[nodiscard]] std::uint64_t at_stage(Stage stage) const {
+    return context->stats.stages[static_cast<std::size_t>(stage)].packets.get();
+  }
 
   Pool pool;
   Ring copies{64}, punt{4}, inject{8};

@@ -68,7 +68,9 @@ inline int use_visible_pools() {
 
 #else
 
-inline int use_visible_pools() { return 0; }
+inline int use_visible_pools() {
+  return 0;
+}
 
 #endif
 

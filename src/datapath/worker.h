@@ -1,5 +1,5 @@
-// The worker loop, the heart of the user plane: for each of its queues receive a burst and run the function, flush, look
-// into the mailbox, and let the policy decide how to spend the time until the next round.
+// The worker loop, the heart of the user plane: for each of its queues receive a burst and run the function, flush,
+// look into the mailbox, and let the policy decide how to spend the time until the next round.
 #pragma once
 
 #include <rte_cycles.h>
@@ -29,7 +29,8 @@ void drain(Function& function, Burst& burst, WorkerStats& stats) {
 // Runs until `stop` is set. A Function has queues(), each with receive(Burst&); process(queue, Burst&); and flush(),
 // called once per round. Every cycle is counted as busy (the round had packets), idle or asleep.
 template <class Function, power::Policy Policy>
-void run_worker(Function& function, Policy policy, Mailbox& mailbox, WorkerStats& stats, const std::atomic<bool>& stop) {
+void run_worker(Function& function, Policy policy, Mailbox& mailbox, WorkerStats& stats,
+                const std::atomic<bool>& stop) {
   Burst burst;
   std::uint64_t last = rte_rdtsc();
   while (!stop.load(std::memory_order_relaxed)) {
@@ -52,8 +53,10 @@ void run_worker(Function& function, Policy policy, Mailbox& mailbox, WorkerStats
     last = now;
 
     const power::Action action = policy.after(round);
-    if (action.sleep.count() == 0) [[likely]] continue;
-    const timespec pause{.tv_sec = action.sleep.count() / 1'000'000'000, .tv_nsec = action.sleep.count() % 1'000'000'000};
+    if (action.sleep.count() == 0) [[likely]]
+      continue;
+    const timespec pause{.tv_sec = action.sleep.count() / 1'000'000'000,
+                         .tv_nsec = action.sleep.count() % 1'000'000'000};
     nanosleep(&pause, nullptr);
     const std::uint64_t woken = rte_rdtsc();
     stats.sleeps.add(1);

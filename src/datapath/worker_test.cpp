@@ -1,7 +1,9 @@
-// The worker loop: rounds, queues, cycles by kind, commands between rounds, and its end; on a real lcore and on threads.
+// The worker loop: rounds, queues, cycles by kind, commands between rounds, and its end; on a real lcore and on
+// threads.
 #include "datapath/worker.h"
 
 #include <gtest/gtest.h>
+
 #include <thread>
 #include <vector>
 
@@ -161,13 +163,25 @@ TEST(Worker, commands_run_between_rounds_while_packets_flow) {
   }
 }
 
-TEST(Worker, a_command_given_up_while_the_worker_sleeps_runs_when_it_wakes) {
-  Script script{.lanes = {{0}}};
-  Running<Once> worker(script, {200ms});
-  worker.wait_for_rounds(1);
+TEST(Worker, a_command_given_up_while_the_worker_is_held_up_runs_later) {
+  Script script{.lanes = {{1}}};
+  Running<power::Busy> worker(script, {});
+  std::atomic<bool> held{false}, go_on{false};
+  std::thread other([&] {
+    EXPECT_TRUE(worker.mailbox.execute(
+        [&] {
+          held.store(true);
+          while (!go_on.load()) std::this_thread::yield();
+        },
+        60s));
+  });
+  while (!held.load()) std::this_thread::yield();
   auto runs = std::make_shared<std::atomic<int>>(0);
   EXPECT_FALSE(worker.mailbox.execute([runs] { ++*runs; }, 20ms));
-  EXPECT_TRUE(worker.mailbox.execute([] {}, 20s));
+  EXPECT_EQ(runs->load(), 0);
+  go_on.store(true);
+  other.join();
+  EXPECT_TRUE(worker.mailbox.execute([] {}, 60s)) << "it comes behind the one that was given up";
   EXPECT_EQ(runs->load(), 1);
 }
 

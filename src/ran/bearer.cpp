@@ -51,7 +51,8 @@ BearerDownlink make_downlink(const BearerConfig& config) {
   line.header = dc_bits(config, at);
   line.poll_bit = am && config.poll_pdu != 0 ? 1ULL << (at.rlc_shift() + at.rlc_bits - 2) : 0;
   // airhdr's first octet: version 1, kind 0 (an RLC PDU follows).
-  const std::uint32_t first_octets = 0x10000000U | static_cast<std::uint32_t>(airhdr_modes(config, Direction::kDownlink)) << 16;
+  const std::uint32_t first_octets =
+      0x10000000U | static_cast<std::uint32_t>(airhdr_modes(config, Direction::kDownlink)) << 16;
   line.airhdr = std::endian::native == std::endian::little ? __builtin_bswap32(first_octets) : first_octets;
   line.poll_pdu = config.poll_pdu;
   line.header_bytes = static_cast<std::uint8_t>(at.bytes());
@@ -72,7 +73,7 @@ BearerUplink make_uplink(const BearerConfig& config, PeerId peer) {
   line.uplink_teid = config.uplink_teid.value;
   line.constant = dc_bits(config, at);
   line.constant_mask = line.constant;
-  if (am) line.constant_mask |= 3ULL << (at.rlc_shift() + at.rlc_bits - 4);                            // SI = 00
+  if (am) line.constant_mask |= 3ULL << (at.rlc_shift() + at.rlc_bits - 4);                               // SI = 00
   if (config.rlc_mode == RlcMode::kUm) line.constant_mask |= 3ULL << (at.rlc_shift() + at.rlc_bits - 2);  // SI = 00
   if (config.sdap_header_ul) {
     line.constant_mask |= 0x80;  // SDAP D/C = 1: data

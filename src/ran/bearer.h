@@ -13,11 +13,11 @@ namespace splitplane::ran {
 // RLC, PDCP and SDAP headers of a complete SDU together: at most 3 + 3 + 1 octets, so they fit one 64-bit word, and the
 // whole header is composed there: constant bits | RLC SN | PDCP SN | SDAP octet.
 struct alignas(64) BearerDownlink {
-  std::uint64_t header = 0;     // constant bits of RLC | PDCP | SDAP, right-aligned, most significant octet first
-  std::uint64_t poll_bit = 0;   // the P bit of an AMD PDU (TS 38.322 6.2.3.6); 0 when this bearer never polls
-  std::uint64_t received = 0;   // SDUs that the TEID led here: numbered and given to the air
-  std::uint64_t bytes = 0;      // octets of those SDUs
-  std::uint32_t id = 0;         // the downlink TEID; 0: free line
+  std::uint64_t header = 0;        // constant bits of RLC | PDCP | SDAP, right-aligned, most significant octet first
+  std::uint64_t poll_bit = 0;      // the P bit of an AMD PDU (TS 38.322 6.2.3.6); 0 when this bearer never polls
+  std::uint64_t received = 0;      // SDUs that the TEID led here: numbered and given to the air
+  std::uint64_t bytes = 0;         // octets of those SDUs
+  std::uint32_t id = 0;            // the downlink TEID; 0: free line
   std::uint32_t pdcp_tx_next = 0;  // TX_NEXT, a COUNT (TS 38.323 7.1)
   std::uint32_t rlc_tx_next = 0;   // TX_Next (TS 38.322 7.1), kept without the modulus
   std::uint32_t airhdr = 0;        // first four octets of airhdr, in memory order
@@ -33,8 +33,8 @@ struct alignas(64) BearerDownlink {
 static_assert(sizeof(BearerDownlink) == 64);
 
 struct alignas(64) BearerUplink {
-  std::uint64_t received = 0;  // data PDUs that airhdr led here
-  std::uint64_t bytes = 0;     // octets of their SDUs
+  std::uint64_t received = 0;       // data PDUs that airhdr led here
+  std::uint64_t bytes = 0;          // octets of their SDUs
   std::uint64_t constant_mask = 0;  // the bits of RLC | PDCP | SDAP, right-aligned, that a complete data PDU has fixed:
   std::uint64_t constant = 0;       // RLC D/C and SI, PDCP D/C, SDAP D/C
   std::uint32_t id = 0;             // the bearer id in airhdr; 0: free line

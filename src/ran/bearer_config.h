@@ -12,16 +12,16 @@
 namespace splitplane::ran {
 
 struct BearerConfig {
-  BearerId id{};                        // equals the downlink TEID that the UPF sends to
-  Teid uplink_teid{};                   // TEID at the UPF
-  IpAddress upf;                        // where uplink G-PDUs go
-  Qfi qfi{9};                           // for G-PDUs without a QFI of their own
+  BearerId id{};       // equals the downlink TEID that the UPF sends to
+  Teid uplink_teid{};  // TEID at the UPF
+  IpAddress upf;       // where uplink G-PDUs go
+  Qfi qfi{9};          // for G-PDUs without a QFI of their own
   RlcMode rlc_mode = RlcMode::kAm;
-  std::uint8_t rlc_sn_bits = 18;        // AM 12 or 18, UM 6 or 12, TM 0 (TS 38.322 6.2.2)
-  std::uint8_t pdcp_sn_bits = 18;       // 12 or 18 (TS 38.323 6.2.2)
-  bool sdap_header_dl = true;           // sdap-HeaderDL (TS 37.324 5.1)
-  bool sdap_header_ul = true;           // sdap-HeaderUL
-  std::uint16_t poll_pdu = 32;          // pollPDU; 0: never poll (TS 38.322 5.3.3.2)
+  std::uint8_t rlc_sn_bits = 18;   // AM 12 or 18, UM 6 or 12, TM 0 (TS 38.322 6.2.2)
+  std::uint8_t pdcp_sn_bits = 18;  // 12 or 18 (TS 38.323 6.2.2)
+  bool sdap_header_dl = true;      // sdap-HeaderDL (TS 37.324 5.1)
+  bool sdap_header_ul = true;      // sdap-HeaderUL
+  std::uint16_t poll_pdu = 32;     // pollPDU; 0: never poll (TS 38.322 5.3.3.2)
   std::optional<IpAddress> ue_ipv4;
   std::optional<IpAddress> ue_ipv6;
 
@@ -42,7 +42,9 @@ inline constexpr unsigned kShardBits = 8;
 inline constexpr unsigned kInstanceBits = 32 - kShardBits - kIndexBits;
 inline constexpr unsigned kShards = 1U << kShardBits;
 
-[[nodiscard]] constexpr std::uint32_t index_of(std::uint32_t teid) { return teid & ((1U << kIndexBits) - 1); }
+[[nodiscard]] constexpr std::uint32_t index_of(std::uint32_t teid) {
+  return teid & ((1U << kIndexBits) - 1);
+}
 [[nodiscard]] constexpr ShardId shard_of(std::uint32_t teid) {
   return ShardId{static_cast<std::uint8_t>(teid >> kIndexBits)};
 }

@@ -44,7 +44,8 @@ TEST(BearerConfig, a_refusal_names_the_key_and_what_is_allowed) {
     change(config);
     return refuse(config);
   };
-  EXPECT_THAT(with([](BearerConfig& c) { c.pdcp_sn_bits = 15; }), Optional(HasSubstr("pdcp_sn_bits: allowed are 12 and 18")));
+  EXPECT_THAT(with([](BearerConfig& c) { c.pdcp_sn_bits = 15; }),
+              Optional(HasSubstr("pdcp_sn_bits: allowed are 12 and 18")));
   EXPECT_THAT(with([](BearerConfig& c) { c.qfi = Qfi{64}; }), Optional(HasSubstr("qfi: allowed is 0 to 63")));
   EXPECT_EQ(with([](BearerConfig& c) { c.qfi = Qfi{63}; }), std::nullopt);
   EXPECT_THAT(with([](BearerConfig& c) { c.ue_ipv4 = IpAddress::v6({}); }), Optional(HasSubstr("ue_ipv4")));

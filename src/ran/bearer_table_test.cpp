@@ -15,7 +15,9 @@ constexpr std::uint32_t kCapacity = 8;
 // A shard's memory on the heap, exactly as large as its capacity.
 struct Shard {
   explicit Shard(std::uint32_t capacity = kCapacity) : downlink(capacity), uplink(capacity), losses(capacity) {}
-  ShardSlab slab() { return {downlink.data(), uplink.data(), losses.data(), static_cast<std::uint32_t>(downlink.size())}; }
+  ShardSlab slab() {
+    return {downlink.data(), uplink.data(), losses.data(), static_cast<std::uint32_t>(downlink.size())};
+  }
 
   void put(std::uint32_t teid, std::uint16_t peer = 0) {
     BearerConfig config;

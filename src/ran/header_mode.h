@@ -10,7 +10,7 @@
 namespace splitplane::ran {
 
 inline constexpr unsigned kAirhdrBytes = 8;
-inline constexpr unsigned kMaxHeaderBytes = 7;                          // RLC 3 + PDCP 3 + SDAP 1
+inline constexpr unsigned kMaxHeaderBytes = 7;  // RLC 3 + PDCP 3 + SDAP 1
 inline constexpr unsigned kMaxAirOverhead = kAirhdrBytes + kMaxHeaderBytes;
 
 namespace detail {
@@ -23,11 +23,15 @@ inline void store_be64(std::uint8_t* p, std::uint64_t v) {
   v = __builtin_bswap64(v);
   std::memcpy(p, &v, sizeof v);
 }
-inline std::uint64_t low_bits(std::uint64_t v, unsigned n) { return v & ((1ULL << n) - 1); }
+inline std::uint64_t low_bits(std::uint64_t v, unsigned n) {
+  return v & ((1ULL << n) - 1);
+}
 }  // namespace detail
 
 // Octets that write_downlink puts in front of the SDU: airhdr + RLC + PDCP + SDAP.
-[[nodiscard]] inline unsigned downlink_overhead(const BearerDownlink& b) { return kAirhdrBytes + b.header_bytes; }
+[[nodiscard]] inline unsigned downlink_overhead(const BearerDownlink& b) {
+  return kAirhdrBytes + b.header_bytes;
+}
 
 // Numbers an SDU and writes airhdr, RLC, PDCP and SDAP headers directly before `sdu`. `sdap` holds RQI and QFI as the
 // PDU Session Container's second octet does. At least kMaxAirOverhead + 1 octets before `sdu` must be writable: the
@@ -35,10 +39,9 @@ inline std::uint64_t low_bits(std::uint64_t v, unsigned n) { return v & ((1ULL <
 inline void write_downlink(BearerDownlink& b, std::uint8_t sdap, std::uint8_t* sdu) {
   const std::uint16_t without_poll = static_cast<std::uint16_t>(b.pdu_without_poll + 1);
   const bool poll = without_poll >= b.poll_pdu;
-  const std::uint64_t header = b.header | (poll ? b.poll_bit : 0) |
-                               detail::low_bits(b.rlc_tx_next, b.rlc_sn_bits) << b.rlc_shift |
-                               detail::low_bits(b.pdcp_tx_next, b.pdcp_sn_bits) << b.pdcp_shift |
-                               static_cast<std::uint64_t>(sdap & b.sdap_mask);
+  const std::uint64_t header =
+      b.header | (poll ? b.poll_bit : 0) | detail::low_bits(b.rlc_tx_next, b.rlc_sn_bits) << b.rlc_shift |
+      detail::low_bits(b.pdcp_tx_next, b.pdcp_sn_bits) << b.pdcp_shift | static_cast<std::uint64_t>(sdap & b.sdap_mask);
   b.pdu_without_poll = poll ? std::uint16_t{0} : without_poll;
   ++b.rlc_tx_next;
   ++b.pdcp_tx_next;
@@ -63,19 +66,24 @@ struct UplinkPdu {
 // The same for a PDU of fewer octets than the headers of a data PDU: a short segment or PDCP control PDU, or a piece.
 [[nodiscard]] UplinkKind classify_short_uplink(const BearerUplink& b, const std::uint8_t* rlc, std::size_t bytes);
 
-// Reads the headers at `rlc` (just behind airhdr) of a PDU of `bytes` octets and moves the receive numbers on. For kData
-// the SDU begins at rlc + b.header_bytes and has at least one octet. The eight octets before `rlc` must be readable.
+// Reads the headers at `rlc` (just behind airhdr) of a PDU of `bytes` octets and moves the receive numbers on. For
+// kData the SDU begins at rlc + b.header_bytes and has at least one octet. The eight octets before `rlc` must be
+// readable.
 [[nodiscard]] inline UplinkPdu read_uplink(BearerUplink& b, const std::uint8_t* rlc, std::size_t bytes) {
-  if (bytes == 0) [[unlikely]] return {UplinkKind::kTooShort, 0};
+  if (bytes == 0) [[unlikely]]
+    return {UplinkKind::kTooShort, 0};
   if ((rlc[0] & b.rlc_dc) != b.rlc_dc) {
     ++b.control;
     return {UplinkKind::kControl, 0};
   }
   // A PDCP PDU of one SDAP end marker ends with the header; every data PDU has at least one octet more.
-  if (bytes < b.header_bytes) [[unlikely]] return {classify_short_uplink(b, rlc, bytes), 0};
+  if (bytes < b.header_bytes) [[unlikely]]
+    return {classify_short_uplink(b, rlc, bytes), 0};
   const std::uint64_t header = detail::load_be64(rlc + b.header_bytes - 8);
-  if ((header & b.constant_mask) != b.constant) [[unlikely]] return {classify_uplink(b, header), 0};
-  if (bytes == b.header_bytes) [[unlikely]] return {UplinkKind::kTooShort, 0};
+  if ((header & b.constant_mask) != b.constant) [[unlikely]]
+    return {classify_uplink(b, header), 0};
+  if (bytes == b.header_bytes) [[unlikely]]
+    return {UplinkKind::kTooShort, 0};
 
   // RX_NEXT and RX_Next_Highest move on when the SN lies in the half of the number space ahead of them.
   const std::uint64_t pdcp_ahead = detail::low_bits((header >> b.pdcp_shift) - b.pdcp_rx_next, b.pdcp_sn_bits);

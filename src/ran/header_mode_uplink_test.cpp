@@ -17,15 +17,17 @@ using test::Bytes;
 
 const Bytes kSdu{0xaa, 0xbb, 0xcc, 0xdd, 0xee};
 
-// Calls read_uplink on heap memory that holds airhdr and the PDU and nothing else: read_uplink may read the eight octets
-// before the PDU, which airhdr is, and no octet behind it.
+// Calls read_uplink on heap memory that holds airhdr and the PDU and nothing else: read_uplink may read the eight
+// octets before the PDU, which airhdr is, and no octet behind it.
 UplinkPdu read(BearerUplink& bearer, const Bytes& from_airhdr) {
   const wire::test::HeapOctets exact{wire::Octets(from_airhdr)};
   const wire::Octets all = exact;
   return read_uplink(bearer, all.data() + kAirhdrBytes, all.size() - kAirhdrBytes);
 }
 
-bool same(const BearerUplink& a, const BearerUplink& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+bool same(const BearerUplink& a, const BearerUplink& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
 
 // Reads something that is no data PDU: the kind is as expected and the line, but for the control counter, as before.
 void expect_refused(const BearerConfig& config, const Bytes& from_airhdr, UplinkKind kind, const char* what) {
@@ -40,6 +42,9 @@ void expect_refused(const BearerConfig& config, const Bytes& from_airhdr, Uplink
 }
 
 class Uplink : public testing::TestWithParam<BearerConfig> {};
+class UplinkNotTm : public Uplink {};  // TM does not segment
+class UplinkWithSdap : public Uplink {};
+class UplinkNumbers : public Uplink {};  // the uplink does not depend on pollPDU
 
 TEST_P(Uplink, a_data_pdu_is_taken_with_its_qfi) {
   const BearerConfig& config = GetParam();
@@ -88,18 +93,19 @@ TEST_P(Uplink, every_truncation_is_too_short_until_the_first_octet_of_the_sdu) {
   const Bytes frame = test::uplink_pdu(config, 3, 3, Qfi{1}, kSdu);
   const std::size_t headers = frame.size() - kSdu.size();
   for (std::size_t bytes = kAirhdrBytes; bytes <= headers; ++bytes) {
-    expect_refused(config, {frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes)}, UplinkKind::kTooShort, "a piece");
+    expect_refused(config, {frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes)}, UplinkKind::kTooShort,
+                   "a piece");
   }
   for (std::size_t bytes = headers + 1; bytes <= frame.size(); ++bytes) {
     BearerUplink bearer = make_uplink(config, PeerId{0});
-    EXPECT_EQ(read(bearer, {frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes)}).kind, UplinkKind::kData);
+    EXPECT_EQ(read(bearer, {frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes)}).kind,
+              UplinkKind::kData);
     EXPECT_EQ(bearer.bytes, bytes - headers);
   }
 }
 
-TEST_P(Uplink, segments_are_told_apart_from_complete_sdus) {
+TEST_P(UplinkNotTm, segments_are_told_apart_from_complete_sdus) {
   const BearerConfig& config = GetParam();
-  if (config.rlc_mode == RlcMode::kTm) GTEST_SKIP() << "TM does not segment";
   for (const auto si : {wire::rlc::Segment::kFirst, wire::rlc::Segment::kMiddle, wire::rlc::Segment::kLast}) {
     for (std::size_t data = 1; data < 12; ++data) {
       Bytes frame;
@@ -123,9 +129,8 @@ TEST_P(Uplink, pdcp_control_is_recognised) {
   }
 }
 
-TEST_P(Uplink, an_sdap_end_marker_is_no_sdu) {
+TEST_P(UplinkWithSdap, an_sdap_end_marker_is_no_sdu) {
   const BearerConfig& config = GetParam();
-  if (!config.sdap_header_ul) GTEST_SKIP() << "there is no SDAP header";
   Bytes frame;
   test::put_airhdr(frame, config, Direction::kUplink);
   test::put_rlc(frame, config, 9, false);
@@ -136,7 +141,6 @@ TEST_P(Uplink, an_sdap_end_marker_is_no_sdu) {
 
 TEST_P(Uplink, rlc_control_exists_in_am_only) {
   const BearerConfig& config = GetParam();
-  const UplinkKind other = config.rlc_mode == RlcMode::kTm ? UplinkKind::kPdcpControl : UplinkKind::kData;
   for (const char* status : {"00", "000a00", "000a800070", "0aaf3eaaf3500005ffff"}) {
     Bytes frame;
     test::put_airhdr(frame, config, Direction::kUplink);
@@ -146,7 +150,7 @@ TEST_P(Uplink, rlc_control_exists_in_am_only) {
       expect_refused(config, frame, UplinkKind::kControl, "a STATUS PDU");
     } else {
       BearerUplink bearer = make_uplink(config, PeerId{0});
-      EXPECT_NE(read(bearer, frame).kind, UplinkKind::kControl) << static_cast<unsigned>(other);
+      EXPECT_NE(read(bearer, frame).kind, UplinkKind::kControl);
       EXPECT_EQ(bearer.control, 0U);
     }
   }
@@ -168,9 +172,8 @@ TEST_P(Uplink, random_octets_are_judged_without_reading_too_far) {
 }
 
 // Loss, duplicates and reordering within half a number space: the highest number seen, plus one, counts.
-TEST_P(Uplink, receive_numbers_follow_the_highest_count_through_loss_and_wraps) {
+TEST_P(UplinkNumbers, receive_numbers_follow_the_highest_count_through_loss_and_wraps) {
   const BearerConfig& config = GetParam();
-  if (config.poll_pdu != 0) GTEST_SKIP() << "the uplink does not depend on pollPDU";
   EXPECT_TRUE(rc::check([&config] {
     const bool am = config.rlc_mode == RlcMode::kAm;
     const std::int64_t window = std::int64_t{1} << (config.pdcp_sn_bits - 1);
@@ -181,12 +184,13 @@ TEST_P(Uplink, receive_numbers_follow_the_highest_count_through_loss_and_wraps) 
     BearerUplink bearer = make_uplink(config, PeerId{0});
     bearer.pdcp_rx_next = static_cast<std::uint32_t>(next);
     bearer.rlc_rx_next_highest = am ? static_cast<std::uint32_t>(next + rlc_offset) : 0;
-    for (const std::int64_t step : *rc::gen::container<std::vector<std::int64_t>>(rc::gen::oneOf(
-             rc::gen::inRange<std::int64_t>(-5, 6), rc::gen::inRange<std::int64_t>(-reach, reach),
-             rc::gen::element<std::int64_t>(-reach, reach - 1)))) {
+    for (const std::int64_t step : *rc::gen::container<std::vector<std::int64_t>>(
+             rc::gen::oneOf(rc::gen::inRange<std::int64_t>(-5, 6), rc::gen::inRange<std::int64_t>(-reach, reach),
+                            rc::gen::element<std::int64_t>(-reach, reach - 1)))) {
       const std::int64_t count = next + step;
       if (count < 0) continue;
-      const auto pdu = test::uplink_pdu(config, static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(count + rlc_offset), Qfi{1}, kSdu);
+      const auto pdu = test::uplink_pdu(config, static_cast<std::uint32_t>(count),
+                                        static_cast<std::uint32_t>(count + rlc_offset), Qfi{1}, kSdu);
       RC_ASSERT(read(bearer, pdu).kind == UplinkKind::kData);
       next = std::max(next, count + 1);
       RC_ASSERT(bearer.pdcp_rx_next == static_cast<std::uint32_t>(next));
@@ -207,6 +211,15 @@ TEST_P(Uplink, a_number_half_a_space_ahead_counts_as_old) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AllVariants, Uplink, testing::ValuesIn(test::all_variants()));
+INSTANTIATE_TEST_SUITE_P(Variants, UplinkNotTm, testing::ValuesIn(test::variants_where([](const BearerConfig& c) {
+                           return c.rlc_mode != RlcMode::kTm;
+                         })));
+INSTANTIATE_TEST_SUITE_P(Variants, UplinkWithSdap, testing::ValuesIn(test::variants_where([](const BearerConfig& c) {
+                           return c.sdap_header_ul;
+                         })));
+INSTANTIATE_TEST_SUITE_P(Variants, UplinkNumbers, testing::ValuesIn(test::variants_where([](const BearerConfig& c) {
+                           return c.poll_pdu == 0;
+                         })));
 
 }  // namespace
 }  // namespace splitplane::ran

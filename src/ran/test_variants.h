@@ -14,8 +14,8 @@
 namespace splitplane::ran {
 
 inline void PrintTo(const BearerConfig& c, std::ostream* out) {
-  *out << rlc_name(c.rlc_mode, c.rlc_sn_bits) << " pdcp" << unsigned{c.pdcp_sn_bits} << (c.sdap_header_dl ? " sdap-dl" : "")
-       << (c.sdap_header_ul ? " sdap-ul" : "") << " poll" << c.poll_pdu;
+  *out << rlc_name(c.rlc_mode, c.rlc_sn_bits) << " pdcp" << unsigned{c.pdcp_sn_bits}
+       << (c.sdap_header_dl ? " sdap-dl" : "") << (c.sdap_header_ul ? " sdap-ul" : "") << " poll" << c.poll_pdu;
 }
 
 namespace test {
@@ -44,6 +44,13 @@ inline std::vector<BearerConfig> all_variants() {
   return variants;
 }
 
+template <class Predicate>
+std::vector<BearerConfig> variants_where(Predicate wanted) {
+  auto variants = all_variants();
+  std::erase_if(variants, [&](const BearerConfig& c) { return !wanted(c); });
+  return variants;
+}
+
 template <class Write>
 void put(Bytes& out, Write write) {
   std::uint8_t room[16];
@@ -68,9 +75,12 @@ inline void put_rlc(Bytes& out, const BearerConfig& c, std::uint32_t number, boo
   const std::uint16_t so = wire::rlc::has_segment_offset(si) ? 20 : 0;
   put(out, [&](wire::MutableOctets to) -> std::size_t {
     switch (c.rlc_mode) {
-      case RlcMode::kAm: return wire::rlc::write_am(to, c.rlc_sn_bits, {.poll = poll, .si = si, .so = so, .sn = sn});
-      case RlcMode::kUm: return wire::rlc::write_um(to, c.rlc_sn_bits, {.si = si, .so = so, .sn = sn});
-      case RlcMode::kTm: break;
+      case RlcMode::kAm:
+        return wire::rlc::write_am(to, c.rlc_sn_bits, {.poll = poll, .si = si, .so = so, .sn = sn});
+      case RlcMode::kUm:
+        return wire::rlc::write_um(to, c.rlc_sn_bits, {.si = si, .so = so, .sn = sn});
+      case RlcMode::kTm:
+        break;
     }
     return 0;
   });
