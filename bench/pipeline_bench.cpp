@@ -142,7 +142,7 @@ struct Io {
   struct Queue {
     datapath::EthSource source;
     unsigned receive(datapath::Burst& burst) { return source.receive(burst); }
-    static unsigned take_held(datapath::Burst&) { return 0; }
+    static unsigned take_left(datapath::Burst&) { return 0; }
   };
   std::array<Queue, 1> queue;
   datapath::EthSink sink;

@@ -25,7 +25,7 @@ struct SeededRace {
       burst.size = rte_ring_sc_dequeue_burst(ring, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
       return burst.size;
     }
-    unsigned take_held(Burst& burst) { return burst.size = 0; }
+    unsigned take_left(Burst& burst) { return receive(burst); }
   };
   std::array<Queue, 1> lanes;
   std::uint64_t* counter = nullptr;

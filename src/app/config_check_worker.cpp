@@ -5,6 +5,7 @@
 
 #include "app/cli_suggest.h"
 #include "app/config_check.h"
+#include "datapath/limits.h"
 
 namespace splitplane::app {
 namespace {
@@ -75,6 +76,18 @@ Expected<const WorkerConfig*> named_gnb(const Config& config, const std::vector<
 }
 
 std::optional<Finding> check_dispatch(const Config& config, const WorkerConfig& worker) {
+  if (worker.to.size() > datapath::kMaxWorkers) {
+    return Finding{key_of(worker, "to"),
+                   fmt::format("names {} workers; allowed: at most {}", worker.to.size(), datapath::kMaxWorkers)};
+  }
+  if (worker.function == Function::kDispatch) {
+    const unsigned queues = find_port(config, worker.n3)->rx_queues + find_port(config, worker.air)->rx_queues;
+    if (queues > datapath::kMaxQueues) {
+      return Finding{key_of(worker, "n3"),
+                     fmt::format("ports {} and {} have {} receive queues together; allowed: at most {}", worker.n3,
+                                 worker.air, queues, datapath::kMaxQueues)};
+    }
+  }
   for (std::size_t i = 0; i < worker.to.size(); ++i) {
     const std::string key = key_of(worker, fmt::format("to[{}]", i));
     const auto target = named_gnb(config, worker.to, i);

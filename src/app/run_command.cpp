@@ -48,13 +48,13 @@ int finish(UserPlane& plane, const RunOptions& options) {
 }  // namespace
 
 int run_command(const Config& config, const RunOptions& options) {
+  StopFlag& stop = StopFlag::instance();
+  stop.catch_signals();  // before anything is made that must be taken down again
   auto plane = UserPlane::start(config);
   if (!plane) {
     log::error("{}: {}", config.file, plane.error().message);
     return 1;
   }
-  StopFlag& stop = StopFlag::instance();
-  stop.catch_signals();
   const std::string path = config.control.empty() ? control_path(config.file_prefix) : config.control;
   auto server = ControlServer::start({.path = path}, **plane, [&stop] { stop.request(); });
   if (!server) {

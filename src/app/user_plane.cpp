@@ -22,7 +22,7 @@ Expected<datapath::Eal> start_eal(const Config& config) {
   datapath::EalSettings settings{.file_prefix = config.file_prefix, .megabytes = config.memory.megabytes};
   const std::size_t free = datapath::Eal::free_hugepage_megabytes();
   settings.hugepages = config.memory.hugepages != MemoryConfig::Hugepages::kNever && free >= config.memory.megabytes;
-  if (!settings.hugepages) {
+  if (!settings.hugepages && config.memory.hugepages != MemoryConfig::Hugepages::kNever) {
     log::warn(
         "no hugepages: {} MiB wanted, {} MiB free; running on ordinary memory, which costs TLB misses and "
         "excludes secondary processes",
@@ -174,7 +174,7 @@ Expected<void> UserPlane::make_bearer_memory() {
   losses_ = make_dpdk_array<ran::BearerLosses>("bearers.losses", lines);
   if (!downlink_ || !uplink_ || !losses_) {
     return fail("no memory for {} bearers ({} MiB); allowed: a larger memory.megabytes or a smaller max_bearers", lines,
-                lines * (ran::kHotBytesPerBearer + sizeof(ran::BearerLosses)) >> 20);
+                lines * ran::kBytesPerBearer >> 20);
   }
   for (std::size_t i = 0; i < slabs.size(); ++i) {
     const std::size_t first = i * bearers_per_shard_;
@@ -286,20 +286,24 @@ Expected<void> UserPlane::launch() {
 
 void UserPlane::stop_workers() {
   const std::lock_guard guard(mutex_);
-  // Dispatchers first, so that what they handed over is still processed.
-  const auto stop = [&](bool dispatchers) {
+  // In the order of the packets' way, and each worker empties its rings before it ends: nothing is left in between.
+  using Function = WorkerConfig::Function;
+  const auto stop = [&](std::initializer_list<Function> functions) {
+    const auto concerned = [&](const WorkerRuntime& worker) {
+      return worker.running && std::count(functions.begin(), functions.end(), worker.config.function) != 0;
+    };
     for (auto& worker : workers_) {
-      if (!worker->running || (worker->dispatch != nullptr) != dispatchers) continue;
-      worker->stop.store(true, std::memory_order_relaxed);
+      if (concerned(*worker)) worker->stop.store(true, std::memory_order_relaxed);
     }
     for (auto& worker : workers_) {
-      if (!worker->running || (worker->dispatch != nullptr) != dispatchers) continue;
+      if (!concerned(*worker)) continue;
       rte_eal_wait_lcore(worker->lcore);
       worker->running = false;
     }
   };
-  stop(true);
-  stop(false);
+  stop({Function::kDispatch, Function::kL2fwd});
+  stop({Function::kGnb});
+  stop({Function::kCopies});
 }
 
 }  // namespace splitplane::app

@@ -61,7 +61,9 @@ class UserPlane : public ControlBackend {
   // user_plane_bearers.cpp: bearers on their workers
   [[nodiscard]] WorkerRuntime* owner_of(std::uint32_t id);
   Expected<PeerId> peer_on(WorkerRuntime& worker, const IpAddress& upf);
-  Expected<void> install(const ran::BearerConfig& config);
+  void leave_peer(WorkerRuntime& worker, const IpAddress& upf);
+  // `modified`: the bearer is there already, and its numbers go on.
+  Expected<void> install(const ran::BearerConfig& config, bool modified);
   Expected<std::vector<BearerView>> read_views(const std::vector<ran::BearerConfig>& bearers);
 
   // user_plane_neighbors.cpp

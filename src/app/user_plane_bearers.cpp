@@ -10,7 +10,7 @@ tl::unexpected<Error> unknown(BearerId id) {
   return fail("no bearer with identity {:#010x}", id.value);
 }
 tl::unexpected<Error> silent(const WorkerRuntime& worker) {
-  return fail("worker {} does not answer; the change may still take effect", worker.config.name);
+  return fail("worker {} does not answer; nothing was changed", worker.config.name);
 }
 
 }  // namespace
@@ -23,47 +23,58 @@ WorkerRuntime* UserPlane::owner_of(std::uint32_t id) {
 }
 
 Expected<PeerId> UserPlane::peer_on(WorkerRuntime& worker, const IpAddress& upf) {
-  const auto known = std::find(worker.peers.begin(), worker.peers.end(), upf);
-  if (known != worker.peers.end()) return PeerId{static_cast<std::uint16_t>(known - worker.peers.begin())};
-  if (worker.peers.size() == datapath::kMaxPeers) {
+  const auto place_of = [&](std::size_t i) { return PeerId{static_cast<std::uint16_t>(i)}; };
+  std::size_t place = worker.peers.size();
+  for (std::size_t i = 0; i < worker.peers.size(); ++i) {
+    if (worker.peers[i].bearers != 0 && worker.peers[i].upf == upf) return place_of(i);
+    if (worker.peers[i].bearers == 0) place = i;
+  }
+  if (place == datapath::kMaxPeers) {
     return fail("upf: worker {} sends to {} UPFs already, which is the limit", worker.config.name, datapath::kMaxPeers);
   }
   const N3Runtime& n3 = *n3_of(worker);
   if (upf.is_v6() ? !n3.own.ipv6 : !n3.own.ipv4) {
     return fail("upf: {} cannot be reached: N3 port {} has no address of that family", upf.to_string(), n3.config.port);
   }
-  const PeerId id{static_cast<std::uint16_t>(worker.peers.size())};
   const datapath::N3Peer peer = datapath::make_peer(worker.gnb->n3, upf, mac_of(n3, upf));
-  datapath::GnbContext* gnb = worker.gnb.get();
-  if (!worker.execute([gnb, id, peer] { gnb->peers[id.value] = peer; })) return silent(worker);
-  worker.peers.push_back(upf);
-  return id;
+  if (!worker.execute([&] { worker.gnb->peers[place] = peer; })) return silent(worker);
+  if (place == worker.peers.size()) worker.peers.emplace_back();
+  worker.peers[place] = {upf, 0};
+  return place_of(place);
 }
 
-Expected<void> UserPlane::install(const ran::BearerConfig& config) {
+void UserPlane::leave_peer(WorkerRuntime& worker, const IpAddress& upf) {
+  for (UpfPeer& peer : worker.peers) {
+    if (peer.bearers != 0 && peer.upf == upf) {
+      --peer.bearers;
+      return;
+    }
+  }
+}
+
+Expected<void> UserPlane::install(const ran::BearerConfig& config, bool modified) {
   WorkerRuntime* worker = owner_of(config.id.value);
   if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
   const auto peer = peer_on(*worker, config.upf);
   if (!peer) return tl::unexpected(peer.error());
-  const ran::BearerDownlink downlink = ran::make_downlink(config);
-  const ran::BearerUplink uplink = ran::make_uplink(config, *peer);
-  datapath::GnbContext* gnb = worker->gnb.get();
-  const bool done = worker->execute([gnb, downlink, uplink] {
-    ran::BearerDownlink& dl = *gnb->bearers.downlink_line(downlink.id);
-    ran::BearerUplink& ul = *gnb->bearers.uplink_line(uplink.id);
-    ran::BearerDownlink new_dl = downlink;
-    ran::BearerUplink new_ul = uplink;
-    if (dl.id == downlink.id) {  // modified: the numbers go on
-      ran::carry_over(dl, new_dl);
-      ran::carry_over(ul, new_ul);
+  datapath::GnbContext& gnb = *worker->gnb;
+  const bool done = worker->execute([&] {
+    ran::BearerDownlink& downlink = *gnb.bearers.downlink_line(config.id.value);
+    ran::BearerUplink& uplink = *gnb.bearers.uplink_line(config.id.value);
+    ran::BearerDownlink new_downlink = ran::make_downlink(config);
+    ran::BearerUplink new_uplink = ran::make_uplink(config, *peer);
+    if (modified) {  // the numbers go on
+      ran::carry_over(downlink, new_downlink);
+      ran::carry_over(uplink, new_uplink);
     } else {
-      gnb->bearers.losses(downlink.id) = {};
+      gnb.bearers.losses(config.id.value) = {};
     }
-    dl = new_dl;
-    ul = new_ul;
-    if (gnb->fixed_bearer.id == 0) gnb->fixed_bearer = downlink;
+    downlink = new_downlink;
+    uplink = new_uplink;
+    if (gnb.fixed_bearer.id == 0) gnb.fixed_bearer = new_downlink;
   });
   if (!done) return silent(*worker);
+  ++worker->peers[peer->value].bearers;
   return {};
 }
 
@@ -76,7 +87,7 @@ Expected<ran::BearerConfig> UserPlane::add_bearer(const ran::BearerConfig& confi
   }
   auto entered = store_->add(config, shard);
   if (!entered) return entered;
-  if (auto installed = install(*entered); !installed) {
+  if (auto installed = install(*entered, false); !installed) {
     store_->remove(entered->id);
     return tl::unexpected(installed.error());
   }
@@ -113,7 +124,8 @@ Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPa
     return fail("uplink TEID {:#010x} at {} is in use by bearer {:#010x}", changed.uplink_teid.value,
                 changed.upf.to_string(), twin->id.value);
   }
-  if (auto installed = install(changed); !installed) return tl::unexpected(installed.error());
+  if (auto installed = install(changed, true); !installed) return tl::unexpected(installed.error());
+  leave_peer(*owner_of(id.value), current->upf);
   store_->replace(changed);
   return changed;
 }
@@ -128,6 +140,7 @@ Expected<bool> UserPlane::release_bearer(BearerId id) {
     *gnb->bearers.uplink_line(id.value) = {};
   });
   if (!done) return silent(*worker);
+  leave_peer(*worker, store_->find(id)->upf);
   store_->remove(id);
   return true;
 }

@@ -39,16 +39,18 @@ std::optional<MacAddress> UserPlane::mac_of(const N3Runtime& n3, const IpAddress
 void UserPlane::take_news(N3Runtime& n3, const datapath::NeighborNews& news) {
   const auto known = n3.known.find(key_of(news.ip));
   if (n3.config.peer_mac || (known != n3.known.end() && known->second == news.mac)) return;
+  bool wanted = false, told = true;
   for (WorkerRuntime* worker : n3.workers) {
     for (std::size_t i = 0; i < worker->peers.size(); ++i) {
-      if (next_hop(n3, worker->peers[i]) != news.ip) continue;
-      n3.known[key_of(news.ip)] = news.mac;
-      const datapath::N3Peer peer = datapath::make_peer(worker->gnb->n3, worker->peers[i], news.mac);
-      datapath::GnbContext* gnb = worker->gnb.get();
-      (void)worker->execute([gnb, i, peer] { gnb->peers[i] = peer; });
-      log::info("N3 {}: {} is at {}", n3.config.port, news.ip.to_string(), news.mac.to_string());
+      if (worker->peers[i].bearers == 0 || next_hop(n3, worker->peers[i].upf) != news.ip) continue;
+      wanted = true;
+      const datapath::N3Peer peer = datapath::make_peer(worker->gnb->n3, worker->peers[i].upf, news.mac);
+      told = worker->execute([&] { worker->gnb->peers[i] = peer; }) && told;
     }
   }
+  if (!wanted || !told) return;  // a worker that did not listen is told with the next answer
+  n3.known[key_of(news.ip)] = news.mac;
+  log::info("N3 {}: {} is at {}", n3.config.port, news.ip.to_string(), news.mac.to_string());
 }
 
 void UserPlane::inject(N3Runtime& n3, std::span<const std::uint8_t> frame) {
@@ -77,12 +79,15 @@ void UserPlane::drain_punts(WorkerRuntime& worker, rte_ring* punts) {
 
 void UserPlane::ask_for_unresolved(N3Runtime& n3) {
   if (n3.config.peer_mac) return;
+  std::map<std::array<std::uint8_t, 17>, IpAddress> targets;  // a gateway stands for many UPFs, and is asked for once
   for (const WorkerRuntime* worker : n3.workers) {
-    for (const IpAddress& upf : worker->peers) {
-      const IpAddress target = next_hop(n3, upf);
-      if (n3.known.contains(key_of(target))) continue;
-      if (const auto request = datapath::make_neighbor_request(target, n3.own)) inject(n3, *request);
+    for (const UpfPeer& peer : worker->peers) {
+      const IpAddress target = next_hop(n3, peer.upf);
+      if (peer.bearers != 0 && !n3.known.contains(key_of(target))) targets.emplace(key_of(target), target);
     }
+  }
+  for (const auto& [key, target] : targets) {
+    if (const auto request = datapath::make_neighbor_request(target, n3.own)) inject(n3, *request);
   }
 }
 

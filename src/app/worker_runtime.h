@@ -10,6 +10,12 @@
 
 namespace splitplane::app {
 
+// A UPF that a worker sends to; its place in the worker's table is free again when the last bearer towards it is gone.
+struct UpfPeer {
+  IpAddress upf;
+  std::size_t bearers = 0;
+};
+
 struct WorkerRuntime {
   WorkerConfig config;
   unsigned lcore = 0;
@@ -22,7 +28,7 @@ struct WorkerRuntime {
   std::unique_ptr<datapath::DispatchContext> dispatch;  // function dispatch
   datapath::WorkerStats other_stats;                    // the other functions
   datapath::WorkerRings rings;                          // gnb behind a dispatching worker: where its packets come from
-  std::vector<IpAddress> peers;                         // gnb: UPFs by PeerId
+  std::vector<UpfPeer> peers;                           // gnb: UPFs by PeerId
 
   [[nodiscard]] datapath::WorkerStats& stats() {
     if (gnb) return gnb->stats;

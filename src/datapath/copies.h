@@ -37,7 +37,7 @@ class CopiesConsumer {
       burst.size = rte_ring_sc_dequeue_burst(ring, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
       return burst.size;
     }
-    static unsigned take_held(Burst&) { return 0; }
+    unsigned take_left(Burst& burst) { return receive(burst); }
   };
 
   CopiesConsumer(const std::vector<rte_ring*>& rings, WorkerStats& stats) : stats_(stats) {

@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "datapath/endpoints.h"
+#include "datapath/limits.h"
 #include "datapath/n3_parse.h"
 #include "datapath/probe.h"
 #include "ran/bearer_config.h"
 #include "wire/ethernet.h"
 
 namespace splitplane::datapath {
-
-inline constexpr unsigned kMaxWorkers = 16;
 
 // The two rings into one gNB worker.
 struct WorkerRings {
@@ -39,7 +38,7 @@ class Dispatch {
     Lookahead<EthSource> source;
     Direction direction;
     unsigned receive(Burst& burst) { return source.receive(burst); }
-    unsigned take_held(Burst& burst) { return source.take_held(burst); }
+    unsigned take_left(Burst& burst) { return source.take_left(burst); }
   };
 
   Dispatch(DispatchContext& context, std::vector<Queue> queues) : context_(context), queues_(std::move(queues)) {}

@@ -24,8 +24,8 @@ std::vector<fs::path> hugepage_folders() {
   return folders;
 }
 
-// DPDK leaves the files behind its memory and its runtime folder to the next start; we are tidier. Nobody else uses
-// them: a file prefix is one instance's.
+// DPDK leaves the files behind its memory and its runtime folder to the next start; we are tidier. Only for a prefix
+// that no live process holds.
 void remove_files(const std::string& prefix, const fs::path& runtime) {
   std::error_code error;  // what cannot be removed stays, as it would without us
   for (const auto& folder : hugepage_folders()) {
@@ -67,12 +67,20 @@ Expected<Eal> Eal::start(const EalSettings& settings) {
   if (settings.pci.empty()) arguments.push_back("--no-pci");
   for (const auto& address : settings.pci) arguments.push_back("--allow=" + address);
 
+  const fs::path folder = fs::path(rte_eal_get_runtime_dir()).parent_path() / settings.file_prefix;
+  if (rte_eal_primary_proc_alive((folder / "config").c_str()) != 0) {
+    return fail("file prefix '{}' is in use by another DPDK process; allowed: one process a prefix",
+                settings.file_prefix);
+  }
+
   std::vector<char*> argv;
   for (auto& argument : arguments) argv.push_back(argument.data());
   if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
+    const int why = rte_errno;
     remove_files(settings.file_prefix, rte_eal_get_runtime_dir());
-    return fail("DPDK did not start ({}); file prefix '{}', {} MiB of {}", rte_strerror(rte_errno),
-                settings.file_prefix, settings.megabytes, settings.hugepages ? "hugepages" : "ordinary memory");
+    return fail("DPDK did not start ({}); file prefix '{}', {} MiB of {}",
+                why == 0 ? "its own message is above" : rte_strerror(why), settings.file_prefix, settings.megabytes,
+                settings.hugepages ? "hugepages" : "ordinary memory");
   }
   return Eal{settings.file_prefix};
 }

@@ -24,6 +24,7 @@ struct EthSource {
 
 // A single-consumer ring fed by a dispatching worker.
 struct RingSource {
+  static constexpr bool kEnds = true;  // once its producer has stopped: it is emptied at the end of the worker's life
   rte_ring* ring = nullptr;
 
   unsigned receive(Burst& burst) {
@@ -59,7 +60,14 @@ class Lookahead {
     return burst.size;
   }
 
-  // The burst that was received ahead, without looking for another: at the end of a worker's life.
+  // At the end of a worker's life: the burst that was received ahead, and then what a source that ends still has.
+  unsigned take_left(Burst& burst) {
+    if (take_held(burst) != 0) return burst.size;
+    if constexpr (requires { Source::kEnds; }) return source_.receive(burst);
+    return 0;
+  }
+
+  // The burst that was received ahead, without looking for another.
   unsigned take_held(Burst& burst) {
     burst.size = pending_.size;
     std::memcpy(burst.mbuf.data(), pending_.mbuf.data(), pending_.size * sizeof(rte_mbuf*));

@@ -87,6 +87,30 @@ TEST(Lookahead, what_it_holds_can_be_taken_without_receiving_more) {
   EXPECT_EQ(state.polls, 2U);
 }
 
+TEST(Lookahead, at_the_end_a_port_is_not_asked_again_and_a_ring_is_emptied) {
+  Scripted::State state;
+  state.sizes = {kBurst, 3, 5};
+  Lookahead<Scripted> port{Scripted{&state}};
+  Burst burst;
+  ASSERT_EQ(port.receive(burst), kBurst);
+  (void)consume(burst);
+  EXPECT_EQ(port.take_left(burst), 3U);
+  (void)consume(burst);
+  EXPECT_EQ(port.take_left(burst), 0U) << "a port never ends";
+
+  test::Pool pool;
+  test::Ring ring(128);
+  for (std::uint8_t n = 0; n < 100; ++n) ASSERT_EQ(rte_ring_sp_enqueue(ring.get(), pool.make({n})), 0);
+  Lookahead<RingSource> queue{RingSource{ring.get()}};
+  Bytes seen;
+  for (unsigned size = queue.receive(burst); size != 0; size = queue.take_left(burst)) {
+    const Bytes numbers = consume(burst);
+    seen.insert(seen.end(), numbers.begin(), numbers.end());
+  }
+  ASSERT_EQ(seen.size(), 100U);
+  for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], i);
+}
+
 TEST(Lookahead, packets_keep_their_order_and_none_is_lost_or_doubled) {
   EXPECT_TRUE(rc::check([] {
     Scripted::State state;

@@ -17,7 +17,7 @@ class Gnb {
     Lookahead<Source> source;
     Direction direction;
     unsigned receive(Burst& burst) { return source.receive(burst); }
-    unsigned take_held(Burst& burst) { return source.take_held(burst); }
+    unsigned take_left(Burst& burst) { return source.take_left(burst); }
   };
 
   // `drain_copies`: this worker consumes its own copies, once per round.

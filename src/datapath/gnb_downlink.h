@@ -113,6 +113,10 @@ class GnbDownlink {
       const GPdu& gpdu = gpdu_[i];
       ran::BearerDownlink& bearer = bearer_of(i);
       const unsigned overhead = 14 + (F == FeatureSet::decap ? 0 : ran::downlink_overhead(bearer));
+      if constexpr (F >= FeatureSet::headers) {
+        ++bearer.received;
+        bearer.bytes += gpdu.bytes;
+      }
       std::uint8_t* frame = reframe(m, gpdu.offset, overhead, gpdu.bytes);
       if (frame == nullptr) [[unlikely]] {
         losses.add(m, DropReason::no_headroom);
@@ -121,8 +125,6 @@ class GnbDownlink {
       }
       if constexpr (F >= FeatureSet::headers) {
         ran::write_downlink(bearer, gpdu.has_qfi ? gpdu.sdap : bearer.qfi, frame + overhead);
-        ++bearer.received;
-        bearer.bytes += gpdu.bytes;
       }
       write_air_header(air_header, frame);
       if constexpr (F == FeatureSet::decap) {

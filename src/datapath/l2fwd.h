@@ -32,7 +32,7 @@ class L2fwd {
   struct Queue {
     Lookahead<Source> source;
     unsigned receive(Burst& burst) { return source.receive(burst); }
-    unsigned take_held(Burst& burst) { return source.take_held(burst); }
+    unsigned take_left(Burst& burst) { return source.take_left(burst); }
   };
 
   L2fwd(Source source, Sink sink, WorkerStats& stats)

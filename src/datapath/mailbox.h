@@ -1,34 +1,35 @@
 // How the control thread gets something done on a worker's own thread: one command at a time, executed between two
-// rounds, so that the packet path needs no lock.
+// rounds, so that the packet path needs no lock. The command stays the caller's: the worker frees nothing.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <thread>
 
 namespace splitplane::datapath {
 
 class Mailbox {
  public:
-  // Called by the control thread: returns when the worker has executed `command`, or false if it did not look into its
-  // mailbox for `patience`. A command that was given up may still be executed later, so it must own what it touches.
-  bool execute(std::function<void()> command, std::chrono::milliseconds patience = std::chrono::milliseconds{2000}) {
-    auto letter = std::make_shared<Letter>();
-    letter->command = std::move(command);
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    auto posted = std::make_unique<std::shared_ptr<Letter>>(letter);
-    std::shared_ptr<Letter>* empty = nullptr;
-    while (!slot_.compare_exchange_strong(empty, posted.get(), std::memory_order_acq_rel)) {
+  // Called by the control side: true when the worker has executed `command`. False if it did not look into its mailbox
+  // for `patience`: then the command was taken back, and is never executed.
+  bool execute(const std::function<void()>& command,
+               std::chrono::milliseconds patience = std::chrono::milliseconds{2000}) {
+    using Clock = std::chrono::steady_clock;
+    Letter letter{&command};
+    const auto deadline = Clock::now() + patience;
+    Letter* empty = nullptr;
+    while (!slot_.compare_exchange_weak(empty, &letter, std::memory_order_acq_rel)) {
       empty = nullptr;
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::sleep_for(std::chrono::microseconds{20});
+      if (Clock::now() > deadline) return false;
+      std::this_thread::sleep_for(kLook);
     }
-    (void)posted.release();  // the worker's now
-    while (!letter->done.load(std::memory_order_acquire)) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::sleep_for(std::chrono::microseconds{20});
+    while (!letter.done.load(std::memory_order_acquire)) {
+      Letter* mine = &letter;
+      if (Clock::now() > deadline && slot_.compare_exchange_strong(mine, nullptr, std::memory_order_acq_rel)) {
+        return false;
+      }
+      std::this_thread::sleep_for(kLook);  // past the deadline and fetched: it is being executed, and ends
     }
     return true;
   }
@@ -37,23 +38,23 @@ class Mailbox {
   void run_pending() {
     if (slot_.load(std::memory_order_relaxed) == nullptr) [[likely]]
       return;
-    const std::unique_ptr<std::shared_ptr<Letter>> letter(slot_.exchange(nullptr, std::memory_order_acq_rel));
-    (*letter)->command();
-    (*letter)->command = nullptr;  // what it owns is given back before the control thread goes on
-    (*letter)->done.store(true, std::memory_order_release);
+    Letter* letter = slot_.exchange(nullptr, std::memory_order_acq_rel);
+    if (letter == nullptr) return;  // taken back meanwhile
+    (*letter->command)();
+    letter->done.store(true, std::memory_order_release);  // the last touch: the letter is the caller's again
   }
 
-  ~Mailbox() { delete slot_.load(); }
   Mailbox() = default;
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
  private:
+  static constexpr std::chrono::microseconds kLook{20};
   struct Letter {
-    std::function<void()> command;
+    const std::function<void()>* command;
     std::atomic<bool> done{false};
   };
-  std::atomic<std::shared_ptr<Letter>*> slot_{nullptr};
+  std::atomic<Letter*> slot_{nullptr};
 };
 
 }  // namespace splitplane::datapath

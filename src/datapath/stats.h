@@ -8,6 +8,7 @@
 #include "base/counter.h"
 #include "base/outcome_list.h"
 #include "datapath/drop_reason.h"
+#include "datapath/limits.h"
 
 namespace splitplane::datapath {
 
@@ -36,12 +37,10 @@ struct StageStats {
   Counter sampled_packets, sampled_cycles;
 };
 
-inline constexpr unsigned kMaxQueues = 64;  // queues that one worker serves, in the order of its queues()
-
 struct WorkerStats {
   std::array<StageStats, kStageCount> stages;
   std::array<Counter, kDropReasonCount> drops;
-  std::array<Counter, kMaxQueues> received;  // by queue
+  std::array<Counter, kMaxQueues> received;  // by queue, in the order of the function's queues()
   Counter transmitted_air, transmitted_n3;   // accepted by the port (l2fwd counts its one port as air)
   Counter punted;                            // handed to the control thread (ARP, neighbour discovery)
   Counter control_pdus;                      // uplink RLC control handed to the copies

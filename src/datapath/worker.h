@@ -13,15 +13,17 @@
 
 namespace splitplane::datapath {
 
-// Bursts that a queue had received ahead are processed before the loop ends: nothing is left behind uncounted.
+// What a queue had received ahead, and what is left on rings, is processed before the loop ends: nothing is left behind
+// uncounted.
 template <class Function>
 void drain(Function& function, Burst& burst, WorkerStats& stats) {
   auto received = stats.received.begin();
   for (auto& queue : function.queues()) {
     Counter& counter = *received++;
-    if (queue.take_held(burst) == 0) continue;
-    counter.add(burst.size);
-    function.process(queue, burst);
+    while (queue.take_left(burst) != 0) {
+      counter.add(burst.size);
+      function.process(queue, burst);
+    }
   }
   function.flush();
 }

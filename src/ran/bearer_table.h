@@ -17,6 +17,11 @@ struct BearerLosses {
   std::uint64_t downlink = 0, uplink = 0;
 };
 
+static_assert(sizeof(BearerLosses) == 16);
+
+// All of a worker's memory for one bearer.
+inline constexpr std::size_t kBytesPerBearer = kHotBytesPerBearer + sizeof(BearerLosses);
+
 // One shard's lines: `downlink[i]`, `uplink[i]` and `losses[i]` belong to the bearer with index i.
 struct ShardSlab {
   BearerDownlink* downlink = nullptr;

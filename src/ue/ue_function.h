@@ -38,7 +38,7 @@ class UeQueue {
   [[nodiscard]] bool is_tun() const { return tun_ != nullptr; }
   [[nodiscard]] unsigned receive(datapath::Burst& burst) { return is_tun() ? receive_tun(burst) : air_.receive(burst); }
   // Nothing is received ahead of its turn.
-  [[nodiscard]] unsigned take_held(datapath::Burst& burst) { return burst.size = 0; }
+  [[nodiscard]] unsigned take_left(datapath::Burst& burst) { return burst.size = 0; }
 
  private:
   unsigned receive_tun(datapath::Burst& burst);

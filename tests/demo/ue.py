@@ -18,17 +18,17 @@ def tun_name(config: Path) -> str:
 
 
 def configure_ue(network: Network, ue: Instance, bearers: list[dict], mtu: int = MTU):
-    """Gives the TUN device the addresses of the bearers' UEs and a route to the servers behind the UPF."""
+    """Waits for the addresses that the UE side gives its TUN device, and adds routes to the servers behind the UPF."""
     tun, ip = tun_name(ue.config), ["ip", "-n", network.ue]
     wait_until(f"the UE's TUN device {tun}", lambda: interface_exists(network.ue, tun), processes=[ue.process])
     run([*ip, "link", "set", tun, "mtu", mtu, "txqueuelen", "4000", "up"])
     for bearer in bearers:
-        add_address(network, tun, bearer)
+        wait_until(f"{tun} to have the addresses of {bearer['id']}", lambda b=bearer: has_addresses(network, tun, b))
     run([*ip, "route", "replace", f"{SERVER_IPV4}/32", "dev", tun])
     run([*ip, "-6", "route", "replace", f"{SERVER_IPV6}/128", "dev", tun])
 
 
-def add_address(network: Network, tun: str, bearer: dict):
-    for address, bits, option in ((bearer.get("ue_ipv4"), 32, []), (bearer.get("ue_ipv6"), 128, ["nodad"])):
-        if address:
-            run(["ip", "-n", network.ue, "addr", "replace", f"{address}/{bits}", "dev", tun, *option])
+def has_addresses(network: Network, tun: str, bearer: dict) -> bool:
+    """All addresses of the bearer's UE are on the TUN device."""
+    there = run(["ip", "-n", network.ue, "-o", "addr", "show", "dev", tun]).stdout
+    return all(f" {bearer[key]}/" in there for key in ("ue_ipv4", "ue_ipv6") if bearer.get(key))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from paths import OUT  # noqa: E402
 from processes import Processes  # noqa: E402
+
+
+def pytest_configure():
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: fixtures remove what they made
 
 
 def _reason() -> str:
