@@ -6,7 +6,7 @@
 
 #include "app/cli_suggest.h"
 #include "app/config_check_device.h"
-#include "ran/bearer.h"
+#include "ran/bearer_table.h"
 
 namespace splitplane::app {
 namespace {
