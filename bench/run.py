@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("SPLITPLANE_BUILD", ROOT / "build" / "release"))
 OUT = ROOT / "out"
 
-MAX_JITTER_PERCENT = 2.0
+MAX_JITTER_PERCENT = 4.0  # a virtual machine that does nothing else shows 2 to 3
 MAX_OTHER_LOAD = 0.25  # cores
 TESTPMD_SECONDS = 1.0
 

@@ -1,6 +1,6 @@
 // One list makes an enum, its names and its texts: write SPLITPLANE_OUTCOMES(Name, LIST) where LIST(X) holds
 // X(identifier, "text for people") rows. Counters indexed by the enum then carry the same names everywhere
-// (`splitplane ctl`, telemetry, docs/metrics.md).
+// (`splitplane ctl`, statistics).
 #pragma once
 
 #include <array>

@@ -58,6 +58,25 @@ def stage_rows(stats: dict, seconds: float | None = None) -> list[list[object]]:
     return rows
 
 
+def between(before: dict, after: dict) -> dict:
+    """Counters of the time between two looks at a running instance: the packets; cycles per packet stay as they are."""
+    then = {worker["name"]: worker for worker in before["workers"]}
+    workers = []
+    for worker in after["workers"]:
+        old = then[worker["name"]]
+        packets = {stage["name"]: stage["packets"] for stage in old["stages"]}
+        workers.append(
+            worker
+            | {"transmitted": worker["transmitted"] - old["transmitted"]}
+            | {
+                "stages": [
+                    stage | {"packets": stage["packets"] - packets.get(stage["name"], 0)} for stage in worker["stages"]
+                ]
+            }
+        )
+    return {"workers": workers}
+
+
 STAGE_HEAD = ("worker", "stage", "packets", "Mpps", "cycles/packet")
 
 
