@@ -13,7 +13,8 @@ from processes import Failure
 # TCP's own view of retransmissions is not a property of our packets. What TCP carries is random octets, which one or
 # another of tshark's heuristics takes for its protocol (Thrift, JXTA): it is data.
 COMMON = ["-o", "tcp.analyze_sequence_numbers:FALSE", "-d", "tcp.port==1-65535,data"]
-NOT_OURS = ("D-SACK",)  # the receiver's kernel tells of a segment that came twice
+# What the kernels at both ends put into TCP: that a segment came twice; one of 65,536 checksums written as 0xffff.
+NOT_OURS = ("D-SACK", "TCP Checksum 0xffff instead of 0x0000")
 CHECKSUMS = ["-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
 RLC = ["--enable-heuristic", "rlc_nr_udp", "-o", "rlc-nr.reassemble_am_frames:FALSE"]
 PDCP = ["--enable-heuristic", "pdcp_nr_udp", "-o", "pdcp-nr.check_sequence_numbers:pdcp-only"]
