@@ -9,45 +9,12 @@ import importlib.util
 import os
 import re
 import subprocess
-import sys
-import time
-from pathlib import Path
 
+from _tools import PYTHON, ROOT, last_line, run, say
 from report import Report
 
-ROOT = Path(__file__).resolve().parents[2]
-PYTHON = sys.executable
 MUTATIONS = 10_000_000
 QUIET_NEEDED = "the machine was not quiet while it was measured"
-
-
-def run(command: list, timeout: float, **environment: str) -> tuple[int, str, float]:
-    """Exit code, output and seconds; a run that outlasts `timeout` counts as exit code 124."""
-    begin = time.monotonic()
-    try:
-        done = subprocess.run(
-            [str(word) for word in command],
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=timeout,
-            env=os.environ | environment,
-        )
-        return done.returncode, done.stdout, time.monotonic() - begin
-    except subprocess.TimeoutExpired as late:
-        return 124, str(late.stdout or ""), time.monotonic() - begin
-
-
-def say(text: str) -> None:
-    print(f"accept: {text} ...", file=sys.stderr, flush=True)
-
-
-def last_line(output: str) -> str:
-    lines = [line for line in output.strip().splitlines() if line.strip()]
-    return lines[-1][:160] if lines else "no output"
 
 
 def fresh_root(report: Report) -> None:
