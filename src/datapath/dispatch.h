@@ -58,7 +58,11 @@ class Dispatch {
       if (!addressed) continue;
       const std::uint8_t worker = context_.worker_of_shard[ran::shard_of(id).value];
       if (worker >= context_.workers.size()) [[unlikely]] {
-        losses.add(m, DropReason::shard_unowned);
+        if (queue.direction == Direction::kDownlink) {  // a TEID of no shard that is served: nobody's
+          drop_and_tell(context_.punt, m, DropReason::shard_unowned, context_.stats, losses);
+        } else {
+          losses.add(m, DropReason::shard_unowned);
+        }
       } else {
         Burst& out = out_[worker];
         out.mbuf[out.size++] = m;
@@ -89,7 +93,13 @@ class Dispatch {
       return false;
     }
     const N3Parsed parsed = parse_n3(octets(m), m->data_len, context_.n3, gpdu);
-    if (parsed.verdict == N3Verdict::kDrop) losses.add(m, parsed.reason);
+    if (parsed.verdict == N3Verdict::kDrop) {
+      if (parsed.reason == drop_reason(wire::Reason::gtpu_extension_unknown_required)) {
+        drop_and_tell(context_.punt, m, parsed.reason, context_.stats, losses);
+      } else {
+        losses.add(m, parsed.reason);
+      }
+    }
     if (parsed.verdict == N3Verdict::kPunt) {
       if (context_.punt != nullptr && rte_ring_sp_enqueue(context_.punt, m) == 0) {
         context_.stats.punted.add(1);

@@ -90,6 +90,7 @@ TEST(Dispatch, a_shard_that_nobody_owns_is_lost) {
   rig.run(Direction::kDownlink, {N3Frame{.teid = id_in(200, 0)}.make(), N3Frame{.teid = id_in(255, 7)}.make()});
   rig.run(Direction::kUplink, {air_frame(id_in(201, 0))});
   EXPECT_EQ(rig.dropped(DropReason::shard_unowned), 3U);
+  EXPECT_EQ(rig.punt.drain(), std::vector<Bytes>{N3Frame{.teid = id_in(200, 0)}.make()}) << "for an Error Indication";
   EXPECT_EQ(rig.pool.in_use(), 0U);
 }
 

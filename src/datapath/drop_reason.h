@@ -13,9 +13,10 @@ namespace splitplane::datapath {
   X(feature_drop, "the feature set `drop` drops everything")                                        \
   X(mbuf_segmented, "frame in more than one segment")                                               \
   X(not_for_us, "destination address is none of ours")                                              \
-  X(gtpu_message, "GTP-U message other than G-PDU")                                                 \
+  X(gtpu_message, "GTP-U message of a type that a gNB does not handle")                             \
   X(gtpu_no_payload, "G-PDU without a T-PDU")                                                       \
   X(teid_unknown, "no bearer with this TEID")                                                       \
+  X(teid_released, "the bearer with this TEID was released a moment ago")                           \
   X(not_air_frame, "frame on the air port without EtherType 0x88B5")                                \
   X(bearer_unknown, "no bearer with this identity in airhdr")                                       \
   X(airhdr_modes_wrong, "direction, RLC mode or SN lengths are not the bearer's")                   \
@@ -24,6 +25,7 @@ namespace splitplane::datapath {
   X(sdap_end_marker, "SDAP end-marker control PDU")                                                 \
   X(pdu_too_short, "PDU without data behind its headers")                                           \
   X(peer_unresolved, "the UPF's MAC address is not known yet")                                      \
+  X(uplink_stopped, "the UPF does not know the uplink TEID (Error Indication)")                     \
   X(no_headroom, "no room in front of the packet for its new headers")                              \
   X(tx_full, "transmit queue stayed full")                                                          \
   X(copies_full, "ring to the consumer of copies is full")                                          \

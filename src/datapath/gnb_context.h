@@ -21,7 +21,7 @@ struct GnbContext {
   N3Peers peers{};
   AirHeader air_header{};       // Ethernet header of every frame to the air
   rte_ring* copies = nullptr;   // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
-  rte_ring* punt = nullptr;     // SP/SC: ARP and neighbour discovery, to the control thread
+  rte_ring* punt = nullptr;     // SP/SC: ARP, neighbour discovery and GTP-U messages, to the control thread
   rte_ring* inject = nullptr;   // SP/SC: the control thread's frames for N3
   rte_mempool* pool = nullptr;  // for copies that cannot be references
   WorkerStats stats;
@@ -31,7 +31,7 @@ inline void write_air_header(const AirHeader& header, std::uint8_t* frame) {
   std::memcpy(frame, header.data(), 14);
 }
 
-// Hands an ARP or neighbour-discovery frame to the control thread, or loses it.
+// Hands a frame for the control thread (ARP, neighbour discovery, GTP-U messages) over to it, or loses it.
 inline void punt(GnbContext& context, rte_mbuf* m, Losses& losses) {
   if (context.punt != nullptr && rte_ring_sp_enqueue(context.punt, m) == 0) {
     context.stats.punted.add(1);

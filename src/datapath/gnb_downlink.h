@@ -70,7 +70,13 @@ class GnbDownlink {
     }
     const N3Parsed parsed = parse_n3(octets(m), m->data_len, context_.n3, gpdu);
     if (parsed.verdict == N3Verdict::kPunt) punt(context_, m, losses);
-    if (parsed.verdict == N3Verdict::kDrop) losses.add(m, parsed.reason);
+    if (parsed.verdict == N3Verdict::kDrop) {
+      if (parsed.reason == drop_reason(wire::Reason::gtpu_extension_unknown_required)) {
+        drop_and_tell(context_.punt, m, parsed.reason, stats_, losses);
+      } else {
+        losses.add(m, parsed.reason);
+      }
+    }
     return parsed.verdict == N3Verdict::kGPdu;
   }
 
@@ -92,7 +98,11 @@ class GnbDownlink {
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       if (!ran::BearerTable::is(*bearer_[i], gpdu_[i].teid)) {
-        losses.add(burst.mbuf[i], DropReason::teid_unknown);
+        if (ran::is_released(*bearer_[i], gpdu_[i].teid)) {
+          losses.add(burst.mbuf[i], DropReason::teid_released);
+        } else {
+          drop_and_tell(context_.punt, burst.mbuf[i], DropReason::teid_unknown, stats_, losses);
+        }
         continue;
       }
       bearer_[kept] = bearer_[i];

@@ -142,11 +142,11 @@ TYPED_TEST(GnbDownlinkMat, unknown_teids_are_lost_and_the_others_keep_their_orde
 
 TYPED_TEST(GnbDownlinkMat, bad_frames_are_lost_by_reason_and_use_no_number) {
   Rig<TypeParam::value> rig;
-  N3Frame wrong_port = rig.to_bearer(1), end_marker = rig.to_bearer(1), nothing = rig.to_bearer(1);
+  N3Frame wrong_port = rig.to_bearer(1), other = rig.to_bearer(1), nothing = rig.to_bearer(1);
   wrong_port.port = 1;
-  end_marker.message = wire::gtpu::kEndMarker;
+  other.message = 240;  // Data Record Transfer Request, of GTP'
   nothing.payload.clear();
-  rig.run({wrong_port.make(), end_marker.make(), nothing.make(), Bytes{}, rig.to_bearer(1).make()});
+  rig.run({wrong_port.make(), other.make(), nothing.make(), Bytes{}, rig.to_bearer(1).make()});
   EXPECT_EQ(rig.dropped(drop_reason(wire::Reason::udp_port_unknown)), 1U);
   EXPECT_EQ(rig.dropped(DropReason::gtpu_message), 1U);
   EXPECT_EQ(rig.dropped(DropReason::gtpu_no_payload), 1U);
@@ -176,6 +176,31 @@ TYPED_TEST(GnbDownlinkMat, arp_is_handed_to_the_control_thread_until_its_ring_is
   rig.context->punt = nullptr;
   rig.run({test::arp_frame()});
   EXPECT_EQ(rig.dropped(DropReason::punt_full), 3U);
+}
+
+// The control thread reads what is dropped so, and tells the sender; the account counts it as dropped, not as consumed.
+TYPED_TEST(GnbDownlinkMat, frames_to_answer_are_dropped_and_handed_over_until_half_of_the_ring_is_taken) {
+  Rig<TypeParam::value> rig;
+  N3Frame unknown = rig.to_bearer(1);
+  unknown.extensions = {{0xa5, {0, 0}}};
+  rig.run({with_teid(0x7777), unknown.make(), with_teid(0x7778), with_teid(0x7779)});
+  EXPECT_EQ(rig.dropped(DropReason::teid_unknown), 3U);
+  EXPECT_EQ(rig.dropped(drop_reason(wire::Reason::gtpu_extension_unknown_required)), 1U);
+  EXPECT_EQ(rig.context->stats.punted.get(), 0U);
+  EXPECT_EQ(rig.punt.drain(), (std::vector<Bytes>{unknown.make(), with_teid(0x7777)}));
+  EXPECT_EQ(rig.pool.in_use(), 0U);
+}
+
+TYPED_TEST(GnbDownlinkMat, a_teid_just_released_is_silent_and_has_a_reason_of_its_own) {
+  Rig<TypeParam::value> rig;
+  rig.downlink[1] = ran::make_released(rig.teid(1));
+  rig.run({rig.to_bearer(1).make(), with_teid(ran::make_teid(4, ShardId{1}, 1)), with_teid(0)});
+  EXPECT_EQ(rig.dropped(DropReason::teid_released), 1U);
+  EXPECT_EQ(rig.dropped(DropReason::teid_unknown), 2U);
+  EXPECT_EQ(rig.punt.drain().size(), 2U);
+  rig.downlink[1] = {};
+  rig.run({rig.to_bearer(1).make()});
+  EXPECT_EQ(rig.dropped(DropReason::teid_unknown), 3U);
 }
 
 TYPED_TEST(GnbDownlinkMat, what_the_port_does_not_take_is_lost_and_counted_at_its_bearer) {

@@ -138,7 +138,7 @@ class GnbUplink {
       const unsigned payload = m->data_len - strip;
       std::uint8_t* frame = peer.resolved ? reframe(m, strip, peer.header_bytes, payload) : nullptr;
       if (frame == nullptr) [[unlikely]] {
-        losses.add(m, peer.resolved ? DropReason::no_headroom : DropReason::peer_unresolved);
+        losses.add(m, why_not_sent(bearer));
         ++context_.bearers.losses(bearer.id).uplink;
         continue;
       }
@@ -148,6 +148,11 @@ class GnbUplink {
     }
     burst.size = kept;
     probe_.stage(Stage::ul_encap, received);
+  }
+
+  [[nodiscard]] DropReason why_not_sent(const ran::BearerUplink& bearer) const {
+    if (bearer.peer == kStoppedPeer) return DropReason::uplink_stopped;
+    return context_.peers[bearer.peer].resolved ? DropReason::no_headroom : DropReason::peer_unresolved;
   }
 
   void transmit(Burst& burst) {

@@ -205,6 +205,15 @@ TYPED_TEST(GnbUplinkSets, packets_to_an_unresolved_upf_are_lost_and_counted_at_t
   EXPECT_EQ(rig.n3.frames.size(), 1U);
 }
 
+TYPED_TEST(GnbUplinkSets, a_bearer_whose_upf_does_not_know_its_teid_sends_nothing) {
+  Rig<TypeParam::value> rig;
+  rig.uplink[1].peer = kStoppedPeer;
+  rig.run({rig.from_ue(1, 0, test::inner_packet(50)), rig.from_ue(3, 0, test::inner_packet(50))});
+  EXPECT_EQ(rig.dropped(DropReason::uplink_stopped), 1U);
+  EXPECT_EQ(rig.losses[1].uplink, 1U);
+  EXPECT_EQ(rig.n3.frames.size(), 1U);
+}
+
 TYPED_TEST(GnbUplinkSets, without_headroom_a_packet_is_lost) {
   Rig<TypeParam::value> rig;
   Burst burst;

@@ -30,8 +30,18 @@ N3Parsed parse_udp(wire::Octets packet, std::size_t offset, GPdu& out) {
   const wire::Octets datagram = packet.subspan(offset + wire::udp::kHeaderBytes, udp->payload_bytes());
   const auto gtpu = wire::gtpu::parse(datagram);
   if (!gtpu) return drop(gtpu.reason);
-  if (gtpu->message_type == wire::gtpu::kEchoRequest) return {N3Verdict::kPunt, DropReason::ok};
-  if (gtpu->message_type != wire::gtpu::kGpdu) return drop(DropReason::gtpu_message);
+  switch (gtpu->message_type) {
+    case wire::gtpu::kGpdu:
+      break;
+    case wire::gtpu::kEchoRequest:
+    case wire::gtpu::kEchoResponse:
+    case wire::gtpu::kErrorIndication:
+    case wire::gtpu::kSupportedExtensionHeaders:
+    case wire::gtpu::kEndMarker:
+      return {N3Verdict::kPunt, DropReason::ok};
+    default:
+      return drop(DropReason::gtpu_message);
+  }
   if (gtpu->payload_bytes == 0) return drop(DropReason::gtpu_no_payload);
   out.teid = gtpu->teid.value;
   out.offset = static_cast<std::uint16_t>(offset + wire::udp::kHeaderBytes + gtpu->payload_offset);

@@ -31,8 +31,8 @@ struct N3Parsed {
   DropReason reason;  // kDrop: why
 };
 
-// Any frame, by the parsers of wire/. kPunt: ARP, neighbour discovery or an Echo Request, for the control
-// thread.
+// Any frame, by the parsers of wire/. kPunt: ARP, neighbour discovery, and the GTP-U messages that the control thread
+// handles (Echo, Error Indication, End Marker, Supported Extension Headers Notification).
 [[nodiscard]] N3Parsed parse_n3(const std::uint8_t* frame, unsigned bytes, const N3Addresses& ours, GPdu& out);
 
 namespace detail {

@@ -116,7 +116,10 @@ TEST(N3Parse, a_frame_cut_short_is_refused_unless_only_padding_is_missing) {
   }
 }
 
-TEST(N3Parse, arp_neighbour_discovery_and_echo_requests_go_to_the_control_thread) {
+TEST(N3Parse, arp_neighbour_discovery_and_gtpu_messages_go_to_the_control_thread) {
+  for (const std::uint8_t type : Bytes{1, 2, 26, 31, 254}) {
+    EXPECT_EQ(parse(N3Frame{.message = type, .extensions = {}, .payload = {}}.make()).result.verdict, N3Verdict::kPunt);
+  }
   N3Frame echo{
       .message = wire::gtpu::kEchoRequest, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}};
   const Bytes echo_v4 = echo.make();
@@ -195,11 +198,7 @@ std::vector<Bad> bad_frames() {
       {"unknown extension", R::gtpu_extension_unknown_required, {.extensions = {{0xa5, {0, 0}}}}},
       {"PSC type", R::psc_bad_type, {.extensions = {{kPsc, {0x20, 9}}}}},
       {"PSC flags beyond", R::psc_truncated, {.extensions = {{kPsc, {0x08, 9}}}}},
-      {"Echo Response",
-       R::gtpu_message,
-       {.message = 2, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}}},
-      {"Error Indication", R::gtpu_message, {.message = 26}},
-      {"End Marker", R::gtpu_message, {.message = 254, .extensions = {}, .payload = {}}},
+      {"Version Not Supported of GTP-C", R::gtpu_message, {.message = 3, .teid = 0, .extensions = {}, .payload = {}}},
       {"no T-PDU", R::gtpu_no_payload, {.payload = {}}},
       {"no T-PDU, padded", R::gtpu_no_payload, {.payload = {}, .padding = 18}},
       {"inside IPv6", R::ipv6_truncated, {.ipv6 = true}, cut(53)},

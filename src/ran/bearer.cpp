@@ -92,6 +92,12 @@ BearerUplink make_uplink(const BearerConfig& config, PeerId peer) {
   return line;
 }
 
+BearerDownlink make_released(std::uint32_t teid) {
+  BearerDownlink line;
+  line.header = teid;
+  return line;
+}
+
 void carry_over(const BearerDownlink& old, BearerDownlink& changed) {
   changed.received = old.received;
   changed.bytes = old.bytes;

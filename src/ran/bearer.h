@@ -13,15 +13,16 @@ namespace splitplane::ran {
 // RLC, PDCP and SDAP headers of a complete SDU together: at most 3 + 3 + 1 octets, so they fit one 64-bit word, and the
 // whole header is composed there: constant bits | RLC SN | PDCP SN | SDAP octet.
 struct alignas(64) BearerDownlink {
-  std::uint64_t header = 0;        // constant bits of RLC | PDCP | SDAP, right-aligned, most significant octet first
-  std::uint64_t poll_bit = 0;      // the P bit of an AMD PDU (TS 38.322 6.2.3.6); 0 when this bearer never polls
-  std::uint64_t received = 0;      // SDUs that the TEID led here: numbered and given to the air
-  std::uint64_t bytes = 0;         // octets of those SDUs
-  std::uint32_t id = 0;            // the downlink TEID; 0: free line
-  std::uint32_t pdcp_tx_next = 0;  // TX_NEXT, a COUNT (TS 38.323 7.1)
-  std::uint32_t rlc_tx_next = 0;   // TX_Next (TS 38.322 7.1), kept without the modulus
-  std::uint32_t airhdr = 0;        // first four octets of airhdr, in memory order
-  std::uint16_t poll_pdu = 0;      // pollPDU (TS 38.322 5.3.3.2)
+  // Constant bits of RLC | PDCP | SDAP, right-aligned, most significant octet first. In a free line: see make_released.
+  std::uint64_t header = 0;
+  std::uint64_t poll_bit = 0;          // the P bit of an AMD PDU (TS 38.322 6.2.3.6); 0 when this bearer never polls
+  std::uint64_t received = 0;          // SDUs that the TEID led here: numbered and given to the air
+  std::uint64_t bytes = 0;             // octets of those SDUs
+  std::uint32_t id = 0;                // the downlink TEID; 0: free line
+  std::uint32_t pdcp_tx_next = 0;      // TX_NEXT, a COUNT (TS 38.323 7.1)
+  std::uint32_t rlc_tx_next = 0;       // TX_Next (TS 38.322 7.1), kept without the modulus
+  std::uint32_t airhdr = 0;            // first four octets of airhdr, in memory order
+  std::uint16_t poll_pdu = 0;          // pollPDU (TS 38.322 5.3.3.2)
   std::uint16_t pdu_without_poll = 0;  // PDU_WITHOUT_POLL
   std::uint8_t header_bytes = 0;       // of RLC + PDCP + SDAP: 2 to 7
   std::uint8_t rlc_sn_bits = 0, rlc_shift = 0;
@@ -61,6 +62,12 @@ static_assert(kHotBytesPerBearer == 128);
 // The hot lines of a new bearer: all numbers start at 0. `peer` is the UPF's place in the worker's table.
 [[nodiscard]] BearerDownlink make_downlink(const BearerConfig& config);
 [[nodiscard]] BearerUplink make_uplink(const BearerConfig& config, PeerId peer);
+
+// A line whose bearer was just released: free, but the TEID that it had can still be told from one that never was.
+[[nodiscard]] BearerDownlink make_released(std::uint32_t teid);
+[[nodiscard]] inline bool is_released(const BearerDownlink& line, std::uint32_t teid) {
+  return line.id == 0 && line.header == teid && teid != 0;
+}
 
 // Gives a bearer's changed lines the numbers and counters of the lines that they replace.
 void carry_over(const BearerDownlink& old, BearerDownlink& changed);

@@ -5,6 +5,8 @@
 //   extension header: length in 4-octet units(1) content(4n-2) type of the next one(1); type 0 ends the chain
 #pragma once
 
+#include <array>
+
 #include "base/types.h"
 #include "wire/bytes.h"
 #include "wire/psc.h"
@@ -41,6 +43,11 @@ inline constexpr std::uint8_t kExtensionXwRanContainer = 0x83;
 inline constexpr std::uint8_t kExtensionNrRanContainer = 0x84;
 inline constexpr std::uint8_t kExtensionPsc = 0x85;
 inline constexpr std::uint8_t kExtensionPdcpNumber = 0xC0;
+
+// What a Supported Extension Headers Notification lists (TS 29.281 7.2.3): every type that take_extension() knows.
+inline constexpr std::array<std::uint8_t, 8> kSupportedExtensionTypes{
+    kExtensionServiceClass,   kExtensionUdpPort,        kExtensionRanContainer, kExtensionLongPdcpNumber,
+    kExtensionXwRanContainer, kExtensionNrRanContainer, kExtensionPsc,          kExtensionPdcpNumber};
 
 // Bit 7 of a type asks the end point to comprehend it: unknown means drop and answer message 31 (TS 29.281 5.2.1).
 [[nodiscard]] SPLITPLANE_HD constexpr bool needs_comprehension(std::uint8_t type) {

@@ -20,6 +20,8 @@ inline constexpr std::uint8_t kIeExtensionTypes = 141;
 
 struct Echo {
   std::uint16_t sequence_number = 0;  // the response repeats the request's
+  bool has_recovery = false;          // Echo Response: the peer's restart counter, when it sent one
+  std::uint8_t recovery = 0;
 };
 struct ErrorIndication {
   Teid teid{};                             // the unknown one
@@ -68,18 +70,22 @@ class IeCursor {
   Reason reason_ = Reason::ok;
 };
 
-// Echo Request or Response: `type` says which one is asked for. The Recovery value is ignored and the IE may be absent
-// (peers exist that omit it), but what is there must be whole.
+// Echo Request or Response: `type` says which one is asked for. The Recovery IE may be absent (peers exist that omit
+// it), but what is there must be whole.
 [[nodiscard]] SPLITPLANE_HD constexpr Result<Echo> parse_echo(Octets in, const Header& h, std::uint8_t type) {
   if (h.message_type != type) return refuse<Echo>(Reason::gtpu_unexpected_message);
   if (!h.has_sequence_number()) return refuse<Echo>(Reason::gtpu_missing_sequence_number);
+  Echo echo{.sequence_number = h.sequence_number};
   IeCursor ies(payload(in, h));
   std::uint8_t ie = 0;
   Octets value;
   while (ies.next(ie, value)) {
+    if (ie != kIeRecovery || echo.has_recovery) continue;
+    echo.has_recovery = true;
+    echo.recovery = value[0];
   }
   if (ies.reason() == Reason::gtpu_ie_truncated) return refuse<Echo>(Reason::gtpu_ie_truncated);
-  return {Echo{h.sequence_number}};
+  return {echo};
 }
 
 [[nodiscard]] SPLITPLANE_HD constexpr Result<ErrorIndication> parse_error_indication(Octets in, const Header& h) {
