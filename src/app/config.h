@@ -33,12 +33,22 @@ struct PortConfig {
   bool promiscuous = true;
 };
 
+// Supervision of the UPFs by GTP-U Echo (TS 29.281 7.2).
+struct EchoConfig {
+  unsigned interval_s = 60;  // between requests to one UPF; 0: none are sent
+  unsigned timeout_s = 3;    // T3-RESPONSE: how long an answer may take
+  unsigned retries = 2;      // how often an unanswered request is repeated before the path is down
+};
+
 // An N3 interface: a port, and the addresses of ours on it (at most one of each family).
 struct N3Config {
   std::string port;
   std::optional<IpAddress> ipv4, ipv6;
   std::optional<IpAddress> gateway_ipv4, gateway_ipv6;  // next hop for peers; absent: the peer itself is on link
   std::optional<MacAddress> peer_mac;                   // absent: resolved by ARP / neighbour discovery
+  EchoConfig echo;
+  unsigned error_indications_per_s = 10;  // to one peer; as many Supported Extension Headers Notifications; 0: none
+  unsigned released_teid_silence_s = 5;   // a TEID just released draws no Error Indication for so long
 };
 
 // The air interface in header mode: frames with EtherType 0x88B5.

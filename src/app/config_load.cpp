@@ -29,7 +29,16 @@ constexpr std::array<std::string_view, 3> kHugepages{"auto", "require", "never"}
 constexpr std::array<std::string_view, 4> kMemoryKeys{"hugepages", "megabytes", "mbufs", "mbuf_data_bytes"};
 constexpr std::array<std::string_view, 7> kPortKeys{"device",         "rx_queues", "tx_queues",  "rx_descriptors",
                                                     "tx_descriptors", "mtu",       "promiscuous"};
-constexpr std::array<std::string_view, 6> kN3Keys{"port", "ipv4", "ipv6", "gateway_ipv4", "gateway_ipv6", "peer_mac"};
+constexpr std::array<std::string_view, 9> kN3Keys{"port",
+                                                  "ipv4",
+                                                  "ipv6",
+                                                  "gateway_ipv4",
+                                                  "gateway_ipv6",
+                                                  "peer_mac",
+                                                  "echo",
+                                                  "error_indications_per_s",
+                                                  "released_teid_silence_s"};
+constexpr std::array<std::string_view, 3> kEchoKeys{"interval_s", "timeout_s", "retries"};
 constexpr std::array<std::string_view, 2> kAirKeys{"port", "peer_mac"};
 constexpr std::array<std::string_view, 8> kUeKeys{"port",        "tun",      "tun_mtu", "default_route",
                                                   "gnb_control", "peer_mac", "core",    "policy"};
@@ -95,6 +104,14 @@ std::vector<N3Config> read_n3(const YamlValue& value) {
     if (const auto v = map.find("gateway_ipv4")) n3.gateway_ipv4 = unicast(*v, v->ipv4());
     if (const auto v = map.find("gateway_ipv6")) n3.gateway_ipv6 = unicast(*v, v->ipv6());
     if (const auto v = map.find("peer_mac")) n3.peer_mac = v->mac();
+    if (const auto v = map.find("echo")) {
+      const YamlMap echo = v->map(kEchoKeys);
+      echo.read("interval_s", n3.echo.interval_s, 0, 3600);
+      echo.read("timeout_s", n3.echo.timeout_s, 1, 60);
+      echo.read("retries", n3.echo.retries, 0, 10);
+    }
+    map.read("error_indications_per_s", n3.error_indications_per_s, 0, 10000);
+    map.read("released_teid_silence_s", n3.released_teid_silence_s, 0, 3600);
     list.push_back(std::move(n3));
   }
   return list;

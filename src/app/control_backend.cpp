@@ -26,4 +26,8 @@ Expected<std::vector<BearerView>> ControlBackend::list_bearers(std::uint32_t, st
   return no_bearers();
 }
 
+Expected<nlohmann::json> ControlBackend::peers() {
+  return fail("this command has no peers; allowed: stats, stop, ping");
+}
+
 }  // namespace splitplane::app

@@ -24,6 +24,8 @@ struct BearerView {
   DirectionView downlink, uplink;
   std::uint32_t pdcp_tx_next = 0, rlc_tx_next = 0;  // TS 38.323 7.1, TS 38.322 7.1
   std::uint32_t pdcp_rx_next = 0, rlc_rx_next = 0;  // highest COUNT / SN received, plus one
+  bool uplink_stopped = false;  // the UPF does not know the uplink TEID (Error Indication), until a modify
+  std::uint64_t error_indications = 0, end_markers = 0;  // received for this bearer
 };
 
 // Fields present are changed, the others stay.
@@ -49,6 +51,8 @@ class ControlBackend {
   virtual Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit);
   // Everything counted: ports, workers with stages and drops, sums and whether they add up.
   virtual Expected<nlohmann::json> stats() = 0;
+  // The UPFs with bearers, and how the paths to them are.
+  virtual Expected<nlohmann::json> peers();
 };
 
 }  // namespace splitplane::app

@@ -39,6 +39,9 @@ Json to_json(const BearerView& view) {
   json["rlc_tx_next"] = view.rlc_tx_next;
   json["pdcp_rx_next"] = view.pdcp_rx_next;
   json["rlc_rx_next"] = view.rlc_rx_next;
+  json["uplink_stopped"] = view.uplink_stopped;
+  json["error_indications"] = view.error_indications;
+  json["end_markers"] = view.end_markers;
   return json;
 }
 
@@ -156,8 +159,8 @@ BearerPatch read_patch(Params& params) {
 Expected<ran::BearerConfig> bearer_from_json(const Json& json) {
   Json known = json;
   if (known.is_object()) {
-    for (const char* key :
-         {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "rlc_tx_next", "pdcp_rx_next", "rlc_rx_next"}) {
+    for (const char* key : {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "rlc_tx_next", "pdcp_rx_next",
+                            "rlc_rx_next", "uplink_stopped", "error_indications", "end_markers"}) {
       known.erase(key);
     }
   }

@@ -80,6 +80,11 @@ Expected<Json> stats(Params& params, ControlBackend& backend) {
   return backend.stats();
 }
 
+Expected<Json> peers(Params& params, ControlBackend& backend) {
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return backend.peers().map([](Json rows) { return Json{{"peers", std::move(rows)}}; });
+}
+
 Expected<Json> ping(Params& params, ControlBackend&) {
   if (const auto fault = params.fault()) return fail("{}", *fault);
   return Json{{"process", ::getpid()}, {"version", kVersion}};
@@ -89,15 +94,17 @@ struct Method {
   std::string_view name;
   Expected<Json> (*run)(Params&, ControlBackend&);
 };
-constexpr std::array<Method, 7> kMethods{{{"ping", ping},
+constexpr std::array<Method, 8> kMethods{{{"ping", ping},
                                           {"bearer.add", add},
                                           {"bearer.modify", modify},
                                           {"bearer.release", release},
                                           {"bearer.list", list},
                                           {"bearer.show", show},
+                                          {"peer.list", peers},
                                           {"stats", stats}}};
-constexpr std::array<std::string_view, 8> kMethodNames{"ping",        "bearer.add",  "bearer.modify", "bearer.release",
-                                                       "bearer.list", "bearer.show", "stats",         "stop"};
+constexpr std::array<std::string_view, 9> kMethodNames{"ping",           "bearer.add",  "bearer.modify",
+                                                       "bearer.release", "bearer.list", "bearer.show",
+                                                       "peer.list",      "stats",       "stop"};
 
 Expected<Json> call(const Json& request, ControlBackend& backend, const std::function<void()>& stop) {
   Params members(request);

@@ -201,6 +201,14 @@ void add_ctl(CLI::App& app, std::function<int(CliOutput&)>& action) {
     });
   };
   plain("stats", "Everything counted: ports, workers, stages, drops", render_tree);
+  CLI::App* peer = ctl->add_subcommand("peer", "UPFs: list")->require_subcommand(1)->fallthrough();
+  peer->footer("Example:\n  splitplane ctl peer list");
+  CLI::App* peers =
+      peer->add_subcommand("list", "UPFs with bearers: whether they answer Echo Requests, and restarts")->fallthrough();
+  peers->footer("Example:\n  splitplane ctl peer list --json");
+  peers->callback([o, &action] {
+    action = [o](CliOutput& out) { return simple(*o, out, "peer.list", Json::object(), render_peers); };
+  });
   plain("stop", "Ends the instance", [](const Json&) { return "stopping\n"; });
   plain("ping", "Says whether it answers", [](const Json& result) {
     return fmt::format("process {}, version {}\n", result.value("process", 0), result.value("version", ""));

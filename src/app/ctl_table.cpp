@@ -138,12 +138,26 @@ std::string render_tree(const Json& tree) {
 
 std::string render_bearers(const std::vector<Json>& bearers) {
   Table table({"id", "shard", "worker", "ul_teid", "upf", "qfi", "rlc", "pdcp", "ue_ipv4", "ue_ipv6", "dl received",
-               "dl sent", "ul received", "ul sent"});
+               "dl sent", "ul received", "ul sent", "ul state"});
   for (const auto& b : bearers) {
     table.add({hex_of(b, "id"), text_of(b, "shard"), text_of(b, "worker"), hex_of(b, "ul_teid"), text_of(b, "upf"),
                text_of(b, "qfi"), text_of(b, "rlc"), text_of(b, "pdcp_sn"), text_of(b, "ue_ipv4"),
                text_of(b, "ue_ipv6"), count_of(b, "downlink", "received"), count_of(b, "downlink", "transmitted"),
-               count_of(b, "uplink", "received"), count_of(b, "uplink", "transmitted")});
+               count_of(b, "uplink", "received"), count_of(b, "uplink", "transmitted"),
+               b.value("uplink_stopped", false) ? "stopped" : "active"});
+  }
+  return table.to_string();
+}
+
+std::string render_peers(const Json& answer) {
+  const auto peers = answer.find("peers");
+  if (peers == answer.end() || !peers->is_array() || peers->empty()) return "no peers\n";
+  Table table({"upf", "port", "state", "mac", "bearers", "restart counter", "restarts", "times down", "echo sent",
+               "answered", "lost"});
+  for (const auto& p : *peers) {
+    table.add({text_of(p, "name"), text_of(p, "port"), text_of(p, "state"), text_of(p, "mac"), text_of(p, "bearers"),
+               text_of(p, "restart_counter"), text_of(p, "restarts"), text_of(p, "times_down"), text_of(p, "echo_sent"),
+               text_of(p, "echo_answered"), text_of(p, "echo_lost")});
   }
   return table.to_string();
 }

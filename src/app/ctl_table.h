@@ -22,6 +22,7 @@ class Table {
 // Any tree of objects, lists and numbers: lists of objects as tables, other members as "name value" lines.
 [[nodiscard]] std::string render_tree(const Json& tree);
 [[nodiscard]] std::string render_bearers(const std::vector<Json>& bearers);
+[[nodiscard]] std::string render_peers(const Json& answer);
 
 [[nodiscard]] std::string grouped(const Json& number);  // 1234567 -> 1,234,567
 

@@ -68,7 +68,7 @@ int run_command(const Config& config, const RunOptions& options) {
   while (!stop.requested()) {
     const auto now = std::chrono::steady_clock::now();
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
-    (*plane)->serve_neighbors(now);
+    (*plane)->serve_n3(now);
     std::this_thread::sleep_for(kTurn);
   }
   server->reset();

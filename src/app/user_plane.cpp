@@ -85,7 +85,7 @@ Expected<void> UserPlane::open_ports() {
     ports_[config.name] = std::move(*port);
   }
   for (const auto& n3 : config_.n3) {
-    n3_.push_back({n3, {n3.ipv4, n3.ipv6, ports_.at(n3.port)->mac()}, {}, {}});
+    n3_.push_back({n3, {n3.ipv4, n3.ipv6, ports_.at(n3.port)->mac()}, {}, {}, GtpuRuntime(n3)});
   }
   return {};
 }

@@ -3,18 +3,22 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "app/bearer_store.h"
 #include "app/config.h"
 #include "app/control_backend.h"
+#include "app/gtpu_runtime.h"
 #include "app/resources.h"
 #include "app/worker_runtime.h"
 #include "datapath/eal.h"
+#include "datapath/n3_message.h"
 #include "datapath/neighbor.h"
 #include "datapath/port.h"
 
@@ -28,8 +32,9 @@ class UserPlane : public ControlBackend {
   UserPlane(const UserPlane&) = delete;
   UserPlane& operator=(const UserPlane&) = delete;
 
-  // One turn of the control thread: answers ARP and neighbour discovery, and asks for UPFs that are not resolved.
-  void serve_neighbors(std::chrono::steady_clock::time_point now);
+  // One turn of the control thread: answers ARP, neighbour discovery and GTP-U messages, asks for UPFs that are not
+  // resolved, and supervises the paths to them.
+  void serve_n3(std::chrono::steady_clock::time_point now);
   // Stops the workers; counters stay readable and are exact from then on.
   void stop_workers();
 
@@ -39,6 +44,7 @@ class UserPlane : public ControlBackend {
   Expected<BearerView> show_bearer(BearerId id) override;
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override;
   Expected<nlohmann::json> stats() override;
+  Expected<nlohmann::json> peers() override;
   [[nodiscard]] std::size_t bearer_count();
 
  private:
@@ -72,15 +78,29 @@ class UserPlane : public ControlBackend {
     datapath::OwnAddresses own;
     std::vector<WorkerRuntime*> workers;                       // gnb workers that send on this port
     std::map<std::array<std::uint8_t, 17>, MacAddress> known;  // next hops that answered
+    GtpuRuntime gtpu;
   };
   [[nodiscard]] N3Runtime* n3_of(const WorkerRuntime& worker);
   [[nodiscard]] static IpAddress next_hop(const N3Runtime& n3, const IpAddress& upf);
   [[nodiscard]] std::optional<MacAddress> mac_of(const N3Runtime& n3, const IpAddress& upf) const;
   void take_news(N3Runtime& n3, const datapath::NeighborNews& news);
   void ask_for_unresolved(N3Runtime& n3);
-  void inject(N3Runtime& n3, std::span<const std::uint8_t> frame);
+  bool inject(N3Runtime& n3, std::span<const std::uint8_t> frame);  // false: no room, the frame is lost
   static constexpr unsigned kPuntsPerTurn = 64;
   void drain_punts(WorkerRuntime& worker, rte_ring* punts);
+
+  // user_plane_gtpu.cpp
+  using Time = std::chrono::steady_clock::time_point;
+  void handle_gtpu(N3Runtime& n3, std::span<const std::uint8_t> frame);
+  void answer_extension(N3Runtime& n3, const datapath::N3Message& message, Time now);
+  void answer_unknown_teid(N3Runtime& n3, const datapath::N3Message& gpdu, Time now);
+  void take_error_indication(N3Runtime& n3, const datapath::N3Message& message);
+  void take_end_marker(N3Runtime& n3, const datapath::N3Message& message);
+  void serve_paths(Time now);
+  void remember_released(WorkerRuntime& worker, BearerId id);
+  void forget_released(Time now);
+  [[nodiscard]] nlohmann::json peer_rows() const;
+  [[nodiscard]] nlohmann::json gtpu_rows() const;
 
   // user_plane_stats.cpp
   [[nodiscard]] nlohmann::json port_stats(const PortConfig& port);
@@ -100,6 +120,10 @@ class UserPlane : public ControlBackend {
   std::vector<std::unique_ptr<WorkerRuntime>> workers_;
   std::vector<N3Runtime> n3_;
   std::chrono::steady_clock::time_point next_question_{};
+  Time next_look_{};                                  // for UPFs to supervise
+  std::map<std::uint32_t, BearerGtpu> bearer_gtpu_;   // of bearers that saw such a message
+  std::unordered_map<std::uint32_t, Time> released_;  // TEIDs that are silent until then
+  std::deque<std::pair<Time, std::uint32_t>> released_in_order_;
 };
 
 }  // namespace splitplane::app

@@ -127,6 +127,7 @@ Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPa
   if (auto installed = install(changed, true); !installed) return tl::unexpected(installed.error());
   leave_peer(*owner_of(id.value), current->upf);
   store_->replace(changed);
+  if (const auto seen = bearer_gtpu_.find(id.value); seen != bearer_gtpu_.end()) seen->second.uplink_stopped = false;
   return changed;
 }
 
@@ -135,13 +136,15 @@ Expected<bool> UserPlane::release_bearer(BearerId id) {
   if (store_->find(id) == nullptr) return false;
   WorkerRuntime* worker = owner_of(id.value);
   datapath::GnbContext* gnb = worker->gnb.get();
-  const bool done = worker->execute([gnb, id] {
-    *gnb->bearers.downlink_line(id.value) = {};
+  const unsigned silence = n3_of(*worker)->config.released_teid_silence_s;
+  const bool done = worker->execute([gnb, id, silence] {
+    *gnb->bearers.downlink_line(id.value) = silence == 0 ? ran::BearerDownlink{} : ran::make_released(id.value);
     *gnb->bearers.uplink_line(id.value) = {};
   });
   if (!done) return silent(*worker);
   leave_peer(*worker, store_->find(id)->upf);
   store_->remove(id);
+  remember_released(*worker, id);
   return true;
 }
 
@@ -175,6 +178,13 @@ Expected<std::vector<BearerView>> UserPlane::read_views(const std::vector<ran::B
       }
     });
     if (!done) return silent(worker);
+  }
+  for (BearerView& view : *views) {
+    const auto seen = bearer_gtpu_.find(view.config.id.value);
+    if (seen == bearer_gtpu_.end()) continue;
+    view.uplink_stopped = seen->second.uplink_stopped;
+    view.error_indications = seen->second.error_indications;
+    view.end_markers = seen->second.end_markers;
   }
   return *views;
 }

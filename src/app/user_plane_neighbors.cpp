@@ -1,10 +1,9 @@
-// The control thread's share of N3: answers ARP, neighbour discovery and GTP-U Echo Requests, and finds the MAC
-// addresses of the UPFs (or of the gateway towards them).
+// The control thread's share of N3: answers ARP and neighbour discovery, and finds the MAC addresses of the UPFs (or of
+// the gateway towards them). GTP-U messages go on to user_plane_gtpu.cpp.
 #include <algorithm>
 
 #include "app/user_plane.h"
 #include "base/log.h"
-#include "datapath/n3_echo.h"
 #include "wire/bytes.h"
 
 namespace splitplane::app {
@@ -53,14 +52,16 @@ void UserPlane::take_news(N3Runtime& n3, const datapath::NeighborNews& news) {
   log::info("N3 {}: {} is at {}", n3.config.port, news.ip.to_string(), news.mac.to_string());
 }
 
-void UserPlane::inject(N3Runtime& n3, std::span<const std::uint8_t> frame) {
+bool UserPlane::inject(N3Runtime& n3, std::span<const std::uint8_t> frame) {
   WorkerRuntime* worker = n3.workers.empty() ? nullptr : n3.workers.front();
-  if (worker == nullptr) return;
+  if (worker == nullptr) return false;
   rte_mbuf* m = rte_pktmbuf_alloc(worker->gnb->pool);
-  if (m == nullptr) return;
+  if (m == nullptr) return false;
   char* room = rte_pktmbuf_append(m, static_cast<std::uint16_t>(frame.size()));
   if (room != nullptr) std::copy(frame.begin(), frame.end(), room);
-  if (room == nullptr || rte_ring_sp_enqueue(worker->gnb->inject, m) != 0) rte_pktmbuf_free(m);
+  if (room != nullptr && rte_ring_sp_enqueue(worker->gnb->inject, m) == 0) return true;
+  rte_pktmbuf_free(m);
+  return false;
 }
 
 void UserPlane::drain_punts(WorkerRuntime& worker, rte_ring* punts) {
@@ -69,11 +70,11 @@ void UserPlane::drain_punts(WorkerRuntime& worker, rte_ring* punts) {
   for (unsigned budget = kPuntsPerTurn; budget != 0 && rte_ring_sc_dequeue(punts, &packet) == 0; --budget) {
     auto* m = static_cast<rte_mbuf*>(packet);
     const std::span<const std::uint8_t> frame(datapath::octets(m), m->data_len);
-    auto result = datapath::handle_neighbor_frame(frame, n3->own);
-    if (!result.answer) result.answer = datapath::answer_echo(frame);
-    rte_pktmbuf_free(m);
+    const auto result = datapath::handle_neighbor_frame(frame, n3->own);
     if (result.news) take_news(*n3, *result.news);
     if (result.answer) inject(*n3, *result.answer);
+    if (!result.news && !result.answer) handle_gtpu(*n3, frame);
+    rte_pktmbuf_free(m);
   }
 }
 
@@ -91,12 +92,13 @@ void UserPlane::ask_for_unresolved(N3Runtime& n3) {
   }
 }
 
-void UserPlane::serve_neighbors(std::chrono::steady_clock::time_point now) {
+void UserPlane::serve_n3(std::chrono::steady_clock::time_point now) {
   const std::lock_guard guard(mutex_);
   for (auto& worker : workers_) {
     if (worker->gnb) drain_punts(*worker, worker->gnb->punt);
     if (worker->dispatch) drain_punts(*worker, worker->dispatch->punt);
   }
+  serve_paths(now);
   if (now < next_question_) return;
   next_question_ = now + std::chrono::seconds{1};
   for (auto& n3 : n3_) ask_for_unresolved(n3);

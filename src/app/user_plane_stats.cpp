@@ -169,6 +169,8 @@ Expected<nlohmann::json> UserPlane::stats() {
   for (const auto& port : config_.ports) ports.push_back(port_stats(port));
   return nlohmann::json{{"ports", ports},
                         {"workers", workers},
+                        {"peers", peer_rows()},
+                        {"gtpu", gtpu_rows()},
                         {"bearers", store_->size()},
                         {"tsc_hz", rte_get_tsc_hz()},
                         {"totals",

@@ -36,6 +36,9 @@ n3:
     gateway_ipv4: 10.100.0.254
     gateway_ipv6: fd00:100::fe
     peer_mac: 02:00:00:00:00:01
+    echo: {interval_s: 0, timeout_s: 60, retries: 10}
+    error_indications_per_s: 10000
+    released_teid_silence_s: 0
   - port: n3b
     ipv4: 10.101.0.1
 air:

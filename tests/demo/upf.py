@@ -58,16 +58,25 @@ def prefixes(addresses: Iterable[str]) -> list[str]:
 
 
 class Upf:
-    def __init__(self, network: Network, processes: Processes, folder: Path, tunnels: list[Tunnel], mtu: int = 1500):
+    def __init__(
+        self,
+        network: Network,
+        processes: Processes,
+        folder: Path,
+        tunnels: list[Tunnel],
+        mtu: int = 1500,
+        recovery: int = 0,
+    ):
         self.network, self.processes, self.mtu = network, processes, mtu
         self.mapping, self.stats_file = folder / "tunnels.json", folder / "upf-stats.json"
         self.stats_file.unlink(missing_ok=True)
         self.routes: set[str] = set()
         self._write(tunnels)
         own = [address for link in network.n3 for address in (link.upf_ipv4, link.upf_ipv6)]
+        files = ["-tunnels", self.mapping, "-stats", self.stats_file]
         self.process: Process = processes.start(
             "upf",
-            [upf_peer(), "-n3", ",".join(own), "-tunnels", self.mapping, "-stats", self.stats_file, "-echo", "500ms"],
+            [upf_peer(), "-n3", ",".join(own), *files, "-echo", "500ms", "-recovery", recovery],
             network.core,
         )
         wait_until(
@@ -99,6 +108,10 @@ class Upf:
             lambda: self.process.log.read_text().count("reload") > before,
             processes=[self.process],
         )
+
+    def probe(self):
+        """Sends each gNB extension headers that it knows and that it does not know."""
+        self.process.signal(signal.SIGUSR2)
 
     def stats(self) -> dict:
         """Its counters now, or the last ones when it has ended."""

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-const usage = `usage: upf-peer -n3 ADDRESS[,ADDRESS] -tunnels FILE [-tun NAME] [-stats FILE] [-echo PERIOD]
+const usage = `usage: upf-peer -n3 ADDRESS[,ADDRESS] -tunnels FILE [-tun NAME] [-stats FILE] [-echo PERIOD] [-recovery N]
 
   FILE of -tunnels: [{"dl_teid": 67108864, "ul_teid": 4097, "gnb": "10.100.0.1", "upf": "10.100.0.2", "qfi": 9,
                       "ue_ipv4": "10.45.0.2", "ue_ipv6": "fd00:45::2"}, ...]
-  SIGHUP reads it again (tunnels that are gone get an End Marker), SIGUSR1 writes the statistics, SIGTERM writes
-  them and ends.
+  SIGHUP reads it again (tunnels that are gone get an End Marker), SIGUSR1 writes the statistics, SIGUSR2 probes each
+  gNB with extension headers, SIGTERM writes the statistics and ends.
 
 example: upf-peer -n3 10.100.0.2,fd00:100::2 -tunnels tunnels.json -stats upf.json -echo 1s
 
@@ -31,21 +31,22 @@ func main() {
 	tun := flag.String("tun", "upf0", "name of the TUN device")
 	stats := flag.String("stats", "", "file for the statistics; empty: standard output")
 	echo := flag.Duration("echo", 0, "period of Echo Requests to each gNB address; 0: none")
+	recovery := flag.Uint("recovery", 0, "restart counter in Echo Responses, 0 to 255")
 	flag.Usage = func() { fmt.Fprint(os.Stderr, usage); flag.PrintDefaults() }
 	flag.Parse()
-	if flag.NArg() != 0 || *tunnels == "" {
+	if flag.NArg() != 0 || *tunnels == "" || *recovery > 255 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(strings.Split(*n3, ","), *tunnels, *tun, *stats, *echo); err != nil {
+	if err := run(strings.Split(*n3, ","), *tunnels, *tun, *stats, *echo, uint8(*recovery)); err != nil {
 		fmt.Fprintf(os.Stderr, "upf-peer: %v\n", err)
 		os.Exit(2)
 	}
 }
 
-func run(n3 []string, tunnels, tun, stats string, period time.Duration) error {
+func run(n3 []string, tunnels, tun, stats string, period time.Duration, recovery uint8) error {
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGHUP)
 	sockets, err := parseSockets(n3)
 	if err != nil {
 		return err
@@ -58,7 +59,7 @@ func run(n3 []string, tunnels, tun, stats string, period time.Duration) error {
 	if err != nil {
 		return err
 	}
-	upf := &UPF{tun: device, sockets: sockets}
+	upf := &UPF{tun: device, sockets: sockets, recovery: recovery}
 	upf.install(table)
 	for _, socket := range sockets {
 		go upf.receive(socket)
@@ -83,6 +84,8 @@ func run(n3 []string, tunnels, tun, stats string, period time.Duration) error {
 			}
 			upf.install(table)
 			log.Printf("reloaded: %d tunnels", len(table.all))
+		case syscall.SIGUSR2:
+			upf.probe()
 		case syscall.SIGUSR1:
 			if err := upf.writeStats(stats); err != nil {
 				log.Print(err)

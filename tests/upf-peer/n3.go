@@ -34,11 +34,12 @@ type Peer struct{ EchoSent, EchoReceived atomic.Uint64 }
 
 // UPF is everything that the loops share.
 type UPF struct {
-	tun     *Tun
-	sockets []*Socket
-	table   atomic.Pointer[Table]
-	peers   atomic.Pointer[map[netip.Addr]*Peer]
-	total   Totals
+	tun      *Tun
+	sockets  []*Socket
+	recovery uint8 // restart counter
+	table    atomic.Pointer[Table]
+	peers    atomic.Pointer[map[netip.Addr]*Peer]
+	total    Totals
 }
 
 func openSocket(address netip.Addr) (*Socket, error) {

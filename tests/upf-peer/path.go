@@ -30,7 +30,7 @@ func (u *UPF) answerEcho(socket *Socket, from netip.AddrPort, packet []byte) {
 		return
 	}
 	u.total.EchoRequests.Add(1)
-	u.sendMessage(socket, from, message.NewEchoResponse(request.Sequence(), ie.NewRecovery(0)))
+	u.sendMessage(socket, from, message.NewEchoResponse(request.Sequence(), ie.NewRecovery(u.recovery)))
 }
 
 func (u *UPF) endMarker(packet []byte) {
@@ -92,6 +92,26 @@ func (u *UPF) install(table *Table) {
 				u.total.SignallingErrors.Add(1)
 			}
 		}
+	}
+}
+
+// probe sends each gNB, for its first tunnel, a G-PDU with an extension header of a type that does not exist but must be
+// known by the receiver (TS 29.281 5.2.1), one with a type that need not be known, and our own list of extension headers.
+func (u *UPF) probe() {
+	done := map[netip.Addr]bool{}
+	for _, tunnel := range u.table.Load().all {
+		if done[tunnel.gnb.Addr()] {
+			continue
+		}
+		done[tunnel.gnb.Addr()] = true
+		for _, kind := range []uint8{0xa5, 0x25} {
+			u.sendMessage(tunnel.socket, tunnel.gnb, message.NewTPDUWithExtentionHeader(tunnel.DLTEID, []byte{0x45, 0, 0, 20},
+				message.NewExtensionHeader(kind, []byte{0, 0}, message.ExtHeaderTypePDUSessionContainer),
+				message.NewExtensionHeader(message.ExtHeaderTypePDUSessionContainer,
+					[]byte{pduTypeDownlink << 4, tunnel.QFI}, message.ExtHeaderTypeNoMoreExtensionHeaders)))
+		}
+		u.sendMessage(tunnel.socket, tunnel.gnb, message.NewSupportedExtensionHeaderNotification(0, 0,
+			ie.NewExtensionHeaderTypeList(message.ExtHeaderTypePDUSessionContainer)))
 	}
 }
 
