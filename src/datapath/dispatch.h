@@ -11,6 +11,7 @@
 #include "datapath/limits.h"
 #include "datapath/n3_parse.h"
 #include "datapath/probe.h"
+#include "datapath/rx_checksum.h"
 #include "ran/bearer_config.h"
 #include "wire/ethernet.h"
 
@@ -27,6 +28,7 @@ struct DispatchContext {
   std::vector<WorkerRings> workers;                          // at most kMaxWorkers
   std::array<std::uint8_t, ran::kShards> worker_of_shard{};  // index into workers; kNobody: unowned
   rte_ring* punt = nullptr;
+  ChecksumMode checksums = ChecksumMode::off;  // of what it receives from N3
   WorkerStats stats;
 
   static constexpr std::uint8_t kNobody = 0xff;
@@ -48,6 +50,9 @@ class Dispatch {
   void process(Queue& queue, Burst& burst) {
     Losses losses(context_.stats);
     probe_.begin(context_.stats);
+    if (context_.checksums != ChecksumMode::off && queue.direction == Direction::kDownlink) [[unlikely]] {
+      drop_wrong_checksums(burst, context_.checksums, losses);
+    }
     for (unsigned i = 0; i < burst.size; ++i) {
       rte_mbuf* m = burst.mbuf[i];
       burst.prefetch_mbuf_ahead(i);

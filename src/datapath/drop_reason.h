@@ -17,6 +17,8 @@ namespace splitplane::datapath {
   X(gtpu_no_payload, "G-PDU without a T-PDU")                                                       \
   X(teid_unknown, "no bearer with this TEID")                                                       \
   X(teid_released, "the bearer with this TEID was released a moment ago")                           \
+  X(psc_missing, "no PDU Session Container, which this bearer requires")                            \
+  X(n3_sn_old, "sequence number delivered or given up already: duplicate or too late")              \
   X(not_air_frame, "frame on the air port without EtherType 0x88B5")                                \
   X(bearer_unknown, "no bearer with this identity in airhdr")                                       \
   X(airhdr_modes_wrong, "direction, RLC mode or SN lengths are not the bearer's")                   \

@@ -41,10 +41,15 @@ class Gnb {
   // Once per round: the control thread's frames go out, copies that nobody else takes are consumed.
   void flush() {
     uplink_.send_injected();
+    downlink_.flush();
     if (drain_copies_ && context_.copies != nullptr) {
       while (consume_copies(context_.copies, context_.stats, FreeMbufs{}) == kBurst) {
       }
     }
+  }
+  void finish() {
+    downlink_.finish();
+    flush();
   }
 
  private:

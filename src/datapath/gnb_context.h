@@ -6,6 +6,9 @@
 
 #include "datapath/burst.h"
 #include "datapath/n3_interface.h"
+#include "datapath/n3_reorder.h"
+#include "datapath/qos_monitor.h"
+#include "datapath/rx_checksum.h"
 #include "ran/bearer_table.h"
 #include "wire/bytes.h"
 #include "wire/ethernet.h"
@@ -24,6 +27,9 @@ struct GnbContext {
   rte_ring* punt = nullptr;     // SP/SC: ARP, neighbour discovery and GTP-U messages, to the control thread
   rte_ring* inject = nullptr;   // SP/SC: the control thread's frames for N3
   rte_mempool* pool = nullptr;  // for copies that cannot be references
+  ChecksumMode checksums = ChecksumMode::off;  // of what this worker receives from N3
+  N3Reorder reorder;
+  QosMonitor monitor;
   WorkerStats stats;
 };
 

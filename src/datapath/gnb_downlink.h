@@ -9,6 +9,7 @@
 #include "datapath/n3_parse.h"
 #include "datapath/probe.h"
 #include "ran/header_mode.h"
+#include "wire/n3.h"
 
 namespace splitplane::datapath {
 
@@ -27,15 +28,103 @@ class GnbDownlink {
       probe_.stage(Stage::l2fwd, burst.size);
       transmit(burst);
     } else {
-      parse(burst, losses);
-      if constexpr (F >= FeatureSet::mat) find_bearers(burst, losses);
-      add_headers(burst, losses);
-      if constexpr (F >= FeatureSet::clone_drop) take_references(burst);
-      transmit(burst);
+      if (context_.checksums != ChecksumMode::off) [[unlikely]]
+        drop_wrong_checksums(burst, context_.checksums, losses);
+      forward(burst, losses);
+      if constexpr (F >= FeatureSet::mat) {
+        if (unusual_ != 0) [[unlikely]]
+          deliver_ordered();
+      }
     }
   }
 
+  // Once per round: packets that were waited for long enough, and those of bearers that were released.
+  void flush() {
+    if constexpr (F >= FeatureSet::mat) {
+      if (context_.reorder.held() == 0) [[likely]]
+        return;
+      context_.reorder.expire(rte_rdtsc());
+      deliver_ordered();
+    }
+  }
+  // At the end of the worker's life: nothing stays held.
+  void finish() {
+    context_.reorder.release_all();
+    flush();
+  }
+
  private:
+  void forward(Burst& burst, Losses& losses) {
+    unusual_ = 0;
+    parse(burst, losses);
+    if constexpr (F >= FeatureSet::mat) {
+      find_bearers(burst, losses);
+      if (unusual_ != 0) [[unlikely]]
+        take_unusual(burst, losses);
+    }
+    add_headers(burst, losses);
+    if constexpr (F >= FeatureSet::clone_drop) take_references(burst);
+    transmit(burst);
+  }
+
+  // What is in order now takes the way of every packet, a second time from the start: what was held are whole frames.
+  [[gnu::noinline]] void deliver_ordered() {
+    Burst burst;
+    ordered_ = true;
+    while (context_.reorder.take_ready(burst) != 0) {
+      Losses losses(stats_);  // for a burst each: it has room for no more
+      forward(burst, losses);
+    }
+    ordered_ = false;
+  }
+
+  // Bearers with options of their own look at what the usual form does not have.
+  [[gnu::noinline]] void take_unusual(Burst& burst, Losses& losses) {
+    const unsigned received = burst.size;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < received; ++i) {
+      rte_mbuf* m = burst.mbuf[i];
+      ran::BearerDownlink& bearer = *bearer_[i];
+      const GPdu& gpdu = gpdu_[i];
+      if ((gpdu.unusual & kNoPsc) != 0 && (bearer.options & ran::kRequirePsc) != 0) {
+        lose(m, bearer, gpdu.bytes, DropReason::psc_missing, losses);
+        continue;
+      }
+      if ((gpdu.unusual & kTimeStamped) != 0 && !ordered_) note_time_stamp(m, bearer, gpdu);
+      if ((gpdu.unusual & kSequenced) != 0 && (bearer.options & ran::kReorder) != 0 && !ordered_) {
+        if (!context_.reorder.take(m, BearerId{bearer.id}, gpdu.sequence_number, rte_rdtsc())) {
+          lose(m, bearer, gpdu.bytes, DropReason::n3_sn_old, losses);
+        }
+        continue;
+      }
+      bearer_[kept] = bearer_[i];
+      gpdu_[kept] = gpdu_[i];
+      burst.mbuf[kept++] = m;
+    }
+    burst.size = kept;
+  }
+
+  void lose(rte_mbuf* m, ran::BearerDownlink& bearer, unsigned bytes, DropReason reason, Losses& losses) {
+    ++bearer.received;
+    bearer.bytes += bytes;
+    ++context_.bearers.losses(bearer.id).downlink;
+    losses.add(m, reason);
+  }
+
+  // The next uplink packet of this bearer and flow answers it; until then the bearer's uplink leaves the usual path.
+  void note_time_stamp(rte_mbuf* m, const ran::BearerDownlink& bearer, const GPdu& gpdu) {
+    const auto packet = wire::n3::parse({octets(m), m->data_len});
+    if (!packet) return;
+    const auto content =
+        wire::psc::parse({octets(m) + packet->gtpu_offset + packet->gtpu.psc_offset, packet->gtpu.psc_bytes});
+    if (!content || !content->has_qos_monitoring) return;
+    ran::BearerUplink& uplink = *context_.bearers.uplink_line(bearer.id);
+    if (uplink.id != bearer.id || uplink.peer == kStoppedPeer) return;
+    context_.monitor.note(BearerId{bearer.id}, Qfi{static_cast<std::uint8_t>(gpdu.sdap & 0x3f)},
+                          {content->dl_send_time, ntp_time()});
+    uplink.peer = kMonitoredPeer;
+  }
+
   void drop_all(Burst& burst, Losses& losses) {
     for (unsigned i = 0; i < burst.size; ++i) losses.add(burst.mbuf[i], DropReason::feature_drop);
     probe_.stage(Stage::dl_parse, burst.size);
@@ -52,6 +141,8 @@ class GnbDownlink {
       if (m->nb_segs == 1 && parse_n3_usual(octets(m), m->data_len, our_ipv4, gpdu_[kept])) [[likely]] {
       } else if (!parse_unusual(m, gpdu_[kept], losses)) {
         continue;
+      } else {
+        unusual_ |= gpdu_[kept].unusual;
       }
       if constexpr (F >= FeatureSet::mat) {
         bearer_[kept] = context_.bearers.downlink_line(gpdu_[kept].teid);
@@ -212,6 +303,8 @@ class GnbDownlink {
   WorkerStats& stats_;
   Sink air_;
   Probe probe_;
+  unsigned unusual_ = 0;  // of the burst at hand: kNoPsc and so on of all its G-PDUs
+  bool ordered_ = false;  // the burst at hand comes from the reordering
   std::array<GPdu, kBurst + 1> gpdu_;
   std::array<ran::BearerDownlink*, kBurst + 1> bearer_;
 };

@@ -132,17 +132,19 @@ class GnbUplink {
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
-      const ran::BearerUplink& bearer = *bearer_[i];
+      ran::BearerUplink& bearer = *bearer_[i];
       const N3Peer& peer = context_.peers[bearer.peer];
       const unsigned strip = kRlcOffset + bearer.header_bytes;
       const unsigned payload = m->data_len - strip;
       std::uint8_t* frame = peer.resolved ? reframe(m, strip, peer.header_bytes, payload) : nullptr;
-      if (frame == nullptr) [[unlikely]] {
-        losses.add(m, why_not_sent(bearer));
+      if (frame != nullptr) [[likely]] {
+        write_uplink(peer, bearer.uplink_teid, qfi_[i], payload, frame);
+      } else if (const DropReason reason = encapsulate_unusual(m, bearer, qfi_[i], strip, payload);
+                 reason != DropReason::ok) {
+        losses.add(m, reason);
         ++context_.bearers.losses(bearer.id).uplink;
         continue;
       }
-      write_uplink(peer, bearer.uplink_teid, qfi_[i], payload, frame);
       bearer_[kept] = bearer_[i];
       burst.mbuf[kept++] = m;
     }
@@ -150,9 +152,26 @@ class GnbUplink {
     probe_.stage(Stage::ul_encap, received);
   }
 
-  [[nodiscard]] DropReason why_not_sent(const ran::BearerUplink& bearer) const {
+  // Not to a resolved UPF by the usual way: says why not, or sends it with the time stamps that the UPF asked for.
+  [[gnu::noinline]] DropReason encapsulate_unusual(rte_mbuf* m, ran::BearerUplink& bearer, std::uint8_t qfi,
+                                                   unsigned strip, unsigned payload) {
     if (bearer.peer == kStoppedPeer) return DropReason::uplink_stopped;
-    return context_.peers[bearer.peer].resolved ? DropReason::no_headroom : DropReason::peer_unresolved;
+    if (bearer.peer != kMonitoredPeer) {
+      return context_.peers[bearer.peer].resolved ? DropReason::no_headroom : DropReason::peer_unresolved;
+    }
+    const N3Peer& peer = context_.peers[bearer.home_peer];
+    if (!peer.resolved) return DropReason::peer_unresolved;
+    const auto stamp = context_.monitor.take(BearerId{bearer.id}, Qfi{qfi});
+    std::uint8_t* frame = reframe(m, strip, peer.header_bytes + (stamp ? kMonitoredMoreBytes : 0), payload);
+    if (frame == nullptr) return DropReason::no_headroom;
+    if (stamp) {
+      write_monitored_uplink(peer, Teid{bearer.uplink_teid}, Qfi{qfi}, *stamp, ntp_time(), payload, frame);
+      stats_.monitored.add(1);
+    } else {
+      write_uplink(peer, bearer.uplink_teid, qfi, payload, frame);
+    }
+    if (!context_.monitor.any(BearerId{bearer.id})) bearer.peer = bearer.home_peer;
+    return DropReason::ok;
   }
 
   void transmit(Burst& burst) {

@@ -35,8 +35,9 @@ static_assert(sizeof(N3Peer) == 128);
 inline constexpr unsigned kMaxPeers = 256;
 // Not a UPF but a place that is never resolved: uplink packets of a bearer that points here leave the usual path, at no
 // cost for those that do not. Stopped: the UPF does not know the bearer's uplink TEID (Error Indication).
-inline constexpr unsigned kStoppedPeer = kMaxPeers;
-using N3Peers = std::array<N3Peer, kMaxPeers + 1>;
+// Monitored: a container with time stamps is to be answered (QoS monitoring).
+inline constexpr unsigned kStoppedPeer = kMaxPeers, kMonitoredPeer = kMaxPeers + 1;
+using N3Peers = std::array<N3Peer, kMaxPeers + 2>;
 
 // The headers towards `upf`; `mac` absent: not resolved yet, packets to it are dropped as `peer_unresolved`.
 [[nodiscard]] N3Peer make_peer(const N3Addresses& ours, const IpAddress& upf, std::optional<MacAddress> mac);

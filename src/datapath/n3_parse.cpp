@@ -47,6 +47,11 @@ N3Parsed parse_udp(wire::Octets packet, std::size_t offset, GPdu& out) {
   out.offset = static_cast<std::uint16_t>(offset + wire::udp::kHeaderBytes + gtpu->payload_offset);
   out.bytes = static_cast<std::uint16_t>(gtpu->payload_bytes);
   out.has_qfi = gtpu->has_psc;
+  out.sequence_number = gtpu->sequence_number;
+  const bool time_stamped = gtpu->has_psc && (datagram[gtpu->psc_offset] & 0xf8) == 0x08;  // DL, QMP
+  out.unusual =
+      static_cast<std::uint8_t>((gtpu->has_psc ? 0 : kNoPsc) | (gtpu->has_sequence_number() ? kSequenced : 0) |
+                                (time_stamped ? kTimeStamped : 0));
   out.sdap = static_cast<std::uint8_t>((gtpu->psc.rqi ? 0x40U : 0U) | gtpu->psc.qfi.value);
   return {N3Verdict::kGPdu, DropReason::ok};
 }

@@ -49,7 +49,8 @@ std::vector<Good> good_frames() {
   return {
       {"usual", {}, true, true, 9},
       {"usual, RQI", {.extensions = {{kPsc, {0x00, 0x7f}}}}, true, true, 0x7f},
-      {"usual, S and PN", {.sequence_number = true, .n_pdu_number = true}, true, true, 9},
+      {"usual, PN", {.n_pdu_number = true}, true, true, 9},
+      {"S and PN", {.sequence_number = true, .n_pdu_number = true}, false, true, 9},
       {"usual, one octet", {.payload = {0x45}}, true, true, 9},
       {"usual, padded", {.payload = {0x45}, .padding = 20}, true, true, 9},
       {"fragmentation allowed", {.fragment = 0}, true, true, 9},

@@ -22,7 +22,7 @@ Expected<std::uint16_t> find_port(const PortSettings& settings, const std::strin
 }
 
 // Configures queues within what the device can do.
-Expected<void> set_up(const PortSettings& settings, std::uint16_t id, rte_mempool* pool) {
+Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rte_mempool* pool) {
   rte_eth_dev_info info{};
   if (const int error = rte_eth_dev_info_get(id, &info); error != 0) {
     return fail("port {}: no device information ({})", settings.name, rte_strerror(-error));
@@ -31,7 +31,14 @@ Expected<void> set_up(const PortSettings& settings, std::uint16_t id, rte_mempoo
     return fail("port {}: {} rx and {} tx queues asked for; device '{}' has at most {} and {}", settings.name,
                 settings.rx_queues, settings.tx_queues, settings.device, info.max_rx_queues, info.max_tx_queues);
   }
-  rte_eth_conf conf{};  // no offloads: MBUF_FAST_FREE would break shared mbufs
+  constexpr std::uint64_t kChecksums = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+  const bool can_verify = (info.rx_offload_capa & kChecksums) == kChecksums;
+  const ChecksumMode checksums = settings.checksums.value_or(can_verify ? ChecksumMode::offload : ChecksumMode::off);
+  if (checksums == ChecksumMode::offload && !can_verify) {
+    return fail("port {}: checksum: device '{}' verifies none; allowed: software, off", settings.name, settings.device);
+  }
+  rte_eth_conf conf{};  // nothing else: MBUF_FAST_FREE would break shared mbufs
+  if (checksums == ChecksumMode::offload) conf.rxmode.offloads = kChecksums;
   if (const int error = rte_eth_dev_configure(id, settings.rx_queues, settings.tx_queues, &conf); error != 0) {
     return fail("port {}: configure failed ({})", settings.name, rte_strerror(-error));
   }
@@ -64,7 +71,7 @@ Expected<void> set_up(const PortSettings& settings, std::uint16_t id, rte_mempoo
       log::warn("port {}: promiscuous mode not taken ({})", settings.name, rte_strerror(-error));
     }
   }
-  return {};
+  return checksums;
 }
 
 }  // namespace
@@ -95,7 +102,9 @@ Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mem
   const auto id = find_port(settings, device_name);
   if (!id) return tl::unexpected(id.error());
   std::unique_ptr<Port> port(new Port(settings, *id, pci ? std::string{} : device_name));
-  if (auto ready = set_up(settings, *id, pool); !ready) return tl::unexpected(ready.error());
+  const auto checksums = set_up(settings, *id, pool);
+  if (!checksums) return tl::unexpected(checksums.error());
+  port->checksums_ = *checksums;
   return port;
 }
 

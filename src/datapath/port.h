@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/expected.h"
 #include "base/ip_address.h"
+#include "datapath/rx_checksum.h"
 
 namespace splitplane::datapath {
 
@@ -20,6 +22,7 @@ struct PortSettings {
   std::uint16_t rx_descriptors = 1024, tx_descriptors = 1024;
   std::uint16_t mtu = 1500;
   bool promiscuous = true;
+  std::optional<ChecksumMode> checksums;  // absent: by the card if it can, else not
 };
 
 // What the driver counted since start.
@@ -42,12 +45,15 @@ class Port {
   [[nodiscard]] PortCounters counters() const;
   // The driver gives the mbuf itself to its receiver instead of its octets (net_ring): a shared mbuf must not go there.
   [[nodiscard]] bool passes_mbufs() const;
+  // Who verifies the checksums of what arrives here.
+  [[nodiscard]] ChecksumMode checksums() const { return checksums_; }
 
  private:
   Port(PortSettings settings, std::uint16_t id, std::string vdev)
       : settings_(std::move(settings)), id_(id), vdev_(std::move(vdev)) {}
   PortSettings settings_;
   std::uint16_t id_;
+  ChecksumMode checksums_ = ChecksumMode::off;
   std::string vdev_;  // name under which it was hot-plugged; empty for PCI
 };
 

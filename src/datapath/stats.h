@@ -46,6 +46,7 @@ struct WorkerStats {
   Counter control_pdus;                      // uplink RLC control handed to the copies
   Counter dispatched;                        // handed to another worker
   Counter copies, copies_lost;               // references handed over; those the ring had no room for
+  Counter monitored;                         // uplink packets with the time stamps of QoS monitoring
   Counter injected;                          // control thread's frames sent (not among `received`)
   Counter busy_cycles, idle_cycles, asleep_cycles, rounds, sleeps;
 

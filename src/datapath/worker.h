@@ -26,6 +26,7 @@ void drain(Function& function, Burst& burst, WorkerStats& stats) {
     }
   }
   function.flush();
+  if constexpr (requires { function.finish(); }) function.finish();
 }
 
 // Runs until `stop` is set. A Function has queues(), each with receive(Burst&); process(queue, Burst&); and flush(),

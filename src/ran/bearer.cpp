@@ -62,6 +62,7 @@ BearerDownlink make_downlink(const BearerConfig& config) {
   line.pdcp_shift = static_cast<std::uint8_t>(at.pdcp_shift());
   line.sdap_mask = config.sdap_header_dl ? 0x7f : 0;
   line.qfi = config.qfi.value;
+  line.options = static_cast<std::uint8_t>((config.require_psc ? kRequirePsc : 0) | (config.n3_reorder ? kReorder : 0));
   return line;
 }
 
@@ -80,6 +81,7 @@ BearerUplink make_uplink(const BearerConfig& config, PeerId peer) {
     line.constant |= 0x80;
   }
   line.peer = peer.value;
+  line.home_peer = static_cast<std::uint8_t>(peer.value);
   line.airhdr_modes = airhdr_modes(config, Direction::kUplink);
   line.header_bytes = static_cast<std::uint8_t>(at.bytes());
   line.rlc_sn_bits = am ? config.rlc_sn_bits : std::uint8_t{0};

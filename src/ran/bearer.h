@@ -29,9 +29,10 @@ struct alignas(64) BearerDownlink {
   std::uint8_t pdcp_sn_bits = 0, pdcp_shift = 0;
   std::uint8_t sdap_mask = 0;  // 0x7f with an SDAP header, 0 without
   std::uint8_t qfi = 0;        // for G-PDUs without a PDU Session Container
-  std::uint8_t reserved = 0;
+  std::uint8_t options = 0;    // kRequirePsc, kReorder: read for unusual G-PDUs only
 };
 static_assert(sizeof(BearerDownlink) == 64);
+inline constexpr std::uint8_t kRequirePsc = 1, kReorder = 2;
 
 struct alignas(64) BearerUplink {
   std::uint64_t received = 0;       // data PDUs that airhdr led here
@@ -51,7 +52,7 @@ struct alignas(64) BearerUplink {
   std::uint8_t rlc_dc = 0;     // D/C bit of RLC's first octet: 0x80 in AM, 0 in UM and TM
   std::uint8_t sdap_mask = 0;  // 0x3f with an SDAP header, 0 without
   std::uint8_t qfi = 0;        // without an SDAP header: the QFI for N3; with one: 0
-  std::uint8_t reserved = 0;
+  std::uint8_t home_peer = 0;  // where `peer` goes back to after a time away from the usual path
 };
 static_assert(sizeof(BearerUplink) == 64);
 

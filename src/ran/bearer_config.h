@@ -11,6 +11,15 @@
 
 namespace splitplane::ran {
 
+// In-order delivery of downlink G-PDUs that have sequence numbers (TS 29.281 5.1).
+struct N3ReorderConfig {
+  std::uint16_t window = 64;    // sequence numbers: how far a packet may come before one that is missing
+  std::uint16_t timer_ms = 10;  // how long a missing one is waited for
+
+  friend bool operator==(const N3ReorderConfig&, const N3ReorderConfig&) = default;
+};
+inline constexpr std::uint16_t kMaxReorderWindow = 1024, kMaxReorderTimerMs = 1000;
+
 struct BearerConfig {
   BearerId id{};       // equals the downlink TEID that the UPF sends to
   Teid uplink_teid{};  // TEID at the UPF
@@ -22,6 +31,8 @@ struct BearerConfig {
   bool sdap_header_dl = true;      // sdap-HeaderDL (TS 37.324 5.1)
   bool sdap_header_ul = true;      // sdap-HeaderUL
   std::uint16_t poll_pdu = 32;     // pollPDU; 0: never poll (TS 38.322 5.3.3.2)
+  bool require_psc = false;        // a downlink G-PDU without a PDU Session Container is dropped, not given `qfi`
+  std::optional<N3ReorderConfig> n3_reorder;
   std::optional<IpAddress> ue_ipv4;
   std::optional<IpAddress> ue_ipv6;
 

@@ -1,0 +1,140 @@
+#include "datapath/n3_reorder.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace splitplane::datapath {
+namespace {
+
+// How far `a` lies behind `b` in the cyclic order of sequence numbers.
+std::int16_t ahead(std::uint16_t a, std::uint16_t b) {
+  return static_cast<std::int16_t>(static_cast<std::uint16_t>(a - b));
+}
+
+}  // namespace
+
+void N3Reorder::open(BearerId id, const ran::N3ReorderConfig& config, std::uint64_t tsc_hz) {
+  close(id);
+  auto flow = std::make_unique<Flow>();
+  flow->window = config.window;
+  flow->slots.resize(std::bit_ceil(static_cast<std::size_t>(config.window)));
+  flow->patience = config.timer_ms * tsc_hz / 1000;
+  room_ += flow->slots.size();
+  ready_.reserve(std::max(ready_.capacity(), ready_.size() + room_));
+  flows_[id.value] = std::move(flow);
+}
+
+void N3Reorder::close(BearerId id) {
+  const auto at = flows_.find(id.value);
+  if (at == flows_.end()) return;
+  skip_to(*at->second, at->second->end);
+  room_ -= at->second->slots.size();
+  flows_.erase(at);
+}
+
+void N3Reorder::make_ready(Flow& flow, rte_mbuf*& slot) {
+  ready_.push_back(slot);
+  slot = nullptr;
+  --flow.held;
+  --waiting_;
+}
+
+void N3Reorder::skip_to(Flow& flow, std::uint16_t sn) {
+  for (; flow.next != sn && flow.held != 0; ++flow.next) {
+    if (flow.slot(flow.next) != nullptr) {
+      make_ready(flow, flow.slot(flow.next));
+    } else {
+      ++given_up_;
+    }
+  }
+  if (flow.next != sn && ahead(sn, flow.next) > 0) given_up_ += static_cast<std::uint16_t>(sn - flow.next);
+  flow.next = sn;
+}
+
+void N3Reorder::run(Flow& flow) {
+  for (; flow.held != 0 && flow.slot(flow.next) != nullptr; ++flow.next) make_ready(flow, flow.slot(flow.next));
+}
+
+// As t-Reordering of PDCP (TS 38.323 5.2.2.2): runs while there is a hole, and anew for holes that came after its
+// start.
+void N3Reorder::set_timer(Flow& flow, std::uint64_t now) {
+  flow.give_up = flow.end;
+  flow.deadline = now + flow.patience;
+  next_deadline_ = std::min(next_deadline_, flow.deadline);
+}
+
+bool N3Reorder::take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, std::uint64_t now) {
+  const auto at = flows_.find(id.value);
+  if (at == flows_.end()) {
+    ready_.push_back(m);  // at most a burst between two calls of take_ready
+    return true;
+  }
+  Flow& flow = *at->second;
+  if (!flow.begun) {
+    flow.begun = true;
+    flow.next = flow.end = sequence_number;
+  }
+  const int distance = ahead(sequence_number, flow.next);
+  if (distance < 0 && distance >= -int{flow.window}) return false;
+  if (distance < 0 || distance >= 2 * flow.window) {  // the sender began anew
+    skip_to(flow, flow.end);
+    flow.next = flow.end = sequence_number;
+  } else if (distance >= flow.window) {
+    skip_to(flow, static_cast<std::uint16_t>(sequence_number - flow.window + 1));
+    run(flow);
+  }
+  const bool had_holes = flow.held != 0;
+  if (flow.slot(sequence_number) != nullptr && sequence_number != flow.next) return false;
+  if (sequence_number == flow.next) {
+    ready_.push_back(m);
+    ++flow.next;
+    if (ahead(flow.next, flow.end) > 0) flow.end = flow.next;
+    run(flow);
+    if (flow.held != 0 && ahead(flow.next, flow.give_up) >= 0) set_timer(flow, now);
+    return true;
+  }
+  flow.slot(sequence_number) = m;
+  ++flow.held;
+  ++waiting_;
+  if (ahead(sequence_number, flow.end) >= 0) flow.end = static_cast<std::uint16_t>(sequence_number + 1);
+  if (!had_holes || ahead(flow.next, flow.give_up) >= 0) set_timer(flow, now);
+  return true;
+}
+
+void N3Reorder::expire(std::uint64_t now) {
+  if (waiting_ == 0 || now < next_deadline_) return;
+  next_deadline_ = ~0ULL;
+  for (auto& [id, flow] : flows_) {
+    if (flow->held == 0) continue;
+    if (now >= flow->deadline) {
+      skip_to(*flow, flow->give_up);
+      run(*flow);
+      if (flow->held != 0) set_timer(*flow, now);
+    }
+    if (flow->held != 0) next_deadline_ = std::min(next_deadline_, flow->deadline);
+  }
+}
+
+void N3Reorder::release_all() {
+  for (auto& [id, flow] : flows_) skip_to(*flow, flow->end);
+}
+
+unsigned N3Reorder::take_ready(Burst& burst) {
+  const std::size_t n = std::min<std::size_t>(kBurst, ready_.size() - ready_first_);
+  std::copy_n(ready_.begin() + static_cast<std::ptrdiff_t>(ready_first_), n, burst.mbuf.begin());
+  ready_first_ += n;
+  if (ready_first_ == ready_.size()) {
+    ready_.clear();
+    ready_first_ = 0;
+  }
+  burst.size = static_cast<unsigned>(n);
+  burst.ahead_size = 0;
+  return burst.size;
+}
+
+std::size_t N3Reorder::held(BearerId id) const {
+  const auto at = flows_.find(id.value);
+  return at == flows_.end() ? 0 : at->second->held;
+}
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,65 @@
+// In-order delivery of downlink G-PDUs by their GTP-U sequence numbers (TS 29.281 5.1), for the bearers that ask for
+// it: a hole is waited for until the window or the timer ends, then given up. Off the usual packet path; owned by a
+// worker.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "datapath/burst.h"
+#include "ran/bearer_config.h"
+
+namespace splitplane::datapath {
+
+// Time is the TSC, given by the caller.
+class N3Reorder {
+ public:
+  // Control commands, between two rounds of the worker: they allocate, what follows does not.
+  void open(BearerId id, const ran::N3ReorderConfig& config, std::uint64_t tsc_hz);
+  // What the bearer holds becomes ready; later packets of it pass as they come.
+  void close(BearerId id);
+
+  // Takes a G-PDU over: it is ready at once, or held for those before it. False: it is a duplicate or comes after its
+  // place was given up, and stays the caller's.
+  [[nodiscard]] bool take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, std::uint64_t now);
+  // Gives up the holes whose time is over.
+  void expire(std::uint64_t now);
+  void release_all();
+  // The next packets in order, up to a burst.
+  unsigned take_ready(Burst& burst);
+
+  // All packets that are here, ready ones too; those of one bearer.
+  [[nodiscard]] std::size_t held() const { return waiting_ + ready_.size() - ready_first_; }
+  [[nodiscard]] std::size_t held(BearerId id) const;
+  [[nodiscard]] std::uint64_t given_up() const { return given_up_; }  // sequence numbers nobody waits for any more
+
+ private:
+  struct Flow {
+    std::vector<rte_mbuf*> slots;  // by sequence number modulo their count, a power of two
+    std::uint16_t window = 0;
+    std::uint64_t patience = 0;  // TSC cycles
+    bool begun = false;
+    std::uint16_t next = 0;     // the number to deliver next
+    std::uint16_t end = 0;      // behind the highest one held
+    std::uint16_t give_up = 0;  // where the timer was started: the holes before it end with it (as RX_REORD)
+    std::uint16_t held = 0;
+    std::uint64_t deadline = 0;  // while something is held
+
+    rte_mbuf*& slot(std::uint16_t sn) { return slots[sn & (slots.size() - 1)]; }
+  };
+  void skip_to(Flow& flow, std::uint16_t sn);  // delivers what is held before it
+  void run(Flow& flow);                        // delivers what follows without a hole
+  void set_timer(Flow& flow, std::uint64_t now);
+  void make_ready(Flow& flow, rte_mbuf*& slot);
+
+  std::unordered_map<std::uint32_t, std::unique_ptr<Flow>> flows_;
+  std::vector<rte_mbuf*> ready_;  // from ready_first_ on; room for all that can be held, and a burst
+  std::size_t ready_first_ = 0, waiting_ = 0, room_ = kBurst;
+  std::uint64_t next_deadline_ = ~0ULL, given_up_ = 0;
+};
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,154 @@
+#include "datapath/n3_reorder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "datapath/test_environment.h"
+
+namespace splitplane::datapath {
+namespace {
+
+using test::Bytes;
+using Numbers = std::vector<std::uint16_t>;
+constexpr BearerId kId{7}, kOther{8};
+constexpr std::uint64_t kHz = 1000;  // one cycle a millisecond
+
+// Packets that carry their own number; what comes out is read back and freed.
+struct Rig {
+  test::Pool pool{512};
+  N3Reorder reorder;
+  std::uint64_t now = 0;
+
+  explicit Rig(std::uint16_t window = 8, std::uint16_t timer_ms = 10) {
+    reorder.open(kId, {.window = window, .timer_ms = timer_ms}, kHz);
+  }
+  bool take(std::uint16_t sn, BearerId id = kId) {
+    rte_mbuf* m = pool.make({static_cast<std::uint8_t>(sn >> 8), static_cast<std::uint8_t>(sn)});
+    const bool taken = reorder.take(m, id, sn, now);
+    if (!taken) rte_pktmbuf_free(m);
+    return taken;
+  }
+  Numbers ready() {
+    Numbers numbers;
+    Burst burst;
+    while (reorder.take_ready(burst) != 0) {
+      for (unsigned i = 0; i < burst.size; ++i) {
+        const std::uint8_t* at = octets(burst.mbuf[i]);
+        numbers.push_back(static_cast<std::uint16_t>(at[0] << 8 | at[1]));
+        rte_pktmbuf_free(burst.mbuf[i]);
+      }
+    }
+    return numbers;
+  }
+  Numbers after(const Numbers& taken) {
+    for (const std::uint16_t sn : taken) EXPECT_TRUE(take(sn)) << sn;
+    return ready();
+  }
+  ~Rig() {
+    reorder.release_all();
+    (void)ready();
+    EXPECT_EQ(reorder.held(), 0U);
+  }
+};
+
+TEST(N3Reorder, packets_in_order_pass_at_once_and_the_number_wraps) {
+  Rig rig;
+  EXPECT_EQ(rig.after({65534, 65535, 0, 1}), (Numbers{65534, 65535, 0, 1}));
+  EXPECT_EQ(rig.reorder.held(), 0U);
+}
+
+TEST(N3Reorder, a_hole_holds_what_follows_until_it_is_filled) {
+  Rig rig;
+  EXPECT_EQ(rig.after({10, 12, 13, 15}), Numbers{10});
+  EXPECT_EQ(rig.reorder.held(kId), 3U);
+  EXPECT_EQ(rig.after({11}), (Numbers{11, 12, 13}));
+  EXPECT_EQ(rig.after({14}), (Numbers{14, 15}));
+  EXPECT_EQ(rig.reorder.given_up(), 0U);
+}
+
+TEST(N3Reorder, duplicates_and_latecomers_are_refused) {
+  Rig rig;
+  EXPECT_EQ(rig.after({10, 12}), Numbers{10});
+  EXPECT_FALSE(rig.take(12));
+  EXPECT_FALSE(rig.take(10));
+  EXPECT_EQ(rig.after({11}), (Numbers{11, 12}));
+  EXPECT_FALSE(rig.take(11));
+}
+
+TEST(N3Reorder, the_timer_gives_up_the_holes_there_were_when_it_started) {
+  Rig rig;
+  EXPECT_EQ(rig.after({10, 12}), Numbers{10});
+  rig.now = 5;
+  EXPECT_EQ(rig.after({14}), Numbers{});
+  rig.now = 9;
+  rig.reorder.expire(rig.now);
+  EXPECT_EQ(rig.ready(), Numbers{});
+  rig.now = 10;
+  rig.reorder.expire(rig.now);
+  EXPECT_EQ(rig.ready(), Numbers{12}) << "13 is not waited for since 10 ms yet";
+  rig.now = 20;
+  rig.reorder.expire(rig.now);
+  EXPECT_EQ(rig.ready(), Numbers{14});
+  EXPECT_EQ(rig.reorder.given_up(), 2U);
+  EXPECT_FALSE(rig.take(11));
+}
+
+TEST(N3Reorder, a_packet_beyond_the_window_pushes_it_on) {
+  Rig rig(4);
+  EXPECT_EQ(rig.after({10, 12, 13}), Numbers{10});
+  EXPECT_EQ(rig.after({15}), (Numbers{12, 13})) << "11 fell out of the window";
+  EXPECT_EQ(rig.after({14}), (Numbers{14, 15}));
+}
+
+TEST(N3Reorder, a_sender_that_begins_anew_is_followed) {
+  Rig rig;
+  EXPECT_EQ(rig.after({40000, 40002}), Numbers{40000});
+  EXPECT_EQ(rig.after({0, 1}), (Numbers{40002, 0, 1}));
+}
+
+TEST(N3Reorder, closing_a_bearer_makes_ready_what_it_holds_and_touches_no_other) {
+  Rig rig;
+  rig.reorder.open(kOther, {.window = 8, .timer_ms = 10}, kHz);
+  EXPECT_TRUE(rig.take(1, kOther) && rig.take(3, kOther));
+  EXPECT_EQ(rig.after({10, 12, 14}), (Numbers{1, 10}));
+  rig.reorder.close(kId);
+  EXPECT_EQ(rig.ready(), (Numbers{12, 14}));
+  EXPECT_EQ(rig.reorder.held(), 1U);
+  EXPECT_EQ(rig.after({9}), Numbers{9}) << "not reordered any more";
+}
+
+// Any permutation within the window comes out in order, nothing is lost or twice; with losses, what is left is in
+// order.
+TEST(N3Reorder, shuffles_within_the_window_come_out_in_order) {
+  std::mt19937 random(1);
+  for (unsigned round = 0; round < 200; ++round) {
+    Rig rig(16);
+    const bool lossy = round % 2 != 0;
+    std::vector<std::uint16_t> sent;
+    for (std::uint16_t n = 0; n < 96; ++n) sent.push_back(static_cast<std::uint16_t>(65500 + n));
+    for (auto at = sent.begin() + 1; at < sent.end(); at += 8) {  // the first stays first: it opens the window
+      std::shuffle(at, std::min(at + 8, sent.end()), random);
+    }
+    Numbers want, got;
+    for (const std::uint16_t sn : sent) {
+      if (lossy && sn != sent.front() && random() % 10 == 0) continue;
+      want.push_back(sn);
+      EXPECT_TRUE(rig.take(sn)) << sn;
+      for (const std::uint16_t n : rig.ready()) got.push_back(n);
+    }
+    while (rig.reorder.held() != 0) {
+      rig.reorder.expire(rig.now += 1000);
+      for (const std::uint16_t n : rig.ready()) got.push_back(n);
+    }
+    const auto order = [](std::uint16_t a, std::uint16_t b) {
+      return static_cast<std::uint16_t>(a - 65500) < static_cast<std::uint16_t>(b - 65500);
+    };
+    std::sort(want.begin(), want.end(), order);
+    EXPECT_EQ(got, want) << round;
+  }
+}
+
+}  // namespace
+}  // namespace splitplane::datapath
