@@ -12,6 +12,7 @@
 #include "base/expected.h"
 #include "base/ip_address.h"
 #include "datapath/feature_set.h"
+#include "datapath/rx_checksum.h"
 #include "ran/bearer_config.h"
 
 namespace splitplane::app {
@@ -31,6 +32,7 @@ struct PortConfig {
   std::uint16_t rx_descriptors = 1024, tx_descriptors = 1024;
   std::uint16_t mtu = 1500;
   bool promiscuous = true;
+  std::optional<datapath::ChecksumMode> checksum;  // of received packets; absent: by the card if it can, else not
 };
 
 // Supervision of the UPFs by GTP-U Echo (TS 29.281 7.2).

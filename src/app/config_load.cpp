@@ -27,8 +27,8 @@ constexpr std::array<std::string_view, 12> kTopKeys{"file_prefix", "control", "l
 constexpr std::array<std::string_view, 4> kLogLevels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 3> kHugepages{"auto", "require", "never"};
 constexpr std::array<std::string_view, 4> kMemoryKeys{"hugepages", "megabytes", "mbufs", "mbuf_data_bytes"};
-constexpr std::array<std::string_view, 7> kPortKeys{"device",         "rx_queues", "tx_queues",  "rx_descriptors",
-                                                    "tx_descriptors", "mtu",       "promiscuous"};
+constexpr std::array<std::string_view, 8> kPortKeys{"device",         "rx_queues", "tx_queues",   "rx_descriptors",
+                                                    "tx_descriptors", "mtu",       "promiscuous", "checksum"};
 constexpr std::array<std::string_view, 9> kN3Keys{"port",
                                                   "ipv4",
                                                   "ipv6",
@@ -78,6 +78,9 @@ std::vector<PortConfig> read_ports(const YamlValue& value) {
     map.read("tx_descriptors", port.tx_descriptors, 64, 16384);
     map.read("mtu", port.mtu, 68, 9600);
     map.read("promiscuous", port.promiscuous);
+    if (const auto v = map.find("checksum")) {
+      port.checksum = static_cast<datapath::ChecksumMode>(v->one_of(datapath::kChecksumModeNames));
+    }
     ports.push_back(std::move(port));
   }
   if (ports.empty()) value.refuse("is empty", "at least one port");

@@ -25,6 +25,10 @@ Json to_json(const ran::BearerConfig& bearer) {
             {"qfi", bearer.qfi.value},        {"rlc", ran::rlc_name(bearer.rlc_mode, bearer.rlc_sn_bits)},
             {"pdcp_sn", bearer.pdcp_sn_bits}, {"sdap", {{"dl", bearer.sdap_header_dl}, {"ul", bearer.sdap_header_ul}}},
             {"poll_pdu", bearer.poll_pdu}};
+  if (bearer.require_psc) json["require_psc"] = true;
+  if (bearer.n3_reorder) {
+    json["n3_reorder"] = {{"window", bearer.n3_reorder->window}, {"timer_ms", bearer.n3_reorder->timer_ms}};
+  }
   if (bearer.ue_ipv4) json["ue_ipv4"] = bearer.ue_ipv4->to_string();
   if (bearer.ue_ipv6) json["ue_ipv6"] = bearer.ue_ipv6->to_string();
   return json;
@@ -142,6 +146,15 @@ ran::BearerConfig read_bearer(Params& params) {
     if (const auto fault = sdap->fault()) params.refuse("sdap", *fault);
   }
   if (const auto v = params.integer("poll_pdu", 0, 0xffff)) bearer.poll_pdu = static_cast<std::uint16_t>(*v);
+  if (const auto v = params.boolean("require_psc")) bearer.require_psc = *v;
+  if (auto reorder = params.object("n3_reorder")) {
+    bearer.n3_reorder.emplace();
+    if (const auto v = reorder->integer("window", 2, ran::kMaxReorderWindow))
+      bearer.n3_reorder->window = static_cast<std::uint16_t>(*v);
+    if (const auto v = reorder->integer("timer_ms", 1, ran::kMaxReorderTimerMs))
+      bearer.n3_reorder->timer_ms = static_cast<std::uint16_t>(*v);
+    if (const auto fault = reorder->fault()) params.refuse("n3_reorder", *fault);
+  }
   if (const auto v = params.address("ue_ipv4")) bearer.ue_ipv4 = *v;
   if (const auto v = params.address("ue_ipv6")) bearer.ue_ipv6 = *v;
   return bearer;

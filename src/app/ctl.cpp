@@ -18,7 +18,8 @@ struct CtlOptions {
   std::vector<std::uint32_t> ids;
   std::string upf, ue_ipv4, ue_ipv6, rlc = "am18";
   unsigned qfi = 9, pdcp_sn = 18, poll_pdu = 32;
-  bool no_sdap_dl = false, no_sdap_ul = false;
+  bool no_sdap_dl = false, no_sdap_ul = false, require_psc = false;
+  unsigned reorder_window = 64, reorder_ms = 10;
 };
 
 int failed(CliOutput& output, const Error& error, int code) {
@@ -66,6 +67,10 @@ Json add_params(const CtlOptions& o, const CLI::App& command) {
   if (!o.ue_ipv4.empty()) params["ue_ipv4"] = o.ue_ipv4;
   if (!o.ue_ipv6.empty()) params["ue_ipv6"] = o.ue_ipv6;
   if (command.count("--id") != 0) params["id"] = o.id;
+  if (o.require_psc) params["require_psc"] = true;
+  if (command.count("--reorder-window") + command.count("--reorder-ms") != 0) {
+    params["n3_reorder"] = {{"window", o.reorder_window}, {"timer_ms", o.reorder_ms}};
+  }
   return params;
 }
 
@@ -141,6 +146,9 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
   add->add_flag("--no-sdap-dl", o->no_sdap_dl, "No SDAP header downlink");
   add->add_flag("--no-sdap-ul", o->no_sdap_ul, "No SDAP header uplink");
   add->add_option("--poll-pdu", o->poll_pdu, "RLC AM polls every so many PDUs, 0 never")->capture_default_str();
+  add->add_flag("--require-psc", o->require_psc, "Drop downlink G-PDUs without a PDU Session Container");
+  add->add_option("--reorder-window", o->reorder_window, "Reorder downlink G-PDUs by sequence number, 2 to 1024");
+  add->add_option("--reorder-ms", o->reorder_ms, "Reorder: how long a missing one is waited for, 1 to 1000");
   add->add_option("--ue-ipv4", o->ue_ipv4, "IPv4 address of the UE (of the first)");
   add->add_option("--ue-ipv6", o->ue_ipv6, "IPv6 address of the UE (of the first)");
   add->add_option("--shard", o->shard, "Put them in this shard, 0 to 255")->check(CLI::Range(0, 255));

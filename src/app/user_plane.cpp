@@ -77,11 +77,13 @@ Expected<void> UserPlane::open_ports() {
                                       .rx_descriptors = config.rx_descriptors,
                                       .tx_descriptors = config.tx_descriptors,
                                       .mtu = config.mtu,
-                                      .promiscuous = config.promiscuous},
+                                      .promiscuous = config.promiscuous,
+                                      .checksums = config.checksum},
                                      pool.get());
     pools_[config.name] = std::move(pool);
     if (!port) return tl::unexpected(port.error());
-    log::info("port {}: {} ({})", config.name, config.device, (*port)->mac().to_string());
+    log::info("port {}: {} ({}), checksums: {}", config.name, config.device, (*port)->mac().to_string(),
+              datapath::name_of((*port)->checksums()));
     ports_[config.name] = std::move(*port);
   }
   for (const auto& n3 : config_.n3) {
@@ -208,6 +210,7 @@ Expected<void> UserPlane::connect_dispatchers() {
     auto punt = make_ring(config.name + ".punt", kPuntEntries);
     if (!punt) return tl::unexpected(punt.error());
     context.punt = *punt;
+    context.checksums = ports_.at(config.n3)->checksums();
     for (auto& worker : workers_) {
       if (std::count(config.to.begin(), config.to.end(), worker->config.name) == 0) continue;
       auto downlink = make_ring(worker->config.name + ".dl", kWorkerEntries);
@@ -253,6 +256,7 @@ Expected<void> UserPlane::make_loops() {
         if (worker->rings.downlink != nullptr) {
           sources = std::pair{datapath::RingSource{worker->rings.downlink}, datapath::RingSource{worker->rings.uplink}};
         } else {
+          worker->gnb->checksums = ports_.at(config.n3)->checksums();
           sources = std::pair{datapath::EthSource{ports_.at(config.n3)->id(), config.queue},
                               datapath::EthSource{ports_.at(config.air)->id(), config.queue}};
         }

@@ -69,6 +69,7 @@ Expected<void> UserPlane::install(const ran::BearerConfig& config, bool modified
     } else {
       gnb.bearers.losses(config.id.value) = {};
     }
+    if (!modified && config.n3_reorder) gnb.reorder.open(config.id, *config.n3_reorder, rte_get_tsc_hz());
     downlink = new_downlink;
     uplink = new_uplink;
     if (gnb.fixed_bearer.id == 0) gnb.fixed_bearer = new_downlink;
@@ -137,9 +138,14 @@ Expected<bool> UserPlane::release_bearer(BearerId id) {
   WorkerRuntime* worker = owner_of(id.value);
   datapath::GnbContext* gnb = worker->gnb.get();
   const unsigned silence = n3_of(*worker)->config.released_teid_silence_s;
+  if (store_->find(id)->n3_reorder) {
+    // What the bearer still holds goes out before it ends: between two commands the worker makes a whole round.
+    if (!worker->execute([gnb, id] { gnb->reorder.close(id); })) return silent(*worker);
+  }
   const bool done = worker->execute([gnb, id, silence] {
     *gnb->bearers.downlink_line(id.value) = silence == 0 ? ran::BearerDownlink{} : ran::make_released(id.value);
     *gnb->bearers.uplink_line(id.value) = {};
+    gnb->monitor.forget(id);
   });
   if (!done) return silent(*worker);
   leave_peer(*worker, store_->find(id)->upf);
@@ -169,7 +175,8 @@ Expected<std::vector<BearerView>> UserPlane::read_views(const std::vector<ran::B
         const ran::BearerDownlink& dl = *gnb->bearers.downlink_line(id);
         const ran::BearerUplink& ul = *gnb->bearers.uplink_line(id);
         const ran::BearerLosses& losses = gnb->bearers.losses(id);
-        view.downlink = {dl.received, dl.received - losses.downlink, losses.downlink, 0, dl.bytes};
+        const std::uint64_t held = gnb->reorder.held(view.config.id);
+        view.downlink = {dl.received + held, dl.received - losses.downlink, losses.downlink, held, dl.bytes};
         view.uplink = {ul.received, ul.received - losses.uplink, losses.uplink, 0, ul.bytes};
         view.pdcp_tx_next = dl.pdcp_tx_next;
         view.rlc_tx_next = dl.rlc_tx_next;

@@ -13,7 +13,8 @@ struct Snapshot {
   std::array<StageNumbers, datapath::kStageCount> stages{};
   std::array<std::uint64_t, datapath::kDropReasonCount> drops{};
   std::uint64_t received = 0, air = 0, n3 = 0, punted = 0, control_pdus = 0, dispatched = 0, copies = 0,
-                copies_lost = 0, injected = 0, busy = 0, idle = 0, asleep = 0, rounds = 0, sleeps = 0;
+                copies_lost = 0, injected = 0, monitored = 0, reorder_given_up = 0, held = 0, busy = 0, idle = 0,
+                asleep = 0, rounds = 0, sleeps = 0;
 };
 
 Snapshot take(const datapath::WorkerStats& s) {
@@ -31,6 +32,7 @@ Snapshot take(const datapath::WorkerStats& s) {
   copy.copies = s.copies.get();
   copy.copies_lost = s.copies_lost.get();
   copy.injected = s.injected.get();
+  copy.monitored = s.monitored.get();
   copy.busy = s.busy_cycles.get();
   copy.idle = s.idle_cycles.get();
   copy.asleep = s.asleep_cycles.get();
@@ -101,6 +103,10 @@ Expected<nlohmann::json> UserPlane::worker_stats(WorkerRuntime& worker) {
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([snapshot, ring_count, w] {
     *snapshot = take(w->stats());
+    if (w->gnb) {
+      snapshot->held = w->gnb->reorder.held();
+      snapshot->reorder_given_up = w->gnb->reorder.given_up();
+    }
     if (w->rings.downlink != nullptr) *ring_count = rte_ring_count(w->rings.downlink) + rte_ring_count(w->rings.uplink);
   });
   if (!done) return fail("worker {} does not answer", worker.config.name);
@@ -127,13 +133,15 @@ Expected<nlohmann::json> UserPlane::worker_stats(WorkerRuntime& worker) {
       {"dropped", dropped},
       {"consumed", consumed},
       {"dispatched", s.dispatched},
-      {"held", *ring_count},
-      {"balanced", s.received == transmitted + dropped + consumed + s.dispatched},
+      {"held", *ring_count + s.held},
+      {"balanced", s.received == transmitted + dropped + consumed + s.dispatched + s.held},
       {"copies", s.copies},
       {"copies_lost", s.copies_lost},
       {"rlc_control", s.control_pdus},
       {"punted", s.punted},
       {"injected", s.injected},
+      {"qos_monitored", s.monitored},
+      {"reorder_given_up", s.reorder_given_up},
       {"stages", stages_of(s)},
       {"drops", drops},
       {"cycles", {{"busy", s.busy}, {"idle", s.idle}, {"asleep", s.asleep}}},

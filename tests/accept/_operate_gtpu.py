@@ -9,6 +9,7 @@ from report import Report
 
 TESTS = {
     "gtpu_messages_scapy_pycrate_tshark": "tests/e2e/test_gtpu_messages.py",
+    "gtpu_reorder_psc_qos_monitoring_checksums": "tests/e2e/test_gtpu_options.py",
     "gtpu_messages_go_gtp_peer": "tests/e2e/test_gtpu_upf_peer.py",
 }
 

@@ -24,6 +24,7 @@ ports:
     tx_descriptors: 0x200
     mtu: 1500
     promiscuous: false
+    checksum: software
   air: {device: "net_ring0", rx_queues: 2, tx_queues: 2}
   n3b: {device: "0000:3b:00.1"}
   airb: {device: "eth_vhost0,iface=/run/vf.sock"}
@@ -97,6 +98,8 @@ bearers:
     pdcp_sn: 12
     sdap: true
     poll_pdu: 0
+    require_psc: true
+    n3_reorder: {window: 1024, timer_ms: 1}
     ue_ipv4: 10.45.0.2
     ue_ipv6: fd00:45::2
     shard: 0

@@ -24,13 +24,23 @@ INNER = bytes(IP(src="10.200.0.1", dst="10.45.0.2") / UDP(sport=40001, dport=400
 
 
 class GtpuBed:
-    """`n3` are members of the N3 entry beside the addresses. `upf_sockets`: nobody else holds the UPF's GTP-U port."""
+    """`n3` are members of the N3 entry beside the addresses, `port` of its port. `upf_sockets`: nobody else holds the
+    UPF's GTP-U port."""
 
-    def __init__(self, folder: Path, name: str, bearers: list[dict], upf_sockets: bool = True, **n3: object):
+    def __init__(
+        self,
+        folder: Path,
+        name: str,
+        bearers: list[dict],
+        upf_sockets: bool = True,
+        port: dict | None = None,
+        **n3: object,
+    ):
         self.folder, self.with_sockets = folder, upf_sockets
         self.network, self.processes = Network(name), Processes(folder)
         self.tree = configs.one_worker(name, bearers)
         self.tree["n3"][0] |= n3
+        self.tree["ports"]["n3"] |= port or {}
 
     def __enter__(self) -> GtpuBed:
         self.network.__enter__()

@@ -1,0 +1,169 @@
+"""What a bearer or a port may ask for on N3: a PDU Session Container, G-PDUs in order, time stamps of QoS monitoring,
+checksums. Frames by scapy; what the gNB sends is read by pycrate and scapy."""
+
+from __future__ import annotations
+
+import random
+import struct
+import time
+
+import configs
+import pytest
+from gtpu_bed import INNER, LINK, GtpuBed, message_in, message_of
+from paths import OUT, splitplane
+from processes import run, wait_until
+
+from pycrate_mobile.TS38415_PDUSess import PDUSessInfo  # noqa: E402  isort: skip
+from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer  # noqa: E402  isort: skip
+from scapy.layers.inet import IP, UDP  # noqa: E402  isort: skip
+from scapy.packet import Raw  # noqa: E402  isort: skip
+
+TIMER_S = 0.3
+PLAIN, STRICT, ORDERED = range(3)
+NTP_SECONDS = 2208988800  # from 1900 to 1970
+
+
+@pytest.fixture(scope="module")
+def bed():
+    folder = OUT / "e2e" / "gtpu-options"
+    folder.mkdir(parents=True, exist_ok=True)
+    bearers = [
+        configs.bearer(1, upf=LINK.upf_ipv4, shard=1),
+        configs.bearer(2, upf=LINK.upf_ipv4, shard=2, require_psc=True),
+        configs.bearer(3, upf=LINK.upf_ipv6, shard=3, n3_reorder={"window": 32, "timer_ms": int(TIMER_S * 1000)}),
+    ]
+    with GtpuBed(folder, "gtpuo", bearers, port={"checksum": "software"}) as made:
+        wait_until("both MAC addresses", lambda: all(p["mac"] for p in made.gnb.control.call("peer.list")["peers"]), 5)
+        yield made
+        last = made.gnb.finish()
+        assert last["totals"]["balanced"] and last["totals"]["held"] == 0
+
+
+def in_air(bed: GtpuBed, seconds: float = 0.3) -> list[bytes]:
+    return [f for f in bed.air.frames(seconds) if f[12:14] == b"\x88\xb5"]
+
+
+def test_a_g_pdu_without_a_container_goes_to_the_bearers_flow_or_is_dropped(bed):
+    for number in (PLAIN, STRICT):
+        bed.n3.send(bed.to_gnb(GTP_U_Header(teid=bed.ids[number], gtp_type=255) / Raw(INNER)))
+    found = in_air(bed)
+    assert len(found) == 1 and found[0].endswith(bytes([9]) + INNER), "QFI 9, the bearer's own, in the SDAP header"
+    assert bed.drops("psc_missing") == 1
+    down = bed.bearer(STRICT)["downlink"]
+    assert (down["received"], down["transmitted"], down["dropped"]) == (1, 0, 1)
+    bed.n3.send(bed.to_gnb(bed.gpdu(bed.ids[STRICT])))
+    assert len(in_air(bed)) == 1
+
+
+def numbered(bed: GtpuBed, sn: int) -> bytes:
+    inner = bytes(IP(src="10.200.0.1", dst="10.45.0.4") / UDP(sport=1, dport=2) / struct.pack("!H", sn))
+    head = GTP_U_Header(teid=bed.ids[ORDERED], gtp_type=255, S=1, seq=sn)
+    return bytes(bed.to_gnb(head / GTPPDUSessionContainer(type=0, QFI=9) / Raw(inner), v6=True))
+
+
+def numbers(frames: list[bytes]) -> list[int]:
+    return [struct.unpack("!H", frame[-2:])[0] for frame in frames]
+
+
+def test_numbered_g_pdus_leave_in_order_and_what_waits_is_held(bed):
+    source, order = random.Random(1), []
+    for block in range(65400, 65400 + 400, 8):  # over the wrap
+        part = [(block + i) % 65536 for i in range(8)]
+        source.shuffle(part)
+        order += part
+    order.remove(65400)
+    bed.n3.send(numbered(bed, 65400), *[numbered(bed, sn) for sn in order])
+    assert numbers(in_air(bed, 0.6)) == [(65400 + i) % 65536 for i in range(400)]
+    last = (65400 + 400) % 65536
+    bed.n3.send(numbered(bed, last + 1), numbered(bed, last + 2), numbered(bed, last - 1))
+    wait_until("the two to be held", lambda: bed.bearer(ORDERED)["downlink"]["held"] == 2, 0.25)
+    stats = bed.stats()
+    assert stats["totals"]["held"] == 2 and all(w["balanced"] for w in stats["workers"])
+    assert bed.drops("n3_sn_old") == 1, "delivered already"
+    begin = time.monotonic()
+    found = bed.air.expect("what the timer lets go", lambda f: f[12:14] == b"\x88\xb5", 2)
+    assert numbers([found]) == [last + 1] and time.monotonic() - begin < TIMER_S + 0.1
+    assert numbers(in_air(bed)) == [last + 2]
+    down = bed.bearer(ORDERED)["downlink"]
+    assert (down["received"], down["transmitted"], down["held"], down["dropped"]) == (403, 402, 0, 1)
+    assert bed.stats()["workers"][0]["reorder_given_up"] == 1
+
+
+def test_a_released_bearer_gives_out_what_it_held(bed):
+    added = bed.gnb.control.call(
+        "bearer.add", upf=LINK.upf_ipv6, ul_teid=0x3003, n3_reorder={"window": 8, "timer_ms": 1000}
+    )["first"]["id"]
+    before = bed.ids[ORDERED]
+    bed.ids[ORDERED] = added
+    frames = [numbered(bed, sn) for sn in (1, 3, 5)]
+    bed.ids[ORDERED] = before
+    bed.n3.send(*frames)
+    assert numbers(in_air(bed)) == [1]
+    bed.gnb.control.call("bearer.release", id=added)
+    assert numbers(in_air(bed)) == [3, 5]
+    assert bed.stats()["totals"]["held"] == 0
+
+
+def container(frame: bytes):
+    """The UL PDU Session Container of a G-PDU, as pycrate reads it: extension header 0x85 begins at octet 12."""
+    message = message_in(frame)
+    assert message[11] == 0x85
+    info = PDUSessInfo()
+    octets = message[13 : 12 + 4 * message[12] - 1]
+    info.from_bytes(octets)
+    return info["Info"].get_alt()
+
+
+@pytest.mark.parametrize("number", [PLAIN, ORDERED], ids=["ipv4", "ipv6"])
+def test_a_time_stamp_comes_back_in_the_next_uplink_packet_of_its_flow(bed, number):
+    bed.n3.frames(0.1)
+    sent = 0x0102030405060708
+    stamped = GTPPDUSessionContainer(type=0, QMP=1, QFI=9, dlSendTime=sent)
+    before = time.time()
+    bed.n3.send(
+        bed.to_gnb(GTP_U_Header(teid=bed.ids[number], gtp_type=255) / stamped / Raw(INNER), v6=number == ORDERED)
+    )
+    assert len(in_air(bed)) == 1
+    bed.air.send(*[bed.uplink(number, sn=sn, qfi=qfi) for sn, qfi in ((0, 8), (1, 9), (2, 9))])
+    frames = [f for f in bed.n3.frames(0.5) if message_of(f, 255)]
+    after = time.time()
+    assert [container(f)["QFI"].get_val() for f in frames] == [8, 9, 9]
+    assert [container(f)["QMP"].get_val() for f in frames] == [0, 1, 0]
+    answer = container(frames[1])
+    assert answer["DLSndTSRep"].get_val() == sent
+    received, uplink = (answer[name].get_val() / 2**32 - NTP_SECONDS for name in ("DLRcvTS", "ULSndTS"))
+    assert before - 0.01 <= received <= uplink <= after + 0.01
+    # scapy agrees about the container, and about the lengths around it: the inner packet is whole
+    read = GTP_U_Header(message_in(frames[1]))[GTPPDUSessionContainer]
+    assert (read.QMP, read.dlSendTimeRpt, read.QFI) == (1, sent, 9)
+    assert message_in(frames[1]).endswith(INNER)
+    assert bed.stats()["workers"][0]["qos_monitored"] >= 1
+
+
+@pytest.mark.parametrize("v6", [False, True], ids=["ipv4", "ipv6"])
+def test_wrong_checksums_are_dropped_by_reason(bed, v6):
+    good = bytearray(bytes(bed.to_gnb(bed.gpdu(bed.ids[PLAIN]), v6=v6)))
+    before = {reason: bed.drops(reason) for reason in ("ipv4_bad_checksum", "udp_bad_checksum")}
+    wrong_udp = bytearray(good)
+    wrong_udp[-1] ^= 1
+    frames = [bytes(good), bytes(wrong_udp)]
+    if not v6:
+        wrong_ip = bytearray(good)
+        wrong_ip[14 + 8] ^= 1  # TTL
+        without = bytearray(good)
+        without[14 + 20 + 6 : 14 + 20 + 8] = b"\0\0"
+        frames += [bytes(wrong_ip), bytes(without)]
+    bed.n3.send(*frames)
+    assert len(in_air(bed)) == (1 if v6 else 2), "the good one, and over IPv4 the one without a UDP checksum"
+    assert bed.drops("udp_bad_checksum") == before["udp_bad_checksum"] + 1
+    assert bed.drops("ipv4_bad_checksum") == before["ipv4_bad_checksum"] + (0 if v6 else 1)
+
+
+def test_a_device_that_cannot_verify_refuses_offload(bed):
+    tree = configs.one_worker("gtpuoff", [])
+    tree["ports"]["n3"] = {"device": "net_null0", "checksum": "offload"}
+    tree["ports"]["air"] = {"device": "net_null1"}
+    path = configs.write(bed.folder, "offload", tree)
+    done = run([splitplane(), "run", path, "--duration", "1"], check=False)
+    assert done.returncode == 1
+    assert "port n3: checksum: device 'net_null0' verifies none; allowed: software, off" in done.stderr
