@@ -4,18 +4,46 @@
 
 namespace splitplane::app {
 
-BearerStore::BearerStore(unsigned instance, std::vector<ShardId> owned, std::uint32_t per_shard)
-    : instance_(instance), owned_(std::move(owned)), per_shard_(per_shard) {
+namespace {
+
+std::array<std::uint8_t, 17> address_key(const IpAddress& address) {
+  std::array<std::uint8_t, 17> key{};
+  std::copy(address.octets().begin(), address.octets().end(), key.begin());
+  key[16] = address.is_v6() ? 1 : 0;
+  return key;
+}
+
+}  // namespace
+
+BearerStore::BearerStore(unsigned instance, std::vector<ShardId> owned, std::uint32_t per_shard, bool by_ue_address)
+    : instance_(instance), owned_(std::move(owned)), per_shard_(per_shard), by_ue_address_(by_ue_address) {
   for (const ShardId shard : owned_) shards_[shard.value].owned = true;
   // Identity 0 marks a free line, so nobody gets it.
   if (instance_ == 0) shards_[0].next = 1;
 }
 
 BearerStore::UplinkKey BearerStore::uplink_key(const IpAddress& upf, Teid teid) {
-  UplinkKey key{{}, teid.value};
-  std::copy(upf.octets().begin(), upf.octets().end(), key.first.begin());
-  key.first[16] = upf.is_v6() ? 1 : 0;
-  return key;
+  return {address_key(upf), teid.value};
+}
+
+// An index that is free in this shard, and whose identity is nobody's foreign TEID.
+std::optional<std::uint32_t> BearerStore::take_index(ShardId id) {
+  Shard& shard = shards_[id.value];
+  const auto foreign = [&](std::uint32_t index) {
+    return by_foreign_teid_.contains(ran::make_teid(instance_, id, index));
+  };
+  while (shard.next < per_shard_) {
+    const std::uint32_t index = shard.next++;
+    if (!foreign(index)) return index;
+    shard.released.push_back(index);  // free again when that bearer goes
+  }
+  for (std::size_t left = shard.released.size(); left != 0; --left) {
+    const std::uint32_t index = shard.released.front();
+    shard.released.pop_front();
+    if (!foreign(index)) return index;
+    shard.released.push_back(index);
+  }
+  return std::nullopt;
 }
 
 Expected<BearerId> BearerStore::choose(std::optional<unsigned> wanted) {
@@ -27,16 +55,8 @@ Expected<BearerId> BearerStore::choose(std::optional<unsigned> wanted) {
   }
   for (std::size_t tried = 0; tried < owned_.size(); ++tried) {
     const ShardId id = wanted ? ShardId{static_cast<std::uint8_t>(*wanted)} : owned_[turn_++ % owned_.size()];
-    Shard& shard = shards_[id.value];
-    if (!has_room(shard)) continue;
-    std::uint32_t index = 0;
-    if (shard.next < per_shard_) {
-      index = shard.next++;
-    } else {
-      index = shard.released.front();
-      shard.released.pop_front();
-    }
-    return BearerId{ran::make_teid(instance_, id, index)};
+    if (!has_room(shards_[id.value])) continue;
+    if (const auto index = take_index(id)) return BearerId{ran::make_teid(instance_, id, *index)};
   }
   return fail("no room for another bearer: {} are served (max_bearers)", bearers_.size());
 }
@@ -50,6 +70,9 @@ Expected<void> BearerStore::claim(BearerId id) {
                 teid, instance_, per_shard_);
   }
   if (bearers_.contains(teid)) return fail("identity {:#010x} is taken", teid);
+  if (const auto foreign = by_foreign_teid_.find(teid); foreign != by_foreign_teid_.end()) {
+    return fail("identity {:#010x} is the dl_teid of bearer {:#010x}", teid, foreign->second);
+  }
   if (index < shard.next) {
     std::erase(shard.released, index);
     return {};
@@ -65,6 +88,8 @@ Expected<ran::BearerConfig> BearerStore::add(ran::BearerConfig config, std::opti
     return fail("uplink TEID {:#010x} at {} is in use by bearer {:#010x}", config.uplink_teid.value,
                 config.upf.to_string(), twin->id.value);
   }
+  if (config.dl_teid && config.id.value == config.dl_teid->value) config.dl_teid.reset();  // ours after all
+  if (const auto error = key_in_use(config)) return tl::unexpected(*error);
   if (config.id.value != 0) {
     if (auto claimed = claim(config.id); !claimed) return tl::unexpected(claimed.error());
   } else {
@@ -73,8 +98,36 @@ Expected<ran::BearerConfig> BearerStore::add(ran::BearerConfig config, std::opti
     config.id = *chosen;
   }
   by_uplink_[uplink_key(config.upf, config.uplink_teid)] = config.id.value;
+  if (config.dl_teid) by_foreign_teid_[config.dl_teid->value] = config.id.value;
+  if (by_ue_address_) {
+    for (const auto& address : {config.ue_ipv4, config.ue_ipv6}) {
+      if (address) by_ue_[address_key(*address)] = config.id.value;
+    }
+  }
   bearers_[config.id.value] = config;
   return config;
+}
+
+std::optional<Error> BearerStore::key_in_use(const ran::BearerConfig& config) const {
+  const auto sentence = [](const std::string& key, std::uint32_t holder) {
+    return Error{fmt::format("{} is in use by bearer {:#010x}", key, holder)};
+  };
+  if (config.dl_teid) {
+    const std::uint32_t teid = config.dl_teid->value;
+    const std::string key = fmt::format("dl_teid: {:#010x}", teid);
+    if (bearers_.contains(teid)) return sentence(key, teid);
+    if (const auto at = by_foreign_teid_.find(teid); at != by_foreign_teid_.end()) return sentence(key, at->second);
+  }
+  if (!by_ue_address_) return std::nullopt;
+  if (!config.ue_ipv4 && !config.ue_ipv6) {
+    return Error{"has no UE address, which lookup ue_address needs; allowed: ue_ipv4, ue_ipv6 or both"};
+  }
+  for (const auto& address : {config.ue_ipv4, config.ue_ipv6}) {
+    if (!address) continue;
+    const auto at = by_ue_.find(address_key(*address));
+    if (at != by_ue_.end()) return sentence(fmt::format("UE address {}", address->to_string()), at->second);
+  }
+  return std::nullopt;
 }
 
 const ran::BearerConfig* BearerStore::find_uplink(const IpAddress& upf, Teid uplink_teid) const {
@@ -85,6 +138,11 @@ const ran::BearerConfig* BearerStore::find_uplink(const IpAddress& upf, Teid upl
 const ran::BearerConfig* BearerStore::find(BearerId id) const {
   const auto found = bearers_.find(id.value);
   return found == bearers_.end() ? nullptr : &found->second;
+}
+
+const ran::BearerConfig* BearerStore::find_downlink(Teid teid) const {
+  const auto foreign = by_foreign_teid_.find(teid.value);
+  return find(BearerId{foreign == by_foreign_teid_.end() ? teid.value : foreign->second});
 }
 
 void BearerStore::replace(const ran::BearerConfig& config) {
@@ -98,6 +156,13 @@ void BearerStore::remove(BearerId id) {
   const auto found = bearers_.find(id.value);
   if (found == bearers_.end()) return;
   by_uplink_.erase(uplink_key(found->second.upf, found->second.uplink_teid));
+  const ran::BearerConfig& config = found->second;
+  if (config.dl_teid) by_foreign_teid_.erase(config.dl_teid->value);
+  if (by_ue_address_) {
+    for (const auto& address : {config.ue_ipv4, config.ue_ipv6}) {
+      if (address) by_ue_.erase(address_key(*address));
+    }
+  }
   shards_[ran::shard_of(id.value).value].released.push_back(ran::index_of(id.value));
   bearers_.erase(found);
 }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -17,15 +18,19 @@ namespace splitplane::app {
 
 class BearerStore {
  public:
-  // `owned`: the shards that some worker of this instance serves. `per_shard`: bearers that fit each.
-  BearerStore(unsigned instance, std::vector<ShardId> owned, std::uint32_t per_shard);
+  // `owned`: the shards that some worker of this instance serves. `per_shard`: bearers that fit each. `by_ue_address`:
+  // packets find their bearer by the UE's address, so it must have one, and alone.
+  BearerStore(unsigned instance, std::vector<ShardId> owned, std::uint32_t per_shard, bool by_ue_address = false);
 
-  // Enters a bearer. Identity 0: the next one, shard after shard (or in `shard`). Error: full, or an identity that is
-  // taken or not ours.
+  // Enters a bearer. Identity 0: the next one, shard after shard (or in `shard`). Error: full, an identity that is
+  // taken or not ours, or a key by which packets already find another bearer: a TEID of somebody else's choosing that
+  // is a bearer's identity or dl_teid (an identity that is in use as a dl_teid is not given out), or a UE address.
   Expected<ran::BearerConfig> add(ran::BearerConfig config, std::optional<unsigned> shard);
   // The bearer with the same UPF and uplink TEID, if there is one.
   [[nodiscard]] const ran::BearerConfig* find_uplink(const IpAddress& upf, Teid uplink_teid) const;
   [[nodiscard]] const ran::BearerConfig* find(BearerId id) const;
+  // The bearer that packets with this TEID are for: its identity, or its dl_teid.
+  [[nodiscard]] const ran::BearerConfig* find_downlink(Teid teid) const;
   // Replaces a bearer that exists.
   void replace(const ran::BearerConfig& config);
   void remove(BearerId id);
@@ -42,6 +47,8 @@ class BearerStore {
   using UplinkKey = std::pair<std::array<std::uint8_t, 17>, std::uint32_t>;
   static UplinkKey uplink_key(const IpAddress& upf, Teid teid);
   [[nodiscard]] bool has_room(const Shard& shard) const { return shard.next < per_shard_ || !shard.released.empty(); }
+  [[nodiscard]] std::optional<Error> key_in_use(const ran::BearerConfig& config) const;
+  std::optional<std::uint32_t> take_index(ShardId id);
   Expected<BearerId> choose(std::optional<unsigned> shard);
   Expected<void> claim(BearerId id);
 
@@ -52,6 +59,9 @@ class BearerStore {
   std::array<Shard, ran::kShards> shards_;
   std::map<std::uint32_t, ran::BearerConfig> bearers_;
   std::map<UplinkKey, std::uint32_t> by_uplink_;
+  std::unordered_map<std::uint32_t, std::uint32_t> by_foreign_teid_;
+  bool by_ue_address_;
+  std::map<std::array<std::uint8_t, 17>, std::uint32_t> by_ue_;  // empty unless by_ue_address_
 };
 
 }  // namespace splitplane::app

@@ -110,6 +110,9 @@ struct Config {
   std::string log_level = "info";
   unsigned instance = 1;            // upper bits of our TEIDs, 0..63
   std::size_t max_bearers = 65536;  // 256 shards share them evenly; at most 256 * 2^18
+  enum class Lookup { kTeid, kUeAddress };
+  Lookup lookup = Lookup::kTeid;  // what of a downlink packet names its bearer
+  std::size_t foreign_teids = 0;  // room for bearers with a dl_teid that somebody else chose
   MemoryConfig memory;
   std::vector<PortConfig> ports;
   std::vector<N3Config> n3;

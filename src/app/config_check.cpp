@@ -6,6 +6,7 @@
 
 #include "app/cli_suggest.h"
 #include "app/config_check_device.h"
+#include "ran/key_table.h"
 #include "ran/bearer_table.h"
 
 namespace splitplane::app {
@@ -125,6 +126,20 @@ std::optional<Finding> check_tun(const Config& config) {
 
 }  // namespace
 
+// Tables of keys that are not ours, in every worker that looks for bearers.
+std::size_t key_table_bytes(const Config& config) {
+  using Short = ran::KeyTable<ran::Ipv4Key>;
+  using Long = ran::KeyTable<ran::Ipv6Key>;
+  const auto holders = std::count_if(config.workers.begin(), config.workers.end(), [](const WorkerConfig& worker) {
+    return worker.function == WorkerConfig::Function::kGnb || worker.function == WorkerConfig::Function::kDispatch;
+  });
+  std::size_t each = config.foreign_teids == 0 ? 0 : Short::bytes_needed(config.foreign_teids);
+  if (config.lookup == Config::Lookup::kUeAddress) {
+    each += Short::bytes_needed(config.max_bearers) + Long::bytes_needed(config.max_bearers);
+  }
+  return each * static_cast<std::size_t>(holders);
+}
+
 std::optional<Finding> check_ports(const Config& config) {
   std::set<std::string> devices;
   std::set<std::string> interfaces;
@@ -136,13 +151,13 @@ std::optional<Finding> check_ports(const Config& config) {
   if (auto finding = check_air(config, taken)) return finding;
   const auto& memory = config.memory;
   const std::size_t pools = config.ports.size() * memory.mbufs * (memory.mbuf_data_bytes + kMbufOverhead);
-  const std::size_t bearers = config.ue ? 0 : config.max_bearers * ran::kBytesPerBearer;
+  const std::size_t bearers = config.ue ? 0 : config.max_bearers * ran::kBytesPerBearer + key_table_bytes(config);
   if (pools + bearers > memory.megabytes << 20) {
     return Finding{
         "memory.megabytes",
         fmt::format(
             "is {}, but the buffers of {} port(s) take {} MB and the bearers {} MB; allowed: at least {}, or fewer "
-            "mbufs or max_bearers",
+            "mbufs, max_bearers or foreign_teids",
             memory.megabytes, config.ports.size(), pools >> 20, bearers >> 20, ((pools + bearers) >> 20) + 1)};
   }
   return std::nullopt;

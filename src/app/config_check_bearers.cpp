@@ -40,7 +40,7 @@ std::optional<Finding> overlap(std::vector<Range> ranges, const char* key, const
 
 std::optional<Finding> check_ranges(const Config& config) {
   std::map<std::string, std::vector<Range>> teids;  // by UPF
-  std::vector<Range> ipv4, ipv6;
+  std::vector<Range> ipv4, ipv6, foreign;
   for (std::size_t i = 0; i < config.bearers.size(); ++i) {
     const auto& group = config.bearers[i];
     const ran::BearerConfig first = group.first;
@@ -50,6 +50,10 @@ std::optional<Finding> check_ranges(const Config& config) {
                      fmt::format("with count {} it runs past the last value; allowed: a lower one", group.count)};
     };
     if (last.uplink_teid < first.uplink_teid) return wraps("ul_teid");
+    if (first.dl_teid) {
+      if (*last.dl_teid < *first.dl_teid) return wraps("dl_teid");
+      foreign.push_back({big_endian(first.dl_teid->value), big_endian(last.dl_teid->value), i});
+    }
     teids[first.upf.to_string()].push_back(
         {big_endian(first.uplink_teid.value), big_endian(last.uplink_teid.value), i});
     for (const auto& [key, from, to, into] :
@@ -62,6 +66,7 @@ std::optional<Finding> check_ranges(const Config& config) {
   for (auto& [upf, ranges] : teids) {
     if (auto finding = overlap(std::move(ranges), "ul_teid", "holds a TEID of the same UPF")) return finding;
   }
+  if (auto finding = overlap(std::move(foreign), "dl_teid", "holds a downlink TEID")) return finding;
   if (auto finding = overlap(std::move(ipv4), "ue_ipv4", "holds a UE address")) return finding;
   return overlap(std::move(ipv6), "ue_ipv6", "holds a UE address");
 }
@@ -96,9 +101,30 @@ std::optional<Finding> check_group(const Config& config, std::size_t i,
   return std::nullopt;
 }
 
+std::optional<Finding> check_keys(const Config& config) {
+  std::size_t foreign = 0;
+  for (std::size_t i = 0; i < config.bearers.size(); ++i) {
+    const auto& group = config.bearers[i];
+    if (group.first.dl_teid) foreign += group.count;
+    if (foreign > config.foreign_teids) {
+      return Finding{fmt::format("bearers[{}].dl_teid", i),
+                     fmt::format("makes {} TEIDs of somebody else's choosing, and foreign_teids is {}; allowed: at most "
+                                 "that many",
+                                 foreign, config.foreign_teids)};
+    }
+    if (config.lookup == Config::Lookup::kUeAddress && !group.first.ue_ipv4 && !group.first.ue_ipv6) {
+      return Finding{"lookup", fmt::format("is ue_address, but bearers[{}] has no UE address; allowed: teid, or ue_ipv4, "
+                                           "ue_ipv6 or both there",
+                                           i)};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Finding> check_bearers(const Config& config) {
+  if (auto finding = check_keys(config)) return finding;
   std::size_t shards = 0;
   for (const auto& worker : config.workers) {
     if (worker.function == Function::kGnb) shards += worker.shard_last - worker.shard_first + 1;

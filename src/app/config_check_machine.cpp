@@ -3,6 +3,7 @@
 #include <linux/capability.h>
 #include <net/if.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,6 +109,30 @@ std::optional<std::string> missing_thing(const Device& device) {
   return std::nullopt;
 }
 
+// 0 if it cannot be read.
+unsigned interface_mtu(const std::string& name) {
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return 0;
+  struct ifreq request{};
+  name.copy(request.ifr_name, IFNAMSIZ - 1);
+  const int status = ::ioctl(socket, SIOCGIFMTU, &request);
+  ::close(socket);
+  return status == 0 ? static_cast<unsigned>(request.ifr_mtu) : 0;
+}
+
+// The kernel drops what is longer than its interface's MTU, and the driver counts it as sent.
+std::optional<Finding> interface_too_small(const PortConfig& port, const Device& device) {
+  const bool kernel = device.driver == Driver::kAfPacket || device.driver == Driver::kAfXdp;
+  const auto interface = device.arg("iface");
+  if (!kernel || !interface) return std::nullopt;
+  const unsigned mtu = interface_mtu(*interface);
+  if (mtu == 0 || mtu >= port.mtu) return std::nullopt;
+  return Finding{fmt::format("ports.{}.mtu", port.name),
+                 fmt::format("is {}, but interface {} has {}; allowed: at most that, or a larger one there (ip link set "
+                             "{} mtu {})",
+                             port.mtu, *interface, mtu, *interface, port.mtu)};
+}
+
 std::optional<Finding> check_devices(const Config& config) {
   for (const auto& port : config.ports) {
     const auto device = parse_device(port.device);
@@ -115,6 +140,7 @@ std::optional<Finding> check_devices(const Config& config) {
     if (!device) return Finding{key, device.error().message};
     if (const auto missing = missing_thing(*device)) return Finding{key, *missing};
     if (const auto missing = missing_capability(*device)) return Finding{key, *missing + "; allowed: run as root"};
+    if (auto finding = interface_too_small(port, *device)) return finding;
   }
   if (config.ue && (!has_capability(CAP_NET_ADMIN) || ::access("/dev/net/tun", R_OK | W_OK) != 0)) {
     return Finding{"ue.tun", "a TUN device needs CAP_NET_ADMIN and /dev/net/tun; allowed: run as root"};

@@ -21,9 +21,10 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxControlPath = 107;  // sockaddr_un::sun_path less its NUL
-constexpr std::array<std::string_view, 12> kTopKeys{"file_prefix", "control", "log_level", "instance",
-                                                    "max_bearers", "memory",  "ports",     "n3",
-                                                    "air",         "workers", "bearers",   "ue"};
+constexpr std::array<std::string_view, 14> kTopKeys{"file_prefix", "control",       "log_level", "instance", "max_bearers",
+                                                    "lookup",      "foreign_teids", "memory",    "ports",    "n3",
+                                                    "air",         "workers",       "bearers",   "ue"};
+constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};
 constexpr std::array<std::string_view, 4> kLogLevels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 3> kHugepages{"auto", "require", "never"};
 constexpr std::array<std::string_view, 4> kMemoryKeys{"hugepages", "megabytes", "mbufs", "mbuf_data_bytes"};
@@ -160,6 +161,8 @@ void read_document(const YAML::Node& document, Config& config) {
                 fmt::format("a multiple of {}", ran::kShards));
     }
   }
+  if (const auto v = map.find("lookup")) config.lookup = static_cast<Config::Lookup>(v->one_of(kLookups));
+  map.read("foreign_teids", config.foreign_teids, 0, std::uint64_t{ran::kShards} << ran::kIndexBits);
   if (const auto v = map.find("memory")) config.memory = read_memory(*v);
   config.ports = read_ports(map.required("ports"));
   if (const auto v = map.find("ue")) {
@@ -249,6 +252,7 @@ ran::BearerConfig bearer_at(const BearerGroupConfig& group, std::size_t i) {
   bearer.uplink_teid.value += static_cast<std::uint32_t>(i);
   if (bearer.ue_ipv4) bearer.ue_ipv4 = bearer.ue_ipv4->plus(i);
   if (bearer.ue_ipv6) bearer.ue_ipv6 = bearer.ue_ipv6->plus(i);
+  if (bearer.dl_teid) bearer.dl_teid->value += static_cast<std::uint32_t>(i);
   return bearer;
 }
 

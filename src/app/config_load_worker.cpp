@@ -18,9 +18,9 @@ constexpr std::array<std::string_view, 4> kCopiesKeys{"core", "function", "from"
 constexpr std::array<std::string_view, 4> kFunctions{"gnb", "l2fwd", "dispatch", "copies"};  // as in WorkerConfig
 constexpr std::array<std::string_view, 2> kPolicies{"busy", "yield"};
 constexpr std::array<std::string_view, 3> kPolicyKeys{"kind", "empty_rounds", "sleep_us"};
-constexpr std::array<std::string_view, 13> kBearerKeys{"count",   "upf",         "ul_teid",   "qfi",     "rlc",
-                                                       "pdcp_sn", "sdap",        "poll_pdu",  "ue_ipv4", "ue_ipv6",
-                                                       "shard",   "require_psc", "n3_reorder"};
+constexpr std::array<std::string_view, 14> kBearerKeys{
+    "count", "upf",      "ul_teid", "dl_teid", "qfi",   "rlc",         "pdcp_sn",
+    "sdap",  "poll_pdu", "ue_ipv4", "ue_ipv6", "shard", "require_psc", "n3_reorder"};
 constexpr std::array<std::string_view, 2> kReorderKeys{"window", "timer_ms"};
 constexpr std::array<std::string_view, 5> kRlcNames{"am18", "am12", "um12", "um6", "tm"};
 constexpr std::array<std::string_view, 2> kSdapKeys{"dl", "ul"};
@@ -130,6 +130,7 @@ BearerGroupConfig read_group(const YamlValue& value) {
     reorder.read("window", bearer.n3_reorder->window, 2, ran::kMaxReorderWindow);
     reorder.read("timer_ms", bearer.n3_reorder->timer_ms, 1, ran::kMaxReorderTimerMs);
   }
+  if (const auto v = map.find("dl_teid")) bearer.dl_teid = Teid{static_cast<std::uint32_t>(v->integer(1, 0xffffffff))};
   if (const auto v = map.find("ue_ipv4")) bearer.ue_ipv4 = v->ipv4();
   if (const auto v = map.find("ue_ipv6")) bearer.ue_ipv6 = v->ipv6();
   if (const auto v = map.find("shard")) group.shard = static_cast<unsigned>(v->integer(0, ran::kShards - 1));

@@ -10,7 +10,8 @@ tl::unexpected<Error> no_bearers() {
 
 }  // namespace
 
-Expected<ran::BearerConfig> ControlBackend::add_bearer(const ran::BearerConfig&, std::optional<unsigned>) {
+Expected<std::vector<ran::BearerConfig>> ControlBackend::add_bearers(std::span<const ran::BearerConfig>,
+                                                                     std::optional<unsigned>) {
   return no_bearers();
 }
 Expected<ran::BearerConfig> ControlBackend::modify_bearer(BearerId, const BearerPatch&) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/expected.h"
@@ -40,9 +41,12 @@ class ControlBackend {
  public:
   virtual ~ControlBackend() = default;
 
-  // Adds a bearer and returns it with its identity. config.id 0: the gNB chooses one (in `shard` if given). Idempotent:
-  // the same (upf, uplink_teid) with the same configuration returns the bearer that is there already.
-  virtual Expected<ran::BearerConfig> add_bearer(const ran::BearerConfig& config, std::optional<unsigned> shard);
+  // Adds bearers, all or none, and returns them with their identities. config.id 0: the gNB chooses one (in `shard` if
+  // given). Idempotent: the same (upf, uplink_teid) with the same configuration returns the bearer that is there
+  // already. At most kBearersPerBatch at a time, so that no round of a worker grows long.
+  static constexpr std::size_t kBearersPerBatch = 64;
+  virtual Expected<std::vector<ran::BearerConfig>> add_bearers(std::span<const ran::BearerConfig> wanted,
+                                                               std::optional<unsigned> shard);
   virtual Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch);
   // True if it existed, false if there was none (releasing twice is no error).
   virtual Expected<bool> release_bearer(BearerId id);

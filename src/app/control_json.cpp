@@ -29,6 +29,7 @@ Json to_json(const ran::BearerConfig& bearer) {
   if (bearer.n3_reorder) {
     json["n3_reorder"] = {{"window", bearer.n3_reorder->window}, {"timer_ms", bearer.n3_reorder->timer_ms}};
   }
+  if (bearer.dl_teid) json["dl_teid"] = bearer.dl_teid->value;
   if (bearer.ue_ipv4) json["ue_ipv4"] = bearer.ue_ipv4->to_string();
   if (bearer.ue_ipv6) json["ue_ipv6"] = bearer.ue_ipv6->to_string();
   return json;
@@ -155,6 +156,7 @@ ran::BearerConfig read_bearer(Params& params) {
       bearer.n3_reorder->timer_ms = static_cast<std::uint16_t>(*v);
     if (const auto fault = reorder->fault()) params.refuse("n3_reorder", *fault);
   }
+  if (const auto v = params.integer("dl_teid", 1, 0xffffffff)) bearer.dl_teid = Teid{static_cast<std::uint32_t>(*v)};
   if (const auto v = params.address("ue_ipv4")) bearer.ue_ipv4 = *v;
   if (const auto v = params.address("ue_ipv6")) bearer.ue_ipv6 = *v;
   return bearer;

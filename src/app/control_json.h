@@ -39,8 +39,8 @@ class Params {
   std::optional<std::string> fault_;
 };
 
-// The members of a bearer: upf, ul_teid, qfi, rlc, pdcp_sn, sdap, poll_pdu, require_psc, n3_reorder, ue_ipv4, ue_ipv6
-// and id.
+// The members of a bearer: upf, ul_teid, qfi, rlc, pdcp_sn, sdap, poll_pdu, require_psc, n3_reorder, dl_teid, ue_ipv4,
+// ue_ipv6 and id.
 [[nodiscard]] ran::BearerConfig read_bearer(Params& params);
 [[nodiscard]] BearerPatch read_patch(Params& params);
 

@@ -21,16 +21,23 @@ Expected<Json> add(Params& params, ControlBackend& backend) {
   if (const auto fault = params.fault()) return fail("{}", *fault);
   if (const auto wrong = ran::refuse(group.first)) return fail("{}", *wrong);
   if (group.first.id.value != 0 && group.count != 1) return fail("id: allowed with count 1 only");
+  if (group.first.id.value != 0 && group.shard && *group.shard != ran::shard_of(group.first.id.value).value)
+    return fail("shard: the id says shard {}; allowed: that one, or none", ran::shard_of(group.first.id.value).value);
   if (bearer_at(group, group.count - 1).uplink_teid < group.first.uplink_teid)
     return fail("ul_teid: with this count it runs past 0xffffffff");
   Json first, last;
-  for (std::size_t i = 0; i < group.count; ++i) {
-    const auto added = backend.add_bearer(bearer_at(group, i), group.shard);
+  std::vector<ran::BearerConfig> batch;
+  for (std::size_t done = 0; done < group.count; done += batch.size()) {
+    batch.clear();
+    while (batch.size() < ControlBackend::kBearersPerBatch && done + batch.size() < group.count) {
+      batch.push_back(bearer_at(group, done + batch.size()));
+    }
+    const auto added = backend.add_bearers(batch, group.shard);
     if (!added)
-      return i == 0 ? fail("{}", added.error().message)
-                    : fail("after {} of {}: {}", i, group.count, added.error().message);
-    if (i == 0) first = to_json(*added);
-    if (i + 1 == group.count) last = to_json(*added);
+      return done == 0 ? fail("{}", added.error().message)
+                       : fail("after {} of {}: {}", done, group.count, added.error().message);
+    if (done == 0) first = to_json(added->front());
+    last = to_json(added->back());
   }
   return Json{{"count", group.count}, {"first", first}, {"last", last}};
 }

@@ -12,13 +12,16 @@ class MemoryBackend : public ControlBackend {
  public:
   explicit MemoryBackend(std::size_t capacity = 100000) : capacity_(capacity) {}
 
-  Expected<ran::BearerConfig> add_bearer(const ran::BearerConfig& config, std::optional<unsigned> shard) override {
-    if (bearers_.size() >= capacity_) return fail("no room; allowed: {} bearers", capacity_);
-    ran::BearerConfig bearer = config;
-    if (bearer.id.value == 0)
-      bearer.id.value = ran::make_teid(1, ShardId{static_cast<std::uint8_t>(shard.value_or(0))}, ++last_);
-    bearers_[bearer.id.value].config = bearer;
-    return bearer;
+  Expected<std::vector<ran::BearerConfig>> add_bearers(std::span<const ran::BearerConfig> wanted,
+                                                       std::optional<unsigned> shard) override {
+    if (bearers_.size() + wanted.size() > capacity_) return fail("no room; allowed: {} bearers", capacity_);
+    std::vector<ran::BearerConfig> added(wanted.begin(), wanted.end());
+    for (ran::BearerConfig& bearer : added) {
+      if (bearer.id.value == 0)
+        bearer.id.value = ran::make_teid(1, ShardId{static_cast<std::uint8_t>(shard.value_or(0))}, ++last_);
+      bearers_[bearer.id.value].config = bearer;
+    }
+    return added;
   }
   Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch) override {
     const auto at = bearers_.find(id.value);

@@ -14,7 +14,7 @@ struct CtlOptions {
   std::string socket, config, prefix = "splitplane";
   bool json = false;
   std::size_t count = 1, limit = 100;
-  std::uint32_t after = 0, shard = 0, id = 0, ul_teid = 0;
+  std::uint32_t after = 0, shard = 0, id = 0, ul_teid = 0, dl_teid = 0;
   std::vector<std::uint32_t> ids;
   std::string upf, ue_ipv4, ue_ipv6, rlc = "am18";
   unsigned qfi = 9, pdcp_sn = 18, poll_pdu = 32;
@@ -66,6 +66,7 @@ Json add_params(const CtlOptions& o, const CLI::App& command) {
               {"poll_pdu", o.poll_pdu}};
   if (!o.ue_ipv4.empty()) params["ue_ipv4"] = o.ue_ipv4;
   if (!o.ue_ipv6.empty()) params["ue_ipv6"] = o.ue_ipv6;
+  if (command.count("--dl-teid") != 0) params["dl_teid"] = o.dl_teid;
   if (command.count("--id") != 0) params["id"] = o.id;
   if (o.require_psc) params["require_psc"] = true;
   if (command.count("--reorder-window") + command.count("--reorder-ms") != 0) {
@@ -152,6 +153,7 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
   add->add_option("--ue-ipv4", o->ue_ipv4, "IPv4 address of the UE (of the first)");
   add->add_option("--ue-ipv6", o->ue_ipv6, "IPv6 address of the UE (of the first)");
   add->add_option("--shard", o->shard, "Put them in this shard, 0 to 255")->check(CLI::Range(0, 255));
+  add->add_option("--dl-teid", o->dl_teid, "TEID that the UPF sends to, chosen by somebody else (of the first)");
   add->add_option("--id", o->id, "This identity instead of one that the gNB chooses");
   add->footer("Example:\n  splitplane ctl bearer add --upf 10.100.0.2 --ul-teid 0x2001 --count 4 --ue-ipv4 10.45.1.2");
   add->callback([o, add, &action] { action = [o, add](CliOutput& out) { return bearer_add(*o, out, *add); }; });

@@ -51,7 +51,7 @@ Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config) {
   std::unique_ptr<UserPlane> plane(new UserPlane(config, std::move(*eal)));
   const auto built = in_order([&] { return plane->open_ports(); }, [&] { return plane->make_workers(); },
                               [&] { return plane->make_bearer_memory(); }, [&] { return plane->connect_dispatchers(); },
-                              [&] { return plane->make_loops(); }, [&] { return plane->add_configured_bearers(); },
+                              [&] { return plane->make_key_tables(); }, [&] { return plane->make_loops(); }, [&] { return plane->add_configured_bearers(); },
                               [&] { return plane->launch(); });
   if (!built) return tl::unexpected(built.error());
   return plane;
@@ -132,6 +132,8 @@ Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
   wire::ethernet::write(gnb.air_header, air->peer_mac.octets, ports_.at(air->port)->mac().octets,
                         wire::ethernet::kTypeAirhdr);
   gnb.pool = pools_.at(worker.config.n3).get();
+  gnb.n3.mtu = ports_.at(worker.config.n3)->mtu();
+  gnb.air_frame_bytes = RTE_ETHER_HDR_LEN + ports_.at(air->port)->mtu();
 
   const auto take = [&](rte_ring*& place, const char* what, unsigned entries) -> Expected<void> {
     auto ring = make_ring(fmt::format("{}.{}", worker.config.name, what), entries);
@@ -167,7 +169,8 @@ Expected<void> UserPlane::make_bearer_memory() {
     }
   }
   bearers_per_shard_ = static_cast<std::uint32_t>((config_.max_bearers + ran::kShards - 1) / ran::kShards);
-  store_ = std::make_unique<BearerStore>(config_.instance, owned, bearers_per_shard_);
+  const bool by_ue_address = config_.lookup == Config::Lookup::kUeAddress;
+  store_ = std::make_unique<BearerStore>(config_.instance, owned, bearers_per_shard_, by_ue_address);
   if (owned.empty()) return {};
 
   const std::size_t lines = slabs.size() * bearers_per_shard_;

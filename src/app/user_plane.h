@@ -38,7 +38,8 @@ class UserPlane : public ControlBackend {
   // Stops the workers; counters stay readable and are exact from then on.
   void stop_workers();
 
-  Expected<ran::BearerConfig> add_bearer(const ran::BearerConfig& config, std::optional<unsigned> shard) override;
+  Expected<std::vector<ran::BearerConfig>> add_bearers(std::span<const ran::BearerConfig> wanted,
+                                                       std::optional<unsigned> shard) override;
   Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch) override;
   Expected<bool> release_bearer(BearerId id) override;
   Expected<BearerView> show_bearer(BearerId id) override;
@@ -58,6 +59,7 @@ class UserPlane : public ControlBackend {
   void connect_copies();
   Expected<void> make_bearer_memory();
   Expected<void> make_loops();
+  Expected<void> make_key_tables();
   Expected<void> add_configured_bearers();
   Expected<void> launch();
   Expected<rte_ring*> make_ring(const std::string& name, unsigned entries);
@@ -66,10 +68,20 @@ class UserPlane : public ControlBackend {
 
   // user_plane_bearers.cpp: bearers on their workers
   [[nodiscard]] WorkerRuntime* owner_of(std::uint32_t id);
+  [[nodiscard]] std::vector<WorkerRuntime*> key_holders(const WorkerRuntime& owner);
   Expected<PeerId> peer_on(WorkerRuntime& worker, const IpAddress& upf);
   void leave_peer(WorkerRuntime& worker, const IpAddress& upf);
-  // `modified`: the bearer is there already, and its numbers go on.
-  Expected<void> install(const ran::BearerConfig& config, bool modified);
+  // A bearer and the place of its UPF, on the way into its worker's lines.
+  struct Installation {
+    ran::BearerConfig config;
+    WorkerRuntime* worker = nullptr;
+    PeerId peer{};
+  };
+  Expected<Installation> prepare(const ran::BearerConfig& config);
+  // `modified`: the bearers are there already, and their numbers go on.
+  Expected<void> install(std::span<const Installation> all, bool modified);
+  void uninstall(std::span<const Installation> all);
+  bool take_out(WorkerRuntime& worker, const ran::BearerConfig& config, bool silence);
   Expected<std::vector<BearerView>> read_views(const std::vector<ran::BearerConfig>& bearers);
 
   // user_plane_neighbors.cpp
@@ -77,14 +89,19 @@ class UserPlane : public ControlBackend {
     N3Config config;
     datapath::OwnAddresses own;
     std::vector<WorkerRuntime*> workers;                       // gnb workers that send on this port
-    std::map<std::array<std::uint8_t, 17>, MacAddress> known;  // next hops that answered
+    struct Neighbor {
+      MacAddress mac;
+      std::chrono::steady_clock::time_point heard;  // last answer or question of its own
+    };
+    std::map<std::array<std::uint8_t, 17>, Neighbor> known;  // next hops that answered
     GtpuRuntime gtpu;
   };
   [[nodiscard]] N3Runtime* n3_of(const WorkerRuntime& worker);
   [[nodiscard]] static IpAddress next_hop(const N3Runtime& n3, const IpAddress& upf);
   [[nodiscard]] std::optional<MacAddress> mac_of(const N3Runtime& n3, const IpAddress& upf) const;
+  bool tell_workers(N3Runtime& n3, const IpAddress& hop, std::optional<MacAddress> mac, bool& wanted);
   void take_news(N3Runtime& n3, const datapath::NeighborNews& news);
-  void ask_for_unresolved(N3Runtime& n3);
+  void ask_for_neighbors(N3Runtime& n3);
   bool inject(N3Runtime& n3, std::span<const std::uint8_t> frame);  // false: no room, the frame is lost
   static constexpr unsigned kPuntsPerTurn = 64;
   void drain_punts(WorkerRuntime& worker, rte_ring* punts);
@@ -101,6 +118,15 @@ class UserPlane : public ControlBackend {
   void forget_released(Time now);
   [[nodiscard]] nlohmann::json peer_rows() const;
   [[nodiscard]] nlohmann::json gtpu_rows() const;
+
+  // user_plane_keys.cpp
+  struct KeyTableStats {
+    const char* name = "";
+    std::size_t entries = 0, slots = 0, displaced = 0;  // displaced: not in their home bucket
+    std::uint64_t refused = 0;                          // keys that found the table full
+  };
+  using KeyStats = std::array<KeyTableStats, 3>;
+  [[nodiscard]] static KeyStats key_stats(const datapath::ForeignKeys& keys);
 
   // user_plane_stats.cpp
   [[nodiscard]] nlohmann::json port_stats(const PortConfig& port);

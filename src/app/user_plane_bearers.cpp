@@ -12,6 +12,14 @@ tl::unexpected<Error> unknown(BearerId id) {
 tl::unexpected<Error> silent(const WorkerRuntime& worker) {
   return fail("worker {} does not answer; nothing was changed", worker.config.name);
 }
+tl::unexpected<Error> no_room_for_keys(WorkerRuntime& worker, const ran::BearerConfig& config) {
+  if (config.dl_teid && !worker.keys()->teids) {
+    return fail("dl_teid: this instance has no room for TEIDs of somebody else's choosing; allowed: with foreign_teids "
+                "in its configuration");
+  }
+  return fail("worker {}: its table of keys is full; allowed: fewer bearers, or a larger foreign_teids or max_bearers",
+              worker.config.name);
+}
 
 }  // namespace
 
@@ -52,58 +60,123 @@ void UserPlane::leave_peer(WorkerRuntime& worker, const IpAddress& upf) {
   }
 }
 
-Expected<void> UserPlane::install(const ran::BearerConfig& config, bool modified) {
+Expected<UserPlane::Installation> UserPlane::prepare(const ran::BearerConfig& config) {
   WorkerRuntime* worker = owner_of(config.id.value);
   if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
   const auto peer = peer_on(*worker, config.upf);
   if (!peer) return tl::unexpected(peer.error());
-  datapath::GnbContext& gnb = *worker->gnb;
-  const bool done = worker->execute([&] {
-    ran::BearerDownlink& downlink = *gnb.bearers.downlink_line(config.id.value);
-    ran::BearerUplink& uplink = *gnb.bearers.uplink_line(config.id.value);
-    ran::BearerDownlink new_downlink = ran::make_downlink(config);
-    ran::BearerUplink new_uplink = ran::make_uplink(config, *peer);
-    if (modified) {  // the numbers go on
-      ran::carry_over(downlink, new_downlink);
-      ran::carry_over(uplink, new_uplink);
-    } else {
-      gnb.bearers.losses(config.id.value) = {};
-    }
-    if (!modified && config.n3_reorder) gnb.reorder.open(config.id, *config.n3_reorder, rte_get_tsc_hz());
-    downlink = new_downlink;
-    uplink = new_uplink;
-    if (gnb.fixed_bearer.id == 0) gnb.fixed_bearer = new_downlink;
-  });
-  if (!done) return silent(*worker);
   ++worker->peers[peer->value].bearers;
+  return Installation{config, worker, *peer};
+}
+
+Expected<void> UserPlane::install(std::span<const Installation> all, bool modified) {
+  for (auto& worker : workers_) {
+    if (std::none_of(all.begin(), all.end(), [&](const Installation& i) { return i.worker == worker.get(); })) continue;
+    datapath::GnbContext& gnb = *worker->gnb;
+    const bool done = worker->execute([&] {
+      for (const Installation& one : all) {
+        if (one.worker != worker.get()) continue;
+        ran::BearerDownlink& downlink = *gnb.bearers.downlink_line(one.config.id.value);
+        ran::BearerUplink& uplink = *gnb.bearers.uplink_line(one.config.id.value);
+        ran::BearerDownlink new_downlink = ran::make_downlink(one.config);
+        ran::BearerUplink new_uplink = ran::make_uplink(one.config, one.peer);
+        if (modified) {  // the numbers go on
+          ran::carry_over(downlink, new_downlink);
+          ran::carry_over(uplink, new_uplink);
+        } else {
+          gnb.bearers.losses(one.config.id.value) = {};
+          if (one.config.n3_reorder) gnb.reorder.open(one.config.id, *one.config.n3_reorder, rte_get_tsc_hz());
+        }
+        downlink = new_downlink;
+        uplink = new_uplink;
+        if (gnb.fixed_bearer.id == 0) gnb.fixed_bearer = new_downlink;
+      }
+    });
+    if (!done) return silent(*worker);
+    if (modified) continue;  // the keys stay as they are
+    for (WorkerRuntime* holder : key_holders(*worker)) {
+      const Installation* refused = nullptr;
+      const bool listened = holder->execute([&] {
+        for (const Installation& one : all) {
+          if (one.worker == worker.get() && !datapath::enter(*holder->keys(), one.config)) refused = &one;
+        }
+      });
+      if (!listened) return silent(*holder);
+      if (refused != nullptr) return no_room_for_keys(*holder, refused->config);
+    }
+  }
   return {};
 }
 
-Expected<ran::BearerConfig> UserPlane::add_bearer(const ran::BearerConfig& config, std::optional<unsigned> shard) {
+// Bearers that were to be added, and are not: what was written on some worker before another fell silent goes again.
+void UserPlane::uninstall(std::span<const Installation> all) {
+  for (const Installation& one : all) {
+    (void)take_out(*one.worker, one.config, false);
+    leave_peer(*one.worker, one.config.upf);
+    store_->remove(one.config.id);
+  }
+}
+
+// Wipes a bearer's lines and keys; with `silence` its TEID can still be told from one that never was. False: a worker did
+// not listen.
+bool UserPlane::take_out(WorkerRuntime& worker, const ran::BearerConfig& config, bool silence) {
+  for (WorkerRuntime* holder : key_holders(worker)) {
+    const bool listened = holder->execute([&] {
+      datapath::leave(*holder->keys(), config);
+      if (holder != &worker) return;
+      *worker.gnb->bearers.downlink_line(config.id.value) =
+          silence ? ran::make_released(config.id.value) : ran::BearerDownlink{};
+      *worker.gnb->bearers.uplink_line(config.id.value) = {};
+      worker.gnb->monitor.forget(config.id);
+      if (config.n3_reorder) worker.gnb->reorder.close(config.id);
+    });
+    if (!listened) return false;
+  }
+  return true;
+}
+
+Expected<std::vector<ran::BearerConfig>> UserPlane::add_bearers(std::span<const ran::BearerConfig> wanted,
+                                                                std::optional<unsigned> shard) {
   const std::lock_guard guard(mutex_);
-  if (const auto* twin = store_->find_uplink(config.upf, config.uplink_teid)) {
-    ran::BearerConfig wanted = config;
-    if (wanted.id.value == 0) wanted.id = twin->id;
-    if (wanted == *twin) return *twin;
+  std::vector<ran::BearerConfig> result;
+  std::vector<Installation> fresh;
+  const auto refused = [&](const Error& error) {
+    uninstall(fresh);
+    return tl::unexpected(error);
+  };
+  for (const ran::BearerConfig& config : wanted) {
+    if (const auto* twin = store_->find_uplink(config.upf, config.uplink_teid)) {
+      ran::BearerConfig same = config;
+      if (same.id.value == 0) same.id = twin->id;
+      if (same == *twin) {
+        result.push_back(*twin);
+        continue;
+      }
+    }
+    auto entered = store_->add(config, shard);
+    if (!entered) return refused(entered.error());
+    auto prepared = prepare(*entered);
+    if (!prepared) {
+      store_->remove(entered->id);
+      return refused(prepared.error());
+    }
+    fresh.push_back(*prepared);
+    result.push_back(*entered);
   }
-  auto entered = store_->add(config, shard);
-  if (!entered) return entered;
-  if (auto installed = install(*entered, false); !installed) {
-    store_->remove(entered->id);
-    return tl::unexpected(installed.error());
-  }
-  return entered;
+  if (auto installed = install(fresh, false); !installed) return refused(installed.error());
+  return result;
 }
 
 Expected<void> UserPlane::add_configured_bearers() {
+  std::vector<ran::BearerConfig> batch;
   for (const auto& group : config_.bearers) {
-    ran::BearerConfig config = group.first;
-    for (std::size_t i = 0; i < group.count; ++i) {
-      config.uplink_teid = Teid{group.first.uplink_teid.value + static_cast<std::uint32_t>(i)};
-      if (group.first.ue_ipv4) config.ue_ipv4 = group.first.ue_ipv4->plus(i);
-      if (group.first.ue_ipv6) config.ue_ipv6 = group.first.ue_ipv6->plus(i);
-      if (auto added = add_bearer(config, group.shard); !added) {
-        return fail("bearers: number {} of a group of {}: {}", i + 1, group.count, added.error().message);
+    for (std::size_t done = 0; done < group.count; done += batch.size()) {
+      batch.clear();
+      while (batch.size() < kBearersPerBatch && done + batch.size() < group.count) {
+        batch.push_back(bearer_at(group, done + batch.size()));
+      }
+      if (auto added = add_bearers(batch, group.shard); !added) {
+        return fail("bearers: after {} of a group of {}: {}", done, group.count, added.error().message);
       }
     }
   }
@@ -125,8 +198,13 @@ Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPa
     return fail("uplink TEID {:#010x} at {} is in use by bearer {:#010x}", changed.uplink_teid.value,
                 changed.upf.to_string(), twin->id.value);
   }
-  if (auto installed = install(changed, true); !installed) return tl::unexpected(installed.error());
-  leave_peer(*owner_of(id.value), current->upf);
+  const auto prepared = prepare(changed);
+  if (!prepared) return tl::unexpected(prepared.error());
+  if (auto installed = install({&*prepared, 1}, true); !installed) {
+    leave_peer(*prepared->worker, changed.upf);
+    return tl::unexpected(installed.error());
+  }
+  leave_peer(*prepared->worker, current->upf);
   store_->replace(changed);
   if (const auto seen = bearer_gtpu_.find(id.value); seen != bearer_gtpu_.end()) seen->second.uplink_stopped = false;
   return changed;
@@ -136,19 +214,14 @@ Expected<bool> UserPlane::release_bearer(BearerId id) {
   const std::lock_guard guard(mutex_);
   if (store_->find(id) == nullptr) return false;
   WorkerRuntime* worker = owner_of(id.value);
-  datapath::GnbContext* gnb = worker->gnb.get();
-  const unsigned silence = n3_of(*worker)->config.released_teid_silence_s;
-  if (store_->find(id)->n3_reorder) {
+  const ran::BearerConfig config = *store_->find(id);
+  if (config.n3_reorder) {
     // What the bearer still holds goes out before it ends: between two commands the worker makes a whole round.
+    datapath::GnbContext* gnb = worker->gnb.get();
     if (!worker->execute([gnb, id] { gnb->reorder.close(id); })) return silent(*worker);
   }
-  const bool done = worker->execute([gnb, id, silence] {
-    *gnb->bearers.downlink_line(id.value) = silence == 0 ? ran::BearerDownlink{} : ran::make_released(id.value);
-    *gnb->bearers.uplink_line(id.value) = {};
-    gnb->monitor.forget(id);
-  });
-  if (!done) return silent(*worker);
-  leave_peer(*worker, store_->find(id)->upf);
+  if (!take_out(*worker, config, n3_of(*worker)->config.released_teid_silence_s != 0)) return silent(*worker);
+  leave_peer(*worker, config.upf);
   store_->remove(id);
   remember_released(*worker, id);
   return true;

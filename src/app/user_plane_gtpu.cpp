@@ -129,8 +129,9 @@ void UserPlane::take_error_indication(N3Runtime& n3, const datapath::N3Message& 
 void UserPlane::take_end_marker(N3Runtime& n3, const datapath::N3Message& message) {
   const auto teid = wire::gtpu::parse_end_marker(message.header);
   if (!teid) return n3.gtpu.count(GtpuCounter::malformed);
-  if (store_->find(BearerId{teid->value}) == nullptr) return n3.gtpu.count(GtpuCounter::end_markers_unmatched);
-  ++bearer_gtpu_[teid->value].end_markers;
+  const ran::BearerConfig* bearer = store_->find_downlink(*teid);
+  if (bearer == nullptr) return n3.gtpu.count(GtpuCounter::end_markers_unmatched);
+  ++bearer_gtpu_[bearer->id.value].end_markers;
   n3.gtpu.count(GtpuCounter::end_markers_received);
 }
 

@@ -9,6 +9,9 @@
 namespace splitplane::app {
 namespace {
 
+// How long an answer holds without another (RFC 4861's REACHABLE_TIME), and how long it is asked for after that.
+constexpr std::chrono::seconds kReachable{30}, kGivenUp{10};
+
 std::array<std::uint8_t, 17> key_of(const IpAddress& ip) {
   std::array<std::uint8_t, 17> key{};
   std::copy(ip.octets().begin(), ip.octets().end(), key.begin());
@@ -32,23 +35,35 @@ IpAddress UserPlane::next_hop(const N3Runtime& n3, const IpAddress& upf) {
 std::optional<MacAddress> UserPlane::mac_of(const N3Runtime& n3, const IpAddress& upf) const {
   if (n3.config.peer_mac) return n3.config.peer_mac;
   const auto known = n3.known.find(key_of(next_hop(n3, upf)));
-  return known == n3.known.end() ? std::nullopt : std::optional(known->second);
+  return known == n3.known.end() ? std::nullopt : std::optional(known->second.mac);
 }
 
-void UserPlane::take_news(N3Runtime& n3, const datapath::NeighborNews& news) {
-  const auto known = n3.known.find(key_of(news.ip));
-  if (n3.config.peer_mac || (known != n3.known.end() && known->second == news.mac)) return;
-  bool wanted = false, told = true;
+// Gives the workers that send by way of `hop` its address, or takes it from them. True if all of them listened.
+bool UserPlane::tell_workers(N3Runtime& n3, const IpAddress& hop, std::optional<MacAddress> mac, bool& wanted) {
+  bool told = true;
   for (WorkerRuntime* worker : n3.workers) {
     for (std::size_t i = 0; i < worker->peers.size(); ++i) {
-      if (worker->peers[i].bearers == 0 || next_hop(n3, worker->peers[i].upf) != news.ip) continue;
+      if (worker->peers[i].bearers == 0 || next_hop(n3, worker->peers[i].upf) != hop) continue;
       wanted = true;
-      const datapath::N3Peer peer = datapath::make_peer(worker->gnb->n3, worker->peers[i].upf, news.mac);
+      const datapath::N3Peer peer = datapath::make_peer(worker->gnb->n3, worker->peers[i].upf, mac);
       told = worker->execute([&] { worker->gnb->peers[i] = peer; }) && told;
     }
   }
+  return told;
+}
+
+void UserPlane::take_news(N3Runtime& n3, const datapath::NeighborNews& news) {
+  if (n3.config.peer_mac) return;
+  const auto now = std::chrono::steady_clock::now();
+  const auto known = n3.known.find(key_of(news.ip));
+  if (known != n3.known.end() && known->second.mac == news.mac) {
+    known->second.heard = now;
+    return;
+  }
+  bool wanted = false;
+  const bool told = tell_workers(n3, news.ip, news.mac, wanted);
   if (!wanted || !told) return;  // a worker that did not listen is told with the next answer
-  n3.known[key_of(news.ip)] = news.mac;
+  n3.known[key_of(news.ip)] = {news.mac, now};
   log::info("N3 {}: {} is at {}", n3.config.port, news.ip.to_string(), news.mac.to_string());
 }
 
@@ -56,11 +71,11 @@ bool UserPlane::inject(N3Runtime& n3, std::span<const std::uint8_t> frame) {
   WorkerRuntime* worker = n3.workers.empty() ? nullptr : n3.workers.front();
   if (worker == nullptr) return false;
   rte_mbuf* m = rte_pktmbuf_alloc(worker->gnb->pool);
-  if (m == nullptr) return false;
-  char* room = rte_pktmbuf_append(m, static_cast<std::uint16_t>(frame.size()));
+  char* room = m == nullptr ? nullptr : rte_pktmbuf_append(m, static_cast<std::uint16_t>(frame.size()));
   if (room != nullptr) std::copy(frame.begin(), frame.end(), room);
   if (room != nullptr && rte_ring_sp_enqueue(worker->gnb->inject, m) == 0) return true;
   rte_pktmbuf_free(m);
+  worker->gnb->stats.inject_refused.add(1);
   return false;
 }
 
@@ -78,16 +93,30 @@ void UserPlane::drain_punts(WorkerRuntime& worker, rte_ring* punts) {
   }
 }
 
-void UserPlane::ask_for_unresolved(N3Runtime& n3) {
+// Asks for next hops that are not known, and again for those not heard of for a while; one that stays silent is
+// forgotten, so that a UPF with a new card is found, and a dead one is a counted reason (peer_unresolved).
+void UserPlane::ask_for_neighbors(N3Runtime& n3) {
   if (n3.config.peer_mac) return;
+  const auto now = std::chrono::steady_clock::now();
   std::map<std::array<std::uint8_t, 17>, IpAddress> targets;  // a gateway stands for many UPFs, and is asked for once
   for (const WorkerRuntime* worker : n3.workers) {
     for (const UpfPeer& peer : worker->peers) {
-      const IpAddress target = next_hop(n3, peer.upf);
-      if (peer.bearers != 0 && !n3.known.contains(key_of(target))) targets.emplace(key_of(target), target);
+      const IpAddress hop = next_hop(n3, peer.upf);
+      if (peer.bearers != 0) targets.emplace(key_of(hop), hop);
     }
   }
   for (const auto& [key, target] : targets) {
+    const auto known = n3.known.find(key);
+    if (known != n3.known.end()) {
+      if (now - known->second.heard < kReachable) continue;
+      if (now - known->second.heard >= kReachable + kGivenUp) {
+        bool wanted = false;
+        if (!tell_workers(n3, target, std::nullopt, wanted)) continue;
+        log::warn("N3 {}: {} at {} does not answer any more", n3.config.port, target.to_string(),
+                  known->second.mac.to_string());
+        n3.known.erase(known);
+      }
+    }
     if (const auto request = datapath::make_neighbor_request(target, n3.own)) inject(n3, *request);
   }
 }
@@ -101,7 +130,7 @@ void UserPlane::serve_n3(std::chrono::steady_clock::time_point now) {
   serve_paths(now);
   if (now < next_question_) return;
   next_question_ = now + std::chrono::seconds{1};
-  for (auto& n3 : n3_) ask_for_unresolved(n3);
+  for (auto& n3 : n3_) ask_for_neighbors(n3);
 }
 
 }  // namespace splitplane::app

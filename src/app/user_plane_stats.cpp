@@ -13,8 +13,8 @@ struct Snapshot {
   std::array<StageNumbers, datapath::kStageCount> stages{};
   std::array<std::uint64_t, datapath::kDropReasonCount> drops{};
   std::uint64_t received = 0, air = 0, n3 = 0, punted = 0, control_pdus = 0, dispatched = 0, copies = 0,
-                copies_lost = 0, injected = 0, monitored = 0, reorder_given_up = 0, held = 0, busy = 0, idle = 0,
-                asleep = 0, rounds = 0, sleeps = 0;
+                copies_lost = 0, injected = 0, inject_lost = 0, monitored = 0, reorder_given_up = 0, held = 0, busy = 0,
+                idle = 0, asleep = 0, rounds = 0, sleeps = 0;
 };
 
 Snapshot take(const datapath::WorkerStats& s) {
@@ -33,6 +33,7 @@ Snapshot take(const datapath::WorkerStats& s) {
   copy.copies_lost = s.copies_lost.get();
   copy.injected = s.injected.get();
   copy.monitored = s.monitored.get();
+  copy.inject_lost = s.inject_lost.get() + s.inject_refused.get();
   copy.busy = s.busy_cycles.get();
   copy.idle = s.idle_cycles.get();
   copy.asleep = s.asleep_cycles.get();
@@ -101,12 +102,14 @@ Expected<nlohmann::json> UserPlane::worker_stats(WorkerRuntime& worker) {
   auto snapshot = std::make_shared<Snapshot>();
   auto ring_count = std::make_shared<unsigned>(0);
   WorkerRuntime* w = &worker;
-  const bool done = worker.execute([snapshot, ring_count, w] {
+  KeyStats keys;
+  const bool done = worker.execute([&keys, snapshot, ring_count, w] {
     *snapshot = take(w->stats());
     if (w->gnb) {
       snapshot->held = w->gnb->reorder.held();
       snapshot->reorder_given_up = w->gnb->reorder.given_up();
     }
+    if (w->keys() != nullptr) keys = key_stats(*w->keys());
     if (w->rings.downlink != nullptr) *ring_count = rte_ring_count(w->rings.downlink) + rte_ring_count(w->rings.uplink);
   });
   if (!done) return fail("worker {} does not answer", worker.config.name);
@@ -123,7 +126,7 @@ Expected<nlohmann::json> UserPlane::worker_stats(WorkerRuntime& worker) {
   const bool copies = worker.config.function == WorkerConfig::Function::kCopies;
   const std::uint64_t consumed = copies ? s.received : s.punted + s.control_pdus;
   const std::uint64_t transmitted = s.air + s.n3;
-  return nlohmann::json{
+  nlohmann::json row{
       {"name", worker.config.name},
       {"core", worker.config.core},
       {"received", s.received},
@@ -142,12 +145,21 @@ Expected<nlohmann::json> UserPlane::worker_stats(WorkerRuntime& worker) {
       {"injected", s.injected},
       {"qos_monitored", s.monitored},
       {"reorder_given_up", s.reorder_given_up},
+      {"inject_lost", s.inject_lost},
       {"stages", stages_of(s)},
       {"drops", drops},
       {"cycles", {{"busy", s.busy}, {"idle", s.idle}, {"asleep", s.asleep}}},
       {"cycles_per_packet", s.received == 0 ? 0.0 : static_cast<double>(s.busy) / static_cast<double>(s.received)},
       {"rounds", s.rounds},
       {"sleeps", s.sleeps}};
+  for (const KeyTableStats& table : keys) {
+    if (table.slots != 0)
+      row["keys"][table.name] = {{"entries", table.entries},
+                                 {"slots", table.slots},
+                                 {"displaced", table.displaced},
+                                 {"refused", table.refused}};
+  }
+  return row;
 }
 
 Expected<nlohmann::json> UserPlane::stats() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/config.h"
+#include "app/resources.h"
 #include "datapath/gnb_worker.h"
 
 namespace splitplane::app {
@@ -28,8 +29,13 @@ struct WorkerRuntime {
   std::unique_ptr<datapath::DispatchContext> dispatch;  // function dispatch
   datapath::WorkerStats other_stats;                    // the other functions
   datapath::WorkerRings rings;                          // gnb behind a dispatching worker: where its packets come from
+  std::vector<DpdkArray<std::byte>> key_memory;         // of the foreign keys' tables
   std::vector<UpfPeer> peers;                           // gnb: UPFs by PeerId
 
+  [[nodiscard]] datapath::ForeignKeys* keys() {
+    if (gnb) return &gnb->keys;
+    return dispatch ? &dispatch->keys : nullptr;
+  }
   [[nodiscard]] datapath::WorkerStats& stats() {
     if (gnb) return gnb->stats;
     return dispatch ? dispatch->stats : other_stats;

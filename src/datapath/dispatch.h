@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "datapath/endpoints.h"
+#include "datapath/foreign_keys.h"
 #include "datapath/limits.h"
 #include "datapath/n3_parse.h"
 #include "datapath/probe.h"
@@ -27,6 +28,7 @@ struct DispatchContext {
   N3Addresses n3;
   std::vector<WorkerRings> workers;                          // at most kMaxWorkers
   std::array<std::uint8_t, ran::kShards> worker_of_shard{};  // index into workers; kNobody: unowned
+  ForeignKeys keys;  // of all the workers it feeds
   rte_ring* punt = nullptr;
   ChecksumMode checksums = ChecksumMode::off;  // of what it receives from N3
   WorkerStats stats;
@@ -88,8 +90,11 @@ class Dispatch {
     if (m->nb_segs != 1 || !parse_n3_usual(octets(m), m->data_len, context_.n3.ipv4, gpdu)) [[unlikely]] {
       if (!read_unusual(m, gpdu, losses)) return false;
     }
-    teid = gpdu.teid;
-    return true;
+    teid = identity_of(context_.keys, m, gpdu);
+    if (teid != 0 || !context_.keys.by_ue_address) [[likely]]
+      return true;
+    losses.add(m, DropReason::ue_unknown);
+    return false;
   }
 
   [[gnu::noinline]] bool read_unusual(rte_mbuf* m, GPdu& gpdu, Losses& losses) {

@@ -19,6 +19,7 @@ namespace splitplane::datapath {
   X(teid_released, "the bearer with this TEID was released a moment ago")                           \
   X(psc_missing, "no PDU Session Container, which this bearer requires")                            \
   X(n3_sn_old, "sequence number delivered or given up already: duplicate or too late")              \
+  X(ue_unknown, "no bearer of a UE with this address (lookup by UE address)")                       \
   X(not_air_frame, "frame on the air port without EtherType 0x88B5")                                \
   X(bearer_unknown, "no bearer with this identity in airhdr")                                       \
   X(airhdr_modes_wrong, "direction, RLC mode or SN lengths are not the bearer's")                   \
@@ -28,6 +29,7 @@ namespace splitplane::datapath {
   X(pdu_too_short, "PDU without data behind its headers")                                           \
   X(peer_unresolved, "the UPF's MAC address is not known yet")                                      \
   X(uplink_stopped, "the UPF does not know the uplink TEID (Error Indication)")                     \
+  X(above_mtu, "with its new headers the packet is longer than the port's MTU")                     \
   X(no_headroom, "no room in front of the packet for its new headers")                              \
   X(tx_full, "transmit queue stayed full")                                                          \
   X(copies_full, "ring to the consumer of copies is full")                                          \

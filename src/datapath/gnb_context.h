@@ -5,6 +5,7 @@
 #include <rte_ring.h>
 
 #include "datapath/burst.h"
+#include "datapath/foreign_keys.h"
 #include "datapath/n3_interface.h"
 #include "datapath/n3_reorder.h"
 #include "datapath/qos_monitor.h"
@@ -19,10 +20,12 @@ using AirHeader = std::array<std::uint8_t, 14>;
 
 struct GnbContext {
   ran::BearerTable bearers;
+  ForeignKeys keys;
   ran::BearerDownlink fixed_bearer;  // feature set `headers`: the one bearer of all packets
   N3Addresses n3;
   N3Peers peers{};
   AirHeader air_header{};       // Ethernet header of every frame to the air
+  unsigned air_frame_bytes = 1514;  // the longest frame that the air port sends
   rte_ring* copies = nullptr;   // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
   rte_ring* punt = nullptr;     // SP/SC: ARP, neighbour discovery and GTP-U messages, to the control thread
   rte_ring* inject = nullptr;   // SP/SC: the control thread's frames for N3

@@ -62,6 +62,7 @@ class GnbDownlink {
       if (unusual_ != 0) [[unlikely]]
         take_unusual(burst, losses);
     }
+    if constexpr (F == FeatureSet::headers) lose_without_bearer(burst, losses);
     add_headers(burst, losses);
     if constexpr (F >= FeatureSet::clone_drop) take_references(burst);
     transmit(burst);
@@ -174,13 +175,17 @@ class GnbDownlink {
   // All lines are verified first; the burst is taken apart only if a bearer is missing.
   void find_bearers(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
+    if (context_.keys.by_ue_address) [[unlikely]]
+      find_ue_addresses(context_.keys, context_.bearers, burst.mbuf.data(), gpdu_.data(), bearer_.data(), received);
     std::uint32_t wrong = 0;
     for (unsigned i = 0; i < received; ++i) {
       burst.prefetch_octets_ahead(i);
       wrong |= (bearer_[i]->id ^ gpdu_[i].teid) | static_cast<std::uint32_t>(gpdu_[i].teid == 0);
     }
-    if (wrong != 0) [[unlikely]]
+    if (wrong != 0) [[unlikely]] {
+      find_foreign_teids(context_.keys, context_.bearers, gpdu_.data(), bearer_.data(), received);
       lose_unknown(burst, losses);
+    }
     probe_.stage(Stage::dl_bearer, received);
   }
 
@@ -189,7 +194,9 @@ class GnbDownlink {
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       if (!ran::BearerTable::is(*bearer_[i], gpdu_[i].teid)) {
-        if (ran::is_released(*bearer_[i], gpdu_[i].teid)) {
+        if (context_.keys.by_ue_address) {
+          losses.add(burst.mbuf[i], DropReason::ue_unknown);
+        } else if (ran::is_released(*bearer_[i], gpdu_[i].teid)) {
           losses.add(burst.mbuf[i], DropReason::teid_released);
         } else {
           drop_and_tell(context_.punt, burst.mbuf[i], DropReason::teid_unknown, stats_, losses);
@@ -203,10 +210,19 @@ class GnbDownlink {
     burst.size = kept;
   }
 
+  // `headers` writes those of the first bearer; before there is one, there are none to write.
+  void lose_without_bearer(Burst& burst, Losses& losses) {
+    if (context_.fixed_bearer.id != 0) [[likely]]
+      return;
+    for (unsigned i = 0; i < burst.size; ++i) losses.add(burst.mbuf[i], DropReason::teid_unknown);
+    burst.size = 0;
+  }
+
   // `decap` sends the T-PDU behind an Ethernet header; from `headers` on, airhdr and the RAN headers stand between.
   void add_headers(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     const AirHeader air_header = context_.air_header;  // a copy: stores into frames cannot change it
+    const unsigned longest = context_.air_frame_bytes;
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
@@ -218,9 +234,10 @@ class GnbDownlink {
         ++bearer.received;
         bearer.bytes += gpdu.bytes;
       }
-      std::uint8_t* frame = reframe(m, gpdu.offset, overhead, gpdu.bytes);
+      const bool fits = overhead + gpdu.bytes <= longest;
+      std::uint8_t* frame = fits ? reframe(m, gpdu.offset, overhead, gpdu.bytes) : nullptr;
       if (frame == nullptr) [[unlikely]] {
-        losses.add(m, DropReason::no_headroom);
+        losses.add(m, fits ? DropReason::no_headroom : DropReason::above_mtu);
         if constexpr (F >= FeatureSet::mat) ++context_.bearers.losses(bearer.id).downlink;
         continue;
       }

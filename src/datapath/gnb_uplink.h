@@ -45,6 +45,7 @@ class GnbUplink {
         rte_ring_sc_dequeue_burst(context_.inject, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
     const unsigned sent = n3_.send(burst.mbuf.data(), burst.size);
     stats_.injected.add(sent);
+    stats_.inject_lost.add(burst.size - sent);
     rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, burst.size - sent);
   }
 
@@ -136,7 +137,8 @@ class GnbUplink {
       const N3Peer& peer = context_.peers[bearer.peer];
       const unsigned strip = kRlcOffset + bearer.header_bytes;
       const unsigned payload = m->data_len - strip;
-      std::uint8_t* frame = peer.resolved ? reframe(m, strip, peer.header_bytes, payload) : nullptr;
+      const bool fits = payload <= peer.max_payload;  // nothing fits a peer that is not resolved
+      std::uint8_t* frame = fits ? reframe(m, strip, peer.header_bytes, payload) : nullptr;
       if (frame != nullptr) [[likely]] {
         write_uplink(peer, bearer.uplink_teid, qfi_[i], payload, frame);
       } else if (const DropReason reason = encapsulate_unusual(m, bearer, qfi_[i], strip, payload);
@@ -157,10 +159,13 @@ class GnbUplink {
                                                    unsigned strip, unsigned payload) {
     if (bearer.peer == kStoppedPeer) return DropReason::uplink_stopped;
     if (bearer.peer != kMonitoredPeer) {
-      return context_.peers[bearer.peer].resolved ? DropReason::no_headroom : DropReason::peer_unresolved;
+      const N3Peer& usual = context_.peers[bearer.peer];
+      if (!usual.resolved) return DropReason::peer_unresolved;
+      return payload > usual.max_payload ? DropReason::above_mtu : DropReason::no_headroom;
     }
     const N3Peer& peer = context_.peers[bearer.home_peer];
     if (!peer.resolved) return DropReason::peer_unresolved;
+    if (payload + kMonitoredMoreBytes > peer.max_payload) return DropReason::above_mtu;
     const auto stamp = context_.monitor.take(BearerId{bearer.id}, Qfi{qfi});
     std::uint8_t* frame = reframe(m, strip, peer.header_bytes + (stamp ? kMonitoredMoreBytes : 0), payload);
     if (frame == nullptr) return DropReason::no_headroom;

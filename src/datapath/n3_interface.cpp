@@ -46,6 +46,8 @@ N3Peer make_peer(const N3Addresses& ours, const IpAddress& upf, std::optional<Ma
   peer.ipv6 = upf.is_v6();
   peer.resolved = mac.has_value();
   peer.header_bytes = upf.is_v6() ? kN3OverheadIpv6 : kN3OverheadIpv4;
+  const unsigned packet_headers = peer.header_bytes - 14U;
+  if (mac && ours.mtu > packet_headers) peer.max_payload = static_cast<std::uint16_t>(ours.mtu - packet_headers);
   wire::ethernet::write({peer.header.data(), 14}, mac.value_or(MacAddress{}).octets, ours.mac.octets,
                         upf.is_v6() ? wire::ethernet::kTypeIpv6 : wire::ethernet::kTypeIpv4);
   if (upf.is_v6()) {

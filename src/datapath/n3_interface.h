@@ -15,6 +15,7 @@ struct N3Addresses {
   std::uint32_t ipv4 = 0;  // in memory order
   std::array<std::uint8_t, 16> ipv6{};
   MacAddress mac;
+  std::uint16_t mtu = 1500;  // of the N3 port: octets of an IP packet
 };
 
 inline constexpr unsigned kGtpuPscBytes = 16;  // GTP-U header with optional octets and a 4-octet PDU Session Container
@@ -26,6 +27,7 @@ inline constexpr unsigned kN3OverheadIpv6 = 14 + 40 + 8 + kGtpuPscBytes;
 struct alignas(64) N3Peer {
   std::array<std::uint8_t, 80> header{};
   std::uint32_t checksum_base = 0;  // IPv4: one's complement sum of the header with total length 0
+  std::uint16_t max_payload = 0;    // octets of the longest T-PDU that fits the MTU; 0 as long as it is not resolved
   std::uint8_t header_bytes = 0;    // kN3OverheadIpv4 or kN3OverheadIpv6; 0: no such peer
   bool ipv6 = false;
   bool resolved = false;

@@ -42,6 +42,7 @@ class Port {
   [[nodiscard]] std::uint16_t id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return settings_.name; }
   [[nodiscard]] MacAddress mac() const;
+  [[nodiscard]] std::uint16_t mtu() const { return settings_.mtu; }
   [[nodiscard]] PortCounters counters() const;
   // The driver gives the mbuf itself to its receiver instead of its octets (net_ring): a shared mbuf must not go there.
   [[nodiscard]] bool passes_mbufs() const;

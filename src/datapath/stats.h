@@ -48,6 +48,8 @@ struct WorkerStats {
   Counter copies, copies_lost;               // references handed over; those the ring had no room for
   Counter monitored;                         // uplink packets with the time stamps of QoS monitoring
   Counter injected;                          // control thread's frames sent (not among `received`)
+  Counter inject_lost;                       // those the port did not take
+  Counter inject_refused;                    // those that did not reach the worker; written by the control thread
   Counter busy_cycles, idle_cycles, asleep_cycles, rounds, sleeps;
 
   void drop(DropReason reason, std::uint64_t n = 1) { drops[static_cast<std::size_t>(reason)].add(n); }

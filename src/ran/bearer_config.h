@@ -21,7 +21,7 @@ struct N3ReorderConfig {
 inline constexpr std::uint16_t kMaxReorderWindow = 1024, kMaxReorderTimerMs = 1000;
 
 struct BearerConfig {
-  BearerId id{};       // equals the downlink TEID that the UPF sends to
+  BearerId id{};       // ours, with shard and index; the UPF sends to it unless dl_teid says otherwise
   Teid uplink_teid{};  // TEID at the UPF
   IpAddress upf;       // where uplink G-PDUs go
   Qfi qfi{9};          // for G-PDUs without a QFI of their own
@@ -35,6 +35,7 @@ struct BearerConfig {
   std::optional<N3ReorderConfig> n3_reorder;
   std::optional<IpAddress> ue_ipv4;
   std::optional<IpAddress> ue_ipv6;
+  std::optional<Teid> dl_teid;  // the TEID that the UPF sends to, chosen by somebody else
 
   friend bool operator==(const BearerConfig&, const BearerConfig&) = default;
 };

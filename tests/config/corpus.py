@@ -14,6 +14,8 @@ control: /run/splitplane/corpus.sock
 log_level: debug
 instance: 63
 max_bearers: 1024
+lookup: teid
+foreign_teids: 8
 memory: {hugepages: never, megabytes: 600, mbufs: 32767, mbuf_data_bytes: 2048}
 ports:
   n3:
@@ -93,6 +95,7 @@ bearers:
   - count: 4
     upf: 10.100.0.2
     ul_teid: 0x1001
+    dl_teid: 0x70000001
     qfi: 63
     rlc: am12
     pdcp_sn: 12

@@ -35,7 +35,7 @@ def tunnels_of(bearers: list[dict], links: tuple[N3Link, ...]) -> list[Tunnel]:
     gnb = {link.upf_ipv4: link.gnb_ipv4 for link in links} | {link.upf_ipv6: link.gnb_ipv6 for link in links}
     return [
         Tunnel(
-            bearer["id"],
+            bearer.get("dl_teid", bearer["id"]),
             bearer["ul_teid"],
             gnb[bearer["upf"]],
             bearer["upf"],
