@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <numeric>
 
 #include "app/control_methods.h"
 
@@ -17,7 +19,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPollMs = 250;  // how often a stuck client is looked at
+constexpr int kPollMs = 250;                    // how often a stuck client is looked at
+constexpr std::size_t kSmallReply = 64 * 1024;  // given however much others leave unread
+constexpr int kAcceptsPerTurn = 64;
+constexpr std::size_t kKeptBytes = 64 * 1024;  // a buffer that was larger gives its memory back when it is empty
 
 std::string too_long_reply(std::size_t bytes, std::size_t limit) {
   return error_reply(fmt::format("the result has {} octets; allowed are {}, ask for less", bytes, limit));
@@ -30,6 +35,11 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(ControlServerOptio
   auto listener = listen_at(options.path);
   if (!listener) return tl::unexpected(listener.error());
   Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (wake.get() < 0) {
+    const int why = errno;
+    ::unlink(options.path.c_str());
+    return fail("control socket {}: no event descriptor: {}", options.path, std::strerror(why));
+  }
   return std::unique_ptr<ControlServer>(
       new ControlServer(std::move(options), backend, std::move(stop), *std::move(listener), std::move(wake)));
 }
@@ -78,21 +88,35 @@ void ControlServer::serve() {
   }
 }
 
+std::size_t ControlServer::unread_bytes() const {
+  return std::accumulate(clients_.begin(), clients_.end(), std::size_t{0},
+                         [](std::size_t sum, const Client& client) { return sum + client.out.size(); });
+}
+
+// Drops the client that asked for nothing for the longest time, so that connections which nobody uses shut nobody out.
+bool ControlServer::make_room() {
+  const auto idle = std::min_element(clients_.begin(), clients_.end(),
+                                     [](const Client& a, const Client& b) { return a.heard < b.heard; });
+  if (idle == clients_.end() || Clock::now() - idle->heard < options_.idle_grace) return false;
+  clients_.erase(idle);
+  return true;
+}
+
 void ControlServer::accept_clients() {
-  for (;;) {
+  for (int turn = 0; turn < kAcceptsPerTurn; ++turn) {
     Fd fd(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd.get() < 0) {
       // Out of descriptors: the connection stays in the queue, so do not spin on it.
       if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(std::chrono::milliseconds(50));
       return;
     }
-    if (clients_.size() >= options_.max_clients) {
+    if (clients_.size() >= options_.max_clients && !make_room()) {
       const std::string reply =
           error_reply(fmt::format("too many clients; allowed are {}", options_.max_clients)) + "\n";
       (void)::send(fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       continue;
     }
-    clients_.push_back({std::move(fd), {}, {}, false, false, Clock::now()});
+    clients_.push_back({std::move(fd), {}, {}, false, false, Clock::now(), Clock::now()});
   }
 }
 
@@ -120,6 +144,7 @@ bool ControlServer::send(Client& client) const {
   if (n < 0 && errno != EAGAIN && errno != EINTR) return false;
   if (n > 0) {
     client.out.erase(0, static_cast<std::size_t>(n));
+    if (client.out.empty() && client.out.capacity() > kKeptBytes) std::string().swap(client.out);
     client.stuck_since = Clock::now();
   }
   return client.out.empty() || Clock::now() - client.stuck_since < options_.write_timeout;
@@ -139,15 +164,19 @@ bool ControlServer::answer_lines(Client& client) {
       const std::string_view line(client.in.data() + done, length);
       done = end + 1;
       if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+      client.heard = Clock::now();
       client.out = answer(line, backend_, stop_);
       if (client.out.size() > options_.max_reply_bytes)
         client.out = too_long_reply(client.out.size(), options_.max_reply_bytes);
+      if (client.out.size() > kSmallReply && unread_bytes() > options_.max_unread_bytes)
+        client.out = error_reply("too many answers are unread by other clients; try again, or ask for less");
     }
     client.out += '\n';
     client.stuck_since = Clock::now();
     if (!send(client)) return false;
   }
   client.in.erase(0, done);
+  if (client.in.empty() && client.in.capacity() > kKeptBytes) std::string().swap(client.in);
   return !client.out.empty() || !(client.closing || client.input_ended);
 }
 

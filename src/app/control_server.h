@@ -17,10 +17,12 @@ namespace splitplane::app {
 
 struct ControlServerOptions {
   std::string path;
-  std::size_t max_clients = 32;
+  std::size_t max_clients = 128;
   std::size_t max_line_bytes = 64 * 1024;
-  std::size_t max_reply_bytes = 4 * 1024 * 1024;  // a longer reply becomes an error
-  std::chrono::milliseconds write_timeout{5000};  // a client that reads nothing for so long is dropped
+  std::size_t max_reply_bytes = 4 * 1024 * 1024;    // a longer reply becomes an error
+  std::size_t max_unread_bytes = 32 * 1024 * 1024;  // of replies that clients have not read yet, all together
+  std::chrono::milliseconds write_timeout{5000};    // a client that reads nothing for so long is dropped
+  std::chrono::milliseconds idle_grace{1000};       // among max_clients the one idle longest gives way, but not before
 };
 
 class ControlServer {
@@ -40,12 +42,15 @@ class ControlServer {
     bool input_ended = false;
     bool closing = false;                               // close once `out` is sent
     std::chrono::steady_clock::time_point stuck_since;  // when `out` last made progress
+    std::chrono::steady_clock::time_point heard;        // when it connected, or asked for something last
   };
 
   ControlServer(ControlServerOptions options, ControlBackend& backend, std::function<void()> stop, Fd listener,
                 Fd wake);
   void serve();
   void accept_clients();
+  [[nodiscard]] bool make_room();
+  [[nodiscard]] std::size_t unread_bytes() const;
   // False if the client is to be dropped.
   [[nodiscard]] bool handle(Client& client, short events);
   [[nodiscard]] bool receive(Client& client) const;
