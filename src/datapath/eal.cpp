@@ -8,6 +8,9 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/log.h"
+#include "datapath/dpdk_log.h"
+
 namespace splitplane::datapath {
 namespace {
 
@@ -73,6 +76,7 @@ Expected<Eal> Eal::start(const EalSettings& settings) {
                 settings.file_prefix);
   }
 
+  if (log::format() == log::Format::kJson) take_dpdk_log();
   std::vector<char*> argv;
   for (auto& argument : arguments) argv.push_back(argument.data());
   if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
