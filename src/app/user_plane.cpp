@@ -81,7 +81,9 @@ Expected<void> UserPlane::open_ports() {
                                      pool.get());
     pools_[config.name] = std::move(pool);
     if (!port) return tl::unexpected(port.error());
-    log::info("port {}: {} ({})", config.name, config.device, (*port)->mac().to_string());
+    const std::string mac = (*port)->mac().to_string();
+    log::write(spdlog::level::info, {{"port", config.name}, {"device", config.device}, {"mac", mac}},
+               fmt::format("port {}: {} ({})", config.name, config.device, mac));
     ports_[config.name] = std::move(*port);
   }
   for (const auto& n3 : config_.n3) {

@@ -12,6 +12,7 @@
 #include "app/bearer_store.h"
 #include "app/config.h"
 #include "app/control_backend.h"
+#include "app/observation.h"
 #include "app/resources.h"
 #include "app/worker_runtime.h"
 #include "datapath/eal.h"
@@ -39,6 +40,7 @@ class UserPlane : public ControlBackend {
   Expected<BearerView> show_bearer(BearerId id) override;
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override;
   Expected<nlohmann::json> stats() override;
+  [[nodiscard]] Observation observe();
   [[nodiscard]] std::size_t bearer_count();
 
  private:
@@ -83,8 +85,8 @@ class UserPlane : public ControlBackend {
   void drain_punts(WorkerRuntime& worker, rte_ring* punts);
 
   // user_plane_stats.cpp
-  [[nodiscard]] nlohmann::json port_stats(const PortConfig& port);
-  [[nodiscard]] Expected<nlohmann::json> worker_stats(WorkerRuntime& worker);
+  [[nodiscard]] PortObservation observe_port(const PortConfig& port);
+  [[nodiscard]] Expected<WorkerObservation> observe_worker(WorkerRuntime& worker);
 
   std::mutex mutex_;  // control side only: the control server's thread and the control thread
   Config config_;

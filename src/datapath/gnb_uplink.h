@@ -106,7 +106,7 @@ class GnbUplink {
     switch (kind) {
       case ran::UplinkKind::kControl:
         if (context_.copies != nullptr && rte_ring_sp_enqueue(context_.copies, m) == 0) {
-          stats_.control_pdus.add(1);
+          stats_.rlc_control.add(1);
         } else {
           losses.add(m, DropReason::copies_full);
         }

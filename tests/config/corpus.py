@@ -14,6 +14,8 @@ control: /run/splitplane/corpus.sock
 log_level: debug
 instance: 63
 max_bearers: 1024
+log_format: json
+metrics: {listen: "127.0.0.1:9464", bearers: 100}
 memory: {hugepages: never, megabytes: 600, mbufs: 32767, mbuf_data_bytes: 2048}
 ports:
   n3:
