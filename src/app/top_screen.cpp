@@ -4,6 +4,7 @@
 
 #include <clocale>
 #include <csignal>
+#include <cstdlib>
 
 #include "app/cli_suggest.h"
 #include "app/top_source.h"
@@ -24,6 +25,7 @@ class Terminal {
  public:
   Terminal() {
     std::setlocale(LC_ALL, "");
+    for (const char* stale : {"LINES", "COLUMNS"}) ::unsetenv(stale);  // they would hide the terminal's own size
     screen_ = ::newterm(nullptr, stdout, stdin);
     if (screen_ == nullptr) return;
     ::cbreak();
@@ -68,11 +70,11 @@ struct Screen {
   [[nodiscard]] std::string title() const {
     const std::string name = printable(source.socket(), 107);
     const std::string base = name.substr(name.rfind('/') + 1);
-    if (!trouble.empty()) return fmt::format("{}: no answer, trying again: {}", base, trouble);
+    if (!trouble.empty()) return fmt::format("no answer, trying again: {}", trouble);
     if (!source.has_rates()) return base + ": the first interval";
-    return fmt::format("{}  {:%H:%M:%S}  {} bearers  {:.1f} s  {}{}", base, fmt::localtime(std::time(nullptr)),
-                       state.rates.bearers, state.rates.seconds,
-                       state.rates.balanced ? "all accounted for" : "COUNTERS DO NOT ADD UP", paused ? "  PAUSED" : "");
+    return fmt::format("{}{}  {:%H:%M:%S}  {} bearers  {:.1f} s  {}", paused ? "PAUSED  " : "", base,
+                       fmt::localtime(std::time(nullptr)), state.rates.bearers, state.rates.seconds,
+                       state.rates.balanced ? "all accounted for" : "COUNTERS DO NOT ADD UP");
   }
 
   void draw() {
@@ -101,6 +103,7 @@ struct Screen {
       put(1, fmt::format("rows {}-{} of {}: PgUp, PgDn", scroll + 1, std::min(scroll + room, count), count), A_DIM);
     }
     put(LINES - 1, keys, A_REVERSE);
+    ::redrawwin(stdscr);  // all of it, whatever a resize or another program left there
     ::wrefresh(stdscr);
   }
 
@@ -150,7 +153,10 @@ struct Screen {
       case KEY_PPAGE:
         scroll -= step;
         break;
-      default:  // KEY_RESIZE among them: draw again
+      case KEY_RESIZE:  // the terminal may have moved what was there: draw all of it
+        ::clearok(stdscr, TRUE);
+        break;
+      default:
         break;
     }
     return true;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 from pathlib import Path
 
@@ -12,16 +11,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from live_gnb import LiveGnb  # noqa: E402
+from live_gnb import LiveGnb, free_port  # noqa: E402
 from paths import OUT  # noqa: E402
 from processes import Processes  # noqa: E402
-
-
-def free_port() -> int:
-    """A TCP port that nobody listened on a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from pathlib import Path
 
 import load
@@ -12,6 +13,13 @@ from processes import Processes
 
 BEARERS = 256
 METRICS_BEARERS = 3
+
+
+def free_port() -> int:
+    """A TCP port that nobody listened on a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 class LiveGnb:

@@ -14,8 +14,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from conftest import free_port
-from live_gnb import BEARERS, METRICS_BEARERS
+from live_gnb import BEARERS, METRICS_BEARERS, free_port
 from paths import ROOT
 from processes import wait_until
 from scrape import OPEN_METRICS, documented, get, value

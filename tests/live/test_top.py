@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from paths import splitplane
-from processes import run
+from processes import run, wait_until
 from terminal import Terminal
 
 pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="SKIPPED: tmux is not installed (make setup)")
@@ -62,8 +62,8 @@ def test_80x24_shows_workers_ports_and_stages_and_the_keys_work(terminal):
     screen.press("4")
     screen.wait_for("[4 drops]", "nothing was dropped")
     screen.press("5")
-    lines = screen.wait_for("[5 bearers]", "0x04000000", "rows 1-21 of 257")
-    assert value(row(lines, "0x04000000")[1]) > 10
+    screen.wait_for("[5 bearers]", "0x04000000", "rows 1-21 of 257")
+    wait_until("a rate, of two looks at the bearers", lambda: value(row(screen.screen(), "0x04000000")[1]) > 10, 5)
     screen.press("NPage")
     screen.wait_for("rows 21-41 of 257", without="0x04000000")
     screen.press("s")
