@@ -25,6 +25,8 @@ LIST = json.dumps({"id": 1, "method": "bearer.list", "params": {"limit": 1000}})
 class Cost:
     seconds: float
     packets_per_second: float
+    packets_per_cpu_second: float  # of the worker's own processor time: what others take of its core does not count
+    core_share: float  # that the worker got of its core
     dropped: int
     resident_bytes: int  # most seen
     slowest_ping: float
@@ -34,6 +36,12 @@ class Cost:
 def resident(pid: int) -> int:
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.split("VmRSS:")[1].split()[0]) * 1024
+
+
+def worker_cpu_seconds(pid: int) -> float:
+    """Of the busiest thread, which is the worker under load."""
+    ticks = [task.read_text().rpartition(")")[2].split()[11:13] for task in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return max(int(user) + int(system) for user, system in ticks) / os.sysconf("SC_CLK_TCK")
 
 
 def garbage(client: socket.socket, dice: random.Random):
@@ -108,7 +116,7 @@ def _watch(gnb: LiveGnb, seconds: float, attackers: int) -> Cost:
     pid = gnb.instance.process.child.pid
     end = time.monotonic() + seconds
     clients = multiprocessing.get_context("fork").Process(target=attack, args=(gnb.socket, attackers, end), daemon=True)
-    before, begin = gnb.stats()["totals"], time.monotonic()
+    before, begin, used = gnb.stats()["totals"], time.monotonic(), worker_cpu_seconds(pid)
     clients.start()
     most = slowest = 0.0
     pings = 0
@@ -118,11 +126,14 @@ def _watch(gnb: LiveGnb, seconds: float, attackers: int) -> Cost:
         slowest, pings = max(slowest, time.monotonic() - asked), pings + 1
         most = max(most, resident(pid))
         time.sleep(0.02)
-    after, passed = gnb.stats()["totals"], time.monotonic() - begin
+    after, passed, used = gnb.stats()["totals"], time.monotonic() - begin, worker_cpu_seconds(pid) - used
+    sent = after["transmitted"] - before["transmitted"]
     clients.join(5)
     return Cost(
         passed,
-        (after["transmitted"] - before["transmitted"]) / passed,
+        sent / passed,
+        sent / used,
+        used / passed,
         after["dropped"] - before["dropped"],
         int(most),
         slowest,

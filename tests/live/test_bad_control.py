@@ -13,8 +13,8 @@ def test_100_clients_with_bad_input_cost_neither_memory_nor_answers_nor_packets(
     print(quiet, attacked)
     assert attacked.resident_bytes - quiet.resident_bytes < MAY_GROW
     assert attacked.pings > 20 and attacked.slowest_ping < 2
-    # Attackers and gNB share a machine that may be busy with other things: `make accept PART=operate` measures closer.
-    assert attacked.dropped == 0 and attacked.packets_per_second > 0.3 * quiet.packets_per_second
+    # In the worker's own time: gNB and attackers share a machine that may be busy with other things.
+    assert attacked.dropped == 0 and attacked.packets_per_cpu_second > 0.7 * quiet.packets_per_cpu_second
     totals = gnb.stats()["totals"]
     assert totals["balanced"]
     after = attack.watch(gnb, 1, 0)
