@@ -75,17 +75,35 @@ void ControlServer::serve() {
       // No new request of a client before it took the last reply: `out` never holds more than one.
       polled.push_back({client.fd.get(), static_cast<short>(client.out.empty() ? POLLIN : POLLOUT), 0});
     }
-    if (::poll(polled.data(), polled.size(), kPollMs) < 0 && errno != EINTR) return;
+    const bool waiting = std::any_of(clients_.begin(), clients_.end(), [](const Client& c) { return c.waiting; });
+    if (::poll(polled.data(), polled.size(), waiting ? 0 : kPollMs) < 0 && errno != EINTR) return;
     if (polled[0].revents != 0) return;
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < clients_.size(); ++i) {
-      if (!handle(clients_[i], polled[i + 2].revents)) continue;
-      if (kept != i) std::swap(clients_[kept], clients_[i]);
-      ++kept;
-    }
-    clients_.erase(clients_.begin() + static_cast<std::ptrdiff_t>(kept), clients_.end());
+    serve_clients(polled);
     if (polled[1].revents != 0) accept_clients();
   }
+}
+
+// One turn: those who took least time so far come first, so that requests that are many or slow hold up only who makes
+// them, and a newcomer nobody.
+void ControlServer::serve_clients(const std::vector<pollfd>& polled) {
+  forget_half();
+  std::vector<std::size_t> order(clients_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return clients_[a].spent < clients_[b].spent; });
+  turn_end_ = Clock::now() + options_.turn;
+  answered_ = false;
+  std::vector<bool> dropped(clients_.size());
+  for (const std::size_t i : order) dropped[i] = !handle(clients_[i], polled[i + 2].revents);
+  std::size_t at = 0;
+  std::erase_if(clients_, [&](const Client&) { return dropped[at++]; });
+}
+
+void ControlServer::forget_half() {
+  const auto now = Clock::now();
+  if (now - forgot_ < std::chrono::seconds{1}) return;
+  forgot_ = now;
+  for (auto& client : clients_) client.spent /= 2;
 }
 
 std::size_t ControlServer::unread_bytes() const {
@@ -116,7 +134,7 @@ void ControlServer::accept_clients() {
       (void)::send(fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       continue;
     }
-    clients_.push_back({std::move(fd), {}, {}, false, false, Clock::now(), Clock::now()});
+    clients_.push_back({std::move(fd), {}, {}, false, false, false, Clock::now(), Clock::now(), {}});
   }
 }
 
@@ -124,7 +142,7 @@ bool ControlServer::handle(Client& client, short events) {
   if ((events & (POLLERR | POLLNVAL)) != 0) return false;
   if (!client.out.empty()) {
     if (!send(client)) return false;
-  } else if ((events & (POLLIN | POLLHUP)) != 0 && !receive(client)) {
+  } else if (!client.waiting && (events & (POLLIN | POLLHUP)) != 0 && !receive(client)) {
     return false;
   }
   return answer_lines(client);
@@ -152,6 +170,7 @@ bool ControlServer::send(Client& client) const {
 
 bool ControlServer::answer_lines(Client& client) {
   std::size_t done = 0;
+  client.waiting = false;
   while (client.out.empty() && !client.closing) {
     const std::size_t end = client.in.find('\n', done);
     const std::size_t length = std::min(end, client.in.size()) - done;
@@ -160,12 +179,17 @@ bool ControlServer::answer_lines(Client& client) {
       client.closing = true;
     } else if (end == std::string::npos) {
       break;
+    } else if (answered_ && Clock::now() >= turn_end_) {
+      client.waiting = true;
+      break;
     } else {
       const std::string_view line(client.in.data() + done, length);
       done = end + 1;
       if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
       client.heard = Clock::now();
       client.out = answer(line, backend_, stop_);
+      client.spent += Clock::now() - client.heard;
+      answered_ = true;
       if (client.out.size() > options_.max_reply_bytes)
         client.out = too_long_reply(client.out.size(), options_.max_reply_bytes);
       if (client.out.size() > kSmallReply && unread_bytes() > options_.max_unread_bytes)
@@ -177,7 +201,7 @@ bool ControlServer::answer_lines(Client& client) {
   }
   client.in.erase(0, done);
   if (client.in.empty() && client.in.capacity() > kKeptBytes) std::string().swap(client.in);
-  return !client.out.empty() || !(client.closing || client.input_ended);
+  return !client.out.empty() || client.waiting || !(client.closing || client.input_ended);
 }
 
 }  // namespace splitplane::app
