@@ -94,8 +94,33 @@ make_venv() {
   echo "$stamp" >"$venv/splitplane-stamp"
 }
 
+# Prometheus is for one test only. It is unpacked from its package into .venv and not installed, so that no service of it
+# comes to this machine and `make undo-setup` takes it away with the rest of .venv.
+get_prometheus() {
+  local bin=$root_dir/.venv/bin
+  if command -v prometheus >/dev/null && command -v promtool >/dev/null || [ -x "$bin/promtool" ]; then
+    return
+  fi
+  timed_step "prometheus for the tests, unpacked into .venv" "$log_dir/prometheus.log" unpack_prometheus ||
+    warn "without prometheus the test of the metrics endpoint is skipped"
+}
+
+unpack_prometheus() {
+  local folder status=0
+  folder=$(mktemp -d)
+  (
+    cd "$folder" &&
+      { apt-get -q download prometheus || { as_root apt-get -q update && apt-get -q download prometheus; }; } &&
+      dpkg-deb -x prometheus_*.deb . &&
+      install -m 755 usr/bin/prometheus usr/bin/promtool "$root_dir/.venv/bin/"
+  ) || status=1
+  rm -rf "$folder"
+  return $status
+}
+
 check_distribution
 install_packages
 make_venv
+get_prometheus
 "$root_dir/setup/hugepages.sh" reserve
 say "ready: $(wanted | wc -l) packages, .venv, $("$root_dir/setup/hugepages.sh" count) hugepages ($((SECONDS - begin)) s)"

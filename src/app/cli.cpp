@@ -8,6 +8,8 @@
 #include "app/cli_suggest.h"
 #include "app/cli_version.h"
 #include "app/ctl.h"
+#include "app/metrics.h"
+#include "app/top.h"
 
 namespace splitplane::app {
 namespace {
@@ -30,6 +32,8 @@ void add_launch(CLI::App& app, bool ue, LaunchRequest& request, const Commands& 
   command->add_option("--stats-json", request.options.stats_json, "Writes the final statistics to this file");
   command->add_option("--log-level", request.log_level, "Instead of the file's")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+  command->add_option("--log-format", request.log_format, "Instead of the file's; json: one object a line")
+      ->check(CLI::IsMember({"human", "json"}));
   command->footer(ue ? "Example:\n  splitplane ue config/ue-demo.yaml --duration 60"
                      : "Example:\n  splitplane run config/demo.yaml --duration 60 --stats-json out/stats.json");
   command->callback([&request, &commands, &action, ue] {
@@ -96,6 +100,18 @@ int parse_and_act(int argc, const char* const* argv, const Commands& commands, C
   check_command->footer("Example:\n  splitplane check config/demo.yaml");
   check_command->callback([&] { action = [&](CliOutput& o) { return check(file, file_only, o); }; });
   add_ctl(app, action);
+  add_top(app, action);
+
+  bool markdown = false;
+  CLI::App* metrics = app.add_subcommand("metrics", "Lists the metrics of the endpoint and DPDK's telemetry");
+  metrics->add_flag("--markdown", markdown, "As the page docs/metrics.md");
+  metrics->footer("Example:\n  splitplane metrics --markdown > docs/metrics.md");
+  metrics->callback([&] {
+    action = [&](CliOutput& o) {
+      o.out << (markdown ? metrics_markdown() : metrics_table());
+      return kExitGood;
+    };
+  });
 
   try {
     app.parse(argc, argv);

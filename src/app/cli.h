@@ -33,7 +33,8 @@ struct CliOutput {
 
 struct LaunchRequest {
   std::string file;
-  std::string log_level;  // empty: the file's
+  std::string log_level;   // empty: the file's
+  std::string log_format;  // empty: the file's
   bool ue = false;
   RunOptions options;
 };

@@ -53,7 +53,9 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
     err << refused->message << '\n';
     return kExitBadUsage;
   }
-  log::init(request.log_level.empty() ? config->log_level : request.log_level);
+  const bool json = request.log_format.empty() ? config->log_json : request.log_format == "json";
+  log::init(request.log_level.empty() ? config->log_level : request.log_level,
+            json ? log::Format::kJson : log::Format::kHuman);
   if (const auto good = check_machine(*config); !good) {
     err << good.error().message << '\n';
     return kExitBadUsage;

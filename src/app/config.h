@@ -103,11 +103,23 @@ struct UeConfig {
   PolicyConfig policy;
 };
 
+// OpenMetrics over HTTP (app/metrics_server.h).
+struct MetricsConfig {
+  IpAddress address;
+  std::uint16_t port = 0;
+  std::size_t bearers = 0;  // metrics of this many bearers, in the order of their identities
+};
+
+// "127.0.0.1:9464" or "[::1]:9464".
+[[nodiscard]] std::string to_string(const MetricsConfig& metrics);
+
 struct Config {
   std::string file;                        // where it came from, for messages
   std::string file_prefix = "splitplane";  // DPDK file prefix: one running instance each
   std::string control;  // path of the control socket; load_config fills in <runtime directory>/<file_prefix>.sock
   std::string log_level = "info";
+  bool log_json = false;  // log_format: json
+  std::optional<MetricsConfig> metrics;
   unsigned instance = 1;            // upper bits of our TEIDs, 0..63
   std::size_t max_bearers = 65536;  // 256 shards share them evenly; at most 256 * 2^18
   enum class Lookup { kTeid, kUeAddress };

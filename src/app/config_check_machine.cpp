@@ -18,6 +18,7 @@
 #include "app/config_check_device.h"
 #include "app/control_socket.h"
 #include "app/instance_lock.h"
+#include "app/metrics_server.h"
 
 namespace splitplane::app {
 namespace {
@@ -177,6 +178,12 @@ std::optional<Finding> check_control(const Config& config) {
   return std::nullopt;
 }
 
+std::optional<Finding> check_listen(const Config& config) {
+  if (!config.metrics) return std::nullopt;
+  const auto refused = refuse_listen(*config.metrics);
+  return refused ? std::optional(Finding{"metrics.listen", *refused}) : std::nullopt;
+}
+
 }  // namespace
 
 MemoryState read_memory_state(const std::string& proc_root, const std::string& sys_root) {
@@ -235,7 +242,7 @@ Expected<void> check_machine(const Config& config) {
                                                    "that one, or another file_prefix",
                                                    config.file_prefix, pid)}));
   }
-  for (const auto check : {check_cores, check_devices, check_control}) {
+  for (const auto check : {check_cores, check_devices, check_control, check_listen}) {
     if (const auto finding = check(config)) return fail("{}", located(config, *finding));
   }
   if (const auto finding = check_memory(config, read_memory_state())) return fail("{}", located(config, *finding));

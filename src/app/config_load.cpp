@@ -21,10 +21,12 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxControlPath = 107;  // sockaddr_un::sun_path less its NUL
-constexpr std::array<std::string_view, 14> kTopKeys{"file_prefix", "control",       "log_level", "instance", "max_bearers",
-                                                    "lookup",      "foreign_teids", "memory",    "ports",    "n3",
-                                                    "air",         "workers",       "bearers",   "ue"};
+constexpr std::array<std::string_view, 16> kTopKeys{
+    "file_prefix", "control", "log_level",     "log_format", "instance", "max_bearers", "metrics", "lookup",
+    "foreign_teids", "memory",  "ports",       "n3",         "air",      "workers",     "bearers", "ue"};
 constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};
+constexpr std::array<std::string_view, 2> kLogFormats{"human", "json"};
+constexpr std::array<std::string_view, 2> kMetricsKeys{"listen", "bearers"};
 constexpr std::array<std::string_view, 4> kLogLevels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 3> kHugepages{"auto", "require", "never"};
 constexpr std::array<std::string_view, 4> kMemoryKeys{"hugepages", "megabytes", "mbufs", "mbuf_data_bytes"};
@@ -49,6 +51,27 @@ std::string read_path(const YamlValue& value) {
   std::string path = value.text(allowed);
   if (path.empty() || path.size() > kMaxControlPath) value.refuse(fmt::format("has {} octets", path.size()), allowed);
   return path;
+}
+
+MetricsConfig read_metrics(const YamlValue& value) {
+  constexpr const char* kAllowed = "an address and a TCP port such as 127.0.0.1:9464 or [::1]:9464";
+  const YamlMap map = value.map(kMetricsKeys);
+  const YamlValue listen = map.required("listen");
+  const std::string text = listen.text(kAllowed);
+  const std::size_t colon = text.rfind(':');
+  std::string host = text.substr(0, colon);
+  const std::string port = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (brackets) host = host.substr(1, host.size() - 2);
+  const auto address = IpAddress::parse(host);
+  const bool digits = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
+  const unsigned long number = digits ? std::stoul(port) : 0;
+  if (!address || address->is_v6() != brackets || number == 0 || number > 65535) {
+    listen.refuse(fmt::format("'{}' is no address with a port", printable(text)), kAllowed);
+  }
+  MetricsConfig metrics{.address = *address, .port = static_cast<std::uint16_t>(number)};
+  map.read("bearers", metrics.bearers, 0, 10000);
+  return metrics;
 }
 
 MemoryConfig read_memory(const YamlValue& value) {
@@ -153,6 +176,8 @@ void read_document(const YAML::Node& document, Config& config) {
   config.control = control_path(config.file_prefix);
   if (const auto v = map.find("control")) config.control = read_path(*v);
   if (const auto v = map.find("log_level")) config.log_level = kLogLevels[v->one_of(kLogLevels)];
+  if (const auto v = map.find("log_format")) config.log_json = v->one_of(kLogFormats) == 1;
+  if (const auto v = map.find("metrics")) config.metrics = read_metrics(*v);
   map.read("instance", config.instance, 0, (1U << ran::kInstanceBits) - 1);
   if (const auto v = map.find("max_bearers")) {
     config.max_bearers = v->integer(ran::kShards, std::uint64_t{ran::kShards} << ran::kIndexBits);
@@ -167,7 +192,7 @@ void read_document(const YAML::Node& document, Config& config) {
   config.ports = read_ports(map.required("ports"));
   if (const auto v = map.find("ue")) {
     config.ue = read_ue(*v);
-    constexpr std::array<std::string_view, 6> kUeTopKeys{"file_prefix", "control", "log_level",
+    constexpr std::array<std::string_view, 7> kUeTopKeys{"file_prefix", "control", "log_level", "log_format",
                                                          "memory",      "ports",   "ue"};
     map.only(kUeTopKeys, "does not belong in a file for `splitplane ue`");
     return;
@@ -239,6 +264,12 @@ Expected<Config> parse_config(const std::string& text, const std::string& file) 
   }
   if (const auto finding = check_references(config)) return fail("{}", located(config, *finding));
   return config;
+}
+
+std::string to_string(const MetricsConfig& metrics) {
+  const std::string host = metrics.address.to_string();
+  return fmt::format("{}{}{}:{}", metrics.address.is_v6() ? "[" : "", host, metrics.address.is_v6() ? "]" : "",
+                     metrics.port);
 }
 
 Expected<Config> load_config(const std::string& path) {

@@ -15,8 +15,19 @@
 namespace splitplane::app {
 
 // Packets and octets of one direction of one bearer: received = transmitted + dropped + held.
+// Field, unit, help; `held` alone can go down.
+// clang-format off
+#define SPLITPLANE_BEARER_COUNTERS(X)                             \
+  X(received, "packets", "packets received for the bearer")       \
+  X(transmitted, "packets", "packets transmitted")                \
+  X(dropped, "packets", "packets dropped after the bearer was found") \
+  X(held, "packets", "packets held now")                          \
+  X(bytes, "bytes", "octets of the SDUs received")
+// clang-format on
+#define SPLITPLANE_BEARER_FIELD(field, unit, help) std::uint64_t field = 0;
+
 struct DirectionView {
-  std::uint64_t received = 0, transmitted = 0, dropped = 0, held = 0, bytes = 0;
+  SPLITPLANE_BEARER_COUNTERS(SPLITPLANE_BEARER_FIELD)
 };
 
 struct BearerView {

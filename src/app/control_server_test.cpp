@@ -164,6 +164,7 @@ TEST_F(ControlServerTest, a_line_of_the_limit_is_read_and_one_beyond_it_ends_the
 }
 
 TEST_F(ControlServerTest, the_client_beyond_the_limit_is_told_so_and_a_leaver_makes_room) {
+  options_.idle_grace = 1h;
   start();
   std::vector<Fd> clients;
   for (std::size_t i = 0; i < options_.max_clients; ++i) {
@@ -172,7 +173,7 @@ TEST_F(ControlServerTest, the_client_beyond_the_limit_is_told_so_and_a_leaver_ma
     ASSERT_THAT(get(clients.back()), HasSubstr("\"process\""));
   }
   const Fd excess = raw();
-  EXPECT_THAT(get(excess), HasSubstr("too many clients; allowed are 32"));
+  EXPECT_THAT(get(excess), HasSubstr("too many clients; allowed are 128"));
   EXPECT_TRUE(closed(excess));
   clients.erase(clients.begin() + 5);
   for (int i = 0; i < 100; ++i) {
@@ -182,6 +183,69 @@ TEST_F(ControlServerTest, the_client_beyond_the_limit_is_told_so_and_a_leaver_ma
     std::this_thread::sleep_for(20ms);
   }
   FAIL() << "no room after a client left";
+}
+
+TEST_F(ControlServerTest, the_client_that_was_idle_longest_gives_way) {
+  options_.max_clients = 4;
+  options_.idle_grace = 50ms;
+  start();
+  std::vector<Fd> clients;
+  for (std::size_t i = 0; i < options_.max_clients; ++i) {
+    clients.push_back(raw());
+    put(clients.back(), kPing);
+    ASSERT_THAT(get(clients.back()), HasSubstr("\"process\""));
+  }
+  std::this_thread::sleep_for(100ms);
+  put(clients[0], kPing);
+  ASSERT_THAT(get(clients[0]), HasSubstr("\"process\""));
+  put(clients[3], "{\"id\":1,");  // half a line is no request
+  expect_alive();
+  EXPECT_TRUE(closed(clients[1]));
+  put(clients[0], kPing);
+  EXPECT_THAT(get(clients[0]), HasSubstr("\"process\""));
+}
+
+TEST_F(ControlServerTest, unread_replies_are_bounded_over_all_clients_and_small_ones_always_given) {
+  backend_.padding_bytes = 1 << 20;
+  options_.max_unread_bytes = 2 << 20;
+  options_.write_timeout = 60s;
+  start();
+  std::vector<Fd> silent;
+  for (int i = 0; i < 8; ++i) {
+    silent.push_back(raw());
+    put(silent.back(), "{\"id\":1,\"method\":\"stats\"}\n");
+  }
+  auto client = ControlClient::connect(options_.path);
+  ASSERT_TRUE(client);
+  EXPECT_TRUE(client->call("ping"));
+  const auto refused = client->call("stats");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("unread by other clients"));
+  silent.clear();
+  for (int i = 0; i < 100; ++i) {
+    if (client->call("stats")) return;
+    std::this_thread::sleep_for(20ms);
+  }
+  FAIL() << "no long reply after the silent clients left";
+}
+
+TEST_F(ControlServerTest, many_slow_requests_hold_up_only_who_makes_them) {
+  backend_.stats_take = 50ms;
+  start();
+  std::vector<Fd> greedy;
+  for (int i = 0; i < 20; ++i) {
+    greedy.push_back(raw());
+    std::string lines;
+    for (int k = 0; k < 4; ++k) lines += "{\"id\":1,\"method\":\"stats\"}\n";
+    put(greedy.back(), lines);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 3; ++i) expect_alive();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1500ms);  // all that the greedy asked for takes 4 s
+  for (const Fd& fd : greedy) {
+    const std::string replies = get(fd, 4);
+    EXPECT_EQ(std::count(replies.begin(), replies.end(), '\n'), 4);
+  }
 }
 
 TEST_F(ControlServerTest, a_client_that_never_reads_is_dropped_and_holds_up_nobody) {

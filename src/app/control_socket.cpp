@@ -66,7 +66,7 @@ Expected<Fd> listen_at(const std::string& path) {
   // The mode of the socket before it is bound becomes the mode of the file: no moment at which others could connect.
   if (fd.get() < 0 || ::fchmod(fd.get(), 0600) != 0 ||
       ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
-      ::listen(fd.get(), 64) != 0) {
+      ::listen(fd.get(), 256) != 0) {
     return fail("control socket {} cannot be made: {}", printable(path, 120), std::strerror(errno));
   }
   return fd;

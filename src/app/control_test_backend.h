@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <thread>
 
 #include "app/control_backend.h"
 
@@ -46,11 +48,13 @@ class MemoryBackend : public ControlBackend {
     return page;
   }
   Expected<nlohmann::json> stats() override {
+    std::this_thread::sleep_for(stats_take);
     nlohmann::json padding = std::string(padding_bytes, 'x');
     return nlohmann::json{{"totals", {{"bearers", bearers_.size()}, {"balanced", true}}},
                           {"padding", std::move(padding)}};
   }
 
+  std::chrono::milliseconds stats_take{0};
   std::size_t padding_bytes = 0;  // makes the answer to stats as long as a test wants it
 
  private:

@@ -1,6 +1,8 @@
 // `splitplane run`: starts the user plane and stays on the control thread until it is told to stop.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <thread>
@@ -9,6 +11,8 @@
 #include "app/control_server.h"
 #include "app/control_stop.h"
 #include "app/instance_lock.h"
+#include "app/metrics_server.h"
+#include "app/telemetry.h"
 #include "app/user_plane.h"
 #include "base/log.h"
 
@@ -18,12 +22,35 @@ namespace {
 constexpr std::chrono::milliseconds kTurn{2};  // of the control thread: how long an ARP request may wait
 
 void print_summary(const nlohmann::json& stats) {
+  constexpr std::array kSums{"received", "transmitted", "dropped", "consumed", "held"};
   const auto& totals = stats.at("totals");
-  fmt::print(stderr, "received {}, transmitted {}, dropped {}, consumed {}, held {}: {}\n",
-             totals.at("received").get<std::uint64_t>(), totals.at("transmitted").get<std::uint64_t>(),
-             totals.at("dropped").get<std::uint64_t>(), totals.at("consumed").get<std::uint64_t>(),
-             totals.at("held").get<std::uint64_t>(),
-             totals.at("balanced").get<bool>() ? "every packet is accounted for" : "THE COUNTERS DO NOT ADD UP");
+  const bool balanced = totals.at("balanced").get<bool>();
+  std::array<std::uint64_t, kSums.size()> n{};
+  std::string line;
+  for (std::size_t i = 0; i < kSums.size(); ++i) {
+    n[i] = totals.at(kSums[i]).get<std::uint64_t>();
+    line += fmt::format("{}{} {}", i == 0 ? "" : ", ", kSums[i], n[i]);
+  }
+  line += balanced ? ": every packet is accounted for" : ": THE COUNTERS DO NOT ADD UP";
+  if (log::format() == log::Format::kHuman) {
+    fmt::print(stderr, "{}\n", line);
+    return;
+  }
+  log::write(balanced ? spdlog::level::info : spdlog::level::err,
+             {{kSums[0], n[0]}, {kSums[1], n[1]}, {kSums[2], n[2]}, {kSums[3], n[3]}, {kSums[4], n[4]}}, line);
+}
+
+// What a scrape of the metrics endpoint sees.
+Scrape look(UserPlane& plane, std::size_t bearers) {
+  constexpr std::size_t kPage = 500;
+  Scrape scrape{.all = plane.observe(), .with_bearers = bearers > 0};
+  while (scrape.bearers.size() < bearers) {
+    const std::uint32_t after = scrape.bearers.empty() ? 0 : scrape.bearers.back().config.id.value;
+    const auto page = plane.list_bearers(after, std::min(kPage, bearers - scrape.bearers.size()));
+    if (!page || page->empty()) break;
+    scrape.bearers.insert(scrape.bearers.end(), page->begin(), page->end());
+  }
+  return scrape;
 }
 
 int finish(UserPlane& plane, const RunOptions& options) {
@@ -61,8 +88,21 @@ int run_command(const Config& config, const RunOptions& options) {
     log::error("{}", server.error().message);
     return 1;
   }
-  log::info("serving {} bearers with {} workers; control socket {}", (*plane)->bearer_count(), config.workers.size(),
-            path);
+  const auto telemetry = TelemetryTree::publish(**plane);
+  if (!telemetry) log::warn("{}", telemetry.error().message);
+  std::unique_ptr<MetricsServer> metrics;
+  if (config.metrics) {
+    auto started = MetricsServer::start(*config.metrics, [&] { return look(**plane, config.metrics->bearers); });
+    if (!started) {
+      log::error("{}", started.error().message);
+      return 1;
+    }
+    metrics = std::move(*started);
+    log::info("metrics at http://{}/metrics", to_string(*config.metrics));
+  }
+  log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", path}},
+             fmt::format("serving {} bearers with {} workers; control socket {}", (*plane)->bearer_count(),
+                         config.workers.size(), path));
 
   const auto begin = std::chrono::steady_clock::now();
   while (!stop.requested()) {
@@ -71,6 +111,7 @@ int run_command(const Config& config, const RunOptions& options) {
     (*plane)->serve_n3(now);
     std::this_thread::sleep_for(kTurn);
   }
+  metrics.reset();
   server->reset();
   return finish(**plane, options);
 }

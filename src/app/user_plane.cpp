@@ -82,8 +82,11 @@ Expected<void> UserPlane::open_ports() {
                                      pool.get());
     pools_[config.name] = std::move(pool);
     if (!port) return tl::unexpected(port.error());
-    log::info("port {}: {} ({}), checksums: {}", config.name, config.device, (*port)->mac().to_string(),
-              datapath::name_of((*port)->checksums()));
+    const std::string mac = (*port)->mac().to_string();
+    const auto checksums = datapath::name_of((*port)->checksums());
+    log::write(spdlog::level::info,
+               {{"port", config.name}, {"device", config.device}, {"mac", mac}, {"checksums", std::string(checksums)}},
+               fmt::format("port {}: {} ({}), checksums: {}", config.name, config.device, mac, checksums));
     ports_[config.name] = std::move(*port);
   }
   for (const auto& n3 : config_.n3) {

@@ -15,6 +15,7 @@
 #include "app/config.h"
 #include "app/control_backend.h"
 #include "app/gtpu_runtime.h"
+#include "app/observation.h"
 #include "app/resources.h"
 #include "app/worker_runtime.h"
 #include "datapath/eal.h"
@@ -46,6 +47,7 @@ class UserPlane : public ControlBackend {
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override;
   Expected<nlohmann::json> stats() override;
   Expected<nlohmann::json> peers() override;
+  [[nodiscard]] Observation observe();
   [[nodiscard]] std::size_t bearer_count();
 
  private:
@@ -120,17 +122,11 @@ class UserPlane : public ControlBackend {
   [[nodiscard]] nlohmann::json gtpu_rows() const;
 
   // user_plane_keys.cpp
-  struct KeyTableStats {
-    const char* name = "";
-    std::size_t entries = 0, slots = 0, displaced = 0;  // displaced: not in their home bucket
-    std::uint64_t refused = 0;                          // keys that found the table full
-  };
-  using KeyStats = std::array<KeyTableStats, 3>;
-  [[nodiscard]] static KeyStats key_stats(const datapath::ForeignKeys& keys);
+  [[nodiscard]] static std::array<KeyTableObservation, 3> observe_keys(const datapath::ForeignKeys& keys);
 
   // user_plane_stats.cpp
-  [[nodiscard]] nlohmann::json port_stats(const PortConfig& port);
-  [[nodiscard]] Expected<nlohmann::json> worker_stats(WorkerRuntime& worker);
+  [[nodiscard]] PortObservation observe_port(const PortConfig& port);
+  [[nodiscard]] Expected<WorkerObservation> observe_worker(WorkerRuntime& worker);
 
   std::mutex mutex_;  // control side only: the control server's thread and the control thread
   Config config_;

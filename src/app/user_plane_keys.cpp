@@ -44,11 +44,11 @@ Expected<void> UserPlane::make_key_tables() {
   return {};
 }
 
-UserPlane::KeyStats UserPlane::key_stats(const datapath::ForeignKeys& keys) {
-  const auto of = [](const char* name, const auto& table) {
-    if (!table) return KeyTableStats{};
+std::array<KeyTableObservation, 3> UserPlane::observe_keys(const datapath::ForeignKeys& keys) {
+  const auto of = [](std::string_view name, const auto& table) {
+    if (!table) return KeyTableObservation{};
     const auto& s = table->stats();
-    return KeyTableStats{name, s.entries, s.slots, s.displaced(), s.refused};
+    return KeyTableObservation{name, s.entries, s.slots, s.displaced(), s.refused};
   };
   return {of("dl_teid", keys.teids), of("ue_ipv4", keys.ue_ipv4), of("ue_ipv6", keys.ue_ipv6)};
 }

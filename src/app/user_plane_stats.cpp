@@ -5,49 +5,13 @@
 namespace splitplane::app {
 namespace {
 
-// A worker's counters, copied between two rounds.
-struct Snapshot {
-  struct StageNumbers {
-    std::uint64_t packets = 0, sampled_packets = 0, sampled_cycles = 0;
-  };
-  std::array<StageNumbers, datapath::kStageCount> stages{};
-  std::array<std::uint64_t, datapath::kDropReasonCount> drops{};
-  std::uint64_t received = 0, air = 0, n3 = 0, punted = 0, control_pdus = 0, dispatched = 0, copies = 0,
-                copies_lost = 0, injected = 0, inject_lost = 0, monitored = 0, reorder_given_up = 0, held = 0, busy = 0,
-                idle = 0, asleep = 0, rounds = 0, sleeps = 0;
-};
-
-Snapshot take(const datapath::WorkerStats& s) {
-  Snapshot copy;
-  for (std::size_t i = 0; i < copy.stages.size(); ++i) {
-    copy.stages[i] = {s.stages[i].packets.get(), s.stages[i].sampled_packets.get(), s.stages[i].sampled_cycles.get()};
-  }
-  for (std::size_t i = 0; i < copy.drops.size(); ++i) copy.drops[i] = s.drops[i].get();
-  copy.received = s.received_total();
-  copy.air = s.transmitted_air.get();
-  copy.n3 = s.transmitted_n3.get();
-  copy.punted = s.punted.get();
-  copy.control_pdus = s.control_pdus.get();
-  copy.dispatched = s.dispatched.get();
-  copy.copies = s.copies.get();
-  copy.copies_lost = s.copies_lost.get();
-  copy.injected = s.injected.get();
-  copy.monitored = s.monitored.get();
-  copy.inject_lost = s.inject_lost.get() + s.inject_refused.get();
-  copy.busy = s.busy_cycles.get();
-  copy.idle = s.idle_cycles.get();
-  copy.asleep = s.asleep_cycles.get();
-  copy.rounds = s.rounds.get();
-  copy.sleeps = s.sleeps.get();
-  return copy;
-}
-
-nlohmann::json stages_of(const Snapshot& s) {
+nlohmann::json stages_of(const WorkerSnapshot& s) {
   nlohmann::json rows = nlohmann::json::array();
   for (std::size_t i = 0; i < s.stages.size(); ++i) {
     const auto& stage = s.stages[i];
     if (stage.packets == 0) continue;
-    nlohmann::json row{{"name", datapath::name_of(static_cast<datapath::Stage>(i))}, {"packets", stage.packets}};
+    nlohmann::json row{{"name", datapath::name_of(static_cast<datapath::Stage>(i))}};
+    for (const auto& counter : kStageCounters) row[std::string(counter.name)] = stage.*counter.field;
     if (stage.sampled_packets != 0) {
       row["cycles_per_packet"] = static_cast<double>(stage.sampled_cycles) / static_cast<double>(stage.sampled_packets);
     }
@@ -56,11 +20,60 @@ nlohmann::json stages_of(const Snapshot& s) {
   return rows;
 }
 
+nlohmann::json drops_of(const WorkerSnapshot& s) {
+  nlohmann::json drops = nlohmann::json::object();
+  for (std::size_t i = 0; i < s.drops.size(); ++i) {
+    if (s.drops[i] != 0) drops[std::string(datapath::name_of(static_cast<datapath::DropReason>(i)))] = s.drops[i];
+  }
+  return drops;
+}
+
+// A consumer of copies keeps nothing: what it received is what it released.
+std::uint64_t consumed_by(const WorkerObservation& w) {
+  const bool copies = w.function == WorkerConfig::Function::kCopies;
+  return copies ? w.counters.received : w.counters.punted + w.counters.rlc_control;
+}
+
+nlohmann::json to_json(const WorkerObservation& w) {
+  const WorkerSnapshot& s = w.counters;
+  const std::uint64_t transmitted = s.transmitted_air + s.transmitted_n3;
+  const std::uint64_t consumed = consumed_by(w);
+  nlohmann::json row{{"name", w.name},
+                     {"core", w.core},
+                     {"received", s.received},
+                     {"transmitted", transmitted},
+                     {"dropped", s.dropped()},
+                     {"consumed", consumed},
+                     {"held", s.reorder_held + w.on_rings},
+                     {"balanced", s.received == transmitted + s.dropped() + consumed + s.dispatched + s.reorder_held},
+                     {"stages", stages_of(s)},
+                     {"drops", drops_of(s)},
+                     {"cycles", {{"busy", s.busy_cycles}, {"idle", s.idle_cycles}, {"asleep", s.asleep_cycles}}},
+                     {"cycles_per_packet",
+                      s.received == 0 ? 0.0 : static_cast<double>(s.busy_cycles) / static_cast<double>(s.received)}};
+  for (const auto& counter : kWorkerCounters) {
+    if (counter.unit != "cycles") row[std::string(counter.name)] = s.*counter.field;
+  }
+  for (const KeyTableObservation& table : w.keys) {
+    if (table.slots == 0) continue;
+    nlohmann::json& entry = row["keys"][std::string(table.name)];
+    for (const auto& number : kKeyNumbers) entry[std::string(number.name)] = table.*number.field;
+  }
+  return row;
+}
+
+nlohmann::json to_json(const PortObservation& port) {
+  nlohmann::json row{{"name", port.name},
+                     {"workers_received", port.workers_received},
+                     {"workers_transmitted", port.workers_transmitted}};
+  for (const auto& counter : kPortCounters) row[std::string(counter.name)] = port.driver.*counter.field;
+  return row;
+}
+
 }  // namespace
 
-nlohmann::json UserPlane::port_stats(const PortConfig& config) {
+PortObservation UserPlane::observe_port(const PortConfig& config) {
   const datapath::Port& port = *ports_.at(config.name);
-  const datapath::PortCounters counters = port.counters();
   std::uint64_t received = 0, transmitted = 0;  // by our own count
   for (auto& worker : workers_) {
     const datapath::WorkerStats& s = worker->stats();
@@ -87,79 +100,21 @@ nlohmann::json UserPlane::port_stats(const PortConfig& config) {
       }
     }
   }
-  return {{"name", config.name},
-          {"received", counters.received},
-          {"transmitted", counters.transmitted},
-          {"rx_missed", counters.rx_missed},
-          {"rx_errors", counters.rx_errors},
-          {"tx_errors", counters.tx_errors},
-          {"rx_no_mbuf", counters.rx_no_mbuf},
-          {"workers_received", received},
-          {"workers_transmitted", transmitted}};
+  return {config.name, port.counters(), received, transmitted};
 }
 
-Expected<nlohmann::json> UserPlane::worker_stats(WorkerRuntime& worker) {
-  auto snapshot = std::make_shared<Snapshot>();
-  auto ring_count = std::make_shared<unsigned>(0);
+Expected<WorkerObservation> UserPlane::observe_worker(WorkerRuntime& worker) {
+  auto seen = std::make_shared<WorkerObservation>(
+      WorkerObservation{worker.config.name, worker.config.core, worker.config.function, {}, 0, {}});
   WorkerRuntime* w = &worker;
-  KeyStats keys;
-  const bool done = worker.execute([&keys, snapshot, ring_count, w] {
-    *snapshot = take(w->stats());
-    if (w->gnb) {
-      snapshot->held = w->gnb->reorder.held();
-      snapshot->reorder_given_up = w->gnb->reorder.given_up();
-    }
-    if (w->keys() != nullptr) keys = key_stats(*w->keys());
-    if (w->rings.downlink != nullptr) *ring_count = rte_ring_count(w->rings.downlink) + rte_ring_count(w->rings.uplink);
+  const bool done = worker.execute([seen, w] {
+    seen->counters = take_snapshot(w->stats());
+    if (w->keys() != nullptr) seen->keys = observe_keys(*w->keys());
+    if (w->rings.downlink != nullptr)
+      seen->on_rings = rte_ring_count(w->rings.downlink) + rte_ring_count(w->rings.uplink);
   });
   if (!done) return fail("worker {} does not answer", worker.config.name);
-
-  const Snapshot& s = *snapshot;
-  nlohmann::json drops = nlohmann::json::object();
-  std::uint64_t dropped = 0;
-  for (std::size_t i = 0; i < s.drops.size(); ++i) {
-    if (s.drops[i] == 0) continue;
-    drops[std::string(datapath::name_of(static_cast<datapath::DropReason>(i)))] = s.drops[i];
-    dropped += s.drops[i];
-  }
-  // A consumer of copies keeps nothing: what it received is what it released.
-  const bool copies = worker.config.function == WorkerConfig::Function::kCopies;
-  const std::uint64_t consumed = copies ? s.received : s.punted + s.control_pdus;
-  const std::uint64_t transmitted = s.air + s.n3;
-  nlohmann::json row{
-      {"name", worker.config.name},
-      {"core", worker.config.core},
-      {"received", s.received},
-      {"transmitted", transmitted},
-      {"transmitted_air", s.air},
-      {"transmitted_n3", s.n3},
-      {"dropped", dropped},
-      {"consumed", consumed},
-      {"dispatched", s.dispatched},
-      {"held", *ring_count + s.held},
-      {"balanced", s.received == transmitted + dropped + consumed + s.dispatched + s.held},
-      {"copies", s.copies},
-      {"copies_lost", s.copies_lost},
-      {"rlc_control", s.control_pdus},
-      {"punted", s.punted},
-      {"injected", s.injected},
-      {"qos_monitored", s.monitored},
-      {"reorder_given_up", s.reorder_given_up},
-      {"inject_lost", s.inject_lost},
-      {"stages", stages_of(s)},
-      {"drops", drops},
-      {"cycles", {{"busy", s.busy}, {"idle", s.idle}, {"asleep", s.asleep}}},
-      {"cycles_per_packet", s.received == 0 ? 0.0 : static_cast<double>(s.busy) / static_cast<double>(s.received)},
-      {"rounds", s.rounds},
-      {"sleeps", s.sleeps}};
-  for (const KeyTableStats& table : keys) {
-    if (table.slots != 0)
-      row["keys"][table.name] = {{"entries", table.entries},
-                                 {"slots", table.slots},
-                                 {"displaced", table.displaced},
-                                 {"refused", table.refused}};
-  }
-  return row;
+  return *seen;
 }
 
 Expected<nlohmann::json> UserPlane::stats() {
@@ -169,24 +124,23 @@ Expected<nlohmann::json> UserPlane::stats() {
   bool balanced = true, running = false;
   for (auto& worker : workers_) {
     running = running || worker->running;
-    auto row = worker_stats(*worker);
-    if (!row) return row;
-    const bool from_port =
-        worker->rings.downlink == nullptr && worker->config.function != WorkerConfig::Function::kCopies;
-    if (from_port) received += row->at("received").get<std::uint64_t>();
-    if (worker->config.function != WorkerConfig::Function::kCopies)
-      consumed += row->at("consumed").get<std::uint64_t>();
-    transmitted += row->at("transmitted").get<std::uint64_t>();
-    dropped += row->at("dropped").get<std::uint64_t>();
-    held += row->at("held").get<std::uint64_t>();
-    balanced = balanced && row->at("balanced").get<bool>();
-    workers.push_back(std::move(*row));
+    const auto seen = observe_worker(*worker);
+    if (!seen) return tl::unexpected(seen.error());
+    const WorkerSnapshot& s = seen->counters;
+    const bool copies = seen->function == WorkerConfig::Function::kCopies;
+    if (worker->rings.downlink == nullptr && !copies) received += s.received;  // read from a port
+    if (!copies) consumed += consumed_by(*seen);
+    transmitted += s.transmitted_air + s.transmitted_n3;
+    dropped += s.dropped();
+    held += seen->held;
+    workers.push_back(to_json(*seen));
+    balanced = balanced && workers.back().at("balanced").get<bool>();
   }
   // Workers are read one after the other: packets on the way between them only add up once all have stopped.
   if (!running) balanced = balanced && received == transmitted + dropped + consumed + held;
 
   nlohmann::json ports = nlohmann::json::array();
-  for (const auto& port : config_.ports) ports.push_back(port_stats(port));
+  for (const auto& port : config_.ports) ports.push_back(to_json(observe_port(port)));
   return nlohmann::json{{"ports", ports},
                         {"workers", workers},
                         {"peers", peer_rows()},
@@ -200,6 +154,25 @@ Expected<nlohmann::json> UserPlane::stats() {
                           {"consumed", consumed},
                           {"held", held},
                           {"balanced", balanced}}}};
+}
+
+// For whoever looks often and must not disturb: no worker is asked, so sums of one look may be off by what was moving.
+Observation UserPlane::observe() {
+  const std::lock_guard guard(mutex_);
+  Observation all{.file_prefix = config_.file_prefix, .bearers = store_->size(), .tsc_hz = rte_get_tsc_hz()};
+  for (auto& worker : workers_) {
+    const auto& rings = worker->rings;
+    all.workers.push_back(
+        {worker->config.name,
+         worker->config.core,
+         worker->config.function,
+         take_snapshot(worker->stats()),
+         rings.downlink == nullptr ? 0 : rte_ring_count(rings.downlink) + rte_ring_count(rings.uplink),
+         {}});
+  }
+  for (const auto& port : config_.ports) all.ports.push_back(observe_port(port));
+  for (const N3Runtime& n3 : n3_) all.n3.push_back({n3.config.port, n3.gtpu.counters});
+  return all;
 }
 
 }  // namespace splitplane::app

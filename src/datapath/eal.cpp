@@ -4,9 +4,13 @@
 #include <rte_errno.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+
+#include "base/log.h"
+#include "datapath/dpdk_log.h"
 
 namespace splitplane::datapath {
 namespace {
@@ -38,8 +42,15 @@ void remove_files(const std::string& prefix, const fs::path& runtime) {
   if (runtime.filename() == prefix) fs::remove_all(runtime, error);
 }
 
+// The main thread, and the control threads that it starts, keep off the workers' cores where there are others: what the
+// control socket is asked for costs no packet.
 std::string cores_argument(const std::vector<unsigned>& cores) {
-  std::string text = fmt::format("0@0-{}", sysconf(_SC_NPROCESSORS_ONLN) - 1);
+  std::vector<unsigned> rest, all;
+  for (unsigned core = 0; core < static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN)); ++core) {
+    all.push_back(core);
+    if (std::find(cores.begin(), cores.end(), core) == cores.end()) rest.push_back(core);
+  }
+  std::string text = fmt::format("0@({})", fmt::join(rest.empty() ? all : rest, ","));
   for (std::size_t i = 0; i < cores.size(); ++i) text += fmt::format(",{}@{}", i + 1, cores[i]);
   return text;
 }
@@ -73,6 +84,7 @@ Expected<Eal> Eal::start(const EalSettings& settings) {
                 settings.file_prefix);
   }
 
+  if (log::format() == log::Format::kJson) take_dpdk_log();
   std::vector<char*> argv;
   for (auto& argument : arguments) argv.push_back(argument.data());
   if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {

@@ -77,6 +77,8 @@ class GnbDownlink {
       forward(burst, losses);
     }
     ordered_ = false;
+    stats_.reorder_held.set(context_.reorder.held());
+    stats_.reorder_given_up.set(context_.reorder.given_up());
   }
 
   // Bearers with options of their own look at what the usual form does not have.

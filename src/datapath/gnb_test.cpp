@@ -142,7 +142,7 @@ void random_traffic_is_accounted() {
   }
   const WorkerStats& s = rig.context->stats;
   RC_ASSERT(in ==
-            s.transmitted_air.get() + s.transmitted_n3.get() + s.dropped() + s.punted.get() + s.control_pdus.get());
+            s.transmitted_air.get() + s.transmitted_n3.get() + s.dropped() + s.punted.get() + s.rlc_control.get());
   RC_ASSERT(s.transmitted_air.get() == rig.air.frames.size());
   RC_ASSERT(s.transmitted_n3.get() == rig.n3.frames.size());
   RC_ASSERT(rig.dropped(DropReason::ok) == 0U);

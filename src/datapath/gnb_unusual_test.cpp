@@ -151,7 +151,7 @@ TEST(GnbUnusual, a_time_stamp_is_answered_by_the_next_uplink_packet_of_its_flow_
   EXPECT_TRUE(content.has_qos_monitoring);
   EXPECT_EQ(content.dl_send_time, 0x0102030405060708U);
   EXPECT_GE(content.ul_send_time, content.dl_receive_time);
-  EXPECT_EQ(rig.context->stats.monitored.get(), 1U);
+  EXPECT_EQ(rig.context->stats.qos_monitored.get(), 1U);
   EXPECT_EQ(rig.uplink[1].peer, test::kPeerV4) << "back on the usual path";
 }
 

@@ -107,7 +107,7 @@ class GnbUplink {
     switch (kind) {
       case ran::UplinkKind::kControl:
         if (context_.copies != nullptr && rte_ring_sp_enqueue(context_.copies, m) == 0) {
-          stats_.control_pdus.add(1);
+          stats_.rlc_control.add(1);
         } else {
           losses.add(m, DropReason::copies_full);
         }
@@ -171,7 +171,7 @@ class GnbUplink {
     if (frame == nullptr) return DropReason::no_headroom;
     if (stamp) {
       write_monitored_uplink(peer, Teid{bearer.uplink_teid}, Qfi{qfi}, *stamp, ntp_time(), payload, frame);
-      stats_.monitored.add(1);
+      stats_.qos_monitored.add(1);
     } else {
       write_uplink(peer, bearer.uplink_teid, qfi, payload, frame);
     }

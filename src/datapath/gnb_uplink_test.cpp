@@ -96,7 +96,7 @@ TYPED_TEST(GnbUplinkSets, rlc_control_goes_to_the_copies_as_it_came) {
   status.insert(status.end(), {0x0a, 0xaf, 0x3c});
   const Bytes frame = rig.from_ue(status);
   rig.run({frame, rig.from_ue(1, 0, test::inner_packet(20)), frame});
-  EXPECT_EQ(rig.context->stats.control_pdus.get(), 2U);
+  EXPECT_EQ(rig.context->stats.rlc_control.get(), 2U);
   EXPECT_EQ(rig.uplink[1].control, 2U);
   EXPECT_EQ(rig.n3.frames.size(), 1U);
   EXPECT_EQ(rig.copies.drain(), (std::vector<Bytes>{frame, frame}));

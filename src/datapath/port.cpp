@@ -125,7 +125,7 @@ MacAddress Port::mac() const {
 PortCounters Port::counters() const {
   rte_eth_stats s{};
   rte_eth_stats_get(id_, &s);
-  return {s.ipackets, s.opackets, s.imissed, s.ierrors, s.oerrors, s.rx_nombuf};
+  return {s.ipackets, s.opackets, s.ibytes, s.obytes, s.imissed, s.ierrors, s.oerrors, s.rx_nombuf};
 }
 
 bool Port::passes_mbufs() const {

@@ -25,9 +25,22 @@ struct PortSettings {
   std::optional<ChecksumMode> checksums;  // absent: by the card if it can, else not
 };
 
-// What the driver counted since start.
+// What the driver counted since start: field, unit, help (see SPLITPLANE_WORKER_COUNTERS).
+// clang-format off
+#define SPLITPLANE_PORT_COUNTERS(X)                                                          \
+  X(received, "packets", "received, by the driver's count")                                  \
+  X(transmitted, "packets", "transmitted, by the driver's count")                            \
+  X(received_bytes, "bytes", "octets received, by the driver's count")                       \
+  X(transmitted_bytes, "bytes", "octets transmitted, by the driver's count")                 \
+  X(rx_missed, "packets", "lost by the device because the receive queue was full")           \
+  X(rx_errors, "packets", "received with errors")                                            \
+  X(tx_errors, "packets", "not transmitted")                                                 \
+  X(rx_no_mbuf, "packets", "not received for want of a buffer")
+// clang-format on
+#define SPLITPLANE_NUMBER_FIELD(field, unit, help) std::uint64_t field = 0;
+
 struct PortCounters {
-  std::uint64_t received = 0, transmitted = 0, rx_missed = 0, rx_errors = 0, tx_errors = 0, rx_no_mbuf = 0;
+  SPLITPLANE_PORT_COUNTERS(SPLITPLANE_NUMBER_FIELD)
 };
 
 class Port {

@@ -32,25 +32,45 @@ SPLITPLANE_OUTCOMES(Stage, SPLITPLANE_STAGES)
 // Cycles are read on one burst in kSampleEvery, so that pricing the stages costs next to nothing.
 inline constexpr unsigned kSampleEvery = 16;
 
+// Counters of a stage and of a worker: field, unit, help. From these lists come the fields, `splitplane ctl stats`, the
+// metrics and docs/metrics.md.
+// clang-format off
+#define SPLITPLANE_STAGE_COUNTERS(X)                                                         \
+  X(packets, "packets", "packets that entered the stage")                                    \
+  X(sampled_packets, "packets", "packets of the bursts that were timed, one in 16")          \
+  X(sampled_cycles, "cycles", "TSC cycles that the timed bursts took in the stage")
+
+#define SPLITPLANE_WORKER_COUNTERS(X)                                                        \
+  X(transmitted_air, "packets", "accepted by the air port (l2fwd: by its port)")             \
+  X(transmitted_n3, "packets", "accepted by the N3 port")                                    \
+  X(punted, "packets", "handed to the control thread: ARP, neighbour discovery")             \
+  X(rlc_control, "packets", "uplink RLC control PDUs handed to the copies")                  \
+  X(dispatched, "packets", "handed to another worker")                                       \
+  X(copies, "packets", "references handed to the consumer of copies")                        \
+  X(copies_lost, "packets", "references that the ring to the consumer had no room for")      \
+  X(qos_monitored, "packets", "uplink packets with the time stamps of QoS monitoring")        \
+  X(reorder_given_up, "packets", "places in N3 order that were waited for in vain")          \
+  X(injected, "packets", "frames of the control thread sent, not among the received")        \
+  X(inject_lost, "packets", "frames of the control thread that the port did not take")       \
+  X(inject_refused, "packets", "frames of the control thread that did not reach the worker") \
+  X(rounds, "", "rounds of the worker loop")                                                 \
+  X(sleeps, "", "sleeps of the worker loop")                                                 \
+  X(busy_cycles, "cycles", "TSC cycles in rounds with packets")                              \
+  X(idle_cycles, "cycles", "TSC cycles in rounds without packets")                           \
+  X(asleep_cycles, "cycles", "TSC cycles asleep")
+// clang-format on
+#define SPLITPLANE_COUNTER_FIELD(field, unit, help) Counter field;
+
 struct StageStats {
-  Counter packets;
-  Counter sampled_packets, sampled_cycles;
+  SPLITPLANE_STAGE_COUNTERS(SPLITPLANE_COUNTER_FIELD)
 };
 
 struct WorkerStats {
   std::array<StageStats, kStageCount> stages;
   std::array<Counter, kDropReasonCount> drops;
   std::array<Counter, kMaxQueues> received;  // by queue, in the order of the function's queues()
-  Counter transmitted_air, transmitted_n3;   // accepted by the port (l2fwd counts its one port as air)
-  Counter punted;                            // handed to the control thread (ARP, neighbour discovery)
-  Counter control_pdus;                      // uplink RLC control handed to the copies
-  Counter dispatched;                        // handed to another worker
-  Counter copies, copies_lost;               // references handed over; those the ring had no room for
-  Counter monitored;                         // uplink packets with the time stamps of QoS monitoring
-  Counter injected;                          // control thread's frames sent (not among `received`)
-  Counter inject_lost;                       // those the port did not take
-  Counter inject_refused;                    // those that did not reach the worker; written by the control thread
-  Counter busy_cycles, idle_cycles, asleep_cycles, rounds, sleeps;
+  SPLITPLANE_WORKER_COUNTERS(SPLITPLANE_COUNTER_FIELD)
+  Counter reorder_held;  // not a sum: packets that wait for those before them now
 
   void drop(DropReason reason, std::uint64_t n = 1) { drops[static_cast<std::size_t>(reason)].add(n); }
   [[nodiscard]] std::uint64_t received_total() const {

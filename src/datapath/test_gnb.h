@@ -132,7 +132,7 @@ class TestGnb {
   void expect_balance(std::uint64_t received) const {
     const WorkerStats& s = context->stats;
     EXPECT_EQ(received, s.transmitted_air.get() + s.transmitted_n3.get() + s.dropped() + s.punted.get() +
-                            s.control_pdus.get() + context->reorder.held());
+                            s.rlc_control.get() + context->reorder.held());
     EXPECT_EQ(dropped(DropReason::ok), 0U);
   }
   [[nodiscard]] std::uint64_t dropped(DropReason reason) const {

@@ -16,6 +16,8 @@ instance: 63
 max_bearers: 1024
 lookup: teid
 foreign_teids: 8
+log_format: json
+metrics: {listen: "127.0.0.1:9464", bearers: 100}
 memory: {hugepages: never, megabytes: 600, mbufs: 32767, mbuf_data_bytes: 2048}
 ports:
   n3:

@@ -75,6 +75,7 @@ def test_a_key_of_the_schema_is_known_to_the_check(splitplane, tmp_path):
     defs = SCHEMA["$defs"]
     sections = {
         "x: 1\n": set(SCHEMA["properties"]),
+        "metrics: {x: 1}\n": set(defs["metrics"]["properties"]),
         "ports: {p: {x: 1}}\n": set(defs["port"]["properties"]),
         "memory: {x: 1}\n": set(defs["memory"]["properties"]),
         "ports: {p: {device: net_null0}}\nn3: [{x: 1}]\n": set(defs["n3"]["properties"]),

@@ -20,7 +20,7 @@ from instance import Instance
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judge, way
 from namespaces import Network, interface_counters, require_root
 from paths import CONFIG, OUT, ROOT, splitplane, upf_peer
-from processes import Failure, Processes, undisturbed, wait_until
+from processes import Failure, Processes, run, undisturbed, wait_until
 from traffic import Transfer, Web, iperf
 from upf import Upf, tunnels_of
 
@@ -43,6 +43,7 @@ class Results:
     gnb: dict = field(default_factory=dict)
     load: dict = field(default_factory=dict)
     load_seconds: float = LOAD_SECONDS
+    top: str = ""
 
     def load_mpps(self) -> float:
         return sum(worker["transmitted"] for worker in self.load["workers"]) / self.load_seconds * 1e-6
@@ -182,7 +183,8 @@ def generated_load(say, results: Results, checks: Checks):
     try:
         gnb = Instance(processes, "load", "run", config)
         begin, before = time.monotonic(), gnb.control.stats()
-        time.sleep(LOAD_SECONDS)
+        time.sleep(LOAD_SECONDS - 1)
+        results.top = run([splitplane(), "top", config, "--once"]).stdout
         results.load = summary.between(before, gnb.control.stats())
         results.load_seconds = time.monotonic() - begin
         reached = sum(bearer["downlink"]["transmitted"] > 0 for bearer in gnb.control.bearers())
@@ -221,6 +223,9 @@ def report(results: Results, checks: Checks):
             summary.STAGE_HEAD,
             summary.stage_rows(results.load, results.load_seconds),
         )
+    if results.top:
+        print(f"\n{summary.paint('splitplane top config/load-64k.yaml --once, in the last second of it', '1')}")
+        print("".join(f"  {line}\n" for line in results.top.splitlines()), end="")
     drops = summary.drop_rows(results.gnb or {"workers": []}) + summary.drop_rows(results.load or {"workers": []})
     if drops:
         summary.table("Dropped, by reason", ("worker", "reason", "packets"), drops)

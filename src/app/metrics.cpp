@@ -1,0 +1,227 @@
+#include "app/metrics.h"
+
+#include <functional>
+#include <span>
+
+#include "app/cli_version.h"
+
+namespace splitplane::app {
+namespace {
+
+using Type = MetricInfo::Type;
+using Values = std::vector<std::string>;  // of the labels, in their order
+using Emit = std::function<void(const Values&, std::uint64_t)>;
+
+struct Family {
+  MetricInfo info;
+  std::function<void(const Scrape&, const Emit&)> samples;
+  bool of_bearers = false;
+};
+
+// OpenMetrics: the unit is the last word of a family's name.
+std::string family_name(std::string_view scope, std::string_view field, std::string_view unit) {
+  const bool has_unit = unit.empty() || field == unit || field.ends_with(fmt::format("_{}", unit));
+  return fmt::format("splitplane_{}{}{}{}", scope, field, has_unit ? "" : "_", has_unit ? "" : unit);
+}
+
+template <class Owner>
+MetricInfo counter(std::string_view scope, const CounterRow<Owner>& row, std::vector<std::string_view> labels) {
+  return {family_name(scope, row.name, row.unit), Type::kCounter, std::string(row.unit), std::string(row.help),
+          std::move(labels)};
+}
+
+void add_instance(std::vector<Family>& list) {
+  list.push_back(
+      {{"splitplane_build", Type::kInfo, "", "version and file prefix of the instance", {"version", "file_prefix"}},
+       [](const Scrape& s, const Emit& emit) { emit({kVersion, s.all.file_prefix}, 1); }});
+  list.push_back({{"splitplane_bearers", Type::kGauge, "", "bearers there are", {}},
+                  [](const Scrape& s, const Emit& emit) { emit({}, s.all.bearers); }});
+  list.push_back({{"splitplane_tsc_hertz", Type::kGauge, "hertz", "cycles of the time stamp counter in a second", {}},
+                  [](const Scrape& s, const Emit& emit) { emit({}, s.all.tsc_hz); }});
+}
+
+void add_workers(std::vector<Family>& list) {
+  list.push_back({{"splitplane_worker_received_packets",
+                   Type::kCounter,
+                   "packets",
+                   "received from the queues of a port, or from a dispatching worker",
+                   {"worker"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    for (const auto& w : s.all.workers) emit({w.name}, w.counters.received);
+                  }});
+  for (const auto& row : kWorkerCounters) {
+    list.push_back({counter("worker_", row, {"worker"}), [&row](const Scrape& s, const Emit& emit) {
+                      for (const auto& w : s.all.workers) emit({w.name}, w.counters.*row.field);
+                    }});
+  }
+  list.push_back({{"splitplane_worker_held_packets",
+                   Type::kGauge,
+                   "packets",
+                   "waiting on the rings from a dispatching worker, or for those before them",
+                   {"worker"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    for (const auto& w : s.all.workers) emit({w.name}, w.on_rings + w.counters.reorder_held);
+                  }});
+  list.push_back(
+      {{"splitplane_worker_dropped_packets", Type::kCounter, "packets", "dropped, by reason", {"worker", "reason"}},
+       [](const Scrape& s, const Emit& emit) {
+         for (const auto& w : s.all.workers) {
+           for (std::size_t i = 0; i < datapath::kDropReasonCount; ++i)
+             emit({w.name, std::string(datapath::kDropReasonNames[i])}, w.counters.drops[i]);
+         }
+       }});
+  for (const auto& row : kStageCounters) {
+    list.push_back({counter("stage_", row, {"worker", "stage"}), [&row](const Scrape& s, const Emit& emit) {
+                      for (const auto& w : s.all.workers) {
+                        for (std::size_t i = 0; i < datapath::kStageCount; ++i)
+                          emit({w.name, std::string(datapath::kStageNames[i])}, w.counters.stages[i].*row.field);
+                      }
+                    }});
+  }
+}
+
+void add_ports(std::vector<Family>& list) {
+  for (const auto& row : kPortCounters) {
+    list.push_back({counter("port_", row, {"port"}), [&row](const Scrape& s, const Emit& emit) {
+                      for (const auto& p : s.all.ports) emit({p.name}, p.driver.*row.field);
+                    }});
+  }
+}
+
+void add_gtpu(std::vector<Family>& list) {
+  for (std::size_t i = 0; i < kGtpuCounterCount; ++i) {
+    const auto which = static_cast<GtpuCounter>(i);
+    list.push_back({{fmt::format("splitplane_gtpu_{}", name_of(which)),
+                     Type::kCounter,
+                     "",
+                     std::string(text_of(which)),
+                     {"port"}},
+                    [i](const Scrape& s, const Emit& emit) {
+                      for (const auto& n3 : s.all.n3) emit({n3.name}, n3.gtpu[i]);
+                    }});
+  }
+}
+
+void add_bearers(std::vector<Family>& list) {
+  for (const auto& row : kBearerCounters) {
+    MetricInfo info = counter("bearer_", row, {"bearer", "direction"});
+    if (row.name == "held") info.type = Type::kGauge;
+    list.push_back({std::move(info),
+                    [&row](const Scrape& s, const Emit& emit) {
+                      for (const auto& b : s.bearers) {
+                        const std::string id = fmt::format("{:#010x}", b.config.id.value);
+                        emit({id, "downlink"}, b.downlink.*row.field);
+                        emit({id, "uplink"}, b.uplink.*row.field);
+                      }
+                    },
+                    true});
+  }
+}
+
+const std::vector<Family>& families() {
+  static const std::vector<Family> list = [] {
+    std::vector<Family> made;
+    add_instance(made);
+    add_workers(made);
+    add_ports(made);
+    add_gtpu(made);
+    add_bearers(made);
+    return made;
+  }();
+  return list;
+}
+
+std::string_view type_name(Type type) {
+  return type == Type::kCounter ? "counter" : type == Type::kGauge ? "gauge" : "info";
+}
+
+// The formats differ in what a family is called: text 0.0.4 knows only samples, and no type info.
+void add_head(const MetricInfo& info, MetricFormat format, std::string& out) {
+  const bool open = format == MetricFormat::kOpenMetrics;
+  const std::string name = open ? info.name : info.sample_name();
+  out += fmt::format("# TYPE {} {}\n", name, !open && info.type == Type::kInfo ? "gauge" : type_name(info.type));
+  if (open && !info.unit.empty()) out += fmt::format("# UNIT {} {}\n", name, info.unit);
+  out += fmt::format("# HELP {} {}\n", name, info.help);
+}
+
+void add_sample(const MetricInfo& info, const std::string& name, const Values& values, std::uint64_t value,
+                std::string& out) {
+  out += name;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    out += i == 0 ? "{" : ",";
+    out += info.labels[i];
+    out += "=\"";
+    for (const char c : values[i]) {
+      if (c == '\\' || c == '"') out += '\\';
+      out += c;
+    }
+    out += '"';
+  }
+  out += fmt::format("{} {}\n", values.empty() ? "" : "}", value);
+}
+
+void add_values(std::string_view title, std::span<const std::string_view> names,
+                std::span<const std::string_view> texts, std::string& out) {
+  out += fmt::format("\n## {}\n\n| value | meaning |\n|---|---|\n", title);
+  for (std::size_t i = 0; i < names.size(); ++i) out += fmt::format("| `{}` | {} |\n", names[i], texts[i]);
+}
+
+}  // namespace
+
+std::string MetricInfo::sample_name() const {
+  return name + (type == Type::kCounter ? "_total" : type == Type::kInfo ? "_info" : "");
+}
+
+std::vector<MetricInfo> metric_list() {
+  std::vector<MetricInfo> list;
+  for (const auto& family : families()) list.push_back(family.info);
+  return list;
+}
+
+std::string_view content_type(MetricFormat format) {
+  return format == MetricFormat::kOpenMetrics ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                                              : "text/plain; version=0.0.4; charset=utf-8";
+}
+
+std::string render_metrics(const Scrape& scrape, MetricFormat format) {
+  std::string out;
+  for (const auto& family : families()) {
+    if (family.of_bearers && !scrape.with_bearers) continue;
+    add_head(family.info, format, out);
+    const std::string name = family.info.sample_name();
+    family.samples(
+        scrape, [&](const Values& values, std::uint64_t value) { add_sample(family.info, name, values, value, out); });
+  }
+  if (format == MetricFormat::kOpenMetrics) out += "# EOF\n";
+  return out;
+}
+
+std::string metrics_table() {
+  std::string out;
+  for (const auto& family : families()) {
+    out += fmt::format("{:<50} {:<8} {:<8} {}\n", family.info.sample_name(), type_name(family.info.type),
+                       family.info.unit.empty() ? "-" : family.info.unit, family.info.help);
+  }
+  return out;
+}
+
+std::string metrics_markdown() {
+  std::string out =
+      "# Metrics\n\n"
+      "Written by `splitplane metrics --markdown` from the lists that the program counts with; a test compares.\n\n"
+      "With `metrics: {listen: 127.0.0.1:9464}` in its configuration `splitplane run` serves them at `/metrics`: as\n"
+      "OpenMetrics 1.0 to who asks for it, as Prometheus does, else in Prometheus' text format 0.0.4. Those of "
+      "bearers\n"
+      "are there with `bearers: N` only, for the first N in the order of their identities. `splitplane ctl stats`,\n"
+      "`splitplane top` and DPDK's telemetry (docs/operate.md) show the same counters under the same names.\n\n"
+      "| metric | type | unit | labels | meaning |\n|---|---|---|---|---|\n";
+  for (const auto& [info, samples, of_bearers] : families()) {
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", info.sample_name(), type_name(info.type), info.unit,
+                       fmt::join(info.labels, ", "), info.help);
+  }
+  add_values("Values of the label stage", datapath::kStageNames, datapath::kStageTexts, out);
+  add_values("Values of the label reason", datapath::kDropReasonNames, datapath::kDropReasonTexts, out);
+  return out;
+}
+
+}  // namespace splitplane::app

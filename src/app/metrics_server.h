@@ -1,0 +1,48 @@
+// The metrics endpoint: HTTP on a thread of its own (libmicrohttpd), which reads counters beside the workers (those of
+// bearers, when asked for, on their threads). Clients, their memory and what they may leave unread are bounded.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "app/config.h"
+#include "app/metrics.h"
+#include "base/expected.h"
+
+struct MHD_Daemon;
+
+namespace splitplane::app {
+
+struct MetricsServerLimits {
+  unsigned clients = 256;
+  unsigned client_bytes = 16 * 1024;  // for a request and its headers
+  unsigned silence_s = 10;            // a client that neither reads nor writes for so long is dropped
+  std::size_t unread_bytes = std::size_t{32} * 1024 * 1024;  // of answers that clients have not read yet, all together
+};
+
+// Why nothing can listen there now, with what is allowed; nothing if it can.
+[[nodiscard]] std::optional<std::string> refuse_listen(const MetricsConfig& config);
+
+class MetricsServer {
+ public:
+  // `look` is called on the server's thread until the destructor returns.
+  [[nodiscard]] static Expected<std::unique_ptr<MetricsServer>> start(const MetricsConfig& config,
+                                                                      std::function<Scrape()> look,
+                                                                      MetricsServerLimits limits = {});
+  ~MetricsServer();
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
+
+  // What libmicrohttpd calls for a request: queues an answer on the connection.
+  [[nodiscard]] bool answer(void* connection, std::string_view method, std::string_view url);
+
+ private:
+  MetricsServer(std::function<Scrape()> look, MetricsServerLimits limits) : look_(std::move(look)), limits_(limits) {}
+  std::function<Scrape()> look_;
+  MetricsServerLimits limits_;
+  std::atomic<std::size_t> unread_{0};
+  MHD_Daemon* daemon_ = nullptr;
+};
+
+}  // namespace splitplane::app

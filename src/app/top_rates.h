@@ -1,0 +1,62 @@
+// Two answers to `stats`, and the time between them, as rates: what `splitplane top` shows. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/control_json.h"
+
+namespace splitplane::app {
+
+struct StageRate {
+  std::string worker, stage;
+  double packets = 0;                       // a second
+  std::optional<double> cycles_per_packet;  // of the packets timed between the two answers
+  std::uint64_t total = 0;
+};
+
+struct DropRate {
+  std::string worker, reason;
+  double packets = 0;
+  std::uint64_t total = 0;
+};
+
+struct WorkerRate {
+  std::string name;
+  std::uint64_t core = 0;
+  double received = 0, transmitted = 0, dropped = 0;
+  std::optional<double> cycles_per_packet;  // busy cycles by packets received
+  double busy = 0, idle = 0, asleep = 0;    // shares of the time, 0 to 1
+};
+
+struct PortRate {
+  std::string name;
+  double rx_packets = 0, tx_packets = 0, rx_bits = 0, tx_bits = 0, missed = 0, errors = 0;
+  std::uint64_t missed_total = 0, errors_total = 0;  // errors: both ways, and packets there was no buffer for
+};
+
+struct BearerRate {
+  std::uint64_t id = 0;
+  double dl_packets = 0, ul_packets = 0, dl_bits = 0, ul_bits = 0, dropped = 0;
+  std::uint64_t dl_total = 0, ul_total = 0;
+};
+
+struct Rates {
+  double seconds = 0;
+  std::uint64_t bearers = 0;
+  bool balanced = true;
+  std::vector<WorkerRate> workers;
+  std::vector<StageRate> stages;
+  std::vector<DropRate> drops;
+  std::vector<PortRate> ports;
+};
+
+// A counter that went down belongs to an instance that began anew: it counts from zero. Members that are missing or of
+// another type count as zero.
+[[nodiscard]] Rates rates_between(const Json& before, const Json& after, double seconds);
+[[nodiscard]] std::vector<BearerRate> bearer_rates(const std::vector<Json>& before, const std::vector<Json>& after,
+                                                   double seconds);
+
+}  // namespace splitplane::app

@@ -1,0 +1,141 @@
+"""Clients of the control socket that mean no good, all at once, and what they cost: memory, answers, packets."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import multiprocessing
+import os
+import random
+import socket
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from live_gnb import LiveGnb
+
+CLIENTS = 100
+PAUSE = 0.02  # between two requests of one client, so that not the attackers' own use of the cores is measured
+LIST = json.dumps({"id": 1, "method": "bearer.list", "params": {"limit": 1000}}).encode() + b"\n"
+
+
+@dataclass
+class Cost:
+    seconds: float
+    packets_per_second: float
+    packets_per_cpu_second: float  # of the worker's own processor time: what others take of its core does not count
+    core_share: float  # that the worker got of its core
+    dropped: int
+    resident_bytes: int  # most seen
+    slowest_ping: float
+    pings: int
+
+
+def resident(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) * 1024
+
+
+def worker_cpu_seconds(pid: int) -> float:
+    """Of the busiest thread, which is the worker under load."""
+    ticks = [task.read_text().rpartition(")")[2].split()[11:13] for task in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return max(int(user) + int(system) for user, system in ticks) / os.sysconf("SC_CLK_TCK")
+
+
+def garbage(client: socket.socket, dice: random.Random):
+    client.sendall(dice.randbytes(4000).replace(b"\n", b" ") + b"\n")
+    client.recv(65536)
+    time.sleep(PAUSE)
+
+
+def oversize(client: socket.socket, dice: random.Random):
+    client.sendall(b"[" * (1 << 17))
+    client.recv(65536)
+    time.sleep(PAUSE)
+    raise ConnectionError  # the server has closed it: connect anew
+
+
+def half_a_line(client: socket.socket, dice: random.Random):
+    client.sendall(b'{"id":1,' if dice.random() < 0.05 else b" ")
+    time.sleep(PAUSE)
+
+
+def never_reads(client: socket.socket, dice: random.Random):
+    client.sendall(LIST)  # blocks, in the end, until the server gives the connection up
+    time.sleep(PAUSE)
+
+
+BEHAVIOURS = (garbage, oversize, half_a_line, never_reads)
+
+
+def misbehave(path: Path, behaviour, end: float, seed: int):
+    dice = random.Random(seed)
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(0.5)
+            client.connect(str(path))
+            while time.monotonic() < end:
+                try:
+                    behaviour(client, dice)
+                except TimeoutError:
+                    if behaviour is not never_reads:
+                        raise
+        time.sleep(PAUSE)
+
+
+def attack(path: Path, attackers: int, end: float):
+    """All of them, in a process of their own, so that they do not hold up who watches."""
+    pairs = zip(range(attackers), itertools.cycle(BEHAVIOURS), strict=False)
+    threads = [threading.Thread(target=misbehave, args=(path, what, end, seed), daemon=True) for seed, what in pairs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0, end - time.monotonic()) + 3)
+
+
+@contextlib.contextmanager
+def away_from_the_worker():
+    """This process and its threads on other cores than the worker's core 0, where there are others."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, before - {0} or before)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def watch(gnb: LiveGnb, seconds: float, attackers: int) -> Cost:
+    """Lets the gNB run for a time, with so many attackers, and looks at it all the while as a well-behaved client."""
+    with away_from_the_worker():
+        return _watch(gnb, seconds, attackers)
+
+
+def _watch(gnb: LiveGnb, seconds: float, attackers: int) -> Cost:
+    pid = gnb.instance.process.child.pid
+    end = time.monotonic() + seconds
+    clients = multiprocessing.get_context("fork").Process(target=attack, args=(gnb.socket, attackers, end), daemon=True)
+    before, begin, used = gnb.stats()["totals"], time.monotonic(), worker_cpu_seconds(pid)
+    clients.start()
+    most = slowest = 0.0
+    pings = 0
+    while time.monotonic() < end:
+        asked = time.monotonic()
+        assert gnb.instance.control.call("ping")["process"] == pid
+        slowest, pings = max(slowest, time.monotonic() - asked), pings + 1
+        most = max(most, resident(pid))
+        time.sleep(0.02)
+    after, passed, used = gnb.stats()["totals"], time.monotonic() - begin, worker_cpu_seconds(pid) - used
+    sent = after["transmitted"] - before["transmitted"]
+    clients.join(5)
+    return Cost(
+        passed,
+        sent / passed,
+        sent / used,
+        used / passed,
+        after["dropped"] - before["dropped"],
+        int(most),
+        slowest,
+        pings,
+    )
