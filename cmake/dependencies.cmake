@@ -26,6 +26,7 @@ if(SPLITPLANE_WITH_DPDK)
   find_package(yaml-cpp REQUIRED)
   find_package(nlohmann_json REQUIRED)
   find_package(CLI11 REQUIRED)
+  pkg_check_modules(PCAP REQUIRED IMPORTED_TARGET libpcap)
   # DPDK's own -march comes before ours (splitplane_flags is linked last), and its headers count as system headers.
   add_library(dpdk INTERFACE)
   set(dpdk_cflags ${DPDK_CFLAGS})

@@ -8,6 +8,7 @@
 #include "app/cli_suggest.h"
 #include "app/cli_version.h"
 #include "app/ctl.h"
+#include "app/explain_command.h"
 
 namespace splitplane::app {
 namespace {
@@ -96,6 +97,7 @@ int parse_and_act(int argc, const char* const* argv, const Commands& commands, C
   check_command->footer("Example:\n  splitplane check config/demo.yaml");
   check_command->callback([&] { action = [&](CliOutput& o) { return check(file, file_only, o); }; });
   add_ctl(app, action);
+  add_explain(app, action);
 
   try {
     app.parse(argc, argv);

@@ -52,6 +52,7 @@ class GnbDownlink {
     context_.reorder.release_all();
     flush();
   }
+  [[nodiscard]] const Probe& probe() const { return probe_; }
 
  private:
   void forward(Burst& burst, Losses& losses) {
@@ -151,6 +152,7 @@ class GnbDownlink {
       burst.mbuf[kept++] = m;
     }
     burst.size = kept;
+    probe_.parsed(gpdu_.data(), kept);
     probe_.stage(Stage::dl_parse, received);
   }
 
@@ -181,6 +183,7 @@ class GnbDownlink {
     }
     if (wrong != 0) [[unlikely]]
       lose_unknown(burst, losses);
+    probe_.found(bearer_.data(), burst.size);
     probe_.stage(Stage::dl_bearer, received);
   }
 
