@@ -2,11 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "app/config.h"
 #include "datapath/gnb_worker.h"
+#include "datapath/tap.h"
 
 namespace splitplane::app {
 
@@ -28,6 +31,7 @@ struct WorkerRuntime {
   std::unique_ptr<datapath::DispatchContext> dispatch;  // function dispatch
   datapath::WorkerStats other_stats;                    // the other functions
   datapath::WorkerRings rings;                          // gnb behind a dispatching worker: where its packets come from
+  std::map<std::string, datapath::TapPoint> taps;       // its ends of the ports that it uses, by port name
   std::vector<UpfPeer> peers;                           // gnb: UPFs by PeerId
 
   [[nodiscard]] datapath::WorkerStats& stats() {
