@@ -35,6 +35,7 @@ if(SPLITPLANE_WITH_DPDK)
   pkg_check_modules(NCURSES REQUIRED ncursesw)
   add_library(ncurses INTERFACE)
   target_link_libraries(ncurses INTERFACE ${NCURSES_LINK_LIBRARIES})
+  pkg_check_modules(PCAP REQUIRED IMPORTED_TARGET libpcap)
   # DPDK's own -march comes before ours (splitplane_flags is linked last), and its headers count as system headers.
   add_library(dpdk INTERFACE)
   set(dpdk_cflags ${DPDK_CFLAGS})

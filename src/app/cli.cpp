@@ -8,6 +8,7 @@
 #include "app/cli_suggest.h"
 #include "app/cli_version.h"
 #include "app/ctl.h"
+#include "app/explain_command.h"
 #include "app/metrics.h"
 #include "app/top.h"
 
@@ -112,6 +113,7 @@ int parse_and_act(int argc, const char* const* argv, const Commands& commands, C
       return kExitGood;
     };
   });
+  add_explain(app, action);
 
   try {
     app.parse(argc, argv);

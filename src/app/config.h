@@ -14,6 +14,7 @@
 #include "datapath/feature_set.h"
 #include "datapath/rx_checksum.h"
 #include "ran/bearer_config.h"
+#include "tap/settings.h"
 
 namespace splitplane::app {
 
@@ -131,6 +132,7 @@ struct Config {
   std::vector<AirConfig> air;
   std::vector<WorkerConfig> workers;
   std::vector<BearerGroupConfig> bearers;
+  std::vector<tap::Settings> taps;
   std::optional<UeConfig> ue;        // in a `splitplane ue` file, instead of n3, air, workers and bearers
   std::map<std::string, int> lines;  // key path -> line of the file, for messages
 };

@@ -177,6 +177,7 @@ std::optional<Finding> check_references(const Config& config) {
     return check_tun(config);
   }
   if (auto finding = check_workers(config)) return finding;
+  if (auto finding = check_taps(config)) return finding;
   return check_bearers(config);
 }
 

@@ -14,6 +14,7 @@
 #include "app/cli_suggest.h"
 #include "app/config_check.h"
 #include "app/config_check_device.h"
+#include "app/config_taps.h"
 #include "app/instance_lock.h"
 
 namespace splitplane::app {
@@ -21,9 +22,9 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxControlPath = 107;  // sockaddr_un::sun_path less its NUL
-constexpr std::array<std::string_view, 16> kTopKeys{
+constexpr std::array<std::string_view, 17> kTopKeys{
     "file_prefix", "control", "log_level",     "log_format", "instance", "max_bearers", "metrics", "lookup",
-    "foreign_teids", "memory",  "ports",       "n3",         "air",      "workers",     "bearers", "ue"};
+    "foreign_teids", "memory",  "ports",       "n3",         "air",      "workers",     "bearers", "taps", "ue"};
 constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};
 constexpr std::array<std::string_view, 2> kLogFormats{"human", "json"};
 constexpr std::array<std::string_view, 2> kMetricsKeys{"listen", "bearers"};
@@ -201,6 +202,7 @@ void read_document(const YAML::Node& document, Config& config) {
   if (const auto v = map.find("air")) config.air = read_air(*v);
   config.workers = read_workers(map.required("workers"));
   if (const auto v = map.find("bearers")) config.bearers = read_bearers(*v);
+  if (const auto v = map.find("taps")) config.taps = read_taps(*v);
 }
 
 Expected<std::string> read_file(const std::string& path) {

@@ -8,6 +8,10 @@ tl::unexpected<Error> no_bearers() {
   return fail("this command has no bearers; allowed: stats, stop, ping");
 }
 
+tl::unexpected<Error> no_taps() {
+  return fail("this command has no taps; allowed: with `splitplane run`");
+}
+
 }  // namespace
 
 Expected<std::vector<ran::BearerConfig>> ControlBackend::add_bearers(std::span<const ran::BearerConfig>,
@@ -25,6 +29,15 @@ Expected<BearerView> ControlBackend::show_bearer(BearerId) {
 }
 Expected<std::vector<BearerView>> ControlBackend::list_bearers(std::uint32_t, std::size_t) {
   return no_bearers();
+}
+Expected<nlohmann::json> ControlBackend::tap_on(const tap::Settings&) {
+  return no_taps();
+}
+Expected<nlohmann::json> ControlBackend::tap_off(const std::string&) {
+  return no_taps();
+}
+Expected<nlohmann::json> ControlBackend::list_taps() {
+  return no_taps();
 }
 
 Expected<nlohmann::json> ControlBackend::peers() {

@@ -11,6 +11,7 @@
 
 #include "base/expected.h"
 #include "ran/bearer_config.h"
+#include "tap/settings.h"
 
 namespace splitplane::app {
 
@@ -68,6 +69,10 @@ class ControlBackend {
   virtual Expected<nlohmann::json> stats() = 0;
   // The UPFs with bearers, and how the paths to them are.
   virtual Expected<nlohmann::json> peers();
+  // Taps: on with the same settings, or off, twice is no error. Each answers with the tap, or whether there was one.
+  virtual Expected<nlohmann::json> tap_on(const tap::Settings& settings);
+  virtual Expected<nlohmann::json> tap_off(const std::string& name);
+  virtual Expected<nlohmann::json> list_taps();
 };
 
 }  // namespace splitplane::app

@@ -9,6 +9,7 @@
 #include "app/cli_suggest.h"
 #include "app/cli_version.h"
 #include "app/control_json.h"
+#include "app/control_taps.h"
 
 namespace splitplane::app {
 namespace {
@@ -101,17 +102,20 @@ struct Method {
   std::string_view name;
   Expected<Json> (*run)(Params&, ControlBackend&);
 };
-constexpr std::array<Method, 8> kMethods{{{"ping", ping},
-                                          {"bearer.add", add},
-                                          {"bearer.modify", modify},
-                                          {"bearer.release", release},
-                                          {"bearer.list", list},
-                                          {"bearer.show", show},
-                                          {"peer.list", peers},
-                                          {"stats", stats}}};
-constexpr std::array<std::string_view, 9> kMethodNames{"ping",           "bearer.add",  "bearer.modify",
-                                                       "bearer.release", "bearer.list", "bearer.show",
-                                                       "peer.list",      "stats",       "stop"};
+constexpr std::array<Method, 11> kMethods{{{"ping", ping},
+                                           {"bearer.add", add},
+                                           {"bearer.modify", modify},
+                                           {"bearer.release", release},
+                                           {"bearer.list", list},
+                                           {"bearer.show", show},
+                                           {"peer.list", peers},
+                                           {"stats", stats},
+                                           {"tap.on", tap_on_method},
+                                           {"tap.off", tap_off_method},
+                                           {"tap.list", tap_list_method}}};
+constexpr std::array<std::string_view, 12> kMethodNames{"ping",        "bearer.add",  "bearer.modify", "bearer.release",
+                                                        "bearer.list", "bearer.show", "peer.list",     "stats",
+                                                        "tap.on",      "tap.off",     "tap.list",      "stop"};
 
 Expected<Json> call(const Json& request, ControlBackend& backend, const std::function<void()>& stop) {
   Params members(request);

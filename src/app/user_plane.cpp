@@ -51,8 +51,9 @@ Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config) {
   std::unique_ptr<UserPlane> plane(new UserPlane(config, std::move(*eal)));
   const auto built = in_order([&] { return plane->open_ports(); }, [&] { return plane->make_workers(); },
                               [&] { return plane->make_bearer_memory(); }, [&] { return plane->connect_dispatchers(); },
-                              [&] { return plane->make_key_tables(); }, [&] { return plane->make_loops(); }, [&] { return plane->add_configured_bearers(); },
-                              [&] { return plane->launch(); });
+                              [&] { return plane->make_key_tables(); }, [&] { return plane->make_loops(); },
+                              [&] { return plane->add_configured_bearers(); },
+                              [&] { return plane->start_configured_taps(); }, [&] { return plane->launch(); });
   if (!built) return tl::unexpected(built.error());
   return plane;
 }
@@ -102,9 +103,13 @@ Expected<rte_ring*> UserPlane::make_ring(const std::string& name, unsigned entri
   return rings_.back().get();
 }
 
-datapath::EthSink UserPlane::sink(const std::string& name, std::uint16_t queue) const {
+datapath::EthSource UserPlane::source(WorkerRuntime& worker, const std::string& name, std::uint16_t queue) const {
+  return {ports_.at(name)->id(), queue, &worker.taps[name]};
+}
+
+datapath::EthSink UserPlane::sink(WorkerRuntime& worker, const std::string& name, std::uint16_t queue) const {
   const datapath::Port& port = *ports_.at(name);
-  return {port.id(), queue, port.passes_mbufs()};
+  return {port.id(), queue, port.passes_mbufs(), &worker.taps[name]};
 }
 
 Expected<void> UserPlane::make_workers() {
@@ -192,15 +197,14 @@ Expected<void> UserPlane::make_bearer_memory() {
   return {};
 }
 
-std::vector<datapath::Dispatch::Queue> UserPlane::dispatch_queues(const WorkerConfig& worker) const {
+std::vector<datapath::Dispatch::Queue> UserPlane::dispatch_queues(WorkerRuntime& worker) const {
   std::vector<datapath::Dispatch::Queue> queues;
   for (const auto& config : config_.ports) {
-    const std::uint16_t id = ports_.at(config.name)->id();
     for (std::uint16_t queue = 0; queue < config.rx_queues; ++queue) {
-      if (config.name == worker.n3)
-        queues.push_back({datapath::Lookahead(datapath::EthSource{id, queue}), Direction::kDownlink});
-      if (config.name == worker.air)
-        queues.push_back({datapath::Lookahead(datapath::EthSource{id, queue}), Direction::kUplink});
+      if (config.name == worker.config.n3)
+        queues.push_back({datapath::Lookahead(source(worker, config.name, queue)), Direction::kDownlink});
+      if (config.name == worker.config.air)
+        queues.push_back({datapath::Lookahead(source(worker, config.name, queue)), Direction::kUplink});
     }
   }
   return queues;
@@ -241,12 +245,12 @@ Expected<void> UserPlane::make_loops() {
     switch (config.function) {
       case WorkerConfig::Function::kL2fwd:
         worker->loop =
-            datapath::make_l2fwd_loop({ports_.at(config.rx)->id(), config.queue}, sink(config.tx, config.queue), policy,
-                                      worker->other_stats, worker->mailbox, worker->stop);
+            datapath::make_l2fwd_loop(source(*worker, config.rx, config.queue), sink(*worker, config.tx, config.queue),
+                                      policy, worker->other_stats, worker->mailbox, worker->stop);
         break;
       case WorkerConfig::Function::kDispatch:
-        worker->loop = datapath::make_dispatch_loop(dispatch_queues(config), policy, *worker->dispatch, worker->mailbox,
-                                                    worker->stop);
+        worker->loop = datapath::make_dispatch_loop(dispatch_queues(*worker), policy, *worker->dispatch,
+                                                    worker->mailbox, worker->stop);
         break;
       case WorkerConfig::Function::kCopies: {
         std::vector<rte_ring*> rings;
@@ -263,13 +267,12 @@ Expected<void> UserPlane::make_loops() {
           sources = std::pair{datapath::RingSource{worker->rings.downlink}, datapath::RingSource{worker->rings.uplink}};
         } else {
           worker->gnb->checksums = ports_.at(config.n3)->checksums();
-          sources = std::pair{datapath::EthSource{ports_.at(config.n3)->id(), config.queue},
-                              datapath::EthSource{ports_.at(config.air)->id(), config.queue}};
+          sources = std::pair{source(*worker, config.n3, config.queue), source(*worker, config.air, config.queue)};
         }
         worker->loop = datapath::make_gnb_loop({.features = config.features,
                                                 .sources = sources,
-                                                .n3 = sink(config.n3, config.queue),
-                                                .air = sink(config.air, config.queue),
+                                                .n3 = sink(*worker, config.n3, config.queue),
+                                                .air = sink(*worker, config.air, config.queue),
                                                 .drain_copies = worker->drains_copies,
                                                 .policy = policy},
                                                *worker->gnb, worker->mailbox, worker->stop);
@@ -314,6 +317,7 @@ void UserPlane::stop_workers() {
   stop({Function::kDispatch, Function::kL2fwd});
   stop({Function::kGnb});
   stop({Function::kCopies});
+  end_taps();
 }
 
 }  // namespace splitplane::app

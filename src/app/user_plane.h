@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "datapath/n3_message.h"
 #include "datapath/neighbor.h"
 #include "datapath/port.h"
+#include "tap/tap.h"
 
 namespace splitplane::app {
 
@@ -48,6 +50,9 @@ class UserPlane : public ControlBackend {
   Expected<nlohmann::json> stats() override;
   Expected<nlohmann::json> peers() override;
   [[nodiscard]] Observation observe();
+  Expected<nlohmann::json> tap_on(const tap::Settings& settings) override;
+  Expected<nlohmann::json> tap_off(const std::string& name) override;
+  Expected<nlohmann::json> list_taps() override;
   [[nodiscard]] std::size_t bearer_count();
 
  private:
@@ -65,8 +70,9 @@ class UserPlane : public ControlBackend {
   Expected<void> add_configured_bearers();
   Expected<void> launch();
   Expected<rte_ring*> make_ring(const std::string& name, unsigned entries);
-  [[nodiscard]] datapath::EthSink sink(const std::string& port, std::uint16_t queue) const;
-  [[nodiscard]] std::vector<datapath::Dispatch::Queue> dispatch_queues(const WorkerConfig& worker) const;
+  [[nodiscard]] datapath::EthSink sink(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
+  [[nodiscard]] datapath::EthSource source(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
+  [[nodiscard]] std::vector<datapath::Dispatch::Queue> dispatch_queues(WorkerRuntime& worker) const;
 
   // user_plane_bearers.cpp: bearers on their workers
   [[nodiscard]] WorkerRuntime* owner_of(std::uint32_t id);
@@ -120,6 +126,15 @@ class UserPlane : public ControlBackend {
   void forget_released(Time now);
   [[nodiscard]] nlohmann::json peer_rows() const;
   [[nodiscard]] nlohmann::json gtpu_rows() const;
+  // user_plane_taps.cpp
+  using Taps = std::vector<std::unique_ptr<tap::Tap>>;
+  [[nodiscard]] std::vector<WorkerRuntime*> ends_of(const tap::Settings& settings);
+  [[nodiscard]] Taps::iterator find_tap(const std::string& name);
+  Expected<nlohmann::json> start_tap(tap::Settings settings);
+  Expected<void> start_configured_taps();
+  Expected<void> detach_tap(tap::Tap& tap);
+  void quiet_stopped_taps();
+  void end_taps();
 
   // user_plane_keys.cpp
   [[nodiscard]] static std::array<KeyTableObservation, 3> observe_keys(const datapath::ForeignKeys& keys);
@@ -141,6 +156,8 @@ class UserPlane : public ControlBackend {
   std::unique_ptr<BearerStore> store_;
   std::vector<std::unique_ptr<WorkerRuntime>> workers_;
   std::vector<N3Runtime> n3_;
+  Taps taps_;
+  std::set<const tap::Tap*> quiet_taps_;  // have stopped by themselves, and are detached
   std::chrono::steady_clock::time_point next_question_{};
   Time next_look_{};                                  // for UPFs to supervise
   std::map<std::uint32_t, BearerGtpu> bearer_gtpu_;   // of bearers that saw such a message

@@ -80,7 +80,7 @@ PortObservation UserPlane::observe_port(const PortConfig& config) {
     const WorkerConfig& w = worker->config;
     const bool from_rings = worker->rings.downlink != nullptr;
     if (w.function == WorkerConfig::Function::kDispatch) {
-      const auto queues = dispatch_queues(w);
+      const auto queues = dispatch_queues(*worker);
       for (std::size_t q = 0; q < queues.size(); ++q) {
         if (queues[q].source.source().port == port.id()) received += s.received[q].get();
       }

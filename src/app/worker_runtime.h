@@ -2,12 +2,15 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "app/config.h"
 #include "app/resources.h"
 #include "datapath/gnb_worker.h"
+#include "datapath/tap.h"
 
 namespace splitplane::app {
 
@@ -30,6 +33,7 @@ struct WorkerRuntime {
   datapath::WorkerStats other_stats;                    // the other functions
   datapath::WorkerRings rings;                          // gnb behind a dispatching worker: where its packets come from
   std::vector<DpdkArray<std::byte>> key_memory;         // of the foreign keys' tables
+  std::map<std::string, datapath::TapPoint> taps;       // its ends of the ports that it uses, by port name
   std::vector<UpfPeer> peers;                           // gnb: UPFs by PeerId
 
   [[nodiscard]] datapath::ForeignKeys* keys() {

@@ -76,6 +76,7 @@ Expected<Eal> Eal::start(const EalSettings& settings) {
   arguments.push_back(std::to_string(settings.megabytes));
   if (!settings.hugepages) arguments.push_back("--no-huge");
   if (settings.pci.empty()) arguments.push_back("--no-pci");
+  if (settings.alone) arguments.insert(arguments.end(), {"--no-shconf", "--no-telemetry"});
   for (const auto& address : settings.pci) arguments.push_back("--allow=" + address);
 
   const fs::path folder = fs::path(rte_eal_get_runtime_dir()).parent_path() / settings.file_prefix;

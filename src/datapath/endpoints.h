@@ -9,15 +9,19 @@
 #include <cstring>
 
 #include "datapath/burst.h"
+#include "datapath/tap.h"
 
 namespace splitplane::datapath {
 
 // One receive queue of a port.
 struct EthSource {
   std::uint16_t port = 0, queue = 0;
+  const TapPoint* tap = &kUntapped;
 
   unsigned receive(Burst& burst) {
     burst.size = rte_eth_rx_burst(port, queue, burst.mbuf.data(), kBurst);
+    if (tap->taps_in()) [[unlikely]]
+      tap->take_received(burst.mbuf.data(), burst.size);
     return burst.size;
   }
 };
@@ -89,8 +93,23 @@ struct EthSink {
   std::uint16_t port = 0, queue = 0;
   // The driver passes the mbuf itself on to its receiver (net_ring), so a packet that is shared must go out as a copy.
   bool passes_mbufs = false;
+  const TapPoint* tap = &kUntapped;
 
   unsigned send(rte_mbuf** mbufs, unsigned n) {
+    if (tap->taps_out()) [[unlikely]]
+      return send_tapped(mbufs, n);
+    return transmit(mbufs, n);
+  }
+
+ private:
+  // Copies are made before the port may write to the packets or free them; those that it does not take are no traffic.
+  [[gnu::noinline]] unsigned send_tapped(rte_mbuf** mbufs, unsigned n) {
+    tap->hold(mbufs, n);
+    const unsigned sent = transmit(mbufs, n);
+    tap->release(sent);
+    return sent;
+  }
+  unsigned transmit(rte_mbuf** mbufs, unsigned n) {
     unsigned sent = rte_eth_tx_burst(port, queue, mbufs, static_cast<std::uint16_t>(n));
     for (unsigned tries = 0; sent < n && tries < kRetries; ++tries) {
       sent += rte_eth_tx_burst(port, queue, mbufs + sent, static_cast<std::uint16_t>(n - sent));

@@ -52,6 +52,7 @@ class GnbDownlink {
     context_.reorder.release_all();
     flush();
   }
+  [[nodiscard]] const Probe& probe() const { return probe_; }
 
  private:
   void forward(Burst& burst, Losses& losses) {
@@ -154,6 +155,7 @@ class GnbDownlink {
       burst.mbuf[kept++] = m;
     }
     burst.size = kept;
+    probe_.parsed(gpdu_.data(), kept);
     probe_.stage(Stage::dl_parse, received);
   }
 
@@ -188,6 +190,7 @@ class GnbDownlink {
       find_foreign_teids(context_.keys, context_.bearers, gpdu_.data(), bearer_.data(), received);
       lose_unknown(burst, losses);
     }
+    probe_.found(bearer_.data(), burst.size);
     probe_.stage(Stage::dl_bearer, received);
   }
 

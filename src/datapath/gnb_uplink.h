@@ -49,6 +49,8 @@ class GnbUplink {
     rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, burst.size - sent);
   }
 
+  [[nodiscard]] const Probe& probe() const { return probe_; }
+
  private:
   static constexpr unsigned kRlcOffset = 14 + ran::kAirhdrBytes;
 
@@ -101,6 +103,8 @@ class GnbUplink {
       burst.mbuf[kept++] = m;
     }
     burst.size = kept;
+    probe_.found(bearer_.data(), kept);
+    probe_.read(qfi_.data(), kept);
   }
 
   [[gnu::noinline]] void take_other(rte_mbuf* m, ran::UplinkKind kind, Losses& losses) {

@@ -1,5 +1,5 @@
 // Probes watch a pipeline from inside, as a template parameter: SampledCycles prices the stages for the running user
-// plane, NoProbe leaves no code behind. (A probe that tells the story of one packet fits the same place.)
+// plane, TraceProbe (trace.h) tells the story of one packet, NoProbe leaves no code behind.
 #pragma once
 
 #include <rte_cycles.h>
@@ -8,14 +8,21 @@
 
 namespace splitplane::datapath {
 
-struct NoProbe {
+// For probes that look at no packet: what a stage found leaves no code behind.
+struct Blind {
+  void parsed(const void*, unsigned) {}
+  void found(const void*, unsigned) {}
+  void read(const void*, unsigned) {}
+};
+
+struct NoProbe : Blind {
   void begin(WorkerStats&) {}
   void stage(Stage, unsigned) {}
 };
 
 // Reads the clock at stage borders on one burst in kSampleEvery. begin() at the start of a burst; stage(s, n) at the
 // end of stage s, which `n` packets entered.
-class SampledCycles {
+class SampledCycles : public Blind {
  public:
   void begin(WorkerStats& stats) {
     stats_ = &stats;

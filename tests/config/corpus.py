@@ -113,6 +113,17 @@ bearers:
     sdap: {dl: false, ul: true}
     shard: 150
   - {upf: 10.101.0.2, ul_teid: 4294967295, rlc: um6, pdcp_sn: 18, sdap: {}, shard: 255}
+taps:
+  - port: n3
+    file: /tmp/splitplane-n3.pcapng
+    name: core
+    worker: w1
+    direction: in
+    max_mb: 100
+    files: 4
+    snap: 128
+    buffers: 1023
+  - {port: air, file: a.pcapng, view: pdcp-nr, bearer: 0xfc000001, snap: 512}
 """
 
 UE = """\

@@ -76,6 +76,16 @@ WRONG_VALUES = edits(
     ("ul_teid: 4294967295", ">>ul_teid: 0", "bearers[2].ul_teid", "is 0; allowed: an integer from 1"),
     ("    shard: 150", "    >>shard: 256", "bearers[1].shard", "is 256"),
     ("  - count: 4", "  - >>count: 0", "bearers[0].count", "is 0"),
+    # taps
+    ("    max_mb: 100", "    >>max_MB: 100", "taps[0].max_MB", "unknown key"),
+    ("    max_mb: 100", "    >>max_mb: 0", "taps[0].max_mb", "is 0; allowed: an integer from 1 to 1048576"),
+    ("    direction: in", "    >>direction: inwards", "taps[0].direction", "'inwards' is unknown"),
+    ("view: pdcp-nr", ">>view: pdcp", "taps[1].view", "'pdcp' is unknown"),
+    ("  - port: n3\n    file", "  - >>port: 3\n    file", "taps[0].port", "is 3 (no text unless quoted)"),
+    ("    snap: 128", "    >>snap: 10", "taps[0].snap", "is 10; allowed: an integer from 64"),
+    ("    buffers: 1023", "    >>buffers: 1", "taps[0].buffers", "is 1; allowed: an integer from 127"),
+    ("bearer: 0xfc000001", ">>bearer: 0", "taps[1].bearer", "is 0; allowed: an integer from 1"),
+    ("    max_mb: 100\n    files: 4", "    >>files: 4", "taps[0].files", "a file has no limit; allowed: together with max_mb"),
     # texts with a form
     ("file_prefix: corpus", ">>file_prefix: ../x", "file_prefix", "'../x' is no name"),
     ("file_prefix: corpus", ">>file_prefix: " + 33 * "x", "file_prefix", "is no name; allowed: 1 to 32 letters"),
@@ -201,6 +211,14 @@ BETWEEN_PARTS = edits(
     ("shard: 255}", "shard: 255, >>dl_teid: 0x70000004}", "bearers[2].dl_teid", "holds a downlink TEID that bearers[0] has too"),
     ("lookup: teid", ">>lookup: ue_address", "lookup", "is ue_address, but bearers[1] has no UE address"),
     ("    ue_ipv4: 10.45.0.2", "    >>ue_ipv4: 255.255.255.254", "bearers[0].ue_ipv4", "runs past the last value"),
+    # taps
+    ("{port: air, file: a.pcapng,", "{>>port: aire, file: a.pcapng,", "taps[1].port", "there is no port 'aire'"),
+    ("    worker: w1\n", "    >>worker: w2\n", "taps[0].worker", "'w2' is no worker that uses port n3; allowed: d, w0, w1"),
+    ("    direction: in", "    >>view: rlc-nr", "taps[0].view", "rlc-nr shows the air, and n3 is no port of the section air"),
+    ("    direction: in", "    >>bearer: 1", "taps[0].bearer", "n3 is no port of the section air"),
+    ("file: a.pcapng, view: pdcp-nr", ">>name: core, file: a.pcapng", "taps[1].name", "'core' is the name of another tap"),
+    ("file: a.pcapng", ">>file: /tmp/splitplane-n3.pcapng", "taps[1].file", "is the file of another tap"),
+    ("taps:\n  - port", ">>taps:\n  - {port: n3b, file: x, buffers: 1048576}\n  - port", "taps", "the buffers take"),
     # what does not fit
     ("    mtu: 1500", "    >>mtu: 4000", "ports.n3.mtu", "does not fit memory.mbuf_data_bytes = 2048; allowed: at most 2026"),
     ("megabytes: 600", ">>megabytes: 400", "memory.megabytes", "the buffers of 6 port(s) take 443 MB"),

@@ -14,25 +14,27 @@ from pathlib import Path
 
 import load
 import summary
-from capture import Capture
 from checks import Checks, check_balance, check_bearers, check_passed_on, check_ports, check_upf
 from instance import Instance
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judge, way
 from namespaces import Network, interface_counters, require_root
-from paths import CONFIG, OUT, ROOT, splitplane, upf_peer
+from paths import CONFIG, OUT, splitplane, upf_peer
 from processes import Failure, Processes, run, undisturbed, wait_until
 from traffic import Transfer, Web, iperf
 from upf import Upf, tunnels_of
 
 from ue import configure_ue, tun_name
 
-sys.path.insert(0, str(ROOT / "tests" / "e2e"))
-import air_views  # noqa: E402
-
 FILE_BYTES = 20_000_000
 SMALL_BYTES = 100_000
 INNER_MTU = 1400  # with N3 headers over IPv6 it fits a link of 1500 octets
 LOAD_SECONDS = 5
+TAP_OCTETS = 200
+TAPS = {
+    "n3": {"port": "n3"},
+    "air-rlc": {"port": "air", "view": "rlc-nr"},
+    "air-pdcp": {"port": "air", "view": "pdcp-nr"},
+}
 ALLOWED_LOSS = 0.005  # between two sockets of the kernel, on a machine that may be busy with other things
 
 
@@ -107,10 +109,9 @@ def real_traffic(say, results: Results, checks: Checks):
                 10,
                 [upf.process, gnb.process, ue.process],
             )
-            captures = [
-                Capture(processes, network.core, "upf-n3", OUT / "n3.pcapng"),
-                Capture(processes, network.ue, "ue-air", OUT / "air.pcapng"),
-            ]
+            say("splitplane ctl tap on: N3, and the air as Wireshark reads it, into out/*.pcapng")
+            for name, settings in TAPS.items():
+                gnb.control.call("tap.on", name=name, file=str(OUT / f"{name}.pcapng"), snap=TAP_OCTETS, **settings)
             web = Web(network, processes, OUT / "log")
             small_files(say, web, bearers, checks)
             file = web.make("demo.bin", FILE_BYTES)
@@ -118,8 +119,12 @@ def real_traffic(say, results: Results, checks: Checks):
             sixth = next(bearer for bearer in bearers if ":" in bearer["upf"])
             transfer(say, results, checks, "20 MB to the UE", web.download, first["ue_ipv4"], file)
             transfer(say, results, checks, "20 MB from the UE", web.upload, first["ue_ipv4"], file)
-            lost = [capture.stop() for capture in captures]
-            checks.add("captures are complete", f"{lost[0]} and {lost[1]} packets lost by dumpcap", not any(lost))
+            taps = [gnb.control.call("tap.off", name=name)["tap"] for name in TAPS]
+            checks.add(
+                "taps are complete",
+                ", ".join(f"{tap['name']} {tap['packets']} packets, {tap['dropped']} lost" for tap in taps),
+                all(tap["state"] == "off" and tap["packets"] and not tap["dropped"] for tap in taps),
+            )
             transfer(say, results, checks, "20 MB to the UE, IPv6 in IPv6", web.download, sixth["ue_ipv6"], file)
             stream(say, network, processes, first, results, checks)
             time.sleep(0.3)  # the last packets are on their way
@@ -156,13 +161,12 @@ def account(network: Network, upf: Upf, gnb: Instance, ue: Instance, results: Re
 
 
 def judge_captures(say, checks: Checks):
-    say("tshark judges out/n3.pcapng and both views of out/air.pcapng")
-    rlc, pdcp, _ = air_views.translate(OUT / "air.pcapng", OUT)
+    say("tshark judges what the taps wrote: " + ", ".join(f"out/{name}.pcapng" for name in TAPS))
     with ThreadPoolExecutor(2) as pool:
         jobs = {
             "N3: GTP-U": pool.submit(judge, OUT / "n3.pcapng", N3_FIELDS, CHECKSUMS),
-            "air: RLC": pool.submit(judge, rlc, RLC_FIELDS, RLC),
-            "air: PDCP, SDAP": pool.submit(judge, pdcp, PDCP_FIELDS, PDCP),
+            "air: RLC": pool.submit(judge, OUT / "air-rlc.pcapng", RLC_FIELDS, RLC),
+            "air: PDCP, SDAP": pool.submit(judge, OUT / "air-pdcp.pcapng", PDCP_FIELDS, PDCP),
         }
         for name, job in jobs.items():
             verdict = job.result()
@@ -237,8 +241,9 @@ def report(results: Results, checks: Checks):
 LOOK_FURTHER = """
 Look further (Wireshark takes the same options):
   tshark -r out/n3.pcapng -Y gtp
-  tshark -r out/air-rlc.pcap --enable-heuristic rlc_nr_udp
-  tshark -r out/air-pdcp.pcap --enable-heuristic pdcp_nr_udp -Y sdap
+  tshark -r out/air-rlc.pcapng --enable-heuristic rlc_nr_udp
+  tshark -r out/air-pdcp.pcapng --enable-heuristic pdcp_nr_udp -Y sdap
+  build/release/splitplane explain out/n3.pcapng --config config/demo.yaml --only 1
   logs and counters of all programs: out/log/"""
 
 

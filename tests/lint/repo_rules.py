@@ -15,7 +15,7 @@ MAX_SOURCE_LINES = 400
 SOURCE_SUFFIXES = {".h", ".cpp", ".py", ".sh", ".go", ".cmake", ".p4", ".cu"}
 
 # What each folder of src/ may include besides itself, directly or through the folders it names (docs/architecture.md).
-ABOVE_DATAPATH = ("nic", "baas", "phy", "ue", "guard", "traffic", "nicmodel")
+ABOVE_DATAPATH = ("nic", "tap", "baas", "phy", "ue", "guard", "traffic", "nicmodel")
 DEPENDS: dict[str, tuple[str, ...]] = {
     "base": (),
     "wire": ("base",),

@@ -1,0 +1,128 @@
+// What a tap costs a worker on net_null: port ends without any tap code, with a tap that is off, and with one that
+// copies every packet in and out. Interleaved repeats on one core, the fastest of each; prints one JSON object.
+#include <rte_ethdev.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "datapath/eal.h"
+#include "datapath/l2fwd.h"
+#include "datapath/port.h"
+
+namespace splitplane::bench {
+namespace {
+
+using datapath::Burst;
+using datapath::EthSink;
+using datapath::EthSource;
+using datapath::TapLane;
+using datapath::TapPoint;
+
+constexpr unsigned kBursts = 20000;
+
+// The port ends as they would be without taps.
+struct BareSource {
+  std::uint16_t port = 0;
+  unsigned receive(Burst& burst) {
+    burst.size = rte_eth_rx_burst(port, 0, burst.mbuf.data(), datapath::kBurst);
+    return burst.size;
+  }
+};
+struct BareSink {
+  std::uint16_t port = 0;
+  unsigned send(rte_mbuf** mbufs, unsigned n) {
+    return rte_eth_tx_burst(port, 0, mbufs, static_cast<std::uint16_t>(n));
+  }
+};
+
+struct NoDrain {
+  void operator()() const {}
+};
+// The writer's share of the rings, without its file: it runs on another core in a user plane.
+struct Drain {
+  TapLane* lane;
+  void operator()() const {
+    std::array<rte_mbuf*, 64> copies{};
+    const unsigned n = lane->receive(copies);
+    TapLane::give_back(std::span(copies).first(n));
+  }
+};
+
+// TSC cycles per packet; what `drain` takes does not count.
+template <class Source, class Sink, class Drainer>
+double cycles(Source source, Sink sink, Drainer drain) {
+  datapath::WorkerStats stats;
+  datapath::L2fwd<Source, Sink> l2fwd(source, sink, stats);
+  Burst burst;
+  std::uint64_t packets = 0, drained = 0;
+  const std::uint64_t begin = rte_rdtsc_precise();
+  for (unsigned i = 0; i < kBursts; ++i) {
+    packets += l2fwd.queues()[0].receive(burst);
+    l2fwd.process(l2fwd.queues()[0], burst);
+    if constexpr (!std::is_same_v<Drainer, NoDrain>) {
+      const std::uint64_t from = rte_rdtsc();
+      drain();
+      drained += rte_rdtsc() - from;
+    }
+  }
+  const double all = static_cast<double>(rte_rdtsc_precise() - begin - drained);
+  while (l2fwd.queues()[0].take_left(burst) != 0) l2fwd.process(l2fwd.queues()[0], burst);
+  return all / static_cast<double>(packets);
+}
+
+nlohmann::json run(unsigned repeats) {
+  rte_mempool* pool = rte_pktmbuf_pool_create("bench", 8191, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+  if (pool == nullptr) throw std::runtime_error("no memory for the bench's pool");
+  auto port = datapath::Port::open({.name = "null", .device = "net_null0,size=128", .rx_descriptors = 1024}, pool);
+  if (!port) throw std::runtime_error(port.error().message);
+  auto lane = TapLane::make({.buffers = 1023, .snap = 2048});
+  if (!lane) throw std::runtime_error(lane.error().message);
+  const std::uint16_t id = (*port)->id();
+  TapPoint off, on;
+  on.attach(**lane, true, true);
+
+  std::map<std::string, double> best;
+  const auto row = [&](const std::string& name, double value) {
+    const auto [at, first] = best.try_emplace(name, value);
+    if (!first) at->second = std::min(at->second, value);
+  };
+  for (unsigned i = 0; i < repeats; ++i) {
+    row("bare", cycles(BareSource{id}, BareSink{id}, NoDrain{}));
+    row("off", cycles(EthSource{id, 0, &off}, EthSink{id, 0, false, &off}, NoDrain{}));
+    row("on", cycles(EthSource{id, 0, &on}, EthSink{id, 0, false, &on}, Drain{lane->get()}));
+  }
+  nlohmann::json report(best);
+  report["lost_copies"] = (*lane)->dropped();
+  return report;
+}
+
+}  // namespace
+}  // namespace splitplane::bench
+
+int main(int argc, char** argv) {
+  CLI::App app{"Cycles per packet of l2fwd on net_null with and without taps; prints JSON."};
+  unsigned repeats = 30, core = 0;
+  app.add_option("--repeats", repeats, "interleaved repeats, the fastest counts");
+  app.add_option("--core", core, "core that is measured");
+  CLI11_PARSE(app, argc, argv);
+  const auto eal = splitplane::datapath::Eal::start(
+      {.file_prefix = "splittapbench", .megabytes = 128, .hugepages = false, .alone = true});
+  if (!eal) {
+    std::fprintf(stderr, "tap_bench: %s\n", eal.error().message.c_str());
+    return 1;
+  }
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  CPU_SET(core, &cpus);
+  pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
+  try {
+    std::printf("%s\n", splitplane::bench::run(repeats).dump().c_str());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tap_bench: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

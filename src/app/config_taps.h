@@ -1,0 +1,27 @@
+// Taps in the configuration and in control requests: the same keys, the same checks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/config_check.h"
+#include "app/control_json.h"
+#include "app/yaml_value.h"
+
+namespace splitplane::app {
+
+// The section `taps`. Throws Refusal.
+[[nodiscard]] std::vector<tap::Settings> read_taps(const YamlValue& value);
+// The members of a request; its fault says what was wrong.
+[[nodiscard]] tap::Settings read_tap(Params& params);
+[[nodiscard]] Json to_json(const tap::Settings& settings);
+
+// What is left out gets the value that stands for it: name, snap.
+void complete(tap::Settings& settings, const Config& config);
+// Key and fault of a tap that does not fit the rest of the configuration.
+[[nodiscard]] std::optional<Finding> check_tap(const Config& config, const tap::Settings& settings);
+// Whether `worker` receives from or sends to `port`.
+[[nodiscard]] bool uses_port(const WorkerConfig& worker, const std::string& port);
+
+}  // namespace splitplane::app

@@ -1,0 +1,90 @@
+#include "app/explain_command.h"
+
+#include <memory>
+
+#include "app/explain_input.h"
+#include "app/explain_words.h"
+
+namespace splitplane::app {
+namespace {
+
+struct ExplainOptions {
+  std::string input, config, port = "n3";
+  std::size_t only = 0;
+  bool json = false, hex = false;
+};
+
+int refused(CliOutput& output, const std::string& sentence) {
+  output.err << "splitplane explain: " << sentence << '\n';
+  return kExitBadUsage;
+}
+
+std::string headline(const GivenPacket& packet, const ExplainOptions& o, const Outcome& outcome) {
+  std::string text =
+      fmt::format("#{} from {}, {} octets", packet.number, o.port == "n3" ? "N3" : "the air", packet.original_bytes);
+  if (packet.octets.size() < packet.original_bytes)
+    text += fmt::format(" (the capture holds {} of them)", packet.octets.size());
+  return outcome.worker.empty() ? text : text + ", worker " + outcome.worker;
+}
+
+int explain(const ExplainOptions& o, CliOutput& output) {
+  const auto config = load_config(o.config);
+  if (!config) {
+    output.err << config.error().message << '\n';
+    return kExitBadUsage;
+  }
+  if (config->ue)
+    return refused(output, o.config + " is a file for `splitplane ue`; allowed: one for `splitplane run`");
+  // The input is looked at before DPDK starts: most mistakes are there.
+  std::size_t packets = 0;
+  const auto readable = for_each_packet(o.input, [&](const GivenPacket&) { return ++packets != o.only; });
+  if (!readable) return refused(output, readable.error().message);
+  if (packets < o.only) return refused(output, fmt::format("there are {} packets; allowed: --only 1 to that", packets));
+  auto plane = ExplainPlane::make(*config);
+  if (!plane) return refused(output, plane.error().message);
+
+  const Direction direction = o.port == "n3" ? Direction::kDownlink : Direction::kUplink;
+  Expected<void> ran;
+  const auto again = for_each_packet(o.input, [&](const GivenPacket& packet) {
+    // Earlier packets run as well: sequence numbers depend on them.
+    const auto outcome = (*plane)->run(packet.octets, direction);
+    if (!outcome) {
+      ran = fail("packet {}: {}", packet.number, outcome.error().message);
+      return false;
+    }
+    if (o.only != 0 && packet.number != o.only) return true;
+    const Story story = tell(*outcome, packet.octets);
+    if (o.json) {
+      Json json = to_json(story, *outcome);
+      json["packet"] = packet.number;
+      json["from"] = o.port;
+      json["octets"] = packet.original_bytes;
+      output.out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+    } else {
+      output.out << render(story, *outcome, headline(packet, o, *outcome), o.hex);
+    }
+    return packet.number != o.only;
+  });
+  if (!again) return refused(output, again.error().message);
+  return ran ? kExitGood : refused(output, ran.error().message);
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, std::function<int(CliOutput&)>& action) {
+  const auto o = std::make_shared<ExplainOptions>();
+  CLI::App* command = app.add_subcommand("explain", "Says what the user plane would do with packets, and why");
+  command->add_option("INPUT", o->input, "pcap or pcapng file, or a frame in hexadecimal digits")->required();
+  command->add_option("--config", o->config, "Configuration file (YAML)")->required();
+  command->add_option("--port", o->port, "Where the packets come in: n3 or air")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"n3", "air"}));
+  command->add_option("--only", o->only, "Prints this packet only; those before it still count")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40));
+  command->add_flag("--hex", o->hex, "Also the octets that go out");
+  command->add_flag("--json", o->json, "A JSON object a line, for machines");
+  command->footer("Example:\n  splitplane explain out/n3.pcapng --config config/demo.yaml --only 3 --hex");
+  command->callback([o, &action] { action = [o](CliOutput& output) { return explain(*o, output); }; });
+}
+
+}  // namespace splitplane::app

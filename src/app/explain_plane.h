@@ -1,0 +1,81 @@
+// The user plane of `splitplane explain`: the workers of a configuration with their bearers and the production
+// pipelines, but no port and no thread. One packet goes in, and what happened to it comes out; numbers go on from
+// packet to packet.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/bearer_store.h"
+#include "app/config.h"
+#include "app/resources.h"
+#include "datapath/dispatch.h"
+#include "datapath/eal.h"
+#include "datapath/gnb_context.h"
+#include "datapath/trace.h"
+
+namespace splitplane::app {
+
+using Octets = std::vector<std::uint8_t>;
+
+// What the pipeline did with one packet.
+struct Outcome {
+  std::string worker, dispatcher;  // who worked on it; dispatcher: empty without one
+  datapath::Trace trace;
+  std::optional<datapath::DropReason> dropped;
+  std::optional<Octets> punted;               // the frame that went to the control thread
+  bool rlc_control = false;                   // went to the consumer of copies
+  std::size_t copies = 0;                     // references to it that the consumer of copies got
+  std::vector<Octets> to_air, to_n3;          // frames, as they left
+  const ran::BearerConfig* bearer = nullptr;  // nullptr: none was found
+  const N3Config* n3 = nullptr;               // of that worker
+};
+
+class ExplainPlane {
+ public:
+  // Starts DPDK in ordinary memory, without a privilege. Error: one sentence.
+  static Expected<std::unique_ptr<ExplainPlane>> make(const Config& config);
+  ~ExplainPlane();
+  // `direction`: downlink is a frame from N3, uplink one from the air.
+  Expected<Outcome> run(const Octets& frame, Direction direction);
+
+ private:
+  using Frames = std::vector<Octets>;
+  struct Worker {
+    const WorkerConfig* config = nullptr;
+    const N3Config* n3 = nullptr;
+    datapath::GnbContext context;
+    Ring copies, punt, downlink, uplink;
+    std::vector<ran::BearerDownlink> downlink_lines;
+    std::vector<ran::BearerUplink> uplink_lines;
+    std::vector<ran::BearerLosses> losses;
+    std::vector<IpAddress> upfs;
+    Frames air, to_n3;
+    std::function<void(datapath::Burst&, Direction)> process;
+    std::function<const datapath::Trace&(Direction)> trace;
+  };
+  ExplainPlane(const Config& config, datapath::Eal eal) : config_(config), eal_(std::move(eal)) {}
+  Expected<void> make_workers();
+  Expected<void> add_bearers();
+  Expected<void> install(const ran::BearerConfig& bearer);
+  Expected<void> make_dispatcher();
+  [[nodiscard]] Worker& port_of(const Octets& frame, Direction direction);
+  Worker* dispatch(rte_mbuf* m, Direction direction, Outcome& outcome);
+  void work(Worker& worker, rte_mbuf* m, Direction direction, Outcome& outcome);
+  Expected<rte_mbuf*> packet(const Octets& frame);
+
+  const Config& config_;
+  datapath::Eal eal_;
+  Pool pool_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<BearerStore> store_;
+  const WorkerConfig* dispatcher_ = nullptr;
+  datapath::DispatchContext dispatch_;
+  Ring dispatch_punt_;
+};
+
+}  // namespace splitplane::app

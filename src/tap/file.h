@@ -1,0 +1,52 @@
+// Where a tap's blocks go: one file, or a rotation of several, always made of whole blocks. A full disk ends the
+// writing and leaves a file that readers accept.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/expected.h"
+#include "tap/pcapng.h"
+
+namespace splitplane::tap {
+
+class File {
+ public:
+  struct Limits {
+    std::uint64_t bytes = 0;  // of one file; 0: none
+    unsigned files = 1;
+  };
+  // `head` writes the section and interface blocks that every file begins with.
+  using Head = std::function<void(pcapng::Buffer&)>;
+
+  static Expected<File> create(const std::string& path, Limits limits, Head head);
+  File(File&& other) noexcept;
+  File& operator=(File&&) = delete;
+  ~File();
+
+  // Blocks are collected here; flush() writes them.
+  [[nodiscard]] pcapng::Buffer& blocks() { return blocks_; }
+  // Call before each packet block of `bytes`: begins the next file if this one would grow beyond its limit, and writes
+  // what was collected when it is much. Error: the sentence that the user reads; nothing may follow.
+  Expected<void> make_room(std::size_t bytes);
+  Expected<void> flush();
+  [[nodiscard]] std::uint64_t bytes_written() const { return total_; }
+
+ private:
+  File(std::string path, Limits limits, Head head, int descriptor)
+      : path_(std::move(path)), limits_(limits), head_(std::move(head)), descriptor_(descriptor) {}
+  Expected<void> rotate();
+
+  std::string path_;
+  Limits limits_;
+  Head head_;
+  int descriptor_;
+  pcapng::Buffer blocks_;
+  std::uint64_t in_file_ = 0, total_ = 0;
+};
+
+// out/n3.pcapng, 2 -> out/n3.2.pcapng: the name of the older files of a rotation, the newest being 1.
+[[nodiscard]] std::string rotated_name(const std::string& path, unsigned number);
+
+}  // namespace splitplane::tap

@@ -1,0 +1,135 @@
+#include "tap/tap.h"
+
+#include <time.h>
+
+#include <chrono>
+
+#include "base/log.h"
+
+namespace splitplane::tap {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{1};  // of a writer that found nothing
+constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
+
+std::uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Tap>> Tap::start(const Settings& settings, const std::vector<Source>& sources) {
+  std::unique_ptr<Tap> tap(new Tap(settings));
+  for (const Source& source : sources) {
+    auto lane = datapath::TapLane::make(
+        {.buffers = settings.buffers, .snap = static_cast<std::uint16_t>(settings.snap), .bearer = settings.bearer});
+    if (!lane) return fail("tap {}: {}", settings.name, lane.error().message);
+    tap->lanes_.push_back(std::make_unique<Lane>(Lane{source, std::move(*lane)}));
+  }
+  auto file = File::create(settings.file, {settings.max_mb * kMebibyte, settings.files},
+                           [t = tap.get()](pcapng::Buffer& out) { t->write_head(out); });
+  if (!file) return fail("tap {}: {}", settings.name, file.error().message);
+  tap->file_ = std::make_unique<File>(std::move(*file));
+  tap->bytes_.set(tap->file_->bytes_written());
+  tap->writer_ = std::thread([t = tap.get()] { t->run(); });
+  return tap;
+}
+
+void Tap::finish() {
+  end_.store(true, std::memory_order_release);
+  if (writer_.joinable()) writer_.join();
+}
+
+void Tap::write_head(pcapng::Buffer& out) const {
+  const unsigned more = settings_.view == View::kEthernet ? 0U : static_cast<unsigned>(kMostViewBytes);
+  pcapng::put_section(out, "splitplane");
+  for (const auto& lane : lanes_) {
+    pcapng::put_interface(out, lane->source.name, lane->source.description, settings_.snap + more);
+  }
+}
+
+Numbers Tap::numbers() const {
+  Numbers numbers{packets_.get(), bytes_.get(), lost_.get(), skipped_.get()};
+  for (const auto& lane : lanes_) numbers.dropped += lane->lane->dropped();
+  return numbers;
+}
+
+std::string Tap::stopped() const {
+  const std::lock_guard guard(why_mutex_);
+  return why_;
+}
+
+void Tap::stop_writing(const std::string& why) {
+  writing_ = false;
+  bytes_.set(file_->bytes_written());
+  {
+    const std::lock_guard guard(why_mutex_);
+    why_ = why;
+  }
+  log::warn("tap {} has stopped: {}; traffic goes on", settings_.name, why);
+}
+
+void Tap::run() {
+  for (;;) {
+    const bool last = end_.load(std::memory_order_acquire);  // before the lanes are looked at: nothing comes after it
+    unsigned found = 0;
+    for (std::uint32_t i = 0; i < lanes_.size(); ++i) found += drain(i);
+    if (found != 0) continue;
+    // Idle: what there is can be read.
+    if (writing_ && !file_->blocks().empty()) {
+      if (const auto written = file_->flush(); !written) stop_writing(written.error().message);
+      bytes_.set(file_->bytes_written());
+    }
+    if (last) break;
+    std::this_thread::sleep_for(kPause);
+  }
+  if (!writing_) return;
+  for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
+    const std::uint64_t dropped = lanes_[i]->lane->dropped();
+    pcapng::put_statistics(file_->blocks(), i, now_ns(), lanes_[i]->seen + dropped, dropped);
+  }
+  if (const auto written = file_->flush(); !written) stop_writing(written.error().message);
+  bytes_.set(file_->bytes_written());
+}
+
+unsigned Tap::drain(std::uint32_t index) {
+  datapath::TapLane& lane = *lanes_[index]->lane;
+  const unsigned n = lane.receive(copies_);
+  for (unsigned i = 0; i < n; ++i) write(index, copies_[i]);
+  datapath::TapLane::give_back(std::span(copies_).first(n));
+  return n;
+}
+
+void Tap::write(std::uint32_t index, rte_mbuf* copy) {
+  const datapath::TapMark& mark = datapath::TapLane::mark(copy);
+  if (!mark.wanted) return;
+  ++lanes_[index]->seen;
+  if (!writing_) {
+    lost_.add(1);
+    return;
+  }
+  pcapng::Packet packet{.interface = index,
+                        .time_ns = mark.time_ns,
+                        .octets = {rte_pktmbuf_mtod(copy, const std::uint8_t*), copy->data_len},
+                        .original_bytes = mark.bytes,
+                        .flags = static_cast<std::uint32_t>(mark.direction)};
+  if (settings_.view != View::kEthernet) {
+    const auto seen = view_.translate(packet.octets, packet.original_bytes);
+    if (!seen) {
+      skipped_.add(1);
+      return;
+    }
+    packet.octets = seen->octets;
+    packet.original_bytes = seen->original_bytes;
+  }
+  if (const auto room = file_->make_room(pcapng::packet_block_bytes(packet.octets.size())); !room) {
+    lost_.add(1);
+    return stop_writing(room.error().message);
+  }
+  pcapng::put_packet(file_->blocks(), packet);
+  packets_.add(1);
+}
+
+}  // namespace splitplane::tap

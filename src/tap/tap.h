@@ -1,0 +1,76 @@
+// A running tap: lanes from the workers that use its port, and the thread that writes what they bring to a file. The
+// owner attaches and detaches the lanes on the workers' own threads; a tap whose disk is full only drains them.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "datapath/tap.h"
+#include "tap/air_view.h"
+#include "tap/file.h"
+#include "tap/settings.h"
+
+namespace splitplane::tap {
+
+// One worker's end of the tapped port.
+struct Source {
+  std::string name;  // as Wireshark shows the interface
+  std::string description;
+};
+
+struct Numbers {
+  std::uint64_t packets = 0, bytes = 0;  // in the file or files; octets on disk
+  std::uint64_t dropped = 0;             // not written: no buffer was free, or the tap has stopped
+  std::uint64_t skipped = 0;             // not what the view shows
+};
+
+class Tap {
+ public:
+  // Opens the file and starts the writer. Error: one sentence.
+  static Expected<std::unique_ptr<Tap>> start(const Settings& settings, const std::vector<Source>& sources);
+  ~Tap() { finish(); }
+  Tap(const Tap&) = delete;
+  Tap& operator=(const Tap&) = delete;
+
+  // Every lane must have been detached: the writer empties them, writes the statistics and ends.
+  void finish();
+
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] datapath::TapLane& lane(std::size_t source) { return *lanes_[source]->lane; }
+  [[nodiscard]] std::size_t lanes() const { return lanes_.size(); }
+  [[nodiscard]] Numbers numbers() const;
+  // Why it writes no longer; empty while it does.
+  [[nodiscard]] std::string stopped() const;
+
+ private:
+  struct Lane {
+    Source source;
+    std::unique_ptr<datapath::TapLane> lane;
+    std::uint64_t seen = 0;  // by the writer
+  };
+  explicit Tap(const Settings& settings) : settings_(settings), view_(settings.view) {}
+  void write_head(pcapng::Buffer& out) const;
+  void run();
+  unsigned drain(std::uint32_t index);
+  void write(std::uint32_t index, rte_mbuf* copy);
+  void stop_writing(const std::string& why);
+
+  Settings settings_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  AirView view_;
+  std::unique_ptr<File> file_;
+  std::array<rte_mbuf*, 256> copies_{};
+  Counter packets_, bytes_, skipped_, lost_;
+  mutable std::mutex why_mutex_;
+  std::string why_;
+  bool writing_ = true;  // the writer's
+  std::atomic<bool> end_{false};
+  std::thread writer_;
+};
+
+}  // namespace splitplane::tap

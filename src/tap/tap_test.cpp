@@ -1,0 +1,264 @@
+// A tap on real rings, real mbufs and a real file: what it writes, what it counts, how it ends.
+#include "tap/tap.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "datapath/eal.h"
+#include "wire/airhdr.h"
+#include "wire/ethernet.h"
+
+namespace splitplane::tap {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+namespace fs = std::filesystem;
+
+class Dpdk : public testing::Environment {
+ public:
+  void SetUp() override {
+    auto eal = datapath::Eal::start({.file_prefix = "sp-tap-test", .megabytes = 128, .hugepages = false});
+    ASSERT_TRUE(eal.has_value()) << eal.error().message;
+    eal_ = std::make_unique<datapath::Eal>(std::move(*eal));
+  }
+  void TearDown() override { eal_.reset(); }
+
+ private:
+  std::unique_ptr<datapath::Eal> eal_;
+};
+const auto* const kDpdk = testing::AddGlobalTestEnvironment(new Dpdk);
+
+struct TapTest : testing::Test {
+  void SetUp() override {
+    static unsigned number = 0;
+    pool = rte_pktmbuf_pool_create(fmt::format("traffic{}", number++).c_str(), 511, 0, 0, 2048 + RTE_PKTMBUF_HEADROOM,
+                                   SOCKET_ID_ANY);
+    ASSERT_NE(pool, nullptr);
+    folder = fs::temp_directory_path() / fmt::format("sp-tap-test-{}", ::getpid());
+    fs::create_directories(folder);
+  }
+  void TearDown() override {
+    EXPECT_EQ(rte_mempool_in_use_count(pool), 0U);
+    rte_mempool_free(pool);
+    fs::remove_all(folder);
+  }
+  [[nodiscard]] Settings settings() const {
+    return {.name = "t", .port = "air", .file = folder / "t.pcapng", .snap = 256, .buffers = 255};
+  }
+  rte_mbuf* packet(std::size_t bytes) const {
+    rte_mbuf* m = rte_pktmbuf_alloc(pool);
+    std::memset(rte_pktmbuf_append(m, static_cast<std::uint16_t>(bytes)), 0xab, bytes);
+    return m;
+  }
+  // One downlink AM PDU of a bearer.
+  rte_mbuf* air_packet(std::uint32_t bearer, std::size_t payload) const {
+    rte_mbuf* m = packet(14 + 8 + 3 + 3 + 1 + payload);
+    const wire::MutableOctets frame(rte_pktmbuf_mtod(m, std::uint8_t*), m->data_len);
+    wire::ethernet::write(frame, std::array<std::uint8_t, 6>{2}, std::array<std::uint8_t, 6>{2}, 0x88b5);
+    wire::airhdr::write(frame.subspan(14), {.direction = Direction::kDownlink, .bearer = BearerId{bearer}});
+    constexpr std::array<std::uint8_t, 7> kHeaders{0x80, 0, 5, 0x80, 0, 7, 9};
+    std::copy(kHeaders.begin(), kHeaders.end(), frame.begin() + 22);
+    return m;
+  }
+  static Bytes read(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  // Types of the blocks of a file, which must all be whole.
+  static std::vector<std::uint32_t> blocks(const fs::path& path) {
+    const Bytes file = read(path);
+    EXPECT_EQ(pcapng::whole_blocks(file, file.size()), file.size());
+    std::vector<std::uint32_t> types;
+    for (std::size_t at = 0; at + 8 <= file.size();) {
+      std::uint32_t head[2];
+      std::memcpy(head, file.data() + at, 8);
+      types.push_back(head[0]);
+      at += head[1];
+    }
+    return types;
+  }
+  static std::size_t packets_in(const fs::path& path) {
+    const auto types = blocks(path);
+    return static_cast<std::size_t>(std::count(types.begin(), types.end(), 6U));
+  }
+  template <class Condition>
+  static bool soon(Condition condition) {
+    for (int i = 0; i < 5000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    return condition();
+  }
+
+  rte_mempool* pool = nullptr;
+  fs::path folder;
+  datapath::TapPoint point;
+};
+
+TEST_F(TapTest, a_received_packet_is_in_the_file_and_stays_what_it_was) {
+  auto tap = Tap::start(settings(), {{"air", "port air"}});
+  ASSERT_TRUE(tap.has_value()) << tap.error().message;
+  point.attach((*tap)->lane(0), true, true);
+  rte_mbuf* m = packet(100);
+  point.take_received(&m, 1);
+  EXPECT_EQ(rte_mbuf_refcnt_read(m), 1);
+  EXPECT_EQ(m->data_len, 100);
+  rte_pktmbuf_free(m);
+  ASSERT_TRUE(soon([&] { return (*tap)->numbers().packets == 1; }));
+  point.detach((*tap)->lane(0));
+  EXPECT_FALSE(point.taps_in() || point.taps_out());
+  tap->reset();
+  EXPECT_EQ(blocks(folder / "t.pcapng"), (std::vector<std::uint32_t>{0x0A0D0D0A, 1, 6, 5}));
+}
+
+TEST_F(TapTest, what_the_port_did_not_take_was_never_sent) {
+  auto tap = Tap::start(settings(), {{"air", ""}});
+  ASSERT_TRUE(tap.has_value());
+  point.attach((*tap)->lane(0), false, true);
+  std::array<rte_mbuf*, 3> burst{packet(60), packet(61), packet(62)};
+  point.hold(burst.data(), 3);
+  point.release(2);
+  rte_pktmbuf_free_bulk(burst.data(), 3);
+  point.detach((*tap)->lane(0));
+  tap->reset();
+  EXPECT_EQ(packets_in(folder / "t.pcapng"), 2U);
+}
+
+TEST_F(TapTest, packets_are_cut_at_the_snap_length) {
+  auto tap = Tap::start(settings(), {{"air", ""}});
+  ASSERT_TRUE(tap.has_value());
+  point.attach((*tap)->lane(0), true, false);
+  rte_mbuf* m = packet(1000);
+  point.take_received(&m, 1);
+  rte_pktmbuf_free(m);
+  point.detach((*tap)->lane(0));
+  tap->reset();
+  const Bytes file = read(folder / "t.pcapng");
+  const Bytes lengths{0, 1, 0, 0, 0xe8, 3, 0, 0, 0xab};  // captured 256 of 1000, then the packet
+  EXPECT_NE(std::search(file.begin(), file.end(), lengths.begin(), lengths.end()), file.end());
+}
+
+TEST_F(TapTest, without_a_free_buffer_packets_are_dropped_and_counted) {
+  auto lane = datapath::TapLane::make({.buffers = 31, .snap = 64});
+  ASSERT_TRUE(lane.has_value());
+  point.attach(**lane, true, false);
+  rte_mbuf* m = packet(60);
+  for (int i = 0; i < 40; ++i) point.take_received(&m, 1);
+  rte_pktmbuf_free(m);
+  EXPECT_EQ((*lane)->dropped(), 9U);
+  std::array<rte_mbuf*, 64> copies{};
+  EXPECT_EQ((*lane)->receive(copies), 31U);
+  datapath::TapLane::give_back(std::span(copies).first(31));
+  point.detach(**lane);
+}
+
+TEST_F(TapTest, several_taps_of_a_port_come_and_go_in_any_order) {
+  std::vector<std::unique_ptr<datapath::TapLane>> lanes;
+  for (int i = 0; i < 3; ++i) {
+    lanes.push_back(*datapath::TapLane::make({.buffers = 31, .snap = 64}));
+    point.attach(*lanes.back(), true, i != 1);
+  }
+  point.detach(*lanes[1]);
+  rte_mbuf* m = packet(60);
+  point.take_received(&m, 1);
+  rte_pktmbuf_free(m);
+  std::array<rte_mbuf*, 8> copies{};
+  for (const std::size_t i : {0U, 2U}) {
+    EXPECT_EQ(lanes[i]->receive(copies), 1U);
+    datapath::TapLane::give_back(std::span(copies).first(1));
+  }
+  EXPECT_EQ(lanes[1]->receive(copies), 0U);
+  point.detach(*lanes[2]);
+  point.detach(*lanes[0]);
+  point.detach(*lanes[0]);
+  EXPECT_FALSE(point.taps_in() || point.taps_out());
+}
+
+TEST_F(TapTest, a_bearer_filter_lets_only_its_bearer_through) {
+  auto with = settings();
+  with.bearer = 7;
+  auto tap = Tap::start(with, {{"air", ""}});
+  ASSERT_TRUE(tap.has_value());
+  point.attach((*tap)->lane(0), true, false);
+  std::array<rte_mbuf*, 3> burst{air_packet(6, 40), air_packet(7, 40), packet(20)};
+  point.take_received(burst.data(), 3);
+  rte_pktmbuf_free_bulk(burst.data(), 3);
+  point.detach((*tap)->lane(0));
+  tap->reset();
+  EXPECT_EQ(packets_in(folder / "t.pcapng"), 1U);
+}
+
+TEST_F(TapTest, what_a_view_cannot_show_is_skipped_and_counted) {
+  auto with = settings();
+  with.view = View::kPdcpNr;
+  auto tap = Tap::start(with, {{"air", ""}});
+  ASSERT_TRUE(tap.has_value());
+  point.attach((*tap)->lane(0), true, false);
+  rte_mbuf* control = air_packet(7, 40);
+  rte_pktmbuf_mtod(control, std::uint8_t*)[22] = 0x00;  // RLC D/C: a STATUS PDU
+  std::array<rte_mbuf*, 3> burst{air_packet(7, 40), packet(60), control};
+  point.take_received(burst.data(), 3);
+  rte_pktmbuf_free_bulk(burst.data(), 3);
+  ASSERT_TRUE(soon([&] { return (*tap)->numbers().skipped == 2; }));
+  point.detach((*tap)->lane(0));
+  tap->reset();
+  EXPECT_EQ(packets_in(folder / "t.pcapng"), 1U);
+}
+
+TEST_F(TapTest, a_rotation_keeps_the_newest_files) {
+  auto with = settings();
+  with.max_mb = 1;
+  with.files = 2;
+  with.snap = 2000;
+  auto tap = Tap::start(with, {{"air", ""}});
+  ASSERT_TRUE(tap.has_value());
+  point.attach((*tap)->lane(0), true, false);
+  rte_mbuf* m = packet(1900);
+  for (unsigned i = 1; i <= 2000; ++i) {  // 3.9 MB: begun four times
+    point.take_received(&m, 1);
+    if (i % 100 == 0) {
+      ASSERT_TRUE(soon([&] { return (*tap)->numbers().packets == i; }));
+    }
+  }
+  rte_pktmbuf_free(m);
+  point.detach((*tap)->lane(0));
+  tap->reset();
+  EXPECT_TRUE(fs::exists(folder / "t.pcapng") && fs::exists(folder / "t.1.pcapng"));
+  EXPECT_FALSE(fs::exists(folder / "t.2.pcapng"));
+  EXPECT_EQ(packets_in(folder / "t.1.pcapng"), (1048576U - 200) / (32 + 1900 + 12));
+  EXPECT_LE(fs::file_size(folder / "t.1.pcapng"), 1048576U);
+}
+
+TEST_F(TapTest, at_its_limit_a_single_file_ends_and_says_why) {
+  auto with = settings();
+  with.max_mb = 1;
+  with.snap = 2000;
+  with.buffers = 1023;
+  auto tap = Tap::start(with, {{"air", ""}});
+  ASSERT_TRUE(tap.has_value());
+  point.attach((*tap)->lane(0), true, false);
+  rte_mbuf* m = packet(1900);
+  EXPECT_TRUE(soon([&] {
+    point.take_received(&m, 1);
+    return !(*tap)->stopped().empty();
+  }));
+  rte_pktmbuf_free(m);
+  EXPECT_NE((*tap)->stopped().find("limit of 1048576 octets"), std::string::npos) << (*tap)->stopped();
+  point.detach((*tap)->lane(0));
+  tap->reset();
+  EXPECT_GT(packets_in(folder / "t.pcapng"), 500U);
+}
+
+TEST_F(TapTest, a_device_that_is_no_file_is_refused) {
+  auto with = settings();
+  for (const char* place : {"/dev/full", "/nowhere/t.pcapng", "/tmp"}) {
+    with.file = place;
+    const auto tap = Tap::start(with, {{"air", ""}});
+    ASSERT_FALSE(tap.has_value());
+    EXPECT_NE(tap.error().message.find(std::string("tap t: ") + place), std::string::npos) << tap.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace splitplane::tap

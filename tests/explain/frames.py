@@ -1,0 +1,46 @@
+"""Frames for `splitplane explain` with config/demo.yaml: made by struct and scapy, not by our encoders."""
+
+from __future__ import annotations
+
+import struct
+
+import gtpu
+
+UPF, GNB = "10.100.0.2", "10.100.0.1"
+UE, SERVER = "10.45.0.2", "10.200.0.1"
+FIRST = 0x04000000  # instance 1, shard 0, index 0: the first bearer of config/demo.yaml (am18, PDCP 18, QFI 9)
+UM12 = 0x04140000  # the sixth, shard 5: um12, PDCP 12, QFI 5
+ETHER = bytes.fromhex("020000000001020000000002")
+INNER = gtpu.packet(b"hello", SERVER, UE)
+
+
+def n3(teid: int, payload: bytes = INNER, qfi: int = 9, to: str = GNB) -> bytes:
+    udp = gtpu.udp(gtpu.gpdu(teid, payload, qfi), UPF, to, 2152, 2152)
+    return ETHER + b"\x08\x00" + gtpu.ipv4(udp, UPF, to)
+
+
+def path_message(kind: int, sequence: int = 7) -> bytes:
+    udp = gtpu.udp(gtpu.message(kind, 0, sequence=sequence), UPF, GNB, 2152, 2152)
+    return ETHER + b"\x08\x00" + gtpu.ipv4(udp, UPF, GNB)
+
+
+def arp_request() -> bytes:
+    body = struct.pack("!HHBBH6s4s6s4s", 1, 0x800, 6, 4, 1, b"\x02\0\0\0\0\x02", _v4(UPF), bytes(6), _v4(GNB))
+    return b"\xff" * 6 + b"\x02\0\0\0\0\x02" + b"\x08\x06" + body
+
+
+def _v4(address: str) -> bytes:
+    return bytes(int(part) for part in address.split("."))
+
+
+def air(bearer: int, pdu: bytes, modes: int) -> bytes:
+    return ETHER + b"\x88\xb5" + struct.pack("!BBHI", 0x10, modes, 0, bearer) + pdu
+
+
+AM18_UP = 0b0_10_11_1_1_0  # uplink, AM, 18-bit SN, PDCP 18, SDAP
+
+
+def am18_up(rlc_sn: int, pdcp_sn: int, qfi: int = 9, payload: bytes = INNER) -> bytes:
+    rlc = (0x800000 | rlc_sn).to_bytes(3)
+    pdcp = (0x800000 | pdcp_sn).to_bytes(3)
+    return air(FIRST, rlc + pdcp + bytes([0x80 | qfi]) + payload, AM18_UP)

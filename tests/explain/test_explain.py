@@ -1,0 +1,245 @@
+"""`splitplane explain`: its words against what the packets are, its octets against an independent decoder, its
+refusals, and what docs/explain.md shows against what it prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import struct
+import subprocess
+import uuid
+from pathlib import Path
+
+import air_views
+import frames
+import gtpu
+import pcap
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DEMO = ROOT / "config" / "demo.yaml"
+
+
+def run(splitplane: Path, *words: object, code: int = 0, config: Path = DEMO) -> str:
+    command = [str(splitplane), "explain", *map(str, words), "--config", str(config)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == code, done.stderr
+    if code:
+        assert done.stdout == "" and done.stderr.count("\n") == 1, done
+        return done.stderr
+    assert done.stderr == "", done.stderr
+    return done.stdout
+
+
+def stories(splitplane: Path, folder: Path, packets: list[bytes], *words: object, config: Path = DEMO) -> list[dict]:
+    file = folder / "in.pcap"
+    pcap.write(file, packets)
+    return [json.loads(line) for line in run(splitplane, file, "--json", *words, config=config).splitlines()]
+
+
+def says(story: dict, stage: str) -> str:
+    return " | ".join(next(row["says"] for row in story["stages"] if row["stage"] == stage))
+
+
+def test_a_downlink_packet_goes_to_the_air_with_numbers_that_count_up(splitplane, tmp_path):
+    for number, story in enumerate(stories(splitplane, tmp_path, [frames.n3(frames.FIRST)] * 3)):
+        assert story["verdict"] == "sent to the air" and story["bearer"]["id"] == frames.FIRST
+        assert [row["stage"] for row in story["stages"]] == ["dl_parse", "dl_bearer", "dl_headers", "dl_clone", "dl_tx"]
+        assert f"TEID {frames.FIRST:#010x}" in says(story, "dl_parse") and "QFI 9" in says(story, "dl_parse")
+        headers = says(story, "dl_headers")
+        assert (
+            f"RLC 3 B: SN {number}" in headers and f"PDCP 3 B: SN {number}" in headers and "SDAP 1 B: QFI 9" in headers
+        )
+        (out,) = story["out"]
+        air = air_views.parse(pcap.Frame(0, bytes.fromhex(out["hex"]), len(out["hex"]) // 2))
+        assert (air.bearer, air.rlc_sn(), air.pdcp_sn(), air.inner()) == (frames.FIRST, number, number, frames.INNER)
+
+
+def test_every_configured_bearer_is_found_under_the_identity_that_run_gives_it(splitplane, tmp_path):
+    """Eight bearers, one a shard from 0 on."""
+    ids = [1 << 26 | shard << 18 for shard in range(8)]
+    found = stories(splitplane, tmp_path, [frames.n3(teid) for teid in ids])
+    assert [story["bearer"]["id"] for story in found] == ids
+    assert [story["bearer"]["rlc"] for story in found] == ["am18"] * 3 + ["am12"] * 2 + ["um12"] * 2 + ["am18"]
+
+
+def test_an_uplink_packet_goes_to_the_upf(splitplane, tmp_path):
+    (story,) = stories(splitplane, tmp_path, [frames.am18_up(5, 6, qfi=3)], "--port", "air")
+    assert story["verdict"] == "sent to N3"
+    read = says(story, "ul_parse")
+    assert "RLC 3 B: SN 5" in read and "PDCP 3 B: SN 6" in read and "SDAP 1 B: QFI 3" in read
+    assert "GTP-U to 10.100.0.2: TEID 0x00001001, UL PDU Session Container with QFI 3" in says(story, "ul_encap")
+    frame = bytes.fromhex(story["out"][0]["hex"])
+    message = gtpu.parse(frame[42:])
+    assert (message["teid"], message["psc"], message["payload"]) == (0x1001, bytes([0x10, 3]), frames.INNER)
+
+
+@pytest.mark.parametrize(
+    ("packet", "port", "reason"),
+    [
+        (frames.n3(0x04FFFFFF), "n3", "teid_unknown"),
+        (frames.n3(frames.FIRST, to="10.100.0.9"), "n3", "not_for_us"),
+        (frames.n3(frames.FIRST, b""), "n3", "gtpu_no_payload"),
+        (frames.n3(frames.FIRST)[:60], "n3", "ip_length"),
+        (frames.air(0x04999999, b"\x80\0\0\x80\0\0\x89abc", frames.AM18_UP), "air", "bearer_unknown"),
+        (frames.air(frames.FIRST, b"\x80\0\0\x80\0\0\x89abc", 0), "air", "airhdr_modes_wrong"),
+        (frames.air(frames.FIRST, b"\x90\0\0\x80\0\0\x89abc", frames.AM18_UP), "air", "rlc_segment"),
+        (frames.n3(frames.FIRST), "air", "not_air_frame"),
+    ],
+)
+def test_a_drop_is_told_with_its_counter_and_its_text(splitplane, tmp_path, packet, port, reason):
+    (story,) = stories(splitplane, tmp_path, [packet], "--port", port)
+    if reason == "ip_length":
+        assert story["dropped"] is not None and story["dropped"].startswith("ip")
+    else:
+        assert story["dropped"] == reason
+    text = story["verdict"].split(": ", 2)[2]
+    assert text and story["stages"][-1]["says"][-1] == f"dropped: {text}" and story["out"] == []
+
+
+def test_what_is_for_the_gnb_itself_is_punted_and_answered(splitplane, tmp_path):
+    arp, echo = stories(splitplane, tmp_path, [frames.arp_request(), frames.path_message(1)])
+    assert arp["punted"] and "ARP" in says(arp, "dl_parse")
+    assert "learns that 10.100.0.2 is at 02:00:00:00:00:02" in says(arp, "dl_parse")
+    assert "which answers with 42 octets to N3" in says(arp, "dl_parse")
+    assert echo["punted"] and "which answers with an Echo Response of 56 octets" in says(echo, "dl_parse")
+
+
+def test_an_unknown_teid_is_told_to_the_sender(splitplane, tmp_path):
+    (story,) = stories(splitplane, tmp_path, [frames.n3(0x04FFFFFF)])
+    assert story["dropped"] == "teid_unknown" and story["punted"]
+    assert "which answers with an Error Indication of" in says(story, "dl_bearer")
+
+
+def test_rlc_control_goes_to_the_consumer_of_copies(splitplane, tmp_path):
+    status = frames.air(frames.FIRST, b"\x00\x00\x08", frames.AM18_UP)
+    (story,) = stories(splitplane, tmp_path, [status], "--port", "air")
+    assert story["rlc_control"] and story["verdict"] == "RLC control: to the consumer of copies"
+
+
+def test_only_prints_one_packet_but_counts_those_before_it(splitplane, tmp_path):
+    found = stories(splitplane, tmp_path, [frames.n3(frames.FIRST)] * 4, "--only", 3)
+    assert [story["packet"] for story in found] == [3] and "RLC 3 B: SN 2" in says(found[0], "dl_headers")
+
+
+def test_a_dispatching_worker_hands_to_the_owner_of_the_shard(splitplane, tmp_path):
+    config = ROOT / "config" / "two-workers-dispatch.yaml"
+    teid = 1 << 26 | 128 << 18
+    first, second = stories(splitplane, tmp_path, [frames.n3(1 << 26), frames.n3(teid)], config=config)
+    assert says(first, "dispatch") == "worker dispatch hands it to w0" and first["verdict"] == "sent to the air"
+    assert says(second, "dispatch") == "worker dispatch hands it to w1" and second["worker"] == "w1"
+
+
+def test_hexadecimal_input_may_have_blanks_and_prefixes(splitplane):
+    plain = frames.n3(frames.FIRST).hex()
+    spaced = " ".join("0x" + plain[at : at + 2] for at in range(0, len(plain), 2))
+    assert run(splitplane, plain) == run(splitplane, spaced) == run(splitplane, "0x" + plain)
+
+
+def test_every_line_fits_80_columns(splitplane, tmp_path):
+    file = tmp_path / "in.pcap"
+    v6 = 1 << 26 | 7 << 18
+    pcap.write(file, [frames.n3(frames.FIRST), frames.n3(frames.UM12), frames.n3(v6), frames.arp_request(), b"\0" * 60])
+    assert max(map(len, run(splitplane, file, "--hex").splitlines())) < 80
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["zz"], "'zz' is neither a file nor whole octets in hexadecimal digits"),
+        (["123"], "'123' is neither a file nor whole octets"),
+        ([""], "'' is neither a file nor whole octets"),
+        ([str(DEMO)], "allowed: a pcap or pcapng file"),
+        (["00", "--only", "2"], "there are 1 packets"),
+        (["00", "--only", "0"], "--only"),
+        (["00", "--port", "n4"], "--port"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line_with_exit_code_2(splitplane, words, text):
+    assert text in run(splitplane, *words, code=2)
+
+
+def test_a_file_of_another_link_type_or_cut_in_a_header_is_refused(splitplane, tmp_path):
+    other = tmp_path / "other.pcap"
+    other.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
+    assert "link type RAW; allowed: Ethernet" in run(splitplane, other, code=2)
+    cut = tmp_path / "cut.pcap"
+    pcap.write(cut, [frames.n3(frames.FIRST)] * 2)
+    cut.write_bytes(cut.read_bytes()[:-5])
+    assert "after packet 1: truncated" in run(splitplane, cut, code=2)
+    assert "demo.yaml" not in run(splitplane, "00", code=2, config=tmp_path / "none.yaml")
+
+
+def test_any_octets_are_explained_without_a_crash(splitplane, tmp_path):
+    import random
+
+    chance = random.Random(7)
+    packets = []
+    for _ in range(400):
+        octets = bytearray(chance.choice([frames.n3(frames.FIRST), frames.am18_up(1, 1), frames.arp_request()]))
+        for _ in range(chance.randrange(1, 6)):
+            octets[chance.randrange(len(octets))] = chance.randrange(256)
+        packets.append(bytes(octets[: chance.randrange(1, len(octets) + 1)]))
+    for port in ("n3", "air"):
+        found = stories(splitplane, tmp_path, packets, "--port", port)
+        assert len(found) == 400 and all(story["verdict"] for story in found)
+
+
+def test_no_privilege_is_needed(splitplane, tmp_path):
+    """As nobody, in a place where nothing can be written."""
+    if os.geteuid() != 0:
+        assert run(splitplane, frames.n3(frames.FIRST).hex())
+        return
+    done = subprocess.run(
+        ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--no-new-privs",
+         splitplane, "explain", frames.n3(frames.FIRST).hex(), "--config", DEMO],
+        capture_output=True, text=True, timeout=30, check=False, cwd="/proc", env={"PATH": "/usr/bin"},
+    )  # fmt: skip
+    if "Permission denied" in done.stderr and "explain" not in done.stderr:
+        pytest.skip(f"SKIPPED: nobody cannot reach the program here: {done.stderr.strip()}")
+    assert done.returncode == 0 and "=> sent to the air" in done.stdout, done.stderr
+
+
+def blocks() -> list[tuple[str, str]]:
+    """Command and output of each `$ ` block of docs/explain.md."""
+    text = (ROOT / "docs" / "explain.md").read_text()
+    found = re.findall(r"^```\n\$ ((?:.*\\\n)*.*)\n((?:(?!```).*\n)*)```$", text, re.MULTILINE)
+    return [(command.replace("\\\n", ""), output) for command, output in found]
+
+
+@pytest.mark.parametrize("number", range(len(blocks())))
+def test_the_document_shows_what_it_prints(splitplane, number):
+    command, shown = blocks()[number]
+    words = shlex.split(command)
+    assert words[:2] == ["splitplane", "explain"]
+    done = subprocess.run([splitplane, *words[1:]], capture_output=True, text=True, timeout=30, cwd=ROOT, check=False)
+    assert done.stdout + done.stderr == shown
+
+
+def test_there_are_examples_in_the_document():
+    assert len(blocks()) >= 3
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 50)])
+def test_in_a_real_terminal_no_line_wraps(splitplane, tmp_path, size):
+    """tmux is the terminal; what it shows is what was printed, line for line."""
+    columns, rows = size
+    socket, program = f"splitplane-{uuid.uuid4().hex[:8]}", f"{shlex.quote(str(splitplane))} explain"
+    command = f"{program} {frames.n3(frames.FIRST).hex()} --config {shlex.quote(str(DEMO))}; sleep 30"
+    tmux = ["tmux", "-L", socket, "-f", "/dev/null"]
+    try:
+        subprocess.run(
+            [*tmux, "new-session", "-d", "-x", str(columns), "-y", str(rows), command], check=True, timeout=10
+        )
+        for _ in range(100):
+            shown = subprocess.run([*tmux, "capture-pane", "-p"], capture_output=True, text=True, check=True).stdout
+            if "=>" in shown:
+                break
+            subprocess.run(["sleep", "0.1"], check=True)
+        assert shown.rstrip("\n") + "\n" == run(splitplane, frames.n3(frames.FIRST).hex())
+    except FileNotFoundError:
+        pytest.skip("SKIPPED: tmux is not installed (make setup)")
+    finally:
+        subprocess.run([*tmux, "kill-server"], capture_output=True, check=False)
