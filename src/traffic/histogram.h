@@ -37,7 +37,9 @@ class Histogram {
   [[nodiscard]] std::uint64_t clamped() const { return clamped_; }
   [[nodiscard]] std::uint64_t min() const { return total_ == 0 ? 0 : min_; }
   [[nodiscard]] std::uint64_t max() const { return max_; }
-  [[nodiscard]] double mean() const { return total_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(total_); }
+  [[nodiscard]] double mean() const {
+    return total_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(total_);
+  }
   // As HdrHistogram defines it: the highest value of the step that holds the packet of this rank; 0 when empty.
   [[nodiscard]] std::uint64_t percentile(double percent) const;
   void add(const Histogram& other);

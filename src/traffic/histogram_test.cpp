@@ -42,8 +42,8 @@ TEST(Histogram, what_is_beyond_the_range_is_kept_at_its_end_and_counted) {
 }
 
 RC_GTEST_PROP(Histogram, percentiles_are_those_of_the_sorted_values, ()) {
-  auto values = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::uint64_t>>(
-      rc::gen::inRange<std::uint64_t>(0, Histogram::kHighest)));
+  auto values = *rc::gen::nonEmpty(
+      rc::gen::container<std::vector<std::uint64_t>>(rc::gen::inRange<std::uint64_t>(0, Histogram::kHighest)));
   Histogram histogram, first, rest;
   for (std::size_t i = 0; i < values.size(); ++i) {
     histogram.record(values[i]);

@@ -10,7 +10,8 @@
 namespace splitplane::traffic {
 namespace {
 
-constexpr Stamp kStamp{.run = 0xA1B2C3D4, .flow = 65535, .sequence = 0x1234567890ULL, .intended_ns = 987654321012345ULL};
+constexpr Stamp kStamp{
+    .run = 0xA1B2C3D4, .flow = 65535, .sequence = 0x1234567890ULL, .intended_ns = 987654321012345ULL};
 
 TEST(Stamp, what_is_written_is_read_back) {
   std::array<std::uint8_t, kStampBytes> octets{};
