@@ -136,7 +136,7 @@ std::optional<Finding> check_ports(const Config& config) {
   if (auto finding = check_air(config, taken)) return finding;
   const auto& memory = config.memory;
   const std::size_t pools = config.ports.size() * memory.mbufs * (memory.mbuf_data_bytes + kMbufOverhead);
-  const std::size_t bearers = config.ue ? 0 : config.max_bearers * ran::kBytesPerBearer;
+  const std::size_t bearers = config.ue || config.is_traffic() ? 0 : config.max_bearers * ran::kBytesPerBearer;
   if (pools + bearers > memory.megabytes << 20) {
     return Finding{
         "memory.megabytes",
@@ -161,6 +161,7 @@ std::optional<Finding> check_references(const Config& config) {
     }
     return check_tun(config);
   }
+  if (config.is_traffic()) return check_traffic(config);
   if (auto finding = check_workers(config)) return finding;
   return check_bearers(config);
 }

@@ -138,6 +138,12 @@ std::optional<Finding> check_cores(const Config& config) {
   for (const auto& worker : config.workers) {
     if (auto finding = check_core(fmt::format("workers.{}.core", worker.name), worker.core)) return finding;
   }
+  if (config.gen) {
+    if (auto finding = check_core("gen.core", config.gen->core)) return finding;
+  }
+  if (config.sink) {
+    if (auto finding = check_core("sink.core", config.sink->core)) return finding;
+  }
   return config.ue ? check_core("ue.core", config.ue->core) : std::nullopt;
 }
 

@@ -101,6 +101,15 @@ BearerGroupConfig read_group(const YamlValue& value) {
   map.read("count", group.count, 1, std::uint64_t{ran::kShards} << ran::kIndexBits);
   bearer.upf = map.required("upf").ip();
   bearer.uplink_teid.value = static_cast<std::uint32_t>(map.required("ul_teid").integer(1, 0xffffffff));
+  read_bearer_modes(map, bearer);
+  if (const auto v = map.find("shard")) group.shard = static_cast<unsigned>(v->integer(0, ran::kShards - 1));
+  if (const auto wrong = ran::refuse(bearer)) throw Refusal{value.line(), value.key(), *wrong};
+  return group;
+}
+
+}  // namespace
+
+void read_bearer_modes(const YamlMap& map, ran::BearerConfig& bearer) {
   map.read("qfi", bearer.qfi.value, 0, 63);
   if (const auto v = map.find("rlc")) {
     (void)ran::parse_rlc_name(std::string(kRlcNames[v->one_of(kRlcNames)]), bearer.rlc_mode, bearer.rlc_sn_bits);
@@ -123,12 +132,7 @@ BearerGroupConfig read_group(const YamlValue& value) {
   map.read("poll_pdu", bearer.poll_pdu, 0);
   if (const auto v = map.find("ue_ipv4")) bearer.ue_ipv4 = v->ipv4();
   if (const auto v = map.find("ue_ipv6")) bearer.ue_ipv6 = v->ipv6();
-  if (const auto v = map.find("shard")) group.shard = static_cast<unsigned>(v->integer(0, ran::kShards - 1));
-  if (const auto wrong = ran::refuse(bearer)) throw Refusal{value.line(), value.key(), *wrong};
-  return group;
 }
-
-}  // namespace
 
 PolicyConfig read_policy(const YamlValue& value) {
   PolicyConfig policy;
