@@ -46,7 +46,7 @@ class Progress {
     if (quiet_ || since < (terminal_ ? 0.25 : 1.0)) return;
     std::string text;
     if (run_.has_generator()) {
-      const auto& stats = run_.generator().stats;
+      const auto& stats = run_.generator_stats();
       const std::uint64_t sent = stats.sent.get();
       text += fmt::format("sent {} at {:.4f} Mpps, {:.0f} us behind, {} late, {} refused", sent,
                           static_cast<double>(sent - sent_) / since / 1e6,
@@ -54,7 +54,7 @@ class Progress {
       sent_ = sent;
     }
     if (run_.has_sink()) {
-      const std::uint64_t received = run_.sink().stamped();
+      const std::uint64_t received = run_.sink_stamped();
       text += fmt::format("{}received {} at {:.4f} Mpps", text.empty() ? "" : "; ", received,
                           static_cast<double>(received - received_) / since / 1e6);
       received_ = received;
@@ -93,8 +93,6 @@ void wait_for_the_end(TrafficRun& run, Progress& progress, const TrafficOptions&
     const bool received = run.received(now);
     if (run.has_generator()) {
       if (run.generated() && received) return;
-      // Without bearers of its own (a replay) a sink would wait for ever.
-      if (run.generated() && run.has_sink() && run.generator().replay) return;
     } else if (received || (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s))) {
       return;
     }

@@ -140,7 +140,6 @@ Expected<void> TrafficRun::make_generator(const TrafficOptions& options) {
 void TrafficRun::make_sink() {
   const SinkConfig& sink = *config_.sink;
   traffic::SinkSettings settings{.port = port(sink.port).id(), .flows = sink.flows, .window = sink.window};
-  drain_ = packets_.has_value();
   if (packets_) {
     settings.run = run_;
     settings.flows = packets_->flows();
@@ -240,12 +239,17 @@ bool TrafficRun::received(Clock::time_point now) {
     last_seen_ = seen;
     last_change_ = now;
   }
-  if (has_generator() && drain_) {
+  if (has_generator()) {
     if (!generated()) last_change_ = now;
     return generated() && now - last_change_ >= kDrain;
   }
   const unsigned idle_s = config_.sink->idle_s;
   return idle_s != 0 && seen != 0 && now - last_change_ >= std::chrono::seconds(idle_s);
+}
+
+const traffic::GeneratorStats& TrafficRun::generator_stats() const {
+  if (const auto* replay = std::get_if<Owned<traffic::Replay>>(&generator_)) return (*replay)->stats();
+  return std::get<Owned<traffic::PacketMaker>>(generator_)->stats();
 }
 
 GeneratorView TrafficRun::generator() const {

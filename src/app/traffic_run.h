@@ -36,12 +36,15 @@ class TrafficRun {
 
   // Everything was sent, or the time is over; always true without a generator.
   [[nodiscard]] bool generated() const { return !has_generator() || done_.load(std::memory_order_acquire); }
-  // The sink has all that was sent, or nothing came for its idle time.
+  // Nothing came to the sink for its idle time, or for a moment after the generator of this process was done.
   [[nodiscard]] bool received(std::chrono::steady_clock::time_point now);
   [[nodiscard]] bool has_generator() const { return !std::holds_alternative<std::monostate>(generator_); }
   [[nodiscard]] bool has_sink() const { return sink_ != nullptr; }
 
   // Any time; exact after stop().
+  [[nodiscard]] const traffic::GeneratorStats& generator_stats() const;
+  [[nodiscard]] std::uint64_t sink_stamped() const { return sink_->stamped(); }
+  // After stop().
   [[nodiscard]] GeneratorView generator() const;
   [[nodiscard]] const traffic::Sink& sink() const { return *sink_; }
 
@@ -71,7 +74,6 @@ class TrafficRun {
   std::unique_ptr<traffic::Sink> sink_;
   std::uint32_t run_ = 0;
   std::uint64_t duration_ns_ = 0;
-  bool drain_ = false;  // a sink of this process waits for what is under way
 
   std::atomic<bool> stop_{false}, done_{false};
   bool running_ = false;

@@ -44,7 +44,8 @@ struct SelfTestResult {
   ExactResult exact;
   CeilingResult ceiling;
   RateResult rate;      // a fifth of the ceiling, straight into the sink: the pair's own latency
-  RateResult capacity;  // through a device of half that capacity: `asked` is the capacity, `measured` what arrived
+  RateResult capacity;  // through a device of known capacity, offered twice that: `asked` is the capacity, `measured`
+                        // what arrived
 };
 
 // On the calling thread, which DPDK must know; takes about four times `seconds`. Error: a port could not be made.

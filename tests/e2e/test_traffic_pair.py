@@ -77,7 +77,7 @@ def test_downlink_frames_are_right_for_tshark_and_scapy(folder, outer, inner):
         assert header.teid in range(0x04000000, 0x04000004) and header.gtp_type == 255
 
 
-@pytest.mark.parametrize("rlc", ["am18", "am12", "um12", "um6"])
+@pytest.mark.parametrize("rlc", ["am18", "am12", "um12", "um6", "tm"])
 @pytest.mark.parametrize("pdcp", [12, 18])
 def test_uplink_frames_are_right_for_tshark(folder, rlc, pdcp):
     """5,000 packets on one bearer: numbers of 12 bits wrap."""
@@ -180,6 +180,11 @@ def test_the_self_test_is_exact(folder):
         sink["reordered"],
     )
     assert all(device.values()), "the device did something"
+
+
+def test_gen_alone_checks_its_own_port_on_request(folder):
+    result = run(folder, "own", loop().split("sink:")[0], "--sink", "--packets", "2000", "--strict")
+    assert result["sink"]["unique"] == result["gen"]["sent"] == 2000
 
 
 def test_what_a_full_port_refuses_is_counted(folder):
