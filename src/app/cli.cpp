@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/cli_suggest.h"
+#include "app/cli_traffic.h"
 #include "app/cli_version.h"
 #include "app/ctl.h"
 #include "app/explain_command.h"
@@ -38,7 +39,7 @@ void add_launch(CLI::App& app, bool ue, LaunchRequest& request, const Commands& 
   command->footer(ue ? "Example:\n  splitplane ue config/ue-demo.yaml --duration 60"
                      : "Example:\n  splitplane run config/demo.yaml --duration 60 --stats-json out/stats.json");
   command->callback([&request, &commands, &action, ue] {
-    request.ue = ue;
+    request.command = ue ? LaunchRequest::Command::kUe : LaunchRequest::Command::kRun;
     action = [&](CliOutput& output) { return launch(request, commands, output.err); };
   });
 }
@@ -91,6 +92,7 @@ int parse_and_act(int argc, const char* const* argv, const Commands& commands, C
   LaunchRequest request;
   add_launch(app, false, request, commands, action);
   add_launch(app, true, request, commands, action);
+  add_traffic(app, request, commands, action);
 
   std::string file;
   bool file_only = false;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/commands.h"
+#include "app/traffic_command.h"
 
 namespace splitplane::app {
 
@@ -18,6 +19,9 @@ inline constexpr int kExitBadUsage = 2;
 struct Commands {
   int (*run)(const Config&, const RunOptions&);
   int (*ue)(const Config&, const RunOptions&);
+  int (*gen)(const Config&, const TrafficOptions&);
+  int (*sink)(const Config&, const TrafficOptions&);
+  int (*self_test)(const TrafficOptions&);
 };
 
 // Returns the exit code; nothing escapes.
@@ -32,11 +36,13 @@ struct CliOutput {
 };
 
 struct LaunchRequest {
+  enum class Command { kRun, kUe, kGen, kSink };
+  Command command = Command::kRun;
   std::string file;
   std::string log_level;   // empty: the file's
   std::string log_format;  // empty: the file's
-  bool ue = false;
-  RunOptions options;
+  RunOptions options;      // run, ue
+  TrafficOptions traffic;  // gen, sink
 };
 
 // Reads and checks the file and this machine, takes the instance lock, and runs.

@@ -15,14 +15,14 @@
 namespace splitplane::app {
 namespace {
 
-std::optional<Error> refuse_stats_path(const std::string& path) {
+std::optional<Error> refuse_result_path(const char* option, const std::string& path) {
   if (path.empty()) return std::nullopt;
   const std::string directory = std::filesystem::path(path).parent_path().string();
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
-    return Error{fmt::format("--stats-json: {} is a directory; allowed: a file", printable(path, 120))};
+    return Error{fmt::format("{}: {} is a directory; allowed: a file", option, printable(path, 120))};
   if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
-  return Error{fmt::format("--stats-json: {}: {}; allowed: a file in a directory we may write", printable(path, 120),
+  return Error{fmt::format("{}: {}: {}; allowed: a file in a directory we may write", option, printable(path, 120),
                            std::strerror(errno))};
 }
 
@@ -36,6 +36,38 @@ std::size_t bearers_in(const Config& config) {
   return n;
 }
 
+bool is_for(const Config& config, LaunchRequest::Command command) {
+  switch (command) {
+    case LaunchRequest::Command::kUe:
+      return config.ue.has_value();
+    case LaunchRequest::Command::kGen:
+      return config.gen.has_value();
+    case LaunchRequest::Command::kSink:
+      return config.sink.has_value();
+    default:
+      return !config.ue && !config.is_traffic();
+  }
+}
+
+const char* section_of(LaunchRequest::Command command) {
+  switch (command) {
+    case LaunchRequest::Command::kUe:
+      return "ue";
+    case LaunchRequest::Command::kGen:
+      return "gen";
+    case LaunchRequest::Command::kSink:
+      return "sink";
+    default:
+      return "workers";
+  }
+}
+
+const char* command_of(const Config& config) {
+  if (config.gen) return "gen";
+  if (config.sink) return "sink";
+  return config.ue ? "ue" : "run";
+}
+
 }  // namespace
 
 int launch(const LaunchRequest& request, const Commands& commands, std::ostream& err) {
@@ -44,14 +76,18 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
     err << config.error().message << '\n';
     return kExitBadUsage;
   }
-  if (config->ue.has_value() != request.ue) {
+  if (!is_for(*config, request.command)) {
     err << fmt::format("{}: is a file for `splitplane {}`; allowed: one with the section {}\n", config->file,
-                       request.ue ? "run" : "ue", request.ue ? "ue" : "workers");
+                       command_of(*config), section_of(request.command));
     return kExitBadUsage;
   }
-  if (const auto refused = refuse_stats_path(request.options.stats_json)) {
-    err << refused->message << '\n';
-    return kExitBadUsage;
+  for (const auto& [option, path] : {std::pair{"--stats-json", request.options.stats_json},
+                                     {"--json", request.traffic.json},
+                                     {"sink.hlog", config->sink ? config->sink->hlog : std::string{}}}) {
+    if (const auto refused = refuse_result_path(option, path)) {
+      err << refused->message << '\n';
+      return kExitBadUsage;
+    }
   }
   const bool json = request.log_format.empty() ? config->log_json : request.log_format == "json";
   log::init(request.log_level.empty() ? config->log_level : request.log_level,
@@ -65,7 +101,16 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
     err << located(*config, {"file_prefix", lock.error().message + "; allowed: one instance a file_prefix"}) << '\n';
     return kExitBadUsage;
   }
-  return (request.ue ? commands.ue : commands.run)(*config, request.options);
+  switch (request.command) {
+    case LaunchRequest::Command::kUe:
+      return commands.ue(*config, request.options);
+    case LaunchRequest::Command::kGen:
+      return commands.gen(*config, request.traffic);
+    case LaunchRequest::Command::kSink:
+      return commands.sink(*config, request.traffic);
+    default:
+      return commands.run(*config, request.options);
+  }
 }
 
 int check(const std::string& file, bool file_only, const CliOutput& output) {
@@ -78,7 +123,7 @@ int check(const std::string& file, bool file_only, const CliOutput& output) {
   }
   if (output.json) {
     output.out << nlohmann::json{{"file", config->file},
-                                 {"command", config->ue ? "ue" : "run"},
+                                 {"command", command_of(*config)},
                                  {"machine_checked", !file_only},
                                  {"ports", config->ports.size()},
                                  {"workers", config->workers.size()},
@@ -86,7 +131,7 @@ int check(const std::string& file, bool file_only, const CliOutput& output) {
                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                << '\n';
   } else {
-    output.out << fmt::format("{}: good for `splitplane {}`{}: {}, {}, {}\n", config->file, config->ue ? "ue" : "run",
+    output.out << fmt::format("{}: good for `splitplane {}`{}: {}, {}, {}\n", config->file, command_of(*config),
                               file_only ? " (this machine not looked at)" : "", count_of(config->ports.size(), "port"),
                               count_of(config->workers.size(), "worker"), count_of(bearers_in(*config), "bearer"));
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/config_traffic.h"
 #include "base/expected.h"
 #include "base/ip_address.h"
 #include "datapath/feature_set.h"
@@ -134,7 +135,11 @@ struct Config {
   std::vector<BearerGroupConfig> bearers;
   std::vector<tap::Settings> taps;
   std::optional<UeConfig> ue;        // in a `splitplane ue` file, instead of n3, air, workers and bearers
+  std::optional<GenConfig> gen;      // in a `splitplane gen` file, instead of the same
+  std::optional<SinkConfig> sink;    // in a `splitplane sink` file, or beside gen
   std::map<std::string, int> lines;  // key path -> line of the file, for messages
+
+  [[nodiscard]] bool is_traffic() const { return gen.has_value() || sink.has_value(); }
 };
 
 // Reads and checks a file. Error: "<file>:<line>: <key>: what is wrong; what is allowed" (one line).

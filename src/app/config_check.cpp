@@ -6,8 +6,8 @@
 
 #include "app/cli_suggest.h"
 #include "app/config_check_device.h"
-#include "ran/key_table.h"
 #include "ran/bearer_table.h"
+#include "ran/key_table.h"
 
 namespace splitplane::app {
 namespace {
@@ -151,7 +151,8 @@ std::optional<Finding> check_ports(const Config& config) {
   if (auto finding = check_air(config, taken)) return finding;
   const auto& memory = config.memory;
   const std::size_t pools = config.ports.size() * memory.mbufs * (memory.mbuf_data_bytes + kMbufOverhead);
-  const std::size_t bearers = config.ue ? 0 : config.max_bearers * ran::kBytesPerBearer + key_table_bytes(config);
+  const bool no_bearers = config.ue || config.is_traffic();
+  const std::size_t bearers = no_bearers ? 0 : config.max_bearers * ran::kBytesPerBearer + key_table_bytes(config);
   if (pools + bearers > memory.megabytes << 20) {
     return Finding{
         "memory.megabytes",
@@ -176,6 +177,7 @@ std::optional<Finding> check_references(const Config& config) {
     }
     return check_tun(config);
   }
+  if (config.is_traffic()) return check_traffic(config);
   if (auto finding = check_workers(config)) return finding;
   if (auto finding = check_taps(config)) return finding;
   return check_bearers(config);

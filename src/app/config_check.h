@@ -22,6 +22,7 @@ struct Finding {
 [[nodiscard]] std::optional<Finding> check_workers(const Config& config);
 [[nodiscard]] std::optional<Finding> check_bearers(const Config& config);
 [[nodiscard]] std::optional<Finding> check_taps(const Config& config);
+[[nodiscard]] std::optional<Finding> check_traffic(const Config& config);
 
 // Hugepages free for DPDK, and memory available without them. The roots are parameters so that a test can build its
 // own.

@@ -128,10 +128,11 @@ std::optional<Finding> interface_too_small(const PortConfig& port, const Device&
   if (!kernel || !interface) return std::nullopt;
   const unsigned mtu = interface_mtu(*interface);
   if (mtu == 0 || mtu >= port.mtu) return std::nullopt;
-  return Finding{fmt::format("ports.{}.mtu", port.name),
-                 fmt::format("is {}, but interface {} has {}; allowed: at most that, or a larger one there (ip link set "
-                             "{} mtu {})",
-                             port.mtu, *interface, mtu, *interface, port.mtu)};
+  return Finding{
+      fmt::format("ports.{}.mtu", port.name),
+      fmt::format("is {}, but interface {} has {}; allowed: at most that, or a larger one there (ip link set "
+                  "{} mtu {})",
+                  port.mtu, *interface, mtu, *interface, port.mtu)};
 }
 
 std::optional<Finding> check_devices(const Config& config) {
@@ -164,6 +165,12 @@ std::optional<Finding> check_core(const std::string& key, unsigned core) {
 std::optional<Finding> check_cores(const Config& config) {
   for (const auto& worker : config.workers) {
     if (auto finding = check_core(fmt::format("workers.{}.core", worker.name), worker.core)) return finding;
+  }
+  if (config.gen) {
+    if (auto finding = check_core("gen.core", config.gen->core)) return finding;
+  }
+  if (config.sink) {
+    if (auto finding = check_core("sink.core", config.sink->core)) return finding;
   }
   return config.ue ? check_core("ue.core", config.ue->core) : std::nullopt;
 }

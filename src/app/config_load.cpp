@@ -22,9 +22,10 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxControlPath = 107;  // sockaddr_un::sun_path less its NUL
-constexpr std::array<std::string_view, 17> kTopKeys{
-    "file_prefix", "control", "log_level",     "log_format", "instance", "max_bearers", "metrics", "lookup",
-    "foreign_teids", "memory",  "ports",       "n3",         "air",      "workers",     "bearers", "taps", "ue"};
+constexpr std::array<std::string_view, 19> kTopKeys{"file_prefix", "control", "log_level", "log_format",    "instance",
+                                                    "max_bearers", "metrics", "lookup",    "foreign_teids", "memory",
+                                                    "ports",       "n3",      "air",       "workers",       "bearers",
+                                                    "taps",        "ue",      "gen",       "sink"};
 constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};
 constexpr std::array<std::string_view, 2> kLogFormats{"human", "json"};
 constexpr std::array<std::string_view, 2> kMetricsKeys{"listen", "bearers"};
@@ -46,13 +47,6 @@ constexpr std::array<std::string_view, 3> kEchoKeys{"interval_s", "timeout_s", "
 constexpr std::array<std::string_view, 2> kAirKeys{"port", "peer_mac"};
 constexpr std::array<std::string_view, 8> kUeKeys{"port",        "tun",      "tun_mtu", "default_route",
                                                   "gnb_control", "peer_mac", "core",    "policy"};
-
-std::string read_path(const YamlValue& value) {
-  const std::string allowed = fmt::format("a path of 1 to {} octets", kMaxControlPath);
-  std::string path = value.text(allowed);
-  if (path.empty() || path.size() > kMaxControlPath) value.refuse(fmt::format("has {} octets", path.size()), allowed);
-  return path;
-}
 
 MetricsConfig read_metrics(const YamlValue& value) {
   constexpr const char* kAllowed = "an address and a TCP port such as 127.0.0.1:9464 or [::1]:9464";
@@ -198,6 +192,14 @@ void read_document(const YAML::Node& document, Config& config) {
     map.only(kUeTopKeys, "does not belong in a file for `splitplane ue`");
     return;
   }
+  if (const auto v = map.find("gen")) config.gen = read_gen(*v);
+  if (const auto v = map.find("sink")) config.sink = read_sink(*v);
+  if (config.is_traffic()) {
+    constexpr std::array<std::string_view, 6> kTrafficTopKeys{"file_prefix", "log_level", "memory",
+                                                              "ports",       "gen",       "sink"};
+    map.only(kTrafficTopKeys, "does not belong in a file for `splitplane gen` or `splitplane sink`");
+    return;
+  }
   if (const auto v = map.find("n3")) config.n3 = read_n3(*v);
   if (const auto v = map.find("air")) config.air = read_air(*v);
   config.workers = read_workers(map.required("workers"));
@@ -245,6 +247,13 @@ int second_document(const std::string& text) {
 }
 
 }  // namespace
+
+std::string read_path(const YamlValue& value) {
+  const std::string allowed = fmt::format("a path of 1 to {} octets", kMaxControlPath);
+  std::string path = value.text(allowed);
+  if (path.empty() || path.size() > kMaxControlPath) value.refuse(fmt::format("has {} octets", path.size()), allowed);
+  return path;
+}
 
 Expected<Config> parse_config(const std::string& text, const std::string& file) {
   Config config;

@@ -1,5 +1,6 @@
 // Reads a configuration from YAML text. config_load.cpp reads the document and its common sections,
-// config_load_worker.cpp the workers and bearers; config_check.cpp then checks the whole.
+// config_load_worker.cpp the workers and bearers, config_load_traffic.cpp gen and sink; config_check.cpp then checks
+// the whole.
 #pragma once
 
 #include <string>
@@ -15,8 +16,13 @@ namespace splitplane::app {
 [[nodiscard]] Expected<Config> parse_config(const std::string& text, const std::string& file);
 
 // Throw Refusal.
+[[nodiscard]] std::string read_path(const YamlValue& value);  // of a socket
 [[nodiscard]] PolicyConfig read_policy(const YamlValue& value);
 [[nodiscard]] std::vector<WorkerConfig> read_workers(const YamlValue& value);
 [[nodiscard]] std::vector<BearerGroupConfig> read_bearers(const YamlValue& value);
+// The keys that describe a bearer alike on both ends: qfi, rlc, pdcp_sn, sdap, poll_pdu, ue_ipv4, ue_ipv6.
+void read_bearer_modes(const YamlMap& map, ran::BearerConfig& bearer);
+[[nodiscard]] GenConfig read_gen(const YamlValue& value);
+[[nodiscard]] SinkConfig read_sink(const YamlValue& value);
 
 }  // namespace splitplane::app

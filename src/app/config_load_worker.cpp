@@ -18,9 +18,9 @@ constexpr std::array<std::string_view, 4> kCopiesKeys{"core", "function", "from"
 constexpr std::array<std::string_view, 4> kFunctions{"gnb", "l2fwd", "dispatch", "copies"};  // as in WorkerConfig
 constexpr std::array<std::string_view, 2> kPolicies{"busy", "yield"};
 constexpr std::array<std::string_view, 3> kPolicyKeys{"kind", "empty_rounds", "sleep_us"};
-constexpr std::array<std::string_view, 14> kBearerKeys{
-    "count", "upf",      "ul_teid", "dl_teid", "qfi",   "rlc",         "pdcp_sn",
-    "sdap",  "poll_pdu", "ue_ipv4", "ue_ipv6", "shard", "require_psc", "n3_reorder"};
+constexpr std::array<std::string_view, 14> kBearerKeys{"count",   "upf",     "ul_teid",     "dl_teid",   "qfi",
+                                                       "rlc",     "pdcp_sn", "sdap",        "poll_pdu",  "ue_ipv4",
+                                                       "ue_ipv6", "shard",   "require_psc", "n3_reorder"};
 constexpr std::array<std::string_view, 2> kReorderKeys{"window", "timer_ms"};
 constexpr std::array<std::string_view, 5> kRlcNames{"am18", "am12", "um12", "um6", "tm"};
 constexpr std::array<std::string_view, 2> kSdapKeys{"dl", "ul"};
@@ -103,6 +103,15 @@ BearerGroupConfig read_group(const YamlValue& value) {
   map.read("count", group.count, 1, std::uint64_t{ran::kShards} << ran::kIndexBits);
   bearer.upf = map.required("upf").ip();
   bearer.uplink_teid.value = static_cast<std::uint32_t>(map.required("ul_teid").integer(1, 0xffffffff));
+  read_bearer_modes(map, bearer);
+  if (const auto v = map.find("shard")) group.shard = static_cast<unsigned>(v->integer(0, ran::kShards - 1));
+  if (const auto wrong = ran::refuse(bearer)) throw Refusal{value.line(), value.key(), *wrong};
+  return group;
+}
+
+}  // namespace
+
+void read_bearer_modes(const YamlMap& map, ran::BearerConfig& bearer) {
   map.read("qfi", bearer.qfi.value, 0, 63);
   if (const auto v = map.find("rlc")) {
     (void)ran::parse_rlc_name(std::string(kRlcNames[v->one_of(kRlcNames)]), bearer.rlc_mode, bearer.rlc_sn_bits);
@@ -133,12 +142,7 @@ BearerGroupConfig read_group(const YamlValue& value) {
   if (const auto v = map.find("dl_teid")) bearer.dl_teid = Teid{static_cast<std::uint32_t>(v->integer(1, 0xffffffff))};
   if (const auto v = map.find("ue_ipv4")) bearer.ue_ipv4 = v->ipv4();
   if (const auto v = map.find("ue_ipv6")) bearer.ue_ipv6 = v->ipv6();
-  if (const auto v = map.find("shard")) group.shard = static_cast<unsigned>(v->integer(0, ran::kShards - 1));
-  if (const auto wrong = ran::refuse(bearer)) throw Refusal{value.line(), value.key(), *wrong};
-  return group;
 }
-
-}  // namespace
 
 PolicyConfig read_policy(const YamlValue& value) {
   PolicyConfig policy;

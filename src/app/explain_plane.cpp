@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/key_tables.h"
 #include "datapath/gnb_downlink.h"
 #include "datapath/gnb_uplink.h"
 
@@ -178,7 +179,20 @@ Expected<void> ExplainPlane::add_bearers() {
                                 {&w->downlink_lines[first], &w->uplink_lines[first], &w->losses[first], per_shard});
     }
   }
-  store_ = std::make_unique<BearerStore>(config_.instance, owned, per_shard);
+  const bool by_ue_address = config_.lookup == Config::Lookup::kUeAddress;
+  store_ = std::make_unique<BearerStore>(config_.instance, owned, per_shard, by_ue_address);
+  std::size_t bearers = 0;  // no others will come
+  for (const auto& group : config_.bearers) bearers += group.count;
+  const std::size_t teids = config_.foreign_teids == 0 ? 0 : bearers;
+  for (auto& w : workers_) {
+    auto made = make_key_tables(w->context.keys, w->key_memory, config_.lookup, teids, bearers, w->config->name);
+    if (!made) return made;
+  }
+  if (dispatcher_ != nullptr) {
+    auto made =
+        make_key_tables(dispatch_.keys, dispatch_key_memory_, config_.lookup, teids, bearers, dispatcher_->name);
+    if (!made) return made;
+  }
   for (const auto& group : config_.bearers) {
     for (std::size_t i = 0; i < group.count; ++i) {
       const auto added = store_->add(bearer_at(group, i), group.shard);
@@ -204,6 +218,11 @@ Expected<void> ExplainPlane::install(const ran::BearerConfig& bearer) {
     // Nobody answers ARP here: a MAC address of zeros stands for what a running instance learns.
     w.context.peers[place] =
         datapath::make_peer(w.context.n3, bearer.upf, w.n3->peer_mac ? *w.n3->peer_mac : MacAddress{});
+  }
+  const bool behind =
+      dispatcher_ != nullptr && std::count(dispatcher_->to.begin(), dispatcher_->to.end(), w.config->name) != 0;
+  if (!datapath::enter(w.context.keys, bearer) || (behind && !datapath::enter(dispatch_.keys, bearer))) {
+    return fail("bearer {:#010x}: the table of keys is full", id);
   }
   if (bearer.n3_reorder) w.context.reorder.open(bearer.id, *bearer.n3_reorder, rte_get_tsc_hz());
   *w.context.bearers.downlink_line(id) = ran::make_downlink(bearer);

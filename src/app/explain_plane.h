@@ -53,6 +53,7 @@ class ExplainPlane {
     std::vector<ran::BearerDownlink> downlink_lines;
     std::vector<ran::BearerUplink> uplink_lines;
     std::vector<ran::BearerLosses> losses;
+    std::vector<DpdkArray<std::byte>> key_memory;
     std::vector<IpAddress> upfs;
     Frames air, to_n3;
     std::function<void(datapath::Burst&, Direction)> process;
@@ -75,6 +76,7 @@ class ExplainPlane {
   std::unique_ptr<BearerStore> store_;
   const WorkerConfig* dispatcher_ = nullptr;
   datapath::DispatchContext dispatch_;
+  std::vector<DpdkArray<std::byte>> dispatch_key_memory_;
   Ring dispatch_punt_;
 };
 

@@ -87,6 +87,10 @@ bool YamlValue::is_bool() const {
   return node_.IsScalar() && kind_of(node_) == Scalar::kBool;
 }
 
+bool YamlValue::is_word() const {
+  return node_.IsScalar() && kind_of(node_) == Scalar::kText;
+}
+
 std::string YamlValue::text(const std::string& allowed) const {
   if (!node_.IsScalar() || kind_of(node_) != Scalar::kText) {
     const bool quoting_helps = node_.IsScalar() && !node_.IsNull();

@@ -41,6 +41,8 @@ class YamlValue {
 
   [[nodiscard]] bool is_map() const { return node_.IsMap(); }
   [[nodiscard]] bool is_bool() const;
+  [[nodiscard]] bool is_list() const { return node_.IsSequence(); }
+  [[nodiscard]] bool is_word() const;  // a scalar that is text
   [[nodiscard]] std::string text(const std::string& allowed) const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] std::uint64_t integer(std::uint64_t min, std::uint64_t max) const;

@@ -142,12 +142,64 @@ ue:
   policy: busy
 """
 
+GEN = """\
+file_prefix: corpus-gen
+memory: {megabytes: 600}
+ports:
+  n3: {device: "net_memif0,role=client"}
+  air: {device: "net_memif1,role=client"}
+gen:
+  port: n3
+  core: 1
+  direction: downlink
+  rate: 100000
+  arrivals: {kind: ramp, to: 200000, over_s: 5}
+  sizes: [{bytes: 80, weight: 7}, {bytes: 1400}]
+  order: random
+  seed: 0
+  packets: 1000
+  duration_s: 10
+  late_us: 50
+  on_refusal: give_up
+  inner: ipv6
+  peer_mac: 02:00:00:00:00:01
+  gnb_ipv4: 10.100.0.1
+  gnb_ipv6: fd00:100::1
+  server_ipv4: 10.200.0.1
+  server_ipv6: fd00:200::1
+  gnb_control: /run/splitplane/corpus.sock
+  bearers:
+    - id: 0x04000000
+      count: 300
+      shards: 256
+      upf: 10.100.0.2
+      qfi: 5
+      rlc: am12
+      pdcp_sn: 12
+      sdap: {dl: false}
+      poll_pdu: 16
+      ue_ipv6: fd00:45::2
+    - {id: 67108865, upf: fd00:100::2, ue_ipv4: 10.45.0.2, ue_ipv6: fd00:46::2}
+sink:
+  port: air
+  core: 1
+  flows: 1000
+  window: 1024
+  hlog: out/latency.hlog
+  idle_s: 3
+"""
+
+REPLAY = """\
+ports: {p: {device: net_ring0}}
+gen: {port: p, replay: out/some.pcap, speed_percent: 200, arrivals: {kind: bursts, packets: 8}, sizes: imix}
+"""
+
 SMALL = """\
 ports: {p: {device: net_null}}
 workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}
 """
 
-GOOD = {"run": RUN, "ue": UE, "small": SMALL}
+GOOD = {"run": RUN, "ue": UE, "gen": GEN, "replay": REPLAY, "small": SMALL}
 
 
 @dataclass(frozen=True)

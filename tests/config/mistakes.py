@@ -5,7 +5,7 @@
 # fmt: off
 from __future__ import annotations
 
-from corpus import RUN, SMALL, UE, Mistake, edits
+from corpus import GEN, REPLAY, RUN, SMALL, UE, Mistake, edits
 
 WRONG_VALUES = edits(
     RUN,
@@ -251,4 +251,44 @@ BETWEEN_PARTS_OF_SMALL = edits(
      "'p' is no port in the section n3; allowed: none, the section is empty"),
 )
 
-MISTAKES = WRONG_VALUES + WRONG_FILES + WRONG_UE + BETWEEN_PARTS + BETWEEN_PARTS_OF_UE + BETWEEN_PARTS_OF_SMALL
+WRONG_TRAFFIC = edits(
+    GEN,
+    True,
+    ("gen:\n", ">>instance: 1\ngen:\n", "instance", "does not belong in a file for `splitplane gen` or `splitplane sink`"),
+    ("  rate: 100000", "  >>rat: 100000", "gen.rat", "did you mean 'rate'?"),
+    ("  rate: 100000", "  >>rate: 0", "gen.rate", "is 0; allowed: an integer from 1 to 200000000"),
+    ("gen:\n  port: n3\n", ">>gen:\n", "gen.port", "is missing"),
+    ("direction: downlink", ">>direction: down", "gen.direction", "allowed: uplink, downlink"),
+    ("{kind: ramp, to: 200000, over_s: 5}", ">>steady", "gen.arrivals", "allowed: constant, poisson, bursts, ramp"),
+    ("{kind: ramp, to: 200000, over_s: 5}", ">>ramp", "gen.arrivals", "lacks its end; allowed: {kind: ramp, to:"),
+    ("{kind: ramp, to: 200000,", "{kind: bursts, >>to: 5,", "gen.arrivals.to", "does not belong to arrivals bursts"),
+    ("[{bytes: 80, weight: 7}, {bytes: 1400}]", ">>50", "gen.sizes", "is 50; allowed: an integer from 60 to 9500"),
+    ("[{bytes: 80, weight: 7}, {bytes: 1400}]", ">>mix", "gen.sizes", "did you mean 'imix'?; allowed: imix"),
+    ("{bytes: 80, weight: 7}", "{bytes: 80, >>weight: 0}", "gen.sizes[0].weight", "is 0"),
+    ("on_refusal: give_up", ">>on_refusal: drop", "gen.on_refusal", "allowed: retry, give_up"),
+    ("{id: 67108865,", "{>>id: 0,", "gen.bearers[1].id", "is 0; allowed: an integer from 1"),
+    ("shards: 256\n", ">>shards: 257\n", "gen.bearers[0].shards", "is 257"),
+    ("  window: 1024", "  >>window: 1000", "sink.window", "is 1000; allowed: a power of two"),
+    ("  flows: 1000", "  >>flows: 0", "sink.flows", "is 0"),
+)
+
+BETWEEN_PARTS_OF_TRAFFIC = edits(
+    GEN,
+    False,
+    ("  port: n3\n  core: 1\n  dir", "  >>port: n4\n  core: 1\n  dir", "gen.port", "there is no port 'n4'; allowed: n3, air"),
+    ("\n  air: {", "\n  >>spare: {device: net_null0}\n  air: {", "ports.spare", "is not used; allowed: the ports that gen.port"),
+    ("{bytes: 1400}", "{bytes: >>1480}", "gen.sizes", "has 1480 octets; allowed: 80 to 1436"),
+    ("id: 67108865", ">>id: 0xffffffff, count: 2", "gen.bearers[1].count", "run past the last one"),
+    ("    - id: 0x04000000\n      count: 300\n      shards: 256\n      upf: 10.100.0.2\n", "    - >>id: 0x04000000\n", "gen.bearers[0]", "does not say from which UPF"),
+    ('  gnb_ipv4: 10.100.0.1\n  gnb_ipv6: fd00:100::1\n  server_ipv4: 10.200.0.1\n  server_ipv6: fd00:200::1\n  gnb_control: /run/splitplane/corpus.sock\n  bearers:\n    - id: 0x04000000\n      count: 300\n      shards: 256\n      upf: 10.100.0.2\n', '  gnb_ipv6: fd00:100::1\n  server_ipv4: 10.200.0.1\n  server_ipv6: fd00:200::1\n  gnb_control: /run/splitplane/corpus.sock\n  bearers:\n    - id: 0x04000000\n      count: 300\n      shards: 256\n      >>upf: 10.100.0.2\n',
+     "gen.bearers[0].upf", "the gNB's address of that family is not given"),
+    (", ue_ipv6: fd00:46::2", ">>", "gen.bearers[1]", "has no UE address; allowed: with ue_ipv6"),
+    ("  flows: 1000", "  >>flows: 300", "sink.flows", "is 300, and gen has 301 bearers"),
+    ("gen:\n", "gen:\n  >>replay: x.pcap\n", "gen.replay", "stands beside bearers or gnb_control"),
+) + edits(
+    REPLAY,
+    False,
+    ("replay: out/some.pcap,", ">>", "gen", "has no rate; allowed: with rate"),
+)
+
+MISTAKES = WRONG_VALUES + WRONG_FILES + WRONG_UE + BETWEEN_PARTS + BETWEEN_PARTS_OF_UE + BETWEEN_PARTS_OF_SMALL + WRONG_TRAFFIC + BETWEEN_PARTS_OF_TRAFFIC

@@ -4,6 +4,7 @@ judged by tshark, then generated load of 64 K UEs, and a summary. Needs root; cl
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import sys
 import time
@@ -20,9 +21,9 @@ from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judg
 from namespaces import Network, interface_counters, require_root
 from paths import CONFIG, OUT, splitplane, upf_peer
 from processes import Failure, Processes, run, undisturbed, wait_until
-from traffic import Transfer, Web, iperf
 from upf import Upf, tunnels_of
 
+from traffic import Transfer, Web, iperf
 from ue import configure_ue, tun_name
 
 FILE_BYTES = 20_000_000
@@ -46,6 +47,7 @@ class Results:
     load: dict = field(default_factory=dict)
     load_seconds: float = LOAD_SECONDS
     top: str = ""
+    checked: dict = field(default_factory=dict)
 
     def load_mpps(self) -> float:
         return sum(worker["transmitted"] for worker in self.load["workers"]) / self.load_seconds * 1e-6
@@ -207,6 +209,34 @@ def generated_load(say, results: Results, checks: Checks):
     )
 
 
+def checked_load(say, results: Results, checks: Checks):
+    """A gNB and, in a process of its own, a generator of its 64 K bearers' downlink with a sink on the air."""
+    config, found = CONFIG / "traffic-64k.yaml", OUT / "gen-downlink.json"
+    found.unlink(missing_ok=True)
+    processes = Processes(OUT / "log")
+    try:
+        say("splitplane run config/traffic-64k.yaml: 65,536 bearers between two memif ports")
+        gnb = Instance(processes, "traffic", "run", config)
+        say("splitplane gen config/gen-downlink.yaml: 100,000 packets a second (Poisson) for 5 s, checked on the air")
+        command = [splitplane(), "gen", CONFIG / "gen-downlink.yaml", "--json", found]
+        code = processes.start("gen", command).wait(60)
+        last = gnb.finish()
+    finally:
+        with undisturbed():
+            processes.stop_all()
+    if code != 0 or not found.exists():
+        raise Failure(f"splitplane gen ended with exit code {code}; its log is in {OUT / 'log'}")
+    results.checked = json.loads(found.read_text())
+    gen, sink = results.checked["gen"], results.checked["sink"]
+    check_balance(checks, "checked load", last)
+    checks.add(
+        "gen and sink: nothing lost, doubled, reordered",
+        f"{sink['unique']} of {gen['sent']} came, {sink['flows_seen']} bearers",
+        sink["unique"] == gen["sent"] > 0
+        and not any((sink["lost"], sink["duplicates"], sink["reordered"], sink["too_old"], gen["refused"])),
+    )
+
+
 def report(results: Results, checks: Checks):
     rows = [
         [f"curl {name}", f"{transfer.mbit:.0f}", "equal" if transfer.equal else "DIFFERENT"]
@@ -230,6 +260,17 @@ def report(results: Results, checks: Checks):
     if results.top:
         print(f"\n{summary.paint('splitplane top config/load-64k.yaml --once, in the last second of it', '1')}")
         print("".join(f"  {line}\n" for line in results.top.splitlines()), end="")
+    if results.checked:
+        gen, sink = results.checked["gen"], results.checked["sink"]
+        latency = [f"{sink['latency_ns'][name] / 1000:.0f}" for name in ("p50", "p90", "p99", "p99_9", "max")]
+        summary.table(
+            "Generated downlink of 65,536 bearers over memif, checked by the sink (latency in us)",
+            ("packets", "Mpps", "late", "lost", "twice", "reordered", "p50", "p90", "p99", "p99.9", "max"),
+            [
+                [gen["sent"], f"{gen['rate'] / 1e6:.3f}", gen["late"], sink["lost"], sink["duplicates"]]
+                + [sink["reordered"], *latency]
+            ],
+        )
     drops = summary.drop_rows(results.gnb or {"workers": []}) + summary.drop_rows(results.load or {"workers": []})
     if drops:
         summary.table("Dropped, by reason", ("worker", "reason", "packets"), drops)
@@ -260,6 +301,7 @@ def main() -> int:
         real_traffic(say, results, checks)
         judge_captures(say, checks)
         generated_load(say, results, checks)
+        checked_load(say, results, checks)
     except KeyboardInterrupt:
         print("\ninterrupted; namespaces and processes are removed", file=sys.stderr)
         return 130

@@ -1,0 +1,178 @@
+// The open-loop generator: sends each packet when it is due, or as soon after as it can, always stamped with the time
+// it was meant to leave. What leaves late is counted, what the port refuses is counted, and nothing is skipped.
+#pragma once
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "base/counter.h"
+#include "datapath/burst.h"
+#include "traffic/histogram.h"
+#include "traffic/mix.h"
+#include "traffic/schedule.h"
+
+namespace splitplane::traffic {
+
+// One writer, the generator's thread; the progress line reads.
+struct GeneratorStats {
+  Counter sent, bytes;  // accepted by the port
+  Counter late;         // of those: later than late_ns
+  Counter refusals;     // packets that the port did not take at an attempt
+  Counter refused;      // given up because of that: never sent
+  Counter unsent;       // due, but the end came first
+  Counter no_buffer;    // turns without buffers; the packets became late
+  Counter behind_ns;    // how far behind its schedule the generator is now
+};
+
+struct GeneratorSettings {
+  std::uint16_t port = 0, queue = 0;
+  rte_mempool* pool = nullptr;
+  std::uint64_t packets = 0;      // 0: no limit
+  std::uint64_t duration_ns = 0;  // 0: no limit
+  std::uint64_t late_ns = 100'000;
+  bool retry = true;  // offer a refused packet again until the end; else give it up at once
+};
+
+// A Maker has flows(), prefetch(flow), make(flow, size, intended, out) and take_back(flow): PacketMaker, Replay.
+template <class Maker>
+class Generator {
+ public:
+  Generator(const GeneratorSettings& settings, Maker& maker, Schedule schedule, Mix mix)
+      : settings_(settings), maker_(maker), schedule_(std::move(schedule)), mix_(std::move(mix)) {}
+  Generator(const Generator&) = delete;
+  Generator& operator=(const Generator&) = delete;
+
+  // The schedule's time 0.
+  void start(std::uint64_t now) { start_ns_ = now; }
+
+  // Sends at most one burst of what is due; how many packets left.
+  unsigned poll(std::uint64_t now) {
+    if (held_ != 0) [[unlikely]]
+      return offer(now);
+    plan();
+    unsigned due = 0;
+    while (at_ + due < planned_ && plan_[at_ + due].due_ns + start_ns_ <= now) ++due;
+    if (due == 0) {
+      stats_.behind_ns.set(0);
+      return 0;
+    }
+    stats_.behind_ns.set(now - start_ns_ - plan_[at_].due_ns);
+    if (rte_pktmbuf_alloc_bulk(settings_.pool, mbuf_.data(), due) != 0) [[unlikely]] {
+      stats_.no_buffer.add(1);
+      return 0;
+    }
+    for (unsigned i = 0; i < due; ++i) rte_prefetch0(datapath::octets(mbuf_[i]));
+    for (unsigned i = 0; i < due; ++i) {
+      rte_mbuf* const m = mbuf_[i];
+      const Planned& p = plan_[at_ + i];
+      const unsigned bytes = maker_.make(p.choice.flow, p.choice.size, start_ns_ + p.due_ns, datapath::octets(m));
+      m->data_len = static_cast<std::uint16_t>(bytes);
+      m->pkt_len = bytes;
+      sizes_[i] = m->data_len;
+    }
+    held_ = due;
+    return offer(now);
+  }
+
+  // Everything that the settings ask for has been sent.
+  [[nodiscard]] bool finished() const { return held_ == 0 && at_ == planned_ && ended_; }
+  // When the next packet is due, in the clock's time; meaningless when finished.
+  [[nodiscard]] std::uint64_t next_due() {
+    plan();
+    return start_ns_ + (at_ < planned_ ? plan_[at_].due_ns : 0);
+  }
+  // The end, also before finished(): gives back what is held and counts what was due until `now` and did not leave.
+  void end(std::uint64_t now) {
+    if (held_ != 0) give_up();
+    for (plan(); at_ < planned_ && start_ns_ + plan_[at_].due_ns <= now; plan()) {
+      stats_.unsent.add(1);
+      ++at_;
+    }
+  }
+
+  [[nodiscard]] const GeneratorStats& stats() const { return stats_; }
+  [[nodiscard]] const Histogram& lateness() const { return lateness_; }  // of sent packets, ns
+  [[nodiscard]] std::uint64_t started_ns() const { return start_ns_; }
+  [[nodiscard]] std::uint64_t last_due_ns() const { return last_due_ns_; }  // of the last packet sent, after start
+  [[nodiscard]] std::uint64_t last_sent_ns() const { return last_sent_ns_; }
+
+ private:
+  struct Planned {
+    std::uint64_t due_ns = 0;
+    Choice choice;
+  };
+
+  // A burst of packets ahead, so that the flows' lines arrive in the cache before they are needed.
+  void plan() {
+    if (at_ != planned_ || ended_) return;
+    at_ = planned_ = 0;
+    while (planned_ < datapath::kBurst) {
+      if (settings_.packets != 0 && count_ == settings_.packets) break;
+      const std::uint64_t due = schedule_.next();
+      if (settings_.duration_ns != 0 && due >= settings_.duration_ns) break;
+      ++count_;
+      plan_[planned_] = {due, mix_.next()};
+      maker_.prefetch(plan_[planned_++].choice.flow);
+    }
+    ended_ = planned_ < datapath::kBurst;
+  }
+
+  // Offers the held packets, which are the plan's next, to the port.
+  unsigned offer(std::uint64_t now) {
+    const unsigned sent =
+        rte_eth_tx_burst(settings_.port, settings_.queue, mbuf_.data() + given_, static_cast<std::uint16_t>(held_));
+    std::uint64_t late = 0, bytes = 0;
+    for (unsigned i = 0; i < sent; ++i) {
+      const std::uint64_t behind = now - start_ns_ - plan_[at_ + i].due_ns;
+      lateness_.record(behind);
+      late += behind > settings_.late_ns ? 1U : 0U;
+      bytes += sizes_[given_ + i];
+    }
+    if (sent != 0) {
+      last_due_ns_ = plan_[at_ + sent - 1].due_ns;
+      last_sent_ns_ = now;
+    }
+    stats_.sent.add(sent);
+    stats_.bytes.add(bytes);
+    stats_.late.add(late);
+    at_ += sent;
+    given_ += sent;
+    held_ -= sent;
+    if (held_ != 0) {
+      stats_.refusals.add(held_);
+      if (!settings_.retry) give_up();
+    }
+    if (held_ == 0) given_ = 0;
+    return sent;
+  }
+
+  void give_up() {
+    for (unsigned i = held_; i-- > 0;) maker_.take_back(plan_[at_ + i].choice.flow);
+    rte_pktmbuf_free_bulk(mbuf_.data() + given_, held_);
+    stats_.refused.add(held_);
+    at_ += held_;
+    held_ = given_ = 0;
+  }
+
+  GeneratorSettings settings_;
+  Maker& maker_;
+  Schedule schedule_;
+  Mix mix_;
+  GeneratorStats stats_;
+  Histogram lateness_;
+  std::array<Planned, datapath::kBurst> plan_;
+  std::array<rte_mbuf*, datapath::kBurst> mbuf_;
+  std::array<std::uint16_t, datapath::kBurst> sizes_;
+  unsigned at_ = 0, planned_ = 0;  // in plan_
+  unsigned given_ = 0, held_ = 0;  // in mbuf_: taken by the port, still to be taken
+  bool ended_ = false;             // nothing is planned any more
+  std::uint64_t count_ = 0;        // packets planned
+  std::uint64_t start_ns_ = 0, last_due_ns_ = 0, last_sent_ns_ = 0;
+};
+
+}  // namespace splitplane::traffic

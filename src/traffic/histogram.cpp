@@ -1,0 +1,35 @@
+#include "traffic/histogram.h"
+
+#include <algorithm>
+
+namespace splitplane::traffic {
+
+std::uint64_t Histogram::highest_at(std::size_t index) {
+  if (index < 2 * kHalf) return index;
+  const std::uint64_t bucket = index / kHalf - 1;
+  const std::uint64_t step = index % kHalf + kHalf;
+  return ((step + 1) << bucket) - 1;
+}
+
+std::uint64_t Histogram::percentile(double percent) const {
+  if (total_ == 0) return 0;
+  const auto rank = static_cast<std::uint64_t>(percent * static_cast<double>(total_) / 100 + 0.5);
+  const std::uint64_t wanted = std::clamp<std::uint64_t>(rank, 1, total_);
+  std::uint64_t seen = 0;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    seen += counts_[i];
+    if (seen >= wanted) return highest_at(i);
+  }
+  return max_;
+}
+
+void Histogram::add(const Histogram& other) {
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  total_ += other.total_;
+  clamped_ += other.clamped_;
+  sum_ += other.sum_;
+  max_ = std::max(max_, other.max_);
+  min_ = std::min(min_, other.min_);
+}
+
+}  // namespace splitplane::traffic
