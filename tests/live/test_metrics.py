@@ -14,8 +14,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from live_gnb import BEARERS, METRICS_BEARERS, free_port
-from paths import ROOT
+from live_gnb import BEARERS, METRICS_BEARERS, LiveGnb, free_port
+from paths import ROOT, splitplane
 from processes import wait_until
 from scrape import OPEN_METRICS, documented, get, value
 
@@ -54,6 +54,16 @@ def test_other_paths_and_methods_are_refused(gnb):
             urllib.request.urlopen(request, timeout=5)
         assert refused.value.code == code
         refused.value.close()
+
+
+def test_a_port_that_is_taken_is_refused_before_anything_starts(gnb, processes, tmp_path):
+    second = LiveGnb(tmp_path, processes, metrics_port=gnb.metrics_port)
+    done = subprocess.run(
+        [str(splitplane()), "run", str(second.config)], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
+    listen = f"metrics.listen: 127.0.0.1:{gnb.metrics_port}: Address already in use; allowed: "
+    assert listen in done.stderr and done.stderr.startswith(f"{second.config}:")
 
 
 def test_promtool_finds_nothing_to_object_to(gnb):
