@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kGraceNs = 10'000'000;        // for what was due at the very end
-constexpr std::chrono::milliseconds kDrain{300};      // a sink in this process waits so long for packets under way
+constexpr std::chrono::milliseconds kDrain{300};      // for packets under way, to our sink or in memory we share
 constexpr std::chrono::seconds kPatienceForLinks{5};  // memif and vhost come up when the other side does
 
 Expected<datapath::Eal> start_eal(const Config& config) {
@@ -233,8 +233,7 @@ void TrafficRun::stop() {
 }
 
 bool TrafficRun::received(Clock::time_point now) {
-  if (!sink_) return true;
-  const std::uint64_t seen = sink_->stamped();
+  const std::uint64_t seen = sink_ ? sink_->stamped() : 0;
   if (seen != last_seen_) {
     last_seen_ = seen;
     last_change_ = now;

@@ -36,7 +36,8 @@ class TrafficRun {
 
   // Everything was sent, or the time is over; always true without a generator.
   [[nodiscard]] bool generated() const { return !has_generator() || done_.load(std::memory_order_acquire); }
-  // Nothing came to the sink for its idle time, or for a moment after the generator of this process was done.
+  // Nothing came to the sink for its idle time, or for a moment after the generator of this process was done. Without
+  // a sink that moment passes too: memif forgets what its peer has not read when we close it.
   [[nodiscard]] bool received(std::chrono::steady_clock::time_point now);
   [[nodiscard]] bool has_generator() const { return !std::holds_alternative<std::monostate>(generator_); }
   [[nodiscard]] bool has_sink() const { return sink_ != nullptr; }
