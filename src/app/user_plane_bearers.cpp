@@ -66,6 +66,7 @@ Expected<void> UserPlane::install(const ran::BearerConfig& config, bool modified
     if (modified) {  // the numbers go on
       ran::carry_over(downlink, new_downlink);
       ran::carry_over(uplink, new_uplink);
+      gnb.monitor.forget(config.id);  // nothing leads back to a time stamp of the old line
     } else {
       gnb.bearers.losses(config.id.value) = {};
     }
