@@ -107,15 +107,17 @@ std::optional<Finding> check_keys(const Config& config) {
     const auto& group = config.bearers[i];
     if (group.first.dl_teid) foreign += group.count;
     if (foreign > config.foreign_teids) {
-      return Finding{fmt::format("bearers[{}].dl_teid", i),
-                     fmt::format("makes {} TEIDs of somebody else's choosing, and foreign_teids is {}; allowed: at most "
-                                 "that many",
-                                 foreign, config.foreign_teids)};
+      return Finding{
+          fmt::format("bearers[{}].dl_teid", i),
+          fmt::format("makes {} TEIDs of somebody else's choosing, and foreign_teids is {}; allowed: at most "
+                      "that many",
+                      foreign, config.foreign_teids)};
     }
     if (config.lookup == Config::Lookup::kUeAddress && !group.first.ue_ipv4 && !group.first.ue_ipv6) {
-      return Finding{"lookup", fmt::format("is ue_address, but bearers[{}] has no UE address; allowed: teid, or ue_ipv4, "
-                                           "ue_ipv6 or both there",
-                                           i)};
+      return Finding{"lookup",
+                     fmt::format("is ue_address, but bearers[{}] has no UE address; allowed: teid, or ue_ipv4, "
+                                 "ue_ipv6 or both there",
+                                 i)};
     }
   }
   return std::nullopt;

@@ -305,14 +305,14 @@ ExplainPlane::Worker* ExplainPlane::dispatch(rte_mbuf* m, Direction direction, O
 void ExplainPlane::work(Worker& w, rte_mbuf* m, Direction direction, Outcome& outcome) {
   outcome.worker = w.config->name;
   const auto before = drops_of(w.context.stats);
-  const std::uint64_t control = w.context.stats.control_pdus.get(), copied = w.context.stats.copies.get();
+  const std::uint64_t control = w.context.stats.rlc_control.get(), copied = w.context.stats.copies.get();
   Burst burst;
   burst.mbuf[0] = m;
   burst.size = 1;
   w.process(burst, direction);
   outcome.trace = w.trace(direction);
   outcome.dropped = reason_in(w.context.stats, before);
-  outcome.rlc_control = w.context.stats.control_pdus.get() != control;
+  outcome.rlc_control = w.context.stats.rlc_control.get() != control;
   outcome.copies = w.context.stats.copies.get() - copied;
   while (rte_mbuf* copy = take(w.copies)) rte_pktmbuf_free(copy);
   if (rte_mbuf* punted = take(w.punt); punted != nullptr) {

@@ -60,7 +60,7 @@ void add_workers(std::vector<Family>& list) {
                    "waiting on the rings from a dispatching worker, or for those before them",
                    {"worker"}},
                   [](const Scrape& s, const Emit& emit) {
-                    for (const auto& w : s.all.workers) emit({w.name}, w.on_rings + w.counters.reorder_held);
+                    for (const auto& w : s.all.workers) emit({w.name}, w.held());
                   }});
   list.push_back(
       {{"splitplane_worker_dropped_packets", Type::kCounter, "packets", "dropped, by reason", {"worker", "reason"}},
@@ -91,14 +91,11 @@ void add_ports(std::vector<Family>& list) {
 void add_gtpu(std::vector<Family>& list) {
   for (std::size_t i = 0; i < kGtpuCounterCount; ++i) {
     const auto which = static_cast<GtpuCounter>(i);
-    list.push_back({{fmt::format("splitplane_gtpu_{}", name_of(which)),
-                     Type::kCounter,
-                     "",
-                     std::string(text_of(which)),
-                     {"port"}},
-                    [i](const Scrape& s, const Emit& emit) {
-                      for (const auto& n3 : s.all.n3) emit({n3.name}, n3.gtpu[i]);
-                    }});
+    list.push_back(
+        {{fmt::format("splitplane_gtpu_{}", name_of(which)), Type::kCounter, "", std::string(text_of(which)), {"port"}},
+         [i](const Scrape& s, const Emit& emit) {
+           for (const auto& n3 : s.all.n3) emit({n3.name}, n3.gtpu[i]);
+         }});
   }
 }
 

@@ -65,8 +65,10 @@ struct WorkerObservation {
   unsigned core = 0;
   WorkerConfig::Function function = WorkerConfig::Function::kGnb;
   WorkerSnapshot counters;
-  unsigned on_rings = 0;  // from a dispatching worker, not yet received
+  unsigned on_rings = 0;                      // from a dispatching worker, not yet received
   std::array<KeyTableObservation, 3> keys{};  // those without slots are not there
+
+  [[nodiscard]] std::uint64_t held() const { return on_rings + counters.reorder_held; }
 };
 
 struct PortObservation {

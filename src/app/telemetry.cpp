@@ -54,7 +54,7 @@ int worker(UserPlane& plane, const char* name, rte_tel_data* data) {
   add_number(data, "core", w->core);
   add_number(data, "received", w->counters.received);
   add_number(data, "dropped", w->counters.dropped());
-  add_number(data, "held", w->held);
+  add_number(data, "held", w->held());
   add_counters(data, kWorkerCounters, w->counters);
   return 0;
 }

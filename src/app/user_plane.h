@@ -96,7 +96,7 @@ class UserPlane : public ControlBackend {
   struct N3Runtime {
     N3Config config;
     datapath::OwnAddresses own;
-    std::vector<WorkerRuntime*> workers;                       // gnb workers that send on this port
+    std::vector<WorkerRuntime*> workers;  // gnb workers that send on this port
     struct Neighbor {
       MacAddress mac;
       std::chrono::steady_clock::time_point heard;  // last answer or question of its own

@@ -14,8 +14,9 @@ tl::unexpected<Error> silent(const WorkerRuntime& worker) {
 }
 tl::unexpected<Error> no_room_for_keys(WorkerRuntime& worker, const ran::BearerConfig& config) {
   if (config.dl_teid && !worker.keys()->teids) {
-    return fail("dl_teid: this instance has no room for TEIDs of somebody else's choosing; allowed: with foreign_teids "
-                "in its configuration");
+    return fail(
+        "dl_teid: this instance has no room for TEIDs of somebody else's choosing; allowed: with foreign_teids "
+        "in its configuration");
   }
   return fail("worker {}: its table of keys is full; allowed: fewer bearers, or a larger foreign_teids or max_bearers",
               worker.config.name);
@@ -83,6 +84,7 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
         if (modified) {  // the numbers go on
           ran::carry_over(downlink, new_downlink);
           ran::carry_over(uplink, new_uplink);
+          gnb.monitor.forget(one.config.id);  // nothing leads back to a time stamp of the old line
         } else {
           gnb.bearers.losses(one.config.id.value) = {};
           if (one.config.n3_reorder) gnb.reorder.open(one.config.id, *one.config.n3_reorder, rte_get_tsc_hz());
@@ -117,8 +119,8 @@ void UserPlane::uninstall(std::span<const Installation> all) {
   }
 }
 
-// Wipes a bearer's lines and keys; with `silence` its TEID can still be told from one that never was. False: a worker did
-// not listen.
+// Wipes a bearer's lines and keys; with `silence` its TEID can still be told from one that never was. False: a worker
+// did not listen.
 bool UserPlane::take_out(WorkerRuntime& worker, const ran::BearerConfig& config, bool silence) {
   for (WorkerRuntime* holder : key_holders(worker)) {
     const bool listened = holder->execute([&] {
@@ -224,6 +226,7 @@ Expected<bool> UserPlane::release_bearer(BearerId id) {
   leave_peer(*worker, config.upf);
   store_->remove(id);
   remember_released(*worker, id);
+  if (config.dl_teid) remember_released(*worker, BearerId{config.dl_teid->value});
   return true;
 }
 

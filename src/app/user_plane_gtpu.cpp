@@ -92,7 +92,7 @@ void UserPlane::answer_extension(N3Runtime& n3, const datapath::N3Message& messa
 
 void UserPlane::answer_unknown_teid(N3Runtime& n3, const datapath::N3Message& gpdu, Clock::time_point now) {
   const BearerId id{gpdu.header.teid.value};
-  if (id.value == 0 || store_->find(id) != nullptr) return;  // added meanwhile
+  if (id.value == 0 || store_->find_downlink(Teid{id.value}) != nullptr) return;  // added meanwhile
   const auto released = released_.find(id.value);
   const bool silent = released != released_.end() && now < released->second;
   if (silent || !n3.gtpu.error_indications.allow(gpdu.ends.source, now)) {

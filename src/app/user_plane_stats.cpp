@@ -44,7 +44,7 @@ nlohmann::json to_json(const WorkerObservation& w) {
                      {"transmitted", transmitted},
                      {"dropped", s.dropped()},
                      {"consumed", consumed},
-                     {"held", s.reorder_held + w.on_rings},
+                     {"held", w.held()},
                      {"balanced", s.received == transmitted + s.dropped() + consumed + s.dispatched + s.reorder_held},
                      {"stages", stages_of(s)},
                      {"drops", drops_of(s)},
@@ -132,7 +132,7 @@ Expected<nlohmann::json> UserPlane::stats() {
     if (!copies) consumed += consumed_by(*seen);
     transmitted += s.transmitted_air + s.transmitted_n3;
     dropped += s.dropped();
-    held += seen->held;
+    held += seen->held();
     workers.push_back(to_json(*seen));
     balanced = balanced && workers.back().at("balanced").get<bool>();
   }

@@ -28,7 +28,7 @@ struct DispatchContext {
   N3Addresses n3;
   std::vector<WorkerRings> workers;                          // at most kMaxWorkers
   std::array<std::uint8_t, ran::kShards> worker_of_shard{};  // index into workers; kNobody: unowned
-  ForeignKeys keys;  // of all the workers it feeds
+  ForeignKeys keys;                                          // of all the workers it feeds
   rte_ring* punt = nullptr;
   ChecksumMode checksums = ChecksumMode::off;  // of what it receives from N3
   WorkerStats stats;

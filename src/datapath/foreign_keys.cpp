@@ -73,7 +73,7 @@ void leave(ForeignKeys& keys, const ran::BearerConfig& bearer) {
 void find_foreign_teids(const ForeignKeys& keys, ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines,
                         unsigned n) {
   if (!keys.teids || keys.teids->size() == 0) return;
-  std::array<std::uint32_t, kBurst> homes;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before read
+  std::array<std::uint32_t, kBurst> homes;   // NOLINT(cppcoreguidelines-pro-type-member-init): written before read
   std::array<std::uint8_t, kBurst> missing;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   unsigned count = 0;
   for (unsigned i = 0; i < n; ++i) {

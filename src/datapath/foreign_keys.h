@@ -1,6 +1,6 @@
 // How a downlink packet finds its bearer when the TEID is not of our choosing: tables of one worker from a TEID that
-// somebody else gave, or from the UE's address inside the packet, to the bearer's identity. The owner's thread reads and
-// writes them; the control thread changes them by commands.
+// somebody else gave, or from the UE's address inside the packet, to the bearer's identity. The owner's thread reads
+// and writes them; the control thread changes them by commands.
 #pragma once
 
 #include <optional>

@@ -99,9 +99,9 @@ TEST_F(ForeignKeysTest, the_ue_address_decides_and_the_teid_is_not_looked_at) {
     f.payload = std::move(sdu);
     return f.make();
   };
-  const auto out = through({frame(ipv4_sdu({10, 45, 0, 2})), frame(ipv6_sdu(7)), frame(ipv4_sdu({10, 45, 0, 1})),
-                            frame(ipv4_sdu({10, 45, 0, 3})), frame(ipv6_sdu(8)), frame(Bytes{0x45, 0, 0}),
-                            frame(Bytes(60, 0xff))});
+  const auto out =
+      through({frame(ipv4_sdu({10, 45, 0, 2})), frame(ipv6_sdu(7)), frame(ipv4_sdu({10, 45, 0, 1})),
+               frame(ipv4_sdu({10, 45, 0, 3})), frame(ipv6_sdu(8)), frame(Bytes{0x45, 0, 0}), frame(Bytes(60, 0xff))});
   ASSERT_EQ(out.size(), 3U);
   EXPECT_EQ(out[0], gnb.air_frame(2, 0, ipv4_sdu({10, 45, 0, 2})));
   EXPECT_EQ(out[1], gnb.air_frame(2, 1, ipv6_sdu(7)));

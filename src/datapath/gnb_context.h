@@ -24,12 +24,12 @@ struct GnbContext {
   ran::BearerDownlink fixed_bearer;  // feature set `headers`: the one bearer of all packets
   N3Addresses n3;
   N3Peers peers{};
-  AirHeader air_header{};       // Ethernet header of every frame to the air
+  AirHeader air_header{};           // Ethernet header of every frame to the air
   unsigned air_frame_bytes = 1514;  // the longest frame that the air port sends
-  rte_ring* copies = nullptr;   // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
-  rte_ring* punt = nullptr;     // SP/SC: ARP, neighbour discovery and GTP-U messages, to the control thread
-  rte_ring* inject = nullptr;   // SP/SC: the control thread's frames for N3
-  rte_mempool* pool = nullptr;  // for copies that cannot be references
+  rte_ring* copies = nullptr;       // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
+  rte_ring* punt = nullptr;         // SP/SC: ARP, neighbour discovery and GTP-U messages, to the control thread
+  rte_ring* inject = nullptr;       // SP/SC: the control thread's frames for N3
+  rte_mempool* pool = nullptr;      // for copies that cannot be references
   ChecksumMode checksums = ChecksumMode::off;  // of what this worker receives from N3
   N3Reorder reorder;
   QosMonitor monitor;

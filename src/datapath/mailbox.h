@@ -13,8 +13,7 @@ class Mailbox {
  public:
   // Called by the control side: true when the worker has executed `command`. False if it did not look into its mailbox
   // for `patience`: then the command was taken back, and is never executed.
-  bool execute(const std::function<void()>& command,
-               std::chrono::milliseconds patience = std::chrono::seconds{10}) {
+  bool execute(const std::function<void()>& command, std::chrono::milliseconds patience = std::chrono::seconds{10}) {
     using Clock = std::chrono::steady_clock;
     Letter letter{&command};
     const auto deadline = Clock::now() + patience;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "datapath/test_frames.h"
 
 namespace splitplane::datapath {
@@ -135,6 +137,34 @@ TEST(N3Message, every_supported_extension_header_is_indeed_accepted) {
     const Bytes gpdu = N3Frame{.extensions = {{type, Bytes(type == 0x82 ? 6 : 2)}}}.make();
     EXPECT_EQ(read_n3_message(gpdu)->reason, wire::Reason::ok) << int{type};
   }
+}
+
+// The control thread takes whatever the workers hand over: no damage may make it read or write beyond a frame.
+TEST(N3Message, damaged_frames_are_answered_or_refused_but_never_read_beyond) {
+  std::mt19937 random(29281);
+  const std::vector<Bytes> bases{octets_of(kEchoRequest),
+                                 N3Frame{}.make(),
+                                 N3Frame{.ipv6 = true}.make(),
+                                 N3Frame{.tags = {1, 2}, .extensions = {{0xa5, {0, 0}}}}.make(),
+                                 indicate_error(*read_n3_message(N3Frame{.ipv6 = true}.make()), kOurMac),
+                                 notify_extensions(*read_n3_message(N3Frame{}.make()), kOurMac)};
+  unsigned answered = 0;
+  for (unsigned round = 0; round < 50'000; ++round) {
+    Bytes frame = bases[random() % bases.size()];
+    for (unsigned n = random() % 4; n != 0; --n) frame[random() % frame.size()] = static_cast<std::uint8_t>(random());
+    if (random() % 4 == 0) frame.resize(random() % (frame.size() + 1));
+    frame.shrink_to_fit();  // so that a sanitizer sees a step beyond the end
+    const auto message = read_n3_message(frame);
+    if (!message) continue;
+    answered += answer_echo(*message, kOurMac) ? 1 : 0;
+    for (const Bytes& answer : {indicate_error(*message, kOurMac), notify_extensions(*message, kOurMac)}) {
+      const auto read = read_n3_message(answer);
+      ASSERT_TRUE(read && read->reason == wire::Reason::ok) << round;
+    }
+    (void)wire::gtpu::parse_error_indication(message->octets, message->header);
+    (void)wire::gtpu::parse_supported_extensions(message->octets, message->header);
+  }
+  EXPECT_GT(answered, 1000U);
 }
 
 TEST(N3Message, our_own_echo_request_is_one_that_we_would_answer) {

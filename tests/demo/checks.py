@@ -95,6 +95,16 @@ def check_passed_on(checks: Checks, name: str, sent: int, received: int, allowed
     checks.add(name, f"{sent} sent, {received} received, {lost} lost ({share:.2%})", 0 <= share <= allowed_loss)
 
 
+def check_paths(checks: Checks, stats: dict):
+    """The UPFs as the gNB's supervision sees them at the end; the first request may come before the UPF has started."""
+    for peer in stats["peers"]:
+        checks.add(
+            f"gNB: UPF {peer['name']} answers Echo Requests",
+            f"{peer['echo_answered']} answered, {peer['restarts']} restarts, path {peer['state']}",
+            (peer["state"], peer["restarts"]) == ("up", 0),
+        )
+
+
 def check_upf(checks: Checks, stats: dict):
     """What the third-party peer found wrong with our GTP-U: nothing."""
     totals, kernel = stats["totals"], stats["kernel"]

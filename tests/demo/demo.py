@@ -15,7 +15,7 @@ from pathlib import Path
 
 import load
 import summary
-from checks import Checks, check_balance, check_bearers, check_passed_on, check_ports, check_upf
+from checks import Checks, check_balance, check_bearers, check_passed_on, check_paths, check_ports, check_upf
 from instance import Instance
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judge, way
 from namespaces import Network, interface_counters, require_root
@@ -146,6 +146,7 @@ def account(network: Network, upf: Upf, gnb: Instance, ue: Instance, results: Re
         check_balance(checks, who, stats)
         check_ports(checks, who, stats)
     check_upf(checks, peer)
+    check_paths(checks, results.gnb)
     down, up = sums["downlink"], sums["uplink"]
     moved = sum(done.bytes for _, done in results.transfers)
     checks.add(

@@ -107,7 +107,7 @@ def test_add_modify_release_while_traffic_flows(bed):
 
 
 def test_a_downlink_packet_to_a_released_bearer_is_dropped_by_reason(bed):
-    before = drops(bed, "teid_unknown")
+    before = drops(bed, "teid_released")
     third = configs.bearer(8, upf=LINK.upf_ipv4)
     added = ctl(
         bed, "bearer", "add", "--upf", third["upf"], "--ul-teid", third["ul_teid"], "--ue-ipv4", third["ue_ipv4"]
@@ -119,7 +119,7 @@ def test_a_downlink_packet_to_a_released_bearer_is_dropped_by_reason(bed):
         netns=bed.network.core,
         check=False,
     )
-    assert drops(bed, "teid_unknown") == before + 5
+    assert drops(bed, "teid_released") == before + 5
     stats = bed.gnb.control.stats()
     assert stats["totals"]["balanced"] is True
 

@@ -4,18 +4,25 @@ checksums. Frames by scapy; what the gNB sends is read by pycrate and scapy."""
 from __future__ import annotations
 
 import random
+import re
 import struct
 import time
+from contextlib import ExitStack
 
 import configs
 import pytest
 from gtpu_bed import INNER, LINK, GtpuBed, message_in, message_of
+from instance import Instance
+from namespaces import AirLink, Network
 from paths import OUT, splitplane
-from processes import run, wait_until
+from processes import Processes, run, wait_until
+
+from wire import Wire
 
 from pycrate_mobile.TS38415_PDUSess import PDUSessInfo  # noqa: E402  isort: skip
 from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer  # noqa: E402  isort: skip
 from scapy.layers.inet import IP, UDP  # noqa: E402  isort: skip
+from scapy.layers.l2 import Ether  # noqa: E402  isort: skip
 from scapy.packet import Raw  # noqa: E402  isort: skip
 
 TIMER_S = 0.3
@@ -157,6 +164,30 @@ def test_wrong_checksums_are_dropped_by_reason(bed, v6):
     assert len(in_air(bed)) == (1 if v6 else 2), "the good one, and over IPv4 the one without a UDP checksum"
     assert bed.drops("udp_bad_checksum") == before["udp_bad_checksum"] + 1
     assert bed.drops("ipv4_bad_checksum") == before["ipv4_bad_checksum"] + (0 if v6 else 1)
+
+
+def test_a_device_that_verifies_is_asked_to_without_a_word(folder):
+    """DPDK's tap driver verifies on receive and says so by the offload flags, as a card does."""
+    with Network("gtput") as network, ExitStack() as stack:
+        processes = Processes(folder)
+        stack.callback(processes.stop_all)
+        tree = configs.one_worker("gtput", [configs.bearer(1, upf=LINK.upf_ipv4, shard=1)])
+        tree["ports"]["n3"] = {"device": "net_tap0,iface=n3tap"}
+        gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", tree), network.gnb)
+        assert "checksums: offload" in gnb.process.log.read_text()
+        mac = re.search(r"port n3: \S+ \(([0-9a-f:]+)\)", gnb.process.log.read_text())[1]
+        n3, air = Wire(network.gnb, "n3tap"), Wire(network.ue, AirLink().ue_interface)
+        gpdu = GTP_U_Header(teid=configs.identity(1), gtp_type=255) / GTPPDUSessionContainer(type=0, QFI=9) / Raw(INNER)
+        frame = Ether(src="02:00:00:00:00:02", dst=mac) / IP(src=LINK.upf_ipv4, dst=LINK.gnb_ipv4)
+        good = bytes(frame / UDP(sport=2152, dport=2152) / gpdu)
+        wrong_udp, wrong_ip = bytearray(good), bytearray(good)
+        wrong_udp[-1] ^= 1
+        wrong_ip[14 + 8] ^= 1
+        n3.send(good, bytes(wrong_udp), bytes(wrong_ip))
+        assert len([f for f in air.frames(0.5) if f[12:14] == b"\x88\xb5"]) == 1
+        drops = gnb.control.stats()["workers"][0]["drops"]
+        assert (drops["udp_bad_checksum"], drops["ipv4_bad_checksum"]) == (1, 1)
+        assert gnb.finish()["totals"]["balanced"]
 
 
 def test_a_device_that_cannot_verify_refuses_offload(bed):

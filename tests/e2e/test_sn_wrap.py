@@ -172,7 +172,8 @@ def outcome():
             "n3": {"device": f"net_pcap0,rx_pcap={folder}/dl-in.pcap,tx_pcap={folder}/ul-out.pcap"},
             "air": {"device": f"net_pcap1,rx_pcap={folder}/ul-in.pcap,tx_pcap={folder}/dl-out.pcap"},
         },
-        n3=[{"port": "n3", "ipv4": LINK.gnb_ipv4, "peer_mac": UPF_MAC.hex(":")}],
+        # no Echo Requests of our own: every frame that comes out is one that went in
+        n3=[{"port": "n3", "ipv4": LINK.gnb_ipv4, "peer_mac": UPF_MAC.hex(":"), "echo": {"interval_s": 0}}],
         air=[{"port": "air"}],
         workers={"w0": {"core": 0, "function": "gnb", "n3": "n3", "air": "air", "policy": "yield"}},
         bearers=[case.tree() for case in CASES],

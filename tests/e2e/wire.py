@@ -16,6 +16,7 @@ from scapy.layers.l2 import Ether  # noqa: E402
 CLONE_NEWNET = 0x40000000
 LIBC = ctypes.CDLL(None, use_errno=True)
 ETH_P_ALL = 3
+SO_RCVBUFFORCE = 33
 
 
 def socket_in(netns: str, *kind: int) -> socket.socket:
@@ -32,6 +33,7 @@ class Wire:
     def __init__(self, netns: str, interface: str):
         self.socket = socket_in(netns, socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
         self.socket.bind((interface, ETH_P_ALL))
+        self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)  # for what comes while nobody reads
         self.seen: list[bytes] = []  # every frame that arrived here
 
     def close(self):
