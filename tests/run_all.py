@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "log"
 RESULTS = ROOT / "build" / "results"
 # TSan is for the folders with more than one thread; everything else is covered by ASan and UBSan.
-TSAN_TESTS = ("datapath_test", "app_test")
+TSAN_TESTS = ("datapath_test", "tap_test", "app_test")
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",

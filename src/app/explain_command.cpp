@@ -22,8 +22,8 @@ int refused(CliOutput& output, const std::string& sentence) {
 std::string headline(const GivenPacket& packet, const ExplainOptions& o, const Outcome& outcome) {
   std::string text =
       fmt::format("#{} from {}, {} octets", packet.number, o.port == "n3" ? "N3" : "the air", packet.original_bytes);
-  if (packet.octets.size() < packet.original_bytes)
-    text += fmt::format(" (the capture holds {} of them)", packet.octets.size());
+  if (packet.captured_bytes < packet.original_bytes)
+    text += fmt::format(" ({} captured, zeros for the rest)", packet.captured_bytes);
   return outcome.worker.empty() ? text : text + ", worker " + outcome.worker;
 }
 

@@ -11,6 +11,8 @@
 namespace splitplane::app {
 namespace {
 
+constexpr std::size_t kMostOctets = 65535;  // more is no packet but a damaged file
+
 int digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -42,6 +44,9 @@ Expected<void> from_file(const std::string& path, const std::function<bool(const
       return fail("{}: after packet {}: {}", name, packet.number - 1, printable(pcap_geterr(file.get()), 200));
     packet.octets.assign(octets, octets + header->caplen);
     packet.original_bytes = header->len;
+    packet.captured_bytes = header->caplen;
+    // The lengths inside belong to the whole packet: zeros stand for what was cut off.
+    if (header->len > header->caplen && header->len <= kMostOctets) packet.octets.resize(header->len);
     if (!each(packet)) return {};
   }
 }
@@ -79,7 +84,7 @@ Expected<void> for_each_packet(const std::string& input, const std::function<boo
   if (::stat(input.c_str(), &info) == 0) return from_file(input, each);
   const auto octets = parse_hex(input);
   if (!octets) return fail("'{}' is neither a file nor whole octets in hexadecimal digits", printable(input, 60));
-  (void)each({1, *octets, octets->size()});
+  (void)each({1, *octets, octets->size(), octets->size()});
   return {};
 }
 

@@ -14,7 +14,7 @@ namespace splitplane::app {
 struct GivenPacket {
   std::size_t number = 1;  // from 1, as in Wireshark
   std::vector<std::uint8_t> octets;
-  std::size_t original_bytes = 0;  // more than there are octets: the capture was cut
+  std::size_t original_bytes = 0, captured_bytes = 0;  // fewer captured: the rest of `octets` is zeros
 };
 
 // Calls `each` for every packet, in order, until it answers false. `input` is the path of a file, else hexadecimal

@@ -285,7 +285,7 @@ Look further (Wireshark takes the same options):
   tshark -r out/n3.pcapng -Y gtp
   tshark -r out/air-rlc.pcapng --enable-heuristic rlc_nr_udp
   tshark -r out/air-pdcp.pcapng --enable-heuristic pdcp_nr_udp -Y sdap
-  build/release/splitplane explain out/n3.pcapng --config config/demo.yaml --only 1
+  build/release/splitplane explain out/n3.pcapng --config config/demo.yaml | less
   logs and counters of all programs: out/log/"""
 
 

@@ -124,6 +124,14 @@ def test_only_prints_one_packet_but_counts_those_before_it(splitplane, tmp_path)
     assert [story["packet"] for story in found] == [3] and "RLC 3 B: SN 2" in says(found[0], "dl_headers")
 
 
+def test_what_a_capture_cut_off_is_zeros(splitplane, tmp_path):
+    whole = frames.n3(frames.FIRST)
+    (story,) = stories(splitplane, tmp_path, [pcap.Frame(0, whole[:80], len(whole))])
+    assert story["verdict"] == "sent to the air"
+    assert story["out"][0]["hex"].endswith(whole[58:80].hex() + "00" * (len(whole) - 80))
+    assert "91 octets (80 captured, zeros for the rest)" in run(splitplane, tmp_path / "in.pcap")
+
+
 def test_a_dispatching_worker_hands_to_the_owner_of_the_shard(splitplane, tmp_path):
     config = ROOT / "config" / "two-workers-dispatch.yaml"
     teid = 1 << 26 | 128 << 18
