@@ -100,14 +100,17 @@ Expected<Json> UserPlane::tap_on(const tap::Settings& settings) {
 }
 
 Expected<Json> UserPlane::tap_off(const std::string& name) {
-  const std::lock_guard guard(mutex_);
-  const auto at = find_tap(name);
-  if (at == taps_.end()) return Json{{"existed", false}};
-  if (const auto detached = detach_tap(**at); !detached) return tl::unexpected(detached.error());
-  const std::unique_ptr<tap::Tap> tap = std::move(*at);
-  quiet_taps_.erase(tap.get());
-  taps_.erase(at);
-  tap->finish();
+  std::unique_ptr<tap::Tap> tap;
+  {
+    const std::lock_guard guard(mutex_);
+    const auto at = find_tap(name);
+    if (at == taps_.end()) return Json{{"existed", false}};
+    if (const auto detached = detach_tap(**at); !detached) return tl::unexpected(detached.error());
+    tap = std::move(*at);
+    quiet_taps_.erase(tap.get());
+    taps_.erase(at);
+  }
+  tap->finish();  // a disk that hangs must not keep the control thread from answering ARP and Echo
   Json last = view_of(*tap);
   if (last["state"] == "on") last["state"] = "off";
   return Json{{"existed", true}, {"tap", std::move(last)}};

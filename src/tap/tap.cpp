@@ -76,6 +76,7 @@ void Tap::run() {
     const bool last = end_.load(std::memory_order_acquire);  // before the lanes are looked at: nothing comes after it
     unsigned found = 0;
     for (std::uint32_t i = 0; i < lanes_.size(); ++i) found += drain(i);
+    if (writing_) bytes_.set(file_->bytes_written());
     if (found != 0) continue;
     // Idle: what there is can be read.
     if (writing_ && !file_->blocks().empty()) {

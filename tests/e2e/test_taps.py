@@ -14,6 +14,7 @@ from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, gaps
 from namespaces import N3Link
 from paths import OUT, splitplane
 from processes import run, wait_until
+from test_two_workers import by_dispatcher
 from testbed import Testbed
 from upf import SERVER_IPV4
 
@@ -171,3 +172,18 @@ def test_a_tap_that_does_not_fit_is_refused_in_one_line(bed, folder):
         error = ctl(bed, "on", *words, *more, code=1)["error"]
         assert text in error and "\n" not in error, error
     assert ctl(bed, "list")["taps"] == []
+
+
+def test_behind_a_dispatching_worker_each_worker_is_an_interface(folder):
+    """What comes in passes the dispatcher's end of the port, what goes out that of the worker that made it."""
+    with Testbed(folder, "2t", by_dispatcher("2t")) as bed:
+        ctl(bed, "on", "n3", "--file", folder / "n3.pcapng")
+        for ue in addresses(bed):
+            assert bed.ping(ue, PINGS) == PINGS
+        last = ctl(bed, "off", "n3")["tap"]
+        bed.finish()
+    seen = judge(folder / "n3.pcapng", (*N3_FIELDS, "frame.interface_name"), CHECKSUMS)
+    assert not seen.complaints and len(seen.rows) == last["packets"] and not last["dropped"]
+    counts = Counter((row["frame.interface_name"], way(row)) for row in seen.rows if way(row))
+    assert set(counts) == {("n3@d", "down"), ("n3@w0", "up"), ("n3@w1", "up")}, counts
+    assert counts["n3@d", "down"] == counts["n3@w0", "up"] + counts["n3@w1", "up"] == 2 * PINGS

@@ -35,10 +35,10 @@ def by_address() -> dict:
     )
 
 
-def by_dispatcher() -> dict:
+def by_dispatcher(name: str = "2d") -> dict:
     worker = {"function": "gnb", "n3": "n3", "air": "air", "policy": "yield"}
     return configs.gnb(
-        "2d",
+        name,
         ports={"n3": configs.af_packet("gnb-n3", 0, 2), "air": configs.af_packet("gnb-air", 1, 2)},
         n3=[configs.n3_entry("n3", LINKS[0])],
         air=[{"port": "air"}],
