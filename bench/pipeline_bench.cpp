@@ -63,6 +63,33 @@ class Bearers {
   std::vector<std::uint32_t> teids_;
 };
 
+// The same bearers under TEIDs that somebody else chose, as long as it lives.
+class ForeignTeids {
+ public:
+  ForeignTeids(datapath::ForeignKeys& keys, const std::vector<std::uint32_t>& identities) : keys_(keys) {
+    const std::size_t bytes = datapath::ForeignKeys::Short::bytes_needed(identities.size());
+    memory_ = static_cast<std::byte*>(rte_zmalloc("keys", bytes, 64));
+    if (memory_ == nullptr) throw std::runtime_error("not enough memory for the foreign TEIDs");
+    keys_.teids.emplace(std::move(*datapath::ForeignKeys::Short::create({memory_, bytes}, identities.size(), 42)));
+    for (const std::uint32_t id : identities) {
+      teids_.push_back(id * 2654435761U | 0x80000000U);
+      if (keys_.teids->insert(teids_.back(), id) == ran::KeyInsert::full) throw std::runtime_error("a table is full");
+    }
+  }
+  ~ForeignTeids() {
+    keys_.teids.reset();
+    rte_free(memory_);
+  }
+  ForeignTeids(const ForeignTeids&) = delete;
+  ForeignTeids& operator=(const ForeignTeids&) = delete;
+  [[nodiscard]] const std::vector<std::uint32_t>& teids() const { return teids_; }
+
+ private:
+  datapath::ForeignKeys& keys_;
+  std::byte* memory_ = nullptr;
+  std::vector<std::uint32_t> teids_;
+};
+
 struct ReleaseCopies {
   const FrameTemplate* frame;
   void operator()(rte_mbuf** mbufs, unsigned n) const {
@@ -229,6 +256,10 @@ nlohmann::json run(const Options& options) {
           [&] { return one_pass<FeatureSet::mat>(*context, buffers, NullPortSink{&frame, null_port}, false); });
     }
     row("mat" + suffix, restore, [&] { return one_pass<FeatureSet::mat>(*context, buffers, sink, false); });
+    ForeignTeids foreign(context->keys, bearers.teids());
+    buffers.assign(foreign.teids(), 7);
+    row("mat_foreign_teid" + suffix, restore,
+        [&] { return one_pass<FeatureSet::mat>(*context, buffers, sink, false); });
   }
   if (options.two_cores) {
     Bearers bearers(context->bearers, 65536);

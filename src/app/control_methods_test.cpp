@@ -61,11 +61,20 @@ TEST_F(ControlMethods, add_with_a_count_raises_teid_and_addresses) {
 }
 
 TEST_F(ControlMethods, an_add_that_fails_midway_says_how_far_it_came) {
-  MemoryBackend small(2);
+  MemoryBackend small(100);  // a batch of 64 fits, another does not
   Json params = kBearer;
-  params["count"] = 3;
+  params["count"] = 150;
   const Json reply = Json::parse(answer(Json{{"method", "bearer.add"}, {"params", params}}.dump(), small, [] {}));
-  EXPECT_EQ(reply["error"], "after 2 of 3: no room; allowed: 2 bearers");
+  EXPECT_EQ(reply["error"], "after 64 of 150: no room; allowed: 100 bearers");
+}
+
+TEST_F(ControlMethods, an_identity_and_another_shard_contradict_each_other) {
+  Json params = kBearer;
+  params["id"] = ran::make_teid(1, ShardId{3}, 1);
+  params["shard"] = 4;
+  EXPECT_THAT(error("bearer.add", params), HasSubstr("shard: the id says shard 3"));
+  params["shard"] = 3;
+  EXPECT_TRUE(call("bearer.add", params).contains("result"));
 }
 
 TEST_F(ControlMethods, modify_changes_what_is_given_only) {

@@ -5,12 +5,11 @@ Sanitizer and mutation items build and run what they need. FRESH=1 also makes a 
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import subprocess
 
-from _tools import PYTHON, ROOT, last_line, run, say
+from _tools import PYTHON, last_line, load_bench, run, say
 from report import Report
 
 MUTATIONS = 10_000_000
@@ -59,14 +58,6 @@ def end_to_end(report: Report) -> None:
             report.skip(name, "every test passes", last_line(output))
         else:
             report.judge(name, last_line(output), "every test passes", status == 0 and not skipped, last_line(output))
-
-
-def load_bench():
-    spec = importlib.util.spec_from_file_location("bench_run", ROOT / "bench" / "run.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def cost(report: Report) -> None:

@@ -291,6 +291,7 @@ Look further (Wireshark takes the same options):
 
 def main() -> int:
     argparse.ArgumentParser(description=__doc__).parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins with it ignored
     for number in (signal.SIGTERM, signal.SIGHUP):  # unwind like Ctrl-C, so that everything is removed
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     OUT.mkdir(exist_ok=True)
