@@ -73,20 +73,20 @@ void leave(ForeignKeys& keys, const ran::BearerConfig& bearer) {
 void find_foreign_teids(const ForeignKeys& keys, ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines,
                         unsigned n) {
   if (!keys.teids || keys.teids->size() == 0) return;
-  std::array<std::uint32_t, kBurst> homes;   // NOLINT(cppcoreguidelines-pro-type-member-init): written before read
-  std::array<std::uint8_t, kBurst> missing;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  unsigned count = 0;
+  std::array<std::uint32_t, kBurst> teids, ids;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before read
+  std::array<std::uint8_t, kBurst> place;        // NOLINT(cppcoreguidelines-pro-type-member-init)
+  unsigned missing = 0;
   for (unsigned i = 0; i < n; ++i) {
     if (ran::BearerTable::is(*lines[i], gpdus[i].teid)) continue;
-    homes[count] = keys.teids->prefetch(gpdus[i].teid);
-    missing[count++] = static_cast<std::uint8_t>(i);
+    teids[missing] = gpdus[i].teid;
+    place[missing++] = static_cast<std::uint8_t>(i);
   }
-  for (unsigned k = 0; k < count; ++k) {
-    const unsigned i = missing[k];
-    const auto id = keys.teids->find_at(homes[k], gpdus[i].teid);
-    if (!id) continue;
-    gpdus[i].teid = *id;
-    lines[i] = bearers.downlink_line(*id);
+  const std::uint64_t found = keys.teids->find_bulk({teids.data(), missing}, ids);
+  for (unsigned k = 0; k < missing; ++k) {
+    if ((found >> k & 1) == 0) continue;
+    const unsigned i = place[k];
+    gpdus[i].teid = ids[k];
+    lines[i] = bearers.downlink_line(ids[k]);
     rte_prefetch0(lines[i]);
   }
 }

@@ -52,7 +52,9 @@ def end_to_end(report: Report) -> None:
     }.items():
         say(f"end to end: {name}")
         tests = [f"tests/e2e/{file}" for file in files]
-        status, output, _ = run([PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests], 400)
+        status, output, _ = run(
+            [PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests], 600, SPLITPLANE_JUDGE_ALL="1"
+        )
         skipped = "skipped" in last_line(output)
         if status == 0 and skipped and "passed" not in last_line(output):
             report.skip(name, "every test passes", last_line(output))

@@ -3,6 +3,7 @@ Both directions' packets are compared octet by octet, every one; tshark judges e
 
 from __future__ import annotations
 
+import os
 import random
 import struct
 from collections import Counter, defaultdict
@@ -43,7 +44,9 @@ class Case:
 
     @property
     def judged_from(self) -> int:
-        """The first packet that tshark gets."""
+        """The first packet that tshark gets; `make accept` gives it all of them."""
+        if os.environ.get("SPLITPLANE_JUDGE_ALL") == "1":
+            return 0
         return max(0, self.count - OVER - AROUND_WRAP) if self.count > 1 << 18 else 0
 
     @property
