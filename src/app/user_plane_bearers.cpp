@@ -66,7 +66,8 @@ Expected<UserPlane::Installation> UserPlane::prepare(const ran::BearerConfig& co
   if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
   const auto peer = peer_on(*worker, config.upf);
   if (!peer) return tl::unexpected(peer.error());
-  ++worker->peers[peer->value].bearers;
+  const bool is_new = worker->peers[peer->value].bearers++ == 0;
+  if (is_new && !mac_of(*n3_of(*worker), config.upf)) next_question_ = {};  // asked for now, not within a second
   return Installation{config, worker, *peer};
 }
 

@@ -84,6 +84,7 @@ def test_add_modify_release_while_traffic_flows(bed):
     bed.upf.reload(bed.tunnels())
     tun = tun_name(bed.ues[0].config)
     wait_until("the UE side to know the new bearer", lambda: has_addresses(bed.network, tun, second), 6)
+    bed.wait_for_neighbours()
     assert bed.ping(second["ue_ipv4"]) == bed.ping(second["ue_ipv6"]) == 10
 
     assert ctl(bed, "bearer", "modify", added["id"], "--qfi", 5)["qfi"] == 5

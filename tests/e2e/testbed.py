@@ -82,6 +82,14 @@ class Testbed:
         peers = self.upf.stats()["peers"]
         return bool(peers) and all(peer["echo_received"] for peer in peers.values())
 
+    def wait_for_neighbours(self):
+        """Until the gNB knows the MAC address of every UPF: before, uplink packets are dropped (`peer_unresolved`)."""
+        upfs = {bearer["upf"] for bearer in self.bearers()}
+        wait_until("the gNB to know the MAC address of every UPF", lambda: upfs <= self._resolved(), 5)
+
+    def _resolved(self) -> set[str]:
+        return {peer["name"] for peer in self.gnb.control.call("peer.list")["peers"] if peer["mac"]}
+
     def bearers(self) -> list[dict]:
         return self.gnb.control.bearers()
 
