@@ -1,4 +1,5 @@
-# splitplane_folder(NAME DEPENDS targets...): the library of src/NAME, and NAME_test from the *_test.cpp beside the sources.
+# splitplane_folder(NAME [IN folder] DEPENDS targets...): the library of src/NAME (or src/folder), and NAME_test from the
+# *_test.cpp beside the sources.
 # A folder's headers are reachable as "NAME/header.h" only by targets that link it: each folder publishes an include
 # root that holds nothing but a link to itself, so an include against the dependency rule does not compile.
 
@@ -19,11 +20,15 @@ if(SPLITPLANE_SANITIZE)
 endif()
 
 function(splitplane_folder name)
-  cmake_parse_arguments(arg "" "" "DEPENDS" ${ARGN})
-  set(dir ${CMAKE_CURRENT_SOURCE_DIR}/src/${name})
+  cmake_parse_arguments(arg "" "IN" "DEPENDS" ${ARGN})
+  if(NOT arg_IN)
+    set(arg_IN ${name})
+  endif()
+  set(dir ${CMAKE_CURRENT_SOURCE_DIR}/src/${arg_IN})
   set(root ${CMAKE_CURRENT_BINARY_DIR}/include/${name})
-  file(MAKE_DIRECTORY ${root})
-  file(CREATE_LINK ${dir} ${root}/${name} SYMBOLIC)
+  cmake_path(GET arg_IN PARENT_PATH above)
+  file(MAKE_DIRECTORY ${root}/${above})
+  file(CREATE_LINK ${dir} ${root}/${arg_IN} SYMBOLIC)
 
   file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cpp)
   set(tests ${sources})

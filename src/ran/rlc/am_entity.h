@@ -1,0 +1,84 @@
+// An AM entity in one place (full mode, `baas: inline`): PDCP above, MAC's grants below, time injected.
+#pragma once
+
+#include "ran/rlc/am_receive.h"
+#include "ran/rlc/am_retx.h"
+#include "ran/rlc/am_send.h"
+
+namespace splitplane::ran::rlc {
+
+template <buf::PacketBuffer B>
+class AmEntity {
+ public:
+  AmEntity(const AmConfig& config, Memory<B>& memory)
+      : send_(config, memory), retx_(config, memory), receive_(config, memory) {}
+
+  [[nodiscard]] bool send(B& sdu) { return send_.send(sdu); }
+  bool discard(std::uint64_t ordinal) { return send_.discard(ordinal); }
+
+  // The next data PDU within `grant` octets: a retransmission if one waits, else new data (TS 38.322 5.2.3.1.1).
+  [[nodiscard]] Pdu<B> pull_data(std::size_t grant, Time now) {
+    if (retx_.has_pending()) {
+      const std::uint64_t before_it = retx_.counters().polls;
+      Pdu<B> pdu = retx_.pull(grant, send_.state(retx_state()), now);
+      if (retx_.counters().polls != before_it) send_.polled();
+      return pdu;
+    }
+    Submission<B> submission;
+    Pdu<B> pdu = send_.pull(grant, retx_state(), submission);
+    if (pdu) retx_.submitted(std::move(submission), now);
+    return pdu;
+  }
+  // The next PDU of any kind, written to `out`, whose size is the grant; its octets, 0 if there is none.
+  [[nodiscard]] std::size_t pull(MutableOctets out, Time now) {
+    if (receive_.status_due()) {
+      if (const std::size_t bytes = receive_.write_status(out, now); bytes != 0) return bytes;
+    }
+    const Pdu<B> pdu = pull_data(out.size(), now);
+    return pdu ? pdu.write(out) : 0;
+  }
+
+  // Takes a PDU from the lower layer. deliver: see AmReceive; max_retx: see AmRetx.
+  template <class Deliver, class MaxRetx>
+  void receive(B pdu, Time now, Deliver&& deliver, MaxRetx&& max_retx) {
+    const Octets in = buf::octets(pdu);
+    if (!in.empty() && !wire::rlc::is_am_data(in[0])) {
+      retx_.receive_status(in, now, max_retx);
+    } else {
+      receive_.receive(std::move(pdu), now, deliver);
+    }
+  }
+
+  template <class MaxRetx>
+  void tick(Time now, MaxRetx&& max_retx) {
+    receive_.tick(now);
+    retx_.tick(now, send_.state(retx_state()), max_retx);
+  }
+  [[nodiscard]] Time next_expiry() const { return std::min(receive_.next_expiry(), retx_.next_expiry()); }
+  template <class Released>
+  std::size_t release(std::size_t budget, Released&& released) {
+    return retx_.release(budget, released);
+  }
+
+  // All variables are `sn`, nothing is held: re-establishment with 0 (TS 38.322 5.1.3).
+  void restart_at(std::uint32_t sn) {
+    send_.restart_at(sn);
+    retx_.restart_at(sn);
+    receive_.restart_at(sn);
+  }
+
+  [[nodiscard]] const AmSend<B>& sender() const { return send_; }
+  [[nodiscard]] const AmRetx<B>& retx() const { return retx_; }
+  [[nodiscard]] const AmReceive<B>& receiver() const { return receive_; }
+
+ private:
+  [[nodiscard]] RetxState retx_state() const {
+    return {retx_.next_ack(), retx_.has_pending(), retx_.poll_wanted(), retx_.has_room()};
+  }
+
+  AmSend<B> send_;
+  AmRetx<B> retx_;
+  AmReceive<B> receive_;
+};
+
+}  // namespace splitplane::ran::rlc

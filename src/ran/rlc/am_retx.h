@@ -1,0 +1,249 @@
+// The half of AM transmission that lives where the copies are (TS 38.322 5.3): the window of sent SDUs, STATUS, POLL_SN
+// and t-PollRetransmit, retransmission. The other half is AmSend; what goes between them is in am_messages.h.
+#pragma once
+
+#include "ran/rlc/am_messages.h"
+#include "ran/rlc/counters.h"
+#include "ran/rlc/sent_window.h"
+#include "wire/rlc_status.h"
+
+namespace splitplane::ran::rlc {
+
+template <buf::PacketBuffer B>
+class AmRetx {
+ public:
+  AmRetx(const AmConfig& config, Memory<B>& memory) : config_(config), window_(config.sn_bits, memory) {}
+  AmRetx(const AmRetx&) = delete;
+  AmRetx& operator=(const AmRetx&) = delete;
+  ~AmRetx() { restart_at(0); }
+
+  // There is a place for the copy of one SDU more.
+  [[nodiscard]] bool has_room() const { return window_.has_room(end_); }
+
+  // Takes what AmSend says of a PDU with octets never sent before. There is room (has_room()) for a new SDU.
+  void submitted(Submission<B> s, Time now) {
+    if (s.sn == end_) {
+      window_.add(end_++, std::move(s.sdu), s.bytes);
+      counters_.unacked_most = std::max(counters_.unacked_most, window_.unacked());
+    }
+    last_sent_ = s.sent;
+    if (s.poll) polled(now);
+  }
+
+  // Acts on a STATUS PDU, or ignores all of it if anything in it is wrong. max_retx(sn) for each SDU that reached
+  // maxRetxThreshold. False if it was ignored.
+  template <class MaxRetx>
+  bool receive_status(Octets pdu, Time now, MaxRetx&& max_retx) {
+    const auto status = wire::rlc::parse_status(pdu, config_.sn_bits);
+    std::uint32_t ack = 0;
+    if (!status || !is_valid(*status, ack)) {
+      ++counters_.status_refused;
+      return false;
+    }
+    ++counters_.status;
+    const std::uint32_t base = next_ack_;
+    std::uint32_t acked_up_to = base;
+    wire::rlc::Nack nack;
+    for (wire::rlc::NackCursor cursor(*status); cursor.next(nack);) {
+      const Nacked n = place(nack);
+      if (!before(base, n.stop)) continue;
+      const std::uint32_t first = before(n.sn, base) ? base : n.sn;
+      acknowledge(acked_up_to, first, now);
+      for (std::uint32_t sn = first; sn != n.stop; ++sn) {
+        const bool from_so = nack.has_so && sn == n.sn, to_so = nack.has_so && sn + 1 == n.stop;
+        negative(sn, from_so ? nack.so_start : 0, to_so ? nack.so_end : wire::rlc::kSoEnd, now, max_retx);
+      }
+      acked_up_to = n.stop;
+    }
+    acknowledge(acked_up_to, ack, now);
+    if (poll_sn_ - base < ack - base) t_poll_retransmit_.stop();
+    next_ack_ = window_.first_open(base, end_);
+    release_end_ = before(release_end_, ack) ? ack : release_end_;
+    return true;
+  }
+
+  // Runs t-PollRetransmit (TS 38.322 5.3.3.4). `sender`: what AmSend has.
+  template <class MaxRetx>
+  void tick(Time now, const SenderState& sender, MaxRetx&& max_retx) {
+    if (!t_poll_retransmit_.expired(now)) return;
+    t_poll_retransmit_.stop();
+    ++counters_.poll_timeouts;
+    poll_wanted_ = true;
+    if ((sender.unsent || window_.pending() != 0) && !sender.stalled) return;
+    const std::uint32_t sn = window_.last_open(next_ack_, end_);
+    if (sn != end_) make_pending(sn, 0, wire::rlc::kSoEnd, now, max_retx);
+  }
+  [[nodiscard]] Time next_expiry() const { return t_poll_retransmit_.expiry(); }
+
+  [[nodiscard]] bool has_pending() const { return window_.pending() != 0; }
+  // The next retransmission within `grant` octets: of the lowest SN that waits, from its lowest octet. None if its
+  // header and one octet do not fit.
+  [[nodiscard]] Pdu<B> pull(std::size_t grant, const SenderState& sender, Time now) {
+    Pdu<B> pdu;
+    if (!has_pending()) return pdu;
+    pending_from_ = window_.next_pending(before(pending_from_, next_ack_) ? next_ack_ : pending_from_, end_);
+    const std::uint32_t sn = pending_from_;
+    SentPage<B>& page = *window_.find(sn);
+    SentSdu<B>& sdu = page.sdu[sn % kPageSns];
+    const Interval wanted = window_.first_pending(page, sn);
+    const unsigned header = wire::rlc::am_header_bytes(
+        config_.sn_bits, wanted.start == 0 ? wire::rlc::Segment::kFirst : wire::rlc::Segment::kMiddle);
+    if (grant <= header) return pdu;
+    pdu.offset = wanted.start;
+    pdu.length = static_cast<std::uint16_t>(std::min<std::size_t>(grant - header, wanted.stop - wanted.start));
+    pdu.sdu = sdu.sdu.share();
+    window_.take_pending(page, sn, pdu.length);
+    wire::rlc::AmHeader h{.si = wire::rlc::segment_of(pdu.offset, pdu.length, sdu.bytes), .so = pdu.offset};
+    h.sn = sn & sn_mask(config_.sn_bits);
+    h.poll = poll_after(sender);
+    pdu.header_bytes = static_cast<std::uint8_t>(wire::rlc::write_am(pdu.header, config_.sn_bits, h));
+    if (h.poll) polled(now);
+    ++counters_.pdus;
+    counters_.octets += pdu.length;
+    return pdu;
+  }
+
+  // Gives back at most `budget` buffers of acknowledged SDUs: released(sn, B) each, which is PDCP's notice of delivery
+  // too. Returns how many.
+  template <class Released>
+  std::size_t release(std::size_t budget, Released&& released) {
+    const std::size_t before_it = budget;
+    if (before(release_from_, release_end_)) {
+      release_from_ = window_.release(release_from_, release_end_, end_, budget, released);
+    }
+    return before_it - budget;
+  }
+  // release() has something to do.
+  [[nodiscard]] bool releasable() const { return before(release_from_, release_end_); }
+
+  // The next PDU of either half carries a poll, because t-PollRetransmit expired.
+  [[nodiscard]] bool poll_wanted() const { return poll_wanted_; }
+
+  // Re-establishment (TS 38.322 5.1.3): nothing is held, all variables are `sn`.
+  void restart_at(std::uint32_t sn) {
+    const std::uint32_t lowest = before(release_from_, next_ack_) ? release_from_ : next_ack_;
+    window_.clear(lowest, end_);
+    next_ack_ = end_ = poll_sn_ = pending_from_ = release_from_ = release_end_ = sn;
+    last_sent_ = 0;
+    poll_wanted_ = false;
+    t_poll_retransmit_.stop();
+  }
+
+  // TX_Next_Ack, TX_Next, POLL_SN (TS 38.322 7.1), without the modulus.
+  [[nodiscard]] std::uint32_t next_ack() const { return next_ack_; }
+  [[nodiscard]] std::uint32_t next() const { return end_; }
+  [[nodiscard]] std::uint32_t poll_sn() const { return poll_sn_; }
+  [[nodiscard]] const Timer& t_poll_retransmit() const { return t_poll_retransmit_; }
+  [[nodiscard]] std::uint32_t unacked() const { return window_.unacked(); }
+  [[nodiscard]] std::uint32_t pending() const { return window_.pending(); }
+  [[nodiscard]] const RetxCounters& counters() const { return counters_; }
+
+ private:
+  struct Nacked {
+    std::uint32_t sn, stop;  // SDUs [sn, stop)
+  };
+  // Where a NACK's SDUs lie around the window's base: at most half the number space behind it.
+  [[nodiscard]] Nacked place(const wire::rlc::Nack& nack) const {
+    const std::uint32_t half = window_size(config_.sn_bits);
+    const std::uint32_t sn = from_base(next_ack_ - half, nack.sn, config_.sn_bits);
+    return {sn, sn + nack.range};
+  }
+
+  // TS 38.322 5.3.3.3 and what must be so for the PDU to make sense. `ack`: ACK_SN without the modulus.
+  [[nodiscard]] bool is_valid(const wire::rlc::Status& status, std::uint32_t& ack) const {
+    ack = from_base(next_ack_, status.ack_sn, config_.sn_bits);
+    if (ack - next_ack_ > end_ - next_ack_) return false;
+    const bool is_cut = end_ != next_ack_ && last_sent_ != bytes_of(end_ - 1);
+    bool covers_cut = false, is_first = true;
+    wire::rlc::Nack nack, last;
+    std::uint32_t last_stop = 0;
+    for (wire::rlc::NackCursor cursor(status); cursor.next(nack); last = nack) {
+      const Nacked n = place(nack);
+      const bool same = !is_first && nack.has_so && last.has_so && !nack.has_range && !last.has_range &&
+                        nack.sn == last.sn && nack.so_start > last.so_end;
+      if (!is_first && before(n.sn, last_stop) && !same) return false;
+      if (before(ack, n.stop) || !octets_exist(nack, n)) return false;
+      covers_cut |= n.stop == end_;
+      last_stop = n.stop;
+      is_first = false;
+    }
+    return !is_cut || covers_cut || ack != end_ || !window_.is_open(end_ - 1);
+  }
+  [[nodiscard]] bool octets_exist(const wire::rlc::Nack& nack, const Nacked& n) const {
+    if (!nack.has_so) return true;
+    const bool start_known = !before(n.sn, next_ack_) && window_.is_open(n.sn);
+    if (start_known && nack.so_start >= bytes_of(n.sn)) return false;
+    const bool stop_known = !before(n.stop - 1, next_ack_) && window_.is_open(n.stop - 1);
+    return !stop_known || nack.so_end == wire::rlc::kSoEnd || nack.so_end < bytes_of(n.stop - 1);
+  }
+  // Of an SDU that is held; 0 if it is not.
+  [[nodiscard]] std::uint16_t bytes_of(std::uint32_t sn) const {
+    const SentPage<B>* page = window_.find(sn);
+    return page == nullptr ? std::uint16_t{0} : page->sdu[sn % kPageSns].bytes;
+  }
+
+  void acknowledge(std::uint32_t from, std::uint32_t to, Time now) {
+    std::uint32_t lowest = 0;
+    const std::uint32_t count = window_.acknowledge(
+        from, to, lowest, [&](Time first_nack) { counters_.repair.add((now - first_nack) / config_.repair_unit); });
+    counters_.acked += count;
+    if (count != 0 && before(lowest, release_from_)) release_from_ = lowest;
+  }
+
+  // Octets from `start` to `last`, both inclusive, of SDU `sn` did not arrive; those that were sent wait again.
+  template <class MaxRetx>
+  void negative(std::uint32_t sn, std::uint16_t start, std::uint16_t last, Time now, MaxRetx&& max_retx) {
+    if (window_.is_open(sn) && make_pending(sn, start, last, now, max_retx)) ++counters_.nacked;
+  }
+
+  // False if no octet of these was sent, or all wait already.
+  template <class MaxRetx>
+  bool make_pending(std::uint32_t sn, std::uint16_t start, std::uint16_t last, Time now, MaxRetx&& max_retx) {
+    SentPage<B>& page = *window_.find(sn);
+    SentSdu<B>& sdu = page.sdu[sn % kPageSns];
+    const std::uint16_t sent = sn + 1 == end_ ? last_sent_ : sdu.bytes;
+    const auto stop = static_cast<std::uint16_t>(std::min<std::uint32_t>(last + 1U, sent));
+    if (start >= stop) return false;
+    const std::uint64_t bit = SentWindow<B>::bit(sn);
+    const bool was_pending = (page.pending & bit) != 0;
+    window_.set_pending(page, sn, start, stop);
+    if (before(sn, pending_from_)) pending_from_ = sn;
+    if (was_pending) return false;
+    // RETX_COUNT: 0 the first time, then one more each time (TS 38.322 5.3.2).
+    if ((page.considered & bit) == 0) {
+      page.considered |= bit;
+      sdu.retx_count = 0;
+      sdu.first_nack = now;
+      return true;
+    }
+    sdu.retx_count = static_cast<std::uint8_t>(std::min(sdu.retx_count + 1, 255));
+    if (sdu.retx_count == config_.max_retx) {
+      ++counters_.max_retx;
+      max_retx(sn);
+    }
+    return true;
+  }
+
+  // The P bit of a retransmitted PDU (TS 38.322 5.3.3.2), once it is on its way.
+  [[nodiscard]] bool poll_after(const SenderState& sender) const {
+    return poll_wanted_ || (!sender.unsent && window_.pending() == 0) || sender.stalled;
+  }
+  void polled(Time now) {
+    poll_wanted_ = false;
+    poll_sn_ = end_ - 1;
+    t_poll_retransmit_.start(now, config_.t_poll_retransmit);
+    ++counters_.polls;
+  }
+
+  AmConfig config_;
+  SentWindow<B> window_;
+  std::uint32_t next_ack_ = 0, end_ = 0, poll_sn_ = 0;
+  std::uint32_t pending_from_ = 0;                   // nothing before it waits for retransmission
+  std::uint32_t release_from_ = 0, release_end_ = 0;  // where acknowledged SDUs may still be held
+  std::uint16_t last_sent_ = 0;                      // octets of the SDU before end_ that were sent
+  bool poll_wanted_ = false;
+  Timer t_poll_retransmit_;
+  RetxCounters counters_;
+};
+
+}  // namespace splitplane::ran::rlc

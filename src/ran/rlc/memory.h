@@ -1,0 +1,100 @@
+// All memory of the RLC entities of one owner thread. Sizes are the owner's: when something is used up, an SDU is
+// refused before it is numbered, and a received PDU is treated as lost (TS 38.322 repairs that); nothing else happens.
+#pragma once
+
+#include "ran/rlc/paged_window.h"
+
+namespace splitplane::ran::rlc {
+
+// Octets [start, stop) of a sent SDU that wait for retransmission; a list in ascending order.
+struct Interval {
+  std::uint16_t start = 0, stop = 0;
+  std::uint32_t next = 0;
+};
+
+// A sent SDU as the sender keeps it until it is acknowledged.
+template <buf::PacketBuffer B>
+struct SentSdu {
+  B sdu;
+  Time first_nack = 0;          // when it was first considered for retransmission
+  std::uint32_t intervals = 0;  // if in the page's `partial`: the first of its intervals
+  std::uint16_t bytes = 0;      // of the whole SDU
+  std::uint8_t retx_count = 0;  // RETX_COUNT
+};
+
+// 64 sent SDUs; one bit each.
+template <buf::PacketBuffer B>
+struct alignas(64) SentPage {
+  std::uint64_t held = 0;        // `sdu` has a buffer
+  std::uint64_t acked = 0;       // positively acknowledged
+  std::uint64_t considered = 0;  // for retransmission, once at least: RETX_COUNT has a value
+  std::uint64_t pending = 0;     // waits for retransmission
+  std::uint64_t partial = 0;     // ... of `intervals` only
+  std::array<SentSdu<B>, kPageSns> sdu;
+};
+
+// Octets [start, stop) of an SDU that is being received, in one PDU's buffer; a list in ascending order.
+template <buf::PacketBuffer B>
+struct Segment {
+  B pdu;
+  std::uint32_t next = 0;
+  std::uint16_t skip = 0, start = 0, stop = 0;
+};
+
+// An SDU of which segments are held.
+struct Assembly {
+  std::uint32_t first = 0, last = 0;  // segments
+  std::uint32_t octets = 0;           // held
+  std::uint16_t bytes = 0;            // of the whole SDU; 0 as long as its last segment is missing
+};
+
+// 64 SDUs of a receiving window.
+struct alignas(64) ReceivedPage {
+  std::uint64_t done = 0;     // received completely
+  std::uint64_t partial = 0;  // segments held: `assembly` names them
+  std::uint64_t polled = 0;   // a poll waits for its turn (TS 38.322 5.3.4)
+  std::array<std::uint32_t, kPageSns> assembly;
+};
+
+template <buf::PacketBuffer B>
+struct alignas(64) QueuePage {
+  std::array<B, 64> sdu;
+  QueuePage* next = nullptr;
+};
+
+struct MemorySizes {
+  std::size_t sent_pages = 1024, received_pages = 1024, queue_pages = 1024, directories = 1024;
+  std::size_t segments = 4096, assemblies = 2048, intervals = 4096;
+};
+
+template <buf::PacketBuffer B>
+struct Memory {
+  explicit Memory(const MemorySizes& n)
+      : directories(n.directories),
+        sent_pages(n.sent_pages),
+        received_pages(n.received_pages),
+        queue_pages(n.queue_pages),
+        segments(n.segments),
+        assemblies(n.assemblies),
+        intervals(n.intervals) {
+    parts.reserve(n.segments);
+  }
+
+  Pool<Directory> directories;
+  Pool<SentPage<B>> sent_pages;
+  Pool<ReceivedPage> received_pages;
+  Pool<QueuePage<B>> queue_pages;
+  Pool<Segment<B>> segments;
+  Pool<Assembly> assemblies;
+  Pool<Interval> intervals;
+  std::vector<Part<B>> parts;  // of the SDU that is being delivered
+
+  // Everything was given back.
+  [[nodiscard]] bool unused() const {
+    const auto full = [](const auto& pool) { return pool.available() == pool.size(); };
+    return full(directories) && full(sent_pages) && full(received_pages) && full(queue_pages) && full(segments) &&
+           full(assemblies) && full(intervals);
+  }
+};
+
+}  // namespace splitplane::ran::rlc

@@ -1,0 +1,100 @@
+// Window memory in pages of 64 sequence numbers, where in use: one or two levels of directories with 64 places each, so
+// an idle entity holds one null pointer. A window of up to 2048 SNs has one level, one of 131072 has two.
+#pragma once
+
+#include <array>
+#include <bit>
+
+#include "ran/rlc/pool.h"
+#include "ran/rlc/types.h"
+
+namespace splitplane::ran::rlc {
+
+inline constexpr std::uint32_t kPageSns = 64;
+
+struct alignas(64) Directory {
+  std::array<void*, 64> entry{};
+  std::uint64_t used = 0;   // places that hold something
+  std::uint64_t marks = 0;  // last level: pages that a scan may pass over
+};
+
+template <class Page>
+class PagedWindow {
+ public:
+  explicit PagedWindow(unsigned sn_bits) : two_levels_(sn_bits > 12) {}
+
+  [[nodiscard]] bool empty() const { return root_ == nullptr; }
+  [[nodiscard]] Page* find(std::uint32_t sn) const {
+    const Directory* last = last_level(sn);
+    return last == nullptr ? nullptr : static_cast<Page*>(last->entry[place(sn)]);
+  }
+
+  // The page of `sn`; a new one is as its last holder left it, and `is_new` says so. nullptr without memory.
+  [[nodiscard]] Page* make(std::uint32_t sn, Pool<Directory>& directories, Pool<Page>& pages, bool& is_new) {
+    is_new = false;
+    if (Page* page = find(sn); page != nullptr) return page;
+    const std::size_t levels = two_levels_ ? 2 : 1;
+    if (pages.available() == 0 || directories.available() < levels) return nullptr;
+    if (root_ == nullptr) root_ = fresh(directories);
+    Directory* last = root_;
+    if (two_levels_) {
+      void*& at = root_->entry[upper_place(sn)];
+      if (at == nullptr) {
+        at = fresh(directories);
+        root_->used |= bit(upper_place(sn));
+      }
+      last = static_cast<Directory*>(at);
+    }
+    Page* const page = pages.take();
+    last->entry[place(sn)] = page;
+    last->used |= bit(place(sn));
+    last->marks &= ~bit(place(sn));
+    is_new = true;
+    return page;
+  }
+
+  // Gives the page of `sn`, which is there, back, and directories that have no page left with it.
+  void drop(std::uint32_t sn, Pool<Directory>& directories, Pool<Page>& pages) {
+    Directory* const last = last_level(sn);
+    pages.give(static_cast<Page*>(std::exchange(last->entry[place(sn)], nullptr)));
+    last->used &= ~bit(place(sn));
+    last->marks &= ~bit(place(sn));
+    if (last->used != 0) return;
+    directories.give(last);
+    if (last != root_) {
+      root_->entry[upper_place(sn)] = nullptr;
+      root_->used &= ~bit(upper_place(sn));
+      if (root_->used != 0) return;
+      directories.give(root_);
+    }
+    root_ = nullptr;
+  }
+
+  // Marks the page of `sn`, which is there, so that skip_marked() passes over it.
+  void mark(std::uint32_t sn) { last_level(sn)->marks |= bit(place(sn)); }
+  // `sn` is the first of a page: the first SN at or after it whose page is not marked, within the same directory.
+  [[nodiscard]] std::uint32_t skip_marked(std::uint32_t sn) const {
+    const Directory* last = last_level(sn);
+    if (last == nullptr) return sn;
+    return sn + kPageSns * static_cast<std::uint32_t>(std::countr_one(last->marks >> place(sn)));
+  }
+
+ private:
+  static unsigned place(std::uint32_t sn) { return (sn >> 6) & 63; }
+  static unsigned upper_place(std::uint32_t sn) { return (sn >> 12) & 63; }
+  static std::uint64_t bit(unsigned place) { return std::uint64_t{1} << place; }
+  static Directory* fresh(Pool<Directory>& directories) {
+    Directory* const one = directories.take();
+    *one = {};
+    return one;
+  }
+  [[nodiscard]] Directory* last_level(std::uint32_t sn) const {
+    if (root_ == nullptr || !two_levels_) return root_;
+    return static_cast<Directory*>(root_->entry[upper_place(sn)]);
+  }
+
+  Directory* root_ = nullptr;
+  bool two_levels_;
+};
+
+}  // namespace splitplane::ran::rlc

@@ -1,0 +1,111 @@
+// The receiving window of AM and UM: which SDUs are complete, of which segments are held, where polls wait. Every
+// question costs a few words, not the window: runs of complete SDUs are passed over by pages.
+#pragma once
+
+#include "ran/rlc/memory.h"
+
+namespace splitplane::ran::rlc {
+
+class ReceivedWindow {
+ public:
+  ReceivedWindow(unsigned sn_bits, Pool<Directory>& directories, Pool<ReceivedPage>& pages)
+      : pages_(sn_bits), directories_(directories), pool_(pages) {}
+
+  [[nodiscard]] bool empty() const { return pages_.empty(); }
+
+  // The page of `sn`, made if need be; nullptr without memory.
+  [[nodiscard]] ReceivedPage* page(std::uint32_t sn) {
+    bool is_new = false;
+    ReceivedPage* const page = pages_.make(sn, directories_, pool_, is_new);
+    if (is_new) page->done = page->partial = page->polled = 0;
+    return page;
+  }
+  [[nodiscard]] static std::uint64_t bit(std::uint32_t sn) { return std::uint64_t{1} << (sn % kPageSns); }
+
+  [[nodiscard]] bool is_done(std::uint32_t sn) const {
+    const ReceivedPage* page = pages_.find(sn);
+    return page != nullptr && (page->done & bit(sn)) != 0;
+  }
+  // The name of the assembly of `sn`, 0 if no segment is held.
+  [[nodiscard]] std::uint32_t assembly(std::uint32_t sn) const {
+    const ReceivedPage* page = pages_.find(sn);
+    return page == nullptr || (page->partial & bit(sn)) == 0 ? 0 : page->assembly[sn % kPageSns];
+  }
+  void set_assembly(ReceivedPage& page, std::uint32_t sn, std::uint32_t name) {
+    page.assembly[sn % kPageSns] = name;
+    page.partial |= bit(sn);
+  }
+  void set_done(ReceivedPage& page, std::uint32_t sn) {
+    page.done |= bit(sn);
+    page.partial &= ~bit(sn);
+    if (page.done == ~std::uint64_t{0}) pages_.mark(sn);
+  }
+
+  // The first SDU of [from, to) that is not complete, else `to`.
+  [[nodiscard]] std::uint32_t first_not_done(std::uint32_t from, std::uint32_t to) const {
+    for (std::uint32_t sn = from; before(sn, to);) {
+      const ReceivedPage* page = pages_.find(sn);
+      if (page == nullptr) return sn;
+      if (const std::uint64_t open = ~page->done >> (sn % kPageSns); open != 0) {
+        return earlier(sn + static_cast<std::uint32_t>(std::countr_zero(open)), to);
+      }
+      sn = pages_.skip_marked((sn | (kPageSns - 1)) + 1);
+    }
+    return to;
+  }
+
+  // The first SDU of [from, to) of which an octet is held, else `to`.
+  [[nodiscard]] std::uint32_t first_touched(std::uint32_t from, std::uint32_t to) const {
+    for (std::uint32_t sn = from; before(sn, to); sn = (sn | (kPageSns - 1)) + 1) {
+      const ReceivedPage* page = pages_.find(sn);
+      const std::uint64_t touched = page == nullptr ? 0 : (page->done | page->partial) >> (sn % kPageSns);
+      if (touched != 0) return earlier(sn + static_cast<std::uint32_t>(std::countr_zero(touched)), to);
+    }
+    return to;
+  }
+
+  // Whether a poll waited at one of [from, to); it waits no longer.
+  bool take_polls(std::uint32_t from, std::uint32_t to) {
+    bool any = false;
+    for_each_page(from, to, [&](ReceivedPage& page, std::uint64_t mask, std::uint32_t) {
+      any |= (page.polled & mask) != 0;
+      page.polled &= ~mask;
+    });
+    return any;
+  }
+
+  // Forgets [from, to); discard(assembly name) for each SDU of which segments are held.
+  template <class Discard>
+  void clear(std::uint32_t from, std::uint32_t to, Discard&& discard) {
+    if (pages_.empty()) return;
+    for_each_page(from, to, [&](ReceivedPage& page, std::uint64_t mask, std::uint32_t sn) {
+      for (std::uint64_t left = page.partial & mask; left != 0; left &= left - 1) {
+        discard(page.assembly[static_cast<unsigned>(std::countr_zero(left))]);
+      }
+      page.done &= ~mask;
+      page.partial &= ~mask;
+      page.polled &= ~mask;
+      if ((page.done | page.partial | page.polled) == 0) pages_.drop(sn, directories_, pool_);
+    });
+  }
+
+ private:
+  static std::uint32_t earlier(std::uint32_t a, std::uint32_t b) { return before(a, b) ? a : b; }
+
+  template <class Visit>
+  void for_each_page(std::uint32_t from, std::uint32_t to, Visit&& visit) {
+    for (std::uint32_t sn = from; before(sn, to);) {
+      const std::uint32_t next = (sn | (kPageSns - 1)) + 1;
+      std::uint64_t mask = ~std::uint64_t{0} << (sn % kPageSns);
+      if (before(to, next)) mask &= (std::uint64_t{1} << (to % kPageSns)) - 1;
+      if (ReceivedPage* page = pages_.find(sn); page != nullptr) visit(*page, mask, sn);
+      sn = next;
+    }
+  }
+
+  PagedWindow<ReceivedPage> pages_;
+  Pool<Directory>& directories_;
+  Pool<ReceivedPage>& pool_;
+};
+
+}  // namespace splitplane::ran::rlc

@@ -1,0 +1,212 @@
+// The transmitting window of AM: the SDUs that were sent and not yet acknowledged, 64 to a page with a bit each for what
+// is asked most, so that acknowledging a range costs a few words a page and the buffers are given back later, in bounded
+// steps.
+#pragma once
+
+#include "ran/rlc/pending.h"
+
+namespace splitplane::ran::rlc {
+
+template <buf::PacketBuffer B>
+class SentWindow {
+ public:
+  SentWindow(unsigned sn_bits, Memory<B>& memory) : pages_(sn_bits), memory_(memory), intervals_(memory.intervals) {}
+
+  [[nodiscard]] static std::uint64_t bit(std::uint32_t sn) { return std::uint64_t{1} << (sn % kPageSns); }
+  [[nodiscard]] SentPage<B>* find(std::uint32_t sn) const { return pages_.find(sn); }
+  // Sent and neither acknowledged nor unknown.
+  [[nodiscard]] bool is_open(std::uint32_t sn) const {
+    const SentPage<B>* page = pages_.find(sn);
+    return page != nullptr && (page->held & ~page->acked & bit(sn)) != 0;
+  }
+  [[nodiscard]] std::uint32_t pending() const { return pending_; }  // SDUs
+  [[nodiscard]] std::uint32_t unacked() const { return unacked_; }  // SDUs
+
+  // Room for `sn`, the SN after the last one.
+  [[nodiscard]] bool has_room(std::uint32_t sn) const {
+    return pages_.find(sn) != nullptr || (memory_.sent_pages.available() != 0 && memory_.directories.available() >= 2);
+  }
+  // Keeps the SDU of `sn`, for which there is room.
+  void add(std::uint32_t sn, B sdu, std::uint16_t bytes) {
+    bool is_new = false;
+    SentPage<B>* const page = pages_.make(sn, memory_.directories, memory_.sent_pages, is_new);
+    if (is_new) {
+      page->held = page->considered = page->pending = page->partial = 0;
+      page->acked = bit(sn) - 1;  // what lies before was acknowledged long ago
+    }
+    SentSdu<B>& one = page->sdu[sn % kPageSns];
+    one.sdu = std::move(sdu);
+    one.bytes = bytes;
+    page->held |= bit(sn);
+    page->considered &= ~bit(sn);
+    ++unacked_;
+  }
+
+  // Marks octets [start, stop) of the open SDU `sn` for retransmission.
+  void set_pending(SentPage<B>& page, std::uint32_t sn, std::uint16_t start, std::uint16_t stop) {
+    SentSdu<B>& one = page.sdu[sn % kPageSns];
+    const bool was_pending = (page.pending & bit(sn)) != 0;
+    if (was_pending && (page.partial & bit(sn)) == 0) return;  // all of it already
+    if (!was_pending) {
+      one.intervals = 0;
+      page.pending |= bit(sn);
+      ++pending_;
+    }
+    const bool whole = start == 0 && stop == one.bytes;
+    if (!whole && intervals_.add(one.intervals, start, stop)) {
+      page.partial |= bit(sn);
+      return;
+    }
+    intervals_.clear(one.intervals);
+    page.partial &= ~bit(sn);
+  }
+  // The first octets of the pending SDU `sn` that wait.
+  [[nodiscard]] Interval first_pending(const SentPage<B>& page, std::uint32_t sn) const {
+    const SentSdu<B>& one = page.sdu[sn % kPageSns];
+    if ((page.partial & bit(sn)) != 0) return intervals_.front(one.intervals);
+    return {0, one.bytes, 0};
+  }
+  // `octets` of these are sent now. True if none of this SDU wait any more.
+  bool take_pending(SentPage<B>& page, std::uint32_t sn, std::uint16_t octets) {
+    SentSdu<B>& one = page.sdu[sn % kPageSns];
+    if ((page.partial & bit(sn)) == 0 && octets != one.bytes) {
+      one.intervals = 0;
+      if (intervals_.add(one.intervals, octets, one.bytes)) page.partial |= bit(sn);
+      return false;  // without memory it goes on as a whole
+    }
+    if ((page.partial & bit(sn)) != 0) {
+      intervals_.take(one.intervals, octets);
+      if (one.intervals != 0) return false;
+    }
+    page.pending &= ~bit(sn);
+    page.partial &= ~bit(sn);
+    --pending_;
+    return true;
+  }
+
+  // Acknowledges [from, to); acked(first_nack time) for each SDU that had been sent again. Returns how many are new, and
+  // in `lowest` the lowest of them.
+  template <class Repaired>
+  std::uint32_t acknowledge(std::uint32_t from, std::uint32_t to, std::uint32_t& lowest, Repaired&& repaired) {
+    std::uint32_t count = 0;
+    for (std::uint32_t sn = from; before(sn, to);) {
+      const std::uint32_t next = (sn | (kPageSns - 1)) + 1;
+      std::uint64_t mask = ~std::uint64_t{0} << (sn % kPageSns);
+      if (before(to, next)) mask &= bit(to) - 1;
+      if (SentPage<B>* page = pages_.find(sn); page != nullptr) {
+        const std::uint64_t fresh = page->held & ~page->acked & mask;
+        if (fresh != 0) {
+          if (count == 0) lowest = (sn & ~(kPageSns - 1)) + static_cast<std::uint32_t>(std::countr_zero(fresh));
+          count += static_cast<std::uint32_t>(std::popcount(fresh));
+          settle(*page, fresh, repaired);
+        }
+      }
+      sn = next;
+    }
+    unacked_ -= count;
+    return count;
+  }
+
+  // The first SDU of [from, to) that is not acknowledged, else `to`. What is not held any more was acknowledged.
+  [[nodiscard]] std::uint32_t first_open(std::uint32_t from, std::uint32_t to) const {
+    return first_of(from, to, [](const SentPage<B>& p) { return p.held & ~p.acked; });
+  }
+  [[nodiscard]] std::uint32_t next_pending(std::uint32_t from, std::uint32_t to) const {
+    return first_of(from, to, [](const SentPage<B>& p) { return p.pending; });
+  }
+  // The last SDU of [from, to) that is not acknowledged, else `to`.
+  [[nodiscard]] std::uint32_t last_open(std::uint32_t from, std::uint32_t to) const {
+    for (std::uint32_t sn = to; sn != from;) {
+      --sn;
+      if (const SentPage<B>* page = pages_.find(sn); page != nullptr) {
+        const std::uint64_t open = (page->held & ~page->acked) << (kPageSns - 1 - sn % kPageSns);
+        if (open != 0) {
+          const std::uint32_t found = sn - static_cast<std::uint32_t>(std::countl_zero(open));
+          return before(found, from) ? to : found;
+        }
+      }
+      const std::uint32_t start = sn & ~(kPageSns - 1);
+      sn = before(start, from) ? from : start;
+    }
+    return to;
+  }
+
+  // Gives back at most `budget` buffers of acknowledged SDUs of [from, to): released(sn, B) each. Where it stopped: all
+  // before that are given back, and pages that nothing can need any more too. `end`: the SN after the last one sent.
+  template <class Released>
+  std::uint32_t release(std::uint32_t from, std::uint32_t to, std::uint32_t end, std::size_t& budget,
+                        Released&& released) {
+    std::uint32_t sn = from;
+    while (before(sn, to)) {
+      const std::uint32_t next = (sn | (kPageSns - 1)) + 1;
+      SentPage<B>* const page = pages_.find(sn);
+      if (page != nullptr) {
+        std::uint64_t mask = ~std::uint64_t{0} << (sn % kPageSns);
+        if (before(to, next)) mask &= bit(to) - 1;
+        for (std::uint64_t left = page->held & page->acked & mask; left != 0; left &= left - 1) {
+          const auto at = static_cast<std::uint32_t>(std::countr_zero(left));
+          if (budget == 0) return (sn & ~(kPageSns - 1)) + at;
+          --budget;
+          page->held &= ~(std::uint64_t{1} << at);
+          released((sn & ~(kPageSns - 1)) + at, std::move(page->sdu[at].sdu));
+        }
+        const bool filled = !before(end, next);  // no SDU will be put into it any more
+        if (page->held == 0 && (filled || unacked_ == 0)) pages_.drop(sn, memory_.directories, memory_.sent_pages);
+      }
+      sn = next;
+    }
+    return to;
+  }
+
+  // Forgets [from, to) whatever its state.
+  void clear(std::uint32_t from, std::uint32_t to) {
+    for (std::uint32_t sn = from; before(sn, to); sn = (sn | (kPageSns - 1)) + 1) {
+      SentPage<B>* const page = pages_.find(sn);
+      if (page == nullptr) continue;
+      for (std::uint64_t left = page->held; left != 0; left &= left - 1) {
+        SentSdu<B>& one = page->sdu[static_cast<unsigned>(std::countr_zero(left))];
+        one.sdu.release();
+      }
+      for (std::uint64_t left = page->partial; left != 0; left &= left - 1) {
+        intervals_.clear(page->sdu[static_cast<unsigned>(std::countr_zero(left))].intervals);
+      }
+      pages_.drop(sn, memory_.directories, memory_.sent_pages);
+    }
+    pending_ = unacked_ = 0;
+  }
+
+ private:
+  template <class Bits>
+  [[nodiscard]] std::uint32_t first_of(std::uint32_t from, std::uint32_t to, Bits&& bits) const {
+    for (std::uint32_t sn = from; before(sn, to); sn = (sn | (kPageSns - 1)) + 1) {
+      const SentPage<B>* page = pages_.find(sn);
+      const std::uint64_t found = page == nullptr ? 0 : bits(*page) >> (sn % kPageSns);
+      if (found == 0) continue;
+      const std::uint32_t first = sn + static_cast<std::uint32_t>(std::countr_zero(found));
+      return before(first, to) ? first : to;
+    }
+    return to;
+  }
+
+  // `fresh` SDUs of a page are acknowledged: they wait for nothing any more.
+  template <class Repaired>
+  void settle(SentPage<B>& page, std::uint64_t fresh, Repaired&& repaired) {
+    page.acked |= fresh;
+    pending_ -= static_cast<std::uint32_t>(std::popcount(page.pending & fresh));
+    for (std::uint64_t left = page.partial & fresh; left != 0; left &= left - 1) {
+      intervals_.clear(page.sdu[static_cast<unsigned>(std::countr_zero(left))].intervals);
+    }
+    page.pending &= ~fresh;
+    page.partial &= ~fresh;
+    for (std::uint64_t left = fresh & page.considered; left != 0; left &= left - 1) {
+      repaired(page.sdu[static_cast<unsigned>(std::countr_zero(left))].first_nack);
+    }
+  }
+
+  PagedWindow<SentPage<B>> pages_;
+  Memory<B>& memory_;
+  PendingIntervals intervals_;
+  std::uint32_t pending_ = 0, unacked_ = 0;
+};
+
+}  // namespace splitplane::ran::rlc

@@ -1,0 +1,29 @@
+// A TM entity (TS 38.322 5.2.1): SDUs as they are, without header; one that does not fit the grant waits.
+#pragma once
+
+#include "ran/rlc/counters.h"
+#include "ran/rlc/sdu_queue.h"
+
+namespace splitplane::ran::rlc {
+
+template <buf::PacketBuffer B>
+class TmSend {
+ public:
+  TmSend(std::uint32_t max_queued, Memory<B>& memory) : queue_(memory, max_queued) {}
+
+  // False, and the SDU is still the caller's: see SduQueue::push.
+  [[nodiscard]] bool send(B& sdu) { return queue_.push(sdu); }
+  bool discard(std::uint64_t ordinal) { return queue_.discard(ordinal); }
+  // The next PDU, which is the SDU; empty if none waits or the grant is too small for it.
+  [[nodiscard]] B pull(std::size_t grant) {
+    const B* const sdu = queue_.front();
+    return sdu == nullptr || sdu->size() > grant ? B{} : queue_.take();
+  }
+  [[nodiscard]] std::uint32_t waiting() const { return queue_.size(); }
+  [[nodiscard]] std::uint64_t volume() const { return queue_.octets(); }
+
+ private:
+  SduQueue<B> queue_;
+};
+
+}  // namespace splitplane::ran::rlc
