@@ -21,6 +21,7 @@ class SentWindow {
   }
   [[nodiscard]] std::uint32_t pending() const { return pending_; }  // SDUs
   [[nodiscard]] std::uint32_t unacked() const { return unacked_; }  // SDUs
+  [[nodiscard]] std::uint32_t held() const { return held_; }        // SDUs, acknowledged ones among them
 
   // Room for `sn`, the SN after the last one.
   [[nodiscard]] bool has_room(std::uint32_t sn) const {
@@ -40,6 +41,7 @@ class SentWindow {
     page->held |= bit(sn);
     page->considered &= ~bit(sn);
     ++unacked_;
+    ++held_;
   }
 
   // Marks octets [start, stop) of the open SDU `sn` for retransmission.
@@ -147,6 +149,7 @@ class SentWindow {
           const auto at = static_cast<std::uint32_t>(std::countr_zero(left));
           if (budget == 0) return (sn & ~(kPageSns - 1)) + at;
           --budget;
+          --held_;
           page->held &= ~(std::uint64_t{1} << at);
           released((sn & ~(kPageSns - 1)) + at, std::move(page->sdu[at].sdu));
         }
@@ -172,7 +175,7 @@ class SentWindow {
       }
       pages_.drop(sn, memory_.directories, memory_.sent_pages);
     }
-    pending_ = unacked_ = 0;
+    pending_ = unacked_ = held_ = 0;
   }
 
  private:
@@ -206,7 +209,7 @@ class SentWindow {
   PagedWindow<SentPage<B>> pages_;
   Memory<B>& memory_;
   PendingIntervals intervals_;
-  std::uint32_t pending_ = 0, unacked_ = 0;
+  std::uint32_t pending_ = 0, unacked_ = 0, held_ = 0;
 };
 
 }  // namespace splitplane::ran::rlc
