@@ -27,11 +27,11 @@ DirectionReport sum(const std::array<Counter, kUeOutcomeCount>& outcomes, const 
 
 void add_air(UeReport& report, const UeWorker::Air& air) {
   if (air.downlink != nullptr) {
-    report.air_downlink = air.downlink->counters();
+    report.air_downlink = {air.downlink->counters(), air.downlink->impairments()};
     report.received_air = report.air_downlink->received;
   }
   if (air.uplink != nullptr) {
-    report.air_uplink = air.uplink->counters();
+    report.air_uplink = {air.uplink->counters(), air.uplink->impairments()};
     report.transmitted_air = report.air_uplink->passed - report.air_uplink->tx_full;
   }
 }

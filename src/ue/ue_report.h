@@ -21,11 +21,15 @@ struct DirectionReport {
   [[nodiscard]] bool balanced() const { return received == good + consumed + dropped; }
 };
 
+struct AirReport : phy::AirCounters {
+  phy::Impairments impairments;  // those in force
+};
+
 struct UeReport {
   DirectionReport downlink, uplink;
   std::uint64_t status_sent = 0, status_lost = 0, no_buffer = 0;
-  std::uint64_t received_air = 0, transmitted_air = 0;       // by the port: before and behind what the air does
-  std::optional<phy::AirCounters> air_downlink, air_uplink;  // absent: nothing between port and UE side
+  std::uint64_t received_air = 0, transmitted_air = 0;  // by the port: before and behind what the air does
+  std::optional<AirReport> air_downlink, air_uplink;    // absent: nothing between port and UE side
   std::uint64_t busy_cycles = 0, idle_cycles = 0, asleep_cycles = 0, rounds = 0, sleeps = 0;
   std::size_t bearer_count = 0;
   std::vector<UeBearer> bearers;  // that had packets: the first `limit` by identity
