@@ -14,6 +14,7 @@
 #include "base/ip_address.h"
 #include "datapath/feature_set.h"
 #include "datapath/rx_checksum.h"
+#include "phy/impairment.h"
 #include "ran/bearer_config.h"
 #include "tap/settings.h"
 
@@ -95,6 +96,13 @@ struct BearerGroupConfig {
 // The i-th bearer of a group: uplink TEID and UE addresses are `i` further on than the first's.
 [[nodiscard]] ran::BearerConfig bearer_at(const BearerGroupConfig& group, std::size_t i);
 
+// What the air does to frames on their way between the port and the UE side.
+struct UeAirConfig {
+  std::uint64_t seed = 1;
+  std::size_t capacity = 4096;  // frames held at most, in each direction
+  phy::Impairments downlink, uplink;
+};
+
 // `splitplane ue`: the UE side of the air, in header mode.
 struct UeConfig {
   std::string port;              // air port
@@ -105,6 +113,7 @@ struct UeConfig {
   MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
   unsigned core = 0;
   PolicyConfig policy;
+  std::optional<UeAirConfig> air;  // absent: frames cross nothing
 };
 
 // OpenMetrics over HTTP (app/metrics_server.h).

@@ -86,6 +86,14 @@ std::optional<std::uint64_t> Params::integer(std::string_view key, std::uint64_t
   return value->get<std::uint64_t>();
 }
 
+std::optional<double> Params::number(std::string_view key, double min, double max) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_number() && value->get<double>() >= min && value->get<double>() <= max) return value->get<double>();
+  refuse(key, fmt::format("allowed is a number from {} to {}", min, max));
+  return std::nullopt;
+}
+
 std::optional<bool> Params::boolean(std::string_view key) {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
