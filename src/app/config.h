@@ -79,10 +79,10 @@ struct WorkerConfig {
   std::string rx, tx;       // l2fwd: port names
   std::uint16_t queue = 0;  // gnb: rx and tx queue index on its ports; tx queue only when fed by a dispatcher
   unsigned shard_first = 0, shard_last = 255;
-  bool baas_inline = false;       // gnb: keeps copies itself, and sends them again (baas: inline)
+  bool baas_inline = false;        // gnb: keeps copies itself, and sends them again (baas: inline)
   std::size_t max_copies = 16384;  // ... so many of all its bearers
-  std::vector<std::string> to;    // dispatch: the gnb workers it feeds
-  std::vector<std::string> from;  // copies: the gnb workers whose copies it consumes
+  std::vector<std::string> to;     // dispatch: the gnb workers it feeds
+  std::vector<std::string> from;   // copies: the gnb workers whose copies it consumes
   PolicyConfig policy;
 };
 

@@ -8,8 +8,9 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::array<std::string_view, 14> kWorkerKeys{"core",  "function", "features", "n3",   "air",    "rx",   "tx",
-                                                       "queue", "shards",   "to",       "from", "policy", "baas", "max_copies"};
+constexpr std::array<std::string_view, 14> kWorkerKeys{"core", "function", "features", "n3",        "air",
+                                                       "rx",   "tx",       "queue",    "shards",    "to",
+                                                       "from", "policy",   "baas",     "max_copies"};
 constexpr std::array<std::string_view, 10> kGnbKeys{"core",  "function", "features", "n3",   "air",
                                                     "queue", "shards",   "policy",   "baas", "max_copies"};
 constexpr std::array<std::string_view, 2> kBaas{"none", "inline"};
@@ -19,8 +20,8 @@ constexpr std::array<std::string_view, 4> kCopiesKeys{"core", "function", "from"
 constexpr std::array<std::string_view, 4> kFunctions{"gnb", "l2fwd", "dispatch", "copies"};  // as in WorkerConfig
 constexpr std::array<std::string_view, 2> kPolicies{"busy", "yield"};
 constexpr std::array<std::string_view, 3> kPolicyKeys{"kind", "empty_rounds", "sleep_us"};
-constexpr std::array<std::string_view, 15> kBearerKeys{"count",   "upf",     "ul_teid",     "dl_teid",   "qfi",
-                                                       "rlc",     "pdcp_sn", "sdap",        "poll_pdu",  "ue_ipv4",
+constexpr std::array<std::string_view, 15> kBearerKeys{"count",   "upf",     "ul_teid",     "dl_teid",    "qfi",
+                                                       "rlc",     "pdcp_sn", "sdap",        "poll_pdu",   "ue_ipv4",
                                                        "ue_ipv6", "shard",   "require_psc", "n3_reorder", "am"};
 constexpr std::array<std::string_view, 5> kAmKeys{"t_poll_retransmit_ms", "t_reassembly_ms", "t_status_prohibit_ms",
                                                   "max_retx", "max_unacked"};

@@ -24,6 +24,10 @@ Expected<ran::BearerConfig> ControlBackend::modify_bearer(BearerId, const Bearer
 Expected<bool> ControlBackend::release_bearer(BearerId) {
   return no_bearers();
 }
+
+Expected<void> ControlBackend::reestablish_bearer(BearerId) {
+  return no_bearers();
+}
 Expected<BearerView> ControlBackend::show_bearer(BearerId) {
   return no_bearers();
 }

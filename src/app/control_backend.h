@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "datapath/arq.h"
 #include "phy/impairment.h"
 #include "ran/bearer_config.h"
 #include "tap/settings.h"
@@ -41,6 +42,7 @@ struct BearerView {
   std::uint32_t pdcp_rx_next = 0, rlc_rx_next = 0;  // highest COUNT / SN received, plus one
   bool uplink_stopped = false;  // the UPF does not know the uplink TEID (Error Indication), until a modify
   std::uint64_t error_indications = 0, end_markers = 0;  // received for this bearer
+  std::optional<datapath::ArqView> rlc_am;               // acknowledged bearers
 };
 
 // Fields present are changed, the others stay.
@@ -70,6 +72,8 @@ class ControlBackend {
   virtual Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch);
   // True if it existed, false if there was none (releasing twice is no error).
   virtual Expected<bool> release_bearer(BearerId id);
+  // RLC re-establishment with PDCP data recovery of an acknowledged bearer (the part of RRC).
+  virtual Expected<void> reestablish_bearer(BearerId id);
   virtual Expected<BearerView> show_bearer(BearerId id);
   // Up to `limit` bearers with an identity greater than `after`, in ascending order (0: from the start).
   virtual Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit);

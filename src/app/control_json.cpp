@@ -15,6 +15,34 @@ Json to_json(const DirectionView& direction) {
           {"bytes", direction.bytes}};
 }
 
+Json to_json(const datapath::ArqView& v) {
+  return {{"tx_next_ack", v.tx_next_ack},
+          {"tx_next", v.tx_next},
+          {"unacked", v.unacked},
+          {"unacked_most", v.retx.unacked_most},
+          {"acked", v.retx.acked},
+          {"nacked", v.retx.nacked},
+          {"retransmitted", v.retx.pdus},
+          {"retransmitted_bytes", v.retx.octets},
+          {"polls_sent", v.retx.polls},
+          {"poll_timeouts", v.retx.poll_timeouts},
+          {"max_retx", v.retx.max_retx},
+          {"status_received", v.retx.status},
+          {"status_refused", v.retx.status_refused},
+          {"repair_time", v.retx.repair.counts()},
+          {"rx_next", v.rx_next},
+          {"rx_next_highest", v.rx_next_highest},
+          {"received", v.received.pdus},
+          {"delivered", v.received.sdus},
+          {"duplicates", v.received.duplicates},
+          {"outside_window", v.received.outside_window},
+          {"no_memory", v.received.no_memory},
+          {"polls_received", v.status.polls},
+          {"status_sent", v.status.status},
+          {"holes_reported", v.status.holes},
+          {"reassembly_timeouts", v.status.reassembly_timeouts}};
+}
+
 const Json kEmptyObject = Json::object();
 
 }  // namespace
@@ -55,6 +83,7 @@ Json to_json(const BearerView& view) {
   json["uplink_stopped"] = view.uplink_stopped;
   json["error_indications"] = view.error_indications;
   json["end_markers"] = view.end_markers;
+  if (view.rlc_am) json["rlc_am"] = to_json(*view.rlc_am);
   return json;
 }
 
@@ -174,9 +203,11 @@ ran::BearerConfig read_bearer(Params& params) {
   }
   if (auto am = params.object("am")) {
     ran::ArqConfig& arq = bearer.arq;
-    if (const auto v = am->integer("t_poll_retransmit_ms", 5, 4000)) arq.t_poll_retransmit_ms = static_cast<std::uint16_t>(*v);
+    if (const auto v = am->integer("t_poll_retransmit_ms", 5, 4000))
+      arq.t_poll_retransmit_ms = static_cast<std::uint16_t>(*v);
     if (const auto v = am->integer("t_reassembly_ms", 0, 200)) arq.t_reassembly_ms = static_cast<std::uint16_t>(*v);
-    if (const auto v = am->integer("t_status_prohibit_ms", 0, 2400)) arq.t_status_prohibit_ms = static_cast<std::uint16_t>(*v);
+    if (const auto v = am->integer("t_status_prohibit_ms", 0, 2400))
+      arq.t_status_prohibit_ms = static_cast<std::uint16_t>(*v);
     if (const auto v = am->integer("max_retx", 1, 32)) arq.max_retx = static_cast<std::uint8_t>(*v);
     if (const auto v = am->integer("max_unacked", 32, 131072)) arq.max_unacked = static_cast<std::uint32_t>(*v);
     if (const auto fault = am->fault()) params.refuse("am", *fault);

@@ -65,6 +65,12 @@ Expected<Json> release(Params& params, ControlBackend& backend) {
   return backend.release_bearer(id).map([](bool existed) { return Json{{"existed", existed}}; });
 }
 
+Expected<Json> reestablish(Params& params, ControlBackend& backend) {
+  const BearerId id = read_id(params);
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return backend.reestablish_bearer(id).map([&] { return Json{{"id", id.value}}; });
+}
+
 Expected<Json> show(Params& params, ControlBackend& backend) {
   const BearerId id = read_id(params);
   if (const auto fault = params.fault()) return fail("{}", *fault);
@@ -103,10 +109,11 @@ struct Method {
   std::string_view name;
   Expected<Json> (*run)(Params&, ControlBackend&);
 };
-constexpr std::array<Method, 12> kMethods{{{"ping", ping},
+constexpr std::array<Method, 13> kMethods{{{"ping", ping},
                                            {"bearer.add", add},
                                            {"bearer.modify", modify},
                                            {"bearer.release", release},
+                                           {"bearer.reestablish", reestablish},
                                            {"bearer.list", list},
                                            {"bearer.show", show},
                                            {"peer.list", peers},
@@ -115,9 +122,9 @@ constexpr std::array<Method, 12> kMethods{{{"ping", ping},
                                            {"tap.off", tap_off_method},
                                            {"tap.list", tap_list_method},
                                            {"air.set", air_set_method}}};
-constexpr std::array<std::string_view, 13> kMethodNames{
-    "ping",  "bearer.add", "bearer.modify", "bearer.release", "bearer.list", "bearer.show", "peer.list",
-    "stats", "tap.on",     "tap.off",       "tap.list",       "air.set",     "stop"};
+constexpr std::array<std::string_view, 14> kMethodNames{
+    "ping",      "bearer.add", "bearer.modify", "bearer.release", "bearer.reestablish", "bearer.list", "bearer.show",
+    "peer.list", "stats",      "tap.on",        "tap.off",        "tap.list",           "air.set",     "stop"};
 
 Expected<Json> call(const Json& request, ControlBackend& backend, const std::function<void()>& stop) {
   Params members(request);

@@ -61,6 +61,7 @@ BearerView view_of(const ue::UeBearer& b) {
   view.rlc_tx_next = b.rlc_tx_next;
   view.pdcp_rx_next = b.pdcp_rx.next();
   view.rlc_rx_next = b.config.rlc_mode == RlcMode::kAm ? b.rlc_rx.next() : 0;
+  if (b.arq != nullptr) view.rlc_am = datapath::view_of(*b.arq);
   return view;
 }
 
@@ -193,24 +194,26 @@ void UeSide::apply(const std::vector<ue::BearerChange>& changes) {
   for (std::size_t first = 0; first < changes.size(); first += kChangesAtOnce) {
     const auto begin = changes.begin() + static_cast<std::ptrdiff_t>(first);
     const auto end = begin + static_cast<std::ptrdiff_t>(std::min(kChangesAtOnce, changes.size() - first));
-    const bool done = worker_->execute([some = std::vector<ue::BearerChange>(begin, end)](ue::UeBearers& bearers) {
-      for (const auto& change : some) {
-        switch (change.kind) {
-          case ue::BearerChange::Kind::kEstablish:
-            bearers.establish(change.config, change.numbers);
-            break;
-          case ue::BearerChange::Kind::kUpdate:
-            bearers.update(change.config);
-            break;
-          case ue::BearerChange::Kind::kRelease:
-            bearers.release(change.config.id);
-            break;
-        }
-      }
+    // What is destroyed is destroyed here, when the worker has let go of it.
+    auto arq = std::make_shared<std::vector<std::unique_ptr<datapath::ArqBearer>>>();
+    for (auto change = begin; change != end; ++change) arq->push_back(begin_acknowledged(*change));
+    const bool done = worker_->execute([this, arq, some = std::vector<ue::BearerChange>(begin, end)](ue::UeBearers&) {
+      for (std::size_t i = 0; i < some.size(); ++i) (*arq)[i] = worker_->change(some[i], std::move((*arq)[i]));
     });
     if (!done) log::error("the worker does not answer; {} changes of bearers may come late", end - begin);
     std::for_each(begin, end, [&](const auto& change) { addresses_->follow(change); });
   }
+}
+
+// The RLC entities of an acknowledged bearer that this side learns of. Where PDUs have passed before, both ends begin
+// anew: this control connection plays RRC.
+std::unique_ptr<datapath::ArqBearer> UeSide::begin_acknowledged(const ue::BearerChange& change) {
+  if (change.kind != ue::BearerChange::Kind::kEstablish || !change.config.acknowledged) return nullptr;
+  if (change.numbers.rlc_downlink != 0 || change.numbers.rlc_uplink != 0) {
+    const auto answer = gnb_->call("bearer.reestablish", {{"id", change.config.id.value}});
+    if (!answer) log::warn("bearer {:#010x} is not re-established: {}", change.config.id.value, answer.error().message);
+  }
+  return worker_->make_arq(change.config);
 }
 
 std::uint64_t UeSide::unknown_bearers() const {
@@ -228,14 +231,13 @@ Expected<BearerView> UeSide::show_bearer(BearerId id) {
 }
 
 Expected<std::vector<BearerView>> UeSide::list_bearers(std::uint32_t after, std::size_t limit) {
-  auto page = std::make_shared<std::vector<ue::UeBearer>>();
-  if (!worker_->execute(
-          [after, limit, page](ue::UeBearers& bearers) { *page = bearers.after(BearerId{after}, limit); })) {
-    return fail("the worker does not answer");
-  }
-  std::vector<BearerView> views;
-  std::transform(page->begin(), page->end(), std::back_inserter(views), view_of);
-  return views;
+  auto views = std::make_shared<std::vector<BearerView>>();
+  const bool done = worker_->execute([after, limit, views](ue::UeBearers& bearers) {
+    const auto page = bearers.after(BearerId{after}, limit);
+    std::transform(page.begin(), page.end(), std::back_inserter(*views), view_of);
+  });
+  if (!done) return fail("the worker does not answer");
+  return std::move(*views);
 }
 
 Expected<Json> UeSide::stats() {
@@ -294,6 +296,14 @@ Expected<Json> UeSide::stats() {
                 {"other_qfi", r.other_qfi},
                 {"other_destination", r.other_destination},
                 {"no_buffer", r.no_buffer}}},
+              {"rlc_am",
+               {{"status_sent", r.arq_status},
+                {"retransmitted", r.arq_retransmitted},
+                {"sent", r.arq_sent},
+                {"lost", r.arq_lost},
+                {"status_refused", r.arq_status_refused},
+                {"max_retx", r.arq_max_retx},
+                {"unacked", r.arq_unacked}}},
               {"bearer_counters", rows}};
 }
 

@@ -50,6 +50,7 @@ class UeSide : public ControlBackend {
   [[nodiscard]] Expected<void> open();
   [[nodiscard]] Expected<void> ask_gnb();
   void apply(const std::vector<ue::BearerChange>& changes);
+  [[nodiscard]] std::unique_ptr<datapath::ArqBearer> begin_acknowledged(const ue::BearerChange& change);
   [[nodiscard]] std::uint64_t unknown_bearers() const;
 
   const Config config_;

@@ -144,13 +144,13 @@ Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
   gnb.air_frame_bytes = RTE_ETHER_HDR_LEN + ports_.at(air->port)->mtu();
 
   if (worker.config.baas_inline) {
-    gnb.arq = std::make_unique<datapath::Arq>(
-        datapath::Arq::Settings{.sends = Direction::kDownlink,
-                                .ethernet = gnb.air_header,
-                                .pool = gnb.pool,
-                                .max_unacked = std::min<std::size_t>(worker.config.max_copies, config_.memory.mbufs / 2),
-                                .ticks_per_ms = rte_get_tsc_hz() / 1000,
-                                .now = rte_rdtsc()});
+    gnb.arq = std::make_unique<datapath::Arq>(datapath::Arq::Settings{
+        .sends = Direction::kDownlink,
+        .ethernet = gnb.air_header,
+        .pool = gnb.pool,
+        .max_unacked = std::min<std::size_t>(worker.config.max_copies, config_.memory.mbufs / 2),
+        .ticks_per_ms = rte_get_tsc_hz() / 1000,
+        .now = rte_rdtsc()});
   }
 
   const auto take = [&](rte_ring*& place, const char* what, unsigned entries) -> Expected<void> {

@@ -45,6 +45,7 @@ class UserPlane : public ControlBackend {
                                                        std::optional<unsigned> shard) override;
   Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch) override;
   Expected<bool> release_bearer(BearerId id) override;
+  Expected<void> reestablish_bearer(BearerId id) override;
   Expected<BearerView> show_bearer(BearerId id) override;
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override;
   Expected<nlohmann::json> stats() override;

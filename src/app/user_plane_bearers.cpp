@@ -247,6 +247,27 @@ Expected<bool> UserPlane::release_bearer(BearerId id) {
   return true;
 }
 
+Expected<void> UserPlane::reestablish_bearer(BearerId id) {
+  const std::lock_guard guard(mutex_);
+  const ran::BearerConfig* config = store_->find(id);
+  if (config == nullptr) return unknown(id);
+  if (!config->acknowledged)
+    return fail("bearer {:#010x} has no retransmission; allowed: AM with baas: inline", id.value);
+  WorkerRuntime* worker = owner_of(id.value);
+  datapath::GnbContext* gnb = worker->gnb.get();
+  const bool done = worker->execute([gnb, id] {
+    datapath::ArqBearer& arq = *gnb->arq_bearers.find(id.value);
+    gnb->arq->reestablish(arq, rte_rdtsc());
+    ran::BearerDownlink& downlink = *gnb->bearers.downlink_line(id.value);
+    downlink.rlc_tx_next = arq.retx.next();
+    downlink.rlc_tx_limit = arq.limit();
+    downlink.pdu_without_poll = 0;
+    gnb->bearers.uplink_line(id.value)->rlc_rx_next_highest = 0;
+  });
+  if (!done) return silent(*worker);
+  return {};
+}
+
 Expected<std::vector<BearerView>> UserPlane::read_views(const std::vector<ran::BearerConfig>& bearers) {
   auto views = std::make_shared<std::vector<BearerView>>(bearers.size());
   for (std::size_t w = 0; w < workers_.size(); ++w) {
@@ -275,6 +296,7 @@ Expected<std::vector<BearerView>> UserPlane::read_views(const std::vector<ran::B
         view.rlc_tx_next = dl.rlc_tx_next;
         view.pdcp_rx_next = ul.pdcp_rx_next;
         view.rlc_rx_next = ul.rlc_rx_next_highest;
+        if (const auto* arq = gnb->arq_bearers.find(id); arq != nullptr) view.rlc_am = datapath::view_of(*arq);
       }
     });
     if (!done) return silent(worker);

@@ -96,7 +96,7 @@ PortObservation UserPlane::observe_port(const PortConfig& config) {
       }
       if (w.air == config.name) {
         if (!from_rings) received += s.received[1].get();
-        transmitted += s.transmitted_air.get();
+        transmitted += s.transmitted_air.get() + s.rlc_own.get();
       }
     }
   }

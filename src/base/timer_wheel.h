@@ -20,7 +20,8 @@ class TimerWheel {
  public:
   static constexpr std::size_t kSlots = 512;
 
-  TimerWheel(std::uint64_t ticks_per_slot, std::uint64_t now) : ticks_per_slot_(ticks_per_slot), turn_(now / ticks_per_slot) {
+  TimerWheel(std::uint64_t ticks_per_slot, std::uint64_t now)
+      : ticks_per_slot_(ticks_per_slot), turn_(now / ticks_per_slot) {
     for (TimerNode& head : slots_) head.next = head.prev = &head;
   }
   TimerWheel(const TimerWheel&) = delete;
@@ -48,8 +49,8 @@ class TimerWheel {
   }
   [[nodiscard]] std::size_t armed() const { return armed_; }
 
-  // Takes out nodes whose time has come and calls fired(node) for each, at most `budget` of them; those left fire in the
-  // next call. `fired` may arm and disarm any node.
+  // Takes out nodes whose time has come and calls fired(node) for each, at most `budget` of them; those left fire in
+  // the next call. `fired` may arm and disarm any node.
   template <class Fired>
   void run(std::uint64_t now, unsigned budget, Fired&& fired) {
     const std::uint64_t last = now / ticks_per_slot_;

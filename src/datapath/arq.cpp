@@ -37,6 +37,18 @@ ArqBearer::ArqBearer(const ran::BearerConfig& bearer, Direction sends, const ran
       max_unacked(unacked),
       sn_bits(bearer.rlc_sn_bits) {}
 
+ArqView view_of(const ArqBearer& bearer) {
+  return {.tx_next_ack = bearer.retx.next_ack(),
+          .tx_next = bearer.retx.next(),
+          .unacked = bearer.retx.unacked(),
+          .pending = bearer.retx.pending(),
+          .rx_next = bearer.receive.next(),
+          .rx_next_highest = bearer.receive.next_highest(),
+          .retx = bearer.retx.counters(),
+          .received = bearer.receive.counters(),
+          .status = bearer.receive.status_counters()};
+}
+
 Arq::Arq(const Settings& settings)
     : settings_(settings),
       memory_(memory_for(settings.max_unacked)),
@@ -56,26 +68,57 @@ std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer) {
 
 void Arq::detach(ArqBearer& bearer) {
   wheel_.disarm(bearer);
-  if (bearer.working) {  // the list is short, and a release rare
-    ArqBearer* rest = std::exchange(first_working_, nullptr);
-    last_working_ = nullptr;
-    while (rest != nullptr) {
-      ArqBearer* const one = std::exchange(rest, rest->next_working);
-      one->working = false;
-      if (one != &bearer) set_working(*one);
-    }
-  }
+  stop_working(bearer);
   unacked_ -= bearer.retx.held();
   bearer.retx.restart_at(0);
   bearer.receive.restart_at(0);
+}
+
+void Arq::reestablish(ArqBearer& bearer, Time now) {
+  std::vector<MbufBuffer> unacked;
+  bearer.retx.take_unacked([&](MbufBuffer frame) { unacked.push_back(std::move(frame)); });
+  detach(bearer);
+  for (MbufBuffer& one : unacked) {
+    rte_mbuf* frame = one.detach();
+    if (rte_mbuf_refcnt_read(frame) != 1) {  // the port still has it
+      rte_mbuf* const copy = rte_pktmbuf_copy(frame, settings_.pool, 0, UINT32_MAX);
+      rte_pktmbuf_free(std::exchange(frame, copy));
+    }
+    if (frame == nullptr) {
+      ++counters_.lost;
+      continue;
+    }
+    const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
+    const std::uint32_t sn = bearer.retx.next() & ran::rlc::sn_mask(bearer.sn_bits);
+    wire::rlc::write_am({octets(frame) + kAirRlcOffset, header}, bearer.sn_bits, {.sn = sn});
+    keep(bearer, frame, now);
+  }
+  bearer.retx.resend_all(now);
+  if (bearer.retx.has_pending()) set_working(bearer);
+}
+
+// The list is short, and this rare.
+void Arq::stop_working(ArqBearer& bearer) {
+  if (!bearer.working) return;
+  ArqBearer* rest = std::exchange(first_working_, nullptr);
+  last_working_ = nullptr;
+  while (rest != nullptr) {
+    ArqBearer* const one = std::exchange(rest, rest->next_working);
+    one->working = false;
+    if (one != &bearer) set_working(*one);
+  }
 }
 
 void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now) {
   const std::uint8_t* const rlc = octets(frame) + kAirRlcOffset;
   const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
   const auto bytes = static_cast<std::uint16_t>(frame->data_len - kAirRlcOffset - header);
-  bearer.retx.submitted(
-      {.sdu = MbufBuffer(frame), .sn = bearer.retx.next(), .bytes = bytes, .sent = bytes, .poll = (rlc[0] & kPollBit) != 0}, now);
+  bearer.retx.submitted({.sdu = MbufBuffer(frame),
+                         .sn = bearer.retx.next(),
+                         .bytes = bytes,
+                         .sent = bytes,
+                         .poll = (rlc[0] & kPollBit) != 0},
+                        now);
   ++unacked_;
   rearm(bearer);
 }

@@ -1,7 +1,7 @@
 // RLC AM of header mode in one place (`baas: inline`), for a gNB worker and for the UE side: each SDU is one PDU, which
 // is kept until the peer acknowledges it and sent again when it does not arrive; PDUs of the peer are reported. The
-// bearer's owner numbers and writes the PDUs (ran/header_mode.h, ue/ue_uplink.h), and frames stay whole: Ethernet, airhdr,
-// RLC PDU.
+// bearer's owner numbers and writes the PDUs (ran/header_mode.h, ue/ue_uplink.h), and frames stay whole: Ethernet,
+// airhdr, RLC PDU.
 #pragma once
 
 #include <memory>
@@ -43,6 +43,16 @@ struct ArqBearer : TimerNode {
   [[nodiscard]] std::uint32_t limit() const { return retx.next_ack() + max_unacked; }
 };
 
+// What one end's entities count and where they stand, for people.
+struct ArqView {
+  std::uint32_t tx_next_ack = 0, tx_next = 0, unacked = 0, pending = 0;
+  std::uint32_t rx_next = 0, rx_next_highest = 0;
+  ran::rlc::RetxCounters retx;
+  ran::rlc::ReceiveCounters received;
+  ran::rlc::StatusCounters status;
+};
+[[nodiscard]] ArqView view_of(const ArqBearer& bearer);
+
 class Arq {
  public:
   struct Settings {
@@ -67,6 +77,10 @@ class Arq {
   // The owner's thread: gives all buffers back; the bearer may be destroyed then.
   void detach(ArqBearer& bearer);
 
+  // The owner's thread: RLC re-establishment (TS 38.322 5.1.3) with PDCP data recovery: both directions begin with
+  // number 0 again, and what the peer has not acknowledged is numbered anew and sent again.
+  void reestablish(ArqBearer& bearer, Time now);
+
   // A burst of new PDUs can be kept, whatever their bearers.
   [[nodiscard]] bool has_room() const {
     return unacked_ + kBurst <= settings_.max_unacked && memory_.sent_pages.available() >= kBurst &&
@@ -81,8 +95,9 @@ class Arq {
   // A STATUS PDU of the peer. False: ignored.
   bool receive_status(ArqBearer& bearer, Octets rlc, Time now);
 
-  // Once per round, false if there was nothing to do: timers, STATUS PDUs, retransmissions, buffers that were acknowledged; all bounded. send(mbufs, n)
-  // returns how many were taken, the first ones; changed(bearer): limit() may have moved.
+  // Once per round, false if there was nothing to do: timers, STATUS PDUs, retransmissions, buffers that were
+  // acknowledged; all bounded. send(mbufs, n) returns how many were taken, the first ones; changed(bearer): limit() may
+  // have moved.
   template <class Send, class Changed>
   bool serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed);
 
@@ -100,6 +115,7 @@ class Arq {
   }
   void set_working(ArqBearer& bearer);
   [[nodiscard]] ArqBearer* take_working();
+  void stop_working(ArqBearer& bearer);
   [[nodiscard]] rte_mbuf* status_frame(ArqBearer& bearer, Time now);
   [[nodiscard]] rte_mbuf* retransmission(ArqBearer& bearer, bool passes_mbufs, Time now);
   // At most `room` frames that this bearer has to send now, into `frames`; how many.

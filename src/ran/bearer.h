@@ -27,9 +27,9 @@ struct alignas(64) BearerDownlink {
   std::uint8_t header_bytes = 0;       // of RLC + PDCP + SDAP: 2 to 7
   std::uint8_t rlc_sn_bits = 0, rlc_shift = 0;
   std::uint8_t pdcp_sn_bits = 0, pdcp_shift = 0;
-  std::uint8_t sdap_mask = 0;  // 0x7f with an SDAP header, 0 without
-  std::uint8_t qfi = 0;        // for G-PDUs without a PDU Session Container
-  std::uint8_t options = 0;    // kRequirePsc, kReorder: read for unusual G-PDUs only; kAcknowledged
+  std::uint8_t sdap_mask = 0;      // 0x7f with an SDAP header, 0 without
+  std::uint8_t qfi = 0;            // for G-PDUs without a PDU Session Container
+  std::uint8_t options = 0;        // kRequirePsc, kReorder: read for unusual G-PDUs only; kAcknowledged
   std::uint32_t rlc_tx_limit = 0;  // kAcknowledged: the first number that may not be sent yet, without the modulus
 };
 static_assert(sizeof(BearerDownlink) == 64);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "datapath/arq.h"
 #include "ran/bearer_config.h"
 #include "ue/sn_tracker.h"
 
@@ -33,7 +34,8 @@ struct UplinkCounters {
 struct UeBearer {
   ran::BearerConfig config;
 
-  SnTracker rlc_rx;  // AM only: complete UM and TM SDUs have no SN
+  datapath::ArqBearer* arq = nullptr;  // acknowledged: real RLC; else AM PDUs are only followed by their SNs
+  SnTracker rlc_rx;                    // AM only: complete UM and TM SDUs have no SN
   SnTracker pdcp_rx;
   DownlinkCounters downlink;
 
@@ -49,7 +51,7 @@ struct UeBearer {
     rlc_rx = SnTracker(bearer.rlc_sn_bits == 18 ? 18 : 12, numbers.rlc_downlink, numbers.rlc_downlink == 0);
     pdcp_rx = SnTracker(bearer.pdcp_sn_bits, numbers.pdcp_downlink, numbers.pdcp_downlink == 0);
     pdcp_tx_next = numbers.pdcp_uplink;
-    rlc_tx_next = numbers.rlc_uplink;
+    rlc_tx_next = bearer.acknowledged ? 0 : numbers.rlc_uplink;  // an acknowledged one begins anew on both sides
     pdu_without_poll = 0;
   }
 };

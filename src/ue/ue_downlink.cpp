@@ -1,5 +1,7 @@
 #include "ue/ue_downlink.h"
 
+#include <rte_cycles.h>
+
 #include <algorithm>
 
 #include "wire/airhdr.h"
@@ -15,7 +17,8 @@ namespace {
 // One PDU on its way up the layers of a bearer: each step takes its header off `pdu`, or says why not.
 class Climb {
  public:
-  Climb(UeBearer& bearer, Octets pdu) : bearer_(bearer), counters_(bearer.downlink), pdu_(pdu) {}
+  Climb(UeBearer& bearer, datapath::Arq& arq, Octets pdu)
+      : bearer_(bearer), arq_(arq), counters_(bearer.downlink), pdu_(pdu) {}
 
   [[nodiscard]] UeOutcome rlc() {
     switch (bearer_.config.rlc_mode) {
@@ -51,7 +54,9 @@ class Climb {
         ++counters_.pdcp_duplicates;
         return UeOutcome::pdcp_duplicate;
       case Arrival::kOld:
-        return UeOutcome::pdcp_old;
+        if (bearer_.arq == nullptr) return UeOutcome::pdcp_old;
+        ++counters_.pdcp_late;  // sent again, and RLC has seen to it that it comes once
+        break;
     }
     pdu_ = pdu_.subspan(header->header_bytes);
     return UeOutcome::ok;
@@ -88,11 +93,13 @@ class Climb {
     const auto header = wire::rlc::parse_am(pdu_, sn_bits);
     if (header.reason == wire::Reason::rlc_not_data) {
       const auto status = wire::rlc::parse_status(pdu_, sn_bits);
+      if (status && bearer_.arq != nullptr) (void)arq_.receive_status(*bearer_.arq, pdu_, rte_rdtsc());
       return status ? UeOutcome::rlc_control : outcome_of(status.reason);
     }
     if (!header) return outcome_of(header.reason);
-    polled_ = header->poll;
     counters_.polls += header->poll ? 1 : 0;
+    if (bearer_.arq != nullptr) return rlc_acknowledged(*header);
+    polled_ = header->poll;
     if (header->si != wire::rlc::Segment::kComplete) return UeOutcome::rlc_segment;
     switch (bearer_.rlc_rx.accept(header->sn)) {
       case Arrival::kFresh:
@@ -110,7 +117,23 @@ class Climb {
     return UeOutcome::ok;
   }
 
+  // Real RLC answers polls by itself, when their time has come.
+  [[nodiscard]] UeOutcome rlc_acknowledged(const wire::rlc::AmHeader& header) {
+    if (header.si != wire::rlc::Segment::kComplete) return UeOutcome::rlc_segment;
+    switch (arq_.receive(*bearer_.arq, pdu_, rte_rdtsc())) {
+      case ran::rlc::Received::kDelivered:
+        pdu_ = pdu_.subspan(header.header_bytes);
+        return UeOutcome::ok;
+      case ran::rlc::Received::kNoMemory:
+        return UeOutcome::rlc_no_memory;
+      default:
+        ++counters_.rlc_duplicates;
+        return UeOutcome::rlc_duplicate;
+    }
+  }
+
   UeBearer& bearer_;
+  datapath::Arq& arq_;
   DownlinkCounters& counters_;
   Octets pdu_;
   bool polled_ = false;
@@ -135,7 +158,7 @@ UeDownlink::Received UeDownlink::receive(Octets frame) {
   if (bearer == nullptr) return {.outcome = UeOutcome::bearer_unknown};
 
   ++bearer->downlink.received;
-  Climb climb(*bearer, frame.subspan(wire::airhdr::kHeaderBytes));
+  Climb climb(*bearer, arq_, frame.subspan(wire::airhdr::kHeaderBytes));
   UeOutcome outcome = modes_match(*air, bearer->config) ? UeOutcome::ok : UeOutcome::airhdr_modes_wrong;
   if (outcome == UeOutcome::ok) outcome = climb.rlc();
   if (outcome == UeOutcome::ok) outcome = climb.pdcp();

@@ -17,7 +17,7 @@ class UeDownlink {
     bool status_due = false;     // an AMD PDU polled: whatever became of it, a STATUS PDU is to be sent
   };
 
-  explicit UeDownlink(UeBearers& bearers) : bearers_(bearers) {}
+  UeDownlink(UeBearers& bearers, datapath::Arq& arq) : bearers_(bearers), arq_(arq) {}
 
   // Moves the bearer's receive numbers on and counts; `delivered` is the caller's to count, when the kernel has taken
   // the packet.
@@ -25,6 +25,7 @@ class UeDownlink {
 
  private:
   UeBearers& bearers_;
+  datapath::Arq& arq_;
 };
 
 }  // namespace splitplane::ue

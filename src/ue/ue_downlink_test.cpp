@@ -21,7 +21,8 @@ class UeDownlinkTest : public ::testing::Test {
   UeBearer& the_bearer() { return *bearers_.find(BearerId{0x01020304}); }
 
   UeBearers bearers_;
-  UeDownlink downlink_{bearers_};
+  datapath::Arq arq_{{}};
+  UeDownlink downlink_{bearers_, arq_};
   std::vector<HeapOctets> held_;  // what was received points into them
 };
 

@@ -66,6 +66,7 @@ void UeFunction::from_tun(Burst& burst) {
       lost[losses++] = m;
     }
   }
+  if (!arq_bearers_.empty()) keep({bearer.data(), kept}, {burst.mbuf.data(), kept});
   const unsigned sent = air_.send(burst.mbuf.data(), kept);
   worker_.transmitted_air.add(sent);
   for (unsigned i = 0; i < kept; ++i) {
@@ -85,6 +86,73 @@ UeUplink::Framed UeFunction::frame(rte_mbuf* m) {
                             static_cast<unsigned>(framed.packet_bytes));
   }
   return framed;
+}
+
+datapath::Arq::Settings UeFunction::arq_settings(const Ends& ends) {
+  datapath::Arq::Settings settings{.sends = Direction::kUplink,
+                                   .pool = ends.pool,
+                                   .max_unacked = std::max<std::size_t>(1024, rte_mempool_avail_count(ends.pool) / 4),
+                                   .ticks_per_ms = rte_get_tsc_hz() / 1000,
+                                   .now = rte_rdtsc()};
+  wire::ethernet::write(settings.ethernet, ends.link.peer.octets, ends.link.ours.octets, wire::airhdr::kEtherType);
+  return settings;
+}
+
+std::unique_ptr<datapath::ArqBearer> UeFunction::change(const BearerChange& change,
+                                                        std::unique_ptr<datapath::ArqBearer> arq) {
+  const BearerId id = change.config.id;
+  if (change.kind == BearerChange::Kind::kUpdate) {
+    bearers_.update(change.config);
+    return arq;
+  }
+  std::unique_ptr<datapath::ArqBearer> old;
+  if (const auto at = arq_bearers_.find(id.value); at != arq_bearers_.end()) {
+    old = std::move(at->second);
+    arq_bearers_.erase(at);
+    arq_.detach(*old);
+  }
+  if (change.kind == BearerChange::Kind::kRelease) {
+    bearers_.release(id);
+    return old;
+  }
+  bearers_.establish(change.config, change.numbers);
+  bearers_.find(id)->arq = arq.get();
+  if (arq) arq_bearers_.emplace(id.value, std::move(arq));
+  return old;
+}
+
+// The last PDU of a bearer in the burst polls: nothing of that bearer waits behind it (TS 38.322 5.3.3.2).
+void UeFunction::keep(std::span<UeBearer* const> bearers, std::span<rte_mbuf* const> frames) {
+  ++bursts_;
+  for (std::size_t i = frames.size(); i-- != 0;) {
+    datapath::ArqBearer* const arq = bearers[i]->arq;
+    if (arq == nullptr || arq->burst == bursts_) continue;
+    arq->burst = bursts_;
+    datapath::octets(frames[i])[datapath::kAirRlcOffset] |= datapath::kPollBit;
+    bearers[i]->pdu_without_poll = 0;
+  }
+  const std::uint64_t now = rte_rdtsc();
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (bearers[i]->arq == nullptr) continue;
+    rte_mbuf_refcnt_update(frames[i], 1);
+    arq_.keep(*bearers[i]->arq, frames[i], now);
+  }
+}
+
+void UeFunction::serve_acknowledged() {
+  const bool served = arq_.serve(
+      rte_rdtsc(), air_.port.passes_mbufs, [this](rte_mbuf** mbufs, unsigned n) { return air_.send(mbufs, n); },
+      [](datapath::ArqBearer&) {});
+  if (!served) return;
+  const datapath::Arq::Counters& c = arq_.counters();
+  worker_.transmitted_air.add(c.sent - stats_.arq_sent.get());
+  stats_.arq_status.set(c.status_sent);
+  stats_.arq_retransmitted.set(c.retransmitted);
+  stats_.arq_sent.set(c.sent);
+  stats_.arq_lost.set(c.lost);
+  stats_.arq_status_refused.set(c.status_refused);
+  stats_.arq_max_retx.set(c.max_retx);
+  stats_.arq_unacked.set(arq_.unacked());
 }
 
 // One STATUS PDU a poll.

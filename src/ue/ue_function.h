@@ -5,10 +5,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
 
 #include "base/counter.h"
 #include "datapath/burst.h"
 #include "phy/air_ends.h"
+#include "ue/bearer_watch.h"
 #include "ue/tun.h"
 #include "ue/ue_downlink.h"
 #include "ue/ue_uplink.h"
@@ -20,7 +23,10 @@ namespace splitplane::ue {
 struct UeStats {
   std::array<Counter, kUeOutcomeCount> downlink, uplink;
   Counter status_sent, status_lost;  // answers to polls: accepted by the port; no buffer or queue full
-  Counter no_buffer;                 // rounds that left the kernel's packets waiting for lack of a buffer
+  // Of acknowledged bearers: STATUS PDUs and retransmissions, what of both the port took, what it did not.
+  Counter arq_status, arq_retransmitted, arq_sent, arq_lost, arq_status_refused, arq_max_retx;
+  Counter arq_unacked;  // not a sum: SDUs kept for retransmission now
+  Counter no_buffer;    // rounds that left the kernel's packets waiting for lack of a buffer
 
   void add_downlink(UeOutcome outcome) { downlink[static_cast<std::size_t>(outcome)].add(1); }
   void add_uplink(UeOutcome outcome) { uplink[static_cast<std::size_t>(outcome)].add(1); }
@@ -62,7 +68,9 @@ class UeFunction {
 
   UeFunction(UeBearers& bearers, const Ends& ends, UeStats& stats, datapath::WorkerStats& worker)
       : queues_{{UeQueue(ends.air_in), UeQueue(ends.tun, ends.pool, stats)}},
-        downlink_(bearers),
+        arq_(arq_settings(ends)),
+        bearers_(bearers),
+        downlink_(bearers, arq_),
         uplink_(bearers, ends.link),
         air_(ends.air_out),
         tun_(ends.tun),
@@ -72,8 +80,18 @@ class UeFunction {
 
   std::array<UeQueue, 2>& queues() { return queues_; }
   void process(UeQueue& queue, datapath::Burst& burst) { queue.is_tun() ? from_tun(burst) : from_air(burst); }
-  void flush() { air_.flush(); }
+  void flush() {
+    serve_acknowledged();
+    air_.flush();
+  }
   void finish() { air_.finish(); }
+
+  // Off the worker's thread: the RLC entities of an acknowledged bearer, for change().
+  [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config) {
+    return arq_.make(config);
+  }
+  // On it: carries out a change; `arq`: of an acknowledged bearer that is established. Returns what is to be destroyed.
+  std::unique_ptr<datapath::ArqBearer> change(const BearerChange& change, std::unique_ptr<datapath::ArqBearer> arq);
 
  private:
   void from_air(datapath::Burst& burst);
@@ -81,8 +99,14 @@ class UeFunction {
   [[nodiscard]] UeOutcome deliver(const UeDownlink::Received& received);
   [[nodiscard]] UeUplink::Framed frame(rte_mbuf* m);
   void answer_polls(std::span<UeBearer* const> polled);
+  [[nodiscard]] static datapath::Arq::Settings arq_settings(const Ends& ends);
+  void keep(std::span<UeBearer* const> bearers, std::span<rte_mbuf* const> frames);
+  void serve_acknowledged();
 
   std::array<UeQueue, 2> queues_;
+  datapath::Arq arq_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<datapath::ArqBearer>> arq_bearers_;  // by identity
+  UeBearers& bearers_;
   UeDownlink downlink_;
   UeUplink uplink_;
   phy::AirSink air_;
@@ -90,6 +114,7 @@ class UeFunction {
   rte_mempool* pool_;
   UeStats& stats_;
   datapath::WorkerStats& worker_;
+  std::uint64_t bursts_ = 0;  // kept for retransmission
 };
 
 }  // namespace splitplane::ue

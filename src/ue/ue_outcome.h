@@ -16,9 +16,11 @@ namespace splitplane::ue {
   X(airhdr_wrong_direction, "air frame that is not downlink")                                \
   X(bearer_unknown, "no bearer with this identity in airhdr")                                \
   X(airhdr_modes_wrong, "RLC mode, SN lengths or SDAP header are not the bearer's")          \
-  X(rlc_control, "RLC STATUS PDU: noted, header mode retransmits nothing uplink")            \
+  X(rlc_control, "RLC STATUS PDU")                                                           \
   X(rlc_segment, "RLC segment, which header mode does not know")                             \
-  X(rlc_duplicate, "AMD PDU whose SN was received before")                                   \
+  X(rlc_duplicate, "AMD PDU received before, or outside the receiving window")               \
+  X(rlc_no_memory, "no memory to note an AMD PDU that came out of order: as if lost")        \
+  X(rlc_window_full, "the gNB has not acknowledged as many SDUs as may be kept")             \
   X(rlc_old, "AMD PDU whose SN is further behind than this side remembers")                  \
   X(pdcp_control, "PDCP control PDU")                                                        \
   X(pdcp_duplicate, "PDCP data PDU whose COUNT was received before")                         \

@@ -28,6 +28,8 @@ struct AirReport : phy::AirCounters {
 struct UeReport {
   DirectionReport downlink, uplink;
   std::uint64_t status_sent = 0, status_lost = 0, no_buffer = 0;
+  std::uint64_t arq_status = 0, arq_retransmitted = 0, arq_sent = 0, arq_lost = 0;  // of acknowledged bearers
+  std::uint64_t arq_status_refused = 0, arq_max_retx = 0, arq_unacked = 0;
   std::uint64_t received_air = 0, transmitted_air = 0;  // by the port: before and behind what the air does
   std::optional<AirReport> air_downlink, air_uplink;    // absent: nothing between port and UE side
   std::uint64_t busy_cycles = 0, idle_cycles = 0, asleep_cycles = 0, rounds = 0, sleeps = 0;
@@ -40,7 +42,7 @@ struct UeReport {
 
   // What the air passes on is what the UE side receives; what this sends is what the air receives.
   [[nodiscard]] bool balanced() const {
-    const std::uint64_t sent = uplink.good + status_sent;
+    const std::uint64_t sent = uplink.good + status_sent + arq_sent;
     const bool down = !air_downlink || (air_downlink->balanced() && air_downlink->passed == downlink.received);
     const bool up = air_uplink ? air_uplink->balanced() && air_uplink->received == sent : transmitted_air == sent;
     return downlink.balanced() && uplink.balanced() && down && up;

@@ -96,6 +96,11 @@ UeUplink::Framed UeUplink::frame(MutableOctets room, Octets packet) {
     return {.outcome = room.size() < overhead ? UeOutcome::no_headroom : UeOutcome::packet_too_long, .bearer = bearer};
   }
 
+  if (bearer->arq != nullptr && bearer->rlc_tx_next == bearer->arq->limit()) {
+    ++bearer->uplink.dropped;
+    return {.outcome = UeOutcome::rlc_window_full, .bearer = bearer};
+  }
+
   MutableOctets out = room.last(overhead);
   out = out.subspan(write_link(*bearer, out));
   out = out.subspan(write_rlc(*bearer, out));

@@ -28,6 +28,15 @@ class UeWorker {
   // False: it does not answer; the command may still be executed later, so it must own what it touches.
   [[nodiscard]] bool execute(std::function<void(UeBearers&)> command);
 
+  // The RLC entities of an acknowledged bearer, for change().
+  [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config) {
+    return function_.make_arq(config);
+  }
+  // As UeFunction::change, within execute() only.
+  std::unique_ptr<datapath::ArqBearer> change(const BearerChange& change, std::unique_ptr<datapath::ArqBearer> arq) {
+    return function_.change(change, std::move(arq));
+  }
+
   // Absent where nothing is between the port and the UE side. Within execute() only.
   struct Air {
     phy::AirLink *downlink = nullptr, *uplink = nullptr;

@@ -1,5 +1,5 @@
-// What the judges of RLC talk to (tests/oracle/rlc_schedule.py): entities of ran/rlc on heap buffers, one command a line
-// in, one JSON object a line out with the entity's variables. Times are milliseconds.
+// What the judges of RLC talk to (tests/oracle/rlc_schedule.py): entities of ran/rlc on heap buffers, one command a
+// line in, one JSON object a line out with the entity's variables. Times are milliseconds.
 //   new NAME am|um key=value...   seed NAME SN   send NAME HEX   pull NAME GRANT   receive NAME HEX   tick NAME NOW
 //   discard NAME ID   reset NAME
 #include <iostream>
@@ -40,7 +40,9 @@ std::string hex_of(Octets octets) {
   return out;
 }
 
-Json expiry_of(const Timer& timer) { return timer.running() ? Json(timer.expiry()) : Json(); }
+Json expiry_of(const Timer& timer) {
+  return timer.running() ? Json(timer.expiry()) : Json();
+}
 
 class Entity {
  public:
@@ -65,7 +67,13 @@ class Entity {
 };
 
 MemorySizes sizes() {
-  return {.sent_pages = 4200, .received_pages = 4200, .queue_pages = 600, .directories = 600, .segments = 60000, .assemblies = 20000, .intervals = 60000};
+  return {.sent_pages = 4200,
+          .received_pages = 4200,
+          .queue_pages = 600,
+          .directories = 600,
+          .segments = 60000,
+          .assemblies = 20000,
+          .intervals = 60000};
 }
 
 class Am : public Entity {
@@ -104,9 +112,9 @@ class Am : public Entity {
   }
   bool discard(std::uint64_t id) override { return entity_.discard(id); }
   Json state() override {
-    const auto &s = entity_.sender();
-    const auto &x = entity_.retx();
-    const auto &r = entity_.receiver();
+    const auto& s = entity_.sender();
+    const auto& x = entity_.retx();
+    const auto& r = entity_.receiver();
     const std::uint32_t mask = sn_mask(config_.sn_bits);
     return {{"tx_next", s.next() & mask},
             {"tx_next_ack", x.next_ack() & mask},

@@ -9,11 +9,11 @@ namespace splitplane::ran::rlc {
 // AmSend -> AmRetx: a PDU with octets never sent before went to the lower layer.
 template <buf::PacketBuffer B>
 struct Submission {
-  B sdu;                     // with its first octets: the copy to keep
-  std::uint32_t sn = 0;      // without the modulus
-  std::uint16_t bytes = 0;   // of the whole SDU
-  std::uint16_t sent = 0;    // of its octets, all that were sent so far
-  bool poll = false;         // the PDU carried a poll
+  B sdu;                    // with its first octets: the copy to keep
+  std::uint32_t sn = 0;     // without the modulus
+  std::uint16_t bytes = 0;  // of the whole SDU
+  std::uint16_t sent = 0;   // of its octets, all that were sent so far
+  bool poll = false;        // the PDU carried a poll
 };
 
 // AmSend -> AmRetx: what AmSend still has.

@@ -12,9 +12,7 @@ template <buf::PacketBuffer B>
 class AmReceive {
  public:
   AmReceive(const AmConfig& config, Memory<B>& memory)
-      : config_(config),
-        reassembly_(memory),
-        window_(config.sn_bits, memory.directories, memory.received_pages) {}
+      : config_(config), reassembly_(memory), window_(config.sn_bits, memory.directories, memory.received_pages) {}
   AmReceive(const AmReceive&) = delete;
   AmReceive& operator=(const AmReceive&) = delete;
   ~AmReceive() { restart_at(0); }
@@ -33,8 +31,8 @@ class AmReceive {
     return what;
   }
 
-  // The same for an AMD PDU with a complete SDU whose buffer stays the caller's (header mode): on kDelivered he delivers
-  // it. kRefused: a segment.
+  // The same for an AMD PDU with a complete SDU whose buffer stays the caller's (header mode): on kDelivered he
+  // delivers it. kRefused: a segment.
   Received receive_complete(const wire::rlc::AmHeader& header, Time now) {
     counters_status_.polls += header.poll ? 1 : 0;
     const Received what = take_complete(header, now);
@@ -71,7 +69,8 @@ class AmReceive {
 
   // Re-establishment (TS 38.322 5.1.3): nothing is held, all variables are `sn`.
   void restart_at(std::uint32_t sn) {
-    window_.clear(next_, next_ + window_size(config_.sn_bits), [this](std::uint32_t name) { reassembly_.discard(name); });
+    window_.clear(next_, next_ + window_size(config_.sn_bits),
+                  [this](std::uint32_t name) { reassembly_.discard(name); });
     next_ = next_highest_ = highest_status_ = status_trigger_ = sn;
     t_reassembly_.stop();
     t_status_prohibit_.stop();
@@ -157,8 +156,8 @@ class AmReceive {
     if (is_new) name = reassembly_.begin();
     if (name == 0) return Received::kNoMemory;
     const bool is_last = h.si == wire::rlc::Segment::kLast || h.si == wire::rlc::Segment::kComplete;
-    const Received what = reassembly_.add(name, std::move(pdu), h.header_bytes, h.so,
-                                          static_cast<std::uint16_t>(h.so + length), is_last);
+    const Received what =
+        reassembly_.add(name, std::move(pdu), h.header_bytes, h.so, static_cast<std::uint16_t>(h.so + length), is_last);
     if (is_new) {
       if (what != Received::kStored) {
         reassembly_.discard(name);

@@ -119,6 +119,18 @@ class AmRetx {
   // The next PDU of either half carries a poll, because t-PollRetransmit expired.
   [[nodiscard]] bool poll_wanted() const { return poll_wanted_; }
 
+  // Before restart_at(), for PDCP data recovery: takes out what is not acknowledged: taken(B), in order of the SNs.
+  template <class Taken>
+  void take_unacked(Taken&& taken) {
+    window_.take_open(next_ack_, end_, taken);
+  }
+  // All that is not acknowledged waits for retransmission.
+  void resend_all(Time now) {
+    for (std::uint32_t sn = next_ack_; sn != end_; ++sn) {
+      if (window_.is_open(sn)) make_pending(sn, 0, wire::rlc::kSoEnd, now, [](std::uint32_t) {});
+    }
+  }
+
   // Re-establishment (TS 38.322 5.1.3): nothing is held, all variables are `sn`.
   void restart_at(std::uint32_t sn) {
     const std::uint32_t lowest = before(release_from_, next_ack_) ? release_from_ : next_ack_;
@@ -240,9 +252,9 @@ class AmRetx {
   AmConfig config_;
   SentWindow<B> window_;
   std::uint32_t next_ack_ = 0, end_ = 0, poll_sn_ = 0;
-  std::uint32_t pending_from_ = 0;                   // nothing before it waits for retransmission
+  std::uint32_t pending_from_ = 0;                    // nothing before it waits for retransmission
   std::uint32_t release_from_ = 0, release_end_ = 0;  // where acknowledged SDUs may still be held
-  std::uint16_t last_sent_ = 0;                      // octets of the SDU before end_ that were sent
+  std::uint16_t last_sent_ = 0;                       // octets of the SDU before end_ that were sent
   bool poll_wanted_ = false;
   Timer t_poll_retransmit_;
   RetxCounters counters_;

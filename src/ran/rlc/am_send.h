@@ -46,8 +46,8 @@ class AmSend {
     const B* const sdu = is_new ? queue_.front() : &current_;
     if (sdu == nullptr) return pdu;
     const auto bytes = static_cast<std::uint16_t>(sdu->size());
-    const unsigned header = wire::rlc::am_header_bytes(
-        config_.sn_bits, is_new ? wire::rlc::Segment::kFirst : wire::rlc::Segment::kMiddle);
+    const unsigned header =
+        wire::rlc::am_header_bytes(config_.sn_bits, is_new ? wire::rlc::Segment::kFirst : wire::rlc::Segment::kMiddle);
     if (grant <= header) return pdu;
 
     pdu.offset = is_new ? std::uint16_t{0} : sent_;

@@ -1,5 +1,6 @@
-// Which octets of one sent SDU wait for retransmission: a list of intervals, ascending and apart. When memory for another
-// one is used up, the one beside it grows over the gap: more is sent again than was asked for, nothing is forgotten.
+// Which octets of one sent SDU wait for retransmission: a list of intervals, ascending and apart. When memory for
+// another one is used up, the one beside it grows over the gap: more is sent again than was asked for, nothing is
+// forgotten.
 #pragma once
 
 #include "ran/rlc/memory.h"

@@ -1,6 +1,6 @@
-// The transmitting window of AM: the SDUs that were sent and not yet acknowledged, 64 to a page with a bit each for what
-// is asked most, so that acknowledging a range costs a few words a page and the buffers are given back later, in bounded
-// steps.
+// The transmitting window of AM: the SDUs that were sent and not yet acknowledged, 64 to a page with a bit each for
+// what is asked most, so that acknowledging a range costs a few words a page and the buffers are given back later, in
+// bounded steps.
 #pragma once
 
 #include "ran/rlc/pending.h"
@@ -86,8 +86,8 @@ class SentWindow {
     return true;
   }
 
-  // Acknowledges [from, to); acked(first_nack time) for each SDU that had been sent again. Returns how many are new, and
-  // in `lowest` the lowest of them.
+  // Acknowledges [from, to); acked(first_nack time) for each SDU that had been sent again. Returns how many are new,
+  // and in `lowest` the lowest of them.
   template <class Repaired>
   std::uint32_t acknowledge(std::uint32_t from, std::uint32_t to, std::uint32_t& lowest, Repaired&& repaired) {
     std::uint32_t count = 0;
@@ -159,6 +159,14 @@ class SentWindow {
       sn = next;
     }
     return to;
+  }
+
+  // Takes the buffers of all SDUs of [from, to) that are not acknowledged out: taken(B), in order.
+  template <class Taken>
+  void take_open(std::uint32_t from, std::uint32_t to, Taken&& taken) {
+    for (std::uint32_t sn = first_open(from, to); sn != to; sn = first_open(sn + 1, to)) {
+      taken(std::move(pages_.find(sn)->sdu[sn % kPageSns].sdu));
+    }
   }
 
   // Forgets [from, to) whatever its state.

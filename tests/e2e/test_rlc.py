@@ -1,0 +1,171 @@
+"""RLC AM over an air that loses, doubles and delays: real TCP arrives whole in both directions, nothing of it is lost
+above RLC, and both ends' counters say what it took."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import configs
+import pytest
+from checks import Checks, check_workers
+from instance import Instance
+from namespaces import N3Link
+from paths import OUT
+from processes import wait_until
+from testbed import Testbed, assert_passed
+from upf import SERVER_IPV4
+
+from ue import configure_ue, has_addresses, tun_name
+from wire import SO_RCVBUFFORCE, socket_in
+
+LINK = N3Link()
+AM = {"t_poll_retransmit_ms": 20, "t_reassembly_ms": 5, "t_status_prohibit_ms": 2}
+BEARERS = [
+    configs.bearer(1, upf=LINK.upf_ipv4, shard=1, rlc="am18", pdcp_sn=18, am=AM),
+    configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="am12", pdcp_sn=12, am=AM),
+    configs.bearer(3, upf=LINK.upf_ipv4, shard=3, rlc="um12", pdcp_sn=18),
+]
+AM18, AM12, UM = (b["ue_ipv4"] for b in BEARERS)
+AIRS = {
+    "5 %": {"loss_percent": 5},
+    "20 %": {"loss_percent": 20},
+    "bursts": {"loss_percent": 10, "burst_length": 8},
+    "everything": {"loss_percent": 5, "duplicate_percent": 2, "delay_us": 2000, "jitter_us": 1000},
+}
+
+
+@pytest.fixture(scope="module")
+def bed():
+    folder = OUT / "e2e" / "rlc"
+    folder.mkdir(parents=True, exist_ok=True)
+    tree = configs.one_worker("rlc", BEARERS)
+    tree["workers"]["w0"]["baas"] = "inline"
+    with RlcBed(folder, "rlc", tree) as made:
+        made.wait_for_neighbours()
+        yield made
+
+
+class RlcBed(Testbed):
+    def ue_tree(self, tree: dict) -> dict:
+        tree["ue"]["air"] = {"seed": 7, "downlink": {}, "uplink": {}}
+        return tree
+
+    def set_air(self, **values: float):
+        """The same in both directions; what is not named is 0."""
+        names = ("loss_percent", "burst_length", "duplicate_percent", "delay_us", "jitter_us", "reorder_percent")
+        way = {name: values.get(name, 1 if name == "burst_length" else 0) for name in names}
+        self.ues[0].control.call("air.set", downlink=way, uplink=way)
+
+    def am(self, number: int) -> tuple[dict, dict]:
+        """RLC counters of a bearer: the gNB's end, the UE's end."""
+        return tuple(
+            end.control.call("bearer.show", id=configs.identity(number))["rlc_am"] for end in (self.gnb, self.ues[0])
+        )
+
+    def settle(self):
+        """Waits until all that was sent is acknowledged, both ways."""
+        self.set_air()
+
+        def quiet() -> bool:
+            return all(
+                end["unacked"] == 0 and end["rx_next"] == end["rx_next_highest"] for n in (1, 2) for end in self.am(n)
+            )
+
+        wait_until("everything to be acknowledged", quiet, 15)
+
+    def assert_right(self):
+        """Both ends agree on what was sent and delivered; counters of workers and ports add up."""
+        for number in (1, 2):
+            gnb, ue = self.am(number)
+            for sender, receiver in ((gnb, ue), (ue, gnb)):
+                assert sender["acked"] == sender["tx_next"] == receiver["delivered"]
+                assert receiver["rx_next"] == sender["tx_next"]
+                assert receiver["status_sent"] >= sender["status_received"] and sender["status_refused"] == 0
+        self.assert_accounted_for()
+
+    def assert_accounted_for(self):
+        checks = Checks()
+        for name, instance in (("gNB", self.gnb), ("UE", self.ues[0])):
+            check_workers(checks, name, instance.control.stats())
+        assert_passed(checks)
+
+
+@pytest.mark.parametrize("air", AIRS.values(), ids=AIRS)
+@pytest.mark.parametrize("ue", [AM18, AM12], ids=["am18", "am12"])
+def test_files_arrive_equal_over_a_bad_air(bed, ue, air):
+    bed.set_air(**air)
+    before = bed.am(1 if ue == AM18 else 2)
+    size = 1_500_000
+    file = bed.web.make("over-a-bad-air", size)
+    down, up = bed.web.download(ue, file), bed.web.upload(ue, file)
+    assert (down.equal, down.bytes, up.equal, up.bytes) == (True, size, True, size)
+    bed.settle()
+    bed.assert_right()
+    after = bed.am(1 if ue == AM18 else 2)
+    for end in (0, 1):
+        assert after[end]["retransmitted"] > before[end]["retransmitted"]
+        assert after[end]["holes_reported"] > before[end]["holes_reported"]
+        assert after[end]["max_retx"] == 0
+
+
+def datagrams(bed: RlcBed, ue: str, count: int) -> tuple[list[int], float]:
+    """Numbers of the datagrams that came from the UE to the server, and how long the last took to come."""
+    sender = socket_in(bed.network.ue, socket.AF_INET, socket.SOCK_DGRAM)
+    receiver = socket_in(bed.network.core, socket.AF_INET, socket.SOCK_DGRAM)
+    with sender, receiver:
+        receiver.bind((SERVER_IPV4, 0))
+        receiver.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)
+        receiver.settimeout(1.5)
+        sender.bind((ue, 0))
+        for number in range(count):
+            sender.sendto(number.to_bytes(4, "big"), receiver.getsockname())
+            time.sleep(0.0005)
+        numbers, sent, last = [], time.monotonic(), 0.0
+        try:
+            while len(numbers) < count:
+                numbers.append(int.from_bytes(receiver.recv(64), "big"))
+                last = time.monotonic() - sent
+        except TimeoutError:
+            pass
+        return numbers, last
+
+
+@pytest.mark.parametrize("ue", [AM18, AM12], ids=["am18", "am12"])
+def test_no_datagram_is_lost_or_doubled_by_am(bed, ue):
+    bed.set_air(loss_percent=20)
+    numbers, _ = datagrams(bed, ue, 400)
+    assert sorted(numbers) == list(range(400))
+    bed.settle()
+    bed.assert_right()
+
+
+def test_um_loses_what_the_air_loses_and_waits_for_nothing(bed):
+    bed.set_air(loss_percent=20)
+    numbers, last = datagrams(bed, UM, 400)
+    assert 240 < len(numbers) < 380 and numbers == sorted(set(numbers))
+    assert last < 0.2
+    bed.settle()
+
+
+def test_reestablishment_loses_nothing_and_numbers_begin_anew(bed):
+    """RLC begins with number 0 again on the gNB; the UE side does the same when it starts again, and PDCP counts on."""
+    bed.set_air()
+    assert bed.ping(AM12, 5) == 5
+    before = bed.gnb.control.call("bearer.show", id=configs.identity(2))
+    assert before["rlc_am"]["tx_next"] > 0
+    ue = bed.ues[0]
+    ue.finish()
+    tun = tun_name(ue.config)
+    bed.ues[0] = Instance(bed.processes, "ue-again", "ue", ue.config, bed.network.ue)
+    configure_ue(bed.network, bed.ues[0], bed.bearers())
+    wait_until("the addresses", lambda: has_addresses(bed.network, tun, BEARERS[1]), 6)
+    assert bed.ping(AM12, 5) == 5
+    bed.settle()
+    after = bed.gnb.control.call("bearer.show", id=configs.identity(2))
+    assert after["rlc_am"]["tx_next"] < before["rlc_am"]["tx_next"]
+    assert after["pdcp_tx_next"] >= before["pdcp_tx_next"] + 5
+    for number in (1, 2):
+        gnb, ue = bed.am(number)
+        assert (ue["rx_next"], gnb["rx_next"]) == (gnb["tx_next"], ue["tx_next"])
+    bed.assert_accounted_for()
