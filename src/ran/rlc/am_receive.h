@@ -12,9 +12,7 @@ template <buf::PacketBuffer B>
 class AmReceive {
  public:
   AmReceive(const AmConfig& config, Memory<B>& memory)
-      : config_(config),
-        reassembly_(memory),
-        window_(config.sn_bits, memory.directories, memory.received_pages) {}
+      : config_(config), reassembly_(memory), window_(config.sn_bits, memory.directories, memory.received_pages) {}
   AmReceive(const AmReceive&) = delete;
   AmReceive& operator=(const AmReceive&) = delete;
   ~AmReceive() { restart_at(0); }
@@ -61,7 +59,8 @@ class AmReceive {
 
   // Re-establishment (TS 38.322 5.1.3): nothing is held, all variables are `sn`.
   void restart_at(std::uint32_t sn) {
-    window_.clear(next_, next_ + window_size(config_.sn_bits), [this](std::uint32_t name) { reassembly_.discard(name); });
+    window_.clear(next_, next_ + window_size(config_.sn_bits),
+                  [this](std::uint32_t name) { reassembly_.discard(name); });
     next_ = next_highest_ = highest_status_ = status_trigger_ = sn;
     t_reassembly_.stop();
     t_status_prohibit_.stop();
@@ -80,6 +79,8 @@ class AmReceive {
   [[nodiscard]] const StatusCounters& status_counters() const { return counters_status_; }
 
  private:
+  static constexpr std::uint32_t kMaxRange = 255;  // NACK range has 8 bits
+
   template <class Deliver>
   Received take(const wire::rlc::AmHeader& h, B pdu, Time now, Deliver&& deliver) {
     const std::uint32_t sn = from_base(next_, h.sn, config_.sn_bits);
@@ -125,8 +126,8 @@ class AmReceive {
     if (is_new) name = reassembly_.begin();
     if (name == 0) return Received::kNoMemory;
     const bool is_last = h.si == wire::rlc::Segment::kLast || h.si == wire::rlc::Segment::kComplete;
-    const Received what = reassembly_.add(name, std::move(pdu), h.header_bytes, h.so,
-                                          static_cast<std::uint16_t>(h.so + length), is_last);
+    const Received what =
+        reassembly_.add(name, std::move(pdu), h.header_bytes, h.so, static_cast<std::uint16_t>(h.so + length), is_last);
     if (is_new) {
       if (what != Received::kStored) {
         reassembly_.discard(name);
@@ -213,8 +214,8 @@ class AmReceive {
         ++sn;
         continue;
       }
-      const std::uint32_t stop = window_.first_touched(sn, highest_status_);
-      const std::uint32_t run = std::min<std::uint32_t>(stop - sn, 255);
+      const std::uint32_t most = std::min<std::uint32_t>(highest_status_ - sn, kMaxRange);
+      const std::uint32_t run = window_.first_touched(sn, sn + most) - sn;
       wire::rlc::Nack nack{.sn = sn & sn_mask(config_.sn_bits)};
       nack.has_range = run > 1;
       nack.range = static_cast<std::uint8_t>(run);

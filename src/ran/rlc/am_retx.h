@@ -17,10 +17,15 @@ class AmRetx {
   AmRetx& operator=(const AmRetx&) = delete;
   ~AmRetx() { restart_at(0); }
 
-  // There is a place for the copy of one SDU more.
-  [[nodiscard]] bool has_room() const { return window_.has_room(end_); }
+  // How many new SDUs' copies can surely be kept: a page's worth at most. None either as long as buffers that are not
+  // released yet stand where the SNs come round again.
+  [[nodiscard]] std::uint32_t room() const {
+    const std::uint32_t oldest = before(release_from_, next_ack_) ? release_from_ : next_ack_;
+    if (end_ - oldest >= sn_mask(config_.sn_bits) - kPageSns) return 0;
+    return window_.room(end_);
+  }
 
-  // Takes what AmSend says of a PDU with octets never sent before. There is room (has_room()) for a new SDU.
+  // Takes what AmSend says of a PDU with octets never sent before. There is room() for a new SDU.
   void submitted(Submission<B> s, Time now) {
     if (s.sn == end_) {
       window_.add(end_++, std::move(s.sdu), s.bytes);
@@ -238,9 +243,9 @@ class AmRetx {
   AmConfig config_;
   SentWindow<B> window_;
   std::uint32_t next_ack_ = 0, end_ = 0, poll_sn_ = 0;
-  std::uint32_t pending_from_ = 0;                   // nothing before it waits for retransmission
+  std::uint32_t pending_from_ = 0;                    // nothing before it waits for retransmission
   std::uint32_t release_from_ = 0, release_end_ = 0;  // where acknowledged SDUs may still be held
-  std::uint16_t last_sent_ = 0;                      // octets of the SDU before end_ that were sent
+  std::uint16_t last_sent_ = 0;                       // octets of the SDU before end_ that were sent
   bool poll_wanted_ = false;
   Timer t_poll_retransmit_;
   RetxCounters counters_;

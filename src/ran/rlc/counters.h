@@ -68,21 +68,21 @@ class RepairTimes {
 };
 
 struct RetxCounters {
-  std::uint64_t acked = 0;                           // SDUs
-  std::uint64_t pdus = 0, octets = 0;                // retransmitted
-  std::uint64_t polls = 0;                           // P bits sent, on new and retransmitted PDUs
-  std::uint64_t status = 0, status_refused = 0;      // received: acted upon, ignored
-  std::uint64_t nacked = 0;                          // SDUs that a NACK made pending
-  std::uint64_t poll_timeouts = 0;                   // expiries of t-PollRetransmit
-  std::uint64_t max_retx = 0;                        // SDUs that reached maxRetxThreshold
-  std::uint32_t unacked_most = 0;                    // the most SDUs that were unacknowledged at one time
+  std::uint64_t acked = 0;                       // SDUs
+  std::uint64_t pdus = 0, octets = 0;            // retransmitted
+  std::uint64_t polls = 0;                       // P bits sent, on new and retransmitted PDUs
+  std::uint64_t status = 0, status_refused = 0;  // received: acted upon, ignored
+  std::uint64_t nacked = 0;                      // SDUs that a NACK made pending
+  std::uint64_t poll_timeouts = 0;               // expiries of t-PollRetransmit
+  std::uint64_t max_retx = 0;                    // SDUs that reached maxRetxThreshold
+  std::uint32_t unacked_most = 0;                // the most SDUs that were unacknowledged at one time
   RepairTimes repair;
 };
 
 struct StatusCounters {
-  std::uint64_t polls = 0, status = 0;        // received; sent
-  std::uint64_t holes = 0;                    // NACK blocks sent
-  std::uint64_t reassembly_timeouts = 0;      // expiries of t-Reassembly
+  std::uint64_t polls = 0, status = 0;    // received; sent
+  std::uint64_t holes = 0;                // NACK blocks sent
+  std::uint64_t reassembly_timeouts = 0;  // expiries of t-Reassembly
 };
 
 }  // namespace splitplane::ran::rlc

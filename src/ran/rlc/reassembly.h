@@ -40,8 +40,8 @@ class Reassembly {
     return a.last != 0 && a.octets != segment(a.last).stop;
   }
 
-  // Calls hole(start, stop) for every run of missing octets, in order, while it returns true; `stop` is kMaxSduBytes + 1
-  // for the tail of an SDU of unknown length. False if one call did.
+  // Calls hole(start, stop) for every run of missing octets, in order, while it returns true; `stop` is kMaxSduBytes +
+  // 1 for the tail of an SDU of unknown length. False if one call did.
   template <class Hole>
   bool for_each_hole(std::uint32_t name, Hole&& hole) const {
     const Assembly& a = memory_.assemblies.named(name);
@@ -57,8 +57,7 @@ class Reassembly {
   [[nodiscard]] std::span<Part<B>> finish(std::uint32_t name) {
     memory_.parts.clear();
     for_all(name, [&](Segment<B>& s) {
-      memory_.parts.push_back(
-          {std::move(s.pdu), s.skip, static_cast<std::uint16_t>(s.stop - s.start)});
+      memory_.parts.push_back({std::move(s.pdu), s.skip, static_cast<std::uint16_t>(s.stop - s.start)});
     });
     return memory_.parts;
   }

@@ -100,9 +100,7 @@ template <buf::PacketBuffer B>
 class UmReceive {
  public:
   UmReceive(const UmConfig& config, Memory<B>& memory)
-      : config_(config),
-        reassembly_(memory),
-        window_(config.sn_bits, memory.directories, memory.received_pages) {}
+      : config_(config), reassembly_(memory), window_(config.sn_bits, memory.directories, memory.received_pages) {}
   UmReceive(const UmReceive&) = delete;
   UmReceive& operator=(const UmReceive&) = delete;
   ~UmReceive() { restart_at(0); }
