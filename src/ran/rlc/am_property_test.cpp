@@ -33,7 +33,7 @@ Case random_case(Random& random) {
   c.air = {.loss_percent = random() % 30,
            .burst_percent = random() % 4,
            .duplicate_percent = random() % 20,
-           .most_delay = random() % 30};
+           .most_delay = random.percent(30) ? 0 : random() % 30};
   if (random.percent(30)) {  // a sender that is short of everything
     c.memory.sent_pages = 3;
     c.memory.queue_pages = 3;
@@ -155,8 +155,9 @@ void run(std::uint64_t seed) {
   a.check_notices();
   b.check_notices();
   EXPECT_EQ(a.side.home.pool.live() + b.side.home.pool.live(), 0U);
-  EXPECT_EQ(a.side.retx().counters().status_refused + b.side.retx().counters().status_refused, 0U)
-      << "a STATUS of a correct peer was refused";
+  if (c.air.most_delay == 0) {  // else a STATUS may be older than what was acknowledged since
+    EXPECT_EQ(a.side.retx().counters().status_refused + b.side.retx().counters().status_refused, 0U);
+  }
 }
 
 TEST(AmProperty, each_sdu_exactly_once_over_any_air) {
