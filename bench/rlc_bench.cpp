@@ -1,10 +1,6 @@
 // What the RLC entities cost on mbufs, one core, SDUs of 1500 octets that the cache knows, as PDCP leaves them: medians
 // in nanoseconds, instructions where the machine counts them, and octets of memory. Prints one JSON object.
-#include <linux/perf_event.h>
-#include <rte_cycles.h>
 #include <rte_lcore.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -13,6 +9,7 @@
 
 #include "datapath/eal.h"
 #include "datapath/mbuf_buffer.h"
+#include "meter.h"
 #include "quiet.h"
 #include "ran/rlc/am_entity.h"
 #include "ran/rlc/um_entity.h"
@@ -25,62 +22,6 @@ using Buffer = datapath::MbufBuffer;
 constexpr unsigned kBurst = 32;
 constexpr unsigned kSduBytes = 1500;
 constexpr unsigned kSmallBytes = 16;  // where a window full of SDUs must exist and its octets do not matter
-
-// User instructions of this thread; none where the machine (or its host) does not count them.
-class Instructions {
- public:
-  Instructions() {
-    perf_event_attr what{};
-    what.type = PERF_TYPE_HARDWARE;
-    what.size = sizeof what;
-    what.config = PERF_COUNT_HW_INSTRUCTIONS;
-    what.exclude_kernel = what.exclude_hv = 1;
-    file_ = static_cast<int>(syscall(SYS_perf_event_open, &what, 0, -1, -1, 0));
-  }
-  ~Instructions() {
-    if (file_ >= 0) close(file_);
-  }
-  Instructions(const Instructions&) = delete;
-  Instructions& operator=(const Instructions&) = delete;
-  [[nodiscard]] bool available() const { return file_ >= 0; }
-  [[nodiscard]] std::uint64_t count() const {
-    std::uint64_t value = 0;
-    return file_ >= 0 && read(file_, &value, sizeof value) == sizeof value ? value : 0;
-  }
-
- private:
-  int file_ = -1;
-};
-
-// Times a batch at a time; what is between begin() and end() counts.
-class Meter {
- public:
-  explicit Meter(const Instructions& instructions) : instructions_(instructions) {}
-  void begin() {
-    instructions_before_ = instructions_.count();
-    before_ = rte_rdtsc_precise();
-  }
-  void end(double operations) {
-    const std::uint64_t after = rte_rdtsc_precise();
-    cycles_.push_back(static_cast<double>(after - before_) / operations);
-    counts_.push_back(static_cast<double>(instructions_.count() - instructions_before_) / operations);
-  }
-  [[nodiscard]] nlohmann::json figures() {
-    nlohmann::json out{{"ns", median(cycles_) * 1e9 / static_cast<double>(rte_get_tsc_hz())}};
-    if (instructions_.available()) out["instructions"] = median(counts_);
-    return out;
-  }
-
- private:
-  static double median(std::vector<double>& values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-  }
-  const Instructions& instructions_;
-  std::uint64_t before_ = 0, instructions_before_ = 0;
-  std::vector<double> cycles_, counts_;
-};
 
 constexpr MemorySizes kSizes{.sent_pages = 2200,
                              .received_pages = 2200,
@@ -106,11 +47,18 @@ class Bench {
   }
 
   nlohmann::json run() {
+    for (const bool cold : {false, true}) {
+      cold_ = cold;
+      for (const unsigned bits : {18U, 12U}) {
+        send_and_pull(bits);
+        receive_in_order(bits);
+        receive_above_a_hole(bits);
+        acknowledge_1024(bits);
+      }
+      um();
+    }
+    cold_ = false;
     for (const unsigned bits : {18U, 12U}) {
-      send_and_pull(bits);
-      receive_in_order(bits);
-      receive_above_a_hole(bits);
-      acknowledge_1024(bits);
       for (const unsigned holes : {1U, 100U}) {
         status_build(bits, holes);
         status_process(bits, holes, "status_process.nacks" + std::to_string(holes));
@@ -118,7 +66,6 @@ class Bench {
     }
     status_process(18, 2000, "status_process.nacks2000");
     whole_window_by_ranges();
-    um();
     memory();
     rows_["mbufs_lost"] = rte_mempool_in_use_count(large_) + rte_mempool_in_use_count(small_);
     return rows_;
@@ -142,7 +89,7 @@ class Bench {
     return buffer;
   }
   void note(const std::string& name, unsigned bits, Meter& meter) {
-    rows_[name + ".sn" + std::to_string(bits)] = meter.figures();
+    rows_[name + ".sn" + std::to_string(bits) + (cold_ ? ".cold" : "")] = meter.figures();
   }
 
   // A burst of SDUs into the queue and out of it, a PDU each. What the lower layer does with the PDU is not in it.
@@ -182,8 +129,8 @@ class Bench {
 
   void send_and_pull(unsigned bits) {
     Am a(bits);
-    Meter meter(instructions_);
-    for (unsigned round = 0; round < rounds_; ++round) {
+    Meter meter(instructions_, cold_);
+    for (unsigned round = 0; round < rounds(); ++round) {
       for (unsigned i = 0; i < 1024; i += kBurst) burst(a, large_, kSduBytes, &meter);
       a.receive(status(bits, a.entity.retx().next()));
       release_all(a);
@@ -212,15 +159,15 @@ class Bench {
   }
   void receive_in_order(unsigned bits) {
     Am a(bits);
-    Meter meter(instructions_);
-    for (unsigned i = 0; i < rounds_ * 32; ++i) receive_burst(a, i * kBurst, meter);
+    Meter meter(instructions_, cold_);
+    for (unsigned i = 0; i < rounds() * 32; ++i) receive_burst(a, i * kBurst, meter);
     note("am_receive", bits, meter);
   }
   void receive_above_a_hole(unsigned bits) {
     Am a(bits);
-    Meter meter(instructions_);
+    Meter meter(instructions_, cold_);
     std::uint32_t next = 0;
-    for (unsigned round = 0; round < rounds_; ++round, next += 2017) {
+    for (unsigned round = 0; round < rounds(); ++round, next += 2017) {
       for (unsigned i = 1; i <= 1000; ++i) a.receive(amd(bits, next + i));
       for (unsigned i = 1001; i <= 2016; i += kBurst) {
         if (i + kBurst > 2017) break;
@@ -233,8 +180,8 @@ class Bench {
 
   void acknowledge_1024(unsigned bits) {
     Am a(bits);
-    Meter window(instructions_), release(instructions_);
-    for (unsigned round = 0; round < 4 * rounds_; ++round) {
+    Meter window(instructions_, cold_), release(instructions_, cold_);
+    for (unsigned round = 0; round < 4 * rounds(); ++round) {
       fill(a, large_, kSduBytes, 1024);
       Buffer pdu = status(bits, a.entity.retx().next());
       window.begin();
@@ -257,9 +204,9 @@ class Bench {
     Am a(bits);
     for (unsigned i = 1; i <= holes; ++i) a.receive(amd(bits, 10 * i));
     for (Time now = 2000; now < 8000; now += 2000) a.entity.tick(now, [](std::uint32_t) {});
-    Meter meter(instructions_);
+    Meter meter(instructions_, cold_);
     std::array<std::uint8_t, 3000> out;
-    for (unsigned i = 0; i < 100 * rounds_; ++i) {
+    for (unsigned i = 0; i < 100 * rounds(); ++i) {
       a.receive(amd(bits, 10));  // a duplicate
       Buffer poll = amd(bits, 10);
       poll.mutable_data()[0] |= 0x40;
@@ -276,8 +223,8 @@ class Bench {
   // One SDU in two is missing.
   void status_process(unsigned bits, unsigned nacks, const std::string& name) {
     Am a(bits);
-    Meter meter(instructions_);
-    for (unsigned round = 0; round < rounds_; ++round) {
+    Meter meter(instructions_, cold_);
+    for (unsigned round = 0; round < rounds(); ++round) {
       const std::uint32_t base = a.entity.retx().next();
       fill(a, small_, kSmallBytes, (2 * nacks + kBurst - 1) / kBurst * kBurst);
       std::vector<wire::rlc::Nack> missing;
@@ -294,7 +241,7 @@ class Bench {
   }
   void whole_window_by_ranges() {
     Am a(18);
-    Meter meter(instructions_), again(instructions_), walk(instructions_);
+    Meter meter(instructions_), again(instructions_), walk(instructions_, cold_);
     const unsigned window = window_size(18);
     for (unsigned round = 0; round < 5; ++round) {
       const std::uint32_t base = a.entity.retx().next();
@@ -330,8 +277,8 @@ class Bench {
     const UmConfig config{.sn_bits = 12, .t_reassembly = 1000};
     UmSend<Buffer> sender(config, memory);
     UmReceive<Buffer> receiver(config, memory);
-    Meter send(instructions_), receive(instructions_);
-    for (unsigned round = 0; round < 32 * rounds_; ++round) {
+    Meter send(instructions_, cold_), receive(instructions_, cold_);
+    for (unsigned round = 0; round < 32 * rounds(); ++round) {
       std::array<Buffer, kBurst> sdus;
       std::array<Pdu<Buffer>, kBurst> pdus;
       for (Buffer& sdu : sdus) sdu = make(large_, kSduBytes);
@@ -388,7 +335,11 @@ class Bench {
     rows_["octets"] = octets;
   }
 
+  // Sweeping takes its time, and a median needs not so many.
+  [[nodiscard]] unsigned rounds() const { return cold_ ? std::max(rounds_ / 8, 4U) : rounds_; }
+
   unsigned rounds_;
+  bool cold_ = false;
   Instructions instructions_;
   rte_mempool *large_ = nullptr, *small_ = nullptr, *long_status_ = nullptr;
   nlohmann::json rows_;

@@ -61,6 +61,7 @@ TEST(AmRetx, formats_md_example_r15_so_with_range) {
     const Bytes pdu = s.pull(300);
     pdus += to_hex(Octets(pdu).first(2)) + "+" + std::to_string(pdu.size()) + " ";
   }
+  // An SO of 7; 9-11 whole; 15 from 100 to its end, and 16.
   EXPECT_EQ(pdus, "b007+24 8009+202 800a+202 800b+202 a00f+104 c010+202 ");
 }
 
@@ -207,6 +208,19 @@ TEST(AmRetx, nacks_below_the_window_or_of_acknowledged_sdus_are_passed_over) {
   EXPECT_EQ(s.pull_hex(200).substr(0, 4), "8005");
 }
 
+TEST(AmRetx, so_with_range_cuts_the_first_and_the_last) {
+  Sent s;
+  s.receive(
+      status_pdu(12, 10, {{.sn = 2, .has_so = true, .has_range = true, .range = 4, .so_start = 60, .so_end = 9}}));
+  std::string pdus;
+  while (s.retx().pending() != 0) {
+    const Bytes pdu = s.pull(300);
+    pdus += to_hex(Octets(pdu).first(4)) + "+" + std::to_string(pdu.size()) + " ";
+  }
+  const std::string first = to_hex(pattern(2, 3)), second = to_hex(pattern(2, 4));
+  EXPECT_EQ(pdus, "a002003c+44 8003" + first + "+102 8004" + second + "+102 d005" + to_hex(pattern(2, 5)) + "+12 ");
+}
+
 TEST(AmRetx, time_to_repair_is_counted_from_the_first_nack) {
   Sent s;
   s.receive("000a80 0030");
@@ -238,66 +252,6 @@ TEST(AmRetx, works_where_sns_and_counters_go_round) {
       EXPECT_TRUE(s.home.memory.unused());
     }
   }
-}
-
-// As many SDUs as the window takes, acknowledged in halves, several times round the number space.
-TEST(AmRetx, full_windows_at_both_widths) {
-  for (const AmConfig& config : {am12(), am18()}) {
-    const std::uint32_t window = window_size(config.sn_bits);
-    MemorySizes sizes = kSmall;
-    sizes.sent_pages = 2 * window / 64 + 2;
-    sizes.directories = 80;
-    AmSide s(config, sizes);
-    s.entity->restart_at(0xFFFFFFFFU - window - 100);
-    const Bytes one = pattern(1);
-    for (int round = 0; round < 5; ++round) {
-      Bytes last;
-      while (s.send(one)) {
-        const Bytes pdu = s.pull(100);
-        if (pdu.empty()) break;
-        last = pdu;
-      }
-      ASSERT_EQ(s.retx().unacked(), window);
-      ASSERT_EQ(last[0] & 0x40, 0x40);  // stalled: it asked
-      s.receive(status_pdu(config.sn_bits, s.sender().next() - window / 2));
-      ASSERT_EQ(s.retx().unacked(), window / 2);
-      s.release();
-    }
-    EXPECT_EQ(s.retx().counters().status_refused, 0U);
-    s.receive(status_pdu(config.sn_bits, s.sender().next()));
-    s.release();
-    EXPECT_EQ(s.released.size(), window + 4 * window / 2);
-    s.entity->restart_at(0);
-  }
-}
-
-TEST(AmRetx, buffers_that_nobody_releases_hold_the_window_before_sns_come_round) {
-  MemorySizes sizes = kSmall;
-  sizes.sent_pages = 200;
-  AmSide s(am12(), sizes);
-  for (int round = 0; round < 10; ++round) {
-    for (int i = 0; i < 1000 && s.send(pattern(1)) && !s.pull(100).empty(); ++i) {
-    }
-    s.receive(status_pdu(12, s.sender().next()));
-  }
-  EXPECT_LT(s.sender().next(), 4096U);
-  EXPECT_EQ(s.retx().unacked(), 0U);
-  EXPECT_EQ(s.release(), s.sender().next());
-  for (std::uint32_t i = 0; i < s.released.size(); ++i) ASSERT_EQ(s.released[i], i);
-  EXPECT_FALSE(s.pull(100).empty());
-}
-
-TEST(AmRetx, without_memory_for_copies_nothing_is_lost_and_a_status_ends_it) {
-  MemorySizes sizes = kSmall;
-  sizes.sent_pages = 2;
-  AmSide s(am12(), sizes);
-  for (int i = 0; i < 200; ++i) ASSERT_TRUE(s.send(pattern(1)));
-  Bytes last;
-  for (Bytes pdu; !(pdu = s.pull(100)).empty();) last = pdu;
-  EXPECT_EQ(to_hex(Octets(last).first(2)), "c07f");  // the poll that frees it
-  s.receive("008000");
-  EXPECT_EQ(s.release(), 128U);
-  EXPECT_EQ(s.pull_hex(100).substr(0, 4), "8080");
 }
 
 }  // namespace

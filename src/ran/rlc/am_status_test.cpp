@@ -152,9 +152,21 @@ TEST_P(BadStatus, thousands_of_nacks_are_a_matter_of_the_nacked_sdus) {
   std::vector<wire::rlc::Nack> nacks;
   const std::uint32_t single = std::min<std::uint32_t>(2000, window / 2);
   for (std::uint32_t i = 0; i < single; ++i) nacks.push_back({.sn = 2 * i});
-  s.receive(status_pdu(GetParam(), window, nacks));
+  s.receive(status_pdu(GetParam(), 2 * single, nacks));
   EXPECT_EQ(s.retx().pending(), single);
-  EXPECT_EQ(s.retx().unacked(), single);
+  EXPECT_EQ(s.retx().unacked(), window - single);
+  nacks.clear();
+  for (std::uint32_t at = 0; at < window; at += 255) {
+    nacks.push_back({.sn = at, .has_range = true});
+    nacks.back().range = static_cast<std::uint8_t>(std::min(255U, window - at));
+  }
+  s.receive(status_pdu(GetParam(), window, nacks));
+  EXPECT_EQ(s.retx().pending(), window - single);  // not the acknowledged ones
+  s.receive(status_pdu(GetParam(), window, nacks));
+  EXPECT_EQ(s.retx().pending(), window - single);
+  EXPECT_EQ(s.retx().counters().nacked, window - single);
+  s.receive(status_pdu(GetParam(), window));
+  EXPECT_EQ(s.retx().pending(), 0U);
   s.entity->restart_at(0);
 }
 

@@ -89,6 +89,21 @@ class SentWindow {
     --pending_;
   }
 
+  // Calls visit(sn) for the open SDUs of [from, to) of which an octet may not wait for retransmission yet.
+  template <class Visit>
+  void for_each_not_wholly_pending(std::uint32_t from, std::uint32_t to, Visit&& visit) const {
+    for (std::uint32_t sn = from; before(sn, to);) {
+      const std::uint32_t next = (sn | (kPageSns - 1)) + 1;
+      if (const SentPage<B>* page = pages_.find(sn); page != nullptr) {
+        std::uint64_t left = page->held & ~page->acked & ~(page->pending & ~page->partial) & page_mask(sn, to);
+        for (; left != 0; left &= left - 1) {
+          visit((sn & ~(kPageSns - 1)) + static_cast<std::uint32_t>(std::countr_zero(left)));
+        }
+      }
+      sn = next;
+    }
+  }
+
   // Acknowledges [from, to); acked(first_nack time) for each SDU that had been sent again. Returns how many are new,
   // and in `lowest` the lowest of them.
   template <class Repaired>
@@ -96,8 +111,7 @@ class SentWindow {
     std::uint32_t count = 0;
     for (std::uint32_t sn = from; before(sn, to);) {
       const std::uint32_t next = (sn | (kPageSns - 1)) + 1;
-      std::uint64_t mask = ~std::uint64_t{0} << (sn % kPageSns);
-      if (before(to, next)) mask &= bit(to) - 1;
+      const std::uint64_t mask = page_mask(sn, to);
       if (SentPage<B>* page = pages_.find(sn); page != nullptr) {
         const std::uint64_t fresh = page->held & ~page->acked & mask;
         if (fresh != 0) {
@@ -146,8 +160,7 @@ class SentWindow {
       const std::uint32_t next = (sn | (kPageSns - 1)) + 1;
       SentPage<B>* const page = pages_.find(sn);
       if (page != nullptr) {
-        std::uint64_t mask = ~std::uint64_t{0} << (sn % kPageSns);
-        if (before(to, next)) mask &= bit(to) - 1;
+        const std::uint64_t mask = page_mask(sn, to);
         for (std::uint64_t left = page->held & page->acked & mask; left != 0; left &= left - 1) {
           const auto at = static_cast<std::uint32_t>(std::countr_zero(left));
           if (budget == 0) return (sn & ~(kPageSns - 1)) + at;
@@ -181,6 +194,11 @@ class SentWindow {
   }
 
  private:
+  // The bits of [sn, to) in the page of `sn`, which is before `to`.
+  static std::uint64_t page_mask(std::uint32_t sn, std::uint32_t to) {
+    const std::uint64_t from_sn = ~std::uint64_t{0} << (sn % kPageSns);
+    return before(to, (sn | (kPageSns - 1)) + 1) ? from_sn & (bit(to) - 1) : from_sn;
+  }
   static std::uint32_t packed(std::uint16_t start, std::uint16_t stop) { return std::uint32_t{stop} << 16 | start; }
   static Interval unpacked(std::uint32_t both) {
     return {static_cast<std::uint16_t>(both), static_cast<std::uint16_t>(both >> 16), 0};
