@@ -14,6 +14,7 @@
 #include "base/ip_address.h"
 #include "datapath/feature_set.h"
 #include "datapath/rx_checksum.h"
+#include "phy/impairment.h"
 #include "ran/bearer_config.h"
 #include "tap/settings.h"
 
@@ -78,6 +79,8 @@ struct WorkerConfig {
   std::string rx, tx;       // l2fwd: port names
   std::uint16_t queue = 0;  // gnb: rx and tx queue index on its ports; tx queue only when fed by a dispatcher
   unsigned shard_first = 0, shard_last = 255;
+  bool baas_inline = false;       // gnb: keeps copies itself, and sends them again (baas: inline)
+  std::size_t max_copies = 16384;  // ... so many of all its bearers
   std::vector<std::string> to;    // dispatch: the gnb workers it feeds
   std::vector<std::string> from;  // copies: the gnb workers whose copies it consumes
   PolicyConfig policy;
@@ -93,6 +96,13 @@ struct BearerGroupConfig {
 // The i-th bearer of a group: uplink TEID and UE addresses are `i` further on than the first's.
 [[nodiscard]] ran::BearerConfig bearer_at(const BearerGroupConfig& group, std::size_t i);
 
+// What the air does to frames on their way between the port and the UE side.
+struct UeAirConfig {
+  std::uint64_t seed = 1;
+  std::size_t capacity = 4096;  // frames held at most, in each direction
+  phy::Impairments downlink, uplink;
+};
+
 // `splitplane ue`: the UE side of the air, in header mode.
 struct UeConfig {
   std::string port;              // air port
@@ -103,6 +113,7 @@ struct UeConfig {
   MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
   unsigned core = 0;
   PolicyConfig policy;
+  std::optional<UeAirConfig> air;  // absent: frames cross nothing
 };
 
 // OpenMetrics over HTTP (app/metrics_server.h).

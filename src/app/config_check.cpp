@@ -124,6 +124,16 @@ std::optional<Finding> check_tun(const Config& config) {
   return std::nullopt;
 }
 
+// What the air may hold leaves a third of the port's buffers to the port.
+std::optional<Finding> check_ue_air(const Config& config) {
+  const std::size_t most = config.memory.mbufs / 3;
+  if (!config.ue->air || config.ue->air->capacity <= most) return std::nullopt;
+  return Finding{"ue.air.capacity",
+                 fmt::format("is {}, and both directions together would leave too few of memory.mbufs = "
+                             "{}; allowed: at most a third, {}",
+                             config.ue->air->capacity, config.memory.mbufs, most)};
+}
+
 }  // namespace
 
 // Tables of keys that are not ours, in every worker that looks for bearers.
@@ -175,7 +185,8 @@ std::optional<Finding> check_references(const Config& config) {
       if (port.name != config.ue->port)
         return Finding{"ports." + port.name, "is not used; allowed: the port that ue.port names"};
     }
-    return check_tun(config);
+    if (auto finding = check_tun(config)) return finding;
+    return check_ue_air(config);
   }
   if (config.is_traffic()) return check_traffic(config);
   if (auto finding = check_workers(config)) return finding;

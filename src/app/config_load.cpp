@@ -45,8 +45,6 @@ constexpr std::array<std::string_view, 9> kN3Keys{"port",
                                                   "released_teid_silence_s"};
 constexpr std::array<std::string_view, 3> kEchoKeys{"interval_s", "timeout_s", "retries"};
 constexpr std::array<std::string_view, 2> kAirKeys{"port", "peer_mac"};
-constexpr std::array<std::string_view, 8> kUeKeys{"port",        "tun",      "tun_mtu", "default_route",
-                                                  "gnb_control", "peer_mac", "core",    "policy"};
 
 MetricsConfig read_metrics(const YamlValue& value) {
   constexpr const char* kAllowed = "an address and a TCP port such as 127.0.0.1:9464 or [::1]:9464";
@@ -149,20 +147,6 @@ std::vector<AirConfig> read_air(const YamlValue& value) {
     list.push_back(std::move(air));
   }
   return list;
-}
-
-UeConfig read_ue(const YamlValue& value) {
-  const YamlMap map = value.map(kUeKeys);
-  UeConfig ue;
-  ue.port = map.required("port").text("the name of a port");
-  if (const auto v = map.find("tun")) ue.tun = v->name(15);
-  map.read("tun_mtu", ue.tun_mtu, 576, 9000);
-  map.read("default_route", ue.default_route);
-  ue.gnb_control = read_path(map.required("gnb_control"));
-  map.read("peer_mac", ue.peer_mac);
-  map.read("core", ue.core, 0, 1023);
-  if (const auto v = map.find("policy")) ue.policy = read_policy(*v);
-  return ue;
 }
 
 void read_document(const YAML::Node& document, Config& config) {

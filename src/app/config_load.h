@@ -1,6 +1,6 @@
 // Reads a configuration from YAML text. config_load.cpp reads the document and its common sections,
-// config_load_worker.cpp the workers and bearers, config_load_traffic.cpp gen and sink; config_check.cpp then checks
-// the whole.
+// config_load_worker.cpp the workers and bearers, config_load_ue.cpp the UE side, config_load_traffic.cpp gen and sink;
+// config_check.cpp then checks the whole.
 #pragma once
 
 #include <string>
@@ -22,6 +22,7 @@ namespace splitplane::app {
 [[nodiscard]] std::vector<BearerGroupConfig> read_bearers(const YamlValue& value);
 // The keys that describe a bearer alike on both ends: qfi, rlc, pdcp_sn, sdap, poll_pdu, ue_ipv4, ue_ipv6.
 void read_bearer_modes(const YamlMap& map, ran::BearerConfig& bearer);
+[[nodiscard]] UeConfig read_ue(const YamlValue& value);
 [[nodiscard]] GenConfig read_gen(const YamlValue& value);
 [[nodiscard]] SinkConfig read_sink(const YamlValue& value);
 

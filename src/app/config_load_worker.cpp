@@ -8,19 +8,22 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::array<std::string_view, 12> kWorkerKeys{"core", "function", "features", "n3", "air",  "rx",
-                                                       "tx",   "queue",    "shards",   "to", "from", "policy"};
-constexpr std::array<std::string_view, 8> kGnbKeys{"core", "function", "features", "n3",
-                                                   "air",  "queue",    "shards",   "policy"};
+constexpr std::array<std::string_view, 14> kWorkerKeys{"core",  "function", "features", "n3",   "air",    "rx",   "tx",
+                                                       "queue", "shards",   "to",       "from", "policy", "baas", "max_copies"};
+constexpr std::array<std::string_view, 10> kGnbKeys{"core",  "function", "features", "n3",   "air",
+                                                    "queue", "shards",   "policy",   "baas", "max_copies"};
+constexpr std::array<std::string_view, 2> kBaas{"none", "inline"};
 constexpr std::array<std::string_view, 6> kL2fwdKeys{"core", "function", "rx", "tx", "queue", "policy"};
 constexpr std::array<std::string_view, 6> kDispatchKeys{"core", "function", "n3", "air", "to", "policy"};
 constexpr std::array<std::string_view, 4> kCopiesKeys{"core", "function", "from", "policy"};
 constexpr std::array<std::string_view, 4> kFunctions{"gnb", "l2fwd", "dispatch", "copies"};  // as in WorkerConfig
 constexpr std::array<std::string_view, 2> kPolicies{"busy", "yield"};
 constexpr std::array<std::string_view, 3> kPolicyKeys{"kind", "empty_rounds", "sleep_us"};
-constexpr std::array<std::string_view, 14> kBearerKeys{"count",   "upf",     "ul_teid",     "dl_teid",   "qfi",
+constexpr std::array<std::string_view, 15> kBearerKeys{"count",   "upf",     "ul_teid",     "dl_teid",   "qfi",
                                                        "rlc",     "pdcp_sn", "sdap",        "poll_pdu",  "ue_ipv4",
-                                                       "ue_ipv6", "shard",   "require_psc", "n3_reorder"};
+                                                       "ue_ipv6", "shard",   "require_psc", "n3_reorder", "am"};
+constexpr std::array<std::string_view, 5> kAmKeys{"t_poll_retransmit_ms", "t_reassembly_ms", "t_status_prohibit_ms",
+                                                  "max_retx", "max_unacked"};
 constexpr std::array<std::string_view, 2> kReorderKeys{"window", "timer_ms"};
 constexpr std::array<std::string_view, 5> kRlcNames{"am18", "am12", "um12", "um6", "tm"};
 constexpr std::array<std::string_view, 2> kSdapKeys{"dl", "ul"};
@@ -93,6 +96,13 @@ WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
     worker.features = static_cast<datapath::FeatureSet>(v->one_of(datapath::kFeatureSetNames));
   }
   if (const auto v = map.find("shards")) read_shards(*v, worker);
+  if (const auto v = map.find("baas")) {
+    worker.baas_inline = v->one_of(kBaas) == 1;
+    if (worker.baas_inline && worker.features != datapath::FeatureSet::clone) {
+      v->refuse("is inline, but the features have no copies", "inline with features: clone");
+    }
+  }
+  map.read("max_copies", worker.max_copies, 1024, 1U << 20);
   return worker;
 }
 
@@ -138,6 +148,15 @@ void read_bearer_modes(const YamlMap& map, ran::BearerConfig& bearer) {
     bearer.n3_reorder.emplace();
     reorder.read("window", bearer.n3_reorder->window, 2, ran::kMaxReorderWindow);
     reorder.read("timer_ms", bearer.n3_reorder->timer_ms, 1, ran::kMaxReorderTimerMs);
+  }
+  if (const auto v = map.find("am")) {
+    const YamlMap am = v->map(kAmKeys);
+    am.read("t_poll_retransmit_ms", bearer.arq.t_poll_retransmit_ms, 5, 4000);
+    am.read("t_reassembly_ms", bearer.arq.t_reassembly_ms, 0, 200);
+    am.read("t_status_prohibit_ms", bearer.arq.t_status_prohibit_ms, 0, 2400);
+    am.read("max_retx", bearer.arq.max_retx, 1, 32);
+    am.read("max_unacked", bearer.arq.max_unacked, 32, 131072);
+    if (bearer.rlc_mode != RlcMode::kAm) v->refuse("stands at a bearer that is not AM", "with rlc: am12 or am18");
   }
   if (const auto v = map.find("dl_teid")) bearer.dl_teid = Teid{static_cast<std::uint32_t>(v->integer(1, 0xffffffff))};
   if (const auto v = map.find("ue_ipv4")) bearer.ue_ipv4 = v->ipv4();

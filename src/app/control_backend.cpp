@@ -44,4 +44,8 @@ Expected<nlohmann::json> ControlBackend::peers() {
   return fail("this command has no peers; allowed: stats, stop, ping");
 }
 
+Expected<nlohmann::json> ControlBackend::set_air(const AirPatch&) {
+  return fail("this command has no air to impair; allowed: with `splitplane ue`");
+}
+
 }  // namespace splitplane::app

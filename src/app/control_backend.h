@@ -2,6 +2,7 @@
 // answered after it took effect on the workers' own threads.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "phy/impairment.h"
 #include "ran/bearer_config.h"
 #include "tap/settings.h"
 
@@ -49,6 +51,12 @@ struct BearerPatch {
   std::optional<std::uint16_t> poll_pdu;
 };
 
+// As above, of what the air does: by row of phy::kImpairments.
+struct AirPatch {
+  using Values = std::array<std::optional<double>, phy::kImpairments.size()>;
+  Values downlink, uplink;
+};
+
 class ControlBackend {
  public:
   virtual ~ControlBackend() = default;
@@ -73,6 +81,8 @@ class ControlBackend {
   virtual Expected<nlohmann::json> tap_on(const tap::Settings& settings);
   virtual Expected<nlohmann::json> tap_off(const std::string& name);
   virtual Expected<nlohmann::json> list_taps();
+  // What the air between gNB and UE side does from now on, in full.
+  virtual Expected<nlohmann::json> set_air(const AirPatch& patch);
 };
 
 }  // namespace splitplane::app

@@ -29,6 +29,14 @@ Json to_json(const ran::BearerConfig& bearer) {
   if (bearer.n3_reorder) {
     json["n3_reorder"] = {{"window", bearer.n3_reorder->window}, {"timer_ms", bearer.n3_reorder->timer_ms}};
   }
+  if (bearer.rlc_mode == RlcMode::kAm) {
+    json["am"] = {{"t_poll_retransmit_ms", bearer.arq.t_poll_retransmit_ms},
+                  {"t_reassembly_ms", bearer.arq.t_reassembly_ms},
+                  {"t_status_prohibit_ms", bearer.arq.t_status_prohibit_ms},
+                  {"max_retx", bearer.arq.max_retx},
+                  {"max_unacked", bearer.arq.max_unacked}};
+    json["acknowledged"] = bearer.acknowledged;
+  }
   if (bearer.dl_teid) json["dl_teid"] = bearer.dl_teid->value;
   if (bearer.ue_ipv4) json["ue_ipv4"] = bearer.ue_ipv4->to_string();
   if (bearer.ue_ipv6) json["ue_ipv6"] = bearer.ue_ipv6->to_string();
@@ -76,6 +84,14 @@ std::optional<std::uint64_t> Params::integer(std::string_view key, std::uint64_t
     return std::nullopt;
   }
   return value->get<std::uint64_t>();
+}
+
+std::optional<double> Params::number(std::string_view key, double min, double max) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_number() && value->get<double>() >= min && value->get<double>() <= max) return value->get<double>();
+  refuse(key, fmt::format("allowed is a number from {} to {}", min, max));
+  return std::nullopt;
 }
 
 std::optional<bool> Params::boolean(std::string_view key) {
@@ -156,6 +172,16 @@ ran::BearerConfig read_bearer(Params& params) {
       bearer.n3_reorder->timer_ms = static_cast<std::uint16_t>(*v);
     if (const auto fault = reorder->fault()) params.refuse("n3_reorder", *fault);
   }
+  if (auto am = params.object("am")) {
+    ran::ArqConfig& arq = bearer.arq;
+    if (const auto v = am->integer("t_poll_retransmit_ms", 5, 4000)) arq.t_poll_retransmit_ms = static_cast<std::uint16_t>(*v);
+    if (const auto v = am->integer("t_reassembly_ms", 0, 200)) arq.t_reassembly_ms = static_cast<std::uint16_t>(*v);
+    if (const auto v = am->integer("t_status_prohibit_ms", 0, 2400)) arq.t_status_prohibit_ms = static_cast<std::uint16_t>(*v);
+    if (const auto v = am->integer("max_retx", 1, 32)) arq.max_retx = static_cast<std::uint8_t>(*v);
+    if (const auto v = am->integer("max_unacked", 32, 131072)) arq.max_unacked = static_cast<std::uint32_t>(*v);
+    if (const auto fault = am->fault()) params.refuse("am", *fault);
+    if (bearer.rlc_mode != RlcMode::kAm) params.refuse("am", "allowed with rlc am12 or am18");
+  }
   if (const auto v = params.integer("dl_teid", 1, 0xffffffff)) bearer.dl_teid = Teid{static_cast<std::uint32_t>(*v)};
   if (const auto v = params.address("ue_ipv4")) bearer.ue_ipv4 = *v;
   if (const auto v = params.address("ue_ipv6")) bearer.ue_ipv6 = *v;
@@ -175,12 +201,18 @@ Expected<ran::BearerConfig> bearer_from_json(const Json& json) {
   Json known = json;
   if (known.is_object()) {
     for (const char* key : {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "rlc_tx_next", "pdcp_rx_next",
-                            "rlc_rx_next", "uplink_stopped", "error_indications", "end_markers"}) {
+                            "rlc_rx_next", "uplink_stopped", "error_indications", "end_markers", "rlc_am"}) {
       known.erase(key);
     }
   }
+  bool acknowledged = false;
+  if (known.is_object() && known.contains("acknowledged")) {
+    acknowledged = known["acknowledged"] == true;
+    known.erase("acknowledged");
+  }
   Params params(known);
-  const auto bearer = read_bearer(params);
+  auto bearer = read_bearer(params);
+  bearer.acknowledged = acknowledged;
   if (const auto fault = params.fault()) return fail("{}", *fault);
   if (const auto wrong = ran::refuse(bearer)) return fail("{}", *wrong);
   return bearer;

@@ -23,6 +23,7 @@ class Params {
   explicit Params(const Json& json);
   // Each returns nothing if the key is absent, or after a fault.
   std::optional<std::uint64_t> integer(std::string_view key, std::uint64_t min, std::uint64_t max);
+  std::optional<double> number(std::string_view key, double min, double max);
   std::optional<bool> boolean(std::string_view key);
   std::optional<std::string> text(std::string_view key);
   std::optional<IpAddress> address(std::string_view key);

@@ -8,6 +8,7 @@
 
 #include "app/cli_suggest.h"
 #include "app/cli_version.h"
+#include "app/control_air.h"
 #include "app/control_json.h"
 #include "app/control_taps.h"
 
@@ -102,7 +103,7 @@ struct Method {
   std::string_view name;
   Expected<Json> (*run)(Params&, ControlBackend&);
 };
-constexpr std::array<Method, 11> kMethods{{{"ping", ping},
+constexpr std::array<Method, 12> kMethods{{{"ping", ping},
                                            {"bearer.add", add},
                                            {"bearer.modify", modify},
                                            {"bearer.release", release},
@@ -112,10 +113,11 @@ constexpr std::array<Method, 11> kMethods{{{"ping", ping},
                                            {"stats", stats},
                                            {"tap.on", tap_on_method},
                                            {"tap.off", tap_off_method},
-                                           {"tap.list", tap_list_method}}};
-constexpr std::array<std::string_view, 12> kMethodNames{"ping",        "bearer.add",  "bearer.modify", "bearer.release",
-                                                        "bearer.list", "bearer.show", "peer.list",     "stats",
-                                                        "tap.on",      "tap.off",     "tap.list",      "stop"};
+                                           {"tap.list", tap_list_method},
+                                           {"air.set", air_set_method}}};
+constexpr std::array<std::string_view, 13> kMethodNames{
+    "ping",  "bearer.add", "bearer.modify", "bearer.release", "bearer.list", "bearer.show", "peer.list",
+    "stats", "tap.on",     "tap.off",       "tap.list",       "air.set",     "stop"};
 
 Expected<Json> call(const Json& request, ControlBackend& backend, const std::function<void()>& stop) {
   Params members(request);

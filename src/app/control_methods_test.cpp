@@ -185,5 +185,23 @@ TEST_F(ControlMethods, a_command_without_bearers_says_so) {
   EXPECT_THAT(reply.value("error", ""), HasSubstr("has no bearers"));
 }
 
+TEST_F(ControlMethods, air_set_changes_what_is_named_and_refuses_the_rest) {
+  EXPECT_EQ(error("air.set", {{"uplink", {{"loss_percent", 2.5}, {"reorder_percent", 1}}}}), "(no error)");
+  for (std::size_t i = 0; i < phy::kImpairments.size(); ++i) {
+    const auto name = phy::kImpairments[i].name;
+    EXPECT_FALSE(backend_.air.downlink[i]);
+    EXPECT_EQ(backend_.air.uplink[i].value_or(-1), name == "loss_percent" ? 2.5 : name == "reorder_percent" ? 1 : -1);
+  }
+  for (const auto& [params, says] :
+       {std::pair{Json{{"uplink", {{"loss_percent", 100.5}}}},
+                  "uplink: loss_percent: allowed is a number from 0 to 100"},
+        {Json{{"downlink", {{"burst_length", "4"}}}}, "downlink: burst_length: allowed is a number from 1 to 1000000"},
+        {Json{{"downlink", {{"los_percent", 4}}}}, "downlink: los_percent: unknown, did you mean 'loss_percent'?"},
+        {Json{{"downlink", 5}}, "downlink: allowed is an object"},
+        {Json{{"up", Json::object()}}, "up: unknown; allowed: downlink, uplink"}}) {
+    EXPECT_THAT(error("air.set", params), HasSubstr(says));
+  }
+}
+
 }  // namespace
 }  // namespace splitplane::app

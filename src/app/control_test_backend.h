@@ -53,7 +53,12 @@ class MemoryBackend : public ControlBackend {
     return nlohmann::json{{"totals", {{"bearers", bearers_.size()}, {"balanced", true}}},
                           {"padding", std::move(padding)}};
   }
+  Expected<nlohmann::json> set_air(const AirPatch& patch) override {
+    air = patch;
+    return nlohmann::json::object();
+  }
 
+  AirPatch air;
   std::chrono::milliseconds stats_take{0};
   std::size_t padding_bytes = 0;  // makes the answer to stats as long as a test wants it
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "app/control_client.h"
+#include "app/ctl_air.h"
 #include "app/ctl_table.h"
 #include "app/ctl_tap.h"
 #include "app/instance_lock.h"
@@ -204,13 +205,12 @@ void add_ctl(CLI::App& app, std::function<int(CliOutput&)>& action) {
   ctl->footer("Example:\n  splitplane ctl --config config/demo.yaml stats");
 
   add_bearer_commands(*ctl, o, action);
-  add_tap_commands(
-      *ctl,
-      [o](CliOutput& output, const std::string& method, const Json& params,
-          const std::function<std::string(const Json&)>& for_people) {
-        return simple(*o, output, method, params, for_people);
-      },
-      action);
+  const CtlAsk ask = [o](CliOutput& output, const std::string& method, const Json& params,
+                         const std::function<std::string(const Json&)>& for_people) {
+    return simple(*o, output, method, params, for_people);
+  };
+  add_tap_commands(*ctl, ask, action);
+  add_air_commands(*ctl, ask, action);
   const auto plain = [&](const char* method, const char* help, std::function<std::string(const Json&)> render) {
     CLI::App* command = ctl->add_subcommand(method, help)->fallthrough();
     command->footer(fmt::format("Example:\n  splitplane ctl --prefix splitplane {}", method));

@@ -140,9 +140,10 @@ Expected<void> UeSide::open() {
     if (const auto added = tun_->add_default_route(true); !added) log::warn("{}", added.error().message);
   }
 
+  air_ = make_air(config_, pool_.get());
   worker_ = std::make_unique<ue::UeWorker>(
-      ue::UeFunction::Ends{.air_in = {port_->id(), 0},
-                           .air_out = {port_->id(), 0, port_->passes_mbufs()},
+      ue::UeFunction::Ends{.air_in = {{port_->id(), 0}, air_.downlink.get()},
+                           .air_out = {{port_->id(), 0, port_->passes_mbufs()}, air_.uplink.get()},
                            .link = {.ours = port_->mac(), .peer = config_.ue->peer_mac, .mtu = air.mtu},
                            .tun = *tun_,
                            .pool = pool_.get()});
@@ -262,6 +263,8 @@ Expected<Json> UeSide::stats() {
                  {"sleeps", r.sleeps}});
   Json rows = Json::array();
   for (const auto& bearer : r.bearers) rows.push_back(row_of(bearer));
+  Json air = Json::object();  // empty: nothing between port and UE side
+  if (r.air_downlink) air = {{"downlink", json_of(*r.air_downlink)}, {"uplink", json_of(*r.air_uplink)}};
   return Json{{"ports", Json::array({Json{{"name", port_->name()},
                                           {"received", port.received},
                                           {"transmitted", port.transmitted},
@@ -269,7 +272,7 @@ Expected<Json> UeSide::stats() {
                                           {"rx_errors", port.rx_errors},
                                           {"tx_errors", port.tx_errors},
                                           {"rx_no_mbuf", port.rx_no_mbuf},
-                                          {"workers_received", r.downlink.received},
+                                          {"workers_received", r.received_air},
                                           {"workers_transmitted", r.transmitted_air}}})},
               {"workers", Json::array({worker})},
               {"bearers", r.bearer_count},
@@ -277,6 +280,7 @@ Expected<Json> UeSide::stats() {
               {"totals", totals},
               {"downlink", json_of(r.downlink)},
               {"uplink", json_of(r.uplink)},
+              {"air", air},
               {"checks",
                {{"polls", r.polls},
                 {"status_sent", r.status_sent},
@@ -316,6 +320,7 @@ void print_summary(const Json& stats) {
       number_at("checks", "polls"), number_at("checks", "status_sent"), number_at("checks", "rlc_missing"),
       number_at("checks", "rlc_late"), number_at("checks", "rlc_duplicates"), number_at("checks", "pdcp_missing"),
       number_at("checks", "pdcp_late"), number_at("checks", "pdcp_duplicates"));
+  for (const auto& [direction, report] : stats.at("air").items()) fmt::print("{}", air_text(direction.c_str(), report));
   if (!stats.at("totals").at("balanced").get<bool>()) fmt::print("ue: THE COUNTERS DO NOT ADD UP\n");
   std::fflush(stdout);
 }

@@ -11,6 +11,7 @@
 #include "app/control_backend.h"
 #include "app/control_client.h"
 #include "app/resources.h"
+#include "app/ue_air.h"
 #include "datapath/eal.h"
 #include "datapath/port.h"
 #include "ue/bearer_watch.h"
@@ -42,6 +43,7 @@ class UeSide : public ControlBackend {
   Expected<BearerView> show_bearer(BearerId id) override;
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override;
   Expected<Json> stats() override;
+  Expected<Json> set_air(const AirPatch& patch) override { return app::set_air(patch, *worker_); }
 
  private:
   UeSide(const Config& config, datapath::Eal eal) : config_(config), eal_(std::move(eal)) {}
@@ -54,6 +56,7 @@ class UeSide : public ControlBackend {
   datapath::Eal eal_;
   Pool pool_;
   std::unique_ptr<datapath::Port> port_;
+  UeAir air_;
   std::unique_ptr<ue::Tun> tun_;
   std::unique_ptr<ue::UeAddresses> addresses_;
   std::unique_ptr<ue::UeWorker> worker_;

@@ -143,6 +143,16 @@ Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
   gnb.n3.mtu = ports_.at(worker.config.n3)->mtu();
   gnb.air_frame_bytes = RTE_ETHER_HDR_LEN + ports_.at(air->port)->mtu();
 
+  if (worker.config.baas_inline) {
+    gnb.arq = std::make_unique<datapath::Arq>(
+        datapath::Arq::Settings{.sends = Direction::kDownlink,
+                                .ethernet = gnb.air_header,
+                                .pool = gnb.pool,
+                                .max_unacked = std::min<std::size_t>(worker.config.max_copies, config_.memory.mbufs / 2),
+                                .ticks_per_ms = rte_get_tsc_hz() / 1000,
+                                .now = rte_rdtsc()});
+  }
+
   const auto take = [&](rte_ring*& place, const char* what, unsigned entries) -> Expected<void> {
     auto ring = make_ring(fmt::format("{}.{}", worker.config.name, what), entries);
     if (!ring) return tl::unexpected(ring.error());
@@ -193,6 +203,7 @@ Expected<void> UserPlane::make_bearer_memory() {
     const std::size_t first = i * bearers_per_shard_;
     slabs[i].first->gnb->bearers.attach(slabs[i].second,
                                         {&downlink_[first], &uplink_[first], &losses_[first], bearers_per_shard_});
+    if (slabs[i].first->gnb->arq) slabs[i].first->gnb->arq_bearers.attach(slabs[i].second, bearers_per_shard_);
   }
   return {};
 }

@@ -66,17 +66,24 @@ Expected<UserPlane::Installation> UserPlane::prepare(const ran::BearerConfig& co
   if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
   const auto peer = peer_on(*worker, config.upf);
   if (!peer) return tl::unexpected(peer.error());
+  ran::BearerConfig here = config;
+  here.acknowledged = worker->gnb->arq && config.rlc_mode == RlcMode::kAm;
   const bool is_new = worker->peers[peer->value].bearers++ == 0;
   if (is_new && !mac_of(*n3_of(*worker), config.upf)) next_question_ = {};  // asked for now, not within a second
-  return Installation{config, worker, *peer};
+  return Installation{here, worker, *peer};
 }
 
 Expected<void> UserPlane::install(std::span<const Installation> all, bool modified) {
   for (auto& worker : workers_) {
     if (std::none_of(all.begin(), all.end(), [&](const Installation& i) { return i.worker == worker.get(); })) continue;
     datapath::GnbContext& gnb = *worker->gnb;
+    std::vector<std::unique_ptr<datapath::ArqBearer>> arq(all.size());
+    for (std::size_t i = 0; i < all.size() && !modified; ++i) {
+      if (all[i].worker == worker.get() && all[i].config.acknowledged) arq[i] = gnb.arq->make(all[i].config);
+    }
     const bool done = worker->execute([&] {
-      for (const Installation& one : all) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const Installation& one = all[i];
         if (one.worker != worker.get()) continue;
         ran::BearerDownlink& downlink = *gnb.bearers.downlink_line(one.config.id.value);
         ran::BearerUplink& uplink = *gnb.bearers.uplink_line(one.config.id.value);
@@ -89,6 +96,10 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
         } else {
           gnb.bearers.losses(one.config.id.value) = {};
           if (one.config.n3_reorder) gnb.reorder.open(one.config.id, *one.config.n3_reorder, rte_get_tsc_hz());
+        }
+        if (arq[i]) {
+          new_downlink.rlc_tx_limit = arq[i]->limit();
+          gnb.arq_bearers.exchange(one.config.id.value, std::move(arq[i]));
         }
         downlink = new_downlink;
         uplink = new_uplink;
@@ -123,6 +134,7 @@ void UserPlane::uninstall(std::span<const Installation> all) {
 // Wipes a bearer's lines and keys; with `silence` its TEID can still be told from one that never was. False: a worker
 // did not listen.
 bool UserPlane::take_out(WorkerRuntime& worker, const ran::BearerConfig& config, bool silence) {
+  std::unique_ptr<datapath::ArqBearer> arq;  // destroyed here, not on the worker
   for (WorkerRuntime* holder : key_holders(worker)) {
     const bool listened = holder->execute([&] {
       datapath::leave(*holder->keys(), config);
@@ -131,6 +143,8 @@ bool UserPlane::take_out(WorkerRuntime& worker, const ran::BearerConfig& config,
           silence ? ran::make_released(config.id.value) : ran::BearerDownlink{};
       *worker.gnb->bearers.uplink_line(config.id.value) = {};
       worker.gnb->monitor.forget(config.id);
+      if (worker.gnb->arq) arq = worker.gnb->arq_bearers.exchange(config.id.value, nullptr);
+      if (arq) worker.gnb->arq->detach(*arq);
       if (config.n3_reorder) worker.gnb->reorder.close(config.id);
     });
     if (!listened) return false;
@@ -151,6 +165,7 @@ Expected<std::vector<ran::BearerConfig>> UserPlane::add_bearers(std::span<const 
     if (const auto* twin = store_->find_uplink(config.upf, config.uplink_teid)) {
       ran::BearerConfig same = config;
       if (same.id.value == 0) same.id = twin->id;
+      same.acknowledged = twin->acknowledged;
       if (same == *twin) {
         result.push_back(*twin);
         continue;
@@ -164,7 +179,8 @@ Expected<std::vector<ran::BearerConfig>> UserPlane::add_bearers(std::span<const 
       return refused(prepared.error());
     }
     fresh.push_back(*prepared);
-    result.push_back(*entered);
+    if (prepared->config.acknowledged) store_->replace(prepared->config);
+    result.push_back(prepared->config);
   }
   if (auto installed = install(fresh, false); !installed) return refused(installed.error());
   return result;

@@ -124,6 +124,24 @@ std::uint64_t YamlValue::integer(std::uint64_t min, std::uint64_t max) const {
   return value;
 }
 
+double YamlValue::number(double min, double max) const {
+  const std::string allowed = fmt::format("a number from {} to {}", min, max);
+  const Scalar kind = node_.IsScalar() ? kind_of(node_) : Scalar::kText;
+  if (kind != Scalar::kInteger && kind != Scalar::kFloat) refuse(what_it_is(), allowed);
+  std::string_view digits = node_.Scalar();
+  double value = 0;
+  if (digits.starts_with("0x") || digits.starts_with("0o")) {
+    value = static_cast<double>(integer(0, std::numeric_limits<std::uint64_t>::max()));
+  } else {
+    if (digits[0] == '+') digits.remove_prefix(1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool whole = error == std::errc{} && end == digits.data() + digits.size();  // not .inf, not .nan
+    if (!whole) refuse(what_it_is(), allowed);
+  }
+  if (!(value >= min && value <= max)) refuse(what_it_is(), allowed);
+  return value;
+}
+
 std::size_t YamlValue::one_of(Keys words) const {
   const std::string allowed = comma_list(words);
   const std::string got = text(allowed);
@@ -241,6 +259,10 @@ void YamlMap::only(Keys keys, const std::string& reason) const {
   for (const auto& [key, value] : entries_) {
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) value.refuse(reason, comma_list(keys));
   }
+}
+
+void YamlMap::read(std::string_view key, double& into, double min, double max) const {
+  if (const auto value = find(key)) into = value->number(min, max);
 }
 
 void YamlMap::read(std::string_view key, bool& into) const {

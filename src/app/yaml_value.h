@@ -46,6 +46,7 @@ class YamlValue {
   [[nodiscard]] std::string text(const std::string& allowed) const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] std::uint64_t integer(std::uint64_t min, std::uint64_t max) const;
+  [[nodiscard]] double number(double min, double max) const;     // an integer or a decimal fraction
   [[nodiscard]] std::size_t one_of(Keys words) const;            // index of the word
   [[nodiscard]] std::string name(std::size_t max_octets) const;  // a letter or digit, then letters, digits, _ . -
   [[nodiscard]] IpAddress ip() const;
@@ -81,6 +82,7 @@ class YamlMap {
   void read(std::string_view key, T& into, std::uint64_t min, std::uint64_t max = std::numeric_limits<T>::max()) const {
     if (const auto value = find(key)) into = static_cast<T>(value->integer(min, max));
   }
+  void read(std::string_view key, double& into, double min, double max) const;
   void read(std::string_view key, bool& into) const;
   void read(std::string_view key, MacAddress& into) const;
 

@@ -42,6 +42,7 @@ class Gnb {
   void flush() {
     uplink_.send_injected();
     downlink_.flush();
+    downlink_.serve_acknowledged();
     if (drain_copies_ && context_.copies != nullptr) {
       while (consume_copies(context_.copies, context_.stats, FreeMbufs{}) == kBurst) {
       }

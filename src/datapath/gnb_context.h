@@ -4,6 +4,7 @@
 
 #include <rte_ring.h>
 
+#include "datapath/arq_bearers.h"
 #include "datapath/burst.h"
 #include "datapath/foreign_keys.h"
 #include "datapath/n3_interface.h"
@@ -33,6 +34,8 @@ struct GnbContext {
   ChecksumMode checksums = ChecksumMode::off;  // of what this worker receives from N3
   N3Reorder reorder;
   QosMonitor monitor;
+  std::unique_ptr<Arq> arq;  // `baas: inline`: this worker keeps what it sent until it is acknowledged
+  ArqBearers arq_bearers;
   WorkerStats stats;
 };
 

@@ -47,6 +47,17 @@ class GnbDownlink {
       deliver_ordered();
     }
   }
+  // Once per round: what the acknowledged bearers' timers and the peers' STATUS PDUs ask for.
+  void serve_acknowledged() {
+    if constexpr (F == FeatureSet::clone) {
+      if (context_.arq == nullptr) [[likely]]
+        return;
+      const bool served = context_.arq->serve(
+          rte_rdtsc(), air_passes_mbufs(), [this](rte_mbuf** mbufs, unsigned n) { return air_.send(mbufs, n); },
+          [this](ArqBearer& b) { context_.bearers.downlink_line(b.id)->rlc_tx_limit = b.limit(); });
+      if (served) note_served();
+    }
+  }
   // At the end of the worker's life: nothing stays held.
   void finish() {
     context_.reorder.release_all();
@@ -228,6 +239,7 @@ class GnbDownlink {
     const unsigned received = burst.size;
     const AirHeader air_header = context_.air_header;  // a copy: stores into frames cannot change it
     const unsigned longest = context_.air_frame_bytes;
+    const bool has_room = context_.arq == nullptr || context_.arq->has_room();
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
@@ -238,6 +250,13 @@ class GnbDownlink {
       if constexpr (F >= FeatureSet::headers) {
         ++bearer.received;
         bearer.bytes += gpdu.bytes;
+      }
+      if constexpr (F == FeatureSet::clone) {
+        if (ran::is_stalled(bearer) || (!has_room && (bearer.options & ran::kAcknowledged) != 0)) [[unlikely]] {
+          losses.add(m, DropReason::rlc_window_full);
+          ++context_.bearers.losses(bearer.id).downlink;
+          continue;
+        }
       }
       const bool fits = overhead + gpdu.bytes <= longest;
       std::uint8_t* frame = fits ? reframe(m, gpdu.offset, overhead, gpdu.bytes) : nullptr;
@@ -268,7 +287,9 @@ class GnbDownlink {
   // From here on the frames are immutable: the air and the consumer of copies both hold them (DESIGN decision 10).
   void take_references(Burst& burst) {
     if constexpr (F == FeatureSet::clone) {
-      if (air_passes_mbufs()) [[unlikely]] {
+      if (context_.arq != nullptr) {
+        keep_for_retransmission(burst);
+      } else if (air_passes_mbufs()) [[unlikely]] {
         hand_over_real_copies(burst);
       } else {
         for (unsigned i = 0; i < burst.size; ++i) rte_mbuf_refcnt_update(burst.mbuf[i], 1);
@@ -286,6 +307,52 @@ class GnbDownlink {
       stats_.copies.add(burst.size);
     }
     probe_.stage(Stage::dl_clone, burst.size);
+  }
+
+  void note_served() {
+    const Arq::Counters& c = context_.arq->counters();
+    stats_.rlc_retransmitted.set(c.retransmitted);
+    stats_.rlc_status_sent.set(c.status_sent);
+    stats_.rlc_status_refused.set(c.status_refused);
+    stats_.rlc_own.set(c.sent);
+    stats_.rlc_tx_lost.set(c.lost);
+    stats_.rlc_max_retx.set(c.max_retx);
+    stats_.rlc_unacked.set(context_.arq->unacked());
+  }
+
+  // The last PDU of a bearer in the burst polls: nothing of that bearer waits behind it (TS 38.322 5.3.3.2).
+  [[gnu::noinline]] void keep_for_retransmission(Burst& burst) {
+    ++bursts_;
+    std::array<ArqBearer*, kBurst> arq;
+    for (unsigned i = burst.size; i-- != 0;) {
+      arq[i] = context_.arq_bearers.find(bearer_[i]->id);
+      if (arq[i] == nullptr || arq[i]->burst == bursts_) continue;
+      arq[i]->burst = bursts_;
+      octets(burst.mbuf[i])[kAirRlcOffset] |= kPollBit;
+      bearer_[i]->pdu_without_poll = 0;
+    }
+    const std::uint64_t now = rte_rdtsc();
+    unsigned to_send = 0;
+    for (unsigned i = 0; i < burst.size; ++i) {
+      rte_mbuf* const m = burst.mbuf[i];
+      if (arq[i] != nullptr && !keep(*arq[i], m, now)) continue;
+      bearer_[to_send] = bearer_[i];
+      burst.mbuf[to_send++] = m;
+    }
+    burst.size = to_send;
+  }
+  // False: it was numbered and cannot be copied, so the window has it, and it goes out when it is missed.
+  [[nodiscard]] bool keep(ArqBearer& arq, rte_mbuf* m, std::uint64_t now) {
+    stats_.copies.add(1);
+    rte_mbuf* kept = m;
+    if (air_passes_mbufs()) [[unlikely]] {
+      kept = rte_pktmbuf_copy(m, context_.pool, 0, UINT32_MAX);
+    } else {
+      rte_mbuf_refcnt_update(m, 1);
+    }
+    context_.arq->keep(arq, kept == nullptr ? m : kept, now);
+    if (kept == nullptr) stats_.drop(DropReason::rlc_no_memory);
+    return kept != nullptr;
   }
 
   [[nodiscard]] bool air_passes_mbufs() const {
@@ -326,6 +393,7 @@ class GnbDownlink {
   Sink air_;
   Probe probe_;
   unsigned unusual_ = 0;  // of the burst at hand: kNoPsc and so on of all its G-PDUs
+  std::uint64_t bursts_ = 0;  // kept for retransmission
   bool ordered_ = false;  // the burst at hand comes from the reordering
   std::array<GPdu, kBurst + 1> gpdu_;
   std::array<ran::BearerDownlink*, kBurst + 1> bearer_;

@@ -95,8 +95,15 @@ class GnbUplink {
       }
       const ran::UplinkPdu pdu = ran::read_uplink(bearer, frame + kRlcOffset, m->data_len - kRlcOffset);
       if (pdu.kind != ran::UplinkKind::kData) [[unlikely]] {
-        take_other(m, pdu.kind, losses);
+        take_other(m, bearer, pdu.kind, losses);
         continue;
+      }
+      if (context_.arq != nullptr) [[unlikely]] {
+        if (const DropReason reason = note_arrival(m, bearer); reason != DropReason::ok) {
+          losses.add(m, reason);
+          ++context_.bearers.losses(bearer.id).uplink;
+          continue;
+        }
       }
       qfi_[kept] = pdu.qfi;
       bearer_[kept] = &bearer;
@@ -107,10 +114,30 @@ class GnbUplink {
     probe_.read(qfi_.data(), kept);
   }
 
-  [[gnu::noinline]] void take_other(rte_mbuf* m, ran::UplinkKind kind, Losses& losses) {
+  // ok: a PDU to deliver, of a bearer with or without acknowledgement.
+  [[nodiscard]] DropReason note_arrival(rte_mbuf* m, const ran::BearerUplink& bearer) {
+    ArqBearer* const arq = context_.arq_bearers.find(bearer.id);
+    if (arq == nullptr) return DropReason::ok;
+    switch (context_.arq->receive(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc())) {
+      case ran::rlc::Received::kDelivered:
+        return DropReason::ok;
+      case ran::rlc::Received::kNoMemory:
+        return DropReason::rlc_no_memory;
+      default:
+        return DropReason::rlc_duplicate;
+    }
+  }
+
+  [[gnu::noinline]] void take_other(rte_mbuf* m, const ran::BearerUplink& bearer, ran::UplinkKind kind,
+                                    Losses& losses) {
+    ArqBearer* const arq = context_.arq == nullptr ? nullptr : context_.arq_bearers.find(bearer.id);
     switch (kind) {
       case ran::UplinkKind::kControl:
-        if (context_.copies != nullptr && rte_ring_sp_enqueue(context_.copies, m) == 0) {
+        if (arq != nullptr) {
+          stats_.rlc_control.add(1);
+          (void)context_.arq->receive_status(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc());
+          rte_pktmbuf_free(m);
+        } else if (context_.copies != nullptr && rte_ring_sp_enqueue(context_.copies, m) == 0) {
           stats_.rlc_control.add(1);
         } else {
           losses.add(m, DropReason::copies_full);

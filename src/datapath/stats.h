@@ -45,6 +45,12 @@ inline constexpr unsigned kSampleEvery = 16;
   X(transmitted_n3, "packets", "accepted by the N3 port")                                    \
   X(punted, "packets", "handed to the control thread: ARP, neighbour discovery")             \
   X(rlc_control, "packets", "uplink RLC control PDUs handed to the copies")                  \
+  X(rlc_retransmitted, "packets", "AMD PDUs sent again")                                     \
+  X(rlc_status_sent, "packets", "STATUS PDUs sent")                                          \
+  X(rlc_own, "packets", "of these two, taken by the air port; not among the received")       \
+  X(rlc_status_refused, "packets", "STATUS PDUs ignored: something in them is wrong")        \
+  X(rlc_max_retx, "SDUs", "SDUs that were sent again maxRetxThreshold times")                \
+  X(rlc_tx_lost, "packets", "retransmissions and STATUS PDUs that the port did not take")    \
   X(dispatched, "packets", "handed to another worker")                                       \
   X(copies, "packets", "references handed to the consumer of copies")                        \
   X(copies_lost, "packets", "references that the ring to the consumer had no room for")      \
@@ -70,6 +76,7 @@ struct WorkerStats {
   std::array<Counter, kDropReasonCount> drops;
   std::array<Counter, kMaxQueues> received;  // by queue, in the order of the function's queues()
   SPLITPLANE_WORKER_COUNTERS(SPLITPLANE_COUNTER_FIELD)
+  Counter rlc_unacked;   // not a sum: SDUs kept for retransmission now
   Counter reorder_held;  // not a sum: packets that wait for those before them now
 
   void drop(DropReason reason, std::uint64_t n = 1) { drops[static_cast<std::size_t>(reason)].add(n); }

@@ -29,10 +29,11 @@ struct alignas(64) BearerDownlink {
   std::uint8_t pdcp_sn_bits = 0, pdcp_shift = 0;
   std::uint8_t sdap_mask = 0;  // 0x7f with an SDAP header, 0 without
   std::uint8_t qfi = 0;        // for G-PDUs without a PDU Session Container
-  std::uint8_t options = 0;    // kRequirePsc, kReorder: read for unusual G-PDUs only
+  std::uint8_t options = 0;    // kRequirePsc, kReorder: read for unusual G-PDUs only; kAcknowledged
+  std::uint32_t rlc_tx_limit = 0;  // kAcknowledged: the first number that may not be sent yet, without the modulus
 };
 static_assert(sizeof(BearerDownlink) == 64);
-inline constexpr std::uint8_t kRequirePsc = 1, kReorder = 2;
+inline constexpr std::uint8_t kRequirePsc = 1, kReorder = 2, kAcknowledged = 4;
 
 struct alignas(64) BearerUplink {
   std::uint64_t received = 0;       // data PDUs that airhdr led here
@@ -59,6 +60,11 @@ static_assert(sizeof(BearerUplink) == 64);
 // Memory per bearer on a worker; the control path keeps a BearerConfig beside it.
 inline constexpr std::size_t kHotBytesPerBearer = sizeof(BearerDownlink) + sizeof(BearerUplink);
 static_assert(kHotBytesPerBearer == 128);
+
+// No further SDU may be numbered until the peer has acknowledged more.
+[[nodiscard]] inline bool is_stalled(const BearerDownlink& b) {
+  return b.rlc_tx_next == b.rlc_tx_limit && (b.options & kAcknowledged) != 0;
+}
 
 // The hot lines of a new bearer: all numbers start at 0. `peer` is the UPF's place in the worker's table.
 [[nodiscard]] BearerDownlink make_downlink(const BearerConfig& config);

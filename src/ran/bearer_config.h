@@ -20,6 +20,17 @@ struct N3ReorderConfig {
 };
 inline constexpr std::uint16_t kMaxReorderWindow = 1024, kMaxReorderTimerMs = 1000;
 
+// RLC AM with retransmission (TS 38.322 7.3, TS 38.331 RLC-Config): of bearers on a worker with `baas: inline`.
+struct ArqConfig {
+  std::uint16_t t_poll_retransmit_ms = 45;  // t-PollRetransmit
+  std::uint16_t t_reassembly_ms = 35;       // t-Reassembly
+  std::uint16_t t_status_prohibit_ms = 5;   // t-StatusProhibit
+  std::uint8_t max_retx = 32;               // maxRetxThreshold
+  std::uint32_t max_unacked = 4096;         // SDUs kept for retransmission, at most the window
+
+  friend bool operator==(const ArqConfig&, const ArqConfig&) = default;
+};
+
 struct BearerConfig {
   BearerId id{};       // ours, with shard and index; the UPF sends to it unless dl_teid says otherwise
   Teid uplink_teid{};  // TEID at the UPF
@@ -31,6 +42,8 @@ struct BearerConfig {
   bool sdap_header_dl = true;      // sdap-HeaderDL (TS 37.324 5.1)
   bool sdap_header_ul = true;      // sdap-HeaderUL
   std::uint16_t poll_pdu = 32;     // pollPDU; 0: never poll (TS 38.322 5.3.3.2)
+  ArqConfig arq;                   // AM
+  bool acknowledged = false;       // AM with retransmission: its worker keeps what was sent until it is acknowledged
   bool require_psc = false;        // a downlink G-PDU without a PDU Session Container is dropped, not given `qfi`
   std::optional<N3ReorderConfig> n3_reorder;
   std::optional<IpAddress> ue_ipv4;

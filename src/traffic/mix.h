@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "traffic/random.h"
+#include "base/random.h"
 
 namespace splitplane::traffic {
 

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "traffic/random.h"
+#include "base/random.h"
 
 namespace splitplane::traffic {
 

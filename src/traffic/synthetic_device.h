@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "traffic/random.h"
+#include "base/random.h"
 
 namespace splitplane::traffic {
 

@@ -8,7 +8,7 @@
 
 #include "base/counter.h"
 #include "datapath/burst.h"
-#include "datapath/endpoints.h"
+#include "phy/air_ends.h"
 #include "ue/tun.h"
 #include "ue/ue_downlink.h"
 #include "ue/ue_uplink.h"
@@ -29,7 +29,7 @@ struct UeStats {
 // A port queue or the TUN device, read in bursts.
 class UeQueue {
  public:
-  explicit UeQueue(datapath::EthSource air) : air_(air) {}
+  explicit UeQueue(phy::AirSource air) : air_(air) {}
   UeQueue(Tun& tun, rte_mempool* pool, UeStats& stats) : tun_(&tun), pool_(pool), stats_(&stats) {}
   UeQueue(const UeQueue&) = delete;
   UeQueue& operator=(const UeQueue&) = delete;
@@ -37,13 +37,13 @@ class UeQueue {
 
   [[nodiscard]] bool is_tun() const { return tun_ != nullptr; }
   [[nodiscard]] unsigned receive(datapath::Burst& burst) { return is_tun() ? receive_tun(burst) : air_.receive(burst); }
-  // Nothing is received ahead of its turn.
-  [[nodiscard]] unsigned take_left(datapath::Burst& burst) { return burst.size = 0; }
+  // What the air still holds at the end; of the TUN device nothing is received ahead of its turn.
+  [[nodiscard]] unsigned take_left(datapath::Burst& burst) { return is_tun() ? burst.size = 0 : air_.take_left(burst); }
 
  private:
   unsigned receive_tun(datapath::Burst& burst);
 
-  datapath::EthSource air_;
+  phy::AirSource air_;
   Tun* tun_ = nullptr;
   rte_mempool* pool_ = nullptr;
   UeStats* stats_ = nullptr;
@@ -53,8 +53,8 @@ class UeQueue {
 class UeFunction {
  public:
   struct Ends {
-    datapath::EthSource air_in;
-    datapath::EthSink air_out;
+    phy::AirSource air_in;
+    phy::AirSink air_out;
     AirLink link;
     Tun& tun;
     rte_mempool* pool;
@@ -72,7 +72,8 @@ class UeFunction {
 
   std::array<UeQueue, 2>& queues() { return queues_; }
   void process(UeQueue& queue, datapath::Burst& burst) { queue.is_tun() ? from_tun(burst) : from_air(burst); }
-  void flush() {}  // everything goes out within process()
+  void flush() { air_.flush(); }
+  void finish() { air_.finish(); }
 
  private:
   void from_air(datapath::Burst& burst);
@@ -84,7 +85,7 @@ class UeFunction {
   std::array<UeQueue, 2> queues_;
   UeDownlink downlink_;
   UeUplink uplink_;
-  datapath::EthSink air_;
+  phy::AirSink air_;
   Tun& tun_;
   rte_mempool* pool_;
   UeStats& stats_;

@@ -25,12 +25,24 @@ DirectionReport sum(const std::array<Counter, kUeOutcomeCount>& outcomes, const 
   return report;
 }
 
+void add_air(UeReport& report, const UeWorker::Air& air) {
+  if (air.downlink != nullptr) {
+    report.air_downlink = {air.downlink->counters(), air.downlink->impairments()};
+    report.received_air = report.air_downlink->received;
+  }
+  if (air.uplink != nullptr) {
+    report.air_uplink = {air.uplink->counters(), air.uplink->impairments()};
+    report.transmitted_air = report.air_uplink->passed - report.air_uplink->tx_full;
+  }
+}
+
 UeReport take(const UeBearers& bearers, const UeStats& stats, const datapath::WorkerStats& worker, std::size_t limit) {
   UeReport report{.downlink = sum(stats.downlink, worker.received[kAirQueue]),
                   .uplink = sum(stats.uplink, worker.received[kTunQueue]),
                   .status_sent = stats.status_sent.get(),
                   .status_lost = stats.status_lost.get(),
                   .no_buffer = stats.no_buffer.get(),
+                  .received_air = worker.received[kAirQueue].get(),
                   .transmitted_air = worker.transmitted_air.get(),
                   .busy_cycles = worker.busy_cycles.get(),
                   .idle_cycles = worker.idle_cycles.get(),
@@ -59,6 +71,7 @@ Expected<UeReport> take_report(UeWorker& worker, std::size_t bearer_limit) {
   auto report = std::make_shared<UeReport>();
   const bool done = worker.execute([report, &worker, bearer_limit](UeBearers& bearers) {
     *report = take(bearers, worker.stats(), worker.worker_stats(), bearer_limit);
+    add_air(*report, worker.air());
   });
   if (!done) return fail("the worker does not answer");
   return std::move(*report);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -20,10 +21,15 @@ struct DirectionReport {
   [[nodiscard]] bool balanced() const { return received == good + consumed + dropped; }
 };
 
+struct AirReport : phy::AirCounters {
+  phy::Impairments impairments;  // those in force
+};
+
 struct UeReport {
   DirectionReport downlink, uplink;
   std::uint64_t status_sent = 0, status_lost = 0, no_buffer = 0;
-  std::uint64_t transmitted_air = 0;
+  std::uint64_t received_air = 0, transmitted_air = 0;  // by the port: before and behind what the air does
+  std::optional<AirReport> air_downlink, air_uplink;    // absent: nothing between port and UE side
   std::uint64_t busy_cycles = 0, idle_cycles = 0, asleep_cycles = 0, rounds = 0, sleeps = 0;
   std::size_t bearer_count = 0;
   std::vector<UeBearer> bearers;  // that had packets: the first `limit` by identity
@@ -32,8 +38,12 @@ struct UeReport {
   std::uint64_t pdcp_missing = 0, pdcp_late = 0, pdcp_duplicates = 0;
   std::uint64_t other_qfi = 0, other_destination = 0;
 
+  // What the air passes on is what the UE side receives; what this sends is what the air receives.
   [[nodiscard]] bool balanced() const {
-    return downlink.balanced() && uplink.balanced() && transmitted_air == uplink.good + status_sent;
+    const std::uint64_t sent = uplink.good + status_sent;
+    const bool down = !air_downlink || (air_downlink->balanced() && air_downlink->passed == downlink.received);
+    const bool up = air_uplink ? air_uplink->balanced() && air_uplink->received == sent : transmitted_air == sent;
+    return downlink.balanced() && uplink.balanced() && down && up;
   }
 };
 

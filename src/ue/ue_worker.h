@@ -15,7 +15,8 @@ class UeWorker {
  public:
   using Policy = std::variant<power::Busy, power::Yield>;
 
-  explicit UeWorker(const UeFunction::Ends& ends) : function_(bearers_, ends, stats_, worker_stats_) {}
+  explicit UeWorker(const UeFunction::Ends& ends)
+      : function_(bearers_, ends, stats_, worker_stats_), air_{ends.air_in.link, ends.air_out.link} {}
   ~UeWorker() { stop(); }
   UeWorker(const UeWorker&) = delete;
   UeWorker& operator=(const UeWorker&) = delete;
@@ -27,6 +28,11 @@ class UeWorker {
   // False: it does not answer; the command may still be executed later, so it must own what it touches.
   [[nodiscard]] bool execute(std::function<void(UeBearers&)> command);
 
+  // Absent where nothing is between the port and the UE side. Within execute() only.
+  struct Air {
+    phy::AirLink *downlink = nullptr, *uplink = nullptr;
+  };
+  [[nodiscard]] const Air& air() const { return air_; }
   [[nodiscard]] const UeStats& stats() const { return stats_; }
   [[nodiscard]] const datapath::WorkerStats& worker_stats() const { return worker_stats_; }
 
@@ -37,6 +43,7 @@ class UeWorker {
   UeStats stats_;
   datapath::WorkerStats worker_stats_;
   UeFunction function_;
+  Air air_;
   datapath::Mailbox mailbox_;
   Policy policy_;
   std::atomic<bool> stop_{false};

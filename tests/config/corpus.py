@@ -140,6 +140,13 @@ ue:
   peer_mac: 02:00:00:00:00:02
   core: 1
   policy: busy
+  air:
+    seed: 0xffffffffffffffff
+    capacity: 1000
+    downlink: {loss_percent: 2.5, burst_length: 4, delay_us: 500, reorder_percent: 1e-1}
+    uplink:
+      duplicate_percent: 100
+      jitter_us: 0x10
 """
 
 GEN = """\

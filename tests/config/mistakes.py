@@ -154,6 +154,16 @@ WRONG_UE = edits(
     ("  default_route: true", "  >>default_route: 1", "ue.default_route", "is 1; allowed: true or false"),
     ("ue:\n  port: air\n", ">>ue:\n", "ue.port", "is missing"),
     ("  gnb_control: /run/splitplane/corpus.sock", '  >>gnb_control: ""', "ue.gnb_control", "has 0 octets"),
+    ("    seed: 0xffffffffffffffff", "    >>seed: -1", "ue.air.seed", "is -1; allowed: an integer from 0 to 18446744073709551615"),
+    ("    capacity: 1000", "    >>capacity: 0", "ue.air.capacity", "is 0; allowed: an integer from 1 to 1048576"),
+    ("    capacity: 1000", "    >>delay_us: 5", "ue.air.delay_us", "unknown key; allowed: seed, capacity, downlink, uplink"),
+    ("loss_percent: 2.5", ">>loss: 2.5", "ue.air.downlink.loss", "unknown key"),
+    ("loss_percent: 2.5", ">>loss_percent: 100.5", "ue.air.downlink.loss_percent", "is 100.5; allowed: a number from 0 to 100"),
+    ("loss_percent: 2.5", ">>loss_percent: -1", "ue.air.downlink.loss_percent", "is -1; allowed: a number from 0 to 100"),
+    ("loss_percent: 2.5", ">>loss_percent: 5%", "ue.air.downlink.loss_percent", "is the text '5%'; allowed: a number from 0"),
+    ("burst_length: 4", ">>burst_length: 0.5", "ue.air.downlink.burst_length", "is 0.5; allowed: a number from 1 to 1000000"),
+    ("jitter_us: 0x10", ">>jitter_us: 0xffffffff", "ue.air.uplink.jitter_us", "is 0xffffffff; allowed: a number from 0 to 10000000"),
+    ("jitter_us: 0x10", ">>jitter_us: []", "ue.air.uplink.jitter_us", "is a list; allowed: a number from 0"),
 )
 
 BETWEEN_PARTS = edits(
@@ -240,6 +250,9 @@ BETWEEN_PARTS_OF_UE = edits(
     ("  port: air\n", "  >>port: aire\n", "ue.port", "there is no port 'aire'; allowed: air"),
     ("{megabytes: 200}\nports:\n", "{megabytes: 400}\nports:\n  >>spare: {device: net_null0}\n", "ports.spare", "is not used; allowed: the port that ue.port names"),
     ("  tun_mtu: 1450", "  >>tun_mtu: 1490", "ue.tun_mtu", "does not fit port air with 17 octets of headers"),
+    ("loss_percent: 2.5", ">>loss_percent: .nan", "ue.air.downlink.loss_percent", "is .nan; allowed: a number from 0"),
+    ("    capacity: 1000", "    >>capacity: 21846", "ue.air.capacity", "would leave too few of memory.mbufs = 65535; allowed: at most a third, 21845"),
+    ("delay_us: 500, reorder_percent: 1e-1", ">>reorder_percent: 1e-1", "ue.air.downlink.reorder_percent", "has nothing to overtake; allowed: 0, or with delay_us"),
 )
 
 BETWEEN_PARTS_OF_SMALL = edits(

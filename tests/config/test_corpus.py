@@ -83,6 +83,12 @@ def test_a_key_of_the_schema_is_known_to_the_check(splitplane, tmp_path):
         "ports: {p: {device: net_null0}}\nworkers: {w: {x: 1}}\n": set(defs["worker"]["properties"]),
         f"{SMALL}bearers: [{{x: 1}}]\n": set(defs["bearers"]["properties"]),
         "ports: {p: {device: net_null0}}\nue: {x: 1}\n": set(defs["ue"]["properties"]),
+        "ports: {p: {device: net_null0}}\nue: {port: p, gnb_control: c, air: {x: 1}}\n": set(
+            defs["ue_air"]["properties"]
+        ),
+        "ports: {p: {device: net_null0}}\nue: {port: p, gnb_control: c, air: {uplink: {x: 1}}}\n": set(
+            defs["impairments"]["properties"]
+        ),
         "ports: {p: {device: net_null0}}\ngen: {x: 1}\n": set(defs["gen"]["properties"]),
         "ports: {p: {device: net_null0}}\ngen: {port: p, bearers: [{x: 1}]}\n": set(defs["gen_bearers"]["properties"]),
         "ports: {p: {device: net_null0}}\nsink: {x: 1}\n": set(defs["sink"]["properties"]),

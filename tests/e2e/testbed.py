@@ -57,8 +57,12 @@ class Testbed:
     def __exit__(self, *_):
         self.stack.close()
 
+    def ue_tree(self, tree: dict) -> dict:
+        """The configuration of a UE side, for tests that want another."""
+        return tree
+
     def _ue(self, number: int, link: AirLink) -> Instance:
-        tree = configs.ue(f"{self.name}-ue{number}", self.name, link, f"splitue{number}")
+        tree = self.ue_tree(configs.ue(f"{self.name}-ue{number}", self.name, link, f"splitue{number}"))
         ue = Instance(
             self.processes, f"ue{number}", "ue", configs.write(self.folder, f"ue{number}", tree), self.network.ue
         )

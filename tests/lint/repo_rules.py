@@ -27,6 +27,7 @@ DEPENDS: dict[str, tuple[str, ...]] = {
     "gpu": ("wire",),
     **dict.fromkeys(ABOVE_DATAPATH, ("datapath",)),
     "nicmodel": ("datapath", "gpu"),
+    "ue": ("phy",),
     "placement": ABOVE_DATAPATH,
     "app": ("placement",),
 }

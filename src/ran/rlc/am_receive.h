@@ -31,6 +31,16 @@ class AmReceive {
     return what;
   }
 
+  // The same for an AMD PDU with a complete SDU whose buffer stays the caller's (header mode): on kDelivered he delivers
+  // it. kRefused: a segment.
+  Received receive_complete(const wire::rlc::AmHeader& header, Time now) {
+    counters_status_.polls += header.poll ? 1 : 0;
+    const Received what = take_complete(header, now);
+    counters_.count(what);
+    counters_.sdus += what == Received::kDelivered ? 1 : 0;
+    return what;
+  }
+
   // Runs the timers (TS 38.322 5.2.3.2.4, 5.3.4).
   void tick(Time now) {
     if (t_status_prohibit_.expired(now)) t_status_prohibit_.stop();
@@ -97,6 +107,28 @@ class AmReceive {
       if (what == Received::kDelivered || what == Received::kStored) update(sn, what == Received::kDelivered, now);
     }
     if (h.poll && what != Received::kNoMemory) poll(sn, what);
+    return what;
+  }
+
+  Received take_complete(const wire::rlc::AmHeader& h, Time now) {
+    if (h.si != wire::rlc::Segment::kComplete) return Received::kRefused;
+    const std::uint32_t sn = from_base(next_, h.sn, config_.sn_bits);
+    Received what = Received::kOutsideWindow;
+    if (sn == next_highest_ && window_.empty()) [[likely]] {
+      next_ = highest_status_ = ++next_highest_;
+      triggered_ |= h.poll;
+      return Received::kDelivered;
+    }
+    if (sn - next_ < window_size(config_.sn_bits)) {
+      ReceivedPage* const page = window_.page(sn);
+      if (page == nullptr) return Received::kNoMemory;
+      what = (page->done & ReceivedWindow::bit(sn)) != 0 ? Received::kDuplicate : Received::kDelivered;
+      if (what == Received::kDelivered) {
+        window_.set_done(*page, sn);
+        update(sn, true, now);
+      }
+    }
+    if (h.poll) poll(sn, what);
     return what;
   }
 

@@ -148,6 +148,8 @@ class AmRetx {
   [[nodiscard]] const Timer& t_poll_retransmit() const { return t_poll_retransmit_; }
   [[nodiscard]] std::uint32_t unacked() const { return window_.unacked(); }
   [[nodiscard]] std::uint32_t pending() const { return window_.pending(); }
+  // SDUs whose buffers are held: unacknowledged, or not yet released.
+  [[nodiscard]] std::uint32_t held() const { return window_.held(); }
   [[nodiscard]] const RetxCounters& counters() const { return counters_; }
 
  private:

@@ -23,6 +23,7 @@ class SentWindow {
   }
   [[nodiscard]] std::uint32_t pending() const { return pending_; }  // SDUs
   [[nodiscard]] std::uint32_t unacked() const { return unacked_; }  // SDUs
+  [[nodiscard]] std::uint32_t held() const { return held_; }        // SDUs, acknowledged ones among them
 
   // How many SDUs from `sn` on, the SN after the last one, can surely be kept; looks at most a page ahead.
   [[nodiscard]] std::uint32_t room(std::uint32_t sn) const {
@@ -48,6 +49,7 @@ class SentWindow {
     page->held |= bit(sn);
     page->considered &= ~bit(sn);
     ++unacked_;
+    ++held_;
   }
 
   // Marks octets [start, stop) of the open SDU `sn` for retransmission.
@@ -165,6 +167,7 @@ class SentWindow {
           const auto at = static_cast<std::uint32_t>(std::countr_zero(left));
           if (budget == 0) return (sn & ~(kPageSns - 1)) + at;
           --budget;
+          --held_;
           page->held &= ~(std::uint64_t{1} << at);
           released((sn & ~(kPageSns - 1)) + at, std::move(page->sdu[at].sdu));
         }
@@ -190,7 +193,7 @@ class SentWindow {
       }
       pages_.drop(sn, memory_.directories, memory_.sent_pages);
     }
-    pending_ = unacked_ = 0;
+    pending_ = unacked_ = held_ = 0;
   }
 
  private:
@@ -249,7 +252,7 @@ class SentWindow {
   PagedWindow<SentPage<B>> pages_;
   Memory<B>& memory_;
   PendingIntervals intervals_;
-  std::uint32_t pending_ = 0, unacked_ = 0;
+  std::uint32_t pending_ = 0, unacked_ = 0, held_ = 0;
 };
 
 }  // namespace splitplane::ran::rlc

@@ -1,9 +1,9 @@
-// A small seeded generator (SplitMix64): the same seed gives the same traffic on every machine.
+// A small seeded generator (SplitMix64): the same seed gives the same numbers on every machine.
 #pragma once
 
 #include <cstdint>
 
-namespace splitplane::traffic {
+namespace splitplane {
 
 class Random {
  public:
@@ -23,4 +23,4 @@ class Random {
   std::uint64_t state_;
 };
 
-}  // namespace splitplane::traffic
+}  // namespace splitplane

@@ -1,0 +1,83 @@
+// The timers of one owner thread: O(1) to arm, move and disarm, bounded work per turn. Nodes live in what they time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+
+namespace splitplane {
+
+// In no wheel as long as `expiry` is kNeverExpires.
+struct TimerNode {
+  static constexpr std::uint64_t kNeverExpires = std::numeric_limits<std::uint64_t>::max();
+  TimerNode* next = nullptr;
+  TimerNode* prev = nullptr;
+  std::uint64_t expiry = kNeverExpires;
+};
+
+// Times are ticks of one clock. A node fires at its expiry or up to one slot later, never before it.
+class TimerWheel {
+ public:
+  static constexpr std::size_t kSlots = 512;
+
+  TimerWheel(std::uint64_t ticks_per_slot, std::uint64_t now) : ticks_per_slot_(ticks_per_slot), turn_(now / ticks_per_slot) {
+    for (TimerNode& head : slots_) head.next = head.prev = &head;
+  }
+  TimerWheel(const TimerWheel&) = delete;
+  TimerWheel& operator=(const TimerWheel&) = delete;
+
+  // Arms `node`, or moves it.
+  void arm(TimerNode& node, std::uint64_t expiry) {
+    disarm(node);
+    if (expiry == TimerNode::kNeverExpires) return;
+    node.expiry = expiry;
+    const std::uint64_t turn = expiry / ticks_per_slot_ + 1;  // when all of the expiry's slot is over
+    TimerNode& head = slots_[(turn < turn_ ? turn_ : turn) % kSlots];
+    node.next = &head;
+    node.prev = head.prev;
+    head.prev->next = &node;
+    head.prev = &node;
+    ++armed_;
+  }
+  void disarm(TimerNode& node) {
+    if (node.expiry == TimerNode::kNeverExpires) return;
+    node.expiry = TimerNode::kNeverExpires;
+    node.prev->next = node.next;
+    node.next->prev = node.prev;
+    --armed_;
+  }
+  [[nodiscard]] std::size_t armed() const { return armed_; }
+
+  // Takes out nodes whose time has come and calls fired(node) for each, at most `budget` of them; those left fire in the
+  // next call. `fired` may arm and disarm any node.
+  template <class Fired>
+  void run(std::uint64_t now, unsigned budget, Fired&& fired) {
+    const std::uint64_t last = now / ticks_per_slot_;
+    if (armed_ == 0) {
+      turn_ = last + 1;
+      return;
+    }
+    if (last >= turn_ + kSlots) turn_ = last - kSlots + 1;  // each slot is looked at once
+    for (; turn_ <= last; ++turn_) {
+      TimerNode& head = slots_[turn_ % kSlots];
+      for (TimerNode* node = head.next; node != &head;) {
+        if (node->expiry > now) {  // of a later revolution
+          node = node->next;
+          continue;
+        }
+        if (budget-- == 0) return;
+        disarm(*node);
+        fired(*node);
+        node = head.next;  // `fired` may have changed the list
+      }
+    }
+  }
+
+ private:
+  std::uint64_t ticks_per_slot_;
+  std::uint64_t turn_;  // the next slot to look at, not taken modulo kSlots
+  std::array<TimerNode, kSlots> slots_;
+  std::size_t armed_ = 0;
+};
+
+}  // namespace splitplane

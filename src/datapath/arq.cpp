@@ -1,0 +1,161 @@
+#include "datapath/arq.h"
+
+#include "wire/rlc.h"
+#include "wire/rlc_status.h"
+
+namespace splitplane::datapath {
+namespace {
+
+using ran::rlc::Received;
+
+// Pages for the worst case of one SDU a page, within reason: bearers that send share pages of 64.
+ran::rlc::MemorySizes memory_for(std::size_t max_unacked) {
+  const std::size_t pages = 64 + max_unacked / 8;
+  return {.sent_pages = pages + kBurst,
+          .received_pages = pages,
+          .queue_pages = 0,
+          .directories = 2 * pages + 4 * kBurst,
+          .segments = 0,
+          .assemblies = 0,
+          .intervals = 1024};
+}
+
+}  // namespace
+
+ArqBearer::ArqBearer(const ran::BearerConfig& bearer, Direction sends, const ran::rlc::AmConfig& am,
+                     std::uint32_t unacked, ran::rlc::Memory<MbufBuffer>& memory)
+    : retx(am, memory),
+      receive(am, memory),
+      air(wire::airhdr::encode(
+          {.direction = sends,
+           .rlc_mode = bearer.rlc_mode,
+           .rlc_sn_bits = bearer.rlc_sn_bits,
+           .pdcp_sn_bits = bearer.pdcp_sn_bits,
+           .sdap_header = sends == Direction::kDownlink ? bearer.sdap_header_dl : bearer.sdap_header_ul,
+           .bearer = bearer.id})),
+      id(bearer.id.value),
+      max_unacked(unacked),
+      sn_bits(bearer.rlc_sn_bits) {}
+
+Arq::Arq(const Settings& settings)
+    : settings_(settings),
+      memory_(memory_for(settings.max_unacked)),
+      wheel_(std::max<std::uint64_t>(1, settings.ticks_per_ms / 4), settings.now) {}
+
+std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer) {
+  const ran::ArqConfig& arq = bearer.arq;
+  const ran::rlc::AmConfig am{.sn_bits = bearer.rlc_sn_bits,
+                              .max_retx = arq.max_retx,
+                              .t_poll_retransmit = arq.t_poll_retransmit_ms * settings_.ticks_per_ms,
+                              .t_reassembly = arq.t_reassembly_ms * settings_.ticks_per_ms,
+                              .t_status_prohibit = arq.t_status_prohibit_ms * settings_.ticks_per_ms,
+                              .repair_unit = std::max<std::uint64_t>(1, settings_.ticks_per_ms / 8)};
+  const std::uint32_t unacked = std::min(arq.max_unacked, ran::rlc::window_size(bearer.rlc_sn_bits));
+  return std::make_unique<ArqBearer>(bearer, settings_.sends, am, unacked, memory_);
+}
+
+void Arq::detach(ArqBearer& bearer) {
+  wheel_.disarm(bearer);
+  if (bearer.working) {  // the list is short, and a release rare
+    ArqBearer* rest = std::exchange(first_working_, nullptr);
+    last_working_ = nullptr;
+    while (rest != nullptr) {
+      ArqBearer* const one = std::exchange(rest, rest->next_working);
+      one->working = false;
+      if (one != &bearer) set_working(*one);
+    }
+  }
+  unacked_ -= bearer.retx.held();
+  bearer.retx.restart_at(0);
+  bearer.receive.restart_at(0);
+}
+
+void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now) {
+  const std::uint8_t* const rlc = octets(frame) + kAirRlcOffset;
+  const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
+  const auto bytes = static_cast<std::uint16_t>(frame->data_len - kAirRlcOffset - header);
+  bearer.retx.submitted(
+      {.sdu = MbufBuffer(frame), .sn = bearer.retx.next(), .bytes = bytes, .sent = bytes, .poll = (rlc[0] & kPollBit) != 0}, now);
+  ++unacked_;
+  rearm(bearer);
+}
+
+Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
+  const auto header = wire::rlc::parse_am(rlc, bearer.sn_bits);
+  if (!header) return Received::kRefused;
+  const Received what = bearer.receive.receive_complete(*header, now);
+  rearm(bearer);
+  if (bearer.receive.status_due()) set_working(bearer);
+  return what;
+}
+
+bool Arq::receive_status(ArqBearer& bearer, Octets rlc, Time now) {
+  const bool valid = bearer.retx.receive_status(rlc, now, [this](std::uint32_t) { ++counters_.max_retx; });
+  counters_.status_refused += valid ? 0 : 1;
+  if (valid) set_working(bearer);
+  return valid;
+}
+
+void Arq::set_working(ArqBearer& bearer) {
+  if (bearer.working) return;
+  bearer.working = true;
+  bearer.next_working = nullptr;
+  (first_working_ == nullptr ? first_working_ : last_working_->next_working) = &bearer;
+  last_working_ = &bearer;
+}
+
+ArqBearer* Arq::take_working() {
+  ArqBearer* const bearer = first_working_;
+  if (bearer == nullptr) return nullptr;
+  first_working_ = bearer->next_working;
+  bearer->working = false;
+  return bearer;
+}
+
+rte_mbuf* Arq::status_frame(ArqBearer& bearer, Time now) {
+  rte_mbuf* const m = rte_pktmbuf_alloc(settings_.pool);
+  if (m == nullptr) return nullptr;
+  std::uint8_t* const frame = octets(m);
+  std::copy(settings_.ethernet.begin(), settings_.ethernet.end(), frame);
+  wire::store_be64(frame + wire::ethernet::kHeaderBytes, bearer.air);
+  // As MAC would grant it: within one frame of the usual MTU.
+  const std::size_t room = std::min<std::size_t>(rte_pktmbuf_tailroom(m), 1500) - kAirRlcOffset;
+  const std::size_t bytes = bearer.receive.write_status({frame + kAirRlcOffset, room}, now);
+  m->data_len = static_cast<std::uint16_t>(kAirRlcOffset + bytes);
+  m->pkt_len = m->data_len;
+  return m;
+}
+
+// The frame as it was sent, or a copy if its P bit changes or the receiver would write to it.
+rte_mbuf* Arq::retransmission(ArqBearer& bearer, bool passes_mbufs, Time now) {
+  auto pdu = bearer.retx.pull(ran::rlc::kMaxSduBytes, {.unsent = false, .stalled = false}, now);
+  if (!pdu) return nullptr;
+  rte_mbuf* const kept = pdu.sdu.get();
+  const std::uint8_t first = octets(kept)[kAirRlcOffset];
+  const std::uint8_t wanted = static_cast<std::uint8_t>((first & ~kPollBit) | (pdu.header[0] & kPollBit));
+  if (first == wanted && !passes_mbufs) return pdu.sdu.detach();
+  rte_mbuf* const copy = rte_pktmbuf_copy(kept, settings_.pool, 0, UINT32_MAX);
+  if (copy != nullptr) octets(copy)[kAirRlcOffset] = wanted;
+  return copy;
+}
+
+unsigned Arq::collect(ArqBearer& bearer, bool passes_mbufs, Time now, rte_mbuf** frames, unsigned room) {
+  unsigned n = 0;
+  if (n < room && bearer.receive.status_due()) {
+    if (rte_mbuf* m = status_frame(bearer, now); m != nullptr) {
+      frames[n++] = m;
+      ++counters_.status_sent;
+    }
+  }
+  for (unsigned tries = 0; tries < kSentPerVisit && n < room && bearer.retx.has_pending(); ++tries) {
+    if (rte_mbuf* m = retransmission(bearer, passes_mbufs, now); m != nullptr) {
+      frames[n++] = m;
+      ++counters_.retransmitted;
+    } else {
+      ++counters_.lost;
+    }
+  }
+  return n;
+}
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,148 @@
+// RLC AM of header mode in one place (`baas: inline`), for a gNB worker and for the UE side: each SDU is one PDU, which
+// is kept until the peer acknowledges it and sent again when it does not arrive; PDUs of the peer are reported. The
+// bearer's owner numbers and writes the PDUs (ran/header_mode.h, ue/ue_uplink.h), and frames stay whole: Ethernet, airhdr,
+// RLC PDU.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/timer_wheel.h"
+#include "datapath/burst.h"
+#include "datapath/mbuf_buffer.h"
+#include "ran/bearer_config.h"
+#include "ran/rlc/am_receive.h"
+#include "ran/rlc/am_retx.h"
+#include "wire/airhdr.h"
+#include "wire/ethernet.h"
+
+namespace splitplane::datapath {
+
+using ran::rlc::Time;
+using wire::Octets;
+
+inline constexpr unsigned kAirRlcOffset = wire::ethernet::kHeaderBytes + wire::airhdr::kHeaderBytes;
+inline constexpr std::uint8_t kPollBit = 0x40;  // in an AMD PDU's first octet
+
+// One AM bearer: both directions of one end.
+struct ArqBearer : TimerNode {
+  ArqBearer(const ran::BearerConfig& bearer, Direction sends, const ran::rlc::AmConfig& am, std::uint32_t unacked,
+            ran::rlc::Memory<MbufBuffer>& memory);
+
+  ran::rlc::AmRetx<MbufBuffer> retx;
+  ran::rlc::AmReceive<MbufBuffer> receive;
+  std::uint64_t air;          // airhdr of the frames that this end sends
+  std::uint32_t id;           // of the bearer
+  std::uint32_t max_unacked;  // SDUs that may wait for their acknowledgement
+  std::uint8_t sn_bits;
+  bool working = false;     // in the list of bearers with work
+  std::uint64_t burst = 0;  // the last one that it was seen in
+  ArqBearer* next_working = nullptr;
+
+  // The first RLC number, without the modulus, that may not be sent yet.
+  [[nodiscard]] std::uint32_t limit() const { return retx.next_ack() + max_unacked; }
+};
+
+class Arq {
+ public:
+  struct Settings {
+    Direction sends = Direction::kDownlink;
+    std::array<std::uint8_t, wire::ethernet::kHeaderBytes> ethernet{};  // of the frames that this end sends
+    rte_mempool* pool = nullptr;                                        // for STATUS PDUs and copies
+    std::size_t max_unacked = 16384;                                    // SDUs of all bearers together
+    std::uint64_t ticks_per_ms = 1;
+    std::uint64_t now = 0;
+  };
+  struct Counters {
+    std::uint64_t retransmitted = 0, status_sent = 0, status_refused = 0;
+    std::uint64_t sent = 0;      // of retransmissions and STATUS PDUs: taken by the port
+    std::uint64_t lost = 0;      // ... not taken, or there was no buffer
+    std::uint64_t max_retx = 0;  // SDUs that reached maxRetxThreshold
+  };
+
+  explicit Arq(const Settings& settings);
+
+  // Control side: a bearer to be attached, and one that was detached, made and destroyed off the packet path.
+  [[nodiscard]] std::unique_ptr<ArqBearer> make(const ran::BearerConfig& bearer);
+  // The owner's thread: gives all buffers back; the bearer may be destroyed then.
+  void detach(ArqBearer& bearer);
+
+  // A burst of new PDUs can be kept, whatever their bearers.
+  [[nodiscard]] bool has_room() const {
+    return unacked_ + kBurst <= settings_.max_unacked && memory_.sent_pages.available() >= kBurst &&
+           memory_.directories.available() >= 2 * kBurst;
+  }
+
+  // Keeps the frame of the next new PDU of `bearer` (retx.next()), which is about to be sent; takes over one reference.
+  void keep(ArqBearer& bearer, rte_mbuf* frame, Time now);
+
+  // An AMD PDU of the peer, at `rlc`. kDelivered: it is new, and the caller's to deliver.
+  ran::rlc::Received receive(ArqBearer& bearer, Octets rlc, Time now);
+  // A STATUS PDU of the peer. False: ignored.
+  bool receive_status(ArqBearer& bearer, Octets rlc, Time now);
+
+  // Once per round, false if there was nothing to do: timers, STATUS PDUs, retransmissions, buffers that were acknowledged; all bounded. send(mbufs, n)
+  // returns how many were taken, the first ones; changed(bearer): limit() may have moved.
+  template <class Send, class Changed>
+  bool serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed);
+
+  [[nodiscard]] const Counters& counters() const { return counters_; }
+  [[nodiscard]] std::uint64_t unacked() const { return unacked_; }
+  // When serve() has something to do by itself, at the latest.
+  [[nodiscard]] bool idle() const { return first_working_ == nullptr && wheel_.armed() == 0; }
+
+ private:
+  static constexpr unsigned kTimersPerRound = 64, kBearersPerRound = 32, kReleasedPerVisit = 64, kSentPerVisit = 16;
+
+  void rearm(ArqBearer& bearer) {
+    const Time expiry = std::min(bearer.retx.next_expiry(), bearer.receive.next_expiry());
+    if (expiry < bearer.expiry) wheel_.arm(bearer, expiry);
+  }
+  void set_working(ArqBearer& bearer);
+  [[nodiscard]] ArqBearer* take_working();
+  [[nodiscard]] rte_mbuf* status_frame(ArqBearer& bearer, Time now);
+  [[nodiscard]] rte_mbuf* retransmission(ArqBearer& bearer, bool passes_mbufs, Time now);
+  // At most `room` frames that this bearer has to send now, into `frames`; how many.
+  unsigned collect(ArqBearer& bearer, bool passes_mbufs, Time now, rte_mbuf** frames, unsigned room);
+
+  Settings settings_;
+  ran::rlc::Memory<MbufBuffer> memory_;
+  TimerWheel wheel_;
+  ArqBearer* first_working_ = nullptr;
+  ArqBearer* last_working_ = nullptr;
+  std::uint64_t unacked_ = 0;  // SDUs whose frames are kept
+  Counters counters_;
+};
+
+template <class Send, class Changed>
+bool Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
+  if (idle()) [[likely]]
+    return false;
+  wheel_.run(now, kTimersPerRound, [&](TimerNode& node) {
+    auto& bearer = static_cast<ArqBearer&>(node);
+    bearer.receive.tick(now);
+    bearer.retx.tick(now, {.unsent = false, .stalled = false}, [this](std::uint32_t) { ++counters_.max_retx; });
+    rearm(bearer);
+    set_working(bearer);
+  });
+  Burst out;
+  ArqBearer* const last = last_working_;  // those that come back to the list wait for the next round
+  for (unsigned visits = 0; visits < kBearersPerRound; ++visits) {
+    ArqBearer* const bearer = take_working();
+    if (bearer == nullptr) break;
+    out.size += collect(*bearer, passes_mbufs, now, out.mbuf.data() + out.size, kBurst - out.size);
+    unacked_ -= bearer->retx.release(kReleasedPerVisit, [](std::uint32_t, MbufBuffer) {});
+    changed(*bearer);
+    rearm(*bearer);
+    if (bearer->retx.has_pending() || bearer->retx.releasable() || bearer->receive.status_due()) set_working(*bearer);
+    if (bearer == last || out.size == kBurst) break;
+  }
+  if (out.size == 0) return true;
+  const unsigned sent = send(out.mbuf.data(), out.size);
+  counters_.sent += sent;
+  counters_.lost += out.size - sent;
+  rte_pktmbuf_free_bulk(out.mbuf.data() + sent, out.size - sent);
+  return true;
+}
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,71 @@
+// The ends of a port with the air behind it: what a function uses in place of EthSource and EthSink, so that frames
+// cross an AirLink on their way in and out. Without a link they are those, at the cost of one branch a burst.
+#pragma once
+
+#include <rte_cycles.h>
+
+#include "datapath/endpoints.h"
+#include "phy/air_link.h"
+
+namespace splitplane::phy {
+
+struct AirSource {
+  datapath::EthSource port;
+  AirLink* link = nullptr;  // absent: nothing between the port and the function
+
+  unsigned receive(datapath::Burst& burst) {
+    if (link == nullptr) [[likely]]
+      return port.receive(burst);
+    return receive_through(burst, rte_rdtsc());
+  }
+  // At the end of a worker's life nothing stays in the air.
+  unsigned take_left(datapath::Burst& burst) {
+    return burst.size = link == nullptr ? 0 : link->give_all(burst.mbuf.data(), datapath::kBurst);
+  }
+
+ private:
+  // What fell due before goes first; a burst that is full of it leaves the port's queue to wait.
+  [[gnu::noinline]] unsigned receive_through(datapath::Burst& burst, Ticks now) {
+    burst.size = link->give(burst.mbuf.data(), datapath::kBurst, now);
+    if (burst.size == datapath::kBurst) return burst.size;
+    datapath::Burst fresh;
+    if (port.receive(fresh) == 0) return burst.size;
+    link->take(fresh.mbuf.data(), fresh.size, now);
+    burst.size += link->give(burst.mbuf.data() + burst.size, datapath::kBurst - burst.size, now);
+    return burst.size;
+  }
+};
+
+struct AirSink {
+  datapath::EthSink port;
+  AirLink* link = nullptr;
+
+  // As EthSink: how many were taken. A link takes all, since a sender does not learn what the air loses.
+  unsigned send(rte_mbuf** mbufs, unsigned n) {
+    if (link == nullptr) [[likely]]
+      return port.send(mbufs, n);
+    link->take(mbufs, n, rte_rdtsc());
+    return n;
+  }
+  // Once a round: what is due goes to the port.
+  void flush() {
+    if (link != nullptr) [[unlikely]]
+      send_due(rte_rdtsc());
+  }
+  // At the end of a worker's life: what is held goes too.
+  void finish() {
+    if (link != nullptr) send_due(~Ticks{0});
+  }
+
+ private:
+  [[gnu::noinline]] void send_due(Ticks now) {
+    datapath::Burst burst;
+    while ((burst.size = link->give(burst.mbuf.data(), datapath::kBurst, now)) != 0) {
+      const unsigned sent = port.send(burst.mbuf.data(), burst.size);
+      link->count_refused(burst.size - sent);
+      rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, burst.size - sent);
+    }
+  }
+};
+
+}  // namespace splitplane::phy
