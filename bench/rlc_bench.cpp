@@ -191,7 +191,12 @@ class Bench {
         std::array<rte_mbuf*, 2 * kBurst> gone;
         unsigned count = 0;
         release.begin();
-        a.entity.release(gone.size(), [&](std::uint32_t, Buffer sdu) { gone[count++] = sdu.detach(); });
+        // As an owner does it: by the time they are freed together, the first of them are in the cache.
+        a.entity.release(gone.size(), [&](std::uint32_t, Buffer sdu) {
+          gone[count] = sdu.detach();
+          rte_mbuf_prefetch_part1(gone[count]);
+          rte_mbuf_prefetch_part2(gone[count++]);
+        });
         rte_pktmbuf_free_bulk(gone.data(), count);
         release.end(count);
       }
