@@ -14,7 +14,7 @@ help:
 	@echo 'make demo               the gNB between a UPF and a UE, with real TCP, in network namespaces'
 	@echo 'make test               lint, unit tests (release, ASan + UBSan, TSan), oracle and end-to-end tests'
 	@echo '                        ONLY=lint,release,asan,tsan,python runs some of them'
-	@echo 'make accept PART=...    host or operate: one line for each requirement: measured, target, verdict'
+	@echo 'make accept PART=...    host, operate or rlc: one line for each requirement: measured, target, verdict'
 	@echo 'make bench              cycles per packet, JSON and a table in out/'
 	@echo 'make build PRESET=...   release (default), debug, asan or tsan into build/'
 	@echo 'make lint, make fmt     check and repair style'
@@ -45,7 +45,7 @@ bench: setup
 	@$(SUDO) $(PYTHON) bench/run.py
 
 nightly:
-	@failed=0; for target in test 'accept PART=host' 'accept PART=operate' bench; do \
+	@failed=0; for target in test 'accept PART=host' 'accept PART=operate' 'accept PART=rlc' bench; do \
 	  echo "nightly: make $$target"; $(MAKE) $$target || failed=1; done; exit $$failed
 
 lint: setup

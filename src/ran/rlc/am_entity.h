@@ -73,7 +73,7 @@ class AmEntity {
 
  private:
   [[nodiscard]] RetxState retx_state() const {
-    return {retx_.next_ack(), retx_.has_pending(), retx_.poll_wanted(), retx_.has_room()};
+    return {retx_.next_ack(), retx_.has_pending(), retx_.poll_wanted(), retx_.room()};
   }
 
   AmSend<B> send_;

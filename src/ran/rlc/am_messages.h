@@ -19,7 +19,7 @@ struct Submission {
 // AmSend -> AmRetx: what AmSend still has.
 struct SenderState {
   bool unsent = false;   // octets that were never sent
-  bool stalled = false;  // the window is full: no new SDU may be sent
+  bool stalled = false;  // no new SDU may be sent: the window is full, or the memory for copies
 };
 
 // AmRetx -> AmSend.
@@ -27,7 +27,7 @@ struct RetxState {
   std::uint32_t next_ack = 0;  // TX_Next_Ack: the window's base
   bool pending = false;        // retransmissions wait
   bool poll_wanted = false;    // t-PollRetransmit expired: the next PDU carries a poll
-  bool room = true;            // a new SDU's copy can be kept
+  std::uint32_t room = 0;      // new SDUs whose copies can be kept
 };
 
 }  // namespace splitplane::ran::rlc

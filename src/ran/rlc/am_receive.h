@@ -89,6 +89,8 @@ class AmReceive {
   [[nodiscard]] const StatusCounters& status_counters() const { return counters_status_; }
 
  private:
+  static constexpr std::uint32_t kMaxRange = 255;  // NACK range has 8 bits
+
   template <class Deliver>
   Received take(const wire::rlc::AmHeader& h, B pdu, Time now, Deliver&& deliver) {
     const std::uint32_t sn = from_base(next_, h.sn, config_.sn_bits);
@@ -244,8 +246,8 @@ class AmReceive {
         ++sn;
         continue;
       }
-      const std::uint32_t stop = window_.first_touched(sn, highest_status_);
-      const std::uint32_t run = std::min<std::uint32_t>(stop - sn, 255);
+      const std::uint32_t most = std::min<std::uint32_t>(highest_status_ - sn, kMaxRange);
+      const std::uint32_t run = window_.first_touched(sn, sn + most) - sn;
       wire::rlc::Nack nack{.sn = sn & sn_mask(config_.sn_bits)};
       nack.has_range = run > 1;
       nack.range = static_cast<std::uint8_t>(run);

@@ -17,10 +17,15 @@ class AmRetx {
   AmRetx& operator=(const AmRetx&) = delete;
   ~AmRetx() { restart_at(0); }
 
-  // There is a place for the copy of one SDU more.
-  [[nodiscard]] bool has_room() const { return window_.has_room(end_); }
+  // How many new SDUs' copies can surely be kept: a page's worth at most. None either as long as buffers that are not
+  // released yet stand where the SNs come round again.
+  [[nodiscard]] std::uint32_t room() const {
+    const std::uint32_t oldest = before(release_from_, next_ack_) ? release_from_ : next_ack_;
+    if (end_ - oldest >= sn_mask(config_.sn_bits) - kPageSns) return 0;
+    return window_.room(end_);
+  }
 
-  // Takes what AmSend says of a PDU with octets never sent before. There is room (has_room()) for a new SDU.
+  // Takes what AmSend says of a PDU with octets never sent before. There is room() for a new SDU.
   void submitted(Submission<B> s, Time now) {
     if (s.sn == end_) {
       window_.add(end_++, std::move(s.sdu), s.bytes);
@@ -49,9 +54,16 @@ class AmRetx {
       if (!before(base, n.stop)) continue;
       const std::uint32_t first = before(n.sn, base) ? base : n.sn;
       acknowledge(acked_up_to, first, now);
-      for (std::uint32_t sn = first; sn != n.stop; ++sn) {
-        const bool from_so = nack.has_so && sn == n.sn, to_so = nack.has_so && sn + 1 == n.stop;
-        negative(sn, from_so ? nack.so_start : 0, to_so ? nack.so_end : wire::rlc::kSoEnd, now, max_retx);
+      const std::uint32_t last = n.stop - 1;
+      const std::uint16_t so_start = nack.has_so && first == n.sn ? nack.so_start : std::uint16_t{0};
+      if (!nack.has_so) {
+        negative_range(first, n.stop, now, max_retx);
+      } else if (first == last) {
+        negative(first, so_start, nack.so_end, now, max_retx);
+      } else {
+        negative(first, so_start, wire::rlc::kSoEnd, now, max_retx);
+        negative_range(first + 1, last, now, max_retx);
+        negative(last, 0, nack.so_end, now, max_retx);
       }
       acked_up_to = n.stop;
     }
@@ -208,6 +220,14 @@ class AmRetx {
   template <class MaxRetx>
   void negative(std::uint32_t sn, std::uint16_t start, std::uint16_t last, Time now, MaxRetx&& max_retx) {
     if (window_.is_open(sn) && make_pending(sn, start, last, now, max_retx)) ++counters_.nacked;
+  }
+
+  // SDUs [from, to) did not arrive; those that wait already as a whole cost nothing.
+  template <class MaxRetx>
+  void negative_range(std::uint32_t from, std::uint32_t to, Time now, MaxRetx&& max_retx) {
+    window_.for_each_not_wholly_pending(from, to, [&](std::uint32_t sn) {
+      if (make_pending(sn, 0, wire::rlc::kSoEnd, now, max_retx)) ++counters_.nacked;
+    });
   }
 
   // False if no octet of these was sent, or all wait already.

@@ -34,15 +34,16 @@ class AmSend {
 
   [[nodiscard]] SenderState state(const RetxState& retx) const {
     const bool cut = static_cast<bool>(current_);
-    return {cut || queue_.size() != 0, !cut && next_ - retx.next_ack >= window_size(config_.sn_bits)};
+    const bool full = retx.room == 0 || next_ - retx.next_ack >= window_size(config_.sn_bits);
+    return {cut || queue_.size() != 0, !cut && full};
   }
 
   // A PDU of octets never sent before, of at most `grant` octets, and what AmRetx is to know of it. None if nothing
   // waits, the window or the memory for copies is full, or a header with one octet does not fit.
-  [[nodiscard]] Pdu<B> pull(std::size_t grant, const RetxState& retx, Submission<B>& submission) {
+  [[nodiscard]] Pdu<B> pull(std::size_t grant, RetxState retx, Submission<B>& submission) {
     Pdu<B> pdu;
     const bool is_new = !current_;
-    if (is_new && (state(retx).stalled || !retx.room)) return pdu;
+    if (is_new && state(retx).stalled) return pdu;
     const B* const sdu = is_new ? queue_.front() : &current_;
     if (sdu == nullptr) return pdu;
     const auto bytes = static_cast<std::uint16_t>(sdu->size());
@@ -58,6 +59,7 @@ class AmSend {
     submission.sent = sent_;
     const bool whole_now = sent_ == bytes;
     if (is_new) {
+      --retx.room;
       submission.sdu = queue_.take();
       last_ordinal_ = queue_.taken();
       pdu.sdu = submission.sdu.share();

@@ -6,7 +6,7 @@
 
 namespace splitplane::ran::rlc {
 
-// Octets [start, stop) of a sent SDU that wait for retransmission; a list in ascending order.
+// Octets [start, stop) of a sent SDU that wait for retransmission; several are a list in ascending order.
 struct Interval {
   std::uint16_t start = 0, stop = 0;
   std::uint32_t next = 0;
@@ -16,8 +16,10 @@ struct Interval {
 template <buf::PacketBuffer B>
 struct SentSdu {
   B sdu;
-  Time first_nack = 0;          // when it was first considered for retransmission
-  std::uint32_t intervals = 0;  // if in the page's `partial`: the first of its intervals
+  Time first_nack = 0;  // when it was first considered for retransmission
+  // If in the page's `listed`: the first of its intervals; if only in `partial`: the one interval itself, stop in the
+  // upper half, so that a retransmission in pieces never waits for memory.
+  std::uint32_t intervals = 0;
   std::uint16_t bytes = 0;      // of the whole SDU
   std::uint8_t retx_count = 0;  // RETX_COUNT
 };
@@ -29,7 +31,8 @@ struct alignas(64) SentPage {
   std::uint64_t acked = 0;       // positively acknowledged
   std::uint64_t considered = 0;  // for retransmission, once at least: RETX_COUNT has a value
   std::uint64_t pending = 0;     // waits for retransmission
-  std::uint64_t partial = 0;     // ... of `intervals` only
+  std::uint64_t partial = 0;     // ... only some octets of it
+  std::uint64_t listed = 0;      // ... in more than one run
   std::array<SentSdu<B>, kPageSns> sdu;
 };
 

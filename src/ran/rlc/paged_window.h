@@ -29,12 +29,18 @@ class PagedWindow {
     return last == nullptr ? nullptr : static_cast<Page*>(last->entry[place(sn)]);
   }
 
+  // There is a page for `sn`, or memory for it.
+  [[nodiscard]] bool has_room(std::uint32_t sn, const Pool<Directory>& directories, const Pool<Page>& pages) const {
+    if (find(sn) != nullptr) return true;
+    const std::size_t upper = two_levels_ && root_ == nullptr ? 1 : 0;
+    const std::size_t needed = upper + (last_level(sn) == nullptr ? 1 : 0);
+    return pages.available() != 0 && directories.available() >= needed;
+  }
   // The page of `sn`; a new one is as its last holder left it, and `is_new` says so. nullptr without memory.
   [[nodiscard]] Page* make(std::uint32_t sn, Pool<Directory>& directories, Pool<Page>& pages, bool& is_new) {
     is_new = false;
     if (Page* page = find(sn); page != nullptr) return page;
-    const std::size_t levels = two_levels_ ? 2 : 1;
-    if (pages.available() == 0 || directories.available() < levels) return nullptr;
+    if (!has_room(sn, directories, pages)) return nullptr;
     if (root_ == nullptr) root_ = fresh(directories);
     Directory* last = root_;
     if (two_levels_) {

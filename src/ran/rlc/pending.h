@@ -1,6 +1,6 @@
-// Which octets of one sent SDU wait for retransmission: a list of intervals, ascending and apart. When memory for
-// another one is used up, the one beside it grows over the gap: more is sent again than was asked for, nothing is
-// forgotten.
+// Which octets of one sent SDU wait for retransmission, if in several runs: a list of intervals, ascending and apart.
+// When memory for another one is used up, the one beside it grows over the gap: more is sent again than was asked for,
+// nothing is forgotten.
 #pragma once
 
 #include "ran/rlc/memory.h"
@@ -12,7 +12,7 @@ class PendingIntervals {
   explicit PendingIntervals(Pool<Interval>& pool) : pool_(pool) {}
 
   // Adds [start, stop) to the list that begins at `first`. False: no memory even for the first one.
-  [[nodiscard]] bool add(std::uint32_t& first, std::uint16_t start, std::uint16_t stop) {
+  bool add(std::uint32_t& first, std::uint16_t start, std::uint16_t stop) {
     std::uint32_t* link = &first;
     std::uint32_t behind = 0;
     while (*link != 0 && pool_.named(*link).stop < start) {

@@ -3,6 +3,8 @@
 // bounded steps.
 #pragma once
 
+#include <tuple>
+
 #include "ran/rlc/pending.h"
 
 namespace splitplane::ran::rlc {
@@ -23,16 +25,22 @@ class SentWindow {
   [[nodiscard]] std::uint32_t unacked() const { return unacked_; }  // SDUs
   [[nodiscard]] std::uint32_t held() const { return held_; }        // SDUs, acknowledged ones among them
 
-  // Room for `sn`, the SN after the last one.
-  [[nodiscard]] bool has_room(std::uint32_t sn) const {
-    return pages_.find(sn) != nullptr || (memory_.sent_pages.available() != 0 && memory_.directories.available() >= 2);
+  // How many SDUs from `sn` on, the SN after the last one, can surely be kept; looks at most a page ahead.
+  [[nodiscard]] std::uint32_t room(std::uint32_t sn) const {
+    const auto& [directories, pages] = std::tie(memory_.directories, memory_.sent_pages);
+    if (!pages_.has_room(sn, directories, pages)) return 0;
+    const std::uint32_t left = kPageSns - sn % kPageSns;
+    if (left > 1) return left;
+    const bool next_too = pages_.find(sn) != nullptr ? pages_.has_room(sn + 1, directories, pages)
+                                                     : pages.available() >= 2 && directories.available() >= 4;
+    return next_too ? left + kPageSns : left;
   }
   // Keeps the SDU of `sn`, for which there is room.
   void add(std::uint32_t sn, B sdu, std::uint16_t bytes) {
     bool is_new = false;
     SentPage<B>* const page = pages_.make(sn, memory_.directories, memory_.sent_pages, is_new);
     if (is_new) {
-      page->held = page->considered = page->pending = page->partial = 0;
+      page->held = page->considered = page->pending = page->partial = page->listed = 0;
       page->acked = bit(sn) - 1;  // what lies before was acknowledged long ago
     }
     SentSdu<B>& one = page->sdu[sn % kPageSns];
@@ -47,43 +55,55 @@ class SentWindow {
   // Marks octets [start, stop) of the open SDU `sn` for retransmission.
   void set_pending(SentPage<B>& page, std::uint32_t sn, std::uint16_t start, std::uint16_t stop) {
     SentSdu<B>& one = page.sdu[sn % kPageSns];
-    const bool was_pending = (page.pending & bit(sn)) != 0;
-    if (was_pending && (page.partial & bit(sn)) == 0) return;  // all of it already
-    if (!was_pending) {
-      one.intervals = 0;
+    if ((page.pending & bit(sn)) == 0) {
       page.pending |= bit(sn);
       ++pending_;
-    }
-    const bool whole = start == 0 && stop == one.bytes;
-    if (!whole && intervals_.add(one.intervals, start, stop)) {
+      if (start == 0 && stop == one.bytes) return;
       page.partial |= bit(sn);
-      return;
-    }
-    intervals_.clear(one.intervals);
-    page.partial &= ~bit(sn);
+      one.intervals = packed(start, stop);
+    } else if ((page.listed & bit(sn)) != 0) {
+      intervals_.add(one.intervals, start, stop);
+    } else if ((page.partial & bit(sn)) != 0) {
+      add_to_single(page, sn, start, stop);
+    }  // else all of it waits already
   }
   // The first octets of the pending SDU `sn` that wait.
   [[nodiscard]] Interval first_pending(const SentPage<B>& page, std::uint32_t sn) const {
     const SentSdu<B>& one = page.sdu[sn % kPageSns];
-    if ((page.partial & bit(sn)) != 0) return intervals_.front(one.intervals);
+    if ((page.listed & bit(sn)) != 0) return intervals_.front(one.intervals);
+    if ((page.partial & bit(sn)) != 0) return unpacked(one.intervals);
     return {0, one.bytes, 0};
   }
-  // `octets` of these are sent now. True if none of this SDU wait any more.
-  bool take_pending(SentPage<B>& page, std::uint32_t sn, std::uint16_t octets) {
+  // `octets` of these are sent now.
+  void take_pending(SentPage<B>& page, std::uint32_t sn, std::uint16_t octets) {
     SentSdu<B>& one = page.sdu[sn % kPageSns];
-    if ((page.partial & bit(sn)) == 0 && octets != one.bytes) {
-      one.intervals = 0;
-      if (intervals_.add(one.intervals, octets, one.bytes)) page.partial |= bit(sn);
-      return false;  // without memory it goes on as a whole
-    }
-    if ((page.partial & bit(sn)) != 0) {
+    if ((page.listed & bit(sn)) != 0) {
       intervals_.take(one.intervals, octets);
-      if (one.intervals != 0) return false;
+      if (one.intervals != 0) return;
+    } else if (const Interval all = first_pending(page, sn); all.start + octets != all.stop) {
+      one.intervals = packed(static_cast<std::uint16_t>(all.start + octets), all.stop);
+      page.partial |= bit(sn);
+      return;
     }
     page.pending &= ~bit(sn);
     page.partial &= ~bit(sn);
+    page.listed &= ~bit(sn);
     --pending_;
-    return true;
+  }
+
+  // Calls visit(sn) for the open SDUs of [from, to) of which an octet may not wait for retransmission yet.
+  template <class Visit>
+  void for_each_not_wholly_pending(std::uint32_t from, std::uint32_t to, Visit&& visit) const {
+    for (std::uint32_t sn = from; before(sn, to);) {
+      const std::uint32_t next = (sn | (kPageSns - 1)) + 1;
+      if (const SentPage<B>* page = pages_.find(sn); page != nullptr) {
+        std::uint64_t left = page->held & ~page->acked & ~(page->pending & ~page->partial) & page_mask(sn, to);
+        for (; left != 0; left &= left - 1) {
+          visit((sn & ~(kPageSns - 1)) + static_cast<std::uint32_t>(std::countr_zero(left)));
+        }
+      }
+      sn = next;
+    }
   }
 
   // Acknowledges [from, to); acked(first_nack time) for each SDU that had been sent again. Returns how many are new,
@@ -93,8 +113,7 @@ class SentWindow {
     std::uint32_t count = 0;
     for (std::uint32_t sn = from; before(sn, to);) {
       const std::uint32_t next = (sn | (kPageSns - 1)) + 1;
-      std::uint64_t mask = ~std::uint64_t{0} << (sn % kPageSns);
-      if (before(to, next)) mask &= bit(to) - 1;
+      const std::uint64_t mask = page_mask(sn, to);
       if (SentPage<B>* page = pages_.find(sn); page != nullptr) {
         const std::uint64_t fresh = page->held & ~page->acked & mask;
         if (fresh != 0) {
@@ -143,8 +162,7 @@ class SentWindow {
       const std::uint32_t next = (sn | (kPageSns - 1)) + 1;
       SentPage<B>* const page = pages_.find(sn);
       if (page != nullptr) {
-        std::uint64_t mask = ~std::uint64_t{0} << (sn % kPageSns);
-        if (before(to, next)) mask &= bit(to) - 1;
+        const std::uint64_t mask = page_mask(sn, to);
         for (std::uint64_t left = page->held & page->acked & mask; left != 0; left &= left - 1) {
           const auto at = static_cast<std::uint32_t>(std::countr_zero(left));
           if (budget == 0) return (sn & ~(kPageSns - 1)) + at;
@@ -161,14 +179,6 @@ class SentWindow {
     return to;
   }
 
-  // Takes the buffers of all SDUs of [from, to) that are not acknowledged out: taken(B), in order.
-  template <class Taken>
-  void take_open(std::uint32_t from, std::uint32_t to, Taken&& taken) {
-    for (std::uint32_t sn = first_open(from, to); sn != to; sn = first_open(sn + 1, to)) {
-      taken(std::move(pages_.find(sn)->sdu[sn % kPageSns].sdu));
-    }
-  }
-
   // Forgets [from, to) whatever its state.
   void clear(std::uint32_t from, std::uint32_t to) {
     for (std::uint32_t sn = from; before(sn, to); sn = (sn | (kPageSns - 1)) + 1) {
@@ -178,7 +188,7 @@ class SentWindow {
         SentSdu<B>& one = page->sdu[static_cast<unsigned>(std::countr_zero(left))];
         one.sdu.release();
       }
-      for (std::uint64_t left = page->partial; left != 0; left &= left - 1) {
+      for (std::uint64_t left = page->listed; left != 0; left &= left - 1) {
         intervals_.clear(page->sdu[static_cast<unsigned>(std::countr_zero(left))].intervals);
       }
       pages_.drop(sn, memory_.directories, memory_.sent_pages);
@@ -187,6 +197,30 @@ class SentWindow {
   }
 
  private:
+  // The bits of [sn, to) in the page of `sn`, which is before `to`.
+  static std::uint64_t page_mask(std::uint32_t sn, std::uint32_t to) {
+    const std::uint64_t from_sn = ~std::uint64_t{0} << (sn % kPageSns);
+    return before(to, (sn | (kPageSns - 1)) + 1) ? from_sn & (bit(to) - 1) : from_sn;
+  }
+  static std::uint32_t packed(std::uint16_t start, std::uint16_t stop) { return std::uint32_t{stop} << 16 | start; }
+  static Interval unpacked(std::uint32_t both) {
+    return {static_cast<std::uint16_t>(both), static_cast<std::uint16_t>(both >> 16), 0};
+  }
+  // SDU `sn` has one run that waits, and [start, stop) is added. Without memory for a second one the first grows over
+  // the gap: more is sent again than was asked for, nothing is forgotten.
+  void add_to_single(SentPage<B>& page, std::uint32_t sn, std::uint16_t start, std::uint16_t stop) {
+    std::uint32_t& intervals = page.sdu[sn % kPageSns].intervals;
+    const Interval one = unpacked(intervals);
+    std::uint32_t list = 0;
+    if ((start > one.stop || stop < one.start) && intervals_.add(list, one.start, one.stop)) {
+      intervals_.add(list, start, stop);
+      intervals = list;
+      page.listed |= bit(sn);
+    } else {
+      intervals = packed(std::min(start, one.start), std::max(stop, one.stop));
+    }
+  }
+
   template <class Bits>
   [[nodiscard]] std::uint32_t first_of(std::uint32_t from, std::uint32_t to, Bits&& bits) const {
     for (std::uint32_t sn = from; before(sn, to); sn = (sn | (kPageSns - 1)) + 1) {
@@ -204,11 +238,12 @@ class SentWindow {
   void settle(SentPage<B>& page, std::uint64_t fresh, Repaired&& repaired) {
     page.acked |= fresh;
     pending_ -= static_cast<std::uint32_t>(std::popcount(page.pending & fresh));
-    for (std::uint64_t left = page.partial & fresh; left != 0; left &= left - 1) {
+    for (std::uint64_t left = page.listed & fresh; left != 0; left &= left - 1) {
       intervals_.clear(page.sdu[static_cast<unsigned>(std::countr_zero(left))].intervals);
     }
     page.pending &= ~fresh;
     page.partial &= ~fresh;
+    page.listed &= ~fresh;
     for (std::uint64_t left = fresh & page.considered; left != 0; left &= left - 1) {
       repaired(page.sdu[static_cast<unsigned>(std::countr_zero(left))].first_nack);
     }

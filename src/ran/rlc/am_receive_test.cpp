@@ -1,0 +1,199 @@
+#include "ran/rlc/am_receive.h"
+
+#include "ran/rlc/test_receiver.h"
+
+namespace splitplane::ran::rlc::test {
+namespace {
+
+TEST(AmReceive, in_order_nothing_is_held) {
+  Receiver r;
+  for (std::uint32_t sn = 0; sn < 5000; ++sn) {
+    r.whole(sn);
+    ASSERT_EQ(r.delivered.size(), sn + 1);
+    ASSERT_EQ(r.delivered.back(), pattern(50, sn));
+    r.delivered.reserve(6000);
+  }
+  EXPECT_TRUE(r.home.memory.unused());
+  EXPECT_EQ(r.state(), "5000 5000 5000");
+  EXPECT_EQ(r.receiver().counters().octets, 5000U * 50);
+}
+
+TEST(AmReceive, completion_is_the_order_of_delivery) {
+  Receiver r;
+  for (const std::uint32_t sn : {3U, 1U, 0U, 2U}) r.whole(sn);
+  EXPECT_EQ(r.delivered, (std::vector<Bytes>{pattern(50, 3), pattern(50, 1), pattern(50, 0), pattern(50, 2)}));
+  EXPECT_EQ(r.state(), "4 4 4");
+  EXPECT_TRUE(r.home.memory.unused());
+}
+
+TEST(AmReceive, t_reassembly_starts_with_a_hole_and_stops_with_its_repair) {
+  Receiver r;
+  r.part(0, 0, 20);
+  EXPECT_EQ(r.state(), "0 1 0");  // a missing tail alone is no gap
+  r.whole(1);
+  EXPECT_EQ(r.state(), "0 2 0 T2");
+  r.whole(2);
+  EXPECT_EQ(r.state(), "0 3 0 T2");
+  r.part(0, 20, 50);
+  EXPECT_EQ(r.state(), "3 3 3");
+  r.whole(5);
+  EXPECT_EQ(r.state(), "3 6 3 T6");
+  r.now = 10;
+  r.whole(8);
+  r.whole(3);
+  r.whole(4);  // T = 6 = RX_Next: it starts anew for 6 and 7
+  EXPECT_EQ(r.state(), "6 9 6 T9");
+  EXPECT_EQ(r.receiver().t_reassembly().expiry(), 45U);
+}
+
+TEST(AmReceive, t_reassembly_stops_when_only_a_tail_is_missing_below_it) {
+  Receiver r;
+  r.part(0, 0, 10);
+  r.part(0, 20, 30);
+  EXPECT_EQ(r.state(), "0 1 0 T1");
+  r.part(0, 10, 20);
+  EXPECT_EQ(r.state(), "0 1 0");
+}
+
+TEST(AmReceive, expiry_of_t_reassembly_starts_it_again_only_for_what_is_beyond) {
+  Receiver r;
+  r.whole(1);
+  r.whole(3);
+  EXPECT_EQ(r.state(), "0 4 0 T2");
+  r.tick(35);
+  EXPECT_EQ(r.state(), "0 4 2 T4");
+  r.tick(70);
+  EXPECT_EQ(r.state(), "0 4 4");
+  EXPECT_EQ(r.receiver().status_counters().reassembly_timeouts, 2U);
+  r.tick(1000);
+  EXPECT_EQ(r.state(), "0 4 4");
+}
+
+TEST(AmReceive, duplicates_and_pdus_outside_the_window_change_nothing) {
+  for (const AmConfig& config : {am12(), am18()}) {
+    const std::uint32_t window = window_size(config.sn_bits), begin = 7;
+    Receiver r(config, begin);
+    r.whole(begin + 2);
+    r.part(begin, 10, 20);
+    const AmState before = state_of(r);
+    r.whole(begin + 2);
+    r.part(begin, 12, 17);
+    EXPECT_EQ(r.receiver().counters().duplicates, 2U);
+    r.whole(begin - 1);
+    r.whole(begin + window);
+    r.whole(begin + window + 5);
+    EXPECT_EQ(r.receiver().counters().outside_window, 3U);
+    EXPECT_EQ(state_of(r), before);
+    r.whole(begin + window - 1);  // the highest that may come
+    EXPECT_EQ(r.receiver().next_highest(), begin + window);
+    EXPECT_EQ(r.delivered.size(), 2U);
+  }
+}
+
+TEST(AmReceive, contradicting_segments_change_nothing) {
+  Receiver r;
+  r.part(0, 30, 50);
+  r.whole(2);
+  const AmState before = state_of(r);
+  const Bytes longer = pattern(90);
+  r.receive(amd(12, 0, longer, 45, 60));                                      // beyond the end
+  r.receive(amd(12, 0, longer, 80, 90));                                      // another end
+  r.receive(amd(12, 0, Bytes(longer.begin(), longer.begin() + 40), 20, 40));  // an end before what is held
+  r.receive(amd(12, 0, Bytes(longer.begin(), longer.begin() + 40), 0, 40));   // complete, and shorter
+  EXPECT_EQ(r.receiver().counters().contradictions, 4U);
+  EXPECT_EQ(state_of(r), before);
+  Bytes too_long = amd(12, 3, Bytes(100, 1), 50, 90);
+  too_long[2] = too_long[3] = 0xFF;  // SO 65535
+  r.receive(too_long);
+  EXPECT_EQ(r.receiver().counters().contradictions, 5U);
+  EXPECT_EQ(state_of(r), before);
+}
+
+TEST(AmReceive, pdus_without_form_change_nothing) {
+  for (const AmConfig& config : {am12(), am18()}) {
+    Receiver r(config);
+    r.whole(1);
+    const AmState before = state_of(r);
+    unsigned bad = 0;
+    for (const Bytes& good :
+         {amd(config.sn_bits, 0, pattern(50), 0, 50, true), amd(config.sn_bits, 0, pattern(50), 10, 20, true)}) {
+      const std::size_t header = wire::rlc::parse_am(good, config.sn_bits)->header_bytes;
+      for (std::size_t n = 1; n <= header; ++n, ++bad) {
+        r.receive(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n)));
+      }
+    }
+    Bytes zero_so = amd(config.sn_bits, 0, pattern(50), 10, 20, true);
+    const std::size_t so = config.sn_bits == 12 ? 2 : 3;
+    zero_so[so] = zero_so[so + 1] = 0;
+    r.receive(zero_so);
+    EXPECT_EQ(r.receiver().counters().refused, bad + 1);
+    EXPECT_EQ(state_of(r), before);
+  }
+}
+
+TEST(AmReceive, without_memory_a_pdu_is_as_lost) {
+  MemorySizes sizes = kSmall;
+  sizes.received_pages = 1;
+  sizes.segments = 2;
+  sizes.assemblies = 1;
+  Receiver r(am12(), 0, sizes);
+  r.whole(1);
+  r.part(2, 10, 20);
+  AmState before = state_of(r);
+  r.whole(64, true);  // needs a page
+  r.part(3, 0, 10);   // needs an assembly
+  r.part(2, 30, 40);  // fits
+  before.live += 1;
+  EXPECT_EQ(r.receiver().counters().no_memory, 2U);
+  EXPECT_EQ(state_of(r), before);
+  r.part(2, 45, 50, true);  // needs a segment
+  EXPECT_EQ(r.receiver().counters().no_memory, 3U);
+  EXPECT_EQ(state_of(r), before);
+  r.whole(0);
+  EXPECT_EQ(r.state(), "2 3 2 T3");
+  r.part(2, 0, 50);  // needs three
+  EXPECT_EQ(r.receiver().counters().no_memory, 4U);
+}
+
+TEST(AmReceive, works_where_sns_and_counters_go_round) {
+  for (const AmConfig& config : {am12(), am18()}) {
+    for (const std::uint32_t begin : {(1U << config.sn_bits) - 3, 0xFFFFFFFDU}) {
+      Receiver r(config, begin);
+      r.whole(begin + 1);
+      r.whole(begin + 5, true);
+      r.part(begin + 3, 10, 20);
+      r.tick(35);
+      r.tick(70);
+      const Bytes pdu = r.pull(100);
+      EXPECT_EQ(to_hex(pdu), to_hex(status_pdu(config.sn_bits, begin + 6,
+                                               {{.sn = begin},
+                                                {.sn = begin + 2},
+                                                {.sn = begin + 3, .has_so = true, .so_start = 0, .so_end = 9},
+                                                {.sn = begin + 3, .has_so = true, .so_start = 20},
+                                                {.sn = begin + 4}})));
+      for (const std::uint32_t n : {0U, 2U, 3U, 4U}) r.whole(begin + n);
+      EXPECT_EQ(r.receiver().next(), begin + 6);
+      EXPECT_EQ(r.receiver().highest_status(), begin + 6);
+      EXPECT_EQ(r.delivered.size(), 6U);
+      EXPECT_TRUE(r.home.memory.unused());
+    }
+  }
+}
+
+TEST(AmReceive, restart_forgets_what_it_held) {
+  Receiver r;
+  r.part(0, 10, 20, true);
+  r.whole(700, true);
+  r.whole(2047);
+  r.tick(35);
+  r.entity->restart_at(0);
+  EXPECT_TRUE(r.home.memory.unused());
+  EXPECT_EQ(r.home.pool.live(), 0U);
+  EXPECT_EQ(r.state(), "0 0 0");
+  EXPECT_EQ(r.pull_hex(100), "");
+  r.whole(0, true);
+  EXPECT_EQ(r.pull_hex(100), "000100");
+}
+
+}  // namespace
+}  // namespace splitplane::ran::rlc::test
