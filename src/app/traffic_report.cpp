@@ -10,7 +10,7 @@ constexpr std::size_t kFlowsListed = 16;
 Json percentiles(const traffic::Histogram& h) {
   return {{"count", h.total()},          {"min", h.min()},          {"mean", h.mean()},
           {"p50", h.percentile(50)},     {"p90", h.percentile(90)}, {"p99", h.percentile(99)},
-          {"p99_9", h.percentile(99.9)}, {"max", h.max()}};
+          {"p99_9", h.percentile(99.9)}, {"max", h.max()},          {"clamped", h.clamped()}};
 }
 
 double per_second(std::uint64_t n, std::uint64_t ns) {
