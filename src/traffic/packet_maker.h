@@ -64,7 +64,7 @@ class PacketMaker {
     std::array<std::uint8_t, 16> ue_address{};
     std::uint32_t tunnel = 0;  // TEID or bearer identity
     std::uint32_t rlc_first = 0, pdcp_first = 0;
-    std::uint16_t shape = 0;        // of the first size
+    std::uint32_t shape = 0;        // of the first size
     std::uint16_t address_sum = 0;  // of the UE address as 16-bit words
     std::uint16_t poll_pdu = 0;
     std::uint8_t header_bytes = 0;
