@@ -285,7 +285,6 @@ BETWEEN_PARTS_OF_TRAFFIC = edits(
     ('  gnb_ipv4: 10.100.0.1\n  gnb_ipv6: fd00:100::1\n  server_ipv4: 10.200.0.1\n  server_ipv6: fd00:200::1\n  gnb_control: /run/splitplane/corpus.sock\n  bearers:\n    - id: 0x04000000\n      count: 300\n      shards: 256\n      upf: 10.100.0.2\n', '  gnb_ipv6: fd00:100::1\n  server_ipv4: 10.200.0.1\n  server_ipv6: fd00:200::1\n  gnb_control: /run/splitplane/corpus.sock\n  bearers:\n    - id: 0x04000000\n      count: 300\n      shards: 256\n      >>upf: 10.100.0.2\n',
      "gen.bearers[0].upf", "the gNB's address of that family is not given"),
     (", ue_ipv6: fd00:46::2", ">>", "gen.bearers[1]", "has no UE address; allowed: with ue_ipv6"),
-    ("  flows: 1000", "  >>flows: 300", "sink.flows", "is 300, and gen has 301 bearers"),
     ("gen:\n", "gen:\n  >>replay: x.pcap\n", "gen.replay", "stands beside bearers or gnb_control"),
 ) + edits(
     REPLAY,
