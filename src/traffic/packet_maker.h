@@ -74,6 +74,11 @@ class PacketMaker {
   };
   static_assert(sizeof(Line) == 64);
 
+ public:
+  // With the list that it is made from, which grows by doubling.
+  static constexpr std::size_t kBytesPerFlow = sizeof(Line) + 3 * sizeof(FlowSpec);
+
+ private:
   // What flows of one kind share, per size. Sums are of 16-bit words, without what a flow or a packet adds.
   struct alignas(64) Shape {
     std::array<std::uint8_t, 64> head{};  // Ethernet, and on N3 IP and UDP
