@@ -83,8 +83,8 @@ void ControlServer::serve() {
   }
 }
 
-// One turn: those who took least time so far come first, so that requests that are many or slow hold up only who makes
-// them, and a newcomer nobody.
+// One turn: those who took least time so far come first, so that requests that are many hold up only who makes them,
+// and a newcomer nobody. A slow one is not cut short: it holds up the others for its own length, one request at most.
 void ControlServer::serve_clients(const std::vector<pollfd>& polled) {
   forget_half();
   std::vector<std::size_t> order(clients_.size());
