@@ -19,15 +19,15 @@ from processes import Processes
 
 CLIENTS = 100
 PAUSE = 0.02  # between two requests of one client, so that not the attackers' own use of the cores is measured
-# The largest answer there is, 0.5 MB, with an identity that it repeats. (Small limits in control_server_test.cpp show
-# what happens when answers that nobody reads reach their bound.)
+# 0.3 MB of answer, with an identity that it repeats. (What happens when answers that nobody reads reach their bound is
+# tested with a smaller one in control_server_test.cpp.)
 LIST = json.dumps({"id": 60_000 * "x", "method": "bearer.list", "params": {"limit": 1000}}).encode() + b"\n"
 
 
 def target(folder: Path, processes: Processes) -> LiveGnb:
-    """A gNB with more bearers than one answer may list."""
+    """A gNB with twice the bearers, so that the answers of `never_reads` do not fit what the kernel keeps."""
     addresses = {"ue_ipv4": "10.45.0.2", "ue_ipv6": "fd00:45::2"}
-    bearers = {"count": 1024, "upf": "10.100.0.2", "ul_teid": 0x1001, **addresses}
+    bearers = {"count": 512, "upf": "10.100.0.2", "ul_teid": 0x1001, **addresses}
     return LiveGnb(folder, processes, max_bearers=65536, bearers=[bearers])
 
 

@@ -36,7 +36,7 @@ def test_100_clients_with_bad_input_cost_neither_memory_nor_answers_nor_packets(
     assert after.slowest_ping < 0.5
 
 
-def test_others_wait_for_one_request_at_most_also_for_the_largest(gnb):
+def test_others_wait_for_the_largest_request_and_not_longer(gnb):
     """Three clients add as many bearers as one request may, and more than there is room for, at the same time."""
     took: list[float] = []
 
@@ -59,4 +59,4 @@ def test_others_wait_for_one_request_at_most_also_for_the_largest(gnb):
         slowest, pings = max(slowest, time.monotonic() - asked), pings + 1
     assert len(took) == 1 and pings > 0
     assert slowest <= took[0] + 0.5, "more than the request that was being answered"
-    assert gnb.stats()["bearers"] >= 61024 and gnb.stats()["totals"]["balanced"]
+    assert gnb.stats()["bearers"] >= 60512 and gnb.stats()["totals"]["balanced"]
