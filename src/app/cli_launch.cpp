@@ -1,30 +1,13 @@
 // `run`, `ue` and `check`: everything before the first packet.
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/cli.h"
-#include "app/cli_suggest.h"
 #include "app/config_check.h"
 #include "app/instance_lock.h"
 #include "base/log.h"
 
 namespace splitplane::app {
 namespace {
-
-std::optional<Error> refuse_result_path(const char* option, const std::string& path) {
-  if (path.empty()) return std::nullopt;
-  const std::string directory = std::filesystem::path(path).parent_path().string();
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return Error{fmt::format("{}: {} is a directory; allowed: a file", option, printable(path, 120))};
-  if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
-  return Error{fmt::format("{}: {}: {}; allowed: a file in a directory we may write", option, printable(path, 120),
-                           std::strerror(errno))};
-}
 
 std::string count_of(std::size_t n, const char* noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
@@ -81,13 +64,17 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
                        command_of(*config), section_of(request.command));
     return kExitBadUsage;
   }
-  for (const auto& [option, path] : {std::pair{"--stats-json", request.options.stats_json},
-                                     {"--json", request.traffic.json},
-                                     {"sink.hlog", config->sink ? config->sink->hlog : std::string{}}}) {
-    if (const auto refused = refuse_result_path(option, path)) {
-      err << refused->message << '\n';
+  for (const auto& [option, path] :
+       {std::pair{"--stats-json", request.options.stats_json}, {"--json", request.traffic.json}}) {
+    if (const auto refused = refuse_result_path(path)) {
+      err << option << ": " << *refused << '\n';
       return kExitBadUsage;
     }
+  }
+  if (request.traffic.strict && !config->sink && !request.traffic.loop) {
+    err << fmt::format("--strict: {} has no sink that could tell; allowed: with the section sink, or with --sink\n",
+                       config->file);
+    return kExitBadUsage;
   }
   const bool json = request.log_format.empty() ? config->log_json : request.log_format == "json";
   log::init(request.log_level.empty() ? config->log_level : request.log_level,

@@ -99,6 +99,11 @@ TEST_F(Cli, bad_usage_is_one_line_and_code_2) {
            {"gen"},
            {"sink"},
            {"gen", "a", "--self-test"},
+           {"gen", "--self-test", "--rate", "5"},
+           {"gen", "--self-test", "--packets", "5"},
+           {"gen", "--self-test", "--strict"},
+           {"gen", "--self-test", "--sink"},
+           {"gen", "--self-test", "--json", "/no/such/dir/x"},
            {"gen", "a", "--rate", "0"},
            {"sink", "a", "--rate", "1"},
            {"check"},
@@ -151,6 +156,15 @@ TEST_F(Cli, run_refuses_before_it_starts) {
   EXPECT_EQ(o.code, 2);
   EXPECT_THAT(o.err, HasSubstr("c.yaml:2: control: "));
   EXPECT_FALSE(seen_options);
+}
+
+TEST_F(Cli, strict_without_a_sink_is_refused) {
+  std::ofstream(file_)
+      << "memory: {megabytes: 200}\nports: {p: {device: net_null0}}\n"
+         "gen: {port: p, rate: 1, gnb_ipv4: 10.0.0.1, bearers: [{id: 1, upf: 10.0.0.2, ue_ipv4: 10.0.0.3}]}\n";
+  const Outcome o = run({"gen", file_.c_str(), "--strict"});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_THAT(o.err, HasSubstr("has no sink that could tell; allowed: "));
 }
 
 TEST_F(Cli, check_says_good_or_what_is_wrong) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/cli_suggest.h"
+#include "app/config_check.h"
 
 namespace splitplane::app {
 namespace {
@@ -36,16 +37,23 @@ void add_traffic(CLI::App& app, LaunchRequest& request, const Commands& commands
                  std::function<int(CliOutput&)>& action) {
   CLI::App& gen = add(app, "gen", "Sends stamped traffic, and checks it where the file has a sink", request);
   auto self_test = std::make_shared<bool>(false);
-  gen.add_option_function<std::uint32_t>(
-         "--rate", [&](std::uint32_t n) { request.traffic.rate = n; }, "Packets a second, instead of the file's")
-      ->check(CLI::Range(1U, 200'000'000U));
-  gen.add_option_function<std::uint64_t>(
-         "--packets", [&](std::uint64_t n) { request.traffic.packets = n; }, "How many, instead of the file's")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62));
-  gen.add_flag("--sink", request.traffic.loop, "Checks what comes back on the generator's own port");
-  gen.add_flag("--self-test", *self_test, "No CONFIG: how fast and how exact generator and sink are on this machine");
+  CLI::Option* rate =
+      gen.add_option_function<std::uint32_t>(
+             "--rate", [&](std::uint32_t n) { request.traffic.rate = n; }, "Packets a second, instead of the file's")
+          ->check(CLI::Range(1U, 200'000'000U));
+  CLI::Option* packets =
+      gen.add_option_function<std::uint64_t>(
+             "--packets", [&](std::uint64_t n) { request.traffic.packets = n; }, "How many, instead of the file's")
+          ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62));
+  CLI::Option* loop =
+      gen.add_flag("--sink", request.traffic.loop, "Checks what comes back on the generator's own port");
+  gen.add_flag("--self-test", *self_test, "No CONFIG: how fast and how exact generator and sink are on this machine")
+      ->excludes(rate)
+      ->excludes(packets)
+      ->excludes(loop)
+      ->excludes(gen.get_option("--strict"));
   gen.footer(
-      "Example:\n  splitplane gen config/gen-loop.yaml --rate 100000 --duration 10 --json out/gen.json\n"
+      "Example:\n  splitplane gen config/gen-loop.yaml --rate 100000 --duration 10 --json gen.json\n"
       "  splitplane gen --self-test");
   gen.callback([&, self_test] {
     if (*self_test != request.file.empty()) {
@@ -53,12 +61,17 @@ void add_traffic(CLI::App& app, LaunchRequest& request, const Commands& commands
     }
     request.command = LaunchRequest::Command::kGen;
     action = [&, self_test](CliOutput& output) {
-      return *self_test ? commands.self_test(request.traffic) : launch(request, commands, output.err);
+      if (!*self_test) return launch(request, commands, output.err);
+      if (const auto refused = refuse_result_path(request.traffic.json)) {
+        output.err << "--json: " << *refused << '\n';
+        return kExitBadUsage;
+      }
+      return commands.self_test(request.traffic);
     };
   });
 
   CLI::App& sink = add(app, "sink", "Checks stamped traffic that a generator elsewhere sends", request);
-  sink.footer("Example:\n  splitplane sink config/gen-sink.yaml --duration 60 --json out/sink.json");
+  sink.footer("Example:\n  splitplane sink config/gen-sink.yaml --duration 60 --json sink.json");
   sink.callback([&] {
     if (request.file.empty()) throw CLI::ValidationError("CONFIG is required");
     request.command = LaunchRequest::Command::kSink;

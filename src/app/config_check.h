@@ -38,6 +38,9 @@ struct MemoryState {
 // Interfaces, privileges, hugepages, cores, control socket, a second instance. Error: one line with file, line and key.
 [[nodiscard]] Expected<void> check_machine(const Config& config);
 
+// Why no result could be written there; nothing if it could, or if `path` is empty.
+[[nodiscard]] std::optional<std::string> refuse_result_path(const std::string& path);
+
 // "<file>:<line>: <key>: <text>": the line of the key, or of the nearest key above it that the file has.
 [[nodiscard]] std::string located(const Config& config, const Finding& finding);
 

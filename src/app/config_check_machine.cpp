@@ -19,6 +19,8 @@
 #include "app/control_socket.h"
 #include "app/instance_lock.h"
 #include "app/metrics_server.h"
+#include "traffic/flow_checker.h"
+#include "traffic/packet_maker.h"
 
 namespace splitplane::app {
 namespace {
@@ -191,7 +193,57 @@ std::optional<Finding> check_listen(const Config& config) {
   return refused ? std::optional(Finding{"metrics.listen", *refused}) : std::nullopt;
 }
 
+std::optional<Finding> check_traffic_files(const Config& config) {
+  std::error_code error;
+  if (config.gen && !config.gen->replay.empty()) {
+    const std::string& path = config.gen->replay;
+    const bool regular = std::filesystem::is_regular_file(path, error);
+    if (!regular || ::access(path.c_str(), R_OK) != 0) {
+      const char* why = error ? std::strerror(error.value()) : regular ? std::strerror(errno) : "is no regular file";
+      return Finding{"gen.replay", fmt::format("file {} cannot be read: {}; allowed: a pcap or pcapng file",
+                                               printable(path, 120), why)};
+    }
+  }
+  if (!config.sink) return std::nullopt;
+  const auto refused = refuse_result_path(config.sink->hlog);
+  return refused ? std::optional(Finding{"sink.hlog", *refused}) : std::nullopt;
+}
+
+// What generator and sink keep of each flow, outside DPDK's memory.
+std::optional<Finding> check_flow_memory(const Config& config, std::size_t available_megabytes) {
+  std::size_t gen_flows = 0;
+  if (config.gen) {
+    for (const auto& bearers : config.gen->bearers) gen_flows += bearers.count;
+  }
+  const bool counted_by_gen = config.gen && config.gen->replay.empty();
+  const std::size_t sink_flows = !config.sink ? 0 : counted_by_gen ? gen_flows : config.sink->flows;
+  const std::size_t window = config.sink ? config.sink->window : 0;
+  const std::size_t sink_bytes = sink_flows * traffic::FlowChecker::bytes_per_flow(window);
+  const std::size_t gen_bytes = gen_flows * traffic::PacketMaker::kBytesPerFlow;
+  const std::size_t megabytes = (sink_bytes + gen_bytes) >> 20;
+  if (megabytes <= available_megabytes) return std::nullopt;
+  if (sink_bytes < gen_bytes) {
+    return Finding{"gen.bearers",
+                   fmt::format("has {} bearers, which take {} MB, but {} MB are available; allowed: fewer", gen_flows,
+                               megabytes, available_megabytes)};
+  }
+  return Finding{counted_by_gen ? "sink.window" : "sink.flows",
+                 fmt::format("{} flows with a window of {} take {} MB, but {} MB are available; allowed: fewer flows "
+                             "or a smaller window",
+                             sink_flows, window, megabytes, available_megabytes)};
+}
+
 }  // namespace
+
+std::optional<std::string> refuse_result_path(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return fmt::format("{} is a directory; allowed: a file", printable(path, 120));
+  if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
+  return fmt::format("{}: {}; allowed: a file in a directory we may write", printable(path, 120), std::strerror(errno));
+}
 
 MemoryState read_memory_state(const std::string& proc_root, const std::string& sys_root) {
   namespace fs = std::filesystem;
@@ -232,14 +284,14 @@ std::optional<Finding> check_memory(const Config& config, const MemoryState& sta
                                  "(make setup does), or hugepages: auto",
                                  state.free_hugepage_megabytes, memory.megabytes)};
     }
-    return std::nullopt;
+    return check_flow_memory(config, state.available_megabytes);
   }
   const bool without = memory.hugepages == MemoryConfig::Hugepages::kNever || !enough;
   if (without && state.available_megabytes < memory.megabytes) {
     return Finding{"memory.megabytes", fmt::format("is {}, but {} MB are available; allowed: at most that",
                                                    memory.megabytes, state.available_megabytes)};
   }
-  return std::nullopt;
+  return check_flow_memory(config, state.available_megabytes - (without ? memory.megabytes : 0));
 }
 
 Expected<void> check_machine(const Config& config) {
@@ -249,7 +301,7 @@ Expected<void> check_machine(const Config& config) {
                                                    "that one, or another file_prefix",
                                                    config.file_prefix, pid)}));
   }
-  for (const auto check : {check_cores, check_devices, check_control, check_listen}) {
+  for (const auto check : {check_cores, check_devices, check_traffic_files, check_control, check_listen}) {
     if (const auto finding = check(config)) return fail("{}", located(config, *finding));
   }
   if (const auto finding = check_memory(config, read_memory_state())) return fail("{}", located(config, *finding));

@@ -104,6 +104,47 @@ TEST_F(CheckMachine, without_hugepages_the_memory_must_be_available) {
   EXPECT_THAT(check_memory(config, {true, 511, 511})->text, HasSubstr("511 MB are available"));
 }
 
+TEST_F(CheckMachine, what_generator_and_sink_keep_of_flows_must_fit) {
+  const auto refused = [](const std::string& sections, std::size_t available) {
+    const auto config =
+        parse_config("ports: {p: {device: net_null0}}\nmemory: {megabytes: 100, mbufs: 8191}\n" + sections, "t");
+    EXPECT_TRUE(config) << config.error().message;
+    const auto finding = config ? check_memory(*config, {false, 0, available}) : std::nullopt;
+    return finding ? finding->key + ": " + finding->text : "(good)";
+  };
+  const std::string sink = "sink: {port: p, flows: 16777216, window: 65536}\n";
+  EXPECT_THAT(refused(sink, 8000),
+              HasSubstr("sink.flows: 16777216 flows with a window of 65536 take 131712 MB, but 7900 MB"));
+  EXPECT_EQ(refused(sink, 131812), "(good)");
+  const std::string gen =
+      "gen: {port: p, rate: 1, gnb_ipv4: 10.0.0.1, bearers: [{id: 1, count: 1000000, upf: 10.0.0.2, "
+      "ue_ipv4: 10.0.0.3}]}\n";
+  EXPECT_THAT(refused(gen, 200), HasSubstr("gen.bearers: has 1000000 bearers"));
+  EXPECT_EQ(refused(gen, 2000), "(good)");
+  // The generator's flows are what its sink keeps.
+  EXPECT_EQ(refused(gen + "sink: {port: p, flows: 16777216}\n", 2000), "(good)");
+  EXPECT_THAT(refused(gen + "sink: {port: p, window: 65536}\n", 2000), HasSubstr("sink.window: 1000000 flows"));
+}
+
+TEST_F(CheckMachine, a_replay_that_is_not_there_and_a_log_that_cannot_be_written_are_named) {
+  const auto refused = [&](const std::string& sections) {
+    const auto config =
+        parse_config(fmt::format("file_prefix: {}\nports: {{p: {{device: net_null0}}}}\nmemory: {{megabytes: 100, "
+                                 "mbufs: 8191}}\n{}",
+                                 prefix_, sections),
+                     "t.yaml");
+    EXPECT_TRUE(config) << config.error().message;
+    return error(config.value_or(Config{}));
+  };
+  EXPECT_THAT(
+      refused("gen: {port: p, replay: /no/such.pcap}\n"),
+      StartsWith("t.yaml:4: gen.replay: file /no/such.pcap cannot be read: No such file or directory; allowed: "));
+  EXPECT_THAT(refused("gen: {port: p, replay: /tmp}\n"), HasSubstr("is no regular file"));
+  EXPECT_THAT(refused("sink: {port: p, hlog: /no/such/x}\n"),
+              StartsWith("t.yaml:4: sink.hlog: /no/such/x: No such file"));
+  EXPECT_THAT(refused("sink: {port: p, hlog: /tmp}\n"), HasSubstr("sink.hlog: /tmp is a directory; allowed: a file"));
+}
+
 TEST_F(CheckMachine, memory_state_sums_all_page_sizes) {
   fs::create_directories(directory_ + "/sys/kernel/mm/hugepages/hugepages-2048kB");
   fs::create_directories(directory_ + "/sys/kernel/mm/hugepages/hugepages-1048576kB");

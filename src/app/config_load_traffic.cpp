@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 2> kOrders{"in_turn", "random"};
 constexpr std::array<std::string_view, 2> kRefusals{"retry", "give_up"};
 constexpr std::array<std::string_view, 2> kFamilies{"ipv4", "ipv6"};
 constexpr std::uint64_t kMostRate = 200'000'000;
+constexpr std::size_t kMostSizes = 1000;
+constexpr std::uint64_t kMostWeights = 65536;  // Mix has an entry for each
 
 traffic::Arrivals read_arrivals(const YamlValue& value) {
   const bool plain = !value.is_map();
@@ -62,7 +64,12 @@ std::vector<GenSizeConfig> read_sizes(const YamlValue& value, bool is_list, bool
     weights += size.weight;
     sizes.push_back(size);
   }
-  if (sizes.empty() || weights > 65536) value.refuse(fmt::format("has {} sizes", sizes.size()), "1 to 65 sizes");
+  if (sizes.empty() || sizes.size() > kMostSizes) {
+    value.refuse(fmt::format("has {} sizes", sizes.size()), fmt::format("1 to {}", kMostSizes));
+  }
+  if (weights > kMostWeights) {
+    value.refuse(fmt::format("has weights that add up to {}", weights), fmt::format("at most {}", kMostWeights));
+  }
   return sizes;
 }
 

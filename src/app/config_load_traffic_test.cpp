@@ -44,6 +44,36 @@ TEST(ConfigLoadTraffic, arrivals_are_a_word_or_a_map) {
             (traffic::Arrivals{traffic::Ramp{50, 2}}));
 }
 
+TEST(ConfigLoadTraffic, two_flows_do_not_number_one_bearers_uplink) {
+  const auto refused = [](const std::string& direction, const std::string& bearers) {
+    const auto config = parse_config(
+        "ports: {p: {device: net_ring0}}\ngen: {port: p, rate: 10, gnb_ipv4: 10.1.0.1, direction: " + direction +
+            ", bearers: [" + bearers + "]}\n",
+        "f");
+    return config ? std::string("(good)") : config.error().message;
+  };
+  const std::string same =
+      "{id: 7, ue_ipv4: 10.45.0.2, upf: 10.1.0.2}, {id: 5, count: 3, ue_ipv4: 10.45.0.3, upf: 10.1.0.2}";
+  EXPECT_THAT(refused("uplink", same),
+              ::testing::StartsWith(
+                  "f:2: gen.bearers[1]: has the bearer 0x00000007, which is in gen.bearers[0] already; allowed: "));
+  EXPECT_EQ(refused("downlink", same), "(good)");  // the gNB numbers
+  // The second bearer of the first shard, and of one in the middle.
+  for (const char* id : {"0x04000001", "0x04140001"}) {
+    EXPECT_THAT(refused("uplink", std::string("{id: 0x04000000, count: 20, shards: 10, ue_ipv4: 10.45.0.2}, {id: ") +
+                                      id + ", ue_ipv4: 10.45.0.3}"),
+                ::testing::HasSubstr("gen.bearers[1]: has the bearer"));
+  }
+  EXPECT_EQ(
+      refused("uplink",
+              "{id: 0x04000000, count: 20, shards: 10, ue_ipv4: 10.45.0.2}, {id: 0x04000002, count: 9, shards: 9, "
+              "ue_ipv4: 10.45.0.3}"),
+      "(good)");
+  // A shard that runs over into the next.
+  EXPECT_THAT(refused("uplink", "{id: 0x04000000, count: 600000, shards: 2, ue_ipv4: 10.45.0.2}"),
+              ::testing::HasSubstr("has the bearer 0x04040000"));
+}
+
 TEST(ConfigLoadTraffic, a_gnb_that_does_not_answer_is_named) {
   GenConfig gen;
   gen.gnb_control = "/no/such/socket";

@@ -83,8 +83,9 @@ void ControlServer::serve() {
   }
 }
 
-// One turn: those who took least time so far come first, so that requests that are many or slow hold up only who makes
-// them, and a newcomer nobody.
+// One turn: those who took least time so far come first, so that requests that are many hold up only who makes them,
+// and a newcomer nobody. None is cut short: a slow one holds up the others for its own length, and who took as little
+// time as others waits for one request of each that came before.
 void ControlServer::serve_clients(const std::vector<pollfd>& polled) {
   forget_half();
   std::vector<std::size_t> order(clients_.size());

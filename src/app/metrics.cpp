@@ -209,8 +209,14 @@ std::string metrics_markdown() {
       "With `metrics: {listen: 127.0.0.1:9464}` in its configuration `splitplane run` serves them at `/metrics`: as\n"
       "OpenMetrics 1.0 to who asks for it, as Prometheus does, else in Prometheus' text format 0.0.4. Those of "
       "bearers\n"
-      "are there with `bearers: N` only, for the first N in the order of their identities. `splitplane ctl stats`,\n"
-      "`splitplane top` and DPDK's telemetry (docs/operate.md) show the same counters under the same names.\n\n"
+      "are there with `bearers: N` only, for the first N in the order of their identities. `splitplane ctl stats` and\n"
+      "DPDK's telemetry (docs/operate.md) show the counters of workers, stages, drops, ports and GTP-U by the same "
+      "names\n"
+      "without prefix and unit (`ctl stats` has a worker's cycles as `cycles.busy` and so on), `ctl bearer show` those "
+      "of\n"
+      "bearers, and `splitplane top` their rates. Only `ctl` shows key tables (`stats`), taps (`tap list`) and the "
+      "state\n"
+      "of UPFs (`peer list`).\n\n"
       "| metric | type | unit | labels | meaning |\n|---|---|---|---|---|\n";
   for (const auto& [info, samples, of_bearers] : families()) {
     out += fmt::format("| `{}` | {} | {} | {} | {} |\n", info.sample_name(), type_name(info.type), info.unit,

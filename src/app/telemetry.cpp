@@ -102,6 +102,17 @@ int port(UserPlane& plane, const char* name, rte_tel_data* data) {
   return 0;
 }
 
+int gtpu(UserPlane& plane, const char* name, rte_tel_data* data) {
+  const auto all = plane.observe();
+  const N3Observation* n3 = named(all.n3, name);
+  if (n3 == nullptr) return -EINVAL;
+  rte_tel_data_start_dict(data);
+  rte_tel_data_add_dict_string(data, "name", n3->name.c_str());
+  for (std::size_t i = 0; i < kGtpuCounterCount; ++i)
+    add_number(data, name_of(static_cast<GtpuCounter>(i)), n3->gtpu[i]);
+  return 0;
+}
+
 int bearer(UserPlane& plane, const char* text, rte_tel_data* data) {
   std::string_view digits = text == nullptr ? "" : text;
   const bool hex = digits.starts_with("0x");
@@ -160,13 +171,14 @@ struct Command {
   telemetry_cb answer;
   const char* help;
 };
-constexpr std::array<Command, 9> kCommands{{
+constexpr std::array<Command, 10> kCommands{{
     {"/splitplane/workers", guarded<workers>, "Names of the workers"},
     {"/splitplane/worker", guarded<worker>, "Counters of a worker. Parameter: its name"},
     {"/splitplane/stages", guarded<stages>, "Packets and cycles of a worker's stages. Parameter: its name"},
     {"/splitplane/drops", guarded<drops>, "Dropped packets by reason. Parameter: a worker's name, none for all"},
     {"/splitplane/ports", guarded<ports>, "Names of the ports"},
     {"/splitplane/port", guarded<port>, "Counters of a port. Parameter: its name"},
+    {"/splitplane/gtpu", guarded<gtpu>, "GTP-U messages of a port in the section n3. Parameter: its name"},
     {"/splitplane/bearer", guarded<bearer>, "A bearer. Parameter: its identity, as 67108865 or 0x04000001"},
     {"/splitplane/totals", guarded<totals>, "Sums over all workers"},
     {"/splitplane/bearers", guarded<bearers>, "How many bearers there are"},

@@ -72,9 +72,13 @@ struct Screen {
     const std::string base = name.substr(name.rfind('/') + 1);
     if (!trouble.empty()) return fmt::format("no answer, trying again: {}", trouble);
     if (!source.has_rates()) return base + ": the first interval";
-    return fmt::format("{}{}  {:%H:%M:%S}  {} bearers  {:.1f} s  {}", paused ? "PAUSED  " : "", base,
-                       fmt::localtime(std::time(nullptr)), state.rates.bearers, state.rates.seconds,
-                       state.rates.balanced ? "all accounted for" : "COUNTERS DO NOT ADD UP");
+    const std::string head = paused ? "PAUSED  " : "";
+    const std::string rest =
+        fmt::format("  {:%H:%M:%S}  {} bearers  {:.1f} s  {}", fmt::localtime(std::time(nullptr)), state.rates.bearers,
+                    state.rates.seconds, state.rates.balanced ? "all accounted for" : "COUNTERS DO NOT ADD UP");
+    // A long name gives way: what it stands beside matters more.
+    const auto room = std::max(1, COLS - static_cast<int>(head.size() + rest.size()));
+    return head + fit(base, static_cast<std::size_t>(room)) + rest;
   }
 
   void draw() {
@@ -175,9 +179,11 @@ int run_top_screen(TopSource& source, TopState& state, TopPage page, std::chrono
   Screen screen{source, state, page, {}};
   constexpr std::chrono::milliseconds kSoon{200};  // the first rates need not wait for a long interval
   Clock::time_point next{};
+  bool asked_for = false;  // bearers to show, also in a pause
   while (g_ended == 0) {
     const auto now = Clock::now();
-    if (!screen.paused && now >= next) {
+    if (asked_for || (!screen.paused && now >= next)) {
+      asked_for = false;
       const auto seen = source.look(state, screen.page == TopPage::kBearers);
       screen.trouble = seen ? "" : seen.error().message;
       next = now + (seen && !source.has_rates() ? std::min(interval, kSoon) : interval);
@@ -187,8 +193,8 @@ int run_top_screen(TopSource& source, TopState& state, TopPage page, std::chrono
     if (pressed == ERR) continue;
     const TopPage before = screen.page;
     if (!screen.key(pressed)) break;
-    if (screen.page != before && screen.page == TopPage::kBearers) next = {};
-    screen.draw();
+    asked_for = screen.page != before && screen.page == TopPage::kBearers && !state.bearers;
+    if (!asked_for) screen.draw();
   }
   return 0;
 }

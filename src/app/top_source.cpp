@@ -33,7 +33,8 @@ Expected<void> TopSource::look(TopState& state, bool with_bearers) {
   const double seconds = std::chrono::duration<double>(now - when_).count();
   if (!before_.is_null()) {
     state.rates = rates_between(before_, stats, seconds);
-    state.bearers = bearer_rates(bearers_before_, bearers, seconds);
+    state.bearers.reset();
+    if (with_bearers) state.bearers = bearer_rates(bearers_before_, bearers, seconds);
     has_rates_ = true;
   }
   before_ = std::move(stats);

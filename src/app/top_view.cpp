@@ -29,13 +29,6 @@ std::string_view text_for(const std::array<std::string_view, N>& names, const st
   return at == names.end() ? std::string_view{} : texts[static_cast<std::size_t>(at - names.begin())];
 }
 
-// A name in a column: one that is too long ends in ~.
-std::string fit(const std::string& name, std::size_t width) {
-  std::string text = printable(name, 200);
-  if (text.size() > width) text = text.substr(0, width - 1) + "~";
-  return text;
-}
-
 class Page {
  public:
   Page(const TopState& state, std::size_t width) : state_(state), wide_(width >= kWide), width_(width) {}
@@ -88,13 +81,18 @@ class Page {
   void bearers() {
     head(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}{}", "bearer", "dl pkt/s", "ul pkt/s", "dl bit/s", "ul bit/s",
                      "drop/s", wide_ ? "              dl              ul" : ""));
-    for (const auto& b : sorted(state_.bearers, [](const BearerRate& r) { return r.dl_packets + r.ul_packets; })) {
+    for (const auto& b : sorted(state_.bearers.value_or(std::vector<BearerRate>{}),
+                                [](const BearerRate& r) { return r.dl_packets + r.ul_packets; })) {
       add(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}{}", fmt::format("{:#010x}", b.id), si(b.dl_packets),
                       si(b.ul_packets), si(b.dl_bits), si(b.ul_bits), si(b.dropped),
                       wide_ ? fmt::format("{:>16}{:>16}", b.dl_total, b.ul_total) : ""),
           b.dropped > 0 ? Style::kAlarm : Style::kPlain);
     }
-    if (state_.bearers.empty()) add("no bearers");
+    if (!state_.bearers) {
+      add("not asked yet");
+    } else if (state_.bearers->empty()) {
+      add("no bearers");
+    }
   }
 
   void gap() { add(""); }
@@ -121,6 +119,12 @@ class Page {
 };
 
 }  // namespace
+
+std::string fit(const std::string& name, std::size_t width) {
+  std::string text = printable(name, 200);
+  if (text.size() > width) text = text.substr(0, width - 1) + "~";
+  return text;
+}
 
 std::string si(double value) {
   if (!std::isfinite(value) || value < 0) return "-";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,12 +22,15 @@ struct TopLine {
 
 struct TopState {
   Rates rates;
-  std::vector<BearerRate> bearers;  // page kBearers
-  bool by_rate = false;             // order: as the instance lists them, or the highest rate first
+  std::optional<std::vector<BearerRate>> bearers;  // page kBearers; absent: nobody asked for them yet
+  bool by_rate = false;                            // order: as the instance lists them, or the highest rate first
 };
 
 // Lines of at most `width` characters; wide ones have more columns.
 [[nodiscard]] std::vector<TopLine> top_lines(const TopState& state, TopPage page, std::size_t width);
+
+// A name in at most `width` characters, at least one: one that is too long ends in ~.
+[[nodiscard]] std::string fit(const std::string& name, std::size_t width);
 
 // 4 significant digits and a prefix: 0, 12.3, 999, 1.235k, 12.35M, 1.000G. At most 6 characters.
 [[nodiscard]] std::string si(double value);

@@ -16,7 +16,7 @@ TopState busy() {
   state.rates.stages = {{.worker = "w0", .stage = "dl_tx", .packets = 12'345.6, .total = 99}};
   state.rates.drops = {{.worker = "w0", .reason = "tx_full", .packets = 3, .total = 18'446'744'073'709'551'615ULL}};
   state.rates.ports = {{.name = "n3", .rx_bits = 25e9}};
-  state.bearers = {{.id = 0x04000001, .dl_packets = 1}, {.id = 0x04000002, .dl_packets = 2}};
+  state.bearers = std::vector<BearerRate>{{.id = 0x04000001, .dl_packets = 1}, {.id = 0x04000002, .dl_packets = 2}};
   return state;
 }
 
@@ -60,6 +60,14 @@ TEST(TopView, sorting_by_rate_puts_the_busiest_first) {
   state.by_rate = true;
   EXPECT_GT(text_of(state, TopPage::kBearers, 80).find("0x04000001"),
             text_of(state, TopPage::kBearers, 80).find("0x04000002"));
+}
+
+TEST(TopView, bearers_nobody_asked_for_are_not_said_to_be_none) {
+  TopState state = busy();
+  state.bearers.reset();
+  EXPECT_THAT(text_of(state, TopPage::kBearers, 80), Not(HasSubstr("no bearers")));
+  state.bearers.emplace();
+  EXPECT_THAT(text_of(state, TopPage::kBearers, 80), HasSubstr("no bearers"));
 }
 
 TEST(TopView, numbers_take_six_characters_at_most) {

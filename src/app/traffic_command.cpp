@@ -85,30 +85,30 @@ class Progress {
   std::uint64_t sent_ = 0, received_ = 0;
 };
 
-void wait_for_the_end(TrafficRun& run, Progress& progress, const TrafficOptions& options) {
+// False if a signal came before everything was sent and had its time to come. A sink alone may end by one.
+bool wait_for_the_end(TrafficRun& run, Progress& progress, const TrafficOptions& options) {
   const auto begin = Clock::now();
   while (!StopFlag::instance().wait_for(kTurn)) {
     const auto now = Clock::now();
     progress.show(now);
     const bool received = run.received(now);
     if (run.has_generator()) {
-      if (run.generated() && received) return;
+      if (run.generated() && received) return true;
     } else if (received || (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s))) {
-      return;
+      return true;
     }
   }
+  return !run.has_generator();
 }
 
 bool spotless(const Json& result) {
   if (const auto gen = result.find("gen"); gen != result.end()) {
     if (gen->at("unsent") != 0 || gen->at("refused") != 0) return false;
   }
-  const auto sink = result.find("sink");
-  if (sink == result.end()) return true;
-  const Json& seen = sink->at("seen");
-  return sink->at("unique") != 0 && sink->at("lost") == 0 && sink->at("duplicates") == 0 &&
-         sink->at("reordered") == 0 && sink->at("too_old") == 0 && seen.at("stamp_damaged") == 0 &&
-         seen.at("unreadable") == 0;
+  const Json& sink = result.at("sink");
+  const Json& seen = sink.at("seen");
+  return sink.at("unique") != 0 && sink.at("lost") == 0 && sink.at("duplicates") == 0 && sink.at("reordered") == 0 &&
+         sink.at("too_old") == 0 && seen.at("stamp_damaged") == 0 && seen.at("unreadable") == 0;
 }
 
 int run_traffic(const Config& config, const TrafficOptions& options) {
@@ -124,24 +124,23 @@ int run_traffic(const Config& config, const TrafficOptions& options) {
   const auto wall = std::chrono::system_clock::now();
   const auto begin = Clock::now();
   run.start();
+  bool ended = false;
   {
     Progress progress(run, seconds, packets, options.quiet);
-    wait_for_the_end(run, progress, options);
+    ended = wait_for_the_end(run, progress, options);
   }
   run.stop();
 
   bool written = true;
   Json result{{"file", config.file}};
-  std::optional<std::uint64_t> sent;
   if (run.has_generator()) {
     GeneratorView view = run.generator();
     if (options.rate) view.rate = *options.rate;
     result["gen"] = to_json(view);
-    if (!view.replay) sent = view.stats.sent.get();
     fmt::print("{}", describe_generator(result["gen"]));
   }
   if (run.has_sink()) {
-    result["sink"] = to_json(run.sink(), sent);
+    result["sink"] = to_json(run.sink(), run.packets());
     fmt::print("{}", describe_sink(result["sink"]));
     if (!config.sink->hlog.empty()) {
       const auto log = traffic::hdr_log(run.sink().latency(), wall, Clock::now() - begin);
@@ -151,7 +150,9 @@ int run_traffic(const Config& config, const TrafficOptions& options) {
   }
   std::fflush(stdout);
   if (!options.json.empty()) written = write_file(options.json, result.dump(2) + "\n") && written;
-  return written && (!options.strict || spotless(result)) ? 0 : 1;
+  if (options.strict && !ended)
+    log::error("--strict: ended by a signal, before everything was sent and had its time to come");
+  return written && (!options.strict || (ended && spotless(result))) ? 0 : 1;
 }
 
 }  // namespace

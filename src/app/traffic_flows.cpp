@@ -1,5 +1,6 @@
 #include "app/traffic_flows.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "app/control_client.h"
@@ -49,6 +50,19 @@ Expected<void> ask_gnb(const GenConfig& gen, std::vector<traffic::FlowSpec>& flo
   return {};
 }
 
+// A bearer whose uplink two flows would number.
+std::optional<BearerId> numbered_twice(const GenConfig& gen, const std::vector<traffic::FlowSpec>& flows) {
+  if (gen.direction != Direction::kUplink) return std::nullopt;
+  std::vector<BearerId> ids;
+  ids.reserve(flows.size());
+  for (const auto& flow : flows) ids.push_back(flow.bearer.id);
+  const auto less = [](BearerId a, BearerId b) { return a.value < b.value; };
+  std::sort(ids.begin(), ids.end(), less);
+  const auto twice =
+      std::adjacent_find(ids.begin(), ids.end(), [](BearerId a, BearerId b) { return a.value == b.value; });
+  return twice == ids.end() ? std::nullopt : std::optional(*twice);
+}
+
 }  // namespace
 
 Expected<std::vector<traffic::FlowSpec>> make_flows(const GenConfig& gen) {
@@ -58,6 +72,10 @@ Expected<std::vector<traffic::FlowSpec>> make_flows(const GenConfig& gen) {
   }
   if (!gen.gnb_control.empty()) {
     if (const auto asked = ask_gnb(gen, flows); !asked) return tl::unexpected(asked.error());
+    if (const auto twice = numbered_twice(gen, flows)) {
+      return fail("bearer {:#010x} is in gen.bearers and at the gNB that gen.gnb_control names; allowed: one of them",
+                  twice->value);
+    }
   }
   if (flows.empty()) return fail("the gNB at {} has no bearer that could get traffic", gen.gnb_control);
   return flows;

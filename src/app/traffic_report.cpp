@@ -10,7 +10,7 @@ constexpr std::size_t kFlowsListed = 16;
 Json percentiles(const traffic::Histogram& h) {
   return {{"count", h.total()},          {"min", h.min()},          {"mean", h.mean()},
           {"p50", h.percentile(50)},     {"p90", h.percentile(90)}, {"p99", h.percentile(99)},
-          {"p99_9", h.percentile(99.9)}, {"max", h.max()}};
+          {"p99_9", h.percentile(99.9)}, {"max", h.max()},          {"clamped", h.clamped()}};
 }
 
 double per_second(std::uint64_t n, std::uint64_t ns) {
@@ -59,7 +59,7 @@ Json to_json(const GeneratorView& gen) {
           {"lateness_ns", percentiles(gen.lateness)}};
 }
 
-Json to_json(const traffic::Sink& sink, std::optional<std::uint64_t> sent) {
+Json to_json(const traffic::Sink& sink, const traffic::PacketMaker* sent) {
   const auto& s = sink.stats();
   std::uint64_t frames = 0;
   Json seen = Json::object();
@@ -69,14 +69,17 @@ Json to_json(const traffic::Sink& sink, std::optional<std::uint64_t> sent) {
   }
   const traffic::FlowChecker& checker = sink.checker();
   std::uint32_t flows_seen = 0, flows_hit = 0;
+  std::uint64_t lost_in_all = 0;
   Json hit = Json::array();
   for (std::uint32_t flow = 0; flow < checker.flows(); ++flow) {
     const traffic::FlowCounts c = checker.counts(flow);
+    const std::uint64_t lost = sent != nullptr ? c.lost_of(sent->sent(flow)) : c.lost();
     flows_seen += c.next != 0 ? 1U : 0U;
-    if (c.lost() + c.duplicates + c.reordered + c.too_old == 0) continue;
+    lost_in_all += lost;
+    if (lost + c.duplicates + c.reordered + c.too_old == 0) continue;
     if (flows_hit++ >= kFlowsListed) continue;
     hit.push_back({{"flow", flow},
-                   {"lost", c.lost()},
+                   {"lost", lost},
                    {"duplicates", c.duplicates},
                    {"reordered", c.reordered},
                    {"too_old", c.too_old}});
@@ -89,8 +92,8 @@ Json to_json(const traffic::Sink& sink, std::optional<std::uint64_t> sent) {
           {"on_air", s.on_air.get()},
           {"flows_seen", flows_seen},
           {"unique", total.unique},
-          {"lost", sent ? total.lost_of(*sent) : total.lost()},
-          {"lost_counts_ends", sent.has_value()},
+          {"lost", lost_in_all},
+          {"lost_counts_ends", sent != nullptr},
           {"duplicates", total.duplicates},
           {"reordered", total.reordered},
           {"too_old", total.too_old},

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "traffic/generator.h"
+#include "traffic/packet_maker.h"
 #include "traffic/selftest.h"
 #include "traffic/sink.h"
 
@@ -24,8 +24,8 @@ struct GeneratorView {
 };
 
 [[nodiscard]] Json to_json(const GeneratorView& gen);
-// `sent`: by the generator of this process; absent: losses at the end of a flow cannot be seen.
-[[nodiscard]] Json to_json(const traffic::Sink& sink, std::optional<std::uint64_t> sent);
+// `sent`: what the generator of this process sent; null: losses at the end of a flow cannot be seen.
+[[nodiscard]] Json to_json(const traffic::Sink& sink, const traffic::PacketMaker* sent);
 [[nodiscard]] Json to_json(const traffic::SelfTestResult& result);
 
 // Some lines each, from the JSON above.

@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kGraceNs = 10'000'000;        // for what was due at the very end
-constexpr std::chrono::milliseconds kDrain{300};      // for packets under way, to our sink or in memory we share
+constexpr std::chrono::milliseconds kDrain{300};      // for packets under way, unless sink.idle_s says otherwise
 constexpr std::chrono::seconds kPatienceForLinks{5};  // memif and vhost come up when the other side does
 
 Expected<datapath::Eal> start_eal(const Config& config) {
@@ -117,9 +117,6 @@ Expected<void> TrafficRun::make_generator(const TrafficOptions& options) {
   if (gen.replay.empty()) {
     auto flows = make_flows(gen);
     if (!flows) return tl::unexpected(flows.error());
-    if (config_.sink && flows->size() > config_.sink->flows) {
-      return fail("{} flows are more than sink.flows = {}", flows->size(), config_.sink->flows);
-    }
     packets_.emplace(maker_settings(gen, out.mac(), run_), *flows);
     generator_ = std::make_unique<traffic::Generator<traffic::PacketMaker>>(
         settings, *packets_, traffic::Schedule(gen.arrivals, rate, gen.seed),
@@ -130,6 +127,9 @@ Expected<void> TrafficRun::make_generator(const TrafficOptions& options) {
   if (!replay) return fail("gen.replay: {}", replay.error().message);
   replay_.emplace(*std::move(replay));
   traffic::Arrivals arrivals = gen.arrivals;
+  if (rate == 0 && replay_->times_ns().back() == 0) {
+    return fail("gen.replay: all frames of {} have one time; allowed: with rate", gen.replay);
+  }
   if (rate == 0) arrivals = traffic::Recorded{replay_->times_ns(), gen.speed_percent / 100.0};
   generator_ = std::make_unique<traffic::Generator<traffic::Replay>>(
       settings, *replay_, traffic::Schedule(std::move(arrivals), std::max(rate, 1U), gen.seed),
@@ -238,12 +238,13 @@ bool TrafficRun::received(Clock::time_point now) {
     last_seen_ = seen;
     last_change_ = now;
   }
+  const std::chrono::seconds idle(config_.sink ? config_.sink->idle_s : 0);
+  const bool has_idle = idle.count() != 0;
   if (has_generator()) {
     if (!generated()) last_change_ = now;
-    return generated() && now - last_change_ >= kDrain;
+    return generated() && now - last_change_ >= (has_idle ? Clock::duration(idle) : Clock::duration(kDrain));
   }
-  const unsigned idle_s = config_.sink->idle_s;
-  return idle_s != 0 && seen != 0 && now - last_change_ >= std::chrono::seconds(idle_s);
+  return has_idle && seen != 0 && now - last_change_ >= idle;
 }
 
 const traffic::GeneratorStats& TrafficRun::generator_stats() const {

@@ -36,8 +36,8 @@ class TrafficRun {
 
   // Everything was sent, or the time is over; always true without a generator.
   [[nodiscard]] bool generated() const { return !has_generator() || done_.load(std::memory_order_acquire); }
-  // Nothing came to the sink for its idle time, or for a moment after the generator of this process was done. Without
-  // a sink that moment passes too: memif forgets what its peer has not read when we close it.
+  // Nothing came to the sink for its idle time; without one, for a moment after the generator of this process was
+  // done. Without a sink that moment passes too: memif forgets what its peer has not read when we close it.
   [[nodiscard]] bool received(std::chrono::steady_clock::time_point now);
   [[nodiscard]] bool has_generator() const { return !std::holds_alternative<std::monostate>(generator_); }
   [[nodiscard]] bool has_sink() const { return sink_ != nullptr; }
@@ -47,6 +47,8 @@ class TrafficRun {
   [[nodiscard]] std::uint64_t sink_stamped() const { return sink_->stamped(); }
   // After stop().
   [[nodiscard]] GeneratorView generator() const;
+  // Numbers each flow's packets; none with a replay, or without a generator.
+  [[nodiscard]] const traffic::PacketMaker* packets() const { return packets_ ? &*packets_ : nullptr; }
   [[nodiscard]] const traffic::Sink& sink() const { return *sink_; }
 
  private:

@@ -3,6 +3,7 @@
 // received again. A window of sequence numbers below the highest tells a late packet from a second copy.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +16,7 @@ struct FlowCounts {
   std::uint64_t unique = 0;  // received once or more
   std::uint64_t duplicates = 0;
   std::uint64_t reordered = 0;
-  std::uint64_t too_old = 0;  // below the window: late or a copy, we cannot say; in none of the above
+  std::uint64_t too_old = 0;  // below the window: late or a copy, we cannot say; one that is late stays lost
 
   // Sequence numbers below the highest that are missing. `sent`, where it is known, also covers the end of the flow.
   [[nodiscard]] std::uint64_t lost() const { return next > unique ? next - unique : 0; }
@@ -28,7 +29,9 @@ class FlowChecker {
  public:
   static constexpr std::uint32_t kSmallestWindow = 64, kLargestWindow = 65536;
 
-  // `window`: a power of two of sequence numbers between these. Memory: 40 + window / 8 octets a flow.
+  static constexpr std::size_t bytes_per_flow(std::size_t window) { return 40 + window / 8; }
+
+  // `window`: a power of two of sequence numbers between these.
   FlowChecker(std::uint32_t flows, std::uint32_t window);
 
   [[nodiscard]] std::uint32_t flows() const { return flows_; }

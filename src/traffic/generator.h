@@ -86,13 +86,23 @@ class Generator {
     plan();
     return start_ns_ + (at_ < planned_ ? plan_[at_].due_ns : 0);
   }
-  // The end, also before finished(): gives back what is held and counts what was due until `now` and did not leave.
+  // The end, also before finished(): gives back what is held and counts what was due until `now` and did not leave,
+  // in no time however much that is: a sink on this thread goes on.
   void end(std::uint64_t now) {
     if (held_ != 0) give_up();
-    for (plan(); at_ < planned_ && start_ns_ + plan_[at_].due_ns <= now; plan()) {
-      stats_.unsent.add(1);
-      ++at_;
+    plan();
+    if (now < start_ns_) return;
+    std::uint64_t until = now - start_ns_, unsent = 0;
+    for (; at_ < planned_ && plan_[at_].due_ns <= until; ++at_) ++unsent;
+    if (at_ == planned_ && !ended_) {
+      if (settings_.duration_ns != 0) until = std::min(until, settings_.duration_ns - 1);
+      const std::uint64_t left = settings_.packets == 0 ? kNoLimit : settings_.packets - count_;
+      const std::uint64_t skipped = schedule_.skip_until(until, left);
+      count_ += skipped;
+      unsent += skipped;
     }
+    stats_.unsent.add(unsent);
+    plan();
   }
 
   [[nodiscard]] const GeneratorStats& stats() const { return stats_; }
@@ -106,6 +116,8 @@ class Generator {
     std::uint64_t due_ns = 0;
     Choice choice;
   };
+
+  static constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62;
 
   // A burst of packets ahead, so that the flows' lines arrive in the cache before they are needed.
   void plan() {
@@ -144,6 +156,7 @@ class Generator {
     given_ += sent;
     held_ -= sent;
     if (held_ != 0) {
+      stats_.behind_ns.set(now - start_ns_ - plan_[at_].due_ns);
       stats_.refusals.add(held_);
       if (!settings_.retry) give_up();
     }

@@ -18,18 +18,9 @@ std::uint64_t Histogram::percentile(double percent) const {
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     seen += counts_[i];
-    if (seen >= wanted) return highest_at(i);
+    if (seen >= wanted) return std::min(highest_at(i), max_);
   }
   return max_;
-}
-
-void Histogram::add(const Histogram& other) {
-  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
-  total_ += other.total_;
-  clamped_ += other.clamped_;
-  sum_ += other.sum_;
-  max_ = std::max(max_, other.max_);
-  min_ = std::min(min_, other.min_);
 }
 
 }  // namespace splitplane::traffic

@@ -27,7 +27,7 @@ class Histogram {
       ++clamped_;
     }
     ++counts_[index_of(value)];
-    sum_ += value;
+    sum_ += static_cast<double>(value);
     max_ = value > max_ ? value : max_;
     min_ = value < min_ ? value : min_;
     ++total_;
@@ -37,12 +37,10 @@ class Histogram {
   [[nodiscard]] std::uint64_t clamped() const { return clamped_; }
   [[nodiscard]] std::uint64_t min() const { return total_ == 0 ? 0 : min_; }
   [[nodiscard]] std::uint64_t max() const { return max_; }
-  [[nodiscard]] double mean() const {
-    return total_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(total_);
-  }
-  // As HdrHistogram defines it: the highest value of the step that holds the packet of this rank; 0 when empty.
+  [[nodiscard]] double mean() const { return total_ == 0 ? 0 : sum_ / static_cast<double>(total_); }
+  // The highest value of the step that holds the packet of this rank, as HdrHistogram defines it, but never above the
+  // maximum; 0 when empty.
   [[nodiscard]] std::uint64_t percentile(double percent) const;
-  void add(const Histogram& other);
 
   // One count per step; the layout of HdrHistogram's counts array.
   [[nodiscard]] const std::vector<std::uint64_t>& counts() const { return counts_; }
@@ -55,7 +53,8 @@ class Histogram {
 
  private:
   std::vector<std::uint64_t> counts_;
-  std::uint64_t total_ = 0, clamped_ = 0, max_ = 0, min_ = ~0ULL, sum_ = 0;
+  std::uint64_t total_ = 0, clamped_ = 0, max_ = 0, min_ = ~0ULL;
+  double sum_ = 0;  // 64 bits would wrap after 180 million packets of 100 s
 };
 
 }  // namespace splitplane::traffic

@@ -44,12 +44,8 @@ TEST(Histogram, what_is_beyond_the_range_is_kept_at_its_end_and_counted) {
 RC_GTEST_PROP(Histogram, percentiles_are_those_of_the_sorted_values, ()) {
   auto values = *rc::gen::nonEmpty(
       rc::gen::container<std::vector<std::uint64_t>>(rc::gen::inRange<std::uint64_t>(0, Histogram::kHighest)));
-  Histogram histogram, first, rest;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    histogram.record(values[i]);
-    (i % 3 == 0 ? first : rest).record(values[i]);
-  }
-  first.add(rest);
+  Histogram histogram;
+  for (const auto value : values) histogram.record(value);
   std::sort(values.begin(), values.end());
   for (const double percent : {0.0, 10.0, 50.0, 90.0, 99.0, 99.9, 100.0}) {
     const auto rank = static_cast<std::size_t>(percent * static_cast<double>(values.size()) / 100 + 0.5);
@@ -57,7 +53,7 @@ RC_GTEST_PROP(Histogram, percentiles_are_those_of_the_sorted_values, ()) {
     const std::uint64_t said = histogram.percentile(percent);
     RC_ASSERT(said >= exact);
     RC_ASSERT(said - exact <= exact / 1000);
-    RC_ASSERT(first.percentile(percent) == said);
+    RC_ASSERT(said <= values.back());
   }
   RC_ASSERT(histogram.max() == values.back());
   RC_ASSERT(histogram.min() == values.front());

@@ -52,12 +52,12 @@ std::size_t write_ip(MutableOctets out, Octets from, Octets to, std::size_t payl
 PacketMaker::PacketMaker(const MakerSettings& settings, const std::vector<FlowSpec>& flows)
     : direction_(settings.direction), run_(settings.run), sizes_(static_cast<std::uint32_t>(settings.sizes.size())) {
   using Kind = std::tuple<bool, std::string, std::string>;  // inner family, outer addresses
-  std::map<Kind, std::uint16_t> kinds;
+  std::map<Kind, std::uint32_t> kinds;
   lines_.reserve(flows.size());
   for (const FlowSpec& flow : flows) {
     Kind kind{flow.ipv6, {}, {}};
     if (direction_ == Direction::kDownlink) kind = {flow.ipv6, flow.bearer.upf.to_string(), flow.gnb.to_string()};
-    const auto [at, is_new] = kinds.try_emplace(kind, static_cast<std::uint16_t>(shapes_.size()));
+    const auto [at, is_new] = kinds.try_emplace(kind, static_cast<std::uint32_t>(shapes_.size()));
     if (is_new) {
       for (const auto size : settings.sizes) shapes_.push_back(make_shape(settings, flow, size));
     }

@@ -64,7 +64,7 @@ class PacketMaker {
     std::array<std::uint8_t, 16> ue_address{};
     std::uint32_t tunnel = 0;  // TEID or bearer identity
     std::uint32_t rlc_first = 0, pdcp_first = 0;
-    std::uint16_t shape = 0;        // of the first size
+    std::uint32_t shape = 0;        // of the first size
     std::uint16_t address_sum = 0;  // of the UE address as 16-bit words
     std::uint16_t poll_pdu = 0;
     std::uint8_t header_bytes = 0;
@@ -74,6 +74,11 @@ class PacketMaker {
   };
   static_assert(sizeof(Line) == 64);
 
+ public:
+  // With the list that it is made from, which grows by doubling.
+  static constexpr std::size_t kBytesPerFlow = sizeof(Line) + 3 * sizeof(FlowSpec);
+
+ private:
   // What flows of one kind share, per size. Sums are of 16-bit words, without what a flow or a packet adds.
   struct alignas(64) Shape {
     std::array<std::uint8_t, 64> head{};  // Ethernet, and on N3 IP and UDP

@@ -86,6 +86,22 @@ TEST(PacketMaker, downlink_frames_are_right_in_every_family_and_size) {
   }
 }
 
+TEST(PacketMaker, every_upf_has_its_own_frames_however_many_there_are) {
+  MakerSettings settings = settings_of(Direction::kDownlink);
+  settings.sizes.assign(1000, 80);
+  std::vector<FlowSpec> flows;
+  for (std::uint32_t id = 0; id < 70; ++id) {
+    flows.push_back(flow_of(false, false, id));
+    flows.back().bearer.upf = ip("10.100.0.2").plus(id);
+  }
+  PacketMaker maker(settings, flows);
+  std::vector<std::uint8_t> room(2048);
+  for (std::uint32_t flow = 0; flow < maker.flows(); ++flow) {
+    const Octets frame(room.data(), maker.make(flow, 999, 1, room.data()));
+    EXPECT_TRUE(std::equal(frame.begin() + 26, frame.begin() + 30, flows[flow].bearer.upf.octets().begin())) << flow;
+  }
+}
+
 TEST(PacketMaker, uplink_frames_number_rlc_and_pdcp_of_every_mode_and_wrap) {
   std::vector<FlowSpec> flows;
   for (const auto& [mode, rlc_bits] :

@@ -140,6 +140,37 @@ TEST_F(Pair, what_was_due_at_the_end_and_did_not_leave_is_counted) {
   EXPECT_EQ(sink.stamped(), 4U);
 }
 
+TEST_F(Pair, what_did_not_leave_is_counted_at_once_however_much_it_is) {
+  constexpr std::uint64_t kDay = 86'400ULL * 1'000'000'000;
+  for (const std::uint64_t packets : {std::uint64_t{0}, std::uint64_t{7'000'000'000'000}}) {
+    PacketMaker maker_of_60(maker(), flows_);
+    GeneratorSettings limited = settings(packets);
+    limited.duration_ns = kDay;
+    Generator generator(limited, maker_of_60, Schedule(Constant{}, 2e8, 1), in_turn(4));
+    generator.start(5);
+    EXPECT_EQ(generator.poll(1'000'005), 32U);
+    generator.end(2 * kDay);  // walking through them, 5 ns each, would take a day too
+    EXPECT_EQ(generator.stats().unsent.get(), (packets == 0 ? 200'000'000ULL * 86'400 : packets) - 32);
+    EXPECT_TRUE(generator.finished());
+    Sink sink({.port = port_->id(), .flows = 4});
+    EXPECT_EQ(sink.poll([] { return 1'000'005; }), 32U);
+  }
+}
+
+TEST_F(Pair, how_far_behind_is_known_while_the_port_refuses) {
+  PacketMaker packets(maker(), flows_);
+  Generator generator(settings(2000), packets, Schedule(Bursts{2000}, 1e6, 1), in_turn(4));
+  generator.start(0);
+  for (std::uint64_t now = 1; now <= 100; ++now) generator.poll(now);  // nobody receives: the ring of 1,024 fills
+  generator.poll(1'000'000);
+  EXPECT_EQ(generator.stats().behind_ns.get(), 1'000'000U);
+  generator.end(1'000'000);
+  EXPECT_EQ(generator.stats().unsent.get() + generator.stats().refused.get() + generator.stats().sent.get(), 2000U);
+  Sink sink({.port = port_->id(), .flows = 4});
+  while (sink.poll([] { return 2'000'000; }) != 0) {
+  }
+}
+
 TEST_F(Pair, stamps_of_another_run_and_of_flows_beyond_the_last_are_not_ours) {
   Sink sink({.port = port_->id(), .flows = 3});
   for (const std::uint32_t run : {7U, 8U}) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 namespace splitplane::traffic {
 
@@ -21,26 +22,65 @@ double Schedule::next_of(const Poisson&) {
   return at_ns_;
 }
 
-double Schedule::next_of(const Bursts& bursts) const {
-  return static_cast<double>(n_ / bursts.packets * bursts.packets) * gap_ns_;
+double Schedule::time_of(const Bursts& bursts, std::uint64_t n) const {
+  return static_cast<double>(n / bursts.packets * bursts.packets) * gap_ns_;
 }
 
 // n(t) = r t + a t^2 / 2, solved for t in the form that does not cancel when a is small or negative.
-double Schedule::next_of(const Ramp& ramp) const {
+double Schedule::time_of(const Ramp& ramp, std::uint64_t number) const {
   const double change = (ramp.to_rate - rate_) / ramp.over_s;
   const double in_ramp = (rate_ + ramp.to_rate) / 2 * ramp.over_s;
-  const auto n = static_cast<double>(n_);
+  const auto n = static_cast<double>(number);
   if (n >= in_ramp) return (ramp.over_s + (n - in_ramp) / ramp.to_rate) * 1e9;
   return 2 * n / (rate_ + std::sqrt(rate_ * rate_ + 2 * change * n)) * 1e9;
 }
 
 // A round ends one mean gap behind its last packet, so that the first of the next does not collide with it.
-double Schedule::next_of(const Recorded& recorded) const {
+double Schedule::time_of(const Recorded& recorded, std::uint64_t n) const {
   const auto& times = recorded.times_ns;
   const auto packets = static_cast<double>(times.size());
   const double length = std::max(static_cast<double>(times.back()) * packets / std::max(packets - 1, 1.0), 1.0);
-  return (static_cast<double>(n_ / times.size()) * length + static_cast<double>(times[n_ % times.size()])) /
+  return (static_cast<double>(n / times.size()) * length + static_cast<double>(times[n % times.size()])) /
          recorded.speed;
+}
+
+std::uint64_t Schedule::skip_until(std::uint64_t ns, std::uint64_t most) {
+  if (ns < last_) return 0;
+  const auto end = static_cast<double>(ns) + 1;  // times are rounded down
+  const std::uint64_t due = std::visit([&](const auto& arrivals) { return due_until(arrivals, end, most); }, arrivals_);
+  n_ += due;
+  return due;
+}
+
+// Times ascend: doubled steps find a packet that is due later, halved ones the first.
+template <class Kind>
+std::uint64_t Schedule::due_until(const Kind& arrivals, double end, std::uint64_t most) const {
+  const auto is_due = [&](std::uint64_t ahead) { return time_of(arrivals, n_ + ahead) < end; };
+  std::uint64_t low = 0, step = 1;  // all below low are due
+  while (low < most && is_due(std::min(low + step, most) - 1)) {
+    low = std::min(low + step, most);
+    step *= 2;
+  }
+  std::uint64_t high = std::min(low + step, most);
+  while (low < high) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    if (is_due(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// The process has no memory: what follows the last packet is a process of its own, and so is what follows `end`.
+std::uint64_t Schedule::due_until(const Poisson&, double end, std::uint64_t most) {
+  const double mean = (end - at_ns_) / gap_ns_;
+  if (mean <= 0) return 0;
+  at_ns_ = end;
+  std::seed_seq seed{random_.next(), random_.next()};
+  std::mt19937_64 engine(seed);
+  return std::min(std::poisson_distribution<std::uint64_t>(mean)(engine), most);
 }
 
 }  // namespace splitplane::traffic

@@ -44,12 +44,24 @@ class Schedule {
   // The next packet's time; never before the last one's.
   [[nodiscard]] std::uint64_t next();
 
+  // Leaves out the packets that are due until `ns`, at most `most`; how many. It takes no longer when they are more:
+  // those of Poisson are not drawn one by one, only their number is.
+  std::uint64_t skip_until(std::uint64_t ns, std::uint64_t most);
+
  private:
-  [[nodiscard]] double next_of(const Constant&) const { return static_cast<double>(n_) * gap_ns_; }
+  // The time of packet n, where it does not depend on chance.
+  [[nodiscard]] double time_of(const Constant&, std::uint64_t n) const { return static_cast<double>(n) * gap_ns_; }
+  [[nodiscard]] double time_of(const Bursts& bursts, std::uint64_t n) const;
+  [[nodiscard]] double time_of(const Ramp& ramp, std::uint64_t n) const;
+  [[nodiscard]] double time_of(const Recorded& recorded, std::uint64_t n) const;
+  template <class Kind>
+  [[nodiscard]] double next_of(const Kind& arrivals) const {
+    return time_of(arrivals, n_);
+  }
   [[nodiscard]] double next_of(const Poisson&);
-  [[nodiscard]] double next_of(const Bursts& bursts) const;
-  [[nodiscard]] double next_of(const Ramp& ramp) const;
-  [[nodiscard]] double next_of(const Recorded& recorded) const;
+  template <class Kind>
+  [[nodiscard]] std::uint64_t due_until(const Kind& arrivals, double end, std::uint64_t most) const;
+  [[nodiscard]] std::uint64_t due_until(const Poisson&, double end, std::uint64_t most);
 
   Arrivals arrivals_;
   double rate_, gap_ns_;

@@ -72,6 +72,42 @@ TEST(Schedule, a_recording_is_played_in_its_own_time_or_faster_and_goes_round) {
   for (const std::uint64_t at : {0, 50, 150, 225}) EXPECT_EQ(faster.next(), at);
 }
 
+TEST(Schedule, skipping_leaves_out_what_walking_would_find_due) {
+  const std::vector<Arrivals> kinds{Constant{}, Bursts{7}, Ramp{.to_rate = 300, .over_s = 2}, Ramp{9e6, 1},
+                                    Recorded{{0, 100, 100, 300'000}, 1.5}};
+  for (const Arrivals& arrivals : kinds) {
+    for (const std::uint64_t begin : {0U, 1U, 1000U}) {
+      for (const std::uint64_t beyond : {0U, 1U, 999U, 1'000'000U, 40'000'000U}) {
+        Schedule walked(arrivals, 123'457, 1), skipped(arrivals, 123'457, 1);
+        std::uint64_t last = 0;
+        for (std::uint64_t i = 0; i < begin; ++i) last = walked.next();
+        for (std::uint64_t i = 0; i < begin; ++i) std::ignore = skipped.next();
+        std::uint64_t due = 0, next = walked.next();
+        for (; next <= last + beyond; next = walked.next()) ++due;
+        Schedule limited = skipped;
+        EXPECT_EQ(limited.skip_until(last + beyond, 5), std::min<std::uint64_t>(due, 5));
+        EXPECT_EQ(skipped.skip_until(last + beyond, ~0ULL), due) << arrivals.index() << ' ' << begin << ' ' << beyond;
+        EXPECT_EQ(skipped.next(), next);
+      }
+    }
+  }
+}
+
+TEST(Schedule, skipping_poisson_arrivals_keeps_their_rate_and_spread) {
+  double sum = 0, squares = 0;
+  constexpr int kTries = 4000;
+  for (int seed = 0; seed < kTries; ++seed) {
+    Schedule schedule(Poisson{}, 1e6, static_cast<std::uint64_t>(seed));
+    const std::uint64_t first = schedule.next();
+    const auto skipped = static_cast<double>(schedule.skip_until(first + 100'000, ~0ULL));  // a mean of 100
+    EXPECT_GT(schedule.next(), first + 100'000);
+    sum += skipped;
+    squares += skipped * skipped;
+  }
+  EXPECT_NEAR(sum / kTries, 100, 0.7);
+  EXPECT_NEAR(squares / kTries - sum / kTries * (sum / kTries), 100, 10);
+}
+
 TEST(Schedule, the_same_seed_gives_the_same_times) {
   Schedule a(Poisson{}, 1e6, 42), b(Poisson{}, 1e6, 42), c(Poisson{}, 1e6, 43);
   unsigned differ = 0;

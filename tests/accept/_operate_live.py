@@ -32,14 +32,13 @@ def bad_control_input(report: Report) -> None:
     say("live: 100 clients with bad input on the control socket, beside traffic")
     sys.path[:0] = [str(ROOT / "tests" / "live"), str(ROOT / "tests" / "demo")]
     import attack
-    from live_gnb import LiveGnb
     from processes import Processes
 
     folder = ROOT / "out" / "live" / "accept"
     folder.mkdir(parents=True, exist_ok=True)
     processes = Processes(folder)
     try:
-        gnb = LiveGnb(folder, processes)
+        gnb = attack.target(folder, processes)
         gnb.start()
         attack.watch(gnb, 1, 0)
         # In turns, so that what else the machine does meets both alike.
@@ -48,6 +47,11 @@ def bad_control_input(report: Report) -> None:
     finally:
         processes.stop_all()
     quiet, attacked = ([pair[side] for pair in pairs] for side in (0, 1))
+    done = {name: sum(cost.attacks[name] for cost in attacked) for name in attack.NAMES}
+    least = ROUNDS * attack.CLIENTS // len(attack.BEHAVIOURS)
+    report.judge(
+        "bad_control_attacks", min(done.values()), f">={least}_of_each", min(done.values()) >= least, str(done)
+    )
     grown = max(cost.resident_bytes for cost in attacked) - quiet[0].resident_bytes
     report.at_most("bad_control_memory_growth", grown / (1 << 20), 64, "MiB")
     report.at_most("bad_control_slowest_answer_to_others", max(cost.slowest_ping for cost in attacked), 1.0, "s")

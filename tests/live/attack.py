@@ -15,10 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from live_gnb import LiveGnb
+from processes import Processes
 
 CLIENTS = 100
 PAUSE = 0.02  # between two requests of one client, so that not the attackers' own use of the cores is measured
-LIST = json.dumps({"id": 1, "method": "bearer.list", "params": {"limit": 1000}}).encode() + b"\n"
+# 0.3 MB of answer, with an identity that it repeats. (What happens when answers that nobody reads reach their bound is
+# tested with a smaller one in control_server_test.cpp.)
+LIST = json.dumps({"id": 60_000 * "x", "method": "bearer.list", "params": {"limit": 1000}}).encode() + b"\n"
+
+
+def target(folder: Path, processes: Processes) -> LiveGnb:
+    """A gNB with twice the bearers, so that the answers of `never_reads` do not fit what the kernel keeps."""
+    addresses = {"ue_ipv4": "10.45.0.2", "ue_ipv6": "fd00:45::2"}
+    bearers = {"count": 512, "upf": "10.100.0.2", "ul_teid": 0x1001, **addresses}
+    return LiveGnb(folder, processes, max_bearers=65536, bearers=[bearers])
 
 
 @dataclass
@@ -31,6 +41,7 @@ class Cost:
     resident_bytes: int  # most seen
     slowest_ping: float
     pings: int
+    attacks: dict[str, int]  # what was done, by behaviour, where the server answered as it should
 
 
 def resident(pid: int) -> int:
@@ -46,31 +57,35 @@ def worker_cpu_seconds(pid: int) -> float:
 
 def garbage(client: socket.socket, dice: random.Random):
     client.sendall(dice.randbytes(4000).replace(b"\n", b" ") + b"\n")
-    client.recv(65536)
     time.sleep(PAUSE)
+    return b'"error"' in client.recv(65536)
 
 
 def oversize(client: socket.socket, dice: random.Random):
-    client.sendall(b"[" * (1 << 17))
-    client.recv(65536)
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it need not take all of it
+        client.sendall(b"[" * (1 << 17))
     time.sleep(PAUSE)
-    raise ConnectionError  # the server has closed it: connect anew
+    return b"line too long" in client.recv(65536)  # and it closes: the next attempt connects anew
 
 
 def half_a_line(client: socket.socket, dice: random.Random):
     client.sendall(b'{"id":1,' if dice.random() < 0.05 else b" ")
     time.sleep(PAUSE)
+    return True
 
 
 def never_reads(client: socket.socket, dice: random.Random):
     client.sendall(LIST)  # blocks, in the end, until the server gives the connection up
     time.sleep(PAUSE)
+    return True
 
 
 BEHAVIOURS = (garbage, oversize, half_a_line, never_reads)
+NAMES = [behaviour.__name__ for behaviour in BEHAVIOURS]
 
 
-def misbehave(path: Path, behaviour, end: float, seed: int):
+def misbehave(path: Path, behaviour, end: float, seed: int, done):
+    """Counts in `done` what it did; whatever the server does to its connection, it goes on with a new one."""
     dice = random.Random(seed)
     while time.monotonic() < end:
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
@@ -78,17 +93,21 @@ def misbehave(path: Path, behaviour, end: float, seed: int):
             client.connect(str(path))
             while time.monotonic() < end:
                 try:
-                    behaviour(client, dice)
+                    if behaviour(client, dice):
+                        with done.get_lock():
+                            done[NAMES.index(behaviour.__name__)] += 1
                 except TimeoutError:
                     if behaviour is not never_reads:
                         raise
         time.sleep(PAUSE)
 
 
-def attack(path: Path, attackers: int, end: float):
+def attack(path: Path, attackers: int, end: float, done):
     """All of them, in a process of their own, so that they do not hold up who watches."""
     pairs = zip(range(attackers), itertools.cycle(BEHAVIOURS), strict=False)
-    threads = [threading.Thread(target=misbehave, args=(path, what, end, seed), daemon=True) for seed, what in pairs]
+    threads = [
+        threading.Thread(target=misbehave, args=(path, what, end, seed, done), daemon=True) for seed, what in pairs
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -124,7 +143,9 @@ def _watch(gnb: LiveGnb, seconds: float, attackers: int) -> Cost:
     pid = gnb.instance.process.child.pid
     worker_first(pid)
     end = time.monotonic() + seconds
-    clients = multiprocessing.get_context("fork").Process(target=attack, args=(gnb.socket, attackers, end), daemon=True)
+    fork = multiprocessing.get_context("fork")
+    done = fork.Array("Q", len(NAMES))
+    clients = fork.Process(target=attack, args=(gnb.socket, attackers, end, done), daemon=True)
     before, begin, used = gnb.stats()["totals"], time.monotonic(), worker_cpu_seconds(pid)
     clients.start()
     most = slowest = 0.0
@@ -137,7 +158,8 @@ def _watch(gnb: LiveGnb, seconds: float, attackers: int) -> Cost:
         time.sleep(0.02)
     after, passed, used = gnb.stats()["totals"], time.monotonic() - begin, worker_cpu_seconds(pid) - used
     sent = after["transmitted"] - before["transmitted"]
-    clients.join(5)
+    clients.join(10)
+    assert clients.exitcode == 0, f"the attackers ended with {clients.exitcode}"
     return Cost(
         passed,
         sent / passed,
@@ -147,4 +169,5 @@ def _watch(gnb: LiveGnb, seconds: float, attackers: int) -> Cost:
         int(most),
         slowest,
         pings,
+        dict(zip(NAMES, done, strict=True)),
     )

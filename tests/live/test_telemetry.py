@@ -37,7 +37,7 @@ def test_every_command_is_listed_and_has_a_help(telemetry):
     ours = [name for name in telemetry.ask("/") if name.startswith("/splitplane/")]
     assert sorted(ours) == sorted(
         f"/splitplane/{name}"
-        for name in ("workers", "worker", "stages", "drops", "ports", "port", "bearers", "bearer", "totals")
+        for name in ("workers", "worker", "stages", "drops", "ports", "port", "gtpu", "bearers", "bearer", "totals")
     )
     for name in ours:
         assert telemetry.ask(f"/help,{name}")
@@ -60,6 +60,12 @@ def test_names_and_numbers_are_those_of_the_metrics(telemetry, gnb):
     assert drops == telemetry.ask("/splitplane/drops,w0") and not any(drops.values())
     port = telemetry.ask("/splitplane/port,n3")
     assert port["received"] > 10_000 and port["received_bytes"] >= 128 * port["received"] - 128 * 4096
+    gtpu = telemetry.ask("/splitplane/gtpu,n3")
+    text, _ = get(gnb.metrics_port)
+    assert len(gtpu) > 10 and gtpu.pop("name") == "n3"
+    for name, count in gtpu.items():
+        assert count <= value(text, f'splitplane_gtpu_{name}_total{{port="n3"}}'), name
+    assert {f"splitplane_gtpu_{name}_total" for name in gtpu} == {name for name in PAGE if "_gtpu_" in name}
     totals = telemetry.ask("/splitplane/totals")
     assert totals["bearers"] == telemetry.ask("/splitplane/bearers")["bearers"] == 256
     bearer = telemetry.ask("/splitplane/bearer,0x04000000")
@@ -78,6 +84,7 @@ def test_names_and_numbers_are_those_of_the_metrics(telemetry, gnb):
         "stages,",
         "stages,x",
         "port,nobody",
+        "gtpu,air",
         "drops,nobody",
         "bearer",
         "bearer,",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import time
 
 import pytest
 from paths import splitplane
@@ -12,6 +13,7 @@ from processes import run, wait_until
 from terminal import Terminal
 
 pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="SKIPPED: tmux is not installed (make setup)")
+INTERVAL = 0.5
 RATE = re.compile(r"^(\d+(?:\.\d+)?)([kMGT]?)$")
 
 
@@ -33,7 +35,7 @@ def terminal(gnb, folder):
     opened = []
 
     def open_at(width: int, height: int, *more: object) -> Terminal:
-        words = [splitplane(), "top", gnb.config, "--interval", 0.5, *more]
+        words = [splitplane(), "top", gnb.config, "--interval", INTERVAL, *more]
         opened.append(Terminal(words, width, height, folder))
         return opened[-1]
 
@@ -69,10 +71,19 @@ def test_80x24_shows_workers_ports_and_stages_and_the_keys_work(terminal):
     screen.press("s")
     screen.wait_for("s sort:rate")
     screen.press("p")
-    paused = screen.wait_for("PAUSED")
+    paused = screen.wait_for("PAUSED", "all accounted for")
+    time.sleep(3 * INTERVAL)
     assert screen.screen() == paused
     screen.press("p")
-    screen.wait_for("all accounted for", without="PAUSED")
+    lines = screen.wait_for("all accounted for", without="PAUSED")
+    time.sleep(3 * INTERVAL)
+    assert screen.screen() != lines, "it goes on"
+    screen.press("1")
+    screen.wait_for("[1 all]", "cyc/pkt")
+    screen.press("p")
+    screen.wait_for("PAUSED")
+    screen.press("5")  # whose rows nobody has asked for
+    screen.wait_for("[5 bearers]", "PAUSED", "0x04000000")
     screen.press("q")
     assert screen.exit_code() == 0
 
