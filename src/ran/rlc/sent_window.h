@@ -179,6 +179,14 @@ class SentWindow {
     return to;
   }
 
+  // Takes the buffers of all SDUs of [from, to) that are not acknowledged out: taken(B), in order.
+  template <class Taken>
+  void take_open(std::uint32_t from, std::uint32_t to, Taken&& taken) {
+    for (std::uint32_t sn = first_open(from, to); sn != to; sn = first_open(sn + 1, to)) {
+      taken(std::move(pages_.find(sn)->sdu[sn % kPageSns].sdu));
+    }
+  }
+
   // Forgets [from, to) whatever its state.
   void clear(std::uint32_t from, std::uint32_t to) {
     for (std::uint32_t sn = from; before(sn, to); sn = (sn | (kPageSns - 1)) + 1) {
