@@ -155,6 +155,20 @@ TEST(GnbUnusual, a_time_stamp_is_answered_by_the_next_uplink_packet_of_its_flow_
   EXPECT_EQ(rig.uplink[1].peer, test::kPeerV4) << "back on the usual path";
 }
 
+TEST(GnbUnusual, a_time_stamp_that_does_not_fit_waits_and_costs_no_packet) {
+  Rig rig;
+  rig.down({stamped(rig.to_bearer(1)).make()});
+  const Bytes longest = test::inner_packet(rig.context->peers[test::kPeerV4].max_payload);
+  const Bytes longest_stamped = test::inner_packet(longest.size() - kMonitoredMoreBytes);
+  rig.up({rig.from_ue(1, 0, longest), rig.from_ue(1, 1, longest, Qfi{8})});
+  ASSERT_EQ(rig.n3.frames.size(), 2U);
+  for (const Bytes& frame : rig.n3.frames) EXPECT_FALSE(container_in(frame).has_qos_monitoring);
+  rig.up({rig.from_ue(1, 2, longest_stamped), rig.from_ue(1, 3, longest)});
+  ASSERT_EQ(rig.n3.frames.size(), 4U);
+  EXPECT_EQ(container_in(rig.n3.frames[2]).dl_send_time, 0x0102030405060708U);
+  EXPECT_EQ(rig.n3.frames[2].size(), rig.n3.frames[3].size());
+}
+
 TEST(GnbUnusual, a_stopped_bearer_stays_stopped_when_a_time_stamp_comes) {
   Rig rig;
   rig.uplink[1].peer = kStoppedPeer;
