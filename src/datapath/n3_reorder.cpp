@@ -6,7 +6,10 @@
 namespace splitplane::datapath {
 namespace {
 
-// How far `a` lies behind `b` in the cyclic order of sequence numbers.
+// So many numbers in a row may be lost (MAX_DROPOUT of RFC 3550 A.1); one further ahead is not of this order.
+constexpr int kMostLost = 3000;
+
+// How far `a` lies ahead of `b` in the cyclic order of sequence numbers; negative: behind it.
 std::int16_t ahead(std::uint16_t a, std::uint16_t b) {
   return static_cast<std::int16_t>(static_cast<std::uint16_t>(a - b));
 }
@@ -75,10 +78,14 @@ bool N3Reorder::take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, st
     flow.next = flow.end = sequence_number;
   }
   const int distance = ahead(sequence_number, flow.next);
-  if (distance < 0 && distance >= -int{flow.window}) return false;
-  if (distance < 0 || distance >= 2 * flow.window) {  // the sender began anew
+  const bool elsewhere = distance < -int{flow.window} || distance >= kMostLost;
+  const bool anew = elsewhere && flow.anew == sequence_number;
+  flow.anew = elsewhere ? std::optional<std::uint16_t>(sequence_number + 1) : std::nullopt;
+  if (anew) {
     skip_to(flow, flow.end);
     flow.next = flow.end = sequence_number;
+  } else if (distance < 0 || elsewhere) {
+    return false;
   } else if (distance >= flow.window) {
     skip_to(flow, static_cast<std::uint16_t>(sequence_number - flow.window + 1));
     run(flow);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -23,8 +24,8 @@ class N3Reorder {
   // What the bearer holds becomes ready; later packets of it pass as they come.
   void close(BearerId id);
 
-  // Takes a G-PDU over: it is ready at once, or held for those before it. False: it is a duplicate or comes after its
-  // place was given up, and stays the caller's.
+  // Takes a G-PDU over: it is ready at once, or held for those before it. False: it is a duplicate, comes after its
+  // place was given up, or lies far off until a second one comes from there; it stays the caller's.
   [[nodiscard]] bool take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, std::uint64_t now);
   // Gives up the holes whose time is over.
   void expire(std::uint64_t now);
@@ -47,6 +48,8 @@ class N3Reorder {
     std::uint16_t end = 0;      // behind the highest one held
     std::uint16_t give_up = 0;  // where the timer was started: the holes before it end with it (as RX_REORD)
     std::uint16_t held = 0;
+    // After a number far off: the one that would follow it. If that comes next, the sender began anew (RFC 3550 A.1).
+    std::optional<std::uint16_t> anew;
     std::uint64_t deadline = 0;  // while something is held
 
     rte_mbuf*& slot(std::uint16_t sn) { return slots[sn & (slots.size() - 1)]; }

@@ -102,10 +102,36 @@ TEST(N3Reorder, a_packet_beyond_the_window_pushes_it_on) {
   EXPECT_EQ(rig.after({14}), (Numbers{14, 15}));
 }
 
-TEST(N3Reorder, a_sender_that_begins_anew_is_followed) {
+TEST(N3Reorder, a_sender_that_begins_anew_is_followed_from_its_second_packet_on) {
+  for (const std::uint16_t anew : Numbers{0, 39000, 43010, 60000}) {
+    Rig rig;
+    EXPECT_EQ(rig.after({40000, 40002}), Numbers{40000});
+    EXPECT_FALSE(rig.take(anew));
+    const auto second = static_cast<std::uint16_t>(anew + 1), third = static_cast<std::uint16_t>(anew + 2);
+    EXPECT_EQ(rig.after({second, third}), (Numbers{40002, second, third}));
+  }
+}
+
+TEST(N3Reorder, one_packet_from_far_off_changes_nothing) {
   Rig rig;
-  EXPECT_EQ(rig.after({40000, 40002}), Numbers{40000});
-  EXPECT_EQ(rig.after({0, 1}), (Numbers{40002, 0, 1}));
+  EXPECT_EQ(rig.after({1000}), Numbers{1000});
+  std::uint16_t next = 1001;
+  for (const std::uint16_t far : Numbers{930, 931, 5000, 40000}) {  // 931 does not follow at once: nobody began anew
+    EXPECT_FALSE(rig.take(far)) << far;
+    EXPECT_EQ(rig.after({next}), Numbers{next});
+    ++next;
+  }
+  EXPECT_EQ(rig.reorder.given_up(), 0U);
+}
+
+TEST(N3Reorder, a_long_loss_is_no_new_beginning) {
+  Rig rig;
+  EXPECT_EQ(rig.after({1000, 3000}), Numbers{1000});
+  EXPECT_EQ(rig.after({3001}), Numbers{});
+  rig.now = 10;
+  rig.reorder.expire(rig.now);
+  EXPECT_EQ(rig.ready(), (Numbers{3000, 3001}));
+  EXPECT_EQ(rig.reorder.given_up(), 1999U);
 }
 
 TEST(N3Reorder, closing_a_bearer_makes_ready_what_it_holds_and_touches_no_other) {
