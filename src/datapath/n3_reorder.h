@@ -6,6 +6,7 @@
 #include <rte_mbuf.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -27,7 +28,7 @@ class N3Reorder {
   // Takes a G-PDU over: it is ready at once, or held for those before it. False: it is a duplicate, comes after its
   // place was given up, or lies far off until a second one comes from there; it stays the caller's.
   [[nodiscard]] bool take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, std::uint64_t now);
-  // Gives up the holes whose time is over.
+  // Gives up the holes whose time is over, the oldest first, until a burst is ready: a round stays short.
   void expire(std::uint64_t now);
   void release_all();
   // The next packets in order, up to a burst.
@@ -39,6 +40,8 @@ class N3Reorder {
   [[nodiscard]] std::uint64_t given_up() const { return given_up_; }  // sequence numbers nobody waits for any more
 
  private:
+  struct Flow;
+  using Timers = std::multimap<std::uint64_t, Flow*>;  // by deadline; nodes are kept, so nothing is allocated
   struct Flow {
     std::vector<rte_mbuf*> slots;  // by sequence number modulo their count, a power of two
     std::uint16_t window = 0;
@@ -50,19 +53,24 @@ class N3Reorder {
     std::uint16_t held = 0;
     // After a number far off: the one that would follow it. If that comes next, the sender began anew (RFC 3550 A.1).
     std::optional<std::uint16_t> anew;
-    std::uint64_t deadline = 0;  // while something is held
+    Timers::iterator timer;          // while something is held
+    Timers::node_type stopped_timer;  // while nothing is
 
     rte_mbuf*& slot(std::uint16_t sn) { return slots[sn & (slots.size() - 1)]; }
   };
   void skip_to(Flow& flow, std::uint16_t sn);  // delivers what is held before it
   void run(Flow& flow);                        // delivers what follows without a hole
   void set_timer(Flow& flow, std::uint64_t now);
+  void stop_timer(Flow& flow);
+  void settle(Flow& flow, std::uint64_t now);  // the timer runs while something is held
+  void give_up_oldest(std::uint64_t now);
   void make_ready(Flow& flow, rte_mbuf*& slot);
 
   std::unordered_map<std::uint32_t, std::unique_ptr<Flow>> flows_;
   std::vector<rte_mbuf*> ready_;  // from ready_first_ on; room for all that can be held, and a burst
   std::size_t ready_first_ = 0, waiting_ = 0, room_ = kBurst;
-  std::uint64_t next_deadline_ = ~0ULL, given_up_ = 0;
+  Timers timers_;
+  std::uint64_t given_up_ = 0;
 };
 
 }  // namespace splitplane::datapath

@@ -145,6 +145,30 @@ TEST(N3Reorder, closing_a_bearer_makes_ready_what_it_holds_and_touches_no_other)
   EXPECT_EQ(rig.after({9}), Numbers{9}) << "not reordered any more";
 }
 
+TEST(N3Reorder, of_many_timers_the_oldest_end_first_and_a_burst_at_a_time) {
+  Rig rig;
+  constexpr std::uint16_t kFlows = 100;
+  Numbers want;
+  for (std::uint16_t n = kFlows; n-- != 0;) {
+    const BearerId id{1000U + n};
+    rig.reorder.open(id, {.window = 8, .timer_ms = 10}, kHz);
+    ++rig.now;
+    EXPECT_TRUE(rig.take(static_cast<std::uint16_t>(10 * n), id));
+    want.push_back(static_cast<std::uint16_t>(10 * n + 2));
+    EXPECT_TRUE(rig.take(want.back(), id));
+  }
+  EXPECT_EQ(rig.ready().size(), kFlows);
+  rig.reorder.expire(10 + 5);
+  EXPECT_EQ(rig.ready(), Numbers(want.begin(), want.begin() + 5));
+  rig.reorder.expire(10 + kFlows);
+  EXPECT_EQ(rig.ready(), Numbers(want.begin() + 5, want.begin() + 5 + kBurst)) << "the others in the next rounds";
+  while (rig.reorder.held() != 0) {
+    rig.reorder.expire(10 + kFlows);
+    EXPECT_LE(rig.ready().size(), kBurst);
+  }
+  EXPECT_EQ(rig.reorder.given_up(), kFlows);
+}
+
 // Any permutation within the window comes out in order, nothing is lost or twice; with losses, what is left is in
 // order.
 TEST(N3Reorder, shuffles_within_the_window_come_out_in_order) {
