@@ -123,6 +123,10 @@ Expected<void> UserPlane::make_workers() {
     }
   }
   connect_copies();
+  for (const N3Runtime& n3 : n3_) {
+    // What waits for its order takes a quarter of the port's buffers at most: the rest is for those that pass.
+    for (WorkerRuntime* worker : n3.workers) worker->gnb->reorder.limit(config_.memory.mbufs / 4 / n3.workers.size());
+  }
   return {};
 }
 

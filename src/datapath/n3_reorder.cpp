@@ -126,6 +126,7 @@ bool N3Reorder::take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, st
     if (ahead(sequence_number, flow.end) >= 0) flow.end = static_cast<std::uint16_t>(sequence_number + 1);
   }
   settle(flow, now);
+  while (waiting_ > most_) give_up_oldest(now);
   return true;
 }
 

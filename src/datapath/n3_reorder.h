@@ -22,6 +22,8 @@ class N3Reorder {
  public:
   // Control commands, between two rounds of the worker: they allocate, what follows does not.
   void open(BearerId id, const ran::N3ReorderConfig& config, std::uint64_t tsc_hz);
+  // No more than so many packets wait; beyond them the oldest hole is given up.
+  void limit(std::size_t most) { most_ = most; }
   // What the bearer holds becomes ready; later packets of it pass as they come.
   void close(BearerId id);
 
@@ -68,7 +70,7 @@ class N3Reorder {
 
   std::unordered_map<std::uint32_t, std::unique_ptr<Flow>> flows_;
   std::vector<rte_mbuf*> ready_;  // from ready_first_ on; room for all that can be held, and a burst
-  std::size_t ready_first_ = 0, waiting_ = 0, room_ = kBurst;
+  std::size_t ready_first_ = 0, waiting_ = 0, room_ = kBurst, most_ = SIZE_MAX;
   Timers timers_;
   std::uint64_t given_up_ = 0;
 };

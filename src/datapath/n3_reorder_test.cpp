@@ -169,6 +169,19 @@ TEST(N3Reorder, of_many_timers_the_oldest_end_first_and_a_burst_at_a_time) {
   EXPECT_EQ(rig.reorder.given_up(), kFlows);
 }
 
+TEST(N3Reorder, beyond_the_limit_the_oldest_hole_is_given_up) {
+  Rig rig;
+  rig.reorder.open(kOther, {.window = 8, .timer_ms = 10}, kHz);
+  rig.reorder.limit(3);
+  EXPECT_TRUE(rig.take(10) && rig.take(12));
+  rig.now = 1;
+  EXPECT_TRUE(rig.take(100, kOther) && rig.take(102, kOther) && rig.take(103, kOther));
+  EXPECT_EQ(rig.ready(), (Numbers{10, 100}));
+  EXPECT_EQ(rig.after({14}), Numbers{12}) << "11 was waited for longest";
+  EXPECT_EQ(rig.reorder.held(), 3U);
+  EXPECT_EQ(rig.reorder.given_up(), 1U);
+}
+
 // Any permutation within the window comes out in order, nothing is lost or twice; with losses, what is left is in
 // order.
 TEST(N3Reorder, shuffles_within_the_window_come_out_in_order) {
