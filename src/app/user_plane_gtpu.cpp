@@ -104,14 +104,15 @@ void UserPlane::answer_unknown_teid(N3Runtime& n3, const datapath::N3Message& gp
              id.value);
 }
 
-// The UPF does not know the uplink TEID: sending there has no use until the session management gives another one.
+// The UPF does not know the uplink TEID: sending there has no use until the session management gives another one. Only
+// the UPF itself may say so.
 void UserPlane::take_error_indication(N3Runtime& n3, const datapath::N3Message& message) {
   const auto indication = wire::gtpu::parse_error_indication(message.octets, message.header);
   if (!indication) return n3.gtpu.count(GtpuCounter::malformed);
   const auto& octets = indication->address;
   const IpAddress upf = indication->address_bytes == 16 ? IpAddress::v6(octets)
                                                         : IpAddress::v4({octets[0], octets[1], octets[2], octets[3]});
-  const auto* bearer = store_->find_uplink(upf, indication->teid);
+  const auto* bearer = message.ends.source == upf ? store_->find_uplink(upf, indication->teid) : nullptr;
   BearerGtpu* seen = bearer == nullptr ? nullptr : &bearer_gtpu_[bearer->id.value];
   if (seen != nullptr) ++seen->error_indications;
   if (seen == nullptr || seen->uplink_stopped) return n3.gtpu.count(GtpuCounter::error_indications_unmatched);

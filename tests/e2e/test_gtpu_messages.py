@@ -23,7 +23,7 @@ from scapy.contrib.gtp import (  # noqa: E402  isort: skip
     IE_Recovery,
     IE_TEIDI,
 )
-from scapy.layers.inet import UDP  # noqa: E402  isort: skip
+from scapy.layers.inet import IP, UDP  # noqa: E402  isort: skip
 from scapy.layers.l2 import Ether  # noqa: E402  isort: skip
 
 SECOND = configs.bearer(2, upf=LINK.upf_ipv6, shard=2)
@@ -212,6 +212,15 @@ def answer_arp(bed: GtpuBed):
 def test_an_error_indication_that_names_nobody_changes_nothing(bed):
     before = bed.counters()["error_indications_unmatched"]
     bed.n3.send(bed.to_gnb(bytes.fromhex("321a00100000000000000000" + "1000009999" + "8500040a640002")))
+    wait_until("the count", lambda: bed.counters()["error_indications_unmatched"] == before + 1, 2)
+    assert not bed.bearer()["uplink_stopped"]
+
+
+def test_an_error_indication_of_another_host_changes_nothing(bed):
+    before = bed.counters()["error_indications_unmatched"]
+    frame = bed.to_gnb(bytes.fromhex("321a00100000000000000000" + "1000001001" + "8500040a640002"))
+    frame[IP].src = "10.100.0.77"
+    bed.n3.send(frame)
     wait_until("the count", lambda: bed.counters()["error_indications_unmatched"] == before + 1, 2)
     assert not bed.bearer()["uplink_stopped"]
 
