@@ -60,6 +60,7 @@ class GnbDownlink {
     parse(burst, losses);
     if constexpr (F >= FeatureSet::mat) {
       find_bearers(burst, losses);
+      if (unusual_ == kSequenced && !context_.reorder.any()) unusual_ = 0;  // nobody asked for an order
       if (unusual_ != 0) [[unlikely]]
         take_unusual(burst, losses);
     }
@@ -145,9 +146,8 @@ class GnbDownlink {
       if (m->nb_segs == 1 && parse_n3_usual(octets(m), m->data_len, our_ipv4, gpdu_[kept])) [[likely]] {
       } else if (!parse_unusual(m, gpdu_[kept], losses)) {
         continue;
-      } else {
-        unusual_ |= gpdu_[kept].unusual;
       }
+      unusual_ |= gpdu_[kept].unusual;
       if constexpr (F >= FeatureSet::mat) {
         bearer_[kept] = context_.bearers.downlink_line(gpdu_[kept].teid);
         rte_prefetch0(bearer_[kept]);

@@ -36,6 +36,7 @@ class N3Reorder {
   // The next packets in order, up to a burst.
   unsigned take_ready(Burst& burst);
 
+  [[nodiscard]] bool any() const { return !flows_.empty(); }  // bearers that are put in order
   // All packets that are here, ready ones too; those of one bearer.
   [[nodiscard]] std::size_t held() const { return waiting_ + ready_.size() - ready_first_; }
   [[nodiscard]] std::size_t held(BearerId id) const;
