@@ -3,7 +3,11 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <utility>
 
 #include "app/config.h"
 #include "base/outcome_list.h"
@@ -43,9 +47,13 @@ struct GtpuRuntime {
 
   void count(GtpuCounter counter) { ++counters[static_cast<std::size_t>(counter)]; }
 
+  using Time = std::chrono::steady_clock::time_point;
+
   datapath::PathSupervisor paths;
   datapath::AnswerLimit error_indications, extension_notifications;
-  datapath::AnswerLimit log_lines{1};  // what any peer can cause is logged once a second for each
+  datapath::AnswerLimit log_lines{1};                // what any peer can cause is logged once a second for each
+  std::unordered_map<std::uint32_t, Time> released;  // TEIDs that are silent until then
+  std::deque<std::pair<Time, std::uint32_t>> released_in_order;  // all stay so for the same time
   std::array<std::uint64_t, kGtpuCounterCount> counters{};
 };
 

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "app/bearer_store.h"
@@ -123,7 +121,7 @@ class UserPlane : public ControlBackend {
   void take_end_marker(N3Runtime& n3, const datapath::N3Message& message);
   void serve_paths(Time now);
   void remember_released(WorkerRuntime& worker, BearerId id);
-  void forget_released(Time now);
+  void forget_released(N3Runtime& n3, Time now);
   [[nodiscard]] nlohmann::json peer_rows() const;
   [[nodiscard]] nlohmann::json gtpu_rows() const;
   // user_plane_taps.cpp
@@ -159,10 +157,8 @@ class UserPlane : public ControlBackend {
   Taps taps_;
   std::set<const tap::Tap*> quiet_taps_;  // have stopped by themselves, and are detached
   std::chrono::steady_clock::time_point next_question_{};
-  Time next_look_{};                                  // for UPFs to supervise
-  std::map<std::uint32_t, BearerGtpu> bearer_gtpu_;   // of bearers that saw such a message
-  std::unordered_map<std::uint32_t, Time> released_;  // TEIDs that are silent until then
-  std::deque<std::pair<Time, std::uint32_t>> released_in_order_;
+  Time next_look_{};                                 // for UPFs to supervise
+  std::map<std::uint32_t, BearerGtpu> bearer_gtpu_;  // of bearers that saw such a message
 };
 
 }  // namespace splitplane::app

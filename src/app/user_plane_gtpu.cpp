@@ -93,8 +93,8 @@ void UserPlane::answer_extension(N3Runtime& n3, const datapath::N3Message& messa
 void UserPlane::answer_unknown_teid(N3Runtime& n3, const datapath::N3Message& gpdu, Clock::time_point now) {
   const BearerId id{gpdu.header.teid.value};
   if (id.value == 0 || store_->find_downlink(Teid{id.value}) != nullptr) return;  // added meanwhile
-  const auto released = released_.find(id.value);
-  const bool silent = released != released_.end() && now < released->second;
+  const auto released = n3.gtpu.released.find(id.value);
+  const bool silent = released != n3.gtpu.released.end() && now < released->second;
   if (silent || !n3.gtpu.error_indications.allow(gpdu.ends.source, now)) {
     return n3.gtpu.count(GtpuCounter::error_indications_withheld);
   }
@@ -159,29 +159,32 @@ void UserPlane::serve_paths(Clock::time_point now) {
       if (inject(n3, datapath::request_echo(ends, sequence_number))) n3.gtpu.count(GtpuCounter::echo_requests_sent);
     }
     for (const auto& event : turn.events) tell(n3.config.port, event.upf, event.change);
+    forget_released(n3, now);
   }
-  forget_released(now);
 }
 
 void UserPlane::remember_released(WorkerRuntime& worker, BearerId id) {
   bearer_gtpu_.erase(id.value);
-  const std::chrono::seconds silence{n3_of(worker)->config.released_teid_silence_s};
+  N3Runtime& n3 = *n3_of(worker);
+  const std::chrono::seconds silence{n3.config.released_teid_silence_s};
   if (silence.count() == 0) return;
   const auto until = Clock::now() + silence;
-  released_[id.value] = until;
-  released_in_order_.emplace_back(until, id.value);
+  n3.gtpu.released[id.value] = until;
+  n3.gtpu.released_in_order.emplace_back(until, id.value);
 }
 
 // A few a turn: releasing many bearers at once must not keep a worker from its packets.
-void UserPlane::forget_released(Clock::time_point now) {
+void UserPlane::forget_released(N3Runtime& n3, Clock::time_point now) {
+  auto& released = n3.gtpu.released;
+  auto& in_order = n3.gtpu.released_in_order;
   std::map<WorkerRuntime*, std::vector<std::uint32_t>> lines;
-  for (std::size_t n = 0; n < kForgottenPerTurn && !released_in_order_.empty(); ++n) {
-    const auto [until, id] = released_in_order_.front();
+  for (std::size_t n = 0; n < kForgottenPerTurn && !in_order.empty(); ++n) {
+    const auto [until, id] = in_order.front();
     if (now < until) break;
-    released_in_order_.pop_front();
-    const auto entry = released_.find(id);
-    if (entry == released_.end() || entry->second > now) continue;  // released once more since
-    released_.erase(entry);
+    in_order.pop_front();
+    const auto entry = released.find(id);
+    if (entry == released.end() || entry->second > now) continue;  // released once more since
+    released.erase(entry);
     if (WorkerRuntime* worker = owner_of(id)) lines[worker].push_back(id);
   }
   for (auto& [worker, ids] : lines) {
