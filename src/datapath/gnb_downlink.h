@@ -43,6 +43,7 @@ class GnbDownlink {
     if constexpr (F >= FeatureSet::mat) {
       if (context_.reorder.held() == 0) [[likely]]
         return;
+      probe_.resume();
       context_.reorder.expire(rte_rdtsc());
       deliver_ordered();
     }
@@ -71,6 +72,7 @@ class GnbDownlink {
   }
 
   // What is in order now takes the way of every packet, a second time from the start: what was held are whole frames.
+  // Each packet enters each stage once in the counters.
   [[gnu::noinline]] void deliver_ordered() {
     Burst burst;
     ordered_ = true;
@@ -86,6 +88,7 @@ class GnbDownlink {
   // Bearers with options of their own look at what the usual form does not have.
   [[gnu::noinline]] void take_unusual(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
+    const std::uint64_t now = rte_rdtsc();
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
@@ -97,10 +100,10 @@ class GnbDownlink {
       }
       if ((gpdu.unusual & kTimeStamped) != 0 && !ordered_) note_time_stamp(m, bearer, gpdu);
       if ((gpdu.unusual & kSequenced) != 0 && (bearer.options & ran::kReorder) != 0 && !ordered_) {
-        if (!context_.reorder.take(m, BearerId{bearer.id}, gpdu.sequence_number, rte_rdtsc())) {
-          lose(m, bearer, gpdu.bytes, DropReason::n3_sn_old, losses);
-        }
-        continue;
+        using Verdict = N3Reorder::Verdict;
+        const Verdict verdict = context_.reorder.take(m, BearerId{bearer.id}, gpdu.sequence_number, now);
+        if (verdict == Verdict::kOld) lose(m, bearer, gpdu.bytes, DropReason::n3_sn_old, losses);
+        if (verdict != Verdict::kPass) continue;
       }
       bearer_[kept] = bearer_[i];
       gpdu_[kept] = gpdu_[i];
@@ -156,7 +159,7 @@ class GnbDownlink {
     }
     burst.size = kept;
     probe_.parsed(gpdu_.data(), kept);
-    probe_.stage(Stage::dl_parse, received);
+    probe_.stage(Stage::dl_parse, ordered_ ? 0 : received);
   }
 
   [[gnu::noinline]] bool parse_unusual(rte_mbuf* m, GPdu& gpdu, Losses& losses) {
@@ -191,7 +194,7 @@ class GnbDownlink {
       lose_unknown(burst, losses);
     }
     probe_.found(bearer_.data(), burst.size);
-    probe_.stage(Stage::dl_bearer, received);
+    probe_.stage(Stage::dl_bearer, ordered_ ? 0 : received);
   }
 
   [[gnu::noinline]] void lose_unknown(Burst& burst, Losses& losses) {
@@ -326,7 +329,7 @@ class GnbDownlink {
   Sink air_;
   Probe probe_;
   unsigned unusual_ = 0;  // of the burst at hand: kNoPsc and so on of all its G-PDUs
-  bool ordered_ = false;  // the burst at hand comes from the reordering
+  bool ordered_ = false;  // the burst at hand comes from the reordering: it was counted when it came
   std::array<GPdu, kBurst + 1> gpdu_;
   std::array<ran::BearerDownlink*, kBurst + 1> bearer_;
 };

@@ -71,10 +71,22 @@ TEST(GnbUnusual, numbered_packets_leave_in_order_and_what_is_held_is_counted_so)
   EXPECT_EQ(rig.context->reorder.held(), 0U);
   EXPECT_EQ(rig.dropped(DropReason::n3_sn_old), 1U);
   ASSERT_EQ(rig.air.frames.size(), 6U);
-  EXPECT_EQ(rig.air.frames[0], rig.air_frame(1, 0, N3Frame{}.payload)) << "other bearers do not wait";
-  for (std::uint16_t n = 0; n < 5; ++n) {
+  EXPECT_EQ(rig.air.frames[0], rig.in_air(10, 0));
+  EXPECT_EQ(rig.air.frames[1], rig.air_frame(1, 0, N3Frame{}.payload)) << "other bearers do not wait";
+  for (std::uint16_t n = 1; n < 5; ++n) {
     EXPECT_EQ(rig.air.frames[n + 1U], rig.in_air(static_cast<std::uint16_t>(10 + n), n));
   }
+}
+
+TEST(GnbUnusual, numbered_packets_enter_each_stage_once) {
+  Rig rig;
+  rig.down({rig.numbered(10), rig.numbered(11), rig.numbered(13)});
+  EXPECT_EQ(rig.air.frames.size(), 2U);
+  EXPECT_EQ(rig.at_stage(Stage::dl_headers), 2U) << "what is in order does not wait for the second pass";
+  rig.down({rig.numbered(12)});
+  EXPECT_EQ(rig.air.frames.size(), 4U);
+  for (const Stage stage : {Stage::dl_parse, Stage::dl_bearer, Stage::dl_headers, Stage::dl_tx})
+    EXPECT_EQ(rig.at_stage(stage), 4U) << name_of(stage);
 }
 
 TEST(GnbUnusual, bearers_without_the_option_take_numbered_packets_as_they_come) {

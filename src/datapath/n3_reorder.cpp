@@ -89,12 +89,16 @@ void N3Reorder::give_up_oldest(std::uint64_t now) {
   settle(flow, now);
 }
 
-bool N3Reorder::take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, std::uint64_t now) {
+// What is ready leaves after the burst at hand, and nothing of its flow may leave before it.
+N3Reorder::Verdict N3Reorder::deliver(rte_mbuf* m) {
+  if (ready_first_ == ready_.size()) return Verdict::kPass;
+  ready_.push_back(m);  // at most a burst between two calls of take_ready
+  return Verdict::kTaken;
+}
+
+N3Reorder::Verdict N3Reorder::take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, std::uint64_t now) {
   const auto at = flows_.find(id.value);
-  if (at == flows_.end()) {
-    ready_.push_back(m);  // at most a burst between two calls of take_ready
-    return true;
-  }
+  if (at == flows_.end()) return deliver(m);
   Flow& flow = *at->second;
   if (!flow.begun) {
     flow.begun = true;
@@ -108,14 +112,15 @@ bool N3Reorder::take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, st
     skip_to(flow, flow.end);
     flow.next = flow.end = sequence_number;
   } else if (distance < 0 || elsewhere) {
-    return false;
+    return Verdict::kOld;
   } else if (distance >= flow.window) {
     skip_to(flow, static_cast<std::uint16_t>(sequence_number - flow.window + 1));
     run(flow);
   }
-  if (flow.slot(sequence_number) != nullptr && sequence_number != flow.next) return false;
+  if (flow.slot(sequence_number) != nullptr && sequence_number != flow.next) return Verdict::kOld;
+  Verdict verdict = Verdict::kTaken;
   if (sequence_number == flow.next) {
-    ready_.push_back(m);
+    verdict = deliver(m);
     ++flow.next;
     if (ahead(flow.next, flow.end) > 0) flow.end = flow.next;
     run(flow);
@@ -127,7 +132,7 @@ bool N3Reorder::take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, st
   }
   settle(flow, now);
   while (waiting_ > most_) give_up_oldest(now);
-  return true;
+  return verdict;
 }
 
 void N3Reorder::expire(std::uint64_t now) {

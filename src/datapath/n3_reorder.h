@@ -27,9 +27,12 @@ class N3Reorder {
   // What the bearer holds becomes ready; later packets of it pass as they come.
   void close(BearerId id);
 
-  // Takes a G-PDU over: it is ready at once, or held for those before it. False: it is a duplicate, comes after its
-  // place was given up, or lies far off until a second one comes from there; it stays the caller's.
-  [[nodiscard]] bool take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, std::uint64_t now);
+  enum class Verdict : std::uint8_t {
+    kPass,   // in order, and nothing before it is here: it stays the caller's and goes on
+    kTaken,  // held for those before it, or ready behind others
+    kOld,    // a duplicate, comes after its place was given up, or far off until a second one does; the caller's
+  };
+  [[nodiscard]] Verdict take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, std::uint64_t now);
   // Gives up the holes whose time is over, the oldest first, until a burst is ready: a round stays short.
   void expire(std::uint64_t now);
   void release_all();
@@ -56,11 +59,12 @@ class N3Reorder {
     std::uint16_t held = 0;
     // After a number far off: the one that would follow it. If that comes next, the sender began anew (RFC 3550 A.1).
     std::optional<std::uint16_t> anew;
-    Timers::iterator timer;          // while something is held
+    Timers::iterator timer;           // while something is held
     Timers::node_type stopped_timer;  // while nothing is
 
     rte_mbuf*& slot(std::uint16_t sn) { return slots[sn & (slots.size() - 1)]; }
   };
+  Verdict deliver(rte_mbuf* m);                // in order
   void skip_to(Flow& flow, std::uint16_t sn);  // delivers what is held before it
   void run(Flow& flow);                        // delivers what follows without a hole
   void set_timer(Flow& flow, std::uint64_t now);

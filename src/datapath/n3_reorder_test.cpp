@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "datapath/test_environment.h"
 
@@ -20,18 +21,21 @@ struct Rig {
   test::Pool pool{512};
   N3Reorder reorder;
   std::uint64_t now = 0;
+  Numbers passed;
 
   explicit Rig(std::uint16_t window = 8, std::uint16_t timer_ms = 10) {
     reorder.open(kId, {.window = window, .timer_ms = timer_ms}, kHz);
   }
   bool take(std::uint16_t sn, BearerId id = kId) {
     rte_mbuf* m = pool.make({static_cast<std::uint8_t>(sn >> 8), static_cast<std::uint8_t>(sn)});
-    const bool taken = reorder.take(m, id, sn, now);
-    if (!taken) rte_pktmbuf_free(m);
-    return taken;
+    const auto verdict = reorder.take(m, id, sn, now);
+    if (verdict != N3Reorder::Verdict::kTaken) rte_pktmbuf_free(m);
+    if (verdict == N3Reorder::Verdict::kPass) passed.push_back(sn);
+    return verdict != N3Reorder::Verdict::kOld;
   }
+  // Those that passed left before those that are ready.
   Numbers ready() {
-    Numbers numbers;
+    Numbers numbers = std::exchange(passed, {});
     Burst burst;
     while (reorder.take_ready(burst) != 0) {
       for (unsigned i = 0; i < burst.size; ++i) {
@@ -57,6 +61,15 @@ TEST(N3Reorder, packets_in_order_pass_at_once_and_the_number_wraps) {
   Rig rig;
   EXPECT_EQ(rig.after({65534, 65535, 0, 1}), (Numbers{65534, 65535, 0, 1}));
   EXPECT_EQ(rig.reorder.held(), 0U);
+}
+
+TEST(N3Reorder, what_is_in_order_passes_unless_others_are_ready_before_it) {
+  Rig rig;
+  EXPECT_TRUE(rig.take(10) && rig.take(11));
+  EXPECT_EQ(rig.passed, (Numbers{10, 11}));
+  EXPECT_TRUE(rig.take(13) && rig.take(12) && rig.take(14));
+  EXPECT_EQ(rig.passed, (Numbers{10, 11, 12})) << "14 must not leave before 13";
+  EXPECT_EQ(rig.ready(), (Numbers{10, 11, 12, 13, 14}));
 }
 
 TEST(N3Reorder, a_hole_holds_what_follows_until_it_is_filled) {
