@@ -250,6 +250,20 @@ TEST_F(TapTest, at_its_limit_a_single_file_ends_and_says_why) {
   EXPECT_GT(packets_in(folder / "t.pcapng"), 500U);
 }
 
+TEST_F(TapTest, a_file_that_a_tap_writes_is_refused_under_any_other_path) {
+  const auto head = [](pcapng::Buffer& out) { pcapng::put_section(out, "test"); };
+  const auto first = File::create(folder / "t.pcapng", {}, head);
+  ASSERT_TRUE(first.has_value());
+  const auto bytes = fs::file_size(folder / "t.pcapng");
+  fs::create_hard_link(folder / "t.pcapng", folder / "linked.pcapng");
+  for (const fs::path& path : {folder / "t.pcapng", folder / "." / "t.pcapng", folder / "linked.pcapng"}) {
+    const auto second = File::create(path, {}, head);
+    ASSERT_FALSE(second.has_value());
+    EXPECT_NE(second.error().message.find("is being written by another tap"), std::string::npos);
+  }
+  EXPECT_EQ(fs::file_size(folder / "t.pcapng"), bytes);
+}
+
 TEST_F(TapTest, a_device_that_is_no_file_is_refused) {
   auto with = settings();
   for (const char* place : {"/dev/full", "/nowhere/t.pcapng", "/tmp"}) {
