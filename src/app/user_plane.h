@@ -128,7 +128,8 @@ class UserPlane : public ControlBackend {
   using Taps = std::vector<std::unique_ptr<tap::Tap>>;
   [[nodiscard]] std::vector<WorkerRuntime*> ends_of(const tap::Settings& settings);
   [[nodiscard]] Taps::iterator find_tap(const std::string& name);
-  Expected<nlohmann::json> start_tap(tap::Settings settings);
+  Expected<tap::Tap*> start_tap(tap::Settings settings);
+  Expected<void> forget_refused(tap::Tap& tap);
   Expected<void> start_configured_taps();
   Expected<void> detach_tap(tap::Tap& tap);
   void quiet_stopped_taps();
@@ -155,6 +156,7 @@ class UserPlane : public ControlBackend {
   std::vector<std::unique_ptr<WorkerRuntime>> workers_;
   std::vector<N3Runtime> n3_;
   Taps taps_;
+  Taps ending_taps_;                      // turned off, their last packets on the way to a slow disk
   std::set<const tap::Tap*> quiet_taps_;  // have stopped by themselves, and are detached
   std::chrono::steady_clock::time_point next_question_{};
   Time next_look_{};                                 // for UPFs to supervise

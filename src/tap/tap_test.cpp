@@ -16,6 +16,7 @@ namespace splitplane::tap {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
+constexpr std::chrono::milliseconds kSoon{5000};
 namespace fs = std::filesystem;
 
 class Dpdk : public testing::Environment {
@@ -269,9 +270,25 @@ TEST_F(TapTest, a_device_that_is_no_file_is_refused) {
   for (const char* place : {"/dev/full", "/nowhere/t.pcapng", "/tmp"}) {
     with.file = place;
     const auto tap = Tap::start(with, {{"air", ""}});
-    ASSERT_FALSE(tap.has_value());
-    EXPECT_NE(tap.error().message.find(std::string("tap t: ") + place), std::string::npos) << tap.error().message;
+    ASSERT_TRUE(tap.has_value());
+    ASSERT_EQ((*tap)->wait_open(kSoon), Tap::State::kStopped);
+    EXPECT_EQ((*tap)->stopped().find(place), 0U) << (*tap)->stopped();
   }
+}
+
+TEST_F(TapTest, a_tap_ends_when_it_is_asked_to_and_says_so) {
+  auto tap = Tap::start(settings(), {{"air", ""}});
+  ASSERT_TRUE(tap.has_value());
+  ASSERT_EQ((*tap)->wait_open(kSoon), Tap::State::kOn);
+  point.attach((*tap)->lane(0), true, false);
+  rte_mbuf* m = packet(100);
+  point.take_received(&m, 1);
+  rte_pktmbuf_free(m);
+  point.detach((*tap)->lane(0));
+  EXPECT_FALSE((*tap)->wait_end(std::chrono::milliseconds{0})) << "nobody asked it to";
+  (*tap)->end();
+  EXPECT_TRUE((*tap)->wait_end(kSoon));
+  EXPECT_EQ(packets_in(folder / "t.pcapng"), 1U);
 }
 
 }  // namespace
