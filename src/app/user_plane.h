@@ -16,6 +16,7 @@
 #include "app/gtpu_runtime.h"
 #include "app/observation.h"
 #include "app/resources.h"
+#include "app/worker_contexts.h"
 #include "app/worker_runtime.h"
 #include "datapath/eal.h"
 #include "datapath/n3_message.h"
@@ -67,6 +68,7 @@ class UserPlane : public ControlBackend {
   Expected<void> make_key_tables();
   Expected<void> add_configured_bearers();
   Expected<void> launch();
+  [[nodiscard]] PortFacts facts_of(const std::string& port) const;
   Expected<rte_ring*> make_ring(const std::string& name, unsigned entries);
   [[nodiscard]] datapath::EthSink sink(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
   [[nodiscard]] datapath::EthSource source(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
