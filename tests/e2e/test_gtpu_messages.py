@@ -30,6 +30,7 @@ SECOND = configs.bearer(2, upf=LINK.upf_ipv6, shard=2)
 FIRST = configs.bearer(1, upf=LINK.upf_ipv4, shard=1)
 PSC, UDP_PORT = 0x85, 0x40
 UNKNOWN = 0x07654321
+WARNING = 0x600000  # PI_WARN of tshark's expert severities; notes and chats are below
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,8 @@ def judge(bed: GtpuBed):
     rows = [line.split("\t") for line in out.splitlines()]
     assert len(rows) == len(sent) and {row[0] for row in rows} >= {"0x01", "0x02", "0x1a", "0x1f"}
     assert all(row[1] == "1" and row[2] in ("1", "") and not row[3] for row in rows), rows
+    severities = {int(word, 0) for row in rows for word in row[4].split(",") if word}
+    assert max(severities, default=0) < WARNING, rows
 
 
 def pycrate(octets: bytes):
