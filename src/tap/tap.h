@@ -52,7 +52,6 @@ class Tap {
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] datapath::TapLane& lane(std::size_t source) { return *lanes_[source]->lane; }
-  [[nodiscard]] std::size_t lanes() const { return lanes_.size(); }
   [[nodiscard]] Numbers numbers() const;
   [[nodiscard]] State state() const;
   // Why it writes no longer; empty while it does.
