@@ -181,6 +181,15 @@ TEST(GnbUnusual, a_time_stamp_that_does_not_fit_waits_and_costs_no_packet) {
   EXPECT_EQ(rig.n3.frames[2].size(), rig.n3.frames[3].size());
 }
 
+TEST(GnbUnusual, a_time_stamp_of_a_flow_that_never_answers_keeps_nobody_off_the_usual_path) {
+  Rig rig;
+  rig.context->monitor.note(BearerId{rig.teid(1)}, Qfi{5}, {1, ntp_time() - QosMonitor::kPatience});
+  rig.uplink[1].peer = kMonitoredPeer;
+  rig.up({rig.from_ue(1, 0, test::inner_packet(50))});
+  EXPECT_EQ(rig.n3.frames.size(), 1U);
+  EXPECT_EQ(rig.uplink[1].peer, test::kPeerV4);
+}
+
 TEST(GnbUnusual, a_stopped_bearer_stays_stopped_when_a_time_stamp_comes) {
   Rig rig;
   rig.uplink[1].peer = kStoppedPeer;

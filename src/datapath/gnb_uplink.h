@@ -182,7 +182,7 @@ class GnbUplink {
     } else {
       write_uplink(peer, bearer.uplink_teid, qfi, payload, frame);
     }
-    if (!context_.monitor.any(BearerId{bearer.id})) bearer.peer = bearer.home_peer;
+    if (!context_.monitor.any(BearerId{bearer.id}, ntp_time())) bearer.peer = bearer.home_peer;
     return DropReason::ok;
   }
 
