@@ -207,6 +207,20 @@ TEST_F(TapTest, what_a_view_cannot_show_is_skipped_and_counted) {
   EXPECT_EQ(packets_in(folder / "t.pcapng"), 1U);
 }
 
+TEST_F(TapTest, a_view_has_ue_numbers_for_65535_bearers_and_skips_the_others) {
+  AirView view(View::kRlcNr);
+  rte_mbuf* m = air_packet(1, 40);
+  const wire::MutableOctets frame(rte_pktmbuf_mtod(m, std::uint8_t*), m->data_len);
+  const auto shown = [&](std::uint32_t bearer) {
+    wire::store_be32(frame.data() + 18, bearer);
+    return view.translate(frame, static_cast<std::uint32_t>(frame.size())).has_value();
+  };
+  for (std::uint32_t bearer = 1; bearer <= 65535; ++bearer) ASSERT_TRUE(shown(bearer)) << bearer;
+  EXPECT_FALSE(shown(65536));
+  EXPECT_TRUE(shown(1));
+  rte_pktmbuf_free(m);
+}
+
 TEST_F(TapTest, a_rotation_keeps_the_newest_files) {
   auto with = settings();
   with.max_mb = 1;
