@@ -101,7 +101,7 @@ class UserPlane : public ControlBackend {
       MacAddress mac;
       std::chrono::steady_clock::time_point heard;  // last answer or question of its own
     };
-    std::map<std::array<std::uint8_t, 17>, Neighbor> known;  // next hops that answered
+    std::map<IpAddress, Neighbor, datapath::IpLess> known;  // next hops that answered
     GtpuRuntime gtpu;
   };
   [[nodiscard]] N3Runtime* n3_of(const WorkerRuntime& worker);

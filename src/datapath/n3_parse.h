@@ -13,6 +13,7 @@
 #include "datapath/drop_reason.h"
 #include "datapath/n3_interface.h"
 #include "wire/bytes.h"
+#include "wire/gtpu.h"
 
 namespace splitplane::datapath {
 
@@ -60,8 +61,8 @@ constexpr UsualForm make_usual_form() {
   form.expect(20, 0x00, 0x3f);  // no fragment; "don't fragment" is free
   form.expect(21, 0x00);
   form.expect(23, 17);  // UDP
-  form.expect(36, 2152 >> 8);
-  form.expect(37, 2152 & 0xff);
+  form.expect(36, wire::gtpu::kPort >> 8);
+  form.expect(37, wire::gtpu::kPort & 0xff);
   form.expect(42, 0x34, 0xfc);  // version 1, PT, E; S and PN are free
   form.expect(43, 0xff);        // G-PDU
   form.expect(53, 0x85);        // PDU Session Container

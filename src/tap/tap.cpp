@@ -1,7 +1,5 @@
 #include "tap/tap.h"
 
-#include <time.h>
-
 #include <chrono>
 
 #include "base/log.h"
@@ -11,12 +9,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kPause{1};  // of a writer that found nothing
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
-
-std::uint64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 }  // namespace
 
@@ -129,7 +121,7 @@ void Tap::write_all() {
   if (!writing_) return;
   for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
     const std::uint64_t dropped = lanes_[i]->lane->dropped();
-    pcapng::put_statistics(file_->blocks(), i, now_ns(), lanes_[i]->seen + dropped, dropped);
+    pcapng::put_statistics(file_->blocks(), i, datapath::tap_time_ns(), lanes_[i]->seen + dropped, dropped);
   }
   if (const auto written = file_->flush(); !written) stop_writing(written.error().message);
   bytes_.set(file_->bytes_written());
