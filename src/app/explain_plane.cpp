@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/key_tables.h"
+#include "app/worker_contexts.h"
 #include "datapath/gnb_downlink.h"
 #include "datapath/gnb_uplink.h"
 
@@ -26,10 +27,10 @@ Octets octets_of(rte_mbuf* m) {
 
 // In the place of a port: keeps the octets.
 struct KeepingSink {
-  std::vector<Octets>* frames = nullptr;
+  std::vector<SentFrame>* frames = nullptr;
   unsigned send(rte_mbuf** mbufs, unsigned n) {
     for (unsigned i = 0; i < n; ++i) {
-      frames->push_back(octets_of(mbufs[i]));
+      frames->push_back({mbufs[i], octets_of(mbufs[i])});
       rte_pktmbuf_free(mbufs[i]);
     }
     return n;
@@ -38,7 +39,7 @@ struct KeepingSink {
 
 template <FeatureSet F>
 struct Pipelines {
-  Pipelines(datapath::GnbContext& context, std::vector<Octets>& air, std::vector<Octets>& n3)
+  Pipelines(datapath::GnbContext& context, std::vector<SentFrame>& air, std::vector<SentFrame>& n3)
       : downlink(context, {&air}), uplink(context, {&n3}) {}
   datapath::GnbDownlink<F, KeepingSink, datapath::TraceProbe> downlink;
   datapath::GnbUplink<F, KeepingSink, datapath::TraceProbe> uplink;
@@ -53,6 +54,26 @@ Expected<Ring> make_ring(const std::string& name) {
 rte_mbuf* take(const Ring& ring) {
   void* packet = nullptr;
   return rte_ring_sc_dequeue(ring.get(), &packet) == 0 ? static_cast<rte_mbuf*>(packet) : nullptr;
+}
+
+// As configured. No card sets flags here: what it would verify is verified.
+PortFacts facts_of(const Config& config, const std::string& name) {
+  const auto port =
+      std::find_if(config.ports.begin(), config.ports.end(), [&](const PortConfig& p) { return p.name == name; });
+  const bool verified = port->checksum.value_or(datapath::ChecksumMode::off) != datapath::ChecksumMode::off;
+  return {{}, port->mtu, verified ? datapath::ChecksumMode::software : datapath::ChecksumMode::off};
+}
+
+// Beside the packet buffers.
+std::size_t megabytes_of_keys(const Config& config) {
+  std::size_t bearers = 0, tables = 0;
+  for (const auto& group : config.bearers) bearers += group.count;
+  for (const auto& worker : config.workers) {
+    using Function = WorkerConfig::Function;
+    tables += worker.function == Function::kGnb || worker.function == Function::kDispatch ? 1 : 0;
+  }
+  const std::size_t teids = config.foreign_teids == 0 ? 0 : bearers;
+  return (tables * key_tables_bytes(config.lookup, teids, bearers) >> 20) + 1;
 }
 
 std::optional<datapath::DropReason> reason_in(const datapath::WorkerStats& stats,
@@ -73,7 +94,7 @@ std::array<std::uint64_t, datapath::kDropReasonCount> drops_of(const datapath::W
 
 Expected<std::unique_ptr<ExplainPlane>> ExplainPlane::make(const Config& config) {
   auto eal = datapath::Eal::start({.file_prefix = fmt::format("splitplane-explain-{}", ::getpid()),
-                                   .megabytes = 64,
+                                   .megabytes = 64 + megabytes_of_keys(config),
                                    .hugepages = false,
                                    .alone = true,
                                    .log_level = "error"});
@@ -106,19 +127,10 @@ Expected<void> ExplainPlane::make_workers() {
       if (!made) return tl::unexpected(made.error());
       *ring = std::move(*made);
     }
-    if (w.n3->ipv4) std::memcpy(&w.context.n3.ipv4, w.n3->ipv4->octets().data(), 4);
-    if (w.n3->ipv6) w.context.n3.ipv6 = w.n3->ipv6->octets();
+    fill(w.context, config_, config, facts_of(config_, config.n3), facts_of(config_, config.air));
     w.context.copies = w.copies.get();
     w.context.punt = w.punt.get();
     w.context.pool = pool_.get();
-    const auto port = std::find_if(config_.ports.begin(), config_.ports.end(),
-                                   [&](const PortConfig& p) { return p.name == config.n3; });
-    // No card sets flags here: what it would verify is verified.
-    if (port->checksum.value_or(datapath::ChecksumMode::off) != datapath::ChecksumMode::off)
-      w.context.checksums = datapath::ChecksumMode::software;
-    const auto air =
-        std::find_if(config_.air.begin(), config_.air.end(), [&](const AirConfig& a) { return a.port == config.air; });
-    wire::ethernet::write(w.context.air_header, air->peer_mac.octets, MacAddress{}.octets, wire::ethernet::kTypeAirhdr);
 
     const auto with = [&]<FeatureSet F>() {
       const auto pipes = std::make_shared<Pipelines<F>>(w.context, w.air, w.to_n3);
@@ -233,17 +245,14 @@ Expected<void> ExplainPlane::install(const ran::BearerConfig& bearer) {
 
 Expected<void> ExplainPlane::make_dispatcher() {
   if (dispatcher_ == nullptr) return {};
-  dispatch_.worker_of_shard.fill(datapath::DispatchContext::kNobody);
+  fill(dispatch_, facts_of(config_, dispatcher_->n3));
   auto punt = make_ring(dispatcher_->name + ".punt");
   if (!punt) return tl::unexpected(punt.error());
   dispatch_punt_ = std::move(*punt);
   dispatch_.punt = dispatch_punt_.get();
   for (auto& w : workers_) {
     if (std::count(dispatcher_->to.begin(), dispatcher_->to.end(), w->config->name) == 0) continue;
-    const auto index = static_cast<std::uint8_t>(dispatch_.workers.size());
-    dispatch_.workers.push_back({w->downlink.get(), w->uplink.get()});
-    dispatch_.n3 = w->context.n3;
-    for (unsigned s = w->config->shard_first; s <= w->config->shard_last; ++s) dispatch_.worker_of_shard[s] = index;
+    feed(dispatch_, *w->config, w->context, {w->downlink.get(), w->uplink.get()});
   }
   return {};
 }
@@ -319,8 +328,11 @@ void ExplainPlane::work(Worker& w, rte_mbuf* m, Direction direction, Outcome& ou
     outcome.punted = octets_of(punted);
     rte_pktmbuf_free(punted);
   }
-  outcome.to_air = std::exchange(w.air, {});
-  outcome.to_n3 = std::exchange(w.to_n3, {});
+  for (auto& sent : std::exchange(w.air, {})) {
+    if (sent.packet == m) outcome.own_in_air = outcome.to_air.size();
+    outcome.to_air.push_back(std::move(sent.octets));
+  }
+  for (auto& sent : std::exchange(w.to_n3, {})) outcome.to_n3.push_back(std::move(sent.octets));
   if (outcome.trace.bearer != 0) outcome.bearer = store_->find(BearerId{outcome.trace.bearer});
 }
 

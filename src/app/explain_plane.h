@@ -30,9 +30,15 @@ struct Outcome {
   std::optional<Octets> punted;               // the frame that went to the control thread
   bool rlc_control = false;                   // went to the consumer of copies
   std::size_t copies = 0;                     // references to it that the consumer of copies got
-  std::vector<Octets> to_air, to_n3;          // frames, as they left
+  std::vector<Octets> to_air, to_n3;          // frames, as they left: with what had waited for its order
+  std::optional<std::size_t> own_in_air;      // the packet's own among to_air
   const ran::BearerConfig* bearer = nullptr;  // nullptr: none was found
   const N3Config* n3 = nullptr;               // of that worker
+};
+
+struct SentFrame {
+  const rte_mbuf* packet;  // which one it was
+  Octets octets;
 };
 
 class ExplainPlane {
@@ -44,7 +50,7 @@ class ExplainPlane {
   Expected<Outcome> run(const Octets& frame, Direction direction);
 
  private:
-  using Frames = std::vector<Octets>;
+  using Frames = std::vector<SentFrame>;
   struct Worker {
     const WorkerConfig* config = nullptr;
     const N3Config* n3 = nullptr;

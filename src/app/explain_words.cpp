@@ -89,32 +89,35 @@ Texts gpdu_words(const datapath::GPdu& gpdu) {
   return texts;
 }
 
-// What the control thread makes of a GTP-U message (user_plane_gtpu.cpp), without its limits on the rate of answers.
+// What the control thread makes of a GTP-U message: the same decision, without its limits on the rate of answers.
 std::string gtpu_words(const datapath::N3Message& message) {
+  using Duty = datapath::N3Duty;
   const auto answers = [](const char* what, const Octets& frame) {
     return fmt::format("which answers with {} of {} to N3", what, plural(frame.size(), "octet"));
   };
-  if (!message.from_one_host) return "which ignores it: its sender is no single host";
-  if (message.reason == wire::Reason::gtpu_extension_unknown_required)
-    return answers("a Supported Extension Headers Notification", datapath::notify_extensions(message, {}));
-  if (message.reason != wire::Reason::ok) return fmt::format("which ignores it: {}", wire::text_of(message.reason));
-  switch (message.header.message_type) {
-    case wire::gtpu::kGpdu:
+  switch (datapath::duty_of(message)) {
+    case Duty::kMalformed:
+      if (!message.from_one_host) return "which ignores it: its sender is no single host";
+      return message.reason == wire::Reason::ok ? "which ignores it: its content cannot be read"
+                                                : fmt::format("which ignores it: {}", wire::text_of(message.reason));
+    case Duty::kNone:
+      return "which ignores it: TEID 0 is nobody's";
+    case Duty::kNotifyExtensions:
+      return answers("a Supported Extension Headers Notification", datapath::notify_extensions(message, {}));
+    case Duty::kIndicateError:
       return answers("an Error Indication", datapath::indicate_error(message, {}));
-    case wire::gtpu::kEchoRequest: {
-      const auto answer = datapath::answer_echo(message, {});
-      return answer ? answers("an Echo Response", *answer)
-                    : std::string("which ignores it: it is no valid Echo Request");
-    }
-    case wire::gtpu::kEchoResponse:
+    case Duty::kAnswerEcho:
+      return answers("an Echo Response", *datapath::answer_echo(message, {}));
+    case Duty::kTakeEchoResponse:
       return "an Echo Response: the supervision of its path takes it";
-    case wire::gtpu::kErrorIndication:
-      return "an Error Indication: the uplink of the bearer with its TEID stops";
-    case wire::gtpu::kEndMarker:
+    case Duty::kTakeErrorIndication:
+      return "an Error Indication: if it comes from the UPF of the bearer with its TEID, that uplink stops";
+    case Duty::kTakeEndMarker:
       return "an End Marker: counted";
-    default:
-      return "which logs or ignores it";
+    case Duty::kTakeExtensions:
+      return "a Supported Extension Headers Notification: logged";
   }
+  return {};
 }
 
 // What the control thread makes of a frame that a worker hands to it: the same functions, asked the same way.
@@ -147,10 +150,11 @@ Texts stage_words(Stage stage, const Outcome& o, View frame) {
     case Stage::dl_bearer:
       return o.bearer != nullptr ? Texts{bearer_words(*o.bearer)} : Texts{};
     case Stage::dl_headers: {
-      if (o.to_air.empty() || !o.trace.gpdu) return {};
+      if (!o.own_in_air || !o.trace.gpdu) return {};
+      const Octets& own = o.to_air[*o.own_in_air];
       Texts texts{fmt::format("{} in front of the T-PDU go, {} come:", plural(o.trace.gpdu->offset, "octet"),
-                              o.to_air.front().size() - o.trace.gpdu->bytes)};
-      for (auto& text : air_headers(o.to_air.front())) texts.push_back(std::move(text));
+                              own.size() - o.trace.gpdu->bytes)};
+      for (auto& text : air_headers(own)) texts.push_back(std::move(text));
       return texts;
     }
     case Stage::dl_clone:
@@ -167,24 +171,32 @@ Texts stage_words(Stage stage, const Outcome& o, View frame) {
       if (!o.n3->peer_mac) texts.emplace_back("its MAC address is asked for when running; zeros stand for it here");
       return texts;
     }
-    case Stage::dl_tx:
-    case Stage::ul_tx: {
-      const auto& out = stage == Stage::dl_tx ? o.to_air : o.to_n3;
-      if (out.empty()) return {};
-      Texts texts{plural(out.front().size(), "octet")};
-      if (out.size() > 1) texts.push_back(fmt::format("and {} that waited for it", plural(out.size() - 1, "packet")));
+    case Stage::dl_tx: {
+      if (!o.own_in_air) return {};
+      Texts texts{plural(o.to_air[*o.own_in_air].size(), "octet")};
+      const std::size_t before = *o.own_in_air, behind = o.to_air.size() - before - 1;
+      if (before != 0) texts.push_back(fmt::format("behind {} that had waited", plural(before, "packet")));
+      if (behind != 0) texts.push_back(fmt::format("and {} that waited for it", plural(behind, "packet")));
       return texts;
     }
+    case Stage::ul_tx:
+      return o.to_n3.empty() ? Texts{} : Texts{plural(o.to_n3.front().size(), "octet")};
     default:
       return {};
   }
+}
+
+// Held, while others whose order it decided left: the stages that they passed are not this packet's.
+bool is_others(Stage stage, const Outcome& o) {
+  const bool behind = stage == Stage::dl_headers || stage == Stage::dl_clone || stage == Stage::dl_tx;
+  return behind && !o.own_in_air && !o.to_air.empty();
 }
 
 std::string verdict_of(const Outcome& o) {
   if (o.dropped) return fmt::format("dropped: {}: {}", name_of(*o.dropped), text_of(*o.dropped));
   if (o.punted) return "for the gNB itself";
   if (o.rlc_control) return "RLC control: to the consumer of copies";
-  if (!o.to_air.empty()) return "sent to the air";
+  if (o.own_in_air) return "sent to the air";
   if (!o.to_n3.empty()) return "sent to N3";
   return "held: waits for the packets before it";
 }
@@ -238,13 +250,18 @@ Story tell(const Outcome& outcome, const Octets& frame) {
     // Packets that were put in order take the way of every packet once more: it is told once.
     const bool told = std::any_of(story.steps.begin(), story.steps.end(),
                                   [s = stage](const Step& step) { return step.stage == name_of(s); });
-    if (packets == 0 || told) continue;
+    if (packets == 0 || told || is_others(stage, outcome)) continue;
     story.steps.push_back({std::string(name_of(stage)), stage_words(stage, outcome, frame)});
   }
   if (!story.steps.empty()) {
     Texts& last = story.steps.back().texts;
     if (outcome.punted) {
       for (auto& text : punt_words(outcome)) last.push_back(std::move(text));
+    }
+    if (!outcome.own_in_air && !outcome.to_air.empty()) {
+      last.push_back(
+          fmt::format("pushes the window: the missing number is given up, {} that had waited for it: to the air",
+                      plural(outcome.to_air.size(), "packet")));
     }
     if (outcome.dropped) last.push_back(fmt::format("dropped: {}", text_of(*outcome.dropped)));
     if (outcome.rlc_control) last.emplace_back("RLC control PDU: to the consumer of copies, which owns ARQ");

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <utility>
 
 #include "app/config.h"
 #include "base/outcome_list.h"
@@ -22,7 +26,7 @@ namespace splitplane::app {
   X(error_indications_sent, "Error Indications sent for unknown TEIDs")                                        \
   X(error_indications_withheld, "Error Indications not sent: the peer had its share, or the TEID is just gone") \
   X(error_indications_received, "Error Indications that stopped a bearer's uplink")                            \
-  X(error_indications_unmatched, "Error Indications that name no bearer, or one that is stopped already")      \
+  X(error_indications_unmatched, "Error Indications that name no bearer, a stopped one, or another host's")    \
   X(end_markers_received, "End Markers of a bearer")                                                           \
   X(end_markers_unmatched, "End Markers for a TEID without a bearer")                                          \
   X(extension_notifications_sent, "Supported Extension Headers Notifications sent")                            \
@@ -43,9 +47,13 @@ struct GtpuRuntime {
 
   void count(GtpuCounter counter) { ++counters[static_cast<std::size_t>(counter)]; }
 
+  using Time = std::chrono::steady_clock::time_point;
+
   datapath::PathSupervisor paths;
   datapath::AnswerLimit error_indications, extension_notifications;
-  datapath::AnswerLimit log_lines{1};  // what any peer can cause is logged once a second for each
+  datapath::AnswerLimit log_lines{1};                // what any peer can cause is logged once a second for each
+  std::unordered_map<std::uint32_t, Time> released;  // TEIDs that are silent until then
+  std::deque<std::pair<Time, std::uint32_t>> released_in_order;  // all stay so for the same time
   std::array<std::uint64_t, kGtpuCounterCount> counters{};
 };
 

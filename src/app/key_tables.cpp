@@ -36,4 +36,13 @@ Expected<void> make_key_tables(datapath::ForeignKeys& keys, std::vector<DpdkArra
   return made;
 }
 
+std::size_t key_tables_bytes(Config::Lookup lookup, std::size_t teids, std::size_t addresses) {
+  using Keys = datapath::ForeignKeys;
+  std::size_t bytes = teids == 0 ? 0 : Keys::Short::bytes_needed(teids);
+  if (lookup == Config::Lookup::kUeAddress) {
+    bytes += Keys::Short::bytes_needed(addresses) + Keys::Long::bytes_needed(addresses);
+  }
+  return bytes;
+}
+
 }  // namespace splitplane::app

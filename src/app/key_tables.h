@@ -17,4 +17,7 @@ namespace splitplane::app {
                                              Config::Lookup lookup, std::size_t teids, std::size_t addresses,
                                              const std::string& worker);
 
+// Octets of memory that these tables take.
+[[nodiscard]] std::size_t key_tables_bytes(Config::Lookup lookup, std::size_t teids, std::size_t addresses);
+
 }  // namespace splitplane::app

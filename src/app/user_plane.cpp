@@ -112,6 +112,11 @@ datapath::EthSink UserPlane::sink(WorkerRuntime& worker, const std::string& name
   return {port.id(), queue, port.passes_mbufs(), &worker.taps[name]};
 }
 
+PortFacts UserPlane::facts_of(const std::string& name) const {
+  const datapath::Port& port = *ports_.at(name);
+  return {port.mac(), port.mtu(), port.checksums()};
+}
+
 Expected<void> UserPlane::make_workers() {
   for (const auto& config : config_.workers) {
     auto worker = std::make_unique<WorkerRuntime>();
@@ -123,6 +128,10 @@ Expected<void> UserPlane::make_workers() {
     }
   }
   connect_copies();
+  for (const N3Runtime& n3 : n3_) {
+    // What waits for its order takes a quarter of the port's buffers at most: the rest is for those that pass.
+    for (WorkerRuntime* worker : n3.workers) worker->gnb->reorder.limit(config_.memory.mbufs / 4 / n3.workers.size());
+  }
   return {};
 }
 
@@ -131,17 +140,8 @@ Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
   datapath::GnbContext& gnb = *worker.gnb;
   N3Runtime* n3 = n3_of(worker);
   n3->workers.push_back(&worker);
-  gnb.n3.mac = n3->own.mac;
-  if (n3->own.ipv4) std::memcpy(&gnb.n3.ipv4, n3->own.ipv4->octets().data(), 4);
-  if (n3->own.ipv6) gnb.n3.ipv6 = n3->own.ipv6->octets();
-
-  const auto air = std::find_if(config_.air.begin(), config_.air.end(),
-                                [&](const AirConfig& a) { return a.port == worker.config.air; });
-  wire::ethernet::write(gnb.air_header, air->peer_mac.octets, ports_.at(air->port)->mac().octets,
-                        wire::ethernet::kTypeAirhdr);
+  fill(gnb, config_, worker.config, facts_of(worker.config.n3), facts_of(worker.config.air));
   gnb.pool = pools_.at(worker.config.n3).get();
-  gnb.n3.mtu = ports_.at(worker.config.n3)->mtu();
-  gnb.air_frame_bytes = RTE_ETHER_HDR_LEN + ports_.at(air->port)->mtu();
 
   if (worker.config.baas_inline) {
     gnb.arq = std::make_unique<datapath::Arq>(datapath::Arq::Settings{
@@ -227,23 +227,17 @@ Expected<void> UserPlane::connect_dispatchers() {
     if (config.function != WorkerConfig::Function::kDispatch) continue;
     dispatcher->dispatch = std::make_unique<datapath::DispatchContext>();
     datapath::DispatchContext& context = *dispatcher->dispatch;
-    context.worker_of_shard.fill(datapath::DispatchContext::kNobody);
+    fill(context, facts_of(config.n3));
     auto punt = make_ring(config.name + ".punt", kPuntEntries);
     if (!punt) return tl::unexpected(punt.error());
     context.punt = *punt;
-    context.checksums = ports_.at(config.n3)->checksums();
     for (auto& worker : workers_) {
       if (std::count(config.to.begin(), config.to.end(), worker->config.name) == 0) continue;
       auto downlink = make_ring(worker->config.name + ".dl", kWorkerEntries);
       auto uplink = make_ring(worker->config.name + ".ul", kWorkerEntries);
       if (!downlink || !uplink) return tl::unexpected((downlink ? uplink : downlink).error());
-      const auto index = static_cast<std::uint8_t>(context.workers.size());
-      context.workers.push_back({*downlink, *uplink});
-      context.n3 = worker->gnb->n3;
-      for (unsigned shard = worker->config.shard_first; shard <= worker->config.shard_last; ++shard) {
-        context.worker_of_shard[shard] = index;
-      }
       worker->rings = {*downlink, *uplink};
+      feed(context, worker->config, *worker->gnb, worker->rings);
     }
   }
   return {};
@@ -277,7 +271,6 @@ Expected<void> UserPlane::make_loops() {
         if (worker->rings.downlink != nullptr) {
           sources = std::pair{datapath::RingSource{worker->rings.downlink}, datapath::RingSource{worker->rings.uplink}};
         } else {
-          worker->gnb->checksums = ports_.at(config.n3)->checksums();
           sources = std::pair{source(*worker, config.n3, config.queue), source(*worker, config.air, config.queue)};
         }
         worker->loop = datapath::make_gnb_loop({.features = config.features,

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "app/bearer_store.h"
@@ -18,6 +16,7 @@
 #include "app/gtpu_runtime.h"
 #include "app/observation.h"
 #include "app/resources.h"
+#include "app/worker_contexts.h"
 #include "app/worker_runtime.h"
 #include "datapath/eal.h"
 #include "datapath/n3_message.h"
@@ -70,6 +69,7 @@ class UserPlane : public ControlBackend {
   Expected<void> make_key_tables();
   Expected<void> add_configured_bearers();
   Expected<void> launch();
+  [[nodiscard]] PortFacts facts_of(const std::string& port) const;
   Expected<rte_ring*> make_ring(const std::string& name, unsigned entries);
   [[nodiscard]] datapath::EthSink sink(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
   [[nodiscard]] datapath::EthSource source(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
@@ -102,7 +102,7 @@ class UserPlane : public ControlBackend {
       MacAddress mac;
       std::chrono::steady_clock::time_point heard;  // last answer or question of its own
     };
-    std::map<std::array<std::uint8_t, 17>, Neighbor> known;  // next hops that answered
+    std::map<IpAddress, Neighbor, datapath::IpLess> known;  // next hops that answered
     GtpuRuntime gtpu;
   };
   [[nodiscard]] N3Runtime* n3_of(const WorkerRuntime& worker);
@@ -124,14 +124,15 @@ class UserPlane : public ControlBackend {
   void take_end_marker(N3Runtime& n3, const datapath::N3Message& message);
   void serve_paths(Time now);
   void remember_released(WorkerRuntime& worker, BearerId id);
-  void forget_released(Time now);
+  void forget_released(N3Runtime& n3, Time now);
   [[nodiscard]] nlohmann::json peer_rows() const;
   [[nodiscard]] nlohmann::json gtpu_rows() const;
   // user_plane_taps.cpp
   using Taps = std::vector<std::unique_ptr<tap::Tap>>;
   [[nodiscard]] std::vector<WorkerRuntime*> ends_of(const tap::Settings& settings);
   [[nodiscard]] Taps::iterator find_tap(const std::string& name);
-  Expected<nlohmann::json> start_tap(tap::Settings settings);
+  Expected<tap::Tap*> start_tap(tap::Settings settings);
+  Expected<void> forget_refused(tap::Tap& tap);
   Expected<void> start_configured_taps();
   Expected<void> detach_tap(tap::Tap& tap);
   void quiet_stopped_taps();
@@ -158,12 +159,11 @@ class UserPlane : public ControlBackend {
   std::vector<std::unique_ptr<WorkerRuntime>> workers_;
   std::vector<N3Runtime> n3_;
   Taps taps_;
+  Taps ending_taps_;                      // turned off, their last packets on the way to a slow disk
   std::set<const tap::Tap*> quiet_taps_;  // have stopped by themselves, and are detached
   std::chrono::steady_clock::time_point next_question_{};
-  Time next_look_{};                                  // for UPFs to supervise
-  std::map<std::uint32_t, BearerGtpu> bearer_gtpu_;   // of bearers that saw such a message
-  std::unordered_map<std::uint32_t, Time> released_;  // TEIDs that are silent until then
-  std::deque<std::pair<Time, std::uint32_t>> released_in_order_;
+  Time next_look_{};                                 // for UPFs to supervise
+  std::map<std::uint32_t, BearerGtpu> bearer_gtpu_;  // of bearers that saw such a message
 };
 
 }  // namespace splitplane::app

@@ -36,53 +36,45 @@ void UserPlane::handle_gtpu(N3Runtime& n3, std::span<const std::uint8_t> frame) 
   const auto now = Clock::now();
   GtpuRuntime& gtpu = n3.gtpu;
   if (!message) return;  // a neighbour's frame without news
-  if (!message->from_one_host) return gtpu.count(GtpuCounter::malformed);
-  if (message->reason == wire::Reason::gtpu_extension_unknown_required) return answer_extension(n3, *message, now);
-  if (message->reason != wire::Reason::ok) return gtpu.count(GtpuCounter::malformed);
-  switch (message->header.message_type) {
-    case wire::gtpu::kGpdu:
-      return answer_unknown_teid(n3, *message, now);
-    case wire::gtpu::kEchoRequest: {
-      const auto answer = datapath::answer_echo(*message, n3.own.mac);
-      if (!answer) return gtpu.count(GtpuCounter::malformed);
-      gtpu.count(GtpuCounter::echo_requests_received);
-      if (inject(n3, *answer)) gtpu.count(GtpuCounter::echo_responses_sent);
+  using Duty = datapath::N3Duty;
+  switch (datapath::duty_of(*message)) {
+    case Duty::kNone:
       return;
-    }
-    case wire::gtpu::kEchoResponse: {
-      const auto echo = wire::gtpu::parse_echo(message->octets, message->header, wire::gtpu::kEchoResponse);
-      if (!echo) return gtpu.count(GtpuCounter::malformed);
-      const auto change = gtpu.paths.answered(message->ends.source, echo->sequence_number,
-                                              echo->has_recovery ? std::optional(echo->recovery) : std::nullopt, now);
+    case Duty::kMalformed:
+      return gtpu.count(GtpuCounter::malformed);
+    case Duty::kNotifyExtensions:
+      return answer_extension(n3, *message, now);
+    case Duty::kIndicateError:
+      return answer_unknown_teid(n3, *message, now);
+    case Duty::kAnswerEcho:
+      gtpu.count(GtpuCounter::echo_requests_received);
+      if (inject(n3, *datapath::answer_echo(*message, n3.own.mac))) gtpu.count(GtpuCounter::echo_responses_sent);
+      return;
+    case Duty::kTakeEchoResponse: {
+      const auto echo = *wire::gtpu::parse_echo(message->octets, message->header, wire::gtpu::kEchoResponse);
+      const auto change = gtpu.paths.answered(message->ends.source, echo.sequence_number,
+                                              echo.has_recovery ? std::optional(echo.recovery) : std::nullopt, now);
       if (!change) return gtpu.count(GtpuCounter::echo_responses_unasked);
       gtpu.count(GtpuCounter::echo_responses_received);
       return tell(n3.config.port, message->ends.source, *change);
     }
-    case wire::gtpu::kErrorIndication:
+    case Duty::kTakeErrorIndication:
       return take_error_indication(n3, *message);
-    case wire::gtpu::kEndMarker:
+    case Duty::kTakeEndMarker:
       return take_end_marker(n3, *message);
-    case wire::gtpu::kSupportedExtensionHeaders: {
-      const auto supported = wire::gtpu::parse_supported_extensions(message->octets, message->header);
-      if (!supported) return gtpu.count(GtpuCounter::malformed);
+    case Duty::kTakeExtensions: {
+      const auto supported = *wire::gtpu::parse_supported_extensions(message->octets, message->header);
       gtpu.count(GtpuCounter::extension_notifications_received);
       if (gtpu.log_lines.allow(message->ends.source, now)) {
         log::warn("N3 {}: {} says that it supports the extension headers {} only", n3.config.port,
-                  message->ends.source.to_string(), list_of(supported->types));
+                  message->ends.source.to_string(), list_of(supported.types));
       }
       return;
     }
-    default:
-      return gtpu.count(GtpuCounter::malformed);
   }
 }
 
-// Neither an Error Indication nor a notification is answered, or two ends could keep each other busy.
 void UserPlane::answer_extension(N3Runtime& n3, const datapath::N3Message& message, Clock::time_point now) {
-  const std::uint8_t type = message.header.message_type;
-  if (type == wire::gtpu::kErrorIndication || type == wire::gtpu::kSupportedExtensionHeaders) {
-    return n3.gtpu.count(GtpuCounter::malformed);
-  }
   if (!n3.gtpu.extension_notifications.allow(message.ends.source, now)) {
     return n3.gtpu.count(GtpuCounter::extension_notifications_withheld);
   }
@@ -92,9 +84,9 @@ void UserPlane::answer_extension(N3Runtime& n3, const datapath::N3Message& messa
 
 void UserPlane::answer_unknown_teid(N3Runtime& n3, const datapath::N3Message& gpdu, Clock::time_point now) {
   const BearerId id{gpdu.header.teid.value};
-  if (id.value == 0 || store_->find_downlink(Teid{id.value}) != nullptr) return;  // added meanwhile
-  const auto released = released_.find(id.value);
-  const bool silent = released != released_.end() && now < released->second;
+  if (store_->find_downlink(Teid{id.value}) != nullptr) return;  // added meanwhile
+  const auto released = n3.gtpu.released.find(id.value);
+  const bool silent = released != n3.gtpu.released.end() && now < released->second;
   if (silent || !n3.gtpu.error_indications.allow(gpdu.ends.source, now)) {
     return n3.gtpu.count(GtpuCounter::error_indications_withheld);
   }
@@ -104,14 +96,14 @@ void UserPlane::answer_unknown_teid(N3Runtime& n3, const datapath::N3Message& gp
              id.value);
 }
 
-// The UPF does not know the uplink TEID: sending there has no use until the session management gives another one.
+// The UPF does not know the uplink TEID: sending there has no use until the session management gives another one. Only
+// the UPF itself may say so.
 void UserPlane::take_error_indication(N3Runtime& n3, const datapath::N3Message& message) {
   const auto indication = wire::gtpu::parse_error_indication(message.octets, message.header);
-  if (!indication) return n3.gtpu.count(GtpuCounter::malformed);
   const auto& octets = indication->address;
   const IpAddress upf = indication->address_bytes == 16 ? IpAddress::v6(octets)
                                                         : IpAddress::v4({octets[0], octets[1], octets[2], octets[3]});
-  const auto* bearer = store_->find_uplink(upf, indication->teid);
+  const auto* bearer = message.ends.source == upf ? store_->find_uplink(upf, indication->teid) : nullptr;
   BearerGtpu* seen = bearer == nullptr ? nullptr : &bearer_gtpu_[bearer->id.value];
   if (seen != nullptr) ++seen->error_indications;
   if (seen == nullptr || seen->uplink_stopped) return n3.gtpu.count(GtpuCounter::error_indications_unmatched);
@@ -128,7 +120,6 @@ void UserPlane::take_error_indication(N3Runtime& n3, const datapath::N3Message& 
 
 void UserPlane::take_end_marker(N3Runtime& n3, const datapath::N3Message& message) {
   const auto teid = wire::gtpu::parse_end_marker(message.header);
-  if (!teid) return n3.gtpu.count(GtpuCounter::malformed);
   const ran::BearerConfig* bearer = store_->find_downlink(*teid);
   if (bearer == nullptr) return n3.gtpu.count(GtpuCounter::end_markers_unmatched);
   ++bearer_gtpu_[bearer->id.value].end_markers;
@@ -158,29 +149,32 @@ void UserPlane::serve_paths(Clock::time_point now) {
       if (inject(n3, datapath::request_echo(ends, sequence_number))) n3.gtpu.count(GtpuCounter::echo_requests_sent);
     }
     for (const auto& event : turn.events) tell(n3.config.port, event.upf, event.change);
+    forget_released(n3, now);
   }
-  forget_released(now);
 }
 
 void UserPlane::remember_released(WorkerRuntime& worker, BearerId id) {
   bearer_gtpu_.erase(id.value);
-  const std::chrono::seconds silence{n3_of(worker)->config.released_teid_silence_s};
+  N3Runtime& n3 = *n3_of(worker);
+  const std::chrono::seconds silence{n3.config.released_teid_silence_s};
   if (silence.count() == 0) return;
   const auto until = Clock::now() + silence;
-  released_[id.value] = until;
-  released_in_order_.emplace_back(until, id.value);
+  n3.gtpu.released[id.value] = until;
+  n3.gtpu.released_in_order.emplace_back(until, id.value);
 }
 
 // A few a turn: releasing many bearers at once must not keep a worker from its packets.
-void UserPlane::forget_released(Clock::time_point now) {
+void UserPlane::forget_released(N3Runtime& n3, Clock::time_point now) {
+  auto& released = n3.gtpu.released;
+  auto& in_order = n3.gtpu.released_in_order;
   std::map<WorkerRuntime*, std::vector<std::uint32_t>> lines;
-  for (std::size_t n = 0; n < kForgottenPerTurn && !released_in_order_.empty(); ++n) {
-    const auto [until, id] = released_in_order_.front();
+  for (std::size_t n = 0; n < kForgottenPerTurn && !in_order.empty(); ++n) {
+    const auto [until, id] = in_order.front();
     if (now < until) break;
-    released_in_order_.pop_front();
-    const auto entry = released_.find(id);
-    if (entry == released_.end() || entry->second > now) continue;  // released once more since
-    released_.erase(entry);
+    in_order.pop_front();
+    const auto entry = released.find(id);
+    if (entry == released.end() || entry->second > now) continue;  // released once more since
+    released.erase(entry);
     if (WorkerRuntime* worker = owner_of(id)) lines[worker].push_back(id);
   }
   for (auto& [worker, ids] : lines) {

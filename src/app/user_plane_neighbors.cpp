@@ -12,13 +12,6 @@ namespace {
 // How long an answer holds without another (RFC 4861's REACHABLE_TIME), and how long it is asked for after that.
 constexpr std::chrono::seconds kReachable{30}, kGivenUp{10};
 
-std::array<std::uint8_t, 17> key_of(const IpAddress& ip) {
-  std::array<std::uint8_t, 17> key{};
-  std::copy(ip.octets().begin(), ip.octets().end(), key.begin());
-  key[16] = ip.is_v6() ? 1 : 0;
-  return key;
-}
-
 }  // namespace
 
 UserPlane::N3Runtime* UserPlane::n3_of(const WorkerRuntime& worker) {
@@ -34,7 +27,7 @@ IpAddress UserPlane::next_hop(const N3Runtime& n3, const IpAddress& upf) {
 
 std::optional<MacAddress> UserPlane::mac_of(const N3Runtime& n3, const IpAddress& upf) const {
   if (n3.config.peer_mac) return n3.config.peer_mac;
-  const auto known = n3.known.find(key_of(next_hop(n3, upf)));
+  const auto known = n3.known.find(next_hop(n3, upf));
   return known == n3.known.end() ? std::nullopt : std::optional(known->second.mac);
 }
 
@@ -55,7 +48,7 @@ bool UserPlane::tell_workers(N3Runtime& n3, const IpAddress& hop, std::optional<
 void UserPlane::take_news(N3Runtime& n3, const datapath::NeighborNews& news) {
   if (n3.config.peer_mac) return;
   const auto now = std::chrono::steady_clock::now();
-  const auto known = n3.known.find(key_of(news.ip));
+  const auto known = n3.known.find(news.ip);
   if (known != n3.known.end() && known->second.mac == news.mac) {
     known->second.heard = now;
     return;
@@ -63,7 +56,7 @@ void UserPlane::take_news(N3Runtime& n3, const datapath::NeighborNews& news) {
   bool wanted = false;
   const bool told = tell_workers(n3, news.ip, news.mac, wanted);
   if (!wanted || !told) return;  // a worker that did not listen is told with the next answer
-  n3.known[key_of(news.ip)] = {news.mac, now};
+  n3.known[news.ip] = {news.mac, now};
   log::info("N3 {}: {} is at {}", n3.config.port, news.ip.to_string(), news.mac.to_string());
 }
 
@@ -98,15 +91,15 @@ void UserPlane::drain_punts(WorkerRuntime& worker, rte_ring* punts) {
 void UserPlane::ask_for_neighbors(N3Runtime& n3) {
   if (n3.config.peer_mac) return;
   const auto now = std::chrono::steady_clock::now();
-  std::map<std::array<std::uint8_t, 17>, IpAddress> targets;  // a gateway stands for many UPFs, and is asked for once
+  std::set<IpAddress, datapath::IpLess> targets;  // a gateway stands for many UPFs, and is asked for once
   for (const WorkerRuntime* worker : n3.workers) {
     for (const UpfPeer& peer : worker->peers) {
       const IpAddress hop = next_hop(n3, peer.upf);
-      if (peer.bearers != 0) targets.emplace(key_of(hop), hop);
+      if (peer.bearers != 0) targets.insert(hop);
     }
   }
-  for (const auto& [key, target] : targets) {
-    const auto known = n3.known.find(key);
+  for (const IpAddress& target : targets) {
+    const auto known = n3.known.find(target);
     if (known != n3.known.end()) {
       if (now - known->second.heard < kReachable) continue;
       if (now - known->second.heard >= kReachable + kGivenUp) {

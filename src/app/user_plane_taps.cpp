@@ -9,11 +9,17 @@
 namespace splitplane::app {
 namespace {
 
+using State = tap::Tap::State;
+
+// A disk that takes longer is answered for as `opening` or `ending`.
+constexpr std::chrono::milliseconds kPatience{1000}, kLastPatience{10'000};
+
 Json view_of(const tap::Tap& tap) {
   Json json = to_json(tap.settings());
   const tap::Numbers numbers = tap.numbers();
   const std::string stopped = tap.stopped();
-  json["state"] = stopped.empty() ? "on" : "stopped";
+  const auto state = tap.state();
+  json["state"] = state == State::kOpening ? "opening" : state == State::kOn ? "on" : "stopped";
   json["packets"] = numbers.packets;
   json["octets"] = numbers.bytes;
   json["dropped"] = numbers.dropped;
@@ -48,12 +54,13 @@ Expected<void> UserPlane::detach_tap(tap::Tap& tap) {
   return {};
 }
 
-Expected<Json> UserPlane::start_tap(tap::Settings settings) {
+// Nothing here waits for a disk. The tap is a new one, or the one that is on with the same settings.
+Expected<tap::Tap*> UserPlane::start_tap(tap::Settings settings) {
   complete(settings, config_);
   if (const auto finding = check_tap(config_, settings)) return fail("{}: {}", finding->key, finding->text);
   if (const auto there = find_tap(settings.name); there != taps_.end()) {
     const bool stopped = !(*there)->stopped().empty();
-    if (!stopped && (*there)->settings() == settings) return view_of(**there);
+    if (!stopped && (*there)->settings() == settings) return there->get();
     if (!stopped)
       return fail("tap {} is on with other settings; allowed: tap off {} first", settings.name, settings.name);
     if (const auto detached = detach_tap(**there); !detached) return tl::unexpected(detached.error());
@@ -79,24 +86,49 @@ Expected<Json> UserPlane::start_tap(tap::Settings settings) {
     const bool done =
         worker.execute([&] { worker.taps[settings.port].attach(made.lane(i), settings.in, settings.out); });
     if (done) continue;
-    if (detach_tap(made)) taps_.pop_back();
+    if (detach_tap(made)) {
+      made.end();
+      ending_taps_.push_back(std::move(taps_.back()));
+      taps_.pop_back();
+    }
     return fail("worker {} does not answer; the tap is not on", worker.config.name);
   }
   log::info("tap {}: port {} to {}", settings.name, settings.port, settings.file);
-  return view_of(made);
+  return &made;
+}
+
+// A tap that could not open its file is none.
+Expected<void> UserPlane::forget_refused(tap::Tap& tap) {
+  const std::string name = tap.settings().name, why = tap.stopped();
+  if (const auto detached = detach_tap(tap); !detached) return detached;
+  quiet_taps_.erase(&tap);
+  taps_.erase(find_tap(name));
+  return fail("tap {}: {}", name, why);
 }
 
 Expected<void> UserPlane::start_configured_taps() {
   for (std::size_t i = 0; i < config_.taps.size(); ++i) {
-    if (const auto started = start_tap(config_.taps[i]); !started)
-      return fail("taps[{}]: {}", i, started.error().message);
+    const auto started = start_tap(config_.taps[i]);
+    if (!started) return fail("taps[{}]: {}", i, started.error().message);
+    if ((*started)->wait_open(kPatience) != State::kStopped) continue;
+    if (const auto refused = forget_refused(**started); !refused)
+      return fail("taps[{}]: {}", i, refused.error().message);
   }
   return {};
 }
 
 Expected<Json> UserPlane::tap_on(const tap::Settings& settings) {
-  const std::lock_guard guard(mutex_);
-  return start_tap(settings);
+  std::unique_lock lock(mutex_);
+  const auto started = start_tap(settings);
+  if (!started) return tl::unexpected(started.error());
+  tap::Tap& tap = **started;
+  lock.unlock();  // only this thread ends taps
+  const State state = tap.wait_open(kPatience);
+  lock.lock();
+  if (state == State::kStopped && tap.numbers().bytes == 0) {
+    if (const auto refused = forget_refused(tap); !refused) return tl::unexpected(refused.error());
+  }
+  return view_of(tap);
 }
 
 Expected<Json> UserPlane::tap_off(const std::string& name) {
@@ -110,9 +142,15 @@ Expected<Json> UserPlane::tap_off(const std::string& name) {
     quiet_taps_.erase(tap.get());
     taps_.erase(at);
   }
-  tap->finish();  // a disk that hangs must not keep the control thread from answering ARP and Echo
+  tap->end();
+  const bool ended = tap->wait_end(kPatience);
   Json last = view_of(*tap);
+  if (!ended) last["state"] = "ending";
   if (last["state"] == "on") last["state"] = "off";
+  if (!ended) {
+    const std::lock_guard guard(mutex_);
+    ending_taps_.push_back(std::move(tap));
+  }
   return Json{{"existed", true}, {"tap", std::move(last)}};
 }
 
@@ -120,6 +158,10 @@ Expected<Json> UserPlane::list_taps() {
   const std::lock_guard guard(mutex_);
   Json rows = Json::array();
   for (const auto& tap : taps_) rows.push_back(view_of(*tap));
+  for (const auto& tap : ending_taps_) {
+    rows.push_back(view_of(*tap));
+    rows.back()["state"] = "ending";
+  }
   return Json{{"taps", std::move(rows)}};
 }
 
@@ -129,11 +171,23 @@ void UserPlane::quiet_stopped_taps() {
     if (tap->stopped().empty() || quiet_taps_.contains(tap.get())) continue;
     if (detach_tap(*tap)) quiet_taps_.insert(tap.get());
   }
+  std::erase_if(ending_taps_, [](const auto& tap) { return tap->wait_end(std::chrono::milliseconds{0}); });
 }
 
-// The workers have ended: what their lanes still hold is written, and the files are closed.
+// The workers have ended: what their lanes still hold is written, and the files are closed. A writer whose disk hangs
+// is left to the end of the process, which the kernel may not grant before that of the disk.
 void UserPlane::end_taps() {
-  for (const auto& tap : taps_) (void)detach_tap(*tap);
+  for (auto& tap : taps_) {
+    (void)detach_tap(*tap);
+    tap->end();
+    ending_taps_.push_back(std::move(tap));
+  }
+  for (auto& tap : ending_taps_) {
+    if (tap->wait_end(kLastPatience)) continue;
+    log::warn("tap {}: its disk does not answer; {} is not complete", tap->settings().name, tap->settings().file);
+    (void)tap.release();
+  }
+  ending_taps_.clear();
   taps_.clear();
   quiet_taps_.clear();
 }

@@ -16,7 +16,8 @@ class AnswerLimit {
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::size_t kMaxPeers = 1024;  // the addresses are the senders' choice
 
-  // `per_second` 0: never. A burst may be as large as a second's answers.
+  // `per_second` 0: never. A burst may be as large as a second's answers, so that a
+  // second may see twice as many.
   explicit AnswerLimit(unsigned per_second = 10) : per_second_(per_second) {}
 
   // Whether this peer may have an answer now. Beyond kMaxPeers addresses, those not seen for a second make room; if

@@ -11,6 +11,7 @@
 #include "datapath/foreign_keys.h"
 #include "datapath/limits.h"
 #include "datapath/n3_parse.h"
+#include "datapath/n3_unusual.h"
 #include "datapath/probe.h"
 #include "datapath/rx_checksum.h"
 #include "ran/bearer_config.h"
@@ -88,36 +89,13 @@ class Dispatch {
   bool read_teid(rte_mbuf* m, std::uint32_t& teid, Losses& losses) {
     GPdu gpdu;
     if (m->nb_segs != 1 || !parse_n3_usual(octets(m), m->data_len, context_.n3.ipv4, gpdu)) [[unlikely]] {
-      if (!read_unusual(m, gpdu, losses)) return false;
+      if (!parse_unusual(m, context_.n3, context_.punt, context_.stats, losses, gpdu)) return false;
     }
     teid = identity_of(context_.keys, m, gpdu);
     if (teid != 0 || !context_.keys.by_ue_address) [[likely]]
       return true;
     losses.add(m, DropReason::ue_unknown);
     return false;
-  }
-
-  [[gnu::noinline]] bool read_unusual(rte_mbuf* m, GPdu& gpdu, Losses& losses) {
-    if (m->nb_segs != 1) {
-      losses.add(m, DropReason::mbuf_segmented);
-      return false;
-    }
-    const N3Parsed parsed = parse_n3(octets(m), m->data_len, context_.n3, gpdu);
-    if (parsed.verdict == N3Verdict::kDrop) {
-      if (parsed.reason == drop_reason(wire::Reason::gtpu_extension_unknown_required)) {
-        drop_and_tell(context_.punt, m, parsed.reason, context_.stats, losses);
-      } else {
-        losses.add(m, parsed.reason);
-      }
-    }
-    if (parsed.verdict == N3Verdict::kPunt) {
-      if (context_.punt != nullptr && rte_ring_sp_enqueue(context_.punt, m) == 0) {
-        context_.stats.punted.add(1);
-      } else {
-        losses.add(m, DropReason::punt_full);
-      }
-    }
-    return parsed.verdict == N3Verdict::kGPdu;
   }
 
   static bool read_id(rte_mbuf* m, std::uint32_t& id, Losses& losses) {

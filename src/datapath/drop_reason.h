@@ -18,7 +18,7 @@ namespace splitplane::datapath {
   X(teid_unknown, "no bearer with this TEID")                                                       \
   X(teid_released, "the bearer with this TEID was released a moment ago")                           \
   X(psc_missing, "no PDU Session Container, which this bearer requires")                            \
-  X(n3_sn_old, "sequence number delivered or given up already: duplicate or too late")              \
+  X(n3_sn_old, "N3 sequence number that came already, too late, or alone from far off")             \
   X(ue_unknown, "no bearer of a UE with this address (lookup by UE address)")                       \
   X(not_air_frame, "frame on the air port without EtherType 0x88B5")                                \
   X(bearer_unknown, "no bearer with this identity in airhdr")                                       \

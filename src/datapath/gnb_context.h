@@ -43,13 +43,4 @@ inline void write_air_header(const AirHeader& header, std::uint8_t* frame) {
   std::memcpy(frame, header.data(), 14);
 }
 
-// Hands a frame for the control thread (ARP, neighbour discovery, GTP-U messages) over to it, or loses it.
-inline void punt(GnbContext& context, rte_mbuf* m, Losses& losses) {
-  if (context.punt != nullptr && rte_ring_sp_enqueue(context.punt, m) == 0) {
-    context.stats.punted.add(1);
-  } else {
-    losses.add(m, DropReason::punt_full);
-  }
-}
-
 }  // namespace splitplane::datapath

@@ -7,9 +7,9 @@
 #include "datapath/gnb_context.h"
 #include "datapath/l2fwd.h"
 #include "datapath/n3_parse.h"
+#include "datapath/n3_unusual.h"
 #include "datapath/probe.h"
 #include "ran/header_mode.h"
-#include "wire/n3.h"
 
 namespace splitplane::datapath {
 
@@ -43,6 +43,7 @@ class GnbDownlink {
     if constexpr (F >= FeatureSet::mat) {
       if (context_.reorder.held() == 0) [[likely]]
         return;
+      probe_.resume();
       context_.reorder.expire(rte_rdtsc());
       deliver_ordered();
     }
@@ -71,8 +72,9 @@ class GnbDownlink {
     parse(burst, losses);
     if constexpr (F >= FeatureSet::mat) {
       find_bearers(burst, losses);
+      if (unusual_ == kSequenced && !context_.reorder.any()) unusual_ = 0;  // nobody asked for an order
       if (unusual_ != 0) [[unlikely]]
-        take_unusual(burst, losses);
+        take_unusual(context_, burst, gpdu_.data(), bearer_.data(), ordered_, losses);
     }
     if constexpr (F == FeatureSet::headers) lose_without_bearer(burst, losses);
     add_headers(burst, losses);
@@ -81,6 +83,7 @@ class GnbDownlink {
   }
 
   // What is in order now takes the way of every packet, a second time from the start: what was held are whole frames.
+  // Each packet enters each stage once in the counters.
   [[gnu::noinline]] void deliver_ordered() {
     Burst burst;
     ordered_ = true;
@@ -91,53 +94,6 @@ class GnbDownlink {
     ordered_ = false;
     stats_.reorder_held.set(context_.reorder.held());
     stats_.reorder_given_up.set(context_.reorder.given_up());
-  }
-
-  // Bearers with options of their own look at what the usual form does not have.
-  [[gnu::noinline]] void take_unusual(Burst& burst, Losses& losses) {
-    const unsigned received = burst.size;
-    unsigned kept = 0;
-    for (unsigned i = 0; i < received; ++i) {
-      rte_mbuf* m = burst.mbuf[i];
-      ran::BearerDownlink& bearer = *bearer_[i];
-      const GPdu& gpdu = gpdu_[i];
-      if ((gpdu.unusual & kNoPsc) != 0 && (bearer.options & ran::kRequirePsc) != 0) {
-        lose(m, bearer, gpdu.bytes, DropReason::psc_missing, losses);
-        continue;
-      }
-      if ((gpdu.unusual & kTimeStamped) != 0 && !ordered_) note_time_stamp(m, bearer, gpdu);
-      if ((gpdu.unusual & kSequenced) != 0 && (bearer.options & ran::kReorder) != 0 && !ordered_) {
-        if (!context_.reorder.take(m, BearerId{bearer.id}, gpdu.sequence_number, rte_rdtsc())) {
-          lose(m, bearer, gpdu.bytes, DropReason::n3_sn_old, losses);
-        }
-        continue;
-      }
-      bearer_[kept] = bearer_[i];
-      gpdu_[kept] = gpdu_[i];
-      burst.mbuf[kept++] = m;
-    }
-    burst.size = kept;
-  }
-
-  void lose(rte_mbuf* m, ran::BearerDownlink& bearer, unsigned bytes, DropReason reason, Losses& losses) {
-    ++bearer.received;
-    bearer.bytes += bytes;
-    ++context_.bearers.losses(bearer.id).downlink;
-    losses.add(m, reason);
-  }
-
-  // The next uplink packet of this bearer and flow answers it; until then the bearer's uplink leaves the usual path.
-  void note_time_stamp(rte_mbuf* m, const ran::BearerDownlink& bearer, const GPdu& gpdu) {
-    const auto packet = wire::n3::parse({octets(m), m->data_len});
-    if (!packet) return;
-    const auto content =
-        wire::psc::parse({octets(m) + packet->gtpu_offset + packet->gtpu.psc_offset, packet->gtpu.psc_bytes});
-    if (!content || !content->has_qos_monitoring) return;
-    ran::BearerUplink& uplink = *context_.bearers.uplink_line(bearer.id);
-    if (uplink.id != bearer.id || uplink.peer == kStoppedPeer) return;
-    context_.monitor.note(BearerId{bearer.id}, Qfi{static_cast<std::uint8_t>(gpdu.sdap & 0x3f)},
-                          {content->dl_send_time, ntp_time()});
-    uplink.peer = kMonitoredPeer;
   }
 
   void drop_all(Burst& burst, Losses& losses) {
@@ -154,11 +110,10 @@ class GnbDownlink {
       rte_mbuf* m = burst.mbuf[i];
       burst.prefetch_mbuf_ahead(i);
       if (m->nb_segs == 1 && parse_n3_usual(octets(m), m->data_len, our_ipv4, gpdu_[kept])) [[likely]] {
-      } else if (!parse_unusual(m, gpdu_[kept], losses)) {
+      } else if (!parse_unusual(m, context_.n3, context_.punt, stats_, losses, gpdu_[kept])) {
         continue;
-      } else {
-        unusual_ |= gpdu_[kept].unusual;
       }
+      unusual_ |= gpdu_[kept].unusual;
       if constexpr (F >= FeatureSet::mat) {
         bearer_[kept] = context_.bearers.downlink_line(gpdu_[kept].teid);
         rte_prefetch0(bearer_[kept]);
@@ -167,24 +122,7 @@ class GnbDownlink {
     }
     burst.size = kept;
     probe_.parsed(gpdu_.data(), kept);
-    probe_.stage(Stage::dl_parse, received);
-  }
-
-  [[gnu::noinline]] bool parse_unusual(rte_mbuf* m, GPdu& gpdu, Losses& losses) {
-    if (m->nb_segs != 1) {
-      losses.add(m, DropReason::mbuf_segmented);
-      return false;
-    }
-    const N3Parsed parsed = parse_n3(octets(m), m->data_len, context_.n3, gpdu);
-    if (parsed.verdict == N3Verdict::kPunt) punt(context_, m, losses);
-    if (parsed.verdict == N3Verdict::kDrop) {
-      if (parsed.reason == drop_reason(wire::Reason::gtpu_extension_unknown_required)) {
-        drop_and_tell(context_.punt, m, parsed.reason, stats_, losses);
-      } else {
-        losses.add(m, parsed.reason);
-      }
-    }
-    return parsed.verdict == N3Verdict::kGPdu;
+    probe_.stage(Stage::dl_parse, ordered_ ? 0 : received);
   }
 
   // All lines are verified first; the burst is taken apart only if a bearer is missing.
@@ -202,7 +140,7 @@ class GnbDownlink {
       lose_unknown(burst, losses);
     }
     probe_.found(bearer_.data(), burst.size);
-    probe_.stage(Stage::dl_bearer, received);
+    probe_.stage(Stage::dl_bearer, ordered_ ? 0 : received);
   }
 
   [[gnu::noinline]] void lose_unknown(Burst& burst, Losses& losses) {
@@ -392,9 +330,9 @@ class GnbDownlink {
   WorkerStats& stats_;
   Sink air_;
   Probe probe_;
-  unsigned unusual_ = 0;      // of the burst at hand: kNoPsc and so on of all its G-PDUs
+  unsigned unusual_ = 0;  // of the burst at hand: kNoPsc and so on of all its G-PDUs
   std::uint64_t bursts_ = 0;  // kept for retransmission
-  bool ordered_ = false;      // the burst at hand comes from the reordering
+  bool ordered_ = false;  // the burst at hand comes from the reordering: it was counted when it came
   std::array<GPdu, kBurst + 1> gpdu_;
   std::array<ran::BearerDownlink*, kBurst + 1> bearer_;
 };

@@ -71,10 +71,22 @@ TEST(GnbUnusual, numbered_packets_leave_in_order_and_what_is_held_is_counted_so)
   EXPECT_EQ(rig.context->reorder.held(), 0U);
   EXPECT_EQ(rig.dropped(DropReason::n3_sn_old), 1U);
   ASSERT_EQ(rig.air.frames.size(), 6U);
-  EXPECT_EQ(rig.air.frames[0], rig.air_frame(1, 0, N3Frame{}.payload)) << "other bearers do not wait";
-  for (std::uint16_t n = 0; n < 5; ++n) {
+  EXPECT_EQ(rig.air.frames[0], rig.in_air(10, 0));
+  EXPECT_EQ(rig.air.frames[1], rig.air_frame(1, 0, N3Frame{}.payload)) << "other bearers do not wait";
+  for (std::uint16_t n = 1; n < 5; ++n) {
     EXPECT_EQ(rig.air.frames[n + 1U], rig.in_air(static_cast<std::uint16_t>(10 + n), n));
   }
+}
+
+TEST(GnbUnusual, numbered_packets_enter_each_stage_once) {
+  Rig rig;
+  rig.down({rig.numbered(10), rig.numbered(11), rig.numbered(13)});
+  EXPECT_EQ(rig.air.frames.size(), 2U);
+  EXPECT_EQ(rig.at_stage(Stage::dl_headers), 2U) << "what is in order does not wait for the second pass";
+  rig.down({rig.numbered(12)});
+  EXPECT_EQ(rig.air.frames.size(), 4U);
+  for (const Stage stage : {Stage::dl_parse, Stage::dl_bearer, Stage::dl_headers, Stage::dl_tx})
+    EXPECT_EQ(rig.at_stage(stage), 4U) << name_of(stage);
 }
 
 TEST(GnbUnusual, bearers_without_the_option_take_numbered_packets_as_they_come) {
@@ -153,6 +165,29 @@ TEST(GnbUnusual, a_time_stamp_is_answered_by_the_next_uplink_packet_of_its_flow_
   EXPECT_GE(content.ul_send_time, content.dl_receive_time);
   EXPECT_EQ(rig.context->stats.qos_monitored.get(), 1U);
   EXPECT_EQ(rig.uplink[1].peer, test::kPeerV4) << "back on the usual path";
+}
+
+TEST(GnbUnusual, a_time_stamp_that_does_not_fit_waits_and_costs_no_packet) {
+  Rig rig;
+  rig.down({stamped(rig.to_bearer(1)).make()});
+  const Bytes longest = test::inner_packet(rig.context->peers[test::kPeerV4].max_payload);
+  const Bytes longest_stamped = test::inner_packet(longest.size() - kMonitoredMoreBytes);
+  rig.up({rig.from_ue(1, 0, longest), rig.from_ue(1, 1, longest, Qfi{8})});
+  ASSERT_EQ(rig.n3.frames.size(), 2U);
+  for (const Bytes& frame : rig.n3.frames) EXPECT_FALSE(container_in(frame).has_qos_monitoring);
+  rig.up({rig.from_ue(1, 2, longest_stamped), rig.from_ue(1, 3, longest)});
+  ASSERT_EQ(rig.n3.frames.size(), 4U);
+  EXPECT_EQ(container_in(rig.n3.frames[2]).dl_send_time, 0x0102030405060708U);
+  EXPECT_EQ(rig.n3.frames[2].size(), rig.n3.frames[3].size());
+}
+
+TEST(GnbUnusual, a_time_stamp_of_a_flow_that_never_answers_keeps_nobody_off_the_usual_path) {
+  Rig rig;
+  rig.context->monitor.note(BearerId{rig.teid(1)}, Qfi{5}, {1, ntp_time() - QosMonitor::kPatience});
+  rig.uplink[1].peer = kMonitoredPeer;
+  rig.up({rig.from_ue(1, 0, test::inner_packet(50))});
+  EXPECT_EQ(rig.n3.frames.size(), 1U);
+  EXPECT_EQ(rig.uplink[1].peer, test::kPeerV4);
 }
 
 TEST(GnbUnusual, a_stopped_bearer_stays_stopped_when_a_time_stamp_comes) {

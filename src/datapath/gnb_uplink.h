@@ -196,8 +196,11 @@ class GnbUplink {
     }
     const N3Peer& peer = context_.peers[bearer.home_peer];
     if (!peer.resolved) return DropReason::peer_unresolved;
-    if (payload + kMonitoredMoreBytes > peer.max_payload) return DropReason::above_mtu;
-    const auto stamp = context_.monitor.take(BearerId{bearer.id}, Qfi{qfi});
+    if (payload > peer.max_payload) return DropReason::above_mtu;
+    // A packet that leaves no room for the time stamps goes without: they wait for a shorter one.
+    const bool room = payload + kMonitoredMoreBytes <= peer.max_payload &&
+                      m->data_off + strip >= peer.header_bytes + kMonitoredMoreBytes;
+    const auto stamp = room ? context_.monitor.take(BearerId{bearer.id}, Qfi{qfi}) : std::nullopt;
     std::uint8_t* frame = reframe(m, strip, peer.header_bytes + (stamp ? kMonitoredMoreBytes : 0), payload);
     if (frame == nullptr) return DropReason::no_headroom;
     if (stamp) {
@@ -206,7 +209,7 @@ class GnbUplink {
     } else {
       write_uplink(peer, bearer.uplink_teid, qfi, payload, frame);
     }
-    if (!context_.monitor.any(BearerId{bearer.id})) bearer.peer = bearer.home_peer;
+    if (!context_.monitor.any(BearerId{bearer.id}, ntp_time())) bearer.peer = bearer.home_peer;
     return DropReason::ok;
   }
 

@@ -10,8 +10,6 @@
 namespace splitplane::datapath {
 namespace {
 
-constexpr std::uint16_t kGtpuPort = 2152;
-
 void write_ipv4(N3Peer& peer, const N3Addresses& ours, const IpAddress& upf) {
   wire::ipv4::Header ip;
   ip.fragment = wire::ipv4::kDontFragment;
@@ -26,7 +24,7 @@ void write_ipv4(N3Peer& peer, const N3Addresses& ours, const IpAddress& upf) {
   wire::store_be16(at + 2, 0);
   wire::store_be16(at + 10, 0);
   for (unsigned i = 0; i < 20; i += 2) peer.checksum_base += wire::load_be16(at + i);
-  wire::udp::write({at + 20, 8}, kGtpuPort, kGtpuPort, 0);
+  wire::udp::write({at + 20, 8}, wire::gtpu::kPort, wire::gtpu::kPort, 0);
 }
 
 void write_ipv6(N3Peer& peer, const N3Addresses& ours, const IpAddress& upf) {
@@ -36,7 +34,7 @@ void write_ipv6(N3Peer& peer, const N3Addresses& ours, const IpAddress& upf) {
   std::uint8_t* at = peer.header.data() + 14;
   wire::ipv6::write({at, 40}, ip, std::span<const std::uint8_t, 16>(ours.ipv6),
                     std::span<const std::uint8_t, 16>(upf.octets()), 0);
-  wire::udp::write({at + 40, 8}, kGtpuPort, kGtpuPort, 0);
+  wire::udp::write({at + 40, 8}, wire::gtpu::kPort, wire::gtpu::kPort, 0);
 }
 
 }  // namespace

@@ -65,6 +65,35 @@ std::optional<N3Message> read_n3_message(Octets frame) {
   return message;
 }
 
+N3Duty duty_of(const N3Message& message) {
+  namespace gtpu = wire::gtpu;
+  const std::uint8_t type = message.header.message_type;
+  if (!message.from_one_host) return N3Duty::kMalformed;
+  if (message.reason == wire::Reason::gtpu_extension_unknown_required) {
+    // Neither an Error Indication nor a notification is answered, or two ends could keep each other busy.
+    const bool answer = type == gtpu::kErrorIndication || type == gtpu::kSupportedExtensionHeaders;
+    return answer ? N3Duty::kMalformed : N3Duty::kNotifyExtensions;
+  }
+  if (message.reason != wire::Reason::ok) return N3Duty::kMalformed;
+  const auto if_read = [](const auto& parsed, N3Duty duty) { return parsed ? duty : N3Duty::kMalformed; };
+  switch (type) {
+    case gtpu::kGpdu:
+      return message.header.teid.value == 0 ? N3Duty::kNone : N3Duty::kIndicateError;
+    case gtpu::kEchoRequest:
+      return if_read(gtpu::parse_echo(message.octets, message.header, type), N3Duty::kAnswerEcho);
+    case gtpu::kEchoResponse:
+      return if_read(gtpu::parse_echo(message.octets, message.header, type), N3Duty::kTakeEchoResponse);
+    case gtpu::kErrorIndication:
+      return if_read(gtpu::parse_error_indication(message.octets, message.header), N3Duty::kTakeErrorIndication);
+    case gtpu::kEndMarker:
+      return if_read(gtpu::parse_end_marker(message.header), N3Duty::kTakeEndMarker);
+    case gtpu::kSupportedExtensionHeaders:
+      return if_read(gtpu::parse_supported_extensions(message.octets, message.header), N3Duty::kTakeExtensions);
+    default:
+      return N3Duty::kMalformed;
+  }
+}
+
 N3Ends answering(const N3Message& message, const MacAddress& own, std::uint16_t port) {
   N3Ends ends = message.ends;
   ends.destination_mac = ends.source_mac;

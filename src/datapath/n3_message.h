@@ -31,6 +31,20 @@ struct N3Message {
 // The GTP-U message in `frame`; nothing if there is none.
 [[nodiscard]] std::optional<N3Message> read_n3_message(std::span<const std::uint8_t> frame);
 
+// What the control thread has to do with a message.
+enum class N3Duty : std::uint8_t {
+  kNone,       // a G-PDU for TEID 0, which is nobody's and draws no answer
+  kMalformed,  // not to be read, or from nobody that could be answered or trusted
+  kAnswerEcho,
+  kTakeEchoResponse,
+  kIndicateError,  // a G-PDU that found no bearer
+  kTakeErrorIndication,
+  kTakeEndMarker,
+  kNotifyExtensions,
+  kTakeExtensions,
+};
+[[nodiscard]] N3Duty duty_of(const N3Message& message);
+
 // From the receiver of `message` to its sender, port `port`. The MAC address is our port's own: the request may have
 // come by broadcast or multicast.
 [[nodiscard]] N3Ends answering(const N3Message& message, const MacAddress& own, std::uint16_t port);

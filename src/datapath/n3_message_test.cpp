@@ -178,5 +178,20 @@ TEST(N3Message, our_own_echo_request_is_one_that_we_would_answer) {
   EXPECT_TRUE(answer_echo(*read_n3_message(frame), kUpfMac));
 }
 
+TEST(N3Message, what_is_to_do_with_a_message_follows_from_its_octets_alone) {
+  const auto duty = [](const N3Frame& frame) { return duty_of(*read_n3_message(frame.make())); };
+  const std::vector<test::GtpuExtension> unknown{{0xc6, {0, 0}}};
+  EXPECT_EQ(duty({.teid = 7}), N3Duty::kIndicateError);
+  EXPECT_EQ(duty({.teid = 0}), N3Duty::kNone);
+  EXPECT_EQ(duty({.teid = 7, .extensions = unknown}), N3Duty::kNotifyExtensions);
+  for (const std::uint8_t type : {wire::gtpu::kErrorIndication, wire::gtpu::kSupportedExtensionHeaders}) {
+    EXPECT_EQ(duty({.message = type, .teid = 0, .extensions = unknown}), N3Duty::kMalformed) << int{type};
+    EXPECT_EQ(duty({.message = type, .teid = 0, .extensions = {}, .payload = {}}), N3Duty::kMalformed) << int{type};
+  }
+  EXPECT_EQ(duty_of(*read_n3_message(octets_of(kEchoRequest))), N3Duty::kAnswerEcho);
+  EXPECT_EQ(duty({.message = wire::gtpu::kEndMarker, .teid = 7, .extensions = {}, .payload = {}}),
+            N3Duty::kTakeEndMarker);
+}
+
 }  // namespace
 }  // namespace splitplane::datapath

@@ -11,7 +11,6 @@
 namespace splitplane::datapath {
 namespace {
 
-constexpr std::uint16_t kGtpuPort = 2152;
 constexpr std::uint8_t kIcmpv6 = 58;
 constexpr std::uint8_t kNeighborSolicitation = 135, kNeighborAdvertisement = 136;
 
@@ -26,7 +25,7 @@ N3Parsed drop(wire::Reason reason) {
 N3Parsed parse_udp(wire::Octets packet, std::size_t offset, GPdu& out) {
   const auto udp = wire::udp::parse(packet.subspan(offset));
   if (!udp) return drop(udp.reason);
-  if (udp->destination_port != kGtpuPort) return drop(wire::Reason::udp_port_unknown);
+  if (udp->destination_port != wire::gtpu::kPort) return drop(wire::Reason::udp_port_unknown);
   const wire::Octets datagram = packet.subspan(offset + wire::udp::kHeaderBytes, udp->payload_bytes());
   const auto gtpu = wire::gtpu::parse(datagram);
   if (!gtpu) return drop(gtpu.reason);

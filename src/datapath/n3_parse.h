@@ -13,6 +13,7 @@
 #include "datapath/drop_reason.h"
 #include "datapath/n3_interface.h"
 #include "wire/bytes.h"
+#include "wire/gtpu.h"
 
 namespace splitplane::datapath {
 
@@ -22,10 +23,10 @@ struct GPdu {
   std::uint16_t offset = 0, bytes = 0;  // of the T-PDU inside the frame
   std::uint8_t sdap = 0;                // RQI and QFI, as in the container's second octet
   bool has_qfi = false;                 // false: no PDU Session Container, the bearer's own QFI applies
-  std::uint8_t unusual = 0;             // what the bearer may want to look at, kNoPsc and so on; 0 in the usual form
+  std::uint8_t unusual = 0;             // what the bearer may want to look at, kNoPsc and so on; 0 for most packets
   std::uint16_t sequence_number = 0;    // with kSequenced
 };
-inline constexpr std::uint8_t kNoPsc = 1, kSequenced = 2, kTimeStamped = 4;
+inline constexpr std::uint8_t kNoPsc = 1, kSequenced = 2, kTimeStamped = 4;  // kSequenced: as the S flag of GTP-U
 
 enum class N3Verdict : std::uint8_t { kGPdu, kPunt, kDrop };
 
@@ -60,9 +61,9 @@ constexpr UsualForm make_usual_form() {
   form.expect(20, 0x00, 0x3f);  // no fragment; "don't fragment" is free
   form.expect(21, 0x00);
   form.expect(23, 17);  // UDP
-  form.expect(36, 2152 >> 8);
-  form.expect(37, 2152 & 0xff);
-  form.expect(42, 0x34, 0xfe);  // version 1, PT, E, no S: sequence numbers may be waited for; PN is free
+  form.expect(36, wire::gtpu::kPort >> 8);
+  form.expect(37, wire::gtpu::kPort & 0xff);
+  form.expect(42, 0x34, 0xfc);  // version 1, PT, E; S and PN are free
   form.expect(43, 0xff);        // G-PDU
   form.expect(53, 0x85);        // PDU Session Container
   form.expect(54, 1);           // of 4 octets
@@ -102,7 +103,8 @@ inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(m
   out.bytes = static_cast<std::uint16_t>(gtpu_length - 8);
   out.sdap = f[56];
   out.has_qfi = true;
-  out.unusual = 0;
+  out.unusual = f[42] & kSequenced;
+  out.sequence_number = static_cast<std::uint16_t>(wire::load_be16(f + 50));
   return true;
 }
 

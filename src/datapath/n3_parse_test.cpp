@@ -50,7 +50,8 @@ std::vector<Good> good_frames() {
       {"usual", {}, true, true, 9},
       {"usual, RQI", {.extensions = {{kPsc, {0x00, 0x7f}}}}, true, true, 0x7f},
       {"usual, PN", {.n_pdu_number = true}, true, true, 9},
-      {"S and PN", {.sequence_number = true, .n_pdu_number = true}, false, true, 9},
+      {"usual, S", {.sequence_number = true}, true, true, 9},
+      {"usual, S and PN", {.sequence_number = true, .n_pdu_number = true}, true, true, 9},
       {"usual, one octet", {.payload = {0x45}}, true, true, 9},
       {"usual, padded", {.payload = {0x45}, .padding = 20}, true, true, 9},
       {"fragmentation allowed", {.fragment = 0}, true, true, 9},
@@ -102,6 +103,11 @@ TEST(N3Parse, every_form_of_a_g_pdu_leads_to_its_t_pdu) {
     EXPECT_EQ(p.usual_gpdu.bytes, p.gpdu.bytes);
     EXPECT_EQ(p.usual_gpdu.sdap, p.gpdu.sdap);
     EXPECT_EQ(p.usual_gpdu.has_qfi, p.gpdu.has_qfi);
+    EXPECT_EQ(p.usual_gpdu.unusual, p.gpdu.unusual);
+    EXPECT_EQ(p.usual_gpdu.unusual, good.frame.sequence_number ? kSequenced : 0);
+    if (good.frame.sequence_number) {
+      EXPECT_EQ(p.usual_gpdu.sequence_number, 0x1234);
+    }
   }
 }
 

@@ -6,7 +6,10 @@
 namespace splitplane::datapath {
 namespace {
 
-// How far `a` lies behind `b` in the cyclic order of sequence numbers.
+// So many numbers in a row may be lost (MAX_DROPOUT of RFC 3550 A.1); one further ahead is not of this order.
+constexpr int kMostLost = 3000;
+
+// How far `a` lies ahead of `b` in the cyclic order of sequence numbers; negative: behind it.
 std::int16_t ahead(std::uint16_t a, std::uint16_t b) {
   return static_cast<std::int16_t>(static_cast<std::uint16_t>(a - b));
 }
@@ -19,6 +22,7 @@ void N3Reorder::open(BearerId id, const ran::N3ReorderConfig& config, std::uint6
   flow->window = config.window;
   flow->slots.resize(std::bit_ceil(static_cast<std::size_t>(config.window)));
   flow->patience = config.timer_ms * tsc_hz / 1000;
+  flow->stopped_timer = timers_.extract(timers_.emplace(0, flow.get()));
   room_ += flow->slots.size();
   ready_.reserve(std::max(ready_.capacity(), ready_.size() + room_));
   flows_[id.value] = std::move(flow);
@@ -28,6 +32,7 @@ void N3Reorder::close(BearerId id) {
   const auto at = flows_.find(id.value);
   if (at == flows_.end()) return;
   skip_to(*at->second, at->second->end);
+  stop_timer(*at->second);
   room_ -= at->second->slots.size();
   flows_.erase(at);
 }
@@ -58,65 +63,89 @@ void N3Reorder::run(Flow& flow) {
 // As t-Reordering of PDCP (TS 38.323 5.2.2.2): runs while there is a hole, and anew for holes that came after its
 // start.
 void N3Reorder::set_timer(Flow& flow, std::uint64_t now) {
+  stop_timer(flow);
   flow.give_up = flow.end;
-  flow.deadline = now + flow.patience;
-  next_deadline_ = std::min(next_deadline_, flow.deadline);
+  flow.stopped_timer.key() = now + flow.patience;
+  flow.timer = timers_.insert(std::move(flow.stopped_timer));
 }
 
-bool N3Reorder::take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, std::uint64_t now) {
-  const auto at = flows_.find(id.value);
-  if (at == flows_.end()) {
-    ready_.push_back(m);  // at most a burst between two calls of take_ready
-    return true;
+void N3Reorder::stop_timer(Flow& flow) {
+  if (flow.stopped_timer.empty()) flow.stopped_timer = timers_.extract(flow.timer);
+}
+
+void N3Reorder::settle(Flow& flow, std::uint64_t now) {
+  const bool runs = flow.stopped_timer.empty();
+  if (flow.held == 0) {
+    stop_timer(flow);
+  } else if (!runs || ahead(flow.next, flow.give_up) >= 0) {
+    set_timer(flow, now);
   }
+}
+
+void N3Reorder::give_up_oldest(std::uint64_t now) {
+  Flow& flow = *timers_.begin()->second;
+  skip_to(flow, flow.give_up);
+  run(flow);
+  settle(flow, now);
+}
+
+// What is ready leaves after the burst at hand, and nothing of its flow may leave before it.
+N3Reorder::Verdict N3Reorder::deliver(rte_mbuf* m) {
+  if (ready_first_ == ready_.size()) return Verdict::kPass;
+  ready_.push_back(m);  // at most a burst between two calls of take_ready
+  return Verdict::kTaken;
+}
+
+N3Reorder::Verdict N3Reorder::take(rte_mbuf* m, BearerId id, std::uint16_t sequence_number, std::uint64_t now) {
+  const auto at = flows_.find(id.value);
+  if (at == flows_.end()) return deliver(m);
   Flow& flow = *at->second;
   if (!flow.begun) {
     flow.begun = true;
     flow.next = flow.end = sequence_number;
   }
   const int distance = ahead(sequence_number, flow.next);
-  if (distance < 0 && distance >= -int{flow.window}) return false;
-  if (distance < 0 || distance >= 2 * flow.window) {  // the sender began anew
+  const bool elsewhere = distance < -int{flow.window} || distance >= kMostLost;
+  const bool anew = elsewhere && flow.anew == sequence_number;
+  flow.anew = elsewhere ? std::optional<std::uint16_t>(sequence_number + 1) : std::nullopt;
+  if (anew) {
     skip_to(flow, flow.end);
     flow.next = flow.end = sequence_number;
+  } else if (distance < 0 || elsewhere) {
+    return Verdict::kOld;
   } else if (distance >= flow.window) {
     skip_to(flow, static_cast<std::uint16_t>(sequence_number - flow.window + 1));
     run(flow);
   }
-  const bool had_holes = flow.held != 0;
-  if (flow.slot(sequence_number) != nullptr && sequence_number != flow.next) return false;
+  if (flow.slot(sequence_number) != nullptr && sequence_number != flow.next) return Verdict::kOld;
+  Verdict verdict = Verdict::kTaken;
   if (sequence_number == flow.next) {
-    ready_.push_back(m);
+    verdict = deliver(m);
     ++flow.next;
     if (ahead(flow.next, flow.end) > 0) flow.end = flow.next;
     run(flow);
-    if (flow.held != 0 && ahead(flow.next, flow.give_up) >= 0) set_timer(flow, now);
-    return true;
+  } else {
+    flow.slot(sequence_number) = m;
+    ++flow.held;
+    ++waiting_;
+    if (ahead(sequence_number, flow.end) >= 0) flow.end = static_cast<std::uint16_t>(sequence_number + 1);
   }
-  flow.slot(sequence_number) = m;
-  ++flow.held;
-  ++waiting_;
-  if (ahead(sequence_number, flow.end) >= 0) flow.end = static_cast<std::uint16_t>(sequence_number + 1);
-  if (!had_holes || ahead(flow.next, flow.give_up) >= 0) set_timer(flow, now);
-  return true;
+  settle(flow, now);
+  while (waiting_ > most_) give_up_oldest(now);
+  return verdict;
 }
 
 void N3Reorder::expire(std::uint64_t now) {
-  if (waiting_ == 0 || now < next_deadline_) return;
-  next_deadline_ = ~0ULL;
-  for (auto& [id, flow] : flows_) {
-    if (flow->held == 0) continue;
-    if (now >= flow->deadline) {
-      skip_to(*flow, flow->give_up);
-      run(*flow);
-      if (flow->held != 0) set_timer(*flow, now);
-    }
-    if (flow->held != 0) next_deadline_ = std::min(next_deadline_, flow->deadline);
+  while (!timers_.empty() && timers_.begin()->first <= now && ready_.size() - ready_first_ < kBurst) {
+    give_up_oldest(now);
   }
 }
 
 void N3Reorder::release_all() {
-  for (auto& [id, flow] : flows_) skip_to(*flow, flow->end);
+  for (auto& [id, flow] : flows_) {
+    skip_to(*flow, flow->end);
+    stop_timer(*flow);
+  }
 }
 
 unsigned N3Reorder::take_ready(Burst& burst) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "datapath/test_environment.h"
 
@@ -20,18 +21,21 @@ struct Rig {
   test::Pool pool{512};
   N3Reorder reorder;
   std::uint64_t now = 0;
+  Numbers passed;
 
   explicit Rig(std::uint16_t window = 8, std::uint16_t timer_ms = 10) {
     reorder.open(kId, {.window = window, .timer_ms = timer_ms}, kHz);
   }
   bool take(std::uint16_t sn, BearerId id = kId) {
     rte_mbuf* m = pool.make({static_cast<std::uint8_t>(sn >> 8), static_cast<std::uint8_t>(sn)});
-    const bool taken = reorder.take(m, id, sn, now);
-    if (!taken) rte_pktmbuf_free(m);
-    return taken;
+    const auto verdict = reorder.take(m, id, sn, now);
+    if (verdict != N3Reorder::Verdict::kTaken) rte_pktmbuf_free(m);
+    if (verdict == N3Reorder::Verdict::kPass) passed.push_back(sn);
+    return verdict != N3Reorder::Verdict::kOld;
   }
+  // Those that passed left before those that are ready.
   Numbers ready() {
-    Numbers numbers;
+    Numbers numbers = std::exchange(passed, {});
     Burst burst;
     while (reorder.take_ready(burst) != 0) {
       for (unsigned i = 0; i < burst.size; ++i) {
@@ -57,6 +61,15 @@ TEST(N3Reorder, packets_in_order_pass_at_once_and_the_number_wraps) {
   Rig rig;
   EXPECT_EQ(rig.after({65534, 65535, 0, 1}), (Numbers{65534, 65535, 0, 1}));
   EXPECT_EQ(rig.reorder.held(), 0U);
+}
+
+TEST(N3Reorder, what_is_in_order_passes_unless_others_are_ready_before_it) {
+  Rig rig;
+  EXPECT_TRUE(rig.take(10) && rig.take(11));
+  EXPECT_EQ(rig.passed, (Numbers{10, 11}));
+  EXPECT_TRUE(rig.take(13) && rig.take(12) && rig.take(14));
+  EXPECT_EQ(rig.passed, (Numbers{10, 11, 12})) << "14 must not leave before 13";
+  EXPECT_EQ(rig.ready(), (Numbers{10, 11, 12, 13, 14}));
 }
 
 TEST(N3Reorder, a_hole_holds_what_follows_until_it_is_filled) {
@@ -102,10 +115,36 @@ TEST(N3Reorder, a_packet_beyond_the_window_pushes_it_on) {
   EXPECT_EQ(rig.after({14}), (Numbers{14, 15}));
 }
 
-TEST(N3Reorder, a_sender_that_begins_anew_is_followed) {
+TEST(N3Reorder, a_sender_that_begins_anew_is_followed_from_its_second_packet_on) {
+  for (const std::uint16_t anew : Numbers{0, 39000, 43010, 60000}) {
+    Rig rig;
+    EXPECT_EQ(rig.after({40000, 40002}), Numbers{40000});
+    EXPECT_FALSE(rig.take(anew));
+    const auto second = static_cast<std::uint16_t>(anew + 1), third = static_cast<std::uint16_t>(anew + 2);
+    EXPECT_EQ(rig.after({second, third}), (Numbers{40002, second, third}));
+  }
+}
+
+TEST(N3Reorder, one_packet_from_far_off_changes_nothing) {
   Rig rig;
-  EXPECT_EQ(rig.after({40000, 40002}), Numbers{40000});
-  EXPECT_EQ(rig.after({0, 1}), (Numbers{40002, 0, 1}));
+  EXPECT_EQ(rig.after({1000}), Numbers{1000});
+  std::uint16_t next = 1001;
+  for (const std::uint16_t far : Numbers{930, 931, 5000, 40000}) {  // 931 does not follow at once: nobody began anew
+    EXPECT_FALSE(rig.take(far)) << far;
+    EXPECT_EQ(rig.after({next}), Numbers{next});
+    ++next;
+  }
+  EXPECT_EQ(rig.reorder.given_up(), 0U);
+}
+
+TEST(N3Reorder, a_long_loss_is_no_new_beginning) {
+  Rig rig;
+  EXPECT_EQ(rig.after({1000, 3000}), Numbers{1000});
+  EXPECT_EQ(rig.after({3001}), Numbers{});
+  rig.now = 10;
+  rig.reorder.expire(rig.now);
+  EXPECT_EQ(rig.ready(), (Numbers{3000, 3001}));
+  EXPECT_EQ(rig.reorder.given_up(), 1999U);
 }
 
 TEST(N3Reorder, closing_a_bearer_makes_ready_what_it_holds_and_touches_no_other) {
@@ -117,6 +156,43 @@ TEST(N3Reorder, closing_a_bearer_makes_ready_what_it_holds_and_touches_no_other)
   EXPECT_EQ(rig.ready(), (Numbers{12, 14}));
   EXPECT_EQ(rig.reorder.held(), 1U);
   EXPECT_EQ(rig.after({9}), Numbers{9}) << "not reordered any more";
+}
+
+TEST(N3Reorder, of_many_timers_the_oldest_end_first_and_a_burst_at_a_time) {
+  Rig rig;
+  constexpr std::uint16_t kFlows = 100;
+  Numbers want;
+  for (std::uint16_t n = kFlows; n-- != 0;) {
+    const BearerId id{1000U + n};
+    rig.reorder.open(id, {.window = 8, .timer_ms = 10}, kHz);
+    ++rig.now;
+    EXPECT_TRUE(rig.take(static_cast<std::uint16_t>(10 * n), id));
+    want.push_back(static_cast<std::uint16_t>(10 * n + 2));
+    EXPECT_TRUE(rig.take(want.back(), id));
+  }
+  EXPECT_EQ(rig.ready().size(), kFlows);
+  rig.reorder.expire(10 + 5);
+  EXPECT_EQ(rig.ready(), Numbers(want.begin(), want.begin() + 5));
+  rig.reorder.expire(10 + kFlows);
+  EXPECT_EQ(rig.ready(), Numbers(want.begin() + 5, want.begin() + 5 + kBurst)) << "the others in the next rounds";
+  while (rig.reorder.held() != 0) {
+    rig.reorder.expire(10 + kFlows);
+    EXPECT_LE(rig.ready().size(), kBurst);
+  }
+  EXPECT_EQ(rig.reorder.given_up(), kFlows);
+}
+
+TEST(N3Reorder, beyond_the_limit_the_oldest_hole_is_given_up) {
+  Rig rig;
+  rig.reorder.open(kOther, {.window = 8, .timer_ms = 10}, kHz);
+  rig.reorder.limit(3);
+  EXPECT_TRUE(rig.take(10) && rig.take(12));
+  rig.now = 1;
+  EXPECT_TRUE(rig.take(100, kOther) && rig.take(102, kOther) && rig.take(103, kOther));
+  EXPECT_EQ(rig.ready(), (Numbers{10, 100}));
+  EXPECT_EQ(rig.after({14}), Numbers{12}) << "11 was waited for longest";
+  EXPECT_EQ(rig.reorder.held(), 3U);
+  EXPECT_EQ(rig.reorder.given_up(), 1U);
 }
 
 // Any permutation within the window comes out in order, nothing is lost or twice; with losses, what is left is in

@@ -17,16 +17,20 @@ struct Blind {
 
 struct NoProbe : Blind {
   void begin(WorkerStats&) {}
+  void resume() {}
   void stage(Stage, unsigned) {}
 };
 
 // Reads the clock at stage borders on one burst in kSampleEvery. begin() at the start of a burst; stage(s, n) at the
-// end of stage s, which `n` packets entered.
+// end of stage s, which `n` packets entered; resume() before more stages of that burst, which had to wait.
 class SampledCycles : public Blind {
  public:
   void begin(WorkerStats& stats) {
     stats_ = &stats;
     sampling_ = ++bursts_ % kSampleEvery == 0;
+    if (sampling_) last_ = rte_rdtsc();
+  }
+  void resume() {
     if (sampling_) last_ = rte_rdtsc();
   }
   void stage(Stage s, unsigned n) {

@@ -17,21 +17,27 @@ std::uint64_t ntp_time() {
 }
 
 void QosMonitor::note(BearerId id, Qfi qfi, const Stamp& stamp) {
-  entries_[place(id, qfi)] = {id.value, qfi.value, stamp};
+  Entry& entry = entries_[place(id, qfi)];
+  if (entry.id != 0) --open_of(entry.id).requests;
+  entry = {id.value, qfi.value, stamp};
+  Open& open = open_of(id.value);
+  ++open.requests;
+  open.newest = stamp.dl_receive_time;
 }
 
 std::optional<QosMonitor::Stamp> QosMonitor::take(BearerId id, Qfi qfi) {
   Entry& entry = entries_[place(id, qfi)];
   if (entry.id != id.value || entry.qfi != qfi.value) return std::nullopt;
   entry.id = 0;
+  --open_of(id.value).requests;
   return entry.stamp;
 }
 
-bool QosMonitor::any(BearerId id) const {
-  for (std::uint8_t qfi = 0; qfi <= wire::psc::kMaxQfi; ++qfi) {
-    const Entry& entry = entries_[place(id, Qfi{qfi})];
-    if (entry.id == id.value && entry.qfi == qfi) return true;
-  }
+bool QosMonitor::any(BearerId id, std::uint64_t now) {
+  const Open& open = open_of(id.value);
+  if (open.requests == 0) return false;
+  if (now < open.newest + kPatience) return true;
+  forget(id);
   return false;
 }
 

@@ -21,14 +21,24 @@ class QosMonitor {
     std::uint64_t dl_receive_time = 0;  // ours
   };
 
+  // Times are those of ntp_time(). A request that nobody answered for so long is forgotten.
+  static constexpr std::uint64_t kPatience = 1ULL << 32;  // a second
+
   // A request; one that is still open for the same bearer and flow is replaced.
   void note(BearerId id, Qfi qfi, const Stamp& stamp);
   // What the next uplink packet of that bearer and flow has to answer.
   [[nodiscard]] std::optional<Stamp> take(BearerId id, Qfi qfi);
-  [[nodiscard]] bool any(BearerId id) const;
+  // Whether requests of that bearer are open; true for a while more if another one shares its count.
+  [[nodiscard]] bool any(BearerId id, std::uint64_t now);
   void forget(BearerId id);
 
  private:
+  struct Open {
+    std::uint32_t requests = 0;
+    std::uint64_t newest = 0;
+  };
+  [[nodiscard]] Open& open_of(std::uint32_t id) { return open_[(id * 0x9e3779b1U >> 16) % kEntries]; }
+
   // Direct-mapped: two flows of one place push each other out, which costs a measurement and nothing else.
   struct Entry {
     std::uint32_t id = 0;  // 0: free
@@ -40,6 +50,7 @@ class QosMonitor {
     return ((id.value * 0x9e3779b1U >> 16) + qfi.value) % kEntries;
   }
   std::array<Entry, kEntries> entries_{};
+  std::array<Open, kEntries> open_{};  // by bearer, direct-mapped too
 };
 
 inline constexpr unsigned kMonitoredPscBytes = 28;  // extension header with the three time stamps

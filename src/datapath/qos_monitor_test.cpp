@@ -10,6 +10,7 @@ namespace {
 
 constexpr BearerId kId{0x04000001}, kOther{0x04000002};
 constexpr QosMonitor::Stamp kStamp{0x0102030405060708, 0x1112131415161718};
+constexpr std::uint64_t kNow = kStamp.dl_receive_time;
 
 TEST(QosMonitor, a_request_is_answered_once_by_its_own_bearer_and_flow) {
   QosMonitor monitor;
@@ -17,21 +18,31 @@ TEST(QosMonitor, a_request_is_answered_once_by_its_own_bearer_and_flow) {
   monitor.note(kId, Qfi{9}, kStamp);
   EXPECT_FALSE(monitor.take(kId, Qfi{8}));
   EXPECT_FALSE(monitor.take(kOther, Qfi{9}));
-  EXPECT_TRUE(monitor.any(kId));
+  EXPECT_TRUE(monitor.any(kId, kNow));
   const auto stamp = monitor.take(kId, Qfi{9});
   ASSERT_TRUE(stamp);
   EXPECT_EQ(stamp->dl_send_time, kStamp.dl_send_time) << "the newer request";
   EXPECT_FALSE(monitor.take(kId, Qfi{9}));
-  EXPECT_FALSE(monitor.any(kId));
+  EXPECT_FALSE(monitor.any(kId, kNow));
 }
 
 TEST(QosMonitor, every_flow_of_a_bearer_has_a_request_of_its_own) {
   QosMonitor monitor;
-  for (std::uint8_t qfi = 0; qfi < 64; ++qfi) monitor.note(kId, Qfi{qfi}, {qfi, 0});
+  for (std::uint8_t qfi = 0; qfi < 64; ++qfi) monitor.note(kId, Qfi{qfi}, {qfi, kNow});
   for (std::uint8_t qfi = 0; qfi < 64; qfi += 2) EXPECT_EQ(monitor.take(kId, Qfi{qfi})->dl_send_time, qfi);
-  EXPECT_TRUE(monitor.any(kId));
+  EXPECT_TRUE(monitor.any(kId, kNow));
   monitor.forget(kId);
-  EXPECT_FALSE(monitor.any(kId));
+  EXPECT_FALSE(monitor.any(kId, kNow));
+}
+
+TEST(QosMonitor, a_request_that_nobody_answers_is_forgotten_after_a_second) {
+  QosMonitor monitor;
+  monitor.note(kId, Qfi{9}, kStamp);
+  monitor.note(kOther, Qfi{9}, {1, kNow + QosMonitor::kPatience});
+  EXPECT_TRUE(monitor.any(kId, kNow + QosMonitor::kPatience - 1));
+  EXPECT_FALSE(monitor.any(kId, kNow + QosMonitor::kPatience));
+  EXPECT_FALSE(monitor.take(kId, Qfi{9}));
+  EXPECT_TRUE(monitor.any(kOther, kNow + QosMonitor::kPatience));
 }
 
 TEST(QosMonitor, the_uplink_container_repeats_the_stamp_and_adds_ours) {

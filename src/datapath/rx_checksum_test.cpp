@@ -40,16 +40,25 @@ TEST(RxChecksum, every_changed_octet_of_ip_header_and_datagram_is_found) {
     EXPECT_EQ(judge(good), DropReason::ok);
     const std::size_t ip = 14 + 4 * form.tags.size();
     const std::size_t udp = ip + (form.ipv6 ? 40 : 20) + form.ip_options.size();
-    for (std::size_t at = udp + 8; at < good.size() - form.padding; ++at) {
-      Bytes bad = good;
-      bad[at] ^= 0x10;
-      EXPECT_EQ(name_of(judge(bad)), "udp_bad_checksum") << at;
+    const auto expect_found = [&](std::size_t from, std::size_t to, std::string_view reason) {
+      for (std::size_t at = from; at < to; ++at) {
+        Bytes bad = good;
+        bad[at] ^= 0x10;
+        EXPECT_EQ(name_of(judge(bad)), reason) << at;
+        EXPECT_EQ(judge(bad, ChecksumMode::off), DropReason::ok);
+      }
+    };
+    // But for lengths, fragment and protocol: a change there makes it another packet, which the parser judges.
+    expect_found(udp, udp + 4, "udp_bad_checksum");
+    expect_found(udp + 6, good.size() - form.padding, "udp_bad_checksum");
+    if (form.ipv6) {
+      expect_found(ip + 8, ip + 40, "udp_bad_checksum");  // the addresses
+      continue;
     }
-    if (form.ipv6) continue;
-    Bytes bad = good;
-    bad[ip + 8] ^= 0x01;  // TTL
-    EXPECT_EQ(name_of(judge(bad)), "ipv4_bad_checksum");
-    EXPECT_EQ(judge(bad, ChecksumMode::off), DropReason::ok);
+    expect_found(ip + 1, ip + 2, "ipv4_bad_checksum");
+    expect_found(ip + 4, ip + 6, "ipv4_bad_checksum");
+    expect_found(ip + 8, ip + 9, "ipv4_bad_checksum");
+    expect_found(ip + 10, udp, "ipv4_bad_checksum");
   }
 }
 

@@ -14,13 +14,13 @@ namespace {
 
 constexpr unsigned kObjectOverhead = sizeof(rte_mbuf) + sizeof(TapMark) + 64;  // and the mempool's own header
 
-std::uint64_t now_ns() {
+}  // namespace
+
+std::uint64_t tap_time_ns() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);  // by the vDSO: no system call
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
-
-}  // namespace
 
 std::size_t TapLane::memory_bytes(unsigned buffers, unsigned snap) {
   return std::size_t{buffers} * (kObjectOverhead + RTE_PKTMBUF_HEADROOM + snap + 2 * sizeof(void*));
@@ -67,7 +67,7 @@ bool TapLane::concerns(rte_mbuf* m) const {
 void TapLane::copy(rte_mbuf* const* mbufs, unsigned n, TapDirection direction) {
   held_count_ = std::min(n, kMost);
   if (n > kMost) dropped_.add(n - kMost);
-  const std::uint64_t time_ns = now_ns();
+  const std::uint64_t time_ns = tap_time_ns();
   for (unsigned i = 0; i < held_count_; ++i) {
     rte_mbuf* m = mbufs[i];
     held_[i] = nullptr;

@@ -21,6 +21,9 @@ namespace splitplane::datapath {
 // The values are those of pcapng's epb_flags.
 enum class TapDirection : std::uint8_t { kIn = 1, kOut = 2 };
 
+// The time of taps: CLOCK_REALTIME in nanoseconds.
+[[nodiscard]] std::uint64_t tap_time_ns();
+
 // What a copy carries beside its octets, in the private area of its mbuf.
 struct TapMark {
   std::uint64_t time_ns;  // CLOCK_REALTIME of its burst

@@ -22,6 +22,7 @@ struct Trace {
 class TraceProbe {
  public:
   void begin(WorkerStats&) { trace_ = {}; }
+  void resume() {}
   void stage(Stage s, unsigned n) { trace_.stages.emplace_back(s, n); }
   void parsed(const GPdu* gpdu, unsigned n) {
     if (n != 0 && !trace_.gpdu) trace_.gpdu = *gpdu;

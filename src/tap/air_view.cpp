@@ -67,9 +67,11 @@ Framing pdcp_framing(const wire::airhdr::Header& air, std::uint16_t ue) {
 
 }  // namespace
 
-std::uint16_t AirView::ue_of(std::uint32_t bearer) {
-  const auto next = static_cast<std::uint16_t>(ues_.size() % 0xffff + 1);
-  return ues_.try_emplace(bearer, next).first->second;
+std::optional<std::uint16_t> AirView::ue_of(std::uint32_t bearer) {
+  const auto at = ues_.find(bearer);
+  if (at != ues_.end()) return at->second;
+  if (ues_.size() == 0xffff) return std::nullopt;
+  return ues_.emplace(bearer, static_cast<std::uint16_t>(ues_.size() + 1)).first->second;
 }
 
 std::optional<AirView::Frame> AirView::translate(Octets frame, std::uint32_t original_bytes) {
@@ -84,8 +86,9 @@ std::optional<AirView::Frame> AirView::translate(Octets frame, std::uint32_t ori
     if (!rlc || *rlc >= pdu.size()) return std::nullopt;
     pdu = pdu.subspan(*rlc);
   }
-  const std::uint16_t ue = ue_of(air->bearer.value);
-  const Framing framing = view_ == View::kPdcpNr ? pdcp_framing(*air, ue) : rlc_framing(*air, ue);
+  const auto ue = ue_of(air->bearer.value);
+  if (!ue) return std::nullopt;
+  const Framing framing = view_ == View::kPdcpNr ? pdcp_framing(*air, *ue) : rlc_framing(*air, *ue);
 
   const auto missing = original_bytes - static_cast<std::uint32_t>(frame.size());
   const std::size_t payload = framing.bytes + pdu.size() + missing;  // as it was before the copy was cut

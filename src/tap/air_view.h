@@ -27,13 +27,13 @@ class AirView {
     std::uint32_t original_bytes = 0;
   };
   // `frame` holds the first octets of a frame of `original_bytes`. Nothing: not an air frame, or one without what the
-  // view shows (RLC control and segments have no PDCP header at a known place).
+  // view shows (RLC control and segments have no PDCP header at a known place), or of the 65,536th bearer.
   [[nodiscard]] std::optional<Frame> translate(std::span<const std::uint8_t> frame, std::uint32_t original_bytes);
 
  private:
-  // Wireshark's UE number has 16 bits, a bearer 32: numbers are given in the order of appearance, from 1. The bearer is
-  // in the MAC address of its UE.
-  [[nodiscard]] std::uint16_t ue_of(std::uint32_t bearer);
+  // Wireshark's UE number has 16 bits, a bearer 32: numbers are given in the order of appearance, from 1, and none when
+  // all are given. The bearer is in the MAC address of its UE.
+  [[nodiscard]] std::optional<std::uint16_t> ue_of(std::uint32_t bearer);
 
   View view_;
   std::unordered_map<std::uint32_t, std::uint16_t> ues_;

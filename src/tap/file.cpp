@@ -1,6 +1,7 @@
 #include "tap/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +19,13 @@ Expected<int> open_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0640);
   if (descriptor < 0) return fail("{}: {}; allowed: a file in a folder that exists", path, std::strerror(errno));
   struct stat info{};
-  if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode) || ::ftruncate(descriptor, 0) != 0) {
+  const bool regular = ::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
+  // One tap writes a file, whatever path leads there: the lock goes with the descriptor.
+  if (regular && ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(descriptor);
+    return fail("{}: is being written by another tap; allowed: a file of its own", path);
+  }
+  if (!regular || ::ftruncate(descriptor, 0) != 0) {
     ::close(descriptor);
     return fail("{}: is no regular file; allowed: a file in a folder that exists", path);
   }

@@ -1,7 +1,5 @@
 #include "tap/tap.h"
 
-#include <time.h>
-
 #include <chrono>
 
 #include "base/log.h"
@@ -11,12 +9,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kPause{1};  // of a writer that found nothing
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
-
-std::uint64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 }  // namespace
 
@@ -28,17 +20,40 @@ Expected<std::unique_ptr<Tap>> Tap::start(const Settings& settings, const std::v
     if (!lane) return fail("tap {}: {}", settings.name, lane.error().message);
     tap->lanes_.push_back(std::make_unique<Lane>(Lane{source, std::move(*lane)}));
   }
-  auto file = File::create(settings.file, {settings.max_mb * kMebibyte, settings.files},
-                           [t = tap.get()](pcapng::Buffer& out) { t->write_head(out); });
-  if (!file) return fail("tap {}: {}", settings.name, file.error().message);
-  tap->file_ = std::make_unique<File>(std::move(*file));
-  tap->bytes_.set(tap->file_->bytes_written());
   tap->writer_ = std::thread([t = tap.get()] { t->run(); });
   return tap;
 }
 
+bool Tap::open() {
+  auto file = File::create(settings_.file, {settings_.max_mb * kMebibyte, settings_.files},
+                           [this](pcapng::Buffer& out) { write_head(out); });
+  if (file) {
+    file_ = std::make_unique<File>(std::move(*file));
+    bytes_.set(file_->bytes_written());
+    writing_ = true;
+  }
+  {
+    const std::lock_guard guard(mutex_);
+    state_ = file ? State::kOn : State::kStopped;
+    if (!file) why_ = file.error().message;
+  }
+  changed_.notify_all();
+  return file.has_value();
+}
+
+Tap::State Tap::wait_open(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, patience, [this] { return state_ != State::kOpening; });
+  return state_;
+}
+
+bool Tap::wait_end(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, patience, [this] { return ended_; });
+}
+
 void Tap::finish() {
-  end_.store(true, std::memory_order_release);
+  end();
   if (writer_.joinable()) writer_.join();
 }
 
@@ -56,8 +71,13 @@ Numbers Tap::numbers() const {
   return numbers;
 }
 
+Tap::State Tap::state() const {
+  const std::lock_guard guard(mutex_);
+  return state_;
+}
+
 std::string Tap::stopped() const {
-  const std::lock_guard guard(why_mutex_);
+  const std::lock_guard guard(mutex_);
   return why_;
 }
 
@@ -65,13 +85,25 @@ void Tap::stop_writing(const std::string& why) {
   writing_ = false;
   bytes_.set(file_->bytes_written());
   {
-    const std::lock_guard guard(why_mutex_);
+    const std::lock_guard guard(mutex_);
+    state_ = State::kStopped;
     why_ = why;
   }
   log::warn("tap {} has stopped: {}; traffic goes on", settings_.name, why);
 }
 
 void Tap::run() {
+  if (!open()) log::warn("tap {}: {}", settings_.name, stopped());
+  write_all();
+  file_.reset();  // closed here: that too may take as long as the disk likes
+  {
+    const std::lock_guard guard(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Tap::write_all() {
   for (;;) {
     const bool last = end_.load(std::memory_order_acquire);  // before the lanes are looked at: nothing comes after it
     unsigned found = 0;
@@ -89,7 +121,7 @@ void Tap::run() {
   if (!writing_) return;
   for (std::uint32_t i = 0; i < lanes_.size(); ++i) {
     const std::uint64_t dropped = lanes_[i]->lane->dropped();
-    pcapng::put_statistics(file_->blocks(), i, now_ns(), lanes_[i]->seen + dropped, dropped);
+    pcapng::put_statistics(file_->blocks(), i, datapath::tap_time_ns(), lanes_[i]->seen + dropped, dropped);
   }
   if (const auto written = file_->flush(); !written) stop_writing(written.error().message);
   bytes_.set(file_->bytes_written());

@@ -16,6 +16,7 @@ namespace splitplane::tap {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
+constexpr std::chrono::milliseconds kSoon{5000};
 namespace fs = std::filesystem;
 
 class Dpdk : public testing::Environment {
@@ -206,6 +207,20 @@ TEST_F(TapTest, what_a_view_cannot_show_is_skipped_and_counted) {
   EXPECT_EQ(packets_in(folder / "t.pcapng"), 1U);
 }
 
+TEST_F(TapTest, a_view_has_ue_numbers_for_65535_bearers_and_skips_the_others) {
+  AirView view(View::kRlcNr);
+  rte_mbuf* m = air_packet(1, 40);
+  const wire::MutableOctets frame(rte_pktmbuf_mtod(m, std::uint8_t*), m->data_len);
+  const auto shown = [&](std::uint32_t bearer) {
+    wire::store_be32(frame.data() + 18, bearer);
+    return view.translate(frame, static_cast<std::uint32_t>(frame.size())).has_value();
+  };
+  for (std::uint32_t bearer = 1; bearer <= 65535; ++bearer) ASSERT_TRUE(shown(bearer)) << bearer;
+  EXPECT_FALSE(shown(65536));
+  EXPECT_TRUE(shown(1));
+  rte_pktmbuf_free(m);
+}
+
 TEST_F(TapTest, a_rotation_keeps_the_newest_files) {
   auto with = settings();
   with.max_mb = 1;
@@ -250,14 +265,44 @@ TEST_F(TapTest, at_its_limit_a_single_file_ends_and_says_why) {
   EXPECT_GT(packets_in(folder / "t.pcapng"), 500U);
 }
 
+TEST_F(TapTest, a_file_that_a_tap_writes_is_refused_under_any_other_path) {
+  const auto head = [](pcapng::Buffer& out) { pcapng::put_section(out, "test"); };
+  const auto first = File::create(folder / "t.pcapng", {}, head);
+  ASSERT_TRUE(first.has_value());
+  const auto bytes = fs::file_size(folder / "t.pcapng");
+  fs::create_hard_link(folder / "t.pcapng", folder / "linked.pcapng");
+  for (const fs::path& path : {folder / "t.pcapng", folder / "." / "t.pcapng", folder / "linked.pcapng"}) {
+    const auto second = File::create(path, {}, head);
+    ASSERT_FALSE(second.has_value());
+    EXPECT_NE(second.error().message.find("is being written by another tap"), std::string::npos);
+  }
+  EXPECT_EQ(fs::file_size(folder / "t.pcapng"), bytes);
+}
+
 TEST_F(TapTest, a_device_that_is_no_file_is_refused) {
   auto with = settings();
   for (const char* place : {"/dev/full", "/nowhere/t.pcapng", "/tmp"}) {
     with.file = place;
     const auto tap = Tap::start(with, {{"air", ""}});
-    ASSERT_FALSE(tap.has_value());
-    EXPECT_NE(tap.error().message.find(std::string("tap t: ") + place), std::string::npos) << tap.error().message;
+    ASSERT_TRUE(tap.has_value());
+    ASSERT_EQ((*tap)->wait_open(kSoon), Tap::State::kStopped);
+    EXPECT_EQ((*tap)->stopped().find(place), 0U) << (*tap)->stopped();
   }
+}
+
+TEST_F(TapTest, a_tap_ends_when_it_is_asked_to_and_says_so) {
+  auto tap = Tap::start(settings(), {{"air", ""}});
+  ASSERT_TRUE(tap.has_value());
+  ASSERT_EQ((*tap)->wait_open(kSoon), Tap::State::kOn);
+  point.attach((*tap)->lane(0), true, false);
+  rte_mbuf* m = packet(100);
+  point.take_received(&m, 1);
+  rte_pktmbuf_free(m);
+  point.detach((*tap)->lane(0));
+  EXPECT_FALSE((*tap)->wait_end(std::chrono::milliseconds{0})) << "nobody asked it to";
+  (*tap)->end();
+  EXPECT_TRUE((*tap)->wait_end(kSoon));
+  EXPECT_EQ(packets_in(folder / "t.pcapng"), 1U);
 }
 
 }  // namespace

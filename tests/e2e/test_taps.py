@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -38,7 +39,19 @@ def small_disk():
 
 
 @pytest.fixture(scope="module")
-def bed(small_disk):
+def freezing_disk():
+    image, place = OUT / "e2e" / "taps" / "disk.img", OUT / "e2e" / "taps" / "disk"
+    place.mkdir(parents=True, exist_ok=True)
+    image.write_bytes(bytes(16 << 20))
+    made = run(["mkfs.ext4", "-q", "-F", image], check=False).returncode == 0
+    mounted = made and run(["mount", "-o", "loop", image, place], check=False).returncode == 0
+    yield place if mounted else None
+    if mounted:
+        run(["umount", "-l", place])
+
+
+@pytest.fixture(scope="module")
+def bed(small_disk, freezing_disk):  # mounted before the gNB has its namespaces
     with Testbed(OUT / "e2e" / "taps", "tap", configs.one_worker("tap", BEARERS)) as made:
         yield made
 
@@ -51,7 +64,7 @@ def ctl(bed: Testbed, *words: object, code: int = 0) -> dict:
 
 def capinfos(path: Path, letter: str) -> str:
     done = run(["capinfos", "-TrmQ", f"-{letter}", path])
-    return done.stdout.strip().split(",")[-1]
+    return done.stdout.strip().split(",")[-1].strip('"')
 
 
 def addresses(bed: Testbed) -> list[str]:
@@ -94,7 +107,9 @@ def test_the_three_views_hold_every_packet_that_passed(bed, folder):
         seen = judge(folder / f"{name}.pcapng", (*fields, "eth.addr"), options)
         assert not seen.complaints and len(seen.rows) == last[name]["packets"]
         counts = Counter((row[fields[0]], way(row)) for row in seen.rows)
-        assert sum(counts.values()) == len(seen.rows) and len(counts) == 4
+        assert {direction for _, direction in counts} == set(total) and len(counts) == 4
+        macs = {f"02:00:{bearer.to_bytes(4).hex(':')}" for bearer in after}
+        assert all(any(mac in row["eth.addr"] for mac in macs) for row in seen.rows), "of one of the bearers each"
         for bearer in after:
             mac = f"02:00:{bearer.to_bytes(4).hex(':')}"
             mine = [row for row in seen.rows if mac in row["eth.addr"]]
@@ -133,6 +148,29 @@ def test_a_full_disk_stops_the_tap_and_not_the_traffic(bed, small_disk):
     assert done.returncode == 0 and "cut short" not in done.stderr, done.stderr
     assert len(done.stdout.splitlines()) > 500
     assert ctl(bed, "off", "n3")["tap"]["state"] == "stopped"
+
+
+def test_a_disk_that_hangs_keeps_nobody_waiting_but_its_tap(bed, freezing_disk):
+    if freezing_disk is None:
+        pytest.skip("cannot mount a disk image here")
+    ue = addresses(bed)[0]
+    ctl(bed, "on", "n3", "--file", freezing_disk / "n3.pcapng")
+    run(["fsfreeze", "-f", freezing_disk])
+    try:
+        assert bed.ping(ue, PINGS) == PINGS
+        assert ctl(bed, "off", "n3")["tap"]["state"] == "ending"
+        assert ctl(bed, "on", "air", "--file", freezing_disk / "air.pcapng")["state"] == "opening"
+        begin = time.monotonic()
+        assert {tap["name"]: tap["state"] for tap in ctl(bed, "list")["taps"]} == {"air": "opening", "n3": "ending"}
+        bed.gnb.control.call("peer.list")
+        assert time.monotonic() - begin < 1
+        assert bed.ping(ue, PINGS) == PINGS
+    finally:
+        run(["fsfreeze", "-u", freezing_disk])
+    wait_until("the tap to end", lambda: [t["name"] for t in ctl(bed, "list")["taps"]] == ["air"])
+    wait_until("the tap to be on", lambda: ctl(bed, "list")["taps"][0]["state"] == "on")
+    assert int(capinfos(freezing_disk / "n3.pcapng", "c")) >= 2 * PINGS
+    assert ctl(bed, "off", "air")["tap"]["packets"] >= 2 * PINGS
 
 
 def test_a_tap_that_stopped_begins_anew(bed, small_disk, folder):

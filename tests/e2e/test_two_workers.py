@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import ExitStack
+
 import configs
 import pytest
-from namespaces import AirLink, N3Link
+from gtpu_bed import INNER, GtpuBed, message_of
+from instance import Instance
+from namespaces import AirLink, N3Link, Network
 from paths import OUT
+from processes import Processes
 from testbed import Testbed
+
+from wire import Wire
+
+from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer  # noqa: E402  isort: skip
+from scapy.layers.inet import IP, UDP  # noqa: E402  isort: skip
+from scapy.layers.l2 import Ether  # noqa: E402  isort: skip
+from scapy.packet import Raw  # noqa: E402  isort: skip
 
 LINKS = (N3Link(), N3Link("upf-n3b", "gnb-n3b", "10.101.0.2", "fd00:101::2", "10.101.0.1", "fd00:101::1"))
 AIRS = (AirLink(), AirLink("gnb-airb", "ue-airb"))
@@ -81,3 +94,31 @@ def test_both_workers_carry_their_own_shards(case):
         for bearer, worker in zip(bearers, ("w0", "w1"), strict=True):
             assert workers[worker]["dl_headers"] == bearer["downlink"]["transmitted"] > 1000
             assert workers[worker]["ul_encap"] == bearer["uplink"]["transmitted"] > 1000
+
+
+def test_a_released_teid_is_silent_as_long_as_its_own_n3_interface_says(folder):
+    tree = by_address()
+    tree["file_prefix"], tree["bearers"] = "splitplane-2s", []
+    tree["n3"][0]["released_teid_silence_s"], tree["n3"][1]["released_teid_silence_s"] = 60, 1
+    with Network("2s", LINKS, AIRS) as network, ExitStack() as stack:
+        processes = Processes(folder)
+        stack.callback(processes.stop_all)
+        control = Instance(processes, "gnb", "run", configs.write(folder, "gnb", tree), network.gnb).control
+        upf = LINKS[1].upf_ipv4
+        wire = Wire(network.core, LINKS[1].upf_interface)
+        ethernet = Ether(
+            src=GtpuBed.mac(network.core, LINKS[1].upf_interface), dst=GtpuBed.mac(network.gnb, LINKS[1].gnb_interface)
+        )
+        first = control.call("bearer.add", upf=LINKS[0].upf_ipv4, ul_teid=0x5001, shard=5)["first"]["id"]
+        teid = control.call("bearer.add", upf=upf, ul_teid=0x5002, shard=131)["first"]["id"]
+        for bearer in (first, teid):  # the one with the long silence goes first
+            control.call("bearer.release", id=bearer)
+        gpdu = GTP_U_Header(teid=teid, gtp_type=255) / GTPPDUSessionContainer(type=0, QFI=9) / Raw(INNER)
+        frame = ethernet / IP(src=upf, dst=LINKS[1].gnb_ipv4) / UDP(sport=2152, dport=2152) / gpdu
+        wire.send(bytes(frame))
+        assert not [f for f in wire.frames(0.4) if message_of(f, 26)]
+        time.sleep(1.5)
+        wire.send(bytes(frame))
+        wire.expect("Error Indication", lambda f: message_of(f, 26))
+        drops = control.stats()["workers"][1]["drops"]
+        assert (drops["teid_released"], drops["teid_unknown"]) == (1, 1)

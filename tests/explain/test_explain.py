@@ -140,6 +140,75 @@ def test_a_dispatching_worker_hands_to_the_owner_of_the_shard(splitplane, tmp_pa
     assert says(second, "dispatch") == "worker dispatch hands it to w1" and second["worker"] == "w1"
 
 
+def changed(folder: Path, config: Path, old: str, new: str) -> Path:
+    text = config.read_text()
+    assert old in text
+    path = folder / config.name
+    path.write_text(text.replace(old, new))
+    return path
+
+
+def test_the_ports_mtu_decides_what_is_too_long(splitplane, tmp_path):
+    """As in `run`: the demo's MTU of 1600 has room for an inner packet of 1500 octets, not of 1590."""
+    long, longer = stories(
+        splitplane, tmp_path, [frames.n3(frames.FIRST, frames.INNER.ljust(n, b"x")) for n in (1500, 1590)]
+    )
+    assert (long["verdict"], longer["dropped"]) == ("sent to the air", "above_mtu")
+    (up,) = stories(
+        splitplane, tmp_path, [frames.am18_up(0, 0, payload=frames.INNER.ljust(1500, b"x"))], "--port", "air"
+    )
+    assert up["verdict"] == "sent to N3"
+
+
+def test_messages_that_run_ignores_are_said_to_be_ignored(splitplane, tmp_path):
+    indication = frames.path_message(26)
+    unknown = indication[:42] + bytes.fromhex("341a0008000000000000" + "00c6" + "01000000")
+    nobody, unread, refused = stories(splitplane, tmp_path, [frames.n3(0), indication, fix_lengths(unknown)])
+    assert says(nobody, "dl_bearer").split(" | ")[1] == "which ignores it: TEID 0 is nobody's"
+    assert "which ignores it: its content cannot be read" in says(unread, "dl_parse")
+    assert refused["dropped"] == "gtpu_extension_unknown_required"
+    assert "which ignores it" in says(refused, "dl_parse") and "answers" not in says(refused, "dl_parse")
+
+
+def fix_lengths(frame: bytes) -> bytes:
+    """IPv4 and UDP lengths of a frame whose end was replaced."""
+    made = bytearray(frame)
+    made[16:18] = (len(made) - 14).to_bytes(2)
+    made[38:40] = (len(made) - 34).to_bytes(2)
+    return bytes(made)
+
+
+def numbered(sn: int) -> bytes:
+    frame = bytearray(frames.n3(frames.FIRST))
+    frame[42] |= 0x02
+    frame[50:52] = sn.to_bytes(2)
+    return bytes(frame)
+
+
+def test_a_packet_that_pushes_the_window_is_not_told_as_those_that_leave(splitplane, tmp_path):
+    config = changed(tmp_path, DEMO, "{count: 3,", "{count: 3, n3_reorder: {window: 4, timer_ms: 1000},")
+    first, second, third, pushing, missing = stories(
+        splitplane, tmp_path, [numbered(sn) for sn in (10, 12, 13, 15, 14)], config=config
+    )
+    assert first["verdict"] == "sent to the air"
+    for held in (second, third, pushing):
+        assert held["verdict"] == "held: waits for the packets before it"
+        assert [row["stage"] for row in held["stages"]] == ["dl_parse", "dl_bearer"]
+    assert "2 packets that had waited for it: to the air" in says(pushing, "dl_bearer") and len(pushing["out"]) == 2
+    assert missing["verdict"] == "sent to the air" and "RLC 3 B: SN 3" in says(missing, "dl_headers")
+    assert "and 1 packet that waited for it" in says(missing, "dl_tx") and len(missing["out"]) == 2
+
+
+def test_a_dispatching_worker_looks_at_the_checksums_as_well(splitplane, tmp_path):
+    config = ROOT / "config" / "two-workers-dispatch.yaml"
+    n3 = '  n3: {device: "net_af_packet0,iface=gnb-n3,qpairs=2,framecnt=8192,framesz=2048,blocksz=65536", '
+    wrong = bytearray(frames.n3(1 << 26))
+    wrong[22] ^= 1
+    verifying = changed(tmp_path, config, n3, n3 + "checksum: software, ")
+    (story,) = stories(splitplane, tmp_path, [bytes(wrong)], config=verifying)
+    assert story["dropped"] == "ipv4_bad_checksum"
+
+
 def test_hexadecimal_input_may_have_blanks_and_prefixes(splitplane):
     plain = frames.n3(frames.FIRST).hex()
     spaced = " ".join("0x" + plain[at : at + 2] for at in range(0, len(plain), 2))

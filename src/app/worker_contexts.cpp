@@ -1,0 +1,50 @@
+#include "app/worker_contexts.h"
+
+#include <algorithm>
+
+namespace splitplane::app {
+namespace {
+
+template <class Sections>
+const auto& of_port(const Sections& sections, const std::string& port) {
+  return *std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.port == port; });
+}
+
+}  // namespace
+
+bool is_fed(const Config& config, const WorkerConfig& worker) {
+  return std::any_of(config.workers.begin(), config.workers.end(), [&](const WorkerConfig& other) {
+    return other.function == WorkerConfig::Function::kDispatch &&
+           std::count(other.to.begin(), other.to.end(), worker.name) != 0;
+  });
+}
+
+void fill(datapath::GnbContext& gnb, const Config& config, const WorkerConfig& worker, const PortFacts& n3,
+          const PortFacts& air) {
+  const N3Config& own = of_port(config.n3, worker.n3);
+  if (own.ipv4) std::memcpy(&gnb.n3.ipv4, own.ipv4->octets().data(), 4);
+  if (own.ipv6) gnb.n3.ipv6 = own.ipv6->octets();
+  gnb.n3.mac = n3.mac;
+  gnb.n3.mtu = n3.mtu;
+  wire::ethernet::write(gnb.air_header, of_port(config.air, worker.air).peer_mac.octets, air.mac.octets,
+                        wire::ethernet::kTypeAirhdr);
+  gnb.air_frame_bytes = wire::ethernet::kHeaderBytes + air.mtu;
+  if (!is_fed(config, worker)) gnb.checksums = n3.checksums;  // else the dispatching worker has looked at them
+}
+
+void fill(datapath::DispatchContext& dispatch, const PortFacts& n3) {
+  dispatch.worker_of_shard.fill(datapath::DispatchContext::kNobody);
+  dispatch.checksums = n3.checksums;
+}
+
+void feed(datapath::DispatchContext& dispatch, const WorkerConfig& worker, const datapath::GnbContext& gnb,
+          datapath::WorkerRings rings) {
+  const auto index = static_cast<std::uint8_t>(dispatch.workers.size());
+  dispatch.workers.push_back(rings);
+  dispatch.n3 = gnb.n3;
+  for (unsigned shard = worker.shard_first; shard <= worker.shard_last; ++shard) {
+    dispatch.worker_of_shard[shard] = index;
+  }
+}
+
+}  // namespace splitplane::app

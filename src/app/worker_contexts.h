@@ -1,0 +1,28 @@
+// What the configuration says about a worker, as the packet path wants it: the same for `splitplane run` and for
+// `splitplane explain`. Rings, pools and bearers are the caller's.
+#pragma once
+
+#include "app/config.h"
+#include "datapath/dispatch.h"
+#include "datapath/gnb_context.h"
+
+namespace splitplane::app {
+
+// A port: as the device has it in a running user plane, as configured where there is none.
+struct PortFacts {
+  MacAddress mac;
+  std::uint16_t mtu = 1500;
+  datapath::ChecksumMode checksums = datapath::ChecksumMode::off;
+};
+
+// Whether a dispatching worker receives for this one.
+[[nodiscard]] bool is_fed(const Config& config, const WorkerConfig& worker);
+
+void fill(datapath::GnbContext& gnb, const Config& config, const WorkerConfig& worker, const PortFacts& n3,
+          const PortFacts& air);
+void fill(datapath::DispatchContext& dispatch, const PortFacts& n3);
+// Gives the dispatching worker one to feed.
+void feed(datapath::DispatchContext& dispatch, const WorkerConfig& worker, const datapath::GnbContext& gnb,
+          datapath::WorkerRings rings);
+
+}  // namespace splitplane::app
