@@ -135,7 +135,7 @@ int bearer_list(const CtlOptions& options, CliOutput& output) {
 
 void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, std::function<int(CliOutput&)>& action) {
   CLI::App* bearer =
-      ctl.add_subcommand("bearer", "Bearers: add, modify, release, list, show")->require_subcommand(1)->fallthrough();
+      ctl.add_subcommand("bearer", "Bearers: add, modify, release, reestablish, list, show")->require_subcommand(1)->fallthrough();
   bearer->footer("Example:\n  splitplane ctl bearer list --limit 10");
 
   CLI::App* add = bearer->add_subcommand("add", "Adds bearers; the gNB chooses their identities")->fallthrough();
@@ -175,6 +175,16 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
   release->add_option("ID", o->ids, "Identities")->required();
   release->footer("Example:\n  splitplane ctl bearer release 0x04000001 0x04000002");
   release->callback([o, &action] { action = [o](CliOutput& out) { return bearer_release(*o, out); }; });
+
+  CLI::App* again = bearer->add_subcommand("reestablish", "Lets RLC AM of a bearer begin anew, nothing lost")->fallthrough();
+  again->add_option("ID", o->id, "Identity (downlink TEID) of the bearer")->required();
+  again->footer("Example:\n  splitplane ctl bearer reestablish 0x04000000");
+  again->callback([o, &action] {
+    action = [o](CliOutput& out) {
+      return simple(*o, out, "bearer.reestablish", {{"id", o->id}},
+                    [](const Json& r) { return fmt::format("{:#010x} re-established\n", r.value("id", 0U)); });
+    };
+  });
 
   CLI::App* list = bearer->add_subcommand("list", "Lists bearers in order of identity")->fallthrough();
   list->add_option("--after", o->after, "Begin behind this identity");

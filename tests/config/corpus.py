@@ -66,6 +66,8 @@ workers:
     air: air
     queue: 0
     shards: 0-99
+    baas: inline
+    max_copies: 1024
     policy: {kind: yield, empty_rounds: 100, sleep_us: 10}
   w1:
     function: gnb
@@ -105,6 +107,7 @@ bearers:
     poll_pdu: 0
     require_psc: true
     n3_reorder: {window: 1024, timer_ms: 1}
+    am: {t_poll_retransmit_ms: 4000, t_reassembly_ms: 0, t_status_prohibit_ms: 0, max_retx: 1, max_unacked: 131072}
     ue_ipv4: 10.45.0.2
     ue_ipv6: fd00:45::2
     shard: 0

@@ -6,10 +6,13 @@ from __future__ import annotations
 import socket
 import time
 
+import air_views
 import configs
 import pytest
+from capture import Capture
 from checks import Checks, check_workers
 from instance import Instance
+from judge import RLC, RLC_FIELDS, judge, number
 from namespaces import N3Link
 from paths import OUT
 from processes import wait_until
@@ -57,10 +60,10 @@ class RlcBed(Testbed):
         way = {name: values.get(name, 1 if name == "burst_length" else 0) for name in names}
         self.ues[0].control.call("air.set", downlink=way, uplink=way)
 
-    def am(self, number: int) -> tuple[dict, dict]:
+    def am(self, shard: int) -> tuple[dict, dict]:
         """RLC counters of a bearer: the gNB's end, the UE's end."""
         return tuple(
-            end.control.call("bearer.show", id=configs.identity(number))["rlc_am"] for end in (self.gnb, self.ues[0])
+            end.control.call("bearer.show", id=configs.identity(shard))["rlc_am"] for end in (self.gnb, self.ues[0])
         )
 
     def settle(self):
@@ -76,8 +79,8 @@ class RlcBed(Testbed):
 
     def assert_right(self):
         """Both ends agree on what was sent and delivered; counters of workers and ports add up."""
-        for number in (1, 2):
-            gnb, ue = self.am(number)
+        for shard in (1, 2):
+            gnb, ue = self.am(shard)
             for sender, receiver in ((gnb, ue), (ue, gnb)):
                 assert sender["acked"] == sender["tx_next"] == receiver["delivered"]
                 assert receiver["rx_next"] == sender["tx_next"]
@@ -148,6 +151,37 @@ def test_um_loses_what_the_air_loses_and_waits_for_nothing(bed):
     bed.settle()
 
 
+STATUS_FIELDS = ("rlc-nr.am.ack-sn", "rlc-nr.am.nacks.nack-sn")
+
+
+def test_tshark_reads_every_pdu_of_a_lossy_run(bed):
+    """Both ends' PDUs as they left them: every number is there, what came twice was retransmitted, and each STATUS
+    that a counter names is one that tshark reads."""
+    before = bed.am(1)
+    capture = Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / "lossy.pcapng", octets=0)
+    bed.set_air(loss_percent=10)
+    file = bed.web.make("captured", 500_000)
+    assert bed.web.download(AM18, file).equal and bed.web.upload(AM18, file).equal
+    bed.settle()
+    assert capture.stop() == 0
+    after = bed.am(1)
+    path, _, ues = air_views.translate(bed.folder / "lossy.pcapng", bed.folder)
+    seen = judge(path, RLC_FIELDS + STATUS_FIELDS, RLC)
+    wrong = [text for text in seen.complaints if not text.startswith("Status PDU reports NACK")]
+    assert not wrong, seen
+    rows = [row for row in seen.rows if row["rlc-nr.ueid"] == str(ues[configs.identity(1)])]
+    # What the UE side sends passes its air before the capture: of that, 10 % were never here.
+    down = [number(row["rlc-nr.am.sn"]) for row in rows if (row["rlc-nr.direction"], row["rlc-nr.am.dc"]) == ("1", "1")]
+    new, again = (after[0][key] - before[0][key] for key in ("tx_next", "retransmitted"))
+    assert set(down) == {sn % (1 << 18) for sn in range(before[0]["tx_next"], after[0]["tx_next"])}
+    assert len(down) == new + again and again > 20
+    status = [row for row in rows if (row["rlc-nr.direction"], row["rlc-nr.am.dc"]) == ("1", "0")]
+    assert len(status) == after[0]["status_sent"] - before[0]["status_sent"] > 5
+    assert any(row["rlc-nr.am.nacks.nack-sn"] for row in status)
+    last = max(number(row["rlc-nr.am.ack-sn"]) for row in status)
+    assert last == after[0]["rx_next"] % (1 << 18)
+
+
 def test_reestablishment_loses_nothing_and_numbers_begin_anew(bed):
     """RLC begins with number 0 again on the gNB; the UE side does the same when it starts again, and PDCP counts on."""
     bed.set_air()
@@ -165,7 +199,7 @@ def test_reestablishment_loses_nothing_and_numbers_begin_anew(bed):
     after = bed.gnb.control.call("bearer.show", id=configs.identity(2))
     assert after["rlc_am"]["tx_next"] < before["rlc_am"]["tx_next"]
     assert after["pdcp_tx_next"] >= before["pdcp_tx_next"] + 5
-    for number in (1, 2):
-        gnb, ue = bed.am(number)
+    for shard in (1, 2):
+        gnb, ue = bed.am(shard)
         assert (ue["rx_next"], gnb["rx_next"]) == (gnb["tx_next"], ue["tx_next"])
     bed.assert_accounted_for()
