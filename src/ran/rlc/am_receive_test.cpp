@@ -180,6 +180,43 @@ TEST(AmReceive, works_where_sns_and_counters_go_round) {
   }
 }
 
+// Header mode leaves the buffer with the caller; everything else must be the same.
+TEST(AmReceive, complete_sdus_without_their_buffers_move_the_state_alike) {
+  for (const AmConfig& config : {am12(), am18()}) {
+    const std::uint32_t begin = 0xFFFFFFC0U;
+    Receiver with(config, begin);
+    Home home;
+    AmReceive<Buffer> without(config, home.memory);
+    without.restart_at(begin);
+    Random random(config.sn_bits);
+    for (Time now = 0; now < 20000; ++now) {
+      with.tick(now);
+      without.tick(now);
+      const std::uint32_t near = with.receiver().next() + random() % 40 - 3;
+      const std::uint32_t sn = random.percent(1) ? random() : random.percent(50) ? with.receiver().next() : near;
+      const Bytes pdu = amd(config.sn_bits, sn, pattern(5), 0, 5, random.percent(20));
+      const std::size_t delivered = with.delivered.size();
+      with.receive(pdu);
+      const Received what = without.receive_complete(*wire::rlc::parse_am(pdu, config.sn_bits), now);
+      ASSERT_EQ(what == Received::kDelivered, with.delivered.size() != delivered);
+      ASSERT_EQ(without.next(), with.receiver().next());
+      ASSERT_EQ(without.next_highest(), with.receiver().next_highest());
+      ASSERT_EQ(without.highest_status(), with.receiver().highest_status());
+      ASSERT_EQ(without.t_reassembly().expiry(), with.receiver().t_reassembly().expiry());
+      ASSERT_EQ(without.triggered(), with.receiver().triggered());
+      if (!with.receiver().status_due()) continue;
+      wire::test::HeapOctets out(100);
+      const std::size_t bytes = without.write_status(out.all(), now);
+      ASSERT_EQ(to_hex(Octets(out).first(bytes)), with.pull_hex(100));
+    }
+    EXPECT_EQ(without.counters().duplicates, with.receiver().counters().duplicates);
+    EXPECT_GT(with.receiver().counters().duplicates, 0U);
+    const auto segment = wire::rlc::parse_am(amd(config.sn_bits, 0, pattern(5), 0, 2), config.sn_bits);
+    EXPECT_EQ(without.receive_complete(*segment, 0), Received::kRefused);
+    without.restart_at(0);
+  }
+}
+
 TEST(AmReceive, restart_forgets_what_it_held) {
   Receiver r;
   r.part(0, 10, 20, true);

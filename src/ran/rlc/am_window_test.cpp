@@ -1,4 +1,5 @@
 // The transmitting window of AM at its limits: full, not released, without memory.
+#include "ran/rlc/am_retx.h"
 #include "ran/rlc/test_entities.h"
 
 namespace splitplane::ran::rlc::test {
@@ -62,6 +63,40 @@ TEST(AmWindow, without_memory_for_copies_nothing_is_lost_and_a_status_ends_it) {
   s.receive("008000");
   EXPECT_EQ(s.release(), 128U);
   EXPECT_EQ(s.pull_hex(100).substr(0, 4), "8080");
+}
+
+TEST(AmWindow, what_is_not_acknowledged_can_be_taken_out_for_data_recovery) {
+  Home home;
+  AmRetx<Buffer> retx(am12(), home.memory);
+  for (std::uint32_t sn = 0; sn < 100; ++sn) {
+    retx.submitted({.sdu = home.make(pattern(4, sn)), .sn = sn, .bytes = 4, .sent = 4}, 0);
+  }
+  retx.receive_status(status_pdu(12, 90, {{.sn = 3, .has_so = true, .so_start = 1, .so_end = 2}, {.sn = 70}}), 0,
+                      [](std::uint32_t) {});
+  std::vector<std::string> taken;
+  retx.take_unacked([&](Buffer sdu) { taken.push_back(to_hex(buf::octets(sdu))); });
+  ASSERT_EQ(taken.size(), 12U);
+  EXPECT_EQ(taken[0], to_hex(pattern(4, 3)));
+  EXPECT_EQ(taken[1], to_hex(pattern(4, 70)));
+  EXPECT_EQ(taken[2], to_hex(pattern(4, 90)));
+  retx.restart_at(0);
+  EXPECT_TRUE(home.memory.unused());
+  EXPECT_EQ(home.pool.live(), 0U);
+}
+
+TEST(AmWindow, all_that_is_not_acknowledged_can_be_sent_again) {
+  Home home;
+  AmRetx<Buffer> retx(am12(), home.memory);
+  for (std::uint32_t sn = 0; sn < 10; ++sn) {
+    retx.submitted({.sdu = home.make(pattern(20)), .sn = sn, .bytes = 20, .sent = 20}, 0);
+  }
+  retx.receive_status(status_pdu(12, 8, {{.sn = 2}}), 0, [](std::uint32_t) {});
+  retx.resend_all(5);
+  EXPECT_EQ(retx.pending(), 3U);
+  std::string sns;
+  while (retx.has_pending()) sns += to_hex(Octets(retx.pull(100, {}, 5).header).first(2)) + " ";
+  EXPECT_EQ(sns, "8002 8008 c009 ");
+  retx.restart_at(0);
 }
 
 }  // namespace
