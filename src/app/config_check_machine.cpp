@@ -291,6 +291,9 @@ std::optional<Finding> check_memory(const Config& config, const MemoryState& sta
     return Finding{"memory.megabytes", fmt::format("is {}, but {} MB are available; allowed: at most that",
                                                    memory.megabytes, state.available_megabytes)};
   }
+  if (without) {
+    if (auto finding = check_room(config, false)) return finding;
+  }
   return check_flow_memory(config, state.available_megabytes - (without ? memory.megabytes : 0));
 }
 
