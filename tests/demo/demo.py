@@ -38,6 +38,8 @@ from traffic import Transfer, Web, iperf
 from ue import configure_ue, tun_name
 
 FILE_BYTES = 20_000_000
+LOSSY_BYTES = 5_000_000
+LOSS_PERCENT = 5
 SMALL_BYTES = 100_000
 INNER_MTU = 1400  # with N3 headers over IPv6 it fits a link of 1500 octets
 LOAD_SECONDS = 5
@@ -95,6 +97,32 @@ def small_files(say, web: Web, bearers: list[dict], checks: Checks):
     checks.add("SHA-256 equal: small files", f"{right} of {4 * len(bearers)}", right == 4 * len(bearers))
 
 
+def over_a_bad_air(say, web: Web, gnb: Instance, ue: Instance, bearer: dict, results: Results, checks: Checks):
+    """A file each way while the air loses PDUs: RLC AM sends them again, and TCP never learns."""
+    ends = [("gNB", gnb), ("UE", ue)]
+
+    def counters() -> list[dict]:
+        return [end.control.call("bearer.show", id=bearer["id"])["rlc_am"] for _, end in ends]
+
+    def air(loss: float):
+        ue.control.call("air.set", downlink={"loss_percent": loss}, uplink={"loss_percent": loss})
+
+    file = web.make("over-a-bad-air.bin", LOSSY_BYTES)
+    air(LOSS_PERCENT)
+    for name, send in (("to the UE", web.download), ("from the UE", web.upload)):
+        transfer(
+            say, results, checks, f"5 MB {name}, the air loses {LOSS_PERCENT} %", send, bearer["ue_ipv4"], file
+        )
+    air(0)
+    wait_until("RLC to have everything acknowledged", lambda: not any(end["unacked"] for end in counters()), 5)
+    for (name, _), sender, receiver in zip(ends, counters(), reversed(counters()), strict=True):
+        checks.add(
+            f"RLC AM, {name} as sender: every SDU acknowledged and delivered once",
+            f"{sender['acked']} SDUs, {sender['retransmitted']} PDUs sent again, {sender['status_received']} STATUS",
+            sender["acked"] == sender["tx_next"] == receiver["delivered"] and sender["retransmitted"] > 20,
+        )
+
+
 def stream(say, network: Network, processes: Processes, bearer: dict, results: Results, checks: Checks):
     for name, downlink, seconds in (("to the UE", True, 4), ("from the UE", False, 4)):
         say(f"iperf3: TCP {name} for {seconds} s")
@@ -140,6 +168,7 @@ def real_traffic(say, results: Results, checks: Checks):
                 all(tap["state"] == "off" and tap["packets"] and not tap["dropped"] for tap in taps),
             )
             transfer(say, results, checks, "20 MB to the UE, IPv6 in IPv6", web.download, sixth["ue_ipv6"], file)
+            over_a_bad_air(say, web, gnb, ue, first, results, checks)
             stream(say, network, processes, first, results, checks)
             time.sleep(0.3)  # the last packets are on their way
             account(network, upf, gnb, ue, results, checks)
