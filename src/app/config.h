@@ -22,7 +22,7 @@ namespace splitplane::app {
 struct MemoryConfig {
   enum class Hugepages { kAuto, kRequire, kNever };  // auto: use them when reserved, else --no-huge with a warning
   Hugepages hugepages = Hugepages::kAuto;
-  std::size_t megabytes = 512;
+  std::size_t megabytes = 640;      // holds two ports without hugepages
   unsigned mbufs = 65535;           // in each port's pool
   unsigned mbuf_data_bytes = 2048;  // data room behind the headroom
 };

@@ -15,6 +15,9 @@ namespace {
 constexpr unsigned kFrameOverhead = 14 + 8;  // Ethernet header and two VLAN tags in front of the MTU
 // What one mbuf takes besides its data: struct rte_mbuf, headroom, mempool object header.
 constexpr std::size_t kMbufOverhead = 128 + 128 + 64;
+// Ordinary memory comes in pages of 4 KiB, and DPDK lets no buffer cross a page.
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kOtherBytes = std::size_t{8} << 20;  // rings, drivers, what the allocator leaves unused
 
 std::string port_names(const Config& config) {
   std::vector<std::string_view> names;
@@ -140,6 +143,28 @@ std::size_t key_table_bytes(const Config& config) {
   return each * static_cast<std::size_t>(holders);
 }
 
+std::optional<Finding> check_room(const Config& config, bool hugepages) {
+  const auto& memory = config.memory;
+  std::size_t buffer_bytes = memory.mbuf_data_bytes + kMbufOverhead;
+  std::size_t other_bytes = 0;
+  if (!hugepages) {
+    buffer_bytes = buffer_bytes > kPageBytes ? (buffer_bytes + kPageBytes - 1) / kPageBytes * kPageBytes
+                                             : kPageBytes / (kPageBytes / buffer_bytes);
+    other_bytes = kOtherBytes;
+  }
+  const std::size_t pools = config.ports.size() * memory.mbufs * buffer_bytes;
+  const bool no_bearers = config.ue || config.is_traffic();
+  const std::size_t bearers = no_bearers ? 0 : config.max_bearers * ran::kBytesPerBearer + key_table_bytes(config);
+  const std::size_t needed = pools + bearers + other_bytes;
+  if (needed <= memory.megabytes << 20) return std::nullopt;
+  return Finding{
+      "memory.megabytes",
+      fmt::format("is {}, but {}the buffers of {} port(s) take {} MB and the bearers {} MB; allowed: at least {}, or "
+                  "fewer mbufs, max_bearers or foreign_teids",
+                  memory.megabytes, hugepages ? "" : "without hugepages ", config.ports.size(), pools >> 20,
+                  bearers >> 20, (needed >> 20) + 1)};
+}
+
 std::optional<Finding> check_ports(const Config& config) {
   std::set<std::string> devices;
   std::set<std::string> interfaces;
@@ -149,19 +174,7 @@ std::optional<Finding> check_ports(const Config& config) {
   std::set<std::string> taken;
   if (auto finding = check_n3(config, taken)) return finding;
   if (auto finding = check_air(config, taken)) return finding;
-  const auto& memory = config.memory;
-  const std::size_t pools = config.ports.size() * memory.mbufs * (memory.mbuf_data_bytes + kMbufOverhead);
-  const bool no_bearers = config.ue || config.is_traffic();
-  const std::size_t bearers = no_bearers ? 0 : config.max_bearers * ran::kBytesPerBearer + key_table_bytes(config);
-  if (pools + bearers > memory.megabytes << 20) {
-    return Finding{
-        "memory.megabytes",
-        fmt::format(
-            "is {}, but the buffers of {} port(s) take {} MB and the bearers {} MB; allowed: at least {}, or fewer "
-            "mbufs, max_bearers or foreign_teids",
-            memory.megabytes, config.ports.size(), pools >> 20, bearers >> 20, ((pools + bearers) >> 20) + 1)};
-  }
-  return std::nullopt;
+  return check_room(config, config.memory.hugepages != MemoryConfig::Hugepages::kNever);
 }
 
 std::optional<Finding> check_references(const Config& config) {

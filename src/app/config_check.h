@@ -19,6 +19,8 @@ struct Finding {
 // What the parts of a file say about each other: references, duplicates, queues, shards, cores, bearers.
 [[nodiscard]] std::optional<Finding> check_references(const Config& config);
 [[nodiscard]] std::optional<Finding> check_ports(const Config& config);
+// That memory.megabytes hold buffers and bearers: with hugepages, or on ordinary memory, which holds fewer buffers.
+[[nodiscard]] std::optional<Finding> check_room(const Config& config, bool hugepages);
 [[nodiscard]] std::optional<Finding> check_workers(const Config& config);
 [[nodiscard]] std::optional<Finding> check_bearers(const Config& config);
 [[nodiscard]] std::optional<Finding> check_taps(const Config& config);

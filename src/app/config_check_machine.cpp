@@ -239,6 +239,7 @@ std::optional<Finding> check_memory(const Config& config, const MemoryState& sta
     return Finding{"memory.megabytes", fmt::format("is {}, but {} MB are available; allowed: at most that",
                                                    memory.megabytes, state.available_megabytes)};
   }
+  if (without) return check_room(config, false);
   return std::nullopt;
 }
 

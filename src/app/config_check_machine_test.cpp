@@ -104,6 +104,15 @@ TEST_F(CheckMachine, without_hugepages_the_memory_must_be_available) {
   EXPECT_THAT(check_memory(config, {true, 511, 511})->text, HasSubstr("511 MB are available"));
 }
 
+TEST_F(CheckMachine, without_hugepages_a_buffer_takes_a_page) {
+  const Config config = parse("net_null0", "0", "memory: {hugepages: auto, megabytes: 200, mbufs: 65535}\n");
+  EXPECT_FALSE(check_memory(config, {true, 200, 8000}));
+  const auto finding = check_memory(config, {true, 199, 8000});
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->key, "memory.megabytes");
+  EXPECT_THAT(finding->text, HasSubstr("is 200, but without hugepages the buffers of 1 port(s) take 255 MB"));
+}
+
 TEST_F(CheckMachine, memory_state_sums_all_page_sizes) {
   fs::create_directories(directory_ + "/sys/kernel/mm/hugepages/hugepages-2048kB");
   fs::create_directories(directory_ + "/sys/kernel/mm/hugepages/hugepages-1048576kB");

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import configs
 import pytest
+import yaml
 from instance import Instance
 from namespaces import N3Link, Network
-from paths import splitplane
+from paths import CONFIG, splitplane
 
 LINK = N3Link()
 
@@ -67,6 +68,22 @@ def test_a_missing_interface_is_named(network, folder):
     tree = good("iface")
     tree["ports"]["n3"]["device"] = "net_af_packet0,iface=gnb-n33"
     assert "gnb-n33" in attempt(network, folder, "iface", tree)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in CONFIG.glob("*.yaml")))
+def test_shipped_files_also_hold_without_hugepages(folder, name):
+    """On ordinary memory; those that need no other instance do start, with devices that are always there."""
+    tree = yaml.safe_load((CONFIG / f"{name}.yaml").read_text())
+    for number, port in enumerate(tree["ports"].values()):
+        port["device"] = f"net_null{number},no-rx=1"
+    tree["memory"] = tree.get("memory", {}) | {"hugepages": "never"}
+    tree["file_prefix"] = configs.prefix("never")
+    path = folder / "never.yaml"
+    path.write_text(yaml.safe_dump(tree))
+    starts = name in ("demo", "load-64k", "traffic-64k")
+    command = ["run", str(path), "--duration", "0.2"] if starts else ["check", "--file-only", str(path)]
+    done = subprocess.run([str(splitplane()), *command], capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_missing_hugepages_are_refused_when_required(network, folder):
