@@ -95,6 +95,19 @@ def check_passed_on(checks: Checks, name: str, sent: int, received: int, allowed
     checks.add(name, f"{sent} sent, {received} received, {lost} lost ({share:.2%})", 0 <= share <= allowed_loss)
 
 
+def check_generated(checks: Checks, gen: dict, sink: dict, dropped: int, allowed_loss: float):
+    """What does not come was dropped and counted by the gNB: a starved one on a busy machine finds the air full."""
+    sent, came = gen["sent"], sink["unique"]
+    checks.add(
+        "gen and sink: each packet came or was dropped and counted, none doubled or reordered",
+        f"{came} of {sent} came, {dropped} dropped by the gNB, {gen['refused']} refused by its port, "
+        f"{sink['flows_seen']} bearers",
+        came + dropped == sent > 0
+        and dropped + gen["refused"] <= allowed_loss * sent
+        and not any(sink[name] for name in ("duplicates", "reordered", "too_old")),
+    )
+
+
 def check_paths(checks: Checks, stats: dict):
     """The UPFs as the gNB's supervision sees them at the end; the first request may come before the UPF has started."""
     for peer in stats["peers"]:

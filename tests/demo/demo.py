@@ -15,7 +15,16 @@ from pathlib import Path
 
 import load
 import summary
-from checks import Checks, check_balance, check_bearers, check_passed_on, check_paths, check_ports, check_upf
+from checks import (
+    Checks,
+    check_balance,
+    check_bearers,
+    check_generated,
+    check_passed_on,
+    check_paths,
+    check_ports,
+    check_upf,
+)
 from instance import Instance
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judge, way
 from namespaces import Network, interface_counters, require_root
@@ -48,6 +57,7 @@ class Results:
     load_seconds: float = LOAD_SECONDS
     top: str = ""
     checked: dict = field(default_factory=dict)
+    drops: list[list[object]] = field(default_factory=list)
 
     def load_mpps(self) -> float:
         return sum(worker["transmitted"] for worker in self.load["workers"]) / self.load_seconds * 1e-6
@@ -141,6 +151,7 @@ def account(network: Network, upf: Upf, gnb: Instance, ue: Instance, results: Re
     peer, bearers = upf.stats(), gnb.control.bearers()
     tun = interface_counters(network.ue, tun_name(ue.config))
     ue_stats, results.gnb = ue.finish(), gnb.finish()
+    results.drops += summary.drop_rows("gNB", results.gnb) + summary.drop_rows("UE", ue_stats)
     sums = check_bearers(checks, "gNB", bearers)
     for who, stats in (("gNB", results.gnb), ("UE", ue_stats)):
         check_balance(checks, who, stats)
@@ -200,6 +211,7 @@ def generated_load(say, results: Results, checks: Checks):
         with undisturbed():
             processes.stop_all()
     checks.add("load: bearers reached", f"{reached} of {packets}", reached == packets)
+    results.drops += summary.drop_rows("load", last)
     check_balance(checks, "load", last)
     check_ports(checks, "load", last)
     totals = last["totals"]
@@ -228,14 +240,9 @@ def checked_load(say, results: Results, checks: Checks):
     if code != 0 or not found.exists():
         raise Failure(f"splitplane gen ended with exit code {code}; its log is in {OUT / 'log'}")
     results.checked = json.loads(found.read_text())
-    gen, sink = results.checked["gen"], results.checked["sink"]
+    results.drops += summary.drop_rows("checked load", last)
     check_balance(checks, "checked load", last)
-    checks.add(
-        "gen and sink: nothing lost, doubled, reordered",
-        f"{sink['unique']} of {gen['sent']} came, {sink['flows_seen']} bearers",
-        sink["unique"] == gen["sent"] > 0
-        and not any((sink["lost"], sink["duplicates"], sink["reordered"], sink["too_old"], gen["refused"])),
-    )
+    check_generated(checks, results.checked["gen"], results.checked["sink"], last["totals"]["dropped"], ALLOWED_LOSS)
 
 
 def report(results: Results, checks: Checks):
@@ -272,9 +279,8 @@ def report(results: Results, checks: Checks):
                 + [sink["reordered"], *latency]
             ],
         )
-    drops = summary.drop_rows(results.gnb or {"workers": []}) + summary.drop_rows(results.load or {"workers": []})
-    if drops:
-        summary.table("Dropped, by reason", ("worker", "reason", "packets"), drops)
+    if results.drops:
+        summary.table("Dropped, by reason", ("instance", "worker", "reason", "packets"), results.drops)
     summary.verdicts(checks)
     print(LOOK_FURTHER)
     print(f"\n{summary.paint('Result', '1')}: {results.key_line(checks)}")

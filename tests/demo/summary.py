@@ -80,9 +80,9 @@ def between(before: dict, after: dict) -> dict:
 STAGE_HEAD = ("worker", "stage", "packets", "Mpps", "cycles/packet")
 
 
-def drop_rows(stats: dict) -> list[list[object]]:
+def drop_rows(instance: str, stats: dict) -> list[list[object]]:
     return [
-        [worker["name"], reason, count]
+        [instance, worker["name"], reason, count]
         for worker in stats["workers"]
         for reason, count in worker["drops"].items()
         if count
