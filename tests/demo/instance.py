@@ -37,11 +37,15 @@ class Control:
             raise Failure(f"{self.path}: {method}: {reply['error']}")
         return reply["result"]
 
-    def answers(self) -> bool:
+    def process(self) -> int:
+        """Who answers there; 0: nobody."""
         try:
-            return "process" in self.call("ping")
+            return self.call("ping")["process"]
         except (OSError, ValueError):
-            return False
+            return 0
+
+    def answers(self) -> bool:
+        return self.process() != 0
 
     def bearers(self) -> list[dict]:
         """All bearers with their counters."""
@@ -57,7 +61,8 @@ class Control:
 
 
 class Instance:
-    """`splitplane COMMAND CONFIG` in a namespace, ready when its control socket answers."""
+    """`splitplane COMMAND CONFIG` in a namespace, ready when itself, not one of an earlier run, answers on its
+    control socket."""
 
     def __init__(
         self,
@@ -77,7 +82,10 @@ class Instance:
             name, [splitplane(), command, config, "--stats-json", self.last_stats], netns
         )
         wait_until(
-            f"`splitplane {command}` to answer on {self.control.path}", self.control.answers, timeout, [self.process]
+            f"`splitplane {command}` to answer on {self.control.path}",
+            lambda: self.control.process() == self.process.child.pid,
+            timeout,
+            [self.process],
         )
 
     def stop(self) -> int:

@@ -12,9 +12,10 @@ import contextlib
 import os
 import re
 import signal
+import sys
 from dataclasses import dataclass, field
 
-from processes import Failure, run, undisturbed
+from processes import Failure, run, undisturbed, wait_until
 
 LINK_MTU = 1600  # an inner packet of 1500 octets and up to 64 octets of outer IPv6, UDP and GTP-U
 STALE = re.compile(r"^sp-(?:core|gnb|ue)-(\d+)(?:-\w+)?$")
@@ -124,7 +125,16 @@ def remove_stale():
         name = line.split()[0] if line.split() else ""
         match = STALE.match(name)
         if match and not os.path.exists(f"/proc/{match.group(1)}"):
-            for pid in run(["ip", "netns", "pids", name], check=False).stdout.split():
+            print(
+                f"removing {name} and what runs in it: left by process {match.group(1)}, which is gone", file=sys.stderr
+            )
+            for pid in inside(name):
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(pid), signal.SIGKILL)
+                    os.kill(pid, signal.SIGKILL)
+            wait_until(f"the processes in {name} to end", lambda name=name: not inside(name))
             run(["ip", "netns", "del", name], check=False)
+
+
+def inside(netns: str) -> list[int]:
+    """The processes in a namespace."""
+    return [int(pid) for pid in run(["ip", "netns", "pids", netns], check=False).stdout.split()]

@@ -4,6 +4,7 @@ asking, ended by process id in reverse order."""
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import subprocess
@@ -12,6 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]  # working directory of all children: configurations name files from here
+
+
+_libc = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
 
 
 class Failure(Exception):
@@ -63,8 +68,13 @@ def undisturbed():
             signal.raise_signal(arrived[0])
 
 
+def end_with_parent():
+    """In a new child: SIGTERM when the demo is gone, however it went (SIGKILL included)."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 class Process:
-    """One child in a process group of its own; both outputs go to its log file."""
+    """One child in a process group of its own; both outputs go to its log file. It does not outlive us."""
 
     def __init__(self, name: str, command: list[str], log: Path, netns: str = "", env: dict[str, str] | None = None):
         self.name, self.log = name, log
@@ -78,6 +88,7 @@ class Process:
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
+                    preexec_fn=end_with_parent,
                     cwd=ROOT,
                     env={**os.environ, **(env or {})},
                 )
