@@ -4,7 +4,9 @@ judged by tshark, then generated load of 64 K UEs, and a summary. Needs root; cl
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
+import os
 import signal
 import sys
 import time
@@ -295,6 +297,16 @@ Look further (Wireshark takes the same options):
   logs and counters of all programs: out/log/"""
 
 
+def only_one() -> int:
+    """Locks out/ for this process: a second demo would write over the captures and logs of the first."""
+    folder = os.open(OUT, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as taken:
+        raise Failure(f"another `make demo` of this folder is running, and both would write to {OUT}") from taken
+    return folder
+
+
 def main() -> int:
     argparse.ArgumentParser(description=__doc__).parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins with it ignored
@@ -304,6 +316,7 @@ def main() -> int:
     say, results, checks = summary.Progress(), Results(), Checks()
     try:
         require_root()
+        only_one()
         splitplane()
         upf_peer()
         real_traffic(say, results, checks)

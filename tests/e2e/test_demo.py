@@ -1,4 +1,4 @@
-"""The demo, interrupted in the middle of its traffic as by Ctrl-C: it says so and leaves nothing behind."""
+"""The demo, interrupted or killed in the middle of its traffic: it leaves nothing behind that the next one minds."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
+from checks import Checks, check_generated
+from namespaces import inside, remove_stale
 from paths import ROOT, splitplane
-from processes import run
+from processes import run, wait_until
 
+DEMO = [sys.executable, "tests/demo/demo.py"]
 PLACES = ("/run/splitplane", "/var/run/dpdk", "/dev/hugepages")
 
 
@@ -27,31 +30,80 @@ def namespaces(demo: int) -> list[str]:
     return [name for name in names if name.endswith(f"-{demo}")]
 
 
-def inside(names: list[str]) -> list[int]:
-    return [int(pid) for name in names for pid in run(["ip", "netns", "pids", name], check=False).stdout.split()]
+def started(folder: Path) -> tuple[subprocess.Popen, list[int]]:
+    """The demo in the middle of its traffic, and what it runs in its namespaces."""
+    splitplane()
+    log = folder / "demo.log"
+    with log.open("w") as output:
+        demo = subprocess.Popen(DEMO, cwd=ROOT, stdout=output, stderr=output, start_new_session=True)
+    try:
+        end = time.monotonic() + 60
+        while "curl: 20 MB to the UE" not in log.read_text():
+            assert demo.poll() is None and time.monotonic() < end, log.read_text()
+            time.sleep(0.05)
+        made = namespaces(demo.pid)
+        children = [pid for name in made for pid in inside(name)]
+        assert len(made) == 3 and len(children) >= 4 and traces()
+    except BaseException:
+        end_now(demo)
+        raise
+    return demo, children
+
+
+def end_now(demo: subprocess.Popen):
+    if demo.poll() is None:
+        demo.kill()
+        demo.wait()
+
+
+def command(pid: int) -> str:
+    """Empty if there is no such process, or only its exit code nobody asks for."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
+def alive(pids: list[int]) -> list[int]:
+    return [pid for pid in pids if command(pid)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_demo_leaves_nothing(folder, number):
-    splitplane()
-    with (folder / "demo.log").open("w+") as log:
-        demo = subprocess.Popen(
-            [sys.executable, "tests/demo/demo.py"], cwd=ROOT, stdout=log, stderr=log, start_new_session=True
-        )
-        try:
-            end = time.monotonic() + 60
-            while "curl: 20 MB to the UE" not in Path(log.name).read_text():
-                assert demo.poll() is None and time.monotonic() < end, Path(log.name).read_text()
-                time.sleep(0.05)
-            made = namespaces(demo.pid)
-            children = inside(made)
-            assert len(made) == 3 and len(children) >= 4 and traces()
-            os.killpg(demo.pid, number)  # a terminal sends Ctrl-C to the whole group
-            assert demo.wait(30) == 128 + number
-        finally:
-            if demo.poll() is None:
-                demo.kill()
-                demo.wait()
+    demo, children = started(folder)
+    try:
+        second = subprocess.run(DEMO, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False)
+        assert (second.returncode, second.stdout) == (1, "")
+        assert "another `make demo`" in second.stderr and len(second.stderr.strip().splitlines()) == 1
+        os.killpg(demo.pid, number)  # a terminal sends Ctrl-C to the whole group
+        assert demo.wait(30) == 128 + number
+    finally:
+        end_now(demo)
     assert namespaces(demo.pid) == []
-    assert [pid for pid in children if Path(f"/proc/{pid}").exists()] == []
+    assert alive(children) == []
     assert traces() == set()
+
+
+def test_what_a_killed_demo_started_ends_and_the_next_run_removes_its_namespaces(folder, capsys):
+    demo, children = started(folder)
+    end_now(demo)
+    wait_until("splitplane to end", lambda: not any("splitplane" in command(pid) for pid in children), 10)
+    assert len(namespaces(demo.pid)) == 3
+    remove_stale()
+    assert namespaces(demo.pid) == [] and alive(children) == []
+    assert f"left by process {demo.pid}, which is gone" in capsys.readouterr().err
+    assert traces() == set()
+
+
+def verdict(sent: int, came: int, dropped: int, **more) -> bool:
+    checks = Checks()
+    sink = {"unique": came, "flows_seen": 1, "duplicates": 0, "reordered": 0, "too_old": 0}
+    check_generated(checks, {"sent": sent, "refused": 0}, sink | more, dropped, 0.005)
+    return checks.passed
+
+
+def test_generated_packets_may_miss_where_the_gnb_counted_few_dropped():
+    assert verdict(1000, 1000, 0) and verdict(1000, 995, 5)
+    assert not verdict(1000, 994, 6)
+    assert not verdict(1000, 995, 4) and not verdict(1000, 999, 0)
+    assert not verdict(0, 0, 0) and not verdict(1000, 1000, 0, duplicates=1)
