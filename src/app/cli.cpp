@@ -65,7 +65,7 @@ std::string usage_line(const CLI::App& app, const CLI::ParseError& error, int ar
   }
   const std::vector<std::string_view> known(words.begin(), words.end());
   const std::string path = command_path(app);
-  const auto left = at->remaining();
+  const auto left = app.remaining(true);  // a word that no subcommand knows falls through to those above it
   const bool wants_command = !at->get_subcommands([](const CLI::App*) { return true; }).empty();
   if (wants_command && !left.empty() && !left[0].starts_with('-')) {
     const auto near = closest(left[0], known);

@@ -45,7 +45,7 @@ class Cli : public ::testing::Test {
     socket_ = directory_ + "/c.sock";
     std::ofstream(file_) << "file_prefix: " << std::filesystem::path(directory_).filename().string()
                          << "\ncontrol: " << socket_
-                         << "\nmemory: {megabytes: 200}\nports: {p: {device: net_null0}}\n"
+                         << "\nmemory: {megabytes: 300}\nports: {p: {device: net_null0}}\n"
                             "workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}\n";
     seen_options.reset();
   }
@@ -124,6 +124,7 @@ TEST_F(Cli, bad_usage_is_one_line_and_code_2) {
     EXPECT_EQ(o.out, "");
   }
   EXPECT_THAT(run({"rnu"}).err, HasSubstr("unknown command 'rnu', did you mean 'run'?"));
+  EXPECT_THAT(run({"ctl", "bearer", "lst"}).err, HasSubstr("unknown command 'lst', did you mean 'list'?"));
   EXPECT_THAT(run({"run", "a", "--duratoin", "3"}).err, HasSubstr("did you mean '--duration'?"));
 }
 

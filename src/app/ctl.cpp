@@ -165,25 +165,25 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
   modify->add_option("--ul-teid", o->ul_teid, "TEID at the UPF");
   modify->add_option("--qfi", o->qfi, "QoS flow, 0 to 63");
   modify->add_option("--poll-pdu", o->poll_pdu, "RLC AM polls every so many PDUs, 0 never");
-  modify->footer("Example:\n  splitplane ctl bearer modify 0x04000001 --ul-teid 0x3001");
+  modify->footer("Example:\n  splitplane ctl bearer modify 0x04000000 --ul-teid 0x3001");
   modify->callback(
       [o, modify, &action] { action = [o, modify](CliOutput& out) { return bearer_modify(*o, out, *modify); }; });
 
   CLI::App* release =
       bearer->add_subcommand("release", "Releases bearers; one that is not there is no error")->fallthrough();
   release->add_option("ID", o->ids, "Identities")->required();
-  release->footer("Example:\n  splitplane ctl bearer release 0x04000001 0x04000002");
+  release->footer("Example:\n  splitplane ctl bearer release 0x04000000 0x04040000");
   release->callback([o, &action] { action = [o](CliOutput& out) { return bearer_release(*o, out); }; });
 
   CLI::App* list = bearer->add_subcommand("list", "Lists bearers in order of identity")->fallthrough();
   list->add_option("--after", o->after, "Begin behind this identity");
   list->add_option("--limit", o->limit, "At most so many")->capture_default_str()->check(CLI::Range(1, 1 << 26));
-  list->footer("Example:\n  splitplane ctl bearer list --limit 10 --json");
+  list->footer("Example:\n  splitplane ctl --json bearer list --limit 10");
   list->callback([o, &action] { action = [o](CliOutput& out) { return bearer_list(*o, out); }; });
 
   CLI::App* show = bearer->add_subcommand("show", "Everything about one bearer")->fallthrough();
   show->add_option("ID", o->id, "Identity (downlink TEID) of the bearer")->required();
-  show->footer("Example:\n  splitplane ctl bearer show 0x04000001");
+  show->footer("Example:\n  splitplane ctl bearer show 0x04000000");
   show->callback([o, &action] {
     action = [o](CliOutput& out) { return simple(*o, out, "bearer.show", {{"id", o->id}}, render_tree); };
   });
@@ -194,7 +194,7 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
 void add_ctl(CLI::App& app, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<CtlOptions>();
   CLI::App* ctl = app.add_subcommand("ctl", "Asks or changes a running instance")->require_subcommand(1);
-  CLI::Option* socket = ctl->add_option("--socket", o->socket, "Control socket");
+  CLI::Option* socket = ctl->add_option("--socket,--control", o->socket, "Control socket");
   CLI::Option* config = ctl->add_option("--config", o->config, "The instance that runs this configuration");
   CLI::Option* prefix =
       ctl->add_option("--prefix", o->prefix, "The instance with this file_prefix")->capture_default_str();
@@ -223,7 +223,7 @@ void add_ctl(CLI::App& app, std::function<int(CliOutput&)>& action) {
   peer->footer("Example:\n  splitplane ctl peer list");
   CLI::App* peers =
       peer->add_subcommand("list", "UPFs with bearers: whether they answer Echo Requests, and restarts")->fallthrough();
-  peers->footer("Example:\n  splitplane ctl peer list --json");
+  peers->footer("Example:\n  splitplane ctl --json peer list");
   peers->callback([o, &action] {
     action = [o](CliOutput& out) { return simple(*o, out, "peer.list", Json::object(), render_peers); };
   });

@@ -15,6 +15,12 @@ std::string cell(const Json& value) {
   return printable(value.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+// Identities and TEIDs as everywhere else in hexadecimal digits, what was counted in groups of decimal ones.
+std::string cell(const std::string& key, const Json& value) {
+  const bool name = key == "id" || key == "ul_teid" || key == "dl_teid";
+  return name && value.is_number_unsigned() ? fmt::format("{:#010x}", value.get<std::uint64_t>()) : cell(value);
+}
+
 bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789,.-+e%") == std::string::npos;
 }
@@ -44,7 +50,7 @@ std::string object_table(const Json& rows, const std::string& indent) {
   Table table(std::move(titles));
   for (const auto& row : rows) {
     std::vector<std::string> cells;
-    for (const auto& column : columns) cells.push_back(row.contains(column) ? cell(row[column]) : "-");
+    for (const auto& column : columns) cells.push_back(row.contains(column) ? cell(column, row[column]) : "-");
     table.add(std::move(cells));
   }
   return table.to_string(indent);
@@ -68,7 +74,7 @@ void render(const Json& value, const std::string& title, std::size_t depth, std:
   }
   Table scalars({});
   for (const auto& [key, member] : value.items()) {
-    if (!member.is_structured()) scalars.add({printable(key), cell(member)});
+    if (!member.is_structured()) scalars.add({printable(key), cell(key, member)});
   }
   out += scalars.to_string(indent);
   for (const auto& [key, member] : value.items()) {

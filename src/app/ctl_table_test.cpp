@@ -47,6 +47,16 @@ TEST(CtlTable, a_tree_of_statistics_becomes_tables) {
             "    rx                12.50        5\n");
 }
 
+TEST(CtlTable, identities_and_teids_are_hexadecimal) {
+  const Json bearer = Json::parse(R"({"id":67108864,"ul_teid":4097,"dl_teid":null,"downlink":{"bytes":67108864}})");
+  EXPECT_EQ(render_tree(bearer),
+            "dl_teid  -\n"
+            "id       0x04000000\n"
+            "ul_teid  0x00001001\n"
+            "downlink\n"
+            "  bytes  67,108,864\n");
+}
+
 TEST(CtlTable, odd_trees_do_no_harm) {
   for (const char* text :
        {"null", "5", "[]", "{}", "[1,2]", "{\"a\":[]}", "{\"a\":[{}]}", "[[[[]]]]", "{\"a\":[{\"b\":[{\"c\":1}]}]}"}) {

@@ -101,8 +101,8 @@ int run_command(const Config& config, const RunOptions& options) {
     log::info("metrics at http://{}/metrics", to_string(*config.metrics));
   }
   log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", path}},
-             fmt::format("serving {} bearers with {} workers; control socket {}", (*plane)->bearer_count(),
-                         config.workers.size(), path));
+             fmt::format("serving {} bearers with {} worker{}; control socket {}", (*plane)->bearer_count(),
+                         config.workers.size(), config.workers.size() == 1 ? "" : "s", path));
 
   const auto begin = std::chrono::steady_clock::now();
   while (!stop.requested()) {

@@ -79,7 +79,7 @@ void add_top(CLI::App& app, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<TopOptions>();
   CLI::App* top_command = app.add_subcommand("top", "Shows what a running instance does, live");
   CLI::Option* config = top_command->add_option("CONFIG", o->config, "The instance that runs this configuration");
-  CLI::Option* socket = top_command->add_option("--control", o->socket, "Its control socket");
+  CLI::Option* socket = top_command->add_option("--control,--socket", o->socket, "Its control socket");
   CLI::Option* prefix =
       top_command->add_option("--prefix", o->prefix, "The instance with this file_prefix")->capture_default_str();
   socket->excludes(config)->excludes(prefix);
