@@ -1,5 +1,8 @@
 #include "app/explain_command.h"
 
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <memory>
 
 #include "app/explain_input.h"
@@ -43,8 +46,11 @@ int explain(const ExplainOptions& o, CliOutput& output) {
   auto plane = ExplainPlane::make(*config);
   if (!plane) return refused(output, plane.error().message);
 
+  // A reader that closes the pipe (head, less) must not end us here: DPDK's files are still to be removed.
+  (void)std::signal(SIGPIPE, SIG_IGN);
   const Direction direction = o.port == "n3" ? Direction::kDownlink : Direction::kUplink;
   Expected<void> ran;
+  int write_error = 0;
   const auto again = for_each_packet(o.input, [&](const GivenPacket& packet) {
     // Earlier packets run as well: sequence numbers depend on them.
     const auto outcome = (*plane)->run(packet.octets, direction);
@@ -63,9 +69,16 @@ int explain(const ExplainOptions& o, CliOutput& output) {
     } else {
       output.out << render(story, *outcome, headline(packet, o, *outcome), o.hex);
     }
-    return packet.number != o.only;
+    errno = 0;
+    if (!output.out.flush()) write_error = errno;
+    return output.out && packet.number != o.only;
   });
   if (!again) return refused(output, again.error().message);
+  if (!output.out) {
+    if (write_error == EPIPE) return kExitFailed;  // the reader has seen enough
+    output.err << "splitplane explain: the output could not be written: " << std::strerror(write_error) << '\n';
+    return kExitFailed;
+  }
   return ran ? kExitGood : refused(output, ran.error().message);
 }
 

@@ -210,6 +210,20 @@ def test_no_privilege_is_needed(splitplane, tmp_path):
     assert done.returncode == 0 and "=> sent to the air" in done.stdout, done.stderr
 
 
+def test_a_reader_that_has_seen_enough_leaves_no_files_of_dpdk(splitplane, tmp_path):
+    """`explain ... | head -1`: it ends at once, says nothing, and removes what DPDK made."""
+    file = tmp_path / "many.pcap"
+    pcap.write(file, [frames.n3(frames.FIRST)] * 2000)
+    explain = subprocess.Popen(
+        [splitplane, "explain", file, "--config", DEMO], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert explain.stdout.readline().startswith("#1 from N3")
+    explain.stdout.close()
+    assert explain.stderr.read() == ""
+    assert explain.wait(30) == 1
+    assert not Path(f"/var/run/dpdk/splitplane-explain-{explain.pid}").exists()
+
+
 def blocks() -> list[tuple[str, str]]:
     """Command and output of each `$ ` block of docs/explain.md."""
     text = (ROOT / "docs" / "explain.md").read_text()
