@@ -101,6 +101,7 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
     err << located(*config, {"file_prefix", lock.error().message + "; allowed: one instance a file_prefix"}) << '\n';
     return kExitBadUsage;
   }
+  for (const auto& path : remove_left_sockets(*config)) log::info("removed {}, which an earlier run left", path);
   switch (request.command) {
     case LaunchRequest::Command::kUe:
       return commands.ue(*config, request.options);

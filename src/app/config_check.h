@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/config.h"
 #include "base/expected.h"
@@ -36,6 +37,10 @@ struct MemoryState {
 [[nodiscard]] MemoryState read_memory_state(const std::string& proc_root = "/proc",
                                             const std::string& sys_root = "/sys");
 [[nodiscard]] std::optional<Finding> check_memory(const Config& config, const MemoryState& state);
+
+// Removes socket files of memif servers on which nobody listens: a killed run left them, and the driver would not
+// start. For the holder of the instance lock; returns what was removed.
+[[nodiscard]] std::vector<std::string> remove_left_sockets(const Config& config);
 
 // Interfaces, privileges, hugepages, cores, control socket, a second instance. Error: one line with file, line and key.
 [[nodiscard]] Expected<void> check_machine(const Config& config);

@@ -1,5 +1,6 @@
 // What a configuration asks of this machine: interfaces, privileges, hugepages, cores, the control socket. Only looks;
-// starts and leaves nothing.
+// starts and leaves nothing. Only
+// remove_left_sockets changes something.
 #include <linux/capability.h>
 #include <net/if.h>
 #include <sched.h>
@@ -69,6 +70,14 @@ std::string interfaces_here() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// The socket file that the device makes and listens on.
+std::optional<std::string> memif_socket(const Device& device) {
+  if (device.driver != Driver::kMemif || device.arg("role") != "server" || device.arg("socket-abstract") != "no") {
+    return std::nullopt;
+  }
+  return device.arg("socket").value_or("/run/memif.sock");
+}
+
 // Interfaces and files that the device's arguments name.
 std::optional<std::string> missing_thing(const Device& device) {
   const bool kernel =
@@ -96,10 +105,8 @@ std::optional<std::string> missing_thing(const Device& device) {
                          std::strerror(errno));
     }
   }
-  if (device.driver == Driver::kMemif && device.arg("role") == "server" && device.arg("socket-abstract") == "no" &&
-      ::access(device.arg("socket").value_or("/run/memif.sock").c_str(), F_OK) == 0) {
-    return fmt::format("socket {} is left from an earlier run; allowed: a path where nothing is (remove it)",
-                       device.arg("socket").value_or("/run/memif.sock"));
+  if (const auto path = memif_socket(device)) {
+    if (const auto refused = refuse_socket_path(*path, SOCK_SEQPACKET)) return "socket " + *refused;
   }
   if (device.driver == Driver::kPci && ::access(("/sys/bus/pci/devices/" + device.name).c_str(), F_OK) != 0) {
     return fmt::format("there is no PCI device {}; allowed: an address that lspci -D shows", device.name);
@@ -175,6 +182,17 @@ std::optional<Finding> check_cores(const Config& config) {
   return config.ue ? check_core("ue.core", config.ue->core) : std::nullopt;
 }
 
+std::optional<Finding> check_tap_files(const Config& config) {
+  for (std::size_t i = 0; i < config.taps.size(); ++i) {
+    const std::string directory = std::filesystem::path(config.taps[i].file).parent_path().string();
+    if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) continue;
+    return Finding{fmt::format("taps[{}].file", i),
+                   fmt::format("{} cannot be made there: {}; allowed: a path in a directory we may write",
+                               printable(config.taps[i].file, 120), std::strerror(errno))};
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> check_control(const Config& config) {
   const std::string directory = std::filesystem::path(config.control).parent_path().string();
   if (directory != runtime_directory() && ::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) != 0) {
@@ -235,12 +253,25 @@ std::optional<Finding> check_memory(const Config& config, const MemoryState& sta
     return std::nullopt;
   }
   const bool without = memory.hugepages == MemoryConfig::Hugepages::kNever || !enough;
+  if (without) {
+    if (auto finding = check_room(config, false)) return finding;
+  }
   if (without && state.available_megabytes < memory.megabytes) {
     return Finding{"memory.megabytes", fmt::format("is {}, but {} MB are available; allowed: at most that",
                                                    memory.megabytes, state.available_megabytes)};
   }
-  if (without) return check_room(config, false);
   return std::nullopt;
+}
+
+std::vector<std::string> remove_left_sockets(const Config& config) {
+  std::vector<std::string> removed;
+  for (const auto& port : config.ports) {
+    const auto device = parse_device(port.device);
+    const auto path = device ? memif_socket(*device) : std::nullopt;
+    if (path && !refuse_socket_path(*path, SOCK_SEQPACKET) && ::unlink(path->c_str()) == 0)
+      removed.push_back(printable(*path, 120));
+  }
+  return removed;
 }
 
 Expected<void> check_machine(const Config& config) {
@@ -253,6 +284,7 @@ Expected<void> check_machine(const Config& config) {
   for (const auto check : {check_cores, check_devices, check_control, check_listen}) {
     if (const auto finding = check(config)) return fail("{}", located(config, *finding));
   }
+  if (const auto finding = check_tap_files(config)) return fail("{}", located(config, *finding));
   if (const auto finding = check_memory(config, read_memory_state())) return fail("{}", located(config, *finding));
   return {};
 }

@@ -1,5 +1,7 @@
 // Tests of config_check_machine.cpp on this machine, and on made-up /proc and /sys trees.
 #include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -62,6 +64,11 @@ TEST_F(CheckMachine, a_missing_file_socket_or_pci_device_is_named) {
   EXPECT_THAT(error(parse("\"ffff:ff:1f.7\"")), HasSubstr("no PCI device ffff:ff:1f.7"));
 }
 
+TEST_F(CheckMachine, a_tap_needs_a_folder) {
+  EXPECT_THAT(error(parse("net_null0", "0", "taps: [{port: p, file: /no/such/n3.pcapng}]\n")),
+              StartsWith("t.yaml:12: taps[0].file: /no/such/n3.pcapng cannot be made there: No such file"));
+}
+
 TEST_F(CheckMachine, a_core_that_is_not_there_is_named) {
   EXPECT_THAT(error(parse("net_null0", "1023")), StartsWith("t.yaml:9: workers.w.core: core 1023 is not there"));
 }
@@ -74,6 +81,25 @@ TEST_F(CheckMachine, a_live_control_socket_is_refused_a_dead_one_not) {
     EXPECT_THAT(error(config), HasSubstr("t.yaml:2: control: " + config.control + " belongs to a running instance"));
   }
   EXPECT_EQ(error(config), "(good)");
+}
+
+TEST_F(CheckMachine, a_memif_socket_is_refused_while_somebody_listens_there) {
+  const std::string path = directory_ + "/memif.sock";
+  const auto config =
+      parse("\"net_memif0,role=server,socket-abstract=no,socket=" + path + "\"", "0", "memory: {megabytes: 300}\n");
+  EXPECT_TRUE(remove_left_sockets(config).empty());
+  {
+    const Fd other(::socket(AF_UNIX, SOCK_SEQPACKET, 0));
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(::bind(other.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(::listen(other.get(), 1), 0);
+    EXPECT_THAT(error(config), HasSubstr("socket " + path + " belongs to a running instance"));
+    EXPECT_TRUE(remove_left_sockets(config).empty());
+  }
+  EXPECT_EQ(error(config), "(good)");
+  EXPECT_EQ(remove_left_sockets(config), std::vector{path});
+  EXPECT_FALSE(fs::exists(path));
 }
 
 TEST_F(CheckMachine, a_control_socket_in_no_directory_is_refused) {
@@ -90,6 +116,15 @@ TEST_F(CheckMachine, a_second_instance_is_refused) {
               AllOf(StartsWith("t.yaml:1: file_prefix: "), HasSubstr(fmt::format("(process {})", ::getpid()))));
 }
 
+TEST_F(CheckMachine, without_hugepages_a_buffer_takes_a_page) {
+  const Config config = parse("net_null0", "0", "memory: {hugepages: auto, megabytes: 200, mbufs: 65535}\n");
+  EXPECT_FALSE(check_memory(config, {true, 200, 8000}));
+  const auto finding = check_memory(config, {true, 199, 8000});
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->key, "memory.megabytes");
+  EXPECT_THAT(finding->text, HasSubstr("is 200, but without hugepages the buffers of 1 port(s) take 255 MB"));
+}
+
 TEST_F(CheckMachine, hugepages_that_are_required_must_be_free) {
   const Config config = parse("net_null0", "0", "memory: {hugepages: require, megabytes: 512}\n");
   EXPECT_THAT(check_memory(config, {false, 0, 8000})->text, HasSubstr("no hugetlbfs is mounted"));
@@ -102,15 +137,6 @@ TEST_F(CheckMachine, without_hugepages_the_memory_must_be_available) {
   EXPECT_FALSE(check_memory(config, {true, 512, 0}));
   EXPECT_FALSE(check_memory(config, {false, 0, 512}));
   EXPECT_THAT(check_memory(config, {true, 511, 511})->text, HasSubstr("511 MB are available"));
-}
-
-TEST_F(CheckMachine, without_hugepages_a_buffer_takes_a_page) {
-  const Config config = parse("net_null0", "0", "memory: {hugepages: auto, megabytes: 200, mbufs: 65535}\n");
-  EXPECT_FALSE(check_memory(config, {true, 200, 8000}));
-  const auto finding = check_memory(config, {true, 199, 8000});
-  ASSERT_TRUE(finding);
-  EXPECT_EQ(finding->key, "memory.megabytes");
-  EXPECT_THAT(finding->text, HasSubstr("is 200, but without hugepages the buffers of 1 port(s) take 255 MB"));
 }
 
 TEST_F(CheckMachine, memory_state_sums_all_page_sizes) {

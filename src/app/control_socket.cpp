@@ -34,7 +34,7 @@ Fd::~Fd() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-std::optional<std::string> refuse_socket_path(const std::string& path) {
+std::optional<std::string> refuse_socket_path(const std::string& path, int type) {
   const auto address = address_of(path);
   if (!address) return fmt::format("'{}' is no socket path; allowed: 1 to 107 octets", printable(path));
   struct stat info{};
@@ -44,7 +44,7 @@ std::optional<std::string> refuse_socket_path(const std::string& path) {
   }
   if (!S_ISSOCK(info.st_mode))
     return fmt::format("{} is there and no socket; allowed: a free path", printable(path, 120));
-  const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const Fd fd(::socket(AF_UNIX, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int error = try_connect(fd.get(), *address);
   if (error == ECONNREFUSED || error == ENOENT) return std::nullopt;  // its instance is dead
   if (error == 0 || error == EAGAIN) {

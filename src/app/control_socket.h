@@ -1,6 +1,8 @@
 // Unix sockets of the control channel: listening (owner only, a dead instance's socket replaced) and connecting.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,8 +30,9 @@ class Fd {
   int fd_ = -1;
 };
 
-// Why a server cannot listen at `path` ("what; allowed: what"), nothing if it can. Changes nothing.
-[[nodiscard]] std::optional<std::string> refuse_socket_path(const std::string& path);
+// Why a server cannot listen at `path` ("what; allowed: what"), nothing if it can. Changes nothing. `type`: of the
+// socket, as only an equal one finds out whether somebody listens there.
+[[nodiscard]] std::optional<std::string> refuse_socket_path(const std::string& path, int type = SOCK_STREAM);
 // A non-blocking listening socket of mode 0600.
 [[nodiscard]] Expected<Fd> listen_at(const std::string& path);
 // A blocking connection. Error: says if nothing runs there.

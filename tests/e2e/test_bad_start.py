@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -62,6 +63,20 @@ def test_a_second_instance_of_the_same_prefix_is_refused(network, folder, proces
     assert traces("twice")
     assert first.stop() == 0
     assert not traces("twice")
+
+
+def test_a_killed_instance_leaves_no_memif_socket_in_the_way_of_the_next(folder, processes):
+    tree = good("memif")
+    for number, port in enumerate(tree["ports"].values()):
+        port["device"] = f"net_memif{number},id={number},role=server,socket={folder}/s,socket-abstract=no"
+    path = configs.write(folder, "memif", tree)
+    first = Instance(processes, "first", "run", path)
+    first.process.signal(signal.SIGKILL)
+    first.process.wait(10)
+    assert (folder / "s").is_socket()
+    second = Instance(processes, "second", "run", path)
+    assert f"removed {folder}/s, which an earlier run left" in second.process.log.read_text()
+    assert second.stop() == 0
 
 
 def test_a_missing_interface_is_named(network, folder):
