@@ -61,7 +61,7 @@ void add_tap_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliOut
   const auto o = std::make_shared<TapOptions>();
   CLI::App* tap =
       ctl.add_subcommand("tap", "Taps: packets of a port into a pcapng file")->require_subcommand(1)->fallthrough();
-  tap->footer("Example:\n  splitplane ctl tap on air --view pdcp-nr --file out/air-pdcp.pcapng");
+  tap->footer("Example:\n  splitplane ctl tap on air --view pdcp-nr --file out/air.pcapng");
 
   CLI::App* on = tap->add_subcommand("on", "Begins to write a port's packets to a file")->fallthrough();
   on->add_option("PORT", o->port, "Port of the configuration")->required();
