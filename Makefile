@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help setup build demo test accept bench nightly lint fmt clean undo-setup
+.PHONY: help root-or-sudo setup build demo test accept bench nightly lint fmt clean undo-setup
 
 PYTHON := .venv/bin/python
 # Namespaces, TUN devices and hugepages need root; a user goes through sudo.
@@ -15,12 +15,17 @@ help:
 	@echo 'make test               lint, unit tests (release, ASan + UBSan, TSan), oracle and end-to-end tests'
 	@echo '                        ONLY=lint,release,asan,tsan,python runs some of them'
 	@echo 'make accept PART=...    host or operate: one line for each requirement: measured, target, verdict'
-	@echo 'make bench              cycles per packet, JSON and a table in out/'
+	@echo 'make bench              cycles per packet, JSON and a table in out/; ARGS="--repeats 3 --no-micro"'
 	@echo 'make build PRESET=...   release (default), debug, asan or tsan into build/'
 	@echo 'make lint, make fmt     check and repair style'
 	@echo 'make nightly            test, accept and bench, one after another'
 	@echo 'make setup, undo-setup  install what is missing (the others call it); take it back'
 	@echo 'make clean              remove build/ and out/'
+
+# Said before a build of minutes, not after it.
+root-or-sudo:
+	@[ "$$(id -u)" = 0 ] || command -v sudo >/dev/null || \
+	  { echo 'this needs root (network namespaces, hugepages): run it as root, or install sudo' >&2; exit 1; }
 
 setup:
 	@setup/install.sh
@@ -28,21 +33,21 @@ setup:
 build: setup
 	@setup/build.sh $(PRESET)
 
-demo: setup
+demo: root-or-sudo setup
 	@setup/build.sh release
 	@$(SUDO) $(PYTHON) tests/demo/demo.py
 
 test: setup
 	@$(PYTHON) tests/run_all.py $(if $(ONLY),--only $(ONLY))
 
-accept: setup
+accept: root-or-sudo setup
 	@$(PYTHON) tests/accept/run.py --known $(PART)
 	@setup/build.sh release
 	@$(SUDO) $(PYTHON) tests/accept/run.py $(PART)
 
-bench: setup
+bench: root-or-sudo setup
 	@setup/build.sh release
-	@$(SUDO) $(PYTHON) bench/run.py
+	@$(SUDO) $(PYTHON) bench/run.py $(ARGS)
 
 nightly:
 	@failed=0; for target in test 'accept PART=host' 'accept PART=operate' bench; do \

@@ -114,8 +114,15 @@ def one_repeat(arguments: list[str]) -> dict:
 def collect(wanted: int, arguments: list[str]) -> list[dict]:
     repeats: list[dict] = []
     quiet = 0
+    begin = time.monotonic()
     while quiet < wanted and len(repeats) < 2 * wanted:
-        repeat = one_repeat(arguments)
+        try:
+            repeat = one_repeat(arguments)
+        except KeyboardInterrupt:
+            if not repeats:
+                raise
+            print(f"  interrupted: what follows is of {len(repeats)} repeats", file=sys.stderr, flush=True)
+            break
         repeats.append(repeat)
         quiet += repeat["quiet"]
         print(
@@ -124,6 +131,14 @@ def collect(wanted: int, arguments: list[str]) -> list[dict]:
             file=sys.stderr,
             flush=True,
         )
+        if len(repeats) == 1:
+            each = time.monotonic() - begin
+            print(
+                f"  {wanted} quiet ones are wanted, {2 * wanted} made at most: {wanted * each / 60:.1f} to "
+                f"{2 * wanted * each / 60:.1f} minutes; Ctrl-C shows what there is by then",
+                file=sys.stderr,
+                flush=True,
+            )
     return repeats
 
 
@@ -221,9 +236,16 @@ def micro_benchmarks() -> dict:
 
 def measure(repeats: int, one_core: bool, micro: bool) -> dict:
     arguments = ["--one-core"] if one_core or (os.cpu_count() or 1) < 2 else []
-    summary = summarise(collect(repeats, arguments), repeats)
-    if micro:
-        summary["nanoseconds"] = micro_benchmarks()
+    found = collect(repeats, arguments)
+    summary = summarise(found, repeats)
+    if micro and (summary["valid"] or len(found) == 2 * repeats):  # not after Ctrl-C
+        print(
+            "  wire formats and key tables, some minutes (--no-micro leaves them out) ...", file=sys.stderr, flush=True
+        )
+        try:
+            summary["nanoseconds"] = micro_benchmarks()
+        except KeyboardInterrupt:
+            print("  interrupted: without these", file=sys.stderr, flush=True)
     OUT.mkdir(exist_ok=True)
     (OUT / "bench.json").write_text(json.dumps(summary, indent=1) + "\n")
     return summary
@@ -238,6 +260,9 @@ def main() -> int:
     print("bench: pipeline on cold buffers, interleaved with dpdk-testpmd", file=sys.stderr, flush=True)
     try:
         summary = measure(options.repeats, options.one_core, not options.no_micro)
+    except KeyboardInterrupt:
+        print("bench: interrupted before there was anything to show", file=sys.stderr)
+        return 130
     except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
