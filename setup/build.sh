@@ -20,8 +20,10 @@ failed() {
   exit 1
 }
 
-say "$preset ..."
-if [ ! -e "build/$preset/build.ninja" ]; then
+if [ -e "build/$preset/build.ninja" ]; then
+  say "$preset ..."
+else
+  say "$preset, for the first time: about 8 to 12 minutes on two cores ..."
   cmake --preset "$preset" >"$log" 2>&1 || failed
 fi
 if [ -t 1 ]; then

@@ -77,10 +77,11 @@ trap clean_up EXIT
 begin=$SECONDS
 if [ ! -e "$root/etc/debian_version" ]; then
   say "debootstrap of Debian 12 into $root ..."
+  log=$(mktemp)
   mkdir -p "$root"
-  debootstrap --variant=minbase --include=make,git,ca-certificates bookworm "$root" >"$root.log" 2>&1 ||
-    { tail -n 20 "$root.log"; exit 1; }
-  rm -f "$root.log"
+  debootstrap --variant=minbase --include=make,git,ca-certificates bookworm "$root" >"$log" 2>&1 ||
+    { tail -n 20 "$log"; exit 1; }
+  rm -f "$log"
   say "debootstrap: done in $((SECONDS - begin)) s"
 fi
 copy_client_settings "$root"
