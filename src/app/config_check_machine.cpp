@@ -316,6 +316,9 @@ std::optional<Finding> check_memory(const Config& config, const MemoryState& sta
     return check_flow_memory(config, state.available_megabytes);
   }
   const bool without = memory.hugepages == MemoryConfig::Hugepages::kNever || !enough;
+  if (without) {
+    if (auto finding = check_room(config, false)) return finding;
+  }
   if (without && state.available_megabytes < memory.megabytes) {
     return Finding{"memory.megabytes", fmt::format("is {}, but {} MB are available; allowed: at most that",
                                                    memory.megabytes, state.available_megabytes)};
@@ -324,6 +327,17 @@ std::optional<Finding> check_memory(const Config& config, const MemoryState& sta
     if (auto finding = check_room(config, false)) return finding;
   }
   return check_flow_memory(config, state.available_megabytes - (without ? memory.megabytes : 0));
+}
+
+std::vector<std::string> remove_left_sockets(const Config& config) {
+  std::vector<std::string> removed;
+  for (const auto& port : config.ports) {
+    const auto device = parse_device(port.device);
+    const auto path = device ? memif_socket(*device) : std::nullopt;
+    if (path && !refuse_socket_path(*path, SOCK_SEQPACKET) && ::unlink(path->c_str()) == 0)
+      removed.push_back(printable(*path, 120));
+  }
+  return removed;
 }
 
 Expected<void> check_machine(const Config& config) {

@@ -116,6 +116,15 @@ TEST_F(CheckMachine, a_second_instance_is_refused) {
               AllOf(StartsWith("t.yaml:1: file_prefix: "), HasSubstr(fmt::format("(process {})", ::getpid()))));
 }
 
+TEST_F(CheckMachine, without_hugepages_a_buffer_takes_a_page) {
+  const Config config = parse("net_null0", "0", "memory: {hugepages: auto, megabytes: 200, mbufs: 65535}\n");
+  EXPECT_FALSE(check_memory(config, {true, 200, 8000}));
+  const auto finding = check_memory(config, {true, 199, 8000});
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->key, "memory.megabytes");
+  EXPECT_THAT(finding->text, HasSubstr("is 200, but without hugepages the buffers of 1 port(s) take 255 MB"));
+}
+
 TEST_F(CheckMachine, hugepages_that_are_required_must_be_free) {
   const Config config = parse("net_null0", "0", "memory: {hugepages: require, megabytes: 512}\n");
   EXPECT_THAT(check_memory(config, {false, 0, 8000})->text, HasSubstr("no hugetlbfs is mounted"));

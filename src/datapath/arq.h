@@ -40,7 +40,12 @@ struct ArqBearer : TimerNode {
   ArqBearer* next_working = nullptr;
 
   // The first RLC number, without the modulus, that may not be sent yet.
-  [[nodiscard]] std::uint32_t limit() const { return retx.next_ack() + max_unacked; }
+  [[nodiscard]] std::uint32_t limit() const {
+    const std::uint32_t window = retx.next_ack() + max_unacked;
+    // Where the SNs would come round to buffers that are not given back yet.
+    const std::uint32_t round = retx.oldest() + ran::rlc::sn_mask(sn_bits) - ran::rlc::kPageSns;
+    return ran::rlc::before(round, window) ? round : window;
+  }
 };
 
 // What one end's entities count and where they stand, for people.

@@ -18,7 +18,7 @@ lookup: teid
 foreign_teids: 8
 log_format: json
 metrics: {listen: "127.0.0.1:9464", bearers: 100}
-memory: {hugepages: never, megabytes: 600, mbufs: 32767, mbuf_data_bytes: 2048}
+memory: {hugepages: never, megabytes: 1000, mbufs: 32767, mbuf_data_bytes: 2048}
 ports:
   n3:
     device: net_af_packet0,iface=eth1,qpairs=2

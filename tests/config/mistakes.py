@@ -59,7 +59,7 @@ WRONG_VALUES = edits(
     ('"127.0.0.1:9464", bearers', '>>"localhost:9464", bearers', "metrics.listen", "'localhost:9464' is no address"),
     ("bearers: 100}", ">>bearers: 10001}", "metrics.bearers", "is 10001; allowed: an integer from 0 to 10000"),
     ("hugepages: never", ">>hugepages: requier", "memory.hugepages", "did you mean 'require'?; allowed: auto,"),
-    ("megabytes: 600", ">>megabytes: 8", "memory.megabytes", "is 8; allowed: an integer from 32"),
+    ("megabytes: 1000", ">>megabytes: 8", "memory.megabytes", "is 8; allowed: an integer from 32"),
     ("    rx_descriptors: 512", "    >>rx_descriptors: 0", "ports.n3.rx_descriptors", "is 0"),
     ("    mtu: 1500", "    >>mtu: 20000", "ports.n3.mtu", "is 20000; allowed: an integer from 68 to 9600"),
     ("    core: 2", "    >>core: 1024", "workers.l.core", "is 1024"),
@@ -235,7 +235,7 @@ BETWEEN_PARTS = edits(
     ("taps:\n  - port", ">>taps:\n  - {port: n3b, file: x, buffers: 1048576}\n  - port", "taps", "the buffers take"),
     # what does not fit
     ("    mtu: 1500", "    >>mtu: 4000", "ports.n3.mtu", "does not fit memory.mbuf_data_bytes = 2048; allowed: at most 2026"),
-    ("megabytes: 600", ">>megabytes: 400", "memory.megabytes", "the buffers of 6 port(s) take 443 MB"),
+    ("megabytes: 1000", ">>megabytes: 400", "memory.megabytes", "the buffers of 6 port(s) take 767 MB"),
     ("    gateway_ipv4: 10.100.0.254", "    >>gateway_ipv4: 10.100.0.1", "n3[0].gateway_ipv4", "is our own address"),
     ("    ipv4: 10.101.0.1", "    >>ipv4: 224.0.0.1", "n3[1].ipv4", "is no unicast address"),
     # arguments of devices

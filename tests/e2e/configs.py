@@ -9,7 +9,7 @@ from pathlib import Path
 from namespaces import LINK_MTU, AirLink, N3Link
 
 INSTANCE = 1
-SMALL_MEMORY = {"megabytes": 160, "mbufs": 16383}
+SMALL_MEMORY = {"megabytes": 288, "mbufs": 16383}
 
 
 def prefix(name: str) -> str:

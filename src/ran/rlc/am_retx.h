@@ -20,10 +20,12 @@ class AmRetx {
   // How many new SDUs' copies can surely be kept: a page's worth at most. None either as long as buffers that are not
   // released yet stand where the SNs come round again.
   [[nodiscard]] std::uint32_t room() const {
-    const std::uint32_t oldest = before(release_from_, next_ack_) ? release_from_ : next_ack_;
-    if (end_ - oldest >= sn_mask(config_.sn_bits) - kPageSns) return 0;
+    if (end_ - oldest() >= sn_mask(config_.sn_bits) - kPageSns) return 0;
     return window_.room(end_);
   }
+
+  // The lowest SN whose buffer may still be held, without the modulus: at most next_ack().
+  [[nodiscard]] std::uint32_t oldest() const { return before(release_from_, next_ack_) ? release_from_ : next_ack_; }
 
   // Takes what AmSend says of a PDU with octets never sent before. There is room() for a new SDU.
   void submitted(Submission<B> s, Time now) {
