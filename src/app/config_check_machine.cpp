@@ -329,17 +329,6 @@ std::optional<Finding> check_memory(const Config& config, const MemoryState& sta
   return check_flow_memory(config, state.available_megabytes - (without ? memory.megabytes : 0));
 }
 
-std::vector<std::string> remove_left_sockets(const Config& config) {
-  std::vector<std::string> removed;
-  for (const auto& port : config.ports) {
-    const auto device = parse_device(port.device);
-    const auto path = device ? memif_socket(*device) : std::nullopt;
-    if (path && !refuse_socket_path(*path, SOCK_SEQPACKET) && ::unlink(path->c_str()) == 0)
-      removed.push_back(printable(*path, 120));
-  }
-  return removed;
-}
-
 Expected<void> check_machine(const Config& config) {
   if (const int pid = InstanceLock::holder(config.file_prefix); pid != 0) {
     return fail("{}", located(config, {"file_prefix",

@@ -180,15 +180,6 @@ TEST_F(CheckMachine, a_replay_that_is_not_there_and_a_log_that_cannot_be_written
   EXPECT_THAT(refused("sink: {port: p, hlog: /tmp}\n"), HasSubstr("sink.hlog: /tmp is a directory; allowed: a file"));
 }
 
-TEST_F(CheckMachine, without_hugepages_a_buffer_takes_a_page) {
-  const Config config = parse("net_null0", "0", "memory: {hugepages: auto, megabytes: 200, mbufs: 65535}\n");
-  EXPECT_FALSE(check_memory(config, {true, 200, 8000}));
-  const auto finding = check_memory(config, {true, 199, 8000});
-  ASSERT_TRUE(finding);
-  EXPECT_EQ(finding->key, "memory.megabytes");
-  EXPECT_THAT(finding->text, HasSubstr("is 200, but without hugepages the buffers of 1 port(s) take 255 MB"));
-}
-
 TEST_F(CheckMachine, memory_state_sums_all_page_sizes) {
   fs::create_directories(directory_ + "/sys/kernel/mm/hugepages/hugepages-2048kB");
   fs::create_directories(directory_ + "/sys/kernel/mm/hugepages/hugepages-1048576kB");

@@ -134,8 +134,9 @@ int bearer_list(const CtlOptions& options, CliOutput& output) {
 }
 
 void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, std::function<int(CliOutput&)>& action) {
-  CLI::App* bearer =
-      ctl.add_subcommand("bearer", "Bearers: add, modify, release, reestablish, list, show")->require_subcommand(1)->fallthrough();
+  CLI::App* bearer = ctl.add_subcommand("bearer", "Bearers: add, modify, release, reestablish, list, show")
+                         ->require_subcommand(1)
+                         ->fallthrough();
   bearer->footer("Example:\n  splitplane ctl bearer list --limit 10");
 
   CLI::App* add = bearer->add_subcommand("add", "Adds bearers; the gNB chooses their identities")->fallthrough();
@@ -176,7 +177,8 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
   release->footer("Example:\n  splitplane ctl bearer release 0x04000000 0x04040000");
   release->callback([o, &action] { action = [o](CliOutput& out) { return bearer_release(*o, out); }; });
 
-  CLI::App* again = bearer->add_subcommand("reestablish", "Lets RLC AM of a bearer begin anew, nothing lost")->fallthrough();
+  CLI::App* again =
+      bearer->add_subcommand("reestablish", "Lets RLC AM of a bearer begin anew, nothing lost")->fallthrough();
   again->add_option("ID", o->id, "Identity (downlink TEID) of the bearer")->required();
   again->footer("Example:\n  splitplane ctl bearer reestablish 0x04000000");
   again->callback([o, &action] {

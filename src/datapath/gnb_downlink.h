@@ -330,9 +330,9 @@ class GnbDownlink {
   WorkerStats& stats_;
   Sink air_;
   Probe probe_;
-  unsigned unusual_ = 0;  // of the burst at hand: kNoPsc and so on of all its G-PDUs
+  unsigned unusual_ = 0;      // of the burst at hand: kNoPsc and so on of all its G-PDUs
   std::uint64_t bursts_ = 0;  // kept for retransmission
-  bool ordered_ = false;  // the burst at hand comes from the reordering: it was counted when it came
+  bool ordered_ = false;      // the burst at hand comes from the reordering: it was counted when it came
   std::array<GPdu, kBurst + 1> gpdu_;
   std::array<ran::BearerDownlink*, kBurst + 1> bearer_;
 };
