@@ -49,7 +49,7 @@ inline constexpr unsigned kSampleEvery = 16;
   X(rlc_status_sent, "packets", "STATUS PDUs sent")                                          \
   X(rlc_own, "packets", "of these two, taken by the air port; not among the received")       \
   X(rlc_status_refused, "packets", "STATUS PDUs ignored: something in them is wrong")        \
-  X(rlc_max_retx, "SDUs", "SDUs that were sent again maxRetxThreshold times")                \
+  X(rlc_max_retx, "packets", "SDUs that were sent again maxRetxThreshold times")                \
   X(rlc_tx_lost, "packets", "retransmissions and STATUS PDUs that the port did not take")    \
   X(dispatched, "packets", "handed to another worker")                                       \
   X(copies, "packets", "references handed to the consumer of copies")                        \

@@ -84,7 +84,6 @@ class RlcBed(Testbed):
             for sender, receiver in ((gnb, ue), (ue, gnb)):
                 assert sender["acked"] == sender["tx_next"] == receiver["delivered"]
                 assert receiver["rx_next"] == sender["tx_next"]
-                assert receiver["status_sent"] >= sender["status_received"] and sender["status_refused"] == 0
         self.assert_accounted_for()
 
     def assert_accounted_for(self):
@@ -110,6 +109,8 @@ def test_files_arrive_equal_over_a_bad_air(bed, ue, air):
         assert after[end]["retransmitted"] > before[end]["retransmitted"]
         assert after[end]["holes_reported"] > before[end]["holes_reported"]
         assert after[end]["max_retx"] == 0
+        if "jitter_us" not in air:  # a STATUS that another one overtook is refused, as it must be
+            assert after[end]["status_refused"] == before[end]["status_refused"]
 
 
 def datagrams(bed: RlcBed, ue: str, count: int) -> tuple[list[int], float]:
@@ -151,7 +152,7 @@ def test_um_loses_what_the_air_loses_and_waits_for_nothing(bed):
     bed.settle()
 
 
-STATUS_FIELDS = ("rlc-nr.am.ack-sn", "rlc-nr.am.nacks.nack-sn")
+STATUS_FIELDS = ("rlc-nr.am.ack-sn", "rlc-nr.am.nack-sn")
 
 
 def test_tshark_reads_every_pdu_of_a_lossy_run(bed):
@@ -177,7 +178,7 @@ def test_tshark_reads_every_pdu_of_a_lossy_run(bed):
     assert len(down) == new + again and again > 20
     status = [row for row in rows if (row["rlc-nr.direction"], row["rlc-nr.am.dc"]) == ("1", "0")]
     assert len(status) == after[0]["status_sent"] - before[0]["status_sent"] > 5
-    assert any(row["rlc-nr.am.nacks.nack-sn"] for row in status)
+    assert any(row["rlc-nr.am.nack-sn"] for row in status)
     last = max(number(row["rlc-nr.am.ack-sn"]) for row in status)
     assert last == after[0]["rx_next"] % (1 << 18)
 
