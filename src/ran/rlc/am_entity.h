@@ -49,6 +49,10 @@ class AmEntity {
     }
   }
 
+  // The data volume for MAC's buffer status report (TS 38.322 5.5): octets of PDUs that would carry all there is to
+  // send.
+  [[nodiscard]] std::uint64_t volume() const { return receive_.volume() + retx_.volume() + send_.volume(); }
+
   template <class MaxRetx>
   void tick(Time now, MaxRetx&& max_retx) {
     receive_.tick(now);

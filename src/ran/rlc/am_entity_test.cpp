@@ -91,6 +91,33 @@ TEST(AmEntity, re_establishment_drops_everything_and_begins_at_zero) {
   EXPECT_EQ(a.pull_hex(100).substr(0, 4), "c000");
 }
 
+TEST(AmEntity, the_volume_is_what_pulling_everything_gives) {
+  for (const std::uint8_t sn_bits : {std::uint8_t{12}, std::uint8_t{18}}) {
+    AmSide side({.sn_bits = sn_bits, .poll_pdu = 0, .t_poll_retransmit = 50, .t_reassembly = 0});
+    EXPECT_EQ(side.entity->volume(), 0U);
+    (void)side.submit(6, 100);
+    // New ones: one cut, two waiting.
+    for (unsigned i = 0; i < 3; ++i) EXPECT_TRUE(side.send(pattern(200, i)));
+    EXPECT_EQ(side.pull(60).size(), 60U);
+    // Whole, one run, two runs; nothing of the rest.
+    side.receive(status_pdu(sn_bits, 6,
+                            {{.sn = 1},
+                             {.sn = 3, .has_so = true, .so_start = 0, .so_end = 9},
+                             {.sn = 4, .has_so = true, .so_start = 10, .so_end = 19},
+                             {.sn = 4, .has_so = true, .so_start = 50, .so_end = 99}}));
+    // A hole, reported.
+    side.receive(sn_bits == 12 ? "8000 aa" : "800000 aa");
+    side.receive(sn_bits == 12 ? "8002 aa" : "800002 aa");
+    side.tick(1);
+    const std::uint64_t volume = side.entity->volume();
+    std::uint64_t pulled = 0;
+    for (Bytes pdu = side.pull(9000); !pdu.empty(); pdu = side.pull(9000)) pulled += pdu.size();
+    EXPECT_EQ(volume, pulled);
+    EXPECT_GT(volume, 540U + 100 + 10 + 10 + 50);
+    EXPECT_EQ(side.entity->volume(), 0U);
+  }
+}
+
 TEST(AmEntity, next_expiry_is_that_of_the_first_timer) {
   AmSide a(am12());
   EXPECT_EQ(a.entity->next_expiry(), kNever);

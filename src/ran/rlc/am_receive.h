@@ -59,12 +59,30 @@ class AmReceive {
   // `out` has no room for a STATUS without NACK.
   std::size_t write_status(MutableOctets out, Time now) {
     wire::rlc::StatusWriter status(out, config_.sn_bits);
-    const std::size_t bytes = status.finish(report(status) & sn_mask(config_.sn_bits));
+    std::uint64_t holes = 0;
+    const std::uint32_t ack = report([&](const wire::rlc::Nack& nack) {
+      const bool fits = status.add(nack);
+      holes += fits ? 1 : 0;
+      return fits;
+    });
+    const std::size_t bytes = status.finish(ack & sn_mask(config_.sn_bits));
     if (bytes == 0) return 0;
+    counters_status_.holes += holes;
     triggered_ = false;
     ++counters_status_.status;
     t_status_prohibit_.start(now, config_.t_status_prohibit);
     return bytes;
+  }
+
+  // Octets of the whole STATUS PDU of this moment; 0 if none is due (TS 38.322 5.5).
+  [[nodiscard]] std::uint64_t volume() const {
+    if (!status_due()) return 0;
+    std::uint64_t octets = wire::rlc::kStatusFixedBytes;
+    (void)report([&](const wire::rlc::Nack& nack) {
+      octets += wire::rlc::nack_bytes(config_.sn_bits, nack);
+      return true;
+    });
+    return octets;
   }
 
   // Re-establishment (TS 38.322 5.1.3): nothing is held, all variables are `sn`.
@@ -230,15 +248,16 @@ class AmReceive {
     if (ReceivedPage* page = window_.page(sn); page != nullptr) page->polled |= ReceivedWindow::bit(sn);
   }
 
-  // Adds a NACK for every hole below RX_Highest_Status as long as they fit; the ACK_SN that follows.
-  [[nodiscard]] std::uint32_t report(wire::rlc::StatusWriter& status) {
+  // Calls add(Nack) for every hole below RX_Highest_Status as long as it returns true; the ACK_SN that follows.
+  template <class Add>
+  [[nodiscard]] std::uint32_t report(Add&& add) const {
     for (std::uint32_t sn = next_; before(sn, highest_status_);) {
       sn = window_.first_not_done(sn, highest_status_);
       if (sn == highest_status_) break;
       if (const std::uint32_t name = window_.assembly(sn); name != 0) {
         bool any = false;
         const bool all = reassembly_.for_each_hole(name, [&](std::uint32_t start, std::uint32_t stop) {
-          const bool fits = add_hole(status, sn, start, stop);
+          const bool fits = add(hole(sn, start, stop));
           any |= fits;
           return fits;
         });
@@ -251,21 +270,17 @@ class AmReceive {
       wire::rlc::Nack nack{.sn = sn & sn_mask(config_.sn_bits)};
       nack.has_range = run > 1;
       nack.range = static_cast<std::uint8_t>(run);
-      if (!status.add(nack)) return sn;
-      ++counters_status_.holes;
+      if (!add(nack)) return sn;
       sn += run;
     }
     return highest_status_;
   }
 
-  [[nodiscard]] bool add_hole(wire::rlc::StatusWriter& status, std::uint32_t sn, std::uint32_t start,
-                              std::uint32_t stop) {
+  [[nodiscard]] wire::rlc::Nack hole(std::uint32_t sn, std::uint32_t start, std::uint32_t stop) const {
     wire::rlc::Nack nack{.sn = sn & sn_mask(config_.sn_bits), .has_so = true};
     nack.so_start = static_cast<std::uint16_t>(start);
     nack.so_end = stop > kMaxSduBytes ? wire::rlc::kSoEnd : static_cast<std::uint16_t>(stop - 1);
-    const bool fits = status.add(nack);
-    counters_status_.holes += fits ? 1 : 0;
-    return fits;
+    return nack;
   }
 
   AmConfig config_;

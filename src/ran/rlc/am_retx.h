@@ -117,6 +117,19 @@ class AmRetx {
     return pdu;
   }
 
+  // Octets of PDUs that would carry all that waits for retransmission, one a run of octets (TS 38.322 5.5).
+  [[nodiscard]] std::uint64_t volume() const {
+    std::uint64_t octets = 0;
+    std::uint32_t sn = window_.next_pending(next_ack_, end_);
+    for (; has_pending() && sn != end_; sn = window_.next_pending(sn + 1, end_)) {
+      window_.for_each_run(sn, [&](const Interval& run) {
+        const auto si = run.start == 0 ? wire::rlc::Segment::kFirst : wire::rlc::Segment::kMiddle;
+        octets += wire::rlc::am_header_bytes(config_.sn_bits, si) + run.stop - run.start;
+      });
+    }
+    return octets;
+  }
+
   // Gives back at most `budget` buffers of acknowledged SDUs: released(sn, B) each, which is PDCP's notice of delivery
   // too. Returns how many.
   template <class Released>

@@ -46,6 +46,10 @@ class PendingIntervals {
   }
 
   [[nodiscard]] const Interval& front(std::uint32_t first) const { return pool_.named(first); }
+  template <class Visit>
+  void for_each(std::uint32_t first, Visit&& visit) const {
+    for (; first != 0; first = pool_.named(first).next) visit(pool_.named(first));
+  }
   // Takes `octets` from the first interval's beginning.
   void take(std::uint32_t& first, std::uint16_t octets) {
     Interval& front = pool_.named(first);

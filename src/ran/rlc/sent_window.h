@@ -74,6 +74,16 @@ class SentWindow {
     if ((page.partial & bit(sn)) != 0) return unpacked(one.intervals);
     return {0, one.bytes, 0};
   }
+  // Calls visit(Interval) for every run of octets of the pending SDU `sn` that waits.
+  template <class Visit>
+  void for_each_run(std::uint32_t sn, Visit&& visit) const {
+    const SentPage<B>& page = *pages_.find(sn);
+    if ((page.listed & bit(sn)) != 0) {
+      intervals_.for_each(page.sdu[sn % kPageSns].intervals, visit);
+    } else {
+      visit(first_pending(page, sn));
+    }
+  }
   // `octets` of these are sent now.
   void take_pending(SentPage<B>& page, std::uint32_t sn, std::uint16_t octets) {
     SentSdu<B>& one = page.sdu[sn % kPageSns];
