@@ -25,7 +25,7 @@ Expected<bool> ControlBackend::release_bearer(BearerId) {
   return no_bearers();
 }
 
-Expected<void> ControlBackend::reestablish_bearer(BearerId) {
+Expected<std::uint8_t> ControlBackend::reestablish_bearer(BearerId) {
   return no_bearers();
 }
 Expected<BearerView> ControlBackend::show_bearer(BearerId) {

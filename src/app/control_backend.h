@@ -72,8 +72,8 @@ class ControlBackend {
   virtual Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch);
   // True if it existed, false if there was none (releasing twice is no error).
   virtual Expected<bool> release_bearer(BearerId id);
-  // RLC re-establishment with PDCP data recovery of an acknowledged bearer (the part of RRC).
-  virtual Expected<void> reestablish_bearer(BearerId id);
+  // RLC re-establishment with PDCP data recovery of an acknowledged bearer (the part of RRC): its new epoch.
+  virtual Expected<std::uint8_t> reestablish_bearer(BearerId id);
   virtual Expected<BearerView> show_bearer(BearerId id);
   // Up to `limit` bearers with an identity greater than `after`, in ascending order (0: from the start).
   virtual Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit);

@@ -16,7 +16,9 @@ Json to_json(const DirectionView& direction) {
 }
 
 Json to_json(const datapath::ArqView& v) {
-  return {{"tx_next_ack", v.tx_next_ack},
+  return {{"epoch", v.epoch},
+          {"failed", v.failed},
+          {"tx_next_ack", v.tx_next_ack},
           {"tx_next", v.tx_next},
           {"unacked", v.unacked},
           {"unacked_most", v.retx.unacked_most},

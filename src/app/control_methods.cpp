@@ -68,7 +68,8 @@ Expected<Json> release(Params& params, ControlBackend& backend) {
 Expected<Json> reestablish(Params& params, ControlBackend& backend) {
   const BearerId id = read_id(params);
   if (const auto fault = params.fault()) return fail("{}", *fault);
-  return backend.reestablish_bearer(id).map([&] { return Json{{"id", id.value}}; });
+  return backend.reestablish_bearer(id).map(
+      [&](std::uint8_t epoch) { return Json{{"id", id.value}, {"epoch", epoch}}; });
 }
 
 Expected<Json> show(Params& params, ControlBackend& backend) {

@@ -50,7 +50,9 @@ class UeSide : public ControlBackend {
   [[nodiscard]] Expected<void> open();
   [[nodiscard]] Expected<void> ask_gnb();
   void apply(const std::vector<ue::BearerChange>& changes);
-  [[nodiscard]] std::unique_ptr<datapath::ArqBearer> begin_acknowledged(const ue::BearerChange& change);
+  [[nodiscard]] std::vector<BearerId> failed_bearers();
+  [[nodiscard]] std::optional<std::uint8_t> reestablish(BearerId id);
+  [[nodiscard]] bool begin_acknowledged(ue::BearerChange& change, std::unique_ptr<datapath::ArqBearer>& arq);
   [[nodiscard]] std::uint64_t unknown_bearers() const;
 
   const Config config_;

@@ -149,6 +149,7 @@ Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
         .ethernet = gnb.air_header,
         .pool = gnb.pool,
         .max_unacked = std::min<std::size_t>(worker.config.max_copies, config_.memory.mbufs / 2),
+        .longest_frame = gnb.air_frame_bytes,
         .ticks_per_ms = rte_get_tsc_hz() / 1000,
         .now = rte_rdtsc()});
   }

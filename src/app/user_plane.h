@@ -44,7 +44,7 @@ class UserPlane : public ControlBackend {
                                                        std::optional<unsigned> shard) override;
   Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch) override;
   Expected<bool> release_bearer(BearerId id) override;
-  Expected<void> reestablish_bearer(BearerId id) override;
+  Expected<std::uint8_t> reestablish_bearer(BearerId id) override;
   Expected<BearerView> show_bearer(BearerId id) override;
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override;
   Expected<nlohmann::json> stats() override;
@@ -80,6 +80,7 @@ class UserPlane : public ControlBackend {
   [[nodiscard]] std::vector<WorkerRuntime*> key_holders(const WorkerRuntime& owner);
   Expected<PeerId> peer_on(WorkerRuntime& worker, const IpAddress& upf);
   void leave_peer(WorkerRuntime& worker, const IpAddress& upf);
+  [[nodiscard]] std::uint8_t next_epoch();
   // A bearer and the place of its UPF, on the way into its worker's lines.
   struct Installation {
     ran::BearerConfig config;
@@ -156,6 +157,7 @@ class UserPlane : public ControlBackend {
   DpdkArray<ran::BearerLosses> losses_;
   std::uint32_t bearers_per_shard_ = 0;
   std::unique_ptr<BearerStore> store_;
+  std::uint8_t epoch_ = 0;  // the last one given out
   std::vector<std::unique_ptr<WorkerRuntime>> workers_;
   std::vector<N3Runtime> n3_;
   Taps taps_;

@@ -79,7 +79,8 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
     datapath::GnbContext& gnb = *worker->gnb;
     std::vector<std::unique_ptr<datapath::ArqBearer>> arq(all.size());
     for (std::size_t i = 0; i < all.size() && !modified; ++i) {
-      if (all[i].worker == worker.get() && all[i].config.acknowledged) arq[i] = gnb.arq->make(all[i].config);
+      if (all[i].worker == worker.get() && all[i].config.acknowledged)
+        arq[i] = gnb.arq->make(all[i].config, next_epoch());
     }
     const bool done = worker->execute([&] {
       for (std::size_t i = 0; i < all.size(); ++i) {
@@ -99,6 +100,7 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
         }
         if (arq[i]) {
           new_downlink.rlc_tx_limit = arq[i]->limit();
+          ran::set_epoch(new_downlink, arq[i]->epoch);
           gnb.arq_bearers.exchange(one.config.id.value, std::move(arq[i]));
         }
         downlink = new_downlink;
@@ -247,7 +249,14 @@ Expected<bool> UserPlane::release_bearer(BearerId id) {
   return true;
 }
 
-Expected<void> UserPlane::reestablish_bearer(BearerId id) {
+// Another one than before, also than before a restart of this process, as far as eight bits tell.
+std::uint8_t UserPlane::next_epoch() {
+  if (epoch_ == 0) epoch_ = static_cast<std::uint8_t>(rte_rdtsc() >> 12);
+  epoch_ = epoch_ == 0xff ? std::uint8_t{1} : static_cast<std::uint8_t>(epoch_ + 1);
+  return epoch_;
+}
+
+Expected<std::uint8_t> UserPlane::reestablish_bearer(BearerId id) {
   const std::lock_guard guard(mutex_);
   const ran::BearerConfig* config = store_->find(id);
   if (config == nullptr) return unknown(id);
@@ -255,17 +264,19 @@ Expected<void> UserPlane::reestablish_bearer(BearerId id) {
     return fail("bearer {:#010x} has no retransmission; allowed: AM with baas: inline", id.value);
   WorkerRuntime* worker = owner_of(id.value);
   datapath::GnbContext* gnb = worker->gnb.get();
-  const bool done = worker->execute([gnb, id] {
+  const std::uint8_t epoch = next_epoch();
+  const bool done = worker->execute([gnb, id, epoch] {
     datapath::ArqBearer& arq = *gnb->arq_bearers.find(id.value);
-    gnb->arq->reestablish(arq, rte_rdtsc());
+    gnb->arq->reestablish(arq, epoch, rte_rdtsc());
     ran::BearerDownlink& downlink = *gnb->bearers.downlink_line(id.value);
+    ran::set_epoch(downlink, epoch);
     downlink.rlc_tx_next = arq.retx.next();
     downlink.rlc_tx_limit = arq.limit();
     downlink.pdu_without_poll = 0;
     gnb->bearers.uplink_line(id.value)->rlc_rx_next_highest = 0;
   });
   if (!done) return silent(*worker);
-  return {};
+  return epoch;
 }
 
 Expected<std::vector<BearerView>> UserPlane::read_views(const std::vector<ran::BearerConfig>& bearers) {

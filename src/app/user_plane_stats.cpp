@@ -31,7 +31,7 @@ nlohmann::json drops_of(const WorkerSnapshot& s) {
 // A consumer of copies keeps nothing: what it received is what it released.
 std::uint64_t consumed_by(const WorkerObservation& w) {
   const bool copies = w.function == WorkerConfig::Function::kCopies;
-  return copies ? w.counters.received : w.counters.punted + w.counters.rlc_control;
+  return copies ? w.counters.received : w.counters.punted + w.counters.rlc_control + w.counters.rlc_deferred;
 }
 
 nlohmann::json to_json(const WorkerObservation& w) {

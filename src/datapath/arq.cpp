@@ -20,10 +20,27 @@ ran::rlc::MemorySizes memory_for(std::size_t max_unacked) {
           .intervals = 1024};
 }
 
+// A link that pads frames to 60 octets pads a STATUS PDU with zeros, which are none of it.
+Octets without_padding(Octets status, unsigned sn_bits) {
+  constexpr std::size_t kShortestFrame = 60;
+  if (kAirRlcOffset + status.size() > kShortestFrame) return status;
+  for (Octets shorter = status; !shorter.empty(); shorter = shorter.first(shorter.size() - 1)) {
+    if (wire::rlc::parse_status(shorter, sn_bits)) return shorter;
+    if (shorter.back() != 0) break;
+  }
+  return status;
+}
+
+// Received before: below RX_Next, which the window takes for far ahead.
+bool is_behind(const ArqBearer& bearer, std::uint32_t sn) {
+  const std::uint32_t next = bearer.receive.next();
+  return ran::rlc::from_base(next, sn, bearer.sn_bits) - next >= ran::rlc::window_size(bearer.sn_bits);
+}
+
 }  // namespace
 
-ArqBearer::ArqBearer(const ran::BearerConfig& bearer, Direction sends, const ran::rlc::AmConfig& am,
-                     std::uint32_t unacked, ran::rlc::Memory<MbufBuffer>& memory)
+ArqBearer::ArqBearer(const ran::BearerConfig& bearer, std::uint8_t first_epoch, Direction sends,
+                     const ran::rlc::AmConfig& am, std::uint32_t unacked, ran::rlc::Memory<MbufBuffer>& memory)
     : retx(am, memory),
       receive(am, memory),
       air(wire::airhdr::encode(
@@ -32,10 +49,12 @@ ArqBearer::ArqBearer(const ran::BearerConfig& bearer, Direction sends, const ran
            .rlc_sn_bits = bearer.rlc_sn_bits,
            .pdcp_sn_bits = bearer.pdcp_sn_bits,
            .sdap_header = sends == Direction::kDownlink ? bearer.sdap_header_dl : bearer.sdap_header_ul,
+           .epoch = first_epoch,
            .bearer = bearer.id})),
       id(bearer.id.value),
       max_unacked(unacked),
-      sn_bits(bearer.rlc_sn_bits) {}
+      sn_bits(bearer.rlc_sn_bits),
+      epoch(first_epoch) {}
 
 ArqView view_of(const ArqBearer& bearer) {
   return {.tx_next_ack = bearer.retx.next_ack(),
@@ -44,6 +63,8 @@ ArqView view_of(const ArqBearer& bearer) {
           .pending = bearer.retx.pending(),
           .rx_next = bearer.receive.next(),
           .rx_next_highest = bearer.receive.next_highest(),
+          .epoch = bearer.epoch,
+          .failed = bearer.failed,
           .retx = bearer.retx.counters(),
           .received = bearer.receive.counters(),
           .status = bearer.receive.status_counters()};
@@ -54,7 +75,7 @@ Arq::Arq(const Settings& settings)
       memory_(memory_for(settings.max_unacked)),
       wheel_(std::max<std::uint64_t>(1, settings.ticks_per_ms / 4), settings.now) {}
 
-std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer) {
+std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8_t epoch) {
   const ran::ArqConfig& arq = bearer.arq;
   const ran::rlc::AmConfig am{.sn_bits = bearer.rlc_sn_bits,
                               .max_retx = arq.max_retx,
@@ -63,7 +84,7 @@ std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer) {
                               .t_status_prohibit = arq.t_status_prohibit_ms * settings_.ticks_per_ms,
                               .repair_unit = std::max<std::uint64_t>(1, settings_.ticks_per_ms / 8)};
   const std::uint32_t unacked = std::min(arq.max_unacked, ran::rlc::window_size(bearer.rlc_sn_bits));
-  return std::make_unique<ArqBearer>(bearer, settings_.sends, am, unacked, memory_);
+  return std::make_unique<ArqBearer>(bearer, epoch, settings_.sends, am, unacked, memory_);
 }
 
 void Arq::detach(ArqBearer& bearer) {
@@ -74,10 +95,18 @@ void Arq::detach(ArqBearer& bearer) {
   bearer.receive.restart_at(0);
 }
 
-void Arq::reestablish(ArqBearer& bearer, Time now) {
+void Arq::give_up(ArqBearer& bearer) {
+  if (bearer.retx.held() == 0) return;
+  unacked_ -= bearer.retx.held();
+  bearer.retx.restart_at(bearer.retx.next());
+}
+
+void Arq::reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now) {
   std::vector<MbufBuffer> unacked;
   bearer.retx.take_unacked([&](MbufBuffer frame) { unacked.push_back(std::move(frame)); });
   detach(bearer);
+  bearer.failed = false;
+  bearer.set_epoch(epoch);
   for (MbufBuffer& one : unacked) {
     rte_mbuf* frame = one.detach();
     if (rte_mbuf_refcnt_read(frame) != 1) {  // the port still has it
@@ -90,6 +119,7 @@ void Arq::reestablish(ArqBearer& bearer, Time now) {
     }
     const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
     const std::uint32_t sn = bearer.retx.next() & ran::rlc::sn_mask(bearer.sn_bits);
+    octets(frame)[kEpochOffset] = epoch;
     wire::rlc::write_am({octets(frame) + kAirRlcOffset, header}, bearer.sn_bits, {.sn = sn});
     keep(bearer, frame, now);
   }
@@ -126,6 +156,11 @@ void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now) {
 Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
   const auto header = wire::rlc::parse_am(rlc, bearer.sn_bits);
   if (!header) return Received::kRefused;
+  // A peer that keeps to max_unacked sends nothing beyond; one that does not may not take the others' window memory.
+  const std::uint32_t next = bearer.receive.next();
+  if (ran::rlc::from_base(next, header->sn, bearer.sn_bits) - next >= bearer.max_unacked &&
+      !is_behind(bearer, header->sn))
+    return Received::kOutsideWindow;
   const Received what = bearer.receive.receive_complete(*header, now);
   rearm(bearer);
   if (bearer.receive.status_due()) set_working(bearer);
@@ -133,7 +168,8 @@ Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
 }
 
 bool Arq::receive_status(ArqBearer& bearer, Octets rlc, Time now) {
-  const bool valid = bearer.retx.receive_status(rlc, now, [this](std::uint32_t) { ++counters_.max_retx; });
+  const bool valid =
+      bearer.retx.receive_status(without_padding(rlc, bearer.sn_bits), now, [&](std::uint32_t) { fail(bearer); });
   counters_.status_refused += valid ? 0 : 1;
   if (valid) set_working(bearer);
   return valid;
@@ -161,8 +197,8 @@ rte_mbuf* Arq::status_frame(ArqBearer& bearer, Time now) {
   std::uint8_t* const frame = octets(m);
   std::copy(settings_.ethernet.begin(), settings_.ethernet.end(), frame);
   wire::store_be64(frame + wire::ethernet::kHeaderBytes, bearer.air);
-  // As MAC would grant it: within one frame of the usual MTU.
-  const std::size_t room = std::min<std::size_t>(rte_pktmbuf_tailroom(m), 1500) - kAirRlcOffset;
+  // As MAC would grant it: within one frame.
+  const std::size_t room = std::min<std::size_t>(rte_pktmbuf_tailroom(m), settings_.longest_frame) - kAirRlcOffset;
   const std::size_t bytes = bearer.receive.write_status({frame + kAirRlcOffset, room}, now);
   m->data_len = static_cast<std::uint16_t>(kAirRlcOffset + bytes);
   m->pkt_len = m->data_len;

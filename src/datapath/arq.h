@@ -23,11 +23,18 @@ using wire::Octets;
 
 inline constexpr unsigned kAirRlcOffset = wire::ethernet::kHeaderBytes + wire::airhdr::kHeaderBytes;
 inline constexpr std::uint8_t kPollBit = 0x40;  // in an AMD PDU's first octet
+inline constexpr unsigned kEpochOffset = wire::ethernet::kHeaderBytes + 3;
 
 // One AM bearer: both directions of one end.
 struct ArqBearer : TimerNode {
-  ArqBearer(const ran::BearerConfig& bearer, Direction sends, const ran::rlc::AmConfig& am, std::uint32_t unacked,
-            ran::rlc::Memory<MbufBuffer>& memory);
+  ArqBearer(const ran::BearerConfig& bearer, std::uint8_t epoch, Direction sends, const ran::rlc::AmConfig& am,
+            std::uint32_t unacked, ran::rlc::Memory<MbufBuffer>& memory);
+
+  // Begins with other PDUs than those of the epoch before.
+  void set_epoch(std::uint8_t to) {
+    epoch = to;
+    air = (air & ~(std::uint64_t{0xff} << 32)) | std::uint64_t{to} << 32;
+  }
 
   ran::rlc::AmRetx<MbufBuffer> retx;
   ran::rlc::AmReceive<MbufBuffer> receive;
@@ -35,12 +42,15 @@ struct ArqBearer : TimerNode {
   std::uint32_t id;           // of the bearer
   std::uint32_t max_unacked;  // SDUs that may wait for their acknowledgement
   std::uint8_t sn_bits;
+  std::uint8_t epoch;       // in airhdr of both directions: PDUs of another one are not for these entities
   bool working = false;     // in the list of bearers with work
+  bool failed = false;      // an SDU reached maxRetxThreshold: nothing is sent until re-establishment
   std::uint64_t burst = 0;  // the last one that it was seen in
   ArqBearer* next_working = nullptr;
 
   // The first RLC number, without the modulus, that may not be sent yet.
   [[nodiscard]] std::uint32_t limit() const {
+    if (failed) return retx.next();
     const std::uint32_t window = retx.next_ack() + max_unacked;
     // Where the SNs would come round to buffers that are not given back yet.
     const std::uint32_t round = retx.oldest() + ran::rlc::sn_mask(sn_bits) - ran::rlc::kPageSns;
@@ -52,6 +62,8 @@ struct ArqBearer : TimerNode {
 struct ArqView {
   std::uint32_t tx_next_ack = 0, tx_next = 0, unacked = 0, pending = 0;
   std::uint32_t rx_next = 0, rx_next_highest = 0;
+  std::uint8_t epoch = 0;
+  bool failed = false;
   ran::rlc::RetxCounters retx;
   ran::rlc::ReceiveCounters received;
   ran::rlc::StatusCounters status;
@@ -65,6 +77,7 @@ class Arq {
     std::array<std::uint8_t, wire::ethernet::kHeaderBytes> ethernet{};  // of the frames that this end sends
     rte_mempool* pool = nullptr;                                        // for STATUS PDUs and copies
     std::size_t max_unacked = 16384;                                    // SDUs of all bearers together
+    unsigned longest_frame = 1514;                                      // that the port sends
     std::uint64_t ticks_per_ms = 1;
     std::uint64_t now = 0;
   };
@@ -78,13 +91,13 @@ class Arq {
   explicit Arq(const Settings& settings);
 
   // Control side: a bearer to be attached, and one that was detached, made and destroyed off the packet path.
-  [[nodiscard]] std::unique_ptr<ArqBearer> make(const ran::BearerConfig& bearer);
+  [[nodiscard]] std::unique_ptr<ArqBearer> make(const ran::BearerConfig& bearer, std::uint8_t epoch);
   // The owner's thread: gives all buffers back; the bearer may be destroyed then.
   void detach(ArqBearer& bearer);
 
   // The owner's thread: RLC re-establishment (TS 38.322 5.1.3) with PDCP data recovery: both directions begin with
   // number 0 again, and what the peer has not acknowledged is numbered anew and sent again.
-  void reestablish(ArqBearer& bearer, Time now);
+  void reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now);
 
   // A burst of new PDUs can be kept, whatever their bearers.
   [[nodiscard]] bool has_room() const {
@@ -120,6 +133,12 @@ class Arq {
   }
   void set_working(ArqBearer& bearer);
   [[nodiscard]] ArqBearer* take_working();
+  // maxRetxThreshold: a radio link failure (TS 38.322 5.3.2). What the peer did not take is given up.
+  void fail(ArqBearer& bearer) {
+    ++counters_.max_retx;
+    bearer.failed = true;
+  }
+  void give_up(ArqBearer& bearer);
   void stop_working(ArqBearer& bearer);
   [[nodiscard]] rte_mbuf* status_frame(ArqBearer& bearer, Time now);
   [[nodiscard]] rte_mbuf* retransmission(ArqBearer& bearer, bool passes_mbufs, Time now);
@@ -142,7 +161,7 @@ bool Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
   wheel_.run(now, kTimersPerRound, [&](TimerNode& node) {
     auto& bearer = static_cast<ArqBearer&>(node);
     bearer.receive.tick(now);
-    bearer.retx.tick(now, {.unsent = false, .stalled = false}, [this](std::uint32_t) { ++counters_.max_retx; });
+    bearer.retx.tick(now, {.unsent = false, .stalled = false}, [this, &bearer](std::uint32_t) { fail(bearer); });
     rearm(bearer);
     set_working(bearer);
   });
@@ -151,6 +170,7 @@ bool Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
   for (unsigned visits = 0; visits < kBearersPerRound; ++visits) {
     ArqBearer* const bearer = take_working();
     if (bearer == nullptr) break;
+    if (bearer->failed) give_up(*bearer);
     out.size += collect(*bearer, passes_mbufs, now, out.mbuf.data() + out.size, kBurst - out.size);
     unacked_ -= bearer->retx.release(kReleasedPerVisit, [](std::uint32_t, MbufBuffer) {});
     changed(*bearer);

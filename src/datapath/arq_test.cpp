@@ -15,6 +15,7 @@ namespace {
 using test::Bytes;
 
 constexpr std::uint32_t kBearer = 5;
+constexpr std::uint8_t kEpoch = 0x5a;
 
 template <class Sink = test::TestSink>
 struct Rig : test::TestGnb {
@@ -27,8 +28,9 @@ struct Rig : test::TestGnb {
     context->arq_bearers.attach(ShardId{1}, test::kLines);
     bearer.acknowledged = true;
     add(kBearer, bearer, test::kPeerV4);
-    auto arq = context->arq->make(config(kBearer));
+    auto arq = context->arq->make(config(kBearer), kEpoch);
     downlink[kBearer].rlc_tx_limit = arq->limit();
+    ran::set_epoch(downlink[kBearer], kEpoch);
     context->arq_bearers.exchange(teid(kBearer), std::move(arq));
   }
   ~Rig() {
@@ -55,6 +57,7 @@ struct Rig : test::TestGnb {
     wire::store_be64(pdu.data(), wire::airhdr::encode({.direction = Direction::kUplink,
                                                        .rlc_sn_bits = static_cast<std::uint8_t>(bits),
                                                        .pdcp_sn_bits = config(kBearer).pdcp_sn_bits,
+                                                       .epoch = kEpoch,
                                                        .bearer = BearerId{teid(kBearer)}}));
     wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(8), bits);
     for (const auto& nack : nacks) ASSERT_TRUE(writer.add(nack));
@@ -180,6 +183,7 @@ TEST(Arq, uplink_pdus_are_delivered_once_and_polls_answered) {
   const Bytes sdu = test::inner_packet(60, 1);
   const auto pdu = [&](std::uint32_t sn, bool poll) {
     Bytes from_airhdr = ran::test::uplink_pdu(rig.config(kBearer), sn, sn, Qfi{9}, sdu);
+    from_airhdr[3] = kEpoch;
     if (poll) from_airhdr[8] |= kPollBit;
     return from_airhdr;
   };
@@ -202,8 +206,11 @@ TEST(Arq, uplink_pdus_are_delivered_once_and_polls_answered) {
 TEST(Arq, a_hole_is_reported_after_t_reassembly) {
   Rig rig({.arq = {.t_reassembly_ms = 2}});
   const Bytes sdu = test::inner_packet(60, 1);
-  rig.from_air(ran::test::uplink_pdu(rig.config(kBearer), 0, 0, Qfi{9}, sdu));
-  rig.from_air(ran::test::uplink_pdu(rig.config(kBearer), 3, 3, Qfi{9}, sdu));
+  for (const std::uint32_t sn : {0U, 3U}) {
+    Bytes pdu = ran::test::uplink_pdu(rig.config(kBearer), sn, sn, Qfi{9}, sdu);
+    pdu[3] = kEpoch;
+    rig.from_air(pdu);
+  }
   rig.function.serve_acknowledged();
   EXPECT_TRUE(rig.air.frames.empty());
   rte_delay_ms(4);
@@ -225,7 +232,7 @@ TEST(Arq, reestablishment_numbers_what_is_unacknowledged_anew_and_sends_it) {
   const std::vector<Bytes> first = rig.air.frames;
   rig.status(2);
   rig.function.serve_acknowledged();
-  rig.context->arq->reestablish(rig.bearer(), rte_rdtsc());
+  rig.context->arq->reestablish(rig.bearer(), kEpoch + 1, rte_rdtsc());
   EXPECT_EQ(rig.bearer().retx.next(), 2U);
   rig.function.serve_acknowledged();
   ASSERT_EQ(rig.air.frames.size(), 6U);
@@ -234,9 +241,69 @@ TEST(Arq, reestablishment_numbers_what_is_unacknowledged_anew_and_sends_it) {
     const Bytes& again = rig.air.frames[4 + i];
     EXPECT_EQ(Bytes(again.begin() + 25, again.end()), Bytes(first[2 + i].begin() + 25, first[2 + i].end()));
   }
-  rig.status(2);
+  for (const Bytes& frame : rig.air.frames)
+    EXPECT_EQ(frame[kEpochOffset], kEpoch + (&frame >= &rig.air.frames[4] ? 1 : 0));
+  rig.status(2);  // of the epoch before
   rig.function.serve_acknowledged();
+  EXPECT_EQ(rig.context->arq->unacked(), 2U);
+  EXPECT_EQ(rig.dropped(DropReason::rlc_other_epoch), 1U);
+}
+
+TEST(Arq, at_max_retx_the_bearer_gives_its_buffers_back_and_sends_nothing_until_it_is_reestablished) {
+  Rig rig({.arq = {.max_retx = 2}});
+  rig.send(3);
+  for (int i = 0; i < 3; ++i) {
+    rig.status(3, {{.sn = 1}});
+    rig.function.serve_acknowledged();
+  }
+  EXPECT_TRUE(rig.bearer().failed);
+  EXPECT_EQ(rig.context->arq->unacked(), 0U);
   EXPECT_EQ(rig.pool.in_use(), 0U);
+  const std::size_t sent = rig.air.frames.size();
+  rig.send(2);
+  EXPECT_EQ(rig.air.frames.size(), sent);
+  EXPECT_EQ(rig.dropped(DropReason::rlc_window_full), 2U);
+  rig.context->arq->reestablish(rig.bearer(), kEpoch + 1, rte_rdtsc());
+  EXPECT_FALSE(rig.bearer().failed);
+  EXPECT_EQ(rig.bearer().limit(), rig.bearer().max_unacked);
+}
+
+TEST(Arq, padding_behind_a_status_is_none_of_it) {
+  Rig rig;
+  rig.send(2);
+  Bytes pdu(46);
+  wire::store_be64(
+      pdu.data(),
+      wire::airhdr::encode({.direction = Direction::kUplink, .epoch = kEpoch, .bearer = BearerId{rig.teid(kBearer)}}));
+  wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(8), 18);
+  ASSERT_NE(writer.finish(2), 0U);
+  rig.from_air(pdu);
+  rig.function.serve_acknowledged();
+  EXPECT_EQ(rig.context->arq->unacked(), 0U);
+}
+
+TEST(Arq, an_sdu_that_pdcp_does_not_take_is_no_hole) {
+  Rig rig;
+  Bytes pdu = ran::test::uplink_pdu(rig.config(kBearer), 0, 0, Qfi{9}, test::inner_packet(60, 1));
+  pdu[3] = kEpoch;
+  pdu[11] = 0x00;  // PDCP D/C: control
+  rig.from_air(pdu);
+  EXPECT_EQ(rig.dropped(DropReason::pdcp_control), 1U);
+  EXPECT_EQ(rig.bearer().receive.next(), 1U);
+}
+
+TEST(Arq, a_peer_beyond_max_unacked_takes_no_window_memory) {
+  Rig rig({.arq = {.max_unacked = 64}});
+  const auto arrives = [&](std::uint32_t sn) {
+    Bytes pdu = ran::test::uplink_pdu(rig.config(kBearer), sn, sn, Qfi{9}, test::inner_packet(60, 1));
+    pdu[3] = kEpoch;
+    rig.from_air(pdu);
+  };
+  arrives(64);
+  EXPECT_EQ(rig.dropped(DropReason::rlc_duplicate), 1U);
+  EXPECT_EQ(rig.bearer().receive.next_highest(), 0U);
+  arrives(63);
+  EXPECT_EQ(rig.n3.frames.size(), 1U);
 }
 
 TEST(Arq, what_the_port_does_not_take_is_missed_and_sent_later) {

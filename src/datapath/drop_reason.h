@@ -31,6 +31,7 @@ namespace splitplane::datapath {
   X(uplink_stopped, "the UPF does not know the uplink TEID (Error Indication)")                     \
   X(rlc_window_full, "the peer has not acknowledged as many SDUs as may be kept for retransmission")   \
   X(rlc_duplicate, "AMD PDU received before, or outside the receiving window")                          \
+  X(rlc_other_epoch, "PDU of before or after a re-establishment of RLC")                                \
   X(rlc_no_memory, "no memory for an AMD PDU: as if the air had lost it")                               \
   X(above_mtu, "with its new headers the packet is longer than the port's MTU")                     \
   X(no_headroom, "no room in front of the packet for its new headers")                              \

@@ -251,7 +251,6 @@ class GnbDownlink {
     const Arq::Counters& c = context_.arq->counters();
     stats_.rlc_retransmitted.set(c.retransmitted);
     stats_.rlc_status_sent.set(c.status_sent);
-    stats_.rlc_status_refused.set(c.status_refused);
     stats_.rlc_own.set(c.sent);
     stats_.rlc_tx_lost.set(c.lost);
     stats_.rlc_max_retx.set(c.max_retx);
@@ -289,7 +288,7 @@ class GnbDownlink {
       rte_mbuf_refcnt_update(m, 1);
     }
     context_.arq->keep(arq, kept == nullptr ? m : kept, now);
-    if (kept == nullptr) stats_.drop(DropReason::rlc_no_memory);
+    if (kept == nullptr) stats_.rlc_deferred.add(1);
     return kept != nullptr;
   }
 
@@ -319,9 +318,15 @@ class GnbDownlink {
   }
 
   [[gnu::noinline]] void lose_unsent(Burst& burst, unsigned sent) {
-    stats_.drop(DropReason::tx_full, burst.size - sent);
-    if constexpr (F >= FeatureSet::mat) {
-      for (unsigned i = sent; i < burst.size; ++i) ++context_.bearers.losses(bearer_[i]->id).downlink;
+    for (unsigned i = sent; i < burst.size; ++i) {
+      if constexpr (F == FeatureSet::clone) {
+        if (context_.arq != nullptr && context_.arq_bearers.find(bearer_[i]->id) != nullptr) {  // the window has it
+          stats_.rlc_deferred.add(1);
+          continue;
+        }
+      }
+      stats_.drop(DropReason::tx_full);
+      if constexpr (F >= FeatureSet::mat) ++context_.bearers.losses(bearer_[i]->id).downlink;
     }
     rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, burst.size - sent);
   }

@@ -118,6 +118,7 @@ class GnbUplink {
   [[nodiscard]] DropReason note_arrival(rte_mbuf* m, const ran::BearerUplink& bearer) {
     ArqBearer* const arq = context_.arq_bearers.find(bearer.id);
     if (arq == nullptr) return DropReason::ok;
+    if (octets(m)[kEpochOffset] != arq->epoch) return DropReason::rlc_other_epoch;
     switch (context_.arq->receive(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc())) {
       case ran::rlc::Received::kDelivered:
         return DropReason::ok;
@@ -131,11 +132,18 @@ class GnbUplink {
   [[gnu::noinline]] void take_other(rte_mbuf* m, const ran::BearerUplink& bearer, ran::UplinkKind kind,
                                     Losses& losses) {
     ArqBearer* const arq = context_.arq == nullptr ? nullptr : context_.arq_bearers.find(bearer.id);
+    if (arq != nullptr && octets(m)[kEpochOffset] != arq->epoch) return losses.add(m, DropReason::rlc_other_epoch);
+    // What PDCP and SDAP will not have is an SDU of RLC all the same, and may poll.
+    const bool is_sdu = kind != ran::UplinkKind::kControl && kind != ran::UplinkKind::kSegment;
+    if (arq != nullptr && is_sdu) {
+      (void)context_.arq->receive(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc());
+    }
     switch (kind) {
       case ran::UplinkKind::kControl:
         if (arq != nullptr) {
           stats_.rlc_control.add(1);
-          (void)context_.arq->receive_status(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc());
+          if (!context_.arq->receive_status(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc()))
+            stats_.rlc_status_refused.add(1);
           rte_pktmbuf_free(m);
         } else if (context_.copies != nullptr && rte_ring_sp_enqueue(context_.copies, m) == 0) {
           stats_.rlc_control.add(1);

@@ -44,15 +44,16 @@ inline constexpr unsigned kSampleEvery = 16;
   X(transmitted_air, "packets", "accepted by the air port (l2fwd: by its port)")             \
   X(transmitted_n3, "packets", "accepted by the N3 port")                                    \
   X(punted, "packets", "to the control thread: ARP, neighbour discovery, GTP-U but G-PDUs")  \
-  X(rlc_control, "packets", "uplink RLC control PDUs handed to the copies")                  \
+  X(rlc_control, "packets", "uplink RLC control PDUs, handed to the copies or acted upon")                  \
   X(rlc_retransmitted, "packets", "AMD PDUs sent again")                                     \
   X(rlc_status_sent, "packets", "STATUS PDUs sent")                                          \
   X(rlc_own, "packets", "of these two, taken by the air port; not among the received")       \
   X(rlc_status_refused, "packets", "STATUS PDUs ignored: something in them is wrong")        \
+  X(rlc_deferred, "packets", "numbered and kept, but not sent yet: they go when they are missed") \
   X(rlc_max_retx, "packets", "SDUs that were sent again maxRetxThreshold times")                \
   X(rlc_tx_lost, "packets", "retransmissions and STATUS PDUs that the port did not take")    \
   X(dispatched, "packets", "handed to another worker")                                       \
-  X(copies, "packets", "references handed to the consumer of copies")                        \
+  X(copies, "packets", "references handed to the consumer of copies, or kept for retransmission")                        \
   X(copies_lost, "packets", "references that the ring to the consumer had no room for")      \
   X(qos_monitored, "packets", "uplink packets with the time stamps of QoS monitoring")        \
   X(reorder_given_up, "packets", "places in N3 order that were waited for in vain")          \

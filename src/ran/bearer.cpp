@@ -108,6 +108,7 @@ void carry_over(const BearerDownlink& old, BearerDownlink& changed) {
   changed.rlc_tx_next = old.rlc_tx_next;
   changed.pdu_without_poll = old.pdu_without_poll;
   changed.rlc_tx_limit = old.rlc_tx_limit;
+  changed.airhdr = old.airhdr;  // modes do not change, and the epoch stays
 }
 
 void carry_over(const BearerUplink& old, BearerUplink& changed) {

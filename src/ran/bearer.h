@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/types.h"
 #include "ran/bearer_config.h"
@@ -60,6 +61,11 @@ static_assert(sizeof(BearerUplink) == 64);
 // Memory per bearer on a worker; the control path keeps a BearerConfig beside it.
 inline constexpr std::size_t kHotBytesPerBearer = sizeof(BearerDownlink) + sizeof(BearerUplink);
 static_assert(kHotBytesPerBearer == 128);
+
+// The octet of airhdr that names the RLC epoch of an acknowledged bearer (wire/airhdr.h).
+inline void set_epoch(BearerDownlink& b, std::uint8_t epoch) {
+  std::memcpy(reinterpret_cast<std::uint8_t*>(&b.airhdr) + 3, &epoch, 1);
+}
 
 // No further SDU may be numbered until the peer has acknowledged more.
 [[nodiscard]] inline bool is_stalled(const BearerDownlink& b) {

@@ -8,7 +8,8 @@ namespace {
 // What a DRB cannot change while it lives.
 [[nodiscard]] bool same_modes(const ran::BearerConfig& a, const ran::BearerConfig& b) {
   return a.rlc_mode == b.rlc_mode && a.rlc_sn_bits == b.rlc_sn_bits && a.pdcp_sn_bits == b.pdcp_sn_bits &&
-         a.sdap_header_dl == b.sdap_header_dl && a.sdap_header_ul == b.sdap_header_ul;
+         a.sdap_header_dl == b.sdap_header_dl && a.sdap_header_ul == b.sdap_header_ul &&
+         a.acknowledged == b.acknowledged && a.arq == b.arq;
 }
 
 // COUNTs only go up while a bearer lives.
@@ -27,6 +28,8 @@ void BearerWatch::see(const ran::BearerConfig& config, const Numbers& numbers) {
   }
   if (!same_modes(known.config, config) || went_back(known.numbers, numbers)) {
     changes_.push_back({BearerChange::Kind::kEstablish, config, known.config, numbers});
+  } else if (known.numbers.rlc_epoch != numbers.rlc_epoch) {
+    changes_.push_back({BearerChange::Kind::kReestablish, config, known.config, numbers});
   } else if (known.config != config) {
     changes_.push_back({BearerChange::Kind::kUpdate, config, known.config, {}});
   }

@@ -11,7 +11,7 @@
 namespace splitplane::ue {
 
 struct BearerChange {
-  enum class Kind : std::uint8_t { kEstablish, kUpdate, kRelease };
+  enum class Kind : std::uint8_t { kEstablish, kReestablish, kUpdate, kRelease };  // kReestablish: RLC AM alone
   Kind kind = Kind::kEstablish;
   ran::BearerConfig config;  // kRelease: as it was
   ran::BearerConfig before;  // kUpdate, and kEstablish of a bearer that was known: as it was; else id 0
@@ -26,6 +26,9 @@ class BearerWatch {
   [[nodiscard]] std::vector<BearerChange> finish();
   // The list broke off: nothing is known to be gone; the changes seen so far.
   [[nodiscard]] std::vector<BearerChange> break_off();
+
+  // The bearer is seen as new the next time: what was to be done could not be done.
+  void forget(BearerId id) { known_.erase(id); }
 
   [[nodiscard]] std::size_t size() const { return known_.size(); }
 

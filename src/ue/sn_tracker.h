@@ -14,6 +14,8 @@ class SnTracker {
   static constexpr unsigned kMemory = 64;
 
   SnTracker() = default;
+  // PDUs from before the first one received are new too, where RLC sees to it that each comes once.
+  void expect_earlier() { seen_ = 0; }
   // Waits for `next`, a number without the modulus; nothing before it is missed. Not `synchronised`: it was handed over
   // while PDUs flow, so the first one received says where it stands.
   SnTracker(unsigned sn_bits, std::uint32_t next, bool synchronised)

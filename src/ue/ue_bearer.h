@@ -14,6 +14,7 @@ namespace splitplane::ue {
 struct Numbers {
   std::uint32_t pdcp_downlink = 0, rlc_downlink = 0;  // next to be sent
   std::uint32_t pdcp_uplink = 0, rlc_uplink = 0;      // next to be received
+  std::uint8_t rlc_epoch = 0;                         // of an acknowledged bearer
 };
 
 // received = delivered + dropped + control.
@@ -50,6 +51,7 @@ struct UeBearer {
     config = bearer;
     rlc_rx = SnTracker(bearer.rlc_sn_bits == 18 ? 18 : 12, numbers.rlc_downlink, numbers.rlc_downlink == 0);
     pdcp_rx = SnTracker(bearer.pdcp_sn_bits, numbers.pdcp_downlink, numbers.pdcp_downlink == 0);
+    if (bearer.acknowledged && numbers.pdcp_downlink != 0) pdcp_rx.expect_earlier();
     pdcp_tx_next = numbers.pdcp_uplink;
     rlc_tx_next = bearer.acknowledged ? 0 : numbers.rlc_uplink;  // an acknowledged one begins anew on both sides
     pdu_without_poll = 0;

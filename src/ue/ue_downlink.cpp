@@ -93,7 +93,10 @@ class Climb {
     const auto header = wire::rlc::parse_am(pdu_, sn_bits);
     if (header.reason == wire::Reason::rlc_not_data) {
       const auto status = wire::rlc::parse_status(pdu_, sn_bits);
-      if (status && bearer_.arq != nullptr) (void)arq_.receive_status(*bearer_.arq, pdu_, rte_rdtsc());
+      if (bearer_.arq != nullptr) {
+        (void)arq_.receive_status(*bearer_.arq, pdu_, rte_rdtsc());
+        return UeOutcome::rlc_control;
+      }
       return status ? UeOutcome::rlc_control : outcome_of(status.reason);
     }
     if (!header) return outcome_of(header.reason);
@@ -160,6 +163,8 @@ UeDownlink::Received UeDownlink::receive(Octets frame) {
   ++bearer->downlink.received;
   Climb climb(*bearer, arq_, frame.subspan(wire::airhdr::kHeaderBytes));
   UeOutcome outcome = modes_match(*air, bearer->config) ? UeOutcome::ok : UeOutcome::airhdr_modes_wrong;
+  const bool stale = bearer->arq != nullptr && air->epoch != bearer->arq->epoch;
+  if (outcome == UeOutcome::ok && stale) outcome = UeOutcome::rlc_other_epoch;
   if (outcome == UeOutcome::ok) outcome = climb.rlc();
   if (outcome == UeOutcome::ok) outcome = climb.pdcp();
   if (outcome == UeOutcome::ok) outcome = climb.sdap();

@@ -52,6 +52,7 @@ UeOutcome UeFunction::deliver(const UeDownlink::Received& received) {
 }
 
 void UeFunction::from_tun(Burst& burst) {
+  uplink_.set_room(arq_.has_room());
   std::array<UeBearer*, kBurst> bearer;
   std::array<rte_mbuf*, kBurst> lost;
   unsigned kept = 0, losses = 0;
@@ -89,11 +90,14 @@ UeUplink::Framed UeFunction::frame(rte_mbuf* m) {
 }
 
 datapath::Arq::Settings UeFunction::arq_settings(const Ends& ends) {
-  datapath::Arq::Settings settings{.sends = Direction::kUplink,
-                                   .pool = ends.pool,
-                                   .max_unacked = std::max<std::size_t>(1024, rte_mempool_avail_count(ends.pool) / 4),
-                                   .ticks_per_ms = rte_get_tsc_hz() / 1000,
-                                   .now = rte_rdtsc()};
+  datapath::Arq::Settings settings{
+      .sends = Direction::kUplink,
+      .pool = ends.pool,
+      // The air may hold two thirds of the buffers, the port and a burst of STATUS PDUs want some.
+      .max_unacked = std::max<std::size_t>(256, rte_mempool_avail_count(ends.pool) / 8),
+      .longest_frame = static_cast<unsigned>(ends.link.mtu + wire::ethernet::kHeaderBytes),
+      .ticks_per_ms = rte_get_tsc_hz() / 1000,
+      .now = rte_rdtsc()};
   wire::ethernet::write(settings.ethernet, ends.link.peer.octets, ends.link.ours.octets, wire::airhdr::kEtherType);
   return settings;
 }
@@ -103,6 +107,14 @@ std::unique_ptr<datapath::ArqBearer> UeFunction::change(const BearerChange& chan
   const BearerId id = change.config.id;
   if (change.kind == BearerChange::Kind::kUpdate) {
     bearers_.update(change.config);
+    return arq;
+  }
+  if (change.kind == BearerChange::Kind::kReestablish) {
+    bearers_.update(change.config);
+    UeBearer* const bearer = bearers_.find(id);
+    if (bearer == nullptr || bearer->arq == nullptr || bearer->arq->epoch == change.numbers.rlc_epoch) return arq;
+    arq_.reestablish(*bearer->arq, change.numbers.rlc_epoch, rte_rdtsc());
+    bearer->rlc_tx_next = bearer->arq->retx.next();
     return arq;
   }
   std::unique_ptr<datapath::ArqBearer> old;
@@ -119,6 +131,14 @@ std::unique_ptr<datapath::ArqBearer> UeFunction::change(const BearerChange& chan
   bearers_.find(id)->arq = arq.get();
   if (arq) arq_bearers_.emplace(id.value, std::move(arq));
   return old;
+}
+
+std::vector<BearerId> UeFunction::failed() const {
+  std::vector<BearerId> ids;
+  for (const auto& [id, arq] : arq_bearers_) {
+    if (arq->failed) ids.push_back(BearerId{id});
+  }
+  return ids;
 }
 
 // The last PDU of a bearer in the burst polls: nothing of that bearer waits behind it (TS 38.322 5.3.3.2).
@@ -140,6 +160,7 @@ void UeFunction::keep(std::span<UeBearer* const> bearers, std::span<rte_mbuf* co
 }
 
 void UeFunction::serve_acknowledged() {
+  stats_.arq_status_refused.set(arq_.counters().status_refused);
   const bool served = arq_.serve(
       rte_rdtsc(), air_.port.passes_mbufs, [this](rte_mbuf** mbufs, unsigned n) { return air_.send(mbufs, n); },
       [](datapath::ArqBearer&) {});
@@ -150,7 +171,6 @@ void UeFunction::serve_acknowledged() {
   stats_.arq_retransmitted.set(c.retransmitted);
   stats_.arq_sent.set(c.sent);
   stats_.arq_lost.set(c.lost);
-  stats_.arq_status_refused.set(c.status_refused);
   stats_.arq_max_retx.set(c.max_retx);
   stats_.arq_unacked.set(arq_.unacked());
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "base/counter.h"
 #include "datapath/burst.h"
@@ -87,9 +88,11 @@ class UeFunction {
   void finish() { air_.finish(); }
 
   // Off the worker's thread: the RLC entities of an acknowledged bearer, for change().
-  [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config) {
-    return arq_.make(config);
+  [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config, std::uint8_t epoch) {
+    return arq_.make(config, epoch);
   }
+  // Within the worker's commands: bearers whose SDUs were sent maxRetxThreshold times.
+  [[nodiscard]] std::vector<BearerId> failed() const;
   // On it: carries out a change; `arq`: of an acknowledged bearer that is established. Returns what is to be destroyed.
   std::unique_ptr<datapath::ArqBearer> change(const BearerChange& change, std::unique_ptr<datapath::ArqBearer> arq);
 

@@ -19,6 +19,7 @@ namespace splitplane::ue {
   X(rlc_control, "RLC STATUS PDU")                                                           \
   X(rlc_segment, "RLC segment, which header mode does not know")                             \
   X(rlc_duplicate, "AMD PDU received before, or outside the receiving window")               \
+  X(rlc_other_epoch, "PDU of before or after a re-establishment of RLC")                     \
   X(rlc_no_memory, "no memory to note an AMD PDU that came out of order: as if lost")        \
   X(rlc_window_full, "the gNB has not acknowledged as many SDUs as may be kept")             \
   X(rlc_old, "AMD PDU whose SN is further behind than this side remembers")                  \

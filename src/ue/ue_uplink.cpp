@@ -59,12 +59,14 @@ std::size_t UeUplink::write_link(const UeBearer& bearer, MutableOctets out) cons
   const std::size_t ethernet =
       wire::ethernet::write(out, link_.peer.octets, link_.ours.octets, wire::airhdr::kEtherType);
   if (ethernet == 0) return 0;
-  const std::size_t air = wire::airhdr::write(out.subspan(ethernet), {.direction = Direction::kUplink,
-                                                                      .rlc_mode = config.rlc_mode,
-                                                                      .rlc_sn_bits = config.rlc_sn_bits,
-                                                                      .pdcp_sn_bits = config.pdcp_sn_bits,
-                                                                      .sdap_header = config.sdap_header_ul,
-                                                                      .bearer = config.id});
+  const std::size_t air =
+      wire::airhdr::write(out.subspan(ethernet), {.direction = Direction::kUplink,
+                                                  .rlc_mode = config.rlc_mode,
+                                                  .rlc_sn_bits = config.rlc_sn_bits,
+                                                  .pdcp_sn_bits = config.pdcp_sn_bits,
+                                                  .sdap_header = config.sdap_header_ul,
+                                                  .epoch = bearer.arq == nullptr ? std::uint8_t{0} : bearer.arq->epoch,
+                                                  .bearer = config.id});
   return air == 0 ? 0 : ethernet + air;
 }
 
@@ -96,7 +98,7 @@ UeUplink::Framed UeUplink::frame(MutableOctets room, Octets packet) {
     return {.outcome = room.size() < overhead ? UeOutcome::no_headroom : UeOutcome::packet_too_long, .bearer = bearer};
   }
 
-  if (bearer->arq != nullptr && bearer->rlc_tx_next == bearer->arq->limit()) {
+  if (bearer->arq != nullptr && (!has_room_ || bearer->rlc_tx_next == bearer->arq->limit())) {
     ++bearer->uplink.dropped;
     return {.outcome = UeOutcome::rlc_window_full, .bearer = bearer};
   }

@@ -38,10 +38,14 @@ class UeUplink {
   // retransmission could come from. Octets written, 0 if they do not fit or the bearer is not AM.
   [[nodiscard]] std::size_t write_status(const UeBearer& bearer, MutableOctets out) const;
 
+  // Whether what acknowledged bearers send can be kept: asked for once a burst.
+  void set_room(bool has_room) { has_room_ = has_room; }
+
  private:
   [[nodiscard]] std::size_t write_link(const UeBearer& bearer, MutableOctets out) const;
   UeBearers& bearers_;
   AirLink link_;
+  bool has_room_ = true;
 };
 
 }  // namespace splitplane::ue

@@ -29,9 +29,11 @@ class UeWorker {
   [[nodiscard]] bool execute(std::function<void(UeBearers&)> command);
 
   // The RLC entities of an acknowledged bearer, for change().
-  [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config) {
-    return function_.make_arq(config);
+  [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config, std::uint8_t epoch) {
+    return function_.make_arq(config, epoch);
   }
+  // As UeFunction::failed, within execute() only.
+  [[nodiscard]] std::vector<BearerId> failed() const { return function_.failed(); }
   // As UeFunction::change, within execute() only.
   std::unique_ptr<datapath::ArqBearer> change(const BearerChange& change, std::unique_ptr<datapath::ArqBearer> arq) {
     return function_.change(change, std::move(arq));

@@ -4,7 +4,7 @@
 //   o0 version(4)=1 kind(4)=0 RLC PDU
 //   o1 direction(1: DL) RLC mode(2: 0 TM 1 UM 2 AM) RLC SN length(2: 0 none 1 6 2 12 3 18) PDCP SN length(1: 0 12 1 18)
 //      SDAP header present(1) reserved(1)
-//   o2-3 reserved, sent as 0, ignored on receipt | o4-7 bearer id
+//   o2 reserved, sent as 0, ignored on receipt | o3 epoch of an acknowledged bearer's RLC, others 0 | o4-7 bearer id
 #pragma once
 
 #include "base/types.h"
@@ -25,6 +25,7 @@ struct Header {
   std::uint8_t rlc_sn_bits = 18;   // AM 12 or 18, UM 6 or 12, TM 0
   std::uint8_t pdcp_sn_bits = 18;  // 12 or 18
   bool sdap_header = true;
+  std::uint8_t epoch = 0;  // acknowledged bearers: changes with each RLC re-establishment; others 0
   BearerId bearer{};
 };
 
@@ -54,6 +55,7 @@ struct Header {
   h.rlc_sn_bits = static_cast<std::uint8_t>(((p[1] >> 3) & 3U) * 6);
   h.pdcp_sn_bits = (p[1] & 0x04) != 0 ? 18 : 12;
   h.sdap_header = (p[1] & 0x02) != 0;
+  h.epoch = p[3];
   h.bearer = BearerId{load_be32(p + 4)};
   if (!mode_has_sn_bits(h.rlc_mode, h.rlc_sn_bits)) return refuse<Header>(Reason::airhdr_bad_sn_length);
   return {h};
@@ -64,7 +66,8 @@ struct Header {
   const std::uint32_t o1 = (h.direction == Direction::kDownlink ? 0x80U : 0U) |
                            (static_cast<std::uint32_t>(h.rlc_mode) << 5) | (h.rlc_sn_bits / 6U << 3) |
                            (h.pdcp_sn_bits == 18 ? 0x04U : 0U) | (h.sdap_header ? 0x02U : 0U);
-  return (std::uint64_t{(kVersion << 4) | kKindRlcPdu} << 56) | (std::uint64_t{o1} << 48) | h.bearer.value;
+  return (std::uint64_t{(kVersion << 4) | kKindRlcPdu} << 56) | (std::uint64_t{o1} << 48) |
+         (std::uint64_t{h.epoch} << 32) | h.bearer.value;
 }
 
 // Writes 8 octets; 0 if they do not fit or the SN lengths are none of TS 38.322/38.323.

@@ -42,17 +42,24 @@ TEST(Airhdr, bad_input_gives_the_right_reason) {
   EXPECT_EQ(parse(HeapOctets(from_hex("1008000001020304"))).reason, Reason::airhdr_bad_sn_length) << "TM with 6";
 }
 
-RC_GTEST_PROP(Airhdr, what_is_written_is_read_back, (std::uint32_t bearer, bool downlink, bool pdcp18, bool sdap)) {
+RC_GTEST_PROP(Airhdr, what_is_written_is_read_back,
+              (std::uint32_t bearer, std::uint8_t epoch, bool downlink, bool pdcp18, bool sdap)) {
   const auto [mode, sn_bits] =
       *rc::gen::element(std::pair{RlcMode::kTm, 0}, std::pair{RlcMode::kUm, 6}, std::pair{RlcMode::kUm, 12},
                         std::pair{RlcMode::kAm, 12}, std::pair{RlcMode::kAm, 18});
-  const Header h{downlink ? Direction::kDownlink : Direction::kUplink, mode, static_cast<std::uint8_t>(sn_bits),
-                 static_cast<std::uint8_t>(pdcp18 ? 18 : 12),          sdap, BearerId{bearer}};
+  const Header h{downlink ? Direction::kDownlink : Direction::kUplink,
+                 mode,
+                 static_cast<std::uint8_t>(sn_bits),
+                 static_cast<std::uint8_t>(pdcp18 ? 18 : 12),
+                 sdap,
+                 epoch,
+                 BearerId{bearer}};
   HeapOctets out(8);
   RC_ASSERT(write(out, h) == 8U);
   const auto b = parse(out);
   RC_ASSERT(b && b->direction == h.direction && b->rlc_mode == h.rlc_mode && b->rlc_sn_bits == h.rlc_sn_bits);
   RC_ASSERT(b->pdcp_sn_bits == h.pdcp_sn_bits && b->sdap_header == sdap && b->bearer == h.bearer);
+  RC_ASSERT(b->epoch == epoch && out.all()[2] == 0);
 }
 
 TEST(Airhdr, refuses_to_write_sn_lengths_that_do_not_exist) {

@@ -28,8 +28,9 @@ BEARERS = [
     configs.bearer(1, upf=LINK.upf_ipv4, shard=1, rlc="am18", pdcp_sn=18, am=AM),
     configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="am12", pdcp_sn=12, am=AM),
     configs.bearer(3, upf=LINK.upf_ipv4, shard=3, rlc="um12", pdcp_sn=18),
+    configs.bearer(4, upf=LINK.upf_ipv4, shard=4, rlc="am18", pdcp_sn=18, am={**AM, "max_retx": 3}),
 ]
-AM18, AM12, UM = (b["ue_ipv4"] for b in BEARERS)
+AM18, AM12, UM, IMPATIENT = (b["ue_ipv4"] for b in BEARERS)
 AIRS = {
     "5 %": {"loss_percent": 5},
     "20 %": {"loss_percent": 20},
@@ -65,6 +66,9 @@ class RlcBed(Testbed):
         return tuple(
             end.control.call("bearer.show", id=configs.identity(shard))["rlc_am"] for end in (self.gnb, self.ues[0])
         )
+
+    def gave_up(self) -> int:
+        return self.gnb.control.stats()["workers"][0]["rlc_max_retx"]
 
     def settle(self):
         """Waits until all that was sent is acknowledged, both ways."""
@@ -113,17 +117,19 @@ def test_files_arrive_equal_over_a_bad_air(bed, ue, air):
             assert after[end]["status_refused"] == before[end]["status_refused"]
 
 
-def datagrams(bed: RlcBed, ue: str, count: int) -> tuple[list[int], float]:
-    """Numbers of the datagrams that came from the UE to the server, and how long the last took to come."""
-    sender = socket_in(bed.network.ue, socket.AF_INET, socket.SOCK_DGRAM)
-    receiver = socket_in(bed.network.core, socket.AF_INET, socket.SOCK_DGRAM)
+def datagrams(bed: RlcBed, ue: str, count: int, downlink: bool = False) -> tuple[list[int], float]:
+    """Numbers of the datagrams that came from the UE to the server or back, and how long after the last was sent."""
+    ends = [(bed.network.ue, ue), (bed.network.core, SERVER_IPV4)]
+    (sender_at, source), (receiver_at, target) = reversed(ends) if downlink else ends
+    sender = socket_in(sender_at, socket.AF_INET, socket.SOCK_DGRAM)
+    receiver = socket_in(receiver_at, socket.AF_INET, socket.SOCK_DGRAM)
     with sender, receiver:
-        receiver.bind((SERVER_IPV4, 0))
+        receiver.bind((target, 0))
         receiver.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)
         receiver.settimeout(1.5)
-        sender.bind((ue, 0))
-        for number in range(count):
-            sender.sendto(number.to_bytes(4, "big"), receiver.getsockname())
+        sender.bind((source, 0))
+        for number_sent in range(count):
+            sender.sendto(number_sent.to_bytes(4, "big"), receiver.getsockname())
             time.sleep(0.0005)
         numbers, sent, last = [], time.monotonic(), 0.0
         try:
@@ -135,18 +141,20 @@ def datagrams(bed: RlcBed, ue: str, count: int) -> tuple[list[int], float]:
         return numbers, last
 
 
+@pytest.mark.parametrize("downlink", [False, True], ids=["uplink", "downlink"])
 @pytest.mark.parametrize("ue", [AM18, AM12], ids=["am18", "am12"])
-def test_no_datagram_is_lost_or_doubled_by_am(bed, ue):
+def test_no_datagram_is_lost_or_doubled_by_am(bed, ue, downlink):
     bed.set_air(loss_percent=20)
-    numbers, _ = datagrams(bed, ue, 400)
+    numbers, _ = datagrams(bed, ue, 400, downlink)
     assert sorted(numbers) == list(range(400))
     bed.settle()
     bed.assert_right()
 
 
-def test_um_loses_what_the_air_loses_and_waits_for_nothing(bed):
+@pytest.mark.parametrize("downlink", [False, True], ids=["uplink", "downlink"])
+def test_um_loses_what_the_air_loses_and_waits_for_nothing(bed, downlink):
     bed.set_air(loss_percent=20)
-    numbers, last = datagrams(bed, UM, 400)
+    numbers, last = datagrams(bed, UM, 400, downlink)
     assert 240 < len(numbers) < 380 and numbers == sorted(set(numbers))
     assert last < 0.2
     bed.settle()
@@ -204,3 +212,64 @@ def test_reestablishment_loses_nothing_and_numbers_begin_anew(bed):
         gnb, ue = bed.am(shard)
         assert (ue["rx_next"], gnb["rx_next"]) == (gnb["tx_next"], ue["tx_next"])
     bed.assert_accounted_for()
+
+
+def test_reestablishment_of_a_live_pair_loses_no_packet(bed):
+    """Both ends begin anew while packets flow over a bad air; what was not acknowledged is sent again."""
+    bed.set_air(loss_percent=20, delay_us=20_000)
+    before = [end["epoch"] for end in bed.am(1)]
+    assert before[0] == before[1]
+    sender = bed.processes.start(
+        "reestablish-ping",
+        ["ping", "-q", "-I", AM18, "-c", "300", "-i", "0.01", "-W", "3", SERVER_IPV4],
+        bed.network.ue,
+    )
+    time.sleep(0.5)
+    epoch = bed.gnb.control.call("bearer.reestablish", id=configs.identity(1))["epoch"]
+    wait_until("the UE side to follow", lambda: [end["epoch"] for end in bed.am(1)] == [epoch, epoch], 5)
+    assert epoch != before[0]
+    assert sender.wait(15) == 0
+    bed.settle()
+    text = sender.log.read_text()
+    assert "300 packets transmitted, 300 received" in text, text
+    bed.assert_accounted_for()
+
+
+def test_after_a_radio_link_failure_the_bearer_is_reestablished(bed):
+    bed.set_air(loss_percent=100)
+    before = bed.am(4)[0]["epoch"]
+    datagrams(bed, IMPATIENT, 5, downlink=True)
+    wait_until("the gNB to give up", lambda: bed.gave_up() > 0, 5)
+    bed.set_air()
+    wait_until("the UE side to ask for a new beginning", lambda: not bed.am(4)[0]["failed"], 5)
+    wait_until("both to be in one epoch", lambda: len({end["epoch"] for end in bed.am(4)}) == 1, 5)
+    assert bed.am(4)[0]["epoch"] != before
+    assert bed.ping(IMPATIENT, 10) == 10
+    assert bed.ping(AM12, 10) == 10
+    bed.assert_accounted_for()
+
+
+def test_a_ue_that_answers_no_more_takes_nothing_from_the_others():
+    """Its SDUs fill the worker's copies; when they have failed, the others go on."""
+    folder = OUT / "e2e" / "rlc-hog"
+    folder.mkdir(parents=True, exist_ok=True)
+    hog = {**AM, "max_retx": 3, "max_unacked": 131072}
+    bearers = [
+        configs.bearer(1, upf=LINK.upf_ipv4, shard=1, rlc="am18", pdcp_sn=18, am=hog),
+        configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="am18", pdcp_sn=18, am=AM),
+    ]
+    tree = configs.one_worker("hog", bearers)
+    tree["workers"]["w0"] |= {"baas": "inline", "max_copies": 1024}
+    with RlcBed(folder, "hog", tree) as bed:
+        bed.wait_for_neighbours()
+        bed.set_air(loss_percent=100)
+        datagrams(bed, AM18, 1500, downlink=True)
+        stats = bed.gnb.control.stats()["workers"][0]
+        assert stats["drops"].get("rlc_window_full", 0) > 100
+        wait_until("the gNB to give up", lambda: bed.gave_up() > 0, 10)
+        bed.set_air()
+        assert bed.ping(AM12, 10) == 10
+        wait_until(
+            "a new beginning", lambda: len({end["epoch"] for end in bed.am(1)}) == 1 and not bed.am(1)[0]["failed"], 5
+        )
+        assert bed.ping(AM18, 10) == 10
