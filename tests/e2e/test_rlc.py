@@ -194,7 +194,7 @@ def test_tshark_reads_every_pdu_of_a_lossy_run(bed):
 def test_reestablishment_loses_nothing_and_numbers_begin_anew(bed):
     """RLC begins with number 0 again on the gNB; the UE side does the same when it starts again, and PDCP counts on."""
     bed.set_air()
-    assert bed.ping(AM12, 5) == 5
+    assert bed.ping(AM12, 50) == 50
     before = bed.gnb.control.call("bearer.show", id=configs.identity(2))
     assert before["rlc_am"]["tx_next"] > 0
     ue = bed.ues[0]
