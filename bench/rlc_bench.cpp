@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "datapath/arq.h"
 #include "datapath/eal.h"
 #include "datapath/mbuf_buffer.h"
 #include "meter.h"
@@ -322,6 +323,9 @@ class Bench {
     octets["am_send"] = sizeof(AmSend<Buffer>);
     octets["am_retx"] = sizeof(AmRetx<Buffer>);
     octets["am_receive"] = sizeof(AmReceive<Buffer>);
+    octets["arq_bearer"] = sizeof(datapath::ArqBearer);
+    octets["sent_page"] = sizeof(SentPage<Buffer>);
+    octets["received_page"] = sizeof(ReceivedPage);
     octets["um_entities"] = sizeof(UmSend<Buffer>) + sizeof(UmReceive<Buffer>);
     for (const unsigned bits : {18U, 12U}) {
       const std::string suffix = ".sn" + std::to_string(bits);

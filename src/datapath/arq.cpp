@@ -31,12 +31,6 @@ Octets without_padding(Octets status, unsigned sn_bits) {
   return status;
 }
 
-// Received before: below RX_Next, which the window takes for far ahead.
-bool is_behind(const ArqBearer& bearer, std::uint32_t sn) {
-  const std::uint32_t next = bearer.receive.next();
-  return ran::rlc::from_base(next, sn, bearer.sn_bits) - next >= ran::rlc::window_size(bearer.sn_bits);
-}
-
 }  // namespace
 
 ArqBearer::ArqBearer(const ran::BearerConfig& bearer, std::uint8_t first_epoch, Direction sends,
@@ -157,10 +151,8 @@ Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
   const auto header = wire::rlc::parse_am(rlc, bearer.sn_bits);
   if (!header) return Received::kRefused;
   // A peer that keeps to max_unacked sends nothing beyond; one that does not may not take the others' window memory.
-  const std::uint32_t next = bearer.receive.next();
-  if (ran::rlc::from_base(next, header->sn, bearer.sn_bits) - next >= bearer.max_unacked &&
-      !is_behind(bearer, header->sn))
-    return Received::kOutsideWindow;
+  const std::uint32_t ahead = (header->sn - bearer.receive.next()) & ran::rlc::sn_mask(bearer.sn_bits);
+  if (ahead >= bearer.max_unacked && ahead < ran::rlc::window_size(bearer.sn_bits)) return Received::kOutsideWindow;
   const Received what = bearer.receive.receive_complete(*header, now);
   rearm(bearer);
   if (bearer.receive.status_due()) set_working(bearer);

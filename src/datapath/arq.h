@@ -5,6 +5,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "base/timer_wheel.h"
@@ -45,7 +47,7 @@ struct ArqBearer : TimerNode {
   std::uint8_t epoch;       // in airhdr of both directions: PDUs of another one are not for these entities
   bool working = false;     // in the list of bearers with work
   bool failed = false;      // an SDU reached maxRetxThreshold: nothing is sent until re-establishment
-  std::uint64_t burst = 0;  // the last one that it was seen in
+  std::uint64_t burst = 0;  // the last one that poll_last() saw it in
   ArqBearer* next_working = nullptr;
 
   // The first RLC number, without the modulus, that may not be sent yet.
@@ -84,7 +86,7 @@ class Arq {
   struct Counters {
     std::uint64_t retransmitted = 0, status_sent = 0, status_refused = 0;
     std::uint64_t sent = 0;      // of retransmissions and STATUS PDUs: taken by the port
-    std::uint64_t lost = 0;      // ... not taken, or there was no buffer
+    std::uint64_t lost = 0;      // ... not taken; retransmissions for which there was no buffer
     std::uint64_t max_retx = 0;  // SDUs that reached maxRetxThreshold
   };
 
@@ -105,6 +107,17 @@ class Arq {
            memory_.directories.available() >= 2 * kBurst;
   }
 
+  // New PDUs in the order of their numbers, nullptr beside those of other bearers: the last of each bearer polls, since
+  // nothing of that bearer waits behind it (TS 38.322 5.3.3.2). polled(i) for each.
+  template <class Polled>
+  void poll_last(std::span<ArqBearer* const> bearers, std::span<rte_mbuf* const> frames, Polled&& polled) {
+    ++bursts_;
+    for (std::size_t i = frames.size(); i-- != 0;) {
+      if (bearers[i] == nullptr || std::exchange(bearers[i]->burst, bursts_) == bursts_) continue;
+      octets(frames[i])[kAirRlcOffset] |= kPollBit;
+      polled(i);
+    }
+  }
   // Keeps the frame of the next new PDU of `bearer` (retx.next()), which is about to be sent; takes over one reference.
   void keep(ArqBearer& bearer, rte_mbuf* frame, Time now);
 
@@ -113,15 +126,14 @@ class Arq {
   // A STATUS PDU of the peer. False: ignored.
   bool receive_status(ArqBearer& bearer, Octets rlc, Time now);
 
-  // Once per round, false if there was nothing to do: timers, STATUS PDUs, retransmissions, buffers that were
-  // acknowledged; all bounded. send(mbufs, n) returns how many were taken, the first ones; changed(bearer): limit() may
-  // have moved.
+  // Once per round, unless idle(): timers, STATUS PDUs, retransmissions, buffers that were acknowledged; all bounded.
+  // send(mbufs, n) returns how many were taken, the first ones; changed(bearer): limit() may have moved.
   template <class Send, class Changed>
-  bool serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed);
+  void serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed);
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t unacked() const { return unacked_; }
-  // When serve() has something to do by itself, at the latest.
+  // serve() has nothing to do.
   [[nodiscard]] bool idle() const { return first_working_ == nullptr && wheel_.armed() == 0; }
 
  private:
@@ -151,13 +163,12 @@ class Arq {
   ArqBearer* first_working_ = nullptr;
   ArqBearer* last_working_ = nullptr;
   std::uint64_t unacked_ = 0;  // SDUs whose frames are kept
+  std::uint64_t bursts_ = 0;   // that poll_last() saw
   Counters counters_;
 };
 
 template <class Send, class Changed>
-bool Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
-  if (idle()) [[likely]]
-    return false;
+void Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
   wheel_.run(now, kTimersPerRound, [&](TimerNode& node) {
     auto& bearer = static_cast<ArqBearer&>(node);
     bearer.receive.tick(now);
@@ -178,12 +189,11 @@ bool Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
     if (bearer->retx.has_pending() || bearer->retx.releasable() || bearer->receive.status_due()) set_working(*bearer);
     if (bearer == last || out.size == kBurst) break;
   }
-  if (out.size == 0) return true;
+  if (out.size == 0) return;
   const unsigned sent = send(out.mbuf.data(), out.size);
   counters_.sent += sent;
   counters_.lost += out.size - sent;
   rte_pktmbuf_free_bulk(out.mbuf.data() + sent, out.size - sent);
-  return true;
 }
 
 }  // namespace splitplane::datapath

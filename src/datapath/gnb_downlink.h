@@ -51,12 +51,12 @@ class GnbDownlink {
   // Once per round: what the acknowledged bearers' timers and the peers' STATUS PDUs ask for.
   void serve_acknowledged() {
     if constexpr (F == FeatureSet::clone) {
-      if (context_.arq == nullptr) [[likely]]
+      if (context_.arq == nullptr || context_.arq->idle()) [[likely]]
         return;
-      const bool served = context_.arq->serve(
+      context_.arq->serve(
           rte_rdtsc(), air_passes_mbufs(), [this](rte_mbuf** mbufs, unsigned n) { return air_.send(mbufs, n); },
           [this](ArqBearer& b) { context_.bearers.downlink_line(b.id)->rlc_tx_limit = b.limit(); });
-      if (served) note_served();
+      note_served();
     }
   }
   // At the end of the worker's life: nothing stays held.
@@ -257,17 +257,11 @@ class GnbDownlink {
     stats_.rlc_unacked.set(context_.arq->unacked());
   }
 
-  // The last PDU of a bearer in the burst polls: nothing of that bearer waits behind it (TS 38.322 5.3.3.2).
   [[gnu::noinline]] void keep_for_retransmission(Burst& burst) {
-    ++bursts_;
     std::array<ArqBearer*, kBurst> arq;
-    for (unsigned i = burst.size; i-- != 0;) {
-      arq[i] = context_.arq_bearers.find(bearer_[i]->id);
-      if (arq[i] == nullptr || arq[i]->burst == bursts_) continue;
-      arq[i]->burst = bursts_;
-      octets(burst.mbuf[i])[kAirRlcOffset] |= kPollBit;
-      bearer_[i]->pdu_without_poll = 0;
-    }
+    for (unsigned i = 0; i < burst.size; ++i) arq[i] = context_.arq_bearers.find(bearer_[i]->id);
+    context_.arq->poll_last({arq.data(), burst.size}, {burst.mbuf.data(), burst.size},
+                            [this](std::size_t i) { bearer_[i]->pdu_without_poll = 0; });
     const std::uint64_t now = rte_rdtsc();
     unsigned to_send = 0;
     for (unsigned i = 0; i < burst.size; ++i) {
@@ -335,9 +329,8 @@ class GnbDownlink {
   WorkerStats& stats_;
   Sink air_;
   Probe probe_;
-  unsigned unusual_ = 0;      // of the burst at hand: kNoPsc and so on of all its G-PDUs
-  std::uint64_t bursts_ = 0;  // kept for retransmission
-  bool ordered_ = false;      // the burst at hand comes from the reordering: it was counted when it came
+  unsigned unusual_ = 0;  // of the burst at hand: kNoPsc and so on of all its G-PDUs
+  bool ordered_ = false;  // the burst at hand comes from the reordering: it was counted when it came
   std::array<GPdu, kBurst + 1> gpdu_;
   std::array<ran::BearerDownlink*, kBurst + 1> bearer_;
 };

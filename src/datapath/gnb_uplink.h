@@ -83,6 +83,7 @@ class GnbUplink {
   // Leaves the data PDUs: RLC control goes to the copies, what header mode does not know is dropped.
   void read_pdus(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
+    const std::uint64_t now = context_.arq == nullptr ? 0 : rte_rdtsc();  // once a burst
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
@@ -99,7 +100,7 @@ class GnbUplink {
         continue;
       }
       if (context_.arq != nullptr) [[unlikely]] {
-        if (const DropReason reason = note_arrival(m, bearer); reason != DropReason::ok) {
+        if (const DropReason reason = note_arrival(m, bearer, now); reason != DropReason::ok) {
           losses.add(m, reason);
           ++context_.bearers.losses(bearer.id).uplink;
           continue;
@@ -115,11 +116,11 @@ class GnbUplink {
   }
 
   // ok: a PDU to deliver, of a bearer with or without acknowledgement.
-  [[nodiscard]] DropReason note_arrival(rte_mbuf* m, const ran::BearerUplink& bearer) {
+  [[nodiscard]] DropReason note_arrival(rte_mbuf* m, const ran::BearerUplink& bearer, std::uint64_t now) {
     ArqBearer* const arq = context_.arq_bearers.find(bearer.id);
     if (arq == nullptr) return DropReason::ok;
     if (octets(m)[kEpochOffset] != arq->epoch) return DropReason::rlc_other_epoch;
-    switch (context_.arq->receive(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc())) {
+    switch (context_.arq->receive(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, now)) {
       case ran::rlc::Received::kDelivered:
         return DropReason::ok;
       case ran::rlc::Received::kNoMemory:

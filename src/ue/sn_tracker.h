@@ -37,7 +37,7 @@ class SnTracker {
     const std::uint64_t bit = std::uint64_t{1} << (behind - 1);
     if ((seen_ & bit) != 0) return Arrival::kDuplicate;
     seen_ |= bit;
-    --missing_;
+    missing_ -= missing_ != 0 ? 1 : 0;  // one from before the start was not counted
     return Arrival::kLate;
   }
 

@@ -52,6 +52,15 @@ TEST(SnTracker, what_is_further_behind_than_64_is_old) {
   EXPECT_EQ(tracker.missing(), 99U);
 }
 
+TEST(SnTracker, what_is_expected_from_before_the_start_is_late_once_and_was_not_missing) {
+  SnTracker tracker(12, 90, false);
+  tracker.expect_earlier();
+  EXPECT_EQ(tracker.accept(100), Arrival::kFresh);
+  EXPECT_EQ(tracker.accept(98), Arrival::kLate);
+  EXPECT_EQ(tracker.accept(98), Arrival::kDuplicate);
+  EXPECT_EQ(tracker.missing(), 0U);
+}
+
 TEST(SnTracker, nothing_before_the_start_is_received) {
   SnTracker tracker(12, 0, true);
   EXPECT_EQ(tracker.accept(4095), Arrival::kDuplicate);  // would be COUNT -1

@@ -141,30 +141,24 @@ std::vector<BearerId> UeFunction::failed() const {
   return ids;
 }
 
-// The last PDU of a bearer in the burst polls: nothing of that bearer waits behind it (TS 38.322 5.3.3.2).
 void UeFunction::keep(std::span<UeBearer* const> bearers, std::span<rte_mbuf* const> frames) {
-  ++bursts_;
-  for (std::size_t i = frames.size(); i-- != 0;) {
-    datapath::ArqBearer* const arq = bearers[i]->arq;
-    if (arq == nullptr || arq->burst == bursts_) continue;
-    arq->burst = bursts_;
-    datapath::octets(frames[i])[datapath::kAirRlcOffset] |= datapath::kPollBit;
-    bearers[i]->pdu_without_poll = 0;
-  }
+  std::array<datapath::ArqBearer*, kBurst> arq;
+  for (std::size_t i = 0; i < frames.size(); ++i) arq[i] = bearers[i]->arq;
+  arq_.poll_last({arq.data(), frames.size()}, frames, [&](std::size_t i) { bearers[i]->pdu_without_poll = 0; });
   const std::uint64_t now = rte_rdtsc();
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (bearers[i]->arq == nullptr) continue;
+    if (arq[i] == nullptr) continue;
     rte_mbuf_refcnt_update(frames[i], 1);
-    arq_.keep(*bearers[i]->arq, frames[i], now);
+    arq_.keep(*arq[i], frames[i], now);
   }
 }
 
 void UeFunction::serve_acknowledged() {
   stats_.arq_status_refused.set(arq_.counters().status_refused);
-  const bool served = arq_.serve(
+  if (arq_.idle()) return;
+  arq_.serve(
       rte_rdtsc(), air_.port.passes_mbufs, [this](rte_mbuf** mbufs, unsigned n) { return air_.send(mbufs, n); },
       [](datapath::ArqBearer&) {});
-  if (!served) return;
   const datapath::Arq::Counters& c = arq_.counters();
   worker_.transmitted_air.add(c.sent - stats_.arq_sent.get());
   stats_.arq_status.set(c.status_sent);

@@ -117,7 +117,6 @@ class UeFunction {
   rte_mempool* pool_;
   UeStats& stats_;
   datapath::WorkerStats& worker_;
-  std::uint64_t bursts_ = 0;  // kept for retransmission
 };
 
 }  // namespace splitplane::ue

@@ -156,7 +156,7 @@ class AmReceive {
     next_ = highest_status_ = ++next_highest_;
     Part<B> part{std::move(pdu), header_bytes, 0};
     part.length = static_cast<std::uint16_t>(part.pdu.size() - header_bytes);
-    hand_over({&part, 1}, deliver);
+    hand_over(std::span(&part, 1), counters_, deliver);
   }
 
   template <class Deliver>
@@ -169,7 +169,7 @@ class AmReceive {
     if (name == 0 && h.si == wire::rlc::Segment::kComplete) {
       Part<B> part{std::move(pdu), h.header_bytes, length};
       window_.set_done(*page, sn);
-      hand_over({&part, 1}, deliver);
+      hand_over(std::span(&part, 1), counters_, deliver);
       return Received::kDelivered;
     }
     const bool is_new = name == 0;
@@ -187,16 +187,8 @@ class AmReceive {
     }
     if (what != Received::kStored || !reassembly_.complete(name)) return what;
     window_.set_done(*page, sn);
-    hand_over(reassembly_.finish(name), deliver);
+    hand_over(reassembly_.finish(name), counters_, deliver);
     return Received::kDelivered;
-  }
-
-  template <class Deliver>
-  void hand_over(std::span<Part<B>> parts, Deliver&& deliver) {
-    ++counters_.sdus;
-    for (const Part<B>& part : parts) counters_.octets += part.length;
-    deliver(parts);
-    for (Part<B>& part : parts) part.pdu.release();
   }
 
   // TS 38.322 5.2.3.2.3, after PDU `sn` was placed in the reception buffer.

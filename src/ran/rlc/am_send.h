@@ -15,16 +15,7 @@ class AmSend {
   AmSend(const AmConfig& config, Memory<B>& memory) : config_(config), queue_(memory, config.max_queued) {}
 
   // Takes an SDU of PDCP. False, and the SDU is still the caller's: see SduQueue::push.
-  [[nodiscard]] bool send(B& sdu) {
-    const std::size_t bytes = sdu.size();
-    if (!queue_.push(sdu)) {
-      ++counters_.refused;
-      return false;
-    }
-    ++counters_.sdus;
-    counters_.octets += bytes;
-    return true;
-  }
+  [[nodiscard]] bool send(B& sdu) { return queue_.push(sdu, counters_); }
   // Takes SDU `ordinal` (the how manieth of those taken since the start, from 0) back, if no octet of it was sent.
   bool discard(std::uint64_t ordinal) {
     const bool done = queue_.discard(ordinal);

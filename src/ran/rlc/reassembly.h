@@ -2,9 +2,19 @@
 // are kept, in the buffers that they came in.
 #pragma once
 
+#include "ran/rlc/counters.h"
 #include "ran/rlc/memory.h"
 
 namespace splitplane::ran::rlc {
+
+// Gives a completed SDU's parts, in order, to deliver(std::span<Part<B>>), which may take their buffers.
+template <buf::PacketBuffer B, class Deliver>
+void hand_over(std::span<Part<B>> parts, ReceiveCounters& counters, Deliver&& deliver) {
+  ++counters.sdus;
+  for (const Part<B>& part : parts) counters.octets += part.length;
+  deliver(parts);
+  for (Part<B>& part : parts) part.pdu.release();
+}
 
 template <buf::PacketBuffer B>
 class Reassembly {

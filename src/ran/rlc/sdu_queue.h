@@ -2,6 +2,7 @@
 // back as long as no octet of it was sent (TS 38.322 5.4: discard, without an SN gap).
 #pragma once
 
+#include "ran/rlc/counters.h"
 #include "ran/rlc/memory.h"
 
 namespace splitplane::ran::rlc {
@@ -36,6 +37,18 @@ class SduQueue {
     ++end_;
     ++waiting_;
     octets_ += bytes;
+    return true;
+  }
+
+  // The same, counted.
+  [[nodiscard]] bool push(B& sdu, SendCounters& counters) {
+    const std::size_t bytes = sdu.size();
+    if (!push(sdu)) {
+      ++counters.refused;
+      return false;
+    }
+    ++counters.sdus;
+    counters.octets += bytes;
     return true;
   }
 

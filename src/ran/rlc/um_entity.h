@@ -14,16 +14,7 @@ class UmSend {
   UmSend(const UmConfig& config, Memory<B>& memory) : config_(config), queue_(memory, config.max_queued) {}
 
   // Takes an SDU of PDCP. False, and the SDU is still the caller's: see SduQueue::push.
-  [[nodiscard]] bool send(B& sdu) {
-    const std::size_t bytes = sdu.size();
-    if (!queue_.push(sdu)) {
-      ++counters_.refused;
-      return false;
-    }
-    ++counters_.sdus;
-    counters_.octets += bytes;
-    return true;
-  }
+  [[nodiscard]] bool send(B& sdu) { return queue_.push(sdu, counters_); }
   // Takes SDU `ordinal` back, if no octet of it was sent (TS 38.322 5.4).
   bool discard(std::uint64_t ordinal) {
     const bool done = queue_.discard(ordinal);
@@ -147,7 +138,7 @@ class UmReceive {
     if (length + h.so > kMaxSduBytes) return Received::kContradiction;
     if (h.si == Segment::kComplete) {
       Part<B> part{std::move(pdu), h.header_bytes, static_cast<std::uint16_t>(length)};
-      hand_over({&part, 1}, deliver);
+      hand_over(std::span(&part, 1), counters_, deliver);
       return Received::kDelivered;
     }
     const std::uint32_t sn = from_base(base(), h.sn, config_.sn_bits);
@@ -173,7 +164,7 @@ class UmReceive {
     if (complete) {
       window_.set_done(*page, sn);
       --held_;
-      hand_over(reassembly_.finish(name), deliver);
+      hand_over(reassembly_.finish(name), counters_, deliver);
       if (sn == next_reassembly_) advance_to(window_.first_not_done(sn + 1, next_highest_));
     } else if (!inside) {
       next_highest_ = sn + 1;
@@ -183,14 +174,6 @@ class UmReceive {
     if (t_reassembly_.running() && is_over) t_reassembly_.stop();
     if (!t_reassembly_.running() && is_open()) start_reassembly(now);
     return complete ? Received::kDelivered : what;
-  }
-
-  template <class Deliver>
-  void hand_over(std::span<Part<B>> parts, Deliver&& deliver) {
-    ++counters_.sdus;
-    for (const Part<B>& part : parts) counters_.octets += part.length;
-    deliver(parts);
-    for (Part<B>& part : parts) part.pdu.release();
   }
 
   // The lower edge of the reassembly window.
