@@ -1,56 +1,75 @@
-// Polling policies: once per round the worker loop shows a policy what the round did, and the policy says how to spend
-// the time until the next one. Pure objects: the worker carries the answer out and accounts for it.
+// What every power policy sees and says. Once per round the worker loop shows it what the round did, and it answers how
+// to spend the time until the next one. Policies are pure: time is an argument, the worker (datapath/worker.h) or the
+// simulated core (power/replay) carries the answer out and tells in the next round what came of it.
 #pragma once
 
-#include <chrono>
+#include <array>
 #include <concepts>
+#include <cstdint>
+#include <limits>
+#include <span>
 
 namespace splitplane::power {
 
-// What one round of a worker saw.
+// Times are ticks of the worker's clock (TSC); Machine says how many a microsecond has.
+using Ticks = std::uint64_t;
+inline constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
+inline constexpr unsigned kMaxQueues = 128;
+
+// What is known once, when the policy begins.
+struct Machine {
+  Ticks ticks_per_us = 1000;
+  unsigned queues = 1;            // receive queues and rings of the worker
+  unsigned ring = 1024;           // entries of the shortest of them
+  unsigned burst = 32;            // most packets of one poll of one queue
+  bool interrupts = false;        // Rest::interrupt ends with the next packet; else only with a kick or its time
+  bool timed_pause = false;       // Rest::pause costs less than polling for its whole length (tpause)
+  Ticks sleep_overshoot = 0;      // how much longer than asked a timed sleep takes, as measured at the start
+  Ticks interrupt_latency = 0;    // from the packet to the poll, as measured or assumed
+  unsigned p_states = 1;          // 1: the frequency cannot be set
+  std::array<float, 32> speed{};  // of each P-state, relative to P0: speed[0] = 1, falling
+};
+
+// One receive queue in one round.
+struct QueueRound {
+  std::uint32_t packets = 0;  // received
+  std::uint32_t waiting =
+      0;  // still in the queue after a full burst, as far as that can be known; 0 after a part of one
+};
+
+// How the time between two rounds is spent.
+enum class Rest : std::uint8_t {
+  none,       // poll again at once
+  pause,      // stay on the core and touch no queue: PAUSE, or tpause where the CPU has it
+  sleep,      // give the core away for a time; control and rings of other workers end it early
+  interrupt,  // the same, and packets end it early
+};
+
 struct Round {
-  unsigned packets = 0;  // received by all its queues
+  Ticks now = 0;              // the end of the round
+  Ticks busy = 0;             // what the round took if it had packets, else 0
+  unsigned packets = 0;       // of all queues
+  Ticks next_timer = kNever;  // when the function has work again that no packet announces; <= now: it has some now
+  Ticks rested = 0;           // what the rest before this round really took; 0: there was none
+  bool woken = false;         // it ended early: an event, not its time
+  std::span<const QueueRound> queues;
 };
 
 struct Action {
-  std::chrono::nanoseconds sleep{0};  // 0: poll again at once
+  static constexpr int kKeep = -1;
+  Rest rest = Rest::none;
+  int p_state = kKeep;  // 0 is the fastest
+  Ticks length = 0;     // of the rest, at most
 };
 
 template <class P>
-concept Policy = requires(P policy, Round round) {
+concept Policy = requires(P policy, const Round& round, void (*show)(const char*, double)) {
+  // The answer to a round. Never rests when packets came or work is due (next_timer <= now), never past next_timer.
   { policy.after(round) } -> std::same_as<Action>;
+  // For people: each number of its state by name.
+  policy.show(show);
+  // False: needs no occupancy, no clock, nothing but `packets`.
+  { P::kLooks } -> std::convertible_to<bool>;
 };
-
-// Polls without a pause: the lowest latency, a whole core.
-class Busy {
- public:
-  Action after(Round) { return {}; }
-};
-
-// After `empty_rounds` rounds without a packet every further empty round sleeps: for machines with fewer cores than
-// threads, where a polling neighbour starves the rest.
-class Yield {
- public:
-  Yield(unsigned empty_rounds, std::chrono::nanoseconds sleep) : empty_rounds_(empty_rounds), sleep_(sleep) {}
-
-  Action after(Round round) {
-    if (round.packets != 0) {
-      seen_empty_ = 0;
-      return {};
-    }
-    if (seen_empty_ < empty_rounds_) {
-      ++seen_empty_;
-      return {};
-    }
-    return {sleep_};
-  }
-
- private:
-  unsigned empty_rounds_;
-  std::chrono::nanoseconds sleep_;
-  unsigned seen_empty_ = 0;
-};
-
-static_assert(Policy<Busy> && Policy<Yield>);
 
 }  // namespace splitplane::power
