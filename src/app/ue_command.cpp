@@ -11,6 +11,7 @@
 #include "app/control_server.h"
 #include "app/control_stop.h"
 #include "base/log.h"
+#include "power/any_policy.h"
 #include "ue/ue_report.h"
 
 namespace splitplane::app {
@@ -40,9 +41,8 @@ Expected<datapath::Eal> start_eal(const Config& config) {
   return datapath::Eal::start(settings);
 }
 
-ue::UeWorker::Policy policy_of(const PolicyConfig& config) {
-  if (config.kind == PolicyConfig::Kind::kBusy) return power::Busy{};
-  return power::Yield{config.empty_rounds, std::chrono::microseconds{config.sleep_us}};
+ue::UeWorker::Policy policy_of(const power::Settings& settings) {
+  return power::make_policy(settings, {.ticks_per_us = rte_get_tsc_hz() / 1000000});
 }
 
 BearerView view_of(const ue::UeBearer& b) {

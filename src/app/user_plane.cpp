@@ -1,10 +1,12 @@
 #include "app/user_plane.h"
 
+#include <rte_cycles.h>
 #include <rte_launch.h>
 
 #include <algorithm>
 
 #include "base/log.h"
+#include "power/any_policy.h"
 
 namespace splitplane::app {
 namespace {
@@ -13,9 +15,8 @@ constexpr unsigned kCopiesEntries = 16384;  // about 1 ms of copies at 14 Mpps
 constexpr unsigned kPuntEntries = 256;
 constexpr unsigned kWorkerEntries = 4096;
 
-datapath::AnyPolicy make_policy(const PolicyConfig& config) {
-  if (config.kind == PolicyConfig::Kind::kBusy) return power::Busy{};
-  return power::Yield{config.empty_rounds, std::chrono::microseconds{config.sleep_us}};
+datapath::AnyPolicy make_policy(const power::Settings& settings) {
+  return power::make_policy(settings, {.ticks_per_us = rte_get_tsc_hz() / 1000000});
 }
 
 Expected<datapath::Eal> start_eal(const Config& config) {

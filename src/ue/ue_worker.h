@@ -3,17 +3,16 @@
 
 #include <atomic>
 #include <functional>
-#include <variant>
 
 #include "datapath/mailbox.h"
-#include "power/policy.h"
+#include "power/any_policy.h"
 #include "ue/ue_function.h"
 
 namespace splitplane::ue {
 
 class UeWorker {
  public:
-  using Policy = std::variant<power::Busy, power::Yield>;
+  using Policy = power::AnyPolicy;
 
   explicit UeWorker(const UeFunction::Ends& ends)
       : function_(bearers_, ends, stats_, worker_stats_), air_{ends.air_in.link, ends.air_out.link} {}
