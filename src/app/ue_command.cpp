@@ -40,9 +40,11 @@ Expected<datapath::Eal> start_eal(const Config& config) {
   return datapath::Eal::start(settings);
 }
 
-ue::UeWorker::Policy policy_of(const PolicyConfig& config) {
-  if (config.kind == PolicyConfig::Kind::kBusy) return power::Busy{};
-  return power::Yield{config.empty_rounds, std::chrono::microseconds{config.sleep_us}};
+power::Settings policy_of(const PolicyConfig& config) {
+  power::Settings settings;
+  settings.kind = config.kind == PolicyConfig::Kind::kBusy ? power::Kind::busy : power::Kind::yield;
+  settings.yield = {config.empty_rounds, config.sleep_us};
+  return settings;
 }
 
 BearerView view_of(const ue::UeBearer& b) {

@@ -13,9 +13,12 @@ constexpr unsigned kCopiesEntries = 16384;  // about 1 ms of copies at 14 Mpps
 constexpr unsigned kPuntEntries = 256;
 constexpr unsigned kWorkerEntries = 4096;
 
-datapath::AnyPolicy make_policy(const PolicyConfig& config) {
-  if (config.kind == PolicyConfig::Kind::kBusy) return power::Busy{};
-  return power::Yield{config.empty_rounds, std::chrono::microseconds{config.sleep_us}};
+// TODO-MERGE
+power::Settings power_settings(const PolicyConfig& config) {
+  power::Settings settings;
+  settings.kind = config.kind == PolicyConfig::Kind::kBusy ? power::Kind::busy : power::Kind::yield;
+  settings.yield = {config.empty_rounds, config.sleep_us};
+  return settings;
 }
 
 Expected<datapath::Eal> start_eal(const Config& config) {
@@ -167,11 +170,13 @@ Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
 
 // A gnb worker consumes its own copies unless a worker with function `copies` names it.
 void UserPlane::connect_copies() {
-  for (const auto& consumer : config_.workers) {
-    if (consumer.function != WorkerConfig::Function::kCopies) continue;
+  for (auto& consumer : workers_) {
+    if (consumer->config.function != WorkerConfig::Function::kCopies) continue;
+    const auto& from = consumer->config.from;
     for (auto& worker : workers_) {
-      if (std::count(consumer.from.begin(), consumer.from.end(), worker->config.name) != 0)
-        worker->drains_copies = false;
+      if (std::count(from.begin(), from.end(), worker->config.name) == 0) continue;
+      worker->drains_copies = false;
+      worker->gnb->copies_consumer = &consumer->power.wakeup();
     }
   }
 }
@@ -237,7 +242,7 @@ Expected<void> UserPlane::connect_dispatchers() {
       auto downlink = make_ring(worker->config.name + ".dl", kWorkerEntries);
       auto uplink = make_ring(worker->config.name + ".ul", kWorkerEntries);
       if (!downlink || !uplink) return tl::unexpected((downlink ? uplink : downlink).error());
-      worker->rings = {*downlink, *uplink};
+      worker->rings = {*downlink, *uplink, &worker->power.wakeup()};
       feed(context, worker->config, *worker->gnb, worker->rings);
     }
   }
@@ -247,15 +252,15 @@ Expected<void> UserPlane::connect_dispatchers() {
 Expected<void> UserPlane::make_loops() {
   for (auto& worker : workers_) {
     const WorkerConfig& config = worker->config;
-    const datapath::AnyPolicy policy = make_policy(config.policy);
+    worker->power.set(power_settings(config.policy));
     switch (config.function) {
       case WorkerConfig::Function::kL2fwd:
         worker->loop =
             datapath::make_l2fwd_loop(source(*worker, config.rx, config.queue), sink(*worker, config.tx, config.queue),
-                                      policy, worker->other_stats, worker->mailbox, worker->stop);
+                                      worker->power, worker->other_stats, worker->mailbox, worker->stop);
         break;
       case WorkerConfig::Function::kDispatch:
-        worker->loop = datapath::make_dispatch_loop(dispatch_queues(*worker), policy, *worker->dispatch,
+        worker->loop = datapath::make_dispatch_loop(dispatch_queues(*worker), worker->power, *worker->dispatch,
                                                     worker->mailbox, worker->stop);
         break;
       case WorkerConfig::Function::kCopies: {
@@ -264,7 +269,8 @@ Expected<void> UserPlane::make_loops() {
           if (std::count(config.from.begin(), config.from.end(), other->config.name) != 0)
             rings.push_back(other->gnb->copies);
         }
-        worker->loop = datapath::make_copies_loop(rings, policy, worker->other_stats, worker->mailbox, worker->stop);
+        worker->loop =
+            datapath::make_copies_loop(rings, worker->power, worker->other_stats, worker->mailbox, worker->stop);
         break;
       }
       case WorkerConfig::Function::kGnb: {
@@ -278,9 +284,8 @@ Expected<void> UserPlane::make_loops() {
                                                 .sources = sources,
                                                 .n3 = sink(*worker, config.n3, config.queue),
                                                 .air = sink(*worker, config.air, config.queue),
-                                                .drain_copies = worker->drains_copies,
-                                                .policy = policy},
-                                               *worker->gnb, worker->mailbox, worker->stop);
+                                                .drain_copies = worker->drains_copies},
+                                               worker->power, *worker->gnb, worker->mailbox, worker->stop);
         break;
       }
     }
@@ -311,7 +316,9 @@ void UserPlane::stop_workers() {
       return worker.running && std::count(functions.begin(), functions.end(), worker.config.function) != 0;
     };
     for (auto& worker : workers_) {
-      if (concerned(*worker)) worker->stop.store(true, std::memory_order_relaxed);
+      if (!concerned(*worker)) continue;
+      worker->stop.store(true, std::memory_order_relaxed);
+      worker->power.wakeup().wake();
     }
     for (auto& worker : workers_) {
       if (!concerned(*worker)) continue;
