@@ -1,10 +1,12 @@
 #include "app/user_plane.h"
 
+#include <rte_cycles.h>
 #include <rte_launch.h>
 
 #include <algorithm>
 
 #include "base/log.h"
+#include "power/any_policy.h"
 
 namespace splitplane::app {
 namespace {
@@ -12,14 +14,6 @@ namespace {
 constexpr unsigned kCopiesEntries = 16384;  // about 1 ms of copies at 14 Mpps
 constexpr unsigned kPuntEntries = 256;
 constexpr unsigned kWorkerEntries = 4096;
-
-// TODO-MERGE
-power::Settings power_settings(const PolicyConfig& config) {
-  power::Settings settings;
-  settings.kind = config.kind == PolicyConfig::Kind::kBusy ? power::Kind::busy : power::Kind::yield;
-  settings.yield = {config.empty_rounds, config.sleep_us};
-  return settings;
-}
 
 Expected<datapath::Eal> start_eal(const Config& config) {
   datapath::EalSettings settings{.file_prefix = config.file_prefix, .megabytes = config.memory.megabytes};
@@ -252,7 +246,7 @@ Expected<void> UserPlane::connect_dispatchers() {
 Expected<void> UserPlane::make_loops() {
   for (auto& worker : workers_) {
     const WorkerConfig& config = worker->config;
-    worker->power.set(power_settings(config.policy));
+    worker->power.set(config.policy);
     switch (config.function) {
       case WorkerConfig::Function::kL2fwd:
         worker->loop =
