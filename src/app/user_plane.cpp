@@ -3,7 +3,11 @@
 #include <rte_cycles.h>
 #include <rte_launch.h>
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <algorithm>
+#include <cstring>
 
 #include "base/log.h"
 #include "power/any_policy.h"
@@ -30,6 +34,15 @@ Expected<datapath::Eal> start_eal(const Config& config) {
     if (datapath::is_pci_address(port.device)) settings.pci.push_back(port.device);
   }
   return datapath::Eal::start(settings);
+}
+
+// On the worker's thread, once everything is set up: a thread of DPDK's that waits for another one with a sleep in a loop
+// would keep it from the core for ever under SCHED_FIFO.
+void schedule(const WorkerConfig& worker) {
+  if (!worker.schedule.fifo) return;
+  const sched_param priority{.sched_priority = static_cast<int>(worker.schedule.fifo_priority)};
+  if (const int error = ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &priority); error != 0)
+    log::warn("worker {}: SCHED_FIFO not taken ({}); it runs as any other thread", worker.name, std::strerror(error));
 }
 
 // First error of a chain of steps.
@@ -290,7 +303,9 @@ Expected<void> UserPlane::make_loops() {
 Expected<void> UserPlane::launch() {
   for (auto& worker : workers_) {
     const auto loop = [](void* argument) {
-      static_cast<WorkerRuntime*>(argument)->loop();
+      auto& runtime = *static_cast<WorkerRuntime*>(argument);
+      schedule(runtime.config);
+      runtime.loop();
       return 0;
     };
     if (rte_eal_remote_launch(loop, worker.get(), worker->lcore) != 0) {
