@@ -41,10 +41,6 @@ Expected<datapath::Eal> start_eal(const Config& config) {
   return datapath::Eal::start(settings);
 }
 
-ue::UeWorker::Policy policy_of(const power::Settings& settings) {
-  return power::make_policy(settings, {.ticks_per_us = rte_get_tsc_hz() / 1000000});
-}
-
 BearerView view_of(const ue::UeBearer& b) {
   BearerView view;
   view.config = b.config;
@@ -141,7 +137,7 @@ Expected<void> UeSide::open() {
                            .link = {.ours = port_->mac(), .peer = config_.ue->peer_mac, .mtu = air.mtu},
                            .tun = *tun_,
                            .pool = pool_.get()});
-  return worker_->start(kLcore, policy_of(config_.ue->policy));
+  return worker_->start(kLcore, config_.ue->policy);
 }
 
 Expected<BearerView> UeSide::show_bearer(BearerId id) {
