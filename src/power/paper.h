@@ -90,7 +90,7 @@ class Paper {
   // limit is followed by the next one at once. Completion two: an empty queue has no trend.
   Idle idle_hint(Queue& rxq) const {
     rxq.trend = 0;
-    if (rxq.empty_poll_cnt < settings_.long_idle_polls) ++rxq.empty_poll_cnt;    // line 5; it need not count further
+    if (rxq.empty_poll_cnt < settings_.long_idle_polls) ++rxq.empty_poll_cnt;     // line 5; it need not count further
     if (rxq.empty_poll_cnt >= settings_.long_idle_polls) return Idle::interrupt;  // lines 9-10
     if (rxq.empty_poll_cnt >= settings_.short_idle_polls) return Idle::pause;     // lines 6-8
     return Idle::none;
