@@ -11,6 +11,7 @@
 #include "app/ctl.h"
 #include "app/explain_command.h"
 #include "app/metrics.h"
+#include "app/power_commands.h"
 #include "app/top.h"
 
 namespace splitplane::app {
@@ -116,6 +117,7 @@ int parse_and_act(int argc, const char* const* argv, const Commands& commands, C
     };
   });
   add_explain(app, action);
+  add_power(app, action);
 
   try {
     app.parse(argc, argv);

@@ -1,0 +1,14 @@
+#include "app/power_commands.h"
+
+#include "app/power_replay_command.h"
+
+namespace splitplane::app {
+
+void add_power(CLI::App& app, std::function<int(CliOutput&)>& action) {
+  CLI::App* power = app.add_subcommand("power", "Power policies of the workers: tries them on recorded arrivals");
+  power->require_subcommand(1);
+  power->footer("Example:\n  splitplane power replay --arrivals poisson --rate 10000 --policy all");
+  add_power_replay(*power, action);
+}
+
+}  // namespace splitplane::app
