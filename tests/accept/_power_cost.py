@@ -27,7 +27,7 @@ SECONDS, IDLE_SECONDS, PROBE_SECONDS = 1.0, 2.0, 0.1
 # that the device's thread waited for its core, us that the generator was behind its own schedule at p99.
 MAX_LOST, MAX_WAITING, MAX_LATENESS = 4.0, 1.0, 50.0
 ADDED_P99_US = 100
-SLEEPS, WAKES = "sleeps", "wakes"
+COUNTED = ("sleeps", "wakeups", "pauses")
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Judged:
         """One line a policy: all its figures."""
         for policy in POLICIES:
             cells = [f"cpu {spread(self.of(policy, lambda r: r.measured.cpu), '%')}"]
-            for counter in (SLEEPS, WAKES):
+            for counter in COUNTED:
                 per_second = median(self.of(policy, lambda r, c=counter: r.measured.per_second(c)))
                 cells.append(f"{counter} {per_second:.0f}/s")
             if all(repeat.rows[policy].sent for repeat in self.used):

@@ -1,4 +1,4 @@
-"""What a thread and a core spent, and how much of its time a core loses to others: read from /proc and a spinning probe.
+"""What a thread and a core spent, and how much of its time a core loses to others: /proc and a spinning probe.
 
 The kernels that we run on charge an interrupt to the thread that it interrupts (no CONFIG_IRQ_TIME_ACCOUNTING), so a
 thread's time in schedstat holds its softirqs; those that hit the core while it was idle are in CoreTicks.
@@ -6,6 +6,7 @@ thread's time in schedstat holds its softirqs; those that hit the core while it 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -86,15 +87,11 @@ def lost_time(cores: tuple[int, ...], seconds: float) -> dict[int, float]:
 
 def first_of_all(pid: int) -> None:
     """The weight of the process among others, as far as we may: a compiler beside it must not decide a figure."""
-    try:
+    with contextlib.suppress(OSError):
         Path(f"/proc/{pid}/autogroup").write_text("-20")
-    except OSError:
-        pass
     for task in Path(f"/proc/{pid}/task").iterdir():
-        try:
+        with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, int(task.name), -20)
-        except OSError:
-            continue
 
 
 def _spin(core: int, seconds: float) -> float:

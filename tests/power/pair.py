@@ -1,8 +1,8 @@
 """Two processes: traffic (generator and sink on net_virtio_user) and the device under test (`splitplane run` with one
 l2fwd worker on net_vhost), the pair of virtual devices that can be asked, armed and slept on like a NIC.
 
-The device's worker has core 1; generator and sink share core 0. A full ring of the device loses packets, as a NIC would:
-the generator gives up what is refused.
+The device's worker has core 1; generator and sink share core 0. A full ring of the device loses packets, as a NIC's
+would: the generator gives up what is refused.
 """
 
 from __future__ import annotations
