@@ -12,6 +12,7 @@ import os
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,10 +156,16 @@ class Pair:
         return Measured(after - before, {key: now[key] - counted.get(key, 0) for key in now})
 
     def traffic(
-        self, rate: int, seconds: float, seed: int = 1, arrivals: object = "poisson", during=None
+        self,
+        rate: int,
+        seconds: float,
+        seed: int = 1,
+        arrivals: object = "poisson",
+        during: Callable[[Pair], None] | None = None,
+        after_s: float = AFTER_S,
     ) -> tuple[Sent, Measured]:
-        """`seconds` are measured; `during(pair)` is called after that, with traffic still flowing."""
-        whole = WARM_S + seconds + AFTER_S
+        """`seconds` are measured; `during` is called after that, with traffic still flowing for `after_s`."""
+        whole = WARM_S + seconds + after_s
         before = self.counters()["received"]
         process, results = self._start("gen", self._stamped(rate, seed, arrivals), "--duration", str(whole))
         wait_until("the first packets", lambda: self.counters()["received"] > before, 10, [process])
@@ -166,6 +173,8 @@ class Pair:
         measured = self.measure(seconds)
         if during is not None:
             during(self)
+            if process.poll() is not None:
+                raise Failure(f"the traffic ended before what was to be done during it\n{process.tail()}")
         return self._results(process, results), measured
 
     def unwatched(self, rate: int, seconds: float, seed: int = 1, arrivals: object = "constant") -> Sent:
