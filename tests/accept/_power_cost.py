@@ -22,7 +22,7 @@ from report import Report
 RATES = (1_000, 10_000, 100_000, 1_000_000)
 JUDGED = (10_000, 100_000)  # budget against paper
 REPEATS, QUIET_WANTED = 5, 3
-SECONDS, IDLE_SECONDS, PROBE_SECONDS = 1.0, 2.0, 0.1
+SECONDS, IDLE_SECONDS, PROBE_SECONDS = 1.0, 1.5, 0.1
 # A repeat counts as quiet up to here: percent of a core that a spinning probe loses just before, percent of the time
 # that the device's thread waited for its core, us that the generator was behind its own schedule at p99.
 MAX_LOST, MAX_WAITING, MAX_LATENESS = 4.0, 1.0, 50.0

@@ -21,7 +21,7 @@ LADDER = (1_000_000, 1_500_000, 2_000_000, 2_500_000, 3_000_000, 3_500_000, 4_00
 SUSTAINED_LOSS = 0.0005  # median share that polling may lose at a rate that it sustains
 TRIES, TRY_SECONDS = 3, 0.3
 TRAIN_REPEATS, TRAINS, TRAIN_SECONDS = 5, 4, 0.01
-LOSS_REPEATS, LOSS_SECONDS = 8, 1.0
+LOSS_REPEATS, LOSS_SECONDS = 8, 0.8
 COMPARED = ("busy", "paper", "budget")
 # Loss of polling and of their hybrid, percent; the slow clock is 1.2 GHz there, half of ours here.
 THEIRS = {"full": (0.39, 0.51), "slow": (44.3, 46.0)}
