@@ -86,6 +86,7 @@ struct WorkerConfig {
   std::vector<std::string> from;   // copies: the gnb workers whose copies it consumes
   power::Settings policy;
   ScheduleConfig schedule;
+  double slow_clock = 1;  // l2fwd: emulates a core of so much of the clock, for measurements
 };
 
 // `count` bearers that differ by one in uplink TEID and UE address; identities are given out by the gNB in shard order.

@@ -8,15 +8,15 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::array<std::string_view, 16> kWorkerKeys{
-    "core",   "function", "features", "n3",     "air",  "rx",         "tx",       "queue",
-    "shards", "to",       "from",     "policy", "baas", "max_copies", "schedule", "fifo_priority"};
+constexpr std::array<std::string_view, 17> kWorkerKeys{
+    "slow_clock", "core", "function", "features", "n3",   "air",        "rx",       "tx",           "queue",
+    "shards",     "to",   "from",     "policy",   "baas", "max_copies", "schedule", "fifo_priority"};
 constexpr std::array<std::string_view, 12> kGnbKeys{"core", "function",   "features", "n3",
                                                     "air",  "queue",      "shards",   "policy",
                                                     "baas", "max_copies", "schedule", "fifo_priority"};
 constexpr std::array<std::string_view, 2> kBaas{"none", "inline"};
-constexpr std::array<std::string_view, 8> kL2fwdKeys{"core",  "function", "rx",       "tx",
-                                                     "queue", "policy",   "schedule", "fifo_priority"};
+constexpr std::array<std::string_view, 9> kL2fwdKeys{"slow_clock", "core",   "function", "rx",           "tx",
+                                                     "queue",      "policy", "schedule", "fifo_priority"};
 constexpr std::array<std::string_view, 8> kDispatchKeys{"core", "function", "n3",       "air",
                                                         "to",   "policy",   "schedule", "fifo_priority"};
 constexpr std::array<std::string_view, 6> kCopiesKeys{"core",   "function", "from",
@@ -82,6 +82,7 @@ WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
   read_schedule(map, worker.schedule);
   map.read("queue", worker.queue, 0, 63);
   if (worker.function == WorkerConfig::Function::kL2fwd) {
+    map.read("slow_clock", worker.slow_clock, 0.05, 1);
     worker.rx = port_name(map, "rx");
     worker.tx = port_name(map, "tx");
     return worker;

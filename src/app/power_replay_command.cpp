@@ -1,7 +1,63 @@
 #include "app/power_replay_command.h"
 
-namespace splitplane::app {
+#include <memory>
 
-void add_power_replay(CLI::App& /*power*/, std::function<int(CliOutput&)>& /*action*/) {}
+#include "app/power_replay_options.h"
+#include "app/power_words.h"
+#include "power/replay/replay.h"
+
+namespace splitplane::app {
+namespace {
+
+using power::replay::Replayed;
+
+int refused(CliOutput& output, const char* command, const std::string& sentence) {
+  output.err << "splitplane power " << command << ": " << sentence << '\n';
+  return kExitBadUsage;
+}
+
+nlohmann::ordered_json to_json(const ReplayOptions& o) {
+  nlohmann::ordered_json json;
+  json["arrivals"] = describe_arrivals(o);
+  json["core"] = {{"queues", o.core.queues},   {"ring", o.core.ring},          {"p_states", o.core.p_states},
+                  {"slowest", o.core.slowest}, {"tpause", o.core.timed_pause}, {"interrupts", o.core.interrupts}};
+  power::replay::each_cost(o.core.costs, [&](const char* name, std::uint64_t value, std::string_view) {
+    json["core"]["costs_ns"][name] = value;
+  });
+  return json;
+}
+
+int replay(ReplayOptions& o, CliOutput& output) {
+  const auto kinds = kinds_of(o.policies);
+  if (!kinds) return refused(output, "replay", "--policy: " + kinds.error().message);
+  if (auto ready = prepare(o); !ready) return refused(output, "replay", ready.error().message);
+  std::vector<Replayed> runs;
+  for (const power::Kind kind : *kinds) {
+    o.policy.kind = kind;
+    runs.push_back(power::replay::replay(o.policy, o.core, o.arrivals, o.duration_ns));
+  }
+  if (o.json) {
+    nlohmann::ordered_json json = to_json(o);
+    for (const Replayed& run : runs) json["policies"].push_back(power::replay::to_json(run, o.core));
+    output.out << json.dump(2) << '\n';
+  } else {
+    output.out << describe_arrivals(o) << "; a simulated core, no watts\n" << power::replay::table(runs, o.core);
+  }
+  return kExitGood;
+}
+
+}  // namespace
+
+void add_power_replay(CLI::App& power, std::function<int(CliOutput&)>& action) {
+  const auto o = std::make_shared<ReplayOptions>();
+  CLI::App* command =
+      power.add_subcommand("replay", "Runs policies on a simulated core over recorded or generated arrivals");
+  add_replay_options(*command, *o);
+  command->add_option("--policy", o->policies, "busy, yield, paper, l3fwd, budget or all. Repeatable")
+      ->capture_default_str();
+  command->footer(settings_help() + costs_help() +
+                  "\nExample:\n  splitplane power replay --arrivals tdd --rate 50000 --policy paper --policy budget");
+  command->callback([o, &action] { action = [o](CliOutput& output) { return replay(*o, output); }; });
+}
 
 }  // namespace splitplane::app

@@ -1,9 +1,8 @@
 #include "app/user_plane.h"
 
+#include <pthread.h>
 #include <rte_cycles.h>
 #include <rte_launch.h>
-
-#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -36,10 +35,10 @@ Expected<datapath::Eal> start_eal(const Config& config) {
   return datapath::Eal::start(settings);
 }
 
-// On the worker's thread, once everything is set up: a thread of DPDK's that waits for another one with a sleep in a loop
-// would keep it from the core for ever under SCHED_FIFO.
+// On the worker's thread, once everything is set up: a thread of DPDK's that waits for another one with a sleep in a
+// loop would keep it from the core for ever under SCHED_FIFO.
 void schedule(const WorkerConfig& worker) {
-  if (!worker.schedule.fifo) return;
+  if (worker.schedule.kind != ScheduleConfig::Kind::kFifo) return;
   const sched_param priority{.sched_priority = static_cast<int>(worker.schedule.fifo_priority)};
   if (const int error = ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &priority); error != 0)
     log::warn("worker {}: SCHED_FIFO not taken ({}); it runs as any other thread", worker.name, std::strerror(error));
@@ -260,6 +259,7 @@ Expected<void> UserPlane::make_loops() {
   for (auto& worker : workers_) {
     const WorkerConfig& config = worker->config;
     worker->power.set(config.policy);
+    worker->power.slow_down(config.slow_clock);
     switch (config.function) {
       case WorkerConfig::Function::kL2fwd:
         worker->loop =

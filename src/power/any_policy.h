@@ -3,17 +3,31 @@
 
 #include <variant>
 
+#include "power/budget.h"
 #include "power/busy.h"
+#include "power/l3fwd.h"
+#include "power/paper.h"
 #include "power/settings.h"
 #include "power/yield.h"
 
 namespace splitplane::power {
 
-using AnyPolicy = std::variant<Busy, Yield>;
+using AnyPolicy = std::variant<Busy, Yield, Paper, L3fwd, Budget>;
 
 // A policy that begins now.
 [[nodiscard]] inline AnyPolicy make_policy(const Settings& settings, const Machine& machine) {
-  if (settings.kind == Kind::yield) return Yield(settings.yield, machine);
+  switch (settings.kind) {
+    case Kind::busy:
+      return Busy{};
+    case Kind::yield:
+      return Yield(settings.yield, machine);
+    case Kind::paper:
+      return Paper(settings.paper, machine);
+    case Kind::l3fwd:
+      return L3fwd(settings.l3fwd, machine);
+    case Kind::budget:
+      return Budget(settings.budget, machine);
+  }
   return Busy{};
 }
 

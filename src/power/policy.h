@@ -72,4 +72,12 @@ concept Policy = requires(P policy, const Round& round, void (*show)(const char*
   { P::kLooks } -> std::convertible_to<bool>;
 };
 
+// What a policy may have for a simulation of long silences: as if after() had been called with empty rounds, the first
+// of them `first`, each of the others `period` later, while the answer stays the one given last (a rest that is none or
+// a pause); at most `most` of them. Returns how many.
+template <class P>
+concept SkipsEmpty = requires(P policy, const Round& first, Ticks period, std::uint64_t most) {
+  { policy.skip_empty(first, period, most) } -> std::same_as<std::uint64_t>;
+};
+
 }  // namespace splitplane::power

@@ -2,6 +2,8 @@
 // where a polling neighbour starves the rest.
 #pragma once
 
+#include <algorithm>
+
 #include "power/policy.h"
 #include "power/settings.h"
 
@@ -23,6 +25,11 @@ class Yield {
       return {};
     }
     return {.rest = Rest::sleep, .length = sleep_};
+  }
+  std::uint64_t skip_empty(const Round&, Ticks, std::uint64_t most) {
+    const std::uint64_t skipped = std::min<std::uint64_t>(most, empty_rounds_ - seen_empty_);
+    seen_empty_ += static_cast<unsigned>(skipped);
+    return skipped;
   }
   template <class Show>
   void show(Show&& show) const {

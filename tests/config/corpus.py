@@ -113,6 +113,7 @@ workers:
     queue: 0
     schedule: fifo
     fifo_priority: 99
+    slow_clock: 0.5
     policy: {kind: busy}
 bearers:
   - count: 4

@@ -72,6 +72,7 @@ WRONG_VALUES = edits(
     ("      down_utilisation: 1\n", "      >>down_utilisation: 1.5\n", "workers.w1.policy.down_utilisation", "is 1.5; allowed: a number from 0.05 to 1"),
     ("      trend_decay_us: 1\n", "      >>trend_decay_us: 0.5\n", "workers.w1.policy.trend_decay_us", "is 0.5; allowed: an integer from 1 to 1000000"),
     ("    schedule: fifo", "    >>schedule: rr", "workers.l.schedule", "'rr' is unknown; allowed: other, fifo"),
+    ("slow_clock: 0.5", ">>slow_clock: 0.01", "workers.l.slow_clock", "is 0.01; allowed: a number from 0.05 to 1"),
     ("fifo_priority: 99", ">>fifo_priority: 0", "workers.l.fifo_priority", "is 0; allowed: an integer from 1 to 99"),
     ("    schedule: fifo\n    fifo", "    >>fifo", "workers.l.fifo_priority", "is not scheduled so; allowed: with schedule: fifo"),
     ("sysfs_root: /sys", ">>sysfs_root: sys", "sysfs_root", "'sys' is no such path; allowed: the path of a directory from / on"),

@@ -1,0 +1,240 @@
+// As few watts as a latency budget allows. From an estimate of the arrival rate, the cost of a packet and what the
+// machine needs to wake up follow the slowest sufficient P-state and the cheapest rest: pause, timed sleep or
+// interrupt.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "power/p_state_ladder.h"
+#include "power/policy.h"
+#include "power/rate_estimate.h"
+#include "power/settings.h"
+#include "power/sleep_overshoot.h"
+
+namespace splitplane::power {
+
+class Budget {
+ public:
+  static constexpr bool kLooks = true;
+
+  Budget(const BudgetSettings& settings, const Machine& machine)
+      : machine_(machine),
+        us_(machine.ticks_per_us),
+        latency_(settings.latency_us * us_),
+        spin_(settings.spin_us * us_),
+        max_sleep_(Ticks{settings.max_sleep_ms} * 1000 * us_),
+        dwell_(Ticks{settings.dwell_ms} * 1000 * us_),
+        utilisation_(settings.utilisation),
+        // A wake-up that takes longer than the budget is none that the budget allows.
+        interrupts_(machine.interrupts && machine.interrupt_latency <= latency_ && latency_ > 0 && max_sleep_ > 0),
+        p_state_(machine, dwell_),
+        rate_(8 * kWindowUs * us_),
+        overshoot_(machine.sleep_overshoot, latency_, us_) {}
+
+  // Cheap with packets: sums; all else happens at the end of a window of time, after a full burst or before a rest.
+  Action after(const Round& round) {
+    if (asked_ != 0) learn(round);
+    if (round.packets != 0) {
+      packets_ += round.packets;
+      busy_ += round.busy;
+      last_packet_ = round.now;
+      burst_ = std::max<std::uint64_t>(burst_, round.packets);
+      if (round.packets >= machine_.burst) {
+        look_at_backlog(round);
+      } else {
+        late_bursts_ = 0;
+      }
+    }
+    if (round.now >= window_end_) end_window(round.now);
+    Action action{.p_state = p_state_.request()};
+    if (round.packets == 0 && round.next_timer > round.now) rest(round, action);
+    return action;
+  }
+
+  template <class Show>
+  void show(Show&& show) const {
+    const double us = static_cast<double>(us_);
+    show("rate_pps", rate_.mean() * us * 1e6);
+    show("rate_high_pps", rate_.high() * us * 1e6);
+    show("cycles_per_packet", cost_ / p_state_.speed(p_state_.current()));
+    show("utilisation", used_);
+    show("p_state", static_cast<double>(p_state_.current()));
+    show("gap_us", static_cast<double>(gap_) / us);
+    show("sleep_us", static_cast<double>(sleep_) / us);
+    show("overshoot_us", static_cast<double>(overshoot_.high()) / us);
+    show("break_even_us", static_cast<double>(break_even_) / us);
+    show("interrupts", interrupts_ ? 1 : 0);
+  }
+
+ private:
+  static constexpr Ticks kWindowUs = 1000;
+  static constexpr Ticks kLeastSleepUs = 4;          // below, the system call is most of it
+  static constexpr Ticks kPauseUs = 1;               // without tpause: a spin of PAUSE instructions between polls
+  static constexpr double kFirmDown = 0.9;           // a step down wants some room, else noise would undo it
+  static constexpr Ticks kLongestGapUs = 1'000'000;  // no rate yet: a second
+
+  // What the last sleep says about the next ones; one that an event ended says nothing.
+  void learn(const Round& round) {
+    const Ticks asked = std::exchange(asked_, 0);
+    if (round.woken || round.rested == 0) return;
+    overshoot_.learn(asked, round.rested);
+    plan();
+  }
+
+  // Queueing delay instead of packet counts: P0 at once when a quarter of a ring waits, or when after two full bursts
+  // in a row more waits than can be worked off within the budget.
+  void look_at_backlog(const Round& round) {
+    std::uint64_t all = 0, longest = 0;
+    for (const QueueRound& queue : round.queues) {
+      all += queue.waiting;
+      longest = std::max<std::uint64_t>(longest, queue.waiting);
+    }
+    burst_ = std::max<std::uint64_t>(burst_, round.packets + all);
+    const double delay = static_cast<double>(all) * cost_ / p_state_.speed(p_state_.current());
+    late_bursts_ = delay > static_cast<double>(latency_) ? late_bursts_ + 1 : 0;
+    if (longest > machine_.ring / 4 || late_bursts_ >= 2) climb_to(0, round.now);
+  }
+
+  void end_window(Ticks now) {
+    if (!begun_) {
+      begun_ = true;
+      dwell_end_ = now + dwell_;
+      last_packet_ = now;
+      p_state_.begin(now);
+    } else {
+      const Ticks length = now - window_began_;
+      rate_.add_window(packets_, length);
+      used_ = static_cast<double>(busy_) / static_cast<double>(std::max<Ticks>(1, length));
+      learn_cost();
+      choose_p_state(now);
+      // While only the estimate is in the way of sleeping.
+      if (sleep_ < least_sleep()) overshoot_.forget_a_little();
+    }
+    packets_ = busy_ = burst_ = 0;
+    window_began_ = now;
+    window_end_ = now + kWindowUs * us_;
+    const double longest = static_cast<double>(kLongestGapUs * us_);
+    gap_ = static_cast<Ticks>(rate_.mean() * longest > 1 ? 1 / rate_.mean() : longest);
+    plan();
+  }
+
+  // Cost is kept as if at P0. What a slower clock does not slow (memory) makes that too little for P0, but never for a
+  // P-state below the present one.
+  void learn_cost() {
+    if (packets_ == 0) return;
+    const double count = static_cast<double>(packets_);
+    const double seen = static_cast<double>(busy_) * p_state_.speed(p_state_.current()) / count;
+    cost_ = cost_ == 0 ? seen : cost_ + (seen - cost_) * count / (count + 256);
+  }
+
+  // The slowest P-state that keeps the utilisation and works the largest burst off within the budget. Up at once; down
+  // one step if nothing within the last dwell would have needed more.
+  void choose_p_state(Ticks now) {
+    bursts_.end_period();
+    bursts_.add(static_cast<double>(burst_));
+    held_burst_.add(static_cast<double>(burst_));
+    held_rate_.add(rate_.high());
+    int needed = p_state_.slowest();
+    while (needed > 0 && !suffices(needed, rate_.high(), bursts_.value(), 1)) --needed;
+    const int below = p_state_.current() + 1;
+    if (needed < p_state_.current()) {
+      climb_to(needed, now);
+    } else if (needed >= below && suffices(below, held_rate_.value(), held_burst_.value(), kFirmDown)) {
+      p_state_.step_down(now);
+    }
+    if (now < dwell_end_) return;
+    dwell_end_ = now + dwell_;
+    held_burst_.end_period();
+    held_rate_.end_period();
+  }
+
+  [[nodiscard]] bool suffices(int state, double rate, double burst, double part) const {
+    const double cost = cost_ / p_state_.speed(state);
+    return rate * cost <= utilisation_ * part && burst * cost <= static_cast<double>(latency_) * part;
+  }
+
+  void climb_to(int state, Ticks now) {
+    const double before = p_state_.speed(p_state_.current());
+    if (!p_state_.climb_to(state, now)) return;
+    // The rest of this window is faster: its cost per packet is told in ticks of the new state.
+    busy_ = static_cast<Ticks>(static_cast<double>(busy_) * before / p_state_.speed(state));
+  }
+
+  // How long a rest may be, from what is known; after each window and each sleep.
+  void plan() {
+    const Ticks over = overshoot_.high();
+    longest_rest_ = latency_;
+    // The ring holds what comes meanwhile even if it comes as fast as the worker could take it: from idle to full rate
+    // a sleep loses nothing that polling would not.
+    if (cost_ > 0) longest_rest_ = std::min(longest_rest_, ticks(machine_.ring * cost_));
+    sleep_ = longest_rest_ > over ? longest_rest_ - over : 0;
+    if (rate_.high() > 0) {
+      const Ticks fill = ticks(machine_.ring / 4 / rate_.high());  // of a quarter of it, at the rate that is known
+      longest_rest_ = std::min(longest_rest_, fill);
+      sleep_ = std::min({sleep_, fill, 2 * fill > over ? 2 * fill - over : 0});
+    }
+    // An interrupt pays if it costs less a packet than timed sleeps cost for the same time, a wake-up being the cost of
+    // either; and never for a gap shorter than two wake-ups.
+    break_even_ = 2 * machine_.interrupt_latency;
+    if (sleep_ >= least_sleep()) {
+      const double wake = std::max(overshoot_.mean(), static_cast<double>(us_));
+      const double sleeps = static_cast<double>(sleep_) + overshoot_.mean();
+      break_even_ =
+          std::max(break_even_, ticks(static_cast<double>(machine_.interrupt_latency + spin_) * sleeps / wake));
+    }
+  }
+
+  [[nodiscard]] Ticks least_sleep() const { return std::max(kLeastSleepUs * us_, ticks(overshoot_.mean() / 4)); }
+
+  static Ticks ticks(double value) {
+    return value < 1e18 ? static_cast<Ticks>(value) : std::numeric_limits<Ticks>::max() / 4;
+  }
+
+  // The ladder: poll a while (a burst has gaps), pause, sleep for a time, sleep until a packet comes.
+  void rest(const Round& round, Action& action) {
+    const Ticks quiet = round.now - last_packet_;
+    if (quiet < spin_) return;
+    const Ticks free = round.next_timer - round.now;
+    const Ticks gap = std::max(gap_, quiet);  // the rate says when to expect a packet, until it is overdue
+    if (interrupts_ && gap > break_even_) {
+      action.rest = Rest::interrupt;
+      action.length = std::min(max_sleep_, free);
+    } else if (machine_.timed_pause && gap <= longest_rest_) {
+      pause(std::min(longest_rest_, free), action);
+    } else if (std::min(sleep_, free) >= least_sleep()) {
+      action.rest = Rest::sleep;
+      action.length = asked_ = std::min(sleep_, free);
+    } else {
+      pause(std::min({machine_.timed_pause ? longest_rest_ : kPauseUs * us_, longest_rest_, free}), action);
+    }
+  }
+
+  static void pause(Ticks length, Action& action) {
+    if (length == 0) return;
+    action.rest = Rest::pause;
+    action.length = length;
+  }
+
+  Machine machine_;
+  Ticks us_, latency_, spin_, max_sleep_, dwell_;
+  double utilisation_;
+  bool interrupts_;
+  PStateLadder p_state_;
+  RateEstimate rate_;
+  SleepOvershoot overshoot_;
+
+  bool begun_ = false;
+  Ticks window_began_ = 0, window_end_ = 0, dwell_end_ = 0, last_packet_ = 0;
+  std::uint64_t packets_ = 0, busy_ = 0, burst_ = 0;  // of this window
+  RecentMax bursts_, held_burst_, held_rate_;         // of the last two windows; of the last two dwells
+  double cost_ = 0;                                   // busy ticks per packet at P0; 0: none seen yet
+  double used_ = 0;                                   // utilisation of the last window
+  unsigned late_bursts_ = 0;
+  Ticks asked_ = 0;  // length of the sleep before this round
+  Ticks gap_ = 0, sleep_ = 0, longest_rest_ = 0, break_even_ = 0;
+};
+static_assert(Policy<Budget>);
+
+}  // namespace splitplane::power

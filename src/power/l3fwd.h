@@ -1,0 +1,141 @@
+// DPDK's example l3fwd-power in its legacy mode, as of 22.11, for comparison: the ancestor of Algorithm 1, with its own
+// thresholds and with its defects (docs/power.md lists them), save those that would crash.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "power/policy.h"
+#include "power/settings.h"
+
+namespace splitplane::power {
+
+class L3fwd {
+ public:
+  static constexpr bool kLooks = true;
+
+  L3fwd(const L3fwdSettings& settings, const Machine& machine)
+      : us_(machine.ticks_per_us),
+        wait_(Ticks{settings.wait_ms} * 1000 * us_),
+        interrupts_(machine.interrupts),
+        slowest_(std::clamp<int>(static_cast<int>(machine.p_states), 1, static_cast<int>(machine.speed.size())) - 1) {}
+
+  Action after(const Round& round) {
+    if (!begun_) {
+      begun_ = true;
+      scaling_timer_ = round.now + kScalingPeriodUs * us_;
+      move(0);
+      told_ = slowest_ == 0;
+    }
+    // `goto start_rx` after a suspension leaps over the timers and over what counts loops: an idle core never steps
+    // down.
+    if (!std::exchange(skip_timers_, false)) {
+      ++loops_;
+      if (round.now >= scaling_timer_) scale_down(round.now);
+    }
+    processed_ += round.packets;
+
+    const std::size_t count = std::min<std::size_t>(round.queues.size(), queues_.size());
+    std::size_t idle = 0;
+    Ticks idle_hint = kSuspendThreshold;
+    Frequency highest = Frequency::current;
+    for (std::size_t i = 0; i < count; ++i) {
+      Queue& queue = queues_[i];
+      if (round.queues[i].packets == 0) {
+        queue.empty_polls = std::min(queue.empty_polls + 1, kSuspendThreshold);
+        if (queue.empty_polls > kMinZeroPollCount) {
+          ++idle;
+          idle_hint = std::min<Ticks>(idle_hint, queue.empty_polls < kSuspendThreshold ? 1 : kSuspendThreshold);
+        }
+      } else {
+        queue.empty_polls = 0;
+        queue.hint = frequency_hint(round.queues[i].waiting);
+      }
+      // Only a packet writes the hint: an old one counts again in every round.
+      highest = std::max(highest, queue.hint);
+    }
+
+    if (idle != count || count == 0) {
+      if (highest == Frequency::highest) move(0);
+      if (highest == Frequency::higher) move(std::max(0, p_state_ - 1));
+      return {.p_state = request()};
+    }
+    return rest(idle_hint, round);
+  }
+
+  template <class Show>
+  void show(Show&& show) const {
+    show("p_state", static_cast<double>(p_state_));
+    show("trend", static_cast<double>(trend_));
+    show("slept_us", static_cast<double>(slept_us_));
+  }
+
+ private:
+  // Names and values of l3fwd-power.
+  static constexpr unsigned kMinZeroPollCount = 10, kSuspendThreshold = 300, kMaxPktBurst = 32;
+  static constexpr unsigned kGear1 = kMaxPktBurst, kGear2 = 2 * kMaxPktBurst, kGear3 = 3 * kMaxPktBurst;
+  static constexpr unsigned kTrend1 = 1, kTrend2 = 100, kUpThreshold = 10000;
+  static constexpr Ticks kScalingPeriodUs = 100'000;
+
+  enum class Frequency : std::uint8_t { current, higher, highest };
+  struct Queue {
+    unsigned empty_polls = 0;
+    Frequency hint = Frequency::current;
+  };
+
+  // power_freq_scaleup_heuristic; the trend is of the core, so that queues add up.
+  Frequency frequency_hint(std::uint32_t waiting) {
+    if (waiting > kGear3) {
+      trend_ = 0;
+      return Frequency::highest;
+    }
+    if (waiting > kGear2) {
+      trend_ += kTrend2;
+    } else if (waiting > kGear1) {
+      trend_ += kTrend1;
+    }
+    if (trend_ <= kUpThreshold) return Frequency::current;
+    trend_ = 0;
+    return Frequency::higher;
+  }
+
+  // power_timer_cb, ten times a second: one step down if it paused a quarter of the time or took less than a full burst
+  // a loop, which without saturation is always.
+  void scale_down(Ticks now) {
+    scaling_timer_ = now + kScalingPeriodUs * us_;
+    if (slept_us_ * 4 >= kScalingPeriodUs || processed_ / loops_ < kMaxPktBurst) move(std::min(slowest_, p_state_ + 1));
+    processed_ = loops_ = slept_us_ = 0;
+  }
+
+  // The contract of the loop is kept although l3fwd-power knows no timers but its own: work that is due, or comes due,
+  // bounds the rest.
+  Action rest(Ticks hint, const Round& round) {
+    Action action{.p_state = request()};
+    const bool suspend = hint >= kSuspendThreshold;
+    skip_timers_ = suspend;
+    if (!suspend) slept_us_ += hint;
+    if (round.next_timer <= round.now || (suspend && (!interrupts_ || wait_ == 0))) return action;
+    action.rest = suspend ? Rest::interrupt : Rest::pause;
+    action.length = std::min(suspend ? wait_ : hint * us_, round.next_timer - round.now);
+    return action;
+  }
+
+  void move(int index) {
+    told_ = told_ && index == p_state_;
+    p_state_ = index;
+  }
+  int request() { return std::exchange(told_, true) ? Action::kKeep : p_state_; }
+
+  Ticks us_, wait_;
+  bool interrupts_;
+  int slowest_;
+  bool begun_ = false, skip_timers_ = false, told_ = true;
+  int p_state_ = 0;
+  unsigned trend_ = 0;
+  std::uint64_t loops_ = 0, processed_ = 0;
+  Ticks slept_us_ = 0, scaling_timer_ = 0;
+  std::array<Queue, kMaxQueues> queues_{};
+};
+static_assert(Policy<L3fwd>);
+
+}  // namespace splitplane::power

@@ -1,0 +1,43 @@
+// The arrivals of a replay: ns after its start, recorded or drawn. Adds to traffic/schedule.h what a generator on a
+// wire does not need: radio slots and a day's load.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/expected.h"
+#include "traffic/schedule.h"
+
+namespace splitplane::power::replay {
+
+// Packets come only at the beginning of downlink slots (letters D and S of the pattern; U has none), there by chance.
+struct Tdd {
+  std::string pattern = "DDDSU";
+  std::uint64_t slot_ns = 500'000;
+  std::uint64_t window_ns = 50'000;  // so long from the beginning of a slot
+};
+
+// The rate follows a cosine from `low` times the rate up to the rate and back, once over the duration; by chance
+// within.
+struct Diurnal {
+  double low = 0.1;
+};
+
+struct ArrivalsSettings {
+  std::variant<traffic::Arrivals, Tdd, Diurnal> kind = traffic::Arrivals{traffic::Poisson{}};
+  double rate = 10'000;  // packets a second: the mean, of Diurnal the peak; Recorded does not use it
+  std::uint64_t duration_ns = 10'000'000'000;
+  std::uint64_t seed = 1;
+};
+
+inline constexpr std::uint64_t kMostPackets = 50'000'000;  // 400 MB
+
+// The times of a capture's packets (pcap or pcapng, of any link type, cut or not), from 0. Error: one sentence.
+[[nodiscard]] Expected<traffic::Recorded> load_times(const std::string& path);
+
+// Ascending times below the duration. Error: one sentence.
+[[nodiscard]] Expected<std::vector<std::uint64_t>> make_arrivals(const ArrivalsSettings& settings);
+
+}  // namespace splitplane::power::replay

@@ -1,0 +1,35 @@
+// One policy over given arrivals: what became of the core's time and of the packets, as numbers with names. The same
+// names stand in the table, in the JSON and in docs/power.md.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "power/replay/sim_core.h"
+#include "power/settings.h"
+
+namespace splitplane::power::replay {
+
+struct Replayed {
+  Settings settings;
+  CoreResult core;
+  std::uint64_t duration_ns = 0;
+  double wall_s = 0;  // of this run of the simulation
+
+  [[nodiscard]] double share(State state) const;  // of the time, all P-states
+  [[nodiscard]] double p_state_share(unsigned p_state) const;
+  // Of the time awake (is_awake), each part weighted with the speed of its clock.
+  [[nodiscard]] double active(const CoreSettings& core_settings) const;
+  [[nodiscard]] double per_second(std::uint64_t count) const;
+  // How many packets were queued when a packet was taken, itself included: the one of this rank.
+  [[nodiscard]] std::uint64_t queued(double percent) const;
+};
+
+[[nodiscard]] Replayed replay(const Settings& settings, const CoreSettings& core,
+                              std::span<const std::uint64_t> arrivals, std::uint64_t duration_ns);
+
+// A column for each run.
+[[nodiscard]] std::string table(std::span<const Replayed> runs, const CoreSettings& core);
+[[nodiscard]] nlohmann::ordered_json to_json(const Replayed& run, const CoreSettings& core);
+
+}  // namespace splitplane::power::replay

@@ -1,0 +1,104 @@
+// A simulated core with its receive queues: what time, clock, idle states and interrupts do to a worker, charged by
+// costs.h. It knows no policy; simulate.h drives it as datapath/worker.h drives a real one. Times are ns.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/random.h"
+#include "power/policy.h"
+#include "power/replay/costs.h"
+#include "traffic/histogram.h"
+
+namespace splitplane::power::replay {
+
+struct CoreSettings {
+  unsigned queues = 1;
+  unsigned ring = 1024;
+  unsigned burst = 32;
+  bool interrupts = true;
+  bool timed_pause = false;    // tpause
+  unsigned p_states = 1;       // speeds fall evenly from 1 ...
+  double slowest = 1.2 / 2.6;  // ... to this
+  std::uint64_t seed = 1;      // of what happens on the core by chance
+  Costs costs;
+};
+
+// How a core's time is spent.
+enum class State : std::uint8_t { busy, polling, pause, tpause, entering, c1, c6, waking, halted };
+inline constexpr std::size_t kStates = 9;
+inline constexpr std::array<const char*, kStates> kStateNames{"busy",     "polling",  "pause",  "tpause", "entering",
+                                                              "sleep_c1", "sleep_c6", "waking", "halted"};
+// Not here: a thread that gave the core away, and one that waits in tpause.
+[[nodiscard]] constexpr bool is_awake(State state) {
+  return state != State::tpause && state != State::c1 && state != State::c6;
+}
+
+// What policies may know of such a core; as a worker's measurements at its start would have it.
+[[nodiscard]] Machine machine_of(const CoreSettings& settings);
+
+struct CoreResult {
+  std::array<std::array<std::uint64_t, kStates>, 32> time{};  // [P-state][State], ns
+  std::uint64_t arrivals = 0, served = 0, lost = 0, queued = 0;
+  std::uint64_t most_queued = 0;             // on one queue, when it was looked at
+  std::vector<std::uint64_t> queued_counts;  // packets by how many were queued when they were taken
+  traffic::Histogram added;                  // ns from arrival until processed, less Costs::packet
+  std::uint64_t rounds = 0, pauses = 0, sleeps = 0, wakes = 0, interrupts = 0, rechecks = 0, p_transitions = 0;
+};
+
+class SimCore {
+ public:
+  // `arrivals` ascend and stay valid. The time ends at `end`.
+  SimCore(const CoreSettings& settings, std::span<const std::uint64_t> arrivals, std::uint64_t end);
+
+  [[nodiscard]] bool ended() const { return now_ >= end_; }
+  [[nodiscard]] Ticks now() const { return now_; }
+
+  // One round over all queues: takes, processes, and says what it did. `look`: asks what is left after a full burst.
+  [[nodiscard]] unsigned run_round(std::span<QueueRound> queues, bool look);
+
+  // Each spends the time and returns what it really took. `woken`: a packet ended it.
+  Ticks pause(Ticks length);
+  Ticks sleep(Ticks length);
+  Ticks wait_for_interrupt(Ticks length, bool& woken);
+  void request(int p_state);
+
+  // How many further rounds certainly find nothing, each followed by a pause of `length` (0: none), and how long each
+  // takes; spend_empty lets them happen.
+  [[nodiscard]] std::uint64_t empty_rounds(Ticks length) const;
+  [[nodiscard]] Ticks empty_period(Ticks length) const { return round_cost_[p_state_] + pause_cost(length); }
+  void spend_empty(std::uint64_t rounds, Ticks length);
+
+  [[nodiscard]] CoreResult finish();
+
+ private:
+  // Arrival times, first in first out.
+  struct Queue {
+    std::vector<std::uint64_t> times;  // a power of two
+    std::uint64_t head = 0, tail = 0;
+    [[nodiscard]] std::uint64_t size() const { return tail - head; }
+  };
+  void spend(State state, Ticks length);
+  void spend_idle(Ticks idle);     // asleep for `idle`, and out of the state it reached
+  void admit_until(Ticks time);    // what arrived by then is queued or lost
+  void change_clock(bool asleep);  // if a request takes effect by now
+  [[nodiscard]] Ticks lateness();  // of a timer, by chance
+  [[nodiscard]] Ticks pause_cost(Ticks length) const;
+  [[nodiscard]] unsigned queue_of(std::uint64_t packet) const;
+
+  CoreSettings settings_;
+  std::span<const std::uint64_t> arrivals_;
+  Ticks end_, now_ = 0;
+  std::size_t next_ = 0;      // arrival
+  std::uint64_t queued_ = 0;  // on all queues
+  std::vector<Queue> queues_;
+  std::array<Ticks, 32> poll_cost_{}, packet_cost_{}, round_cost_{};  // by P-state; round: an empty one, all queues
+  int p_state_ = 0, wanted_ = 0;
+  Ticks effective_ = kNever;
+  Random random_;
+  CoreResult result_;
+};
+
+}  // namespace splitplane::power::replay

@@ -1,0 +1,48 @@
+// Runs a policy, the object that a real worker would hold, on the simulated core: the same loop as datapath/worker.h,
+// but for rounds without packets that cannot change the policy's answer, which happen at once.
+#pragma once
+
+#include "power/replay/sim_core.h"
+
+namespace splitplane::power::replay {
+
+template <Policy P>
+[[nodiscard]] CoreResult simulate(const CoreSettings& settings, std::span<const std::uint64_t> arrivals,
+                                  std::uint64_t end, P& policy) {
+  SimCore core(settings, arrivals, end);
+  std::array<QueueRound, kMaxQueues> seen{};
+  const std::span<QueueRound> queues(seen.data(), settings.queues);
+  Round round{.queues = queues};
+  while (!core.ended()) {
+    const Ticks began = core.now();
+    round.packets = core.run_round(queues, P::kLooks);
+    round.now = core.now();
+    round.busy = round.packets != 0 ? round.now - began : 0;
+
+    const Action action = policy.after(round);
+    if (action.p_state != Action::kKeep) core.request(action.p_state);
+    round.rested = 0;
+    round.woken = false;
+    if (action.rest == Rest::interrupt && settings.interrupts) {
+      round.rested = core.wait_for_interrupt(action.length, round.woken);
+      continue;
+    }
+    if (action.rest == Rest::interrupt || action.rest == Rest::sleep) {
+      round.rested = core.sleep(action.length);
+      continue;
+    }
+    const Ticks length = action.rest == Rest::pause ? action.length : 0;
+    if (length != 0) round.rested = core.pause(length);
+    if constexpr (SkipsEmpty<P>) {
+      if (round.packets != 0) continue;
+      const std::uint64_t most = core.empty_rounds(length);
+      if (most == 0) continue;
+      const Ticks period = core.empty_period(length);
+      round.now = core.now() + period - round.rested;
+      core.spend_empty(policy.skip_empty(round, period, most), length);
+    }
+  }
+  return core.finish();
+}
+
+}  // namespace splitplane::power::replay
