@@ -159,7 +159,8 @@ double on_null_port(Function& function, datapath::WorkerStats& stats, unsigned m
   std::atomic<bool> stop{false};
   datapath::Mailbox mailbox;
   StopAfter<Function> timed{function, begin + rte_get_tsc_hz() / 1000 * milliseconds, stop};
-  datapath::run_worker(timed, power::Busy{}, mailbox, stats, stop);
+  datapath::WorkerPower power(power::Settings{.kind = power::Kind::busy});
+  datapath::run_worker(timed, power, mailbox, stats, stop);
   const double cycles = static_cast<double>(rte_rdtsc_precise() - begin);
   return cycles / static_cast<double>(stats.transmitted_air.get() - packets_before);
 }

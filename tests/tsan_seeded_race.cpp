@@ -44,7 +44,10 @@ struct Worker {
   Mailbox mailbox;
   const std::atomic<bool>* stop = nullptr;
 
-  void run() { run_worker(function, power::Yield(8, std::chrono::microseconds{50}), mailbox, stats, *stop); }
+  void run() {
+    WorkerPower power(power::Settings{.kind = power::Kind::yield, .yield = {8, 50}});
+    run_worker(function, power, mailbox, stats, *stop);
+  }
 };
 
 int main_of(bool race) {

@@ -15,6 +15,7 @@
 #include "datapath/feature_set.h"
 #include "datapath/rx_checksum.h"
 #include "phy/impairment.h"
+#include "power/settings.h"
 #include "ran/bearer_config.h"
 #include "tap/settings.h"
 
@@ -62,11 +63,11 @@ struct AirConfig {
   MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
 };
 
-struct PolicyConfig {
-  enum class Kind { kBusy, kYield };
-  Kind kind = Kind::kYield;
-  unsigned empty_rounds = 64;  // yield: empty rounds before a sleep
-  unsigned sleep_us = 50;      // yield: length of that sleep
+// How the kernel schedules a worker's thread.
+struct ScheduleConfig {
+  enum class Kind { kOther, kFifo };
+  Kind kind = Kind::kOther;
+  unsigned fifo_priority = 1;  // of SCHED_FIFO
 };
 
 struct WorkerConfig {
@@ -83,7 +84,9 @@ struct WorkerConfig {
   std::size_t max_copies = 16384;  // ... so many of all its bearers
   std::vector<std::string> to;     // dispatch: the gnb workers it feeds
   std::vector<std::string> from;   // copies: the gnb workers whose copies it consumes
-  PolicyConfig policy;
+  power::Settings policy;
+  ScheduleConfig schedule;
+  double slow_clock = 1;  // l2fwd: emulates a core of so much of the clock, for measurements
 };
 
 // `count` bearers that differ by one in uplink TEID and UE address; identities are given out by the gNB in shard order.
@@ -112,7 +115,7 @@ struct UeConfig {
   std::string gnb_control;       // control socket of the gNB, from which it learns the bearers
   MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
   unsigned core = 0;
-  PolicyConfig policy;
+  power::Settings policy;
   std::optional<UeAirConfig> air;  // absent: frames cross nothing
 };
 
@@ -136,8 +139,9 @@ struct Config {
   unsigned instance = 1;            // upper bits of our TEIDs, 0..63
   std::size_t max_bearers = 65536;  // 256 shards share them evenly; at most 256 * 2^18
   enum class Lookup { kTeid, kUeAddress };
-  Lookup lookup = Lookup::kTeid;  // what of a downlink packet names its bearer
-  std::size_t foreign_teids = 0;  // room for bearers with a dl_teid that somebody else chose
+  Lookup lookup = Lookup::kTeid;    // what of a downlink packet names its bearer
+  std::size_t foreign_teids = 0;    // room for bearers with a dl_teid that somebody else chose
+  std::string sysfs_root = "/sys";  // where the cores' frequencies are read and set
   MemoryConfig memory;
   std::vector<PortConfig> ports;
   std::vector<N3Config> n3;

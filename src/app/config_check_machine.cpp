@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -251,6 +252,21 @@ std::optional<Finding> check_flow_memory(const Config& config, std::size_t avail
                              sink_flows, window, megabytes, available_megabytes)};
 }
 
+// A thread may become SCHED_FIFO with CAP_SYS_NICE, or up to RLIMIT_RTPRIO.
+std::optional<Finding> check_schedule(const Config& config) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_RTPRIO, &limit);
+  for (const auto& worker : config.workers) {
+    const bool fifo = worker.schedule.kind == ScheduleConfig::Kind::kFifo;
+    if (!fifo || has_capability(CAP_SYS_NICE) || limit.rlim_cur >= worker.schedule.fifo_priority) continue;
+    return Finding{fmt::format("workers.{}.schedule", worker.name),
+                   fmt::format("is fifo, and this process may not; allowed: with CAP_SYS_NICE, or a limit of real-time "
+                               "priority (ulimit -r) of {} or more",
+                               worker.schedule.fifo_priority)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> refuse_result_path(const std::string& path) {
@@ -336,7 +352,8 @@ Expected<void> check_machine(const Config& config) {
                                                    "that one, or another file_prefix",
                                                    config.file_prefix, pid)}));
   }
-  for (const auto check : {check_cores, check_devices, check_traffic_files, check_control, check_listen}) {
+  for (const auto check :
+       {check_cores, check_devices, check_traffic_files, check_control, check_listen, check_schedule}) {
     if (const auto finding = check(config)) return fail("{}", located(config, *finding));
   }
   if (const auto finding = check_tap_files(config)) return fail("{}", located(config, *finding));

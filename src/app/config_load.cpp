@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxControlPath = 107;  // sockaddr_un::sun_path less its NUL
-constexpr std::array<std::string_view, 19> kTopKeys{"file_prefix", "control", "log_level", "log_format",    "instance",
-                                                    "max_bearers", "metrics", "lookup",    "foreign_teids", "memory",
-                                                    "ports",       "n3",      "air",       "workers",       "bearers",
-                                                    "taps",        "ue",      "gen",       "sink"};
+constexpr std::array<std::string_view, 20> kTopKeys{
+    "file_prefix", "control",       "log_level", "log_format", "instance", "max_bearers", "metrics",
+    "lookup",      "foreign_teids", "memory",    "ports",      "n3",       "air",         "workers",
+    "bearers",     "taps",          "ue",        "gen",        "sink",     "sysfs_root"};
 constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};
 constexpr std::array<std::string_view, 2> kLogFormats{"human", "json"};
 constexpr std::array<std::string_view, 2> kMetricsKeys{"listen", "bearers"};
@@ -149,6 +149,14 @@ std::vector<AirConfig> read_air(const YamlValue& value) {
   return list;
 }
 
+std::string read_directory(const YamlValue& value) {
+  const std::string allowed = "the path of a directory from / on, of at most 200 octets";
+  std::string path = value.text(allowed);
+  if (!path.starts_with('/') || path.size() > 200)
+    value.refuse(fmt::format("'{}' is no such path", printable(path)), allowed);
+  return path;
+}
+
 void read_document(const YAML::Node& document, Config& config) {
   const YamlMap map = YamlValue(document, "", 1, config.lines).map(kTopKeys);
   if (const auto v = map.find("file_prefix")) config.file_prefix = v->name(32);
@@ -167,6 +175,7 @@ void read_document(const YAML::Node& document, Config& config) {
   }
   if (const auto v = map.find("lookup")) config.lookup = static_cast<Config::Lookup>(v->one_of(kLookups));
   map.read("foreign_teids", config.foreign_teids, 0, std::uint64_t{ran::kShards} << ran::kIndexBits);
+  if (const auto v = map.find("sysfs_root")) config.sysfs_root = read_directory(*v);
   if (const auto v = map.find("memory")) config.memory = read_memory(*v);
   config.ports = read_ports(map.required("ports"));
   if (const auto v = map.find("ue")) {

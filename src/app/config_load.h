@@ -1,6 +1,6 @@
 // Reads a configuration from YAML text. config_load.cpp reads the document and its common sections,
-// config_load_worker.cpp the workers and bearers, config_load_ue.cpp the UE side, config_load_traffic.cpp gen and sink;
-// config_check.cpp then checks the whole.
+// config_load_worker.cpp the workers and bearers, config_load_power.cpp their policies, config_load_ue.cpp the UE side,
+// config_load_traffic.cpp gen and sink; config_check.cpp then checks the whole.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ namespace splitplane::app {
 
 // Throw Refusal.
 [[nodiscard]] std::string read_path(const YamlValue& value);  // of a socket
-[[nodiscard]] PolicyConfig read_policy(const YamlValue& value);
+[[nodiscard]] power::Settings read_policy(const YamlValue& value);
+void read_schedule(const YamlMap& map, ScheduleConfig& schedule);  // schedule, fifo_priority
 [[nodiscard]] std::vector<WorkerConfig> read_workers(const YamlValue& value);
 [[nodiscard]] std::vector<BearerGroupConfig> read_bearers(const YamlValue& value);
 // The keys that describe a bearer alike on both ends: qfi, rlc, pdcp_sn, sdap, poll_pdu, ue_ipv4, ue_ipv6.

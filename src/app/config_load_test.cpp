@@ -61,9 +61,9 @@ TEST(ConfigLoad, every_key_arrives_where_it_belongs) {
   EXPECT_EQ(w.core, 1U);
   EXPECT_EQ(w.features, datapath::FeatureSet::mat);
   EXPECT_EQ(w.shard_last, 127U);
-  EXPECT_EQ(w.policy.kind, PolicyConfig::Kind::kYield);
-  EXPECT_EQ(w.policy.empty_rounds, 10U);
-  EXPECT_EQ(w.policy.sleep_us, 20U);
+  EXPECT_EQ(w.policy.kind, power::Kind::yield);
+  EXPECT_EQ(w.policy.yield.empty_rounds, 10U);
+  EXPECT_EQ(w.policy.yield.sleep_us, 20U);
   const auto& group = c.bearers[0];
   EXPECT_EQ(group.count, 4U);
   EXPECT_EQ(group.shard, 2U);

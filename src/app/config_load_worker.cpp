@@ -8,18 +8,20 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::array<std::string_view, 14> kWorkerKeys{"core", "function", "features", "n3",        "air",
-                                                       "rx",   "tx",       "queue",    "shards",    "to",
-                                                       "from", "policy",   "baas",     "max_copies"};
-constexpr std::array<std::string_view, 10> kGnbKeys{"core",  "function", "features", "n3",   "air",
-                                                    "queue", "shards",   "policy",   "baas", "max_copies"};
+constexpr std::array<std::string_view, 17> kWorkerKeys{
+    "slow_clock", "core", "function", "features", "n3",   "air",        "rx",       "tx",           "queue",
+    "shards",     "to",   "from",     "policy",   "baas", "max_copies", "schedule", "fifo_priority"};
+constexpr std::array<std::string_view, 12> kGnbKeys{"core", "function",   "features", "n3",
+                                                    "air",  "queue",      "shards",   "policy",
+                                                    "baas", "max_copies", "schedule", "fifo_priority"};
 constexpr std::array<std::string_view, 2> kBaas{"none", "inline"};
-constexpr std::array<std::string_view, 6> kL2fwdKeys{"core", "function", "rx", "tx", "queue", "policy"};
-constexpr std::array<std::string_view, 6> kDispatchKeys{"core", "function", "n3", "air", "to", "policy"};
-constexpr std::array<std::string_view, 4> kCopiesKeys{"core", "function", "from", "policy"};
+constexpr std::array<std::string_view, 9> kL2fwdKeys{"slow_clock", "core",   "function", "rx",           "tx",
+                                                     "queue",      "policy", "schedule", "fifo_priority"};
+constexpr std::array<std::string_view, 8> kDispatchKeys{"core", "function", "n3",       "air",
+                                                        "to",   "policy",   "schedule", "fifo_priority"};
+constexpr std::array<std::string_view, 6> kCopiesKeys{"core",   "function", "from",
+                                                      "policy", "schedule", "fifo_priority"};
 constexpr std::array<std::string_view, 4> kFunctions{"gnb", "l2fwd", "dispatch", "copies"};  // as in WorkerConfig
-constexpr std::array<std::string_view, 2> kPolicies{"busy", "yield"};
-constexpr std::array<std::string_view, 3> kPolicyKeys{"kind", "empty_rounds", "sleep_us"};
 constexpr std::array<std::string_view, 15> kBearerKeys{"count",   "upf",     "ul_teid",     "dl_teid",    "qfi",
                                                        "rlc",     "pdcp_sn", "sdap",        "poll_pdu",   "ue_ipv4",
                                                        "ue_ipv6", "shard",   "require_psc", "n3_reorder", "am"};
@@ -77,8 +79,10 @@ WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
   map.only(keys_of(worker.function), fmt::format("does not belong to function {}", kFunctions[function]));
   worker.core = static_cast<unsigned>(map.required("core").integer(0, 1023));
   if (const auto v = map.find("policy")) worker.policy = read_policy(*v);
+  read_schedule(map, worker.schedule);
   map.read("queue", worker.queue, 0, 63);
   if (worker.function == WorkerConfig::Function::kL2fwd) {
+    map.read("slow_clock", worker.slow_clock, 0.05, 1);
     worker.rx = port_name(map, "rx");
     worker.tx = port_name(map, "tx");
     return worker;
@@ -162,23 +166,6 @@ void read_bearer_modes(const YamlMap& map, ran::BearerConfig& bearer) {
   if (const auto v = map.find("dl_teid")) bearer.dl_teid = Teid{static_cast<std::uint32_t>(v->integer(1, 0xffffffff))};
   if (const auto v = map.find("ue_ipv4")) bearer.ue_ipv4 = v->ipv4();
   if (const auto v = map.find("ue_ipv6")) bearer.ue_ipv6 = v->ipv6();
-}
-
-PolicyConfig read_policy(const YamlValue& value) {
-  PolicyConfig policy;
-  if (!value.is_map()) {
-    policy.kind = static_cast<PolicyConfig::Kind>(value.one_of(kPolicies));
-    return policy;
-  }
-  const YamlMap map = value.map(kPolicyKeys);
-  policy.kind = static_cast<PolicyConfig::Kind>(map.required("kind").one_of(kPolicies));
-  if (policy.kind == PolicyConfig::Kind::kBusy) {
-    constexpr std::array<std::string_view, 1> kBusyKeys{"kind"};
-    map.only(kBusyKeys, "does not belong to policy busy");
-  }
-  map.read("empty_rounds", policy.empty_rounds, 1, 1000000);
-  map.read("sleep_us", policy.sleep_us, 1, 100000);
-  return policy;
 }
 
 std::vector<WorkerConfig> read_workers(const YamlValue& value) {

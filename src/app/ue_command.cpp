@@ -11,6 +11,7 @@
 #include "app/control_server.h"
 #include "app/control_stop.h"
 #include "base/log.h"
+#include "power/any_policy.h"
 #include "ue/ue_report.h"
 
 namespace splitplane::app {
@@ -38,11 +39,6 @@ Expected<datapath::Eal> start_eal(const Config& config) {
   settings.worker_cores = {config.ue->core};
   if (datapath::is_pci_address(air_port(config).device)) settings.pci = {air_port(config).device};
   return datapath::Eal::start(settings);
-}
-
-ue::UeWorker::Policy policy_of(const PolicyConfig& config) {
-  if (config.kind == PolicyConfig::Kind::kBusy) return power::Busy{};
-  return power::Yield{config.empty_rounds, std::chrono::microseconds{config.sleep_us}};
 }
 
 BearerView view_of(const ue::UeBearer& b) {
@@ -141,7 +137,7 @@ Expected<void> UeSide::open() {
                            .link = {.ours = port_->mac(), .peer = config_.ue->peer_mac, .mtu = air.mtu},
                            .tun = *tun_,
                            .pool = pool_.get()});
-  return worker_->start(kLcore, policy_of(config_.ue->policy));
+  return worker_->start(kLcore, config_.ue->policy);
 }
 
 Expected<BearerView> UeSide::show_bearer(BearerId id) {

@@ -1,10 +1,15 @@
 #include "app/user_plane.h"
 
+#include <pthread.h>
+#include <rte_cycles.h>
 #include <rte_launch.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/log.h"
+#include "power/any_policy.h"
 
 namespace splitplane::app {
 namespace {
@@ -12,11 +17,6 @@ namespace {
 constexpr unsigned kCopiesEntries = 16384;  // about 1 ms of copies at 14 Mpps
 constexpr unsigned kPuntEntries = 256;
 constexpr unsigned kWorkerEntries = 4096;
-
-datapath::AnyPolicy make_policy(const PolicyConfig& config) {
-  if (config.kind == PolicyConfig::Kind::kBusy) return power::Busy{};
-  return power::Yield{config.empty_rounds, std::chrono::microseconds{config.sleep_us}};
-}
 
 Expected<datapath::Eal> start_eal(const Config& config) {
   datapath::EalSettings settings{.file_prefix = config.file_prefix, .megabytes = config.memory.megabytes};
@@ -33,6 +33,15 @@ Expected<datapath::Eal> start_eal(const Config& config) {
     if (datapath::is_pci_address(port.device)) settings.pci.push_back(port.device);
   }
   return datapath::Eal::start(settings);
+}
+
+// On the worker's thread, once everything is set up: a thread of DPDK's that waits for another one with a sleep in a
+// loop would keep it from the core for ever under SCHED_FIFO.
+void schedule(const WorkerConfig& worker) {
+  if (worker.schedule.kind != ScheduleConfig::Kind::kFifo) return;
+  const sched_param priority{.sched_priority = static_cast<int>(worker.schedule.fifo_priority)};
+  if (const int error = ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &priority); error != 0)
+    log::warn("worker {}: SCHED_FIFO not taken ({}); it runs as any other thread", worker.name, std::strerror(error));
 }
 
 // First error of a chain of steps.
@@ -167,11 +176,13 @@ Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
 
 // A gnb worker consumes its own copies unless a worker with function `copies` names it.
 void UserPlane::connect_copies() {
-  for (const auto& consumer : config_.workers) {
-    if (consumer.function != WorkerConfig::Function::kCopies) continue;
+  for (auto& consumer : workers_) {
+    if (consumer->config.function != WorkerConfig::Function::kCopies) continue;
+    const auto& from = consumer->config.from;
     for (auto& worker : workers_) {
-      if (std::count(consumer.from.begin(), consumer.from.end(), worker->config.name) != 0)
-        worker->drains_copies = false;
+      if (std::count(from.begin(), from.end(), worker->config.name) == 0) continue;
+      worker->drains_copies = false;
+      worker->gnb->copies_consumer = &consumer->power.wakeup();
     }
   }
 }
@@ -237,7 +248,7 @@ Expected<void> UserPlane::connect_dispatchers() {
       auto downlink = make_ring(worker->config.name + ".dl", kWorkerEntries);
       auto uplink = make_ring(worker->config.name + ".ul", kWorkerEntries);
       if (!downlink || !uplink) return tl::unexpected((downlink ? uplink : downlink).error());
-      worker->rings = {*downlink, *uplink};
+      worker->rings = {*downlink, *uplink, &worker->power.wakeup()};
       feed(context, worker->config, *worker->gnb, worker->rings);
     }
   }
@@ -247,15 +258,16 @@ Expected<void> UserPlane::connect_dispatchers() {
 Expected<void> UserPlane::make_loops() {
   for (auto& worker : workers_) {
     const WorkerConfig& config = worker->config;
-    const datapath::AnyPolicy policy = make_policy(config.policy);
+    worker->power.set(config.policy);
+    worker->power.slow_down(config.slow_clock);
     switch (config.function) {
       case WorkerConfig::Function::kL2fwd:
         worker->loop =
             datapath::make_l2fwd_loop(source(*worker, config.rx, config.queue), sink(*worker, config.tx, config.queue),
-                                      policy, worker->other_stats, worker->mailbox, worker->stop);
+                                      worker->power, worker->other_stats, worker->mailbox, worker->stop);
         break;
       case WorkerConfig::Function::kDispatch:
-        worker->loop = datapath::make_dispatch_loop(dispatch_queues(*worker), policy, *worker->dispatch,
+        worker->loop = datapath::make_dispatch_loop(dispatch_queues(*worker), worker->power, *worker->dispatch,
                                                     worker->mailbox, worker->stop);
         break;
       case WorkerConfig::Function::kCopies: {
@@ -264,7 +276,8 @@ Expected<void> UserPlane::make_loops() {
           if (std::count(config.from.begin(), config.from.end(), other->config.name) != 0)
             rings.push_back(other->gnb->copies);
         }
-        worker->loop = datapath::make_copies_loop(rings, policy, worker->other_stats, worker->mailbox, worker->stop);
+        worker->loop =
+            datapath::make_copies_loop(rings, worker->power, worker->other_stats, worker->mailbox, worker->stop);
         break;
       }
       case WorkerConfig::Function::kGnb: {
@@ -278,9 +291,8 @@ Expected<void> UserPlane::make_loops() {
                                                 .sources = sources,
                                                 .n3 = sink(*worker, config.n3, config.queue),
                                                 .air = sink(*worker, config.air, config.queue),
-                                                .drain_copies = worker->drains_copies,
-                                                .policy = policy},
-                                               *worker->gnb, worker->mailbox, worker->stop);
+                                                .drain_copies = worker->drains_copies},
+                                               worker->power, *worker->gnb, worker->mailbox, worker->stop);
         break;
       }
     }
@@ -291,7 +303,9 @@ Expected<void> UserPlane::make_loops() {
 Expected<void> UserPlane::launch() {
   for (auto& worker : workers_) {
     const auto loop = [](void* argument) {
-      static_cast<WorkerRuntime*>(argument)->loop();
+      auto& runtime = *static_cast<WorkerRuntime*>(argument);
+      schedule(runtime.config);
+      runtime.loop();
       return 0;
     };
     if (rte_eal_remote_launch(loop, worker.get(), worker->lcore) != 0) {
@@ -311,7 +325,9 @@ void UserPlane::stop_workers() {
       return worker.running && std::count(functions.begin(), functions.end(), worker.config.function) != 0;
     };
     for (auto& worker : workers_) {
-      if (concerned(*worker)) worker->stop.store(true, std::memory_order_relaxed);
+      if (!concerned(*worker)) continue;
+      worker->stop.store(true, std::memory_order_relaxed);
+      worker->power.wakeup().wake();
     }
     for (auto& worker : workers_) {
       if (!concerned(*worker)) continue;

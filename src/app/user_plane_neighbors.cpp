@@ -66,7 +66,10 @@ bool UserPlane::inject(N3Runtime& n3, std::span<const std::uint8_t> frame) {
   rte_mbuf* m = rte_pktmbuf_alloc(worker->gnb->pool);
   char* room = m == nullptr ? nullptr : rte_pktmbuf_append(m, static_cast<std::uint16_t>(frame.size()));
   if (room != nullptr) std::copy(frame.begin(), frame.end(), room);
-  if (room != nullptr && rte_ring_sp_enqueue(worker->gnb->inject, m) == 0) return true;
+  if (room != nullptr && rte_ring_sp_enqueue(worker->gnb->inject, m) == 0) {
+    worker->power.wakeup().wake();
+    return true;
+  }
   rte_pktmbuf_free(m);
   worker->gnb->stats.inject_refused.add(1);
   return false;

@@ -11,6 +11,7 @@
 #include "app/resources.h"
 #include "datapath/gnb_worker.h"
 #include "datapath/tap.h"
+#include "datapath/worker_power.h"
 
 namespace splitplane::app {
 
@@ -25,7 +26,8 @@ struct WorkerRuntime {
   unsigned lcore = 0;
   bool running = false;
   bool drains_copies = true;  // gnb: no worker of its own consumes them
-  datapath::Mailbox mailbox;
+  datapath::WorkerPower power;
+  datapath::Mailbox mailbox{&power.wakeup()};
   std::atomic<bool> stop{false};
   datapath::WorkerLoop loop;
   std::unique_ptr<datapath::GnbContext> gnb;            // function gnb

@@ -49,6 +49,15 @@ class TimerWheel {
   }
   [[nodiscard]] std::size_t armed() const { return armed_; }
 
+  // When run() next has something to do: never later than the first expiry's slot ends, and earlier by whole
+  // revolutions where that lies far off; kNeverExpires: nothing is armed. Looks at up to kSlots slots.
+  [[nodiscard]] std::uint64_t next_turn() const {
+    if (armed_ == 0) return TimerNode::kNeverExpires;
+    std::uint64_t turn = turn_;
+    while (turn < turn_ + kSlots && slots_[turn % kSlots].next == &slots_[turn % kSlots]) ++turn;
+    return turn * ticks_per_slot_;
+  }
+
   // Takes out nodes whose time has come and calls fired(node) for each, at most `budget` of them; those left fire in
   // the next call. `fired` may arm and disarm any node.
   template <class Fired>

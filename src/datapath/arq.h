@@ -133,6 +133,8 @@ class Arq {
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t unacked() const { return unacked_; }
+  // When serve() next has something to do, or a little earlier.
+  [[nodiscard]] Time next_work(Time now) const { return first_working_ != nullptr ? now : wheel_.next_turn(); }
   // serve() has nothing to do.
   [[nodiscard]] bool idle() const { return first_working_ == nullptr && wheel_.armed() == 0; }
 

@@ -33,7 +33,8 @@ struct ControlWhileTraffic : testing::Test {
     std::uint64_t ignored = 0;
     Gnb<FeatureSet::clone, RingSource, FreeingSink> gnb(*world_.context, {from_n3_.get()}, {from_air_.get()},
                                                         {&ignored}, {&sent_}, false);
-    run_worker(gnb, power::Yield(8, std::chrono::microseconds{50}), mailbox_, world_.context->stats, stop_);
+    WorkerPower power(power::Settings{.kind = power::Kind::yield, .yield = {8, 50}});
+    run_worker(gnb, power, mailbox_, world_.context->stats, stop_);
   }
 
   // Packets for bearers 1 to 8, of which 5 to 8 are not always there.

@@ -9,6 +9,7 @@
 
 #include "datapath/burst.h"
 #include "datapath/probe.h"
+#include "datapath/rester.h"
 
 namespace splitplane::datapath {
 
@@ -38,6 +39,9 @@ class CopiesConsumer {
       return burst.size;
     }
     unsigned take_left(Burst& burst) { return receive(burst); }
+    [[nodiscard]] int waiting() const { return static_cast<int>(rte_ring_count(ring)); }
+    [[nodiscard]] unsigned entries() const { return rte_ring_get_capacity(ring); }
+    [[nodiscard]] WakeSource wake_source() const { return {WakeSource::Kind::ring}; }
   };
 
   CopiesConsumer(const std::vector<rte_ring*>& rings, WorkerStats& stats) : stats_(stats) {

@@ -23,6 +23,7 @@ namespace splitplane::datapath {
 struct WorkerRings {
   rte_ring* downlink = nullptr;
   rte_ring* uplink = nullptr;
+  Wakeup* worker = nullptr;  // who reads them
 };
 
 struct DispatchContext {
@@ -39,11 +40,8 @@ struct DispatchContext {
 
 class Dispatch {
  public:
-  struct Queue {
-    Lookahead<EthSource> source;
+  struct Queue : SourceQueue<EthSource> {
     Direction direction;
-    unsigned receive(Burst& burst) { return source.receive(burst); }
-    unsigned take_left(Burst& burst) { return source.take_left(burst); }
   };
 
   Dispatch(DispatchContext& context, std::vector<Queue> queues) : context_(context), queues_(std::move(queues)) {}
@@ -78,7 +76,7 @@ class Dispatch {
     }
     for (std::size_t worker = 0; worker < context_.workers.size(); ++worker) {
       WorkerRings& rings = context_.workers[worker];
-      hand_over(queue.direction == Direction::kDownlink ? rings.downlink : rings.uplink, out_[worker]);
+      hand_over(queue.direction == Direction::kDownlink ? rings.downlink : rings.uplink, rings.worker, out_[worker]);
     }
     probe_.stage(Stage::dispatch, burst.size);
   }
@@ -108,11 +106,12 @@ class Dispatch {
     return true;
   }
 
-  void hand_over(rte_ring* ring, Burst& out) {
+  void hand_over(rte_ring* ring, Wakeup* reader, Burst& out) {
     if (out.size == 0) return;
     const unsigned taken =
         rte_ring_sp_enqueue_burst(ring, reinterpret_cast<void* const*>(out.mbuf.data()), out.size, nullptr);
     context_.stats.dispatched.add(taken);
+    if (reader != nullptr) reader->wake();
     if (taken < out.size) [[unlikely]] {
       context_.stats.drop(DropReason::worker_full, out.size - taken);
       rte_pktmbuf_free_bulk(out.mbuf.data() + taken, out.size - taken);

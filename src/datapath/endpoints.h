@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "datapath/burst.h"
+#include "datapath/rester.h"
 #include "datapath/tap.h"
 
 namespace splitplane::datapath {
@@ -24,6 +25,13 @@ struct EthSource {
       tap->take_received(burst.mbuf.data(), burst.size);
     return burst.size;
   }
+  // Packets in the queue; below 0: the driver cannot tell.
+  [[nodiscard]] int waiting() const { return rte_eth_rx_queue_count(port, queue); }
+  [[nodiscard]] unsigned entries() const {
+    rte_eth_rxq_info info{};
+    return rte_eth_rx_queue_info_get(port, queue, &info) == 0 && info.nb_desc != 0 ? info.nb_desc : kUnknownEntries;
+  }
+  [[nodiscard]] WakeSource wake_source() const { return {WakeSource::Kind::port, port, queue}; }
 };
 
 // A single-consumer ring fed by a dispatching worker.
@@ -35,6 +43,9 @@ struct RingSource {
     burst.size = rte_ring_sc_dequeue_burst(ring, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
     return burst.size;
   }
+  [[nodiscard]] int waiting() const { return static_cast<int>(rte_ring_count(ring)); }
+  [[nodiscard]] unsigned entries() const { return rte_ring_get_capacity(ring); }
+  [[nodiscard]] WakeSource wake_source() const { return {WakeSource::Kind::ring}; }
 };
 
 // Keeps one burst ahead of the function while the source is full: the next burst is received before this one is
@@ -80,10 +91,27 @@ class Lookahead {
     return burst.size;
   }
   [[nodiscard]] const Source& source() const { return source_; }
+  // As the source's, with the burst that was received ahead.
+  [[nodiscard]] int waiting() const {
+    const int behind = source_.waiting();
+    return behind < 0 ? behind : behind + static_cast<int>(pending_.size);
+  }
 
  private:
   Source source_;
   Burst pending_;
+};
+
+// A function's receive queue: what the worker loop asks of it.
+template <class Source>
+struct SourceQueue {
+  Lookahead<Source> source;
+
+  unsigned receive(Burst& burst) { return source.receive(burst); }
+  unsigned take_left(Burst& burst) { return source.take_left(burst); }
+  [[nodiscard]] int waiting() const { return source.waiting(); }
+  [[nodiscard]] unsigned entries() const { return source.source().entries(); }
+  [[nodiscard]] WakeSource wake_source() const { return source.source().wake_source(); }
 };
 
 // One transmit queue of a port. A queue that stays full for kRetries attempts loses the rest of the burst: the caller

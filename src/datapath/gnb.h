@@ -13,17 +13,15 @@ namespace splitplane::datapath {
 template <FeatureSet F, class Source, class Sink, class Probe = SampledCycles>
 class Gnb {
  public:
-  struct Queue {
-    Lookahead<Source> source;
+  struct Queue : SourceQueue<Source> {
     Direction direction;
-    unsigned receive(Burst& burst) { return source.receive(burst); }
-    unsigned take_left(Burst& burst) { return source.take_left(burst); }
   };
 
   // `drain_copies`: this worker consumes its own copies, once per round.
   Gnb(GnbContext& context, Source n3_in, Source air_in, Sink n3_out, Sink air_out, bool drain_copies)
       : context_(context),
-        queues_{{{Lookahead<Source>(n3_in), Direction::kDownlink}, {Lookahead<Source>(air_in), Direction::kUplink}}},
+        queues_{
+            {{{Lookahead<Source>(n3_in)}, Direction::kDownlink}, {{Lookahead<Source>(air_in)}, Direction::kUplink}}},
         downlink_(context, air_out),
         uplink_(context, n3_out),
         drain_copies_(drain_copies) {}
@@ -46,11 +44,18 @@ class Gnb {
     if (drain_copies_ && context_.copies != nullptr) {
       while (consume_copies(context_.copies, context_.stats, FreeMbufs{}) == kBurst) {
       }
+    } else if (context_.copies_consumer != nullptr && rte_ring_empty(context_.copies) == 0) {
+      context_.copies_consumer->wake();
     }
   }
   void finish() {
     downlink_.finish();
     flush();
+  }
+  // When it has work that no packet announces; <= `now`: now.
+  [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
+    if (context_.inject != nullptr && rte_ring_empty(context_.inject) == 0) return now;
+    return downlink_.next_work(now);
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "datapath/n3_reorder.h"
 #include "datapath/qos_monitor.h"
 #include "datapath/rx_checksum.h"
+#include "datapath/wakeup.h"
 #include "ran/bearer_table.h"
 #include "wire/bytes.h"
 #include "wire/ethernet.h"
@@ -28,9 +29,10 @@ struct GnbContext {
   AirHeader air_header{};           // Ethernet header of every frame to the air
   unsigned air_frame_bytes = 1514;  // the longest frame that the air port sends
   rte_ring* copies = nullptr;       // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
-  rte_ring* punt = nullptr;         // SP/SC: ARP, neighbour discovery and GTP-U messages, to the control thread
-  rte_ring* inject = nullptr;       // SP/SC: the control thread's frames for N3
-  rte_mempool* pool = nullptr;      // for copies that cannot be references
+  Wakeup* copies_consumer = nullptr;  // a worker of its own that takes them; absent: this one
+  rte_ring* punt = nullptr;           // SP/SC: ARP, neighbour discovery and GTP-U messages, to the control thread
+  rte_ring* inject = nullptr;         // SP/SC: the control thread's frames for N3
+  rte_mempool* pool = nullptr;        // for copies that cannot be references
   ChecksumMode checksums = ChecksumMode::off;  // of what this worker receives from N3
   N3Reorder reorder;
   QosMonitor monitor;

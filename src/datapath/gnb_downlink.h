@@ -59,6 +59,14 @@ class GnbDownlink {
       note_served();
     }
   }
+  // When it has work that no packet announces; <= `now`: now.
+  [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
+    std::uint64_t next = context_.reorder.next_work();
+    if constexpr (F == FeatureSet::clone) {
+      if (context_.arq != nullptr) next = std::min(next, context_.arq->next_work(now));
+    }
+    return next;
+  }
   // At the end of the worker's life: nothing stays held.
   void finish() {
     context_.reorder.release_all();

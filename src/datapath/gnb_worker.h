@@ -11,11 +11,9 @@
 #include "datapath/feature_set.h"
 #include "datapath/gnb_context.h"
 #include "datapath/mailbox.h"
-#include "power/policy.h"
+#include "datapath/worker_power.h"
 
 namespace splitplane::datapath {
-
-using AnyPolicy = std::variant<power::Busy, power::Yield>;
 
 // A gNB worker reads from two port queues or, behind a dispatching worker, from two rings.
 using GnbSources = std::variant<std::pair<EthSource, EthSource>, std::pair<RingSource, RingSource>>;  // {N3, air}
@@ -25,18 +23,17 @@ struct GnbWorkerSettings {
   GnbSources sources;
   EthSink n3, air;
   bool drain_copies = true;
-  AnyPolicy policy;
 };
 
 // The loop of one worker; returns when `stop` is set. The references must outlive it.
 using WorkerLoop = std::function<void()>;
-[[nodiscard]] WorkerLoop make_gnb_loop(const GnbWorkerSettings& settings, GnbContext& context, Mailbox& mailbox,
-                                       const std::atomic<bool>& stop);
-[[nodiscard]] WorkerLoop make_l2fwd_loop(EthSource from, EthSink to, AnyPolicy policy, WorkerStats& stats,
+[[nodiscard]] WorkerLoop make_gnb_loop(const GnbWorkerSettings& settings, WorkerPower& power, GnbContext& context,
+                                       Mailbox& mailbox, const std::atomic<bool>& stop);
+[[nodiscard]] WorkerLoop make_l2fwd_loop(EthSource from, EthSink to, WorkerPower& power, WorkerStats& stats,
                                          Mailbox& mailbox, const std::atomic<bool>& stop);
-[[nodiscard]] WorkerLoop make_dispatch_loop(std::vector<Dispatch::Queue> queues, AnyPolicy policy,
+[[nodiscard]] WorkerLoop make_dispatch_loop(std::vector<Dispatch::Queue> queues, WorkerPower& power,
                                             DispatchContext& context, Mailbox& mailbox, const std::atomic<bool>& stop);
-[[nodiscard]] WorkerLoop make_copies_loop(std::vector<rte_ring*> rings, AnyPolicy policy, WorkerStats& stats,
+[[nodiscard]] WorkerLoop make_copies_loop(std::vector<rte_ring*> rings, WorkerPower& power, WorkerStats& stats,
                                           Mailbox& mailbox, const std::atomic<bool>& stop);
 
 }  // namespace splitplane::datapath

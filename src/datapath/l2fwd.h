@@ -29,11 +29,7 @@ inline void swap_macs(Burst& burst) {
 template <class Source, class Sink, class Probe = SampledCycles>
 class L2fwd {
  public:
-  struct Queue {
-    Lookahead<Source> source;
-    unsigned receive(Burst& burst) { return source.receive(burst); }
-    unsigned take_left(Burst& burst) { return source.take_left(burst); }
-  };
+  using Queue = SourceQueue<Source>;
 
   L2fwd(Source source, Sink sink, WorkerStats& stats)
       : queues_{{Queue{Lookahead<Source>(source)}}}, sink_(sink), stats_(stats) {}

@@ -7,6 +7,8 @@
 #include <functional>
 #include <thread>
 
+#include "datapath/wakeup.h"
+
 namespace splitplane::datapath {
 
 class Mailbox {
@@ -23,6 +25,7 @@ class Mailbox {
       if (Clock::now() > deadline) return false;
       std::this_thread::sleep_for(kLook);
     }
+    if (wakeup_ != nullptr) wakeup_->wake();
     while (!letter.done.load(std::memory_order_acquire)) {
       Letter* mine = &letter;
       if (Clock::now() > deadline && slot_.compare_exchange_strong(mine, nullptr, std::memory_order_acq_rel)) {
@@ -43,12 +46,14 @@ class Mailbox {
     letter->done.store(true, std::memory_order_release);  // the last touch: the letter is the caller's again
   }
 
-  Mailbox() = default;
+  // `wakeup`: of the worker that looks into it, if it may sleep for long.
+  explicit Mailbox(Wakeup* wakeup = nullptr) : wakeup_(wakeup) {}
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
  private:
   static constexpr std::chrono::microseconds kLook{20};
+  Wakeup* wakeup_;
   struct Letter {
     const std::function<void()>* command;
     std::atomic<bool> done{false};

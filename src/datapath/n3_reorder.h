@@ -40,6 +40,11 @@ class N3Reorder {
   unsigned take_ready(Burst& burst);
 
   [[nodiscard]] bool any() const { return !flows_.empty(); }  // bearers that are put in order
+  // When expire() or take_ready() next has something to do: 0 at once, or a deadline.
+  [[nodiscard]] std::uint64_t next_work() const {
+    if (ready_first_ != ready_.size()) return 0;
+    return timers_.empty() ? UINT64_MAX : timers_.begin()->first;
+  }
   // All packets that are here, ready ones too; those of one bearer.
   [[nodiscard]] std::size_t held() const { return waiting_ + ready_.size() - ready_first_; }
   [[nodiscard]] std::size_t held(BearerId id) const;

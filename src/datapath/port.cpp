@@ -39,8 +39,14 @@ Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rt
   }
   rte_eth_conf conf{};  // nothing else: MBUF_FAST_FREE would break shared mbufs
   if (checksums == ChecksumMode::offload) conf.rxmode.offloads = kChecksums;
-  if (const int error = rte_eth_dev_configure(id, settings.rx_queues, settings.tx_queues, &conf); error != 0) {
-    return fail("port {}: configure failed ({})", settings.name, rte_strerror(-error));
+  conf.intr_conf.rxq = 1;  // so that a worker may sleep until a packet comes
+  int configured = rte_eth_dev_configure(id, settings.rx_queues, settings.tx_queues, &conf);
+  if (configured != 0) {  // too few vectors for one a queue
+    conf.intr_conf.rxq = 0;
+    configured = rte_eth_dev_configure(id, settings.rx_queues, settings.tx_queues, &conf);
+  }
+  if (configured != 0) {
+    return fail("port {}: configure failed ({})", settings.name, rte_strerror(-configured));
   }
   std::uint16_t rx = settings.rx_descriptors, tx = settings.tx_descriptors;
   rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);

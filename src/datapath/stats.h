@@ -62,8 +62,12 @@ inline constexpr unsigned kSampleEvery = 16;
   X(inject_refused, "packets", "frames of the control thread that did not reach the worker") \
   X(rounds, "", "rounds of the worker loop")                                                 \
   X(sleeps, "", "sleeps of the worker loop")                                                 \
+  X(wakeups, "", "sleeps that a packet, a frame or a command ended before their time")       \
+  X(pauses, "", "rests on the core, by the power policy")                                    \
+  X(p_state_changes, "", "P-states that the power policy asked for")                         \
   X(busy_cycles, "cycles", "TSC cycles in rounds with packets")                              \
-  X(idle_cycles, "cycles", "TSC cycles in rounds without packets")                           \
+  X(idle_cycles, "cycles", "TSC cycles in rounds without packets, and in pauses")            \
+  X(paused_cycles, "cycles", "TSC cycles in pauses")                                         \
   X(asleep_cycles, "cycles", "TSC cycles asleep")
 // clang-format on
 #define SPLITPLANE_COUNTER_FIELD(field, unit, help) Counter field;

@@ -3,13 +3,15 @@
 #pragma once
 
 #include <rte_cycles.h>
-#include <time.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "datapath/burst.h"
 #include "datapath/mailbox.h"
-#include "power/policy.h"
+#include "datapath/rester.h"
+#include "datapath/worker_power.h"
 
 namespace splitplane::datapath {
 
@@ -29,18 +31,45 @@ void drain(Function& function, Burst& burst, WorkerStats& stats) {
   if constexpr (requires { function.finish(); }) function.finish();
 }
 
-// Runs until `stop` is set. A Function has queues(), each with receive(Burst&); process(queue, Burst&); and flush(),
-// called once per round. Every cycle is counted as busy (the round had packets), idle or asleep.
+// When the function has work that no packet announces; <= now: it has some.
+template <class Function>
+[[nodiscard]] power::Ticks next_work(Function& function, power::Ticks now) {
+  if constexpr (requires { function.next_work(now); }) return function.next_work(now);
+  return power::kNever;
+}
+
+// What is left in a queue after a full burst; a driver that cannot tell has one burst more for every full one in a row.
+template <class Queue>
+[[nodiscard]] std::uint32_t waiting_in(const Queue& queue, std::uint32_t full_in_a_row) {
+  if constexpr (requires { queue.waiting(); }) {
+    if (const int waiting = queue.waiting(); waiting >= 0) return static_cast<std::uint32_t>(waiting);
+  }
+  return std::min(full_in_a_row, 64U) * kBurst;
+}
+
+// Rounds until `stop` is set or another policy was chosen. Every cycle is counted as busy (the round had packets), idle
+// (pauses among it) or asleep.
 template <class Function, power::Policy Policy>
-void run_worker(Function& function, Policy policy, Mailbox& mailbox, WorkerStats& stats,
-                const std::atomic<bool>& stop) {
+void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& rester, Mailbox& mailbox,
+                WorkerStats& stats, const std::atomic<bool>& stop) {
+  using power::Rest;
   Burst burst;
+  std::array<power::QueueRound, power::kMaxQueues> seen{};
+  std::array<std::uint32_t, power::kMaxQueues> full{};  // bursts in a row, by queue
   std::uint64_t last = rte_rdtsc();
-  while (!stop.load(std::memory_order_relaxed)) {
-    power::Round round;
+  power::Ticks rested = 0;
+  bool woken = false;
+  while (!stop.load(std::memory_order_relaxed) && !power.switched()) {
+    power::Round round{.rested = rested, .woken = woken};
     auto received = stats.received.begin();
+    std::size_t q = 0;
     for (auto& queue : function.queues()) {
       const unsigned packets = queue.receive(burst);
+      if constexpr (Policy::kLooks) {
+        full[q] = packets == kBurst ? full[q] + 1 : 0;
+        seen[q] = {packets, full[q] != 0 ? waiting_in(queue, full[q]) : 0};
+        ++q;
+      }
       Counter& counter = *received++;
       if (packets == 0) continue;
       round.packets += packets;
@@ -51,21 +80,93 @@ void run_worker(Function& function, Policy policy, Mailbox& mailbox, WorkerStats
     mailbox.run_pending();
 
     stats.rounds.add(1);
-    const std::uint64_t now = rte_rdtsc();
+    std::uint64_t now = rte_rdtsc();
+    if (round.packets != 0 && power.extra() > 0) [[unlikely]] {
+      rester.spin(static_cast<power::Ticks>(static_cast<double>(now - last) * power.extra()));
+      now = rte_rdtsc();
+    }
     (round.packets != 0 ? stats.busy_cycles : stats.idle_cycles).add(now - last);
+    if constexpr (Policy::kLooks) {
+      round.now = now;
+      round.queues = std::span(seen.data(), q);
+      if (round.packets != 0) {
+        round.busy = now - last;
+      } else {
+        round.next_timer = next_work(function, now);
+      }
+    }
     last = now;
+    rested = 0;
 
     const power::Action action = policy.after(round);
-    if (action.sleep.count() == 0) [[likely]]
+    if (action.p_state != power::Action::kKeep) [[unlikely]] {
+      power.take_p_state(action.p_state);
+      stats.p_state_changes.add(1);
+    }
+    if (action.rest == Rest::none) [[likely]] {
+      if (rester.armed() != Rester::Armed::nothing) rester.disarm();
       continue;
-    const timespec pause{.tv_sec = action.sleep.count() / 1'000'000'000,
-                         .tv_nsec = action.sleep.count() % 1'000'000'000};
-    nanosleep(&pause, nullptr);
-    const std::uint64_t woken = rte_rdtsc();
-    stats.sleeps.add(1);
-    stats.asleep_cycles.add(woken - last);
-    last = woken;
+    }
+    if (action.rest == Rest::pause) {
+      rester.disarm();
+      rester.pause(action.length);
+      now = rte_rdtsc();
+      stats.pauses.add(1);
+      stats.idle_cycles.add(now - last);
+      stats.paused_cycles.add(now - last);
+    } else {
+      // Armed first; then a round more, which looks at every queue, ring, timer and command, before it sleeps.
+      const auto wanted = action.rest == Rest::interrupt ? Rester::Armed::interrupts : Rester::Armed::kicks;
+      if (rester.armed() < wanted) {
+        rester.arm(wanted);
+        continue;
+      }
+      power::Ticks length = action.length;
+      if constexpr (!Policy::kLooks) {
+        const power::Ticks next = next_work(function, now);
+        length = std::min(length, next > now ? next - now : 0);
+      }
+      woken = rester.sleep(length);
+      rester.disarm();
+      now = rte_rdtsc();
+      stats.sleeps.add(1);
+      stats.wakeups.add(woken ? 1 : 0);
+      stats.asleep_cycles.add(now - last);
+    }
+    rested = now - last;
+    last = now;
   }
+  rester.disarm();
+}
+
+// Runs until `stop` is set. A Function has queues(), each with receive(Burst&) and, for policies to look at, waiting(),
+// entries() and wake_source(); process(queue, Burst&); flush(), called once per round; and next_work(now) if it has
+// work that no packet announces.
+template <class Function>
+void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, WorkerStats& stats,
+                const std::atomic<bool>& stop) {
+  power::Machine machine{
+      .ticks_per_us = rte_get_tsc_hz() / 1'000'000, .queues = 0, .ring = UINT32_MAX, .burst = kBurst};
+  std::vector<WakeSource> sources;
+  for (auto& queue : function.queues()) {
+    ++machine.queues;
+    if constexpr (requires { queue.wake_source(); }) {
+      sources.push_back(queue.wake_source());
+      machine.ring = std::min(machine.ring, queue.entries());
+    } else {
+      sources.emplace_back();
+    }
+  }
+  if (machine.ring == UINT32_MAX) machine.ring = kUnknownEntries;
+  Rester rester(power.wakeup(), sources);
+  machine.interrupts = rester.has_interrupts();
+  machine.timed_pause = rester.has_timed_pause();
+  machine.sleep_overshoot = machine.interrupt_latency = rester.measure_overshoot();
+  power.found(machine, rester.without());
+  while (!stop.load(std::memory_order_relaxed)) {
+    std::visit([&](auto& policy) { run_rounds(function, policy, power, rester, mailbox, stats, stop); }, power.begin());
+  }
+  Burst burst;
   drain(function, burst, stats);
 }
 

@@ -18,6 +18,8 @@ struct AirSource {
       return port.receive(burst);
     return receive_through(burst, rte_rdtsc());
   }
+  // When a frame that is in the air arrives.
+  [[nodiscard]] Ticks next_due() const { return link == nullptr ? ~Ticks{0} : link->next_due(); }
   // At the end of a worker's life nothing stays in the air.
   unsigned take_left(datapath::Burst& burst) {
     return burst.size = link == nullptr ? 0 : link->give_all(burst.mbuf.data(), datapath::kBurst);
@@ -52,6 +54,7 @@ struct AirSink {
     if (link != nullptr) [[unlikely]]
       send_due(rte_rdtsc());
   }
+  [[nodiscard]] Ticks next_due() const { return link == nullptr ? ~Ticks{0} : link->next_due(); }
   // At the end of a worker's life: what is held goes too.
   void finish() {
     if (link != nullptr) send_due(~Ticks{0});

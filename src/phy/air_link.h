@@ -54,6 +54,8 @@ class AirLink {
   void take(rte_mbuf* const* frames, unsigned n, Ticks now);
   // At most `room` frames that are due.
   [[nodiscard]] unsigned give(rte_mbuf** frames, unsigned room, Ticks now);
+  // When the next of them is due; the end of time: none is held.
+  [[nodiscard]] Ticks next_due() const { return heap_.empty() ? ~Ticks{0} : heap_.front().due; }
   // At the end: held ones, due or not.
   [[nodiscard]] unsigned give_all(rte_mbuf** frames, unsigned room) { return give(frames, room, ~Ticks{0}); }
   // Of what was given, the port refused so many.

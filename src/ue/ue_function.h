@@ -3,6 +3,7 @@
 // this is the emulator, not the user plane under test.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,8 @@ class UeQueue {
   [[nodiscard]] bool is_tun() const { return tun_ != nullptr; }
   [[nodiscard]] unsigned receive(datapath::Burst& burst) { return is_tun() ? receive_tun(burst) : air_.receive(burst); }
   // What the air still holds at the end; of the TUN device nothing is received ahead of its turn.
+  // When the air in front of it has a frame.
+  [[nodiscard]] std::uint64_t next_due() const { return air_.next_due(); }
   [[nodiscard]] unsigned take_left(datapath::Burst& burst) { return is_tun() ? burst.size = 0 : air_.take_left(burst); }
 
  private:
@@ -86,6 +89,10 @@ class UeFunction {
     air_.flush();
   }
   void finish() { air_.finish(); }
+  // When it has work that no packet announces; <= `now`: now.
+  [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
+    return std::min({arq_.next_work(now), air_.next_due(), queues_[0].next_due()});
+  }
 
   // Off the worker's thread: the RLC entities of an acknowledged bearer, for change().
   [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config, std::uint8_t epoch) {

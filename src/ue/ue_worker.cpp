@@ -1,7 +1,6 @@
 #include "ue/ue_worker.h"
 
 #include <rte_launch.h>
-#include <sys/prctl.h>
 
 #include <utility>
 
@@ -9,8 +8,8 @@
 
 namespace splitplane::ue {
 
-Expected<void> UeWorker::start(unsigned lcore, const Policy& policy) {
-  policy_ = policy;
+Expected<void> UeWorker::start(unsigned lcore, const power::Settings& policy) {
+  power_.set(policy);
   lcore_ = lcore;
   const auto entry = [](void* worker) {
     static_cast<UeWorker*>(worker)->loop();
@@ -25,6 +24,7 @@ Expected<void> UeWorker::start(unsigned lcore, const Policy& policy) {
 void UeWorker::stop() {
   if (!running_) return;
   stop_ = true;
+  power_.wakeup().wake();
   rte_eal_wait_lcore(lcore_);
   running_ = false;
 }
@@ -36,9 +36,7 @@ bool UeWorker::execute(std::function<void(UeBearers&)> command) {
 }
 
 void UeWorker::loop() {
-  ::prctl(PR_SET_TIMERSLACK, 1000UL);  // ns: the default of 50 us would double a short sleep
-  std::visit([this](const auto& policy) { datapath::run_worker(function_, policy, mailbox_, worker_stats_, stop_); },
-             policy_);
+  datapath::run_worker(function_, power_, mailbox_, worker_stats_, stop_);
 }
 
 }  // namespace splitplane::ue

@@ -3,25 +3,22 @@
 
 #include <atomic>
 #include <functional>
-#include <variant>
 
 #include "datapath/mailbox.h"
-#include "power/policy.h"
+#include "datapath/worker_power.h"
 #include "ue/ue_function.h"
 
 namespace splitplane::ue {
 
 class UeWorker {
  public:
-  using Policy = std::variant<power::Busy, power::Yield>;
-
   explicit UeWorker(const UeFunction::Ends& ends)
       : function_(bearers_, ends, stats_, worker_stats_), air_{ends.air_in.link, ends.air_out.link} {}
   ~UeWorker() { stop(); }
   UeWorker(const UeWorker&) = delete;
   UeWorker& operator=(const UeWorker&) = delete;
 
-  [[nodiscard]] Expected<void> start(unsigned lcore, const Policy& policy);
+  [[nodiscard]] Expected<void> start(unsigned lcore, const power::Settings& policy);
   void stop();
 
   // Does something with the bearers on the worker's own thread, between two rounds, or here while it does not run.
@@ -55,8 +52,8 @@ class UeWorker {
   datapath::WorkerStats worker_stats_;
   UeFunction function_;
   Air air_;
-  datapath::Mailbox mailbox_;
-  Policy policy_;
+  datapath::WorkerPower power_;
+  datapath::Mailbox mailbox_{&power_.wakeup()};
   std::atomic<bool> stop_{false};
   std::atomic<bool> running_{false};
   unsigned lcore_ = 0;

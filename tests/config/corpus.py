@@ -16,6 +16,7 @@ instance: 63
 max_bearers: 1024
 lookup: teid
 foreign_teids: 8
+sysfs_root: /sys
 log_format: json
 metrics: {listen: "127.0.0.1:9464", bearers: 100}
 memory: {hugepages: never, megabytes: 1000, mbufs: 32767, mbuf_data_bytes: 2048}
@@ -76,6 +77,21 @@ workers:
     air: air
     queue: 1
     shards: 100-199
+    policy:
+      kind: paper
+      short_idle_polls: 1
+      long_idle_polls: 1000000
+      short_idle_us: 1000
+      step_packets: 0
+      climb_packets: 1
+      max_packets: 65535
+      trend_step: 1
+      trend_climb: 2
+      trend_limit: 1000000000
+      wait_ms: 1
+      trend_decay_us: 1
+      down_dwell_ms: 60000
+      down_utilisation: 1
   w2:
     function: gnb
     core: 1
@@ -88,12 +104,16 @@ workers:
     function: copies
     core: 0
     from: [w0]
+    policy: {kind: l3fwd, wait_ms: 1000}
   l:
     function: l2fwd
     core: 2
     rx: left
     tx: right
     queue: 0
+    schedule: fifo
+    fifo_priority: 99
+    slow_clock: 0.5
     policy: {kind: busy}
 bearers:
   - count: 4
@@ -142,7 +162,7 @@ ue:
   gnb_control: /run/splitplane/corpus.sock
   peer_mac: 02:00:00:00:00:02
   core: 1
-  policy: busy
+  policy: {kind: budget, latency_us: 1, spin_us: 0, max_sleep_ms: 1000, dwell_ms: 1, utilisation: 0.05}
   air:
     seed: 0xffffffffffffffff
     capacity: 1000

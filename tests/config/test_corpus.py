@@ -101,6 +101,27 @@ def test_a_key_of_the_schema_is_known_to_the_check(splitplane, tmp_path):
         assert set(line.split("; allowed: ")[1].split(", ")) == keys
 
 
+POLICIES = {
+    form["properties"]["kind"]["const"]: {key: v for key, v in form["properties"].items() if key != "kind"}
+    for form in SCHEMA["$defs"]["policy"]["oneOf"]
+    if "properties" in form
+}
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+def test_a_policy_has_the_settings_and_ranges_of_the_schema(splitplane, tmp_path, kind):
+    def refused(settings: str) -> list[str]:
+        file = tmp_path / "policy.yaml"
+        file.write_text(SMALL.replace("tx: p", f"tx: p, policy: {{kind: {kind}, {settings}}}"))
+        return refusal(check(splitplane, file, "--file-only")).split("; allowed: ")
+
+    foreign = next(key for other, keys in POLICIES.items() for key in keys if key not in POLICIES[kind])
+    assert refused(f"{foreign}: 1")[1].split(", ") == ["kind", *POLICIES[kind]]
+    for key, form in POLICIES[kind].items():
+        a = {"integer": "an integer", "number": "a number"}[form["type"]]
+        assert refused(f"{key}: 1e99")[1] == f"{a} from {form['minimum']} to {form['maximum']}"
+
+
 @pytest.mark.parametrize(
     ("file", "says"),
     [

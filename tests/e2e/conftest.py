@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "power"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from paths import OUT  # noqa: E402

@@ -1,0 +1,128 @@
+#include "datapath/rester.h"
+
+#include <cpuid.h>
+#include <fmt/format.h>
+#include <immintrin.h>
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace splitplane::datapath {
+namespace {
+
+constexpr unsigned kWaitpkg = 1U << 5;  // CPUID.(EAX=7,ECX=0):ECX
+
+bool cpu_has_tpause() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & kWaitpkg) != 0;
+}
+
+// C0.2, the lighter of the two. The operating system may cap one wait (umwait_control), so it is asked again.
+[[gnu::target("waitpkg")]] void tpause_until(std::uint64_t end) {
+  while (rte_rdtsc() < end) _tpause(0, end);
+}
+
+int interrupt_fd(const WakeSource& source) {
+  return rte_eth_dev_rx_intr_ctl_q_get_fd(source.port, source.queue);
+}
+
+std::string name_of(const WakeSource& source) {
+  std::array<char, RTE_ETH_NAME_MAX_LEN> device{};
+  if (source.kind != WakeSource::Kind::port || rte_eth_dev_get_name_by_port(source.port, device.data()) != 0)
+    return "a queue without one";
+  return fmt::format("{} queue {}", device.data(), source.queue);
+}
+
+}  // namespace
+
+Rester::Rester(Wakeup& wakeup, const std::vector<WakeSource>& sources)
+    : wakeup_(wakeup), epoll_(::epoll_create1(EPOLL_CLOEXEC)), tpause_(cpu_has_tpause()), tsc_hz_(rte_get_tsc_hz()) {
+  ::prctl(PR_SET_TIMERSLACK, 1UL);
+  const int level = rte_log_get_level(rte_eth_dev_logtype);
+  rte_log_set_level(static_cast<std::uint32_t>(rte_eth_dev_logtype), RTE_LOG_CRIT);  // "no interrupts" is no error
+  if (!add(wakeup_.fd())) without_.emplace_back("the eventfd of other threads");
+  for (const WakeSource& source : sources) {
+    if (source.kind == WakeSource::Kind::ring) continue;
+    if (source.kind == WakeSource::Kind::port && add(interrupt_fd(source))) {
+      ports_.push_back(source);
+    } else {
+      without_.push_back(name_of(source));
+    }
+  }
+  rte_log_set_level(static_cast<std::uint32_t>(rte_eth_dev_logtype), static_cast<std::uint32_t>(level));
+}
+
+Rester::~Rester() {
+  disarm();
+  if (epoll_ >= 0) ::close(epoll_);
+}
+
+// Edge-triggered: the descriptors of tap and vhost stay readable until their packets are read, and nothing here reads
+// from any.
+bool Rester::add(int fd) const {
+  if (fd < 0) return false;
+  epoll_event event{.events = EPOLLIN | EPOLLET, .data = {}};
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0 || errno == EEXIST;
+}
+
+void Rester::arm(Armed what) {
+  wakeup_.announce();
+  if (what == Armed::interrupts) {
+    for (const WakeSource& source : ports_) {
+      (void)add(interrupt_fd(source));                        // it has another one after a restart or a reconnection
+      rte_eth_dev_rx_intr_enable(source.port, source.queue);  // -ENOTSUP: always on (tap)
+    }
+  }
+  armed_ = what;
+}
+
+void Rester::disarm() {
+  if (armed_ == Armed::nothing) return;
+  wakeup_.awake();
+  if (armed_ == Armed::interrupts) {
+    for (const WakeSource& source : ports_) rte_eth_dev_rx_intr_disable(source.port, source.queue);
+  }
+  armed_ = Armed::nothing;
+}
+
+bool Rester::sleep(power::Ticks ticks) {
+  const auto seconds = ticks / tsc_hz_;
+  const timespec timeout{.tv_sec = static_cast<time_t>(seconds),
+                         .tv_nsec = static_cast<long>((ticks - seconds * tsc_hz_) * 1'000'000'000 / tsc_hz_)};
+  std::array<epoll_event, 8> events;
+  return ::epoll_pwait2(epoll_, events.data(), events.size(), &timeout, nullptr) > 0;
+}
+
+void Rester::pause(power::Ticks ticks) const {
+  if (tpause_) {
+    tpause_until(rte_rdtsc() + ticks);
+  } else {
+    spin(ticks);
+  }
+}
+
+void Rester::spin(power::Ticks ticks) {
+  const std::uint64_t end = rte_rdtsc() + ticks;
+  while (rte_rdtsc() < end) _mm_pause();
+}
+
+power::Ticks Rester::measure_overshoot() {
+  constexpr unsigned kSleeps = 50;
+  const power::Ticks asked = tsc_hz_ / 50'000;  // 20 us
+  std::array<power::Ticks, kSleeps> over;
+  for (power::Ticks& each : over) {
+    const std::uint64_t from = rte_rdtsc();
+    sleep(asked);
+    const power::Ticks took = rte_rdtsc() - from;
+    each = took > asked ? took - asked : 0;
+  }
+  std::sort(over.begin(), over.end());
+  return over[kSleeps * 9 / 10];
+}
+
+}  // namespace splitplane::datapath

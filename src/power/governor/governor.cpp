@@ -1,0 +1,118 @@
+#include "power/governor/governor.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+namespace splitplane::governor {
+namespace {
+
+std::string cpu_directory(const GovernorSettings& settings) {
+  return fmt::format("{}/devices/system/cpu/cpu{}", settings.root, settings.core);
+}
+
+// Cores of one clock domain have one directory between them, policyN with links to it; whoever has that has them all.
+std::string domain_of(const std::string& cpufreq, unsigned core) {
+  std::error_code failed;
+  const auto real = std::filesystem::canonical(cpufreq, failed);
+  if (failed || real.filename() == "cpufreq") return fmt::format("cpu{}", core);
+  return real.filename().string();
+}
+
+}  // namespace
+
+Governor::Governor(const GovernorSettings& settings) : settings_(settings) {
+  const std::string cpufreq = cpu_directory(settings) + "/cpufreq";
+  const auto frequencies = read_frequencies(cpufreq);
+  if (!frequencies) {
+    why_not_ = frequencies.error().message;
+    return;
+  }
+  driver_ = frequencies->driver;
+  if (const auto taken = take(cpufreq, *frequencies); !taken) {
+    why_not_ = fmt::format("core {}: {}", settings.core, taken.error().message);
+    give_back();
+  }
+}
+
+Expected<void> Governor::take(const std::string& cpufreq, const Frequencies& frequencies) {
+  auto loan = Loan::begin(settings_.loans, domain_of(cpufreq, settings_.core) + ".frequency");
+  if (!loan) return tl::unexpected(loan.error());
+  frequency_.emplace(*std::move(loan));
+  if (frequencies.userspace) {
+    // The speed of before means something only where `userspace` was in force before.
+    const bool was = read_line(cpufreq + "/scaling_governor") == "userspace";
+    auto done = frequency_->change(cpufreq + "/scaling_governor", "userspace");
+    if (done && was) done = frequency_->remember(cpufreq + "/scaling_setspeed");
+    if (!done) return done;
+    auto file = open_for_writing(cpufreq + "/scaling_setspeed");
+    if (!file) return tl::unexpected(file.error());
+    speed_ = *std::move(file);
+  } else if (auto opened = open_limits(cpufreq); !opened) {
+    return opened;
+  }
+  khz_ = frequencies.khz;
+  turbo_ = frequencies.turbo;
+  if (!write_khz(khz_[0])) return fail("{} kHz is refused", khz_[0]);
+  return {};
+}
+
+Expected<void> Governor::open_limits(const std::string& cpufreq) {
+  for (const auto& [name, file] : {std::pair{"scaling_min_freq", &lowest_}, {"scaling_max_freq", &highest_}}) {
+    const std::string path = fmt::format("{}/{}", cpufreq, name);
+    if (auto remembered = frequency_->remember(path); !remembered) return remembered;
+    auto opened = open_for_writing(path);
+    if (!opened) return tl::unexpected(opened.error());
+    *file = *std::move(opened);
+  }
+  return {};
+}
+
+std::array<float, 32> Governor::speed() const {
+  std::array<float, 32> speed{1};
+  for (std::size_t i = 1; i < khz_.size(); ++i) speed[i] = static_cast<float>(khz_[i]) / static_cast<float>(khz_[0]);
+  return speed;
+}
+
+// The kernel refuses a lowest frequency above the highest, so the limit on the side we go to moves first.
+bool Governor::write_khz(unsigned khz) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), khz).ptr;
+  const std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  writes_.add(1);
+  if (speed_.is_open()) return write_line(speed_, text);
+  const bool up = khz >= khz_[current_];
+  return write_line(up ? highest_ : lowest_, text) && write_line(up ? lowest_ : highest_, text);
+}
+
+void Governor::write(std::uint64_t now) {
+  wanted_ = std::min(wanted_, p_states() - 1);
+  if (wanted_ == current_) return;
+  const bool written = write_khz(khz_[wanted_]);
+  if (written) current_ = wanted_;
+  if (!written) errors_.add(1);
+  next_write_ = now + (written ? kIntervalUs : kPatienceUs) * settings_.ticks_per_us;
+}
+
+Expected<void> Governor::bound_wake_up(unsigned us) {
+  if (!wake_up_) {
+    auto loan = Loan::begin(settings_.loans, fmt::format("cpu{}.latency", settings_.core));
+    if (!loan) return tl::unexpected(loan.error());
+    wake_up_.emplace(*std::move(loan));
+  }
+  // 0 would lift the bound, and "n/a" is the kernel's word for no latency at all.
+  const std::string text = us == 0 ? "n/a" : fmt::format("{}", us);
+  return wake_up_->change(cpu_directory(settings_) + "/power/pm_qos_resume_latency_us", text);
+}
+
+void Governor::give_back() {
+  for (Descriptor* file : {&speed_, &lowest_, &highest_}) file->close();
+  khz_.resize(1);
+  current_ = wanted_ = 0;
+  for (auto* loan : {&frequency_, &wake_up_}) {
+    if (*loan) errors_.add((*loan)->give_back().size());
+    loan->reset();
+  }
+}
+
+}  // namespace splitplane::governor

@@ -1,0 +1,78 @@
+// The frequency of one worker's core, set by sysfs, and how deep the core may sleep. Taken when a worker's policy asks
+// for it and given back at the end; where nothing can be set it says why, and the worker runs all the same.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/counter.h"
+#include "power/governor/frequencies.h"
+#include "power/governor/loan.h"
+
+namespace splitplane::governor {
+
+struct GovernorSettings {
+  std::string root = "/sys";
+  std::string loans;  // directory for what was before
+  unsigned core = 0;
+  std::uint64_t ticks_per_us = 1000;  // of the clock of carry_out
+};
+
+class Governor {
+ public:
+  explicit Governor(const GovernorSettings& settings);
+  ~Governor() { give_back(); }
+  Governor(const Governor&) = delete;
+  Governor& operator=(const Governor&) = delete;
+
+  // One: the frequency is not ours to set, and why_not() says why.
+  [[nodiscard]] unsigned p_states() const { return static_cast<unsigned>(khz_.size()); }
+  // Of each P-state, relative to the fastest; the turbo range counts as its nominal frequency.
+  [[nodiscard]] std::array<float, 32> speed() const;
+  [[nodiscard]] const std::string& why_not() const { return why_not_; }
+  [[nodiscard]] const std::string& driver() const { return driver_; }
+  [[nodiscard]] const std::vector<unsigned>& khz() const { return khz_; }
+  [[nodiscard]] bool turbo() const { return turbo_; }
+  [[nodiscard]] unsigned p_state() const { return current_; }
+  [[nodiscard]] std::uint64_t writes() const { return writes_.get(); }
+  [[nodiscard]] std::uint64_t errors() const { return errors_.get(); }
+
+  // Every round, on the worker's thread: which P-state the policy wants (negative: the one it wanted before). Writes
+  // when that is another than the one in force, at most once in kIntervalUs, and again after kPatienceUs when refused.
+  void carry_out(int p_state, std::uint64_t now) {
+    if (p_state >= 0) wanted_ = static_cast<unsigned>(p_state);
+    if (wanted_ == current_ || now < next_write_) [[likely]]
+      return;
+    write(now);
+  }
+
+  // The kernel leaves out sleep states from which the core needs longer to wake up. Error: why it cannot be said.
+  [[nodiscard]] Expected<void> bound_wake_up(unsigned us);
+
+  // Everything as it was. What cannot be given back is counted, and stays for `splitplane power restore`.
+  void give_back();
+
+  static constexpr std::uint64_t kIntervalUs = 500;  // hardware takes about that long to follow
+  static constexpr std::uint64_t kPatienceUs = 1'000'000;
+
+ private:
+  Expected<void> take(const std::string& cpufreq, const Frequencies& frequencies);
+  Expected<void> open_limits(const std::string& cpufreq);
+  void write(std::uint64_t now);
+  [[nodiscard]] bool write_khz(unsigned khz);
+
+  GovernorSettings settings_;
+  std::string why_not_, driver_;
+  std::vector<unsigned> khz_{0};
+  bool turbo_ = false;
+  std::optional<Loan> frequency_, wake_up_;
+  Descriptor speed_, lowest_, highest_;  // speed_ alone, or the two limits
+  unsigned current_ = 0, wanted_ = 0;
+  std::uint64_t next_write_ = 0;
+  Counter writes_, errors_;
+};
+
+}  // namespace splitplane::governor
