@@ -53,6 +53,19 @@ class Budget {
     return action;
   }
 
+  // For SkipsEmpty: until the window ends, or the silence is long enough for another rest.
+  std::uint64_t skip_empty(const Round& first, Ticks period, std::uint64_t most) const {
+    if (first.next_timer != kNever) return 0;
+    Ticks quiet = kNever - last_packet_;  // the answer changes when it is so quiet
+    if (first.rested == 0) {
+      quiet = spin_;
+    } else {
+      if (interrupts_) quiet = gap_ > break_even_ ? 0 : std::min(quiet, break_even_ + 1);
+      if (machine_.timed_pause) quiet = std::min(quiet, longest_rest_ + 1);
+    }
+    return std::min(most, rounds_before(std::min(window_end_, last_packet_ + quiet), first.now, period));
+  }
+
   template <class Show>
   void show(Show&& show) const {
     const double us = static_cast<double>(us_);
