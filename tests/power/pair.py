@@ -141,13 +141,18 @@ class Pair:
         }
 
     def use(self, policy: str) -> None:
-        """Switches the running worker."""
+        """Switches the running worker to a policy with its default settings."""
         run([splitplane(), "power", "set", self.config, WORKER, policy])
 
     def counters(self) -> dict[str, int]:
         """Of the worker: all that it counts, and its cycles as `busy`, `idle`, `asleep`."""
         worker = self.device.control.stats()["workers"][0]
         return {key: value for key, value in {**worker, **worker["cycles"]}.items() if type(value) is int}
+
+    @staticmethod
+    def traffic_seconds(measured: float) -> float:
+        """How long traffic() sends in all."""
+        return WARM_S + measured + AFTER_S
 
     def measure(self, seconds: float) -> Measured:
         counted, before = self.counters(), spent(self.pid, self.tid, DEVICE_CORE)
