@@ -34,7 +34,8 @@ WARM_S, AFTER_S = 0.15, 0.1  # of the traffic that is not measured, at its begin
 class Sent:
     """What became of the packets of one run of the generator; times in us from the intended send time."""
 
-    offered: int
+    offered: int  # to the device
+    unsent: int  # due, but the generator had no time left: its own weakness
     refused: int  # the device's ring was full
     dropped: int  # taken by the device, and not seen again
     odd: int  # twice, out of order
@@ -149,11 +150,6 @@ class Pair:
         worker = self.device.control.stats()["workers"][0]
         return {key: value for key, value in {**worker, **worker["cycles"]}.items() if type(value) is int}
 
-    @staticmethod
-    def traffic_seconds(measured: float) -> float:
-        """How long traffic() sends in all."""
-        return WARM_S + measured + AFTER_S
-
     def measure(self, seconds: float) -> Measured:
         counted, before = self.counters(), spent(self.pid, self.tid, DEVICE_CORE)
         time.sleep(seconds)
@@ -220,11 +216,11 @@ class Pair:
             raise Failure(f"the generator ended with exit code {code}\n{process.tail()}")
         found = json.loads(results.read_text())
         gen, sink = found["gen"], found["sink"]
-        refused = gen["refused"] + gen["unsent"]
         latency = sink["latency_ns"]
         return Sent(
-            offered=gen["sent"] + refused,
-            refused=refused,
+            offered=gen["sent"] + gen["refused"],
+            unsent=gen["unsent"],
+            refused=gen["refused"],
             dropped=gen["sent"] - sink["unique" if stamped else "frames"],
             odd=sink["duplicates"] + sink["reordered"],
             rate=gen["rate"],
