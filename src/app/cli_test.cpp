@@ -76,7 +76,10 @@ TEST_F(Cli, every_help_ends_with_an_example) {
                                                                              {"ctl", "bearer", "show"},
                                                                              {"ctl", "stats"},
                                                                              {"ctl", "stop"},
-                                                                             {"ctl", "ping"}}) {
+                                                                             {"ctl", "ping"},
+                                                                             {"power"},
+                                                                             {"power", "replay"},
+                                                                             {"power", "tune"}}) {
     args.push_back("--help");
     const Outcome o = run(args);
     EXPECT_EQ(o.code, 0);
@@ -121,6 +124,19 @@ TEST_F(Cli, bad_usage_is_one_line_and_code_2) {
            {"ctl", "bearer", "modify", "1"},
            {"ctl", "bearer", "modify", "1", "--qfi", "64"},
            {"ctl", "--config", "/no/such", "ping"},
+           {"power"},
+           {"power", "replya"},
+           {"power", "replay", "--rate", "0"},
+           {"power", "replay", "--arrivals", "gauss"},
+           {"power", "replay", "--policy", "best"},
+           {"power", "replay", "--set", "paper.long_idle_polls=0"},
+           {"power", "replay", "--set", "paper.polls=1"},
+           {"power", "replay", "--set", "paper.long_idle_polls"},
+           {"power", "replay", "--cost", "c7_exit=5"},
+           {"power", "replay", "--cost", "c6_exit=-5"},
+           {"power", "replay", "--arrivals", "tdd", "--pattern", "UU"},
+           {"power", "replay", "/no/such.pcap"},
+           {"power", "tune", "--tolerance-packets", "x"},
            {"run", "a\nb", "c\nd"}}) {
     const Outcome o = run(args);
     const std::string last = args.empty() ? "" : args.back();

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "app/cli_suggest.h"
 #include "app/power_replay_options.h"
 #include "app/power_words.h"
 #include "power/replay/replay.h"
@@ -12,7 +13,7 @@ namespace {
 using power::replay::Replayed;
 
 int refused(CliOutput& output, const char* command, const std::string& sentence) {
-  output.err << "splitplane power " << command << ": " << sentence << '\n';
+  output.err << "splitplane power " << command << ": " << printable(sentence, 1000) << '\n';
   return kExitBadUsage;
 }
 
@@ -20,7 +21,8 @@ nlohmann::ordered_json to_json(const ReplayOptions& o) {
   nlohmann::ordered_json json;
   json["arrivals"] = describe_arrivals(o);
   json["core"] = {{"queues", o.core.queues},   {"ring", o.core.ring},          {"p_states", o.core.p_states},
-                  {"slowest", o.core.slowest}, {"tpause", o.core.timed_pause}, {"interrupts", o.core.interrupts}};
+                  {"slowest", o.core.slowest}, {"tpause", o.core.timed_pause}, {"interrupts", o.core.interrupts},
+                  {"c6", o.core.deep_idle}};
   power::replay::each_cost(o.core.costs, [&](const char* name, std::uint64_t value, std::string_view) {
     json["core"]["costs_ns"][name] = value;
   });

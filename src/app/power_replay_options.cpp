@@ -71,6 +71,7 @@ void add_replay_options(CLI::App& command, ReplayOptions& o) {
       ->capture_default_str()
       ->check(CLI::Range(0.05, 1.0));
   command.add_flag("--tpause", o.core.timed_pause, "The core has tpause (WAITPKG)");
+  command.add_flag("--no-c6", o.no_c6, "A PM QoS request keeps the core in C1 when idle");
   command.add_flag("--no-interrupts", o.no_interrupts, "The driver has no receive interrupts");
   command.add_option("--set", o.settings, "POLICY.NAME=VALUE; see below. Repeatable")->type_name("SETTING");
   command.add_option("--cost", o.costs, "NAME=NANOSECONDS; see below. Repeatable")->type_name("COST");
@@ -85,6 +86,7 @@ Expected<void> prepare(ReplayOptions& o) {
     if (auto done = apply_cost(word, o.core.costs); !done) return fail("--cost {}", done.error().message);
   }
   o.core.interrupts = !o.no_interrupts;
+  o.core.deep_idle = !o.no_c6;
   o.core.seed = o.seed;
   o.duration_ns = whole_ns((o.duration_s > 0 ? o.duration_s : kDefaultSeconds) * 1e6);
   ArrivalsSettings settings = generated(o);

@@ -53,6 +53,19 @@ class Budget {
     return action;
   }
 
+  // For SkipsEmpty: until the window ends, or the silence is long enough for another rest.
+  std::uint64_t skip_empty(const Round& first, Ticks period, std::uint64_t most) const {
+    if (first.next_timer != kNever) return 0;
+    Ticks quiet = kNever - last_packet_;  // the answer changes when it is so quiet
+    if (first.rested == 0) {
+      quiet = spin_;
+    } else {
+      if (interrupts_) quiet = gap_ > break_even_ ? 0 : std::min(quiet, break_even_ + 1);
+      if (machine_.timed_pause) quiet = std::min(quiet, longest_rest_ + 1);
+    }
+    return std::min(most, rounds_before(std::min(window_end_, last_packet_ + quiet), first.now, period));
+  }
+
   template <class Show>
   void show(Show&& show) const {
     const double us = static_cast<double>(us_);
@@ -165,6 +178,8 @@ class Budget {
   // How long a rest may be, from what is known; after each window and each sleep.
   void plan() {
     const Ticks over = overshoot_.high();
+    // Above the utilisation even at P0 there is little to save, and a sleep that overshoots could cost packets.
+    crowded_ = rate_.high() * cost_ > utilisation_;
     longest_rest_ = latency_;
     // The ring holds what comes meanwhile even if it comes as fast as the worker could take it: from idle to full rate
     // a sleep loses nothing that polling would not.
@@ -195,7 +210,8 @@ class Budget {
   // The ladder: poll a while (a burst has gaps), pause, sleep for a time, sleep until a packet comes.
   void rest(const Round& round, Action& action) {
     const Ticks quiet = round.now - last_packet_;
-    if (quiet < spin_) return;
+    // A rate whose mean gap is shorter than the spin has no bursts to spin through: packets are collected in sleeps.
+    if (crowded_ || (quiet < spin_ && gap_ > spin_)) return;
     const Ticks free = round.next_timer - round.now;
     const Ticks gap = std::max(gap_, quiet);  // the rate says when to expect a packet, until it is overdue
     if (interrupts_ && gap > break_even_) {
@@ -232,6 +248,7 @@ class Budget {
   double cost_ = 0;                                   // busy ticks per packet at P0; 0: none seen yet
   double used_ = 0;                                   // utilisation of the last window
   unsigned late_bursts_ = 0;
+  bool crowded_ = false;
   Ticks asked_ = 0;  // length of the sleep before this round
   Ticks gap_ = 0, sleep_ = 0, longest_rest_ = 0, break_even_ = 0;
 };

@@ -63,6 +63,33 @@ class L3fwd {
     return rest(idle_hint, round);
   }
 
+  // For SkipsEmpty: until a queue's count reaches a threshold or the scaling timer expires.
+  std::uint64_t skip_empty(const Round& first, Ticks period, std::uint64_t most) {
+    if (first.next_timer != kNever) return 0;
+    const std::size_t count = std::min<std::size_t>(first.queues.size(), queues_.size());
+    bool idle = true, suspended = true;  // all queues
+    for (std::size_t i = 0; i < count; ++i) {
+      const unsigned seen = queues_[i].empty_polls;
+      idle = idle && seen > kMinZeroPollCount;
+      suspended = suspended && seen == kSuspendThreshold;
+      if (seen <= kMinZeroPollCount) most = std::min<std::uint64_t>(most, kMinZeroPollCount - seen);
+      if (seen < kSuspendThreshold) most = std::min<std::uint64_t>(most, kSuspendThreshold - 1 - seen);
+    }
+    if (suspended) return most;  // without interrupts: it polls, and no longer counts
+    for (std::size_t i = 0; i < count && !idle; ++i) {
+      if (queues_[i].hint != Frequency::current) return 0;
+    }
+    if (skip_timers_) return 0;
+    most = std::min(most, rounds_before(scaling_timer_, first.now, period));
+    for (std::size_t i = 0; i < count; ++i) {
+      unsigned& seen = queues_[i].empty_polls;
+      seen = static_cast<unsigned>(std::min<std::uint64_t>(seen + most, kSuspendThreshold));
+    }
+    loops_ += most;
+    if (idle) slept_us_ += most;
+    return most;
+  }
+
   template <class Show>
   void show(Show&& show) const {
     show("p_state", static_cast<double>(p_state_));

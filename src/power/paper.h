@@ -57,6 +57,24 @@ class Paper {
     return rest(lcore_min_idle_hint, round);
   }
 
+  // For SkipsEmpty: until a queue's count reaches a threshold or a window of the utilisation ends.
+  std::uint64_t skip_empty(const Round& first, Ticks period, std::uint64_t most) {
+    if (first.next_timer != kNever) return 0;
+    most = std::min(most, rounds_before(window_began_ + dwell_, first.now, period));
+    const std::size_t count = std::min<std::size_t>(first.queues.size(), queues_.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const unsigned threshold : {settings_.short_idle_polls, settings_.long_idle_polls}) {
+        const unsigned seen = queues_[i].empty_poll_cnt;
+        if (seen < threshold) most = std::min<std::uint64_t>(most, threshold - 1 - seen);
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      unsigned& seen = queues_[i].empty_poll_cnt;
+      seen = static_cast<unsigned>(std::min<std::uint64_t>(seen + most, settings_.long_idle_polls));
+    }
+    return most;
+  }
+
   template <class Show>
   void show(Show&& show) const {
     unsigned shortest = ~0U, trend = 0;

@@ -72,6 +72,11 @@ concept Policy = requires(P policy, const Round& round, void (*show)(const char*
   { P::kLooks } -> std::convertible_to<bool>;
 };
 
+// How many of rounds that end at `first`, first + period, ... end before `limit`.
+[[nodiscard]] constexpr std::uint64_t rounds_before(Ticks limit, Ticks first, Ticks period) {
+  return limit <= first ? 0 : (limit - first - 1) / period + 1;
+}
+
 // What a policy may have for a simulation of long silences: as if after() had been called with empty rounds, the first
 // of them `first`, each of the others `period` later, while the answer stays the one given last (a rest that is none or
 // a pause); at most `most` of them. Returns how many.

@@ -19,7 +19,7 @@ void crash(const FakeCore& core, const std::string& speed) {
   if (child == 0) {
     GovernorSettings settings = core.settings();
     Governor governor(settings);
-    governor.carry_out(3, 0);
+    governor.take(3, 0);
     ::_exit(core.get("cpufreq/scaling_setspeed") == speed ? 0 : 1);
   }
   int status = -1;

@@ -74,20 +74,29 @@ class FromDiurnal {
   Random kept_;
 };
 
+tl::unexpected<Error> too_many() {
+  return fail("more than {} packets; allowed: a lower rate or a shorter duration", kMostPackets);
+}
+
+std::uint64_t at_rate(double rate, const ArrivalsSettings& s) {
+  return static_cast<std::uint64_t>(rate * static_cast<double>(s.duration_ns) / 1e9);
+}
+
 template <class Source>
-Expected<std::vector<std::uint64_t>> take(Source source, const ArrivalsSettings& settings) {
+Expected<std::vector<std::uint64_t>> take(Source source, std::uint64_t expected, const ArrivalsSettings& settings) {
   std::vector<std::uint64_t> times;
+  if (expected > kMostPackets) return too_many();
+  times.reserve(expected);
   for (std::uint64_t at = source.next(); at < settings.duration_ns; at = source.next()) {
-    if (times.size() == kMostPackets) {
-      return fail("more than {} packets; allowed: a lower rate or a shorter duration", kMostPackets);
-    }
+    if (times.size() == kMostPackets) return too_many();
     times.push_back(at);
   }
   return times;
 }
 
 Expected<std::vector<std::uint64_t>> make(const traffic::Arrivals& arrivals, const ArrivalsSettings& s) {
-  return take(FromSchedule(arrivals, s), s);
+  const bool recorded = std::holds_alternative<traffic::Recorded>(arrivals);
+  return take(FromSchedule(arrivals, s), recorded ? 0 : at_rate(s.rate, s), s);
 }
 
 Expected<std::vector<std::uint64_t>> make(const Tdd& tdd, const ArrivalsSettings& s) {
@@ -99,11 +108,11 @@ Expected<std::vector<std::uint64_t>> make(const Tdd& tdd, const ArrivalsSettings
     return fail("packets over {} ns of a slot of {} ns; allowed: above 0, at most the slot", tdd.window_ns,
                 tdd.slot_ns);
   }
-  return take(FromTdd(tdd, s), s);
+  return take(FromTdd(tdd, s), at_rate(s.rate, s), s);
 }
 
 Expected<std::vector<std::uint64_t>> make(const Diurnal& diurnal, const ArrivalsSettings& s) {
-  return take(FromDiurnal(diurnal, s), s);
+  return take(FromDiurnal(diurnal, s), at_rate(s.rate * (1 + diurnal.low) / 2, s), s);
 }
 
 }  // namespace

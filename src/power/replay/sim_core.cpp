@@ -17,6 +17,8 @@ float speed_of(const CoreSettings& settings, unsigned p_state) {
 
 Machine machine_of(const CoreSettings& settings) {
   const Costs& costs = settings.costs;
+  // A thread that waits for an interrupt does not know for how long: it may come to the deepest state.
+  const std::uint64_t exit = settings.deep_idle ? std::max(costs.c1_exit, costs.c6_exit) : costs.c1_exit;
   Machine machine{.ticks_per_us = 1000,
                   .queues = settings.queues,
                   .ring = settings.ring,
@@ -24,7 +26,7 @@ Machine machine_of(const CoreSettings& settings) {
                   .interrupts = settings.interrupts,
                   .timed_pause = settings.timed_pause,
                   .sleep_overshoot = costs.system_call + costs.timer_late + costs.timer_late_mean + costs.c1_exit,
-                  .interrupt_latency = costs.interrupt + costs.c1_exit + costs.arm * settings.queues,
+                  .interrupt_latency = costs.interrupt + exit + costs.arm * settings.queues,
                   .p_states = settings.p_states};
   for (unsigned p = 0; p < settings.p_states; ++p) machine.speed[p] = speed_of(settings, p);
   return machine;
@@ -129,7 +131,7 @@ Ticks SimCore::pause(Ticks length) {
 }
 
 void SimCore::spend_idle(Ticks idle) {
-  const bool deep = idle >= settings_.costs.c6_after;
+  const bool deep = settings_.deep_idle && idle >= settings_.costs.c6_after;
   spend(deep ? State::c6 : State::c1, idle);
   change_clock(true);
   spend(State::waking, deep ? settings_.costs.c6_exit : settings_.costs.c1_exit);

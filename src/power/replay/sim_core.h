@@ -19,6 +19,7 @@ struct CoreSettings {
   unsigned ring = 1024;
   unsigned burst = 32;
   bool interrupts = true;
+  bool deep_idle = true;       // false: a PM QoS request keeps the core out of C6
   bool timed_pause = false;    // tpause
   unsigned p_states = 1;       // speeds fall evenly from 1 ...
   double slowest = 1.2 / 2.6;  // ... to this
@@ -36,7 +37,7 @@ inline constexpr std::array<const char*, kStates> kStateNames{"busy",     "polli
   return state != State::tpause && state != State::c1 && state != State::c6;
 }
 
-// What policies may know of such a core; as a worker's measurements at its start would have it.
+// What policies may know of such a core: what a worker would measure that wakes from each idle state it may reach.
 [[nodiscard]] Machine machine_of(const CoreSettings& settings);
 
 struct CoreResult {

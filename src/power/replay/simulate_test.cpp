@@ -47,6 +47,21 @@ TEST(Simulate, busy_waits_as_long_as_theory_says_of_a_queue_with_fixed_service_t
   EXPECT_NEAR(run.share(State::busy), 0.5, 0.005);
 }
 
+// Gaps longer than T take exp(-lambda T) of all time if the core wakes in no time. The paper's T here: 300 looks at
+// 80 ns, 290 of them followed by a pause of 1 us.
+TEST(Simulate, paper_is_asleep_for_the_share_of_gaps_that_outlast_its_thresholds) {
+  CoreSettings settings;
+  settings.costs.c1_exit = settings.costs.c6_exit = settings.costs.interrupt = settings.costs.arm = 0;
+  settings.costs.system_call = 0;
+  const double t_us = 300 * 0.08 + 290;
+  for (const auto& [rate, seconds] : {std::pair{1'000.0, 200.0}, {10'000.0, 20.0}, {100'000.0, 2.0}}) {
+    const auto arrivals = poisson(rate, seconds);
+    const Replayed run = replay(of(Kind::paper), settings, arrivals, static_cast<std::uint64_t>(seconds * 1e9));
+    const double expected = std::exp(-rate * t_us / 1e6);
+    EXPECT_NEAR(run.share(State::c1) + run.share(State::c6), expected, 0.002 + 0.01 * expected) << rate;
+  }
+}
+
 TEST(Simulate, the_same_seed_gives_the_same_run_and_another_seed_another) {
   const auto arrivals = poisson(20'000, 1);
   CoreSettings settings;
