@@ -70,10 +70,10 @@ def loaded(report: Report, pair: Pair, rate: int) -> Turns:
     # The same packets at the same times for each policy of a repeat.
     turns = Turns(pair, POLICIES, REPEATS, rate, lambda repeat: Row(*pair.traffic(rate, SECONDS, seed=repeat + 1)))
     rows(report, turns, f"power_{name}")
-    sent = turns.total("busy", "offered") - turns.total("busy", "refused")
-    due = rate * pair.traffic_seconds(SECONDS) * len(turns.used)
-    if sent < REACHED * due:
-        report.skip(f"power_{name}_reached", f"{rate}_packets/s", f"only {sent / due:.0%} of it left the generator")
+    offered, unsent = turns.total("busy", "offered"), turns.total("busy", "unsent")
+    if offered < REACHED * (offered + unsent):
+        reached = offered / (offered + unsent)
+        report.skip(f"power_{name}_reached", f"{rate}_packets/s", f"only {reached:.0%} of it left the generator")
     if rate not in JUDGED:
         return turns
     part = turns.pairs(lambda r: cpu(r["budget"]) / cpu(r["paper"]))

@@ -35,12 +35,12 @@ def percent(sent: Sent) -> float:
 
 
 def highest_sustained(pair: Pair) -> int:
-    """The highest rate of the ladder at which polling loses next to nothing."""
+    """The highest rate of the ladder that the generator reaches and at which polling loses next to nothing."""
     pair.use("busy")
     best = 0
     for rate in LADDER:
-        losses = [percent(pair.unwatched(rate, TRY_SECONDS, seed)) for seed in range(1, TRIES + 1)]
-        if median(losses) > SUSTAINED_PERCENT:
+        tries = [pair.unwatched(rate, TRY_SECONDS, seed) for seed in range(1, TRIES + 1)]
+        if median([percent(sent) for sent in tries]) > SUSTAINED_PERCENT or median([sent.unsent for sent in tries]) > 0:
             break
         best = rate
     return best
