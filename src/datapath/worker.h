@@ -38,6 +38,12 @@ template <class Function>
   return power::kNever;
 }
 
+// What a round saw of each queue.
+struct QueueLook {
+  std::array<power::QueueRound, power::kMaxQueues> seen{};
+  std::array<std::uint32_t, power::kMaxQueues> full{};  // bursts in a row
+};
+
 // What is left in a queue after a full burst; a driver that cannot tell has one burst more for every full one in a row.
 template <class Queue>
 [[nodiscard]] std::uint32_t waiting_in(const Queue& queue, std::uint32_t full_in_a_row) {
@@ -47,6 +53,30 @@ template <class Queue>
   return std::min(full_in_a_row, 64U) * kBurst;
 }
 
+// Receives from every queue, runs the function, flushes; how many packets. One copy of the packet path for all
+// policies, or two: `Looks` also notes what each queue had.
+template <bool Looks, class Function>
+[[gnu::noinline]] unsigned one_round(Function& function, Burst& burst, WorkerStats& stats, QueueLook& look) {
+  unsigned all = 0;
+  auto received = stats.received.begin();
+  std::size_t q = 0;
+  for (auto& queue : function.queues()) {
+    const unsigned packets = queue.receive(burst);
+    if constexpr (Looks) {
+      look.full[q] = packets == kBurst ? look.full[q] + 1 : 0;
+      look.seen[q] = {packets, look.full[q] != 0 ? waiting_in(queue, look.full[q]) : 0};
+      ++q;
+    }
+    Counter& counter = *received++;
+    if (packets == 0) continue;
+    all += packets;
+    counter.add(packets);
+    function.process(queue, burst);
+  }
+  function.flush();
+  return all;
+}
+
 // Rounds until `stop` is set or another policy was chosen. Every cycle is counted as busy (the round had packets), idle
 // (pauses among it) or asleep.
 template <class Function, power::Policy Policy>
@@ -54,29 +84,14 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
                 WorkerStats& stats, const std::atomic<bool>& stop) {
   using power::Rest;
   Burst burst;
-  std::array<power::QueueRound, power::kMaxQueues> seen{};
-  std::array<std::uint32_t, power::kMaxQueues> full{};  // bursts in a row, by queue
+  QueueLook look;
+  const std::size_t queues = std::size(function.queues());
   std::uint64_t last = rte_rdtsc();
   power::Ticks rested = 0;
   bool woken = false;
   while (!stop.load(std::memory_order_relaxed) && !power.switched()) {
     power::Round round{.rested = rested, .woken = woken};
-    auto received = stats.received.begin();
-    std::size_t q = 0;
-    for (auto& queue : function.queues()) {
-      const unsigned packets = queue.receive(burst);
-      if constexpr (Policy::kLooks) {
-        full[q] = packets == kBurst ? full[q] + 1 : 0;
-        seen[q] = {packets, full[q] != 0 ? waiting_in(queue, full[q]) : 0};
-        ++q;
-      }
-      Counter& counter = *received++;
-      if (packets == 0) continue;
-      round.packets += packets;
-      counter.add(packets);
-      function.process(queue, burst);
-    }
-    function.flush();
+    round.packets = one_round<Policy::kLooks>(function, burst, stats, look);
     mailbox.run_pending();
 
     stats.rounds.add(1);
@@ -88,7 +103,7 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
     (round.packets != 0 ? stats.busy_cycles : stats.idle_cycles).add(now - last);
     if constexpr (Policy::kLooks) {
       round.now = now;
-      round.queues = std::span(seen.data(), q);
+      round.queues = std::span(look.seen.data(), queues);
       if (round.packets != 0) {
         round.busy = now - last;
       } else {
@@ -161,7 +176,9 @@ void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, Worker
   Rester rester(power.wakeup(), sources);
   machine.interrupts = rester.has_interrupts();
   machine.timed_pause = rester.has_timed_pause();
-  machine.sleep_overshoot = machine.interrupt_latency = rester.measure_overshoot();
+  const Rester::Overshoot overshoot = rester.measure_overshoot();
+  machine.sleep_overshoot = overshoot.ninth_decile;
+  machine.interrupt_latency = overshoot.median;  // an event finds the core as deep asleep as a timer does
   power.found(machine, rester.without());
   while (!stop.load(std::memory_order_relaxed)) {
     std::visit([&](auto& policy) { run_rounds(function, policy, power, rester, mailbox, stats, stop); }, power.begin());

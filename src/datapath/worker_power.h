@@ -25,7 +25,7 @@ class WorkerPower {
   WorkerPower(const WorkerPower&) = delete;
   WorkerPower& operator=(const WorkerPower&) = delete;
 
-  // Before the worker starts.
+  // As set(), which follows it.
   void use(PStates p_states) { p_states_ = std::move(p_states); }
   // An emulated slower clock: every round with packets takes 1 / `clock` times as long, by a spin. 1: the real one.
   void slow_down(double clock) { extra_ = 1 / clock - 1; }
@@ -52,15 +52,16 @@ class WorkerPower {
   void found(const power::Machine& machine, std::vector<std::string> without) {
     machine_ = machine;
     without_ = std::move(without);
+    switched_ = true;
+  }
+  [[nodiscard]] power::AnyPolicy& begin() {
+    switched_ = false;
     machine_.p_states = 1;
     for (std::size_t i = 0; i < p_states_.speed.size() && i < machine_.speed.size(); ++i) {
       machine_.speed[i] = p_states_.speed[i];
       machine_.p_states = static_cast<unsigned>(i) + 1;
     }
-    switched_ = true;
-  }
-  [[nodiscard]] power::AnyPolicy& begin() {
-    switched_ = false;
+    take_p_state(0);  // where every policy begins
     policy_.emplace(power::make_policy(settings_, machine_));
     return *policy_;
   }

@@ -178,6 +178,8 @@ class Budget {
   // How long a rest may be, from what is known; after each window and each sleep.
   void plan() {
     const Ticks over = overshoot_.high();
+    // Above the utilisation even at P0 there is little to save, and a sleep that overshoots could cost packets.
+    crowded_ = rate_.high() * cost_ > utilisation_;
     longest_rest_ = latency_;
     // The ring holds what comes meanwhile even if it comes as fast as the worker could take it: from idle to full rate
     // a sleep loses nothing that polling would not.
@@ -208,7 +210,8 @@ class Budget {
   // The ladder: poll a while (a burst has gaps), pause, sleep for a time, sleep until a packet comes.
   void rest(const Round& round, Action& action) {
     const Ticks quiet = round.now - last_packet_;
-    if (quiet < spin_) return;
+    // A rate whose mean gap is shorter than the spin has no bursts to spin through: packets are collected in sleeps.
+    if (crowded_ || (quiet < spin_ && gap_ > spin_)) return;
     const Ticks free = round.next_timer - round.now;
     const Ticks gap = std::max(gap_, quiet);  // the rate says when to expect a packet, until it is overdue
     if (interrupts_ && gap > break_even_) {
@@ -245,6 +248,7 @@ class Budget {
   double cost_ = 0;                                   // busy ticks per packet at P0; 0: none seen yet
   double used_ = 0;                                   // utilisation of the last window
   unsigned late_bursts_ = 0;
+  bool crowded_ = false;
   Ticks asked_ = 0;  // length of the sleep before this round
   Ticks gap_ = 0, sleep_ = 0, longest_rest_ = 0, break_even_ = 0;
 };

@@ -28,7 +28,10 @@ class SleepOvershoot {
   }
 
   // Called while the estimate forbids sleeping: nothing is learnt then, and the machine may have become quieter.
-  void forget_a_little() { high_ = std::max(least_, high_ - (high_ - least_) / 256); }
+  void forget_a_little() {
+    high_ -= (high_ - least_) / 256;
+    mean_ += (least_ - mean_) / 256;
+  }
 
   // 15 in 16 sleeps overshoot by less.
   [[nodiscard]] Ticks high() const { return static_cast<Ticks>(high_ + 0.5); }

@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <functional>
 
 namespace splitplane::governor {
 namespace {
 
 std::string cpu_directory(const GovernorSettings& settings) {
   return fmt::format("{}/devices/system/cpu/cpu{}", settings.root, settings.core);
+}
+
+// Cores under another root are others.
+std::string loan_name(const GovernorSettings& settings, const std::string& what) {
+  return settings.root == "/sys" ? what : fmt::format("{}.{:x}", what, std::hash<std::string>{}(settings.root));
 }
 
 // Cores of one clock domain have one directory between them, policyN with links to it; whoever has that has them all.
@@ -29,14 +35,14 @@ Governor::Governor(const GovernorSettings& settings) : settings_(settings) {
     return;
   }
   driver_ = frequencies->driver;
-  if (const auto taken = take(cpufreq, *frequencies); !taken) {
+  if (const auto taken = begin(cpufreq, *frequencies); !taken) {
     why_not_ = fmt::format("core {}: {}", settings.core, taken.error().message);
     give_back();
   }
 }
 
-Expected<void> Governor::take(const std::string& cpufreq, const Frequencies& frequencies) {
-  auto loan = Loan::begin(settings_.loans, domain_of(cpufreq, settings_.core) + ".frequency");
+Expected<void> Governor::begin(const std::string& cpufreq, const Frequencies& frequencies) {
+  auto loan = Loan::begin(settings_.loans, loan_name(settings_, domain_of(cpufreq, settings_.core) + ".frequency"));
   if (!loan) return tl::unexpected(loan.error());
   frequency_.emplace(*std::move(loan));
   if (frequencies.userspace) {
@@ -85,18 +91,21 @@ bool Governor::write_khz(unsigned khz) {
   return write_line(up ? highest_ : lowest_, text) && write_line(up ? lowest_ : highest_, text);
 }
 
-void Governor::write(std::uint64_t now) {
-  wanted_ = std::min(wanted_, p_states() - 1);
-  if (wanted_ == current_) return;
-  const bool written = write_khz(khz_[wanted_]);
-  if (written) current_ = wanted_;
-  if (!written) errors_.add(1);
-  next_write_ = now + (written ? kIntervalUs : kPatienceUs) * settings_.ticks_per_us;
+void Governor::write(unsigned p_state, std::uint64_t now) {
+  const unsigned slowest = p_states() - 1;
+  const unsigned wanted = std::min(p_state, slowest);
+  if (wanted == current_) return;
+  if (write_khz(khz_[wanted])) {
+    current_ = wanted;
+    return;
+  }
+  errors_.add(1);
+  next_write_ = now + kPatienceUs * settings_.ticks_per_us;
 }
 
 Expected<void> Governor::bound_wake_up(unsigned us) {
   if (!wake_up_) {
-    auto loan = Loan::begin(settings_.loans, fmt::format("cpu{}.latency", settings_.core));
+    auto loan = Loan::begin(settings_.loans, loan_name(settings_, fmt::format("cpu{}.latency", settings_.core)));
     if (!loan) return tl::unexpected(loan.error());
     wake_up_.emplace(*std::move(loan));
   }
@@ -105,14 +114,18 @@ Expected<void> Governor::bound_wake_up(unsigned us) {
   return wake_up_->change(cpu_directory(settings_) + "/power/pm_qos_resume_latency_us", text);
 }
 
+void Governor::free_wake_up() {
+  if (wake_up_) errors_.add(wake_up_->give_back().size());
+  wake_up_.reset();
+}
+
 void Governor::give_back() {
   for (Descriptor* file : {&speed_, &lowest_, &highest_}) file->close();
   khz_.resize(1);
-  current_ = wanted_ = 0;
-  for (auto* loan : {&frequency_, &wake_up_}) {
-    if (*loan) errors_.add((*loan)->give_back().size());
-    loan->reset();
-  }
+  current_ = 0;
+  if (frequency_) errors_.add(frequency_->give_back().size());
+  frequency_.reset();
+  free_wake_up();
 }
 
 }  // namespace splitplane::governor

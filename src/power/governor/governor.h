@@ -18,7 +18,7 @@ struct GovernorSettings {
   std::string root = "/sys";
   std::string loans;  // directory for what was before
   unsigned core = 0;
-  std::uint64_t ticks_per_us = 1000;  // of the clock of carry_out
+  std::uint64_t ticks_per_us = 1000;  // of the clock of take
 };
 
 class Governor {
@@ -40,28 +40,25 @@ class Governor {
   [[nodiscard]] std::uint64_t writes() const { return writes_.get(); }
   [[nodiscard]] std::uint64_t errors() const { return errors_.get(); }
 
-  // Every round, on the worker's thread: which P-state the policy wants (negative: the one it wanted before). Writes
-  // when that is another than the one in force, at most once in kIntervalUs, and again after kPatienceUs when refused.
-  void carry_out(int p_state, std::uint64_t now) {
-    if (p_state >= 0) wanted_ = static_cast<unsigned>(p_state);
-    if (wanted_ == current_ || now < next_write_) [[likely]]
-      return;
-    write(now);
+  // On the worker's thread, when the policy asks for a P-state: one write, if that is not in force already. One that is
+  // refused is counted, and for kPatienceUs no other is tried.
+  void take(unsigned p_state, std::uint64_t now) {
+    if (p_state != current_ && now >= next_write_) write(p_state, now);
   }
 
   // The kernel leaves out sleep states from which the core needs longer to wake up. Error: why it cannot be said.
   [[nodiscard]] Expected<void> bound_wake_up(unsigned us);
+  void free_wake_up();  // no such bound any more
 
   // Everything as it was. What cannot be given back is counted, and stays for `splitplane power restore`.
   void give_back();
 
-  static constexpr std::uint64_t kIntervalUs = 500;  // hardware takes about that long to follow
   static constexpr std::uint64_t kPatienceUs = 1'000'000;
 
  private:
-  Expected<void> take(const std::string& cpufreq, const Frequencies& frequencies);
+  Expected<void> begin(const std::string& cpufreq, const Frequencies& frequencies);
   Expected<void> open_limits(const std::string& cpufreq);
-  void write(std::uint64_t now);
+  void write(unsigned p_state, std::uint64_t now);
   [[nodiscard]] bool write_khz(unsigned khz);
 
   GovernorSettings settings_;
@@ -70,7 +67,7 @@ class Governor {
   bool turbo_ = false;
   std::optional<Loan> frequency_, wake_up_;
   Descriptor speed_, lowest_, highest_;  // speed_ alone, or the two limits
-  unsigned current_ = 0, wanted_ = 0;
+  unsigned current_ = 0;
   std::uint64_t next_write_ = 0;
   Counter writes_, errors_;
 };

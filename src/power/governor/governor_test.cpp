@@ -20,7 +20,7 @@ TEST(Governor, sets_a_frequency_where_the_governor_userspace_is_and_gives_all_ba
     EXPECT_EQ(governor.p_states(), 5U);
     EXPECT_EQ(core.get("cpufreq/scaling_governor"), "userspace");
     EXPECT_EQ(core.get("cpufreq/scaling_setspeed"), "2401000");
-    governor.carry_out(4, 1000);
+    governor.take(4, 1000);
     EXPECT_EQ(core.get("cpufreq/scaling_setspeed"), "1200000");
     EXPECT_EQ(governor.p_state(), 4U);
     EXPECT_TRUE(core.owes());
@@ -48,10 +48,9 @@ TEST(Governor, moves_both_limits_where_there_is_no_governor_userspace) {
   {
     Governor governor(core.settings());
     ASSERT_EQ(governor.p_states(), 10U);
-    std::uint64_t now = 0;
-    for (const int p_state : {9, 3, 0, 1}) {
-      governor.carry_out(p_state, now += Governor::kIntervalUs);
-      const std::string khz = std::to_string(governor.khz()[static_cast<std::size_t>(p_state)]);
+    for (const unsigned p_state : {9, 3, 0, 1}) {
+      governor.take(p_state, 0);
+      const std::string khz = std::to_string(governor.khz()[p_state]);
       EXPECT_EQ(core.get("cpufreq/scaling_min_freq"), khz);
       EXPECT_EQ(core.get("cpufreq/scaling_max_freq"), khz);
     }
@@ -65,26 +64,23 @@ TEST(Governor, takes_an_amd_core_in_passive_mode_by_its_speed) {
   FakeCore core;
   core.make_amd_passive();
   Governor governor(core.settings());
-  governor.carry_out(static_cast<int>(governor.p_states()) - 1, 0);
+  governor.take(governor.p_states() - 1, 0);
   EXPECT_EQ(governor.driver(), "amd-pstate");
   EXPECT_EQ(core.get("cpufreq/scaling_setspeed"), "400000");
 }
 
-TEST(Governor, writes_only_what_is_new_and_not_more_often_than_the_hardware_follows) {
+TEST(Governor, writes_only_what_is_new_and_no_lower_than_the_lowest) {
   FakeCore core;
   core.make_acpi();
   Governor governor(core.settings());
   const auto before = governor.writes();
-  for (std::uint64_t now = 0; now < 100; ++now) governor.carry_out(0, now);
+  for (std::uint64_t now = 0; now < 100; ++now) governor.take(0, now);
   EXPECT_EQ(governor.writes(), before);
-  governor.carry_out(2, 100);
-  governor.carry_out(3, 101);
-  EXPECT_EQ(governor.p_state(), 2U);
-  for (std::uint64_t now = 102; now < 100 + Governor::kIntervalUs; ++now) governor.carry_out(-1, now);
+  for (std::uint64_t now = 0; now < 100; ++now) governor.take(3, now);
   EXPECT_EQ(governor.writes(), before + 1);
-  governor.carry_out(-1, 100 + Governor::kIntervalUs);
-  EXPECT_EQ(governor.p_state(), 3U);
-  EXPECT_EQ(core.get("cpufreq/scaling_setspeed"), "1600000");
+  for (std::uint64_t now = 0; now < 100; ++now) governor.take(31, now);
+  EXPECT_EQ(governor.writes(), before + 2);
+  EXPECT_EQ(core.get("cpufreq/scaling_setspeed"), "1200000");
 }
 
 TEST(Governor, speeds_are_relative_to_the_fastest_and_fall) {
@@ -102,7 +98,7 @@ TEST(Governor, without_cpufreq_there_is_one_p_state_and_a_reason_and_no_file) {
   Governor governor(core.settings());
   EXPECT_EQ(governor.p_states(), 1U);
   EXPECT_THAT(governor.why_not(), HasSubstr("cpufreq is not there"));
-  governor.carry_out(5, 1000);
+  governor.take(5, 1000);
   EXPECT_EQ(governor.writes(), 0U);
   EXPECT_EQ(governor.errors(), 0U);
   EXPECT_FALSE(core.owes());
@@ -136,10 +132,10 @@ TEST(Governor, refused_writes_are_counted_and_tried_again_only_after_a_while) {
   Governor governor(core.settings());
   ASSERT_EQ(governor.p_states(), 5U);
   FakeCore::seal(fd);
-  for (std::uint64_t now = 0; now < Governor::kPatienceUs; now += 1000) governor.carry_out(1, now);
+  for (std::uint64_t now = 0; now < Governor::kPatienceUs; now += 1000) governor.take(1, now);
   EXPECT_EQ(governor.errors(), 1U);
   EXPECT_EQ(governor.p_state(), 0U);
-  governor.carry_out(-1, Governor::kPatienceUs);
+  governor.take(1, Governor::kPatienceUs);
   EXPECT_EQ(governor.errors(), 2U);
 }
 
@@ -193,6 +189,9 @@ TEST(Governor, bounds_how_long_the_core_needs_to_wake_up) {
     EXPECT_EQ(core.get("power/pm_qos_resume_latency_us"), "20");
     ASSERT_TRUE(governor.bound_wake_up(0));
     EXPECT_EQ(core.get("power/pm_qos_resume_latency_us"), "n/a");
+    governor.free_wake_up();
+    EXPECT_EQ(core.get("power/pm_qos_resume_latency_us"), "0");
+    ASSERT_TRUE(governor.bound_wake_up(100));
   }
   EXPECT_EQ(core.get("power/pm_qos_resume_latency_us"), "0");
   EXPECT_FALSE(core.owes());

@@ -1,3 +1,4 @@
+// What replay prints: tables for people and JSON for machines.
 #include <fmt/format.h>
 
 #include <functional>

@@ -1,0 +1,296 @@
+#include "power/budget.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+
+#include "power/simulated_worker.h"
+
+namespace splitplane::power {
+namespace {
+
+constexpr Ticks kUs = 1000;
+constexpr Ticks kMs = 1000 * kUs;
+
+Machine machine(bool interrupts = true) {
+  Machine made{.ticks_per_us = kUs,
+               .interrupts = interrupts,
+               .sleep_overshoot = 10 * kUs,
+               .interrupt_latency = 10 * kUs,
+               .p_states = 4};
+  made.speed = {1.0F, 0.8F, 0.6F, 0.4F};
+  return made;
+}
+
+// A worker under `budget` with Poisson, constant or bursty arrivals.
+class Bench {
+ public:
+  explicit Bench(const Machine& made = machine(), const BudgetSettings& settings = {})
+      : policy(settings, made), worker(policy, made, {.sleep_overshoot = 10 * kUs, .interrupt_latency = 10 * kUs}) {}
+
+  void idle(Ticks time) {
+    for (const Ticks end = worker.now() + time; worker.now() < end;) last = worker.round(end);
+  }
+  void constant(double pps, Ticks time) {
+    const double gap = 1e6 * static_cast<double>(kUs) / pps;
+    for (double at = gap; at < static_cast<double>(time); at += gap)
+      worker.arrive(worker.now() + static_cast<Ticks>(at));
+    idle(time);
+  }
+  void poisson(double pps, Ticks time) {
+    std::exponential_distribution<double> gap(pps / 1e6 / static_cast<double>(kUs));
+    for (double at = gap(random_); at < static_cast<double>(time); at += gap(random_))
+      worker.arrive(worker.now() + static_cast<Ticks>(at));
+    idle(time);
+  }
+  void bursts(unsigned size, Ticks period, Ticks time) {
+    for (Ticks at = period; at < time; at += period)
+      for (unsigned i = 0; i < size; ++i) worker.arrive(worker.now() + at);
+    idle(time);
+  }
+  double shown(const std::string& name) {
+    std::map<std::string, double> all;
+    policy.show([&](const char* key, double value) { all[key] = value; });
+    return all.at(name);
+  }
+
+  Budget policy;
+  SimulatedWorker<Budget> worker;
+  Action last;
+
+ private:
+  std::mt19937_64 random_{1};
+};
+
+TEST(Budget, begins_at_p0_whatever_the_machine_stands_at) {
+  Bench bench;
+  EXPECT_EQ(bench.worker.round(kNever).p_state, 0);
+  EXPECT_EQ(bench.worker.round(kNever).p_state, Action::kKeep) << "asked for once";
+}
+
+TEST(Budget, an_idle_worker_sleeps_until_an_interrupt) {
+  Bench bench;
+  bench.idle(100 * kMs);
+  EXPECT_EQ(bench.last.rest, Rest::interrupt);
+  EXPECT_EQ(bench.last.length, 10 * kMs);
+  EXPECT_GT(bench.worker.slept, 99 * kMs);
+}
+
+TEST(Budget, an_idle_worker_without_interrupts_sleeps_the_budget_less_the_overshoot) {
+  Bench bench(machine(false));
+  bench.idle(100 * kMs);
+  EXPECT_EQ(bench.last.rest, Rest::sleep);
+  EXPECT_EQ(bench.last.length, 40 * kUs);
+  EXPECT_EQ(bench.worker.interrupts, 0U);
+}
+
+TEST(Budget, an_interrupt_slower_than_the_budget_is_not_used) {
+  Machine slow = machine();
+  slow.interrupt_latency = 51 * kUs;
+  Bench bench(slow);
+  bench.idle(100 * kMs);
+  EXPECT_EQ(bench.last.rest, Rest::sleep);
+  EXPECT_EQ(bench.shown("interrupts"), 0);
+}
+
+TEST(Budget, polls_for_spin_us_after_a_packet) {
+  Bench bench;
+  bench.idle(10 * kMs);
+  bench.worker.arrive(bench.worker.now());
+  EXPECT_EQ(bench.worker.round(kNever).rest, Rest::none);
+  const Ticks done = bench.worker.now();
+  while (bench.worker.round(kNever).rest == Rest::none) {
+  }
+  EXPECT_GE(bench.worker.now() - done, 2 * kUs);
+}
+
+TEST(Budget, a_rate_far_below_the_break_even_is_served_by_interrupts_and_one_above_by_timed_sleeps) {
+  Bench slow;
+  slow.poisson(1000, 200 * kMs);
+  EXPECT_GT(slow.worker.interrupts, 180U);
+  EXPECT_LT(slow.worker.sleeps, 30U);
+
+  Bench fast;
+  fast.poisson(100'000, 200 * kMs);
+  EXPECT_GT(fast.worker.sleeps, 3000U);
+  EXPECT_LT(fast.worker.interrupts * 20, fast.worker.sleeps);
+}
+
+TEST(Budget, estimates_rate_and_cost) {
+  Bench bench;
+  bench.poisson(100'000, 200 * kMs);
+  EXPECT_NEAR(bench.shown("rate_pps"), 100'000, 20'000);
+  EXPECT_GE(bench.shown("rate_high_pps"), bench.shown("rate_pps"));
+  EXPECT_NEAR(bench.shown("gap_us"), 10, 2);
+}
+
+TEST(Budget, a_break_even_is_where_an_interrupt_costs_what_timed_sleeps_cost) {
+  Bench bench;
+  bench.poisson(100'000, 50 * kMs);
+  // (10 us to wake + 2 us to poll) a packet, against 10 us for each 40 + 10 us.
+  EXPECT_NEAR(bench.shown("break_even_us"), 60, 1);
+}
+
+TEST(Budget, collects_several_packets_a_wake_at_a_high_rate) {
+  Bench bench(machine(false));
+  bench.constant(1e6, 100 * kMs);
+  EXPECT_GT(bench.worker.packets, bench.worker.sleeps * 30);
+  EXPECT_GT(bench.worker.slept, 25 * kMs);
+}
+
+TEST(Budget, polls_when_even_p0_is_used_more_than_the_utilisation) {
+  Bench bench;
+  bench.poisson(1.6e6, 20 * kMs);
+  const Ticks sleeps = bench.worker.sleeps;
+  bench.poisson(1.6e6, 100 * kMs);
+  EXPECT_EQ(bench.worker.sleeps, sleeps);
+  EXPECT_EQ(bench.worker.p_state, 0);
+}
+
+TEST(Budget, a_sleep_is_bounded_by_a_quarter_of_the_ring_at_the_known_rate) {
+  Machine small = machine(false);
+  small.ring = 64;
+  Bench bench(small, {.latency_us = 1000});
+  bench.constant(400'000, 50 * kMs);
+  EXPECT_LE(bench.shown("sleep_us"), 40.5);
+  EXPECT_GT(bench.shown("sleep_us"), 10);
+}
+
+TEST(Budget, a_sleep_is_no_longer_than_the_ring_lasts_at_the_rate_that_the_worker_can_take) {
+  Machine small = machine(false);
+  small.ring = 64;
+  Bench bench(small, {.latency_us = 1000});
+  bench.constant(1000, 200 * kMs);  // 0.5 us a packet: the ring lasts 32 us from idle to full rate
+  EXPECT_NEAR(bench.shown("sleep_us"), 22, 0.5);
+}
+
+TEST(Budget, timers_bound_every_rest) {
+  Bench bench;
+  bench.idle(10 * kMs);
+  const QueueRound none;
+  Round round{.now = bench.worker.now() + kUs, .queues = {&none, 1}};
+  round.next_timer = round.now + 700;
+  EXPECT_EQ(bench.policy.after(round).length, 700U);
+  round.next_timer = round.now;
+  EXPECT_EQ(bench.policy.after(round).rest, Rest::none);
+}
+
+TEST(Budget, learns_a_longer_overshoot_and_unlearns_it) {
+  Bench bench(machine(false));
+  bench.idle(20 * kMs);
+  bench.worker.costs.sleep_overshoot = 30 * kUs;
+  bench.idle(50 * kMs);
+  EXPECT_NEAR(bench.shown("overshoot_us"), 30, 2.5);
+  EXPECT_NEAR(bench.shown("sleep_us"), 20, 2.5);
+  bench.worker.costs.sleep_overshoot = 10 * kUs;
+  bench.idle(200 * kMs);
+  EXPECT_LT(bench.shown("overshoot_us"), 12);
+}
+
+TEST(Budget, sleeps_no_more_when_the_overshoot_eats_the_budget_and_tries_again_later) {
+  Bench bench(machine(false));
+  bench.worker.costs.sleep_overshoot = 200 * kUs;
+  bench.idle(100 * kMs);
+  const Ticks before = bench.worker.sleeps;
+  bench.idle(1000 * kMs);
+  EXPECT_LT(bench.worker.sleeps - before, 100U) << "a try now and then";
+  EXPECT_GT(bench.worker.sleeps - before, 5U);
+  EXPECT_EQ(bench.last.rest, Rest::pause);
+  bench.worker.costs.sleep_overshoot = 10 * kUs;
+  bench.idle(1000 * kMs);
+  EXPECT_LT(bench.shown("overshoot_us"), 12);
+  EXPECT_EQ(bench.last.rest, Rest::sleep);
+}
+
+TEST(Budget, an_event_that_ends_a_sleep_teaches_nothing_about_overshoot) {
+  Machine made = machine(false);
+  Budget policy({}, made);
+  const QueueRound none;
+  Round round{.now = kMs, .queues = {&none, 1}};
+  policy.after(round);
+  for (int i = 0; i < 100; ++i) {
+    round.now += 500 * kUs;
+    ASSERT_EQ(policy.after(round).rest, Rest::sleep);
+    round.rested = 400 * kUs;
+    round.woken = true;
+  }
+}
+
+TEST(Budget, with_a_timed_pause_short_gaps_are_paused_through) {
+  Machine made = machine();
+  made.timed_pause = true;
+  Bench bench(made);
+  bench.poisson(100'000, 100 * kMs);
+  EXPECT_LT(bench.worker.sleeps, 100U) << "tpause needs no wake-up";
+  bench.idle(20 * kMs);
+  EXPECT_EQ(bench.last.rest, Rest::interrupt);
+}
+
+TEST(Budget, without_any_sleep_it_pauses) {
+  Machine made = machine(false);
+  made.sleep_overshoot = 60 * kUs;
+  Bench bench(made);
+  bench.idle(10 * kMs);
+  EXPECT_EQ(bench.last.rest, Rest::pause);
+  EXPECT_EQ(bench.last.length, kUs);
+}
+
+TEST(Budget, no_budget_no_rest) {
+  Bench bench(machine(), {.latency_us = 0});
+  bench.idle(10 * kMs);
+  EXPECT_EQ(bench.last.rest, Rest::none);
+}
+
+TEST(Budget, steps_down_one_dwell_at_a_time_to_the_slowest_p_state_that_keeps_the_utilisation) {
+  Bench bench;
+  bench.constant(400'000, 90 * kMs);  // a fifth of P0
+  EXPECT_EQ(bench.worker.p_state, 0);
+  bench.constant(400'000, 60 * kMs);
+  EXPECT_EQ(bench.worker.p_state, 1);
+  bench.constant(400'000, 500 * kMs);
+  EXPECT_EQ(bench.worker.p_state, 3) << "0.2 / 0.4 = 0.5";
+  const unsigned steps = bench.worker.steps;
+  bench.constant(400'000, 1000 * kMs);
+  EXPECT_EQ(bench.worker.steps, steps);
+}
+
+TEST(Budget, climbs_at_the_end_of_a_window_when_the_rate_asks_for_it) {
+  Bench bench;
+  bench.constant(100'000, 700 * kMs);
+  ASSERT_EQ(bench.worker.p_state, 3);
+  bench.constant(1.2e6, 3 * kMs);
+  EXPECT_LE(bench.worker.p_state, 1);
+}
+
+TEST(Budget, a_burst_that_would_take_longer_than_the_budget_keeps_the_clock_up) {
+  Bench bench;
+  // 80 packets need 40 us at P0, 50 us at P1, 67 us at P2; together they use no more than 1 %.
+  bench.bursts(80, 5 * kMs, 1000 * kMs);
+  EXPECT_LE(bench.worker.p_state, 1);
+}
+
+TEST(Budget, goes_to_p0_at_once_when_a_quarter_of_the_ring_waits) {
+  Bench bench;
+  bench.constant(100'000, 700 * kMs);
+  ASSERT_EQ(bench.worker.p_state, 3);
+  const QueueRound queue{.packets = 32, .waiting = 257};
+  EXPECT_EQ(bench.policy.after({.now = bench.worker.now() + 1, .packets = 32, .queues = {&queue, 1}}).p_state, 0);
+}
+
+TEST(Budget, goes_to_p0_at_the_second_full_burst_whose_backlog_exceeds_the_budget) {
+  Bench bench;
+  bench.constant(100'000, 700 * kMs);
+  ASSERT_EQ(bench.worker.p_state, 3);
+  const Ticks now = bench.worker.now();
+  const QueueRound late{.packets = 32, .waiting = 50};  // 1.25 us each at P3
+  const QueueRound few{.packets = 32, .waiting = 30};
+  EXPECT_EQ(bench.policy.after({.now = now + 1, .packets = 32, .queues = {&late, 1}}).p_state, Action::kKeep);
+  EXPECT_EQ(bench.policy.after({.now = now + 2, .packets = 32, .queues = {&few, 1}}).p_state, Action::kKeep);
+  EXPECT_EQ(bench.policy.after({.now = now + 3, .packets = 32, .queues = {&late, 1}}).p_state, Action::kKeep);
+  EXPECT_EQ(bench.policy.after({.now = now + 4, .packets = 32, .queues = {&late, 1}}).p_state, 0);
+}
+
+}  // namespace
+}  // namespace splitplane::power

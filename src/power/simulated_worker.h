@@ -1,0 +1,96 @@
+// For the tests of this folder: a worker of one queue in simulated time that carries a policy's actions out to the
+// letter. What it costs to poll, to work and to wake are arguments; power/replay is the one for people.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+
+#include "power/policy.h"
+
+namespace splitplane::power {
+
+struct SimulatedCosts {
+  Ticks poll = 100;
+  Ticks packet = 500;         // at P0
+  Ticks sleep_overshoot = 0;  // of this machine now, whatever Machine says
+  Ticks interrupt_latency = 0;
+};
+
+template <class Policy>
+class SimulatedWorker {
+ public:
+  SimulatedWorker(Policy& policy, const Machine& machine, const SimulatedCosts& its_costs)
+      : costs(its_costs), policy_(policy), machine_(machine) {}
+
+  void arrive(Ticks at) { arrivals_.push_back(at); }
+  [[nodiscard]] Ticks now() const { return now_; }
+
+  // One round and the rest after it, as far as `until`.
+  Action round(Ticks until) {
+    const double speed = p_state > 0 ? static_cast<double>(machine_.speed[static_cast<unsigned>(p_state)]) : 1.0;
+    Round seen{.next_timer = kNever, .rested = rested_, .woken = woken_};
+    QueueRound queue;
+    while (!arrivals_.empty() && arrivals_.front() <= now_ && queue.packets < machine_.burst) {
+      longest_rest_wait = std::max(longest_rest_wait, now_ - std::max(arrivals_.front(), rest_began_));
+      arrivals_.pop_front();
+      ++queue.packets;
+    }
+    const Ticks took =
+        queue.packets == 0 ? costs.poll : static_cast<Ticks>(static_cast<double>(costs.packet) * queue.packets / speed);
+    now_ += took;
+    if (queue.packets == machine_.burst)
+      queue.waiting =
+          static_cast<std::uint32_t>(std::upper_bound(arrivals_.begin(), arrivals_.end(), now_) - arrivals_.begin());
+    seen.now = now_;
+    seen.packets = queue.packets;
+    seen.busy = queue.packets != 0 ? took : 0;
+    seen.queues = {&queue, 1};
+    packets += queue.packets;
+    const Action action = policy_.after(seen);
+    rest(action, until);
+    if (action.p_state != Action::kKeep && action.p_state != p_state) {
+      ++steps;
+      last_step = now_;
+      p_state = action.p_state;
+    }
+    return action;
+  }
+
+  SimulatedCosts costs;
+  int p_state = Action::kKeep;
+  unsigned steps = 0;
+  Ticks last_step = 0;
+  std::uint64_t packets = 0;
+  Ticks longest_rest_wait = 0;  // of any packet, from its arrival or the rest's beginning to the rest's end
+  Ticks slept = 0, sleeps = 0, interrupts = 0;
+
+ private:
+  void rest(const Action& action, Ticks until) {
+    rest_began_ = now_;
+    woken_ = false;
+    Ticks end = now_ + action.length;
+    if (action.rest == Rest::none) end = now_;
+    if (action.rest == Rest::sleep) {
+      end += costs.sleep_overshoot;
+      ++sleeps;
+    }
+    if (action.rest == Rest::interrupt) {
+      ++interrupts;
+      if (!arrivals_.empty() && std::max(arrivals_.front(), now_) + costs.interrupt_latency < end) {
+        end = std::max(arrivals_.front(), now_) + costs.interrupt_latency;
+        woken_ = true;
+      }
+    }
+    rested_ = std::min(end, std::max(until, now_)) - now_;
+    if (action.rest >= Rest::sleep) slept += rested_;
+    now_ += rested_;
+  }
+
+  Policy& policy_;
+  Machine machine_;
+  Ticks now_ = 1'000'000, rested_ = 0, rest_began_ = 0;
+  bool woken_ = false;
+  std::deque<Ticks> arrivals_;
+};
+
+}  // namespace splitplane::power
