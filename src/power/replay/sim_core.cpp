@@ -17,16 +17,18 @@ float speed_of(const CoreSettings& settings, unsigned p_state) {
 
 Machine machine_of(const CoreSettings& settings) {
   const Costs& costs = settings.costs;
-  // A thread that waits for an interrupt does not know for how long: it may come to the deepest state.
-  const std::uint64_t exit = settings.deep_idle ? std::max(costs.c1_exit, costs.c6_exit) : costs.c1_exit;
+  const auto lateness = [&](double share) {  // that so many sleeps do not exceed
+    const double late = -std::log(1 - share) * static_cast<double>(costs.timer_late_mean);
+    return costs.system_call + costs.timer_late + static_cast<Ticks>(late) + costs.c1_exit;
+  };
   Machine machine{.ticks_per_us = 1000,
                   .queues = settings.queues,
                   .ring = settings.ring,
                   .burst = settings.burst,
                   .interrupts = settings.interrupts,
                   .timed_pause = settings.timed_pause,
-                  .sleep_overshoot = costs.system_call + costs.timer_late + costs.timer_late_mean + costs.c1_exit,
-                  .interrupt_latency = costs.interrupt + exit + costs.arm * settings.queues,
+                  .sleep_overshoot = lateness(0.9),
+                  .interrupt_latency = lateness(0.5),
                   .p_states = settings.p_states};
   for (unsigned p = 0; p < settings.p_states; ++p) machine.speed[p] = speed_of(settings, p);
   return machine;
@@ -152,31 +154,32 @@ Ticks SimCore::sleep(Ticks length) {
   return now_ - began;
 }
 
+void SimCore::arm(Armed wanted) {
+  if (wanted == Armed::interrupts) spend(State::entering, settings_.costs.arm * settings_.queues);
+  armed_ = wanted;
+}
+
+void SimCore::disarm(bool looked) {
+  if (armed_ == Armed::nothing) return;
+  if (looked) ++result_.rechecks;
+  if (armed_ == Armed::interrupts) spend(State::entering, settings_.costs.arm * settings_.queues);
+  armed_ = Armed::nothing;
+}
+
 Ticks SimCore::wait_for_interrupt(Ticks length, bool& woken) {
-  const Costs& costs = settings_.costs;
   const Ticks began = now_;
-  woken = false;
-  spend(State::entering, costs.arm * settings_.queues);
-  // Armed; one more look at every queue, or a packet that came before would wait for the time to pass.
-  spend(State::entering, poll_cost_[static_cast<std::size_t>(p_state_)] * settings_.queues);
-  admit_until(now_);
-  woken = queued_ != 0;
+  spend(State::entering, settings_.costs.system_call);
+  ++result_.sleeps;
+  ++result_.wakes;
+  // A packet that came after its queue was looked at has raised the interrupt already.
+  Ticks packet = next_ < arrivals_.size() ? arrivals_[next_] : kNever;
+  if (queued_ != 0) packet = now_;
+  woken = packet <= now_ + length;
+  spend_idle(woken ? std::max(packet, now_) - now_ : length + lateness());
   if (woken) {
-    ++result_.rechecks;
-  } else {
-    spend(State::entering, costs.system_call);
-    const Ticks packet = next_ < arrivals_.size() ? arrivals_[next_] : kNever;
-    const Ticks until = now_ + length;
-    woken = packet <= until;
-    ++result_.sleeps;
-    ++result_.wakes;
-    spend_idle(woken ? std::max(packet, now_) - now_ : length + lateness());
-    if (woken) {
-      ++result_.interrupts;
-      spend(State::waking, costs.interrupt);
-    }
+    ++result_.interrupts;
+    spend(State::waking, settings_.costs.interrupt);
   }
-  spend(State::entering, costs.arm * settings_.queues);
   return now_ - began;
 }
 

@@ -37,7 +37,7 @@ inline constexpr std::array<const char*, kStates> kStateNames{"busy",     "polli
   return state != State::tpause && state != State::c1 && state != State::c6;
 }
 
-// What policies may know of such a core: what a worker would measure that wakes from each idle state it may reach.
+// What policies may know of such a core: what a worker measures at its start, by short sleeps (C1).
 [[nodiscard]] Machine machine_of(const CoreSettings& settings);
 
 struct CoreResult {
@@ -59,6 +59,13 @@ class SimCore {
 
   // One round over all queues: takes, processes, and says what it did. `look`: asks what is left after a full burst.
   [[nodiscard]] unsigned run_round(std::span<QueueRound> queues, bool look);
+
+  // A rest that a packet or another worker ends is armed first; the worker looks at everything once more and only then
+  // sleeps. `looked`: that look found something.
+  enum class Armed : std::uint8_t { nothing, kicks, interrupts };
+  [[nodiscard]] Armed armed() const { return armed_; }
+  void arm(Armed wanted);
+  void disarm(bool looked = false);
 
   // Each spends the time and returns what it really took. `woken`: a packet ended it.
   Ticks pause(Ticks length);
@@ -98,6 +105,7 @@ class SimCore {
   std::array<Ticks, 32> poll_cost_{}, packet_cost_{}, round_cost_{};  // by P-state; round: an empty one, all queues
   int p_state_ = 0, wanted_ = 0;
   Ticks effective_ = kNever;
+  Armed armed_ = Armed::nothing;
   Random random_;
   CoreResult result_;
 };

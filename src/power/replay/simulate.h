@@ -23,14 +23,18 @@ template <Policy P>
     if (action.p_state != Action::kKeep) core.request(action.p_state);
     round.rested = 0;
     round.woken = false;
-    if (action.rest == Rest::interrupt && settings.interrupts) {
-      round.rested = core.wait_for_interrupt(action.length, round.woken);
-      continue;
-    }
     if (action.rest == Rest::interrupt || action.rest == Rest::sleep) {
-      round.rested = core.sleep(action.length);
+      const bool interrupt = action.rest == Rest::interrupt && settings.interrupts;
+      const auto wanted = interrupt ? SimCore::Armed::interrupts : SimCore::Armed::kicks;
+      if (core.armed() < wanted) {
+        core.arm(wanted);
+        continue;
+      }
+      round.rested = interrupt ? core.wait_for_interrupt(action.length, round.woken) : core.sleep(action.length);
+      core.disarm();
       continue;
     }
+    core.disarm(round.packets != 0);
     const Ticks length = action.rest == Rest::pause ? action.length : 0;
     if (length != 0) round.rested = core.pause(length);
     if constexpr (SkipsEmpty<P>) {

@@ -99,7 +99,7 @@ RC_GTEST_PROP(Simulate, rounds_that_are_skipped_are_as_if_they_had_happened, ())
   settings.timed_pause = *rc::gen::arbitrary<bool>();
   settings.interrupts = *rc::gen::arbitrary<bool>();
   settings.p_states = *rc::gen::inRange(1U, 6U);
-  const auto arrivals = poisson(std::pow(10, *rc::gen::inRange(10, 65) / 10.0), 0.25, *rc::gen::inRange(1U, 1000U));
+  const auto arrivals = poisson(std::pow(10, *rc::gen::inRange(10, 70) / 10.0), 0.25, *rc::gen::inRange(1U, 1000U));
   Settings chosen = of(static_cast<Kind>(*rc::gen::inRange<unsigned>(0, kKindNames.size())));
   chosen.paper.down_dwell_ms = chosen.budget.dwell_ms = *rc::gen::inRange(1U, 50U);
   AnyPolicy any = make_policy(chosen, machine_of(settings));
