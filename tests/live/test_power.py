@@ -131,3 +131,6 @@ def test_what_a_crash_left_is_given_back_by_restore(gnb, core):
     assert core.read("cpufreq/scaling_governor") == "schedutil"
     assert core.read("power/pm_qos_resume_latency_us") == "0"
     assert left() == {}
+    gnb.start()  # and the next run begins as if nothing had been
+    assert status(gnb)["policy"]["kind"] == "yield"
+    assert left() == {}
