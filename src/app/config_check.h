@@ -23,6 +23,8 @@ struct Finding {
 // That memory.megabytes hold buffers and bearers: with hugepages, or on ordinary memory, which holds fewer buffers.
 [[nodiscard]] std::optional<Finding> check_room(const Config& config, bool hugepages);
 [[nodiscard]] std::optional<Finding> check_workers(const Config& config);
+// Why these two cannot be on one core; nothing if they can, or are on two.
+[[nodiscard]] std::optional<std::string> refuse_shared_core(const WorkerConfig& a, const WorkerConfig& b);
 [[nodiscard]] std::optional<Finding> check_bearers(const Config& config);
 [[nodiscard]] std::optional<Finding> check_taps(const Config& config);
 [[nodiscard]] std::optional<Finding> check_traffic(const Config& config);

@@ -211,20 +211,6 @@ std::optional<Finding> check_queues(const Config& config) {
   return queues.unread();
 }
 
-// On a shared core a loop that never sleeps, or that the kernel never takes it from, leaves the other one nothing.
-std::optional<Finding> check_shared_core(const WorkerConfig& a, const WorkerConfig& b) {
-  if (a.core != b.core) return std::nullopt;
-  const std::string shared =
-      fmt::format("{} is the core of worker {} too; allowed: a core of its own, or ", a.core, b.name);
-  for (const auto* worker : {&a, &b}) {
-    if (worker->policy.kind == power::Kind::busy)
-      return Finding{key_of(a, "core"), fmt::format("{}a policy but busy for both", shared)};
-    if (worker->schedule.kind == ScheduleConfig::Kind::kFifo)
-      return Finding{key_of(a, "core"), fmt::format("{}schedule other for both", shared)};
-  }
-  return std::nullopt;
-}
-
 std::optional<Finding> check_shards_and_cores(const Config& config) {
   for (std::size_t i = 0; i < config.workers.size(); ++i) {
     const WorkerConfig& a = config.workers[i];
@@ -236,13 +222,23 @@ std::optional<Finding> check_shards_and_cores(const Config& config) {
                        fmt::format("{}-{} overlaps {}-{} of worker {}; allowed: shards that no other worker owns",
                                    a.shard_first, a.shard_last, b.shard_first, b.shard_last, b.name)};
       }
-      if (auto finding = check_shared_core(a, b)) return finding;
+      if (const auto refused = refuse_shared_core(a, b)) return Finding{key_of(a, "core"), *refused};
     }
   }
   return std::nullopt;
 }
 
 }  // namespace
+
+// A loop that never sleeps, or that the kernel takes from its core for no other, leaves a neighbour there nothing.
+std::optional<std::string> refuse_shared_core(const WorkerConfig& a, const WorkerConfig& b) {
+  if (a.core != b.core) return std::nullopt;
+  const bool busy = a.policy.kind == power::Kind::busy || b.policy.kind == power::Kind::busy;
+  const bool fifo = a.schedule.kind == ScheduleConfig::Kind::kFifo || b.schedule.kind == ScheduleConfig::Kind::kFifo;
+  if (!busy && !fifo) return std::nullopt;
+  return fmt::format("{} is the core of worker {} too; allowed: a core of its own, or {} for both", a.core, b.name,
+                     busy ? "a policy but busy" : "schedule other");
+}
 
 std::optional<Finding> check_workers(const Config& config) {
   for (const auto& worker : config.workers) {

@@ -48,6 +48,13 @@ Expected<nlohmann::json> ControlBackend::peers() {
   return fail("this command has no peers; allowed: stats, stop, ping");
 }
 
+Expected<nlohmann::json> ControlBackend::show_power() {
+  return fail("this command has no workers with a power policy; allowed: stats, stop, ping");
+}
+Expected<nlohmann::json> ControlBackend::set_power(const std::string&, const power::Settings&) {
+  return fail("this command has no workers with a power policy; allowed: stats, stop, ping");
+}
+
 Expected<nlohmann::json> ControlBackend::set_air(const AirPatch&) {
   return fail("this command has no air to impair; allowed: with `splitplane ue`");
 }

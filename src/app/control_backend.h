@@ -13,6 +13,7 @@
 #include "base/expected.h"
 #include "datapath/arq.h"
 #include "phy/impairment.h"
+#include "power/settings.h"
 #include "ran/bearer_config.h"
 #include "tap/settings.h"
 
@@ -87,6 +88,10 @@ class ControlBackend {
   virtual Expected<nlohmann::json> list_taps();
   // What the air between gNB and UE side does from now on, in full.
   virtual Expected<nlohmann::json> set_air(const AirPatch& patch);
+  // Each worker's power policy: settings, state, where its time went.
+  virtual Expected<nlohmann::json> show_power();
+  // A worker begins anew with this policy, between two rounds.
+  virtual Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings);
 };
 
 }  // namespace splitplane::app

@@ -10,6 +10,7 @@
 #include "app/cli_version.h"
 #include "app/control_air.h"
 #include "app/control_json.h"
+#include "app/control_power.h"
 #include "app/control_taps.h"
 
 namespace splitplane::app {
@@ -110,7 +111,7 @@ struct Method {
   std::string_view name;
   Expected<Json> (*run)(Params&, ControlBackend&);
 };
-constexpr std::array<Method, 13> kMethods{{{"ping", ping},
+constexpr std::array<Method, 15> kMethods{{{"ping", ping},
                                            {"bearer.add", add},
                                            {"bearer.modify", modify},
                                            {"bearer.release", release},
@@ -122,10 +123,13 @@ constexpr std::array<Method, 13> kMethods{{{"ping", ping},
                                            {"tap.on", tap_on_method},
                                            {"tap.off", tap_off_method},
                                            {"tap.list", tap_list_method},
-                                           {"air.set", air_set_method}}};
-constexpr std::array<std::string_view, 14> kMethodNames{
+                                           {"air.set", air_set_method},
+                                           {"power.show", power_show_method},
+                                           {"power.set", power_set_method}}};
+constexpr std::array<std::string_view, 16> kMethodNames{
     "ping",      "bearer.add", "bearer.modify", "bearer.release", "bearer.reestablish", "bearer.list", "bearer.show",
-    "peer.list", "stats",      "tap.on",        "tap.off",        "tap.list",           "air.set",     "stop"};
+    "peer.list", "stats",      "tap.on",        "tap.off",        "tap.list",           "air.set",     "power.show",
+    "power.set", "stop"};
 
 Expected<Json> call(const Json& request, ControlBackend& backend, const std::function<void()>& stop) {
   Params members(request);

@@ -58,6 +58,15 @@ class MemoryBackend : public ControlBackend {
     return nlohmann::json::object();
   }
 
+  Expected<nlohmann::json> show_power() override { return nlohmann::json::array({{{"name", "w0"}}}); }
+  Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings) override {
+    power_of = worker;
+    power = settings;
+    return nlohmann::json{{"name", worker}};
+  }
+
+  std::string power_of;  // the worker of the last power.set, and what was set
+  power::Settings power;
   AirPatch air;
   std::chrono::milliseconds stats_take{0};
   std::size_t padding_bytes = 0;  // makes the answer to stats as long as a test wants it

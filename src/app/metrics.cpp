@@ -49,6 +49,11 @@ void add_workers(std::vector<Family>& list) {
                   [](const Scrape& s, const Emit& emit) {
                     for (const auto& w : s.all.workers) emit({w.name}, w.counters.received);
                   }});
+  list.push_back({{"splitplane_worker_policy", Type::kInfo, "", "power policy in force", {"worker", "kind"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    for (const auto& w : s.all.workers)
+                      emit({w.name, std::string(power::kKindNames[static_cast<std::size_t>(w.policy)])}, 1);
+                  }});
   for (const auto& row : kWorkerCounters) {
     list.push_back({counter("worker_", row, {"worker"}), [&row](const Scrape& s, const Emit& emit) {
                       for (const auto& w : s.all.workers) emit({w.name}, w.counters.*row.field);

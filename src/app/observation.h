@@ -67,6 +67,7 @@ struct WorkerObservation {
   WorkerSnapshot counters;
   unsigned on_rings = 0;                      // from a dispatching worker, not yet received
   std::array<KeyTableObservation, 3> keys{};  // those without slots are not there
+  power::Kind policy = power::Kind::yield;
 
   [[nodiscard]] std::uint64_t held() const { return on_rings + counters.reorder_held; }
 };

@@ -1,13 +1,17 @@
 #include "app/power_commands.h"
 
+#include "app/power_control_command.h"
 #include "app/power_replay_command.h"
 
 namespace splitplane::app {
 
 void add_power(CLI::App& app, std::function<int(CliOutput&)>& action) {
-  CLI::App* power = app.add_subcommand("power", "Power policies of the workers: tries them on recorded arrivals");
+  CLI::App* power = app.add_subcommand("power", "Power policies of the workers: shows, switches, tries them");
   power->require_subcommand(1);
-  power->footer("Example:\n  splitplane power replay --arrivals poisson --rate 10000 --policy all");
+  power->footer(
+      "Example:\n  splitplane power status config/demo.yaml\n"
+      "  splitplane power replay --arrivals poisson --rate 10000 --policy all");
+  add_power_control(*power, action);
   add_power_replay(*power, action);
 }
 

@@ -6,6 +6,7 @@
 #include "app/power_replay_options.h"
 #include "app/power_words.h"
 #include "power/replay/replay.h"
+#include "power/replay/tune.h"
 
 namespace splitplane::app {
 namespace {
@@ -48,6 +49,25 @@ int replay(ReplayOptions& o, CliOutput& output) {
   return kExitGood;
 }
 
+int tune(ReplayOptions& o, CliOutput& output) {
+  if (auto ready = prepare(o); !ready) return refused(output, "tune", ready.error().message);
+  const power::replay::TuneSettings settings{.start = o.policy.paper, .tolerance_packets = o.tolerance_packets};
+  const power::replay::Tuned tuned = power::replay::tune(settings, o.core, o.arrivals, o.duration_ns);
+  const power::replay::Tried& best = tuned.tried[tuned.best];
+  if (o.json) {
+    nlohmann::ordered_json json = to_json(o);
+    json["tuned"] = power::replay::to_json(tuned);
+    output.out << json.dump(2) << '\n';
+  } else {
+    output.out << describe_arrivals(o) << "; a simulated core, no watts\n" << power::replay::table(tuned) << '\n';
+    if (best.good) output.out << power::replay::yaml(best.settings);
+  }
+  if (best.good) return kExitGood;
+  output.err << "splitplane power tune: no thresholds keep the queue within " << o.tolerance_packets
+             << " packets of busy's; allowed: a larger --tolerance-packets\n";
+  return kExitFailed;
+}
+
 }  // namespace
 
 void add_power_replay(CLI::App& power, std::function<int(CliOutput&)>& action) {
@@ -60,6 +80,18 @@ void add_power_replay(CLI::App& power, std::function<int(CliOutput&)>& action) {
   command->footer(settings_help() + costs_help() +
                   "\nExample:\n  splitplane power replay --arrivals tdd --rate 50000 --policy paper --policy budget");
   command->callback([o, &action] { action = [o](CliOutput& output) { return replay(*o, output); }; });
+
+  const auto t = std::make_shared<ReplayOptions>();
+  CLI::App* tuning = power.add_subcommand("tune", "Finds Algorithm 1's thresholds: occupancy against busy-wait");
+  add_replay_options(*tuning, *t);
+  tuning
+      ->add_option("--tolerance-packets", t->tolerance_packets,
+                   "By so many packets the queue's p99 may exceed that of a busy core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 65'536));
+  tuning->footer(settings_help() + costs_help() +
+                 "\nExample:\n  splitplane power tune --arrivals tdd --rate 50000 --p-states 13");
+  tuning->callback([t, &action] { action = [t](CliOutput& output) { return tune(*t, output); }; });
 }
 
 }  // namespace splitplane::app

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/power_words.h"
+#include "power/settings_table.h"
 
 namespace splitplane::app {
 namespace {
@@ -81,6 +82,12 @@ void add_replay_options(CLI::App& command, ReplayOptions& o) {
 Expected<void> prepare(ReplayOptions& o) {
   for (const std::string& word : o.settings) {
     if (auto done = apply_setting(word, o.policy); !done) return fail("--set {}", done.error().message);
+  }
+  for (std::size_t kind = 0; kind < power::kKindNames.size(); ++kind) {
+    o.policy.kind = static_cast<power::Kind>(kind);
+    if (const auto c = power::conflict(o.policy)) {
+      return fail("--set {}.{}: it {}; allowed: {}", power::kKindNames[kind], c->name, c->wrong, c->allowed);
+    }
   }
   for (const std::string& word : o.costs) {
     if (auto done = apply_cost(word, o.core.costs); !done) return fail("--cost {}", done.error().message);

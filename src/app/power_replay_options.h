@@ -17,7 +17,7 @@ struct ReplayOptions {
   std::string trace, kind = "poisson", pattern = "DDDSU";
   double rate = 10'000, duration_s = 0, speed = 1, slot_us = 500, window_us = 50, low = 0.1;  // duration 0: not given
   std::uint32_t burst_packets = 32;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1, tolerance_packets = 32;
   bool no_interrupts = false, no_c6 = false, json = false;
   std::vector<std::string> settings, costs, policies{"all"};
   power::replay::CoreSettings core;

@@ -2,33 +2,24 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <optional>
 
 #include "app/cli_suggest.h"
-#include "power/settings_fields.h"
+#include "power/settings_table.h"
 
 namespace splitplane::app {
 namespace {
 
 constexpr std::uint64_t kHighestCost = 1'000'000'000;
 
-template <class T>
-std::optional<T> number(std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-// Sets `value` from `text`, or says why not.
-template <class T>
-Expected<void> assign(const std::string& word, std::string_view text, T& value, T lowest, T highest) {
-  const auto read = number<T>(text);
-  if (!read || !(*read >= lowest && *read <= highest)) {
-    return fail("'{}': allowed: {} to {}", printable(word), lowest, highest);
+// Sets `value` from `text`, or says what is allowed.
+Expected<void> assign(const std::string& word, std::string_view text, std::uint64_t& value, std::uint64_t lowest) {
+  std::uint64_t read = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+  if (error != std::errc{} || end != text.data() + text.size() || read < lowest || read > kHighestCost) {
+    return fail("'{}'; allowed: {} to {} ns", printable(word), lowest, kHighestCost);
   }
-  value = *read;
+  value = read;
   return {};
 }
 
@@ -42,16 +33,13 @@ tl::unexpected<Error> unknown(const std::string& word, std::string_view name, co
 }  // namespace
 
 Expected<void> apply_setting(const std::string& word, power::Settings& settings) {
-  const std::size_t sign = word.find('=');
-  const std::string_view name = std::string_view(word).substr(0, sign);
-  if (sign == std::string::npos) return fail("'{}' has no value; allowed: POLICY.NAME=VALUE", printable(word));
-  std::optional<Expected<void>> done;
-  std::vector<std::string> known;
-  power::each_field(settings, [&](std::string_view policy, std::string_view field, auto& value, auto low, auto high) {
-    known.push_back(fmt::format("{}.{}", policy, field));
-    if (known.back() == name) done = assign(word, std::string_view(word).substr(sign + 1), value, low, high);
-  });
-  return done ? *done : unknown(word, name, known);
+  const std::size_t dot = word.find('.');
+  const auto kind = power::kind_named(std::string_view(word).substr(0, dot));
+  if (dot == std::string::npos || !kind) {
+    return fail("'{}'; allowed: POLICY.NAME=VALUE, POLICY one of {}", printable(word), comma_list(power::kKindNames));
+  }
+  settings.kind = *kind;
+  return power::assign(settings, std::string_view(word).substr(dot + 1));
 }
 
 Expected<void> apply_cost(const std::string& word, power::replay::Costs& costs) {
@@ -64,17 +52,18 @@ Expected<void> apply_cost(const std::string& word, power::replay::Costs& costs) 
     known.emplace_back(cost);
     // A round takes time, or the simulation would not end.
     const std::uint64_t lowest = cost == "poll" ? 1 : 0;
-    if (cost == name) done = assign(word, std::string_view(word).substr(sign + 1), value, lowest, kHighestCost);
+    if (cost == name) done = assign(word, std::string_view(word).substr(sign + 1), value, lowest);
   });
   return done ? *done : unknown(word, name, known);
 }
 
 std::string settings_help() {
-  std::string text = "\nSettings (--set), with their defaults:\n";
+  std::string text = "\nSettings of policies (--set), with their defaults:\n";
   const power::Settings defaults;
-  power::each_field(defaults, [&](std::string_view policy, std::string_view name, auto value, auto low, auto high) {
-    text += fmt::format("  {:<32}{} to {}\n", fmt::format("{}.{}={}", policy, name, value), low, high);
-  });
+  for (const power::SettingRow& row : power::kSettings) {
+    const auto name = power::kKindNames[static_cast<std::size_t>(row.kind)];
+    text += fmt::format("  {:<32}{}\n", fmt::format("{}.{}={}", name, row.name, row.get(defaults)), row.help);
+  }
   return text;
 }
 

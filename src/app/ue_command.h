@@ -43,6 +43,8 @@ class UeSide : public ControlBackend {
   Expected<BearerView> show_bearer(BearerId id) override;
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override;
   Expected<Json> stats() override;
+  Expected<Json> show_power() override;
+  Expected<Json> set_power(const std::string& worker, const power::Settings& settings) override;
   Expected<Json> set_air(const AirPatch& patch) override { return app::set_air(patch, *worker_); }
 
  private:

@@ -258,7 +258,7 @@ Expected<void> UserPlane::connect_dispatchers() {
 Expected<void> UserPlane::make_loops() {
   for (auto& worker : workers_) {
     const WorkerConfig& config = worker->config;
-    worker->power.set(config.policy);
+    start_power(*worker);
     worker->power.slow_down(config.slow_clock);
     switch (config.function) {
       case WorkerConfig::Function::kL2fwd:
@@ -313,6 +313,7 @@ Expected<void> UserPlane::launch() {
     }
     worker->running = true;
   }
+  say_what_cannot_wake();
   return {};
 }
 

@@ -53,6 +53,8 @@ class UserPlane : public ControlBackend {
   Expected<nlohmann::json> tap_on(const tap::Settings& settings) override;
   Expected<nlohmann::json> tap_off(const std::string& name) override;
   Expected<nlohmann::json> list_taps() override;
+  Expected<nlohmann::json> show_power() override;
+  Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings) override;
   [[nodiscard]] std::size_t bearer_count();
 
  private:
@@ -138,6 +140,11 @@ class UserPlane : public ControlBackend {
   Expected<void> detach_tap(tap::Tap& tap);
   void quiet_stopped_taps();
   void end_taps();
+
+  // user_plane_power.cpp
+  void prepare_power(WorkerRuntime& worker, const power::Settings& settings);
+  void start_power(WorkerRuntime& worker);
+  void say_what_cannot_wake();
 
   // user_plane_keys.cpp
   [[nodiscard]] static std::array<KeyTableObservation, 3> observe_keys(const datapath::ForeignKeys& keys);

@@ -109,6 +109,7 @@ Expected<WorkerObservation> UserPlane::observe_worker(WorkerRuntime& worker) {
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([seen, w] {
     seen->counters = take_snapshot(w->stats());
+    seen->policy = w->power.settings().kind;
     if (w->keys() != nullptr) seen->keys = observe_keys(*w->keys());
     if (w->rings.downlink != nullptr)
       seen->on_rings = rte_ring_count(w->rings.downlink) + rte_ring_count(w->rings.uplink);

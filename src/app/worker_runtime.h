@@ -12,6 +12,7 @@
 #include "datapath/gnb_worker.h"
 #include "datapath/tap.h"
 #include "datapath/worker_power.h"
+#include "power/governor/governor.h"
 
 namespace splitplane::app {
 
@@ -25,7 +26,8 @@ struct WorkerRuntime {
   WorkerConfig config;
   unsigned lcore = 0;
   bool running = false;
-  bool drains_copies = true;  // gnb: no worker of its own consumes them
+  bool drains_copies = true;                          // gnb: no worker of its own consumes them
+  std::unique_ptr<governor::Governor> core_governor;  // while the policy sets the core's frequency
   datapath::WorkerPower power;
   datapath::Mailbox mailbox{&power.wakeup()};
   std::atomic<bool> stop{false};

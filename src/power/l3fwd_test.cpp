@@ -67,6 +67,16 @@ TEST(L3fwd, steps_down_ten_times_a_second_unless_saturated) {
   EXPECT_EQ(saturated.p_state(), 1) << "only the first period counts a loop more than bursts";
 }
 
+TEST(L3fwd, steps_down_when_it_paused_a_quarter_of_the_time) {
+  Core core(32);
+  const std::vector<QueueRound> full(32, {.packets = 32}), none(32);
+  for (int i = 0; i < 20'000; ++i) {  // 1024 packets in 21 loops, 10 of them with a pause
+    core.poll(full, kUs);
+    for (int k = 0; k < 20; ++k) core.poll(none, k < 11 ? 100 : kUs + 100);
+  }
+  EXPECT_GT(core.p_state(), 1);
+}
+
 TEST(L3fwd, a_stale_hint_is_applied_again) {
   Core core(2);
   core.load(250 * kMs, 1);

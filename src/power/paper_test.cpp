@@ -202,6 +202,10 @@ TEST(Paper, lines_24_to_26_the_fastest_hint_decides_and_steps_to_the_highest) {
   for (int i = 0; i < 39; ++i) core.poll({{.packets = 32, .waiting = 65}, {}});
   // The first queue hints the next P-state, the second the highest.
   EXPECT_EQ(core.poll({{.packets = 32, .waiting = 65}, {.packets = 32, .waiting = 97}}).p_state, 0);
+
+  Core turned(2);
+  go_down(turned);
+  EXPECT_EQ(turned.poll({{.packets = 32, .waiting = 97}, {.packets = 1}}).p_state, 0);
 }
 
 TEST(Paper, lines_27_and_28_step_to_the_next_and_no_further_than_p0) {

@@ -226,7 +226,7 @@ TEST(PolicyProperty, under_a_constant_load_the_p_state_settles) {
   });
 }
 
-TEST(BudgetProperty, no_packet_waits_for_a_rest_longer_than_the_budget) {
+TEST(BudgetProperty, no_packet_waits_for_a_rest_longer_than_the_budget_and_no_ring_fills_in_one) {
   with_a_constant_load([](const Machine& machine, const Settings& settings, const SimulatedCosts& costs, Ticks gap) {
     Budget policy(settings.budget, machine);
     SimulatedWorker worker(policy, machine, costs);
@@ -234,7 +234,12 @@ TEST(BudgetProperty, no_packet_waits_for_a_rest_longer_than_the_budget) {
     std::mt19937_64 random(pick(0U, 1U << 30));
     std::exponential_distribution<double> next(1.0 / static_cast<double>(gap));
     for (Ticks at = worker.now(); at < end; at += static_cast<Ticks>(next(random))) worker.arrive(at);
-    while (worker.now() < end) worker.round(end);
+    while (worker.now() < end) {
+      const Action action = worker.round(end);
+      if (action.rest != Rest::sleep) continue;
+      const double per_tick = shown(policy, "rate_high_pps") / 1e6 / kUs;
+      RC_ASSERT(static_cast<double>(action.length) * per_tick <= machine.ring / 4 + 0.01);
+    }
     RC_ASSERT(worker.longest_rest_wait <= settings.budget.latency_us * kUs);
   });
 }

@@ -25,6 +25,8 @@ class UeWorker {
   // False: it does not answer; the command may still be executed later, so it must own what it touches.
   [[nodiscard]] bool execute(std::function<void(UeBearers&)> command);
 
+  // Within execute() only.
+  [[nodiscard]] datapath::WorkerPower& power() { return power_; }
   // The RLC entities of an acknowledged bearer, for change().
   [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config, std::uint8_t epoch) {
     return function_.make_arq(config, epoch);

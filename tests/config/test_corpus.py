@@ -122,6 +122,24 @@ def test_a_policy_has_the_settings_and_ranges_of_the_schema(splitplane, tmp_path
         assert refused(f"{key}: 1e99")[1] == f"{a} from {form['minimum']} to {form['maximum']}"
 
 
+def power_kinds(splitplane, form: str) -> str:
+    return subprocess.run(
+        [str(splitplane), "power", "kinds", form], capture_output=True, text=True, timeout=10, check=True
+    ).stdout
+
+
+def test_the_schema_has_the_defaults_of_every_policy(splitplane):
+    for kind, settings in json.loads(power_kinds(splitplane, "--json")).items():
+        assert {key: row["default"] for key, row in settings.items()} == {
+            key: form["default"] for key, form in POLICIES.get(kind, {}).items()
+        }
+
+
+def test_the_page_of_policies_has_the_table_that_the_program_prints(splitplane):
+    pages = "".join(page.read_text() for page in (ROOT / "docs").glob("power*.md"))
+    assert power_kinds(splitplane, "--markdown") in pages
+
+
 @pytest.mark.parametrize(
     ("file", "says"),
     [

@@ -23,6 +23,7 @@ DEPENDS: dict[str, tuple[str, ...]] = {
     "buf": ("wire",),
     "ran": ("buf", "crypto"),
     "power": ("base",),
+    "power/replay": ("power", "traffic"),
     "datapath": ("ran", "power"),
     "gpu": ("wire",),
     **dict.fromkeys(ABOVE_DATAPATH, ("datapath",)),
@@ -96,7 +97,8 @@ def includes_follow_the_dependency_rule(path: Path, lines: list[str]) -> Iterato
     name = path.relative_to(ROOT)
     if name.parts[0] != "src" or path.suffix not in (".h", ".cpp", ".cu"):
         return
-    folder = name.parts[1]
+    inner = "/".join(name.parts[1:3])
+    folder = inner if inner in DEPENDS else name.parts[1]
     if folder not in DEPENDS:
         yield f"1: src/{folder} has no place in the dependency rule (DEPENDS in tests/lint/repo_rules.py)"
         return

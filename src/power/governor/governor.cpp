@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <functional>
 
 namespace splitplane::governor {
 namespace {
 
 std::string cpu_directory(const GovernorSettings& settings) {
   return fmt::format("{}/devices/system/cpu/cpu{}", settings.root, settings.core);
+}
+
+// Cores under another root are others.
+std::string loan_name(const GovernorSettings& settings, const std::string& what) {
+  return settings.root == "/sys" ? what : fmt::format("{}.{:x}", what, std::hash<std::string>{}(settings.root));
 }
 
 // Cores of one clock domain have one directory between them, policyN with links to it; whoever has that has them all.
@@ -36,7 +42,7 @@ Governor::Governor(const GovernorSettings& settings) : settings_(settings) {
 }
 
 Expected<void> Governor::begin(const std::string& cpufreq, const Frequencies& frequencies) {
-  auto loan = Loan::begin(settings_.loans, domain_of(cpufreq, settings_.core) + ".frequency");
+  auto loan = Loan::begin(settings_.loans, loan_name(settings_, domain_of(cpufreq, settings_.core) + ".frequency"));
   if (!loan) return tl::unexpected(loan.error());
   frequency_.emplace(*std::move(loan));
   if (frequencies.userspace) {
@@ -99,7 +105,7 @@ void Governor::write(unsigned p_state, std::uint64_t now) {
 
 Expected<void> Governor::bound_wake_up(unsigned us) {
   if (!wake_up_) {
-    auto loan = Loan::begin(settings_.loans, fmt::format("cpu{}.latency", settings_.core));
+    auto loan = Loan::begin(settings_.loans, loan_name(settings_, fmt::format("cpu{}.latency", settings_.core)));
     if (!loan) return tl::unexpected(loan.error());
     wake_up_.emplace(*std::move(loan));
   }

@@ -1,9 +1,10 @@
+// What replay prints: tables for people and JSON for machines.
 #include <fmt/format.h>
 
 #include <functional>
 
 #include "power/replay/replay.h"
-#include "power/settings_fields.h"
+#include "power/settings_table.h"
 
 namespace splitplane::power::replay {
 namespace {
@@ -65,9 +66,9 @@ std::string table(std::span<const Replayed> runs, const CoreSettings& core) {
 nlohmann::ordered_json to_json(const Replayed& run, const CoreSettings& core) {
   nlohmann::ordered_json json;
   json["policy"] = name_of(run);
-  each_field(run.settings, [&](std::string_view policy, std::string_view name, auto value, auto, auto) {
-    if (policy == name_of(run)) json["settings"][std::string(name)] = value;
-  });
+  for (const SettingRow& row : settings_of(run.settings.kind)) {
+    json["settings"][std::string(row.name)] = row.get(run.settings);
+  }
   for (std::size_t state = 0; state < kStates; ++state) {
     json["residency"][kStateNames[state]] = run.share(static_cast<State>(state));
   }

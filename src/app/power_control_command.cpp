@@ -1,0 +1,151 @@
+#include "app/power_control_command.h"
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "app/cli_suggest.h"
+#include "app/config.h"
+#include "app/control_client.h"
+#include "app/instance_lock.h"
+#include "app/power_screen.h"
+#include "power/governor/loan.h"
+#include "power/settings_table.h"
+
+namespace splitplane::app {
+namespace {
+
+struct PowerOptions {
+  std::string config, socket, prefix = "splitplane", worker, kind;
+  std::vector<std::string> values;
+  double over_s = 1;
+  bool json = false, markdown = false;
+};
+
+int failed(CliOutput& output, const std::string& sentence, int code) {
+  output.err << "splitplane power: " << sentence << '\n';
+  return code;
+}
+
+// Connects where the options say and hands the client to `ask`, which returns the text to print.
+int with_client(const PowerOptions& options, CliOutput& output,
+                const std::function<Expected<std::string>(ControlClient&)>& ask) {
+  std::string path = options.socket.empty() ? control_path(options.prefix) : options.socket;
+  if (!options.config.empty()) {
+    const auto config = load_config(options.config);
+    if (!config) {
+      output.err << config.error().message << '\n';
+      return kExitBadUsage;
+    }
+    path = config->control;
+  }
+  auto client = ControlClient::connect(path);
+  if (!client) return failed(output, client.error().message, kExitFailed);
+  const auto text = ask(*client);
+  if (!text) return failed(output, text.error().message, kExitFailed);
+  output.out << *text;
+  return kExitGood;
+}
+
+int status(const PowerOptions& options, CliOutput& output) {
+  return with_client(options, output, [&](ControlClient& client) -> Expected<std::string> {
+    Json before;
+    if (options.over_s > 0) {
+      auto first = client.call("power.show");
+      if (!first) return tl::unexpected(first.error());
+      before = *std::move(first);
+      std::this_thread::sleep_for(std::chrono::duration<double>(options.over_s));
+    }
+    auto now = client.call("power.show");
+    if (!now) return tl::unexpected(now.error());
+    add_shares(*now, before);
+    return options.json ? now->dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" : render_power(*now);
+  });
+}
+
+int set(const PowerOptions& options, CliOutput& output) {
+  const auto kind = power::kind_named(options.kind);
+  if (!kind) {
+    const auto near = closest(options.kind, power::kKindNames);
+    return failed(output,
+                  fmt::format("policy '{}' is unknown{}; allowed: {}", printable(options.kind),
+                              near ? fmt::format(", did you mean '{}'?", *near) : "", comma_list(power::kKindNames)),
+                  kExitBadUsage);
+  }
+  power::Settings settings{.kind = *kind};
+  if (const auto good = power::assign_all(settings, options.values); !good)
+    return failed(output, printable(good.error().message, 300), kExitBadUsage);
+  Json params{{"worker", options.worker}, {"kind", options.kind}};
+  for (const auto& row : power::settings_of(*kind)) {
+    const double value = row.get(settings);
+    params[std::string(row.name)] = row.whole ? Json(static_cast<std::uint64_t>(value)) : Json(value);
+  }
+  return with_client(options, output, [&](ControlClient& client) {
+    return client.call("power.set", params).map([&](const Json& result) {
+      return options.json ? result.dump() + "\n"
+                          : fmt::format("{}: {}\n", printable(options.worker), policy_text(result.at("policy")));
+    });
+  });
+}
+
+int restore(const PowerOptions& options, CliOutput& output) {
+  Json rows = Json::array();
+  std::string text;
+  bool good = true;
+  for (const auto& loan : governor::restore_all(runtime_directory())) {
+    good = good && loan.refused.empty();
+    rows.push_back({{"name", loan.name}, {"in_use", loan.in_use}, {"refused", loan.refused}});
+    text += fmt::format("{}: {}\n", loan.name,
+                        loan.in_use            ? "in use by a running instance, left alone"
+                        : loan.refused.empty() ? "as it was before"
+                                               : fmt::format("{}", fmt::join(loan.refused, "; ")));
+  }
+  if (rows.empty()) text = "nothing was left\n";
+  output.out << (options.json ? rows.dump() + "\n" : text);
+  return good ? kExitGood : kExitFailed;
+}
+
+}  // namespace
+
+void add_power_control(CLI::App& power, std::function<int(CliOutput&)>& action) {
+  const auto o = std::make_shared<PowerOptions>();
+  const auto command = [&](const char* name, const char* help, int (*run)(const PowerOptions&, CliOutput&)) {
+    CLI::App* sub = power.add_subcommand(name, help);
+    sub->add_flag("--json", o->json, "JSON for machines");
+    sub->callback([o, run, &action] { action = [o, run](CliOutput& output) { return run(*o, output); }; });
+    return sub;
+  };
+  CLI::App* status_command = command("status", "Each worker's policy, its state, and where its time goes", status);
+  CLI::Option* config = status_command->add_option("CONFIG", o->config, "The instance that runs this configuration");
+  CLI::Option* socket = status_command->add_option("--control,--socket", o->socket, "Its control socket");
+  CLI::Option* prefix =
+      status_command->add_option("--prefix", o->prefix, "The instance with this file_prefix")->capture_default_str();
+  socket->excludes(config)->excludes(prefix);
+  config->excludes(prefix);
+  status_command->add_option("--over", o->over_s, "Shares of so many seconds from now; 0: since the start")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 3600.0));
+  status_command->footer("Example:\n  splitplane power status config/demo.yaml");
+
+  CLI::App* set_command = command("set", "Gives a worker another policy, while packets flow", set);
+  set_command->add_option("CONFIG", o->config, "The instance that runs this configuration")->required();
+  set_command->add_option("WORKER", o->worker, "Its name")->required();
+  set_command->add_option("KIND", o->kind, "busy, yield, paper, l3fwd or budget")->required();
+  set_command->add_option("--set", o->values, "KEY=VALUE of that policy (splitplane power kinds); default: its default")
+      ->take_all();
+  set_command->footer("Example:\n  splitplane power set config/demo.yaml w0 budget --set latency_us=20");
+
+  CLI::App* restore_command =
+      command("restore", "Gives back frequencies and limits of cores that a crash left changed", restore);
+  restore_command->footer("Example:\n  splitplane power restore");
+
+  CLI::App* kinds =
+      command("kinds", "Lists the policies and their settings", [](const PowerOptions& options, CliOutput& output) {
+        output.out << (options.json ? kinds_json().dump() + "\n" : kinds_table(options.markdown));
+        return kExitGood;
+      });
+  kinds->add_flag("--markdown", o->markdown, "As in docs/power.md");
+  kinds->footer("Example:\n  splitplane power kinds");
+}
+
+}  // namespace splitplane::app

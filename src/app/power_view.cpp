@@ -1,0 +1,57 @@
+#include "app/power_view.h"
+
+#include "power/settings_table.h"
+
+namespace splitplane::app {
+
+nlohmann::json to_json(const power::Settings& settings) {
+  nlohmann::json json{{"kind", power::kKindNames[static_cast<std::size_t>(settings.kind)]}};
+  for (const auto& row : power::settings_of(settings.kind)) {
+    const double value = row.get(settings);
+    json[std::string(row.name)] = row.whole ? nlohmann::json(static_cast<std::uint64_t>(value)) : nlohmann::json(value);
+  }
+  return json;
+}
+
+nlohmann::json view_of(const datapath::WorkerPower& power, const datapath::WorkerStats& stats) {
+  const power::Machine& machine = power.machine();
+  const auto us = [&](power::Ticks ticks) {
+    return static_cast<double>(ticks) / static_cast<double>(machine.ticks_per_us);
+  };
+  nlohmann::json state = nlohmann::json::object();
+  power.show([&](const char* name, double value) { state[name] = value; });
+  return {{"policy", to_json(power.settings())},
+          {"state", std::move(state)},
+          {"queues", machine.queues},
+          {"interrupts", machine.interrupts},
+          {"queues_without_interrupt", power.queues_without_interrupt()},
+          {"timed_pause", machine.timed_pause},
+          {"sleep_overshoot_us", us(machine.sleep_overshoot)},
+          {"rounds", stats.rounds.get()},
+          {"sleeps", stats.sleeps.get()},
+          {"wakeups", stats.wakeups.get()},
+          {"pauses", stats.pauses.get()},
+          {"p_state_changes", stats.p_state_changes.get()},
+          {"cycles",
+           {{"busy", stats.busy_cycles.get()},
+            {"idle", stats.idle_cycles.get()},
+            {"paused", stats.paused_cycles.get()},
+            {"asleep", stats.asleep_cycles.get()}}}};
+}
+
+nlohmann::json view_of(const governor::Governor* governor) {
+  if (governor == nullptr) return nullptr;
+  nlohmann::json json{
+      {"p_states", governor->p_states()}, {"writes", governor->writes()}, {"errors", governor->errors()}};
+  if (!governor->why_not().empty()) {
+    json["reason"] = governor->why_not();
+  } else {
+    json["driver"] = governor->driver();
+    json["p_state"] = governor->p_state();
+    json["khz"] = governor->khz();
+    json["turbo"] = governor->turbo();
+  }
+  return json;
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,20 @@
+// A worker's power policy as JSON for power.show: what was chosen, its state, what the machine offers, where the time
+// went.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "datapath/stats.h"
+#include "datapath/worker_power.h"
+#include "power/governor/governor.h"
+
+namespace splitplane::app {
+
+// {"kind": "budget", "latency_us": 50, ...}: the settings of the kind.
+[[nodiscard]] nlohmann::json to_json(const power::Settings& settings);
+// On the worker's thread.
+[[nodiscard]] nlohmann::json view_of(const datapath::WorkerPower& power, const datapath::WorkerStats& stats);
+// What sets the core's frequency; null: nothing does.
+[[nodiscard]] nlohmann::json view_of(const governor::Governor* governor);
+
+}  // namespace splitplane::app

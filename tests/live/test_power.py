@@ -1,0 +1,131 @@
+"""`splitplane power`: a worker's policy is shown and switched under traffic, and its core's frequency is taken and
+given back, also after a crash. The frequency is that of files in a directory: what they look like is acpi-cpufreq's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from live_gnb import LiveGnb, free_port
+from paths import splitplane
+from processes import run, wait_until
+from scrape import get
+
+LIMITS = {"min_freq": "1200000", "max_freq": "2401000"}
+BEFORE = {
+    "scaling_driver": "acpi-cpufreq",
+    "scaling_available_governors": "userspace performance schedutil",
+    "scaling_available_frequencies": "2401000 2400000 1800000 1200000",
+    "scaling_governor": "schedutil",
+    "scaling_setspeed": "<unsupported>",
+    **{f"{kind}_{name}": value for kind in ("cpuinfo", "scaling") for name, value in LIMITS.items()},
+}
+
+
+class FakeCore:
+    def __init__(self, root: Path):
+        self.root, self.cpu = root, root / "devices/system/cpu/cpu0"
+        (self.cpu / "cpufreq").mkdir(parents=True, exist_ok=True)
+        (self.cpu / "power").mkdir(exist_ok=True)
+        (self.cpu / "power/pm_qos_resume_latency_us").write_text("0\n")
+        for name, text in BEFORE.items():
+            (self.cpu / "cpufreq" / name).write_text(text + "\n")
+
+    def read(self, name: str) -> str:
+        return (self.cpu / name).read_text().partition("\n")[0]
+
+
+@pytest.fixture(scope="module")
+def core(folder) -> FakeCore:
+    return FakeCore(folder.resolve() / "sys")
+
+
+@pytest.fixture(scope="module")
+def gnb(folder, processes, core) -> LiveGnb:
+    made = LiveGnb(folder, processes, metrics_port=free_port(), sysfs_root=str(core.root))
+    made.start()
+    return made
+
+
+def power(*words: object, check: bool = True):
+    return run([splitplane(), "power", *words], check=check)
+
+
+def status(gnb: LiveGnb, over: float = 0) -> dict:
+    (worker,) = json.loads(power("status", gnb.config, "--json", "--over", over).stdout)["workers"]
+    return worker
+
+
+def test_a_policy_changes_under_traffic_and_status_and_metrics_name_it(gnb):
+    assert status(gnb)["policy"]["kind"] == "yield"
+    for kind, settings in (("busy", {}), ("budget", {"latency_us": 20, "spin_us": 0}), ("paper", {"max_packets": 128})):
+        received = gnb.stats()["workers"][0]["received"]
+        power("set", gnb.config, "w0", kind, *(f"--set={key}={value}" for key, value in settings.items()))
+        worker = status(gnb)
+        assert worker["policy"]["kind"] == kind
+        assert {key: worker["policy"][key] for key in settings} == settings
+        assert f'splitplane_worker_policy_info{{worker="w0",kind="{kind}"}} 1' in get(gnb.metrics_port)[0]
+        wait_until("traffic goes on", lambda before=received: gnb.stats()["workers"][0]["received"] > before + 10_000)
+    assert gnb.stats()["totals"]["balanced"]
+
+
+def test_status_for_people_has_shares_settings_and_state(gnb):
+    power("set", gnb.config, "w0", "budget", "--set", "latency_us=33")
+    text = power("status", gnb.config, "--over", "0.3").stdout
+    assert "w0: budget, " in text and "latency_us 33" in text
+    assert "interrupts: none from net_pcap0 queue 0" in text
+    assert "by acpi-cpufreq" in text
+    share = status(gnb, over=0.3)["share"]
+    assert sum(share.values()) == pytest.approx(1, abs=0.01)
+    assert share["busy"] > 0.5, "the port always has packets"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("w9", "busy"), 1, "there is no 'w9'; allowed: w0"),
+        (("w0", "budgte"), 2, "did you mean 'budget'?"),
+        (("w0", "budget", "--set", "latency_us=0"), 2, "latency_us: '0'; allowed: an integer from 1 to 100000"),
+        (("w0", "busy", "--set", "latency_us=1"), 2, "no setting of policy busy; allowed: none"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_changes(gnb, words, code, says):
+    before = status(gnb)["policy"]
+    done = power("set", gnb.config, *words, check=False)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert says in done.stderr and done.stderr.count("\n") == 1
+    assert status(gnb)["policy"] == before
+
+
+def test_the_frequency_is_the_workers_while_its_policy_sets_it(gnb, core):
+    power("set", gnb.config, "w0", "budget", "--set", "latency_us=40")
+    assert core.read("cpufreq/scaling_governor") == "userspace"
+    assert core.read("power/pm_qos_resume_latency_us") == "40"
+    governor = status(gnb)["governor"]
+    assert (governor["driver"], governor["p_states"], governor["turbo"]) == ("acpi-cpufreq", 4, True)
+    assert core.read("cpufreq/scaling_setspeed") == str(governor["khz"][governor["p_state"]])
+    power("set", gnb.config, "w0", "paper")
+    assert core.read("power/pm_qos_resume_latency_us") == "0"
+    assert core.read("cpufreq/scaling_governor") == "userspace"
+    power("set", gnb.config, "w0", "busy")
+    assert core.read("cpufreq/scaling_governor") == "schedutil"
+    assert status(gnb)["governor"] is None
+
+
+def left() -> dict[str, bool]:
+    """What `power restore` finds of cores that are not the machine's own: whether it is in use."""
+    found = json.loads(power("restore", "--json").stdout)
+    assert all(row["refused"] == [] for row in found)
+    return {row["name"].rpartition(".")[0]: row["in_use"] for row in found if row["name"].count(".") == 2}
+
+
+def test_what_a_crash_left_is_given_back_by_restore(gnb, core):
+    power("set", gnb.config, "w0", "budget")
+    assert left() == {"cpu0.frequency": True, "cpu0.latency": True}
+    assert core.read("cpufreq/scaling_governor") == "userspace"
+    gnb.instance.process.child.kill()
+    wait_until("its locks are free", lambda: left() == {"cpu0.frequency": False, "cpu0.latency": False})
+    assert core.read("cpufreq/scaling_governor") == "schedutil"
+    assert core.read("power/pm_qos_resume_latency_us") == "0"
+    assert left() == {}
