@@ -14,7 +14,7 @@ help:
 	@echo 'make demo               the gNB between a UPF and a UE, with real TCP, in network namespaces'
 	@echo 'make test               lint, unit tests (release, ASan + UBSan, TSan), oracle and end-to-end tests'
 	@echo '                        ONLY=lint,release,asan,tsan,python runs some of them'
-	@echo 'make accept PART=...    host, operate or rlc: one line for each requirement: measured, target, verdict'
+	@echo 'make accept PART=...    host, operate, power or rlc: one line a requirement: measured, target, verdict'
 	@echo 'make bench              cycles per packet, JSON and a table in out/; ARGS="--repeats 3 --no-micro"'
 	@echo 'make build PRESET=...   release (default), debug, asan or tsan into build/'
 	@echo 'make lint, make fmt     check and repair style'
@@ -50,7 +50,7 @@ bench: root-or-sudo setup
 	@$(SUDO) $(PYTHON) bench/run.py $(ARGS)
 
 nightly:
-	@failed=0; for target in test 'accept PART=host' 'accept PART=operate' 'accept PART=rlc' bench; do \
+	@failed=0; for target in test 'accept PART=host' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' bench; do \
 	  echo "nightly: make $$target"; $(MAKE) $$target || failed=1; done; exit $$failed
 
 lint: setup

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/control_backend.h"
+#include "app/power_view.h"
 
 namespace splitplane::app {
 
@@ -58,13 +59,28 @@ class MemoryBackend : public ControlBackend {
     return nlohmann::json::object();
   }
 
-  Expected<nlohmann::json> show_power() override { return nlohmann::json::array({{{"name", "w0"}}}); }
+  Expected<nlohmann::json> show_power() override {
+    asleep_cycles += 60;  // since the last look, beside 20 busy and 20 idle ones
+    const std::uint64_t others = asleep_cycles / 3;
+    return nlohmann::json::array(
+        {{{"name", "w0"},
+          {"core", 3},
+          {"policy", to_json(power)},
+          {"state", {{"rate", 1234.5}}},
+          {"queues_without_interrupt", nlohmann::json::array()},
+          {"governor", nullptr},
+          {"sleeps", 1000},
+          {"wakeups", 7},
+          {"cycles", {{"busy", others}, {"idle", others}, {"paused", 0}, {"asleep", asleep_cycles}}}}});
+  }
   Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings) override {
+    if (worker != "w0") return fail("worker: there is no '{}'; allowed: w0", worker);
     power_of = worker;
     power = settings;
-    return nlohmann::json{{"name", worker}};
+    return nlohmann::json{{"name", worker}, {"policy", to_json(settings)}};
   }
 
+  std::uint64_t asleep_cycles = 0;
   std::string power_of;  // the worker of the last power.set, and what was set
   power::Settings power;
   AirPatch air;

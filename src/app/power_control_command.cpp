@@ -89,6 +89,8 @@ int set(const PowerOptions& options, CliOutput& output) {
 }
 
 int restore(const PowerOptions& options, CliOutput& output) {
+  if (const auto ours = make_private_directory(runtime_directory()); !ours)
+    return failed(output, ours.error().message, kExitFailed);
   Json rows = Json::array();
   std::string text;
   bool good = true;

@@ -105,16 +105,16 @@ Expected<nlohmann::json> UserPlane::set_power(const std::string& name, const pow
   }
   prepare_power(worker, settings);
   const bool needs = sets_frequencies(settings.kind);
-  const bool done = worker.execute(
-      [w = &worker, settings, p_states = needs ? p_states_of(worker.core_governor.get()) : datapath::PStates{}] {
-        w->power.use(p_states);
-        w->power.set(settings);
-      });
+  const auto governor = std::make_shared<nlohmann::json>();
+  const bool done = worker.execute([w = &worker, settings, governor, needs] {
+    w->power.use(needs ? p_states_of(w->core_governor.get()) : datapath::PStates{});
+    w->power.set(settings);
+    if (needs) *governor = view_of(w->core_governor.get());
+  });
   if (!done) return fail("worker {} does not answer; it may still take the policy later", name);
   worker.config.policy = settings;
   if (!needs) worker.core_governor.reset();
-  return nlohmann::json{
-      {"name", name}, {"policy", to_json(settings)}, {"governor", view_of(worker.core_governor.get())}};
+  return nlohmann::json{{"name", name}, {"policy", to_json(settings)}, {"governor", *governor}};
 }
 
 }  // namespace splitplane::app

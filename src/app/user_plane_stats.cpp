@@ -104,12 +104,11 @@ PortObservation UserPlane::observe_port(const PortConfig& config) {
 }
 
 Expected<WorkerObservation> UserPlane::observe_worker(WorkerRuntime& worker) {
-  auto seen = std::make_shared<WorkerObservation>(
-      WorkerObservation{worker.config.name, worker.config.core, worker.config.function, {}, 0, {}});
+  auto seen = std::make_shared<WorkerObservation>(WorkerObservation{
+      worker.config.name, worker.config.core, worker.config.function, {}, 0, {}, worker.config.policy.kind});
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([seen, w] {
     seen->counters = take_snapshot(w->stats());
-    seen->policy = w->power.settings().kind;
     if (w->keys() != nullptr) seen->keys = observe_keys(*w->keys());
     if (w->rings.downlink != nullptr)
       seen->on_rings = rte_ring_count(w->rings.downlink) + rte_ring_count(w->rings.uplink);
@@ -169,7 +168,8 @@ Observation UserPlane::observe() {
          worker->config.function,
          take_snapshot(worker->stats()),
          rings.downlink == nullptr ? 0 : rte_ring_count(rings.downlink) + rte_ring_count(rings.uplink),
-         {}});
+         {},
+         worker->config.policy.kind});
   }
   for (const auto& port : config_.ports) all.ports.push_back(observe_port(port));
   for (const N3Runtime& n3 : n3_) all.n3.push_back({n3.config.port, n3.gtpu.counters});

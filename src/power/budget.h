@@ -29,7 +29,7 @@ class Budget {
         utilisation_(settings.utilisation),
         // A wake-up that takes longer than the budget is none that the budget allows.
         interrupts_(machine.interrupts && machine.interrupt_latency <= latency_ && latency_ > 0 && max_sleep_ > 0),
-        p_state_(machine, dwell_),
+        p_state_(machine, dwell_, kPatience),
         rate_(8 * kWindowUs * us_),
         overshoot_(machine.sleep_overshoot, latency_, us_) {}
 
@@ -85,6 +85,7 @@ class Budget {
   static constexpr Ticks kWindowUs = 1000;
   static constexpr Ticks kLeastSleepUs = 4;          // below, the system call is most of it
   static constexpr Ticks kPauseUs = 1;               // without tpause: a spin of PAUSE instructions between polls
+  static constexpr unsigned kPatience = 16;          // dwells, where steps down are taken back
   static constexpr double kFirmDown = 0.9;           // a step down wants some room, else noise would undo it
   static constexpr Ticks kLongestGapUs = 1'000'000;  // no rate yet: a second
 

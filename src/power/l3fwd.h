@@ -24,8 +24,7 @@ class L3fwd {
     if (!begun_) {
       begun_ = true;
       scaling_timer_ = round.now + kScalingPeriodUs * us_;
-      move(0);
-      told_ = slowest_ == 0;
+      asked_ = slowest_ == 0 ? 0 : Action::kKeep;
     }
     // `goto start_rx` after a suspension leaps over the timers and over what counts loops: an idle core never steps
     // down.
@@ -56,8 +55,8 @@ class L3fwd {
     }
 
     if (idle != count || count == 0) {
-      if (highest == Frequency::highest) move(0);
-      if (highest == Frequency::higher) move(std::max(0, p_state_ - 1));
+      if (highest == Frequency::highest) p_state_ = 0;
+      if (highest == Frequency::higher) p_state_ = std::max(0, p_state_ - 1);
       return {.p_state = request()};
     }
     return rest(idle_hint, round);
@@ -130,7 +129,8 @@ class L3fwd {
   // a loop, which without saturation is always.
   void scale_down(Ticks now) {
     scaling_timer_ = now + kScalingPeriodUs * us_;
-    if (slept_us_ * 4 >= kScalingPeriodUs || processed_ / loops_ < kMaxPktBurst) move(std::min(slowest_, p_state_ + 1));
+    if (slept_us_ * 4 >= kScalingPeriodUs || processed_ / loops_ < kMaxPktBurst)
+      p_state_ = std::min(slowest_, p_state_ + 1);
     processed_ = loops_ = slept_us_ = 0;
   }
 
@@ -147,17 +147,13 @@ class L3fwd {
     return action;
   }
 
-  void move(int index) {
-    told_ = told_ && index == p_state_;
-    p_state_ = index;
-  }
-  int request() { return std::exchange(told_, true) ? Action::kKeep : p_state_; }
+  int request() { return std::exchange(asked_, p_state_) == p_state_ ? Action::kKeep : p_state_; }
 
   Ticks us_, wait_;
   bool interrupts_;
   int slowest_;
-  bool begun_ = false, skip_timers_ = false, told_ = true;
-  int p_state_ = 0;
+  bool begun_ = false, skip_timers_ = false;
+  int p_state_ = 0, asked_ = 0;
   unsigned trend_ = 0;
   std::uint64_t loops_ = 0, processed_ = 0;
   Ticks slept_us_ = 0, scaling_timer_ = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "power/policy.h"
 
@@ -10,9 +11,13 @@ namespace splitplane::power {
 
 class PStateLadder {
  public:
-  PStateLadder(const Machine& machine, Ticks dwell)
+  // A step down that is taken back within the dwell doubles it, up to `patience` times its length: where the P-state
+  // itself changes what is measured, it would otherwise swing for ever.
+  PStateLadder(const Machine& machine, Ticks dwell, unsigned patience = 1)
       : speed_(machine.speed),
         slowest_(std::clamp<int>(static_cast<int>(machine.p_states), 1, static_cast<int>(machine.speed.size())) - 1),
+        shortest_dwell_(dwell),
+        longest_dwell_(dwell * patience),
         dwell_(dwell) {}
 
   // The machine may stand at any P-state: the first action asks for P0.
@@ -24,12 +29,15 @@ class PStateLadder {
   // True if that was a step up.
   bool climb_to(int index, Ticks now) {
     if (index >= current_) return false;
+    if (std::exchange(was_down_, false)) dwell_ = dwelt(now) ? shortest_dwell_ : std::min(2 * dwell_, longest_dwell_);
     move(index, now);
     return true;
   }
 
   bool step_down(Ticks now) {
     if (current_ == slowest_ || !dwelt(now)) return false;
+    // The last one has lasted.
+    if (std::exchange(was_down_, true)) dwell_ = std::max(dwell_ / 2, shortest_dwell_);
     move(current_ + 1, now);
     return true;
   }
@@ -56,7 +64,8 @@ class PStateLadder {
 
   std::array<float, 32> speed_;
   int slowest_;
-  Ticks dwell_;
+  Ticks shortest_dwell_, longest_dwell_, dwell_;
+  bool was_down_ = false;
   int current_ = 0;
   Ticks since_ = 0;
   bool tell_ = false;

@@ -25,6 +25,21 @@ TEST(PStateLadder, climbs_any_way_at_once_and_steps_down_one_after_the_dwell) {
   EXPECT_FALSE(ladder.step_down(10'099)) << "the dwell counts from any step";
 }
 
+TEST(PStateLadder, steps_down_that_are_taken_back_become_rarer_and_those_that_last_do_not) {
+  PStateLadder ladder(machine(3), 100, 4);
+  ladder.begin(0);
+  Ticks now = 0;
+  for (const Ticks dwell : {100, 200, 400, 400}) {
+    EXPECT_FALSE(ladder.step_down(now + dwell - 1));
+    EXPECT_TRUE(ladder.step_down(now += dwell));
+    EXPECT_TRUE(ladder.climb_to(0, now += 10));
+  }
+  EXPECT_TRUE(ladder.step_down(now += 400));
+  EXPECT_TRUE(ladder.step_down(now += 400));
+  EXPECT_TRUE(ladder.climb_to(0, now += 200)) << "they have lasted";
+  EXPECT_TRUE(ladder.step_down(now += 100));
+}
+
 TEST(PStateLadder, asks_once_for_each_step_and_at_the_beginning) {
   PStateLadder ladder(machine(3), 100);
   EXPECT_EQ(ladder.request(), Action::kKeep);

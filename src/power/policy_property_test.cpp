@@ -44,32 +44,39 @@ Settings any_settings() {
   return made;
 }
 
-// Rounds that need not make sense together: whatever the worker says, the promises hold.
+// Rounds that need not make sense together: whatever the worker says, the promises hold. Of one seed each, because
+// drawing every number through rapidcheck would take most of the time.
 struct Traffic {
   const Machine& machine;
+  std::mt19937_64 random{pick(0U, 1U << 30)};
   Ticks now = 1'000'000;
   std::vector<QueueRound> queues = std::vector<QueueRound>(machine.queues);
+
+  // From 0 to `most`.
+  template <class T>
+  T draw(T most) {
+    return std::uniform_int_distribution<T>(0, most)(random);
+  }
 
   Round next(const Action& last) {
     Round round;
     if (last.rest != Rest::none) {
-      round.woken = *rc::gen::arbitrary<bool>();
-      round.rested = round.woken ? pick<Ticks>(0, last.length) : last.length + pick<Ticks>(0, 300 * kUs);
+      round.woken = draw(1) != 0;
+      round.rested = round.woken ? draw(last.length) : last.length + draw(300 * kUs);
     }
-    const Ticks longest = *rc::gen::element<Ticks>(200, 20 * kUs, 2 * kMs);
-    const Ticks took = pick<Ticks>(1, longest);
+    const Ticks took = 1 + draw(std::array<Ticks, 3>{200, 20 * kUs, 2 * kMs}[draw(2U)]);
     now += round.rested + took;
-    const bool quiet = pick(0, 2) != 0;
+    const bool quiet = draw(2) != 0;
     for (QueueRound& queue : queues) {
       queue = {};
       if (quiet) continue;
-      queue.packets = pick(0U, machine.burst);
-      if (queue.packets == machine.burst) queue.waiting = pick(0U, machine.ring);
+      queue.packets = draw(3) == 0 ? machine.burst : draw(machine.burst);
+      if (queue.packets == machine.burst) queue.waiting = draw(machine.ring);
       round.packets += queue.packets;
     }
     round.now = now;
     round.busy = round.packets != 0 ? took : 0;
-    if (pick(0, 3) == 0) round.next_timer = now - 10 * kUs + pick<Ticks>(0, 100 * kUs);
+    if (draw(3) == 0) round.next_timer = now - 10 * kUs + draw(100 * kUs);
     round.queues = queues;
     return round;
   }
@@ -87,7 +94,7 @@ template <class Policy, class Check>
 void after_each_round(Policy policy, const Machine& machine, Check check) {
   Traffic traffic{machine};
   Action action;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 500; ++i) {
     const Round round = traffic.next(action);
     action = policy.after(round);
     check(policy, round, action);
@@ -203,6 +210,9 @@ void with_a_constant_load(Check check) {
     settings.budget.dwell_ms = settings.paper.down_dwell_ms = 5;
     const Ticks cost = pick<Ticks>(100, 2000);
     const Ticks gap = pick<Ticks>(cost + cost / 2, 200 * kUs);
+    RC_LOG() << machine.p_states << " P-states, ring " << machine.ring << ", interrupts " << machine.interrupts
+             << ", overshoot " << machine.sleep_overshoot << ", wake-up " << machine.interrupt_latency << ", latency "
+             << settings.budget.latency_us << ", cost " << cost << ", gap " << gap << "\n";
     check(machine, settings, SimulatedCosts{100, cost, machine.sleep_overshoot, machine.interrupt_latency}, gap);
   }));
 }
@@ -216,7 +226,9 @@ void settles(Policy policy, const Machine& machine, const SimulatedCosts& costs,
   while (worker.now() < settled) worker.round(settled);
   const unsigned steps = worker.steps;
   while (worker.now() < end) worker.round(end);
-  RC_ASSERT(worker.steps == steps);
+  RC_LOG() << typeid(Policy).name() << " at P-state " << worker.p_state << "\n";
+  // A step down that is tried and taken back, at most, in ten dwells.
+  RC_ASSERT(worker.steps <= steps + 2);
 }
 
 TEST(PolicyProperty, under_a_constant_load_the_p_state_settles) {
