@@ -111,7 +111,7 @@ void Rester::spin(power::Ticks ticks) {
   while (rte_rdtsc() < end) _mm_pause();
 }
 
-Rester::Overshoot Rester::measure_overshoot() {
+power::Ticks Rester::measure_overshoot() {
   constexpr unsigned kSleeps = 50;
   const power::Ticks asked = tsc_hz_ / 50'000;  // 20 us
   std::array<power::Ticks, kSleeps> over;
@@ -122,7 +122,7 @@ Rester::Overshoot Rester::measure_overshoot() {
     each = took > asked ? took - asked : 0;
   }
   std::sort(over.begin(), over.end());
-  return {over[kSleeps / 2], over[kSleeps * 9 / 10]};
+  return over[kSleeps / 2];
 }
 
 }  // namespace splitplane::datapath

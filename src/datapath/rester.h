@@ -54,11 +54,8 @@ class Rester {
   [[nodiscard]] const std::vector<std::string>& without() const { return without_; }
   // The CPU waits for a time at less power than polling costs (tpause).
   [[nodiscard]] bool has_timed_pause() const { return tpause_; }
-  // How much longer than asked short sleeps take: 50 of them, measured now, in about 3 ms.
-  struct Overshoot {
-    power::Ticks median, ninth_decile;
-  };
-  [[nodiscard]] Overshoot measure_overshoot();
+  // How much longer than asked a short sleep takes: the median of 50, measured now, in about 3 ms.
+  [[nodiscard]] power::Ticks measure_overshoot();
 
  private:
   [[nodiscard]] bool add(int fd) const;

@@ -176,9 +176,8 @@ void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, Worker
   Rester rester(power.wakeup(), sources);
   machine.interrupts = rester.has_interrupts();
   machine.timed_pause = rester.has_timed_pause();
-  const Rester::Overshoot overshoot = rester.measure_overshoot();
-  machine.sleep_overshoot = overshoot.ninth_decile;
-  machine.interrupt_latency = overshoot.median;  // an event finds the core as deep asleep as a timer does
+  // A policy learns more as it sleeps. An event finds the core as deep asleep as a timer does.
+  machine.sleep_overshoot = machine.interrupt_latency = rester.measure_overshoot();
   power.found(machine, rester.without());
   while (!stop.load(std::memory_order_relaxed)) {
     std::visit([&](auto& policy) { run_rounds(function, policy, power, rester, mailbox, stats, stop); }, power.begin());

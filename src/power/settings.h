@@ -38,7 +38,7 @@ struct L3fwdSettings {
 
 // Ours: as few watts as a latency budget allows.
 struct BudgetSettings {
-  unsigned latency_us = 50;    // what resting may add to a packet's way through the worker
+  unsigned latency_us = 80;    // what resting may add to a packet's way through the worker
   unsigned spin_us = 2;        // polls so long after a packet before it rests
   unsigned max_sleep_ms = 10;  // with interrupts, and no timer before
   unsigned dwell_ms = 100;     // at one P-state before a step down

@@ -292,7 +292,7 @@ def report(results: Results, checks: Checks):
         )
     if results.policies:
         summary.table(
-            "The gNB's worker by power policy (af_packet has no interrupts: budget sleeps 50 us at a time)",
+            "The gNB's worker by power policy (af_packet has no interrupts: budget sleeps less than 80 us at a time)",
             ("policy", "awake when idle, %", "5 MB, Mbit/s", "SHA-256"),
             results.policies,
         )

@@ -39,7 +39,7 @@ def under_each_policy(say, web: Web, gnb: Instance, bearer: dict, checks: Checks
     checks.add(
         "power policies: awake without packets",
         ", ".join(f"{kind} {share:.1f} %" for kind, share in awake.items()),
-        awake["busy"] > 99 and awake["budget"] < 50,
+        awake["busy"] > 99 and awake["budget"] < 80,
     )
     checks.add(
         "power policies: SHA-256 equal under each",

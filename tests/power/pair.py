@@ -27,8 +27,6 @@ RING = 1024
 WORKER, WORKER_THREAD = "w0", "rte-worker-1"
 MEMORY = {"hugepages": "never", "megabytes": 96, "mbufs": 16383}
 POLICIES = ("busy", "yield", "paper", "l3fwd", "budget")
-# Defaults but for budget, which is told what is allowed: 100 us more than polling at p99, some of it for the machine.
-SETTINGS = {"budget": ("latency_us=80",)}
 WARM_S, AFTER_S = 0.15, 0.1  # of the traffic that is not measured, at its begin and end
 
 
@@ -144,10 +142,8 @@ class Pair:
         }
 
     def use(self, policy: str) -> None:
-        """Switches the running worker."""
-        settings = SETTINGS.get(policy, ())
-        more = ["--set", *settings] if settings else []
-        run([splitplane(), "power", "set", self.config, WORKER, policy, *more])
+        """Switches the running worker, to the policy's default settings."""
+        run([splitplane(), "power", "set", self.config, WORKER, policy])
 
     def counters(self) -> dict[str, int]:
         """Of the worker: all that it counts, and its cycles as `busy`, `idle`, `asleep`."""
