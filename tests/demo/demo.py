@@ -31,6 +31,7 @@ from instance import Instance
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judge, way
 from namespaces import Network, interface_counters, require_root
 from paths import CONFIG, OUT, splitplane, upf_peer
+from policies import under_each_policy
 from processes import Failure, Processes, run, undisturbed, wait_until
 from upf import Upf, tunnels_of
 
@@ -40,7 +41,6 @@ from ue import configure_ue, tun_name
 FILE_BYTES = 20_000_000
 LOSSY_BYTES = 5_000_000
 LOSS_PERCENT = 5
-POLICY_SECONDS = 0.6
 SMALL_BYTES = 100_000
 INNER_MTU = 1400  # with N3 headers over IPv6 it fits a link of 1500 octets
 LOAD_SECONDS = 5
@@ -123,40 +123,6 @@ def over_a_bad_air(say, web: Web, gnb: Instance, ue: Instance, bearer: dict, res
         )
 
 
-def policies(say, web: Web, gnb: Instance, bearer: dict, results: Results, checks: Checks):
-    """The same worker under three power policies, switched while it runs: how awake it is without packets, and TCP."""
-    say("splitplane power set: the worker idles and carries TCP under the policies busy, paper and budget")
-    file = web.make("policies.bin", LOSSY_BYTES)
-    before = gnb.control.call("power.show")["workers"][0]
-    name = before["name"]
-
-    def cycles() -> Counter:
-        return Counter(next(each for each in gnb.control.stats()["workers"] if each["name"] == name)["cycles"])
-
-    awake = {}
-    for kind in ("busy", "paper", "budget"):
-        gnb.control.call("power.set", worker=name, kind=kind)
-        time.sleep(0.2)
-        then = cycles()
-        time.sleep(POLICY_SECONDS)
-        now = cycles()
-        spent = {each: now[each] - then[each] for each in now}
-        awake[kind] = 100 * (1 - spent["asleep"] / sum(spent.values()))
-        done = web.download(bearer["ue_ipv4"], file)
-        results.policies.append([kind, f"{awake[kind]:.1f}", f"{done.mbit:.0f}", "equal" if done.equal else "DIFFERENT"])
-    gnb.control.call("power.set", worker=name, **before["policy"])
-    checks.add(
-        "power policies: awake without packets",
-        ", ".join(f"{kind} {share:.1f} %" for kind, share in awake.items()),
-        awake["busy"] > 99 and awake["budget"] < 50,
-    )
-    checks.add(
-        "power policies: SHA-256 equal under each",
-        f"{sum(row[3] == 'equal' for row in results.policies)} of 3",
-        all(row[3] == "equal" for row in results.policies),
-    )
-
-
 def stream(say, network: Network, processes: Processes, bearer: dict, results: Results, checks: Checks):
     for name, downlink, seconds in (("to the UE", True, 4), ("from the UE", False, 4)):
         say(f"iperf3: TCP {name} for {seconds} s")
@@ -203,7 +169,7 @@ def real_traffic(say, results: Results, checks: Checks):
             )
             transfer(say, results, checks, "20 MB to the UE, IPv6 in IPv6", web.download, sixth["ue_ipv6"], file)
             over_a_bad_air(say, web, gnb, ue, first, results, checks)
-            policies(say, web, gnb, first, results, checks)
+            results.policies = under_each_policy(say, web, gnb, first, checks)
             stream(say, network, processes, first, results, checks)
             time.sleep(0.3)  # the last packets are on their way
             account(network, upf, gnb, ue, results, checks)
