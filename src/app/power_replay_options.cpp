@@ -80,6 +80,9 @@ void add_replay_options(CLI::App& command, ReplayOptions& o) {
 }
 
 Expected<void> prepare(ReplayOptions& o) {
+  for (const double number : {o.rate, o.duration_s, o.speed, o.slot_us, o.window_us, o.low, o.core.slowest}) {
+    if (!std::isfinite(number)) return fail("'{}' is no number; allowed: one within the limits of --help", number);
+  }
   for (const std::string& word : o.settings) {
     if (auto done = apply_setting(word, o.policy); !done) return fail("--set {}", done.error().message);
   }

@@ -97,6 +97,7 @@ def test_what_tune_prints_is_a_policy_that_a_configuration_takes(splitplane: Pat
         (["--cost", "poll=0"], "allowed: 1 to 1000000000 ns"),
         (["--arrivals", "tdd", "--pattern", "UU"], "letters D, S and U"),
         (["--rate", "100000000", "--duration", "10"], "more than 50000000 packets"),
+        (["--rate", "nan"], "'nan' is no number"),
         (["/no/such.pcap"], "/no/such.pcap"),
     ],
 )
