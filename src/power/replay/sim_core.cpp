@@ -17,18 +17,17 @@ float speed_of(const CoreSettings& settings, unsigned p_state) {
 
 Machine machine_of(const CoreSettings& settings) {
   const Costs& costs = settings.costs;
-  const auto lateness = [&](double share) {  // that so many sleeps do not exceed
-    const double late = -std::log(1 - share) * static_cast<double>(costs.timer_late_mean);
-    return costs.system_call + costs.timer_late + static_cast<Ticks>(late) + costs.c1_exit;
-  };
+  // The median of short sleeps, as the worker measures it.
+  const Ticks late = costs.system_call + costs.timer_late + costs.c1_exit +
+                     static_cast<Ticks>(std::log(2.0) * static_cast<double>(costs.timer_late_mean));
   Machine machine{.ticks_per_us = 1000,
                   .queues = settings.queues,
                   .ring = settings.ring,
                   .burst = settings.burst,
                   .interrupts = settings.interrupts,
                   .timed_pause = settings.timed_pause,
-                  .sleep_overshoot = lateness(0.9),
-                  .interrupt_latency = lateness(0.5),
+                  .sleep_overshoot = late,
+                  .interrupt_latency = late,
                   .p_states = settings.p_states};
   for (unsigned p = 0; p < settings.p_states; ++p) machine.speed[p] = speed_of(settings, p);
   return machine;
