@@ -27,7 +27,7 @@ Machine machine(bool interrupts = true) {
 // A worker under `budget` with Poisson, constant or bursty arrivals.
 class Bench {
  public:
-  explicit Bench(const Machine& made = machine(), const BudgetSettings& settings = {})
+  explicit Bench(const Machine& made = machine(), const BudgetSettings& settings = {.latency_us = 50})
       : policy(settings, made), worker(policy, made, {.sleep_overshoot = 10 * kUs, .interrupt_latency = 10 * kUs}) {}
 
   void idle(Ticks time) {
