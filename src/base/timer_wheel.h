@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
 
@@ -33,7 +34,9 @@ class TimerWheel {
     if (expiry == TimerNode::kNeverExpires) return;
     node.expiry = expiry;
     const std::uint64_t turn = expiry / ticks_per_slot_ + 1;  // when all of the expiry's slot is over
-    TimerNode& head = slots_[(turn < turn_ ? turn_ : turn) % kSlots];
+    const std::size_t slot = (turn < turn_ ? turn_ : turn) % kSlots;
+    marked_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+    TimerNode& head = slots_[slot];
     node.next = &head;
     node.prev = head.prev;
     head.prev->next = &node;
@@ -53,9 +56,19 @@ class TimerWheel {
   // revolutions where that lies far off; kNeverExpires: nothing is armed. Looks at up to kSlots slots.
   [[nodiscard]] std::uint64_t next_turn() const {
     if (armed_ == 0) return TimerNode::kNeverExpires;
-    std::uint64_t turn = turn_;
-    while (turn < turn_ + kSlots && slots_[turn % kSlots].next == &slots_[turn % kSlots]) ++turn;
-    return turn * ticks_per_slot_;
+    for (std::uint64_t ahead = 0; ahead < kSlots;) {
+      const std::size_t slot = (turn_ + ahead) % kSlots;
+      const std::uint64_t marks = marked_[slot / 64] >> (slot % 64);
+      if (marks == 0) {
+        ahead += 64 - slot % 64;
+        continue;
+      }
+      ahead += static_cast<unsigned>(std::countr_zero(marks));
+      const std::size_t found = (turn_ + ahead) % kSlots;
+      if (slots_[found].next != &slots_[found]) return (turn_ + ahead) * ticks_per_slot_;
+      marked_[found / 64] &= ~(std::uint64_t{1} << (found % 64));  // emptied since
+    }
+    return turn_ * ticks_per_slot_;
   }
 
   // Takes out nodes whose time has come and calls fired(node) for each, at most `budget` of them; those left fire in
@@ -87,6 +100,7 @@ class TimerWheel {
   std::uint64_t ticks_per_slot_;
   std::uint64_t turn_;  // the next slot to look at, not taken modulo kSlots
   std::array<TimerNode, kSlots> slots_;
+  mutable std::array<std::uint64_t, kSlots / 64> marked_{};  // slots that may hold a node: all that do
   std::size_t armed_ = 0;
 };
 

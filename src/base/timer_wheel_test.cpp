@@ -52,6 +52,28 @@ TEST(TimerWheel, the_budget_leaves_the_rest_for_the_next_call) {
   EXPECT_EQ(run(wheel, 100, 2).size(), 1U);
 }
 
+TEST(TimerWheel, the_next_turn_is_never_after_an_expiry_and_not_long_before_it) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    TimerWheel wheel(10, 0);
+    std::array<TimerNode, 8> nodes;
+    std::uint64_t now = random() % 100'000;
+    (void)run(wheel, now);
+    EXPECT_EQ(wheel.next_turn(), TimerNode::kNeverExpires);
+    for (auto& node : nodes) wheel.arm(node, now + random() % (10 * TimerWheel::kSlots - 20));
+    for (std::size_t i = 0; i < 3; ++i) wheel.disarm(nodes[random() % nodes.size()]);
+    while (wheel.armed() != 0) {
+      std::uint64_t first = TimerNode::kNeverExpires;
+      for (const auto& node : nodes) first = std::min(first, node.expiry);
+      const std::uint64_t turn = wheel.next_turn();
+      EXPECT_LE(turn, first / 10 * 10 + 10) << "when its slot is over";
+      EXPECT_GT(turn, first) << "not before it has anything";
+      now = std::max(now, turn);
+      EXPECT_FALSE(run(wheel, now).empty()) << "there was something to do";
+    }
+  }
+}
+
 TEST(TimerWheel, a_long_absence_misses_nothing) {
   TimerWheel wheel(1, 0);
   std::array<TimerNode, 700> nodes;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 
 #include "datapath/copies.h"
 #include "datapath/gnb_downlink.h"
@@ -44,8 +45,9 @@ class Gnb {
     if (drain_copies_ && context_.copies != nullptr) {
       while (consume_copies(context_.copies, context_.stats, FreeMbufs{}) == kBurst) {
       }
-    } else if (context_.copies_consumer != nullptr && rte_ring_empty(context_.copies) == 0) {
-      context_.copies_consumer->wake();
+    } else if (context_.copies_consumer != nullptr) {
+      const std::uint64_t handed = context_.stats.copies.get() + context_.stats.rlc_control.get();
+      if (std::exchange(handed_, handed) != handed) context_.copies_consumer->wake();
     }
   }
   void finish() {
@@ -64,6 +66,7 @@ class Gnb {
   GnbDownlink<F, Sink, Probe> downlink_;
   GnbUplink<F, Sink, Probe> uplink_;
   bool drain_copies_;
+  std::uint64_t handed_ = 0;  // to the consumer of copies, when it was woken last
 };
 
 }  // namespace splitplane::datapath

@@ -22,7 +22,7 @@ Expected<std::uint16_t> find_port(const PortSettings& settings, const std::strin
 }
 
 // Configures queues within what the device can do.
-Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rte_mempool* pool) {
+Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rte_mempool* pool, bool interrupts) {
   rte_eth_dev_info info{};
   if (const int error = rte_eth_dev_info_get(id, &info); error != 0) {
     return fail("port {}: no device information ({})", settings.name, rte_strerror(-error));
@@ -39,14 +39,9 @@ Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rt
   }
   rte_eth_conf conf{};  // nothing else: MBUF_FAST_FREE would break shared mbufs
   if (checksums == ChecksumMode::offload) conf.rxmode.offloads = kChecksums;
-  conf.intr_conf.rxq = 1;  // so that a worker may sleep until a packet comes
-  int configured = rte_eth_dev_configure(id, settings.rx_queues, settings.tx_queues, &conf);
-  if (configured != 0) {  // too few vectors for one a queue
-    conf.intr_conf.rxq = 0;
-    configured = rte_eth_dev_configure(id, settings.rx_queues, settings.tx_queues, &conf);
-  }
-  if (configured != 0) {
-    return fail("port {}: configure failed ({})", settings.name, rte_strerror(-configured));
+  conf.intr_conf.rxq = interrupts ? 1 : 0;
+  if (const int error = rte_eth_dev_configure(id, settings.rx_queues, settings.tx_queues, &conf); error != 0) {
+    return fail("port {}: configure failed ({})", settings.name, rte_strerror(-error));
   }
   std::uint16_t rx = settings.rx_descriptors, tx = settings.tx_descriptors;
   rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
@@ -108,7 +103,9 @@ Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mem
   const auto id = find_port(settings, device_name);
   if (!id) return tl::unexpected(id.error());
   std::unique_ptr<Port> port(new Port(settings, *id, pci ? std::string{} : device_name));
-  const auto checksums = set_up(settings, *id, pool);
+  auto checksums = set_up(settings, *id, pool, true);  // so that a worker may sleep until a packet comes
+  // Too few vectors for one a queue: some drivers say so here, some when they start.
+  if (!checksums) checksums = set_up(settings, *id, pool, false);
   if (!checksums) return tl::unexpected(checksums.error());
   port->checksums_ = *checksums;
   return port;

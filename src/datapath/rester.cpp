@@ -3,6 +3,7 @@
 #include <cpuid.h>
 #include <fmt/format.h>
 #include <immintrin.h>
+#include <poll.h>
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <sys/epoll.h>
@@ -10,7 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <mutex>
 
 namespace splitplane::datapath {
 namespace {
@@ -22,7 +25,7 @@ bool cpu_has_tpause() {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & kWaitpkg) != 0;
 }
 
-// C0.2, the lighter of the two. The operating system may cap one wait (umwait_control), so it is asked again.
+// C0.2, the deeper of the two. The operating system may cap one wait (umwait_control), so it is asked again.
 [[gnu::target("waitpkg")]] void tpause_until(std::uint64_t end) {
   while (rte_rdtsc() < end) _tpause(0, end);
 }
@@ -43,6 +46,8 @@ std::string name_of(const WakeSource& source) {
 Rester::Rester(Wakeup& wakeup, const std::vector<WakeSource>& sources)
     : wakeup_(wakeup), epoll_(::epoll_create1(EPOLL_CLOEXEC)), tpause_(cpu_has_tpause()), tsc_hz_(rte_get_tsc_hz()) {
   ::prctl(PR_SET_TIMERSLACK, 1UL);
+  static std::mutex log_level;  // one for the process, and workers start together
+  const std::lock_guard guard(log_level);
   const int level = rte_log_get_level(rte_eth_dev_logtype);
   rte_log_set_level(static_cast<std::uint32_t>(rte_eth_dev_logtype), RTE_LOG_CRIT);  // "no interrupts" is no error
   if (!add(wakeup_.fd())) without_.emplace_back("the eventfd of other threads");
@@ -78,6 +83,8 @@ void Rester::arm(Armed what) {
       rte_eth_dev_rx_intr_enable(source.port, source.queue);  // -ENOTSUP: always on (tap)
     }
   }
+  // The look at the queues that follows must not be done before this is visible.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   armed_ = what;
 }
 
@@ -95,7 +102,11 @@ bool Rester::sleep(power::Ticks ticks) {
   const timespec timeout{.tv_sec = static_cast<time_t>(seconds),
                          .tv_nsec = static_cast<long>((ticks - seconds * tsc_hz_) * 1'000'000'000 / tsc_hz_)};
   std::array<epoll_event, 8> events;
-  return ::epoll_pwait2(epoll_, events.data(), events.size(), &timeout, nullptr) > 0;
+  const int woken = ::epoll_pwait2(epoll_, events.data(), events.size(), &timeout, nullptr);
+  if (woken >= 0 || errno == EINTR) return woken > 0;
+  // A kernel or a container without that call: the same in two.
+  pollfd all{.fd = epoll_, .events = POLLIN, .revents = 0};
+  return ::ppoll(&all, 1, &timeout, nullptr) > 0 && ::epoll_wait(epoll_, events.data(), events.size(), 0) > 0;
 }
 
 void Rester::pause(power::Ticks ticks) const {
@@ -114,15 +125,16 @@ void Rester::spin(power::Ticks ticks) {
 power::Ticks Rester::measure_overshoot() {
   constexpr unsigned kSleeps = 50;
   const power::Ticks asked = tsc_hz_ / 50'000;  // 20 us
-  std::array<power::Ticks, kSleeps> over;
-  for (power::Ticks& each : over) {
+  std::vector<power::Ticks> over;
+  for (unsigned i = 0; i < kSleeps; ++i) {
     const std::uint64_t from = rte_rdtsc();
-    sleep(asked);
+    if (sleep(asked)) continue;  // a packet ended it
     const power::Ticks took = rte_rdtsc() - from;
-    each = took > asked ? took - asked : 0;
+    over.push_back(took > asked ? took - asked : 0);
   }
+  if (over.empty()) return asked;
   std::sort(over.begin(), over.end());
-  return over[kSleeps / 2];
+  return over[over.size() / 2];
 }
 
 }  // namespace splitplane::datapath

@@ -25,6 +25,7 @@ class Wakeup {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (!asleep_.load(std::memory_order_relaxed)) [[likely]]
       return;
+    if (!asleep_.exchange(false, std::memory_order_relaxed)) return;  // somebody else has woken it
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written = ::write(fd_, &one, sizeof one);  // full: it is awake already
   }

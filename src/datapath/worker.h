@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <utility>
 
 #include "datapath/burst.h"
 #include "datapath/mailbox.h"
@@ -112,44 +113,53 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
     }
     last = now;
     rested = 0;
+    woken = false;
 
     const power::Action action = policy.after(round);
+    // What is done to rest is no packet's cost.
+    const auto charge = [&](Counter& cycles) {
+      const std::uint64_t then = std::exchange(last, rte_rdtsc());
+      cycles.add(last - then);
+      return last - then;
+    };
     if (action.p_state != power::Action::kKeep) [[unlikely]] {
       power.take_p_state(action.p_state);
       stats.p_state_changes.add(1);
+      charge(stats.idle_cycles);
     }
     if (action.rest == Rest::none) [[likely]] {
-      if (rester.armed() != Rester::Armed::nothing) rester.disarm();
+      if (rester.armed() == Rester::Armed::nothing) [[likely]]
+        continue;
+      rester.disarm();
+      charge(stats.idle_cycles);
       continue;
     }
     if (action.rest == Rest::pause) {
       rester.disarm();
       rester.pause(action.length);
-      now = rte_rdtsc();
+      rested = charge(stats.idle_cycles);
       stats.pauses.add(1);
-      stats.idle_cycles.add(now - last);
-      stats.paused_cycles.add(now - last);
-    } else {
-      // Armed first; then a round more, which looks at every queue, ring, timer and command, before it sleeps.
-      const auto wanted = action.rest == Rest::interrupt ? Rester::Armed::interrupts : Rester::Armed::kicks;
-      if (rester.armed() < wanted) {
-        rester.arm(wanted);
-        continue;
-      }
-      power::Ticks length = action.length;
-      if constexpr (!Policy::kLooks) {
-        const power::Ticks next = next_work(function, now);
-        length = std::min(length, next > now ? next - now : 0);
-      }
-      woken = rester.sleep(length);
-      rester.disarm();
-      now = rte_rdtsc();
-      stats.sleeps.add(1);
-      stats.wakeups.add(woken ? 1 : 0);
-      stats.asleep_cycles.add(now - last);
+      stats.paused_cycles.add(rested);
+      continue;
     }
-    rested = now - last;
-    last = now;
+    // Armed first; then a round more, which looks at every queue, ring, timer and command, before it sleeps.
+    const auto wanted = action.rest == Rest::interrupt ? Rester::Armed::interrupts : Rester::Armed::kicks;
+    if (rester.armed() < wanted) {
+      rester.arm(wanted);
+      charge(stats.idle_cycles);
+      continue;
+    }
+    if (power.switched()) break;  // in that round
+    power::Ticks length = action.length;
+    if constexpr (!Policy::kLooks) {
+      const power::Ticks next = next_work(function, now);
+      length = std::min(length, next > now ? next - now : 0);
+    }
+    woken = rester.sleep(length);
+    rester.disarm();
+    rested = charge(stats.asleep_cycles);
+    stats.sleeps.add(1);
+    stats.wakeups.add(woken ? 1 : 0);
   }
   rester.disarm();
 }
@@ -176,7 +186,8 @@ void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, Worker
   Rester rester(power.wakeup(), sources);
   machine.interrupts = rester.has_interrupts();
   machine.timed_pause = rester.has_timed_pause();
-  // A policy learns more as it sleeps. An event finds the core as deep asleep as a timer does.
+  // For a start: a policy learns more as it sleeps. An event that comes after a long sleep may find the core deeper
+  // asleep than these short ones left it.
   machine.sleep_overshoot = machine.interrupt_latency = rester.measure_overshoot();
   power.found(machine, rester.without());
   while (!stop.load(std::memory_order_relaxed)) {

@@ -202,6 +202,7 @@ TEST_F(VhostSleep, a_packet_ends_the_sleep_of_a_worker_on_vhost) {
   stop_.store(true);
   power_.wakeup().wake();
   thread.join();
+  RecordProperty("longest_us", std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(longest).count()));
   EXPECT_TRUE(power_.machine().interrupts) << "vhost has them";
   EXPECT_LT(longest, kLost);
   EXPECT_GT(stats_.wakeups.get(), 500U);

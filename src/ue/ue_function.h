@@ -45,9 +45,9 @@ class UeQueue {
 
   [[nodiscard]] bool is_tun() const { return tun_ != nullptr; }
   [[nodiscard]] unsigned receive(datapath::Burst& burst) { return is_tun() ? receive_tun(burst) : air_.receive(burst); }
-  // What the air still holds at the end; of the TUN device nothing is received ahead of its turn.
   // When the air in front of it has a frame.
   [[nodiscard]] std::uint64_t next_due() const { return air_.next_due(); }
+  // What the air still holds at the end; of the TUN device nothing is received ahead of its turn.
   [[nodiscard]] unsigned take_left(datapath::Burst& burst) { return is_tun() ? burst.size = 0 : air_.take_left(burst); }
 
  private:
