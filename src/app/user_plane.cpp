@@ -8,8 +8,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "app/instance_lock.h"
 #include "base/log.h"
-#include "power/any_policy.h"
+#include "power/governor/loan.h"
 
 namespace splitplane::app {
 namespace {
@@ -57,6 +58,9 @@ Expected<void> in_order(Steps&&... steps) {
 Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config) {
   auto eal = start_eal(config);
   if (!eal) return tl::unexpected(eal.error());
+  for (const auto& loan : governor::restore_all(runtime_directory())) {
+    if (!loan.in_use) log::info("{}: given back what an earlier run had set", loan.name);
+  }
   std::unique_ptr<UserPlane> plane(new UserPlane(config, std::move(*eal)));
   const auto built = in_order([&] { return plane->open_ports(); }, [&] { return plane->make_workers(); },
                               [&] { return plane->make_bearer_memory(); }, [&] { return plane->connect_dispatchers(); },

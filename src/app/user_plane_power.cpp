@@ -113,6 +113,7 @@ Expected<nlohmann::json> UserPlane::set_power(const std::string& name, const pow
   });
   if (!done) return fail("worker {} does not answer; it may still take the policy later", name);
   worker.config.policy = settings;
+  log::info("worker {}: policy {}", name, power::kKindNames[static_cast<std::size_t>(settings.kind)]);
   if (!needs) worker.core_governor.reset();
   return nlohmann::json{{"name", name}, {"policy", to_json(settings)}, {"governor", *governor}};
 }
