@@ -83,7 +83,7 @@ def test_add_modify_release_while_traffic_flows(bed):
 
     bed.upf.reload(bed.tunnels())
     tun = tun_name(bed.ues[0].config)
-    wait_until("the UE side to know the new bearer", lambda: has_addresses(bed.network, tun, second), 6)
+    wait_until("the UE side to know the new bearer", lambda: has_addresses(bed.network, tun, second), 15)
     bed.wait_for_neighbours()
     assert bed.ping(second["ue_ipv4"]) == bed.ping(second["ue_ipv6"]) == 10
 
@@ -102,7 +102,7 @@ def test_add_modify_release_while_traffic_flows(bed):
     assert ctl(bed, "bearer", "release", added["id"]) == {"id": added["id"], "existed": True}
     assert ctl(bed, "bearer", "release", added["id"]) == {"id": added["id"], "existed": False}
     assert "error" in ctl(bed, "bearer", "show", added["id"], code=1)
-    wait_until("the UE side to forget the bearer", lambda: not has_addresses(bed.network, tun, second), 6)
+    wait_until("the UE side to forget the bearer", lambda: not has_addresses(bed.network, tun, second), 15)
     sent, lost = steady.lost()
     assert sent > 200 and lost == 0, f"{lost} of {sent} pings of the untouched bearer lost"
 
