@@ -44,6 +44,7 @@ struct QueueLook {
   std::array<power::QueueRound, power::kMaxQueues> seen{};
   std::array<std::uint32_t, power::kMaxQueues> full{};  // bursts in a row
 };
+static_assert(kMaxQueues <= power::kMaxQueues, "a worker may have more queues than policies look at");
 
 // What is left in a queue after a full burst; a driver that cannot tell has one burst more for every full one in a row.
 template <class Queue>

@@ -27,11 +27,11 @@ class Budget {
         max_sleep_(Ticks{settings.max_sleep_ms} * 1000 * us_),
         dwell_(Ticks{settings.dwell_ms} * 1000 * us_),
         utilisation_(settings.utilisation),
-        // A wake-up that takes longer than the budget is none that the budget allows.
-        interrupts_(machine.interrupts && machine.interrupt_latency <= latency_ && latency_ > 0 && max_sleep_ > 0),
         p_state_(machine, dwell_, kPatience),
         rate_(8 * kWindowUs * us_),
-        overshoot_(machine.sleep_overshoot, latency_, us_) {}
+        // Events and timers end the same sleep: what the worker's own sleeps show of one holds for the other.
+        overshoot_(std::max(machine.sleep_overshoot, machine.interrupts ? machine.interrupt_latency : 0), latency_,
+                   us_) {}
 
   // Cheap with packets: sums; all else happens at the end of a window of time, after a full burst or before a rest.
   Action after(const Round& round) {
@@ -124,7 +124,7 @@ class Budget {
       learn_cost();
       choose_p_state(now);
       // While only the estimate is in the way of sleeping.
-      if (sleep_ < least_sleep()) overshoot_.forget_a_little();
+      if (sleep_ < least_sleep() && longest_rest_ >= least_sleep()) overshoot_.forget_a_little();
     }
     packets_ = busy_ = burst_ = 0;
     window_began_ = now;
@@ -179,11 +179,14 @@ class Budget {
   // How long a rest may be, from what is known; after each window and each sleep.
   void plan() {
     const Ticks over = overshoot_.high();
+    // A wake-up that takes longer than the budget is none that the budget allows.
+    interrupts_ = machine_.interrupts && latency_ > 0 && max_sleep_ > 0 && overshoot_.known() &&
+                  overshoot_.mean() <= static_cast<double>(latency_);
     // Above the utilisation even at P0 there is little to save, and a sleep that overshoots could cost packets.
     crowded_ = rate_.high() * cost_ > utilisation_;
     longest_rest_ = latency_;
-    // The ring holds what comes meanwhile even if it comes as fast as the worker could take it: from idle to full rate
-    // a sleep loses nothing that polling would not.
+    // The ring holds what comes meanwhile at the rate that the worker can take at the cost known now. No promise: in
+    // full bursts a packet costs a fraction of what a single one does, and such a train may run over a small ring once.
     if (cost_ > 0) longest_rest_ = std::min(longest_rest_, ticks(machine_.ring * cost_));
     sleep_ = longest_rest_ > over ? longest_rest_ - over : 0;
     if (rate_.high() > 0) {
@@ -193,16 +196,20 @@ class Budget {
     }
     // An interrupt pays if it costs less a packet than timed sleeps cost for the same time, a wake-up being the cost of
     // either; and never for a gap shorter than two wake-ups.
-    break_even_ = 2 * machine_.interrupt_latency;
+    const double latency = overshoot_.mean();
+    break_even_ = ticks(2 * latency);
     if (sleep_ >= least_sleep()) {
-      const double wake = std::max(overshoot_.mean(), static_cast<double>(us_));
-      const double sleeps = static_cast<double>(sleep_) + overshoot_.mean();
-      break_even_ =
-          std::max(break_even_, ticks(static_cast<double>(machine_.interrupt_latency + spin_) * sleeps / wake));
+      const double wake = std::max(latency, static_cast<double>(us_));
+      const double sleeps = static_cast<double>(sleep_) + latency;
+      break_even_ = std::max(break_even_, ticks((latency + static_cast<double>(spin_)) * sleeps / wake));
     }
   }
 
-  [[nodiscard]] Ticks least_sleep() const { return std::max(kLeastSleepUs * us_, ticks(overshoot_.mean() / 4)); }
+  // Worth its system call; of a costly wake-up no more than half of what there is, else no sleep would tell that it has
+  // become cheaper.
+  [[nodiscard]] Ticks least_sleep() const {
+    return std::max(kLeastSleepUs * us_, std::min(ticks(overshoot_.mean() / 4), longest_rest_ / 2));
+  }
 
   static Ticks ticks(double value) {
     return value < 1e18 ? static_cast<Ticks>(value) : std::numeric_limits<Ticks>::max() / 4;
@@ -214,15 +221,17 @@ class Budget {
     // A rate whose mean gap is shorter than the spin has no bursts to spin through: packets are collected in sleeps.
     if (crowded_ || (quiet < spin_ && gap_ > spin_)) return;
     const Ticks free = round.next_timer - round.now;
+    const Ticks over = overshoot_.high();  // a timed sleep ends so much later, and the timer would wait
+    const Ticks sleep = std::min(sleep_, free > over ? free - over : 0);
     const Ticks gap = std::max(gap_, quiet);  // the rate says when to expect a packet, until it is overdue
     if (interrupts_ && gap > break_even_) {
       action.rest = Rest::interrupt;
       action.length = std::min(max_sleep_, free);
     } else if (machine_.timed_pause && gap <= longest_rest_) {
       pause(std::min(longest_rest_, free), action);
-    } else if (std::min(sleep_, free) >= least_sleep()) {
+    } else if (sleep >= least_sleep()) {
       action.rest = Rest::sleep;
-      action.length = asked_ = std::min(sleep_, free);
+      action.length = asked_ = sleep;
     } else {
       pause(std::min({machine_.timed_pause ? longest_rest_ : kPauseUs * us_, longest_rest_, free}), action);
     }
@@ -237,7 +246,6 @@ class Budget {
   Machine machine_;
   Ticks us_, latency_, spin_, max_sleep_, dwell_;
   double utilisation_;
-  bool interrupts_;
   PStateLadder p_state_;
   RateEstimate rate_;
   SleepOvershoot overshoot_;
@@ -250,7 +258,8 @@ class Budget {
   double used_ = 0;                                   // utilisation of the last window
   unsigned late_bursts_ = 0;
   bool crowded_ = false;
-  Ticks asked_ = 0;  // length of the sleep before this round
+  bool interrupts_ = false;  // there are some, and they are fast enough as far as is known
+  Ticks asked_ = 0;          // length of the sleep before this round
   Ticks gap_ = 0, sleep_ = 0, longest_rest_ = 0, break_even_ = 0;
 };
 static_assert(Policy<Budget>);

@@ -48,6 +48,7 @@ class Core {
     step_ = step;
   }
   void pass(Ticks time) { now_ += time; }
+  void polls_take(Ticks time) { step_ = time; }
   double shown(const std::string& name) {
     std::map<std::string, double> all;
     policy_.show([&](const char* key, double value) { all[key] = value; });
@@ -177,14 +178,21 @@ TEST(Paper, lines_20_and_21_at_10000_hint_the_next_and_begin_anew) {
 }
 
 TEST(Paper, line_20_takes_3334_polls_above_32_as_printed) {
-  // The trend is not to fade here: completion two has its own test.
-  Core core(1, true, {.trend_decay_us = 1'000'000});
-  for (int i = 0; i < 8; ++i) core.load(110 * kMs, 0);
-  ASSERT_EQ(core.p_state(), 4);
+  Core core;
+  go_down(core);
+  core.polls_take(3 * kUs);
   for (int i = 0; i < 3333; ++i) core.poll_waiting(33);
   EXPECT_EQ(core.p_state(), 4);
   core.poll_waiting(33);
   EXPECT_EQ(core.p_state(), 3);
+}
+
+TEST(Paper, a_saturated_core_climbs_to_p0_although_the_trend_fades) {
+  Core core;
+  go_down(core);
+  core.polls_take(3 * kUs);
+  for (int i = 0; i < 4 * 5001; ++i) core.poll({{.packets = 32, .waiting = 33}}, 3 * kUs);  // a halving costs 1667
+  EXPECT_EQ(core.p_state(), 0);
 }
 
 TEST(Paper, line_23_the_least_idle_queue_decides) {
@@ -266,13 +274,13 @@ TEST(Paper, completion_two_a_trend_fades) {
   Core core;
   for (int i = 0; i < 30; ++i) core.poll_waiting(65);
   EXPECT_EQ(core.shown("trend"), 7500);
-  core.pass(kMs);
+  core.pass(100 * kMs);
   core.poll_waiting(0);
   EXPECT_EQ(core.shown("trend"), 3750);
-  core.pass(2 * kMs);
+  core.pass(200 * kMs);
   core.poll_waiting(0);
   EXPECT_EQ(core.shown("trend"), 937);
-  core.pass(100 * kMs);
+  core.pass(kMs * 10'000);
   core.poll_waiting(0);
   EXPECT_EQ(core.shown("trend"), 0);
 }

@@ -64,7 +64,7 @@ struct Action {
 
 template <class P>
 concept Policy = requires(P policy, const Round& round, void (*show)(const char*, double)) {
-  // The answer to a round. Never rests when packets came or work is due (next_timer <= now), never past next_timer.
+  // Never rests when packets came; one that looks never when work is due (next_timer <= now), never past next_timer.
   { policy.after(round) } -> std::same_as<Action>;
   // For people: each number of its state by name.
   policy.show(show);

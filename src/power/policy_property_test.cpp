@@ -5,6 +5,7 @@
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "power/any_policy.h"
@@ -121,6 +122,18 @@ TEST(PolicyProperty, never_rests_with_work_pending_nor_past_a_timer) {
   });
 }
 
+// The worker bounds the sleeps of such a policy by its timers.
+TEST(PolicyProperty, one_that_does_not_look_never_rests_when_packets_came) {
+  EXPECT_TRUE(rc::check([] {
+    const Machine machine = any_machine();
+    const YieldSettings settings{.empty_rounds = pick(1U, 20U), .sleep_us = pick(1U, 100U)};
+    after_each_round(Yield(settings, machine), machine, [](const Yield&, const Round& round, const Action& action) {
+      if (round.packets != 0) RC_ASSERT(action.rest == Rest::none);
+      if (action.rest != Rest::none) RC_ASSERT(action.length > 0U);
+    });
+  }));
+}
+
 TEST(PolicyProperty, waits_for_an_interrupt_only_where_there_is_one_and_not_for_ever) {
   of_policies_that_look([](const Settings& settings, const Machine& machine) {
     return [&]<class P>(const P&, const Round&, const Action& action) {
@@ -177,10 +190,8 @@ TEST(BudgetProperty, a_sleep_and_its_overshoot_stay_within_the_latency_budget) {
     after_each_round(Budget(settings.budget, machine), machine,
                      [&](const Budget& policy, const Round&, const Action& action) {
                        if (action.rest == Rest::pause) RC_ASSERT(action.length <= latency);
-                       if (action.rest == Rest::interrupt) RC_ASSERT(machine.interrupt_latency <= latency);
+                       if (action.rest == Rest::interrupt) RC_ASSERT(shown(policy, "interrupts") == 1);
                        if (action.rest != Rest::sleep) return;
-                       RC_ASSERT(action.length + machine.sleep_overshoot <= latency);
-                       // ... and so does the overshoot that it has learnt since.
                        RC_ASSERT(static_cast<double>(action.length) / kUs + shown(policy, "overshoot_us") <=
                                  settings.budget.latency_us + 0.01);
                      });
@@ -200,7 +211,7 @@ TEST(BudgetProperty, no_more_than_a_quarter_of_the_ring_fills_in_a_sleep_at_the_
   }));
 }
 
-// A worker with as little noise as can be: what it costs is what Machine says.
+// A worker with as little noise as can be, whose wake-ups take what they take whatever was measured at the start.
 template <class Check>
 void with_a_constant_load(Check check) {
   EXPECT_TRUE(rc::check([&] {
@@ -210,10 +221,11 @@ void with_a_constant_load(Check check) {
     settings.budget.dwell_ms = settings.paper.down_dwell_ms = 5;
     const Ticks cost = pick<Ticks>(100, 2000);
     const Ticks gap = pick<Ticks>(cost + cost / 2, 200 * kUs);
+    const Ticks wake = pick<Ticks>(0, 80 * kUs);
     RC_LOG() << machine.p_states << " P-states, ring " << machine.ring << ", interrupts " << machine.interrupts
-             << ", overshoot " << machine.sleep_overshoot << ", wake-up " << machine.interrupt_latency << ", latency "
+             << ", overshoot " << machine.sleep_overshoot << ", really " << wake << ", latency "
              << settings.budget.latency_us << ", cost " << cost << ", gap " << gap << "\n";
-    check(machine, settings, SimulatedCosts{100, cost, machine.sleep_overshoot, machine.interrupt_latency}, gap);
+    check(machine, settings, SimulatedCosts{100, cost, wake, wake}, gap);
   }));
 }
 
@@ -238,21 +250,27 @@ TEST(PolicyProperty, under_a_constant_load_the_p_state_settles) {
   });
 }
 
-TEST(BudgetProperty, no_packet_waits_for_a_rest_longer_than_the_budget_and_no_ring_fills_in_one) {
+TEST(BudgetProperty, once_the_wake_up_is_learnt_no_packet_waits_longer_than_the_budget_and_no_ring_fills_in_a_rest) {
   with_a_constant_load([](const Machine& machine, const Settings& settings, const SimulatedCosts& costs, Ticks gap) {
     Budget policy(settings.budget, machine);
     SimulatedWorker worker(policy, machine, costs);
-    const Ticks end = worker.now() + 20 * kMs;
+    const Ticks end = worker.now() + 50 * kMs;
+    const Ticks wake = costs.sleep_overshoot;
+    // What it has learnt wavers by a sixteenth. Where no sleep keeps the budget, short ones are tried now and then.
+    const Ticks longest =
+        std::max(settings.budget.latency_us * kUs + wake / 16, wake + std::max(wake / 4, 4 * kUs)) + kUs;
+    unsigned late = 0;
     std::mt19937_64 random(pick(0U, 1U << 30));
     std::exponential_distribution<double> next(1.0 / static_cast<double>(gap));
     for (Ticks at = worker.now(); at < end; at += static_cast<Ticks>(next(random))) worker.arrive(at);
     while (worker.now() < end) {
       const Action action = worker.round(end);
+      late += std::exchange(worker.longest_rest_wait, 0) > longest ? 1 : 0;
       if (action.rest != Rest::sleep) continue;
       const double per_tick = shown(policy, "rate_high_pps") / 1e6 / kUs;
       RC_ASSERT(static_cast<double>(action.length) * per_tick <= machine.ring / 4 + 0.01);
     }
-    RC_ASSERT(worker.longest_rest_wait <= settings.budget.latency_us * kUs);
+    RC_ASSERT(late <= 100U);  // from 0 to 80 us in steps of a sixteenth
   });
 }
 

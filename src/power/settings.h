@@ -26,9 +26,9 @@ struct PaperSettings {
   unsigned trend_step = 3, trend_climb = 250, trend_limit = 10000;
   unsigned wait_ms = 10;  // longest sleep
   // Completions (not printed):
-  unsigned trend_decay_us = 1000;  // the trend halves in so long
-  unsigned down_dwell_ms = 100;    // at one P-state before a step down
-  double down_utilisation = 0.7;   // a step down must leave the core below this
+  unsigned trend_decay_us = 100'000;  // the trend halves in so long
+  unsigned down_dwell_ms = 100;       // at one P-state before a step down
+  double down_utilisation = 0.7;      // a step down must leave the core below this
 };
 
 // DPDK's l3fwd-power (legacy mode, 22.11), with its thresholds and its defects that are not crashes: for comparison.

@@ -10,36 +10,41 @@ namespace splitplane::power {
 
 class SleepOvershoot {
  public:
-  // Never below `least`, which was measured at the start; never above `most`, so that it can be unlearnt.
-  SleepOvershoot(Ticks least, Ticks most, Ticks ticks_per_us)
-      : least_(static_cast<double>(least)),
-        most_(static_cast<double>(std::max(least, most))),
+  // `start` was measured within a few ms, perhaps of a disturbed machine: nothing but the value to begin with, and no
+  // more than half of `most`, else no sleep would ever correct it. Never above `most`, so that it can be unlearnt.
+  SleepOvershoot(Ticks start, Ticks most, Ticks ticks_per_us)
+      : most_(static_cast<double>(most)),
         us_(static_cast<double>(ticks_per_us)),
-        high_(least_),
-        mean_(least_) {}
+        high_(std::min(static_cast<double>(start), most_ / 2)),
+        mean_(high_),
+        learnt_(start > most / 2 ? 0 : kMemory) {}
 
   void learn(Ticks asked, Ticks took) {
     const double over = took > asked ? static_cast<double>(took - asked) : 0;
-    mean_ += (std::min(over, most_) - mean_) / 16;
+    // Beyond `most`, so that a mean above it shows. Where the start is not believed its first sleeps count alike.
+    if (learnt_ < kMemory) ++learnt_;
+    mean_ += (std::min(over, 2 * most_) - mean_) / learnt_;
     // It stands still where 15 steps down meet one up: one sleep in 16 takes longer. A packet comes anywhere within a
     // sleep, so about one in a hundred waits longer than such a sleep was to take.
     const double step = std::max(high_, us_) / 16;
-    high_ = std::clamp(over > high_ ? high_ + step : high_ - step / 15, least_, most_);
+    high_ = std::clamp(over > high_ ? high_ + step : high_ - step / 15, 0.0, most_);
   }
 
   // Called while the estimate forbids sleeping: nothing is learnt then, and the machine may have become quieter.
-  void forget_a_little() {
-    high_ -= (high_ - least_) / 256;
-    mean_ += (least_ - mean_) / 256;
-  }
+  void forget_a_little() { high_ -= high_ / 256; }
 
   // 15 in 16 sleeps overshoot by less.
   [[nodiscard]] Ticks high() const { return static_cast<Ticks>(high_ + 0.5); }
+  // What only sleeps change.
   [[nodiscard]] double mean() const { return mean_; }
+  // Enough sleeps are behind the mean, or the start was believed.
+  [[nodiscard]] bool known() const { return learnt_ == kMemory; }
 
  private:
-  double least_, most_, us_;
+  static constexpr int kMemory = 16;  // sleeps
+  double most_, us_;
   double high_, mean_;
+  int learnt_;
 };
 
 }  // namespace splitplane::power

@@ -20,15 +20,33 @@ TEST(SleepOvershoot, finds_what_one_sleep_in_16_exceeds) {
   EXPECT_NEAR(overshoot.mean(), 50, 25);
 }
 
-TEST(SleepOvershoot, stays_within_its_bounds_and_forgets) {
+TEST(SleepOvershoot, stays_below_what_it_was_told_and_forgets) {
   SleepOvershoot overshoot(10, 100, 10);
-  for (int i = 0; i < 1000; ++i) overshoot.learn(50, 50);
-  EXPECT_EQ(overshoot.high(), 10U);
   for (int i = 0; i < 1000; ++i) overshoot.learn(50, 5000);
   EXPECT_EQ(overshoot.high(), 100U);
+  EXPECT_NEAR(overshoot.mean(), 200, 0.1) << "more than the sleeps may take, so that it shows";
   for (int i = 0; i < 2000; ++i) overshoot.forget_a_little();
-  EXPECT_EQ(overshoot.high(), 10U);
-  EXPECT_NEAR(overshoot.mean(), 10, 0.1);
+  EXPECT_EQ(overshoot.high(), 0U);
+  EXPECT_NEAR(overshoot.mean(), 200, 0.1) << "only sleeps tell that they have become cheaper";
+}
+
+TEST(SleepOvershoot, a_start_on_a_disturbed_machine_is_unlearnt) {
+  SleepOvershoot overshoot(90, 200, 1);
+  EXPECT_EQ(overshoot.high(), 90U);
+  EXPECT_TRUE(overshoot.known());
+  for (int i = 0; i < 1000; ++i) overshoot.learn(50, 55);
+  EXPECT_LE(overshoot.high(), 6U);
+  EXPECT_NEAR(overshoot.mean(), 5, 0.1);
+}
+
+TEST(SleepOvershoot, a_start_above_half_of_the_bound_is_believed_as_half_until_16_sleeps_know_better) {
+  SleepOvershoot overshoot(90, 80, 1);
+  EXPECT_EQ(overshoot.high(), 40U);
+  for (int i = 0; i < 15; ++i) overshoot.learn(50, 50 + (i % 2 == 0 ? 10 : 20));
+  EXPECT_FALSE(overshoot.known());
+  overshoot.learn(50, 70);
+  EXPECT_TRUE(overshoot.known());
+  EXPECT_NEAR(overshoot.mean(), 15, 0.01);
 }
 
 }  // namespace

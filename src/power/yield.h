@@ -1,5 +1,5 @@
-// After some rounds without a packet every further empty round sleeps: for machines with fewer cores than threads,
-// where a polling neighbour starves the rest.
+// After some rounds without a packet it sleeps for as long as none comes: for machines with fewer cores than threads,
+// where a polling neighbour starves the rest. Before each sleep the worker looks at its queues once more.
 #pragma once
 
 #include <algorithm>
