@@ -135,7 +135,7 @@ void add_power_control(CLI::App& power, std::function<int(CliOutput&)>& action) 
   set_command->add_option("KIND", o->kind, "busy, yield, paper, l3fwd or budget")->required();
   set_command->add_option("--set", o->values, "KEY=VALUE of that policy (splitplane power kinds); default: its default")
       ->take_all();
-  set_command->footer("Example:\n  splitplane power set config/demo.yaml w0 budget --set latency_us=20");
+  set_command->footer("Example:\n  splitplane power set config/demo.yaml w0 budget --set latency_us=200");
 
   CLI::App* restore_command =
       command("restore", "Gives back frequencies and limits of cores that a crash left changed", restore);
