@@ -23,7 +23,7 @@ datapath::PStates p_states_of(governor::Governor* governor) {
   if (governor == nullptr || governor->p_states() < 2) return {};
   const auto speed = governor->speed();
   return {.speed = {speed.begin(), speed.begin() + governor->p_states()},
-          .take = [governor](unsigned p_state) { governor->take(p_state, rte_rdtsc()); }};
+          .take = [governor](unsigned p_state) { return governor->take(p_state, rte_rdtsc()); }};
 }
 
 // `budget` says how long a packet may wait, so a sleep from which the core takes longer to come back is none for it.

@@ -118,6 +118,7 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
       power.take_p_state(action.p_state);
       stats.p_state_changes.add(1);
     }
+    power.take_owed();
     if (action.rest == Rest::none) [[likely]] {
       if (rester.armed() != Rester::Armed::nothing) rester.disarm();
       continue;
