@@ -228,16 +228,21 @@ std::optional<Finding> check_shards_and_cores(const Config& config) {
   return std::nullopt;
 }
 
+// `paper` and `l3fwd` sleep only where interrupts wake them, which no configuration knows.
+bool always_sleeps(const WorkerConfig& worker) {
+  return worker.policy.kind == power::Kind::yield || worker.policy.kind == power::Kind::budget;
+}
+
 }  // namespace
 
 // A loop that never sleeps, or that the kernel takes from its core for no other, leaves a neighbour there nothing.
 std::optional<std::string> refuse_shared_core(const WorkerConfig& a, const WorkerConfig& b) {
   if (a.core != b.core) return std::nullopt;
-  const bool busy = a.policy.kind == power::Kind::busy || b.policy.kind == power::Kind::busy;
+  const bool awake = !always_sleeps(a) || !always_sleeps(b);
   const bool fifo = a.schedule.kind == ScheduleConfig::Kind::kFifo || b.schedule.kind == ScheduleConfig::Kind::kFifo;
-  if (!busy && !fifo) return std::nullopt;
+  if (!awake && !fifo) return std::nullopt;
   return fmt::format("{} is the core of worker {} too; allowed: a core of its own, or {} for both", a.core, b.name,
-                     busy ? "a policy but busy" : "schedule other");
+                     awake ? "policy yield or budget" : "schedule other");
 }
 
 std::optional<Finding> check_workers(const Config& config) {

@@ -85,8 +85,13 @@ TEST(ConfigLoadPower, loops_on_one_core_must_all_sleep_and_share) {
         "t.yaml");
     return config ? "" : config.error().message;
   };
-  EXPECT_EQ(shared("policy: budget", "policy: paper"), "");
-  EXPECT_THAT(shared("policy: busy", "policy: budget"), HasSubstr("workers.b.core: 0 is the core of worker a too"));
+  EXPECT_EQ(shared("policy: budget", "policy: yield"), "");
+  for (const char* kind : {"busy", "paper", "l3fwd"}) {
+    EXPECT_THAT(
+        shared(fmt::format("policy: {}", kind), "policy: budget"),
+        HasSubstr("workers.b.core: 0 is the core of worker a too; allowed: a core of its own, or policy yield or "
+                  "budget for both"));
+  }
   EXPECT_THAT(shared("policy: yield", "policy: yield, schedule: fifo"), HasSubstr("or schedule other for both"));
 }
 

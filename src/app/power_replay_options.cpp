@@ -10,7 +10,7 @@ namespace {
 
 using power::replay::ArrivalsSettings;
 
-constexpr double kDefaultSeconds = 10;
+constexpr double kDefaultSeconds = 10, kMostSeconds = 1e6;
 
 std::uint64_t whole_ns(double us) {
   return static_cast<std::uint64_t>(std::llround(us * 1000));
@@ -42,7 +42,7 @@ void add_replay_options(CLI::App& command, ReplayOptions& o) {
       ->capture_default_str()
       ->check(CLI::Range(0.001, 1e8));
   command.add_option("--duration", o.duration_s, "Simulated seconds; else 10, or the trace's own length")
-      ->check(CLI::Range(0.001, 1e6));
+      ->check(CLI::Range(0.001, kMostSeconds));
   command.add_option("--speed", o.speed, "2 plays a trace twice as fast")->check(CLI::Range(0.001, 1000.0));
   command.add_option("--burst-packets", o.burst_packets, "bursts: packets at once")
       ->capture_default_str()
@@ -104,9 +104,16 @@ Expected<void> prepare(ReplayOptions& o) {
     auto recorded = power::replay::load_times(o.trace);
     if (!recorded) return fail("{}", recorded.error().message);
     recorded->speed = o.speed;
-    // Once, and a millisecond to process what comes last.
-    if (o.duration_s == 0) {
-      o.duration_ns = whole_ns(static_cast<double>(recorded->times_ns.back()) / o.speed / 1000) + 1'000'000;
+    const double length_s = static_cast<double>(recorded->times_ns.back()) / o.speed / 1e9;
+    if (length_s > kMostSeconds) {
+      return fail("{}: lasts {:.0f} s at --speed {}; allowed: at most {:.0f} s from its earliest packet to its latest",
+                  o.trace, length_s, o.speed, kMostSeconds);
+    }
+    if (o.duration_s == 0) {  // once, and a millisecond to process what comes last
+      o.duration_ns = whole_ns(length_s * 1e6) + 1'000'000;
+      for (const std::uint64_t time : recorded->times_ns)
+        o.arrivals.push_back(static_cast<std::uint64_t>(static_cast<double>(time) / o.speed));
+      return {};
     }
     settings.duration_ns = o.duration_ns;
     settings.kind = traffic::Arrivals{*std::move(recorded)};

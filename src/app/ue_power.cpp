@@ -21,7 +21,7 @@ Expected<Json> UeSide::show_power() {
 Expected<Json> UeSide::set_power(const std::string& worker, const power::Settings& settings) {
   if (worker != kWorker) return fail("worker: there is no '{}'; allowed: {}", printable(worker), kWorker);
   const bool done = worker_->execute([settings, w = worker_.get()](ue::UeBearers&) { w->power().set(settings); });
-  if (!done) return fail("the worker does not answer; it may still take the policy later");
+  if (!done) return fail("the worker does not answer; its policy stays as it was");
   return Json{{"name", kWorker}, {"policy", to_json(settings)}, {"governor", nullptr}};
 }
 

@@ -317,7 +317,7 @@ Expected<void> UserPlane::launch() {
     }
     worker->running = true;
   }
-  say_what_cannot_wake();
+  for (auto& worker : workers_) say_what_cannot_wake(*worker);
   return {};
 }
 

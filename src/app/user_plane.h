@@ -144,7 +144,8 @@ class UserPlane : public ControlBackend {
   // user_plane_power.cpp
   void prepare_power(WorkerRuntime& worker, const power::Settings& settings);
   void start_power(WorkerRuntime& worker);
-  void say_what_cannot_wake();
+  void settle_power(WorkerRuntime& worker);
+  void say_what_cannot_wake(WorkerRuntime& worker);
 
   // user_plane_keys.cpp
   [[nodiscard]] static std::array<KeyTableObservation, 3> observe_keys(const datapath::ForeignKeys& keys);

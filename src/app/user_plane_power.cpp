@@ -18,12 +18,18 @@ bool sets_frequencies(power::Kind kind) {
   return kind == power::Kind::paper || kind == power::Kind::l3fwd || kind == power::Kind::budget;
 }
 
+// What becomes of the policy's sleeps where packets cannot end them.
+const char* without_interrupts(power::Kind kind) {
+  if (kind == power::Kind::paper) return "it never sleeps";
+  return kind == power::Kind::l3fwd ? "it polls at full speed" : "it sleeps for short times only";
+}
+
 // Nothing where the frequency cannot be set. `governor` outlives the worker's use of it.
 datapath::PStates p_states_of(governor::Governor* governor) {
   if (governor == nullptr || governor->p_states() < 2) return {};
   const auto speed = governor->speed();
   return {.speed = {speed.begin(), speed.begin() + governor->p_states()},
-          .take = [governor](unsigned p_state) { governor->take(p_state, rte_rdtsc()); }};
+          .take = [governor](unsigned p_state) { return governor->take(p_state, rte_rdtsc()); }};
 }
 
 // `budget` says how long a packet may wait, so a sleep from which the core takes longer to come back is none for it.
@@ -54,21 +60,30 @@ void UserPlane::prepare_power(WorkerRuntime& worker, const power::Settings& sett
   bound_wake_up(*worker.core_governor, settings, worker.config.name);
 }
 
+// What its policy in force needs no more is given back.
+void UserPlane::settle_power(WorkerRuntime& worker) {
+  const power::Settings& settings = worker.config.policy;
+  if (!sets_frequencies(settings.kind)) {
+    worker.core_governor.reset();
+  } else if (worker.core_governor) {
+    bound_wake_up(*worker.core_governor, settings, worker.config.name);
+  }
+}
+
 void UserPlane::start_power(WorkerRuntime& worker) {
   prepare_power(worker, worker.config.policy);
   worker.power.use(p_states_of(worker.core_governor.get()));
   worker.power.set(worker.config.policy);
 }
 
-void UserPlane::say_what_cannot_wake() {
-  for (auto& worker : workers_) {
-    if (!sets_frequencies(worker->config.policy.kind)) continue;
-    const auto without = std::make_shared<std::vector<std::string>>();
-    const bool done = worker->execute([without, w = worker.get()] { *without = w->power.queues_without_interrupt(); });
-    if (!done || without->empty()) continue;
-    log::info("worker {}: no interrupt from {}: it sleeps for short times only", worker->config.name,
-              fmt::join(*without, ", "));
-  }
+void UserPlane::say_what_cannot_wake(WorkerRuntime& worker) {
+  const power::Kind kind = worker.config.policy.kind;
+  if (!sets_frequencies(kind)) return;
+  const auto without = std::make_shared<std::vector<std::string>>();
+  const bool done = worker.execute([without, w = &worker] { *without = w->power.queues_without_interrupt(); });
+  if (!done || without->empty()) return;
+  log::info("worker {}: no interrupt from {}: {}", worker.config.name, fmt::join(*without, ", "),
+            without_interrupts(kind));
 }
 
 Expected<nlohmann::json> UserPlane::show_power() {
@@ -111,10 +126,11 @@ Expected<nlohmann::json> UserPlane::set_power(const std::string& name, const pow
     w->power.set(settings);
     if (needs) *governor = view_of(w->core_governor.get());
   });
-  if (!done) return fail("worker {} does not answer; it may still take the policy later", name);
-  worker.config.policy = settings;
+  if (done) worker.config.policy = settings;
+  settle_power(worker);
+  if (!done) return fail("worker {} does not answer; its policy stays as it was", name);
   log::info("worker {}: policy {}", name, power::kKindNames[static_cast<std::size_t>(settings.kind)]);
-  if (!needs) worker.core_governor.reset();
+  say_what_cannot_wake(worker);
   return nlohmann::json{{"name", name}, {"policy", to_json(settings)}, {"governor", *governor}};
 }
 

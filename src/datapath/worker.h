@@ -128,6 +128,7 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
       stats.p_state_changes.add(1);
       charge(stats.idle_cycles);
     }
+    power.take_owed();
     if (action.rest == Rest::none) [[likely]] {
       if (rester.armed() == Rester::Armed::nothing) [[likely]]
         continue;

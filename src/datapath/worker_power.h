@@ -16,7 +16,7 @@ namespace splitplane::datapath {
 // The P-states of a worker's core, where the machine lets them be set.
 struct PStates {
   std::vector<float> speed;            // of each, relative to the fastest, which is first; empty: they cannot be set
-  std::function<void(unsigned)> take;  // called on the worker's thread, at most every few milliseconds
+  std::function<bool(unsigned)> take;  // called on the worker's thread; false: not in force, and asked for again
 };
 
 class WorkerPower {
@@ -26,7 +26,10 @@ class WorkerPower {
   WorkerPower& operator=(const WorkerPower&) = delete;
 
   // As set(), which follows it.
-  void use(PStates p_states) { p_states_ = std::move(p_states); }
+  void use(PStates p_states) {
+    p_states_ = std::move(p_states);
+    owed_ = power::Action::kKeep;
+  }
   // An emulated slower clock: every round with packets takes 1 / `clock` times as long, by a spin. 1: the real one.
   void slow_down(double clock) { extra_ = 1 / clock - 1; }
 
@@ -66,15 +69,23 @@ class WorkerPower {
     return *policy_;
   }
   [[nodiscard]] bool switched() const { return switched_; }
+  // A policy asks once for each step, so what the machine refuses stays owed.
   void take_p_state(int p_state) {
-    if (p_states_.take && p_state >= 0) p_states_.take(static_cast<unsigned>(p_state));
+    if (!p_states_.take || p_state < 0) return;
+    owed_ = p_states_.take(static_cast<unsigned>(p_state)) ? power::Action::kKeep : p_state;
+  }
+  // Once per round.
+  void take_owed() {
+    if (owed_ != power::Action::kKeep) [[unlikely]]
+      take_p_state(owed_);
   }
   [[nodiscard]] double extra() const { return extra_; }
 
  private:
   power::Settings settings_;
   PStates p_states_;
-  double extra_ = 0;  // busy time to add, in parts of what a round took
+  int owed_ = power::Action::kKeep;  // the P-state that was asked for and is not in force
+  double extra_ = 0;                 // busy time to add, in parts of what a round took
   Wakeup wakeup_;
   power::Machine machine_;
   std::vector<std::string> without_;

@@ -66,6 +66,19 @@ class Running {
   std::thread thread_;
 };
 
+TEST(Worker, asks_again_for_a_p_state_that_was_refused) {
+  Script script{.lanes = {{0}}};
+  Running worker(script, busy());
+  std::atomic<unsigned> asked{0};
+  ASSERT_TRUE(worker.mailbox.execute([&] {
+    worker.power.use({.speed = {1, 0.5}, .take = [&](unsigned p_state) { return p_state == 0 && ++asked == 3; }});
+    worker.power.set(busy());  // begins with P0
+  }));
+  worker.wait_for_rounds(100);
+  worker.end();
+  EXPECT_EQ(asked, 3U) << "until it was in force";
+}
+
 TEST(Worker, ends_when_told_and_counts_each_round_once) {
   Script script{.lanes = {{3}, {0}, {5}}};
   Running worker(script, busy());

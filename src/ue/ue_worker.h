@@ -22,7 +22,7 @@ class UeWorker {
   void stop();
 
   // Does something with the bearers on the worker's own thread, between two rounds, or here while it does not run.
-  // False: it does not answer; the command may still be executed later, so it must own what it touches.
+  // False: it does not answer; the command was taken back.
   [[nodiscard]] bool execute(std::function<void(UeBearers&)> command);
 
   // Within execute() only.

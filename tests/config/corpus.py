@@ -72,7 +72,7 @@ workers:
     policy: {kind: yield, empty_rounds: 100, sleep_us: 10}
   w1:
     function: gnb
-    core: 0
+    core: 4
     n3: n3
     air: air
     queue: 1
@@ -102,7 +102,7 @@ workers:
     policy: busy
   c:
     function: copies
-    core: 0
+    core: 5
     from: [w0]
     policy: {kind: l3fwd, wait_ms: 1000}
   l:

@@ -71,6 +71,16 @@ def test_a_capture_is_replayed_packet_by_packet(splitplane: Path, tmp_path: Path
     assert faster["simulated_s"] == pytest.approx(1.246)
 
 
+def test_a_capture_that_would_not_end_is_refused(splitplane: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.pcap"
+    packets = b"".join(struct.pack("<IIII", second, 0, 4, 60) + b"abcd" for second in (0, 1_750_000_000, 1_750_000_001))
+    trace.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 96, 1) + packets)
+    for more in ([], ["--duration", "1"], ["--speed", "0.001"]):
+        done = run(splitplane, "replay", str(trace), *more, code=2)
+        assert done.stderr.count("\n") == 1
+        assert "allowed: at most 1000000 s from its earliest packet to its latest" in done.stderr
+
+
 def test_what_tune_prints_is_a_policy_that_a_configuration_takes(splitplane: Path, tmp_path: Path) -> None:
     printed = run(splitplane, "tune", "--rate", "20000", "--duration", "2").stdout
     table, policy = printed.split("\n\npolicy:\n")

@@ -29,23 +29,23 @@ std::string domain_of(const std::string& cpufreq, unsigned core) {
 
 Governor::Governor(const GovernorSettings& settings) : settings_(settings) {
   const std::string cpufreq = cpu_directory(settings) + "/cpufreq";
-  const auto frequencies = read_frequencies(cpufreq);
-  if (!frequencies) {
-    why_not_ = frequencies.error().message;
-    return;
-  }
-  driver_ = frequencies->driver;
-  if (const auto taken = begin(cpufreq, *frequencies); !taken) {
+  if (const auto taken = begin(cpufreq); !taken) {
     why_not_ = fmt::format("core {}: {}", settings.core, taken.error().message);
     give_back();
   }
 }
 
-Expected<void> Governor::begin(const std::string& cpufreq, const Frequencies& frequencies) {
-  auto loan = Loan::begin(settings_.loans, loan_name(settings_, domain_of(cpufreq, settings_.core) + ".frequency"));
-  if (!loan) return tl::unexpected(loan.error());
-  frequency_.emplace(*std::move(loan));
-  if (frequencies.userspace) {
+Expected<void> Governor::begin(const std::string& cpufreq) {
+  if (read_line(cpufreq + "/scaling_driver")) {
+    // Before the limits are read: they may be those that a crash left, until the loan begins.
+    auto loan = Loan::begin(settings_.loans, loan_name(settings_, domain_of(cpufreq, settings_.core) + ".frequency"));
+    if (!loan) return tl::unexpected(loan.error());
+    frequency_.emplace(*std::move(loan));
+  }
+  const auto frequencies = read_frequencies(cpufreq);
+  if (!frequencies) return tl::unexpected(frequencies.error());
+  driver_ = frequencies->driver;
+  if (frequencies->userspace) {
     // The speed of before means something only where `userspace` was in force before.
     const bool was = read_line(cpufreq + "/scaling_governor") == "userspace";
     auto done = frequency_->change(cpufreq + "/scaling_governor", "userspace");
@@ -57,8 +57,8 @@ Expected<void> Governor::begin(const std::string& cpufreq, const Frequencies& fr
   } else if (auto opened = open_limits(cpufreq); !opened) {
     return opened;
   }
-  khz_ = frequencies.khz;
-  turbo_ = frequencies.turbo;
+  khz_ = frequencies->khz;
+  turbo_ = frequencies->turbo;
   if (!write_khz(khz_[0])) return fail("{} kHz is refused", khz_[0]);
   return {};
 }
@@ -91,16 +91,17 @@ bool Governor::write_khz(unsigned khz) {
   return write_line(up ? highest_ : lowest_, text) && write_line(up ? lowest_ : highest_, text);
 }
 
-void Governor::write(unsigned p_state, std::uint64_t now) {
-  const unsigned slowest = p_states() - 1;
-  const unsigned wanted = std::min(p_state, slowest);
-  if (wanted == current_) return;
-  if (write_khz(khz_[wanted])) {
-    current_ = wanted;
-    return;
+bool Governor::write(unsigned p_state, std::uint64_t now) {
+  settled_ = write_khz(khz_[p_state]);
+  if (settled_) {
+    current_ = p_state;
+    next_write_ = 0;
+    return true;
   }
-  errors_.add(1);
+  refused_writes_.add(1);
+  refused_ = p_state;
   next_write_ = now + kPatienceUs * settings_.ticks_per_us;
+  return false;
 }
 
 Expected<void> Governor::bound_wake_up(unsigned us) {
@@ -115,7 +116,7 @@ Expected<void> Governor::bound_wake_up(unsigned us) {
 }
 
 void Governor::free_wake_up() {
-  if (wake_up_) errors_.add(wake_up_->give_back().size());
+  if (wake_up_) not_given_back_.add(wake_up_->give_back().size());
   wake_up_.reset();
 }
 
@@ -123,7 +124,8 @@ void Governor::give_back() {
   for (Descriptor* file : {&speed_, &lowest_, &highest_}) file->close();
   khz_.resize(1);
   current_ = 0;
-  if (frequency_) errors_.add(frequency_->give_back().size());
+  settled_ = true;
+  if (frequency_) not_given_back_.add(frequency_->give_back().size());
   frequency_.reset();
   free_wake_up();
 }

@@ -2,6 +2,7 @@
 // for it and given back at the end; where nothing can be set it says why, and the worker runs all the same.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -38,12 +39,14 @@ class Governor {
   [[nodiscard]] bool turbo() const { return turbo_; }
   [[nodiscard]] unsigned p_state() const { return current_; }
   [[nodiscard]] std::uint64_t writes() const { return writes_.get(); }
-  [[nodiscard]] std::uint64_t errors() const { return errors_.get(); }
+  [[nodiscard]] std::uint64_t errors() const { return refused_writes_.get() + not_given_back_.get(); }
 
   // On the worker's thread, when the policy asks for a P-state: one write, if that is not in force already. One that is
-  // refused is counted, and for kPatienceUs no other is tried.
-  void take(unsigned p_state, std::uint64_t now) {
-    if (p_state != current_ && now >= next_write_) write(p_state, now);
+  // refused is counted, and for kPatienceUs only a faster one is tried. False: not in force, so ask again.
+  [[nodiscard]] bool take(unsigned p_state, std::uint64_t now) {
+    const unsigned wanted = std::min(p_state, p_states() - 1);
+    if (wanted == current_ && settled_) return true;
+    return (now >= next_write_ || wanted < refused_) && write(wanted, now);
   }
 
   // The kernel leaves out sleep states from which the core needs longer to wake up. Error: why it cannot be said.
@@ -56,9 +59,9 @@ class Governor {
   static constexpr std::uint64_t kPatienceUs = 1'000'000;
 
  private:
-  Expected<void> begin(const std::string& cpufreq, const Frequencies& frequencies);
+  Expected<void> begin(const std::string& cpufreq);
   Expected<void> open_limits(const std::string& cpufreq);
-  void write(unsigned p_state, std::uint64_t now);
+  [[nodiscard]] bool write(unsigned p_state, std::uint64_t now);
   [[nodiscard]] bool write_khz(unsigned khz);
 
   GovernorSettings settings_;
@@ -68,8 +71,11 @@ class Governor {
   std::optional<Loan> frequency_, wake_up_;
   Descriptor speed_, lowest_, highest_;  // speed_ alone, or the two limits
   unsigned current_ = 0;
+  bool settled_ = true;   // else a write was refused since: of two limits one may have moved
+  unsigned refused_ = 0;  // the P-state of that write
   std::uint64_t next_write_ = 0;
-  Counter writes_, errors_;
+  Counter writes_, refused_writes_;  // the worker's
+  Counter not_given_back_;           // the control thread's
 };
 
 }  // namespace splitplane::governor

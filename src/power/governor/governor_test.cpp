@@ -11,6 +11,10 @@ namespace {
 
 using testing::HasSubstr;
 
+void take(Governor& governor, unsigned p_state, std::uint64_t now) {
+  static_cast<void>(governor.take(p_state, now));
+}
+
 TEST(Governor, sets_a_frequency_where_the_governor_userspace_is_and_gives_all_back) {
   FakeCore core;
   core.make_acpi();
@@ -20,7 +24,7 @@ TEST(Governor, sets_a_frequency_where_the_governor_userspace_is_and_gives_all_ba
     EXPECT_EQ(governor.p_states(), 5U);
     EXPECT_EQ(core.get("cpufreq/scaling_governor"), "userspace");
     EXPECT_EQ(core.get("cpufreq/scaling_setspeed"), "2401000");
-    governor.take(4, 1000);
+    take(governor, 4, 1000);
     EXPECT_EQ(core.get("cpufreq/scaling_setspeed"), "1200000");
     EXPECT_EQ(governor.p_state(), 4U);
     EXPECT_TRUE(core.owes());
@@ -49,7 +53,7 @@ TEST(Governor, moves_both_limits_where_there_is_no_governor_userspace) {
     Governor governor(core.settings());
     ASSERT_EQ(governor.p_states(), 10U);
     for (const unsigned p_state : {9, 3, 0, 1}) {
-      governor.take(p_state, 0);
+      take(governor, p_state, 0);
       const std::string khz = std::to_string(governor.khz()[p_state]);
       EXPECT_EQ(core.get("cpufreq/scaling_min_freq"), khz);
       EXPECT_EQ(core.get("cpufreq/scaling_max_freq"), khz);
@@ -64,7 +68,7 @@ TEST(Governor, takes_an_amd_core_in_passive_mode_by_its_speed) {
   FakeCore core;
   core.make_amd_passive();
   Governor governor(core.settings());
-  governor.take(governor.p_states() - 1, 0);
+  take(governor, governor.p_states() - 1, 0);
   EXPECT_EQ(governor.driver(), "amd-pstate");
   EXPECT_EQ(core.get("cpufreq/scaling_setspeed"), "400000");
 }
@@ -74,11 +78,11 @@ TEST(Governor, writes_only_what_is_new_and_no_lower_than_the_lowest) {
   core.make_acpi();
   Governor governor(core.settings());
   const auto before = governor.writes();
-  for (std::uint64_t now = 0; now < 100; ++now) governor.take(0, now);
+  for (std::uint64_t now = 0; now < 100; ++now) take(governor, 0, now);
   EXPECT_EQ(governor.writes(), before);
-  for (std::uint64_t now = 0; now < 100; ++now) governor.take(3, now);
+  for (std::uint64_t now = 0; now < 100; ++now) take(governor, 3, now);
   EXPECT_EQ(governor.writes(), before + 1);
-  for (std::uint64_t now = 0; now < 100; ++now) governor.take(31, now);
+  for (std::uint64_t now = 0; now < 100; ++now) take(governor, 31, now);
   EXPECT_EQ(governor.writes(), before + 2);
   EXPECT_EQ(core.get("cpufreq/scaling_setspeed"), "1200000");
 }
@@ -98,7 +102,7 @@ TEST(Governor, without_cpufreq_there_is_one_p_state_and_a_reason_and_no_file) {
   Governor governor(core.settings());
   EXPECT_EQ(governor.p_states(), 1U);
   EXPECT_THAT(governor.why_not(), HasSubstr("cpufreq is not there"));
-  governor.take(5, 1000);
+  take(governor, 5, 1000);
   EXPECT_EQ(governor.writes(), 0U);
   EXPECT_EQ(governor.errors(), 0U);
   EXPECT_FALSE(core.owes());
@@ -132,10 +136,42 @@ TEST(Governor, refused_writes_are_counted_and_tried_again_only_after_a_while) {
   Governor governor(core.settings());
   ASSERT_EQ(governor.p_states(), 5U);
   FakeCore::seal(fd);
-  for (std::uint64_t now = 0; now < Governor::kPatienceUs; now += 1000) governor.take(1, now);
+  for (std::uint64_t now = 0; now < Governor::kPatienceUs; now += 1000) take(governor, 1, now);
   EXPECT_EQ(governor.errors(), 1U);
   EXPECT_EQ(governor.p_state(), 0U);
-  governor.take(1, Governor::kPatienceUs);
+  take(governor, 1, Governor::kPatienceUs);
+  EXPECT_EQ(governor.errors(), 2U);
+}
+
+TEST(Governor, a_faster_p_state_does_not_wait_behind_a_refusal_and_stays_owed_until_it_is_in_force) {
+  FakeCore core;
+  core.make_acpi();
+  Governor governor(core.settings());
+  ASSERT_TRUE(governor.take(2, 0));
+  {
+    const Refusal refusal;
+    EXPECT_FALSE(governor.take(3, 1000));
+    EXPECT_FALSE(governor.take(0, 2000));
+    EXPECT_EQ(governor.errors(), 2U) << "it was tried";
+    EXPECT_FALSE(governor.take(0, 3000));
+    EXPECT_EQ(governor.errors(), 2U) << "but not again at once";
+  }
+  EXPECT_FALSE(governor.take(0, 1999 + Governor::kPatienceUs));
+  EXPECT_TRUE(governor.take(0, 2000 + Governor::kPatienceUs));
+  EXPECT_EQ(core.get("cpufreq/scaling_setspeed"), "2401000");
+  EXPECT_TRUE(governor.take(1, 2001 + Governor::kPatienceUs)) << "all is as before";
+}
+
+TEST(Governor, with_one_of_two_limits_moved_no_p_state_counts_as_in_force) {
+  FakeCore core;
+  core.make_intel_active();
+  const int fd = core.make_sealable("cpufreq/scaling_max_freq");
+  Governor governor(core.settings());
+  ASSERT_EQ(governor.p_states(), 10U);
+  FakeCore::seal(fd);
+  EXPECT_FALSE(governor.take(9, 0));
+  EXPECT_EQ(core.get("cpufreq/scaling_min_freq"), "800000");
+  EXPECT_FALSE(governor.take(0, 1));
   EXPECT_EQ(governor.errors(), 2U);
 }
 

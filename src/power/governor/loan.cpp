@@ -114,6 +114,7 @@ std::vector<Restored> restore_all(const std::string& directory) {
     if (!file.is_open()) continue;  // its owner was quicker
     restored.in_use = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
     if (!restored.in_use) {
+      if (!still_there(file, path)) continue;  // given back meanwhile; the place may be another owner's
       restored.refused = give_back_entries(read_entries(file));
       if (restored.refused.empty()) ::unlink(path.c_str());
     }

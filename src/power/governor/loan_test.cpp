@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <array>
+#include <atomic>
+#include <thread>
+
 #include "power/governor/test_sysfs.h"
 
 namespace splitplane::governor {
@@ -14,14 +18,21 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
+// A driver, and what a governor changes of it.
+struct Driver {
+  void (FakeCore::*make)() const;
+  std::string file, before;
+  unsigned p_states;
+};
+const std::array kDrivers{Driver{&FakeCore::make_acpi, "cpufreq/scaling_governor", "schedutil", 5},
+                          Driver{&FakeCore::make_intel_active, "cpufreq/scaling_max_freq", "3700000", 10}};
+
 // A process that changes values and dies without a word.
-void crash(const FakeCore& core, const std::string& speed) {
+void crash(const FakeCore& core) {
   const pid_t child = ::fork();
   if (child == 0) {
-    GovernorSettings settings = core.settings();
-    Governor governor(settings);
-    governor.take(3, 0);
-    ::_exit(core.get("cpufreq/scaling_setspeed") == speed ? 0 : 1);
+    Governor governor(core.settings());
+    ::_exit(governor.take(3, 0) && governor.p_state() == 3 ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -29,26 +40,56 @@ void crash(const FakeCore& core, const std::string& speed) {
 }
 
 TEST(Loan, what_a_crash_left_is_given_back_by_restore_all) {
-  FakeCore core;
-  core.make_acpi();
-  crash(core, "1600000");
-  EXPECT_EQ(core.get("cpufreq/scaling_governor"), "userspace");
-  const auto restored = restore_all(core.loans());
-  ASSERT_EQ(restored.size(), 1U);
-  EXPECT_THAT(restored[0].name, StartsWith("cpu3.frequency"));
-  EXPECT_THAT(restored[0].refused, IsEmpty());
-  EXPECT_EQ(core.get("cpufreq/scaling_governor"), "schedutil");
-  EXPECT_THAT(restore_all(core.loans()), IsEmpty());
+  for (const Driver& driver : kDrivers) {
+    SCOPED_TRACE(driver.file);
+    FakeCore core;
+    (core.*driver.make)();
+    crash(core);
+    EXPECT_NE(core.get(driver.file), driver.before);
+    const auto restored = restore_all(core.loans());
+    ASSERT_EQ(restored.size(), 1U);
+    EXPECT_THAT(restored[0].name, StartsWith("cpu3.frequency"));
+    EXPECT_THAT(restored[0].refused, IsEmpty());
+    EXPECT_EQ(core.get(driver.file), driver.before);
+    EXPECT_THAT(restore_all(core.loans()), IsEmpty());
+  }
 }
 
 TEST(Loan, the_next_owner_gives_back_first_and_remembers_what_was_there_before_the_crash) {
+  for (const Driver& driver : kDrivers) {
+    SCOPED_TRACE(driver.file);
+    FakeCore core;
+    (core.*driver.make)();
+    crash(core);
+    {
+      Governor governor(core.settings());
+      EXPECT_EQ(governor.p_states(), driver.p_states);
+    }
+    EXPECT_EQ(core.get(driver.file), driver.before);
+    EXPECT_FALSE(core.owes());
+  }
+}
+
+// The loan's file is removed by its owner and made anew by the next one, between any two steps of restore_all.
+TEST(Loan, restore_all_never_takes_the_place_of_a_living_owner) {
   FakeCore core;
   core.make_acpi();
-  crash(core, "1600000");
-  {
-    Governor governor(core.settings());
-    EXPECT_EQ(governor.p_states(), 5U);
+  std::atomic<bool> stop{false};
+  std::thread restorer([&] {
+    while (!stop.load()) static_cast<void>(restore_all(core.loans()));
+  });
+  unsigned lent = 0, lost = 0;
+  for (int i = 0; i < 4'000; ++i) {
+    auto loan = Loan::begin(core.loans(), "x");
+    if (!loan || !loan->change(core.cpufreq() + "/scaling_governor", "userspace")) continue;
+    ++lent;
+    std::this_thread::yield();
+    lost += core.owes() ? 0 : 1;
   }
+  stop.store(true);
+  restorer.join();
+  EXPECT_GT(lent, 100U);
+  EXPECT_EQ(lost, 0U);
   EXPECT_EQ(core.get("cpufreq/scaling_governor"), "schedutil");
 }
 
@@ -76,7 +117,7 @@ TEST(Loan, a_line_that_a_crash_cut_short_changes_nothing) {
 TEST(Loan, what_cannot_be_given_back_is_named_and_kept) {
   FakeCore core;
   core.make_acpi();
-  crash(core, "1600000");
+  crash(core);
   core.remove("cpufreq/scaling_governor");
   EXPECT_THAT(restore_all(core.loans())[0].refused.at(0), HasSubstr("scaling_governor: No such file"));
   EXPECT_TRUE(core.owes());

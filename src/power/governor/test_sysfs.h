@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -14,6 +16,23 @@
 #include "power/governor/governor.h"
 
 namespace splitplane::governor {
+
+// As long as it lives, files take nothing that this process writes.
+class Refusal {
+ public:
+  Refusal() {
+    ::signal(SIGXFSZ, SIG_IGN);  // what is refused then is an error and no signal
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const rlimit none{.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  }
+  ~Refusal() { EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before_), 0); }
+  Refusal(const Refusal&) = delete;
+  Refusal& operator=(const Refusal&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 class FakeCore {
  public:
