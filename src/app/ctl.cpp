@@ -2,18 +2,16 @@
 
 #include <vector>
 
-#include "app/control_client.h"
+#include "app/control_ask.h"
 #include "app/ctl_air.h"
 #include "app/ctl_table.h"
 #include "app/ctl_tap.h"
-#include "app/instance_lock.h"
 
 namespace splitplane::app {
 namespace {
 
 // What the options of ctl and its subcommands hold; shared by the callbacks.
-struct CtlOptions {
-  std::string socket, config, prefix = "splitplane";
+struct CtlOptions : ControlPlace {
   bool json = false;
   std::size_t count = 1, limit = 100;
   std::uint32_t after = 0, shard = 0, id = 0, ul_teid = 0, dl_teid = 0;
@@ -33,24 +31,9 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// Connects where the options say and hands the client to `ask`, which returns the text to print.
 int with_client(const CtlOptions& options, CliOutput& output,
                 const std::function<Expected<std::string>(ControlClient&)>& ask) {
-  std::string path = options.socket.empty() ? control_path(options.prefix) : options.socket;
-  if (!options.config.empty()) {
-    const auto config = load_config(options.config);
-    if (!config) {
-      output.err << config.error().message << '\n';
-      return kExitBadUsage;
-    }
-    path = config->control;
-  }
-  auto client = ControlClient::connect(path);
-  if (!client) return failed(output, client.error(), kExitFailed);
-  const auto text = ask(*client);
-  if (!text) return failed(output, text.error(), kExitFailed);
-  output.out << *text;
-  return kExitGood;
+  return ask_control(options, "splitplane ctl", output, ask);
 }
 
 int simple(const CtlOptions& options, CliOutput& output, const std::string& method, const Json& params,

@@ -5,8 +5,7 @@
 #include <thread>
 
 #include "app/cli_suggest.h"
-#include "app/config.h"
-#include "app/control_client.h"
+#include "app/control_ask.h"
 #include "app/instance_lock.h"
 #include "app/power_screen.h"
 #include "power/governor/loan.h"
@@ -15,8 +14,8 @@
 namespace splitplane::app {
 namespace {
 
-struct PowerOptions {
-  std::string config, socket, prefix = "splitplane", worker, kind;
+struct PowerOptions : ControlPlace {
+  std::string worker, kind;
   std::vector<std::string> values;
   double over_s = 1;
   bool json = false, markdown = false;
@@ -27,24 +26,9 @@ int failed(CliOutput& output, const std::string& sentence, int code) {
   return code;
 }
 
-// Connects where the options say and hands the client to `ask`, which returns the text to print.
 int with_client(const PowerOptions& options, CliOutput& output,
                 const std::function<Expected<std::string>(ControlClient&)>& ask) {
-  std::string path = options.socket.empty() ? control_path(options.prefix) : options.socket;
-  if (!options.config.empty()) {
-    const auto config = load_config(options.config);
-    if (!config) {
-      output.err << config.error().message << '\n';
-      return kExitBadUsage;
-    }
-    path = config->control;
-  }
-  auto client = ControlClient::connect(path);
-  if (!client) return failed(output, client.error().message, kExitFailed);
-  const auto text = ask(*client);
-  if (!text) return failed(output, text.error().message, kExitFailed);
-  output.out << *text;
-  return kExitGood;
+  return ask_control(options, "splitplane power", output, ask);
 }
 
 int status(const PowerOptions& options, CliOutput& output) {
