@@ -8,6 +8,7 @@
 #include <rte_ethdev.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -107,6 +108,13 @@ bool Rester::sleep(power::Ticks ticks) {
   // A kernel or a container without that call: the same in two.
   pollfd all{.fd = epoll_, .events = POLLIN, .revents = 0};
   return ::ppoll(&all, 1, &timeout, nullptr) > 0 && ::epoll_wait(epoll_, events.data(), events.size(), 0) > 0;
+}
+
+power::Ticks Rester::cpu_time() const {
+  timespec used{};
+  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0) return 0;
+  const auto part = static_cast<power::Ticks>(used.tv_nsec) * tsc_hz_ / 1'000'000'000;
+  return static_cast<power::Ticks>(used.tv_sec) * tsc_hz_ + part;
 }
 
 void Rester::pause(power::Ticks ticks) const {

@@ -43,6 +43,8 @@ class Rester {
 
   // Sleeps `ticks` at most; true: something ended it. To be armed before.
   bool sleep(power::Ticks ticks);
+  // The CPU time of this thread so far.
+  [[nodiscard]] power::Ticks cpu_time() const;
   // Stays on the core without touching anything, with as little power as the CPU lets it.
   void pause(power::Ticks ticks) const;
   // The same, at full power.

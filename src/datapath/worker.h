@@ -89,10 +89,10 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
   QueueLook look;
   const std::size_t queues = std::size(function.queues());
   std::uint64_t last = rte_rdtsc();
-  power::Ticks rested = 0;
+  power::Ticks rested = 0, rest_cpu = 0;
   bool woken = false;
   while (!stop.load(std::memory_order_relaxed) && !power.switched()) {
-    power::Round round{.rested = rested, .woken = woken};
+    power::Round round{.rested = rested, .rest_cpu = rest_cpu, .woken = woken};
     round.packets = one_round<Policy::kLooks>(function, burst, stats, look);
     mailbox.run_pending();
 
@@ -113,7 +113,7 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
       }
     }
     last = now;
-    rested = 0;
+    rested = rest_cpu = 0;
     woken = false;
 
     const power::Action action = policy.after(round);
@@ -157,7 +157,9 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
       const power::Ticks next = next_work(function, now);
       length = std::min(length, next > now ? next - now : 0);
     }
+    const power::Ticks cpu = action.metered ? rester.cpu_time() : 0;
     woken = rester.sleep(length);
+    if (action.metered) rest_cpu = rester.cpu_time() - cpu;
     rester.disarm();
     rested = charge(stats.asleep_cycles);
     stats.sleeps.add(1);

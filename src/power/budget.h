@@ -12,6 +12,7 @@
 #include "power/rate_estimate.h"
 #include "power/settings.h"
 #include "power/sleep_overshoot.h"
+#include "power/wake_cost.h"
 
 namespace splitplane::power {
 
@@ -29,18 +30,21 @@ class Budget {
         utilisation_(settings.utilisation),
         p_state_(machine, dwell_, kPatience),
         rate_(8 * kWindowUs * us_),
+        fastest_(kFloodUs * us_),
         // Events and timers end the same sleep: what the worker's own sleeps show of one holds for the other.
         overshoot_(std::max(machine.sleep_overshoot, machine.interrupts ? machine.interrupt_latency : 0), latency_,
                    us_) {}
 
   // Cheap with packets: sums; all else happens at the end of a window of time, after a full burst or before a rest.
   Action after(const Round& round) {
-    if (asked_ != 0) learn(round);
+    const Rest rested = std::exchange(rest_, Rest::none);
+    if (round.rested != 0) learn(round, rested);
     if (round.packets != 0) {
       packets_ += round.packets;
       busy_ += round.busy;
       last_packet_ = round.now;
       burst_ = std::max<std::uint64_t>(burst_, round.packets);
+      backlog_ = 0;
       if (round.packets >= machine_.burst) {
         look_at_backlog(round);
       } else {
@@ -76,7 +80,10 @@ class Budget {
     show("p_state", static_cast<double>(p_state_.current()));
     show("gap_us", static_cast<double>(gap_) / us);
     show("sleep_us", static_cast<double>(sleep_) / us);
+    show("fastest_pps", fastest_.rate() * us * 1e6);
     show("overshoot_us", static_cast<double>(overshoot_.high()) / us);
+    show("sleep_cpu_us", timed_.mean() / us);
+    show("interrupt_cpu_us", evented_.mean() / us);
     show("break_even_us", static_cast<double>(break_even_) / us);
     show("interrupts", interrupts_ ? 1 : 0);
   }
@@ -88,13 +95,31 @@ class Budget {
   static constexpr unsigned kPatience = 16;          // dwells, where steps down are taken back
   static constexpr double kFirmDown = 0.9;           // a step down wants some room, else noise would undo it
   static constexpr Ticks kLongestGapUs = 1'000'000;  // no rate yet: a second
+  static constexpr Ticks kFloodUs = 60'000'000;      // so long a flood is remembered, fading
+  static constexpr Ticks kTriedGapUs = 1000;         // at longer gaps interrupts win without a trial
+  static constexpr double kFilled = 0.75;            // of a ring, at most, by what comes in a rest at the fastest rate
+  static constexpr double kWorth = 0.75;             // of the time awake for interrupts: above, pauses are as good
 
-  // What the last sleep says about the next ones; one that an event ended says nothing.
-  void learn(const Round& round) {
-    const Ticks asked = std::exchange(asked_, 0);
-    if (round.woken || round.rested == 0) return;
-    overshoot_.learn(asked, round.rested);
-    plan();
+  // What the last rest says about the next ones. Of its length only one that its time ended.
+  void learn(const Round& round, Rest rested) {
+    if (round.packets != 0 && round.rested >= kLeastSleepUs * us_) learn_fill(round);
+    if (rested == Rest::none) return;
+    if (trial_) trials_.take();
+    if (rested == Rest::interrupt) {
+      evented_.learn(round.rest_cpu);
+    } else {
+      timed_.learn(round.rest_cpu);
+      if (round.woken) return;
+      overshoot_.learn(asked_, round.rested);
+      plan();
+    }
+  }
+
+  // All that a queue has came within the rest.
+  void learn_fill(const Round& round) {
+    std::uint64_t most = 0;
+    for (const QueueRound& queue : round.queues) most = std::max<std::uint64_t>(most, queue.packets + queue.waiting);
+    fastest_.see(most, round.rested);
   }
 
   // Queueing delay instead of packet counts: P0 at once when a quarter of a ring waits, or when after two full bursts
@@ -106,6 +131,7 @@ class Budget {
       longest = std::max<std::uint64_t>(longest, queue.waiting);
     }
     burst_ = std::max<std::uint64_t>(burst_, round.packets + all);
+    backlog_ = all;
     const double delay = static_cast<double>(all) * cost_ / p_state_.speed(p_state_.current());
     late_bursts_ = delay > static_cast<double>(latency_) ? late_bursts_ + 1 : 0;
     if (longest > machine_.ring / 4 || late_bursts_ >= 2) climb_to(0, round.now);
@@ -120,6 +146,11 @@ class Budget {
     } else {
       const Ticks length = now - window_began_;
       rate_.add_window(packets_, length);
+      fastest_.forget(length);
+      // What came, not what was taken: a window may begin with a backlog of the rest before it.
+      const std::uint64_t with_backlog = packets_ + backlog_;
+      fastest_.see(with_backlog - std::min(with_backlog, backlog_before_), length);
+      trials_.end_window();
       used_ = static_cast<double>(busy_) / static_cast<double>(std::max<Ticks>(1, length));
       learn_cost();
       choose_p_state(now);
@@ -127,6 +158,7 @@ class Budget {
       if (sleep_ < least_sleep() && longest_rest_ >= least_sleep()) overshoot_.forget_a_little();
     }
     packets_ = busy_ = burst_ = 0;
+    backlog_before_ = backlog_;
     window_began_ = now;
     window_end_ = now + kWindowUs * us_;
     const double longest = static_cast<double>(kLongestGapUs * us_);
@@ -179,30 +211,37 @@ class Budget {
   // How long a rest may be, from what is known; after each window and each sleep.
   void plan() {
     const Ticks over = overshoot_.high();
-    // A wake-up that takes longer than the budget is none that the budget allows.
+    longest_rest_ = latency_;
+    // The ring holds what comes meanwhile, even if it comes as fast as anything before from the first moment on.
+    if (fastest_.rate() > 0) longest_rest_ = std::min(longest_rest_, ticks(kFilled * machine_.ring / fastest_.rate()));
+    // A wake-up that takes longer than that is none that the budget and the ring allow.
     interrupts_ = machine_.interrupts && latency_ > 0 && max_sleep_ > 0 && overshoot_.known() &&
-                  overshoot_.mean() <= static_cast<double>(latency_);
+                  overshoot_.mean() <= static_cast<double>(longest_rest_);
     // Above the utilisation even at P0 there is little to save, and a sleep that overshoots could cost packets.
     crowded_ = rate_.high() * cost_ > utilisation_;
-    longest_rest_ = latency_;
-    // The ring holds what comes meanwhile at the rate that the worker can take at the cost known now. No promise: in
-    // full bursts a packet costs a fraction of what a single one does, and such a train may run over a small ring once.
-    if (cost_ > 0) longest_rest_ = std::min(longest_rest_, ticks(machine_.ring * cost_));
     sleep_ = longest_rest_ > over ? longest_rest_ - over : 0;
     if (rate_.high() > 0) {
       const Ticks fill = ticks(machine_.ring / 4 / rate_.high());  // of a quarter of it, at the rate that is known
       longest_rest_ = std::min(longest_rest_, fill);
       sleep_ = std::min({sleep_, fill, 2 * fill > over ? 2 * fill - over : 0});
     }
-    // An interrupt pays if it costs less a packet than timed sleeps cost for the same time, a wake-up being the cost of
-    // either; and never for a gap shorter than two wake-ups.
-    const double latency = overshoot_.mean();
-    break_even_ = ticks(2 * latency);
-    if (sleep_ >= least_sleep()) {
-      const double wake = std::max(latency, static_cast<double>(us_));
-      const double sleeps = static_cast<double>(sleep_) + latency;
-      break_even_ = std::max(break_even_, ticks((latency + static_cast<double>(spin_)) * sleeps / wake));
+    break_even_ = break_even();
+  }
+
+  // The gap from which on an interrupt takes less CPU time than timed sleeps. It costs a wake-up and a spin a packet,
+  // or for all that come within the wake-up; they cost one each time.
+  [[nodiscard]] Ticks break_even() const {
+    const bool sleeps = sleep_ >= least_sleep();
+    const double latency = overshoot_.mean(), spin = static_cast<double>(spin_);
+    const double sleep = static_cast<double>(sleep_) + latency;
+    if (evented_.known() && (timed_.known() || !sleeps)) {
+      const double share = sleeps ? timed_.mean() / sleep : kWorth;
+      // A rate at which it does not spin is one at which it collects packets.
+      return std::max(spin_, ticks(std::max(0.0, (evented_.mean() + spin) / share - latency - spin)));
     }
+    // A wake-up is taken for the cost of either; and no gap shorter than two is worth any.
+    const double wake = std::max(latency, static_cast<double>(us_));
+    return ticks(std::max(2 * latency, sleeps ? (latency + spin) * sleep / wake : 0));
   }
 
   // Worth its system call; of a costly wake-up no more than half of what there is, else no sleep would tell that it has
@@ -224,14 +263,19 @@ class Budget {
     const Ticks over = overshoot_.high();  // a timed sleep ends so much later, and the timer would wait
     const Ticks sleep = std::min(sleep_, free > over ? free - over : 0);
     const Ticks gap = std::max(gap_, quiet);  // the rate says when to expect a packet, until it is overdue
-    if (interrupts_ && gap > break_even_) {
-      action.rest = Rest::interrupt;
-      action.length = std::min(max_sleep_, free);
-    } else if (machine_.timed_pause && gap <= longest_rest_) {
+    const bool timed = sleep >= least_sleep();
+    const bool evented = interrupts_ && gap > break_even_;
+    const bool possible = evented ? timed && gap_ <= kTriedGapUs * us_ : interrupts_ && gap_ > spin_;
+    trial_ = possible && trials_.due() && (timed_.told() || evented_.told());
+    if (!evented && machine_.timed_pause && gap <= longest_rest_) {
       pause(std::min(longest_rest_, free), action);
-    } else if (sleep >= least_sleep()) {
-      action.rest = Rest::sleep;
-      action.length = asked_ = sleep;
+    } else if (evented != trial_) {
+      action = {Rest::interrupt, action.p_state, std::min(max_sleep_, free), evented_.wanted() || trial_};
+      rest_ = action.rest;
+    } else if (timed) {
+      action = {Rest::sleep, action.p_state, sleep, timed_.wanted() || trial_};
+      rest_ = action.rest;
+      asked_ = sleep;
     } else {
       pause(std::min({machine_.timed_pause ? longest_rest_ : kPauseUs * us_, longest_rest_, free}), action);
     }
@@ -248,18 +292,24 @@ class Budget {
   double utilisation_;
   PStateLadder p_state_;
   RateEstimate rate_;
+  FastestFill fastest_;
   SleepOvershoot overshoot_;
+  WakeCost timed_, evented_;  // of sleeps that their time ends, and of those that packets may end
+  Trials trials_;
 
   bool begun_ = false;
   Ticks window_began_ = 0, window_end_ = 0, dwell_end_ = 0, last_packet_ = 0;
   std::uint64_t packets_ = 0, busy_ = 0, burst_ = 0;  // of this window
+  std::uint64_t backlog_ = 0, backlog_before_ = 0;    // left after the last round; when the window began
   RecentMax bursts_, held_burst_, held_rate_;         // of the last two windows; of the last two dwells
   double cost_ = 0;                                   // busy ticks per packet at P0; 0: none seen yet
   double used_ = 0;                                   // utilisation of the last window
   unsigned late_bursts_ = 0;
   bool crowded_ = false;
   bool interrupts_ = false;  // there are some, and they are fast enough as far as is known
-  Ticks asked_ = 0;          // length of the sleep before this round
+  Rest rest_ = Rest::none;   // that was answered last, if it is a sleep
+  bool trial_ = false;       // it is of the kind that seems dearer
+  Ticks asked_ = 0;          // length of the last timed sleep
   Ticks gap_ = 0, sleep_ = 0, longest_rest_ = 0, break_even_ = 0;
 };
 static_assert(Policy<Budget>);

@@ -51,6 +51,7 @@ struct Round {
   unsigned packets = 0;       // of all queues
   Ticks next_timer = kNever;  // when the function has work again that no packet announces; <= now: it has some now
   Ticks rested = 0;           // what the rest before this round really took; 0: there was none
+  Ticks rest_cpu = 0;         // CPU time that a metered rest took of that; 0: nobody looked
   bool woken = false;         // it ended early: an event, not its time
   std::span<const QueueRound> queues;
 };
@@ -58,8 +59,9 @@ struct Round {
 struct Action {
   static constexpr int kKeep = -1;
   Rest rest = Rest::none;
-  int p_state = kKeep;  // 0 is the fastest
-  Ticks length = 0;     // of the rest, at most
+  int p_state = kKeep;   // 0 is the fastest
+  Ticks length = 0;      // of the rest, at most
+  bool metered = false;  // tell what CPU time a sleep takes
 };
 
 template <class P>

@@ -62,6 +62,7 @@ struct Traffic {
   Round next(const Action& last) {
     Round round;
     if (last.rest != Rest::none) {
+      if (last.metered && draw(1) != 0) round.rest_cpu = draw(100 * kUs);
       round.woken = draw(1) != 0;
       round.rested = round.woken ? draw(last.length) : last.length + draw(300 * kUs);
     }
@@ -208,6 +209,31 @@ TEST(BudgetProperty, no_more_than_a_quarter_of_the_ring_fills_in_a_sleep_at_the_
                        const double per_us = shown(policy, "rate_high_pps") / 1e6;
                        RC_ASSERT(static_cast<double>(action.length) / kUs * per_us <= machine.ring / 4 + 0.01);
                      });
+  }));
+}
+
+// However slow it was before: at the rate of the flood that was seen last, a rest leaves room for as much again.
+TEST(BudgetProperty, no_ring_runs_over_in_a_rest_at_the_beginning_of_a_flood_like_the_last_one) {
+  EXPECT_TRUE(rc::check([] {
+    Machine machine = any_machine();
+    machine.queues = 1;
+    const Settings settings = any_settings();
+    const Ticks wake = pick<Ticks>(0, 80 * kUs);
+    machine.sleep_overshoot = machine.interrupt_latency = wake;
+    const Ticks gap = pick<Ticks>(150, 5000);
+    Budget policy(settings.budget, machine);
+    SimulatedWorker worker(policy, machine, {100, 100, wake, wake, pick<Ticks>(0, 50) * kUs, pick<Ticks>(0, 50) * kUs});
+    for (int flood = 0; flood < 4; ++flood) {
+      worker.longest_backlog = 0;
+      const Ticks quiet_until = worker.now() + 20 * kMs + pick<Ticks>(0, 100 * kUs);
+      while (worker.now() < quiet_until) worker.round(quiet_until);
+      const Ticks began = worker.now(), end = began + 5 * kMs;
+      for (Ticks at = began + gap; at < end; at += gap) worker.arrive(at);
+      while (worker.now() < end) worker.round(end);
+      RC_LOG() << "flood " << flood << ": " << worker.longest_backlog << " of " << machine.ring << ", wake " << wake
+               << ", gap " << gap << "\n";
+      if (flood != 0) RC_ASSERT(worker.longest_backlog <= machine.ring);
+    }
   }));
 }
 

@@ -47,4 +47,23 @@ class RateEstimate {
   RecentMax windows_;
 };
 
+// The fastest that a queue was seen to fill, within a rest or over a window; forgotten slowly, because a flood that
+// came once comes again, and then from one moment to the next.
+class FastestFill {
+ public:
+  explicit FastestFill(Ticks memory) : memory_(static_cast<double>(memory)) {}
+
+  void see(std::uint64_t packets, Ticks length) {
+    if (length != 0) rate_ = std::max(rate_, static_cast<double>(packets) / static_cast<double>(length));
+  }
+  void forget(Ticks length) { rate_ *= memory_ / (memory_ + static_cast<double>(length)); }
+
+  // Packets per tick.
+  [[nodiscard]] double rate() const { return rate_; }
+
+ private:
+  double memory_;
+  double rate_ = 0;
+};
+
 }  // namespace splitplane::power

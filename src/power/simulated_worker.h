@@ -14,6 +14,7 @@ struct SimulatedCosts {
   Ticks packet = 500;         // at P0
   Ticks sleep_overshoot = 0;  // of this machine now, whatever Machine says
   Ticks interrupt_latency = 0;
+  Ticks sleep_cpu = 0, interrupt_cpu = 0;  // CPU time of a rest, if it is metered; 0: it does not tell
 };
 
 template <class Policy>
@@ -28,8 +29,11 @@ class SimulatedWorker {
   // One round and the rest after it, as far as `until`.
   Action round(Ticks until) {
     const double speed = p_state > 0 ? static_cast<double>(machine_.speed[static_cast<unsigned>(p_state)]) : 1.0;
-    Round seen{.next_timer = kNever, .rested = rested_, .woken = woken_};
+    Round seen{.next_timer = kNever, .rested = rested_, .rest_cpu = rest_cpu_, .woken = woken_};
     QueueRound queue;
+    longest_backlog = std::max<std::uint64_t>(
+        longest_backlog,
+        static_cast<std::uint64_t>(std::upper_bound(arrivals_.begin(), arrivals_.end(), now_) - arrivals_.begin()));
     while (!arrivals_.empty() && arrivals_.front() <= now_ && queue.packets < machine_.burst) {
       longest_rest_wait = std::max(longest_rest_wait, now_ - std::max(arrivals_.front(), rest_began_));
       arrivals_.pop_front();
@@ -37,10 +41,10 @@ class SimulatedWorker {
     }
     const Ticks took =
         queue.packets == 0 ? costs.poll : static_cast<Ticks>(static_cast<double>(costs.packet) * queue.packets / speed);
-    now_ += took;
-    if (queue.packets == machine_.burst)
+    if (queue.packets == machine_.burst)  // looked at before the burst is worked off
       queue.waiting =
           static_cast<std::uint32_t>(std::upper_bound(arrivals_.begin(), arrivals_.end(), now_) - arrivals_.begin());
+    now_ += took;
     seen.now = now_;
     seen.packets = queue.packets;
     seen.busy = queue.packets != 0 ? took : 0;
@@ -61,21 +65,25 @@ class SimulatedWorker {
   unsigned steps = 0;
   Ticks last_step = 0;
   std::uint64_t packets = 0;
-  Ticks longest_rest_wait = 0;  // of any packet, from its arrival or the rest's beginning to the rest's end
+  std::uint64_t longest_backlog = 0;  // packets that waited when a round began
+  Ticks longest_rest_wait = 0;        // of any packet, from its arrival or the rest's beginning to the rest's end
   Ticks slept = 0, sleeps = 0, interrupts = 0;
 
  private:
   void rest(const Action& action, Ticks until) {
     rest_began_ = now_;
     woken_ = false;
+    rest_cpu_ = 0;
     Ticks end = now_ + action.length;
     if (action.rest == Rest::none) end = now_;
     if (action.rest == Rest::sleep) {
       end += costs.sleep_overshoot;
       ++sleeps;
+      if (action.metered) rest_cpu_ = costs.sleep_cpu;
     }
     if (action.rest == Rest::interrupt) {
       ++interrupts;
+      if (action.metered) rest_cpu_ = costs.interrupt_cpu;
       if (!arrivals_.empty() && std::max(arrivals_.front(), now_) + costs.interrupt_latency < end) {
         end = std::max(arrivals_.front(), now_) + costs.interrupt_latency;
         woken_ = true;
@@ -88,7 +96,7 @@ class SimulatedWorker {
 
   Policy& policy_;
   Machine machine_;
-  Ticks now_ = 1'000'000, rested_ = 0, rest_began_ = 0;
+  Ticks now_ = 1'000'000, rested_ = 0, rest_began_ = 0, rest_cpu_ = 0;
   bool woken_ = false;
   std::deque<Ticks> arrivals_;
 };

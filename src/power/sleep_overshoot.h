@@ -1,5 +1,7 @@
 // How much longer than asked a timed sleep takes on this machine now: a quantile that is learnt from each sleep, for
 // the latency budget, and a mean, for what a sleep costs. Neighbours on the machine change both while the worker runs.
+// Not a high quantile: the longer a sleep, the likelier the machine takes the core away within it, and that delays a
+// packet of a worker that polls as well. Shorter sleeps are no remedy.
 #pragma once
 
 #include <algorithm>
@@ -24,16 +26,15 @@ class SleepOvershoot {
     // Beyond `most`, so that a mean above it shows. Where the start is not believed its first sleeps count alike.
     if (learnt_ < kMemory) ++learnt_;
     mean_ += (std::min(over, 2 * most_) - mean_) / learnt_;
-    // It stands still where 15 steps down meet one up: one sleep in 16 takes longer. A packet comes anywhere within a
-    // sleep, so about one in a hundred waits longer than such a sleep was to take.
+    // It stands still where three steps down meet one up: one sleep in four takes longer.
     const double step = std::max(high_, us_) / 16;
-    high_ = std::clamp(over > high_ ? high_ + step : high_ - step / 15, 0.0, most_);
+    high_ = std::clamp(over > high_ ? high_ + step : high_ - step / 3, 0.0, most_);
   }
 
   // Called while the estimate forbids sleeping: nothing is learnt then, and the machine may have become quieter.
   void forget_a_little() { high_ -= high_ / 256; }
 
-  // 15 in 16 sleeps overshoot by less.
+  // Three in four sleeps overshoot by less.
   [[nodiscard]] Ticks high() const { return static_cast<Ticks>(high_ + 0.5); }
   // What only sleeps change.
   [[nodiscard]] double mean() const { return mean_; }

@@ -7,7 +7,7 @@
 namespace splitplane::power {
 namespace {
 
-TEST(SleepOvershoot, finds_what_one_sleep_in_16_exceeds) {
+TEST(SleepOvershoot, finds_what_one_sleep_in_four_exceeds) {
   SleepOvershoot overshoot(0, 1000, 10);
   std::mt19937 random(1);
   std::uniform_real_distribution<double> over(0, 100);
@@ -16,7 +16,7 @@ TEST(SleepOvershoot, finds_what_one_sleep_in_16_exceeds) {
     overshoot.learn(500, 500 + static_cast<Ticks>(over(random)));
     if (i >= 10'000) sum += static_cast<double>(overshoot.high());
   }
-  EXPECT_NEAR(sum / 10'000, 93.75, 3);
+  EXPECT_NEAR(sum / 10'000, 75, 3);
   EXPECT_NEAR(overshoot.mean(), 50, 25);
 }
 

@@ -57,6 +57,7 @@ void SimCore::spend(State state, Ticks length) {
     result_.time[static_cast<std::size_t>(p_state_)][static_cast<std::size_t>(state)] += std::min(length, end_ - now_);
   }
   now_ += length;
+  if (is_awake(state)) awake_ += length;
 }
 
 // Packets are spread over the queues as RSS would spread many flows: by a hash of their number.

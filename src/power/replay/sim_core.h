@@ -72,6 +72,8 @@ class SimCore {
   Ticks sleep(Ticks length);
   Ticks wait_for_interrupt(Ticks length, bool& woken);
   void request(int p_state);
+  // Of the time so far; what the idle state's exit takes is the core's.
+  [[nodiscard]] Ticks cpu_time() const { return awake_; }
 
   // How many further rounds certainly find nothing, each followed by a pause of `length` (0: none), and how long each
   // takes; spend_empty lets them happen.
@@ -98,7 +100,7 @@ class SimCore {
 
   CoreSettings settings_;
   std::span<const std::uint64_t> arrivals_;
-  Ticks end_, now_ = 0;
+  Ticks end_, now_ = 0, awake_ = 0;
   std::size_t next_ = 0;      // arrival
   std::uint64_t queued_ = 0;  // on all queues
   std::vector<Queue> queues_;

@@ -22,6 +22,7 @@ template <Policy P>
     const Action action = policy.after(round);
     if (action.p_state != Action::kKeep) core.request(action.p_state);
     round.rested = 0;
+    round.rest_cpu = 0;
     round.woken = false;
     if (action.rest == Rest::interrupt || action.rest == Rest::sleep) {
       const bool interrupt = action.rest == Rest::interrupt && settings.interrupts;
@@ -30,7 +31,9 @@ template <Policy P>
         core.arm(wanted);
         continue;
       }
+      const Ticks cpu = core.cpu_time();
       round.rested = interrupt ? core.wait_for_interrupt(action.length, round.woken) : core.sleep(action.length);
+      if (action.metered) round.rest_cpu = core.cpu_time() - cpu;
       core.disarm();
       continue;
     }
