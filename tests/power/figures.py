@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 RESAMPLES = 2000
 
@@ -18,17 +18,22 @@ def spread(values: Sequence[float], unit: str = "") -> str:
     return f"{median(values):.3g} ({min(values):.3g}..{max(values):.3g}){unit}"
 
 
-def interval(values: Sequence[float], confidence: float = 0.95, seed: int = 1) -> tuple[float, float]:
+def interval(
+    values: Sequence[float],
+    of: Callable[[Sequence[float]], float] = statistics.fmean,
+    confidence: float = 0.95,
+    seed: int = 1,
+) -> tuple[float, float]:
     """Of the mean, by resampling whole repeats: packets of one repeat are lost together, so they are no sample."""
     chance = random.Random(seed)
-    means = sorted(statistics.fmean(chance.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    found = sorted(of(chance.choices(values, k=len(values))) for _ in range(RESAMPLES))
     cut = round((1 - confidence) / 2 * RESAMPLES)
-    return means[cut], means[-1 - cut]
+    return found[cut], found[-1 - cut]
 
 
-def mean_with_interval(values: Sequence[float], unit: str) -> str:
-    low, high = interval(values)
-    return f"{statistics.fmean(values):.3g}{unit} [{low:.3g}, {high:.3g}]"
+def with_interval(values: Sequence[float], unit: str, of: Callable[[Sequence[float]], float] = statistics.fmean) -> str:
+    low, high = interval(values, of)
+    return f"{of(values):.3g}{unit} [{low:.3g}, {high:.3g}]"
 
 
 def rate_name(rate: int) -> str:
