@@ -8,7 +8,6 @@
 #include <rte_ethdev.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -35,6 +34,13 @@ int interrupt_fd(const WakeSource& source) {
   return rte_eth_dev_rx_intr_ctl_q_get_fd(source.port, source.queue);
 }
 
+// What cannot be switched on is no interrupt, but the descriptor that packets are read from (tap).
+bool is_level(const WakeSource& source) {
+  const bool level = rte_eth_dev_rx_intr_enable(source.port, source.queue) == -ENOTSUP;
+  if (!level) rte_eth_dev_rx_intr_disable(source.port, source.queue);
+  return level;
+}
+
 std::string name_of(const WakeSource& source) {
   std::array<char, RTE_ETH_NAME_MAX_LEN> device{};
   if (source.kind != WakeSource::Kind::port || rte_eth_dev_get_name_by_port(source.port, device.data()) != 0)
@@ -49,18 +55,19 @@ Rester::Rester(Wakeup& wakeup, const std::vector<WakeSource>& sources)
   ::prctl(PR_SET_TIMERSLACK, 1UL);
   static std::mutex log_level;  // one for the process, and workers start together
   const std::lock_guard guard(log_level);
-  const int level = rte_log_get_level(rte_eth_dev_logtype);
+  const int log_before = rte_log_get_level(rte_eth_dev_logtype);
   rte_log_set_level(static_cast<std::uint32_t>(rte_eth_dev_logtype), RTE_LOG_CRIT);  // "no interrupts" is no error
   if (!add(wakeup_.fd())) without_.emplace_back("the eventfd of other threads");
   for (const WakeSource& source : sources) {
     if (source.kind == WakeSource::Kind::ring) continue;
-    if (source.kind == WakeSource::Kind::port && add(interrupt_fd(source))) {
-      ports_.push_back(source);
+    const bool level = source.kind == WakeSource::Kind::port && is_level(source);
+    if (source.kind == WakeSource::Kind::port && add(interrupt_fd(source), level)) {
+      ports_.push_back({source, level});
     } else {
       without_.push_back(name_of(source));
     }
   }
-  rte_log_set_level(static_cast<std::uint32_t>(rte_eth_dev_logtype), static_cast<std::uint32_t>(level));
+  rte_log_set_level(static_cast<std::uint32_t>(rte_eth_dev_logtype), static_cast<std::uint32_t>(log_before));
 }
 
 Rester::~Rester() {
@@ -68,19 +75,20 @@ Rester::~Rester() {
   if (epoll_ >= 0) ::close(epoll_);
 }
 
-// Edge-triggered: the descriptors of tap and vhost stay readable until their packets are read, and nothing here reads
-// from any.
-bool Rester::add(int fd) const {
+// An event's descriptor (vhost, virtio_user, the eventfd of others) stays readable, because nothing here reads from it:
+// edge-triggered. One that is the queue itself is readable as long as packets are in it, and its driver may still hold
+// them back when the edge came (tap: until its signal has arrived): level-triggered.
+bool Rester::add(int fd, bool level) const {
   if (fd < 0) return false;
-  epoll_event event{.events = EPOLLIN | EPOLLET, .data = {}};
+  epoll_event event{.events = level ? EPOLLIN : EPOLLIN | EPOLLET, .data = {}};
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0 || errno == EEXIST;
 }
 
 void Rester::arm(Armed what) {
   wakeup_.announce();
   if (what == Armed::interrupts) {
-    for (const WakeSource& source : ports_) {
-      (void)add(interrupt_fd(source));                        // it has another one after a restart or a reconnection
+    for (const auto& [source, level] : ports_) {
+      (void)add(interrupt_fd(source), level);                 // it has another one after a restart or a reconnection
       rte_eth_dev_rx_intr_enable(source.port, source.queue);  // -ENOTSUP: always on (tap)
     }
   }
@@ -93,7 +101,7 @@ void Rester::disarm() {
   if (armed_ == Armed::nothing) return;
   wakeup_.awake();
   if (armed_ == Armed::interrupts) {
-    for (const WakeSource& source : ports_) rte_eth_dev_rx_intr_disable(source.port, source.queue);
+    for (const auto& [source, level] : ports_) rte_eth_dev_rx_intr_disable(source.port, source.queue);
   }
   armed_ = Armed::nothing;
 }
@@ -108,13 +116,6 @@ bool Rester::sleep(power::Ticks ticks) {
   // A kernel or a container without that call: the same in two.
   pollfd all{.fd = epoll_, .events = POLLIN, .revents = 0};
   return ::ppoll(&all, 1, &timeout, nullptr) > 0 && ::epoll_wait(epoll_, events.data(), events.size(), 0) > 0;
-}
-
-power::Ticks Rester::cpu_time() const {
-  timespec used{};
-  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0) return 0;
-  const auto part = static_cast<power::Ticks>(used.tv_nsec) * tsc_hz_ / 1'000'000'000;
-  return static_cast<power::Ticks>(used.tv_sec) * tsc_hz_ + part;
 }
 
 void Rester::pause(power::Ticks ticks) const {

@@ -43,8 +43,6 @@ class Rester {
 
   // Sleeps `ticks` at most; true: something ended it. To be armed before.
   bool sleep(power::Ticks ticks);
-  // The CPU time of this thread so far.
-  [[nodiscard]] power::Ticks cpu_time() const;
   // Stays on the core without touching anything, with as little power as the CPU lets it.
   void pause(power::Ticks ticks) const;
   // The same, at full power.
@@ -60,10 +58,14 @@ class Rester {
   [[nodiscard]] power::Ticks measure_overshoot();
 
  private:
-  [[nodiscard]] bool add(int fd) const;
+  [[nodiscard]] bool add(int fd, bool level = false) const;
 
   Wakeup& wakeup_;
-  std::vector<WakeSource> ports_;  // those with an interrupt
+  struct Announced {
+    WakeSource source;
+    bool level;  // by its level, not by an edge
+  };
+  std::vector<Announced> ports_;  // those with an interrupt
   std::vector<std::string> without_;
   int epoll_ = -1;
   Armed armed_ = Armed::nothing;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "datapath/burst.h"
+#include "datapath/cpu_time.h"
 #include "datapath/mailbox.h"
 #include "datapath/rester.h"
 #include "datapath/worker_power.h"
@@ -157,9 +158,9 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
       const power::Ticks next = next_work(function, now);
       length = std::min(length, next > now ? next - now : 0);
     }
-    const power::Ticks cpu = action.metered ? rester.cpu_time() : 0;
+    const power::Ticks cpu = action.metered ? thread_cpu_time() : 0;
     woken = rester.sleep(length);
-    if (action.metered) rest_cpu = rester.cpu_time() - cpu;
+    if (action.metered) rest_cpu = thread_cpu_time() - cpu;
     rester.disarm();
     rested = charge(stats.asleep_cycles);
     stats.sleeps.add(1);

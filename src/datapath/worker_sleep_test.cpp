@@ -2,41 +2,24 @@
 // next only once the one before was taken, so that a lost wake-up is not mended by the next packet's: it lasts a
 // second.
 #include <gtest/gtest.h>
-#include <rte_dev.h>
-#include <rte_ethdev.h>
 
-#include <cstdlib>
 #include <random>
 #include <thread>
 
 #include "datapath/endpoints.h"
-#include "datapath/l2fwd.h"
-#include "datapath/port.h"
 #include "datapath/test_environment.h"
 #include "datapath/test_lcore.h"
+#include "datapath/test_sleepy.h"
 #include "datapath/worker.h"
 
 namespace splitplane::datapath {
 namespace {
 
 using namespace std::chrono_literals;
+using test::cycles_of;
+using test::kLost;
+using test::sleepy;
 using Clock = std::chrono::steady_clock;
-
-constexpr auto kLost = 900ms;  // nothing but the sleep's own end after a second ended it
-
-// Sleeps until an event after two empty polls, a second at most.
-power::Settings sleepy() {
-  power::Settings settings{.kind = power::Kind::paper};
-  settings.paper.short_idle_polls = 1;
-  settings.paper.long_idle_polls = 2;
-  settings.paper.wait_ms = 1000;
-  return settings;
-}
-
-unsigned cycles_of(unsigned usual) {
-  const char* const wanted = std::getenv("SPLITPLANE_SLEEP_CYCLES");
-  return wanted == nullptr ? usual : static_cast<unsigned>(std::atoi(wanted));
-}
 
 // Counts what a ring gives, and has work at a time of its own.
 struct Taker {
@@ -151,64 +134,6 @@ TEST_F(WorkerSleep, an_idle_worker_with_a_latency_budget_hardly_runs) {
   const double share =
       static_cast<double>(stats_.asleep_cycles.get() - asleep) / static_cast<double>(rte_rdtsc() - from);
   EXPECT_GT(share, 0.95);
-}
-
-// The device under test on vhost, its neighbour on virtio_user: drivers with interrupts, in one process.
-struct VhostSleep : testing::Test {
-  void SetUp() override {
-#ifdef __SANITIZE_THREAD__
-    GTEST_SKIP() << "SKIPPED: the two drivers share rings whose order ThreadSanitizer cannot see in DPDK's own library";
-#endif
-    const std::string socket = testing::TempDir() + test::unique_name("sleep") + std::to_string(::getpid()) + ".sock";
-    const std::string number = test::unique_name("7");
-    auto vhost =
-        Port::open({.name = "vhost", .device = "net_vhost" + number + ",iface=" + socket + ",queues=1"}, pool_.get());
-    ASSERT_TRUE(vhost) << vhost.error().message;
-    vhost_ = std::move(*vhost);
-    auto user = Port::open({.name = "user", .device = "net_virtio_user" + number + ",path=" + socket}, pool_.get());
-    ASSERT_TRUE(user) << user.error().message;
-    user_ = std::move(*user);
-  }
-  std::thread worker(L2fwd<EthSource, EthSink>& function) {
-    return std::thread([&] { run_worker(function, power_, mailbox_, stats_, stop_); });
-  }
-  // Sends one packet and waits until it is back; how long that took.
-  Clock::duration round_trip() {
-    rte_mbuf* m = pool_.make(test::Bytes(64, 0x5a));
-    const auto sent = Clock::now();
-    while (rte_eth_tx_burst(user_->id(), 0, &m, 1) == 0) std::this_thread::yield();
-    rte_mbuf* back = nullptr;
-    while (rte_eth_rx_burst(user_->id(), 0, &back, 1) == 0 && Clock::now() - sent < 2s) std::this_thread::yield();
-    rte_pktmbuf_free(back);
-    return Clock::now() - sent;
-  }
-
-  test::Pool pool_{4096};
-  std::unique_ptr<Port> vhost_, user_;
-  WorkerPower power_{sleepy()};
-  Mailbox mailbox_{&power_.wakeup()};
-  WorkerStats stats_;
-  std::atomic<bool> stop_{false};
-};
-
-TEST_F(VhostSleep, a_packet_ends_the_sleep_of_a_worker_on_vhost) {
-  L2fwd<EthSource, EthSink> function(EthSource{vhost_->id(), 0}, EthSink{vhost_->id(), 0}, stats_);
-  std::thread thread = worker(function);
-  round_trip();  // the connection is up then
-  Clock::duration longest{};
-  std::mt19937 random(2);
-  for (unsigned i = 0; i < cycles_of(2000); ++i) {
-    const std::uint64_t moment = rte_rdtsc() + random() % (60 * rte_get_tsc_hz() / 1'000'000);
-    while (rte_rdtsc() < moment) rte_pause();
-    longest = std::max(longest, round_trip());
-  }
-  stop_.store(true);
-  power_.wakeup().wake();
-  thread.join();
-  RecordProperty("longest_us", std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(longest).count()));
-  EXPECT_TRUE(power_.machine().interrupts) << "vhost has them";
-  EXPECT_LT(longest, kLost);
-  EXPECT_GT(stats_.wakeups.get(), 500U);
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ using namespace std::chrono_literals;
 struct Script {
   struct Queue {
     unsigned packets = 0, held = 0;
-    unsigned receive(Burst& burst) { return burst.size = packets; }
+    unsigned every = 1, round = 0;  // packets come each so many rounds
+    unsigned receive(Burst& burst) { return burst.size = ++round % every == 0 ? packets : 0; }
     unsigned take_left(Burst& burst) { return burst.size = std::exchange(held, 0U); }
   };
   std::vector<Queue> lanes;
@@ -137,6 +138,26 @@ TEST(Worker, every_cycle_is_busy_idle_or_asleep) {
   EXPECT_GT(yielding.stats.busy_cycles.get(), 0U);
   EXPECT_EQ(yielding.stats.idle_cycles.get(), 0U);
   EXPECT_EQ(yielding.stats.sleeps.get(), 0U) << "a round with packets never sleeps";
+
+  // All three at once, between two looks from within the loop: nothing is left over, and nothing is counted twice.
+  Script seldom{.lanes = {{.packets = 1, .every = 5}}};
+  Running mixed(seldom, yield(2, 1ms));
+  const auto look = [&] {
+    std::pair<std::uint64_t, std::uint64_t> at{};  // clock, sum
+    EXPECT_TRUE(mixed.mailbox.execute([&] {
+      at = {rte_rdtsc(),
+            mixed.stats.busy_cycles.get() + mixed.stats.idle_cycles.get() + mixed.stats.asleep_cycles.get()};
+    }));
+    return at;
+  };
+  mixed.wait_for_rounds(100);
+  const auto before = look();
+  std::this_thread::sleep_for(100ms);
+  const auto after = look();
+  mixed.end();
+  const auto clock = static_cast<double>(after.first - before.first);
+  EXPECT_NEAR(static_cast<double>(after.second - before.second) / clock, 1, 0.02);
+  EXPECT_GT(mixed.stats.asleep_cycles.get(), 0U);
 }
 
 TEST(Worker, a_yielding_worker_without_packets_is_mostly_asleep) {
