@@ -64,7 +64,7 @@ class Budget {
     if (first.rested == 0) {
       quiet = spin_;
     } else {
-      if (interrupts_) quiet = gap_ > break_even_ ? 0 : std::min(quiet, break_even_ + 1);
+      if (interrupts_) quiet = gap_ > break_even_ ? 0 : std::min(quiet, overdue_ + 1);
       if (machine_.timed_pause) quiet = std::min(quiet, longest_rest_ + 1);
     }
     return std::min(most, rounds_before(std::min(window_end_, last_packet_ + quiet), first.now, period));
@@ -97,6 +97,7 @@ class Budget {
   static constexpr Ticks kLongestGapUs = 1'000'000;  // no rate yet: a second
   static constexpr Ticks kFloodUs = 60'000'000;      // so long a flood is remembered, fading
   static constexpr Ticks kTriedGapUs = 1000;         // at longer gaps interrupts win without a trial
+  static constexpr unsigned kFloodedRetry = 32;      // windows for one
   static constexpr double kFilled = 0.75;            // of a ring, at most, by what comes in a rest at the fastest rate
   static constexpr double kWorth = 0.75;             // of the time awake for interrupts: above, pauses are as good
 
@@ -155,7 +156,10 @@ class Budget {
       learn_cost();
       choose_p_state(now);
       // While only the estimate is in the way of sleeping.
-      if (sleep_ < least_sleep() && longest_rest_ >= least_sleep()) overshoot_.forget_a_little();
+      const unsigned seldom =
+          longest_rest_ < latency_ ? kFloodedRetry : 1;  // a ring that ran over is worse than a delay
+      if (sleep_ < least_sleep() && longest_rest_ >= least_sleep() && ++forbidden_ % seldom == 0)
+        overshoot_.forget_a_little();
     }
     packets_ = busy_ = burst_ = 0;
     backlog_before_ = backlog_;
@@ -211,21 +215,23 @@ class Budget {
   // How long a rest may be, from what is known; after each window and each sleep.
   void plan() {
     const Ticks over = overshoot_.high();
-    longest_rest_ = latency_;
     // The ring holds what comes meanwhile, even if it comes as fast as anything before from the first moment on.
-    if (fastest_.rate() > 0) longest_rest_ = std::min(longest_rest_, ticks(kFilled * machine_.ring / fastest_.rate()));
+    const Ticks flooded = fastest_.rate() > 0 ? ticks(kFilled * machine_.ring / fastest_.rate()) : kNever;
+    const Ticks careful = overshoot_.careful();
+    longest_rest_ = std::min(latency_, flooded);
     // A wake-up that takes longer than that is none that the budget and the ring allow.
     interrupts_ = machine_.interrupts && latency_ > 0 && max_sleep_ > 0 && overshoot_.known() &&
-                  overshoot_.mean() <= static_cast<double>(longest_rest_);
+                  overshoot_.mean() <= static_cast<double>(latency_) && careful <= flooded;
     // Above the utilisation even at P0 there is little to save, and a sleep that overshoots could cost packets.
     crowded_ = rate_.high() * cost_ > utilisation_;
-    sleep_ = longest_rest_ > over ? longest_rest_ - over : 0;
+    sleep_ = std::min(latency_ > over ? latency_ - over : 0, flooded > careful ? flooded - careful : 0);
     if (rate_.high() > 0) {
       const Ticks fill = ticks(machine_.ring / 4 / rate_.high());  // of a quarter of it, at the rate that is known
       longest_rest_ = std::min(longest_rest_, fill);
       sleep_ = std::min({sleep_, fill, 2 * fill > over ? 2 * fill - over : 0});
     }
     break_even_ = break_even();
+    overdue_ = std::max(break_even_, sleep_ + ticks(overshoot_.mean()));
   }
 
   // The gap from which on an interrupt takes less CPU time than timed sleeps. It costs a wake-up and a spin a packet,
@@ -264,7 +270,7 @@ class Budget {
     const Ticks sleep = std::min(sleep_, free > over ? free - over : 0);
     const Ticks gap = std::max(gap_, quiet);  // the rate says when to expect a packet, until it is overdue
     const bool timed = sleep >= least_sleep();
-    const bool evented = interrupts_ && gap > break_even_;
+    const bool evented = interrupts_ && (gap_ > break_even_ || quiet > overdue_);
     const bool possible = evented ? timed && gap_ <= kTriedGapUs * us_ : interrupts_ && gap_ > spin_;
     trial_ = possible && trials_.due() && (timed_.told() || evented_.told());
     if (!evented && machine_.timed_pause && gap <= longest_rest_) {
@@ -304,13 +310,14 @@ class Budget {
   RecentMax bursts_, held_burst_, held_rate_;         // of the last two windows; of the last two dwells
   double cost_ = 0;                                   // busy ticks per packet at P0; 0: none seen yet
   double used_ = 0;                                   // utilisation of the last window
-  unsigned late_bursts_ = 0;
+  unsigned late_bursts_ = 0, forbidden_ = 0;          // full bursts in a row; windows without a timed sleep
   bool crowded_ = false;
   bool interrupts_ = false;  // there are some, and they are fast enough as far as is known
   Rest rest_ = Rest::none;   // that was answered last, if it is a sleep
   bool trial_ = false;       // it is of the kind that seems dearer
   Ticks asked_ = 0;          // length of the last timed sleep
   Ticks gap_ = 0, sleep_ = 0, longest_rest_ = 0, break_even_ = 0;
+  Ticks overdue_ = 0;  // silent for so long, as no timed sleep is: the rate is history
 };
 static_assert(Policy<Budget>);
 

@@ -139,6 +139,22 @@ TEST(Budget, timed_sleeps_come_back_once_a_trial_shows_that_they_have_become_che
   EXPECT_LE(bench.worker.interrupts - interrupts, 4U * 16 + 200) << "trials, and gaps of a break-even";
 }
 
+TEST(Budget, packets_closer_than_the_spin_are_collected_in_timed_sleeps_whatever_an_interrupt_costs) {
+  Bench bench(machine(), {});
+  bench.worker.costs = costly_timers();
+  bench.worker.costs.packet = 200;
+  bench.poisson(1e6, 100 * kMs);
+  const Ticks sleeps = bench.worker.sleeps;
+  const Ticks interrupts = bench.worker.interrupts;
+  bench.poisson(1e6, 500 * kMs);
+  EXPECT_NEAR(bench.shown("break_even_us"), 2, 0.1);
+  EXPECT_GT(bench.worker.sleeps - sleeps, 3000U);
+  EXPECT_LT(bench.worker.interrupts - interrupts, 50U);
+  const Ticks before = bench.worker.interrupts;
+  bench.idle(3 * kMs);
+  EXPECT_GT(bench.worker.interrupts, before) << "after a silence as long as a sleep, and a trial that may be due";
+}
+
 TEST(Budget, an_idle_worker_makes_no_trials) {
   Bench bench(machine(), {});
   bench.worker.costs = costly_timers();

@@ -17,6 +17,7 @@ class SleepOvershoot {
   SleepOvershoot(Ticks start, Ticks most, Ticks ticks_per_us)
       : most_(static_cast<double>(most)),
         us_(static_cast<double>(ticks_per_us)),
+        start_(static_cast<double>(start)),
         high_(std::min(static_cast<double>(start), most_ / 2)),
         mean_(high_),
         learnt_(start > most / 2 ? 0 : kMemory) {}
@@ -38,12 +39,16 @@ class SleepOvershoot {
   [[nodiscard]] Ticks high() const { return static_cast<Ticks>(high_ + 0.5); }
   // What only sleeps change.
   [[nodiscard]] double mean() const { return mean_; }
+  // For what must not happen, not even while it is being learnt: a sleep that the ring does not outlast.
+  [[nodiscard]] Ticks careful() const {
+    return static_cast<Ticks>((known() && mean_ <= most_ ? high_ : std::max({high_, mean_, start_})) + 0.5);
+  }
   // Enough sleeps are behind the mean, or the start was believed.
   [[nodiscard]] bool known() const { return learnt_ == kMemory; }
 
  private:
   static constexpr int kMemory = 16;  // sleeps
-  double most_, us_;
+  double most_, us_, start_;
   double high_, mean_;
   int learnt_;
 };

@@ -49,5 +49,14 @@ TEST(SleepOvershoot, a_start_above_half_of_the_bound_is_believed_as_half_until_1
   EXPECT_NEAR(overshoot.mean(), 15, 0.01);
 }
 
+TEST(SleepOvershoot, what_must_not_happen_is_judged_by_the_start_until_sleeps_know_better) {
+  SleepOvershoot overshoot(90, 80, 1);
+  EXPECT_EQ(overshoot.careful(), 90U);
+  for (int i = 0; i < 100; ++i) overshoot.learn(50, 60);
+  EXPECT_EQ(overshoot.careful(), 10U);
+  for (int i = 0; i < 100; ++i) overshoot.learn(50, 500);
+  EXPECT_GE(overshoot.careful(), 90U) << "more than it can follow";
+}
+
 }  // namespace
 }  // namespace splitplane::power

@@ -136,9 +136,9 @@ std::string table(const Tuned& tuned) {
     text += line(tried,
                  fmt::format("{} / {} {} {} / {}", s.long_idle_polls, s.step_packets, s.climb_packets, s.max_packets,
                              s.trend_limit),
-                 i == tuned.best ? "<- best"
-                 : tried.good    ? ""
-                                 : "too conservative");
+                 i == tuned.best && tried.good ? "<- best"
+                 : tried.good                  ? ""
+                                               : "too conservative");
   }
   return text;
 }
@@ -151,7 +151,7 @@ nlohmann::ordered_json to_json(const Tuned& tuned) {
     entry["policy"] = thresholds(tried.settings);
     json["tried"].push_back(entry);
   }
-  json["best"] = tuned.best;
+  json["best"] = tuned.tried[tuned.best].good ? nlohmann::ordered_json(tuned.best) : nlohmann::ordered_json();
   return json;
 }
 

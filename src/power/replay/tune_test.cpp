@@ -44,6 +44,15 @@ TEST(Tune, with_little_tolerance_it_finds_nothing_that_sleeps_among_packets) {
   EXPECT_TRUE(std::any_of(strict.tried.begin(), strict.tried.end(), [](const Tried& tried) { return !tried.good; }));
 }
 
+TEST(Tune, marks_nothing_best_when_nothing_is_good) {
+  Tuned tuned{.tried = {{.active = 0.2}, {.active = 0.1}}, .best = 1};
+  EXPECT_EQ(table(tuned).find("best"), std::string::npos);
+  EXPECT_TRUE(to_json(tuned)["best"].is_null());
+  tuned.tried[1].good = true;
+  EXPECT_NE(table(tuned).find("<- best"), std::string::npos);
+  EXPECT_EQ(to_json(tuned)["best"], 1);
+}
+
 TEST(Tune, gives_the_same_answer_each_time) {
   CoreSettings core;
   core.p_states = 4;
