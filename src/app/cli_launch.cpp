@@ -3,6 +3,7 @@
 
 #include "app/cli.h"
 #include "app/config_check.h"
+#include "app/config_notes.h"
 #include "app/instance_lock.h"
 #include "base/log.h"
 
@@ -109,19 +110,22 @@ int check(const std::string& file, bool file_only, const CliOutput& output) {
     output.err << good.error().message << '\n';
     return kExitBadUsage;
   }
+  const std::vector<std::string> notes = file_only ? std::vector<std::string>{} : power_notes(*config);
   if (output.json) {
     output.out << nlohmann::json{{"file", config->file},
                                  {"command", command_of(*config)},
                                  {"machine_checked", !file_only},
                                  {"ports", config->ports.size()},
                                  {"workers", config->workers.size()},
-                                 {"bearers", bearers_in(*config)}}
+                                 {"bearers", bearers_in(*config)},
+                                 {"notes", notes}}
                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                << '\n';
   } else {
     output.out << fmt::format("{}: good for `splitplane {}`{}: {}, {}, {}\n", config->file, command_of(*config),
                               file_only ? " (this machine not looked at)" : "", count_of(config->ports.size(), "port"),
                               count_of(config->workers.size(), "worker"), count_of(bearers_in(*config), "bearer"));
+    for (const auto& note : notes) output.out << "  " << note << '\n';
   }
   return kExitGood;
 }

@@ -71,6 +71,7 @@ class MemoryBackend : public ControlBackend {
           {"governor", nullptr},
           {"sleeps", 1000},
           {"wakeups", 7},
+          {"cpu_cycles", others},
           {"cycles", {{"busy", others}, {"idle", others}, {"paused", 0}, {"asleep", asleep_cycles}}}}});
   }
   Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings) override {

@@ -68,6 +68,7 @@ struct WorkerObservation {
   unsigned on_rings = 0;                      // from a dispatching worker, not yet received
   std::array<KeyTableObservation, 3> keys{};  // those without slots are not there
   power::Kind policy = power::Kind::yield;
+  std::uint64_t cpu_cycles = 0;  // CPU time of the thread; what the kernel works for it in a sleep is among it
 
   [[nodiscard]] std::uint64_t held() const { return on_rings + counters.reorder_held; }
 };

@@ -64,12 +64,17 @@ int set(const PowerOptions& options, CliOutput& output) {
     const double value = row.get(settings);
     params[std::string(row.name)] = row.whole ? Json(static_cast<std::uint64_t>(value)) : Json(value);
   }
-  return with_client(options, output, [&](ControlClient& client) {
-    return client.call("power.set", params).map([&](const Json& result) {
-      return options.json ? result.dump() + "\n"
-                          : fmt::format("{}: {}\n", printable(options.worker), policy_text(result.at("policy")));
-    });
+  bool wrong = false;  // what was asked for, and not how it went
+  const int code = with_client(options, output, [&](ControlClient& client) -> Expected<std::string> {
+    const auto result = client.call("power.set", params);
+    if (!result) {
+      wrong = result.error().message.find("; allowed: ") != std::string::npos;
+      return tl::unexpected(result.error());
+    }
+    return options.json ? result->dump() + "\n"
+                        : fmt::format("{}: {}\n", printable(options.worker), policy_text(result->at("policy")));
   });
+  return wrong ? kExitBadUsage : code;
 }
 
 int restore(const PowerOptions& options, CliOutput& output) {

@@ -82,7 +82,7 @@ TEST_F(PowerControl, what_does_not_fit_is_one_line_and_reaches_no_worker) {
            {{"set", file_, "w0", "paper", "--set", "max_packets=64"}, 2, "allowed: more than climb_packets"},
            {{"set", file_, "w0"}, 2, "KIND"},
            {{"set", "no-such.yaml", "w0", "busy"}, 2, "cannot be read"},
-           {{"set", file_, "w9", "busy"}, 1, "there is no 'w9'; allowed: w0"},
+           {{"set", file_, "w9", "busy"}, 2, "there is no 'w9'; allowed: w0"},
            {{"status", "--prefix", "no-such-instance"}, 1, "nothing runs"}}) {
     const Outcome o = power(words);
     EXPECT_EQ(o.code, code) << o.err;

@@ -34,30 +34,40 @@ ArrivalsSettings generated(const ReplayOptions& o) {
 }  // namespace
 
 void add_replay_options(CLI::App& command, ReplayOptions& o) {
-  command.add_option("TRACE", o.trace, "Recorded arrivals: a pcap or pcapng file, as of tcpdump or `ctl tap on`");
+  CLI::Option* trace =
+      command.add_option("TRACE", o.trace, "Recorded arrivals: a pcap or pcapng file, as of tcpdump or `ctl tap on`");
   command.add_option("--arrivals", o.kind, "Generated: constant, poisson, bursts, tdd or diurnal")
       ->capture_default_str()
-      ->check(CLI::IsMember({"constant", "poisson", "bursts", "tdd", "diurnal"}));
+      ->check(CLI::IsMember({"constant", "poisson", "bursts", "tdd", "diurnal"}))
+      ->excludes(trace);
   command.add_option("--rate", o.rate, "Packets a second; of diurnal the peak")
       ->capture_default_str()
-      ->check(CLI::Range(0.001, 1e8));
+      ->check(CLI::Range(0.001, 1e8))
+      ->excludes(trace);
   command.add_option("--duration", o.duration_s, "Simulated seconds; else 10, or the trace's own length")
       ->check(CLI::Range(0.001, kMostSeconds));
-  command.add_option("--speed", o.speed, "2 plays a trace twice as fast")->check(CLI::Range(0.001, 1000.0));
+  command.add_option("--speed", o.speed, "2 plays a trace twice as fast")
+      ->check(CLI::Range(0.001, 1000.0))
+      ->needs(trace);
   command.add_option("--burst-packets", o.burst_packets, "bursts: packets at once")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(CLI::Range(1, 1'000'000))
+      ->excludes(trace);
   command.add_option("--pattern", o.pattern, "tdd: slots; packets come at the beginning of each D and S")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->excludes(trace);
   command.add_option("--slot-us", o.slot_us, "tdd: length of a slot")
       ->capture_default_str()
-      ->check(CLI::Range(1.0, 1e6));
+      ->check(CLI::Range(1.0, 1e6))
+      ->excludes(trace);
   command.add_option("--window-us", o.window_us, "tdd: packets come so long from the beginning of a slot")
       ->capture_default_str()
-      ->check(CLI::Range(0.001, 1e6));
+      ->check(CLI::Range(0.001, 1e6))
+      ->excludes(trace);
   command.add_option("--low", o.low, "diurnal: lowest rate, of the peak")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(CLI::Range(0.0, 1.0))
+      ->excludes(trace);
   command.add_option("--seed", o.seed, "The same seed gives the same arrivals and the same run")->capture_default_str();
   command.add_option("--queues", o.core.queues, "Receive queues of the worker")
       ->capture_default_str()

@@ -63,6 +63,9 @@ void add_shares(Json& now, const Json& before) {
     cycles[1] -= cycles[2];
     for (std::size_t i = 0; i < kParts.size(); ++i)
       worker["share"][kParts[i]] = all > 0 ? std::clamp(cycles[i] / all, 0.0, 1.0) : 0.0;
+    const double cpu =
+        worker.at("cpu_cycles").get<double>() - (earlier != nullptr ? earlier->at("cpu_cycles").get<double>() : 0);
+    worker["cpu_share"] = all > 0 ? std::clamp(cpu / all, 0.0, 1.0) : 0.0;
   }
 }
 
@@ -75,14 +78,15 @@ std::string policy_text(const Json& policy) {
 }
 
 std::string render_power(const Json& answer) {
-  Table table({"worker", "core", "policy", "busy", "polling", "paused", "asleep", "sleeps", "ended early"});
+  Table table({"worker", "core", "policy", "busy", "polling", "paused", "asleep", "cpu", "sleeps", "ended early"});
   std::string below;
   for (const auto& worker : answer.at("workers")) {
     const std::string name = printable(worker.at("name").get<std::string>(), 32);
     const Json& share = worker.at("share");
     table.add({name, worker.at("core").dump(), worker.at("policy").at("kind").get<std::string>(),
                percent(share.at("busy")), percent(share.at("idle")), percent(share.at("paused")),
-               percent(share.at("asleep")), grouped(worker.at("sleeps")), grouped(worker.at("wakeups"))});
+               percent(share.at("asleep")), percent(worker.at("cpu_share")), grouped(worker.at("sleeps")),
+               grouped(worker.at("wakeups"))});
     below += fmt::format("\n{}: {}\n  interrupts: {}\n  frequency: {}\n", name, policy_text(worker.at("policy")),
                          interrupts_text(worker), frequency_text(worker.at("governor")));
     for (const auto& [key, value] : worker.at("state").items())

@@ -8,7 +8,8 @@
 namespace splitplane::app {
 
 // Adds to each worker of an answer of power.show where its time went since `before` (an earlier answer, or null: since
-// the start): "share": {"busy": 0.1, "idle": ..., "paused": ..., "asleep": ...}, idle without the pauses.
+// the start): "share": {"busy": 0.1, "idle": ..., "paused": ..., "asleep": ...}, idle without the pauses;
+// and beside them cpu_share: what the kernel works for a sleeping thread is in both.
 void add_shares(Json& now, const Json& before);
 // An answer with shares.
 [[nodiscard]] std::string render_power(const Json& answer);

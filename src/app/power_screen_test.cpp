@@ -19,6 +19,7 @@ Json answer_with(std::uint64_t busy, std::uint64_t idle, std::uint64_t paused, s
              {"governor", nullptr},
              {"sleeps", 1000},
              {"wakeups", 7},
+             {"cpu_cycles", busy + idle + asleep / 4},
              {"cycles", {{"busy", busy}, {"idle", idle}, {"paused", paused}, {"asleep", asleep}}}}}}};
 }
 
@@ -31,6 +32,7 @@ TEST(PowerScreen, shares_are_of_the_time_between_two_looks_and_pauses_are_not_po
   EXPECT_DOUBLE_EQ(share["idle"], 0.1);
   EXPECT_DOUBLE_EQ(share["paused"], 0.2);
   EXPECT_DOUBLE_EQ(share["asleep"], 0.6);
+  EXPECT_DOUBLE_EQ(now["workers"][0]["cpu_share"], 0.55) << "a quarter of each sleep";
 }
 
 TEST(PowerScreen, without_an_earlier_look_shares_are_since_the_start) {
@@ -47,6 +49,7 @@ TEST(PowerScreen, a_worker_has_a_row_and_its_state_below) {
   add_shares(now, nullptr);
   const std::string text = render_power(now);
   EXPECT_THAT(text, HasSubstr("50.0%"));
+  EXPECT_THAT(text, HasSubstr("62.0%")) << "cpu";
   EXPECT_THAT(text, HasSubstr("w0: budget, latency_us 20\n"));
   EXPECT_THAT(text, HasSubstr("interrupts: none from net_ring0 queue 0\n"));
   EXPECT_THAT(text, HasSubstr("frequency: not set by this policy\n"));

@@ -1,5 +1,6 @@
 #include "app/power_view.h"
 
+#include "datapath/cpu_time.h"
 #include "power/settings_table.h"
 
 namespace splitplane::app {
@@ -32,6 +33,7 @@ nlohmann::json view_of(const datapath::WorkerPower& power, const datapath::Worke
           {"wakeups", stats.wakeups.get()},
           {"pauses", stats.pauses.get()},
           {"p_state_changes", stats.p_state_changes.get()},
+          {"cpu_cycles", datapath::thread_cpu_time()},
           {"cycles",
            {{"busy", stats.busy_cycles.get()},
             {"idle", stats.idle_cycles.get()},

@@ -58,7 +58,8 @@ WorkerRate worker_rate(const Json& before, const Json& after, double seconds) {
           .cycles_per_packet = ratio(busy, grown(before, after, "received")),
           .busy = ratio(busy, all).value_or(0),
           .idle = ratio(idle, all).value_or(0),
-          .asleep = ratio(asleep, all).value_or(0)};
+          .asleep = ratio(asleep, all).value_or(0),
+          .cpu = after.contains("cpu_cycles") ? ratio(grown(before, after, "cpu_cycles"), all) : std::nullopt};
 }
 
 void add_stages(const Json& before, const Json& after, double seconds, std::vector<StageRate>& out) {

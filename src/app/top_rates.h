@@ -29,6 +29,7 @@ struct WorkerRate {
   double received = 0, transmitted = 0, dropped = 0;
   std::optional<double> cycles_per_packet;  // busy cycles by packets received
   double busy = 0, idle = 0, asleep = 0;    // shares of the time, 0 to 1
+  std::optional<double> cpu;                // that the thread was on a CPU, in the kernel or not
 };
 
 struct PortRate {

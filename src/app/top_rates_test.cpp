@@ -15,6 +15,7 @@ Json answer(std::uint64_t k) {
              {"received", 1000 * k},
              {"transmitted", 900 * k},
              {"dropped", 100 * k},
+             {"cpu_cycles", 85'000 * k},
              {"cycles", {{"busy", 50'000 * k}, {"idle", 30'000 * k}, {"asleep", 20'000 * k}}},
              {"stages",
               {{{"name", "dl_tx"}, {"packets", 900 * k}, {"sampled_packets", 90 * k}, {"sampled_cycles", 1800 * k}}}},
@@ -39,6 +40,7 @@ TEST(TopRates, differences_by_the_time_between) {
   EXPECT_DOUBLE_EQ(w.busy, 0.5);
   EXPECT_DOUBLE_EQ(w.idle, 0.3);
   EXPECT_DOUBLE_EQ(w.asleep, 0.2);
+  EXPECT_DOUBLE_EQ(w.cpu.value(), 0.85);
   ASSERT_EQ(rates.stages.size(), 1U);
   EXPECT_EQ(rates.stages[0].packets, 900);
   EXPECT_EQ(rates.stages[0].cycles_per_packet, 20);
@@ -68,6 +70,7 @@ TEST(TopRates, what_is_missing_or_odd_counts_as_zero) {
   const Rates rates = rates_between(Json::array(), {{"workers", {{{"name", 7}, {"received", "x"}}, 5}}}, 1.0);
   ASSERT_EQ(rates.workers.size(), 2U);
   EXPECT_EQ(rates.workers[0].received, 0);
+  EXPECT_FALSE(rates.workers[0].cpu) << "an older instance";
 }
 
 TEST(TopRates, a_bearer_that_is_new_has_no_rate_yet) {

@@ -34,12 +34,12 @@ class Page {
   Page(const TopState& state, std::size_t width) : state_(state), wide_(width >= kWide), width_(width) {}
 
   void workers() {
-    head(fmt::format("{:<14}{:>5}{:>10}{:>10}{:>9}{:>10}{:>7}{:>7}{:>7}", "worker", "core", "rx pkt/s", "tx pkt/s",
-                     "drop/s", "cyc/pkt", "busy", "idle", "asleep"));
+    head(fmt::format("{:<14}{:>5}{:>9}{:>9}{:>9}{:>9}{:>6}{:>6}{:>7}{:>5}", "worker", "core", "rx pkt/s", "tx pkt/s",
+                     "drop/s", "cyc/pkt", "busy", "idle", "asleep", "cpu"));
     for (const auto& w : sorted(state_.rates.workers, [](const WorkerRate& r) { return r.received; })) {
-      add(fmt::format("{:<14}{:>5}{:>10}{:>10}{:>9}{:>10}{:>7}{:>7}{:>7}", fit(w.name, 13), w.core, si(w.received),
+      add(fmt::format("{:<14}{:>5}{:>9}{:>9}{:>9}{:>9}{:>6}{:>6}{:>7}{:>5}", fit(w.name, 13), w.core, si(w.received),
                       si(w.transmitted), si(w.dropped), cycles(w.cycles_per_packet), share(w.busy), share(w.idle),
-                      share(w.asleep)),
+                      share(w.asleep), w.cpu ? share(*w.cpu) : "-"),
           w.dropped > 0 ? Style::kAlarm : Style::kPlain);
     }
   }

@@ -181,6 +181,7 @@ Expected<Json> UeSide::stats() {
                  {"transmitted_tun", r.downlink.good},
                  {"drops", drops},
                  {"cycles", {{"busy", r.busy_cycles}, {"idle", r.idle_cycles}, {"asleep", r.asleep_cycles}}},
+                 {"cpu_cycles", r.cpu_cycles},
                  {"rounds", r.rounds},
                  {"sleeps", r.sleeps}});
   Json rows = Json::array();

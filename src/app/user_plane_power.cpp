@@ -6,6 +6,7 @@
 
 #include "app/cli_suggest.h"
 #include "app/config_check.h"
+#include "app/config_notes.h"
 #include "app/instance_lock.h"
 #include "app/power_view.h"
 #include "app/user_plane.h"
@@ -13,16 +14,6 @@
 
 namespace splitplane::app {
 namespace {
-
-bool sets_frequencies(power::Kind kind) {
-  return kind == power::Kind::paper || kind == power::Kind::l3fwd || kind == power::Kind::budget;
-}
-
-// What becomes of the policy's sleeps where packets cannot end them.
-const char* without_interrupts(power::Kind kind) {
-  if (kind == power::Kind::paper) return "it never sleeps";
-  return kind == power::Kind::l3fwd ? "it polls at full speed" : "it sleeps for short times only";
-}
 
 // Nothing where the frequency cannot be set. `governor` outlives the worker's use of it.
 datapath::PStates p_states_of(governor::Governor* governor) {

@@ -1,6 +1,7 @@
 // Everything counted, as JSON: the same names as in the lists of stages and drop reasons. Each worker's counters are
 // read on its own thread between two rounds, so they add up exactly.
 #include "app/user_plane.h"
+#include "datapath/cpu_time.h"
 
 namespace splitplane::app {
 namespace {
@@ -49,6 +50,7 @@ nlohmann::json to_json(const WorkerObservation& w) {
                      {"stages", stages_of(s)},
                      {"drops", drops_of(s)},
                      {"cycles", {{"busy", s.busy_cycles}, {"idle", s.idle_cycles}, {"asleep", s.asleep_cycles}}},
+                     {"cpu_cycles", w.cpu_cycles},
                      {"cycles_per_packet",
                       s.received == 0 ? 0.0 : static_cast<double>(s.busy_cycles) / static_cast<double>(s.received)}};
   for (const auto& counter : kWorkerCounters) {
@@ -105,10 +107,11 @@ PortObservation UserPlane::observe_port(const PortConfig& config) {
 
 Expected<WorkerObservation> UserPlane::observe_worker(WorkerRuntime& worker) {
   auto seen = std::make_shared<WorkerObservation>(WorkerObservation{
-      worker.config.name, worker.config.core, worker.config.function, {}, 0, {}, worker.config.policy.kind});
+      worker.config.name, worker.config.core, worker.config.function, {}, 0, {}, worker.config.policy.kind, 0});
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([seen, w] {
     seen->counters = take_snapshot(w->stats());
+    seen->cpu_cycles = datapath::thread_cpu_time();
     if (w->keys() != nullptr) seen->keys = observe_keys(*w->keys());
     if (w->rings.downlink != nullptr)
       seen->on_rings = rte_ring_count(w->rings.downlink) + rte_ring_count(w->rings.uplink);

@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "datapath/cpu_time.h"
+
 namespace splitplane::ue {
 namespace {
 
@@ -54,6 +56,7 @@ UeReport take(const UeBearers& bearers, const UeStats& stats, const datapath::Wo
                   .busy_cycles = worker.busy_cycles.get(),
                   .idle_cycles = worker.idle_cycles.get(),
                   .asleep_cycles = worker.asleep_cycles.get(),
+                  .cpu_cycles = datapath::thread_cpu_time(),
                   .rounds = worker.rounds.get(),
                   .sleeps = worker.sleeps.get(),
                   .bearer_count = bearers.size(),

@@ -32,7 +32,7 @@ struct UeReport {
   std::uint64_t arq_status_refused = 0, arq_max_retx = 0, arq_unacked = 0;
   std::uint64_t received_air = 0, transmitted_air = 0;  // by the port: before and behind what the air does
   std::optional<AirReport> air_downlink, air_uplink;    // absent: nothing between port and UE side
-  std::uint64_t busy_cycles = 0, idle_cycles = 0, asleep_cycles = 0, rounds = 0, sleeps = 0;
+  std::uint64_t busy_cycles = 0, idle_cycles = 0, asleep_cycles = 0, cpu_cycles = 0, rounds = 0, sleeps = 0;
   std::size_t bearer_count = 0;
   std::vector<UeBearer> bearers;  // that had packets: the first `limit` by identity
   // Over all bearers.

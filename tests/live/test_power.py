@@ -82,15 +82,17 @@ def test_status_for_people_has_shares_settings_and_state(gnb):
     assert "w0: budget, " in text and "latency_us 33" in text
     assert "interrupts: none from net_pcap0 queue 0" in text
     assert "by acpi-cpufreq" in text
-    share = status(gnb, over=0.3)["share"]
+    worker = status(gnb, over=0.3)
+    share = worker["share"]
     assert sum(share.values()) == pytest.approx(1, abs=0.01)
     assert share["busy"] > 0.5, "the port always has packets"
+    assert 0 < worker["cpu_share"] <= 1
 
 
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (("w9", "busy"), 1, "there is no 'w9'; allowed: w0"),
+        (("w9", "busy"), 2, "there is no 'w9'; allowed: w0"),
         (("w0", "budgte"), 2, "did you mean 'budget'?"),
         (("w0", "budget", "--set", "latency_us=0"), 2, "latency_us: '0'; allowed: an integer from 1 to 100000"),
         (("w0", "busy", "--set", "latency_us=1"), 2, "no setting of policy busy; allowed: none"),
