@@ -80,6 +80,12 @@ class Turns:
         """Of policies in the same repeat."""
         return [figure(repeat.rows) for repeat in self.used]
 
+    def quiet_for(self, *policies: str) -> tuple[list[Repeat], bool]:
+        """The repeats in which nothing disturbed these policies, whatever happened to the others; or, if those are too
+        few, all of them, and False."""
+        quiet = [each for each in self.all if all(each.rows[policy].quiet for policy in policies)]
+        return (quiet, True) if len(quiet) >= QUIET_WANTED else (self.all, False)
+
     def total(self, policy: str, field: str) -> int:
         """Of what was sent."""
         return sum(getattr(repeat.rows[policy].sent, field) for repeat in self.used)
