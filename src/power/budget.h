@@ -131,6 +131,9 @@ class Budget {
       all += queue.waiting;
       longest = std::max<std::uint64_t>(longest, queue.waiting);
     }
+    // A driver that does not say how long its ring is: at least as long as what was seen in it. (Of several queues the
+    // shortest counts, and which that is nobody knows.)
+    if (machine_.queues == 1) machine_.ring = std::max(machine_.ring, static_cast<unsigned>(longest));
     burst_ = std::max<std::uint64_t>(burst_, round.packets + all);
     backlog_ = all;
     const double delay = static_cast<double>(all) * cost_ / p_state_.speed(p_state_.current());

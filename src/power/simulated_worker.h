@@ -41,9 +41,10 @@ class SimulatedWorker {
     }
     const Ticks took =
         queue.packets == 0 ? costs.poll : static_cast<Ticks>(static_cast<double>(costs.packet) * queue.packets / speed);
-    if (queue.packets == machine_.burst)  // looked at before the burst is worked off
-      queue.waiting =
-          static_cast<std::uint32_t>(std::upper_bound(arrivals_.begin(), arrivals_.end(), now_) - arrivals_.begin());
+    if (queue.packets == machine_.burst) {  // looked at before the burst is worked off; a ring has no more to show
+      const auto waiting = std::upper_bound(arrivals_.begin(), arrivals_.end(), now_) - arrivals_.begin();
+      queue.waiting = std::min(static_cast<std::uint32_t>(waiting), machine_.ring - queue.packets);
+    }
     now_ += took;
     seen.now = now_;
     seen.packets = queue.packets;

@@ -20,13 +20,16 @@ class SleepOvershoot {
         start_(static_cast<double>(start)),
         high_(std::min(static_cast<double>(start), most_ / 2)),
         mean_(high_),
+        wide_(high_),
         learnt_(start > most / 2 ? 0 : kMemory) {}
 
   void learn(Ticks asked, Ticks took) {
     const double over = took > asked ? static_cast<double>(took - asked) : 0;
-    // Beyond `most`, so that a mean above it shows. Where the start is not believed its first sleeps count alike.
+    // Beyond `most`, so that a mean above it shows; not far, so that a few sleeps of a bad moment do not make it. Where
+    // the start is not believed its first sleeps count alike.
     if (learnt_ < kMemory) ++learnt_;
-    mean_ += (std::min(over, 2 * most_) - mean_) / learnt_;
+    mean_ += (std::min(over, 1.25 * most_) - mean_) / learnt_;
+    wide_ += (std::min(over, 8 * most_) - wide_) / learnt_;
     // It stands still where three steps down meet one up: one sleep in four takes longer.
     const double step = std::max(high_, us_) / 16;
     high_ = std::clamp(over > high_ ? high_ + step : high_ - step / 3, 0.0, most_);
@@ -41,7 +44,7 @@ class SleepOvershoot {
   [[nodiscard]] double mean() const { return mean_; }
   // For what must not happen, not even while it is being learnt: a sleep that the ring does not outlast.
   [[nodiscard]] Ticks careful() const {
-    return static_cast<Ticks>((known() && mean_ <= most_ ? high_ : std::max({high_, mean_, start_})) + 0.5);
+    return static_cast<Ticks>((known() && mean_ <= most_ ? high_ : std::max({high_, wide_, start_})) + 0.5);
   }
   // Enough sleeps are behind the mean, or the start was believed.
   [[nodiscard]] bool known() const { return learnt_ == kMemory; }
@@ -49,7 +52,7 @@ class SleepOvershoot {
  private:
   static constexpr int kMemory = 16;  // sleeps
   double most_, us_, start_;
-  double high_, mean_;
+  double high_, mean_, wide_;
   int learnt_;
 };
 
