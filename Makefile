@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help root-or-sudo setup build demo test accept bench nightly lint fmt clean undo-setup
+.PHONY: help root-or-sudo setup build demo test accept bench nightly lint fmt p4 clean undo-setup
 
 PYTHON := .venv/bin/python
 # Namespaces, TUN devices and hugepages need root; a user goes through sudo.
@@ -14,10 +14,11 @@ help:
 	@echo 'make demo               the gNB between a UPF and a UE, with real TCP, in network namespaces'
 	@echo 'make test               lint, unit tests (release, ASan + UBSan, TSan), oracle and end-to-end tests'
 	@echo '                        ONLY=lint,release,asan,tsan,python runs some of them'
-	@echo 'make accept PART=...    host, operate, power or rlc: one line a requirement: measured, target, verdict'
+	@echo 'make accept PART=...    host, nic, operate, power or rlc: one line a requirement: measured, target, verdict'
 	@echo 'make bench              cycles per packet, JSON and a table in out/; ARGS="--repeats 3 --no-micro"'
 	@echo 'make build PRESET=...   release (default), debug, asan or tsan into build/'
 	@echo 'make lint, make fmt     check and repair style'
+	@echo 'make p4                 p4/generated from the P4 programs, with p4c-dpdk on PATH (docs/p4.md)'
 	@echo 'make nightly            test, accept and bench, one after another'
 	@echo 'make setup, undo-setup  install what is missing (the others call it); take it back'
 	@echo 'make clean              remove build/ and out/'
@@ -50,7 +51,7 @@ bench: root-or-sudo setup
 	@$(SUDO) $(PYTHON) bench/run.py $(ARGS)
 
 nightly:
-	@failed=0; for target in test 'accept PART=host' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' bench; do \
+	@failed=0; for target in test 'accept PART=host' 'accept PART=nic' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' bench; do \
 	  echo "nightly: make $$target"; $(MAKE) $$target || failed=1; done; exit $$failed
 
 lint: setup
@@ -61,6 +62,9 @@ fmt: setup
 	@.venv/bin/ruff format --quiet .
 	@.venv/bin/ruff check --quiet --fix .
 	@echo 'fmt: done'
+
+p4:
+	@python3 p4/generate.py
 
 clean:
 	@rm -rf build out

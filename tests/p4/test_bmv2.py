@@ -1,0 +1,204 @@
+"""The v1model build of gnb in BMv2, where simple_switch is on PATH: every form of a bearer both ways, clones, returned
+and armed frames, and what is punted. What must come out is written here by hand and by scapy, not by a P4 program."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer
+from scapy.layers.inet import IP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import ARP, Dot1Q, Ether
+from scapy.packet import Raw
+from scapy.utils import rdpcap, wrpcap
+
+P4 = Path(__file__).resolve().parents[2] / "p4"
+TOOLS = ("simple_switch", "simple_switch_CLI", "p4c-bm2-ss")
+N3, AIR, PUNT_N3, PUNT_AIR, COPIES, WORKER_N3, WORKER_AIR = range(7)
+FORMS = [(rlc, pdcp, sdap) for rlc in (12, 18) for pdcp in (12, 18) for sdap in (0, 1)]
+AIR_ADDRESSES = bytes.fromhex("020000000012020000000011")
+INNER = (
+    bytes(IP(src="8.8.8.8", dst="10.45.0.5") / UDP(sport=1, dport=2) / Raw(b"four")),
+    bytes(IPv6(src="2001:db8::1", dst="2001:db8::5") / UDP(sport=1, dport=2) / Raw(b"six")),
+)
+WAIT_SECONDS = 8  # simple_switch begins to read so long after its start; the tables must be full by then
+
+
+def n3_frame(teid: int, inner: bytes, psc: bool = True, vlan: bool = False, sequence: bool = False, to="10.0.0.2"):
+    link = Ether(dst="02:00:00:00:00:02", src="02:00:00:00:00:01")
+    gtp = GTP_U_Header(teid=teid, gtp_type=255, S=int(sequence), E=int(psc), next_ex=0x85 if psc else 0)
+    if psc:
+        gtp = gtp / GTPPDUSessionContainer(type=0, QFI=9, RQI=0)
+    link = link / Dot1Q(vlan=5) if vlan else link
+    return bytes(link / IP(src="10.0.0.1", dst=to) / UDP(sport=2152, dport=2152, chksum=0) / gtp / Raw(inner))
+
+
+def pdu(number: int, form: tuple[int, int, int], count: int, sdu: bytes, downlink: bool, poll=False, qfi=9) -> bytes:
+    """airhdr, RLC, PDCP and SDAP of TS 38.322, 38.323 and 37.324, and the SDU."""
+    rlc, pdcp, sdap = form
+    modes = (0x80 if downlink else 0) | 0x40 | rlc // 6 << 3 | (pdcp == 18) << 2 | sdap << 1
+    out = bytes([0x10, modes, 0, 0]) + number.to_bytes(4, "big")
+    for sn_bits, flags in ((rlc, 2 | poll), (pdcp, 2)):
+        octets = sn_bits // 6
+        out += (flags << 8 * octets - 2 | count % (1 << sn_bits)).to_bytes(octets, "big")
+    return out + bytes([qfi if downlink else 0x80 | qfi] * sdap) + sdu
+
+
+def air_frame(*arguments, **more) -> bytes:
+    return AIR_ADDRESSES + b"\x88\xb5" + pdu(*arguments, **more)
+
+
+def uplink_n3(number: int, sdu: bytes, qfi: int) -> bytes:
+    link = Ether(dst="02:00:00:00:00:01", src="02:00:00:00:00:02")
+    ip = IP(src="10.0.0.2", dst="10.0.0.1", id=0, flags="DF", ttl=64)
+    gtp = GTP_U_Header(teid=0xAA00 + number, gtp_type=255, E=1, next_ex=0x85)
+    udp = UDP(sport=2152, dport=2152, chksum=0)
+    return bytes(link / ip / udp / gtp / GTPPDUSessionContainer(type=1, QFI=qfi) / Raw(sdu))
+
+
+class Bed:
+    """What simple_switch is told and given, and what it must send by port."""
+
+    def __init__(self) -> None:
+        self.commands: list[str] = []
+        self.frames: list[bytes] = []
+        self.expected: dict[int, list[bytes]] = defaultdict(list)
+
+    def add(self, table: str, action: str, key: int, *values: int) -> None:
+        words = " ".join(str(value) for value in values)
+        self.commands.append(f"table_add GnbControl.{table} GnbControl.{action} {key} => {words}")
+
+    def bearer(self, number: int, form: tuple[int, int, int], armed: bool = False) -> None:
+        rlc, pdcp, sdap = form
+        modes = 0x40 | rlc // 6 << 3 | (pdcp == 18) << 2 | sdap << 1
+        code = (rlc == 18) | (pdcp == 18) << 1 | sdap << 2
+        macs = [int.from_bytes(AIR_ADDRESSES[at : at + 6], "big") for at in (0, 6)]
+        own = (number, 0x10000000 | (0x80 | modes) << 16, number, code, 4, 7)
+        self.add("bearers", "serve", number, own[0], *macs, *own[1:], 0x0A000002, COPIES, int(armed), WORKER_N3, 1500)
+        self.add("uplink", "uplink_serve", number, number, modes, 7, 0xAA00 + number, 9, COPIES)
+        self.commands.append(f"register_write GnbControl.lease {number} 100")
+        self.commands.append(f"register_write GnbControl.in_flight {number} {int(armed)}")
+
+    def give(self, port: int, frame: bytes, out: int, expected: bytes | None = None) -> None:
+        """`expected`: None if it goes out as it came in."""
+        nic = port.to_bytes(2, "big") + bytes(2) + len(frame).to_bytes(2, "big") + bytes(2)
+        self.frames.append(nic + frame)
+        self.expected[out].append(frame if expected is None else expected)
+
+    def give_downlink(self, port: int, frame: bytes, expected: bytes) -> None:
+        self.give(port, frame, AIR, expected)
+        self.expected[COPIES].append(expected)  # the clone
+
+
+def fill(bed: Bed) -> None:
+    for side, vf in (("n3", PUNT_N3), ("air", PUNT_AIR)):
+        bed.commands.append(f"table_set_default GnbControl.punt_{side} GnbControl.punt {vf}")
+    base = sum((0x4500, 0x4000, 0x4011, 0x0A00, 2, 0x0A00, 1))
+    bed.add("peers", "peer", 9, 0x020000000001, 0x020000000002, 0x0A000002, 0x0A000001, base, 1400)
+    bed.commands.append(f"mirroring_add {COPIES} {COPIES}")
+    for number, form in enumerate(FORMS, 0x100):
+        bed.bearer(number, form)
+        for count in range(10):
+            inner, psc = INNER[count % 2], count % 5 != 0
+            frame = n3_frame(number, inner, psc, vlan=count % 3 == 0, sequence=count % 4 == 0)
+            sent = air_frame(number, form, count, inner, True, poll=count % 4 == 3, qfi=9 if psc else 7)
+            bed.give_downlink(N3, frame, sent)
+            air = air_frame(number, form, count, inner, False, qfi=33)
+            bed.give(AIR, air, N3, uplink_n3(number, inner, 33 if form[2] else 7))
+        air = bytearray(air_frame(number, form, 3, INNER[0], False))
+        rlc_at, pdcp_at = 22, 22 + form[0] // 6
+        for at, bits, out in ((rlc_at, 0x80, COPIES), (rlc_at, 0x10, PUNT_AIR), (pdcp_at, 0x80, PUNT_AIR)):
+            odd = bytearray(air)
+            odd[at] ^= bits
+            bed.give(AIR, bytes(odd), out)
+    fill_others(bed)
+
+
+def fill_others(bed: Bed) -> None:
+    bed.bearer(0x200, (18, 18, 1), armed=True)
+    returned = AIR_ADDRESSES + bytes.fromhex("88b5 11000000 00000200 0900") + INNER[0]
+    bed.give(N3, n3_frame(0x200, INNER[0]), WORKER_N3)
+    for count in range(2):
+        bed.give_downlink(WORKER_N3, returned, air_frame(0x200, (18, 18, 1), count, INNER[0], True))
+    bed.give_downlink(N3, n3_frame(0x200, INNER[1]), air_frame(0x200, (18, 18, 1), 2, INNER[1], True))
+    bed.add("bearers", "to_host", 0x300, WORKER_N3)
+    bed.add("uplink", "uplink_to_host", 0x300, WORKER_AIR)
+    bed.give(N3, n3_frame(0x300, INNER[0]), WORKER_N3)
+    bed.give(AIR, air_frame(0x300, (18, 18, 1), 0, INNER[0], False), WORKER_AIR)
+    echo = Ether() / IP(dst="10.0.0.2") / UDP(sport=2152, dport=2152) / GTP_U_Header(gtp_type=1, S=1)
+    for frame in (
+        n3_frame(0x999, INNER[0]),
+        n3_frame(0x100, INNER[0], to="10.0.0.3"),
+        n3_frame(0x100, bytes(1501)),
+        bytes(Ether(dst="ff:ff:ff:ff:ff:ff", src="02:00:00:00:00:01", type=0x0806) / ARP()),
+        bytes(Ether(dst="02:00:00:00:00:02", src="02:00:00:00:00:01") / echo.payload),
+    ):
+        bed.give(N3, frame, PUNT_N3)
+    bed.give(AIR, air_frame(0x999, (18, 18, 1), 0, INNER[0], False), PUNT_AIR)
+    bed.give(AIR, air_frame(0x100, (18, 18, 1), 0, INNER[0], False), PUNT_AIR)  # other modes than the bearer's
+    bed.give(AIR, air_frame(0x107, (18, 18, 1), 0, bytes(1401), False), PUNT_AIR)
+    bed.give(WORKER_N3, air_frame(0x300, (12, 12, 0), 0, INNER[0], True), AIR)
+    bed.give(WORKER_N3, uplink_n3(0x300, INNER[1], 5), N3)
+
+
+def run_switch(bed: Bed, folder: Path) -> dict[int, list[bytes]]:
+    specification = importlib.util.spec_from_file_location("generate", P4 / "generate.py")
+    generate = importlib.util.module_from_spec(specification)
+    sys.modules["generate"] = generate
+    specification.loader.exec_module(generate)
+    program = folder / "gnb.json"
+    include = generate.include_folder(shutil.which("p4c-bm2-ss"))
+    compile_it = ["p4c-bm2-ss", "-I", include, "-DFEATURE=FEATURE_clone", "-o", program, P4 / "gnb_v1model.p4"]
+    subprocess.run(compile_it, check=True, capture_output=True, timeout=120)
+    ports = range(max(bed.expected) + 1)
+    for port in ports:
+        wrpcap(str(folder / f"p{port}_in.pcap"), [Raw(frame) for frame in bed.frames] if port == 0 else [], linktype=1)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        thrift = str(probe.getsockname()[1])
+    interfaces = [word for port in ports for word in ("-i", f"{port}@{folder}/p{port}")]
+    command = ["simple_switch", *interfaces, "--use-files", str(WAIT_SECONDS), "--thrift-port", thrift, program]
+    switch = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(2)
+        told = subprocess.run(
+            ["simple_switch_CLI", "--thrift-port", thrift],
+            input="\n".join(bed.commands) + "\n",
+            capture_output=True,
+            text=True,
+            timeout=WAIT_SECONDS - 2,
+        )
+        complaints = [line for line in told.stdout.splitlines() if "Error" in line or "Invalid" in line]
+        assert told.returncode == 0 and complaints == [], told.stdout + told.stderr
+        wanted = sum(len(frames) for frames in bed.expected.values())
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            time.sleep(1)
+            files = {port: folder / f"p{port}_out.pcap" for port in ports}
+            sizes = {port: file.stat().st_size for port, file in files.items() if file.exists()}
+            got = {port: [bytes(p) for p in rdpcap(str(files[port]))] for port, size in sizes.items() if size > 24}
+            if sum(len(frames) for frames in got.values()) >= wanted:
+                break
+        return got
+    finally:
+        switch.terminate()
+        switch.wait(10)
+
+
+def test_the_v1model_build_gives_what_the_standards_say(tmp_path):
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"SKIPPED: {', '.join(missing)} not on PATH")
+    bed = Bed()
+    fill(bed)
+    got = run_switch(bed, tmp_path)
+    for port, frames in bed.expected.items():
+        assert [frame.hex() for frame in got.get(port, [])] == [frame.hex() for frame in frames], f"port {port}"
