@@ -72,7 +72,7 @@ struct Rig : test::TestGnb {
   [[nodiscard]] static bool polls(const Bytes& frame) { return (frame[22] & kPollBit) != 0; }
 
   test::Taken air, n3;
-  GnbDownlink<FeatureSet::clone, Sink, SampledCycles> function{*context, Sink{&air}};
+  GnbDownlink<FeatureSet::clone, Sink, SampledCycles> function{*context, Sink{&air}, Sink{&air}};
   GnbUplink<FeatureSet::clone, test::TestSink, SampledCycles> upward{*context, test::TestSink{&n3}};
 };
 

@@ -1,13 +1,17 @@
-// The consumer of copies: takes references to sent PDUs and uplink RLC control PDUs from a worker's ring and, as long
-// as no buffering service keeps them, counts and releases them. Runs in the worker itself or as a worker of its own.
+// The consumer of copies: takes references to sent PDUs and uplink RLC control PDUs from a worker's ring, or a card's
+// clones of them from a port, and, as long as no buffering service keeps them, counts and releases them. Runs in the
+// worker itself or as a worker of its own.
 #pragma once
 
 #include <rte_ring.h>
 
 #include <array>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "datapath/burst.h"
+#include "datapath/endpoints.h"
 #include "datapath/probe.h"
 #include "datapath/rester.h"
 
@@ -29,24 +33,32 @@ unsigned consume_copies(rte_ring* ring, WorkerStats& stats, Release release) {
   return n;
 }
 
-// The same as a worker's function, over the rings of several workers.
+// The same as a worker's function, over the rings of several workers and the queues of ports.
 class CopiesConsumer {
  public:
   struct Queue {
-    rte_ring* ring;
+    std::variant<RingSource, EthSource> source;
     unsigned receive(Burst& burst) {
-      burst.size = rte_ring_sc_dequeue_burst(ring, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
-      return burst.size;
+      return std::visit([&](auto& s) { return s.receive(burst); }, source);
     }
-    unsigned take_left(Burst& burst) { return receive(burst); }
-    [[nodiscard]] int waiting() const { return static_cast<int>(rte_ring_count(ring)); }
-    [[nodiscard]] unsigned entries() const { return rte_ring_get_capacity(ring); }
-    [[nodiscard]] WakeSource wake_source() const { return {WakeSource::Kind::ring}; }
+    // A ring ends with its producer, a port does not: what comes there after the end is nobody's.
+    unsigned take_left(Burst& burst) {
+      burst.size = 0;
+      auto* const ring = std::get_if<RingSource>(&source);
+      return ring == nullptr ? 0 : ring->receive(burst);
+    }
+    [[nodiscard]] int waiting() const {
+      return std::visit([](const auto& s) { return s.waiting(); }, source);
+    }
+    [[nodiscard]] unsigned entries() const {
+      return std::visit([](const auto& s) { return s.entries(); }, source);
+    }
+    [[nodiscard]] WakeSource wake_source() const {
+      return std::visit([](const auto& s) { return s.wake_source(); }, source);
+    }
   };
 
-  CopiesConsumer(const std::vector<rte_ring*>& rings, WorkerStats& stats) : stats_(stats) {
-    for (rte_ring* ring : rings) queues_.push_back({ring});
-  }
+  CopiesConsumer(std::vector<Queue> queues, WorkerStats& stats) : queues_(std::move(queues)), stats_(stats) {}
 
   std::vector<Queue>& queues() { return queues_; }
   void process(Queue&, Burst& burst) {

@@ -75,6 +75,7 @@ Expected<Eal> Eal::start(const EalSettings& settings) {
   arguments.push_back("-m");
   arguments.push_back(std::to_string(settings.megabytes));
   if (!settings.hugepages) arguments.push_back("--no-huge");
+  if (settings.few_files && settings.hugepages) arguments.push_back("--single-file-segments");
   if (settings.pci.empty()) arguments.push_back("--no-pci");
   if (settings.alone) arguments.insert(arguments.end(), {"--no-shconf", "--no-telemetry"});
   for (const auto& address : settings.pci) arguments.push_back("--allow=" + address);

@@ -16,6 +16,7 @@ struct EalSettings {
   bool hugepages = true;               // false: ordinary memory; no secondary processes, slower address translation
   std::vector<unsigned> worker_cores;  // lcore 1..n run on these; lcore 0 is the control thread, on any core
   std::vector<std::string> pci;        // addresses to probe; none: --no-pci
+  bool few_files = false;              // memory in few files: virtio_user tells its peer of at most 8
   bool alone = false;                  // no shared files, no telemetry: for a short look at packets by any user
   std::string log_level = "warning";
 };

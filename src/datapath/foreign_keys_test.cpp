@@ -34,7 +34,8 @@ class ForeignKeysTest : public ::testing::Test {
   // Sends G-PDUs through the downlink; what came out to the air.
   std::vector<Bytes> through(const std::vector<Bytes>& frames) {
     test::Taken taken;
-    GnbDownlink<FeatureSet::mat, test::TestSink, NoProbe> downlink(*gnb.context, test::TestSink{&taken});
+    GnbDownlink<FeatureSet::mat, test::TestSink, NoProbe> downlink(*gnb.context, test::TestSink{&taken},
+                                                                   test::TestSink{&taken});
     Burst burst = test::burst_of(gnb.pool, frames);
     downlink.process(burst);
     return taken.frames;

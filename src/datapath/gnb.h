@@ -23,7 +23,7 @@ class Gnb {
       : context_(context),
         queues_{
             {{{Lookahead<Source>(n3_in)}, Direction::kDownlink}, {{Lookahead<Source>(air_in)}, Direction::kUplink}}},
-        downlink_(context, air_out),
+        downlink_(context, air_out, n3_out),
         uplink_(context, n3_out),
         drain_copies_(drain_copies) {}
 

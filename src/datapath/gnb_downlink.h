@@ -9,6 +9,7 @@
 #include "datapath/n3_parse.h"
 #include "datapath/n3_unusual.h"
 #include "datapath/probe.h"
+#include "datapath/returned_frame.h"
 #include "ran/header_mode.h"
 
 namespace splitplane::datapath {
@@ -16,7 +17,9 @@ namespace splitplane::datapath {
 template <FeatureSet F, class Sink, class Probe>
 class GnbDownlink {
  public:
-  GnbDownlink(GnbContext& context, Sink air) : context_(context), stats_(context.stats), air_(air) {}
+  // `back`: towards N3, where frames that a card has to number go back to it.
+  GnbDownlink(GnbContext& context, Sink air, Sink back)
+      : context_(context), stats_(context.stats), air_(air), back_(back) {}
 
   void process(Burst& burst) {
     Losses losses(stats_);
@@ -154,9 +157,14 @@ class GnbDownlink {
   [[gnu::noinline]] void lose_unknown(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     unsigned kept = 0;
+    Burst card;
+    std::array<std::uint32_t, kBurst> card_id;
     for (unsigned i = 0; i < received; ++i) {
       if (!ran::BearerTable::is(*bearer_[i], gpdu_[i].teid)) {
-        if (context_.keys.by_ue_address) {
+        if (ran::is_on_card(*bearer_[i], gpdu_[i].teid)) {
+          card_id[card.size] = gpdu_[i].teid;
+          if (make_returned(i, burst.mbuf[i], losses)) card.mbuf[card.size++] = burst.mbuf[i];
+        } else if (context_.keys.by_ue_address) {
           losses.add(burst.mbuf[i], DropReason::ue_unknown);
         } else if (ran::is_released(*bearer_[i], gpdu_[i].teid)) {
           losses.add(burst.mbuf[i], DropReason::teid_released);
@@ -170,6 +178,36 @@ class GnbDownlink {
       burst.mbuf[kept++] = burst.mbuf[i];
     }
     burst.size = kept;
+    if (card.size != 0) return_to_card(card, card_id);
+  }
+
+  // What a card passed up since it cannot read it, of a bearer that the card numbers: the SDU, and what is its SDAP
+  // octet, in a frame that the card takes back. False: lost.
+  [[nodiscard]] bool make_returned(unsigned i, rte_mbuf* m, Losses& losses) {
+    ran::BearerDownlink& line = *bearer_[i];
+    const GPdu& gpdu = gpdu_[i];
+    ++line.received;
+    line.bytes += gpdu.bytes;
+    const bool fits = 14 + ran::downlink_overhead(line) + gpdu.bytes <= context_.air_frame_bytes;
+    std::uint8_t* frame = fits ? reframe(m, gpdu.offset, kReturnedHeaderBytes, gpdu.bytes) : nullptr;
+    if (frame == nullptr) {
+      losses.add(m, fits ? DropReason::no_headroom : DropReason::above_mtu);
+      ++context_.bearers.losses(gpdu.teid).downlink;
+      return false;
+    }
+    write_air_header(context_.air_header, frame);
+    write_returned(gpdu.teid, gpdu.has_qfi ? gpdu.sdap : line.qfi, frame + 14);
+    return true;
+  }
+
+  void return_to_card(Burst& card, const std::array<std::uint32_t, kBurst>& id) {
+    const unsigned sent = back_.send(card.mbuf.data(), card.size);
+    stats_.returned.add(sent);
+    for (unsigned i = sent; i < card.size; ++i) {
+      stats_.drop(DropReason::tx_full);
+      ++context_.bearers.losses(id[i]).downlink;
+    }
+    rte_pktmbuf_free_bulk(card.mbuf.data() + sent, card.size - sent);
   }
 
   // `headers` writes those of the first bearer; before there is one, there are none to write.
@@ -335,7 +373,7 @@ class GnbDownlink {
 
   GnbContext& context_;
   WorkerStats& stats_;
-  Sink air_;
+  Sink air_, back_;
   Probe probe_;
   unsigned unusual_ = 0;  // of the burst at hand: kNoPsc and so on of all its G-PDUs
   bool ordered_ = false;  // the burst at hand comes from the reordering: it was counted when it came

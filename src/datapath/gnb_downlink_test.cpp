@@ -25,7 +25,7 @@ struct Rig : test::TestGnb {
   }
 
   test::Taken air;
-  GnbDownlink<F, Sink, SampledCycles> function{*context, Sink{&air}};
+  GnbDownlink<F, Sink, SampledCycles> function{*context, Sink{&air}, Sink{&air}};
   std::uint64_t received = 0;
 };
 

@@ -56,7 +56,7 @@ TEST(Gnb, copies_wait_for_their_consumer_unless_the_worker_is_it) {
   EXPECT_EQ(rig.pool.in_use(), 40U);
 
   WorkerStats stats;
-  CopiesConsumer consumer({rig.copies.get()}, stats);
+  CopiesConsumer consumer({{RingSource{rig.copies.get()}}}, stats);
   Burst burst;
   while (consumer.queues()[0].receive(burst) != 0) consumer.process(consumer.queues()[0], burst);
   EXPECT_EQ(rig.pool.in_use(), 0U);

@@ -44,7 +44,8 @@ struct Rig : test::TestGnb {
   }
 
   test::Taken air, n3;
-  GnbDownlink<FeatureSet::mat, test::TestSink, SampledCycles> downlink_path{*context, test::TestSink{&air}};
+  GnbDownlink<FeatureSet::mat, test::TestSink, SampledCycles> downlink_path{*context, test::TestSink{&air},
+                                                                            test::TestSink{&n3}};
   GnbUplink<FeatureSet::mat, test::TestSink, SampledCycles> uplink_path{*context, test::TestSink{&n3}};
   std::uint64_t received = 0;
 };

@@ -59,10 +59,10 @@ WorkerLoop make_dispatch_loop(std::vector<Dispatch::Queue> queues, WorkerPower& 
   };
 }
 
-WorkerLoop make_copies_loop(std::vector<rte_ring*> rings, WorkerPower& power, WorkerStats& stats, Mailbox& mailbox,
-                            const std::atomic<bool>& stop) {
+WorkerLoop make_copies_loop(std::vector<CopiesConsumer::Queue> queues, WorkerPower& power, WorkerStats& stats,
+                            Mailbox& mailbox, const std::atomic<bool>& stop) {
   return [=, &power, &stats, &mailbox, &stop] {
-    CopiesConsumer consumer(rings, stats);
+    CopiesConsumer consumer(queues, stats);
     run_worker(consumer, power, mailbox, stats, stop);
   };
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <variant>
 
+#include "datapath/copies.h"
 #include "datapath/dispatch.h"
 #include "datapath/feature_set.h"
 #include "datapath/gnb_context.h"
@@ -33,7 +34,7 @@ using WorkerLoop = std::function<void()>;
                                          Mailbox& mailbox, const std::atomic<bool>& stop);
 [[nodiscard]] WorkerLoop make_dispatch_loop(std::vector<Dispatch::Queue> queues, WorkerPower& power,
                                             DispatchContext& context, Mailbox& mailbox, const std::atomic<bool>& stop);
-[[nodiscard]] WorkerLoop make_copies_loop(std::vector<rte_ring*> rings, WorkerPower& power, WorkerStats& stats,
-                                          Mailbox& mailbox, const std::atomic<bool>& stop);
+[[nodiscard]] WorkerLoop make_copies_loop(std::vector<CopiesConsumer::Queue> queues, WorkerPower& power,
+                                          WorkerStats& stats, Mailbox& mailbox, const std::atomic<bool>& stop);
 
 }  // namespace splitplane::datapath

@@ -131,8 +131,8 @@ class TestGnb {
   // Received is what came in by either queue.
   void expect_balance(std::uint64_t received) const {
     const WorkerStats& s = context->stats;
-    EXPECT_EQ(received, s.transmitted_air.get() + s.transmitted_n3.get() + s.dropped() + s.punted.get() +
-                            s.rlc_control.get() + context->reorder.held());
+    EXPECT_EQ(received, s.transmitted_air.get() + s.transmitted_n3.get() + s.returned.get() + s.dropped() +
+                            s.punted.get() + s.rlc_control.get() + context->reorder.held());
     EXPECT_EQ(dropped(DropReason::ok), 0U);
   }
   [[nodiscard]] std::uint64_t dropped(DropReason reason) const {

@@ -101,6 +101,16 @@ BearerDownlink make_released(std::uint32_t teid) {
   return line;
 }
 
+BearerDownlink make_on_card(const BearerConfig& config) {
+  const Layout at = layout_of(config, config.sdap_header_dl);
+  BearerDownlink line;
+  line.header = config.id.value;
+  line.header_bytes = static_cast<std::uint8_t>(at.bytes());
+  line.qfi = config.qfi.value;
+  line.options = kOnCard;
+  return line;
+}
+
 void carry_over(const BearerDownlink& old, BearerDownlink& changed) {
   changed.received = old.received;
   changed.bytes = old.bytes;

@@ -14,7 +14,8 @@ namespace splitplane::ran {
 // RLC, PDCP and SDAP headers of a complete SDU together: at most 3 + 3 + 1 octets, so they fit one 64-bit word, and the
 // whole header is composed there: constant bits | RLC SN | PDCP SN | SDAP octet.
 struct alignas(64) BearerDownlink {
-  // Constant bits of RLC | PDCP | SDAP, right-aligned, most significant octet first. In a free line: see make_released.
+  // Constant bits of RLC | PDCP | SDAP, right-aligned, most significant octet first. In a free line: see make_released
+  // and make_on_card.
   std::uint64_t header = 0;
   std::uint64_t poll_bit = 0;          // the P bit of an AMD PDU (TS 38.322 6.2.3.6); 0 when this bearer never polls
   std::uint64_t received = 0;          // SDUs that the TEID led here: numbered and given to the air
@@ -34,7 +35,7 @@ struct alignas(64) BearerDownlink {
   std::uint32_t rlc_tx_limit = 0;  // kAcknowledged: the first number that may not be sent yet, without the modulus
 };
 static_assert(sizeof(BearerDownlink) == 64);
-inline constexpr std::uint8_t kRequirePsc = 1, kReorder = 2, kAcknowledged = 4;
+inline constexpr std::uint8_t kRequirePsc = 1, kReorder = 2, kAcknowledged = 4, kOnCard = 8;
 
 struct alignas(64) BearerUplink {
   std::uint64_t received = 0;       // data PDUs that airhdr led here
@@ -79,7 +80,14 @@ inline void set_epoch(BearerDownlink& b, std::uint8_t epoch) {
 // A line whose bearer was just released: free, but the TEID that it had can still be told from one that never was.
 [[nodiscard]] BearerDownlink make_released(std::uint32_t teid);
 [[nodiscard]] inline bool is_released(const BearerDownlink& line, std::uint32_t teid) {
-  return line.id == 0 && line.header == teid && teid != 0;
+  return line.id == 0 && line.header == teid && teid != 0 && line.options == 0;
+}
+
+// The line of a bearer that a card numbers: free, so that the usual path never takes it, and told from others by the
+// path of packets without a bearer. It counts what came here all the same.
+[[nodiscard]] BearerDownlink make_on_card(const BearerConfig& config);
+[[nodiscard]] inline bool is_on_card(const BearerDownlink& line, std::uint32_t teid) {
+  return line.id == 0 && line.header == teid && line.options == kOnCard;
 }
 
 // Gives a bearer's changed lines the numbers and counters of the lines that they replace.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "datapath/arq.h"
 #include "ran/bearer_config.h"
@@ -22,6 +23,7 @@ struct DownlinkCounters {
   std::uint64_t received = 0, delivered = 0, dropped = 0, control = 0, bytes = 0;
   std::uint64_t rlc_late = 0, rlc_duplicates = 0, pdcp_late = 0, pdcp_duplicates = 0;
   std::uint64_t polls = 0, status_sent = 0;
+  std::uint64_t rlc_restarts = 0;       // AM without retransmission: its SNs began anew, with another epoch
   std::uint64_t reflective = 0;         // SDAP RDI or RQI set
   std::uint64_t other_qfi = 0;          // SDAP QFI other than the bearer's: a flow mapped to it by the core
   std::uint64_t other_destination = 0;  // IP destination other than the UE's addresses
@@ -37,6 +39,7 @@ struct UeBearer {
 
   datapath::ArqBearer* arq = nullptr;  // acknowledged: real RLC; else AM PDUs are only followed by their SNs
   SnTracker rlc_rx;                    // AM only: complete UM and TM SDUs have no SN
+  std::optional<std::uint8_t> epoch;   // of these SNs, as airhdr says; absent: no PDU came yet
   SnTracker pdcp_rx;
   DownlinkCounters downlink;
 
@@ -50,11 +53,20 @@ struct UeBearer {
   void establish(const ran::BearerConfig& bearer, const Numbers& numbers) {
     config = bearer;
     rlc_rx = SnTracker(bearer.rlc_sn_bits == 18 ? 18 : 12, numbers.rlc_downlink, numbers.rlc_downlink == 0);
+    epoch.reset();
     pdcp_rx = SnTracker(bearer.pdcp_sn_bits, numbers.pdcp_downlink, numbers.pdcp_downlink == 0);
     if (bearer.acknowledged && numbers.pdcp_downlink != 0) pdcp_rx.expect_earlier();
     pdcp_tx_next = numbers.pdcp_uplink;
     rlc_tx_next = bearer.acknowledged ? 0 : numbers.rlc_uplink;  // an acknowledged one begins anew on both sides
     pdu_without_poll = 0;
+  }
+  // AM without retransmission: a card that started anew numbers RLC from 0 again, and says so by another epoch.
+  void follow_epoch(std::uint8_t now) {
+    if (epoch && *epoch != now) {
+      rlc_rx = SnTracker(config.rlc_sn_bits == 18 ? 18 : 12, 0, false);
+      ++downlink.rlc_restarts;
+    }
+    epoch = now;
   }
 };
 

@@ -165,6 +165,7 @@ UeDownlink::Received UeDownlink::receive(Octets frame) {
   UeOutcome outcome = modes_match(*air, bearer->config) ? UeOutcome::ok : UeOutcome::airhdr_modes_wrong;
   const bool stale = bearer->arq != nullptr && air->epoch != bearer->arq->epoch;
   if (outcome == UeOutcome::ok && stale) outcome = UeOutcome::rlc_other_epoch;
+  if (outcome == UeOutcome::ok && bearer->arq == nullptr) bearer->follow_epoch(air->epoch);
   if (outcome == UeOutcome::ok) outcome = climb.rlc();
   if (outcome == UeOutcome::ok) outcome = climb.pdcp();
   if (outcome == UeOutcome::ok) outcome = climb.sdap();

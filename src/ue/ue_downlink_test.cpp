@@ -107,6 +107,18 @@ TEST_F(UeDownlinkTest, gaps_late_ones_and_duplicates_are_counted_per_layer) {
   EXPECT_EQ(the_bearer().downlink.dropped, 3U);
 }
 
+TEST_F(UeDownlinkTest, with_another_epoch_rlc_begins_anew_while_pdcp_goes_on) {
+  const std::string anew = "10 de 00 01 01020304";
+  bearers_.establish(bearer(RlcMode::kAm, 18, 18), {.pdcp_downlink = 0x3f000, .rlc_downlink = 0x10000});
+  EXPECT_EQ(outcome(kAm18Pdcp18Sdap, std::string("810000 83f000 09") + kPacket), UeOutcome::ok);
+  EXPECT_EQ(outcome(kAm18Pdcp18Sdap, std::string("800000 83f001 09") + kPacket), UeOutcome::rlc_old);
+  EXPECT_EQ(outcome(anew.c_str(), std::string("800000 804fff 09") + kPacket), UeOutcome::ok);  // behind a lease
+  EXPECT_EQ(outcome(anew.c_str(), std::string("800001 805000 09") + kPacket), UeOutcome::ok);
+  EXPECT_EQ(the_bearer().downlink.rlc_restarts, 1U);
+  EXPECT_EQ(the_bearer().rlc_rx.next(), 2U);
+  EXPECT_EQ(the_bearer().pdcp_rx.next(), 0x45001U);
+}
+
 TEST_F(UeDownlinkTest, link_padding_behind_the_packet_is_cut_off) {
   bearers_.establish(bearer(RlcMode::kUm, 12, 12), {});
   EXPECT_EQ(to_hex(receive(kUm12Pdcp12Sdap, std::string("00 8000 09") + kPacket + "000000").packet), kPacket);

@@ -4,7 +4,9 @@
 //   o0 version(4)=1 kind(4)=0 RLC PDU
 //   o1 direction(1: DL) RLC mode(2: 0 TM 1 UM 2 AM) RLC SN length(2: 0 none 1 6 2 12 3 18) PDCP SN length(1: 0 12 1 18)
 //      SDAP header present(1) reserved(1)
-//   o2 reserved, sent as 0, ignored on receipt | o3 epoch of an acknowledged bearer's RLC, others 0 | o4-7 bearer id
+//   o2 reserved, sent as 0, ignored on receipt | o3 epoch: changes with each re-establishment of RLC, 0 before the
+//   first of a bearer without retransmission | o4-7 bearer id
+// Kind 1 is no air frame: the host gives an SDU back to the card that numbers it (datapath/returned_frame.h).
 #pragma once
 
 #include "base/types.h"
@@ -18,6 +20,7 @@ inline constexpr std::uint16_t kEtherType = ethernet::kTypeAirhdr;
 inline constexpr std::size_t kHeaderBytes = 8;
 inline constexpr std::uint8_t kVersion = 1;
 inline constexpr std::uint8_t kKindRlcPdu = 0;
+inline constexpr std::uint8_t kKindReturned = 1;
 
 struct Header {
   Direction direction = Direction::kUplink;
@@ -25,7 +28,7 @@ struct Header {
   std::uint8_t rlc_sn_bits = 18;   // AM 12 or 18, UM 6 or 12, TM 0
   std::uint8_t pdcp_sn_bits = 18;  // 12 or 18
   bool sdap_header = true;
-  std::uint8_t epoch = 0;  // acknowledged bearers: changes with each RLC re-establishment; others 0
+  std::uint8_t epoch = 0;  // changes with each RLC re-establishment
   BearerId bearer{};
 };
 
