@@ -1,0 +1,78 @@
+// A card as a worker's function: what its ports receive goes through the card's pipeline, what that gives to a port is
+// sent there. A port is a queue of a device, or in one process a pair of rings.
+#pragma once
+
+#include <rte_ring.h>
+
+#include <vector>
+
+#include "datapath/endpoints.h"
+#include "datapath/wakeup.h"
+#include "nic/card.h"
+
+namespace splitplane::nic {
+
+// Both ends of one port of a card.
+struct CardEndpoint {
+  // A port's queue pair...
+  std::uint16_t port = 0, queue = 0;
+  const datapath::TapPoint* tap = &datapath::kUntapped;
+  // ...or rings, single producer, single consumer: from the port to the card and back.
+  rte_ring* in = nullptr;
+  rte_ring* out = nullptr;
+  datapath::Wakeup* reader = nullptr;  // of `out`, if it may sleep
+};
+
+// Receives from an endpoint.
+struct CardSource {
+  CardEndpoint at;
+
+  unsigned receive(datapath::Burst& burst) {
+    if (at.in == nullptr) return datapath::EthSource{at.port, at.queue, at.tap}.receive(burst);
+    return datapath::RingSource{at.in}.receive(burst);
+  }
+  [[nodiscard]] int waiting() const {
+    return at.in == nullptr ? datapath::EthSource{at.port, at.queue}.waiting() : datapath::RingSource{at.in}.waiting();
+  }
+  [[nodiscard]] unsigned entries() const {
+    return at.in == nullptr ? datapath::EthSource{at.port, at.queue}.entries() : datapath::RingSource{at.in}.entries();
+  }
+  [[nodiscard]] datapath::WakeSource wake_source() const {
+    if (at.in != nullptr) return {datapath::WakeSource::Kind::ring};
+    return {datapath::WakeSource::Kind::port, at.port, at.queue};
+  }
+};
+
+class CardFunction {
+ public:
+  struct Queue {
+    CardSource source;
+    unsigned number = 0;  // of the card's port
+
+    unsigned receive(datapath::Burst& burst) { return source.receive(burst); }
+    unsigned take_left(datapath::Burst& burst) {
+      burst.size = 0;
+      return source.at.in != nullptr ? source.receive(burst) : 0;
+    }
+    [[nodiscard]] int waiting() const { return source.waiting(); }
+    [[nodiscard]] unsigned entries() const { return source.entries(); }
+    [[nodiscard]] datapath::WakeSource wake_source() const { return source.wake_source(); }
+  };
+
+  // `endpoints`: of N3, air, VF 0... : as many as the card has ports.
+  CardFunction(Card& card, const std::vector<CardEndpoint>& endpoints, datapath::WorkerStats& stats);
+
+  std::vector<Queue>& queues() { return queues_; }
+  void process(Queue& queue, datapath::Burst& burst);
+  // Once per round: what the pipeline gave to the ports is sent.
+  void flush();
+
+ private:
+  void send(unsigned number);
+
+  Card& card_;
+  std::vector<Queue> queues_;
+  datapath::WorkerStats& stats_;
+};
+
+}  // namespace splitplane::nic
