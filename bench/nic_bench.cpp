@@ -1,0 +1,248 @@
+// What the software SmartNIC costs: each program and feature set on a card, beside the same on the host, on the same
+// cold buffers in the same run, one core; and how long 65,536 bearers take to install. Prints a table, or JSON.
+//
+// CPU time of the thread is what counts, so that a machine that does other things besides falsifies less. What the host
+// does with a card's clones and punted frames is not part of it: every output is emptied at once.
+#include <rte_lcore.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "datapath/eal.h"
+#include "host_pass.h"
+#include "nic/card.h"
+#include "quiet.h"
+
+namespace splitplane::bench {
+namespace {
+
+struct Options {
+  unsigned passes = 5;
+  unsigned core = 0;
+  std::string specs;
+  bool json = false;
+};
+
+double thread_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// A card with a program, and the bearers of the host's table.
+class BenchCard {
+ public:
+  BenchCard(const std::string& specs, const std::string& program, const std::vector<std::uint32_t>& teids,
+            std::uint32_t n3_ipv4) {
+    const auto spec = nic::read_spec(nic::spec_path(specs, program));
+    if (!spec) throw std::runtime_error(spec.error().message);
+    auto card = nic::Card::make(*spec, {.name = program, .vfs = 4});
+    if (!card) throw std::runtime_error(card.error().message);
+    card_ = std::move(*card);
+    if (spec->program == "p4wire") {
+      for (const auto& done : {card_->wire(nic::kN3Port, nic::kFirstVf), card_->wire(nic::kFirstVf, nic::kN3Port)}) {
+        if (!done) throw std::runtime_error(done.error().message);
+      }
+    }
+    if (spec->program != "gnb") return;
+    std::vector<nic::CardBearer> bearers(teids.size());
+    for (std::size_t i = 0; i < teids.size(); ++i) {
+      nic::CardBearer& b = bearers[i];
+      b.id = BearerId{teids[i]};
+      b.teid = Teid{teids[i]};
+      b.rlc_sn_bits = i % 4 == 1 ? 12 : 18;
+      b.pdcp_sn_bits = i % 4 == 2 ? 12 : 18;
+      b.sdap_dl = i % 4 != 3;
+      b.n3_ipv4 = n3_ipv4;
+      b.lease = 1;  // made as long as can be below
+      b.copies_vf = 3;
+    }
+    const double begin = thread_ns();
+    const auto done = card_->install(bearers);
+    install_ms_ = (thread_ns() - begin) / 1e6;
+    if (!done) throw std::runtime_error(done.error().message);
+    for (const nic::CardBearer& b : bearers) {
+      if (const auto leased = card_->set_lease(b.id, 0x7fffffff); !leased)
+        throw std::runtime_error(leased.error().message);
+    }
+  }
+
+  // All buffers once through the card, as they come from N3.
+  void pass(Buffers& buffers) {
+    datapath::Lookahead<BufferSource> source(BufferSource{&buffers});
+    datapath::Burst burst;
+    while (source.receive(burst) != 0) {
+      card_->process(burst.mbuf.data(), burst.size, nic::kN3Port);
+      for (const std::uint16_t port : card_->pending()) {
+        auto& mbufs = card_->out(port).mbufs;
+        for (rte_mbuf* m : mbufs) release(m, buffers.frame());
+        mbufs.clear();
+      }
+      card_->pending().clear();
+    }
+  }
+  [[nodiscard]] double install_ms() const { return install_ms_; }
+  [[nodiscard]] nic::CardCounters counters() const { return card_->counters(); }
+
+ private:
+  std::unique_ptr<nic::Card> card_;
+  double install_ms_ = 0;
+};
+
+class Bench {
+ public:
+  explicit Bench(const Options& options) : options_(options) {
+    context_->n3.ipv4 = __builtin_bswap32(0x0a640001);
+    context_->copies = rte_ring_create("copies", 131072, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+    pool_ = rte_pktmbuf_pool_create("bench", 131071, 512, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+    if (pool_ == nullptr || context_->copies == nullptr) throw std::runtime_error("no memory for the bench's buffers");
+    context_->pool = pool_;
+    context_->air_header = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5};
+    frame_ = make_frame_template(context_->n3);
+    bearers_.emplace(context_->bearers, 65536);
+    context_->fixed_bearer = ran::make_downlink({.id = BearerId{bearers_->teids().front()}});
+    buffers_.emplace(pool_, kBuffers, bearers_->teids(), frame_, 42);
+  }
+
+  nlohmann::json run() {
+    restore_ = restore_cost(*buffers_) * 1e9 / static_cast<double>(rte_get_tsc_hz());
+    host<FeatureSet::drop>("drop");
+    host<FeatureSet::l2fwd>("l2fwd");
+    host<FeatureSet::decap>("decap");
+    host<FeatureSet::headers>("headers");
+    host<FeatureSet::mat>("mat");
+    host<FeatureSet::clone_drop>("clone_drop");
+    host<FeatureSet::clone>("clone");
+    card("l2fwd", "l2fwd");
+    card("p4wire", "p4wire");
+    for (const char* features : {"drop", "decap", "headers", "mat", "clone_drop", "clone"}) {
+      card(features, std::string("gnb-") + features);
+    }
+    out_["restore_ns"] = restore_;
+    return out_;
+  }
+
+ private:
+  // Nanoseconds of CPU time for each packet of a pass, less what the harness itself takes.
+  double timed(const std::function<void()>& pass) {
+    std::vector<double> ns;
+    for (unsigned i = 0; i < options_.passes; ++i) {
+      const double begin = thread_ns();
+      pass();
+      ns.push_back((thread_ns() - begin) / kBuffers);
+      if (buffers_->damaged() != 0)
+        throw std::runtime_error("a pass of " + row_ + " did not give every buffer back as it was");
+    }
+    return median(ns) - restore_;
+  }
+  // Dropped packets are freed: their buffers are held a second time, and restored behind the clock.
+  double timed_drop(const std::function<void()>& pass) {
+    const double restore = std::exchange(restore_, 0);
+    std::vector<double> ns;
+    for (unsigned i = 0; i < options_.passes; ++i) {
+      for (unsigned b = 0; b < kBuffers; ++b) rte_mbuf_refcnt_set(buffers_->order()[b], 2);
+      const double begin = thread_ns();
+      pass();
+      ns.push_back((thread_ns() - begin) / kBuffers);
+      for (unsigned b = 0; b < kBuffers; ++b) release(buffers_->order()[b], frame_);
+    }
+    restore_ = restore;
+    return median(ns);
+  }
+  template <FeatureSet F>
+  void host(const std::string& name) {
+    const auto pass = [&] { one_pass<F>(*context_, *buffers_, RestoringSink{&frame_}, F == FeatureSet::clone); };
+    row_ = "host " + name;
+    out_["host"][name] = F == FeatureSet::drop ? timed_drop(pass) : timed(pass);
+  }
+  void card(const std::string& name, const std::string& program) {
+    BenchCard card(options_.specs, program, bearers_->teids(), context_->n3.ipv4);
+    const auto pass = [&] { card.pass(*buffers_); };
+    row_ = "card " + name;
+    out_["card"][name] = name == "drop" ? timed_drop(pass) : timed(pass);
+    if (card.install_ms() > 0) out_["install_ms"][program] = card.install_ms();
+    const nic::CardCounters counted = card.counters();
+    std::uint64_t punted = 0;
+    for (const std::uint64_t n : counted.punts) punted += n;
+    out_["card_unexpected"][name] = punted + (name == "drop" ? 0 : counted.dropped);
+  }
+
+  Options options_;
+  std::unique_ptr<datapath::GnbContext> context_ = std::make_unique<datapath::GnbContext>();
+  rte_mempool* pool_ = nullptr;
+  FrameTemplate frame_;
+  std::optional<Bearers> bearers_;
+  std::optional<Buffers> buffers_;
+  double restore_ = 0;
+  std::string row_;  // what is measured now
+  nlohmann::json out_;
+};
+
+void print(const nlohmann::json& report) {
+  std::printf("One core, 128-octet packets, 65,536 bearers, 65,536 cold buffers in random order; CPU time\n\n");
+  std::printf("  %-12s %10s %10s %10s %10s %8s\n", "", "host ns", "host Mpps", "card ns", "card Mpps", "ratio");
+  for (const char* name : {"drop", "l2fwd", "p4wire", "decap", "headers", "mat", "clone_drop", "clone"}) {
+    const double card = report["card"][name];
+    if (!report["host"].contains(name)) {
+      std::printf("  %-12s %10s %10s %10.1f %10.2f\n", name, "", "", card, 1e3 / card);
+      continue;
+    }
+    const double host = report["host"][name];
+    std::printf("  %-12s %10.1f %10.2f %10.1f %10.2f %8.1f\n", name, host, 1e3 / host, card, 1e3 / card, card / host);
+  }
+  std::printf("\n");
+  for (const auto& [program, ms] : report["install_ms"].items()) {
+    std::printf("  65,536 bearers into %s: %.1f ms\n", program.c_str(), ms.get<double>());
+  }
+  std::printf("  time lost to others: %.1f %%\n", report["jitter_percent"].get<double>());
+}
+
+}  // namespace
+}  // namespace splitplane::bench
+
+int main(int argc, char** argv) {
+  CLI::App app{"Packets per second and core of the software SmartNIC's programs beside the host's pipeline."};
+  splitplane::bench::Options options;
+  app.add_option("--passes", options.passes, "passes over 65,536 buffers per row, median");
+  app.add_option("--core", options.core, "core that is measured");
+  app.add_option("--specs", options.specs, "directory of .spec files, by default that of the sources");
+  app.add_flag("--json", options.json, "print JSON");
+  CLI11_PARSE(app, argc, argv);
+
+  const bool huge = splitplane::datapath::Eal::free_hugepage_megabytes() >= 1024;
+  const auto eal =
+      splitplane::datapath::Eal::start({.file_prefix = "splitbenchnic", .megabytes = 1024, .hugepages = huge});
+  if (!eal) {
+    std::fprintf(stderr, "nic_bench: %s\n", eal.error().message.c_str());
+    return 1;
+  }
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  CPU_SET(options.core, &cpus);
+  pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
+  try {
+    const auto jitter = splitplane::bench::measure_jitter(100);
+    nlohmann::json report = splitplane::bench::Bench(options).run();
+    report["jitter_percent"] = jitter.lost_percent;
+    report["hugepages"] = huge;
+    if (options.json) {
+      std::printf("%s\n", report.dump().c_str());
+    } else {
+      splitplane::bench::print(report);
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "nic_bench: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
