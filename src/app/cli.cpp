@@ -23,10 +23,21 @@ std::string seconds(const std::string& text) {
   return "'" + printable(text) + "' is no number of seconds; allowed: above 0";
 }
 
-void add_launch(CLI::App& app, bool ue, LaunchRequest& request, const Commands& commands,
+struct LaunchWords {
+  LaunchRequest::Command command;
+  const char *name, *does, *example;
+};
+constexpr std::array<LaunchWords, 3> kLaunches{
+    {{LaunchRequest::Command::kRun, "run", "Runs the user plane of a configuration",
+      "splitplane run config/demo.yaml --duration 60 --stats-json out/stats.json"},
+     {LaunchRequest::Command::kUe, "ue", "Runs the UE side of the air, with a TUN device",
+      "splitplane ue config/ue-demo.yaml --duration 60"},
+     {LaunchRequest::Command::kNic, "nic", "Runs a card: a P4 program between ports and VFs",
+      "splitplane nic config/nic-l2fwd.yaml --duration 60"}}};
+
+void add_launch(CLI::App& app, const LaunchWords& words, LaunchRequest& request, const Commands& commands,
                 std::function<int(CliOutput&)>& action) {
-  CLI::App* command = ue ? app.add_subcommand("ue", "Runs the UE side of the air, with a TUN device")
-                         : app.add_subcommand("run", "Runs the user plane of a configuration");
+  CLI::App* command = app.add_subcommand(words.name, words.does);
   command->add_option("CONFIG", request.file, "Configuration file (YAML)")->required();
   command
       ->add_option_function<double>(
@@ -37,10 +48,9 @@ void add_launch(CLI::App& app, bool ue, LaunchRequest& request, const Commands& 
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   command->add_option("--log-format", request.log_format, "Instead of the file's; json: one object a line")
       ->check(CLI::IsMember({"human", "json"}));
-  command->footer(ue ? "Example:\n  splitplane ue config/ue-demo.yaml --duration 60"
-                     : "Example:\n  splitplane run config/demo.yaml --duration 60 --stats-json out/stats.json");
-  command->callback([&request, &commands, &action, ue] {
-    request.command = ue ? LaunchRequest::Command::kUe : LaunchRequest::Command::kRun;
+  command->footer(fmt::format("Example:\n  {}", words.example));
+  command->callback([&request, &commands, &action, which = words.command] {
+    request.command = which;
     action = [&](CliOutput& output) { return launch(request, commands, output.err); };
   });
 }
@@ -91,8 +101,7 @@ int parse_and_act(int argc, const char* const* argv, const Commands& commands, C
 
   std::function<int(CliOutput&)> action;
   LaunchRequest request;
-  add_launch(app, false, request, commands, action);
-  add_launch(app, true, request, commands, action);
+  for (const auto& words : kLaunches) add_launch(app, words, request, commands, action);
   add_traffic(app, request, commands, action);
 
   std::string file;

@@ -22,6 +22,7 @@ struct Commands {
   int (*gen)(const Config&, const TrafficOptions&);
   int (*sink)(const Config&, const TrafficOptions&);
   int (*self_test)(const TrafficOptions&);
+  int (*nic)(const Config&, const RunOptions&);
 };
 
 // Returns the exit code; nothing escapes.
@@ -36,12 +37,12 @@ struct CliOutput {
 };
 
 struct LaunchRequest {
-  enum class Command { kRun, kUe, kGen, kSink };
+  enum class Command { kRun, kUe, kNic, kGen, kSink };
   Command command = Command::kRun;
   std::string file;
   std::string log_level;   // empty: the file's
   std::string log_format;  // empty: the file's
-  RunOptions options;      // run, ue
+  RunOptions options;      // run, ue, nic
   TrafficOptions traffic;  // gen, sink
 };
 

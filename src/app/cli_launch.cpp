@@ -1,10 +1,11 @@
-// `run`, `ue` and `check`: everything before the first packet.
+// `run`, `ue`, `nic` and `check`: everything before the first packet.
 #include <nlohmann/json.hpp>
 
 #include "app/cli.h"
 #include "app/config_check.h"
 #include "app/config_notes.h"
 #include "app/instance_lock.h"
+#include "app/placement_plan.h"
 #include "base/log.h"
 
 namespace splitplane::app {
@@ -24,12 +25,14 @@ bool is_for(const Config& config, LaunchRequest::Command command) {
   switch (command) {
     case LaunchRequest::Command::kUe:
       return config.ue.has_value();
+    case LaunchRequest::Command::kNic:
+      return config.card.has_value();
     case LaunchRequest::Command::kGen:
       return config.gen.has_value();
     case LaunchRequest::Command::kSink:
       return config.sink.has_value();
     default:
-      return !config.ue && !config.is_traffic();
+      return !config.ue && !config.card && !config.is_traffic();
   }
 }
 
@@ -37,6 +40,8 @@ const char* section_of(LaunchRequest::Command command) {
   switch (command) {
     case LaunchRequest::Command::kUe:
       return "ue";
+    case LaunchRequest::Command::kNic:
+      return "card";
     case LaunchRequest::Command::kGen:
       return "gen";
     case LaunchRequest::Command::kSink:
@@ -47,9 +52,27 @@ const char* section_of(LaunchRequest::Command command) {
 }
 
 const char* command_of(const Config& config) {
+  if (config.card) return "nic";
   if (config.gen) return "gen";
   if (config.sink) return "sink";
   return config.ue ? "ue" : "run";
+}
+
+nlohmann::json placement_json(const PlacementPlan& plan) {
+  const auto node_of = [](NumaNode node) { return node ? nlohmann::json(*node) : nlohmann::json(nullptr); };
+  nlohmann::json cards = nlohmann::json::array();
+  for (const auto& card : plan.cards) {
+    nlohmann::json workers = nlohmann::json::array(), vfs = nlohmann::json::object();
+    for (const auto& loop : card.loops)
+      workers.push_back({{"name", loop.name}, {"core", loop.core}, {"node", node_of(loop.node)}});
+    for (const auto& port : card.vfs) vfs[port] = node_of(plan.pools.at(port));
+    cards.push_back({{"name", card.name},
+                     {"node", node_of(card.node)},
+                     {"from", card.from},
+                     {"workers", std::move(workers)},
+                     {"vf_buffers", std::move(vfs)}});
+  }
+  return {{"cards", std::move(cards)}, {"warnings", plan.warnings}};
 }
 
 }  // namespace
@@ -93,6 +116,8 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
   switch (request.command) {
     case LaunchRequest::Command::kUe:
       return commands.ue(*config, request.options);
+    case LaunchRequest::Command::kNic:
+      return commands.nic(*config, request.options);
     case LaunchRequest::Command::kGen:
       return commands.gen(*config, request.traffic);
     case LaunchRequest::Command::kSink:
@@ -111,6 +136,8 @@ int check(const std::string& file, bool file_only, const CliOutput& output) {
     return kExitBadUsage;
   }
   const std::vector<std::string> notes = file_only ? std::vector<std::string>{} : power_notes(*config);
+  PlacementPlan plan;
+  if (!file_only) plan = plan_placement(*config, config->sysfs_root);
   if (output.json) {
     output.out << nlohmann::json{{"file", config->file},
                                  {"command", command_of(*config)},
@@ -118,13 +145,17 @@ int check(const std::string& file, bool file_only, const CliOutput& output) {
                                  {"ports", config->ports.size()},
                                  {"workers", config->workers.size()},
                                  {"bearers", bearers_in(*config)},
+                                 {"placement", placement_json(plan)},
                                  {"notes", notes}}
                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                << '\n';
   } else {
-    output.out << fmt::format("{}: good for `splitplane {}`{}: {}, {}, {}\n", config->file, command_of(*config),
-                              file_only ? " (this machine not looked at)" : "", count_of(config->ports.size(), "port"),
-                              count_of(config->workers.size(), "worker"), count_of(bearers_in(*config), "bearer"));
+    output.out << fmt::format(
+                      "{}: good for `splitplane {}`{}: {}, {}, {}\n", config->file, command_of(*config),
+                      file_only ? " (this machine not looked at)" : "", count_of(config->ports.size(), "port"),
+                      count_of(config->card ? 1 : config->workers.size(), config->card ? "card" : "worker"),
+                      config->card ? count_of(vf_count(*config), "VF") : count_of(bearers_in(*config), "bearer"))
+               << to_string(plan);
     for (const auto& note : notes) output.out << "  " << note << '\n';
   }
   return kExitGood;

@@ -14,8 +14,9 @@ struct RunOptions {
   std::string stats_json;            // write final stats JSON to this file on exit; empty: do not
 };
 
-// Both return the process's exit code: 0 after a normal end, 1 after a failure (said on standard error).
+// All return the process's exit code: 0 after a normal end, 1 after a failure (said on standard error).
 [[nodiscard]] int run_command(const Config& config, const RunOptions& options);
 [[nodiscard]] int ue_command(const Config& config, const RunOptions& options);
+[[nodiscard]] int nic_command(const Config& config, const RunOptions& options);
 
 }  // namespace splitplane::app

@@ -1,5 +1,5 @@
-// The configuration of `splitplane run` and `splitplane ue` as plain data. config_load.cpp reads it from YAML and
-// refuses what it does not know; config/schema.json describes the same for editors.
+// The configuration of `splitplane run`, `ue`, `gen`, `sink` and `nic` as plain data. config_load.cpp reads it from
+// YAML and refuses what it does not know; config/schema.json describes the same for editors.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "app/config_card.h"
+#include "app/config_schedule.h"
 #include "app/config_traffic.h"
 #include "base/expected.h"
 #include "base/ip_address.h"
@@ -63,13 +65,6 @@ struct AirConfig {
   MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
 };
 
-// How the kernel schedules a worker's thread.
-struct ScheduleConfig {
-  enum class Kind { kOther, kFifo };
-  Kind kind = Kind::kOther;
-  unsigned fifo_priority = 1;  // of SCHED_FIFO
-};
-
 struct WorkerConfig {
   enum class Function { kGnb, kL2fwd, kDispatch, kCopies };
   std::string name;
@@ -77,7 +72,7 @@ struct WorkerConfig {
   Function function = Function::kGnb;
   datapath::FeatureSet features = datapath::FeatureSet::clone;
   std::string n3, air;      // gnb, dispatch: port names
-  std::string rx, tx;       // l2fwd: port names
+  std::string rx, tx;       // l2fwd: port names; copies: rx, a port where a card's clones arrive, or empty
   std::uint16_t queue = 0;  // gnb: rx and tx queue index on its ports; tx queue only when fed by a dispatcher
   unsigned shard_first = 0, shard_last = 255;
   bool baas_inline = false;        // gnb: keeps copies itself, and sends them again (baas: inline)
@@ -86,7 +81,8 @@ struct WorkerConfig {
   std::vector<std::string> from;   // copies: the gnb workers whose copies it consumes
   power::Settings policy;
   ScheduleConfig schedule;
-  double slow_clock = 1;  // l2fwd: emulates a core of so much of the clock, for measurements
+  std::optional<unsigned> numa;  // where its ports' buffers and VFs should be; absent: the node of its core
+  double slow_clock = 1;         // l2fwd: emulates a core of so much of the clock, for measurements
 };
 
 // `count` bearers that differ by one in uplink TEID and UE address; identities are given out by the gNB in shard order.
@@ -149,10 +145,12 @@ struct Config {
   std::vector<WorkerConfig> workers;
   std::vector<BearerGroupConfig> bearers;
   std::vector<tap::Settings> taps;
-  std::optional<UeConfig> ue;        // in a `splitplane ue` file, instead of n3, air, workers and bearers
-  std::optional<GenConfig> gen;      // in a `splitplane gen` file, instead of the same
-  std::optional<SinkConfig> sink;    // in a `splitplane sink` file, or beside gen
-  std::map<std::string, int> lines;  // key path -> line of the file, for messages
+  std::vector<CardLinkConfig> cards;  // in front of ports here
+  std::optional<UeConfig> ue;         // in a `splitplane ue` file, instead of n3, air, workers and bearers
+  std::optional<GenConfig> gen;       // in a `splitplane gen` file, instead of the same
+  std::optional<SinkConfig> sink;     // in a `splitplane sink` file, or beside gen
+  std::optional<CardConfig> card;     // in a `splitplane nic` file, instead of the same
+  std::map<std::string, int> lines;   // key path -> line of the file, for messages
 
   [[nodiscard]] bool is_traffic() const { return gen.has_value() || sink.has_value(); }
 };

@@ -1,6 +1,8 @@
 // Checks of ports, N3 and air, and of memory; config_check_worker.cpp holds those of workers and bearers.
 #include "app/config_check.h"
 
+#include <rte_config.h>
+
 #include <algorithm>
 #include <set>
 
@@ -12,6 +14,7 @@
 namespace splitplane::app {
 namespace {
 
+constexpr unsigned kVirtioUserQueues = 8;    // VIRTIO_MAX_VIRTQUEUE_PAIRS of DPDK 22.11, in each direction
 constexpr unsigned kFrameOverhead = 14 + 8;  // Ethernet header and two VLAN tags in front of the MTU
 // What one mbuf takes besides its data: struct rte_mbuf, headroom, mempool object header.
 constexpr std::size_t kMbufOverhead = 128 + 128 + 64;
@@ -46,6 +49,12 @@ std::optional<Finding> check_device(const Config& config, const PortConfig& port
                    fmt::format("interface {} belongs to another port, and each would receive every packet; "
                                "allowed: one port an interface, with qpairs=N for N queues",
                                *iface)};
+  }
+  if (device->driver == Driver::kVirtioUser && device->queues().value_or(1) > kVirtioUserQueues) {
+    return Finding{key + ".device",
+                   fmt::format("has {} queues, and DPDK's virtio_user has at most {}; allowed: that, and further ports "
+                               "for further queues",
+                               *device->queues(), kVirtioUserQueues)};
   }
   if (const auto queues = device->queues()) {
     const bool spreads = device->driver == Driver::kAfPacket || device->driver == Driver::kAfXdp;
@@ -153,6 +162,12 @@ std::size_t key_table_bytes(const Config& config) {
   return each * static_cast<std::size_t>(holders);
 }
 
+std::size_t bearer_bytes(const Config& config) {
+  if (config.ue || config.is_traffic()) return 0;
+  if (config.card) return card_bytes(*config.card);
+  return config.max_bearers * ran::kBytesPerBearer + key_table_bytes(config);
+}
+
 std::optional<Finding> check_room(const Config& config, bool hugepages) {
   const auto& memory = config.memory;
   std::size_t buffer_bytes = memory.mbuf_data_bytes + kMbufOverhead;
@@ -162,20 +177,25 @@ std::optional<Finding> check_room(const Config& config, bool hugepages) {
                                              : kPageBytes / (kPageBytes / buffer_bytes);
     other_bytes = kOtherBytes;
   }
-  const std::size_t pools = config.ports.size() * memory.mbufs * buffer_bytes;
-  const bool no_bearers = config.ue || config.is_traffic();
-  const std::size_t bearers = no_bearers ? 0 : config.max_bearers * ran::kBytesPerBearer + key_table_bytes(config);
+  const std::size_t pool_count = config.card ? 1 : config.ports.size();  // a card's ports share one
+  const std::size_t pools = pool_count * memory.mbufs * buffer_bytes;
+  const std::size_t bearers = bearer_bytes(config);
   const std::size_t needed = pools + bearers + other_bytes;
   if (needed <= memory.megabytes << 20) return std::nullopt;
   return Finding{
       "memory.megabytes",
-      fmt::format("is {}, but {}the buffers of {} port(s) take {} MB and the bearers {} MB; allowed: at least {}, or "
+      fmt::format("is {}, but {}the buffers of {} take {} MB and the bearers {} MB; allowed: at least {}, or "
                   "fewer mbufs, max_bearers or foreign_teids",
-                  memory.megabytes, hugepages ? "" : "without hugepages ", config.ports.size(), pools >> 20,
-                  bearers >> 20, (needed >> 20) + 1)};
+                  memory.megabytes, hugepages ? "" : "without hugepages ",
+                  config.card ? "the card" : fmt::format("{} port(s)", config.ports.size()), pools >> 20, bearers >> 20,
+                  (needed >> 20) + 1)};
 }
 
 std::optional<Finding> check_ports(const Config& config) {
+  if (config.ports.size() > RTE_MAX_ETHPORTS) {
+    return Finding{"ports", fmt::format("has {} ports, and this build of DPDK carries {}; allowed: at most {}",
+                                        config.ports.size(), RTE_MAX_ETHPORTS, RTE_MAX_ETHPORTS)};
+  }
   std::set<std::string> devices;
   std::set<std::string> interfaces;
   for (const auto& port : config.ports) {
@@ -202,6 +222,8 @@ std::optional<Finding> check_references(const Config& config) {
     return check_ue_air(config);
   }
   if (config.is_traffic()) return check_traffic(config);
+  if (config.card) return check_card(config);
+  if (auto finding = check_cards(config)) return finding;
   if (auto finding = check_workers(config)) return finding;
   if (auto finding = check_taps(config)) return finding;
   return check_bearers(config);

@@ -27,6 +27,12 @@ struct Finding {
 [[nodiscard]] std::optional<std::string> refuse_shared_core(const WorkerConfig& a, const WorkerConfig& b);
 [[nodiscard]] std::optional<Finding> check_bearers(const Config& config);
 [[nodiscard]] std::optional<Finding> check_taps(const Config& config);
+[[nodiscard]] std::optional<Finding> check_card(const Config& config);
+[[nodiscard]] std::optional<Finding> check_cards(const Config& config);
+// How many VFs the card has: the queue pairs of its VF ports.
+[[nodiscard]] unsigned vf_count(const Config& config);
+// What tables and registers of its program take of DPDK's memory.
+[[nodiscard]] std::size_t card_bytes(const CardConfig& card);
 [[nodiscard]] std::optional<Finding> check_traffic(const Config& config);
 
 // Hugepages free for DPDK, and memory available without them. The roots are parameters so that a test can build its

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "app/card_spec.h"
 #include "app/cli_suggest.h"
 #include "app/config_check.h"
 #include "app/config_check_device.h"
@@ -73,12 +74,26 @@ std::string interfaces_here() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+struct ListeningSocket {
+  std::string path;
+  int type = SOCK_STREAM;
+};
+
 // The socket file that the device makes and listens on.
-std::optional<std::string> memif_socket(const Device& device) {
-  if (device.driver != Driver::kMemif || device.arg("role") != "server" || device.arg("socket-abstract") != "no") {
-    return std::nullopt;
+std::optional<ListeningSocket> listening_socket(const Device& device) {
+  switch (device.driver) {
+    case Driver::kMemif:
+      if (device.arg("role") != "server" || device.arg("socket-abstract") != "no") return std::nullopt;
+      return ListeningSocket{device.arg("socket").value_or("/run/memif.sock"), SOCK_SEQPACKET};
+    case Driver::kVhost:
+      if (device.arg("client").value_or("0") != "0") return std::nullopt;
+      return ListeningSocket{device.arg("iface").value_or("")};
+    case Driver::kVirtioUser:
+      if (device.arg("server").value_or("0") != "1") return std::nullopt;
+      return ListeningSocket{device.arg("path").value_or("")};
+    default:
+      return std::nullopt;
   }
-  return device.arg("socket").value_or("/run/memif.sock");
 }
 
 // Interfaces and files that the device's arguments name.
@@ -98,7 +113,8 @@ std::optional<std::string> missing_thing(const Device& device) {
     const bool parent =
         (device.driver == Driver::kPcap && key == "tx_pcap") || (device.driver == Driver::kVhost && key == "iface");
     const std::string directory = std::filesystem::path(value).parent_path().string();
-    if (parent && ::access(directory.empty() ? "." : directory.c_str(), W_OK) != 0) {
+    const bool ours = directory == runtime_directory();  // made before anything starts
+    if (parent && !ours && ::access(directory.empty() ? "." : directory.c_str(), W_OK) != 0) {
       return fmt::format("{} cannot be made there: {}; allowed: a path in a directory we may write",
                          printable(value, 120), std::strerror(errno));
     }
@@ -108,8 +124,8 @@ std::optional<std::string> missing_thing(const Device& device) {
                          std::strerror(errno));
     }
   }
-  if (const auto path = memif_socket(device)) {
-    if (const auto refused = refuse_socket_path(*path, SOCK_SEQPACKET)) return "socket " + *refused;
+  if (const auto socket = listening_socket(device)) {
+    if (const auto refused = refuse_socket_path(socket->path, socket->type)) return "socket " + *refused;
   }
   if (device.driver == Driver::kPci && ::access(("/sys/bus/pci/devices/" + device.name).c_str(), F_OK) != 0) {
     return fmt::format("there is no PCI device {}; allowed: an address that lspci -D shows", device.name);
@@ -182,6 +198,7 @@ std::optional<Finding> check_cores(const Config& config) {
   if (config.sink) {
     if (auto finding = check_core("sink.core", config.sink->core)) return finding;
   }
+  if (config.card) return check_core("card.core", config.card->core);
   return config.ue ? check_core("ue.core", config.ue->core) : std::nullopt;
 }
 
@@ -253,18 +270,28 @@ std::optional<Finding> check_flow_memory(const Config& config, std::size_t avail
 }
 
 // A thread may become SCHED_FIFO with CAP_SYS_NICE, or up to RLIMIT_RTPRIO.
-std::optional<Finding> check_schedule(const Config& config) {
+std::optional<Finding> check_schedule(const std::string& key, const ScheduleConfig& schedule) {
   rlimit limit{};
   ::getrlimit(RLIMIT_RTPRIO, &limit);
+  const bool fifo = schedule.kind == ScheduleConfig::Kind::kFifo;
+  if (!fifo || has_capability(CAP_SYS_NICE) || limit.rlim_cur >= schedule.fifo_priority) return std::nullopt;
+  return Finding{key, fmt::format("is fifo, and this process may not; allowed: with CAP_SYS_NICE, or a limit of "
+                                  "real-time priority (ulimit -r) of {} or more",
+                                  schedule.fifo_priority)};
+}
+
+std::optional<Finding> check_schedules(const Config& config) {
   for (const auto& worker : config.workers) {
-    const bool fifo = worker.schedule.kind == ScheduleConfig::Kind::kFifo;
-    if (!fifo || has_capability(CAP_SYS_NICE) || limit.rlim_cur >= worker.schedule.fifo_priority) continue;
-    return Finding{fmt::format("workers.{}.schedule", worker.name),
-                   fmt::format("is fifo, and this process may not; allowed: with CAP_SYS_NICE, or a limit of real-time "
-                               "priority (ulimit -r) of {} or more",
-                               worker.schedule.fifo_priority)};
+    if (auto finding = check_schedule(fmt::format("workers.{}.schedule", worker.name), worker.schedule)) return finding;
   }
-  return std::nullopt;
+  return config.card ? check_schedule("card.schedule", config.card->schedule) : std::nullopt;
+}
+
+std::optional<Finding> check_spec(const Config& config) {
+  if (!config.card) return std::nullopt;
+  const auto spec = load_spec(*config.card);
+  if (spec) return std::nullopt;
+  return Finding{config.card->specs.empty() ? "card.program" : "card.specs", spec.error().message};
 }
 
 }  // namespace
@@ -283,9 +310,9 @@ std::vector<std::string> remove_left_sockets(const Config& config) {
   std::vector<std::string> removed;
   for (const auto& port : config.ports) {
     const auto device = parse_device(port.device);
-    const auto path = device ? memif_socket(*device) : std::nullopt;
-    if (path && !refuse_socket_path(*path, SOCK_SEQPACKET) && ::unlink(path->c_str()) == 0)
-      removed.push_back(printable(*path, 120));
+    const auto socket = device ? listening_socket(*device) : std::nullopt;
+    if (socket && !refuse_socket_path(socket->path, socket->type) && ::unlink(socket->path.c_str()) == 0)
+      removed.push_back(printable(socket->path, 120));
   }
   return removed;
 }
@@ -353,7 +380,7 @@ Expected<void> check_machine(const Config& config) {
                                                    config.file_prefix, pid)}));
   }
   for (const auto check :
-       {check_cores, check_devices, check_traffic_files, check_control, check_listen, check_schedule}) {
+       {check_cores, check_spec, check_devices, check_traffic_files, check_control, check_listen, check_schedules}) {
     if (const auto finding = check(config)) return fail("{}", located(config, *finding));
   }
   if (const auto finding = check_tap_files(config)) return fail("{}", located(config, *finding));

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "app/card_placement.h"
 #include "app/cli_suggest.h"
 #include "app/config_check.h"
 #include "datapath/limits.h"
@@ -43,13 +44,13 @@ std::optional<Finding> check_role(const WorkerConfig& worker, const char* role, 
 }
 
 std::optional<Finding> check_worker_ports(const Config& config, const WorkerConfig& worker) {
-  if (worker.function == Function::kCopies) return std::nullopt;
-  if (worker.function != Function::kL2fwd) {
+  if (worker.function != Function::kL2fwd && worker.function != Function::kCopies) {
     if (auto finding = check_role(worker, "n3", worker.n3, config.n3)) return finding;
     return check_role(worker, "air", worker.air, config.air);
   }
   for (const auto& [role, port] : {std::pair{"rx", worker.rx}, {"tx", worker.tx}}) {
-    if (find_port(config, port)) continue;
+    const bool absent = worker.function == Function::kCopies && port.empty();
+    if (absent || find_port(config, port)) continue;
     std::vector<std::string_view> allowed;
     for (const auto& p : config.ports) allowed.emplace_back(p.name);
     return Finding{key_of(worker, role),
@@ -134,7 +135,9 @@ class Queues {
     const unsigned queues = find_port(config_, port)->rx_queues;
     if (!all && worker.queue >= queues) return beyond(worker, port, "receive", queues);
     const auto [reader, first] = readers_.emplace(port, &worker);
-    if (!first && (reader->second->function != Function::kL2fwd || worker.function != Function::kL2fwd)) {
+    // A card knows whose a packet is: each queue of its VFs has the packets of one worker.
+    if (!first && card_before(config_, port) == nullptr &&
+        (reader->second->function != Function::kL2fwd || worker.function != Function::kL2fwd)) {
       return Finding{
           key_of(worker, role),
           fmt::format(
@@ -198,7 +201,9 @@ std::optional<Finding> check_queues(const Config& config) {
     if (worker.function == Function::kL2fwd) {
       finding = queues.receive(worker, "rx", worker.rx, false);
       if (!finding) finding = queues.send(worker, worker.tx);
-    } else if (worker.function != Function::kCopies) {
+    } else if (worker.function == Function::kCopies) {
+      if (!worker.rx.empty()) finding = queues.receive(worker, "rx", worker.rx, true);
+    } else {
       const bool dispatch = worker.function == Function::kDispatch;
       const bool fed = dispatcher_of(config, worker.name) != nullptr;
       if (!fed) finding = queues.receive(worker, "n3", worker.n3, dispatch);

@@ -22,10 +22,11 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxControlPath = 107;  // sockaddr_un::sun_path less its NUL
-constexpr std::array<std::string_view, 20> kTopKeys{
-    "file_prefix", "control",       "log_level", "log_format", "instance", "max_bearers", "metrics",
-    "lookup",      "foreign_teids", "memory",    "ports",      "n3",       "air",         "workers",
-    "bearers",     "taps",          "ue",        "gen",        "sink",     "sysfs_root"};
+constexpr std::array<std::string_view, 22> kTopKeys{
+    "file_prefix", "control",    "log_level",     "log_format", "instance", "max_bearers",
+    "metrics",     "lookup",     "foreign_teids", "memory",     "ports",    "n3",
+    "air",         "workers",    "bearers",       "taps",       "ue",       "gen",
+    "sink",        "sysfs_root", "card",          "cards"};
 constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};
 constexpr std::array<std::string_view, 2> kLogFormats{"human", "json"};
 constexpr std::array<std::string_view, 2> kMetricsKeys{"listen", "bearers"};
@@ -149,14 +150,6 @@ std::vector<AirConfig> read_air(const YamlValue& value) {
   return list;
 }
 
-std::string read_directory(const YamlValue& value) {
-  const std::string allowed = "the path of a directory from / on, of at most 200 octets";
-  std::string path = value.text(allowed);
-  if (!path.starts_with('/') || path.size() > 200)
-    value.refuse(fmt::format("'{}' is no such path", printable(path)), allowed);
-  return path;
-}
-
 void read_document(const YAML::Node& document, Config& config) {
   const YamlMap map = YamlValue(document, "", 1, config.lines).map(kTopKeys);
   if (const auto v = map.find("file_prefix")) config.file_prefix = v->name(32);
@@ -185,6 +178,13 @@ void read_document(const YAML::Node& document, Config& config) {
     map.only(kUeTopKeys, "does not belong in a file for `splitplane ue`");
     return;
   }
+  if (const auto v = map.find("card")) {
+    config.card = read_card(*v);
+    constexpr std::array<std::string_view, 9> kNicTopKeys{
+        "file_prefix", "control", "log_level", "log_format", "metrics", "sysfs_root", "memory", "ports", "card"};
+    map.only(kNicTopKeys, "does not belong in a file for `splitplane nic`");
+    return;
+  }
   if (const auto v = map.find("gen")) config.gen = read_gen(*v);
   if (const auto v = map.find("sink")) config.sink = read_sink(*v);
   if (config.is_traffic()) {
@@ -196,6 +196,7 @@ void read_document(const YAML::Node& document, Config& config) {
   if (const auto v = map.find("n3")) config.n3 = read_n3(*v);
   if (const auto v = map.find("air")) config.air = read_air(*v);
   config.workers = read_workers(map.required("workers"));
+  if (const auto v = map.find("cards")) config.cards = read_cards(*v);
   if (const auto v = map.find("bearers")) config.bearers = read_bearers(*v);
   if (const auto v = map.find("taps")) config.taps = read_taps(*v);
 }
@@ -245,6 +246,14 @@ std::string read_path(const YamlValue& value) {
   const std::string allowed = fmt::format("a path of 1 to {} octets", kMaxControlPath);
   std::string path = value.text(allowed);
   if (path.empty() || path.size() > kMaxControlPath) value.refuse(fmt::format("has {} octets", path.size()), allowed);
+  return path;
+}
+
+std::string read_directory(const YamlValue& value) {
+  const std::string allowed = "the path of a directory from / on, of at most 200 octets";
+  std::string path = value.text(allowed);
+  if (!path.starts_with('/') || path.size() > 200)
+    value.refuse(fmt::format("'{}' is no such path", printable(path)), allowed);
   return path;
 }
 

@@ -8,23 +8,23 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::array<std::string_view, 17> kWorkerKeys{
-    "slow_clock", "core", "function", "features", "n3",   "air",        "rx",       "tx",           "queue",
-    "shards",     "to",   "from",     "policy",   "baas", "max_copies", "schedule", "fifo_priority"};
-constexpr std::array<std::string_view, 12> kGnbKeys{"core", "function",   "features", "n3",
-                                                    "air",  "queue",      "shards",   "policy",
-                                                    "baas", "max_copies", "schedule", "fifo_priority"};
+constexpr std::array<std::string_view, 18> kWorkerKeys{
+    "numa",  "slow_clock", "core", "function", "features", "n3",   "air",        "rx",       "tx",
+    "queue", "shards",     "to",   "from",     "policy",   "baas", "max_copies", "schedule", "fifo_priority"};
+constexpr std::array<std::string_view, 13> kGnbKeys{"numa",       "core",     "function",     "features", "n3",
+                                                    "air",        "queue",    "shards",       "policy",   "baas",
+                                                    "max_copies", "schedule", "fifo_priority"};
 constexpr std::array<std::string_view, 2> kBaas{"none", "inline"};
-constexpr std::array<std::string_view, 9> kL2fwdKeys{"slow_clock", "core",   "function", "rx",           "tx",
-                                                     "queue",      "policy", "schedule", "fifo_priority"};
-constexpr std::array<std::string_view, 8> kDispatchKeys{"core", "function", "n3",       "air",
-                                                        "to",   "policy",   "schedule", "fifo_priority"};
-constexpr std::array<std::string_view, 6> kCopiesKeys{"core",   "function", "from",
-                                                      "policy", "schedule", "fifo_priority"};
+constexpr std::array<std::string_view, 10> kL2fwdKeys{"numa", "slow_clock", "core",   "function", "rx",
+                                                      "tx",   "queue",      "policy", "schedule", "fifo_priority"};
+constexpr std::array<std::string_view, 9> kDispatchKeys{"numa", "core",   "function", "n3",           "air",
+                                                        "to",   "policy", "schedule", "fifo_priority"};
+constexpr std::array<std::string_view, 8> kCopiesKeys{"numa", "core",   "function", "from",
+                                                      "rx",   "policy", "schedule", "fifo_priority"};
 constexpr std::array<std::string_view, 4> kFunctions{"gnb", "l2fwd", "dispatch", "copies"};  // as in WorkerConfig
-constexpr std::array<std::string_view, 15> kBearerKeys{"count",   "upf",     "ul_teid",     "dl_teid",    "qfi",
-                                                       "rlc",     "pdcp_sn", "sdap",        "poll_pdu",   "ue_ipv4",
-                                                       "ue_ipv6", "shard",   "require_psc", "n3_reorder", "am"};
+constexpr std::array<std::string_view, 16> kBearerKeys{
+    "count",    "upf",     "ul_teid", "dl_teid", "qfi",         "rlc",        "pdcp_sn", "sdap",
+    "poll_pdu", "ue_ipv4", "ue_ipv6", "shard",   "require_psc", "n3_reorder", "am",      "on"};
 constexpr std::array<std::string_view, 5> kAmKeys{"t_poll_retransmit_ms", "t_reassembly_ms", "t_status_prohibit_ms",
                                                   "max_retx", "max_unacked"};
 constexpr std::array<std::string_view, 2> kReorderKeys{"window", "timer_ms"};
@@ -78,6 +78,7 @@ WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
   worker.function = static_cast<WorkerConfig::Function>(function);
   map.only(keys_of(worker.function), fmt::format("does not belong to function {}", kFunctions[function]));
   worker.core = static_cast<unsigned>(map.required("core").integer(0, 1023));
+  if (const auto v = map.find("numa")) worker.numa = static_cast<unsigned>(v->integer(0, kMaxNumaNode));
   if (const auto v = map.find("policy")) worker.policy = read_policy(*v);
   read_schedule(map, worker.schedule);
   map.read("queue", worker.queue, 0, 63);
@@ -88,7 +89,8 @@ WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
     return worker;
   }
   if (worker.function == WorkerConfig::Function::kCopies) {
-    worker.from = worker_names(map, "from");
+    if (map.find("rx")) worker.rx = port_name(map, "rx");
+    if (worker.rx.empty() || map.find("from")) worker.from = worker_names(map, "from");
     return worker;
   }
   worker.n3 = port_name(map, "n3");
@@ -120,6 +122,7 @@ BearerGroupConfig read_group(const YamlValue& value) {
   bearer.uplink_teid.value = static_cast<std::uint32_t>(map.required("ul_teid").integer(1, 0xffffffff));
   read_bearer_modes(map, bearer);
   if (const auto v = map.find("shard")) group.shard = static_cast<unsigned>(v->integer(0, ran::kShards - 1));
+  if (const auto v = map.find("on")) bearer.on = v->text("the name of a card");
   if (const auto wrong = ran::refuse(bearer)) throw Refusal{value.line(), value.key(), *wrong};
   return group;
 }

@@ -12,6 +12,10 @@ tl::unexpected<Error> no_taps() {
   return fail("this command has no taps; allowed: with `splitplane run`");
 }
 
+tl::unexpected<Error> no_card() {
+  return fail("this command is no card; allowed: with `splitplane nic`");
+}
+
 }  // namespace
 
 Expected<std::vector<ran::BearerConfig>> ControlBackend::add_bearers(std::span<const ran::BearerConfig>,
@@ -57,6 +61,31 @@ Expected<nlohmann::json> ControlBackend::set_power(const std::string&, const pow
 
 Expected<nlohmann::json> ControlBackend::set_air(const AirPatch&) {
   return fail("this command has no air to impair; allowed: with `splitplane ue`");
+}
+
+Expected<nlohmann::json> ControlBackend::show_card() {
+  return no_card();
+}
+Expected<void> ControlBackend::install_on_card(std::span<const nic::CardBearer>, bool) {
+  return no_card();
+}
+Expected<void> ControlBackend::remove_from_card(std::span<const BearerId>) {
+  return no_card();
+}
+Expected<void> ControlBackend::set_card_peer(const nic::CardPeer&) {
+  return no_card();
+}
+Expected<void> ControlBackend::unset_card_peer(unsigned) {
+  return no_card();
+}
+Expected<void> ControlBackend::set_leases(std::span<const Lease>) {
+  return no_card();
+}
+Expected<std::vector<ControlBackend::NumbersRow>> ControlBackend::card_numbers(std::span<const BearerId>) {
+  return no_card();
+}
+Expected<std::vector<ControlBackend::NumbersRow>> ControlBackend::card_numbers_after(std::uint32_t, std::size_t) {
+  return no_card();
 }
 
 }  // namespace splitplane::app

@@ -12,6 +12,7 @@
 
 #include "base/expected.h"
 #include "datapath/arq.h"
+#include "nic/card_bearer.h"
 #include "phy/impairment.h"
 #include "power/settings.h"
 #include "ran/bearer_config.h"
@@ -35,6 +36,14 @@ struct DirectionView {
   SPLITPLANE_BEARER_COUNTERS(SPLITPLANE_BEARER_FIELD)
 };
 
+// What a card says of a bearer that it serves, and what went back to it from here.
+struct BearerOnCard {
+  bool installed = false;  // the card is there and has it
+  std::uint8_t epoch = 0;  // of RLC: goes up by one with each restart of the card
+  std::uint32_t lease_end = 0, in_flight = 0;
+  std::uint64_t returned = 0;
+};
+
 struct BearerView {
   ran::BearerConfig config;
   std::size_t worker = 0;
@@ -44,6 +53,7 @@ struct BearerView {
   bool uplink_stopped = false;  // the UPF does not know the uplink TEID (Error Indication), until a modify
   std::uint64_t error_indications = 0, end_markers = 0;  // received for this bearer
   std::optional<datapath::ArqView> rlc_am;               // acknowledged bearers
+  std::optional<BearerOnCard> card;                      // bearers on a card
 };
 
 // Fields present are changed, the others stay.
@@ -92,6 +102,22 @@ class ControlBackend {
   virtual Expected<nlohmann::json> show_power();
   // A worker begins anew with this policy, between two rounds.
   virtual Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings);
+
+  // A card (`splitplane nic`): what it is and has counted.
+  virtual Expected<nlohmann::json> show_card();
+  // All or none. Known bearers are replaced and keep their numbers, unless `restart`.
+  static constexpr std::size_t kCardBearersPerRequest = 256;
+  virtual Expected<void> install_on_card(std::span<const nic::CardBearer> bearers, bool restart);
+  virtual Expected<void> remove_from_card(std::span<const BearerId> ids);
+  virtual Expected<void> set_card_peer(const nic::CardPeer& peer);
+  virtual Expected<void> unset_card_peer(unsigned number);
+  // COUNTs below the second may be given to the first's packets; all or none.
+  using Lease = std::pair<BearerId, std::uint32_t>;
+  virtual Expected<void> set_leases(std::span<const Lease> leases);
+  using NumbersRow = std::pair<BearerId, nic::CardNumbers>;
+  virtual Expected<std::vector<NumbersRow>> card_numbers(std::span<const BearerId> ids);
+  // Up to `limit` bearers with an identity greater than `after`, in ascending order.
+  virtual Expected<std::vector<NumbersRow>> card_numbers_after(std::uint32_t after, std::size_t limit);
 };
 
 }  // namespace splitplane::app

@@ -27,7 +27,9 @@ class Params {
   std::optional<bool> boolean(std::string_view key);
   std::optional<std::string> text(std::string_view key);
   std::optional<IpAddress> address(std::string_view key);
+  std::optional<MacAddress> mac(std::string_view key);
   std::optional<Params> object(std::string_view key);
+  const Json* list(std::string_view key, std::size_t max);  // of at most so many items; null if absent
   void require(std::string_view key);
   void refuse(std::string_view key, const std::string& text);
   // Call last: refuses members that nobody asked for. The sentence, or nothing if all was well.
@@ -40,8 +42,8 @@ class Params {
   std::optional<std::string> fault_;
 };
 
-// The members of a bearer: upf, ul_teid, qfi, rlc, pdcp_sn, sdap, poll_pdu, require_psc, n3_reorder, dl_teid, ue_ipv4,
-// ue_ipv6 and id.
+// The members of a bearer: upf, ul_teid, qfi, rlc, pdcp_sn, sdap, poll_pdu, require_psc, n3_reorder, dl_teid, on,
+// ue_ipv4, ue_ipv6 and id.
 [[nodiscard]] ran::BearerConfig read_bearer(Params& params);
 [[nodiscard]] BearerPatch read_patch(Params& params);
 

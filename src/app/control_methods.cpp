@@ -9,6 +9,7 @@
 #include "app/cli_suggest.h"
 #include "app/cli_version.h"
 #include "app/control_air.h"
+#include "app/control_card.h"
 #include "app/control_json.h"
 #include "app/control_power.h"
 #include "app/control_taps.h"
@@ -111,7 +112,7 @@ struct Method {
   std::string_view name;
   Expected<Json> (*run)(Params&, ControlBackend&);
 };
-constexpr std::array<Method, 15> kMethods{{{"ping", ping},
+constexpr std::array<Method, 22> kMethods{{{"ping", ping},
                                            {"bearer.add", add},
                                            {"bearer.modify", modify},
                                            {"bearer.release", release},
@@ -125,11 +126,21 @@ constexpr std::array<Method, 15> kMethods{{{"ping", ping},
                                            {"tap.list", tap_list_method},
                                            {"air.set", air_set_method},
                                            {"power.show", power_show_method},
-                                           {"power.set", power_set_method}}};
-constexpr std::array<std::string_view, 16> kMethodNames{
-    "ping",      "bearer.add", "bearer.modify", "bearer.release", "bearer.reestablish", "bearer.list", "bearer.show",
-    "peer.list", "stats",      "tap.on",        "tap.off",        "tap.list",           "air.set",     "power.show",
-    "power.set", "stop"};
+                                           {"power.set", power_set_method},
+                                           {"card.show", card_show_method},
+                                           {"card.install", card_install_method},
+                                           {"card.remove", card_remove_method},
+                                           {"card.peer", card_peer_method},
+                                           {"card.peer_gone", card_peer_gone_method},
+                                           {"card.lease", card_lease_method},
+                                           {"card.numbers", card_numbers_method}}};
+// And stop, which is not the backend's.
+constexpr auto kMethodNames = [] {
+  std::array<std::string_view, kMethods.size() + 1> names;
+  for (std::size_t i = 0; i < kMethods.size(); ++i) names[i] = kMethods[i].name;
+  names.back() = "stop";
+  return names;
+}();
 
 Expected<Json> call(const Json& request, ControlBackend& backend, const std::function<void()>& stop) {
   Params members(request);

@@ -16,6 +16,7 @@ using datapath::Burst;
 using datapath::FeatureSet;
 
 constexpr unsigned kRingEntries = 16;
+constexpr std::size_t kCardMegabytes = 96;
 constexpr std::size_t kBufferBytes = std::size_t{32} << 20;
 
 Octets octets_of(rte_mbuf* m) {
@@ -40,7 +41,7 @@ struct KeepingSink {
 template <FeatureSet F>
 struct Pipelines {
   Pipelines(datapath::GnbContext& context, std::vector<SentFrame>& air, std::vector<SentFrame>& n3)
-      : downlink(context, {&air}), uplink(context, {&n3}) {}
+      : downlink(context, {&air}, {&n3}), uplink(context, {&n3}) {}
   datapath::GnbDownlink<F, KeepingSink, datapath::TraceProbe> downlink;
   datapath::GnbUplink<F, KeepingSink, datapath::TraceProbe> uplink;
 };
@@ -94,7 +95,7 @@ std::array<std::uint64_t, datapath::kDropReasonCount> drops_of(const datapath::W
 
 Expected<std::unique_ptr<ExplainPlane>> ExplainPlane::make(const Config& config) {
   auto eal = datapath::Eal::start({.file_prefix = fmt::format("splitplane-explain-{}", ::getpid()),
-                                   .megabytes = 64 + megabytes_of_keys(config),
+                                   .megabytes = 64 + megabytes_of_keys(config) + kCardMegabytes * config.cards.size(),
                                    .hugepages = false,
                                    .alone = true,
                                    .log_level = "error"});
@@ -106,6 +107,7 @@ Expected<std::unique_ptr<ExplainPlane>> ExplainPlane::make(const Config& config)
   plane->pool_.reset(rte_pktmbuf_pool_create("explain", buffers, 0, 0, room, SOCKET_ID_ANY));
   if (!plane->pool_) return fail("no memory for packet buffers of {} octets", config.memory.mbuf_data_bytes);
   if (const auto made = plane->make_workers(); !made) return tl::unexpected(made.error());
+  if (const auto made = plane->make_cards(); !made) return tl::unexpected(made.error());
   if (const auto made = plane->add_bearers(); !made) return tl::unexpected(made.error());
   if (const auto made = plane->make_dispatcher(); !made) return tl::unexpected(made.error());
   return plane;
@@ -237,9 +239,13 @@ Expected<void> ExplainPlane::install(const ran::BearerConfig& bearer) {
     return fail("bearer {:#010x}: the table of keys is full", id);
   }
   if (bearer.n3_reorder) w.context.reorder.open(bearer.id, *bearer.n3_reorder, rte_get_tsc_hz());
-  *w.context.bearers.downlink_line(id) = ran::make_downlink(bearer);
+  const bool on_card = !bearer.on.empty();
+  *w.context.bearers.downlink_line(id) = on_card ? ran::make_on_card(bearer) : ran::make_downlink(bearer);
   *w.context.bearers.uplink_line(id) = ran::make_uplink(bearer, PeerId{static_cast<std::uint16_t>(place)});
-  if (w.context.fixed_bearer.id == 0) w.context.fixed_bearer = ran::make_downlink(bearer);
+  if (ExplainCard* card = card_before(w)) {
+    if (auto done = card->install(*w.config, w.context, bearer, w.n3->peer_mac); !done) return done;
+  }
+  if (w.context.fixed_bearer.id == 0 && !on_card) w.context.fixed_bearer = ran::make_downlink(bearer);
   return {};
 }
 
@@ -257,8 +263,10 @@ Expected<void> ExplainPlane::make_dispatcher() {
   return {};
 }
 
-// Without a dispatcher each worker has its own ports: a frame comes in where its address or its bearer belongs.
+// Without a dispatcher each worker has its own ports, or its own queues behind a card: a frame comes in where its
+// address or its bearer belongs.
 ExplainPlane::Worker& ExplainPlane::port_of(const Octets& frame, Direction direction) {
+  Worker* by_address = nullptr;
   for (auto& w : workers_) {
     if (direction == Direction::kUplink) {
       if (frame.size() >= 22 && w->context.bearers.owns(wire::load_be32(frame.data() + 18))) return *w;
@@ -266,9 +274,11 @@ ExplainPlane::Worker& ExplainPlane::port_of(const Octets& frame, Direction direc
     }
     datapath::GPdu gpdu;
     const auto parsed = datapath::parse_n3(frame.data(), static_cast<unsigned>(frame.size()), w->context.n3, gpdu);
-    if (parsed.verdict != datapath::N3Verdict::kDrop || parsed.reason != datapath::DropReason::not_for_us) return *w;
+    if (parsed.verdict == datapath::N3Verdict::kDrop && parsed.reason == datapath::DropReason::not_for_us) continue;
+    if (parsed.verdict == datapath::N3Verdict::kGPdu && w->context.bearers.owns(gpdu.teid)) return *w;
+    if (by_address == nullptr) by_address = w.get();
   }
-  return *workers_.front();
+  return by_address == nullptr ? *workers_.front() : *by_address;
 }
 
 // As a driver fills its buffers: what does not fit one continues in the next.
@@ -314,6 +324,7 @@ ExplainPlane::Worker* ExplainPlane::dispatch(rte_mbuf* m, Direction direction, O
 void ExplainPlane::work(Worker& w, rte_mbuf* m, Direction direction, Outcome& outcome) {
   outcome.worker = w.config->name;
   const auto before = drops_of(w.context.stats);
+  const std::uint64_t returned = w.context.stats.returned.get();
   const std::uint64_t control = w.context.stats.rlc_control.get(), copied = w.context.stats.copies.get();
   Burst burst;
   burst.mbuf[0] = m;
@@ -333,6 +344,9 @@ void ExplainPlane::work(Worker& w, rte_mbuf* m, Direction direction, Outcome& ou
     outcome.to_air.push_back(std::move(sent.octets));
   }
   for (auto& sent : std::exchange(w.to_n3, {})) outcome.to_n3.push_back(std::move(sent.octets));
+  outcome.returned = w.context.stats.returned.get() != returned;
+  // A returned frame names its bearer where an air frame does.
+  if (outcome.returned) outcome.trace.bearer = wire::load_be32(outcome.to_n3.back().data() + 18);
   if (outcome.trace.bearer != 0) outcome.bearer = store_->find(BearerId{outcome.trace.bearer});
 }
 
@@ -340,15 +354,20 @@ Expected<Outcome> ExplainPlane::run(const Octets& frame, Direction direction) {
   auto m = packet(frame);
   if (!m) return tl::unexpected(m.error());
   Outcome outcome;
-  Worker* w = nullptr;
-  if (dispatcher_ == nullptr) {
-    w = &port_of(frame, direction);
-  } else {
+  Worker* w = &port_of(frame, direction);
+  if (through_card(*m, direction, w, outcome)) {
+    outcome.n3 = w->n3;
+    return outcome;
+  }
+  if (dispatcher_ != nullptr) {
     w = dispatch(*m, direction, outcome);
     if (w != nullptr) *m = take(direction == Direction::kDownlink ? w->downlink : w->uplink);
   }
   outcome.n3 = w != nullptr ? w->n3 : workers_.front()->n3;
   if (w != nullptr) work(*w, *m, direction, outcome);
+  if (w != nullptr && outcome.returned) {
+    if (auto back = back_through_card(*w, outcome); !back) return tl::unexpected(back.error());
+  }
   return outcome;
 }
 

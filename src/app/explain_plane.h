@@ -12,6 +12,7 @@
 
 #include "app/bearer_store.h"
 #include "app/config.h"
+#include "app/explain_card.h"
 #include "app/resources.h"
 #include "datapath/dispatch.h"
 #include "datapath/eal.h"
@@ -29,6 +30,9 @@ struct Outcome {
   std::optional<datapath::DropReason> dropped;
   std::optional<Octets> punted;               // the frame that went to the control thread
   bool rlc_control = false;                   // went to the consumer of copies
+  std::optional<CardPassage> card;            // what a card did with the packet as it came
+  std::optional<Octets> by_card;              // the frame as the card itself sent it, if it did
+  bool returned = false;                      // an SDU that a card numbers: back to it, in to_n3
   std::size_t copies = 0;                     // references to it that the consumer of copies got
   std::vector<Octets> to_air, to_n3;          // frames, as they left: with what had waited for its order
   std::optional<std::size_t> own_in_air;      // the packet's own among to_air
@@ -70,6 +74,13 @@ class ExplainPlane {
   Expected<void> add_bearers();
   Expected<void> install(const ran::BearerConfig& bearer);
   Expected<void> make_dispatcher();
+  // explain_plane_card.cpp
+  Expected<void> make_cards();
+  // True: the card sent it on, or dropped it. False: it goes to worker `w`.
+  bool through_card(rte_mbuf*& m, Direction direction, Worker*& w, Outcome& outcome);
+  Expected<void> back_through_card(const Worker& w, Outcome& outcome);
+  [[nodiscard]] ExplainCard* card_before(const Worker& w);
+
   [[nodiscard]] Worker& port_of(const Octets& frame, Direction direction);
   Worker* dispatch(rte_mbuf* m, Direction direction, Outcome& outcome);
   void work(Worker& worker, rte_mbuf* m, Direction direction, Outcome& outcome);
@@ -79,6 +90,7 @@ class ExplainPlane {
   datapath::Eal eal_;
   Pool pool_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<ExplainCard>> cards_;
   std::unique_ptr<BearerStore> store_;
   const WorkerConfig* dispatcher_ = nullptr;
   datapath::DispatchContext dispatch_;

@@ -143,12 +143,58 @@ Texts punt_words(const Outcome& outcome) {
   return texts;
 }
 
+// A bearer on a card: the card serves what it can read, and passes up the rest, which gets its numbers there all the
+// same.
+Texts bearer_found(const Outcome& o) {
+  if (o.bearer == nullptr) return {};
+  Texts texts{bearer_words(*o.bearer)};
+  if (o.bearer->on.empty()) return texts;
+  texts.push_back(
+      fmt::format("lives on card {}, which numbers its packets and passes up only what it cannot read", o.bearer->on));
+  if (o.returned) {
+    texts.push_back(
+        fmt::format("goes back to the card as a returned frame of {} (EtherType 0x88B5, kind 1, TEID, RQI "
+                    "and QFI, T-PDU), where it becomes:",
+                    plural(o.to_n3.back().size(), "octet")));
+    if (o.by_card) {
+      for (auto& text : air_headers(*o.by_card)) texts.push_back(std::move(text));
+    }
+  }
+  return texts;
+}
+
+// What a card made of the packet as it came.
+Texts card_words(const Outcome& o) {
+  const CardPassage& card = *o.card;
+  Texts texts{card.from == nic::kN3Port ? fmt::format("card {}: from N3, table bearers", card.card)
+                                        : fmt::format("card {}: from the air, table uplink", card.card)};
+  if (card.dropped) {
+    texts.push_back(fmt::format("drops it: {}: {}", name_of(*card.dropped), text_of(*card.dropped)));
+  } else if (card.punted) {
+    texts.push_back(fmt::format("passes it up by VF {} as it came: {}: {}", card.to - nic::kFirstVf,
+                                name_of(*card.punted), text_of(*card.punted)));
+  } else if (!o.by_card || o.returned) {
+    texts.push_back(fmt::format("its entry is to_host: to VF {}, of worker {}", card.to - nic::kFirstVf, o.worker));
+  } else if (card.to == nic::kAirPort) {
+    texts.push_back(fmt::format("its entry is serve: headers and numbers on the card{}",
+                                card.clones == 0 ? "" : ", a clone to the copies' VF"));
+    if (o.bearer != nullptr) texts.push_back(bearer_words(*o.bearer));
+    for (auto& text : air_headers(*o.by_card)) texts.push_back(std::move(text));
+  } else if (card.to == nic::kN3Port) {
+    texts.push_back(fmt::format("its entry is uplink_serve: stripped, GTP-U by the entry of table peers: {}",
+                                plural(o.by_card->size(), "octet")));
+  } else {
+    texts.push_back(fmt::format("RLC control PDU: to the copies' VF {}", card.to - nic::kFirstVf));
+  }
+  return texts;
+}
+
 Texts stage_words(Stage stage, const Outcome& o, View frame) {
   switch (stage) {
     case Stage::dl_parse:
       return o.trace.gpdu ? gpdu_words(*o.trace.gpdu) : Texts{};
     case Stage::dl_bearer:
-      return o.bearer != nullptr ? Texts{bearer_words(*o.bearer)} : Texts{};
+      return bearer_found(o);
     case Stage::dl_headers: {
       if (!o.own_in_air || !o.trace.gpdu) return {};
       const Octets& own = o.to_air[*o.own_in_air];
@@ -161,7 +207,7 @@ Texts stage_words(Stage stage, const Outcome& o, View frame) {
       return {o.copies != 0 ? "a reference goes to the consumer of copies" : "no reference was taken"};
     case Stage::ul_parse: {
       Texts texts = air_headers(frame);
-      if (o.bearer != nullptr) texts.push_back(bearer_words(*o.bearer));
+      for (auto& text : bearer_found(o)) texts.push_back(std::move(text));
       return texts;
     }
     case Stage::ul_encap: {
@@ -195,8 +241,21 @@ bool is_others(Stage stage, const Outcome& o) {
 std::string verdict_of(const Outcome& o) {
   if (o.dropped) return fmt::format("dropped: {}: {}", name_of(*o.dropped), text_of(*o.dropped));
   if (o.punted) return "for the gNB itself";
+  if (o.card && o.card->dropped) {
+    return fmt::format("dropped by card {}: {}: {}", o.card->card, name_of(*o.card->dropped),
+                       text_of(*o.card->dropped));
+  }
+  if (o.by_card && !o.returned) {
+    if (o.card->to == nic::kAirPort) return fmt::format("sent to the air by card {}", o.card->card);
+    if (o.card->to == nic::kN3Port) return fmt::format("sent to N3 by card {}", o.card->card);
+    return fmt::format("RLC control: to the copies' VF of card {}", o.card->card);
+  }
   if (o.rlc_control) return "RLC control: to the consumer of copies";
   if (o.own_in_air) return "sent to the air";
+  if (o.returned) {
+    return fmt::format("returned to card {}, which {}", o.card->card,
+                       o.by_card ? "numbers it and sends it to the air" : "drops it");
+  }
   if (!o.to_n3.empty()) return "sent to N3";
   return "held: waits for the packets before it";
 }
@@ -238,6 +297,7 @@ std::string hex_lines(const Octets& octets) {
 
 Story tell(const Outcome& outcome, const Octets& frame) {
   Story story;
+  if (outcome.card) story.steps.push_back({"card", card_words(outcome)});
   if (!outcome.dispatcher.empty()) {
     Step step{std::string(name_of(Stage::dispatch)), {}};
     step.texts.push_back(outcome.worker.empty()
@@ -258,7 +318,7 @@ Story tell(const Outcome& outcome, const Octets& frame) {
     if (outcome.punted) {
       for (auto& text : punt_words(outcome)) last.push_back(std::move(text));
     }
-    if (!outcome.own_in_air && !outcome.to_air.empty()) {
+    if (!outcome.own_in_air && !outcome.to_air.empty() && !outcome.by_card) {
       last.push_back(
           fmt::format("pushes the window: the missing number is given up, {} that had waited for it: to the air",
                       plural(outcome.to_air.size(), "packet")));

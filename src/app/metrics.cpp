@@ -104,6 +104,44 @@ void add_gtpu(std::vector<Family>& list) {
   }
 }
 
+template <std::size_t N>
+Family card_reasons(const char* name, const char* help, std::array<std::uint64_t, N> nic::CardCounters::* counts,
+                    const std::array<std::string_view, N>& names) {
+  return {{name, Type::kCounter, "packets", help, {"card", "reason"}},
+          [counts, &names](const Scrape& s, const Emit& emit) {
+            for (const auto& card : s.all.cards) {
+              for (std::size_t i = 1; i < N; ++i) emit({card.name, std::string(names[i])}, (card.counters.*counts)[i]);
+            }
+          }};
+}
+
+void add_cards(std::vector<Family>& list) {
+  using Port = nic::CardPortCounters;
+  struct Row {
+    const char *name, *help;
+    std::uint64_t Port::* field;
+  };
+  static constexpr std::array<Row, 4> kRows{
+      {{"in", "received by a card from this port", &Port::in},
+       {"out", "sent by a card's program to this port, clones apart", &Port::out},
+       {"clone", "clones of packets, sent to this port", &Port::clones},
+       {"tx_full", "lost because the transmit queue of this port stayed full", &Port::tx_full}}};
+  for (const auto& row : kRows) {
+    list.push_back(
+        {{fmt::format("splitplane_card_{}_packets", row.name), Type::kCounter, "packets", row.help, {"card", "port"}},
+         [&row](const Scrape& s, const Emit& emit) {
+           for (const auto& card : s.all.cards) {
+             for (std::size_t i = 0; i < card.ports.size(); ++i)
+               emit({card.name, card.ports[i]}, card.counters.ports[i].*row.field);
+           }
+         }});
+  }
+  list.push_back(card_reasons("splitplane_card_punted_packets", "given to the host, by reason",
+                              &nic::CardCounters::punts, nic::kPuntReasonNames));
+  list.push_back(card_reasons("splitplane_card_dropped_packets", "dropped by a card's program, by reason",
+                              &nic::CardCounters::drops, nic::kCardDropNames));
+}
+
 void add_bearers(std::vector<Family>& list) {
   for (const auto& row : kBearerCounters) {
     MetricInfo info = counter("bearer_", row, {"bearer", "direction"});
@@ -127,6 +165,7 @@ const std::vector<Family>& families() {
     add_workers(made);
     add_ports(made);
     add_gtpu(made);
+    add_cards(made);
     add_bearers(made);
     return made;
   }();
@@ -211,7 +250,8 @@ std::string metrics_markdown() {
   std::string out =
       "# Metrics\n\n"
       "Written by `splitplane metrics --markdown` from the lists that the program counts with; a test compares.\n\n"
-      "With `metrics: {listen: 127.0.0.1:9464}` in its configuration `splitplane run` serves them at `/metrics`: as\n"
+      "With `metrics: {listen: 127.0.0.1:9464}` in its configuration `splitplane run` and `splitplane nic` serve them "
+      "at `/metrics`: as\n"
       "OpenMetrics 1.0 to who asks for it, as Prometheus does, else in Prometheus' text format 0.0.4. Those of "
       "bearers\n"
       "are there with `bearers: N` only, for the first N in the order of their identities. `splitplane ctl stats` and\n"
@@ -229,6 +269,10 @@ std::string metrics_markdown() {
   }
   add_values("Values of the label stage", datapath::kStageNames, datapath::kStageTexts, out);
   add_values("Values of the label reason", datapath::kDropReasonNames, datapath::kDropReasonTexts, out);
+  add_values("Values of the label reason of packets that a card gave to the host",
+             std::span(nic::kPuntReasonNames).subspan(1), std::span(nic::kPuntReasonTexts).subspan(1), out);
+  add_values("Values of the label reason of packets that a card dropped", std::span(nic::kCardDropNames).subspan(1),
+             std::span(nic::kCardDropTexts).subspan(1), out);
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "app/gtpu_runtime.h"
 #include "datapath/port.h"
 #include "datapath/stats.h"
+#include "nic/card.h"
 
 namespace splitplane::app {
 
@@ -84,6 +85,13 @@ struct N3Observation {
   std::array<std::uint64_t, kGtpuCounterCount> gtpu{};
 };
 
+// A card's ports are N3, air, VF 0...
+struct CardObservation {
+  std::string name;
+  std::vector<std::string> ports;
+  nic::CardCounters counters;
+};
+
 struct Observation {
   std::string file_prefix;
   std::size_t bearers = 0;
@@ -91,6 +99,7 @@ struct Observation {
   std::vector<WorkerObservation> workers;
   std::vector<PortObservation> ports;
   std::vector<N3Observation> n3;
+  std::vector<CardObservation> cards;
 };
 
 // Reads the counters one by one: exact when the worker stands still or does it itself.

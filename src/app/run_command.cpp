@@ -1,10 +1,6 @@
 // `splitplane run`: starts the user plane and stays on the control thread until it is told to stop.
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <fstream>
 #include <thread>
 
 #include "app/commands.h"
@@ -12,6 +8,7 @@
 #include "app/control_stop.h"
 #include "app/instance_lock.h"
 #include "app/metrics_server.h"
+#include "app/run_end.h"
 #include "app/telemetry.h"
 #include "app/user_plane.h"
 #include "base/log.h"
@@ -20,25 +17,6 @@ namespace splitplane::app {
 namespace {
 
 constexpr std::chrono::milliseconds kTurn{2};  // of the control thread: how long an ARP request may wait
-
-void print_summary(const nlohmann::json& stats) {
-  constexpr std::array kSums{"received", "transmitted", "dropped", "consumed", "held"};
-  const auto& totals = stats.at("totals");
-  const bool balanced = totals.at("balanced").get<bool>();
-  std::array<std::uint64_t, kSums.size()> n{};
-  std::string line;
-  for (std::size_t i = 0; i < kSums.size(); ++i) {
-    n[i] = totals.at(kSums[i]).get<std::uint64_t>();
-    line += fmt::format("{}{} {}", i == 0 ? "" : ", ", kSums[i], n[i]);
-  }
-  line += balanced ? ": every packet is accounted for" : ": THE COUNTERS DO NOT ADD UP";
-  if (log::format() == log::Format::kHuman) {
-    fmt::print(stderr, "{}\n", line);
-    return;
-  }
-  log::write(balanced ? spdlog::level::info : spdlog::level::err,
-             {{kSums[0], n[0]}, {kSums[1], n[1]}, {kSums[2], n[2]}, {kSums[3], n[3]}, {kSums[4], n[4]}}, line);
-}
 
 // What a scrape of the metrics endpoint sees.
 Scrape look(UserPlane& plane, std::size_t bearers) {
@@ -51,25 +29,6 @@ Scrape look(UserPlane& plane, std::size_t bearers) {
     scrape.bearers.insert(scrape.bearers.end(), page->begin(), page->end());
   }
   return scrape;
-}
-
-int finish(UserPlane& plane, const RunOptions& options) {
-  plane.stop_workers();
-  const auto stats = plane.stats();
-  if (!stats) {
-    log::error("{}", stats.error().message);
-    return 1;
-  }
-  print_summary(*stats);
-  if (!options.stats_json.empty()) {
-    std::ofstream file(options.stats_json);
-    file << stats->dump(2) << '\n';
-    if (!file) {
-      log::error("--stats-json: {} could not be written", options.stats_json);
-      return 1;
-    }
-  }
-  return stats->at("totals").at("balanced").get<bool>() ? 0 : 1;
 }
 
 }  // namespace
@@ -113,7 +72,8 @@ int run_command(const Config& config, const RunOptions& options) {
   }
   metrics.reset();
   server->reset();
-  return finish(**plane, options);
+  (*plane)->stop_workers();
+  return finish_run(**plane, options);
 }
 
 }  // namespace splitplane::app

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "app/control_stop.h"
+#include "app/start_up.h"
 #include "app/traffic_flows.h"
 #include "base/log.h"
 #include "traffic/clock.h"
@@ -20,23 +21,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kGraceNs = 10'000'000;        // for what was due at the very end
 constexpr std::chrono::milliseconds kDrain{300};      // for packets under way, unless sink.idle_s says otherwise
 constexpr std::chrono::seconds kPatienceForLinks{5};  // memif and vhost come up when the other side does
-
-Expected<datapath::Eal> start_eal(const Config& config) {
-  datapath::EalSettings settings{.file_prefix = config.file_prefix, .megabytes = config.memory.megabytes};
-  const std::size_t free = datapath::Eal::free_hugepage_megabytes();
-  settings.hugepages = config.memory.hugepages != MemoryConfig::Hugepages::kNever && free >= config.memory.megabytes;
-  if (!settings.hugepages && config.memory.hugepages == MemoryConfig::Hugepages::kAuto) {
-    log::warn("no hugepages: {} MiB wanted, {} MiB free; running on ordinary memory", config.memory.megabytes, free);
-  }
-  if (config.gen) settings.worker_cores.push_back(config.gen->core);
-  if (config.sink && (!config.gen || config.sink->core != config.gen->core)) {
-    settings.worker_cores.push_back(config.sink->core);
-  }
-  for (const auto& port : config.ports) {
-    if (datapath::is_pci_address(port.device)) settings.pci.push_back(port.device);
-  }
-  return datapath::Eal::start(settings);
-}
 
 traffic::MakerSettings maker_settings(const GenConfig& gen, const MacAddress& from, std::uint32_t run) {
   traffic::MakerSettings settings{.direction = gen.direction,
@@ -58,7 +42,10 @@ std::vector<std::uint32_t> weights_of(const GenConfig& gen) {
 }  // namespace
 
 Expected<std::unique_ptr<TrafficRun>> TrafficRun::make(const Config& config, const TrafficOptions& options) {
-  auto eal = start_eal(config);
+  std::vector<unsigned> cores;
+  if (config.gen) cores.push_back(config.gen->core);
+  if (config.sink && (!config.gen || config.sink->core != config.gen->core)) cores.push_back(config.sink->core);
+  auto eal = start_eal(config, cores);
   if (!eal) return tl::unexpected(eal.error());
   std::unique_ptr<TrafficRun> run(new TrafficRun(config, std::move(*eal)));
   for (const auto& settings : config.ports) {

@@ -10,6 +10,7 @@
 #include "app/commands.h"
 #include "app/control_server.h"
 #include "app/control_stop.h"
+#include "app/start_up.h"
 #include "base/log.h"
 #include "power/any_policy.h"
 #include "ue/ue_report.h"
@@ -27,18 +28,6 @@ constexpr std::chrono::milliseconds kTurn{20};
 const PortConfig& air_port(const Config& config) {
   return *std::find_if(config.ports.begin(), config.ports.end(),
                        [&](const PortConfig& port) { return port.name == config.ue->port; });
-}
-
-Expected<datapath::Eal> start_eal(const Config& config) {
-  datapath::EalSettings settings{.file_prefix = config.file_prefix, .megabytes = config.memory.megabytes};
-  const std::size_t free = datapath::Eal::free_hugepage_megabytes();
-  settings.hugepages = config.memory.hugepages != MemoryConfig::Hugepages::kNever && free >= config.memory.megabytes;
-  if (!settings.hugepages && config.memory.hugepages == MemoryConfig::Hugepages::kAuto) {
-    log::warn("no hugepages: {} MiB wanted, {} MiB free; running on ordinary memory", config.memory.megabytes, free);
-  }
-  settings.worker_cores = {config.ue->core};
-  if (datapath::is_pci_address(air_port(config).device)) settings.pci = {air_port(config).device};
-  return datapath::Eal::start(settings);
 }
 
 BearerView view_of(const ue::UeBearer& b) {
@@ -65,6 +54,7 @@ Json row_of(const ue::UeBearer& b) {
           {"dl_control", d.control},
           {"rlc_missing", b.rlc_rx.missing()},
           {"rlc_late", d.rlc_late},
+          {"rlc_restarts", d.rlc_restarts},
           {"rlc_duplicates", d.rlc_duplicates},
           {"pdcp_missing", b.pdcp_rx.missing()},
           {"pdcp_late", d.pdcp_late},
@@ -94,7 +84,7 @@ Json json_of(const ue::DirectionReport& report) {
 }  // namespace
 
 Expected<std::unique_ptr<UeSide>> UeSide::start(const Config& config) {
-  auto eal = start_eal(config);
+  auto eal = start_eal(config, {config.ue->core});
   if (!eal) return tl::unexpected(eal.error());
   std::unique_ptr<UeSide> side(new UeSide(config, std::move(*eal)));
   if (const auto opened = side->open(); !opened) return tl::unexpected(opened.error());

@@ -1,14 +1,14 @@
 #include "app/user_plane.h"
 
-#include <pthread.h>
 #include <rte_cycles.h>
 #include <rte_launch.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "app/instance_lock.h"
+#include "app/placement_plan.h"
+#include "app/start_up.h"
 #include "base/log.h"
 #include "power/governor/loan.h"
 
@@ -18,32 +18,6 @@ namespace {
 constexpr unsigned kCopiesEntries = 16384;  // about 1 ms of copies at 14 Mpps
 constexpr unsigned kPuntEntries = 256;
 constexpr unsigned kWorkerEntries = 4096;
-
-Expected<datapath::Eal> start_eal(const Config& config) {
-  datapath::EalSettings settings{.file_prefix = config.file_prefix, .megabytes = config.memory.megabytes};
-  const std::size_t free = datapath::Eal::free_hugepage_megabytes();
-  settings.hugepages = config.memory.hugepages != MemoryConfig::Hugepages::kNever && free >= config.memory.megabytes;
-  if (!settings.hugepages && config.memory.hugepages != MemoryConfig::Hugepages::kNever) {
-    log::warn(
-        "no hugepages: {} MiB wanted, {} MiB free; running on ordinary memory, which costs TLB misses and "
-        "excludes secondary processes",
-        config.memory.megabytes, free);
-  }
-  for (const auto& worker : config.workers) settings.worker_cores.push_back(worker.core);
-  for (const auto& port : config.ports) {
-    if (datapath::is_pci_address(port.device)) settings.pci.push_back(port.device);
-  }
-  return datapath::Eal::start(settings);
-}
-
-// On the worker's thread, once everything is set up: a thread of DPDK's that waits for another one with a sleep in a
-// loop would keep it from the core for ever under SCHED_FIFO.
-void schedule(const WorkerConfig& worker) {
-  if (worker.schedule.kind != ScheduleConfig::Kind::kFifo) return;
-  const sched_param priority{.sched_priority = static_cast<int>(worker.schedule.fifo_priority)};
-  if (const int error = ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &priority); error != 0)
-    log::warn("worker {}: SCHED_FIFO not taken ({}); it runs as any other thread", worker.name, std::strerror(error));
-}
 
 // First error of a chain of steps.
 template <class... Steps>
@@ -56,7 +30,9 @@ Expected<void> in_order(Steps&&... steps) {
 }  // namespace
 
 Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config) {
-  auto eal = start_eal(config);
+  std::vector<unsigned> cores;
+  for (const auto& worker : config.workers) cores.push_back(worker.core);
+  auto eal = start_eal(config, cores);
   if (!eal) return tl::unexpected(eal.error());
   for (const auto& loan : governor::restore_all(runtime_directory())) {
     if (!loan.in_use) log::info("{}: given back what an earlier run had set", loan.name);
@@ -65,8 +41,9 @@ Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config) {
   const auto built = in_order([&] { return plane->open_ports(); }, [&] { return plane->make_workers(); },
                               [&] { return plane->make_bearer_memory(); }, [&] { return plane->connect_dispatchers(); },
                               [&] { return plane->make_key_tables(); }, [&] { return plane->make_loops(); },
-                              [&] { return plane->add_configured_bearers(); },
-                              [&] { return plane->start_configured_taps(); }, [&] { return plane->launch(); });
+                              [&] { return plane->connect_cards(); }, [&] { return plane->add_configured_bearers(); },
+                              [&] { return plane->begin_cards(); }, [&] { return plane->start_configured_taps(); },
+                              [&] { return plane->launch(); });
   if (!built) return tl::unexpected(built.error());
   return plane;
 }
@@ -76,9 +53,12 @@ UserPlane::~UserPlane() {
 }
 
 Expected<void> UserPlane::open_ports() {
+  const PlacementPlan plan = plan_placement(config_, config_.sysfs_root);
+  for (const auto& warning : plan.warnings) log::warn("{}", warning);
   for (const auto& config : config_.ports) {
     const auto room = static_cast<std::uint16_t>(config_.memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
-    Pool pool(rte_pktmbuf_pool_create(config.name.c_str(), config_.memory.mbufs, 256, 0, room, SOCKET_ID_ANY));
+    Pool pool(rte_pktmbuf_pool_create(config.name.c_str(), config_.memory.mbufs, 256, 0, room,
+                                      socket_of(plan.pools.at(config.name))));
     if (!pool) {
       return fail(
           "port {}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs",
@@ -262,7 +242,7 @@ Expected<void> UserPlane::connect_dispatchers() {
 Expected<void> UserPlane::make_loops() {
   for (auto& worker : workers_) {
     const WorkerConfig& config = worker->config;
-    start_power(*worker);
+    power_of(*worker).start();
     worker->power.slow_down(config.slow_clock);
     switch (config.function) {
       case WorkerConfig::Function::kL2fwd:
@@ -275,13 +255,17 @@ Expected<void> UserPlane::make_loops() {
                                                     worker->mailbox, worker->stop);
         break;
       case WorkerConfig::Function::kCopies: {
-        std::vector<rte_ring*> rings;
+        std::vector<datapath::CopiesConsumer::Queue> queues;
         for (auto& other : workers_) {
           if (std::count(config.from.begin(), config.from.end(), other->config.name) != 0)
-            rings.push_back(other->gnb->copies);
+            queues.push_back({datapath::RingSource{other->gnb->copies}});
+        }
+        for (const PortConfig& port : config_.ports) {
+          for (std::uint16_t queue = 0; port.name == config.rx && queue < port.rx_queues; ++queue)
+            queues.push_back({source(*worker, port.name, queue)});
         }
         worker->loop =
-            datapath::make_copies_loop(rings, worker->power, worker->other_stats, worker->mailbox, worker->stop);
+            datapath::make_copies_loop(queues, worker->power, worker->other_stats, worker->mailbox, worker->stop);
         break;
       }
       case WorkerConfig::Function::kGnb: {
@@ -308,7 +292,7 @@ Expected<void> UserPlane::launch() {
   for (auto& worker : workers_) {
     const auto loop = [](void* argument) {
       auto& runtime = *static_cast<WorkerRuntime*>(argument);
-      schedule(runtime.config);
+      apply_schedule(runtime.config.name, runtime.config.schedule);
       runtime.loop();
       return 0;
     };
@@ -317,7 +301,7 @@ Expected<void> UserPlane::launch() {
     }
     worker->running = true;
   }
-  for (auto& worker : workers_) say_what_cannot_wake(*worker);
+  for (auto& worker : workers_) power_of(*worker).say_what_cannot_wake();
   return {};
 }
 

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "app/bearer_store.h"
+#include "app/card_link.h"
 #include "app/config.h"
 #include "app/control_backend.h"
 #include "app/gtpu_runtime.h"
+#include "app/loop_power.h"
 #include "app/observation.h"
 #include "app/resources.h"
 #include "app/worker_contexts.h"
@@ -88,6 +90,7 @@ class UserPlane : public ControlBackend {
     ran::BearerConfig config;
     WorkerRuntime* worker = nullptr;
     PeerId peer{};
+    std::optional<unsigned> card_peer;  // behind a card: the UPF's number there
   };
   Expected<Installation> prepare(const ran::BearerConfig& config);
   // `modified`: the bearers are there already, and their numbers go on.
@@ -142,10 +145,26 @@ class UserPlane : public ControlBackend {
   void end_taps();
 
   // user_plane_power.cpp
-  void prepare_power(WorkerRuntime& worker, const power::Settings& settings);
-  void start_power(WorkerRuntime& worker);
-  void settle_power(WorkerRuntime& worker);
-  void say_what_cannot_wake(WorkerRuntime& worker);
+  [[nodiscard]] LoopPower power_of(WorkerRuntime& worker) const;
+
+  // user_plane_cards.cpp: cards in front of ports
+  struct CardRuntime {
+    CardLinkConfig config;
+    std::vector<UpfPeer> peers;  // by the number that the card knows
+    std::unique_ptr<CardLink> link;
+  };
+  Expected<void> connect_cards();
+  Expected<void> begin_cards();
+  [[nodiscard]] CardRuntime* card_before(const WorkerRuntime& worker);
+  Expected<void> check_card(const ran::BearerConfig& config, const WorkerRuntime& worker);
+  Expected<unsigned> peer_on(CardRuntime& card, const WorkerRuntime& worker, const IpAddress& upf);
+  void leave_peer(CardRuntime& card, const IpAddress& upf);
+  Expected<void> put_on_cards(std::span<const Installation> all);
+  void stop_uplink_on_card(WorkerRuntime& worker, const ran::BearerConfig& config);
+  void take_off_card(WorkerRuntime& worker, const ran::BearerConfig& config);
+  void tell_cards(N3Runtime& n3, const IpAddress& hop, const std::optional<MacAddress>& mac);
+  void add_card_numbers(std::vector<BearerView>& views);
+  [[nodiscard]] nlohmann::json card_rows() const;
 
   // user_plane_keys.cpp
   [[nodiscard]] static std::array<KeyTableObservation, 3> observe_keys(const datapath::ForeignKeys& keys);
@@ -168,6 +187,7 @@ class UserPlane : public ControlBackend {
   std::uint8_t epoch_ = 0;  // the last one given out
   std::vector<std::unique_ptr<WorkerRuntime>> workers_;
   std::vector<N3Runtime> n3_;
+  std::vector<CardRuntime> cards_;
   Taps taps_;
   Taps ending_taps_;                      // turned off, their last packets on the way to a slow disk
   std::set<const tap::Tap*> quiet_taps_;  // have stopped by themselves, and are detached

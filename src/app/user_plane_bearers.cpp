@@ -53,6 +53,7 @@ Expected<PeerId> UserPlane::peer_on(WorkerRuntime& worker, const IpAddress& upf)
 }
 
 void UserPlane::leave_peer(WorkerRuntime& worker, const IpAddress& upf) {
+  if (CardRuntime* card = card_before(worker)) leave_peer(*card, upf);
   for (UpfPeer& peer : worker.peers) {
     if (peer.bearers != 0 && peer.upf == upf) {
       --peer.bearers;
@@ -64,13 +65,23 @@ void UserPlane::leave_peer(WorkerRuntime& worker, const IpAddress& upf) {
 Expected<UserPlane::Installation> UserPlane::prepare(const ran::BearerConfig& config) {
   WorkerRuntime* worker = owner_of(config.id.value);
   if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
+  if (auto fine = check_card(config, *worker); !fine) return tl::unexpected(fine.error());
   const auto peer = peer_on(*worker, config.upf);
   if (!peer) return tl::unexpected(peer.error());
   ran::BearerConfig here = config;
-  here.acknowledged = worker->gnb->arq && config.rlc_mode == RlcMode::kAm;
+  here.acknowledged = worker->gnb->arq && config.rlc_mode == RlcMode::kAm && config.on.empty();
   const bool is_new = worker->peers[peer->value].bearers++ == 0;
   if (is_new && !mac_of(*n3_of(*worker), config.upf)) next_question_ = {};  // asked for now, not within a second
-  return Installation{here, worker, *peer};
+  Installation installation{here, worker, *peer, {}};
+  if (CardRuntime* card = card_before(*worker); card != nullptr && !config.upf.is_v6()) {
+    const auto number = peer_on(*card, *worker, config.upf);
+    if (!number) {
+      leave_peer(*worker, config.upf);
+      return tl::unexpected(number.error());
+    }
+    installation.card_peer = *number;
+  }
+  return installation;
 }
 
 Expected<void> UserPlane::install(std::span<const Installation> all, bool modified) {
@@ -88,7 +99,8 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
         if (one.worker != worker.get()) continue;
         ran::BearerDownlink& downlink = *gnb.bearers.downlink_line(one.config.id.value);
         ran::BearerUplink& uplink = *gnb.bearers.uplink_line(one.config.id.value);
-        ran::BearerDownlink new_downlink = ran::make_downlink(one.config);
+        const bool on_card = !one.config.on.empty();
+        ran::BearerDownlink new_downlink = on_card ? ran::make_on_card(one.config) : ran::make_downlink(one.config);
         ran::BearerUplink new_uplink = ran::make_uplink(one.config, one.peer);
         if (modified) {  // the numbers go on
           ran::carry_over(downlink, new_downlink);
@@ -105,7 +117,7 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
         }
         downlink = new_downlink;
         uplink = new_uplink;
-        if (gnb.fixed_bearer.id == 0) gnb.fixed_bearer = new_downlink;
+        if (gnb.fixed_bearer.id == 0 && !on_card) gnb.fixed_bearer = new_downlink;
       }
     });
     if (!done) return silent(*worker);
@@ -121,7 +133,7 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
       if (refused != nullptr) return no_room_for_keys(*holder, refused->config);
     }
   }
-  return {};
+  return put_on_cards(all);
 }
 
 // Bearers that were to be added, and are not: what was written on some worker before another fell silent goes again.
@@ -136,6 +148,7 @@ void UserPlane::uninstall(std::span<const Installation> all) {
 // Wipes a bearer's lines and keys; with `silence` its TEID can still be told from one that never was. False: a worker
 // did not listen.
 bool UserPlane::take_out(WorkerRuntime& worker, const ran::BearerConfig& config, bool silence) {
+  take_off_card(worker, config);
   std::unique_ptr<datapath::ArqBearer> arq;  // destroyed here, not on the worker
   for (WorkerRuntime* holder : key_holders(worker)) {
     const bool listened = holder->execute([&] {
@@ -312,6 +325,7 @@ Expected<std::vector<BearerView>> UserPlane::read_views(const std::vector<ran::B
     });
     if (!done) return silent(worker);
   }
+  add_card_numbers(*views);
   for (BearerView& view : *views) {
     const auto seen = bearer_gtpu_.find(view.config.id.value);
     if (seen == bearer_gtpu_.end()) continue;

@@ -112,6 +112,7 @@ void UserPlane::take_error_indication(N3Runtime& n3, const datapath::N3Message& 
   const std::uint32_t id = bearer->id.value;
   const bool done = worker.execute([gnb, id] { gnb->bearers.uplink_line(id)->peer = datapath::kStoppedPeer; });
   if (!done) return;  // the UPF says it again with the next packet
+  stop_uplink_on_card(worker, *bearer);
   seen->uplink_stopped = true;
   n3.gtpu.count(GtpuCounter::error_indications_received);
   log::warn("N3 {}: {} does not know TEID {:#010x}: bearer {:#010x} sends no uplink until it is modified",

@@ -42,6 +42,7 @@ bool UserPlane::tell_workers(N3Runtime& n3, const IpAddress& hop, std::optional<
       told = worker->execute([&] { worker->gnb->peers[i] = peer; }) && told;
     }
   }
+  tell_cards(n3, hop, mac);
   return told;
 }
 

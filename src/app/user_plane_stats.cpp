@@ -1,75 +1,18 @@
 // Everything counted, as JSON: the same names as in the lists of stages and drop reasons. Each worker's counters are
 // read on its own thread between two rounds, so they add up exactly.
+#include "app/stats_json.h"
 #include "app/user_plane.h"
 #include "datapath/cpu_time.h"
 
 namespace splitplane::app {
 namespace {
 
-nlohmann::json stages_of(const WorkerSnapshot& s) {
-  nlohmann::json rows = nlohmann::json::array();
-  for (std::size_t i = 0; i < s.stages.size(); ++i) {
-    const auto& stage = s.stages[i];
-    if (stage.packets == 0) continue;
-    nlohmann::json row{{"name", datapath::name_of(static_cast<datapath::Stage>(i))}};
-    for (const auto& counter : kStageCounters) row[std::string(counter.name)] = stage.*counter.field;
-    if (stage.sampled_packets != 0) {
-      row["cycles_per_packet"] = static_cast<double>(stage.sampled_cycles) / static_cast<double>(stage.sampled_packets);
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-nlohmann::json drops_of(const WorkerSnapshot& s) {
-  nlohmann::json drops = nlohmann::json::object();
-  for (std::size_t i = 0; i < s.drops.size(); ++i) {
-    if (s.drops[i] != 0) drops[std::string(datapath::name_of(static_cast<datapath::DropReason>(i)))] = s.drops[i];
-  }
-  return drops;
-}
-
-// A consumer of copies keeps nothing: what it received is what it released.
-std::uint64_t consumed_by(const WorkerObservation& w) {
-  const bool copies = w.function == WorkerConfig::Function::kCopies;
-  return copies ? w.counters.received : w.counters.punted + w.counters.rlc_control + w.counters.rlc_deferred;
-}
-
-nlohmann::json to_json(const WorkerObservation& w) {
-  const WorkerSnapshot& s = w.counters;
-  const std::uint64_t transmitted = s.transmitted_air + s.transmitted_n3;
-  const std::uint64_t consumed = consumed_by(w);
-  nlohmann::json row{{"name", w.name},
-                     {"core", w.core},
-                     {"received", s.received},
-                     {"transmitted", transmitted},
-                     {"dropped", s.dropped()},
-                     {"consumed", consumed},
-                     {"held", w.held()},
-                     {"balanced", s.received == transmitted + s.dropped() + consumed + s.dispatched + s.reorder_held},
-                     {"stages", stages_of(s)},
-                     {"drops", drops_of(s)},
-                     {"cycles", {{"busy", s.busy_cycles}, {"idle", s.idle_cycles}, {"asleep", s.asleep_cycles}}},
-                     {"cpu_cycles", w.cpu_cycles},
-                     {"cycles_per_packet",
-                      s.received == 0 ? 0.0 : static_cast<double>(s.busy_cycles) / static_cast<double>(s.received)}};
-  for (const auto& counter : kWorkerCounters) {
-    if (counter.unit != "cycles") row[std::string(counter.name)] = s.*counter.field;
-  }
-  for (const KeyTableObservation& table : w.keys) {
-    if (table.slots == 0) continue;
-    nlohmann::json& entry = row["keys"][std::string(table.name)];
-    for (const auto& number : kKeyNumbers) entry[std::string(number.name)] = table.*number.field;
-  }
-  return row;
-}
-
-nlohmann::json to_json(const PortObservation& port) {
-  nlohmann::json row{{"name", port.name},
-                     {"workers_received", port.workers_received},
-                     {"workers_transmitted", port.workers_transmitted}};
-  for (const auto& counter : kPortCounters) row[std::string(counter.name)] = port.driver.*counter.field;
-  return row;
+// A consumer of copies reads the rings of its workers first, then the queues of its port.
+std::uint64_t received_from_port(WorkerRuntime& worker) {
+  const auto& received = worker.stats().received;
+  std::uint64_t sum = 0;
+  for (std::size_t queue = worker.config.from.size(); queue < received.size(); ++queue) sum += received[queue].get();
+  return sum;
 }
 
 }  // namespace
@@ -87,6 +30,7 @@ PortObservation UserPlane::observe_port(const PortConfig& config) {
         if (queues[q].source.source().port == port.id()) received += s.received[q].get();
       }
     }
+    if (w.function == WorkerConfig::Function::kCopies && w.rx == config.name) received += received_from_port(*worker);
     if (w.function == WorkerConfig::Function::kL2fwd) {
       if (w.rx == config.name) received += s.received[0].get();
       if (w.tx == config.name) transmitted += s.transmitted_air.get();
@@ -94,7 +38,7 @@ PortObservation UserPlane::observe_port(const PortConfig& config) {
     if (worker->gnb) {
       if (w.n3 == config.name) {
         if (!from_rings) received += s.received[0].get();
-        transmitted += s.transmitted_n3.get() + s.injected.get();
+        transmitted += s.transmitted_n3.get() + s.returned.get() + s.injected.get();
       }
       if (w.air == config.name) {
         if (!from_rings) received += s.received[1].get();
@@ -130,10 +74,13 @@ Expected<nlohmann::json> UserPlane::stats() {
     const auto seen = observe_worker(*worker);
     if (!seen) return tl::unexpected(seen.error());
     const WorkerSnapshot& s = seen->counters;
+    // Copies from rings were received as packets already; those from a port come from a card.
     const bool copies = seen->function == WorkerConfig::Function::kCopies;
+    const std::uint64_t from_port = copies ? received_from_port(*worker) : 0;
     if (worker->rings.downlink == nullptr && !copies) received += s.received;  // read from a port
-    if (!copies) consumed += consumed_by(*seen);
-    transmitted += s.transmitted_air + s.transmitted_n3;
+    received += from_port;
+    consumed += copies ? from_port : consumed_by(*seen);
+    transmitted += transmitted_by(s);
     dropped += s.dropped();
     held += seen->held();
     workers.push_back(to_json(*seen));
@@ -148,6 +95,7 @@ Expected<nlohmann::json> UserPlane::stats() {
                         {"workers", workers},
                         {"peers", peer_rows()},
                         {"gtpu", gtpu_rows()},
+                        {"cards", card_rows()},
                         {"bearers", store_->size()},
                         {"tsc_hz", rte_get_tsc_hz()},
                         {"totals",

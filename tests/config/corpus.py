@@ -113,6 +113,7 @@ workers:
     queue: 0
     schedule: fifo
     fifo_priority: 99
+    numa: 1
     slow_clock: 0.5
     policy: {kind: busy}
 bearers:
@@ -224,12 +225,99 @@ ports: {p: {device: net_ring0}}
 gen: {port: p, replay: out/some.pcap, speed_percent: 200, arrivals: {kind: bursts, packets: 8}, sizes: imix}
 """
 
+CARD = """\
+file_prefix: corpus-nic
+memory: {megabytes: 600}
+ports:
+  n3: {device: "0000:3b:00.0"}
+  air: {device: "net_af_packet0,iface=eth1"}
+  vf-n3: {device: "net_virtio_user0,path=/run/vf-n3.sock,queues=8", rx_queues: 8, tx_queues: 8}
+  vf-air: {device: "net_virtio_user1,path=/run/vf-air.sock,queues=8", rx_queues: 8, tx_queues: 8}
+  vf-copies: {device: "net_virtio_user2,path=/run/vf-copies.sock"}
+card:
+  name: card1
+  program: gnb
+  features: clone
+  lookup: teid
+  marks: 32
+  specs: /opt/splitplane/p4
+  core: 3
+  numa: 1
+  policy: {kind: l3fwd, wait_ms: 5}
+  schedule: fifo
+  fifo_priority: 10
+  n3: n3
+  air: air
+  vfs: [vf-n3, vf-air, vf-copies]
+  punt_n3: vf-n3
+  punt_air: vf-air
+  verify_udp_checksum: true
+  max_bearers: 1024
+"""
+
+# Behind two cards: two workers by VF, and one that reads another card's copies alone.
+CARDS = """\
+file_prefix: corpus-cards
+memory: {megabytes: 1400, mbufs: 65535}
+ports:
+  vf-n3: {device: "eth_vhost0,iface=/run/vf-n3.sock,queues=2", rx_queues: 2, tx_queues: 2}
+  vf-air: {device: "eth_vhost1,iface=/run/vf-air.sock,queues=2", rx_queues: 2, tx_queues: 2}
+  vf-copies: {device: "eth_vhost2,iface=/run/vf-copies.sock"}
+  n3b: {device: "eth_vhost3,iface=/run/n3b.sock"}
+  airb: {device: "eth_vhost4,iface=/run/airb.sock"}
+n3:
+  - {port: vf-n3, ipv4: 10.100.0.1, ipv6: "fd00:100::1"}
+  - {port: n3b, ipv4: 10.101.0.1}
+air: [{port: vf-air}, {port: airb}]
+workers:
+  w0: {function: gnb, core: 0, n3: vf-n3, air: vf-air, queue: 0, shards: 0-99}
+  w1: {function: gnb, core: 1, n3: vf-n3, air: vf-air, queue: 1, shards: 100-199}
+  w2: {function: gnb, core: 2, n3: n3b, air: airb, shards: 200-255}
+  c:
+    function: copies
+    core: 3
+    rx: vf-copies
+cards:
+  card0:
+    control: /run/splitplane/corpus-nic.sock
+    vfs: [vf-n3, vf-air, vf-copies]
+    n3: vf-n3
+    air: vf-air
+    copies: vf-copies
+    numa: 1
+  card1: {control: /run/splitplane/corpus-nic1.sock, vfs: [n3b, airb], n3: n3b, air: airb}
+bearers:
+  - count: 4
+    upf: 10.100.0.2
+    ul_teid: 0x1001
+    on: card0
+    shard: 150
+  - {upf: "fd00:100::2", ul_teid: 1, shard: 0}
+"""
+
+P4WIRE = """\
+ports:
+  n3: {device: net_null0}
+  air: {device: net_null1}
+  vfs: {device: "eth_vhost0,iface=/run/vf.sock,queues=2", rx_queues: 2, tx_queues: 2}
+card: {program: p4wire, n3: n3, air: air, vfs: [vfs], wire: {n3: spread, air: 1, vfs: [n3, air]}}
+"""
+
 SMALL = """\
 ports: {p: {device: net_null}}
 workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}
 """
 
-GOOD = {"run": RUN, "ue": UE, "gen": GEN, "replay": REPLAY, "small": SMALL}
+GOOD = {
+    "run": RUN,
+    "ue": UE,
+    "gen": GEN,
+    "replay": REPLAY,
+    "small": SMALL,
+    "card": CARD,
+    "cards": CARDS,
+    "p4wire": P4WIRE,
+}
 
 
 @dataclass(frozen=True)

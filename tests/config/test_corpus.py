@@ -92,6 +92,10 @@ def test_a_key_of_the_schema_is_known_to_the_check(splitplane, tmp_path):
         "ports: {p: {device: net_null0}}\ngen: {x: 1}\n": set(defs["gen"]["properties"]),
         "ports: {p: {device: net_null0}}\ngen: {port: p, bearers: [{x: 1}]}\n": set(defs["gen_bearers"]["properties"]),
         "ports: {p: {device: net_null0}}\nsink: {x: 1}\n": set(defs["sink"]["properties"]),
+        "ports: {p: {device: net_null0}}\ncard: {x: 1}\n": set(defs["card"]["properties"]),
+        "ports: {p: {device: net_null0}}\ncard: {program: p4wire, vfs: [p], wire: {x: 1}}\n": set(
+            defs["wire"]["properties"]
+        ),
     }
     for text, keys in sections.items():
         file = tmp_path / "keys.yaml"

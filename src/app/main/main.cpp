@@ -5,6 +5,6 @@
 
 int main(int argc, char** argv) {
   using namespace splitplane::app;
-  return cli_main(argc, argv, {run_command, ue_command, gen_command, sink_command, self_test_command}, std::cout,
-                  std::cerr);
+  return cli_main(argc, argv, {run_command, ue_command, gen_command, sink_command, self_test_command, nic_command},
+                  std::cout, std::cerr);
 }

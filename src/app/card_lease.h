@@ -1,0 +1,58 @@
+// Leases of PDCP COUNTs (docs/cards.md): a card may give a bearer's packets COUNTs below the end of its lease, so that
+// after a card's restart numbering goes on there and none is used twice. Pure arithmetic; COUNTs have 32 bits.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace splitplane::app {
+
+// How far a lease may reach ahead. After a restart a receiver sees a step of at most `most`, which it must take for one
+// forwards: less than half of the SN space (TS 38.323 5.2.2.1).
+struct LeaseSize {
+  std::uint32_t least = 0, most = 0;
+};
+[[nodiscard]] constexpr LeaseSize lease_size(unsigned pdcp_sn_bits) {
+  if (pdcp_sn_bits == 12) return {1024, 1024};
+  return {4096, 65536};
+}
+
+// A lease holds what a bearer sends in this time, within lease_size; it is renewed when half of it is used.
+inline constexpr std::chrono::milliseconds kLeaseHorizon{250};
+
+// What is left of a lease; below 0: the numbers have run past it.
+[[nodiscard]] constexpr std::int32_t left_of_lease(std::uint32_t next, std::uint32_t end) {
+  return static_cast<std::int32_t>(end - next);
+}
+
+[[nodiscard]] inline std::uint32_t lease_length(unsigned pdcp_sn_bits, double packets_per_second) {
+  const LeaseSize size = lease_size(pdcp_sn_bits);
+  const double wanted = packets_per_second * std::chrono::duration<double>(kLeaseHorizon).count();
+  return wanted >= size.most ? size.most : std::max(size.least, static_cast<std::uint32_t>(wanted));
+}
+
+// The new end of a lease of which half or more is used; nothing as long as it holds.
+[[nodiscard]] inline std::optional<std::uint32_t> renewed_lease(unsigned pdcp_sn_bits, std::uint32_t next,
+                                                                std::uint32_t end, double packets_per_second) {
+  const std::uint32_t length = lease_length(pdcp_sn_bits, packets_per_second);
+  if (left_of_lease(next, end) > static_cast<std::int32_t>(length / 2)) return std::nullopt;
+  return next + length;
+}
+
+// When to look at a bearer's numbers again: well before the lease could be used up at its rate.
+[[nodiscard]] inline std::chrono::microseconds next_lease_look(std::uint32_t next, std::uint32_t end,
+                                                               double packets_per_second,
+                                                               std::chrono::microseconds idle) {
+  constexpr std::chrono::microseconds kSoonest{2000};
+  const std::int32_t left = left_of_lease(next, end);
+  if (left <= 0) return kSoonest;
+  if (packets_per_second <= 0) return idle;
+  const double quarter = left / 4.0 / packets_per_second * 1e6;
+  return quarter >= static_cast<double>(idle.count())
+             ? idle
+             : std::max(kSoonest, std::chrono::microseconds(static_cast<std::int64_t>(quarter)));
+}
+
+}  // namespace splitplane::app

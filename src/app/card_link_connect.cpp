@@ -1,0 +1,146 @@
+// How CardLink reaches its card, and compares what is there with what shall be.
+#include <algorithm>
+
+#include "app/card_lease.h"
+#include "app/card_link.h"
+#include "app/card_request.h"
+#include "base/log.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr std::size_t kNumbersPage = 1000;
+
+std::string text(const Json& show, const char* key) {
+  const auto at = show.find(key);
+  return at != show.end() && at->is_string() ? at->get<std::string>() : std::string{};
+}
+
+}  // namespace
+
+Expected<void> CardLink::connect(Lock& lock) {
+  lock.unlock();
+  auto client = ControlClient::connect(settings_.control, settings_.answer);
+  lock.lock();
+  if (!client) return tl::unexpected(client.error());
+  client_.emplace(*std::move(client));
+  const auto show = ask(lock, "card.show", Json::object());
+  if (!show) return tl::unexpected(show.error());
+  const std::string boot = text(*show, "boot"), program = text(*show, "program");
+  if (boot.empty()) return fail("what answers at {} is no card", settings_.control);
+  if (!program.starts_with("gnb")) {
+    return fail("its program is {}, which serves no bearers; allowed: gnb", program);
+  }
+  const auto vfs = show->find("vfs");
+  const std::size_t count = vfs != show->end() && vfs->is_array() ? vfs->size() : 0;
+  if (count != settings_.vfs)
+    return fail("it has {} VFs, and this host's ports are {}; allowed: as many", count, settings_.vfs);
+  const std::string wanted = settings_.by_ue_address ? "ue_address" : "teid";
+  if (const std::string lookup = text(*show, "lookup"); lookup != wanted) {
+    return fail("it looks for bearers by {}, and this host by {}; allowed: the same lookup on both", lookup, wanted);
+  }
+  const bool restarted = !view_.boot.empty() && boot != view_.boot;
+  if (restarted) {
+    ++view_.restarts;
+    begin_anew();
+  }
+  ++view_.connects;
+  view_.boot = boot;
+  view_.program = program;
+  for (unsigned number = 0; number < peers_.size(); ++number) {
+    if (peers_[number]) dirty_peers_.insert(number);
+  }
+  if (auto compared = compare(lock); !compared) return compared;
+  up_ = announce_ = true;
+  return {};
+}
+
+// Another run of the card: it has nothing, and PDCP may have used every number of the leases.
+void CardLink::begin_anew() {
+  for (auto& [id, entry] : entries_) {
+    if (entry.sent) put_behind_lease(entry);
+    entry.sent = entry.confirmed = false;
+    entry.refused.clear();
+    dirty_.insert(id);
+  }
+}
+
+void CardLink::put_behind_lease(Entry& entry) {
+  entry.dl_packets += entry.seen.dl_packets;
+  entry.ul_packets += entry.seen.ul_packets;
+  entry.seen = {};
+  if (entry.want.place == nic::Place::kHost) return;
+  entry.want.next_count = entry.seen.pdcp_next = entry.lease_end;
+  ++entry.want.epoch;
+  entry.rate = 0;
+}
+
+// What the card has that it should not have, and what it lacks: whatever an earlier run of this host, or a connection
+// that broke half-way, has left.
+Expected<void> CardLink::compare(Lock& lock) {
+  std::set<std::uint32_t> there;
+  for (std::uint32_t after = 0;;) {
+    const auto answer =
+        ask(lock, "card.numbers", {{"after", after}, {"limit", kNumbersPage}}).and_then(numbers_from_json);
+    if (!answer) return tl::unexpected(answer.error());
+    const auto now = Clock::now();
+    Json leases = Json::array();
+    for (const CardNumbersRow& row : *answer) {
+      there.insert(row.id.value);
+      after = std::max(after, row.id.value);
+      const auto at = entries_.find(row.id.value);
+      if (at == entries_.end() || removals_.contains(row.id.value)) {
+        removals_.insert(row.id.value);
+        continue;
+      }
+      Entry& entry = at->second;
+      if (!entry.sent) {  // it was there before this host ran: its numbers go on
+        entry.sent = true;
+        // At most so far reaches a lease that the earlier host gave.
+        entry.lease_end = row.numbers.pdcp_next + lease_size(entry.want.pdcp_sn_bits).most;
+        dirty_.insert(row.id.value);
+      }
+      entry.confirmed = true;
+      note(row.id.value, row.numbers, now);
+      if (entry.want.place != nic::Place::kHost && left_of_lease(row.numbers.pdcp_next, entry.lease_end) >= 0)
+        leases.push_back({row.id.value, entry.lease_end});
+    }
+    // What counts as given is told again: it may not have been carried out.
+    if (!leases.empty()) {
+      const auto told = ask(lock, "card.lease", {{"leases", leases}});
+      if (!told) return tl::unexpected(told.error());
+    }
+    if (answer->size() < kNumbersPage) break;
+  }
+  std::erase_if(removals_, [&](std::uint32_t id) { return !there.contains(id); });
+  for (auto& [id, entry] : entries_) {
+    if (there.contains(id) && !removals_.contains(id)) continue;
+    if (entry.confirmed) put_behind_lease(entry);
+    entry.sent = entry.confirmed = false;
+    dirty_.insert(id);
+  }
+  return {};
+}
+
+void CardLink::lose(const Error& why) {
+  client_.reset();
+  up_ = false;
+  view_.reason = why.message;
+  next_attempt_ = Clock::now() + settings_.retry;
+  done_.notify_all();
+  if (said_away_) return;
+  said_away_ = true;
+  log::warn("card {} is away: {}; its {} bearers wait for it", settings_.name, why.message, entries_.size());
+}
+
+// Once it has everything.
+void CardLink::announce() {
+  done_.notify_all();
+  if (!announce_) return;
+  announce_ = said_away_ = false;
+  view_.reason.clear();
+  log::info("card {} is up ({}): it has {} bearers{}", settings_.name, view_.program, entries_.size(),
+            view_.restarts == 0 ? "" : fmt::format(", run {} of it that this host sees", view_.restarts + 1));
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,179 @@
+// What CardLink sends: removals, UPFs, bearers in batches, and leases before they are used up.
+#include <algorithm>
+
+#include "app/card_lease.h"
+#include "app/card_link.h"
+#include "app/card_request.h"
+#include "base/log.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr std::size_t kInstallBatch = 100;  // a request line has at most 64 KiB, a bearer about 400 octets
+constexpr std::size_t kIdBatch = 500;
+// A card of few bearers is looked at so often; with more bearers each is looked at less often.
+constexpr std::chrono::microseconds kIdleLook{10000}, kIdleLookEach{20};
+
+}  // namespace
+
+Expected<void> CardLink::push(Lock& lock) {
+  Expected<void> done;
+  while (done && !stop_ && has_work()) {
+    done = push_removals(lock);
+    if (done) done = push_peers(lock);
+    if (done) done = push_bearers(lock);
+  }
+  return done;
+}
+
+Expected<void> CardLink::push_removals(Lock& lock) {
+  while (!removals_.empty()) {
+    std::vector<std::uint32_t> ids;
+    for (const std::uint32_t id : removals_) {
+      if (ids.size() == kIdBatch) break;
+      ids.push_back(id);
+    }
+    const auto answer = ask(lock, "card.remove", {{"ids", ids}});
+    if (!answer) return tl::unexpected(answer.error());  // what the card has is compared anew then
+    view_.removed += ids.size();
+    for (const std::uint32_t id : ids) removals_.erase(id);
+    done_.notify_all();
+  }
+  return {};
+}
+
+Expected<void> CardLink::push_peers(Lock& lock) {
+  while (!dirty_peers_.empty()) {
+    const unsigned number = *dirty_peers_.begin();
+    dirty_peers_.erase(dirty_peers_.begin());
+    const auto& peer = peers_[number];
+    const auto answer =
+        peer ? ask(lock, "card.peer", to_json(*peer)) : ask(lock, "card.peer_gone", {{"number", number}});
+    if (answer) continue;
+    dirty_peers_.insert(number);
+    return tl::unexpected(answer.error());
+  }
+  return {};
+}
+
+Expected<void> CardLink::push_bearers(Lock& lock) {
+  while (!dirty_.empty() && removals_.empty()) {
+    std::vector<std::uint32_t> ids;
+    for (const std::uint32_t id : dirty_) {
+      if (ids.size() == kInstallBatch) break;
+      ids.push_back(id);
+    }
+    if (const auto done = install(lock, ids); done) {
+      continue;
+    } else if (!refusal_) {
+      return done;
+    }
+    // All or nothing: one by one it turns out which it does not take.
+    for (const std::uint32_t id : ids) {
+      const auto before = entries_.find(id);
+      const std::uint64_t version = before == entries_.end() ? 0 : before->second.version;
+      const auto one = install(lock, {id});
+      if (one) continue;
+      if (!refusal_) return tl::unexpected(one.error());
+      const auto at = entries_.find(id);
+      if (at != entries_.end() && at->second.version != version) continue;  // put anew meanwhile
+      ++view_.refused;
+      dirty_.erase(id);
+      if (at == entries_.end()) continue;
+      at->second.refused = one.error().message;
+      at->second.sent = at->second.confirmed;
+      log::warn("card {} does not take bearer {:#010x}: {}", settings_.name, id, one.error().message);
+    }
+    done_.notify_all();
+  }
+  return {};
+}
+
+Expected<void> CardLink::install(Lock& lock, const std::vector<std::uint32_t>& ids) {
+  Json bearers = Json::array();
+  std::vector<std::uint64_t> versions;
+  for (const std::uint32_t id : ids) {
+    const auto at = entries_.find(id);
+    if (at == entries_.end()) {
+      dirty_.erase(id);
+      versions.push_back(0);
+      continue;
+    }
+    Entry& entry = at->second;
+    if (!entry.sent && entry.want.place != nic::Place::kHost) {
+      entry.want.lease = lease_length(entry.want.pdcp_sn_bits, entry.rate);
+      entry.lease_end = entry.want.next_count + entry.want.lease;
+    }
+    entry.sent = true;  // from here on the card may number, whether its answer comes or not
+    versions.push_back(entry.version);
+    bearers.push_back(to_json(entry.want));
+  }
+  const auto answer = ask(lock, "card.install", {{"bearers", bearers}});
+  if (!answer) return tl::unexpected(answer.error());
+  view_.installed += bearers.size();
+  const auto now = Clock::now();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto at = entries_.find(ids[i]);
+    if (at == entries_.end()) continue;
+    Entry& entry = at->second;
+    entry.confirmed = true;
+    if (entry.version == versions[i]) dirty_.erase(ids[i]);
+    if (entry.want.place != nic::Place::kHost) schedule(ids[i], entry, now);
+  }
+  done_.notify_all();
+  return {};
+}
+
+void CardLink::schedule(std::uint32_t id, Entry& entry, Clock::time_point due) {
+  due_.erase({entry.due, id});
+  entry.due = due;
+  due_.insert({due, id});
+}
+
+void CardLink::note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::time_point now) {
+  Entry& entry = entries_.at(id);
+  const double seconds = std::chrono::duration<double>(now - entry.looked).count();
+  if (entry.looked != Clock::time_point{} && seconds > 0) {
+    const double rate = std::max(left_of_lease(entry.seen.pdcp_next, numbers.pdcp_next), 0) / seconds;
+    entry.rate = std::max(rate, entry.rate / 2);  // a pause is no reason to let a lease run out at its end
+  }
+  entry.looked = now;
+  entry.seen = numbers;
+  const auto idle = std::max(kIdleLook, kIdleLookEach * static_cast<std::int64_t>(due_.size()));
+  if (entry.want.place == nic::Place::kHost) return;
+  schedule(id, entry, now + next_lease_look(numbers.pdcp_next, entry.lease_end, entry.rate, idle));
+}
+
+// A lease counts as given from before the card is told: if its answer is lost it may have been.
+Expected<void> CardLink::renew(Lock& lock) {
+  const auto now = Clock::now();
+  Json ids = Json::array(), leases = Json::array();
+  for (auto at = due_.begin(); at != due_.end() && at->first <= now && ids.size() < kIdBatch; ++at)
+    ids.push_back(at->second);
+  if (ids.empty() && due_.empty()) {
+    const auto there = ask(lock, "ping", Json::object());
+    if (!there) return tl::unexpected(there.error());
+  }
+  if (ids.empty()) return {};
+  const auto rows = ask(lock, "card.numbers", {{"ids", ids}}).and_then(numbers_from_json);
+  if (!rows) return tl::unexpected(rows.error());
+  const auto then = Clock::now();
+  for (const CardNumbersRow& row : *rows) {
+    const auto at = entries_.find(row.id.value);
+    if (at == entries_.end() || !at->second.confirmed) continue;
+    Entry& entry = at->second;
+    note(row.id.value, row.numbers, then);
+    const auto end = renewed_lease(entry.want.pdcp_sn_bits, row.numbers.pdcp_next, entry.lease_end, entry.rate);
+    if (!end) continue;
+    entry.lease_end = *end;
+    leases.push_back({row.id.value, *end});
+    note(row.id.value, row.numbers, then);
+  }
+  if (leases.empty()) return {};
+  const auto given = ask(lock, "card.lease", {{"leases", leases}});
+  if (!given) return tl::unexpected(given.error());
+  view_.leases_renewed += leases.size();
+  return {};
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,96 @@
+// The running card of one instance, behind `splitplane nic`: DPDK, ports, one P4 program on one core, and the control
+// socket's way to its tables. Everything that touches the program is done on the card's own thread.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "app/config.h"
+#include "app/control_backend.h"
+#include "app/loop_power.h"
+#include "app/observation.h"
+#include "app/placement_plan.h"
+#include "app/resources.h"
+#include "datapath/eal.h"
+#include "datapath/mailbox.h"
+#include "datapath/port.h"
+#include "nic/card_function.h"
+
+namespace splitplane::app {
+
+class CardPlane : public ControlBackend {
+ public:
+  // Builds everything and starts the card's loop, with empty tables. Error: one sentence; whatever was begun is undone.
+  [[nodiscard]] static Expected<std::unique_ptr<CardPlane>> start(const Config& config);
+  ~CardPlane() override { stop(); }
+  CardPlane(const CardPlane&) = delete;
+  CardPlane& operator=(const CardPlane&) = delete;
+
+  // Ends the loop; counters stay readable and are exact from then on.
+  void stop();
+  [[nodiscard]] const std::string& program() const { return program_; }
+  // What the metrics endpoint shows.
+  [[nodiscard]] Expected<Observation> observe();
+
+  Expected<nlohmann::json> stats() override;
+  Expected<nlohmann::json> show_power() override;
+  Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings) override;
+  Expected<nlohmann::json> show_card() override;
+  Expected<void> install_on_card(std::span<const nic::CardBearer> bearers, bool restart) override;
+  Expected<void> remove_from_card(std::span<const BearerId> ids) override;
+  Expected<void> set_card_peer(const nic::CardPeer& peer) override;
+  Expected<void> unset_card_peer(unsigned number) override;
+  Expected<void> set_leases(std::span<const Lease> leases) override;
+  Expected<std::vector<NumbersRow>> card_numbers(std::span<const BearerId> ids) override;
+  Expected<std::vector<NumbersRow>> card_numbers_after(std::uint32_t after, std::size_t limit) override;
+
+ private:
+  CardPlane(const Config& config, datapath::Eal eal);
+
+  // card_plane.cpp
+  [[nodiscard]] Expected<void> open_ports(const PlacementPlan& plan);
+  [[nodiscard]] Expected<void> make_card(const PlacementPlan& plan);
+  [[nodiscard]] Expected<void> make_endpoints();
+  [[nodiscard]] Expected<void> set_wires();
+  [[nodiscard]] Expected<void> launch();
+  [[nodiscard]] unsigned first_vf(const std::string& port) const;
+  [[nodiscard]] bool execute(const std::function<void()>& command);
+  [[nodiscard]] LoopPower power_of();
+  // card_plane_control.cpp: `use` on the card's thread; its answer, or that the card does not answer.
+  template <class Use>
+  [[nodiscard]] auto on_card(Use&& use);
+
+  struct Seen {
+    WorkerObservation worker;
+    nic::CardCounters card;
+    std::size_t bearers = 0;
+  };
+  [[nodiscard]] Expected<Seen> look();
+  [[nodiscard]] std::vector<PortObservation> observe_ports(const nic::CardCounters& counters) const;
+
+  std::mutex mutex_;  // control side only: the control server's thread, the metrics endpoint's
+  Config config_;
+  CardConfig& settings_;  // of config_
+  datapath::Eal eal_;
+  std::string boot_;     // of this run of the process, so that a host notices another
+  std::string program_;  // "gnb-clone"
+  std::string source_hash_;
+  Pool pool_;
+  std::map<std::string, std::unique_ptr<datapath::Port>> ports_;
+  std::vector<Ring> rings_;  // both ends of a side that is not connected
+  std::vector<nic::CardEndpoint> endpoints_;
+  std::vector<std::string> port_names_;  // N3, air, VF 0..., as people read them
+  std::unique_ptr<nic::Card> card_;
+  datapath::WorkerStats stats_;
+  std::unique_ptr<governor::Governor> governor_;
+  datapath::WorkerPower power_;
+  datapath::Mailbox mailbox_{&power_.wakeup()};
+  std::atomic<bool> stop_{false};
+  bool running_ = false;
+};
+
+}  // namespace splitplane::app

@@ -1,0 +1,19 @@
+// What a host asks of a card's control socket, as JSON: the objects of card.install and card.peer.
+#pragma once
+
+#include "app/control_json.h"
+#include "nic/card_bearer.h"
+
+namespace splitplane::app {
+
+[[nodiscard]] Json to_json(const nic::CardBearer& bearer);
+[[nodiscard]] Json to_json(const nic::CardPeer& peer);
+
+// A row of card.numbers: [id, pdcp_next, rlc_next, in_flight, dl_packets, ul_packets].
+struct CardNumbersRow {
+  BearerId id;
+  nic::CardNumbers numbers;
+};
+[[nodiscard]] Expected<std::vector<CardNumbersRow>> numbers_from_json(const Json& result);
+
+}  // namespace splitplane::app

@@ -1,0 +1,124 @@
+// Checks of the section `cards` and of the bearers on them: that VFs and ports fit, and that a card can serve them.
+#include <algorithm>
+#include <set>
+
+#include "app/card_placement.h"
+#include "app/cli_suggest.h"
+#include "app/config_check.h"
+
+namespace splitplane::app {
+namespace {
+
+using Function = WorkerConfig::Function;
+
+const PortConfig* find_port(const Config& config, const std::string& name) {
+  const auto at = std::ranges::find(config.ports, name, &PortConfig::name);
+  return at == config.ports.end() ? nullptr : &*at;
+}
+
+template <class Entry>
+bool in_section(const std::vector<Entry>& section, const std::string& port) {
+  return std::ranges::any_of(section, [&](const Entry& e) { return e.port == port; });
+}
+
+std::optional<Finding> check_vfs(const Config& config, const CardLinkConfig& card, std::set<std::string>& taken) {
+  unsigned count = 0;
+  for (std::size_t i = 0; i < card.vfs.size(); ++i) {
+    const std::string key = fmt::format("cards.{}.vfs[{}]", card.name, i);
+    const PortConfig* port = find_port(config, card.vfs[i]);
+    if (port == nullptr) {
+      std::vector<std::string_view> names;
+      for (const auto& p : config.ports) names.emplace_back(p.name);
+      return Finding{key, fmt::format("there is no port '{}'; allowed: {}", printable(card.vfs[i]), comma_list(names))};
+    }
+    if (!taken.insert(port->name).second)
+      return Finding{key, fmt::format("port {} is named twice; allowed: each port once", port->name)};
+    if (port->rx_queues != port->tx_queues) {
+      return Finding{fmt::format("ports.{}.tx_queues", port->name),
+                     fmt::format("is {}, and rx_queues is {}; allowed: as many, a VF is a pair of queues",
+                                 port->tx_queues, port->rx_queues)};
+    }
+    count += port->rx_queues;
+    if (count > kMaxVfs)
+      return Finding{key, fmt::format("makes {} VFs with those before it; allowed: at most {} a card", count, kMaxVfs)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_sides(const Config& config, const CardLinkConfig& card) {
+  const auto key = [&](const char* side) { return fmt::format("cards.{}.{}", card.name, side); };
+  for (const auto& [side, port] : {std::pair{"n3", card.n3}, {"air", card.air}, {"copies", card.copies}}) {
+    if (port.empty() || std::ranges::count(card.vfs, port) != 0) continue;
+    return Finding{key(side),
+                   fmt::format("'{}' is no VF of the card; allowed: {}", printable(port), fmt::join(card.vfs, ", "))};
+  }
+  if (!in_section(config.n3, card.n3))
+    return Finding{key("n3"), fmt::format("port {} is not in the section n3; allowed: one that is", card.n3)};
+  if (!in_section(config.air, card.air))
+    return Finding{key("air"), fmt::format("port {} is not in the section air; allowed: one that is", card.air)};
+  if (card.copies == card.n3 || card.copies == card.air)
+    return Finding{key("copies"), fmt::format("port {} has packets of its own; allowed: another VF", card.copies)};
+  const unsigned n3 = find_port(config, card.n3)->rx_queues, air = find_port(config, card.air)->rx_queues;
+  if (n3 != air) {
+    return Finding{key("air"), fmt::format("port {} has {} queues, and port {} has {}; allowed: as many, a pair for "
+                                           "each worker",
+                                           card.air, air, card.n3, n3)};
+  }
+  for (const auto& worker : config.workers) {
+    const bool one = worker.n3 == card.n3, other = worker.air == card.air;
+    if (one == other) continue;
+    return Finding{fmt::format("workers.{}.{}", worker.name, one ? "air" : "n3"),
+                   fmt::format("is no port behind card {}, and its other one is; allowed: {}", card.name,
+                               one ? card.air : card.n3)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_group(const Config& config, std::size_t i) {
+  const auto& group = config.bearers[i];
+  const std::string key = fmt::format("bearers[{}].on", i);
+  const CardLinkConfig* card = find_card(config, group.first.on);
+  if (card == nullptr) {
+    std::vector<std::string_view> names;
+    for (const auto& c : config.cards) names.emplace_back(c.name);
+    return Finding{key, fmt::format("there is no card '{}'; allowed: {}", printable(group.first.on),
+                                    names.empty() ? "none, there is no section cards" : comma_list(names))};
+  }
+  if (const auto refused = refuse_on_card(group.first)) return Finding{key, *refused};
+  if (config.lookup == Config::Lookup::kUeAddress && !group.first.ue_ipv4 && !group.first.ue_ipv6)
+    return Finding{key, "has no UE address, which lookup ue_address needs; allowed: ue_ipv4, ue_ipv6 or both"};
+  for (const auto& worker : config.workers) {
+    const bool owns = worker.function == Function::kGnb &&
+                      (!group.shard || (*group.shard >= worker.shard_first && *group.shard <= worker.shard_last));
+    if (!owns) continue;
+    if (worker.n3 != card->n3) {
+      return Finding{key, fmt::format("worker {} would own some of them, and is not behind card {}; allowed: shards of "
+                                      "workers with n3 {}",
+                                      worker.name, card->name, card->n3)};
+    }
+    if (worker.features < datapath::FeatureSet::mat) {
+      return Finding{fmt::format("workers.{}.features", worker.name),
+                     fmt::format("looks for no bearers, and would not know those of card {}; allowed: mat, clone_drop, "
+                                 "clone",
+                                 card->name)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Finding> check_cards(const Config& config) {
+  std::set<std::string> taken;
+  for (const auto& card : config.cards) {
+    if (auto finding = check_vfs(config, card, taken)) return finding;
+    if (auto finding = check_sides(config, card)) return finding;
+  }
+  for (std::size_t i = 0; i < config.bearers.size(); ++i) {
+    if (config.bearers[i].first.on.empty()) continue;
+    if (auto finding = check_group(config, i)) return finding;
+  }
+  return std::nullopt;
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,159 @@
+// The section `card` of a configuration: a P4 program on a core, its ports and VFs.
+#include <algorithm>
+#include <array>
+
+#include "app/cli_suggest.h"
+#include "app/config_load.h"
+
+namespace splitplane::app {
+namespace {
+
+using Program = CardConfig::Program;
+
+constexpr std::array<std::string_view, 19> kCardKeys{"name",
+                                                     "program",
+                                                     "features",
+                                                     "lookup",
+                                                     "marks",
+                                                     "specs",
+                                                     "core",
+                                                     "numa",
+                                                     "policy",
+                                                     "schedule",
+                                                     "n3",
+                                                     "air",
+                                                     "vfs",
+                                                     "fifo_priority",
+                                                     "punt_n3",
+                                                     "punt_air",
+                                                     "wire",
+                                                     "max_bearers",
+                                                     "verify_udp_checksum"};
+constexpr std::array<std::string_view, 18> kGnbKeys{"name",
+                                                    "program",
+                                                    "features",
+                                                    "lookup",
+                                                    "marks",
+                                                    "specs",
+                                                    "core",
+                                                    "numa",
+                                                    "policy",
+                                                    "schedule",
+                                                    "n3",
+                                                    "air",
+                                                    "vfs",
+                                                    "punt_n3",
+                                                    "punt_air",
+                                                    "max_bearers",
+                                                    "verify_udp_checksum",
+                                                    "fifo_priority"};
+constexpr std::array<std::string_view, 11> kL2fwdKeys{"name",     "program", "specs", "core", "numa",         "policy",
+                                                      "schedule", "n3",      "air",   "vfs",  "fifo_priority"};
+constexpr std::array<std::string_view, 12> kP4wireKeys{"name",     "program", "specs", "core", "numa", "policy",
+                                                       "schedule", "n3",      "air",   "vfs",  "wire", "fifo_priority"};
+constexpr std::array<std::string_view, 3> kPrograms{"gnb", "l2fwd", "p4wire"};  // as in CardConfig
+// As in datapath::FeatureSet, without l2fwd: on a card that is a program of its own.
+constexpr std::array<std::string_view, 6> kFeatures{"drop", "decap", "headers", "mat", "clone_drop", "clone"};
+constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};  // as in CardConfig
+constexpr std::array<std::string_view, 3> kWireKeys{"n3", "air", "vfs"};
+
+Keys keys_of(Program program) {
+  if (program == Program::kL2fwd) return kL2fwdKeys;
+  return program == Program::kP4wire ? Keys(kP4wireKeys) : Keys(kGnbKeys);
+}
+
+std::string port_name(const YamlValue& value) {
+  return value.text("the name of a port");
+}
+
+std::vector<std::string> read_vfs(const YamlValue& value) {
+  std::vector<std::string> names;
+  for (const auto& item : value.list()) names.push_back(port_name(item));
+  if (names.empty())
+    value.refuse("is empty", fmt::format("the ports whose queues are the VFs, 1 to {} in all", kMaxVfs));
+  return names;
+}
+
+// n3, air, spread, or the number of a VF.
+WireTarget read_target(const YamlValue& value, bool spread) {
+  constexpr std::array<std::string_view, 3> kWords{"n3", "air", "spread"};
+  if (!value.is_word()) return {WireTarget::Kind::kVf, static_cast<unsigned>(value.integer(0, kMaxVfs - 1))};
+  switch (value.one_of(Keys(kWords).first(spread ? 3 : 2))) {
+    case 0:
+      return {WireTarget::Kind::kN3};
+    case 1:
+      return {WireTarget::Kind::kAir};
+    default:
+      return {WireTarget::Kind::kSpread};
+  }
+}
+
+void read_wire(const YamlValue& value, CardConfig& card) {
+  const YamlMap map = value.map(kWireKeys);
+  if (const auto v = map.find("n3")) card.wire_n3 = read_target(*v, true);
+  if (const auto v = map.find("air")) card.wire_air = read_target(*v, true);
+  const auto vfs = map.find("vfs");
+  if (!vfs) return;
+  if (!vfs->is_list()) {
+    card.wire_vfs.push_back(read_target(*vfs, false));
+    return;
+  }
+  for (const auto& item : vfs->list()) card.wire_vfs.push_back(read_target(item, false));
+  if (card.wire_vfs.empty()) vfs->refuse("is empty", "one target for all VFs, or one for each");
+}
+
+void read_gnb(const YamlMap& map, CardConfig& card) {
+  if (const auto v = map.find("features")) {
+    const auto at = std::ranges::find(datapath::kFeatureSetNames, kFeatures[v->one_of(kFeatures)]);
+    card.features = static_cast<datapath::FeatureSet>(at - datapath::kFeatureSetNames.begin());
+  }
+  if (const auto v = map.find("lookup")) card.lookup = static_cast<CardConfig::Lookup>(v->one_of(kLookups));
+  const bool clone = card.features == datapath::FeatureSet::clone;
+  if (card.lookup == CardConfig::Lookup::kUeAddress && !clone)
+    map.required("lookup").refuse("is ue_address with other features than clone", "with features: clone");
+  if (const auto v = map.find("marks")) {
+    card.marks = static_cast<unsigned>(v->integer(0, kMarkCount));
+    if (!clone || card.lookup != CardConfig::Lookup::kTeid)
+      v->refuse("stands at a card of another kind", "with features: clone and lookup: teid");
+  }
+  if (const auto v = map.find("punt_n3")) card.punt_n3 = port_name(*v);
+  if (const auto v = map.find("punt_air")) card.punt_air = port_name(*v);
+  map.read("verify_udp_checksum", card.verify_udp_checksum);
+  map.read("max_bearers", card.max_bearers, 1, 65536);
+}
+
+}  // namespace
+
+CardConfig read_card(const YamlValue& value) {
+  const YamlMap map = value.map(kCardKeys);
+  CardConfig card;
+  const std::size_t program = map.required("program").one_of(kPrograms);
+  card.program = static_cast<Program>(program);
+  map.only(keys_of(card.program), fmt::format("does not belong to program {}", kPrograms[program]));
+  if (const auto v = map.find("name")) card.name = v->name(20);
+  if (const auto v = map.find("specs")) card.specs = read_directory(*v);
+  map.read("core", card.core, 0, 1023);
+  if (const auto v = map.find("numa")) card.numa = static_cast<unsigned>(v->integer(0, kMaxNumaNode));
+  if (const auto v = map.find("policy")) card.policy = read_policy(*v);
+  read_schedule(map, card.schedule);
+  if (const auto v = map.find("n3")) card.n3 = port_name(*v);
+  if (const auto v = map.find("air")) card.air = port_name(*v);
+  if (const auto v = map.find("vfs")) card.vfs = read_vfs(*v);
+  if (card.program == Program::kGnb) {
+    for (const char* key : {"n3", "air", "vfs"}) (void)map.required(key);
+    read_gnb(map, card);
+  }
+  if (card.program == Program::kP4wire) {
+    (void)map.required("vfs");
+    if (const auto v = map.find("wire")) read_wire(*v, card);
+  }
+  return card;
+}
+
+std::string spec_name(const CardConfig& card) {
+  if (card.program != Program::kGnb) return std::string(kPrograms[static_cast<std::size_t>(card.program)]);
+  const char* variant = card.marks ? "-marker" : card.lookup == CardConfig::Lookup::kUeAddress ? "-ue" : "";
+  return fmt::format("gnb-{}{}", datapath::name_of(card.features), variant);
+}
+
+}  // namespace splitplane::app

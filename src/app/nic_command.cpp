@@ -1,0 +1,63 @@
+// `splitplane nic`: starts a card and stays on the control thread until it is told to stop.
+#include "app/card_plane.h"
+#include "app/commands.h"
+#include "app/control_server.h"
+#include "app/control_stop.h"
+#include "app/metrics_server.h"
+#include "app/run_end.h"
+#include "base/log.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr std::chrono::milliseconds kTurn{20};
+constexpr std::size_t kMaxLineBytes = std::size_t{256} * 1024;  // card.install with many bearers
+
+Scrape look(CardPlane& card) {
+  auto all = card.observe();
+  if (!all) log::warn("metrics: {}", all.error().message);
+  return {.all = all ? *std::move(all) : Observation{}, .bearers = {}, .with_bearers = false};
+}
+
+}  // namespace
+
+int nic_command(const Config& config, const RunOptions& options) {
+  StopFlag& stop = StopFlag::instance();
+  stop.catch_signals();  // before anything is made that must be taken down again
+  auto card = CardPlane::start(config);
+  if (!card) {
+    log::error("{}: {}", config.file, card.error().message);
+    return 1;
+  }
+  auto server = ControlServer::start({.path = config.control, .max_line_bytes = kMaxLineBytes}, **card,
+                                     [&stop] { stop.request(); });
+  if (!server) {
+    log::error("{}", server.error().message);
+    return 1;
+  }
+  std::unique_ptr<MetricsServer> metrics;
+  if (config.metrics) {
+    auto started = MetricsServer::start(*config.metrics, [&] { return look(**card); });
+    if (!started) {
+      log::error("{}", started.error().message);
+      return 1;
+    }
+    metrics = std::move(*started);
+    log::info("metrics at http://{}/metrics", to_string(*config.metrics));
+  }
+  log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", config.control}},
+             fmt::format("card {}: {} on core {}; control socket {}", config.card->name, (*card)->program(),
+                         config.card->core, config.control));
+
+  const auto begin = std::chrono::steady_clock::now();
+  while (!stop.wait_for(kTurn)) {
+    const auto now = std::chrono::steady_clock::now();
+    if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
+  }
+  metrics.reset();
+  server->reset();
+  (*card)->stop();
+  return finish_run(**card, options);
+}
+
+}  // namespace splitplane::app

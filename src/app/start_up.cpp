@@ -1,0 +1,38 @@
+#include "app/start_up.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <cstring>
+
+#include "base/log.h"
+#include "datapath/port.h"
+
+namespace splitplane::app {
+
+Expected<datapath::Eal> start_eal(const Config& config, const std::vector<unsigned>& cores) {
+  datapath::EalSettings settings{.file_prefix = config.file_prefix, .megabytes = config.memory.megabytes};
+  const std::size_t free = datapath::Eal::free_hugepage_megabytes();
+  settings.hugepages = config.memory.hugepages != MemoryConfig::Hugepages::kNever && free >= config.memory.megabytes;
+  if (!settings.hugepages && config.memory.hugepages != MemoryConfig::Hugepages::kNever) {
+    log::warn(
+        "no hugepages: {} MiB wanted, {} MiB free; running on ordinary memory, which costs TLB misses and "
+        "excludes secondary processes",
+        config.memory.megabytes, free);
+  }
+  settings.worker_cores = cores;
+  for (const auto& port : config.ports) {
+    if (datapath::is_pci_address(port.device)) settings.pci.push_back(port.device);
+    if (port.device.starts_with("net_virtio_user")) settings.few_files = true;
+  }
+  return datapath::Eal::start(settings);
+}
+
+void apply_schedule(const std::string& worker, const ScheduleConfig& schedule) {
+  if (schedule.kind != ScheduleConfig::Kind::kFifo) return;
+  const sched_param priority{.sched_priority = static_cast<int>(schedule.fifo_priority)};
+  if (const int error = ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &priority); error != 0)
+    log::warn("worker {}: SCHED_FIFO not taken ({}); it runs as any other thread", worker, std::strerror(error));
+}
+
+}  // namespace splitplane::app

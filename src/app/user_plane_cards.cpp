@@ -1,0 +1,173 @@
+// Cards in front of the user plane's ports: which bearers they get, which UPFs they send to, and what they counted. The
+// asking is CardLink's; nothing here waits for a card that is away.
+#include <algorithm>
+
+#include "app/card_placement.h"
+#include "app/user_plane.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr unsigned kCardPeers = kStoppedCardPeer;
+
+}  // namespace
+
+Expected<void> UserPlane::connect_cards() {
+  for (const CardLinkConfig& config : config_.cards) {
+    CardRuntime card{.config = config,
+                     .peers = {},
+                     .link = std::make_unique<CardLink>(
+                         CardLinkSettings{.name = config.name,
+                                          .control = config.control,
+                                          .vfs = vf_count(config_, config),
+                                          .by_ue_address = config_.lookup == Config::Lookup::kUeAddress})};
+    cards_.push_back(std::move(card));
+  }
+  return {};
+}
+
+// Not before the configured bearers were put: on a card that outlived an earlier run of this host they keep their
+// numbers, and what is not known by then is taken off it.
+Expected<void> UserPlane::begin_cards() {
+  for (CardRuntime& card : cards_) card.link->begin();
+  return {};
+}
+
+UserPlane::CardRuntime* UserPlane::card_before(const WorkerRuntime& worker) {
+  const auto at = std::ranges::find_if(cards_, [&](const CardRuntime& c) { return c.config.n3 == worker.config.n3; });
+  return at == cards_.end() ? nullptr : &*at;
+}
+
+// That the card which shall serve this bearer is there, and can.
+Expected<void> UserPlane::check_card(const ran::BearerConfig& config, const WorkerRuntime& worker) {
+  if (config.on.empty()) return {};
+  const CardLinkConfig* card = find_card(config_, config.on);
+  if (card == nullptr) return fail("on: this host has no card '{}'", config.on);
+  if (const auto refused = refuse_on_card(config)) return fail("on: {}", *refused);
+  if (card->n3 != worker.config.n3) {
+    return fail("on: worker {}, which owns bearer {:#010x}, is not behind card {}; allowed: a shard of one that is",
+                worker.config.name, config.id.value, config.on);
+  }
+  if (worker.config.features < datapath::FeatureSet::mat)
+    return fail("on: worker {} looks for no bearers; allowed: features mat, clone_drop, clone", worker.config.name);
+  return {};
+}
+
+Expected<unsigned> UserPlane::peer_on(CardRuntime& card, const WorkerRuntime& worker, const IpAddress& upf) {
+  std::size_t place = card.peers.size();
+  for (std::size_t i = 0; i < card.peers.size(); ++i) {
+    if (card.peers[i].bearers != 0 && card.peers[i].upf == upf) {
+      ++card.peers[i].bearers;
+      return static_cast<unsigned>(i);
+    }
+    if (card.peers[i].bearers == 0) place = i;
+  }
+  if (place == kCardPeers)
+    return fail("upf: card {} sends to {} UPFs already, which is the limit", card.config.name, kCardPeers);
+  if (place == card.peers.size()) card.peers.emplace_back();
+  card.peers[place] = {upf, 1};
+  const auto number = static_cast<unsigned>(place);
+  N3Runtime& n3 = *n3_of(worker);
+  if (const auto mac = mac_of(n3, upf)) {
+    card.link->set_peer(card_peer(number, worker.gnb->n3, upf, *mac));
+  } else {
+    card.link->unset_peer(number);
+  }
+  return number;
+}
+
+void UserPlane::leave_peer(CardRuntime& card, const IpAddress& upf) {
+  for (UpfPeer& peer : card.peers) {
+    if (peer.bearers == 0 || peer.upf != upf) continue;
+    --peer.bearers;
+    return;
+  }
+}
+
+void UserPlane::tell_cards(N3Runtime& n3, const IpAddress& hop, const std::optional<MacAddress>& mac) {
+  for (CardRuntime& card : cards_) {
+    if (card.config.n3 != n3.config.port || n3.workers.empty()) continue;
+    for (std::size_t i = 0; i < card.peers.size(); ++i) {
+      const UpfPeer& peer = card.peers[i];
+      if (peer.bearers == 0 || next_hop(n3, peer.upf) != hop) continue;
+      const auto number = static_cast<unsigned>(i);
+      if (mac) {
+        card.link->set_peer(card_peer(number, n3.workers.front()->gnb->n3, peer.upf, *mac));
+      } else {
+        card.link->unset_peer(number);
+      }
+    }
+  }
+}
+
+// Every bearer of a worker behind a card has an entry there: its own, or the way to its worker.
+Expected<void> UserPlane::put_on_cards(std::span<const Installation> all) {
+  for (CardRuntime& card : cards_) {
+    std::vector<nic::CardBearer> bearers;
+    for (const Installation& one : all) {
+      if (card_before(*one.worker) != &card) continue;
+      bearers.push_back(card_bearer(config_, card.config, one.worker->config, *one.worker->gnb, one.config,
+                                    one.card_peer.value_or(kStoppedCardPeer)));
+    }
+    if (bearers.empty()) continue;
+    if (auto put = card.link->put(bearers); !put) return put;
+  }
+  return {};
+}
+
+void UserPlane::stop_uplink_on_card(WorkerRuntime& worker, const ran::BearerConfig& config) {
+  CardRuntime* card = card_before(worker);
+  if (card == nullptr || config.on.empty()) return;
+  const nic::CardBearer stopped =
+      card_bearer(config_, card->config, worker.config, *worker.gnb, config, kStoppedCardPeer);
+  (void)card->link->put({&stopped, 1});  // a card that is away learns of it when it is back
+}
+
+void UserPlane::take_off_card(WorkerRuntime& worker, const ran::BearerConfig& config) {
+  if (CardRuntime* card = card_before(worker)) card->link->remove({&config.id, 1});
+}
+
+// Of a bearer on a card the host sees what the card passed up; the card's own packets are added.
+void UserPlane::add_card_numbers(std::vector<BearerView>& views) {
+  for (CardRuntime& card : cards_) {
+    std::vector<BearerId> ids;
+    std::vector<BearerView*> on_card;
+    for (BearerView& view : views) {
+      if (view.config.on != card.config.name) continue;
+      ids.push_back(view.config.id);
+      on_card.push_back(&view);
+    }
+    const auto seen = card.link->look(ids);
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      BearerView& view = *on_card[i];
+      const nic::CardNumbers& n = seen[i].numbers;
+      view.card = {.installed = seen[i].installed,
+                   .epoch = seen[i].epoch,
+                   .lease_end = seen[i].lease_end,
+                   .in_flight = n.in_flight,
+                   .returned = view.downlink.received - view.downlink.dropped};
+      view.downlink.transmitted = n.dl_packets;  // what went back to the card among them
+      view.downlink.received = n.dl_packets + view.downlink.dropped;
+      view.uplink.received += n.ul_packets;
+      view.uplink.transmitted += n.ul_packets;
+      view.pdcp_tx_next = n.pdcp_next;
+      view.rlc_tx_next = n.rlc_next;
+    }
+  }
+}
+
+nlohmann::json UserPlane::card_rows() const {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const CardRuntime& card : cards_) {
+    const CardLinkView view = card.link->view();
+    nlohmann::json row{{"name", view.name},       {"control", view.control}, {"state", view.up ? "up" : "away"},
+                       {"program", view.program}, {"boot", view.boot},       {"bearers", view.bearers},
+                       {"waiting", view.waiting}, {"reason", view.reason}};
+#define SPLITPLANE_CARD_LINK_MEMBER(field, help) row[#field] = view.field;
+    SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_MEMBER)
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace splitplane::app
