@@ -1,5 +1,6 @@
-"""`make demo`: a gNB user plane between a UPF and a UE in network namespaces. Real TCP in both directions, captures
-judged by tshark, then generated load of 64 K UEs, and a summary. Needs root; cleans up after itself, also on Ctrl-C."""
+"""`make demo`: a gNB user plane with a card in front, between a UPF and a UE in network namespaces. Real TCP in both
+directions, captures judged by tshark, then generated load of 64 K UEs, and a summary. Needs root; cleans up after
+itself, also on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -13,10 +14,19 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import load
 import summary
+from card import (
+    CARD_HEAD,
+    card_rows,
+    check_card,
+    check_card_and_host,
+    punt_rows,
+    served_by,
+    wait_for_card,
+    write_with_share,
+)
 from checks import (
     Checks,
     check_balance,
@@ -33,15 +43,13 @@ from namespaces import Network, interface_counters, require_root
 from paths import CONFIG, OUT, splitplane, upf_peer
 from policies import under_each_policy
 from processes import Failure, Processes, run, undisturbed, wait_until
+from steps import over_a_bad_air, small_files, stream, transfer
 from upf import Upf, tunnels_of
 
-from traffic import Transfer, Web, iperf
+from traffic import Transfer, Web
 from ue import configure_ue, tun_name
 
 FILE_BYTES = 20_000_000
-LOSSY_BYTES = 5_000_000
-LOSS_PERCENT = 5
-SMALL_BYTES = 100_000
 INNER_MTU = 1400  # with N3 headers over IPv6 it fits a link of 1500 octets
 LOAD_SECONDS = 5
 TAP_OCTETS = 200
@@ -58,6 +66,8 @@ class Results:
     transfers: list[tuple[str, Transfer]] = field(default_factory=list)
     streams: list[tuple[str, float]] = field(default_factory=list)
     gnb: dict = field(default_factory=dict)
+    card: dict = field(default_factory=dict)
+    on_card: str = ""
     load: dict = field(default_factory=dict)
     load_seconds: float = LOAD_SECONDS
     top: str = ""
@@ -72,76 +82,26 @@ class Results:
     def key_line(self, checks: Checks) -> str:
         """What to remember of this run."""
         parts = [f"{self.load_mpps():.2f} Mpps with 65,536 bearers on one core"] if self.load else []
+        parts += [self.on_card] if self.on_card else []
         parts += [f"TCP {name} {mbit:.0f} Mbit/s" for name, mbit in self.streams]
         right = sum(check.passed for check in checks.done)
         return ", ".join([*parts, f"{right} of {len(checks.done)} checks passed"])
 
 
-def transfer(say, results: Results, checks: Checks, name: str, send, ue: str, file: Path):
-    """One file by curl, timed and compared."""
-    say(f"curl: {name}")
-    done = send(ue, file)
-    results.transfers.append((name, done))
-    checks.add(
-        f"SHA-256 equal: {name}",
-        f"{done.bytes} octets in {done.seconds:.2f} s",
-        done.equal and done.bytes == file.stat().st_size,
-    )
-
-
-def small_files(say, web: Web, bearers: list[dict], checks: Checks):
-    """A file through every bearer, so that the captures hold every RLC mode and SN length."""
-    say(f"curl: a small file through each of {len(bearers)} bearers, IPv4 and IPv6, both directions")
-    file = web.make("small.bin", SMALL_BYTES)
-    right = 0
-    for bearer in bearers:
-        for ue in (bearer["ue_ipv4"], bearer["ue_ipv6"]):
-            right += web.download(ue, file).equal + web.upload(ue, file).equal
-    checks.add("SHA-256 equal: small files", f"{right} of {4 * len(bearers)}", right == 4 * len(bearers))
-
-
-def over_a_bad_air(say, web: Web, gnb: Instance, ue: Instance, bearer: dict, results: Results, checks: Checks):
-    """A file each way while the air loses PDUs: RLC AM sends them again, and TCP never learns."""
-    ends = [("gNB", gnb), ("UE", ue)]
-
-    def counters() -> list[dict]:
-        return [end.control.call("bearer.show", id=bearer["id"])["rlc_am"] for _, end in ends]
-
-    def air(loss: float):
-        ue.control.call("air.set", downlink={"loss_percent": loss}, uplink={"loss_percent": loss})
-
-    file = web.make("over-a-bad-air.bin", LOSSY_BYTES)
-    air(LOSS_PERCENT)
-    for name, send in (("to the UE", web.download), ("from the UE", web.upload)):
-        transfer(say, results, checks, f"5 MB {name}, the air loses {LOSS_PERCENT} %", send, bearer["ue_ipv4"], file)
-    air(0)
-    wait_until("RLC to have everything acknowledged", lambda: not any(end["unacked"] for end in counters()), 5)
-    for (name, _), sender, receiver in zip(ends, counters(), reversed(counters()), strict=True):
-        checks.add(
-            f"RLC AM, {name} as sender: every SDU acknowledged and delivered once",
-            f"{sender['acked']} SDUs, {sender['retransmitted']} PDUs sent again, {sender['status_received']} STATUS",
-            sender["acked"] == sender["tx_next"] == receiver["delivered"] and sender["retransmitted"] > 20,
-        )
-
-
-def stream(say, network: Network, processes: Processes, bearer: dict, results: Results, checks: Checks):
-    for name, downlink, seconds in (("to the UE", True, 4), ("from the UE", False, 4)):
-        say(f"iperf3: TCP {name} for {seconds} s")
-        mbit = iperf(
-            network, processes, bearer["ue_ipv4"], downlink=downlink, seconds=seconds, name=name.replace(" ", "-")
-        )
-        results.streams.append((name, mbit))
-        checks.add(f"iperf3 TCP {name}", f"{mbit:.0f} Mbit/s", mbit > 1)
-
-
-def real_traffic(say, results: Results, checks: Checks):
-    """UPF peer, gNB, UE; files, streams; then the counters of all three against each other."""
+def real_traffic(say, results: Results, checks: Checks, share: int | None):
+    """UPF peer, card, gNB, UE; files, streams; then the counters of all four against each other."""
     with Network() as network:
         processes = Processes(OUT / "log")
         try:
-            say("splitplane run config/demo.yaml in the gNB's namespace")
-            gnb = Instance(processes, "gnb", "run", CONFIG / "demo.yaml", network.gnb)
+            config = write_with_share(CONFIG / "demo.yaml", share, OUT / "demo-share.yaml")
+            say(f"splitplane run {config.relative_to(OUT.parent)} in the gNB's namespace")
+            gnb = Instance(processes, "gnb", "run", config, network.gnb)
+            say("splitplane nic config/nic-demo.yaml: a P4 card between the wires and the gNB")
+            card = Instance(processes, "nic", "nic", CONFIG / "nic-demo.yaml", network.gnb)
+            wait_for_card(gnb, card)
             bearers = gnb.control.bearers()
+            on_card = [bearer for bearer in bearers if bearer.get("on")]
+            results.on_card = f"{len(on_card)} of {len(bearers)} bearers on the card"
             say(f"splitplane ue config/ue-demo.yaml; UPF peer (go-gtp) with {len(bearers)} tunnels")
             ue = Instance(processes, "ue", "ue", CONFIG / "ue-demo.yaml", network.ue)
             configure_ue(network, ue, bearers, INNER_MTU)
@@ -158,7 +118,8 @@ def real_traffic(say, results: Results, checks: Checks):
             web = Web(network, processes, OUT / "log")
             small_files(say, web, bearers, checks)
             file = web.make("demo.bin", FILE_BYTES)
-            first = next(bearer for bearer in bearers if ":" not in bearer["upf"])
+            reachable = [bearer for bearer in bearers if ":" not in bearer["upf"]]
+            first = next((bearer for bearer in reachable if not bearer.get("on")), reachable[0])
             sixth = next(bearer for bearer in bearers if ":" in bearer["upf"])
             transfer(say, results, checks, "20 MB to the UE", web.download, first["ue_ipv4"], file)
             transfer(say, results, checks, "20 MB from the UE", web.upload, first["ue_ipv4"], file)
@@ -169,30 +130,41 @@ def real_traffic(say, results: Results, checks: Checks):
                 all(tap["state"] == "off" and tap["packets"] and not tap["dropped"] for tap in taps),
             )
             transfer(say, results, checks, "20 MB to the UE, IPv6 in IPv6", web.download, sixth["ue_ipv6"], file)
-            over_a_bad_air(say, web, gnb, ue, first, results, checks)
+            if on_card:
+                there = on_card[0]["ue_ipv4"]
+                transfer(say, results, checks, "20 MB to the UE, served by the card", web.download, there, file)
+                transfer(say, results, checks, "20 MB from the UE, served by the card", web.upload, there, file)
+            if first.get("acknowledged"):
+                over_a_bad_air(say, web, gnb, ue, first, results, checks)
             results.policies = under_each_policy(say, web, gnb, first, checks)
             stream(say, network, processes, first, results, checks)
             time.sleep(0.3)  # the last packets are on their way
-            account(network, upf, gnb, ue, results, checks)
+            account(network, upf, card, gnb, ue, results, checks)
         finally:
             with undisturbed():
                 processes.stop_all()
 
 
-def account(network: Network, upf: Upf, gnb: Instance, ue: Instance, results: Results, checks: Checks):
-    """Ends UE side and gNB, in this order, and holds their last counters against each other's and the kernel's."""
+def account(network: Network, upf: Upf, card: Instance, gnb: Instance, ue: Instance, results: Results, checks: Checks):
+    """Ends UE side, card and gNB, in this order, and holds their last counters against each other's and the
+    kernel's."""
     peer, bearers = upf.stats(), gnb.control.bearers()
     tun = interface_counters(network.ue, tun_name(ue.config))
-    ue_stats, results.gnb = ue.finish(), gnb.finish()
+    ue_stats = ue.finish()
+    served = served_by(card)
+    results.card, results.gnb = card.finish(), gnb.finish()
     results.drops += summary.drop_rows("gNB", results.gnb) + summary.drop_rows("UE", ue_stats)
     sums = check_bearers(checks, "gNB", bearers)
     for who, stats in (("gNB", results.gnb), ("UE", ue_stats)):
         check_balance(checks, who, stats)
         check_ports(checks, who, stats)
+    check_card(checks, results.card)
+    check_card_and_host(checks, results.card, results.gnb, served, bearers)
+    check_ports(checks, "card", results.card)
     check_upf(checks, peer)
     check_paths(checks, results.gnb)
     down, up = sums["downlink"], sums["uplink"]
-    moved = sum(done.bytes for _, done in results.transfers)
+    moved = sum(done.bytes for name, done in results.transfers if "card" not in name)  # which counts no octets
     checks.add(
         "gNB: the bearers' octets hold the files",
         f"{down['bytes'] + up['bytes']} of at least {moved}",
@@ -292,10 +264,17 @@ def report(results: Results, checks: Checks):
     summary.table("TCP through the gNB", ("transfer", "Mbit/s", "SHA-256"), rows)
     if results.gnb:
         summary.table(
-            "gNB during the TCP transfers (af_packet: the kernel's sockets are the limit)",
+            "gNB behind the card during the TCP transfers (its wires are the kernel's sockets: they are the limit)",
             summary.STAGE_HEAD,
             summary.stage_rows(results.gnb),
         )
+    if results.card:
+        summary.table(
+            f"The card during the same ({results.on_card})",
+            CARD_HEAD,
+            card_rows(results.card),
+        )
+        summary.table("Passed up by the card, and why", ("reason", "packets"), punt_rows(results.card))
     if results.policies:
         summary.table(
             "The gNB's worker by power policy (af_packet has no interrupts: budget sleeps less than 80 us at a time)",
@@ -350,7 +329,9 @@ def only_one() -> int:
 
 
 def main() -> int:
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--card-share", type=int, choices=(0, 30, 70, 100), help="percent of the bearers on the card")
+    share = parser.parse_args().card_share
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins with it ignored
     for number in (signal.SIGTERM, signal.SIGHUP):  # unwind like Ctrl-C, so that everything is removed
         signal.signal(number, lambda number, _: sys.exit(128 + number))
@@ -361,7 +342,7 @@ def main() -> int:
         only_one()
         splitplane()
         upf_peer()
-        real_traffic(say, results, checks)
+        real_traffic(say, results, checks, share)
         judge_captures(say, results, checks)
         generated_load(say, results, checks)
         checked_load(say, results, checks)

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from live_gnb import LiveGnb, free_port  # noqa: E402
 from paths import OUT  # noqa: E402
-from processes import Processes  # noqa: E402
+from processes import Processes, wait_until  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -37,4 +37,5 @@ def processes(folder):
 def gnb(folder, processes) -> LiveGnb:
     made = LiveGnb(folder, processes, metrics_port=free_port())
     made.start()
+    wait_until("the worker to receive", lambda: made.stats()["workers"][0]["received"] > 20_000, 10)
     return made

@@ -1,0 +1,81 @@
+"""The demo's transfers: files and streams by TCP between the UE and the server, timed and compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from checks import Checks
+from instance import Instance
+from namespaces import Network
+from processes import Processes, wait_until
+
+from traffic import Transfer, Web, iperf
+
+LOSSY_BYTES = 5_000_000
+LOSS_PERCENT = 5
+SMALL_BYTES = 100_000
+
+
+class Results(Protocol):
+    """What the steps measured, for the summary."""
+
+    transfers: list[tuple[str, Transfer]]
+    streams: list[tuple[str, float]]
+
+
+def transfer(say, results: Results, checks: Checks, name: str, send, ue: str, file: Path):
+    """One file by curl, timed and compared."""
+    say(f"curl: {name}")
+    done = send(ue, file)
+    results.transfers.append((name, done))
+    checks.add(
+        f"SHA-256 equal: {name}",
+        f"{done.bytes} octets in {done.seconds:.2f} s",
+        done.equal and done.bytes == file.stat().st_size,
+    )
+
+
+def small_files(say, web: Web, bearers: list[dict], checks: Checks):
+    """A file through every bearer, so that the captures hold every RLC mode and SN length."""
+    say(f"curl: a small file through each of {len(bearers)} bearers, IPv4 and IPv6, both directions")
+    file = web.make("small.bin", SMALL_BYTES)
+    right = 0
+    for bearer in bearers:
+        for ue in (bearer["ue_ipv4"], bearer["ue_ipv6"]):
+            right += web.download(ue, file).equal + web.upload(ue, file).equal
+    checks.add("SHA-256 equal: small files", f"{right} of {4 * len(bearers)}", right == 4 * len(bearers))
+
+
+def over_a_bad_air(say, web: Web, gnb: Instance, ue: Instance, bearer: dict, results: Results, checks: Checks):
+    """A file each way while the air loses PDUs: RLC AM sends them again, and TCP never learns."""
+    ends = [("gNB", gnb), ("UE", ue)]
+
+    def counters() -> list[dict]:
+        return [end.control.call("bearer.show", id=bearer["id"])["rlc_am"] for _, end in ends]
+
+    def air(loss: float):
+        ue.control.call("air.set", downlink={"loss_percent": loss}, uplink={"loss_percent": loss})
+
+    file = web.make("over-a-bad-air.bin", LOSSY_BYTES)
+    air(LOSS_PERCENT)
+    for name, send in (("to the UE", web.download), ("from the UE", web.upload)):
+        transfer(say, results, checks, f"5 MB {name}, the air loses {LOSS_PERCENT} %", send, bearer["ue_ipv4"], file)
+    air(0)
+    wait_until("RLC to have everything acknowledged", lambda: not any(end["unacked"] for end in counters()), 5)
+    for (name, _), sender, receiver in zip(ends, counters(), reversed(counters()), strict=True):
+        checks.add(
+            f"RLC AM, {name} as sender: every SDU acknowledged and delivered once",
+            f"{sender['acked']} SDUs, {sender['retransmitted']} PDUs sent again, {sender['status_received']} STATUS",
+            sender["acked"] == sender["tx_next"] == receiver["delivered"] and sender["retransmitted"] > 20,
+        )
+
+
+def stream(say, network: Network, processes: Processes, bearer: dict, results: Results, checks: Checks):
+    for name, downlink, seconds in (("to the UE", True, 4), ("from the UE", False, 4)):
+        say(f"iperf3: TCP {name} for {seconds} s")
+        mbit = iperf(
+            network, processes, bearer["ue_ipv4"], downlink=downlink, seconds=seconds, name=name.replace(" ", "-")
+        )
+        results.streams.append((name, mbit))
+        checks.add(f"iperf3 TCP {name}", f"{mbit:.0f} Mbit/s", mbit > 1)
