@@ -58,6 +58,88 @@ def one_worker(name: str, bearers: list[dict], link: N3Link | None = None, air: 
     )
 
 
+def vhost(name: str, port: str, number: int, queues: int = 1) -> dict:
+    """A card's VFs at their host's end."""
+    more = f",queues={queues}" if queues > 1 else ""
+    return {
+        "device": f"eth_vhost{number},iface={vf_socket(name, port)}{more}",
+        "mtu": LINK_MTU,
+        "rx_queues": queues,
+        "tx_queues": queues,
+    }
+
+
+def virtio_user(name: str, port: str, number: int, queues: int = 1) -> dict:
+    """The same VFs at the card's end."""
+    more = f",queues={queues}" if queues > 1 else ""
+    return {
+        "device": f"net_virtio_user{number},path={vf_socket(name, port)},queue_size=1024{more}",
+        "mtu": LINK_MTU,
+        "rx_queues": queues,
+        "tx_queues": queues,
+    }
+
+
+def vf_socket(name: str, port: str) -> str:
+    return f"/run/splitplane/{prefix(name)}-{port}.sock"
+
+
+VFS = ("vf-n3", "vf-air", "vf-copies")
+
+
+def behind_a_card(name: str, bearers: list[dict], queues: int = 1, **sections) -> dict:
+    """A gNB whose wires are a card's: a worker for each pair of queues, and one for the copies."""
+    counts = {"vf-n3": queues, "vf-air": queues, "vf-copies": 1}
+    share = 256 // queues
+    workers = {
+        f"w{i}": {
+            "core": 0,
+            "function": "gnb",
+            "n3": "vf-n3",
+            "air": "vf-air",
+            "queue": i,
+            "shards": f"{i * share}-{(i + 1) * share - 1}",
+            "policy": "yield",
+        }
+        for i in range(queues)
+    }
+    workers["copies"] = {"core": 0, "function": "copies", "rx": "vf-copies", "policy": "yield"}
+    tree = gnb(
+        name,
+        ports={port: vhost(name, port, number, counts[port]) for number, port in enumerate(VFS)},
+        n3=[n3_entry("vf-n3", N3Link())],
+        air=[{"port": "vf-air"}],
+        workers=workers,
+        cards={
+            "card0": {
+                "control": control(f"{name}-nic"),
+                "vfs": list(VFS),
+                "n3": "vf-n3",
+                "air": "vf-air",
+                "copies": "vf-copies",
+            }
+        },
+        bearers=bearers,
+    )
+    for key, value in sections.items():
+        tree[key] = {**tree[key], **value} if isinstance(value, dict) else [*tree[key], *value]
+    return tree | {"memory": {"megabytes": 480, "mbufs": 16383}}
+
+
+def nic(name: str, queues: int = 1, **card) -> dict:
+    """The card itself, in front of that gNB."""
+    counts = {"vf-n3": queues, "vf-air": queues, "vf-copies": 1}
+    link, air = N3Link(), AirLink()
+    ports = {"n3": af_packet(link.gnb_interface, 0), "air": af_packet(air.gnb_interface, 1)}
+    ports |= {port: virtio_user(name, port, number, counts[port]) for number, port in enumerate(VFS)}
+    return {
+        "file_prefix": prefix(f"{name}-nic"),
+        "memory": {"megabytes": 288, "mbufs": 16383},
+        "ports": ports,
+        "card": {"program": "gnb", "core": 1, "policy": "yield", "n3": "n3", "air": "air", "vfs": list(VFS), **card},
+    }
+
+
 def ue(name: str, gnb_name: str, air: AirLink | None = None, tun: str = "splitue0") -> dict:
     air = air or AirLink()
     return {

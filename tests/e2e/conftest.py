@@ -12,6 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "power"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "config"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from paths import OUT  # noqa: E402

@@ -10,6 +10,7 @@ from pathlib import Path
 import configs
 import pytest
 import yaml
+from core_yaml import load
 from instance import Instance
 from namespaces import N3Link, Network
 from paths import CONFIG, splitplane
@@ -88,7 +89,7 @@ def test_a_missing_interface_is_named(network, folder):
 @pytest.mark.parametrize("name", sorted(path.stem for path in CONFIG.glob("*.yaml")))
 def test_shipped_files_also_hold_without_hugepages(folder, name):
     """On ordinary memory; those that need no other instance do start, with devices that are always there."""
-    tree = yaml.safe_load((CONFIG / f"{name}.yaml").read_text())
+    tree = load((CONFIG / f"{name}.yaml").read_text())
     for number, port in enumerate(tree["ports"].values()):
         port["device"] = f"net_null{number},no-rx=1"
     tree["memory"] = tree.get("memory", {}) | {"hugepages": "never"}

@@ -42,6 +42,7 @@ class Testbed:
             self.stack.callback(self.processes.stop_all)
             config = configs.write(self.folder, "gnb", self.tree)
             self.gnb = Instance(self.processes, "gnb", "run", config, self.network.gnb)
+            self.put_in_front()
             self.ues = [self._ue(number, link) for number, link in enumerate(self.network.air)]
             self.upf = Upf(self.network, self.processes, self.folder, self.tunnels())
             self.web = Web(self.network, self.processes, self.folder)
@@ -56,6 +57,9 @@ class Testbed:
 
     def __exit__(self, *_):
         self.stack.close()
+
+    def put_in_front(self):
+        """What stands between the wires and the gNB, for tests that have something there."""
 
     def ue_tree(self, tree: dict) -> dict:
         """The configuration of a UE side, for tests that want another."""

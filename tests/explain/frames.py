@@ -9,6 +9,7 @@ import gtpu
 UPF, GNB = "10.100.0.2", "10.100.0.1"
 UE, SERVER = "10.45.0.2", "10.200.0.1"
 FIRST = 0x04000000  # instance 1, shard 0, index 0: the first bearer of config/demo.yaml (am18, PDCP 18, QFI 9)
+ON_CARD = 0x04040000  # the second, shard 1: on card0
 UM12 = 0x04140000  # the sixth, shard 5: um12, PDCP 12, QFI 5
 ETHER = bytes.fromhex("020000000001020000000002")
 INNER = gtpu.packet(b"hello", SERVER, UE)
@@ -17,6 +18,13 @@ INNER = gtpu.packet(b"hello", SERVER, UE)
 def n3(teid: int, payload: bytes = INNER, qfi: int = 9, to: str = GNB) -> bytes:
     udp = gtpu.udp(gtpu.gpdu(teid, payload, qfi), UPF, to, 2152, 2152)
     return ETHER + b"\x08\x00" + gtpu.ipv4(udp, UPF, to)
+
+
+def with_ip_options(frame: bytes) -> bytes:
+    """Four NOPs behind the outer IPv4 header, lengths and checksum right."""
+    head = bytes([0x46]) + frame[15:16] + struct.pack("!H", struct.unpack_from("!H", frame, 16)[0] + 4)
+    head += frame[18:24] + bytes(2) + frame[26:34] + b"\1\1\1\1"
+    return frame[:14] + head[:10] + struct.pack("!H", gtpu.checksum(head)) + head[12:] + frame[34:]
 
 
 def path_message(kind: int, sequence: int = 7) -> bytes:

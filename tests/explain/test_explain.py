@@ -46,7 +46,9 @@ def says(story: dict, stage: str) -> str:
 def test_a_downlink_packet_goes_to_the_air_with_numbers_that_count_up(splitplane, tmp_path):
     for number, story in enumerate(stories(splitplane, tmp_path, [frames.n3(frames.FIRST)] * 3)):
         assert story["verdict"] == "sent to the air" and story["bearer"]["id"] == frames.FIRST
-        assert [row["stage"] for row in story["stages"]] == ["dl_parse", "dl_bearer", "dl_headers", "dl_clone", "dl_tx"]
+        stages = [row["stage"] for row in story["stages"]]
+        assert stages == ["card", "dl_parse", "dl_bearer", "dl_headers", "dl_clone", "dl_tx"]
+        assert "its entry is to_host: to VF 0, of worker w0" in says(story, "card")
         assert f"TEID {frames.FIRST:#010x}" in says(story, "dl_parse") and "QFI 9" in says(story, "dl_parse")
         headers = says(story, "dl_headers")
         assert (
@@ -186,14 +188,15 @@ def numbered(sn: int) -> bytes:
 
 
 def test_a_packet_that_pushes_the_window_is_not_told_as_those_that_leave(splitplane, tmp_path):
-    config = changed(tmp_path, DEMO, "{count: 3,", "{count: 3, n3_reorder: {window: 4, timer_ms: 1000},")
+    first = "{count: 1, upf: 10.100.0.2, ul_teid: 0x1001,"
+    config = changed(tmp_path, DEMO, first, first + " n3_reorder: {window: 4, timer_ms: 1000},")
     first, second, third, pushing, missing = stories(
         splitplane, tmp_path, [numbered(sn) for sn in (10, 12, 13, 15, 14)], config=config
     )
     assert first["verdict"] == "sent to the air"
     for held in (second, third, pushing):
         assert held["verdict"] == "held: waits for the packets before it"
-        assert [row["stage"] for row in held["stages"]] == ["dl_parse", "dl_bearer"]
+        assert [row["stage"] for row in held["stages"]] == ["card", "dl_parse", "dl_bearer"]
     assert "2 packets that had waited for it: to the air" in says(pushing, "dl_bearer") and len(pushing["out"]) == 2
     assert missing["verdict"] == "sent to the air" and "RLC 3 B: SN 3" in says(missing, "dl_headers")
     assert "and 1 packet that waited for it" in says(missing, "dl_tx") and len(missing["out"]) == 2
@@ -207,6 +210,22 @@ def test_a_dispatching_worker_looks_at_the_checksums_as_well(splitplane, tmp_pat
     verifying = changed(tmp_path, config, n3, n3 + "checksum: software, ")
     (story,) = stories(splitplane, tmp_path, [bytes(wrong)], config=verifying)
     assert story["dropped"] == "ipv4_bad_checksum"
+
+
+def test_a_bearer_on_a_card_is_served_there_and_what_the_card_cannot_read_comes_back_to_it(splitplane, tmp_path):
+    plain, options = frames.n3(frames.ON_CARD), frames.with_ip_options(frames.n3(frames.ON_CARD))
+    served, returned, again = stories(splitplane, tmp_path, [plain, options, plain])
+    assert served["verdict"] == again["verdict"] == "sent to the air by card card0"
+    assert [row["stage"] for row in served["stages"]] == ["card"] and served["worker"] == ""
+    assert "its entry is serve" in says(served, "card") and "RLC 3 B: SN 0" in says(served, "card")
+    assert "passes it up by VF 0 as it came: ip_options: IPv4 options" in says(returned, "card")
+    assert returned["verdict"] == "returned to card card0, which numbers it and sends it to the air"
+    assert "goes back to the card as a returned frame of 57 octets" in says(returned, "dl_bearer")
+    for number, story in enumerate((served, returned, again)):
+        out = bytes.fromhex(next(frame["hex"] for frame in story["out"] if frame["to"] == "air"))
+        air = air_views.parse(pcap.Frame(0, out, len(out)))
+        assert (air.bearer, air.rlc_sn(), air.pdcp_sn()) == (frames.ON_CARD, number, number)
+        assert air.inner() == frames.INNER
 
 
 def test_hexadecimal_input_may_have_blanks_and_prefixes(splitplane):
