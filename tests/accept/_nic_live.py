@@ -1,0 +1,101 @@
+"""A card in a process of its own: the demo with bearers on it, its death and return, bad input, packets per core."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from _tools import PYTHON, ROOT, last_line, run, say
+from report import Report
+
+SHARES = (0, 30, 70, 100)  # per cent of the bearers on the card
+E2E_CARD, E2E_NIC, E2E_START = "tests/e2e/test_card.py", "tests/e2e/test_nic.py", "tests/e2e/test_nic_start.py"
+NO_TESTS = 5  # what pytest says when it selected none
+# Item, file, its tests (pytest -k), what must hold.
+TESTS = (
+    (
+        "nic_kill_and_restart_under_traffic",
+        E2E_CARD,
+        "killed",
+        "COUNTs on the air unique, bearers back within 1 s, host bearers served meanwhile, losses counted",
+    ),
+    ("nic_tcp_through_every_bearer", E2E_CARD, "share", "real TCP both ways at 0, 30, 70 and 100 %, counters add up"),
+    ("nic_workers_and_bearers_behind_a_card", E2E_CARD, "workers or come_to or cannot_read", "every test passes"),
+    ("nic_baselines", E2E_NIC, "l2fwd or p4wire", "l2fwd on the card; p4wire in front of l2fwd on the host"),
+    (
+        "nic_process",
+        E2E_NIC,
+        "starts_again or killed_host or hugepages or served_on or encapsulated or policy",
+        "every test passes",
+    ),
+    ("nic_bad_requests", E2E_NIC, "refuses", "an error, nothing half installed"),
+    (
+        "nic_bad_input",
+        E2E_START,
+        "refused or missing",
+        ".spec missing, corrupt or another's; 0 or 65 VFs; no host; another's file: one line, exit code 2",
+    ),
+    ("nic_placement_plan", E2E_START, "where_card", "check prints where card, workers and buffers lie"),
+    ("nic_explain", "tests/explain", "card", "actions and entries met, then the host's stages"),
+    ("nic_specs_are_of_their_sources", "tests/p4", "", "hashes equal; compiling again gives the same (p4c on PATH)"),
+)
+
+
+def tests(report: Report) -> None:
+    for item, file, chosen, target in TESTS:
+        if not (ROOT / file).exists():
+            report.judge(item, "no_test", target, False, f"{file} is not there")
+            continue
+        say(f"nic: {item}")
+        selection = ["-k", chosen] if chosen else []
+        status, output, _ = run([PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", file, *selection], 400)
+        line = last_line(output)
+        if status == NO_TESTS:
+            report.judge(item, "no_test", target, False, f"{file} has no test of it")
+        elif status == 0 and "passed" not in line:
+            report.skip(item, target, line)
+        else:
+            report.judge(item, line, target, status == 0, line)
+
+
+def demo(report: Report) -> None:
+    for share in SHARES:
+        item, target = f"nic_demo_{share}_percent", "real TCP both ways, equal SHA-256, packets accounted"
+        if "--card-share" not in run([PYTHON, "tests/demo/demo.py", "--help"], 20)[1]:
+            report.skip(item, target, "the demo has no --card-share")
+            continue
+        say(f"nic: the demo with {share} % of its bearers on a card")
+        status, output, _ = run([PYTHON, "tests/demo/demo.py", "--card-share", share], 180)
+        checks = re.findall(r"^\s*(pass|FAIL)\s+(.+)$", output, re.MULTILINE)
+        failed = [text for verdict, text in checks if verdict == "FAIL"]
+        good = status == 0 and not failed and len(checks) > 0
+        measured = f"{len(checks) - len(failed)}_of_{len(checks)}_checks"
+        report.judge(item, measured, target, good, "" if good else "; ".join(failed) or last_line(output))
+
+
+def packets_per_core(report: Report) -> None:
+    program = ROOT / "build" / "release" / "bench" / "nic_bench"
+    if not program.exists():
+        report.skip("nic_packets_per_core", "measured, beside the host's", f"{program.relative_to(ROOT)} is not built")
+        return
+    say("nic: packets per second per core, card beside host")
+    status, output, _ = run([program, "--json"], 400)
+    if status != 0:
+        report.judge("nic_packets_per_core", f"exit_{status}", "a figure", False, last_line(output))
+        return
+    found = json.loads(output.strip().splitlines()[-1])
+    lost = f"{found['jitter_percent']:.2g}% of the time went to others"
+    for name, card in found["card"].items():
+        host = found["host"].get(name)
+        beside = f"host {1e3 / host:.2f} Mpps: the card takes {card / host:.1f} times as long" if host else "no host's"
+        report.judge(f"nic_per_core_{name}", f"{1e3 / card:.2f}Mpps", "measured", card > 0, f"{beside}; {lost}")
+    stray = {name: n for name, n in found["card_unexpected"].items() if n != 0}
+    report.judge("nic_per_core_nothing_punted_or_lost", sum(stray.values()), "0", not stray, str(stray or "-"))
+    for name, took in found["install_ms"].items():
+        report.at_most(f"nic_65536_bearers_into_{name}", took, 100, "ms", reason=lost)
+
+
+def items(report: Report) -> None:
+    packets_per_core(report)
+    tests(report)
+    demo(report)
