@@ -72,7 +72,7 @@ def exchange(wire: Wire, count: int, first: int = 0, pause: float = 0.0002) -> d
 
 
 def settle(wire: Wire, frames: int, first: int):
-    """Until all of a few frames come back: a VF's two directions open one after the other, and what falls between is lost
+    """Until all of a few frames come back: a VF opens one direction after the other, and what falls between is lost
     and counted."""
     deadline = time.monotonic() + 2
     while len(exchange(wire, frames, first)) < frames:
