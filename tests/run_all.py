@@ -26,7 +26,7 @@ SANITIZER_OPTIONS = {
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "TSAN_OPTIONS": "second_deadlock_stack=1",
 }
-SUPPRESSIONS = {"TSAN_OPTIONS": "tsan-suppressions.txt"}
+SUPPRESSIONS = {"TSAN_OPTIONS": "tsan-suppressions.txt", "LSAN_OPTIONS": "lsan-suppressions.txt"}
 # Proof that the suppressions do not hide a race of ours (tests/CMakeLists.txt).
 SEEDED_RACE = "tsan_seeded_race"
 
