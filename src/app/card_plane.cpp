@@ -55,25 +55,14 @@ Expected<std::unique_ptr<CardPlane>> CardPlane::start(const Config& config) {
 }
 
 Expected<void> CardPlane::open_ports(const PlacementPlan& plan) {
-  const auto room = static_cast<std::uint16_t>(config_.memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
-  pool_.reset(rte_pktmbuf_pool_create(settings_.name.c_str(), config_.memory.mbufs, 256, 0, room,
-                                      socket_of(plan.cards.front().node)));
-  if (!pool_) {
-    return fail(
-        "card {}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs",
-        settings_.name, config_.memory.mbufs);
-  }
+  auto pool =
+      make_pool("card " + settings_.name, settings_.name, config_.memory, socket_of(plan.cards.front().node));
+  if (!pool) return tl::unexpected(pool.error());
+  pool_ = *std::move(pool);
   for (const auto& config : config_.ports) {
-    auto port = datapath::Port::open({.name = config.name,
-                                      .device = config.device,
-                                      .rx_queues = config.rx_queues,
-                                      .tx_queues = config.tx_queues,
-                                      .rx_descriptors = config.rx_descriptors,
-                                      .tx_descriptors = config.tx_descriptors,
-                                      .mtu = config.mtu,
-                                      .promiscuous = config.promiscuous,
-                                      .checksums = datapath::ChecksumMode::off},
-                                     pool_.get());
+    datapath::PortSettings settings = port_settings(config);
+    settings.checksums = datapath::ChecksumMode::off;  // the host's, behind the card
+    auto port = datapath::Port::open(settings, pool_.get());
     if (!port) return tl::unexpected(port.error());
     const std::string mac = (*port)->mac().to_string();
     log::write(spdlog::level::info, {{"port", config.name}, {"device", config.device}, {"mac", mac}},

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "base/log.h"
-#include "datapath/port.h"
 
 namespace splitplane::app {
 
@@ -26,6 +25,27 @@ Expected<datapath::Eal> start_eal(const Config& config, const std::vector<unsign
     if (port.device.starts_with("net_virtio_user")) settings.few_files = true;
   }
   return datapath::Eal::start(settings);
+}
+
+Expected<Pool> make_pool(const std::string& owner, const std::string& name, const MemoryConfig& memory, int socket) {
+  constexpr unsigned kCached = 256;  // per lcore
+  const auto room = static_cast<std::uint16_t>(memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
+  Pool pool(rte_pktmbuf_pool_create(name.c_str(), memory.mbufs, kCached, 0, room, socket));
+  if (pool) return pool;
+  return fail("{}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs",
+              owner, memory.mbufs);
+}
+
+datapath::PortSettings port_settings(const PortConfig& config) {
+  return {.name = config.name,
+          .device = config.device,
+          .rx_queues = config.rx_queues,
+          .tx_queues = config.tx_queues,
+          .rx_descriptors = config.rx_descriptors,
+          .tx_descriptors = config.tx_descriptors,
+          .mtu = config.mtu,
+          .promiscuous = config.promiscuous,
+          .checksums = config.checksum};
 }
 
 void apply_schedule(const std::string& worker, const ScheduleConfig& schedule) {

@@ -48,8 +48,8 @@ Expected<std::unique_ptr<TrafficRun>> TrafficRun::make(const Config& config, con
   auto eal = start_eal(config, cores);
   if (!eal) return tl::unexpected(eal.error());
   std::unique_ptr<TrafficRun> run(new TrafficRun(config, std::move(*eal)));
-  for (const auto& settings : config.ports) {
-    if (const auto opened = run->open_port(settings.name); !opened) return tl::unexpected(opened.error());
+  for (const auto& port : config.ports) {
+    if (const auto opened = run->open_port(port); !opened) return tl::unexpected(opened.error());
   }
   run->run_ = std::random_device{}();
   if (config.gen) {
@@ -59,25 +59,11 @@ Expected<std::unique_ptr<TrafficRun>> TrafficRun::make(const Config& config, con
   return run;
 }
 
-Expected<void> TrafficRun::open_port(const std::string& name) {
-  const PortConfig& p =
-      *std::find_if(config_.ports.begin(), config_.ports.end(), [&](const auto& entry) { return entry.name == name; });
-  const auto room = static_cast<std::uint16_t>(config_.memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
-  pools_.emplace_back(rte_pktmbuf_pool_create(name.c_str(), config_.memory.mbufs, 256, 0, room, SOCKET_ID_ANY));
-  if (!pools_.back()) {
-    return fail(
-        "port {}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs", name,
-        config_.memory.mbufs);
-  }
-  auto opened = datapath::Port::open({.name = p.name,
-                                      .device = p.device,
-                                      .rx_queues = p.rx_queues,
-                                      .tx_queues = p.tx_queues,
-                                      .rx_descriptors = p.rx_descriptors,
-                                      .tx_descriptors = p.tx_descriptors,
-                                      .mtu = p.mtu,
-                                      .promiscuous = p.promiscuous},
-                                     pools_.back().get());
+Expected<void> TrafficRun::open_port(const PortConfig& config) {
+  auto pool = make_pool("port " + config.name, config.name, config_.memory);
+  if (!pool) return tl::unexpected(pool.error());
+  pools_.push_back(*std::move(pool));
+  auto opened = datapath::Port::open(port_settings(config), pools_.back().get());
   if (!opened) return tl::unexpected(opened.error());
   ports_.push_back(*std::move(opened));
   return {};

@@ -56,7 +56,7 @@ class TrafficRun {
   using Owned = std::unique_ptr<traffic::Generator<Maker>>;
 
   TrafficRun(const Config& config, datapath::Eal eal) : config_(config), eal_(std::move(eal)) {}
-  [[nodiscard]] Expected<void> open_port(const std::string& name);
+  [[nodiscard]] Expected<void> open_port(const PortConfig& config);
   [[nodiscard]] Expected<void> make_generator(const TrafficOptions& options);
   void make_sink();
   [[nodiscard]] datapath::Port& port(const std::string& name);

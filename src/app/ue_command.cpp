@@ -93,20 +93,12 @@ Expected<std::unique_ptr<UeSide>> UeSide::start(const Config& config) {
 
 Expected<void> UeSide::open() {
   const PortConfig& air = air_port(config_);
-  const auto room = static_cast<std::uint16_t>(config_.memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
-  pool_.reset(rte_pktmbuf_pool_create(air.name.c_str(), config_.memory.mbufs, 256, 0, room, SOCKET_ID_ANY));
-  if (!pool_) {
-    return fail(
-        "port {}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs",
-        air.name, config_.memory.mbufs);
-  }
-  auto port = datapath::Port::open({.name = air.name,
-                                    .device = air.device,
-                                    .rx_descriptors = air.rx_descriptors,
-                                    .tx_descriptors = air.tx_descriptors,
-                                    .mtu = air.mtu,
-                                    .promiscuous = air.promiscuous},
-                                   pool_.get());
+  auto pool = make_pool("port " + air.name, air.name, config_.memory);
+  if (!pool) return tl::unexpected(pool.error());
+  pool_ = *std::move(pool);
+  datapath::PortSettings settings = port_settings(air);
+  settings.rx_queues = settings.tx_queues = 1;  // the UE side is one loop
+  auto port = datapath::Port::open(settings, pool_.get());
   if (!port) return tl::unexpected(port.error());
   port_ = *std::move(port);
 

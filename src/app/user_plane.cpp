@@ -56,25 +56,10 @@ Expected<void> UserPlane::open_ports() {
   const PlacementPlan plan = plan_placement(config_, config_.sysfs_root);
   for (const auto& warning : plan.warnings) log::warn("{}", warning);
   for (const auto& config : config_.ports) {
-    const auto room = static_cast<std::uint16_t>(config_.memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
-    Pool pool(rte_pktmbuf_pool_create(config.name.c_str(), config_.memory.mbufs, 256, 0, room,
-                                      socket_of(plan.pools.at(config.name))));
-    if (!pool) {
-      return fail(
-          "port {}: no memory for {} packet buffers; allowed: a larger memory.megabytes or a smaller memory.mbufs",
-          config.name, config_.memory.mbufs);
-    }
-    auto port = datapath::Port::open({.name = config.name,
-                                      .device = config.device,
-                                      .rx_queues = config.rx_queues,
-                                      .tx_queues = config.tx_queues,
-                                      .rx_descriptors = config.rx_descriptors,
-                                      .tx_descriptors = config.tx_descriptors,
-                                      .mtu = config.mtu,
-                                      .promiscuous = config.promiscuous,
-                                      .checksums = config.checksum},
-                                     pool.get());
-    pools_[config.name] = std::move(pool);
+    auto pool = make_pool("port " + config.name, config.name, config_.memory, socket_of(plan.pools.at(config.name)));
+    if (!pool) return tl::unexpected(pool.error());
+    auto port = datapath::Port::open(port_settings(config), pool->get());
+    pools_[config.name] = *std::move(pool);
     if (!port) return tl::unexpected(port.error());
     const std::string mac = (*port)->mac().to_string();
     const auto checksums = datapath::name_of((*port)->checksums());
