@@ -28,10 +28,6 @@ std::string random_name() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-const PortConfig& port_config(const Config& config, const std::string& name) {
-  return *std::find_if(config.ports.begin(), config.ports.end(), [&](const auto& p) { return p.name == name; });
-}
-
 }  // namespace
 
 CardPlane::CardPlane(const Config& config, datapath::Eal eal)
@@ -55,8 +51,7 @@ Expected<std::unique_ptr<CardPlane>> CardPlane::start(const Config& config) {
 }
 
 Expected<void> CardPlane::open_ports(const PlacementPlan& plan) {
-  auto pool =
-      make_pool("card " + settings_.name, settings_.name, config_.memory, socket_of(plan.cards.front().node));
+  auto pool = make_pool("card " + settings_.name, settings_.name, config_.memory, socket_of(plan.cards.front().node));
   if (!pool) return tl::unexpected(pool.error());
   pool_ = *std::move(pool);
   for (const auto& config : config_.ports) {
@@ -77,7 +72,7 @@ unsigned CardPlane::first_vf(const std::string& port) const {
   unsigned first = 0;
   for (const auto& name : settings_.vfs) {
     if (name == port) break;
-    first += port_config(config_, name).rx_queues;
+    first += find_port(config_, name)->rx_queues;
   }
   return first;
 }
@@ -92,7 +87,7 @@ Expected<void> CardPlane::make_card(const PlacementPlan& plan) {
   const std::string punt_air = settings_.punt_air.empty() && !vfs.empty() ? vfs[vfs.size() > 1] : settings_.punt_air;
   const bool hands_on =
       std::any_of(ports_.begin(), ports_.end(), [](const auto& p) { return p.second->passes_mbufs(); });
-  const std::uint16_t air_mtu = settings_.air.empty() ? 1500 : port_config(config_, settings_.air).mtu;
+  const std::uint16_t air_mtu = settings_.air.empty() ? 1500 : find_port(config_, settings_.air)->mtu;
   auto card = nic::Card::make(*spec, {.name = settings_.name,
                                       .vfs = std::max(vf_count(config_), 1U),
                                       .punt_n3 = first_vf(punt_n3),
@@ -126,7 +121,7 @@ Expected<void> CardPlane::make_endpoints() {
   for (const auto& [name, side] : {std::pair{settings_.n3, "n3"}, {settings_.air, "air"}})
     name.empty() ? leave(side) : connect(name, 0, name);
   for (const auto& name : settings_.vfs) {
-    const std::uint16_t queues = port_config(config_, name).rx_queues;
+    const std::uint16_t queues = find_port(config_, name)->rx_queues;
     for (std::uint16_t queue = 0; queue < queues; ++queue)
       connect(name, queue, queues == 1 ? name : fmt::format("{}/{}", name, queue));
   }

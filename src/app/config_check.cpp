@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 
-#include "app/cli_suggest.h"
 #include "app/config_check_device.h"
 #include "ran/bearer_table.h"
 #include "ran/key_table.h"
@@ -21,16 +20,6 @@ constexpr std::size_t kMbufOverhead = 128 + 128 + 64;
 // Ordinary memory comes in pages of 4 KiB, and DPDK lets no buffer cross a page.
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kOtherBytes = std::size_t{8} << 20;  // rings, drivers, what the allocator leaves unused
-
-std::string port_names(const Config& config) {
-  std::vector<std::string_view> names;
-  for (const auto& port : config.ports) names.emplace_back(port.name);
-  return comma_list(names);
-}
-
-bool has_port(const Config& config, const std::string& name) {
-  return std::any_of(config.ports.begin(), config.ports.end(), [&](const PortConfig& p) { return p.name == name; });
-}
 
 std::optional<Finding> check_device(const Config& config, const PortConfig& port, std::set<std::string>& names,
                                     std::set<std::string>& interfaces) {
@@ -84,10 +73,7 @@ std::optional<Finding> check_n3(const Config& config, std::set<std::string>& tak
   for (std::size_t i = 0; i < config.n3.size(); ++i) {
     const N3Config& n3 = config.n3[i];
     const std::string key = fmt::format("n3[{}]", i);
-    if (!has_port(config, n3.port)) {
-      return Finding{key + ".port",
-                     fmt::format("there is no port '{}'; allowed: {}", printable(n3.port), port_names(config))};
-    }
+    if (auto finding = check_port_name(config, key + ".port", n3.port)) return finding;
     if (!taken.insert(n3.port).second) {
       return Finding{key + ".port",
                      fmt::format("port {} is used twice; allowed: one entry of n3 or air a port", n3.port)};
@@ -113,9 +99,7 @@ std::optional<Finding> check_air(const Config& config, std::set<std::string>& ta
   for (std::size_t i = 0; i < config.air.size(); ++i) {
     const std::string& port = config.air[i].port;
     const std::string key = fmt::format("air[{}].port", i);
-    if (!has_port(config, port)) {
-      return Finding{key, fmt::format("there is no port '{}'; allowed: {}", printable(port), port_names(config))};
-    }
+    if (auto finding = check_port_name(config, key, port)) return finding;
     if (!taken.insert(port).second) {
       return Finding{key, fmt::format("port {} is used twice; allowed: one entry of n3 or air a port", port)};
     }
@@ -210,10 +194,7 @@ std::optional<Finding> check_ports(const Config& config) {
 std::optional<Finding> check_references(const Config& config) {
   if (auto finding = check_ports(config)) return finding;
   if (config.ue) {
-    if (!has_port(config, config.ue->port)) {
-      return Finding{"ue.port",
-                     fmt::format("there is no port '{}'; allowed: {}", printable(config.ue->port), port_names(config))};
-    }
+    if (auto finding = check_port_name(config, "ue.port", config.ue->port)) return finding;
     for (const auto& port : config.ports) {
       if (port.name != config.ue->port)
         return Finding{"ports." + port.name, "is not used; allowed: the port that ue.port names"};

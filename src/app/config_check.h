@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,18 @@ struct Finding {
 [[nodiscard]] std::optional<std::string> refuse_shared_core(const WorkerConfig& a, const WorkerConfig& b);
 [[nodiscard]] std::optional<Finding> check_bearers(const Config& config);
 [[nodiscard]] std::optional<Finding> check_taps(const Config& config);
+// The port of that name, or null.
+[[nodiscard]] const PortConfig* find_port(const Config& config, const std::string& name);
+// That there is a port of that name, which stands at `key`.
+[[nodiscard]] std::optional<Finding> check_port_name(const Config& config, const std::string& key,
+                                                     const std::string& name);
+// The same, and that it is not in `taken`, where it is put.
+[[nodiscard]] std::optional<Finding> check_port_once(const Config& config, const std::string& key,
+                                                     const std::string& name, std::set<std::string>& taken);
+// That `vfs`, the list at `key`, names ports once that have as many queues out as in, and no more of them than a card
+// has VFs.
+[[nodiscard]] std::optional<Finding> check_vf_ports(const Config& config, const std::string& key,
+                                                    const std::vector<std::string>& vfs, std::set<std::string>& taken);
 [[nodiscard]] std::optional<Finding> check_card(const Config& config);
 [[nodiscard]] std::optional<Finding> check_cards(const Config& config);
 // How many VFs the card has: the queue pairs of its VF ports.

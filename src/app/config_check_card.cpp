@@ -14,52 +14,16 @@ using Kind = WireTarget::Kind;
 // 20 MB by /eal/heap_info of DPDK's telemetry with lookup ue_address, 13 MB with teid.
 constexpr std::size_t kProgramBytes = std::size_t{24} << 20;
 
-const PortConfig* find_port(const Config& config, const std::string& name) {
-  const auto at = std::find_if(config.ports.begin(), config.ports.end(), [&](const auto& p) { return p.name == name; });
-  return at == config.ports.end() ? nullptr : &*at;
-}
-
-std::optional<Finding> check_name(const Config& config, const std::string& key, const std::string& name,
-                                  std::set<std::string>& taken) {
-  if (find_port(config, name) == nullptr) {
-    std::vector<std::string_view> names;
-    for (const auto& port : config.ports) names.emplace_back(port.name);
-    return Finding{key, fmt::format("there is no port '{}'; allowed: {}", printable(name), comma_list(names))};
-  }
-  if (taken.insert(name).second) return std::nullopt;
-  return Finding{key, fmt::format("port {} is named twice; allowed: each port once", name)};
-}
-
 // A card is one core with one queue towards each side.
 std::optional<Finding> check_physical(const Config& config, const std::string& key, const std::string& name,
                                       std::set<std::string>& taken) {
   if (name.empty()) return std::nullopt;
-  if (auto finding = check_name(config, key, name, taken)) return finding;
+  if (auto finding = check_port_once(config, key, name, taken)) return finding;
   const PortConfig& port = *find_port(config, name);
   if (port.rx_queues == 1 && port.tx_queues == 1) return std::nullopt;
   return Finding{fmt::format("ports.{}.{}", name, port.rx_queues == 1 ? "tx_queues" : "rx_queues"),
                  fmt::format("is {}, and a card has one queue towards each side; allowed: 1",
                              port.rx_queues == 1 ? port.tx_queues : port.rx_queues)};
-}
-
-std::optional<Finding> check_vfs(const Config& config, std::set<std::string>& taken) {
-  unsigned count = 0;
-  for (std::size_t i = 0; i < config.card->vfs.size(); ++i) {
-    const std::string& name = config.card->vfs[i];
-    const std::string key = fmt::format("card.vfs[{}]", i);
-    if (auto finding = check_name(config, key, name, taken)) return finding;
-    const PortConfig& port = *find_port(config, name);
-    if (port.rx_queues != port.tx_queues) {
-      return Finding{fmt::format("ports.{}.tx_queues", name),
-                     fmt::format("is {}, and rx_queues is {}; allowed: as many, a VF is a pair of queues",
-                                 port.tx_queues, port.rx_queues)};
-    }
-    count += port.rx_queues;
-    if (count > kMaxVfs) {
-      return Finding{key, fmt::format("makes {} VFs with those before it; allowed: at most {} a card", count, kMaxVfs)};
-    }
-  }
-  return std::nullopt;
 }
 
 std::optional<Finding> check_punts(const CardConfig& card) {
@@ -120,7 +84,7 @@ std::optional<Finding> check_card(const Config& config) {
   std::set<std::string> taken;
   if (auto finding = check_physical(config, "card.n3", card.n3, taken)) return finding;
   if (auto finding = check_physical(config, "card.air", card.air, taken)) return finding;
-  if (auto finding = check_vfs(config, taken)) return finding;
+  if (auto finding = check_vf_ports(config, "card.vfs", card.vfs, taken)) return finding;
   if (card.n3.empty() && card.air.empty())
     return Finding{"card", "has no physical port; allowed: with n3, air or both"};
   for (const auto& port : config.ports) {

@@ -11,38 +11,9 @@ namespace {
 
 using Function = WorkerConfig::Function;
 
-const PortConfig* find_port(const Config& config, const std::string& name) {
-  const auto at = std::ranges::find(config.ports, name, &PortConfig::name);
-  return at == config.ports.end() ? nullptr : &*at;
-}
-
 template <class Entry>
 bool in_section(const std::vector<Entry>& section, const std::string& port) {
   return std::ranges::any_of(section, [&](const Entry& e) { return e.port == port; });
-}
-
-std::optional<Finding> check_vfs(const Config& config, const CardLinkConfig& card, std::set<std::string>& taken) {
-  unsigned count = 0;
-  for (std::size_t i = 0; i < card.vfs.size(); ++i) {
-    const std::string key = fmt::format("cards.{}.vfs[{}]", card.name, i);
-    const PortConfig* port = find_port(config, card.vfs[i]);
-    if (port == nullptr) {
-      std::vector<std::string_view> names;
-      for (const auto& p : config.ports) names.emplace_back(p.name);
-      return Finding{key, fmt::format("there is no port '{}'; allowed: {}", printable(card.vfs[i]), comma_list(names))};
-    }
-    if (!taken.insert(port->name).second)
-      return Finding{key, fmt::format("port {} is named twice; allowed: each port once", port->name)};
-    if (port->rx_queues != port->tx_queues) {
-      return Finding{fmt::format("ports.{}.tx_queues", port->name),
-                     fmt::format("is {}, and rx_queues is {}; allowed: as many, a VF is a pair of queues",
-                                 port->tx_queues, port->rx_queues)};
-    }
-    count += port->rx_queues;
-    if (count > kMaxVfs)
-      return Finding{key, fmt::format("makes {} VFs with those before it; allowed: at most {} a card", count, kMaxVfs)};
-  }
-  return std::nullopt;
 }
 
 std::optional<Finding> check_sides(const Config& config, const CardLinkConfig& card) {
@@ -111,7 +82,7 @@ std::optional<Finding> check_group(const Config& config, std::size_t i) {
 std::optional<Finding> check_cards(const Config& config) {
   std::set<std::string> taken;
   for (const auto& card : config.cards) {
-    if (auto finding = check_vfs(config, card, taken)) return finding;
+    if (auto finding = check_vf_ports(config, fmt::format("cards.{}.vfs", card.name), card.vfs, taken)) return finding;
     if (auto finding = check_sides(config, card)) return finding;
   }
   for (std::size_t i = 0; i < config.bearers.size(); ++i) {

@@ -1,24 +1,11 @@
 // Checks of the sections `gen` and `sink`: ports, sizes that fit, bearers that say enough for their direction.
 #include <algorithm>
 
-#include "app/cli_suggest.h"
 #include "app/config_check.h"
 #include "traffic/packet_maker.h"
 
 namespace splitplane::app {
 namespace {
-
-const PortConfig* find_port(const Config& config, const std::string& name) {
-  const auto at = std::find_if(config.ports.begin(), config.ports.end(), [&](const auto& p) { return p.name == name; });
-  return at == config.ports.end() ? nullptr : &*at;
-}
-
-std::optional<Finding> check_port(const Config& config, const std::string& key, const std::string& name) {
-  if (find_port(config, name) != nullptr) return std::nullopt;
-  std::vector<std::string_view> names;
-  for (const auto& port : config.ports) names.emplace_back(port.name);
-  return Finding{key, fmt::format("there is no port '{}'; allowed: {}", printable(name), comma_list(names))};
-}
 
 std::optional<Finding> check_sizes(const Config& config, const GenConfig& gen) {
   const bool down = gen.direction == Direction::kDownlink;
@@ -88,7 +75,7 @@ std::optional<Finding> check_overlap(const GenConfig& gen) {
 }
 
 std::optional<Finding> check_gen(const Config& config, const GenConfig& gen) {
-  if (auto finding = check_port(config, "gen.port", gen.port)) return finding;
+  if (auto finding = check_port_name(config, "gen.port", gen.port)) return finding;
   if (!gen.replay.empty()) {
     if (!gen.bearers.empty() || !gen.gnb_control.empty()) {
       return Finding{"gen.replay", "stands beside bearers or gnb_control; allowed: a replay or bearers"};
@@ -113,7 +100,7 @@ std::optional<Finding> check_traffic(const Config& config) {
     if (auto finding = check_gen(config, *config.gen)) return finding;
   }
   if (config.sink) {
-    if (auto finding = check_port(config, "sink.port", config.sink->port)) return finding;
+    if (auto finding = check_port_name(config, "sink.port", config.sink->port)) return finding;
   }
   for (const auto& port : config.ports) {
     const bool used = (config.gen && config.gen->port == port.name) || (config.sink && config.sink->port == port.name);

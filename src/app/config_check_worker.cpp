@@ -24,12 +24,6 @@ const WorkerConfig* dispatcher_of(const Config& config, const std::string& name)
   return nullptr;
 }
 
-const PortConfig* find_port(const Config& config, const std::string& name) {
-  const auto at =
-      std::find_if(config.ports.begin(), config.ports.end(), [&](const PortConfig& p) { return p.name == name; });
-  return at == config.ports.end() ? nullptr : &*at;
-}
-
 template <class Entry>
 std::optional<Finding> check_role(const WorkerConfig& worker, const char* role, const std::string& port,
                                   const std::vector<Entry>& entries) {
@@ -50,11 +44,8 @@ std::optional<Finding> check_worker_ports(const Config& config, const WorkerConf
   }
   for (const auto& [role, port] : {std::pair{"rx", worker.rx}, {"tx", worker.tx}}) {
     const bool absent = worker.function == Function::kCopies && port.empty();
-    if (absent || find_port(config, port)) continue;
-    std::vector<std::string_view> allowed;
-    for (const auto& p : config.ports) allowed.emplace_back(p.name);
-    return Finding{key_of(worker, role),
-                   fmt::format("there is no port '{}'; allowed: {}", printable(port), comma_list(allowed))};
+    if (absent) continue;
+    if (auto finding = check_port_name(config, key_of(worker, role), port)) return finding;
   }
   return std::nullopt;
 }

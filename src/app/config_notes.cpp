@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/config_check.h"
 #include "app/config_check_device.h"
 #include "power/governor/frequencies.h"
 
@@ -26,9 +27,8 @@ bool never_interrupts(Driver driver) {
 std::vector<std::string> silent_ports(const Config& config, const WorkerConfig& worker) {
   std::vector<std::string> names;
   for (const std::string& name : {worker.n3, worker.air, worker.rx}) {
-    const auto port =
-        std::find_if(config.ports.begin(), config.ports.end(), [&](const auto& p) { return p.name == name; });
-    if (port == config.ports.end()) continue;
+    const PortConfig* port = find_port(config, name);
+    if (port == nullptr) continue;
     const auto device = parse_device(port->device);
     if (device && never_interrupts(device->driver)) names.push_back(name);
   }

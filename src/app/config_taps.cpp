@@ -123,11 +123,8 @@ bool uses_port(const WorkerConfig& worker, const std::string& port) {
 }
 
 std::optional<Finding> check_tap(const Config& config, const tap::Settings& tap) {
-  std::vector<std::string_view> ports, workers;
-  for (const auto& port : config.ports) ports.emplace_back(port.name);
-  if (std::find(ports.begin(), ports.end(), tap.port) == ports.end()) {
-    return Finding{"port", fmt::format("there is no port '{}'; allowed: {}", printable(tap.port), comma_list(ports))};
-  }
+  if (auto finding = check_port_name(config, "port", tap.port)) return finding;
+  std::vector<std::string_view> workers;
   for (const auto& worker : config.workers) {
     if (uses_port(worker, tap.port)) workers.emplace_back(worker.name);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/config_check.h"
 #include "app/key_tables.h"
 #include "app/worker_contexts.h"
 #include "datapath/gnb_downlink.h"
@@ -59,10 +60,9 @@ rte_mbuf* take(const Ring& ring) {
 
 // As configured. No card sets flags here: what it would verify is verified.
 PortFacts facts_of(const Config& config, const std::string& name) {
-  const auto port =
-      std::find_if(config.ports.begin(), config.ports.end(), [&](const PortConfig& p) { return p.name == name; });
-  const bool verified = port->checksum.value_or(datapath::ChecksumMode::off) != datapath::ChecksumMode::off;
-  return {{}, port->mtu, verified ? datapath::ChecksumMode::software : datapath::ChecksumMode::off};
+  const PortConfig& port = *find_port(config, name);
+  const bool verified = port.checksum.value_or(datapath::ChecksumMode::off) != datapath::ChecksumMode::off;
+  return {{}, port.mtu, verified ? datapath::ChecksumMode::software : datapath::ChecksumMode::off};
 }
 
 // Beside the packet buffers.

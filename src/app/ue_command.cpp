@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "app/commands.h"
+#include "app/config_check.h"
 #include "app/control_server.h"
 #include "app/control_stop.h"
 #include "app/start_up.h"
@@ -24,11 +25,6 @@ constexpr unsigned kLcore = 1;
 constexpr std::size_t kBearersInStats = 256;
 constexpr std::chrono::seconds kPatienceAtStart{5};
 constexpr std::chrono::milliseconds kTurn{20};
-
-const PortConfig& air_port(const Config& config) {
-  return *std::find_if(config.ports.begin(), config.ports.end(),
-                       [&](const PortConfig& port) { return port.name == config.ue->port; });
-}
 
 BearerView view_of(const ue::UeBearer& b) {
   BearerView view;
@@ -92,7 +88,7 @@ Expected<std::unique_ptr<UeSide>> UeSide::start(const Config& config) {
 }
 
 Expected<void> UeSide::open() {
-  const PortConfig& air = air_port(config_);
+  const PortConfig& air = *find_port(config_, config_.ue->port);
   auto pool = make_pool("port " + air.name, air.name, config_.memory);
   if (!pool) return tl::unexpected(pool.error());
   pool_ = *std::move(pool);
