@@ -10,56 +10,48 @@ namespace {
 
 using Program = CardConfig::Program;
 
-constexpr std::array<std::string_view, 19> kCardKeys{"name",
-                                                     "program",
-                                                     "features",
-                                                     "lookup",
-                                                     "marks",
-                                                     "specs",
-                                                     "core",
-                                                     "numa",
-                                                     "policy",
-                                                     "schedule",
-                                                     "n3",
-                                                     "air",
-                                                     "vfs",
-                                                     "fifo_priority",
-                                                     "punt_n3",
-                                                     "punt_air",
-                                                     "wire",
-                                                     "max_bearers",
-                                                     "verify_udp_checksum"};
-constexpr std::array<std::string_view, 18> kGnbKeys{"name",
-                                                    "program",
-                                                    "features",
-                                                    "lookup",
-                                                    "marks",
-                                                    "specs",
-                                                    "core",
-                                                    "numa",
-                                                    "policy",
-                                                    "schedule",
-                                                    "n3",
-                                                    "air",
-                                                    "vfs",
-                                                    "punt_n3",
-                                                    "punt_air",
-                                                    "max_bearers",
-                                                    "verify_udp_checksum",
-                                                    "fifo_priority"};
-constexpr std::array<std::string_view, 11> kL2fwdKeys{"name",     "program", "specs", "core", "numa",         "policy",
-                                                      "schedule", "n3",      "air",   "vfs",  "fifo_priority"};
-constexpr std::array<std::string_view, 12> kP4wireKeys{"name",     "program", "specs", "core", "numa", "policy",
-                                                       "schedule", "n3",      "air",   "vfs",  "wire", "fifo_priority"};
+constexpr unsigned bit(Program program) {
+  return 1U << static_cast<unsigned>(program);
+}
+constexpr unsigned kGnb = bit(Program::kGnb), kP4wire = bit(Program::kP4wire);
+constexpr unsigned kAny = kGnb | kP4wire | bit(Program::kL2fwd);
+
+struct CardKey {
+  std::string_view name;
+  unsigned programs;  // that have it
+};
+constexpr CardKey kKeys[]{{"name", kAny},
+                          {"program", kAny},
+                          {"features", kGnb},
+                          {"lookup", kGnb},
+                          {"marks", kGnb},
+                          {"specs", kAny},
+                          {"core", kAny},
+                          {"numa", kAny},
+                          {"policy", kAny},
+                          {"schedule", kAny},
+                          {"n3", kAny},
+                          {"air", kAny},
+                          {"vfs", kAny},
+                          {"fifo_priority", kAny},
+                          {"punt_n3", kGnb},
+                          {"punt_air", kGnb},
+                          {"wire", kP4wire},
+                          {"max_bearers", kGnb},
+                          {"verify_udp_checksum", kGnb}};
 constexpr std::array<std::string_view, 3> kPrograms{"gnb", "l2fwd", "p4wire"};  // as in CardConfig
 // As in datapath::FeatureSet, without l2fwd: on a card that is a program of its own.
 constexpr std::array<std::string_view, 6> kFeatures{"drop", "decap", "headers", "mat", "clone_drop", "clone"};
 constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};  // as in CardConfig
 constexpr std::array<std::string_view, 3> kWireKeys{"n3", "air", "vfs"};
 
-Keys keys_of(Program program) {
-  if (program == Program::kL2fwd) return kL2fwdKeys;
-  return program == Program::kP4wire ? Keys(kP4wireKeys) : Keys(kGnbKeys);
+// Those of any of the programs.
+std::vector<std::string_view> keys_of(unsigned programs) {
+  std::vector<std::string_view> names;
+  for (const CardKey& key : kKeys) {
+    if ((key.programs & programs) != 0) names.push_back(key.name);
+  }
+  return names;
 }
 
 std::string port_name(const YamlValue& value) {
@@ -125,11 +117,11 @@ void read_gnb(const YamlMap& map, CardConfig& card) {
 }  // namespace
 
 CardConfig read_card(const YamlValue& value) {
-  const YamlMap map = value.map(kCardKeys);
+  const YamlMap map = value.map(keys_of(kAny));
   CardConfig card;
   const std::size_t program = map.required("program").one_of(kPrograms);
   card.program = static_cast<Program>(program);
-  map.only(keys_of(card.program), fmt::format("does not belong to program {}", kPrograms[program]));
+  map.only(keys_of(bit(card.program)), fmt::format("does not belong to program {}", kPrograms[program]));
   if (const auto v = map.find("name")) card.name = v->name(20);
   if (const auto v = map.find("specs")) card.specs = read_directory(*v);
   map.read("core", card.core, 0, 1023);
