@@ -5,8 +5,6 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::array<const char*, 3> kPlaces{"card", "armed", "host"};  // as in nic::Place
-
 std::string ipv4_text(std::uint32_t memory_order) {
   std::array<std::uint8_t, 4> octets;
   std::memcpy(octets.data(), &memory_order, sizeof memory_order);
@@ -18,7 +16,7 @@ std::string ipv4_text(std::uint32_t memory_order) {
 Json to_json(const nic::CardBearer& b) {
   Json json{{"id", b.id.value},
             {"teid", b.teid.value},
-            {"place", kPlaces[static_cast<std::size_t>(b.place)]},
+            {"place", nic::kPlaceNames[static_cast<std::size_t>(b.place)]},
             {"rlc", ran::rlc_name(RlcMode::kAm, b.rlc_sn_bits)},
             {"pdcp_sn", b.pdcp_sn_bits},
             {"sdap_dl", b.sdap_dl},

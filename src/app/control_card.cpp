@@ -10,7 +10,6 @@ namespace splitplane::app {
 namespace {
 
 constexpr std::size_t kIdsPerRequest = 4096;
-constexpr std::array<std::string_view, 3> kPlaces{"card", "armed", "host"};  // as in nic::Place
 
 template <class T>
 void read(Params& params, std::string_view key, T& into, std::uint64_t min, std::uint64_t max) {
@@ -34,11 +33,11 @@ std::optional<IpAddress> address(Params& params, std::string_view key, bool v6) 
 void read_place(Params& params, nic::CardBearer& bearer) {
   const auto word = params.text("place");
   if (!word) return;
-  const auto at = std::find(kPlaces.begin(), kPlaces.end(), *word);
-  if (at == kPlaces.end())
-    params.refuse("place", fmt::format("'{}' is unknown; allowed: {}", printable(*word), comma_list(kPlaces)));
+  const auto at = std::find(nic::kPlaceNames.begin(), nic::kPlaceNames.end(), *word);
+  if (at == nic::kPlaceNames.end())
+    params.refuse("place", fmt::format("'{}' is unknown; allowed: {}", printable(*word), comma_list(nic::kPlaceNames)));
   else
-    bearer.place = static_cast<nic::Place>(at - kPlaces.begin());
+    bearer.place = static_cast<nic::Place>(at - nic::kPlaceNames.begin());
 }
 
 void read_rlc(Params& params, nic::CardBearer& bearer) {

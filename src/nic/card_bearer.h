@@ -2,8 +2,10 @@
 // control socket.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "base/ip_address.h"
 #include "base/types.h"
@@ -13,6 +15,7 @@ namespace splitplane::nic {
 // Where a bearer's downlink packets are numbered. Armed: on the card, but as long as packets of it are still on their
 // way through the host, those that arrive follow them there and are numbered when they come back (docs/nic.md).
 enum class Place : std::uint8_t { kCard, kArmed, kHost };
+inline constexpr std::array<std::string_view, 3> kPlaceNames{"card", "armed", "host"};
 
 // One bearer of the card's tables: RLC AM in header mode.
 struct CardBearer {
