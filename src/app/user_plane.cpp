@@ -41,8 +41,14 @@ Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config) {
   const auto built = in_order([&] { return plane->open_ports(); }, [&] { return plane->make_workers(); },
                               [&] { return plane->make_bearer_memory(); }, [&] { return plane->connect_dispatchers(); },
                               [&] { return plane->make_key_tables(); }, [&] { return plane->make_loops(); },
-                              [&] { return plane->connect_cards(); }, [&] { return plane->add_configured_bearers(); },
-                              [&] { return plane->begin_cards(); }, [&] { return plane->start_configured_taps(); },
+                              [&] {
+                                plane->connect_cards();
+                                return plane->add_configured_bearers();
+                              },
+                              [&] {
+                                plane->begin_cards();
+                                return plane->start_configured_taps();
+                              },
                               [&] { return plane->launch(); });
   if (!built) return tl::unexpected(built.error());
   return plane;

@@ -153,8 +153,8 @@ class UserPlane : public ControlBackend {
     std::vector<UpfPeer> peers;  // by the number that the card knows
     std::unique_ptr<CardLink> link;
   };
-  Expected<void> connect_cards();
-  Expected<void> begin_cards();
+  void connect_cards();
+  void begin_cards();
   [[nodiscard]] CardRuntime* card_before(const WorkerRuntime& worker);
   Expected<void> check_card(const ran::BearerConfig& config, const WorkerRuntime& worker);
   Expected<unsigned> peer_on(CardRuntime& card, const WorkerRuntime& worker, const IpAddress& upf);

@@ -12,7 +12,7 @@ constexpr unsigned kCardPeers = kStoppedCardPeer;
 
 }  // namespace
 
-Expected<void> UserPlane::connect_cards() {
+void UserPlane::connect_cards() {
   for (const CardLinkConfig& config : config_.cards) {
     CardRuntime card{.config = config,
                      .peers = {},
@@ -23,14 +23,12 @@ Expected<void> UserPlane::connect_cards() {
                                           .by_ue_address = config_.lookup == Config::Lookup::kUeAddress})};
     cards_.push_back(std::move(card));
   }
-  return {};
 }
 
 // Not before the configured bearers were put: on a card that outlived an earlier run of this host they keep their
 // numbers, and what is not known by then is taken off it.
-Expected<void> UserPlane::begin_cards() {
+void UserPlane::begin_cards() {
   for (CardRuntime& card : cards_) card.link->begin();
-  return {};
 }
 
 UserPlane::CardRuntime* UserPlane::card_before(const WorkerRuntime& worker) {

@@ -28,10 +28,9 @@ void CardFunction::send(unsigned number) {
   if (n == 0) return;  // sent before
   unsigned sent;
   if (at.in == nullptr) {
-    sent = datapath::EthSink{at.port, at.queue, false, at.tap}.send(mbufs.data(), n);
+    sent = datapath::EthSink{at.port, at.queue}.send(mbufs.data(), n);
   } else {
     sent = rte_ring_sp_enqueue_burst(at.out, reinterpret_cast<void* const*>(mbufs.data()), n, nullptr);
-    if (at.reader != nullptr) at.reader->wake();
   }
   if (number == kN3Port) {
     stats_.transmitted_n3.add(sent);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "datapath/endpoints.h"
-#include "datapath/wakeup.h"
 #include "nic/card.h"
 
 namespace splitplane::nic {
@@ -16,11 +15,9 @@ namespace splitplane::nic {
 struct CardEndpoint {
   // A port's queue pair...
   std::uint16_t port = 0, queue = 0;
-  const datapath::TapPoint* tap = &datapath::kUntapped;
   // ...or rings, single producer, single consumer: from the port to the card and back.
   rte_ring* in = nullptr;
   rte_ring* out = nullptr;
-  datapath::Wakeup* reader = nullptr;  // of `out`, if it may sleep
 };
 
 // Receives from an endpoint.
@@ -28,7 +25,7 @@ struct CardSource {
   CardEndpoint at;
 
   unsigned receive(datapath::Burst& burst) {
-    if (at.in == nullptr) return datapath::EthSource{at.port, at.queue, at.tap}.receive(burst);
+    if (at.in == nullptr) return datapath::EthSource{at.port, at.queue}.receive(burst);
     return datapath::RingSource{at.in}.receive(burst);
   }
   [[nodiscard]] int waiting() const {
