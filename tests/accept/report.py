@@ -1,9 +1,14 @@
 """The lines that `make accept` prints, one a requirement: name, measured, target, verdict, reason.
 
-A part collects its items in a Report and ends with `return report.exit_code()`.
+A part collects its items in a Report and ends with `return report.exit_code()`; run_modules does it for a part whose
+items are in several modules.
 """
 
+import importlib
+import os
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 Verdict = Literal["pass", "short", "skipped"]
@@ -64,3 +69,19 @@ class Report:
 def _word(text: str) -> str:
     """Fields but the last hold no blanks, so that a line can be split by a script."""
     return "_".join(text.split()) or "-"
+
+
+def run_modules(part: str, needs_root_for: str) -> int:
+    """Calls items(report) of each module _PART_*.py beside this file."""
+    report = Report()
+    if os.geteuid() != 0:
+        report.skip("all", "-", f"needs root: {needs_root_for}")
+        return 1
+    for path in sorted(Path(__file__).parent.glob(f"_{part}_*.py")):
+        try:
+            importlib.import_module(path.stem).items(report)
+        except Exception as failed:  # what one module needs and did not get must not hide the others
+            traceback.print_exc()
+            name = f"{path.stem.removeprefix('_')}_to_its_end"
+            report.judge(name, type(failed).__name__, "every item judged", False, str(failed)[:160] or "-")
+    return report.exit_code()

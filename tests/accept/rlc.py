@@ -5,18 +5,8 @@ Each module _rlc_*.py beside this file holds the items of one of them, in its fu
 
 from __future__ import annotations
 
-import importlib
-import os
-from pathlib import Path
-
-from report import Report
+from report import run_modules
 
 
 def main() -> int:
-    report = Report()
-    if os.geteuid() != 0:
-        report.skip("all", "-", "needs root: namespaces, hugepages")
-        return 1
-    for path in sorted(Path(__file__).parent.glob("_rlc_*.py")):
-        importlib.import_module(path.stem).items(report)
-    return report.exit_code()
+    return run_modules("rlc", "namespaces, hugepages")
