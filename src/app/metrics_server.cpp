@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "app/control_socket.h"
+#include "base/log.h"
 
 namespace splitplane::app {
 namespace {
@@ -122,6 +123,14 @@ bool MetricsServer::answer(void* handle, std::string_view method, std::string_vi
   } catch (const std::exception&) {  // out of memory: this client gets nothing, the user plane goes on
     return false;
   }
+}
+
+Expected<std::unique_ptr<MetricsServer>> serve_metrics(const std::optional<MetricsConfig>& config,
+                                                       std::function<Scrape()> look) {
+  if (!config) return nullptr;
+  auto server = MetricsServer::start(*config, std::move(look));
+  if (server) log::info("metrics at http://{}/metrics", to_string(*config));
+  return server;
 }
 
 }  // namespace splitplane::app

@@ -45,4 +45,8 @@ class MetricsServer {
   MHD_Daemon* daemon_ = nullptr;
 };
 
+// The endpoint that a configuration asks for, and the line that says where it is; null if it asks for none.
+[[nodiscard]] Expected<std::unique_ptr<MetricsServer>> serve_metrics(const std::optional<MetricsConfig>& config,
+                                                                     std::function<Scrape()> look);
+
 }  // namespace splitplane::app

@@ -35,15 +35,10 @@ int nic_command(const Config& config, const RunOptions& options) {
     log::error("{}", server.error().message);
     return 1;
   }
-  std::unique_ptr<MetricsServer> metrics;
-  if (config.metrics) {
-    auto started = MetricsServer::start(*config.metrics, [&] { return look(**card); });
-    if (!started) {
-      log::error("{}", started.error().message);
-      return 1;
-    }
-    metrics = std::move(*started);
-    log::info("metrics at http://{}/metrics", to_string(*config.metrics));
+  auto metrics = serve_metrics(config.metrics, [&] { return look(**card); });
+  if (!metrics) {
+    log::error("{}", metrics.error().message);
+    return 1;
   }
   log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", config.control}},
              fmt::format("card {}: {} on core {}; control socket {}", config.card->name, (*card)->program(),
@@ -54,7 +49,7 @@ int nic_command(const Config& config, const RunOptions& options) {
     const auto now = std::chrono::steady_clock::now();
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
   }
-  metrics.reset();
+  metrics->reset();
   server->reset();
   (*card)->stop();
   return finish_run(**card, options);

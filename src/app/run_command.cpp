@@ -49,15 +49,10 @@ int run_command(const Config& config, const RunOptions& options) {
   }
   const auto telemetry = TelemetryTree::publish(**plane);
   if (!telemetry) log::warn("{}", telemetry.error().message);
-  std::unique_ptr<MetricsServer> metrics;
-  if (config.metrics) {
-    auto started = MetricsServer::start(*config.metrics, [&] { return look(**plane, config.metrics->bearers); });
-    if (!started) {
-      log::error("{}", started.error().message);
-      return 1;
-    }
-    metrics = std::move(*started);
-    log::info("metrics at http://{}/metrics", to_string(*config.metrics));
+  auto metrics = serve_metrics(config.metrics, [&] { return look(**plane, config.metrics->bearers); });
+  if (!metrics) {
+    log::error("{}", metrics.error().message);
+    return 1;
   }
   log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", path}},
              fmt::format("serving {} bearers with {} worker{}; control socket {}", (*plane)->bearer_count(),
@@ -70,7 +65,7 @@ int run_command(const Config& config, const RunOptions& options) {
     (*plane)->serve_n3(now);
     std::this_thread::sleep_for(kTurn);
   }
-  metrics.reset();
+  metrics->reset();
   server->reset();
   (*plane)->stop_workers();
   return finish_run(**plane, options);

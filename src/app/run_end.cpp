@@ -8,9 +8,8 @@
 #include "base/log.h"
 
 namespace splitplane::app {
-namespace {
 
-void print_summary(const nlohmann::json& stats) {
+void print_totals(const nlohmann::json& stats) {
   constexpr std::array kSums{"received", "transmitted", "dropped", "consumed", "held"};
   const auto& totals = stats.at("totals");
   const bool balanced = totals.at("balanced").get<bool>();
@@ -29,24 +28,24 @@ void print_summary(const nlohmann::json& stats) {
              {{kSums[0], n[0]}, {kSums[1], n[1]}, {kSums[2], n[2]}, {kSums[3], n[3]}, {kSums[4], n[4]}}, line);
 }
 
-}  // namespace
-
-int finish_run(ControlBackend& backend, const RunOptions& options) {
+int finish_run(ControlBackend& backend, const RunOptions& options, void (*print)(const nlohmann::json& stats)) {
   const auto stats = backend.stats();
   if (!stats) {
     log::error("{}", stats.error().message);
     return 1;
   }
-  print_summary(*stats);
-  if (!options.stats_json.empty()) {
-    std::ofstream file(options.stats_json);
-    file << stats->dump(2) << '\n';
-    if (!file) {
-      log::error("--stats-json: {} could not be written", options.stats_json);
-      return 1;
-    }
-  }
+  print(*stats);
+  if (!options.stats_json.empty() && !write_result("--stats-json", options.stats_json, stats->dump(2) + '\n')) return 1;
   return stats->at("totals").at("balanced").get<bool>() ? 0 : 1;
+}
+
+bool write_result(const char* what, const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();  // a full disk may refuse no sooner
+  if (file) return true;
+  log::error("{}: {} could not be written", what, path);
+  return false;
 }
 
 }  // namespace splitplane::app

@@ -1,4 +1,4 @@
-// How `run` and `nic` end: the sums on standard error, the statistics in a file, and the exit code.
+// How `run`, `nic` and `ue` end: the sums for the user, the statistics in a file, and the exit code.
 #pragma once
 
 #include "app/commands.h"
@@ -6,7 +6,15 @@
 
 namespace splitplane::app {
 
+// The sums of all workers in one line on standard error.
+void print_totals(const nlohmann::json& stats);
+
 // Once the loops have stopped. 0: every packet is accounted for.
-[[nodiscard]] int finish_run(ControlBackend& backend, const RunOptions& options);
+[[nodiscard]] int finish_run(ControlBackend& backend, const RunOptions& options,
+                             void (*print)(const nlohmann::json& stats) = print_totals);
+
+// A file that says nothing was lost on its way to the disk, or false, and that on standard error as the fault of `what`
+// (a flag or a key).
+[[nodiscard]] bool write_result(const char* what, const std::string& path, const std::string& text);
 
 }  // namespace splitplane::app

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include "app/control_stop.h"
 #include "app/instance_lock.h"
+#include "app/run_end.h"
 #include "app/traffic_run.h"
 #include "base/log.h"
 #include "traffic/hdr_log.h"
@@ -20,15 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTurn{20};
 constexpr const char* kSelfTestPrefix = "splitplane-self-test";
-
-bool write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (file) return true;
-  log::error("{} could not be written", path);
-  return false;
-}
 
 // A bar that overwrites itself on a terminal, a line every second elsewhere.
 class Progress {
@@ -145,11 +136,11 @@ int run_traffic(const Config& config, const TrafficOptions& options) {
     if (!config.sink->hlog.empty()) {
       const auto log = traffic::hdr_log(run.sink().latency(), wall, Clock::now() - begin);
       if (!log) log::error("{}", log.error().message);
-      written = log && write_file(config.sink->hlog, *log);
+      written = log && write_result("sink.hlog", config.sink->hlog, *log);
     }
   }
   std::fflush(stdout);
-  if (!options.json.empty()) written = write_file(options.json, result.dump(2) + "\n") && written;
+  if (!options.json.empty()) written = write_result("--json", options.json, result.dump(2) + "\n") && written;
   if (options.strict && !ended)
     log::error("--strict: ended by a signal, before everything was sent and had its time to come");
   return written && (!options.strict || (ended && spotless(result))) ? 0 : 1;
@@ -189,7 +180,7 @@ int self_test_command(const TrafficOptions& options) {
   const Json result = to_json(*tested);
   fmt::print("{}", describe_self_test(result));
   std::fflush(stdout);
-  const bool written = options.json.empty() || write_file(options.json, result.dump(2) + "\n");
+  const bool written = options.json.empty() || write_result("--json", options.json, result.dump(2) + "\n");
   return written && tested->exact.good() ? 0 : 1;
 }
 

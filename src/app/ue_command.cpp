@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include "app/commands.h"
 #include "app/config_check.h"
 #include "app/control_server.h"
 #include "app/control_stop.h"
+#include "app/run_end.h"
 #include "app/start_up.h"
 #include "base/log.h"
 #include "power/any_policy.h"
@@ -251,26 +251,6 @@ void serve(UeSide& side, const std::string& tun, const RunOptions& options) {
   }
 }
 
-int finish(UeSide& side, const RunOptions& options) {
-  side.stop();
-  const auto stats = side.stats();
-  if (!stats) {
-    log::error("{}", stats.error().message);
-    return 1;
-  }
-  print_summary(*stats);
-  if (!options.stats_json.empty()) {
-    std::ofstream file(options.stats_json);
-    file << stats->dump(2) << '\n';
-    file.close();
-    if (!file) {
-      log::error("--stats-json: {} could not be written", options.stats_json);
-      return 1;
-    }
-  }
-  return stats->at("totals").at("balanced").get<bool>() ? 0 : 1;
-}
-
 }  // namespace
 
 int ue_command(const Config& config, const RunOptions& options) {
@@ -287,7 +267,8 @@ int ue_command(const Config& config, const RunOptions& options) {
   }
   serve(**side, config.ue->tun, options);
   server->reset();
-  return finish(**side, options);
+  (*side)->stop();
+  return finish_run(**side, options, print_summary);
 }
 
 }  // namespace splitplane::app
