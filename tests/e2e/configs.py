@@ -27,14 +27,15 @@ def write(folder: Path, name: str, tree: dict) -> Path:
     return path
 
 
+def port_entry(device: str, queues: int, argument: str) -> dict:
+    """A device with so many queue pairs, which its driver calls `argument`."""
+    pairs = f",{argument}={queues}" if queues > 1 else ""
+    return {"device": device + pairs, "mtu": LINK_MTU, "rx_queues": queues, "tx_queues": queues}
+
+
 def af_packet(interface: str, number: int, queues: int = 1, more: str = "") -> dict:
-    pairs = f",qpairs={queues}" if queues > 1 else ""
-    return {
-        "device": f"net_af_packet{number},iface={interface}{pairs},framecnt=8192,framesz=2048,blocksz=65536{more}",
-        "mtu": LINK_MTU,
-        "rx_queues": queues,
-        "tx_queues": queues,
-    }
+    device = f"net_af_packet{number},iface={interface},framecnt=8192,framesz=2048,blocksz=65536{more}"
+    return port_entry(device, queues, "qpairs")
 
 
 def n3_entry(port: str, link: N3Link) -> dict:
@@ -60,24 +61,12 @@ def one_worker(name: str, bearers: list[dict], link: N3Link | None = None, air: 
 
 def vhost(name: str, port: str, number: int, queues: int = 1) -> dict:
     """A card's VFs at their host's end."""
-    more = f",queues={queues}" if queues > 1 else ""
-    return {
-        "device": f"eth_vhost{number},iface={vf_socket(name, port)}{more}",
-        "mtu": LINK_MTU,
-        "rx_queues": queues,
-        "tx_queues": queues,
-    }
+    return port_entry(f"eth_vhost{number},iface={vf_socket(name, port)}", queues, "queues")
 
 
 def virtio_user(name: str, port: str, number: int, queues: int = 1) -> dict:
     """The same VFs at the card's end."""
-    more = f",queues={queues}" if queues > 1 else ""
-    return {
-        "device": f"net_virtio_user{number},path={vf_socket(name, port)},queue_size=1024{more}",
-        "mtu": LINK_MTU,
-        "rx_queues": queues,
-        "tx_queues": queues,
-    }
+    return port_entry(f"net_virtio_user{number},path={vf_socket(name, port)},queue_size=1024", queues, "queues")
 
 
 def vf_socket(name: str, port: str) -> str:
