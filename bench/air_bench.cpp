@@ -8,10 +8,11 @@
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <vector>
 
 #include "datapath/burst.h"
-#include "datapath/eal.h"
+#include "on_core.h"
 #include "phy/air_link.h"
 
 namespace splitplane::bench {
@@ -54,17 +55,9 @@ double cycles(const Case& which, rte_mempool* pool) {
   return static_cast<double>(spent) / (kBursts * kBurst);
 }
 
-int run(unsigned core, unsigned repeats) {
-  auto eal = datapath::Eal::start({.file_prefix = "splitplane-air-bench-" + std::to_string(getpid()),
-                                   .megabytes = 128,
-                                   .hugepages = false,
-                                   .worker_cores = {core}});
-  if (!eal) {
-    std::fprintf(stderr, "air_bench: %s\n", eal.error().message.c_str());
-    return 1;
-  }
+void run(unsigned repeats) {
   rte_mempool* pool = rte_pktmbuf_pool_create("air", 8191, 256, 0, 2048 + RTE_PKTMBUF_HEADROOM, SOCKET_ID_ANY);
-  if (pool == nullptr) return 1;
+  if (pool == nullptr) throw std::runtime_error("no memory for packet buffers");
   std::array<std::vector<double>, kCases.size()> found;
   for (unsigned repeat = 0; repeat < repeats; ++repeat)
     for (std::size_t i = 0; i < kCases.size(); ++i) found[i].push_back(cycles(kCases[i], pool));
@@ -75,7 +68,6 @@ int run(unsigned core, unsigned repeats) {
   }
   std::puts(result.dump(2).c_str());
   rte_mempool_free(pool);
-  return 0;
 }
 
 }  // namespace
@@ -87,5 +79,10 @@ int main(int argc, char** argv) {
   app.add_option("--core", core, "Core")->capture_default_str();
   app.add_option("--repeats", repeats, "Repeats")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  return splitplane::bench::run(core, repeats);
+
+  using namespace splitplane::bench;
+  return on_core(
+      "air_bench", core,
+      {.file_prefix = "splitplane-air-bench-" + std::to_string(getpid()), .megabytes = 128, .hugepages = false},
+      [&](bool) { run(repeats); });
 }

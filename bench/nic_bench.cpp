@@ -12,9 +12,9 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "datapath/eal.h"
 #include "host_pass.h"
 #include "nic/card.h"
+#include "on_core.h"
 #include "quiet.h"
 
 namespace splitplane::bench {
@@ -219,30 +219,16 @@ int main(int argc, char** argv) {
   app.add_flag("--json", options.json, "print JSON");
   CLI11_PARSE(app, argc, argv);
 
-  const bool huge = splitplane::datapath::Eal::free_hugepage_megabytes() >= 1024;
-  const auto eal =
-      splitplane::datapath::Eal::start({.file_prefix = "splitbenchnic", .megabytes = 1024, .hugepages = huge});
-  if (!eal) {
-    std::fprintf(stderr, "nic_bench: %s\n", eal.error().message.c_str());
-    return 1;
-  }
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  CPU_SET(options.core, &cpus);
-  pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
-  try {
-    const auto jitter = splitplane::bench::measure_jitter(100);
-    nlohmann::json report = splitplane::bench::Bench(options).run();
+  using namespace splitplane::bench;
+  return on_core("nic_bench", options.core, {.file_prefix = "splitbenchnic", .megabytes = 1024}, [&](bool hugepages) {
+    const auto jitter = measure_jitter(100);
+    nlohmann::json report = Bench(options).run();
     report["jitter_percent"] = jitter.lost_percent;
-    report["hugepages"] = huge;
+    report["hugepages"] = hugepages;
     if (options.json) {
       std::printf("%s\n", report.dump().c_str());
     } else {
-      splitplane::bench::print(report);
+      print(report);
     }
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "nic_bench: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  });
 }

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "datapath/eal.h"
 #include "datapath/gnb.h"
 #include "datapath/port.h"
 #include "datapath/worker.h"
 #include "host_pass.h"
+#include "on_core.h"
 #include "quiet.h"
 
 namespace splitplane::bench {
@@ -208,31 +208,17 @@ int main(int argc, char** argv) {
   app.add_flag("!--one-core", options.two_cores, "leave the two-core rows out");
   CLI11_PARSE(app, argc, argv);
 
-  const bool huge = splitplane::datapath::Eal::free_hugepage_megabytes() >= 1024;
-  const auto eal = splitplane::datapath::Eal::start(
-      {.file_prefix = "splitbench", .megabytes = 1024, .hugepages = huge, .worker_cores = {options.other_core}});
-  if (!eal) {
-    std::fprintf(stderr, "pipeline_bench: %s\n", eal.error().message.c_str());
-    return 1;
-  }
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  CPU_SET(options.core, &cpus);
-  pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
-
-  try {
-    using splitplane::bench::measure_jitter;
-    const auto before = measure_jitter(100);
-    nlohmann::json report{{"cycles", splitplane::bench::run(options)}};
-    const auto after = measure_jitter(100);
-    report["tsc_hz"] = rte_get_tsc_hz();
-    report["hugepages"] = huge;
-    report["jitter_percent"] = std::max(before.lost_percent, after.lost_percent);
-    report["jitter_worst_us"] = std::max(before.worst_us, after.worst_us);
-    std::printf("%s\n", report.dump().c_str());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "pipeline_bench: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  using namespace splitplane::bench;
+  return on_core("pipeline_bench", options.core,
+                 {.file_prefix = "splitbench", .megabytes = 1024, .worker_cores = {options.other_core}},
+                 [&](bool hugepages) {
+                   const auto before = measure_jitter(100);
+                   nlohmann::json report{{"cycles", run(options)}};
+                   const auto after = measure_jitter(100);
+                   report["tsc_hz"] = rte_get_tsc_hz();
+                   report["hugepages"] = hugepages;
+                   report["jitter_percent"] = std::max(before.lost_percent, after.lost_percent);
+                   report["jitter_worst_us"] = std::max(before.worst_us, after.worst_us);
+                   std::printf("%s\n", report.dump().c_str());
+                 });
 }

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "datapath/arq.h"
-#include "datapath/eal.h"
 #include "datapath/mbuf_buffer.h"
 #include "meter.h"
+#include "on_core.h"
 #include "quiet.h"
 #include "ran/rlc/am_entity.h"
 #include "ran/rlc/um_entity.h"
@@ -363,27 +363,14 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", rounds, "rounds of about 1,000 SDUs per row");
   app.add_option("--core", core, "core that is measured");
   CLI11_PARSE(app, argc, argv);
-  const bool huge = splitplane::datapath::Eal::free_hugepage_megabytes() >= 512;
-  const auto eal = splitplane::datapath::Eal::start(
-      {.file_prefix = "splitrlcbench", .megabytes = 512, .hugepages = huge, .worker_cores = {}});
-  if (!eal) {
-    std::fprintf(stderr, "rlc_bench: %s\n", eal.error().message.c_str());
-    return 1;
-  }
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  CPU_SET(core, &cpus);
-  pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
-  try {
-    const auto before = splitplane::bench::measure_jitter(100);
-    nlohmann::json report = splitplane::bench::Bench(rounds).run();
-    const auto after = splitplane::bench::measure_jitter(100);
-    report["hugepages"] = huge;
+
+  using namespace splitplane::bench;
+  return on_core("rlc_bench", core, {.file_prefix = "splitrlcbench", .megabytes = 512}, [&](bool hugepages) {
+    const auto before = measure_jitter(100);
+    nlohmann::json report = Bench(rounds).run();
+    const auto after = measure_jitter(100);
+    report["hugepages"] = hugepages;
     report["jitter_percent"] = std::max(before.lost_percent, after.lost_percent);
     std::printf("%s\n", report.dump(1).c_str());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "rlc_bench: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+  });
 }

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "datapath/eal.h"
 #include "datapath/l2fwd.h"
 #include "datapath/port.h"
+#include "on_core.h"
 
 namespace splitplane::bench {
 namespace {
@@ -114,21 +114,9 @@ int main(int argc, char** argv) {
   app.add_option("--repeats", repeats, "interleaved repeats, the median counts");
   app.add_option("--core", core, "core that is measured");
   CLI11_PARSE(app, argc, argv);
-  const auto eal = splitplane::datapath::Eal::start(
-      {.file_prefix = "splittapbench", .megabytes = 128, .hugepages = false, .alone = true});
-  if (!eal) {
-    std::fprintf(stderr, "tap_bench: %s\n", eal.error().message.c_str());
-    return 1;
-  }
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  CPU_SET(core, &cpus);
-  pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
-  try {
-    std::printf("%s\n", splitplane::bench::run(repeats).dump().c_str());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "tap_bench: %s\n", error.what());
-    return 1;
-  }
-  return 0;
+
+  using namespace splitplane::bench;
+  return on_core("tap_bench", core,
+                 {.file_prefix = "splittapbench", .megabytes = 128, .hugepages = false, .alone = true},
+                 [&](bool) { std::printf("%s\n", run(repeats).dump().c_str()); });
 }
