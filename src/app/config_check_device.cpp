@@ -30,8 +30,8 @@ constexpr std::array<std::string_view, 10> kDriverNames{"net_null",  "net_ring",
                                                         "eth_vhost", "net_virtio_user"};
 constexpr std::array<std::string_view, 6> kPcapSources{"rx_pcap",     "tx_pcap",  "rx_iface",
                                                        "rx_iface_in", "tx_iface", "iface"};
-constexpr std::size_t kMaxVdevName =
-    31;  // room for DPDK's own prefixes in RTE_ETH_NAME_MAX_LEN and RTE_MEMZONE_NAMESIZE
+// Leaves room for DPDK's own prefixes in RTE_ETH_NAME_MAX_LEN and RTE_MEMZONE_NAMESIZE.
+constexpr std::size_t kMaxVdevName = 31;
 
 bool hex(std::string_view text, std::size_t digits) {
   return text.size() == digits &&

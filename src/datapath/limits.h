@@ -3,8 +3,8 @@
 
 namespace splitplane::datapath {
 
-inline constexpr unsigned kMaxQueues =
-    66;  // receive queues of one worker (a dispatching one reads all its ports, a card 64 VFs and 2)
+// Receive queues of one worker: a dispatching one reads all its ports, a card 64 VFs and its two other ports.
+inline constexpr unsigned kMaxQueues = 66;
 inline constexpr unsigned kMaxWorkers = 16;  // gnb workers behind one dispatching worker
 
 }  // namespace splitplane::datapath

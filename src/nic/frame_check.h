@@ -17,8 +17,8 @@ namespace parsed {
 inline constexpr unsigned kEthernet = 14, kVlan = 4, kIpv4 = 20, kUdp = 8, kGtpu = 8, kGtpuOptional = 4, kPsc = 4;
 inline constexpr unsigned kN3 = kIpv4 + kUdp + kGtpu;
 inline constexpr unsigned kInnerIpv4 = 20, kInnerIpv6 = 40;
-inline constexpr unsigned kAirFrame =
-    30;  // Ethernet, airhdr, and the longest RLC, PDCP and SDAP headers with one octet
+// Ethernet, airhdr, and the longest RLC, PDCP and SDAP headers with one octet.
+inline constexpr unsigned kAirFrame = 30;
 inline constexpr unsigned kReturned = 14 + 10;  // Ethernet and what stands in front of a returned SDU
 inline constexpr unsigned kAirhdr = 8;
 inline constexpr unsigned kAirControl = kEthernet + kAirhdr;  // where an RLC PDU begins
