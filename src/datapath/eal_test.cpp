@@ -3,15 +3,11 @@
 #include "datapath/eal.h"
 
 #include <gmock/gmock.h>
-#include <rte_eal.h>
 #include <rte_ethdev.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <optional>
 
 #include "datapath/endpoints.h"
 #include "datapath/port.h"
+#include "datapath/test_dpdk.h"
 #include "datapath/test_environment.h"
 #include "datapath/test_frames.h"
 #include "datapath/test_visible_pool.h"
@@ -19,30 +15,16 @@
 namespace splitplane::datapath {
 namespace {
 
-class DpdkEnvironment : public testing::Environment {
+class Environment : public test::DpdkEnvironment {
  public:
+  Environment() : DpdkEnvironment("datapath", 256) {}
   void SetUp() override {
-    auto eal = Eal::start({.file_prefix = "splitplane-test-" + std::to_string(getpid()),
-                           .megabytes = 256,
-                           .hugepages = false,
-                           .worker_cores = {0}});
-    ASSERT_TRUE(eal) << eal.error().message;
-    eal_.emplace(std::move(*eal));
+    DpdkEnvironment::SetUp();
     ASSERT_GE(test::use_visible_pools(), 0);
-    runtime_ = rte_eal_get_runtime_dir();
   }
-  void TearDown() override {
-    eal_.reset();
-    std::error_code ignored;
-    if (!runtime_.empty()) std::filesystem::remove_all(runtime_, ignored);
-  }
-
- private:
-  std::optional<Eal> eal_;
-  std::filesystem::path runtime_;
 };
 
-[[maybe_unused]] testing::Environment* const environment = testing::AddGlobalTestEnvironment(new DpdkEnvironment);
+[[maybe_unused]] testing::Environment* const environment = testing::AddGlobalTestEnvironment(new Environment);
 
 TEST(Eal, gives_the_control_thread_and_one_worker_an_lcore_each) {
   EXPECT_EQ(rte_lcore_count(), 2U);

@@ -3,7 +3,6 @@
 #include "phy/air_link.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,8 +10,8 @@
 #include <memory>
 #include <optional>
 
-#include "datapath/eal.h"
 #include "datapath/port.h"
+#include "datapath/test_dpdk.h"
 #include "datapath/test_environment.h"
 #include "phy/air_ends.h"
 
@@ -22,22 +21,8 @@ namespace {
 using datapath::Burst;
 using datapath::kBurst;
 
-class DpdkEnvironment : public testing::Environment {
- public:
-  void SetUp() override {
-    auto eal = datapath::Eal::start({.file_prefix = "splitplane-phy-test-" + std::to_string(getpid()),
-                                     .megabytes = 128,
-                                     .hugepages = false,
-                                     .worker_cores = {0}});
-    ASSERT_TRUE(eal) << eal.error().message;
-    eal_.emplace(std::move(*eal));
-  }
-  void TearDown() override { eal_.reset(); }
-
- private:
-  std::optional<datapath::Eal> eal_;
-};
-[[maybe_unused]] const auto* const kEnvironment = testing::AddGlobalTestEnvironment(new DpdkEnvironment);
+[[maybe_unused]] const auto* const kDpdk =
+    testing::AddGlobalTestEnvironment(new datapath::test::DpdkEnvironment("phy"));
 
 // Frames carry their number; a tick is a microsecond.
 class AirLinkTest : public testing::Test {

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "datapath/eal.h"
+#include "datapath/test_dpdk.h"
 #include "wire/airhdr.h"
 #include "wire/ethernet.h"
 
@@ -19,19 +19,8 @@ using Bytes = std::vector<std::uint8_t>;
 constexpr std::chrono::milliseconds kSoon{5000};
 namespace fs = std::filesystem;
 
-class Dpdk : public testing::Environment {
- public:
-  void SetUp() override {
-    auto eal = datapath::Eal::start({.file_prefix = "sp-tap-test", .megabytes = 128, .hugepages = false});
-    ASSERT_TRUE(eal.has_value()) << eal.error().message;
-    eal_ = std::make_unique<datapath::Eal>(std::move(*eal));
-  }
-  void TearDown() override { eal_.reset(); }
-
- private:
-  std::unique_ptr<datapath::Eal> eal_;
-};
-const auto* const kDpdk = testing::AddGlobalTestEnvironment(new Dpdk);
+[[maybe_unused]] const auto* const kDpdk =
+    testing::AddGlobalTestEnvironment(new datapath::test::DpdkEnvironment("tap"));
 
 struct TapTest : testing::Test {
   void SetUp() override {

@@ -7,10 +7,9 @@
 
 #include <filesystem>
 #include <fstream>
-#include <optional>
 
-#include "datapath/eal.h"
 #include "datapath/port.h"
+#include "datapath/test_dpdk.h"
 #include "traffic/generator.h"
 #include "traffic/packet_maker.h"
 #include "traffic/replay.h"
@@ -20,22 +19,8 @@
 namespace splitplane::traffic {
 namespace {
 
-class DpdkEnvironment : public testing::Environment {
- public:
-  void SetUp() override {
-    auto eal = datapath::Eal::start({.file_prefix = "splitplane-traffic-test-" + std::to_string(getpid()),
-                                     .megabytes = 128,
-                                     .hugepages = false,
-                                     .worker_cores = {0}});
-    ASSERT_TRUE(eal) << eal.error().message;
-    eal_.emplace(std::move(*eal));
-  }
-  void TearDown() override { eal_.reset(); }
-
- private:
-  std::optional<datapath::Eal> eal_;
-};
-[[maybe_unused]] const auto* const kEnvironment = testing::AddGlobalTestEnvironment(new DpdkEnvironment);
+[[maybe_unused]] const auto* const kDpdk =
+    testing::AddGlobalTestEnvironment(new datapath::test::DpdkEnvironment("traffic"));
 
 class Pair : public testing::Test {
  protected:
