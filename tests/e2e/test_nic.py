@@ -59,14 +59,15 @@ def number_of(frame: bytes) -> int | None:
 
 
 def exchange(wire: Wire, count: int, first: int = 0, pause: float = 0.0002) -> dict[int, bytes]:
-    """Sends numbered frames and returns those that came back until the last did, by number."""
+    """Sends numbered frames and returns those that came back until the last did, by number; and a little later, as
+    those that take another VF than the last one may come behind it."""
     for n in range(first, first + count):
         wire.send(numbered(n))
         time.sleep(pause)
     wanted = first + count - 1
     return {
         number: frame
-        for frame in wire.frames(4, lambda f: number_of(f) == wanted)
+        for frame in wire.frames(4, lambda f: number_of(f) == wanted) + wire.frames(0.1)
         if (number := number_of(frame)) is not None
     }
 
