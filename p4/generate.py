@@ -1,7 +1,8 @@
 """Compiles the P4 programs to p4/generated/*.spec with p4c-dpdk; what `make p4` runs.
 
-The first line of a .spec says from what it was made: the SHA-256 of every source file of p4/, the program and its -D's.
-A test holds them against each other, so that a change of a .p4 without a new .spec does not pass.
+The first line of a .spec says from what it was made: the SHA-256 of every source file of p4/, the program and its -D's,
+and the CRC-32 of all lines behind it. A test holds them against each other, so that neither a change of a .p4 without a
+new .spec nor one of a .spec by hand passes.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,9 +65,10 @@ def source_hash() -> str:
     return digest.hexdigest()
 
 
-def first_line(program: Program) -> str:
-    """What nic/spec_file.h reads."""
-    return f"; sha256={source_hash()} program={program.program} defines={','.join(program.defines)}\n"
+def first_line(program: Program, body: str) -> str:
+    """What nic/spec_file.h reads. `body`: all lines behind it."""
+    made_of = f"sha256={source_hash()} program={program.program} defines={','.join(program.defines)}"
+    return f"; {made_of} body={zlib.crc32(body.encode()):08x}\n"
 
 
 def include_folder(executable: str) -> Path | None:
@@ -97,7 +100,8 @@ def compile_program(tool: tuple[str, Path], program: Program, output: Path) -> s
     )
     if done.returncode != 0:
         return done.stderr.strip() or f"exit code {done.returncode}"
-    output.write_text(first_line(program) + output.read_text().lstrip("\n"))
+    body = output.read_text().lstrip("\n")
+    output.write_text(first_line(program, body) + body)
     return ""
 
 
