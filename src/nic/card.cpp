@@ -14,11 +14,6 @@ namespace {
 constexpr std::uint32_t kFlags = 2;
 constexpr std::uint64_t kFlagVerifyChecksum = 1;
 
-CardSide side_of(unsigned port) {
-  if (port == kN3Port) return CardSide::kN3;
-  return port == kAirPort ? CardSide::kAir : CardSide::kVf;
-}
-
 // The card's own header, in front of the frame: nothing of the frame itself is written here.
 void push_intrinsic(rte_mbuf* m, unsigned port, PuntReason check) {
   const unsigned length = std::min(m->pkt_len, 0xffffU);
@@ -40,7 +35,7 @@ struct Card::State {
   std::unique_ptr<SwxPipeline> pipeline;
   std::unique_ptr<CardTables> tables;
   std::array<std::uint64_t, kMaxPorts> in{}, tx_full{};
-  std::uint64_t no_headroom = 0;
+  std::uint64_t no_headroom = 0, core_full = 0;
   bool inner = false;  // the program reads the UE's address
 };
 
@@ -76,7 +71,7 @@ Expected<std::unique_ptr<Card>> Card::make(const SpecFile& spec, const CardSetti
   return std::unique_ptr<Card>(new Card(std::move(state)));
 }
 
-void Card::process(rte_mbuf** mbufs, unsigned n, unsigned port) {
+unsigned Card::prepare(rte_mbuf** mbufs, unsigned n, unsigned port) {
   State& s = *state_;
   const CardSide side = side_of(port);
   s.in[port] += n;
@@ -92,9 +87,16 @@ void Card::process(rte_mbuf** mbufs, unsigned n, unsigned port) {
     push_intrinsic(m, port, check_frame(m, side, s.inner, s.settings.verify_checksum));
     mbufs[kept++] = m;
   }
-  if (kept == 0) return;
-  s.io.hand(mbufs, kept);
-  s.pipeline->drain();
+  return kept;
+}
+
+void Card::run(rte_mbuf** mbufs, unsigned n) {
+  state_->io.hand(mbufs, n);
+  state_->pipeline->drain();
+}
+
+void Card::take_over(rte_mbuf* m, unsigned port) {
+  state_->io.outputs[port].append(m);
 }
 
 CardOutput& Card::out(unsigned port) {
@@ -105,6 +107,9 @@ std::vector<std::uint16_t>& Card::pending() {
 }
 void Card::count_tx_full(unsigned port, unsigned frames) {
   state_->tx_full[port] += frames;
+}
+void Card::count_core_full(unsigned frames) {
+  state_->core_full += frames;
 }
 
 CardCounters Card::counters() const {
@@ -120,9 +125,10 @@ CardCounters Card::counters() const {
   all.clones_sunk = s.io.clones_sunk;
   all.clones_failed = s.io.clones_failed;
   all.drops[static_cast<std::size_t>(CardDrop::no_headroom)] = s.no_headroom;
+  all.drops[static_cast<std::size_t>(CardDrop::core_full)] = s.core_full;
   s.tables->add_reasons(all);
   all.held = s.io.handed - s.io.sent - s.pipeline->dropped();
-  all.dropped = s.no_headroom + s.io.sunk + s.pipeline->dropped();
+  all.dropped = s.no_headroom + s.core_full + s.io.sunk + s.pipeline->dropped();
   std::uint64_t reasons = 0;
   for (const std::uint64_t frames : all.drops) reasons += frames;
   all.reasons_add_up = program() != "gnb" || reasons + s.io.sunk == all.dropped;
@@ -138,6 +144,18 @@ Expected<void> Card::install(std::span<const CardBearer> bearers, bool restart) 
 Expected<void> Card::remove(std::span<const BearerId> ids) {
   return state_->tables->remove(ids);
 }
+Expected<std::size_t> Card::would_install(std::span<const CardBearer> bearers) {
+  if (program() != "gnb") {
+    return fail("card {}: program {} has no bearers; allowed: program gnb", state_->settings.name, program());
+  }
+  return state_->tables->would_install(bearers);
+}
+Expected<void> Card::can_remove(std::span<const BearerId> ids) {
+  return state_->tables->can_remove(ids);
+}
+Expected<void> Card::can_lease(std::span<const CardLease> leases) const {
+  return state_->tables->can_lease(leases);
+}
 Expected<void> Card::set_peer(const CardPeer& peer) {
   if (program() != "gnb") {
     return fail("card {}: program {} has no peers; allowed: program gnb", state_->settings.name, program());
@@ -150,11 +168,14 @@ Expected<void> Card::set_markers(std::uint64_t to_host, unsigned vf) {
 void Card::unset_peer(unsigned number) {
   state_->tables->unset_peer(number);
 }
-Expected<void> Card::set_lease(BearerId id, std::uint32_t first_not_allowed) {
-  return state_->tables->set_lease(id, first_not_allowed);
+Expected<void> Card::set_leases(std::span<const CardLease> leases) {
+  return state_->tables->set_leases(leases);
 }
 Expected<CardNumbers> Card::numbers(BearerId id) const {
   return state_->tables->numbers(id);
+}
+std::vector<BearerNumbers> Card::numbers_after(std::uint32_t after, std::size_t limit) const {
+  return state_->tables->numbers_after(after, limit);
 }
 const CardBearer* Card::find(BearerId id) const {
   return state_->tables->find(id);

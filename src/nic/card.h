@@ -12,6 +12,7 @@
 
 #include "base/expected.h"
 #include "nic/card_bearer.h"
+#include "nic/frame_check.h"
 #include "nic/punt_reason.h"
 #include "nic/spec_file.h"
 #include "nic/swx_ports.h"
@@ -22,6 +23,11 @@ inline constexpr unsigned kMaxVfs = 64;
 // Ports of a card, the same numbers in and out; VF i is kFirstVf + i.
 inline constexpr unsigned kN3Port = 0, kAirPort = 1, kFirstVf = 2, kMaxPorts = kFirstVf + kMaxVfs;
 
+[[nodiscard]] constexpr CardSide side_of(unsigned port) {
+  if (port == kN3Port) return CardSide::kN3;
+  return port == kAirPort ? CardSide::kAir : CardSide::kVf;
+}
+
 struct CardSettings {
   std::string name = "card";           // for messages
   unsigned vfs = 1;                    // 1..64
@@ -29,6 +35,7 @@ struct CardSettings {
   bool verify_checksum = false;        // packets from N3 with a UDP checksum go to the host, which verifies it
   unsigned air_frame_bytes = 1514;     // the longest frame that the air port sends
   std::uint32_t capacity = 65536;      // bearers, at most what the program's tables hold
+  unsigned core = 0, cores = 1;        // of several, each a Card of its own: which of them
   bool copy_clones = false;            // clones are copies: a port hands mbufs on to a reader that writes to them
   int numa_node = 0;
 };
@@ -69,14 +76,21 @@ class Card {
   // All or none. Known identities are replaced: they keep their slot and numbers, unless `restart`. A TEID, UE address
   // or identity that another bearer has is refused.
   Expected<void> install(std::span<const CardBearer> bearers, bool restart = false);
+  // Whether install() would: how many of the bearers are new, those apart that are another core's, too.
+  [[nodiscard]] Expected<std::size_t> would_install(std::span<const CardBearer> bearers);
   // All or none: an identity that the card does not know is refused.
   Expected<void> remove(std::span<const BearerId> ids);
+  [[nodiscard]] Expected<void> can_remove(std::span<const BearerId> ids);
   Expected<void> set_peer(const CardPeer& peer);
   void unset_peer(unsigned number);
-  // COUNTs below `first_not_allowed` may be given to packets.
-  Expected<void> set_lease(BearerId id, std::uint32_t first_not_allowed);
+  // All or none: a lease that ends before the bearer's next COUNT is refused.
+  Expected<void> set_leases(std::span<const CardLease> leases);
+  [[nodiscard]] Expected<void> can_lease(std::span<const CardLease> leases) const;
   [[nodiscard]] Expected<CardNumbers> numbers(BearerId id) const;
+  // Of at most `limit` bearers, in the order of their identities, of those behind `after`.
+  [[nodiscard]] std::vector<BearerNumbers> numbers_after(std::uint32_t after, std::size_t limit) const;
   [[nodiscard]] const CardBearer* find(BearerId id) const;
+  // These are of the bearers whose identity leads to this core, where there are several.
   [[nodiscard]] std::size_t bearer_count() const;
   [[nodiscard]] std::vector<BearerId> bearers() const;  // in ascending order
 
@@ -88,12 +102,22 @@ class Card {
   Expected<void> set_markers(std::uint64_t to_host, unsigned vf);
 
   // Runs the pipeline until it is drained; what is to be sent is in out(port) then, in order. At most kBurst frames.
-  void process(rte_mbuf** mbufs, unsigned n, unsigned port);
+  void process(rte_mbuf** mbufs, unsigned n, unsigned port) {
+    if (const unsigned kept = prepare(mbufs, n, port); kept != 0) run(mbufs, kept);
+  }
+  // The halves of that, for a card of several cores: frames that came by `port` here, prepared for the program (how
+  // many; the others are dropped), and then given to it, perhaps on another core's card.
+  [[nodiscard]] unsigned prepare(rte_mbuf** mbufs, unsigned n, unsigned port);
+  void run(rte_mbuf** mbufs, unsigned n);
+  // A frame that another core's program sent to a port of this one.
+  void take_over(rte_mbuf* m, unsigned port);
   [[nodiscard]] CardOutput& out(unsigned port);
   // The ports that have something, in the order in which they got it; to be cleared with the ports' lists.
   [[nodiscard]] std::vector<std::uint16_t>& pending();
   // The caller could not send so many of a port's frames (and has freed them).
   void count_tx_full(unsigned port, unsigned frames);
+  // The caller could not hand so many prepared frames to another core (and has freed them).
+  void count_core_full(unsigned frames);
 
   [[nodiscard]] CardCounters counters() const;
   [[nodiscard]] const CardSettings& settings() const;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/ip_address.h"
 #include "base/types.h"
@@ -35,7 +36,8 @@ struct CardBearer {
   Teid uplink_teid;                // at the UPF
   unsigned peer = 0;               // the UPF, by the number that set_peer() gave it
   std::uint32_t next_count = 0;    // the first PDCP COUNT of a bearer that is new on the card
-  std::uint32_t lease = 4096;      // so many COUNTs from there on; then set_lease() must have allowed more
+  std::uint32_t ahead = 0;         // next_count is so far beyond what a receiver may have seen
+  std::uint32_t lease = 4096;      // so many COUNTs from there on; then set_leases() must have allowed more
   std::uint32_t in_flight = 0;     // kArmed: packets that are on their way through the host now
   friend bool operator==(const CardBearer&, const CardBearer&) = default;
 };
@@ -52,6 +54,13 @@ struct CardPeer {
 struct CardNumbers {
   std::uint32_t pdcp_next = 0, rlc_next = 0, in_flight = 0;
   std::uint64_t dl_packets = 0, ul_packets = 0;
+  std::uint8_t epoch = 0;       // of RLC, as it was installed
+  std::uint32_t ahead = 0;      // of pdcp_next: as it was installed, and 0 from the first packet on
+  std::uint32_t lease_end = 0;  // the first COUNT that is not allowed
 };
+using BearerNumbers = std::pair<BearerId, CardNumbers>;
+
+// COUNTs below the number may be given to packets.
+using CardLease = std::pair<BearerId, std::uint32_t>;
 
 }  // namespace splitplane::nic

@@ -22,23 +22,11 @@ void CardFunction::flush() {
 }
 
 void CardFunction::send(unsigned number) {
-  const CardEndpoint& at = queues_[number].source.at;
   std::vector<rte_mbuf*>& mbufs = card_.out(number).mbufs;
   const auto n = static_cast<unsigned>(mbufs.size());
   if (n == 0) return;  // sent before
-  unsigned sent;
-  if (at.in == nullptr) {
-    sent = datapath::EthSink{at.port, at.queue}.send(mbufs.data(), n);
-  } else {
-    sent = rte_ring_sp_enqueue_burst(at.out, reinterpret_cast<void* const*>(mbufs.data()), n, nullptr);
-  }
-  if (number == kN3Port) {
-    stats_.transmitted_n3.add(sent);
-  } else if (number == kAirPort) {
-    stats_.transmitted_air.add(sent);
-  } else {
-    stats_.dispatched.add(sent);
-  }
+  const unsigned sent = send_by(queues_[number].source.at, mbufs.data(), n);
+  count_sent(stats_, number, sent);
   if (sent < n) [[unlikely]] {
     stats_.drop(datapath::DropReason::tx_full, n - sent);
     card_.count_tx_full(number, n - sent);

@@ -40,6 +40,22 @@ struct CardSource {
   }
 };
 
+// How many frames the endpoint took.
+[[nodiscard]] inline unsigned send_by(const CardEndpoint& at, rte_mbuf** mbufs, unsigned n) {
+  if (at.in == nullptr) return datapath::EthSink{at.port, at.queue}.send(mbufs, n);
+  return rte_ring_sp_enqueue_burst(at.out, reinterpret_cast<void* const*>(mbufs), n, nullptr);
+}
+
+inline void count_sent(datapath::WorkerStats& stats, unsigned port, unsigned frames) {
+  if (port == kN3Port) {
+    stats.transmitted_n3.add(frames);
+  } else if (port == kAirPort) {
+    stats.transmitted_air.add(frames);
+  } else {
+    stats.transmitted_vf.add(frames);
+  }
+}
+
 class CardFunction {
  public:
   struct Queue {

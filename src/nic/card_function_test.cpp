@@ -62,7 +62,7 @@ TEST_F(OnRings, frames_take_their_way_through_the_card) {
   EXPECT_THAT(out_[vf_port(test::kCopies)].drain(), ElementsAre(numbered));
   EXPECT_THAT(out_[vf_port(test::kWorkerN3)].drain(), ElementsAre(on_host));
   EXPECT_EQ(stats_.transmitted_air.get(), 2U);
-  EXPECT_EQ(stats_.dispatched.get(), 2U);
+  EXPECT_EQ(stats_.transmitted_vf.get(), 2U);
   EXPECT_EQ(round(), 0U);
 }
 

@@ -30,6 +30,10 @@ Expected<void> CardTables::check(const CardBearer& b) const {
     return fail("bearer {}: a lease of {} COUNTs; allowed: 1 to {} with a PDCP SN of {} bits", b.id.value, b.lease,
                 half - 1, b.pdcp_sn_bits);
   }
+  if (b.ahead >= half) {
+    return fail("bearer {}: its COUNTs begin {} ahead; allowed: less than {} with a PDCP SN of {} bits", b.id.value,
+                b.ahead, half, b.pdcp_sn_bits);
+  }
   if (by_ue_address_ && !b.ue_ipv4 && !b.ue_ipv6) {
     return fail("bearer {}: no UE address; allowed on a card that looks for UE addresses: at least one", b.id.value);
   }
@@ -72,10 +76,16 @@ void CardTables::undo(std::span<const CardBearer> bearers, const Attempt& attemp
     erase_key(key);
     owners_.erase(key);
   }
-  for (const std::uint32_t id : attempt.ids) {
-    if (uplink_ != nullptr) uplink_->remove(std::array<std::uint64_t, 1>{id});
-    used_slots_.push_back(entries_.at(id).slot);
-    entries_.erase(id);
+  // Last taken, first given back: what nobody used counts as never used again, and its registers need no writing.
+  for (auto id = attempt.ids.rbegin(); id != attempt.ids.rend(); ++id) {
+    if (uplink_ != nullptr) uplink_->remove(std::array<std::uint64_t, 1>{*id});
+    const Entry& entry = entries_.at(*id);
+    if (entry.fresh) {
+      --next_slot_;
+    } else {
+      used_slots_.push_back(entry.slot);
+    }
+    entries_.erase(*id);
   }
   for (const CardBearer& b : bearers.first(attempt.written)) {
     const auto at = entries_.find(b.id.value);
@@ -83,9 +93,9 @@ void CardTables::undo(std::span<const CardBearer> bearers, const Attempt& attemp
   }
 }
 
-Expected<void> CardTables::install(std::span<const CardBearer> bearers, bool restart) {
+// Everything but numbers; what is refused leaves all as it was.
+Expected<void> CardTables::try_install(std::span<const CardBearer> bearers, Attempt& attempt) {
   ++calls_;
-  Attempt attempt;
   attempt.entries.reserve(bearers.size());
   if (entries_.empty()) {
     entries_.reserve(bearers.size());
@@ -102,6 +112,19 @@ Expected<void> CardTables::install(std::span<const CardBearer> bearers, bool res
                   b.id.value, settings_.name);
     }
   }
+  return {};
+}
+
+Expected<std::size_t> CardTables::would_install(std::span<const CardBearer> bearers) {
+  Attempt attempt;
+  if (auto tried = try_install(bearers, attempt); !tried) return tl::unexpected(tried.error());
+  undo(bearers, attempt);
+  return std::ranges::count_if(attempt.ids, [this](std::uint32_t id) { return is_own(id); });
+}
+
+Expected<void> CardTables::install(std::span<const CardBearer> bearers, bool restart) {
+  Attempt attempt;
+  if (auto tried = try_install(bearers, attempt); !tried) return tried;
   for (std::size_t i = 0; i < bearers.size(); ++i) {
     const CardBearer& b = bearers[i];
     Entry& entry = *attempt.entries[i];
@@ -117,6 +140,7 @@ Expected<void> CardTables::install(std::span<const CardBearer> bearers, bool res
     write_registers(b, entry, is_new, restart);
     entry.bearer = b;
   }
+  enter_order(std::move(attempt.ids));
   write_fixed();
   return {};
 }
@@ -157,7 +181,7 @@ bool CardTables::take_slot(Entry& entry) {
   return true;
 }
 
-Expected<void> CardTables::remove(std::span<const BearerId> ids) {
+Expected<void> CardTables::can_remove(std::span<const BearerId> ids) {
   ++calls_;
   for (const BearerId id : ids) {
     const auto at = entries_.find(id.value);
@@ -167,6 +191,13 @@ Expected<void> CardTables::remove(std::span<const BearerId> ids) {
     if (at->second.installed == calls_) return fail("bearer {} is there twice; allowed: each bearer once", id.value);
     at->second.installed = calls_;
   }
+  return {};
+}
+
+Expected<void> CardTables::remove(std::span<const BearerId> ids) {
+  if (auto can = can_remove(ids); !can) return can;
+  std::vector<std::uint32_t> gone;
+  gone.reserve(ids.size());
   for (const BearerId id : ids) {
     const auto at = entries_.find(id.value);
     for (const BearerKey& key : keys_of(at->second.bearer)) {
@@ -176,7 +207,9 @@ Expected<void> CardTables::remove(std::span<const BearerId> ids) {
     if (uplink_ != nullptr) uplink_->remove(std::array<std::uint64_t, 1>{id.value});
     used_slots_.push_back(at->second.slot);
     entries_.erase(at);
+    gone.push_back(id.value);
   }
+  leave_order(std::move(gone));
   write_fixed();
   return {};
 }

@@ -108,6 +108,32 @@ TEST(CardInstall, a_removed_bearer_is_nobodys_and_its_place_starts_at_0) {
   EXPECT_FALSE(card.card->numbers(bearer(1).id));
 }
 
+// Places that a refused call had taken, used before or never, are given back: no two bearers share one afterwards.
+TEST(CardInstall, a_refused_call_gives_its_places_back) {
+  TestCard card("gnb-mat", {.capacity = 4});
+  card.install({bearer(1), bearer(2)});
+  card.feed({test::to(bearer(2)).make()}, kN3Port);
+  (void)card.take(kAirPort);
+  ASSERT_TRUE(card.card->remove(std::array{bearer(2).id}));
+  CardBearer wrong = bearer(5);
+  wrong.lease = 0;
+  for (unsigned i = 0; i < 3; ++i) {
+    EXPECT_THAT(complaint(card, {bearer(2), bearer(3), wrong}), HasSubstr("a lease of 0 COUNTs"));
+    EXPECT_THAT(complaint(card, {bearer(2), bearer(3), bearer(4), bearer(5)}), HasSubstr("is full"));
+    EXPECT_EQ(*card.card->would_install(std::array{bearer(2), bearer(3), bearer(4)}), 3U);
+  }
+  card.install({bearer(2), bearer(3), bearer(4)});
+  for (unsigned number = 1; number <= 4; ++number) {
+    for (unsigned i = 0; i < number; ++i) card.feed({test::to(bearer(number)).make()}, kN3Port);
+    EXPECT_EQ(card.take(kAirPort).size(), number);
+  }
+  for (unsigned number = 1; number <= 4; ++number) {
+    const auto numbers = card.card->numbers(bearer(number).id);
+    EXPECT_EQ(numbers->pdcp_next, number);
+    EXPECT_EQ(numbers->dl_packets, number);
+  }
+}
+
 TEST(CardInstall, a_full_card_takes_65536_bearers) {
   TestCard card("gnb-clone");
   std::vector<CardBearer> bearers;

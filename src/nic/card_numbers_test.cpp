@@ -70,16 +70,85 @@ TEST_F(CardNumbers, end_where_the_lease_ends_and_go_on_when_it_is_renewed) {
   ASSERT_TRUE(card);
   Together<FeatureSet::mat> together(std::move(card), {b}, pool, {});
   const auto send = [&](unsigned n) { return together.receive(packets(b, n), true); };
-  ASSERT_TRUE(together.card->set_lease(b.config.id, 100));
+  ASSERT_TRUE(together.card->set_leases(std::array{CardLease{b.config.id, 100}}));
   EXPECT_EQ(send(90).air.size(), 90U);
   const Outcome at_the_end = send(30);
   EXPECT_EQ(at_the_end.air.size(), 10U);
   EXPECT_EQ(at_the_end.drops, (std::map<std::string, std::uint64_t>{{"lease_exhausted", 20}}));
   EXPECT_EQ(together.card->numbers(b.config.id)->pdcp_next, 100U);
   EXPECT_TRUE(send(5).air.empty());
-  ASSERT_TRUE(together.card->set_lease(b.config.id, 200));
+  ASSERT_TRUE(together.card->set_leases(std::array{CardLease{b.config.id, 200}}));
   EXPECT_EQ(send(40).air.size(), 40U);
   EXPECT_EQ(together.card->numbers(b.config.id)->pdcp_next, 140U);
+}
+
+TEST_F(CardNumbers, are_told_with_what_a_new_host_needs) {
+  const TestBearer b = bearer(1, 12, 0);
+  auto card = make_card("gnb-mat");
+  ASSERT_TRUE(card);
+  CardBearer entry = test::card_bearer(b);
+  entry.next_count = 1500;
+  entry.lease = 100;
+  entry.ahead = 2048;
+  const auto refused = card->install(std::span(&entry, 1));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("its COUNTs begin 2048 ahead; allowed: less than 2048"), std::string::npos);
+  entry.ahead = 1400;
+  ASSERT_TRUE(card->install(std::span(&entry, 1)));
+  const auto numbers = [&] { return *card->numbers(b.config.id); };
+  EXPECT_EQ(numbers().ahead, 1400U);
+  EXPECT_EQ(numbers().lease_end, 1600U);
+  auto frames = packets(b, 1);
+  card->process(frames.data(), 1, kN3Port);
+  for (rte_mbuf* m : std::exchange(card->out(kAirPort).mbufs, {})) rte_pktmbuf_free(m);
+  EXPECT_EQ(numbers().pdcp_next, 1501U);
+  EXPECT_EQ(numbers().ahead, 0U) << "this the receiver may have seen";
+  ASSERT_TRUE(card->set_leases(std::array{CardLease{b.config.id, 1700}}));
+  EXPECT_EQ(numbers().lease_end, 1700U);
+}
+
+TEST_F(CardNumbers, are_leased_to_all_bearers_of_a_call_or_to_none) {
+  const TestBearer one = bearer(1, 18, 0), other = bearer(2, 18, 0);
+  auto card = make_card("gnb-mat");
+  ASSERT_TRUE(card);
+  Together<FeatureSet::mat> together(std::move(card), {one, other}, pool, {});
+  ASSERT_EQ(together.receive(packets(other, 50), true).air.size(), 50U);
+  const std::array leases{CardLease{one.config.id, 10}, CardLease{other.config.id, 49}};  // the second has sent 50
+  ASSERT_FALSE(together.card->set_leases(leases));
+  EXPECT_EQ(together.receive(packets(one, 20), true).air.size(), 20U) << "the first bearer's lease was cut";
+  ASSERT_TRUE(together.card->set_leases(std::array{CardLease{one.config.id, 30}, CardLease{other.config.id, 60}}));
+  EXPECT_EQ(together.receive(packets(one, 20), true).air.size(), 10U);
+  EXPECT_EQ(together.receive(packets(other, 20), true).air.size(), 10U);
+}
+
+TEST_F(CardNumbers, are_read_in_the_order_of_identities_whatever_came_and_went) {
+  auto card = make_card("gnb-mat");
+  ASSERT_TRUE(card);
+  const auto install = [&](std::vector<std::uint32_t> indices) {
+    std::vector<CardBearer> entries;
+    for (const std::uint32_t index : indices) entries.push_back(test::card_bearer(bearer(index, 18, 0)));
+    return card->install(entries);
+  };
+  const auto seen = [&](std::uint32_t after, std::size_t limit) {
+    std::vector<std::uint32_t> indices;
+    for (const auto& [id, numbers] : card->numbers_after(after == 0 ? 0 : test::teid(after), limit))
+      indices.push_back(ran::index_of(id.value));
+    return indices;
+  };
+  using Indices = std::vector<std::uint32_t>;
+  ASSERT_TRUE(install({40, 7, 30}));
+  ASSERT_TRUE(install({5, 30, 50, 20}));
+  EXPECT_FALSE(install({60, 61, 60}));
+  EXPECT_EQ(seen(0, 100), (Indices{5, 7, 20, 30, 40, 50}));
+  EXPECT_EQ(seen(7, 3), (Indices{20, 30, 40}));
+  EXPECT_EQ(seen(6, 1), (Indices{7}));
+  EXPECT_EQ(seen(50, 3), Indices{});
+  ASSERT_TRUE(card->remove(std::array{BearerId{test::teid(50)}, BearerId{test::teid(5)}, BearerId{test::teid(30)}}));
+  EXPECT_EQ(seen(0, 100), (Indices{7, 20, 40}));
+  auto frames = packets(bearer(20, 18, 0), 3);
+  card->process(frames.data(), 3, kN3Port);
+  EXPECT_EQ(card->numbers_after(test::teid(7), 1).front().second.pdcp_next, 3U);
+  for (rte_mbuf* m : std::exchange(card->out(kAirPort).mbufs, {})) rte_pktmbuf_free(m);
 }
 
 // docs/nic.md, `armed`: packets that are on their way through the host come first, and the first one that finds none is

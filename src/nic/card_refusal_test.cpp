@@ -172,7 +172,7 @@ TEST_F(CardRefuses, bearers_that_it_does_not_know) {
   expect_error(card->remove(some), std::to_string(kTeid + 77));
   EXPECT_EQ(card->bearers().size(), 3U);
   EXPECT_TRUE(serves(kTeid));
-  expect_error(card->set_lease(BearerId{kTeid + 77}, 5), std::to_string(kTeid + 77));
+  expect_error(card->set_leases(std::array{CardLease{BearerId{kTeid + 77}, 5}}), std::to_string(kTeid + 77));
   expect_error(card->numbers(BearerId{kTeid + 77}), std::to_string(kTeid + 77));
   EXPECT_EQ(card->find(BearerId{kTeid + 77}), nullptr);
 }

@@ -32,8 +32,9 @@ enum Serve {
 constexpr std::array<std::string_view, kServeCount> kServeNames{"slot",  "air_dst",  "air_src", "airhdr", "id",
                                                                 "form",  "poll_pdu", "qfi",     "n3_dst", "session",
                                                                 "armed", "vf",       "longest"};
-enum Uplink { kUpSlot, kModes, kUpQfi, kUpTeid, kPeer, kCopies, kUplinkCount };
-constexpr std::array<std::string_view, kUplinkCount> kUplinkNames{"slot", "modes", "qfi", "teid", "peer", "copies"};
+enum Uplink { kUpSlot, kModes, kUpQfi, kUpTeid, kPeer, kCopies, kUpVf, kUplinkCount };
+constexpr std::array<std::string_view, kUplinkCount> kUplinkNames{"slot", "modes",  "qfi", "teid",
+                                                                  "peer", "copies", "vf"};
 constexpr std::array<std::string_view, 6> kPeerNames{"eth_dst", "eth_src",       "src",
                                                      "dst",     "checksum_base", "max_payload"};
 
@@ -99,6 +100,7 @@ std::array<std::uint64_t, kUplinkCount> uplink_values(const CardBearer& b, std::
   v[kUpTeid] = b.uplink_teid.value;
   v[kPeer] = b.peer;
   v[kCopies] = kFirstVf + b.copies_vf;
+  v[kUpVf] = kFirstVf + b.vf_air;
   return v;
 }
 
@@ -297,43 +299,9 @@ Expected<void> CardTables::set_markers(std::uint64_t to_host, unsigned vf) {
   return {};
 }
 
-Expected<void> CardTables::set_lease(BearerId id, std::uint32_t first_not_allowed) {
-  const auto at = entries_.find(id.value);
-  if (at == entries_.end())
-    return fail("bearer {} is not on card {}; allowed: one of its bearers", id.value, settings_.name);
-  // The program looks for the very COUNT at which the lease ends.
-  const auto next = static_cast<std::uint32_t>(pdcp_next_.read(at->second.slot));
-  if (first_not_allowed - next > UINT32_MAX / 2) {
-    return fail("bearer {}: a lease that ends at COUNT {}; allowed: not before {}, which is the next", id.value,
-                first_not_allowed, next);
-  }
-  lease_.write(at->second.slot, first_not_allowed);
-  return {};
-}
-
-Expected<CardNumbers> CardTables::numbers(BearerId id) const {
-  const auto at = entries_.find(id.value);
-  if (at == entries_.end())
-    return fail("bearer {} is not on card {}; allowed: one of its bearers", id.value, settings_.name);
-  const std::uint32_t slot = at->second.slot;
-  return CardNumbers{.pdcp_next = static_cast<std::uint32_t>(pdcp_next_.read(slot)),
-                     .rlc_next = static_cast<std::uint32_t>(rlc_next_.read(slot)),
-                     .in_flight = static_cast<std::uint32_t>(in_flight_.read(slot)),
-                     .dl_packets = dl_packets_.read(slot),
-                     .ul_packets = ul_packets_.read(slot)};
-}
-
 const CardBearer* CardTables::find(BearerId id) const {
   const auto at = entries_.find(id.value);
   return at == entries_.end() ? nullptr : &at->second.bearer;
-}
-
-std::vector<BearerId> CardTables::bearers() const {
-  std::vector<BearerId> ids;
-  ids.reserve(entries_.size());
-  for (const auto& [id, entry] : entries_) ids.push_back(BearerId{id});
-  std::ranges::sort(ids);
-  return ids;
 }
 
 void CardTables::add_reasons(CardCounters& counters) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nic/card.h"
+#include "nic/card_affinity.h"
 #include "nic/swx_pipeline.h"
 
 namespace splitplane::nic {
@@ -29,15 +30,19 @@ class CardTables {
   static Expected<CardTables> of(SwxPipeline& pipeline, const CardSettings& settings);
 
   Expected<void> install(std::span<const CardBearer> bearers, bool restart);
+  Expected<std::size_t> would_install(std::span<const CardBearer> bearers);
   Expected<void> remove(std::span<const BearerId> ids);
+  Expected<void> can_remove(std::span<const BearerId> ids);
   Expected<void> set_peer(const CardPeer& peer);
   void unset_peer(unsigned number);
   Expected<void> set_markers(std::uint64_t to_host, unsigned vf);
-  Expected<void> set_lease(BearerId id, std::uint32_t first_not_allowed);
+  Expected<void> set_leases(std::span<const CardLease> leases);
+  [[nodiscard]] Expected<void> can_lease(std::span<const CardLease> leases) const;
   [[nodiscard]] Expected<CardNumbers> numbers(BearerId id) const;
+  [[nodiscard]] std::vector<BearerNumbers> numbers_after(std::uint32_t after, std::size_t limit) const;
   [[nodiscard]] const CardBearer* find(BearerId id) const;
   [[nodiscard]] std::vector<BearerId> bearers() const;
-  [[nodiscard]] std::size_t count() const { return entries_.size(); }
+  [[nodiscard]] std::size_t count() const { return order_.size(); }
   void add_reasons(CardCounters& counters) const;
   [[nodiscard]] bool by_ue_address() const { return by_ue_address_; }
 
@@ -67,6 +72,7 @@ class CardTables {
   [[nodiscard]] Keys keys_of(const CardBearer& bearer) const;
   [[nodiscard]] Expected<void> check(const CardBearer& bearer) const;
   Expected<void> claim(std::span<const CardBearer> bearers, Attempt& attempt);
+  Expected<void> try_install(std::span<const CardBearer> bearers, Attempt& attempt);
   void undo(std::span<const CardBearer> bearers, const Attempt& attempt);
   [[nodiscard]] unsigned longest_sdu(const CardBearer& bearer) const;
   [[nodiscard]] bool write_entries(const CardBearer& bearer, std::uint32_t slot);
@@ -74,6 +80,10 @@ class CardTables {
   void erase_key(const BearerKey& key);
   void write_registers(const CardBearer& bearer, const Entry& entry, bool is_new, bool restart);
   void write_fixed();
+  [[nodiscard]] CardNumbers read_numbers(const Entry& entry) const;
+  [[nodiscard]] bool is_own(std::uint32_t id) const { return core_of(id, settings_.cores) == settings_.core; }
+  void enter_order(std::vector<std::uint32_t> ids);
+  void leave_order(std::vector<std::uint32_t> ids);
   [[nodiscard]] bool take_slot(Entry& entry);
   Expected<void> bind(SwxPipeline& pipeline);
   [[nodiscard]] Expected<void> require_all(const SpecFile& spec, bool punts) const;
@@ -91,6 +101,7 @@ class CardTables {
 
   std::unordered_map<std::uint32_t, Entry> entries_;                    // by identity
   std::unordered_map<BearerKey, std::uint32_t, BearerKeyHash> owners_;  // identity by key
+  std::vector<std::uint32_t> order_;                                    // identities of this core, ascending
   std::vector<std::uint32_t> used_slots_;                               // free again; their registers are not 0
   std::uint32_t slots_ = 0, next_slot_ = 0;                             // slots from next_slot_ on were never used
   std::uint32_t fixed_id_ = 0;

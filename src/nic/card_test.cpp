@@ -125,10 +125,10 @@ TEST(CardPrograms, a_lease_ends_and_is_renewed) {
   card.feed({frame, frame, frame}, kN3Port);
   EXPECT_EQ(card.take(kAirPort).size(), 2U);
   EXPECT_EQ(card.dropped(CardDrop::lease_exhausted), 1U);
-  ASSERT_TRUE(card.card->set_lease(b.id, 103));
+  ASSERT_TRUE(card.card->set_leases(std::array{CardLease{b.id, 103}}));
   card.feed({frame, frame}, kN3Port);
   EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(b, 102, 2, test::to(b).payload)));
-  EXPECT_FALSE(card.card->set_lease(BearerId{77}, 5));
+  EXPECT_FALSE(card.card->set_leases(std::array{CardLease{BearerId{77}, 5}}));
 }
 
 TEST(CardPrograms, the_hosts_bearers_and_what_nobody_knows_go_there_unchanged) {
@@ -172,6 +172,58 @@ TEST(CardPrograms, a_vfs_frames_leave_unchanged) {
   EXPECT_EQ(card.dropped(CardDrop::returned_wrong), 1U);
 }
 
+// What SWX would read of such a frame is what an earlier one left behind it in the buffer.
+TEST(CardPrograms, a_vfs_frame_that_is_too_short_to_be_read_is_dropped) {
+  TestCard card("gnb-clone");
+  const CardBearer b = bearer(1);
+  card.install({b});
+  const Bytes air = air_frame(b, 0, 0, Bytes(40, 0x45)), returned = test::returned(b, Bytes(1));
+  unsigned number = 0;
+  for (const Bytes& frame : {Bytes(air.begin(), air.begin() + 13), Bytes(air.begin(), air.begin() + 21),
+                             Bytes(returned.begin(), returned.end() - 1)}) {
+    rte_mbuf* m = card.pool.make(returned);  // its octets stay where they are
+    std::ranges::copy(frame, rte_pktmbuf_mtod(m, std::uint8_t*));
+    rte_pktmbuf_trim(m, static_cast<std::uint16_t>(returned.size() - frame.size()));
+    card.card->process(&m, 1, vf_port(0));
+    EXPECT_EQ(card.dropped(CardDrop::returned_wrong), ++number) << frame.size() << " octets";
+    EXPECT_TRUE(card.take(kAirPort).empty() && card.take(kN3Port).empty());
+  }
+}
+
+// The bearer is known, so its worker is: each of several workers behind a card gets what it alone can serve.
+TEST(CardPrograms, what_is_punted_of_a_known_bearer_goes_to_its_worker) {
+  TestCard card("gnb-clone",
+                {.vfs = test::kVfs, .punt_n3 = test::kPuntN3, .punt_air = test::kPuntAir, .verify_checksum = true});
+  card.resolve_peer();
+  const CardBearer b = bearer(1);
+  card.install({b});
+  N3Frame other_qfi = test::to(b), other_address = test::to(b);
+  other_qfi.extensions = {{wire::gtpu::kExtensionPsc, {0x00, 0x89}}};  // with a paging policy
+  other_address.destination ^= 1;
+  Bytes checksum = test::to(b).make();
+  checksum[40] = 0x12;
+  const std::vector<Bytes> down{other_qfi.make(), other_address.make(), checksum, test::to(b, 1495).make()};
+  card.feed(down, kN3Port);
+  EXPECT_EQ(card.take(vf_port(test::kWorkerN3)), down);
+  for (const PuntReason reason :
+       {PuntReason::psc_form, PuntReason::not_for_us, PuntReason::udp_checksum, PuntReason::too_long})
+    EXPECT_EQ(card.punted(reason), 1U) << name_of(reason);
+
+  const Bytes whole = from_ue(b, 0, Bytes(40, 0x45));
+  const auto changed = [&](std::size_t at, std::uint8_t bits) {
+    Bytes frame = whole;
+    frame[at] ^= bits;
+    return frame;
+  };
+  const std::vector<Bytes> up{changed(15, 0x04), changed(22, 0x10), changed(25, 0x80), changed(28, 0x80),
+                              from_ue(b, 0, Bytes(1457, 0x45))};
+  card.feed(up, kAirPort);
+  EXPECT_EQ(card.take(vf_port(test::kWorkerAir)), up);
+  for (const PuntReason reason : {PuntReason::airhdr_form, PuntReason::rlc_segment, PuntReason::pdcp_control,
+                                  PuntReason::sdap_control, PuntReason::peer_unresolved})
+    EXPECT_EQ(card.punted(reason), 1U) << name_of(reason);
+}
+
 TEST(CardPrograms, uplink_packets_become_the_hosts_g_pdus) {
   TestCard card("gnb-clone");
   const CardBearer b = bearer(1);
@@ -179,7 +231,7 @@ TEST(CardPrograms, uplink_packets_become_the_hosts_g_pdus) {
   const Bytes sdu = datapath::test::inner_packet(60);
   card.feed({from_ue(b, 0, sdu)}, kAirPort);
   EXPECT_EQ(card.punted(PuntReason::peer_unresolved), 1U);
-  EXPECT_THAT(card.take(vf_port(test::kPuntAir)), ElementsAre(from_ue(b, 0, sdu)));
+  EXPECT_THAT(card.take(vf_port(test::kWorkerAir)), ElementsAre(from_ue(b, 0, sdu)));
 
   card.resolve_peer();
   card.feed({from_ue(b, 1, sdu)}, kAirPort);
@@ -193,7 +245,8 @@ TEST(CardPrograms, uplink_packets_become_the_hosts_g_pdus) {
 
   card.card->unset_peer(9);
   card.feed({from_ue(b, 2, sdu), from_ue(bearer(2), 0, sdu)}, kAirPort);
-  EXPECT_EQ(card.take(vf_port(test::kPuntAir)).size(), 2U);
+  EXPECT_THAT(card.take(vf_port(test::kWorkerAir)), ElementsAre(from_ue(b, 2, sdu)));
+  EXPECT_THAT(card.take(vf_port(test::kPuntAir)), ElementsAre(from_ue(bearer(2), 0, sdu)));
   EXPECT_EQ(card.punted(PuntReason::bearer_unknown), 1U);
 }
 
@@ -319,7 +372,7 @@ TEST(CardPrograms, checksums_are_the_hosts_to_verify_if_it_wants_to) {
   TestCard strict("gnb-mat", {.verify_checksum = true});
   strict.install({bearer(1)});
   strict.feed({frame}, kN3Port);
-  EXPECT_EQ(strict.take(vf_port(test::kPuntN3)).size(), 1U);
+  EXPECT_EQ(strict.take(vf_port(test::kWorkerN3)).size(), 1U);
   EXPECT_EQ(strict.punted(PuntReason::udp_checksum), 1U);
 }
 

@@ -43,10 +43,11 @@ namespace splitplane::nic {
   X(lease_exhausted, "no COUNT is left in the bearer's lease")                                      \
   X(returned_wrong, "frame returned by the host for a bearer that is not on the card")              \
   X(no_port, "no entry says where to")                                                              \
-  X(no_headroom, "no room in front of the frame for new headers")
+  X(no_headroom, "no room in front of the frame for new headers")                                   \
+  X(core_full, "the ring to the card's core that serves the bearer was full")
 // clang-format on
 
 SPLITPLANE_OUTCOMES(PuntReason, SPLITPLANE_PUNT_REASONS)
-SPLITPLANE_OUTCOMES(CardDrop, SPLITPLANE_CARD_DROPS)  // the last one is counted by nic/, the others by the program
+SPLITPLANE_OUTCOMES(CardDrop, SPLITPLANE_CARD_DROPS)  // the last two are counted by nic/, the others by the program
 
 }  // namespace splitplane::nic

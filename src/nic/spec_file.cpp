@@ -1,5 +1,7 @@
 #include "nic/spec_file.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -13,6 +15,11 @@ template <class Items>
 auto* find_named(const Items& items, std::string_view name) {
   const auto at = std::ranges::find_if(items, [&](const auto& item) { return item.name == name; });
   return at == items.end() ? nullptr : &*at;
+}
+
+std::string body_hash(std::string_view text) {
+  const std::string_view body = text.substr(std::min(text.find('\n'), text.size() - 1) + 1);
+  return fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(body.data()), body.size()));
 }
 
 }  // namespace
@@ -48,7 +55,15 @@ Expected<SpecFile> read_spec(const std::string& path) {
   if (!file || !(text << file.rdbuf())) {
     return fail("{}: cannot be read; allowed: a .spec file that p4c-dpdk made ('make p4')", path);
   }
-  return parse_spec(text.view(), path);
+  auto spec = parse_spec(text.view(), path);
+  if (!spec || spec->body_hash.empty()) return spec;
+  const std::string found = body_hash(text.view());
+  if (spec->body_hash == found) return spec;
+  return fail(
+      "{}:1: says body={}, and what follows has {}: it was changed or damaged; allowed: the file as 'make p4' wrote "
+      "it, or "
+      "without body= in its first line",
+      path, spec->body_hash, found);
 }
 
 std::string spec_path(const std::string& directory, std::string_view name) {

@@ -60,6 +60,7 @@ struct SpecFile {
   std::string program;               // "gnb"
   std::vector<std::string> defines;  // "CLONE", "BY_UE_ADDRESS"
   std::string source_hash;           // SHA-256 of the P4 sources, 64 hexadecimal digits
+  std::string body_hash;             // CRC-32 of all lines but the first, 8 hexadecimal digits; empty: not said
   std::vector<SpecStruct> structs;
   std::vector<SpecHeader> headers;
   std::string metadata;  // a struct's name
@@ -79,8 +80,9 @@ struct SpecFile {
 // "peer".
 [[nodiscard]] bool is_called(std::string_view in_file, std::string_view name);
 
-// The first line must be "; sha256=<64 hex digits> program=<name> defines=<comma separated, may be empty>". Error:
-// "<file>:<line>: what is wrong; what is allowed".
+// The first line must be "; sha256=<64 hex digits> program=<name> defines=<comma separated, may be empty>", and may go
+// on with "body=<8 hex digits>", which the rest of the file must then have. Error: "<file>:<line>: what is wrong; what
+// is allowed".
 Expected<SpecFile> read_spec(const std::string& path);
 // The same from text; `path` is for messages.
 Expected<SpecFile> parse_spec(std::string_view text, const std::string& path);

@@ -105,6 +105,26 @@ TEST(SpecFile, a_corrupt_file_never_crashes_the_reader) {
   EXPECT_GT(refused, whole.size() / 8);
 }
 
+// The first line says which CRC-32 the rest has; who changes a program by hand takes that word off.
+TEST(SpecFile, a_change_behind_the_first_line_is_noticed_where_the_line_says_what_must_follow) {
+  const std::string path = fmt::format("{}/changed.{}.spec", testing::TempDir(), ::getpid());
+  const auto read = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    return read_spec(path);
+  };
+  const std::string whole = test::generated("gnb-mat");
+  EXPECT_TRUE(read(whole));
+  const std::string changed = replaced(whole, "type 0x88B5", "type 0x88B6");
+  const auto refused = read(changed);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, AllOf(StartsWith(path + ":1: says body="), HasSubstr("changed or damaged"),
+                                             HasSubstr("; allowed: the file as 'make p4' wrote it")));
+  const std::size_t at = changed.find(" body=");
+  EXPECT_TRUE(read(changed.substr(0, at) + changed.substr(changed.find('\n'))));
+  EXPECT_FALSE(read(replaced(whole, " body=", " body=0")));
+  std::filesystem::remove(path);
+}
+
 TEST(SpecFile, a_missing_file_is_named) {
   const auto spec = read_spec("/nowhere/gnb.spec");
   ASSERT_FALSE(spec);

@@ -27,8 +27,8 @@ std::vector<std::string> split(std::string_view line) {
   return tokens;
 }
 
-bool is_hash(std::string_view text) {
-  return text.size() == 64 &&
+bool is_hash(std::string_view text, std::size_t digits) {
+  return text.size() == digits &&
          std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
@@ -72,12 +72,16 @@ SpecParser::Result SpecParser::read_first_line() {
       if (equals != std::string::npos) words[word.substr(0, equals)] = word.substr(equals + 1);
     }
   }
-  if (!is_hash(words["sha256"]) || words["program"].empty() || !words.contains("defines")) {
-    return wrong(1,
-                 "is not the line that 'make p4' writes first; allowed: "
-                 "'; sha256=<64 hexadecimal digits> program=<name> defines=<names, with commas between them>'");
+  const bool body = !words.contains("body") || is_hash(words["body"], 8);
+  if (!is_hash(words["sha256"], 64) || words["program"].empty() || !words.contains("defines") || !body) {
+    return wrong(
+        1,
+        "is not the line that 'make p4' writes first; allowed: "
+        "'; sha256=<64 hexadecimal digits> program=<name> defines=<names, with commas between them>', and perhaps "
+        "'body=<8 hexadecimal digits>'");
   }
   spec_.source_hash = words["sha256"];
+  spec_.body_hash = words["body"];
   spec_.program = words["program"];
   std::string_view defines = words["defines"];
   while (!defines.empty()) {

@@ -34,14 +34,14 @@ rte_mbuf* frame_of(const rte_swx_pkt* pkt) {
   return m;
 }
 
-void append(SwxOutput& out, rte_mbuf* m) {
+void put(SwxOutput& out, rte_mbuf* m) {
   if (out.mbufs.empty()) out.io->pending.push_back(out.number);
   out.mbufs.push_back(m);
 }
 
 void transmit(void* port, rte_swx_pkt* pkt) {
   auto& out = *static_cast<SwxOutput*>(port);
-  append(out, frame_of(pkt));
+  put(out, frame_of(pkt));
   ++out.frames;
   ++out.io->sent;
 }
@@ -51,7 +51,7 @@ void transmit_clone(void* port, rte_swx_pkt* pkt) {
   auto& out = *static_cast<SwxOutput*>(port);
   rte_mbuf* const m = frame_of(pkt);
   rte_pktmbuf_refcnt_update(m, 1);  // of every segment
-  append(out, m);
+  put(out, m);
   ++out.clones;
 }
 
@@ -64,7 +64,7 @@ void transmit_copy(void* port, rte_swx_pkt* pkt, std::uint32_t bytes) {
     ++out.io->clones_failed;
     return;
   }
-  append(out, copy);
+  put(out, copy);
   ++out.clones;
 }
 
@@ -92,6 +92,10 @@ void sink_copy(void* port, rte_swx_pkt*, std::uint32_t) {
 }
 
 }  // namespace
+
+void SwxOutput::append(rte_mbuf* m) {
+  put(*this, m);
+}
 
 PipelineIo::PipelineIo(unsigned ports) : outputs(ports + 1) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -27,6 +27,8 @@ struct SwxOutput {
   std::uint16_t number = 0;
   std::vector<rte_mbuf*> mbufs;  // reserved, so that the packet path does not allocate
   std::uint64_t frames = 0, clones = 0;
+
+  void append(rte_mbuf* m);
 };
 
 // What the pipeline reads from and writes to. Stays where it is: the ports point into it.

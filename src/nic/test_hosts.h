@@ -204,7 +204,7 @@ class Together {
   // As the control plane does while a bearer has COUNTs left.
   void renew_leases() {
     for (const BearerId id : card->bearers()) {
-      EXPECT_TRUE(card->set_lease(id, card->numbers(id)->pdcp_next + kLease));
+      EXPECT_TRUE(card->set_leases(std::array{CardLease{id, card->numbers(id)->pdcp_next + kLease}}));
     }
   }
   [[nodiscard]] const Crossings& last() const { return last_; }
