@@ -14,17 +14,11 @@
 #include "datapath/n3_unusual.h"
 #include "datapath/probe.h"
 #include "datapath/rx_checksum.h"
+#include "datapath/worker_rings.h"
 #include "ran/bearer_config.h"
 #include "wire/ethernet.h"
 
 namespace splitplane::datapath {
-
-// The two rings into one gNB worker.
-struct WorkerRings {
-  rte_ring* downlink = nullptr;
-  rte_ring* uplink = nullptr;
-  Wakeup* worker = nullptr;  // who reads them
-};
 
 struct DispatchContext {
   N3Addresses n3;

@@ -37,9 +37,11 @@ class Gnb {
     }
   }
 
-  // Once per round: the control thread's frames go out, copies that nobody else takes are consumed.
-  void flush() {
+  // Once per round: the control thread's frames go out, what a mate handed over is taken, copies that nobody else
+  // takes are consumed. How many packets of a mate's: they came by none of the queues.
+  unsigned flush() {
     uplink_.send_injected();
+    const unsigned handed_over = take_handed();
     downlink_.flush();
     downlink_.serve_acknowledged();
     if (drain_copies_ && context_.copies != nullptr) {
@@ -49,18 +51,40 @@ class Gnb {
       const std::uint64_t handed = context_.stats.copies.get() + context_.stats.rlc_control.get();
       if (std::exchange(handed_, handed) != handed) context_.copies_consumer->wake();
     }
+    return handed_over;
   }
   void finish() {
+    while (take_handed() != 0) {
+    }
     downlink_.finish();
     flush();
   }
   // When it has work that no packet announces; <= `now`: now.
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
     if (context_.inject != nullptr && rte_ring_empty(context_.inject) == 0) return now;
+    if (handed() != 0) return now;
     return downlink_.next_work(now);
   }
 
  private:
+  [[nodiscard]] unsigned handed() const {
+    const WorkerRings& rings = context_.handed;
+    return rings.downlink == nullptr ? 0 : rte_ring_count(rings.downlink) + rte_ring_count(rings.uplink);
+  }
+  // A burst of each direction; how many packets. Counted as received behind those of queues().
+  unsigned take_handed() {
+    if (handed() == 0) [[likely]]
+      return 0;
+    Burst burst;
+    const unsigned downlink = RingSource{context_.handed.downlink}.receive(burst);
+    context_.stats.received[kHandedQueue].add(downlink);
+    if (downlink != 0) downlink_.process(burst);
+    const unsigned uplink = RingSource{context_.handed.uplink}.receive(burst);
+    context_.stats.received[kHandedQueue + 1].add(uplink);
+    if (uplink != 0) uplink_.process(burst);
+    return downlink + uplink;
+  }
+
   GnbContext& context_;
   std::array<Queue, 2> queues_;
   GnbDownlink<F, Sink, Probe> downlink_;

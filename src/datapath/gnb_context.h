@@ -7,6 +7,7 @@
 #include "datapath/arq_bearers.h"
 #include "datapath/burst.h"
 #include "datapath/foreign_keys.h"
+#include "datapath/mates.h"
 #include "datapath/n3_interface.h"
 #include "datapath/n3_reorder.h"
 #include "datapath/qos_monitor.h"
@@ -32,6 +33,8 @@ struct GnbContext {
   Wakeup* copies_consumer = nullptr;  // a worker of its own that takes them; absent: this one
   rte_ring* punt = nullptr;           // SP/SC: ARP, neighbour discovery and GTP-U messages, to the control thread
   rte_ring* inject = nullptr;         // SP/SC: the control thread's frames for N3
+  Mates mates;                        // behind the same card, whose punts this worker reads; else none
+  WorkerRings handed;                 // such punts of this worker's bearers, if a mate reads them
   rte_mempool* pool = nullptr;        // for copies that cannot be references
   ChecksumMode checksums = ChecksumMode::off;  // of what this worker receives from N3
   N3Reorder reorder;

@@ -164,6 +164,8 @@ class GnbDownlink {
         if (ran::is_on_card(*bearer_[i], gpdu_[i].teid)) {
           card_id[card.size] = gpdu_[i].teid;
           if (make_returned(i, burst.mbuf[i], losses)) card.mbuf[card.size++] = burst.mbuf[i];
+        } else if (gpdu_[i].teid != 0 && context_.mates.own(gpdu_[i].teid)) {
+          context_.mates.hand_over(burst.mbuf[i], gpdu_[i].teid, Direction::kDownlink, stats_, losses);
         } else if (context_.keys.by_ue_address) {
           losses.add(burst.mbuf[i], DropReason::ue_unknown);
         } else if (ran::is_released(*bearer_[i], gpdu_[i].teid)) {

@@ -91,7 +91,7 @@ class GnbUplink {
       std::uint8_t* frame = octets(m);
       const bool known = ran::BearerTable::is(bearer, id_[i]);
       if (!known || ((frame[15] ^ bearer.airhdr_modes) & 0xfe) != 0) [[unlikely]] {  // the last bit is reserved
-        losses.add(m, known ? DropReason::airhdr_modes_wrong : DropReason::bearer_unknown);
+        lose_or_hand_over(m, id_[i], known, losses);
         continue;
       }
       const ran::UplinkPdu pdu = ran::read_uplink(bearer, frame + kRlcOffset, m->data_len - kRlcOffset);
@@ -113,6 +113,11 @@ class GnbUplink {
     burst.size = kept;
     probe_.found(bearer_.data(), kept);
     probe_.read(qfi_.data(), kept);
+  }
+
+  [[gnu::noinline]] void lose_or_hand_over(rte_mbuf* m, std::uint32_t id, bool known, Losses& losses) {
+    if (!known && context_.mates.own(id)) return context_.mates.hand_over(m, id, Direction::kUplink, stats_, losses);
+    losses.add(m, known ? DropReason::airhdr_modes_wrong : DropReason::bearer_unknown);
   }
 
   // ok: a PDU to deliver, of a bearer with or without acknowledgement.

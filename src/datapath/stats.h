@@ -53,7 +53,8 @@ inline constexpr unsigned kSampleEvery = 16;
   X(rlc_deferred, "packets", "numbered and kept, but not sent yet: they go when they are missed") \
   X(rlc_max_retx, "packets", "SDUs that were sent again maxRetxThreshold times")                \
   X(rlc_tx_lost, "packets", "retransmissions and STATUS PDUs that the port did not take")    \
-  X(dispatched, "packets", "handed to another worker")                                       \
+  X(transmitted_vf, "packets", "accepted by the VFs of a card")                              \
+  X(dispatched, "packets", "handed to another worker, or to another core of a card")         \
   X(copies, "packets", "references handed to the consumer of copies, or kept for retransmission")                        \
   X(copies_lost, "packets", "references that the ring to the consumer had no room for")      \
   X(qos_monitored, "packets", "uplink packets with the time stamps of QoS monitoring")        \

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <type_traits>
 #include <utility>
 
 #include "datapath/burst.h"
@@ -76,6 +77,7 @@ template <bool Looks, class Function>
     counter.add(packets);
     function.process(queue, burst);
   }
+  if constexpr (std::is_same_v<decltype(function.flush()), unsigned>) return all + function.flush();
   function.flush();
   return all;
 }
@@ -170,8 +172,8 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
 }
 
 // Runs until `stop` is set. A Function has queues(), each with receive(Burst&) and, for policies to look at, waiting(),
-// entries() and wake_source(); process(queue, Burst&); flush(), called once per round; and next_work(now) if it has
-// work that no packet announces.
+// entries() and wake_source(); process(queue, Burst&); flush(), called once per round, which may return how many
+// packets it served beside those of the queues; and next_work(now) if it has work that no packet announces.
 template <class Function>
 void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, WorkerStats& stats,
                 const std::atomic<bool>& stop) {

@@ -49,7 +49,7 @@ struct BearerConfig {
   std::optional<IpAddress> ue_ipv4;
   std::optional<IpAddress> ue_ipv6;
   std::optional<Teid> dl_teid;  // the TEID that the UPF sends to, chosen by somebody else
-  std::string on;               // the card that serves it; empty: the host
+  std::string card;             // that serves it; empty: the host
 
   friend bool operator==(const BearerConfig&, const BearerConfig&) = default;
 };
