@@ -33,6 +33,14 @@ inline constexpr std::chrono::milliseconds kLeaseHorizon{250};
   return wanted >= size.most ? size.most : std::max(size.least, static_cast<std::uint32_t>(wanted));
 }
 
+// The first lease of a run of the card, whose numbers begin `ahead` of the last COUNT that may have been used by the
+// one before as far as anybody knows. Restarts without a packet between them add up: each takes half of what is left
+// of the step that a receiver still takes for one forwards, so that it is never too long, and at last nothing is left.
+[[nodiscard]] inline std::uint32_t first_lease(unsigned pdcp_sn_bits, std::uint32_t ahead, double packets_per_second) {
+  const std::uint32_t half = 1U << (pdcp_sn_bits - 1);
+  return std::min(lease_length(pdcp_sn_bits, packets_per_second), ahead < half ? (half - ahead) / 2 : 0);
+}
+
 // The new end of a lease of which half or more is used; nothing as long as it holds.
 [[nodiscard]] inline std::optional<std::uint32_t> renewed_lease(unsigned pdcp_sn_bits, std::uint32_t next,
                                                                 std::uint32_t end, double packets_per_second) {

@@ -27,6 +27,22 @@ TEST(CardLease, is_renewed_when_half_of_it_is_used) {
   EXPECT_EQ(renewed_lease(18, 2000, 4096, 1e6), 2000U + 65536U) << "faster now: more ahead";
 }
 
+TEST(CardLease, restarts_without_a_packet_never_add_up_to_half_of_the_sn_space) {
+  for (const unsigned bits : {12U, 18U}) {
+    const std::uint32_t half = 1U << (bits - 1);
+    std::uint32_t ahead = 0;
+    for (int restart = 0; restart < 1000; ++restart) {
+      ahead += first_lease(bits, ahead, 0);
+      ASSERT_LT(ahead, half) << bits << " bits, restart " << restart;
+    }
+    EXPECT_EQ(ahead, half - 1) << "each but the last few could send";
+    EXPECT_EQ(first_lease(bits, half + 5, 0), 0U);
+  }
+  EXPECT_EQ(first_lease(12, 0, 0), 1024U);
+  EXPECT_EQ(first_lease(12, 1024, 0), 512U);
+  EXPECT_EQ(first_lease(18, 4096, 0), 4096U);
+}
+
 TEST(CardLease, goes_on_where_32_bits_wrap) {
   const std::uint32_t next = 0xfffffff0, end = 0x00000100;
   EXPECT_EQ(left_of_lease(next, end), 0x110);

@@ -7,12 +7,6 @@
 #include "base/log.h"
 
 namespace splitplane::app {
-namespace {
-
-constexpr std::chrono::milliseconds kRest{500};  // without bearers on the card: is it still there?
-
-}  // namespace
-
 CardLink::CardLink(CardLinkSettings settings) : settings_(std::move(settings)) {
   view_.name = settings_.name;
   view_.control = settings_.control;
@@ -32,36 +26,58 @@ void CardLink::begin() {
   thread_ = std::thread([this] { serve(); });
 }
 
+// A card that is away, or does not answer, is not waited for; one that has much to do, not for ever.
+template <class Done>
+void CardLink::wait_for_card(Lock& lock, Done done) {
+  const auto end = Clock::now() + settings_.longest;
+  while (up_ && !done() && !silent() && Clock::now() < end) done_.wait_for(lock, settings_.patience / 5);
+}
+
+bool CardLink::silent() const {
+  return asking_since_ && Clock::now() - *asking_since_ >= settings_.patience;
+}
+
+// With the lock held. The version of what is wanted now.
+std::uint64_t CardLink::want(const nic::CardBearer& bearer) {
+  Entry& entry = entries_[bearer.id.value];
+  nic::CardBearer wanted = bearer;
+  if (entry.version != 0) {
+    wanted.next_count = entry.want.next_count;
+    wanted.ahead = entry.want.ahead;
+    wanted.epoch = entry.want.epoch;
+  } else {
+    entry.heard = wanted.next_count - wanted.ahead;
+  }
+  wanted.lease = lease_size(bearer.pdcp_sn_bits).least;
+  entry.want = wanted;
+  entry.refused.clear();
+  dirty_.insert(bearer.id.value);
+  return entry.version = ++versions_;
+}
+
 Expected<void> CardLink::put(std::span<const nic::CardBearer> bearers) {
   Lock lock(mutex_);
   std::vector<std::pair<std::uint32_t, std::uint64_t>> versions;
-  for (const nic::CardBearer& b : bearers) {
-    Entry& entry = entries_[b.id.value];
-    nic::CardBearer want = b;
-    if (entry.version != 0) {
-      want.next_count = entry.want.next_count;
-      want.epoch = entry.want.epoch;
-    }
-    want.lease = lease_size(b.pdcp_sn_bits).least;
-    entry.want = want;
-    entry.refused.clear();
-    versions.emplace_back(b.id.value, ++entry.version);
-    dirty_.insert(b.id.value);
-  }
+  for (const nic::CardBearer& b : bearers) versions.emplace_back(b.id.value, want(b));
   changed_.notify_all();
-  const auto pending = [&] {
-    return up_ && std::ranges::any_of(versions, [&](const auto& v) {
-             const auto at = entries_.find(v.first);
-             return at != entries_.end() && at->second.version == v.second && dirty_.contains(v.first);
-           });
-  };
-  done_.wait_for(lock, 2 * settings_.answer, [&] { return !pending(); });
+  wait_for_card(lock, [&] {
+    return std::ranges::none_of(versions, [&](const auto& v) {
+      const auto at = entries_.find(v.first);
+      return at != entries_.end() && at->second.version == v.second && dirty_.contains(v.first);
+    });
+  });
   for (const auto& [id, version] : versions) {
     const auto at = entries_.find(id);
     if (at != entries_.end() && !at->second.refused.empty())
       return fail("card {}: {}", settings_.name, at->second.refused);
   }
   return {};
+}
+
+void CardLink::put_soon(const nic::CardBearer& bearer) {
+  const std::lock_guard guard(mutex_);
+  (void)want(bearer);
+  changed_.notify_all();
 }
 
 void CardLink::remove(std::span<const BearerId> ids) {
@@ -75,23 +91,44 @@ void CardLink::remove(std::span<const BearerId> ids) {
     entries_.erase(at);
   }
   changed_.notify_all();
-  done_.wait_for(lock, 2 * settings_.answer, [&] {
-    return !up_ || std::ranges::none_of(ids, [&](BearerId id) { return removals_.contains(id.value); });
-  });
+  wait_for_card(lock,
+                [&] { return std::ranges::none_of(ids, [&](BearerId id) { return removals_.contains(id.value); }); });
 }
 
 void CardLink::set_peer(const nic::CardPeer& peer) {
   const std::lock_guard guard(mutex_);
-  peers_[peer.number] = peer;
+  peers_[peer.number].want = peer;
   dirty_peers_.insert(peer.number);
   changed_.notify_all();
 }
 
 void CardLink::unset_peer(unsigned number) {
   const std::lock_guard guard(mutex_);
-  peers_[number].reset();
+  peers_[number] = {{}, Peer::kToUnset};
   dirty_peers_.insert(number);
   changed_.notify_all();
+}
+
+// By a connection of its own: the thread's is busy as long as bearers are installed. At most `patience` in all, and
+// after a look that was not answered not again at once.
+std::vector<CardNumbersRow> CardLink::read_numbers(const Json& ids) {
+  const auto begin = Clock::now();
+  if (ids.empty() || begin < reader_rests_) return {};
+  // A second time where the connection is that to an earlier run of the card.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(begin + settings_.patience - Clock::now());
+    if (left.count() <= 0) break;
+    if (!reader_) {
+      auto client = ControlClient::connect(settings_.control, left);
+      if (!client) break;
+      reader_.emplace(*std::move(client));
+    }
+    auto rows = reader_->call("card.numbers", {{"ids", ids}}).and_then(numbers_from_json);
+    if (rows) return *std::move(rows);
+    reader_.reset();
+  }
+  if (Clock::now() - begin >= settings_.patience) reader_rests_ = Clock::now() + 4 * settings_.patience;
+  return {};
 }
 
 std::vector<CardBearerView> CardLink::look(std::span<const BearerId> ids) {
@@ -103,21 +140,10 @@ std::vector<CardBearerView> CardLink::look(std::span<const BearerId> ids) {
     run = view_.connects;
     for (const BearerId id : ids) {
       const auto at = entries_.find(id.value);
-      if (up_ && at != entries_.end() && at->second.confirmed) asked.push_back(id.value);
+      if (up_ && !silent() && at != entries_.end() && at->second.confirmed) asked.push_back(id.value);
     }
   }
-  std::vector<CardNumbersRow> rows;
-  // A second time where the connection is that to an earlier run of the card.
-  for (int attempt = 0; attempt < 2 && !asked.empty() && rows.empty(); ++attempt) {
-    if (!reader_) {
-      auto client = ControlClient::connect(settings_.control, settings_.answer);
-      if (!client) break;
-      reader_.emplace(*std::move(client));
-    }
-    const auto answer = reader_->call("card.numbers", {{"ids", asked}}).and_then(numbers_from_json);
-    if (answer) rows = *answer;
-    if (!answer) reader_.reset();
-  }
+  const std::vector<CardNumbersRow> rows = read_numbers(asked);
   std::vector<CardBearerView> views;
   const std::lock_guard guard(mutex_);
   // Entry::seen belongs to the thread, which reckons rates from it.
@@ -159,22 +185,26 @@ void CardLink::serve() {
     Expected<void> done = up_ ? Expected<void>{} : connect(lock);
     if (done) done = push(lock);
     if (done) done = renew(lock);
+    if (done) done = look_at_counters(lock);
     if (!done) {
       lose(done.error());
       continue;
     }
     announce();
-    const auto next = due_.empty() ? Clock::now() + kRest : due_.begin()->first;
+    const auto next = due_.empty() ? next_show_ : std::min(next_show_, due_.begin()->first);
     changed_.wait_until(lock, next, [&] { return stop_ || has_work(); });
   }
 }
 
 // Asks without the lock. A card that answers a ping after it has failed to do something has refused it.
 Expected<Json> CardLink::ask(Lock& lock, const std::string& method, const Json& params) {
+  asking_since_ = Clock::now();
   lock.unlock();
   auto answer = client_->call(method, params);
-  const bool refused = !answer && client_->call("ping").has_value();
+  const bool late = Clock::now() - *asking_since_ >= settings_.answer;
+  const bool refused = !answer && !late && client_->call("ping").has_value();
   lock.lock();
+  asking_since_.reset();
   refusal_ = refused;
   if (!answer) ++view_.failures;
   return answer;

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "app/card_link_view.h"
+#include "app/card_request.h"
 #include "app/control_client.h"
 #include "base/expected.h"
 #include "nic/card_bearer.h"
@@ -22,33 +24,14 @@ namespace splitplane::app {
 
 struct CardLinkSettings {
   std::string name, control;
-  unsigned vfs = 0;                        // as this host numbers them
-  bool by_ue_address = false;              // how this host looks for bearers: the card must do the same
-  std::chrono::milliseconds retry{50};     // between attempts to reach a card that is away
-  std::chrono::milliseconds answer{2000};  // a card that takes longer is taken for away
-};
-
-// What was done, and what is.
-// clang-format off
-#define SPLITPLANE_CARD_LINK_COUNTERS(X)                                             \
-  X(connects, "times that the card was reached anew")                                \
-  X(restarts, "of them, as another run of it: everything was installed again")       \
-  X(installed, "bearers installed, again included")                                  \
-  X(removed, "bearers removed")                                                      \
-  X(refused, "bearers that the card refused")                                        \
-  X(leases_renewed, "leases renewed")                                                \
-  X(failures, "requests that failed or were not answered")
-// clang-format on
-
-struct CardLinkView {
-  std::string name, control;
-  bool up = false;
-  std::string reason;         // not up: why
-  std::string program, boot;  // of the card, when it was last up
-  std::size_t bearers = 0;    // that it shall have
-  std::size_t waiting = 0;    // of them, not installed now
-#define SPLITPLANE_CARD_LINK_FIELD(field, help) std::uint64_t field = 0;
-  SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_FIELD)
+  unsigned vfs = 0;                          // as this host numbers them
+  unsigned punt_n3 = 0, punt_air = 0;        // the VFs where this host reads what the card punts, by side
+  bool by_ue_address = false;                // how this host looks for bearers: the card must do the same
+  std::chrono::milliseconds retry{50};       // between attempts to reach a card that is away
+  std::chrono::milliseconds answer{1000};    // a card that takes longer is taken for away
+  std::chrono::milliseconds patience{250};   // so long others wait for a card that has fallen silent
+  std::chrono::milliseconds longest{2000};   // and so long for one that has much to do
+  std::chrono::milliseconds show_each{500};  // how often it is asked for what it counts
 };
 
 // A bearer on the card; the numbers of all runs of the card together.
@@ -70,10 +53,11 @@ class CardLink {
   void begin();
 
   // What the card shall have: new or changed bearers (numbers, lease and epoch are this class's). Answered when the
-  // card has it, or at once while it is away or before begin(). Error: the card refuses one; remove() those that are
-  // not wanted.
+  // card has it, or at once while it is away or before begin(), or when it does not answer. Error: the card refuses
+  // one; remove() those that are not wanted, put() the others as they were.
   Expected<void> put(std::span<const nic::CardBearer> bearers);
-  // Answered when they are off the card, or it is away.
+  void put_soon(const nic::CardBearer& bearer);  // without waiting
+  // Answered when they are off the card, or it is away or does not answer.
   void remove(std::span<const BearerId> ids);
   void set_peer(const nic::CardPeer& peer);
   void unset_peer(unsigned number);
@@ -86,11 +70,13 @@ class CardLink {
   using Clock = std::chrono::steady_clock;
   struct Entry {
     nic::CardBearer want;
-    std::uint64_t version = 0;  // of `want`
-    bool sent = false;          // this run of the card may have given packets of it numbers
+    std::uint64_t version = 0;  // of `want`: no other entry's, nor an earlier one's of this identity
+    bool sent = false;          // this run of the card may have it
+    bool numbered = false;      // and may have given packets of it numbers
     bool confirmed = false;     // this run of the card has it
     std::string refused;        // why the card does not take it
     std::uint32_t lease_end = 0;
+    std::uint32_t heard = 0;                       // a receiver may not have seen any COUNT from here on
     nic::CardNumbers seen;                         // of this run, when it was last asked
     std::uint64_t dl_packets = 0, ul_packets = 0;  // of earlier runs
     double rate = 0;                               // packets per second downlink
@@ -101,10 +87,17 @@ class CardLink {
   // All with the lock held, which is let go while the card is asked. card_link.cpp: the thread
   void serve();
   [[nodiscard]] Expected<Json> ask(Lock& lock, const std::string& method, const Json& params);
+  std::uint64_t want(const nic::CardBearer& bearer);
+  [[nodiscard]] bool silent() const;
+  template <class Done>
+  void wait_for_card(Lock& lock, Done done);
+  [[nodiscard]] std::vector<CardNumbersRow> read_numbers(const Json& ids);  // without the lock
 
   // card_link_connect.cpp: a card that is back
   [[nodiscard]] Expected<void> connect(Lock& lock);
+  [[nodiscard]] Expected<void> fits(const Json& show) const;
   [[nodiscard]] Expected<void> compare(Lock& lock);
+  void warn_of_punts(const Json& show) const;
   void begin_anew();
   void put_behind_lease(Entry& entry);
   void lose(const Error& why);
@@ -116,7 +109,11 @@ class CardLink {
   [[nodiscard]] Expected<void> push_peers(Lock& lock);
   [[nodiscard]] Expected<void> push_bearers(Lock& lock);
   [[nodiscard]] Expected<void> install(Lock& lock, const std::vector<std::uint32_t>& ids);
+  void refuse(std::uint32_t id, Entry& entry, const std::string& why);
   [[nodiscard]] Expected<void> renew(Lock& lock);
+  [[nodiscard]] bool is_due() const { return !due_.empty() && due_.begin()->first <= Clock::now(); }
+  [[nodiscard]] Expected<void> look_at_counters(Lock& lock);
+  void take_counters(const Json& show);
   void note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::time_point now);
   void schedule(std::uint32_t id, Entry& entry, Clock::time_point due);
   [[nodiscard]] bool has_work() const { return !dirty_.empty() || !removals_.empty() || !dirty_peers_.empty(); }
@@ -126,18 +123,27 @@ class CardLink {
   std::condition_variable changed_, done_;
   bool stop_ = false, up_ = false, said_away_ = false, announce_ = false;
   bool refusal_ = false;  // the last request failed since the card said no, not since it is away
+  std::optional<Clock::time_point> asking_since_;  // the card has not answered since
   CardLinkView view_;
+  std::uint64_t punted_ = 0;    // by this run of the card
+  std::uint64_t versions_ = 0;  // the last one given out
   std::map<std::uint32_t, Entry> entries_;
   std::set<std::uint32_t> dirty_;     // of entries_: the card does not have them so
   std::set<std::uint32_t> removals_;  // on the card, to be removed before anything is installed
   std::set<std::pair<Clock::time_point, std::uint32_t>> due_;  // when to look at whose numbers
-  std::array<std::optional<nic::CardPeer>, 256> peers_;
+  // A UPF's number. As long as bearers on the card may mean the UPF that had it before, the card must not know another.
+  struct Peer {
+    std::optional<nic::CardPeer> want;
+    enum : std::uint8_t { kOne, kToUnset, kUnset } since = kOne;  // one UPF's alone; another's: step by step
+  };
+  std::array<Peer, 256> peers_;
   std::set<unsigned> dirty_peers_;
-  Clock::time_point next_attempt_{};
+  Clock::time_point next_attempt_{}, next_show_{};
   std::optional<ControlClient> client_;  // the thread's
 
   std::mutex reader_mutex_;
   std::optional<ControlClient> reader_;  // look()'s
+  Clock::time_point reader_rests_{};     // until then a card that did not answer look() is not asked
   std::thread thread_;
 };
 

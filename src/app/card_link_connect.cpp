@@ -5,6 +5,7 @@
 #include "app/card_link.h"
 #include "app/card_request.h"
 #include "base/log.h"
+#include "datapath/feature_set.h"
 
 namespace splitplane::app {
 namespace {
@@ -26,37 +27,68 @@ Expected<void> CardLink::connect(Lock& lock) {
   client_.emplace(*std::move(client));
   const auto show = ask(lock, "card.show", Json::object());
   if (!show) return tl::unexpected(show.error());
-  const std::string boot = text(*show, "boot"), program = text(*show, "program");
-  if (boot.empty()) return fail("what answers at {} is no card", settings_.control);
-  if (!program.starts_with("gnb")) {
-    return fail("its program is {}, which serves no bearers; allowed: gnb", program);
-  }
-  const auto vfs = show->find("vfs");
-  const std::size_t count = vfs != show->end() && vfs->is_array() ? vfs->size() : 0;
-  if (count != settings_.vfs)
-    return fail("it has {} VFs, and this host's ports are {}; allowed: as many", count, settings_.vfs);
-  const std::string wanted = settings_.by_ue_address ? "ue_address" : "teid";
-  if (const std::string lookup = text(*show, "lookup"); lookup != wanted) {
-    return fail("it looks for bearers by {}, and this host by {}; allowed: the same lookup on both", lookup, wanted);
-  }
+  if (auto fit = fits(*show); !fit) return fit;
+  const std::string boot = text(*show, "boot");
   const bool restarted = !view_.boot.empty() && boot != view_.boot;
   if (restarted) {
     ++view_.restarts;
+    punted_ = 0;
     begin_anew();
   }
   ++view_.connects;
   view_.boot = boot;
-  view_.program = program;
+  view_.program = text(*show, "program");
+  take_counters(*show);
   for (unsigned number = 0; number < peers_.size(); ++number) {
-    if (peers_[number]) dirty_peers_.insert(number);
+    if (peers_[number].want) dirty_peers_.insert(number);
   }
   if (auto compared = compare(lock); !compared) return compared;
   up_ = announce_ = true;
+  warn_of_punts(*show);
   return {};
+}
+
+// Whether this card can serve this host's bearers.
+Expected<void> CardLink::fits(const Json& show) const {
+  const std::string program = text(show, "program"), features = text(show, "features");
+  if (text(show, "boot").empty()) return fail("what answers at {} is no card", settings_.control);
+  if (!program.starts_with("gnb")) {
+    return fail("its program is {}, which serves no bearers; allowed: gnb", program);
+  }
+  constexpr auto kLooking = static_cast<std::ptrdiff_t>(datapath::FeatureSet::mat);
+  const auto& names = datapath::kFeatureSetNames;
+  if (std::find(names.begin() + kLooking, names.end(), features) == names.end()) {
+    return fail("its features are {}, which look for no bearers; allowed: {}", features,
+                fmt::join(names.begin() + kLooking, names.end(), ", "));
+  }
+  const auto vfs = show.find("vfs");
+  const std::size_t count = vfs != show.end() && vfs->is_array() ? vfs->size() : 0;
+  if (count != settings_.vfs)
+    return fail("it has {} VFs, and this host's ports are {}; allowed: as many", count, settings_.vfs);
+  const std::string wanted = settings_.by_ue_address ? "ue_address" : "teid";
+  if (const std::string lookup = text(show, "lookup"); lookup != wanted) {
+    return fail("it looks for bearers by {}, and this host by {}; allowed: the same lookup on both", lookup, wanted);
+  }
+  return {};
+}
+
+// Where the card punts is its own configuration's; bearers' packets come all the same, so it is not refused.
+void CardLink::warn_of_punts(const Json& show) const {
+  for (const auto& [key, side, ours] :
+       {std::tuple{"punt_n3", "N3", settings_.punt_n3}, {"punt_air", "the air", settings_.punt_air}}) {
+    const auto theirs = show.find(key);
+    if (theirs == show.end() || !theirs->is_number_unsigned() || theirs->get<unsigned>() == ours) continue;
+    log::warn(
+        "card {}: what it cannot read from {} comes by VF {}, and this host reads that side's from VF {}: it is lost; "
+        "allowed: the same port as {} there and here",
+        settings_.name, side, theirs->get<unsigned>(), ours, key);
+  }
 }
 
 // Another run of the card: it has nothing, and PDCP may have used every number of the leases.
 void CardLink::begin_anew() {
+  due_.clear();
+  for (Peer& peer : peers_) peer.since = Peer::kOne;
   for (auto& [id, entry] : entries_) {
     if (entry.sent) put_behind_lease(entry);
     entry.sent = entry.confirmed = false;
@@ -69,8 +101,9 @@ void CardLink::put_behind_lease(Entry& entry) {
   entry.dl_packets += entry.seen.dl_packets;
   entry.ul_packets += entry.seen.ul_packets;
   entry.seen = {};
-  if (entry.want.place == nic::Place::kHost) return;
+  if (!std::exchange(entry.numbered, false)) return;
   entry.want.next_count = entry.seen.pdcp_next = entry.lease_end;
+  entry.want.ahead = entry.lease_end - entry.heard;
   ++entry.want.epoch;
   entry.rate = 0;
 }
@@ -79,6 +112,7 @@ void CardLink::put_behind_lease(Entry& entry) {
 // that broke half-way, has left.
 Expected<void> CardLink::compare(Lock& lock) {
   std::set<std::uint32_t> there;
+  bool adopted = false;
   for (std::uint32_t after = 0;;) {
     const auto answer =
         ask(lock, "card.numbers", {{"after", after}, {"limit", kNumbersPage}}).and_then(numbers_from_json);
@@ -94,10 +128,14 @@ Expected<void> CardLink::compare(Lock& lock) {
         continue;
       }
       Entry& entry = at->second;
-      if (!entry.sent) {  // it was there before this host ran: its numbers go on
-        entry.sent = true;
-        // At most so far reaches a lease that the earlier host gave.
-        entry.lease_end = row.numbers.pdcp_next + lease_size(entry.want.pdcp_sn_bits).most;
+      if (!entry.sent) {  // it was there before this host ran: its numbers and its RLC go on
+        entry.sent = entry.numbered = true;
+        adopted = true;
+        entry.want.epoch = row.numbers.epoch;
+        entry.want.next_count = row.numbers.pdcp_next;
+        entry.want.ahead = std::min(row.numbers.ahead, (1U << (entry.want.pdcp_sn_bits - 1)) - 1);
+        entry.heard = row.numbers.pdcp_next - entry.want.ahead;
+        entry.lease_end = row.numbers.lease_end;
         dirty_.insert(row.id.value);
       }
       entry.confirmed = true;
@@ -112,10 +150,16 @@ Expected<void> CardLink::compare(Lock& lock) {
     }
     if (answer->size() < kNumbersPage) break;
   }
+  // The earlier host's numbers of UPFs were its own.
+  for (unsigned number = 0; adopted && number < peers_.size(); ++number) {
+    peers_[number].since = Peer::kToUnset;
+    dirty_peers_.insert(number);
+  }
   std::erase_if(removals_, [&](std::uint32_t id) { return !there.contains(id); });
   for (auto& [id, entry] : entries_) {
     if (there.contains(id) && !removals_.contains(id)) continue;
     if (entry.confirmed) put_behind_lease(entry);
+    due_.erase({entry.due, id});
     entry.sent = entry.confirmed = false;
     dirty_.insert(id);
   }

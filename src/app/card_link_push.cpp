@@ -14,6 +14,10 @@ constexpr std::size_t kIdBatch = 500;
 // A card of few bearers is looked at so often; with more bearers each is looked at less often.
 constexpr std::chrono::microseconds kIdleLook{10000}, kIdleLookEach{20};
 
+std::chrono::microseconds idle_look(std::size_t bearers) {
+  return std::max(kIdleLook, kIdleLookEach * static_cast<std::int64_t>(bearers));
+}
+
 }  // namespace
 
 Expected<void> CardLink::push(Lock& lock) {
@@ -22,6 +26,7 @@ Expected<void> CardLink::push(Lock& lock) {
     done = push_removals(lock);
     if (done) done = push_peers(lock);
     if (done) done = push_bearers(lock);
+    if (done) done = push_peers(lock);
   }
   return done;
 }
@@ -42,14 +47,23 @@ Expected<void> CardLink::push_removals(Lock& lock) {
   return {};
 }
 
+// A number that becomes another UPF's is unset before, and set when no bearer on the card means the first one any more;
+// until then packets of both go up to this host, which knows where they belong.
 Expected<void> CardLink::push_peers(Lock& lock) {
-  while (!dirty_peers_.empty()) {
-    const unsigned number = *dirty_peers_.begin();
-    dirty_peers_.erase(dirty_peers_.begin());
-    const auto& peer = peers_[number];
+  const auto is_ready = [this](unsigned number) {
+    return peers_[number].since != Peer::kUnset || (dirty_.empty() && removals_.empty());
+  };
+  for (auto at = dirty_peers_.begin(); (at = std::find_if(at, dirty_peers_.end(), is_ready)) != dirty_peers_.end();) {
+    const unsigned number = *at;
+    Peer& peer = peers_[number];
+    const bool set = peer.want && peer.since != Peer::kToUnset;
+    peer.since = set ? Peer::kOne : Peer::kUnset;
+    if (set || !peer.want) dirty_peers_.erase(at);
     const auto answer =
-        peer ? ask(lock, "card.peer", to_json(*peer)) : ask(lock, "card.peer_gone", {{"number", number}});
+        set ? ask(lock, "card.peer", to_json(*peer.want)) : ask(lock, "card.peer_gone", {{"number", number}});
+    at = dirty_peers_.begin();
     if (answer) continue;
+    if (!set) peer.since = Peer::kToUnset;
     dirty_peers_.insert(number);
     return tl::unexpected(answer.error());
   }
@@ -64,12 +78,16 @@ Expected<void> CardLink::push_bearers(Lock& lock) {
       ids.push_back(id);
     }
     if (const auto done = install(lock, ids); done) {
+      if (is_due()) {  // many bearers take long, and those that are there are in use
+        if (auto renewed = renew(lock); !renewed) return renewed;
+      }
       continue;
     } else if (!refusal_) {
       return done;
     }
     // All or nothing: one by one it turns out which it does not take.
     for (const std::uint32_t id : ids) {
+      if (!dirty_.contains(id) || removals_.contains(id)) continue;  // refused here, or to be removed first
       const auto before = entries_.find(id);
       const std::uint64_t version = before == entries_.end() ? 0 : before->second.version;
       const auto one = install(lock, {id});
@@ -77,16 +95,20 @@ Expected<void> CardLink::push_bearers(Lock& lock) {
       if (!refusal_) return tl::unexpected(one.error());
       const auto at = entries_.find(id);
       if (at != entries_.end() && at->second.version != version) continue;  // put anew meanwhile
-      ++view_.refused;
+      if (at != entries_.end()) refuse(id, at->second, one.error().message);
       dirty_.erase(id);
-      if (at == entries_.end()) continue;
-      at->second.refused = one.error().message;
-      at->second.sent = at->second.confirmed;
-      log::warn("card {} does not take bearer {:#010x}: {}", settings_.name, id, one.error().message);
     }
     done_.notify_all();
   }
   return {};
+}
+
+void CardLink::refuse(std::uint32_t id, Entry& entry, const std::string& why) {
+  ++view_.refused;
+  dirty_.erase(id);
+  entry.refused = why;
+  entry.sent = entry.confirmed;
+  log::warn("card {} does not take bearer {:#010x}: {}", settings_.name, id, why);
 }
 
 Expected<void> CardLink::install(Lock& lock, const std::vector<std::uint32_t>& ids) {
@@ -100,25 +122,36 @@ Expected<void> CardLink::install(Lock& lock, const std::vector<std::uint32_t>& i
       continue;
     }
     Entry& entry = at->second;
-    if (!entry.sent && entry.want.place != nic::Place::kHost) {
-      entry.want.lease = lease_length(entry.want.pdcp_sn_bits, entry.rate);
+    const bool is_hosts = entry.want.place == nic::Place::kHost;
+    if (!entry.sent) {
+      entry.want.lease = first_lease(entry.want.pdcp_sn_bits, entry.want.ahead, entry.rate);
+      if (entry.want.lease == 0 && is_hosts) {
+        entry.want.lease = 1;  // of a bearer that the card does not number
+      } else if (entry.want.lease == 0) {
+        versions.push_back(0);
+        refuse(id, entry, "restarts without a packet between them have used up its COUNTs; allowed: added anew");
+        continue;
+      }
       entry.lease_end = entry.want.next_count + entry.want.lease;
     }
+    if (!is_hosts) entry.numbered = true;
     entry.sent = true;  // from here on the card may number, whether its answer comes or not
     versions.push_back(entry.version);
     bearers.push_back(to_json(entry.want));
   }
+  if (bearers.empty()) return {};
   const auto answer = ask(lock, "card.install", {{"bearers", bearers}});
   if (!answer) return tl::unexpected(answer.error());
   view_.installed += bearers.size();
   const auto now = Clock::now();
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto at = entries_.find(ids[i]);
-    if (at == entries_.end()) continue;
+    if (at == entries_.end() || versions[i] == 0 || !at->second.sent) continue;  // removed, or put anew since
     Entry& entry = at->second;
     entry.confirmed = true;
     if (entry.version == versions[i]) dirty_.erase(ids[i]);
-    if (entry.want.place != nic::Place::kHost) schedule(ids[i], entry, now);
+    if (entry.want.place != nic::Place::kHost && !due_.contains({entry.due, ids[i]}))
+      schedule(ids[i], entry, now + idle_look(due_.size()));
   }
   done_.notify_all();
   return {};
@@ -139,7 +172,8 @@ void CardLink::note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::ti
   }
   entry.looked = now;
   entry.seen = numbers;
-  const auto idle = std::max(kIdleLook, kIdleLookEach * static_cast<std::int64_t>(due_.size()));
+  if (numbers.pdcp_next != entry.want.next_count) entry.heard = numbers.pdcp_next;
+  const auto idle = idle_look(due_.size());
   if (entry.want.place == nic::Place::kHost) return;
   schedule(id, entry, now + next_lease_look(numbers.pdcp_next, entry.lease_end, entry.rate, idle));
 }
@@ -148,11 +182,11 @@ void CardLink::note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::ti
 Expected<void> CardLink::renew(Lock& lock) {
   const auto now = Clock::now();
   Json ids = Json::array(), leases = Json::array();
-  for (auto at = due_.begin(); at != due_.end() && at->first <= now && ids.size() < kIdBatch; ++at)
-    ids.push_back(at->second);
-  if (ids.empty() && due_.empty()) {
-    const auto there = ask(lock, "ping", Json::object());
-    if (!there) return tl::unexpected(there.error());
+  for (auto at = due_.begin(); at != due_.end() && at->first <= now && ids.size() < kIdBatch;) {
+    const auto entry = entries_.find(at->second);
+    const bool there = entry != entries_.end() && entry->second.confirmed;
+    if (there) ids.push_back(at->second);
+    at = there ? std::next(at) : due_.erase(at);
   }
   if (ids.empty()) return {};
   const auto rows = ask(lock, "card.numbers", {{"ids", ids}}).and_then(numbers_from_json);
@@ -163,6 +197,7 @@ Expected<void> CardLink::renew(Lock& lock) {
     if (at == entries_.end() || !at->second.confirmed) continue;
     Entry& entry = at->second;
     note(row.id.value, row.numbers, then);
+    if (row.numbers.pdcp_next == entry.want.next_count) continue;  // an idle bearer keeps what it has
     const auto end = renewed_lease(entry.want.pdcp_sn_bits, row.numbers.pdcp_next, entry.lease_end, entry.rate);
     if (!end) continue;
     entry.lease_end = *end;
@@ -174,6 +209,25 @@ Expected<void> CardLink::renew(Lock& lock) {
   if (!given) return tl::unexpected(given.error());
   view_.leases_renewed += leases.size();
   return {};
+}
+
+// Also tells whether a card without bearers is still there.
+Expected<void> CardLink::look_at_counters(Lock& lock) {
+  if (Clock::now() < next_show_) return {};
+  const auto show = ask(lock, "card.show", Json::object());
+  if (!show) return tl::unexpected(show.error());
+  take_counters(*show);
+  return {};
+}
+
+void CardLink::take_counters(const Json& show) {
+  next_show_ = Clock::now() + settings_.show_each;
+  const auto punts = show.find("punts");
+  if (punts == show.end() || !punts->is_object()) return;
+  std::uint64_t punted = 0;
+  for (const auto& [reason, packets] : punts->items())
+    punted += packets.is_number_unsigned() ? packets.get<std::uint64_t>() : 0;
+  view_.punted += punted - std::exchange(punted_, punted);
 }
 
 }  // namespace splitplane::app

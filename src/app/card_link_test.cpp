@@ -2,84 +2,13 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-
-#include "app/card_lease.h"
-#include "app/card_test_model.h"
+#include "app/card_link_fixture.h"
 
 namespace splitplane::app {
 namespace {
 
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
-
-constexpr std::uint32_t kFirst = 0x04000001, kSecond = 0x04000002, kHost = 0x04040001;
-
-nic::CardBearer bearer(std::uint32_t id, unsigned pdcp_sn_bits = 18) {
-  return {.id = BearerId{id},
-          .teid = Teid{id},
-          .pdcp_sn_bits = static_cast<std::uint8_t>(pdcp_sn_bits),
-          .poll_pdu = 32,
-          .qfi = Qfi{9},
-          .vf_air = 1,
-          .copies_vf = 2,
-          .uplink_teid = Teid{0x1001}};
-}
-
-class CardLinkTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    char name[] = "/tmp/splitplane-card-XXXXXX";
-    directory_ = ::mkdtemp(name);
-  }
-  void TearDown() override {
-    link_.reset();
-    server_.reset();
-    std::filesystem::remove_all(directory_);
-  }
-  void start_card(const std::string& boot, std::set<std::uint32_t> refuses = {}) {
-    card_ = std::make_unique<CardModel>(boot);
-    card_->refuses = std::move(refuses);
-    serve();
-  }
-  void serve() {
-    auto server = ControlServer::start({.path = directory_ + "/card.sock"}, *card_, [] {});
-    ASSERT_TRUE(server) << server.error().message;
-    server_ = *std::move(server);
-  }
-  void kill_card() { server_.reset(); }
-  void make_link(unsigned vfs = 3) {
-    link_ = std::make_unique<CardLink>(CardLinkSettings{
-        .name = "card0", .control = directory_ + "/card.sock", .vfs = vfs, .retry = 5ms, .answer = 200ms});
-  }
-  void start_link() {
-    make_link();
-    link_->begin();
-  }
-  Expected<void> put(const std::vector<nic::CardBearer>& bearers) { return link_->put(bearers); }
-  template <class Condition>
-  static bool soon(Condition condition) {
-    for (int i = 0; i < 2000; ++i) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(5ms);
-    }
-    return false;
-  }
-  bool up() {
-    return soon([&] { return link_->view().up && link_->view().waiting == 0; });
-  }
-  // Uses every COUNT that the card may use now.
-  unsigned use_up(std::uint32_t id) { return card_->send(id, 1U << 20, used_); }
-  void expect_each_count_once() const {
-    for (const std::uint32_t count : used_) ASSERT_EQ(used_.count(count), 1U) << "COUNT " << count;
-  }
-
-  std::string directory_;
-  std::unique_ptr<CardModel> card_;
-  std::unique_ptr<ControlServer> server_;
-  std::unique_ptr<CardLink> link_;
-  std::multiset<std::uint32_t> used_;
-};
 
 TEST_F(CardLinkTest, what_is_put_is_on_the_card_and_what_is_removed_is_not) {
   start_card("a");
@@ -149,13 +78,16 @@ TEST_F(CardLinkTest, bearers_wait_for_a_card_that_is_away) {
 }
 
 TEST_F(CardLinkTest, another_kind_of_card_is_left_alone) {
-  for (const auto& [program, lookup, vfs, why] :
-       {std::tuple{"l2fwd", "teid", 3U, "its program is l2fwd"},
-        {"gnb-clone-ue", "ue_address", 3U, "by ue_address"},
-        {"gnb-clone", "teid", 4U, "it has 3 VFs, and this host's ports are 4"}}) {
+  for (const auto& [program, lookup, features, vfs, why] :
+       {std::tuple{"l2fwd", "teid", "clone", 3U, "its program is l2fwd"},
+        {"gnb-clone-ue", "ue_address", "clone", 3U, "by ue_address"},
+        {"gnb-headers", "teid", "headers", 3U,
+         "its features are headers, which look for no bearers; allowed: mat, clone_drop, clone"},
+        {"gnb-clone", "teid", "clone", 4U, "it has 3 VFs, and this host's ports are 4"}}) {
     card_ = std::make_unique<CardModel>("a");
     card_->program = program;
     card_->lookup = lookup;
+    card_->features = features;
     serve();
     make_link(vfs);
     link_->begin();
@@ -168,116 +100,134 @@ TEST_F(CardLinkTest, another_kind_of_card_is_left_alone) {
   }
 }
 
-TEST_F(CardLinkTest, leases_are_renewed_before_a_sender_notices) {
-  start_card("a");
-  start_link();
-  ASSERT_TRUE(up());
-  ASSERT_TRUE(put({bearer(kFirst), bearer(kSecond, 12)}));
-  for (int i = 0; i < 20; ++i) {
-    for (const std::uint32_t id : {kFirst, kSecond}) {
-      const std::uint32_t end = card_->find(id)->lease_end;
-      std::multiset<std::uint32_t> used;
-      card_->send(id, static_cast<unsigned>(left_of_lease(card_->find(id)->numbers.pdcp_next, end)) * 2 / 3, used);
-      ASSERT_TRUE(soon([&] { return card_->find(id)->lease_end != end; })) << "half was used, and no more came";
-      EXPECT_LT(left_of_lease(card_->find(id)->numbers.pdcp_next, card_->find(id)->lease_end),
-                id == kFirst ? 131072 : 2048);
-    }
-  }
-  EXPECT_TRUE(soon([&] { return link_->view().leases_renewed >= 40; }));  // counted when the card has answered
-}
-
-TEST_F(CardLinkTest, after_a_restart_no_count_is_used_twice) {
-  start_card("a");
-  start_link();
-  ASSERT_TRUE(up());
-  ASSERT_TRUE(put({bearer(kFirst), bearer(kSecond, 12)}));
-  link_->set_peer({.number = 3, .max_payload = 1400});
-  for (int run = 1; run <= 3; ++run) {
-    EXPECT_GT(use_up(kFirst), 0U);
-    const std::uint32_t before = card_->find(kFirst)->numbers.pdcp_next;
-    kill_card();
-    start_card(std::string(1, static_cast<char>('a' + run)));
-    ASSERT_TRUE(soon([&] { return card_->size() == 2; }));
-    const auto again = *card_->find(kFirst);
-    EXPECT_EQ(again.bearer.epoch, run);
-    EXPECT_EQ(again.numbers.rlc_next, 0U);
-    EXPECT_GE(left_of_lease(before, again.numbers.pdcp_next), 0);
-    EXPECT_LT(again.numbers.pdcp_next - before, 1U << 17);
-    EXPECT_LT(card_->find(kSecond)->numbers.pdcp_next, 1024U * (static_cast<unsigned>(run) + 1));
-    ASSERT_TRUE(soon([&] { return card_->peer(3).has_value(); }));
-  }
-  use_up(kFirst);
-  expect_each_count_once();
-  EXPECT_EQ(link_->view().restarts, 3U);
-  ASSERT_TRUE(up());
-  EXPECT_EQ(link_->look(std::array{BearerId{kFirst}})[0].epoch, 3U);
-}
-
 // The card got a longer lease and used it, but its answer never came.
-TEST_F(CardLinkTest, a_lease_whose_answer_is_lost_counts_as_given) {
+TEST_F(CardLinkTest, a_card_that_hangs_keeps_nobody_waiting) {
   start_card("a");
-  start_link();
-  ASSERT_TRUE(up());
-  ASSERT_TRUE(put({bearer(kFirst)}));
-  card_->slow_leases = 1;
-  (void)card_->send(kFirst, 3000, used_);
-  ASSERT_TRUE(soon([&] { return card_->find(kFirst)->lease_end > 4096; }));
-  use_up(kFirst);
-  kill_card();
-  start_card("b");
-  ASSERT_TRUE(soon([&] { return card_->size() == 1; }));
-  use_up(kFirst);
-  expect_each_count_once();
-}
-
-TEST_F(CardLinkTest, an_installation_whose_answer_is_lost_counts_as_done) {
-  start_card("a");
-  start_link();
-  ASSERT_TRUE(up());
-  card_->slow_installs = 1;
-  ASSERT_TRUE(put({bearer(kFirst)}));  // answered late: taken for away
-  ASSERT_TRUE(soon([&] { return card_->find(kFirst).has_value(); }));
-  (void)card_->send(kFirst, 100, used_);
-  ASSERT_TRUE(up());
-  EXPECT_EQ(card_->find(kFirst)->numbers.pdcp_next, 100U) << "the same run: its numbers go on";
-  EXPECT_EQ(card_->find(kFirst)->bearer.epoch, 0U);
-
-  card_->slow_installs = 1;
-  ASSERT_TRUE(put({bearer(kSecond)}));
-  ASSERT_TRUE(soon([&] { return card_->find(kSecond).has_value(); }));
-  used_.clear();
-  use_up(kSecond);
-  kill_card();
-  start_card("b");
-  ASSERT_TRUE(soon([&] { return card_->size() == 2; }));
-  use_up(kSecond);
-  expect_each_count_once();
-}
-
-TEST_F(CardLinkTest, what_an_earlier_host_left_is_removed_or_goes_on) {
-  start_card("a");
-  start_link();
-  ASSERT_TRUE(up());
-  ASSERT_TRUE(put({bearer(kFirst), bearer(kSecond)}));
-  (void)card_->send(kFirst, 3000, used_);
-  link_.reset();
-  make_link();
-  std::this_thread::sleep_for(20ms);  // a host with many bearers takes its time
-  ASSERT_TRUE(put({bearer(kFirst)}));
-  EXPECT_EQ(card_->size(), 2U) << "nothing is asked of the card yet";
-  const std::array longest{ControlBackend::Lease{BearerId{kFirst}, 3000U + 65536U}};
-  ASSERT_TRUE(card_->set_leases(longest));
+  make_link(3, 3s);
   link_->begin();
   ASSERT_TRUE(up());
-  ASSERT_TRUE(soon([&] { return card_->size() == 1; }));
-  EXPECT_EQ(card_->find(kFirst)->numbers.pdcp_next, 3000U);
-  EXPECT_GE(card_->find(kFirst)->lease_end, 3000U + 65536U);
-  use_up(kFirst);
+  ASSERT_TRUE(put({bearer(kFirst), bearer(kSecond)}));
+  (void)card_->send(kFirst, 10, used_);
+  ASSERT_TRUE(soon([&] { return seen(kFirst) == 10; }));
+  std::this_thread::sleep_for(300ms);  // the thread looks for itself every 10
+  card_->hung = true;
+  const auto lasts = [](auto what) {
+    const auto begin = std::chrono::steady_clock::now();
+    what();
+    return std::chrono::steady_clock::now() - begin;
+  };
+  const std::array both{BearerId{kFirst}, BearerId{kSecond}};
+  EXPECT_LT(lasts([&] { EXPECT_EQ(link_->look(both)[0].numbers.pdcp_next, 10U) << "what was last known"; }), 1s);
+  EXPECT_LT(lasts([&] {
+              for (int page = 0; page < 100; ++page) (void)link_->look(both);
+            }),
+            1s);
+  EXPECT_LT(lasts([&] { EXPECT_TRUE(put({bearer(kHost)})); }), 1s);
+  EXPECT_LT(lasts([&] { link_->remove(std::array{BearerId{kSecond}}); }), 1s);
+  card_->hung = false;
+  ASSERT_TRUE(up());
+  EXPECT_TRUE(soon([&] { return card_->find(kHost) && !card_->find(kSecond); })) << "done later";
+}
+
+TEST_F(CardLinkTest, a_bearer_removed_and_put_again_before_its_installation_is_answered_is_on_the_card) {
+  start_card("a");
+  make_link(3, 3s);
+  link_->begin();
+  ASSERT_TRUE(up());
+  card_->slow_installs = 1;
+  std::thread first([&] { (void)put({bearer(kFirst)}); });
+  EXPECT_TRUE(soon([&] { return card_->find(kFirst).has_value(); }));
+  link_->remove(std::array{BearerId{kFirst}});
+  auto again = bearer(kFirst);
+  again.poll_pdu = 5;
+  EXPECT_TRUE(put({again}));
+  first.join();
+  ASSERT_TRUE(up());
+  ASSERT_TRUE(card_->find(kFirst)) << "and the host does not say that all is well";
+  EXPECT_EQ(card_->find(kFirst)->bearer.poll_pdu, 5U);
+  EXPECT_EQ(link_->view().connects, 1U);
+}
+
+TEST_F(CardLinkTest, a_bearer_without_a_lease_among_refused_ones_is_refused_once) {
+  start_card("a", {kFirst});
+  start_link();
+  ASSERT_TRUE(up());
+  auto used_up = bearer(kSecond, 12);
+  used_up.ahead = 2047;
+  EXPECT_FALSE(put({bearer(kFirst), used_up, bearer(kHost)}));
+  EXPECT_TRUE(soon([&] { return card_->find(kHost).has_value(); }));
+  EXPECT_EQ(link_->view().refused, 2U);
+}
+
+// A host that waits no longer for a silent card gives the number of a UPF without bearers to another.
+TEST_F(CardLinkTest, a_number_that_becomes_another_upfs_never_leads_bearers_of_the_first_to_it) {
+  const auto upf = [](unsigned number, std::uint8_t last) {
+    return nic::CardPeer{.number = number, .to = IpAddress::v4({10, 100, 0, last}), .max_payload = 1400};
+  };
+  const auto to = [](std::uint32_t id, unsigned peer, std::uint32_t last) {
+    auto b = bearer(id);
+    b.uplink_teid = Teid{last};
+    b.peer = peer;
+    return b;
+  };
+  start_card("a");
+  make_link(3, 3s);
+  link_->begin();
+  ASSERT_TRUE(up());
+  link_->set_peer(upf(0, 50));
+  ASSERT_TRUE(put({to(kFirst, 0, 50)}));
+  ASSERT_TRUE(soon([&] { return card_->peer(0).has_value(); }));
+  card_->hung = true;
+  std::this_thread::sleep_for(200ms);  // the thread looks at leases every 10
+  link_->set_peer(upf(1, 51));
+  EXPECT_TRUE(put({to(kFirst, 1, 51)}));
+  link_->unset_peer(0);
+  link_->set_peer(upf(0, 52));
+  EXPECT_TRUE(put({to(kSecond, 0, 52)}));
+  card_->hung = false;
+  EXPECT_TRUE(soon([&] { return card_->find(kSecond) && card_->peer(0) && card_->peer(0)->to == upf(0, 52).to; }));
+  EXPECT_EQ(card_->find(kFirst)->bearer.peer, 1U);
+  EXPECT_EQ(card_->to_wrong_upf, 0U);
+
+  link_.reset();  // the next host numbers its UPFs anew
+  make_link();
+  link_->set_peer(upf(1, 52));
+  ASSERT_TRUE(put({to(kSecond, 1, 52)}));
+  link_->begin();
+  ASSERT_TRUE(up());
+  EXPECT_TRUE(soon([&] { return card_->peer(1) && card_->peer(1)->to == upf(1, 52).to && !card_->peer(0); }));
+  EXPECT_EQ(card_->to_wrong_upf, 0U);
+}
+
+TEST_F(CardLinkTest, a_change_that_the_card_refuses_can_be_taken_back) {
+  start_card("a");
+  start_link();
+  ASSERT_TRUE(up());
+  ASSERT_TRUE(put({bearer(kFirst)}));
+  (void)card_->send(kFirst, 10, used_);
+  card_->refuse(kFirst);
+  auto changed = bearer(kFirst);
+  changed.qfi = Qfi{5};
+  EXPECT_FALSE(put({changed}));
+  card_->refuse(0);
+  EXPECT_TRUE(put({bearer(kFirst)})) << "as it was";
+  EXPECT_EQ(card_->find(kFirst)->bearer.qfi, Qfi{9});
+  EXPECT_EQ(card_->find(kFirst)->numbers.pdcp_next, 10U);
   kill_card();
   start_card("b");
   ASSERT_TRUE(soon([&] { return card_->size() == 1; }));
-  use_up(kFirst);
-  expect_each_count_once();
+  EXPECT_EQ(card_->find(kFirst)->bearer.qfi, Qfi{9});
+}
+
+TEST_F(CardLinkTest, what_the_card_punted_is_added_up_over_its_runs) {
+  start_card("a");
+  start_link();
+  ASSERT_TRUE(up());
+  card_->punts = 4;
+  EXPECT_TRUE(soon([&] { return link_->view().punted == 5; }));
+  kill_card();
+  start_card("b");
+  EXPECT_TRUE(soon([&] { return link_->view().punted == 6; })) << "one ARP of the new run";
 }
 
 TEST_F(CardLinkTest, a_connection_that_breaks_is_made_again_and_nothing_is_installed_twice) {

@@ -4,10 +4,12 @@
 
 namespace splitplane::app {
 
-void run_card(nic::Card& card, const std::vector<nic::CardEndpoint>& endpoints, datapath::WorkerPower& power,
-              datapath::Mailbox& mailbox, datapath::WorkerStats& stats, const std::atomic<bool>& stop) {
-  nic::CardFunction function(card, endpoints, stats);
-  datapath::run_worker(function, power, mailbox, stats, stop);
+void CardLoop::run(const std::atomic<bool>& stop) {
+  if (alone) {
+    datapath::run_worker(*alone, power, mailbox, stats, stop);
+  } else {
+    datapath::run_worker(*together, power, mailbox, stats, stop);
+  }
 }
 
 }  // namespace splitplane::app

@@ -1,16 +1,39 @@
-// The loop of a card: its function under the power policies, the only place that instantiates them for it.
+// One core of a running card: its part of the card, its loop under the power policies, and what others need to reach
+// it.
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
 
 #include "datapath/mailbox.h"
 #include "datapath/worker_power.h"
-#include "nic/card_function.h"
+#include "nic/card_core.h"
+#include "power/governor/governor.h"
+#include "power/settings.h"
 
 namespace splitplane::app {
 
-// Returns when `stop` is set.
-void run_card(nic::Card& card, const std::vector<nic::CardEndpoint>& endpoints, datapath::WorkerPower& power,
-              datapath::Mailbox& mailbox, datapath::WorkerStats& stats, const std::atomic<bool>& stop);
+struct CardLoop {
+  CardLoop(std::string loop_name, unsigned on_core, const power::Settings& with)
+      : name(std::move(loop_name)), core(on_core), policy(with) {}
+
+  // Returns when `stop` is set. The only place that instantiates the power policies for a card.
+  void run(const std::atomic<bool>& stop);
+
+  std::string name;  // the card's; of several "<card>.<number>"
+  unsigned core;
+  std::unique_ptr<nic::Card> card;
+  datapath::WorkerStats stats;
+  power::Settings policy;  // in force
+  std::unique_ptr<governor::Governor> governor;
+  datapath::WorkerPower power;
+  datapath::Mailbox mailbox{&power.wakeup()};
+  // One of them.
+  std::optional<nic::CardFunction> alone;
+  std::optional<nic::CardCore> together;  // with other cores
+  bool running = false;
+};
 
 }  // namespace splitplane::app

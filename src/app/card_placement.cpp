@@ -73,7 +73,7 @@ nic::CardBearer card_bearer(const Config& config, const CardLinkConfig& card, co
                     .teid = bearer.dl_teid.value_or(Teid{bearer.id.value}),
                     .ue_ipv4 = bearer.ue_ipv4,
                     .ue_ipv6 = bearer.ue_ipv6,
-                    .place = bearer.on.empty() ? nic::Place::kHost : nic::Place::kCard,
+                    .place = bearer.card.empty() ? nic::Place::kHost : nic::Place::kCard,
                     .pdcp_sn_bits = bearer.pdcp_sn_bits,
                     .sdap_dl = bearer.sdap_header_dl,
                     .sdap_ul = bearer.sdap_header_ul,

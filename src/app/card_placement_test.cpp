@@ -40,7 +40,7 @@ class CardPlacement : public ::testing::Test {
     b.uplink_teid = Teid{0x1001};
     b.upf = IpAddress::v4({10, 100, 0, 2});
     b.rlc_sn_bits = b.pdcp_sn_bits = 12;
-    b.on = "card0";
+    b.card = "card0";
     return b;
   }
   Config config_;
@@ -69,7 +69,7 @@ TEST_F(CardPlacement, an_entry_says_who_serves_the_bearer_and_whose_vf_it_has) {
   EXPECT_EQ(entry.air_src, (MacAddress{{2, 0, 0, 0, 0, 0x11}}));
 
   auto hosts = bearer();
-  hosts.on.clear();
+  hosts.card.clear();
   hosts.rlc_mode = RlcMode::kUm;
   hosts.rlc_sn_bits = 6;
   hosts.dl_teid = Teid{0x70000001};

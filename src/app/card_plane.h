@@ -1,14 +1,17 @@
-// The running card of one instance, behind `splitplane nic`: DPDK, ports, one P4 program on one core, and the control
-// socket's way to its tables. Everything that touches the program is done on the card's own thread.
+// The running card of one instance, behind `splitplane nic`: DPDK, ports, a P4 program on one core or several, and the
+// control socket's way to its tables. Everything that touches a core's program is done on that core's thread.
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "app/card_loop.h"
+#include "app/card_sums.h"
 #include "app/config.h"
 #include "app/control_backend.h"
 #include "app/loop_power.h"
@@ -16,11 +19,16 @@
 #include "app/placement_plan.h"
 #include "app/resources.h"
 #include "datapath/eal.h"
-#include "datapath/mailbox.h"
 #include "datapath/port.h"
-#include "nic/card_function.h"
+#include "nic/card_cores.h"
 
 namespace splitplane::app {
+
+// Between two cores of a card: what goes to a port.
+struct FreeOutputRing {
+  void operator()(rte_ring* ring) const;
+};
+using OutputRing = std::unique_ptr<rte_ring, FreeOutputRing>;
 
 class CardPlane : public ControlBackend {
  public:
@@ -30,7 +38,7 @@ class CardPlane : public ControlBackend {
   CardPlane(const CardPlane&) = delete;
   CardPlane& operator=(const CardPlane&) = delete;
 
-  // Ends the loop; counters stay readable and are exact from then on.
+  // Ends the loops; counters stay readable and are exact from then on.
   void stop();
   [[nodiscard]] const std::string& program() const { return program_; }
   // What the metrics endpoint shows.
@@ -53,20 +61,22 @@ class CardPlane : public ControlBackend {
 
   // card_plane.cpp
   [[nodiscard]] Expected<void> open_ports(const PlacementPlan& plan);
-  [[nodiscard]] Expected<void> make_card(const PlacementPlan& plan);
-  [[nodiscard]] Expected<void> make_endpoints();
-  [[nodiscard]] Expected<void> set_wires();
-  [[nodiscard]] Expected<void> launch();
+  [[nodiscard]] Expected<void> make_cards(const PlacementPlan& plan);
+  [[nodiscard]] Expected<void> set_wires(nic::Card& card);
   [[nodiscard]] unsigned first_vf(const std::string& port) const;
-  [[nodiscard]] bool execute(const std::function<void()>& command);
-  [[nodiscard]] LoopPower power_of();
-  // card_plane_control.cpp: `use` on the card's thread; its answer, or that the card does not answer.
-  template <class Use>
-  [[nodiscard]] auto on_card(Use&& use);
+  // card_plane_loops.cpp
+  [[nodiscard]] Expected<void> make_endpoints();
+  [[nodiscard]] Expected<void> make_functions();
+  [[nodiscard]] Expected<void> launch();
+  [[nodiscard]] bool execute(unsigned core, const std::function<void()>& command);
+  [[nodiscard]] LoopPower power_of(unsigned core);
 
+  // card_plane_control.cpp
   struct Seen {
-    WorkerObservation worker;
-    nic::CardCounters card;
+    std::vector<CoreCounts> cores;
+    std::vector<WorkerObservation> workers;  // their loops
+    nic::CardCounters card;                  // over all cores
+    CardSums totals;
     std::size_t bearers = 0;
   };
   [[nodiscard]] Expected<Seen> look();
@@ -81,16 +91,13 @@ class CardPlane : public ControlBackend {
   std::string source_hash_;
   Pool pool_;
   std::map<std::string, std::unique_ptr<datapath::Port>> ports_;
-  std::vector<Ring> rings_;  // both ends of a side that is not connected
+  std::vector<Ring> rings_;  // both ends of a side that is not connected; frames between cores
+  std::vector<OutputRing> output_rings_;
   std::vector<nic::CardEndpoint> endpoints_;
   std::vector<std::string> port_names_;  // N3, air, VF 0..., as people read them
-  std::unique_ptr<nic::Card> card_;
-  datapath::WorkerStats stats_;
-  std::unique_ptr<governor::Governor> governor_;
-  datapath::WorkerPower power_;
-  datapath::Mailbox mailbox_{&power_.wakeup()};
+  std::deque<CardLoop> loops_;           // by core
+  std::optional<nic::CardCores> cards_;
   std::atomic<bool> stop_{false};
-  bool running_ = false;
 };
 
 }  // namespace splitplane::app

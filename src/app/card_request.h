@@ -9,7 +9,7 @@ namespace splitplane::app {
 [[nodiscard]] Json to_json(const nic::CardBearer& bearer);
 [[nodiscard]] Json to_json(const nic::CardPeer& peer);
 
-// A row of card.numbers: [id, pdcp_next, rlc_next, in_flight, dl_packets, ul_packets].
+// A row of card.numbers: [id, pdcp_next, rlc_next, in_flight, dl_packets, ul_packets, epoch, ahead, lease_end].
 struct CardNumbersRow {
   BearerId id;
   nic::CardNumbers numbers;

@@ -28,6 +28,10 @@ class CardModel : public ControlBackend {
     return nlohmann::json{{"boot", boot_},
                           {"program", program},
                           {"lookup", lookup},
+                          {"features", features},
+                          {"punt_n3", 0},
+                          {"punt_air", 1},
+                          {"punts", {{"ip_options", punts.load()}, {"arp", 1}}},
                           {"vfs", nlohmann::json::array({"vf-n3", "vf-air", "vf-copies"})}};
   }
   Expected<void> install_on_card(std::span<const nic::CardBearer> bearers, bool restart) override {
@@ -39,8 +43,9 @@ class CardModel : public ControlBackend {
       for (const auto& b : bearers) {
         const auto [at, is_new] = there_.try_emplace(b.id.value);
         at->second.bearer = b;
+        at->second.numbers.epoch = b.epoch;
         if (!is_new && !restart) continue;
-        at->second.numbers = {.pdcp_next = b.next_count};
+        at->second.numbers = {.pdcp_next = b.next_count, .epoch = b.epoch};
         at->second.lease_end = b.next_count + b.lease;
       }
       ++installs;
@@ -58,6 +63,9 @@ class CardModel : public ControlBackend {
   }
   Expected<void> set_card_peer(const nic::CardPeer& peer) override {
     const std::lock_guard guard(mutex_);
+    for (const auto& [id, on_card] : there_) {
+      if (on_card.bearer.peer == peer.number && on_card.bearer.uplink_teid.value != peer.to.octets()[3]) ++to_wrong_upf;
+    }
     peers_[peer.number] = peer;
     return {};
   }
@@ -78,11 +86,12 @@ class CardModel : public ControlBackend {
     return {};
   }
   Expected<std::vector<NumbersRow>> card_numbers(std::span<const BearerId> ids) override {
+    while (hung) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const std::lock_guard guard(mutex_);
     std::vector<NumbersRow> rows;
     for (const BearerId id : ids) {
       if (!there_.contains(id.value)) return fail("bearer {} is not on the card", id.value);
-      rows.emplace_back(id, there_.at(id.value).numbers);
+      rows.emplace_back(id, numbers_of(there_.at(id.value)));
     }
     return rows;
   }
@@ -90,7 +99,7 @@ class CardModel : public ControlBackend {
     const std::lock_guard guard(mutex_);
     std::vector<NumbersRow> rows;
     for (auto at = there_.upper_bound(after); at != there_.end() && rows.size() < limit; ++at)
-      rows.emplace_back(BearerId{at->first}, at->second.numbers);
+      rows.emplace_back(BearerId{at->first}, numbers_of(at->second));
     return rows;
   }
   Expected<nlohmann::json> stats() override { return nlohmann::json::object(); }
@@ -107,6 +116,11 @@ class CardModel : public ControlBackend {
     }
     return sent;
   }
+  // From now on this bearer alone; 0: none.
+  void refuse(std::uint32_t id) {
+    const std::lock_guard guard(mutex_);
+    refuses = {id};
+  }
   [[nodiscard]] std::optional<OnCard> find(std::uint32_t id) const {
     const std::lock_guard guard(mutex_);
     const auto at = there_.find(id);
@@ -122,12 +136,21 @@ class CardModel : public ControlBackend {
     return at == peers_.end() ? std::nullopt : std::optional(at->second);
   }
 
-  std::set<std::uint32_t> refuses;  // this and these two are set before the server runs
-  std::string program = "gnb-clone", lookup = "teid";
+  std::atomic<unsigned> to_wrong_upf{0};  // in tests whose uplink TEIDs are the last octets of their UPFs
+  std::set<std::uint32_t> refuses;        // this and these two are set before the server runs
+  std::string program = "gnb-clone", lookup = "teid", features = "clone";
+  std::atomic<bool> hung{false};  // answers nothing, and its sockets stay open
+  std::atomic<unsigned> punts{0};
   std::atomic<int> installs{0};
   std::atomic<int> slow_installs{0}, slow_leases{0};  // so many are carried out and answered too late
 
  private:
+  static nic::CardNumbers numbers_of(const OnCard& on_card) {
+    nic::CardNumbers numbers = on_card.numbers;
+    numbers.ahead = numbers.pdcp_next == on_card.bearer.next_count ? on_card.bearer.ahead : 0;
+    numbers.lease_end = on_card.lease_end;
+    return numbers;
+  }
   static void pause(std::atomic<int>& left) {
     if (left.load() > 0 && left.fetch_sub(1) > 0) std::this_thread::sleep_for(std::chrono::milliseconds(400));
   }

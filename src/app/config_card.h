@@ -26,7 +26,7 @@ struct WireTarget {
   unsigned vf = 0;  // kVf
 };
 
-// The section `card` of a `splitplane nic` file: a P4 program on a core, between physical ports and VFs.
+// The section `card` of a `splitplane nic` file: a P4 program on one core or several, between physical ports and VFs.
 struct CardConfig {
   enum class Program { kGnb, kL2fwd, kP4wire };
   enum class Lookup { kTeid, kUeAddress };
@@ -34,10 +34,10 @@ struct CardConfig {
   Program program = Program::kGnb;
   datapath::FeatureSet features = datapath::FeatureSet::clone;  // gnb
   Lookup lookup = Lookup::kTeid;                                // gnb
-  std::optional<unsigned> marks;  // gnb: marks below this are the card's, the others the host's; absent: no marks
-  std::string specs;              // directory of the .spec files; empty: the one that came with the program
-  unsigned core = 0;
-  std::optional<unsigned> numa;  // absent: the node of its physical ports, else of its core
+  std::optional<unsigned> marks;   // gnb: marks below this are the card's, the others the host's; absent: no marks
+  std::string specs;               // directory of the .spec files; empty: the one that came with the program
+  std::vector<unsigned> cores{0};  // a loop each; several share the bearers among them
+  std::optional<unsigned> numa;    // absent: the node of its physical ports, else of its first core
   power::Settings policy;
   ScheduleConfig schedule;
   std::string n3, air;            // port names; may be empty unless the program is gnb

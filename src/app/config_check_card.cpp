@@ -76,7 +76,7 @@ unsigned vf_count(const Config& config) {
 }
 
 std::size_t card_bytes(const CardConfig& card) {
-  return card.program == CardConfig::Program::kGnb ? kProgramBytes : 0;
+  return card.program == CardConfig::Program::kGnb ? card.cores.size() * kProgramBytes : 0;
 }
 
 std::optional<Finding> check_card(const Config& config) {

@@ -47,12 +47,12 @@ std::optional<Finding> check_sides(const Config& config, const CardLinkConfig& c
 
 std::optional<Finding> check_group(const Config& config, std::size_t i) {
   const auto& group = config.bearers[i];
-  const std::string key = fmt::format("bearers[{}].on", i);
-  const CardLinkConfig* card = find_card(config, group.first.on);
+  const std::string key = fmt::format("bearers[{}].card", i);
+  const CardLinkConfig* card = find_card(config, group.first.card);
   if (card == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& c : config.cards) names.emplace_back(c.name);
-    return Finding{key, fmt::format("there is no card '{}'; allowed: {}", printable(group.first.on),
+    return Finding{key, fmt::format("there is no card '{}'; allowed: {}", printable(group.first.card),
                                     names.empty() ? "none, there is no section cards" : comma_list(names))};
   }
   if (const auto refused = refuse_on_card(group.first)) return Finding{key, *refused};
@@ -80,13 +80,17 @@ std::optional<Finding> check_group(const Config& config, std::size_t i) {
 }  // namespace
 
 std::optional<Finding> check_cards(const Config& config) {
-  std::set<std::string> taken;
+  std::set<std::string> taken, controls;
   for (const auto& card : config.cards) {
+    if (!controls.insert(card.control).second) {
+      return Finding{fmt::format("cards.{}.control", card.name),
+                     fmt::format("{} is another card's; allowed: a socket of its own", printable(card.control, 120))};
+    }
     if (auto finding = check_vf_ports(config, fmt::format("cards.{}.vfs", card.name), card.vfs, taken)) return finding;
     if (auto finding = check_sides(config, card)) return finding;
   }
   for (std::size_t i = 0; i < config.bearers.size(); ++i) {
-    if (config.bearers[i].first.on.empty()) continue;
+    if (config.bearers[i].first.card.empty()) continue;
     if (auto finding = check_group(config, i)) return finding;
   }
   return std::nullopt;

@@ -198,7 +198,11 @@ std::optional<Finding> check_cores(const Config& config) {
   if (config.sink) {
     if (auto finding = check_core("sink.core", config.sink->core)) return finding;
   }
-  if (config.card) return check_core("card.core", config.card->core);
+  for (std::size_t i = 0; config.card && i < config.card->cores.size(); ++i) {
+    const bool one = config.card->cores.size() == 1;
+    if (auto finding = check_core(one ? "card.core" : fmt::format("card.cores[{}]", i), config.card->cores[i]))
+      return finding;
+  }
   return config.ue ? check_core("ue.core", config.ue->core) : std::nullopt;
 }
 

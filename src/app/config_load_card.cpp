@@ -4,6 +4,7 @@
 
 #include "app/cli_suggest.h"
 #include "app/config_load.h"
+#include "nic/card_affinity.h"
 
 namespace splitplane::app {
 namespace {
@@ -20,25 +21,11 @@ struct CardKey {
   std::string_view name;
   unsigned programs;  // that have it
 };
-constexpr CardKey kKeys[]{{"name", kAny},
-                          {"program", kAny},
-                          {"features", kGnb},
-                          {"lookup", kGnb},
-                          {"marks", kGnb},
-                          {"specs", kAny},
-                          {"core", kAny},
-                          {"numa", kAny},
-                          {"policy", kAny},
-                          {"schedule", kAny},
-                          {"n3", kAny},
-                          {"air", kAny},
-                          {"vfs", kAny},
-                          {"fifo_priority", kAny},
-                          {"punt_n3", kGnb},
-                          {"punt_air", kGnb},
-                          {"wire", kP4wire},
-                          {"max_bearers", kGnb},
-                          {"verify_udp_checksum", kGnb}};
+constexpr CardKey kKeys[]{
+    {"name", kAny},     {"program", kAny},  {"features", kGnb}, {"lookup", kGnb},      {"marks", kGnb},
+    {"specs", kAny},    {"core", kAny},     {"cores", kAny},    {"numa", kAny},        {"policy", kAny},
+    {"schedule", kAny}, {"n3", kAny},       {"air", kAny},      {"vfs", kAny},         {"fifo_priority", kAny},
+    {"punt_n3", kGnb},  {"punt_air", kGnb}, {"wire", kP4wire},  {"max_bearers", kGnb}, {"verify_udp_checksum", kGnb}};
 constexpr std::array<std::string_view, 3> kPrograms{"gnb", "l2fwd", "p4wire"};  // as in CardConfig
 // As in datapath::FeatureSet, without l2fwd: on a card that is a program of its own.
 constexpr std::array<std::string_view, 6> kFeatures{"drop", "decap", "headers", "mat", "clone_drop", "clone"};
@@ -94,6 +81,35 @@ void read_wire(const YamlValue& value, CardConfig& card) {
   if (card.wire_vfs.empty()) vfs->refuse("is empty", "one target for all VFs, or one for each");
 }
 
+// One core or several.
+void read_cores(const YamlMap& map, CardConfig& card) {
+  map.read("core", card.cores.front(), 0, 1023);
+  const auto cores = map.find("cores");
+  if (!cores) return;
+  if (map.find("core")) cores->refuse("stands beside core", "one of the two");
+  card.cores.clear();
+  for (const auto& item : cores->list()) {
+    const auto core = static_cast<unsigned>(item.integer(0, 1023));
+    if (std::ranges::count(card.cores, core) != 0) item.refuse(fmt::format("is core {} again", core), "each core once");
+    card.cores.push_back(core);
+  }
+  if (card.cores.empty() || card.cores.size() > nic::kMaxCardCores)
+    cores->refuse(fmt::format("has {} cores", card.cores.size()), fmt::format("1 to {}", nic::kMaxCardCores));
+}
+
+// A frame alone must say which core serves its bearer.
+void check_cores(const YamlMap& map, const CardConfig& card) {
+  if (card.cores.size() == 1) return;
+  const YamlValue cores = map.required("cores");
+  if (card.lookup != CardConfig::Lookup::kTeid)
+    cores.refuse("has several cores, and lookup is ue_address", "one core, or lookup: teid");
+  if (card.features == datapath::FeatureSet::decap || card.features == datapath::FeatureSet::headers) {
+    cores.refuse(fmt::format("has several cores, and features {} have one bearer for all packets",
+                             datapath::name_of(card.features)),
+                 "one core, or features drop, mat, clone_drop, clone");
+  }
+}
+
 void read_gnb(const YamlMap& map, CardConfig& card) {
   if (const auto v = map.find("features")) {
     const auto at = std::ranges::find(datapath::kFeatureSetNames, kFeatures[v->one_of(kFeatures)]);
@@ -124,7 +140,7 @@ CardConfig read_card(const YamlValue& value) {
   map.only(keys_of(bit(card.program)), fmt::format("does not belong to program {}", kPrograms[program]));
   if (const auto v = map.find("name")) card.name = v->name(20);
   if (const auto v = map.find("specs")) card.specs = read_directory(*v);
-  map.read("core", card.core, 0, 1023);
+  read_cores(map, card);
   if (const auto v = map.find("numa")) card.numa = static_cast<unsigned>(v->integer(0, kMaxNumaNode));
   if (const auto v = map.find("policy")) card.policy = read_policy(*v);
   read_schedule(map, card.schedule);
@@ -134,6 +150,7 @@ CardConfig read_card(const YamlValue& value) {
   if (card.program == Program::kGnb) {
     for (const char* key : {"n3", "air", "vfs"}) (void)map.required(key);
     read_gnb(map, card);
+    check_cores(map, card);
   }
   if (card.program == Program::kP4wire) {
     (void)map.required("vfs");

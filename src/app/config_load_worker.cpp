@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 8> kCopiesKeys{"numa", "core",   "functio
 constexpr std::array<std::string_view, 4> kFunctions{"gnb", "l2fwd", "dispatch", "copies"};  // as in WorkerConfig
 constexpr std::array<std::string_view, 16> kBearerKeys{
     "count",    "upf",     "ul_teid", "dl_teid", "qfi",         "rlc",        "pdcp_sn", "sdap",
-    "poll_pdu", "ue_ipv4", "ue_ipv6", "shard",   "require_psc", "n3_reorder", "am",      "on"};
+    "poll_pdu", "ue_ipv4", "ue_ipv6", "shard",   "require_psc", "n3_reorder", "am",      "card"};
 constexpr std::array<std::string_view, 5> kAmKeys{"t_poll_retransmit_ms", "t_reassembly_ms", "t_status_prohibit_ms",
                                                   "max_retx", "max_unacked"};
 constexpr std::array<std::string_view, 2> kReorderKeys{"window", "timer_ms"};
@@ -122,7 +122,7 @@ BearerGroupConfig read_group(const YamlValue& value) {
   bearer.uplink_teid.value = static_cast<std::uint32_t>(map.required("ul_teid").integer(1, 0xffffffff));
   read_bearer_modes(map, bearer);
   if (const auto v = map.find("shard")) group.shard = static_cast<unsigned>(v->integer(0, ran::kShards - 1));
-  if (const auto v = map.find("on")) bearer.on = v->text("the name of a card");
+  if (const auto v = map.find("card")) bearer.card = v->text("the name of a card");
   if (const auto wrong = ran::refuse(bearer)) throw Refusal{value.line(), value.key(), *wrong};
   return group;
 }

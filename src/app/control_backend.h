@@ -112,9 +112,9 @@ class ControlBackend {
   virtual Expected<void> set_card_peer(const nic::CardPeer& peer);
   virtual Expected<void> unset_card_peer(unsigned number);
   // COUNTs below the second may be given to the first's packets; all or none.
-  using Lease = std::pair<BearerId, std::uint32_t>;
+  using Lease = nic::CardLease;
   virtual Expected<void> set_leases(std::span<const Lease> leases);
-  using NumbersRow = std::pair<BearerId, nic::CardNumbers>;
+  using NumbersRow = nic::BearerNumbers;
   virtual Expected<std::vector<NumbersRow>> card_numbers(std::span<const BearerId> ids);
   // Up to `limit` bearers with an identity greater than `after`, in ascending order.
   virtual Expected<std::vector<NumbersRow>> card_numbers_after(std::uint32_t after, std::size_t limit);

@@ -74,6 +74,7 @@ nic::CardBearer read_bearer_of_card(Params& params) {
   read(params, "ul_teid", bearer.uplink_teid.value, 0, 0xffffffff);
   read(params, "peer", bearer.peer, 0, 255);
   read(params, "next_count", bearer.next_count, 0, 0xffffffff);
+  read(params, "ahead", bearer.ahead, 0, 0x7fffffff);
   read(params, "lease", bearer.lease, 0, 0x7fffffff);
   read(params, "in_flight", bearer.in_flight, 0, 0xffffffff);
   return bearer;
@@ -176,7 +177,8 @@ Expected<Json> card_numbers_method(Params& params, ControlBackend& backend) {
   if (!rows) return tl::unexpected(rows.error());
   Json list = Json::array();
   for (const auto& [id, n] : *rows)
-    list.push_back({id.value, n.pdcp_next, n.rlc_next, n.in_flight, n.dl_packets, n.ul_packets});
+    list.push_back(
+        {id.value, n.pdcp_next, n.rlc_next, n.in_flight, n.dl_packets, n.ul_packets, n.epoch, n.ahead, n.lease_end});
   return list;
 }
 

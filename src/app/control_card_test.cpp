@@ -35,7 +35,7 @@ class CardInMemory : public ControlBackend {
   }
   Expected<std::vector<NumbersRow>> card_numbers(std::span<const BearerId> ids) override {
     std::vector<NumbersRow> rows;
-    for (const BearerId id : ids) rows.emplace_back(id, nic::CardNumbers{1, 2, 3, 4, 5});
+    for (const BearerId id : ids) rows.emplace_back(id, nic::CardNumbers{1, 2, 3, 4, 5, 6, 7, 8});
     return rows;
   }
   Expected<std::vector<NumbersRow>> card_numbers_after(std::uint32_t after, std::size_t limit) override {
@@ -74,6 +74,7 @@ const Json kBearer{{"id", 0x04000001},
                    {"ul_teid", 0x1001},
                    {"peer", 255},
                    {"next_count", 0xffffffff},
+                   {"ahead", 2047},
                    {"lease", 1024},
                    {"in_flight", 9}};
 
@@ -104,6 +105,7 @@ TEST(ControlCard, install_hands_over_every_member_of_a_bearer) {
                          .uplink_teid = {0x1001},
                          .peer = 255,
                          .next_count = 0xffffffff,
+                         .ahead = 2047,
                          .lease = 1024,
                          .in_flight = 9};
   EXPECT_THAT(card.bearers, ElementsAre(wanted));
@@ -161,8 +163,9 @@ TEST(ControlCard, peers_leases_and_removals_reach_the_card) {
 
 TEST(ControlCard, numbers_are_rows_of_those_asked_for_or_of_a_page) {
   CardInMemory card;
-  EXPECT_EQ(call(card, "card.numbers", {{"ids", {9}}})["result"], Json::parse("[[9, 1, 2, 3, 4, 5]]"));
-  EXPECT_EQ(call(card, "card.numbers", {{"after", 7}, {"limit", 12}})["result"], Json::parse("[[8, 12, 0, 0, 0, 0]]"));
+  EXPECT_EQ(call(card, "card.numbers", {{"ids", {9}}})["result"], Json::parse("[[9, 1, 2, 3, 4, 5, 6, 7, 8]]"));
+  EXPECT_EQ(call(card, "card.numbers", {{"after", 7}, {"limit", 12}})["result"],
+            Json::parse("[[8, 12, 0, 0, 0, 0, 0, 0, 0]]"));
   EXPECT_THAT(call(card, "card.numbers", {{"ids", {9}}, {"after", 1}}).value("error", ""),
               HasSubstr("ids: allowed without after"));
 }

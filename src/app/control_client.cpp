@@ -1,7 +1,6 @@
 #include "app/control_client.h"
 
 #include <sys/socket.h>
-#include <sys/time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -21,13 +20,8 @@ Error broken(int error) {
 }  // namespace
 
 Expected<ControlClient> ControlClient::connect(const std::string& path, std::chrono::milliseconds timeout) {
-  auto fd = connect_to(path);
+  auto fd = connect_to(path, timeout);
   if (!fd) return tl::unexpected(fd.error());
-  timeval limit{};
-  limit.tv_sec = timeout.count() / 1000;
-  limit.tv_usec = timeout.count() % 1000 * 1000;
-  ::setsockopt(fd->get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  ::setsockopt(fd->get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   return ControlClient(*std::move(fd));
 }
 

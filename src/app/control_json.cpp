@@ -67,7 +67,7 @@ Json to_json(const ran::BearerConfig& bearer) {
                   {"max_unacked", bearer.arq.max_unacked}};
     json["acknowledged"] = bearer.acknowledged;
   }
-  if (!bearer.on.empty()) json["on"] = bearer.on;
+  if (!bearer.card.empty()) json["card"] = bearer.card;
   if (bearer.dl_teid) json["dl_teid"] = bearer.dl_teid->value;
   if (bearer.ue_ipv4) json["ue_ipv4"] = bearer.ue_ipv4->to_string();
   if (bearer.ue_ipv6) json["ue_ipv6"] = bearer.ue_ipv6->to_string();
@@ -88,11 +88,11 @@ Json to_json(const BearerView& view) {
   json["end_markers"] = view.end_markers;
   if (view.rlc_am) json["rlc_am"] = to_json(*view.rlc_am);
   if (view.card) {
-    json["card"] = {{"installed", view.card->installed},
-                    {"epoch", view.card->epoch},
-                    {"lease_end", view.card->lease_end},
-                    {"in_flight", view.card->in_flight},
-                    {"returned", view.card->returned}};
+    json["on_card"] = {{"installed", view.card->installed},
+                       {"epoch", view.card->epoch},
+                       {"lease_end", view.card->lease_end},
+                       {"in_flight", view.card->in_flight},
+                       {"returned", view.card->returned}};
   }
   return json;
 }
@@ -239,7 +239,7 @@ ran::BearerConfig read_bearer(Params& params) {
     if (bearer.rlc_mode != RlcMode::kAm) params.refuse("am", "allowed with rlc am12 or am18");
   }
   if (const auto v = params.integer("dl_teid", 1, 0xffffffff)) bearer.dl_teid = Teid{static_cast<std::uint32_t>(*v)};
-  if (const auto v = params.text("on")) bearer.on = *v;
+  if (const auto v = params.text("card")) bearer.card = *v;
   if (const auto v = params.address("ue_ipv4")) bearer.ue_ipv4 = *v;
   if (const auto v = params.address("ue_ipv6")) bearer.ue_ipv6 = *v;
   return bearer;
@@ -258,7 +258,7 @@ Expected<ran::BearerConfig> bearer_from_json(const Json& json) {
   Json known = json;
   if (known.is_object()) {
     for (const char* key : {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "rlc_tx_next", "pdcp_rx_next",
-                            "rlc_rx_next", "uplink_stopped", "error_indications", "end_markers", "rlc_am", "card"}) {
+                            "rlc_rx_next", "uplink_stopped", "error_indications", "end_markers", "rlc_am", "on_card"}) {
       known.erase(key);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -72,11 +73,18 @@ Expected<Fd> listen_at(const std::string& path) {
   return fd;
 }
 
-Expected<Fd> connect_to(const std::string& path) {
+Expected<Fd> connect_to(const std::string& path, std::chrono::milliseconds timeout) {
   const auto address = address_of(path);
   if (!address) return fail("'{}' is no socket path; allowed: 1 to 107 octets", printable(path));
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  timeval limit{};
+  limit.tv_sec = timeout.count() / 1000;
+  limit.tv_usec = timeout.count() % 1000 * 1000;
+  // For the connection, too: where nobody accepts, it waits as soon as the backlog is full.
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   const int error = fd.get() < 0 ? errno : try_connect(fd.get(), *address);
+  if (error == EAGAIN) return fail("what listens at control socket {} takes no connections", printable(path, 120));
   if (error == ENOENT || error == ECONNREFUSED) return fail("nothing runs at control socket {}", printable(path, 120));
   if (error != 0) return fail("control socket {}: {}", printable(path, 120), std::strerror(error));
   return fd;

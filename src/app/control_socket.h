@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,7 +36,8 @@ class Fd {
 [[nodiscard]] std::optional<std::string> refuse_socket_path(const std::string& path, int type = SOCK_STREAM);
 // A non-blocking listening socket of mode 0600.
 [[nodiscard]] Expected<Fd> listen_at(const std::string& path);
-// A blocking connection. Error: says if nothing runs there.
-[[nodiscard]] Expected<Fd> connect_to(const std::string& path);
+// A blocking connection; it, a read and a write wait no longer than `timeout`, 0 for ever. Error: says if nothing runs
+// there.
+[[nodiscard]] Expected<Fd> connect_to(const std::string& path, std::chrono::milliseconds timeout = {});
 
 }  // namespace splitplane::app

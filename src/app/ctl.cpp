@@ -17,7 +17,7 @@ struct CtlOptions : ControlPlace {
   std::size_t count = 1, limit = 100;
   std::uint32_t after = 0, shard = 0, id = 0, ul_teid = 0, dl_teid = 0;
   std::vector<std::uint32_t> ids;
-  std::string upf, ue_ipv4, ue_ipv6, on, rlc = "am18";
+  std::string upf, ue_ipv4, ue_ipv6, card, rlc = "am18";
   unsigned qfi = 9, pdcp_sn = 18, poll_pdu = 32;
   bool no_sdap_dl = false, no_sdap_ul = false, require_psc = false;
   unsigned reorder_window = 64, reorder_ms = 10;
@@ -50,7 +50,7 @@ Json add_params(const CtlOptions& o, const CLI::App& command) {
   Json params{{"upf", o.upf},          {"ul_teid", o.ul_teid}, {"qfi", o.qfi},
               {"rlc", o.rlc},          {"pdcp_sn", o.pdcp_sn}, {"sdap", {{"dl", !o.no_sdap_dl}, {"ul", !o.no_sdap_ul}}},
               {"poll_pdu", o.poll_pdu}};
-  if (!o.on.empty()) params["on"] = o.on;
+  if (!o.card.empty()) params["card"] = o.card;
   if (!o.ue_ipv4.empty()) params["ue_ipv4"] = o.ue_ipv4;
   if (!o.ue_ipv6.empty()) params["ue_ipv6"] = o.ue_ipv6;
   if (command.count("--dl-teid") != 0) params["dl_teid"] = o.dl_teid;
@@ -140,7 +140,7 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
   add->add_option("--reorder-ms", o->reorder_ms, "Reorder: how long a missing one is waited for, 1 to 1000");
   add->add_option("--ue-ipv4", o->ue_ipv4, "IPv4 address of the UE (of the first)");
   add->add_option("--ue-ipv6", o->ue_ipv6, "IPv6 address of the UE (of the first)");
-  add->add_option("--on", o->on, "Serve them on this card of the configuration; else on the host");
+  add->add_option("--card", o->card, "Serve them on this card of the configuration; else on the host");
   add->add_option("--shard", o->shard, "Put them in this shard, 0 to 255")->check(CLI::Range(0, 255));
   add->add_option("--dl-teid", o->dl_teid, "TEID that the UPF sends to, chosen by somebody else (of the first)");
   add->add_option("--id", o->id, "This identity instead of one that the gNB chooses");

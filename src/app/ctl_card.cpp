@@ -58,9 +58,21 @@ std::string reasons_table(const char* title, const Json& counts, const std::arra
   return "\n" + table.to_string();
 }
 
+// The cards in front of a host, as it sees them.
+std::string links_table(const Json& links) {
+  Table table({"card", "state", "program", "bearers", "waiting", "restarts", "leases renewed", "punted", "why"});
+  for (const auto& link : links) {
+    table.add({text_of(link, "name"), text_of(link, "state"), text_of(link, "program"), text_of(link, "bearers"),
+               text_of(link, "waiting"), text_of(link, "restarts"), text_of(link, "leases_renewed"),
+               text_of(link, "punted"), printable(link.value("reason", ""), 240)});
+  }
+  return table.to_string();
+}
+
 }  // namespace
 
 std::string render_card(const Json& card) {
+  if (card.contains("cards")) return links_table(card["cards"]);
   const Json& totals = member(card, "totals");
   Table table({"card", "program", "features", "vfs", "bearers", "packets", "punts", "drops"});
   Json drops = member(card, "drops");
@@ -74,7 +86,10 @@ std::string render_card(const Json& card) {
 }
 
 void add_card_command(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliOutput&)>& action) {
-  CLI::App* card = ctl.add_subcommand("card", "A card: program, VFs, bearers, packets, punts and drops")->fallthrough();
+  CLI::App* card = ctl.add_subcommand("card",
+                                      "A card: program, VFs, bearers, packets, punts and drops; of a "
+                                      "host, the state of the cards in front of it")
+                       ->fallthrough();
   card->footer("Example:\n  splitplane ctl --config config/nic-demo.yaml card");
   card->callback([ask, &action] {
     action = [ask](CliOutput& out) { return ask(out, "card.show", Json::object(), render_card); };

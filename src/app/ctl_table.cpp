@@ -143,14 +143,15 @@ std::string render_tree(const Json& tree) {
 }
 
 std::string render_bearers(const std::vector<Json>& bearers) {
-  Table table({"id", "shard", "worker", "on", "ul_teid", "upf", "qfi", "rlc", "pdcp", "ue_ipv4", "ue_ipv6",
+  Table table({"id", "shard", "worker", "card", "ul_teid", "upf", "qfi", "rlc", "pdcp", "ue_ipv4", "ue_ipv6",
                "dl received", "dl sent", "ul received", "ul sent", "ul state"});
   for (const auto& b : bearers) {
-    table.add({hex_of(b, "id"), text_of(b, "shard"), text_of(b, "worker"), b.contains("on") ? text_of(b, "on") : "host",
-               hex_of(b, "ul_teid"), text_of(b, "upf"), text_of(b, "qfi"), text_of(b, "rlc"), text_of(b, "pdcp_sn"),
-               text_of(b, "ue_ipv4"), text_of(b, "ue_ipv6"), count_of(b, "downlink", "received"),
-               count_of(b, "downlink", "transmitted"), count_of(b, "uplink", "received"),
-               count_of(b, "uplink", "transmitted"), b.value("uplink_stopped", false) ? "stopped" : "active"});
+    table.add({hex_of(b, "id"), text_of(b, "shard"), text_of(b, "worker"),
+               b.contains("card") ? text_of(b, "card") : "-", hex_of(b, "ul_teid"), text_of(b, "upf"),
+               text_of(b, "qfi"), text_of(b, "rlc"), text_of(b, "pdcp_sn"), text_of(b, "ue_ipv4"),
+               text_of(b, "ue_ipv6"), count_of(b, "downlink", "received"), count_of(b, "downlink", "transmitted"),
+               count_of(b, "uplink", "received"), count_of(b, "uplink", "transmitted"),
+               b.value("uplink_stopped", false) ? "stopped" : "active"});
   }
   return table.to_string();
 }

@@ -235,11 +235,13 @@ Expected<void> ExplainPlane::install(const ran::BearerConfig& bearer) {
   }
   const bool behind =
       dispatcher_ != nullptr && std::count(dispatcher_->to.begin(), dispatcher_->to.end(), w.config->name) != 0;
-  if (!datapath::enter(w.context.keys, bearer) || (behind && !datapath::enter(dispatch_.keys, bearer))) {
-    return fail("bearer {:#010x}: the table of keys is full", id);
+  bool room = datapath::enter(w.context.keys, bearer) && (!behind || datapath::enter(dispatch_.keys, bearer));
+  for (auto& reader : workers_) {
+    if (reader->context.mates.own(id)) room = room && datapath::enter(reader->context.keys, bearer);
   }
+  if (!room) return fail("bearer {:#010x}: the table of keys is full", id);
   if (bearer.n3_reorder) w.context.reorder.open(bearer.id, *bearer.n3_reorder, rte_get_tsc_hz());
-  const bool on_card = !bearer.on.empty();
+  const bool on_card = !bearer.card.empty();
   *w.context.bearers.downlink_line(id) = on_card ? ran::make_on_card(bearer) : ran::make_downlink(bearer);
   *w.context.bearers.uplink_line(id) = ran::make_uplink(bearer, PeerId{static_cast<std::uint16_t>(place)});
   if (ExplainCard* card = card_before(w)) {
@@ -364,7 +366,11 @@ Expected<Outcome> ExplainPlane::run(const Octets& frame, Direction direction) {
     if (w != nullptr) *m = take(direction == Direction::kDownlink ? w->downlink : w->uplink);
   }
   outcome.n3 = w != nullptr ? w->n3 : workers_.front()->n3;
-  if (w != nullptr) work(*w, *m, direction, outcome);
+  if (w != nullptr) {
+    work(*w, *m, direction, outcome);
+    work_of_mate(w, direction, outcome);
+    outcome.n3 = w->n3;
+  }
   if (w != nullptr && outcome.returned) {
     if (auto back = back_through_card(*w, outcome); !back) return tl::unexpected(back.error());
   }

@@ -78,6 +78,7 @@ class ExplainPlane {
   Expected<void> make_cards();
   // True: the card sent it on, or dropped it. False: it goes to worker `w`.
   bool through_card(rte_mbuf*& m, Direction direction, Worker*& w, Outcome& outcome);
+  void work_of_mate(Worker*& w, Direction direction, Outcome& outcome);
   Expected<void> back_through_card(const Worker& w, Outcome& outcome);
   [[nodiscard]] ExplainCard* card_before(const Worker& w);
 

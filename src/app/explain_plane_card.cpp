@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/explain_plane.h"
+#include "app/worker_contexts.h"
 #include "wire/bytes.h"
 
 namespace splitplane::app {
@@ -23,8 +24,25 @@ Expected<void> ExplainPlane::make_cards() {
     auto card = ExplainCard::make(config_, link);
     if (!card) return tl::unexpected(card.error());
     cards_.push_back(std::move(*card));
+    const auto reader =
+        std::ranges::find_if(workers_, [&](const auto& w) { return reads_punts(config_, link, *w->config); });
+    for (auto& w : workers_) {
+      if (reader != workers_.end() && gets_punts(config_, link, *w->config))
+        add_mate((*reader)->context.mates, *w->config, {w->downlink.get(), w->uplink.get()});
+    }
   }
   return {};
+}
+
+// What the reader of a card's punts handed to the worker that owns the bearer.
+void ExplainPlane::work_of_mate(Worker*& w, Direction direction, Outcome& outcome) {
+  for (auto& mate : workers_) {
+    void* m = nullptr;
+    const Ring& ring = direction == Direction::kDownlink ? mate->downlink : mate->uplink;
+    if (rte_ring_sc_dequeue(ring.get(), &m) != 0) continue;
+    outcome.dispatcher = std::exchange(w, mate.get())->config->name;
+    return work(*w, static_cast<rte_mbuf*>(m), direction, outcome);
+  }
 }
 
 ExplainCard* ExplainPlane::card_before(const Worker& w) {

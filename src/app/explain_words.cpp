@@ -148,9 +148,9 @@ Texts punt_words(const Outcome& outcome) {
 Texts bearer_found(const Outcome& o) {
   if (o.bearer == nullptr) return {};
   Texts texts{bearer_words(*o.bearer)};
-  if (o.bearer->on.empty()) return texts;
-  texts.push_back(
-      fmt::format("lives on card {}, which numbers its packets and passes up only what it cannot read", o.bearer->on));
+  if (o.bearer->card.empty()) return texts;
+  texts.push_back(fmt::format("lives on card {}, which numbers its packets and passes up only what it cannot read",
+                              o.bearer->card));
   if (o.returned) {
     texts.push_back(
         fmt::format("goes back to the card as a returned frame of {} (EtherType 0x88B5, kind 1, TEID, RQI "

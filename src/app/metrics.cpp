@@ -44,7 +44,7 @@ void add_workers(std::vector<Family>& list) {
   list.push_back({{"splitplane_worker_received_packets",
                    Type::kCounter,
                    "packets",
-                   "received from the queues of a port, or from a dispatching worker",
+                   "received from the queues of a port, or from another worker",
                    {"worker"}},
                   [](const Scrape& s, const Emit& emit) {
                     for (const auto& w : s.all.workers) emit({w.name}, w.counters.received);
@@ -142,6 +142,23 @@ void add_cards(std::vector<Family>& list) {
                               &nic::CardCounters::drops, nic::kCardDropNames));
 }
 
+// The host's end of a card.
+void add_card_links(std::vector<Family>& list) {
+  const auto add = [&](MetricInfo info, auto value) {
+    list.push_back({std::move(info), [value](const Scrape& s, const Emit& emit) {
+                      for (const auto& link : s.all.card_links) emit({link.name}, value(link));
+                    }});
+  };
+  add({"splitplane_card_link_up", Type::kGauge, "", "1: the card answers; 0: it is away", {"card"}},
+      [](const CardLinkView& v) { return std::uint64_t{v.up}; });
+  add({"splitplane_card_link_bearers", Type::kGauge, "", "that the card shall have, the host's included", {"card"}},
+      [](const CardLinkView& v) { return std::uint64_t{v.bearers}; });
+  add({"splitplane_card_link_waiting", Type::kGauge, "", "of them, not installed now", {"card"}},
+      [](const CardLinkView& v) { return std::uint64_t{v.waiting}; });
+  for (const auto& row : kCardLinkCounters)
+    add(counter("card_link_", row, {"card"}), [&row](const CardLinkView& v) { return v.*row.field; });
+}
+
 void add_bearers(std::vector<Family>& list) {
   for (const auto& row : kBearerCounters) {
     MetricInfo info = counter("bearer_", row, {"bearer", "direction"});
@@ -166,6 +183,7 @@ const std::vector<Family>& families() {
     add_ports(made);
     add_gtpu(made);
     add_cards(made);
+    add_card_links(made);
     add_bearers(made);
     return made;
   }();

@@ -42,7 +42,7 @@ int nic_command(const Config& config, const RunOptions& options) {
   }
   log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", config.control}},
              fmt::format("card {}: {} on core {}; control socket {}", config.card->name, (*card)->program(),
-                         config.card->core, config.control));
+                         fmt::join(config.card->cores, ", "), config.control));
 
   const auto begin = std::chrono::steady_clock::now();
   while (!stop.wait_for(kTurn)) {

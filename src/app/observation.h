@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/card_link_view.h"
 #include "app/config.h"
 #include "app/control_backend.h"
 #include "app/gtpu_runtime.h"
@@ -45,6 +46,8 @@ struct CounterRow {
 inline constexpr std::array kBearerCounters{SPLITPLANE_BEARER_COUNTERS(SPLITPLANE_BEARER_ROW)};
 inline constexpr std::array kStageCounters{SPLITPLANE_STAGE_COUNTERS(SPLITPLANE_STAGE_ROW)};
 inline constexpr std::array kWorkerCounters{SPLITPLANE_WORKER_COUNTERS(SPLITPLANE_WORKER_ROW)};
+#define SPLITPLANE_CARD_LINK_ROW(field, unit, help) CounterRow<CardLinkView>{#field, unit, help, &CardLinkView::field},
+inline constexpr std::array kCardLinkCounters{SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_ROW)};
 inline constexpr std::array kPortCounters{SPLITPLANE_PORT_COUNTERS(SPLITPLANE_PORT_ROW)};
 
 // Tables of bearers' keys that are not of our choosing: field, unit, help.
@@ -66,7 +69,8 @@ struct WorkerObservation {
   unsigned core = 0;
   WorkerConfig::Function function = WorkerConfig::Function::kGnb;
   WorkerSnapshot counters;
-  unsigned on_rings = 0;                      // from a dispatching worker, not yet received
+  unsigned on_rings = 0;                      // from another worker, not yet received
+  std::uint64_t handed = 0;                   // of the received, by a worker behind the same card
   std::array<KeyTableObservation, 3> keys{};  // those without slots are not there
   power::Kind policy = power::Kind::yield;
   std::uint64_t cpu_cycles = 0;  // CPU time of the thread; what the kernel works for it in a sleep is among it
@@ -100,6 +104,7 @@ struct Observation {
   std::vector<PortObservation> ports;
   std::vector<N3Observation> n3;
   std::vector<CardObservation> cards;
+  std::vector<CardLinkView> card_links;
 };
 
 // Reads the counters one by one: exact when the worker stands still or does it itself.

@@ -101,11 +101,16 @@ class Planner {
   }
 
   void plan_card(const CardConfig& card) {
-    const NumaNode core = node_of_core(sysfs_, card.core);
+    const NumaNode core = node_of_core(sysfs_, card.cores.front());
     Found found = by_device(config_, sysfs_, {card.n3, card.air});
     if (card.numa) found = {card.numa, "file"};
-    if (!found.node && core) found = {core, fmt::format("core {}", card.core)};
-    plan_.cards.push_back({card.name, found.node, found.from, {{card.name, card.core, core}}, card.vfs});
+    if (!found.node && core) found = {core, fmt::format("core {}", card.cores.front())};
+    std::vector<PlacedLoop> loops;
+    for (const unsigned on : card.cores) {
+      const bool one = card.cores.size() == 1;
+      loops.push_back({one ? card.name : fmt::format("{}.{}", card.name, loops.size()), on, node_of_core(sysfs_, on)});
+    }
+    plan_.cards.push_back({card.name, found.node, found.from, std::move(loops), card.vfs});
     for (const auto& port : config_.ports) plan_.pools[port.name] = found.node;
     compare(plan_.cards.back());
   }

@@ -34,9 +34,9 @@ std::uint64_t consumed_by(const WorkerObservation& w) {
   return copies ? w.counters.received : w.counters.punted + w.counters.rlc_control + w.counters.rlc_deferred;
 }
 
-// What a card gets back to number left by the N3 port, too.
+// What a card gets back to number left by the N3 port, too. VFs: of a card itself.
 std::uint64_t transmitted_by(const WorkerSnapshot& s) {
-  return s.transmitted_air + s.transmitted_n3 + s.returned;
+  return s.transmitted_air + s.transmitted_n3 + s.returned + s.transmitted_vf;
 }
 
 nlohmann::json to_json(const WorkerObservation& w) {

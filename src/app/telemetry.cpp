@@ -113,6 +113,23 @@ int gtpu(UserPlane& plane, const char* name, rte_tel_data* data) {
   return 0;
 }
 
+int cards(UserPlane& plane, const char*, rte_tel_data* data) {
+  return list_names(plane.observe().card_links, data);
+}
+
+int card(UserPlane& plane, const char* name, rte_tel_data* data) {
+  const auto all = plane.observe();
+  const CardLinkView* link = named(all.card_links, name);
+  if (link == nullptr) return -EINVAL;
+  rte_tel_data_start_dict(data);
+  rte_tel_data_add_dict_string(data, "name", link->name.c_str());
+  rte_tel_data_add_dict_string(data, "state", link->up ? "up" : "away");
+  add_number(data, "bearers", link->bearers);
+  add_number(data, "waiting", link->waiting);
+  add_counters(data, kCardLinkCounters, *link);
+  return 0;
+}
+
 int bearer(UserPlane& plane, const char* text, rte_tel_data* data) {
   std::string_view digits = text == nullptr ? "" : text;
   const bool hex = digits.starts_with("0x");
@@ -171,7 +188,7 @@ struct Command {
   telemetry_cb answer;
   const char* help;
 };
-constexpr std::array<Command, 10> kCommands{{
+constexpr std::array<Command, 12> kCommands{{
     {"/splitplane/workers", guarded<workers>, "Names of the workers"},
     {"/splitplane/worker", guarded<worker>, "Counters of a worker. Parameter: its name"},
     {"/splitplane/stages", guarded<stages>, "Packets and cycles of a worker's stages. Parameter: its name"},
@@ -179,6 +196,8 @@ constexpr std::array<Command, 10> kCommands{{
     {"/splitplane/ports", guarded<ports>, "Names of the ports"},
     {"/splitplane/port", guarded<port>, "Counters of a port. Parameter: its name"},
     {"/splitplane/gtpu", guarded<gtpu>, "GTP-U messages of a port in the section n3. Parameter: its name"},
+    {"/splitplane/cards", guarded<cards>, "Names of the cards in front of this host"},
+    {"/splitplane/card", guarded<card>, "A card as this host sees it. Parameter: its name"},
     {"/splitplane/bearer", guarded<bearer>, "A bearer. Parameter: its identity, as 67108865 or 0x04000001"},
     {"/splitplane/totals", guarded<totals>, "Sums over all workers"},
     {"/splitplane/bearers", guarded<bearers>, "How many bearers there are"},

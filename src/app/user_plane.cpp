@@ -40,7 +40,8 @@ Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config) {
   std::unique_ptr<UserPlane> plane(new UserPlane(config, std::move(*eal)));
   const auto built = in_order([&] { return plane->open_ports(); }, [&] { return plane->make_workers(); },
                               [&] { return plane->make_bearer_memory(); }, [&] { return plane->connect_dispatchers(); },
-                              [&] { return plane->make_key_tables(); }, [&] { return plane->make_loops(); },
+                              [&] { return plane->connect_mates(); }, [&] { return plane->make_key_tables(); },
+                              [&] { return plane->make_loops(); },
                               [&] {
                                 plane->connect_cards();
                                 return plane->add_configured_bearers();
@@ -300,24 +301,26 @@ void UserPlane::stop_workers() {
   const std::lock_guard guard(mutex_);
   // In the order of the packets' way, and each worker empties its rings before it ends: nothing is left in between.
   using Function = WorkerConfig::Function;
-  const auto stop = [&](std::initializer_list<Function> functions) {
-    const auto concerned = [&](const WorkerRuntime& worker) {
-      return worker.running && std::count(functions.begin(), functions.end(), worker.config.function) != 0;
-    };
+  const auto stop = [&](auto concerned) {
     for (auto& worker : workers_) {
-      if (!concerned(*worker)) continue;
+      if (!worker->running || !concerned(*worker)) continue;
       worker->stop.store(true, std::memory_order_relaxed);
       worker->power.wakeup().wake();
     }
     for (auto& worker : workers_) {
-      if (!concerned(*worker)) continue;
+      if (!worker->running || !concerned(*worker)) continue;
       rte_eal_wait_lcore(worker->lcore);
       worker->running = false;
     }
   };
-  stop({Function::kDispatch, Function::kL2fwd});
-  stop({Function::kGnb});
-  stop({Function::kCopies});
+  const auto is = [](Function function) {
+    return [function](const WorkerRuntime& worker) { return worker.config.function == function; };
+  };
+  stop(is(Function::kDispatch));
+  stop(is(Function::kL2fwd));
+  stop([](const WorkerRuntime& worker) { return worker.gnb && !worker.gnb->mates.workers.empty(); });
+  stop(is(Function::kGnb));
+  stop(is(Function::kCopies));
   end_taps();
 }
 

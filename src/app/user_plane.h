@@ -57,6 +57,7 @@ class UserPlane : public ControlBackend {
   Expected<nlohmann::json> list_taps() override;
   Expected<nlohmann::json> show_power() override;
   Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings) override;
+  Expected<nlohmann::json> show_card() override;
   [[nodiscard]] std::size_t bearer_count();
 
  private:
@@ -67,6 +68,7 @@ class UserPlane : public ControlBackend {
   Expected<void> make_workers();
   Expected<void> make_gnb(WorkerRuntime& worker);
   Expected<void> connect_dispatchers();
+  Expected<void> connect_mates();
   void connect_copies();
   Expected<void> make_bearer_memory();
   Expected<void> make_loops();
@@ -160,10 +162,12 @@ class UserPlane : public ControlBackend {
   Expected<unsigned> peer_on(CardRuntime& card, const WorkerRuntime& worker, const IpAddress& upf);
   void leave_peer(CardRuntime& card, const IpAddress& upf);
   Expected<void> put_on_cards(std::span<const Installation> all);
+  Expected<void> change_on_card(const Installation& changed, const ran::BearerConfig& before);
+  void put_back_on_card(const WorkerRuntime& worker, const ran::BearerConfig& before);
   void stop_uplink_on_card(WorkerRuntime& worker, const ran::BearerConfig& config);
   void take_off_card(WorkerRuntime& worker, const ran::BearerConfig& config);
   void tell_cards(N3Runtime& n3, const IpAddress& hop, const std::optional<MacAddress>& mac);
-  void add_card_numbers(std::vector<BearerView>& views);
+  void add_card_numbers(std::vector<BearerView>& views) const;  // asks the cards: not with the mutex
   [[nodiscard]] nlohmann::json card_rows() const;
 
   // user_plane_keys.cpp
@@ -173,7 +177,7 @@ class UserPlane : public ControlBackend {
   [[nodiscard]] PortObservation observe_port(const PortConfig& port);
   [[nodiscard]] Expected<WorkerObservation> observe_worker(WorkerRuntime& worker);
 
-  std::mutex mutex_;  // control side only: the control server's thread and the control thread
+  std::mutex mutex_;  // control side only: the threads of the control server, of control, of metrics and of telemetry
   Config config_;
   datapath::Eal eal_;
   std::map<std::string, Pool> pools_;  // by port

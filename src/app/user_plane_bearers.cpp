@@ -69,7 +69,7 @@ Expected<UserPlane::Installation> UserPlane::prepare(const ran::BearerConfig& co
   const auto peer = peer_on(*worker, config.upf);
   if (!peer) return tl::unexpected(peer.error());
   ran::BearerConfig here = config;
-  here.acknowledged = worker->gnb->arq && config.rlc_mode == RlcMode::kAm && config.on.empty();
+  here.acknowledged = worker->gnb->arq && config.rlc_mode == RlcMode::kAm && config.card.empty();
   const bool is_new = worker->peers[peer->value].bearers++ == 0;
   if (is_new && !mac_of(*n3_of(*worker), config.upf)) next_question_ = {};  // asked for now, not within a second
   Installation installation{here, worker, *peer, {}};
@@ -99,7 +99,7 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
         if (one.worker != worker.get()) continue;
         ran::BearerDownlink& downlink = *gnb.bearers.downlink_line(one.config.id.value);
         ran::BearerUplink& uplink = *gnb.bearers.uplink_line(one.config.id.value);
-        const bool on_card = !one.config.on.empty();
+        const bool on_card = !one.config.card.empty();
         ran::BearerDownlink new_downlink = on_card ? ran::make_on_card(one.config) : ran::make_downlink(one.config);
         ran::BearerUplink new_uplink = ran::make_uplink(one.config, one.peer);
         if (modified) {  // the numbers go on
@@ -133,7 +133,7 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
       if (refused != nullptr) return no_room_for_keys(*holder, refused->config);
     }
   }
-  return put_on_cards(all);
+  return modified ? Expected<void>{} : put_on_cards(all);
 }
 
 // Bearers that were to be added, and are not: what was written on some worker before another fell silent goes again.
@@ -234,9 +234,14 @@ Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPa
   }
   const auto prepared = prepare(changed);
   if (!prepared) return tl::unexpected(prepared.error());
-  if (auto installed = install({&*prepared, 1}, true); !installed) {
+  auto done = change_on_card(*prepared, *current);
+  if (done) {
+    done = install({&*prepared, 1}, true);
+    if (!done) put_back_on_card(*prepared->worker, *current);
+  }
+  if (!done) {
     leave_peer(*prepared->worker, changed.upf);
-    return tl::unexpected(installed.error());
+    return tl::unexpected(done.error());
   }
   leave_peer(*prepared->worker, current->upf);
   store_->replace(changed);
@@ -325,7 +330,6 @@ Expected<std::vector<BearerView>> UserPlane::read_views(const std::vector<ran::B
     });
     if (!done) return silent(worker);
   }
-  add_card_numbers(*views);
   for (BearerView& view : *views) {
     const auto seen = bearer_gtpu_.find(view.config.id.value);
     if (seen == bearer_gtpu_.end()) continue;
@@ -337,18 +341,20 @@ Expected<std::vector<BearerView>> UserPlane::read_views(const std::vector<ran::B
 }
 
 Expected<BearerView> UserPlane::show_bearer(BearerId id) {
-  const std::lock_guard guard(mutex_);
+  std::unique_lock lock(mutex_);
   const ran::BearerConfig* config = store_->find(id);
   if (config == nullptr) return unknown(id);
   auto views = read_views({*config});
   if (!views) return tl::unexpected(views.error());
+  lock.unlock();
+  add_card_numbers(*views);
   return views->front();
 }
 
 // A page is read in small pieces, so that no round of a worker grows long.
 Expected<std::vector<BearerView>> UserPlane::list_bearers(std::uint32_t after, std::size_t limit) {
   constexpr std::size_t kPiece = 64;
-  const std::lock_guard guard(mutex_);
+  std::unique_lock lock(mutex_);
   const auto page = store_->after(after, limit);
   std::vector<BearerView> all;
   for (std::size_t first = 0; first < page.size(); first += kPiece) {
@@ -358,6 +364,8 @@ Expected<std::vector<BearerView>> UserPlane::list_bearers(std::uint32_t after, s
     if (!views) return views;
     all.insert(all.end(), views->begin(), views->end());
   }
+  lock.unlock();
+  add_card_numbers(all);
   return all;
 }
 

@@ -4,11 +4,13 @@
 
 #include "app/card_placement.h"
 #include "app/user_plane.h"
+#include "base/log.h"
 
 namespace splitplane::app {
 namespace {
 
 constexpr unsigned kCardPeers = kStoppedCardPeer;
+constexpr unsigned kHandedEntries = 1024;
 
 }  // namespace
 
@@ -20,6 +22,8 @@ void UserPlane::connect_cards() {
                          CardLinkSettings{.name = config.name,
                                           .control = config.control,
                                           .vfs = vf_count(config_, config),
+                                          .punt_n3 = vf_number(config_, config, config.n3, 0),
+                                          .punt_air = vf_number(config_, config, config.air, 0),
                                           .by_ue_address = config_.lookup == Config::Lookup::kUeAddress})};
     cards_.push_back(std::move(card));
   }
@@ -31,6 +35,24 @@ void UserPlane::begin_cards() {
   for (CardRuntime& card : cards_) card.link->begin();
 }
 
+// The worker that reads what a card punts gives packets of the others' bearers to them.
+Expected<void> UserPlane::connect_mates() {
+  for (const CardLinkConfig& card : config_.cards) {
+    const auto reader =
+        std::ranges::find_if(workers_, [&](const auto& w) { return reads_punts(config_, card, w->config); });
+    if (reader == workers_.end()) continue;
+    for (const auto& worker : workers_) {
+      if (!gets_punts(config_, card, worker->config)) continue;
+      auto downlink = make_ring(worker->config.name + ".handed.dl", kHandedEntries);
+      auto uplink = make_ring(worker->config.name + ".handed.ul", kHandedEntries);
+      if (!downlink || !uplink) return tl::unexpected((downlink ? uplink : downlink).error());
+      worker->gnb->handed = {*downlink, *uplink, &worker->power.wakeup()};
+      add_mate((*reader)->gnb->mates, worker->config, worker->gnb->handed);
+    }
+  }
+  return {};
+}
+
 UserPlane::CardRuntime* UserPlane::card_before(const WorkerRuntime& worker) {
   const auto at = std::ranges::find_if(cards_, [&](const CardRuntime& c) { return c.config.n3 == worker.config.n3; });
   return at == cards_.end() ? nullptr : &*at;
@@ -38,16 +60,16 @@ UserPlane::CardRuntime* UserPlane::card_before(const WorkerRuntime& worker) {
 
 // That the card which shall serve this bearer is there, and can.
 Expected<void> UserPlane::check_card(const ran::BearerConfig& config, const WorkerRuntime& worker) {
-  if (config.on.empty()) return {};
-  const CardLinkConfig* card = find_card(config_, config.on);
-  if (card == nullptr) return fail("on: this host has no card '{}'", config.on);
-  if (const auto refused = refuse_on_card(config)) return fail("on: {}", *refused);
+  if (config.card.empty()) return {};
+  const CardLinkConfig* card = find_card(config_, config.card);
+  if (card == nullptr) return fail("card: this host has no card '{}'", config.card);
+  if (const auto refused = refuse_on_card(config)) return fail("card: {}", *refused);
   if (card->n3 != worker.config.n3) {
-    return fail("on: worker {}, which owns bearer {:#010x}, is not behind card {}; allowed: a shard of one that is",
-                worker.config.name, config.id.value, config.on);
+    return fail("card: worker {}, which owns bearer {:#010x}, is not behind card {}; allowed: a shard of one that is",
+                worker.config.name, config.id.value, config.card);
   }
   if (worker.config.features < datapath::FeatureSet::mat)
-    return fail("on: worker {} looks for no bearers; allowed: features mat, clone_drop, clone", worker.config.name);
+    return fail("card: worker {} looks for no bearers; allowed: features mat, clone_drop, clone", worker.config.name);
   return {};
 }
 
@@ -75,9 +97,10 @@ Expected<unsigned> UserPlane::peer_on(CardRuntime& card, const WorkerRuntime& wo
 }
 
 void UserPlane::leave_peer(CardRuntime& card, const IpAddress& upf) {
-  for (UpfPeer& peer : card.peers) {
+  for (std::size_t i = 0; i < card.peers.size(); ++i) {
+    UpfPeer& peer = card.peers[i];
     if (peer.bearers == 0 || peer.upf != upf) continue;
-    --peer.bearers;
+    if (--peer.bearers == 0) card.link->unset_peer(static_cast<unsigned>(i));
     return;
   }
 }
@@ -113,12 +136,34 @@ Expected<void> UserPlane::put_on_cards(std::span<const Installation> all) {
   return {};
 }
 
+// The card first, and before the host's lines: what it refuses is changed nowhere.
+Expected<void> UserPlane::change_on_card(const Installation& changed, const ran::BearerConfig& before) {
+  auto put = put_on_cards({&changed, 1});
+  if (!put) put_back_on_card(*changed.worker, before);
+  return put;
+}
+
+void UserPlane::put_back_on_card(const WorkerRuntime& worker, const ran::BearerConfig& before) {
+  CardRuntime* card = card_before(worker);
+  if (card == nullptr) return;
+  const auto stopped = bearer_gtpu_.find(before.id.value);
+  const auto peer =
+      stopped != bearer_gtpu_.end() && stopped->second.uplink_stopped
+          ? card->peers.end()
+          : std::ranges::find_if(card->peers, [&](const UpfPeer& p) { return p.bearers != 0 && p.upf == before.upf; });
+  const unsigned number =
+      peer == card->peers.end() ? kStoppedCardPeer : static_cast<unsigned>(peer - card->peers.begin());
+  const nic::CardBearer old = card_bearer(config_, card->config, worker.config, *worker.gnb, before, number);
+  if (const auto put = card->link->put({&old, 1}); !put)
+    log::warn("bearer {:#010x} is not as it was: {}", before.id.value, put.error().message);
+}
+
 void UserPlane::stop_uplink_on_card(WorkerRuntime& worker, const ran::BearerConfig& config) {
   CardRuntime* card = card_before(worker);
-  if (card == nullptr || config.on.empty()) return;
+  if (card == nullptr || config.card.empty()) return;
   const nic::CardBearer stopped =
       card_bearer(config_, card->config, worker.config, *worker.gnb, config, kStoppedCardPeer);
-  (void)card->link->put({&stopped, 1});  // a card that is away learns of it when it is back
+  card->link->put_soon(stopped);  // by the control thread, which has the neighbours to serve
 }
 
 void UserPlane::take_off_card(WorkerRuntime& worker, const ran::BearerConfig& config) {
@@ -126,12 +171,12 @@ void UserPlane::take_off_card(WorkerRuntime& worker, const ran::BearerConfig& co
 }
 
 // Of a bearer on a card the host sees what the card passed up; the card's own packets are added.
-void UserPlane::add_card_numbers(std::vector<BearerView>& views) {
-  for (CardRuntime& card : cards_) {
+void UserPlane::add_card_numbers(std::vector<BearerView>& views) const {
+  for (const CardRuntime& card : cards_) {
     std::vector<BearerId> ids;
     std::vector<BearerView*> on_card;
     for (BearerView& view : views) {
-      if (view.config.on != card.config.name) continue;
+      if (view.config.card != card.config.name) continue;
       ids.push_back(view.config.id);
       on_card.push_back(&view);
     }
@@ -161,11 +206,16 @@ nlohmann::json UserPlane::card_rows() const {
     nlohmann::json row{{"name", view.name},       {"control", view.control}, {"state", view.up ? "up" : "away"},
                        {"program", view.program}, {"boot", view.boot},       {"bearers", view.bearers},
                        {"waiting", view.waiting}, {"reason", view.reason}};
-#define SPLITPLANE_CARD_LINK_MEMBER(field, help) row[#field] = view.field;
+#define SPLITPLANE_CARD_LINK_MEMBER(field, unit, help) row[#field] = view.field;
     SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_MEMBER)
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+Expected<nlohmann::json> UserPlane::show_card() {
+  if (cards_.empty()) return fail("this host has no card; allowed: with a section cards in its configuration");
+  return nlohmann::json{{"cards", card_rows()}};
 }
 
 }  // namespace splitplane::app

@@ -15,6 +15,15 @@ std::uint64_t received_from_port(WorkerRuntime& worker) {
   return sum;
 }
 
+// Packets from other workers that this one has not received yet.
+unsigned on_rings(const WorkerRuntime& worker) {
+  unsigned sum = 0;
+  for (const datapath::WorkerRings& rings : {worker.rings, worker.gnb ? worker.gnb->handed : datapath::WorkerRings{}}) {
+    if (rings.downlink != nullptr) sum += rte_ring_count(rings.downlink) + rte_ring_count(rings.uplink);
+  }
+  return sum;
+}
+
 }  // namespace
 
 PortObservation UserPlane::observe_port(const PortConfig& config) {
@@ -51,14 +60,17 @@ PortObservation UserPlane::observe_port(const PortConfig& config) {
 
 Expected<WorkerObservation> UserPlane::observe_worker(WorkerRuntime& worker) {
   auto seen = std::make_shared<WorkerObservation>(WorkerObservation{
-      worker.config.name, worker.config.core, worker.config.function, {}, 0, {}, worker.config.policy.kind, 0});
+      worker.config.name, worker.config.core, worker.config.function, {}, 0, 0, {}, worker.config.policy.kind, 0});
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([seen, w] {
     seen->counters = take_snapshot(w->stats());
     seen->cpu_cycles = datapath::thread_cpu_time();
     if (w->keys() != nullptr) seen->keys = observe_keys(*w->keys());
-    if (w->rings.downlink != nullptr)
-      seen->on_rings = rte_ring_count(w->rings.downlink) + rte_ring_count(w->rings.uplink);
+    seen->on_rings = on_rings(*w);
+    if (w->gnb && w->gnb->handed.downlink != nullptr) {
+      const auto& received = w->stats().received;
+      seen->handed = received[datapath::kHandedQueue].get() + received[datapath::kHandedQueue + 1].get();
+    }
   });
   if (!done) return fail("worker {} does not answer", worker.config.name);
   return *seen;
@@ -77,7 +89,7 @@ Expected<nlohmann::json> UserPlane::stats() {
     // Copies from rings were received as packets already; those from a port come from a card.
     const bool copies = seen->function == WorkerConfig::Function::kCopies;
     const std::uint64_t from_port = copies ? received_from_port(*worker) : 0;
-    if (worker->rings.downlink == nullptr && !copies) received += s.received;  // read from a port
+    if (worker->rings.downlink == nullptr && !copies) received += s.received - seen->handed;  // from a port
     received += from_port;
     consumed += copies ? from_port : consumed_by(*seen);
     transmitted += transmitted_by(s);
@@ -112,17 +124,17 @@ Observation UserPlane::observe() {
   const std::lock_guard guard(mutex_);
   Observation all{.file_prefix = config_.file_prefix, .bearers = store_->size(), .tsc_hz = rte_get_tsc_hz()};
   for (auto& worker : workers_) {
-    const auto& rings = worker->rings;
-    all.workers.push_back(
-        {worker->config.name,
-         worker->config.core,
-         worker->config.function,
-         take_snapshot(worker->stats()),
-         rings.downlink == nullptr ? 0 : rte_ring_count(rings.downlink) + rte_ring_count(rings.uplink),
-         {},
-         worker->config.policy.kind});
+    all.workers.push_back({worker->config.name,
+                           worker->config.core,
+                           worker->config.function,
+                           take_snapshot(worker->stats()),
+                           on_rings(*worker),
+                           0,
+                           {},
+                           worker->config.policy.kind});
   }
   for (const auto& port : config_.ports) all.ports.push_back(observe_port(port));
+  for (const CardRuntime& card : cards_) all.card_links.push_back(card.link->view());
   for (const N3Runtime& n3 : n3_) all.n3.push_back({n3.config.port, n3.gtpu.counters});
   return all;
 }

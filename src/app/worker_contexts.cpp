@@ -47,4 +47,27 @@ void feed(datapath::DispatchContext& dispatch, const WorkerConfig& worker, const
   }
 }
 
+namespace {
+
+// A dispatching worker reads all pairs by itself.
+bool is_behind(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker) {
+  return worker.function == WorkerConfig::Function::kGnb && worker.n3 == card.n3 && !is_fed(config, worker);
+}
+
+}  // namespace
+
+bool reads_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker) {
+  return is_behind(config, card, worker) && worker.queue == 0;
+}
+
+bool gets_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker) {
+  return is_behind(config, card, worker) && worker.queue != 0;
+}
+
+void add_mate(datapath::Mates& mates, const WorkerConfig& worker, datapath::WorkerRings rings) {
+  for (unsigned shard = worker.shard_first; shard <= worker.shard_last; ++shard)
+    mates.of_shard[shard] = static_cast<std::uint8_t>(mates.workers.size());
+  mates.workers.push_back(rings);
+}
+
 }  // namespace splitplane::app

@@ -25,4 +25,10 @@ void fill(datapath::DispatchContext& dispatch, const PortFacts& n3);
 void feed(datapath::DispatchContext& dispatch, const WorkerConfig& worker, const datapath::GnbContext& gnb,
           datapath::WorkerRings rings);
 
+// What a card cannot read comes by the first pair of its VFs. The gNB worker that reads that pair, and those that have
+// another one and get their packets of it from the first.
+[[nodiscard]] bool reads_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker);
+[[nodiscard]] bool gets_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker);
+void add_mate(datapath::Mates& mates, const WorkerConfig& worker, datapath::WorkerRings rings);
+
 }  // namespace splitplane::app

@@ -20,7 +20,7 @@ WRONG_CARDS = edits(
     ("  card0:\n    control: /run/splitplane/corpus-nic.sock\n    vfs: [vf-n3, vf-air, vf-copies]\n    n3: vf-n3\n",
      "  >>card0:\n    control: /run/splitplane/corpus-nic.sock\n    vfs: [vf-n3, vf-air, vf-copies]\n", "cards.card0.n3", "is missing"),
     ("  card0:\n", "  >>card 0:\n", "cards.card 0", "'card 0' is no name"),
-    ("    on: card0", "    >>on: 5", "bearers[0].on", "is 5 (no text unless quoted); allowed: the name of a card"),
+    ("    card: card0", "    >>card: 5", "bearers[0].card", "is 5 (no text unless quoted); allowed: the name of a card"),
     ("    rx: vf-copies", "    rx: vf-copies\n    >>tx: vf-copies", "workers.c.tx", "does not belong to function copies"),
 )
 
@@ -33,12 +33,13 @@ BETWEEN_PARTS_OF_CARDS = edits(
     ("    n3: vf-n3\n    air: vf-air\n    copies", "    >>n3: vf-air\n    air: vf-air\n    copies", "cards.card0.n3", "port vf-air is not in the section n3"),
     ("    copies: vf-copies", "    >>copies: vf-air", "cards.card0.copies", "port vf-air has packets of its own"),
     ("vf-air.sock,queues=2\", rx_queues: 2, tx_queues: 2}", "vf-air.sock,queues=2\", rx_queues: 2, >>tx_queues: 1}", "ports.vf-air.tx_queues", "is 1, and rx_queues is 2; allowed: as many"),
-    ("    on: card0\n    shard: 150", "    >>on: card2\n    shard: 150", "bearers[0].on", "there is no card 'card2'; allowed: card0, card1"),
-    ("    on: card0\n    shard: 150", "    >>on: card0\n    shard: 201", "bearers[0].on", "worker w2 would own some of them, and is not behind card card0"),
-    ("    on: card0", "    rlc: um12\n    >>on: card0", "bearers[0].on", "rlc is um12, which a card does not serve; allowed: am12, am18"),
-    ("    on: card0", "    require_psc: true\n    >>on: card0", "bearers[0].on", "with require_psc, which a card does not have"),
-    ("    on: card0", "    n3_reorder: {}\n    >>on: card0", "bearers[0].on", "with n3_reorder, which a card does not have"),
-    ("upf: 10.100.0.2\n    ul_teid: 0x1001\n    on: card0", "upf: fd00:100::2\n    ul_teid: 0x1001\n    >>on: card0", "bearers[0].on", "upf fd00:100::2 is IPv6, which a card does not send; allowed: a UPF with an IPv4 address"),
+    ("card1: {control: /run/splitplane/corpus-nic1.sock", "card1: {>>control: /run/splitplane/corpus-nic.sock", "cards.card1.control", "/run/splitplane/corpus-nic.sock is another card's; allowed: a socket of its own"),
+    ("    card: card0\n    shard: 150", "    >>card: card2\n    shard: 150", "bearers[0].card", "there is no card 'card2'; allowed: card0, card1"),
+    ("    card: card0\n    shard: 150", "    >>card: card0\n    shard: 201", "bearers[0].card", "worker w2 would own some of them, and is not behind card card0"),
+    ("    card: card0", "    rlc: um12\n    >>card: card0", "bearers[0].card", "rlc is um12, which a card does not serve; allowed: am12, am18"),
+    ("    card: card0", "    require_psc: true\n    >>card: card0", "bearers[0].card", "with require_psc, which a card does not have"),
+    ("    card: card0", "    n3_reorder: {}\n    >>card: card0", "bearers[0].card", "with n3_reorder, which a card does not have"),
+    ("upf: 10.100.0.2\n    ul_teid: 0x1001\n    card: card0", "upf: fd00:100::2\n    ul_teid: 0x1001\n    >>card: card0", "bearers[0].card", "upf fd00:100::2 is IPv6, which a card does not send; allowed: a UPF with an IPv4 address"),
     ("queue: 1, shards: 100-199}", ">>queue: 2, shards: 100-199}", "workers.w1.queue", "is 2, but port vf-n3 has 2 receive queue(s); allowed: 0 to 1"),
     ("queue: 1, shards: 100-199}", "queue: 1, shards: 100-199, >>features: headers}", "workers.w1.features", "looks for no bearers, and would not know those of card card0"),
 )

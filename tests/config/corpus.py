@@ -290,10 +290,13 @@ bearers:
   - count: 4
     upf: 10.100.0.2
     ul_teid: 0x1001
-    on: card0
+    card: card0
     shard: 150
   - {upf: "fd00:100::2", ul_teid: 1, shard: 0}
 """
+
+# Several cores share the card's bearers.
+CARD_CORES = CARD.replace("  core: 3\n", "  cores: [3, 5, 4]\n")
 
 P4WIRE = """\
 ports:
@@ -315,6 +318,7 @@ GOOD = {
     "replay": REPLAY,
     "small": SMALL,
     "card": CARD,
+    "card-cores": CARD_CORES,
     "cards": CARDS,
     "p4wire": P4WIRE,
 }

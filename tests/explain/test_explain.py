@@ -17,6 +17,7 @@ import frames
 import gtpu
 import pcap
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "config" / "demo.yaml"
@@ -226,6 +227,27 @@ def test_a_bearer_on_a_card_is_served_there_and_what_the_card_cannot_read_comes_
         air = air_views.parse(pcap.Frame(0, out, len(out)))
         assert (air.bearer, air.rlc_sn(), air.pdcp_sn()) == (frames.ON_CARD, number, number)
         assert air.inner() == frames.INNER
+
+
+def test_what_a_card_cannot_read_is_handed_to_the_worker_that_owns_the_bearer(splitplane, tmp_path):
+    tree = yaml.safe_load(DEMO.read_text())
+    for port in ("n3", "air"):
+        tree["ports"][port] |= {"device": tree["ports"][port]["device"] + ",queues=2", "rx_queues": 2, "tx_queues": 2}
+    w0 = tree["workers"].pop("w0") | {"shards": "0-0"}
+    tree["workers"] |= {"w0": w0, "w1": w0 | {"queue": 1, "shards": "1-255"}}
+    config = tmp_path / "two.yaml"
+    config.write_text(json.dumps(tree))
+    options = frames.with_ip_options(frames.n3(frames.ON_CARD))
+    plain, returned, host = stories(
+        splitplane, tmp_path, [frames.n3(frames.UM12), options, frames.with_ip_options(frames.n3(frames.UM12))],
+        config=config,
+    )  # fmt: skip
+    assert plain["worker"] == "w1" and "dispatch" not in [row["stage"] for row in plain["stages"]]
+    assert "passes it up by VF 0 as it came: ip_options" in says(returned, "card")
+    for story in (returned, host):
+        assert says(story, "dispatch") == "worker w0 hands it to w1" and story["worker"] == "w1"
+    assert returned["verdict"] == "returned to card card0, which numbers it and sends it to the air"
+    assert host["verdict"] == "sent to the air" and host["bearer"]["id"] == frames.UM12
 
 
 def test_hexadecimal_input_may_have_blanks_and_prefixes(splitplane):

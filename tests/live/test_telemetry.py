@@ -37,8 +37,10 @@ def test_every_command_is_listed_and_has_a_help(telemetry):
     ours = [name for name in telemetry.ask("/") if name.startswith("/splitplane/")]
     assert sorted(ours) == sorted(
         f"/splitplane/{name}"
-        for name in ("workers", "worker", "stages", "drops", "ports", "port", "gtpu", "bearers", "bearer", "totals")
+        for name in ("workers", "worker", "stages", "drops", "ports", "port", "gtpu", "cards", "card", "bearers")
+        + ("bearer", "totals")
     )
+    assert telemetry.ask("/splitplane/cards") == []
     for name in ours:
         assert telemetry.ask(f"/help,{name}")
 

@@ -1,0 +1,36 @@
+// What a CardLink says of its card: what was done, and what is. The same names in `ctl stats`, `ctl card`, the metrics
+// and DPDK's telemetry.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace splitplane::app {
+
+// Field, unit, help.
+// clang-format off
+#define SPLITPLANE_CARD_LINK_COUNTERS(X)                                                  \
+  X(connects, "", "times that a card was reached anew")                                   \
+  X(restarts, "", "of them, as another run of it: everything was installed again")        \
+  X(installed, "", "bearers installed on a card, again included")                         \
+  X(removed, "", "bearers removed from a card")                                           \
+  X(refused, "", "bearers that a card refused")                                           \
+  X(leases_renewed, "", "leases of COUNTs moved on")                                      \
+  X(failures, "", "requests to a card that failed or were not answered")                  \
+  X(punted, "packets", "given to this host by all runs of a card together, as it last said")
+// clang-format on
+
+struct CardLinkView {
+  std::string name, control;
+  bool up = false;
+  std::string reason;         // not up: why
+  std::string program, boot;  // of the card, when it was last up
+  std::size_t bearers = 0;    // that it shall have
+  std::size_t waiting = 0;    // of them, not installed now
+#define SPLITPLANE_CARD_LINK_FIELD(field, unit, help) std::uint64_t field = 0;
+  SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_FIELD)
+#undef SPLITPLANE_CARD_LINK_FIELD
+};
+
+}  // namespace splitplane::app
