@@ -4,9 +4,9 @@
 # root that holds nothing but a link to itself, so an include against the dependency rule does not compile.
 
 add_library(splitplane_flags INTERFACE)
-target_compile_options(splitplane_flags INTERFACE
+target_compile_options(splitplane_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:
   -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wno-sign-conversion -Wno-interference-size -Wno-missing-field-initializers
-  -march=${SPLITPLANE_MARCH} -fno-omit-frame-pointer)
+  -march=${SPLITPLANE_MARCH} -fno-omit-frame-pointer>)  # nvcc has its own: cmake/cuda.cmake
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(splitplane_flags INTERFACE -Wno-unknown-warning-option)
 endif()

@@ -1,0 +1,23 @@
+// The registers of a NIC, whatever is behind them: a PCI device's BAR 0 mapped from sysfs, UIO or VFIO, or a model in
+// this process. Reads and writes are control plane only. The packet path writes tail registers through the raw word
+// that doorbell() gives it, with ring_doorbell() (memory_order.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace splitplane::gpu {
+
+class Bar {
+ public:
+  virtual ~Bar() = default;
+
+  [[nodiscard]] virtual std::uint32_t read32(std::uint32_t offset) = 0;
+  virtual void write32(std::uint32_t offset, std::uint32_t value) = 0;
+  // The word of a tail register. It stays where it is as long as this object lives.
+  [[nodiscard]] virtual std::uint32_t* doorbell(std::uint32_t offset) = 0;
+  // Which device this is, for messages: "0000:3b:00.0", "the NIC model".
+  [[nodiscard]] virtual const std::string& name() const = 0;
+};
+
+}  // namespace splitplane::gpu

@@ -1,0 +1,54 @@
+// A PCI device as sysfs shows it: who drives it, its configuration space, its place among bridges. Everything below one
+// root, so that a copy of a machine's /sys will do.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+
+namespace splitplane::gpu {
+
+class PciDevice {
+ public:
+  // `address`: "0000:3b:00.0". Error: one sentence.
+  static Expected<PciDevice> find(const std::string& address, const std::filesystem::path& sysfs = "/sys");
+
+  [[nodiscard]] const std::string& address() const { return address_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::uint16_t vendor() const { return vendor_; }
+  [[nodiscard]] std::uint16_t device() const { return device_; }
+  [[nodiscard]] const std::string& driver() const { return driver_; }  // empty: none
+  [[nodiscard]] std::optional<unsigned> iommu_group() const { return iommu_group_; }
+  // From the bridge at the root complex down to the one above the device.
+  [[nodiscard]] std::vector<PciDevice> bridges() const;
+
+  // The configuration space; what a user without rights may not read is absent.
+  [[nodiscard]] std::optional<std::uint16_t> config16(std::size_t offset) const;
+  [[nodiscard]] std::optional<std::uint32_t> config32(std::size_t offset) const;
+  // Where a capability begins: of the list at 0x34, and of the extended ones from 0x100 on.
+  [[nodiscard]] std::optional<std::size_t> capability(std::uint8_t id) const;
+  [[nodiscard]] std::optional<std::size_t> extended_capability(std::uint16_t id) const;
+
+  // Memory access and bus mastering on: bits 1 and 2 of the command register.
+  [[nodiscard]] Expected<void> enable_bus_master() const;
+  // Size of BAR 0, from the file `resource`.
+  [[nodiscard]] Expected<std::uint64_t> bar0_bytes() const;
+
+ private:
+  static PciDevice read(const std::filesystem::path& path);
+
+  std::string address_, driver_;
+  std::filesystem::path path_;
+  std::uint16_t vendor_ = 0, device_ = 0;
+  std::optional<unsigned> iommu_group_;
+  std::vector<std::uint8_t> config_;
+};
+
+inline constexpr std::uint8_t kPciExpressCapability = 0x10;
+inline constexpr std::uint16_t kAcsCapability = 0x000D;  // access control services
+
+}  // namespace splitplane::gpu

@@ -1,0 +1,44 @@
+// What to know of a machine before the GPU drives its NIC: does the BAR answer, are writes in order, does an IOMMU or a
+// switch's access control stand between NIC and GPU. From sysfs, so that it can be judged without a card.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "gpu/bar.h"
+#include "gpu/memory.h"
+#include "gpu/pci_device.h"
+
+namespace splitplane::gpu {
+
+enum class Gravity : std::uint8_t { kNote, kWarning, kRefusal };
+
+struct StartUpNote {
+  Gravity gravity = Gravity::kNote;
+  std::string sentence;
+  friend bool operator==(const StartUpNote&, const StartUpNote&) = default;
+};
+
+// Whether its registers are those of registers_82599.h.
+[[nodiscard]] bool is_82599(const PciDevice& nic);
+// The device itself: identity, driver, bus mastering, relaxed ordering, the IOMMU and what it means for `addresses`.
+[[nodiscard]] std::vector<StartUpNote> check_nic(const PciDevice& nic, BusAddresses addresses,
+                                                 const std::filesystem::path& sysfs = "/sys");
+// The way between NIC and GPU: switches in common, and ports that send peer-to-peer requests up to the root complex.
+[[nodiscard]] std::vector<StartUpNote> check_path(const PciDevice& nic, const PciDevice& gpu);
+// Whether registers answer at all. A device that is gone, asleep or without memory access answers with ones.
+[[nodiscard]] std::vector<StartUpNote> check_bar(Bar& bar);
+
+// Opens the card as whoever drives it would: BAR 0 through the driver that is bound, registers, and `bytes` of memory
+// at addresses that the card understands. Switches bus mastering on.
+[[nodiscard]] std::vector<StartUpNote> check_card(const PciDevice& nic, std::size_t bytes);
+
+[[nodiscard]] inline bool refuses(const std::vector<StartUpNote>& notes) {
+  for (const StartUpNote& note : notes) {
+    if (note.gravity == Gravity::kRefusal) return true;
+  }
+  return false;
+}
+
+}  // namespace splitplane::gpu
