@@ -1,0 +1,60 @@
+// The wire's far end as files: frames of a capture arrive, as fast as the NIC takes them or in their recorded time, and
+// what leaves is recorded. Either may be absent.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+#include "nicmodel/wire.h"
+
+struct pcap;
+struct pcap_dumper;
+
+namespace splitplane::nicmodel {
+
+struct PcapSettings {
+  std::string replay;          // pcap or pcapng, link type Ethernet; empty: nothing arrives
+  std::string record;          // pcap; empty: what leaves is only counted
+  std::uint32_t rounds = 1;    // how often the capture is replayed; 0: for ever
+  bool recorded_time = false;  // at the intervals of the capture, else as fast as frames are taken
+  std::uint32_t window = 0;    // frames that may be under way when each comes back; 0: no limit
+};
+
+class PcapWire final : public Wire {
+ public:
+  static Expected<std::unique_ptr<PcapWire>> open(const PcapSettings& settings);
+  ~PcapWire() override;
+  PcapWire(const PcapWire&) = delete;
+  PcapWire& operator=(const PcapWire&) = delete;
+
+  [[nodiscard]] std::uint32_t arrive(WireFrame* frames, std::uint32_t max, std::uint64_t now_ns) override;
+  [[nodiscard]] std::uint32_t leave(const WireFrame* frames, std::uint32_t n, std::uint64_t now_ns) override;
+
+  [[nodiscard]] std::uint64_t arrived() const { return arrived_; }  // these two when the model has stopped
+  [[nodiscard]] std::uint64_t left() const { return left_; }
+  [[nodiscard]] bool done() const;
+  // Writes out what is recorded. Error: one sentence.
+  Expected<void> flush();
+
+ private:
+  struct Frame {
+    std::size_t offset;
+    std::uint32_t bytes;
+    std::uint64_t at_ns;  // since the first
+  };
+  explicit PcapWire(PcapSettings settings) : settings_(std::move(settings)) {}
+  Expected<void> load();
+  Expected<void> create();
+
+  PcapSettings settings_;
+  std::vector<std::uint8_t> octets_;
+  std::vector<Frame> frames_;
+  std::uint64_t arrived_ = 0, left_ = 0, start_ns_ = 0;
+  pcap* dead_ = nullptr;
+  pcap_dumper* file_ = nullptr;
+};
+
+}  // namespace splitplane::nicmodel

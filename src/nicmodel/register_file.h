@@ -1,0 +1,81 @@
+// The model's registers: what each reads after reset, what a write to it does besides storing, and which orders of
+// writes the datasheet forbids. What concerns rings, paths and filters it tells the model as an Action. Only the
+// model's thread calls it; tail registers are plain words of it that a driver also writes directly (ring_doorbell).
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "base/ip_address.h"
+#include "gpu/registers_82599.h"
+#include "nicmodel/fault.h"
+#include "nicmodel/statistics.h"
+
+namespace splitplane::nicmodel {
+
+// What a write asks of the DMA engine.
+enum class Action : std::uint8_t { kNone, kReset, kReceiveRing, kTransmitRing, kSteering, kFilter };
+
+struct Written {
+  Action action = Action::kNone;
+  std::uint32_t ring = 0;  // of kReceiveRing and kTransmitRing
+};
+
+class RegisterFile {
+ public:
+  RegisterFile(const MacAddress& mac, DriverFaults& faults);
+
+  [[nodiscard]] std::uint32_t read(std::uint32_t offset);
+  [[nodiscard]] Written write(std::uint32_t offset, std::uint32_t value);
+
+  // For the model: the value without the side effects of a driver's access.
+  [[nodiscard]] std::uint32_t value(std::uint32_t offset) const { return words_[offset / 4]; }
+  void set(std::uint32_t offset, std::uint32_t value) { words_[offset / 4] = value; }
+  [[nodiscard]] std::uint32_t* word(std::uint32_t offset) { return &words_[offset / 4]; }
+  [[nodiscard]] Statistics& statistics() { return statistics_; }
+
+  // The link is up when the cable is in and the negotiation, which takes a few rounds or reads of LINKS, is over.
+  void plug(bool in);
+  [[nodiscard]] bool link_is_up() const { return cable_ && link_polls_ == 0; }
+  void pass_time() { link_polls_ -= cable_ && link_polls_ > 0 ? 1 : 0; }
+  // For faults of the device: from now on these bits of the register read so, whatever happens.
+  void stick(std::uint32_t offset, std::uint32_t mask, std::uint32_t value) { stuck_.push_back({offset, mask, value}); }
+  // A device that is gone answers with ones.
+  void unplug_device() { gone_ = true; }
+
+  void reset();
+
+ private:
+  struct Free {
+    void operator()(std::uint32_t* words) const { std::free(words); }
+  };
+  struct Stuck {
+    std::uint32_t offset, mask, value;
+  };
+  [[nodiscard]] std::uint32_t read_plain(std::uint32_t offset);
+  [[nodiscard]] bool known(std::uint32_t offset) const { return known_[offset / 4]; }
+  void know(std::uint32_t first, std::uint32_t n = 1, std::uint32_t stride = 4);
+  [[nodiscard]] Written write_queue(std::uint32_t offset, std::uint32_t value);
+  void write_semaphore(std::uint32_t value);
+
+  DriverFaults& faults_;
+  MacAddress mac_;
+  std::unique_ptr<std::uint32_t[], Free>
+      words_;  // on a page: each ring's have a cache line of their own, as in the BAR
+  std::vector<bool> known_;
+  Statistics statistics_;
+  std::map<const std::uint64_t*, std::uint64_t> latched_;  // counters of 36 bits whose low word was read
+  std::vector<Stuck> stuck_;
+  bool gone_ = false;
+  bool cable_ = true;
+  // How many more reads find that something is not done yet: what a driver must poll for takes time.
+  std::uint32_t reset_polls_ = 0, eeprom_polls_ = 0, dma_polls_ = 0, link_polls_ = 0;
+};
+
+// Registers that have two addresses, by the one the model keeps (8.2.2).
+[[nodiscard]] std::uint32_t canonical(std::uint32_t offset);
+
+}  // namespace splitplane::nicmodel
