@@ -79,7 +79,11 @@ TEST_F(Cli, every_help_ends_with_an_example) {
                                                                              {"ctl", "ping"},
                                                                              {"power"},
                                                                              {"power", "replay"},
-                                                                             {"power", "tune"}}) {
+                                                                             {"power", "tune"},
+                                                                             {"gpu"},
+                                                                             {"gpu", "info"},
+                                                                             {"gpu", "run"},
+                                                                             {"gpu", "bench"}}) {
     args.push_back("--help");
     const Outcome o = run(args);
     EXPECT_EQ(o.code, 0);
@@ -137,6 +141,19 @@ TEST_F(Cli, bad_usage_is_one_line_and_code_2) {
            {"power", "replay", "--arrivals", "tdd", "--pattern", "UU"},
            {"power", "replay", "/no/such.pcap"},
            {"power", "tune", "--tolerance-packets", "x"},
+           {"gpu"},
+           {"gpu", "run", "--rings", "65"},
+           {"gpu", "run", "--size", "63"},
+           {"gpu", "run", "--rate", "-1"},
+           {"gpu", "run", "--function", "ecoh"},
+           {"gpu", "run", "--pcap-out", "a"},
+           {"gpu", "run", "--port", "net_null0", "--pcap-in", "a"},
+           {"gpu", "run", "--pcap-in", "a", "--restore-order"},
+           {"gpu", "bench", "--mode", "warp"},
+           {"gpu", "bench", "--matrix", "--rings", "2"},
+           {"gpu", "bench", "--mode", "gpu-e4", "--rate", "1"},
+           {"gpu", "bench", "--mode", "staging", "--batch", "256"},
+           {"gpu", "bench", "--json", "/no/such/dir/x"},
            {"run", "a\nb", "c\nd"}}) {
     const Outcome o = run(args);
     const std::string last = args.empty() ? "" : args.back();

@@ -1,0 +1,135 @@
+#include "app/cli_gpu.h"
+
+#include <memory>
+
+#include "app/gpu_command.h"
+
+namespace splitplane::app {
+namespace {
+
+template <class Kind>
+std::vector<std::string> words(std::size_t count) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(bypass::word_of(static_cast<Kind>(i)));
+  return all;
+}
+std::vector<std::string> modes() {
+  return words<bypass::Mode>(bypass::kModeCount);
+}
+std::vector<std::string> functions() {
+  return words<bypass::FunctionKind>(bypass::kFunctionKindCount);
+}
+
+void add_ring_settings(CLI::App& command, bypass::Scenario& s) {
+  command.add_option("--ring-size", s.ring.ring_size, "Descriptors in each direction, a power of 2")
+      ->capture_default_str();
+  command.add_option("--slots", s.ring.slots, "Packet slots of a ring")->capture_default_str();
+  command.add_option("--doorbell-every", s.ring.doorbell_every, "Packets per write of a tail register (the paper: 8)")
+      ->capture_default_str();
+  command.add_option("--doorbell-within", s.ring.doorbell_within_ns, "And no later than this, in ns")
+      ->capture_default_str();
+  command.add_option("--credit", s.ring.credit, "Packets between receiver and sender at most; 0: all spare slots")
+      ->capture_default_str();
+  command
+      .add_option("--early-within", s.ring.early_within_ns,
+                  "How long octets may come after their descriptor, in ns; 0: nobody looks")
+      ->capture_default_str();
+  command.add_flag("--threads", s.thread_per_engine, "Two threads for each ring, as a GPU has warps, not one for all");
+  command.add_flag("--restore-order", s.restore_order, "One sender for all rings, in the order in which packets came");
+  command.add_option("--flows", s.flows, "Flows, spread over the rings")->capture_default_str();
+  command.add_option("--window", s.window, "Packets under way, where no rate is given")->capture_default_str();
+  command.add_option("--seed", s.seed, "Of the traffic")->capture_default_str();
+}
+
+void add_bench(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
+  const auto o = std::make_shared<GpuBenchOptions>();
+  CLI::App* command = gpu.add_subcommand("bench", "Measures host bypass and what it is compared with");
+  CLI::Option* matrix =
+      command->add_flag("--matrix", o->matrix, "All figures and comparisons of docs/gpu.md, in less than 8 minutes");
+  command->add_option("--rings", o->rings, "One or more, with commas")->delimiter(',')->excludes(matrix);
+  command->add_option("--size", o->sizes, "Of frames with their CRC; one or more")->delimiter(',')->excludes(matrix);
+  command->add_option("--mode", o->modes, "One or more")
+      ->delimiter(',')
+      ->check(CLI::IsMember(modes()))
+      ->excludes(matrix);
+  command->add_option("--function", o->functions, "One or more")
+      ->delimiter(',')
+      ->check(CLI::IsMember(functions()))
+      ->excludes(matrix);
+  command->add_option("--rate", o->mpps, "Million packets a second offered; 0: a window, no loss")
+      ->delimiter(',')
+      ->excludes(matrix);
+  command->add_option("--duration", o->base.seconds, "Seconds measured in each run")
+      ->capture_default_str()
+      ->excludes(matrix);
+  command->add_option("--packets", o->base.packets, "Instead of a time: so many in each run")->excludes(matrix);
+  command->add_option("--batch", o->base.staging_batch, "Packets per copy of the mode staging")->capture_default_str();
+  command->add_option("--scale", o->scale, "Of the time of each run of the matrix")
+      ->check(CLI::Range(0.01, 100.0))
+      ->needs(matrix);
+  command->add_flag("--cpu", o->cpu_only, "CPU threads only, also where there is a GPU");
+  command->add_option("--json", o->json, "Writes all results to this file");
+  add_ring_settings(*command, o->base);
+  command->footer(
+      "Without a GPU everything runs on CPU threads against the soft NIC, and the results say so.\n"
+      "Example:\n  splitplane gpu bench --rings 1,4 --size 64,1500 --mode bypass,plain\n"
+      "  splitplane gpu bench --matrix --json out/gpu.json");
+  command->callback([o, &action] { action = [o](CliOutput& output) { return gpu_bench(*o, output); }; });
+}
+
+void add_run(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
+  const auto o = std::make_shared<GpuRunOptions>();
+  CLI::App* command = gpu.add_subcommand("run", "Runs the ring driver on CPU threads against the soft NIC");
+  command->add_option("--rings", o->scenario.rings, "Ring pairs of the NIC")->capture_default_str();
+  command->add_option("--size", o->scenario.frame_bytes, "Of frames with their CRC")->capture_default_str();
+  command->add_option("--function", o->function, "What is done to each packet")
+      ->check(CLI::IsMember(functions()))
+      ->capture_default_str();
+  command->add_option_function<double>(
+      "--rate", [o](double mpps) { o->scenario.packets_per_second = mpps * 1e6; },
+      "Million packets a second offered, instead of a window");
+  command->add_option_function<double>(
+      "--duration",
+      [o](double seconds) {
+        o->scenario.seconds = seconds;
+        o->until_stopped = false;
+      },
+      "Seconds until it ends by itself");
+  command->add_option("--packets", o->scenario.packets, "Ends after so many");
+  CLI::Option* in = command->add_option("--pcap-in", o->pcap_in, "Replays this capture instead of own traffic");
+  CLI::Option* out =
+      command->add_option("--pcap-out", o->pcap_out, "Records what leaves the NIC to this file")->needs(in);
+  command->add_option("--port", o->port, "Own traffic's place is taken by a DPDK port: net_tap0,iface=sp0 or 3b:00.0")
+      ->excludes(in)
+      ->excludes(out);
+  command->add_option("--json", o->json, "Writes the results to this file")->excludes(in)->excludes(out);
+  add_ring_settings(*command, o->scenario);
+  command->footer(
+      "Example:\n  splitplane gpu run --rings 4 --function gnb-headers --size 512 --duration 10\n"
+      "  splitplane gpu run --function macswap --pcap-in in.pcap --pcap-out out.pcap");
+  command->callback([o, &action] { action = [o](CliOutput& output) { return gpu_run(*o, output); }; });
+}
+
+}  // namespace
+
+void add_gpu(CLI::App& app, std::function<int(CliOutput&)>& action) {
+  CLI::App* gpu = app.add_subcommand("gpu", "Host bypass: a NIC driver that runs on the GPU, or on CPU threads");
+  gpu->require_subcommand(1);
+  gpu->footer("Example:\n  splitplane gpu info");
+  CLI::App* info = gpu->add_subcommand("info", "What is here for host bypass: GPU, NICs, and what stands in the way");
+  const auto json = std::make_shared<bool>(false);
+  info->add_flag("--json", *json, "JSON for machines");
+  const auto open_cards = std::make_shared<bool>(false);
+  info->add_flag("--open", *open_cards, "Opens each 82599 whose kernel driver is off: registers, memory (root)");
+  info->footer("Example:\n  splitplane gpu info --open");
+  info->callback([json, open_cards, &action] {
+    action = [json, open_cards](CliOutput& output) {
+      output.json = *json;
+      return gpu_info(*open_cards, output);
+    };
+  });
+  add_run(*gpu, action);
+  add_bench(*gpu, action);
+}
+
+}  // namespace splitplane::app

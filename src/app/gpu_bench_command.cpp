@@ -1,0 +1,170 @@
+// `splitplane gpu bench`: chosen runs, or the matrix, as a table and JSON.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+
+#include "app/cli_suggest.h"
+#include "app/config_check.h"
+#include "app/control_stop.h"
+#include "app/gpu_command.h"
+#include "bypass/cuda_program.h"
+#include "bypass/matrix.h"
+
+namespace splitplane::app {
+namespace {
+
+using bypass::Json;
+using bypass::Mode;
+using bypass::Scenario;
+
+int refused(CliOutput& output, const std::string& sentence) {
+  output.err << "splitplane gpu bench: " << printable(sentence, 500) << '\n';
+  return kExitBadUsage;
+}
+
+bool is_gpu(Mode mode) {
+  return mode != Mode::bypass && mode != Mode::plain && mode != Mode::staging;
+}
+
+// The command line has checked that there is one of this name.
+template <class Kind>
+Kind named(const std::string& word, std::size_t count) {
+  std::size_t i = 0;
+  while (i + 1 < count && bypass::word_of(static_cast<Kind>(i)) != word) ++i;
+  return static_cast<Kind>(i);
+}
+
+// Where scenarios run: on CPU threads of this process, or in the CUDA program.
+class Runners {
+ public:
+  explicit Runners(bool cpu_only) {
+    if (cpu_only) {
+      without_ = "no GPU: CPU threads (--cpu)";
+      return;
+    }
+    auto made = bypass::CudaProgram::start(bypass::cuda_program_path());
+    if (made) {
+      cuda_ = std::move(*made);
+    } else {
+      without_ = made.error().message + ": CPU threads";
+    }
+  }
+  [[nodiscard]] bool has_gpu() const { return cuda_ != nullptr; }
+  [[nodiscard]] const std::string& without() const { return without_; }
+  [[nodiscard]] std::string gpu() const { return cuda_ ? cuda_->device().dump() : without_; }
+  [[nodiscard]] Expected<Json> run(const Scenario& s) {
+    if (is_gpu(s.mode)) return cuda_ ? cuda_->run(s) : Expected<Json>(fail("{}", without_));
+    const auto made = bypass::run_on_cpu(s, [](const bypass::Live&) { return !StopFlag::instance().requested(); });
+    if (!made) return tl::unexpected(made.error());
+    return to_json(*made);
+  }
+
+ private:
+  std::unique_ptr<bypass::CudaProgram> cuda_;
+  std::string without_;
+};
+
+std::vector<Scenario> chosen(const GpuBenchOptions& o) {
+  std::vector<Scenario> all;
+  for (const std::string& mode : o.modes) {
+    for (const std::string& function : o.functions) {
+      for (const std::uint32_t rings : o.rings) {
+        for (const std::uint32_t size : o.sizes) {
+          for (const double mpps : o.mpps) {
+            Scenario s = o.base;
+            s.mode = named<Mode>(mode, bypass::kModeCount);
+            s.function = named<bypass::FunctionKind>(function, bypass::kFunctionKindCount);
+            s.rings = rings;
+            s.frame_bytes = size;
+            s.packets_per_second = mpps * 1e6;
+            if (s.packets != 0) s.seconds = 3600;
+            all.push_back(s);
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+bool write_json(const std::string& path, const Json& json, CliOutput& output) {
+  if (path.empty()) return true;
+  std::ofstream file(path, std::ios::binary);
+  file << json.dump(1) << '\n';
+  file.close();
+  if (!file) output.err << "splitplane gpu bench: " << path << " could not be written\n";
+  return static_cast<bool>(file);
+}
+
+}  // namespace
+
+int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
+  const std::vector<Scenario> scenarios = o.matrix ? std::vector<Scenario>{} : chosen(o);
+  for (const Scenario& s : scenarios) {
+    if (auto good = bypass::check(s); !good) return refused(output, good.error().message);
+  }
+  if (const auto bad = refuse_result_path(o.json)) return refused(output, "--json: " + *bad);
+
+  StopFlag& stop = StopFlag::instance();
+  stop.catch_signals();
+  Runners runners(o.cpu_only);
+  const bool wants_gpu = std::any_of(scenarios.begin(), scenarios.end(), [](const auto& s) { return is_gpu(s.mode); });
+  if (wants_gpu && !runners.has_gpu()) {
+    output.err << "splitplane gpu bench: " << runners.without() << " cannot run this mode\n";
+    return kExitFailed;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  Json all{{"machine", bypass::machine(runners.gpu())}};
+  output.out << fmt::format("{}, {} cores, kernel {}; {}\n", all["machine"]["cpu"].get<std::string>(),
+                            all["machine"]["cores"].get<unsigned>(), all["machine"]["kernel"].get<std::string>(),
+                            runners.gpu());
+  bool sound = true;
+  const auto show = [&](const Json& row) {
+    if (row.contains("error")) {
+      output.out << fmt::format("{:<12} {}\n", row["mode"].get<std::string>(), row["error"].get<std::string>());
+      sound = false;
+    } else {
+      output.out << bypass::table_row(row);
+      for (const Json& finding : row["findings"]) output.out << "  " << finding.get<std::string>() << '\n';
+      sound = sound && row["sound"].get<bool>();
+    }
+    output.out.flush();
+  };
+  if (o.matrix) {
+    bypass::MatrixOptions options{.scale = o.scale};
+    if (runners.has_gpu()) {
+      options.modes.insert(options.modes.begin(), {Mode::gpu_e1, Mode::gpu_e2, Mode::gpu_e4, Mode::gpu_staging});
+    }
+    const bypass::MatrixEvents events{.section =
+                                          [&](const std::string& name, std::size_t runs) {
+                                            output.out
+                                                << fmt::format("\n{}: {} runs\n{}", name, runs, bypass::table_head());
+                                          },
+                                      .row = show,
+                                      .stop = [&] { return stop.requested(); }};
+    all["matrix"] = bypass::run_matrix(options, [&](const Scenario& s) { return runners.run(s); }, events);
+  } else {
+    output.out << bypass::table_head();
+    Json& rows = all["rows"] = Json::array();
+    for (const Scenario& s : scenarios) {
+      if (stop.requested()) break;
+      auto made = runners.run(s);
+      Json row = made ? *std::move(made) : to_json(s);
+      if (!made) row["error"] = made.error().message;
+      show(row);
+      rows.push_back(std::move(row));
+    }
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  all["seconds"] = seconds;
+  all["interrupted"] = stop.requested();
+  output.out << fmt::format(
+      "\n{:.0f} s{}; window w: packets under way, offered: Mpps; reord.: of the wire as a whole\n", seconds,
+      stop.requested() ? ", interrupted" : "");
+  const bool written = write_json(o.json, all, output);
+  return written && sound && !stop.requested() ? kExitGood : kExitFailed;
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,116 @@
+// `splitplane gpu info`: what this machine has for host bypass, and what stands in its way.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "app/gpu_command.h"
+#include "bypass/cuda_program.h"
+#include "gpu/ring_memory.h"
+#include "gpu/start_up_check.h"
+
+namespace splitplane::app {
+namespace {
+
+namespace fs = std::filesystem;
+using bypass::Json;
+using gpu::PciDevice;
+
+constexpr std::uint16_t kNvidia = 0x10de;
+
+std::string first_line(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+struct Devices {
+  std::vector<PciDevice> nics, gpus;
+};
+
+Devices find_devices() {
+  Devices found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/sys/bus/pci/devices", error)) {
+    auto device = PciDevice::find(entry.path().filename().string());
+    if (!device) continue;
+    // A display controller has class 0x03; NICs that the control plane knows are those it does not refuse as unknown.
+    if (device->vendor() == kNvidia && first_line(entry.path() / "class").starts_with("0x03")) {
+      found.gpus.push_back(*std::move(device));
+    } else if (gpu::is_82599(*device)) {
+      found.nics.push_back(*std::move(device));
+    }
+  }
+  return found;
+}
+
+Json to_json(const PciDevice& d) {
+  Json json{{"address", d.address()},
+            {"id", fmt::format("{:04x}:{:04x}", d.vendor(), d.device())},
+            {"driver", d.driver().empty() ? "none" : d.driver()},
+            {"numa_node", first_line(d.path() / "numa_node")}};
+  json["iommu_group"] = d.iommu_group() ? Json(*d.iommu_group()) : Json("none");
+  return json;
+}
+
+void add_notes(const std::vector<gpu::StartUpNote>& notes, Json& all) {
+  constexpr std::array kWords{"note", "warning", "refusal"};
+  for (const gpu::StartUpNote& note : notes) {
+    all.push_back({{"gravity", kWords[static_cast<std::size_t>(note.gravity)]}, {"sentence", note.sentence}});
+  }
+}
+
+// Whether the GPU's memory can hold rings: what a NIC writes must be seen in order (docs/gpu.md).
+Json judge_ordering(const Json& device) {
+  const auto attribute = device.value("rdma_writes_ordering", 0U);
+  const bool usable = gpu::judge_ordering(attribute, false, false) == gpu::OrderingVerdict::kUse;
+  return {{"gravity", usable ? "note" : "refusal"},
+          {"sentence", fmt::format("the GPU {} writes of other devices in order (attribute {}): rings in its memory {}",
+                                   usable ? "takes" : "does not take", attribute, usable ? "will do" : "will not do")}};
+}
+
+std::string line(const Json& devices, const char* none) {
+  std::string text;
+  for (const Json& d : devices) {
+    text += fmt::format("{}{} {} driver {}, IOMMU group {}, NUMA node {}", text.empty() ? "" : "; ",
+                        d["address"].get<std::string>(), d["id"].get<std::string>(), d["driver"].get<std::string>(),
+                        d["iommu_group"].dump(), d["numa_node"].get<std::string>());
+  }
+  return text.empty() ? none : text;
+}
+
+}  // namespace
+
+int gpu_info(bool open_cards, CliOutput& output) {
+  const auto program = bypass::CudaProgram::start(bypass::cuda_program_path());
+  const std::string driver = first_line("/proc/driver/nvidia/version");
+  const Devices devices = find_devices();
+  Json all{{"gpu", program ? (*program)->device() : Json(program.error().message)},
+           {"driver", driver.empty() ? "none: /proc/driver/nvidia is not there" : driver},
+           {"gpus", Json::array()},
+           {"nics", Json::array()},
+           {"checks", Json::array()}};
+  for (const PciDevice& d : devices.gpus) all["gpus"].push_back(to_json(d));
+  for (const PciDevice& nic : devices.nics) {
+    all["nics"].push_back(to_json(nic));
+    add_notes(gpu::check_nic(nic, gpu::BusAddresses::kPhysical), all["checks"]);
+    for (const PciDevice& d : devices.gpus) add_notes(gpu::check_path(nic, d), all["checks"]);
+    if (open_cards) add_notes(gpu::check_card(nic, gpu::needs({}, 1).dma), all["checks"]);
+  }
+  if (program) all["checks"].push_back(judge_ordering((*program)->device()));
+  if (output.json) {
+    output.out << all.dump(2) << '\n';
+    return kExitGood;
+  }
+  output.out << fmt::format("GPU     {}\ndriver  {}\nPCI     {}\nNICs    {}\n",
+                            program ? (*program)->device().dump() : program.error().message,
+                            all["driver"].get<std::string>(), line(all["gpus"], "no display controller of NVIDIA"),
+                            line(all["nics"], "no 82599 or X520; the soft NIC is always there"));
+  for (const Json& check : all["checks"]) {
+    output.out << fmt::format("{:<7} {}\n", check["gravity"].get<std::string>(), check["sentence"].get<std::string>());
+  }
+  return kExitGood;
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,107 @@
+// `splitplane gpu run`: the ring driver on CPU threads against the soft NIC, with live counters and a summary.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "app/cli_suggest.h"
+#include "app/config_check.h"
+#include "app/control_stop.h"
+#include "app/gpu_command.h"
+#include "bypass/result_json.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr double kLineEvery = 1.0;  // seconds
+
+void show_live(const bypass::Live& now, const bypass::Live& before, std::ostream& out) {
+  const double seconds = now.seconds - before.seconds;
+  const auto rate = [&](std::uint64_t a, std::uint64_t b) { return static_cast<double>(a - b) / seconds * 1e-6; };
+  out << fmt::format("{:6.1f} s  sent {:7.3f} Mpps  back {:7.3f} Mpps  lost at the NIC {}  dropped {}  doorbells {}\n",
+                     now.seconds, rate(now.sent, before.sent), rate(now.received, before.received), now.lost_at_nic,
+                     now.dropped, now.doorbells);
+  out.flush();
+}
+
+std::string own_traffic(const bypass::Scenario& s) {
+  return s.packets_per_second > 0
+             ? fmt::format("{} octets, {} Mpps offered", s.frame_bytes, s.packets_per_second * 1e-6)
+             : fmt::format("{} octets, {} packets under way", s.frame_bytes, s.window);
+}
+
+std::string summary(const bypass::Result& r) {
+  std::string text = fmt::format(
+      "{} packets in {:.2f} s: {:.3f} Mpps, {:.2f} Gbit/s; {} lost of {}\n"
+      "latency p50 {:.1f} us, p99 {:.1f}, p99.9 {:.1f}, highest {:.1f}\n"
+      "order: {:.2f} % of the wire reordered, {} within a flow; {} corrupt, {} twice\n"
+      "{:.3f} doorbells per packet; driver {:.2f} s of CPU, NIC model {:.2f} s\n",
+      r.measured, r.seconds, r.mpps(), r.gbps(), r.lost, r.sent, static_cast<double>(r.latency.quantile(0.5)) / 1e3,
+      static_cast<double>(r.latency.quantile(0.99)) / 1e3, static_cast<double>(r.latency.quantile(0.999)) / 1e3,
+      static_cast<double>(r.latency.largest()) / 1e3,
+      r.received == 0 ? 0 : 100.0 * static_cast<double>(r.reordered) / static_cast<double>(r.received), r.flow_disorder,
+      r.corrupt, r.duplicated,
+      r.driver_packets == 0 ? 0 : static_cast<double>(r.doorbells) / static_cast<double>(r.driver_packets),
+      r.host_cpu_seconds, r.nic_cpu_seconds);
+  if (r.scenario.restore_order) {
+    text +=
+        fmt::format("order restored: {} came too late, {} were not waited for\n", r.restored_late, r.restored_without);
+  }
+  for (const std::string& finding : r.findings) text += "watchdog: " + finding + '\n';
+  return text;
+}
+
+}  // namespace
+
+int gpu_run(const GpuRunOptions& o, CliOutput& output) {
+  bypass::Scenario s = o.scenario;
+  for (std::size_t i = 0; i < bypass::kFunctionKindCount; ++i) {
+    const auto kind = static_cast<bypass::FunctionKind>(i);
+    if (bypass::word_of(kind) == o.function) s.function = kind;
+  }
+  if (o.until_stopped) s.seconds = 3600;
+  s.bin_seconds = s.seconds / 300;
+  auto good = bypass::check(s);
+  if (good && s.restore_order && o.on_wire()) {
+    good = fail("--restore-order needs own traffic: frames of others have no number to go by");
+  }
+  if (const auto bad = refuse_result_path(o.json); good && bad) good = fail("--json: {}", *bad);
+  if (!good) {
+    output.err << "splitplane gpu run: " << printable(good.error().message, 500) << '\n';
+    return kExitBadUsage;
+  }
+  StopFlag& stop = StopFlag::instance();
+  stop.catch_signals();
+  output.out << fmt::format("{} ring{}, {}, {}; soft NIC, CPU threads, no GPU\n", s.rings, s.rings == 1 ? "" : "s",
+                            word_of(s.function), o.on_wire() ? "frames of others" : own_traffic(s));
+  output.out.flush();
+  if (o.on_wire()) return gpu_run_on_wire(o, s, output);
+  bypass::Live before;
+  const auto made = bypass::run_on_cpu(s, [&](const bypass::Live& now) {
+    if (now.warming_up || now.sent < before.sent) {
+      before = now.warming_up ? bypass::Live{.seconds = now.seconds} : before;
+    } else if (now.seconds - before.seconds >= kLineEvery) {
+      show_live(now, before, output.out);
+      before = now;
+    }
+    return !stop.requested();
+  });
+  if (!made) {
+    output.err << "splitplane gpu run: " << made.error().message << '\n';
+    return kExitFailed;
+  }
+  output.out << summary(*made);
+  bool written = true;
+  if (!o.json.empty()) {
+    std::ofstream file(o.json, std::ios::binary);
+    bypass::Json json = to_json(*made);
+    json["machine"] = bypass::machine("no GPU: CPU threads");
+    file << json.dump(1) << '\n';
+    file.close();
+    written = static_cast<bool>(file);
+    if (!written) output.err << "splitplane gpu run: " << o.json << " could not be written\n";
+  }
+  return written && made->is_sound() ? kExitGood : kExitFailed;
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,50 @@
+// The wire of a bench: one peer's traffic warms everything up, another's is measured, so that nothing of the warm-up is
+// in a figure. Between them, and at the end, no packets arrive. Deciphers what pdcp_nea2 sends before the peer judges
+// it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "bypass/scenario.h"
+#include "gpu/nea2.h"
+#include "nicmodel/traffic_peer.h"
+
+namespace splitplane::bypass {
+
+class BenchWire final : public nicmodel::Wire {
+ public:
+  static Expected<void> check(const Scenario& scenario);
+  explicit BenchWire(const Scenario& scenario);
+
+  [[nodiscard]] std::uint32_t arrive(nicmodel::WireFrame* frames, std::uint32_t max, std::uint64_t now_ns) override;
+  [[nodiscard]] std::uint32_t leave(const nicmodel::WireFrame* frames, std::uint32_t n, std::uint64_t now_ns) override;
+
+  // On the NIC's thread, or when it does not run: who sends and judges from now on, and whether anybody sends.
+  void use_measured() { current_ = measured_.get(); }
+  void pause(bool paused) { paused_ = paused; }
+
+  // Of the peer that is in use; counters at any time, the others once the NIC's thread has stopped.
+  [[nodiscard]] const nicmodel::TrafficPeer& warm_up() const { return *warm_up_; }
+  [[nodiscard]] const nicmodel::TrafficPeer& measured() const { return *measured_; }
+  // For more rings than RSS has: each flow to a ring, evenly.
+  [[nodiscard]] static std::vector<gpu::FlowFilter> filters(const Scenario& scenario);
+
+ private:
+  // COUNT of a bearer's next packet, as a PDCP receiver keeps it (TS 38.323 5.2.2.1).
+  [[nodiscard]] std::uint32_t count_of(std::uint32_t bearer, std::uint32_t sn);
+  [[nodiscard]] bool decipher(const nicmodel::WireFrame& frame, std::vector<std::uint8_t>& plain);
+
+  bool ciphered_;
+  bool paused_ = false;
+  std::unique_ptr<nicmodel::TrafficPeer> warm_up_, measured_;
+  nicmodel::TrafficPeer* current_;
+  std::vector<std::uint32_t> next_count_;
+  std::vector<std::vector<std::uint8_t>> plain_;
+};
+
+// The one key of a bench with pdcp_nea2.
+[[nodiscard]] const gpu::Aes128Key& bench_key();
+
+}  // namespace splitplane::bypass

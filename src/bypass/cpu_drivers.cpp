@@ -1,0 +1,106 @@
+#include "bypass/cpu_drivers.h"
+
+#include <atomic>
+#include <bit>
+#include <thread>
+
+#include "bypass/plain_thread.h"
+#include "gpu/launch.h"
+#include "gpu/pdcp_nea2.h"
+
+namespace splitplane::bypass {
+namespace {
+
+constexpr std::chrono::milliseconds kStopWithin{5000};
+constexpr gpu::RestoreSettings kRestore{.window = 8192};
+
+// The ring engines on CPU threads.
+template <class Function>
+class EngineDriver final : public Driver {
+ public:
+  EngineDriver(const Scenario& scenario, Bed& bed, const std::vector<Function>& functions)
+      : bed_(bed),
+        set_(bed.rings(), functions, bed.view().stop,
+             scenario.restore_order ? std::optional(kRestore) : std::optional<gpu::RestoreSettings>()),
+        threads_(scenario.thread_per_engine),
+        restores_(scenario.restore_order) {}
+  ~EngineDriver() override { static_cast<void>(stop()); }
+
+  void start() override {
+    if (threads_) return set_.start();
+    set_.step(gpu::steady_ns());  // the NIC has its descriptors before anything comes
+    thread_ = std::thread([this] {
+      while (!stop_.load(std::memory_order_relaxed)) set_.step(gpu::steady_ns());
+      const std::uint64_t deadline = gpu::steady_ns() + 1'000'000'000;
+      while (!set_.is_idle() && gpu::steady_ns() < deadline) set_.step(gpu::steady_ns());
+      for (std::uint32_t i = 0; i < gpu::kQuietSteps; ++i) set_.step(gpu::steady_ns());  // publishes the counters
+    });
+  }
+  Expected<void> stop() override {
+    if (threads_) return set_.stop(kStopWithin);
+    stop_.store(true, std::memory_order_relaxed);
+    if (thread_.joinable()) thread_.join();
+    return {};
+  }
+  std::uint64_t dropped() override { return bed_.sums().dropped(); }
+  std::uint64_t doorbells() override { return bed_.sums().doorbells(); }
+  std::uint64_t packets() override { return bed_.sums().packets(); }
+  Restored restored() override {
+    return restores_ ? Restored{set_.window().late(), set_.window().given_up()} : Restored{};
+  }
+  bool slots_are_sound() override {
+    for (std::size_t i = 0; i < set_.rings(); ++i) {
+      if (!set_.census(i).is_sound()) return false;
+    }
+    return true;
+  }
+
+ private:
+  Bed& bed_;
+  gpu::RingSet<Function> set_;
+  bool threads_, restores_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+template <class Function>
+std::unique_ptr<Driver> with(const Scenario& scenario, Bed& bed, const std::vector<Function>& functions) {
+  if (scenario.mode == Mode::bypass) return std::make_unique<EngineDriver<Function>>(scenario, bed, functions);
+  if (scenario.mode == Mode::plain) {
+    return std::make_unique<PlainThread<InPlace<Function>>>(
+        bed, gpu::kBatch, 0, [&](std::size_t ring) { return InPlace<Function>{functions[ring]}; });
+  }
+  return std::make_unique<PlainThread<Staged<Function>>>(
+      bed, scenario.staging_batch, kStagedWithinNs, [&](std::size_t ring) {
+        return Staged<Function>(functions[ring], scenario.staging_batch, scenario.ring.slot_bytes);
+      });
+}
+
+}  // namespace
+
+GnbBearers::GnbBearers(const Scenario& s) : capacity_(std::bit_ceil(flows_of(s) + 1)) {
+  bearers_.resize(std::size_t{capacity_} * s.rings);
+  for (std::uint32_t ring = 0; ring < s.rings; ++ring) {
+    for (std::uint32_t id = 1; id <= flows_of(s); ++id) bearers_[std::size_t{ring} * capacity_ + id] = {.id = id};
+  }
+}
+
+gpu::GnbHeaders gnb_headers(gpu::GnbBearer* bearers, std::uint32_t capacity) {
+  gpu::GnbHeaders::AirHeader air{{0x02, 0, 0, 0, 0, 3, 0x02, 0x82, 0x59, 0x90, 0, 1, 0x88, 0xb5}};
+  return {bearers, capacity, capacity - 1, air, 1514};
+}
+
+std::unique_ptr<Driver> make_cpu_driver(const Scenario& s, Bed& bed, GnbBearers& bearers) {
+  if (s.function == FunctionKind::echo) return with(s, bed, std::vector<gpu::Echo>(s.rings));
+  if (s.function == FunctionKind::macswap) return with(s, bed, std::vector<gpu::MacSwap>(s.rings));
+  std::vector<gpu::GnbHeaders> headers;
+  std::vector<gpu::PdcpNea2> ciphered;
+  for (std::uint32_t ring = 0; ring < s.rings; ++ring) {
+    headers.push_back(gnb_headers(bearers.of(ring), bearers.capacity()));
+    ciphered.emplace_back(headers.back(), bearers.of(ring), bearers.capacity() - 1, &gpu::kAesTable, &bench_key());
+  }
+  if (s.function == FunctionKind::gnb_headers) return with(s, bed, headers);
+  return with(s, bed, ciphered);
+}
+
+}  // namespace splitplane::bypass

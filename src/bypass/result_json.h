@@ -1,0 +1,25 @@
+// Runs as JSON, for files, for the CUDA program at the other end of a pipe, and for whoever draws; and as table rows.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "bypass/scenario.h"
+
+namespace splitplane::bypass {
+
+using Json = nlohmann::ordered_json;
+
+[[nodiscard]] Json to_json(const Scenario& scenario);
+// Of what to_json() wrote. Error: one sentence.
+[[nodiscard]] Expected<Scenario> scenario_from(const Json& json);
+[[nodiscard]] Json to_json(const Result& result);
+
+// CPU, cores, kernel, compiler, and what the packets ran on: no figure goes without it.
+[[nodiscard]] Json machine(const std::string& gpu);
+
+// Of rows that to_json(Result) wrote: a header and a line each.
+[[nodiscard]] std::string table_head();
+[[nodiscard]] std::string table_row(const Json& row);
+
+}  // namespace splitplane::bypass

@@ -1,0 +1,96 @@
+// One run, from its memory to its figures.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "bypass/cpu_drivers.h"
+#include "bypass/nic_thread.h"
+#include "gpu/launch.h"
+#include "gpu/watchdog.h"
+
+namespace splitplane::bypass {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{20};
+constexpr std::size_t kMaxFindings = 8;
+
+Live look(const BenchWire& wire, const NicThread& nic, Bed& bed, Driver& driver, std::uint64_t begin_ns) {
+  const nicmodel::PeerCounters& c = (nic.is_measuring() ? wire.measured() : wire.warm_up()).counters();
+  return {.seconds = static_cast<double>(gpu::steady_ns() - begin_ns) * 1e-9,
+          .sent = c.sent.get(),
+          .received = c.returned.get(),
+          .lost_at_nic = bed.lost_at_nic(),
+          .dropped = driver.dropped(),
+          .doorbells = driver.doorbells(),
+          .warming_up = !nic.is_measuring()};
+}
+
+}  // namespace
+
+double Driver::cpu_seconds() const {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const double all = static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                     static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+  return all - thread_cpu_seconds();
+}
+
+Expected<Result> run_with(const Scenario& scenario, BenchWire& wire, Bed& bed, Driver& driver,
+                          const Observer& observer) {
+  driver.start();
+  if (auto open = bed.open(); !open) return tl::unexpected(open.error());
+  NicThread nic(scenario, [&](std::uint64_t now) { return bed.model().step(nicmodel::Nic82599Model::kBatch, now); },
+                wire,
+                {.lost = [&] { return driver.dropped() + bed.lost_at_nic(); },
+                 .cpu_seconds = [&] { return driver.cpu_seconds(); },
+                 .doorbells = [&] { return driver.doorbells(); },
+                 .packets = [&] { return driver.packets(); }});
+  gpu::Watchdog watchdog(bed.view(), scenario.rings, kWatchdogNs);
+  Result result{.scenario = scenario};
+  const bool has_engines =
+      scenario.mode != Mode::plain && scenario.mode != Mode::staging && scenario.mode != Mode::gpu_staging;
+  const std::uint64_t begin = gpu::steady_ns();
+  nic.start();
+  while (!nic.is_done()) {
+    std::this_thread::sleep_for(kLook);
+    if (driver.has_failed() || (observer && !observer(look(wire, nic, bed, driver, begin)))) nic.cancel();
+    if (!has_engines) continue;
+    for (const gpu::Finding& finding : watchdog.look(gpu::steady_ns())) note(result.findings, finding.sentence());
+  }
+  nic.join();
+  const auto stopped = driver.stop();
+  if (!nic.failure().empty()) return fail("{}", nic.failure());
+  if (const std::string why = driver.failure(); !why.empty()) return fail("{}", why);
+  if (!stopped) note(result.findings, stopped.error().message);
+  nic.fill(result);
+  result.lost_at_nic = bed.lost_at_nic();
+  result.dropped = driver.dropped();
+  result.restored_late = driver.restored().late;
+  result.restored_without = driver.restored().given_up;
+  result.slots_sound = stopped && driver.slots_are_sound();  // engines that still run cannot be counted
+  result.driver_faults = bed.model().faults().total();
+  if (auto closed = bed.close(); !closed) note(result.findings, closed.error().message);
+  return result;
+}
+
+void note(std::vector<std::string>& findings, std::string sentence) {
+  if (findings.size() >= kMaxFindings || std::ranges::find(findings, sentence) != findings.end()) return;
+  findings.push_back(std::move(sentence));
+}
+
+Expected<Result> run_on_cpu(const Scenario& scenario, const Observer& observer) {
+  if (auto good = check(scenario); !good) return tl::unexpected(good.error());
+  BenchWire wire(scenario);
+  gpu::HostMemory provider({.hugepages = false});  // those are DPDK's on this machine, and few
+  const auto memory = allocate(provider, scenario);
+  if (!memory) return tl::unexpected(memory.error());
+  auto filters = scenario.rings > kRssRings ? BenchWire::filters(scenario) : std::vector<gpu::FlowFilter>{};
+  auto bed = Bed::make(scenario, *memory, wire, std::move(filters));
+  if (!bed) return tl::unexpected(bed.error());
+  GnbBearers bearers(scenario);
+  const auto driver = make_cpu_driver(scenario, **bed, bearers);
+  return run_with(scenario, wire, **bed, *driver, observer);
+}
+
+}  // namespace splitplane::bypass

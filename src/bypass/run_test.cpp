@@ -1,0 +1,164 @@
+// Runs of each mode on CPU threads, short ones: every packet is accounted for, in order within its flow, and as the
+// function should have made it.
+#include <gtest/gtest.h>
+
+#include "bypass/matrix.h"
+#include "bypass/result_json.h"
+
+namespace splitplane::bypass {
+namespace {
+
+Scenario few_packets(Mode mode, std::uint32_t rings) {
+  Scenario s{.mode = mode, .rings = rings, .flows = 32, .window = 64, .packets = 20'000};
+  s.seconds = 60;
+  s.warm_up_seconds = 0.01;
+  return s;
+}
+
+void expect_all_back(const Scenario& s) {
+  const auto result = run_on_cpu(s);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->sent, s.packets);
+  EXPECT_EQ(result->received, s.packets);
+  EXPECT_TRUE(result->is_sound()) << to_json(*result).dump();
+  EXPECT_EQ(result->lost, 0U);
+  EXPECT_EQ(result->latency.count(), s.packets);
+  EXPECT_GT(result->doorbells, 0U);
+}
+
+TEST(Run, each_mode_returns_every_packet) {
+  for (const Mode mode : {Mode::bypass, Mode::plain, Mode::staging}) {
+    for (const std::uint32_t rings : {1U, 3U}) expect_all_back(few_packets(mode, rings));
+  }
+}
+
+TEST(Run, more_rings_than_rss_has_get_a_filter_for_each_flow) {
+  expect_all_back(few_packets(Mode::bypass, 20));
+}
+
+TEST(Run, each_function_is_judged_by_what_it_should_make) {
+  for (const auto function : {FunctionKind::macswap, FunctionKind::gnb_headers, FunctionKind::pdcp_nea2}) {
+    for (const Mode mode : {Mode::bypass, Mode::staging}) {
+      Scenario s = few_packets(mode, 2);
+      s.function = function;
+      s.frame_bytes = 512;
+      expect_all_back(s);
+    }
+  }
+}
+
+TEST(Run, engines_on_threads_of_their_own_return_every_packet) {
+  Scenario s = few_packets(Mode::bypass, 2);
+  s.thread_per_engine = true;
+  expect_all_back(s);
+}
+
+TEST(Run, the_order_of_the_wire_can_be_restored) {
+  Scenario s = few_packets(Mode::bypass, 4);
+  s.restore_order = true;
+  const auto result = run_on_cpu(s);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->received, s.packets);
+  EXPECT_EQ(result->reordered, 0U);
+  EXPECT_TRUE(result->is_sound()) << to_json(*result).dump();
+  s.restore_order = false;
+  const auto without = run_on_cpu(s);
+  ASSERT_TRUE(without);
+  EXPECT_GT(without->reordered, 0U);
+}
+
+TEST(Run, overload_loses_only_at_the_nic_and_is_counted) {
+  Scenario s = few_packets(Mode::bypass, 1);
+  s.packets = 0;
+  s.seconds = 0.2;
+  s.ring.ring_size = 32;
+  s.ring.slots = 64;
+  s.packets_per_second = 50e6;
+  const auto result = run_on_cpu(s);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_GT(result->lost_at_nic, 0U);
+  EXPECT_GT(result->received, 0U);
+  EXPECT_EQ(result->missing, 0U);
+  EXPECT_EQ(result->dropped, 0U);
+  EXPECT_TRUE(result->is_sound()) << to_json(*result).dump();
+}
+
+TEST(Result, findings_are_kept_once_and_make_a_run_unsound) {
+  Result r;
+  EXPECT_TRUE(r.is_sound());
+  for (int i = 0; i < 3; ++i) note(r.findings, "ring 0, sender: the NIC sends nothing");
+  note(r.findings, "ring 1, sender: the NIC sends nothing");
+  EXPECT_EQ(r.findings.size(), 2U);
+  EXPECT_FALSE(r.is_sound());
+}
+
+TEST(Check, says_what_is_allowed) {
+  Scenario s = few_packets(Mode::bypass, 65);
+  EXPECT_EQ(check(s).error().message, "rings is 65; allowed is 1 to 64");
+  s = few_packets(Mode::staging, 1);
+  s.staging_batch = 256;
+  EXPECT_EQ(check(s).error().message, "batch is 256; allowed is 1 to 255, one less than the transmit ring");
+  s = few_packets(Mode::bypass, 1);
+  s.frame_bytes = 63;
+  EXPECT_FALSE(check(s));
+  s.frame_bytes = 1519;
+  EXPECT_FALSE(check(s));
+  s = few_packets(Mode::bypass, 1);
+  s.packets_per_second = -1;
+  EXPECT_FALSE(check(s));
+  s = few_packets(Mode::gpu_e4, 1);
+  s.packets_per_second = 1e6;
+  EXPECT_FALSE(check(s));
+}
+
+TEST(ScenarioJson, comes_back_as_it_was_written) {
+  Scenario s = few_packets(Mode::gpu_e2, 4);
+  s.function = FunctionKind::pdcp_nea2;
+  s.packets_per_second = 2.5e6;
+  s.ring.doorbell_every = 8;
+  s.window = 1;
+  const auto back = scenario_from(to_json(s));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(to_json(*back), to_json(s));
+  EXPECT_EQ(back->mode, Mode::gpu_e2);
+  EXPECT_EQ(back->ring, s.ring);
+  Json broken = to_json(s);
+  broken["mode"] = "warp drive";
+  EXPECT_FALSE(scenario_from(broken));
+  EXPECT_FALSE(scenario_from(Json::object()));
+}
+
+TEST(Matrix, holds_the_papers_runs_and_offers_parts_of_what_was_found) {
+  std::vector<Scenario> asked;
+  const auto runner = [&](const Scenario& s) -> Expected<Json> {
+    asked.push_back(s);
+    Result r{.scenario = s};
+    r.seconds = 1;
+    r.measured = 2'000'000;
+    return to_json(r);
+  };
+  const MatrixEvents quiet{[](const std::string&, std::size_t) {}, [](const Json&) {}, [] { return false; }};
+  const auto seconds_of = [&] {
+    double seconds = 0;
+    for (const Scenario& s : asked) {
+      EXPECT_TRUE(check(s)) << to_json(s).dump() << check(s).error().message;
+      seconds += s.seconds + s.warm_up_seconds;
+    }
+    return seconds;
+  };
+  MatrixOptions with_gpu;
+  for (std::size_t m = 0; m < kModeCount; ++m) with_gpu.modes.push_back(static_cast<Mode>(m));
+  with_gpu.modes.erase(with_gpu.modes.begin(), with_gpu.modes.begin() + 3);
+  static_cast<void>(run_matrix(with_gpu, runner, quiet));
+  EXPECT_LT(seconds_of(), 420);  // with what each run takes to begin and to end, under 8 minutes
+  asked.clear();
+  const Json all = run_matrix({}, runner, quiet);
+  EXPECT_EQ(all["throughput"].size(), 3U * 6 * 6);
+  EXPECT_EQ(all["tab2"].size(), 3U * 5);
+  EXPECT_EQ(all["fig7"].size(), 4U);
+  EXPECT_NEAR(all["load"][0]["offered_mpps"].get<double>(), 0.2, 1e-9);  // a tenth of 2 Mpps
+  EXPECT_LT(seconds_of(), 420);
+}
+
+}  // namespace
+}  // namespace splitplane::bypass

@@ -1,0 +1,35 @@
+// The ring driver on CPU threads between the soft NIC and any wire: captures, or a DPDK port. Nobody judges the packets
+// here; what came and went is counted.
+#pragma once
+
+#include "bypass/scenario.h"
+#include "nicmodel/wire.h"
+
+namespace splitplane::bypass {
+
+// arrived = delivered + lost at the NIC; delivered = sent + dropped, once everything is through.
+struct WireRunResult {
+  double seconds = 0;
+  std::uint64_t arrived = 0, delivered = 0, dropped = 0, sent = 0;
+  std::uint64_t doorbells = 0, driver_packets = 0;
+  std::vector<std::pair<std::string_view, std::uint64_t>> lost_at_nic;  // by reason
+  std::vector<std::pair<std::string_view, std::uint64_t>> verdicts;     // what the function dropped, by reason
+  std::vector<std::string> findings;
+  bool slots_sound = true;
+
+  [[nodiscard]] std::uint64_t lost() const {
+    std::uint64_t all = 0;
+    for (const auto& [name, count] : lost_at_nic) all += count;
+    return all;
+  }
+  // Every frame is accounted for, and nobody found anything wrong.
+  [[nodiscard]] bool is_sound() const {
+    return slots_sound && findings.empty() && arrived == delivered + lost() && delivered == sent + dropped;
+  }
+};
+
+// Until `observer` says false; then nothing more arrives, and what is under way leaves.
+[[nodiscard]] Expected<WireRunResult> run_on_wire(const Scenario& scenario, nicmodel::Wire& wire,
+                                                  const Observer& observer);
+
+}  // namespace splitplane::bypass
