@@ -1,6 +1,6 @@
-"""Resolves setup/requirements.in for Python 3.11 and 3.12 and writes setup/requirements.txt, pinned and hashed.
+"""Resolves setup/requirements*.in for Python 3.11 and 3.12 and writes requirements*.txt beside them, pinned and hashed.
 
-Run it by hand when a version is to move: .venv/bin/python setup/lock.py
+Run it by hand when a version is to move: .venv/bin/python setup/lock.py [requirements-gpu.in]
 """
 
 import json
@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 PYTHONS = ("3.11", "3.12")
 
 
-def resolve(python: str) -> dict[str, tuple[str, str]]:
+def resolve(source: Path, python: str) -> dict[str, tuple[str, str]]:
     """Name -> (version, sha256 of the wheel that pip would install on x86-64 Linux with that Python)."""
     environment = {name: value for name, value in os.environ.items() if name != "PIP_FIND_LINKS"}
     with tempfile.TemporaryDirectory() as scratch:
@@ -22,7 +22,7 @@ def resolve(python: str) -> dict[str, tuple[str, str]]:
         subprocess.run(
             [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
             + ["--only-binary=:all:", "--python-version", python, "--target", scratch, "--report", str(report)]
-            + ["-r", str(HERE / "requirements.in")],
+            + ["-r", str(source)],
             check=True,
             env=environment,
         )
@@ -36,10 +36,10 @@ def resolve(python: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def main() -> None:
-    resolved = [resolve(python) for python in PYTHONS]
+def lock(source: Path) -> None:
+    resolved = [resolve(source, python) for python in PYTHONS]
     lines = [
-        "# Made by setup/lock.py from requirements.in for Python 3.11 and 3.12 on x86-64 Linux: do not edit.",
+        f"# Made by setup/lock.py from {source.name} for Python 3.11 and 3.12 on x86-64 Linux: do not edit.",
         "",
     ]
     for name in sorted(set().union(*resolved)):
@@ -49,8 +49,13 @@ def main() -> None:
         hashes = sorted({digest for _, digest in found})
         lines.append(f"{name}=={found[0][0]} \\")
         lines.append(" \\\n".join(f"    --hash=sha256:{digest}" for digest in hashes))
-    (HERE / "requirements.txt").write_text("\n".join(lines) + "\n")
-    print(f"setup/requirements.txt: {len(set().union(*resolved))} packages")
+    source.with_suffix(".txt").write_text("\n".join(lines) + "\n")
+    print(f"setup/{source.stem}.txt: {len(set().union(*resolved))} packages")
+
+
+def main() -> None:
+    for source in [HERE / name for name in sys.argv[1:]] or sorted(HERE.glob("requirements*.in")):
+        lock(source)
 
 
 if __name__ == "__main__":

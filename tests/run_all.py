@@ -20,15 +20,16 @@ ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "log"
 RESULTS = ROOT / "build" / "results"
 # TSan is for the folders with more than one thread; everything else is covered by ASan and UBSan.
-TSAN_TESTS = ("datapath_test", "tap_test", "app_test")
+TSAN_TESTS = ("datapath_test", "tap_test", "app_test", "gpu_test", "nicmodel_test", "bypass_test")
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "TSAN_OPTIONS": "second_deadlock_stack=1",
 }
 SUPPRESSIONS = {"TSAN_OPTIONS": "tsan-suppressions.txt", "LSAN_OPTIONS": "lsan-suppressions.txt"}
+NO_COMPILER = 77  # exit code of setup/gpu.sh where nvcc could not be installed
 # Proof that the suppressions do not hide a race of ours (tests/CMakeLists.txt).
-SEEDED_RACE = "tsan_seeded_race"
+SEEDED_RACES = ("tsan_seeded_race", "tsan_seeded_doorbell")
 
 
 @dataclass
@@ -111,7 +112,7 @@ def build(preset: str) -> tuple[bool, Counts]:
         f"configure-{preset}", ["cmake", "--preset", preset], launcher
     ):
         return judged(False, Counts())
-    extra = {"asan": ["splitplane"], "tsan": [SEEDED_RACE]}.get(preset, [])
+    extra = {"asan": ["splitplane"], "tsan": list(SEEDED_RACES)}.get(preset, [])
     targets = [] if preset == "release" else test_targets(preset) + extra
     if preset != "release" and not targets:
         print(f"the {preset} build has no test to build")
@@ -143,6 +144,25 @@ def sanitizer_environment() -> dict[str, str]:
     return options
 
 
+def gpu_build() -> tuple[bool, Counts]:
+    """Compiles the CUDA programs for each GPU; skipped, and said so, where the compiler cannot be had."""
+    log = LOGS / "test-gpu-build.log"
+    with log.open("w") as sink:
+        status = subprocess.run(
+            ["setup/gpu.sh"], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink
+        ).returncode
+    print(log.read_text(errors="replace"), end="")
+    return judged(status in (0, NO_COMPILER), Counts(passed=int(status == 0), skipped=int(status == NO_COMPILER)))
+
+
+def gpu_tests() -> tuple[bool, Counts]:
+    """The PTX of what was built, and each program's own verdict: 0 on a GPU, 77 and the reason without one."""
+    report = RESULTS / "gpu.xml"
+    report.unlink(missing_ok=True)
+    ok = logged("gpu", [sys.executable, "-m", "pytest", "tests/gpu/cuda", "-q", "-rs", f"--junitxml={report}"])
+    return judged(ok, junit_counts([report] if report.exists() else []))
+
+
 def python_tests() -> tuple[bool, Counts]:
     """Oracle and end-to-end tests; as root where that needs no password, because of the network namespaces."""
     report = RESULTS / "python.xml"
@@ -150,7 +170,8 @@ def python_tests() -> tuple[bool, Counts]:
     root = []
     if os.geteuid() != 0 and shutil.which("sudo") and subprocess.run(["sudo", "-n", "true"]).returncode == 0:
         root = ["sudo", "-n", "--preserve-env=PYTHONDONTWRITEBYTECODE,HYPOTHESIS_STORAGE_DIRECTORY"]
-    command = [*root, sys.executable, "-m", "pytest", "tests", "-q", "--durations=10", f"--junitxml={report}"]
+    command = [*root, sys.executable, "-m", "pytest", "tests", "--ignore=tests/gpu/cuda", "-q", "--durations=10"]
+    command += [f"--junitxml={report}"]
     ok = logged("python", command)
     return judged(ok, junit_counts([report] if report.exists() else []))
 
@@ -160,6 +181,8 @@ def all_parts() -> list[Part]:
     for preset in ("release", "asan", "tsan"):
         parts.append(Part(f"{preset} build", lambda preset=preset: build(preset)))
         parts.append(Part(f"{preset} unit tests", lambda preset=preset: unit_tests(preset), needs=f"{preset} build"))
+    parts.append(Part("gpu build", gpu_build))
+    parts.append(Part("gpu tests", gpu_tests, needs="gpu build"))
     parts.append(Part("python tests", python_tests, needs="release build"))
     return parts
 
@@ -183,12 +206,14 @@ def save_timings(parts: list[Part]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="first words of parts, with commas: lint,release,asan,tsan,python")
+    parser.add_argument(
+        "--only", default="", help="first words of parts, with commas: lint,release,asan,tsan,gpu,python"
+    )
     wanted = [word for word in parser.parse_args().only.split(",") if word]
     parts = [part for part in all_parts() if not wanted or part.name.split()[0] in wanted]
     unknown = set(wanted) - {part.name.split()[0] for part in parts}
     if unknown:
-        print(f"no such part: {', '.join(sorted(unknown))}; there are lint, release, asan, tsan, python")
+        print(f"no such part: {', '.join(sorted(unknown))}; there are lint, release, asan, tsan, gpu, python")
         return 2
     LOGS.mkdir(parents=True, exist_ok=True)
     RESULTS.mkdir(parents=True, exist_ok=True)

@@ -27,10 +27,13 @@ DEPENDS: dict[str, tuple[str, ...]] = {
     "datapath": ("ran", "power"),
     "gpu": ("wire",),
     **dict.fromkeys(ABOVE_DATAPATH, ("datapath",)),
-    "nicmodel": ("datapath", "gpu"),
+    "nicmodel": ("gpu",),
+    "nicmodel/port": ("nicmodel", "datapath"),
+    "bypass": ("nicmodel",),
+    "gpu/cuda": ("bypass",),
     "ue": ("phy",),
     "placement": ABOVE_DATAPATH,
-    "app": ("placement",),
+    "app": ("placement", "bypass", "nicmodel/port"),
 }
 
 # Packages come by name through the machine's own clients: no file says from where, or where it was written.

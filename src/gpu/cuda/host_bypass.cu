@@ -1,0 +1,204 @@
+// Runs scenarios on the GPU for `splitplane gpu bench`: with --serve one line of JSON in, one out; without, a short
+// check of each mode. Exit code 0, 1 (something is wrong), or 77 (no GPU, and why). Not run on a GPU so far.
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "bypass/nic_thread.h"
+#include "bypass/plain_thread.h"
+#include "bypass/result_json.h"
+#include "gpu/cuda/copy_engine_nic.h"
+#include "gpu/cuda/staging_worker.cuh"
+#include "gpu/cuda/stress_run.cuh"
+
+namespace splitplane::gpu {
+namespace {
+
+using bypass::Bed;
+using bypass::BedMemory;
+using bypass::BenchWire;
+using bypass::Json;
+using bypass::Mode;
+using bypass::Result;
+using bypass::Scenario;
+
+// The kernels end by themselves 10 s after the run should have.
+std::uint64_t limit_of(const Scenario& s) {
+  return static_cast<std::uint64_t>((s.warm_up_seconds + s.seconds + 10) * 1e9);
+}
+
+std::vector<FlowFilter> filters_of(const Scenario& s) {
+  return s.rings > bypass::kRssRings ? BenchWire::filters(s) : std::vector<FlowFilter>{};
+}
+
+// E2, and the rings of staging: the NIC model on a CPU thread, everything it touches in host memory.
+Expected<Result> run_on_model(const Scenario& s) {
+  PinnedMemory pinned;
+  DeviceMemory device;
+  BenchWire wire(s);
+  BedMemory memory;
+  std::unique_ptr<Bed> bed_owner;  // has the registers: they are unmapped from the device before it goes
+  MappedRegisters registers(false);
+  const bool staging = s.mode == Mode::gpu_staging;
+  const RingMemoryNeeds need = needs(s.ring, s.rings);
+  auto dma = pinned.allocate(need.dma), shared = pinned.allocate(need.shared);
+  auto local = staging ? pinned.allocate(need.local) : device.allocate(need.local);
+  for (const auto* piece : {&dma, &local, &shared}) {
+    if (!*piece) return tl::unexpected(piece->error());
+  }
+  memory = {*dma, *local, *shared};
+  if (staging) {  // its engines are CPU code
+    memory.dma.engine = memory.dma.host;
+    memory.local.engine = memory.local.host;
+    memory.shared.engine = memory.shared.host;
+  }
+  auto made = Bed::make(s, memory, wire, filters_of(s), [&](std::uint32_t* p) { return staging ? p : registers(p); });
+  if (!made) return tl::unexpected(made.error());
+  bed_owner = *std::move(made);
+  Bed& bed = *bed_owner;
+  if (!staging) {
+    Persistent driver(s, bed.rings(), bed.view(), limit_of(s));
+    if (auto room = driver.check_room(0); !room) return tl::unexpected(room.error());
+    return bypass::run_with(s, wire, bed, driver, {});
+  }
+  const GpuFunctions functions(s);
+  Expected<Result> result = fail("no function");
+  functions.with([&](auto* first) {
+    using Worker = StagedOnGpu<std::remove_pointer_t<decltype(first)>>;
+    bypass::PlainThread<Worker> driver(bed, s.staging_batch, bypass::kStagedWithinNs, [&](std::size_t ring) {
+      return Worker(first + ring, s.staging_batch, s.ring.slot_bytes);
+    });
+    result = bypass::run_with(s, wire, bed, driver, {});
+  });
+  return result;
+}
+
+// E1: rings and slots in the device's memory, the NIC made of copies.
+Expected<Result> run_with_copy_engine(const Scenario& s) {
+  PinnedMemory pinned;
+  DeviceMemory device;
+  const RingMemoryNeeds need = needs(s.ring, s.rings);
+  auto dma = device.allocate(need.dma), local = device.allocate(need.local);
+  auto shared = pinned.allocate(need.shared), tails = pinned.allocate(std::size_t{128} * s.rings);
+  for (const auto* piece : {&dma, &local, &shared, &tails}) {
+    if (!*piece) return tl::unexpected(piece->error());
+  }
+  std::vector<Doorbells> on_device(s.rings), on_host(s.rings);
+  for (std::uint32_t i = 0; i < s.rings; ++i) {
+    auto* const d = reinterpret_cast<std::uint32_t*>(tails->engine + std::size_t{128} * i);
+    auto* const h = reinterpret_cast<std::uint32_t*>(tails->host + std::size_t{128} * i);
+    on_device[i] = {.rdt = d, .tdt = d + 16};
+    on_host[i] = {.rdt = h, .tdt = h + 16};
+  }
+  const std::vector<Ring> rings = lay_out(s.ring, *dma, *local, *shared, on_device);
+  const SharedView view = shared_view(shared->host, s.rings);
+  Persistent driver(s, rings, view, limit_of(s));
+  if (auto room = driver.check_room(0); !room) return tl::unexpected(room.error());
+  BenchWire wire(s);
+  CopyEngineNic nic(rings, on_host, wire);
+  driver.start();
+  bypass::NicThread thread(s, [&](std::uint64_t now) { return nic.step(now); }, wire,
+                           {.lost = [&] { return driver.dropped() + nic.lost(); },
+                            .cpu_seconds = [&] { return driver.cpu_seconds(); },
+                            .doorbells = [&] { return driver.doorbells(); },
+                            .packets = [&] { return driver.packets(); }});
+  thread.start();
+  thread.join();
+  Result result{.scenario = s};
+  const auto stopped = driver.stop();
+  if (!thread.failure().empty()) return fail("{}", thread.failure());
+  if (!stopped) bypass::note(result.findings, stopped.error().message);
+  thread.fill(result);
+  result.lost_at_nic = nic.lost();
+  result.dropped = driver.dropped();
+  result.slots_sound = stopped && driver.slots_are_sound();
+  return result;
+}
+
+Expected<Result> run(const Scenario& s) {
+  if (auto good = bypass::check(s); !good) return tl::unexpected(good.error());
+  try {
+    switch (s.mode) {
+      case Mode::gpu_e1:
+        return run_with_copy_engine(s);
+      case Mode::gpu_e4:
+        return run_stress(s);
+      case Mode::gpu_e2:
+      case Mode::gpu_staging:
+        return run_on_model(s);
+      case Mode::bypass:
+      case Mode::plain:
+      case Mode::staging:
+        break;
+    }
+  } catch (const std::runtime_error& error) {
+    return fail("{}", error.what());
+  }
+  return fail("mode {} is not for a GPU", name_of(s.mode));
+}
+
+Json device() {
+  cudaDeviceProp properties{};
+  int driver = 0, ordering = 0;
+  must(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  must(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  must(cudaDeviceGetAttribute(&ordering, cudaDevAttrGPUDirectRDMAWritesOrdering, 0), "write ordering");
+  return {{"gpu", properties.name},
+          {"sm", properties.major * 10 + properties.minor},
+          {"processors", properties.multiProcessorCount},
+          {"driver_cuda", driver},
+          {"rdma_writes_ordering", ordering}};
+}
+
+int serve() {
+  std::cout << device().dump() << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    const Json json = Json::parse(line, nullptr, false);
+    const auto scenario = bypass::scenario_from(json);
+    const auto result = scenario ? run(*scenario) : Expected<Result>(tl::unexpected(scenario.error()));
+    // An error that a kernel left stays with the process: whoever wants more runs starts another.
+    const bool ends = !result && cudaDeviceSynchronize() != cudaSuccess;
+    const Json answer = result ? to_json(*result) : Json{{"error", result.error().message}, {"ends", ends}};
+    std::cout << answer.dump() << std::endl;
+    if (ends) return 1;
+  }
+  return 0;
+}
+
+int check_all() {
+  std::cout << device().dump() << '\n' << bypass::table_head();
+  int wrong = 0;
+  for (const Mode mode : {Mode::gpu_e1, Mode::gpu_e2, Mode::gpu_e4, Mode::gpu_staging}) {
+    Scenario s{.mode = mode, .rings = 2, .frame_bytes = 256, .seconds = 0.5};
+    const auto result = run(s);
+    if (!result) {
+      std::cout << name_of(mode) << ": " << result.error().message << '\n';
+      ++wrong;
+      continue;
+    }
+    std::cout << bypass::table_row(to_json(*result));
+    wrong += !result->is_sound() || result->received == 0;
+  }
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace splitplane::gpu
+
+int main(int argc, char** argv) {
+  using namespace splitplane::gpu;
+  // A kernel is loaded at its first launch, which waits for those that run: ours run until they are told to stop.
+  setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+  const bool serving = argc == 2 && std::string(argv[1]) == "--serve";
+  if (const auto why = why_no_gpu(); !why.empty()) {
+    if (serving) std::cout << splitplane::bypass::Json{{"no_gpu", why}}.dump() << std::endl;
+    if (!serving) std::cerr << "no GPU: " << why << '\n';
+    return kExitNoGpu;
+  }
+  try {
+    return serving ? serve() : check_all();
+  } catch (const std::exception& error) {
+    std::cerr << "host_bypass: " << error.what() << '\n';
+    return 1;
+  }
+}

@@ -1,0 +1,98 @@
+// The persistent kernels of a run as a Driver: receivers and senders on two streams, which must be on the device
+// together, since a sender waits for its receiver. Counters and the stop flag are in host memory that is mapped into
+// the device.
+#pragma once
+
+#include "bypass/driver.h"
+#include "gpu/cuda/engine_kernels.cuh"
+#include "gpu/cuda/gpu_functions.h"
+
+namespace splitplane::gpu {
+
+class Stream {
+ public:
+  Stream() { must(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class Persistent final : public bypass::Driver {
+ public:
+  static constexpr std::uint64_t kDrainWithinNs = 1'000'000'000;
+
+  // `rings`: with the device's addresses. `view`: the same counters for the host. `limit_ns`: the kernels end by
+  // themselves after this time.
+  Persistent(const bypass::Scenario& scenario, const std::vector<Ring>& rings, const SharedView& view,
+             std::uint64_t limit_ns)
+      : functions_(scenario), sums_(view, scenario.rings), host_stop_(view.stop), limit_ns_(limit_ns), rings_(rings) {
+    device_rings_ = device_array<Ring>(rings.size());
+    must(cudaMemcpy(device_rings_.get(), rings.data(), rings.size() * sizeof(Ring), cudaMemcpyHostToDevice), "rings");
+    store_relaxed(host_stop_, 0U);
+    prepare_kernel<<<count(), 32, 0, receivers_>>>(device_rings_.get());
+    must(cudaGetLastError(), "prepare_kernel");
+    must(cudaStreamSynchronize(receivers_), "prepare_kernel");
+  }
+  ~Persistent() override { static_cast<void>(stop()); }
+
+  // Twice as many blocks as rings must find room; `others`: blocks beside them.
+  [[nodiscard]] Expected<void> check_room(std::uint32_t others) const {
+    int device = 0, processors = 0, receivers = 0, senders = 0;
+    must(cudaGetDevice(&device), "cudaGetDevice");
+    must(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "processors");
+    must(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&senders, sender_kernel, 32, 0), "occupancy");
+    functions_.with([&](auto* first) {
+      using Function = std::remove_pointer_t<decltype(first)>;
+      must(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&receivers, receiver_kernel<Function>, 32, 0), "occupancy");
+    });
+    const auto room = static_cast<std::uint32_t>(processors * std::min(receivers, senders));
+    if (2 * count() + others <= room) return {};
+    return fail("{} rings need {} blocks on the device at once; it has room for {}", count(), 2 * count() + others,
+                room);
+  }
+
+  void start() override {
+    std::uint32_t* const stop = const_cast<std::uint32_t*>(rings_.front().stop);
+    functions_.with([&](auto* first) {
+      receiver_kernel<<<count(), 32, 0, receivers_>>>(device_rings_.get(), first, stop, limit_ns_);
+    });
+    must(cudaGetLastError(), "receiver_kernel");
+    sender_kernel<<<count(), 32, 0, senders_>>>(device_rings_.get(), stop, limit_ns_, kDrainWithinNs);
+    must(cudaGetLastError(), "sender_kernel");
+    running_ = true;
+  }
+  Expected<void> stop() override {
+    if (!running_) return {};
+    running_ = false;
+    store_release(host_stop_, 1U);
+    for (const cudaStream_t stream : {cudaStream_t{receivers_}, cudaStream_t{senders_}}) {
+      if (const auto e = cudaStreamSynchronize(stream); e != cudaSuccess) {
+        return fail("the kernels did not end: {}", cudaGetErrorString(e));
+      }
+    }
+    return {};
+  }
+  std::uint64_t dropped() override { return sums_.dropped(); }
+  std::uint64_t doorbells() override { return sums_.doorbells(); }
+  std::uint64_t packets() override { return sums_.packets(); }
+  // As far as counters tell.
+  bool slots_are_sound() override { return sums_.all_came_back(); }
+
+ private:
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(rings_.size()); }
+
+  GpuFunctions functions_;
+  bypass::EngineSums sums_;
+  std::uint32_t* host_stop_;
+  std::uint64_t limit_ns_;
+  std::vector<Ring> rings_;
+  DevicePointer<Ring> device_rings_;
+  Stream receivers_, senders_;
+  bool running_ = false;
+};
+
+}  // namespace splitplane::gpu
