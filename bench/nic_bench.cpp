@@ -2,7 +2,8 @@
 // cold buffers in the same run, one core; and how long 65,536 bearers take to install. Prints a table, or JSON.
 //
 // CPU time of the thread is what counts, so that a machine that does other things besides falsifies less. What the host
-// does with a card's clones and punted frames is not part of it: every output is emptied at once.
+// does with a card's clones and punted frames is not part of it: every output is emptied at once. Two cores are
+// compared with one over rings, each a thread, also by the clock on the wall.
 #include <rte_lcore.h>
 
 #include <CLI/CLI.hpp>
@@ -11,7 +12,9 @@
 #include <ctime>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <thread>
 
+#include "card_pass.h"
 #include "host_pass.h"
 #include "nic/card.h"
 #include "on_core.h"
@@ -22,7 +25,7 @@ namespace {
 
 struct Options {
   unsigned passes = 5;
-  unsigned core = 0;
+  unsigned core = 0, second = 1;
   std::string specs;
   bool json = false;
 };
@@ -37,6 +40,24 @@ double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+// As the host's table has them.
+std::vector<nic::CardBearer> card_bearers(const std::vector<std::uint32_t>& teids, std::uint32_t n3_ipv4,
+                                          unsigned copies_vf) {
+  std::vector<nic::CardBearer> bearers(teids.size());
+  for (std::size_t i = 0; i < teids.size(); ++i) {
+    nic::CardBearer& b = bearers[i];
+    b.id = BearerId{teids[i]};
+    b.teid = Teid{teids[i]};
+    b.rlc_sn_bits = i % 4 == 1 ? 12 : 18;
+    b.pdcp_sn_bits = i % 4 == 2 ? 12 : 18;
+    b.sdap_dl = i % 4 != 3;
+    b.n3_ipv4 = n3_ipv4;
+    b.lease = 1;  // made as long as can be later
+    b.copies_vf = copies_vf;
+  }
+  return bearers;
 }
 
 // A card with a program, and the bearers of the host's table.
@@ -55,26 +76,14 @@ class BenchCard {
       }
     }
     if (spec->program != "gnb") return;
-    std::vector<nic::CardBearer> bearers(teids.size());
-    for (std::size_t i = 0; i < teids.size(); ++i) {
-      nic::CardBearer& b = bearers[i];
-      b.id = BearerId{teids[i]};
-      b.teid = Teid{teids[i]};
-      b.rlc_sn_bits = i % 4 == 1 ? 12 : 18;
-      b.pdcp_sn_bits = i % 4 == 2 ? 12 : 18;
-      b.sdap_dl = i % 4 != 3;
-      b.n3_ipv4 = n3_ipv4;
-      b.lease = 1;  // made as long as can be below
-      b.copies_vf = 3;
-    }
+    const std::vector<nic::CardBearer> bearers = card_bearers(teids, n3_ipv4, 3);
     const double begin = thread_ns();
     const auto done = card_->install(bearers);
     install_ms_ = (thread_ns() - begin) / 1e6;
     if (!done) throw std::runtime_error(done.error().message);
-    for (const nic::CardBearer& b : bearers) {
-      if (const auto leased = card_->set_lease(b.id, 0x7fffffff); !leased)
-        throw std::runtime_error(leased.error().message);
-    }
+    std::vector<nic::CardLease> leases;
+    for (const nic::CardBearer& b : bearers) leases.emplace_back(b.id, 0x7fffffff);
+    if (const auto leased = card_->set_leases(leases); !leased) throw std::runtime_error(leased.error().message);
   }
 
   // All buffers once through the card, as they come from N3.
@@ -129,6 +138,9 @@ class Bench {
       card(features, std::string("gnb-") + features);
     }
     out_["restore_ns"] = restore_;
+    cores("one", {options_.core});
+    if (options_.second != options_.core && options_.second < std::thread::hardware_concurrency())
+      cores("two", {options_.core, options_.second});
     return out_;
   }
 
@@ -177,6 +189,32 @@ class Bench {
     out_["card_unexpected"][name] = punted + (name == "drop" ? 0 : counted.dropped);
   }
 
+  // Packets per second, the harness's own work among it: by the wall clock, and by the CPU time of the core that had
+  // most to do, which is what the wall clock shows where the cores are the card's alone.
+  void cores(const std::string& name, const std::vector<unsigned>& on) {
+    const auto spec = nic::read_spec(nic::spec_path(options_.specs, "gnb-mat"));
+    if (!spec) throw std::runtime_error(spec.error().message);
+    RingCard card(*spec, on);
+    row_ = "card on cores " + name;
+    auto& row = out_["cores"][name];
+    row["install_ms"] = card.install(card_bearers(bearers_->teids(), context_->n3.ipv4, 0));
+    std::vector<double> wall, busy;
+    for (unsigned i = 0; i < options_.passes; ++i) {
+      const RingCard::Took took = card.pass(*buffers_);
+      wall.push_back(kBuffers * 1e3 / took.wall_ns);
+      busy.push_back(kBuffers * 1e3 / took.busy_ns);
+      if (buffers_->damaged() != 0)
+        throw std::runtime_error("a pass of " + row_ + " did not give every buffer back as it was");
+    }
+    row["mpps"] = median(wall);
+    row["busy_mpps"] = median(busy);
+    row["handed_share"] = static_cast<double>(card.handed()) / kBuffers / options_.passes;
+    const nic::CardCounters counted = card.counters();
+    std::uint64_t unexpected = counted.dropped + counted.tx_full;
+    for (const std::uint64_t n : counted.punts) unexpected += n;
+    out_["card_unexpected"]["cores_" + name] = unexpected;
+  }
+
   Options options_;
   std::unique_ptr<datapath::GnbContext> context_ = std::make_unique<datapath::GnbContext>();
   rte_mempool* pool_ = nullptr;
@@ -204,6 +242,11 @@ void print(const nlohmann::json& report) {
   for (const auto& [program, ms] : report["install_ms"].items()) {
     std::printf("  65,536 bearers into %s: %.1f ms\n", program.c_str(), ms.get<double>());
   }
+  for (const auto& [cores, row] : report["cores"].items()) {
+    std::printf("  mat over rings on %s core%s: %.2f Mpps, by the clock on the wall %.2f; %.0f %% cross; %s %.1f ms\n",
+                cores.c_str(), cores == "one" ? "" : "s", row["busy_mpps"].get<double>(), row["mpps"].get<double>(),
+                100 * row["handed_share"].get<double>(), "65,536 bearers:", row["install_ms"].get<double>());
+  }
   std::printf("  time lost to others: %.1f %%\n", report["jitter_percent"].get<double>());
 }
 
@@ -215,6 +258,7 @@ int main(int argc, char** argv) {
   splitplane::bench::Options options;
   app.add_option("--passes", options.passes, "passes over 65,536 buffers per row, median");
   app.add_option("--core", options.core, "core that is measured");
+  app.add_option("--second", options.second, "the other core where a card of two cores is measured");
   app.add_option("--specs", options.specs, "directory of .spec files, by default that of the sources");
   app.add_flag("--json", options.json, "print JSON");
   CLI11_PARSE(app, argc, argv);
