@@ -21,6 +21,30 @@ TESTS = (
     ),
     ("nic_tcp_through_every_bearer", E2E_CARD, "share", "real TCP both ways at 0, 30, 70 and 100 %, counters add up"),
     ("nic_workers_and_bearers_behind_a_card", E2E_CARD, "workers or come_to or cannot_read", "every test passes"),
+    (
+        "nic_card_that_hangs",
+        E2E_CARD,
+        "hangs",
+        "ctl answers within 1 s, last numbers shown, away and back without a restart",
+    ),
+    (
+        "nic_card_refuses_or_cannot",
+        "tests/e2e/test_card_control.py",
+        "",
+        "a refused change is made nowhere; metrics and telemetry say what stats say",
+    ),
+    (
+        "nic_card_of_two_cores",
+        "tests/e2e/test_card_cores.py",
+        "",
+        "real TCP through each core's bearers, COUNTs in order, all accounted, killed and back",
+    ),
+    (
+        "nic_host_restart",
+        "tests/e2e/test_card_host_restart.py",
+        "",
+        "a card that lives on keeps numbers and RLC epoch of its bearers",
+    ),
     ("nic_baselines", E2E_NIC, "l2fwd or p4wire", "l2fwd on the card; p4wire in front of l2fwd on the host"),
     (
         "nic_process",
@@ -91,8 +115,23 @@ def packets_per_core(report: Report) -> None:
         report.judge(f"nic_per_core_{name}", f"{1e3 / card:.2f}Mpps", "measured", card > 0, f"{beside}; {lost}")
     stray = {name: n for name, n in found["card_unexpected"].items() if n != 0}
     report.judge("nic_per_core_nothing_punted_or_lost", sum(stray.values()), "0", not stray, str(stray or "-"))
+    several_cores(report, found, lost)
     for name, took in found["install_ms"].items():
         report.at_most(f"nic_65536_bearers_into_{name}", took, 100, "ms", reason=lost)
+
+
+def several_cores(report: Report, found: dict, lost: str) -> None:
+    """Over rings, with the harness's own work on the same cores; by the CPU time of the busier one."""
+    item, target = "nic_two_cores_mat", "measured, beside one core"
+    one, two = found["cores"]["one"], found["cores"].get("two")
+    if two is None:
+        report.skip(item, target, "one core here")
+        return
+    gain, wall = two["busy_mpps"] / one["busy_mpps"], two["mpps"] / one["mpps"]
+    beside = f"one core {one['busy_mpps']:.2f} Mpps: {gain:.2f} times as many, by the wall clock {wall:.2f} times"
+    note = f"{beside}; {two['handed_share']:.0%} cross; {lost}"
+    report.judge(item, f"{two['busy_mpps']:.2f}Mpps", target, two["busy_mpps"] > 0, note)
+    report.at_most("nic_65536_bearers_into_two_cores", two["install_ms"], 100, "ms", reason=lost)
 
 
 def items(report: Report) -> None:

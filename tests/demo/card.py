@@ -29,9 +29,7 @@ def with_share(tree: dict, percent: int, card: str = "card0") -> dict:
     tree, groups = copy.deepcopy(tree), []
     for group in tree["bearers"]:
         for number in range(group.get("count", 1)):
-            bearer = {
-                key: value for key, value in group.items() if key not in ("count", "on", True)
-            }  # YAML 1.1: on is true
+            bearer = {key: value for key, value in group.items() if key not in ("count", "card")}
             bearer["ul_teid"] += number
             for key in ("ue_ipv4", "ue_ipv6"):
                 if key in bearer:
@@ -40,7 +38,7 @@ def with_share(tree: dict, percent: int, card: str = "card0") -> dict:
     able = [bearer for bearer in groups if can_live_there(bearer)]
     for number, bearer in enumerate(able):
         if (number + 1) * percent // 100 > number * percent // 100:  # spread over the list
-            bearer["on"] = card
+            bearer["card"] = card
     return tree | {"bearers": groups}
 
 
@@ -83,6 +81,7 @@ def check_card(checks: Checks, stats: dict, drops: tuple[str, ...] = ()):
         + " + ".join(str(totals[way]) for way in ("transmitted", "dropped", "consumed", "held")),
         totals["balanced"] and made == gone and totals["received"] > 0,
     )
+    checks.add("card: nothing left in it", f"{totals['held']} held", totals["held"] == 0)
     checks.add(
         "card: the ports' counters are the sum",
         f"{sum(port['in'] for port in ports)} in, {sum(port['out'] + port['clones'] for port in ports)} out",
@@ -110,7 +109,7 @@ def check_card_and_host(checks: Checks, card: dict, host: dict, served: int, bea
     came, up, dropped = sum(port["in"] for port in wires), sum(port["out"] for port in vfs), sum(card["drops"].values())
     returned = sum(worker.get("returned", 0) for worker in host["workers"])
     punted, control = sum(card["punts"].values()), card["rlc_control"]
-    on_card = sum(bool(bearer.get("on")) for bearer in bearers)
+    on_card = sum(bool(bearer.get("card")) for bearer in bearers)
     checks.add(
         "card: from the wires + returned = served + passed up + dropped",
         f"{came} + {returned} = {served} + {up} + {dropped}; {on_card} of {len(bearers)} bearers served there; passed "

@@ -46,6 +46,7 @@ from processes import Failure, Processes, run, undisturbed, wait_until
 from steps import over_a_bad_air, small_files, stream, transfer
 from upf import Upf, tunnels_of
 
+from bypass import BYPASS_HEAD, host_bypass
 from traffic import Transfer, Web
 from ue import configure_ue, tun_name
 
@@ -73,6 +74,7 @@ class Results:
     top: str = ""
     checked: dict = field(default_factory=dict)
     policies: list[list[object]] = field(default_factory=list)
+    bypass: list[list[object]] = field(default_factory=list)
     twice: int = 0  # PDUs of acknowledged bearers that an end received once more
     drops: list[list[object]] = field(default_factory=list)
 
@@ -100,7 +102,7 @@ def real_traffic(say, results: Results, checks: Checks, share: int | None):
             card = Instance(processes, "nic", "nic", CONFIG / "nic-demo.yaml", network.gnb)
             wait_for_card(gnb, card)
             bearers = gnb.control.bearers()
-            on_card = [bearer for bearer in bearers if bearer.get("on")]
+            on_card = [bearer for bearer in bearers if bearer.get("card")]
             results.on_card = f"{len(on_card)} of {len(bearers)} bearers on the card"
             say(f"splitplane ue config/ue-demo.yaml; UPF peer (go-gtp) with {len(bearers)} tunnels")
             ue = Instance(processes, "ue", "ue", CONFIG / "ue-demo.yaml", network.ue)
@@ -119,7 +121,7 @@ def real_traffic(say, results: Results, checks: Checks, share: int | None):
             small_files(say, web, bearers, checks)
             file = web.make("demo.bin", FILE_BYTES)
             reachable = [bearer for bearer in bearers if ":" not in bearer["upf"]]
-            first = next((bearer for bearer in reachable if not bearer.get("on")), reachable[0])
+            first = next((bearer for bearer in reachable if not bearer.get("card")), reachable[0])
             sixth = next(bearer for bearer in bearers if ":" in bearer["upf"])
             transfer(say, results, checks, "20 MB to the UE", web.download, first["ue_ipv4"], file)
             transfer(say, results, checks, "20 MB from the UE", web.upload, first["ue_ipv4"], file)
@@ -302,6 +304,8 @@ def report(results: Results, checks: Checks):
                 + [sink["reordered"], *latency]
             ],
         )
+    if results.bypass:
+        summary.table("Host bypass on CPU threads, no GPU: 512-octet frames, soft NIC", BYPASS_HEAD, results.bypass)
     if results.drops:
         summary.table("Dropped, by reason", ("instance", "worker", "reason", "packets"), results.drops)
     summary.verdicts(checks)
@@ -346,6 +350,7 @@ def main() -> int:
         judge_captures(say, results, checks)
         generated_load(say, results, checks)
         checked_load(say, results, checks)
+        results.bypass = host_bypass(say, checks)
     except KeyboardInterrupt:
         print("\ninterrupted; namespaces and processes are removed", file=sys.stderr)
         return 130

@@ -44,7 +44,7 @@ class CardBed(Testbed):
         return card_state(self.gnb)
 
     def on_card(self) -> list[dict]:
-        return [bearer for bearer in self.bearers() if bearer.get("on")]
+        return [bearer for bearer in self.bearers() if bearer.get("card")]
 
     def finish(self, drops: tuple[str, ...] = ()) -> dict:
         """Ends UE sides, card and gNB; each adds up. Returns the card's last counters."""

@@ -121,11 +121,12 @@ def nic(name: str, queues: int = 1, **card) -> dict:
     link, air = N3Link(), AirLink()
     ports = {"n3": af_packet(link.gnb_interface, 0), "air": af_packet(air.gnb_interface, 1)}
     ports |= {port: virtio_user(name, port, number, counts[port]) for number, port in enumerate(VFS)}
+    card = card if "cores" in card else {"core": 1, **card}
     return {
         "file_prefix": prefix(f"{name}-nic"),
         "memory": {"megabytes": 288, "mbufs": 16383},
         "ports": ports,
-        "card": {"program": "gnb", "core": 1, "policy": "yield", "n3": "n3", "air": "air", "vfs": list(VFS), **card},
+        "card": {"program": "gnb", "policy": "yield", "n3": "n3", "air": "air", "vfs": list(VFS), **card},
     }
 
 

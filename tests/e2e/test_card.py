@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import time
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def test_tcp_through_every_bearer_at_this_share(share):
         sums, upf, on_card = bed.assert_accounted(), bed.upf.stats()["totals"], bed.on_card()
         assert len(on_card) == share // 10
         for bearer in on_card:
-            assert bearer["card"]["installed"]
+            assert bearer["on_card"]["installed"]
             assert bearer["pdcp_tx_next"] == bearer["downlink"]["transmitted"] > FILE_BYTES // 1500
             assert bearer["uplink"]["transmitted"] > FILE_BYTES // 1500
         assert upf["dl_packets"] == sums["downlink"]["received"]
@@ -66,7 +67,7 @@ def test_two_workers_behind_one_card_get_their_own_bearers():
     bearers = [
         configs.bearer(1, upf=LINK.upf_ipv4, shard=3),
         configs.bearer(2, upf=LINK.upf_ipv4, shard=200),
-        configs.bearer(3, upf=LINK.upf_ipv4, shard=201, on="card0"),
+        configs.bearer(3, upf=LINK.upf_ipv4, shard=201, card="card0"),
     ]
     tree = configs.behind_a_card("c2w", bearers, queues=2)
     with CardBed(folder_of("card-two-workers"), "c2w", tree, queues=2) as bed:
@@ -78,14 +79,97 @@ def test_two_workers_behind_one_card_get_their_own_bearers():
         bed.finish()
 
 
+def test_what_the_card_cannot_read_reaches_the_worker_of_its_bearer():
+    """The card punts by one VF a side, the first worker's: packets of the second's bearers are handed over."""
+    import gtpu
+    from scapy.layers.inet import IP, UDP, IPOption_NOP
+    from scapy.layers.l2 import Ether
+    from scapy.packet import Raw
+
+    bearers = [
+        configs.bearer(1, upf=LINK.upf_ipv4, shard=3, card="card0"),
+        configs.bearer(2, upf=LINK.upf_ipv4, shard=4),
+        configs.bearer(3, upf=LINK.upf_ipv4, shard=200, card="card0", rlc="am12", pdcp_sn=12),
+        configs.bearer(4, upf=LINK.upf_ipv4, shard=201),
+    ]
+    tree, nic = configs.behind_a_card("c2p", bearers, queues=2), {"verify_udp_checksum": True}
+    with CardBed(folder_of("card-two-workers-punts"), "c2p", tree, queues=2, nic=nic) as bed:
+        bed.wait_for_neighbours()
+        before = {bearer["id"]: bearer for bearer in bed.bearers()}
+        air, n3 = Wire(bed.network.ue, AirLink().ue_interface), Wire(bed.network.core, LINK.upf_interface)
+        for _ in range(20):
+            for bearer in before.values():
+                inner = gtpu.packet(b"hello", SERVER_IPV4, bearer["ue_ipv4"])
+                head = Ether(dst="ff:ff:ff:ff:ff:ff") / IP(src=LINK.upf_ipv4, dst=LINK.gnb_ipv4)
+                frame = head / UDP(sport=2152, dport=2152, chksum=0) / Raw(gtpu.gpdu(bearer["id"], inner, 9))
+                options, summed = frame.copy(), frame.copy()
+                options[IP].options = [IPOption_NOP()] * 4
+                del summed[UDP].chksum
+                n3.send(frame, options, summed)
+                air.send(uplink_segment(bearer))
+            time.sleep(0.01)
+        numbers = {key: bearer["pdcp_tx_next"] + 60 for key, bearer in before.items()}
+        wait_until(
+            "all to be numbered",
+            lambda: {bearer["id"]: bearer["pdcp_tx_next"] for bearer in bed.bearers()} == numbers,
+            5,
+            [bed.card.process],
+        )
+        first, second = bed.gnb.control.stats()["workers"][:2]
+        assert first["dispatched"] >= 40, "the packets with options, of two bearers"
+        assert first["balanced"] and second["balanced"]
+        assert first["returned"] == second["returned"] == 40
+        for drops in (first["drops"], second["drops"]):
+            assert drops["rlc_segment"] == 40
+            assert not drops.keys() & {"teid_unknown", "bearer_unknown", "worker_full", "tx_full"}
+        punts = bed.finish()["cards"][0]["punts"]
+        # The last two where the bearer's entry is met, so of the card's own bearers alone.
+        assert (punts["ip_options"], punts["udp_checksum"], punts["rlc_segment"]) == (80, 40, 40)
+
+
+def uplink_segment(bearer: dict) -> bytes:
+    """The first segment of an SDU (TS 38.322 6.2.2.4), which header mode does not know."""
+    sn = {"am12": 2, "am18": 3}[bearer["rlc"]]
+    modes = 2 << 5 | sn << 3 | (bearer["pdcp_sn"] == 18) << 2 | 1 << 1  # src/wire/airhdr.h: AM, SDAP
+    airhdr = bytes([0x10, modes, 0, 0]) + bearer["id"].to_bytes(4, "big")
+    return b"\xff" * 6 + bytes(6) + b"\x88\xb5" + airhdr + b"\x90" + bytes(42)
+
+
+def test_a_card_that_hangs_keeps_nobody_waiting():
+    """Its socket still takes connections, and nothing answers there."""
+    tree = configs.behind_a_card("chg", [group(1, 4, card="card0"), group(20, 2)])
+    with CardBed(folder_of("card-hangs"), "chg", tree) as bed:
+        bed.wait_for_neighbours()
+        known = {bearer["id"]: bearer["pdcp_tx_next"] for bearer in bed.bearers()}
+        bed.card.process.signal(signal.SIGSTOP)
+        try:
+            for words in (
+                ("list",),
+                ("show", next(iter(known))),
+                ("modify", next(iter(known)), "--poll-pdu", 7),
+                ("list",),
+            ):
+                began = time.monotonic()
+                ctl(bed, "bearer", *words)
+                assert time.monotonic() - began < 1, words
+            wait_until("the gNB to miss it", lambda: bed.state()["state"] == "away", 5, [bed.gnb.process])
+            assert {bearer["id"]: bearer["pdcp_tx_next"] for bearer in bed.bearers()} == known
+        finally:
+            bed.card.process.signal(signal.SIGCONT)
+        wait_until("it to be back", lambda: (bed.state()["state"], bed.state()["waiting"]) == ("up", 0), 5)
+        assert bed.state()["restarts"] == 0
+        assert bed.ping(bed.on_card()[0]["ue_ipv4"]) == 10
+        bed.finish()
+
+
 def test_bearers_come_to_the_card_change_and_go_while_it_serves_others():
-    with CardBed(folder_of("card-control"), "cct", configs.behind_a_card("cct", [group(1, 1, on="card0")])) as bed:
+    with CardBed(folder_of("card-control"), "cct", configs.behind_a_card("cct", [group(1, 1, card="card0")])) as bed:
         bed.wait_for_neighbours()
         second = configs.bearer(7, upf=LINK.upf_ipv4)
-        words = ["bearer", "add", "--on", "card0", "--upf", second["upf"], "--ul-teid", second["ul_teid"]]
+        words = ["bearer", "add", "--card", "card0", "--upf", second["upf"], "--ul-teid", second["ul_teid"]]
         words += ["--ue-ipv4", second["ue_ipv4"], "--ue-ipv6", second["ue_ipv6"], "--qfi", 9]
         added = ctl(bed, *words)["first"]
-        assert added["on"] == "card0" and bed.state()["bearers"] == 2
+        assert added["card"] == "card0" and bed.state()["bearers"] == 2
         bed.upf.reload(bed.tunnels())
         tun = tun_name(bed.ues[0].config)
         wait_until("the UE side to know it", lambda: has_addresses(bed.network, tun, second), 15)
@@ -117,7 +201,7 @@ def test_what_the_card_cannot_read_gets_its_number_there_all_the_same():
     from scapy.layers.l2 import Ether
     from scapy.packet import Raw
 
-    tree = configs.behind_a_card("crt", [group(1, 1, on="card0"), group(2, 1)])
+    tree = configs.behind_a_card("crt", [group(1, 1, card="card0"), group(2, 1)])
     with CardBed(folder_of("card-returned"), "crt", tree) as bed:
         bed.wait_for_neighbours()
         first = bed.on_card()[0]
@@ -135,7 +219,7 @@ def test_what_the_card_cannot_read_gets_its_number_there_all_the_same():
         wait_until("all to be numbered", lambda: bed.on_card()[0]["pdcp_tx_next"] == before + 40, 5, [bed.card.process])
         capture.stop()
         after = bed.on_card()[0]
-        assert after["card"]["returned"] == 20
+        assert after["on_card"]["returned"] == 20
         assert after["downlink"]["received"] == after["downlink"]["transmitted"] == before + 40
         worker = bed.gnb.control.stats()["workers"][0]
         assert worker["returned"] == 20 and worker["balanced"]
@@ -167,8 +251,8 @@ def test_a_card_that_is_killed_comes_back_and_no_count_is_used_twice():
     tree = configs.behind_a_card(
         "ckl",
         [
-            configs.bearer(1, upf=LINK.upf_ipv4, shard=1, on="card0"),
-            configs.bearer(2, upf=LINK.upf_ipv4, shard=2, on="card0", rlc="am12", pdcp_sn=12),
+            configs.bearer(1, upf=LINK.upf_ipv4, shard=1, card="card0"),
+            configs.bearer(2, upf=LINK.upf_ipv4, shard=2, card="card0", rlc="am12", pdcp_sn=12),
             configs.bearer(3, upf=LINK.upf_ipv4, shard=3),
             configs.bearer(4, upf=SECOND.upf_ipv4, shard=200),
         ],
@@ -213,7 +297,7 @@ def test_a_card_that_is_killed_comes_back_and_no_count_is_used_twice():
         assert len(answered) == max(answered), "no packet of the untouched bearer was lost"
         stats = bed.gnb.control.stats()
         assert all(worker["balanced"] for worker in stats["workers"])
-        assert [bearer["card"]["epoch"] for bearer in bed.on_card()] == [3, 3]
+        assert [bearer["on_card"]["epoch"] for bearer in bed.on_card()] == [3, 3]
         # What came before the card was filled again went up, and back to a card that did not know the bearer yet.
         bed.finish(("returned_wrong",))
 

@@ -169,7 +169,7 @@ def bearer(**more) -> dict:
     return {
         "id": ID, "teid": ID, "place": "card", "rlc": "am18", "pdcp_sn": 18, "sdap_dl": True, "sdap_ul": True,
         "poll_pdu": 0, "qfi": 9, "n3_ipv4": N3.gnb_ipv4, "air_dst": "02:00:00:00:00:0a", "air_src": "02:00:00:00:00:0b",
-        "ul_teid": 0x1001, "peer": 0, "next_count": 7, "lease": 4096, **more,
+        "vf_n3": 0, "vf_air": 1, "ul_teid": 0x1001, "peer": 0, "next_count": 7, "lease": 4096, **more,
     }  # fmt: skip
 
 
@@ -196,7 +196,7 @@ def test_a_bearer_is_served_on_the_card_and_the_rest_goes_to_the_host_unchanged(
     # AM data PDU with SN 0 of 18 bits, PDCP data PDU with SN 7 of 18 bits, QFI 5, the SDU (TS 38.322 6.2.2.4, 38.323)
     assert frame[22:25].hex() == "800000" and frame[25:28].hex() == "800007" and frame[28] == 5
     assert frame[29:] == sdu
-    assert card.control.call("card.numbers", ids=[ID]) == [[ID, 8, 1, 0, 1, 0]]
+    assert card.control.call("card.numbers", ids=[ID]) == [[ID, 8, 1, 0, 1, 0, 0, 0, 7 + 4096]]
 
     unknown = gpdu(ID + 1, sdu)
     core.send(unknown)

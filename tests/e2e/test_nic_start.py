@@ -84,6 +84,15 @@ def test_a_card_without_its_host_says_which_socket_is_missing(network, folder, s
     assert f"{sockets}/vf" in line and "the socket of a running vhost device" in line
 
 
+def test_cores_that_are_not_there_are_refused(network, folder):
+    tree = gnb_card("cores")
+    tree["card"]["cores"] = [tree["card"].pop("core"), 1000]
+    line = attempt(network, folder, tree)
+    assert "card.cores[1]: core 1000 is not there for this process; allowed: 0" in line
+    tree["card"]["cores"] = [0, 0]
+    assert "card.cores[1]: is core 0 again; allowed: each core once" in attempt(network, folder, tree)
+
+
 def test_a_file_of_another_command_is_refused(network, folder):
     assert "is a file for `splitplane nic`" in attempt(network, folder, l2fwd("other"), "run")
 
@@ -109,3 +118,9 @@ def test_check_prints_where_card_workers_and_buffers_lie(network, folder):
     assert "warning: worker card0 is on node 0 (core 0), and its card card0 on node 1" in text
     plan = json.loads(check("--json"))["placement"]
     assert plan["cards"][0]["node"] == 1 and len(plan["warnings"]) == 1
+    del tree["card"]["numa"], tree["card"]["core"]
+    tree["card"]["cores"] = [1, 0]
+    path = configs.write(folder, "plan", tree)
+    text = check()
+    assert "card0     1  core 1" in text and "card0.0 (core 1, node 1), card0.1 (core 0, node 0)" in text
+    assert "warning: worker card0.1 is on node 0 (core 0), and its card card0 on node 1" in text

@@ -1,0 +1,48 @@
+"""`splitplane gpu bench --matrix` in one command, and gpu-fig5, gpu-fig7 and gpu-tab2 made of it, labelled."""
+
+from __future__ import annotations
+
+import json
+
+from _tools import PYTHON, ROOT, last_line, run, say
+from report import Report
+
+OUT = ROOT / "out"
+LIMIT_MINUTES = 8
+
+
+def items(report: Report) -> None:
+    say("the matrix, about 4 minutes on CPU threads")
+    file = OUT / "gpu-matrix.json"
+    file.unlink(missing_ok=True)
+    OUT.mkdir(exist_ok=True)
+    program = ROOT / "build" / "release" / "splitplane"
+    code, output, seconds = run([program, "gpu", "bench", "--matrix", "--json", file], 1200)
+    found = json.loads(file.read_text()) if file.exists() else None
+    if found is None or found["interrupted"]:
+        report.judge("matrix", f"exit {code}", "one command", False, last_line(output))
+        return
+    rows = [row for section in found["matrix"].values() for row in section]
+    sound = sum(row.get("sound", False) for row in rows)
+    report.at_most("matrix_minutes", seconds / 60, LIMIT_MINUTES, "_min")
+    report.judge(
+        "matrix_runs_sound", f"{sound} of {len(rows)}", "nothing corrupt, twice, missing or out of its flow's order",
+        sound == len(rows), "" if sound == len(rows) else "see out/gpu-matrix.json",
+    )  # fmt: skip
+    code, output, _ = run([PYTHON, "bench/gpu_figures.py", file, OUT / "gpu-matrix"], 300)
+    page = (OUT / "gpu-matrix.md").read_text() if code == 0 else ""
+    where = (
+        "CPU threads, no GPU"
+        if found["machine"]["gpu"].startswith("no GPU")
+        else json.loads(found["machine"]["gpu"])["gpu"]
+    )
+    for figure in ("gpu-fig5", "gpu-fig7", "gpu-tab2"):
+        plot = OUT / f"gpu-matrix-{figure.removeprefix('gpu-')}.png"
+        there = figure in page and (figure == "gpu-tab2" or (plot.exists() and plot.stat().st_size > 10_000))
+        good = there and page.startswith(f"# Host bypass: {where}")
+        report.judge(
+            figure.replace("-", "_"), f"out/gpu-matrix.md, on: {where}", "JSON, table, plot, labelled", good,
+            "" if good else last_line(output),
+        )  # fmt: skip
+    if found["machine"]["gpu"].startswith("no GPU"):
+        report.skip("matrix_on_a_gpu", "where a GPU is at hand", found["machine"]["gpu"])

@@ -1,0 +1,160 @@
+"""What tests say: faults by name, sanitizers, the seeded doorbell, NEA2 by another implementation, and the kernels."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+
+from _tools import PYTHON, ROOT, last_line, run, say
+from report import Report
+
+BUILD = ROOT / "build" / "release"
+TESTS = ("gpu_test", "nicmodel_test", "bypass_test")
+# What the issue names, and the tests that show it: programs and filters, each of which must find some.
+FAULTS = {
+    "fault_nic_stops": (("nicmodel_test", "DriverFaults.a_stopped_nic*"), ("gpu_test", "StoppedNic.*")),
+    "fault_corrupt_descriptor": (
+        ("nicmodel_test", "DriverFaults.a_corrupted_descriptor*:DriverFaults.a_frame_with_an_error*"),
+        ("gpu_test", "BadDescriptor.*"),
+    ),
+    "fault_early_done": (("nicmodel_test", "DriverFaults.an_early_done*"), ("gpu_test", "EarlyWriteBack.*")),
+    "fault_lost_doorbell": (("nicmodel_test", "DriverFaults.a_lost_*_doorbell*"), ("gpu_test", "LostDoorbell.*")),
+    "fault_stalled_function": (("gpu_test", "StalledFunction.*:WatchdogTest.*"),),
+    "fault_slots_exhausted": (("gpu_test", "Slots.*"),),
+    "hundred_starts_and_stops": (("nicmodel_test", "*hundred*"), ("gpu_test", "*hundred*")),
+}
+
+
+def tests(program, pattern: str, timeout: float = 300, **environment: str) -> tuple[int, int, str]:
+    """Passed, all, and the output of a GoogleTest program."""
+    code, output, _ = run([program, f"--gtest_filter={pattern}"], timeout, **environment)
+    passed = re.search(r"\[  PASSED  \] (\d+) test", output)
+    ran = re.search(r"\[==========\] (\d+) tests? from .* ran", output)
+    count = int(passed.group(1)) if passed else 0
+    return (
+        (count if code == 0 else min(count, int(ran.group(1)) - 1) if ran else 0),
+        int(ran.group(1)) if ran else -1,
+        output,
+    )
+
+
+def faults(report: Report) -> None:
+    say("faults")
+    for name, programs in FAULTS.items():
+        results = [tests(BUILD / program, pattern) for program, pattern in programs]
+        passed, ran = sum(r[0] for r in results), sum(r[1] for r in results)
+        good = all(p == n > 0 for p, n, _ in results)
+        output = "".join(r[2] for r in results if r[0] != r[1])
+        report.judge(
+            name, f"{passed} of {ran} tests", "detected, reported, over or stopped cleanly, no slot leaked", good,
+            "" if good else last_line(output),
+        )  # fmt: skip
+
+
+def sanitizer_environment() -> dict[str, str]:
+    sys.path.insert(0, str(ROOT / "tests"))
+    import run_all
+
+    return run_all.sanitizer_environment()
+
+
+def sanitizers(report: Report) -> None:
+    environment = sanitizer_environment()
+    for preset, title in (("asan", "asan_ubsan_clean"), ("tsan", "tsan_clean")):
+        extra = ["tsan_seeded_doorbell"] if preset == "tsan" else []
+        say(f"building {', '.join(TESTS)} with {preset}, some minutes")
+        code, output, _ = run(["setup/build.sh", preset, *TESTS, *extra], 3000)
+        if code != 0:
+            report.judge(title, "not built", "clean", False, last_line(output))
+            continue
+        say(f"running them with {preset}")
+        results = [tests(ROOT / "build" / preset / name, "*", 1200, **environment) for name in TESTS]
+        passed, ran = sum(r[0] for r in results), sum(r[1] for r in results)
+        reports = sum(
+            len(re.findall(r"WARNING: ThreadSanitizer|ERROR: AddressSanitizer|runtime error:", r[2])) for r in results
+        )
+        good = passed == ran > 0 and reports == 0
+        report.judge(
+            title, f"{passed} of {ran} tests, {reports} reports", "all, 0 reports", good, "" if good else preset
+        )
+    seeded(report, environment)
+
+
+def seeded(report: Report, environment: dict[str, str]) -> None:
+    program = ROOT / "build" / "tsan" / "tests" / "tsan_seeded_doorbell"
+    script = ROOT / "tests" / "tsan_seeded_race.sh"
+    race, said, _ = run([script, program, "race", "TestNic"], 300, **environment)
+    clean, said_clean, _ = run([script, program, "clean", "TestNic"], 300, **environment)
+    good = race == 0 and clean == 0
+    report.judge(
+        "seeded_relaxed_doorbell",
+        "reported, and without it nothing is" if good else f"exit codes {race} and {clean}",
+        "caught by TSan",
+        good,
+        "" if good else last_line(said if race else said_clean),
+    )
+
+
+def nea2(report: Report) -> None:
+    say("NEA2 against OpenSSL")
+    code, output, _ = run([PYTHON, "-m", "pytest", "tests/gpu/test_nea2.py", "-q"], 120)
+    good = code == 0 and "skipped" not in output
+    report.judge(
+        "nea2_by_openssl", last_line(output), "every message as python cryptography", good,
+        "" if good else last_line(output),
+    )  # fmt: skip
+    passed, ran, output = tests(BUILD / "gpu_test", "Aes128*:Nea2*:PdcpNea2*")
+    good = passed == ran > 0
+    report.judge(
+        "nea2_by_test_vectors",
+        f"{passed} of {ran} tests",
+        "FIPS 197, TS 33.401 C.1",
+        good,
+        "" if good else last_line(output),
+    )
+
+
+def kernels(report: Report) -> None:
+    say("CUDA programs for three architectures")
+    code, output, seconds = run(["setup/gpu.sh"], 1800)
+    if code == 77:
+        for name in ("kernels_for_three_gpus", "ptx_of_doorbell_and_descriptor", "matrix_on_a_gpu"):
+            report.skip(name, "compiled and judged", f"no CUDA compiler: {last_line(output)}")
+        return
+    report.judge(
+        "kernels_for_three_gpus", f"exit {code} after {seconds:.0f} s", "sm_75, sm_80, sm_90 built", code == 0,
+        "" if code == 0 else last_line(output),
+    )  # fmt: skip
+    code, output, _ = run([PYTHON, "-m", "pytest", "tests/gpu/cuda", "-q", "-rs"], 300)
+    report.judge(
+        "ptx_of_doorbell_and_descriptor",
+        last_line(output),
+        "ld.acquire.sys.b64; fence.acq_rel.sys, st.mmio.relaxed.sys",
+        code == 0,
+        "" if code == 0 else last_line(output),
+    )
+    code, output, _ = run([ROOT / "build" / "gpu" / "bin" / "host_bypass"], 300)
+    if code == 77:
+        report.skip("programs_on_a_gpu", "each mode sound", last_line(output))
+    else:
+        report.judge(
+            "programs_on_a_gpu", f"exit {code}", "each mode sound", code == 0, "" if code == 0 else last_line(output)
+        )
+
+
+def items(report: Report) -> None:
+    faults(report)
+    nea2(report)
+    kernels(report)
+    if os.environ.get("ACCEPT_WITHOUT_SANITIZERS") == "1":
+        timings = ROOT / "build" / "results" / "timings.json"
+        rows = json.loads(timings.read_text()) if timings.exists() else []
+        words = ", ".join(
+            f"{r['part']}: {r['passed']} passed, {r['failed']} failed" for r in rows if "san" in r["part"]
+        )
+        for name in ("asan_ubsan_clean", "tsan_clean", "seeded_relaxed_doorbell"):
+            report.skip(name, "clean", f"left out by ACCEPT_WITHOUT_SANITIZERS; make test said: {words or 'nothing'}")
+        return
+    sanitizers(report)
