@@ -28,7 +28,8 @@ CardCore::CardCore(Card& card, CardCoreSettings settings, datapath::WorkerStats&
       stats_(stats),
       by_bearer_(card.program() == "gnb") {
   for (unsigned port = 0; port < settings_.endpoints.size(); ++port) {
-    if (owner_of(port, settings_.cores) != settings_.self) continue;
+    owners_.push_back(owner_of(port, settings_.cores));
+    if (owners_.back() != settings_.self) continue;
     queues_.push_back({.kind = Queue::Kind::port, .number = port, .source = {settings_.endpoints[port]}});
   }
   for (const CoreLink& link : settings_.from) {
@@ -58,7 +59,8 @@ void CardCore::process(Queue& queue, Burst& burst) {
   }
 }
 
-// A bearer's frames of one direction come by one port and so by one way: they stay in order.
+// Those of a bearer's frames that have a key go one way from this port, and stay in order; what has none is for the
+// host, and may overtake them or be overtaken.
 void CardCore::deal_out(Burst& burst, unsigned port) {
   if (!by_bearer_) return card_.process(burst.mbuf.data(), burst.size, port);
   const CardSide side = side_of(port);
@@ -104,8 +106,7 @@ void CardCore::flush() {
 void CardCore::send(unsigned port) {
   std::vector<rte_mbuf*>& mbufs = card_.out(port).mbufs;
   if (mbufs.empty()) return;  // sent before
-  const bool own = owner_of(port, settings_.cores) == settings_.self;
-  if (!own) return hand_outputs(port);
+  if (owners_[port] != settings_.self) return hand_outputs(port);
   const auto n = static_cast<unsigned>(mbufs.size());
   const unsigned sent = send_by(settings_.endpoints[port], mbufs.data(), n);
   counters_.sent += sent;
@@ -121,7 +122,7 @@ void CardCore::send(unsigned port) {
 // A ring that is full is a transmit queue that is full.
 void CardCore::hand_outputs(unsigned port) {
   std::vector<rte_mbuf*>& mbufs = card_.out(port).mbufs;
-  const CoreLink& link = settings_.to[owner_of(port, settings_.cores)];
+  const CoreLink& link = settings_.to[owners_[port]];
   handed_.clear();
   for (rte_mbuf* m : mbufs) handed_.push_back({m, port});
   const auto n = static_cast<unsigned>(handed_.size());

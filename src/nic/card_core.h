@@ -95,7 +95,8 @@ class CardCore {
   std::vector<CoreOutput> handed_;
   datapath::WorkerStats& stats_;
   CardCoreCounters counters_;
-  bool by_bearer_;  // the program has bearers: frames go to their cores
+  std::vector<unsigned> owners_;  // by port: the core that has it
+  bool by_bearer_;                // the program has bearers: frames go to their cores
 };
 
 }  // namespace splitplane::nic

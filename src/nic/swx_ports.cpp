@@ -34,14 +34,9 @@ rte_mbuf* frame_of(const rte_swx_pkt* pkt) {
   return m;
 }
 
-void put(SwxOutput& out, rte_mbuf* m) {
-  if (out.mbufs.empty()) out.io->pending.push_back(out.number);
-  out.mbufs.push_back(m);
-}
-
 void transmit(void* port, rte_swx_pkt* pkt) {
   auto& out = *static_cast<SwxOutput*>(port);
-  put(out, frame_of(pkt));
+  out.append(frame_of(pkt));
   ++out.frames;
   ++out.io->sent;
 }
@@ -51,7 +46,7 @@ void transmit_clone(void* port, rte_swx_pkt* pkt) {
   auto& out = *static_cast<SwxOutput*>(port);
   rte_mbuf* const m = frame_of(pkt);
   rte_pktmbuf_refcnt_update(m, 1);  // of every segment
-  put(out, m);
+  out.append(m);
   ++out.clones;
 }
 
@@ -64,7 +59,7 @@ void transmit_copy(void* port, rte_swx_pkt* pkt, std::uint32_t bytes) {
     ++out.io->clones_failed;
     return;
   }
-  put(out, copy);
+  out.append(copy);
   ++out.clones;
 }
 
@@ -94,7 +89,8 @@ void sink_copy(void* port, rte_swx_pkt*, std::uint32_t) {
 }  // namespace
 
 void SwxOutput::append(rte_mbuf* m) {
-  put(*this, m);
+  if (mbufs.empty()) io->pending.push_back(number);
+  mbufs.push_back(m);
 }
 
 PipelineIo::PipelineIo(unsigned ports) : outputs(ports + 1) {
