@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 
 #include "app/cli_suggest.h"
 #include "app/config_check.h"
 #include "app/control_stop.h"
 #include "app/gpu_command.h"
+#include "app/run_end.h"
 #include "bypass/cuda_program.h"
 #include "bypass/matrix.h"
 
@@ -22,10 +22,6 @@ using bypass::Scenario;
 int refused(CliOutput& output, const std::string& sentence) {
   output.err << "splitplane gpu bench: " << printable(sentence, 500) << '\n';
   return kExitBadUsage;
-}
-
-bool is_gpu(Mode mode) {
-  return mode != Mode::bypass && mode != Mode::plain && mode != Mode::staging;
 }
 
 // The command line has checked that there is one of this name.
@@ -55,7 +51,7 @@ class Runners {
   [[nodiscard]] const std::string& without() const { return without_; }
   [[nodiscard]] std::string gpu() const { return cuda_ ? cuda_->device().dump() : without_; }
   [[nodiscard]] Expected<Json> run(const Scenario& s) {
-    if (is_gpu(s.mode)) return cuda_ ? cuda_->run(s) : Expected<Json>(fail("{}", without_));
+    if (needs_gpu(s.mode)) return cuda_ ? cuda_->run(s) : Expected<Json>(fail("{}", without_));
     const auto made = bypass::run_on_cpu(s, [](const bypass::Live&) { return !StopFlag::instance().requested(); });
     if (!made) return tl::unexpected(made.error());
     return to_json(*made);
@@ -89,15 +85,6 @@ std::vector<Scenario> chosen(const GpuBenchOptions& o) {
   return all;
 }
 
-bool write_json(const std::string& path, const Json& json, CliOutput& output) {
-  if (path.empty()) return true;
-  std::ofstream file(path, std::ios::binary);
-  file << json.dump(1) << '\n';
-  file.close();
-  if (!file) output.err << "splitplane gpu bench: " << path << " could not be written\n";
-  return static_cast<bool>(file);
-}
-
 }  // namespace
 
 int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
@@ -110,7 +97,8 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();
   Runners runners(o.cpu_only);
-  const bool wants_gpu = std::any_of(scenarios.begin(), scenarios.end(), [](const auto& s) { return is_gpu(s.mode); });
+  const bool wants_gpu =
+      std::any_of(scenarios.begin(), scenarios.end(), [](const auto& s) { return needs_gpu(s.mode); });
   if (wants_gpu && !runners.has_gpu()) {
     output.err << "splitplane gpu bench: " << runners.without() << " cannot run this mode\n";
     return kExitFailed;
@@ -163,7 +151,7 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
   output.out << fmt::format(
       "\n{:.0f} s{}; window w: packets under way, offered: Mpps; reord.: of the wire as a whole\n", seconds,
       stop.requested() ? ", interrupted" : "");
-  const bool written = write_json(o.json, all, output);
+  const bool written = o.json.empty() || write_result("--json", o.json, all.dump(1) + '\n');
   return written && sound && !stop.requested() ? kExitGood : kExitFailed;
 }
 

@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "app/cli_suggest.h"
 #include "app/config_check.h"
 #include "app/control_stop.h"
 #include "app/gpu_command.h"
+#include "app/run_end.h"
 #include "bypass/result_json.h"
 
 namespace splitplane::app {
@@ -93,13 +93,9 @@ int gpu_run(const GpuRunOptions& o, CliOutput& output) {
   output.out << summary(*made);
   bool written = true;
   if (!o.json.empty()) {
-    std::ofstream file(o.json, std::ios::binary);
     bypass::Json json = to_json(*made);
     json["machine"] = bypass::machine("no GPU: CPU threads");
-    file << json.dump(1) << '\n';
-    file.close();
-    written = static_cast<bool>(file);
-    if (!written) output.err << "splitplane gpu run: " << o.json << " could not be written\n";
+    written = write_result("--json", o.json, json.dump(1) + '\n');
   }
   return written && made->is_sound() ? kExitGood : kExitFailed;
 }

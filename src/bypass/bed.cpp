@@ -10,18 +10,20 @@ namespace splitplane::bypass {
 namespace {
 
 constexpr std::chrono::seconds kFilledWithin{5};
-}  // namespace
 
-std::string word_of(Mode mode) {
-  std::string word(name_of(mode));
-  std::replace(word.begin(), word.end(), '_', '-');
+std::string with_hyphens(std::string_view name) {
+  std::string word(name);
+  std::ranges::replace(word, '_', '-');
   return word;
 }
 
+}  // namespace
+
+std::string word_of(Mode mode) {
+  return with_hyphens(name_of(mode));
+}
 std::string word_of(FunctionKind function) {
-  std::string word(name_of(function));
-  std::replace(word.begin(), word.end(), '_', '-');
-  return word;
+  return with_hyphens(name_of(function));
 }
 
 Expected<void> check(const Scenario& s) {

@@ -170,10 +170,8 @@ class Matrix {
     return modes;
   }
   [[nodiscard]] std::vector<Mode> bypasses() const {
-    std::vector<Mode> found;
-    for (const Mode mode : options_.modes) {
-      if (mode != Mode::plain && mode != Mode::staging && mode != Mode::gpu_staging) found.push_back(mode);
-    }
+    std::vector<Mode> found = options_.modes;
+    std::erase_if(found, [](Mode mode) { return !has_engines(mode); });
     return found;
   }
 

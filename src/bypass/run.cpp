@@ -48,14 +48,12 @@ Expected<Result> run_with(const Scenario& scenario, BenchWire& wire, Bed& bed, D
                  .packets = [&] { return driver.packets(); }});
   gpu::Watchdog watchdog(bed.view(), scenario.rings, kWatchdogNs);
   Result result{.scenario = scenario};
-  const bool has_engines =
-      scenario.mode != Mode::plain && scenario.mode != Mode::staging && scenario.mode != Mode::gpu_staging;
   const std::uint64_t begin = gpu::steady_ns();
   nic.start();
   while (!nic.is_done()) {
     std::this_thread::sleep_for(kLook);
     if (driver.has_failed() || (observer && !observer(look(wire, nic, bed, driver, begin)))) nic.cancel();
-    if (!has_engines) continue;
+    if (!has_engines(scenario.mode)) continue;
     for (const gpu::Finding& finding : watchdog.look(gpu::steady_ns())) note(result.findings, finding.sentence());
   }
   nic.join();

@@ -58,6 +58,14 @@ struct Scenario {
   std::uint64_t seed = 1;
 };
 
+// A mode that only the CUDA program runs; one in which the ring engines are the driver.
+[[nodiscard]] constexpr bool needs_gpu(Mode mode) {
+  return mode >= Mode::gpu_e1;
+}
+[[nodiscard]] constexpr bool has_engines(Mode mode) {
+  return mode != Mode::plain && mode != Mode::staging && mode != Mode::gpu_staging;
+}
+
 // The same names as people write them: with hyphens.
 [[nodiscard]] std::string word_of(Mode mode);
 [[nodiscard]] std::string word_of(FunctionKind function);
