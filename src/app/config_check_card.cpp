@@ -14,7 +14,7 @@ using Kind = WireTarget::Kind;
 // 20 MB by /eal/heap_info of DPDK's telemetry with lookup ue_address, 13 MB with teid.
 constexpr std::size_t kProgramBytes = std::size_t{24} << 20;
 
-// A card is one core with one queue towards each side.
+// A card has one queue towards each side, which one of its cores serves.
 std::optional<Finding> check_physical(const Config& config, const std::string& key, const std::string& name,
                                       std::set<std::string>& taken) {
   if (name.empty()) return std::nullopt;

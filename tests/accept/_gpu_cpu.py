@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from _tools import ROOT, last_line, run, say
@@ -39,46 +40,49 @@ def faults(rows: list[dict]) -> str:
     return " ".join(f"{key}={total(rows, key)}" for key in keys)
 
 
+@dataclass(frozen=True)
+class Lossless:
+    """A bench of so many runs, all of which must be sound and lose nothing of so many packets."""
+
+    item: str
+    file: str
+    target: str
+    runs: int
+    packets: int
+    options: tuple[str, ...]
+
+
+def judge(report: Report, wanted: Lossless) -> None:
+    rows = bench(wanted.file, *wanted.options)
+    received = total(rows, "received")
+    good = all(row["sound"] and row["lost"] == 0 for row in rows)
+    good = good and len(rows) == wanted.runs and received >= wanted.packets
+    measured = f"{len(rows)} runs, {received} packets, {faults(rows)}"
+    report.judge(wanted.item, measured, wanted.target, good, "" if good else f"see out/accept-gpu-{wanted.file}.json")
+
+
 def rings_by_size(report: Report) -> None:
     say("10 M packets over 1, 2, 4, 8 rings and six sizes, all engines on one thread")
-    each = -(-PACKETS // (len(RINGS) * len(SIZES)))
-    rows = bench("rings", "--rings", words(RINGS), "--size", words(SIZES), "--packets", str(each))
-    good = all(row["sound"] and row["lost"] == 0 for row in rows) and total(rows, "received") >= PACKETS
-    report.judge(
-        "one_thread_rings_by_size",
-        f"{total(rows, 'received')} packets, {faults(rows)}",
-        "10 M, 0 lost, every octet and each flow's order right",
-        good,
-        "" if good else "see out/accept-gpu-rings.json",
-    )
+    runs = len(RINGS) * len(SIZES)
+    options = ("--rings", words(RINGS), "--size", words(SIZES), "--packets", str(-(-PACKETS // runs)))
+    target = "10 M, 0 lost, every octet and each flow's order right"
+    judge(report, Lossless("one_thread_rings_by_size", "rings", target, runs, PACKETS, options))
 
 
 def threads_by_ring(report: Report) -> None:
     say("a thread for each engine")
-    rows = bench("threads", "--rings", words(RINGS), "--size", "64,1500", "--packets", "200000", "--threads")
-    good = all(row["sound"] and row["lost"] == 0 for row in rows) and len(rows) == 2 * len(RINGS)
-    report.judge(
-        "two_threads_for_each_ring",
-        f"{total(rows, 'received')} packets, {faults(rows)}",
-        "0 lost, every octet and each flow's order right",
-        good,
-        "" if good else "see out/accept-gpu-threads.json",
-    )
+    runs = 2 * len(RINGS)
+    options = ("--rings", words(RINGS), "--size", "64,1500", "--packets", "200000", "--threads")
+    target = "0 lost, every octet and each flow's order right"
+    judge(report, Lossless("two_threads_for_each_ring", "threads", target, runs, runs * 200_000, options))
 
 
 def functions(report: Report) -> None:
     say("each function")
-    rows = bench(
-        "functions", "--rings", "4", "--size", "128,512,1500", "--packets", "200000", "--function", words(FUNCTIONS)
-    )
-    good = all(row["sound"] and row["lost"] == 0 for row in rows) and len(rows) == 3 * len(FUNCTIONS)
-    report.judge(
-        "cpu_threads_functions",
-        f"{len(FUNCTIONS)} functions, {total(rows, 'received')} packets, {faults(rows)}",
-        "0 lost, each frame as its function should make it",
-        good,
-        "" if good else "see out/accept-gpu-functions.json",
-    )
+    runs = 3 * len(FUNCTIONS)
+    options = ("--rings", "4", "--size", "128,512,1500", "--packets", "200000", "--function", words(FUNCTIONS))
+    target = "0 lost, each frame as its function should make it"
+    judge(report, Lossless("cpu_threads_functions", "functions", target, runs, runs * 200_000, options))
 
 
 def overload(report: Report) -> None:
