@@ -79,7 +79,7 @@ void add_bench(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
 
 void add_run(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<GpuRunOptions>();
-  CLI::App* command = gpu.add_subcommand("run", "Runs the ring driver on CPU threads against the soft NIC");
+  CLI::App* command = gpu.add_subcommand("run", "Runs the ring driver on CPU threads against the soft NIC, or a card");
   command->add_option("--rings", o->scenario.rings, "Ring pairs of the NIC")->capture_default_str();
   command->add_option("--size", o->scenario.frame_bytes, "Of frames with their CRC")->capture_default_str();
   command->add_option("--function", o->function, "What is done to each packet")
@@ -104,9 +104,17 @@ void add_run(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
       ->excludes(out);
   command->add_option("--json", o->json, "Writes the results to this file")->excludes(in)->excludes(out);
   add_ring_settings(*command, o->scenario);
+  CLI::Option* nic = command->add_option("--nic", o->nic,
+                                         "A real 82599 or X520 by its PCI address, 0000:03:00.0, and frames from its "
+                                         "link; as root; not tried on hardware");
+  for (const char* own : {"--pcap-in", "--pcap-out", "--port", "--json", "--size", "--rate", "--packets", "--flows",
+                          "--window", "--seed", "--restore-order"}) {
+    nic->excludes(command->get_option(own));
+  }
   command->footer(
       "Example:\n  splitplane gpu run --rings 4 --function gnb-headers --size 512 --duration 10\n"
-      "  splitplane gpu run --function macswap --pcap-in in.pcap --pcap-out out.pcap");
+      "  splitplane gpu run --function macswap --pcap-in in.pcap --pcap-out out.pcap\n"
+      "  splitplane gpu run --nic 0000:03:00.0 --rings 4 --function macswap");
   command->callback([o, &action] { action = [o](CliOutput& output) { return gpu_run(*o, output); }; });
 }
 

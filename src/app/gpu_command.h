@@ -1,11 +1,12 @@
 // What `splitplane gpu run` and `bench` do, once the command line is understood.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/cli.h"
-#include "bypass/scenario.h"
+#include "bypass/wire_run.h"
 
 namespace splitplane::app {
 
@@ -24,8 +25,9 @@ struct GpuRunOptions {
   bypass::Scenario scenario;
   std::string function = "echo", json;
   std::string pcap_in, pcap_out, port;  // instead of the traffic peer
+  std::optional<std::string> nic;       // PCI address: instead of the soft NIC
   bool until_stopped = true;
-  [[nodiscard]] bool on_wire() const { return !pcap_in.empty() || !pcap_out.empty() || !port.empty(); }
+  [[nodiscard]] bool on_wire() const { return !pcap_in.empty() || !pcap_out.empty() || !port.empty() || nic; }
 };
 
 // Both return the process's exit code; 2 for settings that cannot be, with one line on `output.err`.
@@ -33,7 +35,11 @@ struct GpuRunOptions {
 [[nodiscard]] int gpu_run(const GpuRunOptions& options, CliOutput& output);
 // `open_cards`: opens each 82599 that it finds, as root.
 [[nodiscard]] int gpu_info(bool open_cards, CliOutput& output);
-// gpu_run's way when there is a capture or a port; the scenario is checked.
+// gpu_run's ways when there is a capture or a port, and a card; the scenario is checked.
 [[nodiscard]] int gpu_run_on_wire(const GpuRunOptions& options, const bypass::Scenario& scenario, CliOutput& output);
+[[nodiscard]] int gpu_run_on_card(const GpuRunOptions& options, const bypass::Scenario& scenario, CliOutput& output);
+// What both show each second and at the end.
+[[nodiscard]] std::string wire_line(const bypass::Live& now);
+[[nodiscard]] std::string wire_summary(const bypass::WireRunResult& result);
 
 }  // namespace splitplane::app

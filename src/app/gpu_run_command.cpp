@@ -1,4 +1,5 @@
-// `splitplane gpu run`: the ring driver on CPU threads against the soft NIC, with live counters and a summary.
+// `splitplane gpu run`: the ring driver on CPU threads against the soft NIC (or a card, gpu_card_command.cpp), with
+// live counters and a summary.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,11 +66,16 @@ int gpu_run(const GpuRunOptions& o, CliOutput& output) {
   if (good && s.restore_order && o.on_wire()) {
     good = fail("--restore-order needs own traffic: frames of others have no number to go by");
   }
+  if (good && o.on_wire() && s.rings > bypass::kRssRings) {
+    good = fail("--rings {}: more than RSS has, and flows of others have no filters; allowed: 1 to {}", s.rings,
+                bypass::kRssRings);
+  }
   if (const auto bad = refuse_result_path(o.json); good && bad) good = fail("--json: {}", *bad);
   if (!good) {
     output.err << "splitplane gpu run: " << printable(good.error().message, 500) << '\n';
     return kExitBadUsage;
   }
+  if (o.nic) return gpu_run_on_card(o, s, output);
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();
   output.out << fmt::format("{} ring{}, {}, {}; soft NIC, CPU threads, no GPU\n", s.rings, s.rings == 1 ? "" : "s",

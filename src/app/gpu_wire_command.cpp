@@ -24,18 +24,6 @@ int failed(CliOutput& output, const std::string& sentence) {
   return kExitFailed;
 }
 
-std::string summary(const bypass::WireRunResult& r) {
-  std::string text = fmt::format(
-      "{} frames arrived in {:.2f} s, {} given to the driver, {} dropped by the function, {} sent\n"
-      "{:.3f} doorbells per packet\n",
-      r.arrived, r.seconds, r.delivered, r.dropped, r.sent,
-      r.driver_packets == 0 ? 0 : static_cast<double>(r.doorbells) / static_cast<double>(r.driver_packets));
-  for (const auto& [name, count] : r.lost_at_nic) text += fmt::format("lost at the NIC: {} {}\n", count, name);
-  for (const auto& [name, count] : r.verdicts) text += fmt::format("dropped: {} {}\n", count, name);
-  for (const std::string& finding : r.findings) text += "watchdog: " + finding + '\n';
-  return text;
-}
-
 struct PoolDelete {
   void operator()(rte_mempool* pool) const { rte_mempool_free(pool); }
 };
@@ -68,6 +56,25 @@ Expected<std::unique_ptr<PortSide>> open_port(const std::string& device) {
 
 }  // namespace
 
+std::string wire_line(const bypass::Live& now) {
+  return fmt::format("{:6.1f} s  arrived {}  sent {}  lost at the NIC {}  dropped {}  doorbells {}{}\n", now.seconds,
+                     now.sent, now.received, now.lost_at_nic, now.dropped, now.doorbells,
+                     now.link_up ? "" : "  link down");
+}
+
+std::string wire_summary(const bypass::WireRunResult& r) {
+  std::string text = fmt::format(
+      "{} frames arrived in {:.2f} s, {} given to the driver, {} dropped by the function, {} sent, {} held\n"
+      "{:.3f} doorbells per packet\n",
+      r.arrived, r.seconds, r.delivered, r.dropped, r.sent, r.held,
+      r.driver_packets == 0 ? 0 : static_cast<double>(r.doorbells) / static_cast<double>(r.driver_packets));
+  for (const auto& [name, count] : r.lost_at_nic) text += fmt::format("lost at the NIC: {} {}\n", count, name);
+  for (const auto& [name, count] : r.verdicts) text += fmt::format("dropped: {} {}\n", count, name);
+  for (const std::string& finding : r.findings) text += "watchdog: " + finding + '\n';
+  if (!r.is_balanced()) text += "the books do not balance: the NIC's counts are not those of the engines\n";
+  return text;
+}
+
 int gpu_run_on_wire(const GpuRunOptions& o, const bypass::Scenario& scenario, CliOutput& output) {
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();
@@ -87,8 +94,7 @@ int gpu_run_on_wire(const GpuRunOptions& o, const bypass::Scenario& scenario, Cl
   std::uint64_t still = 0, still_since = 0;
   const auto made = bypass::run_on_wire(scenario, wire, [&](const bypass::Live& now) {
     if (now.seconds - before.seconds >= 1) {
-      output.out << fmt::format("{:6.1f} s  arrived {}  sent {}  lost at the NIC {}  dropped {}  doorbells {}\n",
-                                now.seconds, now.sent, now.received, now.lost_at_nic, now.dropped, now.doorbells);
+      output.out << wire_line(now);
       output.out.flush();
       before = now;
     }
@@ -99,7 +105,7 @@ int gpu_run_on_wire(const GpuRunOptions& o, const bypass::Scenario& scenario, Cl
     return !stop.requested() && !over && (o.until_stopped || now.seconds < scenario.seconds);
   });
   if (!made) return failed(output, made.error().message);
-  output.out << summary(*made);
+  output.out << wire_summary(*made);
   if (pcap) {
     if (auto flushed = pcap->flush(); !flushed) return failed(output, flushed.error().message);
   }

@@ -18,9 +18,9 @@ constexpr gpu::RestoreSettings kRestore{.window = 8192};
 template <class Function>
 class EngineDriver final : public Driver {
  public:
-  EngineDriver(const Scenario& scenario, Bed& bed, const std::vector<Function>& functions)
-      : bed_(bed),
-        set_(bed.rings(), functions, bed.view().stop,
+  EngineDriver(const Scenario& scenario, DrivenNic& nic, const std::vector<Function>& functions)
+      : nic_(nic),
+        set_(nic.rings(), functions, nic.view().stop,
              scenario.restore_order ? std::optional(kRestore) : std::optional<gpu::RestoreSettings>()),
         threads_(scenario.thread_per_engine),
         restores_(scenario.restore_order) {}
@@ -42,9 +42,9 @@ class EngineDriver final : public Driver {
     if (thread_.joinable()) thread_.join();
     return {};
   }
-  std::uint64_t dropped() override { return bed_.sums().dropped(); }
-  std::uint64_t doorbells() override { return bed_.sums().doorbells(); }
-  std::uint64_t packets() override { return bed_.sums().packets(); }
+  std::uint64_t dropped() override { return nic_.sums().dropped(); }
+  std::uint64_t doorbells() override { return nic_.sums().doorbells(); }
+  std::uint64_t packets() override { return nic_.sums().packets(); }
   Restored restored() override {
     return restores_ ? Restored{set_.window().late(), set_.window().given_up()} : Restored{};
   }
@@ -56,7 +56,7 @@ class EngineDriver final : public Driver {
   }
 
  private:
-  Bed& bed_;
+  DrivenNic& nic_;
   gpu::RingSet<Function> set_;
   bool threads_, restores_;
   std::atomic<bool> stop_{false};
@@ -64,14 +64,14 @@ class EngineDriver final : public Driver {
 };
 
 template <class Function>
-std::unique_ptr<Driver> with(const Scenario& scenario, Bed& bed, const std::vector<Function>& functions) {
-  if (scenario.mode == Mode::bypass) return std::make_unique<EngineDriver<Function>>(scenario, bed, functions);
+std::unique_ptr<Driver> with(const Scenario& scenario, DrivenNic& nic, const std::vector<Function>& functions) {
+  if (scenario.mode == Mode::bypass) return std::make_unique<EngineDriver<Function>>(scenario, nic, functions);
   if (scenario.mode == Mode::plain) {
     return std::make_unique<PlainThread<InPlace<Function>>>(
-        bed, gpu::kBatch, 0, [&](std::size_t ring) { return InPlace<Function>{functions[ring]}; });
+        nic.rings(), gpu::kBatch, 0, [&](std::size_t ring) { return InPlace<Function>{functions[ring]}; });
   }
   return std::make_unique<PlainThread<Staged<Function>>>(
-      bed, scenario.staging_batch, kStagedWithinNs, [&](std::size_t ring) {
+      nic.rings(), scenario.staging_batch, kStagedWithinNs, [&](std::size_t ring) {
         return Staged<Function>(functions[ring], scenario.staging_batch, scenario.ring.slot_bytes);
       });
 }
@@ -90,17 +90,17 @@ gpu::GnbHeaders gnb_headers(gpu::GnbBearer* bearers, std::uint32_t capacity) {
   return {bearers, capacity, capacity - 1, air, 1514};
 }
 
-std::unique_ptr<Driver> make_cpu_driver(const Scenario& s, Bed& bed, GnbBearers& bearers) {
-  if (s.function == FunctionKind::echo) return with(s, bed, std::vector<gpu::Echo>(s.rings));
-  if (s.function == FunctionKind::macswap) return with(s, bed, std::vector<gpu::MacSwap>(s.rings));
+std::unique_ptr<Driver> make_cpu_driver(const Scenario& s, DrivenNic& nic, GnbBearers& bearers) {
+  if (s.function == FunctionKind::echo) return with(s, nic, std::vector<gpu::Echo>(s.rings));
+  if (s.function == FunctionKind::macswap) return with(s, nic, std::vector<gpu::MacSwap>(s.rings));
   std::vector<gpu::GnbHeaders> headers;
   std::vector<gpu::PdcpNea2> ciphered;
   for (std::uint32_t ring = 0; ring < s.rings; ++ring) {
     headers.push_back(gnb_headers(bearers.of(ring), bearers.capacity()));
     ciphered.emplace_back(headers.back(), bearers.of(ring), bearers.capacity() - 1, &gpu::kAesTable, &bench_key());
   }
-  if (s.function == FunctionKind::gnb_headers) return with(s, bed, headers);
-  return with(s, bed, ciphered);
+  if (s.function == FunctionKind::gnb_headers) return with(s, nic, headers);
+  return with(s, nic, ciphered);
 }
 
 }  // namespace splitplane::bypass

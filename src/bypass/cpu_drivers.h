@@ -24,7 +24,7 @@ class GnbBearers {
 // The function over a table of `capacity` lines, a power of two.
 [[nodiscard]] gpu::GnbHeaders gnb_headers(gpu::GnbBearer* bearers, std::uint32_t capacity);
 
-// `bearers` must live as long as the driver.
-[[nodiscard]] std::unique_ptr<Driver> make_cpu_driver(const Scenario& scenario, Bed& bed, GnbBearers& bearers);
+// `nic` and `bearers` must live as long as the driver.
+[[nodiscard]] std::unique_ptr<Driver> make_cpu_driver(const Scenario& scenario, DrivenNic& nic, GnbBearers& bearers);
 
 }  // namespace splitplane::bypass

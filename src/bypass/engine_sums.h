@@ -25,6 +25,14 @@ class EngineSums {
   // Both in both directions.
   [[nodiscard]] std::uint64_t doorbells() const { return sum(&gpu::EngineCounters::doorbells); }
   [[nodiscard]] std::uint64_t packets() const { return sum(&gpu::EngineCounters::packets); }
+  // Handed over by receivers, and not yet sent by the NIC.
+  [[nodiscard]] std::uint64_t held() const {
+    std::uint64_t all = 0;
+    for (std::uint32_t i = 0; i < rings_; ++i) {
+      all += gpu::load_relaxed(&view_.rx[i].completed) - gpu::load_relaxed(&view_.tx[i].completed);
+    }
+    return all;
+  }
   // Each packet that a receiver handed over was sent, and its slot came back.
   [[nodiscard]] bool all_came_back() const {
     for (std::uint32_t i = 0; i < rings_; ++i) {

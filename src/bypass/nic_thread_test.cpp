@@ -91,7 +91,7 @@ TEST(PlainThread, what_a_worker_throws_fails_the_run) {
   ASSERT_TRUE(memory);
   const auto bed = Bed::make(s, *memory, wire);
   ASSERT_TRUE(bed) << bed.error().message;
-  PlainThread<FailingWorker> driver(**bed, 32, 0, [](std::size_t) { return FailingWorker{}; });
+  PlainThread<FailingWorker> driver((*bed)->rings(), 32, 0, [](std::size_t) { return FailingWorker{}; });
   const auto result = run_with(s, wire, **bed, driver, {});
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().message, "batch_kernel: unspecified launch failure");

@@ -18,9 +18,9 @@ class PlainThread final : public Driver {
  public:
   // `make(ring)`: the worker of a ring.
   template <class Make>
-  PlainThread(const Bed& bed, std::uint32_t batch, std::uint64_t within_ns, Make make) {
-    for (std::size_t i = 0; i < bed.rings().size(); ++i) {
-      rings_.push_back(std::make_unique<PlainDriver<Worker>>(bed.rings()[i], make(i), batch, within_ns));
+  PlainThread(const std::vector<gpu::Ring>& rings, std::uint32_t batch, std::uint64_t within_ns, Make make) {
+    for (std::size_t i = 0; i < rings.size(); ++i) {
+      rings_.push_back(std::make_unique<PlainDriver<Worker>>(rings[i], make(i), batch, within_ns));
     }
   }
   ~PlainThread() override { static_cast<void>(stop()); }

@@ -54,7 +54,9 @@ Expected<Result> run_with(const Scenario& scenario, BenchWire& wire, Bed& bed, D
     std::this_thread::sleep_for(kLook);
     if (driver.has_failed() || (observer && !observer(look(wire, nic, bed, driver, begin)))) nic.cancel();
     if (!has_engines(scenario.mode)) continue;
-    for (const gpu::Finding& finding : watchdog.look(gpu::steady_ns())) note(result.findings, finding.sentence());
+    for (const gpu::Finding& finding : watchdog.look(gpu::steady_ns(), bed.no_descriptor())) {
+      note(result.findings, finding.sentence());
+    }
   }
   nic.join();
   const auto stopped = driver.stop();
@@ -87,7 +89,7 @@ Expected<Result> run_on_cpu(const Scenario& scenario, const Observer& observer) 
   auto bed = Bed::make(scenario, *memory, wire, std::move(filters));
   if (!bed) return tl::unexpected(bed.error());
   GnbBearers bearers(scenario);
-  const auto driver = make_cpu_driver(scenario, **bed, bearers);
+  const auto driver = make_cpu_driver(scenario, (*bed)->nic(), bearers);
   return run_with(scenario, wire, **bed, *driver, observer);
 }
 

@@ -1,7 +1,8 @@
 // Runs of each mode on CPU threads, short ones: every packet is accounted for, in order within its flow, and as the
 // function should have made it.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include "bypass/cpu_drivers.h"
 #include "bypass/matrix.h"
 #include "bypass/result_json.h"
 
@@ -158,6 +159,25 @@ TEST(Matrix, holds_the_papers_runs_and_offers_parts_of_what_was_found) {
   EXPECT_EQ(all["fig7"].size(), 4U);
   EXPECT_NEAR(all["load"][0]["offered_mpps"].get<double>(), 0.2, 1e-9);  // a tenth of 2 Mpps
   EXPECT_LT(seconds_of(), 420);
+}
+
+TEST(Run, a_nic_that_drops_beside_an_idle_receiver_is_named) {
+  Scenario s{.packets_per_second = 2000, .seconds = 3.5, .warm_up_seconds = 0.01};
+  BenchWire wire(s);
+  gpu::HostMemory provider({.hugepages = false});
+  const auto memory = allocate(provider, s);
+  ASSERT_TRUE(memory);
+  const auto bed = Bed::make(s, *memory, wire);
+  ASSERT_TRUE(bed) << bed.error().message;
+  // It hears of the first descriptors, and of none that come later.
+  nicmodel::Nic82599Model& model = (*bed)->model();
+  model.inject(nicmodel::InjectedFault::loses_receive_doorbell, 0, 1);
+  for (int i = 0; i < 500; ++i) model.inject(nicmodel::InjectedFault::loses_receive_doorbell, 0);
+  GnbBearers bearers(s);
+  const auto driver = make_cpu_driver(s, (*bed)->nic(), bearers);
+  const auto result = run_with(s, wire, **bed, *driver, {});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(result->findings, testing::Contains(testing::HasSubstr("ring 0, receiver: the NIC drops frames")));
 }
 
 }  // namespace

@@ -115,8 +115,9 @@ struct Live {
   double seconds = 0;
   std::uint64_t sent = 0, received = 0, lost_at_nic = 0, dropped = 0, doorbells = 0;
   bool warming_up = false;
+  bool link_up = true;
 };
-// Called every 20 ms; false ends the run.
+// Called every 20 ms, with a card every 100 ms; false ends the run.
 using Observer = std::function<bool(const Live&)>;
 
 // Runs one of the modes without a GPU on CPU threads of this process.

@@ -1,17 +1,14 @@
 #include "bypass/wire_run.h"
 
 #include <atomic>
-#include <thread>
 
 #include "bypass/cpu_drivers.h"
-#include "gpu/launch.h"
-#include "gpu/watchdog.h"
+#include "bypass/wire_loop.h"
 
 namespace splitplane::bypass {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{20};
-constexpr std::uint64_t kQuietNs = 1'000'000'000;  // nothing left for so long: nothing will
 
 class Gate final : public nicmodel::Wire {
  public:
@@ -29,29 +26,32 @@ class Gate final : public nicmodel::Wire {
   std::atomic<bool> closed_{false};
 };
 
-Live look(Bed& bed, Driver& driver, std::uint64_t begin_ns) {
-  const nicmodel::NicCounters& c = bed.model().counters();
-  return {.seconds = static_cast<double>(gpu::steady_ns() - begin_ns) * 1e-9,
-          .sent = c.arrived.get(),
-          .received = c.left.get(),
-          .lost_at_nic = bed.lost_at_nic(),
-          .dropped = driver.dropped(),
-          .doorbells = driver.doorbells()};
-}
-
-// Nothing arrives any more: until every frame has left or is counted as lost.
-void wait_until_out(Bed& bed, Driver& driver) {
-  const nicmodel::NicCounters& c = bed.model().counters();
-  std::uint64_t left = c.left.get(), since = gpu::steady_ns();
-  const auto all_out = [&] { return c.arrived.get() == c.left.get() + driver.dropped() + bed.lost_at_nic(); };
-  while (!all_out() && gpu::steady_ns() - since < kQuietNs) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    if (const std::uint64_t now = c.left.get(); now != left) {
-      left = now;
-      since = gpu::steady_ns();
+// The model counts more than a card's registers do: why it lost each frame.
+class SoftNic final : public WireNic {
+ public:
+  SoftNic(Bed& bed, Gate& gate) : bed_(bed), gate_(gate) {}
+  NicBooks books() override {
+    const nicmodel::NicCounters& c = bed_.model().counters();
+    NicBooks books{.arrived = c.arrived.get(), .delivered = c.delivered.get(), .sent = c.left.get()};
+    for (std::size_t i = 0; i < nicmodel::kNicDropCount; ++i) {
+      books.lost.emplace_back(nicmodel::kNicDropNames[i], c.dropped[i].get());
     }
+    books.no_descriptor = bed_.no_descriptor();
+    return books;
   }
-}
+  Expected<void> shut() override {
+    gate_.close();
+    return {};
+  }
+  Expected<void> stop() override {
+    bed_.model().stop();
+    return bed_.close();
+  }
+
+ private:
+  Bed& bed_;
+  Gate& gate_;
+};
 
 }  // namespace
 
@@ -65,44 +65,12 @@ Expected<WireRunResult> run_on_wire(const Scenario& scenario, nicmodel::Wire& wi
   if (!made) return tl::unexpected(made.error());
   Bed& bed = **made;
   GnbBearers bearers(scenario);
-  const auto driver = make_cpu_driver(scenario, bed, bearers);
+  const auto driver = make_cpu_driver(scenario, bed.nic(), bearers);
   driver->start();
   if (auto open = bed.open(); !open) return tl::unexpected(open.error());
-
-  WireRunResult result;
-  gpu::Watchdog watchdog(bed.view(), scenario.rings, kWatchdogNs);
-  const std::uint64_t begin = gpu::steady_ns();
   bed.model().start();
-  while (observer(look(bed, *driver, begin))) {
-    std::this_thread::sleep_for(kLook);
-    for (const gpu::Finding& finding : watchdog.look(gpu::steady_ns())) {
-      note(result.findings, finding.sentence());
-    }
-  }
-  result.seconds = static_cast<double>(gpu::steady_ns() - begin) * 1e-9;
-  gate.close();
-  wait_until_out(bed, *driver);
-  const auto stopped = driver->stop();
-  if (!stopped) note(result.findings, stopped.error().message);
-  bed.model().stop();
-
-  const nicmodel::NicCounters& c = bed.model().counters();
-  result.arrived = c.arrived.get();
-  result.delivered = c.delivered.get();
-  result.sent = c.left.get();
-  result.dropped = driver->dropped();
-  result.doorbells = driver->doorbells();
-  result.driver_packets = driver->packets();
-  for (std::size_t i = 0; i < nicmodel::kNicDropCount; ++i) {
-    if (c.dropped[i].get() != 0) result.lost_at_nic.emplace_back(nicmodel::kNicDropNames[i], c.dropped[i].get());
-  }
-  for (std::size_t v = 1; v < gpu::kVerdictCount; ++v) {
-    const std::uint64_t n = bed.sums().dropped_as(v);
-    if (n != 0) result.verdicts.emplace_back(gpu::kVerdictNames[v], n);
-  }
-  result.slots_sound = stopped && driver->slots_are_sound();  // engines that run on cannot be counted
-  if (auto closed = bed.close(); !closed) note(result.findings, closed.error().message);
-  return result;
+  SoftNic nic(bed, gate);
+  return run_loop(scenario, nic, bed.nic(), *driver, observer, kLook);
 }
 
 }  // namespace splitplane::bypass

@@ -1,5 +1,5 @@
 // The ring driver on CPU threads between the soft NIC and any wire: captures, or a DPDK port. Nobody judges the packets
-// here; what came and went is counted.
+// here; what came and went is counted. A card's link (card_run.h) ends in the same books.
 #pragma once
 
 #include "bypass/scenario.h"
@@ -7,10 +7,12 @@
 
 namespace splitplane::bypass {
 
-// arrived = delivered + lost at the NIC; delivered = sent + dropped, once everything is through.
+// arrived = delivered + lost at the NIC; delivered = sent + dropped + held. The NIC counted what arrived, was
+// delivered, lost and sent; the engines what was dropped and held.
 struct WireRunResult {
   double seconds = 0;
   std::uint64_t arrived = 0, delivered = 0, dropped = 0, sent = 0;
+  std::uint64_t held = 0;  // with the driver at the end, since the NIC did not send it
   std::uint64_t doorbells = 0, driver_packets = 0;
   std::vector<std::pair<std::string_view, std::uint64_t>> lost_at_nic;  // by reason
   std::vector<std::pair<std::string_view, std::uint64_t>> verdicts;     // what the function dropped, by reason
@@ -22,10 +24,10 @@ struct WireRunResult {
     for (const auto& [name, count] : lost_at_nic) all += count;
     return all;
   }
-  // Every frame is accounted for, and nobody found anything wrong.
-  [[nodiscard]] bool is_sound() const {
-    return slots_sound && findings.empty() && arrived == delivered + lost() && delivered == sent + dropped;
-  }
+  // Every frame is accounted for ...
+  [[nodiscard]] bool is_balanced() const { return arrived == delivered + lost() && delivered == sent + dropped + held; }
+  // ... and nobody found anything wrong.
+  [[nodiscard]] bool is_sound() const { return slots_sound && findings.empty() && is_balanced(); }
 };
 
 // Until `observer` says false; then nothing more arrives, and what is under way leaves.

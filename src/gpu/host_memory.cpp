@@ -47,6 +47,7 @@ HostMemory::HostMemory(HostMemorySettings settings)
 }
 
 HostMemory::~HostMemory() {
+  if (is_kept()) return;
   for (const Mapping& mapping : mappings_) munmap(mapping.at, mapping.bytes);
 }
 

@@ -1,5 +1,6 @@
 // Pieces of host memory: zero, aligned, and with bus addresses that are contiguous or refused.
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <map>
@@ -108,6 +109,18 @@ TEST(DeviceMemoryOrdering, decides_whether_engines_may_poll) {
   EXPECT_EQ(judge_ordering(0, true, true), OrderingVerdict::kFlush);
   EXPECT_EQ(judge_ordering(0, true, false), OrderingVerdict::kRefuse);  // engines that run by themselves
   EXPECT_EQ(judge_ordering(0, false, true), OrderingVerdict::kRefuse);
+}
+
+TEST(HostMemoryTest, memory_that_is_kept_outlives_its_provider) {
+  for (const bool kept : {false, true}) {
+    void* at = nullptr;
+    {
+      HostMemory memory({.hugepages = false});
+      at = memory.allocate(4096)->host;
+      if (kept) memory.keep();
+    }
+    EXPECT_EQ(msync(at, 4096, MS_ASYNC) == 0, kept);
+  }
 }
 
 }  // namespace

@@ -23,11 +23,16 @@ class MemoryProvider {
   // What is not as it was wished, one sentence each: no hugepages, not tried on hardware.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
+  // The NIC may still write to the pieces: host memory stays mapped when the provider goes, until the process ends.
+  void keep() { kept_ = true; }
+  [[nodiscard]] bool is_kept() const { return kept_; }
+
  protected:
   void note(std::string sentence) { notes_.push_back(std::move(sentence)); }
 
  private:
   std::vector<std::string> notes_;
+  bool kept_ = false;
 };
 
 // What a NIC calls host memory.

@@ -101,9 +101,12 @@ Expected<void> Nic82599::wait(const char* what, std::uint32_t offset, std::uint3
               offset, value, bits, set ? "set" : "clear", within / 1ms);
 }
 
+bool Nic82599::is_gone() {
+  return read(reg::kStatus) == ~0U && read(reg::kCtrl) == ~0U;
+}
+
 Expected<void> Nic82599::check_device() {
-  // A device that is not there, or whose memory access is off, answers with ones (PCIe: unsupported request).
-  if (read(reg::kStatus) == ~0U && read(reg::kCtrl) == ~0U) {
+  if (is_gone()) {
     return fail("{}: its registers read as ones: the device is gone, asleep, or memory access is off", bar_->name());
   }
   return {};
@@ -240,17 +243,25 @@ Expected<void> Nic82599::start() {
               up.error().message);
 }
 
+// 4.6.7.1: nothing new comes in; a frame that is half through is let through.
+Expected<void> Nic82599::stop_receive() {
+  if (auto there = check_device(); !there) return there;
+  set_bits(reg::kSecrxctrl, reg::kSecrxctrlDisable);
+  auto done = wait("receive path", reg::kSecrxstat, reg::kSecrxstatReady, true, kRegisterBound);
+  clear_bits(reg::kRxctrl, reg::kRxctrlEnable);
+  clear_bits(reg::kSecrxctrl, reg::kSecrxctrlDisable);
+  return done;
+}
+
 Expected<void> Nic82599::stop() {
+  if (auto there = check_device(); !there) return there;  // nothing to be waited for
   Expected<void> result;
   const auto keep_first = [&result](Expected<void> done) {
     if (result && !done) result = std::move(done);
   };
   mask_interrupts();
-  // Receive, 4.6.7.1: nothing new comes in, then each ring.
-  set_bits(reg::kSecrxctrl, reg::kSecrxctrlDisable);
-  keep_first(wait("receive path", reg::kSecrxstat, reg::kSecrxstatReady, true, kRegisterBound));
-  clear_bits(reg::kRxctrl, reg::kRxctrlEnable);
-  clear_bits(reg::kSecrxctrl, reg::kSecrxctrlDisable);
+  // Receive, then each ring.
+  keep_first(stop_receive());
   // Transmit, 4.6.8.1: what the engines gave goes out, unless the link is down; then each ring, then the path.
   for (std::uint32_t n = 0; n < rings_; ++n) {
     for (auto waited = 0us; waited < 10ms && read(reg::tdh(n)) != read(reg::tdt(n)); waited += 100us) sleep_(100us);

@@ -75,6 +75,8 @@ class Nic82599 {
 
   // Opens the receive path and waits for the link. After the engines gave their rings descriptors.
   Expected<void> start();
+  // Closes the receive path; what the rings have stays there, and sending goes on.
+  Expected<void> stop_receive();
   // Disables receive and transmit in the order of the datasheet (4.6.7.1, 4.6.8.1, 5.2.5.3.2). Behind this the NIC does
   // not touch memory any more, unless an error says otherwise.
   Expected<void> stop();
@@ -84,7 +86,10 @@ class Nic82599 {
   [[nodiscard]] std::uint32_t* transmit_doorbell(std::uint32_t ring);
   [[nodiscard]] LinkSpeed link();
   [[nodiscard]] MacAddress mac();
-  // Reads, and so clears, the NIC's counters, and adds them up.
+  // A device that was pulled out, is asleep or without memory access answers every read with ones (PCIe).
+  [[nodiscard]] bool is_gone();
+  // Reads, and so clears, the NIC's counters, and adds them up, unless the device is gone. One thread's, like all of
+  // this class: whoever else reads them takes counts away.
   const NicStatistics& statistics();
   // What was odd, but did not hold anything up: one sentence each.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }

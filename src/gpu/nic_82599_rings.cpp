@@ -61,20 +61,23 @@ const NicStatistics& Nic82599::statistics() {
     const std::uint64_t value = read(low);
     return value | std::uint64_t{read(high)} << 32;
   };
-  statistics_.received += read(reg::kGprc);
-  statistics_.transmitted += read(reg::kGptc);
-  statistics_.received_octets += wide(reg::kGorcl, reg::kGorch);
-  statistics_.transmitted_octets += wide(reg::kGotcl, reg::kGotch);
-  for (std::uint32_t n = 0; n < reg::kPacketBuffers; ++n) statistics_.missed += read(reg::rxmpc(n));
+  NicStatistics sum = statistics_;
+  sum.received += read(reg::kGprc);
+  sum.transmitted += read(reg::kGptc);
+  sum.received_octets += wide(reg::kGorcl, reg::kGorch);
+  sum.transmitted_octets += wide(reg::kGotcl, reg::kGotch);
+  for (std::uint32_t n = 0; n < reg::kPacketBuffers; ++n) sum.missed += read(reg::rxmpc(n));
   for (std::uint32_t set = 0; set < reg::kStatisticsSets; ++set) {
-    statistics_.ring_received[set] += read(reg::qprc(set));
-    statistics_.ring_transmitted[set] += read(reg::qptc(set));
+    sum.ring_received[set] += read(reg::qprc(set));
+    sum.ring_transmitted[set] += read(reg::qptc(set));
     const std::uint32_t dropped = read(reg::qprdc(set));
-    statistics_.ring_no_descriptor[set] += dropped;
-    statistics_.no_descriptor += dropped;
+    sum.ring_no_descriptor[set] += dropped;
+    sum.no_descriptor += dropped;
     (void)wide(reg::qbrcl(set), reg::qbrch(set));
     (void)wide(reg::qbtcl(set), reg::qbtch(set));
   }
+  // Asked behind the counters: one that is gone now may have answered any of them with ones.
+  if (!is_gone()) statistics_ = sum;
   return statistics_;
 }
 

@@ -110,15 +110,24 @@ std::optional<std::size_t> PciDevice::extended_capability(std::uint16_t id) cons
   return std::nullopt;
 }
 
-Expected<void> PciDevice::enable_bus_master() const {
+Expected<void> PciDevice::set_command(unsigned bits, bool on) const {
   std::fstream file(path_ / "config", std::ios::in | std::ios::out | std::ios::binary);
   char command[2] = {};
   if (!file.seekg(4) || !file.read(command, 2)) return fail("{}: config: cannot be read", address_);
-  command[0] = static_cast<char>(command[0] | 0x06);
+  const unsigned low = static_cast<unsigned char>(command[0]);
+  command[0] = static_cast<char>(on ? low | bits : low & ~bits);
   if (!file.seekp(4) || !file.write(command, 2) || !file.flush()) {
-    return fail("{}: config: bus mastering cannot be switched on: {}", address_, std::strerror(errno));
+    return fail("{}: config: bus mastering cannot be switched {}: {}", address_, on ? "on" : "off",
+                std::strerror(errno));
   }
   return {};
+}
+
+Expected<void> PciDevice::enable_bus_master() const {
+  return set_command(0x06, true);
+}
+Expected<void> PciDevice::disable_bus_master() const {
+  return set_command(0x04, false);
 }
 
 Expected<std::uint64_t> PciDevice::bar0_bytes() const {

@@ -35,11 +35,14 @@ class PciDevice {
 
   // Memory access and bus mastering on: bits 1 and 2 of the command register.
   [[nodiscard]] Expected<void> enable_bus_master() const;
+  // Bus mastering off, for a device that does not stop: it sends no request to memory any more (PCI Express 7.5.1.1.3).
+  [[nodiscard]] Expected<void> disable_bus_master() const;
   // Size of BAR 0, from the file `resource`.
   [[nodiscard]] Expected<std::uint64_t> bar0_bytes() const;
 
  private:
   static PciDevice read(const std::filesystem::path& path);
+  [[nodiscard]] Expected<void> set_command(unsigned bits, bool on) const;
 
   std::string address_, driver_;
   std::filesystem::path path_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 
-#include "gpu/mapped_bar.h"
 #include "gpu/registers_82599.h"
 
 namespace splitplane::gpu {
@@ -72,10 +71,11 @@ std::vector<StartUpNote> check_nic(const PciDevice& nic, BusAddresses addresses,
   }
   if (!nic.driver().empty() && nic.driver() != "vfio-pci" && !nic.driver().starts_with("uio") &&
       nic.driver() != "igb_uio") {
-    notes.push_back(say(Gravity::kRefusal,
-                        "{}: driver {} has the device; allowed: none, uio_pci_generic, igb_uio or "
-                        "vfio-pci",
-                        nic.address(), nic.driver()));
+    notes.push_back(
+        say(Gravity::kRefusal,
+            "{0}: driver {1} has the device; allowed: none, uio_pci_generic, igb_uio or vfio-pci; to unbind "
+            "it: echo {0} > /sys/bus/pci/drivers/{1}/unbind",
+            nic.address(), nic.driver()));
   }
   if (const auto command = nic.config16(4); command && (*command & kCommandBusMaster) == 0) {
     notes.push_back(say(Gravity::kNote, "{}: bus mastering is off until the BAR is opened", nic.address()));
@@ -137,6 +137,18 @@ std::vector<StartUpNote> check_bar(Bar& bar) {
   return {};
 }
 
+BusAddresses addresses_of(const PciDevice& nic) {
+  return nic.driver() == "vfio-pci" ? BusAddresses::kVirtual : BusAddresses::kPhysical;
+}
+
+HostMemorySettings memory_for(const PciDevice& nic, MappedBar& bar) {
+  HostMemorySettings settings{.addresses = addresses_of(nic)};
+  if (settings.addresses == BusAddresses::kVirtual) {
+    settings.map = [&bar](void* host, std::size_t bytes) { return bar.map_memory(host, bytes); };
+  }
+  return settings;
+}
+
 std::vector<StartUpNote> check_card(const PciDevice& nic, std::size_t bytes) {
   auto bar = open_bar(nic);
   if (!bar) return {say(Gravity::kRefusal, "{}", bar.error().message)};
@@ -144,12 +156,7 @@ std::vector<StartUpNote> check_card(const PciDevice& nic, std::size_t bytes) {
   if (refuses(notes)) return notes;
   notes.push_back(
       say(Gravity::kNote, "{}: BAR 0 answers, STATUS {:#010x}", nic.address(), (*bar)->read32(reg::kStatus)));
-  HostMemorySettings settings{.addresses = BusAddresses::kPhysical};
-  if (nic.driver() == "vfio-pci") {
-    settings.addresses = BusAddresses::kVirtual;
-    settings.map = [&bar](void* host, std::size_t size) { return (*bar)->map_memory(host, size); };
-  }
-  HostMemory memory(std::move(settings));
+  HostMemory memory(memory_for(nic, **bar));
   const auto piece = memory.allocate(bytes);
   if (!piece) {
     notes.push_back(say(Gravity::kRefusal, "{}: {}", nic.address(), piece.error().message));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/bar.h"
+#include "gpu/mapped_bar.h"
 #include "gpu/memory.h"
 #include "gpu/pci_device.h"
 
@@ -29,6 +29,11 @@ struct StartUpNote {
 [[nodiscard]] std::vector<StartUpNote> check_path(const PciDevice& nic, const PciDevice& gpu);
 // Whether registers answer at all. A device that is gone, asleep or without memory access answers with ones.
 [[nodiscard]] std::vector<StartUpNote> check_bar(Bar& bar);
+
+// What the card calls memory, by the driver that is bound, and memory for it; `bar` must stay as long as it is asked
+// for.
+[[nodiscard]] BusAddresses addresses_of(const PciDevice& nic);
+[[nodiscard]] HostMemorySettings memory_for(const PciDevice& nic, MappedBar& bar);
 
 // Opens the card as whoever drives it would: BAR 0 through the driver that is bound, registers, and `bytes` of memory
 // at addresses that the card understands. Switches bus mastering on.

@@ -113,6 +113,7 @@ TEST_F(Machine, another_card_is_refused) {
 TEST_F(Machine, a_card_that_the_kernel_drives_is_refused) {
   link_to(kNic, "driver", "bus/pci/drivers/ixgbe");
   EXPECT_TRUE(has(nic_notes(), Gravity::kRefusal, "driver ixgbe has the device"));
+  EXPECT_TRUE(has(nic_notes(), Gravity::kRefusal, "echo 0000:03:00.0 > /sys/bus/pci/drivers/ixgbe/unbind"));
   EXPECT_THAT(open_resource0(find(kNic)).error().message, HasSubstr("driver ixgbe has the device"));
 }
 
@@ -162,6 +163,8 @@ TEST_F(Machine, registers_are_read_through_resource0) {
   EXPECT_EQ(*(*bar)->doorbell(reg::rdt(3)), 0x1234U);
   EXPECT_THAT(check_bar(**bar), IsEmpty());
   EXPECT_EQ(*find(kNic).config16(4) & 0x06, 0x06);  // memory access and bus mastering
+  ASSERT_TRUE(find(kNic).disable_bus_master());
+  EXPECT_EQ(*find(kNic).config16(4) & 0x06, 0x02);
   EXPECT_THAT((*bar)->map_memory(nullptr, 0).error().message, HasSubstr("by VFIO only"));
   (*bar)->write32(reg::kStatus, ~0U);
   (*bar)->write32(reg::kCtrl, ~0U);

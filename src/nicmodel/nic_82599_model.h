@@ -39,6 +39,8 @@ namespace splitplane::nicmodel {
 // clang-format on
 SPLITPLANE_OUTCOMES(NicDrop, SPLITPLANE_NIC_DROPS)
 
+inline constexpr std::uint32_t kModelRings = 64;
+
 // Since the model was made; any thread may read them. arrived = delivered + dropped + held in the packet buffer, and
 // fetched = left + dropped as transmit_descriptor.
 struct NicCounters {
@@ -46,6 +48,7 @@ struct NicCounters {
   Counter rounds, idle_rounds;
   Counter held;  // now
   std::array<Counter, kNicDropCount> dropped;
+  std::array<Counter, kModelRings> no_descriptor;  // of those, by ring
   [[nodiscard]] std::uint64_t dropped_of(NicDrop reason) const {
     return dropped[static_cast<std::size_t>(reason)].get();
   }
@@ -53,7 +56,7 @@ struct NicCounters {
 
 class Nic82599Model final : public gpu::Bar {
  public:
-  static constexpr std::uint32_t kRings = 64;
+  static constexpr std::uint32_t kRings = kModelRings;
   static constexpr std::uint32_t kBatch = 32;
   static constexpr std::uint32_t kLateRounds = 4;  // by which InjectedFault::early_done is early
 

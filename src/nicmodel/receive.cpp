@@ -94,6 +94,7 @@ bool Nic82599Model::land(const WireFrame& frame, bool from_buffer) {
       if (!ring.drop) return false;
       ++registers_.statistics().qprdc[ring.set];
       drop(NicDrop::no_descriptor);
+      counters_.no_descriptor[n].add(1);
       return true;
     }
   }

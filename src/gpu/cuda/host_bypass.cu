@@ -15,10 +15,10 @@ namespace splitplane::gpu {
 namespace {
 
 using bypass::Bed;
-using bypass::BedMemory;
 using bypass::BenchWire;
 using bypass::Json;
 using bypass::Mode;
+using bypass::NicMemory;
 using bypass::Result;
 using bypass::Scenario;
 
@@ -36,7 +36,7 @@ Expected<Result> run_on_model(const Scenario& s) {
   PinnedMemory pinned;
   DeviceMemory device;
   BenchWire wire(s);
-  BedMemory memory;
+  NicMemory memory;
   std::unique_ptr<Bed> bed_owner;  // has the registers: they are unmapped from the device before it goes
   MappedRegisters registers(false);
   const bool staging = s.mode == Mode::gpu_staging;
@@ -65,7 +65,7 @@ Expected<Result> run_on_model(const Scenario& s) {
   Expected<Result> result = fail("no function");
   functions.with([&](auto* first) {
     using Worker = StagedOnGpu<std::remove_pointer_t<decltype(first)>>;
-    bypass::PlainThread<Worker> driver(bed, s.staging_batch, bypass::kStagedWithinNs, [&](std::size_t ring) {
+    bypass::PlainThread<Worker> driver(bed.rings(), s.staging_batch, bypass::kStagedWithinNs, [&](std::size_t ring) {
       return Worker(first + ring, s.staging_batch, s.ring.slot_bytes);
     });
     result = bypass::run_with(s, wire, bed, driver, {});
