@@ -54,20 +54,17 @@ class CardNic final : public WireNic {
 Expected<void> wait_for_link(CardNic& card, const Observer& observer, const CardSettings& settings) {
   const std::uint64_t begin = gpu::steady_ns();
   const auto within = static_cast<std::uint64_t>(std::chrono::nanoseconds(settings.link_within).count());
-  for (;;) {
+  for (std::uint64_t waited = 0; waited < within; waited = gpu::steady_ns() - begin) {
     const NicBooks books = card.books();
     if (!books.gone.empty()) return fail("{}", books.gone);
     if (books.link_up) return {};
-    const std::uint64_t waited = gpu::steady_ns() - begin;
-    if (waited >= within) {
-      return fail(
-          "the link did not come up within {} ms: no cable, no far end, or a module in an SFP+ slot, whose setup from "
-          "the EEPROM this driver lacks",
-          settings.link_within.count());
-    }
     if (!observer({.seconds = static_cast<double>(waited) * 1e-9, .link_up = false})) return {};
     std::this_thread::sleep_for(std::min(kLook, settings.link_within));
   }
+  return fail(
+      "the link did not come up within {} ms: no cable, no far end, or a module in an SFP+ slot, whose setup from the "
+      "EEPROM this driver lacks",
+      settings.link_within.count());
 }
 
 }  // namespace
