@@ -47,9 +47,13 @@ def test_more_rings_than_rss_has_are_refused() -> None:
     assert "--rings 17" in refusal("--nic", ABSENT, "--rings", "17")
 
 
-@pytest.mark.parametrize("address", ["03:00.0", "eth0", "0000:03:00.8", "../../x", ""])
+@pytest.mark.parametrize("address", ["03:00.0", "eth0", "0000:03:00.8", "../../x"])
 def test_an_address_of_another_form_is_refused_with_an_example(address: str) -> None:
     assert "like 0000:3b:00.0" in refusal(f"--nic={address}")
+
+
+def test_an_empty_address_is_not_the_soft_nic() -> None:
+    assert "--nic" in refusal("--nic=")
 
 
 def test_a_card_that_is_not_there_is_named() -> None:
