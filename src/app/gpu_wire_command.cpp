@@ -70,6 +70,7 @@ std::string wire_summary(const bypass::WireRunResult& r) {
       r.driver_packets == 0 ? 0 : static_cast<double>(r.doorbells) / static_cast<double>(r.driver_packets));
   for (const auto& [name, count] : r.lost_at_nic) text += fmt::format("lost at the NIC: {} {}\n", count, name);
   for (const auto& [name, count] : r.verdicts) text += fmt::format("dropped: {} {}\n", count, name);
+  for (const std::string& sentence : r.notes) text += "note: " + sentence + '\n';
   for (const std::string& finding : r.findings) text += "watchdog: " + finding + '\n';
   if (!r.is_balanced()) text += "the books do not balance: the NIC's counts are not those of the engines\n";
   return text;

@@ -96,6 +96,37 @@ TEST(CardRun, every_frame_of_the_link_is_in_the_books) {
   EXPECT_FALSE(card.memory->is_kept());
 }
 
+TEST(CardRun, a_run_that_ends_amid_traffic_lets_out_what_is_under_way) {
+  nicmodel::TrafficPeer peer({.flows = 8, .window = 256});
+  Card card(peer);
+  const auto result = run_on_card({.rings = 2}, card.model, *card.memory,
+                                  [&](const Live& now) { return now.received < 2000 && now.seconds < 20; });
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_GE(result->arrived, 2000U);
+  EXPECT_EQ(result->arrived, peer.counters().sent.get());
+  EXPECT_EQ(result->sent, peer.counters().returned.get());
+  EXPECT_EQ(result->held, 0U);
+  EXPECT_TRUE(result->is_sound()) << testing::PrintToString(result->findings);
+}
+
+TEST(CardRun, frames_that_a_dead_link_leaves_with_the_driver_are_in_the_books) {
+  nicmodel::TrafficPeer peer({.flows = 8});
+  NarrowWire wire(peer);
+  Card card(wire);
+  bool cut = false;
+  const auto result = run_on_card({.rings = 2}, card.model, *card.memory, [&](const Live& now) {
+    if (now.received > 500 && !std::exchange(cut, true)) card.model.plug(false);
+    return now.link_up && now.seconds < 20;
+  });
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(cut);
+  EXPECT_GT(result->held, 0U);
+  EXPECT_TRUE(result->is_balanced()) << result->delivered << " " << result->sent << " " << result->held;
+  EXPECT_THAT(result->notes, Contains(HasSubstr("unsent")));
+  EXPECT_TRUE(result->slots_sound);
+  EXPECT_TRUE(card.is_off());
+}
+
 TEST(CardRun, a_count_of_the_card_that_the_engines_do_not_share_is_not_sound) {
   for (const std::uint32_t counter : {reg::kGprc, reg::kGptc, reg::qprc(0), reg::qprdc(0)}) {
     nicmodel::TrafficPeer peer(packets(500));

@@ -67,13 +67,12 @@ Expected<void> DrivenNic::open() {
 }
 
 DrivenNic::~DrivenNic() {
-  if (nic_) static_cast<void>(nic_->stop());
+  if (nic_ && !closed_) static_cast<void>(nic_->stop());
 }
 
 Expected<void> DrivenNic::close() {
-  auto stopped = nic_->stop();
-  nic_.reset();
-  return stopped;
+  closed_ = true;
+  return nic_->stop();
 }
 
 }  // namespace splitplane::bypass

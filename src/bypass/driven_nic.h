@@ -53,12 +53,14 @@ class DrivenNic {
   [[nodiscard]] const std::vector<gpu::Ring>& rings() const { return rings_; }
   [[nodiscard]] gpu::SharedView view() const { return view_; }
   [[nodiscard]] const EngineSums& sums() const { return sums_; }
-  // Until close().
   [[nodiscard]] gpu::Nic82599& control() { return *nic_; }
+  // What was odd in bring-up and close, but did not hold anything up.
+  [[nodiscard]] const std::vector<std::string>& notes() const { return nic_->notes(); }
 
  private:
   DrivenNic() = default;
   std::optional<gpu::Nic82599> nic_;
+  bool closed_ = false;
   std::vector<gpu::Ring> rings_;
   std::vector<std::uint32_t*> tails_;  // receive tail registers as the host sees them
   gpu::SharedView view_;

@@ -69,6 +69,7 @@ WireRunResult run_loop(const Scenario& scenario, WireNic& nic, const DrivenNic& 
   books = nic.books();
   if (!books.gone.empty()) note(result.findings, books.gone);
   keep(nic.stop());
+  result.notes = rings.notes();
   result.arrived = books.arrived;
   result.delivered = books.delivered;
   result.sent = books.sent;

@@ -17,6 +17,7 @@ struct WireRunResult {
   std::vector<std::pair<std::string_view, std::uint64_t>> lost_at_nic;  // by reason
   std::vector<std::pair<std::string_view, std::uint64_t>> verdicts;     // what the function dropped, by reason
   std::vector<std::string> findings;
+  std::vector<std::string> notes;  // what the NIC's control plane found odd, and went on
   bool slots_sound = true;
 
   [[nodiscard]] std::uint64_t lost() const {
