@@ -122,6 +122,7 @@ TEST(CardRun, frames_that_a_dead_link_leaves_with_the_driver_are_in_the_books) {
   EXPECT_TRUE(cut);
   EXPECT_GT(result->held, 0U);
   EXPECT_TRUE(result->is_balanced()) << result->delivered << " " << result->sent << " " << result->held;
+  EXPECT_FALSE(result->is_sound());
   EXPECT_THAT(result->notes, Contains(HasSubstr("unsent")));
   EXPECT_TRUE(result->slots_sound);
   EXPECT_TRUE(card.is_off());

@@ -75,4 +75,14 @@ Expected<void> DrivenNic::close() {
   return nic_->stop();
 }
 
+std::uint64_t DrivenNic::untaken() const {
+  std::uint64_t all = 0;
+  for (const gpu::Ring& ring : rings_) {
+    for (std::uint32_t i = 0; i < ring.settings.ring_size; ++i) {
+      all += gpu::rx_is_done(gpu::load_acquire(&ring.rx[i].hi)) ? 1 : 0;
+    }
+  }
+  return all;
+}
+
 }  // namespace splitplane::bypass

@@ -54,6 +54,8 @@ class DrivenNic {
   [[nodiscard]] gpu::SharedView view() const { return view_; }
   [[nodiscard]] const EngineSums& sums() const { return sums_; }
   [[nodiscard]] gpu::Nic82599& control() { return *nic_; }
+  // Frames in receive rings that no receiver took: of engines at rest, where the host sees the rings as they do.
+  [[nodiscard]] std::uint64_t untaken() const;
   // What was odd in bring-up and close, but did not hold anything up.
   [[nodiscard]] const std::vector<std::string>& notes() const { return nic_->notes(); }
 

@@ -77,7 +77,7 @@ WireRunResult run_loop(const Scenario& scenario, WireNic& nic, const DrivenNic& 
     if (count != 0) result.lost_at_nic.emplace_back(name, count);
   }
   result.dropped = driver.dropped();
-  result.held = rings.sums().held();
+  result.held = rings.sums().held() + rings.untaken();
   result.doorbells = driver.doorbells();
   result.driver_packets = driver.packets();
   for (std::size_t v = 1; v < gpu::kVerdictCount; ++v) {

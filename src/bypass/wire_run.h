@@ -12,7 +12,7 @@ namespace splitplane::bypass {
 struct WireRunResult {
   double seconds = 0;
   std::uint64_t arrived = 0, delivered = 0, dropped = 0, sent = 0;
-  std::uint64_t held = 0;  // with the driver at the end, since the NIC did not send it
+  std::uint64_t held = 0;  // with the driver at the end, in a receive ring, a slot or a transmit ring
   std::uint64_t doorbells = 0, driver_packets = 0;
   std::vector<std::pair<std::string_view, std::uint64_t>> lost_at_nic;  // by reason
   std::vector<std::pair<std::string_view, std::uint64_t>> verdicts;     // what the function dropped, by reason
@@ -27,8 +27,8 @@ struct WireRunResult {
   }
   // Every frame is accounted for ...
   [[nodiscard]] bool is_balanced() const { return arrived == delivered + lost() && delivered == sent + dropped + held; }
-  // ... and nobody found anything wrong.
-  [[nodiscard]] bool is_sound() const { return slots_sound && findings.empty() && is_balanced(); }
+  // ... none is left over, and nobody found anything wrong.
+  [[nodiscard]] bool is_sound() const { return slots_sound && findings.empty() && is_balanced() && held == 0; }
 };
 
 // Until `observer` says false; then nothing more arrives, and what is under way leaves.

@@ -57,6 +57,10 @@ TEST(WireRun, a_finding_or_a_frame_too_few_is_not_sound) {
   r.findings.clear();
   r.sent = 4;
   EXPECT_FALSE(r.is_sound());
+  r.held = 1;
+  EXPECT_TRUE(r.is_balanced());
+  EXPECT_FALSE(r.is_sound());
+  r.held = 0;
   r.dropped = 1;
   EXPECT_TRUE(r.is_sound());
 }
