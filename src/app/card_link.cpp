@@ -7,6 +7,9 @@
 #include "base/log.h"
 
 namespace splitplane::app {
+
+using namespace std::chrono_literals;
+
 CardLink::CardLink(CardLinkSettings settings) : settings_(std::move(settings)) {
   view_.name = settings_.name;
   view_.control = settings_.control;
@@ -38,7 +41,7 @@ bool CardLink::silent() const {
 }
 
 // With the lock held. The version of what is wanted now.
-std::uint64_t CardLink::want(const nic::CardBearer& bearer) {
+std::uint64_t CardLink::want(const nic::CardBearer& bearer, bool awaited) {
   Entry& entry = entries_[bearer.id.value];
   nic::CardBearer wanted = bearer;
   if (entry.version != 0) {
@@ -50,39 +53,31 @@ std::uint64_t CardLink::want(const nic::CardBearer& bearer) {
   }
   wanted.lease = lease_size(bearer.pdcp_sn_bits).least;
   entry.want = wanted;
+  entry.awaited = awaited;
   entry.refused.clear();
   dirty_.insert(bearer.id.value);
   return entry.version = ++versions_;
 }
 
-Expected<void> CardLink::put(std::span<const nic::CardBearer> bearers) {
-  Lock lock(mutex_);
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> versions;
-  for (const nic::CardBearer& b : bearers) versions.emplace_back(b.id.value, want(b));
+CardLink::Asked CardLink::put(std::span<const nic::CardBearer> bearers) {
+  const std::lock_guard guard(mutex_);
+  Asked asked;
+  for (const nic::CardBearer& b : bearers) asked.emplace_back(b.id.value, want(b, true));
   changed_.notify_all();
-  wait_for_card(lock, [&] {
-    return std::ranges::none_of(versions, [&](const auto& v) {
-      const auto at = entries_.find(v.first);
-      return at != entries_.end() && at->second.version == v.second && dirty_.contains(v.first);
-    });
-  });
-  for (const auto& [id, version] : versions) {
-    const auto at = entries_.find(id);
-    if (at != entries_.end() && !at->second.refused.empty())
-      return fail("card {}: {}", settings_.name, at->second.refused);
-  }
-  return {};
+  return asked;
 }
 
 void CardLink::put_soon(const nic::CardBearer& bearer) {
   const std::lock_guard guard(mutex_);
-  (void)want(bearer);
+  (void)want(bearer, false);
   changed_.notify_all();
 }
 
-void CardLink::remove(std::span<const BearerId> ids) {
-  Lock lock(mutex_);
+CardLink::Asked CardLink::remove(std::span<const BearerId> ids) {
+  const std::lock_guard guard(mutex_);
+  Asked asked;
   for (const BearerId id : ids) {
+    asked.emplace_back(id.value, 0);
     const auto at = entries_.find(id.value);
     if (at == entries_.end()) continue;
     if (at->second.sent) removals_.insert(id.value);
@@ -91,8 +86,29 @@ void CardLink::remove(std::span<const BearerId> ids) {
     entries_.erase(at);
   }
   changed_.notify_all();
-  wait_for_card(lock,
-                [&] { return std::ranges::none_of(ids, [&](BearerId id) { return removals_.contains(id.value); }); });
+  return asked;
+}
+
+Expected<void> CardLink::wait_for(const Asked& asked) {
+  Lock lock(mutex_);
+  const auto still_wanted = [&](std::uint32_t id, std::uint64_t version) {
+    const auto at = entries_.find(id);
+    return at != entries_.end() && at->second.version == version ? &at->second : nullptr;
+  };
+  wait_for_card(lock, [&] {
+    return std::ranges::none_of(asked, [&](const auto& a) {
+      const auto& [id, version] = a;
+      return version == 0 ? removals_.contains(id) : dirty_.contains(id) && still_wanted(id, version) != nullptr;
+    });
+  });
+  Expected<void> result;
+  for (const auto& [id, version] : asked) {
+    Entry* const entry = still_wanted(id, version);
+    if (entry == nullptr) continue;
+    entry->awaited = false;
+    if (result && !entry->refused.empty()) result = fail("card {}: {}", settings_.name, entry->refused);
+  }
+  return result;
 }
 
 void CardLink::set_peer(const nic::CardPeer& peer) {
@@ -109,41 +125,50 @@ void CardLink::unset_peer(unsigned number) {
   changed_.notify_all();
 }
 
-// By a connection of its own: the thread's is busy as long as bearers are installed. At most `patience` in all, and
-// after a look that was not answered not again at once.
-std::vector<CardNumbersRow> CardLink::read_numbers(const Json& ids) {
-  const auto begin = Clock::now();
-  if (ids.empty() || begin < reader_rests_) return {};
-  // A second time where the connection is that to an earlier run of the card.
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(begin + settings_.patience - Clock::now());
-    if (left.count() <= 0) break;
-    if (!reader_) {
-      auto client = ControlClient::connect(settings_.control, left);
-      if (!client) break;
-      reader_.emplace(*std::move(client));
-    }
-    auto rows = reader_->call("card.numbers", {{"ids", ids}}).and_then(numbers_from_json);
-    if (rows) return *std::move(rows);
-    reader_.reset();
+// Of these the card has, as far as this host knows; and which run of it.
+Json CardLink::confirmed(std::span<const BearerId> ids, std::uint64_t& run) const {
+  const std::lock_guard guard(mutex_);
+  run = view_.connects;
+  Json found = Json::array();
+  for (const BearerId id : ids) {
+    const auto at = entries_.find(id.value);
+    if (up_ && !silent() && at != entries_.end() && at->second.confirmed) found.push_back(id.value);
   }
-  if (Clock::now() - begin >= settings_.patience) reader_rests_ = Clock::now() + 4 * settings_.patience;
-  return {};
+  return found;
 }
 
+// By a connection of its own: the thread's is busy as long as bearers are installed.
+Expected<std::vector<CardNumbersRow>> CardLink::read_numbers(const Json& ids, Clock::time_point end) {
+  const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()), 1ms);
+  if (!reader_) {
+    auto client = ControlClient::connect(settings_.control, left);
+    if (!client) return tl::unexpected(client.error());
+    reader_.emplace(*std::move(client));
+  }
+  reader_->wait_no_longer_than(left);
+  auto rows = reader_->call("card.numbers", {{"ids", ids}}).and_then(numbers_from_json);
+  if (!rows) reader_.reset();
+  return rows;
+}
+
+// At most `patience` in all, and after a look that was not answered not again at once. Anew where the connection is
+// that to an earlier run of the card, or a bearer was taken off it meanwhile.
 std::vector<CardBearerView> CardLink::look(std::span<const BearerId> ids) {
   const std::lock_guard reading(reader_mutex_);
-  Json asked = Json::array();
+  const auto begin = Clock::now(), end = begin + settings_.patience;
   std::uint64_t run = 0;
-  {
-    const std::lock_guard guard(mutex_);
-    run = view_.connects;
-    for (const BearerId id : ids) {
-      const auto at = entries_.find(id.value);
-      if (up_ && !silent() && at != entries_.end() && at->second.confirmed) asked.push_back(id.value);
+  std::vector<CardNumbersRow> rows;
+  for (int attempt = 0; attempt < 3 && begin >= reader_rests_; ++attempt) {
+    const Json asked = confirmed(ids, run);
+    if (asked.empty()) break;
+    if (auto read = read_numbers(asked, end)) {
+      rows = *std::move(read);
+      break;
     }
+    if (Clock::now() < end) continue;
+    reader_rests_ = Clock::now() + 4 * settings_.patience;
+    break;
   }
-  const std::vector<CardNumbersRow> rows = read_numbers(asked);
   std::vector<CardBearerView> views;
   const std::lock_guard guard(mutex_);
   // Entry::seen belongs to the thread, which reckons rates from it.

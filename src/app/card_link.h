@@ -52,13 +52,17 @@ class CardLink {
   // Starts the thread. What the card has and nobody has put until now is taken off it.
   void begin();
 
-  // What the card shall have: new or changed bearers (numbers, lease and epoch are this class's). Answered when the
-  // card has it, or at once while it is away or before begin(), or when it does not answer. Error: the card refuses
-  // one; remove() those that are not wanted, put() the others as they were.
-  Expected<void> put(std::span<const nic::CardBearer> bearers);
-  void put_soon(const nic::CardBearer& bearer);  // without waiting
-  // Answered when they are off the card, or it is away or does not answer.
-  void remove(std::span<const BearerId> ids);
+  // What the card shall have: new or changed bearers (numbers, lease and epoch are this class's), and which no longer.
+  // Asked for in the order of the calls, which do not wait. wait_for() is called after each put(), and answers when the
+  // card has done it, or at once while it is away or before begin(), or when it does not answer. Error: the card
+  // refuses one; remove() those that are not wanted, put() the others as they were.
+  using Asked = std::vector<std::pair<std::uint32_t, std::uint64_t>>;  // bearer, version of it (0: none)
+  [[nodiscard]] Asked put(std::span<const nic::CardBearer> bearers);
+  Asked remove(std::span<const BearerId> ids);
+  Expected<void> wait_for(const Asked& asked);
+  // Nobody waits for it. Refused, as a put() whose wait is over, it takes the bearer off the card, which is not as the
+  // host has it any more.
+  void put_soon(const nic::CardBearer& bearer);
   void set_peer(const nic::CardPeer& peer);
   void unset_peer(unsigned number);
 
@@ -74,6 +78,7 @@ class CardLink {
     bool sent = false;          // this run of the card may have it
     bool numbered = false;      // and may have given packets of it numbers
     bool confirmed = false;     // this run of the card has it
+    bool awaited = false;       // somebody waits for the answer to `version`
     std::string refused;        // why the card does not take it
     std::uint32_t lease_end = 0;
     std::uint32_t heard = 0;                       // a receiver may not have seen any COUNT from here on
@@ -87,11 +92,13 @@ class CardLink {
   // All with the lock held, which is let go while the card is asked. card_link.cpp: the thread
   void serve();
   [[nodiscard]] Expected<Json> ask(Lock& lock, const std::string& method, const Json& params);
-  std::uint64_t want(const nic::CardBearer& bearer);
+  std::uint64_t want(const nic::CardBearer& bearer, bool awaited);
   [[nodiscard]] bool silent() const;
   template <class Done>
   void wait_for_card(Lock& lock, Done done);
-  [[nodiscard]] std::vector<CardNumbersRow> read_numbers(const Json& ids);  // without the lock
+  // Without the lock.
+  [[nodiscard]] Json confirmed(std::span<const BearerId> ids, std::uint64_t& run) const;
+  [[nodiscard]] Expected<std::vector<CardNumbersRow>> read_numbers(const Json& ids, Clock::time_point end);
 
   // card_link_connect.cpp: a card that is back
   [[nodiscard]] Expected<void> connect(Lock& lock);

@@ -58,7 +58,8 @@ class CardLinkTest : public ::testing::Test {
     make_link();
     link_->begin();
   }
-  Expected<void> put(const std::vector<nic::CardBearer>& bearers) { return link_->put(bearers); }
+  Expected<void> put(const std::vector<nic::CardBearer>& bearers) { return link_->wait_for(link_->put(bearers)); }
+  void remove(std::initializer_list<BearerId> ids) { ASSERT_TRUE(link_->wait_for(link_->remove(ids))); }
   template <class Condition>
   static bool soon(Condition condition) {
     for (int i = 0; i < 2000; ++i) {

@@ -103,12 +103,21 @@ Expected<void> CardLink::push_bearers(Lock& lock) {
   return {};
 }
 
+// What the card had before stays there if somebody waits, who puts it as it was. Else the host goes on with what the
+// card refuses, and the card must not go on without: it would send to a UPF whose number may be another's by now.
 void CardLink::refuse(std::uint32_t id, Entry& entry, const std::string& why) {
   ++view_.refused;
   dirty_.erase(id);
   entry.refused = why;
+  const bool off = entry.confirmed && !entry.awaited;
+  if (off) {
+    put_behind_lease(entry);
+    due_.erase({entry.due, id});
+    entry.confirmed = false;
+    removals_.insert(id);
+  }
   entry.sent = entry.confirmed;
-  log::warn("card {} does not take bearer {:#010x}: {}", settings_.name, id, why);
+  log::warn("card {} does not take bearer {:#010x}{}: {}", settings_.name, id, off ? ", which goes off it" : "", why);
 }
 
 Expected<void> CardLink::install(Lock& lock, const std::vector<std::uint32_t>& ids) {

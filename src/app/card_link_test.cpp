@@ -30,7 +30,7 @@ TEST_F(CardLinkTest, what_is_put_is_on_the_card_and_what_is_removed_is_not) {
   EXPECT_EQ(card_->find(kFirst)->numbers.pdcp_next, 10U) << "a change keeps the numbers";
   const std::array ids{BearerId{kFirst}, BearerId{kHost}};
   EXPECT_EQ(link_->look(ids)[0].numbers.pdcp_next, 10U);
-  link_->remove(ids);
+  remove({ids[0], ids[1]});
   EXPECT_EQ(card_->size(), 1U);
   EXPECT_EQ(link_->view().removed, 2U);
 }
@@ -56,7 +56,7 @@ TEST_F(CardLinkTest, what_the_card_refuses_is_told_and_the_others_are_installed)
   EXPECT_THAT(refused.error().message, HasSubstr("card card0: bearer 67108866: the card is full"));
   EXPECT_EQ(card_->size(), 2U);
   EXPECT_EQ(link_->view().refused, 1U);
-  link_->remove(std::array{BearerId{kSecond}});
+  remove({BearerId{kSecond}});
   EXPECT_TRUE(up());
   EXPECT_TRUE(put({bearer(kFirst)})) << "the refusal was the other's";
 }
@@ -123,7 +123,7 @@ TEST_F(CardLinkTest, a_card_that_hangs_keeps_nobody_waiting) {
             }),
             1s);
   EXPECT_LT(lasts([&] { EXPECT_TRUE(put({bearer(kHost)})); }), 1s);
-  EXPECT_LT(lasts([&] { link_->remove(std::array{BearerId{kSecond}}); }), 1s);
+  EXPECT_LT(lasts([&] { remove({BearerId{kSecond}}); }), 1s);
   card_->hung = false;
   ASSERT_TRUE(up());
   EXPECT_TRUE(soon([&] { return card_->find(kHost) && !card_->find(kSecond); })) << "done later";
@@ -137,7 +137,7 @@ TEST_F(CardLinkTest, a_bearer_removed_and_put_again_before_its_installation_is_a
   card_->slow_installs = 1;
   std::thread first([&] { (void)put({bearer(kFirst)}); });
   EXPECT_TRUE(soon([&] { return card_->find(kFirst).has_value(); }));
-  link_->remove(std::array{BearerId{kFirst}});
+  remove({BearerId{kFirst}});
   auto again = bearer(kFirst);
   again.poll_pdu = 5;
   EXPECT_TRUE(put({again}));
@@ -219,6 +219,59 @@ TEST_F(CardLinkTest, a_change_that_the_card_refuses_can_be_taken_back) {
   EXPECT_EQ(card_->find(kFirst)->bearer.qfi, Qfi{9});
 }
 
+// A host that no longer waits goes on with what the card refuses then; the number of a UPF that it has left may be
+// another's by that time.
+TEST_F(CardLinkTest, a_bearer_whose_change_the_card_refuses_when_nobody_waits_goes_off_it) {
+  start_card("a");
+  make_link(3, 3s);
+  link_->begin();
+  ASSERT_TRUE(up());
+  ASSERT_TRUE(put({bearer(kFirst), bearer(kSecond)}));
+  (void)card_->send(kFirst, 10, used_);
+  card_->hung = true;
+  std::this_thread::sleep_for(300ms);  // the thread looks at leases every 10
+  auto changed = bearer(kFirst);
+  changed.peer = 1;
+  EXPECT_TRUE(put({changed})) << "done later, for all that is known";
+  card_->refuse(kFirst);
+  card_->hung = false;
+  EXPECT_TRUE(soon([&] { return !card_->find(kFirst); })) << "still there, and sends to the UPF of before";
+  EXPECT_TRUE(card_->find(kSecond));
+  EXPECT_EQ(link_->view().waiting, 1U);
+  EXPECT_EQ(link_->view().refused, 1U);
+  card_->refuse(0);
+  use_up(kFirst);
+  EXPECT_TRUE(put({changed}));
+  EXPECT_EQ(card_->find(kFirst)->bearer.peer, 1U);
+  EXPECT_GE(card_->find(kFirst)->numbers.pdcp_next, 4096U) << "behind its lease";
+  use_up(kFirst);
+  expect_each_count_once();
+}
+
+TEST_F(CardLinkTest, a_bearer_that_goes_during_a_look_hides_no_others_numbers) {
+  std::vector hosts{bearer(kFirst), bearer(kSecond)};  // whose numbers the thread does not ask for
+  for (nic::CardBearer& b : hosts) b.place = nic::Place::kHost;
+  start_card("a");
+  make_link(3, 3s);
+  link_->begin();
+  ASSERT_TRUE(up());
+  ASSERT_TRUE(put(hosts));
+  card_->hung = true;
+  (void)card_->send(kFirst, 1, used_);
+  std::thread looks([&] {
+    const auto found = link_->look(std::array{BearerId{kFirst}, BearerId{kSecond}});
+    EXPECT_EQ(found[0].numbers.pdcp_next, 1U);
+    EXPECT_FALSE(found[1].installed);
+  });
+  EXPECT_TRUE(soon([&] { return card_->looked_at_last == kSecond; }));
+  const auto gone = link_->remove(std::array{BearerId{kSecond}});
+  card_->vanished = kSecond;
+  card_->hung = false;
+  looks.join();
+  EXPECT_TRUE(link_->wait_for(gone));
+  EXPECT_EQ(link_->view().connects, 1U);
+}
+
 TEST_F(CardLinkTest, what_the_card_punted_is_added_up_over_its_runs) {
   start_card("a");
   start_link();
@@ -237,7 +290,7 @@ TEST_F(CardLinkTest, a_connection_that_breaks_is_made_again_and_nothing_is_insta
   ASSERT_TRUE(put({bearer(kFirst)}));
   kill_card();
   ASSERT_TRUE(soon([&] { return !link_->view().up; }));
-  link_->remove(std::array{BearerId{kFirst}});
+  remove({BearerId{kFirst}});
   EXPECT_TRUE(put({bearer(kSecond)}));
   serve();  // the same run of the card
   ASSERT_TRUE(up());

@@ -86,11 +86,12 @@ class CardModel : public ControlBackend {
     return {};
   }
   Expected<std::vector<NumbersRow>> card_numbers(std::span<const BearerId> ids) override {
+    if (!ids.empty()) looked_at_last = ids.back().value;
     while (hung) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const std::lock_guard guard(mutex_);
     std::vector<NumbersRow> rows;
     for (const BearerId id : ids) {
-      if (!there_.contains(id.value)) return fail("bearer {} is not on the card", id.value);
+      if (!there_.contains(id.value) || id.value == vanished) return fail("bearer {} is not on the card", id.value);
       rows.emplace_back(id, numbers_of(there_.at(id.value)));
     }
     return rows;
@@ -139,7 +140,9 @@ class CardModel : public ControlBackend {
   std::atomic<unsigned> to_wrong_upf{0};  // in tests whose uplink TEIDs are the last octets of their UPFs
   std::set<std::uint32_t> refuses;        // this and these two are set before the server runs
   std::string program = "gnb-clone", lookup = "teid", features = "clone";
-  std::atomic<bool> hung{false};  // answers nothing, and its sockets stay open
+  std::atomic<bool> hung{false};                 // answers nothing, and its sockets stay open
+  std::atomic<std::uint32_t> looked_at_last{0};  // of those whose numbers were asked for last
+  std::atomic<std::uint32_t> vanished{0};        // has no numbers, as if it had been removed just before
   std::atomic<unsigned> punts{0};
   std::atomic<int> installs{0};
   std::atomic<int> slow_installs{0}, slow_leases{0};  // so many are carried out and answered too late

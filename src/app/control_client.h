@@ -16,6 +16,8 @@ class ControlClient {
   // Error: one sentence, "nothing runs at ..." where nobody listens.
   [[nodiscard]] static Expected<ControlClient> connect(const std::string& path,
                                                        std::chrono::milliseconds timeout = std::chrono::seconds(30));
+  // From here on, instead of the time limit of connect().
+  void wait_no_longer_than(std::chrono::milliseconds timeout) { limit(fd_, timeout); }
   // The result of one request, or the server's error.
   [[nodiscard]] Expected<Json> call(const std::string& method, const Json& params = Json::object());
   // Calls `visit` with every bearer after identity `after`, page by page, at most `limit` of them. Returns the identity

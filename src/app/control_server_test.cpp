@@ -340,5 +340,16 @@ TEST_F(ControlServerTest, a_client_does_not_wait_for_ever) {
   EXPECT_THAT(result.error().message, HasSubstr("in time"));
 }
 
+TEST_F(ControlServerTest, a_client_waits_as_long_as_it_was_last_told) {
+  const auto silent = listen_at(options_.path);
+  ASSERT_TRUE(silent);
+  auto client = ControlClient::connect(options_.path, 1ms);
+  ASSERT_TRUE(client);
+  client->wait_no_longer_than(200ms);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(client->call("ping"));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 190ms);
+}
+
 }  // namespace
 }  // namespace splitplane::app

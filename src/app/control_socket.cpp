@@ -73,16 +73,19 @@ Expected<Fd> listen_at(const std::string& path) {
   return fd;
 }
 
+void limit(const Fd& fd, std::chrono::milliseconds timeout) {
+  timeval time{};
+  time.tv_sec = timeout.count() / 1000;
+  time.tv_usec = timeout.count() % 1000 * 1000;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
 Expected<Fd> connect_to(const std::string& path, std::chrono::milliseconds timeout) {
   const auto address = address_of(path);
   if (!address) return fail("'{}' is no socket path; allowed: 1 to 107 octets", printable(path));
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  timeval limit{};
-  limit.tv_sec = timeout.count() / 1000;
-  limit.tv_usec = timeout.count() % 1000 * 1000;
-  // For the connection, too: where nobody accepts, it waits as soon as the backlog is full.
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  limit(fd, timeout);  // for the connection, too: where nobody accepts, it waits as soon as the backlog is full
   const int error = fd.get() < 0 ? errno : try_connect(fd.get(), *address);
   if (error == EAGAIN) return fail("what listens at control socket {} takes no connections", printable(path, 120));
   if (error == ENOENT || error == ECONNREFUSED) return fail("nothing runs at control socket {}", printable(path, 120));

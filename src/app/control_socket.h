@@ -39,5 +39,6 @@ class Fd {
 // A blocking connection; it, a read and a write wait no longer than `timeout`, 0 for ever. Error: says if nothing runs
 // there.
 [[nodiscard]] Expected<Fd> connect_to(const std::string& path, std::chrono::milliseconds timeout = {});
+void limit(const Fd& fd, std::chrono::milliseconds timeout);  // of a connection's reads and writes from here on
 
 }  // namespace splitplane::app

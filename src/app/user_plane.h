@@ -83,7 +83,7 @@ class UserPlane : public ControlBackend {
 
   // user_plane_bearers.cpp: bearers on their workers
   [[nodiscard]] WorkerRuntime* owner_of(std::uint32_t id);
-  [[nodiscard]] std::vector<WorkerRuntime*> key_holders(const WorkerRuntime& owner);
+  [[nodiscard]] std::vector<WorkerRuntime*> key_holders(WorkerRuntime& owner);
   Expected<PeerId> peer_on(WorkerRuntime& worker, const IpAddress& upf);
   void leave_peer(WorkerRuntime& worker, const IpAddress& upf);
   [[nodiscard]] std::uint8_t next_epoch();
@@ -98,7 +98,10 @@ class UserPlane : public ControlBackend {
   // `modified`: the bearers are there already, and their numbers go on.
   Expected<void> install(std::span<const Installation> all, bool modified);
   void uninstall(std::span<const Installation> all);
-  bool take_out(WorkerRuntime& worker, const ran::BearerConfig& config, bool silence);
+  [[nodiscard]] bool take_out(WorkerRuntime& owner, WorkerRuntime& holder, std::span<const ran::BearerConfig> configs,
+                              bool silence);
+
+  // user_plane_views.cpp
   Expected<std::vector<BearerView>> read_views(const std::vector<ran::BearerConfig>& bearers);
 
   // user_plane_neighbors.cpp
@@ -161,11 +164,16 @@ class UserPlane : public ControlBackend {
   Expected<void> check_card(const ran::BearerConfig& config, const WorkerRuntime& worker);
   Expected<unsigned> peer_on(CardRuntime& card, const WorkerRuntime& worker, const IpAddress& upf);
   void leave_peer(CardRuntime& card, const IpAddress& upf);
-  Expected<void> put_on_cards(std::span<const Installation> all);
-  Expected<void> change_on_card(const Installation& changed, const ran::BearerConfig& before);
-  void put_back_on_card(const WorkerRuntime& worker, const ran::BearerConfig& before);
-  void stop_uplink_on_card(WorkerRuntime& worker, const ran::BearerConfig& config);
-  void take_off_card(WorkerRuntime& worker, const ran::BearerConfig& config);
+  // Asked with the mutex, in the order of requests, and waited for without it.
+  struct CardRequest {
+    CardLink* card;
+    CardLink::Asked asked;
+  };
+  using CardRequests = std::vector<CardRequest>;
+  [[nodiscard]] CardRequests put_on_cards(std::span<const Installation> all);
+  CardRequests take_off_card(const WorkerRuntime& worker, BearerId id);
+  static Expected<void> wait_for_cards(std::unique_lock<std::mutex>& lock, const CardRequests& requests);
+  void put_soon_on_card(const WorkerRuntime& worker, const ran::BearerConfig& config);
   void tell_cards(N3Runtime& n3, const IpAddress& hop, const std::optional<MacAddress>& mac);
   void add_card_numbers(std::vector<BearerView>& views) const;  // asks the cards: not with the mutex
   [[nodiscard]] nlohmann::json card_rows() const;
@@ -177,7 +185,9 @@ class UserPlane : public ControlBackend {
   [[nodiscard]] PortObservation observe_port(const PortConfig& port);
   [[nodiscard]] Expected<WorkerObservation> observe_worker(WorkerRuntime& worker);
 
+  std::mutex requests_;  // held by a change of bearers from begin to end: before mutex_
   std::mutex mutex_;  // control side only: the threads of the control server, of control, of metrics and of telemetry
+  BearerId changing_{};  // by a request that waits for its card without mutex_
   Config config_;
   datapath::Eal eal_;
   std::map<std::string, Pool> pools_;  // by port

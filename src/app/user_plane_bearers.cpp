@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "app/user_plane.h"
+#include "base/log.h"
 
 namespace splitplane::app {
 namespace {
@@ -11,6 +12,10 @@ tl::unexpected<Error> unknown(BearerId id) {
 }
 tl::unexpected<Error> silent(const WorkerRuntime& worker) {
   return fail("worker {} does not answer; nothing was changed", worker.config.name);
+}
+tl::unexpected<Error> released_in_part(const WorkerRuntime& worker) {
+  return fail("worker {} does not answer; the bearer is released in part; allowed: releasing it again",
+              worker.config.name);
 }
 tl::unexpected<Error> no_room_for_keys(WorkerRuntime& worker, const ran::BearerConfig& config) {
   if (config.dl_teid && !worker.keys()->teids) {
@@ -133,43 +138,53 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
       if (refused != nullptr) return no_room_for_keys(*holder, refused->config);
     }
   }
-  return modified ? Expected<void>{} : put_on_cards(all);
+  return {};
 }
 
 // Bearers that were to be added, and are not: what was written on some worker before another fell silent goes again.
 void UserPlane::uninstall(std::span<const Installation> all) {
+  std::map<WorkerRuntime*, std::vector<ran::BearerConfig>> by_worker;
   for (const Installation& one : all) {
-    (void)take_out(*one.worker, one.config, false);
+    by_worker[one.worker].push_back(one.config);
+    (void)take_off_card(*one.worker, one.config.id);
     leave_peer(*one.worker, one.config.upf);
     store_->remove(one.config.id);
   }
+  for (const auto& [worker, configs] : by_worker) {
+    for (WorkerRuntime* holder : key_holders(*worker)) {
+      if (!take_out(*worker, *holder, configs, false))
+        log::warn("worker {} does not answer; it may keep bearers that were not added", holder->config.name);
+    }
+  }
 }
 
-// Wipes a bearer's lines and keys; with `silence` its TEID can still be told from one that never was. False: a worker
-// did not listen.
-bool UserPlane::take_out(WorkerRuntime& worker, const ran::BearerConfig& config, bool silence) {
-  take_off_card(worker, config);
-  std::unique_ptr<datapath::ArqBearer> arq;  // destroyed here, not on the worker
-  for (WorkerRuntime* holder : key_holders(worker)) {
-    const bool listened = holder->execute([&] {
-      datapath::leave(*holder->keys(), config);
-      if (holder != &worker) return;
-      *worker.gnb->bearers.downlink_line(config.id.value) =
-          silence ? ran::make_released(config.id.value) : ran::BearerDownlink{};
-      *worker.gnb->bearers.uplink_line(config.id.value) = {};
-      worker.gnb->monitor.forget(config.id);
-      if (worker.gnb->arq) arq = worker.gnb->arq_bearers.exchange(config.id.value, nullptr);
-      if (arq) worker.gnb->arq->detach(*arq);
-      if (config.n3_reorder) worker.gnb->reorder.close(config.id);
-    });
-    if (!listened) return false;
-  }
-  return true;
+// From one of their key holders: wipes bearers' keys, and where it is their owner their lines; with `silence` their
+// TEIDs can still be told from those that never were. False: it did not listen.
+bool UserPlane::take_out(WorkerRuntime& owner, WorkerRuntime& holder, std::span<const ran::BearerConfig> configs,
+                         bool silence) {
+  std::vector<std::unique_ptr<datapath::ArqBearer>> arq;  // destroyed here, not on the worker
+  arq.reserve(configs.size());
+  return holder.execute([&] {
+    for (const ran::BearerConfig& config : configs) {
+      datapath::leave(*holder.keys(), config);
+      if (&holder != &owner) continue;
+      datapath::GnbContext& gnb = *owner.gnb;
+      const std::uint32_t id = config.id.value;
+      *gnb.bearers.downlink_line(id) = silence ? ran::make_released(id) : ran::BearerDownlink{};
+      *gnb.bearers.uplink_line(id) = {};
+      gnb.monitor.forget(config.id);
+      if (config.n3_reorder) gnb.reorder.close(config.id);
+      if (!gnb.arq) continue;
+      arq.push_back(gnb.arq_bearers.exchange(id, nullptr));
+      if (arq.back()) gnb.arq->detach(*arq.back());
+    }
+  });
 }
 
 Expected<std::vector<ran::BearerConfig>> UserPlane::add_bearers(std::span<const ran::BearerConfig> wanted,
                                                                 std::optional<unsigned> shard) {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard request(requests_);
+  std::unique_lock lock(mutex_);
   std::vector<ran::BearerConfig> result;
   std::vector<Installation> fresh;
   const auto refused = [&](const Error& error) {
@@ -197,7 +212,9 @@ Expected<std::vector<ran::BearerConfig>> UserPlane::add_bearers(std::span<const 
     if (prepared->config.acknowledged) store_->replace(prepared->config);
     result.push_back(prepared->config);
   }
-  if (auto installed = install(fresh, false); !installed) return refused(installed.error());
+  auto installed = install(fresh, false);
+  if (installed) installed = wait_for_cards(lock, put_on_cards(fresh));
+  if (!installed) return refused(installed.error());
   return result;
 }
 
@@ -218,7 +235,8 @@ Expected<void> UserPlane::add_configured_bearers() {
 }
 
 Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPatch& patch) {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard request(requests_);
+  std::unique_lock lock(mutex_);
   const ran::BearerConfig* current = store_->find(id);
   if (current == nullptr) return unknown(id);
   ran::BearerConfig changed = *current;
@@ -234,12 +252,12 @@ Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPa
   }
   const auto prepared = prepare(changed);
   if (!prepared) return tl::unexpected(prepared.error());
-  auto done = change_on_card(*prepared, *current);
-  if (done) {
-    done = install({&*prepared, 1}, true);
-    if (!done) put_back_on_card(*prepared->worker, *current);
-  }
+  changing_ = id;
+  auto done = wait_for_cards(lock, put_on_cards({&*prepared, 1}));
+  changing_ = {};
+  if (done) done = install({&*prepared, 1}, true);
   if (!done) {
+    put_soon_on_card(*prepared->worker, *current);
     leave_peer(*prepared->worker, changed.upf);
     return tl::unexpected(done.error());
   }
@@ -250,7 +268,8 @@ Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPa
 }
 
 Expected<bool> UserPlane::release_bearer(BearerId id) {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard request(requests_);
+  std::unique_lock lock(mutex_);
   if (store_->find(id) == nullptr) return false;
   WorkerRuntime* worker = owner_of(id.value);
   const ran::BearerConfig config = *store_->find(id);
@@ -259,11 +278,19 @@ Expected<bool> UserPlane::release_bearer(BearerId id) {
     datapath::GnbContext* gnb = worker->gnb.get();
     if (!worker->execute([gnb, id] { gnb->reorder.close(id); })) return silent(*worker);
   }
-  if (!take_out(*worker, config, n3_of(*worker)->config.released_teid_silence_s != 0)) return silent(*worker);
+  bool is_first = !config.n3_reorder;
+  for (WorkerRuntime* holder : key_holders(*worker)) {
+    const bool silence = n3_of(*worker)->config.released_teid_silence_s != 0;
+    if (!take_out(*worker, *holder, {&config, 1}, silence))
+      return is_first ? silent(*holder) : released_in_part(*holder);
+    is_first = false;
+  }
+  const CardRequests requests = take_off_card(*worker, id);
   leave_peer(*worker, config.upf);
   store_->remove(id);
   remember_released(*worker, id);
   if (config.dl_teid) remember_released(*worker, BearerId{config.dl_teid->value});
+  (void)wait_for_cards(lock, requests);  // that a bearer goes no card refuses
   return true;
 }
 
@@ -295,83 +322,6 @@ Expected<std::uint8_t> UserPlane::reestablish_bearer(BearerId id) {
   });
   if (!done) return silent(*worker);
   return epoch;
-}
-
-Expected<std::vector<BearerView>> UserPlane::read_views(const std::vector<ran::BearerConfig>& bearers) {
-  auto views = std::make_shared<std::vector<BearerView>>(bearers.size());
-  for (std::size_t w = 0; w < workers_.size(); ++w) {
-    WorkerRuntime& worker = *workers_[w];
-    if (!worker.gnb) continue;
-    auto mine = std::make_shared<std::vector<std::size_t>>();
-    for (std::size_t i = 0; i < bearers.size(); ++i) {
-      if (!worker.gnb->bearers.owns(bearers[i].id.value)) continue;
-      mine->push_back(i);
-      (*views)[i].config = bearers[i];
-      (*views)[i].worker = w;
-    }
-    if (mine->empty()) continue;
-    datapath::GnbContext* gnb = worker.gnb.get();
-    const bool done = worker.execute([gnb, views, mine] {
-      for (const std::size_t i : *mine) {
-        BearerView& view = (*views)[i];
-        const std::uint32_t id = view.config.id.value;
-        const ran::BearerDownlink& dl = *gnb->bearers.downlink_line(id);
-        const ran::BearerUplink& ul = *gnb->bearers.uplink_line(id);
-        const ran::BearerLosses& losses = gnb->bearers.losses(id);
-        const std::uint64_t held = gnb->reorder.held(view.config.id);
-        view.downlink = {dl.received + held, dl.received - losses.downlink, losses.downlink, held, dl.bytes};
-        view.uplink = {ul.received, ul.received - losses.uplink, losses.uplink, 0, ul.bytes};
-        view.pdcp_tx_next = dl.pdcp_tx_next;
-        view.rlc_tx_next = dl.rlc_tx_next;
-        view.pdcp_rx_next = ul.pdcp_rx_next;
-        view.rlc_rx_next = ul.rlc_rx_next_highest;
-        if (const auto* arq = gnb->arq_bearers.find(id); arq != nullptr) view.rlc_am = datapath::view_of(*arq);
-      }
-    });
-    if (!done) return silent(worker);
-  }
-  for (BearerView& view : *views) {
-    const auto seen = bearer_gtpu_.find(view.config.id.value);
-    if (seen == bearer_gtpu_.end()) continue;
-    view.uplink_stopped = seen->second.uplink_stopped;
-    view.error_indications = seen->second.error_indications;
-    view.end_markers = seen->second.end_markers;
-  }
-  return *views;
-}
-
-Expected<BearerView> UserPlane::show_bearer(BearerId id) {
-  std::unique_lock lock(mutex_);
-  const ran::BearerConfig* config = store_->find(id);
-  if (config == nullptr) return unknown(id);
-  auto views = read_views({*config});
-  if (!views) return tl::unexpected(views.error());
-  lock.unlock();
-  add_card_numbers(*views);
-  return views->front();
-}
-
-// A page is read in small pieces, so that no round of a worker grows long.
-Expected<std::vector<BearerView>> UserPlane::list_bearers(std::uint32_t after, std::size_t limit) {
-  constexpr std::size_t kPiece = 64;
-  std::unique_lock lock(mutex_);
-  const auto page = store_->after(after, limit);
-  std::vector<BearerView> all;
-  for (std::size_t first = 0; first < page.size(); first += kPiece) {
-    const std::size_t last = std::min(page.size(), first + kPiece);
-    auto views = read_views(
-        {page.begin() + static_cast<std::ptrdiff_t>(first), page.begin() + static_cast<std::ptrdiff_t>(last)});
-    if (!views) return views;
-    all.insert(all.end(), views->begin(), views->end());
-  }
-  lock.unlock();
-  add_card_numbers(all);
-  return all;
-}
-
-std::size_t UserPlane::bearer_count() {
-  const std::lock_guard guard(mutex_);
-  return store_->size();
 }
 
 }  // namespace splitplane::app

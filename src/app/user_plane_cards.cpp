@@ -122,7 +122,8 @@ void UserPlane::tell_cards(N3Runtime& n3, const IpAddress& hop, const std::optio
 }
 
 // Every bearer of a worker behind a card has an entry there: its own, or the way to its worker.
-Expected<void> UserPlane::put_on_cards(std::span<const Installation> all) {
+UserPlane::CardRequests UserPlane::put_on_cards(std::span<const Installation> all) {
+  CardRequests requests;
   for (CardRuntime& card : cards_) {
     std::vector<nic::CardBearer> bearers;
     for (const Installation& one : all) {
@@ -130,44 +131,39 @@ Expected<void> UserPlane::put_on_cards(std::span<const Installation> all) {
       bearers.push_back(card_bearer(config_, card.config, one.worker->config, *one.worker->gnb, one.config,
                                     one.card_peer.value_or(kStoppedCardPeer)));
     }
-    if (bearers.empty()) continue;
-    if (auto put = card.link->put(bearers); !put) return put;
+    if (!bearers.empty()) requests.push_back({card.link.get(), card.link->put(bearers)});
   }
-  return {};
+  return requests;
 }
 
-// The card first, and before the host's lines: what it refuses is changed nowhere.
-Expected<void> UserPlane::change_on_card(const Installation& changed, const ran::BearerConfig& before) {
-  auto put = put_on_cards({&changed, 1});
-  if (!put) put_back_on_card(*changed.worker, before);
-  return put;
+UserPlane::CardRequests UserPlane::take_off_card(const WorkerRuntime& worker, BearerId id) {
+  CardRuntime* card = card_before(worker);
+  if (card == nullptr) return {};
+  return {{card->link.get(), card->link->remove({&id, 1})}};
 }
 
-void UserPlane::put_back_on_card(const WorkerRuntime& worker, const ran::BearerConfig& before) {
+// Neighbours, metrics and statistics are served meanwhile.
+Expected<void> UserPlane::wait_for_cards(std::unique_lock<std::mutex>& lock, const CardRequests& requests) {
+  lock.unlock();
+  Expected<void> result;
+  for (const CardRequest& request : requests) {
+    if (auto done = request.card->wait_for(request.asked); !done) result = std::move(done);
+  }
+  lock.lock();
+  return result;
+}
+
+// As the host has it; nobody waits, since what fails now, or has neighbours to serve, has no better answer.
+void UserPlane::put_soon_on_card(const WorkerRuntime& worker, const ran::BearerConfig& config) {
   CardRuntime* card = card_before(worker);
   if (card == nullptr) return;
-  const auto stopped = bearer_gtpu_.find(before.id.value);
+  const auto seen = bearer_gtpu_.find(config.id.value);
+  const bool stopped = seen != bearer_gtpu_.end() && seen->second.uplink_stopped;
   const auto peer =
-      stopped != bearer_gtpu_.end() && stopped->second.uplink_stopped
-          ? card->peers.end()
-          : std::ranges::find_if(card->peers, [&](const UpfPeer& p) { return p.bearers != 0 && p.upf == before.upf; });
+      std::ranges::find_if(card->peers, [&](const UpfPeer& p) { return p.bearers != 0 && p.upf == config.upf; });
   const unsigned number =
-      peer == card->peers.end() ? kStoppedCardPeer : static_cast<unsigned>(peer - card->peers.begin());
-  const nic::CardBearer old = card_bearer(config_, card->config, worker.config, *worker.gnb, before, number);
-  if (const auto put = card->link->put({&old, 1}); !put)
-    log::warn("bearer {:#010x} is not as it was: {}", before.id.value, put.error().message);
-}
-
-void UserPlane::stop_uplink_on_card(WorkerRuntime& worker, const ran::BearerConfig& config) {
-  CardRuntime* card = card_before(worker);
-  if (card == nullptr || config.card.empty()) return;
-  const nic::CardBearer stopped =
-      card_bearer(config_, card->config, worker.config, *worker.gnb, config, kStoppedCardPeer);
-  card->link->put_soon(stopped);  // by the control thread, which has the neighbours to serve
-}
-
-void UserPlane::take_off_card(WorkerRuntime& worker, const ran::BearerConfig& config) {
-  if (CardRuntime* card = card_before(worker)) card->link->remove({&config.id, 1});
+      stopped || peer == card->peers.end() ? kStoppedCardPeer : static_cast<unsigned>(peer - card->peers.begin());
+  card->link->put_soon(card_bearer(config_, card->config, worker.config, *worker.gnb, config, number));
 }
 
 // Of a bearer on a card the host sees what the card passed up; the card's own packets are added.

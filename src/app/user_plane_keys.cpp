@@ -26,15 +26,15 @@ std::array<KeyTableObservation, 3> UserPlane::observe_keys(const datapath::Forei
   return {of("dl_teid", keys.teids), of("ue_ipv4", keys.ue_ipv4), of("ue_ipv6", keys.ue_ipv6)};
 }
 
-// The worker that serves a bearer, the dispatching workers in front of it, and the one that hands it what a card
-// punted.
-std::vector<WorkerRuntime*> UserPlane::key_holders(const WorkerRuntime& owner) {
-  std::vector<WorkerRuntime*> holders;
+// The worker that serves a bearer first, then the dispatching workers in front of it, and the one that hands it what a
+// card punted.
+std::vector<WorkerRuntime*> UserPlane::key_holders(WorkerRuntime& owner) {
+  std::vector<WorkerRuntime*> holders{&owner};
   for (auto& worker : workers_) {
     const auto& to = worker->config.to;
     const bool dispatches = worker->dispatch && std::count(to.begin(), to.end(), owner.config.name) != 0;
     const bool hands_over = worker->gnb && worker->gnb->mates.own(owner.config.shard_first);
-    if (worker.get() == &owner || dispatches || hands_over) holders.push_back(worker.get());
+    if (worker.get() != &owner && (dispatches || hands_over)) holders.push_back(worker.get());
   }
   return holders;
 }

@@ -6,6 +6,7 @@ import contextlib
 import json
 import socket
 import threading
+import time
 from pathlib import Path
 
 
@@ -18,6 +19,8 @@ class CardDouble:
         self.bearers: dict[int, dict] = {}
         self.connections: list[socket.socket] = []
         self.refused_qfi: int | None = None
+        self.install_takes = 0.0  # seconds, of each request
+        self.installed: list[tuple[int, int]] = []  # bearer and QFI, as they came
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).unlink(missing_ok=True)
         self.socket = socket.socket(socket.AF_UNIX)
@@ -61,7 +64,9 @@ class CardDouble:
         if method == "card.install":
             if any(bearer["qfi"] == self.refused_qfi for bearer in params["bearers"]):
                 raise ValueError(f"qfi {self.refused_qfi} is refused; allowed: another")
+            time.sleep(self.install_takes)
             self.bearers |= {bearer["id"]: bearer for bearer in params["bearers"]}
+            self.installed += [(bearer["id"], bearer["qfi"]) for bearer in params["bearers"]]
         elif method == "card.remove":
             for number in params["ids"]:
                 del self.bearers[number]

@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import re
 import socket
+import threading
+import time
 import urllib.request
 
 import configs
@@ -16,6 +18,7 @@ from instance import Instance
 from namespaces import N3Link
 from paths import splitplane
 from processes import run, wait_until
+from silent_worker import silent_worker
 
 LINK = N3Link()
 VFS = ["n3", "air"]
@@ -41,8 +44,13 @@ def double(request):
     card.close()
 
 
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
 def ctl(gnb: Instance, *words: object, code: int = 0) -> str:
-    done = run([splitplane(), "ctl", "--config", gnb.config, *words], check=False)
+    done = run([splitplane(), "ctl", "--config", gnb.config, *words], timeout=25, check=False)
     assert done.returncode == code, done.stderr
     return done.stderr if code else done.stdout
 
@@ -69,8 +77,7 @@ def test_a_change_that_the_card_refuses_is_made_nowhere(double, processes, folde
 
 @pytest.mark.parametrize("double", [("cdm", "mat")], indirect=True)
 def test_metrics_and_telemetry_say_of_a_card_what_stats_say(double, processes, folder):
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     double.show["punts"] = {"ip_options": 5, "arp": 2}
     tree = behind_a_double("cdm") | {"metrics": {"listen": f"127.0.0.1:{port}"}}
     gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", tree))
@@ -97,6 +104,56 @@ def test_metrics_and_telemetry_say_of_a_card_what_stats_say(double, processes, f
     assert card_state(gnb)["restarts"] == 1 and card_state(gnb)["punted"] == 14
     warning = "what it cannot read from N3 comes by VF 1, and this host reads that side's from VF 0"
     assert gnb.process.log.read_text().count(warning) == 1, "of the second run alone"
+    assert gnb.stop() == 0
+
+
+@pytest.mark.parametrize("double", [("cdb", "clone")], indirect=True)
+def test_a_busy_card_that_a_change_waits_for_keeps_others_from_nothing(double, processes, folder):
+    metrics = f"127.0.0.1:{free_port()}"
+    many = configs.bearer(1, upf=LINK.upf_ipv4, card="card0", count=4000)
+    tree = behind_a_double("cdb") | {"metrics": {"listen": metrics}, "bearers": [many]}
+    gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", tree))
+    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, 20, [gnb.process])
+    last = max(double.bearers)
+    double.show |= {"boot": "another"}
+    double.install_takes = 0.1
+    double.bearers.clear()
+    double.hang_up()
+    wait_until("the gNB to fill it again", lambda: len(double.bearers) > 0, 5, [gnb.process])
+    changes = threading.Thread(target=ctl, args=(gnb, "bearer", "modify", last, "--qfi", 7))
+    changes.start()
+    time.sleep(0.3)
+    for _ in range(3):
+        begin = time.monotonic()
+        with urllib.request.urlopen(f"http://{metrics}/metrics") as answer:
+            answer.read()
+        assert time.monotonic() - begin < 0.5
+        assert changes.is_alive(), "it waits for its turn on the card"
+    changes.join()
+    double.install_takes = 0
+    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, 20, [gnb.process])
+    assert double.bearers[last]["qfi"] == 7
+    assert gnb.stop() == 0
+
+
+@pytest.mark.parametrize("double", [("cds", "clone")], indirect=True)
+def test_what_a_silent_worker_does_not_take_is_changed_on_the_card_neither(double, processes, folder):
+    gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", behind_a_double("cds")))
+    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, 5, [gnb.process])
+    bearers = gnb.control.bearers()
+    before = next(bearer for bearer in bearers if bearer.get("card"))
+    number, qfi = before["id"], before["qfi"]
+    silence = "worker w0 does not answer; nothing was changed"
+    double.installed.clear()
+    with silent_worker(gnb.process):
+        assert silence in ctl(gnb, "bearer", "modify", number, "--qfi", 7, code=1)
+        wait_until("the card to have what was", lambda: double.installed == [(number, 7), (number, qfi)], 2)
+        assert silence in ctl(gnb, "bearer", "release", number, code=1)
+        assert double.bearers.keys() == {bearer["id"] for bearer in bearers}
+    assert gnb.control.bearers() == bearers
+    assert json.loads(ctl(gnb, "--json", "bearer", "modify", number, "--qfi", 7))["qfi"] == 7
+    ctl(gnb, "bearer", "release", number)
+    assert double.bearers.keys() == {bearer["id"] for bearer in bearers} - {number}
     assert gnb.stop() == 0
 
 

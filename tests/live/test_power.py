@@ -3,10 +3,7 @@ given back, also after a crash. The frequency is that of files in a directory: w
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -14,8 +11,8 @@ from live_gnb import LiveGnb, free_port
 from paths import splitplane
 from processes import run, wait_until
 from scrape import get
+from silent_worker import silent_worker
 
-PTRACE_ATTACH, PTRACE_DETACH, WALL = 16, 17, 0x40000000
 METRIC = "splitplane_worker_policy_info"
 LIMITS = {"min_freq": "1200000", "max_freq": "2401000"}
 BEFORE = {
@@ -132,31 +129,12 @@ def test_the_log_says_what_a_policy_does_where_packets_cannot_wake_it(gnb, kind,
     wait_until("its line", lambda: gnb.instance.process.log.read_text().count(line) == before + 1)
 
 
-@contextlib.contextmanager
-def stopped(thread: int):
-    """One thread of another process makes no step."""
-    ptrace = ctypes.CDLL(None, use_errno=True).ptrace
-    ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
-    assert ptrace(PTRACE_ATTACH, thread, None, None) == 0, os.strerror(ctypes.get_errno())
-    os.waitpid(thread, WALL)
-    try:
-        yield
-    finally:
-        assert ptrace(PTRACE_DETACH, thread, None, None) == 0, os.strerror(ctypes.get_errno())
-
-
-def worker_thread(gnb: LiveGnb) -> int:
-    tasks = Path(f"/proc/{gnb.instance.process.child.pid}/task")
-    (found,) = [task for task in tasks.iterdir() if "worker" in (task / "comm").read_text()]
-    return int(found.name)
-
-
 @pytest.mark.parametrize(("before", "after"), [("budget", "paper"), ("yield", "budget")])
 def test_of_a_worker_that_does_not_answer_policy_and_core_stay_as_they_were(gnb, core, before, after):
     names = ("cpufreq/scaling_governor", "power/pm_qos_resume_latency_us")
     power("set", gnb.config, "w0", before)
     values = [core.read(name) for name in names]
-    with stopped(worker_thread(gnb)):
+    with silent_worker(gnb.instance.process):
         done = power("set", gnb.config, "w0", after, check=False)
         assert done.returncode == 1
         assert "worker w0 does not answer; its policy stays as it was" in done.stderr
