@@ -9,7 +9,8 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::size_t kInstallBatch = 100;  // a request line has at most 64 KiB, a bearer about 400 octets
+constexpr std::size_t kInstallBatch = ControlBackend::kCardBearersPerRequest;
+constexpr std::size_t kInstallMembers = 2000;  // a request line has at most 64 KiB, a member about 25 octets
 constexpr std::size_t kIdBatch = 500;
 // A card of few bearers is looked at so often; with more bearers each is looked at less often.
 constexpr std::chrono::microseconds kIdleLook{10000}, kIdleLookEach{20};
@@ -122,8 +123,11 @@ void CardLink::refuse(std::uint32_t id, Entry& entry, const std::string& why) {
 
 Expected<void> CardLink::install(Lock& lock, const std::vector<std::uint32_t>& ids) {
   Json bearers = Json::array();
+  std::optional<nic::CardBearer> common;
   std::vector<std::uint64_t> versions;
+  std::size_t members = 0;
   for (const std::uint32_t id : ids) {
+    if (members > kInstallMembers) break;  // the rest stays dirty
     const auto at = entries_.find(id);
     if (at == entries_.end()) {
       dirty_.erase(id);
@@ -146,14 +150,15 @@ Expected<void> CardLink::install(Lock& lock, const std::vector<std::uint32_t>& i
     if (!is_hosts) entry.numbered = true;
     entry.sent = true;  // from here on the card may number, whether its answer comes or not
     versions.push_back(entry.version);
-    bearers.push_back(to_json(entry.want));
+    if (!common) common = entry.want;
+    members += bearers.emplace_back(to_json(entry.want, *common)).size();
   }
   if (bearers.empty()) return {};
-  const auto answer = ask(lock, "card.install", {{"bearers", bearers}});
+  const auto answer = ask(lock, "card.install", {{"common", common_to_json(*common)}, {"bearers", bearers}});
   if (!answer) return tl::unexpected(answer.error());
   view_.installed += bearers.size();
   const auto now = Clock::now();
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  for (std::size_t i = 0; i < versions.size(); ++i) {
     const auto at = entries_.find(ids[i]);
     if (at == entries_.end() || versions[i] == 0 || !at->second.sent) continue;  // removed, or put anew since
     Entry& entry = at->second;

@@ -11,32 +11,54 @@ std::string ipv4_text(std::uint32_t memory_order) {
   return IpAddress::v4(octets).to_string();
 }
 
+// The members that bearers may have in common: all of them, or those in which one differs.
+Json members(const nic::CardBearer& b, const nic::CardBearer* common) {
+  Json json = Json::object();
+  const auto member = [&](const char* name, auto field, auto... text) {
+    const auto& value = b.*field;
+    if (common != nullptr && value == common->*field) return;
+    if constexpr (sizeof...(text) == 0) {
+      json[name] = value;
+    } else {
+      json[name] = (text(value), ...);
+    }
+  };
+  const auto mac = [](const MacAddress& address) { return address.to_string(); };
+  using B = nic::CardBearer;
+  member("place", &B::place, [](nic::Place place) { return nic::kPlaceNames[static_cast<std::size_t>(place)]; });
+  member("rlc", &B::rlc_sn_bits, [](std::uint8_t bits) { return ran::rlc_name(RlcMode::kAm, bits); });
+  member("pdcp_sn", &B::pdcp_sn_bits);
+  member("sdap_dl", &B::sdap_dl);
+  member("sdap_ul", &B::sdap_ul);
+  member("epoch", &B::epoch);
+  member("poll_pdu", &B::poll_pdu);
+  member("qfi", &B::qfi, [](Qfi qfi) { return qfi.value; });
+  member("n3_ipv4", &B::n3_ipv4, ipv4_text);
+  member("air_dst", &B::air_dst, mac);
+  member("air_src", &B::air_src, mac);
+  member("vf_n3", &B::vf_n3);
+  member("vf_air", &B::vf_air);
+  member("copies_vf", &B::copies_vf);
+  member("peer", &B::peer);
+  member("next_count", &B::next_count);
+  member("ahead", &B::ahead);
+  member("lease", &B::lease);
+  return json;
+}
+
 }  // namespace
 
-Json to_json(const nic::CardBearer& b) {
-  Json json{{"id", b.id.value},
-            {"teid", b.teid.value},
-            {"place", nic::kPlaceNames[static_cast<std::size_t>(b.place)]},
-            {"rlc", ran::rlc_name(RlcMode::kAm, b.rlc_sn_bits)},
-            {"pdcp_sn", b.pdcp_sn_bits},
-            {"sdap_dl", b.sdap_dl},
-            {"sdap_ul", b.sdap_ul},
-            {"epoch", b.epoch},
-            {"poll_pdu", b.poll_pdu},
-            {"qfi", b.qfi.value},
-            {"n3_ipv4", ipv4_text(b.n3_ipv4)},
-            {"air_dst", b.air_dst.to_string()},
-            {"air_src", b.air_src.to_string()},
-            {"vf_n3", b.vf_n3},
-            {"vf_air", b.vf_air},
-            {"copies_vf", b.copies_vf},
-            {"ul_teid", b.uplink_teid.value},
-            {"peer", b.peer},
-            {"next_count", b.next_count},
-            {"ahead", b.ahead},
-            {"lease", b.lease}};
-  if (b.ue_ipv4) json["ue_ipv4"] = b.ue_ipv4->to_string();
-  if (b.ue_ipv6) json["ue_ipv6"] = b.ue_ipv6->to_string();
+Json common_to_json(const nic::CardBearer& bearer) {
+  return members(bearer, nullptr);
+}
+
+Json to_json(const nic::CardBearer& bearer, const nic::CardBearer& common) {
+  Json json = members(bearer, &common);
+  json["id"] = bearer.id.value;
+  json["teid"] = bearer.teid.value;
+  json["ul_teid"] = bearer.uplink_teid.value;
+  if (bearer.ue_ipv4) json["ue_ipv4"] = bearer.ue_ipv4->to_string();
+  if (bearer.ue_ipv6) json["ue_ipv6"] = bearer.ue_ipv6->to_string();
   return json;
 }
 

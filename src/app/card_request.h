@@ -6,7 +6,9 @@
 
 namespace splitplane::app {
 
-[[nodiscard]] Json to_json(const nic::CardBearer& bearer);
+// What bearers have in common, and of one of them what it has not: a request of many is short.
+[[nodiscard]] Json common_to_json(const nic::CardBearer& bearer);
+[[nodiscard]] Json to_json(const nic::CardBearer& bearer, const nic::CardBearer& common);
 [[nodiscard]] Json to_json(const nic::CardPeer& peer);
 
 // A row of card.numbers: [id, pdcp_next, rlc_next, in_flight, dl_packets, ul_packets, epoch, ahead, lease_end].

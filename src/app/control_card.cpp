@@ -49,13 +49,8 @@ void read_rlc(Params& params, nic::CardBearer& bearer) {
   bearer.rlc_sn_bits = *word == "am12" ? 12 : 18;
 }
 
-nic::CardBearer read_bearer_of_card(Params& params) {
-  nic::CardBearer bearer;
-  for (const char* key : {"id", "teid"}) params.require(key);
-  read(params, "id", bearer.id.value, 1, 0xffffffff);
-  read(params, "teid", bearer.teid.value, 1, 0xffffffff);
-  bearer.ue_ipv4 = address(params, "ue_ipv4", false);
-  bearer.ue_ipv6 = address(params, "ue_ipv6", true);
+// What a request may also say of all its bearers, once.
+void read_common(Params& params, nic::CardBearer& bearer) {
   read_place(params, bearer);
   read_rlc(params, bearer);
   read(params, "pdcp_sn", bearer.pdcp_sn_bits, 12, 18);
@@ -71,12 +66,22 @@ nic::CardBearer read_bearer_of_card(Params& params) {
   read(params, "vf_n3", bearer.vf_n3, 0, 63);
   read(params, "vf_air", bearer.vf_air, 0, 63);
   read(params, "copies_vf", bearer.copies_vf, 0, 63);
-  read(params, "ul_teid", bearer.uplink_teid.value, 0, 0xffffffff);
   read(params, "peer", bearer.peer, 0, 255);
   read(params, "next_count", bearer.next_count, 0, 0xffffffff);
   read(params, "ahead", bearer.ahead, 0, 0x7fffffff);
   read(params, "lease", bearer.lease, 0, 0x7fffffff);
   read(params, "in_flight", bearer.in_flight, 0, 0xffffffff);
+}
+
+nic::CardBearer read_bearer_of_card(Params& params, const nic::CardBearer& common) {
+  nic::CardBearer bearer = common;
+  for (const char* key : {"id", "teid"}) params.require(key);
+  read(params, "id", bearer.id.value, 1, 0xffffffff);
+  read(params, "teid", bearer.teid.value, 1, 0xffffffff);
+  bearer.ue_ipv4 = address(params, "ue_ipv4", false);
+  bearer.ue_ipv6 = address(params, "ue_ipv6", true);
+  read(params, "ul_teid", bearer.uplink_teid.value, 0, 0xffffffff);
+  read_common(params, bearer);
   return bearer;
 }
 
@@ -109,10 +114,15 @@ Expected<Json> card_install_method(Params& params, ControlBackend& backend) {
   params.require("bearers");
   const Json* list = params.list("bearers", ControlBackend::kCardBearersPerRequest);
   const bool restart = params.boolean("restart").value_or(false);
+  nic::CardBearer common;
+  if (auto members = params.object("common")) {
+    read_common(*members, common);
+    if (const auto fault = members->fault()) params.refuse("common", *fault);
+  }
   std::vector<nic::CardBearer> bearers;
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
     Params entry((*list)[i]);
-    bearers.push_back(read_bearer_of_card(entry));
+    bearers.push_back(read_bearer_of_card(entry, common));
     if (const auto fault = entry.fault()) {
       params.refuse("bearers", fmt::format("item {}: {}", i, *fault));
       break;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/card_request.h"
 #include "app/control_methods.h"
 
 namespace splitplane::app {
@@ -109,6 +110,42 @@ TEST(ControlCard, install_hands_over_every_member_of_a_bearer) {
                          .lease = 1024,
                          .in_flight = 9};
   EXPECT_THAT(card.bearers, ElementsAre(wanted));
+}
+
+TEST(ControlCard, what_bearers_have_in_common_is_said_once) {
+  const nic::CardBearer first{.id = {0x04000001},
+                              .teid = {0x04000001},
+                              .ue_ipv4 = IpAddress::v4({10, 45, 0, 2}),
+                              .place = nic::Place::kHost,
+                              .rlc_sn_bits = 12,
+                              .pdcp_sn_bits = 12,
+                              .sdap_dl = false,
+                              .epoch = 3,
+                              .poll_pdu = 16,
+                              .qfi = {5},
+                              .n3_ipv4 = 0x0100640a,
+                              .air_dst = {{2, 0, 0, 0, 0, 1}},
+                              .air_src = {{2, 0, 0, 0, 0, 2}},
+                              .vf_n3 = 1,
+                              .vf_air = 2,
+                              .copies_vf = 3,
+                              .uplink_teid = {0x1001},
+                              .peer = 4,
+                              .next_count = 5,
+                              .ahead = 1,
+                              .lease = 1024};
+  nic::CardBearer other{.id = {0x04000002}, .teid = {0x04000002}, .ue_ipv6 = *IpAddress::parse("fd00:45::2")};
+  nic::CardBearer like = first;
+  like.id = BearerId{3};
+  like.ue_ipv4.reset();
+  CardInMemory card;
+  const Json rows{to_json(first, first), to_json(other, first), to_json(like, first)};
+  EXPECT_EQ(rows[2].size(), 3U) << rows[2];
+  const Json reply = call(card, "card.install", {{"common", common_to_json(first)}, {"bearers", rows}});
+  ASSERT_TRUE(reply.contains("result")) << reply;
+  EXPECT_THAT(card.bearers, ElementsAre(first, other, like));
+  EXPECT_THAT(call(card, "card.install", {{"common", {{"id", 1}}}, {"bearers", rows}}).value("error", ""),
+              HasSubstr("common: id: unknown"));
 }
 
 TEST(ControlCard, one_wrong_member_of_one_bearer_refuses_all_of_them) {

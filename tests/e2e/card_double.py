@@ -62,11 +62,12 @@ class CardDouble:
         if method == "card.show":
             return self.show
         if method == "card.install":
-            if any(bearer["qfi"] == self.refused_qfi for bearer in params["bearers"]):
+            bearers = [params["common"] | bearer for bearer in params["bearers"]]
+            if any(bearer["qfi"] == self.refused_qfi for bearer in bearers):
                 raise ValueError(f"qfi {self.refused_qfi} is refused; allowed: another")
             time.sleep(self.install_takes)
-            self.bearers |= {bearer["id"]: bearer for bearer in params["bearers"]}
-            self.installed += [(bearer["id"], bearer["qfi"]) for bearer in params["bearers"]]
+            self.bearers |= {bearer["id"]: bearer for bearer in bearers}
+            self.installed += [(bearer["id"], bearer["qfi"]) for bearer in bearers]
         elif method == "card.remove":
             for number in params["ids"]:
                 del self.bearers[number]
