@@ -118,7 +118,6 @@ class CardLink {
   [[nodiscard]] Expected<void> install(Lock& lock, const std::vector<std::uint32_t>& ids);
   void refuse(std::uint32_t id, Entry& entry, const std::string& why);
   [[nodiscard]] Expected<void> renew(Lock& lock);
-  [[nodiscard]] bool is_due() const { return !due_.empty() && due_.begin()->first <= Clock::now(); }
   [[nodiscard]] Expected<void> look_at_counters(Lock& lock);
   void take_counters(const Json& show);
   void note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::time_point now);

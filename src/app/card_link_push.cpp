@@ -79,9 +79,8 @@ Expected<void> CardLink::push_bearers(Lock& lock) {
       ids.push_back(id);
     }
     if (const auto done = install(lock, ids); done) {
-      if (is_due()) {  // many bearers take long, and those that are there are in use
-        if (auto renewed = renew(lock); !renewed) return renewed;
-      }
+      // Many bearers take long, and those that are there are in use.
+      if (auto renewed = renew(lock); !renewed) return renewed;
       continue;
     } else if (!refusal_) {
       return done;
@@ -192,11 +191,13 @@ void CardLink::note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::ti
   schedule(id, entry, now + next_lease_look(numbers.pdcp_next, entry.lease_end, entry.rate, idle));
 }
 
-// A lease counts as given from before the card is told: if its answer is lost it may have been.
+// A lease counts as given from before the card is told: if its answer is lost it may have been. Who is due soon goes
+// with who is due now: few requests for many bearers.
 Expected<void> CardLink::renew(Lock& lock) {
-  const auto now = Clock::now();
+  if (due_.empty() || due_.begin()->first > Clock::now()) return {};
+  const auto soon = Clock::now() + idle_look(due_.size()) / 16;
   Json ids = Json::array(), leases = Json::array();
-  for (auto at = due_.begin(); at != due_.end() && at->first <= now && ids.size() < kIdBatch;) {
+  for (auto at = due_.begin(); at != due_.end() && at->first <= soon && ids.size() < kIdBatch;) {
     const auto entry = entries_.find(at->second);
     const bool there = entry != entries_.end() && entry->second.confirmed;
     if (there) ids.push_back(at->second);
