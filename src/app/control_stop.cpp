@@ -19,6 +19,9 @@ void StopFlag::catch_signals() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  // virtio_user and vhost write to the socket of a peer that may have gone; the driver sees the error.
+  action.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &action, nullptr);
 }
 
 bool StopFlag::wait_for(std::chrono::duration<double> duration) const {

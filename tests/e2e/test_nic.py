@@ -142,6 +142,16 @@ def test_a_killed_card_starts_again_at_once_and_the_host_goes_on(network, proces
     assert_balanced(host.finish())
 
 
+def test_a_card_whose_host_has_ended_ends_well(network, processes, folder, sockets):
+    host_tree, card_tree = wire_pair("alone", 2, sockets)
+    host = start(processes, folder, "host", host_tree, network, "run")
+    card = start(processes, folder, "card", card_tree, network)
+    assert_balanced(host.finish())
+    assert_balanced(card.finish())  # demands exit code 0
+    dpdk = Path("/var/run/dpdk") / configs.prefix(card_tree["file_prefix"])
+    assert not dpdk.exists() and not list(Path("/dev/hugepages").glob(f"{dpdk.name}map*"))
+
+
 def test_a_killed_host_leaves_no_socket_in_the_way_of_the_next(network, processes, folder, sockets):
     tree, _ = wire_pair("left", 1, sockets)
     first = start(processes, folder, "first", tree, network, "run")
