@@ -86,25 +86,27 @@ int gpu_run_on_wire(const GpuRunOptions& o, const bypass::Scenario& scenario, Cl
     if (!made) return failed(output, made.error().message);
     port = *std::move(made);
   } else {
-    auto made = nicmodel::PcapWire::open({.replay = o.pcap_in, .record = o.pcap_out, .window = scenario.window});
-    if (!made) return failed(output, made.error().message);
+    auto made = nicmodel::PcapWire::open({.replay = o.pcap_in, .record = o.pcap_out});
+    if (!made) {
+      (void)failed(output, made.error().message);
+      return kExitBadUsage;
+    }
     pcap = *std::move(made);
   }
+  output.out << soft_nic_line(scenario, "frames of others");
+  output.out.flush();
   nicmodel::Wire& wire = port ? static_cast<nicmodel::Wire&>(*port->wire) : *pcap;
   bypass::Live before;
-  std::uint64_t still = 0, still_since = 0;
-  const auto made = bypass::run_on_wire(scenario, wire, [&](const bypass::Live& now) {
+  const auto observer = [&](const bypass::Live& now) {
     if (now.seconds - before.seconds >= 1) {
       output.out << wire_line(now);
       output.out.flush();
       before = now;
     }
-    // A capture is over when nothing has arrived for a while: there is no clock in it that would say so.
-    const auto turns = ++still_since;
-    if (now.sent != still) still = now.sent, still_since = 0;
-    const bool over = pcap != nullptr && o.until_stopped && now.sent != 0 && turns > 15;
+    const bool over = pcap != nullptr && pcap->done();
     return !stop.requested() && !over && (o.until_stopped || now.seconds < scenario.seconds);
-  });
+  };
+  const auto made = bypass::run_on_wire(scenario, wire, observer, pcap ? scenario.window : 0);
   if (!made) return failed(output, made.error().message);
   output.out << wire_summary(*made);
   if (pcap) {

@@ -1,6 +1,8 @@
 #include "bypass/wire_run.h"
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 
 #include "bypass/cpu_drivers.h"
 #include "bypass/wire_loop.h"
@@ -10,19 +12,34 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{20};
 
+// In front of the wire: lets in as many frames as the window has room for, and none once it is closed.
 class Gate final : public nicmodel::Wire {
  public:
-  explicit Gate(nicmodel::Wire& wire) : wire_(wire) {}
+  Gate(nicmodel::Wire& wire, std::uint32_t window) : wire_(wire), window_(window) {}
+  // Before the model runs. `gone`: frames that will not leave since they were lost or dropped.
+  void count_gone(std::function<std::uint64_t()> gone) { gone_ = std::move(gone); }
   [[nodiscard]] std::uint32_t arrive(nicmodel::WireFrame* frames, std::uint32_t max, std::uint64_t now_ns) override {
-    return closed_.load(std::memory_order_relaxed) ? 0 : wire_.arrive(frames, max, now_ns);
+    if (closed_.load(std::memory_order_relaxed)) return 0;
+    const std::uint32_t n = wire_.arrive(frames, window_ == 0 ? max : std::min(max, room()), now_ns);
+    arrived_ += n;
+    return n;
   }
   [[nodiscard]] std::uint32_t leave(const nicmodel::WireFrame* frames, std::uint32_t n, std::uint64_t now_ns) override {
+    left_ += n;
     return wire_.leave(frames, n, now_ns);
   }
   void close() { closed_.store(true, std::memory_order_relaxed); }
 
  private:
+  [[nodiscard]] std::uint32_t room() const {
+    const std::uint64_t under_way = arrived_ - left_ - gone_();
+    return under_way >= window_ ? 0 : window_ - static_cast<std::uint32_t>(under_way);
+  }
+
   nicmodel::Wire& wire_;
+  std::uint32_t window_;
+  std::function<std::uint64_t()> gone_;
+  std::uint64_t arrived_ = 0, left_ = 0;
   std::atomic<bool> closed_{false};
 };
 
@@ -55,9 +72,10 @@ class SoftNic final : public WireNic {
 
 }  // namespace
 
-Expected<WireRunResult> run_on_wire(const Scenario& scenario, nicmodel::Wire& wire, const Observer& observer) {
-  if (auto good = check(scenario); !good) return tl::unexpected(good.error());
-  Gate gate(wire);
+Expected<WireRunResult> run_on_wire(const Scenario& scenario, nicmodel::Wire& wire, const Observer& observer,
+                                    std::uint32_t window) {
+  if (auto good = check_driver(scenario); !good) return tl::unexpected(good.error());
+  Gate gate(wire, window);
   gpu::HostMemory provider({.hugepages = false});
   const auto memory = allocate(provider, scenario);
   if (!memory) return tl::unexpected(memory.error());
@@ -66,6 +84,7 @@ Expected<WireRunResult> run_on_wire(const Scenario& scenario, nicmodel::Wire& wi
   Bed& bed = **made;
   GnbBearers bearers(scenario);
   const auto driver = make_cpu_driver(scenario, bed.nic(), bearers);
+  gate.count_gone([&] { return driver->dropped() + bed.lost_at_nic(); });
   driver->start();
   if (auto open = bed.open(); !open) return tl::unexpected(open.error());
   bed.model().start();

@@ -34,7 +34,10 @@ Expected<void> PcapWire::load() {
   char why[PCAP_ERRBUF_SIZE] = {};
   const std::unique_ptr<pcap_t, decltype(&pcap_close)> file(
       pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, why), &pcap_close);
-  if (!file) return fail("{}: {}", path, why);
+  if (!file) {  // libpcap names the file where it could not be opened
+    const std::string said(why);
+    return said.starts_with(path) ? fail("{}", said) : fail("{}: {}", path, said);
+  }
   if (pcap_datalink(file.get()) != DLT_EN10MB) {
     return fail("{}: link type {}; allowed: Ethernet", path, pcap_datalink(file.get()));
   }
@@ -74,7 +77,7 @@ Expected<void> PcapWire::create() {
 }
 
 bool PcapWire::done() const {
-  return settings_.rounds != 0 && arrived_ == std::uint64_t{settings_.rounds} * frames_.size();
+  return settings_.rounds != 0 && arrived_.get() == std::uint64_t{settings_.rounds} * frames_.size();
 }
 
 std::uint32_t PcapWire::arrive(WireFrame* frames, std::uint32_t max, std::uint64_t now_ns) {
@@ -83,17 +86,17 @@ std::uint32_t PcapWire::arrive(WireFrame* frames, std::uint32_t max, std::uint64
   const std::uint64_t round_ns = frames_.back().at_ns + 1;
   std::uint32_t n = 0;
   while (n < max && !done()) {
-    if (settings_.window != 0 && arrived_ - std::min(arrived_, left_) >= settings_.window) break;
-    const Frame& frame = frames_[arrived_ % frames_.size()];
-    if (settings_.recorded_time && now_ns - start_ns_ < arrived_ / frames_.size() * round_ns + frame.at_ns) break;
+    const std::uint64_t arrived = arrived_.get();
+    const Frame& frame = frames_[arrived % frames_.size()];
+    if (settings_.recorded_time && now_ns - start_ns_ < arrived / frames_.size() * round_ns + frame.at_ns) break;
     frames[n++] = {&octets_[frame.offset], frame.bytes};
-    ++arrived_;
+    arrived_.add(1);
   }
   return n;
 }
 
 std::uint32_t PcapWire::leave(const WireFrame* frames, std::uint32_t n, std::uint64_t now_ns) {
-  left_ += n;
+  left_.add(n);
   if (file_ == nullptr) return n;
   for (std::uint32_t i = 0; i < n; ++i) {
     pcap_pkthdr header{};

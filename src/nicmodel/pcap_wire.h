@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counter.h"
 #include "base/expected.h"
 #include "nicmodel/wire.h"
 
@@ -20,7 +21,6 @@ struct PcapSettings {
   std::string record;          // pcap; empty: what leaves is only counted
   std::uint32_t rounds = 1;    // how often the capture is replayed; 0: for ever
   bool recorded_time = false;  // at the intervals of the capture, else as fast as frames are taken
-  std::uint32_t window = 0;    // frames that may be under way when each comes back; 0: no limit
 };
 
 class PcapWire final : public Wire {
@@ -33,8 +33,9 @@ class PcapWire final : public Wire {
   [[nodiscard]] std::uint32_t arrive(WireFrame* frames, std::uint32_t max, std::uint64_t now_ns) override;
   [[nodiscard]] std::uint32_t leave(const WireFrame* frames, std::uint32_t n, std::uint64_t now_ns) override;
 
-  [[nodiscard]] std::uint64_t arrived() const { return arrived_; }  // these two when the model has stopped
-  [[nodiscard]] std::uint64_t left() const { return left_; }
+  [[nodiscard]] std::uint64_t arrived() const { return arrived_.get(); }
+  [[nodiscard]] std::uint64_t left() const { return left_.get(); }
+  // Whether all that the capture has arrived. As the two above, by any thread.
   [[nodiscard]] bool done() const;
   // Writes out what is recorded. Error: one sentence.
   Expected<void> flush();
@@ -52,7 +53,8 @@ class PcapWire final : public Wire {
   PcapSettings settings_;
   std::vector<std::uint8_t> octets_;
   std::vector<Frame> frames_;
-  std::uint64_t arrived_ = 0, left_ = 0, start_ns_ = 0;
+  Counter arrived_, left_;
+  std::uint64_t start_ns_ = 0;
   pcap* dead_ = nullptr;
   pcap_dumper* file_ = nullptr;
 };
