@@ -20,6 +20,11 @@ std::vector<std::string> functions() {
   return words<bypass::FunctionKind>(bypass::kFunctionKindCount);
 }
 
+const CLI::Range kPackets(std::uint64_t{1}, std::uint64_t{1} << 62);
+const CLI::Range kSeed(std::uint64_t{0}, std::uint64_t{1} << 62);
+const CLI::Range kNanoseconds(std::uint64_t{0}, std::uint64_t{1'000'000'000});
+const CLI::Range kMpps(0.0, 1000.0);
+
 void add_ring_settings(CLI::App& command, bypass::Scenario& s) {
   command.add_option("--ring-size", s.ring.ring_size, "Descriptors in each direction, a power of 2")
       ->capture_default_str();
@@ -27,27 +32,33 @@ void add_ring_settings(CLI::App& command, bypass::Scenario& s) {
   command.add_option("--doorbell-every", s.ring.doorbell_every, "Packets per write of a tail register (the paper: 8)")
       ->capture_default_str();
   command.add_option("--doorbell-within", s.ring.doorbell_within_ns, "And no later than this, in ns")
+      ->check(kNanoseconds)
       ->capture_default_str();
   command.add_option("--credit", s.ring.credit, "Packets between receiver and sender at most; 0: all spare slots")
       ->capture_default_str();
   command
       .add_option("--early-within", s.ring.early_within_ns,
                   "How long octets may come after their descriptor, in ns; 0: nobody looks")
+      ->check(kNanoseconds)
       ->capture_default_str();
   command.add_flag("--threads", s.thread_per_engine, "Two threads for each ring, as a GPU has warps, not one for all");
   command.add_flag("--restore-order", s.restore_order, "One sender for all rings, in the order in which packets came");
   command.add_option("--flows", s.flows, "Flows, spread over the rings")->capture_default_str();
   command.add_option("--window", s.window, "Packets under way, where no rate is given")->capture_default_str();
-  command.add_option("--seed", s.seed, "Of the traffic")->capture_default_str();
+  command.add_option("--seed", s.seed, "Of the traffic")->check(kSeed)->capture_default_str();
 }
 
 void add_bench(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<GpuBenchOptions>();
   CLI::App* command = gpu.add_subcommand("bench", "Measures host bypass and what it is compared with");
   CLI::Option* matrix =
-      command->add_flag("--matrix", o->matrix, "All figures and comparisons of docs/gpu.md, in less than 8 minutes");
+      command->add_flag("--matrix", o->matrix, "All figures and comparisons of docs/gpu.md, in about 4 minutes");
   command->add_option("--rings", o->rings, "One or more, with commas")->delimiter(',')->excludes(matrix);
-  command->add_option("--size", o->sizes, "Of frames with their CRC; one or more")->delimiter(',')->excludes(matrix);
+  command
+      ->add_option("--size", o->sizes,
+                   "Of frames with their CRC, one or more; else the smallest of the function and 1500")
+      ->delimiter(',')
+      ->excludes(matrix);
   command->add_option("--mode", o->modes, "One or more")
       ->delimiter(',')
       ->check(CLI::IsMember(modes()))
@@ -58,11 +69,14 @@ void add_bench(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
       ->excludes(matrix);
   command->add_option("--rate", o->mpps, "Million packets a second offered; 0: a window, no loss")
       ->delimiter(',')
+      ->check(kMpps)
       ->excludes(matrix);
   command->add_option("--duration", o->base.seconds, "Seconds measured in each run")
       ->capture_default_str()
       ->excludes(matrix);
-  command->add_option("--packets", o->base.packets, "Instead of a time: so many in each run")->excludes(matrix);
+  command->add_option("--packets", o->base.packets, "Instead of a time: so many in each run")
+      ->check(kPackets)
+      ->excludes(matrix);
   command->add_option("--batch", o->base.staging_batch, "Packets per copy of the mode staging")->capture_default_str();
   command->add_option("--scale", o->scale, "Of the time of each run of the matrix")
       ->check(CLI::Range(0.01, 100.0))
@@ -81,13 +95,15 @@ void add_run(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<GpuRunOptions>();
   CLI::App* command = gpu.add_subcommand("run", "Runs the ring driver on CPU threads against the soft NIC, or a card");
   command->add_option("--rings", o->scenario.rings, "Ring pairs of the NIC")->capture_default_str();
-  command->add_option("--size", o->scenario.frame_bytes, "Of frames with their CRC")->capture_default_str();
+  command->add_option("--size", o->size, "Of frames with their CRC; else the smallest that the function takes");
   command->add_option("--function", o->function, "What is done to each packet")
       ->check(CLI::IsMember(functions()))
       ->capture_default_str();
-  command->add_option_function<double>(
-      "--rate", [o](double mpps) { o->scenario.packets_per_second = mpps * 1e6; },
-      "Million packets a second offered, instead of a window");
+  command
+      ->add_option_function<double>(
+          "--rate", [o](double mpps) { o->scenario.packets_per_second = mpps * 1e6; },
+          "Million packets a second offered, instead of a window")
+      ->check(kMpps);
   command->add_option_function<double>(
       "--duration",
       [o](double seconds) {
@@ -95,7 +111,7 @@ void add_run(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
         o->until_stopped = false;
       },
       "Seconds until it ends by itself");
-  command->add_option("--packets", o->scenario.packets, "Ends after so many");
+  command->add_option("--packets", o->scenario.packets, "Ends after so many")->check(kPackets);
   CLI::Option* in = command->add_option("--pcap-in", o->pcap_in, "Replays this capture instead of own traffic");
   CLI::Option* out =
       command->add_option("--pcap-out", o->pcap_out, "Records what leaves the NIC to this file")->needs(in);

@@ -12,7 +12,7 @@ namespace splitplane::app {
 
 struct GpuBenchOptions {
   bypass::Scenario base;
-  std::vector<std::uint32_t> rings{1, 2, 4, 8}, sizes{64, 1500};
+  std::vector<std::uint32_t> rings{1, 2, 4, 8}, sizes;  // none: the smallest and 1500
   std::vector<std::string> modes{"bypass"}, functions{"echo"};
   std::vector<double> mpps{0};
   bool matrix = false;
@@ -23,6 +23,7 @@ struct GpuBenchOptions {
 
 struct GpuRunOptions {
   bypass::Scenario scenario;
+  std::optional<std::uint32_t> size;  // none: the smallest that the function takes
   std::string function = "echo", json;
   std::string pcap_in, pcap_out, port;  // instead of the traffic peer
   std::optional<std::string> nic;       // PCI address: instead of the soft NIC
@@ -38,7 +39,8 @@ struct GpuRunOptions {
 // gpu_run's ways when there is a capture or a port, and a card; the scenario is checked.
 [[nodiscard]] int gpu_run_on_wire(const GpuRunOptions& options, const bypass::Scenario& scenario, CliOutput& output);
 [[nodiscard]] int gpu_run_on_card(const GpuRunOptions& options, const bypass::Scenario& scenario, CliOutput& output);
-// What both show each second and at the end.
+// What a run with the soft NIC says first, and what those without own traffic show each second and at the end.
+[[nodiscard]] std::string soft_nic_line(const bypass::Scenario& scenario, const std::string& traffic);
 [[nodiscard]] std::string wire_line(const bypass::Live& now);
 [[nodiscard]] std::string wire_summary(const bypass::WireRunResult& result);
 

@@ -44,6 +44,11 @@ std::string summary(const bypass::Result& r) {
       r.corrupt, r.duplicated,
       r.driver_packets == 0 ? 0 : static_cast<double>(r.doorbells) / static_cast<double>(r.driver_packets),
       r.host_cpu_seconds, r.nic_cpu_seconds);
+  if (!r.had_cores()) {
+    text += fmt::format(
+        "the NIC's thread had {:.0f} % of a core, and never sleeps: with more cores these figures would differ\n",
+        100 * r.nic_cpu_seconds / r.seconds);
+  }
   if (r.scenario.restore_order) {
     text +=
         fmt::format("order restored: {} came too late, {} were not waited for\n", r.restored_late, r.restored_without);
@@ -54,6 +59,11 @@ std::string summary(const bypass::Result& r) {
 
 }  // namespace
 
+std::string soft_nic_line(const bypass::Scenario& s, const std::string& traffic) {
+  return fmt::format("{} ring{}, {}, {}; soft NIC, CPU threads, no GPU\n", s.rings, s.rings == 1 ? "" : "s",
+                     word_of(s.function), traffic);
+}
+
 int gpu_run(const GpuRunOptions& o, CliOutput& output) {
   bypass::Scenario s = o.scenario;
   for (std::size_t i = 0; i < bypass::kFunctionKindCount; ++i) {
@@ -62,7 +72,8 @@ int gpu_run(const GpuRunOptions& o, CliOutput& output) {
   }
   if (o.until_stopped) s.seconds = 3600;
   s.bin_seconds = s.seconds / 300;
-  auto good = bypass::check(s);
+  s.frame_bytes = o.size.value_or(smallest_frame(s));
+  auto good = o.on_wire() ? check_driver(s) : check(s);
   if (good && s.restore_order && o.on_wire()) {
     good = fail("--restore-order needs own traffic: frames of others have no number to go by");
   }
@@ -78,10 +89,9 @@ int gpu_run(const GpuRunOptions& o, CliOutput& output) {
   if (o.nic) return gpu_run_on_card(o, s, output);
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();
-  output.out << fmt::format("{} ring{}, {}, {}; soft NIC, CPU threads, no GPU\n", s.rings, s.rings == 1 ? "" : "s",
-                            word_of(s.function), o.on_wire() ? "frames of others" : own_traffic(s));
-  output.out.flush();
   if (o.on_wire()) return gpu_run_on_wire(o, s, output);
+  output.out << soft_nic_line(s, own_traffic(s));
+  output.out.flush();
   bypass::Live before;
   const auto made = bypass::run_on_cpu(s, [&](const bypass::Live& now) {
     if (now.warming_up || now.sent < before.sent) {

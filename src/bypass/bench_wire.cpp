@@ -54,6 +54,7 @@ PeerSettings settings_of(const Scenario& s, std::uint64_t seed) {
   PeerSettings peer{.seed = seed,
                     .flows = flows_of(s),
                     .sizes = {s.frame_bytes},
+                    .largest = 1518,
                     .packets = s.packets,
                     .window = s.packets_per_second > 0 ? 0 : s.window,
                     .packets_per_s = s.packets_per_second,
@@ -77,6 +78,10 @@ const gpu::Aes128Key& bench_key() {
   static constexpr std::uint8_t kOctets[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   static constexpr gpu::Aes128Key kKey = gpu::expand_key(gpu::kAesTable, kOctets);
   return kKey;
+}
+
+std::uint32_t smallest_frame(const Scenario& s) {
+  return TrafficPeer::smallest_frame(settings_of(s, s.seed));
 }
 
 Expected<void> BenchWire::check(const Scenario& scenario) {

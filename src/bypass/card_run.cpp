@@ -71,7 +71,7 @@ Expected<void> wait_for_link(CardNic& card, const Observer& observer, const Card
 
 Expected<WireRunResult> run_on_card(const Scenario& scenario, gpu::Bar& bar, gpu::MemoryProvider& memory,
                                     const Observer& observer, const CardSettings& settings) {
-  if (auto good = check(scenario); !good) return tl::unexpected(good.error());
+  if (auto good = check_driver(scenario); !good) return tl::unexpected(good.error());
   gpu::HostMemory own({.hugepages = false});  // what the card never touches
   const auto pieces = allocate(memory, own, scenario);
   if (!pieces) return tl::unexpected(pieces.error());

@@ -112,6 +112,7 @@ Json to_json(const Result& r) {
       r.driver_packets == 0 ? 0 : static_cast<double>(r.doorbells) / static_cast<double>(r.driver_packets);
   json["host_cpu_seconds"] = r.host_cpu_seconds;
   json["nic_cpu_seconds"] = r.nic_cpu_seconds;
+  json["had_cores"] = r.had_cores();
   json["driver_faults"] = r.driver_faults;
   json["slots_sound"] = r.slots_sound;
   json["findings"] = r.findings;

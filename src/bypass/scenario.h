@@ -69,6 +69,8 @@ struct Scenario {
 // The same names as people write them: with hyphens.
 [[nodiscard]] std::string word_of(Mode mode);
 [[nodiscard]] std::string word_of(FunctionKind function);
+// Of the frames that the traffic may have: what the function needs has room in them.
+[[nodiscard]] std::uint32_t smallest_frame(const Scenario& scenario);
 // Flows that the traffic really has.
 [[nodiscard]] std::uint32_t flows_of(const Scenario& scenario);
 
@@ -97,6 +99,10 @@ struct Result {
   [[nodiscard]] double gbps() const {
     return seconds > 0 ? static_cast<double>(measured_octets) * 8 / seconds * 1e-9 : 0;
   }
+  // The NIC's thread never sleeps: less than this of a core, and something else had the rest.
+  [[nodiscard]] bool had_cores() const {
+    return scenario.mode == Mode::gpu_e4 || nic_cpu_seconds >= 0.9 * seconds;  // gpu-e4 has no such thread
+  }
   // Nothing wrong happened; overload may still have lost packets at the NIC.
   [[nodiscard]] bool is_sound() const {
     return findings.empty() && corrupt == 0 && flow_disorder == 0 && duplicated == 0 && missing == 0 &&
@@ -109,6 +115,8 @@ void note(std::vector<std::string>& findings, std::string sentence);
 
 // One sentence about the first setting that cannot be, or nothing wrong.
 [[nodiscard]] Expected<void> check(const Scenario& scenario);
+// Without what concerns own traffic, where frames are those of others.
+[[nodiscard]] Expected<void> check_driver(const Scenario& scenario);
 
 // How things are while a run goes on.
 struct Live {

@@ -31,8 +31,8 @@ struct WireRunResult {
   [[nodiscard]] bool is_sound() const { return slots_sound && findings.empty() && is_balanced() && held == 0; }
 };
 
-// Until `observer` says false; then nothing more arrives, and what is under way leaves. `window`: so many frames at most
-// are on their way through; 0: as the wire has it.
+// Until `observer` says false; then nothing more arrives, and what is under way leaves. `window`: so many frames at
+// most are on their way through; 0: as the wire has it.
 [[nodiscard]] Expected<WireRunResult> run_on_wire(const Scenario& scenario, nicmodel::Wire& wire,
                                                   const Observer& observer, std::uint32_t window = 0);
 

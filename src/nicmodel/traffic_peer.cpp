@@ -27,13 +27,19 @@ std::uint8_t state_of(std::uint64_t sequence) {
 
 }  // namespace
 
+std::uint32_t TrafficPeer::smallest_frame(const PeerSettings& s) {
+  const std::uint32_t header = s.header ? static_cast<std::uint32_t>(s.header(0, 1514).size()) : kUdpHeaderBytes;
+  return std::max(64U, header + kStampBytes + kCrc);
+}
+
 Expected<void> TrafficPeer::check(const PeerSettings& s) {
   if (s.flows < 1 || s.flows > 65536) return fail("flows: {}; allowed: 1 to 65536", s.flows);
   if (s.sizes.empty() || s.sizes.size() > 256) return fail("sizes: {}; allowed: 1 to 256 of them", s.sizes.size());
-  const std::uint32_t header = s.header ? static_cast<std::uint32_t>(s.header(0, 1514).size()) : kUdpHeaderBytes;
-  const std::uint32_t least = std::max(64U, header + kStampBytes + kCrc);
+  const std::uint32_t least = smallest_frame(s);
   for (const std::uint32_t size : s.sizes) {
-    if (size < least || size > 9728) return fail("size: {}; allowed: {} to 9728 octets, with CRC", size, least);
+    if (size < least || size > s.largest) {
+      return fail("size: {}; allowed: {} to {} octets, with CRC", size, least, s.largest);
+    }
   }
   if (s.window > kRemembered) return fail("window: {}; allowed: at most {}", s.window, kRemembered);
   return {};

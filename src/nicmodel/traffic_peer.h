@@ -33,6 +33,7 @@ struct PeerSettings {
   std::uint64_t seed = 1;
   std::uint32_t flows = 64;                  // at most 65,536
   std::vector<std::uint32_t> sizes = {64};   // of frames, with CRC
+  std::uint32_t largest = 9728;              // that they may have
   std::uint64_t packets = 0;                 // 0: no end
   std::uint32_t window = 0;                  // packets under way at most; 0: open loop
   double packets_per_s = 0;                  // 0: as fast as the NIC takes them
@@ -62,6 +63,8 @@ class TrafficPeer final : public Wire {
 
   // Error: one sentence.
   static Expected<void> check(const PeerSettings& settings);
+  // The least that holds the headers and the stamp, with CRC.
+  [[nodiscard]] static std::uint32_t smallest_frame(const PeerSettings& settings);
   explicit TrafficPeer(PeerSettings settings);
 
   [[nodiscard]] std::uint32_t arrive(WireFrame* frames, std::uint32_t max, std::uint64_t now_ns) override;
