@@ -48,6 +48,19 @@ TEST(WireRun, a_nic_that_waits_for_its_core_is_no_finding) {
   EXPECT_FALSE(impatient->findings.empty());
 }
 
+TEST(WireRun, frames_that_are_dropped_leave_the_window) {
+  constexpr std::uint64_t kFrames = 3000;
+  nicmodel::TrafficPeer peer({.packets = kFrames, .window = 0});  // UDP, but no GTP-U: the function drops it
+  const Scenario s{.function = FunctionKind::gnb_headers};
+  const auto done = [&](const Live& now) { return now.dropped < kFrames && now.seconds < 20; };
+  const auto result = run_on_wire(s, peer, done, 16);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->arrived, kFrames);
+  EXPECT_EQ(result->dropped, kFrames);
+  EXPECT_TRUE(result->lost_at_nic.empty()) << "never more under way than descriptors";
+  EXPECT_TRUE(result->is_sound());
+}
+
 TEST(WireRun, a_finding_or_a_frame_too_few_is_not_sound) {
   WireRunResult r;
   r.arrived = r.delivered = r.sent = 5;

@@ -1,4 +1,4 @@
-"""`splitplane gpu run --nic`: what is no 82599, not there, or makes no sense beside a card is refused in one line."""
+"""What `splitplane gpu run` cannot do is refused in one line before anything starts: numbers, files, cards."""
 
 from __future__ import annotations
 
@@ -72,3 +72,22 @@ def test_the_help_says_that_no_card_was_tried() -> None:
     done = subprocess.run([PROGRAM, "gpu", "run", "--help"], capture_output=True, text=True, timeout=30, check=True)
     assert "--nic" in done.stdout
     assert "not tried on hardware" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--packets", "0"), "not in range 1 to"),
+        (("--packets", "-1"), "not in range 1 to"),
+        (("--doorbell-within", "-1"), "not in range 0 to"),
+        (("--early-within", "-5"), "not in range 0 to"),
+        (("--seed", "-1"), "not in range 0 to"),
+        (("--rate", "1e12"), "not in range 0.0"),
+        (("--size", "1519"), "size: 1519; allowed: 64 to 1518"),
+        (("--size", "63"), "size: 63; allowed: 64 to 1518"),
+        (("--size", "64", "--function", "pdcp-nea2"), "to 1518 octets"),
+        (("--pcap-in", "none.pcap"), "none.pcap: No such file"),
+    ],
+)
+def test_what_cannot_be_is_refused(flags, words):
+    assert words in refusal(*flags)
