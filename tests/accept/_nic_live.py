@@ -134,7 +134,21 @@ def several_cores(report: Report, found: dict, lost: str) -> None:
     report.at_most("nic_65536_bearers_into_two_cores", two["install_ms"], 100, "ms", reason=lost)
 
 
+def fill(report: Report) -> None:
+    """The slower of a first start and of one behind a death, with the process of the host busy on one core."""
+    item, target = "nic_65536_bearers_over_the_link", 2
+    say(f"nic: {item}")
+    test = "tests/e2e/test_card_fill.py"
+    status, output, _ = run([PYTHON, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", test], 400)
+    took = re.findall(r"(\d+\.\d+) s\b", next((x for x in output.splitlines() if "bearers on the card after" in x), ""))
+    if status == 0 and took:
+        report.at_most(item, max(map(float, took)), target, "s")
+    else:
+        report.judge(item, "none", f"<= {target} s", False, last_line(output))
+
+
 def items(report: Report) -> None:
     packets_per_core(report)
+    fill(report)
     tests(report)
     demo(report)
