@@ -1,5 +1,6 @@
 #include "app/card_loop.h"
 
+#include "datapath/cpu_time.h"
 #include "datapath/worker.h"
 
 namespace splitplane::app {
@@ -10,6 +11,7 @@ void CardLoop::run(const std::atomic<bool>& stop) {
   } else {
     datapath::run_worker(*together, power, mailbox, stats, stop);
   }
+  cpu_at_end = datapath::thread_cpu_time();
 }
 
 }  // namespace splitplane::app

@@ -6,6 +6,7 @@
 #include "app/card_plane.h"
 #include "app/cli_suggest.h"
 #include "app/stats_json.h"
+#include "datapath/cpu_time.h"
 
 namespace splitplane::app {
 namespace {
@@ -70,6 +71,7 @@ Expected<CardPlane::Seen> CardPlane::look() {
     worker.counters = take_snapshot(loop.stats);
     worker.policy = loop.policy.kind;
     add(seen.card, counts.card);
+    worker.cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end;  // runs here once it has ended
     stopped = stopped && !loop.running;
     seen.bearers += card.bearer_count();
     return {};

@@ -10,6 +10,7 @@
 #include "app/placement_plan.h"
 #include "app/start_up.h"
 #include "base/log.h"
+#include "datapath/cpu_time.h"
 #include "power/governor/loan.h"
 
 namespace splitplane::app {
@@ -286,6 +287,7 @@ Expected<void> UserPlane::launch() {
       auto& runtime = *static_cast<WorkerRuntime*>(argument);
       apply_schedule(runtime.config.name, runtime.config.schedule);
       runtime.loop();
+      runtime.cpu_at_end = datapath::thread_cpu_time();
       return 0;
     };
     if (rte_eal_remote_launch(loop, worker.get(), worker->lcore) != 0) {

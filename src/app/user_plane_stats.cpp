@@ -64,7 +64,7 @@ Expected<WorkerObservation> UserPlane::observe_worker(WorkerRuntime& worker) {
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([seen, w] {
     seen->counters = take_snapshot(w->stats());
-    seen->cpu_cycles = datapath::thread_cpu_time();
+    seen->cpu_cycles = w->running ? datapath::thread_cpu_time() : w->cpu_at_end;  // runs here once it has ended
     if (w->keys() != nullptr) seen->keys = observe_keys(*w->keys());
     seen->on_rings = on_rings(*w);
     if (w->gnb && w->gnb->handed.downlink != nullptr) {

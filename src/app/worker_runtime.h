@@ -26,6 +26,7 @@ struct WorkerRuntime {
   WorkerConfig config;
   unsigned lcore = 0;
   bool running = false;
+  power::Ticks cpu_at_end = 0;                        // CPU time of its thread, once that has left the loop
   bool drains_copies = true;                          // gnb: no worker of its own consumes them
   std::unique_ptr<governor::Governor> core_governor;  // while the policy sets the core's frequency
   datapath::WorkerPower power;

@@ -120,8 +120,11 @@ def test_p4wire_spreads_over_the_vfs_and_the_host_answers_through_them(network, 
     out = [rows[f"vfs/{i}"]["out"] for i in range(3)]
     assert max(out) - min(out) <= 1 and sum(out) == rows["n3"]["in"]
     assert [worker["received"] for worker in host.control.stats()["workers"]] == out
-    assert_balanced(card.finish())
-    assert_balanced(host.finish())
+    for instance in (card, host):  # the CPU time of the loops' threads, while they run and after their end
+        running, ended = instance.control.stats(), instance.finish()
+        assert_balanced(ended)
+        for loop, last in zip(running["workers"], ended["workers"], strict=True):
+            assert 0 < loop["cpu_cycles"] <= last["cpu_cycles"]
 
 
 def test_a_killed_card_starts_again_at_once_and_the_host_goes_on(network, processes, folder, wires, sockets):
