@@ -61,6 +61,14 @@ Expected<void> CardPlane::open_ports(const PlacementPlan& plan) {
   return {};
 }
 
+VfLinks CardPlane::vf_links() const {
+  std::vector<VfLink> links;
+  for (const auto& name : settings_.vfs) {
+    if (auto link = vf_link(*find_port(config_, name), ports_.at(name)->id())) links.push_back(*std::move(link));
+  }
+  return VfLinks(std::move(links));
+}
+
 // The number of the first VF of a port of card.vfs.
 unsigned CardPlane::first_vf(const std::string& port) const {
   unsigned first = 0;

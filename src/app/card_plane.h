@@ -18,6 +18,7 @@
 #include "app/observation.h"
 #include "app/placement_plan.h"
 #include "app/resources.h"
+#include "app/vf_links.h"
 #include "datapath/eal.h"
 #include "datapath/port.h"
 #include "nic/card_cores.h"
@@ -41,6 +42,8 @@ class CardPlane : public ControlBackend {
   // Ends the loops; counters stay readable and are exact from then on.
   void stop();
   [[nodiscard]] const std::string& program() const { return program_; }
+  // Those of its VFs that may be looked at while it runs.
+  [[nodiscard]] VfLinks vf_links() const;
   // What the metrics endpoint shows.
   [[nodiscard]] Expected<Observation> observe();
 

@@ -44,9 +44,12 @@ int nic_command(const Config& config, const RunOptions& options) {
              fmt::format("card {}: {} on core {}; control socket {}", config.card->name, (*card)->program(),
                          fmt::join(config.card->cores, ", "), config.control));
 
+  VfLinks links = (*card)->vf_links();
   const auto begin = std::chrono::steady_clock::now();
   while (!stop.wait_for(kTurn)) {
     const auto now = std::chrono::steady_clock::now();
+    for (const VfLink& link : links.look(now))
+      log::write(link.up ? spdlog::level::info : spdlog::level::warn, {{"port", link.port}}, to_string(link));
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
   }
   metrics->reset();

@@ -14,7 +14,7 @@ from card_files import N3, VF_AIR, VF_N3, gnb_card, l2fwd, wire_pair
 from instance import Instance
 from namespaces import Network
 from paths import splitplane
-from processes import Failure, run
+from processes import Failure, run, wait_until
 
 from wire import Wire
 
@@ -167,6 +167,23 @@ def test_a_killed_host_leaves_no_socket_in_the_way_of_the_next(network, processe
 
 
 @pytest.mark.parametrize("hugepages", ["auto", "never"])
+def test_a_card_says_once_that_its_host_is_gone_and_stays(network, processes, folder, sockets):
+    host_tree, card_tree = wire_pair("gone", 2, sockets)
+    host = start(processes, folder, "host", host_tree, network, "run")
+    card = start(processes, folder, "card", card_tree, network)
+    gone = "port vfs: its link is down: its host is gone"
+    assert gone not in card.process.log.read_text()
+    host.process.signal(signal.SIGKILL)
+    host.process.wait(10)
+    wait_until("the card to say so", lambda: gone in card.process.log.read_text(), 5, [card.process])
+    time.sleep(0.3)  # DPDK's own lines may follow
+    said = card.process.log.read_text()
+    assert said.count(gone) == 1
+    time.sleep(2.2)  # two more looks, which neither we nor DPDK say anything about
+    assert card.process.log.read_text() == said
+    assert_balanced(card.finish())
+
+
 def test_vfs_work_with_and_without_hugepages(network, processes, folder, wires, sockets, hugepages):
     trees = wire_pair(f"mem-{hugepages}", 2, sockets)
     for tree in trees:
