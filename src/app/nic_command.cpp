@@ -41,7 +41,7 @@ int nic_command(const Config& config, const RunOptions& options) {
     return 1;
   }
   log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", config.control}},
-             fmt::format("card {}: {} on core {}; control socket {}", config.card->name, (*card)->program(),
+             fmt::format("serving: card {}, {} on core {}; control socket {}", config.card->name, (*card)->program(),
                          fmt::join(config.card->cores, ", "), config.control));
 
   VfLinks links = (*card)->vf_links();
