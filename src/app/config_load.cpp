@@ -179,7 +179,7 @@ void read_document(const YAML::Node& document, Config& config) {
     return;
   }
   if (const auto v = map.find("card")) {
-    config.card = read_card(*v);
+    config.card = read_card(*v, config.ports);
     constexpr std::array<std::string_view, 9> kNicTopKeys{
         "file_prefix", "control", "log_level", "log_format", "metrics", "sysfs_root", "memory", "ports", "card"};
     map.only(kNicTopKeys, "does not belong in a file for `splitplane nic`");

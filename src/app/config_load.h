@@ -28,6 +28,6 @@ void read_bearer_modes(const YamlMap& map, ran::BearerConfig& bearer);
 [[nodiscard]] UeConfig read_ue(const YamlValue& value);
 [[nodiscard]] GenConfig read_gen(const YamlValue& value);
 [[nodiscard]] SinkConfig read_sink(const YamlValue& value);
-[[nodiscard]] CardConfig read_card(const YamlValue& value);
+[[nodiscard]] CardConfig read_card(const YamlValue& value, const std::vector<PortConfig>& ports);
 
 }  // namespace splitplane::app

@@ -67,11 +67,19 @@ WireTarget read_target(const YamlValue& value, bool spread) {
   }
 }
 
-void read_wire(const YamlValue& value, CardConfig& card) {
+// Of all queues of the VFs' ports; what `vfs` names wrongly is found later.
+unsigned queues_of(const std::vector<std::string>& vfs, const std::vector<PortConfig>& ports) {
+  unsigned queues = 0;
+  for (const PortConfig& port : ports) queues += std::ranges::count(vfs, port.name) != 0 ? port.rx_queues : 0;
+  return queues;
+}
+
+void read_wire(const YamlValue& value, CardConfig& card, const std::vector<PortConfig>& ports) {
   const YamlMap map = value.map(kWireKeys);
   if (const auto v = map.find("n3")) card.wire_n3 = read_target(*v, true);
   if (const auto v = map.find("air")) card.wire_air = read_target(*v, true);
   const auto vfs = map.find("vfs");
+  if (!vfs && !card.wire_n3 && !card.wire_air) value.refuse("is empty", "n3, air, vfs: without a wire all is dropped");
   if (!vfs) return;
   if (!vfs->is_list()) {
     card.wire_vfs.push_back(read_target(*vfs, false));
@@ -79,6 +87,11 @@ void read_wire(const YamlValue& value, CardConfig& card) {
   }
   for (const auto& item : vfs->list()) card.wire_vfs.push_back(read_target(item, false));
   if (card.wire_vfs.empty()) vfs->refuse("is empty", "one target for all VFs, or one for each");
+  // From here on, a list of one is one for all.
+  if (const unsigned queues = queues_of(card.vfs, ports); card.wire_vfs.size() == 1 && queues > 1) {
+    vfs->refuse(fmt::format("has 1 target, and there are {} VFs", queues),
+                fmt::format("one for all, which is no list, or {}", queues));
+  }
 }
 
 // One core or several.
@@ -132,7 +145,7 @@ void read_gnb(const YamlMap& map, CardConfig& card) {
 
 }  // namespace
 
-CardConfig read_card(const YamlValue& value) {
+CardConfig read_card(const YamlValue& value, const std::vector<PortConfig>& ports) {
   const YamlMap map = value.map(keys_of(kAny));
   CardConfig card;
   const std::size_t program = map.required("program").one_of(kPrograms);
@@ -154,7 +167,7 @@ CardConfig read_card(const YamlValue& value) {
   }
   if (card.program == Program::kP4wire) {
     (void)map.required("vfs");
-    if (const auto v = map.find("wire")) read_wire(*v, card);
+    read_wire(map.required("wire"), card, ports);
   }
   return card;
 }

@@ -46,7 +46,7 @@ class Placement : public testing::Test {
 std::string card_file(const std::string& device, const std::string& keys) {
   return fmt::format(
       "ports:\n  n3: {{device: \"{}\"}}\n  vf: {{device: \"net_vhost0,iface=/run/v\"}}\n"
-      "card: {{program: p4wire, n3: n3, vfs: [vf], {}}}\n",
+      "card: {{program: p4wire, n3: n3, vfs: [vf], wire: {{n3: spread}}, {}}}\n",
       device, keys);
 }
 

@@ -61,6 +61,8 @@ WRONG_CARD = edits(
     ("program: p4wire,", "program: p4wire, >>features: mat,", "card.features", "does not belong to program p4wire"),
     ("program: p4wire,", "program: p4wire, >>punt_n3: vfs,", "card.punt_n3", "does not belong to program p4wire"),
     ("card: {program: p4wire, n3: n3, air: air, vfs: [vfs], ", ">>card: {program: p4wire, n3: n3, air: air, ", "card.vfs", "is missing"),
+    ("card: {program: p4wire, n3: n3, air: air, vfs: [vfs], wire: {n3: spread, air: 1, vfs: [n3, air]}}", ">>card: {program: p4wire, n3: n3, air: air, vfs: [vfs]}", "card.wire", "is missing"),
+    ("wire: {n3: spread, air: 1, vfs: [n3, air]}", ">>wire: {}", "card.wire", "is empty; allowed: n3, air, vfs"),
     ("{n3: spread,", "{>>n3: all,", "card.wire.n3", "'all' is unknown; allowed: n3, air, spread"),
     ("air: 1, vfs", ">>air: 64, vfs", "card.wire.air", "is 64; allowed: an integer from 0 to 63"),
     ("[n3, air]", "[n3, >>spread]", "card.wire.vfs[1]", "'spread' is unknown; allowed: n3, air"),
@@ -89,8 +91,9 @@ BETWEEN_PARTS_OF_CARD = edits(
 ) + edits(
     P4WIRE,
     False,
-    ("n3: n3, air: air, vfs: [vfs], wire: {n3: spread, air: 1, vfs: [n3, air]}", ">>vfs: [vfs]", "card", "has no physical port; allowed: with n3, air or both"),
+    ("n3: n3, air: air, vfs: [vfs], wire: {n3: spread, air: 1, vfs: [n3, air]}", ">>vfs: [vfs], wire: {vfs: 0}", "card", "has no physical port; allowed: with n3, air or both"),
     ("air: 1, vfs", ">>air: 2, vfs", "card.wire.air", "there is no VF 2; allowed: 0 to 1"),
+    ("[n3, air]", ">>[n3]", "card.wire.vfs", "has 1 target, and there are 2 VFs; allowed: one for all, which is no list, or 2"),
     ("[n3, air]", "[n3, n3, >>air]", "card.wire.vfs", "has 3 targets, and there are 2 VFs; allowed: one for all, or 2"),
     ("air: {device: net_null1}\n  vfs: {device: \"eth_vhost0,iface=/run/vf.sock,queues=2\", rx_queues: 2, tx_queues: 2}\ncard", "vfs: {device: \"eth_vhost0,iface=/run/vf.sock,queues=2\", rx_queues: 2, tx_queues: 2}\n>>card", "card.air", "there is no port 'air'"),
 )
