@@ -97,7 +97,7 @@ class CardPlane : public ControlBackend {
   std::vector<Ring> rings_;  // both ends of a side that is not connected; frames between cores
   std::vector<OutputRing> output_rings_;
   std::vector<nic::CardEndpoint> endpoints_;
-  std::vector<std::string> port_names_;  // N3, air, VF 0..., as people read them
+  std::vector<std::string> port_names_;  // N3, air, VF 0..., as people read them; empty: not connected
   std::deque<CardLoop> loops_;           // by core
   std::optional<nic::CardCores> cards_;
   std::atomic<bool> stop_{false};

@@ -32,6 +32,7 @@ json totals_of(const CardSums& all) {
 json port_rows(const nic::CardCounters& counters, const std::vector<std::string>& names) {
   json rows = json::array();
   for (std::size_t i = 0; i < counters.ports.size(); ++i) {
+    if (names[i].empty()) continue;  // not connected
     const auto& port = counters.ports[i];
     rows.push_back({{"name", names[i]},
                     {"port", i},
@@ -70,8 +71,8 @@ Expected<CardPlane::Seen> CardPlane::look() {
     worker.core = loop.core;
     worker.counters = take_snapshot(loop.stats);
     worker.policy = loop.policy.kind;
-    add(seen.card, counts.card);
     worker.cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end;  // runs here once it has ended
+    add(seen.card, counts.card);
     stopped = stopped && !loop.running;
     seen.bearers += card.bearer_count();
     return {};

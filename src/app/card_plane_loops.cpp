@@ -41,18 +41,17 @@ Expected<void> CardPlane::make_endpoints() {
     endpoints_.push_back({.port = ports_.at(name)->id(), .queue = queue});
     port_names_.push_back(shown);
   };
-  const auto leave = [&](const std::string& shown) {
+  const auto leave = [&] {
     endpoints_.push_back({.in = ring("in"), .out = ring("out")});
-    port_names_.push_back(shown);
+    port_names_.emplace_back();
   };
-  for (const auto& [name, side] : {std::pair{settings_.n3, "n3"}, {settings_.air, "air"}})
-    name.empty() ? leave(side) : connect(name, 0, name);
+  for (const auto& name : {settings_.n3, settings_.air}) name.empty() ? leave() : connect(name, 0, name);
   for (const auto& name : settings_.vfs) {
     const std::uint16_t queues = find_port(config_, name)->rx_queues;
     for (std::uint16_t queue = 0; queue < queues; ++queue)
       connect(name, queue, queues == 1 ? name : fmt::format("{}/{}", name, queue));
   }
-  if (settings_.vfs.empty()) leave("vf0");
+  if (settings_.vfs.empty()) leave();
   for (const Ring& made : rings_) {
     if (!made) return fail("card {}: no memory for its rings; allowed: a larger memory.megabytes", settings_.name);
   }

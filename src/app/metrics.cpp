@@ -131,8 +131,9 @@ void add_cards(std::vector<Family>& list) {
         {{fmt::format("splitplane_card_{}_packets", row.name), Type::kCounter, "packets", row.help, {"card", "port"}},
          [&row](const Scrape& s, const Emit& emit) {
            for (const auto& card : s.all.cards) {
-             for (std::size_t i = 0; i < card.ports.size(); ++i)
-               emit({card.name, card.ports[i]}, card.counters.ports[i].*row.field);
+             for (std::size_t i = 0; i < card.ports.size(); ++i) {
+               if (!card.ports[i].empty()) emit({card.name, card.ports[i]}, card.counters.ports[i].*row.field);
+             }
            }
          }});
   }
