@@ -36,6 +36,21 @@ bool is_for(const Config& config, LaunchRequest::Command command) {
   }
 }
 
+const char* name_of(LaunchRequest::Command command) {
+  switch (command) {
+    case LaunchRequest::Command::kUe:
+      return "ue";
+    case LaunchRequest::Command::kNic:
+      return "nic";
+    case LaunchRequest::Command::kGen:
+      return "gen";
+    case LaunchRequest::Command::kSink:
+      return "sink";
+    default:
+      return "run";
+  }
+}
+
 const char* section_of(LaunchRequest::Command command) {
   switch (command) {
     case LaunchRequest::Command::kUe:
@@ -91,7 +106,7 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
   for (const auto& [option, path] :
        {std::pair{"--stats-json", request.options.stats_json}, {"--json", request.traffic.json}}) {
     if (const auto refused = refuse_result_path(path)) {
-      err << option << ": " << *refused << '\n';
+      err << "splitplane " << name_of(request.command) << ": " << option << ": " << *refused << '\n';
       return kExitBadUsage;
     }
   }

@@ -195,8 +195,11 @@ void read_document(const YAML::Node& document, Config& config) {
   }
   if (const auto v = map.find("n3")) config.n3 = read_n3(*v);
   if (const auto v = map.find("air")) config.air = read_air(*v);
+  const auto cards = map.find("cards");
+  if (cards && !map.find("workers"))
+    cards->refuse("stands in a file without workers", "with workers, or card, the section of `splitplane nic`");
   config.workers = read_workers(map.required("workers"));
-  if (const auto v = map.find("cards")) config.cards = read_cards(*v);
+  if (const auto& v = cards) config.cards = read_cards(*v);
   if (const auto v = map.find("bearers")) config.bearers = read_bearers(*v);
   if (const auto v = map.find("taps")) config.taps = read_taps(*v);
 }

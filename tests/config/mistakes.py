@@ -155,6 +155,9 @@ WRONG_FILES = [
     Mistake("ports: {p: {device: net_null}}\n", ">>file_prefix: x\n", "ports", "is missing", base=SMALL),
     Mistake("ports: {p: {device: net_null}}\nworkers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}\n",
             ">>ports: {p: {device: net_null}}\n", "workers", "is missing", base=SMALL),
+    Mistake("workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}", ">>cards: {program: l2fwd, n3: p}", "cards",
+            "stands in a file without workers; allowed: with workers, or card, the section of `splitplane nic`",
+            base=SMALL),
     Mistake("workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}", ">>workers: {}", "workers", "is empty", base=SMALL),
     Mistake("{p: {device: net_null}}", ">>{}", "ports", "is empty; allowed: at least one port", base=SMALL),
 ]

@@ -81,7 +81,7 @@ def test_numbers_of_vfs_queues_and_ports_that_do_not_work_are_refused(network, f
 def test_a_card_without_its_host_says_which_socket_is_missing(network, folder, sockets):
     _, tree = wire_pair("alone", 1, sockets)
     line = attempt(network, folder, tree)
-    assert f"{sockets}/vf" in line and "the socket of a running vhost device" in line
+    assert f"{sockets}/vf" in line and "the socket of a running vhost device; the host, `splitplane run`, is to" in line
 
 
 def test_cores_that_are_not_there_are_refused(network, folder):
