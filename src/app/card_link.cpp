@@ -41,7 +41,7 @@ bool CardLink::silent() const {
 }
 
 // With the lock held. The version of what is wanted now.
-std::uint64_t CardLink::want(const nic::CardBearer& bearer, bool awaited) {
+std::uint64_t CardLink::want(const nic::CardBearer& bearer, By by) {
   Entry& entry = entries_[bearer.id.value];
   nic::CardBearer wanted = bearer;
   if (entry.version != 0) {
@@ -53,23 +53,24 @@ std::uint64_t CardLink::want(const nic::CardBearer& bearer, bool awaited) {
   }
   wanted.lease = lease_size(bearer.pdcp_sn_bits).least;
   entry.want = wanted;
-  entry.awaited = awaited;
   entry.refused.clear();
   dirty_.insert(bearer.id.value);
-  return entry.version = ++versions_;
+  entry.version = ++versions_;
+  if (by == By::kWaiting) entry.awaited = entry.version;
+  return entry.version;
 }
 
 CardLink::Asked CardLink::put(std::span<const nic::CardBearer> bearers) {
   const std::lock_guard guard(mutex_);
   Asked asked;
-  for (const nic::CardBearer& b : bearers) asked.emplace_back(b.id.value, want(b, true));
+  for (const nic::CardBearer& b : bearers) asked.emplace_back(b.id.value, want(b, By::kWaiting));
   changed_.notify_all();
   return asked;
 }
 
 void CardLink::put_soon(const nic::CardBearer& bearer) {
   const std::lock_guard guard(mutex_);
-  (void)want(bearer, false);
+  (void)want(bearer, By::kNobodyWaiting);
   changed_.notify_all();
 }
 
@@ -77,7 +78,7 @@ CardLink::Asked CardLink::remove(std::span<const BearerId> ids) {
   const std::lock_guard guard(mutex_);
   Asked asked;
   for (const BearerId id : ids) {
-    asked.emplace_back(id.value, 0);
+    asked.emplace_back(id.value, kRemoval);
     const auto at = entries_.find(id.value);
     if (at == entries_.end()) continue;
     if (at->second.sent) removals_.insert(id.value);
@@ -92,20 +93,20 @@ CardLink::Asked CardLink::remove(std::span<const BearerId> ids) {
 Expected<void> CardLink::wait_for(const Asked& asked) {
   Lock lock(mutex_);
   const auto still_wanted = [&](std::uint32_t id, std::uint64_t version) {
-    const auto at = entries_.find(id);
-    return at != entries_.end() && at->second.version == version ? &at->second : nullptr;
+    const auto at = version == kRemoval ? entries_.end() : entries_.find(id);
+    return at != entries_.end() && at->second.awaited == version ? &at->second : nullptr;
   };
   wait_for_card(lock, [&] {
     return std::ranges::none_of(asked, [&](const auto& a) {
       const auto& [id, version] = a;
-      return version == 0 ? removals_.contains(id) : dirty_.contains(id) && still_wanted(id, version) != nullptr;
+      return version == kRemoval ? removals_.contains(id) : dirty_.contains(id) && still_wanted(id, version) != nullptr;
     });
   });
   Expected<void> result;
   for (const auto& [id, version] : asked) {
     Entry* const entry = still_wanted(id, version);
     if (entry == nullptr) continue;
-    entry->awaited = false;
+    entry->awaited = 0;
     if (result && !entry->refused.empty()) result = fail("card {}: {}", settings_.name, entry->refused);
   }
   return result;

@@ -56,12 +56,12 @@ class CardLink {
   // Asked for in the order of the calls, which do not wait. wait_for() is called after each put(), and answers when the
   // card has done it, or at once while it is away or before begin(), or when it does not answer. Error: the card
   // refuses one; remove() those that are not wanted, put() the others as they were.
-  using Asked = std::vector<std::pair<std::uint32_t, std::uint64_t>>;  // bearer, version of it (0: none)
+  using Asked = std::vector<std::pair<std::uint32_t, std::uint64_t>>;  // bearer, and its version or kRemoval
   [[nodiscard]] Asked put(std::span<const nic::CardBearer> bearers);
   Asked remove(std::span<const BearerId> ids);
   Expected<void> wait_for(const Asked& asked);
-  // Nobody waits for it. Refused, as a put() whose wait is over, it takes the bearer off the card, which is not as the
-  // host has it any more.
+  // Nobody waits for it but who waits for an earlier put() of the bearer. Refused, as a put() whose wait is over, it
+  // takes the bearer off the card, which is not as the host has it any more.
   void put_soon(const nic::CardBearer& bearer);
   void set_peer(const nic::CardPeer& peer);
   void unset_peer(unsigned number);
@@ -71,14 +71,15 @@ class CardLink {
   [[nodiscard]] CardLinkView view() const;
 
  private:
+  static constexpr std::uint64_t kRemoval = 0;  // in place of a version, which are counted from 1
   using Clock = std::chrono::steady_clock;
   struct Entry {
     nic::CardBearer want;
-    std::uint64_t version = 0;  // of `want`: no other entry's, nor an earlier one's of this identity
+    std::uint64_t version = 0;  // of `want`: no other entry's, nor an earlier one's of this identity; 0: none yet
     bool sent = false;          // this run of the card may have it
     bool numbered = false;      // and may have given packets of it numbers
     bool confirmed = false;     // this run of the card has it
-    bool awaited = false;       // somebody waits for the answer to `version`
+    std::uint64_t awaited = 0;  // the version that somebody waits for, or for what has replaced it; 0: nobody
     std::string refused;        // why the card does not take it
     std::uint32_t lease_end = 0;
     std::uint32_t heard = 0;                       // a receiver may not have seen any COUNT from here on
@@ -92,7 +93,8 @@ class CardLink {
   // All with the lock held, which is let go while the card is asked. card_link.cpp: the thread
   void serve();
   [[nodiscard]] Expected<Json> ask(Lock& lock, const std::string& method, const Json& params);
-  std::uint64_t want(const nic::CardBearer& bearer, bool awaited);
+  enum class By : std::uint8_t { kWaiting, kNobodyWaiting };
+  std::uint64_t want(const nic::CardBearer& bearer, By by);
   [[nodiscard]] bool silent() const;
   template <class Done>
   void wait_for_card(Lock& lock, Done done);

@@ -109,7 +109,7 @@ void CardLink::refuse(std::uint32_t id, Entry& entry, const std::string& why) {
   ++view_.refused;
   dirty_.erase(id);
   entry.refused = why;
-  const bool off = entry.confirmed && !entry.awaited;
+  const bool off = entry.confirmed && entry.awaited == 0;
   if (off) {
     put_behind_lease(entry);
     due_.erase({entry.due, id});

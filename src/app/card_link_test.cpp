@@ -1,13 +1,12 @@
 #include "app/card_link.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "app/card_link_fixture.h"
 
 namespace splitplane::app {
 namespace {
 
-using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
 TEST_F(CardLinkTest, what_is_put_is_on_the_card_and_what_is_removed_is_not) {
@@ -45,20 +44,6 @@ TEST_F(CardLinkTest, many_bearers_come_in_batches) {
   ASSERT_TRUE(up());  // put() itself waits no longer than a card may take to answer
   EXPECT_EQ(card_->size(), many.size());
   EXPECT_EQ(card_->installs, 5);
-}
-
-TEST_F(CardLinkTest, what_the_card_refuses_is_told_and_the_others_are_installed) {
-  start_card("a", {kSecond});
-  start_link();
-  ASSERT_TRUE(up());
-  const auto refused = put({bearer(kFirst), bearer(kSecond), bearer(kHost)});
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("card card0: bearer 67108866: the card is full"));
-  EXPECT_EQ(card_->size(), 2U);
-  EXPECT_EQ(link_->view().refused, 1U);
-  remove({BearerId{kSecond}});
-  EXPECT_TRUE(up());
-  EXPECT_TRUE(put({bearer(kFirst)})) << "the refusal was the other's";
 }
 
 TEST_F(CardLinkTest, bearers_wait_for_a_card_that_is_away) {
@@ -148,17 +133,6 @@ TEST_F(CardLinkTest, a_bearer_removed_and_put_again_before_its_installation_is_a
   EXPECT_EQ(link_->view().connects, 1U);
 }
 
-TEST_F(CardLinkTest, a_bearer_without_a_lease_among_refused_ones_is_refused_once) {
-  start_card("a", {kFirst});
-  start_link();
-  ASSERT_TRUE(up());
-  auto used_up = bearer(kSecond, 12);
-  used_up.ahead = 2047;
-  EXPECT_FALSE(put({bearer(kFirst), used_up, bearer(kHost)}));
-  EXPECT_TRUE(soon([&] { return card_->find(kHost).has_value(); }));
-  EXPECT_EQ(link_->view().refused, 2U);
-}
-
 // A host that waits no longer for a silent card gives the number of a UPF without bearers to another.
 TEST_F(CardLinkTest, a_number_that_becomes_another_upfs_never_leads_bearers_of_the_first_to_it) {
   const auto upf = [](unsigned number, std::uint8_t last) {
@@ -197,54 +171,6 @@ TEST_F(CardLinkTest, a_number_that_becomes_another_upfs_never_leads_bearers_of_t
   ASSERT_TRUE(up());
   EXPECT_TRUE(soon([&] { return card_->peer(1) && card_->peer(1)->to == upf(1, 52).to && !card_->peer(0); }));
   EXPECT_EQ(card_->to_wrong_upf, 0U);
-}
-
-TEST_F(CardLinkTest, a_change_that_the_card_refuses_can_be_taken_back) {
-  start_card("a");
-  start_link();
-  ASSERT_TRUE(up());
-  ASSERT_TRUE(put({bearer(kFirst)}));
-  (void)card_->send(kFirst, 10, used_);
-  card_->refuse(kFirst);
-  auto changed = bearer(kFirst);
-  changed.qfi = Qfi{5};
-  EXPECT_FALSE(put({changed}));
-  card_->refuse(0);
-  EXPECT_TRUE(put({bearer(kFirst)})) << "as it was";
-  EXPECT_EQ(card_->find(kFirst)->bearer.qfi, Qfi{9});
-  EXPECT_EQ(card_->find(kFirst)->numbers.pdcp_next, 10U);
-  kill_card();
-  start_card("b");
-  ASSERT_TRUE(soon([&] { return card_->size() == 1; }));
-  EXPECT_EQ(card_->find(kFirst)->bearer.qfi, Qfi{9});
-}
-
-// A host that no longer waits goes on with what the card refuses then; the number of a UPF that it has left may be
-// another's by that time.
-TEST_F(CardLinkTest, a_bearer_whose_change_the_card_refuses_when_nobody_waits_goes_off_it) {
-  start_card("a");
-  make_link(3, 3s);
-  link_->begin();
-  ASSERT_TRUE(up());
-  ASSERT_TRUE(put({bearer(kFirst), bearer(kSecond)}));
-  (void)card_->send(kFirst, 10, used_);
-  card_->hung = true;
-  std::this_thread::sleep_for(300ms);  // the thread looks at leases every 10
-  auto changed = bearer(kFirst);
-  changed.peer = 1;
-  EXPECT_TRUE(put({changed})) << "done later, for all that is known";
-  card_->refuse(kFirst);
-  card_->hung = false;
-  EXPECT_TRUE(soon([&] { return !card_->find(kFirst); })) << "still there, and sends to the UPF of before";
-  EXPECT_TRUE(card_->find(kSecond));
-  EXPECT_EQ(link_->view().waiting, 1U);
-  EXPECT_EQ(link_->view().refused, 1U);
-  card_->refuse(0);
-  EXPECT_TRUE(put({changed}));
-  EXPECT_EQ(card_->find(kFirst)->bearer.peer, 1U);
-  EXPECT_GE(card_->find(kFirst)->numbers.pdcp_next, 4096U) << "behind its lease";
-  use_up(kFirst);
-  expect_each_count_once();
 }
 
 TEST_F(CardLinkTest, a_bearer_that_goes_during_a_look_hides_no_others_numbers) {

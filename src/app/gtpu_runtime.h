@@ -26,7 +26,8 @@ namespace splitplane::app {
   X(error_indications_sent, "Error Indications sent for unknown TEIDs")                                        \
   X(error_indications_withheld, "Error Indications not sent: the peer had its share, or the TEID is just gone") \
   X(error_indications_received, "Error Indications that stopped a bearer's uplink")                            \
-  X(error_indications_unmatched, "Error Indications that name no bearer, a stopped one, or another host's")    \
+  X(error_indications_unmatched, "Error Indications that stopped none: of no bearer or another host's, a stopped one, " \
+                                 "one that is being changed, or a silent worker's")                            \
   X(end_markers_received, "End Markers of a bearer")                                                           \
   X(end_markers_unmatched, "End Markers for a TEID without a bearer")                                          \
   X(extension_notifications_sent, "Supported Extension Headers Notifications sent")                            \

@@ -106,13 +106,14 @@ void UserPlane::take_error_indication(N3Runtime& n3, const datapath::N3Message& 
   const auto* bearer = message.ends.source == upf ? store_->find_uplink(upf, indication->teid) : nullptr;
   BearerGtpu* seen = bearer == nullptr ? nullptr : &bearer_gtpu_[bearer->id.value];
   if (seen != nullptr) ++seen->error_indications;
-  if (seen == nullptr || seen->uplink_stopped) return n3.gtpu.count(GtpuCounter::error_indications_unmatched);
-  if (bearer->id == changing_) return;  // it may be meant for what is just being replaced; the UPF says it again
+  // Of a bearer that is being changed it may be meant for what is replaced; the UPF says it again with the next packet.
+  if (seen == nullptr || seen->uplink_stopped || bearer->id == changing_)
+    return n3.gtpu.count(GtpuCounter::error_indications_unmatched);
   WorkerRuntime& worker = *owner_of(bearer->id.value);
   datapath::GnbContext* gnb = worker.gnb.get();
   const std::uint32_t id = bearer->id.value;
   const bool done = worker.execute([gnb, id] { gnb->bearers.uplink_line(id)->peer = datapath::kStoppedPeer; });
-  if (!done) return;  // the UPF says it again with the next packet
+  if (!done) return n3.gtpu.count(GtpuCounter::error_indications_unmatched);
   seen->uplink_stopped = true;
   if (!bearer->card.empty()) put_soon_on_card(worker, *bearer);
   n3.gtpu.count(GtpuCounter::error_indications_received);
