@@ -149,6 +149,7 @@ void UserPlane::uninstall(std::span<const Installation> all) {
     (void)take_off_card(*one.worker, one.config.id);
     leave_peer(*one.worker, one.config.upf);
     store_->remove(one.config.id);
+    bearer_gtpu_.erase(one.config.id.value);
   }
   for (const auto& [worker, configs] : by_worker) {
     for (WorkerRuntime* holder : key_holders(*worker)) {
