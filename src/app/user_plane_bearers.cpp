@@ -13,10 +13,6 @@ tl::unexpected<Error> unknown(BearerId id) {
 tl::unexpected<Error> silent(const WorkerRuntime& worker) {
   return fail("worker {} does not answer; nothing was changed", worker.config.name);
 }
-tl::unexpected<Error> released_in_part(const WorkerRuntime& worker) {
-  return fail("worker {} does not answer; the bearer is released in part; allowed: releasing it again",
-              worker.config.name);
-}
 tl::unexpected<Error> no_room_for_keys(WorkerRuntime& worker, const ran::BearerConfig& config) {
   if (config.dl_teid && !worker.keys()->teids) {
     return fail(
@@ -279,12 +275,18 @@ Expected<bool> UserPlane::release_bearer(BearerId id) {
     datapath::GnbContext* gnb = worker->gnb.get();
     if (!worker->execute([gnb, id] { gnb->reorder.close(id); })) return silent(*worker);
   }
-  bool is_first = !config.n3_reorder;
+  const bool silence = n3_of(*worker)->config.released_teid_silence_s != 0;
   for (WorkerRuntime* holder : key_holders(*worker)) {
-    const bool silence = n3_of(*worker)->config.released_teid_silence_s != 0;
-    if (!take_out(*worker, *holder, {&config, 1}, silence))
-      return is_first ? silent(*holder) : released_in_part(*holder);
-    is_first = false;
+    if (take_out(*worker, *holder, {&config, 1}, silence)) continue;
+    if (holder != worker) {  // its owner, which comes first, has it no more: nothing leads back
+      log::warn("worker {} does not answer; it may keep keys of bearer {:#010x}, which is released",
+                holder->config.name, id.value);
+    } else if (config.n3_reorder) {
+      return fail("worker {} does not answer; the bearer goes on without n3_reorder; allowed: releasing it again",
+                  worker->config.name);
+    } else {
+      return silent(*worker);
+    }
   }
   const CardRequests requests = take_off_card(*worker, id);
   leave_peer(*worker, config.upf);
@@ -306,22 +308,28 @@ Expected<std::uint8_t> UserPlane::reestablish_bearer(BearerId id) {
   const std::lock_guard guard(mutex_);
   const ran::BearerConfig* config = store_->find(id);
   if (config == nullptr) return unknown(id);
-  if (!config->acknowledged)
+  const auto unable = [&] {
     return fail("bearer {:#010x} has no retransmission; allowed: AM with baas: inline", id.value);
+  };
+  if (!config->acknowledged) return unable();
   WorkerRuntime* worker = owner_of(id.value);
   datapath::GnbContext* gnb = worker->gnb.get();
   const std::uint8_t epoch = next_epoch();
-  const bool done = worker->execute([gnb, id, epoch] {
-    datapath::ArqBearer& arq = *gnb->arq_bearers.find(id.value);
-    gnb->arq->reestablish(arq, epoch, rte_rdtsc());
+  bool able = false;
+  const bool done = worker->execute([gnb, id, epoch, &able] {
+    datapath::ArqBearer* const arq = gnb->arq_bearers.find(id.value);
+    able = arq != nullptr;
+    if (!able) return;
+    gnb->arq->reestablish(*arq, epoch, rte_rdtsc());
     ran::BearerDownlink& downlink = *gnb->bearers.downlink_line(id.value);
     ran::set_epoch(downlink, epoch);
-    downlink.rlc_tx_next = arq.retx.next();
-    downlink.rlc_tx_limit = arq.limit();
+    downlink.rlc_tx_next = arq->retx.next();
+    downlink.rlc_tx_limit = arq->limit();
     downlink.pdu_without_poll = 0;
     gnb->bearers.uplink_line(id.value)->rlc_rx_next_highest = 0;
   });
   if (!done) return silent(*worker);
+  if (!able) return unable();
   return epoch;
 }
 
