@@ -95,9 +95,10 @@ class UserPlane : public ControlBackend {
     std::optional<unsigned> card_peer;  // behind a card: the UPF's number there
   };
   Expected<Installation> prepare(const ran::BearerConfig& config);
-  // `modified`: the bearers are there already, and their numbers go on.
-  Expected<void> install(std::span<const Installation> all, bool modified);
-  void uninstall(std::span<const Installation> all);
+  using Workers = std::set<WorkerRuntime*>;
+  // `modified`: the bearers are there already, and their numbers go on. `told`: who has been told, also after an error.
+  Expected<void> install(std::span<const Installation> all, bool modified, Workers& told);
+  Workers uninstall(std::span<const Installation> all, const Workers& told);
   [[nodiscard]] bool take_out(WorkerRuntime& owner, WorkerRuntime& holder, std::span<const ran::BearerConfig> configs,
                               bool silence);
 

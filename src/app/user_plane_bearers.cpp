@@ -13,6 +13,9 @@ tl::unexpected<Error> unknown(BearerId id) {
 tl::unexpected<Error> silent(const WorkerRuntime& worker) {
   return fail("worker {} does not answer; nothing was changed", worker.config.name);
 }
+tl::unexpected<Error> not_added(const WorkerRuntime& worker) {
+  return fail("worker {} does not answer; no bearer was added", worker.config.name);
+}
 tl::unexpected<Error> no_room_for_keys(WorkerRuntime& worker, const ran::BearerConfig& config) {
   if (config.dl_teid && !worker.keys()->teids) {
     return fail(
@@ -85,7 +88,7 @@ Expected<UserPlane::Installation> UserPlane::prepare(const ran::BearerConfig& co
   return installation;
 }
 
-Expected<void> UserPlane::install(std::span<const Installation> all, bool modified) {
+Expected<void> UserPlane::install(std::span<const Installation> all, bool modified, Workers& told) {
   for (auto& worker : workers_) {
     if (std::none_of(all.begin(), all.end(), [&](const Installation& i) { return i.worker == worker.get(); })) continue;
     datapath::GnbContext& gnb = *worker->gnb;
@@ -121,7 +124,8 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
         if (gnb.fixed_bearer.id == 0 && !on_card) gnb.fixed_bearer = new_downlink;
       }
     });
-    if (!done) return silent(*worker);
+    if (!done) return modified ? silent(*worker) : not_added(*worker);
+    told.insert(worker.get());
     if (modified) continue;  // the keys stay as they are
     for (WorkerRuntime* holder : key_holders(*worker)) {
       const Installation* refused = nullptr;
@@ -130,15 +134,17 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
           if (one.worker == worker.get() && !datapath::enter(*holder->keys(), one.config)) refused = &one;
         }
       });
-      if (!listened) return silent(*holder);
+      if (!listened) return not_added(*holder);
+      told.insert(holder);
       if (refused != nullptr) return no_room_for_keys(*holder, refused->config);
     }
   }
   return {};
 }
 
-// Bearers that were to be added, and are not: what was written on some worker before another fell silent goes again.
-void UserPlane::uninstall(std::span<const Installation> all) {
+// Bearers that were to be added, and are not: what `told` workers were told goes again. Returns those of them that do
+// not answer now, and may keep it.
+UserPlane::Workers UserPlane::uninstall(std::span<const Installation> all, const Workers& told) {
   std::map<WorkerRuntime*, std::vector<ran::BearerConfig>> by_worker;
   for (const Installation& one : all) {
     by_worker[one.worker].push_back(one.config);
@@ -147,12 +153,13 @@ void UserPlane::uninstall(std::span<const Installation> all) {
     store_->remove(one.config.id);
     bearer_gtpu_.erase(one.config.id.value);
   }
+  Workers silent_now;
   for (const auto& [worker, configs] : by_worker) {
     for (WorkerRuntime* holder : key_holders(*worker)) {
-      if (!take_out(*worker, *holder, configs, false))
-        log::warn("worker {} does not answer; it may keep bearers that were not added", holder->config.name);
+      if (told.contains(holder) && !take_out(*worker, *holder, configs, false)) silent_now.insert(holder);
     }
   }
+  return silent_now;
 }
 
 // From one of their key holders: wipes bearers' keys, and where it is their owner their lines; with `silence` their
@@ -184,9 +191,15 @@ Expected<std::vector<ran::BearerConfig>> UserPlane::add_bearers(std::span<const 
   std::unique_lock lock(mutex_);
   std::vector<ran::BearerConfig> result;
   std::vector<Installation> fresh;
-  const auto refused = [&](const Error& error) {
-    uninstall(fresh);
-    return tl::unexpected(error);
+  Workers told;
+  const auto refused = [&](Error error) {
+    for (const WorkerRuntime* worker : uninstall(fresh, told)) {
+      const auto kept =
+          fmt::format("worker {} does not answer, and may keep bearers that were not added", worker->config.name);
+      log::warn("{}", kept);
+      error.message += "; " + kept;
+    }
+    return tl::unexpected(std::move(error));
   };
   for (const ran::BearerConfig& config : wanted) {
     if (const auto* twin = store_->find_uplink(config.upf, config.uplink_teid)) {
@@ -209,7 +222,7 @@ Expected<std::vector<ran::BearerConfig>> UserPlane::add_bearers(std::span<const 
     if (prepared->config.acknowledged) store_->replace(prepared->config);
     result.push_back(prepared->config);
   }
-  auto installed = install(fresh, false);
+  auto installed = install(fresh, false, told);
   if (installed) installed = wait_for_cards(lock, put_on_cards(fresh));
   if (!installed) return refused(installed.error());
   return result;
@@ -252,7 +265,8 @@ Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPa
   changing_ = id;
   auto done = wait_for_cards(lock, put_on_cards({&*prepared, 1}));
   changing_ = {};
-  if (done) done = install({&*prepared, 1}, true);
+  Workers told;
+  if (done) done = install({&*prepared, 1}, true, told);
   if (!done) {
     put_soon_on_card(*prepared->worker, *current);
     leave_peer(*prepared->worker, changed.upf);
