@@ -31,8 +31,7 @@ void CardLink::begin() {
 
 // A card that is away, or does not answer, is not waited for; one that has much to do, not for ever.
 template <class Done>
-void CardLink::wait_for_card(Lock& lock, Done done) {
-  const auto end = Clock::now() + settings_.longest;
+void CardLink::wait_for_card(Lock& lock, Clock::time_point end, Done done) {
   while (up_ && !done() && !silent() && Clock::now() < end) done_.wait_for(lock, settings_.patience / 5);
 }
 
@@ -90,13 +89,13 @@ CardLink::Asked CardLink::remove(std::span<const BearerId> ids) {
   return asked;
 }
 
-Expected<void> CardLink::wait_for(const Asked& asked) {
+Expected<void> CardLink::wait_for(const Asked& asked, Clock::time_point since) {
   Lock lock(mutex_);
   const auto still_wanted = [&](std::uint32_t id, std::uint64_t version) {
     const auto at = version == kRemoval ? entries_.end() : entries_.find(id);
     return at != entries_.end() && at->second.awaited == version ? &at->second : nullptr;
   };
-  wait_for_card(lock, [&] {
+  wait_for_card(lock, since + settings_.longest, [&] {
     return std::ranges::none_of(asked, [&](const auto& a) {
       const auto& [id, version] = a;
       return version == kRemoval ? removals_.contains(id) : dirty_.contains(id) && still_wanted(id, version) != nullptr;
@@ -140,13 +139,13 @@ Json CardLink::confirmed(std::span<const BearerId> ids, std::uint64_t& run) cons
 
 // By a connection of its own: the thread's is busy as long as bearers are installed.
 Expected<std::vector<CardNumbersRow>> CardLink::read_numbers(const Json& ids, Clock::time_point end) {
-  const auto left = std::max(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()), 1ms);
+  const auto left = [end] { return std::max(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()), 1ms); };
   if (!reader_) {
-    auto client = ControlClient::connect(settings_.control, left);
+    auto client = ControlClient::connect(settings_.control, left());
     if (!client) return tl::unexpected(client.error());
     reader_.emplace(*std::move(client));
   }
-  reader_->wait_no_longer_than(left);
+  reader_->wait_no_longer_than(left());
   auto rows = reader_->call("card.numbers", {{"ids", ids}}).and_then(numbers_from_json);
   if (!rows) reader_.reset();
   return rows;

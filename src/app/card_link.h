@@ -44,6 +44,8 @@ struct CardBearerView {
 
 class CardLink {
  public:
+  using Clock = std::chrono::steady_clock;
+
   explicit CardLink(CardLinkSettings settings);  // asks nothing yet
   ~CardLink();                                   // the card keeps what it has
   CardLink(const CardLink&) = delete;
@@ -59,7 +61,8 @@ class CardLink {
   using Asked = std::vector<std::pair<std::uint32_t, std::uint64_t>>;  // bearer, and its version or kRemoval
   [[nodiscard]] Asked put(std::span<const nic::CardBearer> bearers);
   Asked remove(std::span<const BearerId> ids);
-  Expected<void> wait_for(const Asked& asked);
+  // `since`: from when on a card that has much to do is waited for; of several cards, the same.
+  Expected<void> wait_for(const Asked& asked, Clock::time_point since = Clock::now());
   // Nobody waits for it but who waits for an earlier put() of the bearer. Refused, as a put() whose wait is over, it
   // takes the bearer off the card, which is not as the host has it any more.
   void put_soon(const nic::CardBearer& bearer);
@@ -72,7 +75,6 @@ class CardLink {
 
  private:
   static constexpr std::uint64_t kRemoval = 0;  // in place of a version, which are counted from 1
-  using Clock = std::chrono::steady_clock;
   struct Entry {
     nic::CardBearer want;
     std::uint64_t version = 0;  // of `want`: no other entry's, nor an earlier one's of this identity; 0: none yet
@@ -97,7 +99,7 @@ class CardLink {
   std::uint64_t want(const nic::CardBearer& bearer, By by);
   [[nodiscard]] bool silent() const;
   template <class Done>
-  void wait_for_card(Lock& lock, Done done);
+  void wait_for_card(Lock& lock, Clock::time_point end, Done done);
   // Without the lock.
   [[nodiscard]] Json confirmed(std::span<const BearerId> ids, std::uint64_t& run) const;
   [[nodiscard]] Expected<std::vector<CardNumbersRow>> read_numbers(const Json& ids, Clock::time_point end);

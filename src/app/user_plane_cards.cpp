@@ -146,8 +146,9 @@ UserPlane::CardRequests UserPlane::take_off_card(const WorkerRuntime& worker, Be
 Expected<void> UserPlane::wait_for_cards(std::unique_lock<std::mutex>& lock, const CardRequests& requests) {
   lock.unlock();
   Expected<void> result;
+  const auto since = CardLink::Clock::now();
   for (const CardRequest& request : requests) {
-    if (auto done = request.card->wait_for(request.asked); !done) result = std::move(done);
+    if (auto done = request.card->wait_for(request.asked, since); !done) result = std::move(done);
   }
   lock.lock();
   return result;
