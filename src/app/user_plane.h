@@ -186,7 +186,9 @@ class UserPlane : public ControlBackend {
   [[nodiscard]] PortObservation observe_port(const PortConfig& port);
   [[nodiscard]] Expected<WorkerObservation> observe_worker(WorkerRuntime& worker);
 
-  std::mutex requests_;  // held by a change of bearers from begin to end: before mutex_
+  // Before mutex_: held by a change of bearers from begin to end, also while it waits for its card without mutex_. The
+  // control server makes one change after the other, so that nobody waits for it; here is what relies on that.
+  std::mutex requests_;
   std::mutex mutex_;  // control side only: the threads of the control server, of control, of metrics and of telemetry
   BearerId changing_{};  // by a request that waits for its card without mutex_
   Config config_;

@@ -319,6 +319,7 @@ std::uint8_t UserPlane::next_epoch() {
 }
 
 Expected<std::uint8_t> UserPlane::reestablish_bearer(BearerId id) {
+  const std::lock_guard request(requests_);
   const std::lock_guard guard(mutex_);
   const ran::BearerConfig* config = store_->find(id);
   if (config == nullptr) return unknown(id);
