@@ -81,7 +81,7 @@ class UserPlane : public ControlBackend {
   [[nodiscard]] datapath::EthSource source(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
   [[nodiscard]] std::vector<datapath::Dispatch::Queue> dispatch_queues(WorkerRuntime& worker) const;
 
-  // user_plane_bearers.cpp: bearers on their workers
+  // user_plane_bearers.cpp, user_plane_install.cpp: bearers on their workers
   [[nodiscard]] WorkerRuntime* owner_of(std::uint32_t id);
   [[nodiscard]] std::vector<WorkerRuntime*> key_holders(WorkerRuntime& owner);
   Expected<PeerId> peer_on(WorkerRuntime& worker, const IpAddress& upf);
