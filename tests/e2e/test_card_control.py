@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 import re
 import socket
-import threading
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import configs
 import pytest
@@ -120,16 +120,16 @@ def test_a_busy_card_that_a_change_waits_for_keeps_others_from_nothing(double, p
     double.bearers.clear()
     double.hang_up()
     wait_until("the gNB to fill it again", lambda: len(double.bearers) > 0, 5, [gnb.process])
-    changes = threading.Thread(target=ctl, args=(gnb, "bearer", "modify", last, "--qfi", 7))
-    changes.start()
-    time.sleep(0.3)
-    for _ in range(3):
-        begin = time.monotonic()
-        with urllib.request.urlopen(f"http://{metrics}/metrics") as answer:
-            answer.read()
-        assert time.monotonic() - begin < 0.5
-        assert changes.is_alive(), "it waits for its turn on the card"
-    changes.join()
+    with ThreadPoolExecutor() as pool:
+        change = pool.submit(ctl, gnb, "bearer", "modify", last, "--qfi", 7)
+        time.sleep(0.3)
+        for _ in range(3):
+            begin = time.monotonic()
+            with urllib.request.urlopen(f"http://{metrics}/metrics") as answer:
+                answer.read()
+            assert time.monotonic() - begin < 0.5
+            assert not change.done(), "it waits for its turn on the card"
+        change.result()
     double.install_takes = 0
     wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, 20, [gnb.process])
     assert double.bearers[last]["qfi"] == 7
@@ -154,6 +154,36 @@ def test_what_a_silent_worker_does_not_take_is_changed_on_the_card_neither(doubl
     assert json.loads(ctl(gnb, "--json", "bearer", "modify", number, "--qfi", 7))["qfi"] == 7
     ctl(gnb, "bearer", "release", number)
     assert double.bearers.keys() == {bearer["id"] for bearer in bearers} - {number}
+    assert gnb.stop() == 0
+
+
+@pytest.mark.parametrize("double", [("cdp", "clone")], indirect=True)
+def test_a_release_is_finished_and_an_add_taken_back_where_a_worker_beside_the_owner_is_silent(
+    double, processes, folder
+):
+    double.show["vfs"] = ["n3.0", "n3.1", "air.0", "air.1"]
+    tree = behind_a_double("cdp") | {"bearers": [configs.bearer(1, upf=LINK.upf_ipv4, card="card0", shard=130)]}
+    for port in tree["ports"].values():
+        port |= {"rx_queues": 2, "tx_queues": 2}
+    worker = tree["workers"]["w0"]
+    tree["workers"] = {
+        "w0": worker | {"queue": 0, "shards": "0-127"},  # reads what the card punts, and hands it to the other
+        "w1": worker | {"queue": 1, "shards": "128-255"},
+    }
+    gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", tree))
+    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, 5, [gnb.process])
+    (number,) = double.bearers
+    another = ("bearer", "add", "--shard", 130, "--upf", LINK.upf_ipv4, "--ul-teid", 7, "--card", "card0")
+    with silent_worker(gnb.process, 0):
+        ctl(gnb, "bearer", "release", number)
+        assert not double.bearers and gnb.control.bearers() == []
+        refused = ctl(gnb, *another, code=1)
+        assert "worker w0 does not answer; no bearer was added" in refused
+        assert "may keep" not in refused, "the other has given it back"
+        assert not double.bearers and gnb.control.bearers() == []
+    assert f"worker w0 does not answer; it may keep keys of bearer {number:#010x}" in gnb.process.log.read_text()
+    ctl(gnb, *another)
+    assert len(double.bearers) == 1
     assert gnb.stop() == 0
 
 
