@@ -1,8 +1,7 @@
 // Bearers that the card refuses: who is told, and what becomes of what the card had.
-#include "app/card_link.h"
-
 #include <gmock/gmock.h>
 
+#include "app/card_link.h"
 #include "app/card_link_fixture.h"
 
 namespace splitplane::app {
