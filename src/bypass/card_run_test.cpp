@@ -226,6 +226,21 @@ TEST(CardRun, memory_of_a_card_that_does_not_stop_is_never_unmapped) {
   EXPECT_EQ(msync(card.dma, 4096, MS_ASYNC), 0) << "unmapped";
 }
 
+// STATUS.MASTER_EN says that a request is still under way, also behind the flush and both resets.
+TEST(CardRun, memory_of_a_card_whose_requests_do_not_end_is_kept) {
+  nicmodel::TrafficPeer peer(packets(500));
+  Card card(peer);
+  const auto result = run_on_card({}, card.model, *card.memory, [&](const Live& now) {
+    card.model.stick(reg::kStatus, reg::kStatusMasterEnable, reg::kStatusMasterEnable);
+    return peer.counters().returned.get() < 500 && now.seconds < 20;
+  });
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(result->findings, Contains(HasSubstr("bus master: register 0x00008")));
+  EXPECT_THAT(result->notes, Contains(HasSubstr("the data path was flushed")));
+  EXPECT_FALSE(result->is_sound());
+  EXPECT_TRUE(card.memory->is_kept());
+}
+
 TEST(CardRun, a_card_that_is_pulled_out_ends_the_run_and_counts_nothing_more) {
   nicmodel::TrafficPeer peer({.flows = 8, .window = 64});
   Card card(peer);

@@ -135,12 +135,16 @@ Expected<void> Nic82599::disable_rings() {
   return {};
 }
 
-// 5.2.5.3.2. Where requests never end, the data path is flushed as told there.
-Expected<void> Nic82599::disable_bus_master() {
+Expected<void> Nic82599::end_requests() {
   // The reset bits read as 1 while a reset is under way, and must not be written back.
   const std::uint32_t control = read(reg::kCtrl) & ~(reg::kCtrlReset | reg::kCtrlLinkReset);
   write(reg::kCtrl, control | reg::kCtrlMasterDisable);
-  auto done = wait("bus master", reg::kStatus, reg::kStatusMasterEnable, false, kRegisterBound);
+  return wait("bus master", reg::kStatus, reg::kStatusMasterEnable, false, kRegisterBound);
+}
+
+// 5.2.5.3.2. Where requests never end, the data path is flushed as told there; reset() does the rest.
+Expected<void> Nic82599::disable_bus_master() {
+  auto done = end_requests();
   if (done) return {};
   notes_.push_back(done.error().message + "; the data path was flushed");
   set_bits(reg::kHlreg0, reg::kHlreg0Loopback);
@@ -273,6 +277,11 @@ Expected<void> Nic82599::stop() {
   keep_first(disable_rings());
   clear_bits(reg::kDmatxctl, reg::kDmatxctlEnable);
   keep_first(disable_bus_master());
+  if (reset_twice_) {
+    keep_first(reset());
+    mask_interrupts();
+    keep_first(end_requests());  // the reset allowed them again; asks whether it ended the old ones
+  }
   return result;
 }
 
