@@ -16,9 +16,9 @@ struct CardSettings {
   std::chrono::milliseconds link_within{10'000};  // until the link is up
 };
 
-// Until `observer`, called every 100 ms also while the link is awaited, says false, or the card is gone. `memory` gives
-// bus addresses that the card understands; it is kept (MemoryProvider::keep) where the card did not say that it
-// stopped.
+// Until `observer`, called every 100 ms also while the link is awaited (at second 0), says false, or the card is gone.
+// `memory` gives bus addresses that the card understands; it is kept (MemoryProvider::keep) where the card did not stop
+// or did not answer.
 [[nodiscard]] Expected<WireRunResult> run_on_card(const Scenario& scenario, gpu::Bar& bar, gpu::MemoryProvider& memory,
                                                   const Observer& observer, const CardSettings& settings = {});
 

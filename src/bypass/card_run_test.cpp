@@ -199,6 +199,16 @@ TEST(CardRun, without_a_link_the_card_is_stopped_again) {
   EXPECT_FALSE(card.memory->is_kept());
 }
 
+TEST(CardRun, a_short_duration_does_not_end_the_wait_for_the_link) {
+  nicmodel::TrafficPeer peer(packets(500));
+  Card card(peer);
+  card.model.plug(false);
+  const auto result = run_on_card({}, card.model, *card.memory, [](const Live& now) { return now.seconds < 0.2; },
+                                  {.link_within = std::chrono::milliseconds(500)});
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("the link did not come up within 500 ms"));
+}
+
 TEST(CardRun, a_user_who_has_seen_enough_ends_the_wait_for_the_link) {
   nicmodel::TrafficPeer peer(packets(500));
   Card card(peer);
