@@ -9,6 +9,8 @@ namespace splitplane::bypass {
 namespace {
 
 constexpr std::uint64_t kQuietNs = 1'000'000'000;  // nothing left for so long: nothing will
+// Whatever leaves: the count of a card grows by frames of others too (its firmware's), and the user wants an end.
+constexpr std::uint64_t kAllOutNs = 5'000'000'000;
 
 Live live(const NicBooks& books, Driver& driver, std::uint64_t begin_ns) {
   return {.seconds = static_cast<double>(gpu::steady_ns() - begin_ns) * 1e-9,
@@ -22,13 +24,14 @@ Live live(const NicBooks& books, Driver& driver, std::uint64_t begin_ns) {
 
 // Nothing arrives any more: until every frame has left or is counted as lost.
 void wait_until_out(WireNic& nic, Driver& driver, std::chrono::milliseconds look) {
-  std::uint64_t left = 0, since = gpu::steady_ns();
-  while (gpu::steady_ns() - since < kQuietNs) {
+  const std::uint64_t begin = gpu::steady_ns();
+  std::uint64_t left = 0, since = begin;
+  for (std::uint64_t now = begin; now - since < kQuietNs && now - begin < kAllOutNs; now = gpu::steady_ns()) {
     const NicBooks books = nic.books();
     if (!books.gone.empty() || books.arrived == books.sent + driver.dropped() + books.all_lost()) return;
     if (books.sent != left) {
       left = books.sent;
-      since = gpu::steady_ns();
+      since = now;
     }
     std::this_thread::sleep_for(look / 4);
   }
