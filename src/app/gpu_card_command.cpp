@@ -28,14 +28,16 @@ std::string refusal_in(const std::vector<gpu::StartUpNote>& notes, CliOutput& ou
   return {};
 }
 
-// A card that did not stop may write where its memory was once this process has ended.
+// A card that did not stop may write where its memory was once this process has ended; one that was not brought up,
+// where whoever had it before told it to.
 void silence(const gpu::PciDevice& card, CliOutput& output) {
   if (auto off = card.disable_bus_master(); !off) {
     output.err << fmt::format("splitplane gpu run: {}; reset the card: echo 1 > {}/reset\n", off.error().message,
                               card.path().string());
     return;
   }
-  output.out << card.address() << ": bus mastering was switched off\n";
+  output.out << fmt::format("{}: bus mastering was switched off; reset it before it is used again: echo 1 > {}/reset\n",
+                            card.address(), card.path().string());
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ int gpu_run_on_card(const GpuRunOptions& o, const bypass::Scenario& scenario, Cl
   });
   if (made) output.out << wire_summary(*made);
   for (const std::string& note : memory.notes()) output.out << "note: " << note << '\n';
-  if (memory.is_kept()) silence(*card, output);
+  if (memory.is_kept() || !made) silence(*card, output);
   if (!made) return end_with(kExitFailed, output, made.error().message);
   return made->is_sound() ? kExitGood : kExitFailed;
 }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/expected.h"
+
 namespace splitplane::gpu {
 
 class Bar {
@@ -14,6 +16,8 @@ class Bar {
 
   [[nodiscard]] virtual std::uint32_t read32(std::uint32_t offset) = 0;
   virtual void write32(std::uint32_t offset, std::uint32_t value) = 0;
+  // Lets the device send requests to memory. Behind a reset: rings of whoever had it before may point anywhere.
+  [[nodiscard]] virtual Expected<void> enable_bus_master() { return {}; }
   // The word of a tail register. It stays where it is as long as this object lives.
   [[nodiscard]] virtual std::uint32_t* doorbell(std::uint32_t offset) = 0;
   // Which device this is, for messages: "0000:3b:00.0", "the NIC model".

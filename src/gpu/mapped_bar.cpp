@@ -38,10 +38,10 @@ MappedBar::~MappedBar() {
 
 Expected<void> MappedBar::map_file(int file, std::uint64_t offset, std::size_t bytes, const std::string& what) {
   if (bytes < reg::kBarBytes) {
-    return fail("{}: {}: BAR 0 has {} octets; an 82599 has at least {}", name_, what, bytes, reg::kBarBytes);
+    return fail("{}: {}: BAR 0 has {} octets; an 82599 has at least {}", name(), what, bytes, reg::kBarBytes);
   }
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
-  if (at == MAP_FAILED) return fail("{}: {}: {}", name_, what, std::strerror(errno));
+  if (at == MAP_FAILED) return fail("{}: {}: {}", name(), what, std::strerror(errno));
   base_ = at;
   bytes_ = bytes;
   return {};
@@ -55,8 +55,11 @@ void MappedBar::write32(std::uint32_t offset, std::uint32_t value) {
   *static_cast<volatile std::uint32_t*>(word(offset)) = value;
 }
 
+Expected<void> MappedBar::enable_bus_master() {
+  return device_.enable_bus_master();
+}
 Expected<void> MappedBar::map_memory(void* /*host*/, std::size_t /*bytes*/) {
-  return fail("{}: memory is mapped for a device by VFIO only", name_);
+  return fail("{}: memory is mapped for a device by VFIO only", name());
 }
 
 Expected<std::unique_ptr<MappedBar>> open_resource0(const PciDevice& device) {
@@ -66,11 +69,11 @@ Expected<std::unique_ptr<MappedBar>> open_resource0(const PciDevice& device) {
   }
   auto bytes = device.bar0_bytes();
   if (!bytes) return tl::unexpected(bytes.error());
-  if (auto done = device.enable_bus_master(); !done) return tl::unexpected(done.error());
+  if (auto done = device.enable_memory(); !done) return tl::unexpected(done.error());
   const fs::path path = device.path() / "resource0";
   const int file = open(path.c_str(), O_RDWR | O_SYNC | O_CLOEXEC);
   if (file < 0) return fail("{}: {}: {}", device.address(), path.string(), std::strerror(errno));
-  std::unique_ptr<MappedBar> bar(new MappedBar(device.address()));
+  std::unique_ptr<MappedBar> bar(new MappedBar(device));
   auto mapped = bar->map_file(file, 0, *bytes, "resource0");
   close(file);
   if (!mapped) return tl::unexpected(mapped.error());
@@ -87,14 +90,14 @@ Expected<std::unique_ptr<MappedBar>> open_uio(const PciDevice& device, const fs:
   std::error_code none;
   if (fs::exists(*uio / "maps/map0",
                  none)) {  // igb_uio: map n begins at n pages (Documentation/driver-api/uio-howto.rst)
-    bar.reset(new MappedBar(device.address()));
+    bar.reset(new MappedBar(device));
     auto bytes = device.bar0_bytes();
     auto mapped = bytes ? bar->map_file(file, 0, *bytes, node.string()) : Expected<void>(tl::unexpected(bytes.error()));
     if (!mapped) {
       close(file);
       return tl::unexpected(mapped.error());
     }
-    if (auto done = device.enable_bus_master(); !done) {
+    if (auto done = device.enable_memory(); !done) {
       close(file);
       return tl::unexpected(done.error());
     }

@@ -1,5 +1,5 @@
 // BAR 0 of a PCI device, mapped into this process: through sysfs' resource0, through UIO, or through VFIO, which also
-// maps memory for the device. Needs root, or the rights that udev gave.
+// maps memory for the device. Bus mastering stays as it is until enable_bus_master(). Needs root, or the rights that udev gave.
 #pragma once
 
 #include <filesystem>
@@ -20,8 +20,9 @@ class MappedBar : public Bar {
 
   [[nodiscard]] std::uint32_t read32(std::uint32_t offset) override;
   void write32(std::uint32_t offset, std::uint32_t value) override;
+  [[nodiscard]] Expected<void> enable_bus_master() override;
   [[nodiscard]] std::uint32_t* doorbell(std::uint32_t offset) override { return word(offset); }
-  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] const std::string& name() const override { return device_.address(); }
   // For a GPU that maps it too (cuMemHostRegister with IOMEMORY).
   [[nodiscard]] void* base() const { return base_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -29,7 +30,7 @@ class MappedBar : public Bar {
   [[nodiscard]] virtual Expected<void> map_memory(void* host, std::size_t bytes);
 
  protected:
-  MappedBar(std::string name) : name_(std::move(name)) {}
+  explicit MappedBar(PciDevice device) : device_(std::move(device)) {}
   // Maps `bytes` octets of a file from `offset` on; the file is closed behind it.
   Expected<void> map_file(int file, std::uint64_t offset, std::size_t bytes, const std::string& what);
 
@@ -39,7 +40,7 @@ class MappedBar : public Bar {
   [[nodiscard]] std::uint32_t* word(std::uint32_t offset) const {
     return reinterpret_cast<std::uint32_t*>(static_cast<std::uint8_t*>(base_) + offset);
   }
-  std::string name_;
+  PciDevice device_;
   void* base_ = nullptr;
   std::size_t bytes_ = 0;
   int kept_open_ = -1;  // UIO: as long as the device is in use

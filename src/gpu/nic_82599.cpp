@@ -67,6 +67,7 @@ Expected<void> Nic82599::initialize(std::span<const RingAddresses> rings) {
   if (auto done = disable_rings(); !done) return done;
   if (auto done = disable_bus_master(); !done) return done;
   if (auto done = reset(); !done) return done;
+  if (auto done = bar_->enable_bus_master(); !done) return done;
   mask_interrupts();  // 4.6.3.1: again, the reset forgot it
   disable_flow_control();
   if (auto done = wait("EEPROM", reg::kEec, reg::kEecAutoReadDone, true, kRegisterBound); !done) return done;

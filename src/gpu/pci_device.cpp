@@ -12,6 +12,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr unsigned kGone = 0xFFFF;  // what a device that is not there reads as
+
 const std::regex& address_form() {
   static const std::regex form("[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]");
   return form;
@@ -111,18 +113,32 @@ std::optional<std::size_t> PciDevice::extended_capability(std::uint16_t id) cons
 }
 
 Expected<void> PciDevice::set_command(unsigned bits, bool on) const {
+  const auto command = [this]() -> std::optional<unsigned> {
+    std::ifstream file(path_ / "config", std::ios::binary);
+    unsigned char word[2] = {};
+    if (!file.seekg(4) || !file.read(reinterpret_cast<char*>(word), 2)) return std::nullopt;
+    return word[0] | static_cast<unsigned>(word[1]) << 8;
+  };
+  const auto before = command();
+  if (!before) return fail("{}: config: cannot be read", address_);
+  if (*before == kGone) return fail("{}: config: reads as ones: the device is gone, or asleep", address_);
+  const unsigned wanted = on ? *before | bits : *before & ~bits;
+  const char word[2] = {static_cast<char>(wanted), static_cast<char>(wanted >> 8)};
   std::fstream file(path_ / "config", std::ios::in | std::ios::out | std::ios::binary);
-  char command[2] = {};
-  if (!file.seekg(4) || !file.read(command, 2)) return fail("{}: config: cannot be read", address_);
-  const unsigned low = static_cast<unsigned char>(command[0]);
-  command[0] = static_cast<char>(on ? low | bits : low & ~bits);
-  if (!file.seekp(4) || !file.write(command, 2) || !file.flush()) {
-    return fail("{}: config: bus mastering cannot be switched {}: {}", address_, on ? "on" : "off",
-                std::strerror(errno));
+  if (!file.seekp(4) || !file.write(word, 2) || !file.flush()) {
+    return fail("{}: config: bits {:#x} of the command register cannot be switched {}: {}", address_, bits,
+                on ? "on" : "off", std::strerror(errno));
+  }
+  if (const auto after = command(); !after || *after == kGone || (*after & bits) != (on ? bits : 0)) {
+    return fail("{}: config: the command register reads {:#06x} after bits {:#x} were switched {}", address_,
+                after.value_or(kGone), bits, on ? "on" : "off");
   }
   return {};
 }
 
+Expected<void> PciDevice::enable_memory() const {
+  return set_command(0x02, true);
+}
 Expected<void> PciDevice::enable_bus_master() const {
   return set_command(0x06, true);
 }

@@ -33,7 +33,9 @@ class PciDevice {
   [[nodiscard]] std::optional<std::size_t> capability(std::uint8_t id) const;
   [[nodiscard]] std::optional<std::size_t> extended_capability(std::uint16_t id) const;
 
-  // Memory access and bus mastering on: bits 1 and 2 of the command register.
+  // Registers answer: bit 1 of the command register.
+  [[nodiscard]] Expected<void> enable_memory() const;
+  // Bit 2 too: the device may send requests to memory.
   [[nodiscard]] Expected<void> enable_bus_master() const;
   // Bus mastering off, for a device that does not stop: it sends no request to memory any more (PCI Express 7.5.1.1.3).
   [[nodiscard]] Expected<void> disable_bus_master() const;
@@ -42,6 +44,7 @@ class PciDevice {
 
  private:
   static PciDevice read(const std::filesystem::path& path);
+  // Error: also where the device is gone, or does not read back what was written.
   [[nodiscard]] Expected<void> set_command(unsigned bits, bool on) const;
 
   std::string address_, driver_;

@@ -78,7 +78,7 @@ std::vector<StartUpNote> check_nic(const PciDevice& nic, BusAddresses addresses,
             nic.address(), nic.driver()));
   }
   if (const auto command = nic.config16(4); command && (*command & kCommandBusMaster) == 0) {
-    notes.push_back(say(Gravity::kNote, "{}: bus mastering is off until the BAR is opened", nic.address()));
+    notes.push_back(say(Gravity::kNote, "{}: bus mastering is off until the card was reset", nic.address()));
   }
   const auto express = nic.capability(kPciExpressCapability);
   const auto control = express ? nic.config16(*express + kDeviceControl) : std::nullopt;

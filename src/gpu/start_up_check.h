@@ -36,7 +36,7 @@ struct StartUpNote {
 [[nodiscard]] HostMemorySettings memory_for(const PciDevice& nic, MappedBar& bar);
 
 // Opens the card as whoever drives it would: BAR 0 through the driver that is bound, registers, and `bytes` of memory
-// at addresses that the card understands. Switches bus mastering on.
+// at addresses that the card understands. Switches memory access on, and no bus mastering.
 [[nodiscard]] std::vector<StartUpNote> check_card(const PciDevice& nic, std::size_t bytes);
 
 [[nodiscard]] inline bool refuses(const std::vector<StartUpNote>& notes) {

@@ -162,7 +162,9 @@ TEST_F(Machine, registers_are_read_through_resource0) {
   EXPECT_EQ((*bar)->read32(reg::rdt(3)), 0x1234U);
   EXPECT_EQ(*(*bar)->doorbell(reg::rdt(3)), 0x1234U);
   EXPECT_THAT(check_bar(**bar), IsEmpty());
-  EXPECT_EQ(*find(kNic).config16(4) & 0x06, 0x06);  // memory access and bus mastering
+  EXPECT_EQ(*find(kNic).config16(4) & 0x06, 0x02);  // memory access, and no bus mastering before the reset
+  ASSERT_TRUE((*bar)->enable_bus_master());
+  EXPECT_EQ(*find(kNic).config16(4) & 0x06, 0x06);
   ASSERT_TRUE(find(kNic).disable_bus_master());
   EXPECT_EQ(*find(kNic).config16(4) & 0x06, 0x02);
   EXPECT_THAT((*bar)->map_memory(nullptr, 0).error().message, HasSubstr("by VFIO only"));
@@ -174,6 +176,19 @@ TEST_F(Machine, registers_are_read_through_resource0) {
   std::ifstream file(at / "resource0", std::ios::binary);
   file.seekg(reg::rdt(3)).read(reinterpret_cast<char*>(&word), 4);
   EXPECT_EQ(word, 0x1234U);
+}
+
+TEST_F(Machine, a_card_that_answers_ones_is_not_said_to_be_silent) {
+  set_config(find(kNic).path(), std::vector<std::uint8_t>(64, 0xFF));
+  EXPECT_THAT(find(kNic).disable_bus_master().error().message, HasSubstr("reads as ones"));
+  EXPECT_EQ(*find(kNic).config16(4), 0xFFFF) << "written to";
+}
+
+TEST_F(Machine, a_command_word_that_does_not_change_is_an_error) {
+  const PciDevice nic = find(kNic);
+  fs::remove(nic.path() / "config");
+  fs::create_symlink("/dev/zero", nic.path() / "config");  // takes every write, and reads as 0
+  EXPECT_THAT(nic.enable_memory().error().message, HasSubstr("reads 0x0000 after bits 0x2 were switched on"));
 }
 
 TEST_F(Machine, a_card_is_opened_as_its_driver_would) {

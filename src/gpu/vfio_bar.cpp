@@ -34,9 +34,11 @@ class File {
 
 class VfioBar final : public MappedBar {
  public:
-  explicit VfioBar(const std::string& name) : MappedBar(name) {}
+  explicit VfioBar(const PciDevice& device) : MappedBar(device) {}
   Expected<void> open_device(const PciDevice& device, const std::filesystem::path& dev);
 
+  // VFIO keeps a command register of its own for whoever has the device open.
+  Expected<void> enable_bus_master() override { return set_command(0x06); }
   Expected<void> map_memory(void* host, std::size_t bytes) override {
     vfio_iommu_type1_dma_map map{};
     map.argsz = sizeof map;
@@ -50,8 +52,9 @@ class VfioBar final : public MappedBar {
   }
 
  private:
-  Expected<void> set_bus_master(std::uint64_t config_offset);
+  Expected<void> set_command(std::uint16_t bits);
   File container_, group_, device_;
+  std::uint64_t config_at_ = 0;
 };
 
 Expected<void> VfioBar::open_device(const PciDevice& device, const std::filesystem::path& dev) {
@@ -88,7 +91,8 @@ Expected<void> VfioBar::open_device(const PciDevice& device, const std::filesyst
   if (ioctl(device_.get(), VFIO_DEVICE_GET_REGION_INFO, &region) != 0) {
     return fail("{}: VFIO: configuration space: {}", name(), std::strerror(errno));
   }
-  if (auto done = set_bus_master(region.offset); !done) return done;
+  config_at_ = region.offset;
+  if (auto done = set_command(0x02); !done) return done;  // memory
   region.index = VFIO_PCI_BAR0_REGION_INDEX;
   if (ioctl(device_.get(), VFIO_DEVICE_GET_REGION_INFO, &region) != 0 ||
       (region.flags & VFIO_REGION_INFO_FLAG_MMAP) == 0) {
@@ -97,15 +101,17 @@ Expected<void> VfioBar::open_device(const PciDevice& device, const std::filesyst
   return map_file(device_.get(), region.offset, region.size, "VFIO");
 }
 
-Expected<void> VfioBar::set_bus_master(std::uint64_t config_offset) {
+Expected<void> VfioBar::set_command(std::uint16_t bits) {
   std::uint16_t command = 0;
-  const auto at = static_cast<off_t>(config_offset + 4);
-  if (pread(device_.get(), &command, sizeof command, at) != sizeof command) {
-    return fail("{}: VFIO: configuration space: {}", name(), std::strerror(errno));
-  }
-  command |= 0x06;  // memory, bus master
+  const auto at = static_cast<off_t>(config_at_ + 4);
+  const auto read = [&] { return pread(device_.get(), &command, sizeof command, at) == sizeof command; };
+  if (!read()) return fail("{}: VFIO: configuration space: {}", name(), std::strerror(errno));
+  command |= bits;
   if (pwrite(device_.get(), &command, sizeof command, at) != sizeof command) {
-    return fail("{}: VFIO: bus mastering cannot be switched on: {}", name(), std::strerror(errno));
+    return fail("{}: VFIO: bits {:#x} of the command register cannot be set: {}", name(), bits, std::strerror(errno));
+  }
+  if (!read() || command == 0xFFFF || (command & bits) != bits) {
+    return fail("{}: VFIO: the command register reads {:#06x} after bits {:#x} were set", name(), command, bits);
   }
   return {};
 }
@@ -113,7 +119,7 @@ Expected<void> VfioBar::set_bus_master(std::uint64_t config_offset) {
 }  // namespace
 
 Expected<std::unique_ptr<MappedBar>> open_vfio(const PciDevice& device, const std::filesystem::path& dev) {
-  auto bar = std::make_unique<VfioBar>(device.address());
+  auto bar = std::make_unique<VfioBar>(device);
   if (auto done = bar->open_device(device, dev); !done) return tl::unexpected(done.error());
   return bar;
 }

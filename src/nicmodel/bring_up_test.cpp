@@ -2,6 +2,7 @@
 // broken, and every step that cannot end ends within its bound with a sentence that names it.
 #include <gmock/gmock.h>
 
+#include <optional>
 #include <utility>
 
 #include "nicmodel/test_driver.h"
@@ -28,6 +29,10 @@ class RecordingBar final : public gpu::Bar {
     writes.push_back({offset, value, std::exchange(slept_, {})});
     bar_.write32(offset, value);
   }
+  Expected<void> enable_bus_master() override {
+    writes_before_master = writes.size();
+    return {};
+  }
   std::uint32_t* doorbell(std::uint32_t offset) override { return bar_.doorbell(offset); }
   const std::string& name() const override { return bar_.name(); }
   gpu::Nic82599::Sleep sleep() {
@@ -41,6 +46,7 @@ class RecordingBar final : public gpu::Bar {
     return some;
   }
   std::vector<Entry> writes;
+  std::optional<std::size_t> writes_before_master;
 
  private:
   gpu::Bar& bar_;
@@ -258,6 +264,24 @@ TEST_F(BringUp, is_reset_twice_where_the_bus_master_did_not_end_and_once_elsewhe
     EXPECT_GE(flush[3].slept, 20us);
     EXPECT_EQ((flush[3].value | flush[4].value) & (reg::kGcrExtBuffersClear | reg::kHlreg0Loopback), 0U);
   }
+}
+
+// The rings of whoever had the card before may point anywhere.
+TEST_F(BringUp, the_card_is_let_at_memory_behind_the_reset_only) {
+  EchoDriver dead(model_, 2);
+  ASSERT_TRUE(dead.up(model_));
+  RecordingBar bar(model_);
+  EchoDriver driver(model_, 1);
+  ASSERT_TRUE(gpu::Nic82599::bring_up(bar, {}, driver.addresses(), bar.sleep()));
+  ASSERT_TRUE(bar.writes_before_master);
+  ASSERT_GT(*bar.writes_before_master, 0U);
+  EXPECT_EQ(bar.writes[*bar.writes_before_master - 1].offset, reg::kCtrl);
+  EXPECT_NE(bar.writes[*bar.writes_before_master - 1].value & reg::kCtrlReset, 0U);
+
+  RecordingBar refused(model_);
+  model_.stick(reg::rxdctl(0), reg::kQueueEnable, reg::kQueueEnable);
+  EXPECT_FALSE(gpu::Nic82599::bring_up(refused, {}, driver.addresses(), refused.sleep()));
+  EXPECT_FALSE(refused.writes_before_master);
 }
 
 TEST_F(BringUp, opens_no_path_to_a_ring_without_descriptors) {
