@@ -258,6 +258,27 @@ TEST(WatchdogTest, drops_at_the_nic_beside_an_idle_receiver_are_reported) {
   EXPECT_EQ(look(), (std::vector<Finding>{{0, true, Fault::receiver_deaf}}));
 }
 
+// The NIC's counters are read first, a hundred registers of a card: meanwhile both go on.
+TEST(WatchdogTest, drops_between_the_reading_of_the_nic_and_of_the_engine_are_no_fault) {
+  OneRing ring;
+  Watchdog watchdog(ring.bench.view, 1, 1'000'000);
+  ring.step();
+  std::uint64_t missed = 5;
+  EXPECT_TRUE(watchdog.look(ring.now += 600'000, {&missed, 1}).empty());
+  const std::uint64_t read = missed;
+  missed = 9;  // the NIC drops four more, and then the receiver takes a frame
+  (void)ring.nic.receive(numbered_frame(0, 64));
+  for (unsigned i = 0; i < kQuietSteps; ++i) ring.step(1);
+  EXPECT_TRUE(watchdog.look(ring.now += 600'000, {&read, 1}).empty());
+  for (unsigned n = 0; n < 4; ++n) {
+    for (unsigned i = 0; i < kQuietSteps; ++i) ring.step(1);
+    EXPECT_TRUE(watchdog.look(ring.now += 600'000, {&missed, 1}).empty()) << n;
+  }
+  missed = 10;
+  for (unsigned i = 0; i < kQuietSteps; ++i) ring.step(1);
+  EXPECT_EQ(watchdog.look(ring.now += 600'000, {&missed, 1}), (std::vector<Finding>{{0, true, Fault::receiver_deaf}}));
+}
+
 TEST(WatchdogTest, a_receiver_without_a_free_slot_is_not_called_deaf) {
   RingSettings slow = small();
   slow.stall_within_ns = 1'000'000'000;  // far from a fault of its own

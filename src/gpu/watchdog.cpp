@@ -45,8 +45,14 @@ std::vector<Finding> Watchdog::look(std::uint64_t now, std::span<const std::uint
     // A receiver that waits for a slot fills no descriptor: the NIC has none, and drops for want of them.
     const std::uint64_t quiet = std::min(r.received.age(load_relaxed(&counters_.rx[i].packets), now),
                                          r.waits.age(load_relaxed(&counters_.rx[i].waits), now));
-    if (quiet == 0) r.missed_then = nic_missed[i];
-    if (quiet >= within_ns_ && nic_missed[i] > r.missed_then) {
+    // `nic_missed` was read before the engine's counters: what of it is from before the last frame is known at the next
+    // look.
+    if (quiet == 0) {
+      r.missed_then.reset();
+    } else if (!r.missed_then) {
+      r.missed_then = nic_missed[i];
+    }
+    if (quiet >= within_ns_ && nic_missed[i] > *r.missed_then) {
       found.push_back({i, true, Fault::receiver_deaf});
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,7 +27,8 @@ class Watchdog {
   // `within_ns`: how long an engine may take for a step, and the NIC's drops may go on beside an idle receiver.
   Watchdog(const SharedView& counters, std::uint32_t rings, std::uint64_t within_ns);
 
-  // What is wrong now. `nic_missed`: frames that the NIC dropped for want of a descriptor, per ring, if anybody counts.
+  // What is wrong now. `nic_missed`: frames that the NIC dropped for want of a descriptor, per ring, if anybody counts;
+  // read before this call, however long.
   [[nodiscard]] std::vector<Finding> look(std::uint64_t now, std::span<const std::uint64_t> nic_missed = {});
 
  private:
@@ -37,7 +39,8 @@ class Watchdog {
   };
   struct PerRing {
     Pulse rx_steps, tx_steps, received, waits;
-    std::uint64_t missed_then = 0;  // when the last frame came, or the receiver waited for a slot
+    // At the first look behind the last frame, or behind the last time that the receiver waited for a slot.
+    std::optional<std::uint64_t> missed_then;
   };
   void look_at(const EngineCounters& engine, Pulse& steps, std::uint64_t now, Finding finding,
                std::vector<Finding>& found) const;
