@@ -81,6 +81,26 @@ class MiscountingBar final : public gpu::Bar {
   std::uint64_t times_;
 };
 
+// A card that answers with ones once it was brought up; what is written to it goes nowhere.
+class VanishingBar final : public gpu::Bar {
+ public:
+  explicit VanishingBar(gpu::Bar& card) : card_(card) {}
+  std::uint32_t read32(std::uint32_t offset) override { return gone_ ? ~0U : card_.read32(offset); }
+  void write32(std::uint32_t offset, std::uint32_t value) override {
+    if (!gone_) card_.write32(offset, value);
+  }
+  std::uint32_t* doorbell(std::uint32_t /*offset*/) override {
+    gone_ = true;
+    return &nowhere_;
+  }
+  const std::string& name() const override { return card_.name(); }
+
+ private:
+  gpu::Bar& card_;
+  bool gone_ = false;
+  std::uint32_t nowhere_ = ~0U;
+};
+
 TEST(CardRun, every_frame_of_the_link_is_in_the_books) {
   nicmodel::TrafficPeer peer(packets(10'000));
   Card card(peer);
@@ -266,6 +286,18 @@ TEST(CardRun, memory_of_a_card_whose_requests_do_not_end_is_kept) {
   EXPECT_THAT(result->findings, Contains(HasSubstr("bus master: register 0x00008")));
   EXPECT_THAT(result->notes, Contains(HasSubstr("the data path was flushed")));
   EXPECT_FALSE(result->is_sound());
+  EXPECT_TRUE(card.memory->is_kept());
+}
+
+TEST(CardRun, a_card_that_is_pulled_out_before_it_starts_is_named_at_once) {
+  nicmodel::TrafficPeer peer(packets(500));
+  Card card(peer);
+  VanishingBar bar(card.model);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto result = run_on_card({}, bar, *card.memory, [](const Live&) { return true; });
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("its registers read as ones"));
   EXPECT_TRUE(card.memory->is_kept());
 }
 

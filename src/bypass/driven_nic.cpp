@@ -59,6 +59,7 @@ Expected<void> DrivenNic::open() {
   const auto deadline = std::chrono::steady_clock::now() + kFilledWithin;
   for (std::uint32_t i = 0; i < tails_.size(); ++i) {
     while (gpu::load_acquire(tails_[i]) == 0) {
+      if (nic_->is_gone()) break;  // start() says so
       if (std::chrono::steady_clock::now() > deadline) return fail("ring {}: no engine gives it descriptors", i);
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }

@@ -227,9 +227,11 @@ Expected<void> Nic82599::restart_link() {
 }
 
 Expected<void> Nic82599::start() {
+  if (auto there = check_device(); !there) return there;
   // 4.6.7: tails are moved before the path is opened; a ring without descriptors would drop what comes first.
   for (std::uint32_t n = 0; n < rings_; ++n) {
     for (auto waited = 0us; read(reg::rdt(n)) == read(reg::rdh(n)); waited += 1ms) {
+      if (auto there = check_device(); !there) return there;
       if (waited >= kEngineBound) {
         return fail("{}: receive ring {} got no descriptors from its engine within 10 s", bar_->name(), n);
       }
