@@ -31,7 +31,7 @@ void wait_until_out(WireNic& nic, Driver& driver, std::chrono::milliseconds look
     if (!books.gone.empty() || books.arrived == books.sent + driver.dropped() + books.all_lost()) return;
     if (books.sent != left) {
       left = books.sent;
-      since = now;
+      since = gpu::steady_ns();
     }
     std::this_thread::sleep_for(look / 4);
   }

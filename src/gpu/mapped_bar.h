@@ -1,5 +1,5 @@
 // BAR 0 of a PCI device, mapped into this process: through sysfs' resource0, through UIO, or through VFIO, which also
-// maps memory for the device. Bus mastering stays as it is until enable_bus_master(). Needs root, or the rights that udev gave.
+// maps memory for the device. Bus mastering waits for enable_bus_master(). Needs root, or the rights that udev gave.
 #pragma once
 
 #include <filesystem>

@@ -77,9 +77,9 @@ class Nic82599 {
   Expected<void> start();
   // Closes the receive path; what the rings have stays there, and sending goes on.
   Expected<void> stop_receive();
-  // Disables receive and transmit in the order of the datasheet (4.6.7.1, 4.6.8.1, 5.2.5.3.2), and resets where requests
-  // to memory do not end by themselves. Behind this the NIC does not touch memory any more, unless an error says that a
-  // step did not end: then it may.
+  // Disables receive and transmit in the order of the datasheet (4.6.7.1, 4.6.8.1, 5.2.5.3.2), and resets where
+  // requests to memory do not end by themselves. Behind this the NIC does not touch memory any more, unless an error
+  // says that a step did not end: then it may.
   Expected<void> stop();
 
   [[nodiscard]] std::uint32_t rings() const { return rings_; }
