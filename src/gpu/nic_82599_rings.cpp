@@ -49,6 +49,11 @@ void Nic82599::clear_statistics() {
                                      reg::kTpt, reg::kMptc, reg::kBptc}) {
     (void)read(offset);
   }
+  for (std::uint32_t set = 0; set < reg::kStatisticsSets; ++set) {
+    for (const std::uint32_t offset : {reg::qbrcl(set), reg::qbrch(set), reg::qbtcl(set), reg::qbtch(set)}) {
+      (void)read(offset);
+    }
+  }
   for (std::uint32_t i = 0; i < reg::kSizeClasses; ++i) {
     (void)read(reg::kPrc64 + 4 * i);
     (void)read(reg::kPtc64 + 4 * i);
@@ -73,8 +78,6 @@ const NicStatistics& Nic82599::statistics() {
     const std::uint32_t dropped = read(reg::qprdc(set));
     sum.ring_no_descriptor[set] += dropped;
     sum.no_descriptor += dropped;
-    (void)wide(reg::qbrcl(set), reg::qbrch(set));
-    (void)wide(reg::qbtcl(set), reg::qbtch(set));
   }
   // Asked behind the counters: one that is gone now may have answered any of them with ones.
   if (!is_gone()) statistics_ = sum;
