@@ -47,12 +47,6 @@ void check_iommu(const PciDevice& nic, BusAddresses addresses, const std::filesy
                         "{}: IOMMU group {} ({}) translates addresses, and physical ones are given; allowed: vfio-pci, "
                         "or a kernel with iommu=pt or without an IOMMU",
                         nic.address(), *nic.iommu_group(), type.empty() ? "type unknown" : type));
-    return;
-  }
-  if (type != "identity") {
-    notes.push_back(say(Gravity::kWarning,
-                        "{}: IOMMU group {}: requests between NIC and GPU go through the root complex to be translated",
-                        nic.address(), *nic.iommu_group()));
   }
 }
 
@@ -95,8 +89,13 @@ std::vector<StartUpNote> check_nic(const PciDevice& nic, BusAddresses addresses,
   return notes;
 }
 
-std::vector<StartUpNote> check_path(const PciDevice& nic, const PciDevice& gpu) {
+std::vector<StartUpNote> check_path(const PciDevice& nic, const PciDevice& gpu, const std::filesystem::path& sysfs) {
   std::vector<StartUpNote> notes;
+  if (nic.iommu_group() && group_type(*nic.iommu_group(), sysfs) != "identity") {
+    notes.push_back(say(Gravity::kWarning,
+                        "{}: IOMMU group {}: requests between NIC and GPU go through the root complex to be translated",
+                        nic.address(), *nic.iommu_group()));
+  }
   const auto from_nic = nic.bridges();
   const auto from_gpu = gpu.bridges();
   std::size_t common = 0;

@@ -25,8 +25,10 @@ struct StartUpNote {
 // The device itself: identity, driver, bus mastering, relaxed ordering, the IOMMU and what it means for `addresses`.
 [[nodiscard]] std::vector<StartUpNote> check_nic(const PciDevice& nic, BusAddresses addresses,
                                                  const std::filesystem::path& sysfs = "/sys");
-// The way between NIC and GPU: switches in common, and ports that send peer-to-peer requests up to the root complex.
-[[nodiscard]] std::vector<StartUpNote> check_path(const PciDevice& nic, const PciDevice& gpu);
+// The way between NIC and GPU: an IOMMU that translates, switches, and ports that send peer-to-peer requests up to the
+// root complex.
+[[nodiscard]] std::vector<StartUpNote> check_path(const PciDevice& nic, const PciDevice& gpu,
+                                                  const std::filesystem::path& sysfs = "/sys");
 // Whether registers answer at all. A device that is gone, asleep or without memory access answers with ones.
 [[nodiscard]] std::vector<StartUpNote> check_bar(Bar& bar);
 
