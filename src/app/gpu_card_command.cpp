@@ -2,7 +2,6 @@
 // hardware: no machine of the project has had such a card.
 #include <fmt/format.h>
 
-#include "app/cli_suggest.h"
 #include "app/control_stop.h"
 #include "app/gpu_command.h"
 #include "app/instance_lock.h"
@@ -11,11 +10,6 @@
 
 namespace splitplane::app {
 namespace {
-
-int end_with(int code, CliOutput& output, const std::string& sentence) {
-  output.err << "splitplane gpu run: " << printable(sentence, 500) << '\n';
-  return code;
-}
 
 // The first refusal; empty if there is none. Prints warnings on its way.
 std::string refusal_in(const std::vector<gpu::StartUpNote>& notes, CliOutput& output) {
@@ -44,17 +38,17 @@ void silence(const gpu::PciDevice& card, CliOutput& output) {
 
 int gpu_run_on_card(const GpuRunOptions& o, const bypass::Scenario& scenario, CliOutput& output) {
   const auto card = gpu::PciDevice::find(*o.nic);
-  if (!card) return end_with(kExitBadUsage, output, "--nic: " + card.error().message);
+  if (!card) return end_gpu_run(kExitBadUsage, output, "--nic: " + card.error().message);
   const bool physical = gpu::addresses_of(*card) == gpu::BusAddresses::kPhysical;
   if (const auto bad = refusal_in(gpu::check_nic(*card, gpu::addresses_of(*card)), output); !bad.empty()) {
-    return end_with(kExitBadUsage, output, "--nic: " + bad);
+    return end_gpu_run(kExitBadUsage, output, "--nic: " + bad);
   }
   const auto lock = InstanceLock::acquire("splitplane-gpu-" + card->address());
-  if (!lock) return end_with(kExitFailed, output, lock.error().message);
+  if (!lock) return end_gpu_run(kExitFailed, output, lock.error().message);
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();
   auto bar = gpu::open_bar(*card);
-  if (!bar) return end_with(kExitFailed, output, bar.error().message);
+  if (!bar) return end_gpu_run(kExitFailed, output, bar.error().message);
   gpu::HostMemory memory(gpu::memory_for(*card, **bar));
   if (physical) {
     output.out << "warning: without VFIO nobody stops the card if this process is killed, and it writes on\n";
@@ -75,7 +69,7 @@ int gpu_run_on_card(const GpuRunOptions& o, const bypass::Scenario& scenario, Cl
   if (made) output.out << wire_summary(*made);
   for (const std::string& note : memory.notes()) output.out << "note: " << note << '\n';
   if (memory.is_kept() || !made) silence(*card, output);
-  if (!made) return end_with(kExitFailed, output, made.error().message);
+  if (!made) return end_gpu_run(kExitFailed, output, made.error().message);
   return made->is_sound() ? kExitGood : kExitFailed;
 }
 

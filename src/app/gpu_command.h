@@ -39,6 +39,8 @@ struct GpuRunOptions {
 // gpu_run's ways when there is a capture or a port, and a card; the scenario is checked.
 [[nodiscard]] int gpu_run_on_wire(const GpuRunOptions& options, const bypass::Scenario& scenario, CliOutput& output);
 [[nodiscard]] int gpu_run_on_card(const GpuRunOptions& options, const bypass::Scenario& scenario, CliOutput& output);
+// Says why a run ended; returns `code`.
+int end_gpu_run(int code, CliOutput& output, const std::string& sentence);
 // What a run with the soft NIC says first, and what those without own traffic show each second and at the end.
 [[nodiscard]] std::string soft_nic_line(const bypass::Scenario& scenario, const std::string& traffic);
 [[nodiscard]] std::string wire_line(const bypass::Live& now);

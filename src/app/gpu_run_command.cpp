@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "app/cli_suggest.h"
 #include "app/config_check.h"
 #include "app/control_stop.h"
 #include "app/gpu_command.h"
@@ -82,10 +81,7 @@ int gpu_run(const GpuRunOptions& o, CliOutput& output) {
                 bypass::kRssRings);
   }
   if (const auto bad = refuse_result_path(o.json); good && bad) good = fail("--json: {}", *bad);
-  if (!good) {
-    output.err << "splitplane gpu run: " << printable(good.error().message, 500) << '\n';
-    return kExitBadUsage;
-  }
+  if (!good) return end_gpu_run(kExitBadUsage, output, good.error().message);
   if (o.nic) return gpu_run_on_card(o, s, output);
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();
@@ -102,10 +98,7 @@ int gpu_run(const GpuRunOptions& o, CliOutput& output) {
     }
     return !stop.requested();
   });
-  if (!made) {
-    output.err << "splitplane gpu run: " << made.error().message << '\n';
-    return kExitFailed;
-  }
+  if (!made) return end_gpu_run(kExitFailed, output, made.error().message);
   output.out << summary(*made);
   bool written = true;
   if (!o.json.empty()) {

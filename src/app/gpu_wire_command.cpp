@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "app/cli_suggest.h"
 #include "app/control_stop.h"
 #include "app/gpu_command.h"
 #include "app/instance_lock.h"
@@ -18,11 +19,6 @@ namespace splitplane::app {
 namespace {
 
 constexpr const char* kPrefix = "splitplane-gpu";
-
-int failed(CliOutput& output, const std::string& sentence) {
-  output.err << "splitplane gpu run: " << sentence << '\n';
-  return kExitFailed;
-}
 
 struct PoolDelete {
   void operator()(rte_mempool* pool) const { rte_mempool_free(pool); }
@@ -56,6 +52,11 @@ Expected<std::unique_ptr<PortSide>> open_port(const std::string& device) {
 
 }  // namespace
 
+int end_gpu_run(int code, CliOutput& output, const std::string& sentence) {
+  output.err << "splitplane gpu run: " << printable(sentence, 500) << '\n';
+  return code;
+}
+
 std::string wire_line(const bypass::Live& now) {
   return fmt::format("{:6.1f} s  arrived {}  sent {}  lost at the NIC {}  dropped {}  doorbells {}{}\n", now.seconds,
                      now.sent, now.received, now.lost_at_nic, now.dropped, now.doorbells,
@@ -83,14 +84,11 @@ int gpu_run_on_wire(const GpuRunOptions& o, const bypass::Scenario& scenario, Cl
   std::unique_ptr<nicmodel::PcapWire> pcap;
   if (!o.port.empty()) {
     auto made = open_port(o.port);
-    if (!made) return failed(output, made.error().message);
+    if (!made) return end_gpu_run(kExitFailed, output, made.error().message);
     port = *std::move(made);
   } else {
     auto made = nicmodel::PcapWire::open({.replay = o.pcap_in, .record = o.pcap_out});
-    if (!made) {
-      (void)failed(output, made.error().message);
-      return kExitBadUsage;
-    }
+    if (!made) return end_gpu_run(kExitBadUsage, output, made.error().message);
     pcap = *std::move(made);
   }
   output.out << soft_nic_line(scenario, "frames of others");
@@ -107,10 +105,10 @@ int gpu_run_on_wire(const GpuRunOptions& o, const bypass::Scenario& scenario, Cl
     return !stop.requested() && !over && (o.until_stopped || now.seconds < scenario.seconds);
   };
   const auto made = bypass::run_on_wire(scenario, wire, observer, pcap ? scenario.window : 0);
-  if (!made) return failed(output, made.error().message);
+  if (!made) return end_gpu_run(kExitFailed, output, made.error().message);
   output.out << wire_summary(*made);
   if (pcap) {
-    if (auto flushed = pcap->flush(); !flushed) return failed(output, flushed.error().message);
+    if (auto flushed = pcap->flush(); !flushed) return end_gpu_run(kExitFailed, output, flushed.error().message);
   }
   return made->is_sound() ? kExitGood : kExitFailed;
 }

@@ -14,7 +14,7 @@ namespace splitplane::bypass {
 struct NicBooks {
   std::uint64_t arrived = 0, delivered = 0, sent = 0;
   std::vector<std::pair<std::string_view, std::uint64_t>> lost;  // by reason
-  Bed::PerRing no_descriptor{};                                  // of those, for want of a descriptor, by ring
+  std::array<std::uint64_t, gpu::kMaxRings> no_descriptor{};     // of those, for want of a descriptor, by ring
   bool link_up = true;
   std::string gone;  // why it counts no more, if so
   [[nodiscard]] std::uint64_t all_lost() const;
