@@ -30,10 +30,12 @@ std::array<KeyTableObservation, 3> UserPlane::observe_keys(const datapath::Forei
 // card punted.
 std::vector<WorkerRuntime*> UserPlane::key_holders(WorkerRuntime& owner) {
   std::vector<WorkerRuntime*> holders{&owner};
+  const std::uint32_t one_of_its =
+      ran::make_teid(config_.instance, ShardId{static_cast<std::uint8_t>(owner.config.shard_first)}, 0);
   for (auto& worker : workers_) {
     const auto& to = worker->config.to;
     const bool dispatches = worker->dispatch && std::count(to.begin(), to.end(), owner.config.name) != 0;
-    const bool hands_over = worker->gnb && worker->gnb->mates.own(owner.config.shard_first);
+    const bool hands_over = worker->gnb && worker->gnb->mates.own(one_of_its);
     if (worker.get() != &owner && (dispatches || hands_over)) holders.push_back(worker.get());
   }
   return holders;

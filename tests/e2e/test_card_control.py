@@ -161,7 +161,7 @@ def test_what_a_silent_worker_does_not_take_is_changed_on_the_card_neither(doubl
 def test_a_release_is_finished_and_an_add_taken_back_where_a_worker_beside_the_owner_is_silent(
     double, processes, folder
 ):
-    double.show["vfs"] = ["n3.0", "n3.1", "air.0", "air.1"]
+    double.show |= {"vfs": ["n3.0", "n3.1", "air.0", "air.1"], "punt_air": 2}
     tree = behind_a_double("cdp") | {"bearers": [configs.bearer(1, upf=LINK.upf_ipv4, card="card0", shard=130)]}
     for port in tree["ports"].values():
         port |= {"rx_queues": 2, "tx_queues": 2}
