@@ -136,7 +136,7 @@ def several_cores(report: Report, found: dict, lost: str) -> None:
 
 def fill(report: Report) -> None:
     """The slower of a first start and of one behind a death, with the process of the host busy on one core."""
-    item, target = "nic_65536_bearers_over_the_link", 2
+    item, target = "nic_65536_bearers_over_the_link", 5
     say(f"nic: {item}")
     test = "tests/e2e/test_card_fill.py"
     status, output, _ = run([PYTHON, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", test], 400)
