@@ -25,21 +25,24 @@ class Gate final : public nicmodel::Wire {
     return n;
   }
   [[nodiscard]] std::uint32_t leave(const nicmodel::WireFrame* frames, std::uint32_t n, std::uint64_t now_ns) override {
-    left_ += n;
-    return wire_.leave(frames, n, now_ns);
+    const std::uint32_t taken = wire_.leave(frames, n, now_ns);
+    left_ += taken;
+    return taken;
   }
   void close() { closed_.store(true, std::memory_order_relaxed); }
 
  private:
-  [[nodiscard]] std::uint32_t room() const {
-    const std::uint64_t under_way = arrived_ - left_ - gone_();
-    return under_way >= window_ ? 0 : window_ - static_cast<std::uint32_t>(under_way);
+  // Asks what is gone only where there seems to be no room: that is a sum over all rings.
+  [[nodiscard]] std::uint32_t room() {
+    const auto under_way = [this] { return arrived_ - left_ - known_gone_; };
+    if (under_way() >= window_) known_gone_ = gone_();
+    return under_way() >= window_ ? 0 : window_ - static_cast<std::uint32_t>(under_way());
   }
 
   nicmodel::Wire& wire_;
   std::uint32_t window_;
   std::function<std::uint64_t()> gone_;
-  std::uint64_t arrived_ = 0, left_ = 0;
+  std::uint64_t arrived_ = 0, left_ = 0, known_gone_ = 0;
   std::atomic<bool> closed_{false};
 };
 
