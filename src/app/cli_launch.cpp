@@ -36,33 +36,24 @@ bool is_for(const Config& config, LaunchRequest::Command command) {
   }
 }
 
-const char* name_of(LaunchRequest::Command command) {
-  switch (command) {
-    case LaunchRequest::Command::kUe:
-      return "ue";
-    case LaunchRequest::Command::kNic:
-      return "nic";
-    case LaunchRequest::Command::kGen:
-      return "gen";
-    case LaunchRequest::Command::kSink:
-      return "sink";
-    default:
-      return "run";
-  }
-}
+// What a command is called, and the section by which its files are known.
+struct Words {
+  const char* command;
+  const char* section;
+};
 
-const char* section_of(LaunchRequest::Command command) {
+Words words_of(LaunchRequest::Command command) {
   switch (command) {
     case LaunchRequest::Command::kUe:
-      return "ue";
+      return {"ue", "ue"};
     case LaunchRequest::Command::kNic:
-      return "card";
+      return {"nic", "card"};
     case LaunchRequest::Command::kGen:
-      return "gen";
+      return {"gen", "gen"};
     case LaunchRequest::Command::kSink:
-      return "sink";
+      return {"sink", "sink"};
     default:
-      return "workers";
+      return {"run", "workers"};
   }
 }
 
@@ -100,13 +91,13 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
   }
   if (!is_for(*config, request.command)) {
     err << fmt::format("{}: is a file for `splitplane {}`; allowed: one with the section {}\n", config->file,
-                       command_of(*config), section_of(request.command));
+                       command_of(*config), words_of(request.command).section);
     return kExitBadUsage;
   }
   for (const auto& [option, path] :
        {std::pair{"--stats-json", request.options.stats_json}, {"--json", request.traffic.json}}) {
     if (const auto refused = refuse_result_path(path)) {
-      err << "splitplane " << name_of(request.command) << ": " << option << ": " << *refused << '\n';
+      err << "splitplane " << words_of(request.command).command << ": " << option << ": " << *refused << '\n';
       return kExitBadUsage;
     }
   }

@@ -158,9 +158,8 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
       stop.requested() ? ", interrupted" : "");
   if (without_cores != 0) {
     output.out << fmt::format(
-        "in {} of {} runs the NIC's thread, which never sleeps, had less than 90 % of a core: with more free cores "
-        "their "
-        "figures would differ\n",
+        "in {} of {} runs the NIC's thread, which never sleeps, had less than 90 % of a core: with more free cores\n"
+        "their figures would differ\n",
         without_cores, done);
   }
   const bool written = o.json.empty() || write_result("--json", o.json, all.dump(1) + '\n');
