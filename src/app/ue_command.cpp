@@ -200,7 +200,8 @@ Expected<Json> UeSide::stats() {
                 {"retransmitted", r.arq_retransmitted},
                 {"sent", r.arq_sent},
                 {"lost", r.arq_lost},
-                {"status_refused", r.arq_status_refused},
+                {"status_stale", r.arq_status_stale},
+                {"status_malformed", r.arq_status_malformed},
                 {"max_retx", r.arq_max_retx},
                 {"unacked", r.arq_unacked}}},
               {"bearer_counters", rows}};

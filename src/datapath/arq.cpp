@@ -7,6 +7,7 @@ namespace splitplane::datapath {
 namespace {
 
 using ran::rlc::Received;
+using ran::rlc::StatusResult;
 
 // Pages for the worst case of one SDU a page, within reason: bearers that send share pages of 64.
 ran::rlc::MemorySizes memory_for(std::size_t max_unacked) {
@@ -76,7 +77,8 @@ std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8
                               .t_poll_retransmit = arq.t_poll_retransmit_ms * settings_.ticks_per_ms,
                               .t_reassembly = arq.t_reassembly_ms * settings_.ticks_per_ms,
                               .t_status_prohibit = arq.t_status_prohibit_ms * settings_.ticks_per_ms,
-                              .repair_unit = std::max<std::uint64_t>(1, settings_.ticks_per_ms / 8)};
+                              .repair_unit = std::max<std::uint64_t>(1, settings_.ticks_per_ms / 8),
+                              .whole_sdus = true};
   const std::uint32_t unacked = std::min(arq.max_unacked, ran::rlc::window_size(bearer.rlc_sn_bits));
   return std::make_unique<ArqBearer>(bearer, epoch, settings_.sends, am, unacked, memory_);
 }
@@ -159,12 +161,13 @@ Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
   return what;
 }
 
-bool Arq::receive_status(ArqBearer& bearer, Octets rlc, Time now) {
-  const bool valid =
+StatusResult Arq::receive_status(ArqBearer& bearer, Octets rlc, Time now) {
+  const StatusResult result =
       bearer.retx.receive_status(without_padding(rlc, bearer.sn_bits), now, [&](std::uint32_t) { fail(bearer); });
-  counters_.status_refused += valid ? 0 : 1;
-  if (valid) set_working(bearer);
-  return valid;
+  counters_.status_stale += result == StatusResult::kStale ? 1 : 0;
+  counters_.status_malformed += result == StatusResult::kMalformed ? 1 : 0;
+  if (result == StatusResult::kTaken) set_working(bearer);
+  return result;
 }
 
 void Arq::set_working(ArqBearer& bearer) {

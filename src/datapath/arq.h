@@ -84,8 +84,9 @@ class Arq {
     std::uint64_t now = 0;
   };
   struct Counters {
-    std::uint64_t retransmitted = 0, status_sent = 0, status_refused = 0;
-    std::uint64_t sent = 0;      // of retransmissions and STATUS PDUs: taken by the port
+    std::uint64_t retransmitted = 0, status_sent = 0;
+    std::uint64_t status_stale = 0, status_malformed = 0;  // received and ignored
+    std::uint64_t sent = 0;                                // of retransmissions and STATUS PDUs: taken by the port
     std::uint64_t lost = 0;      // ... not taken; retransmissions for which there was no buffer
     std::uint64_t max_retx = 0;  // SDUs that reached maxRetxThreshold
   };
@@ -123,8 +124,8 @@ class Arq {
 
   // An AMD PDU of the peer, at `rlc`. kDelivered: it is new, and the caller's to deliver.
   ran::rlc::Received receive(ArqBearer& bearer, Octets rlc, Time now);
-  // A STATUS PDU of the peer. False: ignored.
-  bool receive_status(ArqBearer& bearer, Octets rlc, Time now);
+  // A STATUS PDU of the peer.
+  ran::rlc::StatusResult receive_status(ArqBearer& bearer, Octets rlc, Time now);
 
   // Once per round, unless idle(): timers, STATUS PDUs, retransmissions, buffers that were acknowledged; all bounded.
   // send(mbufs, n) returns how many were taken, the first ones; changed(bearer): limit() may have moved.

@@ -175,7 +175,7 @@ TEST(Arq, a_status_that_is_wrong_changes_nothing_and_is_counted) {
   rig.status(1, {{.sn = 5}});
   rig.function.serve_acknowledged();
   EXPECT_EQ(rig.context->arq->unacked(), 2U);
-  EXPECT_EQ(rig.context->arq->counters().status_refused, 2U);
+  EXPECT_EQ(rig.context->arq->counters().status_malformed, 2U);
 }
 
 TEST(Arq, uplink_pdus_are_delivered_once_and_polls_answered) {

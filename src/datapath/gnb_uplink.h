@@ -135,6 +135,11 @@ class GnbUplink {
     }
   }
 
+  void count(ran::rlc::StatusResult result) {
+    if (result == ran::rlc::StatusResult::kStale) stats_.rlc_status_stale.add(1);
+    if (result == ran::rlc::StatusResult::kMalformed) stats_.rlc_status_malformed.add(1);
+  }
+
   [[gnu::noinline]] void take_other(rte_mbuf* m, const ran::BearerUplink& bearer, ran::UplinkKind kind,
                                     Losses& losses) {
     ArqBearer* const arq = context_.arq == nullptr ? nullptr : context_.arq_bearers.find(bearer.id);
@@ -148,8 +153,7 @@ class GnbUplink {
       case ran::UplinkKind::kControl:
         if (arq != nullptr) {
           stats_.rlc_control.add(1);
-          if (!context_.arq->receive_status(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc()))
-            stats_.rlc_status_refused.add(1);
+          count(context_.arq->receive_status(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc()));
           rte_pktmbuf_free(m);
         } else if (context_.copies != nullptr && rte_ring_sp_enqueue(context_.copies, m) == 0) {
           stats_.rlc_control.add(1);

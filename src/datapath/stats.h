@@ -49,7 +49,8 @@ inline constexpr unsigned kSampleEvery = 16;
   X(rlc_retransmitted, "packets", "AMD PDUs sent again")                                     \
   X(rlc_status_sent, "packets", "STATUS PDUs sent")                                          \
   X(rlc_own, "packets", "of these two, taken by the air port; not among the received")       \
-  X(rlc_status_refused, "packets", "STATUS PDUs ignored: something in them is wrong")        \
+  X(rlc_status_stale, "packets", "STATUS PDUs ignored: a later one came before them")        \
+  X(rlc_status_malformed, "packets", "STATUS PDUs ignored: wrong form or of what was not sent") \
   X(rlc_deferred, "packets", "numbered and kept, but not sent yet: they go when they are missed") \
   X(rlc_max_retx, "packets", "SDUs that were sent again maxRetxThreshold times")                \
   X(rlc_tx_lost, "packets", "retransmissions and STATUS PDUs that the port did not take")    \

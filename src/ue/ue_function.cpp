@@ -154,7 +154,8 @@ void UeFunction::keep(std::span<UeBearer* const> bearers, std::span<rte_mbuf* co
 }
 
 void UeFunction::serve_acknowledged() {
-  stats_.arq_status_refused.set(arq_.counters().status_refused);
+  stats_.arq_status_stale.set(arq_.counters().status_stale);
+  stats_.arq_status_malformed.set(arq_.counters().status_malformed);
   if (arq_.idle()) return;
   arq_.serve(
       rte_rdtsc(), air_.port.passes_mbufs, [this](rte_mbuf** mbufs, unsigned n) { return air_.send(mbufs, n); },

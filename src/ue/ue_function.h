@@ -26,7 +26,7 @@ struct UeStats {
   std::array<Counter, kUeOutcomeCount> downlink, uplink;
   Counter status_sent, status_lost;  // answers to polls: accepted by the port; no buffer or queue full
   // Of acknowledged bearers: STATUS PDUs and retransmissions, what of both the port took, what it did not.
-  Counter arq_status, arq_retransmitted, arq_sent, arq_lost, arq_status_refused, arq_max_retx;
+  Counter arq_status, arq_retransmitted, arq_sent, arq_lost, arq_status_stale, arq_status_malformed, arq_max_retx;
   Counter arq_unacked;  // not a sum: SDUs kept for retransmission now
   Counter no_buffer;    // rounds that left the kernel's packets waiting for lack of a buffer
 

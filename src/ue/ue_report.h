@@ -29,7 +29,7 @@ struct UeReport {
   DirectionReport downlink, uplink;
   std::uint64_t status_sent = 0, status_lost = 0, no_buffer = 0;
   std::uint64_t arq_status = 0, arq_retransmitted = 0, arq_sent = 0, arq_lost = 0;  // of acknowledged bearers
-  std::uint64_t arq_status_refused = 0, arq_max_retx = 0, arq_unacked = 0;
+  std::uint64_t arq_status_stale = 0, arq_status_malformed = 0, arq_max_retx = 0, arq_unacked = 0;
   std::uint64_t received_air = 0, transmitted_air = 0;  // by the port: before and behind what the air does
   std::optional<AirReport> air_downlink, air_uplink;    // absent: nothing between port and UE side
   std::uint64_t busy_cycles = 0, idle_cycles = 0, asleep_cycles = 0, cpu_cycles = 0, rounds = 0, sleeps = 0;

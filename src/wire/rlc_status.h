@@ -155,6 +155,11 @@ class StatusWriter {
     return true;
   }
 
+  // The last block, which has SO, runs to the end of its SDU instead.
+  SPLITPLANE_HD constexpr void extend_last_to_end() {
+    if (last_ != 0) store_be16(out_.data() + last_ + (sn_bits_ == 18 ? 5 : 4), kSoEnd);
+  }
+
   // Writes the fixed part; octets of the PDU, 0 if the span holds fewer than 3 or the SN is beyond its length.
   SPLITPLANE_HD constexpr std::size_t finish(std::uint32_t ack_sn) {
     if (!sn_bits_valid() || out_.size() < kStatusFixedBytes || (ack_sn >> sn_bits_) != 0) return 0;

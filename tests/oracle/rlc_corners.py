@@ -139,6 +139,35 @@ def window_moves_onto_delivered_sdus(sn_bits: int) -> Iterator[str]:
             yield f"tick x {jump + 20}"
 
 
+def blocks_that_touch(sn_bits: int) -> Iterator[str]:
+    """Blocks that begin in the SDU where the one before ended, and ranges that reach ACK_SN, as others send them."""
+    yield NEW["am", sn_bits]
+    for first, second in product(
+        (
+            Nack(0, 3, 5),
+            Nack(0, 3, 5, 2),
+            Nack(0, None, None, 2),
+            Nack(1, 2, 5),
+            Nack(1, 2, 0xFFFF),
+            Nack(0, 4, 2, 255),
+        ),
+        (
+            Nack(1, 6, 8),
+            Nack(1, 5, 7),
+            Nack(1, 6, 2, 2),
+            Nack(1, 6, 2, 3),
+            Nack(1, 6, 8, 200),
+            Nack(1),
+            Nack(3),
+            Nack(2),
+        ),
+    ):
+        for ack in (2, 3, 4):
+            yield from ["reset x", *["send x 000102030405060708"] * 4, *["pull x 100"] * 4]
+            yield status(sn_bits, ack, first, second)
+            yield from ["pull x 6"] * 4
+
+
 CORNERS: dict[str, Callable[[], Iterator[str]]] = {
     "am 12 poll and partly pending": poll_chooses_an_sdu_that_is_pending_in_part
 }
@@ -149,6 +178,7 @@ for _mode, _sn_bits in NEW:
         "polls": polls,
         "upper edge": reassembly_at_the_upper_edge,
         "edges of NACKs": nacks_at_the_edges_of_the_window,
+        "blocks that touch": blocks_that_touch,
     }
     own = of_am if _mode == "am" else {"window moves": window_moves_onto_delivered_sdus}
     CORNERS |= {f"{_mode} {_sn_bits} {name}": partial(corner, _sn_bits) for name, corner in own.items()}

@@ -92,10 +92,10 @@ def invented_nack(rng: random.Random, place: int, ack: int, modulus: int, base: 
         if rng.random() < 0.02:
             end = rng.randint(0, start)
     if rng.random() < 0.3:
-        count = rng.randint(1, min(max(ack - place, 1), MAX_RANGE)) if rng.random() < 0.93 else rng.choice([0, 4, 255])
+        count = rng.randint(1, min(max(ack - place, 1), MAX_RANGE)) if rng.random() < 0.85 else rng.choice([0, 4, 255])
     nack = Nack((base + place) % modulus, start, end, count)
-    if start is not None and count is None and rng.random() < 0.3:
-        return nack, place  # another hole of the same SDU, perhaps
-    if count is not None and count > 1 and rng.random() < 0.15:
+    if start is not None and rng.random() < 0.3:
+        return nack, place + (count or 1) - 1  # another hole of the same SDU, perhaps, or a range that begins there
+    if count is not None and count > 1 and rng.random() < 0.1:
         return nack, place + rng.randint(1, count - 1)  # inside the range
     return nack, place + max(count or 1, 1) + rng.choice([0, 0, 0, 1, 2])

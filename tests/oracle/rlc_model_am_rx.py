@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rlc_model_am_tx import AmConfig
-from rlc_pdu import AM_WINDOW, MAX_RANGE, STATUS_FIXED_OCTETS, DataPdu, Nack, Status, nack_octets, write_status
+from rlc_pdu import (
+    AM_WINDOW,
+    MAX_RANGE,
+    STATUS_FIXED_OCTETS,
+    TO_THE_END,
+    DataPdu,
+    Nack,
+    Status,
+    nack_octets,
+    write_status,
+)
 from rlc_segments import Partial, possible
 
 
@@ -147,15 +158,17 @@ class AmRx:
         for nack in self.missing():
             room -= nack_octets(self.config.sn_bits, nack)
             if room < 0:
-                return Status(self.first_unreported(nacks, nack), tuple(nacks))
+                return self.cut_status(nacks, nack)
             nacks.append(nack)
         return Status(self.rx_highest_status, tuple(nacks))
 
-    def first_unreported(self, nacks: list[Nack], cut: Nack) -> int:
-        """The SN cut off; but if another hole of that SDU is reported, the next SN with octets missing (5.2)."""
+    def cut_status(self, nacks: list[Nack], cut: Nack) -> Status:
+        """ACK_SN is the SN cut off. Between two holes of one SDU the last block runs to that SDU's end, and ACK_SN is
+        the next SN with octets missing: everything below ACK_SN that is not reported counts as received (5.5.5)."""
         if nacks and nacks[-1].sn == cut.sn:
-            return self.first_missing(self.plus(cut.sn, 1))
-        return cut.sn
+            nacks[-1] = replace(nacks[-1], so_end=TO_THE_END)
+            return Status(self.first_missing(self.plus(cut.sn, 1)), tuple(nacks))
+        return Status(cut.sn, tuple(nacks))
 
     def missing(self) -> Iterator[Nack]:
         """One block for each run of SDUs missing whole and for each hole, RX_Next <= SN < RX_Highest_Status."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from rlc_pdu import AM_WINDOW, MAX_SDU_OCTETS, TO_THE_END, Nack, Status, amd_header_octets, write_amd
 
+STATUS_WORK = 4096
+
 
 @dataclass(frozen=True)
 class AmConfig:
@@ -27,6 +29,17 @@ class Sdu:
     data: bytes
     sent: int = 0  # octets submitted at least once
     retx_count: int | None = None  # None: never considered for retransmission (5.4.3)
+
+
+@dataclass(frozen=True)
+class Block:
+    """What a NACK block says: SDUs first to last above TX_Next_Ack, octet start of the first to end of the last."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+    has_so: bool
 
 
 class AmTx:
@@ -153,10 +166,10 @@ class AmTx:
     # STATUS reception (5.4.3): looked at as a whole first, then applied.
 
     def receive_status(self, status: Status) -> None:
-        reported = self.check(status)
-        if reported is None:
-            return
         ack = self.above(status.ack_sn)
+        if ack > self.above(self.tx_next) or not self.makes_sense(status, ack):
+            return
+        reported, ack = self.understand(status, ack)
         poll_answered = self.answers_poll(ack)
         for offset in range(ack):
             sn = (self.tx_next_ack + offset) % self.modulus
@@ -173,49 +186,88 @@ class AmTx:
     def answers_poll(self, ack: int) -> bool:
         return self.above(self.poll_sn) < ack
 
-    def check(self, status: Status) -> dict[int, set[int]] | None:
-        """Octets reported missing by SN, for SDUs without positive acknowledgement; None if anything is wrong."""
-        ack = self.above(status.ack_sn)
-        if ack > self.above(self.tx_next):
-            return None
-        reported: dict[int, set[int]] = {}
-        before: Nack | None = None
-        for nack in status.nacks:
-            if before is not None and not self.ascends(before, nack):
-                return None
-            before = nack
-            first = self.place(nack.sn)
-            last = first + nack.count - 1
-            if last >= ack:
-                return None
-            for offset in range(max(first, 0), last + 1):
-                sn = (self.tx_next_ack + offset) % self.modulus
-                if sn not in self.unacked:
-                    continue  # acknowledged before: skipped
-                start = nack.so_start if nack.so_start is not None and offset == first else 0
-                end = nack.so_end if nack.so_end is not None and offset == last else TO_THE_END
-                length = len(self.unacked[sn].data)
-                if start >= length or (end >= length and end != TO_THE_END):
-                    return None
-                sent = self.unacked[sn].sent  # what was never sent cannot be sent again
-                reported.setdefault(sn, set()).update(range(start, min(end + 1, sent)))
-        return None if self.acknowledges_unsent(ack, reported) else reported
+    def meaning(self, nack: Nack, ack: int) -> Block | None:
+        """What a block says of SDUs that are not acknowledged, below ACK_SN; the rest of it says nothing.
 
-    def acknowledges_unsent(self, ack: int, reported: dict[int, set[int]]) -> bool:
-        """A positive acknowledgement of the SDU of which some octets were never submitted."""
+        Legal blocks may lie outside: of SDUs that were acknowledged since, and ranges that the peer did not shorten
+        when it trimmed its STATUS to the grant. They never spoil the PDU (5.5.5).
+        """
+        first = self.place(nack.sn)
+        last = min(first + nack.count, ack) - 1
+        if first > last or last < 0:
+            return None
+        start = nack.so_start if nack.so_start is not None and first >= 0 else 0
+        end = nack.so_end if nack.so_end is not None and last == first + nack.count - 1 else TO_THE_END
+        return Block(max(first, 0), last, start, end, nack.so_start is not None)
+
+    def makes_sense(self, status: Status, ack: int) -> bool:
+        before: Block | None = None
         partial = self.partly_sent()
-        return partial is not None and self.above(partial) < ack and partial not in reported
+        acknowledges_unsent = partial is not None and self.above(partial) < ack
+        for nack in status.nacks[:STATUS_WORK]:
+            block = self.meaning(nack, ack)
+            if block is None:
+                continue
+            if before is not None and not self.ascends(before, block):
+                return False
+            if not self.octets_exist(block, nack):
+                return False
+            if partial is not None and block.first <= self.above(partial) <= block.last:
+                acknowledges_unsent = False
+            before = block
+        return not acknowledges_unsent or len(status.nacks) >= STATUS_WORK
+
+    def octets_exist(self, block: Block, nack: Nack) -> bool:
+        first, last = self.at(block.first), self.at(block.last)
+        begins_here = nack.so_start is not None and self.place(nack.sn) == block.first
+        if begins_here and first is not None and block.start >= len(first.data):
+            return False
+        return last is None or block.end == TO_THE_END or block.end < len(last.data)
+
+    def at(self, offset: int) -> Sdu | None:
+        return self.unacked.get((self.tx_next_ack + offset) % self.modulus)
+
+    def understand(self, status: Status, ack: int) -> tuple[dict[int, set[int]], int]:
+        """Octets reported missing by SN, for SDUs without positive acknowledgement, and up to where the PDU was read.
+
+        The work of one STATUS is bounded: after STATUS_WORK blocks and unacknowledged SDUs that they name it is as if
+        ACK_SN were there, so nothing is acknowledged of which the rest may say otherwise.
+        """
+        reported: dict[int, set[int]] = {}
+        work, read = STATUS_WORK, 0
+        for nack in status.nacks:
+            if work == 0:
+                return reported, read
+            work -= 1
+            block = self.meaning(nack, ack)
+            if block is None:
+                continue
+            for offset in range(block.first, block.last + 1):
+                sdu = self.at(offset)
+                if sdu is None:
+                    continue  # acknowledged before: skipped
+                if work == 0:
+                    return reported, offset
+                work -= 1
+                start = block.start if offset == block.first else 0
+                end = block.end if offset == block.last else TO_THE_END
+                # What was never sent cannot be sent again.
+                octets = set(range(start, min(end + 1, sdu.sent)))
+                reported.setdefault((self.tx_next_ack + offset) % self.modulus, set()).update(octets)
+            read = block.last + 1
+        return reported, ack
 
     def place(self, sn: int) -> int:
         """Window order with the SNs below TX_Next_Ack as negative numbers."""
         above = self.above(sn)
         return above if above < self.window_size else above - self.modulus
 
-    def ascends(self, before: Nack, nack: Nack) -> bool:
-        """One SN may come again only for a later hole: both blocks with SO and without range."""
-        if before.sn == nack.sn and before.range is None and nack.range is None:
-            return before.so_end is not None and nack.so_start is not None and nack.so_start > before.so_end
-        return self.place(nack.sn) > self.place(before.sn) + before.count - 1
+    def ascends(self, before: Block, block: Block) -> bool:
+        """One SDU may come again only for later octets; the block that ends there and the one that begins there may
+        have a range or not: other implementations send both (5.5.5)."""
+        if block.first == before.last and block.has_so:
+            return block.start > before.end
+        return block.first > before.last
 
     def consider_for_retransmission(self, sn: int, octets: set[int]) -> None:
         """RETX_COUNT: 0 the first time, later one more, but not while some octets are pending (5.4.3)."""

@@ -94,29 +94,56 @@ STATUS_RECEIVED = (
         "return self.above(self.poll_sn) < ack - 1",
     ),
     am_tx("ACK_SN may be one ahead", "if ack > self.above", "if ack > 1 + self.above"),
-    am_tx("NACKs in any order", "not self.ascends(before, nack)", "False"),
-    am_tx("one hole of an SDU only", "if before.sn == nack.sn and", "if False and"),
-    am_tx("ranges may overlap", "+ before.count - 1", ""),
+    am_tx("NACKs in any order", "not self.ascends(before, block)", "False"),
+    am_tx("one hole of an SDU only", "if block.first == before.last and block.has_so:", "if False:"),
+    am_tx("ranges may overlap", "return block.first > before.last", "return block.first > before.first"),
+    am_tx(
+        "a range may not begin in the SDU where the block before ended",
+        "if block.first == before.last and block.has_so:",
+        "if block.first == before.last == block.last and block.has_so:",
+    ),
+    am_tx(
+        "no block may touch the SDU where a range ended",
+        "if block.first == before.last and block.has_so:",
+        "if block.first == before.last == before.first and block.has_so:",
+    ),
+    am_tx("octets may overlap", "return block.start > before.end", "return block.start >= before.end"),
+    am_tx(
+        "a range that reaches ACK_SN costs the STATUS",
+        "            if block is None:\n                continue\n            if before is not",
+        "            if block is None or self.place(nack.sn) + nack.count > ack:\n                return False\n"
+        "            if before is not",
+    ),
+    am_tx("a range goes on behind ACK_SN", "last = min(first + nack.count, ack) - 1", "last = first + nack.count - 1"),
+    am_tx(
+        "SOend of a trimmed range is that of the SDU before ACK_SN",
+        "nack.so_end if nack.so_end is not None and last == first + nack.count - 1 else",
+        "nack.so_end if nack.so_end is not None else",
+    ),
+    am_tx("a NACK at ACK_SN costs the STATUS", "if first > last or last < 0:", "if last < 0:"),
     am_tx(
         "NACKs below the window are wrong",
         "return above if above < self.window_size else above - self.modulus",
         "return above",
     ),
-    am_tx("the end of a range is not looked at", "if last >= ack", "if first >= ack"),
     am_tx(
         "SOstart of a range that begins below the window counts",
-        "and offset == first else 0",
-        "and offset == max(first, 0) else 0",
-    ),
-    am_tx("SOend of a range is that of its first SDU", "and offset == last else", "and offset == first else"),
-    am_tx("SOstart is not looked at", "if start >= length or (", "if ("),
-    am_tx("SOend is not looked at", "or (end >= length and end != TO_THE_END)", ""),
-    am_tx(
-        "octets never sent may be sent again", "range(start, min(end + 1, sent))", "range(start, min(end + 1, length))"
+        "and first >= 0 else 0",
+        "else 0",
     ),
     am_tx(
-        "a half sent SDU may be acknowledged", "return None if self.acknowledges_unsent(ack, reported) else", "return"
+        "SOend of a range is that of its first SDU",
+        "block.end if offset == block.last",
+        "block.end if offset == block.first",
     ),
+    am_tx("SOstart is not looked at", "if begins_here and first is not None and block", "if False and block"),
+    am_tx("SOend is not looked at", "or block.end < len(last.data)", "or True"),
+    am_tx(
+        "octets never sent may be sent again",
+        "range(start, min(end + 1, sdu.sent))",
+        "range(start, min(end + 1, len(sdu.data)))",
+    ),
+    am_tx("a half sent SDU may be acknowledged", "return not acknowledges_unsent or", "return True or"),
     am_tx("a NACK of octets never sent counts", "if not octets:\n            return", ""),
     am_tx("RETX_COUNT grows while octets are pending", "or sn not in self.pending", "or True"),
     am_tx("RETX_COUNT begins with 1", "0 if sdu.retx_count is None", "1 if sdu.retx_count is None"),
@@ -198,17 +225,24 @@ RECEIVING = (
         "STATUS is not prohibited", "self.status_triggered and self.t_status_prohibit is None", "self.status_triggered"
     ),
     am_rx(
-        "a cut STATUS acknowledges the SDU cut off", "        return cut.sn\n", "        return self.plus(cut.sn, 1)\n"
+        "a cut STATUS acknowledges the SDU cut off",
+        "return Status(cut.sn, tuple(nacks))",
+        "return Status(self.plus(cut.sn, 1), tuple(nacks))",
     ),
     am_rx(
         "a cut STATUS stays at a partly reported SDU",
-        "return self.first_missing(self.plus(cut.sn, 1))",
-        "return cut.sn",
+        "return Status(self.first_missing(self.plus(cut.sn, 1)), tuple(nacks))",
+        "return Status(cut.sn, tuple(nacks))",
     ),
     am_rx(
         "a cut STATUS passes the SDU after a partly reported one",
         "self.first_missing(self.plus(cut.sn, 1))",
         "self.rx_highest_status",
+    ),
+    am_rx(
+        "a STATUS cut between two holes acknowledges the holes that did not fit",
+        "nacks[-1] = replace(nacks[-1], so_end=TO_THE_END)",
+        "pass",
     ),
     am_rx("two SDUs are no range", "count if count > 1 else None", "count if count > 2 else None"),
     am_rx("ranges end at 254", "while count < MAX_RANGE", "while count < MAX_RANGE - 1"),

@@ -156,7 +156,7 @@ void run(std::uint64_t seed) {
   b.check_notices();
   EXPECT_EQ(a.side.home.pool.live() + b.side.home.pool.live(), 0U);
   if (c.air.most_delay == 0) {  // else a STATUS may be older than what was acknowledged since
-    EXPECT_EQ(a.side.retx().counters().status_refused + b.side.retx().counters().status_refused, 0U);
+    EXPECT_EQ(a.side.retx().counters().status_malformed + b.side.retx().counters().status_malformed, 0U);
   }
 }
 

@@ -60,11 +60,12 @@ class AmReceive {
   std::size_t write_status(MutableOctets out, Time now) {
     wire::rlc::StatusWriter status(out, config_.sn_bits);
     std::uint64_t holes = 0;
-    const std::uint32_t ack = report([&](const wire::rlc::Nack& nack) {
+    const auto add = [&](const wire::rlc::Nack& nack) {
       const bool fits = status.add(nack);
       holes += fits ? 1 : 0;
       return fits;
-    });
+    };
+    const std::uint32_t ack = report(add, [&] { status.extend_last_to_end(); });
     const std::size_t bytes = status.finish(ack & sn_mask(config_.sn_bits));
     if (bytes == 0) return 0;
     counters_status_.holes += holes;
@@ -78,10 +79,11 @@ class AmReceive {
   [[nodiscard]] std::uint64_t volume() const {
     if (!status_due()) return 0;
     std::uint64_t octets = wire::rlc::kStatusFixedBytes;
-    (void)report([&](const wire::rlc::Nack& nack) {
+    const auto add = [&](const wire::rlc::Nack& nack) {
       octets += wire::rlc::nack_bytes(config_.sn_bits, nack);
       return true;
-    });
+    };
+    (void)report(add, [] {});
     return octets;
   }
 
@@ -240,9 +242,12 @@ class AmReceive {
     if (ReceivedPage* page = window_.page(sn); page != nullptr) page->polled |= ReceivedWindow::bit(sn);
   }
 
-  // Calls add(Nack) for every hole below RX_Highest_Status as long as it returns true; the ACK_SN that follows.
-  template <class Add>
-  [[nodiscard]] std::uint32_t report(Add&& add) const {
+  // Calls add(Nack) for every hole below RX_Highest_Status as long as it returns true; the ACK_SN that follows. What a
+  // STATUS does not name below ACK_SN counts as received: where it ends between two holes of an SDU, extend_last()
+  // makes the last block run to that SDU's end. ACK_SN before the SDU would be legal as well, but then an SDU with more
+  // holes than a grant holds is never reported.
+  template <class Add, class ExtendLast>
+  [[nodiscard]] std::uint32_t report(Add&& add, ExtendLast&& extend_last) const {
     for (std::uint32_t sn = next_; before(sn, highest_status_);) {
       sn = window_.first_not_done(sn, highest_status_);
       if (sn == highest_status_) break;
@@ -253,7 +258,11 @@ class AmReceive {
           any |= fits;
           return fits;
         });
-        if (!all) return any ? window_.first_not_done(sn + 1, highest_status_) : sn;
+        if (!all && !any) return sn;
+        if (!all) {
+          extend_last();
+          return window_.first_not_done(sn + 1, highest_status_);
+        }
         ++sn;
         continue;
       }

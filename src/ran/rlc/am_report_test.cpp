@@ -96,10 +96,41 @@ TEST(AmReport, a_report_is_cut_at_the_first_block_that_does_not_fit) {
   EXPECT_EQ(report(19), tidy("000480 000c 0000 0009 000c 0014 001d 0012 02"));
   EXPECT_EQ(report(17), tidy("000180 000c 0000 0009 0004 0014 001d"));
   EXPECT_EQ(report(15), tidy("000180 000c 0000 0009 0004 0014 001d"));
-  EXPECT_EQ(report(14), tidy("000180 0004 0000 0009"));  // between the holes of SN 0: the next SN with octets missing
-  EXPECT_EQ(report(9), tidy("000180 0004 0000 0009"));
+  // Between the holes of SN 0: what is not named below ACK_SN would count as received, so the last block names it.
+  EXPECT_EQ(report(14), tidy("000180 0004 0000 ffff"));
+  EXPECT_EQ(report(9), tidy("000180 0004 0000 ffff"));
   EXPECT_EQ(report(8), tidy("000000"));
   EXPECT_EQ(report(3), tidy("000000"));
+}
+
+// A peer takes everything before ACK_SN that is not named for received, and frees it: whatever the grant, what a STATUS
+// acknowledges is here.
+TEST(AmReport, a_cut_report_acknowledges_nothing_that_is_missing) {
+  for (const AmConfig& config : {am12(), am18()}) {
+    for (std::size_t grant = 3; grant < 60; ++grant) {
+      Receiver r(config);
+      for (const std::uint32_t sn : {0U, 2U}) {
+        for (const std::size_t at : {3U, 11U, 20U, 33U}) r.part(sn, at, at + 5);
+      }
+      r.part(3, 0, 20);
+      r.whole(6);
+      r.tick(35);
+      r.tick(70);
+      const Bytes pdu = r.pull(grant);
+      AmSide sender(config);
+      for (int i = 0; i < 7; ++i) {
+        ASSERT_TRUE(sender.send(pattern(Receiver::kBytes, static_cast<unsigned>(i))));
+        ASSERT_FALSE(sender.pull(200).empty());
+      }
+      sender.receive(pdu);
+      ASSERT_EQ(sender.retx().counters().status, 1U);
+      // The sender needs no more than what it still has: everything missing before ACK_SN arrives by retransmission.
+      const std::uint32_t ack = wire::rlc::parse_status(pdu, config.sn_bits)->ack_sn;
+      while (sender.retx().pending() != 0) r.receive(sender.pull(200));
+      EXPECT_GE(r.receiver().next(), ack) << "grant " << grant;
+      EXPECT_TRUE(ack != 0 || grant < 14) << "no progress with a grant of " << grant;
+    }
+  }
 }
 
 TEST(AmReport, long_runs_are_ranges_of_at_most_255) {

@@ -12,6 +12,9 @@ namespace splitplane::ran::rlc {
 template <buf::PacketBuffer B>
 class AmRetx {
  public:
+  // The work of one receive_status(): NACK blocks, and unacknowledged SDUs that they name.
+  static constexpr std::uint32_t kStatusWork = 4096;
+
   AmRetx(const AmConfig& config, Memory<B>& memory) : config_(config), window_(config.sn_bits, memory) {}
   AmRetx(const AmRetx&) = delete;
   AmRetx& operator=(const AmRetx&) = delete;
@@ -37,43 +40,17 @@ class AmRetx {
     if (s.poll) polled(now);
   }
 
-  // Acts on a STATUS PDU, or ignores all of it if anything in it is wrong. max_retx(sn) for each SDU that reached
-  // maxRetxThreshold. False if it was ignored.
+  // Acts on what is meaningful in a STATUS PDU; a stale one, or one that contradicts what was sent, is ignored whole.
+  // After kStatusWork NACK blocks and SDUs it acts as if ACK_SN were there: the rest comes with the next STATUS.
+  // max_retx(sn) for each SDU that reached maxRetxThreshold.
   template <class MaxRetx>
-  bool receive_status(Octets pdu, Time now, MaxRetx&& max_retx) {
+  StatusResult receive_status(Octets pdu, Time now, MaxRetx&& max_retx) {
     const auto status = wire::rlc::parse_status(pdu, config_.sn_bits);
     std::uint32_t ack = 0;
-    if (!status || !is_valid(*status, ack)) {
-      ++counters_.status_refused;
-      return false;
-    }
-    ++counters_.status;
-    const std::uint32_t base = next_ack_;
-    std::uint32_t acked_up_to = base;
-    wire::rlc::Nack nack;
-    for (wire::rlc::NackCursor cursor(*status); cursor.next(nack);) {
-      const Nacked n = place(nack);
-      if (!before(base, n.stop)) continue;
-      const std::uint32_t first = before(n.sn, base) ? base : n.sn;
-      acknowledge(acked_up_to, first, now);
-      const std::uint32_t last = n.stop - 1;
-      const std::uint16_t so_start = nack.has_so && first == n.sn ? nack.so_start : std::uint16_t{0};
-      if (!nack.has_so) {
-        negative_range(first, n.stop, now, max_retx);
-      } else if (first == last) {
-        negative(first, so_start, nack.so_end, now, max_retx);
-      } else {
-        negative(first, so_start, wire::rlc::kSoEnd, now, max_retx);
-        negative_range(first + 1, last, now, max_retx);
-        negative(last, 0, nack.so_end, now, max_retx);
-      }
-      acked_up_to = n.stop;
-    }
-    acknowledge(acked_up_to, ack, now);
-    if (poll_sn_ - base < ack - base) t_poll_retransmit_.stop();
-    next_ack_ = window_.first_open(base, end_);
-    release_end_ = before(release_end_, ack) ? ack : release_end_;
-    return true;
+    const StatusResult result = status ? check(*status, ack) : StatusResult::kMalformed;
+    counters_.count(result);
+    if (result == StatusResult::kTaken) apply(*status, ack, now, max_retx);
+    return result;
   }
 
   // Runs t-PollRetransmit (TS 38.322 5.3.3.4). `sender`: what AmSend has.
@@ -180,42 +157,86 @@ class AmRetx {
   [[nodiscard]] const RetxCounters& counters() const { return counters_; }
 
  private:
+  static constexpr std::uint32_t kSduIsOver = 0x10000;  // behind the last octet that SO can name
+
+  // What a NACK block says: SDUs [sn, stop) below ACK_SN, the last one up to octet `so_end`. Nothing if sn is stop.
   struct Nacked {
-    std::uint32_t sn, stop;  // SDUs [sn, stop)
+    std::uint32_t sn, stop;
+    std::uint16_t so_end;
+    bool is_trimmed;  // it named SDUs at or above ACK_SN too, of which the PDU says nothing
   };
-  // Where a NACK's SDUs lie around the window's base: at most half the number space behind it.
-  [[nodiscard]] Nacked place(const wire::rlc::Nack& nack) const {
-    const std::uint32_t half = window_size(config_.sn_bits);
-    const std::uint32_t sn = from_base(next_ack_ - half, nack.sn, config_.sn_bits);
-    return {sn, sn + nack.range};
+  // Where a NACK's SDUs lie around the window's base: at most half the number space behind it. Some peers trim a STATUS
+  // to the grant at ACK_SN and leave the last range as it was.
+  [[nodiscard]] Nacked place(const wire::rlc::Nack& nack, std::uint32_t ack) const {
+    const std::uint32_t sn = from_base(next_ack_ - window_size(config_.sn_bits), nack.sn, config_.sn_bits);
+    if (!before(sn, ack)) return {sn, sn, wire::rlc::kSoEnd, true};
+    if (before(ack, sn + nack.range)) return {sn, ack, wire::rlc::kSoEnd, true};
+    return {sn, sn + nack.range, nack.so_end, false};
   }
 
   // TS 38.322 5.3.3.3 and what must be so for the PDU to make sense. `ack`: ACK_SN without the modulus.
-  [[nodiscard]] bool is_valid(const wire::rlc::Status& status, std::uint32_t& ack) const {
+  [[nodiscard]] StatusResult check(const wire::rlc::Status& status, std::uint32_t& ack) const {
     ack = from_base(next_ack_, status.ack_sn, config_.sn_bits);
-    if (ack - next_ack_ > end_ - next_ack_) return false;
+    if (ack - next_ack_ > end_ - next_ack_) {
+      return ack - next_ack_ < window_size(config_.sn_bits) ? StatusResult::kMalformed : StatusResult::kStale;
+    }
     const bool is_cut = end_ != next_ack_ && last_sent_ != bytes_of(end_ - 1);
-    bool covers_cut = false, is_first = true;
-    wire::rlc::Nack nack, last;
-    std::uint32_t last_stop = 0;
-    for (wire::rlc::NackCursor cursor(status); cursor.next(nack); last = nack) {
-      const Nacked n = place(nack);
-      const bool same = !is_first && nack.has_so && last.has_so && !nack.has_range && !last.has_range &&
-                        nack.sn == last.sn && nack.so_start > last.so_end;
-      if (!is_first && before(n.sn, last_stop) && !same) return false;
-      if (before(ack, n.stop) || !octets_exist(nack, n)) return false;
+    bool covers_cut = false;
+    std::uint32_t last_stop = next_ack_, next_octet = kSduIsOver;  // where the block before ended
+    std::uint32_t blocks = 0;
+    wire::rlc::Nack nack;
+    for (wire::rlc::NackCursor cursor(status); blocks != kStatusWork && cursor.next(nack); ++blocks) {
+      const Nacked n = place(nack, ack);
+      if (n.sn == n.stop || !before(next_ack_, n.stop)) continue;
+      if (!octets_exist(nack, n)) return StatusResult::kMalformed;
+      // A block may begin in the SDU in which the one before ended, with or without a range.
+      const bool goes_on = n.sn + 1 == last_stop && nack.has_so && nack.so_start >= next_octet;
+      const bool goes_back = before(before(n.sn, next_ack_) ? next_ack_ : n.sn, last_stop);
+      if (goes_back && !goes_on) return StatusResult::kMalformed;
       covers_cut |= n.stop == end_;
       last_stop = n.stop;
-      is_first = false;
+      next_octet = nack.has_so && n.so_end != wire::rlc::kSoEnd ? n.so_end + 1U : kSduIsOver;
     }
-    return !is_cut || covers_cut || ack != end_ || !window_.is_open(end_ - 1);
+    const bool acks_unsent = is_cut && !covers_cut && blocks != kStatusWork && ack == end_ && window_.is_open(end_ - 1);
+    return acks_unsent ? StatusResult::kMalformed : StatusResult::kTaken;
   }
+
+  template <class MaxRetx>
+  void apply(const wire::rlc::Status& status, std::uint32_t ack, Time now, MaxRetx&& max_retx) {
+    const std::uint32_t base = next_ack_;
+    std::uint32_t acked_up_to = base, work = kStatusWork;
+    wire::rlc::Nack nack;
+    for (wire::rlc::NackCursor cursor(status); cursor.next(nack);) {
+      if (work == 0) {
+        ack = acked_up_to;
+        break;
+      }
+      const std::uint32_t work_before = --work;
+      Nacked n = place(nack, ack);
+      if (n.sn != n.stop && before(base, n.stop)) {
+        const std::uint32_t first = before(n.sn, base) ? base : n.sn;
+        acknowledge(acked_up_to, first, now);
+        if (const std::uint32_t stop = window_.pass_open(first, n.stop, work); stop != n.stop) {
+          ack = stop;
+          n = {n.sn, stop, wire::rlc::kSoEnd, false};
+        }
+        if (first != n.stop) negative(nack, n, first, now, max_retx);
+        acked_up_to = n.stop;
+      }
+      counters_.nacks_ignored += n.is_trimmed || (work == work_before && work != 0) ? 1 : 0;
+    }
+    acknowledge(acked_up_to, ack, now);
+    if (poll_sn_ - base < ack - base) t_poll_retransmit_.stop();
+    next_ack_ = window_.first_open(base, end_);
+    release_end_ = before(release_end_, ack) ? ack : release_end_;
+  }
+
   [[nodiscard]] bool octets_exist(const wire::rlc::Nack& nack, const Nacked& n) const {
     if (!nack.has_so) return true;
     const bool start_known = !before(n.sn, next_ack_) && window_.is_open(n.sn);
     if (start_known && nack.so_start >= bytes_of(n.sn)) return false;
     const bool stop_known = !before(n.stop - 1, next_ack_) && window_.is_open(n.stop - 1);
-    return !stop_known || nack.so_end == wire::rlc::kSoEnd || nack.so_end < bytes_of(n.stop - 1);
+    return !stop_known || n.so_end == wire::rlc::kSoEnd || n.so_end < bytes_of(n.stop - 1);
   }
   // Of an SDU that is held; 0 if it is not.
   [[nodiscard]] std::uint16_t bytes_of(std::uint32_t sn) const {
@@ -231,7 +252,18 @@ class AmRetx {
     if (count != 0 && before(lowest, release_from_)) release_from_ = lowest;
   }
 
-  // Octets from `start` to `last`, both inclusive, of SDU `sn` did not arrive; those that were sent wait again.
+  // What a block says of SDUs [first, n.stop) did not arrive; octets of it that were sent wait again.
+  template <class MaxRetx>
+  void negative(const wire::rlc::Nack& nack, const Nacked& n, std::uint32_t first, Time now, MaxRetx&& max_retx) {
+    if (!nack.has_so || config_.whole_sdus) return negative_range(first, n.stop, now, max_retx);
+    const std::uint32_t last = n.stop - 1;
+    const std::uint16_t so_start = first == n.sn ? nack.so_start : std::uint16_t{0};
+    if (first == last) return negative(first, so_start, n.so_end, now, max_retx);
+    negative(first, so_start, wire::rlc::kSoEnd, now, max_retx);
+    negative_range(first + 1, last, now, max_retx);
+    negative(last, 0, n.so_end, now, max_retx);
+  }
+  // Octets from `start` to `last`, both inclusive, of SDU `sn`.
   template <class MaxRetx>
   void negative(std::uint32_t sn, std::uint16_t start, std::uint16_t last, Time now, MaxRetx&& max_retx) {
     if (window_.is_open(sn) && make_pending(sn, start, last, now, max_retx)) ++counters_.nacked;

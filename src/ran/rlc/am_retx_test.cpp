@@ -119,7 +119,7 @@ TEST(AmRetx, an_sdu_of_which_octets_were_never_sent_cannot_be_acknowledged) {
   const AmState before = state_of(s);
   s.receive("000100");
   EXPECT_EQ(state_of(s), before);
-  EXPECT_EQ(s.retx().counters().status_refused, 1U);
+  EXPECT_EQ(s.retx().counters().status_malformed, 1U);
 }
 
 TEST(AmRetx, retx_count_grows_once_a_retransmission_and_tells_at_the_threshold) {

@@ -68,15 +68,22 @@ class RepairTimes {
 };
 
 struct RetxCounters {
-  std::uint64_t acked = 0;                       // SDUs
-  std::uint64_t pdus = 0, octets = 0;            // retransmitted
-  std::uint64_t polls = 0;                       // P bits sent, on new and retransmitted PDUs
-  std::uint64_t status = 0, status_refused = 0;  // received: acted upon, ignored
-  std::uint64_t nacked = 0;                      // SDUs that a NACK made pending
-  std::uint64_t poll_timeouts = 0;               // expiries of t-PollRetransmit
-  std::uint64_t max_retx = 0;                    // SDUs that reached maxRetxThreshold
-  std::uint32_t unacked_most = 0;                // the most SDUs that were unacknowledged at one time
+  std::uint64_t acked = 0;             // SDUs
+  std::uint64_t pdus = 0, octets = 0;  // retransmitted
+  std::uint64_t polls = 0;             // P bits sent, on new and retransmitted PDUs
+  std::uint64_t status = 0;            // received and acted upon
+  std::uint64_t status_stale = 0;      // ignored: an older one than the last
+  std::uint64_t status_malformed = 0;  // ignored: wrong form, or of what was not sent
+  std::uint64_t nacks_ignored = 0;     // NACK blocks of which some SDUs were acknowledged or not below ACK_SN
+  std::uint64_t nacked = 0;            // SDUs that a NACK made pending
+  std::uint64_t poll_timeouts = 0;     // expiries of t-PollRetransmit
+  std::uint64_t max_retx = 0;          // SDUs that reached maxRetxThreshold
+  std::uint32_t unacked_most = 0;      // the most SDUs that were unacknowledged at one time
   RepairTimes repair;
+
+  void count(StatusResult result) {
+    (result == StatusResult::kTaken ? status : result == StatusResult::kStale ? status_stale : status_malformed) += 1;
+  }
 };
 
 struct StatusCounters {

@@ -130,7 +130,7 @@ void am(const AmConfig& config, std::uint64_t mutations, std::uint64_t seed) {
   EXPECT_GT(changed, mutations / 20);  // not everything was ignored
   std::uint64_t refused = 0, accepted = 0, no_memory = 0;
   for (const AmSide& side : sides) {
-    refused += side.retx().counters().status_refused;
+    refused += side.retx().counters().status_stale + side.retx().counters().status_malformed;
     accepted += side.retx().counters().status;
     no_memory += side.receiver().counters().no_memory;
   }

@@ -116,6 +116,22 @@ class SentWindow {
     }
   }
 
+  // Where a walk over the open SDUs of [from, to) ends that may pass `most` of them, which it takes off `most`: `to`,
+  // or the first one too many.
+  [[nodiscard]] std::uint32_t pass_open(std::uint32_t from, std::uint32_t to, std::uint32_t& most) const {
+    for (std::uint32_t sn = from; before(sn, to); sn = (sn | (kPageSns - 1)) + 1) {
+      const SentPage<B>* page = pages_.find(sn);
+      std::uint64_t open = page == nullptr ? 0 : page->held & ~page->acked & page_mask(sn, to);
+      const auto count = static_cast<std::uint32_t>(std::popcount(open));
+      if (count > most) {
+        for (; most != 0; --most) open &= open - 1;
+        return (sn & ~(kPageSns - 1)) + static_cast<std::uint32_t>(std::countr_zero(open));
+      }
+      most -= count;
+    }
+    return to;
+  }
+
   // Acknowledges [from, to); acked(first_nack time) for each SDU that had been sent again. Returns how many are new,
   // and in `lowest` the lowest of them.
   template <class Repaired>

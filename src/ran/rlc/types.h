@@ -46,6 +46,7 @@ struct AmConfig {
   Time t_poll_retransmit = 0, t_reassembly = 0, t_status_prohibit = 0;
   std::uint32_t max_queued = 4096;  // SDUs that wait for their first transmission
   Time repair_unit = 1;             // ticks per unit of the time-to-repair histogram
+  bool whole_sdus = false;          // header mode: an SDU is one PDU, so a NACK of a part means all of it
 };
 
 struct UmConfig {
@@ -112,6 +113,13 @@ enum class Received : std::uint8_t {
   kContradiction,  // its octets and its SDU's length do not go together with what is held
   kNoMemory,       // treated as if it had been lost
   kRefused,        // not a data PDU of this entity's format
+};
+
+// What became of a received STATUS PDU.
+enum class StatusResult : std::uint8_t {
+  kTaken,      // acted upon
+  kStale,      // ACK_SN is below TX_Next_Ack: a later one was faster
+  kMalformed,  // its form is wrong, or it speaks of what was not sent
 };
 
 }  // namespace splitplane::ran::rlc
