@@ -1,6 +1,7 @@
 // Bearers of the running user plane, as the control server asks for them: added, modified, released, reestablished.
 #include "app/user_plane.h"
 #include "base/log.h"
+#include "datapath/count_limit.h"
 
 namespace splitplane::app {
 namespace {
@@ -228,7 +229,7 @@ Expected<std::uint8_t> UserPlane::reestablish_bearer(BearerId id) {
     ran::BearerDownlink& downlink = *gnb->bearers.downlink_line(id.value);
     ran::set_epoch(downlink, epoch);
     downlink.rlc_tx_next = arq->retx.next();
-    downlink.rlc_tx_limit = arq->limit();
+    datapath::set_count_limit(*gnb, downlink);
     downlink.pdu_without_poll = 0;
     gnb->bearers.uplink_line(id.value)->rlc_rx_next_highest = 0;
   });

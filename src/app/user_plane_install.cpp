@@ -4,6 +4,7 @@
 
 #include "app/user_plane.h"
 #include "base/log.h"
+#include "datapath/count_limit.h"
 
 namespace splitplane::app {
 namespace {
@@ -53,9 +54,9 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
           if (one.config.n3_reorder) gnb.reorder.open(one.config.id, *one.config.n3_reorder, rte_get_tsc_hz());
         }
         if (arq[i]) {
-          new_downlink.rlc_tx_limit = arq[i]->limit();
           ran::set_epoch(new_downlink, arq[i]->epoch);
           gnb.arq_bearers.exchange(one.config.id.value, std::move(arq[i]));
+          datapath::set_count_limit(gnb, new_downlink);
         }
         downlink = new_downlink;
         uplink = new_uplink;

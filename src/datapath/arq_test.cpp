@@ -29,9 +29,9 @@ struct Rig : test::TestGnb {
     bearer.acknowledged = true;
     add(kBearer, bearer, test::kPeerV4);
     auto arq = context->arq->make(config(kBearer), kEpoch);
-    downlink[kBearer].rlc_tx_limit = arq->limit();
     ran::set_epoch(downlink[kBearer], kEpoch);
     context->arq_bearers.exchange(teid(kBearer), std::move(arq));
+    set_count_limit(*context, downlink[kBearer]);
   }
   ~Rig() {
     context->arq_bearers.exchange(teid(kBearer), nullptr);

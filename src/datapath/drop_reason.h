@@ -33,6 +33,8 @@ namespace splitplane::datapath {
   X(rlc_duplicate, "AMD PDU received before, or outside the receiving window")                          \
   X(rlc_other_epoch, "PDU of before or after a re-establishment of RLC")                                \
   X(rlc_no_memory, "no memory for an AMD PDU: as if the air had lost it")                               \
+  X(count_lease_ended, "the bearer's COUNTs need a longer lease from the journal first")            \
+  X(count_exhausted, "the bearer's COUNTs are used up: after 2^32 - 1 packets it needs a new key")  \
   X(above_mtu, "with its new headers the packet is longer than the port's MTU")                     \
   X(no_headroom, "no room in front of the packet for its new headers")                              \
   X(tx_full, "transmit queue stayed full")                                                          \

@@ -7,6 +7,7 @@
 #include "datapath/arq_bearers.h"
 #include "datapath/burst.h"
 #include "datapath/foreign_keys.h"
+#include "datapath/lease_requests.h"
 #include "datapath/mates.h"
 #include "datapath/n3_interface.h"
 #include "datapath/n3_reorder.h"
@@ -41,6 +42,7 @@ struct GnbContext {
   QosMonitor monitor;
   std::unique_ptr<Arq> arq;  // `baas: inline`: this worker keeps what it sent until it is acknowledged
   ArqBearers arq_bearers;
+  std::optional<LeaseRequests> lease_requests;  // where COUNTs need a lease
   WorkerStats stats;
 };
 

@@ -2,6 +2,7 @@
 // copies -> air. The feature set decides at compile time how far the path goes (DESIGN 1).
 #pragma once
 
+#include "datapath/count_limit.h"
 #include "datapath/endpoints.h"
 #include "datapath/feature_set.h"
 #include "datapath/gnb_context.h"
@@ -58,7 +59,9 @@ class GnbDownlink {
         return;
       context_.arq->serve(
           rte_rdtsc(), air_passes_mbufs(), [this](rte_mbuf** mbufs, unsigned n) { return air_.send(mbufs, n); },
-          [this](ArqBearer& b) { context_.bearers.downlink_line(b.id)->rlc_tx_limit = b.limit(); });
+          [this](ArqBearer& b) {
+            set_count_limit(*context_.bearers.downlink_line(b.id), context_.bearers.lease(b.id), &b);
+          });
       note_served();
     }
   }
@@ -237,10 +240,17 @@ class GnbDownlink {
         ++bearer.received;
         bearer.bytes += gpdu.bytes;
       }
-      if constexpr (F == FeatureSet::clone) {
-        if (ran::is_stalled(bearer) || (!has_room && (bearer.options & ran::kAcknowledged) != 0)) [[unlikely]] {
-          losses.add(m, DropReason::rlc_window_full);
-          ++context_.bearers.losses(bearer.id).downlink;
+      if constexpr (F >= FeatureSet::headers) {
+        std::optional<DropReason> stop;
+        if (ran::is_at_limit(bearer)) [[unlikely]]
+          stop = look_at_limit(context_, bearer);
+        if constexpr (F == FeatureSet::clone) {
+          if (!has_room && (bearer.options & ran::kAcknowledged) != 0) [[unlikely]]
+            stop = DropReason::rlc_window_full;
+        }
+        if (stop) [[unlikely]] {
+          losses.add(m, *stop);
+          if constexpr (F >= FeatureSet::mat) ++context_.bearers.losses(bearer.id).downlink;
           continue;
         }
       }

@@ -62,6 +62,7 @@ BearerDownlink make_downlink(const BearerConfig& config) {
   line.pdcp_shift = static_cast<std::uint8_t>(at.pdcp_shift());
   line.sdap_mask = config.sdap_header_dl ? 0x7f : 0;
   line.qfi = config.qfi.value;
+  line.count_limit = kCountEnd;
   line.options = static_cast<std::uint8_t>((config.require_psc ? kRequirePsc : 0) | (config.n3_reorder ? kReorder : 0) |
                                            (config.acknowledged ? kAcknowledged : 0));
   return line;
@@ -117,7 +118,7 @@ void carry_over(const BearerDownlink& old, BearerDownlink& changed) {
   changed.pdcp_tx_next = old.pdcp_tx_next;
   changed.rlc_tx_next = old.rlc_tx_next;
   changed.pdu_without_poll = old.pdu_without_poll;
-  changed.rlc_tx_limit = old.rlc_tx_limit;
+  changed.count_limit = old.count_limit;
   changed.airhdr = old.airhdr;  // modes do not change, and the epoch stays
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/types.h"
 #include "ran/bearer_config.h"
+#include "ran/count_lease.h"
 
 namespace splitplane::ran {
 
@@ -29,10 +30,10 @@ struct alignas(64) BearerDownlink {
   std::uint8_t header_bytes = 0;       // of RLC + PDCP + SDAP: 2 to 7
   std::uint8_t rlc_sn_bits = 0, rlc_shift = 0;
   std::uint8_t pdcp_sn_bits = 0, pdcp_shift = 0;
-  std::uint8_t sdap_mask = 0;      // 0x7f with an SDAP header, 0 without
-  std::uint8_t qfi = 0;            // for G-PDUs without a PDU Session Container
-  std::uint8_t options = 0;        // kRequirePsc, kReorder: read for unusual G-PDUs only; kAcknowledged
-  std::uint32_t rlc_tx_limit = 0;  // kAcknowledged: the first number that may not be sent yet, without the modulus
+  std::uint8_t sdap_mask = 0;     // 0x7f with an SDAP header, 0 without
+  std::uint8_t qfi = 0;           // for G-PDUs without a PDU Session Container
+  std::uint8_t options = 0;       // kRequirePsc, kReorder: read for unusual G-PDUs only; kAcknowledged
+  std::uint32_t count_limit = 0;  // the COUNT at which numbering stops for a look at why: see count_lease.h
 };
 static_assert(sizeof(BearerDownlink) == 64);
 inline constexpr std::uint8_t kRequirePsc = 1, kReorder = 2, kAcknowledged = 4, kOnCard = 8;
@@ -63,17 +64,24 @@ static_assert(sizeof(BearerUplink) == 64);
 inline constexpr std::size_t kHotBytesPerBearer = sizeof(BearerDownlink) + sizeof(BearerUplink);
 static_assert(kHotBytesPerBearer == 128);
 
-// The octet of airhdr that names the RLC epoch of an acknowledged bearer (wire/airhdr.h).
+// The octet of airhdr that names the RLC epoch (wire/airhdr.h).
 inline void set_epoch(BearerDownlink& b, std::uint8_t epoch) {
   std::memcpy(reinterpret_cast<std::uint8_t*>(&b.airhdr) + 3, &epoch, 1);
 }
 
-// No further SDU may be numbered until the peer has acknowledged more.
-[[nodiscard]] inline bool is_stalled(const BearerDownlink& b) {
-  return b.rlc_tx_next == b.rlc_tx_limit && (b.options & kAcknowledged) != 0;
+// The one behind it, as far as eight bits tell; 0 is that of a bearer that never began anew.
+[[nodiscard]] constexpr std::uint8_t next_epoch(std::uint8_t epoch) {
+  return epoch == 0xff ? std::uint8_t{1} : static_cast<std::uint8_t>(epoch + 1);
 }
 
-// The hot lines of a new bearer: all numbers start at 0. `peer` is the UPF's place in the worker's table.
+// No further SDU may be numbered before it is known why the limit is there: the end of COUNTs or of their lease, a
+// lease to be renewed, or a peer that must acknowledge more.
+[[nodiscard]] inline bool is_at_limit(const BearerDownlink& b) {
+  return b.pdcp_tx_next == b.count_limit;
+}
+
+// The hot lines of a new bearer: all numbers start at 0, and COUNTs may go on to kCountEnd. `peer` is the UPF's place
+// in the worker's table.
 [[nodiscard]] BearerDownlink make_downlink(const BearerConfig& config);
 [[nodiscard]] BearerUplink make_uplink(const BearerConfig& config, PeerId peer);
 

@@ -20,14 +20,15 @@ struct BearerLosses {
 static_assert(sizeof(BearerLosses) == 16);
 
 // All of a worker's memory for one bearer.
-inline constexpr std::size_t kBytesPerBearer = kHotBytesPerBearer + sizeof(BearerLosses);
+inline constexpr std::size_t kBytesPerBearer = kHotBytesPerBearer + sizeof(BearerLosses) + sizeof(CountLease);
 
-// One shard's lines: `downlink[i]`, `uplink[i]` and `losses[i]` belong to the bearer with index i.
+// One shard's lines: `downlink[i]`, `uplink[i]`, `losses[i]` and `leases[i]` belong to the bearer with index i.
 struct ShardSlab {
   BearerDownlink* downlink = nullptr;
   BearerUplink* uplink = nullptr;
   BearerLosses* losses = nullptr;
   std::uint32_t capacity = 0;
+  CountLease* leases = nullptr;  // absent: COUNTs need none
 };
 
 class BearerTable {
@@ -53,6 +54,12 @@ class BearerTable {
 
   // Losses of a bearer that was found in this table.
   [[nodiscard]] BearerLosses& losses(std::uint32_t id) { return shards_[shard_of(id).value].losses[index_of(id)]; }
+
+  // The lease of a bearer that was found in this table; nullptr: its COUNTs need none.
+  [[nodiscard]] CountLease* lease(std::uint32_t id) {
+    CountLease* const leases = shards_[shard_of(id).value].leases;
+    return leases == nullptr ? nullptr : leases + index_of(id);
+  }
 
   // Whether a line is the bearer of that identity. Identity 0 is nobody's: free lines carry it.
   template <class Line>
