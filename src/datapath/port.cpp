@@ -9,6 +9,9 @@
 #include <cctype>
 
 #include "base/log.h"
+#include "datapath/driver_calls.h"
+#include "datapath/driver_gate.h"
+#include "datapath/gated_port.h"
 
 namespace splitplane::datapath {
 namespace {
@@ -92,6 +95,28 @@ bool is_pci_address(std::string_view device) {
              [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == ':' || c == '.'; });
 }
 
+Port::Port(PortSettings settings, std::uint16_t id, std::string vdev)
+    : settings_(std::move(settings)), id_(id), vdev_(std::move(vdev)) {}
+
+bool Port::is_vhost() const {
+  return settings_.device.starts_with("net_vhost") || settings_.device.starts_with("eth_vhost");
+}
+
+// Before a worker may poll it.
+Expected<void> Port::gate() {
+  if (!is_memif() && !is_vhost()) return {};
+  if (is_memif() ? !memif_handlers_are_gated() : !vhost_handlers_are_gated()) {
+    return fail(
+        "port {}: device '{}' could end this process when its other end leaves, because this build of DPDK keeps its "
+        "driver's handlers to itself; allowed: DPDK as shared libraries, or another kind of device",
+        settings_.name, settings_.device);
+  }
+  DriverGate& gate = is_memif() ? DriverGate::memif() : DriverGate::vhost();
+  gated_ = std::make_unique<GatedPort>(gate, id_, settings_.rx_queues, settings_.tx_queues);
+  if (is_memif()) gate.begin_to_listen();
+  return {};
+}
+
 Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mempool* pool) {
   const auto [device_name, arguments] = split_devargs(settings.device);
   const bool pci = is_pci_address(settings.device);
@@ -108,12 +133,18 @@ Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mem
   if (!checksums) checksums = set_up(settings, *id, pool, false);
   if (!checksums) return tl::unexpected(checksums.error());
   port->checksums_ = *checksums;
+  if (const auto gated = port->gate(); !gated) return tl::unexpected(gated.error());
   return port;
 }
 
 Port::~Port() {
+  // memif's handlers know a port by its memory: none may run from before it stops until after it is gone.
+  const bool handled = gated_ && is_memif();
+  if (handled) DriverGate::memif().begin_to_close();
   if (rte_eth_dev_stop(id_) != 0) log::warn("port {}: stop failed", settings_.name);
+  if (handled) wait_for_interrupt_thread();
   rte_eth_dev_close(id_);
+  if (handled) DriverGate::memif().end_to_close();
   if (!vdev_.empty()) rte_eal_hotplug_remove("vdev", vdev_.c_str());
 }
 
@@ -127,8 +158,13 @@ MacAddress Port::mac() const {
 
 PortCounters Port::counters() const {
   rte_eth_stats s{};
+  const std::lock_guard guard(counting_);
   rte_eth_stats_get(id_, &s);
-  return {s.ipackets, s.opackets, s.ibytes, s.obytes, s.imissed, s.ierrors, s.oerrors, s.rx_nombuf};
+  const PortCounters now{s.ipackets, s.opackets, s.ibytes, s.obytes, s.imissed, s.ierrors, s.oerrors, s.rx_nombuf};
+#define SPLITPLANE_KEEP(field, unit, help) counted_.field = std::max(counted_.field, now.field);
+  SPLITPLANE_PORT_COUNTERS(SPLITPLANE_KEEP)
+#undef SPLITPLANE_KEEP
+  return counted_;
 }
 
 bool Port::passes_mbufs() const {

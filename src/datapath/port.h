@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ struct PortCounters {
   SPLITPLANE_PORT_COUNTERS(SPLITPLANE_NUMBER_FIELD)
 };
 
+class GatedPort;
+
 class Port {
  public:
   // Creates the device (virtual ones are hot-plugged), sets up its queues from `pool` and starts it. Error: one
@@ -56,6 +59,7 @@ class Port {
   [[nodiscard]] const std::string& name() const { return settings_.name; }
   [[nodiscard]] MacAddress mac() const;
   [[nodiscard]] std::uint16_t mtu() const { return settings_.mtu; }
+  // None ever falls: memif forgets its counts while the other end is away.
   [[nodiscard]] PortCounters counters() const;
   // The driver gives the mbuf itself to its receiver instead of its octets (net_ring): a shared mbuf must not go there.
   [[nodiscard]] bool passes_mbufs() const;
@@ -63,12 +67,17 @@ class Port {
   [[nodiscard]] ChecksumMode checksums() const { return checksums_; }
 
  private:
-  Port(PortSettings settings, std::uint16_t id, std::string vdev)
-      : settings_(std::move(settings)), id_(id), vdev_(std::move(vdev)) {}
+  Port(PortSettings settings, std::uint16_t id, std::string vdev);
+  Expected<void> gate();
+  [[nodiscard]] bool is_memif() const { return settings_.device.starts_with("net_memif"); }
+  [[nodiscard]] bool is_vhost() const;
   PortSettings settings_;
   std::uint16_t id_;
   ChecksumMode checksums_ = ChecksumMode::off;
-  std::string vdev_;  // name under which it was hot-plugged; empty for PCI
+  std::string vdev_;                  // name under which it was hot-plugged; empty for PCI
+  std::unique_ptr<GatedPort> gated_;  // memif, vhost: their drivers take memory away while a worker polls
+  mutable std::mutex counting_;
+  mutable PortCounters counted_;
 };
 
 // Splits devargs at the first comma: {"net_af_packet0", "iface=n3"}.

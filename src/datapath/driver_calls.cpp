@@ -1,0 +1,198 @@
+#include "datapath/driver_calls.h"
+
+#include <dlfcn.h>
+#include <linux/if_packet.h>
+#include <rte_alarm.h>
+#include <rte_interrupts.h>
+#include <rte_vhost.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+
+#include "datapath/driver_gate.h"
+
+namespace splitplane::datapath {
+namespace {
+
+// The function that would have been called without us.
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+// memif has two handlers: of a listening socket and of a connection. Each gets a place here, and DPDK is told of the
+// place's function instead, with the argument that the driver gave.
+constexpr std::size_t kHandlers = 4;
+std::array<std::atomic<rte_intr_callback_fn>, kHandlers> g_memif_handlers{};
+
+template <std::size_t I>
+void run_memif_handler(void* argument) {
+  DriverGate& gate = DriverGate::memif();
+  {
+    const std::lock_guard guard(gate);
+    if (gate.listens()) {
+      g_memif_handlers[I].load()(argument);
+      return;
+    }
+  }
+  // What it is about stays readable and comes again.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+constexpr std::array<rte_intr_callback_fn, kHandlers> kRunMemifHandler{run_memif_handler<0>, run_memif_handler<1>,
+                                                                       run_memif_handler<2>, run_memif_handler<3>};
+
+bool is_of_memif(rte_intr_callback_fn handler) {
+  Dl_info info{};
+  return ::dladdr(reinterpret_cast<void*>(handler), &info) != 0 && info.dli_fname != nullptr &&
+         std::string_view(info.dli_fname).find("librte_net_memif") != std::string_view::npos;
+}
+
+// What DPDK knows `handler` as; `add`: it is being registered.
+rte_intr_callback_fn known_as(rte_intr_callback_fn handler, bool add) {
+  if (handler == nullptr || !is_of_memif(handler)) return handler;
+  static std::mutex mutex;
+  const std::lock_guard guard(mutex);
+  for (std::size_t i = 0; i < kHandlers; ++i) {
+    const rte_intr_callback_fn there = g_memif_handlers[i].load();
+    if (there == handler) return kRunMemifHandler[i];
+    if (there != nullptr || !add) continue;
+    g_memif_handlers[i].store(handler);
+    return kRunMemifHandler[i];
+  }
+  return handler;
+}
+
+// The vhost driver's callbacks are the same for all its ports.
+std::atomic<const rte_vhost_device_ops*> g_vhost_ops{nullptr};
+
+int gated_new_device(int vid) {
+  const std::lock_guard guard(DriverGate::vhost());
+  return g_vhost_ops.load()->new_device(vid);
+}
+
+void gated_destroy_device(int vid) {
+  const std::lock_guard guard(DriverGate::vhost());
+  g_vhost_ops.load()->destroy_device(vid);
+}
+
+// The library that has a function is loaded, perhaps for its driver only.
+template <class Function>
+Function* behind(const void* driver, const char* name) {
+  Dl_info info{};
+  if (::dladdr(driver, &info) == 0 || info.dli_fname == nullptr) return nullptr;
+  void* const library = ::dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  auto* const function = reinterpret_cast<Function*>(::dlsym(library, name));
+  ::dlclose(library);  // it stays loaded: its driver is
+  return function;
+}
+
+// Fanout groups by the number that the driver wanted: the socket that began one, and what the kernel calls it.
+class FanoutGroups {
+ public:
+  using Set = decltype(::setsockopt);
+
+  int join(Set* set, int socket, unsigned wanted) {
+    const std::lock_guard guard(mutex_);
+    const auto known = groups_.find(wanted);
+    // A group of ours that is still there: the next queue of that device.
+    if (known != groups_.end() && group_of(known->second.first) == known->second.second)
+      return set(socket, SOL_PACKET, PACKET_FANOUT, &known->second.second, sizeof(unsigned));
+    const unsigned any = (wanted & ~0xffffU) | PACKET_FANOUT_FLAG_UNIQUEID << 16;
+    // A kernel before 4.12 gives out no numbers.
+    if (set(socket, SOL_PACKET, PACKET_FANOUT, &any, sizeof any) != 0)
+      return set(socket, SOL_PACKET, PACKET_FANOUT, &wanted, sizeof wanted);
+    groups_[wanted] = {socket, group_of(socket)};
+    return 0;
+  }
+
+ private:
+  static unsigned group_of(int socket) {
+    unsigned group = 0;
+    socklen_t size = sizeof group;
+    return ::getsockopt(socket, SOL_PACKET, PACKET_FANOUT, &group, &size) == 0 ? group : 0;
+  }
+
+  std::mutex mutex_;
+  std::map<unsigned, std::pair<int, unsigned>> groups_;
+};
+
+}  // namespace
+
+bool memif_handlers_are_gated() {
+  return g_memif_handlers[0].load() != nullptr;
+}
+
+bool vhost_handlers_are_gated() {
+  return g_vhost_ops.load() != nullptr;
+}
+
+void wait_for_interrupt_thread() {
+  // Alarms are run on that thread, one handler after the other.
+  auto done = std::make_unique<std::promise<void>>();
+  auto ended = done->get_future();
+  if (rte_eal_alarm_set(
+          1, [](void* promise) { static_cast<std::promise<void>*>(promise)->set_value(); }, done.get()) != 0)
+    return;
+  if (ended.wait_for(std::chrono::seconds(5)) != std::future_status::ready) (void)done.release();
+}
+
+}  // namespace splitplane::datapath
+
+using namespace splitplane::datapath;  // the functions below are DPDK's and the C library's
+
+extern "C" {
+
+int rte_intr_callback_register(const rte_intr_handle* handle, rte_intr_callback_fn handler, void* argument) {
+  static auto* const real = next<decltype(rte_intr_callback_register)>("rte_intr_callback_register");
+  return real(handle, known_as(handler, true), argument);
+}
+
+int rte_intr_callback_unregister(const rte_intr_handle* handle, rte_intr_callback_fn handler, void* argument) {
+  static auto* const real = next<decltype(rte_intr_callback_unregister)>("rte_intr_callback_unregister");
+  return real(handle, known_as(handler, false), argument);
+}
+
+int rte_intr_callback_unregister_pending(const rte_intr_handle* handle, rte_intr_callback_fn handler, void* argument,
+                                         rte_intr_unregister_callback_fn ended) {
+  static auto* const real =
+      next<decltype(rte_intr_callback_unregister_pending)>("rte_intr_callback_unregister_pending");
+  return real(handle, known_as(handler, false), argument, ended);
+}
+
+int rte_vhost_driver_callback_register(const char* path, const rte_vhost_device_ops* const ops) {
+  static auto* const real = behind<decltype(rte_vhost_driver_callback_register)>(
+      reinterpret_cast<const void*>(ops->destroy_device), "rte_vhost_driver_callback_register");
+  if (real == nullptr) return -1;
+  static rte_vhost_device_ops gated{};
+  if (g_vhost_ops.load() == nullptr) {
+    gated = *ops;
+    gated.new_device = gated_new_device;
+    gated.destroy_device = gated_destroy_device;
+    g_vhost_ops.store(ops);
+  }
+  return real(path, g_vhost_ops.load() == ops ? &gated : ops);
+}
+
+int setsockopt(int socket, int level, int name, const void* value, socklen_t size) noexcept {
+  using Set = decltype(::setsockopt);
+  static auto* const real = next<Set>("setsockopt");
+  if (level == SOL_PACKET && name == PACKET_FANOUT && size == sizeof(unsigned)) {
+    static FanoutGroups groups;
+    unsigned wanted = 0;
+    std::memcpy(&wanted, value, sizeof wanted);
+    return groups.join(real, socket, wanted);
+  }
+  return real(socket, level, name, value, size);
+}
+
+}  // extern "C"
