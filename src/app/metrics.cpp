@@ -86,6 +86,26 @@ void add_workers(std::vector<Family>& list) {
 }
 
 void add_ports(std::vector<Family>& list) {
+  list.push_back({{"splitplane_port_link_up",
+                   Type::kGauge,
+                   "",
+                   "1: the interface, or the other end, is there and up; 0: it is not; only where it can be asked",
+                   {"port"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    for (const auto& p : s.all.ports) {
+                      if (p.link_up) emit({p.name}, std::uint64_t{*p.link_up});
+                    }
+                  }});
+  list.push_back({{"splitplane_port_mtu_bytes",
+                   Type::kGauge,
+                   "bytes",
+                   "the longest IP packet that the port takes now: its mtu, or its interface's if that is smaller",
+                   {"port"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    for (const auto& p : s.all.ports) {
+                      if (p.mtu != 0) emit({p.name}, p.mtu);
+                    }
+                  }});
   for (const auto& row : kPortCounters) {
     list.push_back({counter("port_", row, {"port"}), [&row](const Scrape& s, const Emit& emit) {
                       for (const auto& p : s.all.ports) emit({p.name}, p.driver.*row.field);

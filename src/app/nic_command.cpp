@@ -4,6 +4,7 @@
 #include "app/control_server.h"
 #include "app/control_stop.h"
 #include "app/metrics_server.h"
+#include "app/port_watch.h"
 #include "app/run_end.h"
 #include "base/log.h"
 
@@ -17,6 +18,16 @@ Scrape look(CardPlane& card) {
   auto all = card.observe();
   if (!all) log::warn("metrics: {}", all.error().message);
   return {.all = all ? *std::move(all) : Observation{}, .bearers = {}, .with_bearers = false};
+}
+
+// The kernel's interfaces among the ports; VFs are looked at by VfLinks.
+PortWatch watch_interfaces(const Config& config) {
+  std::vector<WatchedPort> ports;
+  for (const auto& port : config.ports) {
+    auto watched = watched_port(port, 0);
+    if (watched && !watched->interface.empty()) ports.push_back(*std::move(watched));
+  }
+  return PortWatch(std::move(ports));
 }
 
 }  // namespace
@@ -45,9 +56,11 @@ int nic_command(const Config& config, const RunOptions& options) {
                          fmt::join(config.card->cores, ", "), config.control));
 
   VfLinks links = (*card)->vf_links();
+  PortWatch interfaces = watch_interfaces(config);
   const auto begin = std::chrono::steady_clock::now();
   while (!stop.wait_for(kTurn)) {
     const auto now = std::chrono::steady_clock::now();
+    (void)interfaces.look(now);
     for (const VfLink& link : links.look(now))
       log::write(link.up ? spdlog::level::info : spdlog::level::warn, {{"port", link.port}}, to_string(link));
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;

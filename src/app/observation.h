@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,8 @@ struct PortObservation {
   std::string name;
   datapath::PortCounters driver;
   std::uint64_t workers_received = 0, workers_transmitted = 0;  // by our own count
+  std::optional<bool> link_up = {};                             // absent: its driver must not be asked
+  unsigned mtu = 0;                                             // octets of the longest IP packet that it takes now
 };
 
 struct N3Observation {

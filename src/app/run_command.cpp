@@ -63,6 +63,7 @@ int run_command(const Config& config, const RunOptions& options) {
     const auto now = std::chrono::steady_clock::now();
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
     (*plane)->serve_n3(now);
+    (*plane)->watch_ports(now);
     std::this_thread::sleep_for(kTurn);
   }
   metrics->reset();

@@ -72,6 +72,8 @@ nlohmann::json to_json(const PortObservation& port) {
   nlohmann::json row{{"name", port.name},
                      {"workers_received", port.workers_received},
                      {"workers_transmitted", port.workers_transmitted}};
+  if (port.link_up) row["link_up"] = *port.link_up;
+  if (port.mtu != 0) row["mtu"] = port.mtu;
   for (const auto& counter : kPortCounters) row[std::string(counter.name)] = port.driver.*counter.field;
   return row;
 }

@@ -97,6 +97,7 @@ Expected<void> UeSide::open() {
   auto port = datapath::Port::open(settings, pool_.get());
   if (!port) return tl::unexpected(port.error());
   port_ = *std::move(port);
+  if (auto watched = watched_port(air, port_->id())) port_watch_ = PortWatch({*std::move(watched)});
 
   auto tun = ue::Tun::create({.name = config_.ue->tun, .mtu = config_.ue->tun_mtu});
   if (!tun) return tl::unexpected(tun.error());
@@ -116,6 +117,14 @@ Expected<void> UeSide::open() {
                            .tun = *tun_,
                            .pool = pool_.get()});
   return worker_->start(kLcore, config_.ue->policy);
+}
+
+void UeSide::watch_port(Clock::time_point now) {
+  for (const WatchedPort& port : port_watch_.look(now)) {
+    (void)worker_->execute([worker = worker_.get(), mtu = static_cast<std::uint16_t>(port.mtu())](ue::UeBearers&) {
+      worker->take_mtu(mtu);
+    });
+  }
 }
 
 Expected<BearerView> UeSide::show_bearer(BearerId id) {
@@ -249,6 +258,7 @@ void serve(UeSide& side, const std::string& tun, const RunOptions& options) {
     const auto now = Clock::now();
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
     side.follow_bearers(now);
+    side.watch_port(now);
   }
 }
 

@@ -10,6 +10,7 @@
 #include "app/config.h"
 #include "app/control_backend.h"
 #include "app/control_client.h"
+#include "app/port_watch.h"
 #include "app/resources.h"
 #include "app/ue_air.h"
 #include "datapath/eal.h"
@@ -34,6 +35,8 @@ class UeSide : public ControlBackend {
   // answer. Due is every second, sooner when a frame named an unknown bearer, later while the list is so long that
   // asking would cost more than a twentieth of the time.
   bool follow_bearers(std::chrono::steady_clock::time_point now);
+  // What is behind the air port: says what changed, and drops what an interface's MTU does not take any more.
+  void watch_port(std::chrono::steady_clock::time_point now);
   // Stops the worker; counters stay readable and are exact from then on.
   void stop() {
     if (worker_) worker_->stop();
@@ -61,6 +64,7 @@ class UeSide : public ControlBackend {
   datapath::Eal eal_;
   Pool pool_;
   std::unique_ptr<datapath::Port> port_;
+  PortWatch port_watch_;
   UeAir air_;
   std::unique_ptr<ue::Tun> tun_;
   std::unique_ptr<ue::UeAddresses> addresses_;

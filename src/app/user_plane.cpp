@@ -76,6 +76,11 @@ Expected<void> UserPlane::open_ports() {
                fmt::format("port {}: {} ({}), checksums: {}", config.name, config.device, mac, checksums));
     ports_[config.name] = std::move(*port);
   }
+  std::vector<WatchedPort> watched;
+  for (const auto& config : config_.ports) {
+    if (auto port = watched_port(config, ports_.at(config.name)->id())) watched.push_back(*std::move(port));
+  }
+  watch_ = PortWatch(std::move(watched));
   for (const auto& n3 : config_.n3) {
     n3_.push_back({n3, {n3.ipv4, n3.ipv6, ports_.at(n3.port)->mac()}, {}, {}, GtpuRuntime(n3)});
   }

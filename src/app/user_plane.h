@@ -17,6 +17,7 @@
 #include "app/gtpu_runtime.h"
 #include "app/loop_power.h"
 #include "app/observation.h"
+#include "app/port_watch.h"
 #include "app/resources.h"
 #include "app/worker_contexts.h"
 #include "app/worker_runtime.h"
@@ -39,6 +40,8 @@ class UserPlane : public ControlBackend {
   // One turn of the control thread: answers ARP, neighbour discovery and GTP-U messages, asks for UPFs that are not
   // resolved, and supervises the paths to them.
   void serve_n3(std::chrono::steady_clock::time_point now);
+  // What is behind the ports: says what changed, and drops what an interface's MTU does not take any more.
+  void watch_ports(std::chrono::steady_clock::time_point now);
   // Stops the workers; counters stay readable and are exact from then on.
   void stop_workers();
 
@@ -65,6 +68,7 @@ class UserPlane : public ControlBackend {
 
   // user_plane.cpp: construction
   Expected<void> open_ports();
+  void take_mtu(const std::string& port, unsigned mtu);
   Expected<void> make_workers();
   Expected<void> make_gnb(WorkerRuntime& worker);
   Expected<void> connect_dispatchers();
@@ -195,6 +199,7 @@ class UserPlane : public ControlBackend {
   datapath::Eal eal_;
   std::map<std::string, Pool> pools_;  // by port
   std::map<std::string, std::unique_ptr<datapath::Port>> ports_;
+  PortWatch watch_;
   std::vector<Ring> rings_;
   DpdkArray<ran::BearerDownlink> downlink_;
   DpdkArray<ran::BearerUplink> uplink_;

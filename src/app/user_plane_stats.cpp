@@ -55,7 +55,13 @@ PortObservation UserPlane::observe_port(const PortConfig& config) {
       }
     }
   }
-  return {config.name, port.counters(), received, transmitted};
+  const WatchedPort* const watched = watch_.find(config.name);
+  return {config.name,
+          port.counters(),
+          received,
+          transmitted,
+          watched == nullptr ? std::nullopt : std::optional(watched->link.up),
+          watched == nullptr ? config.mtu : watched->mtu()};
 }
 
 Expected<WorkerObservation> UserPlane::observe_worker(WorkerRuntime& worker) {

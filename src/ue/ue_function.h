@@ -98,6 +98,8 @@ class UeFunction {
   [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config, std::uint8_t epoch) {
     return arq_.make(config, epoch);
   }
+  // Within the worker's commands: what the air port takes from now on.
+  void take_mtu(std::uint16_t mtu) { uplink_.take_mtu(mtu); }
   // Within the worker's commands: bearers whose SDUs were sent maxRetxThreshold times.
   [[nodiscard]] std::vector<BearerId> failed() const;
   // On it: carries out a change; `arq`: of an acknowledged bearer that is established. Returns what is to be destroyed.

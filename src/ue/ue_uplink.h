@@ -29,6 +29,8 @@ class UeUplink {
   };
 
   UeUplink(UeBearers& bearers, const AirLink& link) : bearers_(bearers), link_(link) {}
+  // What the air port takes from now on.
+  void take_mtu(std::uint16_t mtu) { link_.mtu = mtu; }
 
   // Numbers the packet and writes its headers into the last octets of `room`, which lies directly before it. Anything
   // but ok leaves the bearer's numbers as they were. `sent` is the caller's to count.

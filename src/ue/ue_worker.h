@@ -31,6 +31,8 @@ class UeWorker {
   [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config, std::uint8_t epoch) {
     return function_.make_arq(config, epoch);
   }
+  // As UeFunction::take_mtu, within execute() only.
+  void take_mtu(std::uint16_t mtu) { function_.take_mtu(mtu); }
   // As UeFunction::failed, within execute() only.
   [[nodiscard]] std::vector<BearerId> failed() const { return function_.failed(); }
   // As UeFunction::change, within execute() only.
