@@ -86,7 +86,7 @@ Expected<Eal> Eal::start(const EalSettings& settings) {
                 settings.file_prefix);
   }
 
-  if (log::format() == log::Format::kJson) take_dpdk_log();
+  take_dpdk_log();
   std::vector<char*> argv;
   for (auto& argument : arguments) argv.push_back(argument.data());
   if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
@@ -103,6 +103,7 @@ Eal::~Eal() {
   if (!running_) return;
   const fs::path runtime = rte_eal_get_runtime_dir();
   rte_eal_cleanup();
+  say_dpdk_repeats(true);
   remove_files(prefix_, runtime);
 }
 

@@ -9,6 +9,7 @@
 #include <cctype>
 
 #include "base/log.h"
+#include "datapath/dpdk_log.h"
 #include "datapath/driver_calls.h"
 #include "datapath/driver_gate.h"
 #include "datapath/gated_port.h"
@@ -118,6 +119,7 @@ Expected<void> Port::gate() {
 }
 
 Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mempool* pool) {
+  const OpeningPort opening(settings.name, settings.device);
   const auto [device_name, arguments] = split_devargs(settings.device);
   const bool pci = is_pci_address(settings.device);
   if (!pci) {
@@ -146,6 +148,7 @@ Port::~Port() {
   rte_eth_dev_close(id_);
   if (handled) DriverGate::memif().end_to_close();
   if (!vdev_.empty()) rte_eal_hotplug_remove("vdev", vdev_.c_str());
+  forget_dpdk_port(settings_.name);
 }
 
 MacAddress Port::mac() const {
