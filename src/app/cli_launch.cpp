@@ -4,6 +4,7 @@
 #include "app/cli.h"
 #include "app/config_check.h"
 #include "app/config_notes.h"
+#include "app/descriptor_limit.h"
 #include "app/instance_lock.h"
 #include "app/placement_plan.h"
 #include "base/log.h"
@@ -109,6 +110,10 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
   const bool json = request.log_format.empty() ? config->log_json : request.log_format == "json";
   log::init(request.log_level.empty() ? config->log_level : request.log_level,
             json ? log::Format::kJson : log::Format::kHuman);
+  if (const auto enough = raise_descriptor_limit(descriptors_for(*config)); !enough) {
+    err << config->file << ": " << enough.error().message << '\n';
+    return kExitBadUsage;
+  }
   if (const auto good = check_machine(*config); !good) {
     err << good.error().message << '\n';
     return kExitBadUsage;

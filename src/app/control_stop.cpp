@@ -16,9 +16,12 @@ void StopFlag::catch_signals() {
   (void)instance();  // made before a handler can ask for it
   struct sigaction action{};
   action.sa_handler = [](int) { instance().request(); };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  struct sigaction hangup{};
+  ::sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);  // nohup
   // virtio_user and vhost write to the socket of a peer that may have gone; the driver sees the error.
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);

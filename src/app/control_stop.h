@@ -1,4 +1,5 @@
-// The one flag that ends `run` and `ue`: set by SIGINT, SIGTERM, the control method stop, or the end of --duration.
+// The one flag that ends `run` and `ue`: set by SIGINT, SIGTERM, SIGHUP, the control method stop, or the end of
+// --duration.
 #pragma once
 
 #include <atomic>
@@ -10,7 +11,8 @@ class StopFlag {
  public:
   // The flag that signals set; one per process.
   static StopFlag& instance();
-  // From now on SIGINT and SIGTERM set the flag; a second one ends the process at once.
+  // From now on SIGINT, SIGTERM and SIGHUP set the flag. Further ones change nothing: the process is on its way to its
+  // account already. SIGHUP stays ignored where it was (nohup).
   void catch_signals();
   void request() { requested_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool requested() const { return requested_.load(std::memory_order_relaxed); }
