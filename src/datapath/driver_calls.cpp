@@ -6,7 +6,9 @@
 #include <rte_interrupts.h>
 #include <rte_vhost.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -17,6 +19,8 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "datapath/driver_gate.h"
 
@@ -69,6 +73,40 @@ rte_intr_callback_fn known_as(rte_intr_callback_fn handler, bool add) {
     return kRunMemifHandler[i];
   }
   return handler;
+}
+
+// What memif has registered and not taken back. It never takes back a listening socket, whose handle lies in memory
+// that is gone when the EAL ends, and then the interrupt thread reads it.
+struct Registration {
+  int fd;
+  rte_intr_callback_fn handler;  // as DPDK knows it
+  void* argument;
+};
+class Registrations {
+ public:
+  void add(const Registration& made) {
+    const std::lock_guard guard(mutex_);
+    all_.push_back(made);
+  }
+  void remove(int fd, rte_intr_callback_fn handler, void* argument) {
+    const std::lock_guard guard(mutex_);
+    std::erase_if(all_, [&](const Registration& r) {
+      return r.fd == fd && r.handler == handler && (r.argument == argument || argument == reinterpret_cast<void*>(-1));
+    });
+  }
+  std::vector<Registration> take() {
+    const std::lock_guard guard(mutex_);
+    return std::exchange(all_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Registration> all_;
+};
+
+Registrations& registrations() {
+  static Registrations all;
+  return all;
 }
 
 // The vhost driver's callbacks are the same for all its ports.
@@ -146,6 +184,23 @@ void wait_for_interrupt_thread() {
   if (ended.wait_for(std::chrono::seconds(5)) != std::future_status::ready) (void)done.release();
 }
 
+void take_back_memif_handlers() {
+  for (const Registration& left : registrations().take()) {
+    rte_intr_handle* const handle = rte_intr_instance_alloc(RTE_INTR_INSTANCE_F_PRIVATE);
+    if (handle == nullptr) return;
+    rte_intr_fd_set(handle, left.fd);
+    rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT);
+    // -EAGAIN: it runs, and is passed over.
+    int done = -EAGAIN;
+    for (int tries = 0; tries < 1000 && done == -EAGAIN; ++tries) {
+      done = rte_intr_callback_unregister(handle, left.handler, left.argument);
+      if (done == -EAGAIN) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (done > 0) ::close(left.fd);
+    rte_intr_instance_free(handle);
+  }
+}
+
 }  // namespace splitplane::datapath
 
 using namespace splitplane::datapath;  // the functions below are DPDK's and the C library's
@@ -154,19 +209,30 @@ extern "C" {
 
 int rte_intr_callback_register(const rte_intr_handle* handle, rte_intr_callback_fn handler, void* argument) {
   static auto* const real = next<decltype(rte_intr_callback_register)>("rte_intr_callback_register");
-  return real(handle, known_as(handler, true), argument);
+  const rte_intr_callback_fn known = known_as(handler, true);
+  const int status = real(handle, known, argument);
+  if (status == 0 && known != handler) registrations().add({rte_intr_fd_get(handle), known, argument});
+  return status;
 }
 
 int rte_intr_callback_unregister(const rte_intr_handle* handle, rte_intr_callback_fn handler, void* argument) {
   static auto* const real = next<decltype(rte_intr_callback_unregister)>("rte_intr_callback_unregister");
-  return real(handle, known_as(handler, false), argument);
+  const rte_intr_callback_fn known = known_as(handler, false);
+  const int fd = rte_intr_fd_get(handle);
+  const int status = real(handle, known, argument);
+  if (status > 0) registrations().remove(fd, known, argument);
+  return status;
 }
 
 int rte_intr_callback_unregister_pending(const rte_intr_handle* handle, rte_intr_callback_fn handler, void* argument,
                                          rte_intr_unregister_callback_fn ended) {
   static auto* const real =
       next<decltype(rte_intr_callback_unregister_pending)>("rte_intr_callback_unregister_pending");
-  return real(handle, known_as(handler, false), argument, ended);
+  const rte_intr_callback_fn known = known_as(handler, false);
+  const int fd = rte_intr_fd_get(handle);
+  const int status = real(handle, known, argument, ended);
+  if (status > 0) registrations().remove(fd, known, argument);
+  return status;
 }
 
 int rte_vhost_driver_callback_register(const char* path, const rte_vhost_device_ops* const ops) {

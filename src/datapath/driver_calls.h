@@ -14,6 +14,10 @@ namespace splitplane::datapath {
 [[nodiscard]] bool memif_handlers_are_gated();
 [[nodiscard]] bool vhost_handlers_are_gated();
 
+// Once the last memif port of the process is closed: its listening sockets, which the driver leaves with the interrupt
+// thread for good.
+void take_back_memif_handlers();
+
 // Returns once the interrupt thread has ended what it was doing. Not on that thread.
 void wait_for_interrupt_thread();
 

@@ -42,10 +42,11 @@ void DriverGate::remove_slot(Slot& slot) {
   slots_.remove_if([&](const Slot& each) { return &each == &slot; });
 }
 
-void DriverGate::change_ports(int ports, int closing) {
+int DriverGate::change_ports(int ports, int closing) {
   const std::lock_guard guard(mutex_);
   ports_ += ports;
   closing_ports_ += closing;
+  return ports_;
 }
 
 }  // namespace splitplane::datapath

@@ -42,14 +42,15 @@ class DriverGate {
   void remove_slot(Slot& slot);
 
   // Handlers are passed over while no port listens, and while one is being closed: what they would touch is going.
-  void begin_to_listen() { change_ports(1, 0); }
-  void begin_to_close() { change_ports(0, 1); }
-  void end_to_close() { change_ports(-1, -1); }
+  void begin_to_listen() { (void)change_ports(1, 0); }
+  void begin_to_close() { (void)change_ports(0, 1); }
+  // True: that was the last one.
+  bool end_to_close() { return change_ports(-1, -1) == 0; }
   // Only with the gate locked.
   [[nodiscard]] bool listens() const { return ports_ > 0 && closing_ports_ == 0; }
 
  private:
-  void change_ports(int ports, int closing);
+  int change_ports(int ports, int closing);  // how many there are then
 
   std::mutex mutex_;  // of those who lock the gate
   std::list<Slot> slots_;

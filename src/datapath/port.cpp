@@ -146,7 +146,7 @@ Port::~Port() {
   if (rte_eth_dev_stop(id_) != 0) log::warn("port {}: stop failed", settings_.name);
   if (handled) wait_for_interrupt_thread();
   rte_eth_dev_close(id_);
-  if (handled) DriverGate::memif().end_to_close();
+  if (handled && DriverGate::memif().end_to_close()) take_back_memif_handlers();
   if (!vdev_.empty()) rte_eal_hotplug_remove("vdev", vdev_.c_str());
   forget_dpdk_port(settings_.name);
 }
