@@ -70,6 +70,8 @@ TEST(SpecFile, a_mistake_is_named_with_its_line) {
       {"default_action lose args none", "default_action lose args src 1", "has arguments, or lacks them"},
       {"m.from exact", "m.from range", "'m.from range' is no key"},
       {"size 0x10000", "size many", "'many' is no number"},
+      {"size 0x10000", "size 0x10000\n\tsize 5", "'size of table ports' is there a second time"},
+      {"\tactions {", "\tactions {\n\t\tlose\n\t}\n\tactions {", "'actions of table ports' is there a second time"},
       {"size 0x10000", "length 5", "'length 5' does not belong into a table"},
       {"\temit h.ethernet\n", "\tjmp LABEL_END\n", "'jmp LABEL_END' jumps backwards"},
       {"\temit h.ethernet\n", "\trecirculate\n", "recirculate is not supported"},

@@ -203,6 +203,9 @@ SpecParser::Result SpecParser::read_table(const Line& line) {
 
 SpecParser::Result SpecParser::read_table_line(SpecTable& table, const Line& line) {
   const auto& t = line.tokens;
+  if (t[0] != "default_action") {
+    if (auto first = once(line, t[0] + " of table " + table.name); !first) return first;
+  }
   if (t.size() == 2 && t[1] == "{" && (t[0] == "key" || t[0] == "actions")) {
     const auto block = take_block(line);
     if (!block) return tl::unexpected(block.error());
