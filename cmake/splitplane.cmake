@@ -50,7 +50,8 @@ function(splitplane_folder name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE ${name} GTest::gmock GTest::gtest_main rapidcheck)
     # Test code need not be fast, and g++ 12's bounds warnings are wrong about inserting into vectors at -O3.
-    target_compile_options(${name}_test PRIVATE -O1 -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+    target_compile_options(${name}_test PRIVATE -O1 -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+                           $<$<CXX_COMPILER_ID:Clang>:-Wno-missing-braces>)
     add_test(NAME ${name} COMMAND ${name}_test)
   endif()
 endfunction()

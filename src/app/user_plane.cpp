@@ -207,9 +207,9 @@ std::vector<datapath::Dispatch::Queue> UserPlane::dispatch_queues(WorkerRuntime&
   for (const auto& config : config_.ports) {
     for (std::uint16_t queue = 0; queue < config.rx_queues; ++queue) {
       if (config.name == worker.config.n3)
-        queues.push_back({datapath::Lookahead(source(worker, config.name, queue)), Direction::kDownlink});
+        queues.push_back({{datapath::Lookahead(source(worker, config.name, queue))}, Direction::kDownlink});
       if (config.name == worker.config.air)
-        queues.push_back({datapath::Lookahead(source(worker, config.name, queue)), Direction::kUplink});
+        queues.push_back({{datapath::Lookahead(source(worker, config.name, queue))}, Direction::kUplink});
     }
   }
   return queues;
