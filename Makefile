@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help root-or-sudo setup build demo test accept bench gpu nightly lint fmt p4 clean undo-setup
+.PHONY: help root-or-sudo setup build demo test accept bench fuzz gpu nightly lint fmt p4 clean undo-setup
 
 PYTHON := .venv/bin/python
 # Namespaces, TUN devices and hugepages need root; a user goes through sudo.
@@ -13,14 +13,15 @@ PRESET ?= release
 help:
 	@echo 'make demo               the gNB between a UPF and a UE, with real TCP, in network namespaces'
 	@echo 'make test               lint, unit tests (release, ASan + UBSan, TSan), oracle and end-to-end tests'
-	@echo '                        ONLY=lint,release,asan,tsan,gpu,python runs some of them'
+	@echo '                        ONLY=lint,release,asan,tsan,fuzz,gpu,python runs some of them'
 	@echo 'make accept PART=...    host, nic, operate, power, rlc or gpu: one line a requirement: measured, target, verdict'
 	@echo 'make bench              cycles per packet, JSON and a table in out/; ARGS="--repeats 3 --no-micro"'
 	@echo 'make build PRESET=...   release (default), debug, asan or tsan into build/'
+	@echo 'make fuzz TARGET=...    the fuzz targets (docs/fuzz.md), all or some with commas; SECONDS_EACH=60; goes on where it ended'
 	@echo 'make gpu                the CUDA programs for sm_75, sm_80, sm_90 into build/gpu; needs no GPU (docs/gpu.md)'
 	@echo 'make lint, make fmt     check and repair style'
 	@echo 'make p4                 p4/generated from the P4 programs, with p4c-dpdk on PATH (docs/p4.md)'
-	@echo 'make nightly            test, accept and bench, one after another'
+	@echo 'make nightly            test, accept, bench, and each fuzz target for FUZZ_SECONDS=3600, one after another'
 	@echo 'make setup, undo-setup  install what is missing (the others call it); take it back'
 	@echo 'make clean              remove build/ and out/'
 
@@ -51,18 +52,25 @@ bench: root-or-sudo setup
 	@setup/build.sh release
 	@$(SUDO) $(PYTHON) bench/run.py $(ARGS)
 
+SECONDS_EACH ?= 60
+fuzz: setup
+	@setup/build.sh fuzz fuzz_targets
+	@$(PYTHON) fuzz/run.py --keep --seconds $(SECONDS_EACH) $(if $(TARGET),--target $(TARGET)) $(ARGS)
+
 gpu: setup
 	@setup/gpu.sh
 
+FUZZ_SECONDS ?= 3600
 nightly:
 	@failed=0; for target in test 'accept PART=host' 'accept PART=nic' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' 'accept PART=gpu' bench; do \
-	  echo "nightly: make $$target"; $(MAKE) $$target || failed=1; done; exit $$failed
+	  echo "nightly: make $$target"; $(MAKE) $$target || failed=1; done; \
+	  echo 'nightly: make fuzz'; $(MAKE) fuzz SECONDS_EACH=$(FUZZ_SECONDS) || failed=1; exit $$failed
 
 lint: setup
 	@tests/lint/lint.sh
 
 fmt: setup
-	@git ls-files -co --exclude-standard 'src/*.h' 'src/*.cpp' 'bench/*.h' 'bench/*.cpp' | xargs -r .venv/bin/clang-format -i
+	@git ls-files -co --exclude-standard 'src/*.h' 'src/*.cpp' 'bench/*.h' 'bench/*.cpp' 'fuzz/*.h' 'fuzz/*.cpp' | xargs -r .venv/bin/clang-format -i
 	@.venv/bin/ruff format --quiet .
 	@.venv/bin/ruff check --quiet --fix .
 	@echo 'fmt: done'

@@ -28,6 +28,7 @@ SANITIZER_OPTIONS = {
 }
 SUPPRESSIONS = {"TSAN_OPTIONS": "tsan-suppressions.txt", "LSAN_OPTIONS": "lsan-suppressions.txt"}
 NO_COMPILER = 77  # exit code of setup/gpu.sh where nvcc could not be installed
+FUZZ_SECONDS = 10  # for each target
 # Proof that the suppressions do not hide a race of ours (tests/CMakeLists.txt).
 SEEDED_RACES = ("tsan_seeded_race", "tsan_seeded_doorbell")
 
@@ -113,7 +114,7 @@ def build(preset: str) -> tuple[bool, Counts]:
     ):
         return judged(False, Counts())
     extra = {"asan": ["splitplane"], "tsan": list(SEEDED_RACES)}.get(preset, [])
-    targets = [] if preset == "release" else test_targets(preset) + extra
+    targets = [] if preset == "release" else ["fuzz_targets"] if preset == "fuzz" else test_targets(preset) + extra
     if preset != "release" and not targets:
         print(f"the {preset} build has no test to build")
         return judged(False, Counts())
@@ -142,6 +143,15 @@ def sanitizer_environment() -> dict[str, str]:
         if file.exists():
             options[variable] = ":".join(filter(None, [options.get(variable, ""), f"suppressions={file}"]))
     return options
+
+
+def fuzz() -> tuple[bool, Counts]:
+    """Each fuzz target for FUZZ_SECONDS from the committed corpus; a finding says its input and how to run it again."""
+    command = [sys.executable, "fuzz/run.py", "--seconds", str(FUZZ_SECONDS)]
+    run = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    print(run.stdout, end="", flush=True)
+    verdicts = [line.split()[-1] for line in run.stdout.splitlines() if line.startswith("fuzz: ")]
+    return judged(run.returncode == 0, Counts(passed=verdicts.count("ok"), failed=verdicts.count("FAILED")))
 
 
 def gpu_build() -> tuple[bool, Counts]:
@@ -181,6 +191,8 @@ def all_parts() -> list[Part]:
     for preset in ("release", "asan", "tsan"):
         parts.append(Part(f"{preset} build", lambda preset=preset: build(preset)))
         parts.append(Part(f"{preset} unit tests", lambda preset=preset: unit_tests(preset), needs=f"{preset} build"))
+    parts.append(Part("fuzz build", lambda: build("fuzz")))
+    parts.append(Part("fuzz targets", fuzz, needs="fuzz build"))
     parts.append(Part("gpu build", gpu_build))
     parts.append(Part("gpu tests", gpu_tests, needs="gpu build"))
     parts.append(Part("python tests", python_tests, needs="release build"))
@@ -207,13 +219,13 @@ def save_timings(parts: list[Part]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--only", default="", help="first words of parts, with commas: lint,release,asan,tsan,gpu,python"
+        "--only", default="", help="first words of parts, with commas: lint,release,asan,tsan,fuzz,gpu,python"
     )
     wanted = [word for word in parser.parse_args().only.split(",") if word]
     parts = [part for part in all_parts() if not wanted or part.name.split()[0] in wanted]
     unknown = set(wanted) - {part.name.split()[0] for part in parts}
     if unknown:
-        print(f"no such part: {', '.join(sorted(unknown))}; there are lint, release, asan, tsan, gpu, python")
+        print(f"no such part: {', '.join(sorted(unknown))}; there are lint, release, asan, tsan, fuzz, gpu, python")
         return 2
     LOGS.mkdir(parents=True, exist_ok=True)
     RESULTS.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ check() {
 
 clang_format() {
   local findings
-  findings=$(find src bench \( -name '*.h' -o -name '*.cpp' \) -print0 |
+  findings=$(find src bench fuzz \( -name '*.h' -o -name '*.cpp' \) -print0 |
     xargs -0 -r .venv/bin/clang-format --dry-run -Werror 2>&1) && return
   # Where, without the source lines that clang-format quotes; `make fmt` shows the rest.
   grep -E '^[^ ]+:[0-9]+:[0-9]+: ' <<<"$findings" | cut -d: -f1,2 | uniq |

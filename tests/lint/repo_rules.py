@@ -85,7 +85,7 @@ def is_not_too_long(path: Path, lines: list[str]) -> Iterator[str]:
 def begins_with_its_purpose(path: Path, lines: list[str]) -> Iterator[str]:
     """A header says what it is for; a .cpp may instead begin with the include of the header it implements or tests."""
     name = path.relative_to(ROOT)
-    if name.parts[0] not in ("src", "bench") or path.suffix not in (".h", ".cpp") or not lines:
+    if name.parts[0] not in ("src", "bench", "fuzz") or path.suffix not in (".h", ".cpp") or not lines:
         return
     if lines[0].startswith(("// ", "/* ")):
         return

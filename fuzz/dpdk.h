@@ -1,0 +1,38 @@
+// For fuzz targets on real mbufs: DPDK in ordinary memory, once a process, and failures of the tests' fixtures that end
+// the run.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <memory>
+#include <stdexcept>
+
+#include "datapath/eal.h"
+#include "datapath/test_environment.h"
+#include "fuzz.h"
+
+namespace splitplane::fuzz {
+
+// The fixtures of src/ judge with GoogleTest; without tests around, a failure is an exception that nobody catches.
+inline void start_dpdk(std::size_t megabytes = 256) {
+  GTEST_FLAG_SET(throw_on_failure, true);
+  auto eal = datapath::Eal::start({.file_prefix = "splitplane-fuzz-" + std::to_string(::getpid()),
+                                   .megabytes = megabytes,
+                                   .hugepages = false,
+                                   .worker_cores = {},
+                                   .alone = true,
+                                   .log_level = "error"});
+  require(eal.has_value(), "{}", eal ? "" : eal.error().message);
+  static const datapath::Eal running = std::move(*eal);
+}
+
+// A few octets of `frame` changed as the input says.
+inline void damage(Bytes& frame, Input& in, unsigned changes) {
+  for (; changes != 0 && !frame.empty(); --changes) {
+    const std::size_t at = in.word() % frame.size();
+    frame[at] = static_cast<std::uint8_t>(frame[at] ^ in.octet());
+  }
+}
+
+}  // namespace splitplane::fuzz
