@@ -105,6 +105,7 @@ Expected<Observation> CardPlane::observe() {
   all.ports = observe_ports(seen->card);
   all.workers = std::move(seen->workers);
   all.cards.push_back({settings_.name, port_names_, std::move(seen->card)});
+  all.log = log::unwritten();
   return all;
 }
 

@@ -38,6 +38,11 @@ void add_instance(std::vector<Family>& list) {
                   [](const Scrape& s, const Emit& emit) { emit({}, s.all.bearers); }});
   list.push_back({{"splitplane_tsc_hertz", Type::kGauge, "hertz", "cycles of the time stamp counter in a second", {}},
                   [](const Scrape& s, const Emit& emit) { emit({}, s.all.tsc_hz); }});
+  list.push_back(
+      {{"splitplane_log_dropped_lines", Type::kCounter, "lines", "of the log, which was read too slowly", {}},
+       [](const Scrape& s, const Emit& emit) { emit({}, s.all.log.dropped); }});
+  list.push_back({{"splitplane_log_folded_lines", Type::kCounter, "lines", "of the log, like others and summed up", {}},
+                  [](const Scrape& s, const Emit& emit) { emit({}, s.all.log.folded); }});
 }
 
 void add_workers(std::vector<Family>& list) {

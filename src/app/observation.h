@@ -13,6 +13,7 @@
 #include "app/config.h"
 #include "app/control_backend.h"
 #include "app/gtpu_runtime.h"
+#include "base/log.h"
 #include "datapath/port.h"
 #include "datapath/stats.h"
 #include "nic/card.h"
@@ -108,6 +109,7 @@ struct Observation {
   std::vector<N3Observation> n3;
   std::vector<CardObservation> cards;
   std::vector<CardLinkView> card_links;
+  log::Unwritten log;
 };
 
 // Reads the counters one by one: exact when the worker stands still or does it itself.

@@ -21,7 +21,7 @@ void print_totals(const nlohmann::json& stats) {
   }
   line += balanced ? ": every packet is accounted for" : ": THE COUNTERS DO NOT ADD UP";
   if (log::format() == log::Format::kHuman) {
-    fmt::print(stderr, "{}\n", line);
+    log::line(line);
     return;
   }
   log::write(balanced ? spdlog::level::info : spdlog::level::err,

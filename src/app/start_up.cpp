@@ -24,7 +24,9 @@ Expected<datapath::Eal> start_eal(const Config& config, const std::vector<unsign
     if (datapath::is_pci_address(port.device)) settings.pci.push_back(port.device);
     if (port.device.starts_with("net_virtio_user")) settings.few_files = true;
   }
-  return datapath::Eal::start(settings);
+  auto eal = datapath::Eal::start(settings);
+  if (eal) log::run_beside_caller();  // this thread now keeps off the workers' cores
+  return eal;
 }
 
 Expected<Pool> make_pool(const std::string& owner, const std::string& name, const MemoryConfig& memory, int socket) {

@@ -11,6 +11,7 @@
 #include "app/run_end.h"
 #include "app/traffic_run.h"
 #include "base/log.h"
+#include "base/patient_write.h"
 #include "traffic/hdr_log.h"
 
 namespace splitplane::app {
@@ -50,8 +51,12 @@ class Progress {
                           static_cast<double>(received - received_) / since / 1e6);
       received_ = received;
     }
-    fmt::print(stderr, "{}{}{}{}", terminal_ ? "\r\033[K" : "", bar(now), text, terminal_ ? "" : "\n");
-    std::fflush(stderr);
+    if (terminal_) {
+      fmt::print(stderr, "\r\033[K{}{}", bar(now), text);
+      std::fflush(stderr);
+    } else {
+      log::line(bar(now) + text);
+    }
     drawn_ = terminal_;
     last_ = now;
   }
@@ -128,18 +133,17 @@ int run_traffic(const Config& config, const TrafficOptions& options) {
     GeneratorView view = run.generator();
     if (options.rate) view.rate = *options.rate;
     result["gen"] = to_json(view);
-    fmt::print("{}", describe_generator(result["gen"]));
+    write_last_words(STDOUT_FILENO, describe_generator(result["gen"]));
   }
   if (run.has_sink()) {
     result["sink"] = to_json(run.sink(), run.packets());
-    fmt::print("{}", describe_sink(result["sink"]));
+    write_last_words(STDOUT_FILENO, describe_sink(result["sink"]));
     if (!config.sink->hlog.empty()) {
       const auto log = traffic::hdr_log(run.sink().latency(), wall, Clock::now() - begin);
       if (!log) log::error("{}", log.error().message);
       written = log && write_result("sink.hlog", config.sink->hlog, *log);
     }
   }
-  std::fflush(stdout);
   if (!options.json.empty()) written = write_result("--json", options.json, result.dump(2) + "\n") && written;
   if (options.strict && !ended)
     log::error("--strict: ended by a signal, before everything was sent and had its time to come");

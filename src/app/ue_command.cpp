@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 #include <rte_cycles.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "app/commands.h"
 #include "app/config_check.h"
@@ -13,6 +13,7 @@
 #include "app/run_end.h"
 #include "app/start_up.h"
 #include "base/log.h"
+#include "base/patient_write.h"
 #include "power/any_policy.h"
 #include "ue/ue_report.h"
 
@@ -227,21 +228,22 @@ std::string drops_text(const Json& direction) {
 
 void print_summary(const Json& stats) {
   const auto number_at = [&](const char* part, const char* key) { return stats.at(part).at(key).get<std::uint64_t>(); };
+  std::string text;
   const auto line = [&](const char* direction, const char* good) {
-    fmt::print("ue: {} {} received, {} {}, {} dropped{}\n", direction, number_at(direction, "received"),
-               number_at(direction, "transmitted"), good, number_at(direction, "dropped"),
-               drops_text(stats.at(direction)));
+    text += fmt::format("ue: {} {} received, {} {}, {} dropped{}\n", direction, number_at(direction, "received"),
+                        number_at(direction, "transmitted"), good, number_at(direction, "dropped"),
+                        drops_text(stats.at(direction)));
   };
   line("downlink", "delivered");
   line("uplink", "sent");
-  fmt::print(
+  text += fmt::format(
       "ue: {} polls, {} STATUS PDUs sent; RLC {} missing, {} late, {} twice; PDCP {} missing, {} late, {} twice\n",
       number_at("checks", "polls"), number_at("checks", "status_sent"), number_at("checks", "rlc_missing"),
       number_at("checks", "rlc_late"), number_at("checks", "rlc_duplicates"), number_at("checks", "pdcp_missing"),
       number_at("checks", "pdcp_late"), number_at("checks", "pdcp_duplicates"));
-  for (const auto& [direction, report] : stats.at("air").items()) fmt::print("{}", air_text(direction.c_str(), report));
-  if (!stats.at("totals").at("balanced").get<bool>()) fmt::print("ue: THE COUNTERS DO NOT ADD UP\n");
-  std::fflush(stdout);
+  for (const auto& [direction, report] : stats.at("air").items()) text += air_text(direction.c_str(), report);
+  if (!stats.at("totals").at("balanced").get<bool>()) text += "ue: THE COUNTERS DO NOT ADD UP\n";
+  write_last_words(STDOUT_FILENO, text);
 }
 
 // Until stopped, or for `duration_s`; the bearers are known, as far as the gNB answers, before the line that says
@@ -252,8 +254,7 @@ void serve(UeSide& side, const std::string& tun, const RunOptions& options) {
   while (!side.follow_bearers(Clock::now()) && Clock::now() - begin < kPatienceAtStart) {
     if (stop.wait_for(kTurn)) return;
   }
-  fmt::print("ue: {} bearers, tun {} up\n", side.bearer_count(), tun);
-  std::fflush(stdout);
+  write_last_words(STDOUT_FILENO, fmt::format("ue: {} bearers, tun {} up\n", side.bearer_count(), tun));
   while (!stop.wait_for(kTurn)) {
     const auto now = Clock::now();
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;

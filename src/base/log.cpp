@@ -1,16 +1,20 @@
 #include "base/log.h"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
+#include <fmt/core.h>
+#include <unistd.h>
 
 #include <array>
+#include <memory>
 #include <string>
 
 #include "base/log_json.h"
+#include "base/log_sink.h"
 
 namespace splitplane::log {
 namespace {
 
-Format g_format = Format::kHuman;  // set once, before there are threads
+Format g_format = Format::kHuman;  // both set once, before there are threads
+std::weak_ptr<QueueSink> g_sink;   // its owner is the default logger, which ends with the program
 
 }  // namespace
 
@@ -19,7 +23,11 @@ bool init(std::string_view level, Format format) {
   bool known = false;
   for (const auto candidate : kLevels) known = known || candidate == level;
   if (!known) return false;
-  if (!spdlog::get("splitplane")) spdlog::set_default_logger(spdlog::stderr_color_mt("splitplane"));
+  if (!spdlog::get("splitplane")) {
+    const auto sink = std::make_shared<QueueSink>(STDERR_FILENO);
+    g_sink = sink;
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("splitplane", sink));
+  }
   g_format = format;
   if (format == Format::kJson) {
     spdlog::set_formatter(std::make_unique<JsonFormatter>());
@@ -38,6 +46,23 @@ void write(spdlog::level::level_enum level, Fields fields, const std::string& me
   fields_of_record = &fields;
   spdlog::log(level, "{}", message);
   fields_of_record = nullptr;
+}
+
+void line(const std::string& text) {
+  if (const auto sink = g_sink.lock()) {
+    sink->write_line(text);
+  } else {
+    fmt::print(stderr, "{}\n", text);
+  }
+}
+
+Unwritten unwritten() {
+  const auto sink = g_sink.lock();
+  return sink ? sink->unwritten() : Unwritten{};
+}
+
+void run_beside_caller() {
+  if (const auto sink = g_sink.lock()) sink->run_beside_caller();
 }
 
 }  // namespace splitplane::log

@@ -1,5 +1,5 @@
 // Logging for everything but the packet path: spdlog to standard error, as lines for people or as one JSON object a
-// line. Keys never appear in it.
+// line. Keys never appear in it. No thread waits for who reads the log (log_sink.h).
 #pragma once
 
 #include <spdlog/spdlog.h>
@@ -31,5 +31,18 @@ struct Field {
 };
 using Fields = std::initializer_list<Field>;
 void write(spdlog::level::level_enum level, Fields fields, const std::string& message);
+
+// A line for people on standard error, without time and level, behind the lines that were logged before.
+void line(const std::string& text);
+
+// Lines of the log that were not written since the start.
+struct Unwritten {
+  std::uint64_t dropped = 0;  // read too slowly, or not at all
+  std::uint64_t folded = 0;   // like others, and summed up
+};
+[[nodiscard]] Unwritten unwritten();
+
+// The thread that writes the log moves to the cores on which the calling thread may run.
+void run_beside_caller();
 
 }  // namespace splitplane::log
