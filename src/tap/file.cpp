@@ -5,30 +5,87 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
 
 namespace splitplane::tap {
 namespace {
 
 constexpr std::size_t kMuch = std::size_t{256} << 10;  // octets that one write takes
+constexpr std::size_t kMostLocked = 64;                // older files of a rotation that are kept open
 
-// Traffic of users: not for everybody to read. An existing file is begun anew, but only a plain file.
-Expected<int> open_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0640);
-  if (descriptor < 0) return fail("{}: {}; allowed: a file in a folder that exists", path, std::strerror(errno));
+// Files that taps of this process write or will rename over, by their folder's real path and their name.
+class TakenNames {
+ public:
+  // False, and nothing taken, if one of them is taken already; `which` then says which.
+  bool take(const std::vector<std::string>& names, std::string& which) {
+    const std::lock_guard guard(mutex_);
+    for (const auto& name : names) {
+      if (!taken_.contains(name)) continue;
+      which = name;
+      return false;
+    }
+    taken_.insert(names.begin(), names.end());
+    return true;
+  }
+  void give_back(const std::vector<std::string>& names) {
+    const std::lock_guard guard(mutex_);
+    for (const auto& name : names) taken_.erase(name);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> taken_;
+};
+
+TakenNames& taken_names() {
+  static TakenNames names;
+  return names;
+}
+
+std::vector<std::string> names_of(const std::string& path, unsigned files) {
+  namespace fs = std::filesystem;
+  const auto real = [](const fs::path& at) {
+    std::error_code error;
+    const fs::path folder = fs::canonical(at.has_parent_path() ? at.parent_path() : fs::path("."), error);
+    return error ? at.string() : (folder / at.filename()).string();
+  };
+  std::vector<std::string> names{real(path)};
+  for (unsigned number = 1; number < files; ++number) names.push_back(real(rotated_name(path, number)));
+  return names;
+}
+
+enum class Existing { kBeginAnew, kLookOnly };
+
+// Opens a file for a tap and locks it. An existing one must be empty or begin as pcapng: whatever else stands there is
+// not ours to overwrite. Captures hold traffic of users: they are not for everybody to read.
+Expected<int> open_file(const std::string& path, Existing existing) {
+  constexpr std::array<std::uint8_t, 4> kPcapng{0x0a, 0x0d, 0x0d, 0x0a};  // block type of a Section Header Block
+  const int create = existing == Existing::kBeginAnew ? O_CREAT : 0;
+  const int descriptor = ::open(path.c_str(), O_RDWR | create | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0640);
+  if (descriptor < 0) {
+    if (existing == Existing::kLookOnly && errno == ENOENT) return -1;
+    return fail("{}: {}; allowed: a file in a folder that exists", path, std::strerror(errno));
+  }
+  const auto refused = [&](const char* why) {
+    ::close(descriptor);
+    return fail("{}: {}", path, why);
+  };
   struct stat info{};
-  const bool regular = ::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
+  if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode))
+    return refused("is no regular file; allowed: a file in a folder that exists");
   // One tap writes a file, whatever path leads there: the lock goes with the descriptor.
-  if (regular && ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    ::close(descriptor);
-    return fail("{}: is being written by another tap; allowed: a file of its own", path);
-  }
-  if (!regular || ::ftruncate(descriptor, 0) != 0) {
-    ::close(descriptor);
-    return fail("{}: is no regular file; allowed: a file in a folder that exists", path);
-  }
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return refused("belongs to another tap; allowed: a file of its own");
+  std::array<std::uint8_t, kPcapng.size()> head{};
+  const ssize_t octets = ::pread(descriptor, head.data(), head.size(), 0);
+  if (octets != 0 && head != kPcapng)
+    return refused("is there, and is no pcapng file; allowed: a new file, an empty one or an older capture");
+  if (existing == Existing::kBeginAnew && ::ftruncate(descriptor, 0) != 0) return refused("cannot be begun anew");
   return descriptor;
 }
 
@@ -40,9 +97,20 @@ std::string rotated_name(const std::string& path, unsigned number) {
 }
 
 Expected<File> File::create(const std::string& path, Limits limits, Head head) {
-  const auto descriptor = open_file(path);
+  File file(path, limits, std::move(head), -1);
+  auto names = names_of(path, limits.files);
+  if (std::string which; !taken_names().take(names, which))
+    return fail("{}: belongs to another tap; allowed: a file of its own, also for its rotation", which);
+  file.names_ = std::move(names);
+  // What rotation will replace is looked at now, so that the user hears of it now.
+  for (unsigned number = 1; number < limits.files; ++number) {
+    const auto older = open_file(rotated_name(path, number), Existing::kLookOnly);
+    if (!older) return tl::unexpected(older.error());
+    if (*older >= 0) ::close(*older);
+  }
+  const auto descriptor = open_file(path, Existing::kBeginAnew);
   if (!descriptor) return tl::unexpected(descriptor.error());
-  File file(path, limits, std::move(head), *descriptor);
+  file.descriptor_ = *descriptor;
   file.head_(file.blocks_);
   if (const auto written = file.flush(); !written) return tl::unexpected(written.error());
   return file;
@@ -52,13 +120,17 @@ File::File(File&& other) noexcept
     : path_(std::move(other.path_)),
       limits_(other.limits_),
       head_(std::move(other.head_)),
+      names_(std::exchange(other.names_, {})),
       descriptor_(std::exchange(other.descriptor_, -1)),
+      older_(std::exchange(other.older_, {})),
       blocks_(std::move(other.blocks_)),
       in_file_(other.in_file_),
       total_(other.total_) {}
 
 File::~File() {
   if (descriptor_ >= 0) ::close(descriptor_);
+  for (const int older : older_) ::close(older);
+  taken_names().give_back(names_);
 }
 
 Expected<void> File::flush() {
@@ -95,13 +167,29 @@ Expected<void> File::rotate() {
   if (limits_.files <= 1) return fail("{}: has reached its limit of {} octets", path_, limits_.bytes);
   std::error_code error;
   namespace fs = std::filesystem;
+  // The file that falls out of the rotation: our own oldest one, or one that was looked at when the tap began. Somebody
+  // else may have put another there since.
+  if (older_.size() + 1 < limits_.files) {
+    for (unsigned number = static_cast<unsigned>(older_.size()) + 1; number < limits_.files; ++number) {
+      const auto there = open_file(rotated_name(path_, number), Existing::kLookOnly);
+      if (!there) return tl::unexpected(there.error());
+      if (*there >= 0) ::close(*there);
+    }
+  } else if (!older_.empty()) {
+    ::close(older_.back());
+    older_.pop_back();
+  }
   for (unsigned number = limits_.files - 1; number > 1; --number) {
     fs::rename(rotated_name(path_, number - 1), rotated_name(path_, number), error);  // the first times there are fewer
   }
   fs::rename(path_, rotated_name(path_, 1), error);
   if (error) return fail("{}: cannot be renamed: {}", path_, error.message());
-  ::close(std::exchange(descriptor_, -1));
-  auto next = open_file(path_);
+  older_.insert(older_.begin(), std::exchange(descriptor_, -1));  // stays locked: no other tap begins it anew
+  if (older_.size() > kMostLocked) {
+    ::close(older_.back());
+    older_.pop_back();
+  }
+  auto next = open_file(path_, Existing::kBeginAnew);
   if (!next) return tl::unexpected(next.error());
   descriptor_ = *next;
   in_file_ = 0;

@@ -1,10 +1,12 @@
 // Where a tap's blocks go: one file, or a rotation of several, always made of whole blocks. A full disk ends the
-// writing and leaves a file that readers accept.
+// writing and leaves a file that readers accept. Nothing but missing, empty and pcapng files is ever replaced, and no
+// file of another running tap.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/expected.h"
 #include "tap/pcapng.h"
@@ -41,7 +43,9 @@ class File {
   std::string path_;
   Limits limits_;
   Head head_;
+  std::vector<std::string> names_;  // of this file and its rotation, taken from the other taps of the process
   int descriptor_;
+  std::vector<int> older_;  // of the rotation, newest first: open for their locks
   pcapng::Buffer blocks_;
   std::uint64_t in_file_ = 0, total_ = 0;
 };

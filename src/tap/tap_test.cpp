@@ -1,7 +1,10 @@
 // A tap on real rings, real mbufs and a real file: what it writes, what it counts, how it ends.
 #include "tap/tap.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -263,9 +266,85 @@ TEST_F(TapTest, a_file_that_a_tap_writes_is_refused_under_any_other_path) {
   for (const fs::path& path : {folder / "t.pcapng", folder / "." / "t.pcapng", folder / "linked.pcapng"}) {
     const auto second = File::create(path, {}, head);
     ASSERT_FALSE(second.has_value());
-    EXPECT_NE(second.error().message.find("is being written by another tap"), std::string::npos);
+    EXPECT_NE(second.error().message.find("belongs to another tap"), std::string::npos);
   }
   EXPECT_EQ(fs::file_size(folder / "t.pcapng"), bytes);
+}
+
+void put(const fs::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string get(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+void only_section(pcapng::Buffer& out) {
+  pcapng::put_section(out, "test");
+}
+
+// Fills files until one rotation has happened, or the error.
+Expected<void> rotate_once(File& file) {
+  const std::uint64_t begin = file.bytes_written();
+  while (file.bytes_written() - begin < 4096) {
+    if (auto room = file.make_room(512); !room) return room;
+    pcapng::put_section(file.blocks(), std::string(400, 'x'));
+  }
+  return file.flush();
+}
+
+TEST_F(TapTest, only_a_missing_an_empty_or_a_pcapng_file_is_begun_anew) {
+  const fs::path config = folder / "gnb.yaml", empty = folder / "empty.pcapng", older = folder / "older.pcapng";
+  put(config, "ports: {}\n");
+  put(empty, "");
+  put(folder / "short", "\n");
+  {
+    const auto file = File::create(older, {}, only_section);
+  }
+  const auto refused = File::create(config, {}, only_section);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("is there, and is no pcapng file"), std::string::npos);
+  EXPECT_EQ(get(config), "ports: {}\n");
+  EXPECT_FALSE(File::create(folder / "short", {}, only_section).has_value());
+  EXPECT_TRUE(File::create(empty, {}, only_section).has_value());
+  EXPECT_TRUE(File::create(older, {}, only_section).has_value());
+}
+
+TEST_F(TapTest, names_that_rotation_will_use_are_looked_at_and_taken_at_the_start) {
+  put(folder / "t.2.pcapng", "notes of somebody");
+  const auto refused = File::create(folder / "t.pcapng", {.bytes = 1024, .files = 3}, only_section);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().message.find((folder / "t.2.pcapng").string()), 0U) << refused.error().message;
+  EXPECT_FALSE(fs::exists(folder / "t.pcapng")) << "nothing was begun";
+  fs::remove(folder / "t.2.pcapng");
+  const auto first = File::create(folder / "t.pcapng", {.bytes = 1024, .files = 3}, only_section);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_FALSE(File::create(folder / "t.2.pcapng", {}, only_section).has_value()) << "the rotation's";
+  EXPECT_FALSE(File::create(folder / "." / "t.1.pcapng", {.bytes = 1024, .files = 2}, only_section).has_value());
+  EXPECT_TRUE(File::create(folder / "t.3.pcapng", {}, only_section).has_value());
+}
+
+TEST_F(TapTest, a_rotation_replaces_no_file_that_appeared_on_its_way) {
+  auto file = File::create(folder / "t.pcapng", {.bytes = 1024, .files = 3}, only_section);
+  ASSERT_TRUE(file.has_value());
+  put(folder / "t.1.pcapng", "notes of somebody");
+  const auto rotated = rotate_once(*file);
+  ASSERT_FALSE(rotated.has_value());
+  EXPECT_NE(rotated.error().message.find("no pcapng file"), std::string::npos) << rotated.error().message;
+  EXPECT_EQ(get(folder / "t.1.pcapng"), "notes of somebody");
+}
+
+TEST_F(TapTest, the_files_of_a_rotation_are_no_other_processs_to_begin_anew) {
+  auto file = File::create(folder / "t.pcapng", {.bytes = 1024, .files = 3}, only_section);
+  ASSERT_TRUE(file.has_value());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(rotate_once(*file).has_value());
+  for (const char* name : {"t.pcapng", "t.1.pcapng", "t.2.pcapng"}) {
+    const int other = ::open((folder / name).c_str(), O_RDWR | O_CLOEXEC);  // a descriptor as another process has it
+    ASSERT_GE(other, 0) << name;
+    EXPECT_NE(::flock(other, LOCK_EX | LOCK_NB), 0) << name;
+    ::close(other);
+  }
 }
 
 TEST_F(TapTest, a_device_that_is_no_file_is_refused) {
