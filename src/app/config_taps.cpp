@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "app/cli_suggest.h"
 #include "datapath/tap.h"
@@ -14,7 +13,7 @@ constexpr std::array<std::string_view, 11> kTapKeys{"name",   "port",  "worker",
                                                     "max_mb", "files", "snap",   "buffers", "bearer"};
 constexpr std::array<std::string_view, 3> kViews{"ethernet", "rlc-nr", "pdcp-nr"};  // as tap::View
 constexpr std::array<std::string_view, 3> kDirections{"in", "out", "both"};
-constexpr std::size_t kMostPath = 4000;
+constexpr std::size_t kMostPath = 4000, kMostName = 32;
 struct Range {
   std::uint64_t min, max;
 };
@@ -50,8 +49,7 @@ std::vector<tap::Settings> read_taps(const YamlValue& value) {
     tap.port = map.required("port").text("the name of a port");
     const YamlValue file = map.required("file");
     tap.file = file.text("the path of a file");
-    if (tap.file.empty() || tap.file.size() > kMostPath) file.refuse("is no path", "the path of a file");
-    if (const auto v = map.find("name")) tap.name = v->name(32);
+    if (const auto v = map.find("name")) tap.name = v->name(kMostName);
     if (const auto v = map.find("worker")) tap.worker = v->text("the name of a worker");
     if (const auto v = map.find("view")) tap.view = static_cast<tap::View>(v->one_of(kViews));
     if (const auto v = map.find("direction")) set_direction(tap, v->one_of(kDirections));
@@ -74,7 +72,6 @@ tap::Settings read_tap(Params& params) {
   tap.file = params.text("file").value_or("");
   tap.name = params.text("name").value_or("");
   tap.worker = params.text("worker").value_or("");
-  if (tap.file.size() > kMostPath) params.refuse("file", "is no path; allowed: the path of a file");
   if (const auto v = word(params, "view", kViews)) tap.view = static_cast<tap::View>(*v);
   if (const auto v = word(params, "direction", kDirections)) set_direction(tap, *v);
   const auto number = [&](std::string_view key, Range range, unsigned& into) {
@@ -123,6 +120,12 @@ bool uses_port(const WorkerConfig& worker, const std::string& port) {
 }
 
 std::optional<Finding> check_tap(const Config& config, const tap::Settings& tap) {
+  if (!tap.name.empty() && !is_name(tap.name, kMostName))
+    return Finding{"name", fmt::format("'{}' is no name; allowed: {}", printable(tap.name), name_rule(kMostName))};
+  const bool control = std::any_of(tap.file.begin(), tap.file.end(),
+                                   [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (tap.file.empty() || tap.file.size() > kMostPath || control)
+    return Finding{"file", fmt::format("'{}' is no path; allowed: the path of a file", printable(tap.file, 120))};
   if (auto finding = check_port_name(config, "port", tap.port)) return finding;
   std::vector<std::string_view> workers;
   for (const auto& worker : config.workers) {
@@ -147,30 +150,40 @@ std::optional<Finding> check_tap(const Config& config, const tap::Settings& tap)
   return std::nullopt;
 }
 
-std::optional<Finding> check_taps(const Config& config) {
-  std::set<std::string> names, files;
-  std::size_t octets = 0;
-  for (std::size_t i = 0; i < config.taps.size(); ++i) {
-    const std::string key = fmt::format("taps[{}]", i);
-    tap::Settings tap = config.taps[i];
-    if (auto finding = check_tap(config, tap)) return Finding{key + "." + finding->key, finding->text};
-    complete(tap, config);
-    if (!names.insert(tap.name).second) {
-      return Finding{config.taps[i].name.empty() ? key : key + ".name",
-                     fmt::format("'{}' is the name of another tap; allowed: a name of its own", tap.name)};
-    }
-    if (!files.insert(tap.file).second) {
-      return Finding{key + ".file", "is the file of another tap; allowed: a file of its own"};
-    }
-    for (const auto& worker : config.workers) {
-      if (uses_port(worker, tap.port) && (tap.worker.empty() || tap.worker == worker.name))
-        octets += datapath::TapLane::memory_bytes(tap.buffers, tap.snap);
-    }
+std::optional<Finding> check_next_tap(const Config& config, std::span<const tap::Settings> others,
+                                      const tap::Settings& tap) {
+  if (auto finding = check_tap(config, tap)) return finding;
+  if (others.size() >= kMostTaps)
+    return Finding{"name", fmt::format("there are {} taps already; allowed: at most {}", others.size(), kMostTaps)};
+  const auto octets_of = [&](const tap::Settings& t) {
+    const auto ends = std::count_if(config.workers.begin(), config.workers.end(), [&](const WorkerConfig& worker) {
+      return uses_port(worker, t.port) && (t.worker.empty() || t.worker == worker.name);
+    });
+    return static_cast<std::size_t>(ends) * datapath::TapLane::memory_bytes(t.buffers, t.snap);
+  };
+  std::size_t octets = octets_of(tap);
+  for (const auto& other : others) {
+    if (other.name == tap.name)
+      return Finding{"name", fmt::format("'{}' is the name of another tap; allowed: a name of its own", tap.name)};
+    if (other.file == tap.file) return Finding{"file", "is the file of another tap; allowed: a file of its own"};
+    octets += octets_of(other);
   }
   if (octets > config.memory.megabytes << 20) {
-    return Finding{"taps", fmt::format("the buffers take {} MB, and memory.megabytes is {}; allowed: fewer buffers, a "
-                                       "smaller snap or more memory",
-                                       octets >> 20, config.memory.megabytes)};
+    return Finding{"buffers", fmt::format("with these the buffers of all taps take {} MB, and memory.megabytes is {}; "
+                                          "allowed: fewer buffers, a smaller snap or more memory",
+                                          octets >> 20, config.memory.megabytes)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_taps(const Config& config) {
+  std::vector<tap::Settings> taps;
+  for (std::size_t i = 0; i < config.taps.size(); ++i) {
+    tap::Settings tap = config.taps[i];
+    complete(tap, config);
+    if (auto finding = check_next_tap(config, taps, tap))
+      return Finding{fmt::format("taps[{}].{}", i, finding->key), finding->text};
+    taps.push_back(std::move(tap));
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ namespace splitplane::app {
 void complete(tap::Settings& settings, const Config& config);
 // Key and fault of a tap that does not fit the rest of the configuration.
 [[nodiscard]] std::optional<Finding> check_tap(const Config& config, const tap::Settings& settings);
+// As above, beside the `others` that there are: names, files, how many and their memory. The settings are complete.
+[[nodiscard]] std::optional<Finding> check_next_tap(const Config& config, std::span<const tap::Settings> others,
+                                                    const tap::Settings& settings);
+inline constexpr std::size_t kMostTaps = 16;  // each has a thread, and the worker copies for each
 // Whether `worker` receives from or sends to `port`.
 [[nodiscard]] bool uses_port(const WorkerConfig& worker, const std::string& port);
 

@@ -67,10 +67,12 @@ Expected<tap::Tap*> UserPlane::start_tap(tap::Settings settings) {
     quiet_taps_.erase(there->get());
     taps_.erase(there);  // it has stopped by itself: begin anew
   }
-  for (const auto& other : taps_) {
-    if (other->settings().file == settings.file)
-      return fail("file: {} belongs to tap {}; allowed: a file of its own", settings.file, other->settings().name);
+  std::vector<tap::Settings> others;
+  for (const auto* taps : {&taps_, &ending_taps_}) {
+    for (const auto& other : *taps) others.push_back(other->settings());
   }
+  if (const auto finding = check_next_tap(config_, others, settings))
+    return fail("{}: {}", finding->key, finding->text);
   const auto ends = ends_of(settings);
   std::vector<tap::Source> sources;
   for (const WorkerRuntime* worker : ends) {

@@ -45,12 +45,6 @@ Scalar kind_of(const YAML::Node& node) {
   return node.Tag() == "?" || node.Tag().empty() ? plain_kind(node.Scalar()) : Scalar::kText;  // "!": quoted
 }
 
-bool is_name(std::string_view text, std::size_t max_octets) {
-  if (text.empty() || text.size() > max_octets || !std::isalnum(static_cast<unsigned char>(text[0]))) return false;
-  return std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '-'; });
-}
-
 int line_of(const YAML::Node& node, int otherwise) {
   return node.Mark().is_null() ? otherwise : node.Mark().line + 1;
 }
@@ -60,6 +54,16 @@ std::string join(const std::string& path, std::string_view key) {
 }
 
 }  // namespace
+
+bool is_name(std::string_view text, std::size_t max_octets) {
+  if (text.empty() || text.size() > max_octets || !std::isalnum(static_cast<unsigned char>(text[0]))) return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c == '-'; });
+}
+
+std::string name_rule(std::size_t max_octets) {
+  return fmt::format("1 to {} letters, digits, '_', '.' or '-', beginning with a letter or digit", max_octets);
+}
 
 YamlValue::YamlValue(YAML::Node node, std::string key, int line, Lines& lines)
     : node_(std::move(node)), key_(std::move(key)), line_(line), lines_(&lines) {
@@ -155,8 +159,7 @@ std::size_t YamlValue::one_of(Keys words) const {
 }
 
 std::string YamlValue::name(std::size_t max_octets) const {
-  const std::string allowed =
-      fmt::format("1 to {} letters, digits, '_', '.' or '-', beginning with a letter or digit", max_octets);
+  const std::string allowed = name_rule(max_octets);
   std::string got = text(allowed);
   if (!is_name(got, max_octets)) refuse(fmt::format("'{}' is no name", printable(got)), allowed);
   return got;

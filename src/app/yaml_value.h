@@ -19,6 +19,10 @@
 
 namespace splitplane::app {
 
+// A name that the user gives: of a tap, say. The rule in words is for messages.
+[[nodiscard]] bool is_name(std::string_view text, std::size_t max_octets);
+[[nodiscard]] std::string name_rule(std::size_t max_octets);
+
 // Thrown by the readers below and caught in parse_config, never further: the first fault ends the reading.
 struct Refusal {
   int line = 0;

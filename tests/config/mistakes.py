@@ -258,7 +258,7 @@ BETWEEN_PARTS = edits(
     ("    direction: in", "    >>bearer: 1", "taps[0].bearer", "n3 is no port of the section air"),
     ("file: a.pcapng, view: pdcp-nr", ">>name: core, file: a.pcapng", "taps[1].name", "'core' is the name of another tap"),
     ("file: a.pcapng", ">>file: /tmp/splitplane-n3.pcapng", "taps[1].file", "is the file of another tap"),
-    ("taps:\n  - port", ">>taps:\n  - {port: n3b, file: x, buffers: 1048576}\n  - port", "taps", "the buffers take"),
+    ("taps:\n  - port", "taps:\n  - {port: n3b, file: x, >>buffers: 1048576}\n  - port", "taps[0].buffers", "the buffers of all taps take"),
     # what does not fit
     ("    mtu: 1500", "    >>mtu: 4000", "ports.n3.mtu", "does not fit memory.mbuf_data_bytes = 2048; allowed: at most 2026"),
     ("megabytes: 1000", ">>megabytes: 400", "memory.megabytes", "the buffers of 6 port(s) take 767 MB"),

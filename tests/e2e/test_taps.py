@@ -14,7 +14,7 @@ import pytest
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, gaps, judge, number, way
 from namespaces import N3Link
 from paths import OUT, splitplane
-from processes import run, wait_until
+from processes import Failure, run, wait_until
 from test_two_workers import by_dispatcher
 from testbed import Testbed
 from upf import SERVER_IPV4
@@ -204,12 +204,39 @@ def test_a_tap_that_does_not_fit_is_refused_in_one_line(bed, folder):
         ("n3", "--files", 3): "files: is 3, but a file has no limit; allowed: together with max_mb",
         ("n3", "--bearer", 1): "bearer: n3 is no port of the section air",
         ("n3", "--file", "/nowhere/x.pcapng"): "/nowhere/x.pcapng: No such file or directory",
-        ("n3", "--buffers", 1 << 20): "no memory for 1048576 buffers",
+        ("n3", "--buffers", 1 << 20): "the buffers of all taps take",
     }.items():
         more = () if "--file" in words else ("--file", folder / "x.pcapng")
         error = ctl(bed, "on", *words, *more, code=1)["error"]
         assert text in error and "\n" not in error, error
     assert ctl(bed, "list")["taps"] == []
+
+
+def test_tap_on_takes_what_the_file_takes(bed, folder):
+    """One rule for names, paths and the number of taps, whoever asks for them."""
+    good = {"port": "n3", "file": str(folder / "rule.pcapng")}
+    for wrong, key in [
+        ({"name": "x" * 60_000}, "name"),
+        ({"name": "\x1b[2Jn3"}, "name"),
+        ({"name": "a\nb"}, "name"),
+        ({"file": "folder/a\nb"}, "file"),
+        ({"file": ""}, "file"),
+    ]:
+        with pytest.raises(Failure, match=f"tap.on: {key}: ") as refused:
+            bed.gnb.control.call("tap.on", **(good | wrong))
+        assert len(str(refused.value)) < 500 and str(refused.value).isprintable()
+    there = len(bed.gnb.control.call("tap.list")["taps"])
+    made = []
+    try:
+        with pytest.raises(Failure, match="taps already; allowed: at most 16"):
+            for number in range(17 - there):
+                file = str(folder / f"{number}.pcapng")
+                bed.gnb.control.call("tap.on", port="n3", file=file, name=f"rule{number}", buffers=127)
+                made.append(f"rule{number}")
+        assert len(made) == 16 - there
+    finally:
+        for name in made:
+            bed.gnb.control.call("tap.off", name=name)
 
 
 def test_behind_a_dispatching_worker_each_worker_is_an_interface(folder):
