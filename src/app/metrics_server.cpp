@@ -7,8 +7,10 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "app/control_socket.h"
 #include "base/log.h"
@@ -64,6 +66,30 @@ MHD_Result on_request(void* server, MHD_Connection* connection, const char* url,
   return good ? MHD_YES : MHD_NO;
 }
 
+void on_connection(void* server, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode code) {
+  if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+    static_cast<MetricsServer*>(server)->connected(connection);
+  } else {
+    static_cast<MetricsServer*>(server)->disconnected(connection);
+  }
+}
+
+void on_completed(void* server, MHD_Connection* connection, void**, MHD_RequestTerminationCode) {
+  static_cast<MetricsServer*>(server)->answered(connection);
+}
+
+// Without the port: what one machine's connections have in common.
+std::string address_of(MHD_Connection* connection) {
+  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  if (info == nullptr || info->client_addr == nullptr) return {};
+  if (info->client_addr->sa_family == AF_INET6) {
+    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(info->client_addr);
+    return {reinterpret_cast<const char*>(&v6->sin6_addr), sizeof v6->sin6_addr};
+  }
+  const auto* v4 = reinterpret_cast<const sockaddr_in*>(info->client_addr);
+  return {reinterpret_cast<const char*>(&v4->sin_addr), sizeof v4->sin_addr};
+}
+
 }  // namespace
 
 std::optional<std::string> refuse_listen(const MetricsConfig& config) {
@@ -82,7 +108,7 @@ Expected<std::unique_ptr<MetricsServer>> MetricsServer::start(const MetricsConfi
                                                               MetricsServerLimits limits) {
   std::unique_ptr<MetricsServer> server(new MetricsServer(std::move(look), limits));
   const SocketAddress address(config);
-  unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
+  unsigned flags = MHD_USE_EPOLL;  // polled by a thread of ours, which also looks at the clients' age
   if (config.address.is_v6()) flags |= MHD_USE_IPv6;
   // Signals belong to the thread that stops the program: the new thread inherits this mask.
   sigset_t all, before;
@@ -92,8 +118,10 @@ Expected<std::unique_ptr<MetricsServer>> MetricsServer::start(const MetricsConfi
                                      MHD_OPTION_SOCK_ADDR, &address.storage, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U,
                                      MHD_OPTION_CONNECTION_LIMIT, limits.clients, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                      static_cast<std::size_t>(limits.client_bytes), MHD_OPTION_CONNECTION_TIMEOUT,
-                                     limits.silence_s, MHD_OPTION_END);
+                                     limits.silence_s, MHD_OPTION_NOTIFY_CONNECTION, &on_connection, server.get(),
+                                     MHD_OPTION_NOTIFY_COMPLETED, &on_completed, server.get(), MHD_OPTION_END);
   const int why = errno;
+  if (server->daemon_ != nullptr) server->thread_ = std::thread([s = server.get()] { s->run(); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (server->daemon_ == nullptr) {
     return fail("metrics: cannot listen on {}: {}", to_string(config), std::strerror(why));
@@ -102,7 +130,54 @@ Expected<std::unique_ptr<MetricsServer>> MetricsServer::start(const MetricsConfi
 }
 
 MetricsServer::~MetricsServer() {
+  end_ = true;
+  if (thread_.joinable()) thread_.join();
   if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
+}
+
+void MetricsServer::run() {
+  ::pthread_setname_np(::pthread_self(), "metrics");
+  constexpr int kLookMs = 100;
+  while (!end_) {
+    if (MHD_run_wait(daemon_, kLookMs) != MHD_YES) std::this_thread::sleep_for(std::chrono::milliseconds(kLookMs));
+    const auto too_old = std::chrono::steady_clock::now() - std::chrono::seconds(limits_.age_s);
+    for (auto& [connection, client] : clients_) {
+      if (client.since < too_old) drop(client);
+    }
+  }
+}
+
+// The library sees the end of the connection at its next turn, and closes it.
+void MetricsServer::drop(Client& client) {
+  if (!std::exchange(client.ending, true)) ::shutdown(client.fd, SHUT_RDWR);
+}
+
+void MetricsServer::drop_oldest(const std::string* of_address) {
+  Client* oldest = nullptr;
+  for (auto& [connection, client] : clients_) {
+    if (client.ending || (of_address != nullptr && client.address != *of_address)) continue;
+    if (oldest == nullptr || client.since < oldest->since) oldest = &client;
+  }
+  if (oldest != nullptr) drop(*oldest);
+}
+
+void MetricsServer::connected(MHD_Connection* connection) {
+  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (info == nullptr) return;
+  Client& client = clients_[connection] = {info->connect_fd, address_of(connection), std::chrono::steady_clock::now()};
+  const auto live = [&](const std::string* address) {
+    return std::count_if(clients_.begin(), clients_.end(), [&](const auto& row) {
+      return !row.second.ending && (address == nullptr || row.second.address == *address);
+    });
+  };
+  // One place stays free, so that a new client is always accepted.
+  if (live(&client.address) > static_cast<std::ptrdiff_t>(limits_.clients_of_address)) drop_oldest(&client.address);
+  if (live(nullptr) >= static_cast<std::ptrdiff_t>(limits_.clients)) drop_oldest(nullptr);
+}
+
+void MetricsServer::answered(MHD_Connection* connection) {
+  if (const auto at = clients_.find(connection); at != clients_.end())
+    at->second.since = std::chrono::steady_clock::now();
 }
 
 bool MetricsServer::answer(void* handle, std::string_view method, std::string_view url) {
