@@ -22,6 +22,7 @@
 #include "app/control_socket.h"
 #include "app/instance_lock.h"
 #include "app/metrics_server.h"
+#include "base/plain_file.h"
 #include "traffic/flow_checker.h"
 #include "traffic/packet_maker.h"
 
@@ -238,14 +239,11 @@ std::optional<Finding> check_listen(const Config& config) {
 }
 
 std::optional<Finding> check_traffic_files(const Config& config) {
-  std::error_code error;
   if (config.gen && !config.gen->replay.empty()) {
     const std::string& path = config.gen->replay;
-    const bool regular = std::filesystem::is_regular_file(path, error);
-    if (!regular || ::access(path.c_str(), R_OK) != 0) {
-      const char* why = error ? std::strerror(error.value()) : regular ? std::strerror(errno) : "is no regular file";
+    if (const auto refused = refuse_to_read(path)) {
       return Finding{"gen.replay", fmt::format("file {} cannot be read: {}; allowed: a pcap or pcapng file",
-                                               printable(path, 120), why)};
+                                               printable(path, 120), *refused)};
     }
   }
   if (!config.sink) return std::nullopt;

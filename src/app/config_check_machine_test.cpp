@@ -174,7 +174,7 @@ TEST_F(CheckMachine, a_replay_that_is_not_there_and_a_log_that_cannot_be_written
   EXPECT_THAT(
       refused("gen: {port: p, replay: /no/such.pcap}\n"),
       StartsWith("t.yaml:4: gen.replay: file /no/such.pcap cannot be read: No such file or directory; allowed: "));
-  EXPECT_THAT(refused("gen: {port: p, replay: /tmp}\n"), HasSubstr("is no regular file"));
+  EXPECT_THAT(refused("gen: {port: p, replay: /tmp}\n"), HasSubstr("is a directory"));
   EXPECT_THAT(refused("sink: {port: p, hlog: /no/such/x}\n"),
               StartsWith("t.yaml:4: sink.hlog: /no/such/x: No such file"));
   EXPECT_THAT(refused("sink: {port: p, hlog: /tmp}\n"), HasSubstr("sink.hlog: /tmp is a directory; allowed: a file"));

@@ -16,6 +16,7 @@
 #include "app/config_check_device.h"
 #include "app/config_taps.h"
 #include "app/instance_lock.h"
+#include "base/plain_file.h"
 
 namespace splitplane::app {
 namespace {
@@ -206,12 +207,11 @@ void read_document(const YAML::Node& document, Config& config) {
 
 Expected<std::string> read_file(const std::string& path) {
   const std::string name = printable(path, 200);
+  if (const auto refused = refuse_to_read(path))
+    return fail("{}: cannot be read: {}; allowed: a YAML file", name, *refused);
   struct stat info{};
   if (::stat(path.c_str(), &info) != 0)
     return fail("{}: cannot be read: {}; allowed: a YAML file", name, std::strerror(errno));
-  if (!S_ISREG(info.st_mode)) {
-    return fail("{}: is {}; allowed: a YAML file", name, S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
-  }
   if (static_cast<std::size_t>(info.st_size) > kMaxFileBytes) {
     return fail("{}: has {} octets; allowed: at most {}", name, info.st_size, kMaxFileBytes);
   }

@@ -121,7 +121,7 @@ TEST(ConfigLoad, control_defaults_to_the_runtime_directory) {
 TEST(ConfigLoad, what_is_no_readable_file_is_refused_in_one_line) {
   for (const auto& [path, why] : {std::pair{"/no/such/file.yaml", "No such file or directory"},
                                   {"/tmp", "is a directory"},
-                                  {"/dev/null", "no regular file"},
+                                  {"/dev/null", "is a device"},
                                   {"", "No such file or directory"}}) {
     const auto config = load_config(path);
     ASSERT_FALSE(config) << path;

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/shallow_json.h"
+
 namespace splitplane::app {
 namespace {
 
@@ -56,7 +58,7 @@ Expected<Json> ControlClient::call(const std::string& method, const Json& params
   }
   const auto reply_line = read_line();
   if (!reply_line) return tl::unexpected(reply_line.error());
-  Json reply = Json::parse(*reply_line, nullptr, false);
+  Json reply = parse_shallow_json(*reply_line);
   if (!reply.is_object()) return fail("the other end of the control socket does not speak this protocol");
   if (const auto error = reply.find("error"); error != reply.end()) {
     return fail("{}", error->is_string() ? error->get<std::string>() : error->dump());

@@ -13,6 +13,7 @@
 #include "app/control_json.h"
 #include "app/control_power.h"
 #include "app/control_taps.h"
+#include "base/shallow_json.h"
 
 namespace splitplane::app {
 namespace {
@@ -181,7 +182,7 @@ std::string error_reply(const std::string& sentence) {
 }
 
 std::string answer(std::string_view line, ControlBackend& backend, const std::function<void()>& stop) {
-  const Json request = Json::parse(line, nullptr, false);
+  const Json request = parse_shallow_json(line);
   if (!request.is_object())
     return error_reply("no request; allowed is one JSON object a line, such as {\"id\":1,\"method\":\"ping\"}");
   Expected<Json> result = Json{};

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "app/cli_suggest.h"
+#include "base/plain_file.h"
 
 namespace splitplane::app {
 namespace {
@@ -25,8 +26,9 @@ bool is_blank(char c) {
 }
 
 Expected<void> from_file(const std::string& path, const std::function<bool(const GivenPacket&)>& each) {
-  std::array<char, PCAP_ERRBUF_SIZE> error{};
   const std::string name = printable(path, 200);
+  if (const auto refused = refuse_to_read(path)) return fail("{}: {}; allowed: a pcap or pcapng file", name, *refused);
+  std::array<char, PCAP_ERRBUF_SIZE> error{};
   const std::unique_ptr<pcap_t, decltype(&pcap_close)> file(
       pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, error.data()), &pcap_close);
   if (!file) return fail("{}: {}; allowed: a pcap or pcapng file", name, printable(error.data(), 200));

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/plain_file.h"
 #include "nic/spec_parser.h"
 
 namespace splitplane::nic {
@@ -50,6 +51,8 @@ Expected<SpecFile> parse_spec(std::string_view text, const std::string& path) {
 }
 
 Expected<SpecFile> read_spec(const std::string& path) {
+  if (const auto refused = refuse_to_read(path))
+    return fail("{}: cannot be read: {}; allowed: a .spec file that p4c-dpdk made ('make p4')", path, *refused);
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {

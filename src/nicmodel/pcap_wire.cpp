@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/plain_file.h"
+
 namespace splitplane::nicmodel {
 
 namespace {
@@ -31,6 +33,7 @@ PcapWire::~PcapWire() {
 
 Expected<void> PcapWire::load() {
   const std::string& path = settings_.replay;
+  if (const auto refused = refuse_to_read(path)) return fail("{}: {}; allowed: a pcap or pcapng file", path, *refused);
   char why[PCAP_ERRBUF_SIZE] = {};
   const std::unique_ptr<pcap_t, decltype(&pcap_close)> file(
       pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, why), &pcap_close);

@@ -239,6 +239,12 @@ TEST(Replay, a_file_that_cannot_be_replayed_is_refused_in_one_sentence) {
               testing::HasSubstr("allowed: Ethernet"));
   const std::vector<std::vector<std::uint8_t>> long_frame{std::vector<std::uint8_t>(3000, 1)};
   EXPECT_THAT(Replay::load(capture_of(long_frame, {0}), 2048).error().message, testing::HasSubstr("has 3000 octets"));
+  for (const std::size_t octets : {0U, 1U, 13U}) {
+    const std::vector<std::vector<std::uint8_t>> short_frame{std::vector<std::uint8_t>(14, 1),
+                                                             std::vector<std::uint8_t>(octets, 1)};
+    EXPECT_THAT(Replay::load(capture_of(short_frame, {0, 1}), 2048).error().message,
+                testing::HasSubstr(fmt::format("frame 2 has {} octets; allowed: at least 14", octets)));
+  }
   const std::string garbage = testing::TempDir() + "garbage-" + std::to_string(getpid());
   std::ofstream(garbage) << "this is no capture at all, whatever its name says";
   EXPECT_FALSE(Replay::load(garbage, 2048));

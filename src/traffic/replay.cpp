@@ -6,9 +6,12 @@
 #include <cstring>
 #include <memory>
 
+#include "base/plain_file.h"
+
 namespace splitplane::traffic {
 
 Expected<Replay> Replay::load(const std::string& path, std::size_t longest_frame) {
+  if (const auto refused = refuse_to_read(path)) return fail("{}: {}; allowed: a pcap or pcapng file", path, *refused);
   char why[PCAP_ERRBUF_SIZE] = {};
   const std::unique_ptr<pcap_t, decltype(&pcap_close)> file(
       pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, why), &pcap_close);
@@ -22,6 +25,10 @@ Expected<Replay> Replay::load(const std::string& path, std::size_t longest_frame
   int status = 0;
   while ((status = pcap_next_ex(file.get(), &header, &data)) == 1) {
     if (header->caplen != header->len) return fail("{}: frame {} was cut when recorded", path, replay.flows() + 1);
+    if (header->caplen < kShortestFrame) {
+      return fail("{}: frame {} has {} octets; allowed: at least {}, an Ethernet header", path, replay.flows() + 1,
+                  header->caplen, kShortestFrame);
+    }
     if (header->caplen > longest_frame) {
       return fail("{}: frame {} has {} octets; allowed: at most {} (memory.mbuf_data_bytes)", path, replay.flows() + 1,
                   header->caplen, longest_frame);

@@ -13,6 +13,7 @@ namespace splitplane::traffic {
 class Replay {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // of frames, held in memory
+  static constexpr std::uint32_t kShortestFrame = 14;              // an Ethernet header
 
   // Reads a pcap or pcapng file with link type Ethernet. Error: one sentence.
   [[nodiscard]] static Expected<Replay> load(const std::string& path, std::size_t longest_frame);

@@ -4,6 +4,7 @@ schema can express, and the check names file, line and key of each in one line."
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -149,12 +150,33 @@ def test_the_page_of_policies_has_the_table_that_the_program_prints(splitplane):
     [
         ("no/such.yaml", "cannot be read: No such file or directory"),
         (".", "is a directory; allowed: a YAML file"),
-        ("/dev/null", "is no regular file"),
+        ("/dev/null", "is a device"),
     ],
 )
 def test_what_is_no_file_is_refused(splitplane, file, says):
     line = refusal(check(splitplane, file))
     assert line.startswith(f"{file}: ") and says in line
+
+
+@pytest.mark.parametrize("kind", ["fifo", "/proc/kmsg", "/dev/zero"])
+def test_a_fifo_is_no_file_for_any_command(splitplane, tmp_path, kind):
+    """Nor are a device and a file of /proc: opening or reading one may wait for ever, or never end."""
+    file = kind
+    if kind == "fifo":
+        file = str(tmp_path / "fifo")
+        os.mkfifo(file)
+    good = str(ROOT / "config" / "demo.yaml")
+    for command in (
+        ["check", file],
+        ["explain", file, "--config", good],
+        ["explain", "00", "--config", file],
+        ["power", "replay", file],
+        ["gpu", "run", "--pcap-in", file],
+    ):
+        done = subprocess.run([str(splitplane), *command], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2, (command, done)
+        assert any(word in done.stderr for word in ("is a FIFO", "is a device", "/proc")), (command, done.stderr)
+        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
 
 
 def test_a_file_that_is_too_large_is_refused(splitplane, tmp_path):

@@ -8,6 +8,8 @@
 #include <numbers>
 #include <utility>
 
+#include "base/plain_file.h"
+
 namespace splitplane::power::replay {
 namespace {
 
@@ -118,6 +120,7 @@ Expected<std::vector<std::uint64_t>> make(const Diurnal& diurnal, const Arrivals
 }  // namespace
 
 Expected<traffic::Recorded> load_times(const std::string& path) {
+  if (const auto refused = refuse_to_read(path)) return fail("{}: {}; allowed: a pcap or pcapng file", path, *refused);
   char why[PCAP_ERRBUF_SIZE] = {};
   const std::unique_ptr<pcap_t, decltype(&pcap_close)> file(
       pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, why), &pcap_close);

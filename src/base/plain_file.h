@@ -1,0 +1,12 @@
+// What a command may read as a file: opening a FIFO, a device or a file of /proc can wait for ever or never end.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace splitplane {
+
+// Why `path` cannot be read as a file ("is a FIFO", "Permission denied"); nothing if it can. Opens nothing.
+[[nodiscard]] std::optional<std::string> refuse_to_read(const std::string& path);
+
+}  // namespace splitplane
