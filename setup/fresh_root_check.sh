@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # fresh_root_check.sh [TARGET...]: proves the front door in a new Debian 12 root that holds only make, git and ca-certificates.
-# Copies this tree (tracked and new files) into it and runs each make target there, timed; default: setup, twice.
+# Clones this tree, with its new files, as root into ~/splitplane there, and runs each make target, timed; default: setup,
+# twice. PLACE names another folder of that root, with a blank in it if you like: PLACE='~/split plane'.
 # Uses the package sources, certificates and client settings of the machine it runs on. Not part of make test.
 # Needs root and debootstrap. KEEP=1 keeps the root, ROOT=DIRECTORY says where (new, or one that KEEP=1 kept).
 set -euo pipefail
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-inside_tree=/srv/splitplane
+home=/root
+place=${PLACE:-\~/splitplane}
+inside_tree=${place/#\~/$home} # of the new root
 say() { printf 'fresh root: %s\n' "$*"; }
 
 # Runs in mount and process namespaces of its own, so that no mount and no process outlives it.
@@ -88,7 +91,8 @@ copy_client_settings "$root"
 mkdir -p "$root$inside_tree"
 git -C "$tree" ls-files -z --cached --others --exclude-standard |
   tar -C "$tree" --null --files-from=- --ignore-failed-read -c | tar -C "$root$inside_tree" --no-same-owner -x
-chroot "$root" sh -c "cd $inside_tree && git init --quiet && git add --all" 2>/dev/null
+chroot "$root" git -C "$inside_tree" init --quiet 2>/dev/null
+chroot "$root" git -C "$inside_tree" add --all 2>/dev/null
 
 [ $# -gt 0 ] || set -- setup setup
 unshare --mount --pid --fork --kill-child "$BASH" "$tree/setup/fresh_root_check.sh" --inside "$root" "$@"
