@@ -74,10 +74,6 @@ void on_connection(void* server, MHD_Connection* connection, void**, MHD_Connect
   }
 }
 
-void on_completed(void* server, MHD_Connection* connection, void**, MHD_RequestTerminationCode) {
-  static_cast<MetricsServer*>(server)->answered(connection);
-}
-
 // Without the port: what one machine's connections have in common.
 std::string address_of(MHD_Connection* connection) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -114,12 +110,11 @@ Expected<std::unique_ptr<MetricsServer>> MetricsServer::start(const MetricsConfi
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  server->daemon_ = MHD_start_daemon(flags, config.port, nullptr, nullptr, &on_request, server.get(),
-                                     MHD_OPTION_SOCK_ADDR, &address.storage, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U,
-                                     MHD_OPTION_CONNECTION_LIMIT, limits.clients, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                                     static_cast<std::size_t>(limits.client_bytes), MHD_OPTION_CONNECTION_TIMEOUT,
-                                     limits.silence_s, MHD_OPTION_NOTIFY_CONNECTION, &on_connection, server.get(),
-                                     MHD_OPTION_NOTIFY_COMPLETED, &on_completed, server.get(), MHD_OPTION_END);
+  server->daemon_ = MHD_start_daemon(
+      flags, config.port, nullptr, nullptr, &on_request, server.get(), MHD_OPTION_SOCK_ADDR, &address.storage,
+      MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U, MHD_OPTION_CONNECTION_LIMIT, limits.clients,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<std::size_t>(limits.client_bytes), MHD_OPTION_CONNECTION_TIMEOUT,
+      limits.silence_s, MHD_OPTION_NOTIFY_CONNECTION, &on_connection, server.get(), MHD_OPTION_END);
   const int why = errno;
   if (server->daemon_ != nullptr) server->thread_ = std::thread([s = server.get()] { s->run(); });
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -173,11 +168,6 @@ void MetricsServer::connected(MHD_Connection* connection) {
   // One place stays free, so that a new client is always accepted.
   if (live(&client.address) > static_cast<std::ptrdiff_t>(limits_.clients_of_address)) drop_oldest(&client.address);
   if (live(nullptr) >= static_cast<std::ptrdiff_t>(limits_.clients)) drop_oldest(nullptr);
-}
-
-void MetricsServer::answered(MHD_Connection* connection) {
-  if (const auto at = clients_.find(connection); at != clients_.end())
-    at->second.since = std::chrono::steady_clock::now();
 }
 
 bool MetricsServer::answer(void* handle, std::string_view method, std::string_view url) {

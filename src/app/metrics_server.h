@@ -44,17 +44,16 @@ class MetricsServer {
 
   // What libmicrohttpd calls for a request: queues an answer on the connection.
   [[nodiscard]] bool answer(void* connection, std::string_view method, std::string_view url);
-  // As above, when a connection begins, when it ends, and when an answer was sent.
+  // As above, when a connection begins and when it ends.
   void connected(MHD_Connection* connection);
   void disconnected(MHD_Connection* connection) { clients_.erase(connection); }
-  void answered(MHD_Connection* connection);
 
  private:
   MetricsServer(std::function<Scrape()> look, MetricsServerLimits limits) : look_(std::move(look)), limits_(limits) {}
   struct Client {
     int fd = -1;
     std::string address;
-    std::chrono::steady_clock::time_point since;  // the connection, or the end of the answer before
+    std::chrono::steady_clock::time_point since;
     bool ending = false;
   };
   using Clients = std::map<MHD_Connection*, Client>;  // touched by the server's thread alone

@@ -120,17 +120,6 @@ TEST_F(MetricsServerTest, slow_clients_of_one_address_shut_out_nobody) {
   expect_soon("HTTP/1.1 200 ");
 }
 
-TEST_F(MetricsServerTest, a_client_that_asks_again_and_again_keeps_its_connection) {
-  start({.clients = 8, .silence_s = 60, .age_s = 1});
-  constexpr std::string_view kAgain = "HEAD /other HTTP/1.1\r\nHost: x\r\n\r\n";
-  const Fd scraper = client(kAgain);
-  for (int i = 0; i < 8; ++i) {
-    ASSERT_TRUE(answer(scraper).starts_with("HTTP/1.1 404 ")) << i;
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    ASSERT_EQ(::send(scraper.get(), kAgain.data(), kAgain.size(), MSG_NOSIGNAL), static_cast<ssize_t>(kAgain.size()));
-  }
-}
-
 TEST_F(MetricsServerTest, the_oldest_client_makes_room_for_a_new_one) {
   start({.clients = 3, .silence_s = 60, .age_s = 60});
   std::vector<Fd> silent;
