@@ -114,7 +114,9 @@ Bytes frame(Input& in) {
   if ((form & 4) != 0 && f.extensions[0].type == 0) f.extensions.clear();
   if ((form & 8) != 0) f.tags = {in.word()};
   const std::uint8_t seed = in.octet();
-  f.payload = datapath::test::inner_packet((form & 16) != 0 ? in.word() % 1450 : 40, seed, seed % 2 == 1);
+  // Many of them as long as the air takes, or an octet more or less.
+  const std::size_t bytes = (form & 16) == 0 ? 40U : seed % 4 == 0 ? in.word() % 1450U : 1360U + in.octet() % 32U;
+  f.payload = datapath::test::inner_packet(bytes, seed, seed % 2 == 1);
   f.padding = seed % 8;
   Bytes made = f.make();
   if ((form & 32) != 0) damage(made, in, in.octet() % 4);

@@ -41,7 +41,7 @@ void write_and_read(Input& in) {
     pcapng::put_section(out, "splitplane");
     for (const auto& [name, snap] : interfaces) pcapng::put_interface(out, name, "worker", snap);
   };
-  constexpr unsigned kFiles = 200;  // more than there can be
+  constexpr unsigned kFiles = 64;  // more than there can be
   const std::uint64_t limit = in.octet() % 2 == 0 ? 0 : 700 + in.word() % 2000;
   std::vector<SlowPacket> written;
   Bytes last;
