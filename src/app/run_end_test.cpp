@@ -1,6 +1,7 @@
 #include "app/run_end.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -32,7 +33,7 @@ TEST(RunEnd, the_exit_code_says_whether_the_counters_add_up) {
 }
 
 TEST(RunEnd, the_statistics_are_in_the_file_in_full) {
-  const std::string path = testing::TempDir() + "/splitplane-run-end.json";
+  const std::string path = testing::TempDir() + "/splitplane-run-end-" + std::to_string(::getpid()) + ".json";
   Counted backend(true);
   EXPECT_EQ(finish_run(backend, {.stats_json = path}), 0);
   std::stringstream text;

@@ -58,14 +58,14 @@ def card_state(gnb: Instance, name: str = "card0") -> dict:
     return next(card for card in gnb.control.stats()["cards"] if card["name"] == name)
 
 
-def wait_for_card(gnb: Instance, card: Instance, timeout: float = 10):
+def wait_for_card(gnb: Instance, card: Instance):
     """Until the gNB has installed everything on it."""
 
     def ready() -> bool:
         state = card_state(gnb)
         return state["state"] == "up" and state["waiting"] == 0
 
-    wait_until("the gNB to fill the card", ready, timeout, [gnb.process, card.process])
+    wait_until("the gNB to fill the card", ready, processes=[gnb.process, card.process])
 
 
 def check_card(checks: Checks, stats: dict, drops: tuple[str, ...] = ()):

@@ -111,8 +111,7 @@ def real_traffic(say, results: Results, checks: Checks, share: int | None):
             wait_until(
                 "the gNB to answer the UPF's Echo Requests",
                 lambda: any(peer["echo_received"] for peer in upf.stats()["peers"].values()),
-                10,
-                [upf.process, gnb.process, ue.process],
+                processes=[upf.process, gnb.process, ue.process],
             )
             say("splitplane ctl tap on: N3, and the air as Wireshark reads it, into out/*.pcapng")
             for name, settings in TAPS.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 from paths import splitplane
-from processes import Failure, Process, Processes, wait_until
+from processes import PATIENCE, Failure, Process, Processes, wait_until
 
 PAGE = 1000  # bearers per request
 
@@ -28,7 +28,7 @@ class Control:
     def call(self, method: str, **params) -> dict:
         request = {"id": 1, "method": method} | ({"params": params} if params else {})
         with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(10)
+            client.settimeout(PATIENCE)
             client.connect(str(self.path))
             client.sendall(json.dumps(request).encode() + b"\n")
             with client.makefile() as lines:
@@ -72,7 +72,7 @@ class Instance:
         config: Path,
         netns: str = "",
         *,
-        timeout: float = 20,
+        timeout: float = 0,
     ):
         self.processes, self.config = processes, config
         self.control = Control(control_path(config))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from processes import Failure
+from processes import PATIENCE, Failure
 
 # TCP's own view of retransmissions is not a property of our packets. What TCP carries is random octets, which one or
 # another of tshark's heuristics takes for its protocol (Thrift, JXTA): it is data.
@@ -58,19 +58,19 @@ class Verdict:
         return f"{len(self.rows)} frames; " + ", ".join(f"{n} x {text}" for text, n in self.complaints.most_common(4))
 
 
-def _lines(command: list[str], timeout: float) -> Iterator[str]:
+def _lines(command: list[str]) -> Iterator[str]:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except FileNotFoundError as missing:
         raise Failure("tshark is not installed; `make setup` installs it") from missing
     except subprocess.TimeoutExpired as late:
-        raise Failure(f"{' '.join(command)}: no end after {timeout:g} s") from late
+        raise Failure(f"{' '.join(command)}: no end after {PATIENCE:g} s") from late
     if done.returncode != 0:
         raise Failure(f"{' '.join(command)}: exit code {done.returncode}: {done.stderr.strip()[-300:]}")
     yield from done.stdout.splitlines()
 
 
-def judge(capture: Path, fields: tuple[str, ...], options: list[str], timeout: float = 60) -> Verdict:
+def judge(capture: Path, fields: tuple[str, ...], options: list[str]) -> Verdict:
     """Dissects every frame; malformed ones and expert warnings and errors become complaints."""
     names = VERDICT + fields
     command = [
@@ -92,7 +92,7 @@ def judge(capture: Path, fields: tuple[str, ...], options: list[str], timeout: f
     for name in names:
         command += ["-e", name]
     verdict = Verdict()
-    for line in _lines(command, timeout):
+    for line in _lines(command):
         row = dict(zip(names, line.split("|"), strict=True))
         verdict.rows.append(row)
         if row["_ws.malformed"]:

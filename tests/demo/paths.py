@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import functools
 import os
 import shutil
 from pathlib import Path
@@ -11,6 +13,22 @@ from processes import ROOT, Failure, run
 OUT = ROOT / "out"
 CONFIG = ROOT / "config"
 UPF_PEER_SOURCE = ROOT / "tests" / "upf-peer"
+
+
+@functools.cache
+def own(name: str) -> Path:
+    """out/NAME, or out/NAME-2 and so on while another run of the tests has it: two may run side by side."""
+    number = 1
+    while True:
+        path = OUT / (name if number == 1 else f"{name}-{number}")
+        path.mkdir(parents=True, exist_ok=True)
+        folder = os.open(path, os.O_RDONLY)  # locked until this process ends
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return path
+        except BlockingIOError:
+            os.close(folder)
+            number += 1
 
 
 def splitplane() -> Path:
@@ -34,8 +52,10 @@ def upf_peer() -> Path:
     if not go:
         raise Failure("Go is not installed (Debian package golang-go): `make setup` installs it")
     binary.parent.mkdir(parents=True, exist_ok=True)
+    made = binary.with_name(f"{binary.name}.{os.getpid()}")  # another run may be using the old one, or building too
     run(
-        ["env", "-C", UPF_PEER_SOURCE, go, "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-o", binary, "."],
+        ["env", "-C", UPF_PEER_SOURCE, go, "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-o", made, "."],
         timeout=300,
     )
+    made.replace(binary)
     return binary

@@ -62,7 +62,7 @@ def over_a_bad_air(say, web: Web, gnb: Instance, ue: Instance, bearer: dict, res
     for name, send in (("to the UE", web.download), ("from the UE", web.upload)):
         transfer(say, results, checks, f"5 MB {name}, the air loses {LOSS_PERCENT} %", send, bearer["ue_ipv4"], file)
     air(0)
-    wait_until("RLC to have everything acknowledged", lambda: not any(end["unacked"] for end in counters()), 5)
+    wait_until("RLC to have everything acknowledged", lambda: not any(end["unacked"] for end in counters()))
     for (name, _), sender, receiver in zip(ends, counters(), reversed(counters()), strict=True):
         checks.add(
             f"RLC AM, {name} as sender: every SDU acknowledged and delivered once",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from namespaces import Network
-from processes import Failure, Process, Processes, run, wait_until
+from processes import PATIENCE, Failure, Process, Processes, run, wait_until
 from upf import SERVER_IPV4, SERVER_IPV6
 
 PORT = 8080
@@ -83,14 +83,14 @@ class Web:
         host = f"[{SERVER_IPV6}]" if ":" in ue else SERVER_IPV4
         return f"http://{host}:{PORT}/{name}"
 
-    def download(self, ue: str, file: Path, timeout: float = 20) -> Transfer:
+    def download(self, ue: str, file: Path, timeout: float = PATIENCE) -> Transfer:
         """The UE at address `ue` fetches a file of the server."""
         got = self.folder / f"{file.name}.downloaded"
         got.unlink(missing_ok=True)
         report = self._curl(ue, "-o", got, self._url(ue, file.name), timeout=timeout)
         return Transfer(got.stat().st_size, report["time_total"], sha256(got) == sha256(file))
 
-    def upload(self, ue: str, file: Path, timeout: float = 20) -> Transfer:
+    def upload(self, ue: str, file: Path, timeout: float = PATIENCE) -> Transfer:
         """The UE sends a file to the server."""
         arrived = self.folder / f"{file.name}.uploaded"
         arrived.unlink(missing_ok=True)

@@ -37,7 +37,7 @@ class CardBed(Testbed):
 
     def kill_card(self):
         self.card.process.signal(signal.SIGKILL)
-        self.card.process.wait(5)
+        self.card.process.wait()
         self.processes.stop(self.card.process)
 
     def state(self) -> dict:

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "power"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "config"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from paths import OUT  # noqa: E402
+from paths import own  # noqa: E402
 from processes import Processes  # noqa: E402
 
 
@@ -49,7 +49,7 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture
 def folder(request) -> Path:
     """out/e2e/<test>: logs, captures and statistics of this test, kept afterwards."""
-    path = OUT / "e2e" / request.node.name.replace("/", "_")
+    path = own("e2e") / request.node.name.replace("/", "_")
     path.mkdir(parents=True, exist_ok=True)
     return path
 

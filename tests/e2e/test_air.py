@@ -67,7 +67,7 @@ class AirBed(Testbed):
             except BlockingIOError:
                 return len(numbers) >= count
 
-        wait_until(f"{count} datagrams at the {target}", enough, 20)
+        wait_until(f"{count} datagrams at the {target}", enough)
         return numbers
 
     def settled(self, received_down: int, received_up: int) -> tuple[dict, dict]:
@@ -78,7 +78,7 @@ class AirBed(Testbed):
             counts = [air[way]["received"] for way in ("downlink", "uplink")]
             return counts == [received_down, received_up] and not any(way["held"] for way in air.values())
 
-        wait_until(f"{received_down} frames down and {received_up} up", crossed, 20)
+        wait_until(f"{received_down} frames down and {received_up} up", crossed)
         stats = self.ues[0].control.stats()
         checks = Checks()
         check_workers(checks, "UE", stats)
@@ -152,7 +152,7 @@ def test_duplicates_and_overtaking_are_seen_by_the_receivers(folder):
 def test_what_is_in_the_air_at_the_end_is_accounted_for(folder):
     with AirBed(folder, "end", {"uplink": {"delay_us": 1e7, "loss_percent": 20}, "capacity": 20}) as bed:
         bed.send("ue", "server", 50)
-        wait_until("50 frames", lambda: bed.ues[0].control.stats()["air"]["uplink"]["received"] == 50, 5)
+        wait_until("50 frames", lambda: bed.ues[0].control.stats()["air"]["uplink"]["received"] == 50)
         up = bed.ues[0].control.stats()["air"]["uplink"]
         assert up["held"] == 20 and up["air_full"] > 0 and up["balanced"]
         assert up["held"] + up["lost"] + up["air_full"] == 50

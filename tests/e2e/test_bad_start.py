@@ -16,6 +16,7 @@ from core_yaml import load
 from instance import Instance
 from namespaces import N3Link, Network
 from paths import CONFIG, splitplane
+from processes import PATIENCE
 
 LINK = N3Link()
 
@@ -44,7 +45,7 @@ def attempt(network: Network, folder: Path, name: str, tree: dict, *before: str,
         ["ip", "netns", "exec", network.gnb, *before, str(binary or splitplane()), "run", str(path)],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=False,
     )
     lines = done.stderr.strip().splitlines()
@@ -75,7 +76,7 @@ def test_a_killed_instance_leaves_no_memif_socket_in_the_way_of_the_next(folder,
     path = configs.write(folder, "memif", tree)
     first = Instance(processes, "first", "run", path)
     first.process.signal(signal.SIGKILL)
-    first.process.wait(10)
+    first.process.wait()
     assert (folder / "s").is_socket()
     second = Instance(processes, "second", "run", path)
     assert f"removed {folder}/s, which an earlier run left" in second.process.log.read_text()
@@ -100,7 +101,7 @@ def test_shipped_files_also_hold_without_hugepages(folder, name):
     path.write_text(yaml.safe_dump(tree))
     starts = name in ("demo", "load-64k", "traffic-64k")
     command = ["run", str(path), "--duration", "0.2"] if starts else ["check", "--file-only", str(path)]
-    done = subprocess.run([str(splitplane()), *command], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run([str(splitplane()), *command], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -9,7 +9,7 @@ import signal
 import configs
 import pytest
 from namespaces import N3Link
-from paths import OUT, splitplane
+from paths import own, splitplane
 from processes import run, wait_until
 from testbed import Testbed
 from upf import SERVER_IPV4
@@ -22,7 +22,7 @@ FIRST = configs.bearer(1, upf=LINK.upf_ipv4, shard=1)
 
 @pytest.fixture(scope="module")
 def bed():
-    folder = OUT / "e2e" / "control"
+    folder = own("e2e") / "control"
     folder.mkdir(parents=True, exist_ok=True)
     with Testbed(folder, "ct", configs.one_worker("ct", [FIRST])) as made:
         yield made
@@ -51,7 +51,7 @@ class Steady:
         """Ends it; how many were sent up to the last one answered, and how many of these were not answered. Those that
         are on their way at the end say nothing."""
         self.process.signal(signal.SIGINT)
-        self.process.wait(5)
+        self.process.wait()
         self.bed.processes.stop(self.process)
         answered = {int(number) for number in re.findall(r"icmp_seq=(\d+) ttl", self.process.log.read_text())}
         return max(answered, default=0), max(answered, default=0) - len(answered)
@@ -83,13 +83,13 @@ def test_add_modify_release_while_traffic_flows(bed):
 
     bed.upf.reload(bed.tunnels())
     tun = tun_name(bed.ues[0].config)
-    wait_until("the UE side to know the new bearer", lambda: has_addresses(bed.network, tun, second), 15)
+    wait_until("the UE side to know the new bearer", lambda: has_addresses(bed.network, tun, second))
     bed.wait_for_neighbours()
     assert bed.ping(second["ue_ipv4"]) == bed.ping(second["ue_ipv6"]) == 10
 
     assert ctl(bed, "bearer", "modify", added["id"], "--qfi", 5)["qfi"] == 5
     follow_qfi(bed, added["id"], 5)
-    assert bed.ping(second["ue_ipv4"], 5) == 0  # the UPF, which still expects QFI 9, counts and drops
+    assert bed.ping(second["ue_ipv4"], 5, wait_s=1) == 0  # the UPF, which still expects QFI 9, counts and drops
     assert tunnel(bed, second)["ul"]["wrong_qfi"] == 5
     bed.upf.reload(bed.tunnels())
     assert bed.ping(second["ue_ipv4"]) == 10
@@ -102,7 +102,7 @@ def test_add_modify_release_while_traffic_flows(bed):
     assert ctl(bed, "bearer", "release", added["id"]) == {"id": added["id"], "existed": True}
     assert ctl(bed, "bearer", "release", added["id"]) == {"id": added["id"], "existed": False}
     assert "error" in ctl(bed, "bearer", "show", added["id"], code=1)
-    wait_until("the UE side to forget the bearer", lambda: not has_addresses(bed.network, tun, second), 15)
+    wait_until("the UE side to forget the bearer", lambda: not has_addresses(bed.network, tun, second))
     sent, lost = steady.lost()
     assert sent > 200 and lost == 0, f"{lost} of {sent} pings of the untouched bearer lost"
 
@@ -136,7 +136,7 @@ def test_bad_requests_are_one_line_and_change_nothing(bed):
 def follow_qfi(bed: Testbed, bearer_id: int, qfi: int):
     """Waits until the UE side has learned a change: the QFI of the uplink is what it writes into SDAP."""
     control = bed.ues[0].control
-    wait_until("the UE side to follow", lambda: control.call("bearer.show", id=bearer_id)["qfi"] == qfi, 6)
+    wait_until("the UE side to follow", lambda: control.call("bearer.show", id=bearer_id)["qfi"] == qfi)
 
 
 def tunnel(bed: Testbed, bearer: dict) -> dict:

@@ -15,7 +15,7 @@ from capture import Capture
 from card import with_share
 from card_bed import CardBed, numbers_on_air
 from namespaces import AirLink, N3Link
-from paths import OUT, splitplane
+from paths import own, splitplane
 from processes import Process, run, wait_until
 from upf import SERVER_IPV4
 
@@ -33,7 +33,7 @@ def group(first: int, count: int, **more) -> dict:
 
 
 def folder_of(name: str) -> Path:
-    folder = OUT / "e2e" / name
+    folder = own("e2e") / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -48,7 +48,7 @@ def test_tcp_through_every_bearer_at_this_share(share):
         for number, bearer in enumerate(bed.bearers()):
             ue = bearer["ue_ipv6" if number % 2 else "ue_ipv4"]
             assert bed.web.download(ue, file).equal and bed.web.upload(ue, file).equal, bearer
-        time.sleep(0.3)  # the last packets are on their way
+        bed.wait_for_the_last_packets()
         sums, upf, on_card = bed.assert_accounted(), bed.upf.stats()["totals"], bed.on_card()
         assert len(on_card) == share // 10
         for bearer in on_card:
@@ -112,8 +112,7 @@ def test_what_the_card_cannot_read_reaches_the_worker_of_its_bearer():
         wait_until(
             "all to be numbered",
             lambda: {bearer["id"]: bearer["pdcp_tx_next"] for bearer in bed.bearers()} == numbers,
-            5,
-            [bed.card.process],
+            processes=[bed.card.process],
         )
         first, second = bed.gnb.control.stats()["workers"][:2]
         assert first["dispatched"] >= 40, "the packets with options, of two bearers"
@@ -141,6 +140,7 @@ def test_a_card_that_hangs_keeps_nobody_waiting():
     with CardBed(folder_of("card-hangs"), "chg", tree) as bed:
         bed.wait_for_neighbours()
         known = {bearer["id"]: bearer["pdcp_tx_next"] for bearer in bed.bearers()}
+        usual = seconds_of(bed, "list")  # of this machine, which may be busy
         bed.card.process.signal(signal.SIGSTOP)
         try:
             for words in (
@@ -149,17 +149,21 @@ def test_a_card_that_hangs_keeps_nobody_waiting():
                 ("modify", next(iter(known)), "--poll-pdu", 7),
                 ("list",),
             ):
-                began = time.monotonic()
-                ctl(bed, "bearer", *words)
-                assert time.monotonic() - began < 1, words
-            wait_until("the gNB to miss it", lambda: bed.state()["state"] == "away", 5, [bed.gnb.process])
+                assert seconds_of(bed, *words) < 1 + 5 * usual, words
+            wait_until("the gNB to miss it", lambda: bed.state()["state"] == "away", processes=[bed.gnb.process])
             assert {bearer["id"]: bearer["pdcp_tx_next"] for bearer in bed.bearers()} == known
         finally:
             bed.card.process.signal(signal.SIGCONT)
-        wait_until("it to be back", lambda: (bed.state()["state"], bed.state()["waiting"]) == ("up", 0), 5)
+        wait_until("it to be back", lambda: (bed.state()["state"], bed.state()["waiting"]) == ("up", 0))
         assert bed.state()["restarts"] == 0
         assert bed.ping(bed.on_card()[0]["ue_ipv4"]) == 10
         bed.finish()
+
+
+def seconds_of(bed: CardBed, *words: object) -> float:
+    began = time.monotonic()
+    ctl(bed, "bearer", *words)
+    return time.monotonic() - began
 
 
 def test_bearers_come_to_the_card_change_and_go_while_it_serves_others():
@@ -172,7 +176,7 @@ def test_bearers_come_to_the_card_change_and_go_while_it_serves_others():
         assert added["card"] == "card0" and bed.state()["bearers"] == 2
         bed.upf.reload(bed.tunnels())
         tun = tun_name(bed.ues[0].config)
-        wait_until("the UE side to know it", lambda: has_addresses(bed.network, tun, second), 15)
+        wait_until("the UE side to know it", lambda: has_addresses(bed.network, tun, second))
         assert bed.ping(second["ue_ipv4"]) == 10
         assert bed.ping(second["ue_ipv6"]) == 10
         shown = ctl(bed, "bearer", "show", added["id"])
@@ -216,7 +220,9 @@ def test_what_the_card_cannot_read_gets_its_number_there_all_the_same():
         for _ in range(20):
             n3.send(plain / message, options / message)
             time.sleep(0.01)
-        wait_until("all to be numbered", lambda: bed.on_card()[0]["pdcp_tx_next"] == before + 40, 5, [bed.card.process])
+        wait_until(
+            "all to be numbered", lambda: bed.on_card()[0]["pdcp_tx_next"] == before + 40, processes=[bed.card.process]
+        )
         capture.stop()
         after = bed.on_card()[0]
         assert after["on_card"]["returned"] == 20
@@ -269,22 +275,21 @@ def test_a_card_that_is_killed_comes_back_and_no_count_is_used_twice():
         capture = Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / "air.pcapng", octets=64)
         by_shard = {bearer["shard"]: bearer for bearer in bed.bearers()}
         pings = {shard: Stamped(bed, str(shard), bearer["ue_ipv4"]) for shard, bearer in by_shard.items()}
-        wait_until("traffic on all bearers", lambda: all(len(ping.answers()) > 100 for ping in pings.values()), 10)
+        wait_until("traffic on all bearers", lambda: all(len(ping.answers()) > 100 for ping in pings.values()))
 
         for kill in range(1, 4):
             bed.kill_card()
             killed = time.time()
-            wait_until("the gNB to miss its card", lambda: bed.state()["state"] == "away", 3)
-            time.sleep(0.7)
-            assert len(pings[200].since(killed + 0.2)) > 50, "the bearer at the other N3 port has no gap"
+            wait_until("the gNB to miss its card", lambda: bed.state()["state"] == "away")
+            wait_until("more packets at the other N3 port", lambda t=killed: len(pings[200].since(t + 0.2)) > 50)
             assert all(not pings[shard].since(killed + 0.2) for shard in (1, 2, 3))
             bed.start_card()
             back = time.time()
             resumed = [pings[shard] for shard in (1, 2, 3)]
-            wait_until("them to be served again", lambda p=resumed, t=back: all(ping.since(t) for ping in p), 5)
+            wait_until("them to be served again", lambda p=resumed, t=back: all(ping.since(t) for ping in p))
             late = {shard: pings[shard].since(killed + 0.2)[0] - back for shard in (1, 2, 3)}
-            assert max(late.values()) < 1, f"restart {kill}: resumed {late} s after the card's return"
-            wait_until("more packets", lambda b=back: all(len(ping.since(b)) > 50 for ping in pings.values()), 5)
+            assert max(late.values()) < 5, f"restart {kill}: resumed {late} s after the card's return"
+            wait_until("more packets", lambda b=back: all(len(ping.since(b)) > 50 for ping in pings.values()))
             state = bed.state()
             assert (state["state"], state["restarts"], state["waiting"]) == ("up", kill, 0)
 

@@ -50,7 +50,7 @@ def free_port() -> int:
 
 
 def ctl(gnb: Instance, *words: object, code: int = 0) -> str:
-    done = run([splitplane(), "ctl", "--config", gnb.config, *words], timeout=25, check=False)
+    done = run([splitplane(), "ctl", "--config", gnb.config, *words], check=False)
     assert done.returncode == code, done.stderr
     return done.stderr if code else done.stdout
 
@@ -58,7 +58,7 @@ def ctl(gnb: Instance, *words: object, code: int = 0) -> str:
 @pytest.mark.parametrize("double", [("cdr", "clone")], indirect=True)
 def test_a_change_that_the_card_refuses_is_made_nowhere(double, processes, folder):
     gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", behind_a_double("cdr")))
-    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, 5, [gnb.process])
+    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, processes=[gnb.process])
     double.refused_qfi = 5
     for bearer in gnb.control.bearers():  # on the card, and on the host behind it
         refused = ctl(gnb, "bearer", "modify", bearer["id"], "--qfi", 5, "--upf", "10.100.0.9", code=1)
@@ -81,7 +81,7 @@ def test_metrics_and_telemetry_say_of_a_card_what_stats_say(double, processes, f
     double.show["punts"] = {"ip_options": 5, "arp": 2}
     tree = behind_a_double("cdm") | {"metrics": {"listen": f"127.0.0.1:{port}"}}
     gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", tree))
-    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, 5, [gnb.process])
+    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, processes=[gnb.process])
     state = card_state(gnb)
     assert (state["connects"], state["restarts"], state["installed"], state["punted"]) == (1, 0, 2, 7)
     numbers = {key: value for key, value in state.items() if isinstance(value, int)}
@@ -100,7 +100,7 @@ def test_metrics_and_telemetry_say_of_a_card_what_stats_say(double, processes, f
     double.show |= {"boot": "another", "punt_n3": 1}
     double.bearers.clear()
     double.hang_up()
-    wait_until("the gNB to fill it again", lambda: len(double.bearers) == 2, 5, [gnb.process])
+    wait_until("the gNB to fill it again", lambda: len(double.bearers) == 2, processes=[gnb.process])
     assert card_state(gnb)["restarts"] == 1 and card_state(gnb)["punted"] == 14
     warning = "what it cannot read from N3 comes by VF 1, and this host reads that side's from VF 0"
     assert gnb.process.log.read_text().count(warning) == 1, "of the second run alone"
@@ -113,13 +113,13 @@ def test_a_busy_card_that_a_change_waits_for_keeps_others_from_nothing(double, p
     many = configs.bearer(1, upf=LINK.upf_ipv4, card="card0", count=4000)
     tree = behind_a_double("cdb") | {"metrics": {"listen": metrics}, "bearers": [many]}
     gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", tree))
-    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, 20, [gnb.process])
+    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, processes=[gnb.process])
     last = max(double.bearers)
     double.show |= {"boot": "another"}
     double.install_takes = 0.1
     double.bearers.clear()
     double.hang_up()
-    wait_until("the gNB to fill it again", lambda: len(double.bearers) > 0, 5, [gnb.process])
+    wait_until("the gNB to fill it again", lambda: len(double.bearers) > 0, processes=[gnb.process])
     with ThreadPoolExecutor() as pool:
         change = pool.submit(ctl, gnb, "bearer", "modify", last, "--qfi", 7)
         time.sleep(0.3)
@@ -127,11 +127,11 @@ def test_a_busy_card_that_a_change_waits_for_keeps_others_from_nothing(double, p
             begin = time.monotonic()
             with urllib.request.urlopen(f"http://{metrics}/metrics") as answer:
                 answer.read()
-            assert time.monotonic() - begin < 0.5
+            assert time.monotonic() - begin < 10, "the card needs 400 s for what it was asked"
             assert not change.done(), "it waits for its turn on the card"
         change.result()
     double.install_takes = 0
-    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, 20, [gnb.process])
+    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, processes=[gnb.process])
     assert double.bearers[last]["qfi"] == 7
     assert gnb.stop() == 0
 
@@ -139,7 +139,7 @@ def test_a_busy_card_that_a_change_waits_for_keeps_others_from_nothing(double, p
 @pytest.mark.parametrize("double", [("cds", "clone")], indirect=True)
 def test_what_a_silent_worker_does_not_take_is_changed_on_the_card_neither(double, processes, folder):
     gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", behind_a_double("cds")))
-    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, 5, [gnb.process])
+    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, processes=[gnb.process])
     bearers = gnb.control.bearers()
     before = next(bearer for bearer in bearers if bearer.get("card"))
     number, qfi = before["id"], before["qfi"]
@@ -147,7 +147,7 @@ def test_what_a_silent_worker_does_not_take_is_changed_on_the_card_neither(doubl
     double.installed.clear()
     with silent_worker(gnb.process):
         assert silence in ctl(gnb, "bearer", "modify", number, "--qfi", 7, code=1)
-        wait_until("the card to have what was", lambda: double.installed == [(number, 7), (number, qfi)], 2)
+        wait_until("the card to have what was", lambda: double.installed == [(number, 7), (number, qfi)])
         assert silence in ctl(gnb, "bearer", "release", number, code=1)
         assert double.bearers.keys() == {bearer["id"] for bearer in bearers}
     assert gnb.control.bearers() == bearers
@@ -171,7 +171,7 @@ def test_a_release_is_finished_and_an_add_taken_back_where_a_worker_beside_the_o
         "w1": worker | {"queue": 1, "shards": "128-255"},
     }
     gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", tree))
-    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, 5, [gnb.process])
+    wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, processes=[gnb.process])
     (number,) = double.bearers
     another = ("bearer", "add", "--shard", 130, "--upf", LINK.upf_ipv4, "--ul-teid", 7, "--card", "card0")
     with silent_worker(gnb.process, 0):
@@ -191,7 +191,7 @@ def test_a_release_is_finished_and_an_add_taken_back_where_a_worker_beside_the_o
 def test_a_card_that_looks_for_no_bearers_gets_none_and_says_why(double, processes, folder):
     gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", behind_a_double("cdf")))
     why = "its features are headers, which look for no bearers; allowed: mat, clone_drop, clone"
-    wait_until("the gNB to see it", lambda: why in ctl(gnb, "card"), 5, [gnb.process])
+    wait_until("the gNB to see it", lambda: why in ctl(gnb, "card"), processes=[gnb.process])
     assert card_state(gnb)["state"] == "away" and not double.bearers
     log = gnb.process.log.read_text()
     assert log.count(why) == 1, "once, however often it is tried"

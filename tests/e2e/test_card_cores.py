@@ -3,14 +3,12 @@ up over both, also after the card was killed."""
 
 from __future__ import annotations
 
-import time
-
 import configs
 from capture import Capture
 from card import served_by
 from card_bed import CardBed, numbers_on_air
 from namespaces import AirLink, N3Link
-from paths import OUT
+from paths import own
 from processes import wait_until
 
 LINK = N3Link()
@@ -22,7 +20,7 @@ def test_two_cores_of_a_card_serve_the_bearers_of_one():
         configs.bearer(1, upf=LINK.upf_ipv4, count=8, card="card0"),
         configs.bearer(20, upf=LINK.upf_ipv4, count=2),
     ]
-    folder = OUT / "e2e" / "card-cores"
+    folder = own("e2e") / "card-cores"
     folder.mkdir(parents=True, exist_ok=True)
     with CardBed(folder, "cco", configs.behind_a_card("cco", bearers), nic={"cores": [0, 1]}) as bed:
         bed.wait_for_neighbours()
@@ -31,7 +29,7 @@ def test_two_cores_of_a_card_serve_the_bearers_of_one():
         for number, bearer in enumerate(bed.bearers()):
             ue = bearer["ue_ipv6" if number % 2 else "ue_ipv4"]
             assert bed.web.download(ue, file).equal and bed.web.upload(ue, file).equal, bearer
-        time.sleep(0.3)  # the last packets are on their way
+        bed.wait_for_the_last_packets()
         bed.assert_accounted()
 
         stats = bed.card.control.stats()
@@ -51,9 +49,9 @@ def test_two_cores_of_a_card_serve_the_bearers_of_one():
 
         boot = bed.card.control.call("card.show")["boot"]
         bed.kill_card()
-        wait_until("the gNB to miss its card", lambda: bed.state()["state"] == "away", 3)
+        wait_until("the gNB to miss its card", lambda: bed.state()["state"] == "away")
         bed.start_card()
-        wait_until("them to be installed again", lambda: bed.state()["state"] == "up" and not bed.state()["waiting"], 5)
+        wait_until("them to be installed again", lambda: bed.state()["state"] == "up" and not bed.state()["waiting"])
         assert bed.card.control.call("card.show")["boot"] != boot
         bed.wait_for_neighbours()
         for bearer in bed.bearers():

@@ -57,14 +57,14 @@ def test_65536_bearers_are_on_the_card_soon_after_each_of_its_starts(processes, 
             state = card_state(gnb)
             return state["state"] == "up" and state["waiting"] == 0 and state["bearers"] == BEARERS
 
-        wait_until("every bearer on the card", filled, 60, [gnb.process, one.process])
+        wait_until("every bearer on the card", filled, processes=[gnb.process, one.process])
         took.append(time.monotonic() - begin)
         assert one.control.call("card.show")["bearers"] == BEARERS
         if start == 0:
             one.process.signal(signal.SIGKILL)
-            one.process.wait(5)
+            one.process.wait()
             processes.stop(one.process)
-            wait_until("the gNB to miss it", lambda: card_state(gnb)["state"] == "away", 5, [gnb.process])
+            wait_until("the gNB to miss it", lambda: card_state(gnb)["state"] == "away", processes=[gnb.process])
     print(f"{BEARERS} bearers on the card after {took[0]:.2f} s, once more after its death {took[1]:.2f} s")
     one.finish()
     gnb.finish()

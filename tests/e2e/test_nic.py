@@ -14,7 +14,7 @@ from card_files import N3, VF_AIR, VF_N3, gnb_card, l2fwd, wire_pair
 from instance import Instance
 from namespaces import Network
 from paths import splitplane
-from processes import Failure, run, wait_until
+from processes import PATIENCE, Failure, run, wait_until
 
 from wire import Wire
 
@@ -58,16 +58,16 @@ def number_of(frame: bytes) -> int | None:
     return int.from_bytes(frame[14:18], "big") if frame[12:14] == b"\x88\xb6" else None
 
 
-def exchange(wire: Wire, count: int, first: int = 0, pause: float = 0.0002) -> dict[int, bytes]:
+def exchange(wire: Wire, count: int, first: int = 0, seconds: float = PATIENCE) -> dict[int, bytes]:
     """Sends numbered frames and returns those that came back until the last did, by number; and a little later, as
     those that take another VF than the last one may come behind it."""
     for n in range(first, first + count):
         wire.send(numbered(n))
-        time.sleep(pause)
+        time.sleep(0.0002)
     wanted = first + count - 1
     return {
         number: frame
-        for frame in wire.frames(4, lambda f: number_of(f) == wanted) + wire.frames(0.1)
+        for frame in wire.frames(seconds, lambda f: number_of(f) == wanted) + wire.frames(0.1)
         if (number := number_of(frame)) is not None
     }
 
@@ -75,8 +75,8 @@ def exchange(wire: Wire, count: int, first: int = 0, pause: float = 0.0002) -> d
 def settle(wire: Wire, frames: int, first: int):
     """Until all of a few frames come back: a VF opens one direction after the other, and what falls between is lost
     and counted."""
-    deadline = time.monotonic() + 2
-    while len(exchange(wire, frames, first)) < frames:
+    deadline = time.monotonic() + PATIENCE
+    while len(exchange(wire, frames, first, 1)) < frames:
         assert time.monotonic() < deadline, "the VFs did not open"
         first += frames
 
@@ -137,7 +137,7 @@ def test_a_killed_card_starts_again_at_once_and_the_host_goes_on(network, proces
     boot = first.control.call("card.show")["boot"]
     for again in range(2):
         first.process.signal(signal.SIGKILL)
-        first.process.wait(10)
+        first.process.wait()
         first = start(processes, folder, f"again{again}", card_tree, network)
         settle(wire, 8, 10_000 * (again + 1))
         assert len(exchange(wire, 50, 100 * (again + 1))) == 50
@@ -160,7 +160,7 @@ def test_a_killed_host_leaves_no_socket_in_the_way_of_the_next(network, processe
     tree, _ = wire_pair("left", 1, sockets)
     first = start(processes, folder, "first", tree, network, "run")
     first.process.signal(signal.SIGKILL)
-    first.process.wait(10)
+    first.process.wait()
     assert (sockets / "vf").is_socket()
     second = start(processes, folder, "second", tree, network, "run")
     assert f"removed {sockets}/vf, which an earlier run left" in second.process.log.read_text()
@@ -174,8 +174,8 @@ def test_a_card_says_once_that_its_host_is_gone_and_stays(network, processes, fo
     gone = "port vfs: its link is down: its host is gone"
     assert gone not in card.process.log.read_text()
     host.process.signal(signal.SIGKILL)
-    host.process.wait(10)
-    wait_until("the card to say so", lambda: gone in card.process.log.read_text(), 5, [card.process])
+    host.process.wait()
+    wait_until("the card to say so", lambda: gone in card.process.log.read_text(), processes=[card.process])
     time.sleep(0.3)  # DPDK's own lines may follow
     said = card.process.log.read_text()
     assert said.count(gone) == 1

@@ -11,7 +11,7 @@ import pytest
 from card_files import N3, VF_AIR, VF_N3, gnb_card, l2fwd, wire_pair
 from namespaces import Network
 from paths import splitplane
-from processes import run
+from processes import PATIENCE, run
 
 SPECS = Path(__file__).resolve().parents[2] / "p4" / "generated"
 
@@ -34,7 +34,7 @@ def attempt(network: Network, folder: Path, tree: dict, *command: str) -> str:
         ["ip", "netns", "exec", network.gnb, str(splitplane()), *(command or ("nic",)), str(path)],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done

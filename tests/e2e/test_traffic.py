@@ -11,7 +11,7 @@ from capture import Capture
 from checks import Checks, check_balance, check_ports
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, gaps, judge, number
 from namespaces import N3Link, interface_counters
-from paths import OUT
+from paths import own
 from processes import Failure
 from testbed import Testbed, assert_passed
 from upf import SERVER_IPV4, SERVER_IPV6
@@ -28,7 +28,7 @@ BEARERS = [
 
 @pytest.fixture(scope="module")
 def bed():
-    folder = OUT / "e2e" / "traffic"
+    folder = own("e2e") / "traffic"
     folder.mkdir(parents=True, exist_ok=True)
     with Testbed(folder, "tr", configs.one_worker("tr", BEARERS)) as made:
         yield made

@@ -16,7 +16,7 @@ from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judge, number
 from paths import splitplane
-from processes import wait_until
+from processes import PATIENCE, wait_until
 
 MEMORY = "memory: {hugepages: never, megabytes: 64, mbufs: 8191}\n"
 # What the stamp holds is random enough for one or another of tshark's heuristics (Thrift): it is data.
@@ -32,7 +32,7 @@ def run(folder: Path, name: str, config: str, *options: str, command: str = "gen
         [str(splitplane()), command, file, "--json", results, *options],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == code, f"{done.stdout}\n{done.stderr}"
@@ -138,14 +138,14 @@ def test_gen_and_sink_in_two_processes(folder, processes, tmp_path_factory):
         "sink: {port: p, idle_s: 1, core: 0}\n"
     )
     sink = processes.start("sink", [splitplane(), "sink", sink_file, "--json", results])
-    wait_until("the memif socket", lambda: Path(socket).exists(), 10, [sink])
+    wait_until("the memif socket", lambda: Path(socket).exists(), processes=[sink])
     config = (
         f"{MEMORY}ports: {{p: {{device: '{device % 'client'}'}}}}\n"
         f"gen:\n  port: p\n  core: 1\n  rate: 20000\n  packets: 20000\n  gnb_ipv4: 10.100.0.1\n  bearers:\n"
         f"{TEIDS % '10.100.0.2'}"
     )
     sent = run(folder, "two", config)["gen"]
-    assert sink.wait(20) == 0
+    assert sink.wait() == 0
     got = json.loads(results.read_text())["sink"]
     assert sent["sent"] == 20000 and got["unique"] == 20000
     assert got["lost"] == got["duplicates"] == got["reordered"] == got["from_future"] == 0
@@ -177,7 +177,7 @@ def test_the_self_test_is_exact(folder):
         [str(splitplane()), "gen", "--self-test", "--duration", "0.3", "--json", results],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
@@ -263,7 +263,11 @@ def test_a_replay_of_one_moment_needs_a_rate(folder):
     file = folder / "moment.yaml"
     file.write_text(f"file_prefix: sp-moment-{os.getpid()}\n{config}")
     refused = subprocess.run(
-        [str(splitplane()), "gen", file, "--packets", "4"], capture_output=True, text=True, timeout=30, check=False
+        [str(splitplane()), "gen", file, "--packets", "4"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert refused.returncode == 1
     assert f"gen.replay: all frames of {capture} have one time; allowed: with rate" in refused.stderr

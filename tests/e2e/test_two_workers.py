@@ -10,7 +10,7 @@ import pytest
 from gtpu_bed import INNER, GtpuBed, message_of
 from instance import Instance
 from namespaces import AirLink, N3Link, Network
-from paths import OUT
+from paths import own
 from processes import Processes
 from testbed import Testbed
 
@@ -76,7 +76,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_both_workers_carry_their_own_shards(case):
     name, config, links, airs, split = CASES[case]
-    folder = OUT / "e2e" / case
+    folder = own("e2e") / case
     folder.mkdir(parents=True, exist_ok=True)
     with Testbed(folder, name, config(), links, airs, split) as bed:
         file = bed.web.make("file", FILE_BYTES)
@@ -98,7 +98,7 @@ def test_both_workers_carry_their_own_shards(case):
 
 def test_a_released_teid_is_silent_as_long_as_its_own_n3_interface_says(folder):
     tree = by_address()
-    tree["file_prefix"], tree["bearers"] = "splitplane-2s", []
+    tree["file_prefix"], tree["bearers"] = configs.prefix("2s"), []
     tree["n3"][0]["released_teid_silence_s"], tree["n3"][1]["released_teid_silence_s"] = 60, 1
     with Network("2s", LINKS, AIRS) as network, ExitStack() as stack:
         processes = Processes(folder)

@@ -12,7 +12,7 @@ import time
 import gtpu
 import pytest
 from namespaces import Network, run
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from upf import SERVER_IPV4, SERVER_IPV6, Tunnel, Upf
 
 CLONE_NEWNET = 0x40000000
@@ -28,7 +28,7 @@ def socket_in(netns: str, family: socket.AddressFamily, address: str, port: int)
         finally:
             assert LIBC.setns(home.fileno(), CLONE_NEWNET) == 0
     made.bind((address, port))
-    made.settimeout(2)
+    made.settimeout(PATIENCE)
     return made
 
 
@@ -44,7 +44,7 @@ class Gnb:
 
     def expect(self, kind: int) -> dict:
         """The next message of a kind; the peer's own echoes in between are passed over."""
-        end = time.monotonic() + 3
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             found = gtpu.parse(self.socket.recv(65535))
             if found["kind"] == kind:
@@ -93,7 +93,7 @@ def test_both_directions_both_families(setup):
             assert found["teid"] == tunnel.dl_teid and found["psc"] == bytes([0x00, tunnel.qfi])
             assert found["payload"][-4:] == b"down"
     # the peer counts a packet after it has sent it on
-    wait_until("the last packet to be counted", lambda: upf.stats()["totals"]["dl_packets"] >= 16, 2)
+    wait_until("the last packet to be counted", lambda: upf.stats()["totals"]["dl_packets"] >= 16)
     stats = upf.stats()
     assert stats["totals"]["ul_packets"] == stats["totals"]["dl_packets"] == 16
     assert stats["totals"]["ul_refused"] == stats["totals"]["dl_send_errors"] == 0
@@ -176,7 +176,7 @@ def test_bad_mapping_is_one_clear_line(setup, tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=10,
+        timeout=PATIENCE,
     )
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
     upf.mapping.write_text("{")

@@ -9,7 +9,7 @@ import configs
 from checks import Checks, check_balance, check_bearers, check_ports, check_upf, check_workers
 from instance import Instance
 from namespaces import AirLink, N3Link, Network
-from processes import Processes, run, wait_until
+from processes import PATIENCE, Processes, run, wait_until
 from upf import SERVER_IPV4, SERVER_IPV6, Tunnel, Upf, tunnels_of
 
 from traffic import Web
@@ -49,8 +49,7 @@ class Testbed:
             wait_until(
                 "the gNB to answer Echo Requests on all its addresses",
                 self._echoed,
-                10,
-                [self.upf.process, self.gnb.process, *[ue.process for ue in self.ues]],
+                processes=[self.upf.process, self.gnb.process, *[ue.process for ue in self.ues]],
             )
             self.stack = self.stack.pop_all()
         return self
@@ -93,7 +92,21 @@ class Testbed:
     def wait_for_neighbours(self):
         """Until the gNB knows the MAC address of every UPF: before, uplink packets are dropped (`peer_unresolved`)."""
         upfs = {bearer["upf"] for bearer in self.bearers()}
-        wait_until("the gNB to know the MAC address of every UPF", lambda: upfs <= self._resolved(), 5)
+        wait_until("the gNB to know the MAC address of every UPF", lambda: upfs <= self._resolved())
+
+    def wait_for_the_last_packets(self):
+        """Until what is on its way has arrived: the bearers' counters stand still and say the same as the UPF's."""
+        last = None
+
+        def still() -> bool:
+            nonlocal last
+            before, last = last, [(bearer["downlink"], bearer["uplink"]) for bearer in self.bearers()]
+            upf = self.upf.stats()["totals"]
+            down = sum(down["received"] for down, _ in last)
+            up = sum(up["transmitted"] for _, up in last)
+            return before == last and (upf["dl_packets"], upf["ul_packets"]) == (down, up)
+
+        wait_until("the last packets to arrive", still)
 
     def _resolved(self) -> set[str]:
         return {peer["name"] for peer in self.gnb.control.call("peer.list")["peers"] if peer["mac"]}
@@ -104,14 +117,14 @@ class Testbed:
     def tunnels(self) -> list[Tunnel]:
         return tunnels_of(self.bearers(), self.network.n3)
 
-    def ping(self, ue_address: str, count: int = 10, interval: float = 0.02) -> int:
-        """Echo requests from a UE to the server; returns how many were answered."""
+    def ping(self, ue_address: str, count: int = 10, interval: float = 0.02, wait_s: int = 10) -> int:
+        """Echo requests from a UE to the server; returns how many were answered, the last within `wait_s`."""
         server = SERVER_IPV6 if ":" in ue_address else SERVER_IPV4
         done = run(
-            ["ping", "-q", "-n", "-I", ue_address, "-c", count, "-i", interval, "-W", "1", server],
+            ["ping", "-q", "-n", "-I", ue_address, "-c", count, "-i", interval, "-W", wait_s, server],
             netns=self.network.ue,
             check=False,
-            timeout=count * interval + 10,
+            timeout=count * interval + PATIENCE,
         )
         line = next((line for line in done.stdout.splitlines() if "transmitted" in line), "")
         assert line, done.stderr

@@ -9,6 +9,8 @@ import socket
 import time
 from collections.abc import Callable
 
+from processes import PATIENCE, fail_after_a_crash
+
 logging.getLogger("scapy").setLevel(logging.ERROR)
 
 from scapy.layers.l2 import Ether  # noqa: E402
@@ -60,7 +62,17 @@ class Wire:
         self.seen += found
         return found
 
-    def expect(self, what: str, wanted: Callable[[bytes], bool], seconds: float = 3) -> bytes:
-        found = self.frames(seconds, wanted)
-        assert found and wanted(found[-1]), f"no {what} within {seconds} s; {len(found)} other frames"
-        return found[-1]
+    def expect(self, what: str, wanted: Callable[[bytes], bool]) -> bytes:
+        """The next frame of a kind, however long it takes on a busy machine."""
+        return self.gather(what, wanted, 1)[-1]
+
+    def gather(self, what: str, wanted: Callable[[bytes], bool], count: int) -> list[bytes]:
+        """Reads until so many frames of a kind have come; returns all that came."""
+        end, found = time.monotonic() + PATIENCE, []
+        while count > 0:
+            some = self.frames(1, wanted)
+            found += some
+            count -= bool(some) and wanted(some[-1])
+            fail_after_a_crash(what)
+            assert time.monotonic() < end, f"no {what} within {PATIENCE:g} s; {len(found)} other frames"
+        return found

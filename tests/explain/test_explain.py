@@ -25,7 +25,7 @@ DEMO = ROOT / "config" / "demo.yaml"
 
 def run(splitplane: Path, *words: object, code: int = 0, config: Path = DEMO) -> str:
     command = [str(splitplane), "explain", *map(str, words), "--config", str(config)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
     assert done.returncode == code, done.stderr
     if code:
         assert done.stdout == "" and done.stderr.count("\n") == 1, done
@@ -313,7 +313,7 @@ def test_no_privilege_is_needed(splitplane, tmp_path):
     done = subprocess.run(
         ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all", "--no-new-privs",
          splitplane, "explain", frames.n3(frames.FIRST).hex(), "--config", DEMO],
-        capture_output=True, text=True, timeout=30, check=False, cwd="/proc", env={"PATH": "/usr/bin"},
+        capture_output=True, text=True, timeout=90, check=False, cwd="/proc", env={"PATH": "/usr/bin"},
     )  # fmt: skip
     if "Permission denied" in done.stderr and "explain" not in done.stderr:
         pytest.skip(f"SKIPPED: nobody cannot reach the program here: {done.stderr.strip()}")
@@ -346,7 +346,7 @@ def test_the_document_shows_what_it_prints(splitplane, number):
     command, shown = blocks()[number]
     words = shlex.split(command)
     assert words[:2] == ["splitplane", "explain"]
-    done = subprocess.run([splitplane, *words[1:]], capture_output=True, text=True, timeout=30, cwd=ROOT, check=False)
+    done = subprocess.run([splitplane, *words[1:]], capture_output=True, text=True, timeout=90, cwd=ROOT, check=False)
     assert done.stdout + done.stderr == shown
 
 
@@ -363,7 +363,7 @@ def test_in_a_real_terminal_no_line_wraps(splitplane, tmp_path, size):
     tmux = ["tmux", "-L", socket, "-f", "/dev/null"]
     try:
         subprocess.run(
-            [*tmux, "new-session", "-d", "-x", str(columns), "-y", str(rows), command], check=True, timeout=10
+            [*tmux, "new-session", "-d", "-x", str(columns), "-y", str(rows), command], check=True, timeout=90
         )
         for _ in range(100):
             shown = subprocess.run([*tmux, "capture-pane", "-p"], capture_output=True, text=True, check=True).stdout

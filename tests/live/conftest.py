@@ -12,14 +12,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from live_gnb import LiveGnb, free_port  # noqa: E402
-from paths import OUT  # noqa: E402
+from paths import own  # noqa: E402
 from processes import Processes, wait_until  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def folder(request) -> Path:
     """out/live/<module>: logs and configurations, kept afterwards."""
-    path = OUT / "live" / request.module.__name__.rpartition(".")[2]
+    path = own("live") / request.module.__name__.rpartition(".")[2]
     path.mkdir(parents=True, exist_ok=True)
     return path
 
@@ -37,5 +37,5 @@ def processes(folder):
 def gnb(folder, processes) -> LiveGnb:
     made = LiveGnb(folder, processes, metrics_port=free_port())
     made.start()
-    wait_until("the worker to receive", lambda: made.stats()["workers"][0]["received"] > 20_000, 10)
+    wait_until("the worker to receive", lambda: made.stats()["workers"][0]["received"] > 20_000)
     return made

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import urllib.request
 
+from processes import PATIENCE
+
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 PAGE_ROW = re.compile(r"^\| `(splitplane_\w+)` \| (\w+) \| (\w*) \| ([\w, ]*) \| (.+) \|$", re.MULTILINE)
 
@@ -12,7 +14,7 @@ PAGE_ROW = re.compile(r"^\| `(splitplane_\w+)` \| (\w+) \| (\w*) \| ([\w, ]*) \|
 def get(port: int, accept: str = "", path: str = "/metrics") -> tuple[str, str]:
     """Body and content type."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Accept": accept} if accept else {})
-    with urllib.request.urlopen(request, timeout=5) as reply:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
         return reply.read().decode(), reply.headers["Content-Type"]
 
 

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from processes import Failure
+from processes import PATIENCE, Failure
 
 _number = itertools.count()  # a server that is about to end must not get the next window
 
@@ -28,7 +28,7 @@ class Terminal:
         self.resize(width, height)
 
     def _tmux(self, *words: str) -> str:
-        done = subprocess.run(["tmux", "-L", self.server, *words], capture_output=True, text=True, timeout=10)
+        done = subprocess.run(["tmux", "-L", self.server, *words], capture_output=True, text=True, timeout=PATIENCE)
         if done.returncode != 0:
             raise Failure(f"tmux {words[0]}: {done.stderr.strip()}")
         return done.stdout
@@ -42,9 +42,9 @@ class Terminal:
     def screen(self) -> list[str]:
         return self._tmux("capture-pane", "-p").rstrip("\n").split("\n")
 
-    def wait_for(self, *texts: str, without: str = "", timeout: float = 8) -> list[str]:
+    def wait_for(self, *texts: str, without: str = "") -> list[str]:
         """The first screen that holds all of `texts` and not `without`."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + PATIENCE
         while True:
             lines = self.screen()
             text = "\n".join(lines)
@@ -54,9 +54,9 @@ class Terminal:
                 raise AssertionError(f"no screen with {texts} and without {without!r}; the last was\n{text}")
             time.sleep(0.05)
 
-    def exit_code(self, timeout: float = 5) -> int:
+    def exit_code(self) -> int:
         """Of the command, once it has ended."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + PATIENCE
         while not (self.status.exists() and self.status.read_text().strip()):
             if time.monotonic() > end:
                 raise AssertionError("the command in the terminal has not ended\n" + "\n".join(self.screen()))

@@ -8,6 +8,7 @@ import subprocess
 
 from live_gnb import LiveGnb
 from paths import splitplane
+from processes import PATIENCE
 
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 
@@ -17,7 +18,7 @@ def lines_of(config, *more: str) -> list[dict]:
         [str(splitplane()), "run", str(config), "--duration", "0.3", *more],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=True,
     )
     assert done.stdout == ""
@@ -50,7 +51,7 @@ def test_lines_for_people_stay_as_they_were(folder, processes):
         [str(splitplane()), "run", str(config), "--duration", "0.3", "--log-format", "human"],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=True,
     )
     assert re.search(r"^\d\d:\d\d:\d\d\.\d{3} info port n3: net_pcap0,", done.stderr, re.MULTILINE)

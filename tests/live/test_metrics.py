@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from live_gnb import BEARERS, METRICS_BEARERS, LiveGnb, free_port
 from paths import ROOT, splitplane
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from scrape import OPEN_METRICS, documented, get, value
 
 # Those of a card are what `splitplane nic` has, not `run`.
@@ -56,7 +56,7 @@ def test_other_paths_and_methods_are_refused(gnb):
     for method, path, code in (("GET", "/", 404), ("POST", "/metrics", 405), ("DELETE", "/x", 405)):
         request = urllib.request.Request(f"http://127.0.0.1:{gnb.metrics_port}{path}", method=method)
         with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(request, timeout=5)
+            urllib.request.urlopen(request, timeout=PATIENCE)
         assert refused.value.code == code
         refused.value.close()
 
@@ -64,7 +64,7 @@ def test_other_paths_and_methods_are_refused(gnb):
 def test_a_port_that_is_taken_is_refused_before_anything_starts(gnb, processes, tmp_path):
     second = LiveGnb(tmp_path, processes, metrics_port=gnb.metrics_port)
     done = subprocess.run(
-        [str(splitplane()), "run", str(second.config)], capture_output=True, text=True, timeout=20, check=False
+        [str(splitplane()), "run", str(second.config)], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
     listen = f"metrics.listen: 127.0.0.1:{gnb.metrics_port}: Address already in use; allowed: "
@@ -74,7 +74,12 @@ def test_a_port_that_is_taken_is_refused_before_anything_starts(gnb, processes, 
 def test_promtool_finds_nothing_to_object_to(gnb):
     text, _ = get(gnb.metrics_port)
     done = subprocess.run(
-        [tool("promtool"), "check", "metrics"], input=text, capture_output=True, text=True, timeout=20, check=False
+        [tool("promtool"), "check", "metrics"],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
@@ -100,7 +105,7 @@ def test_a_real_prometheus_has_every_documented_metric_with_its_unit(gnb, folder
     def ask(path: str, **query: str):
         try:
             url = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(query)}"
-            with urllib.request.urlopen(url, timeout=5) as reply:
+            with urllib.request.urlopen(url, timeout=PATIENCE) as reply:
                 return json.load(reply)["data"]
         except (urllib.error.URLError, ConnectionError):
             return None
@@ -109,7 +114,7 @@ def test_a_real_prometheus_has_every_documented_metric_with_its_unit(gnb, folder
         rows = ask("query", query="count_over_time(splitplane_bearers[1m])")
         return bool(rows and rows["result"] and int(rows["result"][0]["value"][1]) >= 2)
 
-    wait_until("Prometheus to scrape twice", scraped_twice, 20, [prometheus])
+    wait_until("Prometheus to scrape twice", scraped_twice, processes=[prometheus])
     (health,) = ask("targets")["activeTargets"]
     assert (health["health"], health["lastError"]) == ("up", "")
 
@@ -143,7 +148,7 @@ def test_100_silent_clients_and_readers_that_stop_hold_up_nobody(gnb):
     silent = []
     try:
         for number in range(100):
-            client = socket.create_connection(("127.0.0.1", gnb.metrics_port), timeout=5)
+            client = socket.create_connection(("127.0.0.1", gnb.metrics_port), timeout=PATIENCE)
             silent.append(client)
             if number % 2:  # asks, and never reads
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -152,7 +157,7 @@ def test_100_silent_clients_and_readers_that_stop_hold_up_nobody(gnb):
                 client.sendall(b"GET /metrics HTT" if number % 4 else bytes(range(256)) * 200)
         begin = time.monotonic()
         text, _ = get(gnb.metrics_port)
-        assert time.monotonic() - begin < 2 and value(text, "splitplane_bearers") == BEARERS
+        assert time.monotonic() - begin < 20 and value(text, "splitplane_bearers") == BEARERS
         assert resident(process) - before < 64 << 20
     finally:
         for client in silent:

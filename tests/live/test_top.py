@@ -9,7 +9,7 @@ import time
 
 import pytest
 from paths import splitplane
-from processes import run, wait_until
+from processes import PATIENCE, run, wait_until
 from terminal import Terminal
 
 pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="SKIPPED: tmux is not installed (make setup)")
@@ -65,7 +65,7 @@ def test_80x24_shows_workers_ports_and_stages_and_the_keys_work(terminal):
     screen.wait_for("[4 drops]", "nothing was dropped")
     screen.press("5")
     screen.wait_for("[5 bearers]", "0x04000000", "rows 1-21 of 257")
-    wait_until("a rate, of two looks at the bearers", lambda: value(row(screen.screen(), "0x04000000")[1]) > 10, 5)
+    wait_until("a rate, of two looks at the bearers", lambda: value(row(screen.screen(), "0x04000000")[1]) > 10)
     screen.press("NPage")
     screen.wait_for("rows 21-41 of 257", without="0x04000000")
     screen.press("s")
@@ -135,7 +135,7 @@ def test_without_a_terminal_or_an_instance_one_line_says_what_is_wrong(gnb):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=10,
+            timeout=PATIENCE,
         )
         assert done.returncode == code and done.stdout == "" and done.stderr.count("\n") == 1, done
         return done.stderr

@@ -82,7 +82,7 @@ def lost_time(cores: tuple[int, ...], seconds: float) -> dict[int, float]:
         )
         for core in cores
     }
-    return {core: float(probe.communicate(timeout=30)[0]) for core, probe in probes.items()}
+    return {core: float(probe.communicate(timeout=90)[0]) for core, probe in probes.items()}
 
 
 def first_of_all(pid: int) -> None:

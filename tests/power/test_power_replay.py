@@ -92,7 +92,7 @@ def test_what_tune_prints_is_a_policy_that_a_configuration_takes(splitplane: Pat
         "memory: {megabytes: 300}\nports: {p: {device: net_null0}}\n"
         "workers:\n  w:\n    function: l2fwd\n    core: 0\n    rx: p\n    tx: p\n    policy:\n" + lines
     )
-    done = subprocess.run([splitplane, "check", "--file-only", config], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([splitplane, "check", "--file-only", config], capture_output=True, text=True, timeout=90)
     assert done.returncode == 0, done.stderr
 
 
