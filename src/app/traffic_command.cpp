@@ -20,7 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTurn{20};
-constexpr const char* kSelfTestPrefix = "splitplane-self-test";
 
 // A bar that overwrites itself on a terminal, a line every second elsewhere.
 class Progress {
@@ -166,12 +165,13 @@ int sink_command(const Config& config, const TrafficOptions& options) {
 }
 
 int self_test_command(const TrafficOptions& options) {
-  const auto lock = InstanceLock::acquire(kSelfTestPrefix);
+  const std::string prefix = fmt::format("splitplane-self-test-{}", ::getpid());  // two may run at a time
+  const auto lock = InstanceLock::acquire(prefix);
   if (!lock) {
     log::error("{}", lock.error().message);
     return 1;
   }
-  const auto eal = datapath::Eal::start({.file_prefix = kSelfTestPrefix, .megabytes = 128, .hugepages = false});
+  const auto eal = datapath::Eal::start({.file_prefix = prefix, .megabytes = 128, .hugepages = false});
   if (!eal) {
     log::error("{}", eal.error().message);
     return 1;

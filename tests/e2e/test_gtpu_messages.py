@@ -149,10 +149,11 @@ def test_an_unknown_teid_draws_an_error_indication(bed, v6):
 def test_error_indications_are_limited_for_each_peer(bed):
     quiet_second(bed)
     before = bed.counters()
+    begin = time.monotonic()
     for number in range(200):
         bed.n3.send(bed.to_gnb(bed.gpdu(UNKNOWN + number)))
     found = [f for f in bed.n3.frames(0.6) if message_of(f, 26)]
-    assert 5 <= len(found) <= 9, "five a second, and a second's worth at once"
+    assert 5 <= len(found) <= 6 + 5 * (time.monotonic() - begin), "five a second, and a second's worth at once"
     after = bed.counters()
     assert after["error_indications_sent"] - before["error_indications_sent"] == len(found)
     assert after["error_indications_withheld"] > before["error_indications_withheld"]

@@ -39,11 +39,11 @@ class Tool:
 
 @dataclass
 class Link:
-    """One direction. Losses come alone or in bursts; `spread` reorders."""
+    """One direction. Losses come alone, or in bursts of `burst` ms; `spread` reorders."""
 
     rng: random.Random
     loss: float
-    burst: float
+    burst: int
     repeat: float
     delay: int
     spread: int
@@ -51,13 +51,15 @@ class Link:
     bad: bool = False
     carried: int = 0
 
+    def tick(self) -> None:
+        """A burst ends with its time, not with its PDUs: else one poll after the other falls into the same."""
+        if self.burst:
+            leave = 1 / self.burst
+            enter = leave * self.loss / (1 - self.loss)
+            self.bad = self.rng.random() >= leave if self.bad else self.rng.random() < enter
+
     def lost(self) -> bool:
-        if self.loss == 0:
-            return False
-        leave = 1 / self.burst
-        enter = leave * self.loss / (1 - self.loss)
-        self.bad = self.rng.random() >= leave if self.bad else self.rng.random() < enter
-        return self.bad
+        return self.bad if self.burst else self.rng.random() < self.loss
 
     def put(self, pdu: bytes, now: int) -> None:
         self.carried += 1

@@ -50,7 +50,7 @@ class Run:
             Link(
                 rng,
                 loss=rng.choice((0.0, rng.uniform(0, 0.25), rng.uniform(0.1, 0.25), rng.uniform(0.2, 0.25))),
-                burst=rng.choice((1, 2, 4, 8)),
+                burst=rng.choice((0, 1, 2, 4)),
                 repeat=rng.choice((0.0, 0.03, 0.1)),
                 delay=plan.delay,
                 spread=plan.spread,
@@ -156,6 +156,8 @@ class Run:
     def tick(self) -> None:
         self.now += 1
         self.offer()
+        for link in (self.to_theirs, self.to_ours):
+            link.tick()
         for side in (self.sender, self.receiver, self.shadow):
             side.tick(self.now)
         self.ask(f"tick o {self.now}")
