@@ -244,7 +244,7 @@ def test_a_run_that_a_signal_ended_is_not_strict(folder):
                 break
         child.send_signal(signal.SIGINT)
         assert "ended by a signal" in child.stderr.read()
-        assert child.wait(10) == 1
+        assert child.wait(PATIENCE) == 1
     finally:
         child.kill()
         child.wait()

@@ -16,7 +16,7 @@ import pytest
 from instance import Control, control_path
 from live_gnb import LiveGnb
 from paths import splitplane
-from processes import run, wait_until
+from processes import PATIENCE, run, wait_until
 
 PIPE_BYTES = 4096
 CLAIMS = 3000
@@ -42,7 +42,7 @@ def unread(folder, processes):
     os.close(writer)
     control = Control(control_path(gnb.config))
     try:
-        wait_until("the control socket", control.answers, 60)
+        wait_until("the control socket", control.answers)
         yield child, control, reader
     finally:
         child.kill()
@@ -55,9 +55,9 @@ def test_an_unread_pipe_stops_neither_requests_nor_the_end(unread):
     fill_log(control, 200)  # 60 kB of lines, 15 times what the pipe holds
     assert control.call("ping")["process"] == child.pid
     before = control.stats()["workers"][0]["received"]
-    wait_until("packets to pass", lambda: control.stats()["workers"][0]["received"] > before, 60)
+    wait_until("packets to pass", lambda: control.stats()["workers"][0]["received"] > before)
     child.send_signal(signal.SIGTERM)
-    assert child.wait(60) == 0
+    assert child.wait(PATIENCE) == 0
     assert len(os.read(reader, 65536)) <= PIPE_BYTES, "the pipe was full: nothing could be written"
 
 
@@ -68,7 +68,7 @@ def test_who_reads_late_gets_the_end_of_the_log_and_the_account(unread):
     text = b""
     while chunk := os.read(reader, 65536):
         text += chunk
-    assert child.wait(60) == 0
+    assert child.wait(PATIENCE) == 0
     assert b"every packet is accounted for" in text
     assert b"more lines like this one" in text
 
@@ -106,7 +106,7 @@ def test_arp_claims_of_a_stranger_leave_few_lines(folder, processes):
             )
         control = Control(control_path(gnb.config))
         try:
-            wait_until("the control socket", control.answers, 60)
+            wait_until("the control socket", control.answers)
             dice = random.Random(13)
             frames = [claim(STRANGER, b"\x02" + dice.randbytes(5), GNB, b"\xff" * 6).hex() for _ in range(CLAIMS)]
             sender = (
@@ -116,10 +116,10 @@ def test_arp_claims_of_a_stranger_leave_few_lines(folder, processes):
             subprocess.run(
                 ["ip", "netns", "exec", name, "python3", "-c", sender], input="\n".join(frames), text=True, check=True
             )
-            wait_until("the claims to be read", lambda: control.stats()["workers"][0]["received"] >= CLAIMS // 2, 60)
+            wait_until("the claims to be read", lambda: control.stats()["workers"][0]["received"] >= CLAIMS // 2)
             time.sleep(0.5)
             child.send_signal(signal.SIGTERM)
-            assert child.wait(60) == 0
+            assert child.wait(PATIENCE) == 0
         finally:
             child.kill()
             child.wait()
