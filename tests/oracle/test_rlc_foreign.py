@@ -24,6 +24,7 @@ SEED = os.environ.get("SPLITPLANE_SEED", "1")
 RUNS = int(os.environ.get("SPLITPLANE_FOREIGN_RUNS", "14"))
 TOLD = 5
 DEAF_RUNS = 100
+MERGING = Habits(merge=1, split=0, offsets=0, range_of_one=0, trim=0, beyond=0, cuts=("before",))
 # A range with SO (octets 20 on of 0, all of 1, up to 9 of 2), and a NACK that begins in its last SDU.
 TOUCHING = bytes.fromhex("00 03 80 00 0e 00 14 00 09 03 00 24 00 14 00 1d")
 
@@ -61,8 +62,13 @@ def test_every_sdu_crosses_a_bad_link_to_and_from_a_foreign_peer(tool: Tool, way
 def test_a_side_that_ignores_a_status_with_a_touching_range_hangs_or_gives_up(tool: Tool) -> None:
     """The rule that this peer was written for: without it the runs above must fail."""
     for number in range(DEAF_RUNS):
+        run = Run(tool, f"deaf.{number}", "ours", judged=False, deaf=touches)
+        if run.plan.report_grants[0] < 200:  # what is cut says something else each time
+            continue
+        run.writer.habits = MERGING
+        run.to_theirs.loss, run.to_theirs.burst = 0.2, 2
         try:
-            Run(tool, f"deaf.{number}", "ours", judged=False, deaf=touches).go()
+            run.go()
         except (Hang, RadioLinkFailure):
             return
     pytest.fail(f"{DEAF_RUNS} runs ended well")
@@ -141,8 +147,7 @@ def test_each_way_to_write_a_report_says_what_is_so() -> None:
 
 def test_a_range_and_the_next_nack_share_an_sdu_as_in_the_example() -> None:
     holes = [Hole(0, 20), Hole(1), Hole(2, 0, 9), Hole(2, 20, 29)]
-    habits = Habits(merge=1, split=0, offsets=0, range_of_one=0, trim=0, beyond=0, cuts=("before",))
-    report = Writer(12, habits, random.Random(SEED)).write(holes, 3, 100)
+    report = Writer(12, MERGING, random.Random(SEED)).write(holes, 3, 100)
     assert report == Report(3, (Nack(0, 20, 9, 3), Nack(2, 20, 29)))
     assert read_report(12, write_report(12, report)) == report
     assert touches(report)
