@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -33,46 +34,71 @@ Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-// memif has two handlers: of a listening socket and of a connection. Each gets a place here, and DPDK is told of the
-// place's function instead, with the argument that the driver gave.
-constexpr std::size_t kHandlers = 4;
-std::array<std::atomic<rte_intr_callback_fn>, kHandlers> g_memif_handlers{};
+// Handlers of drivers, each with a place: DPDK is told of the place's function instead, with the argument that the
+// driver gave. memif has two, of a listening socket and of a connection; virtio has one, and two that it sets an alarm
+// for.
+constexpr std::size_t kHandlers = 8;
+using Handler = void (*)(void* argument);
+enum class Of : std::uint8_t { memif, virtio };
+struct Place {
+  std::atomic<Handler> handler{nullptr};
+  Of driver = Of::memif;
+  bool alarm = false;
+};
+std::array<Place, kHandlers> g_places;
 
 template <std::size_t I>
-void run_memif_handler(void* argument) {
-  DriverGate& gate = DriverGate::memif();
-  {
-    const std::lock_guard guard(gate);
-    if (gate.listens()) {
-      g_memif_handlers[I].load()(argument);
-      return;
+void run_handler(void* argument) {
+  const Place& place = g_places[I];
+  DriverGate& gate = place.driver == Of::memif ? DriverGate::memif() : DriverGate::virtio();
+  if (gate.begin_handler()) {
+    if (place.driver == Of::memif) {
+      const std::lock_guard guard(gate);  // none of a port's queues is polled meanwhile
+      place.handler.load()(argument);
+    } else {
+      place.handler.load()(argument);
     }
+    gate.end_handler();
+    return;
   }
-  // What it is about stays readable and comes again.
-  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  // What an interrupt is about stays readable and comes again.
+  if (!place.alarm) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
-constexpr std::array<rte_intr_callback_fn, kHandlers> kRunMemifHandler{run_memif_handler<0>, run_memif_handler<1>,
-                                                                       run_memif_handler<2>, run_memif_handler<3>};
+constexpr std::array<Handler, kHandlers> kRunHandler{run_handler<0>, run_handler<1>, run_handler<2>, run_handler<3>,
+                                                     run_handler<4>, run_handler<5>, run_handler<6>, run_handler<7>};
 
-bool is_of_memif(rte_intr_callback_fn handler) {
+std::optional<Of> driver_of(Handler handler) {
   Dl_info info{};
-  return ::dladdr(reinterpret_cast<void*>(handler), &info) != 0 && info.dli_fname != nullptr &&
-         std::string_view(info.dli_fname).find("librte_net_memif") != std::string_view::npos;
+  if (::dladdr(reinterpret_cast<void*>(handler), &info) == 0 || info.dli_fname == nullptr) return std::nullopt;
+  const std::string_view library(info.dli_fname);
+  if (library.find("librte_net_memif") != std::string_view::npos) return Of::memif;
+  if (library.find("librte_net_virtio") != std::string_view::npos) return Of::virtio;
+  return std::nullopt;
 }
 
 // What DPDK knows `handler` as; `add`: it is being registered.
-rte_intr_callback_fn known_as(rte_intr_callback_fn handler, bool add) {
-  if (handler == nullptr || !is_of_memif(handler)) return handler;
+Handler known_as(Handler handler, bool add, bool alarm = false) {
+  const auto driver = handler == nullptr ? std::nullopt : driver_of(handler);
+  if (!driver) return handler;
   static std::mutex mutex;
   const std::lock_guard guard(mutex);
   for (std::size_t i = 0; i < kHandlers; ++i) {
-    const rte_intr_callback_fn there = g_memif_handlers[i].load();
-    if (there == handler) return kRunMemifHandler[i];
+    const Handler there = g_places[i].handler.load();
+    if (there == handler) return kRunHandler[i];
     if (there != nullptr || !add) continue;
-    g_memif_handlers[i].store(handler);
-    return kRunMemifHandler[i];
+    g_places[i].driver = *driver;
+    g_places[i].alarm = alarm;
+    g_places[i].handler.store(handler);
+    return kRunHandler[i];
   }
   return handler;
+}
+
+bool is_of_memif(Handler known) {
+  for (std::size_t i = 0; i < kHandlers; ++i) {
+    if (kRunHandler[i] == known) return g_places[i].driver == Of::memif;
+  }
+  return false;
 }
 
 // What memif has registered and not taken back. It never takes back a listening socket, whose handle lies in memory
@@ -167,7 +193,8 @@ class FanoutGroups {
 }  // namespace
 
 bool memif_handlers_are_gated() {
-  return g_memif_handlers[0].load() != nullptr;
+  return std::any_of(g_places.begin(), g_places.end(),
+                     [](const Place& place) { return place.handler.load() != nullptr && place.driver == Of::memif; });
 }
 
 bool vhost_handlers_are_gated() {
@@ -211,7 +238,7 @@ int rte_intr_callback_register(const rte_intr_handle* handle, rte_intr_callback_
   static auto* const real = next<decltype(rte_intr_callback_register)>("rte_intr_callback_register");
   const rte_intr_callback_fn known = known_as(handler, true);
   const int status = real(handle, known, argument);
-  if (status == 0 && known != handler) registrations().add({rte_intr_fd_get(handle), known, argument});
+  if (status == 0 && is_of_memif(known)) registrations().add({rte_intr_fd_get(handle), known, argument});
   return status;
 }
 
@@ -233,6 +260,16 @@ int rte_intr_callback_unregister_pending(const rte_intr_handle* handle, rte_intr
   const int status = real(handle, known, argument, ended);
   if (status > 0) registrations().remove(fd, known, argument);
   return status;
+}
+
+int rte_eal_alarm_set(std::uint64_t us, rte_eal_alarm_callback handler, void* argument) {
+  static auto* const real = next<decltype(rte_eal_alarm_set)>("rte_eal_alarm_set");
+  return real(us, known_as(handler, true, true), argument);
+}
+
+int rte_eal_alarm_cancel(rte_eal_alarm_callback handler, void* argument) {
+  static auto* const real = next<decltype(rte_eal_alarm_cancel)>("rte_eal_alarm_cancel");
+  return real(known_as(handler, false), argument);
 }
 
 int rte_vhost_driver_callback_register(const char* path, const rte_vhost_device_ops* const ops) {

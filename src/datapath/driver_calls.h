@@ -3,6 +3,8 @@
 // libraries.
 // - memif and vhost take a port's memory away on a thread of DPDK's, beside a worker that polls it: their handlers run
 //   with a DriverGate locked.
+// - virtio_user may set an alarm about a port that is being closed, and runs it when the port's memory is gone: its
+//   handlers are passed over while a port is closed.
 // - af_packet makes the number of its fanout group from the process and the interface, so that two processes in one
 //   network namespace may come to the same: the kernel gives the numbers out instead.
 #pragma once

@@ -5,6 +5,11 @@
 #include <thread>
 
 namespace splitplane::datapath {
+namespace {
+
+constexpr std::chrono::seconds kPatience{5};  // with a handler that waits for another process
+
+}  // namespace
 
 DriverGate& DriverGate::memif() {
   static DriverGate gate;
@@ -12,6 +17,11 @@ DriverGate& DriverGate::memif() {
 }
 
 DriverGate& DriverGate::vhost() {
+  static DriverGate gate;
+  return gate;
+}
+
+DriverGate& DriverGate::virtio() {
   static DriverGate gate;
   return gate;
 }
@@ -42,11 +52,23 @@ void DriverGate::remove_slot(Slot& slot) {
   slots_.remove_if([&](const Slot& each) { return &each == &slot; });
 }
 
+bool DriverGate::begin_handler() {
+  ++running_;
+  if (listens()) return true;
+  --running_;
+  return false;
+}
+
+void DriverGate::begin_to_close() {
+  (void)change_ports(0, 1);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (running_ != 0 && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
 int DriverGate::change_ports(int ports, int closing) {
-  const std::lock_guard guard(mutex_);
-  ports_ += ports;
   closing_ports_ += closing;
-  return ports_;
+  return ports_ += ports;
 }
 
 }  // namespace splitplane::datapath

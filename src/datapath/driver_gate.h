@@ -32,6 +32,7 @@ class DriverGate {
   // Of the process, one a driver: handlers do not say which port they are about.
   static DriverGate& memif();
   static DriverGate& vhost();
+  static DriverGate& virtio();
 
   // For the side that takes memory away (a std::lock_guard): lock() returns once no worker is in a queue, and none
   // enters until unlock().
@@ -43,11 +44,14 @@ class DriverGate {
 
   // Handlers are passed over while no port listens, and while one is being closed: what they would touch is going.
   void begin_to_listen() { (void)change_ports(1, 0); }
-  void begin_to_close() { (void)change_ports(0, 1); }
+  void begin_to_close();
   // True: that was the last one.
   bool end_to_close() { return change_ports(-1, -1) == 0; }
-  // Only with the gate locked.
   [[nodiscard]] bool listens() const { return ports_ > 0 && closing_ports_ == 0; }
+  // Around a handler. False: it is passed over. begin_to_close() waits for one that runs, but not for ever: it may wait
+  // for another process itself.
+  [[nodiscard]] bool begin_handler();
+  void end_handler() { --running_; }
 
  private:
   int change_ports(int ports, int closing);  // how many there are then
@@ -55,7 +59,7 @@ class DriverGate {
   std::mutex mutex_;  // of those who lock the gate
   std::list<Slot> slots_;
   std::atomic<bool> closing_{false};  // a hint, so that a worker that polls without rest lets the handler in
-  int ports_ = 0, closing_ports_ = 0;
+  std::atomic<int> ports_{0}, closing_ports_{0}, running_{0};
 };
 
 }  // namespace splitplane::datapath

@@ -79,6 +79,18 @@ Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rt
   return checksums;
 }
 
+// After begin_to_close() of a port, when it is gone.
+void end_listening_for_virtio() {
+  wait_for_interrupt_thread();  // runs the alarms that were set for it, which are passed over
+  DriverGate::virtio().end_to_close();
+}
+
+// For a port that was not made.
+void stop_listening_for_virtio() {
+  DriverGate::virtio().begin_to_close();
+  end_listening_for_virtio();
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> split_devargs(std::string_view device) {
@@ -122,14 +134,22 @@ Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mem
   const OpeningPort opening(settings.name, settings.device);
   const auto [device_name, arguments] = split_devargs(settings.device);
   const bool pci = is_pci_address(settings.device);
+  // A card may be of virtio too.
+  const bool virtio = pci || settings.device.starts_with("net_virtio_user");
+  if (virtio) DriverGate::virtio().begin_to_listen();
   if (!pci) {
     if (const int error = rte_eal_hotplug_add("vdev", device_name.c_str(), arguments.c_str()); error != 0) {
+      if (virtio) stop_listening_for_virtio();
       return fail("port {}: device '{}' could not be made ({})", settings.name, settings.device, rte_strerror(-error));
     }
   }
   const auto id = find_port(settings, device_name);
-  if (!id) return tl::unexpected(id.error());
+  if (!id) {
+    if (virtio) stop_listening_for_virtio();
+    return tl::unexpected(id.error());
+  }
   std::unique_ptr<Port> port(new Port(settings, *id, pci ? std::string{} : device_name));
+  port->virtio_ = virtio;
   auto checksums = set_up(settings, *id, pool, true);  // so that a worker may sleep until a packet comes
   // Too few vectors for one a queue: some drivers say so here, some when they start.
   if (!checksums) checksums = set_up(settings, *id, pool, false);
@@ -143,11 +163,13 @@ Port::~Port() {
   // memif's handlers know a port by its memory: none may run from before it stops until after it is gone.
   const bool handled = gated_ && is_memif();
   if (handled) DriverGate::memif().begin_to_close();
+  if (virtio_) DriverGate::virtio().begin_to_close();
   if (rte_eth_dev_stop(id_) != 0) log::warn("port {}: stop failed", settings_.name);
   if (handled) wait_for_interrupt_thread();
   rte_eth_dev_close(id_);
   if (handled && DriverGate::memif().end_to_close()) take_back_memif_handlers();
   if (!vdev_.empty()) rte_eal_hotplug_remove("vdev", vdev_.c_str());
+  if (virtio_) end_listening_for_virtio();
   forget_dpdk_port(settings_.name);
 }
 

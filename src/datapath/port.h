@@ -74,7 +74,8 @@ class Port {
   PortSettings settings_;
   std::uint16_t id_;
   ChecksumMode checksums_ = ChecksumMode::off;
-  std::string vdev_;                  // name under which it was hot-plugged; empty for PCI
+  std::string vdev_;  // name under which it was hot-plugged; empty for PCI
+  bool virtio_ = false;
   std::unique_ptr<GatedPort> gated_;  // memif, vhost: their drivers take memory away while a worker polls
   mutable std::mutex counting_;
   mutable PortCounters counted_;
