@@ -20,7 +20,7 @@ FOUND = ROOT / "build" / "fuzz-found"
 # Files that are good inputs wherever they stand.
 MORE_SEEDS = {"yaml": ROOT / "config", "spec": ROOT / "p4" / "generated"}
 MOST_MEGABYTES = 4096
-SECONDS_PER_INPUT = 20  # one that takes longer is a finding
+SECONDS_PER_INPUT = 60  # one that takes longer is a finding
 
 
 def environment() -> dict[str, str]:
