@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/cli_suggest.h"
+#include "ran/count_lease.h"
 
 namespace splitplane::app {
 namespace {
@@ -29,6 +30,8 @@ Json to_json(const datapath::ArqView& v) {
           {"polls_sent", v.retx.polls},
           {"poll_timeouts", v.retx.poll_timeouts},
           {"max_retx", v.retx.max_retx},
+          {"polls_in_vain", v.polls_in_vain},
+          {"peer_lost", v.retx.peer_lost},
           {"status_received", v.retx.status},
           {"status_stale", v.retx.status_stale},
           {"status_malformed", v.retx.status_malformed},
@@ -82,6 +85,7 @@ Json to_json(const BearerView& view) {
   json["downlink"] = to_json(view.downlink);
   json["uplink"] = to_json(view.uplink);
   json["pdcp_tx_next"] = view.pdcp_tx_next;
+  json["count_exhausted"] = view.pdcp_tx_next == ran::kCountEnd;
   json["rlc_tx_next"] = view.rlc_tx_next;
   json["pdcp_rx_next"] = view.pdcp_rx_next;
   json["rlc_rx_next"] = view.rlc_rx_next;
@@ -259,8 +263,9 @@ BearerPatch read_patch(Params& params) {
 Expected<ran::BearerConfig> bearer_from_json(const Json& json) {
   Json known = json;
   if (known.is_object()) {
-    for (const char* key : {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "rlc_tx_next", "pdcp_rx_next",
-                            "rlc_rx_next", "uplink_stopped", "error_indications", "end_markers", "rlc_am", "on_card"}) {
+    for (const char* key :
+         {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "count_exhausted", "rlc_tx_next", "pdcp_rx_next",
+          "rlc_rx_next", "uplink_stopped", "error_indications", "end_markers", "rlc_am", "on_card"}) {
       known.erase(key);
     }
   }

@@ -58,6 +58,7 @@ ArqView view_of(const ArqBearer& bearer) {
           .pending = bearer.retx.pending(),
           .rx_next = bearer.receive.next(),
           .rx_next_highest = bearer.receive.next_highest(),
+          .polls_in_vain = bearer.retx.polls_in_vain(),
           .epoch = bearer.epoch,
           .failed = bearer.failed,
           .retx = bearer.retx.counters(),
@@ -146,6 +147,7 @@ void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now) {
                          .poll = (rlc[0] & kPollBit) != 0},
                         now);
   ++unacked_;
+  look_for_peer(bearer);
   rearm(bearer);
 }
 
@@ -153,9 +155,7 @@ Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
   const auto header = wire::rlc::parse_am(rlc, bearer.sn_bits);
   if (!header) return Received::kRefused;
   // A peer that keeps to max_unacked sends nothing beyond; one that does not may not take the others' window memory.
-  const std::uint32_t ahead = (header->sn - bearer.receive.next()) & ran::rlc::sn_mask(bearer.sn_bits);
-  if (ahead >= bearer.max_unacked && ahead < ran::rlc::window_size(bearer.sn_bits)) return Received::kOutsideWindow;
-  const Received what = bearer.receive.receive_complete(*header, now);
+  const Received what = bearer.receive.receive_complete(*header, now, bearer.max_unacked);
   rearm(bearer);
   if (bearer.receive.status_due()) set_working(bearer);
   return what;

@@ -64,6 +64,7 @@ struct ArqBearer : TimerNode {
 struct ArqView {
   std::uint32_t tx_next_ack = 0, tx_next = 0, unacked = 0, pending = 0;
   std::uint32_t rx_next = 0, rx_next_highest = 0;
+  std::uint32_t polls_in_vain = 0;
   std::uint8_t epoch = 0;
   bool failed = false;
   ran::rlc::RetxCounters retx;
@@ -84,6 +85,7 @@ class Arq {
     std::uint64_t now = 0;
   };
   struct Counters {
+    std::uint64_t peer_lost = 0;  // bearers whose peer answered no poll any more
     std::uint64_t retransmitted = 0, status_sent = 0;
     std::uint64_t status_stale = 0, status_malformed = 0;  // received and ignored
     std::uint64_t sent = 0;                                // of retransmissions and STATUS PDUs: taken by the port
@@ -153,6 +155,14 @@ class Arq {
     ++counters_.max_retx;
     bearer.failed = true;
   }
+  // A peer that answers no poll is one, too: both ends have to begin anew.
+  void look_for_peer(ArqBearer& bearer) {
+    if (!bearer.retx.peer_lost() || bearer.failed) [[likely]]
+      return;
+    ++counters_.peer_lost;
+    bearer.failed = true;
+    set_working(bearer);
+  }
   void give_up(ArqBearer& bearer);
   void stop_working(ArqBearer& bearer);
   [[nodiscard]] rte_mbuf* status_frame(ArqBearer& bearer, Time now);
@@ -187,6 +197,7 @@ void Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
     if (bearer->failed) give_up(*bearer);
     out.size += collect(*bearer, passes_mbufs, now, out.mbuf.data() + out.size, kBurst - out.size);
     unacked_ -= bearer->retx.release(kReleasedPerVisit, [](std::uint32_t, MbufBuffer) {});
+    look_for_peer(*bearer);
     changed(*bearer);
     rearm(*bearer);
     if (bearer->retx.has_pending() || bearer->retx.releasable() || bearer->receive.status_due()) set_working(*bearer);

@@ -4,77 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include "datapath/gnb_downlink.h"
-#include "datapath/gnb_uplink.h"
-#include "datapath/test_gnb.h"
-#include "wire/rlc_status.h"
+#include "datapath/test_arq.h"
 
 namespace splitplane::datapath {
 namespace {
 
 using test::Bytes;
-
-constexpr std::uint32_t kBearer = 5;
-constexpr std::uint8_t kEpoch = 0x5a;
-
-template <class Sink = test::TestSink>
-struct Rig : test::TestGnb {
-  explicit Rig(ran::BearerConfig bearer = {}) {
-    context->arq = std::make_unique<Arq>(Arq::Settings{.sends = Direction::kDownlink,
-                                                       .ethernet = context->air_header,
-                                                       .pool = pool.get(),
-                                                       .ticks_per_ms = rte_get_tsc_hz() / 1000,
-                                                       .now = rte_rdtsc()});
-    context->arq_bearers.attach(ShardId{1}, test::kLines);
-    bearer.acknowledged = true;
-    add(kBearer, bearer, test::kPeerV4);
-    auto arq = context->arq->make(config(kBearer), kEpoch);
-    ran::set_epoch(downlink[kBearer], kEpoch);
-    context->arq_bearers.exchange(teid(kBearer), std::move(arq));
-    set_count_limit(*context, downlink[kBearer]);
-  }
-  ~Rig() {
-    context->arq_bearers.exchange(teid(kBearer), nullptr);
-    EXPECT_EQ(pool.in_use(), 0U);
-  }
-  ArqBearer& bearer() { return *context->arq_bearers.find(teid(kBearer)); }
-
-  // `n` SDUs, each a burst of its own or all in one.
-  void send(unsigned n, bool one_burst = false) {
-    std::vector<Bytes> frames;
-    for (unsigned i = 0; i < n; ++i) frames.push_back(to_bearer(kBearer).make());
-    if (one_burst) return process(frames);
-    for (const Bytes& frame : frames) process({frame});
-  }
-  void process(const std::vector<Bytes>& frames) {
-    Burst burst = test::burst_of(pool, frames);
-    function.process(burst);
-  }
-  // A STATUS PDU of the UE.
-  void status(std::uint32_t ack, const std::vector<wire::rlc::Nack>& nacks = {}) {
-    Bytes pdu(8 + 200);
-    const unsigned bits = config(kBearer).rlc_sn_bits;
-    wire::store_be64(pdu.data(), wire::airhdr::encode({.direction = Direction::kUplink,
-                                                       .rlc_sn_bits = static_cast<std::uint8_t>(bits),
-                                                       .pdcp_sn_bits = config(kBearer).pdcp_sn_bits,
-                                                       .epoch = kEpoch,
-                                                       .bearer = BearerId{teid(kBearer)}}));
-    wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(8), bits);
-    for (const auto& nack : nacks) ASSERT_TRUE(writer.add(nack));
-    pdu.resize(8 + writer.finish(ack));
-    from_air(pdu);
-  }
-  void from_air(const Bytes& from_airhdr) {
-    Burst burst = test::burst_of(pool, {from_ue(from_airhdr)});
-    upward.process(burst);
-  }
-  [[nodiscard]] static std::uint32_t sn_of(const Bytes& frame) { return wire::load_be24(&frame[22]) & 0x3ffff; }
-  [[nodiscard]] static bool polls(const Bytes& frame) { return (frame[22] & kPollBit) != 0; }
-
-  test::Taken air, n3;
-  GnbDownlink<FeatureSet::clone, Sink, SampledCycles> function{*context, Sink{&air}, Sink{&air}};
-  GnbUplink<FeatureSet::clone, test::TestSink, SampledCycles> upward{*context, test::TestSink{&n3}};
-};
+using test::kEpoch;
+using Rig = test::ArqRig<>;
+constexpr std::uint32_t kBearer = test::kArqBearer;
 
 TEST(Arq, keeps_what_was_sent_until_it_is_acknowledged) {
   Rig rig;
@@ -130,7 +68,7 @@ TEST(Arq, a_retransmission_that_polls_is_a_copy_and_the_window_keeps_the_origina
 }
 
 TEST(Arq, a_port_that_passes_mbufs_gets_copies) {
-  Rig<test::PassingSink> rig;
+  test::ArqRig<test::PassingSink> rig;
   rig.send(2, true);
   EXPECT_EQ(rig.pool.in_use(), 2U);
   const Bytes first = rig.air.frames[0];
@@ -172,7 +110,7 @@ TEST(Arq, a_status_that_is_wrong_changes_nothing_and_is_counted) {
   Rig rig;
   rig.send(2);
   rig.status(3);
-  rig.status(1, {{.sn = 5}});
+  rig.status(2, {{.sn = 1, .has_so = true, .so_start = 5000, .so_end = 5001}});
   rig.function.serve_acknowledged();
   EXPECT_EQ(rig.context->arq->unacked(), 2U);
   EXPECT_EQ(rig.context->arq->counters().status_malformed, 2U);

@@ -312,6 +312,7 @@ class GnbDownlink {
     stats_.rlc_own.set(c.sent);
     stats_.rlc_tx_lost.set(c.lost);
     stats_.rlc_max_retx.set(c.max_retx);
+    stats_.rlc_peer_lost.set(c.peer_lost);
     stats_.rlc_unacked.set(context_.arq->unacked());
   }
 

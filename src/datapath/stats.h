@@ -53,6 +53,7 @@ inline constexpr unsigned kSampleEvery = 16;
   X(rlc_status_malformed, "packets", "STATUS PDUs ignored: wrong form or of what was not sent") \
   X(rlc_deferred, "packets", "numbered and kept, but not sent yet: they go when they are missed") \
   X(rlc_max_retx, "packets", "SDUs that were sent again maxRetxThreshold times")                \
+  X(rlc_peer_lost, "bearers", "failures of RLC AM because no poll was answered any more")    \
   X(rlc_tx_lost, "packets", "retransmissions and STATUS PDUs that the port did not take")    \
   X(transmitted_vf, "packets", "accepted by the VFs of a card")                              \
   X(dispatched, "packets", "handed to another worker, or to another core of a card")         \

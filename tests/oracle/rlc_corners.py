@@ -139,6 +139,19 @@ def window_moves_onto_delivered_sdus(sn_bits: int) -> Iterator[str]:
             yield f"tick x {jump + 20}"
 
 
+def many_holes_of_one_sdu() -> Iterator[str]:
+    """More runs wait than are kept apart, in order and between those that wait already; then some are sent."""
+    yield NEW["am", 12]
+    yield f"send x {'5a' * 3000}"
+    yield "send x 5a"
+    yield from ["pull x 4000"] * 2
+    for first, step, count in ((2, 8, 250), (0, 600, 5), (6, 8, 250), (2000, 4, 200), (1, 300, 10)):
+        yield status(12, 1, *(Nack(0, first + step * i, first + step * i) for i in range(count)))
+        yield from ["pull x 6"] * 3
+    yield from ["pull x 300"] * 300
+    yield status(12, 2)
+
+
 def blocks_that_touch(sn_bits: int) -> Iterator[str]:
     """Blocks that begin in the SDU where the one before ended, and ranges that reach ACK_SN, as others send them."""
     yield NEW["am", sn_bits]
@@ -169,7 +182,8 @@ def blocks_that_touch(sn_bits: int) -> Iterator[str]:
 
 
 CORNERS: dict[str, Callable[[], Iterator[str]]] = {
-    "am 12 poll and partly pending": poll_chooses_an_sdu_that_is_pending_in_part
+    "am 12 poll and partly pending": poll_chooses_an_sdu_that_is_pending_in_part,
+    "am 12 many holes of one SDU": many_holes_of_one_sdu,
 }
 for _mode, _sn_bits in NEW:
     both = {"largest": the_largest_sdus, "discards": discards_of_what_is_not_there}

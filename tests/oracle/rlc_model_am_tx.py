@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rlc_pdu import AM_WINDOW, MAX_SDU_OCTETS, TO_THE_END, Nack, Status, amd_header_octets, write_amd
 
 STATUS_WORK = 4096
+MOST_RUNS = 255
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,9 @@ class AmTx:
         self.tx_next = self.tx_next_ack = self.poll_sn = 0
         self.pdu_without_poll = self.byte_without_poll = 0
         self.poll_wanted = False
+        self.polls_in_vain = 0  # since the peer last acknowledged anything
+        self.first_in_vain = 0
+        self.peer_lost = False
         self.t_poll_retransmit: int | None = None
         self.acked_events: list[int] = []
         self.max_retx_events: list[int] = []
@@ -159,9 +163,21 @@ class AmTx:
             self.pdu_without_poll = self.byte_without_poll = 0
             self.poll_wanted = False
             self.poll_sn = self.highest_sn()
+            self.count_poll(now)
             self.t_poll_retransmit = now + self.config.t_poll_retransmit
         ends = so + len(data) == len(self.unacked[sn].data)
         return write_amd(self.config.sn_bits, poll, sn, so, ends, data)
+
+    def count_poll(self, now: int) -> None:
+        """More polls in vain than a bad air explains, for as long as t-PollRetransmit would have taken for them: the
+        two ends do not mean the same numbers any more. Not in formats.md; RETX_COUNT does not see it while new SDUs
+        come, because t-PollRetransmit begins anew with each poll."""
+        most = max(16, 2 * self.config.max_retx)
+        if self.polls_in_vain == 0:
+            self.first_in_vain = now
+        self.polls_in_vain += 1
+        if self.polls_in_vain > most and now - self.first_in_vain >= most * self.config.t_poll_retransmit:
+            self.peer_lost = True
 
     # STATUS reception (5.4.3): looked at as a whole first, then applied.
 
@@ -169,19 +185,24 @@ class AmTx:
         ack = self.above(status.ack_sn)
         if ack > self.above(self.tx_next) or not self.makes_sense(status, ack):
             return
+        acknowledged = False
         reported, ack = self.understand(status, ack)
         poll_answered = self.answers_poll(ack)
         for offset in range(ack):
             sn = (self.tx_next_ack + offset) % self.modulus
             if sn in self.unacked and sn not in reported:
+                acknowledged = True
                 self.acked_events.append(self.unacked.pop(sn).number)
                 self.pending.pop(sn, None)
-        for sn, octets in reported.items():
-            self.consider_for_retransmission(sn, octets)
+        for sn, runs in reported.items():
+            self.consider_for_retransmission(sn, runs)
         while self.tx_next_ack != self.tx_next and self.tx_next_ack not in self.unacked:
             self.tx_next_ack = (self.tx_next_ack + 1) % self.modulus
         if poll_answered:
             self.t_poll_retransmit = None
+        if poll_answered or acknowledged:
+            self.polls_in_vain = 0
+            self.peer_lost = False
 
     def answers_poll(self, ack: int) -> bool:
         return self.above(self.poll_sn) < ack
@@ -227,13 +248,13 @@ class AmTx:
     def at(self, offset: int) -> Sdu | None:
         return self.unacked.get((self.tx_next_ack + offset) % self.modulus)
 
-    def understand(self, status: Status, ack: int) -> tuple[dict[int, set[int]], int]:
-        """Octets reported missing by SN, for SDUs without positive acknowledgement, and up to where the PDU was read.
+    def understand(self, status: Status, ack: int) -> tuple[dict[int, list[range]], int]:
+        """Runs of octets reported missing by SN, of SDUs not positively acknowledged, and how far the PDU was read.
 
         The work of one STATUS is bounded: after STATUS_WORK blocks and unacknowledged SDUs that they name it is as if
         ACK_SN were there, so nothing is acknowledged of which the rest may say otherwise.
         """
-        reported: dict[int, set[int]] = {}
+        reported: dict[int, list[range]] = {}
         work, read = STATUS_WORK, 0
         for nack in status.nacks:
             if work == 0:
@@ -252,8 +273,8 @@ class AmTx:
                 start = block.start if offset == block.first else 0
                 end = block.end if offset == block.last else TO_THE_END
                 # What was never sent cannot be sent again.
-                octets = set(range(start, min(end + 1, sdu.sent)))
-                reported.setdefault((self.tx_next_ack + offset) % self.modulus, set()).update(octets)
+                run = range(start, min(end + 1, sdu.sent))
+                reported.setdefault((self.tx_next_ack + offset) % self.modulus, []).append(run)
             read = block.last + 1
         return reported, ack
 
@@ -269,16 +290,30 @@ class AmTx:
             return block.start > before.end
         return block.first > before.last
 
-    def consider_for_retransmission(self, sn: int, octets: set[int]) -> None:
+    def consider_for_retransmission(self, sn: int, runs: list[range]) -> None:
         """RETX_COUNT: 0 the first time, later one more, but not while some octets are pending (5.4.3)."""
-        if not octets:
+        if not any(runs):
             return
         sdu = self.unacked[sn]
         if self.counts(sn):
             sdu.retx_count = 0 if sdu.retx_count is None else sdu.retx_count + 1
             if sdu.retx_count == self.config.max_retx:
                 self.max_retx_events.append(sdu.number)
-        self.pending.setdefault(sn, set()).update(octets)
+        octets = self.pending.setdefault(sn, set())
+        for run in filter(None, runs):
+            octets |= self.with_few_runs(octets, run)
+
+    @staticmethod
+    def with_few_runs(octets: set[int], run: range) -> set[int]:
+        """At most MOST_RUNS of an SDU wait: where one more would be apart, the one behind it, else the one before it,
+        grows over the gap. More is sent again than was asked for; the work for a STATUS stays bounded."""
+        if len(octets) < MOST_RUNS or not octets.isdisjoint(range(run.start - 1, run.stop + 1)):
+            return set(run)
+        starts = sorted(octet for octet in octets if octet - 1 not in octets)
+        if len(starts) < MOST_RUNS:
+            return set(run)
+        behind = [start for start in starts if start >= run.stop]
+        return set(range(run.start, behind[0])) if behind else set(range(max(octets) + 1, run.stop))
 
     def counts(self, sn: int) -> bool:
         return self.unacked[sn].retx_count is None or sn not in self.pending
@@ -289,8 +324,16 @@ class AmTx:
         self.t_poll_retransmit = None
         if self.unacked and (self.both_buffers_empty() or self.window_stalled()):
             sn = self.choose_for_poll()
-            self.consider_for_retransmission(sn, set(range(self.unacked[sn].sent)))
+            self.consider_for_retransmission(sn, [range(self.unacked[sn].sent)])
         self.poll_wanted = True
+
+    def retx_volume(self) -> int:
+        """Octets of PDUs that would carry what waits for retransmission, a header for each run (TS 38.322 5.5)."""
+        volume = 0
+        for octets in self.pending.values():
+            starts = [octet for octet in octets if octet - 1 not in octets]
+            volume += len(octets) + sum(amd_header_octets(self.config.sn_bits, start) for start in starts)
+        return volume
 
     def choose_for_poll(self) -> int:
         return max(self.unacked, key=self.above)
@@ -303,6 +346,9 @@ class AmTx:
             "pdu_without_poll": self.pdu_without_poll,
             "byte_without_poll": self.byte_without_poll,
             "poll_wanted": self.poll_wanted,
+            "polls_in_vain": self.polls_in_vain,
+            "peer_lost": self.peer_lost,
+            "retx_volume": self.retx_volume(),
             "t_poll_retransmit": self.t_poll_retransmit,
             "queued": self.queued(),
             "unacked": len(self.unacked),

@@ -144,14 +144,14 @@ STATUS_RECEIVED = (
         "range(start, min(end + 1, len(sdu.data)))",
     ),
     am_tx("a half sent SDU may be acknowledged", "return not acknowledges_unsent or", "return True or"),
-    am_tx("a NACK of octets never sent counts", "if not octets:\n            return", ""),
+    am_tx("a NACK of octets never sent counts", "if not any(runs):\n            return", ""),
     am_tx("RETX_COUNT grows while octets are pending", "or sn not in self.pending", "or True"),
     am_tx("RETX_COUNT begins with 1", "0 if sdu.retx_count is None", "1 if sdu.retx_count is None"),
     am_tx("maxRetxThreshold is reported again", "sdu.retx_count == self.config", "sdu.retx_count >= self.config"),
     am_tx(
         "a NACK takes the place of the one before",
-        "self.pending.setdefault(sn, set()).update(octets)",
-        "self.pending[sn] = octets",
+        "octets = self.pending.setdefault(sn, set())",
+        "octets = self.pending[sn] = set()",
     ),
     am_tx("octets stay pending after the ACK", "self.pending.pop(sn, None)", "pass"),
     am_tx(

@@ -32,10 +32,10 @@ class AmReceive {
   }
 
   // The same for an AMD PDU with a complete SDU whose buffer stays the caller's (header mode): on kDelivered he
-  // delivers it. kRefused: a segment.
-  Received receive_complete(const wire::rlc::AmHeader& header, Time now) {
+  // delivers it. kRefused: a segment. SDUs `most_ahead` or more above RX_Next are as outside the window.
+  Received receive_complete(const wire::rlc::AmHeader& header, Time now, std::uint32_t most_ahead = 1U << 31) {
     counters_status_.polls += header.poll ? 1 : 0;
-    const Received what = take_complete(header, now);
+    const Received what = take_complete(header, now, std::min(most_ahead, window_size(config_.sn_bits)));
     counters_.count(what);
     counters_.sdus += what == Received::kDelivered ? 1 : 0;
     return what;
@@ -75,15 +75,22 @@ class AmReceive {
     return bytes;
   }
 
-  // Octets of the whole STATUS PDU of this moment; 0 if none is due (TS 38.322 5.5).
+  // Octets of the whole STATUS PDU of this moment; 0 if none is due. TS 38.322 5.5 asks for an estimate: of more than
+  // kCounted runs of SDUs and SDUs with holes, those behind are not in it.
   [[nodiscard]] std::uint64_t volume() const {
     if (!status_due()) return 0;
     std::uint64_t octets = wire::rlc::kStatusFixedBytes;
-    const auto add = [&](const wire::rlc::Nack& nack) {
-      octets += wire::rlc::nack_bytes(config_.sn_bits, nack);
-      return true;
-    };
-    (void)report(add, [] {});
+    std::uint32_t sn = window_.first_not_done(next_, highest_status_);
+    for (unsigned counted = 0; counted != kCounted && before(sn, highest_status_); ++counted) {
+      if (const std::uint32_t name = assembly(sn); name != 0) {
+        octets += reassembly_.holes(name) * wire::rlc::nack_bytes(config_.sn_bits, hole(sn++, 0, 1));
+      } else {
+        const wire::rlc::Nack run = missing_run(sn);
+        octets += wire::rlc::nack_bytes(config_.sn_bits, run);
+        sn += run.range;
+      }
+      sn = window_.first_not_done(sn, highest_status_);
+    }
     return octets;
   }
 
@@ -91,6 +98,8 @@ class AmReceive {
   void restart_at(std::uint32_t sn) {
     window_.clear(next_, next_ + window_size(config_.sn_bits),
                   [this](std::uint32_t name) { reassembly_.discard(name); });
+    if (front_ != 0) reassembly_.discard(std::exchange(front_, 0));
+    front_polled_ = false;
     next_ = next_highest_ = highest_status_ = status_trigger_ = sn;
     t_reassembly_.stop();
     t_status_prohibit_.stop();
@@ -109,7 +118,9 @@ class AmReceive {
   [[nodiscard]] const StatusCounters& status_counters() const { return counters_status_; }
 
  private:
+  using Share = typename Reassembly<B>::Share;
   static constexpr std::uint32_t kMaxRange = 255;  // NACK range has 8 bits
+  static constexpr unsigned kCounted = 64;
 
   template <class Deliver>
   Received take(const wire::rlc::AmHeader& h, B pdu, Time now, Deliver&& deliver) {
@@ -118,19 +129,20 @@ class AmReceive {
     Received what = Received::kOutsideWindow;
     if (length + h.so > kMaxSduBytes) {
       what = Received::kContradiction;
-    } else if (sn == next_highest_ && h.si == wire::rlc::Segment::kComplete && window_.empty()) [[likely]] {
+    } else if (sn == next_highest_ && h.si == wire::rlc::Segment::kComplete && window_.empty() && front_ == 0)
+        [[likely]] {
       take_in_order(std::move(pdu), h.header_bytes, deliver);
       triggered_ |= h.poll;
       return Received::kDelivered;
     } else if (sn - next_ < window_size(config_.sn_bits)) {
-      what = store(h, sn, std::move(pdu), deliver);
+      what = store(h, sn, pdu, deliver);
       if (what == Received::kDelivered || what == Received::kStored) update(sn, what == Received::kDelivered, now);
     }
-    if (h.poll && what != Received::kNoMemory) poll(sn, what);
+    if (h.poll) poll(sn, what);
     return what;
   }
 
-  Received take_complete(const wire::rlc::AmHeader& h, Time now) {
+  Received take_complete(const wire::rlc::AmHeader& h, Time now, std::uint32_t window) {
     if (h.si != wire::rlc::Segment::kComplete) return Received::kRefused;
     const std::uint32_t sn = from_base(next_, h.sn, config_.sn_bits);
     Received what = Received::kOutsideWindow;
@@ -139,12 +151,13 @@ class AmReceive {
       triggered_ |= h.poll;
       return Received::kDelivered;
     }
-    if (sn - next_ < window_size(config_.sn_bits)) {
-      ReceivedPage* const page = window_.page(sn);
-      if (page == nullptr) return Received::kNoMemory;
-      what = (page->done & ReceivedWindow::bit(sn)) != 0 ? Received::kDuplicate : Received::kDelivered;
+    if (sn - next_ < window) {
+      ReceivedPage* const page = page_of(sn);
+      what = page == nullptr && sn != next_ ? Received::kNoMemory
+             : is_done(page, sn)            ? Received::kDuplicate
+                                            : Received::kDelivered;
       if (what == Received::kDelivered) {
-        window_.set_done(*page, sn);
+        set_done(page, sn);
         update(sn, true, now);
       }
     }
@@ -161,36 +174,87 @@ class AmReceive {
     hand_over(std::span(&part, 1), counters_, deliver);
   }
 
+  // RX_Next always makes progress, whatever the other bearers hold: it needs no page, since nothing else of a missing
+  // one is held; for its segments those of later SDUs are given up, of which the peer still has everything.
   template <class Deliver>
-  Received store(const wire::rlc::AmHeader& h, std::uint32_t sn, B pdu, Deliver&& deliver) {
-    ReceivedPage* const page = window_.page(sn);
-    if (page == nullptr) return Received::kNoMemory;
-    if ((page->done & ReceivedWindow::bit(sn)) != 0) return Received::kDuplicate;
-    const auto length = static_cast<std::uint16_t>(pdu.size() - h.header_bytes);
-    std::uint32_t name = (page->partial & ReceivedWindow::bit(sn)) != 0 ? page->assembly[sn % kPageSns] : 0;
-    if (name == 0 && h.si == wire::rlc::Segment::kComplete) {
-      Part<B> part{std::move(pdu), h.header_bytes, length};
-      window_.set_done(*page, sn);
+  Received store(const wire::rlc::AmHeader& h, std::uint32_t sn, B& pdu, Deliver&& deliver) {
+    ReceivedPage* const page = page_of(sn);
+    if (page == nullptr && sn != next_) return Received::kNoMemory;
+    if (is_done(page, sn)) return Received::kDuplicate;
+    if (h.si == wire::rlc::Segment::kComplete && assembly(sn) == 0) {
+      Part<B> part{std::move(pdu), h.header_bytes, 0};
+      part.length = static_cast<std::uint16_t>(part.pdu.size() - h.header_bytes);
+      set_done(page, sn);
       hand_over(std::span(&part, 1), counters_, deliver);
       return Received::kDelivered;
     }
-    const bool is_new = name == 0;
-    if (is_new) name = reassembly_.begin();
-    if (name == 0) return Received::kNoMemory;
+    Received what = store_segment(h, page, sn, pdu, deliver);
+    while (what == Received::kNoMemory && sn == next_ && give_up_last()) {
+      what = store_segment(h, window_.find(sn), sn, pdu, deliver);
+    }
+    return what;
+  }
+
+  template <class Deliver>
+  Received store_segment(const wire::rlc::AmHeader& h, ReceivedPage* page, std::uint32_t sn, B& pdu,
+                         Deliver&& deliver) {
+    const auto stop = static_cast<std::uint16_t>(h.so + (pdu.size() - h.header_bytes));
     const bool is_last = h.si == wire::rlc::Segment::kLast || h.si == wire::rlc::Segment::kComplete;
-    const Received what =
-        reassembly_.add(name, std::move(pdu), h.header_bytes, h.so, static_cast<std::uint16_t>(h.so + length), is_last);
-    if (is_new) {
-      if (what != Received::kStored) {
-        reassembly_.discard(name);
-      } else {
+    const Share share = sn == next_ ? Share::kAll : Share::kFair;
+    std::uint32_t name = assembly(sn);
+    const bool is_new = name == 0;
+    if (is_new) name = reassembly_.begin(share);
+    if (name == 0) return Received::kNoMemory;
+    const Received what = reassembly_.add(name, pdu, h.header_bytes, h.so, stop, is_last, share);
+    if (is_new && what != Received::kStored) {
+      reassembly_.discard(name);
+    } else if (is_new) {
+      if (page != nullptr) {
         window_.set_assembly(*page, sn, name);
+      } else {
+        front_ = name;
       }
     }
-    if (what != Received::kStored || !reassembly_.complete(name)) return what;
-    window_.set_done(*page, sn);
-    hand_over(reassembly_.finish(name), counters_, deliver);
-    return Received::kDelivered;
+    if (what == Received::kStored && reassembly_.complete(name)) {
+      set_done(page, sn);
+      hand_over(reassembly_.finish(name), counters_, deliver);
+      return Received::kDelivered;
+    }
+    if (what == Received::kNoMemory && !is_new && reassembly_.completes(name, h.so, stop, is_last)) {
+      set_done(page, sn);
+      hand_over(reassembly_.finish_with(name, std::move(pdu), h.header_bytes, h.so, stop), counters_, deliver);
+      return Received::kDelivered;
+    }
+    return what;
+  }
+
+  // Where `sn` is noted; RX_Next does without.
+  [[nodiscard]] ReceivedPage* page_of(std::uint32_t sn) { return sn == next_ ? window_.find(sn) : window_.page(sn); }
+  [[nodiscard]] static bool is_done(const ReceivedPage* page, std::uint32_t sn) {
+    return page != nullptr && (page->done & ReceivedWindow::bit(sn)) != 0;
+  }
+  void set_done(ReceivedPage* page, std::uint32_t sn) {
+    if (sn == next_) front_ = 0;
+    if (page != nullptr) window_.set_done(*page, sn);
+  }
+  // The segments of an SDU, 0 if none is held.
+  [[nodiscard]] std::uint32_t assembly(std::uint32_t sn) const {
+    return sn == next_ && front_ != 0 ? front_ : window_.assembly(sn);
+  }
+  // Forgets the segments of the last SDU behind RX_Next of which any are held, else those of RX_Next. False: there are
+  // none.
+  bool give_up_last() {
+    const std::uint32_t last = window_.last_partial(next_ + 1, next_highest_);
+    const std::uint32_t sn = last == next_highest_ ? next_ : last;
+    if (assembly(sn) == 0) return false;
+    ++counters_.given_up;
+    if (sn == next_ && front_ != 0) {
+      reassembly_.discard(std::exchange(front_, 0));
+      return true;
+    }
+    if (window_.take_polls(sn, sn + 1)) triggered_ = true;
+    window_.clear(sn, sn + 1, [this](std::uint32_t name) { reassembly_.discard(name); });
+    return true;
   }
 
   // TS 38.322 5.2.3.2.3, after PDU `sn` was placed in the reception buffer.
@@ -213,7 +277,7 @@ class AmReceive {
   }
 
   [[nodiscard]] bool has_gap(std::uint32_t sn) const {
-    const std::uint32_t name = window_.assembly(sn);
+    const std::uint32_t name = assembly(sn);
     return name != 0 && reassembly_.has_gap(name);
   }
   // SDUs at or after `sn` were received out of order: `sn` itself is missing below the highest, or has a gap.
@@ -229,6 +293,10 @@ class AmReceive {
   // Polls that waited for RX_Highest_Status to pass them trigger now.
   void raise_highest_status(std::uint32_t sn) {
     if (window_.take_polls(highest_status_, sn)) triggered_ = true;
+    if (front_polled_ && before(next_, sn)) {
+      triggered_ = true;
+      front_polled_ = false;
+    }
     highest_status_ = sn;
   }
 
@@ -239,7 +307,11 @@ class AmReceive {
       triggered_ = true;
       return;
     }
-    if (ReceivedPage* page = window_.page(sn); page != nullptr) page->polled |= ReceivedWindow::bit(sn);
+    if (ReceivedPage* page = window_.find(sn); page != nullptr) {
+      page->polled |= ReceivedWindow::bit(sn);
+    } else {
+      front_polled_ = true;  // only RX_Next is held without a page
+    }
   }
 
   // Calls add(Nack) for every hole below RX_Highest_Status as long as it returns true; the ACK_SN that follows. What a
@@ -251,7 +323,7 @@ class AmReceive {
     for (std::uint32_t sn = next_; before(sn, highest_status_);) {
       sn = window_.first_not_done(sn, highest_status_);
       if (sn == highest_status_) break;
-      if (const std::uint32_t name = window_.assembly(sn); name != 0) {
+      if (const std::uint32_t name = assembly(sn); name != 0) {
         bool any = false;
         const bool all = reassembly_.for_each_hole(name, [&](std::uint32_t start, std::uint32_t stop) {
           const bool fits = add(hole(sn, start, stop));
@@ -266,17 +338,21 @@ class AmReceive {
         ++sn;
         continue;
       }
-      const std::uint32_t most = std::min<std::uint32_t>(highest_status_ - sn, kMaxRange);
-      const std::uint32_t run = window_.first_touched(sn, sn + most) - sn;
-      wire::rlc::Nack nack{.sn = sn & sn_mask(config_.sn_bits)};
-      nack.has_range = run > 1;
-      nack.range = static_cast<std::uint8_t>(run);
-      if (!add(nack)) return sn;
-      sn += run;
+      const wire::rlc::Nack run = missing_run(sn);
+      if (!add(run)) return sn;
+      sn += run.range;
     }
     return highest_status_;
   }
 
+  // SDUs from `sn` on of which nothing is held.
+  [[nodiscard]] wire::rlc::Nack missing_run(std::uint32_t sn) const {
+    const std::uint32_t most = std::min<std::uint32_t>(highest_status_ - sn, kMaxRange);
+    wire::rlc::Nack nack{.sn = sn & sn_mask(config_.sn_bits)};
+    nack.range = static_cast<std::uint8_t>(window_.first_touched(sn, sn + most) - sn);
+    nack.has_range = nack.range > 1;
+    return nack;
+  }
   [[nodiscard]] wire::rlc::Nack hole(std::uint32_t sn, std::uint32_t start, std::uint32_t stop) const {
     wire::rlc::Nack nack{.sn = sn & sn_mask(config_.sn_bits), .has_so = true};
     nack.so_start = static_cast<std::uint16_t>(start);
@@ -287,6 +363,8 @@ class AmReceive {
   AmConfig config_;
   Reassembly<B> reassembly_;
   ReceivedWindow window_;
+  std::uint32_t front_ = 0;    // segments of RX_Next, if they came when its SN had no page
+  bool front_polled_ = false;  // ... and a poll waits for its turn
   std::uint32_t next_ = 0, next_highest_ = 0, highest_status_ = 0, status_trigger_ = 0;
   Timer t_reassembly_, t_status_prohibit_;
   bool triggered_ = false;

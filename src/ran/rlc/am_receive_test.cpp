@@ -134,25 +134,58 @@ TEST(AmReceive, pdus_without_form_change_nothing) {
 TEST(AmReceive, without_memory_a_pdu_is_as_lost) {
   MemorySizes sizes = kSmall;
   sizes.received_pages = 1;
-  sizes.segments = 2;
+  sizes.segments = 4;
   sizes.assemblies = 1;
   Receiver r(am12(), 0, sizes);
   r.whole(1);
   r.part(2, 10, 20);
   AmState before = state_of(r);
-  r.whole(64, true);  // needs a page
+  r.whole(64);        // needs a page
   r.part(3, 0, 10);   // needs an assembly
   r.part(2, 30, 40);  // fits
   before.live += 1;
   EXPECT_EQ(r.receiver().counters().no_memory, 2U);
   EXPECT_EQ(state_of(r), before);
-  r.part(2, 45, 50, true);  // needs a segment
+  r.part(2, 45, 50);  // it has as many segments as are left for others
   EXPECT_EQ(r.receiver().counters().no_memory, 3U);
   EXPECT_EQ(state_of(r), before);
+  r.part(2, 45, 50, true);
+  EXPECT_TRUE(r.receiver().triggered());  // the poll is answered all the same
+  EXPECT_EQ(r.receiver().counters().no_memory, 4U);
   r.whole(0);
   EXPECT_EQ(r.state(), "2 3 2 T3");
-  r.part(2, 0, 50);  // needs three
-  EXPECT_EQ(r.receiver().counters().no_memory, 4U);
+  r.part(2, 0, 50);  // would need three, but then it is complete
+  EXPECT_EQ(r.state(), "3 3 3");
+  EXPECT_EQ(r.delivered.size(), 3U);
+  EXPECT_EQ(r.delivered.back(), pattern(50, 2));
+}
+
+// Two bearers on one memory, the other one with as much as it gets: RX_Next comes in segments, and later SDUs of which
+// we hold segments give way, never those of others.
+TEST(AmReceive, rx_next_makes_progress_whatever_is_held) {
+  MemorySizes sizes = kSmall;
+  sizes.received_pages = 2;
+  sizes.segments = 8;
+  sizes.assemblies = 6;
+  Receiver r(am12(), 0, sizes);
+  AmReceive<Buffer> other(am12(), r.home.memory);
+  const auto to_other = [&](std::uint32_t sn, std::size_t start, std::size_t stop) {
+    return other.receive(r.home.make(amd(12, sn, pattern(50, sn), start, stop)), 0, [](auto) {});
+  };
+  for (std::uint32_t sn = 1; sn < 4; ++sn) r.part(sn, 10, 20);  // half of the assemblies, a page
+  for (std::uint32_t sn = 1; sn < 9; ++sn) (void)to_other(sn, 0, 10);
+  EXPECT_EQ(r.home.memory.assemblies.available(), 1U);
+  for (std::uint32_t sn = 10; sn < 20; ++sn) (void)to_other(100 + sn, 0, 10);
+  EXPECT_EQ(r.home.memory.segments.available(), 3U);
+  for (const std::size_t at : {40U, 0U, 20U, 10U, 30U}) r.part(0, at, at + 10);
+  EXPECT_EQ(r.receiver().counters().no_memory, 0U);
+  EXPECT_EQ(r.delivered, (std::vector<Bytes>{pattern(50, 0)}));
+  EXPECT_GT(r.receiver().counters().given_up, 0U);
+  r.tick(35);
+  r.tick(70);
+  for (std::uint32_t sn = 1; sn < 4; ++sn) r.whole(sn);  // what was given up comes again
+  EXPECT_EQ(r.receiver().next(), 4U);
+  other.restart_at(0);
 }
 
 TEST(AmReceive, works_where_sns_and_counters_go_round) {

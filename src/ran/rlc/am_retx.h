@@ -66,6 +66,13 @@ class AmRetx {
   }
   [[nodiscard]] Time next_expiry() const { return t_poll_retransmit_.expiry(); }
 
+  // A protocol failure: so many polls in a row, for so long, brought no acknowledgement of anything that the two ends
+  // do not mean the same numbers any more. RETX_COUNT does not see that as long as new SDUs come: t-PollRetransmit
+  // begins anew with each poll, and sends the newest SDU again. Invalid STATUS PDUs alone are no failure: a stranger
+  // can send those, and they acknowledge nothing.
+  [[nodiscard]] bool peer_lost() const { return peer_lost_; }
+  [[nodiscard]] std::uint32_t polls_in_vain() const { return polls_in_vain_; }
+
   [[nodiscard]] bool has_pending() const { return window_.pending() != 0; }
   // The next retransmission within `grant` octets: of the lowest SN that waits, from its lowest octet. None if its
   // header and one octet do not fit.
@@ -95,17 +102,7 @@ class AmRetx {
   }
 
   // Octets of PDUs that would carry all that waits for retransmission, one a run of octets (TS 38.322 5.5).
-  [[nodiscard]] std::uint64_t volume() const {
-    std::uint64_t octets = 0;
-    std::uint32_t sn = window_.next_pending(next_ack_, end_);
-    for (; has_pending() && sn != end_; sn = window_.next_pending(sn + 1, end_)) {
-      window_.for_each_run(sn, [&](const Interval& run) {
-        const auto si = run.start == 0 ? wire::rlc::Segment::kFirst : wire::rlc::Segment::kMiddle;
-        octets += wire::rlc::am_header_bytes(config_.sn_bits, si) + run.stop - run.start;
-      });
-    }
-    return octets;
-  }
+  [[nodiscard]] std::uint64_t volume() const { return window_.pending_volume(); }
 
   // Gives back at most `budget` buffers of acknowledged SDUs: released(sn, B) each, which is PDCP's notice of delivery
   // too. Returns how many.
@@ -142,6 +139,7 @@ class AmRetx {
     next_ack_ = end_ = poll_sn_ = pending_from_ = release_from_ = release_end_ = sn;
     last_sent_ = 0;
     poll_wanted_ = false;
+    peer_answers();
     t_poll_retransmit_.stop();
   }
 
@@ -158,6 +156,20 @@ class AmRetx {
 
  private:
   static constexpr std::uint32_t kSduIsOver = 0x10000;  // behind the last octet that SO can name
+
+  void peer_answers() {
+    polls_in_vain_ = 0;
+    peer_lost_ = false;
+  }
+  // Twice maxRetxThreshold, at least 16: with a quarter of all PDUs dropped each way 16 polls in a row are in vain once
+  // in a million times. They last as long as if t-PollRetransmit had made all of them.
+  void count_poll(Time now) {
+    const std::uint32_t most = std::max(16U, 2U * config_.max_retx);
+    if (polls_in_vain_++ == 0) first_in_vain_ = now;
+    if (peer_lost_ || polls_in_vain_ <= most || now - first_in_vain_ < most * config_.t_poll_retransmit) return;
+    peer_lost_ = true;
+    ++counters_.peer_lost;
+  }
 
   // What a NACK block says: SDUs [sn, stop) below ACK_SN, the last one up to octet `so_end`. Nothing if sn is stop.
   struct Nacked {
@@ -204,6 +216,7 @@ class AmRetx {
   template <class MaxRetx>
   void apply(const wire::rlc::Status& status, std::uint32_t ack, Time now, MaxRetx&& max_retx) {
     const std::uint32_t base = next_ack_;
+    const std::uint64_t acked_before = counters_.acked;
     std::uint32_t acked_up_to = base, work = kStatusWork;
     wire::rlc::Nack nack;
     for (wire::rlc::NackCursor cursor(status); cursor.next(nack);) {
@@ -226,7 +239,9 @@ class AmRetx {
       counters_.nacks_ignored += n.is_trimmed || (work == work_before && work != 0) ? 1 : 0;
     }
     acknowledge(acked_up_to, ack, now);
-    if (poll_sn_ - base < ack - base) t_poll_retransmit_.stop();
+    const bool answers_poll = poll_sn_ - base < ack - base;
+    if (answers_poll) t_poll_retransmit_.stop();
+    if (answers_poll || counters_.acked != acked_before) peer_answers();
     next_ack_ = window_.first_open(base, end_);
     release_end_ = before(release_end_, ack) ? ack : release_end_;
   }
@@ -312,6 +327,7 @@ class AmRetx {
   void polled(Time now) {
     poll_wanted_ = false;
     poll_sn_ = end_ - 1;
+    count_poll(now);
     t_poll_retransmit_.start(now, config_.t_poll_retransmit);
     ++counters_.polls;
   }
@@ -323,6 +339,9 @@ class AmRetx {
   std::uint32_t release_from_ = 0, release_end_ = 0;  // where acknowledged SDUs may still be held
   std::uint16_t last_sent_ = 0;                       // octets of the SDU before end_ that were sent
   bool poll_wanted_ = false;
+  bool peer_lost_ = false;
+  std::uint32_t polls_in_vain_ = 0;  // since the peer last acknowledged anything
+  Time first_in_vain_ = 0;           // when the first of these was sent
   Timer t_poll_retransmit_;
   RetxCounters counters_;
 };

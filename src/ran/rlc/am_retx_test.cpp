@@ -194,6 +194,28 @@ TEST(AmRetx, acknowledgement_or_nack_of_poll_sn_stops_t_poll_retransmit) {
   EXPECT_TRUE(s.retx().t_poll_retransmit().running());
 }
 
+// t-PollRetransmit begins anew with each new SDU that polls, so that it never ends and no SDU is sent again.
+TEST(AmRetx, a_peer_that_acknowledges_nothing_for_many_polls_is_lost) {
+  AmConfig config = am12();
+  config.poll_pdu = 1;
+  AmSide s(config);
+  for (Time now = 0; now < 16 * 45; now += 40) {
+    s.tick(now);
+    EXPECT_FALSE(s.retx().peer_lost());
+    s.submit(1);
+    s.receive(status_pdu(12, s.sender().next() + 5));  // no answer
+  }
+  EXPECT_EQ(s.retx().counters().poll_timeouts, 0U);
+  s.tick(16 * 45);
+  s.submit(1);
+  EXPECT_TRUE(s.retx().peer_lost());
+  EXPECT_EQ(s.retx().counters().peer_lost, 1U);
+  s.receive(status_pdu(12, 3));  // late, but it acknowledges something
+  EXPECT_FALSE(s.retx().peer_lost());
+  EXPECT_EQ(s.retx().polls_in_vain(), 0U);
+  s.entity->restart_at(0);
+}
+
 TEST(AmRetx, nacks_below_the_window_or_of_acknowledged_sdus_are_passed_over) {
   Sent s;
   s.receive("000580 0030");  // 3 is open; 0-2, 4 acknowledged

@@ -22,7 +22,7 @@ struct ReceiveCounters {
   std::uint64_t segments = 0;  // kept
   std::uint64_t duplicates = 0, outside_window = 0, contradictions = 0, no_memory = 0, refused = 0;
   std::uint64_t sdus = 0, octets = 0;  // delivered
-  std::uint64_t given_up = 0;          // UM: SDUs of which segments were discarded
+  std::uint64_t given_up = 0;          // SDUs of which segments were discarded: UM, and AM in favour of RX_Next
 
   void count(Received what) {
     ++pdus;
@@ -78,6 +78,7 @@ struct RetxCounters {
   std::uint64_t nacked = 0;            // SDUs that a NACK made pending
   std::uint64_t poll_timeouts = 0;     // expiries of t-PollRetransmit
   std::uint64_t max_retx = 0;          // SDUs that reached maxRetxThreshold
+  std::uint64_t peer_lost = 0;         // times that no poll of many was answered
   std::uint32_t unacked_most = 0;      // the most SDUs that were unacknowledged at one time
   RepairTimes repair;
 

@@ -22,6 +22,7 @@ struct SentSdu {
   std::uint32_t intervals = 0;
   std::uint16_t bytes = 0;      // of the whole SDU
   std::uint8_t retx_count = 0;  // RETX_COUNT
+  std::uint8_t runs = 0;        // `listed`: how many intervals
 };
 
 // 64 sent SDUs; one bit each.
@@ -48,6 +49,7 @@ struct Segment {
 struct Assembly {
   std::uint32_t first = 0, last = 0;  // segments
   std::uint32_t octets = 0;           // held
+  std::uint32_t holes = 1;            // runs of missing octets, the tail of unknown length among them
   std::uint16_t bytes = 0;            // of the whole SDU; 0 as long as its last segment is missing
 };
 
@@ -80,7 +82,7 @@ struct Memory {
         segments(n.segments),
         assemblies(n.assemblies),
         intervals(n.intervals) {
-    parts.reserve(n.segments);
+    parts.reserve(2 * n.segments + 2);  // a PDU may lie in each gap between them
   }
 
   Pool<Directory> directories;

@@ -24,6 +24,7 @@ class PagedWindow {
   explicit PagedWindow(unsigned sn_bits) : two_levels_(sn_bits > 12) {}
 
   [[nodiscard]] bool empty() const { return root_ == nullptr; }
+  [[nodiscard]] std::size_t pages() const { return count_; }
   [[nodiscard]] Page* find(std::uint32_t sn) const {
     const Directory* last = last_level(sn);
     return last == nullptr ? nullptr : static_cast<Page*>(last->entry[place(sn)]);
@@ -56,6 +57,7 @@ class PagedWindow {
     last->used |= bit(place(sn));
     last->marks &= ~bit(place(sn));
     is_new = true;
+    ++count_;
     return page;
   }
 
@@ -63,6 +65,7 @@ class PagedWindow {
   void drop(std::uint32_t sn, Pool<Directory>& directories, Pool<Page>& pages) {
     Directory* const last = last_level(sn);
     pages.give(static_cast<Page*>(std::exchange(last->entry[place(sn)], nullptr)));
+    --count_;
     last->used &= ~bit(place(sn));
     last->marks &= ~bit(place(sn));
     if (last->used != 0) return;
@@ -100,6 +103,7 @@ class PagedWindow {
   }
 
   Directory* root_ = nullptr;
+  std::uint32_t count_ = 0;
   bool two_levels_;
 };
 

@@ -1,73 +1,111 @@
 // Which octets of one sent SDU wait for retransmission, if in several runs: a list of intervals, ascending and apart.
-// When memory for another one is used up, the one beside it grows over the gap: more is sent again than was asked for,
-// nothing is forgotten.
+// An SDU has at most kMostRuns of them, so that adding one costs little, whatever a peer reports. Beyond that, or
+// without memory for another one, the run beside it grows over the gap: more is sent again than was asked for, nothing
+// is forgotten.
 #pragma once
 
 #include "ran/rlc/memory.h"
 
 namespace splitplane::ran::rlc {
 
+// Octets of the PDUs that would carry what waits: a header for each run (TS 38.322 5.5).
+class PendingVolume {
+ public:
+  explicit PendingVolume(unsigned sn_bits) : sn_bits_(sn_bits) {}
+  void add(const Interval& run) { octets_ += of(run); }
+  void take(const Interval& run) { octets_ -= of(run); }
+  void clear() { octets_ = 0; }
+  [[nodiscard]] std::uint64_t octets() const { return octets_; }
+
+ private:
+  [[nodiscard]] std::uint64_t of(const Interval& run) const {
+    const auto si = run.start == 0 ? wire::rlc::Segment::kFirst : wire::rlc::Segment::kMiddle;
+    return wire::rlc::am_header_bytes(sn_bits_, si) + run.stop - run.start;
+  }
+  unsigned sn_bits_;
+  std::uint64_t octets_ = 0;
+};
+
+// The runs of one SDU.
+struct PendingRuns {
+  std::uint32_t first = 0;
+  std::uint8_t count = 0;
+};
+
 class PendingIntervals {
  public:
-  explicit PendingIntervals(Pool<Interval>& pool) : pool_(pool) {}
+  static constexpr unsigned kMostRuns = 255;
 
-  // Adds [start, stop) to the list that begins at `first`. False: no memory even for the first one.
-  bool add(std::uint32_t& first, std::uint16_t start, std::uint16_t stop) {
-    std::uint32_t* link = &first;
+  PendingIntervals(Pool<Interval>& pool, PendingVolume& volume) : pool_(pool), volume_(volume) {}
+
+  // Adds [start, stop). `near`: an interval of this list to look from, 0 for none; then the one that has the octets, so
+  // that runs in ascending order cost the same each. False: no memory even for the first one.
+  bool add(PendingRuns& runs, std::uint16_t start, std::uint16_t stop, std::uint32_t& near) {
     std::uint32_t behind = 0;
-    while (*link != 0 && pool_.named(*link).stop < start) {
-      behind = *link;
-      link = &pool_.named(*link).next;
+    std::uint32_t at = near != 0 && pool_.named(near).start <= start ? near : runs.first;
+    while (at != 0 && pool_.named(at).stop < start) {
+      behind = at;
+      at = pool_.named(at).next;
     }
-    if (*link == 0 || pool_.named(*link).start > stop) {  // touches none
-      if (Interval* const one = pool_.take(); one != nullptr) {
-        *one = {start, stop, *link};
-        *link = pool_.name_of(one);
-        return true;
-      }
-      if (*link != 0) {
-        pool_.named(*link).start = start;
-        return true;
-      }
-      if (behind == 0) return false;
-      pool_.named(behind).stop = stop;
+    if (at != 0 && pool_.named(at).start <= stop) {
+      near = at;
+      grow(runs, pool_.named(at), start, stop);
       return true;
     }
-    Interval& grown = pool_.named(*link);
-    grown.start = std::min(grown.start, start);
-    grown.stop = std::max(grown.stop, stop);
-    while (grown.next != 0 && pool_.named(grown.next).start <= grown.stop) {
-      Interval& next = pool_.named(grown.next);
-      grown.stop = std::max(grown.stop, next.stop);
-      grown.next = next.next;
-      pool_.give(&next);
+    Interval* const one = runs.count < kMostRuns ? pool_.take() : nullptr;
+    if (one != nullptr) {
+      *one = {start, stop, at};
+      volume_.add(*one);
+      near = (behind == 0 ? runs.first : pool_.named(behind).next) = pool_.name_of(one);
+      ++runs.count;
+      return true;
     }
+    near = at != 0 ? at : behind;
+    if (near == 0) return false;
+    Interval& beside = pool_.named(near);
+    grow(runs, beside, std::min(start, beside.start), std::max(stop, beside.stop));
     return true;
   }
 
-  [[nodiscard]] const Interval& front(std::uint32_t first) const { return pool_.named(first); }
-  template <class Visit>
-  void for_each(std::uint32_t first, Visit&& visit) const {
-    for (; first != 0; first = pool_.named(first).next) visit(pool_.named(first));
-  }
+  [[nodiscard]] const Interval& front(const PendingRuns& runs) const { return pool_.named(runs.first); }
   // Takes `octets` from the first interval's beginning.
-  void take(std::uint32_t& first, std::uint16_t octets) {
-    Interval& front = pool_.named(first);
+  void take(PendingRuns& runs, std::uint16_t octets) {
+    Interval& front = pool_.named(runs.first);
+    volume_.take(front);
     front.start = static_cast<std::uint16_t>(front.start + octets);
-    if (front.start != front.stop) return;
-    first = front.next;
-    pool_.give(&front);
+    if (front.start != front.stop) return volume_.add(front);
+    forget(runs, runs.first);
   }
-  void clear(std::uint32_t& first) {
-    while (first != 0) {
-      Interval& front = pool_.named(first);
-      first = front.next;
-      pool_.give(&front);
+  void clear(PendingRuns& runs) {
+    while (runs.first != 0) {
+      volume_.take(pool_.named(runs.first));
+      forget(runs, runs.first);
     }
   }
 
  private:
+  // [start, stop) touches `one`, which may then touch those behind it.
+  void grow(PendingRuns& runs, Interval& one, std::uint16_t start, std::uint16_t stop) {
+    volume_.take(one);
+    one.start = std::min(one.start, start);
+    one.stop = std::max(one.stop, stop);
+    while (one.next != 0 && pool_.named(one.next).start <= one.stop) {
+      const Interval& next = pool_.named(one.next);
+      one.stop = std::max(one.stop, next.stop);
+      volume_.take(next);
+      forget(runs, one.next);
+    }
+    volume_.add(one);
+  }
+  void forget(PendingRuns& runs, std::uint32_t& link) {
+    Interval& one = pool_.named(link);
+    link = one.next;
+    pool_.give(&one);
+    --runs.count;
+  }
+
   Pool<Interval>& pool_;
+  PendingVolume& volume_;
 };
 
 }  // namespace splitplane::ran::rlc

@@ -21,22 +21,59 @@ class Reassembly {
  public:
   explicit Reassembly(Memory<B>& memory) : memory_(memory) {}
 
+  // How much of the memory that all entities share an SDU may take. kFair: as much as is left for all others, so that
+  // half-received SDUs of one bearer leave some for everybody. kAll: what there is; for the SDU that holds up the
+  // window.
+  enum class Share : std::uint8_t { kFair, kAll };
+
   // The name of a new, empty one; 0 without memory.
-  [[nodiscard]] std::uint32_t begin() {
+  [[nodiscard]] std::uint32_t begin(Share share = Share::kFair) {
+    if (share == Share::kFair && assemblies_ >= memory_.assemblies.available()) return 0;
     Assembly* const assembly = memory_.assemblies.take();
     if (assembly == nullptr) return 0;
     *assembly = {};
+    ++assemblies_;
     return memory_.assemblies.name_of(assembly);
   }
 
   // Adds octets [start, stop), which begin at `skip` of `pdu`; `is_last`: `stop` is the SDU's length. kStored also when
-  // the SDU is complete now. On kNoMemory what was held is still held.
-  [[nodiscard]] Received add(std::uint32_t name, B pdu, std::uint16_t skip, std::uint16_t start, std::uint16_t stop,
-                             bool is_last) {
+  // the SDU is complete now, and `pdu` is taken then only. On kNoMemory what was held is still held.
+  [[nodiscard]] Received add(std::uint32_t name, B& pdu, std::uint16_t skip, std::uint16_t start, std::uint16_t stop,
+                             bool is_last, Share share = Share::kFair) {
     Assembly& a = memory_.assemblies.named(name);
     if (contradicts(a, stop, is_last)) return Received::kContradiction;
-    if (a.last == 0 || segment(a.last).stop <= start) return append(a, std::move(pdu), skip, start, stop, is_last);
-    return insert(a, std::move(pdu), skip, start, stop, is_last);
+    const std::size_t left = memory_.segments.available();
+    const std::size_t most = share == Share::kAll ? left : left - std::min<std::size_t>(left, segments_);
+    const bool is_behind = a.last == 0 || segment(a.last).stop <= start;
+    return is_behind ? append(a, pdu, skip, start, stop, is_last, most)
+                     : insert(a, pdu, skip, start, stop, is_last, most);
+  }
+
+  // With octets [start, stop) the SDU would be complete.
+  [[nodiscard]] bool completes(std::uint32_t name, std::uint16_t start, std::uint16_t stop, bool is_last) const {
+    const Assembly& a = memory_.assemblies.named(name);
+    if (contradicts(a, stop, is_last)) return false;
+    std::uint32_t octets = a.octets;
+    for_each_missing(a, start, stop, [&](std::uint32_t from, std::uint32_t to, std::uint32_t) { octets += to - from; });
+    return octets == (is_last ? stop : a.bytes) && octets != 0;
+  }
+  // As add() and finish() of an SDU that completes(), without memory for it.
+  [[nodiscard]] std::span<Part<B>> finish_with(std::uint32_t name, B pdu, std::uint16_t skip, std::uint16_t start,
+                                               std::uint16_t stop) {
+    memory_.parts.clear();
+    std::uint32_t at = start;
+    const auto put_up_to = [&](std::uint32_t to) {
+      if (at >= to) return;
+      memory_.parts.push_back(
+          {pdu.share(), static_cast<std::uint16_t>(skip + (at - start)), static_cast<std::uint16_t>(to - at)});
+    };
+    for_all(name, [&](Segment<B>& s) {
+      put_up_to(std::min(stop, s.start));
+      at = std::max<std::uint32_t>(at, s.stop);
+      memory_.parts.push_back({std::move(s.pdu), s.skip, static_cast<std::uint16_t>(s.stop - s.start)});
+    });
+    put_up_to(stop);
+    return memory_.parts;
   }
 
   [[nodiscard]] bool complete(std::uint32_t name) const {
@@ -44,6 +81,7 @@ class Reassembly {
     return a.bytes != 0 && a.octets == a.bytes;
   }
   [[nodiscard]] bool is_empty(std::uint32_t name) const { return memory_.assemblies.named(name).first == 0; }
+  [[nodiscard]] std::uint32_t holes(std::uint32_t name) const { return memory_.assemblies.named(name).holes; }
   // An octet is missing below the last one held; a missing tail is no gap (TS 38.322 5.2.3.2.3).
   [[nodiscard]] bool has_gap(std::uint32_t name) const {
     const Assembly& a = memory_.assemblies.named(name);
@@ -87,8 +125,10 @@ class Reassembly {
       s = one.next;
       take(one);
       memory_.segments.give(&one);
+      --segments_;
     }
     memory_.assemblies.give(&a);
+    --assemblies_;
   }
 
   [[nodiscard]] bool contradicts(const Assembly& a, std::uint16_t stop, bool is_last) const {
@@ -103,44 +143,53 @@ class Reassembly {
     s->start = static_cast<std::uint16_t>(start);
     s->stop = static_cast<std::uint16_t>(stop);
     s->next = 0;
+    ++segments_;
     return memory_.segments.name_of(s);
   }
 
-  // Behind all that is held: the usual case.
-  [[nodiscard]] Received append(Assembly& a, B pdu, std::uint16_t skip, std::uint16_t start, std::uint16_t stop,
-                                bool is_last) {
-    if (memory_.segments.available() == 0) return Received::kNoMemory;
+  // Behind all that is held: the usual case. `most`: segments that may be taken.
+  [[nodiscard]] Received append(Assembly& a, B& pdu, std::uint16_t skip, std::uint16_t start, std::uint16_t stop,
+                                bool is_last, std::size_t most) {
+    if (most == 0) return Received::kNoMemory;
+    const std::uint32_t end = a.last == 0 ? 0 : segment(a.last).stop;
     const std::uint32_t name = make(std::move(pdu), skip, start, stop);
     (a.last == 0 ? a.first : segment(a.last).next) = name;
     a.last = name;
     a.octets += stop - start;
+    a.holes += (start != end ? 1 : 0) - (is_last ? 1 : 0);
     if (is_last) a.bytes = stop;
     return Received::kStored;
   }
 
   // One new segment for each run of [start, stop) that is missing, all of them or none.
-  [[nodiscard]] Received insert(Assembly& a, B pdu, std::uint16_t skip, std::uint16_t start, std::uint16_t stop,
-                                bool is_last) {
+  [[nodiscard]] Received insert(Assembly& a, B& pdu, std::uint16_t skip, std::uint16_t start, std::uint16_t stop,
+                                bool is_last, std::size_t most) {
     std::uint32_t missing = 0;
     for_each_missing(a, start, stop, [&](std::uint32_t, std::uint32_t, std::uint32_t) { ++missing; });
     if (missing == 0) return Received::kDuplicate;
-    if (memory_.segments.available() < missing) return Received::kNoMemory;
+    if (most < missing) return Received::kNoMemory;
     for_each_missing(a, start, stop, [&](std::uint32_t from, std::uint32_t to, std::uint32_t behind) {
       const std::uint32_t name = make(pdu.share(), skip + (from - start), from, to);
       std::uint32_t& link = behind == 0 ? a.first : segment(behind).next;
-      segment(name).next = link;
+      const std::uint32_t next = link;
+      segment(name).next = next;
       link = name;
-      if (segment(name).next == 0) a.last = name;
+      if (next == 0) a.last = name;
       a.octets += to - from;
-      return name;
+      // The hole that it fills is now none, one before it, one behind it, or both.
+      const bool hole_before = from != (behind == 0 ? 0 : segment(behind).stop);
+      const bool hole_behind = next == 0 || to != segment(next).start;
+      a.holes += (hole_before ? 1 : 0) + (hole_behind ? 1 : 0) - 1;
     });
+    pdu.release();
+    if (is_last && a.bytes == 0) --a.holes;  // the tail of unknown length
     if (is_last) a.bytes = stop;
     return Received::kStored;
   }
 
   // Calls run(from, to, behind) for the missing runs; `behind`: the segment before it. The run may be put in meanwhile.
   template <class Run>
-  void for_each_missing(const Assembly& a, std::uint32_t start, std::uint32_t stop, Run&& run) {
+  void for_each_missing(const Assembly& a, std::uint32_t start, std::uint32_t stop, Run&& run) const {
     std::uint32_t behind = 0, at = start;
     for (std::uint32_t s = a.first; s != 0 && at < stop;) {
       const Segment<B>& held = segment(s);
@@ -156,6 +205,7 @@ class Reassembly {
   }
 
   Memory<B>& memory_;
+  std::uint32_t segments_ = 0, assemblies_ = 0;  // of this entity
 };
 
 }  // namespace splitplane::ran::rlc

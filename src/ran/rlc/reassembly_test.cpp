@@ -16,8 +16,9 @@ struct Sdu : Home {
     Bytes pdu(3, 0xEE);
     pdu.insert(pdu.end(), content.begin() + static_cast<std::ptrdiff_t>(start),
                content.begin() + static_cast<std::ptrdiff_t>(stop));
-    return reassembly.add(name, make(pdu), 3, static_cast<std::uint16_t>(start), static_cast<std::uint16_t>(stop),
-                          is_last);
+    Buffer buffer = make(pdu);
+    return reassembly.add(name, buffer, 3, static_cast<std::uint16_t>(start), static_cast<std::uint16_t>(stop), is_last,
+                          share);
   }
   Received add(std::size_t start, std::size_t stop) { return add(start, stop, stop == content.size()); }
   std::string holes() {
@@ -26,6 +27,7 @@ struct Sdu : Home {
       out += std::to_string(start) + "-" + std::to_string(stop) + " ";
       return true;
     });
+    EXPECT_EQ(reassembly.holes(name), static_cast<std::uint32_t>(std::count(out.begin(), out.end(), ' ')));
     return out;
   }
   Bytes finish() {
@@ -35,6 +37,7 @@ struct Sdu : Home {
     return out;
   }
   Bytes content;
+  Reassembly<Buffer>::Share share = Reassembly<Buffer>::Share::kAll;
   Reassembly<Buffer> reassembly;
   std::uint32_t name;
 };
@@ -94,6 +97,48 @@ TEST(Reassembly, without_memory_everything_stays_as_it_was) {
   EXPECT_EQ(s.add(900, 1000), Received::kNoMemory);
   EXPECT_EQ(s.holes(), "0-100 200-300 400-500 600-65536 ");
   EXPECT_EQ(s.pool.live(), 3U);
+}
+
+TEST(Reassembly, an_entity_takes_as_much_as_it_leaves_to_the_others) {
+  MemorySizes sizes = kSmall;
+  sizes.segments = 10;
+  Sdu s(1000, sizes);
+  s.share = Reassembly<Buffer>::Share::kFair;
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(s.add(100 * i, 100 * i + 50), Received::kStored);
+  EXPECT_EQ(s.add(700, 750), Received::kNoMemory);
+  Reassembly<Buffer> other(s.memory);
+  const std::uint32_t name = other.begin();
+  for (std::uint16_t i = 0; i < 4; ++i) {
+    Buffer pdu = s.make(pattern(5));
+    EXPECT_EQ(
+        other.add(name, pdu, 0, static_cast<std::uint16_t>(10 * i), static_cast<std::uint16_t>(10 * i + 5), false),
+        i < 3 ? Received::kStored : Received::kNoMemory);
+  }
+  s.share = Reassembly<Buffer>::Share::kAll;
+  EXPECT_EQ(s.add(700, 750), Received::kStored);
+  EXPECT_EQ(s.add(800, 850), Received::kStored);
+  EXPECT_EQ(s.add(900, 950), Received::kNoMemory);
+  other.discard(name);
+}
+
+TEST(Reassembly, what_completes_an_sdu_needs_no_memory) {
+  MemorySizes sizes = kSmall;
+  sizes.segments = 3;
+  Sdu s(1000, sizes);
+  EXPECT_EQ(s.add(100, 200), Received::kStored);
+  EXPECT_EQ(s.add(300, 400), Received::kStored);
+  EXPECT_EQ(s.add(900, 1000), Received::kStored);
+  EXPECT_EQ(s.add(0, 1000), Received::kNoMemory);
+  EXPECT_FALSE(s.reassembly.completes(s.name, 0, 900 - 1, false));
+  EXPECT_TRUE(s.reassembly.completes(s.name, 0, 900, false));
+  EXPECT_FALSE(s.reassembly.completes(s.name, 50, 950, false));
+  EXPECT_TRUE(s.reassembly.completes(s.name, 0, 1000, true));
+  Bytes pdu(3, 0xEE);
+  pdu.insert(pdu.end(), s.content.begin(), s.content.end());
+  const auto parts = s.reassembly.finish_with(std::exchange(s.name, 0), s.make(pdu), 3, 0, 1000);
+  EXPECT_EQ(parts.size(), 6U);
+  EXPECT_EQ(joined(parts), s.content);
+  for (auto& part : parts) part.pdu.release();
 }
 
 TEST(Reassembly, the_longest_sdu) {

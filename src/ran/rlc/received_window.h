@@ -13,8 +13,13 @@ class ReceivedWindow {
 
   [[nodiscard]] bool empty() const { return pages_.empty(); }
 
-  // The page of `sn`, made if need be; nullptr without memory.
+  [[nodiscard]] ReceivedPage* find(std::uint32_t sn) const { return pages_.find(sn); }
+  // The page of `sn`, made if need be; nullptr without memory, or when this window has as many pages as are left for
+  // all others. So one bearer alone may take half of them, N bearers an equal share each, and a new one always finds
+  // some.
   [[nodiscard]] ReceivedPage* page(std::uint32_t sn) {
+    if (ReceivedPage* page = pages_.find(sn); page != nullptr) return page;
+    if (pages_.pages() >= pool_.available()) return nullptr;
     bool is_new = false;
     ReceivedPage* const page = pages_.make(sn, directories_, pool_, is_new);
     if (is_new) page->done = page->partial = page->polled = 0;
@@ -60,6 +65,18 @@ class ReceivedWindow {
       const ReceivedPage* page = pages_.find(sn);
       const std::uint64_t touched = page == nullptr ? 0 : (page->done | page->partial) >> (sn % kPageSns);
       if (touched != 0) return earlier(sn + static_cast<std::uint32_t>(std::countr_zero(touched)), to);
+    }
+    return to;
+  }
+
+  // The last SDU of [from, to) of which segments are held, else `to`.
+  [[nodiscard]] std::uint32_t last_partial(std::uint32_t from, std::uint32_t to) const {
+    for (std::uint32_t end = to; before(from, end); end = (end - 1) & ~(kPageSns - 1)) {
+      const ReceivedPage* page = pages_.find(end - 1);
+      const std::uint64_t found = page == nullptr ? 0 : page->partial << (kPageSns - 1 - (end - 1) % kPageSns);
+      if (found == 0) continue;
+      const std::uint32_t last = end - 1 - static_cast<std::uint32_t>(std::countl_zero(found));
+      return before(last, from) ? to : last;
     }
     return to;
   }

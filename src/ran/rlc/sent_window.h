@@ -12,7 +12,8 @@ namespace splitplane::ran::rlc {
 template <buf::PacketBuffer B>
 class SentWindow {
  public:
-  SentWindow(unsigned sn_bits, Memory<B>& memory) : pages_(sn_bits), memory_(memory), intervals_(memory.intervals) {}
+  SentWindow(unsigned sn_bits, Memory<B>& memory)
+      : pages_(sn_bits), memory_(memory), volume_(sn_bits), intervals_(memory.intervals, volume_) {}
 
   [[nodiscard]] static std::uint64_t bit(std::uint32_t sn) { return std::uint64_t{1} << (sn % kPageSns); }
   [[nodiscard]] SentPage<B>* find(std::uint32_t sn) const { return pages_.find(sn); }
@@ -22,6 +23,7 @@ class SentWindow {
     return page != nullptr && (page->held & ~page->acked & bit(sn)) != 0;
   }
   [[nodiscard]] std::uint32_t pending() const { return pending_; }  // SDUs
+  [[nodiscard]] std::uint64_t pending_volume() const { return volume_.octets(); }
   [[nodiscard]] std::uint32_t unacked() const { return unacked_; }  // SDUs
   [[nodiscard]] std::uint32_t held() const { return held_; }        // SDUs, acknowledged ones among them
 
@@ -58,11 +60,15 @@ class SentWindow {
     if ((page.pending & bit(sn)) == 0) {
       page.pending |= bit(sn);
       ++pending_;
+      volume_.add({start, stop, 0});
       if (start == 0 && stop == one.bytes) return;
       page.partial |= bit(sn);
       one.intervals = packed(start, stop);
     } else if ((page.listed & bit(sn)) != 0) {
-      intervals_.add(one.intervals, start, stop);
+      if (std::exchange(near_sn_, sn) != sn) near_ = 0;
+      PendingRuns runs = runs_of(one);
+      intervals_.add(runs, start, stop, near_);
+      set_runs(one, runs);
     } else if ((page.partial & bit(sn)) != 0) {
       add_to_single(page, sn, start, stop);
     }  // else all of it waits already
@@ -70,30 +76,29 @@ class SentWindow {
   // The first octets of the pending SDU `sn` that wait.
   [[nodiscard]] Interval first_pending(const SentPage<B>& page, std::uint32_t sn) const {
     const SentSdu<B>& one = page.sdu[sn % kPageSns];
-    if ((page.listed & bit(sn)) != 0) return intervals_.front(one.intervals);
+    if ((page.listed & bit(sn)) != 0) return intervals_.front(runs_of(one));
     if ((page.partial & bit(sn)) != 0) return unpacked(one.intervals);
     return {0, one.bytes, 0};
-  }
-  // Calls visit(Interval) for every run of octets of the pending SDU `sn` that waits.
-  template <class Visit>
-  void for_each_run(std::uint32_t sn, Visit&& visit) const {
-    const SentPage<B>& page = *pages_.find(sn);
-    if ((page.listed & bit(sn)) != 0) {
-      intervals_.for_each(page.sdu[sn % kPageSns].intervals, visit);
-    } else {
-      visit(first_pending(page, sn));
-    }
   }
   // `octets` of these are sent now.
   void take_pending(SentPage<B>& page, std::uint32_t sn, std::uint16_t octets) {
     SentSdu<B>& one = page.sdu[sn % kPageSns];
     if ((page.listed & bit(sn)) != 0) {
-      intervals_.take(one.intervals, octets);
+      near_ = 0;
+      PendingRuns runs = runs_of(one);
+      intervals_.take(runs, octets);
+      set_runs(one, runs);
       if (one.intervals != 0) return;
-    } else if (const Interval all = first_pending(page, sn); all.start + octets != all.stop) {
-      one.intervals = packed(static_cast<std::uint16_t>(all.start + octets), all.stop);
-      page.partial |= bit(sn);
-      return;
+    } else {
+      Interval rest = first_pending(page, sn);
+      volume_.take(rest);
+      rest.start = static_cast<std::uint16_t>(rest.start + octets);
+      if (rest.start != rest.stop) {
+        volume_.add(rest);
+        one.intervals = packed(rest.start, rest.stop);
+        page.partial |= bit(sn);
+        return;
+      }
     }
     page.pending &= ~bit(sn);
     page.partial &= ~bit(sn);
@@ -223,10 +228,11 @@ class SentWindow {
         one.sdu.release();
       }
       for (std::uint64_t left = page->listed; left != 0; left &= left - 1) {
-        intervals_.clear(page->sdu[static_cast<unsigned>(std::countr_zero(left))].intervals);
+        clear_runs(page->sdu[static_cast<unsigned>(std::countr_zero(left))]);
       }
       pages_.drop(sn, memory_.directories, memory_.sent_pages);
     }
+    volume_.clear();
     pending_ = unacked_ = held_ = 0;
   }
 
@@ -240,18 +246,34 @@ class SentWindow {
   static Interval unpacked(std::uint32_t both) {
     return {static_cast<std::uint16_t>(both), static_cast<std::uint16_t>(both >> 16), 0};
   }
+  static PendingRuns runs_of(const SentSdu<B>& one) { return {one.intervals, one.runs}; }
+  static void set_runs(SentSdu<B>& one, const PendingRuns& runs) {
+    one.intervals = runs.first;
+    one.runs = runs.count;
+  }
+  void clear_runs(SentSdu<B>& one) {
+    near_ = 0;
+    PendingRuns runs = runs_of(one);
+    intervals_.clear(runs);
+    set_runs(one, runs);
+  }
   // SDU `sn` has one run that waits, and [start, stop) is added. Without memory for a second one the first grows over
   // the gap: more is sent again than was asked for, nothing is forgotten.
   void add_to_single(SentPage<B>& page, std::uint32_t sn, std::uint16_t start, std::uint16_t stop) {
-    std::uint32_t& intervals = page.sdu[sn % kPageSns].intervals;
-    const Interval one = unpacked(intervals);
-    std::uint32_t list = 0;
-    if ((start > one.stop || stop < one.start) && intervals_.add(list, one.start, one.stop)) {
-      intervals_.add(list, start, stop);
-      intervals = list;
+    SentSdu<B>& sdu = page.sdu[sn % kPageSns];
+    Interval one = unpacked(sdu.intervals);
+    volume_.take(one);
+    PendingRuns runs;
+    near_ = 0;
+    if ((start > one.stop || stop < one.start) && intervals_.add(runs, one.start, one.stop, near_)) {
+      intervals_.add(runs, start, stop, near_);
+      near_sn_ = sn;
+      set_runs(sdu, runs);
       page.listed |= bit(sn);
     } else {
-      intervals = packed(std::min(start, one.start), std::max(stop, one.stop));
+      one = {std::min(start, one.start), std::max(stop, one.stop), 0};
+      volume_.add(one);
+      sdu.intervals = packed(one.start, one.stop);
     }
   }
 
@@ -272,8 +294,13 @@ class SentWindow {
   void settle(SentPage<B>& page, std::uint64_t fresh, Repaired&& repaired) {
     page.acked |= fresh;
     pending_ -= static_cast<std::uint32_t>(std::popcount(page.pending & fresh));
-    for (std::uint64_t left = page.listed & fresh; left != 0; left &= left - 1) {
-      intervals_.clear(page.sdu[static_cast<unsigned>(std::countr_zero(left))].intervals);
+    for (std::uint64_t left = page.pending & fresh; left != 0; left &= left - 1) {
+      const auto at = static_cast<std::uint32_t>(std::countr_zero(left));
+      if ((page.listed & bit(at)) == 0) {
+        volume_.take(first_pending(page, at));
+      } else {
+        clear_runs(page.sdu[at]);
+      }
     }
     page.pending &= ~fresh;
     page.partial &= ~fresh;
@@ -285,7 +312,9 @@ class SentWindow {
 
   PagedWindow<SentPage<B>> pages_;
   Memory<B>& memory_;
+  PendingVolume volume_;
   PendingIntervals intervals_;
+  std::uint32_t near_sn_ = 0, near_ = 0;  // the interval that set_pending() added last, and its SDU
   std::uint32_t pending_ = 0, unacked_ = 0, held_ = 0;
 };
 

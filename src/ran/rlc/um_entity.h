@@ -150,8 +150,8 @@ class UmReceive {
     std::uint32_t name = (page->partial & ReceivedWindow::bit(sn)) != 0 ? page->assembly[sn % kPageSns] : 0;
     const bool is_new = name == 0;
     if (is_new && (name = reassembly_.begin()) == 0) return Received::kNoMemory;
-    const Received what = reassembly_.add(name, std::move(pdu), h.header_bytes, h.so,
-                                          static_cast<std::uint16_t>(h.so + length), h.si == Segment::kLast);
+    const Received what = reassembly_.add(name, pdu, h.header_bytes, h.so, static_cast<std::uint16_t>(h.so + length),
+                                          h.si == Segment::kLast);
     if (what != Received::kStored) {
       if (is_new) reassembly_.discard(name);
       return what;
