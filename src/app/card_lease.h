@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "ran/count_lease.h"
+
 namespace splitplane::app {
 
 // How far a lease may reach ahead. After a restart a receiver sees a step of at most `most`, which it must take for one
@@ -33,6 +35,11 @@ inline constexpr std::chrono::milliseconds kLeaseHorizon{250};
   return wanted >= size.most ? size.most : std::max(size.least, static_cast<std::uint32_t>(wanted));
 }
 
+// What is left of a lease that begins at `next`: COUNTs end, and the card compares for equality only.
+[[nodiscard]] constexpr std::uint32_t within_counts(std::uint32_t next, std::uint32_t length) {
+  return std::min(length, ran::kCountEnd - next);
+}
+
 // The first lease of a run of the card, whose numbers begin `ahead` of the last COUNT that may have been used by the
 // one before as far as anybody knows. Restarts without a packet between them add up: each takes half of what is left
 // of the step that a receiver still takes for one forwards, so that it is never too long, and at last nothing is left.
@@ -46,7 +53,8 @@ inline constexpr std::chrono::milliseconds kLeaseHorizon{250};
                                                                 std::uint32_t end, double packets_per_second) {
   const std::uint32_t length = lease_length(pdcp_sn_bits, packets_per_second);
   if (left_of_lease(next, end) > static_cast<std::int32_t>(length / 2)) return std::nullopt;
-  return next + length;
+  const std::uint32_t later = next + within_counts(next, length);
+  return later == end ? std::nullopt : std::optional(later);
 }
 
 // When to look at a bearer's numbers again: well before the lease could be used up at its rate.

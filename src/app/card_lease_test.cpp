@@ -27,6 +27,16 @@ TEST(CardLease, is_renewed_when_half_of_it_is_used) {
   EXPECT_EQ(renewed_lease(18, 2000, 4096, 1e6), 2000U + 65536U) << "faster now: more ahead";
 }
 
+TEST(CardLease, ends_with_the_last_count) {
+  constexpr std::uint32_t kEnd = ran::kCountEnd;
+  EXPECT_EQ(renewed_lease(18, kEnd - 5000, kEnd - 4000, 0), kEnd - 5000 + 4096);
+  EXPECT_EQ(renewed_lease(18, kEnd - 3000, kEnd - 2000, 0), kEnd);
+  EXPECT_EQ(renewed_lease(18, kEnd - 1000, kEnd, 1e9), std::nullopt) << "no later one";
+  EXPECT_EQ(renewed_lease(18, kEnd, kEnd, 0), std::nullopt);
+  EXPECT_EQ(within_counts(kEnd - 10, 4096), 10U);
+  EXPECT_EQ(within_counts(kEnd, 4096), 0U);
+}
+
 TEST(CardLease, restarts_without_a_packet_never_add_up_to_half_of_the_sn_space) {
   for (const unsigned bits : {12U, 18U}) {
     const std::uint32_t half = 1U << (bits - 1);

@@ -136,12 +136,14 @@ Expected<void> CardLink::install(Lock& lock, const std::vector<std::uint32_t>& i
     Entry& entry = at->second;
     const bool is_hosts = entry.want.place == nic::Place::kHost;
     if (!entry.sent) {
-      entry.want.lease = first_lease(entry.want.pdcp_sn_bits, entry.want.ahead, entry.rate);
+      entry.want.lease =
+          within_counts(entry.want.next_count, first_lease(entry.want.pdcp_sn_bits, entry.want.ahead, entry.rate));
       if (entry.want.lease == 0 && is_hosts) {
         entry.want.lease = 1;  // of a bearer that the card does not number
       } else if (entry.want.lease == 0) {
         versions.push_back(0);
-        refuse(id, entry, "restarts without a packet between them have used up its COUNTs; allowed: added anew");
+        refuse(id, entry,
+               "its COUNTs are used up, or restarts without a packet between them used them up; allowed: added anew");
         continue;
       }
       entry.lease_end = entry.want.next_count + entry.want.lease;

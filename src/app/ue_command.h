@@ -11,6 +11,7 @@
 #include "app/control_backend.h"
 #include "app/control_client.h"
 #include "app/port_watch.h"
+#include "app/reestablish_limit.h"
 #include "app/resources.h"
 #include "app/ue_air.h"
 #include "datapath/eal.h"
@@ -71,6 +72,7 @@ class UeSide : public ControlBackend {
   std::unique_ptr<ue::UeWorker> worker_;
 
   ue::BearerWatch watch_;
+  ReestablishLimit reestablish_limit_;
   std::optional<ControlClient> gnb_;
   bool gnb_silent_ = false;  // said so already
   std::uint64_t unknown_seen_ = 0;

@@ -76,7 +76,12 @@ Expected<void> UeSide::ask_gnb() {
     if (rlc_am(json, "failed") != 0) failed.push_back(bearer->id);
   });
   apply(listed ? watch_.finish() : watch_.break_off());
-  for (const BearerId id : failed) (void)reestablish(id);  // the next list has its new epoch
+  const Clock::time_point now = Clock::now();
+  for (const BearerId id : failed) {
+    if (!reestablish_limit_.allows(id, now)) continue;
+    log::warn("bearer {:#010x}: RLC AM failed (max_retx reached, or no poll answered); both ends begin anew", id.value);
+    (void)reestablish(id);  // the next list has its new epoch
+  }
   if (listed && !strange) return {};
   if (!listed) gnb_.reset();
   return tl::unexpected(listed ? *strange : listed.error());

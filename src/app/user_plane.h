@@ -14,6 +14,7 @@
 #include "app/card_link.h"
 #include "app/config.h"
 #include "app/control_backend.h"
+#include "app/failure_watch.h"
 #include "app/gtpu_runtime.h"
 #include "app/loop_power.h"
 #include "app/observation.h"
@@ -127,6 +128,7 @@ class UserPlane : public ControlBackend {
   bool tell_workers(N3Runtime& n3, const IpAddress& hop, std::optional<MacAddress> mac, bool& wanted);
   void take_news(N3Runtime& n3, const datapath::NeighborNews& news);
   void ask_for_neighbors(N3Runtime& n3);
+  void warn_of_failures(std::chrono::steady_clock::time_point now);
   bool inject(N3Runtime& n3, std::span<const std::uint8_t> frame);  // false: no room, the frame is lost
   static constexpr unsigned kPuntsPerTurn = 64;
   void drain_punts(WorkerRuntime& worker, rte_ring* punts);
@@ -214,7 +216,8 @@ class UserPlane : public ControlBackend {
   Taps ending_taps_;                      // turned off, their last packets on the way to a slow disk
   std::set<const tap::Tap*> quiet_taps_;  // have stopped by themselves, and are detached
   std::chrono::steady_clock::time_point next_question_{};
-  Time next_look_{};                                 // for UPFs to supervise
+  Time next_look_{};  // for UPFs to supervise
+  FailureWatch failures_;
   std::map<std::uint32_t, BearerGtpu> bearer_gtpu_;  // of bearers that saw such a message
 };
 

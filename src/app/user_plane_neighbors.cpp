@@ -129,6 +129,17 @@ void UserPlane::serve_n3(std::chrono::steady_clock::time_point now) {
   if (now < next_question_) return;
   next_question_ = now + std::chrono::seconds{1};
   for (auto& n3 : n3_) ask_for_neighbors(n3);
+  warn_of_failures(now);
+}
+
+void UserPlane::warn_of_failures(std::chrono::steady_clock::time_point now) {
+  for (auto& worker : workers_) {
+    if (!worker->gnb) continue;
+    const datapath::WorkerStats& stats = worker->stats();
+    const auto exhausted = stats.drops[static_cast<std::size_t>(datapath::DropReason::count_exhausted)].get();
+    const FailureWatch::Counts counts{stats.rlc_max_retx.get(), stats.rlc_peer_lost.get(), exhausted};
+    for (const std::string& message : failures_.look(worker->config.name, counts, now)) log::warn("{}", message);
+  }
 }
 
 }  // namespace splitplane::app

@@ -22,6 +22,7 @@ namespace splitplane::ue {
   X(rlc_other_epoch, "PDU of before or after a re-establishment of RLC")                     \
   X(rlc_no_memory, "no memory to note an AMD PDU that came out of order: as if lost")        \
   X(rlc_window_full, "the gNB has not acknowledged as many SDUs as may be kept")             \
+  X(count_exhausted, "the bearer's COUNTs are used up: after 2^32 - 1 packets it needs a new key") \
   X(rlc_old, "AMD PDU whose SN is further behind than this side remembers")                  \
   X(pdcp_control, "PDCP control PDU")                                                        \
   X(pdcp_duplicate, "PDCP data PDU whose COUNT was received before")                         \

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ran/count_lease.h"
 #include "wire/airhdr.h"
 #include "wire/ethernet.h"
 #include "wire/pdcp.h"
@@ -98,6 +99,10 @@ UeUplink::Framed UeUplink::frame(MutableOctets room, Octets packet) {
     return {.outcome = room.size() < overhead ? UeOutcome::no_headroom : UeOutcome::packet_too_long, .bearer = bearer};
   }
 
+  if (bearer->pdcp_tx_next == ran::kCountEnd) {
+    ++bearer->uplink.dropped;
+    return {.outcome = UeOutcome::count_exhausted, .bearer = bearer};
+  }
   if (bearer->arq != nullptr && (!has_room_ || bearer->rlc_tx_next == bearer->arq->limit())) {
     ++bearer->uplink.dropped;
     return {.outcome = UeOutcome::rlc_window_full, .bearer = bearer};

@@ -85,6 +85,15 @@ TEST_F(UeUplinkTest, a_status_acknowledges_the_number_after_the_highest_received
   EXPECT_EQ(uplink_.write_status(the_bearer(), out.all()), 0U);
 }
 
+TEST_F(UeUplinkTest, counts_never_come_round_to_0) {
+  bearers_.establish(bearer(RlcMode::kAm, 18, 18), {.pdcp_uplink = 0xfffffffe});
+  EXPECT_NE(headers(kPacket), "count_exhausted");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(headers(kPacket), "count_exhausted");
+  EXPECT_EQ(the_bearer().pdcp_tx_next, 0xffffffffU);
+  EXPECT_EQ(the_bearer().rlc_tx_next, 1U);
+  EXPECT_EQ(the_bearer().uplink.dropped, 3U);
+}
+
 TEST_F(UeUplinkTest, refusals_have_names_and_use_up_no_number) {
   bearers_.establish(bearer(RlcMode::kAm, 18, 18), {});
   EXPECT_EQ(headers(""), "pdu_too_short");
