@@ -44,7 +44,7 @@ constexpr SettingRow setting(Kind kind, std::string_view name, double min, doubl
 // clang-format off
 inline constexpr std::array<SettingRow, 21> kSettings{{
     setting<&Settings::yield, &YieldSettings::empty_rounds>(Kind::yield, "empty_rounds", 1, 1e6, "Rounds without a packet before a sleep"),
-    setting<&Settings::yield, &YieldSettings::sleep_us>(Kind::yield, "sleep_us", 1, 1e5, "Length of that sleep"),
+    setting<&Settings::yield, &YieldSettings::sleep_us>(Kind::yield, "sleep_us", 1, 1e5, "Length of the first sleep; each one that found no packet doubles the next, up to ten times this"),
     setting<&Settings::paper, &PaperSettings::short_idle_polls>(Kind::paper, "short_idle_polls", 1, 1e6, "Empty polls of a queue until its idle hint is the short one"),
     setting<&Settings::paper, &PaperSettings::long_idle_polls>(Kind::paper, "long_idle_polls", 2, 1e6, "Empty polls of a queue until it is the long one: interrupts"),
     setting<&Settings::paper, &PaperSettings::short_idle_us>(Kind::paper, "short_idle_us", 1, 1000, "Pause of the short hint"),

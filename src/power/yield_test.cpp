@@ -33,5 +33,27 @@ TEST(Yield, a_packet_starts_the_count_anew) {
   EXPECT_EQ(policy.after({}).rest, Rest::sleep);
 }
 
+TEST(Yield, each_sleep_that_found_no_packet_doubles_the_next_up_to_a_limit) {
+  Yield policy({.empty_rounds = 1, .sleep_us = 50}, kMachine);
+  policy.after({});
+  EXPECT_EQ(policy.after({}).length, 50'000U);
+  EXPECT_EQ(policy.after({}).length, 50'000U) << "the look at the queues before the sleep is no sleep";
+  EXPECT_EQ(policy.after({.rested = 50'000}).length, 100'000U);
+  EXPECT_EQ(policy.after({.rested = 7'000, .woken = true}).length, 100'000U) << "a command ended it early";
+  EXPECT_EQ(policy.after({.rested = 100'000}).length, 200'000U);
+  EXPECT_EQ(policy.after({.rested = 200'000}).length, 400'000U);
+  EXPECT_EQ(policy.after({.rested = 400'000}).length, 500'000U);
+  EXPECT_EQ(policy.after({.rested = 500'000}).length, 500'000U);
+}
+
+TEST(Yield, a_packet_makes_the_sleeps_short_again) {
+  Yield policy({.empty_rounds = 1, .sleep_us = 50}, kMachine);
+  for (int i = 0; i < 9; ++i) policy.after({.rested = 1});
+  EXPECT_EQ(policy.after({.rested = 1}).length, 500'000U);
+  policy.after({.packets = 1, .rested = 500'000});
+  policy.after({});
+  EXPECT_EQ(policy.after({}).length, 50'000U);
+}
+
 }  // namespace
 }  // namespace splitplane::power

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import time
 
+import idle
 import pytest
 from pair import POLICIES, WARM_S, Pair
 from paths import own
@@ -63,3 +64,9 @@ def test_a_policy_changes_while_traffic_flows(pair):
     assert (sent.lost, sent.odd) == (0, 0)
     assert slept["busy"] == 0
     assert slept["budget"] > 0 and slept["yield"] > 0
+
+
+def test_the_default_policy_wakes_an_idle_worker_seldom():
+    """Each sleep that found nothing doubles the next, up to 500 us: the steady state of an idle worker."""
+    seen = idle.measure(seconds=2)
+    assert seen.sleep_us > 400 and seen.sleeps_per_second < 2_500, seen
