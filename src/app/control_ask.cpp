@@ -1,29 +1,23 @@
 #include "app/control_ask.h"
 
-#include "app/config.h"
-#include "app/instance_lock.h"
-
 namespace splitplane::app {
 
-int ask_control(const ControlPlace& place, std::string_view command, CliOutput& output,
+int ask_control(const InstancePlace& place, std::string_view command, CliOutput& output,
                 const std::function<Expected<std::string>(ControlClient&)>& ask) {
-  std::string path = place.socket.empty() ? control_path(place.prefix) : place.socket;
-  if (!place.config.empty()) {
-    const auto config = load_config(place.config);
-    if (!config) {
-      output.err << config.error().message << '\n';
-      return kExitBadUsage;
-    }
-    path = config->control;
+  const auto path = control_socket_of(place);
+  if (!path) {
+    if (place.config.empty()) output.err << command << ": ";
+    output.err << path.error().message << '\n';
+    return kExitBadUsage;
   }
-  const auto failed = [&](const Error& error) {
+  const auto failed = [&](const Error& error, int code) {
     output.err << command << ": " << error.message << '\n';
-    return kExitFailed;
+    return code;
   };
-  auto client = ControlClient::connect(path);
-  if (!client) return failed(client.error());
+  auto client = ControlClient::connect(*path);
+  if (!client) return failed(with_who_runs(client.error()), kExitFailed);
   const auto text = ask(*client);
-  if (!text) return failed(text.error());
+  if (!text) return failed(text.error(), client->refused() ? kExitBadUsage : kExitFailed);
   output.out << *text;
   return kExitGood;
 }

@@ -1,4 +1,4 @@
-// A command that asks a running instance: where it is, and what every failure to reach it looks like.
+// A command that asks a running instance: what every failure to reach it looks like, and the exit codes.
 #pragma once
 
 #include <functional>
@@ -7,17 +7,14 @@
 
 #include "app/cli.h"
 #include "app/control_client.h"
+#include "app/instance_place.h"
 
 namespace splitplane::app {
 
-// As the options say: a configuration names the socket, else the socket itself, else a file prefix.
-struct ControlPlace {
-  std::string config, socket, prefix = "splitplane";
-};
-
-// Connects there and hands the client to `ask`, which returns the text to print; the exit code. `command` stands before
+// Connects to `place` and hands the client to `ask`, which returns the text to print; the exit code: 2 where the
+// instance refused what was asked for, or `place` is wrong; 1 where it is not there or failed. `command` stands before
 // what went wrong.
-[[nodiscard]] int ask_control(const ControlPlace& place, std::string_view command, CliOutput& output,
+[[nodiscard]] int ask_control(const InstancePlace& place, std::string_view command, CliOutput& output,
                               const std::function<Expected<std::string>(ControlClient&)>& ask);
 
 }  // namespace splitplane::app

@@ -46,6 +46,7 @@ Expected<std::string> ControlClient::read_line() {
 
 Expected<Json> ControlClient::call(const std::string& method, const Json& params) {
   const std::uint64_t id = next_id_++;
+  refused_ = false;
   const std::string line =
       Json{{"id", id}, {"method", method}, {"params", params}}.dump(-1, ' ', false, Json::error_handler_t::replace) +
       "\n";
@@ -61,6 +62,7 @@ Expected<Json> ControlClient::call(const std::string& method, const Json& params
   Json reply = parse_shallow_json(*reply_line);
   if (!reply.is_object()) return fail("the other end of the control socket does not speak this protocol");
   if (const auto error = reply.find("error"); error != reply.end()) {
+    refused_ = reply.value("failed", Json(false)) != Json(true);
     return fail("{}", error->is_string() ? error->get<std::string>() : error->dump());
   }
   if (!reply.contains("result") || !reply.contains("id") || reply["id"] != id) {

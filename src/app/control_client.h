@@ -20,6 +20,9 @@ class ControlClient {
   void wait_no_longer_than(std::chrono::milliseconds timeout) { limit(fd_, timeout); }
   // The result of one request, or the server's error.
   [[nodiscard]] Expected<Json> call(const std::string& method, const Json& params = Json::object());
+  // The last call() ended with an answer that refuses what was asked for: neither the connection nor the instance
+  // failed.
+  [[nodiscard]] bool refused() const { return refused_; }
   // Calls `visit` with every bearer after identity `after`, page by page, at most `limit` of them. Returns the identity
   // to go on from, 0 if that was the last.
   [[nodiscard]] Expected<std::uint32_t> for_each_bearer(std::uint32_t after, std::size_t limit,
@@ -29,6 +32,7 @@ class ControlClient {
   explicit ControlClient(Fd fd) : fd_(std::move(fd)) {}
   [[nodiscard]] Expected<std::string> read_line();
   Fd fd_;
+  bool refused_ = false;
   std::string in_;
   std::uint64_t next_id_ = 1;
 };

@@ -171,6 +171,11 @@ Expected<Json> call(const Json& request, ControlBackend& backend, const std::fun
               near ? fmt::format(", did you mean '{}'?", *near) : "", comma_list(kMethodNames));
 }
 
+// A sentence about this instance, not about the request: its client need not look for a mistake of its own.
+bool is_failure(const std::string& sentence) {
+  return sentence.find("does not answer") != std::string::npos;
+}
+
 std::string text_of(const Json& reply) {
   return reply.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -186,10 +191,12 @@ std::string answer(std::string_view line, ControlBackend& backend, const std::fu
   if (!request.is_object())
     return error_reply("no request; allowed is one JSON object a line, such as {\"id\":1,\"method\":\"ping\"}");
   Expected<Json> result = Json{};
+  bool thrown = false;
   try {
     result = call(request, backend, stop);
   } catch (const std::exception& error) {  // a backend out of memory must not end the packet path
     result = fail("failed: {}", error.what());
+    thrown = true;
   }
   const auto id = request.find("id");
   Json reply{{"id", id != request.end() && (id->is_number_integer() || id->is_string()) ? *id : Json(nullptr)}};
@@ -197,6 +204,7 @@ std::string answer(std::string_view line, ControlBackend& backend, const std::fu
     reply["result"] = *std::move(result);
   } else {
     reply["error"] = result.error().message;
+    if (thrown || is_failure(result.error().message)) reply["failed"] = true;
   }
   return text_of(reply);
 }

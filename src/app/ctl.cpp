@@ -5,6 +5,7 @@
 #include "app/control_ask.h"
 #include "app/ctl_air.h"
 #include "app/ctl_card.h"
+#include "app/ctl_stats.h"
 #include "app/ctl_table.h"
 #include "app/ctl_tap.h"
 
@@ -12,7 +13,7 @@ namespace splitplane::app {
 namespace {
 
 // What the options of ctl and its subcommands hold; shared by the callbacks.
-struct CtlOptions : ControlPlace {
+struct CtlOptions : InstancePlace {
   bool json = false;
   std::size_t count = 1, limit = 100;
   std::uint32_t after = 0, shard = 0, id = 0, ul_teid = 0, dl_teid = 0;
@@ -158,7 +159,9 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
       [o, modify, &action] { action = [o, modify](CliOutput& out) { return bearer_modify(*o, out, *modify); }; });
 
   CLI::App* release =
-      bearer->add_subcommand("release", "Releases bearers; one that is not there is no error")->fallthrough();
+      bearer->add_subcommand("release", "Releases bearers (also: delete); one that is not there is no error")
+          ->alias("delete")
+          ->fallthrough();
   release->add_option("ID", o->ids, "Identities")->required();
   release->footer("Example:\n  splitplane ctl bearer release 0x04000000 0x04040000");
   release->callback([o, &action] { action = [o](CliOutput& out) { return bearer_release(*o, out); }; });
@@ -193,14 +196,9 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
 void add_ctl(CLI::App& app, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<CtlOptions>();
   CLI::App* ctl = app.add_subcommand("ctl", "Asks or changes a running instance")->require_subcommand(1);
-  CLI::Option* socket = ctl->add_option("--socket,--control", o->socket, "Control socket");
-  CLI::Option* config = ctl->add_option("--config", o->config, "The instance that runs this configuration");
-  CLI::Option* prefix =
-      ctl->add_option("--prefix", o->prefix, "The instance with this file_prefix")->capture_default_str();
-  socket->excludes(config)->excludes(prefix);
-  config->excludes(prefix);
+  add_instance_options(*ctl, *o, ctl->add_option("--config", o->config, "The instance that runs this configuration"));
   ctl->add_flag("--json", o->json, "JSON for machines instead of tables");
-  ctl->footer("Example:\n  splitplane ctl --config config/demo.yaml stats");
+  ctl->footer("Example:\n  splitplane ctl --config config/demo.yaml stats\n  splitplane ctl -i splitplane-demo stats");
 
   add_bearer_commands(*ctl, o, action);
   const CtlAsk ask = [o](CliOutput& output, const std::string& method, const Json& params,
@@ -212,12 +210,17 @@ void add_ctl(CLI::App& app, std::function<int(CliOutput&)>& action) {
   add_card_command(*ctl, ask, action);
   const auto plain = [&](const char* method, const char* help, std::function<std::string(const Json&)> render) {
     CLI::App* command = ctl->add_subcommand(method, help)->fallthrough();
-    command->footer(fmt::format("Example:\n  splitplane ctl --prefix splitplane {}", method));
+    command->footer(fmt::format("Example:\n  splitplane ctl -i splitplane {}", method));
     command->callback([o, method, render = std::move(render), &action] {
       action = [o, method, render](CliOutput& out) { return simple(*o, out, method, Json::object(), render); };
     });
   };
-  plain("stats", "Everything counted: ports, workers, stages, drops", render_tree);
+  add_stats_command(
+      *ctl,
+      [o](CliOutput& output, const std::function<Expected<std::string>(ControlClient&)>& talk) {
+        return with_client(*o, output, talk);
+      },
+      o->json, action);
   CLI::App* peer = ctl->add_subcommand("peer", "UPFs: list")->require_subcommand(1)->fallthrough();
   peer->footer("Example:\n  splitplane ctl peer list");
   CLI::App* peers =

@@ -110,6 +110,19 @@ std::string grouped(const Json& number) {
   return out;
 }
 
+Table Table::without_empty_columns() const {
+  Table kept({});
+  kept.rows_.assign(rows_.size(), {});
+  for (std::size_t c = 0; c < rows_.front().size(); ++c) {
+    const bool empty = rows_.size() > 1 && std::all_of(rows_.begin() + 1, rows_.end(), [c](const auto& row) {
+                         return row.size() <= c || row[c] == "-";
+                       });
+    if (empty) continue;
+    for (std::size_t r = 0; r < rows_.size(); ++r) kept.rows_[r].push_back(c < rows_[r].size() ? rows_[r][c] : "");
+  }
+  return kept;
+}
+
 std::string Table::to_string(const std::string& indent) const {
   std::vector<std::size_t> widths;
   std::vector<bool> numeric;
@@ -143,17 +156,16 @@ std::string render_tree(const Json& tree) {
 }
 
 std::string render_bearers(const std::vector<Json>& bearers) {
-  Table table({"id", "shard", "worker", "card", "ul_teid", "upf", "qfi", "rlc", "pdcp", "ue_ipv4", "ue_ipv6",
-               "dl received", "dl sent", "ul received", "ul sent", "ul state"});
+  Table table({"id", "worker", "card", "ul_teid", "upf", "qfi", "rlc", "ue_ipv4", "ue_ipv6", "dl sent", "dl drop",
+               "ul sent", "ul drop", "ul state"});
   for (const auto& b : bearers) {
-    table.add({hex_of(b, "id"), text_of(b, "shard"), text_of(b, "worker"),
-               b.contains("card") ? text_of(b, "card") : "-", hex_of(b, "ul_teid"), text_of(b, "upf"),
-               text_of(b, "qfi"), text_of(b, "rlc"), text_of(b, "pdcp_sn"), text_of(b, "ue_ipv4"),
-               text_of(b, "ue_ipv6"), count_of(b, "downlink", "received"), count_of(b, "downlink", "transmitted"),
-               count_of(b, "uplink", "received"), count_of(b, "uplink", "transmitted"),
+    table.add({hex_of(b, "id"), text_of(b, "worker"), b.contains("card") ? text_of(b, "card") : "-",
+               hex_of(b, "ul_teid"), text_of(b, "upf"), text_of(b, "qfi"), text_of(b, "rlc"), text_of(b, "ue_ipv4"),
+               text_of(b, "ue_ipv6"), count_of(b, "downlink", "transmitted"), count_of(b, "downlink", "dropped"),
+               count_of(b, "uplink", "transmitted"), count_of(b, "uplink", "dropped"),
                b.value("uplink_stopped", false) ? "stopped" : "active"});
   }
-  return table.to_string();
+  return table.without_empty_columns().to_string();
 }
 
 std::string render_peers(const Json& answer) {

@@ -14,8 +14,9 @@
 namespace splitplane::app {
 namespace {
 
-struct PowerOptions : ControlPlace {
+struct PowerOptions : InstancePlace {
   std::string worker, kind;
+  std::vector<std::string> words;  // of set: CONFIG if it names the instance, WORKER, KIND
   std::vector<std::string> values;
   double over_s = 1;
   bool json = false, markdown = false;
@@ -31,7 +32,7 @@ int with_client(const PowerOptions& options, CliOutput& output,
   return ask_control(options, "splitplane power", output, ask);
 }
 
-int status(const PowerOptions& options, CliOutput& output) {
+int status(PowerOptions options, CliOutput& output) {
   return with_client(options, output, [&](ControlClient& client) -> Expected<std::string> {
     Json before;
     if (options.over_s > 0) {
@@ -47,7 +48,14 @@ int status(const PowerOptions& options, CliOutput& output) {
   });
 }
 
-int set(const PowerOptions& options, CliOutput& output) {
+int set(PowerOptions options, CliOutput& output) {
+  if (options.words.size() == 3) {
+    if (!options.instance.empty() || !options.socket.empty())
+      return failed(output, "CONFIG and the name or socket of an instance; allowed: one of them", kExitBadUsage);
+    options.config = options.words[0];
+  }
+  options.kind = options.words.back();
+  options.worker = options.words[options.words.size() - 2];
   const auto kind = power::kind_named(options.kind);
   if (!kind) {
     const auto near = closest(options.kind, power::kKindNames);
@@ -64,20 +72,15 @@ int set(const PowerOptions& options, CliOutput& output) {
     const double value = row.get(settings);
     params[std::string(row.name)] = row.whole ? Json(static_cast<std::uint64_t>(value)) : Json(value);
   }
-  bool wrong = false;  // what was asked for, and not how it went
-  const int code = with_client(options, output, [&](ControlClient& client) -> Expected<std::string> {
+  return with_client(options, output, [&](ControlClient& client) -> Expected<std::string> {
     const auto result = client.call("power.set", params);
-    if (!result) {
-      wrong = result.error().message.find("; allowed: ") != std::string::npos;
-      return tl::unexpected(result.error());
-    }
+    if (!result) return tl::unexpected(result.error());
     return options.json ? result->dump() + "\n"
                         : fmt::format("{}: {}\n", printable(options.worker), policy_text(result->at("policy")));
   });
-  return wrong ? kExitBadUsage : code;
 }
 
-int restore(const PowerOptions& options, CliOutput& output) {
+int restore(PowerOptions options, CliOutput& output) {
   if (const auto ours = make_private_directory(runtime_directory()); !ours)
     return failed(output, ours.error().message, kExitFailed);
   Json rows = Json::array();
@@ -100,38 +103,41 @@ int restore(const PowerOptions& options, CliOutput& output) {
 
 void add_power_control(CLI::App& power, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<PowerOptions>();
-  const auto command = [&](const char* name, const char* help, int (*run)(const PowerOptions&, CliOutput&)) {
+  const auto command = [&](const char* name, const char* help, int (*run)(PowerOptions, CliOutput&)) {
     CLI::App* sub = power.add_subcommand(name, help);
     sub->add_flag("--json", o->json, "JSON for machines");
     sub->callback([o, run, &action] { action = [o, run](CliOutput& output) { return run(*o, output); }; });
     return sub;
   };
   CLI::App* status_command = command("status", "Each worker's policy, its state, and where its time goes", status);
-  CLI::Option* config = status_command->add_option("CONFIG", o->config, "The instance that runs this configuration");
-  CLI::Option* socket = status_command->add_option("--control,--socket", o->socket, "Its control socket");
-  CLI::Option* prefix =
-      status_command->add_option("--prefix", o->prefix, "The instance with this file_prefix")->capture_default_str();
-  socket->excludes(config)->excludes(prefix);
-  config->excludes(prefix);
+  add_instance_options(*status_command, *o,
+                       status_command->add_option("CONFIG", o->config, "The instance that runs this configuration"));
   status_command->add_option("--over", o->over_s, "Shares of so many seconds from now; 0: since the start")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
   status_command->footer("Example:\n  splitplane power status config/demo.yaml");
 
   CLI::App* set_command = command("set", "Gives a worker another policy, while packets flow", set);
-  set_command->add_option("CONFIG", o->config, "The instance that runs this configuration")->required();
-  set_command->add_option("WORKER", o->worker, "Its name")->required();
-  set_command->add_option("KIND", o->kind, "busy, yield, paper, l3fwd or budget")->required();
+  set_command
+      ->add_option("WORDS", o->words,
+                   "The configuration that the instance runs (not with -i), the worker's name, and the policy: busy, "
+                   "yield, paper, l3fwd or budget")
+      ->option_text("[CONFIG] WORKER KIND")
+      ->required()
+      ->expected(2, 3);
+  add_instance_options(*set_command, *o, nullptr);
   set_command->add_option("--set", o->values, "KEY=VALUE of that policy (splitplane power kinds); default: its default")
       ->take_all();
-  set_command->footer("Example:\n  splitplane power set config/demo.yaml w0 budget --set latency_us=200");
+  set_command->footer(
+      "Example:\n  splitplane power set config/demo.yaml w0 budget --set latency_us=200\n"
+      "  splitplane power set -i splitplane w0 budget");
 
   CLI::App* restore_command =
       command("restore", "Gives back frequencies and limits of cores that a crash left changed", restore);
   restore_command->footer("Example:\n  splitplane power restore");
 
   CLI::App* kinds =
-      command("kinds", "Lists the policies and their settings", [](const PowerOptions& options, CliOutput& output) {
+      command("kinds", "Lists the policies and their settings", [](PowerOptions options, CliOutput& output) {
         output.out << (options.json ? kinds_json().dump() + "\n" : kinds_table(options.markdown));
         return kExitGood;
       });

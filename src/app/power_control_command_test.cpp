@@ -80,7 +80,9 @@ TEST_F(PowerControl, what_does_not_fit_is_one_line_and_reaches_no_worker) {
            {{"set", file_, "w0", "budget", "--set", "latency_us=0"}, 2, "allowed: an integer from 1 to 100000"},
            {{"set", file_, "w0", "busy", "--set", "x=1"}, 2, "no setting of policy busy"},
            {{"set", file_, "w0", "paper", "--set", "max_packets=64"}, 2, "allowed: more than climb_packets"},
-           {{"set", file_, "w0"}, 2, "KIND"},
+           {{"set", file_, "w0"}, 2, "policy 'w0' is unknown"},
+           {{"set", "w0"}, 2, "KIND"},
+           {{"set", file_, "w0", "busy", "-i", "other"}, 2, "allowed: one of them"},
            {{"set", "no-such.yaml", "w0", "busy"}, 2, "cannot be read"},
            {{"set", file_, "w9", "busy"}, 2, "there is no 'w9'; allowed: w0"},
            {{"status", "--prefix", "no-such-instance"}, 1, "nothing runs"}}) {

@@ -7,14 +7,14 @@
 #include <thread>
 
 #include "app/cli_suggest.h"
-#include "app/instance_lock.h"
+#include "app/instance_place.h"
 #include "app/top_source.h"
 
 namespace splitplane::app {
 namespace {
 
-struct TopOptions {
-  std::string config, socket, prefix = "splitplane", page = "all", sort = "name";
+struct TopOptions : InstancePlace {
+  std::string page = "all", sort = "name";
   double interval = 1.0;
   bool once = false;
   std::size_t batch = 0, bearers = 1000;
@@ -35,7 +35,7 @@ int print_blocks(TopSource& source, TopState& state, const TopOptions& options, 
   for (std::size_t done = 0; done < blocks;) {
     const auto seen = source.look(state, page == TopPage::kBearers);
     if (!seen) {
-      output.err << "splitplane top: " << seen.error().message << '\n';
+      output.err << "splitplane top: " << with_who_runs(seen.error()).message << '\n';
       return kExitFailed;
     }
     if (source.has_rates()) {
@@ -52,16 +52,12 @@ int print_blocks(TopSource& source, TopState& state, const TopOptions& options, 
 }
 
 int top(const TopOptions& options, CliOutput& output) {
-  std::string socket = options.socket.empty() ? control_path(options.prefix) : options.socket;
-  if (!options.config.empty()) {
-    const auto config = load_config(options.config);
-    if (!config) {
-      output.err << config.error().message << '\n';
-      return kExitBadUsage;
-    }
-    socket = config->control;
+  const auto socket = control_socket_of(options);
+  if (!socket) {
+    output.err << (options.config.empty() ? "splitplane top: " : "") << socket.error().message << '\n';
+    return kExitBadUsage;
   }
-  TopSource source(socket, options.bearers);
+  TopSource source(*socket, options.bearers);
   TopState state;
   state.by_rate = options.sort == "rate";
   if (options.once || options.batch > 0) return print_blocks(source, state, options, output);
@@ -78,12 +74,8 @@ int top(const TopOptions& options, CliOutput& output) {
 void add_top(CLI::App& app, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<TopOptions>();
   CLI::App* top_command = app.add_subcommand("top", "Shows what a running instance does, live");
-  CLI::Option* config = top_command->add_option("CONFIG", o->config, "The instance that runs this configuration");
-  CLI::Option* socket = top_command->add_option("--control,--socket", o->socket, "Its control socket");
-  CLI::Option* prefix =
-      top_command->add_option("--prefix", o->prefix, "The instance with this file_prefix")->capture_default_str();
-  socket->excludes(config)->excludes(prefix);
-  config->excludes(prefix);
+  add_instance_options(*top_command, *o,
+                       top_command->add_option("CONFIG", o->config, "The instance that runs this configuration"));
   top_command->add_option("--interval", o->interval, "Seconds between two looks")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 3600.0));

@@ -101,7 +101,7 @@ def test_add_modify_release_while_traffic_flows(bed):
 
     assert ctl(bed, "bearer", "release", added["id"]) == {"id": added["id"], "existed": True}
     assert ctl(bed, "bearer", "release", added["id"]) == {"id": added["id"], "existed": False}
-    assert "error" in ctl(bed, "bearer", "show", added["id"], code=1)
+    assert "error" in ctl(bed, "bearer", "show", added["id"], code=2)
     wait_until("the UE side to forget the bearer", lambda: not has_addresses(bed.network, tun, second))
     sent, lost = steady.lost()
     assert sent > 200 and lost == 0, f"{lost} of {sent} pings of the untouched bearer lost"
@@ -127,7 +127,7 @@ def test_a_downlink_packet_to_a_released_bearer_is_dropped_by_reason(bed):
 
 def test_bad_requests_are_one_line_and_change_nothing(bed):
     before = [bearer["id"] for bearer in bed.bearers()]
-    assert "error" in ctl(bed, "bearer", "modify", 1, "--qfi", 5, code=1)
+    assert "error" in ctl(bed, "bearer", "modify", 1, "--qfi", 5, code=2)
     assert "error" in ctl(bed, "bearer", "add", "--upf", "10.100.0.2", "--ul-teid", 99, "--rlc", "am13", code=2)
     assert "error" in ctl(bed, "bearer", "add", "--upf", "10.100.0.2", "--ul-teid", 99, "--shrad", 1, code=2)
     assert [bearer["id"] for bearer in bed.bearers()] == before

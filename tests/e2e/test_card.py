@@ -183,9 +183,9 @@ def test_bearers_come_to_the_card_change_and_go_while_it_serves_others():
         assert shown["pdcp_tx_next"] == shown["downlink"]["transmitted"] >= 20
         assert ctl(bed, "bearer", "modify", added["id"], "--qfi", 5)["qfi"] == 5
         assert ctl(bed, "bearer", "show", added["id"])["pdcp_tx_next"] >= shown["pdcp_tx_next"]
-        refused = ctl(bed, *words[:4], "--upf", LINK.upf_ipv4, "--ul-teid", 99, "--rlc", "um12", code=1)
+        refused = ctl(bed, *words[:4], "--upf", LINK.upf_ipv4, "--ul-teid", 99, "--rlc", "um12", code=2)
         assert "rlc is um12, which a card does not serve; allowed: am12, am18" in refused["error"]
-        assert "no card 'card9'" in ctl(bed, *words[:3], "card9", *words[4:6], "--ul-teid", 99, code=1)["error"]
+        assert "no card 'card9'" in ctl(bed, *words[:3], "card9", *words[4:6], "--ul-teid", 99, code=2)["error"]
         assert ctl(bed, "bearer", "release", added["id"])["existed"]
         assert bed.state()["bearers"] == 1 and bed.state()["removed"] == 1
         assert bed.ping(bed.bearers()[0]["ue_ipv4"]) == 10

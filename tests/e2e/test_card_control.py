@@ -61,7 +61,7 @@ def test_a_change_that_the_card_refuses_is_made_nowhere(double, processes, folde
     wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, processes=[gnb.process])
     double.refused_qfi = 5
     for bearer in gnb.control.bearers():  # on the card, and on the host behind it
-        refused = ctl(gnb, "bearer", "modify", bearer["id"], "--qfi", 5, "--upf", "10.100.0.9", code=1)
+        refused = ctl(gnb, "bearer", "modify", bearer["id"], "--qfi", 5, "--upf", "10.100.0.9", code=2)
         assert "card card0: qfi 5 is refused; allowed: another" in refused
         shown = json.loads(ctl(gnb, "--json", "bearer", "show", bearer["id"]))
         assert (shown["qfi"], shown["upf"]) == (bearer["qfi"], LINK.upf_ipv4)

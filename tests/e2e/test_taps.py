@@ -207,7 +207,7 @@ def test_a_tap_that_does_not_fit_is_refused_in_one_line(bed, folder):
         ("n3", "--buffers", 1 << 20): "the buffers of all taps take",
     }.items():
         more = () if "--file" in words else ("--file", folder / "x.pcapng")
-        error = ctl(bed, "on", *words, *more, code=1)["error"]
+        error = ctl(bed, "on", *words, *more, code=2)["error"]
         assert text in error and "\n" not in error, error
     assert ctl(bed, "list")["taps"] == []
 
