@@ -1,5 +1,6 @@
 #include "app/top_rates.h"
 
+#include <algorithm>
 #include <map>
 
 namespace splitplane::app {
@@ -62,16 +63,30 @@ WorkerRate worker_rate(const Json& before, const Json& after, double seconds) {
           .cpu = after.contains("cpu_cycles") ? ratio(grown(before, after, "cpu_cycles"), all) : std::nullopt};
 }
 
-void add_stages(const Json& before, const Json& after, double seconds, std::vector<StageRate>& out) {
+void add_stages(const Json& before, const Json& after, double seconds, const WorkerRate& worker,
+                std::vector<StageRate>& out) {
+  const std::size_t first = out.size();
+  double timed = 0;  // of a received packet's cycles
+  if (member(after, "stages").empty()) return;
+  out.push_back({.worker = text(after, "name"),
+                 .stage = kReceiveStage,
+                 .packets = worker.received,
+                 .total = number(after, "received")});
   for (const auto& stage : member(after, "stages")) {
     const Json& then = named(member(before, "stages"), text(stage, "name"));
-    out.push_back(
-        {.worker = text(after, "name"),
-         .stage = text(stage, "name"),
-         .packets = static_cast<double>(grown(then, stage, "packets")) / seconds,
-         .cycles_per_packet = ratio(grown(then, stage, "sampled_cycles"), grown(then, stage, "sampled_packets")),
-         .total = number(stage, "packets")});
+    StageRate& row = out.emplace_back(StageRate{
+        .worker = text(after, "name"),
+        .stage = text(stage, "name"),
+        .packets = static_cast<double>(grown(then, stage, "packets")) / seconds,
+        .cycles_per_packet = ratio(grown(then, stage, "sampled_cycles"), grown(then, stage, "sampled_packets")),
+        .total = number(stage, "packets")});
+    if (!row.cycles_per_packet || worker.received <= 0) continue;
+    row.part = *row.cycles_per_packet * row.packets / worker.received;
+    timed += *row.part;
   }
+  // The stages are timed on one burst in 16, so what is left may come out a little below 0.
+  if (worker.cycles_per_packet) out[first].part = std::max(0.0, *worker.cycles_per_packet - timed);
+  out[first].cycles_per_packet = out[first].part;
 }
 
 void add_drops(const Json& before, const Json& after, double seconds, std::vector<DropRate>& out) {
@@ -108,7 +123,7 @@ Rates rates_between(const Json& before, const Json& after, double seconds) {
   for (const auto& worker : member(after, "workers")) {
     const Json& then = named(member(before, "workers"), text(worker, "name"));
     rates.workers.push_back(worker_rate(then, worker, seconds));
-    add_stages(then, worker, seconds, rates.stages);
+    add_stages(then, worker, seconds, rates.workers.back(), rates.stages);
     add_drops(then, worker, seconds, rates.drops);
   }
   for (const auto& port : member(after, "ports")) {

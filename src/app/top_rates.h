@@ -15,7 +15,13 @@ struct StageRate {
   double packets = 0;                       // a second
   std::optional<double> cycles_per_packet;  // of the packets timed between the two answers
   std::uint64_t total = 0;
+  // Its part of the worker's cycles a received packet. The parts of all stages of a worker add up to those.
+  std::optional<double> part = std::nullopt;
 };
+
+// The stage that no probe times: what a worker's busy cycles are without its other stages. Mostly the driver's receive.
+inline constexpr const char* kReceiveStage = "receive";
+inline constexpr const char* kReceiveText = "receive, and the rest of the round: timers, commands, copies";
 
 struct DropRate {
   std::string worker, reason;

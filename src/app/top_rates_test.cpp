@@ -41,9 +41,9 @@ TEST(TopRates, differences_by_the_time_between) {
   EXPECT_DOUBLE_EQ(w.idle, 0.3);
   EXPECT_DOUBLE_EQ(w.asleep, 0.2);
   EXPECT_DOUBLE_EQ(w.cpu.value(), 0.85);
-  ASSERT_EQ(rates.stages.size(), 1U);
-  EXPECT_EQ(rates.stages[0].packets, 900);
-  EXPECT_EQ(rates.stages[0].cycles_per_packet, 20);
+  ASSERT_EQ(rates.stages.size(), 2U) << "receive, and the one that is timed";
+  EXPECT_EQ(rates.stages[1].packets, 900);
+  EXPECT_EQ(rates.stages[1].cycles_per_packet, 20);
   ASSERT_EQ(rates.drops.size(), 1U);
   EXPECT_EQ(rates.drops[0].packets, 100);
   EXPECT_EQ(rates.drops[0].total, 300U);
@@ -56,9 +56,24 @@ TEST(TopRates, differences_by_the_time_between) {
 
 TEST(TopRates, a_stage_without_timed_packets_has_no_cycles) {
   const Rates rates = rates_between(answer(2), answer(2), 1.0);
-  EXPECT_EQ(rates.stages[0].packets, 0);
-  EXPECT_FALSE(rates.stages[0].cycles_per_packet);
+  EXPECT_EQ(rates.stages[1].packets, 0);
+  EXPECT_FALSE(rates.stages[1].cycles_per_packet);
   EXPECT_FALSE(rates.workers[0].cycles_per_packet);
+}
+
+TEST(TopRates, receive_is_a_stage_so_that_the_parts_add_up_to_the_cycles_of_a_packet) {
+  Json before = answer(1), after = answer(3);
+  after["workers"][0]["stages"].push_back(
+      {{"name", "ul_parse"}, {"packets", 500}, {"sampled_packets", 50}, {"sampled_cycles", 400}});
+  const Rates rates = rates_between(before, after, 2.0);
+  ASSERT_EQ(rates.stages.size(), 3U);
+  EXPECT_EQ(rates.stages[0].stage, "receive");
+  EXPECT_EQ(rates.stages[0].packets, rates.workers[0].received);
+  EXPECT_DOUBLE_EQ(rates.stages[1].part.value(), 20 * 0.9) << "900 of 1,000 packets pass it";
+  EXPECT_DOUBLE_EQ(rates.stages[2].part.value(), 8 * 0.25);
+  double sum = 0;
+  for (const auto& stage : rates.stages) sum += stage.part.value();
+  EXPECT_DOUBLE_EQ(sum, rates.workers[0].cycles_per_packet.value());
 }
 
 TEST(TopRates, an_instance_that_began_anew_counts_from_zero) {

@@ -45,12 +45,13 @@ class Page {
   }
 
   void stages() {
-    head(fmt::format("{:<14}{:<14}{:>10}{:>10}{:>18}{}", "worker", "stage", "pkt/s", "cyc/pkt", "packets",
-                     wide_ ? "  what it does" : ""));
+    head(fmt::format("{:<14}{:<14}{:>10}{:>10}{:>10}{:>18}{}", "worker", "stage", "pkt/s", "cyc/pkt", "of all",
+                     "packets", wide_ ? "  what it does" : ""));
     for (const auto& s : sorted(state_.rates.stages, [](const StageRate& r) { return r.packets; })) {
-      add(fmt::format("{:<14}{:<14}{:>10}{:>10}{:>18}{}{}", fit(s.worker, 13), fit(s.stage, 13), si(s.packets),
-                      cycles(s.cycles_per_packet), s.total, wide_ ? "  " : "",
-                      wide_ ? text_for(datapath::kStageNames, datapath::kStageTexts, s.stage) : ""));
+      const std::string_view does =
+          s.stage == kReceiveStage ? kReceiveText : text_for(datapath::kStageNames, datapath::kStageTexts, s.stage);
+      add(fmt::format("{:<14}{:<14}{:>10}{:>10}{:>10}{:>18}{}{}", fit(s.worker, 13), fit(s.stage, 13), si(s.packets),
+                      cycles(s.cycles_per_packet), cycles(s.part), s.total, wide_ ? "  " : "", wide_ ? does : ""));
     }
     if (state_.rates.stages.empty()) add("no stage has seen a packet");
   }
