@@ -194,6 +194,8 @@ CardLinkView CardLink::view() const {
   CardLinkView view = view_;
   view.up = up_;
   view.bearers = entries_.size();
+  view.serves = static_cast<std::uint32_t>(
+      std::ranges::count_if(entries_, [](const auto& e) { return e.second.want.place != nic::Place::kHost; }));
   view.waiting = static_cast<std::size_t>(
       std::ranges::count_if(entries_, [&](const auto& e) { return !up_ || !e.second.confirmed; }));
   return view;

@@ -24,6 +24,7 @@ namespace splitplane::app {
 struct CardLinkView {
   std::string name, control;
   bool up = false;
+  std::uint32_t serves = 0;   // of `bearers`, those that the card serves itself; it passes the others to their workers
   std::string reason;         // not up: why
   std::string program, boot;  // of the card, when it was last up
   std::size_t bearers = 0;    // that it shall have

@@ -80,7 +80,7 @@ class CardPlane : public ControlBackend {
     std::vector<WorkerObservation> workers;  // their loops
     nic::CardCounters card;                  // over all cores
     CardSums totals;
-    std::size_t bearers = 0;
+    std::size_t bearers = 0, serves = 0;
   };
   [[nodiscard]] Expected<Seen> look();
   [[nodiscard]] std::vector<PortObservation> observe_ports(const nic::CardCounters& counters) const;

@@ -75,6 +75,7 @@ Expected<CardPlane::Seen> CardPlane::look() {
     add(seen.card, counts.card);
     stopped = stopped && !loop.running;
     seen.bearers += card.bearer_count();
+    seen.serves += card.served_count();
     return {};
   });
   if (!done) return tl::unexpected(done.error());
@@ -185,6 +186,7 @@ Expected<json> CardPlane::show_card() {
                {"punt_n3", loops_[0].card->settings().punt_n3},
                {"punt_air", loops_[0].card->settings().punt_air},
                {"bearers", seen->bearers},
+               {"serves", seen->serves},
                {"max_bearers", gnb ? settings_.max_bearers : 0}});
   return card;
 }

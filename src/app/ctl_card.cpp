@@ -58,12 +58,19 @@ std::string reasons_table(const char* title, const Json& counts, const std::arra
   return "\n" + table.to_string();
 }
 
+// Bearers in the card's table that it passes to their workers on the host; nothing from an instance that does not say.
+std::string passes(const Json& card) {
+  const std::uint64_t all = number(card, "bearers"), serves = number(card, "serves");
+  return member(card, "serves").is_number() ? grouped(all - std::min(all, serves)) : "-";
+}
+
 // The cards in front of a host, as it sees them.
 std::string links_table(const Json& links) {
-  Table table({"card", "state", "program", "bearers", "waiting", "restarts", "leases renewed", "punted", "why"});
+  Table table(
+      {"card", "state", "program", "serves", "passes", "waiting", "restarts", "leases renewed", "punted", "why"});
   for (const auto& link : links) {
-    table.add({text_of(link, "name"), text_of(link, "state"), text_of(link, "program"), text_of(link, "bearers"),
-               text_of(link, "waiting"), text_of(link, "restarts"), text_of(link, "leases_renewed"),
+    table.add({text_of(link, "name"), text_of(link, "state"), text_of(link, "program"), text_of(link, "serves"),
+               passes(link), text_of(link, "waiting"), text_of(link, "restarts"), text_of(link, "leases_renewed"),
                text_of(link, "punted"), printable(link.value("reason", ""), 240)});
   }
   return table.to_string();
@@ -74,12 +81,12 @@ std::string links_table(const Json& links) {
 std::string render_card(const Json& card) {
   if (card.contains("cards")) return links_table(card["cards"]);
   const Json& totals = member(card, "totals");
-  Table table({"card", "program", "features", "vfs", "bearers", "packets", "punts", "drops"});
+  Table table({"card", "program", "features", "vfs", "serves", "passes", "packets", "punts", "drops"});
   Json drops = member(card, "drops");
   if (const auto n = number(card, "tx_full"); n != 0) drops["tx_full"] = n;
   table.add({text_of(card, "name"), text_of(card, "program"), text_of(card, "features"),
-             std::to_string(member(card, "vfs").size()), text_of(card, "bearers"), text_of(totals, "received"),
-             grouped(sum_of(member(card, "punts"))), grouped(sum_of(drops))});
+             std::to_string(member(card, "vfs").size()), text_of(card, "serves"), passes(card),
+             text_of(totals, "received"), grouped(sum_of(member(card, "punts"))), grouped(sum_of(drops))});
   return table.to_string() + ports_table(member(card, "ports")) +
          reasons_table("to the host because", member(card, "punts"), nic::kPuntReasonNames, nic::kPuntReasonTexts) +
          reasons_table("dropped because", drops, nic::kCardDropNames, nic::kCardDropTexts);

@@ -202,7 +202,7 @@ nlohmann::json UserPlane::card_rows() const {
     const CardLinkView view = card.link->view();
     nlohmann::json row{{"name", view.name},       {"control", view.control}, {"state", view.up ? "up" : "away"},
                        {"program", view.program}, {"boot", view.boot},       {"bearers", view.bearers},
-                       {"waiting", view.waiting}, {"reason", view.reason}};
+                       {"serves", view.serves},   {"waiting", view.waiting}, {"reason", view.reason}};
 #define SPLITPLANE_CARD_LINK_MEMBER(field, unit, help) row[#field] = view.field;
     SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_MEMBER)
     rows.push_back(std::move(row));

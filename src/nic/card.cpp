@@ -183,6 +183,9 @@ const CardBearer* Card::find(BearerId id) const {
 std::size_t Card::bearer_count() const {
   return state_->tables->count();
 }
+std::size_t Card::served_count() const {
+  return state_->tables->served();
+}
 std::vector<BearerId> Card::bearers() const {
   return state_->tables->bearers();
 }

@@ -92,6 +92,7 @@ class Card {
   [[nodiscard]] const CardBearer* find(BearerId id) const;
   // These are of the bearers whose identity leads to this core, where there are several.
   [[nodiscard]] std::size_t bearer_count() const;
+  [[nodiscard]] std::size_t served_count() const;       // of them, numbered here; the others pass to their workers
   [[nodiscard]] std::vector<BearerId> bearers() const;  // in ascending order
 
   // Program p4wire: frames from port `from` go to port `to`.

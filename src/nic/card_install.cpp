@@ -138,6 +138,10 @@ Expected<void> CardTables::install(std::span<const CardBearer> bearers, bool res
       }
     }
     write_registers(b, entry, is_new, restart);
+    if (is_own(b.id.value)) {
+      if (!is_new && entry.bearer.place != Place::kHost) --served_;
+      if (b.place != Place::kHost) ++served_;
+    }
     entry.bearer = b;
   }
   enter_order(std::move(attempt.ids));
@@ -206,6 +210,7 @@ Expected<void> CardTables::remove(std::span<const BearerId> ids) {
     }
     if (uplink_ != nullptr) uplink_->remove(std::array<std::uint64_t, 1>{id.value});
     used_slots_.push_back(at->second.slot);
+    if (is_own(id.value) && at->second.bearer.place != Place::kHost) --served_;
     entries_.erase(at);
     gone.push_back(id.value);
   }

@@ -43,6 +43,7 @@ class CardTables {
   [[nodiscard]] const CardBearer* find(BearerId id) const;
   [[nodiscard]] std::vector<BearerId> bearers() const;
   [[nodiscard]] std::size_t count() const { return order_.size(); }
+  [[nodiscard]] std::size_t served() const { return served_; }
   void add_reasons(CardCounters& counters) const;
   [[nodiscard]] bool by_ue_address() const { return by_ue_address_; }
 
@@ -104,6 +105,7 @@ class CardTables {
   std::vector<std::uint32_t> order_;                                    // identities of this core, ascending
   std::vector<std::uint32_t> used_slots_;                               // free again; their registers are not 0
   std::uint32_t slots_ = 0, next_slot_ = 0;                             // slots from next_slot_ on were never used
+  std::size_t served_ = 0;                                              // of order_, not kHost
   std::uint32_t fixed_id_ = 0;
   std::uint64_t calls_ = 0;
   std::array<bool, 256> has_peer_{};
