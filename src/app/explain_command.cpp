@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "app/explain_input.h"
+#include "app/explain_running.h"
 #include "app/explain_words.h"
+#include "app/instance_place.h"
 
 namespace splitplane::app {
 namespace {
@@ -14,7 +16,7 @@ namespace {
 struct ExplainOptions {
   std::string input, config, port = "n3";
   std::size_t only = 0;
-  bool json = false, hex = false;
+  bool json = false, hex = false, running = false;
 };
 
 int refused(CliOutput& output, const std::string& sentence) {
@@ -30,8 +32,20 @@ std::string headline(const GivenPacket& packet, const ExplainOptions& o, const O
   return outcome.worker.empty() ? text : text + ", worker " + outcome.worker;
 }
 
+// A packet that the gNB sent, as a tap says: the pipeline decides nothing about it.
+void tell_sent(const ExplainOptions& o, const GivenPacket& packet, CliOutput& output) {
+  if (o.json) {
+    output.out
+        << Json{{"packet", packet.number}, {"from", o.port}, {"octets", packet.original_bytes}, {"sent", true}}.dump()
+        << '\n';
+    return;
+  }
+  output.out << fmt::format("#{} to {}, {} octets: the gNB sent it; nothing is decided about it\n", packet.number,
+                            o.port == "n3" ? "N3" : "the air", packet.original_bytes);
+}
+
 int explain(const ExplainOptions& o, CliOutput& output) {
-  const auto config = load_config(o.config);
+  auto config = load_config(o.config);
   if (!config) {
     output.err << config.error().message << '\n';
     return kExitBadUsage;
@@ -43,7 +57,18 @@ int explain(const ExplainOptions& o, CliOutput& output) {
   const auto readable = for_each_packet(o.input, [&](const GivenPacket&) { return ++packets != o.only; });
   if (!readable) return refused(output, readable.error().message);
   if (packets < o.only) return refused(output, fmt::format("there are {} packets; allowed: --only 1 to that", packets));
-  auto plane = ExplainPlane::make(*config);
+  std::optional<ExplainPlane::Neighbors> neighbors;
+  if (o.running) {
+    auto client = ControlClient::connect(config->control);
+    if (!client) {
+      output.err << "splitplane explain: --running: " << with_who_runs(client.error()).message << '\n';
+      return kExitFailed;
+    }
+    auto found = take_from_running(*client, *config);
+    if (!found) return refused(output, "--running: " + found.error().message);
+    neighbors = std::move(*found);
+  }
+  auto plane = ExplainPlane::make(*config, neighbors);
   if (!plane) return refused(output, plane.error().message);
 
   // A reader that closes the pipe (head, less) must not end us here: DPDK's files are still to be removed.
@@ -52,6 +77,10 @@ int explain(const ExplainOptions& o, CliOutput& output) {
   Expected<void> ran;
   int write_error = 0;
   const auto again = for_each_packet(o.input, [&](const GivenPacket& packet) {
+    if (packet.direction == PacketDirection::kOut) {
+      if (o.only == 0 || packet.number == o.only) tell_sent(o, packet, output);
+      return output.out && packet.number != o.only;
+    }
     // Earlier packets run as well: sequence numbers depend on them.
     const auto outcome = (*plane)->run(packet.octets, direction);
     if (!outcome) {
@@ -94,9 +123,13 @@ void add_explain(CLI::App& app, std::function<int(CliOutput&)>& action) {
       ->check(CLI::IsMember({"n3", "air"}));
   command->add_option("--only", o->only, "Prints this packet only; those before it still count")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 40));
+  command->add_flag("--running", o->running,
+                    "With the bearers and neighbours of the instance that runs CONFIG, not those of the file");
   command->add_flag("--hex", o->hex, "Also the octets that go out");
   command->add_flag("--json", o->json, "A JSON object a line, for machines");
-  command->footer("Example:\n  splitplane explain out/n3.pcapng --config config/demo.yaml --only 3 --hex");
+  command->footer(
+      "Example:\n  splitplane explain out/n3.pcapng --config config/demo.yaml --only 3 --hex\n"
+      "  splitplane explain n3.pcapng --config config/minimal.yaml --running");
   command->callback([o, &action] { action = [o](CliOutput& output) { return explain(*o, output); }; });
 }
 

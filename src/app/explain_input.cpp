@@ -36,6 +36,7 @@ Expected<void> from_file(const std::string& path, const std::function<bool(const
     const char* word = pcap_datalink_val_to_name(type);
     return fail("{}: link type {}; allowed: Ethernet", name, word == nullptr ? "unknown" : word);
   }
+  PcapngDirections directions(path);
   GivenPacket packet;
   for (packet.number = 1;; ++packet.number) {
     pcap_pkthdr* header = nullptr;
@@ -47,6 +48,7 @@ Expected<void> from_file(const std::string& path, const std::function<bool(const
     packet.octets.assign(octets, octets + header->caplen);
     packet.original_bytes = header->len;
     packet.captured_bytes = header->caplen;
+    packet.direction = directions.next();
     // The lengths inside belong to the whole packet: zeros stand for what was cut off.
     if (header->len > header->caplen && header->len <= kMostOctets) packet.octets.resize(header->len);
     if (!each(packet)) return {};
@@ -86,7 +88,7 @@ Expected<void> for_each_packet(const std::string& input, const std::function<boo
   if (::stat(input.c_str(), &info) == 0) return from_file(input, each);
   const auto octets = parse_hex(input);
   if (!octets) return fail("'{}' is neither a file nor whole octets in hexadecimal digits", printable(input, 60));
-  (void)each({1, *octets, octets->size(), octets->size()});
+  (void)each({1, *octets, octets->size(), octets->size(), PacketDirection::kUnknown});
   return {};
 }
 

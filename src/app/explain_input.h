@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/pcapng_directions.h"
 #include "base/expected.h"
 
 namespace splitplane::app {
@@ -14,7 +15,8 @@ namespace splitplane::app {
 struct GivenPacket {
   std::size_t number = 1;  // from 1, as in Wireshark
   std::vector<std::uint8_t> octets;
-  std::size_t original_bytes = 0, captured_bytes = 0;  // fewer captured: the rest of `octets` is zeros
+  std::size_t original_bytes = 0, captured_bytes = 0;     // fewer captured: the rest of `octets` is zeros
+  PacketDirection direction = PacketDirection::kUnknown;  // as a tap wrote it
 };
 
 // Calls `each` for every packet, in order, until it answers false. `input` is the path of a file, else hexadecimal

@@ -93,14 +93,15 @@ std::array<std::uint64_t, datapath::kDropReasonCount> drops_of(const datapath::W
 
 }  // namespace
 
-Expected<std::unique_ptr<ExplainPlane>> ExplainPlane::make(const Config& config) {
+Expected<std::unique_ptr<ExplainPlane>> ExplainPlane::make(const Config& config,
+                                                           const std::optional<Neighbors>& neighbors) {
   auto eal = datapath::Eal::start({.file_prefix = fmt::format("splitplane-explain-{}", ::getpid()),
                                    .megabytes = 64 + megabytes_of_keys(config) + kCardMegabytes * config.cards.size(),
                                    .hugepages = false,
                                    .alone = true,
                                    .log_level = "error"});
   if (!eal) return tl::unexpected(eal.error());
-  std::unique_ptr<ExplainPlane> plane(new ExplainPlane(config, std::move(*eal)));
+  std::unique_ptr<ExplainPlane> plane(new ExplainPlane(config, neighbors, std::move(*eal)));
   const auto room = static_cast<std::uint16_t>(config.memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
   // Bearers that put packets in order may hold many.
   const auto buffers = static_cast<unsigned>(std::clamp<std::size_t>(kBufferBytes / (room + 256U), 127, 8191));
@@ -217,6 +218,14 @@ Expected<void> ExplainPlane::add_bearers() {
   return {};
 }
 
+// Nobody answers ARP here: without a running instance to ask, zeros stand for what it would learn.
+std::optional<MacAddress> ExplainPlane::mac_of(const N3Config& n3, const IpAddress& upf) const {
+  if (n3.peer_mac) return n3.peer_mac;
+  if (!neighbors_) return MacAddress{};
+  const auto known = neighbors_->find(upf);
+  return known == neighbors_->end() ? std::nullopt : std::optional(known->second);
+}
+
 Expected<void> ExplainPlane::install(const ran::BearerConfig& bearer) {
   const std::uint32_t id = bearer.id.value;
   Worker& w = **std::find_if(workers_.begin(), workers_.end(), [&](auto& o) { return o->context.bearers.owns(id); });
@@ -229,9 +238,7 @@ Expected<void> ExplainPlane::install(const ran::BearerConfig& bearer) {
                   w.n3->port);
     }
     w.upfs.push_back(bearer.upf);
-    // Nobody answers ARP here: a MAC address of zeros stands for what a running instance learns.
-    w.context.peers[place] =
-        datapath::make_peer(w.context.n3, bearer.upf, w.n3->peer_mac ? *w.n3->peer_mac : MacAddress{});
+    w.context.peers[place] = datapath::make_peer(w.context.n3, bearer.upf, mac_of(*w.n3, bearer.upf));
   }
   const bool behind =
       dispatcher_ != nullptr && std::count(dispatcher_->to.begin(), dispatcher_->to.end(), w.config->name) != 0;

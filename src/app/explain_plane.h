@@ -17,6 +17,7 @@
 #include "datapath/dispatch.h"
 #include "datapath/eal.h"
 #include "datapath/gnb_context.h"
+#include "datapath/n3_path.h"
 #include "datapath/trace.h"
 
 namespace splitplane::app {
@@ -47,8 +48,12 @@ struct SentFrame {
 
 class ExplainPlane {
  public:
-  // Starts DPDK in ordinary memory, without a privilege. Error: one sentence.
-  static Expected<std::unique_ptr<ExplainPlane>> make(const Config& config);
+  // MAC addresses of next hops. A next hop that is not among them is not resolved.
+  using Neighbors = std::map<IpAddress, MacAddress, datapath::IpLess>;
+  // Starts DPDK in ordinary memory, without a privilege. `neighbors` absent: every next hop is resolved, with a MAC
+  // address of zeros. Error: one sentence.
+  static Expected<std::unique_ptr<ExplainPlane>> make(const Config& config,
+                                                      const std::optional<Neighbors>& neighbors = std::nullopt);
   ~ExplainPlane();
   // `direction`: downlink is a frame from N3, uplink one from the air.
   Expected<Outcome> run(const Octets& frame, Direction direction);
@@ -69,7 +74,9 @@ class ExplainPlane {
     std::function<void(datapath::Burst&, Direction)> process;
     std::function<const datapath::Trace&(Direction)> trace;
   };
-  ExplainPlane(const Config& config, datapath::Eal eal) : config_(config), eal_(std::move(eal)) {}
+  ExplainPlane(const Config& config, const std::optional<Neighbors>& neighbors, datapath::Eal eal)
+      : config_(config), neighbors_(neighbors), eal_(std::move(eal)) {}
+  [[nodiscard]] std::optional<MacAddress> mac_of(const N3Config& n3, const IpAddress& upf) const;
   Expected<void> make_workers();
   Expected<void> add_bearers();
   Expected<void> install(const ran::BearerConfig& bearer);
@@ -88,6 +95,7 @@ class ExplainPlane {
   Expected<rte_mbuf*> packet(const Octets& frame);
 
   const Config& config_;
+  std::optional<Neighbors> neighbors_;
   datapath::Eal eal_;
   Pool pool_;
   std::vector<std::unique_ptr<Worker>> workers_;
