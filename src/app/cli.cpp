@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/cli_completion.h"
 #include "app/cli_gpu.h"
 #include "app/cli_suggest.h"
 #include "app/cli_traffic.h"
@@ -129,6 +130,7 @@ int parse_and_act(int argc, const char* const* argv, const Commands& commands, C
   add_explain(app, action);
   add_power(app, action);
   add_gpu(app, action);
+  add_completion(app, action);
 
   try {
     app.parse(argc, argv);
