@@ -16,6 +16,7 @@
 #include "app/config_check_device.h"
 #include "app/config_taps.h"
 #include "app/instance_lock.h"
+#include "app/yaml_slip.h"
 #include "base/plain_file.h"
 
 namespace splitplane::app {
@@ -273,10 +274,17 @@ Expected<Config> parse_config(const std::string& text, const std::string& file) 
       return fail("{}:1: file: is empty; allowed: a configuration (see config/demo.yaml)", config.file);
     read_document(document, config);
   } catch (const Refusal& refusal) {
+    // A line without its colon is a text where a map should stand.
+    if (refusal.text.starts_with("is the text '") && refusal.text.find("; allowed: a map") != std::string::npos) {
+      if (const auto slip = find_yaml_slip(text, refusal.line))
+        return fail("{}:{}: file: {}", config.file, slip->line, slip->text);
+    }
     return fail("{}:{}: {}: {}", config.file, refusal.line, refusal.key.empty() ? "file" : refusal.key, refusal.text);
   } catch (const YAML::Exception& error) {
-    return fail("{}:{}: file: is no YAML: {}; allowed: YAML 1.2", config.file,
-                error.mark.is_null() ? 1 : error.mark.line + 1, printable(error.msg, 120));
+    const int line = error.mark.is_null() ? 1 : error.mark.line + 1;
+    if (const auto slip = find_yaml_slip(text, line))
+      return fail("{}:{}: file: {}", config.file, slip->line, slip->text);
+    return fail("{}:{}: file: is no YAML: {}; allowed: YAML 1.2", config.file, line, printable(error.msg, 120));
   }
   if (const auto finding = check_references(config)) return fail("{}", located(config, *finding));
   return config;

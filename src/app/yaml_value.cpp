@@ -228,6 +228,12 @@ YamlMap YamlValue::map(Keys keys) const {
   for (const auto& [key, value] : found) {
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
     const auto near = closest(key, keys);
+    const std::string_view word = std::string_view(key).substr(0, key.find_first_of(": "));
+    if (word.size() < key.size() && std::find(keys.begin(), keys.end(), word) != keys.end()) {
+      const bool colon = key[word.size()] == ':';
+      value.refuse(fmt::format("there is no {} '{}'", colon ? "blank behind the colon of" : "colon behind", word),
+                   fmt::format("'{}: value'", word));
+    }
     if (key.find('=') != std::string::npos)
       value.refuse("unknown key: within { } a text with commas needs quotes", comma_list(keys));
     value.refuse(near ? fmt::format("unknown key, did you mean '{}'?", *near) : "unknown key", comma_list(keys));

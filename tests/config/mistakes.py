@@ -150,7 +150,7 @@ WRONG_FILES = [
     Mistake(SMALL, ">>", "file", "is empty; allowed: a configuration", base=SMALL),
     Mistake(SMALL, ">># only a comment\n", "file", "is empty", base=SMALL),
     Mistake(SMALL, ">>- a\n- b\n", "file", "is a list; allowed: a map with the keys file_prefix,", base=SMALL),
-    Mistake(SMALL, ">>text\n", "file", "is the text 'text'", base=SMALL),
+    Mistake(SMALL, ">>text\n", "file", "there is no colon behind 'text'", base=SMALL),
     Mistake("workers:", ">>extra: 1\nworkers:", "extra", "unknown key", base=SMALL),
     Mistake("ports: {p: {device: net_null}}\n", ">>file_prefix: x\n", "ports", "is missing", base=SMALL),
     Mistake("ports: {p: {device: net_null}}\nworkers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}\n",
@@ -270,7 +270,7 @@ BETWEEN_PARTS = edits(
     ("device: net_null0", ">>device: net_pcap0", "ports.left.device", "has no source or sink; allowed: at least one of rx_pcap"),
     # not YAML
     ("instance: 63", "instance: [63\nmax: >>]]", "file", "is no YAML"),
-    ("log_level: debug", ">>\tlog_level: debug", "file", "is no YAML"),
+    ("log_level: debug", ">>\tlog_level: debug", "file", "a TAB indents it"),
     ("log_level: debug", "log_level: debug\n>>---", "file", "something stands behind the end of the YAML document"),
 )
 
