@@ -13,6 +13,7 @@
 #include "datapath/driver_calls.h"
 #include "datapath/driver_gate.h"
 #include "datapath/gated_port.h"
+#include "datapath/other_end.h"
 
 namespace splitplane::datapath {
 namespace {
@@ -69,6 +70,7 @@ Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rt
     log::warn("port {}: MTU {} not taken ({})", settings.name, settings.mtu, rte_strerror(-error));
   }
   if (const int error = rte_eth_dev_start(id); error != 0) {
+    if (const auto missing = missing_other_end(settings.device)) return fail("port {}: {}", settings.name, *missing);
     return fail("port {}: start failed ({})", settings.name, rte_strerror(-error));
   }
   if (settings.promiscuous) {
@@ -140,6 +142,7 @@ Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mem
   if (!pci) {
     if (const int error = rte_eal_hotplug_add("vdev", device_name.c_str(), arguments.c_str()); error != 0) {
       if (virtio) stop_listening_for_virtio();
+      if (const auto missing = missing_other_end(settings.device)) return fail("port {}: {}", settings.name, *missing);
       return fail("port {}: device '{}' could not be made ({})", settings.name, settings.device, rte_strerror(-error));
     }
   }

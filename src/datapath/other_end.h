@@ -1,0 +1,15 @@
+// Whether the other end of a port is there: a port that connects to a socket fails with a driver's error number when
+// the program that makes the socket does not run, and its user needs to know which one to start.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace splitplane::datapath {
+
+// For a device that connects to a unix socket where nobody listens (net_memif as client, net_virtio_user without
+// server=1): a sentence that says so, and what to start. Nothing for every other device.
+[[nodiscard]] std::optional<std::string> missing_other_end(std::string_view device);
+
+}  // namespace splitplane::datapath
