@@ -114,7 +114,8 @@ std::string bash_completion(const CLI::App& app) {
   // Instances that run: the names of their sockets.
   out +=
       "    *\" -i\"|*\" --instance\"|*\" --prefix\")\n"
-      "      COMPREPLY=($(compgen -W \"$(cd \"$directory\" 2>/dev/null && for word in *.lock; do [[ -e $word ]] && echo "
+      "      COMPREPLY=($(compgen -W \"$(cd \"$directory\" 2>/dev/null && for word in *.lock; do [[ -e $word ]] && "
+      "echo "
       "\"${word%.lock}\"; "
       "done)\" -- \"$current\"))\n      return ;;\n";
   out += fmt::format("    {}) COMPREPLY=(); return ;;  # a value: a file name, by -o default\n", values);

@@ -88,8 +88,7 @@ Expected<Fd> connect_to(const std::string& path, std::chrono::milliseconds timeo
   limit(fd, timeout);  // for the connection, too: where nobody accepts, it waits as soon as the backlog is full
   const int error = fd.get() < 0 ? errno : try_connect(fd.get(), *address);
   if (error == EAGAIN) return fail("what listens at control socket {} takes no connections", printable(path, 120));
-  if (error == ENOENT || error == ECONNREFUSED)
-    return fail("nothing runs at control socket {}", printable(path, 120));
+  if (error == ENOENT || error == ECONNREFUSED) return fail("nothing runs at control socket {}", printable(path, 120));
   if (error != 0) return fail("control socket {}: {}", printable(path, 120), std::strerror(error));
   return fd;
 }
