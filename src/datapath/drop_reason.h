@@ -13,6 +13,8 @@ namespace splitplane::datapath {
   X(feature_drop, "the feature set `drop` drops everything")                                        \
   X(mbuf_segmented, "frame in more than one segment")                                               \
   X(not_for_us, "destination address is none of ours")                                              \
+  X(icmp_unreachable, "ICMP on N3: the UPF's host says that nothing takes its GTP-U (is the UPF running?)") \
+  X(icmp, "other ICMP on N3, which the gNB does not answer (a ping, for example)")                  \
   X(gtpu_message, "GTP-U message of a type that a gNB does not handle")                             \
   X(gtpu_no_payload, "G-PDU without a T-PDU")                                                       \
   X(teid_unknown, "no bearer with this TEID")                                                       \

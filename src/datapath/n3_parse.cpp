@@ -11,7 +11,8 @@
 namespace splitplane::datapath {
 namespace {
 
-constexpr std::uint8_t kIcmpv6 = 58;
+constexpr std::uint8_t kIcmp = 1, kIcmpv6 = 58;
+constexpr std::uint8_t kIcmpUnreachable = 3, kIcmpv6Unreachable = 1;  // RFC 792; RFC 4443 3.1
 constexpr std::uint8_t kNeighborSolicitation = 135, kNeighborAdvertisement = 136;
 
 N3Parsed drop(DropReason reason) {
@@ -62,6 +63,10 @@ N3Parsed parse_ipv4(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
   std::memcpy(&destination, packet.data() + 16, 4);
   if (destination != ours.ipv4 || ours.ipv4 == 0) return drop(DropReason::not_for_us);
   if (ip->is_fragment()) return drop(wire::Reason::ipv4_fragment);
+  if (ip->protocol == kIcmp) {
+    const bool unreachable = ip->total_bytes > ip->header_bytes && packet[ip->header_bytes] == kIcmpUnreachable;
+    return drop(unreachable ? DropReason::icmp_unreachable : DropReason::icmp);
+  }
   if (ip->protocol != wire::ipv4::kProtocolUdp) return drop(wire::Reason::ipv4_not_udp);
   return parse_udp(packet.first(ip->total_bytes), ip->header_bytes, out);
 }
@@ -77,6 +82,10 @@ N3Parsed parse_ipv6(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
     return drop(DropReason::not_for_us);
   }
   if (ip->is_fragment) return drop(wire::Reason::ipv6_fragment);
+  if (ip->upper_protocol == kIcmpv6) {
+    const bool unreachable = ip->upper_bytes() > 0 && packet[ip->upper_offset] == kIcmpv6Unreachable;
+    return drop(unreachable ? DropReason::icmp_unreachable : DropReason::icmp);
+  }
   if (ip->upper_protocol != wire::ipv6::kProtocolUdp) return drop(wire::Reason::ipv6_not_udp);
   return parse_udp(packet.first(ip->total_bytes()), ip->upper_offset, out);
 }

@@ -143,7 +143,8 @@ TEST(N3Parse, arp_neighbour_discovery_and_gtpu_messages_go_to_the_control_thread
 }
 
 TEST(N3Parse, other_icmpv6_and_neighbour_discovery_in_fragments_are_not_punted) {
-  EXPECT_EQ(parse(test::neighbor_frame(128)).result.reason, drop_reason(wire::Reason::ipv6_not_udp)) << "echo request";
+  EXPECT_EQ(parse(test::neighbor_frame(128)).result.reason, DropReason::icmp) << "echo request";
+  EXPECT_EQ(parse(test::neighbor_frame(1)).result.reason, DropReason::icmp_unreachable);
   const Bytes first_fragment{58, 0, 0, 1, 0, 0, 0, 1}, middle{58, 0, 0, 9, 0, 0, 0, 1};
   for (const Bytes& header : {first_fragment, middle}) {
     const Parsed p = parse(test::neighbor_frame(135, 44, header));
@@ -185,6 +186,9 @@ std::vector<Bad> bad_frames() {
       {"more fragments", R::ipv4_fragment, {.fragment = 0x2000}},
       {"last fragment", R::ipv4_fragment, {.fragment = 0x0001}},
       {"TCP", R::ipv4_not_udp, {.first_next = 6}},
+      {"a ping", R::icmp, {.first_next = 1}, set(34, 8)},
+      {"port unreachable", R::icmp_unreachable, {.first_next = 1}, set(34, 3)},
+      {"ICMP without a message", R::icmp, {.first_next = 1, .extensions = {}, .payload = {}}, set16(16, 20)},
       {"for somebody else", R::not_for_us, {.destination = test::kOurIpv4 + 1}},
       {"broadcast", R::not_for_us, {.destination = 0xffffffff}},
       {"inside UDP", R::udp_truncated, {}, set16(16, 27)},
