@@ -61,7 +61,7 @@ TEST(CtlTable, a_list_of_bearers_shows_drops_and_no_empty_column) {
   const Json bearer = Json::parse(R"({"id":67108864,"worker":0,"ul_teid":4097,"upf":"10.0.0.2","qfi":9,"rlc":"am18",
       "ue_ipv4":"10.45.0.2","downlink":{"transmitted":5,"dropped":7},"uplink":{"transmitted":6,"dropped":1234}})");
   EXPECT_EQ(render_bearers({bearer}),
-            "id          worker  ul_teid     upf       qfi  rlc   ue_ipv4    dl sent  dl drop  ul sent  ul drop  ul "
+            "id          worker  ul_teid          upf  qfi  rlc     ue_ipv4  dl sent  dl drop  ul sent  ul drop  ul "
             "state\n"
             "0x04000000       0  0x00001001  10.0.0.2    9  am18  10.45.0.2        5        7        6    1,234  "
             "active\n");

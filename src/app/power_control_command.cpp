@@ -119,7 +119,7 @@ void add_power_control(CLI::App& power, std::function<int(CliOutput&)>& action) 
 
   CLI::App* set_command = command("set", "Gives a worker another policy, while packets flow", set);
   set_command
-      ->add_option("WORDS", o->words,
+      ->add_option("WORKER-KIND", o->words,
                    "The configuration that the instance runs (not with -i), the worker's name, and the policy: busy, "
                    "yield, paper, l3fwd or budget")
       ->option_text("[CONFIG] WORKER KIND")

@@ -64,7 +64,7 @@ TEST(TopRates, a_stage_without_timed_packets_has_no_cycles) {
 TEST(TopRates, receive_is_a_stage_so_that_the_parts_add_up_to_the_cycles_of_a_packet) {
   Json before = answer(1), after = answer(3);
   after["workers"][0]["stages"].push_back(
-      {{"name", "ul_parse"}, {"packets", 500}, {"sampled_packets", 50}, {"sampled_cycles", 400}});
+      {{"name", "ul_parse"}, {"packets", 500U}, {"sampled_packets", 50U}, {"sampled_cycles", 400U}});
   const Rates rates = rates_between(before, after, 2.0);
   ASSERT_EQ(rates.stages.size(), 3U);
   EXPECT_EQ(rates.stages[0].stage, "receive");
