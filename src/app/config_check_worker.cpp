@@ -6,6 +6,7 @@
 #include "app/card_placement.h"
 #include "app/cli_suggest.h"
 #include "app/config_check.h"
+#include "app/copies_limit.h"
 #include "datapath/limits.h"
 
 namespace splitplane::app {
@@ -115,6 +116,17 @@ std::optional<Finding> check_copies(const Config& config, const WorkerConfig& wo
     }
   }
   return std::nullopt;
+}
+
+// What lies on the ring to the consumer of copies is of the port's buffers: if the consumer hangs, it stays there.
+std::optional<Finding> check_max_copies(const Config& config, const WorkerConfig& worker) {
+  const std::size_t most = most_copies(config, worker);
+  if (worker.function != Function::kGnb || worker.max_copies == kCopiesByDefault || worker.max_copies <= most)
+    return std::nullopt;
+  return Finding{key_of(worker, "max_copies"),
+                 fmt::format("is {}, and memory.mbufs {}: a consumer of copies that hangs, or a UE that acknowledges "
+                             "nothing, would stop the traffic; allowed: at most {} here",
+                             worker.max_copies, config.memory.mbufs, most)};
 }
 
 // Who receives from which queue of which port, and who sends on which.
@@ -248,6 +260,7 @@ std::optional<Finding> check_workers(const Config& config) {
   for (const auto& worker : config.workers) {
     if (auto finding = check_dispatch(config, worker)) return finding;
     if (auto finding = check_copies(config, worker)) return finding;
+    if (auto finding = check_max_copies(config, worker)) return finding;
   }
   if (auto finding = check_shards_and_cores(config)) return finding;
   return check_queues(config);

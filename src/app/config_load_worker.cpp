@@ -4,6 +4,7 @@
 
 #include "app/cli_suggest.h"
 #include "app/config_load.h"
+#include "app/copies_limit.h"
 
 namespace splitplane::app {
 namespace {
@@ -109,6 +110,7 @@ WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
       v->refuse("is inline, but the features have no copies", "inline with features: clone");
     }
   }
+  worker.max_copies = kCopiesByDefault;
   map.read("max_copies", worker.max_copies, 1024, 1U << 20);
   return worker;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "app/copies_limit.h"
 #include "app/instance_lock.h"
 #include "app/placement_plan.h"
 #include "app/start_up.h"
@@ -16,7 +17,6 @@
 namespace splitplane::app {
 namespace {
 
-constexpr unsigned kCopiesEntries = 16384;  // about 1 ms of copies at 14 Mpps
 constexpr unsigned kPuntEntries = 256;
 constexpr unsigned kWorkerEntries = 4096;
 
@@ -88,7 +88,7 @@ Expected<void> UserPlane::open_ports() {
 }
 
 Expected<rte_ring*> UserPlane::make_ring(const std::string& name, unsigned entries) {
-  Ring ring(rte_ring_create(name.c_str(), entries, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ));
+  Ring ring(rte_ring_create(name.c_str(), entries, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ));
   if (!ring) return fail("no memory for ring {} of {} entries; allowed: a larger memory.megabytes", name, entries);
   rings_.push_back(std::move(ring));
   return rings_.back().get();
@@ -135,14 +135,13 @@ Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
   gnb.pool = pools_.at(worker.config.n3).get();
 
   if (worker.config.baas_inline) {
-    gnb.arq = std::make_unique<datapath::Arq>(datapath::Arq::Settings{
-        .sends = Direction::kDownlink,
-        .ethernet = gnb.air_header,
-        .pool = gnb.pool,
-        .max_unacked = std::min<std::size_t>(worker.config.max_copies, config_.memory.mbufs / 2),
-        .longest_frame = gnb.air_frame_bytes,
-        .ticks_per_ms = rte_get_tsc_hz() / 1000,
-        .now = rte_rdtsc()});
+    gnb.arq = std::make_unique<datapath::Arq>(datapath::Arq::Settings{.sends = Direction::kDownlink,
+                                                                      .ethernet = gnb.air_header,
+                                                                      .pool = gnb.pool,
+                                                                      .max_unacked = copies_of(config_, worker.config),
+                                                                      .longest_frame = gnb.air_frame_bytes,
+                                                                      .ticks_per_ms = rte_get_tsc_hz() / 1000,
+                                                                      .now = rte_rdtsc()});
   }
 
   const auto take = [&](rte_ring*& place, const char* what, unsigned entries) -> Expected<void> {
@@ -151,7 +150,7 @@ Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
     place = *ring;
     return {};
   };
-  return in_order([&] { return take(gnb.copies, "copies", kCopiesEntries); },
+  return in_order([&] { return take(gnb.copies, "copies", static_cast<unsigned>(copies_of(config_, worker.config))); },
                   [&] { return take(gnb.punt, "punt", kPuntEntries); },
                   [&] { return take(gnb.inject, "inject", kPuntEntries); });
 }

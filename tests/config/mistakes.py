@@ -190,6 +190,7 @@ WRONG_UE = edits(
 BETWEEN_PARTS = edits(
     RUN,
     False,
+    ("max_copies: 1024", ">>max_copies: 16384", "workers.w0.max_copies", "a consumer of copies that hangs, or a UE that acknowledges nothing, would stop the traffic; allowed: at most"),
     # twice the same
     ("instance: 63", "instance: 63\n>>instance: 62", "instance", "appears twice; allowed: once (first on line 4)"),
     ("  right: {", "  >>left: {", "ports.left", "appears twice"),
