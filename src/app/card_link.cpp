@@ -111,6 +111,14 @@ Expected<void> CardLink::wait_for(const Asked& asked, Clock::time_point since) {
   return result;
 }
 
+void CardLink::set_cut_off(const std::string& why) {
+  const std::lock_guard guard(mutex_);
+  if (why == cut_off_) return;
+  if (cut_off_.empty()) cut_off_said_next_ = Clock::now() + settings_.cut_off_after;
+  cut_off_ = why;
+  changed_.notify_all();
+}
+
 void CardLink::set_peer(const nic::CardPeer& peer) {
   const std::lock_guard guard(mutex_);
   peers_[peer.number].want = peer;
@@ -192,12 +200,14 @@ std::vector<CardBearerView> CardLink::look(std::span<const BearerId> ids) {
 CardLinkView CardLink::view() const {
   const std::lock_guard guard(mutex_);
   CardLinkView view = view_;
-  view.up = up_;
+  view.up = up_ && cut_off_.empty();
+  view.cut_off = client_ && !cut_off_.empty();
+  if (view.cut_off) view.reason = cut_off_;
   view.bearers = entries_.size();
   view.serves = static_cast<std::uint32_t>(
       std::ranges::count_if(entries_, [](const auto& e) { return e.second.want.place != nic::Place::kHost; }));
   view.waiting = static_cast<std::size_t>(
-      std::ranges::count_if(entries_, [&](const auto& e) { return !up_ || !e.second.confirmed; }));
+      std::ranges::count_if(entries_, [&](const auto& e) { return !view.up || !e.second.confirmed; }));
   return view;
 }
 
@@ -205,11 +215,16 @@ void CardLink::serve() {
   Lock lock(mutex_);
   while (!stop_) {
     const auto now = Clock::now();
-    if (!up_ && now < next_attempt_) {
+    if (!client_ && now < next_attempt_) {
       changed_.wait_until(lock, next_attempt_, [&] { return stop_; });
       continue;
     }
-    Expected<void> done = up_ ? Expected<void>{} : connect(lock);
+    Expected<void> done = client_ ? Expected<void>{} : connect(lock);
+    if (done && !cut_off_.empty()) {
+      if (done = stay_cut_off(lock); !done) lose(done.error());
+      continue;
+    }
+    if (done && !up_) done = fill(lock);
     if (done) done = push(lock);
     if (done) done = renew(lock);
     if (done) done = look_at_counters(lock);
@@ -219,7 +234,7 @@ void CardLink::serve() {
     }
     announce();
     const auto next = due_.empty() ? next_show_ : std::min(next_show_, due_.begin()->first);
-    changed_.wait_until(lock, next, [&] { return stop_ || has_work(); });
+    changed_.wait_until(lock, next, [&] { return stop_ || has_work() || !cut_off_.empty(); });
   }
 }
 

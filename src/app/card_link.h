@@ -32,6 +32,7 @@ struct CardLinkSettings {
   std::chrono::milliseconds patience{250};   // so long others wait for a card that has fallen silent
   std::chrono::milliseconds longest{2000};   // and so long for one that has much to do
   std::chrono::milliseconds show_each{500};  // how often it is asked for what it counts
+  std::chrono::milliseconds cut_off_after{2000}, cut_off_each{10000};  // when a card that is cut off is logged
 };
 
 // A bearer on the card; the numbers of all runs of the card together.
@@ -66,6 +67,9 @@ class CardLink {
   // Nobody waits for it but who waits for an earlier put() of the bearer. Refused, as a put() whose wait is over, it
   // takes the bearer off the card, which is not as the host has it any more.
   void put_soon(const nic::CardBearer& bearer);
+  // Why no packet passes between the card and this host, although the card answers; empty: packets pass. Nothing is
+  // installed on a card that is cut off, or taken off it: what it has, it keeps.
+  void set_cut_off(const std::string& why);
   void set_peer(const nic::CardPeer& peer);
   void unset_peer(unsigned number);
 
@@ -106,6 +110,8 @@ class CardLink {
 
   // card_link_connect.cpp: a card that is back
   [[nodiscard]] Expected<void> connect(Lock& lock);
+  [[nodiscard]] Expected<void> fill(Lock& lock);
+  [[nodiscard]] Expected<void> stay_cut_off(Lock& lock);
   [[nodiscard]] Expected<void> fits(const Json& show) const;
   [[nodiscard]] Expected<void> compare(Lock& lock);
   void warn_of_punts(const Json& show) const;
@@ -134,6 +140,8 @@ class CardLink {
   bool stop_ = false, up_ = false, said_away_ = false, announce_ = false;
   bool refusal_ = false;  // the last request failed since the card said no, not since it is away
   std::optional<Clock::time_point> asking_since_;  // the card has not answered since
+  std::string cut_off_;                            // why; empty: it is not
+  Clock::time_point cut_off_said_next_{};
   CardLinkView view_;
   std::uint64_t punted_ = 0;    // by this run of the card
   std::uint64_t versions_ = 0;  // the last one given out
@@ -149,7 +157,7 @@ class CardLink {
   std::array<Peer, 256> peers_;
   std::set<unsigned> dirty_peers_;
   Clock::time_point next_attempt_{}, next_show_{};
-  std::optional<ControlClient> client_;  // the thread's
+  std::optional<ControlClient> client_;  // the thread's; absent: the card is away
 
   std::mutex reader_mutex_;
   std::optional<ControlClient> reader_;  // look()'s

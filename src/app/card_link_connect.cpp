@@ -39,12 +39,33 @@ Expected<void> CardLink::connect(Lock& lock) {
   view_.boot = boot;
   view_.program = text(*show, "program");
   take_counters(*show);
+  warn_of_punts(*show);
+  return {};
+}
+
+// A card that was reached, or is not cut off any more: what it has is compared with what it shall have.
+Expected<void> CardLink::fill(Lock& lock) {
   for (unsigned number = 0; number < peers_.size(); ++number) {
     if (peers_[number].want) dirty_peers_.insert(number);
   }
   if (auto compared = compare(lock); !compared) return compared;
   up_ = announce_ = true;
-  warn_of_punts(*show);
+  return {};
+}
+
+// Until the next look, or until packets pass again.
+Expected<void> CardLink::stay_cut_off(Lock& lock) {
+  if (std::exchange(up_, false)) done_.notify_all();
+  // What it has goes on serving: a card forwards without its host.
+  if (auto renewed = renew(lock); !renewed) return renewed;
+  if (auto there = look_at_counters(lock); !there) return there;
+  if (!cut_off_.empty() && Clock::now() >= cut_off_said_next_) {
+    cut_off_said_next_ = Clock::now() + settings_.cut_off_each;
+    log::warn("card {} is cut off: {}; nothing is installed on it or taken off it until then, and its {} bearers wait",
+              settings_.name, cut_off_, entries_.size());
+  }
+  const auto next = due_.empty() ? next_show_ : std::min(next_show_, due_.begin()->first);
+  changed_.wait_until(lock, next, [&] { return stop_ || cut_off_.empty(); });
   return {};
 }
 

@@ -214,7 +214,9 @@ Expected<void> CardLink::renew(Lock& lock) {
     if (at == entries_.end() || !at->second.confirmed) continue;
     Entry& entry = at->second;
     note(row.id.value, row.numbers, then);
-    if (row.numbers.pdcp_next == entry.want.next_count) continue;  // an idle bearer keeps what it has
+    // An idle bearer keeps what it has, as long as a receiver may not have seen where it stands. One that stands at the
+    // end of its lease when this host finds it is not idle.
+    if (row.numbers.pdcp_next == entry.want.next_count && entry.want.ahead != 0) continue;
     const auto end = renewed_lease(entry.want.pdcp_sn_bits, row.numbers.pdcp_next, entry.lease_end, entry.rate);
     if (!end) continue;
     entry.lease_end = *end;

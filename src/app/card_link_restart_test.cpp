@@ -286,5 +286,20 @@ TEST_F(CardLinkRestart, a_new_host_goes_on_with_the_epoch_of_a_card_that_lives) 
   EXPECT_EQ(card_->find(kFirst)->numbers.rlc_next, 0U);
 }
 
+TEST_F(CardLinkRestart, a_lease_that_was_used_up_while_no_host_was_there_is_renewed_by_the_next) {
+  start_card("a");
+  start_link();
+  ASSERT_TRUE(up());
+  ASSERT_TRUE(put({bearer(kFirst), bearer(kSecond, 12)}));
+  link_.reset();
+  for (const std::uint32_t id : {kFirst, kSecond}) EXPECT_GT(use_up(id), 0U);
+  for (const std::uint32_t id : {kFirst, kSecond}) EXPECT_EQ(use_up(id), 0U);
+  make_link();
+  ASSERT_TRUE(put({bearer(kFirst), bearer(kSecond, 12)}));
+  link_->begin();
+  ASSERT_TRUE(up());
+  for (const std::uint32_t id : {kFirst, kSecond}) EXPECT_TRUE(soon([&] { return use_up(id) > 0; })) << id;
+}
+
 }  // namespace
 }  // namespace splitplane::app

@@ -225,5 +225,47 @@ TEST_F(CardLinkTest, a_connection_that_breaks_is_made_again_and_nothing_is_insta
   EXPECT_EQ(link_->view().connects, 2U);
 }
 
+TEST_F(CardLinkTest, a_card_whose_vfs_have_no_other_end_is_cut_off_and_left_as_it_is) {
+  start_card("a");
+  start_link();
+  ASSERT_TRUE(up());
+  ASSERT_TRUE(put({bearer(kFirst)}));
+  link_->set_cut_off("vf0 is not connected");
+  ASSERT_TRUE(soon([&] { return link_->view().cut_off; }));
+  EXPECT_FALSE(link_->view().up);
+  EXPECT_STREQ(link_->view().state(), "cut off");
+  EXPECT_EQ(link_->view().reason, "vf0 is not connected");
+  EXPECT_EQ(link_->view().waiting, 1U);
+  const auto before = link_->view();
+  ASSERT_TRUE(put({bearer(kSecond)})) << "and nobody waits";
+  remove({BearerId{kFirst}});
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_TRUE(card_->find(kFirst)) << "nothing is taken off it";
+  EXPECT_FALSE(card_->find(kSecond)) << "nor installed on it";
+  EXPECT_EQ(link_->view().installed, before.installed);
+  EXPECT_EQ(link_->view().removed, before.removed);
+
+  link_->set_cut_off("");
+  ASSERT_TRUE(up());
+  EXPECT_FALSE(card_->find(kFirst));
+  EXPECT_TRUE(card_->find(kSecond));
+  EXPECT_EQ(link_->view().connects, before.connects) << "it was there all the time";
+}
+
+TEST_F(CardLinkTest, a_card_that_goes_while_it_is_cut_off_is_away) {
+  start_card("a");
+  make_link();
+  link_->set_cut_off("vf0 is not connected");
+  link_->begin();
+  ASSERT_TRUE(soon([&] { return link_->view().cut_off; }));
+  kill_card();
+  ASSERT_TRUE(soon([&] { return !link_->view().cut_off; }));
+  EXPECT_STREQ(link_->view().state(), "away");
+  start_card("b");
+  ASSERT_TRUE(soon([&] { return link_->view().cut_off; }));
+  link_->set_cut_off("");
+  EXPECT_TRUE(up());
+}
+
 }  // namespace
 }  // namespace splitplane::app

@@ -23,7 +23,8 @@ namespace splitplane::app {
 
 struct CardLinkView {
   std::string name, control;
-  bool up = false;
+  bool up = false;            // it answers, and packets pass between it and this host
+  bool cut_off = false;       // it answers, and no packet passes
   std::uint32_t serves = 0;   // of `bearers`, those that the card serves itself; it passes the others to their workers
   std::string reason;         // not up: why
   std::string program, boot;  // of the card, when it was last up
@@ -32,6 +33,8 @@ struct CardLinkView {
 #define SPLITPLANE_CARD_LINK_FIELD(field, unit, help) std::uint64_t field = 0;
   SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_FIELD)
 #undef SPLITPLANE_CARD_LINK_FIELD
+
+  [[nodiscard]] const char* state() const { return up ? "up" : cut_off ? "cut off" : "away"; }
 };
 
 }  // namespace splitplane::app

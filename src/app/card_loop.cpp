@@ -14,4 +14,10 @@ void CardLoop::run(const std::atomic<bool>& stop) {
   cpu_at_end = datapath::thread_cpu_time();
 }
 
+void CardLoop::set_endpoint(unsigned number, const nic::CardEndpoint& at) {
+  if (alone) alone->set_endpoint(number, at);
+  if (together) together->set_endpoint(number, at);
+  power.set(power.settings());  // begins anew, with what announces packets of that port now
+}
+
 }  // namespace splitplane::app

@@ -21,6 +21,8 @@ struct CardLoop {
 
   // Returns when `stop` is set. The only place that instantiates the power policies for a card.
   void run(const std::atomic<bool>& stop);
+  // On its thread, between two rounds: the card's port `number` is `at` from now on.
+  void set_endpoint(unsigned number, const nic::CardEndpoint& at);
 
   std::string name;  // the card's; of several "<card>.<number>"
   unsigned core;

@@ -40,7 +40,9 @@ Expected<std::unique_ptr<CardPlane>> CardPlane::start(const Config& config) {
   if (auto done = plane->make_cards(plan); !done) return tl::unexpected(done.error());
   if (auto done = plane->make_endpoints(); !done) return tl::unexpected(done.error());
   if (auto done = plane->make_functions(); !done) return tl::unexpected(done.error());
+  plane->keep_vfs();
   if (auto done = plane->launch(); !done) return tl::unexpected(done.error());
+  plane->start_vf_thread();
   return plane;
 }
 
@@ -48,25 +50,25 @@ Expected<void> CardPlane::open_ports(const PlacementPlan& plan) {
   auto pool = make_pool("card " + settings_.name, settings_.name, config_.memory, socket_of(plan.cards.front().node));
   if (!pool) return tl::unexpected(pool.error());
   pool_ = *std::move(pool);
+  const auto kept = kept_vfs();
   for (const auto& config : config_.ports) {
-    datapath::PortSettings settings = port_settings(config);
-    settings.checksums = datapath::ChecksumMode::off;  // the host's, behind the card
-    auto port = datapath::Port::open(settings, pool_.get());
+    if (std::ranges::any_of(kept, [&](const auto& vf) { return vf.port == config.name; })) continue;
+    auto port = open_port(config);
     if (!port) return tl::unexpected(port.error());
-    const std::string mac = (*port)->mac().to_string();
-    log::write(spdlog::level::info, {{"port", config.name}, {"device", config.device}, {"mac", mac}},
-               fmt::format("port {}: {} ({})", config.name, config.device, mac));
-    ports_[config.name] = std::move(*port);
+    ports_[config.name] = *std::move(port);
   }
   return {};
 }
 
-VfLinks CardPlane::vf_links() const {
-  std::vector<VfLink> links;
-  for (const auto& name : settings_.vfs) {
-    if (auto link = vf_link(*find_port(config_, name), ports_.at(name)->id())) links.push_back(*std::move(link));
-  }
-  return VfLinks(std::move(links));
+Expected<std::unique_ptr<datapath::Port>> CardPlane::open_port(const PortConfig& config) {
+  datapath::PortSettings settings = port_settings(config);
+  settings.checksums = datapath::ChecksumMode::off;  // the host's, behind the card
+  auto port = datapath::Port::open(settings, pool_.get());
+  if (!port) return port;
+  const std::string mac = (*port)->mac().to_string();
+  log::write(spdlog::level::info, {{"port", config.name}, {"device", config.device}, {"mac", mac}},
+             fmt::format("port {}: {} ({})", config.name, config.device, mac));
+  return port;
 }
 
 // The number of the first VF of a port of card.vfs.

@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <deque>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "app/card_loop.h"
@@ -18,7 +20,7 @@
 #include "app/observation.h"
 #include "app/placement_plan.h"
 #include "app/resources.h"
-#include "app/vf_links.h"
+#include "app/vf_keeper.h"
 #include "datapath/eal.h"
 #include "datapath/port.h"
 #include "nic/card_cores.h"
@@ -31,6 +33,9 @@ struct FreeOutputRing {
 };
 using OutputRing = std::unique_ptr<rte_ring, FreeOutputRing>;
 
+// Of a port that had several devices, one after the other.
+void add(datapath::PortCounters& sum, const datapath::PortCounters& more);
+
 class CardPlane : public ControlBackend {
  public:
   // Builds everything and starts the card's loop, with empty tables. Error: one sentence; whatever was begun is undone.
@@ -42,8 +47,8 @@ class CardPlane : public ControlBackend {
   // Ends the loops; counters stay readable and are exact from then on.
   void stop();
   [[nodiscard]] const std::string& program() const { return program_; }
-  // Those of its VFs that may be looked at while it runs.
-  [[nodiscard]] VfLinks vf_links() const;
+  // After stop(): a thread still waits for a host that hangs, so that the process must end without taking it down.
+  [[nodiscard]] bool stuck() const { return stuck_; }
   // What the metrics endpoint shows.
   [[nodiscard]] Expected<Observation> observe();
 
@@ -64,6 +69,7 @@ class CardPlane : public ControlBackend {
 
   // card_plane.cpp
   [[nodiscard]] Expected<void> open_ports(const PlacementPlan& plan);
+  [[nodiscard]] Expected<std::unique_ptr<datapath::Port>> open_port(const PortConfig& config);
   [[nodiscard]] Expected<void> make_cards(const PlacementPlan& plan);
   [[nodiscard]] Expected<void> set_wires(nic::Card& card);
   [[nodiscard]] unsigned first_vf(const std::string& port) const;
@@ -83,9 +89,20 @@ class CardPlane : public ControlBackend {
     std::size_t bearers = 0, serves = 0;
   };
   [[nodiscard]] Expected<Seen> look();
-  [[nodiscard]] std::vector<PortObservation> observe_ports(const nic::CardCounters& counters) const;
+  [[nodiscard]] std::vector<PortObservation> observe_ports(const nic::CardCounters& counters);
 
-  std::mutex mutex_;  // control side only: the control server's thread, the metrics endpoint's
+  // card_plane_vfs.cpp
+  [[nodiscard]] std::vector<VfKeeper::Vf> kept_vfs() const;
+  void keep_vfs();
+  void start_vf_thread();
+  void stop_vf_thread();
+  void on_all_loops(const std::function<void(CardLoop&)>& change);
+  void use_device(const std::string& port, std::uint16_t id);
+  [[nodiscard]] Expected<void> connect_vf(const std::string& port);
+  [[nodiscard]] bool is_vf_up(const std::string& port) const;
+  void disconnect_vf(const std::string& port);
+
+  std::mutex mutex_;  // control side only: the control server's thread, the metrics endpoint's, the VFs'
   Config config_;
   CardConfig& settings_;  // of config_
   datapath::Eal eal_;
@@ -93,14 +110,21 @@ class CardPlane : public ControlBackend {
   std::string program_;  // "gnb-clone"
   std::string source_hash_;
   Pool pool_;
-  std::map<std::string, std::unique_ptr<datapath::Port>> ports_;
+  std::map<std::string, std::unique_ptr<datapath::Port>> ports_;  // those of VFs whose host is there among them
+  std::map<std::string, datapath::PortCounters> earlier_;         // of devices that VFs had before
   std::vector<Ring> rings_;  // both ends of a side that is not connected; frames between cores
   std::vector<OutputRing> output_rings_;
   std::vector<nic::CardEndpoint> endpoints_;
-  std::vector<std::string> port_names_;  // N3, air, VF 0..., as people read them; empty: not connected
-  std::deque<CardLoop> loops_;           // by core
+  std::vector<std::string> endpoint_ports_;  // of each, the port's name; empty: not connected
+  std::vector<std::string> port_names_;      // N3, air, VF 0..., as people read them; empty: not connected
+  std::deque<CardLoop> loops_;               // by core
   std::optional<nic::CardCores> cards_;
   std::atomic<bool> stop_{false};
+  std::optional<VfKeeper> vf_keeper_;
+  std::thread vf_thread_;
+  std::future<void> vf_end_;
+  std::atomic<bool> vf_stop_{false};
+  bool stuck_ = false;
 };
 
 }  // namespace splitplane::app

@@ -83,13 +83,15 @@ Expected<CardPlane::Seen> CardPlane::look() {
   return seen;
 }
 
-std::vector<PortObservation> CardPlane::observe_ports(const nic::CardCounters& counters) const {
+std::vector<PortObservation> CardPlane::observe_ports(const nic::CardCounters& counters) {
+  const std::lock_guard guard(mutex_);
   std::vector<PortObservation> rows;
   for (const auto& config : config_.ports) {
-    const datapath::Port& port = *ports_.at(config.name);
-    PortObservation row{config.name, port.counters(), 0, 0};
+    PortObservation row{config.name, {}, 0, 0};
+    if (const auto port = ports_.find(config.name); port != ports_.end()) row.driver = port->second->counters();
+    if (const auto before = earlier_.find(config.name); before != earlier_.end()) add(row.driver, before->second);
     for (std::size_t i = 0; i < endpoints_.size(); ++i) {
-      if (endpoints_[i].in != nullptr || endpoints_[i].port != port.id()) continue;
+      if (endpoint_ports_[i] != config.name) continue;
       const auto& c = counters.ports[i];
       row.workers_received += c.in;
       row.workers_transmitted += c.out + c.clones - c.tx_full;
@@ -183,6 +185,7 @@ Expected<json> CardPlane::show_card() {
                {"boot", boot_},
                {"cores", settings_.cores},
                {"vfs", vfs},
+               {"waiting_vfs", vf_keeper_->waiting()},
                {"punt_n3", loops_[0].card->settings().punt_n3},
                {"punt_air", loops_[0].card->settings().punt_air},
                {"bearers", seen->bearers},

@@ -38,11 +38,14 @@ Expected<void> CardPlane::make_endpoints() {
     return rings_.back().get();
   };
   const auto connect = [&](const std::string& name, std::uint16_t queue, const std::string& shown) {
-    endpoints_.push_back({.port = ports_.at(name)->id(), .queue = queue});
+    const auto port = ports_.find(name);
+    endpoints_.push_back({.port = port == ports_.end() ? nic::kNoDevice : port->second->id(), .queue = queue});
+    endpoint_ports_.push_back(name);
     port_names_.push_back(shown);
   };
   const auto leave = [&] {
     endpoints_.push_back({.in = ring("in"), .out = ring("out")});
+    endpoint_ports_.emplace_back();
     port_names_.emplace_back();
   };
   for (const auto& name : {settings_.n3, settings_.air}) name.empty() ? leave() : connect(name, 0, name);
@@ -117,6 +120,7 @@ Expected<void> CardPlane::launch() {
 }
 
 void CardPlane::stop() {
+  stop_vf_thread();
   const std::lock_guard guard(mutex_);
   stop_.store(true, std::memory_order_relaxed);
   bool ran = false;

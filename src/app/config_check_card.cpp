@@ -4,6 +4,7 @@
 
 #include "app/cli_suggest.h"
 #include "app/config_check.h"
+#include "app/config_check_device.h"
 
 namespace splitplane::app {
 namespace {
@@ -24,6 +25,20 @@ std::optional<Finding> check_physical(const Config& config, const std::string& k
   return Finding{fmt::format("ports.{}.{}", name, port.rx_queues == 1 ? "tx_queues" : "rx_queues"),
                  fmt::format("is {}, and a card has one queue towards each side; allowed: 1",
                              port.rx_queues == 1 ? port.tx_queues : port.rx_queues)};
+}
+
+// DPDK 22.11's device that listens keeps its queues off for good when a host ended while it connected: what it notes
+// down of the queues is not forgotten with the connection.
+std::optional<Finding> check_servers(const Config& config) {
+  for (const auto& name : config.card->vfs) {
+    const PortConfig* const port = find_port(config, name);
+    const auto device = parse_device(port->device);
+    if (!device || device->driver != Driver::kVirtioUser || device->arg("server").value_or("0") != "1") continue;
+    return Finding{fmt::format("ports.{}.device", name),
+                   "server=1: a card connects to its host, and connects again when the host is back; allowed: without "
+                   "it, and without client=1 at the host's vhost device"};
+  }
+  return std::nullopt;
 }
 
 std::optional<Finding> check_punts(const CardConfig& card) {
@@ -91,6 +106,7 @@ std::optional<Finding> check_card(const Config& config) {
     if (taken.contains(port.name)) continue;
     return Finding{"ports." + port.name, "is not used; allowed: the ports that card.n3, card.air and card.vfs name"};
   }
+  if (auto finding = check_servers(config)) return finding;
   if (auto finding = check_punts(card)) return finding;
   return check_wire(config);
 }

@@ -167,11 +167,9 @@ std::optional<Finding> check_devices(const Config& config) {
     const auto device = parse_device(port.device);
     const std::string key = fmt::format("ports.{}.device", port.name);
     if (!device) return Finding{key, device.error().message};
-    if (const auto missing = missing_thing(*device)) {
-      const bool vf =
-          config.card && device->driver == Driver::kVirtioUser && device->arg("server").value_or("0") != "1";
-      return Finding{key, *missing + (vf ? "; the host, `splitplane run`, is to be started first" : "")};
-    }
+    // A card waits for its host, and connects to it when it is there.
+    const bool vf = config.card && device->driver == Driver::kVirtioUser;
+    if (const auto missing = vf ? std::nullopt : missing_thing(*device)) return Finding{key, *missing};
     if (const auto missing = missing_capability(*device)) return Finding{key, *missing + "; allowed: run as root"};
     if (auto finding = interface_too_small(port, *device)) return finding;
   }

@@ -175,8 +175,14 @@ void add_card_links(std::vector<Family>& list) {
                       for (const auto& link : s.all.card_links) emit({link.name}, value(link));
                     }});
   };
-  add({"splitplane_card_link_up", Type::kGauge, "", "1: the card answers; 0: it is away", {"card"}},
+  add({"splitplane_card_link_up", Type::kGauge, "", "1: the card answers, and its VFs are connected; 0: not", {"card"}},
       [](const CardLinkView& v) { return std::uint64_t{v.up}; });
+  add({"splitplane_card_link_cut_off",
+       Type::kGauge,
+       "",
+       "1: the card answers, and its VFs have no other end",
+       {"card"}},
+      [](const CardLinkView& v) { return std::uint64_t{v.cut_off}; });
   add({"splitplane_card_link_bearers", Type::kGauge, "", "that the card shall have, the host's included", {"card"}},
       [](const CardLinkView& v) { return std::uint64_t{v.bearers}; });
   add({"splitplane_card_link_waiting", Type::kGauge, "", "of them, not installed now", {"card"}},

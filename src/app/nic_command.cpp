@@ -1,4 +1,6 @@
 // `splitplane nic`: starts a card and stays on the control thread until it is told to stop.
+#include <cstdlib>
+
 #include "app/card_plane.h"
 #include "app/commands.h"
 #include "app/control_server.h"
@@ -20,7 +22,7 @@ Scrape look(CardPlane& card) {
   return {.all = all ? *std::move(all) : Observation{}, .bearers = {}, .with_bearers = false};
 }
 
-// The kernel's interfaces among the ports; VFs are looked at by VfLinks.
+// The kernel's interfaces among the ports; VFs are looked at by VfKeeper.
 PortWatch watch_interfaces(const Config& config) {
   std::vector<WatchedPort> ports;
   for (const auto& port : config.ports) {
@@ -55,20 +57,19 @@ int nic_command(const Config& config, const RunOptions& options) {
              fmt::format("serving: card {}, {} on core {}; control socket {}", config.card->name, (*card)->program(),
                          fmt::join(config.card->cores, ", "), config.control));
 
-  VfLinks links = (*card)->vf_links();
   PortWatch interfaces = watch_interfaces(config);
   const auto begin = std::chrono::steady_clock::now();
   while (!stop.wait_for(kTurn)) {
     const auto now = std::chrono::steady_clock::now();
     (void)interfaces.look(now);
-    for (const VfLink& link : links.look(now))
-      log::write(link.up ? spdlog::level::info : spdlog::level::warn, {{"port", link.port}}, to_string(link));
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
   }
   metrics->reset();
   server->reset();
   (*card)->stop();
-  return finish_run(**card, options);
+  const int code = finish_run(**card, options);
+  if ((*card)->stuck()) std::_Exit(code);
+  return code;
 }
 
 }  // namespace splitplane::app

@@ -123,7 +123,7 @@ int card(UserPlane& plane, const char* name, rte_tel_data* data) {
   if (link == nullptr) return -EINVAL;
   rte_tel_data_start_dict(data);
   rte_tel_data_add_dict_string(data, "name", link->name.c_str());
-  rte_tel_data_add_dict_string(data, "state", link->up ? "up" : "away");
+  rte_tel_data_add_dict_string(data, "state", link->state());
   add_number(data, "bearers", link->bearers);
   add_number(data, "waiting", link->waiting);
   add_counters(data, kCardLinkCounters, *link);

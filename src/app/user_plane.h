@@ -20,6 +20,7 @@
 #include "app/observation.h"
 #include "app/port_watch.h"
 #include "app/resources.h"
+#include "app/vf_links.h"
 #include "app/worker_contexts.h"
 #include "app/worker_runtime.h"
 #include "datapath/eal.h"
@@ -164,9 +165,12 @@ class UserPlane : public ControlBackend {
     CardLinkConfig config;
     std::vector<UpfPeer> peers;  // by the number that the card knows
     std::unique_ptr<CardLink> link;
+    VfLinks vfs;
+    bool cut_off = false;  // by the last look
   };
   void connect_cards();
   void begin_cards();
+  void look_at_vfs(Time now);
   [[nodiscard]] CardRuntime* card_before(const WorkerRuntime& worker);
   Expected<void> check_card(const ran::BearerConfig& config, const WorkerRuntime& worker);
   Expected<unsigned> peer_on(CardRuntime& card, const WorkerRuntime& worker, const IpAddress& upf);

@@ -16,6 +16,8 @@ constexpr unsigned kHandedEntries = 1024;
 
 void UserPlane::connect_cards() {
   for (const CardLinkConfig& config : config_.cards) {
+    std::vector<VfLink> vfs;
+    for (const auto& port : config.vfs) vfs.push_back({port, ports_.at(port)->id()});
     CardRuntime card{.config = config,
                      .peers = {},
                      .link = std::make_unique<CardLink>(
@@ -24,7 +26,8 @@ void UserPlane::connect_cards() {
                                           .vfs = vf_count(config_, config),
                                           .punt_n3 = vf_number(config_, config, config.n3, 0),
                                           .punt_air = vf_number(config_, config, config.air, 0),
-                                          .by_ue_address = config_.lookup == Config::Lookup::kUeAddress})};
+                                          .by_ue_address = config_.lookup == Config::Lookup::kUeAddress}),
+                     .vfs = VfLinks(std::move(vfs))};
     cards_.push_back(std::move(card));
   }
 }
@@ -32,7 +35,18 @@ void UserPlane::connect_cards() {
 // Not before the configured bearers were put: on a card that outlived an earlier run of this host they keep their
 // numbers, and what is not known by then is taken off it.
 void UserPlane::begin_cards() {
+  look_at_vfs(std::chrono::steady_clock::now());
   for (CardRuntime& card : cards_) card.link->begin();
+}
+
+void UserPlane::look_at_vfs(Time now) {
+  for (CardRuntime& card : cards_) {
+    const auto why = card.vfs.look(now);
+    if (!why) continue;
+    card.link->set_cut_off(*why);
+    // What was asked of UPFs before did not leave this host.
+    if (std::exchange(card.cut_off, !why->empty()) && why->empty()) next_question_ = now;
+  }
 }
 
 // The worker that reads what a card punts gives packets of the others' bearers to them.
@@ -200,7 +214,7 @@ nlohmann::json UserPlane::card_rows() const {
   nlohmann::json rows = nlohmann::json::array();
   for (const CardRuntime& card : cards_) {
     const CardLinkView view = card.link->view();
-    nlohmann::json row{{"name", view.name},       {"control", view.control}, {"state", view.up ? "up" : "away"},
+    nlohmann::json row{{"name", view.name},       {"control", view.control}, {"state", view.state()},
                        {"program", view.program}, {"boot", view.boot},       {"bearers", view.bearers},
                        {"serves", view.serves},   {"waiting", view.waiting}, {"reason", view.reason}};
 #define SPLITPLANE_CARD_LINK_MEMBER(field, unit, help) row[#field] = view.field;

@@ -121,6 +121,7 @@ void UserPlane::ask_for_neighbors(N3Runtime& n3) {
 void UserPlane::serve_n3(std::chrono::steady_clock::time_point now) {
   const std::lock_guard guard(mutex_);
   quiet_stopped_taps();
+  look_at_vfs(now);
   for (auto& worker : workers_) {
     if (worker->gnb) drain_punts(*worker, worker->gnb->punt);
     if (worker->dispatch) drain_punts(*worker, worker->dispatch->punt);

@@ -1,4 +1,5 @@
-// The links of a card's VFs, looked at from its control thread: whether the host behind them is still there.
+// The VFs of a card, as the host behind it sees them: whether each has another end. A card that answers on its control
+// socket while its VFs have none carries no packet.
 #pragma once
 
 #include <chrono>
@@ -6,38 +7,27 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
-
-#include "app/config.h"
 
 namespace splitplane::app {
 
-// A VF's port, whose link may be looked at beside the data path.
+// A port of VFs.
 struct VfLink {
   std::string port;
-  std::uint16_t id = 0;
-  bool comes_back = false;  // the other end may connect again
-  bool up = true;
+  std::uint16_t id = 0;  // DPDK's
 };
-
-// Nothing for a port whose link must not be looked at. A virtio_user device that listens takes the next host in by the
-// very look (DPDK's virtio_user_dev_server_reconnect), which is for its interrupt thread alone.
-[[nodiscard]] std::optional<VfLink> vf_link(const PortConfig& port, std::uint16_t id);
-
-// What the log says of one that has changed.
-[[nodiscard]] std::string to_string(const VfLink& link);
 
 class VfLinks {
  public:
   using Clock = std::chrono::steady_clock;
-  // Whether the link of a port is up, by DPDK.
+  // Whether the link of a port is up, by DPDK. Of a vhost device: whether a virtio_user device is connected.
   static bool is_up(std::uint16_t id);
 
   explicit VfLinks(std::vector<VfLink> links, std::function<bool(std::uint16_t)> look = is_up)
       : links_(std::move(links)), look_(std::move(look)) {}
-  // Once a second: those that have changed since.
-  std::vector<VfLink> look(Clock::time_point now);
+  // Ten times a second: why no packet passes, a sentence without an end, or empty when all are connected. Nothing: not
+  // looked at this time.
+  std::optional<std::string> look(Clock::time_point now);
 
  private:
   std::vector<VfLink> links_;

@@ -171,15 +171,12 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
   rester.disarm();
 }
 
-// Runs until `stop` is set. A Function has queues(), each with receive(Burst&) and, for policies to look at, waiting(),
-// entries() and wake_source(); process(queue, Burst&); flush(), called once per round, which may return how many
-// packets it served beside those of the queues; and next_work(now) if it has work that no packet announces.
+// What a worker's queues and its machine offer for sleeping.
 template <class Function>
-void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, WorkerStats& stats,
-                const std::atomic<bool>& stop) {
-  power::Machine machine{
-      .ticks_per_us = rte_get_tsc_hz() / 1'000'000, .queues = 0, .ring = UINT32_MAX, .burst = kBurst};
+[[nodiscard]] std::vector<WakeSource> look_at_queues(Function& function, power::Machine& machine) {
   std::vector<WakeSource> sources;
+  machine.queues = 0;
+  machine.ring = UINT32_MAX;
   for (auto& queue : function.queues()) {
     ++machine.queues;
     if constexpr (requires { queue.wake_source(); }) {
@@ -190,16 +187,28 @@ void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, Worker
     }
   }
   if (machine.ring == UINT32_MAX) machine.ring = kUnknownEntries;
-  Rester rester(power.wakeup(), sources);
-  machine.interrupts = rester.has_interrupts();
-  machine.timed_pause = rester.has_timed_pause();
-  // For a start: a policy learns more as it sleeps. An event that comes after a long sleep may find the core deeper
-  // asleep than these short ones left it.
-  machine.sleep_overshoot = machine.interrupt_latency = rester.measure_overshoot();
-  power.found(machine, rester.without());
-  while (!stop.load(std::memory_order_relaxed)) {
+  return sources;
+}
+
+// Runs until `stop` is set. A Function has queues(), each with receive(Burst&) and, for policies to look at, waiting(),
+// entries() and wake_source(); process(queue, Burst&); flush(), called once per round, which may return how many
+// packets it served beside those of the queues; and next_work(now) if it has work that no packet announces.
+template <class Function>
+void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, WorkerStats& stats,
+                const std::atomic<bool>& stop) {
+  power::Machine machine{.ticks_per_us = rte_get_tsc_hz() / 1'000'000, .burst = kBurst};
+  do {
+    const std::vector<WakeSource> sources = look_at_queues(function, machine);
+    Rester rester(power.wakeup(), sources);
+    machine.interrupts = rester.has_interrupts();
+    machine.timed_pause = rester.has_timed_pause();
+    // For a start: a policy learns more as it sleeps. An event that comes after a long sleep may find the core deeper
+    // asleep than these short ones left it.
+    machine.sleep_overshoot = machine.interrupt_latency = rester.measure_overshoot();
+    power.found(machine, rester.without());
+    // Until another policy is chosen, or the same again since the queues have other devices.
     std::visit([&](auto& policy) { run_rounds(function, policy, power, rester, mailbox, stats, stop); }, power.begin());
-  }
+  } while (!stop.load(std::memory_order_relaxed));
   Burst burst;
   drain(function, burst, stats);
 }

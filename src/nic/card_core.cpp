@@ -40,6 +40,13 @@ CardCore::CardCore(Card& card, CardCoreSettings settings, datapath::WorkerStats&
   handed_.reserve(8 * std::size_t{kBurst});
 }
 
+void CardCore::set_endpoint(unsigned number, const CardEndpoint& at) {
+  settings_.endpoints.at(number) = at;
+  for (Queue& queue : queues_) {
+    if (queue.kind == Queue::Kind::port && queue.number == number) queue.source.at = at;
+  }
+}
+
 void CardCore::process(Queue& queue, Burst& burst) {
   switch (queue.kind) {
     case Queue::Kind::port:

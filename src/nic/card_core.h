@@ -78,6 +78,8 @@ class CardCore {
   void process(Queue& queue, datapath::Burst& burst);
   // Once per round: what the program gave to the ports is sent, or goes to the cores that have them.
   void flush();
+  // On the loop's thread, between two rounds: the card's port `number` is `at` from now on, whichever core has it.
+  void set_endpoint(unsigned number, const CardEndpoint& at);
   // When no core runs any more: takes what is on the rings; false: nothing was.
   bool take_rest();
   [[nodiscard]] const CardCoreCounters& counters() const { return counters_; }

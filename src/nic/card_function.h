@@ -11,9 +11,12 @@
 
 namespace splitplane::nic {
 
+// A VF whose host is not there: nothing comes from it, and it takes nothing.
+inline constexpr std::uint16_t kNoDevice = UINT16_MAX;
+
 // Both ends of one port of a card.
 struct CardEndpoint {
-  // A port's queue pair...
+  // A port's queue pair, or kNoDevice...
   std::uint16_t port = 0, queue = 0;
   // ...or rings, single producer, single consumer: from the port to the card and back.
   rte_ring* in = nullptr;
@@ -25,25 +28,30 @@ struct CardSource {
   CardEndpoint at;
 
   unsigned receive(datapath::Burst& burst) {
-    if (at.in == nullptr) return datapath::EthSource{at.port, at.queue}.receive(burst);
-    return datapath::RingSource{at.in}.receive(burst);
+    if (at.in != nullptr) return datapath::RingSource{at.in}.receive(burst);
+    if (at.port != kNoDevice) [[likely]]
+      return datapath::EthSource{at.port, at.queue}.receive(burst);
+    return burst.size = 0;
   }
   [[nodiscard]] int waiting() const {
-    return at.in == nullptr ? datapath::EthSource{at.port, at.queue}.waiting() : datapath::RingSource{at.in}.waiting();
+    if (at.in != nullptr) return datapath::RingSource{at.in}.waiting();
+    return at.port != kNoDevice ? datapath::EthSource{at.port, at.queue}.waiting() : 0;
   }
   [[nodiscard]] unsigned entries() const {
-    return at.in == nullptr ? datapath::EthSource{at.port, at.queue}.entries() : datapath::RingSource{at.in}.entries();
+    if (at.in != nullptr) return datapath::RingSource{at.in}.entries();
+    return at.port != kNoDevice ? datapath::EthSource{at.port, at.queue}.entries() : datapath::kUnknownEntries;
   }
+  // A VF without a host announces nothing, and need not be polled: whoever connects it wakes the loop.
   [[nodiscard]] datapath::WakeSource wake_source() const {
-    if (at.in != nullptr) return {datapath::WakeSource::Kind::ring};
+    if (at.in != nullptr || at.port == kNoDevice) return {datapath::WakeSource::Kind::ring};
     return {datapath::WakeSource::Kind::port, at.port, at.queue};
   }
 };
 
 // How many frames the endpoint took.
 [[nodiscard]] inline unsigned send_by(const CardEndpoint& at, rte_mbuf** mbufs, unsigned n) {
-  if (at.in == nullptr) return datapath::EthSink{at.port, at.queue}.send(mbufs, n);
-  return rte_ring_sp_enqueue_burst(at.out, reinterpret_cast<void* const*>(mbufs), n, nullptr);
+  if (at.in != nullptr) return rte_ring_sp_enqueue_burst(at.out, reinterpret_cast<void* const*>(mbufs), n, nullptr);
+  return at.port != kNoDevice ? datapath::EthSink{at.port, at.queue}.send(mbufs, n) : 0;
 }
 
 inline void count_sent(datapath::WorkerStats& stats, unsigned port, unsigned frames) {
@@ -79,6 +87,8 @@ class CardFunction {
   void process(Queue& queue, datapath::Burst& burst);
   // Once per round: what the pipeline gave to the ports is sent.
   void flush();
+  // On the loop's thread, between two rounds: the card's port `number` is `at` from now on.
+  void set_endpoint(unsigned number, const CardEndpoint& at) { queues_.at(number).source.at = at; }
 
  private:
   void send(unsigned number);

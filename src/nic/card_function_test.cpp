@@ -94,5 +94,22 @@ TEST_F(OnRings, clones_stay_as_they_are_while_frames_follow) {
   EXPECT_EQ(out_[kAirPort].drain(), expected);
 }
 
+TEST_F(OnRings, a_vf_without_a_host_takes_nothing_until_it_has_one_again) {
+  card_.install({bearer(2, Place::kHost)});
+  const Bytes on_host = test::to(bearer(2)).make();
+  const CardEndpoint connected = endpoints_[vf_port(test::kWorkerN3)];
+  function_->set_endpoint(vf_port(test::kWorkerN3), {.port = kNoDevice});
+  give(kN3Port, on_host);
+  give(vf_port(test::kWorkerN3), on_host);
+  EXPECT_EQ(round(), 1U) << "nor does anything come from there";
+  EXPECT_EQ(card_.card->counters().ports[vf_port(test::kWorkerN3)].tx_full, 1U);
+
+  function_->set_endpoint(vf_port(test::kWorkerN3), connected);
+  give(kN3Port, on_host);
+  EXPECT_EQ(round(), 2U);
+  EXPECT_THAT(out_[vf_port(test::kWorkerN3)].drain(), ElementsAre(on_host));
+  EXPECT_EQ(card_.card->counters().ports[vf_port(test::kWorkerN3)].tx_full, 1U);
+}
+
 }  // namespace
 }  // namespace splitplane::nic

@@ -76,6 +76,7 @@ WRONG_CARD = edits(
 BETWEEN_PARTS_OF_CARD = edits(
     CARD,
     False,
+    ('"net_virtio_user2,path=/run/vf-copies.sock"', '>>"net_virtio_user2,path=/run/vf-copies.sock,server=1"', "ports.vf-copies.device", "server=1: a card connects to its host, and connects again"),
     ("  n3: n3\n", "  >>n3: n4\n", "card.n3", "there is no port 'n4'; allowed: n3, air, vf-n3, vf-air, vf-copies"),
     ("  air: air\n", "  >>air: n3\n", "card.air", "port n3 is named twice"),
     ("[vf-n3, vf-air, vf-copies]", "[vf-n3, >>vf-n3, vf-copies]", "card.vfs[1]", "port vf-n3 is named twice"),

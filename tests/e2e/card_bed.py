@@ -35,6 +35,10 @@ class CardBed(Testbed):
         config = configs.write(self.folder, "nic", self.nic_tree)
         self.card = Instance(self.processes, "nic", "nic", config, self.network.gnb)
 
+    def start_host(self):
+        config = configs.write(self.folder, "gnb", self.tree)
+        self.gnb = Instance(self.processes, "gnb-again", "run", config, self.network.gnb)
+
     def kill_card(self):
         self.card.process.signal(signal.SIGKILL)
         self.card.process.wait()

@@ -171,7 +171,7 @@ def test_a_card_says_once_that_its_host_is_gone_and_stays(network, processes, fo
     host_tree, card_tree = wire_pair("gone", 2, sockets)
     host = start(processes, folder, "host", host_tree, network, "run")
     card = start(processes, folder, "card", card_tree, network)
-    gone = "port vfs: its link is down: its host is gone"
+    gone = "port vfs: its host is gone; it is connected again when the host is back"
     assert gone not in card.process.log.read_text()
     host.process.signal(signal.SIGKILL)
     host.process.wait()

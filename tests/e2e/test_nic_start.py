@@ -8,7 +8,7 @@ from pathlib import Path
 
 import configs
 import pytest
-from card_files import N3, VF_AIR, VF_N3, gnb_card, l2fwd, wire_pair
+from card_files import N3, VF_AIR, VF_N3, gnb_card, l2fwd
 from namespaces import Network
 from paths import splitplane
 from processes import PATIENCE, run
@@ -20,11 +20,6 @@ SPECS = Path(__file__).resolve().parents[2] / "p4" / "generated"
 def network():
     with Network("nicbad", n3=(N3, VF_N3, VF_AIR)) as made:
         yield made
-
-
-@pytest.fixture
-def sockets(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("s")  # short enough for a socket
 
 
 def attempt(network: Network, folder: Path, tree: dict, *command: str) -> str:
@@ -76,12 +71,6 @@ def test_numbers_of_vfs_queues_and_ports_that_do_not_work_are_refused(network, f
         tree["ports"][f"v{i}"] = {"device": f"net_null{i}"}
         tree["card"]["vfs"].append(f"v{i}")
     assert "this build of DPDK carries 32" in attempt(network, folder, tree)
-
-
-def test_a_card_without_its_host_says_which_socket_is_missing(network, folder, sockets):
-    _, tree = wire_pair("alone", 1, sockets)
-    line = attempt(network, folder, tree)
-    assert f"{sockets}/vf" in line and "the socket of a running vhost device; the host, `splitplane run`, is to" in line
 
 
 def test_cores_that_are_not_there_are_refused(network, folder):

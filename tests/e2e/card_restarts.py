@@ -1,0 +1,202 @@
+"""A host and its card that end and start again in any order, under real TCP: downloads all the time, and a ping each
+10 ms that says for how long nothing passed."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import configs
+from card_bed import CardBed
+from namespaces import N3Link
+from paths import splitplane
+from processes import Process, run, wait_until
+from upf import SERVER_IPV4
+
+LINK = N3Link()
+HOST, CARD = "host", "card"
+# What ends, in this order, and what starts, in that order.
+ORDERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "host": ((HOST,), (HOST,)),
+    "card": ((CARD,), (CARD,)),
+    **{
+        f"both, {ends[0]} ends first, {starts[0]} starts first": (ends, starts)
+        for ends, starts in itertools.product(itertools.permutations((HOST, CARD)), repeat=2)
+    },
+}
+
+
+TAIL = 200_000  # octets: some 25 s of a ping each 10 ms
+
+
+def answers(log: Path) -> list[float]:
+    """The times of the last ones."""
+    with log.open("rb") as file:
+        file.seek(max(file.seek(0, 2) - TAIL, 0))
+        text = file.read().decode(errors="replace")
+    return [float(at) for at in re.findall(r"^\[([\d.]+)\].* icmp_seq=\d+ ttl", text, re.MULTILINE)]
+
+
+def stacks(process: Process) -> str:
+    """Of all threads of a process: gdb's, or what the kernel tells."""
+    pid = process.child.pid
+    try:
+        done = subprocess.run(
+            ["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        if done.returncode == 0:
+            return f"{process.name}: gdb, thread apply all bt\n{done.stdout}"
+        why = done.stderr.strip()
+    except (FileNotFoundError, subprocess.TimeoutExpired) as missing:
+        why = str(missing)
+    lines = [f"{process.name}: no stacks by gdb ({why}); what the kernel tells:"]
+    for task in sorted(Path(f"/proc/{pid}/task").glob("*")):
+        for file in ("comm", "status", "wchan", "stack", "syscall"):
+            try:
+                text = (task / file).read_text()
+            except OSError as refused:
+                text = str(refused)
+            if file == "status":
+                text = next((line for line in text.splitlines() if line.startswith("State")), "")
+            lines.append(f"  {task.name} {file}: {text.strip()}")
+    return "\n".join(lines)
+
+
+@dataclass
+class Restart:
+    order: str
+    down: float  # from the last start's "serving" to the first answer
+    gap: float  # from the first end to the first answer
+
+
+class RestartBed(CardBed):
+    """`config`: configs.behind_a_card's, as shipped: the card connects its VFs, and connects them again."""
+
+    def __init__(self, folder: Path, name: str, bearers: list[dict] | None = None):
+        bearers = bearers or [
+            configs.bearer(1, upf=LINK.upf_ipv4, shard=1, card="card0"),
+            configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="um12", pdcp_sn=12),
+        ]
+        super().__init__(folder, name, configs.behind_a_card(name, bearers))
+        self.runs = 0
+
+    def __enter__(self) -> RestartBed:
+        super().__enter__()
+        self.wait_for_neighbours()
+        # The host numbers its bearers anew, and the UE side must not wait for TCP's back-off of up to two minutes.
+        for netns in (self.network.core, self.network.ue):
+            run(["sysctl", "-qw", "net.ipv4.tcp_rto_max_ms=1000"], netns=netns, check=False)
+        return self
+
+    def end(self, who: str, how: int = signal.SIGKILL):
+        process = (self.gnb if who == HOST else self.card).process
+        process.signal(how)
+        process.wait(10)
+        self.processes.stop(process)
+
+    def start(self, who: str):
+        self.runs += 1
+        if who == CARD:
+            self.start_card()
+        else:
+            self.start_host()
+
+    def ping_all_the_time(self, address: str) -> Process:
+        command = ["ping", "-n", "-D", "-I", address, "-i", "0.01", SERVER_IPV4]
+        return self.processes.start(f"ping-{address}", command, self.network.ue)
+
+    def download_all_the_time(self, address: str) -> Process:
+        """TCP: one connection after the other, each of 2 MB; a line a download."""
+        self.web.make("restart.bin", 2_000_000)
+        url = f"http://{SERVER_IPV4}:8080/restart.bin"
+        loop = (
+            f"while :; do curl -s --interface {address} --max-time 30 -o /dev/null -w '%{{http_code}} "
+            f"%{{size_download}}\\n' {url}; sleep 0.01; done"
+        )
+        return self.processes.start(f"curl-{address}", ["sh", "-c", loop], self.network.ue)
+
+    def followed(self, order: str, pings: dict[str, Process]) -> dict[str, Process]:
+        """Of bearers whose UE side can follow: where host and card are gone, numbers live in the host's journal."""
+        both = len(ORDERS[order][0]) == 2
+        if not both or "--fresh" in run([splitplane(), "run", "--help"]).stdout:
+            return pings
+        return {address: ping for address, ping in pings.items() if address not in self.on_the_card}
+
+    def restart(self, order: str, pings: dict[str, Process], limit: float, how: int = signal.SIGKILL) -> Restart:
+        """Until every ping is answered again; stacks of both are dumped where that takes longer than `limit` after the
+        last start."""
+        ends, starts = ORDERS[order]
+        pings = self.followed(order, pings)
+        began = time.time()
+        for who in ends:
+            self.end(who, how)
+        for who in starts:
+            self.start(who)
+        serving = time.time()
+
+        def first(ping: Process) -> float | None:
+            return next((at for at in answers(ping.log) if at > serving), None)
+
+        try:
+            wait_until("traffic on every bearer", lambda: all(first(p) for p in pings.values()), limit)
+        except Exception:
+            self.dump()
+            raise
+        back = max(first(ping) or 0 for ping in pings.values())
+        return Restart(order, max(back - serving, 0), back - began)
+
+    def restart_nothing(self, pings: dict[str, Process], limit: float) -> float:
+        """Until every ping is answered, from now on; how long that took."""
+        serving = time.time()
+
+        def back(ping: Process) -> bool:
+            return any(at > serving for at in answers(ping.log))
+
+        try:
+            wait_until("traffic on every bearer", lambda: all(back(ping) for ping in pings.values()), limit)
+        except Exception:
+            self.dump()
+            raise
+        return time.time() - serving
+
+    def start_host_and_kill_it(self, after: float):
+        config = configs.write(self.folder, "gnb", self.tree)
+        command = [splitplane(), "run", config]
+        process = self.processes.start("gnb-short", command, self.network.gnb)
+        time.sleep(after)
+        process.signal(signal.SIGKILL)
+        process.wait(5)
+        self.processes.stop(process)
+
+    def dump(self):
+        text = "\n\n".join(stacks(one.process) for one in (self.gnb, self.card))
+        (self.folder / f"stacks-{self.runs}.txt").write_text(text + "\n")
+
+    def follow(self, count: int, orders: list[str], limit: float, rest: Callable[[], float]) -> list[Restart]:
+        """`count` restarts of each order, shuffled, while every bearer pings and downloads."""
+        addresses = [bearer["ue_ipv4"] for bearer in self.bearers()]
+        self.on_the_card = {bearer["ue_ipv4"] for bearer in self.on_card()}
+        pings = {address: self.ping_all_the_time(address) for address in addresses}
+        loads = [self.download_all_the_time(address) for address in addresses]
+        wait_until("traffic", lambda: all(len(answers(ping.log)) > 20 for ping in pings.values()), 20)
+        todo = [order for order in orders for _ in range(count)]
+        random.Random(13).shuffle(todo)
+        done = []
+        for order in todo:
+            done.append(self.restart(order, pings, limit))
+            time.sleep(rest())
+        for process in (*pings.values(), *loads):
+            self.processes.stop(process)
+        self.downloads = sum(load.log.read_text().count("200 2000000") for load in loads)
+        return done
