@@ -54,6 +54,14 @@ void add_workers(std::vector<Family>& list) {
                   [](const Scrape& s, const Emit& emit) {
                     for (const auto& w : s.all.workers) emit({w.name}, w.counters.received);
                   }});
+  list.push_back({{"splitplane_worker_silent_seconds",
+                   Type::kGauge,
+                   "seconds",
+                   "since its last round, of a worker that makes none; 0: it makes rounds",
+                   {"worker"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    for (const auto& w : s.all.workers) emit({w.name}, w.silent_s);
+                  }});
   list.push_back({{"splitplane_worker_policy", Type::kInfo, "", "power policy in force", {"worker", "kind"}},
                   [](const Scrape& s, const Emit& emit) {
                     for (const auto& w : s.all.workers)

@@ -76,6 +76,7 @@ struct WorkerObservation {
   std::array<KeyTableObservation, 3> keys{};  // those without slots are not there
   power::Kind policy = power::Kind::yield;
   std::uint64_t cpu_cycles = 0;  // CPU time of the thread; what the kernel works for it in a sleep is among it
+  std::uint64_t silent_s = 0;    // it has made no round for so long; 0: it makes them
 
   [[nodiscard]] std::uint64_t held() const { return on_rings + counters.reorder_held; }
 };

@@ -60,7 +60,8 @@ WorkerRate worker_rate(const Json& before, const Json& after, double seconds) {
           .busy = ratio(busy, all).value_or(0),
           .idle = ratio(idle, all).value_or(0),
           .asleep = ratio(asleep, all).value_or(0),
-          .cpu = after.contains("cpu_cycles") ? ratio(grown(before, after, "cpu_cycles"), all) : std::nullopt};
+          .cpu = after.contains("cpu_cycles") ? ratio(grown(before, after, "cpu_cycles"), all) : std::nullopt,
+          .silent_s = number(after, "silent_s")};
 }
 
 void add_stages(const Json& before, const Json& after, double seconds, const WorkerRate& worker,

@@ -36,6 +36,7 @@ struct WorkerRate {
   std::optional<double> cycles_per_packet;  // busy cycles by packets received
   double busy = 0, idle = 0, asleep = 0;    // shares of the time, 0 to 1
   std::optional<double> cpu;                // that the thread was on a CPU, in the kernel or not
+  std::uint64_t silent_s = 0;               // it has made no round for so long
 };
 
 struct PortRate {

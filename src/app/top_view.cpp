@@ -37,6 +37,10 @@ class Page {
     head(fmt::format("{:<14}{:>5}{:>9}{:>9}{:>9}{:>9}{:>6}{:>6}{:>7}{:>5}", "worker", "core", "rx pkt/s", "tx pkt/s",
                      "drop/s", "cyc/pkt", "busy", "idle", "asleep", "cpu"));
     for (const auto& w : sorted(state_.rates.workers, [](const WorkerRate& r) { return r.received; })) {
+      if (w.silent_s != 0) {
+        add(fmt::format("{:<14}{:>5}  has made no round for {} s", fit(w.name, 13), w.core, w.silent_s), Style::kAlarm);
+        continue;
+      }
       add(fmt::format("{:<14}{:>5}{:>9}{:>9}{:>9}{:>9}{:>6}{:>6}{:>7}{:>5}", fit(w.name, 13), w.core, si(w.received),
                       si(w.transmitted), si(w.dropped), cycles(w.cycles_per_packet), share(w.busy), share(w.idle),
                       share(w.asleep), w.cpu ? share(*w.cpu) : "-"),

@@ -192,9 +192,12 @@ class UserPlane : public ControlBackend {
   // user_plane_keys.cpp
   [[nodiscard]] static std::array<KeyTableObservation, 3> observe_keys(const datapath::ForeignKeys& keys);
 
+  // user_plane_watch.cpp: workers that make no rounds
+  void watch_workers(Time now);
+
   // user_plane_stats.cpp
   [[nodiscard]] PortObservation observe_port(const PortConfig& port);
-  [[nodiscard]] Expected<WorkerObservation> observe_worker(WorkerRuntime& worker);
+  [[nodiscard]] static WorkerObservation observe_worker(WorkerRuntime& worker);
 
   // Before mutex_: held by a change of bearers from begin to end, also while it waits for its card without mutex_. The
   // control server makes one change after the other, so that nobody waits for it; here is what relies on that.
@@ -220,7 +223,8 @@ class UserPlane : public ControlBackend {
   Taps ending_taps_;                      // turned off, their last packets on the way to a slow disk
   std::set<const tap::Tap*> quiet_taps_;  // have stopped by themselves, and are detached
   std::chrono::steady_clock::time_point next_question_{};
-  Time next_look_{};  // for UPFs to supervise
+  Time next_look_{};   // for UPFs to supervise
+  Time next_watch_{};  // of workers' rounds
   FailureWatch failures_;
   std::map<std::uint32_t, BearerGtpu> bearer_gtpu_;  // of bearers that saw such a message
 };

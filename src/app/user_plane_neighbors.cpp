@@ -119,6 +119,7 @@ void UserPlane::ask_for_neighbors(N3Runtime& n3) {
 }
 
 void UserPlane::serve_n3(std::chrono::steady_clock::time_point now) {
+  watch_workers(now);
   const std::lock_guard guard(mutex_);
   quiet_stopped_taps();
   look_at_vfs(now);

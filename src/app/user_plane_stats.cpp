@@ -24,6 +24,10 @@ unsigned on_rings(const WorkerRuntime& worker) {
   return sum;
 }
 
+std::uint64_t silent_seconds(const WorkerRuntime& worker) {
+  return worker.running ? worker.silent_seconds.load(std::memory_order_relaxed) : 0;
+}
+
 }  // namespace
 
 PortObservation UserPlane::observe_port(const PortConfig& config) {
@@ -64,9 +68,9 @@ PortObservation UserPlane::observe_port(const PortConfig& config) {
           watched == nullptr ? config.mtu : watched->mtu()};
 }
 
-Expected<WorkerObservation> UserPlane::observe_worker(WorkerRuntime& worker) {
+WorkerObservation UserPlane::observe_worker(WorkerRuntime& worker) {
   auto seen = std::make_shared<WorkerObservation>(WorkerObservation{
-      worker.config.name, worker.config.core, worker.config.function, {}, 0, 0, {}, worker.config.policy.kind, 0});
+      worker.config.name, worker.config.core, worker.config.function, {}, 0, 0, {}, worker.config.policy.kind});
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([seen, w] {
     seen->counters = take_snapshot(w->stats());
@@ -78,7 +82,11 @@ Expected<WorkerObservation> UserPlane::observe_worker(WorkerRuntime& worker) {
       seen->handed = received[datapath::kHandedQueue].get() + received[datapath::kHandedQueue + 1].get();
     }
   });
-  if (!done) return fail("worker {} does not answer", worker.config.name);
+  if (done) return *seen;
+  // It makes no rounds, or is about to be found so: its counters as they stand, which may not add up.
+  seen->counters = take_snapshot(worker.stats());
+  seen->on_rings = on_rings(worker);
+  seen->silent_s = std::max(silent_seconds(worker), std::uint64_t{1});
   return *seen;
 }
 
@@ -89,19 +97,18 @@ Expected<nlohmann::json> UserPlane::stats() {
   bool balanced = true, running = false;
   for (auto& worker : workers_) {
     running = running || worker->running;
-    const auto seen = observe_worker(*worker);
-    if (!seen) return tl::unexpected(seen.error());
-    const WorkerSnapshot& s = seen->counters;
+    const WorkerObservation seen = observe_worker(*worker);
+    const WorkerSnapshot& s = seen.counters;
     // Copies from rings were received as packets already; those from a port come from a card.
-    const bool copies = seen->function == WorkerConfig::Function::kCopies;
+    const bool copies = seen.function == WorkerConfig::Function::kCopies;
     const std::uint64_t from_port = copies ? received_from_port(*worker) : 0;
-    if (worker->rings.downlink == nullptr && !copies) received += s.received - seen->handed;  // from a port
+    if (worker->rings.downlink == nullptr && !copies) received += s.received - seen.handed;  // from a port
     received += from_port;
-    consumed += copies ? from_port : consumed_by(*seen);
+    consumed += copies ? from_port : consumed_by(seen);
     transmitted += transmitted_by(s);
     dropped += s.dropped();
-    held += seen->held();
-    workers.push_back(to_json(*seen));
+    held += seen.held();
+    workers.push_back(to_json(seen));
     balanced = balanced && workers.back().at("balanced").get<bool>();
   }
   // Workers are read one after the other: packets on the way between them only add up once all have stopped.
@@ -137,7 +144,9 @@ Observation UserPlane::observe() {
                            on_rings(*worker),
                            0,
                            {},
-                           worker->config.policy.kind});
+                           worker->config.policy.kind,
+                           0,
+                           silent_seconds(*worker)});
   }
   for (const auto& port : config_.ports) all.ports.push_back(observe_port(port));
   for (const CardRuntime& card : cards_) all.card_links.push_back(card.link->view());

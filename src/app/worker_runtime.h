@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,6 +11,7 @@
 
 #include "app/config.h"
 #include "app/resources.h"
+#include "app/round_watch.h"
 #include "datapath/gnb_worker.h"
 #include "datapath/tap.h"
 #include "datapath/worker_power.h"
@@ -32,6 +35,9 @@ struct WorkerRuntime {
   datapath::WorkerPower power;
   datapath::Mailbox mailbox{&power.wakeup()};
   std::atomic<bool> stop{false};
+  std::atomic<bool> commanded{false};            // it does what it was asked to between two rounds
+  std::atomic<std::uint64_t> silent_seconds{0};  // it has made no round for so long; 0: it makes them
+  RoundWatch watch;                              // the control thread's
   datapath::WorkerLoop loop;
   std::unique_ptr<datapath::GnbContext> gnb;            // function gnb
   std::unique_ptr<datapath::DispatchContext> dispatch;  // function dispatch
@@ -51,11 +57,23 @@ struct WorkerRuntime {
   }
 
   // Does something on the worker's own thread, or here as long as it does not run.
-  [[nodiscard]] bool execute(std::function<void()> command) {
-    if (running) return mailbox.execute(std::move(command));
-    command();
-    return true;
+  // Of one that makes no rounds (see RoundWatch) nothing is asked; one that has stopped since then is waited for as
+  // long as it takes to see that.
+  [[nodiscard]] bool execute(const std::function<void()>& command) {
+    if (!running) {
+      command();
+      return true;
+    }
+    if (silent_seconds.load(std::memory_order_relaxed) != 0) return false;
+    return mailbox.execute(
+        [&] {
+          commanded.store(true, std::memory_order_relaxed);
+          command();
+          commanded.store(false, std::memory_order_relaxed);
+        },
+        kPatience);
   }
+  static constexpr std::chrono::milliseconds kPatience{1000};
 };
 
 }  // namespace splitplane::app
