@@ -17,7 +17,7 @@ import configs
 from capture import Capture
 from card import wait_for_card
 from card_bed import CardBed, numbers_on_air
-from card_restarts import ORDERS, RestartBed
+from card_restarts import ORDERS, RestartBed, numbers_survive
 from namespaces import N3Link
 from paths import own
 from processes import run, wait_until
@@ -92,7 +92,7 @@ def test_traffic_comes_back_by_itself_whichever_side_is_restarted_in_whichever_o
         print(f"{len(done)} restarts, {bed.downloads} downloads; back after {worst:.2f} s at most")
         assert bed.downloads > 0
         assert worst < 2, sorted(done, key=lambda restart: -restart.down)[:5]
-        for bearer in bed.bearers():
+        for bearer in bed.bearers() if numbers_survive() else ():
             file = bed.web.make("after.bin", 1_000_000)
             assert bed.web.download(bearer["ue_ipv4"], file).equal
 
@@ -146,17 +146,19 @@ def test_a_host_that_is_killed_again_and_again_under_load_leaves_no_vf_behind():
         bed.on_the_card = {bearer["ue_ipv4"] for bearer in bed.on_card()}
         pings = {b["ue_ipv4"]: bed.ping_all_the_time(b["ue_ipv4"]) for b in bed.bearers()}
         loads = [bed.download_all_the_time(address) for address in pings]
-        longest = 0.0
-        for kill in range(KILLS):
-            if kill % 2:  # while it starts
+        longest, kills = 0.0, 0
+        for kill in range((KILLS * 2 + 2) // 3):  # each second time twice
+            if kill % 2:  # while it starts, too
                 bed.end("host")
                 bed.start_host_and_kill_it(moments.uniform(0.1, 0.9))
                 bed.start("host")
-                done = bed.restart_nothing(pings, 45)
+                began = time.time()
+                bed.wait_for_traffic(began, bed.followed(("host",), pings), 45)
+                longest = max(longest, time.time() - began)
             else:
-                done = bed.restart("host", pings, 45).down
-            longest = max(longest, done)
-            (folder / "kills.txt").write_text(f"{kill + 1} of {KILLS} rounds, back after {longest:.2f} s at most\n")
+                longest = max(longest, bed.restart("host", pings, 45).down)
+            kills += 1 + kill % 2
+            (folder / "kills.txt").write_text(f"{kills} kills, back after {longest:.2f} s at most\n")
             time.sleep(moments.uniform(0, 0.5))
         print((folder / "kills.txt").read_text().strip())
         for process in (*pings.values(), *loads):
@@ -175,8 +177,8 @@ def test_a_host_that_ends_while_it_is_connected_to_does_no_harm():
             for port in configs.VFS:
                 short_host(Path(configs.vf_socket("csh", port)))
             bed.start("host")
-            wait_until("the bearer to serve", lambda: bed.ping(address, 1) == 1, 20)
-            assert bed.ping(address) == 10
+            # The card alone serves it first; then this host finds the UPF.
+            wait_until("the bearer to serve", lambda: bed.ping(address) == 10, 20)
 
 
 def short_host(path: Path):
