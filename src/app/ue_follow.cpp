@@ -36,6 +36,13 @@ std::uint32_t rlc_am(const Json& bearer, const char* key) {
   return value.is_number_unsigned() ? value.get<std::uint32_t>() : 0;
 }
 
+// A gNB that has just been started has not asked the card yet where its bearers stand, and says 0: as if they began
+// anew.
+bool numbers_unknown(const Json& bearer) {
+  const auto on_card = bearer.find("on_card");
+  return on_card != bearer.end() && on_card->is_object() && !on_card->value("installed", false);
+}
+
 }  // namespace
 
 bool UeSide::follow_bearers(Clock::time_point now) {
@@ -61,11 +68,16 @@ Expected<void> UeSide::ask_gnb() {
     gnb_.emplace(*std::move(client));
   }
   std::optional<Error> strange;
+  bool complete = true;
   std::vector<BearerId> failed = failed_bearers();
   const auto listed = gnb_->for_each_bearer(0, std::numeric_limits<std::size_t>::max(), [&](const Json& json) {
     const auto bearer = bearer_from_json(json);
     if (!bearer) {
       strange = bearer.error();
+      return;
+    }
+    if (numbers_unknown(json)) {
+      complete = false;
       return;
     }
     watch_.see(*bearer, {.pdcp_downlink = number(json, "pdcp_tx_next"),
@@ -75,7 +87,7 @@ Expected<void> UeSide::ask_gnb() {
                          .rlc_epoch = static_cast<std::uint8_t>(rlc_am(json, "epoch"))});
     if (rlc_am(json, "failed") != 0) failed.push_back(bearer->id);
   });
-  apply(listed ? watch_.finish() : watch_.break_off());
+  apply(listed && complete ? watch_.finish() : watch_.break_off());
   const Clock::time_point now = Clock::now();
   for (const BearerId id : failed) {
     if (!reestablish_limit_.allows(id, now)) continue;
