@@ -109,7 +109,7 @@ class RestartBed(CardBed):
     def end(self, who: str, how: int = signal.SIGKILL):
         process = (self.gnb if who == HOST else self.card).process
         process.signal(how)
-        process.wait(10)
+        process.wait()
         self.processes.stop(process)
 
     def start(self, who: str):
@@ -189,7 +189,7 @@ class RestartBed(CardBed):
         process = self.processes.start("gnb-short", command, self.network.gnb)
         time.sleep(after)
         process.signal(signal.SIGKILL)
-        process.wait(5)
+        process.wait()
         self.processes.stop(process)
 
     def dump(self):

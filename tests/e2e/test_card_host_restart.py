@@ -83,7 +83,7 @@ RESTARTS = int(os.environ.get("SPLITPLANE_CARD_RESTARTS", "1"))
 
 
 def test_traffic_comes_back_by_itself_whichever_side_is_restarted_in_whichever_order():
-    folder = OUT / "e2e" / "card-restarts"
+    folder = own("e2e") / "card-restarts"
     folder.mkdir(parents=True, exist_ok=True)
     with RestartBed(folder, "crs") as bed:
         done = bed.follow(RESTARTS, list(ORDERS), limit=30, rest=lambda: 0.2)
@@ -100,9 +100,10 @@ def test_traffic_comes_back_by_itself_whichever_side_is_restarted_in_whichever_o
 def test_a_card_that_answers_while_its_vfs_have_no_other_end_is_cut_off():
     """The card's process lives and answers, and its VFs lead to nobody: as after the restart of a host whose card does
     not connect again."""
-    folder = OUT / "e2e" / "card-cut-off"
+    folder = own("e2e") / "card-cut-off"
     folder.mkdir(parents=True, exist_ok=True)
     bearers = [configs.bearer(1, upf=LINK.upf_ipv4, shard=1, card="card0")]
+    # In a namespace of its own the port is free.
     tree = configs.behind_a_card("cco", bearers) | {"metrics": {"listen": "127.0.0.1:19464"}}
     with CardBed(folder, "cco", tree) as bed:
         bed.wait_for_neighbours()
@@ -111,7 +112,7 @@ def test_a_card_that_answers_while_its_vfs_have_no_other_end_is_cut_off():
         assert metric(bed, "splitplane_card_link_up") == 1
         # The host's sockets stand elsewhere now: the card finds no host.
         bed.gnb.process.signal(signal.SIGKILL)
-        bed.gnb.process.wait(5)
+        bed.gnb.process.wait()
         bed.processes.stop(bed.gnb.process)
         for port in configs.VFS:
             device = tree["ports"][port]["device"]
@@ -139,7 +140,7 @@ KILLS = int(os.environ.get("SPLITPLANE_HOST_KILLS", "3"))
 
 def test_a_host_that_is_killed_again_and_again_under_load_leaves_no_vf_behind():
     """Kills at random moments, also while the card connects: what hung once in 130 kills with a card that listened."""
-    folder = OUT / "e2e" / "card-host-kills"
+    folder = own("e2e") / "card-host-kills"
     folder.mkdir(parents=True, exist_ok=True)
     moments = random.Random(7)
     with RestartBed(folder, "chk") as bed:
@@ -168,7 +169,7 @@ def test_a_host_that_is_killed_again_and_again_under_load_leaves_no_vf_behind():
 def test_a_host_that_ends_while_it_is_connected_to_does_no_harm():
     """What made the card that listened deaf for good (DPDK 22.11's virtio_user with server=1): the first message of a
     new session finds the host gone. Here hosts of a few milliseconds, and then one that stays."""
-    folder = OUT / "e2e" / "card-short-hosts"
+    folder = own("e2e") / "card-short-hosts"
     folder.mkdir(parents=True, exist_ok=True)
     with RestartBed(folder, "csh") as bed:
         address = bed.on_card()[0]["ue_ipv4"]

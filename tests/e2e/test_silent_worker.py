@@ -8,7 +8,7 @@ import time
 
 import configs
 from namespaces import N3Link
-from paths import OUT, splitplane
+from paths import own, splitplane
 from processes import run, wait_until
 from silent_worker import silent_worker
 from testbed import Testbed
@@ -17,7 +17,7 @@ LINK = N3Link()
 
 
 def test_a_consumer_of_copies_that_hangs_stops_no_traffic_and_is_named():
-    folder = OUT / "e2e" / "silent-consumer"
+    folder = own("e2e") / "silent-consumer"
     folder.mkdir(parents=True, exist_ok=True)
     tree = configs.one_worker("slc", [configs.bearer(1, upf=LINK.upf_ipv4)])
     tree["workers"]["copies"] = {"core": 1, "function": "copies", "from": ["w0"], "policy": "yield"}
@@ -54,7 +54,7 @@ def test_a_consumer_of_copies_that_hangs_stops_no_traffic_and_is_named():
 
 
 def test_a_worker_that_hangs_is_named_and_the_others_answer():
-    folder = OUT / "e2e" / "silent-worker"
+    folder = own("e2e") / "silent-worker"
     folder.mkdir(parents=True, exist_ok=True)
     tree = configs.one_worker("slw", [configs.bearer(1, upf=LINK.upf_ipv4)])
     tree["workers"]["copies"] = {"core": 1, "function": "copies", "from": ["w0"], "policy": "yield"}
