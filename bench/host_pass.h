@@ -31,6 +31,7 @@ class Bearers {
         ran::BearerConfig config;
         config.id = BearerId{ran::make_teid(1, id, i)};
         config.uplink_teid = Teid{config.id.value};
+        config.upf = IpAddress::v4({10, 100, 0, 2});  // whom the frames come from
         if (i % 4 == 1) config.rlc_sn_bits = 12;
         if (i % 4 == 2) config.pdcp_sn_bits = 12;
         if (i % 4 == 3) config.sdap_header_dl = false;

@@ -130,6 +130,7 @@ nlohmann::json run(const Options& options) {
   if (pool == nullptr) throw std::runtime_error("no memory for the bench's pool");
   auto context = std::make_unique<datapath::GnbContext>();
   context->n3.ipv4 = __builtin_bswap32(0x0a640001);
+  context->n3.source_mask = ~0U;  // each sender is compared with its bearer's UPF
   context->copies = rte_ring_create("copies", 131072, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
   context->pool = pool;
   context->air_header = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5};

@@ -57,6 +57,8 @@ struct N3Config {
   EchoConfig echo;
   unsigned error_indications_per_s = 10;  // to one peer; as many Supported Extension Headers Notifications; 0: none
   unsigned released_teid_silence_s = 5;   // a TEID just released draws no Error Indication for so long
+  std::uint16_t vlan = 0;                 // receives and sends in this VLAN only; 0: untagged only
+  bool any_source = false;                // a bearer's G-PDUs may come from another address than its UPF's
 };
 
 // The air interface in header mode: frames with EtherType 0x88B5.

@@ -37,15 +37,17 @@ constexpr std::array<std::string_view, 3> kHugepages{"auto", "require", "never"}
 constexpr std::array<std::string_view, 4> kMemoryKeys{"hugepages", "megabytes", "mbufs", "mbuf_data_bytes"};
 constexpr std::array<std::string_view, 8> kPortKeys{"device",         "rx_queues", "tx_queues",   "rx_descriptors",
                                                     "tx_descriptors", "mtu",       "promiscuous", "checksum"};
-constexpr std::array<std::string_view, 9> kN3Keys{"port",
-                                                  "ipv4",
-                                                  "ipv6",
-                                                  "gateway_ipv4",
-                                                  "gateway_ipv6",
-                                                  "peer_mac",
-                                                  "echo",
-                                                  "error_indications_per_s",
-                                                  "released_teid_silence_s"};
+constexpr std::array<std::string_view, 11> kN3Keys{"port",
+                                                   "ipv4",
+                                                   "ipv6",
+                                                   "gateway_ipv4",
+                                                   "gateway_ipv6",
+                                                   "peer_mac",
+                                                   "vlan",
+                                                   "any_source",
+                                                   "echo",
+                                                   "error_indications_per_s",
+                                                   "released_teid_silence_s"};
 constexpr std::array<std::string_view, 3> kEchoKeys{"interval_s", "timeout_s", "retries"};
 constexpr std::array<std::string_view, 2> kAirKeys{"port", "peer_mac"};
 
@@ -127,6 +129,8 @@ std::vector<N3Config> read_n3(const YamlValue& value) {
     if (const auto v = map.find("gateway_ipv4")) n3.gateway_ipv4 = unicast(*v, v->ipv4());
     if (const auto v = map.find("gateway_ipv6")) n3.gateway_ipv6 = unicast(*v, v->ipv6());
     if (const auto v = map.find("peer_mac")) n3.peer_mac = v->mac();
+    map.read("vlan", n3.vlan, 1, 4094);
+    map.read("any_source", n3.any_source);
     if (const auto v = map.find("echo")) {
       const YamlMap echo = v->map(kEchoKeys);
       echo.read("interval_s", n3.echo.interval_s, 0, 3600);

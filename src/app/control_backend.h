@@ -50,7 +50,9 @@ struct BearerView {
   DirectionView downlink, uplink;
   std::uint32_t pdcp_tx_next = 0, rlc_tx_next = 0;  // TS 38.323 7.1, TS 38.322 7.1
   std::uint32_t pdcp_rx_next = 0, rlc_rx_next = 0;  // highest COUNT / SN received, plus one
-  bool uplink_stopped = false;  // the UPF does not know the uplink TEID (Error Indication), until a modify
+  bool uplink_stopped = false;               // the UPF does not know the uplink TEID (Error Indication), for a while
+  std::string_view uplink_state = "active";  // datapath/uplink_check.h
+  std::uint64_t uplink_stops = 0;
   std::uint64_t error_indications = 0, end_markers = 0;  // received for this bearer
   std::optional<datapath::ArqView> rlc_am;               // acknowledged bearers
   std::optional<BearerOnCard> card;                      // bearers on a card

@@ -90,6 +90,8 @@ Json to_json(const BearerView& view) {
   json["pdcp_rx_next"] = view.pdcp_rx_next;
   json["rlc_rx_next"] = view.rlc_rx_next;
   json["uplink_stopped"] = view.uplink_stopped;
+  json["uplink_state"] = view.uplink_state;
+  json["uplink_stops"] = view.uplink_stops;
   json["error_indications"] = view.error_indications;
   json["end_markers"] = view.end_markers;
   if (view.rlc_am) json["rlc_am"] = to_json(*view.rlc_am);
@@ -263,9 +265,9 @@ BearerPatch read_patch(Params& params) {
 Expected<ran::BearerConfig> bearer_from_json(const Json& json) {
   Json known = json;
   if (known.is_object()) {
-    for (const char* key :
-         {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "count_exhausted", "rlc_tx_next", "pdcp_rx_next",
-          "rlc_rx_next", "uplink_stopped", "error_indications", "end_markers", "rlc_am", "on_card"}) {
+    for (const char* key : {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "count_exhausted", "rlc_tx_next",
+                            "pdcp_rx_next", "rlc_rx_next", "uplink_stopped", "uplink_state", "uplink_stops",
+                            "error_indications", "end_markers", "rlc_am", "on_card"}) {
       known.erase(key);
     }
   }

@@ -163,7 +163,7 @@ std::string render_bearers(const std::vector<Json>& bearers) {
                hex_of(b, "ul_teid"), text_of(b, "upf"), text_of(b, "qfi"), text_of(b, "rlc"), text_of(b, "ue_ipv4"),
                text_of(b, "ue_ipv6"), count_of(b, "downlink", "transmitted"), count_of(b, "downlink", "dropped"),
                count_of(b, "uplink", "transmitted"), count_of(b, "uplink", "dropped"),
-               b.value("uplink_stopped", false) ? "stopped" : "active"});
+               b.contains("uplink_state") ? text_of(b, "uplink_state") : "active"});
   }
   return table.without_empty_columns().to_string();
 }
@@ -171,12 +171,13 @@ std::string render_bearers(const std::vector<Json>& bearers) {
 std::string render_peers(const Json& answer) {
   const auto peers = answer.find("peers");
   if (peers == answer.end() || !peers->is_array() || peers->empty()) return "no peers\n";
-  Table table({"upf", "port", "state", "mac", "bearers", "restart counter", "restarts", "times down", "echo sent",
-               "answered", "lost"});
+  Table table({"upf", "port", "state", "cause", "mac", "bearers", "rtt us", "restart counter", "restarts", "times down",
+               "echo sent", "answered", "lost"});
   for (const auto& p : *peers) {
-    table.add({text_of(p, "name"), text_of(p, "port"), text_of(p, "state"), text_of(p, "mac"), text_of(p, "bearers"),
-               text_of(p, "restart_counter"), text_of(p, "restarts"), text_of(p, "times_down"), text_of(p, "echo_sent"),
-               text_of(p, "echo_answered"), text_of(p, "echo_lost")});
+    table.add({text_of(p, "name"), text_of(p, "port"), text_of(p, "state"), text_of(p, "cause"), text_of(p, "mac"),
+               text_of(p, "bearers"), text_of(p, "rtt_us"), text_of(p, "restart_counter"), text_of(p, "restarts"),
+               text_of(p, "times_down"), text_of(p, "echo_sent"), text_of(p, "echo_answered"),
+               text_of(p, "echo_lost")});
   }
   return table.to_string();
 }

@@ -134,9 +134,9 @@ Texts punt_words(const Outcome& outcome) {
     texts.push_back(gtpu_words(*message));
     return texts;
   }
-  if (result.news) {
-    texts.push_back(
-        fmt::format("which learns that {} is at {}", result.news->ip.to_string(), result.news->mac.to_string()));
+  if (result.claim) {
+    texts.push_back(fmt::format("which learns that {} is at {} if this answers its question, and asks if it does not",
+                                result.claim->ip.to_string(), result.claim->mac.to_string()));
   }
   texts.push_back(result.answer ? fmt::format("which answers with {} to N3", plural(result.answer->size(), "octet"))
                                 : std::string("which sends no answer"));

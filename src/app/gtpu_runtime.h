@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "base/outcome_list.h"
 #include "datapath/answer_limit.h"
 #include "datapath/n3_path.h"
+#include "datapath/uplink_check.h"
 
 namespace splitplane::app {
 
@@ -20,16 +22,21 @@ namespace splitplane::app {
 #define SPLITPLANE_GTPU_COUNTERS(X)                                                                            \
   X(echo_requests_received, "Echo Requests received")                                                          \
   X(echo_responses_sent, "Echo Responses sent")                                                                \
+  X(echo_responses_withheld, "Echo Responses not sent: the asker had its share")                               \
   X(echo_requests_sent, "Echo Requests sent, repetitions too")                                                 \
   X(echo_responses_received, "Echo Responses to an open request")                                              \
   X(echo_responses_unasked, "Echo Responses that nobody waited for")                                           \
   X(error_indications_sent, "Error Indications sent for unknown TEIDs")                                        \
   X(error_indications_withheld, "Error Indications not sent: the peer had its share, or the TEID is just gone") \
-  X(error_indications_received, "Error Indications that stopped a bearer's uplink")                            \
-  X(error_indications_unmatched, "Error Indications that stopped none: of no bearer or another host's, a stopped one, " \
-                                 "one that is being changed, or a silent worker's")                            \
+  X(error_indications_received, "Error Indications of a bearer's UPF")                                         \
+  X(error_indications_limited, "of them, those that began no check: too many bearers at once")                 \
+  X(error_indications_refuted, "checks of a bearer's uplink that found nothing wrong")                         \
+  X(uplinks_stopped, "times that a bearer's uplink was stopped")                                               \
+  X(uplinks_resumed, "times that a stopped uplink went on by itself")                                          \
+  X(error_indications_unmatched, "Error Indications of no bearer, of another host than its UPF, or for a bearer that " \
+                                 "is being changed")                                                           \
   X(end_markers_received, "End Markers of a bearer")                                                           \
-  X(end_markers_unmatched, "End Markers for a TEID without a bearer")                                          \
+  X(end_markers_unmatched, "End Markers for a TEID without a bearer, or not from its UPF")                     \
   X(extension_notifications_sent, "Supported Extension Headers Notifications sent")                            \
   X(extension_notifications_withheld, "Supported Extension Headers Notifications not sent: the peer had its share") \
   X(extension_notifications_received, "Supported Extension Headers Notifications received")                    \
@@ -37,6 +44,21 @@ namespace splitplane::app {
 // clang-format on
 
 SPLITPLANE_OUTCOMES(GtpuCounter, SPLITPLANE_GTPU_COUNTERS)
+
+// clang-format off
+#define SPLITPLANE_NEIGHBOR_COUNTERS(X)                                                        \
+  X(neighbor_questions, "ARP requests and neighbour solicitations sent")                       \
+  X(neighbor_checks, "claims that a known hop has moved, which began a check")                 \
+  X(neighbor_claims_refused, "of them, false: the known address answered")                     \
+  X(neighbor_moves, "next hops that were found at another MAC address")                        \
+  X(neighbor_gone, "next hops that do not answer any more")                                    \
+  X(neighbor_macs_refused, "frames that name a broadcast, multicast or zero MAC address, or our own")
+// clang-format on
+
+SPLITPLANE_OUTCOMES(NeighborCounter, SPLITPLANE_NEIGHBOR_COUNTERS)
+
+// What each peer may have answered, and all together may make us check, each second.
+inline constexpr unsigned kEchoAnswersPerS = 100, kUplinkChecksPerS = 10;
 
 struct GtpuRuntime {
   explicit GtpuRuntime(const N3Config& config)
@@ -47,21 +69,28 @@ struct GtpuRuntime {
         extension_notifications(config.error_indications_per_s) {}
 
   void count(GtpuCounter counter) { ++counters[static_cast<std::size_t>(counter)]; }
+  void count(NeighborCounter counter) { ++neighbor_counters[static_cast<std::size_t>(counter)]; }
 
   using Time = std::chrono::steady_clock::time_point;
 
   datapath::PathSupervisor paths;
   datapath::AnswerLimit error_indications, extension_notifications;
-  datapath::AnswerLimit log_lines{1};                // what any peer can cause is logged once a second for each
-  std::unordered_map<std::uint32_t, Time> released;  // TEIDs that are silent until then
+  datapath::AnswerLimit echo_responses{kEchoAnswersPerS};
+  datapath::AnswerLimit uplink_checks{kUplinkChecksPerS};  // begun, for each UPF
+  datapath::AnswerLimit log_lines{1};                      // what any peer can cause is logged once a second for each
+  std::unordered_map<std::uint32_t, Time> released;        // TEIDs that are silent until then
   std::deque<std::pair<Time, std::uint32_t>> released_in_order;  // all stay so for the same time
   std::array<std::uint64_t, kGtpuCounterCount> counters{};
+  std::array<std::uint64_t, kNeighborCounterCount> neighbor_counters{};
 };
 
 // What GTP-U messages did to one bearer.
 struct BearerGtpu {
-  bool uplink_stopped = false;  // by an Error Indication, until the bearer is modified
-  std::uint64_t error_indications = 0, end_markers = 0;
+  datapath::UplinkCheck uplink;
+  datapath::UplinkCheck::Time looked{};  // at an Error Indication
+  std::uint64_t error_indications = 0, end_markers = 0, uplink_stops = 0;
+
+  [[nodiscard]] bool uplink_stopped() const { return uplink.state() == datapath::UplinkState::stopped; }
 };
 
 }  // namespace splitplane::app

@@ -137,6 +137,61 @@ void add_gtpu(std::vector<Family>& list) {
   }
 }
 
+void add_neighbors(std::vector<Family>& list) {
+  for (std::size_t i = 0; i < kNeighborCounterCount; ++i) {
+    const auto which = static_cast<NeighborCounter>(i);
+    list.push_back(
+        {{fmt::format("splitplane_{}", name_of(which)), Type::kCounter, "", std::string(text_of(which)), {"port"}},
+         [i](const Scrape& s, const Emit& emit) {
+           for (const auto& n3 : s.all.n3) emit({n3.name}, n3.neighbor[i]);
+         }});
+  }
+}
+
+// The path to each UPF that has bearers.
+void add_paths(std::vector<Family>& list) {
+  using Path = PathObservation;
+  struct Row {
+    const char *name, *unit, *help;
+    Type type;
+    std::uint64_t (*value)(const Path&);
+  };
+  static constexpr std::array<Row, 7> kRows{
+      {{"resolved", "", "1: the MAC address of the UPF or of its gateway is known; 0: ARP or ND is not answered",
+        Type::kGauge, [](const Path& p) -> std::uint64_t { return p.resolved ? 1 : 0; }},
+       {"up", "", "1: the UPF answered the last Echo Request; 0: it did not, or there was none", Type::kGauge,
+        [](const Path& p) -> std::uint64_t { return p.state == datapath::PathState::up ? 1 : 0; }},
+       {"restarts", "", "other restart counters in an Echo Response", Type::kCounter,
+        [](const Path& p) { return p.path.restarts; }},
+       {"times_down", "", "times that the path went down", Type::kCounter, [](const Path& p) { return p.path.downs; }},
+       {"echo_sent", "", "Echo Requests sent, repetitions too", Type::kCounter,
+        [](const Path& p) { return p.path.sent; }},
+       {"echo_answered", "", "Echo Requests answered", Type::kCounter, [](const Path& p) { return p.path.answered; }},
+       {"echo_lost", "", "Echo Requests given up after all repetitions", Type::kCounter,
+        [](const Path& p) { return p.path.lost; }}}};
+  for (const Row& row : kRows) {
+    list.push_back({{fmt::format("splitplane_upf_{}", row.name), row.type, row.unit, row.help, {"port", "upf"}},
+                    [&row](const Scrape& s, const Emit& emit) {
+                      for (const auto& n3 : s.all.n3) {
+                        for (const Path& path : n3.paths) emit({n3.name, path.upf.to_string()}, row.value(path));
+                      }
+                    }});
+  }
+  list.push_back({{"splitplane_upf_rtt_microseconds",
+                   Type::kGauge,
+                   "microseconds",
+                   "round trip of the last Echo Request that was answered at its first sending",
+                   {"port", "upf"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    for (const auto& n3 : s.all.n3) {
+                      for (const Path& path : n3.paths) {
+                        if (!path.path.rtt) continue;
+                        emit({n3.name, path.upf.to_string()}, static_cast<std::uint64_t>(path.path.rtt->count()));
+                      }
+                    }
+                  }});
+}
+
 template <std::size_t N>
 Family card_reasons(const char* name, const char* help, std::array<std::uint64_t, N> nic::CardCounters::* counts,
                     const std::array<std::string_view, N>& names) {
@@ -222,6 +277,8 @@ const std::vector<Family>& families() {
     add_workers(made);
     add_ports(made);
     add_gtpu(made);
+    add_neighbors(made);
+    add_paths(made);
     add_cards(made);
     add_card_links(made);
     add_bearers(made);

@@ -89,9 +89,20 @@ struct PortObservation {
   unsigned mtu = 0;                                             // octets of the longest IP packet that it takes now
 };
 
+// The path to a UPF, as `peer list` shows it.
+struct PathObservation {
+  IpAddress upf;
+  datapath::PathSupervisor::Path path;
+  datapath::PathState state = datapath::PathState::unknown;  // by neighbour discovery and Echo together
+  datapath::PathCause cause = datapath::PathCause::none;
+  bool resolved = false;  // its MAC address is known
+};
+
 struct N3Observation {
   std::string name;  // the port's
   std::array<std::uint64_t, kGtpuCounterCount> gtpu{};
+  std::array<std::uint64_t, kNeighborCounterCount> neighbor{};
+  std::vector<PathObservation> paths;
 };
 
 // A card's ports are N3, air, VF 0...

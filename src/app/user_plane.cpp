@@ -82,7 +82,7 @@ Expected<void> UserPlane::open_ports() {
   }
   watch_ = PortWatch(std::move(watched));
   for (const auto& n3 : config_.n3) {
-    n3_.push_back({n3, {n3.ipv4, n3.ipv6, ports_.at(n3.port)->mac()}, {}, {}, GtpuRuntime(n3)});
+    n3_.push_back({n3, {n3.ipv4, n3.ipv6, ports_.at(n3.port)->mac(), n3.vlan}, {}, {}, GtpuRuntime(n3)});
   }
   return {};
 }
@@ -151,8 +151,20 @@ Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
     return {};
   };
   return in_order([&] { return take(gnb.copies, "copies", static_cast<unsigned>(copies_of(config_, worker.config))); },
-                  [&] { return take(gnb.punt, "punt", kPuntEntries); },
+                  [&] { return make_punts(gnb.punt, worker.config.name); },
                   [&] { return take(gnb.inject, "inject", kPuntEntries); });
+}
+
+// A ring and a rate for each class: so many a second of a worker, and a ringful after a pause.
+Expected<void> UserPlane::make_punts(datapath::Punts& punts, const std::string& worker) {
+  constexpr std::array<unsigned, datapath::kPuntClassCount> kPerSecond{1000, 1000, 500, 200, 500};
+  for (std::size_t i = 0; i < punts.rings.size(); ++i) {
+    auto ring = make_ring(fmt::format("{}.p{}", worker, i), kPuntEntries);
+    if (!ring) return tl::unexpected(ring.error());
+    punts.rings[i] = *ring;
+    punts.rates[i] = datapath::PuntRate::of(rte_get_tsc_hz(), kPerSecond[i], kPuntEntries);
+  }
+  return {};
 }
 
 // A gnb worker consumes its own copies unless a worker with function `copies` names it.
@@ -221,9 +233,7 @@ Expected<void> UserPlane::connect_dispatchers() {
     dispatcher->dispatch = std::make_unique<datapath::DispatchContext>();
     datapath::DispatchContext& context = *dispatcher->dispatch;
     fill(context, facts_of(config.n3));
-    auto punt = make_ring(config.name + ".punt", kPuntEntries);
-    if (!punt) return tl::unexpected(punt.error());
-    context.punt = *punt;
+    if (auto made = make_punts(context.punt, config.name); !made) return made;
     for (auto& worker : workers_) {
       if (std::count(config.to.begin(), config.to.end(), worker->config.name) == 0) continue;
       auto downlink = make_ring(worker->config.name + ".dl", kWorkerEntries);

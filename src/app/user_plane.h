@@ -26,6 +26,7 @@
 #include "datapath/eal.h"
 #include "datapath/n3_message.h"
 #include "datapath/neighbor.h"
+#include "datapath/neighbor_table.h"
 #include "datapath/port.h"
 #include "tap/tap.h"
 
@@ -83,6 +84,7 @@ class UserPlane : public ControlBackend {
   Expected<void> launch();
   [[nodiscard]] PortFacts facts_of(const std::string& port) const;
   Expected<rte_ring*> make_ring(const std::string& name, unsigned entries);
+  Expected<void> make_punts(datapath::Punts& punts, const std::string& worker);
   [[nodiscard]] datapath::EthSink sink(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
   [[nodiscard]] datapath::EthSource source(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
   [[nodiscard]] std::vector<datapath::Dispatch::Queue> dispatch_queues(WorkerRuntime& worker) const;
@@ -112,34 +114,34 @@ class UserPlane : public ControlBackend {
   Expected<std::vector<BearerView>> read_views(const std::vector<ran::BearerConfig>& bearers);
 
   // user_plane_neighbors.cpp
+  using Time = std::chrono::steady_clock::time_point;
   struct N3Runtime {
     N3Config config;
     datapath::OwnAddresses own;
     std::vector<WorkerRuntime*> workers;  // gnb workers that send on this port
-    struct Neighbor {
-      MacAddress mac;
-      std::chrono::steady_clock::time_point heard;  // last answer or question of its own
-    };
-    std::map<IpAddress, Neighbor, datapath::IpLess> known;  // next hops that answered
+    datapath::NeighborTable neighbors;
     GtpuRuntime gtpu;
   };
   [[nodiscard]] N3Runtime* n3_of(const WorkerRuntime& worker);
   [[nodiscard]] static IpAddress next_hop(const N3Runtime& n3, const IpAddress& upf);
   [[nodiscard]] std::optional<MacAddress> mac_of(const N3Runtime& n3, const IpAddress& upf) const;
   bool tell_workers(N3Runtime& n3, const IpAddress& hop, std::optional<MacAddress> mac, bool& wanted);
-  void take_news(N3Runtime& n3, const datapath::NeighborNews& news);
-  void ask_for_neighbors(N3Runtime& n3);
-  void warn_of_failures(std::chrono::steady_clock::time_point now);
+  void take_event(N3Runtime& n3, const datapath::NeighborTable::Event& event, Time now);
+  void watch_neighbors(N3Runtime& n3, Time now);
+  void serve_neighbors(N3Runtime& n3, Time now);
+  void warn_of_failures(Time now);
   bool inject(N3Runtime& n3, std::span<const std::uint8_t> frame);  // false: no room, the frame is lost
-  static constexpr unsigned kPuntsPerTurn = 64;
+  static constexpr unsigned kPuntsPerTurn = 32;                     // of each class
   void drain_punts(WorkerRuntime& worker, rte_ring* punts);
 
   // user_plane_gtpu.cpp
-  using Time = std::chrono::steady_clock::time_point;
   void handle_gtpu(N3Runtime& n3, std::span<const std::uint8_t> frame);
   void answer_extension(N3Runtime& n3, const datapath::N3Message& message, Time now);
   void answer_unknown_teid(N3Runtime& n3, const datapath::N3Message& gpdu, Time now);
-  void take_error_indication(N3Runtime& n3, const datapath::N3Message& message);
+  void take_error_indication(N3Runtime& n3, const datapath::N3Message& message, Time now);
+  void serve_uplinks(Time now);
+  [[nodiscard]] std::uint64_t uplink_packets(WorkerRuntime& worker, const ran::BearerConfig& bearer);
+  [[nodiscard]] bool stop_uplink(WorkerRuntime& worker, const ran::BearerConfig& bearer, bool stop);
   void take_end_marker(N3Runtime& n3, const datapath::N3Message& message);
   void serve_paths(Time now);
   void remember_released(WorkerRuntime& worker, BearerId id);
@@ -192,6 +194,9 @@ class UserPlane : public ControlBackend {
   // user_plane_keys.cpp
   [[nodiscard]] static std::array<KeyTableObservation, 3> observe_keys(const datapath::ForeignKeys& keys);
 
+  // user_plane_views.cpp
+  [[nodiscard]] std::vector<PathObservation> observe_paths(const N3Runtime& n3) const;
+
   // user_plane_watch.cpp: workers that make no rounds
   void watch_workers(Time now);
 
@@ -222,11 +227,12 @@ class UserPlane : public ControlBackend {
   Taps taps_;
   Taps ending_taps_;                      // turned off, their last packets on the way to a slow disk
   std::set<const tap::Tap*> quiet_taps_;  // have stopped by themselves, and are detached
-  std::chrono::steady_clock::time_point next_question_{};
-  Time next_look_{};   // for UPFs to supervise
-  Time next_watch_{};  // of workers' rounds
+  Time next_question_{}, next_hops_{};    // to next hops; for those that have traffic
+  Time next_look_{};                      // for UPFs to supervise
+  Time next_watch_{};                     // of workers' rounds
   FailureWatch failures_;
   std::map<std::uint32_t, BearerGtpu> bearer_gtpu_;  // of bearers that saw such a message
+  std::set<std::uint32_t> uplinks_in_check_;         // of them, those whose uplink is not simply active
 };
 
 }  // namespace splitplane::app

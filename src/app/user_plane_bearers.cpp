@@ -62,7 +62,7 @@ Expected<UserPlane::Installation> UserPlane::prepare(const ran::BearerConfig& co
   ran::BearerConfig here = config;
   here.acknowledged = worker->gnb->arq && config.rlc_mode == RlcMode::kAm && config.card.empty();
   const bool is_new = worker->peers[peer->value].bearers++ == 0;
-  if (is_new && !mac_of(*n3_of(*worker), config.upf)) next_question_ = {};  // asked for now, not within a second
+  if (is_new && !mac_of(*n3_of(*worker), config.upf)) next_question_ = next_hops_ = {};  // asked for now
   Installation installation{here, worker, *peer, {}};
   if (CardRuntime* card = card_before(*worker); card != nullptr && !config.upf.is_v6()) {
     const auto number = peer_on(*card, *worker, config.upf);
@@ -164,7 +164,7 @@ Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPa
   }
   leave_peer(*prepared->worker, current->upf);
   store_->replace(changed);
-  if (const auto seen = bearer_gtpu_.find(id.value); seen != bearer_gtpu_.end()) seen->second.uplink_stopped = false;
+  if (const auto seen = bearer_gtpu_.find(id.value); seen != bearer_gtpu_.end()) seen->second.uplink = {};
   return changed;
 }
 

@@ -173,7 +173,7 @@ void UserPlane::put_soon_on_card(const WorkerRuntime& worker, const ran::BearerC
   CardRuntime* card = card_before(worker);
   if (card == nullptr) return;
   const auto seen = bearer_gtpu_.find(config.id.value);
-  const bool stopped = seen != bearer_gtpu_.end() && seen->second.uplink_stopped;
+  const bool stopped = seen != bearer_gtpu_.end() && seen->second.uplink_stopped();
   const auto peer =
       std::ranges::find_if(card->peers, [&](const UpfPeer& p) { return p.bearers != 0 && p.upf == config.upf; });
   const unsigned number =

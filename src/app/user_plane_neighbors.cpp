@@ -9,8 +9,8 @@
 namespace splitplane::app {
 namespace {
 
-// How long an answer holds without another (RFC 4861's REACHABLE_TIME), and how long it is asked for after that.
-constexpr std::chrono::seconds kReachable{30}, kGivenUp{10};
+// How often next hops are looked at, and how often for new ones.
+constexpr std::chrono::milliseconds kLook{50}, kWatch{200};
 
 }  // namespace
 
@@ -26,9 +26,7 @@ IpAddress UserPlane::next_hop(const N3Runtime& n3, const IpAddress& upf) {
 }
 
 std::optional<MacAddress> UserPlane::mac_of(const N3Runtime& n3, const IpAddress& upf) const {
-  if (n3.config.peer_mac) return n3.config.peer_mac;
-  const auto known = n3.known.find(next_hop(n3, upf));
-  return known == n3.known.end() ? std::nullopt : std::optional(known->second.mac);
+  return n3.config.peer_mac ? n3.config.peer_mac : n3.neighbors.mac_of(next_hop(n3, upf));
 }
 
 // Gives the workers that send by way of `hop` its address, or takes it from them. True if all of them listened.
@@ -46,19 +44,45 @@ bool UserPlane::tell_workers(N3Runtime& n3, const IpAddress& hop, std::optional<
   return told;
 }
 
-void UserPlane::take_news(N3Runtime& n3, const datapath::NeighborNews& news) {
-  if (n3.config.peer_mac) return;
-  const auto now = std::chrono::steady_clock::now();
-  const auto known = n3.known.find(news.ip);
-  if (known != n3.known.end() && known->second.mac == news.mac) {
-    known->second.heard = now;
-    return;
+void UserPlane::take_event(N3Runtime& n3, const datapath::NeighborTable::Event& event, Time now) {
+  using What = datapath::NeighborTable::What;
+  const std::string hop = event.ip.to_string();
+  const char* const how = event.ip.is_v6() ? "neighbour discovery" : "ARP";
+  const auto tell = [&](std::optional<MacAddress> mac) {
+    bool wanted = false;
+    return tell_workers(n3, event.ip, mac, wanted);
+  };
+  switch (event.what) {
+    case What::kFound:
+      if (!tell(event.mac)) return n3.neighbors.forget(event.ip, now);  // it is asked for again
+      log::info("N3 {}: {} is at {}", n3.config.port, hop, event.mac.to_string());
+      break;
+    case What::kMoved:
+      if (!tell(event.mac)) return n3.neighbors.forget(event.ip, now);
+      n3.gtpu.count(NeighborCounter::neighbor_moves);
+      log::warn("N3 {}: {} moved from {} to {}", n3.config.port, hop, event.other.to_string(), event.mac.to_string());
+      break;
+    case What::kGone:
+      (void)tell(std::nullopt);
+      n3.gtpu.count(NeighborCounter::neighbor_gone);
+      log::warn("N3 {}: {} at {} does not answer {} any more: the path is down", n3.config.port, hop,
+                event.mac.to_string(), how);
+      return;
+    case What::kUnanswered:
+      log::warn("N3 {}: nobody answers {} for {}: the path is down, and no Echo Request can be sent", n3.config.port,
+                how, hop);
+      return;
+    case What::kClaimRefused:
+      n3.gtpu.count(NeighborCounter::neighbor_claims_refused);
+      if (n3.gtpu.log_lines.allow(event.ip, now)) {
+        log::warn("N3 {}: a frame claims that {} is at {}; it is not believed, since {} still answers", n3.config.port,
+                  hop, event.other.to_string(), event.mac.to_string());
+      }
+      return;
   }
-  bool wanted = false;
-  const bool told = tell_workers(n3, news.ip, news.mac, wanted);
-  if (!wanted || !told) return;  // a worker that did not listen is told with the next answer
-  n3.known[news.ip] = {news.mac, now};
-  log::info("N3 {}: {} is at {}", n3.config.port, news.ip.to_string(), news.mac.to_string());
+  for (const auto& [upf, path] : n3.gtpu.paths.paths()) {
+    if (path.unresolved && next_hop(n3, upf) == event.ip) n3.gtpu.paths.ask_now(upf, now);
+  }
 }
 
 bool UserPlane::inject(N3Runtime& n3, std::span<const std::uint8_t> frame) {
@@ -78,63 +102,72 @@ bool UserPlane::inject(N3Runtime& n3, std::span<const std::uint8_t> frame) {
 
 void UserPlane::drain_punts(WorkerRuntime& worker, rte_ring* punts) {
   N3Runtime* n3 = n3_of(worker);
+  const auto now = std::chrono::steady_clock::now();
   void* packet = nullptr;
   for (unsigned budget = kPuntsPerTurn; budget != 0 && rte_ring_sc_dequeue(punts, &packet) == 0; --budget) {
     auto* m = static_cast<rte_mbuf*>(packet);
     const std::span<const std::uint8_t> frame(datapath::octets(m), m->data_len);
     const auto result = datapath::handle_neighbor_frame(frame, n3->own);
-    if (result.news) take_news(*n3, *result.news);
+    if (result.refused_mac) n3->gtpu.count(NeighborCounter::neighbor_macs_refused);
+    if (result.claim && !n3->config.peer_mac) {
+      if (const auto event = n3->neighbors.take(*result.claim, now)) take_event(*n3, *event, now);
+    }
     if (result.answer) inject(*n3, *result.answer);
-    if (!result.news && !result.answer) handle_gtpu(*n3, frame);
+    if (!result.claim && !result.answer && !result.refused_mac) handle_gtpu(*n3, frame);
     rte_pktmbuf_free(m);
   }
 }
 
-// Asks for next hops that are not known, and again for those not heard of for a while; one that stays silent is
-// forgotten, so that a UPF with a new card is found, and a dead one is a counted reason (peer_unresolved).
-void UserPlane::ask_for_neighbors(N3Runtime& n3) {
-  if (n3.config.peer_mac) return;
-  const auto now = std::chrono::steady_clock::now();
-  std::set<IpAddress, datapath::IpLess> targets;  // a gateway stands for many UPFs, and is asked for once
+// The next hops that somebody sends to; a gateway stands for many UPFs.
+void UserPlane::watch_neighbors(N3Runtime& n3, Time now) {
+  std::set<IpAddress, datapath::IpLess> hops;
   for (const WorkerRuntime* worker : n3.workers) {
     for (const UpfPeer& peer : worker->peers) {
-      const IpAddress hop = next_hop(n3, peer.upf);
-      if (peer.bearers != 0) targets.insert(hop);
+      if (peer.bearers != 0) hops.insert(next_hop(n3, peer.upf));
     }
   }
-  for (const IpAddress& target : targets) {
-    const auto known = n3.known.find(target);
-    if (known != n3.known.end()) {
-      if (now - known->second.heard < kReachable) continue;
-      if (now - known->second.heard >= kReachable + kGivenUp) {
-        bool wanted = false;
-        if (!tell_workers(n3, target, std::nullopt, wanted)) continue;
-        log::warn("N3 {}: {} at {} does not answer any more", n3.config.port, target.to_string(),
-                  known->second.mac.to_string());
-        n3.known.erase(known);
-      }
-    }
-    if (const auto request = datapath::make_neighbor_request(target, n3.own)) inject(n3, *request);
-  }
+  n3.neighbors.watch({hops.begin(), hops.end()}, now);
 }
 
-void UserPlane::serve_n3(std::chrono::steady_clock::time_point now) {
+void UserPlane::serve_neighbors(N3Runtime& n3, Time now) {
+  const auto turn = n3.neighbors.turn(now);
+  for (const auto& event : turn.events) take_event(n3, event, now);
+  for (const auto& [ip, only] : turn.questions) {
+    const auto request = datapath::make_neighbor_request(ip, n3.own, only);
+    if (request && inject(n3, *request)) n3.gtpu.count(NeighborCounter::neighbor_questions);
+  }
+  n3.gtpu.neighbor_counters[static_cast<std::size_t>(NeighborCounter::neighbor_checks)] = n3.neighbors.checks();
+}
+
+void UserPlane::serve_n3(Time now) {
   watch_workers(now);
   const std::lock_guard guard(mutex_);
   quiet_stopped_taps();
   look_at_vfs(now);
   for (auto& worker : workers_) {
-    if (worker->gnb) drain_punts(*worker, worker->gnb->punt);
-    if (worker->dispatch) drain_punts(*worker, worker->dispatch->punt);
+    datapath::Punts* const punts = worker->gnb        ? &worker->gnb->punt
+                                   : worker->dispatch ? &worker->dispatch->punt
+                                                      : nullptr;
+    if (punts == nullptr) continue;
+    for (rte_ring* ring : punts->rings) drain_punts(*worker, ring);
   }
   serve_paths(now);
   if (now < next_question_) return;
-  next_question_ = now + std::chrono::seconds{1};
-  for (auto& n3 : n3_) ask_for_neighbors(n3);
-  warn_of_failures(now);
+  next_question_ = now + kLook;
+  serve_uplinks(now);
+  const bool watch = now >= next_hops_;
+  if (watch) {
+    next_hops_ = now + kWatch;
+    warn_of_failures(now);
+  }
+  for (auto& n3 : n3_) {
+    if (n3.config.peer_mac) continue;
+    if (watch) watch_neighbors(n3, now);
+    serve_neighbors(n3, now);
+  }
 }
 
-void UserPlane::warn_of_failures(std::chrono::steady_clock::time_point now) {
+void UserPlane::warn_of_failures(Time now) {
   for (auto& worker : workers_) {
     if (!worker->gnb) continue;
     const datapath::WorkerStats& stats = worker->stats();

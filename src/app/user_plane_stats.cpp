@@ -150,7 +150,8 @@ Observation UserPlane::observe() {
   }
   for (const auto& port : config_.ports) all.ports.push_back(observe_port(port));
   for (const CardRuntime& card : cards_) all.card_links.push_back(card.link->view());
-  for (const N3Runtime& n3 : n3_) all.n3.push_back({n3.config.port, n3.gtpu.counters});
+  for (const N3Runtime& n3 : n3_)
+    all.n3.push_back({n3.config.port, n3.gtpu.counters, n3.gtpu.neighbor_counters, observe_paths(n3)});
   all.log = log::unwritten();
   return all;
 }

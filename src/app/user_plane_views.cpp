@@ -41,7 +41,9 @@ Expected<std::vector<BearerView>> UserPlane::read_views(const std::vector<ran::B
   for (BearerView& view : *views) {
     const auto seen = bearer_gtpu_.find(view.config.id.value);
     if (seen == bearer_gtpu_.end()) continue;
-    view.uplink_stopped = seen->second.uplink_stopped;
+    view.uplink_stopped = seen->second.uplink_stopped();
+    view.uplink_state = datapath::name_of(seen->second.uplink.state());
+    view.uplink_stops = seen->second.uplink_stops;
     view.error_indications = seen->second.error_indications;
     view.end_markers = seen->second.end_markers;
   }
@@ -80,6 +82,27 @@ Expected<std::vector<BearerView>> UserPlane::list_bearers(std::uint32_t after, s
 std::size_t UserPlane::bearer_count() {
   const std::lock_guard guard(mutex_);
   return store_->size();
+}
+
+std::vector<PathObservation> UserPlane::observe_paths(const N3Runtime& n3) const {
+  std::vector<PathObservation> all;
+  for (const auto& [upf, path] : n3.gtpu.paths.paths()) {
+    using datapath::PathCause, datapath::PathState;
+    PathObservation one{.upf = upf, .path = path, .state = path.state};
+    const bool resolved = mac_of(n3, upf).has_value();
+    if (!resolved) {
+      const bool unanswered = path.unresolved || n3.neighbors.is_unanswered(next_hop(n3, upf));
+      one.state = unanswered ? PathState::down : PathState::resolving;
+      if (unanswered) one.cause = upf.is_v6() ? PathCause::nd_unanswered : PathCause::arp_unanswered;
+    } else if (path.state == PathState::down) {
+      // With an address since a moment: the Echo Request is on its way.
+      one.state = path.unresolved ? PathState::unknown : PathState::down;
+      if (!path.unresolved) one.cause = PathCause::no_echo_response;
+    }
+    one.resolved = resolved;
+    all.push_back(one);
+  }
+  return all;
 }
 
 }  // namespace splitplane::app

@@ -74,15 +74,4 @@ class Losses {
   unsigned size_ = 0;
 };
 
-// Drops a frame whose sender is to be told (Error Indication, Supported Extension Headers Notification): the control
-// thread gets it to read, for as long as half of the ring is free. A flood of them costs little, and does not keep ARP
-// and Echo from getting through.
-inline void drop_and_tell(rte_ring* punt, rte_mbuf* m, DropReason reason, WorkerStats& stats, Losses& losses) {
-  if (punt == nullptr || rte_ring_count(punt) >= rte_ring_get_capacity(punt) / 2 || rte_ring_sp_enqueue(punt, m) != 0) {
-    losses.add(m, reason);
-    return;
-  }
-  stats.drop(reason);  // counted here; the control thread frees it
-}
-
 }  // namespace splitplane::datapath

@@ -2,6 +2,7 @@
 // worker that owns the shard. For cards that cannot steer by themselves.
 #pragma once
 
+#include <rte_cycles.h>
 #include <rte_ring.h>
 
 #include <array>
@@ -25,7 +26,7 @@ struct DispatchContext {
   std::vector<WorkerRings> workers;                          // at most kMaxWorkers
   std::array<std::uint8_t, ran::kShards> worker_of_shard{};  // index into workers; kNobody: unowned
   ForeignKeys keys;                                          // of all the workers it feeds
-  rte_ring* punt = nullptr;
+  Punts punt;
   ChecksumMode checksums = ChecksumMode::off;  // of what it receives from N3
   WorkerStats stats;
 
@@ -59,7 +60,7 @@ class Dispatch {
       const std::uint8_t worker = context_.worker_of_shard[ran::shard_of(id).value];
       if (worker >= context_.workers.size()) [[unlikely]] {
         if (queue.direction == Direction::kDownlink) {  // a TEID of no shard that is served: nobody's
-          drop_and_tell(context_.punt, m, DropReason::shard_unowned, context_.stats, losses);
+          drop_and_tell(context_.punt, m, DropReason::shard_unowned, rte_rdtsc(), context_.stats, losses);
         } else {
           losses.add(m, DropReason::shard_unowned);
         }
@@ -80,7 +81,11 @@ class Dispatch {
  private:
   bool read_teid(rte_mbuf* m, std::uint32_t& teid, Losses& losses) {
     GPdu gpdu;
-    if (m->nb_segs != 1 || !parse_n3_usual(octets(m), m->data_len, context_.n3.ipv4, gpdu)) [[unlikely]] {
+    const N3Addresses& n3 = context_.n3;
+    const bool usual =
+        m->nb_segs == 1 && (n3.sends_tagged() ? parse_n3_usual<true>(octets(m), m->data_len, n3.ipv4, n3.vlan, gpdu)
+                                              : parse_n3_usual<false>(octets(m), m->data_len, n3.ipv4, n3.vlan, gpdu));
+    if (!usual) [[unlikely]] {
       if (!parse_unusual(m, context_.n3, context_.punt, context_.stats, losses, gpdu)) return false;
     }
     teid = identity_of(context_.keys, m, gpdu);

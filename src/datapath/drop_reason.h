@@ -12,6 +12,7 @@ namespace splitplane::datapath {
   SPLITPLANE_WIRE_REASONS(X)                                                                        \
   X(feature_drop, "the feature set `drop` drops everything")                                        \
   X(mbuf_segmented, "frame in more than one segment")                                               \
+  X(vlan_wrong, "not in the VLAN of this N3 interface (`n3[].vlan`; without it: a frame with a tag)")   \
   X(not_for_us, "destination address is none of ours")                                              \
   X(icmp_unreachable, "ICMP on N3: the UPF's host says that nothing takes its GTP-U (is the UPF running?)") \
   X(icmp, "other ICMP on N3, which the gNB does not answer (a ping, for example)")                  \
@@ -19,6 +20,7 @@ namespace splitplane::datapath {
   X(gtpu_no_payload, "G-PDU without a T-PDU")                                                       \
   X(teid_unknown, "no bearer with this TEID")                                                       \
   X(teid_released, "the bearer with this TEID was released a moment ago")                           \
+  X(not_from_upf, "the sender is not the UPF of the bearer (`n3[].any_source: true` allows it)")     \
   X(psc_missing, "no PDU Session Container, which this bearer requires")                            \
   X(n3_sn_old, "N3 sequence number that came already, too late, or alone from far off")             \
   X(ue_unknown, "no bearer of a UE with this address (lookup by UE address)")                       \
@@ -42,6 +44,7 @@ namespace splitplane::datapath {
   X(tx_full, "transmit queue stayed full")                                                          \
   X(copies_full, "ring to the consumer of copies is full")                                          \
   X(punt_full, "ring to the control thread is full")                                                \
+  X(punt_limited, "more of its class than the control thread takes in a second")                    \
   X(worker_full, "ring to the worker that owns the shard is full")                                  \
   X(shard_unowned, "no worker owns this shard")
 // clang-format on

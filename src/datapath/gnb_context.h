@@ -11,6 +11,7 @@
 #include "datapath/mates.h"
 #include "datapath/n3_interface.h"
 #include "datapath/n3_reorder.h"
+#include "datapath/punts.h"
 #include "datapath/qos_monitor.h"
 #include "datapath/rx_checksum.h"
 #include "datapath/wakeup.h"
@@ -31,12 +32,12 @@ struct GnbContext {
   AirHeader air_header{};           // Ethernet header of every frame to the air
   unsigned air_frame_bytes = 1514;  // the longest frame that the air port sends
   rte_ring* copies = nullptr;       // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
-  Wakeup* copies_consumer = nullptr;  // a worker of its own that takes them; absent: this one
-  rte_ring* punt = nullptr;           // SP/SC: ARP, neighbour discovery and GTP-U messages, to the control thread
-  rte_ring* inject = nullptr;         // SP/SC: the control thread's frames for N3
-  Mates mates;                        // behind the same card, whose punts this worker reads; else none
-  WorkerRings handed;                 // such punts of this worker's bearers, if a mate reads them
-  rte_mempool* pool = nullptr;        // for copies that cannot be references
+  Wakeup* copies_consumer = nullptr;           // a worker of its own that takes them; absent: this one
+  Punts punt;                                  // ARP, neighbour discovery and GTP-U messages, to the control thread
+  rte_ring* inject = nullptr;                  // SP/SC: the control thread's frames for N3
+  Mates mates;                                 // behind the same card, whose punts this worker reads; else none
+  WorkerRings handed;                          // such punts of this worker's bearers, if a mate reads them
+  rte_mempool* pool = nullptr;                 // for copies that cannot be references
   ChecksumMode checksums = ChecksumMode::off;  // of what this worker receives from N3
   N3Reorder reorder;
   QosMonitor monitor;
@@ -45,6 +46,18 @@ struct GnbContext {
   std::optional<LeaseRequests> lease_requests;  // where COUNTs need a lease
   WorkerStats stats;
 };
+
+// Once per round: what the acknowledged bearers counted.
+inline void note_served(GnbContext& context) {
+  const Arq::Counters& c = context.arq->counters();
+  context.stats.rlc_retransmitted.set(c.retransmitted);
+  context.stats.rlc_status_sent.set(c.status_sent);
+  context.stats.rlc_own.set(c.sent);
+  context.stats.rlc_tx_lost.set(c.lost);
+  context.stats.rlc_max_retx.set(c.max_retx);
+  context.stats.rlc_peer_lost.set(c.peer_lost);
+  context.stats.rlc_unacked.set(context.arq->unacked());
+}
 
 inline void write_air_header(const AirHeader& header, std::uint8_t* frame) {
   std::memcpy(frame, header.data(), 14);

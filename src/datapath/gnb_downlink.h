@@ -62,7 +62,7 @@ class GnbDownlink {
           [this](ArqBearer& b) {
             set_count_limit(*context_.bearers.downlink_line(b.id), context_.bearers.lease(b.id), &b);
           });
-      note_served();
+      note_served(context_);
     }
   }
   // When it has work that no packet announces; <= `now`: now.
@@ -83,7 +83,7 @@ class GnbDownlink {
  private:
   void forward(Burst& burst, Losses& losses) {
     unusual_ = 0;
-    parse(burst, losses);
+    context_.n3.sends_tagged() ? parse<true>(burst, losses) : parse<false>(burst, losses);
     if constexpr (F >= FeatureSet::mat) {
       find_bearers(burst, losses);
       if (unusual_ == kSequenced && !context_.reorder.any()) unusual_ = 0;  // nobody asked for an order
@@ -116,14 +116,16 @@ class GnbDownlink {
   }
 
   // Leaves the G-PDUs in the burst, gpdu_ beside them, and the bearers' lines on their way into the cache.
+  template <bool kTagged>
   void parse(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     const std::uint32_t our_ipv4 = context_.n3.ipv4;
+    const std::uint16_t vlan = context_.n3.vlan;
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
       burst.prefetch_mbuf_ahead(i);
-      if (m->nb_segs == 1 && parse_n3_usual(octets(m), m->data_len, our_ipv4, gpdu_[kept])) [[likely]] {
+      if (m->nb_segs == 1 && parse_n3_usual<kTagged>(octets(m), m->data_len, our_ipv4, vlan, gpdu_[kept])) [[likely]] {
       } else if (!parse_unusual(m, context_.n3, context_.punt, stats_, losses, gpdu_[kept])) {
         continue;
       }
@@ -139,15 +141,17 @@ class GnbDownlink {
     probe_.stage(Stage::dl_parse, ordered_ ? 0 : received);
   }
 
-  // All lines are verified first; the burst is taken apart only if a bearer is missing.
+  // All lines and senders are verified first; the burst is taken apart only if one of them is wrong.
   void find_bearers(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     if (context_.keys.by_ue_address) [[unlikely]]
       find_ue_addresses(context_.keys, context_.bearers, burst.mbuf.data(), gpdu_.data(), bearer_.data(), received);
+    const std::uint32_t source_mask = context_.n3.source_mask;
     std::uint32_t wrong = 0;
     for (unsigned i = 0; i < received; ++i) {
       burst.prefetch_octets_ahead(i);
-      wrong |= (bearer_[i]->id ^ gpdu_[i].teid) | static_cast<std::uint32_t>(gpdu_[i].teid == 0);
+      wrong |= (bearer_[i]->id ^ gpdu_[i].teid) | static_cast<std::uint32_t>(gpdu_[i].teid == 0) |
+               ((bearer_[i]->upf ^ gpdu_[i].source) & source_mask);
     }
     if (wrong != 0) [[unlikely]] {
       find_foreign_teids(context_.keys, context_.bearers, gpdu_.data(), bearer_.data(), received);
@@ -174,8 +178,12 @@ class GnbDownlink {
         } else if (ran::is_released(*bearer_[i], gpdu_[i].teid)) {
           losses.add(burst.mbuf[i], DropReason::teid_released);
         } else {
-          drop_and_tell(context_.punt, burst.mbuf[i], DropReason::teid_unknown, stats_, losses);
+          drop_and_tell(context_.punt, burst.mbuf[i], DropReason::teid_unknown, rte_rdtsc(), stats_, losses);
         }
+        continue;
+      }
+      if (((bearer_[i]->upf ^ gpdu_[i].source) & context_.n3.source_mask) != 0) {
+        drop_of_bearer(context_, burst.mbuf[i], *bearer_[i], gpdu_[i].bytes, DropReason::not_from_upf, losses);
         continue;
       }
       bearer_[kept] = bearer_[i];
@@ -303,17 +311,6 @@ class GnbDownlink {
       stats_.copies.add(burst.size);
     }
     probe_.stage(Stage::dl_clone, burst.size);
-  }
-
-  void note_served() {
-    const Arq::Counters& c = context_.arq->counters();
-    stats_.rlc_retransmitted.set(c.retransmitted);
-    stats_.rlc_status_sent.set(c.status_sent);
-    stats_.rlc_own.set(c.sent);
-    stats_.rlc_tx_lost.set(c.lost);
-    stats_.rlc_max_retx.set(c.max_retx);
-    stats_.rlc_peer_lost.set(c.peer_lost);
-    stats_.rlc_unacked.set(context_.arq->unacked());
   }
 
   [[gnu::noinline]] void keep_for_retransmission(Burst& burst) {

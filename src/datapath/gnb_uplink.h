@@ -178,6 +178,11 @@ class GnbUplink {
   }
 
   void encapsulate(Burst& burst, Losses& losses) {
+    if (context_.n3.sends_tagged()) return encapsulate_all<kVlanTagBytes>(burst, losses);
+    encapsulate_all<0>(burst, losses);
+  }
+  template <unsigned kTagBytes>
+  void encapsulate_all(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     unsigned kept = 0;
     for (unsigned i = 0; i < received; ++i) {
@@ -189,7 +194,7 @@ class GnbUplink {
       const bool fits = payload <= peer.max_payload;  // nothing fits a peer that is not resolved
       std::uint8_t* frame = fits ? reframe(m, strip, peer.header_bytes, payload) : nullptr;
       if (frame != nullptr) [[likely]] {
-        write_uplink(peer, bearer.uplink_teid, qfi_[i], payload, frame);
+        write_uplink<kTagBytes>(peer, bearer.uplink_teid, qfi_[i], payload, frame);
       } else if (const DropReason reason = encapsulate_unusual(m, bearer, qfi_[i], strip, payload);
                  reason != DropReason::ok) {
         losses.add(m, reason);
@@ -224,6 +229,8 @@ class GnbUplink {
     if (stamp) {
       write_monitored_uplink(peer, Teid{bearer.uplink_teid}, Qfi{qfi}, *stamp, ntp_time(), payload, frame);
       stats_.qos_monitored.add(1);
+    } else if (context_.n3.sends_tagged()) {
+      write_uplink<kVlanTagBytes>(peer, bearer.uplink_teid, qfi, payload, frame);
     } else {
       write_uplink(peer, bearer.uplink_teid, qfi, payload, frame);
     }

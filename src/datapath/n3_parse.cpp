@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ran/source_key.h"
 #include "wire/ethernet.h"
 #include "wire/gtpu.h"
 #include "wire/ipv4.h"
@@ -18,8 +19,19 @@ constexpr std::uint8_t kNeighborSolicitation = 135, kNeighborAdvertisement = 136
 N3Parsed drop(DropReason reason) {
   return {N3Verdict::kDrop, reason};
 }
+N3Parsed punt(PuntClass kind) {
+  return {N3Verdict::kPunt, DropReason::ok, kind};
+}
 N3Parsed drop(wire::Reason reason) {
   return drop(drop_reason(reason));
+}
+
+// One C-VLAN tag with the interface's VLAN, or no tag where it has none.
+bool is_in_vlan(wire::Octets frame, const wire::ethernet::Header& ethernet, std::uint16_t vlan) {
+  if (vlan == N3Addresses::kAnyVlan) return true;
+  if (vlan == 0) return ethernet.tag_count == 0;
+  return ethernet.tag_count == 1 && ethernet.vlan_id() == vlan &&
+         wire::load_be16(frame.data() + 12) == wire::ethernet::kTypeVlan;
 }
 
 // UDP datagram inside `packet` at `offset`: GTP-U, its T-PDU placed relative to the packet.
@@ -35,10 +47,12 @@ N3Parsed parse_udp(wire::Octets packet, std::size_t offset, GPdu& out) {
       break;
     case wire::gtpu::kEchoRequest:
     case wire::gtpu::kEchoResponse:
+      return punt(PuntClass::echo);
     case wire::gtpu::kErrorIndication:
+      return punt(PuntClass::error);
     case wire::gtpu::kSupportedExtensionHeaders:
     case wire::gtpu::kEndMarker:
-      return {N3Verdict::kPunt, DropReason::ok};
+      return punt(PuntClass::notice);
     default:
       return drop(DropReason::gtpu_message);
   }
@@ -63,6 +77,7 @@ N3Parsed parse_ipv4(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
   std::memcpy(&destination, packet.data() + 16, 4);
   if (destination != ours.ipv4 || ours.ipv4 == 0) return drop(DropReason::not_for_us);
   if (ip->is_fragment()) return drop(wire::Reason::ipv4_fragment);
+  out.source = ran::source_key_v4(packet.data() + 12);
   if (ip->protocol == kIcmp) {
     const bool unreachable = ip->total_bytes > ip->header_bytes && packet[ip->header_bytes] == kIcmpUnreachable;
     return drop(unreachable ? DropReason::icmp_unreachable : DropReason::icmp);
@@ -76,12 +91,13 @@ N3Parsed parse_ipv6(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
   if (!ip) return drop(ip.reason);
   if (ip->upper_protocol == kIcmpv6 && !ip->is_fragment && ip->upper_bytes() >= 8) {  // never in fragments (RFC 6980)
     const std::uint8_t type = packet[ip->upper_offset];
-    if (type == kNeighborSolicitation || type == kNeighborAdvertisement) return {N3Verdict::kPunt, DropReason::ok};
+    if (type == kNeighborSolicitation || type == kNeighborAdvertisement) return punt(PuntClass::neighbor);
   }
   if (ours.ipv6 == decltype(ours.ipv6){} || !std::equal(ours.ipv6.begin(), ours.ipv6.end(), packet.begin() + 24)) {
     return drop(DropReason::not_for_us);
   }
   if (ip->is_fragment) return drop(wire::Reason::ipv6_fragment);
+  out.source = ran::source_key_v6(packet.data() + 8);
   if (ip->upper_protocol == kIcmpv6) {
     const bool unreachable = ip->upper_bytes() > 0 && packet[ip->upper_offset] == kIcmpv6Unreachable;
     return drop(unreachable ? DropReason::icmp_unreachable : DropReason::icmp);
@@ -96,7 +112,8 @@ N3Parsed parse_n3(const std::uint8_t* frame, unsigned bytes, const N3Addresses& 
   const wire::Octets all(frame, bytes);
   const auto ethernet = wire::ethernet::parse(all);
   if (!ethernet) return drop(ethernet.reason);
-  if (ethernet->ether_type == wire::ethernet::kTypeArp) return {N3Verdict::kPunt, DropReason::ok};
+  if (!is_in_vlan(all, *ethernet, ours.vlan)) return drop(DropReason::vlan_wrong);
+  if (ethernet->ether_type == wire::ethernet::kTypeArp) return punt(PuntClass::neighbor);
   const wire::Octets packet = all.subspan(ethernet->header_bytes);
   N3Parsed parsed = drop(wire::Reason::ethernet_type_unknown);
   if (ethernet->ether_type == wire::ethernet::kTypeIpv4) parsed = parse_ipv4(packet, ours, out);

@@ -12,6 +12,7 @@
 
 #include "datapath/drop_reason.h"
 #include "datapath/n3_interface.h"
+#include "datapath/punt_class.h"
 #include "wire/bytes.h"
 #include "wire/gtpu.h"
 
@@ -20,6 +21,7 @@ namespace splitplane::datapath {
 // Where the T-PDU of a G-PDU lies, and whose it is.
 struct GPdu {
   std::uint32_t teid = 0;
+  std::uint32_t source = 0;             // key of the sender's address (ran/source_key.h)
   std::uint16_t offset = 0, bytes = 0;  // of the T-PDU inside the frame
   std::uint8_t sdap = 0;                // RQI and QFI, as in the container's second octet
   bool has_qfi = false;                 // false: no PDU Session Container, the bearer's own QFI applies
@@ -32,7 +34,8 @@ enum class N3Verdict : std::uint8_t { kGPdu, kPunt, kDrop };
 
 struct N3Parsed {
   N3Verdict verdict;
-  DropReason reason;  // kDrop: why
+  DropReason reason;                     // kDrop: why
+  PuntClass punt = PuntClass::neighbor;  // kPunt: what for
 };
 
 // Any frame, by the parsers of wire/. kPunt: ARP, neighbour discovery, and the GTP-U messages that the control thread
@@ -99,6 +102,7 @@ inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(m
     return false;
 
   out.teid = wire::load_be32(f + 46);
+  std::memcpy(&out.source, f + 26, 4);
   out.offset = kN3OverheadIpv4;
   out.bytes = static_cast<std::uint16_t>(gtpu_length - 8);
   out.sdap = f[56];
@@ -106,6 +110,27 @@ inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(m
   out.unusual = f[42] & kSequenced;
   out.sequence_number = static_cast<std::uint16_t>(wire::load_be16(f + 50));
   return true;
+}
+
+// The same behind one tag of that VLAN (IEEE 802.1Q): the interface of such a worker has no untagged frames.
+[[nodiscard]] inline bool parse_n3_usual_tagged(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4,
+                                                std::uint16_t vlan, GPdu& out) {
+  if (bytes <= kN3OverheadIpv4 + kVlanTagBytes || wire::load_be16(f + 12) != 0x8100 ||
+      (wire::load_be16(f + 14) & 0x0fffU) != vlan) [[unlikely]] {
+    return false;
+  }
+  if (!parse_n3_usual(f + kVlanTagBytes, bytes - kVlanTagBytes, our_ipv4, out)) [[unlikely]]
+    return false;
+  out.offset = static_cast<std::uint16_t>(out.offset + kVlanTagBytes);
+  return true;
+}
+
+// Of a worker whose frames all have that tag, or none has one.
+template <bool kTagged>
+[[nodiscard]] inline bool parse_n3_usual(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4,
+                                         std::uint16_t vlan, GPdu& out) {
+  if constexpr (kTagged) return parse_n3_usual_tagged(f, bytes, our_ipv4, vlan, out);
+  return parse_n3_usual(f, bytes, our_ipv4, out);
 }
 
 }  // namespace splitplane::datapath

@@ -12,29 +12,40 @@ void PathSupervisor::watch(const std::vector<IpAddress>& upfs, Time now) {
   }
 }
 
+void PathSupervisor::begin(Path& path, Time now) const {
+  path.waiting = true;
+  path.left = settings_.retries + 1;
+  path.begun = path.again = now;
+  path.give_up = now + settings_.timeout * (settings_.retries + 1);
+  ++path.sequence_number;
+}
+
+void PathSupervisor::ask_now(const IpAddress& upf, Time now) {
+  const auto at = paths_.find(upf);
+  if (at != paths_.end() && !at->second.waiting) begin(at->second, now);
+}
+
 void PathSupervisor::advance(const IpAddress& upf, Path& path, Time now, bool can_send, Turn& turn) const {
-  if (settings_.interval.count() == 0) return;
+  if (settings_.interval.count() == 0 && !path.waiting) return;
   const auto all_sendings = settings_.timeout * (settings_.retries + 1);
   if (!path.waiting) {
     if (now < path.again) return;
-    path.waiting = true;
-    path.left = settings_.retries + 1;
-    path.begun = path.again = now;
-    path.give_up = now + all_sendings;
-    ++path.sequence_number;
+    begin(path, now);
   }
   if (now >= path.give_up) {
     path.waiting = false;
     path.again = std::max(now, path.begun + settings_.interval);
-    ++path.lost;
-    if (path.state == PathState::down) return;
+    const bool was_down = path.state == PathState::down && !path.unresolved;
+    path.unresolved = path.left == settings_.retries + 1;  // it was never sent
+    if (!path.unresolved) ++path.lost;
+    if (path.state != PathState::down) ++path.downs;
     path.state = PathState::down;
-    ++path.downs;
-    turn.events.push_back({upf, Change::kDown});
+    if (!was_down && !path.unresolved) turn.events.push_back({upf, Change::kDown});
   } else if (path.left != 0 && can_send && now >= path.again) {
     if (path.left == settings_.retries + 1) path.give_up = now + all_sendings;
     --path.left;
     ++path.sent;
+    path.sent_at = now;
     path.again = now + settings_.timeout;
     turn.requests.emplace_back(upf, path.sequence_number);
   }
@@ -48,6 +59,11 @@ std::optional<PathSupervisor::Change> PathSupervisor::answered(const IpAddress& 
   path.waiting = false;
   path.again = std::max(now, path.begun + settings_.interval);
   ++path.answered;
+  path.answered_at = now;
+  path.unresolved = false;
+  if (path.left == settings_.retries) {  // else nobody knows which sending was answered
+    path.rtt = std::chrono::duration_cast<std::chrono::microseconds>(now - path.sent_at);
+  }
   const bool restarted = restart_counter && path.restart_counter && *restart_counter != *path.restart_counter;
   const bool came_up = path.state != PathState::up;
   if (restart_counter) path.restart_counter = restart_counter;

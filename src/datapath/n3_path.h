@@ -16,9 +16,19 @@ namespace splitplane::datapath {
 #define SPLITPLANE_PATH_STATES(X)                       \
   X(unknown, "no request was answered or given up yet") \
   X(up, "the last request was answered")                \
-  X(down, "the last request and its repetitions were not answered")
+  X(down, "no answer: the cause says to what")          \
+  X(resolving, "asked for the MAC address; not answered yet")
 
 SPLITPLANE_OUTCOMES(PathState, SPLITPLANE_PATH_STATES)
+
+// Why a path is down.
+#define SPLITPLANE_PATH_CAUSES(X)                                                   \
+  X(none, "it is not down")                                                         \
+  X(arp_unanswered, "nobody answers ARP for the UPF or the gateway")                \
+  X(nd_unanswered, "nobody answers neighbour discovery for the UPF or the gateway") \
+  X(no_echo_response, "the last Echo Request and its repetitions were not answered")
+
+SPLITPLANE_OUTCOMES(PathCause, SPLITPLANE_PATH_CAUSES)
 
 struct EchoSettings {
   std::chrono::milliseconds interval{60'000};  // from one first request to the next; 0: no requests
@@ -37,8 +47,11 @@ class PathSupervisor {
   using Time = std::chrono::steady_clock::time_point;
 
   struct Path {
-    PathState state = PathState::unknown;
-    std::optional<std::uint8_t> restart_counter;  // of the last Echo Response that had a Recovery IE
+    PathState state = PathState::unknown;          // by Echo alone: unknown, up, down
+    bool unresolved = false;                       // the last request could not be sent: no MAC address
+    std::optional<std::chrono::microseconds> rtt;  // of the last request that was answered at its first sending
+    Time answered_at{};                            // the last answer
+    std::optional<std::uint8_t> restart_counter;   // of the last Echo Response that had a Recovery IE
     std::uint64_t sent = 0, answered = 0, lost = 0, downs = 0, restarts = 0;
     bool waiting = false;               // for an answer, or for a chance to send
     std::uint16_t sequence_number = 0;  // a repetition has the number of its request
@@ -46,6 +59,7 @@ class PathSupervisor {
     Time begun{};                       // when this request was due
     Time again{};                       // when to repeat it, or to begin the next one
     Time give_up{};                     // when it counts as lost
+    Time sent_at{};
   };
   enum class Change : std::uint8_t { kNone, kUp, kDown, kRestarted };
   struct Event {
@@ -61,6 +75,8 @@ class PathSupervisor {
 
   // The UPFs that have bearers: new ones are asked at once, those that are gone are forgotten.
   void watch(const std::vector<IpAddress>& upfs, Time now);
+  // Asks now, whatever the interval is: also without supervision.
+  void ask_now(const IpAddress& upf, Time now);
   // What is due. A request that cannot be sent yet (`can_send` is false: no MAC address) waits as if it were lost.
   template <class CanSend>
   [[nodiscard]] Turn turn(Time now, CanSend can_send) {
@@ -75,6 +91,7 @@ class PathSupervisor {
   [[nodiscard]] const std::map<IpAddress, Path, IpLess>& paths() const { return paths_; }
 
  private:
+  void begin(Path& path, Time now) const;
   void advance(const IpAddress& upf, Path& path, Time now, bool can_send, Turn& turn) const;
   EchoSettings settings_;
   std::map<IpAddress, Path, IpLess> paths_;

@@ -93,6 +93,39 @@ TEST(PathSupervisor, a_peer_that_never_gets_a_mac_address_is_down) {
   rig.run(milliseconds{3'100});
   EXPECT_EQ(rig.path().state, PathState::down);
   EXPECT_EQ(rig.path().sent, 0U);
+  EXPECT_EQ(rig.path().lost, 0U) << "what was never sent is not lost";
+  EXPECT_TRUE(rig.path().unresolved);
+  EXPECT_EQ(rig.last, Change::kNone) << "it is not Echo that was not answered";
+  rig.can_send = true;
+  rig.run(milliseconds{10'000});
+  EXPECT_EQ(rig.last, Change::kDown) << "now it is";
+  EXPECT_FALSE(rig.path().unresolved);
+  EXPECT_EQ(rig.path().downs, 1U);
+}
+
+TEST(PathSupervisor, a_round_trip_is_measured_at_a_first_sending_only) {
+  Rig rig;
+  rig.run(milliseconds{8});
+  EXPECT_TRUE(rig.paths.answered(kUpf, 1, 0, rig.now));
+  EXPECT_EQ(rig.path().rtt, milliseconds{8});
+  rig.run(milliseconds{12'000});  // the second request and a repetition
+  EXPECT_TRUE(rig.paths.answered(kUpf, 2, 0, rig.now));
+  EXPECT_EQ(rig.path().rtt, milliseconds{8});
+}
+
+TEST(PathSupervisor, it_asks_at_once_when_it_is_told_to_also_without_supervision) {
+  Rig rig;
+  rig.run(milliseconds{10});
+  EXPECT_TRUE(rig.paths.answered(kUpf, 1, 0, rig.now));
+  rig.paths.ask_now(kUpf, rig.now);
+  EXPECT_EQ(rig.run(milliseconds{10}), std::vector<std::uint16_t>{2});
+  PathSupervisor off{EchoSettings{milliseconds{0}, milliseconds{1'000}, 0}};
+  off.watch({kUpf}, {});
+  off.ask_now(kUpf, {});
+  const auto always = [](const IpAddress&) { return true; };
+  EXPECT_EQ(off.turn({}, always).requests.size(), 1U);
+  EXPECT_TRUE(off.answered(kUpf, 1, 0, {}));
+  EXPECT_TRUE(off.turn(PathSupervisor::Time{} + milliseconds{100'000}, always).requests.empty());
 }
 
 TEST(PathSupervisor, peers_without_bearers_are_forgotten_and_interval_0_asks_nobody) {

@@ -8,14 +8,6 @@
 namespace splitplane::datapath {
 namespace {
 
-void lose(GnbContext& context, rte_mbuf* m, ran::BearerDownlink& bearer, unsigned bytes, DropReason reason,
-          Losses& losses) {
-  ++bearer.received;
-  bearer.bytes += bytes;
-  ++context.bearers.losses(bearer.id).downlink;
-  losses.add(m, reason);
-}
-
 // The next uplink packet of this bearer and flow answers it; until then the bearer's uplink leaves the usual path.
 void note_time_stamp(GnbContext& context, rte_mbuf* m, const ran::BearerDownlink& bearer, const GPdu& gpdu) {
   const auto packet = wire::n3::parse({octets(m), m->data_len});
@@ -32,23 +24,30 @@ void note_time_stamp(GnbContext& context, rte_mbuf* m, const ran::BearerDownlink
 
 }  // namespace
 
-bool parse_unusual(rte_mbuf* m, const N3Addresses& ours, rte_ring* punts, WorkerStats& stats, Losses& losses,
-                   GPdu& gpdu) {
+void drop_of_bearer(GnbContext& context, rte_mbuf* m, ran::BearerDownlink& bearer, unsigned bytes, DropReason reason,
+                    Losses& losses) {
+  ++bearer.received;
+  bearer.bytes += bytes;
+  ++context.bearers.losses(bearer.id).downlink;
+  losses.add(m, reason);
+}
+
+bool parse_unusual(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats& stats, Losses& losses, GPdu& gpdu) {
   if (m->nb_segs != 1) {
     losses.add(m, DropReason::mbuf_segmented);
     return false;
   }
   const N3Parsed parsed = parse_n3(octets(m), m->data_len, ours, gpdu);
   if (parsed.verdict == N3Verdict::kPunt) {
-    if (punts != nullptr && rte_ring_sp_enqueue(punts, m) == 0) {
+    if (const DropReason refused = punts.give(parsed.punt, m, rte_rdtsc()); refused == DropReason::ok) {
       stats.punted.add(1);
     } else {
-      losses.add(m, DropReason::punt_full);
+      losses.add(m, refused);
     }
   }
   if (parsed.verdict == N3Verdict::kDrop) {
     if (parsed.reason == drop_reason(wire::Reason::gtpu_extension_unknown_required)) {
-      drop_and_tell(punts, m, parsed.reason, stats, losses);
+      drop_and_tell(punts, m, parsed.reason, rte_rdtsc(), stats, losses);
     } else {
       losses.add(m, parsed.reason);
     }
@@ -66,14 +65,14 @@ void take_unusual(GnbContext& context, Burst& burst, GPdu* gpdus, ran::BearerDow
     ran::BearerDownlink& bearer = *bearers[i];
     const GPdu& gpdu = gpdus[i];
     if ((gpdu.unusual & kNoPsc) != 0 && (bearer.options & ran::kRequirePsc) != 0) {
-      lose(context, m, bearer, gpdu.bytes, DropReason::psc_missing, losses);
+      drop_of_bearer(context, m, bearer, gpdu.bytes, DropReason::psc_missing, losses);
       continue;
     }
     if ((gpdu.unusual & kTimeStamped) != 0 && !ordered) note_time_stamp(context, m, bearer, gpdu);
     if ((gpdu.unusual & kSequenced) != 0 && (bearer.options & ran::kReorder) != 0 && !ordered) {
       using Verdict = N3Reorder::Verdict;
       const Verdict verdict = context.reorder.take(m, BearerId{bearer.id}, gpdu.sequence_number, now);
-      if (verdict == Verdict::kOld) lose(context, m, bearer, gpdu.bytes, DropReason::n3_sn_old, losses);
+      if (verdict == Verdict::kOld) drop_of_bearer(context, m, bearer, gpdu.bytes, DropReason::n3_sn_old, losses);
       if (verdict != Verdict::kPass) continue;
     }
     bearers[kept] = bearers[i];

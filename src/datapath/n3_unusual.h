@@ -4,16 +4,21 @@
 
 #include "datapath/burst.h"
 #include "datapath/n3_parse.h"
+#include "datapath/punts.h"
 #include "ran/bearer.h"
 
 namespace splitplane::datapath {
 
 struct GnbContext;
 
+// Drops a packet after its bearer was found, and counts it there.
+void drop_of_bearer(GnbContext& context, rte_mbuf* m, ran::BearerDownlink& bearer, unsigned bytes, DropReason reason,
+                    Losses& losses);
+
 // What the recogniser refused, by the parsers: true for a G-PDU. Messages for the control thread go to `punts`, and so
 // do packets that it has to answer; the rest is lost by reason.
-[[nodiscard]] bool parse_unusual(rte_mbuf* m, const N3Addresses& ours, rte_ring* punts, WorkerStats& stats,
-                                 Losses& losses, GPdu& gpdu);
+[[nodiscard]] bool parse_unusual(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats& stats, Losses& losses,
+                                 GPdu& gpdu);
 
 // Leaves in the burst, with `gpdus` and `bearers` beside it, what goes on now: without a container that the bearer
 // requires, a G-PDU is lost; a time stamp is noted; a numbered one may have to wait in context.reorder. `ordered`: the

@@ -37,12 +37,18 @@ MacAddress mac_at(const std::uint8_t* p) {
   return mac;
 }
 
+// A frame of ours with room for `bytes` behind the Ethernet header, in our VLAN.
+Bytes begin_frame(const OwnAddresses& own, const MacAddress& to, std::uint16_t type, std::size_t bytes) {
+  const std::span<const std::uint16_t> tags(&own.vlan, own.vlan == 0 ? 0 : 1);
+  Bytes frame(wire::ethernet::kHeaderBytes + wire::ethernet::kTagBytes * tags.size() + bytes);
+  wire::ethernet::write(frame, to.octets, own.mac.octets, type, tags);
+  return frame;
+}
+
+// A request goes to everybody unless it has an `only`.
 Bytes make_arp(std::uint16_t operation, const OwnAddresses& own, const MacAddress& to_mac, const IpAddress& to) {
-  Bytes frame(14 + kArpBytes);
-  const MacAddress everybody{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
-  wire::ethernet::write(frame, (operation == kArpRequest ? everybody : to_mac).octets, own.mac.octets,
-                        wire::ethernet::kTypeArp);
-  std::uint8_t* p = frame.data() + 14;
+  Bytes frame = begin_frame(own, to_mac, wire::ethernet::kTypeArp, kArpBytes);
+  std::uint8_t* p = frame.data() + frame.size() - kArpBytes;
   const std::array<std::uint8_t, 6> kinds{0, 1, 0x08, 0, 6, 4};  // Ethernet, IPv4, address lengths
   std::copy(kinds.begin(), kinds.end(), p);
   wire::store_be16(p + 6, operation);
@@ -53,7 +59,7 @@ Bytes make_arp(std::uint16_t operation, const OwnAddresses& own, const MacAddres
   return frame;
 }
 
-NeighborResult handle_arp(Octets arp, const OwnAddresses& own) {
+NeighborResult handle_arp(Octets arp, bool to_us, const OwnAddresses& own) {
   NeighborResult result;
   const std::uint8_t* p = arp.data();
   if (arp.size() < kArpBytes || wire::load_be16(p) != 1 || wire::load_be16(p + 2) != wire::ethernet::kTypeIpv4 ||
@@ -62,8 +68,14 @@ NeighborResult handle_arp(Octets arp, const OwnAddresses& own) {
   }
   const IpAddress sender = ipv4_at(p + 14);
   const MacAddress sender_mac = mac_at(p + 8);
-  if (sender != IpAddress{}) result.news = NeighborNews{sender, sender_mac};  // 0.0.0.0: a probe (RFC 5227)
-  if (wire::load_be16(p + 6) == kArpRequest && own.ipv4 && ipv4_at(p + 24) == *own.ipv4) {
+  if (!is_host_mac(sender_mac, own)) return {.claim = {}, .answer = {}, .refused_mac = true};
+  const std::uint16_t operation = wire::load_be16(p + 6);
+  const bool names_us = own.ipv4 && ipv4_at(p + 24) == *own.ipv4;
+  if (sender != IpAddress{}) {  // 0.0.0.0: a probe (RFC 5227)
+    const bool is_answer = operation == kArpReply && names_us && to_us && mac_at(p + 18) == own.mac;
+    result.claim = NeighborClaim{sender, sender_mac, is_answer};
+  }
+  if (operation == kArpRequest && names_us) {
     result.answer = make_arp(kArpReply, own, sender_mac, sender);
   }
   return result;
@@ -72,12 +84,11 @@ NeighborResult handle_arp(Octets arp, const OwnAddresses& own) {
 // Ethernet, IPv6 with hop limit 255 and the ICMPv6 message with its checksum (RFC 4861 4.3, 4.4).
 Bytes make_nd(std::uint8_t type, std::uint32_t flags, const OwnAddresses& own, const MacAddress& to_mac,
               const IpAddress& to, const IpAddress& target) {
-  Bytes frame(14 + 40 + kNdBytes);
-  wire::ethernet::write(frame, to_mac.octets, own.mac.octets, wire::ethernet::kTypeIpv6);
+  Bytes frame = begin_frame(own, to_mac, wire::ethernet::kTypeIpv6, 40 + kNdBytes);
   wire::ipv6::Header ip;
   ip.next_header = kIcmpv6;
   ip.hop_limit = 255;
-  std::uint8_t* at = frame.data() + 14;
+  std::uint8_t* at = frame.data() + frame.size() - 40 - kNdBytes;
   wire::ipv6::write({at, 40}, ip, std::span<const std::uint8_t, 16>(own.ipv6->octets()),
                     std::span<const std::uint8_t, 16>(to.octets()), kNdBytes);
   std::uint8_t* icmp = at + 40;
@@ -104,7 +115,7 @@ std::optional<MacAddress> link_address(Octets options, std::uint8_t type) {
   return std::nullopt;
 }
 
-NeighborResult handle_nd(Octets packet, const OwnAddresses& own) {
+NeighborResult handle_nd(Octets packet, const MacAddress& from, bool to_us, const OwnAddresses& own) {
   NeighborResult result;
   const auto ip = wire::ipv6::parse(packet);
   if (!ip || ip->upper_protocol != kIcmpv6 || ip->hop_limit != 255 || ip->upper_bytes() < 24) return result;
@@ -115,13 +126,18 @@ NeighborResult handle_nd(Octets packet, const OwnAddresses& own) {
   const IpAddress target = ipv6_at(icmp.data() + 8);
   const Octets options = icmp.subspan(24);
   if (icmp[0] == kAdvertisement) {
-    if (const auto mac = link_address(options, kTargetLinkAddress)) result.news = NeighborNews{target, *mac};
+    // An answer to a question that came to one host alone may leave its address out (RFC 4861 4.4).
+    const MacAddress mac = link_address(options, kTargetLinkAddress).value_or(from);
+    if (!is_host_mac(mac, own)) return {.claim = {}, .answer = {}, .refused_mac = true};
+    const bool solicited = (icmp[4] & 0x40U) != 0 && own.ipv6 && ipv6_at(packet.data() + 24) == *own.ipv6;
+    result.claim = NeighborClaim{target, mac, solicited && to_us};
     return result;
   }
   if (icmp[0] != kSolicitation) return result;
   const auto mac = link_address(options, kSourceLinkAddress);
   const bool probe = sender == IpAddress::v6({});  // duplicate address detection: nobody to answer by unicast
-  if (!probe && mac) result.news = NeighborNews{sender, *mac};
+  if (mac && !is_host_mac(*mac, own)) return {.claim = {}, .answer = {}, .refused_mac = true};
+  if (!probe && mac) result.claim = NeighborClaim{sender, *mac};
   if (own.ipv6 && target == *own.ipv6 && !probe && mac) {
     constexpr std::uint32_t kSolicitedAndOverride = 0x60000000;
     result.answer = make_nd(kAdvertisement, kSolicitedAndOverride, own, *mac, sender, target);
@@ -135,19 +151,32 @@ NeighborResult handle_neighbor_frame(std::span<const std::uint8_t> frame, const 
   const auto ethernet = wire::ethernet::parse(frame);
   if (!ethernet) return {};
   const Octets packet = frame.subspan(ethernet->header_bytes);
-  if (ethernet->ether_type == wire::ethernet::kTypeArp) return handle_arp(packet, own);
-  if (ethernet->ether_type == wire::ethernet::kTypeIpv6) return handle_nd(packet, own);
-  return {};
+  const MacAddress from = mac_at(frame.data() + 6);
+  const bool to_us = mac_at(frame.data()) == own.mac;
+  NeighborResult result;
+  if (ethernet->ether_type == wire::ethernet::kTypeArp) result = handle_arp(packet, to_us, own);
+  if (ethernet->ether_type == wire::ethernet::kTypeIpv6) result = handle_nd(packet, from, to_us, own);
+  if ((result.claim || result.answer) && !is_host_mac(from, own)) {
+    return {.claim = {}, .answer = {}, .refused_mac = true};
+  }
+  return result;
 }
 
-std::optional<std::vector<std::uint8_t>> make_neighbor_request(const IpAddress& target, const OwnAddresses& own) {
+bool is_host_mac(const MacAddress& mac, const OwnAddresses& own) {
+  return (mac.octets[0] & 1U) == 0 && mac != MacAddress{} && mac != own.mac;
+}
+
+std::optional<std::vector<std::uint8_t>> make_neighbor_request(const IpAddress& target, const OwnAddresses& own,
+                                                               const std::optional<MacAddress>& only) {
   if (!target.is_v6()) {
     if (!own.ipv4) return std::nullopt;
-    return make_arp(kArpRequest, own, {}, target);
+    constexpr MacAddress kEverybody{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+    return make_arp(kArpRequest, own, only.value_or(kEverybody), target);
   }
   if (!own.ipv6) return std::nullopt;
   const auto& t = target.octets();
   const MacAddress group{{0x33, 0x33, 0xff, t[13], t[14], t[15]}};  // solicited-node address (RFC 4291 2.7.1)
+  if (only) return make_nd(kSolicitation, 0, own, *only, target, target);
   const IpAddress to = IpAddress::v6({0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, t[13], t[14], t[15]});
   return make_nd(kSolicitation, 0, own, group, to, target);
 }

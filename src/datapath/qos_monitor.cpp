@@ -4,6 +4,7 @@
 
 #include "wire/gtpu.h"
 #include "wire/ipv4.h"
+#include "wire/ipv6.h"
 #include "wire/udp.h"
 
 namespace splitplane::datapath {
@@ -64,8 +65,8 @@ void write_monitored_uplink(const N3Peer& peer, Teid teid, Qfi qfi, const QosMon
                     payload);
 
   const std::size_t datagram_bytes = wire::udp::kHeaderBytes + gtpu_bytes + payload;
-  std::uint8_t* ip = out + wire::ethernet::kHeaderBytes;
   std::uint8_t* udp = out + outer - wire::udp::kHeaderBytes;
+  std::uint8_t* ip = udp - (peer.ipv6 ? wire::ipv6::kHeaderBytes : wire::ipv4::kMinHeaderBytes);
   wire::store_be16(udp + 4, static_cast<std::uint32_t>(datagram_bytes));
   if (peer.ipv6) {
     wire::store_be16(ip + 4, static_cast<std::uint32_t>(datagram_bytes));

@@ -23,8 +23,9 @@ inline constexpr std::array<std::uint8_t, 16> kUpfIpv6{0xfd, 0, 0, 0, 0, 0, 0, 0
 inline constexpr MacAddress kOurMac{{0x02, 0, 0, 0, 0, 0x01}};
 inline constexpr MacAddress kUpfMac{{0x02, 0, 0, 0, 0, 0x02}};
 
+// Takes frames with tags and without: what a tag means to an interface has tests of its own.
 inline N3Addresses our_addresses() {
-  return {.ipv4 = __builtin_bswap32(kOurIpv4), .ipv6 = kOurIpv6, .mac = kOurMac};
+  return {.ipv4 = __builtin_bswap32(kOurIpv4), .ipv6 = kOurIpv6, .mac = kOurMac, .vlan = N3Addresses::kAnyVlan};
 }
 
 // An inner packet: its first octet says IPv4 or IPv6, the rest tells packets apart.
@@ -46,8 +47,8 @@ struct N3Frame {
   Bytes ip_options;              // of IPv4; of IPv6: extension headers as they are
   std::uint8_t first_next = 17;  // IPv4 protocol; IPv6 next header of the fixed header
   std::uint16_t fragment = wire::ipv4::kDontFragment;
-  std::uint32_t destination = kOurIpv4;
-  std::array<std::uint8_t, 16> destination_v6 = kOurIpv6;
+  std::uint32_t source = kUpfIpv4, destination = kOurIpv4;
+  std::array<std::uint8_t, 16> source_v6 = kUpfIpv6, destination_v6 = kOurIpv6;
   std::uint16_t port = wire::gtpu::kPort;
   std::uint8_t message = wire::gtpu::kGpdu;
   std::uint32_t teid = 0x01020304;
@@ -80,7 +81,7 @@ struct N3Frame {
       wire::ipv6::Header ip;
       ip.next_header = first_next;
       ip.hop_limit = 64;
-      n += wire::ipv6::write(rest(), ip, kUpfIpv6, destination_v6, ip_options.size() + ip_payload);
+      n += wire::ipv6::write(rest(), ip, source_v6, destination_v6, ip_options.size() + ip_payload);
       wire::copy_octets(rest().data(), ip_options.data(), ip_options.size());
       n += ip_options.size();
     } else {
@@ -88,7 +89,7 @@ struct N3Frame {
       ip.ttl = 64;
       ip.protocol = first_next;
       ip.fragment = fragment;
-      ip.source = kUpfIpv4;
+      ip.source = source;
       ip.destination = destination;
       n += wire::ipv4::write(rest(), ip, ip_payload, ip_options);
     }

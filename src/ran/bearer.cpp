@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "ran/source_key.h"
+
 namespace splitplane::ran {
 namespace {
 
@@ -49,7 +51,8 @@ BearerDownlink make_downlink(const BearerConfig& config) {
   BearerDownlink line;
   line.id = config.id.value;
   line.header = dc_bits(config, at);
-  line.poll_bit = am && config.poll_pdu != 0 ? 1ULL << (at.rlc_shift() + at.rlc_bits - 2) : 0;
+  line.poll_bit = am && config.poll_pdu != 0 ? 1U << (at.rlc_shift() + at.rlc_bits - 2 - kPollShift) : 0;
+  line.upf = source_key(config.upf);
   // airhdr's first octet: version 1, kind 0 (an RLC PDU follows).
   const std::uint32_t first_octets =
       0x10000000U | static_cast<std::uint32_t>(airhdr_modes(config, Direction::kDownlink)) << 16;

@@ -18,7 +18,9 @@ struct alignas(64) BearerDownlink {
   // Constant bits of RLC | PDCP | SDAP, right-aligned, most significant octet first. In a free line: see make_released
   // and make_on_card.
   std::uint64_t header = 0;
-  std::uint64_t poll_bit = 0;          // the P bit of an AMD PDU (TS 38.322 6.2.3.6); 0 when this bearer never polls
+  std::uint32_t poll_bit = 0;          // the P bit of an AMD PDU (TS 38.322 6.2.3.6), kPollShift to the right of its
+                                       // place in `header`; 0 when this bearer never polls
+  std::uint32_t upf = 0;               // key of its address (source_key.h): where G-PDUs have to come from
   std::uint64_t received = 0;          // SDUs that the TEID led here: numbered and given to the air
   std::uint64_t bytes = 0;             // octets of those SDUs
   std::uint32_t id = 0;                // the downlink TEID; 0: free line
@@ -36,6 +38,7 @@ struct alignas(64) BearerDownlink {
   std::uint32_t count_limit = 0;  // the COUNT at which numbering stops for a look at why: see count_lease.h
 };
 static_assert(sizeof(BearerDownlink) == 64);
+inline constexpr unsigned kPollShift = 24;  // an AMD PDU's headers have at least four octets
 inline constexpr std::uint8_t kRequirePsc = 1, kReorder = 2, kAcknowledged = 4, kOnCard = 8;
 
 struct alignas(64) BearerUplink {

@@ -39,9 +39,10 @@ inline std::uint64_t low_bits(std::uint64_t v, unsigned n) {
 inline void write_downlink(BearerDownlink& b, std::uint8_t sdap, std::uint8_t* sdu) {
   const std::uint16_t without_poll = static_cast<std::uint16_t>(b.pdu_without_poll + 1);
   const bool poll = without_poll >= b.poll_pdu;
-  const std::uint64_t header =
-      b.header | (poll ? b.poll_bit : 0) | detail::low_bits(b.rlc_tx_next, b.rlc_sn_bits) << b.rlc_shift |
-      detail::low_bits(b.pdcp_tx_next, b.pdcp_sn_bits) << b.pdcp_shift | static_cast<std::uint64_t>(sdap & b.sdap_mask);
+  const std::uint64_t header = b.header | (static_cast<std::uint64_t>(poll ? b.poll_bit : 0) << kPollShift) |
+                               detail::low_bits(b.rlc_tx_next, b.rlc_sn_bits) << b.rlc_shift |
+                               detail::low_bits(b.pdcp_tx_next, b.pdcp_sn_bits) << b.pdcp_shift |
+                               static_cast<std::uint64_t>(sdap & b.sdap_mask);
   b.pdu_without_poll = poll ? std::uint16_t{0} : without_poll;
   ++b.rlc_tx_next;
   ++b.pdcp_tx_next;

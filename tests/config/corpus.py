@@ -45,6 +45,8 @@ n3:
     echo: {interval_s: 0, timeout_s: 60, retries: 10}
     error_indications_per_s: 10000
     released_teid_silence_s: 0
+    vlan: 4094
+    any_source: true
   - port: n3b
     ipv4: 10.101.0.1
 air:

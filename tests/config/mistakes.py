@@ -119,6 +119,9 @@ WRONG_VALUES = edits(
     ("timeout_s: 60", ">>timeout_s: 0", "n3[0].echo.timeout_s", "is 0; allowed: an integer from 1 to 60"),
     ("retries: 10", ">>retries: 11", "n3[0].echo.retries", "is 11"),
     ("error_indications_per_s: 10000", ">>error_indications_per_s: 10001", "n3[0].error_indications_per_s", "is 10001"),
+    ("    vlan: 4094", "    >>vlan: 4095", "n3[0].vlan", "is 4095; allowed: an integer from 1 to 4094"),
+    ("    vlan: 4094", "    >>vlan: 0", "n3[0].vlan", "is 0; allowed: an integer from 1 to 4094"),
+    ("    any_source: true", "    >>any_source: 1", "n3[0].any_source", "is 1; allowed: true or false"),
     ("released_teid_silence_s: 0", ">>released_teid_silence_s: long", "n3[0].released_teid_silence_s", "is the text 'long'"),
     ("    upf: 10.100.0.2", "    >>upf: upf.example", "bearers[0].upf", "'upf.example' is no IP address"),
     # devices

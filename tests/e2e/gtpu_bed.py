@@ -4,6 +4,7 @@ what goes in and read what comes out."""
 from __future__ import annotations
 
 import socket
+import time
 from pathlib import Path
 
 import configs
@@ -45,6 +46,7 @@ class GtpuBed:
     def __enter__(self) -> GtpuBed:
         self.network.__enter__()
         try:
+            self.prepare()
             # the kernel of this namespace answers ARP for the UPF; its bound port keeps it from answering by ICMP
             self.upf_sockets = []
             wanted = ((socket.AF_INET, LINK.upf_ipv4), (socket.AF_INET6, LINK.upf_ipv6)) if self.with_sockets else ()
@@ -67,6 +69,9 @@ class GtpuBed:
     def __exit__(self, *_):
         self.processes.stop_all()
         self.network.__exit__()
+
+    def prepare(self):
+        """What the wires get before anybody uses them, for tests that need more."""
 
     @staticmethod
     def mac(netns: str, interface: str) -> str:
@@ -101,6 +106,31 @@ class GtpuBed:
         pdcp = (0x80 << 16 | sn).to_bytes(3, "big")
         ethernet = bytes.fromhex("ffffffffffff020000000099") + b"\x88\xb5"
         return ethernet + airhdr + rlc + pdcp + bytes([0x80 | qfi]) + inner
+
+
+def error_indication(teid: int, upf: str = LINK.upf_ipv4) -> bytes:
+    """An Error Indication for a G-PDU to that TEID at that address (IPv4)."""
+    return bytes.fromhex("321a00100000000000000000" + "10") + teid.to_bytes(4, "big") + b"\x85\0\x04" + inet(upf)
+
+
+def inet(address: str) -> bytes:
+    return socket.inet_aton(address)
+
+
+def play_upf(bed: GtpuBed, seconds: float, *, indicates: bool = False) -> list[bytes]:
+    """A UPF on the wire for a while: answers Echo Requests over IPv4, and with `indicates` every G-PDU with an Error
+    Indication. Returns the G-PDUs."""
+    end, gpdus = time.monotonic() + seconds, []
+    while (left := end - time.monotonic()) > 0:
+        for frame in bed.n3.frames(min(left, 0.05), lambda f: message_of(f, 1) or message_of(f, 255)):
+            if frame[12:14] == b"\x08\x00" and message_of(frame, 1):
+                sequence = message_in(frame)[8:10]
+                bed.n3.send(bed.to_gnb(bytes.fromhex("3202000600000000") + sequence + bytes.fromhex("00000e00")))
+            elif message_of(frame, 255):
+                gpdus.append(frame)
+                if indicates:
+                    bed.n3.send(bed.to_gnb(error_indication(int.from_bytes(message_in(frame)[4:8], "big"))))
+    return gpdus
 
 
 def message_of(frame: bytes, kind: int) -> bool:

@@ -9,7 +9,7 @@ import time
 import configs
 import pcap
 import pytest
-from gtpu_bed import LINK, GtpuBed, message_in, message_of
+from gtpu_bed import LINK, GtpuBed, message_in, message_of, play_upf
 from paths import own
 from processes import run, wait_until
 
@@ -187,7 +187,7 @@ def uplink_reaches_the_upf(bed: GtpuBed, sn: int) -> bool:
 
 
 @pytest.mark.parametrize("builder", ["scapy", "octets"])
-def test_a_received_error_indication_stops_the_uplink_until_a_modify(bed, builder):
+def test_error_indications_that_go_on_stop_the_uplink_until_a_modify(bed, builder):
     answer_arp(bed)
     assert uplink_reaches_the_upf(bed, 0)
     before = bed.bearer()["error_indications"]
@@ -195,17 +195,26 @@ def test_a_received_error_indication_stops_the_uplink_until_a_modify(bed, builde
         IE_list=[IE_TEIDI(TEIDI=0x1001), IE_GSNAddress(length=4, ipv4_address=LINK.upf_ipv4)]
     )
     octets = bytes.fromhex("361a0014000000000000004001086800" + "1000001001" + "8500040a640002")
-    bed.n3.send(bed.to_gnb(indication if builder == "scapy" else octets))
-    wait_until("the bearer to stop", lambda: bed.bearer()["uplink_stopped"])
-    assert bed.bearer()["error_indications"] == before + 1
+    said = 0
+
+    def stopped() -> bool:
+        nonlocal said
+        bed.n3.send(bed.to_gnb(indication if builder == "scapy" else octets))
+        said += 1
+        bed.air.send(bed.uplink(sn=said))
+        play_upf(bed, 0.15)
+        return bed.bearer()["uplink_stopped"]
+
+    wait_until("the bearer to stop", stopped)
+    assert said >= 2 and bed.bearer()["error_indications"] == before + said
     drops = bed.drops("uplink_stopped")
-    assert not uplink_reaches_the_upf(bed, 1)
+    assert not uplink_reaches_the_upf(bed, said + 1)
     assert bed.drops("uplink_stopped") == drops + 1
     assert not bed.bearer(1)["uplink_stopped"]
     assert "does not know TEID 0x00001001" in bed.gnb.process.log.read_text()
     bed.gnb.control.call("bearer.modify", id=bed.ids[0], qfi=9)
     assert not bed.bearer()["uplink_stopped"]
-    assert uplink_reaches_the_upf(bed, 2)
+    assert uplink_reaches_the_upf(bed, said + 2)
 
 
 def answer_arp(bed: GtpuBed):

@@ -154,7 +154,7 @@ def test_a_time_stamp_comes_back_in_the_next_uplink_packet_of_its_flow(bed, numb
 
 @pytest.mark.parametrize("v6", [False, True], ids=["ipv4", "ipv6"])
 def test_wrong_checksums_are_dropped_by_reason(bed, v6):
-    good = bytearray(bytes(bed.to_gnb(bed.gpdu(bed.ids[PLAIN]), v6=v6)))
+    good = bytearray(bytes(bed.to_gnb(bed.gpdu(bed.ids[ORDERED if v6 else PLAIN]), v6=v6)))
     before = {reason: bed.drops(reason) for reason in ("ipv4_bad_checksum", "udp_bad_checksum")}
     wrong_udp = bytearray(good)
     wrong_udp[-1] ^= 1

@@ -91,18 +91,29 @@ def test_g_pdus_pass_both_ways(bed):
         assert int.from_bytes(frame[18:22], "big") == bed.ids[number]
 
 
+def send_until_stopped(bed: GtpuBed, number: int):
+    """The UPF says it for every packet, and answers Echo Requests."""
+    counts = iter(range(1, 50))
+
+    def stopped() -> bool:
+        send_up(bed, number, next(counts))
+        time.sleep(0.12)
+        return bed.bearer(number)["uplink_stopped"]
+
+    wait_until("the Error Indications to be believed", stopped)
+
+
 def test_end_marker_and_error_indication_of_the_upf(bed):
     everything = tunnels_of(bed.gnb.control.bearers(), bed.network.n3)
     bed.upf.reload(everything[1:])
     wait_until("the End Marker", lambda: bed.bearer()["end_markers"] == 1)
-    send_up(bed, 0, 1)
-    wait_until("the Error Indication", lambda: bed.bearer()["uplink_stopped"])
-    send_up(bed, 0, 2)
+    send_until_stopped(bed, 0)
+    send_up(bed, 0, 50)
     wait_until("the drop", lambda: bed.drops("uplink_stopped") == 1)
-    assert bed.upf.stats()["totals"]["error_indications_sent"] == 1
+    assert bed.upf.stats()["totals"]["error_indications_sent"] >= 2
     bed.upf.reload(everything)
     bed.gnb.control.call("bearer.modify", id=bed.ids[0], ul_teid=0x1001)
-    send_up(bed, 0, 3)
+    send_up(bed, 0, 51)
     wait_until("the packet", lambda: uplink_packets(bed, 0) == 1)
     assert not bed.bearer()["uplink_stopped"]
 
@@ -110,8 +121,7 @@ def test_end_marker_and_error_indication_of_the_upf(bed):
 def test_an_error_indication_over_ipv6_finds_its_bearer(bed):
     everything = tunnels_of(bed.gnb.control.bearers(), bed.network.n3)
     bed.upf.reload(everything[:2])
-    send_up(bed, 2, 1)
-    wait_until("the Error Indication", lambda: bed.bearer(2)["uplink_stopped"])
+    send_until_stopped(bed, 2)
     bed.upf.reload(everything)
     bed.gnb.control.call("bearer.modify", id=bed.ids[2], qfi=9)
 

@@ -7,6 +7,7 @@ import struct
 import gtpu
 
 UPF, GNB = "10.100.0.2", "10.100.0.1"
+GNB_V6, UPF_V6 = "fd00:100::1", "fd00:100::2"
 UE, SERVER = "10.45.0.2", "10.200.0.1"
 FIRST = 0x04000000  # instance 1, shard 0, index 0: the first bearer of config/demo.yaml (am18, PDCP 18, QFI 9)
 ON_CARD = 0x04040000  # the second, shard 1: on card0
@@ -18,6 +19,12 @@ INNER = gtpu.packet(b"hello", SERVER, UE)
 def n3(teid: int, payload: bytes = INNER, qfi: int = 9, to: str = GNB) -> bytes:
     udp = gtpu.udp(gtpu.gpdu(teid, payload, qfi), UPF, to, 2152, 2152)
     return ETHER + b"\x08\x00" + gtpu.ipv4(udp, UPF, to)
+
+
+def n3_v6(teid: int) -> bytes:
+    """The same over IPv6."""
+    udp = gtpu.udp(gtpu.gpdu(teid, INNER, 9), UPF_V6, GNB_V6, 2152, 2152)
+    return ETHER + b"\x86\xdd" + gtpu.ipv6(udp, UPF_V6, GNB_V6)
 
 
 def with_ip_options(frame: bytes) -> bytes:

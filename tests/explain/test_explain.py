@@ -61,9 +61,9 @@ def test_a_downlink_packet_goes_to_the_air_with_numbers_that_count_up(splitplane
 
 
 def test_every_configured_bearer_is_found_under_the_identity_that_run_gives_it(splitplane, tmp_path):
-    """Eight bearers, one a shard from 0 on."""
+    """Eight bearers, one a shard from 0 on; the last one's UPF is reached over IPv6."""
     ids = [1 << 26 | shard << 18 for shard in range(8)]
-    found = stories(splitplane, tmp_path, [frames.n3(teid) for teid in ids])
+    found = stories(splitplane, tmp_path, [*map(frames.n3, ids[:7]), frames.n3_v6(ids[7])])
     assert [story["bearer"]["id"] for story in found] == ids
     assert [story["bearer"]["rlc"] for story in found] == ["am18"] * 3 + ["am12"] * 2 + ["um12"] * 2 + ["am18"]
 

@@ -1,0 +1,29 @@
+// An IP address in 32 bits, for the comparison of a packet's sender with the bearer's UPF: of IPv4 the address itself,
+// of IPv6 its four words folded together. Two IPv6 addresses with one key exist; a sender that can choose its address
+// freely can take the UPF's own as well.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/ip_address.h"
+
+namespace splitplane::ran {
+
+[[nodiscard]] inline std::uint32_t source_key_v4(const std::uint8_t* octets) {
+  std::uint32_t key;
+  std::memcpy(&key, octets, 4);
+  return key;
+}
+
+[[nodiscard]] inline std::uint32_t source_key_v6(const std::uint8_t* octets) {
+  std::uint32_t words[4];
+  std::memcpy(words, octets, 16);
+  return words[0] ^ words[1] ^ words[2] ^ words[3];
+}
+
+[[nodiscard]] inline std::uint32_t source_key(const IpAddress& address) {
+  return address.is_v6() ? source_key_v6(address.octets().data()) : source_key_v4(address.octets().data());
+}
+
+}  // namespace splitplane::ran
