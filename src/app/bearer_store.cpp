@@ -99,10 +99,8 @@ Expected<ran::BearerConfig> BearerStore::add(ran::BearerConfig config, std::opti
   }
   by_uplink_[uplink_key(config.upf, config.uplink_teid)] = config.id.value;
   if (config.dl_teid) by_foreign_teid_[config.dl_teid->value] = config.id.value;
-  if (by_ue_address_) {
-    for (const auto& address : {config.ue_ipv4, config.ue_ipv6}) {
-      if (address) by_ue_[address_key(*address)] = config.id.value;
-    }
+  for (const auto& address : {config.ue_ipv4, config.ue_ipv6}) {
+    if (address) by_ue_[address_key(*address)] = config.id.value;
   }
   bearers_[config.id.value] = config;
   return config;
@@ -118,14 +116,16 @@ std::optional<Error> BearerStore::key_in_use(const ran::BearerConfig& config) co
     if (bearers_.contains(teid)) return sentence(key, teid);
     if (const auto at = by_foreign_teid_.find(teid); at != by_foreign_teid_.end()) return sentence(key, at->second);
   }
-  if (!by_ue_address_) return std::nullopt;
-  if (!config.ue_ipv4 && !config.ue_ipv6) {
+  if (by_ue_address_ && !config.ue_ipv4 && !config.ue_ipv6) {
     return Error{"has no UE address, which lookup ue_address needs; allowed: ue_ipv4, ue_ipv6 or both"};
   }
-  for (const auto& address : {config.ue_ipv4, config.ue_ipv6}) {
+  for (const auto& [key, address] : {std::pair{"ue_ipv4", config.ue_ipv4}, {"ue_ipv6", config.ue_ipv6}}) {
     if (!address) continue;
     const auto at = by_ue_.find(address_key(*address));
-    if (at != by_ue_.end()) return sentence(fmt::format("UE address {}", address->to_string()), at->second);
+    if (at == by_ue_.end()) continue;
+    // As config_check_bearers.cpp says it of a file.
+    return Error{fmt::format("{}: {} holds a UE address that bearer {:#010x} has too; allowed: one that no bearer has",
+                             key, address->to_string(), at->second)};
   }
   return std::nullopt;
 }
@@ -158,10 +158,8 @@ void BearerStore::remove(BearerId id) {
   by_uplink_.erase(uplink_key(found->second.upf, found->second.uplink_teid));
   const ran::BearerConfig& config = found->second;
   if (config.dl_teid) by_foreign_teid_.erase(config.dl_teid->value);
-  if (by_ue_address_) {
-    for (const auto& address : {config.ue_ipv4, config.ue_ipv6}) {
-      if (address) by_ue_.erase(address_key(*address));
-    }
+  for (const auto& address : {config.ue_ipv4, config.ue_ipv6}) {
+    if (address) by_ue_.erase(address_key(*address));
   }
   shards_[ran::shard_of(id.value).value].released.push_back(ran::index_of(id.value));
   bearers_.erase(found);

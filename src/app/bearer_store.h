@@ -19,12 +19,13 @@ namespace splitplane::app {
 class BearerStore {
  public:
   // `owned`: the shards that some worker of this instance serves. `per_shard`: bearers that fit each. `by_ue_address`:
-  // packets find their bearer by the UE's address, so it must have one, and alone.
+  // packets find their bearer by the UE's address, so it must have one.
   BearerStore(unsigned instance, std::vector<ShardId> owned, std::uint32_t per_shard, bool by_ue_address = false);
 
   // Enters a bearer. Identity 0: the next one, shard after shard (or in `shard`). Error: full, an identity that is
   // taken or not ours, or a key by which packets already find another bearer: a TEID of somebody else's choosing that
-  // is a bearer's identity or dl_teid (an identity that is in use as a dl_teid is not given out), or a UE address.
+  // is a bearer's identity or dl_teid (an identity that is in use as a dl_teid is not given out). Nor does a UE address
+  // of another bearer do, whoever looks for it.
   Expected<ran::BearerConfig> add(ran::BearerConfig config, std::optional<unsigned> shard);
   // The bearer with the same UPF and uplink TEID, if there is one.
   [[nodiscard]] const ran::BearerConfig* find_uplink(const IpAddress& upf, Teid uplink_teid) const;
@@ -61,7 +62,7 @@ class BearerStore {
   std::map<UplinkKey, std::uint32_t> by_uplink_;
   std::unordered_map<std::uint32_t, std::uint32_t> by_foreign_teid_;
   bool by_ue_address_;
-  std::map<std::array<std::uint8_t, 17>, std::uint32_t> by_ue_;  // empty unless by_ue_address_
+  std::map<std::array<std::uint8_t, 17>, std::uint32_t> by_ue_;
 };
 
 }  // namespace splitplane::app

@@ -85,18 +85,25 @@ TEST(BearerStore, with_lookup_by_ue_address_each_bearer_needs_one_of_its_own) {
   ASSERT_TRUE(added);
   ran::BearerConfig second = bearer(2);
   second.ue_ipv4 = config.ue_ipv4;
-  EXPECT_THAT(store.add(second, {}).error().message, HasSubstr("UE address 10.45.0.1 is in use by bearer"));
+  EXPECT_THAT(store.add(second, {}).error().message,
+              HasSubstr("10.45.0.1 holds a UE address that bearer 0x041c0000 has"));
   store.remove(added->id);
   EXPECT_TRUE(store.add(second, {}));
 }
 
-TEST(BearerStore, without_it_bearers_may_share_an_address) {
+TEST(BearerStore, a_ue_address_is_one_bearers_whoever_looks_for_it) {
   BearerStore store = one_shard(8);
-  for (std::uint32_t i = 1; i <= 2; ++i) {
-    ran::BearerConfig config = bearer(i);
-    config.ue_ipv4 = IpAddress::v4({10, 45, 0, 1});
-    EXPECT_TRUE(store.add(config, {}));
-  }
+  ran::BearerConfig config = bearer(1);
+  config.ue_ipv4 = IpAddress::v4({10, 45, 0, 1});
+  const auto added = store.add(config, {});
+  ASSERT_TRUE(added);
+  ran::BearerConfig second = bearer(2);
+  second.ue_ipv6 = *IpAddress::parse("fd00:45::1");
+  second.ue_ipv4 = config.ue_ipv4;
+  EXPECT_THAT(store.add(second, {}).error().message,
+              HasSubstr("ue_ipv4: 10.45.0.1 holds a UE address that bearer 0x041c0000 has too"));
+  store.remove(added->id);
+  EXPECT_TRUE(store.add(second, {}));
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ tl::unexpected<Error> no_card() {
 
 }  // namespace
 
-Expected<std::vector<ran::BearerConfig>> ControlBackend::add_bearers(std::span<const ran::BearerConfig>,
-                                                                     std::optional<unsigned>) {
+Expected<AddedBearers> ControlBackend::add_bearers(std::span<const ran::BearerConfig>, std::optional<unsigned>) {
   return no_bearers();
 }
 Expected<ran::BearerConfig> ControlBackend::modify_bearer(BearerId, const BearerPatch&) {

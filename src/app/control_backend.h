@@ -58,6 +58,11 @@ struct BearerView {
   std::optional<BearerOnCard> card;                      // bearers on a card
 };
 
+struct AddedBearers {
+  std::vector<ran::BearerConfig> bearers;
+  std::size_t existed = 0;  // of them, there already
+};
+
 // Fields present are changed, the others stay.
 struct BearerPatch {
   std::optional<Teid> uplink_teid;
@@ -78,10 +83,9 @@ class ControlBackend {
 
   // Adds bearers, all or none, and returns them with their identities. config.id 0: the gNB chooses one (in `shard` if
   // given). Idempotent: the same (upf, uplink_teid) with the same configuration returns the bearer that is there
-  // already. At most kBearersPerBatch at a time, so that no round of a worker grows long.
+  // already, and counts it as `existed`. At most kBearersPerBatch at a time, so that no round of a worker grows long.
   static constexpr std::size_t kBearersPerBatch = 64;
-  virtual Expected<std::vector<ran::BearerConfig>> add_bearers(std::span<const ran::BearerConfig> wanted,
-                                                               std::optional<unsigned> shard);
+  virtual Expected<AddedBearers> add_bearers(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard);
   virtual Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch);
   // True if it existed, false if there was none (releasing twice is no error).
   virtual Expected<bool> release_bearer(BearerId id);

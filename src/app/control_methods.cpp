@@ -31,6 +31,7 @@ Expected<Json> add(Params& params, ControlBackend& backend) {
   if (bearer_at(group, group.count - 1).uplink_teid < group.first.uplink_teid)
     return fail("ul_teid: with this count it runs past 0xffffffff");
   Json first, last;
+  std::size_t existed = 0;
   std::vector<ran::BearerConfig> batch;
   for (std::size_t done = 0; done < group.count; done += batch.size()) {
     batch.clear();
@@ -41,10 +42,11 @@ Expected<Json> add(Params& params, ControlBackend& backend) {
     if (!added)
       return done == 0 ? fail("{}", added.error().message)
                        : fail("after {} of {}: {}", done, group.count, added.error().message);
-    if (done == 0) first = to_json(added->front());
-    last = to_json(added->back());
+    if (done == 0) first = to_json(added->bearers.front());
+    last = to_json(added->bearers.back());
+    existed += added->existed;
   }
-  return Json{{"count", group.count}, {"first", first}, {"last", last}};
+  return Json{{"count", group.count}, {"existed", existed}, {"first", first}, {"last", last}};
 }
 
 BearerId read_id(Params& params) {

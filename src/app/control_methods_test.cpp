@@ -60,6 +60,18 @@ TEST_F(ControlMethods, add_with_a_count_raises_teid_and_addresses) {
   EXPECT_EQ(result["last"]["shard"], 9);
 }
 
+TEST_F(ControlMethods, a_repeated_add_says_how_many_were_there) {
+  Json params = kBearer;
+  params["count"] = 70;  // two batches
+  const Json first = call("bearer.add", params)["result"];
+  EXPECT_EQ(first["existed"], 0);
+  const Json again = call("bearer.add", params)["result"];
+  EXPECT_EQ(again["existed"], 70);
+  EXPECT_EQ(again["first"], first["first"]);
+  params["count"] = 72;
+  EXPECT_EQ(call("bearer.add", params)["result"]["existed"], 70);
+}
+
 TEST_F(ControlMethods, an_add_that_fails_midway_says_how_far_it_came) {
   MemoryBackend small(100);  // a batch of 64 fits, another does not
   Json params = kBearer;

@@ -15,11 +15,19 @@ class MemoryBackend : public ControlBackend {
  public:
   explicit MemoryBackend(std::size_t capacity = 100000) : capacity_(capacity) {}
 
-  Expected<std::vector<ran::BearerConfig>> add_bearers(std::span<const ran::BearerConfig> wanted,
-                                                       std::optional<unsigned> shard) override {
+  Expected<AddedBearers> add_bearers(std::span<const ran::BearerConfig> wanted,
+                                     std::optional<unsigned> shard) override {
     if (bearers_.size() + wanted.size() > capacity_) return fail("no room; allowed: {} bearers", capacity_);
-    std::vector<ran::BearerConfig> added(wanted.begin(), wanted.end());
-    for (ran::BearerConfig& bearer : added) {
+    AddedBearers added{{wanted.begin(), wanted.end()}, 0};
+    for (ran::BearerConfig& bearer : added.bearers) {
+      const auto twin = std::ranges::find_if(bearers_, [&](const auto& b) {
+        return b.second.config.upf == bearer.upf && b.second.config.uplink_teid == bearer.uplink_teid;
+      });
+      if (twin != bearers_.end()) {
+        bearer = twin->second.config;
+        ++added.existed;
+        continue;
+      }
       if (bearer.id.value == 0)
         bearer.id.value = ran::make_teid(1, ShardId{static_cast<std::uint8_t>(shard.value_or(0))}, ++last_);
       bearers_[bearer.id.value].config = bearer;

@@ -71,8 +71,10 @@ int bearer_add(const CtlOptions& options, CliOutput& output, const CLI::App& com
   return simple(options, output, "bearer.add", params, [](const Json& result) {
     std::vector<Json> rows{result.value("first", Json::object())};
     if (result.value("count", 1U) > 1) rows.push_back(result.value("last", Json::object()));
-    return fmt::format("added {}; first{}:\n{}", grouped(result.value("count", Json(0))),
-                       rows.size() > 1 ? " and last" : "", render_bearers(rows));
+    return fmt::format(
+        "{}; first{}:\n{}",
+        added_sentence(result.value("count", std::uint64_t{0}), result.value("existed", std::uint64_t{0})),
+        rows.size() > 1 ? " and last" : "", render_bearers(rows));
   });
 }
 

@@ -123,6 +123,12 @@ Table Table::without_empty_columns() const {
   return kept;
 }
 
+std::string added_sentence(std::uint64_t count, std::uint64_t existed) {
+  if (existed == 0) return fmt::format("added {}", grouped(count));
+  const std::string there = fmt::format("{} {} there already", grouped(existed), existed == 1 ? "was" : "were");
+  return existed == count ? "added none: " + there : fmt::format("added {}: {}", grouped(count - existed), there);
+}
+
 std::string Table::to_string(const std::string& indent) const {
   std::vector<std::size_t> widths;
   std::vector<bool> numeric;

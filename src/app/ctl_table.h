@@ -27,5 +27,7 @@ class Table {
 [[nodiscard]] std::string render_peers(const Json& answer);
 
 [[nodiscard]] std::string grouped(const Json& number);  // 1234567 -> 1,234,567
+// What became of `count` bearers that were to be added, when `existed` of them were there already.
+[[nodiscard]] std::string added_sentence(std::uint64_t count, std::uint64_t existed);
 
 }  // namespace splitplane::app

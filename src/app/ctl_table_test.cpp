@@ -19,6 +19,13 @@ TEST(CtlTable, digits_are_grouped) {
   EXPECT_EQ(grouped(12.345), "12.35");
 }
 
+TEST(CtlTable, an_add_that_was_repeated_is_told_from_the_first) {
+  EXPECT_EQ(added_sentence(1, 0), "added 1");
+  EXPECT_EQ(added_sentence(1, 1), "added none: 1 was there already");
+  EXPECT_EQ(added_sentence(65536, 65536), "added none: 65,536 were there already");
+  EXPECT_EQ(added_sentence(1003, 3), "added 1,000: 3 were there already");
+}
+
 TEST(CtlTable, numbers_stand_right_and_text_left) {
   Table table({"name", "packets"});
   table.add({"rx", "1,000"});

@@ -48,8 +48,7 @@ class UserPlane : public ControlBackend {
   // Stops the workers; counters stay readable and are exact from then on.
   void stop_workers();
 
-  Expected<std::vector<ran::BearerConfig>> add_bearers(std::span<const ran::BearerConfig> wanted,
-                                                       std::optional<unsigned> shard) override;
+  Expected<AddedBearers> add_bearers(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard) override;
   Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch) override;
   Expected<bool> release_bearer(BearerId id) override;
   Expected<std::uint8_t> reestablish_bearer(BearerId id) override;

@@ -75,11 +75,11 @@ Expected<UserPlane::Installation> UserPlane::prepare(const ran::BearerConfig& co
   return installation;
 }
 
-Expected<std::vector<ran::BearerConfig>> UserPlane::add_bearers(std::span<const ran::BearerConfig> wanted,
-                                                                std::optional<unsigned> shard) {
+Expected<AddedBearers> UserPlane::add_bearers(std::span<const ran::BearerConfig> wanted,
+                                              std::optional<unsigned> shard) {
   const std::lock_guard request(requests_);
   std::unique_lock lock(mutex_);
-  std::vector<ran::BearerConfig> result;
+  AddedBearers result;
   std::vector<Installation> fresh;
   Workers told;
   const auto refused = [&](Error error) {
@@ -97,7 +97,8 @@ Expected<std::vector<ran::BearerConfig>> UserPlane::add_bearers(std::span<const 
       if (same.id.value == 0) same.id = twin->id;
       same.acknowledged = twin->acknowledged;
       if (same == *twin) {
-        result.push_back(*twin);
+        result.bearers.push_back(*twin);
+        ++result.existed;
         continue;
       }
     }
@@ -110,7 +111,7 @@ Expected<std::vector<ran::BearerConfig>> UserPlane::add_bearers(std::span<const 
     }
     fresh.push_back(*prepared);
     if (prepared->config.acknowledged) store_->replace(prepared->config);
-    result.push_back(prepared->config);
+    result.bearers.push_back(prepared->config);
   }
   auto installed = install(fresh, false, told);
   if (installed) installed = wait_for_cards(lock, put_on_cards(fresh));

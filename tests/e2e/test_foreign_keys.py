@@ -85,7 +85,7 @@ def test_traffic_by_ue_address_whatever_the_teid():
     with started(AnyTeid, "fue", tree) as bed:
         files_arrive(bed)
         assert (keys_of(bed)["ue_ipv4"]["entries"], keys_of(bed)["ue_ipv6"]["entries"]) == (2, 2)
-        with pytest.raises(Failure, match="UE address 10.45.0.2 is in use by bearer"):
+        with pytest.raises(Failure, match="ue_ipv4: 10.45.0.2 holds a UE address that bearer"):
             add(bed, 3, ue_ipv4="10.45.0.2")
         bed.finish()
 
