@@ -1,0 +1,51 @@
+// How far ahead the leases of COUNTs of the host's own bearers reach, and when they are renewed: a book for the control
+// thread, without clock or disk. docs/journal.md says why these lengths.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "base/types.h"
+#include "ran/count_lease.h"
+
+namespace splitplane::app {
+
+// What a lease is meant to be: a receiver takes twice of it for a step forwards still (TS 38.323 5.2.2.1).
+[[nodiscard]] constexpr std::uint32_t usual_lease(unsigned pdcp_sn_bits) {
+  return pdcp_sn_bits == 12 ? 1024 : 65536;
+}
+inline constexpr std::uint32_t kLongestLease = 1U << 28;
+
+// A lease whose numbers begin `ahead` of the last COUNT that a receiver may have seen: half of what is left of the step
+// that it still takes for one forwards, and never none.
+[[nodiscard]] std::uint32_t lease_after_restart(unsigned pdcp_sn_bits, std::uint32_t ahead);
+
+class CountLeases {
+ public:
+  using Clock = std::chrono::steady_clock;
+  struct Extension {
+    std::uint32_t from = 0;  // the end before
+    ran::CountLease lease;
+    std::uint32_t heard = 0;  // COUNTs below it were given out
+  };
+
+  // A bearer whose next COUNT is `next`. The first packet already asks.
+  ran::CountLease begin(BearerId id, unsigned pdcp_sn_bits, std::uint32_t next, std::uint32_t ahead);
+  // Its worker has come to the mark. `horizon`: a longer lease takes so long to come, as far as is known. Nothing: no
+  // such bearer.
+  [[nodiscard]] std::optional<Extension> asked(BearerId id, Clock::time_point now, std::chrono::milliseconds horizon);
+  void forget(BearerId id) { books_.erase(id.value); }
+
+ private:
+  struct Book {
+    unsigned pdcp_sn_bits = 18;
+    ran::CountLease lease;
+    std::optional<Clock::time_point> since;  // when it came to `at`
+    std::uint32_t at = 0;
+  };
+  std::unordered_map<std::uint32_t, Book> books_;
+};
+
+}  // namespace splitplane::app

@@ -1,0 +1,87 @@
+// What the journal of bearers holds, as octets: records of bearers and of their numbers, in frames that are whole or
+// not there. Pure: no file, no clock. docs/journal.md has the layout.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/expected.h"
+#include "ran/bearer_config.h"
+
+namespace splitplane::app {
+
+// Where a bearer's numbers may go on in a later run.
+struct JournalNumbers {
+  std::uint32_t end = 0;      // no packet has a COUNT from here on
+  std::uint32_t heard = 0;    // <= end: a receiver may not have seen any COUNT from here on
+  std::uint32_t rx_next = 0;  // uplink: RX_NEXT as far as it was known (TS 38.323 7.1)
+  std::uint8_t epoch = 0;     // of RLC, in airhdr
+
+  friend bool operator==(const JournalNumbers&, const JournalNumbers&) = default;
+};
+
+// By which the configuration names a bearer, also after a modify.
+struct FileKey {
+  IpAddress upf;
+  Teid uplink_teid;
+
+  friend bool operator==(const FileKey&, const FileKey&) = default;
+  friend bool operator<(const FileKey& a, const FileKey& b) {
+    return std::tuple(a.upf.is_v6(), a.upf.octets(), a.uplink_teid) <
+           std::tuple(b.upf.is_v6(), b.upf.octets(), b.uplink_teid);
+  }
+};
+
+struct JournalBearer {
+  enum class Origin : std::uint8_t { kControl, kFile };  // who added it: the control socket, or the configuration
+  ran::BearerConfig config;
+  Origin origin = Origin::kControl;
+  FileKey file;  // kFile
+  JournalNumbers numbers;
+
+  friend bool operator==(const JournalBearer&, const JournalBearer&) = default;
+};
+
+using JournalBearers = std::map<std::uint32_t, JournalBearer>;  // by identity
+
+// Whose journal it is: another instance's numbers are not ours.
+struct JournalOwner {
+  std::string file_prefix;
+  std::uint32_t instance = 0;
+};
+
+using JournalOctets = std::vector<std::uint8_t>;
+
+struct JournalRecords {
+  JournalOctets octets;
+  std::vector<std::size_t> ends;  // of each record
+
+  void bearer(const JournalBearer& bearer);
+  void numbers(BearerId id, const JournalNumbers& numbers);
+  void gone(BearerId id);
+  void released(const FileKey& file);
+  void revived(const FileKey& file);
+};
+
+// The beginning of a file, and a frame around records; `sequence` counts frames from 0.
+[[nodiscard]] JournalOctets journal_header(const JournalOwner& owner);
+[[nodiscard]] JournalOctets journal_frame(std::uint64_t sequence, std::span<const std::uint8_t> records);
+inline constexpr std::size_t kMaxFrameRecords = std::size_t{1} << 20;  // octets
+
+struct JournalContent {
+  JournalBearers bearers;
+  std::set<FileKey> released;  // by the control socket, so that the configuration does not bring them back
+  std::uint64_t frames = 0;
+  std::size_t torn = 0;  // octets at the end: of a frame that was never whole, so nobody has relied on it
+};
+
+// A whole file. Error: one sentence without the file's name. What is cut off at the end is no error, everything else
+// that is not as it was written is.
+[[nodiscard]] Expected<JournalContent> read_journal(std::span<const std::uint8_t> file, const JournalOwner& owner);
+
+}  // namespace splitplane::app
