@@ -26,11 +26,12 @@ BearerStore::UplinkKey BearerStore::uplink_key(const IpAddress& upf, Teid teid) 
   return {address_key(upf), teid.value};
 }
 
-// An index that is free in this shard, and whose identity is nobody's foreign TEID.
+// An index that is free in this shard, and whose identity is nobody's foreign TEID, nor kept for somebody.
 std::optional<std::uint32_t> BearerStore::take_index(ShardId id) {
   Shard& shard = shards_[id.value];
   const auto foreign = [&](std::uint32_t index) {
-    return by_foreign_teid_.contains(ran::make_teid(instance_, id, index));
+    const std::uint32_t teid = ran::make_teid(instance_, id, index);
+    return by_foreign_teid_.contains(teid) || reserved_.contains(teid);
   };
   while (shard.next < per_shard_) {
     const std::uint32_t index = shard.next++;
@@ -61,11 +62,17 @@ Expected<BearerId> BearerStore::choose(std::optional<unsigned> wanted) {
   return fail("no room for another bearer: {} are served (max_bearers)", bearers_.size());
 }
 
+bool BearerStore::is_ours(BearerId id) const {
+  const std::uint32_t teid = id.value;
+  return teid != 0 && teid >> (ran::kIndexBits + ran::kShardBits) == instance_ &&
+         shards_[ran::shard_of(teid).value].owned && ran::index_of(teid) < per_shard_;
+}
+
 Expected<void> BearerStore::claim(BearerId id) {
   const std::uint32_t teid = id.value;
   Shard& shard = shards_[ran::shard_of(teid).value];
   const std::uint32_t index = ran::index_of(teid);
-  if (teid >> (ran::kIndexBits + ran::kShardBits) != instance_ || !shard.owned || index >= per_shard_) {
+  if (!is_ours(id)) {
     return fail("identity {:#010x} is not one of this instance: allowed are instance {}, served shards, index below {}",
                 teid, instance_, per_shard_);
   }

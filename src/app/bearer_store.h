@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -27,6 +28,11 @@ class BearerStore {
   // is a bearer's identity or dl_teid (an identity that is in use as a dl_teid is not given out). Nor does a UE address
   // of another bearer do, whoever looks for it.
   Expected<ran::BearerConfig> add(ran::BearerConfig config, std::optional<unsigned> shard);
+  // Whether this instance may have a bearer of that identity.
+  [[nodiscard]] bool is_ours(BearerId id) const;
+  // Identities that add() does not choose by itself, until release_reserved().
+  void reserve(std::set<std::uint32_t> ids) { reserved_ = std::move(ids); }
+  void release_reserved() { reserved_.clear(); }
   // The bearer with the same UPF and uplink TEID, if there is one.
   [[nodiscard]] const ran::BearerConfig* find_uplink(const IpAddress& upf, Teid uplink_teid) const;
   [[nodiscard]] const ran::BearerConfig* find(BearerId id) const;
@@ -61,6 +67,7 @@ class BearerStore {
   std::map<std::uint32_t, ran::BearerConfig> bearers_;
   std::map<UplinkKey, std::uint32_t> by_uplink_;
   std::unordered_map<std::uint32_t, std::uint32_t> by_foreign_teid_;
+  std::set<std::uint32_t> reserved_;
   bool by_ue_address_;
   std::map<std::array<std::uint8_t, 17>, std::uint32_t> by_ue_;
 };

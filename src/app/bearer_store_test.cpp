@@ -32,6 +32,22 @@ TEST(BearerStore, a_shard_is_filled_and_then_refuses) {
   EXPECT_EQ(store.add(bearer(9), {})->id.value, identity(1));
 }
 
+TEST(BearerStore, an_identity_that_is_kept_for_somebody_is_not_chosen) {
+  BearerStore store = one_shard(3);
+  store.reserve({identity(0), identity(2)});
+  EXPECT_EQ(store.add(bearer(1), {})->id.value, identity(1));
+  EXPECT_FALSE(store.add(bearer(2), {}));
+  ran::BearerConfig back = bearer(2);
+  back.id = BearerId{identity(2)};
+  EXPECT_EQ(store.add(back, {})->id.value, identity(2));
+  store.release_reserved();
+  EXPECT_EQ(store.add(bearer(3), {})->id.value, identity(0));
+  EXPECT_TRUE(store.is_ours(BearerId{identity(2)}));
+  EXPECT_FALSE(store.is_ours(BearerId{identity(3)})) << "beyond the room of a shard";
+  EXPECT_FALSE(store.is_ours(BearerId{ran::make_teid(1, ShardId{8}, 0)}));
+  EXPECT_FALSE(store.is_ours(BearerId{ran::make_teid(2, ShardId{7}, 0)}));
+}
+
 TEST(BearerStore, a_foreign_teid_is_found_and_free_again_after_release) {
   BearerStore store = one_shard(4);
   ran::BearerConfig config = bearer(1);

@@ -238,6 +238,15 @@ void CardLink::serve() {
   }
 }
 
+// Without the lock.
+Expected<void> CardLink::enter_in_journal(Lock& lock, std::span<const CardNumbering> numberings) {
+  if (!settings_.journal || numberings.empty()) return {};
+  lock.unlock();
+  auto entered = settings_.journal(numberings);
+  lock.lock();
+  return entered;
+}
+
 // Asks without the lock. A card that answers a ping after it has failed to do something has refused it.
 Expected<Json> CardLink::ask(Lock& lock, const std::string& method, const Json& params) {
   asking_since_ = Clock::now();

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -22,6 +23,14 @@
 
 namespace splitplane::app {
 
+// What a card's bearer may be numbered with, before the card is told.
+struct CardNumbering {
+  BearerId id;
+  std::uint32_t lease_end = 0;
+  std::uint32_t heard = 0;  // a receiver may not have seen any COUNT from here on
+  std::uint8_t epoch = 0;
+};
+
 struct CardLinkSettings {
   std::string name, control;
   unsigned vfs = 0;                          // as this host numbers them
@@ -33,6 +42,10 @@ struct CardLinkSettings {
   std::chrono::milliseconds longest{2000};   // and so long for one that has much to do
   std::chrono::milliseconds show_each{500};  // how often it is asked for what it counts
   std::chrono::milliseconds cut_off_after{2000}, cut_off_each{10000};  // when a card that is cut off is logged
+  // Puts leases where they survive this process, and waits for it. Error: the card must not be told. Absent: they do
+  // not.
+  using Journal = std::function<Expected<void>(std::span<const CardNumbering>)>;
+  Journal journal;
 };
 
 // A bearer on the card; the numbers of all runs of the card together.
@@ -99,6 +112,7 @@ class CardLink {
   // All with the lock held, which is let go while the card is asked. card_link.cpp: the thread
   void serve();
   [[nodiscard]] Expected<Json> ask(Lock& lock, const std::string& method, const Json& params);
+  [[nodiscard]] Expected<void> enter_in_journal(Lock& lock, std::span<const CardNumbering> numberings);
   enum class By : std::uint8_t { kWaiting, kNobodyWaiting };
   std::uint64_t want(const nic::CardBearer& bearer, By by);
   [[nodiscard]] bool silent() const;

@@ -124,6 +124,7 @@ Expected<void> CardLink::install(Lock& lock, const std::vector<std::uint32_t>& i
   Json bearers = Json::array();
   std::optional<nic::CardBearer> common;
   std::vector<std::uint64_t> versions;
+  std::vector<CardNumbering> numberings;
   std::size_t members = 0;
   for (const std::uint32_t id : ids) {
     if (members > kInstallMembers) break;  // the rest stays dirty
@@ -148,13 +149,17 @@ Expected<void> CardLink::install(Lock& lock, const std::vector<std::uint32_t>& i
       }
       entry.lease_end = entry.want.next_count + entry.want.lease;
     }
-    if (!is_hosts) entry.numbered = true;
+    if (!is_hosts) {
+      entry.numbered = true;
+      numberings.push_back({BearerId{id}, entry.lease_end, entry.heard, entry.want.epoch});
+    }
     entry.sent = true;  // from here on the card may number, whether its answer comes or not
     versions.push_back(entry.version);
     if (!common) common = entry.want;
     members += bearers.emplace_back(to_json(entry.want, *common)).size();
   }
   if (bearers.empty()) return {};
+  if (auto entered = enter_in_journal(lock, numberings); !entered) return entered;
   const auto answer = ask(lock, "card.install", {{"common", common_to_json(*common)}, {"bearers", bearers}});
   if (!answer) return tl::unexpected(answer.error());
   view_.installed += bearers.size();
@@ -198,7 +203,9 @@ void CardLink::note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::ti
 Expected<void> CardLink::renew(Lock& lock) {
   if (due_.empty() || due_.begin()->first > Clock::now()) return {};
   const auto soon = Clock::now() + idle_look(due_.size()) / 16;
-  Json ids = Json::array(), leases = Json::array();
+  Json ids = Json::array();
+  std::vector<CardNumbering> numberings;
+  std::vector<std::uint32_t> ends;  // of the leases before
   for (auto at = due_.begin(); at != due_.end() && at->first <= soon && ids.size() < kIdBatch;) {
     const auto entry = entries_.find(at->second);
     const bool there = entry != entries_.end() && entry->second.confirmed;
@@ -219,9 +226,19 @@ Expected<void> CardLink::renew(Lock& lock) {
     if (row.numbers.pdcp_next == entry.want.next_count && entry.want.ahead != 0) continue;
     const auto end = renewed_lease(entry.want.pdcp_sn_bits, row.numbers.pdcp_next, entry.lease_end, entry.rate);
     if (!end) continue;
-    entry.lease_end = *end;
-    leases.push_back({row.id.value, *end});
-    note(row.id.value, row.numbers, then);
+    numberings.push_back({row.id, *end, entry.heard, entry.want.epoch});
+    ends.push_back(entry.lease_end);
+  }
+  // A disk that is full: the card goes on to the ends that it knows.
+  if (!enter_in_journal(lock, numberings)) return {};
+  Json leases = Json::array();
+  for (std::size_t i = 0; i < numberings.size(); ++i) {
+    const CardNumbering& n = numberings[i];
+    const auto at = entries_.find(n.id.value);
+    if (at == entries_.end() || !at->second.confirmed || at->second.lease_end != ends[i]) continue;  // another since
+    at->second.lease_end = n.lease_end;
+    leases.push_back({n.id.value, n.lease_end});
+    note(n.id.value, at->second.seen, then);
   }
   if (leases.empty()) return {};
   const auto given = ask(lock, "card.lease", {{"leases", leases}});

@@ -45,6 +45,10 @@ void add_launch(CLI::App& app, const LaunchWords& words, LaunchRequest& request,
       ->add_option_function<double>(
           "--duration", [&](double s) { request.options.duration_s = s; }, "Seconds until it ends by itself")
       ->check(CLI::Validator(&seconds, "SECONDS"));
+  if (words.command == LaunchRequest::Command::kRun) {
+    command->add_flag("--fresh", request.options.fresh,
+                      "Forgets what the journal says of bearers: all numbers begin at 0, for UEs with new keys only");
+  }
   command->add_option("--stats-json", request.options.stats_json, "Writes the final statistics to this file");
   command->add_option("--log-level", request.log_level, "Instead of the file's")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));

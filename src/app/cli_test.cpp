@@ -175,11 +175,13 @@ TEST_F(Cli, bad_usage_is_one_line_and_code_2) {
 
 TEST_F(Cli, run_hands_on_configuration_and_options_and_leaves_nothing) {
   const std::string stats = directory_ + "/stats.json";
-  const Outcome o =
-      run({"run", file_.c_str(), "--duration", "2.5", "--stats-json", stats.c_str(), "--log-level", "error"});
+  const Outcome o = run(
+      {"run", file_.c_str(), "--duration", "2.5", "--fresh", "--stats-json", stats.c_str(), "--log-level", "error"});
   EXPECT_EQ(o.code, 0) << o.err;
   ASSERT_TRUE(seen_options);
   EXPECT_EQ(seen_options->duration_s, 2.5);
+  EXPECT_TRUE(seen_options->fresh);
+  EXPECT_TRUE(seen_config.journal.starts_with('/'));
   EXPECT_EQ(seen_options->stats_json, stats);
   EXPECT_EQ(seen_config.control, socket_);
   std::size_t files = 0;

@@ -11,6 +11,7 @@ namespace splitplane::app {
 
 struct RunOptions {
   std::optional<double> duration_s;  // absent: until stopped
+  bool fresh = false;                // run: forgets the journal of bearers
   std::string stats_json;            // write final stats JSON to this file on exit; empty: do not
 };
 

@@ -131,6 +131,7 @@ struct Config {
   std::string file;                        // where it came from, for messages
   std::string file_prefix = "splitplane";  // DPDK file prefix: one running instance each
   std::string control;  // path of the control socket; load_config fills in <runtime directory>/<file_prefix>.sock
+  std::string journal;  // path of the journal of bearers, or empty: none; load_config fills in the default
   std::string log_level = "info";
   bool log_json = false;  // log_format: json
   std::optional<MetricsConfig> metrics;

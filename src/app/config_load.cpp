@@ -24,11 +24,10 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxControlPath = 107;  // sockaddr_un::sun_path less its NUL
-constexpr std::array<std::string_view, 22> kTopKeys{
-    "file_prefix", "control",    "log_level",     "log_format", "instance", "max_bearers",
-    "metrics",     "lookup",     "foreign_teids", "memory",     "ports",    "n3",
-    "air",         "workers",    "bearers",       "taps",       "ue",       "gen",
-    "sink",        "sysfs_root", "card",          "cards"};
+constexpr std::array<std::string_view, 23> kTopKeys{
+    "file_prefix",   "control", "journal",    "log_level", "log_format", "instance", "max_bearers", "metrics", "lookup",
+    "foreign_teids", "memory",  "ports",      "n3",        "air",        "workers",  "bearers",     "taps",    "ue",
+    "gen",           "sink",    "sysfs_root", "card",      "cards"};
 constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};
 constexpr std::array<std::string_view, 2> kLogFormats{"human", "json"};
 constexpr std::array<std::string_view, 2> kMetricsKeys{"listen", "bearers"};
@@ -156,11 +155,22 @@ std::vector<AirConfig> read_air(const YamlValue& value) {
   return list;
 }
 
+std::string read_journal_path(const YamlValue& value) {
+  const std::string allowed = "none, or a path from / on, of at most 200 octets";
+  std::string path = value.text(allowed);
+  if (path == "none") return {};
+  if (!path.starts_with('/') || path.ends_with('/') || path.size() > 200)
+    value.refuse(fmt::format("'{}' is no such path", printable(path)), allowed);
+  return path;
+}
+
 void read_document(const YAML::Node& document, Config& config) {
   const YamlMap map = YamlValue(document, "", 1, config.lines).map(kTopKeys);
   if (const auto v = map.find("file_prefix")) config.file_prefix = v->name(32);
   config.control = control_path(config.file_prefix);
   if (const auto v = map.find("control")) config.control = read_path(*v);
+  config.journal = journal_path(config.file_prefix);
+  if (const auto v = map.find("journal")) config.journal = read_journal_path(*v);
   if (const auto v = map.find("log_level")) config.log_level = kLogLevels[v->one_of(kLogLevels)];
   if (const auto v = map.find("log_format")) config.log_json = v->one_of(kLogFormats) == 1;
   if (const auto v = map.find("metrics")) config.metrics = read_metrics(*v);

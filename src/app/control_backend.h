@@ -86,6 +86,8 @@ class ControlBackend {
   // already, and counts it as `existed`. At most kBearersPerBatch at a time, so that no round of a worker grows long.
   static constexpr std::size_t kBearersPerBatch = 64;
   virtual Expected<AddedBearers> add_bearers(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard);
+  // Waits until the changes before are on the disk, where they have to be. Error: what they are worth until then.
+  virtual Expected<void> settle() { return {}; }
   virtual Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch);
   // True if it existed, false if there was none (releasing twice is no error).
   virtual Expected<bool> release_bearer(BearerId id);

@@ -46,6 +46,9 @@ Expected<Json> add(Params& params, ControlBackend& backend) {
     last = to_json(added->bearers.back());
     existed += added->existed;
   }
+  if (existed != group.count) {
+    if (const auto settled = backend.settle(); !settled) return tl::unexpected(settled.error());
+  }
   return Json{{"count", group.count}, {"existed", existed}, {"first", first}, {"last", last}};
 }
 
@@ -61,13 +64,15 @@ Expected<Json> modify(Params& params, ControlBackend& backend) {
   if (!patch.uplink_teid && !patch.upf && !patch.qfi && !patch.poll_pdu) {
     return fail("nothing to change; allowed: upf, ul_teid, qfi, poll_pdu");
   }
-  return backend.modify_bearer(id, patch).map([](const ran::BearerConfig& b) { return to_json(b); });
+  return backend.modify_bearer(id, patch).and_then(
+      [&](const ran::BearerConfig& b) { return backend.settle().map([&] { return to_json(b); }); });
 }
 
 Expected<Json> release(Params& params, ControlBackend& backend) {
   const BearerId id = read_id(params);
   if (const auto fault = params.fault()) return fail("{}", *fault);
-  return backend.release_bearer(id).map([](bool existed) { return Json{{"existed", existed}}; });
+  return backend.release_bearer(id).and_then(
+      [&](bool existed) { return backend.settle().map([&] { return Json{{"existed", existed}}; }); });
 }
 
 Expected<Json> reestablish(Params& params, ControlBackend& backend) {

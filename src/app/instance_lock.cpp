@@ -47,6 +47,23 @@ std::string control_path(const std::string& file_prefix) {
   return fmt::format("{}/{}.sock", runtime_directory(), file_prefix);
 }
 
+std::string state_directory() {
+  const auto from = [](const char* variable) -> std::string {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || value[0] != '/') return {};
+    return std::string(value).substr(0, std::string(value).find(':'));  // systemd gives a list
+  };
+  if (const std::string given = from("STATE_DIRECTORY"); !given.empty()) return given;
+  if (::geteuid() == 0) return "/var/lib/splitplane";
+  if (const std::string state = from("XDG_STATE_HOME"); !state.empty()) return state + "/splitplane";
+  if (const std::string home = from("HOME"); !home.empty()) return home + "/.local/state/splitplane";
+  return runtime_directory();
+}
+
+std::string journal_path(const std::string& file_prefix) {
+  return fmt::format("{}/{}.journal", state_directory(), file_prefix);
+}
+
 Expected<void> make_private_directory(const std::string& directory) {
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
     return fail("directory {} cannot be made: {}", directory, std::strerror(errno));

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -80,6 +81,20 @@ TEST_F(InstanceLockTest, a_directory_that_is_none_is_refused) {
   std::ofstream(directory_) << "file";
   EXPECT_FALSE(InstanceLock::acquire("a", directory_));
   EXPECT_FALSE(InstanceLock::acquire("a", directory_ + "/deeper/still"));
+}
+
+TEST(StateDirectory, is_what_systemd_says_or_the_users_own) {
+  const char* const before = std::getenv("STATE_DIRECTORY");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("STATE_DIRECTORY", "/srv/state:/srv/other", 1);
+  EXPECT_EQ(journal_path("gnb"), "/srv/state/gnb.journal");
+  ::setenv("STATE_DIRECTORY", "relative", 1);
+  EXPECT_TRUE(state_directory().starts_with('/'));
+  ::unsetenv("STATE_DIRECTORY");
+  if (::geteuid() == 0) {
+    EXPECT_EQ(state_directory(), "/var/lib/splitplane");
+  }
+  if (before != nullptr) ::setenv("STATE_DIRECTORY", kept.c_str(), 1);
 }
 
 }  // namespace

@@ -254,6 +254,21 @@ void add_card_links(std::vector<Family>& list) {
     add(counter("card_link_", row, {"card"}), [&row](const CardLinkView& v) { return v.*row.field; });
 }
 
+// Absent: the configuration says journal: none.
+void add_journal(std::vector<Family>& list) {
+  const auto add = [&](MetricInfo info, auto value) {
+    list.push_back({std::move(info), [value](const Scrape& s, const Emit& emit) {
+                      if (s.all.journal) emit({}, value(*s.all.journal));
+                    }});
+  };
+  add({"splitplane_journal_up", Type::kGauge, "", "1: the disk takes the journal of bearers; 0: it refuses", {}},
+      [](const BearerJournalView& v) { return std::uint64_t{v.reason.empty()}; });
+  add({"splitplane_journal_size_bytes", Type::kGauge, "bytes", "octets of the file", {}},
+      [](const BearerJournalView& v) { return std::uint64_t{v.octets}; });
+  for (const auto& row : kJournalCounters)
+    add(counter("journal_", row, {}), [&row](const BearerJournalView& v) { return v.*row.field; });
+}
+
 void add_bearers(std::vector<Family>& list) {
   for (const auto& row : kBearerCounters) {
     MetricInfo info = counter("bearer_", row, {"bearer", "direction"});
@@ -281,6 +296,7 @@ const std::vector<Family>& families() {
     add_paths(made);
     add_cards(made);
     add_card_links(made);
+    add_journal(made);
     add_bearers(made);
     return made;
   }();

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/bearer_journal_view.h"
 #include "app/card_link_view.h"
 #include "app/config.h"
 #include "app/control_backend.h"
@@ -50,6 +51,9 @@ inline constexpr std::array kStageCounters{SPLITPLANE_STAGE_COUNTERS(SPLITPLANE_
 inline constexpr std::array kWorkerCounters{SPLITPLANE_WORKER_COUNTERS(SPLITPLANE_WORKER_ROW)};
 #define SPLITPLANE_CARD_LINK_ROW(field, unit, help) CounterRow<CardLinkView>{#field, unit, help, &CardLinkView::field},
 inline constexpr std::array kCardLinkCounters{SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_ROW)};
+#define SPLITPLANE_JOURNAL_ROW(field, unit, help) \
+  CounterRow<BearerJournalView>{#field, unit, help, &BearerJournalView::field},
+inline constexpr std::array kJournalCounters{SPLITPLANE_JOURNAL_COUNTERS(SPLITPLANE_JOURNAL_ROW)};
 inline constexpr std::array kPortCounters{SPLITPLANE_PORT_COUNTERS(SPLITPLANE_PORT_ROW)};
 
 // Tables of bearers' keys that are not of our choosing: field, unit, help.
@@ -122,6 +126,7 @@ struct Observation {
   std::vector<CardObservation> cards;
   std::vector<CardLinkView> card_links;
   log::Unwritten log;
+  std::optional<BearerJournalView> journal;
 };
 
 // Reads the counters one by one: exact when the worker stands still or does it itself.

@@ -36,7 +36,7 @@ Scrape look(UserPlane& plane, std::size_t bearers) {
 int run_command(const Config& config, const RunOptions& options) {
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();  // before anything is made that must be taken down again
-  auto plane = UserPlane::start(config);
+  auto plane = UserPlane::start(config, options.fresh);
   if (!plane) {
     log::error("{}: {}", config.file, plane.error().message);
     return 1;

@@ -30,7 +30,7 @@ Expected<void> in_order(Steps&&... steps) {
 
 }  // namespace
 
-Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config) {
+Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config, bool fresh) {
   std::vector<unsigned> cores;
   for (const auto& worker : config.workers) cores.push_back(worker.core);
   auto eal = start_eal(config, cores);
@@ -42,10 +42,10 @@ Expected<std::unique_ptr<UserPlane>> UserPlane::start(const Config& config) {
   const auto built = in_order([&] { return plane->open_ports(); }, [&] { return plane->make_workers(); },
                               [&] { return plane->make_bearer_memory(); }, [&] { return plane->connect_dispatchers(); },
                               [&] { return plane->connect_mates(); }, [&] { return plane->make_key_tables(); },
-                              [&] { return plane->make_loops(); },
+                              [&] { return plane->open_journal(fresh); }, [&] { return plane->make_loops(); },
                               [&] {
                                 plane->connect_cards();
-                                return plane->add_configured_bearers();
+                                return plane->restore_bearers();
                               },
                               [&] {
                                 plane->begin_cards();
@@ -200,14 +200,15 @@ Expected<void> UserPlane::make_bearer_memory() {
   downlink_ = make_dpdk_array<ran::BearerDownlink>("bearers.dl", lines);
   uplink_ = make_dpdk_array<ran::BearerUplink>("bearers.ul", lines);
   losses_ = make_dpdk_array<ran::BearerLosses>("bearers.losses", lines);
-  if (!downlink_ || !uplink_ || !losses_) {
+  lease_lines_ = make_dpdk_array<ran::CountLease>("bearers.leases", lines);
+  if (!downlink_ || !uplink_ || !losses_ || !lease_lines_) {
     return fail("no memory for {} bearers ({} MiB); allowed: a larger memory.megabytes or a smaller max_bearers", lines,
                 lines * ran::kBytesPerBearer >> 20);
   }
   for (std::size_t i = 0; i < slabs.size(); ++i) {
     const std::size_t first = i * bearers_per_shard_;
-    slabs[i].first->gnb->bearers.attach(slabs[i].second,
-                                        {&downlink_[first], &uplink_[first], &losses_[first], bearers_per_shard_});
+    slabs[i].first->gnb->bearers.attach(slabs[i].second, {&downlink_[first], &uplink_[first], &losses_[first],
+                                                          bearers_per_shard_, &lease_lines_[first]});
     if (slabs[i].first->gnb->arq) slabs[i].first->gnb->arq_bearers.attach(slabs[i].second, bearers_per_shard_);
   }
   return {};
@@ -314,6 +315,7 @@ Expected<void> UserPlane::launch() {
 }
 
 void UserPlane::stop_workers() {
+  if (journal_) journal_->stop();  // it asks workers, which must run or have ended for that
   const std::lock_guard guard(mutex_);
   // In the order of the packets' way, and each worker empties its rings before it ends: nothing is left in between.
   using Function = WorkerConfig::Function;
@@ -338,6 +340,7 @@ void UserPlane::stop_workers() {
   stop(is(Function::kGnb));
   stop(is(Function::kCopies));
   end_taps();
+  close_journal();
 }
 
 }  // namespace splitplane::app

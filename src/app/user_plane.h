@@ -10,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "app/bearer_journal.h"
 #include "app/bearer_store.h"
 #include "app/card_link.h"
 #include "app/config.h"
 #include "app/control_backend.h"
+#include "app/count_leases.h"
 #include "app/failure_watch.h"
 #include "app/gtpu_runtime.h"
 #include "app/loop_power.h"
@@ -34,20 +36,22 @@ namespace splitplane::app {
 
 class UserPlane : public ControlBackend {
  public:
-  // Builds everything and starts the workers. Error: one sentence; whatever was begun is undone.
-  static Expected<std::unique_ptr<UserPlane>> start(const Config& config);
+  // Builds everything and starts the workers. `fresh`: forgets the journal of bearers. Error: one sentence; whatever
+  // was begun is undone.
+  static Expected<std::unique_ptr<UserPlane>> start(const Config& config, bool fresh = false);
   ~UserPlane() override;  // stops the workers if they still run
   UserPlane(const UserPlane&) = delete;
   UserPlane& operator=(const UserPlane&) = delete;
 
   // One turn of the control thread: answers ARP, neighbour discovery and GTP-U messages, asks for UPFs that are not
-  // resolved, and supervises the paths to them.
+  // resolved, supervises the paths to them, and renews leases of COUNTs.
   void serve_n3(std::chrono::steady_clock::time_point now);
   // What is behind the ports: says what changed, and drops what an interface's MTU does not take any more.
   void watch_ports(std::chrono::steady_clock::time_point now);
   // Stops the workers; counters stay readable and are exact from then on.
   void stop_workers();
 
+  Expected<void> settle() override;
   Expected<AddedBearers> add_bearers(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard) override;
   Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch) override;
   Expected<bool> release_bearer(BearerId id) override;
@@ -79,7 +83,6 @@ class UserPlane : public ControlBackend {
   Expected<void> make_bearer_memory();
   Expected<void> make_loops();
   Expected<void> make_key_tables();
-  Expected<void> add_configured_bearers();
   Expected<void> launch();
   [[nodiscard]] PortFacts facts_of(const std::string& port) const;
   Expected<rte_ring*> make_ring(const std::string& name, unsigned entries);
@@ -100,14 +103,35 @@ class UserPlane : public ControlBackend {
     WorkerRuntime* worker = nullptr;
     PeerId peer{};
     std::optional<unsigned> card_peer;  // behind a card: the UPF's number there
+    std::optional<FileKey> file;        // a bearer of the configuration
+    JournalNumbers numbers;             // of a new bearer: COUNTs go on at `end`
+  };
+  // One that shall be there, and what of it was before.
+  struct NewBearer {
+    ran::BearerConfig config;
+    std::optional<unsigned> shard;
+    std::optional<FileKey> file;
+    JournalNumbers numbers;
+    bool is_restored = false;
   };
   Expected<Installation> prepare(const ran::BearerConfig& config);
+  Expected<AddedBearers> enter(std::span<const NewBearer> wanted);
   using Workers = std::set<WorkerRuntime*>;
   // `modified`: the bearers are there already, and their numbers go on. `told`: who has been told, also after an error.
   Expected<void> install(std::span<const Installation> all, bool modified, Workers& told);
   Workers uninstall(std::span<const Installation> all, const Workers& told);
   [[nodiscard]] bool take_out(WorkerRuntime& owner, WorkerRuntime& holder, std::span<const ran::BearerConfig> configs,
                               bool silence);
+
+  // user_plane_journal.cpp
+  Expected<void> open_journal(bool fresh);
+  Expected<void> restore_bearers();
+  void enter_in_journal(std::span<const Installation> fresh);
+  void grant(std::span<const BearerJournal::Grant> grants);
+  void serve_leases(std::chrono::steady_clock::time_point now);
+  void close_journal();
+  [[nodiscard]] CardLinkSettings::Journal journal_of_cards();
+  [[nodiscard]] nlohmann::json journal_row() const;
 
   // user_plane_views.cpp
   Expected<std::vector<BearerView>> read_views(const std::vector<ran::BearerConfig>& bearers);
@@ -217,11 +241,14 @@ class UserPlane : public ControlBackend {
   DpdkArray<ran::BearerDownlink> downlink_;
   DpdkArray<ran::BearerUplink> uplink_;
   DpdkArray<ran::BearerLosses> losses_;
+  DpdkArray<ran::CountLease> lease_lines_;
   std::uint32_t bearers_per_shard_ = 0;
   std::unique_ptr<BearerStore> store_;
   std::uint8_t epoch_ = 0;  // the last one given out
+  CountLeases leases_;      // of the host's own bearers
   std::vector<std::unique_ptr<WorkerRuntime>> workers_;
   std::vector<N3Runtime> n3_;
+  std::unique_ptr<BearerJournal> journal_;  // before cards_, whose threads write to it; none: numbers begin at 0
   std::vector<CardRuntime> cards_;
   Taps taps_;
   Taps ending_taps_;                      // turned off, their last packets on the way to a slow disk

@@ -77,6 +77,15 @@ Expected<UserPlane::Installation> UserPlane::prepare(const ran::BearerConfig& co
 
 Expected<AddedBearers> UserPlane::add_bearers(std::span<const ran::BearerConfig> wanted,
                                               std::optional<unsigned> shard) {
+  if (journal_) {
+    if (const auto view = journal_->view(); !view.reason.empty()) return fail("{}; no bearer was added", view.reason);
+  }
+  std::vector<NewBearer> bearers;
+  for (const ran::BearerConfig& config : wanted) bearers.push_back({.config = config, .shard = shard});
+  return enter(bearers);
+}
+
+Expected<AddedBearers> UserPlane::enter(std::span<const NewBearer> wanted) {
   const std::lock_guard request(requests_);
   std::unique_lock lock(mutex_);
   AddedBearers result;
@@ -91,7 +100,8 @@ Expected<AddedBearers> UserPlane::add_bearers(std::span<const ran::BearerConfig>
     }
     return tl::unexpected(std::move(error));
   };
-  for (const ran::BearerConfig& config : wanted) {
+  for (const NewBearer& one : wanted) {
+    const ran::BearerConfig& config = one.config;
     if (const auto* twin = store_->find_uplink(config.upf, config.uplink_teid)) {
       ran::BearerConfig same = config;
       if (same.id.value == 0) same.id = twin->id;
@@ -102,37 +112,27 @@ Expected<AddedBearers> UserPlane::add_bearers(std::span<const ran::BearerConfig>
         continue;
       }
     }
-    auto entered = store_->add(config, shard);
+    auto entered = store_->add(config, one.shard);
     if (!entered) return refused(entered.error());
     auto prepared = prepare(*entered);
     if (!prepared) {
       store_->remove(entered->id);
       return refused(prepared.error());
     }
+    prepared->file = one.file;
+    prepared->numbers = one.numbers;
+    if (prepared->config.acknowledged && !one.is_restored) prepared->numbers.epoch = next_epoch();
     fresh.push_back(*prepared);
     if (prepared->config.acknowledged) store_->replace(prepared->config);
     result.bearers.push_back(prepared->config);
   }
   auto installed = install(fresh, false, told);
-  if (installed) installed = wait_for_cards(lock, put_on_cards(fresh));
+  if (installed) {
+    enter_in_journal(fresh);  // before cards number them
+    installed = wait_for_cards(lock, put_on_cards(fresh));
+  }
   if (!installed) return refused(installed.error());
   return result;
-}
-
-Expected<void> UserPlane::add_configured_bearers() {
-  std::vector<ran::BearerConfig> batch;
-  for (const auto& group : config_.bearers) {
-    for (std::size_t done = 0; done < group.count; done += batch.size()) {
-      batch.clear();
-      while (batch.size() < kBearersPerBatch && done + batch.size() < group.count) {
-        batch.push_back(bearer_at(group, done + batch.size()));
-      }
-      if (auto added = add_bearers(batch, group.shard); !added) {
-        return fail("bearers: after {} of a group of {}: {}", done, group.count, added.error().message);
-      }
-    }
-  }
-  return {};
 }
 
 Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPatch& patch) {
@@ -165,6 +165,7 @@ Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPa
   }
   leave_peer(*prepared->worker, current->upf);
   store_->replace(changed);
+  if (journal_) journal_->set_config(changed);
   if (const auto seen = bearer_gtpu_.find(id.value); seen != bearer_gtpu_.end()) seen->second.uplink = {};
   return changed;
 }
@@ -196,22 +197,23 @@ Expected<bool> UserPlane::release_bearer(BearerId id) {
   const CardRequests requests = take_off_card(*worker, id);
   leave_peer(*worker, config.upf);
   store_->remove(id);
+  leases_.forget(id);
+  if (journal_) journal_->release(id);
   remember_released(*worker, id);
   if (config.dl_teid) remember_released(*worker, BearerId{config.dl_teid->value});
   (void)wait_for_cards(lock, requests);  // that a bearer goes no card refuses
   return true;
 }
 
-// Another one than before, also than before a restart of this process, as far as eight bits tell.
+// Another one than before, as far as eight bits tell; without a journal also than before a restart of this process.
 std::uint8_t UserPlane::next_epoch() {
   if (epoch_ == 0) epoch_ = static_cast<std::uint8_t>(rte_rdtsc() >> 12);
-  epoch_ = epoch_ == 0xff ? std::uint8_t{1} : static_cast<std::uint8_t>(epoch_ + 1);
-  return epoch_;
+  return epoch_ = ran::next_epoch(epoch_);
 }
 
 Expected<std::uint8_t> UserPlane::reestablish_bearer(BearerId id) {
   const std::lock_guard request(requests_);
-  const std::lock_guard guard(mutex_);
+  std::unique_lock lock(mutex_);
   const ran::BearerConfig* config = store_->find(id);
   if (config == nullptr) return unknown(id);
   const auto unable = [&] {
@@ -221,6 +223,13 @@ Expected<std::uint8_t> UserPlane::reestablish_bearer(BearerId id) {
   WorkerRuntime* worker = owner_of(id.value);
   datapath::GnbContext* gnb = worker->gnb.get();
   const std::uint8_t epoch = next_epoch();
+  if (journal_) {  // no later run may use it for other PDUs
+    journal_->set_epoch(id, epoch);
+    lock.unlock();
+    const auto settled = journal_->settle();
+    lock.lock();
+    if (!settled) return fail("{}; the bearer was not reestablished", settled.error().message);
+  }
   bool able = false;
   const bool done = worker->execute([gnb, id, epoch, &able] {
     datapath::ArqBearer* const arq = gnb->arq_bearers.find(id.value);

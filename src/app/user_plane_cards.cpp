@@ -26,7 +26,8 @@ void UserPlane::connect_cards() {
                                           .vfs = vf_count(config_, config),
                                           .punt_n3 = vf_number(config_, config, config.n3, 0),
                                           .punt_air = vf_number(config_, config, config.air, 0),
-                                          .by_ue_address = config_.lookup == Config::Lookup::kUeAddress}),
+                                          .by_ue_address = config_.lookup == Config::Lookup::kUeAddress,
+                                          .journal = journal_of_cards()}),
                      .vfs = VfLinks(std::move(vfs))};
     cards_.push_back(std::move(card));
   }
@@ -144,6 +145,9 @@ UserPlane::CardRequests UserPlane::put_on_cards(std::span<const Installation> al
       if (card_before(*one.worker) != &card) continue;
       bearers.push_back(card_bearer(config_, card.config, one.worker->config, *one.worker->gnb, one.config,
                                     one.card_peer.value_or(kStoppedCardPeer)));
+      bearers.back().next_count = one.numbers.end;
+      bearers.back().ahead = one.numbers.end - one.numbers.heard;
+      bearers.back().epoch = one.numbers.epoch;
     }
     if (!bearers.empty()) requests.push_back({card.link.get(), card.link->put(bearers)});
   }

@@ -34,7 +34,7 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
     std::vector<std::unique_ptr<datapath::ArqBearer>> arq(all.size());
     for (std::size_t i = 0; i < all.size() && !modified; ++i) {
       if (all[i].worker == worker.get() && all[i].config.acknowledged)
-        arq[i] = gnb.arq->make(all[i].config, next_epoch());
+        arq[i] = gnb.arq->make(all[i].config, all[i].numbers.epoch);
     }
     const bool done = worker->execute([&] {
       for (std::size_t i = 0; i < all.size(); ++i) {
@@ -51,13 +51,16 @@ Expected<void> UserPlane::install(std::span<const Installation> all, bool modifi
           gnb.monitor.forget(one.config.id);  // nothing leads back to a time stamp of the old line
         } else {
           gnb.bearers.losses(one.config.id.value) = {};
+          new_downlink.pdcp_tx_next = one.numbers.end;
+          new_uplink.pdcp_rx_next = one.numbers.rx_next;
+          if (one.config.rlc_mode == RlcMode::kAm) ran::set_epoch(new_downlink, one.numbers.epoch);
+          // Closed until the journal's grant comes.
+          *gnb.bearers.lease(one.config.id.value) =
+              journal_ ? ran::CountLease{one.numbers.end, one.numbers.end} : ran::CountLease{};
           if (one.config.n3_reorder) gnb.reorder.open(one.config.id, *one.config.n3_reorder, rte_get_tsc_hz());
         }
-        if (arq[i]) {
-          ran::set_epoch(new_downlink, arq[i]->epoch);
-          gnb.arq_bearers.exchange(one.config.id.value, std::move(arq[i]));
-          datapath::set_count_limit(gnb, new_downlink);
-        }
+        if (arq[i]) gnb.arq_bearers.exchange(one.config.id.value, std::move(arq[i]));
+        if (!modified && !on_card) datapath::set_count_limit(gnb, new_downlink);
         downlink = new_downlink;
         uplink = new_uplink;
         if (gnb.fixed_bearer.id == 0 && !on_card) gnb.fixed_bearer = new_downlink;
@@ -90,6 +93,8 @@ UserPlane::Workers UserPlane::uninstall(std::span<const Installation> all, const
     (void)take_off_card(*one.worker, one.config.id);
     leave_peer(*one.worker, one.config.upf);
     store_->remove(one.config.id);
+    leases_.forget(one.config.id);
+    if (journal_) journal_->remove(one.config.id);
     bearer_gtpu_.erase(one.config.id.value);
   }
   Workers silent_now;

@@ -151,6 +151,7 @@ void UserPlane::serve_n3(Time now) {
     if (punts == nullptr) continue;
     for (rte_ring* ring : punts->rings) drain_punts(*worker, ring);
   }
+  serve_leases(now);
   serve_paths(now);
   if (now < next_question_) return;
   next_question_ = now + kLook;

@@ -121,6 +121,7 @@ Expected<nlohmann::json> UserPlane::stats() {
                         {"peers", peer_rows()},
                         {"gtpu", gtpu_rows()},
                         {"cards", card_rows()},
+                        {"journal", journal_row()},
                         {"bearers", store_->size()},
                         {"tsc_hz", rte_get_tsc_hz()},
                         {"totals",
@@ -150,6 +151,7 @@ Observation UserPlane::observe() {
   }
   for (const auto& port : config_.ports) all.ports.push_back(observe_port(port));
   for (const CardRuntime& card : cards_) all.card_links.push_back(card.link->view());
+  if (journal_) all.journal = journal_->view();
   for (const N3Runtime& n3 : n3_)
     all.n3.push_back({n3.config.port, n3.gtpu.counters, n3.gtpu.neighbor_counters, observe_paths(n3)});
   all.log = log::unwritten();

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 RUN = """\
 file_prefix: corpus
 control: /run/splitplane/corpus.sock
+journal: /var/lib/splitplane/corpus.journal
 log_level: debug
 instance: 63
 max_bearers: 1024

@@ -54,6 +54,7 @@ WRONG_VALUES = edits(
     ("foreign_teids: 8", ">>foreign_teids: -1", "foreign_teids", "is -1; allowed: an integer from 0 to 67108864"),
     ("    dl_teid: 0x70000001", "    >>dl_teid: 0", "bearers[0].dl_teid", "is 0; allowed: an integer from 1"),
     ("log_level: debug", ">>log_level: loud", "log_level", "'loud' is unknown; allowed: debug, info, warn, error"),
+    ("journal: /var/lib/splitplane/corpus.journal", ">>journal: corpus.journal", "journal", "'corpus.journal' is no such path; allowed: none, or a path from / on"),
     ("log_format: json", ">>log_format: jsno", "log_format", "did you mean 'json'?; allowed: human, json"),
     ("{listen:", "{>>lsiten:", "metrics.lsiten", "did you mean 'listen'?; allowed: listen, bearers"),
     ('"127.0.0.1:9464", bearers', '>>"127.0.0.1", bearers', "metrics.listen", "'127.0.0.1' is no address with a port"),

@@ -62,7 +62,7 @@ class Control:
 
 class Instance:
     """`splitplane COMMAND CONFIG` in a namespace, ready when itself, not one of an earlier run, answers on its
-    control socket."""
+    control socket. `fresh`: a host that knows nothing of an earlier run's bearers."""
 
     def __init__(
         self,
@@ -73,14 +73,16 @@ class Instance:
         netns: str = "",
         *,
         timeout: float = 0,
+        fresh: bool = True,
     ):
         self.processes, self.config = processes, config
         self.control = Control(control_path(config))
         self.last_stats = processes.folder / f"{name}-stats.json"
         self.last_stats.unlink(missing_ok=True)
-        self.process: Process = processes.start(
-            name, [splitplane(), command, config, "--stats-json", self.last_stats], netns
-        )
+        words = [splitplane(), command, config, "--stats-json", self.last_stats]
+        if fresh and command == "run":
+            words.append("--fresh")  # bearers and numbers of an earlier instance of this name are none of ours
+        self.process: Process = processes.start(name, words, netns)
         wait_until(
             f"`splitplane {command}` to answer on {self.control.path}",
             lambda: self.control.process() == self.process.child.pid,

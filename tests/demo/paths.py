@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import functools
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 from processes import ROOT, Failure, run
@@ -13,6 +15,11 @@ from processes import ROOT, Failure, run
 OUT = ROOT / "out"
 CONFIG = ROOT / "config"
 UPF_PEER_SOURCE = ROOT / "tests" / "upf-peer"
+
+# Journals of the instances that this process starts: not those of the machine's own.
+if "STATE_DIRECTORY" not in os.environ:
+    os.environ["STATE_DIRECTORY"] = tempfile.mkdtemp(prefix="splitplane-state-")
+    atexit.register(shutil.rmtree, os.environ["STATE_DIRECTORY"], ignore_errors=True)
 
 
 @functools.cache

@@ -37,7 +37,7 @@ class CardBed(Testbed):
 
     def start_host(self):
         config = configs.write(self.folder, "gnb", self.tree)
-        self.gnb = Instance(self.processes, "gnb-again", "run", config, self.network.gnb)
+        self.gnb = Instance(self.processes, "gnb-again", "run", config, self.network.gnb, fresh=False)
 
     def kill_card(self):
         self.card.process.signal(signal.SIGKILL)

@@ -171,6 +171,7 @@ def outcome():
     pcap.write(folder / "ul-in.pcap", uplink_frames(slots))
     tree = configs.gnb(
         "wr",
+        journal="none",  # every packet of a quarter of a million that come at once is numbered, whatever the disk does
         ports={
             "n3": {"device": f"net_pcap0,rx_pcap={folder}/dl-in.pcap,tx_pcap={folder}/ul-out.pcap"},
             "air": {"device": f"net_pcap1,rx_pcap={folder}/ul-in.pcap,tx_pcap={folder}/dl-out.pcap"},
