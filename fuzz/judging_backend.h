@@ -17,8 +17,8 @@ class Backend : public app::MemoryBackend {
  public:
   Backend() : MemoryBackend(kCapacity) {}
 
-  Expected<std::vector<ran::BearerConfig>> add_bearers(std::span<const ran::BearerConfig> wanted,
-                                                       std::optional<unsigned> shard) override {
+  Expected<app::AddedBearers> add_bearers(std::span<const ran::BearerConfig> wanted,
+                                          std::optional<unsigned> shard) override {
     require(!wanted.empty() && wanted.size() <= kBearersPerBatch, "a batch of {}", wanted.size());
     for (const auto& bearer : wanted) {
       const auto wrong = ran::refuse(bearer);
@@ -26,7 +26,7 @@ class Backend : public app::MemoryBackend {
     }
     auto added = MemoryBackend::add_bearers(wanted, shard);
     if (added) {
-      for (const auto& bearer : *added) there.insert(bearer.id.value);
+      for (const auto& bearer : added->bearers) there.insert(bearer.id.value);
     }
     return added;
   }
