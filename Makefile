@@ -14,7 +14,7 @@ help:
 	@echo 'make demo               the gNB between a UPF and a UE, with real TCP, in network namespaces'
 	@echo 'make test               lint, unit tests (release, ASan + UBSan, TSan), oracle and end-to-end tests'
 	@echo '                        ONLY=lint,release,asan,tsan,fuzz,gpu,python runs some of them'
-	@echo 'make accept PART=...    host, nic, operate, power, rlc or gpu: one line a requirement: measured, target, verdict'
+	@echo 'make accept PART=...    host, nic, operate, power, rlc, gpu or mended: one line a requirement: measured, target, verdict'
 	@echo 'make bench              cycles per packet, JSON and a table in out/; ARGS="--repeats 3 --no-micro"'
 	@echo 'make build PRESET=...   release (default), debug, asan or tsan into build/'
 	@echo 'make fuzz TARGET=...    the fuzz targets (docs/fuzz.md), all or some with commas; SECONDS_EACH=60; goes on where it ended'
@@ -62,7 +62,7 @@ gpu: setup
 
 FUZZ_SECONDS ?= 3600
 nightly:
-	@failed=0; for target in test 'accept PART=host' 'accept PART=nic' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' 'accept PART=gpu' bench; do \
+	@failed=0; for target in test 'accept PART=host' 'accept PART=nic' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' 'accept PART=gpu' 'accept PART=mended' bench; do \
 	  echo "nightly: make $$target"; $(MAKE) $$target || failed=1; done; \
 	  echo 'nightly: make fuzz'; $(MAKE) fuzz SECONDS_EACH=$(FUZZ_SECONDS) || failed=1; exit $$failed
 

@@ -29,7 +29,7 @@ def environment() -> dict[str, str]:
     return os.environ | {
         "ASAN_OPTIONS": "strict_string_checks=1:detect_stack_use_after_return=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "print_stacktrace=1",
-        "LSAN_OPTIONS": f"suppressions={ROOT / 'tests' / 'lsan-suppressions.txt'}:print_suppressions=0",
+        "LSAN_OPTIONS": f"suppressions='{ROOT / 'tests' / 'lsan-suppressions.txt'}':print_suppressions=0",
     }
 
 

@@ -141,7 +141,7 @@ def sanitizer_environment() -> dict[str, str]:
     for variable, name in SUPPRESSIONS.items():
         file = ROOT / "tests" / name
         if file.exists():
-            options[variable] = ":".join(filter(None, [options.get(variable, ""), f"suppressions={file}"]))
+            options[variable] = ":".join(filter(None, [options.get(variable, ""), f"suppressions='{file}'"]))
     return options
 
 

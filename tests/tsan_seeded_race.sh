@@ -5,7 +5,7 @@ set -euo pipefail
 program=$1 kind=$2 name=${3:-SeededRace::process}
 suppressions=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/tsan-suppressions.txt
 status=0
-output=$(TSAN_OPTIONS="suppressions=$suppressions" "$program" "$kind" 2>&1) || status=$?
+output=$(TSAN_OPTIONS="suppressions='$suppressions'" "$program" "$kind" 2>&1) || status=$?
 reports=$(grep -c '^WARNING: ThreadSanitizer' <<<"$output" || true)
 case $kind in
   race)

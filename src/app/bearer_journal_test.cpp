@@ -195,6 +195,7 @@ class FileLimit {
 TEST_F(BearerJournalTest, a_full_disk_grants_nothing_and_is_over_when_there_is_room) {
   std::vector<BearerJournal::Grant> granted;
   std::mutex mutex;
+  settings_.retry = 2s;  // not while the disk is full, however slow this thread is
   auto journal = open();
   journal->set(bearer(1, 64));
   ASSERT_TRUE(journal->begin([&](std::span<const BearerJournal::Grant> grants) {

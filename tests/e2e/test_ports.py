@@ -9,6 +9,7 @@ import signal
 import socket
 import struct
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -94,13 +95,39 @@ def test_an_interface_that_goes_down_is_logged_within_a_second(bed):
 
 
 def start(folder: Path, network: Network, name: str, *before: str, **more) -> subprocess.Popen:
+    """With SIGHUP and SIGINT as a terminal has them: under nohup and in the background of a script they are ignored."""
     path = configs.write(folder, name, configs.one_worker(name, [configs.bearer(1, upf=LINK.upf_ipv4)]))
     return subprocess.Popen(
-        ["ip", "netns", "exec", network.gnb, *before, str(splitplane()), "run", str(path)],
+        ["env", "--default-signal=HUP,INT", "ip", "netns", "exec", network.gnb]
+        + [*before, str(splitplane()), "run", str(path)],
         stderr=subprocess.PIPE,
         text=True,
         **more,
     )
+
+
+def until_serving(child: subprocess.Popen) -> str:
+    """What it said until it served, or until its end."""
+    too_late = threading.Timer(PATIENCE, child.kill)
+    too_late.start()
+    try:
+        said = ""
+        for line in child.stderr:
+            said += line
+            if "serving" in line:
+                break
+        return said
+    finally:
+        too_late.cancel()
+
+
+def last_words(child: subprocess.Popen) -> str:
+    """What it said since then; it has ended."""
+    try:
+        return child.communicate(timeout=PATIENCE)[1]
+    except subprocess.TimeoutExpired:
+        child.kill()
+        raise
 
 
 def traces(name: str) -> list[Path]:
@@ -129,14 +156,10 @@ def test_a_fanout_group_that_another_process_has_is_not_in_the_way(network, fold
             blockers.append(blocker)
         child.stdin.write("go\n")
         child.stdin.flush()
-        lines = []
-        for line in child.stderr:
-            lines.append(line)
-            if "serving" in line:
-                break
-        assert lines and "serving" in lines[-1], "".join(lines)
+        said = until_serving(child)
+        assert "serving" in said, said
         child.send_signal(signal.SIGTERM)
-        assert "every packet is accounted for" in child.stderr.read()
+        assert "every packet is accounted for" in last_words(child)
         assert child.wait(PATIENCE) == 0
     finally:
         child.kill()
@@ -149,13 +172,11 @@ def test_a_fanout_group_that_another_process_has_is_not_in_the_way(network, fold
 def test_a_signal_ends_with_the_account_however_often_it_comes(network, folder, numbers):
     child = start(folder, network, "sig")
     try:
-        for line in child.stderr:
-            if "serving" in line:
-                break
+        until_serving(child)
         for number in numbers:
             child.send_signal(number)
             time.sleep(0.01)
-        assert "every packet is accounted for" in child.stderr.read()
+        assert "every packet is accounted for" in last_words(child)
         assert child.wait(PATIENCE) == 0
         assert not traces("sig")
     finally:
@@ -166,7 +187,7 @@ def test_a_signal_ends_with_the_account_however_often_it_comes(network, folder, 
 @pytest.mark.parametrize("files", [32, 64])
 def test_too_few_open_files_are_a_clear_error(network, folder, files):
     child = start(folder, network, "files", "prlimit", f"--nofile={files}:{files}")
-    said = child.stderr.read()
+    said = last_words(child)
     assert child.wait(PATIENCE) == 2, said
     assert "PANIC" not in said and len(said.strip().splitlines()) == 1
     assert re.search(rf"needs up to \d+ open files, and {files} are allowed.*ulimit -n", said), said
@@ -175,15 +196,13 @@ def test_too_few_open_files_are_a_clear_error(network, folder, files):
 
 def test_as_many_open_files_as_the_error_asks_for_are_enough(network, folder):
     child = start(folder, network, "few", "prlimit", "--nofile=32:32")
-    need = int(re.search(r"ulimit -n (\d+)", child.stderr.read()).group(1))
+    need = int(re.search(r"ulimit -n (\d+)", last_words(child)).group(1))
     child.wait(PATIENCE)
     child = start(folder, network, "few", "prlimit", f"--nofile={need}:{need}")
     try:
-        for line in child.stderr:
-            if "serving" in line:
-                break
+        until_serving(child)
         child.send_signal(signal.SIGTERM)
-        assert "every packet is accounted for" in child.stderr.read()
+        assert "every packet is accounted for" in last_words(child)
         assert child.wait(PATIENCE) == 0
     finally:
         child.kill()

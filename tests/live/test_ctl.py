@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -187,8 +188,9 @@ def test_explain_says_what_the_gnb_sent_instead_of_taking_it_for_a_packet_that_c
 
 def complete(line: str) -> list[str]:
     """What bash offers for the last word of a line, by our script."""
+    program = shlex.quote(str(splitplane()))
     script = (
-        f'source <({splitplane()} completion bash); COMP_WORDS=({line}); [[ "{line}" == *" " ]] && COMP_WORDS+=("");'
+        f'source <({program} completion bash); COMP_WORDS=({line}); [[ "{line}" == *" " ]] && COMP_WORDS+=("");'
         " COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _splitplane; printf '%s\\n' \"${COMPREPLY[@]}\""
     )
     done = subprocess.run(["bash", "--norc", "-c", script], capture_output=True, text=True, timeout=20)

@@ -6,10 +6,12 @@ import contextlib
 import fcntl
 import os
 import random
+import select
 import signal
 import socket
 import struct
 import subprocess
+import termios
 import time
 
 import pytest
@@ -24,12 +26,32 @@ GNB, STRANGER = "10.100.9.1", "10.100.9.2"
 
 
 def fill_log(control: Control, times: int):
-    """Requests that log a line each: taps of a file that cannot be."""
+    """Requests that log lines: taps of a file that cannot be, each of a shape of its own, so that none is folded."""
     for number in range(times):
         with contextlib.suppress(Exception):
             control.call(
-                "tap.on", port="n3", file=f"/no/such/folder/{'x' * 200}{number}", name=f"t{number % 7}", buffers=127
+                "tap.on", port="n3", file=f"/no/such/{word(number)}/{'x' * 200}", name=f"t{number % 7}", buffers=127
             )
+
+
+def word(number: int) -> str:
+    """Letters only: words that differ in digits are one shape to who folds the log."""
+    return "".join("abcdefghij"[int(digit)] for digit in f"{number:06}")
+
+
+def octets_in(reader: int) -> int:
+    return struct.unpack("i", fcntl.ioctl(reader, termios.FIONREAD, bytes(4)))[0]
+
+
+def has_room(reader: int) -> bool:
+    """Whether poll() lets the writer write. A pipe of one page says no from its first octets on."""
+    writer = os.open(f"/proc/self/fd/{reader}", os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        look = select.poll()
+        look.register(writer, select.POLLOUT)
+        return bool(look.poll(0))
+    finally:
+        os.close(writer)
 
 
 @pytest.fixture
@@ -52,25 +74,30 @@ def unread(folder, processes):
 
 def test_an_unread_pipe_stops_neither_requests_nor_the_end(unread):
     child, control, reader = unread
-    fill_log(control, 200)  # 60 kB of lines, 15 times what the pipe holds
+    fill_log(control, 60)  # two lines each: 30 kB, 7 times what the pipe holds
     assert control.call("ping")["process"] == child.pid
     before = control.stats()["workers"][0]["received"]
     wait_until("packets to pass", lambda: control.stats()["workers"][0]["received"] > before)
+    wait_until("the pipe to be full", lambda: not has_room(reader))
+    held = octets_in(reader)
     child.send_signal(signal.SIGTERM)
     assert child.wait(PATIENCE) == 0
-    assert len(os.read(reader, 65536)) <= PIPE_BYTES, "the pipe was full: nothing could be written"
+    text = os.read(reader, 65536)
+    assert 0 < held == len(text) <= PIPE_BYTES, "the pipe was full: nothing could be written after that"
+    assert b"every packet is accounted for" not in text
 
 
 def test_who_reads_late_gets_the_end_of_the_log_and_the_account(unread):
     child, control, reader = unread
-    fill_log(control, 200)
+    fill_log(control, 60)
+    wait_until("the pipe to be full", lambda: not has_room(reader))
     child.send_signal(signal.SIGTERM)
     text = b""
     while chunk := os.read(reader, 65536):
         text += chunk
     assert child.wait(PATIENCE) == 0
     assert b"every packet is accounted for" in text
-    assert b"more lines like this one" in text
+    assert all(word(number).encode() in text for number in range(60)), "30 kB have room in the queue"
 
 
 def claim(ip: str, mac: bytes, about: str, my_mac: bytes) -> bytes:

@@ -10,11 +10,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 90.0  # seconds for its start, and for its end
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ def measure(policy: object = "yield", seconds: float = 5.0, splitplane: Path | N
     prefix = f"sp-idle-{os.getpid()}"
     tree = {
         "file_prefix": prefix,
+        "journal": "none",
         "memory": {"megabytes": 64, "mbufs": 2047, "hugepages": "never"},
         "ports": {"n3": {"device": "net_null0,no-rx=1"}, "air": {"device": "net_null1,no-rx=1"}},
         "n3": [{"port": "n3", "ipv4": "10.100.0.1"}],
@@ -51,19 +54,28 @@ def measure(policy: object = "yield", seconds: float = 5.0, splitplane: Path | N
         config = Path(folder) / "idle.yaml"
         config.write_text(json.dumps(tree))
         child = subprocess.Popen([program, "run", config], stderr=subprocess.PIPE, text=True)
+        too_late = threading.Timer(PATIENCE, child.kill)
+        too_late.start()
         try:
             assert child.stderr is not None
             for line in child.stderr:
                 if "serving" in line:
                     break
+            too_late.cancel()
             assert child.poll() is None, "it did not start"
             time.sleep(1)
             before, begin = stats(), time.monotonic()
             time.sleep(seconds)
             after, passed = stats(), time.monotonic() - begin
         finally:
+            too_late.cancel()
             child.terminate()
-            child.communicate()
+            try:
+                child.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.communicate()
+                raise
     one, two = before["workers"][0], after["workers"][0]
     sleeps = two["sleeps"] - one["sleeps"]
     asleep = two["cycles"]["asleep"] - one["cycles"]["asleep"]
