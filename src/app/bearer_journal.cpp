@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/log.h"
 
@@ -219,7 +220,17 @@ bool BearerJournal::commit(Lock& lock) {
   if (anew) rewritten_octets_ = file_.octets();
   on_disk_ = version;
   settled_.notify_all();
-  return true;
+  return !std::exchange(unheard_, false);
+}
+
+void BearerJournal::again(const Grant& grant) {
+  const std::lock_guard guard(mutex_);
+  const std::uint32_t id = grant.id.value;
+  if (!bearers_.contains(id)) return;
+  const auto [at, is_new] = grants_.try_emplace(id, grant);
+  if (!is_new && at->second.from == grant.lease.end) at->second.from = grant.from;
+  dirty_.try_emplace(id, Change::kNumbers);
+  unheard_ = true;
 }
 
 void BearerJournal::say_failed(const Error& error) {
@@ -236,8 +247,10 @@ Expected<void> BearerJournal::settle() {
   if (!granted_) return {};  // nothing runs yet
   if (!view_.reason.empty()) return tl::unexpected(Error{view_.reason});
   const std::uint64_t wanted = said_, failures = view_.failures;
-  settled_.wait(lock, [&] { return stop_ || on_disk_ >= wanted || view_.failures != failures; });
+  const bool known = settled_.wait_for(lock, settings_.patience,
+                                       [&] { return stop_ || on_disk_ >= wanted || view_.failures != failures; });
   if (on_disk_ >= wanted) return {};
+  if (!known) return fail("journal {}: the disk does not answer", settings_.path);
   return tl::unexpected(Error{view_.reason.empty() ? "the journal is closed" : view_.reason});
 }
 

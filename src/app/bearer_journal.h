@@ -31,7 +31,8 @@ class BearerJournal {
   struct Settings {
     std::string path;
     JournalOwner owner;
-    std::chrono::milliseconds retry{1000};  // after the disk refused
+    std::chrono::milliseconds retry{1000};     // after the disk or a worker refused
+    std::chrono::milliseconds patience{2000};  // of who waits for the disk
   };
 
   // Reads what an earlier run left, unless `fresh`: then it is forgotten with begin(). Error: not ours, not to be
@@ -60,8 +61,10 @@ class BearerJournal {
   // The new file with all that was said until now, in place of the old one; then the thread. `granted` is called on it,
   // and here for what was said until now.
   [[nodiscard]] Expected<void> begin(Granted granted);
-  // Waits until what was said until now is on the disk, and its leases are granted. Error: the disk refuses; it is
-  // tried again all the time.
+  // From inside `granted`: the worker did not listen. The grant is given again after `retry`.
+  void again(const Grant& grant);
+  // Waits until what was said until now is on the disk, and its leases are granted; for `patience` at most. Error: the
+  // disk refuses, or takes longer; it is tried again all the time.
   [[nodiscard]] Expected<void> settle();
   // Ends the thread: no lease is granted from here on.
   void stop();
@@ -97,7 +100,7 @@ class BearerJournal {
   Granted granted_;
   std::uint64_t said_ = 0, on_disk_ = 0;  // changes, and how many of them are on the disk
   std::size_t rewritten_octets_ = 0;
-  bool stop_ = false;
+  bool stop_ = false, unheard_ = false;
   BearerJournalView view_;
   double slowest_ms_ = 0;
   std::thread thread_;

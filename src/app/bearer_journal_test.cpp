@@ -17,7 +17,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <random>
+#include <thread>
+#include <vector>
 
 #include "app/count_leases.h"
 
@@ -116,6 +119,44 @@ TEST_F(BearerJournalTest, a_lease_is_granted_when_the_disk_has_it_and_not_before
   ASSERT_EQ(granted.size(), 2U);
   EXPECT_EQ(granted[1].from, 64U);
   EXPECT_EQ(on_disk, 128U);
+}
+
+TEST_F(BearerJournalTest, a_grant_that_a_worker_did_not_hear_is_given_again) {
+  settings_.retry = std::chrono::milliseconds(20);
+  std::mutex mutex;
+  std::vector<BearerJournal::Grant> granted;
+  bool silent = true;
+  BearerJournal* at = nullptr;
+  auto journal = open();
+  at = journal.get();
+  journal->set(bearer(1, 64));
+  ASSERT_TRUE(journal->begin([&](std::span<const BearerJournal::Grant> grants) {
+    const std::lock_guard guard(mutex);
+    granted.insert(granted.end(), grants.begin(), grants.end());
+    if (silent) at->again(grants[0]);
+  }));
+  journal->extend({BearerId{1}, 64, {128, 96}}, 30);
+  ASSERT_TRUE(journal->settle());
+  const auto soon = [&](auto ready) {
+    for (int i = 0; i < 10'000; ++i) {
+      {
+        const std::lock_guard guard(mutex);
+        if (ready()) return true;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  };
+  ASSERT_TRUE(soon([&] { return granted.size() >= 2; }));
+  {
+    const std::lock_guard guard(mutex);
+    silent = false;
+  }
+  std::size_t heard = 0;
+  ASSERT_TRUE(soon([&] { return (heard = granted.size()) >= 3; }));
+  for (const auto& grant : granted) EXPECT_EQ(std::pair(grant.from, grant.lease.end), std::pair(64U, 128U));
+  journal->stop();
+  EXPECT_LE(granted.size(), heard + 1) << "and not for ever";
 }
 
 TEST_F(BearerJournalTest, a_clean_end_leaves_exact_numbers) {

@@ -7,18 +7,13 @@
 
 #include "app/cli_suggest.h"
 #include "app/config.h"
+#include "app/yaml_value.h"
 
 namespace splitplane::app {
 namespace {
 
 constexpr const char* kVariable = "SPLITPLANE_INSTANCE";
 constexpr const char* kDefault = "splitplane";
-
-bool is_name(const std::string& text) {
-  return !text.empty() && text.size() <= 32 && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
-  });
-}
 
 }  // namespace
 
@@ -42,7 +37,7 @@ Expected<std::string> control_socket_of(const InstancePlace& place) {
   const char* said = std::getenv(kVariable);
   const bool by_variable = place.instance.empty() && said != nullptr && *said != '\0';
   const std::string name = by_variable ? std::string(said) : place.instance.empty() ? kDefault : place.instance;
-  if (!is_name(name)) {
+  if (!is_name(name, 32)) {
     return fail("{}: '{}' is no name of an instance; allowed: its file_prefix (a file goes to --config)",
                 by_variable ? kVariable : "-i", printable(name, 60));
   }

@@ -74,7 +74,7 @@ class UserPlane : public ControlBackend {
 
   // user_plane.cpp: construction
   Expected<void> open_ports();
-  void take_mtu(const std::string& port, unsigned mtu);
+  bool take_mtu(const std::string& port, unsigned mtu);
   Expected<void> make_workers();
   Expected<void> make_gnb(WorkerRuntime& worker);
   Expected<void> connect_dispatchers();
@@ -237,6 +237,8 @@ class UserPlane : public ControlBackend {
   std::map<std::string, Pool> pools_;  // by port
   std::map<std::string, std::unique_ptr<datapath::Port>> ports_;
   PortWatch watch_;
+  std::map<std::string, unsigned> mtus_to_tell_;  // by port: workers do not know them yet
+  std::chrono::steady_clock::time_point next_mtu_{};
   std::vector<Ring> rings_;
   DpdkArray<ran::BearerDownlink> downlink_;
   DpdkArray<ran::BearerUplink> uplink_;

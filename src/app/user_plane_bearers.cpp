@@ -132,6 +132,9 @@ Expected<AddedBearers> UserPlane::enter(std::span<const NewBearer> wanted) {
     installed = wait_for_cards(lock, put_on_cards(fresh));
   }
   if (!installed) return refused(installed.error());
+  if (journal_) {  // one that was released may come back with the configuration again
+    for (const Installation& one : fresh) journal_->revive({one.config.upf, one.config.uplink_teid});
+  }
   return result;
 }
 

@@ -118,9 +118,8 @@ Expected<void> UserPlane::restore_bearers() {
   }
   if (!found.bearers.empty() || !found.released.empty()) {
     log::info(
-        "journal {}: {} bearers of the configuration go on with their numbers, {} have changed parameters, {} that "
-        "were "
-        "released stay away; {} that were added by the control socket are back, {} are not",
+        "journal {}: {} bearers of the configuration go on with their numbers, {} have changed parameters, "
+        "{} that were released stay away; {} that were added by the control socket are back, {} are not",
         config_.journal, restored, changed, away, back, refused);
   }
   return {};
@@ -135,7 +134,6 @@ void UserPlane::enter_in_journal(std::span<const Installation> fresh) {
       bearer.origin = JournalBearer::Origin::kFile;
       bearer.file = *one.file;
     }
-    journal_->revive(key_of(one.config));
     if (!one.config.card.empty()) {
       journal_->set(bearer);
       continue;
@@ -162,8 +160,9 @@ void UserPlane::grant(std::span<const BearerJournal::Grant> grants) {
         for (const auto& one : part) datapath::grant_lease(*gnb, one.id, one.from, one.lease);
       });
       if (!listened) {
-        log::warn("worker {} does not answer; {} of its bearers get no further lease of COUNTs", worker->config.name,
-                  list.size() - done);
+        log::warn("worker {} does not answer; {} of its bearers wait for a further lease of COUNTs",
+                  worker->config.name, list.size() - done);
+        for (const auto& one : std::span(list).subspan(done)) journal_->again(one);
         break;
       }
     }

@@ -12,7 +12,9 @@
 namespace splitplane::datapath {
 
 inline void set_count_limit(ran::BearerDownlink& line, const ran::CountLease* lease, const ArqBearer* arq) {
-  std::uint32_t room = (lease == nullptr ? ran::kCountEnd : lease->mark) - line.pdcp_tx_next;
+  // A grant may come after its mark was passed: then there is no room, and the next packet asks.
+  const std::uint32_t stop = lease == nullptr ? ran::kCountEnd : lease->mark;
+  std::uint32_t room = std::max(stop, line.pdcp_tx_next) - line.pdcp_tx_next;
   if (arq != nullptr) {
     // RLC's numbers move on with PDCP's, so that its limit is a COUNT, too.
     const auto window = static_cast<std::int32_t>(arq->limit() - line.rlc_tx_next);
@@ -33,9 +35,11 @@ inline void set_count_limit(GnbContext& gnb, ran::BearerDownlink& line) {
   constexpr std::uint32_t kAskAgain = 64;  // COUNTs further on, after the ring was full
   ArqBearer* const arq = gnb.arq == nullptr ? nullptr : gnb.arq_bearers.find(line.id);
   ran::CountLease* const lease = gnb.bearers.lease(line.id);
-  if (lease != nullptr && line.pdcp_tx_next == lease->mark && lease->mark != lease->end) {
+  set_count_limit(line, lease, arq);  // a STATUS PDU may have moved the window since
+  if (!ran::is_at_limit(line)) return std::nullopt;
+  if (lease != nullptr && line.pdcp_tx_next >= lease->mark && line.pdcp_tx_next < lease->end) {
     const bool asked = gnb.lease_requests && gnb.lease_requests->ask(BearerId{line.id});
-    lease->mark = asked ? lease->end : lease->mark + std::min(kAskAgain, lease->end - lease->mark);
+    lease->mark = asked ? lease->end : line.pdcp_tx_next + std::min(kAskAgain, lease->end - line.pdcp_tx_next);
     set_count_limit(line, lease, arq);
     if (!ran::is_at_limit(line)) return std::nullopt;
   }

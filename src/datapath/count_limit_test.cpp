@@ -47,6 +47,22 @@ struct Rig : test::TestGnb {
   std::uint64_t received = 0;
 };
 
+TEST(CountLimit, a_grant_that_comes_after_its_mark_was_passed_takes_the_end_of_the_lease_away_from_nobody) {
+  Rig<FeatureSet::mat> rig;
+  rig.downlink[1] = ran::make_downlink(rig.config(1));
+  rig.lease(0, {.end = 1024, .mark = 0});
+  rig.send(600);  // the first one asks
+  EXPECT_TRUE(rig.context->lease_requests->take());
+  grant_lease(*rig.context, BearerId{rig.teid(1)}, 1024, {.end = 1024, .mark = 512});
+  rig.send(1000);
+  EXPECT_EQ(rig.downlink[1].pdcp_tx_next, 1024U);
+  EXPECT_EQ(rig.dropped(DropReason::count_lease_ended), 600U + 1000U - 1024U);
+  EXPECT_TRUE(rig.context->lease_requests->take()) << "the next packet asks again";
+  grant_lease(*rig.context, BearerId{rig.teid(1)}, 1024, {.end = 2048, .mark = 1536});
+  rig.send(100);
+  EXPECT_EQ(rig.downlink[1].pdcp_tx_next, 1124U);
+}
+
 TEST(CountLimit, the_last_count_is_followed_by_none) {
   Rig<FeatureSet::mat> rig;
   rig.downlink[1] = ran::make_downlink(rig.config(1));

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint8_t kIcmp = 1, kIcmpv6 = 58;
 constexpr std::uint8_t kIcmpUnreachable = 3, kIcmpv6Unreachable = 1;  // RFC 792; RFC 4443 3.1
+constexpr std::uint8_t kIcmpPort = 3, kIcmpv6Port = 4;  // their code of the host itself; others come from routers
 constexpr std::uint8_t kNeighborSolicitation = 135, kNeighborAdvertisement = 136;
 
 N3Parsed drop(DropReason reason) {
@@ -79,7 +80,8 @@ N3Parsed parse_ipv4(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
   if (ip->is_fragment()) return drop(wire::Reason::ipv4_fragment);
   out.source = ran::source_key_v4(packet.data() + 12);
   if (ip->protocol == kIcmp) {
-    const bool unreachable = ip->total_bytes > ip->header_bytes && packet[ip->header_bytes] == kIcmpUnreachable;
+    const bool unreachable = ip->total_bytes >= ip->header_bytes + 2U && packet[ip->header_bytes] == kIcmpUnreachable &&
+                             packet[ip->header_bytes + 1] == kIcmpPort;
     return drop(unreachable ? DropReason::icmp_unreachable : DropReason::icmp);
   }
   if (ip->protocol != wire::ipv4::kProtocolUdp) return drop(wire::Reason::ipv4_not_udp);
@@ -99,7 +101,8 @@ N3Parsed parse_ipv6(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
   if (ip->is_fragment) return drop(wire::Reason::ipv6_fragment);
   out.source = ran::source_key_v6(packet.data() + 8);
   if (ip->upper_protocol == kIcmpv6) {
-    const bool unreachable = ip->upper_bytes() > 0 && packet[ip->upper_offset] == kIcmpv6Unreachable;
+    const bool unreachable = ip->upper_bytes() >= 2 && packet[ip->upper_offset] == kIcmpv6Unreachable &&
+                             packet[ip->upper_offset + 1] == kIcmpv6Port;
     return drop(unreachable ? DropReason::icmp_unreachable : DropReason::icmp);
   }
   if (ip->upper_protocol != wire::ipv6::kProtocolUdp) return drop(wire::Reason::ipv6_not_udp);

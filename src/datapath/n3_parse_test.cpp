@@ -144,7 +144,10 @@ TEST(N3Parse, arp_neighbour_discovery_and_gtpu_messages_go_to_the_control_thread
 
 TEST(N3Parse, other_icmpv6_and_neighbour_discovery_in_fragments_are_not_punted) {
   EXPECT_EQ(parse(test::neighbor_frame(128)).result.reason, DropReason::icmp) << "echo request";
-  EXPECT_EQ(parse(test::neighbor_frame(1)).result.reason, DropReason::icmp_unreachable);
+  EXPECT_EQ(parse(test::neighbor_frame(1)).result.reason, DropReason::icmp) << "no route, says a router";
+  Bytes port_unreachable = test::neighbor_frame(1);
+  port_unreachable[14 + 40 + 1] = 4;
+  EXPECT_EQ(parse(port_unreachable).result.reason, DropReason::icmp_unreachable);
   const Bytes first_fragment{58, 0, 0, 1, 0, 0, 0, 1}, middle{58, 0, 0, 9, 0, 0, 0, 1};
   for (const Bytes& header : {first_fragment, middle}) {
     const Parsed p = parse(test::neighbor_frame(135, 44, header));
@@ -187,7 +190,8 @@ std::vector<Bad> bad_frames() {
       {"last fragment", R::ipv4_fragment, {.fragment = 0x0001}},
       {"TCP", R::ipv4_not_udp, {.first_next = 6}},
       {"a ping", R::icmp, {.first_next = 1}, set(34, 8)},
-      {"port unreachable", R::icmp_unreachable, {.first_next = 1}, set(34, 3)},
+      {"port unreachable", R::icmp_unreachable, {.first_next = 1}, set16(34, 0x0303)},
+      {"fragmentation needed", R::icmp, {.first_next = 1}, set16(34, 0x0304)},
       {"ICMP without a message", R::icmp, {.first_next = 1, .extensions = {}, .payload = {}}, set16(16, 20)},
       {"for somebody else", R::not_for_us, {.destination = test::kOurIpv4 + 1}},
       {"broadcast", R::not_for_us, {.destination = 0xffffffff}},

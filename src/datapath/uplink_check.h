@@ -7,8 +7,8 @@
 //   stopped  --1 s, and twice as long each time, 16 s at most--> retrying: the uplink goes on, the UPF is asked again
 //   retrying --as in checking--> stopped;   --10 s without that--> active
 //
-// A bearer that sends nothing is never stopped, and one that is stopped goes on by itself. Pure: the caller brings time
-// and counts.
+// A bearer that sends nothing is never stopped, as far as its uplink packets are seen here (a card's are not), and one
+// that is stopped goes on by itself. Pure: the caller brings time and counts.
 #pragma once
 
 #include <algorithm>

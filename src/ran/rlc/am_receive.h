@@ -129,8 +129,8 @@ class AmReceive {
     Received what = Received::kOutsideWindow;
     if (length + h.so > kMaxSduBytes) {
       what = Received::kContradiction;
-    } else if (sn == next_highest_ && h.si == wire::rlc::Segment::kComplete && window_.empty() && front_ == 0)
-        [[likely]] {
+    } else if (sn == next_highest_ && sn == next_ && h.si == wire::rlc::Segment::kComplete && window_.empty() &&
+               front_ == 0) [[likely]] {  // an empty window alone is not enough: segments may have been given up
       take_in_order(std::move(pdu), h.header_bytes, deliver);
       triggered_ |= h.poll;
       return Received::kDelivered;
@@ -146,7 +146,7 @@ class AmReceive {
     if (h.si != wire::rlc::Segment::kComplete) return Received::kRefused;
     const std::uint32_t sn = from_base(next_, h.sn, config_.sn_bits);
     Received what = Received::kOutsideWindow;
-    if (sn == next_highest_ && window_.empty()) [[likely]] {
+    if (sn == next_highest_ && sn == next_ && window_.empty()) [[likely]] {
       next_ = highest_status_ = ++next_highest_;
       triggered_ |= h.poll;
       return Received::kDelivered;

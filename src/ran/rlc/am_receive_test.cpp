@@ -188,6 +188,29 @@ TEST(AmReceive, rx_next_makes_progress_whatever_is_held) {
   other.restart_at(0);
 }
 
+// The window is empty then, and yet an SDU before the newest one is missing.
+TEST(AmReceive, what_was_given_up_is_not_passed_over_by_the_next_whole_sdu) {
+  MemorySizes sizes = kSmall;
+  sizes.received_pages = 1;
+  sizes.segments = 4;
+  sizes.assemblies = 2;
+  Receiver r(am12(), 0, sizes);
+  AmReceive<Buffer> other(am12(), r.home.memory);
+  r.part(1, 10, 20);
+  for (std::uint32_t sn = 0; r.home.memory.segments.available() > 0 && sn < 8; ++sn)
+    (void)other.receive(r.home.make(amd(12, 0, pattern(50, 0), sn * 6 + 2, sn * 6 + 4)), 0, [](auto) {});
+  for (const std::size_t at : {0U, 20U, 10U, 30U, 40U}) r.part(0, at, at + 10);
+  if (r.receiver().next() == 0) r.whole(0);
+  ASSERT_GT(r.receiver().counters().given_up, 0U);
+  ASSERT_EQ(r.receiver().next(), 1U);
+  r.whole(2);
+  EXPECT_EQ(r.receiver().next(), 1U) << "SDU 1 has not come";
+  r.whole(1);
+  EXPECT_EQ(r.receiver().next(), 3U);
+  EXPECT_EQ(r.delivered.size(), 3U);
+  other.restart_at(0);
+}
+
 TEST(AmReceive, works_where_sns_and_counters_go_round) {
   for (const AmConfig& config : {am12(), am18()}) {
     for (const std::uint32_t begin : {(1U << config.sn_bits) - 3, 0xFFFFFFFDU}) {
