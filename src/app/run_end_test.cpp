@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "app/control_test_backend.h"
+#include "base/log.h"
 
 namespace splitplane::app {
 namespace {
@@ -44,8 +45,10 @@ TEST(RunEnd, the_statistics_are_in_the_file_in_full) {
 
 TEST(RunEnd, a_disk_without_room_is_a_failure) {
   Counted backend(true);
+  ASSERT_TRUE(log::init("info"));
   testing::internal::CaptureStderr();
   EXPECT_EQ(finish_run(backend, {.stats_json = "/dev/full"}), 1);
+  spdlog::default_logger()->flush();
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               testing::HasSubstr("--stats-json: /dev/full could not be written"));
 }

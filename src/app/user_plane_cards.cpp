@@ -146,7 +146,8 @@ UserPlane::CardRequests UserPlane::put_on_cards(std::span<const Installation> al
       bearers.push_back(card_bearer(config_, card.config, one.worker->config, *one.worker->gnb, one.config,
                                     one.card_peer.value_or(kStoppedCardPeer)));
       bearers.back().next_count = one.numbers.end;
-      bearers.back().ahead = one.numbers.end - one.numbers.heard;
+      // A card refuses what a receiver could not follow; the numbers of a bearer of ours are not its business.
+      bearers.back().ahead = one.config.card.empty() ? 0 : one.numbers.end - one.numbers.heard;
       bearers.back().epoch = one.numbers.epoch;
     }
     if (!bearers.empty()) requests.push_back({card.link.get(), card.link->put(bearers)});

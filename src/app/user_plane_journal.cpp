@@ -52,13 +52,10 @@ Expected<void> UserPlane::open_journal(bool fresh) {
 Expected<void> UserPlane::restore_bearers() {
   const JournalContent found = journal_ ? journal_->found() : JournalContent{};
   std::map<FileKey, const JournalBearer*> in_file, by_control;
-  std::set<std::uint32_t> identities;
   for (const auto& [id, bearer] : found.bearers) {
     const bool file = bearer.origin == JournalBearer::Origin::kFile;
     (file ? in_file : by_control).emplace(file ? bearer.file : key_of(bearer.config), &bearer);
-    identities.insert(id);
   }
-  store_->reserve(identities);
 
   std::vector<NewBearer> known, others;
   std::size_t changed = 0, away = 0;
@@ -94,10 +91,22 @@ Expected<void> UserPlane::restore_bearers() {
     }
   }
   const std::size_t restored = known.size();
+  // No new bearer takes the identity of one that comes back, unless there is no other left: the configuration comes
+  // first. What it names no longer keeps nothing.
+  std::set<std::uint32_t> identities;
+  for (const NewBearer& one : known) identities.insert(one.config.id.value);
+  for (const auto& [key, before] : by_control) identities.insert(before->config.id.value);
+  store_->reserve(identities);
+  bool reserved = true;
   for (const auto* list : {&known, &others}) {
     for (std::size_t done = 0; done < list->size(); done += kBearersPerBatch) {
       const auto batch = std::span(*list).subspan(done, std::min(kBearersPerBatch, list->size() - done));
-      if (auto added = enter(batch); !added) return fail("bearers: {}", added.error().message);
+      auto added = enter(batch);
+      if (!added && list == &others && std::exchange(reserved, false)) {
+        store_->release_reserved();
+        added = enter(batch);
+      }
+      if (!added) return fail("bearers: {}", added.error().message);
     }
   }
   std::size_t back = 0, refused = 0;

@@ -29,7 +29,8 @@ class QueueSink : public spdlog::sinks::sink {
   QueueSink& operator=(const QueueSink&) = delete;
 
   void log(const spdlog::details::log_msg& record) override;
-  void flush() override {}  // nobody waits for a reader; see drain()
+  // Waits for the reader, for a second at most. Only who asks for it waits.
+  void flush() override { (void)drain(std::chrono::seconds(1)); }
   void set_pattern(const std::string& pattern) override;
   void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override;
 

@@ -196,7 +196,7 @@ BETWEEN_PARTS = edits(
     False,
     ("max_copies: 1024", ">>max_copies: 16384", "workers.w0.max_copies", "a consumer of copies that hangs, or a UE that acknowledges nothing, would stop the traffic; allowed: at most"),
     # twice the same
-    ("instance: 63", "instance: 63\n>>instance: 62", "instance", "appears twice; allowed: once (first on line 4)"),
+    ("instance: 63", "instance: 63\n>>instance: 62", "instance", "appears twice; allowed: once (first on line 5)"),
     ("  right: {", "  >>left: {", "ports.left", "appears twice"),
     ("device: net_null1", ">>device: net_null0", "ports.right.device", "'net_null0' is the name of another port's device"),
     ('"0000:3b:00.1"', '"0000:3b:00.1"}\n  n3c: {>>device: "3B:00.1"', "ports.n3c.device", "is the name of another port's"),

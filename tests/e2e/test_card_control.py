@@ -84,7 +84,8 @@ def test_metrics_and_telemetry_say_of_a_card_what_stats_say(double, processes, f
     wait_until("the card to be filled", lambda: card_state(gnb)["waiting"] == 0, processes=[gnb.process])
     state = card_state(gnb)
     assert (state["connects"], state["restarts"], state["installed"], state["punted"]) == (1, 0, 2, 7)
-    numbers = {key: value for key, value in state.items() if isinstance(value, int)}
+    # What it serves is derived from the others, for `ctl card` alone.
+    numbers = {key: value for key, value in state.items() if isinstance(value, int) and key != "serves"}
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
         text = answer.read().decode()
     found = {
@@ -96,7 +97,9 @@ def test_metrics_and_telemetry_say_of_a_card_what_stats_say(double, processes, f
         client.connect(f"/var/run/dpdk/{tree['file_prefix']}/dpdk_telemetry.v2")
         client.recv(1024)
         client.sendall(b"/splitplane/card,card0")
-        assert json.loads(client.recv(1 << 16))["/splitplane/card"] == numbers | {"name": "card0", "state": "up"}
+        told = json.loads(client.recv(1 << 16))["/splitplane/card"]
+        told.pop("serves", None)
+        assert told == numbers | {"name": "card0", "state": "up"}
     double.show |= {"boot": "another", "punt_n3": 1}
     double.bearers.clear()
     double.hang_up()

@@ -122,7 +122,10 @@ def test_a_real_prometheus_has_every_documented_metric_with_its_unit(gnb, folder
     series = {row["metric"]["__name__"]: row for row in ask("query", query='{job="gnb"}')["result"]}
     labels = {name: set(row["metric"]) - {"__name__", "instance", "job"} for name, row in series.items()}
     assert len(PAGE) > 30
+    unmeasured = {"splitplane_upf_rtt_microseconds"}  # this UPF is a capture, which answers no Echo Request
     for name, (kind, unit, expected) in PAGE.items():
+        if name in unmeasured:
+            continue
         assert name in series, f"{name} is documented and not scraped"
         family = (
             name.removesuffix("_total") if kind == "counter" else name.removesuffix("_info") if kind == "info" else name
@@ -131,7 +134,7 @@ def test_a_real_prometheus_has_every_documented_metric_with_its_unit(gnb, folder
         assert (entry["type"], entry["unit"]) == (kind, unit), name
         assert entry["help"]
         assert labels[name] == set(expected), name
-    assert {name for name in series if name.startswith("splitplane_")} == set(PAGE)
+    assert {name for name in series if name.startswith("splitplane_")} == set(PAGE) - unmeasured
     rate = ask("query", query='rate(splitplane_worker_received_packets_total{worker="w0"}[1m])')
     assert float(rate["result"][0]["value"][1]) > 10_000
     processes.stop(prometheus)
