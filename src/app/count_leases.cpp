@@ -35,9 +35,10 @@ std::optional<CountLeases::Extension> CountLeases::asked(BearerId id, Clock::tim
   }
   book.since = now;
   book.at = at;
-  const std::uint32_t length = std::min(
-      {std::max(usual_lease(book.pdcp_sn_bits), static_cast<std::uint32_t>(std::min(wanted, double{kLongestLease}))),
-       ran::kCountEnd - at});
+  const double most = longest_lease(book.pdcp_sn_bits);
+  const std::uint32_t length =
+      std::min(std::max(usual_lease(book.pdcp_sn_bits), static_cast<std::uint32_t>(std::min(wanted, most))),
+               ran::kCountEnd - at);
   Extension extension{.from = book.lease.end, .lease = {}, .heard = at};
   const std::uint32_t end = std::max(book.lease.end, at + length);
   // At the very end there is nothing to ask for.

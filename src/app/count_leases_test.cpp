@@ -27,20 +27,32 @@ TEST(CountLeases, the_first_packet_asks_and_each_half_of_a_lease) {
 
 TEST(CountLeases, who_sends_faster_than_the_disk_writes_gets_longer_ones) {
   CountLeases leases;
-  leases.begin(kBearer, 12, 0, 0);
+  leases.begin(kBearer, 18, 0, 0);
   auto now = CountLeases::Clock::now();
   (void)leases.asked(kBearer, now, 50ms);
-  now += 1ms;  // 512 packets in a millisecond
+  now += 1ms;  // 32,768 packets in a millisecond
   const auto fast = leases.asked(kBearer, now, 50ms);
-  EXPECT_NEAR(fast->lease.end - fast->heard, 51200, 2);
+  EXPECT_NEAR(fast->lease.end - fast->heard, 3'276'800, 2);
   now += std::chrono::milliseconds(25);
   const auto steady = leases.asked(kBearer, now, 50ms);
-  EXPECT_LE(steady->lease.end - steady->heard, 110'000U);
+  EXPECT_LE(steady->lease.end - steady->heard, 7'040'000U);
   now += 1h;
   const auto slow = leases.asked(kBearer, now, 50ms);
-  EXPECT_LE(slow->lease.end - slow->heard, 110'000U) << "what was given is not taken back";
+  EXPECT_LE(slow->lease.end - slow->heard, 7'040'000U) << "what was given is not taken back";
   now += 1h;
-  EXPECT_EQ(leases.asked(kBearer, now, 50ms)->lease.mark - slow->lease.mark, 512U);
+  EXPECT_EQ(leases.asked(kBearer, now, 50ms)->lease.mark - slow->lease.mark, 32768U);
+}
+
+TEST(CountLeases, with_12_bits_a_crash_is_never_a_step_that_a_receiver_takes_for_one_backwards) {
+  CountLeases leases;
+  leases.begin(kBearer, 12, 0, 0);
+  auto now = CountLeases::Clock::now();
+  for (int i = 0; i < 50; ++i) {
+    const auto more = leases.asked(kBearer, now, 2s);
+    EXPECT_LE(more->lease.end - more->heard, 1536U);
+    EXPECT_GT(more->lease.mark, more->heard);
+    now += 1ms;
+  }
 }
 
 TEST(CountLeases, restarts_without_a_packet_never_step_over_half_of_the_sn_space) {

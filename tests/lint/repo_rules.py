@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_FILE_BYTES = 2 * 1024 * 1024
-MAX_SOURCE_LINES = 400
+MAX_SOURCE_LINES = 600
 SOURCE_SUFFIXES = {".h", ".cpp", ".py", ".sh", ".go", ".cmake", ".p4", ".cu"}
 
 # What each folder of src/ may include besides itself, directly or through the folders it names (docs/architecture.md).
