@@ -127,8 +127,8 @@ std::vector<WatchedPort> PortWatch::look(Clock::time_point now) {
     WatchedPort seen = port;
     seen.link = look_(port);
     if (seen.link == port.link) continue;
-    say(port, seen);
-    port = seen;
+    const WatchedPort before = std::exchange(port, seen);
+    say(before, seen);  // who reads the log may ask at once, and finds what it says
     changed.push_back(seen);
   }
   return changed;

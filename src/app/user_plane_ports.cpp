@@ -7,8 +7,9 @@ namespace splitplane::app {
 void UserPlane::watch_ports(std::chrono::steady_clock::time_point now) {
   datapath::say_dpdk_repeats();
   const std::lock_guard guard(mutex_);
-  for (const WatchedPort& port : watch_.look(now)) mtus_to_tell_[port.name] = port.mtu();
-  if (mtus_to_tell_.empty() || now < next_mtu_) return;
+  const auto changed = watch_.look(now);
+  for (const WatchedPort& port : changed) mtus_to_tell_[port.name] = port.mtu();
+  if (mtus_to_tell_.empty() || (changed.empty() && now < next_mtu_)) return;
   next_mtu_ = now + std::chrono::milliseconds(200);  // a worker that did not listen is asked again
   std::erase_if(mtus_to_tell_, [this](const auto& row) { return take_mtu(row.first, row.second); });
 }
