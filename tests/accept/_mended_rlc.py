@@ -60,8 +60,7 @@ ITEMS = [
         gtest={
             "rlc_test": "AmRetx.a_peer_that_acknowledges_nothing_for_many_polls_is_lost",
             "datapath_test": "ArqLimits.a_peer_with_other_numbers*:ArqLimits.invalid_status_pdus_of_a_stranger*",
-            "app_test": "FailureWatch*",
-            "ue_test": "ReestablishLimit*",
+            "app_test": "FailureWatch*:ReestablishLimit*",
         },
     ),
     Mended(
