@@ -25,6 +25,13 @@ struct FreeRing {
 };
 using Ring = std::unique_ptr<rte_ring, FreeRing>;
 
+// A ring that carries numbers, not packets: nothing on it is given back.
+struct FreeNumberRing {
+  void operator()(rte_ring* ring) const { rte_ring_free(ring); }
+};
+using NumberRing = std::unique_ptr<rte_ring, FreeNumberRing>;
+
+
 struct FreeDpdkMemory {
   void operator()(void* memory) const { rte_free(memory); }
 };

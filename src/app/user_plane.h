@@ -240,6 +240,7 @@ class UserPlane : public ControlBackend {
   std::map<std::string, unsigned> mtus_to_tell_;  // by port: workers do not know them yet
   std::chrono::steady_clock::time_point next_mtu_{};
   std::vector<Ring> rings_;
+  std::vector<NumberRing> lease_rings_;  // identities of bearers that have come to the mark of their lease
   DpdkArray<ran::BearerDownlink> downlink_;
   DpdkArray<ran::BearerUplink> uplink_;
   DpdkArray<ran::BearerLosses> losses_;

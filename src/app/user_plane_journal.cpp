@@ -40,9 +40,14 @@ Expected<void> UserPlane::open_journal(bool fresh) {
   journal_ = *std::move(journal);
   for (auto& worker : workers_) {
     if (!worker->gnb) continue;
-    auto ring = make_ring(worker->config.name + ".leases", kLeaseEntries);
-    if (!ring) return tl::unexpected(ring.error());
-    worker->gnb->lease_requests.emplace(*ring);
+    const std::string name = worker->config.name + ".leases";
+    constexpr unsigned kFlags = RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ;
+    NumberRing ring(rte_ring_create(name.c_str(), kLeaseEntries, SOCKET_ID_ANY, kFlags));
+    if (!ring) {
+      return fail("no memory for ring {} of {} entries; allowed: a larger memory.megabytes", name, kLeaseEntries);
+    }
+    worker->gnb->lease_requests.emplace(ring.get());
+    lease_rings_.push_back(std::move(ring));
   }
   return {};
 }

@@ -14,6 +14,7 @@
 #include "datapath/driver_gate.h"
 #include "datapath/gated_port.h"
 #include "datapath/other_end.h"
+#include "datapath/vhost_wake.h"
 
 namespace splitplane::datapath {
 namespace {
@@ -159,6 +160,7 @@ Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mem
   if (!checksums) return tl::unexpected(checksums.error());
   port->checksums_ = *checksums;
   if (const auto gated = port->gate(); !gated) return tl::unexpected(gated.error());
+  if (port->is_vhost()) wake_vhost_thread();
   return port;
 }
 

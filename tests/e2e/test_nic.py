@@ -50,6 +50,13 @@ def wires(network):
         wire.close()
 
 
+def connected(card: Instance, host: Instance):
+    """Until the card's VFs and the host's port have their links; `serving` says less, as either may come first."""
+    said = "port vfs: connected to its host"
+    wait_until("the card to connect its VFs", lambda: said in card.process.log.read_text(), processes=[card.process])
+    wait_until("the host's port to have its link", lambda: host.control.stats()["ports"][0]["link_up"] is True)
+
+
 def numbered(n: int, size: int = 200) -> bytes:
     return bytes(Ether(dst=THERE, src=HERE, type=0x88B6) / Raw(n.to_bytes(4, "big") * (size // 4)))
 
@@ -113,6 +120,7 @@ def test_p4wire_spreads_over_the_vfs_and_the_host_answers_through_them(network, 
     host_tree, card_tree = wire_pair("wire", 3, sockets)
     host = start(processes, folder, "host", host_tree, network, "run")
     card = start(processes, folder, "card", card_tree, network)
+    connected(card, host)
     wire = wires(network.core, N3.upf_interface)
     back = exchange(wire, 300)
     assert sorted(back) == list(range(300))
@@ -132,6 +140,7 @@ def test_a_killed_card_starts_again_at_once_and_the_host_goes_on(network, proces
     host_tree, card_tree = wire_pair("kill", 2, sockets)
     host = start(processes, folder, "host", host_tree, network, "run")
     first = start(processes, folder, "first", card_tree, network)
+    connected(first, host)
     wire = wires(network.core, N3.upf_interface)
     assert len(exchange(wire, 50)) == 50
     boot = first.control.call("card.show")["boot"]
@@ -172,6 +181,7 @@ def test_a_card_says_once_that_its_host_is_gone_and_stays(network, processes, fo
     host = start(processes, folder, "host", host_tree, network, "run")
     card = start(processes, folder, "card", card_tree, network)
     gone = "port vfs: its host is gone; it is connected again when the host is back"
+    connected(card, host)
     assert gone not in card.process.log.read_text()
     host.process.signal(signal.SIGKILL)
     host.process.wait()
@@ -191,6 +201,7 @@ def test_vfs_work_with_and_without_hugepages(network, processes, folder, wires, 
         tree["memory"] = configs.SMALL_MEMORY | {"hugepages": hugepages}
     host = start(processes, folder, "host", trees[0], network, "run")
     card = start(processes, folder, "card", trees[1], network)
+    connected(card, host)
     assert len(exchange(wires(network.core, N3.upf_interface), 50)) == 50
     assert_balanced(card.finish())
     assert_balanced(host.finish())
