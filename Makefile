@@ -12,11 +12,11 @@ PRESET ?= release
 
 help:
 	@echo 'make demo               the gNB between a UPF and a UE, with real TCP, in network namespaces'
-	@echo 'make test               lint, unit tests (release, ASan + UBSan, TSan), oracle and end-to-end tests'
-	@echo '                        ONLY=lint,release,asan,tsan,fuzz,gpu,python runs some of them'
+	@echo 'make test               lint, unit tests (ASan + UBSan, TSan), fuzz targets, oracle and end-to-end tests'
+	@echo '                        ONLY=lint,release,asan,tsan,fuzz,gpu,python runs some; WHOLE=1 the unit tests at -O3 too'
 	@echo 'make accept PART=...    host, nic, operate, power, rlc, gpu or mended: one line a requirement: measured, target, verdict'
 	@echo 'make bench              cycles per packet, JSON and a table in out/; ARGS="--repeats 3 --no-micro"'
-	@echo 'make build PRESET=...   release (default), debug, asan or tsan into build/'
+	@echo 'make build              the program, build/release/splitplane; PRESET=debug, asan, tsan; WHAT=all: tests and benches too'
 	@echo 'make fuzz TARGET=...    the fuzz targets (docs/fuzz.md), all or some with commas; SECONDS_EACH=60; goes on where it ended'
 	@echo 'make gpu                the CUDA programs for sm_75, sm_80, sm_90 into build/gpu; needs no GPU (docs/gpu.md)'
 	@echo 'make lint, make fmt     check and repair style'
@@ -33,15 +33,16 @@ root-or-sudo:
 setup:
 	@setup/install.sh
 
+WHAT ?= splitplane
 build: setup
-	@setup/build.sh $(PRESET)
+	@setup/build.sh $(PRESET) $(WHAT)
 
 demo: root-or-sudo setup
-	@setup/build.sh release
+	@setup/build.sh release splitplane
 	@$(SUDO) $(PYTHON) tests/demo/demo.py
 
 test: setup
-	@$(PYTHON) tests/run_all.py $(if $(ONLY),--only $(ONLY))
+	@$(PYTHON) tests/run_all.py $(if $(ONLY),--only $(ONLY)) $(if $(WHOLE),--whole)
 
 accept: root-or-sudo setup
 	@$(PYTHON) tests/accept/run.py --known $(PART)
@@ -54,7 +55,7 @@ bench: root-or-sudo setup
 
 SECONDS_EACH ?= 60
 fuzz: setup
-	@setup/build.sh fuzz fuzz_targets
+	@setup/build.sh asan fuzz_targets
 	@$(PYTHON) fuzz/run.py --keep --seconds $(SECONDS_EACH) $(if $(TARGET),--target $(TARGET)) $(ARGS)
 
 gpu: setup
@@ -62,7 +63,7 @@ gpu: setup
 
 FUZZ_SECONDS ?= 3600
 nightly:
-	@failed=0; for target in test 'accept PART=host' 'accept PART=nic' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' 'accept PART=gpu' 'accept PART=mended' bench; do \
+	@failed=0; for target in 'test WHOLE=1' 'accept PART=host' 'accept PART=nic' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' 'accept PART=gpu' 'accept PART=mended' bench; do \
 	  echo "nightly: make $$target"; $(MAKE) $$target || failed=1; done; \
 	  echo 'nightly: make fuzz'; $(MAKE) fuzz SECONDS_EACH=$(FUZZ_SECONDS) || failed=1; exit $$failed
 

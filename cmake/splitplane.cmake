@@ -16,9 +16,13 @@ if(SPLITPLANE_SANITIZE)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)  # takes optional and variant for uninitialized once they are instrumented
     target_compile_options(splitplane_flags INTERFACE -Wno-maybe-uninitialized)
   endif()
+  # Compilers do not agree on how they say so.
+  if(SPLITPLANE_SANITIZE MATCHES address)
+    target_compile_definitions(splitplane_flags INTERFACE SPLITPLANE_ASAN)
+  endif()
   if(SPLITPLANE_SANITIZE MATCHES thread)
-    target_compile_definitions(splitplane_flags INTERFACE RTE_USE_C11_MEM_MODEL)
-    target_compile_options(splitplane_flags INTERFACE -Wno-tsan)
+    target_compile_definitions(splitplane_flags INTERFACE SPLITPLANE_TSAN RTE_USE_C11_MEM_MODEL)
+    target_compile_options(splitplane_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
   endif()
 endif()
 

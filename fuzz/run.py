@@ -1,4 +1,4 @@
-"""Runs the fuzz targets of build/fuzz for so many seconds each, two at a time; `make test` and `make fuzz` call it.
+"""Runs the fuzz targets of build/asan for so many seconds each, two at a time; `make test` and `make fuzz` call it.
 
 One line a target: inputs that were run, coverage, and for a finding the input and how to run it again. Without --keep
 each run begins with the committed corpus; with it, what was found stays in build/fuzz-found for the next run.
@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BINARIES = ROOT / "build" / "fuzz" / "fuzz"
+BINARIES = ROOT / "build" / "asan" / "fuzz"
 FOUND = ROOT / "build" / "fuzz-found"
 # Files that are good inputs wherever they stand.
 MORE_SEEDS = {"yaml": ROOT / "config", "spec": ROOT / "p4" / "generated"}
@@ -91,7 +91,7 @@ def main() -> int:
     arguments, options = parser.parse_known_args()  # what begins with - and is not ours is libFuzzer's
     known = sorted(path.name.removeprefix("fuzz_") for path in BINARIES.glob("fuzz_*") if path.is_file())
     if not known:
-        print("there are no fuzz targets in build/fuzz; 'make fuzz' builds them")
+        print("there are no fuzz targets in build/asan; 'make fuzz' builds them")
         return 2
     wanted = [name for name in arguments.target.split(",") if name] or known
     unknown = set(wanted) - set(known)

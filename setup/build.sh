@@ -23,7 +23,7 @@ failed() {
 if [ -e "build/$preset/build.ninja" ]; then
   say "$preset ..."
 else
-  say "$preset, for the first time: about 8 to 12 minutes on two cores ..."
+  say "$preset ${*:-all}, for the first time: minutes on two cores ..."
   cmake --preset "$preset" >"$log" 2>&1 || failed
 fi
 if [ -t 1 ]; then

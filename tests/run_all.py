@@ -106,18 +106,30 @@ def test_targets(preset: str) -> list[str]:
     return [name for name in known if preset != "tsan" or name in TSAN_TESTS]
 
 
-def build(preset: str) -> tuple[bool, Counts]:
+def other_programs(preset: str, tests: list[str]) -> list[str]:
+    """What a build makes besides the unit tests and the inputs of fuzz targets: the program, tools, benches."""
+    listing = subprocess.run(
+        ["ninja", "-C", f"build/{preset}", "-t", "targets", "all"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    programs = re.findall(r"^(\S+): CXX_EXECUTABLE_LINKER", listing, re.MULTILINE)
+    return sorted(set(programs) - set(tests) - {name for name in programs if name.startswith("fuzz/")})
+
+
+def build(preset: str, whole: bool = True) -> tuple[bool, Counts]:
     directory = ROOT / "build" / preset
     launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
     if not (directory / "build.ninja").exists() and not logged(
         f"configure-{preset}", ["cmake", "--preset", preset], launcher
     ):
         return judged(False, Counts())
-    extra = {"asan": ["splitplane"], "tsan": list(SEEDED_RACES)}.get(preset, [])
-    targets = [] if preset == "release" else ["fuzz_targets"] if preset == "fuzz" else test_targets(preset) + extra
-    if preset != "release" and not targets:
+    tests = test_targets(preset)
+    if not tests:
         print(f"the {preset} build has no test to build")
         return judged(False, Counts())
+    if preset == "release":
+        targets = [] if whole else other_programs(preset, tests)
+    else:
+        targets = tests + {"asan": ["splitplane", "fuzz_targets"], "tsan": list(SEEDED_RACES)}[preset]
     return judged(logged(f"build-{preset}", ["ninja", "-C", str(directory), *targets]), Counts())
 
 
@@ -125,7 +137,7 @@ def unit_tests(preset: str) -> tuple[bool, Counts]:
     results = RESULTS / preset
     shutil.rmtree(results, ignore_errors=True)
     environment = {"GTEST_OUTPUT": f"xml:{results}/", **(sanitizer_environment() if preset != "release" else {})}
-    folders = [name.removesuffix("_test") for name in test_targets(preset)] + ["tsan_seeded_.*"]
+    folders = [name.removesuffix("_test") for name in test_targets(preset)] + ["tsan_seeded_.*", "metrics_page"]
     selection = [] if preset == "release" else ["-R", f"^({'|'.join(folders)})$"]
     ok = logged(
         f"unit-{preset}",
@@ -186,13 +198,15 @@ def python_tests() -> tuple[bool, Counts]:
     return judged(ok, junit_counts([report] if report.exists() else []))
 
 
-def all_parts() -> list[Part]:
-    parts = [Part("lint", lint)]
-    for preset in ("release", "asan", "tsan"):
+def all_parts(whole: bool) -> list[Part]:
+    """`whole`: the unit tests as the release build compiles them too, not only under the sanitizers."""
+    parts = [Part("lint", lint), Part("release build", lambda: build("release", whole))]
+    if whole:
+        parts.append(Part("release unit tests", lambda: unit_tests("release"), needs="release build"))
+    for preset in ("asan", "tsan"):
         parts.append(Part(f"{preset} build", lambda preset=preset: build(preset)))
         parts.append(Part(f"{preset} unit tests", lambda preset=preset: unit_tests(preset), needs=f"{preset} build"))
-    parts.append(Part("fuzz build", lambda: build("fuzz")))
-    parts.append(Part("fuzz targets", fuzz, needs="fuzz build"))
+    parts.append(Part("fuzz targets", fuzz, needs="asan build"))
     parts.append(Part("gpu build", gpu_build))
     parts.append(Part("gpu tests", gpu_tests, needs="gpu build"))
     parts.append(Part("python tests", python_tests, needs="release build"))
@@ -221,8 +235,12 @@ def main() -> int:
     parser.add_argument(
         "--only", default="", help="first words of parts, with commas: lint,release,asan,tsan,fuzz,gpu,python"
     )
-    wanted = [word for word in parser.parse_args().only.split(",") if word]
-    parts = [part for part in all_parts() if not wanted or part.name.split()[0] in wanted]
+    parser.add_argument("--whole", action="store_true", help="the unit tests of the release build too")
+    arguments = parser.parse_args()
+    wanted = [word for word in arguments.only.split(",") if word]
+    if "fuzz" in wanted:
+        wanted.append("asan")  # whose build has the targets
+    parts = [part for part in all_parts(arguments.whole) if not wanted or part.name.split()[0] in wanted]
     unknown = set(wanted) - {part.name.split()[0] for part in parts}
     if unknown:
         print(f"no such part: {', '.join(sorted(unknown))}; there are lint, release, asan, tsan, fuzz, gpu, python")

@@ -1,5 +1,7 @@
 #include "app/journal_record.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -16,21 +18,9 @@ constexpr std::size_t kFrameHeader = 20;           // magic 4, length 4, sequenc
 constexpr std::size_t kCrcBytes = 4;
 enum class Record : std::uint8_t { kBearer = 1, kNumbers = 2, kGone = 3, kReleased = 4, kRevived = 5 };
 
-constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < table.size(); ++i) {
-    std::uint32_t c = i;
-    for (int bit = 0; bit < 8; ++bit) c = (c & 1U) != 0 ? 0xedb88320U ^ (c >> 1) : c >> 1;
-    table[i] = c;
-  }
-  return table;
-}();
-
 // CRC-32 of IEEE 802.3.
 std::uint32_t crc(std::span<const std::uint8_t> octets) {
-  std::uint32_t c = 0xffffffff;
-  for (const std::uint8_t o : octets) c = kCrcTable[(c ^ o) & 0xffU] ^ (c >> 8);
-  return ~c;
+  return static_cast<std::uint32_t>(::crc32_z(0, octets.data(), octets.size()));
 }
 
 template <class Int>

@@ -31,7 +31,6 @@ struct FreeNumberRing {
 };
 using NumberRing = std::unique_ptr<rte_ring, FreeNumberRing>;
 
-
 struct FreeDpdkMemory {
   void operator()(void* memory) const { rte_free(memory); }
 };

@@ -271,7 +271,7 @@ TEST(HeapBufferDeathTest, a_pool_that_dies_before_its_buffers_says_so) {
       "1 buffers were not released");
 }
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(SPLITPLANE_ASAN)
 TEST(HeapBufferDeathTest, an_octet_too_far_is_seen_by_the_sanitizer) {
   HeapPool pool({.headroom = 16, .tailroom = 5});
   HeapBuffer buffer = pool.make(sequence(11));

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(SPLITPLANE_TSAN)
 #include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
 
@@ -15,7 +15,7 @@
 
 namespace splitplane::datapath::test {
 
-#if defined(__SANITIZE_THREAD__)
+#if defined(SPLITPLANE_TSAN)
 
 struct VisiblePool {
   std::mutex mutex;

@@ -1,4 +1,6 @@
 // A vhost port lets the other end in at once, also where DPDK's vhost thread waits for events already.
+#include "datapath/vhost_wake.h"
+
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -12,7 +14,6 @@
 
 #include "datapath/port.h"
 #include "datapath/test_environment.h"
-#include "datapath/vhost_wake.h"
 
 namespace splitplane::datapath {
 namespace {
@@ -41,9 +42,8 @@ TEST(VhostWake, each_new_port_answers_before_the_wait_that_has_begun_would_end) 
   std::array<std::unique_ptr<Port>, 4> ports;
   for (auto& port : ports) {
     const std::string path = testing::TempDir() + test::unique_name("wake") + std::to_string(::getpid()) + ".sock";
-    auto made =
-        Port::open({.name = "p", .device = "net_vhost" + test::unique_name("8") + ",iface=" + path + ",queues=1"},
-                   pool.get());
+    auto made = Port::open(
+        {.name = "p", .device = "net_vhost" + test::unique_name("8") + ",iface=" + path + ",queues=1"}, pool.get());
     ASSERT_TRUE(made) << made.error().message;
     port = *std::move(made);
     EXPECT_TRUE(answers(path));

@@ -67,7 +67,7 @@ struct PortSleep : testing::Test {
 // vhost and virtio_user: two drivers with interrupts.
 struct VhostSleep : PortSleep {
   void SetUp() override {
-#ifdef __SANITIZE_THREAD__
+#ifdef SPLITPLANE_TSAN
     GTEST_SKIP() << "SKIPPED: the two drivers share rings whose order ThreadSanitizer cannot see in DPDK's own library";
 #endif
     socket_ = testing::TempDir() + test::unique_name("sleep") + std::to_string(::getpid()) + ".sock";

@@ -220,7 +220,7 @@ TEST_F(CardRefuses, what_another_program_is_for) {
 TEST_F(CardRefuses, nothing_that_was_removed_a_hundred_times) {
   make("gnb-clone", {.capacity = 3000});
   std::vector<BearerId> ids;
-  for (std::uint32_t i = 0; i < 3000; ++i) ids.emplace_back(kTeid + i);
+  for (std::uint32_t i = 0; i < 3000; ++i) ids.push_back(BearerId{kTeid + i});
   for (int round = 0; round < 100; ++round) {
     ASSERT_TRUE(card->install(bearers(kTeid, 3000)));
     ASSERT_TRUE(card->remove(ids)) << round;

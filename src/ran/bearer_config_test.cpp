@@ -89,7 +89,7 @@ TEST(Teid, its_parts_can_be_read_back) {
     const std::uint32_t teid = make_teid(instance, ShardId{shard}, index);
     RC_ASSERT(shard_of(teid) == ShardId{shard});
     RC_ASSERT(index_of(teid) == index);
-    RC_ASSERT(teid >> (kIndexBits + kShardBits) == instance);
+    RC_ASSERT((teid >> (kIndexBits + kShardBits)) == instance);
   }));
 }
 

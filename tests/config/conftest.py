@@ -17,5 +17,5 @@ ROOT = Path(__file__).resolve().parents[2]
 def splitplane() -> Path:
     program = Path(os.environ.get("SPLITPLANE", ROOT / "build" / "release" / "splitplane"))
     if not program.exists():
-        pytest.skip(f"SKIPPED: {program} is not built (make build)")
+        pytest.skip(f"SKIPPED: {program} is not built (make build WHAT=all)")
     return program

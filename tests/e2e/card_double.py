@@ -54,7 +54,7 @@ class CardDouble:
                 request = json.loads(line)
                 try:
                     reply = {"result": self._answer(request["method"], request.get("params") or {})}
-                except ValueError as refused:
+                except (KeyError, ValueError) as refused:  # KeyError: a bearer that is not on the card
                     reply = {"error": str(refused)}
                 connection.sendall(json.dumps({"id": request["id"], **reply}).encode() + b"\n")
 

@@ -261,7 +261,12 @@ def test_a_full_disk_stops_numbering_before_it_repeats(folder, tiny):
         def dropped() -> int:
             return bed.gnb.control.stats()["workers"][0]["drops"].get("count_lease_ended", 0)
 
-        wait_until("a lease to end", lambda: dropped() > 0, 30, [bed.gnb.process])
+        def refused() -> bool:
+            return bed.gnb.control.stats()["journal"]["state"] == "refused"
+
+        wait_until("the disk to refuse", refused, 60, [bed.gnb.process])
+        before = dropped()  # a lease may have ended before, where the control thread had no core in time
+        wait_until("a lease to end", lambda: dropped() > before, 60, [bed.gnb.process])
         stats = bed.gnb.control.stats()["journal"]
         assert stats["state"] == "refused" and "No space left" in stats["reason"] and stats["failures"] > 0
         assert "No space left" in bed.gnb.process.log.read_text(errors="replace")

@@ -16,5 +16,5 @@ sys.path[:0] = [str(ROOT / "tests" / "e2e"), str(Path(__file__).resolve().parent
 def splitplane() -> Path:
     program = Path(os.environ.get("SPLITPLANE", ROOT / "build" / "release" / "splitplane"))
     if not program.exists():
-        pytest.skip(f"SKIPPED: {program} is not built (make build)")
+        pytest.skip(f"SKIPPED: {program} is not built (make build WHAT=all)")
     return program

@@ -26,7 +26,7 @@ def wire_emit() -> Path:
     build = Path(os.environ.get("SPLITPLANE_BUILD", ROOT / "build" / "release"))
     program = build / "wire_emit"
     if not program.exists():
-        pytest.skip(f"SKIPPED: {program} is not built (make build)")
+        pytest.skip(f"SKIPPED: {program} is not built (make build WHAT=all)")
     return program
 
 

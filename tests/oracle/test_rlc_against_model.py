@@ -50,7 +50,7 @@ WALLS = [(12, number) for number in range(max(2, STEPS // 20_000))] + [(18, 0)] 
 @pytest.fixture
 def rlc_tool() -> Iterator[ToolHost]:
     if not RLC_TOOL.exists():
-        pytest.skip(f"SKIPPED: {RLC_TOOL} is not built (make build)")
+        pytest.skip(f"SKIPPED: {RLC_TOOL} is not built (make build WHAT=all)")
     tool = ToolHost(RLC_TOOL)
     yield tool
     tool.close()

@@ -33,7 +33,7 @@ TOUCHING = bytes.fromhex("00 03 80 00 0e 00 14 00 09 03 00 24 00 14 00 1d")
 def tool() -> Iterator[Tool]:
     program = Path(os.environ.get("SPLITPLANE_BUILD", ROOT / "build" / "release")) / "tools" / "rlc_tool"
     if not program.exists():
-        pytest.skip(f"SKIPPED: {program} is not built (make build)")
+        pytest.skip(f"SKIPPED: {program} is not built (make build WHAT=all)")
     host = Tool(program)
     host.keep = True
     yield host

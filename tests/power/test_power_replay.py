@@ -18,7 +18,7 @@ POLICIES = ["busy", "yield", "paper", "l3fwd", "budget"]
 def splitplane() -> Path:
     program = Path(os.environ.get("SPLITPLANE", ROOT / "build" / "release" / "splitplane"))
     if not program.exists():
-        pytest.skip(f"SKIPPED: {program} is not built (make build)")
+        pytest.skip(f"SKIPPED: {program} is not built (make build WHAT=all)")
     return program
 
 
