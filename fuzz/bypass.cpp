@@ -34,7 +34,7 @@ class Rig : public datapath::test::TestGnb {
                    .pdcp_sn_bits = c.pdcp_sn_bits,
                    .sdap_header = c.sdap_header_dl,
                    .qfi = c.qfi.value};
-      lines_[i].pdcp_tx_next = downlink[i].pdcp_tx_next = (1U << c.pdcp_sn_bits) - 3;  // shortly before the SN wraps
+      lines_[i].pdcp_first = downlink[i].pdcp_tx_next = (1U << c.pdcp_sn_bits) - 3;  // shortly before the SN wraps
     }
   }
 
@@ -72,8 +72,8 @@ class Rig : public datapath::test::TestGnb {
       }
     }
     for (std::uint32_t i = 1; i <= kBearers; ++i) {
-      same(lines_[i].pdcp_tx_next, downlink[i].pdcp_tx_next, "TX_NEXT");
-      same(lines_[i].rlc_tx_next, downlink[i].rlc_tx_next, "TX_Next");
+      same(lines_[i].pdcp_tx_next(), downlink[i].pdcp_tx_next, "TX_NEXT");
+      same(lines_[i].rlc_tx_next(), downlink[i].rlc_tx_next, "TX_Next");
     }
     air.frames.clear();
     copies.drain();
@@ -101,7 +101,7 @@ class Rig : public datapath::test::TestGnb {
                                                                               datapath::test::TestSink{&air}};
   std::array<gpu::GnbBearer, datapath::test::kLines> lines_{};
   gpu::GnbHeaders function_{lines_.data(), datapath::test::kLines, (1U << ran::kIndexBits) - 1,
-                            std::bit_cast<gpu::GnbHeaders::AirHeader>(context->air_header), kLongest};
+                            std::bit_cast<gpu::AirHeader>(context->air_header), kLongest};
 };
 
 Bytes frame(Input& in) {

@@ -43,6 +43,11 @@ void add_ring_settings(CLI::App& command, bypass::Scenario& s) {
       ->capture_default_str();
   command.add_flag("--threads", s.thread_per_engine, "Two threads for each ring, as a GPU has warps, not one for all");
   command.add_flag("--restore-order", s.restore_order, "One sender for all rings, in the order in which packets came");
+  command
+      .add_option_function<std::string>(
+          "--rss", [&s](const std::string& by) { s.rss_ports = by == "ports"; },
+          "What the NIC spreads by: addresses and ports, or addresses only, which keeps a tunnel's order; ports")
+      ->check(CLI::IsMember({"ports", "addresses"}));
   command.add_option("--flows", s.flows, "Flows, spread over the rings")->capture_default_str();
   command.add_option("--window", s.window, "Packets under way, where no rate is given")->capture_default_str();
   command.add_option("--seed", s.seed, "Of the traffic")->check(kSeed)->capture_default_str();

@@ -16,15 +16,12 @@ using nicmodel::TrafficPeer;
 
 constexpr std::uint32_t kIpUdp = wire::ipv4::kMinHeaderBytes + wire::udp::kHeaderBytes;
 constexpr std::uint32_t kTunnel = kIpUdp + wire::gtpu::kHeaderWithPscBytes;
-constexpr std::uint32_t kUpf = 0x0a000001, kGnb = 0x0a000002, kServer = 0x0a0a0001, kFirstUe = 0x0a2d0000;
+// Each tunnel has a UPF's address of its own, so that a ring can be found for it without its source port.
+constexpr std::uint32_t kFirstUpf = 0x0a010000, kGnb = 0x0a000002, kServer = 0x0a0a0001, kFirstUe = 0x0a2d0000;
 constexpr std::uint16_t kFirstPort = 20'000;
 // Ethernet, airhdr, RLC AM and PDCP with 18-bit numbers, SDAP: what stands before the SDU on the air.
 constexpr std::uint32_t kAirOverhead = 14 + 8 + 3 + 3 + 1;
 constexpr std::uint32_t kSnBits = 18;
-
-bool is_gnb(FunctionKind function) {
-  return function == FunctionKind::gnb_headers || function == FunctionKind::pdcp_nea2;
-}
 
 void write_ip_udp(std::uint8_t* at, std::uint32_t octets, std::uint32_t source, std::uint32_t destination,
                   std::uint16_t source_port, std::uint16_t destination_port) {
@@ -36,14 +33,15 @@ void write_ip_udp(std::uint8_t* at, std::uint32_t octets, std::uint32_t source, 
                    payload - wire::udp::kHeaderBytes);
 }
 
-// What a UPF sends for flow f: the tunnel's TEID is f + 1, and each has a source port of its own, which RSS spreads.
+// What a UPF sends for flow f: the tunnel's TEID is f + 1. The peer changes the source port with each packet, as a UPF
+// may (TS 29.281 4.4.2.0), so that RSS spreads one tunnel over all rings.
 std::vector<std::uint8_t> gtpu_header(std::uint32_t flow, std::uint32_t frame_bytes) {
   std::vector<std::uint8_t> frame = TrafficPeer::udp_header(flow, frame_bytes);
   frame.resize(std::max<std::size_t>(frame_bytes, 14 + kTunnel + kIpUdp));
   const auto outer = static_cast<std::uint32_t>(frame.size() - 14);
   const auto port = static_cast<std::uint16_t>(kFirstPort + flow % 40'000);
   std::uint8_t* p = &frame[14];
-  write_ip_udp(p, outer, kUpf, kGnb, port, wire::gtpu::kPort);
+  write_ip_udp(p, outer, kFirstUpf + flow, kGnb, port, wire::gtpu::kPort);
   wire::gtpu::write_gpdu_psc_dl({p + kIpUdp, outer - kIpUdp}, Teid{flow + 1}, outer - kTunnel, Qfi{9});
   write_ip_udp(p + kTunnel, outer - kTunnel, kServer, kFirstUe + flow, 9, port);
   frame.resize(14 + kTunnel + kIpUdp);
@@ -64,6 +62,7 @@ PeerSettings settings_of(const Scenario& s, std::uint64_t seed) {
     peer.returned = Returned::kPayload;
     peer.stamp_at = kAirOverhead + kIpUdp;
     peer.header = &gtpu_header;
+    peer.varied_port_at = 14 + wire::ipv4::kMinHeaderBytes;
   }
   return peer;
 }
@@ -74,10 +73,14 @@ std::uint32_t flows_of(const Scenario& s) {
   return s.rings > kRssRings ? std::min(s.flows, kFlowFilters) : s.flows;
 }
 
-const gpu::Aes128Key& bench_key() {
-  static constexpr std::uint8_t kOctets[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  static constexpr gpu::Aes128Key kKey = gpu::expand_key(gpu::kAesTable, kOctets);
-  return kKey;
+std::vector<gpu::Aes128Key> bench_keys(const Scenario& s) {
+  std::vector<gpu::Aes128Key> keys(gpu::PdcpNea2::ue_of(flows_of(s)) + 1);
+  for (std::uint32_t ue = 0; ue < keys.size(); ++ue) {
+    std::uint8_t octets[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    wire::store_be32(octets + 12, wire::load_be32(octets + 12) ^ ue);
+    keys[ue] = gpu::expand_key(gpu::kAesTable, octets);
+  }
+  return keys;
 }
 
 std::uint32_t smallest_frame(const Scenario& s) {
@@ -89,7 +92,10 @@ Expected<void> BenchWire::check(const Scenario& scenario) {
 }
 
 BenchWire::BenchWire(const Scenario& s)
-    : ciphered_(s.function == FunctionKind::pdcp_nea2), next_count_(flows_of(s) + 1), plain_(TrafficPeer::kBatch) {
+    : ciphered_(s.function == FunctionKind::pdcp_nea2),
+      keys_(bench_keys(s)),
+      next_count_(flows_of(s) + 1),
+      plain_(TrafficPeer::kBatch) {
   PeerSettings warm_up = settings_of(s, s.seed + 1);
   warm_up.packets = 0;
   warm_up.series_interval_ns = 0;
@@ -102,10 +108,8 @@ std::vector<gpu::FlowFilter> BenchWire::filters(const Scenario& s) {
   if (!is_gnb(s.function)) return TrafficPeer::filters(flows_of(s), s.rings);
   std::vector<gpu::FlowFilter> all;
   for (std::uint32_t flow = 0; flow < flows_of(s); ++flow) {
-    gpu::FlowFilter filter{.source_port = static_cast<std::uint16_t>(kFirstPort + flow),
-                           .destination_port = wire::gtpu::kPort,
-                           .ring = flow % s.rings};
-    wire::store_be32(filter.source.data(), kUpf);
+    gpu::FlowFilter filter{.destination_port = wire::gtpu::kPort, .any_source_port = true, .ring = flow % s.rings};
+    wire::store_be32(filter.source.data(), kFirstUpf + flow);
     wire::store_be32(filter.destination.data(), kGnb);
     all.push_back(filter);
   }
@@ -139,11 +143,12 @@ std::uint32_t BenchWire::count_of(std::uint32_t bearer, std::uint32_t sn) {
 bool BenchWire::decipher(const nicmodel::WireFrame& frame, std::vector<std::uint8_t>& plain) {
   if (frame.bytes <= kAirOverhead || wire::load_be16(frame.octets + 12) != wire::ethernet::kTypeAirhdr) return false;
   const std::uint32_t bearer = wire::load_be32(frame.octets + 14 + 4);
-  if (bearer >= next_count_.size()) return false;
+  if (bearer == 0 || bearer >= next_count_.size()) return false;
   const std::uint32_t sn = wire::load_be24(frame.octets + kAirOverhead - 4) & ((1U << kSnBits) - 1);
   plain.assign(frame.octets, frame.octets + frame.bytes);
-  gpu::nea2(0, 1, gpu::kAesTable, bench_key(), {count_of(bearer, sn), gpu::PdcpNea2::bearer_field(bearer)},
-            &plain[kAirOverhead], frame.bytes - kAirOverhead);
+  const gpu::Nea2Message message{count_of(bearer, sn), gpu::PdcpNea2::bearer_field(bearer)};
+  gpu::nea2(0, 1, gpu::kAesTable, keys_[gpu::PdcpNea2::ue_of(bearer)], message, &plain[kAirOverhead],
+            frame.bytes - kAirOverhead);
   return true;
 }
 

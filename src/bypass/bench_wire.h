@@ -40,11 +40,12 @@ class BenchWire final : public nicmodel::Wire {
   bool paused_ = false;
   std::unique_ptr<nicmodel::TrafficPeer> warm_up_, measured_;
   nicmodel::TrafficPeer* current_;
+  std::vector<gpu::Aes128Key> keys_;
   std::vector<std::uint32_t> next_count_;
   std::vector<std::vector<std::uint8_t>> plain_;
 };
 
-// The one key of a bench with pdcp_nea2.
-[[nodiscard]] const gpu::Aes128Key& bench_key();
+// The keys of a bench with pdcp_nea2, one for each UE: octets 0 to 15, the UE's number added to the last four by XOR.
+[[nodiscard]] std::vector<gpu::Aes128Key> bench_keys(const Scenario& scenario);
 
 }  // namespace splitplane::bypass

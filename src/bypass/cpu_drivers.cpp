@@ -78,29 +78,21 @@ std::unique_ptr<Driver> with(const Scenario& scenario, DrivenNic& nic, const std
 
 }  // namespace
 
-GnbBearers::GnbBearers(const Scenario& s) : capacity_(std::bit_ceil(flows_of(s) + 1)) {
-  bearers_.resize(std::size_t{capacity_} * s.rings);
-  for (std::uint32_t ring = 0; ring < s.rings; ++ring) {
-    for (std::uint32_t id = 1; id <= flows_of(s); ++id) bearers_[std::size_t{ring} * capacity_ + id] = {.id = id};
-  }
+GnbBearers::GnbBearers(const Scenario& s) : bearers_(std::bit_ceil(flows_of(s) + 1)), keys_(bench_keys(s)) {
+  for (std::uint32_t id = 1; id <= flows_of(s); ++id) bearers_[id].id = id;
 }
 
 gpu::GnbHeaders gnb_headers(gpu::GnbBearer* bearers, std::uint32_t capacity) {
-  gpu::GnbHeaders::AirHeader air{{0x02, 0, 0, 0, 0, 3, 0x02, 0x82, 0x59, 0x90, 0, 1, 0x88, 0xb5}};
+  gpu::AirHeader air{{0x02, 0, 0, 0, 0, 3, 0x02, 0x82, 0x59, 0x90, 0, 1, 0x88, 0xb5}};
   return {bearers, capacity, capacity - 1, air, 1514};
 }
 
 std::unique_ptr<Driver> make_cpu_driver(const Scenario& s, DrivenNic& nic, GnbBearers& bearers) {
   if (s.function == FunctionKind::echo) return with(s, nic, std::vector<gpu::Echo>(s.rings));
   if (s.function == FunctionKind::macswap) return with(s, nic, std::vector<gpu::MacSwap>(s.rings));
-  std::vector<gpu::GnbHeaders> headers;
-  std::vector<gpu::PdcpNea2> ciphered;
-  for (std::uint32_t ring = 0; ring < s.rings; ++ring) {
-    headers.push_back(gnb_headers(bearers.of(ring), bearers.capacity()));
-    ciphered.emplace_back(headers.back(), bearers.of(ring), bearers.capacity() - 1, &gpu::kAesTable, &bench_key());
-  }
-  if (s.function == FunctionKind::gnb_headers) return with(s, nic, headers);
-  return with(s, nic, ciphered);
+  const gpu::GnbHeaders headers = gnb_headers(bearers.lines().data(), bearers.capacity());
+  if (s.function == FunctionKind::gnb_headers) return with(s, nic, std::vector(s.rings, headers));
+  return with(s, nic, std::vector(s.rings, gpu::PdcpNea2(headers, &gpu::kAesTable, bearers.keys().data())));
 }
 
 }  // namespace splitplane::bypass

@@ -5,21 +5,22 @@
 #include <memory>
 
 #include "bypass/driver.h"
+#include "gpu/aes128.h"
 #include "gpu/gnb_headers.h"
 
 namespace splitplane::bypass {
 
-// Bearer lines for gnb_headers and pdcp_nea2: those of all flows for each ring, whichever ring RSS gives a flow.
+// Bearer lines and keys for gnb_headers and pdcp_nea2: one table for all rings, a power of two long.
 class GnbBearers {
  public:
   explicit GnbBearers(const Scenario& scenario);
-  [[nodiscard]] gpu::GnbBearer* of(std::uint32_t ring) { return &bearers_[std::size_t{ring} * capacity_]; }
-  [[nodiscard]] std::uint32_t capacity() const { return capacity_; }
-  [[nodiscard]] const std::vector<gpu::GnbBearer>& all() const { return bearers_; }
+  [[nodiscard]] std::vector<gpu::GnbBearer>& lines() { return bearers_; }
+  [[nodiscard]] std::uint32_t capacity() const { return static_cast<std::uint32_t>(bearers_.size()); }
+  [[nodiscard]] const std::vector<gpu::Aes128Key>& keys() const { return keys_; }
 
  private:
-  std::uint32_t capacity_;
   std::vector<gpu::GnbBearer> bearers_;
+  std::vector<gpu::Aes128Key> keys_;
 };
 // The function over a table of `capacity` lines, a power of two.
 [[nodiscard]] gpu::GnbHeaders gnb_headers(gpu::GnbBearer* bearers, std::uint32_t capacity);

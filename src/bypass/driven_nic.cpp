@@ -41,6 +41,7 @@ Expected<std::unique_ptr<DrivenNic>> DrivenNic::bring_up(gpu::Bar& bar, const Sc
   gpu::NicSettings settings{.descriptors = s.ring.ring_size, .slot_bytes = s.ring.slot_bytes};
   settings.flows = std::move(with.filters);
   settings.wait_for_link = with.wait_for_link;
+  settings.rss_ports = s.rss_ports;
   auto nic = gpu::Nic82599::bring_up(bar, settings, addresses, std::move(with.sleep));
   if (!nic) return tl::unexpected(nic.error());
   made->nic_ = std::move(*nic);

@@ -56,6 +56,7 @@ Json to_json(const Scenario& s) {
           {"batch", s.staging_batch},
           {"thread_per_engine", s.thread_per_engine},
           {"restore_order", s.restore_order},
+          {"rss_ports", s.rss_ports},
           {"seed", s.seed}};
 }
 
@@ -84,6 +85,7 @@ Expected<Scenario> scenario_from(const Json& json) {
     json.at("batch").get_to(s.staging_batch);
     json.at("thread_per_engine").get_to(s.thread_per_engine);
     json.at("restore_order").get_to(s.restore_order);
+    json.at("rss_ports").get_to(s.rss_ports);
     json.at("seed").get_to(s.seed);
     return s;
   } catch (const Json::exception& error) {

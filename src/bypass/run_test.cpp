@@ -48,6 +48,46 @@ TEST(Run, each_function_is_judged_by_what_it_should_make) {
   }
 }
 
+TEST(Run, a_bearer_on_several_rings_is_numbered_once_and_its_disorder_counted) {
+  for (const auto function : {FunctionKind::gnb_headers, FunctionKind::pdcp_nea2}) {
+    Scenario s = few_packets(Mode::bypass, 4);
+    s.function = function;
+    s.frame_bytes = 300;
+    s.flows = 40;  // more bearers than one UE has
+    const auto result = run_on_cpu(s);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(result->received, s.packets);
+    EXPECT_EQ(result->corrupt, 0U) << "a COUNT given twice, or left out, does not decipher";
+    EXPECT_TRUE(result->is_sound()) << to_json(*result).dump();
+    EXPECT_GT(result->flow_disorder, 0U) << "RSS spreads what has a port of its own for each packet";
+  }
+}
+
+TEST(Run, rss_without_ports_keeps_each_bearers_order) {
+  Scenario s = few_packets(Mode::bypass, 4);
+  s.function = FunctionKind::gnb_headers;
+  s.frame_bytes = 300;
+  s.rss_ports = false;
+  const auto result = run_on_cpu(s);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->received, s.packets);
+  EXPECT_EQ(result->flow_disorder, 0U);
+  EXPECT_GT(result->reordered, 0U) << "several rings were at work";
+  EXPECT_TRUE(result->is_sound()) << to_json(*result).dump();
+}
+
+TEST(Run, filters_give_a_tunnel_one_ring_whatever_its_source_port) {
+  Scenario s = few_packets(Mode::bypass, 20);
+  s.function = FunctionKind::gnb_headers;
+  s.frame_bytes = 300;
+  const auto result = run_on_cpu(s);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->received, s.packets);
+  EXPECT_EQ(result->flow_disorder, 0U);
+  EXPECT_GT(result->reordered, 0U);
+  EXPECT_TRUE(result->is_sound()) << to_json(*result).dump();
+}
+
 TEST(Run, engines_on_threads_of_their_own_return_every_packet) {
   Scenario s = few_packets(Mode::bypass, 2);
   s.thread_per_engine = true;

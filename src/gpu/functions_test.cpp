@@ -15,7 +15,7 @@ namespace {
 using test::Bytes;
 using wire::test::to_hex;
 
-constexpr GnbHeaders::AirHeader kAir{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5}};
+constexpr AirHeader kAir{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5}};
 const std::string kAirHex = "ffffffffffff02000000000188b5";
 
 // A frame in a slot of its own size, so that a sanitizer sees what leaves it.
@@ -64,12 +64,12 @@ TEST(GnbHeadersFunction, writes_what_the_specs_say) {
   };
   for (const Row& row : rows) {
     OneBearer one(row.bearer);
-    one.bearer.pdcp_tx_next = one.bearer.rlc_tx_next = 5;
+    one.bearer.pdcp_first = one.bearer.rlc_first = 5;
     InSlot in(test::n3_frame({.teid = 0x01020300, .qfi = 9, .rqi = true}, {0x45, 0xaa, 0xbb}));
     ASSERT_EQ(one.process(in.frame), Verdict::send);
     EXPECT_EQ(in.hex(), kAirHex + to_hex(wire::test::from_hex(row.hex)) + "45aabb");
-    EXPECT_EQ(one.bearer.pdcp_tx_next, 6U);
-    EXPECT_EQ(one.bearer.rlc_tx_next, 6U);
+    EXPECT_EQ(one.bearer.pdcp_tx_next(), 6U);
+    EXPECT_EQ(one.bearer.rlc_tx_next(), 6U);
   }
 }
 
@@ -107,7 +107,16 @@ TEST(GnbHeadersFunction, refuses_what_is_not_for_it_and_numbers_nothing) {
   for (std::size_t bytes = 14; bytes < good.size(); ++bytes) {
     EXPECT_EQ(verdict(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes))), Verdict::not_for_us);
   }
-  EXPECT_EQ(one.bearer.pdcp_tx_next, 1U);
+  EXPECT_EQ(one.bearer.numbered, 1U);
+}
+
+TEST(GnbHeadersFunction, a_bearer_without_a_count_left_sends_nothing) {
+  OneBearer one({.pdcp_first = 0xFFFF'FFFFU});
+  InSlot last(test::n3_frame({.teid = 0x01020300}, {1, 2, 3}));
+  EXPECT_EQ(one.process(last.frame), Verdict::send);
+  InSlot more(test::n3_frame({.teid = 0x01020300}, {1, 2, 3}));
+  EXPECT_EQ(one.process(more.frame), Verdict::count_used_up);
+  EXPECT_EQ(more.slot, test::n3_frame({.teid = 0x01020300}, {1, 2, 3})) << "and no octet of it was changed";
 }
 
 // A batch of frames of several bearers, some of none: a warp must number them as one lane after the other would.
@@ -117,7 +126,7 @@ TEST(GnbHeadersFunction, a_warp_numbers_a_batch_in_its_order) {
     std::vector<GnbBearer> lines(kBearers);
     for (std::uint32_t i = 0; i < kBearers; ++i) {
       lines[i] = {
-          .id = 0x100 + i, .pdcp_tx_next = 1000 * i, .rlc_tx_next = 77, .poll_pdu = static_cast<std::uint16_t>(i * 3)};
+          .id = 0x100 + i, .pdcp_first = 1000 * i, .rlc_first = 77, .poll_pdu = static_cast<std::uint16_t>(i * 3)};
     }
     return lines;
   };
@@ -147,7 +156,7 @@ TEST(GnbHeadersFunction, a_warp_numbers_a_batch_in_its_order) {
     }
   });
   EXPECT_EQ(got, want);
-  for (std::uint32_t i = 0; i < kBearers; ++i) EXPECT_EQ(lines[i].pdu_without_poll, one[i].pdu_without_poll);
+  for (std::uint32_t i = 0; i < kBearers; ++i) EXPECT_EQ(lines[i].numbered, one[i].numbered);
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // Header mode's downlink on the ring's own processor: an N3 frame becomes an air frame, airhdr, RLC, PDCP and SDAP in
-// front of the SDU, octet by octet what the host's packet path writes (ran/header_mode.h). RSS keeps a tunnel on one
-// ring, so each bearer is known to one ring's function, which alone counts its numbers.
+// front of the SDU, octet by octet what the host's packet path writes (ran/header_mode.h). The functions of all rings
+// share one table of bearers, whose numbers are given once whichever ring a packet is on (gnb_bearer.h).
 #pragma once
 
 #include "base/types.h"
 #include "gpu/functions.h"
+#include "gpu/gnb_bearer.h"
 #include "gpu/lane.h"
 #include "wire/airhdr.h"
 #include "wire/n3.h"
@@ -14,40 +15,45 @@
 
 namespace splitplane::gpu {
 
-// A bearer's line in the engines' memory.
-struct alignas(32) GnbBearer {
-  std::uint32_t id = 0;                // its TEID, and its id on the air; 0: free line
-  std::uint32_t pdcp_tx_next = 0;      // TX_NEXT, a COUNT (TS 38.323 7.1)
-  std::uint32_t rlc_tx_next = 0;       // TX_Next (TS 38.322 7.1), kept without the modulus
-  std::uint16_t poll_pdu = 0;          // pollPDU; 0: never poll (TS 38.322 5.3.3.2)
-  std::uint16_t pdu_without_poll = 0;  // PDU_WITHOUT_POLL
-  RlcMode rlc_mode = RlcMode::kAm;
-  std::uint8_t rlc_sn_bits = 18;
-  std::uint8_t pdcp_sn_bits = 18;
-  bool sdap_header = true;
-  std::uint8_t qfi = 9;  // for G-PDUs without a PDU Session Container
+inline constexpr std::uint32_t kAirHeaderBytes = 14;
+struct AirHeader {
+  std::uint8_t octets[kAirHeaderBytes];  // Ethernet header of every air frame
 };
-static_assert(sizeof(GnbBearer) == 32);
 
-class GnbHeaders {
+// An air frame's SDU, for what works on it next.
+struct AirSdu {
+  std::uint8_t* data = nullptr;
+  std::uint32_t bytes = 0;
+  std::uint32_t id = 0;     // of its bearer
+  std::uint32_t count = 0;  // its PDCP COUNT
+};
+
+// `Counting` gives the numbers: SharedCounting, but for a bench of what that costs.
+template <class Counting>
+class BasicGnbHeaders {
  public:
-  static constexpr std::uint32_t kAirHeaderBytes = 14;
-  struct AirHeader {
-    std::uint8_t octets[kAirHeaderBytes];  // Ethernet header of every air frame
-  };
-
-  // `bearers[i]` is the bearer whose TEID has i in its low bits, under `index_mask`. Frames longer than
-  // `air_frame_bytes` are dropped.
-  SPLITPLANE_HD GnbHeaders(GnbBearer* bearers, std::uint32_t capacity, std::uint32_t index_mask, const AirHeader& air,
-                           std::uint32_t air_frame_bytes)
+  // `bearers[i]` is the bearer whose TEID has i in its low bits, under `index_mask`: the table of all rings. Frames
+  // longer than `air_frame_bytes` are dropped.
+  SPLITPLANE_HD BasicGnbHeaders(GnbBearer* bearers, std::uint32_t capacity, std::uint32_t index_mask,
+                                const AirHeader& air, std::uint32_t air_frame_bytes)
       : bearers_(bearers), capacity_(capacity), index_mask_(index_mask), air_(air), air_frame_bytes_(air_frame_bytes) {}
 
   template <class Lane>
   SPLITPLANE_HD Verdict process(Lane lane, Frame& frame) {
+    AirSdu made;
+    return process(lane, frame, made);
+  }
+  // `made`: the SDU in the air frame, where the verdict is to send it.
+  template <class Lane>
+  SPLITPLANE_HD Verdict process(Lane lane, Frame& frame, AirSdu& made) {
     Sdu sdu;
     const Verdict verdict = find(frame, sdu);
-    const Numbers numbers = take_numbers(lane, verdict == Verdict::send ? sdu.bearer : nullptr);
-    if (verdict == Verdict::send) write(frame, sdu, numbers);
+    const bool has_bearer = verdict == Verdict::send;
+    const SduNumbers numbers = take_numbers<Counting>(lane, has_bearer ? sdu.bearer : nullptr);
+    if (!has_bearer) return verdict;
+    if (numbers.used_up) return Verdict::count_used_up;
+    write(frame, sdu, numbers);
+    made = {sdu.data, sdu.bytes, sdu.bearer->id, numbers.count};
     return verdict;
   }
 
@@ -68,10 +74,6 @@ class GnbHeaders {
     std::uint32_t bytes = 0;
     std::uint32_t overhead = 0;  // octets in front of it on the air
     wire::sdap::DownlinkHeader sdap;
-  };
-  struct Numbers {
-    std::uint32_t rlc = 0, pdcp = 0;
-    bool poll = false;
   };
 
   [[nodiscard]] SPLITPLANE_HD Verdict find(const Frame& frame, Sdu& sdu) const {
@@ -95,33 +97,7 @@ class GnbHeaders {
     return fits ? Verdict::send : Verdict::too_long;
   }
 
-  // Each lane with a bearer gets the next numbers of it, lanes of one bearer in their order; one of them notes it.
-  template <class Lane>
-  [[nodiscard]] SPLITPLANE_HD static Numbers take_numbers(Lane lane, GnbBearer* bearer) {
-    const std::uint32_t same = lane.peers(bearer != nullptr ? bearer->id : 0U);
-    const std::uint32_t rank = count_ones(same & ((1U << lane.id) - 1U));
-    Numbers n;
-    std::uint32_t without_poll = 0;
-    if (bearer != nullptr) {
-      n.rlc = bearer->rlc_tx_next + rank;
-      n.pdcp = bearer->pdcp_tx_next + rank;
-      without_poll = bearer->pdu_without_poll;
-      n.poll = bearer->poll_pdu != 0 && (without_poll + rank + 1) % bearer->poll_pdu == 0;
-    }
-    lane.sync();  // all have read
-    if (bearer != nullptr && rank == 0) {
-      const std::uint32_t count = count_ones(same);
-      bearer->rlc_tx_next += count;
-      bearer->pdcp_tx_next += count;
-      if (bearer->poll_pdu != 0) {
-        bearer->pdu_without_poll = static_cast<std::uint16_t>((without_poll + count) % bearer->poll_pdu);
-      }
-    }
-    lane.sync();  // the next batch reads what is written here
-    return n;
-  }
-
-  SPLITPLANE_HD void write(Frame& frame, const Sdu& sdu, const Numbers& n) const {
+  SPLITPLANE_HD void write(Frame& frame, const Sdu& sdu, const SduNumbers& n) const {
     const GnbBearer& b = *sdu.bearer;
     std::uint8_t* const begin = sdu.data - sdu.overhead;
     std::uint8_t* p = begin;
@@ -138,7 +114,7 @@ class GnbHeaders {
     if (b.rlc_mode == RlcMode::kAm) p += wire::rlc::write_am(room, b.rlc_sn_bits, {.poll = n.poll, .sn = sn});
     if (b.rlc_mode == RlcMode::kUm) p += wire::rlc::write_um(room, b.rlc_sn_bits, {.sn = sn});
     p += wire::pdcp::write_data(wire::MutableOctets(p, sdu.data), b.pdcp_sn_bits,
-                                n.pdcp & ((1U << b.pdcp_sn_bits) - 1U));
+                                n.count & ((1U << b.pdcp_sn_bits) - 1U));
     if (b.sdap_header) *p = wire::sdap::encode(sdu.sdap);
     frame.data = begin;
     frame.length = sdu.overhead + sdu.bytes;
@@ -149,5 +125,7 @@ class GnbHeaders {
   AirHeader air_;
   std::uint32_t air_frame_bytes_;
 };
+
+using GnbHeaders = BasicGnbHeaders<SharedCounting>;
 
 }  // namespace splitplane::gpu

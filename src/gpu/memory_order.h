@@ -55,6 +55,12 @@ SPLITPLANE_HD inline void store_release_on_device(T* word, T value) {
   DeviceAtomic<T>(*word).store(value, order::memory_order_release);
 }
 
+// Adds to a word that engines of the same processor share; what it was before.
+template <class T>
+SPLITPLANE_HD inline T add_relaxed_on_device(T* word, T n) {
+  return DeviceAtomic<T>(*word).fetch_add(n, order::memory_order_relaxed);
+}
+
 // Tells the NIC a new tail: everything stored before is visible to it first. On a device the tail is a register behind
 // PCIe: a fence at system scope, then a store that is neither split, merged nor cached (PTX ISA, ld/st.mmio). On the
 // host a release store is that order, and the only form that ThreadSanitizer understands (it does not model fences).

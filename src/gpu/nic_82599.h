@@ -29,6 +29,7 @@ inline constexpr std::array<std::uint8_t, kRssKeyOctets> kDefaultRssKey = {
 struct FlowFilter {
   std::array<std::uint8_t, 4> source{}, destination{};
   std::uint16_t source_port = 0, destination_port = 0;
+  bool any_source_port = false;  // `source_port` is not compared
   bool udp = true;
   std::uint32_t ring = 0;
 };
@@ -39,6 +40,7 @@ struct NicSettings {
   bool promiscuous = true;
   bool drop_when_empty = true;  // SRRCTL.DROP_EN: a ring without descriptors drops and holds up no other
   std::array<std::uint8_t, kRssKeyOctets> rss_key = kDefaultRssKey;
+  bool rss_ports = true;          // false: RSS hashes addresses only, also of TCP and UDP
   std::vector<FlowFilter> flows;  // at most 128
   // TXDCTL: descriptors that are fetched ahead, wanted at once, and written back together (7.2.3.4.1). 0: each DD at
   // once.

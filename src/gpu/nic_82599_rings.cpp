@@ -128,10 +128,11 @@ void Nic82599::initialize_steering() {
     write(reg::sdpqf(n), swapped(flow.source_port) | swapped(flow.destination_port) << 16);
     write(reg::l34timir(n), flow.ring << reg::kL34QueueShift | reg::kL34Reserved);
     write(reg::ftqf(n), (flow.udp ? reg::kFtqfUdp : reg::kFtqfTcp) | 1U << reg::kFtqfPriorityShift |
-                            reg::kFtqfPoolMask | reg::kFtqfEnable);
+                            reg::kFtqfPoolMask | (flow.any_source_port ? reg::kFtqfSourcePortMask : 0) |
+                            reg::kFtqfEnable);
   }
-  write(reg::kMrqc, reg::kMrqcRss | reg::kMrqcIpv4 | reg::kMrqcTcpIpv4 | reg::kMrqcUdpIpv4 | reg::kMrqcIpv6 |
-                        reg::kMrqcTcpIpv6 | reg::kMrqcUdpIpv6);
+  const std::uint32_t with_ports = reg::kMrqcTcpIpv4 | reg::kMrqcUdpIpv4 | reg::kMrqcTcpIpv6 | reg::kMrqcUdpIpv6;
+  write(reg::kMrqc, reg::kMrqcRss | reg::kMrqcIpv4 | reg::kMrqcIpv6 | (settings_.rss_ports ? with_ports : 0));
 }
 
 // 4.6.7, for each ring. Tail and head stay 0: no descriptors until an engine gives some.

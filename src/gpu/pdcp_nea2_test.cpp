@@ -12,9 +12,10 @@ namespace splitplane::gpu {
 namespace {
 
 constexpr std::uint8_t kKeyOctets[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-constexpr Aes128Key kKey = expand_key(kAesTable, kKeyOctets);
+constexpr std::uint8_t kOtherOctets[16] = {9, 9, 9};
+constexpr Aes128Key kKeys[2] = {expand_key(kAesTable, kKeyOctets), expand_key(kAesTable, kOtherOctets)};
 constexpr std::uint32_t kSlotBytes = 2048, kAirOverhead = 14 + 8 + 3 + 3 + 1;
-constexpr GnbHeaders::AirHeader kAir{{2, 0, 0, 0, 0, 3, 2, 0, 0, 0, 0, 1, 0x88, 0xb5}};
+constexpr AirHeader kAir{{2, 0, 0, 0, 0, 3, 2, 0, 0, 0, 0, 1, 0x88, 0xb5}};
 
 std::vector<std::uint8_t> sdu_of(std::uint32_t packet) {
   std::vector<std::uint8_t> sdu(40 + packet * 37 % 900);
@@ -32,7 +33,7 @@ struct Batch {
 
   Batch() {
     // The first COUNT is about to change its HFN: what is on the air has only 18 bits of it.
-    for (std::uint32_t id = 1; id <= 3; ++id) bearers[id] = {.id = id, .pdcp_tx_next = 0x5FFFFEU};
+    for (std::uint32_t id = 1; id <= 3; ++id) bearers[id] = {.id = id, .pdcp_first = 0x5FFFFEU};
     for (std::uint32_t p = 0; p < 32; ++p) {
       const auto frame = test::n3_frame({.teid = p == kNone ? 7 : 1 + p % 3}, sdu_of(p));
       std::uint8_t* const slot = &slots[std::size_t{p} * kSlotBytes];
@@ -43,7 +44,7 @@ struct Batch {
   template <class Lane>
   void work(Lane lane, std::uint32_t packet) {
     const GnbHeaders headers(bearers.data(), 8, 7, kAir, 1514);
-    PdcpNea2 function(headers, bearers.data(), 7, &kAesTable, &kKey);
+    PdcpNea2 function(headers, &kAesTable, kKeys);
     verdicts[packet] = function.process(lane, frames[packet]);
   }
 };
@@ -61,7 +62,7 @@ TEST(PdcpNea2, ciphers_the_sdu_and_neither_headers_nor_other_packets) {
     const std::uint32_t id = 1 + p % 3;
     auto expected = sdu_of(p);
     const auto bytes = static_cast<std::uint32_t>(expected.size());
-    nea2(0, 1, kAesTable, kKey, {count[id]++, static_cast<std::uint8_t>(id - 1)}, expected.data(), bytes);
+    nea2(0, 1, kAesTable, kKeys[0], {count[id]++, static_cast<std::uint8_t>(id - 1)}, expected.data(), bytes);
     const Frame& frame = batch.frames[p];
     ASSERT_EQ(frame.length, kAirOverhead + bytes);
     EXPECT_EQ(wire::load_be32(frame.data + 14 + 4), id);
@@ -76,8 +77,26 @@ TEST(PdcpNea2, a_warp_makes_of_a_batch_what_one_lane_makes_of_its_packets) {
   EXPECT_EQ(together.verdicts, alone.verdicts);
   EXPECT_EQ(together.slots, alone.slots);
   for (std::uint32_t id = 1; id <= 3; ++id) {
-    EXPECT_EQ(together.bearers[id].pdcp_tx_next, alone.bearers[id].pdcp_tx_next);
+    EXPECT_EQ(together.bearers[id].numbered, alone.bearers[id].numbered);
   }
+}
+
+// The cipher has 5 bits for the bearer: with one key for all, bearers 1 and 33 would have one key stream.
+TEST(PdcpNea2, bearers_of_two_ues_have_two_key_streams) {
+  std::vector<GnbBearer> bearers(64);
+  std::vector<std::vector<std::uint8_t>> sent;
+  for (const std::uint32_t id : {1U, 33U}) {
+    bearers[id].id = id;
+    const GnbHeaders headers(bearers.data(), 64, 63, kAir, 1514);
+    PdcpNea2 function(headers, &kAesTable, kKeys);
+    auto slot = test::n3_frame({.teid = id}, std::vector<std::uint8_t>(64));
+    Frame frame{slot.data(), static_cast<std::uint32_t>(slot.size()), slot.data(),
+                static_cast<std::uint32_t>(slot.size())};
+    ASSERT_EQ(function.process(CpuLane{}, frame), Verdict::send);
+    sent.emplace_back(frame.data + kAirOverhead, frame.data + frame.length);
+  }
+  EXPECT_EQ(PdcpNea2::bearer_field(1), PdcpNea2::bearer_field(33));
+  EXPECT_NE(sent[0], sent[1]) << "of SDUs of zeros what is sent is the key stream";
 }
 
 }  // namespace

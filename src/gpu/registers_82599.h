@@ -94,9 +94,10 @@ inline constexpr Row sdpqf{0x0E400, 4};  // source port, destination port << 16
 inline constexpr Row ftqf{0x0E600, 4};
 inline constexpr Row l34timir{0x0E800, 4};
 inline constexpr std::uint32_t kFiveTupleFilters = 128;
-inline constexpr std::uint32_t kFtqfTcp = 0, kFtqfUdp = 1;  // bits 1:0
-inline constexpr unsigned kFtqfPriorityShift = 2;           // bits 4:2, 1 lowest .. 7 highest
-inline constexpr std::uint32_t kFtqfPoolMask = 1U << 30;    // do not compare the pool
+inline constexpr std::uint32_t kFtqfTcp = 0, kFtqfUdp = 1;      // bits 1:0
+inline constexpr unsigned kFtqfPriorityShift = 2;               // bits 4:2, 1 lowest .. 7 highest
+inline constexpr std::uint32_t kFtqfSourcePortMask = 1U << 27;  // bits 29:25: what is not compared
+inline constexpr std::uint32_t kFtqfPoolMask = 1U << 30;        // do not compare the pool
 inline constexpr std::uint32_t kFtqfEnable = 1U << 31;
 inline constexpr unsigned kL34QueueShift = 21;                  // bits 27:21 of L34TIMIR
 inline constexpr std::uint32_t kL34ReservedMask = 0x7FU << 13;  // "must be 1000000b"

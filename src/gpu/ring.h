@@ -47,9 +47,9 @@ inline constexpr std::uint32_t kQuietSteps = 64;
 
 // Packets by what became of them, written by the receiver.
 struct alignas(64) VerdictCounters {
-  std::uint64_t count[8];
+  std::uint64_t count[16];
 };
-static_assert(kVerdictCount <= 8);
+static_assert(kVerdictCount <= 16);
 
 // What both engines of a ring share. All addresses are those of the processor that runs the engines.
 struct Ring {

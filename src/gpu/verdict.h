@@ -9,8 +9,9 @@ namespace splitplane::gpu {
 #define SPLITPLANE_GPU_VERDICTS(X)                                                             \
   X(send, "sent back out")                                                                     \
   X(not_for_us, "no G-PDU that header mode takes: another protocol, a fragment, or malformed") \
-  X(no_bearer, "TEID of no bearer on this ring")                                               \
+  X(no_bearer, "TEID of no bearer")                                                            \
   X(too_long, "frame longer than the air takes, or without room for its headers")              \
+  X(count_used_up, "PDCP COUNT at its end: the bearer needs a new key")                        \
   X(refused, "dropped by the function")                                                        \
   X(bad_length, "descriptor with a length that no frame has, or more than a slot")             \
   X(broken_frame, "receive error, or a frame over more than one descriptor")                   \

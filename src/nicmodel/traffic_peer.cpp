@@ -21,6 +21,11 @@ std::uint16_t stamp_check(std::uint64_t sequence, std::uint64_t time, std::uint6
   return static_cast<std::uint16_t>(mix >> 48);
 }
 
+// A dynamic port (RFC 6335 6), another one for each packet.
+std::uint16_t varied_port(std::uint64_t sequence) {
+  return static_cast<std::uint16_t>(0xC000 | (sequence * 0x9e3779b97f4a7c15ULL) >> 50);
+}
+
 std::uint8_t state_of(std::uint64_t sequence) {
   return static_cast<std::uint8_t>(sequence / TrafficPeer::kRemembered & 0x7F);
 }
@@ -158,6 +163,7 @@ std::uint32_t TrafficPeer::arrive(WireFrame* frames, std::uint32_t max, std::uin
     std::uint8_t* const frame = &batch_[std::size_t{batch_stride_} * i];
     frames[i] = {frame, settings_.sizes[size] - kCrc};
     copy_octets(frame, header(flow, size), header_bytes_);
+    if (settings_.varied_port_at != 0) wire::store_be16(frame + settings_.varied_port_at, varied_port(next_));
     const std::uint64_t time = stamp_of(next_, now_ns);
     const std::uint16_t check = stamp_check(next_, time, settings_.seed);
     std::uint8_t* const stamp = frame + header_bytes_;

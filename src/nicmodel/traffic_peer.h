@@ -40,8 +40,9 @@ struct PeerSettings {
   std::uint64_t lost_after_ns = 50'000'000;  // closed loop: without a return for so long, what is under way is lost
   bool check_payload = true;
   Returned returned = Returned::kSame;
-  std::uint32_t stamp_at = 0;            // of kPayload
-  Header header;                         // none: Ethernet, IPv4 and UDP, see udp_header()
+  std::uint32_t stamp_at = 0;        // of kPayload
+  Header header;                     // none: Ethernet, IPv4 and UDP, see udp_header()
+  std::uint32_t varied_port_at = 0;  // of kPayload: a port, this far into the frame, changes with each packet; 0: none
   std::uint64_t series_interval_ns = 0;  // 0: no series
 };
 

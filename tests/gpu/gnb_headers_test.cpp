@@ -14,7 +14,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-constexpr gpu::GnbHeaders::AirHeader kAir{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5}};
+constexpr gpu::AirHeader kAir{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5}};
 
 gpu::GnbBearer line_of(const ran::BearerConfig& c) {
   return {.id = c.id.value,
@@ -44,8 +44,8 @@ TEST_P(Variants, gpu_and_host_write_the_same_octets) {
   ran::BearerDownlink on_host = ran::make_downlink(config);
   gpu::GnbBearer on_gpu = line_of(config);
   // Near the end of every number space.
-  on_host.pdcp_tx_next = on_gpu.pdcp_tx_next = (1U << config.pdcp_sn_bits) - 50;
-  on_host.rlc_tx_next = on_gpu.rlc_tx_next = (1U << config.rlc_sn_bits) - 50;
+  on_host.pdcp_tx_next = on_gpu.pdcp_first = (1U << config.pdcp_sn_bits) - 50;
+  on_host.rlc_tx_next = on_gpu.rlc_first = (1U << config.rlc_sn_bits) - 50;
   std::vector<gpu::GnbBearer> bearers(ran::index_of(config.id.value) + 1);
   gpu::GnbBearer& line = bearers.back();
   line = on_gpu;
@@ -62,7 +62,7 @@ TEST_P(Variants, gpu_and_host_write_the_same_octets) {
     const auto sdap = flow.qfi ? static_cast<std::uint8_t>((flow.rqi ? 0x40 : 0) | *flow.qfi) : config.qfi.value;
     ASSERT_EQ(wire::test::to_hex({frame.data, frame.length}), wire::test::to_hex(of_the_host(on_host, sdap, sdu))) << n;
   }
-  EXPECT_EQ(line.pdcp_tx_next, on_host.pdcp_tx_next);
+  EXPECT_EQ(line.pdcp_tx_next(), on_host.pdcp_tx_next);
 }
 INSTANTIATE_TEST_SUITE_P(All, Variants, testing::ValuesIn(ran::test::all_variants()));
 

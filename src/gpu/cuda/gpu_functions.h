@@ -1,4 +1,4 @@
-// The functions of all rings as a device wants them: objects, bearer lines, key and table in its memory.
+// The functions of all rings as a device wants them: objects, bearer lines, keys and table in its memory.
 #pragma once
 
 #include "bypass/cpu_drivers.h"
@@ -32,22 +32,13 @@ class GpuFunctions {
 
  private:
   void make_gnb(const bypass::Scenario& s) {
-    const bypass::GnbBearers bearers(s);
-    bearers_ = to_device(bearers.all());
+    bypass::GnbBearers bearers(s);
+    bearers_ = to_device(bearers.lines());
+    const GnbHeaders headers = bypass::gnb_headers(bearers_.get(), bearers.capacity());
+    if (kind_ == bypass::FunctionKind::gnb_headers) return copy(std::vector(s.rings, headers));
     table_ = to_device(std::vector<AesTable>{kAesTable});
-    key_ = to_device(std::vector<Aes128Key>{bypass::bench_key()});
-    std::vector<GnbHeaders> headers;
-    std::vector<PdcpNea2> ciphered;
-    for (std::uint32_t ring = 0; ring < s.rings; ++ring) {
-      GnbBearer* const lines = bearers_.get() + std::size_t{ring} * bearers.capacity();
-      headers.push_back(bypass::gnb_headers(lines, bearers.capacity()));
-      ciphered.emplace_back(headers.back(), lines, bearers.capacity() - 1, table_.get(), key_.get());
-    }
-    if (kind_ == bypass::FunctionKind::gnb_headers) {
-      copy(headers);
-    } else {
-      copy(ciphered);
-    }
+    keys_ = to_device(bearers.keys());
+    copy(std::vector(s.rings, PdcpNea2(headers, table_.get(), keys_.get())));
   }
   template <class T>
   static DevicePointer<T> to_device(const std::vector<T>& all) {
@@ -64,7 +55,7 @@ class GpuFunctions {
   bypass::FunctionKind kind_;
   DevicePointer<GnbBearer> bearers_;
   DevicePointer<AesTable> table_;
-  DevicePointer<Aes128Key> key_;
+  DevicePointer<Aes128Key> keys_;
   DevicePointer<std::uint8_t> objects_;
 };
 
