@@ -48,6 +48,11 @@ void add_ring_settings(CLI::App& command, bypass::Scenario& s) {
           "--rss", [&s](const std::string& by) { s.rss_ports = by == "ports"; },
           "What the NIC spreads by: addresses and ports, or addresses only, which keeps a tunnel's order; ports")
       ->check(CLI::IsMember({"ports", "addresses"}));
+  command
+      .add_option_function<std::string>(
+          "--drop-en", [&s](const std::string& word) { s.drop_en = word == "on"; },
+          "off: frames for a ring without descriptors wait in the NIC's packet buffer and hold up all others; on")
+      ->check(CLI::IsMember({"on", "off"}));
   command.add_option("--flows", s.flows, "Flows, spread over the rings")->capture_default_str();
   command.add_option("--window", s.window, "Packets under way, where no rate is given")->capture_default_str();
   command.add_option("--seed", s.seed, "Of the traffic")->check(kSeed)->capture_default_str();

@@ -4,6 +4,7 @@
 #include <bit>
 #include <thread>
 
+#include "base/idle_rounds.h"
 #include "bypass/plain_thread.h"
 #include "gpu/launch.h"
 #include "gpu/pdcp_nea2.h"
@@ -30,7 +31,8 @@ class EngineDriver final : public Driver {
     if (threads_) return set_.start();
     set_.step(gpu::steady_ns());  // the NIC has its descriptors before anything comes
     thread_ = std::thread([this] {
-      while (!stop_.load(std::memory_order_relaxed)) set_.step(gpu::steady_ns());
+      IdleRounds idle;
+      while (!stop_.load(std::memory_order_relaxed)) idle.note(set_.step(gpu::steady_ns()) != 0);
       const std::uint64_t deadline = gpu::steady_ns() + 1'000'000'000;
       while (!set_.is_idle() && gpu::steady_ns() < deadline) set_.step(gpu::steady_ns());
       for (std::uint32_t i = 0; i < gpu::kQuietSteps; ++i) set_.step(gpu::steady_ns());  // publishes the counters

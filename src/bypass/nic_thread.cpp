@@ -36,8 +36,12 @@ NicThread::Edge NicThread::edge(std::uint64_t now) const {
 
 void NicThread::turn(std::uint64_t now) {
   const std::uint32_t moved = step_(now);
-  // Where engines have a thread each and there are fewer cores than threads, the NIC must let them have theirs.
-  if (moved == 0 && scenario_.thread_per_engine) std::this_thread::yield();
+  // Where engines have a thread each and there are fewer cores than threads, the NIC must let them have theirs at once.
+  if (moved == 0 && scenario_.thread_per_engine) {
+    std::this_thread::yield();
+  } else {
+    idle_.note(moved != 0);
+  }
 }
 
 void NicThread::start() {

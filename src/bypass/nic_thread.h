@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "base/idle_rounds.h"
 #include "bypass/bench_wire.h"
 #include "bypass/scenario.h"
 
@@ -65,6 +66,7 @@ class NicThread {
   std::string failure_;
   std::atomic<bool> cancelled_{false}, measuring_{false}, done_{false};
   Edge first_, last_;
+  IdleRounds idle_;
 };
 
 }  // namespace splitplane::bypass

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "base/idle_rounds.h"
 #include "bypass/driver.h"
 #include "bypass/plain_driver.h"
 #include "gpu/launch.h"
@@ -29,7 +30,8 @@ class PlainThread final : public Driver {
     step();
     thread_ = std::thread([this] {
       try {
-        while (!stop_.load(std::memory_order_relaxed)) step();
+        IdleRounds rounds;
+        while (!stop_.load(std::memory_order_relaxed)) rounds.note(step());
         const std::uint64_t deadline = gpu::steady_ns() + 1'000'000'000;
         while (!idle() && gpu::steady_ns() < deadline) step();
       } catch (const std::exception& error) {  // of a worker: a GPU that failed
@@ -59,9 +61,12 @@ class PlainThread final : public Driver {
   }
 
  private:
-  void step() {
+  // True: a packet was received.
+  bool step() {
     const std::uint64_t now = gpu::steady_ns();
-    for (auto& ring : rings_) ring->step(now);
+    std::uint32_t moved = 0;
+    for (auto& ring : rings_) moved += ring->step(now);
+    return moved != 0;
   }
   bool idle() const {
     return std::all_of(rings_.begin(), rings_.end(), [](const auto& r) { return r->is_idle(); });

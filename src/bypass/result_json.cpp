@@ -57,6 +57,7 @@ Json to_json(const Scenario& s) {
           {"thread_per_engine", s.thread_per_engine},
           {"restore_order", s.restore_order},
           {"rss_ports", s.rss_ports},
+          {"drop_en", s.drop_en},
           {"seed", s.seed}};
 }
 
@@ -86,6 +87,7 @@ Expected<Scenario> scenario_from(const Json& json) {
     json.at("thread_per_engine").get_to(s.thread_per_engine);
     json.at("restore_order").get_to(s.restore_order);
     json.at("rss_ports").get_to(s.rss_ports);
+    json.at("drop_en").get_to(s.drop_en);
     json.at("seed").get_to(s.seed);
     return s;
   } catch (const Json::exception& error) {

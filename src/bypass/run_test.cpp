@@ -124,6 +124,29 @@ TEST(Run, overload_loses_only_at_the_nic_and_is_counted) {
   EXPECT_TRUE(result->is_sound()) << to_json(*result).dump();
 }
 
+TEST(Run, without_drop_en_the_packet_buffer_drops_and_not_the_ring) {
+  using nicmodel::NicDrop;
+  for (const bool drop_en : {true, false}) {
+    Scenario s{.rings = 4, .packets_per_second = 20e6, .seconds = 0.1, .warm_up_seconds = 0.01, .drop_en = drop_en};
+    BenchWire wire(s);
+    gpu::HostMemory provider({.hugepages = false});
+    const auto memory = allocate(provider, s);
+    ASSERT_TRUE(memory);
+    const auto bed = Bed::make(s, *memory, wire);
+    ASSERT_TRUE(bed) << bed.error().message;
+    GnbBearers bearers(s);
+    const auto driver = make_cpu_driver(s, (*bed)->nic(), bearers);
+    const auto result = run_with(s, wire, **bed, *driver, {});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_TRUE(result->is_sound()) << to_json(*result).dump();
+    const auto dropped = [&](NicDrop why) {
+      return (*bed)->model().counters().dropped[static_cast<std::size_t>(why)].get();
+    };
+    EXPECT_GT(dropped(drop_en ? NicDrop::no_descriptor : NicDrop::packet_buffer_full), 0U);
+    EXPECT_EQ(dropped(drop_en ? NicDrop::packet_buffer_full : NicDrop::no_descriptor), 0U);
+  }
+}
+
 TEST(Result, findings_are_kept_once_and_make_a_run_unsound) {
   Result r;
   EXPECT_TRUE(r.is_sound());

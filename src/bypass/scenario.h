@@ -58,6 +58,9 @@ struct Scenario {
   // What RSS spreads by. With ports a tunnel whose outer source port changes is on all rings, and its order with it;
   // without, all between two addresses is on one ring, in its order.
   bool rss_ports = true;
+  // Off: a ring without descriptors holds up all behind it in the packet buffer, as a NIC out of the reset does, and
+  // the buffer drops. On: the ring itself drops.
+  bool drop_en = true;
   std::uint64_t seed = 1;
 };
 
@@ -111,7 +114,7 @@ struct Result {
   [[nodiscard]] double gbps() const {
     return seconds > 0 ? static_cast<double>(measured_octets) * 8 / seconds * 1e-9 : 0;
   }
-  // The NIC's thread never sleeps: less than this of a core, and something else had the rest.
+  // The NIC's thread polls and only yields: less than this of a core, and something else had the rest.
   [[nodiscard]] bool had_cores() const {
     return scenario.mode == Mode::gpu_e4 || nic_cpu_seconds >= 0.9 * seconds;  // gpu-e4 has no such thread
   }

@@ -1,5 +1,5 @@
-// What both engines of a ring are made of: a tail register written once per batch or after a time, and the counters
-// that the host reads.
+// What both engines of a ring are made of: a tail register written once per batch, after a time, or at once where the
+// NIC has nothing left to do, and the counters that the host reads.
 #pragma once
 
 #include "gpu/lane.h"
@@ -37,9 +37,11 @@ class Tail {
     lane.sync();
     if (lane.id == 0) Doorbell::ring(register_, last_);
   }
-  // At the end of a step: whether what is untold has waited long enough.
-  [[nodiscard]] SPLITPLANE_HD bool is_due(std::uint32_t next, std::uint64_t now) {
+  // At the end of a step: whether what is untold has waited long enough. `nic_has_none`: the NIC has done all that it
+  // was told of, as far as the engine has seen, and would only wait with it.
+  [[nodiscard]] SPLITPLANE_HD bool is_due(std::uint32_t next, std::uint64_t now, bool nic_has_none) {
     if (next == told_) return false;
+    if (nic_has_none) return true;
     if (!waiting_) {
       waiting_ = true;
       since_ = now;
@@ -88,15 +90,15 @@ class Account {
   SPLITPLANE_HD void note_published() { unseen_ = false; }
   SPLITPLANE_HD void publish(std::uint64_t doorbells) {
     note_published();
-    store_relaxed(&visible_->steps, steps_);
-    store_relaxed(&visible_->packets, packets);
-    store_relaxed(&visible_->octets, octets);
-    store_relaxed(&visible_->completed, completed);
-    store_relaxed(&visible_->doorbells, doorbells);
-    store_relaxed(&visible_->repeated, repeated_);
-    store_relaxed(&visible_->recovered, recovered_);
-    store_relaxed(&visible_->waits, waits);
-    store_relaxed(&visible_->fault, static_cast<std::uint64_t>(fault_));
+    store_relaxed_on_device(&visible_->steps, steps_);
+    store_relaxed_on_device(&visible_->packets, packets);
+    store_relaxed_on_device(&visible_->octets, octets);
+    store_relaxed_on_device(&visible_->completed, completed);
+    store_relaxed_on_device(&visible_->doorbells, doorbells);
+    store_relaxed_on_device(&visible_->repeated, repeated_);
+    store_relaxed_on_device(&visible_->recovered, recovered_);
+    store_relaxed_on_device(&visible_->waits, waits);
+    store_relaxed_on_device(&visible_->fault, static_cast<std::uint64_t>(fault_));
   }
   // The engine has left its loop: whoever sees this sees all that it did.
   SPLITPLANE_HD void publish_stopped() const { store_release(&visible_->stopped, 1U); }

@@ -51,6 +51,14 @@ template <class T>
   return DeviceAtomic<T>(*const_cast<T*>(word)).load(order::memory_order_acquire);
 }
 template <class T>
+[[nodiscard]] SPLITPLANE_HD inline T load_relaxed_on_device(const T* word) {
+  return DeviceAtomic<T>(*const_cast<T*>(word)).load(order::memory_order_relaxed);
+}
+template <class T>
+SPLITPLANE_HD inline void store_relaxed_on_device(T* word, T value) {
+  DeviceAtomic<T>(*word).store(value, order::memory_order_relaxed);
+}
+template <class T>
 SPLITPLANE_HD inline void store_release_on_device(T* word, T value) {
   DeviceAtomic<T>(*word).store(value, order::memory_order_release);
 }

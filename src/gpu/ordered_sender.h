@@ -34,7 +34,7 @@ class OrderedSender {
     for (std::uint32_t i = 0; i < count_; ++i) moved += collect(lane, i);
     moved += release(lane, now);
     const std::uint32_t back = reclaim(lane);
-    if (tail_.is_due(next_, now)) tell(lane);
+    if (tail_.is_due(next_, now, clean_ == tail_.told())) tell(lane);
     if (watch_.look(now, back, clean_ != next_, account_)) tail_.repeat(lane);
     if (account_.count_step(moved + back != 0)) account_.publish(tail_.count());
     if (account_.steps() % kQuietSteps == 0) show_pulse();

@@ -27,9 +27,10 @@ struct RingSettings {
   friend bool operator==(const RingSettings&, const RingSettings&) = default;
 };
 
-// Written by one engine, read by the host at any time; one line per engine, in memory that the host sees. 64-bit words,
-// each by itself: there is no order between them. `stopped` alone is acquired, by a sender, and has 32 bits: so the
-// only 64-bit words that a kernel acquires at system scope are descriptors, which is how its PTX is tested for them.
+// Written by one engine, read by the host at any time; one line per engine, in the engines' memory. Where the host does
+// not see that, a Housekeeper copies it (housekeeper.h). 64-bit words, each by itself: there is no order between them.
+// `stopped` alone is acquired, by a sender, and has 32 bits: so the only 64-bit words that a kernel acquires at system
+// scope are descriptors, which is how its PTX is tested for them.
 struct alignas(128) EngineCounters {
   std::uint64_t steps;      // moves whenever the engine is alive; published in packets' company, and every kQuietSteps
   std::uint64_t packets;    // receiver: taken from the NIC; sender: given to it
@@ -67,7 +68,7 @@ struct Ring {
   EngineCounters* rx_counters = nullptr;
   EngineCounters* tx_counters = nullptr;
   VerdictCounters* verdicts = nullptr;
-  const std::uint32_t* stop = nullptr;  // of all engines: the host writes 1
+  const std::uint32_t* stop = nullptr;  // of all engines, where they read it soonest: 1 ends them
 };
 
 }  // namespace splitplane::gpu

@@ -31,13 +31,14 @@ SPLITPLANE_HD void prepare_ring(Lane lane, const Ring& ring) {
 }
 
 // The loops of the two engines, on a device or a CPU thread. `clock()` in nanoseconds; `rest()` is called after a step
-// in which nothing moved. A device's stop flag may lie behind PCIe, so it is read now and then only.
+// in which nothing moved. A look at the stop flag is a round trip to a device's memory, so it is read now and then
+// only.
 inline constexpr std::uint32_t kStepsPerLookAtStop = 64;
 
 template <class Lane>
 [[nodiscard]] SPLITPLANE_HD bool is_told_to_stop(Lane lane, std::uint32_t steps, bool idle, const std::uint32_t* stop) {
   if (steps % kStepsPerLookAtStop != 0 && !(idle && Lane::width == 1)) return false;
-  return lane.shfl(load_relaxed(stop), 0) != 0;
+  return lane.shfl(load_relaxed_on_device(stop), 0) != 0;
 }
 
 template <class Lane, class Engine, class Clock, class Rest>

@@ -63,14 +63,42 @@ TEST(RxEngine, writes_the_tail_every_nth_packet) {
 TEST(RxEngine, writes_the_tail_of_a_part_batch_after_its_time) {
   OneRing ring(RingSettings{.ring_size = 128, .slots = 512, .doorbell_every = 8, .doorbell_within_ns = 2000});
   ring.step();
-  for (unsigned i = 0; i < 3; ++i) ASSERT_TRUE(ring.nic.receive(numbered_frame(i, 64)));
-  ring.step(100);
-  EXPECT_EQ(load_acquire(ring.bench.rings[0].tdt), 0U);
-  ring.step(1999);
-  EXPECT_EQ(load_acquire(ring.bench.rings[0].tdt), 0U);
+  ASSERT_TRUE(ring.nic.receive(numbered_frame(0, 64)));
+  ring.step(100);  // the NIC has this one to send from now on
+  ASSERT_EQ(load_acquire(ring.bench.rings[0].tdt), 1U);
+  for (unsigned i = 1; i < 4; ++i) ASSERT_TRUE(ring.nic.receive(numbered_frame(i, 64)));
+  ring.step(1000);
+  EXPECT_EQ(load_acquire(ring.bench.rings[0].tdt), 1U);
+  ring.step(1000);  // of a frame that came first: the receive tail
+  EXPECT_EQ(load_acquire(ring.bench.rings[0].rdt), 3U);
+  EXPECT_EQ(load_acquire(ring.bench.rings[0].tdt), 1U);
+  ring.step(999);
+  EXPECT_EQ(load_acquire(ring.bench.rings[0].tdt), 1U);
   ring.step(1);
-  EXPECT_EQ(load_acquire(ring.bench.rings[0].tdt), 3U);
-  EXPECT_EQ(load_acquire(ring.bench.rings[0].rdt), 2U);
+  EXPECT_EQ(load_acquire(ring.bench.rings[0].tdt), 4U);
+}
+
+TEST(TxEngine, tells_a_nic_that_has_nothing_to_send_at_once) {
+  OneRing ring(RingSettings{.ring_size = 128, .slots = 512, .doorbell_every = 32, .doorbell_within_ns = 1'000'000});
+  ring.step();
+  for (std::uint64_t n = 0; n < 5; ++n) {
+    ASSERT_TRUE(ring.nic.receive(numbered_frame(n, 64)));
+    ring.step(10);
+    EXPECT_EQ(load_acquire(ring.bench.rings[0].tdt), n + 1) << "in the step that handed it over";
+    EXPECT_EQ(ring.nic.transmit().size(), 1U);
+    ring.step(10);  // sees that it was sent
+  }
+  EXPECT_EQ(ring.tx().doorbells, 5U);
+}
+
+TEST(RxEngine, tells_a_nic_that_has_no_descriptor_left_at_once) {
+  OneRing ring(RingSettings{.ring_size = 32, .slots = 128, .doorbell_every = 32, .doorbell_within_ns = 1'000'000});
+  ring.step();
+  for (unsigned i = 0; i < 31; ++i) ASSERT_TRUE(ring.nic.receive(numbered_frame(i, 64)));
+  EXPECT_FALSE(ring.nic.receive(numbered_frame(31, 64)));
+  ring.step(10);
+  ring.nic.listen();
+  EXPECT_EQ(ring.nic.free_descriptors(), 31U);
 }
 
 TEST(RxEngine, takes_no_more_than_its_credit) {

@@ -19,7 +19,7 @@ namespace splitplane::gpu {
 struct RingMemoryNeeds {
   std::size_t dma = 0;     // rings and slots: the NIC reads and writes it; begins at a multiple of 4096
   std::size_t local = 0;   // index rings and who has which slot: the engines' own
-  std::size_t shared = 0;  // counters, stop flag: the engines write, the host reads
+  std::size_t shared = 0;  // counters, stop flag: the engines write, the host reads; on a device twice (housekeeper.h)
 };
 [[nodiscard]] RingMemoryNeeds needs(const RingSettings& settings, std::uint32_t rings);
 

@@ -36,11 +36,14 @@ class RxEngine {
       const std::uint32_t wanted = least(least(Lane::width, kBatch - moved), tail_.room(next_));
       const std::uint32_t n = take(lane, now, wanted);
       moved += n;
-      if (tail_.room(next_) == 0) tell(lane);
+      if (tail_.room(next_) == 0) {
+        hand_over(lane);  // the sender need not wait until the fence of the doorbell is through
+        tell(lane);
+      }
       if (n < wanted) break;
     }
-    if (moved != 0) received_.publish(lane);
-    if (tail_.is_due(next_, now)) tell(lane);
+    hand_over(lane);
+    if (tail_.is_due(next_, now, next_ - tail_.told() == mask_)) tell(lane);
     watch(lane, now, moved);
     if (waits_) ++account_.waits;
     if (account_.count_step(moved != 0)) publish(lane);
@@ -68,6 +71,11 @@ class RxEngine {
     tell(lane);
   }
   SPLITPLANE_HD void tell(Lane lane) { tail_.tell(lane, next_, next_ - 1); }
+  SPLITPLANE_HD void hand_over(Lane lane) {
+    if (handed_over_ == received_.next) return;
+    handed_over_ = received_.next;
+    received_.publish(lane);
+  }
 
   // Up to `wanted` frames, one per lane. All lanes call it and return the same.
   SPLITPLANE_HD std::uint32_t take(Lane lane, std::uint64_t now, std::uint32_t wanted) {
@@ -188,8 +196,8 @@ class RxEngine {
       return;
     }
     account_.publish(tail_.count());
-    store_relaxed(&ring_.verdicts->count[0], account_.completed);
-    for (std::uint32_t v = 1; v < kVerdictCount; ++v) store_relaxed(&ring_.verdicts->count[v], dropped_[v]);
+    store_relaxed_on_device(&ring_.verdicts->count[0], account_.completed);
+    for (std::uint32_t v = 1; v < kVerdictCount; ++v) store_relaxed_on_device(&ring_.verdicts->count[v], dropped_[v]);
   }
 
   Ring ring_;
@@ -199,6 +207,7 @@ class RxEngine {
   std::uint32_t mask_;
   Consumer<std::uint32_t> free_;
   Producer<PacketRef> received_;
+  std::uint32_t handed_over_ = 0;  // of `received_`: what the sender knows of
   std::uint32_t next_ = 0;
   std::uint32_t kept_back_ = 0;  // free slots that credit keeps from being used
   bool begun_ = false;

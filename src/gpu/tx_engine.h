@@ -25,7 +25,7 @@ class TxEngine {
     const std::uint32_t sent = send(lane);
     // What came back is looked at when there is a batch of it, or time.
     const std::uint32_t back = sent == 0 || next_ - clean_ >= kBatch ? reclaim(lane) : 0;
-    if (tail_.is_due(next_, now)) tell(lane);
+    if (tail_.is_due(next_, now, clean_ == tail_.told())) tell(lane);
     if (watch_.look(now, back, clean_ != next_, account_)) tail_.repeat(lane);
     if (account_.count_step(sent + back != 0)) publish(lane);
     return sent + back;

@@ -83,6 +83,8 @@ def test_the_help_says_that_no_card_was_tried() -> None:
         (("--early-within", "-5"), "not in range 0 to"),
         (("--seed", "-1"), "not in range 0 to"),
         (("--rate", "1e12"), "not in range 0.0"),
+        (("--drop-en", "maybe"), "--drop-en: maybe not in {on,off}"),
+        (("--rss", "teid"), "--rss: teid not in {ports,addresses}"),
         (("--size", "1519"), "size: 1519; allowed: 64 to 1518"),
         (("--size", "63"), "size: 63; allowed: 64 to 1518"),
         (("--size", "64", "--function", "pdcp-nea2"), "to 1518 octets"),

@@ -1,6 +1,6 @@
-// The persistent kernels of a run as a Driver: receivers and senders on two streams, which must be on the device
-// together, since a sender waits for its receiver. Counters and the stop flag are in host memory that is mapped into
-// the device.
+// The persistent kernels of a run as a Driver: receivers, senders and the housekeeper on three streams, which must be on
+// the device together, since a sender waits for its receiver. The engines' counters and their stop flag are in the
+// device's memory; the housekeeper copies them from and to host memory that is mapped into the device.
 #pragma once
 
 #include "bypass/driver.h"
@@ -25,13 +25,28 @@ class Persistent final : public bypass::Driver {
  public:
   static constexpr std::uint64_t kDrainWithinNs = 1'000'000'000;
 
-  // `rings`: with the device's addresses. `view`: the same counters for the host. `limit_ns`: the kernels end by
+  // `rings`: with the device's addresses, counters and stop flag in memory that the host sees too. `view`: the same for
+  // the host. `limit_ns`: the kernels end by
   // themselves after this time.
   Persistent(const bypass::Scenario& scenario, const std::vector<Ring>& rings, const SharedView& view,
              std::uint64_t limit_ns)
-      : functions_(scenario), sums_(view, scenario.rings), host_stop_(view.stop), limit_ns_(limit_ns), rings_(rings) {
+      : functions_(scenario),
+        sums_(view, scenario.rings),
+        host_stop_(view.stop),
+        limit_ns_(limit_ns),
+        rings_(rings),
+        host_{const_cast<std::uint32_t*>(rings.front().stop), rings.front().rx_counters, rings.front().tx_counters,
+              rings.front().verdicts} {
+    counters_ = device_array<std::uint8_t>(needs(rings.front().settings, scenario.rings).shared);
+    engines_ = shared_view(counters_.get(), scenario.rings);
+    for (std::size_t i = 0; i < rings_.size(); ++i) {
+      rings_[i].rx_counters = engines_.rx + i;
+      rings_[i].tx_counters = engines_.tx + i;
+      rings_[i].verdicts = engines_.verdicts + i;
+      rings_[i].stop = engines_.stop;
+    }
     device_rings_ = device_array<Ring>(rings.size());
-    must(cudaMemcpy(device_rings_.get(), rings.data(), rings.size() * sizeof(Ring), cudaMemcpyHostToDevice), "rings");
+    must(cudaMemcpy(device_rings_.get(), rings_.data(), rings_.size() * sizeof(Ring), cudaMemcpyHostToDevice), "rings");
     store_relaxed(host_stop_, 0U);
     prepare_kernel<<<count(), 32, 0, receivers_>>>(device_rings_.get());
     must(cudaGetLastError(), "prepare_kernel");
@@ -39,7 +54,7 @@ class Persistent final : public bypass::Driver {
   }
   ~Persistent() override { static_cast<void>(stop()); }
 
-  // Twice as many blocks as rings must find room; `others`: blocks beside them.
+  // Twice as many blocks as rings and one must find room; `others`: blocks beside them.
   [[nodiscard]] Expected<void> check_room(std::uint32_t others) const {
     int device = 0, processors = 0, receivers = 0, senders = 0;
     must(cudaGetDevice(&device), "cudaGetDevice");
@@ -50,26 +65,25 @@ class Persistent final : public bypass::Driver {
       must(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&receivers, receiver_kernel<Function>, 32, 0), "occupancy");
     });
     const auto room = static_cast<std::uint32_t>(processors * std::min(receivers, senders));
-    if (2 * count() + others <= room) return {};
-    return fail("{} rings need {} blocks on the device at once; it has room for {}", count(), 2 * count() + others,
-                room);
+    const std::uint32_t blocks = 2 * count() + 1 + others;
+    if (blocks <= room) return {};
+    return fail("{} rings need {} blocks on the device at once; it has room for {}", count(), blocks, room);
   }
 
   void start() override {
-    std::uint32_t* const stop = const_cast<std::uint32_t*>(rings_.front().stop);
-    functions_.with([&](auto* first) {
-      receiver_kernel<<<count(), 32, 0, receivers_>>>(device_rings_.get(), first, stop, limit_ns_);
-    });
+    functions_.with([&](auto* first) { receiver_kernel<<<count(), 32, 0, receivers_>>>(device_rings_.get(), first); });
     must(cudaGetLastError(), "receiver_kernel");
-    sender_kernel<<<count(), 32, 0, senders_>>>(device_rings_.get(), stop, limit_ns_, kDrainWithinNs);
+    sender_kernel<<<count(), 32, 0, senders_>>>(device_rings_.get(), kDrainWithinNs);
     must(cudaGetLastError(), "sender_kernel");
+    housekeeper_kernel<<<1, 32, 0, housekeeper_>>>(engines_, host_, {.rings = count(), .limit_ns = limit_ns_});
+    must(cudaGetLastError(), "housekeeper_kernel");
     running_ = true;
   }
   Expected<void> stop() override {
     if (!running_) return {};
     running_ = false;
     store_release(host_stop_, 1U);
-    for (const cudaStream_t stream : {cudaStream_t{receivers_}, cudaStream_t{senders_}}) {
+    for (const cudaStream_t stream : {cudaStream_t{receivers_}, cudaStream_t{senders_}, cudaStream_t{housekeeper_}}) {
       if (const auto e = cudaStreamSynchronize(stream); e != cudaSuccess) {
         return fail("the kernels did not end: {}", cudaGetErrorString(e));
       }
@@ -90,8 +104,10 @@ class Persistent final : public bypass::Driver {
   std::uint32_t* host_stop_;
   std::uint64_t limit_ns_;
   std::vector<Ring> rings_;
+  SharedView host_, engines_;  // as the device sees them
+  DevicePointer<std::uint8_t> counters_;
   DevicePointer<Ring> device_rings_;
-  Stream receivers_, senders_;
+  Stream receivers_, senders_, housekeeper_;
   bool running_ = false;
 };
 

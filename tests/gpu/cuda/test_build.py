@@ -94,6 +94,28 @@ def test_a_kernel_that_rings_reads_descriptors_by_one_system_acquire(program: st
             assert any(DESCRIPTOR_LOAD.match(line) for line in instructions), name
 
 
+@pytest.mark.parametrize("gpu", GPUS)
+def test_an_engine_stores_nothing_for_the_host(gpu: int) -> None:
+    """Beside descriptors (v2), tails (mmio) and its end, an engine's words stay on the device: counters, indices."""
+    for name, instructions in kernels(ptx_of("host_bypass", gpu)).items():
+        if not rings_a_doorbell(instructions):
+            continue
+        stores = [line for line in instructions if line.startswith("st.") and ".sys" in line.split()[0]]
+        others = [s for s in stores if not re.match(r"st\.(mmio|relaxed\.sys\.global\.v2|release\.sys\.b32)", s)]
+        marks = 1 if "receiver" in name else 0  # a watched slot's, which the NIC writes over
+        assert len(others) <= marks, (name, others)
+        assert sum(line.startswith("st.relaxed.gpu") for line in instructions) >= 9, name
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_a_warp_takes_numbers_by_one_addition(gpu: int) -> None:
+    numbering = {n: i for n, i in kernels(ptx_of("host_bypass", gpu)).items() if "GnbHeaders" in n or "PdcpNea2" in n}
+    assert len(numbering) >= 4
+    for name, instructions in numbering.items():
+        additions = [line for line in instructions if line.startswith("atom.")]
+        assert len(additions) == 1 and additions[0].startswith("atom.add.relaxed.gpu"), (name, additions)
+
+
 def test_a_doorbell_without_its_fence_is_found() -> None:
     head = "ld.acquire.sys.b64 %rd8,[%rd3];", "st.global.b64 [%rd1], %rd2;"
     good = [*head, "fence.acq_rel.sys;", "cvta.to.global.u64 %rd5, %rd4;", f"{DOORBELL} [%rd5], %r7;"]
