@@ -34,6 +34,10 @@ void add_ring_settings(CLI::App& command, bypass::Scenario& s) {
   command.add_option("--doorbell-within", s.ring.doorbell_within_ns, "And no later than this, in ns")
       ->check(kNanoseconds)
       ->capture_default_str();
+  command
+      .add_option("--report-every", s.ring.report_every,
+                  "Frames sent per descriptor that the NIC marks done; the last of a step is always marked")
+      ->capture_default_str();
   command.add_option("--credit", s.ring.credit, "Packets between receiver and sender at most; 0: all spare slots")
       ->capture_default_str();
   command

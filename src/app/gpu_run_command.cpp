@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/config_check.h"
 #include "app/control_stop.h"
@@ -79,6 +80,9 @@ int gpu_run(const GpuRunOptions& o, CliOutput& output) {
   if (good && o.on_wire() && s.rings > bypass::kRssRings) {
     good = fail("--rings {}: more than RSS has, and flows of others have no filters; allowed: 1 to {}", s.rings,
                 bypass::kRssRings);
+  }
+  if (std::error_code error; good && std::filesystem::equivalent(o.pcap_in, o.pcap_out, error) && !error) {
+    good = fail("--pcap-out {}: that is --pcap-in, which would be written over while it is read", o.pcap_out);
   }
   if (const auto bad = refuse_result_path(o.json); good && bad) good = fail("--json: {}", *bad);
   if (!good) return end_gpu_run(kExitBadUsage, output, good.error().message);

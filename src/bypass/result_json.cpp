@@ -50,6 +50,7 @@ Json to_json(const Scenario& s) {
           {"ring_size", s.ring.ring_size},
           {"slots", s.ring.slots},
           {"doorbell_every", s.ring.doorbell_every},
+          {"report_every", s.ring.report_every},
           {"doorbell_within_ns", s.ring.doorbell_within_ns},
           {"credit", s.ring.credit},
           {"early_within_ns", s.ring.early_within_ns},
@@ -80,6 +81,7 @@ Expected<Scenario> scenario_from(const Json& json) {
     json.at("ring_size").get_to(s.ring.ring_size);
     json.at("slots").get_to(s.ring.slots);
     json.at("doorbell_every").get_to(s.ring.doorbell_every);
+    json.at("report_every").get_to(s.ring.report_every);
     json.at("doorbell_within_ns").get_to(s.ring.doorbell_within_ns);
     json.at("credit").get_to(s.ring.credit);
     json.at("early_within_ns").get_to(s.ring.early_within_ns);

@@ -85,9 +85,12 @@ inline constexpr std::uint64_t kTxReportStatus = 1ULL << 27;  // RS: write DD ba
 inline constexpr std::uint64_t kTxExtension = 1ULL << 29;     // DEXT: an advanced descriptor
 inline constexpr std::uint64_t kTxDone = 1ULL << 32;          // DD
 
-[[nodiscard]] SPLITPLANE_HD constexpr Descriptor make_tx_data(std::uint64_t buffer, std::uint32_t length) {
-  return {buffer, static_cast<std::uint64_t>(length) << 46 | kTxExtension | kTxReportStatus | kTxInsertFcs |
-                      kTxEndOfPacket | kTxTypeData | length};
+// `report`: the NIC shall write DD back. A ring's descriptors are done in order (7.2.3.5.1), so DD stands for all
+// before.
+[[nodiscard]] SPLITPLANE_HD constexpr Descriptor make_tx_data(std::uint64_t buffer, std::uint32_t length,
+                                                              bool report = true) {
+  return {buffer, static_cast<std::uint64_t>(length) << 46 | kTxExtension | (report ? kTxReportStatus : 0) |
+                      kTxInsertFcs | kTxEndOfPacket | kTxTypeData | length};
 }
 [[nodiscard]] SPLITPLANE_HD constexpr std::uint64_t tx_buffer(const Descriptor& d) {
   return d.lo;

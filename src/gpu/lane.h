@@ -97,6 +97,14 @@ struct WarpLane {
   return static_cast<std::uint32_t>(std::popcount(bits));
 #endif
 }
+// One more than the highest bit that is set; 0: none is.
+[[nodiscard]] SPLITPLANE_HD inline std::uint32_t bit_width(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return 32U - static_cast<std::uint32_t>(__clz(static_cast<int>(bits)));
+#else
+  return static_cast<std::uint32_t>(std::bit_width(bits));
+#endif
+}
 [[nodiscard]] SPLITPLANE_HD constexpr std::uint32_t least(std::uint32_t a, std::uint32_t b) {
   return a < b ? a : b;
 }

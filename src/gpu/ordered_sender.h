@@ -74,7 +74,13 @@ class OrderedSender {
   SPLITPLANE_HD void show_pulse() const {
     for (std::uint32_t i = 1; i < count_; ++i) store_relaxed(&rings_[i].tx_counters->steps, account_.steps());
   }
-  SPLITPLANE_HD void tell(CpuLane lane) { tail_.tell(lane, next_, next_); }
+  // The last descriptor before a tail reports whatever its place: the NIC has not heard of it yet, so it may be
+  // changed.
+  SPLITPLANE_HD void tell(CpuLane lane) {
+    std::uint64_t* const last = &rings_[0].tx[(next_ - 1) & mask_].hi;
+    store_relaxed(last, load_relaxed(last) | kTxReportStatus);
+    tail_.tell(lane, next_, next_);
+  }
   [[nodiscard]] SPLITPLANE_HD bool has_room() const { return next_ - clean_ != mask_; }
 
   // What one receiver handed over goes into the window, or out at once. Returns the packets that went out.
@@ -116,7 +122,9 @@ class OrderedSender {
   SPLITPLANE_HD void send(CpuLane lane, const PacketRef& packet) {
     const std::uint32_t at = next_ & mask_;
     rings_[0].tx_slot[at] = packet.slot;
-    put_descriptor(&rings_[0].tx[at], make_tx_data(rings_[0].slots.bus_of(packet.slot) + packet.offset, packet.length));
+    const bool report = (next_ + 1) % rings_[0].settings.report_every == 0;
+    put_descriptor(&rings_[0].tx[at],
+                   make_tx_data(rings_[0].slots.bus_of(packet.slot) + packet.offset, packet.length, report));
     ++next_;
     ++account_.packets;
     account_.octets += packet.length;
@@ -127,12 +135,19 @@ class OrderedSender {
   SPLITPLANE_HD std::uint32_t reclaim(CpuLane lane) {
     std::uint32_t moved = 0;
     std::uint64_t touched = 0;
-    for (; clean_ != next_ && tx_is_done(load_acquire(&rings_[0].tx[clean_ & mask_].hi)); ++clean_, ++moved) {
-      const std::uint32_t slot = rings_[0].tx_slot[clean_ & mask_];
-      const std::uint32_t ring = slot / rings_[0].settings.slots;
-      free_[ring].put(0, slot);
-      free_[ring].add(1);
-      touched |= 1ULL << ring;
+    for (std::uint32_t i = clean_; i != next_; ++i) {
+      const std::uint64_t hi = load_acquire(&rings_[0].tx[i & mask_].hi);
+      if (!tx_is_done(hi)) {
+        if (tx_wants_report(hi)) break;
+        continue;  // one behind it reports
+      }
+      for (; clean_ != i + 1; ++clean_, ++moved) {
+        const std::uint32_t slot = rings_[0].tx_slot[clean_ & mask_];
+        const std::uint32_t ring = slot / rings_[0].settings.slots;
+        free_[ring].put(0, slot);
+        free_[ring].add(1);
+        touched |= 1ULL << ring;
+      }
     }
     for (std::uint32_t i = 0; i < count_ && touched != 0; ++i) {
       if ((touched >> i & 1U) != 0) free_[i].publish(lane);

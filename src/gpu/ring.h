@@ -19,6 +19,7 @@ struct RingSettings {
   std::uint32_t slots = 1024;                 // per ring
   std::uint32_t slot_bytes = 2048;            // SRRCTL.BSIZEPACKET counts KiB
   std::uint32_t doorbell_every = 32;          // packets per tail write, at most kBatch (the paper: 8)
+  std::uint32_t report_every = 1;             // transmit descriptors per DD that the NIC writes back, at most kBatch
   std::uint64_t doorbell_within_ns = 2000;    // and no later than this after the first; 0: at the end of each step
   std::uint32_t credit = 0;                   // packets between receiver and sender at most; 0: all spare slots
   std::uint64_t stall_within_ns = 5'000'000;  // without progress: the doorbell again, and then it is a fault

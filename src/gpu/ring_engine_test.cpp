@@ -91,6 +91,40 @@ TEST(TxEngine, tells_a_nic_that_has_nothing_to_send_at_once) {
   EXPECT_EQ(ring.tx().doorbells, 5U);
 }
 
+class ReportEvery : public testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(ReportEvery, nth_descriptor_and_the_last_of_a_step_bring_all_slots_back) {
+  RingSettings settings{.ring_size = 128, .slots = 512, .report_every = GetParam(), .doorbell_within_ns = 0};
+  OneRing ring(settings);
+  ring.step();
+  std::uint64_t sent = 0, out = 0;
+  for (const unsigned burst : {1U, 32U, 7U, 32U, 32U, 3U, 31U, 1U}) {
+    for (unsigned i = 0; i < burst; ++i) ASSERT_TRUE(ring.nic.receive(numbered_frame(sent++, 64)));
+    for (const Bytes& frame : ring.settle()) ASSERT_EQ(frame, numbered_frame(out++, 64));
+    ASSERT_EQ(out, sent);
+    ASSERT_TRUE(ring.set.census(0).is_at_rest()) << "a burst of " << burst << " leaves none at the NIC";
+    ASSERT_EQ(ring.set.census(0).free, 384U);
+  }
+  EXPECT_EQ(ring.tx().completed, sent);
+  EXPECT_GE(ring.nic.reports, sent / GetParam());
+}
+
+TEST_P(ReportEvery, a_busy_sender_asks_for_few_reports) {
+  RingSettings settings{.ring_size = 128, .slots = 512, .report_every = GetParam(), .doorbell_within_ns = 0};
+  OneRing ring(settings);
+  ring.step();
+  std::uint64_t sent = 0;
+  for (int round = 0; round < 50; ++round) {
+    for (unsigned i = 0; i < kBatch; ++i) ASSERT_TRUE(ring.nic.receive(numbered_frame(sent++, 64)));
+    ring.step();
+    (void)ring.nic.transmit();
+  }
+  ring.settle();
+  EXPECT_EQ(ring.nic.reports, sent / GetParam());
+  EXPECT_TRUE(ring.set.census(0).is_at_rest());
+}
+INSTANTIATE_TEST_SUITE_P(Report, ReportEvery, testing::Values(1U, 2U, 8U, 32U));
+
 TEST(RxEngine, tells_a_nic_that_has_no_descriptor_left_at_once) {
   OneRing ring(RingSettings{.ring_size = 32, .slots = 128, .doorbell_every = 32, .doorbell_within_ns = 1'000'000});
   ring.step();
@@ -104,6 +138,7 @@ TEST(RxEngine, tells_a_nic_that_has_no_descriptor_left_at_once) {
 TEST(RxEngine, takes_no_more_than_its_credit) {
   RingSettings settings = small();
   settings.credit = 5;
+  settings.report_every = 1;
   OneRing ring(settings);
   ring.step();
   for (unsigned i = 0; i < 20; ++i) ASSERT_TRUE(ring.nic.receive(numbered_frame(i, 64)));

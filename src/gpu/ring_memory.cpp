@@ -61,6 +61,9 @@ Expected<void> check(const RingSettings& s, std::uint32_t rings) {
   if (s.doorbell_every < 1 || s.doorbell_every > kBatch) {
     return fail("doorbell_every is {}; allowed is 1 to {}", s.doorbell_every, kBatch);
   }
+  if (s.report_every < 1 || s.report_every > kBatch) {
+    return fail("report_every is {}; allowed is 1 to {}", s.report_every, kBatch);
+  }
   if (s.credit > s.slots - s.ring_size) {
     return fail("credit is {}; allowed is 0 (all) to {}, the slots beside those in the receive ring", s.credit,
                 s.slots - s.ring_size);

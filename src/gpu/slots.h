@@ -87,6 +87,8 @@ struct Consumer {
     }
     return seen - next;
   }
+  // How many it knows of without asking.
+  [[nodiscard]] SPLITPLANE_HD std::uint32_t known() const { return seen - next; }
   [[nodiscard]] SPLITPLANE_HD Entry get(std::uint32_t i) const { return ring.at(next + i); }
   SPLITPLANE_HD void take(std::uint32_t n) { next += n; }
 };

@@ -62,6 +62,7 @@ class TestNic {
   std::uint64_t missed = 0;     // frames that found no descriptor
   std::uint64_t rdt_moves = 0;  // changes of the tails that it saw
   std::uint64_t tdt_moves = 0;
+  std::uint64_t reports = 0;  // transmit descriptors that asked for DD, and got it
 
   // Looks at both tails.
   void listen() {
@@ -104,6 +105,8 @@ class TestNic {
       Descriptor& d = ring_.tx[tx_head_];
       const auto* const octets = reinterpret_cast<const std::uint8_t*>(d.lo);
       frames.emplace_back(octets, octets + tx_length(load_relaxed(&d.hi)));
+      if (!tx_wants_report(load_relaxed(&d.hi))) continue;
+      ++reports;
       store_release(&d.hi, make_tx_write_back().hi);
     }
     return frames;

@@ -65,12 +65,16 @@ class TxEngine {
         ++account_.waits;
       }
       if (n == 0) break;
+      // The last descriptor of a step reports whatever its place: nothing may follow it for a long time.
+      const bool ends_step = received_.known() == n || moved + n == kBatch || n == room;
       PacketRef packet{};
       if (lane.id < n) {
-        const std::uint32_t at = (next_ + lane.id) & mask_;
+        const std::uint32_t index = next_ + lane.id, at = index & mask_;
+        const bool report = (index + 1) % ring_.settings.report_every == 0 || (ends_step && lane.id == n - 1);
         packet = received_.get(lane.id);
         ring_.tx_slot[at] = packet.slot;
-        put_descriptor(&ring_.tx[at], make_tx_data(ring_.slots.bus_of(packet.slot) + packet.offset, packet.length));
+        put_descriptor(&ring_.tx[at],
+                       make_tx_data(ring_.slots.bus_of(packet.slot) + packet.offset, packet.length, report));
       }
       received_.take(n);
       account_.packets += n;
@@ -86,20 +90,32 @@ class TxEngine {
   SPLITPLANE_HD std::uint32_t reclaim(Lane lane) {
     std::uint32_t moved = 0;
     while (moved < kBatch) {
-      const std::uint32_t wanted = least(least(Lane::width, kBatch - moved), next_ - clean_);
-      if (wanted == 0) break;
-      const std::uint32_t at = (clean_ + lane.id) & mask_;
-      const bool done = lane.id < wanted && tx_is_done(load_acquire(&ring_.tx[at].hi));
-      const std::uint32_t n = trailing_ones(lane.ballot(done));
-      if (lane.id < n) free_.put(lane.id, ring_.tx_slot[at]);
+      const std::uint32_t n = done(lane, least(kBatch - moved, next_ - clean_));
+      if (n == 0) break;
+      for (std::uint32_t i = lane.id; i < n; i += Lane::width) free_.put(i, ring_.tx_slot[(clean_ + i) & mask_]);
       free_.add(n);
       clean_ += n;
       moved += n;
-      if (n < wanted) break;
     }
     if (moved != 0) free_.publish(lane);
     account_.completed += moved;
     return moved;
+  }
+
+  // How many of the oldest `most` descriptors the NIC is done with: up to the last, or the first, that says so. One in
+  // report_every does, which is no more than kBatch, and the last of each step.
+  [[nodiscard]] SPLITPLANE_HD std::uint32_t done(Lane lane, std::uint32_t most) const {
+    if constexpr (Lane::width == 1) {
+      for (std::uint32_t i = 0; i < most; ++i) {
+        const std::uint64_t hi = load_acquire(&ring_.tx[(clean_ + i) & mask_].hi);
+        if (tx_is_done(hi)) return i + 1;
+        if (tx_wants_report(hi)) return 0;
+      }
+      return 0;
+    } else {
+      const std::uint32_t at = (clean_ + lane.id) & mask_;
+      return bit_width(lane.ballot(lane.id < most && tx_is_done(load_acquire(&ring_.tx[at].hi))));
+    }
   }
 
   // Every lane keeps the account, one shows it.

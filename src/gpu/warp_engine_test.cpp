@@ -77,7 +77,7 @@ void drive(Lane lane, const Ring& ring, Script& script, Outcome& out) {
 }
 
 RingSettings settings(std::uint32_t every) {
-  return {.ring_size = 64, .slots = 200, .doorbell_every = every, .credit = 90};
+  return {.ring_size = 64, .slots = 200, .doorbell_every = every, .report_every = every / 2, .credit = 90};
 }
 
 Outcome with_one_lane(std::uint32_t every) {

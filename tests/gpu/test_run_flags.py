@@ -86,6 +86,7 @@ def test_the_help_says_that_no_card_was_tried() -> None:
         (("--drop-en", "maybe"), "--drop-en: maybe not in {on,off}"),
         (("--rss", "teid"), "--rss: teid not in {ports,addresses}"),
         (("--size", "1519"), "size: 1519; allowed: 64 to 1518"),
+        (("--report-every", "33"), "report_every is 33; allowed is 1 to 32"),
         (("--size", "63"), "size: 63; allowed: 64 to 1518"),
         (("--size", "64", "--function", "pdcp-nea2"), "to 1518 octets"),
         (("--pcap-in", "none.pcap"), "none.pcap: No such file"),
@@ -93,3 +94,13 @@ def test_the_help_says_that_no_card_was_tried() -> None:
 )
 def test_what_cannot_be_is_refused(flags, words):
     assert words in refusal(*flags)
+
+
+@pytest.mark.parametrize("name", ["a.pcap", "./a.pcap", "link.pcap"])
+def test_a_capture_is_not_written_over_itself(tmp_path, name) -> None:
+    capture = tmp_path / "a.pcap"
+    capture.write_bytes(b"octets that must stay")
+    (tmp_path / "link.pcap").symlink_to(capture)
+    said = refusal("--pcap-in", capture, "--pcap-out", f"{tmp_path}/{name}")
+    assert "--pcap-out" in said and "is --pcap-in" in said
+    assert capture.read_bytes() == b"octets that must stay"
