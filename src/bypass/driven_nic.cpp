@@ -3,6 +3,8 @@
 #include <chrono>
 #include <thread>
 
+#include "bypass/nic_steering.h"
+
 namespace splitplane::bypass {
 namespace {
 
@@ -38,11 +40,8 @@ Expected<std::unique_ptr<DrivenNic>> DrivenNic::bring_up(gpu::Bar& bar, const Sc
     addresses.push_back({.receive = memory.dma.bus + (reinterpret_cast<std::uintptr_t>(r.rx) - engine_at),
                          .transmit = memory.dma.bus + (reinterpret_cast<std::uintptr_t>(r.tx) - engine_at)});
   }
-  gpu::NicSettings settings{.descriptors = s.ring.ring_size, .slot_bytes = s.ring.slot_bytes};
-  settings.flows = std::move(with.filters);
+  gpu::NicSettings settings = nic_settings(s, std::move(with.filters));
   settings.wait_for_link = with.wait_for_link;
-  settings.rss_ports = s.rss_ports;
-  settings.drop_when_empty = s.drop_en;
   auto nic = gpu::Nic82599::bring_up(bar, settings, addresses, std::move(with.sleep));
   if (!nic) return tl::unexpected(nic.error());
   made->nic_ = std::move(*nic);

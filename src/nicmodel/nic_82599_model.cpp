@@ -40,15 +40,19 @@ Nic82599Model::~Nic82599Model() {
   stop();
 }
 
+const Steering& Nic82599Model::steering() {
+  if (steering_changed_) steering_.configure(registers_);
+  steering_changed_ = false;
+  return steering_;
+}
+
 std::uint32_t Nic82599Model::step(std::uint32_t max) {
   return step(max, clock_ns());
 }
 
 std::uint32_t Nic82599Model::step(std::uint32_t max, std::uint64_t now_ns) {
-  if (steering_changed_) [[unlikely]] {
-    steering_.configure(registers_);
-    steering_changed_ = false;
-  }
+  if (steering_changed_) [[unlikely]]
+    (void)steering();
   max = std::min(max, kBatch);
   if (!late_.empty()) [[unlikely]]
     deliver_late();

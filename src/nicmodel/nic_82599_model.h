@@ -87,6 +87,8 @@ class Nic82599Model final : public gpu::Bar {
 
   [[nodiscard]] const NicCounters& counters() const { return counters_; }
   [[nodiscard]] const DriverFaults& faults() const { return faults_; }
+  // Where frames go by the registers as they are. Of a model whose thread does not run.
+  [[nodiscard]] const Steering& steering();
 
   // gpu::Bar: the control plane's accesses take place between two rounds.
   [[nodiscard]] std::uint32_t read32(std::uint32_t offset) override;

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <string>
 
+#include "bypass/nic_steering.h"
 #include "bypass/nic_thread.h"
 #include "bypass/plain_thread.h"
 #include "bypass/result_json.h"
@@ -95,7 +96,9 @@ Expected<Result> run_with_copy_engine(const Scenario& s) {
   Persistent driver(s, rings, view, limit_of(s));
   if (auto room = driver.check_room(0); !room) return tl::unexpected(room.error());
   BenchWire wire(s);
-  CopyEngineNic nic(rings, on_host, wire);
+  auto steering = bypass::steering_of(s, filters_of(s));
+  if (!steering) return tl::unexpected(steering.error());
+  CopyEngineNic nic(rings, on_host, *std::move(steering), wire);
   driver.start();
   bypass::NicThread thread(s, [&](std::uint64_t now) { return nic.step(now); }, wire,
                            {.lost = [&] { return driver.dropped() + nic.lost(); },
