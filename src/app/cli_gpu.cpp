@@ -141,6 +141,8 @@ void add_run(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
                           "--window", "--seed", "--restore-order"}) {
     nic->excludes(command->get_option(own));
   }
+  command->add_flag("--gpu", o->gpu, "With --nic: rings in a GPU's memory; says what this machine lacks for it")
+      ->needs(nic);
   command->footer(
       "Example:\n  splitplane gpu run --rings 4 --function gnb-headers --size 512 --duration 10\n"
       "  splitplane gpu run --function macswap --pcap-in in.pcap --pcap-out out.pcap\n"

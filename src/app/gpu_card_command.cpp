@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/control_stop.h"
+#include "app/gpu_card_check.h"
 #include "app/gpu_command.h"
 #include "app/instance_lock.h"
 #include "bypass/card_run.h"
@@ -39,6 +40,7 @@ void silence(const gpu::PciDevice& card, CliOutput& output) {
 int gpu_run_on_card(const GpuRunOptions& o, const bypass::Scenario& scenario, CliOutput& output) {
   const auto card = gpu::PciDevice::find(*o.nic);
   if (!card) return end_gpu_run(kExitBadUsage, output, "--nic: " + card.error().message);
+  if (o.gpu) return end_gpu_run(kExitBadUsage, output, "--gpu with --nic: " + why_no_card_on_gpu(*card, scenario));
   const bool physical = gpu::addresses_of(*card) == gpu::BusAddresses::kPhysical;
   if (const auto bad = refusal_in(gpu::check_nic(*card, gpu::addresses_of(*card)), output); !bad.empty()) {
     return end_gpu_run(kExitBadUsage, output, "--nic: " + bad);

@@ -27,6 +27,7 @@ struct GpuRunOptions {
   std::string function = "echo", json;
   std::string pcap_in, pcap_out, port;  // instead of the traffic peer
   std::optional<std::string> nic;       // PCI address: instead of the soft NIC
+  bool gpu = false;                     // the engines are kernels
   bool until_stopped = true;
   [[nodiscard]] bool on_wire() const { return !pcap_in.empty() || !pcap_out.empty() || !port.empty() || nic; }
 };

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/gpu_card_check.h"
 #include "app/gpu_command.h"
 #include "bypass/cuda_program.h"
 #include "gpu/ring_memory.h"
@@ -15,8 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using bypass::Json;
 using gpu::PciDevice;
-
-constexpr std::uint16_t kNvidia = 0x10de;
 
 std::string first_line(const fs::path& path) {
   std::ifstream file(path);
@@ -30,17 +29,12 @@ struct Devices {
 };
 
 Devices find_devices() {
-  Devices found;
+  Devices found{.nics = {}, .gpus = find_gpus()};
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/sys/bus/pci/devices", error)) {
     auto device = PciDevice::find(entry.path().filename().string());
     if (!device) continue;
-    // A display controller has class 0x03; NICs that the control plane knows are those it does not refuse as unknown.
-    if (device->vendor() == kNvidia && first_line(entry.path() / "class").starts_with("0x03")) {
-      found.gpus.push_back(*std::move(device));
-    } else if (gpu::is_82599(*device)) {
-      found.nics.push_back(*std::move(device));
-    }
+    if (gpu::is_82599(*device)) found.nics.push_back(*std::move(device));
   }
   return found;
 }
@@ -59,15 +53,6 @@ void add_notes(const std::vector<gpu::StartUpNote>& notes, Json& all) {
   for (const gpu::StartUpNote& note : notes) {
     all.push_back({{"gravity", kWords[static_cast<std::size_t>(note.gravity)]}, {"sentence", note.sentence}});
   }
-}
-
-// Whether the GPU's memory can hold rings: what a NIC writes must be seen in order (docs/gpu.md).
-Json judge_ordering(const Json& device) {
-  const auto attribute = device.value("rdma_writes_ordering", 0U);
-  const bool usable = gpu::judge_ordering(attribute, false, false) == gpu::OrderingVerdict::kUse;
-  return {{"gravity", usable ? "note" : "refusal"},
-          {"sentence", fmt::format("the GPU {} writes of other devices in order (attribute {}): rings in its memory {}",
-                                   usable ? "takes" : "does not take", attribute, usable ? "will do" : "will not do")}};
 }
 
 std::string line(const Json& devices, const char* none) {
@@ -91,14 +76,16 @@ int gpu_info(bool open_cards, CliOutput& output) {
            {"gpus", Json::array()},
            {"nics", Json::array()},
            {"checks", Json::array()}};
-  for (const PciDevice& d : devices.gpus) all["gpus"].push_back(to_json(d));
+  for (const PciDevice& d : devices.gpus) {
+    all["gpus"].push_back(to_json(d));
+    add_notes(check_gpu_for_card(d, program ? &(*program)->device() : nullptr, {}), all["checks"]);
+  }
   for (const PciDevice& nic : devices.nics) {
     all["nics"].push_back(to_json(nic));
     add_notes(gpu::check_nic(nic, gpu::BusAddresses::kPhysical), all["checks"]);
     for (const PciDevice& d : devices.gpus) add_notes(gpu::check_path(nic, d), all["checks"]);
     if (open_cards) add_notes(gpu::check_card(nic, gpu::needs({}, 1).dma), all["checks"]);
   }
-  if (program) all["checks"].push_back(judge_ordering((*program)->device()));
   if (output.json) {
     output.out << all.dump(2) << '\n';
     return kExitGood;

@@ -146,12 +146,17 @@ Expected<void> PciDevice::disable_bus_master() const {
   return set_command(0x04, false);
 }
 
-Expected<std::uint64_t> PciDevice::bar0_bytes() const {
-  std::istringstream line(file_text(path_ / "resource"));
+Expected<std::uint64_t> PciDevice::bar_bytes(unsigned n) const {
+  std::istringstream lines(file_text(path_ / "resource"));
+  std::string text;
+  for (unsigned i = 0; i <= n; ++i) {
+    if (!std::getline(lines, text)) text.clear();
+  }
+  std::istringstream line(text);
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   if (!(line >> std::hex >> first >> last) || last <= first) {
-    return fail("{}: resource: BAR 0 has no memory", address_);
+    return fail("{}: resource: BAR {} has no memory", address_, n);
   }
   return last - first + 1;
 }

@@ -39,8 +39,9 @@ class PciDevice {
   [[nodiscard]] Expected<void> enable_bus_master() const;
   // Bus mastering off, for a device that does not stop: it sends no request to memory any more (PCI Express 7.5.1.1.3).
   [[nodiscard]] Expected<void> disable_bus_master() const;
-  // Size of BAR 0, from the file `resource`.
-  [[nodiscard]] Expected<std::uint64_t> bar0_bytes() const;
+  // Size of BAR n, 0 to 5, from the file `resource`: one line for each, a 64-bit one has its second empty.
+  [[nodiscard]] Expected<std::uint64_t> bar_bytes(unsigned n) const;
+  [[nodiscard]] Expected<std::uint64_t> bar0_bytes() const { return bar_bytes(0); }
 
  private:
   static PciDevice read(const std::filesystem::path& path);

@@ -68,6 +68,17 @@ def test_another_device_is_no_82599() -> None:
     assert "is no Intel 82599 or X520" in said
 
 
+def test_a_card_for_the_gpu_is_refused_by_what_is_missing() -> None:
+    """Any device will do as the card: the GPU is asked about before it is touched."""
+    devices = sorted(DEVICES.glob("*"))
+    if not devices:
+        pytest.skip("no PCI device here")
+    said = refusal("--nic", devices[0].name, "--gpu")
+    if not any((d / "vendor").read_text().strip() == "0x10de" for d in devices):
+        assert said == "splitplane gpu run: --gpu with --nic: no GPU of NVIDIA is on the PCI bus\n"
+    assert said.startswith("splitplane gpu run: --gpu with --nic: ")
+
+
 def test_the_help_says_that_no_card_was_tried() -> None:
     done = subprocess.run([PROGRAM, "gpu", "run", "--help"], capture_output=True, text=True, timeout=30, check=True)
     assert "--nic" in done.stdout

@@ -8,6 +8,7 @@
 #include "bypass/nic_thread.h"
 #include "bypass/plain_thread.h"
 #include "bypass/result_json.h"
+#include "gpu/cuda/card_memory.h"
 #include "gpu/cuda/copy_engine_nic.h"
 #include "gpu/cuda/staging_worker.cuh"
 #include "gpu/cuda/stress_run.cuh"
@@ -142,15 +143,18 @@ Expected<Result> run(const Scenario& s) {
 
 Json device() {
   cudaDeviceProp properties{};
-  int driver = 0, ordering = 0;
+  int driver = 0, ordering = 0, time_limit = 0;
   must(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
   must(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   must(cudaDeviceGetAttribute(&ordering, cudaDevAttrGPUDirectRDMAWritesOrdering, 0), "write ordering");
+  must(cudaDeviceGetAttribute(&time_limit, cudaDevAttrKernelExecTimeout, 0), "kernel time limit");
   return {{"gpu", properties.name},
           {"sm", properties.major * 10 + properties.minor},
           {"processors", properties.multiProcessorCount},
           {"driver_cuda", driver},
-          {"rdma_writes_ordering", ordering}};
+          {"rdma_writes_ordering", ordering},
+          {"dma_buf", driver_attribute(CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) != 0},
+          {"kernel_time_limit", time_limit != 0}};
 }
 
 int serve() {

@@ -1,0 +1,114 @@
+// Machines as folders, each with one thing missing of what a GPU needs to drive a card.
+#include "gpu/card_for_gpu.h"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+
+namespace splitplane::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr const char* kGpu = "0000:04:00.0";
+
+class CardForGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(root_);
+    const fs::path device = root_ / "sys/devices/pci0000:00" / kGpu;
+    fs::create_directories(device);
+    fs::create_directories(root_ / "sys/bus/pci/devices");
+    fs::create_directory_symlink(device, root_ / "sys/bus/pci/devices" / kGpu);
+    write("sys/devices/pci0000:00/" + std::string(kGpu) + "/vendor", "0x10de\n");
+    set_bar1(0x3fff'ffff);
+    write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.1\n");
+    write("proc/driver/nvidia/params", "EnableMSI: 1\nRegistryDwords: \"PeerMappingOverride=1;\"\nRmMsg: \"\"\n");
+    write("dev/dmabuf_import", "");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  void set_bar1(std::uint64_t last) const {
+    write("sys/devices/pci0000:00/" + std::string(kGpu) + "/resource",
+          fmt::format("0x00000000f6000000 0x00000000f6ffffff 0x0000000000040200\n"
+                      "0x0000000000000000 {:#018x} 0x000000000014220c\n",
+                      last));
+  }
+  [[nodiscard]] std::vector<StartUpNote> check() const {
+    const auto gpu = PciDevice::find(kGpu, root_ / "sys");
+    EXPECT_TRUE(gpu);
+    return check_card_for_gpu(*gpu, facts, bytes, {root, root_ / "sys", root_ / "proc", root_ / "dev"});
+  }
+  // The only refusal.
+  [[nodiscard]] std::string refusal() const {
+    std::string found;
+    for (const StartUpNote& note : check()) {
+      if (note.gravity != Gravity::kRefusal) continue;
+      EXPECT_EQ(found, "") << "one thing is missing, and two are said: " << note.sentence;
+      found = note.sentence;
+    }
+    return found;
+  }
+
+  fs::path root_ = fs::temp_directory_path() / ("splitplane-card-for-gpu-" + std::to_string(getpid()));
+  std::optional<GpuFacts> facts = GpuFacts{.rdma_writes_ordering = 100, .dma_buf = true};
+  std::size_t bytes = std::size_t{8} << 20;
+  bool root = true;
+};
+
+TEST_F(CardForGpu, nothing_is_missing_on_a_machine_that_has_all) {
+  EXPECT_FALSE(refuses(check()));
+  EXPECT_EQ(check().size(), 9U) << "each condition is named";
+}
+
+TEST_F(CardForGpu, each_condition_that_is_missing_is_named_and_no_other) {
+  const fs::path group = root_ / "sys/kernel/iommu_groups/7";
+  const std::vector<std::pair<std::function<void()>, const char*>> rows{
+      {[&] { root = false; }, "not root"},
+      {[&] { write("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module 580.1\n"); },
+       "closed kernel modules"},
+      {[&] { fs::remove(root_ / "proc/driver/nvidia/version"); }, "no NVIDIA driver is loaded"},
+      {[&] { write("proc/driver/nvidia/params", "RegistryDwords: \"\"\nNote: PeerMappingOverride=1\n"); },
+       "NVreg_RegistryDwords"},
+      {[&] { fs::remove(root_ / "dev/dmabuf_import"); }, "/dev/dmabuf_import is not there"},
+      {[&] {
+         set_bar1(0xff'ffff);
+         bytes = (std::size_t{16} << 20) + 1;
+       },
+       "BAR 1 has 16777216 octets, and rings and slots need 16842752"},
+      {[&] { facts->dma_buf = false; }, "exports no dma-buf"},
+      {[&] { facts->rdma_writes_ordering = 0; }, "does not take writes of other devices in order"},
+      {[&] { facts->kernel_time_limit = true; }, "kernels have a time limit"},
+      {[&] { facts.reset(); }, "no GPU answers CUDA"},
+      {[&] {
+         fs::create_directories(group);
+         fs::create_directory_symlink(group, root_ / "sys/devices/pci0000:00" / kGpu / "iommu_group");
+         write("sys/kernel/iommu_groups/7/type", "DMA-FQ\n");
+       },
+       "IOMMU group 7 (DMA-FQ) translates"},
+  };
+  for (const auto& [take_away, words] : rows) {
+    TearDown();
+    SetUp();
+    facts = GpuFacts{.rdma_writes_ordering = 100, .dma_buf = true};
+    bytes = std::size_t{8} << 20;
+    root = true;
+    take_away();
+    EXPECT_THAT(refusal(), HasSubstr(words));
+  }
+}
+
+TEST(GpuPages, are_64_kib) {
+  EXPECT_EQ(in_gpu_pages(1), 65536U);
+  EXPECT_EQ(in_gpu_pages(65536), 65536U);
+  EXPECT_EQ(in_gpu_pages(65537), 131072U);
+}
+
+}  // namespace
+}  // namespace splitplane::gpu
