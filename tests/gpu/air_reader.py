@@ -120,10 +120,10 @@ def judge(sent: list[Sdu], frames: Iterator[bytes], ciphered: bool, poll_pdu: in
                 block = stream[at : at + BLOCK]
                 if len(block) < KEY_STREAM_SAMPLE:
                     found.key_stream_octets_unjudged += len(block)
-                elif (sample := block[:KEY_STREAM_SAMPLE]) in blocks:
-                    found.key_stream_octets_twice += len(block)
                 else:
-                    blocks[sample] = 1
+                    sample = block[:KEY_STREAM_SAMPLE]
+                    found.key_stream_octets_twice += min(len(block), blocks[sample])
+                    blocks[sample] = max(len(block), blocks[sample])
         if sdu.serial < newest.get(sdu.bearer, -1):
             found.reordered += 1
         newest[sdu.bearer] = max(sdu.serial, newest.get(sdu.bearer, -1))
