@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help root-or-sudo setup build demo test accept bench fuzz gpu nightly lint fmt p4 clean undo-setup
+.PHONY: help root-or-sudo setup build demo test accept bench fuzz gpu gpu-results nightly lint fmt p4 clean undo-setup
 
 PYTHON := .venv/bin/python
 # Namespaces, TUN devices and hugepages need root; a user goes through sudo.
@@ -19,6 +19,7 @@ help:
 	@echo 'make build              the program, build/release/splitplane; PRESET=debug, asan, tsan; WHAT=all: tests and benches too'
 	@echo 'make fuzz TARGET=...    the fuzz targets (docs/fuzz.md), all or some with commas; SECONDS_EACH=60; goes on where it ended'
 	@echo 'make gpu                the CUDA programs for sm_75, sm_80, sm_90 into build/gpu; needs no GPU (docs/gpu.md)'
+	@echo 'make gpu-results        the page of docs/results made anew, on a quiet machine, about 15 minutes; goes on where it was cut off'
 	@echo 'make lint, make fmt     check and repair style'
 	@echo 'make p4                 p4/generated from the P4 programs, with p4c-dpdk on PATH (docs/p4.md)'
 	@echo 'make nightly            test, accept, bench, and each fuzz target for FUZZ_SECONDS=3600, one after another'
@@ -60,6 +61,14 @@ fuzz: setup
 
 gpu: setup
 	@setup/gpu.sh
+
+# On a quiet machine, about 15 minutes; goes on where it was cut off. ARGS="--scale 0.1" for a trial, with RESULTS elsewhere.
+RESULTS ?= docs/results/gpu-cpu-threads
+gpu-results: build
+	@mkdir -p out
+	@build/release/splitplane gpu bench --matrix --cpu --resume --json out/gpu-results.json $(ARGS) || \
+	  echo 'gpu-results: not every row is whole and sound; the page says which' >&2
+	@$(PYTHON) bench/gpu_figures.py out/gpu-results.json $(RESULTS)
 
 FUZZ_SECONDS ?= 3600
 nightly:

@@ -66,7 +66,7 @@ void add_bench(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<GpuBenchOptions>();
   CLI::App* command = gpu.add_subcommand("bench", "Measures host bypass and what it is compared with");
   CLI::Option* matrix =
-      command->add_flag("--matrix", o->matrix, "All figures and comparisons of docs/gpu.md, in about 4 minutes");
+      command->add_flag("--matrix", o->matrix, "All figures and comparisons of docs/gpu.md, in about 12 minutes");
   command->add_option("--rings", o->rings, "One or more, with commas")->delimiter(',')->excludes(matrix);
   command
       ->add_option("--size", o->sizes,
@@ -95,8 +95,15 @@ void add_bench(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
   command->add_option("--scale", o->scale, "Of the time of each run of the matrix")
       ->check(CLI::Range(0.01, 100.0))
       ->needs(matrix);
+  command->add_option("--repeats", o->repeats, "Of each run, interleaved; else 5 of the matrix, 1 of chosen runs")
+      ->check(CLI::Range(1, 100));
+  CLI::Option* within = command->add_option("--within", o->within_seconds, "No run begins after this many seconds")
+                            ->check(CLI::Range(1.0, 86400.0));
   command->add_flag("--cpu", o->cpu_only, "CPU threads only, also where there is a GPU");
-  command->add_option("--json", o->json, "Writes all results to this file");
+  CLI::Option* json = command->add_option("--json", o->json,
+                                          "Writes all results to this file, and each row when it comes to FILE.rows");
+  CLI::Option* resume = command->add_flag("--resume", o->resume, "Goes on with FILE.rows of a run that was cut off");
+  resume->needs(json), within->needs(json);
   add_ring_settings(*command, o->base);
   command->footer(
       "Without a GPU everything runs on CPU threads against the soft NIC, and the results say so.\n"

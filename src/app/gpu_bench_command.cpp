@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 #include "app/cli_suggest.h"
+#include "app/cli_version.h"
 #include "app/config_check.h"
 #include "app/control_stop.h"
 #include "app/gpu_command.h"
@@ -17,6 +19,7 @@ namespace {
 
 using bypass::Json;
 using bypass::Mode;
+using bypass::RowLog;
 using bypass::Scenario;
 
 int refused(CliOutput& output, const std::string& sentence) {
@@ -106,64 +109,86 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
     return kExitFailed;
   }
   const auto begin = std::chrono::steady_clock::now();
-  Json all{{"machine", bypass::machine(runners.gpu())}};
+  const auto seconds = [begin] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const unsigned repeats = o.repeats != 0 ? o.repeats : o.matrix ? bypass::kRepeats : 1;
+  Json all{{"machine", bypass::machine(runners.gpu())},
+           {"plan", {{"program", kVersion}, {"matrix", o.matrix}, {"scale", o.scale}, {"repeats", repeats}}}};
+  RowLog log;
+  if (!o.json.empty()) {
+    auto opened = RowLog::open(o.json + ".rows", all, o.resume);
+    if (!opened) return refused(output, opened.error().message);
+    log = *std::move(opened);
+  }
   output.out << fmt::format("{}, {} cores, kernel {}; {}\n", all["machine"]["cpu"].get<std::string>(),
                             all["machine"]["cores"].get<unsigned>(), all["machine"]["kernel"].get<std::string>(),
                             runners.gpu());
+  if (log.found() != 0) output.out << fmt::format("{} rows are there already\n", log.found());
   bool sound = true;
-  std::size_t done = 0, without_cores = 0;
+  std::size_t done = 0, failed = 0, without_cores = 0, not_valid = 0;
   const auto show = [&](const Json& row) {
     if (row.contains("error")) {
       output.out << fmt::format("{:<12} {}\n", row["mode"].get<std::string>(), row["error"].get<std::string>());
-      sound = false;
+      ++failed;
     } else {
       output.out << bypass::table_row(row);
       ++done;
+      not_valid += row["valid"].get<bool>() ? 0 : 1;
       without_cores += row["had_cores"].get<bool>() ? 0 : 1;
       for (const Json& finding : row["findings"]) output.out << "  " << finding.get<std::string>() << '\n';
       sound = sound && row["sound"].get<bool>();
     }
     output.out.flush();
   };
+  const auto out_of_time = [&] { return o.within_seconds > 0 && seconds() >= o.within_seconds; };
+  const bypass::Runner runner = [&](const Scenario& s) { return runners.run(s); };
+  const bypass::MatrixEvents events{.section =
+                                        [&](const std::string& name, std::size_t runs) {
+                                          output.out
+                                              << fmt::format("\n{}: {} runs\n{}", name, runs, bypass::table_head());
+                                        },
+                                    .row = show,
+                                    .stop = [&] { return stop.requested() || out_of_time(); },
+                                    .cut = [&] { return stop.requested(); }};
+  Expected<Json> made = Json();
   if (o.matrix) {
-    bypass::MatrixOptions options{.scale = o.scale};
+    bypass::MatrixOptions options{.scale = o.scale, .repeats = repeats};
     if (runners.has_gpu()) {
       options.modes.insert(options.modes.begin(), {Mode::gpu_e1, Mode::gpu_e2, Mode::gpu_e4, Mode::gpu_staging});
     }
-    const bypass::MatrixEvents events{.section =
-                                          [&](const std::string& name, std::size_t runs) {
-                                            output.out
-                                                << fmt::format("\n{}: {} runs\n{}", name, runs, bypass::table_head());
-                                          },
-                                      .row = show,
-                                      .stop = [&] { return stop.requested(); }};
-    all["matrix"] = bypass::run_matrix(options, [&](const Scenario& s) { return runners.run(s); }, events);
+    made = bypass::run_matrix(options, log, runner, events);
   } else {
-    output.out << bypass::table_head();
-    Json& rows = all["rows"] = Json::array();
-    for (const Scenario& s : scenarios) {
-      if (stop.requested()) break;
-      auto made = runners.run(s);
-      Json row = made ? *std::move(made) : to_json(s);
-      if (!made) row["error"] = made.error().message;
-      show(row);
-      rows.push_back(std::move(row));
-    }
+    made = bypass::run_rows("rows", scenarios, repeats, log, runner, events);
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  all["seconds"] = seconds;
-  all["interrupted"] = stop.requested();
+  if (!made) {
+    output.err << "splitplane gpu bench: " << printable(made.error().message, 500) << '\n';
+    return kExitFailed;
+  }
+  all[o.matrix ? "matrix" : "rows"] = *std::move(made);
+  const bool interrupted = stop.requested() || out_of_time();
+  all["seconds"] = seconds();
+  all["interrupted"] = interrupted;
   output.out << fmt::format(
-      "\n{:.0f} s{}; window w: packets under way, offered: Mpps; reord.: of the wire as a whole\n", seconds,
-      stop.requested() ? ", interrupted" : "");
+      "\n{:.0f} s{}; window w: packets under way, offered: Mpps; reord.: of the wire as a whole\n", seconds(),
+      interrupted ? ", interrupted" : "");
+  if (not_valid != 0) {
+    output.out << fmt::format(
+        "{} of {} rows do not count: something is wrong with their packets, or less than {} % of what was due was "
+        "sent\n",
+        not_valid, done, 100 * bypass::kKeptRate);
+  }
   if (without_cores != 0) {
     output.out << fmt::format(
         "in {} of {} runs the NIC's thread, which never sleeps, had less than 90 % of a core: with more free cores\n"
         "their figures would differ\n",
         without_cores, done);
   }
+  if (interrupted && !o.json.empty()) output.out << "its rows are kept: --resume with the same flags goes on\n";
   const bool written = o.json.empty() || write_result("--json", o.json, all.dump(1) + '\n');
-  return written && sound && !stop.requested() ? kExitGood : kExitFailed;
+  std::error_code gone;  // a whole run is in the file: nothing is left to go on with
+  if (written && failed == 0 && !interrupted && !o.json.empty()) std::filesystem::remove(o.json + ".rows", gone);
+  return written && sound && failed == 0 && !interrupted ? kExitGood : kExitFailed;
 }
 
 }  // namespace splitplane::app

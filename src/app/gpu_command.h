@@ -18,6 +18,9 @@ struct GpuBenchOptions {
   bool matrix = false;
   bool cpu_only = false;  // leave a GPU alone
   double scale = 1;
+  unsigned repeats = 0;       // none said: 5 of the matrix, 1 of chosen runs
+  double within_seconds = 0;  // no run begins after this time; 0: no limit
+  bool resume = false;        // rows of an earlier run with the same --json stay
   std::string json;
 };
 

@@ -44,6 +44,11 @@ std::string summary(const bypass::Result& r) {
       r.corrupt, r.duplicated,
       r.driver_packets == 0 ? 0 : static_cast<double>(r.doorbells) / static_cast<double>(r.driver_packets),
       r.host_cpu_seconds, r.nic_cpu_seconds);
+  if (!r.kept_rate()) {
+    text +=
+        fmt::format("the generator sent {:.1f} % of what was due: these figures are not those of the offered load\n",
+                    100 * static_cast<double>(r.sent) / static_cast<double>(r.due));
+  }
   if (!r.had_cores()) {
     text += fmt::format(
         "the NIC's thread had {:.0f} % of a core, and never sleeps: with more cores these figures would differ\n",

@@ -24,6 +24,10 @@ std::string word_of(FunctionKind function) {
 
 Expected<void> check(const Scenario& s) {
   if (auto good = check_driver(s); !good) return good;
+  if (const double most = wire_packets_per_second(s.frame_bytes); s.packets_per_second > most) {
+    return fail("rate is {:.3f} Mpps; allowed is at most {:.3f} Mpps, what 10 Gbit/s carry of frames of {} octets",
+                s.packets_per_second * 1e-6, most * 1e-6, s.frame_bytes);
+  }
   return BenchWire::check(s);
 }
 

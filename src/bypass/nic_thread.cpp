@@ -73,6 +73,7 @@ void NicThread::run() {
        now = gpu::steady_ns()) {
     turn(now);
   }
+  due_ = wire_.measured().due(now);
   if (!counted) last_ = edge(now);
   drain();
   if (counted) last_ = edge(gpu::steady_ns());  // a run of so many packets ends with the last of them
@@ -112,6 +113,7 @@ void NicThread::fill(Result& result) const {
   const nicmodel::TrafficPeer& peer = wire_.measured();
   const nicmodel::PeerCounters& c = peer.counters();
   result.sent = c.sent.get();
+  result.due = due_;
   result.received = c.returned.get();
   result.lost = peer.lost();
   result.corrupt = c.changed.get() + c.foreign.get();

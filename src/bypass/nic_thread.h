@@ -67,6 +67,7 @@ class NicThread {
   std::atomic<bool> cancelled_{false}, measuring_{false}, done_{false};
   Edge first_, last_;
   IdleRounds idle_;
+  std::uint64_t due_ = 0;  // of the measured traffic, when its time was over
 };
 
 }  // namespace splitplane::bypass

@@ -103,6 +103,9 @@ Json to_json(const Result& r) {
   json["mpps"] = r.mpps();
   json["gbps"] = r.gbps();
   json["sent"] = r.sent;
+  json["due"] = r.due;
+  json["sent_of_due"] = r.due == 0 ? Json() : Json(static_cast<double>(r.sent) / static_cast<double>(r.due));
+  json["valid"] = r.is_valid();
   json["received"] = r.received;
   json["lost"] = r.lost;
   json["loss"] = r.sent == 0 ? 0 : static_cast<double>(r.lost) / static_cast<double>(r.sent);
@@ -153,24 +156,29 @@ Json machine(const std::string& gpu) {
 }
 
 std::string table_head() {
-  return fmt::format("{:<12} {:<12} {:>5} {:>5} {:>8} {:>7} {:>7} {:>8} {:>8} {:>8} {:>9} {:>7} {:>8} {:>6} {:>7}\n",
-                     "mode", "function", "rings", "size", "offered", "Mpps", "Gbit/s", "p50 us", "p99 us", "p99.9",
-                     "max us", "loss %", "reord. %", "db/pkt", "cpu s");
+  return fmt::format(
+      "{:<12} {:<12} {:>5} {:>5} {:>8} {:>8} {:>7} {:>7} {:>8} {:>8} {:>8} {:>9} {:>7} {:>8} {:>6} {:>7}\n", "mode",
+      "function", "rings", "size", "offered", "sent/due", "Mpps", "Gbit/s", "mean us", "p50 us", "p99 us", "max us",
+      "loss %", "reord. %", "db/pkt", "cpu s");
 }
 
 std::string table_row(const Json& r) {
   const double offered = r["offered_mpps"].get<double>();
   const std::string load = offered > 0 ? fmt::format("{:.3f}", offered) : fmt::format("w {}", r["window"].get<int>());
+  const Json& part = r["sent_of_due"];
+  const std::string kept = part.is_number() ? fmt::format("{:.4f}", part.get<double>()) : "-";
+  const std::string mark = !r["sound"].get<bool>()   ? "  NOT SOUND"
+                           : !r["valid"].get<bool>() ? "  NOT VALID: the generator did not keep the rate"
+                                                     : "";
   const Json& l = r["latency_us"];
   return fmt::format(
-      "{:<12} {:<12} {:>5} {:>5} {:>8} {:>7.3f} {:>7.2f} {:>8.1f} {:>8.1f} {:>8.1f} {:>9.1f} {:>7.2f} {:>8.2f} "
+      "{:<12} {:<12} {:>5} {:>5} {:>8} {:>8} {:>7.3f} {:>7.2f} {:>8.1f} {:>8.1f} {:>8.1f} {:>9.1f} {:>7.2f} {:>8.2f} "
       "{:>6.3f} "
       "{:>7.2f}{}\n",
       r["mode"].get<std::string>(), r["function"].get<std::string>(), r["rings"].get<int>(), r["size"].get<int>(), load,
-      r["mpps"].get<double>(), r["gbps"].get<double>(), l["p50"].get<double>(), l["p99"].get<double>(),
-      l["p99.9"].get<double>(), l["max"].get<double>(), r["loss"].get<double>() * 100,
-      r["reordered"].get<double>() * 100, r["doorbells_per_packet"].get<double>(), r["host_cpu_seconds"].get<double>(),
-      r["sound"].get<bool>() ? "" : "  NOT SOUND");
+      kept, r["mpps"].get<double>(), r["gbps"].get<double>(), l["mean"].get<double>(), l["p50"].get<double>(),
+      l["p99"].get<double>(), l["max"].get<double>(), r["loss"].get<double>() * 100, r["reordered"].get<double>() * 100,
+      r["doorbells_per_packet"].get<double>(), r["host_cpu_seconds"].get<double>(), mark);
 }
 
 }  // namespace splitplane::bypass

@@ -2,6 +2,9 @@
 // function should have made it.
 #include <gmock/gmock.h>
 
+#include <cstdio>
+#include <utility>
+
 #include "bypass/cpu_drivers.h"
 #include "bypass/matrix.h"
 #include "bypass/result_json.h"
@@ -115,7 +118,7 @@ TEST(Run, overload_loses_only_at_the_nic_and_is_counted) {
   s.seconds = 0.2;
   s.ring.ring_size = 32;
   s.ring.slots = 64;
-  s.packets_per_second = 50e6;
+  s.packets_per_second = wire_packets_per_second(s.frame_bytes);
   const auto result = run_on_cpu(s);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_GT(result->lost_at_nic, 0U);
@@ -163,6 +166,52 @@ TEST(Result, findings_are_kept_once_and_make_a_run_unsound) {
   EXPECT_FALSE(r.is_sound());
 }
 
+TEST(Result, an_open_loop_row_counts_only_if_the_generator_kept_its_rate) {
+  Result r;
+  EXPECT_TRUE(r.kept_rate()) << "a closed loop has no rate";
+  r.due = 1'000'000;
+  r.sent = 995'000;
+  EXPECT_TRUE(r.is_valid());
+  r.sent = 994'998;
+  EXPECT_TRUE(r.is_sound());
+  EXPECT_FALSE(r.is_valid());
+  r.sent = 1'000'000;
+  r.corrupt = 1;
+  EXPECT_FALSE(r.is_valid());
+  r = Result{};
+  r.due = 3;
+  r.sent = 2;  // the third was due a moment ago
+  EXPECT_TRUE(r.is_valid());
+}
+
+TEST(Run, a_generator_that_falls_behind_is_seen_and_one_that_keeps_its_rate_too) {
+  Scenario s = few_packets(Mode::bypass, 1);
+  s.packets = 0;
+  s.seconds = 0.3;
+  s.packets_per_second = 20'000;
+  const auto result = run_on_cpu(s);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_NEAR(static_cast<double>(result->due), 6000, 600);
+  EXPECT_GT(result->sent, 0U);
+  EXPECT_LE(result->sent, result->due + 1);
+  const Json json = to_json(*result);
+  EXPECT_NEAR(json["sent_of_due"].get<double>(), static_cast<double>(result->sent) / static_cast<double>(result->due),
+              1e-12);
+  EXPECT_EQ(json["valid"].get<bool>(), result->is_valid());
+}
+
+TEST(Check, refuses_a_rate_above_the_wires) {
+  Scenario s = few_packets(Mode::bypass, 1);
+  s.packets_per_second = 14.88e6;
+  EXPECT_TRUE(check(s));
+  s.packets_per_second = 14.89e6;
+  EXPECT_EQ(check(s).error().message,
+            "rate is 14.890 Mpps; allowed is at most 14.881 Mpps, what 10 Gbit/s carry of frames of 64 octets");
+  s.packets_per_second = 0.83e6;
+  s.frame_bytes = 1500;
+  EXPECT_FALSE(check(s));
+}
+
 TEST(Check, says_what_is_allowed) {
   Scenario s = few_packets(Mode::bypass, 65);
   EXPECT_EQ(check(s).error().message, "rings is 65; allowed is 1 to 64");
@@ -199,6 +248,11 @@ TEST(ScenarioJson, comes_back_as_it_was_written) {
   EXPECT_FALSE(scenario_from(Json::object()));
 }
 
+const MatrixEvents kQuiet{.section = [](const std::string&, std::size_t) {},
+                          .row = [](const Json&) {},
+                          .stop = [] { return false; },
+                          .cut = [] { return false; }};
+
 TEST(Matrix, holds_the_papers_runs_and_offers_parts_of_what_was_found) {
   std::vector<Scenario> asked;
   const auto runner = [&](const Scenario& s) -> Expected<Json> {
@@ -208,7 +262,7 @@ TEST(Matrix, holds_the_papers_runs_and_offers_parts_of_what_was_found) {
     r.measured = 2'000'000;
     return to_json(r);
   };
-  const MatrixEvents quiet{[](const std::string&, std::size_t) {}, [](const Json&) {}, [] { return false; }};
+  RowLog log;
   const auto seconds_of = [&] {
     double seconds = 0;
     for (const Scenario& s : asked) {
@@ -220,15 +274,89 @@ TEST(Matrix, holds_the_papers_runs_and_offers_parts_of_what_was_found) {
   MatrixOptions with_gpu;
   for (std::size_t m = 0; m < kModeCount; ++m) with_gpu.modes.push_back(static_cast<Mode>(m));
   with_gpu.modes.erase(with_gpu.modes.begin(), with_gpu.modes.begin() + 3);
-  static_cast<void>(run_matrix(with_gpu, runner, quiet));
-  EXPECT_LT(seconds_of(), 420);  // with what each run takes to begin and to end, under 8 minutes
+  with_gpu.repeats = 1;
+  ASSERT_TRUE(run_matrix(with_gpu, log, runner, kQuiet));
+  EXPECT_LT(seconds_of(), 200);
   asked.clear();
-  const Json all = run_matrix({}, runner, quiet);
-  EXPECT_EQ(all["throughput"].size(), 3U * 6 * 6);
-  EXPECT_EQ(all["tab2"].size(), 3U * 5);
-  EXPECT_EQ(all["fig7"].size(), 4U);
+  const auto made = run_matrix({}, log, runner, kQuiet);
+  ASSERT_TRUE(made);
+  const Json& all = *made;
+  EXPECT_EQ(all["throughput"].size(), 5U * 3 * 6 * 6);
+  EXPECT_EQ(all["tab2"].size(), 5U * 5);
+  EXPECT_EQ(all["fig7"].size(), 5U * 4);
   EXPECT_NEAR(all["load"][0]["offered_mpps"].get<double>(), 0.2, 1e-9);  // a tenth of 2 Mpps
-  EXPECT_LT(seconds_of(), 420);
+  EXPECT_LT(seconds_of(), 600);  // with what each run takes to begin and to end, under 12 minutes
+}
+
+TEST(Matrix, repeats_are_interleaved_and_a_load_is_never_above_the_wires) {
+  const auto runner = [](const Scenario& s) -> Expected<Json> {
+    EXPECT_LE(s.packets_per_second, wire_packets_per_second(s.frame_bytes)) << to_json(s).dump();
+    Result r{.scenario = s};
+    r.seconds = 1;
+    r.measured = 20'000'000;  // more than any wire has
+    return to_json(r);
+  };
+  RowLog log;
+  const auto all = run_matrix({.modes = {Mode::bypass, Mode::plain}}, log, runner, kQuiet);
+  ASSERT_TRUE(all);
+  for (const auto& [name, rows] : all->items()) {
+    ASSERT_EQ(rows.size() % kRepeats, 0U) << name;
+    const std::size_t n = rows.size() / kRepeats;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      EXPECT_EQ(rows[i]["repeat"], i / n) << name;
+      EXPECT_EQ(rows[i]["size"], rows[i % n]["size"]) << name;
+      EXPECT_EQ(rows[i]["mode"], rows[i % n]["mode"]) << name;
+    }
+  }
+}
+
+TEST(Matrix, goes_on_where_it_was_stopped_and_offers_the_same_loads) {
+  const std::string path = testing::TempDir() + "matrix_rows";
+  int made = 0;
+  const auto runner = [&](const Scenario& s) -> Expected<Json> {
+    Result r{.scenario = s};
+    r.seconds = 1;
+    r.measured = 1'000'000 + 1000 * (made++ % 7);  // each repeat finds another rate
+    return to_json(r);
+  };
+  const MatrixOptions small{.modes = {Mode::bypass}, .repeats = 2};
+  const auto run = [&](bool resume, int most) {
+    auto log = RowLog::open(path, {{"machine", "one"}}, resume);
+    EXPECT_TRUE(log);
+    MatrixEvents events = kQuiet;
+    const int from = made;
+    events.stop = [&made, from, most] { return made - from >= most; };
+    auto all = run_matrix(small, *log, runner, events);
+    EXPECT_TRUE(all);
+    return *std::move(all);
+  };
+  std::size_t rows = 0;
+  const Json first = run(false, 1 << 20);
+  for (const auto& [name, section] : first.items()) rows += section.size();
+  const int whole = std::exchange(made, 0);
+  EXPECT_EQ(rows, static_cast<std::size_t>(whole));
+  run(false, whole / 3);
+  run(true, whole / 3);
+  const Json all = run(true, 1 << 20);
+  EXPECT_EQ(made, whole) << "a run was made twice or not at all";
+  std::size_t again = 0;
+  for (const auto& [name, section] : all.items()) again += section.size();
+  EXPECT_EQ(again, rows);
+  std::remove(path.c_str());
+}
+
+TEST(Rows, of_a_run_that_was_cut_off_are_none) {
+  RowLog log;
+  bool cut = false;
+  MatrixEvents events = kQuiet;
+  events.cut = [&] { return cut; };
+  const auto runner = [&](const Scenario& s) -> Expected<Json> {
+    cut = s.rings == 3;
+    return to_json(Result{.scenario = s});
+  };
+  const auto rows = run_rows("rows", {{.rings = 1}, {.rings = 2}, {.rings = 3}, {.rings = 4}}, 1, log, runner, events);
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rows->size(), 2U);
 }
 
 TEST(Run, a_nic_that_drops_beside_an_idle_receiver_is_named) {

@@ -34,6 +34,16 @@ SPLITPLANE_OUTCOMES(FunctionKind, SPLITPLANE_BYPASS_FUNCTIONS)
 inline constexpr std::uint32_t kRssRings = 16;      // more rings need a filter for each flow (82599 7.1.2.5) ...
 inline constexpr std::uint32_t kFlowFilters = 128;  // ... of which there are so many
 
+// Of a link of 10 Gbit/s: each frame has a preamble before it and a gap behind it, 20 octets (IEEE 802.3 4.4.2).
+inline constexpr double kWireBitsPerSecond = 10e9;
+inline constexpr std::uint32_t kPreambleAndGapBytes = 20;
+[[nodiscard]] constexpr double wire_packets_per_second(std::uint32_t frame_bytes,
+                                                       double bits_per_second = kWireBitsPerSecond) {
+  return bits_per_second / 8 / (frame_bytes + kPreambleAndGapBytes);
+}
+// The part of what was due that a generator must have sent, or the row says nothing about the offered load.
+inline constexpr double kKeptRate = 0.995;
+
 // Without progress, before anybody calls it a fault: where threads share cores, engines and NIC wait for their turn.
 inline constexpr std::uint64_t kEngineStallNs = 1'000'000'000, kWatchdogNs = 2'000'000'000;
 
@@ -95,6 +105,7 @@ struct Result {
   std::uint64_t measured = 0, measured_octets = 0;  // packets that came back in this time, octets with CRC
   // Of the measured traffic, with what came back after its end: sent = received + lost.
   std::uint64_t sent = 0, received = 0, lost = 0;
+  std::uint64_t due = 0;  // open loop: what the rate asked for in the same time
   std::uint64_t corrupt = 0, flow_disorder = 0, duplicated = 0;
   std::uint64_t reordered = 0;  // on the wire as a whole, the paper's metric
   nicmodel::LatencyHistogram latency;
@@ -118,6 +129,12 @@ struct Result {
   [[nodiscard]] bool had_cores() const {
     return scenario.mode == Mode::gpu_e4 || nic_cpu_seconds >= 0.9 * seconds;  // gpu-e4 has no such thread
   }
+  // Open loop: the generator sent what the rate asked for. A packet that was due a moment ago is not late.
+  [[nodiscard]] bool kept_rate() const {
+    return due == 0 || static_cast<double>(sent) + 1 >= kKeptRate * static_cast<double>(due);
+  }
+  // The row counts: nothing is wrong with the packets, and the load was what the row says.
+  [[nodiscard]] bool is_valid() const { return is_sound() && kept_rate(); }
   // Nothing wrong happened; overload may still have lost packets at the NIC.
   [[nodiscard]] bool is_sound() const {
     return findings.empty() && corrupt == 0 && (flow_disorder == 0 || spreads_bearers(scenario)) && duplicated == 0 &&

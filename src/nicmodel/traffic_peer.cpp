@@ -125,6 +125,11 @@ bool TrafficPeer::done() const {
          counters_.returned.get() + counters_.written_off.get() >= settings_.packets;
 }
 
+std::uint64_t TrafficPeer::due(std::uint64_t now_ns) const {
+  if (start_ns_ == 0 || now_ns <= start_ns_ || settings_.packets_per_s <= 0) return 0;
+  return static_cast<std::uint64_t>(static_cast<double>(now_ns - start_ns_) * 1e-9 * settings_.packets_per_s);
+}
+
 // How many packets may leave now.
 std::uint32_t TrafficPeer::allowed(std::uint32_t max, std::uint64_t now_ns) {
   if (start_ns_ == 0) start_ns_ = moved_ns_ = now_ns;

@@ -73,6 +73,8 @@ class TrafficPeer final : public Wire {
 
   [[nodiscard]] const PeerCounters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t lost() const { return counters_.sent.get() - counters_.returned.get(); }
+  // Open loop: how many packets the rate asked for until this time; 0 in a closed loop and before the first arrive().
+  [[nodiscard]] std::uint64_t due(std::uint64_t now_ns) const;
   // All packets were sent, and came back or were taken for lost.
   [[nodiscard]] bool done() const;
   [[nodiscard]] const LatencyHistogram& latency() const { return latency_; }
