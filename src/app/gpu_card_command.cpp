@@ -49,6 +49,7 @@ int gpu_run_on_card(const GpuRunOptions& o, const bypass::Scenario& scenario, Cl
   if (!lock) return end_gpu_run(kExitFailed, output, lock.error().message);
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();
+  const bool sfp_plus = gpu::has_sfp_slot(*card);
   auto bar = gpu::open_bar(*card);
   if (!bar) return end_gpu_run(kExitFailed, output, bar.error().message);
   gpu::HostMemory memory(gpu::memory_for(*card, **bar));
@@ -60,14 +61,17 @@ int gpu_run_on_card(const GpuRunOptions& o, const bypass::Scenario& scenario, Cl
                             card->address());
   output.out.flush();
   bypass::Live before;
-  const auto made = bypass::run_on_card(scenario, **bar, memory, [&](const bypass::Live& now) {
-    if (now.link_up != before.link_up || now.seconds - before.seconds >= 1) {
-      output.out << wire_line(now);
-      output.out.flush();
-      before = now;
-    }
-    return !stop.requested() && (o.until_stopped || now.seconds < scenario.seconds);
-  });
+  const auto made =
+      bypass::run_on_card(scenario, **bar, memory,
+                          [&](const bypass::Live& now) {
+                            if (now.link_up != before.link_up || now.seconds - before.seconds >= 1) {
+                              output.out << wire_line(now);
+                              output.out.flush();
+                              before = now;
+                            }
+                            return !stop.requested() && (o.until_stopped || now.seconds < scenario.seconds);
+                          },
+                          {.sfp_plus = sfp_plus});
   if (made) output.out << wire_summary(*made);
   for (const std::string& note : memory.notes()) output.out << "note: " << note << '\n';
   if (memory.is_kept() || !made) silence(*card, output);

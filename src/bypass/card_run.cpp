@@ -78,7 +78,7 @@ Expected<WireRunResult> run_on_card(const Scenario& scenario, gpu::Bar& bar, gpu
   if (!pieces) return tl::unexpected(pieces.error());
   // Where this fails, the receive path was never open: the card wrote nothing to this memory, and does not from here
   // on.
-  auto made = DrivenNic::bring_up(bar, scenario, *pieces, {.wait_for_link = false});
+  auto made = DrivenNic::bring_up(bar, scenario, *pieces, {.wait_for_link = false, .sfp_plus = settings.sfp_plus});
   if (!made) return tl::unexpected(made.error());
   CardNic card(*std::move(made), bar, memory);
   GnbBearers bearers(scenario);

@@ -14,6 +14,7 @@ namespace splitplane::bypass {
 
 struct CardSettings {
   std::chrono::milliseconds link_within{10'000};  // until the link is up
+  bool sfp_plus = false;                          // the card has an SFP+ slot
 };
 
 // Until `observer`, called every 100 ms also while the link is awaited (at second 0), says false, or the card is gone.

@@ -42,6 +42,7 @@ Expected<std::unique_ptr<DrivenNic>> DrivenNic::bring_up(gpu::Bar& bar, const Sc
   }
   gpu::NicSettings settings = nic_settings(s, std::move(with.filters));
   settings.wait_for_link = with.wait_for_link;
+  settings.sfp_plus = with.sfp_plus;
   auto nic = gpu::Nic82599::bring_up(bar, settings, addresses, std::move(with.sleep));
   if (!nic) return tl::unexpected(nic.error());
   made->nic_ = std::move(*nic);

@@ -36,6 +36,7 @@ class DrivenNic {
     MapDoorbell map = [](std::uint32_t* p) { return p; };
     gpu::Nic82599::Sleep sleep = &gpu::Nic82599::sleep;
     bool wait_for_link = true;
+    bool sfp_plus = false;  // as NicSettings
   };
 
   // `bar` and the memory must stay until the NIC has stopped.

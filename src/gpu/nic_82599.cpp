@@ -214,15 +214,21 @@ void Nic82599::release_semaphore(std::uint32_t resources) {
   clear_bits(reg::kSwsm, reg::kSwsmSwesmbi | reg::kSwsmSmbi);
 }
 
-// 4.6.4: the EEPROM has set up interface and mode; a restart is all that is needed. AUTOC is shared with the firmware.
-// Not done: cards with SFP+ slots have in their EEPROM, for each kind of module, a list of core registers that a driver
-// is to write when it has found out over I2C what is plugged in. Backplane cards and what the EEPROM loads by itself
-// come up without; such a slot may stay dark.
+// 4.6.4: the EEPROM has set up interface and mode of backplane cards; a restart is all that they need. A card with an
+// SFP+ slot gets its mode from here, and stays dark until start(). AUTOC is shared with the firmware.
 Expected<void> Nic82599::restart_link() {
   constexpr std::uint32_t kResources = reg::kSwFwSyncEeprom | reg::kSwFwSyncMacCsr;
+  if (settings_.sfp_plus) slot().darken();
   if (auto done = take_semaphore(kResources); !done) return done;
-  set_bits(reg::kAutoc, reg::kAutocRestart);
+  if (settings_.sfp_plus) {
+    slot().use_sfi();
+  } else {
+    set_bits(reg::kAutoc, reg::kAutocRestart);
+  }
   release_semaphore(kResources);
+  if (settings_.sfp_plus && slot().is_empty()) {
+    notes_.push_back(fmt::format("{}: its SFP+ slot is empty (ESDP.SDP2)", bar_->name()));
+  }
   return {};
 }
 
@@ -243,11 +249,17 @@ Expected<void> Nic82599::start() {
   if (auto done = wait("receive path", reg::kSecrxstat, reg::kSecrxstatReady, true, kRegisterBound); !done) return done;
   set_bits(reg::kRxctrl, reg::kRxctrlEnable);
   clear_bits(reg::kSecrxctrl, reg::kSecrxctrlDisable);
+  if (settings_.sfp_plus) slot().light();  // the far end's link comes up with somebody behind it
   if (!settings_.wait_for_link) return {};
   auto up = wait("link", reg::kLinks, reg::kLinksUp, true, settings_.link_within);
   if (up) return {};
-  return fail("{}: no cable, no far end, or a module in an SFP+ slot, whose setup from the EEPROM this driver lacks",
-              up.error().message);
+  if (settings_.sfp_plus && slot().is_empty()) {
+    return fail("{}: its SFP+ slot is empty (ESDP.SDP2)", up.error().message);
+  }
+  return fail(
+      "{}: no cable, no far end, or a module in an SFP+ slot that needs analog settings from the EEPROM, which "
+      "this driver does not load",
+      up.error().message);
 }
 
 // 4.6.7.1: nothing new comes in; a frame that is half through is let through.
@@ -279,6 +291,7 @@ Expected<void> Nic82599::stop() {
   }
   keep_first(disable_rings());
   clear_bits(reg::kDmatxctl, reg::kDmatxctlEnable);
+  if (settings_.sfp_plus) slot().darken();  // nobody is behind this link any more
   keep_first(disable_bus_master());
   if (reset_twice_) {
     keep_first(reset());

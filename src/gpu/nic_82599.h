@@ -15,6 +15,7 @@
 #include "base/expected.h"
 #include "base/ip_address.h"
 #include "gpu/bar.h"
+#include "gpu/sfp_slot.h"
 
 namespace splitplane::gpu {
 
@@ -45,6 +46,7 @@ struct NicSettings {
   // TXDCTL: descriptors that are fetched ahead, wanted at once, and written back together (7.2.3.4.1). 0: each DD at
   // once.
   std::uint32_t prefetch = 36, host = 8, write_back = 0;
+  bool sfp_plus = false;  // the card has an SFP+ slot: link mode and laser are set, whatever the EEPROM says
   bool wait_for_link = true;
   std::chrono::milliseconds link_within{10'000};
 };
@@ -121,6 +123,7 @@ class Nic82599 {
   void release_semaphore(std::uint32_t resources);
   bool take_swsm(bool& firmware_hangs, bool& software_hangs);
   Expected<void> restart_link();
+  [[nodiscard]] SfpSlot slot() { return SfpSlot(*bar_, sleep_); }
   void clear_statistics();
   void disable_flow_control();
   void initialize_filters();

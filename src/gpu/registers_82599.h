@@ -28,6 +28,9 @@ inline constexpr std::uint32_t kStatus = 0x00008;               // 8.2.3.1.2
 inline constexpr std::uint32_t kStatusMasterEnable = 1U << 19;  // requests are, or may be, under way
 inline constexpr std::uint32_t kCtrlExt = 0x00018;              // 8.2.3.1.3
 inline constexpr std::uint32_t kCtrlExtNoSnoopDisable = 1U << 16;
+inline constexpr std::uint32_t kEsdp = 0x00020;              // 8.2.3.1.4: pins, their values at bits 7:0
+inline constexpr std::uint32_t kEsdpModuleAbsent = 1U << 2;  // SDP2 of a card with an SFP+ slot
+inline constexpr std::uint32_t kEsdpLaserOff = 1U << 3;      // SDP3 of one
 
 // EEPROM and semaphores, 8.2.3.2, 8.2.3.4, 10.5.4
 inline constexpr std::uint32_t kEec = 0x10010;  // 8.2.3.2.1
@@ -169,8 +172,13 @@ inline constexpr std::uint32_t kHlreg0Loopback = 1U << 15;
 inline constexpr std::uint32_t kMaxfrs = 0x04268;  // 8.2.3.22.13: longest frame at bits 31:16, with the CRC
 inline constexpr std::uint32_t kAutoc = 0x042A0;   // 8.2.3.22.19
 inline constexpr std::uint32_t kAutocRestart = 1U << 12;
-inline constexpr unsigned kAutocModeShift = 13;   // LMS, bits 15:13
-inline constexpr std::uint32_t kLinks = 0x042A4;  // 8.2.3.22.20
+inline constexpr unsigned kAutocModeShift = 13;  // LMS, bits 15:13
+inline constexpr std::uint32_t kAutocModeMask = 7U << kAutocModeShift;
+inline constexpr std::uint32_t kAutocMode10gSerial = 3U << kAutocModeShift;  // without auto-negotiation
+inline constexpr std::uint32_t kAutoc2 = 0x042A8;                            // 8.2.3.22.22
+inline constexpr std::uint32_t kAutoc2SerialMask = 3U << 16;                 // 10G_PMA_PMD_Serial, bits 17:16
+inline constexpr std::uint32_t kAutoc2SerialSfi = 2U << 16;                  // 0: KR
+inline constexpr std::uint32_t kLinks = 0x042A4;                             // 8.2.3.22.20
 inline constexpr std::uint32_t kLinksUp = 1U << 30;
 inline constexpr unsigned kLinksSpeedShift = 28;  // 1: 100 Mbit/s, 2: 1 Gbit/s, 3: 10 Gbit/s
 

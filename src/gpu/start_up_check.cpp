@@ -20,6 +20,8 @@ constexpr std::uint16_t kIntel = 0x8086;
 // 82599 and X520 functions whose registers are those of registers_82599.h (PCI IDs).
 constexpr std::uint16_t kDevices[] = {0x10F7, 0x10F8, 0x10F9, 0x10FB, 0x10FC, 0x1507, 0x1514,
                                       0x1517, 0x151C, 0x1529, 0x152A, 0x154A, 0x154D, 0x1557};
+// Of those, the ones with an SFP+ slot: 82599ES and EN, X520 adapters, mezzanine cards with slots.
+constexpr std::uint16_t kSfpDevices[] = {0x10FB, 0x1507, 0x1529, 0x154A, 0x154D, 0x1557};
 
 template <class... Args>
 StartUpNote say(Gravity gravity, fmt::format_string<Args...> format, Args&&... args) {
@@ -54,6 +56,10 @@ void check_iommu(const PciDevice& nic, BusAddresses addresses, const std::filesy
 
 bool is_82599(const PciDevice& nic) {
   return nic.vendor() == kIntel && std::ranges::find(kDevices, nic.device()) != std::end(kDevices);
+}
+
+bool has_sfp_slot(const PciDevice& nic) {
+  return nic.vendor() == kIntel && std::ranges::find(kSfpDevices, nic.device()) != std::end(kSfpDevices);
 }
 
 std::vector<StartUpNote> check_nic(const PciDevice& nic, BusAddresses addresses, const std::filesystem::path& sysfs) {

@@ -29,6 +29,8 @@ struct StartUpNote {
 // root complex.
 [[nodiscard]] std::vector<StartUpNote> check_path(const PciDevice& nic, const PciDevice& gpu,
                                                   const std::filesystem::path& sysfs = "/sys");
+// Whether it is one whose port is an SFP+ slot, by its PCI ID.
+[[nodiscard]] bool has_sfp_slot(const PciDevice& nic);
 // Whether registers answer at all. A device that is gone, asleep or without memory access answers with ones.
 [[nodiscard]] std::vector<StartUpNote> check_bar(Bar& bar);
 

@@ -27,6 +27,7 @@ namespace splitplane::nicmodel {
   X(filter_written_while_receiving, "FCTRL was written while RXCTRL.RXEN was set (8.2.3.7.1)")                       \
   X(filter_reserved_bits, "a 5-tuple filter was enabled with bits 19:13 of L34TIMIR not 1000000b (8.2.3.7.19)")       \
   X(semaphore_not_held, "AUTOC was written, or SW_FW_SYNC, without the semaphore (10.5.4)")                          \
+  X(mode_with_laser_on, "the mode of an SFP+ port was changed while its laser was on: the far end sees a link flap")    \
   X(buffer_address_unknown, "a descriptor's buffer lies outside of the memory that is registered for DMA")           \
   X(descriptor_unsupported, "a transmit descriptor is neither advanced data nor context (7.2.3.2)")                  \
   X(transmit_length_invalid, "a transmit descriptor's lengths are 0, too long, or contradict each other (7.2.3.2.4)") \

@@ -123,6 +123,9 @@ void Nic82599Model::inject(InjectedFault fault, std::uint32_t ring, std::uint64_
 void Nic82599Model::plug(bool in) {
   on_engine([&] { registers_.plug(in); });
 }
+void Nic82599Model::fit_sfp_slot(bool module) {
+  on_engine([&] { registers_.fit_sfp_slot(module); });
+}
 void Nic82599Model::stick(std::uint32_t offset, std::uint32_t mask, std::uint32_t value) {
   on_engine([&] { registers_.stick(offset, mask, value); });
 }

@@ -81,6 +81,7 @@ class Nic82599Model final : public gpu::Bar {
   void inject(InjectedFault fault, std::uint32_t ring, std::uint64_t after = 0);
   [[nodiscard]] std::uint64_t injected() const { return injected_.get(); }  // faults that took place
   void plug(bool in);                                                       // the cable
+  void fit_sfp_slot(bool module = true);  // instead of a port whose mode the EEPROM sets; before the bring-up
   void stick(std::uint32_t offset, std::uint32_t mask,
              std::uint32_t value);  // bits of a register that read so for ever
   void unplug_device();             // every register reads as ones

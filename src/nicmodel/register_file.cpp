@@ -28,11 +28,11 @@ RegisterFile::RegisterFile(const MacAddress& mac, DriverFaults& faults)
       words_(static_cast<std::uint32_t*>(std::aligned_alloc(4096, reg::kBarBytes))),
       known_(reg::kBarBytes / 4) {
   for (const std::uint32_t offset :
-       {reg::kCtrl,     reg::kStatus,    reg::kCtrlExt,   reg::kEec,      reg::kSwsm,      reg::kFwsm,
-        reg::kSwFwSync, reg::kGcrExt,    reg::kEicr,      reg::kEims,     reg::kEimc,      reg::kFcrtv,
-        reg::kFccfg,    reg::kFctrl,     reg::kRxcsum,    reg::kRfctl,    reg::kMrqc,      reg::kRdrxctl,
-        reg::kRxctrl,   reg::kSecrxctrl, reg::kSecrxstat, reg::kDmatxctl, reg::kDtxmxszrq, reg::kMtqc,
-        reg::kRttdcs,   reg::kHlreg0,    reg::kMaxfrs,    reg::kAutoc,    reg::kLinks}) {
+       {reg::kCtrl,     reg::kStatus,    reg::kCtrlExt, reg::kEec,     reg::kSwsm,   reg::kFwsm,      reg::kSwFwSync,
+        reg::kGcrExt,   reg::kEicr,      reg::kEims,    reg::kEimc,    reg::kFcrtv,  reg::kFccfg,     reg::kFctrl,
+        reg::kRxcsum,   reg::kRfctl,     reg::kMrqc,    reg::kRdrxctl, reg::kRxctrl, reg::kSecrxctrl, reg::kSecrxstat,
+        reg::kDmatxctl, reg::kDtxmxszrq, reg::kMtqc,    reg::kRttdcs,  reg::kHlreg0, reg::kMaxfrs,    reg::kAutoc,
+        reg::kLinks,    reg::kEsdp,      reg::kAutoc2}) {
     know(offset);
   }
   know(reg::eims_ex(0), 2), know(reg::eimc_ex(0), 2);
@@ -67,7 +67,11 @@ void RegisterFile::reset() {
   latched_.clear();
   reset_polls_ = eeprom_polls_ = dma_polls_ = kPolls;
   // 4.6.4: the link comes up with what the EEPROM says, 10 GbE serial here (8.2.3.22.19: LMS 011b).
-  set(reg::kAutoc, 3U << reg::kAutocModeShift);
+  if (slot_) {
+    set(reg::kEsdp, module_ ? 0 : reg::kEsdpModuleAbsent);  // pins as the EEPROM has them: the laser is on
+  } else {
+    set(reg::kAutoc, reg::kAutocMode10gSerial);
+  }
   link_polls_ = kLinkPolls;
   // Values after reset that are not 0 (8.2.3.8.9, 8.2.3.9.13, 8.2.3.9.16, 8.2.3.22.8, 8.2.3.22.13, 8.2.3.11.1).
   for (std::uint32_t n = 0; n < reg::kPacketBuffers; ++n) {
@@ -86,6 +90,19 @@ void RegisterFile::reset() {
   const auto& m = mac_.octets;
   set(reg::ral(0), static_cast<std::uint32_t>(m[0] | m[1] << 8 | m[2] << 16) | static_cast<std::uint32_t>(m[3]) << 24);
   set(reg::rah(0), static_cast<std::uint32_t>(m[4] | m[5] << 8) | reg::kRahValid);
+}
+
+void RegisterFile::fit_sfp_slot(bool module) {
+  slot_ = true;
+  module_ = module;
+  reset();
+}
+
+bool RegisterFile::link_can_be() const {
+  if (!slot_) return cable_;
+  const bool sfi = (value(reg::kAutoc) & reg::kAutocModeMask) == reg::kAutocMode10gSerial &&
+                   (value(reg::kAutoc2) & reg::kAutoc2SerialMask) == reg::kAutoc2SerialSfi;
+  return cable_ && module_ && sfi && (value(reg::kEsdp) & reg::kEsdpLaserOff) == 0;
 }
 
 void RegisterFile::plug(bool in) {
@@ -139,7 +156,7 @@ std::uint32_t RegisterFile::read_plain(std::uint32_t offset) {
     case reg::kRdrxctl:
       return stored | (once_done(dma_polls_) ? reg::kRdrxctlDmaInitDone : 0);
     case reg::kLinks:
-      if (!cable_ || !once_done(link_polls_)) return 0;
+      if (!link_can_be() || !once_done(link_polls_)) return 0;
       return reg::kLinksUp | 3U << reg::kLinksSpeedShift;
     case reg::kSecrxstat:
       return (value(reg::kSecrxctrl) & reg::kSecrxctrlDisable) != 0 ? reg::kSecrxstatReady : 0;
@@ -203,6 +220,13 @@ Written RegisterFile::write(std::uint32_t offset, std::uint32_t value) {
       return {};
     case reg::kSwFwSync:
       if ((this->value(reg::kSwsm) & reg::kSwsmSwesmbi) == 0) faults_.count(DriverFault::semaphore_not_held);
+      break;
+    case reg::kEsdp:  // SDP2 is an input
+      set(offset, (value & ~reg::kEsdpModuleAbsent) | (this->value(offset) & reg::kEsdpModuleAbsent));
+      return {};
+    case reg::kAutoc2:
+      if ((this->value(reg::kSwFwSync) & reg::kSwFwSyncMacCsr) == 0) faults_.count(DriverFault::semaphore_not_held);
+      if (slot_ && (this->value(reg::kEsdp) & reg::kEsdpLaserOff) == 0) faults_.count(DriverFault::mode_with_laser_on);
       break;
     case reg::kAutoc:
       if ((this->value(reg::kSwFwSync) & reg::kSwFwSyncMacCsr) == 0) faults_.count(DriverFault::semaphore_not_held);

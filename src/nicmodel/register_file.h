@@ -37,10 +37,13 @@ class RegisterFile {
   [[nodiscard]] std::uint32_t* word(std::uint32_t offset) { return &words_[offset / 4]; }
   [[nodiscard]] Statistics& statistics() { return statistics_; }
 
+  // Makes it a card with an SFP+ slot: its EEPROM says nothing of the link's mode, and the laser is on after a reset.
+  // `module`: one is in the slot. Behind it the link needs mode and light as well as the cable.
+  void fit_sfp_slot(bool module);
   // The link is up when the cable is in and the negotiation, which takes a few rounds or reads of LINKS, is over.
   void plug(bool in);
-  [[nodiscard]] bool link_is_up() const { return cable_ && link_polls_ == 0; }
-  void pass_time() { link_polls_ -= cable_ && link_polls_ > 0 ? 1 : 0; }
+  [[nodiscard]] bool link_is_up() const { return link_can_be() && link_polls_ == 0; }
+  void pass_time() { link_polls_ -= link_can_be() && link_polls_ > 0 ? 1 : 0; }
   // For faults of the device: from now on these bits of the register read so, whatever happens.
   void stick(std::uint32_t offset, std::uint32_t mask, std::uint32_t value) { stuck_.push_back({offset, mask, value}); }
   // A device that is gone answers with ones.
@@ -60,6 +63,8 @@ class RegisterFile {
   void know(std::uint32_t first, std::uint32_t n = 1, std::uint32_t stride = 4);
   [[nodiscard]] Written write_queue(std::uint32_t offset, std::uint32_t value);
   void write_semaphore(std::uint32_t value);
+  // Cable, module, light, and a mode that the far end speaks.
+  [[nodiscard]] bool link_can_be() const;
 
   DriverFaults& faults_;
   MacAddress mac_;
@@ -71,6 +76,7 @@ class RegisterFile {
   std::vector<Stuck> stuck_;
   bool gone_ = false;
   bool cable_ = true;
+  bool slot_ = false, module_ = false;
   // How many more reads find that something is not done yet: what a driver must poll for takes time.
   std::uint32_t reset_polls_ = 0, eeprom_polls_ = 0, dma_polls_ = 0, link_polls_ = 0;
 };
