@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help root-or-sudo setup build demo test accept bench fuzz gpu gpu-results nightly lint fmt p4 clean undo-setup
+.PHONY: help root-or-sudo setup build demo test accept bench fuzz gpu gpu-kit gpu-results nightly lint fmt p4 clean undo-setup
 
 PYTHON := .venv/bin/python
 # Namespaces, TUN devices and hugepages need root; a user goes through sudo.
@@ -19,6 +19,7 @@ help:
 	@echo 'make build              the program, build/release/splitplane; PRESET=debug, asan, tsan; WHAT=all: tests and benches too'
 	@echo 'make fuzz TARGET=...    the fuzz targets (docs/fuzz.md), all or some with commas; SECONDS_EACH=60; goes on where it ended'
 	@echo 'make gpu                the CUDA programs for sm_75, sm_80, sm_90 into build/gpu; needs no GPU (docs/gpu.md)'
+	@echo 'make gpu-kit            what a machine with a GPU but without network and packages needs, in build/gpu-kit (docs/gpu.md)'
 	@echo 'make gpu-results        the page of docs/results made anew, on a quiet machine, about 15 minutes; goes on where it was cut off'
 	@echo 'make lint, make fmt     check and repair style'
 	@echo 'make p4                 p4/generated from the P4 programs, with p4c-dpdk on PATH (docs/p4.md)'
@@ -45,10 +46,16 @@ demo: root-or-sudo setup
 test: setup
 	@$(PYTHON) tests/run_all.py $(if $(ONLY),--only $(ONLY)) $(if $(WHOLE),--whole)
 
+# Where a GPU is lent there is often no network and no package: that part takes what is there.
+ifeq ($(PART),gpu)
+accept:
+	@setup/accept_gpu.sh
+else
 accept: root-or-sudo setup
 	@$(PYTHON) tests/accept/run.py --known $(PART)
 	@setup/build.sh release
 	@$(SUDO) $(PYTHON) tests/accept/run.py $(PART)
+endif
 
 bench: root-or-sudo setup
 	@setup/build.sh release
@@ -61,6 +68,9 @@ fuzz: setup
 
 gpu: setup
 	@setup/gpu.sh
+
+gpu-kit: setup
+	@setup/gpu_kit.sh
 
 # On a quiet machine, about 15 minutes; goes on where it was cut off. ARGS="--scale 0.1" for a trial, with RESULTS elsewhere.
 RESULTS ?= docs/results/gpu-cpu-threads

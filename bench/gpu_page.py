@@ -254,6 +254,8 @@ def tab2(run: dict, section: str) -> str:
 
 def throughput(all_groups: list[Group]) -> str:
     """Mpps by size: median, and what the repeats say against one ring at the smallest and the largest size."""
+    if not all_groups:
+        return "Not run.\n"
     sizes = sorted({group.first["size"] for group in all_groups})
     keys = list(dict.fromkeys((group.first["mode"], group.first["rings"]) for group in all_groups))
     found = {(g.first["mode"], g.first["rings"], g.first["size"]): g for g in all_groups}

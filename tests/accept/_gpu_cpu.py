@@ -119,7 +119,17 @@ def speed(report: Report) -> None:
     )
 
 
+ITEMS = (
+    "one_thread_rings_by_size", "two_threads_for_each_ring", "cpu_threads_functions", "overload_loses_only_at_the_nic",
+    "lock_step_mpps_64_octets", "threads_mpps_64_octets",
+)  # fmt: skip
+
+
 def items(report: Report) -> None:
+    if not (BUILD / "splitplane").exists():
+        for name in ITEMS:
+            report.skip(name, "on CPU threads", "build/release/splitplane is not here")
+        return
     rings_by_size(report)
     threads_by_ring(report)
     functions(report)

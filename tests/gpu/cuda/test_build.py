@@ -5,95 +5,52 @@ where there is no GPU. Without nvcc's output (build/gpu) everything here is skip
 from __future__ import annotations
 
 import re
-import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from ptx_rules import (  # noqa: E402
+    DOORBELL,
+    GPUS,
+    breaches,
+    breaches_of_a_mover,
+    embedded_gpus,
+    kernels,
+    programs,
+    rings_a_doorbell,
+    unfenced_doorbells,
+)
+
 BUILD = Path(__file__).resolve().parents[3] / "build" / "gpu"
-GPUS = (75, 80, 90)
-PROGRAMS = sorted(path.name for path in (BUILD / "bin").glob("*"))
+PROGRAMS = programs(BUILD)
 NO_GPU = 77
-
-pytestmark = pytest.mark.skipif(not PROGRAMS, reason="build/gpu is not there: `make gpu` builds it")
-
-# A store that the NIC takes as a doorbell, and the fence before it that makes all earlier stores visible to the NIC.
-DOORBELL = "st.mmio.relaxed.sys.global.u32"
-FENCE = "fence.acq_rel.sys"
-DESCRIPTOR_LOAD = re.compile(r"ld\.acquire\.sys(\.global)?\.[bu]64")
-# Whatever may move data between two looks at a doorbell's surroundings.
-MEMORY = re.compile(r"^(ld|st|atom|red|fence|membar|cp)\.")
-
-
-def kernels(ptx: str) -> dict[str, list[str]]:
-    """Instructions of each entry function, without predicates, in order."""
-    found: dict[str, list[str]] = {}
-    for name, body in re.findall(r"\.entry\s+(\w+)\(.*?\)[^{]*\{(.*?)^\}", ptx, re.DOTALL | re.MULTILINE):
-        lines = (re.sub(r"^@!?%p\d+\s+", "", line.strip()) for line in body.splitlines())
-        found[name] = [line for line in lines if re.match(r"[a-z]+[.\w]*[\s;]", line)]
-    return found
-
-
-def unfenced_doorbells(instructions: list[str]) -> list[str]:
-    """Doorbells whose nearest memory instruction before them is not the system-scope fence."""
-    memory = [line for line in instructions if MEMORY.match(line)]
-    return [
-        line
-        for before, line in zip(["", *memory], memory, strict=False)
-        if line.startswith("st.mmio") and not (line.startswith(DOORBELL) and before.startswith(FENCE))
-    ]
-
-
-def rings_a_doorbell(instructions: list[str]) -> bool:
-    return any(line.startswith(DOORBELL) for line in instructions)
 
 
 def ptx_of(program: str, gpu: int) -> str:
     return (BUILD / "ptx" / f"{program}.sm_{gpu}.ptx").read_text()
 
 
-def embedded_gpus(program: bytes) -> set[int]:
-    """Whose machine code is in a program's fatbinary: header 0xba55ed50, then entries; kind 2 is ELF."""
-    gpus: set[int] = set()
-    at = -1
-    while (at := program.find(struct.pack("<I", 0xBA55ED50), at + 1)) >= 0:
-        _, version, header_bytes, size = struct.unpack_from("<IHHQ", program, at)
-        if version != 1 or header_bytes != 16:
-            continue
-        entry, end = at + header_bytes, at + header_bytes + size
-        while entry < end:
-            kind, _, header_bytes, size = struct.unpack_from("<HHIQ", program, entry)
-            (gpu,) = struct.unpack_from("<I", program, entry + 28)
-            if kind == 2:
-                gpus.add(gpu)
-            entry += header_bytes + size
-    return gpus
+built = pytest.mark.skipif(not PROGRAMS, reason="build/gpu is not there: `make gpu` builds it")
 
 
+@built
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_program_holds_machine_code_for_each_gpu(program: str) -> None:
+def test_a_program_holds_machine_code_for_each_gpu_and_no_other(program: str) -> None:
     assert embedded_gpus((BUILD / "bin" / program).read_bytes()) == set(GPUS)
 
 
+@built
 @pytest.mark.parametrize("gpu", GPUS)
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_doorbell_is_an_mmio_store_behind_a_system_fence(program: str, gpu: int) -> None:
-    ptx = ptx_of(program, gpu)
-    assert f".target sm_{gpu}" in ptx
-    for name, instructions in kernels(ptx).items():
-        assert unfenced_doorbells(instructions) == [], name
-    assert any(rings_a_doorbell(instructions) for instructions in kernels(ptx).values())
+def test_doorbells_are_mmio_stores_behind_a_system_fence_and_descriptors_acquired(program: str, gpu: int) -> None:
+    assert breaches(BUILD, program, gpu) == []
 
 
-@pytest.mark.parametrize("gpu", GPUS)
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_a_kernel_that_rings_reads_descriptors_by_one_system_acquire(program: str, gpu: int) -> None:
-    for name, instructions in kernels(ptx_of(program, gpu)).items():
-        if rings_a_doorbell(instructions):
-            assert any(DESCRIPTOR_LOAD.match(line) for line in instructions), name
-
-
+@built
 @pytest.mark.parametrize("gpu", GPUS)
 def test_an_engine_stores_nothing_for_the_host(gpu: int) -> None:
     """Beside descriptors (v2), tails (mmio) and its end, an engine's words stay on the device: counters, indices."""
@@ -107,6 +64,7 @@ def test_an_engine_stores_nothing_for_the_host(gpu: int) -> None:
         assert sum(line.startswith("st.relaxed.gpu") for line in instructions) >= 9, name
 
 
+@built
 @pytest.mark.parametrize("gpu", GPUS)
 def test_a_warp_takes_numbers_by_one_addition(gpu: int) -> None:
     numbering = {n: i for n, i in kernels(ptx_of("host_bypass", gpu)).items() if "GnbHeaders" in n or "PdcpNea2" in n}
@@ -126,6 +84,21 @@ def test_a_doorbell_without_its_fence_is_found() -> None:
     assert len(unfenced_doorbells(["fence.acq_rel.sys;", "st.mmio.relaxed.sys.global.u64 [%rd5], %rd7;"])) == 1
 
 
+def test_a_mover_without_its_barrier_or_its_release_is_found() -> None:
+    payload, barrier = "st.v2.u64 [%rd1], {%rd2, %rd3};", "bar.warp.sync -1;"
+    descriptor, count = "st.release.sys.b64 [%rd4],%rd5;", "st.release.sys.b32 [%rd6],%r7;"
+    head = ["ld.acquire.sys.b32 %r1,[%rd9];"] * 4
+    good = [*head, payload, barrier, descriptor, count, payload, barrier, descriptor, count]
+    assert breaches_of_a_mover(good) == []
+    assert breaches_of_a_mover([*head, payload, descriptor, count, payload, barrier, descriptor, count])
+    assert breaches_of_a_mover([*head, barrier, payload, descriptor, count, payload, barrier, descriptor, count])
+    assert breaches_of_a_mover([*good[:-1]])
+    assert breaches_of_a_mover(good[1:])
+    assert breaches_of_a_mover([*head, payload, barrier, "st.relaxed.sys.b64 [%rd4],%rd5;", count] * 2)
+    assert breaches_of_a_mover([*good, f"{DOORBELL} [%rd5], %r7;"])
+
+
+@built
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_does_its_check_or_says_why_there_is_no_gpu(program: str) -> None:
     done = subprocess.run([BUILD / "bin" / program], capture_output=True, text=True, timeout=120)
