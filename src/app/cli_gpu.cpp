@@ -144,15 +144,28 @@ void add_run(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
   CLI::Option* nic = command->add_option("--nic", o->nic,
                                          "A real 82599 or X520 by its PCI address, 0000:03:00.0, and frames from its "
                                          "link; as root; not tried on hardware");
+  CLI::Option* on_gpu = command->add_flag("--gpu", o->gpu,
+                                          "The engines are kernels on a GPU, with the soft NIC on the CPU; not run on "
+                                          "a GPU so far. With --nic it says what "
+                                          "this machine lacks for it");
+  command
+      ->add_option(
+          "--gpu-mode", o->gpu_mode,
+          "gpu-e2: rings in host memory, the NIC model; gpu-e3: rings in GPU memory, its processors as the NIC's DMA")
+      ->check(CLI::IsMember({"gpu-e2", "gpu-e3"}))
+      ->capture_default_str()
+      ->needs(on_gpu);
+  for (const char* cpu : {"--pcap-in", "--pcap-out", "--port", "--threads", "--restore-order"}) {
+    on_gpu->excludes(command->get_option(cpu));
+  }
   for (const char* own : {"--pcap-in", "--pcap-out", "--port", "--json", "--size", "--rate", "--packets", "--flows",
                           "--window", "--seed", "--restore-order"}) {
     nic->excludes(command->get_option(own));
   }
-  command->add_flag("--gpu", o->gpu, "With --nic: rings in a GPU's memory; says what this machine lacks for it")
-      ->needs(nic);
   command->footer(
       "Example:\n  splitplane gpu run --rings 4 --function gnb-headers --size 512 --duration 10\n"
       "  splitplane gpu run --function macswap --pcap-in in.pcap --pcap-out out.pcap\n"
+      "  splitplane gpu run --gpu --rings 4 --function gnb-headers --duration 10\n"
       "  splitplane gpu run --nic 0000:03:00.0 --rings 4 --function macswap");
   command->callback([o, &action] { action = [o](CliOutput& output) { return gpu_run(*o, output); }; });
 }

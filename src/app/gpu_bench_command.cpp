@@ -155,7 +155,8 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
   if (o.matrix) {
     bypass::MatrixOptions options{.scale = o.scale, .repeats = repeats};
     if (runners.has_gpu()) {
-      options.modes.insert(options.modes.begin(), {Mode::gpu_e1, Mode::gpu_e2, Mode::gpu_e4, Mode::gpu_staging});
+      options.modes.insert(options.modes.begin(),
+                           {Mode::gpu_e3, Mode::gpu_e1, Mode::gpu_e2, Mode::gpu_e4, Mode::gpu_staging});
     }
     made = bypass::run_matrix(options, log, runner, events);
   } else {

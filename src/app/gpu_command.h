@@ -31,6 +31,7 @@ struct GpuRunOptions {
   std::string pcap_in, pcap_out, port;  // instead of the traffic peer
   std::optional<std::string> nic;       // PCI address: instead of the soft NIC
   bool gpu = false;                     // the engines are kernels
+  std::string gpu_mode = "gpu-e2";
   bool until_stopped = true;
   [[nodiscard]] bool on_wire() const { return !pcap_in.empty() || !pcap_out.empty() || !port.empty() || nic; }
 };
@@ -43,10 +44,14 @@ struct GpuRunOptions {
 // gpu_run's ways when there is a capture or a port, and a card; the scenario is checked.
 [[nodiscard]] int gpu_run_on_wire(const GpuRunOptions& options, const bypass::Scenario& scenario, CliOutput& output);
 [[nodiscard]] int gpu_run_on_card(const GpuRunOptions& options, const bypass::Scenario& scenario, CliOutput& output);
+// With the engines on a GPU; the scenario is checked.
+[[nodiscard]] int gpu_run_on_gpu(const GpuRunOptions& options, const bypass::Scenario& scenario, CliOutput& output);
 // Says why a run ended; returns `code`.
 int end_gpu_run(int code, CliOutput& output, const std::string& sentence);
 // What a run with the soft NIC says first, and what those without own traffic show each second and at the end.
 [[nodiscard]] std::string soft_nic_line(const bypass::Scenario& scenario, const std::string& traffic);
+[[nodiscard]] std::string own_traffic(const bypass::Scenario& scenario);
+void show_live(const bypass::Live& now, const bypass::Live& before, std::ostream& out);
 [[nodiscard]] std::string wire_line(const bypass::Live& now);
 [[nodiscard]] std::string wire_summary(const bypass::WireRunResult& result);
 

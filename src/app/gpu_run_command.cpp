@@ -16,21 +16,6 @@ namespace {
 
 constexpr double kLineEvery = 1.0;  // seconds
 
-void show_live(const bypass::Live& now, const bypass::Live& before, std::ostream& out) {
-  const double seconds = now.seconds - before.seconds;
-  const auto rate = [&](std::uint64_t a, std::uint64_t b) { return static_cast<double>(a - b) / seconds * 1e-6; };
-  out << fmt::format("{:6.1f} s  sent {:7.3f} Mpps  back {:7.3f} Mpps  lost at the NIC {}  dropped {}  doorbells {}\n",
-                     now.seconds, rate(now.sent, before.sent), rate(now.received, before.received), now.lost_at_nic,
-                     now.dropped, now.doorbells);
-  out.flush();
-}
-
-std::string own_traffic(const bypass::Scenario& s) {
-  return s.packets_per_second > 0
-             ? fmt::format("{} octets, {} Mpps offered", s.frame_bytes, s.packets_per_second * 1e-6)
-             : fmt::format("{} octets, {} packets under way", s.frame_bytes, s.window);
-}
-
 std::string summary(const bypass::Result& r) {
   std::string text = fmt::format(
       "{} packets in {:.2f} s: {:.3f} Mpps, {:.2f} Gbit/s; {} lost of {}\n"
@@ -64,6 +49,21 @@ std::string summary(const bypass::Result& r) {
 
 }  // namespace
 
+void show_live(const bypass::Live& now, const bypass::Live& before, std::ostream& out) {
+  const double seconds = now.seconds - before.seconds;
+  const auto rate = [&](std::uint64_t a, std::uint64_t b) { return static_cast<double>(a - b) / seconds * 1e-6; };
+  out << fmt::format("{:6.1f} s  sent {:7.3f} Mpps  back {:7.3f} Mpps  lost at the NIC {}  dropped {}  doorbells {}\n",
+                     now.seconds, rate(now.sent, before.sent), rate(now.received, before.received), now.lost_at_nic,
+                     now.dropped, now.doorbells);
+  out.flush();
+}
+
+std::string own_traffic(const bypass::Scenario& s) {
+  return s.packets_per_second > 0
+             ? fmt::format("{} octets, {} Mpps offered", s.frame_bytes, s.packets_per_second * 1e-6)
+             : fmt::format("{} octets, {} packets under way", s.frame_bytes, s.window);
+}
+
 std::string soft_nic_line(const bypass::Scenario& s, const std::string& traffic) {
   return fmt::format("{} ring{}, {}, {}; soft NIC, CPU threads, no GPU\n", s.rings, s.rings == 1 ? "" : "s",
                      word_of(s.function), traffic);
@@ -74,6 +74,10 @@ int gpu_run(const GpuRunOptions& o, CliOutput& output) {
   for (std::size_t i = 0; i < bypass::kFunctionKindCount; ++i) {
     const auto kind = static_cast<bypass::FunctionKind>(i);
     if (bypass::word_of(kind) == o.function) s.function = kind;
+  }
+  for (std::size_t i = 0; o.gpu && i < bypass::kModeCount; ++i) {
+    const auto mode = static_cast<bypass::Mode>(i);
+    if (bypass::word_of(mode) == o.gpu_mode) s.mode = mode;
   }
   if (o.until_stopped) s.seconds = 3600;
   s.bin_seconds = s.seconds / 300;
@@ -92,6 +96,7 @@ int gpu_run(const GpuRunOptions& o, CliOutput& output) {
   if (const auto bad = refuse_result_path(o.json); good && bad) good = fail("--json: {}", *bad);
   if (!good) return end_gpu_run(kExitBadUsage, output, good.error().message);
   if (o.nic) return gpu_run_on_card(o, s, output);
+  if (o.gpu) return gpu_run_on_gpu(o, s, output);
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();
   if (o.on_wire()) return gpu_run_on_wire(o, s, output);

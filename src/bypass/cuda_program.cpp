@@ -12,6 +12,8 @@
 #include <cstring>
 #include <thread>
 
+#include "bypass/live_lines.h"
+
 namespace splitplane::bypass {
 namespace {
 
@@ -110,31 +112,49 @@ Expected<std::string> CudaProgram::read_line(Clock::time_point deadline) {
   }
 }
 
-Expected<Json> CudaProgram::ask(const Scenario& scenario, bool& ended) {
-  ended = true;
-  const std::string line = to_json(scenario).dump() + "\n";
+Expected<void> CudaProgram::send_line(const std::string& text) {
+  const std::string line = text + "\n";
   for (std::size_t done = 0; done < line.size();) {
     const ssize_t n = ::send(socket_, line.data() + done, line.size() - done, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return fail("the CUDA program ended");
     done += static_cast<std::size_t>(n);
   }
-  const std::chrono::duration<double> time(scenario.warm_up_seconds + scenario.seconds);
-  const auto answer = read_line(Clock::now() + std::chrono::duration_cast<Clock::duration>(time) + beyond_);
-  if (!answer) return tl::unexpected(answer.error());
-  Json row = Json::parse(*answer, nullptr, false);
-  if (!row.is_object()) return fail("the CUDA program answered with no JSON");
-  ended = row.value("ends", false);
-  if (row.contains("error")) return fail("{}", row["error"].get<std::string>());
-  return row;
+  return {};
 }
 
-Expected<Json> CudaProgram::run(const Scenario& scenario) {
+Expected<Json> CudaProgram::ask(const Scenario& scenario, const Observer& observer, bool& ended) {
+  ended = true;
+  Json asked = to_json(scenario);
+  if (observer) asked["live"] = true;
+  if (auto sent = send_line(asked.dump()); !sent) return tl::unexpected(sent.error());
+  const std::chrono::duration<double> time(scenario.warm_up_seconds + scenario.seconds);
+  auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(time) + beyond_;
+  bool stopping = false;
+  for (;;) {
+    const auto answer = read_line(deadline);
+    if (!answer) return tl::unexpected(answer.error());
+    Json row = Json::parse(*answer, nullptr, false);
+    if (!row.is_object()) return fail("the CUDA program answered with no JSON");
+    if (row.contains("live")) {
+      if (stopping || !observer || observer(live_from(row["live"]))) continue;
+      stopping = true;
+      deadline = Clock::now() + beyond_;
+      if (auto sent = send_line(LiveLines::kStop); !sent) return tl::unexpected(sent.error());
+      continue;
+    }
+    ended = row.value("ends", false);
+    if (row.contains("error")) return fail("{}", row["error"].get<std::string>());
+    return row;
+  }
+}
+
+Expected<Json> CudaProgram::run(const Scenario& scenario, const Observer& observer) {
   if (child_ <= 0) {
     if (auto spawned = spawn(); !spawned) return tl::unexpected(spawned.error());
   }
   bool ended = false;
-  auto row = ask(scenario, ended);
+  auto row = ask(scenario, observer, ended);
   if (ended) end(std::chrono::milliseconds(0));
   return row;
 }

@@ -25,8 +25,9 @@ class CudaProgram {
 
   // Name and properties of the device.
   [[nodiscard]] const Json& device() const { return device_; }
-  // Starts the program again if the run before this one ended it.
-  [[nodiscard]] Expected<Json> run(const Scenario& scenario);
+  // Starts the program again if the run before this one ended it. `observer`: called a few times a second, where the
+  // mode has somebody who looks (gpu-e2, gpu-e3, gpu-staging); false ends the run in order.
+  [[nodiscard]] Expected<Json> run(const Scenario& scenario, const Observer& observer = {});
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -36,7 +37,8 @@ class CudaProgram {
       : program_(std::move(program)), beyond_(beyond) {}
   Expected<void> spawn();
   Expected<std::string> read_line(Clock::time_point deadline);
-  Expected<Json> ask(const Scenario& scenario, bool& ended);
+  Expected<Json> ask(const Scenario& scenario, const Observer& observer, bool& ended);
+  Expected<void> send_line(const std::string& line);
   void end(std::chrono::milliseconds within);
 
   std::filesystem::path program_;

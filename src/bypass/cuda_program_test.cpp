@@ -88,6 +88,33 @@ TEST_F(CudaProgramTest, a_program_that_dies_under_a_run_is_no_signal_for_its_par
   EXPECT_EQ((*program)->run(short_run()).error().message, "the CUDA program ended");
 }
 
+// A run that tells how things are until it is told to stop, or, where nobody asked, says nothing.
+constexpr const char* kLively =
+    "echo '{\"gpu\": \"played\"}'\n"
+    "while read line; do\n"
+    "  case $line in *'\"live\":true'*)\n"
+    "    echo '{\"live\": {\"seconds\": 0.5, \"sent\": 7}}'; echo '{\"live\": {\"seconds\": 1.5, \"sent\": 9}}'\n"
+    "    read line; echo \"{\\\"said\\\": \\\"$line\\\"}\";;\n"
+    "  *) echo '{\"said\": \"nothing\"}';; esac\n"
+    "done\n";
+
+TEST_F(CudaProgramTest, a_run_is_watched_and_ended_in_order) {
+  auto program = CudaProgram::start(script(kLively), kBeyond);
+  ASSERT_TRUE(program) << program.error().message;
+  std::vector<std::uint64_t> seen;
+  const auto row = (*program)->run(short_run(), [&](const Live& now) {
+    seen.push_back(now.sent);
+    return now.seconds < 1;
+  });
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_EQ((*row)["said"], "stop");
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{7, 9}));
+  const auto quiet = (*program)->run(short_run());
+  ASSERT_TRUE(quiet) << quiet.error().message;
+  EXPECT_EQ((*quiet)["said"], "nothing");
+  EXPECT_EQ(runs(), 1);
+}
+
 TEST_F(CudaProgramTest, no_gpu_and_no_program_are_sentences) {
   auto none = CudaProgram::start(script("echo '{\"no_gpu\": \"no driver\"}'\nexit 77\n"), kBeyond);
   ASSERT_FALSE(none);

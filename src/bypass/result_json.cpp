@@ -145,6 +145,22 @@ Json to_json(const Result& r) {
   return json;
 }
 
+Json to_json(const Live& now) {
+  return {{"seconds", now.seconds},         {"sent", now.sent},       {"received", now.received},
+          {"lost_at_nic", now.lost_at_nic}, {"dropped", now.dropped}, {"doorbells", now.doorbells},
+          {"warming_up", now.warming_up}};
+}
+
+Live live_from(const Json& json) {
+  return {.seconds = json.value("seconds", 0.0),
+          .sent = json.value("sent", std::uint64_t{0}),
+          .received = json.value("received", std::uint64_t{0}),
+          .lost_at_nic = json.value("lost_at_nic", std::uint64_t{0}),
+          .dropped = json.value("dropped", std::uint64_t{0}),
+          .doorbells = json.value("doorbells", std::uint64_t{0}),
+          .warming_up = json.value("warming_up", false)};
+}
+
 Json machine(const std::string& gpu) {
   utsname name{};
   uname(&name);

@@ -14,6 +14,8 @@ using Json = nlohmann::ordered_json;
 // Of what to_json() wrote. Error: one sentence.
 [[nodiscard]] Expected<Scenario> scenario_from(const Json& json);
 [[nodiscard]] Json to_json(const Result& result);
+[[nodiscard]] Json to_json(const Live& live);
+[[nodiscard]] Live live_from(const Json& json);
 
 // CPU, cores, kernel, compiler, and what the packets ran on: no figure goes without it.
 [[nodiscard]] Json machine(const std::string& gpu);

@@ -20,6 +20,7 @@ namespace splitplane::bypass {
   X(staging, "CPU ring, copy, function, copy back: the classic way to a GPU, with memcpy for the bus")        \
   X(gpu_e1, "host bypass on a GPU, rings and slots in its memory, the NIC's DMA by copy engine")              \
   X(gpu_e2, "host bypass on a GPU, rings and slots in host memory mapped into it")                            \
+  X(gpu_e3, "host bypass on a GPU, rings and slots in its memory, the NIC's DMA by processors of it")         \
   X(gpu_e4, "host bypass on a GPU, the NIC a kernel beside it: stress, no bus")                               \
   X(gpu_staging, "CPU ring, copy to the GPU, a kernel for each batch, copy back")
 #define SPLITPLANE_BYPASS_FUNCTIONS(X)                                              \

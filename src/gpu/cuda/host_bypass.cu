@@ -1,15 +1,18 @@
 // Runs scenarios on the GPU for `splitplane gpu bench`: with --serve one line of JSON in, one out; without, a short
 // check of each mode. Exit code 0, 1 (something is wrong), or 77 (no GPU, and why). Not run on a GPU so far.
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <string>
 
 #include "bypass/nic_steering.h"
+#include "bypass/live_lines.h"
 #include "bypass/nic_thread.h"
 #include "bypass/plain_thread.h"
 #include "bypass/result_json.h"
 #include "gpu/cuda/card_memory.h"
 #include "gpu/cuda/copy_engine_nic.h"
+#include "gpu/cuda/processor_run.cuh"
 #include "gpu/cuda/staging_worker.cuh"
 #include "gpu/cuda/stress_run.cuh"
 
@@ -34,7 +37,7 @@ std::vector<FlowFilter> filters_of(const Scenario& s) {
 }
 
 // E2, and the rings of staging: the NIC model on a CPU thread, everything it touches in host memory.
-Expected<Result> run_on_model(const Scenario& s) {
+Expected<Result> run_on_model(const Scenario& s, const bypass::Observer& observer) {
   PinnedMemory pinned;
   DeviceMemory device;
   BenchWire wire(s);
@@ -61,7 +64,7 @@ Expected<Result> run_on_model(const Scenario& s) {
   if (!staging) {
     Persistent driver(s, bed.rings(), bed.view(), limit_of(s));
     if (auto room = driver.check_room(0); !room) return tl::unexpected(room.error());
-    return bypass::run_with(s, wire, bed, driver, {});
+    return bypass::run_with(s, wire, bed, driver, observer);
   }
   const GpuFunctions functions(s);
   Expected<Result> result = fail("no function");
@@ -70,7 +73,7 @@ Expected<Result> run_on_model(const Scenario& s) {
     bypass::PlainThread<Worker> driver(bed.rings(), s.staging_batch, bypass::kStagedWithinNs, [&](std::size_t ring) {
       return Worker(first + ring, s.staging_batch, s.ring.slot_bytes);
     });
-    result = bypass::run_with(s, wire, bed, driver, {});
+    result = bypass::run_with(s, wire, bed, driver, observer);
   });
   return result;
 }
@@ -119,17 +122,19 @@ Expected<Result> run_with_copy_engine(const Scenario& s) {
   return result;
 }
 
-Expected<Result> run(const Scenario& s) {
+Expected<Result> run(const Scenario& s, const bypass::Observer& observer = {}) {
   if (auto good = bypass::check(s); !good) return tl::unexpected(good.error());
   try {
     switch (s.mode) {
       case Mode::gpu_e1:
         return run_with_copy_engine(s);
+      case Mode::gpu_e3:
+        return run_with_processors(s, observer);
       case Mode::gpu_e4:
         return run_stress(s);
       case Mode::gpu_e2:
       case Mode::gpu_staging:
-        return run_on_model(s);
+        return run_on_model(s, observer);
       case Mode::bypass:
       case Mode::plain:
       case Mode::staging:
@@ -162,7 +167,11 @@ int serve() {
   for (std::string line; std::getline(std::cin, line);) {
     const Json json = Json::parse(line, nullptr, false);
     const auto scenario = bypass::scenario_from(json);
-    const auto result = scenario ? run(*scenario) : Expected<Result>(tl::unexpected(scenario.error()));
+    bypass::Observer observer;
+    if (json.is_object() && json.value("live", false)) {
+      observer = bypass::LiveLines(std::cin, STDIN_FILENO, std::cout);
+    }
+    const auto result = scenario ? run(*scenario, observer) : Expected<Result>(tl::unexpected(scenario.error()));
     // An error that a kernel left stays with the process: whoever wants more runs starts another.
     const bool ends = !result && cudaDeviceSynchronize() != cudaSuccess;
     const Json answer = result ? to_json(*result) : Json{{"error", result.error().message}, {"ends", ends}};
@@ -175,7 +184,7 @@ int serve() {
 int check_all() {
   std::cout << device().dump() << '\n' << bypass::table_head();
   int wrong = 0;
-  for (const Mode mode : {Mode::gpu_e1, Mode::gpu_e2, Mode::gpu_e4, Mode::gpu_staging}) {
+  for (const Mode mode : {Mode::gpu_e1, Mode::gpu_e2, Mode::gpu_e3, Mode::gpu_e4, Mode::gpu_staging}) {
     Scenario s{.mode = mode, .rings = 2, .frame_bytes = 256, .seconds = 0.5};
     const auto result = run(s);
     if (!result) {
@@ -196,6 +205,8 @@ int main(int argc, char** argv) {
   using namespace splitplane::gpu;
   // A kernel is loaded at its first launch, which waits for those that run: ours run until they are told to stop.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+  // A user's interrupt goes to the parent too, which ends a run in order.
+  std::signal(SIGINT, SIG_IGN);
   const bool serving = argc == 2 && std::string(argv[1]) == "--serve";
   if (const auto why = why_no_gpu(); !why.empty()) {
     if (serving) std::cout << splitplane::bypass::Json{{"no_gpu", why}}.dump() << std::endl;

@@ -1,0 +1,152 @@
+// E3: a NIC whose DMA engine is processors of the GPU that the engines leave free. Rings and slots are in the device's
+// memory; a kernel of two warps for each ring (frame_mover.h) moves frames between them and stages in host memory that
+// is mapped into the device. It is a NIC's way over the bus: loads of host memory for what is received, posted writes
+// for what is sent, payload before descriptor and before count. No copy engine is called for each batch, so the rate is
+// the bus's and not the driver's of CUDA. What is not a NIC's: it reads where a NIC would be written to by the link, so
+// a frame pays one round trip of the bus more; and doorbells stay in the device. Not run on a GPU so far.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "gpu/cuda/engine_kernels.cuh"
+#include "gpu/cuda/persistent.cuh"
+#include "gpu/frame_mover.h"
+#include "nicmodel/toeplitz.h"
+#include "nicmodel/wire.h"
+#include "wire/bytes.h"
+#include "wire/ethernet.h"
+
+namespace splitplane::gpu {
+
+// Of one ring.
+struct Stages {
+  Stage in, out;
+};
+
+// Block 2n receives for ring n, block 2n + 1 sends; one warp each.
+static __global__ void processor_nic_kernel(const Ring* rings, const Stages* stages, const std::uint32_t* stop,
+                                            std::uint64_t limit_ns) {
+  const WarpLane lane = WarpLane::mine();
+  const std::uint32_t ring = blockIdx.x / 2;
+  const std::uint64_t begin = globaltimer_ns();
+  const auto run = [&](auto mover) {
+    for (std::uint32_t idle = 0;;) {
+      idle = mover.step(lane) != 0 ? 0 : idle + 1;
+      if (idle == 0) continue;
+      __nanosleep(32);
+      if (idle % 64 != 0) continue;  // the flag is a bus away
+      if (lane.shfl(load_relaxed(stop), 0) != 0 || lane.shfl(globaltimer_ns(), 0) - begin >= limit_ns) return;
+    }
+  };
+  if (blockIdx.x % 2 == 0) {
+    run(ReceiveMover<WarpLane>(rings[ring], stages[ring].in));
+  } else {
+    run(TransmitMover<WarpLane>(rings[ring], stages[ring].out));
+  }
+}
+
+// The host's end: the wire's frames into the stages, by RSS, and what comes back onto the wire.
+class ProcessorNic {
+ public:
+  static constexpr std::uint32_t kPlaces = 512;  // of each stage: the packet buffer
+  static constexpr std::uint32_t kArrivals = 32;
+  [[nodiscard]] static std::uint32_t blocks(std::uint32_t rings) { return 2 * rings; }
+
+  // `rings`: with the device's addresses, which are bus addresses too. `rss_ports`: as in NicSettings.
+  ProcessorNic(const std::vector<Ring>& rings, nicmodel::Wire& wire, bool rss_ports, std::uint64_t limit_ns)
+      : wire_(wire), rss_ports_(rss_ports), limit_ns_(limit_ns), stop_(mapped_array<std::uint32_t>(1)) {
+    const std::uint32_t stride = rings.front().settings.slot_bytes + kStagePiece;
+    std::vector<Stages> stages;
+    for (std::size_t i = 0; i < rings.size(); ++i) {
+      stages.push_back({make_stage(stride), make_stage(stride)});
+      writers_.emplace_back(stages.back().in);
+      readers_.emplace_back(stages.back().out);
+    }
+    rings_ = to_device(rings);
+    stages_ = to_device(stages);
+  }
+  ~ProcessorNic() { static_cast<void>(stop()); }
+  ProcessorNic(const ProcessorNic&) = delete;
+  ProcessorNic& operator=(const ProcessorNic&) = delete;
+
+  // Beside the engines' kernels, which have started.
+  void start() {
+    processor_nic_kernel<<<blocks(count()), 32, 0, stream_>>>(rings_.get(), stages_.get(), stop_.get(), limit_ns_);
+    must(cudaGetLastError(), "processor_nic_kernel");
+    running_ = true;
+  }
+  Expected<void> stop() {
+    if (!running_) return {};
+    running_ = false;
+    store_release(&stop_[0], 1U);
+    const auto e = cudaStreamSynchronize(stream_);
+    if (e != cudaSuccess) return fail("the NIC's kernel did not end: {}", cudaGetErrorString(e));
+    return {};
+  }
+
+  // One round of the host's end. Packets moved.
+  std::uint32_t step(std::uint64_t now_ns) {
+    nicmodel::WireFrame frames[kArrivals];
+    const std::uint32_t n = wire_.arrive(frames, kArrivals, now_ns);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      if (!writers_[ring_of(frames[i])].put(frames[i].octets, frames[i].bytes)) lost_.add(1);
+    }
+    if (n != 0) {
+      for (StageWriter& writer : writers_) writer.publish();
+    }
+    std::uint32_t moved = n;
+    for (StageReader& reader : readers_) moved += leave(reader, now_ns);
+    return moved;
+  }
+  [[nodiscard]] std::uint64_t lost() const { return lost_.get(); }
+
+ private:
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(writers_.size()); }
+
+  Stage make_stage(std::uint32_t stride) {
+    memory_.push_back(mapped_array<std::uint8_t>(Stage::needs(kPlaces, stride)));
+    return Stage::lay_out(memory_.back().get(), kPlaces, stride);
+  }
+  template <class T>
+  static DevicePointer<T> to_device(const std::vector<T>& all) {
+    auto made = device_array<T>(all.size());
+    must(cudaMemcpy(made.get(), all.data(), all.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
+    return made;
+  }
+  // The bench's frames: IPv4 without options, UDP. All else goes to ring 0, as in a NIC whose RSS does not know it.
+  [[nodiscard]] std::uint32_t ring_of(const nicmodel::WireFrame& frame) const {
+    constexpr std::uint32_t kAddresses = 26;  // behind Ethernet, 12 octets into IPv4; the ports follow
+    if (frame.bytes < kAddresses + 12 || wire::load_be16(frame.octets + 12) != wire::ethernet::kTypeIpv4 ||
+        frame.octets[14] != 0x45) {
+      return 0;
+    }
+    const std::uint8_t* const tuple = frame.octets + kAddresses;
+    return ((rss_ports_ ? hash_.hash<12>(tuple) : hash_.hash<8>(tuple)) & 127U) % count();
+  }
+  std::uint32_t leave(StageReader& reader, std::uint64_t now_ns) {
+    const std::uint32_t n = std::min(reader.ready(), kArrivals);
+    if (n == 0) return 0;
+    nicmodel::WireFrame frames[kArrivals];
+    for (std::uint32_t i = 0; i < n; ++i) frames[i].octets = reader.frame(i, frames[i].bytes);
+    const std::uint32_t gone = wire_.leave(frames, n, now_ns);
+    reader.take(gone);
+    return gone;
+  }
+
+  nicmodel::Wire& wire_;
+  bool rss_ports_;
+  std::uint64_t limit_ns_;
+  HostPointer<std::uint32_t> stop_;
+  nicmodel::Toeplitz hash_{kDefaultRssKey};
+  std::vector<HostPointer<std::uint8_t>> memory_;
+  std::vector<StageWriter> writers_;
+  std::vector<StageReader> readers_;
+  DevicePointer<Ring> rings_;
+  DevicePointer<Stages> stages_;
+  Stream stream_;
+  Counter lost_;
+  bool running_ = false;
+};
+
+}  // namespace splitplane::gpu
