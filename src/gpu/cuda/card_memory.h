@@ -1,7 +1,7 @@
-// Rings and slots in the GPU's memory for a real NIC: allocated in the GPU's pages of 64 KiB, exported as a dma-buf, and
-// given a bus address by an importer. SYNC_MEMOPS is set, as GPUDirect RDMA wants it: copies to this memory by the host
-// then end before they return, so that none overtakes the NIC. The driver's functions are looked up, not linked: the
-// programs start where there is no driver. Not run on a GPU so far.
+// Rings and slots in the GPU's memory for a real NIC: allocated in the GPU's pages of 64 KiB, exported as a dma-buf,
+// and given a bus address by an importer. SYNC_MEMOPS is set, as GPUDirect RDMA wants it: copies to this memory by the
+// host then end before they return, so that none overtakes the NIC. The driver's functions are looked up, not linked:
+// the programs start where there is no driver. Not run on a GPU so far.
 #pragma once
 
 #include <cuda.h>
@@ -54,7 +54,8 @@ class CardMemory final : public MemoryProvider {
     if (set == nullptr || set(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, at) != CUDA_SUCCESS) {
       return fail("GPU memory at {:#x}: CU_POINTER_ATTRIBUTE_SYNC_MEMOPS cannot be set", at);
     }
-    const auto export_range = driver_function<decltype(&cuMemGetHandleForAddressRange)>("cuMemGetHandleForAddressRange");
+    const auto export_range =
+        driver_function<decltype(&cuMemGetHandleForAddressRange)>("cuMemGetHandleForAddressRange");
     int dma_buf = -1;
     if (export_range == nullptr ||
         export_range(&dma_buf, at, whole, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0) != CUDA_SUCCESS) {

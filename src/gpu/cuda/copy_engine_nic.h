@@ -1,7 +1,7 @@
 // E1: a NIC whose DMA is the GPU's copy engine. Rings and slots are in the device's memory, tails in host memory mapped
 // into it, so a doorbell is a posted write over PCIe. A stream for each ring and direction keeps payload before DD.
-// The copy engine reads host memory where a NIC writes: its latency is not a NIC's. Its logic is copy_nic.h, tested with
-// memcpy; this is what copies. Not run on a GPU so far.
+// The copy engine reads host memory where a NIC writes: its latency is not a NIC's. Its logic is copy_nic.h, tested
+// with memcpy; this is what copies. Not run on a GPU so far.
 #pragma once
 
 #include "bypass/copy_nic.h"
