@@ -62,7 +62,7 @@ class Shell:
     def __init__(self, number: int, inside: int, folder: Path, checkout: Path):
         place = folder / f"terminal-{number}"
         place.mkdir(exist_ok=True)
-        enter = ["nsenter", f"--target={inside}", "--mount", "--net", "--pid", f"--wd={checkout}"]
+        enter = ["nsenter", f"--target={inside}", "--root", "--mount", "--net", "--pid", f"--wd={checkout}"]
         clean = ["env", "-u", "SPLITPLANE_INSTANCE", f"PS1={PROMPT} \\# $?>", "bash", "--norc", "--noprofile"]
         self.number, self.typed = number, 0
         self.terminal = Terminal([*enter, *clean], 200, 50, place)
