@@ -13,8 +13,12 @@ namespace {
 using nic::SpecFile;
 using Words = std::vector<std::string>;
 
-// A number in one form, any other word as it is.
+// A number in one form, also the one of bit<08>; any other word as it is.
 std::string normal(const std::string& word) {
+  for (const std::string_view type : {"bit<", "varbit<"}) {
+    if (!word.starts_with(type) || !word.ends_with('>')) continue;
+    return fmt::format("{}{}>", type, normal(word.substr(type.size(), word.size() - type.size() - 1)));
+  }
   const bool hex = word.starts_with("0x") || word.starts_with("0X");
   const std::string digits = word.substr(hex ? 2 : 0);
   if (digits.empty() || digits.find_first_not_of(hex ? "0123456789abcdefABCDEF" : "0123456789") != std::string::npos) {
@@ -101,16 +105,17 @@ void take_away_what_may_be_left_out(Words& text, const Words& back) {
   }
 }
 
+// The label of every jump is its first operand; other operands may be spelt like a label.
 void check_forward(const std::vector<std::string>& instructions) {
-  for (std::size_t i = 0; i < instructions.size(); ++i) {
-    const std::string& one = instructions[i];
-    for (std::size_t before = 0; before < i; ++before) {
-      const std::string label = instructions[before].substr(0, instructions[before].find(" : "));
-      const std::string body = one.substr(one.find(" : ") == std::string::npos ? 0 : one.find(" : ") + 3);
-      const bool labelled = instructions[before].find(" : ") != std::string::npos;
-      require(!labelled || !body.starts_with("jmp") || (body + " ").find(" " + label + " ") == std::string::npos,
-              "'{}' jumps back to '{}'", one, instructions[before]);
-    }
+  Words labels;
+  for (const std::string& one : instructions) {
+    const std::size_t mark = one.find(" : ");
+    if (mark != std::string::npos) labels.push_back(one.substr(0, mark));
+    const std::string body = one.substr(mark == std::string::npos ? 0 : mark + 3);
+    if (!body.starts_with("jmp")) continue;
+    const std::size_t first = body.find(' ') + 1;
+    const std::string target = body.substr(first, body.find(' ', first) - first);
+    require(std::ranges::find(labels, target) == labels.end(), "'{}' jumps back", one);
   }
 }
 

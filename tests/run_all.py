@@ -29,6 +29,7 @@ SANITIZER_OPTIONS = {
 SUPPRESSIONS = {"TSAN_OPTIONS": "tsan-suppressions.txt", "LSAN_OPTIONS": "lsan-suppressions.txt"}
 NO_COMPILER = 77  # exit code of setup/gpu.sh where nvcc could not be installed
 FUZZ_SECONDS = 10  # for each target
+MOST_FAILURES_SAID = 40  # behind the table: who has only the end of the output finds them there
 # Proof that the suppressions do not hide a race of ours (tests/CMakeLists.txt).
 SEEDED_RACES = ("tsan_seeded_race", "tsan_seeded_doorbell")
 
@@ -38,11 +39,13 @@ class Counts:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    failures: list[str] = field(default_factory=list)  # what failed and why, said again behind the table
 
     def __iadd__(self, other: "Counts") -> "Counts":
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
+        self.failures += other.failures
         return self
 
 
@@ -74,8 +77,11 @@ def junit_counts(files: list[Path]) -> Counts:
     """Adds up the cases in JUnit reports; GoogleTest marks a skipped case by an attribute, pytest by an element."""
     counts = Counts()
     for case in (case for file in files for case in ElementTree.parse(file).iter("testcase")):
-        if case.find("failure") is not None or case.find("error") is not None:
+        wrong = case.find("failure") if case.find("failure") is not None else case.find("error")
+        if wrong is not None:
             counts.failed += 1
+            said = (wrong.get("message") or wrong.text or "").strip().splitlines()[:3]
+            counts.failures.append(f"{case.get('classname')}.{case.get('name')}: {' | '.join(said)}")
         elif case.find("skipped") is not None or case.get("result") in ("skipped", "suppressed"):
             counts.skipped += 1
         else:
@@ -94,7 +100,8 @@ def lint() -> tuple[bool, Counts]:
     ok = logged("lint", ["tests/lint/lint.sh"])
     lines = (LOGS / "test-lint.log").read_text(errors="replace").splitlines()
     verdicts = [line.split()[-1] for line in lines if line.startswith("lint: ")]
-    return judged(ok, Counts(passed=verdicts.count("ok"), failed=verdicts.count("FAILED")))
+    failures = [line for line in lines if line.startswith("lint: ") and line.endswith("FAILED")]
+    return judged(ok, Counts(verdicts.count("ok"), verdicts.count("FAILED"), failures=failures))
 
 
 def test_targets(preset: str) -> list[str]:
@@ -159,12 +166,15 @@ def sanitizer_environment() -> dict[str, str]:
 
 
 def fuzz() -> tuple[bool, Counts]:
-    """Each fuzz target for FUZZ_SECONDS from the committed corpus; a finding says its input and how to run it again."""
-    command = [sys.executable, "fuzz/run.py", "--seconds", str(FUZZ_SECONDS)]
+    """Each fuzz target for FUZZ_SECONDS from the committed corpus; a finding says its input and how to run it again.
+    The inputs are the same ones each time, so that a finding is of the change at hand; `make fuzz` takes new ones."""
+    command = [sys.executable, "fuzz/run.py", "--seconds", str(FUZZ_SECONDS), "-seed=1"]
     run = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
     print(run.stdout, end="", flush=True)
-    verdicts = [line.split()[-1] for line in run.stdout.splitlines() if line.startswith("fuzz: ")]
-    return judged(run.returncode == 0, Counts(passed=verdicts.count("ok"), failed=verdicts.count("FAILED")))
+    lines = run.stdout.splitlines()
+    verdicts = [line.split()[-1] for line in lines if line.startswith("fuzz: ")]
+    failures = [line for line in lines if not line.endswith(": ok")]
+    return judged(run.returncode == 0, Counts(verdicts.count("ok"), verdicts.count("FAILED"), failures=failures))
 
 
 def gpu_build() -> tuple[bool, Counts]:
@@ -222,6 +232,8 @@ def report(parts: list[Part], total_seconds: float) -> bool:
         counts = f"{part.counts.passed:>7} {part.counts.failed:>7} {part.counts.skipped:>8}"
         print(f"{part.name:<20} {part.seconds:>6.1f} s {counts}" + ("" if part.ran else "  not run"))
     print(f"{'total':<20} {total_seconds:>6.1f} s\n")
+    for line in total.failures[:MOST_FAILURES_SAID]:
+        print(f"failed: {line[:400]}")
     print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
     return all(part.ok for part in parts)
 
@@ -263,6 +275,8 @@ def main() -> int:
             print(f"{part.name} could not be run: {error}")
             part.ok, part.counts = judged(False, Counts())
         part.ran = True
+        if not part.ok and not part.counts.failures:
+            part.counts.failures = [f"{part.name}: its output above and its log in build/log say why"]
         part.seconds = time.monotonic() - started
         verdict = "ok" if part.ok else "FAILED"
         print(f"[{number}/{len(parts)}] {part.name}: {verdict} in {part.seconds:.1f} s", flush=True)
