@@ -89,6 +89,13 @@ Expected<int> open_file(const std::string& path, Existing existing) {
   return descriptor;
 }
 
+// Whether the name still leads to the open file.
+bool is_at(int descriptor, const std::string& name) {
+  struct stat ours{}, there{};
+  return ::fstat(descriptor, &ours) == 0 && ::lstat(name.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
+         ours.st_dev == there.st_dev;
+}
+
 }  // namespace
 
 std::string rotated_name(const std::string& path, unsigned number) {
@@ -167,15 +174,16 @@ Expected<void> File::rotate() {
   if (limits_.files <= 1) return fail("{}: has reached its limit of {} octets", path_, limits_.bytes);
   std::error_code error;
   namespace fs = std::filesystem;
-  // The file that falls out of the rotation: our own oldest one, or one that was looked at when the tap began. Somebody
-  // else may have put another there since.
-  if (older_.size() + 1 < limits_.files) {
-    for (unsigned number = static_cast<unsigned>(older_.size()) + 1; number < limits_.files; ++number) {
-      const auto there = open_file(rotated_name(path_, number), Existing::kLookOnly);
-      if (!there) return tl::unexpected(there.error());
-      if (*there >= 0) ::close(*there);
-    }
-  } else if (!older_.empty()) {
+  // What stands under the rotation's names now: our own files, or ones that somebody else has put there since the tap
+  // began and that are looked at like those of the beginning.
+  for (unsigned number = 1; number < limits_.files; ++number) {
+    const std::string name = rotated_name(path_, number);
+    if (number <= older_.size() && is_at(older_[number - 1], name)) continue;
+    const auto there = open_file(name, Existing::kLookOnly);
+    if (!there) return tl::unexpected(there.error());
+    if (*there >= 0) ::close(*there);
+  }
+  if (older_.size() + 1 >= limits_.files && !older_.empty()) {  // falls out of the rotation
     ::close(older_.back());
     older_.pop_back();
   }

@@ -335,6 +335,48 @@ TEST_F(TapTest, a_rotation_replaces_no_file_that_appeared_on_its_way) {
   EXPECT_EQ(get(folder / "t.1.pcapng"), "notes of somebody");
 }
 
+// All older files are there, which is how a rotation stands most of its time. One of them is taken away, and something
+// else comes to its name.
+TEST_F(TapTest, a_full_rotation_replaces_no_file_that_took_the_place_of_one_of_its_own) {
+  for (const char* name : {"t.1.pcapng", "t.2.pcapng"}) {
+    auto file = File::create(folder / "t.pcapng", {.bytes = 1024, .files = 3}, only_section);
+    ASSERT_TRUE(file.has_value());
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(rotate_once(*file).has_value());
+    fs::remove(folder / name);
+    put(folder / name, "notes of somebody");
+    EXPECT_FALSE(rotate_once(*file).has_value()) << name;
+    EXPECT_EQ(get(folder / name), "notes of somebody");
+    fs::remove(folder / name);
+  }
+}
+
+TEST_F(TapTest, a_full_rotation_leaves_the_file_of_another_process_that_took_such_a_place) {
+  auto file = File::create(folder / "t.pcapng", {.bytes = 1024, .files = 3}, only_section);
+  ASSERT_TRUE(file.has_value());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(rotate_once(*file).has_value());
+  fs::remove(folder / "t.2.pcapng");
+  const int other = ::open((folder / "t.2.pcapng").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  ASSERT_GE(other, 0);
+  ASSERT_EQ(::flock(other, LOCK_EX | LOCK_NB), 0);
+  const auto rotated = rotate_once(*file);
+  ASSERT_FALSE(rotated.has_value());
+  EXPECT_NE(rotated.error().message.find("belongs to another tap"), std::string::npos) << rotated.error().message;
+  struct stat info{};
+  ASSERT_EQ(::fstat(other, &info), 0);
+  EXPECT_EQ(info.st_nlink, 1U) << "its name was taken away";
+  ::close(other);
+}
+
+TEST_F(TapTest, a_rotation_goes_on_where_one_of_its_older_files_was_deleted) {
+  auto file = File::create(folder / "t.pcapng", {.bytes = 1024, .files = 4}, only_section);
+  ASSERT_TRUE(file.has_value());
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(rotate_once(*file).has_value());
+  fs::remove(folder / "t.2.pcapng");
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(rotate_once(*file).has_value());
+  for (const char* name : {"t.pcapng", "t.1.pcapng", "t.2.pcapng", "t.3.pcapng"})
+    EXPECT_TRUE(fs::exists(folder / name));
+}
+
 TEST_F(TapTest, the_files_of_a_rotation_are_no_other_processs_to_begin_anew) {
   auto file = File::create(folder / "t.pcapng", {.bytes = 1024, .files = 3}, only_section);
   ASSERT_TRUE(file.has_value());
