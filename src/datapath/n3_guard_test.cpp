@@ -193,6 +193,24 @@ TEST(Punts, a_flood_of_one_class_keeps_no_other_out) {
   EXPECT_EQ(count(PuntClass::answer), 1U);
 }
 
+// So a stranger who asks without end makes no path look dead.
+TEST(Punts, echo_requests_keep_no_echo_response_out) {
+  Rig rig(0);
+  std::vector<std::unique_ptr<test::Ring>> rings;
+  for (auto& ring : rig.context->punt.rings) {
+    rings.push_back(std::make_unique<test::Ring>(4));
+    ring = rings.back()->get();
+  }
+  const auto message = [](std::uint8_t type) {
+    return N3Frame{.message = type, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}}.make();
+  };
+  rig.down(std::vector<Bytes>(30, message(wire::gtpu::kEchoRequest)));
+  EXPECT_EQ(rig.dropped(DropReason::punt_full), 26U);
+  rig.down({message(wire::gtpu::kEchoResponse)});
+  EXPECT_EQ(rig.dropped(DropReason::punt_full), 26U);
+  EXPECT_EQ(rings[static_cast<std::size_t>(PuntClass::echo_response)]->drain().size(), 1U);
+}
+
 TEST(Punts, a_class_has_its_rate_and_a_burst_after_a_pause) {
   PuntRate rate = PuntRate::of(1000, 10, 4);  // ticks of a millisecond, 10 a second
   unsigned allowed = 0;

@@ -47,8 +47,9 @@ N3Parsed parse_udp(wire::Octets packet, std::size_t offset, GPdu& out) {
     case wire::gtpu::kGpdu:
       break;
     case wire::gtpu::kEchoRequest:
-    case wire::gtpu::kEchoResponse:
       return punt(PuntClass::echo);
+    case wire::gtpu::kEchoResponse:
+      return punt(PuntClass::echo_response);
     case wire::gtpu::kErrorIndication:
       return punt(PuntClass::error);
     case wire::gtpu::kSupportedExtensionHeaders:

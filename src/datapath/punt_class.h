@@ -9,7 +9,8 @@ namespace splitplane::datapath {
 // clang-format off
 #define SPLITPLANE_PUNT_CLASSES(X)                                                     \
   X(neighbor, "ARP and neighbour discovery")                                           \
-  X(echo, "Echo Request and Response")                                                 \
+  X(echo, "Echo Request")                                                              \
+  X(echo_response, "Echo Response")                                                    \
   X(error, "Error Indication")                                                         \
   X(notice, "End Marker, Supported Extension Headers Notification")                    \
   X(answer, "dropped packets whose sender is told: unknown TEIDs, extension headers")
