@@ -174,8 +174,9 @@ class AmReceive {
     hand_over(std::span(&part, 1), counters_, deliver);
   }
 
-  // RX_Next always makes progress, whatever the other bearers hold: it needs no page, since nothing else of a missing
-  // one is held; for its segments those of later SDUs are given up, of which the peer still has everything.
+  // RX_Next needs no page, since nothing else of a missing one is held: whole PDUs always make progress, whatever the
+  // other bearers hold. For its segments those of later SDUs are given up, of which the peer still has everything; then
+  // it waits only while the half-received RX_Next SDUs of other bearers hold every segment that there is.
   template <class Deliver>
   Received store(const wire::rlc::AmHeader& h, std::uint32_t sn, B& pdu, Deliver&& deliver) {
     ReceivedPage* const page = page_of(sn);

@@ -15,8 +15,8 @@ class ReceivedWindow {
 
   [[nodiscard]] ReceivedPage* find(std::uint32_t sn) const { return pages_.find(sn); }
   // The page of `sn`, made if need be; nullptr without memory, or when this window has as many pages as are left for
-  // all others. So one bearer alone may take half of them, N bearers an equal share each, and a new one always finds
-  // some.
+  // all others. So one bearer alone may take half of them, and N bearers that grow together an equal share each.
+  // Bearers that come one after another may leave none to a late one: its RX_Next moves on all the same (am_receive.h).
   [[nodiscard]] ReceivedPage* page(std::uint32_t sn) {
     if (ReceivedPage* page = pages_.find(sn); page != nullptr) return page;
     if (pages_.pages() >= pool_.available()) return nullptr;
