@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from _mended_run import Mended, judge
+from _judged_by_tests import Mended, judge
 from report import Report
 
 RESTARTS = "tests/e2e/test_card_host_restart.py"
@@ -14,16 +14,13 @@ ITEMS = [
     Mended(
         "b1_cut_off",
         "a restarted host's card said up, while its VFs led to nobody and everything was dropped",
-        gtest={"app_test": "CardLinkTest.a_card_whose_vfs*:CardLinkTest.a_card_that_goes_while*:VfLinks*"},
+        gtest="CardLinkTest.a_card_whose_vfs*:CardLinkTest.a_card_that_goes_while*:VfLinks*",
         pytest=[f"{RESTARTS}::test_a_card_that_answers_while_its_vfs_have_no_other_end_is_cut_off"],
     ),
     Mended(
         "b1_restarts",
         "traffic did not come back after a restart of the host: the card had to be started again",
-        gtest={
-            "app_test": "VfKeeper*:VhostAnswers*:CardLinkRestart.a_lease_that_was_used_up*",
-            "nic_test": "OnRings.a_vf_without_a_host*",
-        },
+        gtest=("VfKeeper*:VhostAnswers*:CardLinkRestart.a_lease_that_was_used_up*:OnRings.a_vf_without_a_host*"),
         pytest=[
             f"{RESTARTS}::test_traffic_comes_back_by_itself_whichever_side_is_restarted_in_whichever_order",
             f"{RESTARTS}::test_numbers_and_epoch_go_on_over_a_restart_of_the_host",
@@ -44,7 +41,7 @@ ITEMS = [
     Mended(
         "d3_silent_worker",
         "a consumer of copies that hung took all buffers: traffic stopped, and ctl stats failed after 10 s",
-        gtest={"app_test": "RoundWatch*"},
+        gtest="RoundWatch*",
         pytest=[SILENT],
     ),
 ]

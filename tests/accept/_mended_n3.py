@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _mended_run import Mended, judge
+from _judged_by_tests import Mended, judge
 from report import Report
 
 STRANGERS = "tests/e2e/test_n3_strangers.py"
@@ -11,19 +11,19 @@ ITEMS = [
     Mended(
         "a7_vlan",
         "a tagged N3 half worked: ARP was answered untagged, uplink left untagged",
-        gtest={"datapath_test": "N3Vlan.*"},
+        gtest="N3Vlan.*",
         pytest=["tests/e2e/test_n3_vlan.py"],
     ),
     Mended(
         "b2_path_state",
         "down: no Echo Response, where ARP was not answered and no Echo was ever sent",
-        gtest={"datapath_test": "PathSupervisor.*"},
+        gtest="PathSupervisor.*",
         pytest=[f"{STRANGERS}::test_an_unanswered_arp_is_called_so_in_peer_list_log_and_metrics"],
     ),
     Mended(
         "d4_error_indication",
         "one forged Error Indication stopped a bearer's uplink for good; a sweep stopped all in a second",
-        gtest={"datapath_test": "UplinkCheck.*:N3Source.*:Punts.*"},
+        gtest="UplinkCheck.*:N3Source.*:Punts.*",
         pytest=[
             f"{STRANGERS}::test_one_forged_error_indication_costs_no_packet",
             f"{STRANGERS}::test_forged_error_indications_without_end_stop_an_uplink_for_a_second_and_it_resumes_by_itself",
@@ -36,7 +36,7 @@ ITEMS = [
     Mended(
         "d5_e4_neighbors",
         "one ARP frame caused 31 s of outage, one reply sent all uplink to ff:ff:ff:ff:ff:ff",
-        gtest={"datapath_test": "NeighborTable.*:Neighbor.*"},
+        gtest="NeighborTable.*:Neighbor.*",
         pytest=[
             f"{STRANGERS}::test_forged_claims_of_the_upfs_address_change_nothing",
             f"{STRANGERS}::test_a_upf_that_moved_is_followed_within_a_second",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _mended_run import Mended, judge
+from _judged_by_tests import Mended, judge
 from report import Report
 
 ITEMS = [
@@ -17,26 +17,26 @@ ITEMS = [
     Mended(
         "d1_log",
         "with an unread pipe at stderr ctl timed out and SIGTERM did nothing; each ARP claim logged a line",
-        gtest={"base_test": "LogSink.*:RepeatFolder.*"},
+        gtest="LogSink.*:RepeatFolder.*",
         pytest=["tests/live/test_log_unread.py"],
     ),
     Mended(
         "e1_short_frames",
         "a frame of 0 octets in a capture was read past its end and sent empty",
-        gtest={"traffic_test": "Replay.a_file_that_cannot_be_replayed_is_refused_in_one_sentence"},
+        gtest="Replay.a_file_that_cannot_be_replayed_is_refused_in_one_sentence",
     ),
     Mended(
         "e2_tap_files",
         "a rotation renamed over any file, and a tap began any plain file anew",
-        gtest={
-            "tap_test": "TapTest.only_a_missing*:TapTest.names_that_rotation*:TapTest.a_rotation_replaces_no*"
-            ":TapTest.the_files_of_a_rotation*"
-        },
+        gtest=(
+            "TapTest.only_a_missing*:TapTest.names_that_rotation*:TapTest.a_rotation_replaces_no*:"
+            "TapTest.the_files_of_a_rotation*"
+        ),
     ),
     Mended(
         "e3_slow_clients",
         "300 connections with an octet each 4 s shut the metrics endpoint for everybody",
-        gtest={"app_test": "MetricsServerTest.*"},
+        gtest="MetricsServerTest.*",
     ),
     Mended(
         "e5_tap_rule",
@@ -46,7 +46,7 @@ ITEMS = [
     Mended(
         "e6_deep_error_and_no_files",
         "a deep error ended ctl by SIGSEGV; commands waited at a FIFO",
-        gtest={"app_test": "ControlClient.*", "base_test": "ShallowJson.*:PlainFile.*"},
+        gtest="ControlClient.*:ShallowJson.*:PlainFile.*",
         pytest=["tests/config/test_corpus.py::test_a_fifo_is_no_file_for_any_command"],
     ),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _mended_run import Mended, judge
+from _judged_by_tests import Mended, judge
 from report import Report
 
 CTL = "tests/live/test_ctl.py"
@@ -17,18 +17,23 @@ ITEMS = [
     Mended(
         "c2_idle",
         "an idle worker woke every 50 us for ever, 22 % of a core",
-        gtest={"power_test": "Yield.*"},
+        gtest="Yield.*",
         pytest=["tests/e2e/test_power.py::test_the_default_policy_wakes_an_idle_worker_seldom"],
     ),
     Mended(
         "c3_statistics",
         "ctl stats was hundreds of columns wide; bearer list had no drops, ctl card no count of what it serves",
-        gtest={"app_test": "CtlStats.*:CtlCard.*:CtlTable.*"},
+        gtest="CtlStats.*:CtlCard.*:CtlTable.*",
         pytest=[
             f"{CTL}::test_statistics_fit_80_columns_and_have_parts",
             f"{CTL}::test_a_list_of_bearers_shows_what_was_dropped",
             f"{CTL}::test_delete_is_release",
         ],
+    ),
+    Mended(
+        "c5_readme",
+        "the README had rates of runs that the bench itself called invalid, and was long",
+        pytest=["tests/lint/test_pages.py"],
     ),
     Mended(
         "c3_instances",
@@ -41,13 +46,13 @@ ITEMS = [
     Mended(
         "c3_top_receive",
         "the stages of top were a fifth of the cycles a packet",
-        gtest={"app_test": "TopRates.*"},
+        gtest="TopRates.*",
         pytest=[f"{CTL}::test_top_has_receive_as_a_stage_and_the_parts_add_up"],
     ),
     Mended(
         "c3_explain",
         "explain took what the gNB sent for packets that come in, and knew no bearer of a running instance",
-        gtest={"app_test": "PcapngDirections.*"},
+        gtest="PcapngDirections.*",
         pytest=[
             f"{CTL}::test_explain_takes_bearers_and_neighbours_of_the_running_instance",
             f"{CTL}::test_explain_says_what_the_gnb_sent_instead_of_taking_it_for_a_packet_that_comes_in",
@@ -56,7 +61,7 @@ ITEMS = [
     Mended(
         "c3_icmp",
         "ICMP of a UPF was counted as ipv4_not_udp",
-        gtest={"datapath_test": "N3Parse.*"},
+        gtest="N3Parse.*",
     ),
     Mended(
         "c4_completion",
@@ -70,17 +75,17 @@ ITEMS = [
     Mended(
         "b5_other_end",
         "gen without its gNB said start failed (Operation not permitted)",
-        gtest={"datapath_test": "OtherEnd.*"},
+        gtest="OtherEnd.*",
     ),
     Mended(
         "b6_yaml_slips",
         "a TAB or a missing colon was reported on another line in the words of the grammar",
-        gtest={"app_test": "YamlSlip.*"},
+        gtest="YamlSlip.*",
     ),
     Mended(
         "b6_exit_codes",
         "what a running instance refused ended with 1",
-        gtest={"app_test": "Cli.*:PowerControl.*"},
+        gtest="Cli.*:PowerControl.*",
         pytest=[f"{CTL}::test_bad_input_ends_with_2_and_one_line", f"{CTL}::test_what_is_not_there_is_no_bad_input"],
     ),
 ]
