@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # gpu.sh [TARGET...]: builds the CUDA programs into build/gpu, with the machine's nvcc if it has 13.0 or later, otherwise
 # with the pinned one, which it gets into build/gpu-toolchain (271 MB from Python wheels). Needs no GPU.
-# Exit code 77 and one line if no compiler can be had or what the build needs is not here. SPLITPLANE_OFFLINE=1: gets nothing.
+# Exit code 1 if they cannot be configured or compiled, 77 and one line if there is no compiler or no CMake. SPLITPLANE_OFFLINE=1
+# gets nothing; then they are also skipped if they cannot be configured. Programs that were in build/gpu stay until new ones
+# are built.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 say() { printf 'gpu: %s\n' "$*"; }
@@ -21,25 +23,14 @@ get_toolchain() {
   echo "$stamp" >"$toolchain/stamp"
 }
 
-# cudaMemcpyBatchAsync has this form since 13.0.
-machine_nvcc() {
-  local candidate release
-  for candidate in "${CUDACXX:-}" "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc; do
-    [ -x "$candidate" ] || continue
-    release=$("$candidate" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
-    [ "${release:-0}" -ge 13 ] || continue
-    echo "$candidate"
-    return
-  done
-  return 1
-}
 skip() {
   say "skipped: $*" >&2
   exit 77
 }
 
 for tool in cmake ninja; do command -v $tool >/dev/null || skip "$tool is not here"; done
-if CUDACXX=$(machine_nvcc); then
+# cudaMemcpyBatchAsync has this form since 13.0.
+if CUDACXX=$(python3 setup/nvcc.py 13.0); then
   say "with the machine's $CUDACXX"
 else
   [ "${SPLITPLANE_OFFLINE:-0}" = 0 ] || [ -x "$cuda/bin/nvcc" ] || skip "no nvcc of 13.0 or later, and SPLITPLANE_OFFLINE=1"
@@ -59,12 +50,24 @@ failed() {
   exit 1
 }
 mkdir -p "$log_dir"
-# CMake keeps the compiler and the preset that it was configured with.
+# CMake keeps the compiler and the preset that it was configured with, and its folder is bound to its place: another one
+# begins anew. Until it is configured, the old one waits beside it: its programs may have been brought here.
+before=build/gpu.before
 stamp=$(printf '%s %s' "$CUDACXX" "$(sha256sum <CMakePresets.json)")
-[ "$(cat build/gpu/configured 2>/dev/null)" = "$stamp" ] || rm -rf build/gpu
-if [ ! -e build/gpu/build.ninja ]; then
-  cmake --preset gpu >"$log" 2>&1 ||
+put_back() {
+  [ ! -e $before ] || { rm -rf build/gpu && mv $before build/gpu; }
+}
+put_back # a run that was killed
+if [ ! -e build/gpu/build.ninja ] || [ "$(cat build/gpu/configured 2>/dev/null)" != "$stamp" ]; then
+  [ ! -e build/gpu ] || mv build/gpu $before
+  if ! cmake --preset gpu >"$log" 2>&1; then
+    rm -rf build/gpu
+    put_back
+    [ "${SPLITPLANE_OFFLINE:-0}" = 1 ] || failed
     skip "it cannot be configured here: $(grep -m 1 -A 3 'CMake Error' "$log" | tr '\n' ' ') (${log#"$root_dir"/})"
+  fi
+  for kept in bin ptx; do [ ! -e $before/$kept ] || cp -a $before/$kept build/gpu/; done
+  rm -rf $before
   echo "$stamp" >build/gpu/configured
 fi
 [ "$#" -gt 0 ] || set -- gpu_programs
