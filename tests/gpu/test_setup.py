@@ -113,3 +113,41 @@ def test_only_a_compiler_of_the_version_needed_is_taken(tree, release, found) ->
     done = tree.run("setup/gpu.sh", SPLITPLANE_OFFLINE="1")
     if not Path("/usr/local/cuda/bin/nvcc").exists():
         assert done.returncode == (0 if found else SKIPPED), done.stderr
+
+
+@pytest.fixture
+def accepting(tree: Tree) -> Tree:
+    """A tree with a program of an older source, whose judge says what it was given."""
+    tree.file("build/release/splitplane", "old")
+    tree.file("tests/accept/run.py", "import os; print('judged', os.environ['SPLITPLANE_OFFLINE'])")
+    for name in ("install", "build", "gpu_kit"):
+        script(tree.root / "setup" / f"{name}.sh", "exit 0\n")
+    script(tree.root / "setup" / "build.sh", "echo 'a.cpp:1: error: expected ;' >&2; exit 1\n")
+    return tree
+
+
+def test_source_that_does_not_compile_is_not_accepted_by_an_older_program(accepting) -> None:
+    done = accepting.run("setup/accept_gpu.sh", SPLITPLANE_OFFLINE="0")
+    assert done.returncode == 1
+    assert "judged" not in done.stdout
+    assert "expected ;" in done.stderr
+
+
+def test_where_nothing_can_be_built_and_nothing_is_asked_for_what_is_here_is_judged(accepting) -> None:
+    done = accepting.run("setup/accept_gpu.sh", SPLITPLANE_OFFLINE="1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "judged 1\n"
+
+
+def test_without_cmake_the_programs_that_are_here_are_judged(accepting) -> None:
+    (accepting.path / "cmake").unlink()
+    done = accepting.run("setup/accept_gpu.sh", SPLITPLANE_OFFLINE="1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "judged 1\n"
+
+
+def test_without_programs_those_of_the_kit_are_judged(accepting) -> None:
+    (accepting.root / "build/release/splitplane").unlink()
+    script(accepting.root / "build/gpu-kit/run", 'echo "kit: $*"\n')
+    done = accepting.run("setup/accept_gpu.sh", SPLITPLANE_OFFLINE="1")
+    assert (done.returncode, done.stdout) == (0, "kit: accept build cpu device judges\n"), done.stderr
