@@ -3,6 +3,7 @@
 # checks and the bench: programs, their shared libraries, acceptance scripts, the sources of the device check. At most 60 MiB.
 # The programs are for x86-64-v3 and glibc of this distribution or later, and find their libraries beside them (DT_RPATH).
 # Exit code 77 if the CUDA programs cannot be built here.
+# gpu_kit.sh --sources FOLDER: only puts into FOLDER what the machine's own nvcc needs for the device check.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 say() { printf 'gpu-kit: %s\n' "$*"; }
@@ -12,6 +13,18 @@ limit_mib=60
 kit=build/gpu-kit
 tests="gpu_test nicmodel_test bypass_test"
 
+put_sources() {
+  mkdir -p "$1"/src/{base,wire,gpu/cuda}
+  cp src/base/*.h "$1/src/base/"
+  cp src/wire/*.h "$1/src/wire/"
+  cp src/gpu/*.h "$1/src/gpu/"
+  cp src/gpu/cuda/{device_check.cu,device.h} "$1/src/gpu/cuda/"
+}
+if [ "${1:-}" = --sources ]; then
+  put_sources "$2"
+  exit
+fi
+
 setup/gpu.sh
 # shellcheck disable=SC2086
 setup/gpu.sh $tests bench/gpu_bench
@@ -19,7 +32,7 @@ setup/gpu.sh $tests bench/gpu_bench
 setup/build.sh kit splitplane
 
 rm -rf "$kit"
-mkdir -p "$kit"/{lib,build/release/bench,build/gpu/bin,build/gpu/ptx,tests/accept,tests/gpu/cuda,bench,src/gpu/cuda}
+mkdir -p "$kit"/{lib,build/release/bench,build/gpu/bin,build/gpu/ptx,tests/accept,tests/gpu/cuda,bench,setup}
 strip -o $kit/build/release/splitplane build/kit/splitplane
 for program in $tests bench/gpu_bench; do strip -o $kit/build/release/$program build/gpu/$program; done
 for program in device_check host_bypass; do strip -o $kit/build/gpu/bin/$program build/gpu/bin/$program; done
@@ -34,8 +47,8 @@ cp tests/accept/{run,report,_tools,gpu}.py tests/accept/_gpu_*.py $kit/tests/acc
 cp tests/gpu/cuda/ptx_rules.py $kit/tests/gpu/cuda/
 cp tests/gpu/kit/* $kit/
 cp bench/gpu_rows.py bench/gpu_page.py $kit/bench/
-cp src/gpu/cuda/{device_check.cu,device.h} $kit/src/gpu/cuda/
-cp src/gpu/*.h $kit/src/gpu/
+cp setup/nvcc.py $kit/setup/
+put_sources $kit
 git rev-parse HEAD >$kit/commit 2>/dev/null || echo unknown >$kit/commit
 
 # objdump fails over what is no program.

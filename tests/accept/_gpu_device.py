@@ -9,26 +9,23 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 from _tools import ROOT, last_line, run, say
 from report import Report
 
+sys.path.insert(0, str(ROOT / "setup"))
+import nvcc  # noqa: E402
+
 NO_GPU = 77
+LEAST_NVCC = (12, 2)  # st.mmio: PTX ISA 8.2
 PROGRAM = ROOT / "build" / "release" / "splitplane"
 CUDA = ROOT / "build" / "gpu" / "bin"
 OUT = ROOT / "out"
 MODES = ("gpu-e1", "gpu-e2", "gpu-e3", "gpu-e4", "gpu-staging")
 FUNCTIONS = ("macswap", "gnb-headers", "pdcp-nea2")
 SMOKE_SECONDS = "0.5"
-
-
-def nvcc() -> str | None:
-    """The machine's own compiler, if it has one."""
-    for candidate in (os.environ.get("CUDACXX"), shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc"):
-        if candidate and os.access(candidate, os.X_OK):
-            return candidate
-    return None
 
 
 def why_not(program: Path) -> str:
@@ -72,9 +69,11 @@ def program(report: Report, name: str, path: Path, target: str) -> None:
 def own_compiler(report: Report) -> None:
     """The device check, built by the machine's nvcc for the machine's GPU: nothing but our headers is needed."""
     name, target = "device_check_by_the_machines_nvcc", "compiled for this GPU, as the host computes"
-    compiler, source = nvcc(), ROOT / "src" / "gpu" / "cuda" / "device_check.cu"
+    compiler, source = nvcc.find(LEAST_NVCC), ROOT / "src" / "gpu" / "cuda" / "device_check.cu"
     if compiler is None or not source.exists():
-        report.skip(name, target, "no nvcc" if compiler is None else f"{source.relative_to(ROOT)} is not here")
+        least = ".".join(str(part) for part in LEAST_NVCC)
+        why = f"no nvcc of {least} or later" if compiler is None else f"{source.relative_to(ROOT)} is not here"
+        report.skip(name, target, why)
         return
     OUT.mkdir(exist_ok=True)
     built = OUT / "device_check_here"

@@ -1,5 +1,5 @@
 // Runs scenarios on the GPU for `splitplane gpu bench`: with --serve one line of JSON in, one out; without, a short
-// check of each mode. Exit code 0, 1 (something is wrong), or 77 (no GPU, and why). Not run on a GPU so far.
+// check of each mode and of the export of memory. Exit code 0, 1 (something is wrong), or 77 (no GPU, and why). Not run on a GPU so far.
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -12,6 +12,7 @@
 #include "bypass/result_json.h"
 #include "gpu/cuda/card_memory.h"
 #include "gpu/cuda/copy_engine_nic.h"
+#include "gpu/cuda/export_check.h"
 #include "gpu/cuda/processor_run.cuh"
 #include "gpu/cuda/staging_worker.cuh"
 #include "gpu/cuda/stress_run.cuh"
@@ -182,8 +183,9 @@ int serve() {
 }
 
 int check_all() {
-  std::cout << device().dump() << '\n' << bypass::table_head();
-  int wrong = 0;
+  std::cout << device().dump() << std::endl;
+  int wrong = check_export();
+  std::cout << bypass::table_head();
   for (const Mode mode : {Mode::gpu_e1, Mode::gpu_e2, Mode::gpu_e3, Mode::gpu_e4, Mode::gpu_staging}) {
     Scenario s{.mode = mode, .rings = 2, .frame_bytes = 256, .seconds = 0.5};
     const auto result = run(s);
