@@ -7,7 +7,8 @@ Options: --budget SECONDS (2700), --limit SECONDS (600), --kit FOLDER (build/gpu
 
 RUNNER is a program that stands for the machine: `RUNNER SECONDS COMMAND` runs COMMAND there with a folder in $OUT, ends
 it after SECONDS, and prints one line of JSON: rc, timed_out, wall_s, output_tail, files_at (a folder here with what was
-in $OUT). Anything else, such as "already running", is no answer: the command is given again a little later.
+in $OUT). Anything else, such as "already running", is no answer: the command is given again a little later, until there
+is one or the time is used up. Time is that between giving a command and its answer: a machine's start counts.
 
 What matters most comes first. What a command left in $OUT, rows of the matrix above all, is in RESULTS/kit-out, and
 in KIT/out if KIT is here, too: a machine that gets the kit again for the next command goes on where the last one ended.
@@ -29,7 +30,7 @@ from pathlib import Path
 BUDGET, LIMIT = 2700, 600
 MARGIN = 30  # of a command's limit, for its start and for what it has left under $OUT
 SKIPPED, MORE = 77, 75
-TRIES, PAUSE = 5, 2.0
+PAUSE = 2.0  # until a runner that gave no answer is asked again
 
 
 @dataclass(frozen=True)
@@ -60,65 +61,80 @@ class Session:
     def __init__(self, runner: str, results: Path, kit: str, budget: float, limit: int) -> None:
         self.runner, self.results, self.kit, self.budget, self.limit = shlex.split(runner), results, kit, budget, limit
         self.file = results / "session.json"
+        self.unanswered_s = 0.0  # spent where the runner gave no answer
         results.mkdir(parents=True, exist_ok=True)
         self.done: list[dict] = json.loads(self.file.read_text()) if self.file.exists() else []
 
     @property
     def left(self) -> float:
-        return self.budget - sum(step["wall_s"] for step in self.done)
+        return self.budget - self.unanswered_s - sum(step["wall_s"] for step in self.done)
 
     def limit_of(self, step: Step) -> int:
         return int(min(step.limit, self.limit, self.left - RESERVED.get(step.name, 0)))
+
+    def has_time_for(self, step: Step) -> bool:
+        return self.limit_of(step) >= min(step.least, self.limit)
 
     def is_over(self, step: Step) -> bool:
         mine = [done for done in self.done if done["name"] == step.name]
         return bool(mine) and not (step.again and mine[-1]["rc"] == MORE)
 
-    def ask(self, command: str, limit: int) -> dict:
-        """The runner's answer; one that is none counts as a command that failed at once."""
-        said = ""
-        for attempt in range(TRIES):
-            if attempt:
-                time.sleep(PAUSE)
-            begin = time.monotonic()
-            done = subprocess.run([*self.runner, str(limit), command], stdout=subprocess.PIPE, text=True)
-            said = done.stdout.strip()
-            try:
-                answer = json.loads(said.splitlines()[-1])
-            except (ValueError, IndexError):
-                continue
-            if isinstance(answer, dict) and "rc" in answer:
-                return {"wall_s": time.monotonic() - begin, "timed_out": False, "output_tail": ""} | answer
-        return {"rc": 1, "wall_s": 0.0, "timed_out": False, "output_tail": f"the runner gave no answer: {said[:200]}"}
+    def ask(self, command: str, limit: int) -> dict | str:
+        """The runner's answer, or what it said that is none."""
+        done = subprocess.run([*self.runner, str(limit), command], stdout=subprocess.PIPE, text=True)
+        said = done.stdout.strip()
+        try:
+            answer = json.loads(said.splitlines()[-1])
+        except (ValueError, IndexError):
+            return said[:200]
+        if not isinstance(answer, dict) or "rc" not in answer:
+            return said[:200]
+        return {"wall_s": 0.0, "timed_out": False, "output_tail": ""} | answer
 
-    def take(self, step: Step) -> int:
-        limit = self.limit_of(step)
-        command = step.command(self.kit, limit)
-        print(f"session: {step.name}: at most {limit} s, {self.left:.0f} s left: {command}", flush=True)
-        answer = self.ask(command, limit)
+    def take(self, step: Step) -> bool:
+        """Gives the command until it is answered. False, and nothing is remembered: there was no answer in the time."""
+        said = None
+        while self.has_time_for(step):
+            limit = self.limit_of(step)
+            command = step.command(self.kit, limit)
+            if said is None:
+                print(f"session: {step.name}: at most {limit} s, {self.left:.0f} s left: {command}", flush=True)
+            begin = time.monotonic()
+            answer = self.ask(command, limit)
+            if isinstance(answer, dict):
+                self.remember(step, command, limit, answer, time.monotonic() - begin)
+                return True
+            if answer != said:
+                print(f"session: {step.name}: asked again until it is answered; it says: {answer}", flush=True)
+                said = answer
+            time.sleep(PAUSE)
+            self.unanswered_s += time.monotonic() - begin
+        return False
+
+    def remember(self, step: Step, command: str, limit: int, answer: dict, seconds: float) -> None:
+        """`seconds`: since the command was given. The runner's own count leaves out start and transfers."""
         if folder := answer.get("files_at"):
             for kept in (self.results / "kit-out", Path(self.kit) / "out"):
                 if kept.parent.exists() and Path(folder).exists():
                     shutil.copytree(folder, kept, dirs_exist_ok=True)
         number = len(self.done)
         (self.results / f"{number:02}-{step.name}.log").write_text(answer["output_tail"])
-        outcome = {key: answer[key] for key in ("rc", "wall_s", "timed_out")}
+        # A command that was ended at its limit has left its rows behind it: there may be more.
+        code = MORE if step.again and answer["timed_out"] else answer["rc"]
+        used = max(seconds, answer["wall_s"])
+        outcome = {"rc": code, "wall_s": used, "timed_out": answer["timed_out"]}
         self.done.append({"name": step.name, "command": command, "limit": limit, **outcome})
         self.file.write_text(json.dumps(self.done, indent=1) + "\n")
-        how = "ended at its limit" if answer["timed_out"] else f"exit {answer['rc']}"
-        print(f"session: {step.name}: {how} after {answer['wall_s']:.0f} s", flush=True)
-        return answer["rc"]
+        how = "ended at its limit" if answer["timed_out"] else f"exit {code}"
+        print(f"session: {step.name}: {how} after {used:.0f} s", flush=True)
 
     def run(self) -> int:
         left_out = []
         for step in PLAN:
             while not self.is_over(step):
-                if self.limit_of(step) < min(step.least, self.limit):
+                if not self.take(step):
                     left_out.append(step.name)
                     break
-                # A command that was ended at its limit has left its rows behind it: there may be more.
-                if self.take(step) != 0 and self.done[-1]["timed_out"] and step.again:
-                    self.done[-1]["rc"] = MORE
         failed = [step["name"] for step in self.done if step["rc"] not in (0, SKIPPED, MORE)]
         used = self.budget - self.left
         print(
