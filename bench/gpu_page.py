@@ -45,9 +45,13 @@ def no_gpu(run: dict) -> bool:
     return run["machine"]["gpu"].startswith("no GPU")
 
 
-def bypass_mode(run: dict) -> str:
-    """What stands for the paper's GPU: the copy engine where there was a GPU, the CPU threads otherwise."""
-    return "bypass" if no_gpu(run) else "gpu-e1"
+def bypass_mode(run: dict, section: str = "") -> str:
+    """What stands for the paper's GPU: the copy engine where there was a GPU, the CPU threads otherwise. Only the NIC
+    model has a packet buffer in front of the rings, and it needs them in host memory.
+    """
+    if no_gpu(run):
+        return "bypass"
+    return "gpu-e2" if section == "tab2_drop_en_off" else "gpu-e1"
 
 
 def mpps(row: dict) -> float:
@@ -90,7 +94,7 @@ class Direction:
 
 
 def same_but(*names: str, wanted: Callable[[dict, dict], bool]) -> Callable[[Group, list[Group]], Group | None]:
-    """The last group before this one, or the first, that differs only in `names` and of which `wanted` holds."""
+    """The last group of the section that differs only in `names` and of which `wanted` holds."""
     keys = tuple(
         name
         for name in ("mode", "function", "rings", "size", "offered_mpps", "window", "doorbell_every", "restore_order")
@@ -228,8 +232,10 @@ def paper_packets_inside(size: int, paper: tuple) -> float:
 
 def tab2(run: dict, section: str) -> str:
     """Medians of the repeats, beside the paper's."""
-    mode = bypass_mode(run)
-    all_groups = [g for g in groups(run["matrix"][section]) if g.first["mode"] == mode]
+    mode = bypass_mode(run, section)
+    all_groups = [g for g in groups(run["matrix"].get(section, [])) if g.first["mode"] == mode]
+    if not all_groups:
+        return "Not run.\n"
     body = []
     for (rings, size), paper in PAPER_TAB2.items():
         found = [g for g in all_groups if (g.first["rings"], g.first["size"]) == (rings, size)]
@@ -329,16 +335,17 @@ def page(run: dict, name: str) -> str:
         parts += [
             "## gpu-tab2 without DROP_EN: the packet buffer of the NIC in front of the rings, as in the paper\n",
             tab2(run, "tab2_drop_en_off"),
-            "\nUnder overload what is inside is the NIC's buffer and the rings, whatever the rate: the paper's"
-            " latencies and losses imply about as many packets in each of its overloaded rows.\n",
+            f"\nMode: {NAMES[bypass_mode(run, 'tab2_drop_en_off')]}. Under overload what is inside is the NIC's buffer"
+            " and the rings, whatever the rate: the paper's latencies and losses imply about as many packets in each of"
+            " its overloaded rows.\n",
         ]
     parts += [
         f"## gpu-fig5: latency over time at 9.99 Gbit/s, 8 rings\n\n![fig5]({name}-fig5.png)\n\n{PAPER_FIG5}.\n",
-        rows_table("fig5", section["fig5"], "offered_mpps", "offered"),
+        rows_table("fig5", section.get("fig5", []), "offered_mpps", "offered"),
         f"\n## gpu-fig7: latency by rings, 1000 octets at 7.4 Gbit/s\n\n![fig7]({name}-fig7.png)\n\n{PAPER_FIG7}.\n",
-        rows_table("fig7", section["fig7"], "offered_mpps", "offered"),
+        rows_table("fig7", section.get("fig7", []), "offered_mpps", "offered"),
         f"\n## Throughput in Mpps, closed loop, no loss\n\n![throughput]({name}-throughput.png)\n",
-        throughput(section["throughput"]),
+        throughput(section.get("throughput", [])),
     ]
     for key, column, title, heading in (
         ("load", "offered_mpps", "offered", "Load: offered parts of the throughput found, 4 rings"),

@@ -1,14 +1,15 @@
 """Rows of `splitplane gpu bench` as groups of repeats: which of them count, their medians, and what pairs of them say.
 
 A row counts if nothing is wrong with its packets, if at least 99.5 % of what was due was sent where a rate was offered
-("valid" in the row), and if the NIC's thread, which never sleeps, had a core ("had_cores"). Repeats are interleaved:
-rows of one repeat were made one shortly after the other, so they are compared in pairs. A direction holds if so many
-pairs agree that chance alone would do it in at most 5 % of cases (sign test, one-sided: 5 of 5 pairs do). It does not
-hold if as many say the opposite. Everything else cannot be told.
+("valid" in the row), and if the NIC's thread, which polls and only yields, had a core ("had_cores"). Repeats are
+interleaved: rows of one repeat were made one shortly after the other, so they are compared in pairs. A direction holds
+if so many pairs agree that chance alone would do it in at most 5 % of cases (sign test, one-sided: 5 of 5 pairs do).
+It does not hold if as many say the opposite. Everything else cannot be told.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
 from collections.abc import Callable, Iterable
@@ -70,6 +71,19 @@ def groups(rows: Iterable[dict]) -> list[Group]:
         if "error" not in row:
             found.setdefault(tuple(row.get(name) for name in names), []).append(row)
     return [Group(tuple(sorted(same, key=lambda row: row["repeat"]))) for same in found.values()]
+
+
+def matrix_of_log(text: str) -> dict:
+    """The run whose rows these are, as far as it went: FILE.rows of the bench. A line that was cut off is no row."""
+    first, *lines = text.splitlines()
+    run = json.loads(first) | {"matrix": {}, "interrupted": True}
+    for line in lines:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        run["matrix"].setdefault(row["section"], []).append(row)
+    return run
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
 import gpu_figures  # noqa: E402
 import gpu_page  # noqa: E402
-from gpu_rows import CANNOT_TELL, DOES_NOT, HOLDS, compare, groups  # noqa: E402
+from gpu_rows import CANNOT_TELL, DOES_NOT, HOLDS, compare, groups, matrix_of_log  # noqa: E402
 
 
 def row(repeat: int, mpps: float, **other: object) -> dict:
@@ -116,6 +117,42 @@ def whole_run() -> dict:
             "order": [row(i, 1.0, restore_order=restore) for i in range(5) for restore in (False, True)],
         },
     }
+
+
+def on_a_gpu(run: dict) -> dict:
+    """The same with a GPU: each run of CPU threads also in the modes that the matrix then has for it."""
+    run["machine"]["gpu"] = json.dumps({"gpu": "a GPU"})
+    for name, rows in run["matrix"].items():
+        modes = ("gpu-e2",) if name == "tab2_drop_en_off" else ("gpu-e1", "gpu-e2")
+        rows += [same | {"mode": mode} for same in rows if same["mode"] == "bypass" for mode in modes]
+    return run
+
+
+def test_a_page_of_a_gpu_has_rows_in_each_table_also_where_the_nic_model_must_be() -> None:
+    run = whole_run()
+    run["matrix"]["tab2_drop_en_off"] = [again | {"drop_en": False} for again in run["matrix"]["tab2"]]
+    text = gpu_page.page(on_a_gpu(run), "name")
+    for heading in ("## gpu-tab2: ", "## gpu-tab2 without DROP_EN"):
+        table = text.split(heading)[1].split("## ")[0]
+        assert [line.split(" | ")[0] for line in table.splitlines() if " | 300 | " in line] == [
+            "| 1",
+            "| 2",
+            "| 4",
+            "| 8",
+        ]
+    assert "Mode: GPU, rings in host memory (E2)" in text
+
+
+def test_rows_of_a_bench_that_was_ended_make_a_page_as_far_as_they_go() -> None:
+    run = whole_run()
+    head = {key: run[key] for key in ("machine", "plan")}
+    lines = [json.dumps(one | {"section": name}) for name in ("tab2", "fig7") for one in run["matrix"][name]]
+    log = "\n".join([json.dumps(head), *lines, lines[-1][:40]])
+    found = matrix_of_log(log)
+    assert {name: len(rows) for name, rows in found["matrix"].items()} == {"tab2": 20, "fig7": 20}
+    text = gpu_page.page(found, "name")
+    assert "| 2 | 300 |" in text
+    assert "Not run." in text  # throughput
 
 
 def test_a_page_judges_each_row_and_says_that_rings_scale_the_other_way_here() -> None:
