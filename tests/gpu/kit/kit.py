@@ -25,6 +25,7 @@ HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
 PROGRAM = HERE / "build" / "release" / "splitplane"
 ROWS = OUT / "matrix.json"
+LOG = OUT / "matrix.json.rows"  # while there is more to come
 SCALE = "0.5"
 NO_GPU, MORE, USAGE = 77, 75, 2
 NEVER_SKIPPED = {"gpu_info"}
@@ -75,9 +76,10 @@ def matrix(seconds: str) -> int:
         print("gpu-kit: no GPU: the matrix is skipped (WITHOUT_GPU=1 makes it on CPU threads)", file=sys.stderr)
         return NO_GPU
     command = [PROGRAM, "gpu", "bench", "--matrix", "--scale", SCALE, "--json", ROWS, "--resume", "--within", seconds]
-    if ROWS.exists() and not Path(f"{ROWS}.rows").exists():
+    if ROWS.exists() and not LOG.exists():
         print("gpu-kit: the matrix is whole", file=sys.stderr)
         return 0
+    ROWS.unlink(missing_ok=True)  # all of it is in LOG; a bench that crashes must not leave an older one's answer
     bench = subprocess.Popen(command)
     while bench.poll() is None:
         time.sleep(1)
@@ -88,11 +90,14 @@ def matrix(seconds: str) -> int:
 
 
 def page() -> int:
-    if not ROWS.exists():
+    sys.path.insert(0, str(HERE / "bench"))
+    found = json.loads(ROWS.read_text()) if ROWS.exists() else None
+    if LOG.exists() and (found is None or found["interrupted"]):  # the bench may have been ended in a run
+        found = importlib.import_module("gpu_rows").matrix_of_log(LOG.read_text())
+    if found is None:
         print("gpu-kit: there are no rows of a matrix", file=sys.stderr)
         return NO_GPU
-    sys.path.insert(0, str(HERE / "bench"))
-    text = importlib.import_module("gpu_page").page(json.loads(ROWS.read_text()), "matrix")
+    text = importlib.import_module("gpu_page").page(found, "matrix")
     (OUT / "matrix.md").write_text(text)
     print(text)
     return 0
