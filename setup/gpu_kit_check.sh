@@ -7,12 +7,13 @@ set -euo pipefail
 kit=$root_dir/build/gpu-kit
 say() { printf 'gpu-kit: %s\n' "$*"; }
 
-put() { # with what it needs, at the same place
-  local program=$1 root=$2 file
-  for file in "$program" $(ldd "$program" | grep -o '/[^ ]*'); do
-    mkdir -p "$root$(dirname "$file")"
-    [ -e "$root$file" ] || cp -L "$file" "$root$file"
-  done
+put_file() { # at the same place
+  mkdir -p "$2$(dirname "$1")"
+  [ -e "$2$1" ] || cp -L "$1" "$2$1"
+}
+put() { # with what it needs
+  local file
+  for file in "$1" $(ldd "$1" | grep -o '/[^ ]*'); do put_file "$file" "$2"; done
 }
 
 if [ "${1:-}" = --inside ]; then
@@ -24,22 +25,19 @@ if [ "${1:-}" = --inside ]; then
   put "$python" "$root"
   put "$(readlink -f /bin/sh)" "$root"
   cp "$root$(readlink -f /bin/sh)" "$root/bin/sh"
-  mkdir -p "$root/usr/bin" "$root/lib64"
+  mkdir -p "$root/usr/bin"
   ln -s "$python" "$root/usr/bin/python3"
-  [ -e "$root/lib64/ld-linux-x86-64.so.2" ] || cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/"
+  put_file /lib64/ld-linux-x86-64.so.2 "$root"
   # glibc's other libraries, as every machine has them.
   libc=$(ldd "$python" | grep -o '/[^ ]*libc\.so\.6')
   for name in libdl.so.2 librt.so.1 libpthread.so.0 libm.so.6 libresolv.so.2; do
-    cp -Ln "$(dirname "$libc")/$name" "$root$(dirname "$libc")/"
+    put_file "$(dirname "$libc")/$name" "$root"
   done
   library=$("$python" -I -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
   mkdir -p "$root$library"
   cp -r "$library/." "$root$library/" # with lib-dynload; what packages added lies elsewhere
   for module in "$library"/lib-dynload/*.so; do
-    for file in $(ldd "$module" | grep -o '/[^ ]*'); do
-      mkdir -p "$root$(dirname "$file")"
-      cp -Ln "$file" "$root$file"
-    done
+    for file in $(ldd "$module" | grep -o '/[^ ]*'); do put_file "$file" "$root"; done
   done
   mount --bind "$kit" "$root/kit"
   mount -t proc proc "$root/proc"
