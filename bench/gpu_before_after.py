@@ -12,10 +12,14 @@ import argparse
 import json
 import re
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 from statistics import median
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "gpu" / "cuda"))
+from ptx_rules import kernels, rings_a_doorbell  # noqa: E402
 
 RINGS, SIZES = (1, 2, 4, 8), (64, 300)
 
@@ -44,11 +48,11 @@ def verdict(before: list[float], after: list[float]) -> str:
 
 def system_stores(ptx: Path) -> dict[str, Counter]:
     """Kernels that ring a doorbell: their stores at system scope by kind."""
-    found: dict[str, Counter] = {}
-    for name, body in re.findall(r"\.entry\s+(\w+)\(.*?\)[^{]*\{(.*?)^\}", ptx.read_text(), re.DOTALL | re.MULTILINE):
-        if "st.mmio" in body:
-            found[name] = Counter(re.findall(r"\bst\.[a-z0-9.]*sys[a-z0-9.]*", body))
-    return found
+    return {
+        name: Counter(kind for line in lines for kind in re.findall(r"^st\.[a-z0-9.]*sys[a-z0-9.]*", line))
+        for name, lines in kernels(ptx.read_text()).items()
+        if rings_a_doorbell(lines)
+    }
 
 
 def main() -> None:
