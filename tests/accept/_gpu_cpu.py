@@ -134,4 +134,8 @@ def items(report: Report) -> None:
     threads_by_ring(report)
     functions(report)
     overload(report)
+    if not (BUILD / "bench" / "gpu_bench").exists():
+        for name in ITEMS[-2:]:
+            report.skip(name, "on CPU threads", "build/release/bench/gpu_bench is not here")
+        return
     speed(report)
