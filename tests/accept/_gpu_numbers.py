@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from report import Report
 
 BUILD = ROOT / "build" / "release"
 FRAMES, BEARERS = 50_000, 40
+RINGS = (4, 16)
 sys.path.insert(0, str(ROOT / "tests" / "gpu"))
 
 
@@ -40,13 +42,17 @@ def given_once(report: Report, rings: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         code, output, after = through(Path(folder), traffic, "pdcp-nea2", "--rings", str(rings), "--threads")
         name = f"numbers_once_on_{rings}_rings"
-        target = "0 SNs twice, 0 COUNTs twice, 0 key-stream octets twice, disorder in a bearer counted"
+        target = "0 SNs, COUNTs and key-stream octets twice, disorder in a bearer counted: it is spread over rings"
         if code != 0:
             report.judge(name, f"exit {code}", target, False, last_line(output))
             return
         found = air_reader.judge(traffic.sdus, air_reader.read_pcap(after), ciphered=True)
-        good = found.unique() and found.frames == FRAMES
-        report.judge(name, str(found), target, good, "" if good else "a number is missing, foreign or given twice")
+        reason = ""
+        if not found.unique() or found.frames != FRAMES:
+            reason = "a number is missing, foreign or given twice"
+        elif found.reordered == 0:  # several senders never keep a bearer's order over so many frames
+            reason = "each bearer came out in order, as one that is served by one ring: nothing was tried"
+        report.judge(name, str(found), target, not reason, reason)
 
 
 def order_kept(report: Report, rings: int) -> None:
@@ -88,7 +94,19 @@ def cost(report: Report) -> None:
 
 
 def items(report: Report) -> None:
-    for rings in (4, 16):
+    missing = "" if (BUILD / "splitplane").exists() else "build/release/splitplane is not here"
+    if not (ROOT / "tests" / "gpu" / "air_reader.py").exists():
+        missing = "tests/gpu/air_reader.py is not here"
+    elif importlib.util.find_spec("cryptography") is None:
+        missing = "no cryptography here, by which the reader deciphers"
+    for rings in RINGS:
+        if missing:
+            report.skip(f"numbers_once_on_{rings}_rings", "nothing twice", missing)
+            report.skip(f"order_in_bearers_on_{rings}_rings", "0 reordered", missing)
+            continue
         given_once(report, rings)
         order_kept(report, rings)
+    if not (BUILD / "bench" / "gpu_bench").exists():
+        report.skip("cost_of_one_table_ns_per_packet", "printed", "build/release/bench/gpu_bench is not here")
+        return
     cost(report)
