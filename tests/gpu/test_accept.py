@@ -75,6 +75,22 @@ def test_verdicts_that_all_cannot_tell_fall_short() -> None:
     assert verdicts(undecided) == {"matrix_verdicts": "short"}
 
 
+@pytest.mark.parametrize(
+    ("inside", "verdict"),
+    [
+        ({1: 1950.0, 2: 2050.0, 4: 2150.0}, "pass"),
+        ({1: 1950.0, 2: 2050.0, 4: 3150.0}, "short"),
+        ({1: 1950.0, 4: 2150.0}, "skipped"),  # no run with two rings counts
+        ({}, "skipped"),
+    ],
+)
+def test_what_is_inside_under_overload_is_a_buffer_and_not_a_matter_of_rings(inside: dict, verdict: str) -> None:
+    report = Report()
+    paper = {1: 1762.0, 2: 1887.0, 4: 1987.0}
+    _gpu_figures.judge_buffer(report, "drop_en_off_buffer", "a buffer", paper, inside, {})
+    assert verdicts(report) == {"drop_en_off_buffer": verdict}
+
+
 @pytest.mark.parametrize(("reordered", "verdict"), [(0, "short"), (17, "pass")])
 def test_numbers_of_bearers_that_one_ring_served_show_nothing(monkeypatch, reordered: int, verdict: str) -> None:
     frames = _gpu_numbers.FRAMES
