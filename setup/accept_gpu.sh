@@ -26,6 +26,12 @@ if command -v cmake >/dev/null && command -v ninja >/dev/null; then
     say "build/release cannot be built here; what is here is used"
   fi
 fi
+if [ "$SPLITPLANE_OFFLINE" = 0 ]; then # what is judged must be of this source: the kit, too
+  status=0
+  setup/gpu_kit.sh || status=$?
+  [ $status = 0 ] || say "no kit (exit $status)"
+  [ $status = 0 ] || [ $status = 77 ] || exit 1
+fi
 if [ ! -e build/release/splitplane ] && [ -x build/gpu-kit/run ]; then
   say "the programs of build/gpu-kit are judged"
   exec build/gpu-kit/run accept build cpu device judges

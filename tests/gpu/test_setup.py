@@ -133,6 +133,14 @@ def test_source_that_does_not_compile_is_not_accepted_by_an_older_program(accept
     assert "expected ;" in done.stderr
 
 
+@pytest.mark.parametrize(("kit", "code", "judged"), [(0, 0, True), (SKIPPED, 0, True), (1, 1, False)])
+def test_the_kit_that_is_judged_is_made_of_this_source(accepting, kit: int, code: int, judged: bool) -> None:
+    script(accepting.root / "setup" / "build.sh", "exit 0\n")
+    script(accepting.root / "setup" / "gpu_kit.sh", f"exit {kit}\n")
+    done = accepting.run("setup/accept_gpu.sh")
+    assert (done.returncode, "judged 0" in done.stdout) == (code, judged), done.stderr
+
+
 def test_where_nothing_can_be_built_and_nothing_is_asked_for_what_is_here_is_judged(accepting) -> None:
     done = accepting.run("setup/accept_gpu.sh", SPLITPLANE_OFFLINE="1")
     assert done.returncode == 0, done.stderr
