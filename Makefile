@@ -75,9 +75,11 @@ gpu-kit: setup
 # On a quiet machine, about 15 minutes; goes on where it was cut off. ARGS="--scale 0.1" for a trial, with RESULTS elsewhere.
 RESULTS ?= docs/results/gpu-cpu-threads
 gpu-results: build
-	@mkdir -p out
-	@build/release/splitplane gpu bench --matrix --cpu --resume --json out/gpu-results.json $(ARGS) || \
-	  echo 'gpu-results: not every row is whole and sound; the page says which' >&2
+	@mkdir -p out; touch out/gpu-results.begun
+	@build/release/splitplane gpu bench --matrix --cpu --resume --json out/gpu-results.json $(ARGS); code=$$?; \
+	  [ $$code -le 1 ] || exit $$code; \
+	  [ out/gpu-results.json -nt out/gpu-results.begun ] || { echo 'gpu-results: no rows were written' >&2; exit 1; }; \
+	  [ $$code -eq 0 ] || echo 'gpu-results: not every row is whole and sound; the page says which' >&2
 	@$(PYTHON) bench/gpu_figures.py out/gpu-results.json $(RESULTS)
 
 FUZZ_SECONDS ?= 3600

@@ -11,6 +11,7 @@
 #include "app/control_stop.h"
 #include "app/gpu_command.h"
 #include "app/run_end.h"
+#include "base/fingerprint.h"
 #include "bypass/cuda_program.h"
 #include "bypass/matrix.h"
 
@@ -52,6 +53,12 @@ class Runners {
   }
   [[nodiscard]] bool has_gpu() const { return cuda_ != nullptr; }
   [[nodiscard]] const std::string& without() const { return without_; }
+  // The build of the program behind the modes of a GPU; null: there is none.
+  [[nodiscard]] Expected<Json> cuda_build() const {
+    if (!cuda_) return Json();
+    const auto made = fingerprint_of(bypass::cuda_program_path());
+    return made ? Expected<Json>(*made) : tl::unexpected(made.error());
+  }
   [[nodiscard]] std::string gpu() const { return cuda_ ? cuda_->device().dump() : without_; }
   [[nodiscard]] Expected<Json> run(const Scenario& s) {
     if (needs_gpu(s.mode)) return cuda_ ? cuda_->run(s) : Expected<Json>(fail("{}", without_));
@@ -113,8 +120,18 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   const unsigned repeats = o.repeats != 0 ? o.repeats : o.matrix ? bypass::kRepeats : 1;
+  // Which builds, not which version: rows of two builds must not be compared as repeats of one run.
+  const auto build = fingerprint_of("/proc/self/exe");
+  if (!build) return refused(output, build.error().message);
+  const auto cuda_build = runners.cuda_build();
+  if (!cuda_build) return refused(output, cuda_build.error().message);
   Json all{{"machine", bypass::machine(runners.gpu())},
-           {"plan", {{"program", kVersion}, {"matrix", o.matrix}, {"scale", o.scale}, {"repeats", repeats}}}};
+           {"plan",
+            {{"program", fmt::format("{} (build {})", kVersion, *build)},
+             {"cuda_program", *cuda_build},
+             {"matrix", o.matrix},
+             {"scale", o.scale},
+             {"repeats", repeats}}}};
   RowLog log;
   if (!o.json.empty()) {
     auto opened = RowLog::open(o.json + ".rows", all, o.resume);
