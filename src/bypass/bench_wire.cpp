@@ -92,9 +92,10 @@ Expected<void> BenchWire::check(const Scenario& scenario) {
 }
 
 BenchWire::BenchWire(const Scenario& s)
-    : ciphered_(s.function == FunctionKind::pdcp_nea2),
+    : numbered_(is_gnb(s.function)),
+      ciphered_(s.function == FunctionKind::pdcp_nea2),
       keys_(bench_keys(s)),
-      next_count_(flows_of(s) + 1),
+      numbers_(flows_of(s) + 1, kSnBits),
       plain_(TrafficPeer::kBatch) {
   PeerSettings warm_up = settings_of(s, s.seed + 1);
   warm_up.packets = 0;
@@ -121,35 +122,33 @@ std::uint32_t BenchWire::arrive(nicmodel::WireFrame* frames, std::uint32_t max, 
 }
 
 std::uint32_t BenchWire::leave(const nicmodel::WireFrame* frames, std::uint32_t n, std::uint64_t now_ns) {
-  if (!ciphered_) return current_->leave(frames, n, now_ns);
+  if (!numbered_) return current_->leave(frames, n, now_ns);
   n = std::min(n, TrafficPeer::kBatch);
   nicmodel::WireFrame plain[TrafficPeer::kBatch];
   for (std::uint32_t i = 0; i < n; ++i) {
     plain[i] = frames[i];  // what is no air frame goes to the peer as it is, which will not know it
-    if (decipher(frames[i], plain_[i])) plain[i] = {plain_[i].data(), frames[i].bytes};
+    const auto air = take_number(frames[i]);
+    if (!ciphered_ || !air) continue;
+    decipher(frames[i], *air, plain_[i]);
+    plain[i] = {plain_[i].data(), frames[i].bytes};
   }
   return current_->leave(plain, n, now_ns);
 }
 
-std::uint32_t BenchWire::count_of(std::uint32_t bearer, std::uint32_t sn) {
-  std::uint32_t& next = next_count_[bearer];
-  constexpr std::uint32_t kMask = (1U << kSnBits) - 1, kHalf = 1U << (kSnBits - 1);
-  const std::uint32_t ahead = (sn - next) & kMask;
-  const std::uint32_t count = ahead < kHalf ? next + ahead : next - ((next - sn) & kMask);
-  if (ahead < kHalf) next = count + 1;
-  return count;
+std::optional<BenchWire::AirFrame> BenchWire::take_number(const nicmodel::WireFrame& frame) {
+  if (frame.bytes <= kAirOverhead || wire::load_be16(frame.octets + 12) != wire::ethernet::kTypeAirhdr) return {};
+  const std::uint32_t bearer = wire::load_be32(frame.octets + 14 + 4);
+  if (bearer == 0 || bearer >= numbers_.bearers()) return {};
+  const std::uint32_t sn = wire::load_be24(frame.octets + kAirOverhead - 4) & ((1U << kSnBits) - 1);
+  return AirFrame{bearer, numbers_.see(bearer, sn)};
 }
 
-bool BenchWire::decipher(const nicmodel::WireFrame& frame, std::vector<std::uint8_t>& plain) {
-  if (frame.bytes <= kAirOverhead || wire::load_be16(frame.octets + 12) != wire::ethernet::kTypeAirhdr) return false;
-  const std::uint32_t bearer = wire::load_be32(frame.octets + 14 + 4);
-  if (bearer == 0 || bearer >= next_count_.size()) return false;
-  const std::uint32_t sn = wire::load_be24(frame.octets + kAirOverhead - 4) & ((1U << kSnBits) - 1);
+void BenchWire::decipher(const nicmodel::WireFrame& frame, const AirFrame& air,
+                         std::vector<std::uint8_t>& plain) const {
   plain.assign(frame.octets, frame.octets + frame.bytes);
-  const gpu::Nea2Message message{count_of(bearer, sn), gpu::PdcpNea2::bearer_field(bearer)};
-  gpu::nea2(0, 1, gpu::kAesTable, keys_[gpu::PdcpNea2::ue_of(bearer)], message, &plain[kAirOverhead],
+  const gpu::Nea2Message message{air.count, gpu::PdcpNea2::bearer_field(air.bearer)};
+  gpu::nea2(0, 1, gpu::kAesTable, keys_[gpu::PdcpNea2::ue_of(air.bearer)], message, &plain[kAirOverhead],
             frame.bytes - kAirOverhead);
-  return true;
 }
 
 }  // namespace splitplane::bypass

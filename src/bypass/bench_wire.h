@@ -1,12 +1,14 @@
 // The wire of a bench: one peer's traffic warms everything up, another's is measured, so that nothing of the warm-up is
-// in a figure. Between them, and at the end, no packets arrive. Deciphers what pdcp_nea2 sends before the peer judges
-// it.
+// in a figure. Between them, and at the end, no packets arrive. Of air frames it keeps each bearer's numbers, and it
+// deciphers what pdcp_nea2 sends, before the peer judges the payload.
 #pragma once
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "bypass/count_book.h"
 #include "bypass/scenario.h"
 #include "gpu/nea2.h"
 #include "nicmodel/traffic_peer.h"
@@ -28,20 +30,25 @@ class BenchWire final : public nicmodel::Wire {
   // Of the peer that is in use; counters at any time, the others once the NIC's thread has stopped.
   [[nodiscard]] const nicmodel::TrafficPeer& warm_up() const { return *warm_up_; }
   [[nodiscard]] const nicmodel::TrafficPeer& measured() const { return *measured_; }
+  // COUNTs of all air frames, the warm-up's too: the bearers go on from one to the other.
+  [[nodiscard]] const CountBook& numbers() const { return numbers_; }
   // For more rings than RSS has: each flow to a ring, evenly.
   [[nodiscard]] static std::vector<gpu::FlowFilter> filters(const Scenario& scenario);
 
  private:
-  // COUNT of a bearer's next packet, as a PDCP receiver keeps it (TS 38.323 5.2.2.1).
-  [[nodiscard]] std::uint32_t count_of(std::uint32_t bearer, std::uint32_t sn);
-  [[nodiscard]] bool decipher(const nicmodel::WireFrame& frame, std::vector<std::uint8_t>& plain);
+  struct AirFrame {
+    std::uint32_t bearer = 0, count = 0;
+  };
+  // Of an air frame of a bearer of the bench, and its COUNT written down; all else is none.
+  [[nodiscard]] std::optional<AirFrame> take_number(const nicmodel::WireFrame& frame);
+  void decipher(const nicmodel::WireFrame& frame, const AirFrame& air, std::vector<std::uint8_t>& plain) const;
 
-  bool ciphered_;
+  bool numbered_, ciphered_;
   bool paused_ = false;
   std::unique_ptr<nicmodel::TrafficPeer> warm_up_, measured_;
   nicmodel::TrafficPeer* current_;
   std::vector<gpu::Aes128Key> keys_;
-  std::vector<std::uint32_t> next_count_;
+  CountBook numbers_;
   std::vector<std::vector<std::uint8_t>> plain_;
 };
 

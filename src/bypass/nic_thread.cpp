@@ -125,6 +125,8 @@ void NicThread::fill(Result& result) const {
   const nicmodel::PeerCounters& w = wire_.warm_up().counters();
   result.corrupt += w.changed.get() + w.foreign.get();
   result.missing = missing();
+  result.sn_repeated = wire_.numbers().repeated();
+  result.sn_missing = wire_.numbers().missing();
 }
 
 }  // namespace splitplane::bypass

@@ -116,6 +116,8 @@ Json to_json(const Result& r) {
   json["lost_at_nic"] = r.lost_at_nic;
   json["dropped"] = r.dropped;
   json["missing"] = r.missing;
+  json["sn_repeated"] = r.sn_repeated;
+  json["sn_missing"] = r.sn_missing;
   if (r.scenario.restore_order) json["restored"] = {{"late", r.restored_late}, {"given_up", r.restored_without}};
   json["doorbells_per_packet"] =
       r.driver_packets == 0 ? 0 : static_cast<double>(r.doorbells) / static_cast<double>(r.driver_packets);

@@ -61,9 +61,44 @@ TEST(Run, a_bearer_on_several_rings_is_numbered_once_and_its_disorder_counted) {
     const auto result = run_on_cpu(s);
     ASSERT_TRUE(result) << result.error().message;
     EXPECT_EQ(result->received, s.packets);
-    EXPECT_EQ(result->corrupt, 0U) << "a COUNT given twice, or left out, does not decipher";
+    EXPECT_EQ(result->corrupt, 0U);
+    EXPECT_EQ(result->sn_repeated, 0U);
+    EXPECT_EQ(result->sn_missing, 0U);
     EXPECT_TRUE(result->is_sound()) << to_json(*result).dump();
     EXPECT_GT(result->flow_disorder, 0U) << "RSS spreads what has a port of its own for each packet";
+  }
+}
+
+// What a fault in the counting of a warp would do: the frames decipher all the same.
+TEST(Run, a_number_that_is_given_twice_or_left_out_makes_a_run_unsound) {
+  for (const auto function : {FunctionKind::gnb_headers, FunctionKind::pdcp_nea2}) {
+    Scenario s{.function = function, .rings = 2, .frame_bytes = 200, .flows = 4, .window = 16};
+    s.seconds = 0.3;
+    BenchWire wire(s);
+    gpu::HostMemory provider({.hugepages = false});
+    const auto memory = allocate(provider, s);
+    ASSERT_TRUE(memory);
+    const auto bed = Bed::make(s, *memory, wire);
+    ASSERT_TRUE(bed) << bed.error().message;
+    GnbBearers bearers(s);
+    const auto driver = make_cpu_driver(s, (*bed)->nic(), bearers);
+    bool done = false;
+    const auto result = run_with(s, wire, **bed, *driver, [&](const Live& now) {
+      if (now.seconds > 0.1 && !std::exchange(done, true)) {
+        gpu::add_relaxed_on_device(&bearers.lines()[1].numbered, std::uint64_t{3});
+        gpu::add_relaxed_on_device(&bearers.lines()[2].numbered, ~std::uint64_t{0});
+      }
+      return true;
+    });
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_TRUE(done);
+    EXPECT_EQ(result->corrupt + result->duplicated, 0U);
+    EXPECT_EQ(result->missing, 0);
+    EXPECT_EQ(result->sn_missing, 3U);
+    EXPECT_EQ(result->sn_repeated, 1U);
+    EXPECT_FALSE(result->is_sound());
+    EXPECT_EQ(to_json(*result)["sn_missing"], 3);
+    EXPECT_EQ(to_json(*result)["sn_repeated"], 1);
   }
 }
 

@@ -115,6 +115,9 @@ struct Result {
   // as lost than was.
   std::uint64_t lost_at_nic = 0, dropped = 0;
   std::int64_t missing = 0;
+  // Of the whole run too, of functions that number SDUs: frames whose number another frame of the bearer had, and
+  // numbers that no frame had.
+  std::uint64_t sn_repeated = 0, sn_missing = 0;
   std::uint64_t restored_late = 0, restored_without = 0;  // restore_order: came too late; were not waited for longer
   std::uint64_t doorbells = 0, driver_packets = 0;   // tail writes and packets, both in both directions; measured time
   double host_cpu_seconds = 0, nic_cpu_seconds = 0;  // measured time
@@ -139,7 +142,7 @@ struct Result {
   // Nothing wrong happened; overload may still have lost packets at the NIC.
   [[nodiscard]] bool is_sound() const {
     return findings.empty() && corrupt == 0 && (flow_disorder == 0 || spreads_bearers(scenario)) && duplicated == 0 &&
-           missing == 0 && driver_faults == 0 && slots_sound;
+           missing == 0 && sn_repeated == 0 && sn_missing == 0 && driver_faults == 0 && slots_sound;
   }
 };
 
