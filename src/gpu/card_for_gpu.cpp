@@ -67,14 +67,17 @@ std::vector<StartUpNote> check_card_for_gpu(const PciDevice& gpu, const std::opt
             fmt::format("{}: IOMMU group {} ({}) translates addresses, and the GPU's exporter gives physical ones; "
                         "allowed: a kernel with iommu=pt or without an IOMMU",
                         at, gpu.iommu_group().value_or(0), iommu));
-  const auto bar1 = gpu.bar_bytes(1);
+  // NVIDIA calls it BAR 1. Up to Ampere it is the PCI function's BAR 1; on Hopper BAR 0 has 64 bits, and it is BAR 2.
+  const unsigned number = gpu.bar_behind(0);
+  const auto aperture = gpu.bar_bytes(number);
   const std::size_t wanted = in_gpu_pages(bytes);
   all.judge(
-      bar1 && *bar1 >= wanted, fmt::format("{}: BAR 1 has {} octets", at, bar1.value_or(0)),
-      bar1 ? fmt::format("{}: BAR 1 has {} octets, and rings and slots need {}: switch on \"above 4G decoding\" or "
-                         "resizable BAR in the firmware, or take fewer --rings or --slots",
-                         at, *bar1, wanted)
-           : bar1.error().message);
+      aperture && *aperture >= wanted, fmt::format("{}: BAR {} has {} octets", at, number, aperture.value_or(0)),
+      aperture
+          ? fmt::format("{}: BAR {} has {} octets, and rings and slots need {}: switch on \"above 4G decoding\" or "
+                        "resizable BAR in the firmware, or take fewer --rings or --slots",
+                        at, number, *aperture, wanted)
+          : aperture.error().message);
   if (!facts) {
     all.judge(false, {}, "no GPU answers CUDA");
     return all.take();

@@ -26,7 +26,7 @@ struct HostFacts {
 };
 
 // One note for each condition, in the order in which they are best mended: a refusal where it is missing, with what
-// helps. `bytes`: of rings and slots, which BAR 1 must show to the NIC. `facts`: none without a GPU.
+// helps. `bytes`: of rings and slots, which the BAR of the GPU's memory must show to the NIC. `facts`: none without a GPU.
 [[nodiscard]] std::vector<StartUpNote> check_card_for_gpu(const PciDevice& gpu, const std::optional<GpuFacts>& facts,
                                                           std::size_t bytes, const HostFacts& host);
 

@@ -40,6 +40,16 @@ class CardForGpu : public testing::Test {
                       "0x0000000000000000 {:#018x} 0x000000000014220c\n",
                       last));
   }
+  // As lspci shows an H100: region 0 of 16 MiB, 2 of the GPU's memory, 4 of 32 MiB, each with 64 bits.
+  void set_hopper_bars(std::uint64_t memory_bytes) const {
+    write("sys/devices/pci0000:00/" + std::string(kGpu) + "/resource",
+          fmt::format("0x0000020042000000 0x0000020042ffffff 0x000000000014220c\n"
+                      "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+                      "0x0000020000000000 {:#018x} 0x000000000014220c\n"
+                      "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+                      "0x0000020040000000 0x0000020041ffffff 0x000000000014220c\n",
+                      0x20000000000 + memory_bytes - 1));
+  }
   [[nodiscard]] std::vector<StartUpNote> check() const {
     const auto gpu = PciDevice::find(kGpu, root_ / "sys");
     EXPECT_TRUE(gpu);
@@ -65,6 +75,16 @@ class CardForGpu : public testing::Test {
 TEST_F(CardForGpu, nothing_is_missing_on_a_machine_that_has_all) {
   EXPECT_FALSE(refuses(check()));
   EXPECT_EQ(check().size(), 9U) << "each condition is named";
+}
+
+TEST_F(CardForGpu, the_bar_of_a_hoppers_memory_is_behind_one_of_64_bits) {
+  set_hopper_bars(std::uint64_t{1} << 37);
+  bytes = std::size_t{1} << 30;
+  EXPECT_EQ(refusal(), "");
+  EXPECT_THAT(check(), testing::Contains(testing::Field(&StartUpNote::sentence,
+                                                        HasSubstr("0000:04:00.0: BAR 2 has 137438953472 octets"))));
+  set_hopper_bars(std::uint64_t{1} << 28);
+  EXPECT_THAT(refusal(), HasSubstr("BAR 2 has 268435456 octets, and rings and slots need 1073741824"));
 }
 
 TEST_F(CardForGpu, each_condition_that_is_missing_is_named_and_no_other) {

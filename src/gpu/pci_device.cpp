@@ -12,7 +12,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr unsigned kGone = 0xFFFF;  // what a device that is not there reads as
+constexpr std::uint64_t kResourceHas64Bits = 0x00100000;  // IORESOURCE_MEM_64 of linux/ioport.h
+constexpr unsigned kGone = 0xFFFF;                        // what a device that is not there reads as
 
 const std::regex& address_form() {
   static const std::regex form("[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]");
@@ -146,19 +147,26 @@ Expected<void> PciDevice::disable_bus_master() const {
   return set_command(0x04, false);
 }
 
-Expected<std::uint64_t> PciDevice::bar_bytes(unsigned n) const {
+PciDevice::Resource PciDevice::resource(unsigned n) const {
   std::istringstream lines(file_text(path_ / "resource"));
   std::string text;
   for (unsigned i = 0; i <= n; ++i) {
     if (!std::getline(lines, text)) text.clear();
   }
   std::istringstream line(text);
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;
-  if (!(line >> std::hex >> first >> last) || last <= first) {
-    return fail("{}: resource: BAR {} has no memory", address_, n);
-  }
-  return last - first + 1;
+  Resource found;
+  line >> std::hex >> found.first >> found.last >> found.flags;
+  return found;
+}
+
+Expected<std::uint64_t> PciDevice::bar_bytes(unsigned n) const {
+  const Resource bar = resource(n);
+  if (bar.last <= bar.first) return fail("{}: resource: BAR {} has no memory", address_, n);
+  return bar.last - bar.first + 1;
+}
+
+unsigned PciDevice::bar_behind(unsigned n) const {
+  return n + ((resource(n).flags & kResourceHas64Bits) != 0 ? 2 : 1);
 }
 
 }  // namespace splitplane::gpu

@@ -42,8 +42,15 @@ class PciDevice {
   // Size of BAR n, 0 to 5, from the file `resource`: one line for each, a 64-bit one has its second empty.
   [[nodiscard]] Expected<std::uint64_t> bar_bytes(unsigned n) const;
   [[nodiscard]] Expected<std::uint64_t> bar0_bytes() const { return bar_bytes(0); }
+  // Which BAR comes behind BAR n: n + 2 where that has 64 bits, as Linux's flags for it say.
+  [[nodiscard]] unsigned bar_behind(unsigned n) const;
 
  private:
+  // A line of the file `resource`; all 0 where there is none.
+  struct Resource {
+    std::uint64_t first = 0, last = 0, flags = 0;
+  };
+  [[nodiscard]] Resource resource(unsigned n) const;
   static PciDevice read(const std::filesystem::path& path);
   // Error: also where the device is gone, or does not read back what was written.
   [[nodiscard]] Expected<void> set_command(unsigned bits, bool on) const;
