@@ -28,9 +28,9 @@ inline constexpr std::uint32_t kStatus = 0x00008;               // 8.2.3.1.2
 inline constexpr std::uint32_t kStatusMasterEnable = 1U << 19;  // requests are, or may be, under way
 inline constexpr std::uint32_t kCtrlExt = 0x00018;              // 8.2.3.1.3
 inline constexpr std::uint32_t kCtrlExtNoSnoopDisable = 1U << 16;
-inline constexpr std::uint32_t kEsdp = 0x00020;              // 8.2.3.1.4: pins, their values at bits 7:0
-inline constexpr std::uint32_t kEsdpModuleAbsent = 1U << 2;  // SDP2 of a card with an SFP+ slot
-inline constexpr std::uint32_t kEsdpLaserOff = 1U << 3;      // SDP3 of one
+inline constexpr std::uint32_t kEsdp = 0x00020;             // 8.2.3.1.4: pins, their values at bits 7:0
+inline constexpr std::uint32_t kEsdpModuleThere = 1U << 2;  // SDP2 of a card with an SFP+ slot: sfp_slot.h
+inline constexpr std::uint32_t kEsdpLaserOff = 1U << 3;     // SDP3 of one
 
 // EEPROM and semaphores, 8.2.3.2, 8.2.3.4, 10.5.4
 inline constexpr std::uint32_t kEec = 0x10010;  // 8.2.3.2.1

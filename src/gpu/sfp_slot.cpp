@@ -14,7 +14,7 @@ constexpr auto kLit = 100ms;   // the same the other way is 2 ms; vendors' drive
 }  // namespace
 
 bool SfpSlot::is_empty() {
-  return (bar_.read32(reg::kEsdp) & reg::kEsdpModuleAbsent) != 0;
+  return (bar_.read32(reg::kEsdp) & reg::kEsdpModuleThere) == 0;
 }
 
 void SfpSlot::darken() {

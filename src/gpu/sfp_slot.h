@@ -1,6 +1,9 @@
 // The SFP+ slot of an 82599 card: the link mode that its serial interface needs, and the module's laser. On such cards
 // the MAC speaks SFI to the module, at 10 Gbit/s and without auto-negotiation (3.7.4), and two software-definable pins
-// go to the slot, as in the datasheet's reference design: SDP2 is the module's MOD_ABS, SDP3 its TX_DISABLE.
+// go to the slot: SDP2 tells of a module, SDP3 is the module's TX_DISABLE.
+//
+// SDP2 set means that a module is in: so Linux' driver ixgbe reads it of an 82599 (ixgbe_check_mac_link_generic:
+// sfp_cage_full). The module's own pin MOD_ABS has the other sense, so the card must invert it. Not verified.
 //
 // Not done: some EEPROMs have for each kind of module a list of analog settings for the core, which a driver writes
 // when it has read over I2C what is plugged in. Not tried on hardware.

@@ -68,7 +68,7 @@ void RegisterFile::reset() {
   reset_polls_ = eeprom_polls_ = dma_polls_ = kPolls;
   // 4.6.4: the link comes up with what the EEPROM says, 10 GbE serial here (8.2.3.22.19: LMS 011b).
   if (slot_) {
-    set(reg::kEsdp, module_ ? 0 : reg::kEsdpModuleAbsent);  // pins as the EEPROM has them: the laser is on
+    set(reg::kEsdp, module_ ? reg::kEsdpModuleThere : 0);  // pins as the EEPROM has them: the laser is on
   } else {
     set(reg::kAutoc, reg::kAutocMode10gSerial);
   }
@@ -222,7 +222,7 @@ Written RegisterFile::write(std::uint32_t offset, std::uint32_t value) {
       if ((this->value(reg::kSwsm) & reg::kSwsmSwesmbi) == 0) faults_.count(DriverFault::semaphore_not_held);
       break;
     case reg::kEsdp:  // SDP2 is an input
-      set(offset, (value & ~reg::kEsdpModuleAbsent) | (this->value(offset) & reg::kEsdpModuleAbsent));
+      set(offset, (value & ~reg::kEsdpModuleThere) | (this->value(offset) & reg::kEsdpModuleThere));
       return {};
     case reg::kAutoc2:
       if ((this->value(reg::kSwFwSync) & reg::kSwFwSyncMacCsr) == 0) faults_.count(DriverFault::semaphore_not_held);

@@ -87,6 +87,15 @@ TEST_F(SfpLink, of_an_empty_slot_is_a_note_and_an_error_that_says_so) {
   EXPECT_THAT(waiting.nic().notes(), Contains(HasSubstr("its SFP+ slot is empty")));
 }
 
+TEST_F(SfpLink, tells_of_its_module_by_sdp2_which_a_driver_cannot_write) {
+  for (const bool module : {true, false}) {
+    model_.fit_sfp_slot(module);
+    EXPECT_EQ(read(reg::kEsdp) & 1U << 2, module ? 1U << 2 : 0U);
+    model_.write32(reg::kEsdp, module ? 0U : ~0U);
+    EXPECT_EQ(read(reg::kEsdp) & 1U << 2, module ? 1U << 2 : 0U);
+  }
+}
+
 // The judge itself: a mode that is changed under a lit laser is found.
 TEST_F(SfpLink, whose_mode_is_changed_in_the_light_is_counted) {
   model_.fit_sfp_slot();
