@@ -14,6 +14,8 @@ struct HousekeeperSettings {
   std::uint32_t rings = 0;
   std::uint64_t every_ns = 1'000'000;  // between two copies
   std::uint64_t limit_ns = ~0ULL;      // engines are told to stop after this time, whatever the host says
+  // How long it waits for engines that were told to stop: an engine that was not launched never says that it stopped.
+  std::uint64_t engines_end_within_ns = 10'000'000'000;
 };
 
 class Housekeeper {
@@ -23,7 +25,8 @@ class Housekeeper {
   SPLITPLANE_HD Housekeeper(const SharedView& engines, const SharedView& host, const HousekeeperSettings& settings)
       : engines_(engines), host_(host), settings_(settings) {}
 
-  // One round, by all lanes. False: all engines have left their loops, and the host has their last counters.
+  // One round, by all lanes. False: all engines have left their loops, and the host has their last counters; or they
+  // were told to, and did not in time.
   template <class Lane>
   [[nodiscard]] SPLITPLANE_HD bool step(Lane lane, std::uint64_t now) {
     if (!begun_) {
@@ -31,10 +34,13 @@ class Housekeeper {
       begin_ = copied_ = now;
     }
     const bool told = lane.shfl(load_relaxed(host_.stop), 0) != 0 || now - begin_ >= settings_.limit_ns;
-    if (told && lane.id == 0) store_relaxed_on_device(engines_.stop, 1U);
-    if (now - copied_ < settings_.every_ns && !told) return true;
+    if (told && !told_) told_at_ = now;
+    told_ = told_ || told;
+    if (told_ && lane.id == 0) store_relaxed_on_device(engines_.stop, 1U);
+    if (now - copied_ < settings_.every_ns && !told_) return true;
     copied_ = now;
-    return !copy(lane);
+    const bool all_stopped = copy(lane);
+    return !all_stopped && !(told_ && now - told_at_ >= settings_.engines_end_within_ns);
   }
 
  private:
@@ -73,8 +79,8 @@ class Housekeeper {
 
   SharedView engines_, host_;
   HousekeeperSettings settings_;
-  bool begun_ = false;
-  std::uint64_t begin_ = 0, copied_ = 0;
+  bool begun_ = false, told_ = false;
+  std::uint64_t begin_ = 0, copied_ = 0, told_at_ = 0;
 };
 
 }  // namespace splitplane::gpu

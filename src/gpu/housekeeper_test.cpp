@@ -106,6 +106,17 @@ TEST(Housekeeper, ends_engines_whose_host_is_gone) {
   EXPECT_EQ(*views.engines.stop, 1U);
 }
 
+TEST(Housekeeper, leaves_engines_that_never_began) {
+  TwoViews views;
+  fill(views.engines);
+  *views.host.stop = 1;
+  Housekeeper keeper(views.engines, views.host, {.rings = kRings, .engines_end_within_ns = 100});
+  EXPECT_TRUE(keeper.step(CpuLane{}, 1000));
+  EXPECT_TRUE(keeper.step(CpuLane{}, 1099));
+  EXPECT_FALSE(keeper.step(CpuLane{}, 1100));
+  expect_same(views.engines, views.host);
+}
+
 // Engines on threads, whose counters the host has by the housekeeper only.
 TEST(Housekeeper, the_host_sees_what_engines_on_threads_did) {
   test::Bench bench({}, 2);

@@ -26,8 +26,7 @@ class Persistent final : public bypass::Driver {
   static constexpr std::uint64_t kDrainWithinNs = 1'000'000'000;
 
   // `rings`: with the device's addresses, counters and stop flag in memory that the host sees too. `view`: the same for
-  // the host. `limit_ns`: the kernels end by
-  // themselves after this time.
+  // the host. `limit_ns`: the kernels end by themselves after this time.
   Persistent(const bypass::Scenario& scenario, const std::vector<Ring>& rings, const SharedView& view,
              std::uint64_t limit_ns)
       : functions_(scenario),
@@ -70,14 +69,16 @@ class Persistent final : public bypass::Driver {
     return fail("{} rings need {} blocks on the device at once; it has room for {}", count(), blocks, room);
   }
 
+  // The housekeeper goes first: it alone ends engines, so none may run without it. What was launched is stopped, also
+  // where the next launch fails.
   void start() override {
+    housekeeper_kernel<<<1, 32, 0, housekeeper_>>>(engines_, host_, {.rings = count(), .limit_ns = limit_ns_});
+    must(cudaGetLastError(), "housekeeper_kernel");
+    running_ = true;
     functions_.with([&](auto* first) { receiver_kernel<<<count(), 32, 0, receivers_>>>(device_rings_.get(), first); });
     must(cudaGetLastError(), "receiver_kernel");
     sender_kernel<<<count(), 32, 0, senders_>>>(device_rings_.get(), kDrainWithinNs);
     must(cudaGetLastError(), "sender_kernel");
-    housekeeper_kernel<<<1, 32, 0, housekeeper_>>>(engines_, host_, {.rings = count(), .limit_ns = limit_ns_});
-    must(cudaGetLastError(), "housekeeper_kernel");
-    running_ = true;
   }
   Expected<void> stop() override {
     if (!running_) return {};
