@@ -44,25 +44,34 @@ Expected<std::unique_ptr<DmaBufImporter>> DmaBufImporter::open(const std::string
 }
 
 DmaBufImporter::~DmaBufImporter() {
-  for (int dma_buf : attached_) call_(kDetach, &dma_buf);
+  for (int dma_buf : attached_) {
+    call_(kDetach, &dma_buf);  // nothing is left to do where it fails
+    ::close(dma_buf);
+  }
   if (device_ >= 0) ::close(device_);
 }
 
 Expected<DeviceMemoryImporter::Imported> DmaBufImporter::import(int dma_buf, std::uint64_t device_address,
                                                                 std::size_t bytes) {
-  AttachForDevice attach{.dma_buf = dma_buf, .segments = 0, .address = {}};
+  AttachForDevice attach{.dma_buf = -1, .segments = 0, .address = {}};
   if (nic_.size() >= sizeof attach.address) return fail("{}: {} is no PCI address", name_, nic_);
   std::memcpy(attach.address, nic_.c_str(), nic_.size());
+  // The module knows a dma-buf by its descriptor. The caller's number may be another file by the time of the detach.
+  const int own = ::fcntl(dma_buf, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return fail("{}: descriptor {} of the GPU's memory: {}", name_, dma_buf, std::strerror(errno));
+  attach.dma_buf = own;
   if (call_(kAttachForDevice, &attach) != 0) {
+    const int why = errno;
+    ::close(own);
     return fail("{}: the GPU's memory at {:#x} cannot be attached for {}: {}", name_, device_address, nic_,
-                std::strerror(errno));
+                std::strerror(why));
   }
-  attached_.push_back(dma_buf);
+  attached_.push_back(own);
   if (attach.segments == 0 || attach.segments > kMostSegments) {
     return fail("{}: {} segments; allowed: 1 to {}", name_, attach.segments, kMostSegments);
   }
   std::vector<std::uint64_t> words(sizeof(SegmentsHead) / 8 + std::size_t{attach.segments} * sizeof(Segment) / 8);
-  const SegmentsHead head{dma_buf, attach.segments};
+  const SegmentsHead head{own, attach.segments};
   std::memcpy(words.data(), &head, sizeof head);
   if (call_(kGetSegments, words.data()) != 0) {
     return fail("{}: bus addresses of the GPU's memory at {:#x}: {}", name_, device_address, std::strerror(errno));

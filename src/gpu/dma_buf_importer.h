@@ -23,8 +23,8 @@ class DmaBufImporter final : public DeviceMemoryImporter {
   DmaBufImporter(const DmaBufImporter&) = delete;
   DmaBufImporter& operator=(const DmaBufImporter&) = delete;
 
-  // `dma_buf` stays the caller's, open as long as the NIC may use the memory. Error also where the segments do not
-  // follow each other, or are fewer octets than `bytes`.
+  // `dma_buf` stays the caller's, who may close it at once: the importer has a descriptor of its own until it lets go.
+  // Error also where the segments do not follow each other, or are fewer octets than `bytes`.
   [[nodiscard]] Expected<Imported> import(int dma_buf, std::uint64_t device_address, std::size_t bytes) override;
   [[nodiscard]] const std::string& name() const override { return name_; }
 

@@ -1,7 +1,11 @@
 // The importer against a stand-in for the kernel module, written from the module's header.
 #include "gpu/dma_buf_importer.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -11,7 +15,30 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kDmaBuf = 17;
+// A file in a dma-buf's place, known by what it is and not by its number.
+class File {
+ public:
+  File() : descriptor_(::memfd_create("dma-buf", MFD_CLOEXEC)), inode_(inode_of(descriptor_)) {}
+  ~File() { close(); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] bool is(int descriptor) const { return inode_of(descriptor) == inode_; }
+  void close() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
+  }
+  // 0: the descriptor is closed.
+  static ino_t inode_of(int descriptor) {
+    struct stat s{};
+    return ::fstat(descriptor, &s) == 0 ? s.st_ino : 0;
+  }
+
+ private:
+  int descriptor_;
+  ino_t inode_;
+};
+
 constexpr std::uint64_t kPage = 65536, kBus = 0x38'0000'0000;
 
 // Requests as _IOC makes them: direction << 30 | size << 16 | 'u' << 8 | number.
@@ -22,14 +49,17 @@ constexpr unsigned long kAttachBdf = 3UL << 30 | 24UL << 16 | 'u' << 8 | 0x4b;
 struct Module {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> segments;  // address, octets
   int refuses = 0;                                                // an errno for the first call
+  const File* memory = nullptr;
   std::string device;
   int attached = 0, detached = 0;
+  int descriptor = -1;  // that it was given last
 
   int call(unsigned long request, void* argument) {
     auto* const octets = static_cast<unsigned char*>(argument);
     int dma_buf = 0;
     std::memcpy(&dma_buf, octets, 4);
-    if (dma_buf != kDmaBuf) return errno = EBADF, -1;
+    descriptor = dma_buf;
+    if (!memory->is(dma_buf)) return errno = EBADF, -1;
     if (refuses != 0) return errno = refuses, -1;
     const auto count = static_cast<std::uint32_t>(segments.size());
     if (request == kAttachBdf) {
@@ -53,9 +83,11 @@ struct Module {
 };
 
 Expected<DeviceMemoryImporter::Imported> import(Module& module, std::size_t bytes) {
+  const File memory;
+  module.memory = &memory;
   DmaBufImporter importer("0000:03:00.0",
                           [&](unsigned long request, void* argument) { return module.call(request, argument); });
-  return importer.import(kDmaBuf, 0x7f00'0000'0000, bytes);
+  return importer.import(memory.descriptor(), 0x7f00'0000'0000, bytes);
 }
 
 TEST(DmaBufImporter, gives_the_address_of_segments_that_follow_each_other) {
@@ -85,7 +117,32 @@ TEST(DmaBufImporter, refuses_memory_that_a_nic_cannot_use) {
     ASSERT_FALSE(imported);
     EXPECT_THAT(imported.error().message, HasSubstr(row.words));
     EXPECT_EQ(row.module.detached, row.module.attached);
+    EXPECT_EQ(File::inode_of(row.module.descriptor), 0U) << "a descriptor is left behind: " << row.words;
   }
+}
+
+TEST(DmaBufImporter, lets_go_of_what_it_attached_although_its_number_is_another_file_by_then) {
+  File memory;
+  Module module{.segments = {{kBus, kPage}}, .memory = &memory};
+  {
+    DmaBufImporter importer("0000:03:00.0",
+                            [&](unsigned long request, void* argument) { return module.call(request, argument); });
+    ASSERT_TRUE(importer.import(memory.descriptor(), 0x7f00'0000'0000, kPage));
+    const int number = memory.descriptor();
+    memory.close();
+    const File other;
+    ASSERT_EQ(other.descriptor(), number) << "the kernel gives the lowest number that is free";
+    EXPECT_EQ(module.detached, 0);
+  }
+  EXPECT_EQ(module.detached, 1);
+  EXPECT_EQ(File::inode_of(module.descriptor), 0U) << "its own descriptor is closed";
+}
+
+TEST(DmaBufImporter, a_descriptor_that_is_none_is_a_sentence) {
+  Module module;
+  DmaBufImporter importer("0000:03:00.0",
+                          [&](unsigned long request, void* argument) { return module.call(request, argument); });
+  EXPECT_THAT(importer.import(-1, 0, kPage).error().message, HasSubstr("descriptor -1 of the GPU's memory"));
 }
 
 TEST(DmaBufImporter, names_the_device_that_is_not_there) {

@@ -85,7 +85,8 @@ class DeviceMemoryImporter {
   struct Imported {
     std::uint64_t bus = 0;  // contiguous for the NIC
   };
-  // `dma_buf`: file descriptor of cuMemGetHandleForAddressRange, or -1 where the importer takes the address itself.
+  // `dma_buf`: file descriptor of cuMemGetHandleForAddressRange, which the caller may close behind the call; or -1
+  // where the importer takes the address itself.
   [[nodiscard]] virtual Expected<Imported> import(int dma_buf, std::uint64_t device_address, std::size_t bytes) = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
 };

@@ -34,9 +34,6 @@ class CardMemory final : public MemoryProvider {
   // `importer` must stay as long as this.
   explicit CardMemory(DeviceMemoryImporter& importer)
       : importer_(importer), name_("GPU memory, imported by " + importer.name()) {}
-  ~CardMemory() override {
-    for (const int dma_buf : exported_) ::close(dma_buf);
-  }
 
   [[nodiscard]] Expected<MemoryPiece> allocate(std::size_t bytes) override {
     const std::size_t whole = in_gpu_pages(bytes);
@@ -61,8 +58,8 @@ class CardMemory final : public MemoryProvider {
         export_range(&dma_buf, at, whole, CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0) != CUDA_SUCCESS) {
       return fail("GPU memory at {:#x}: the driver exports no dma-buf of it", at);
     }
-    exported_.push_back(dma_buf);
     const auto imported = importer_.import(dma_buf, at, whole);
+    ::close(dma_buf);  // the importer has its own
     if (!imported) return tl::unexpected(imported.error());
     return MemoryPiece{
         .host = nullptr, .engine = reinterpret_cast<std::uint8_t*>(at), .bus = imported->bus, .bytes = bytes};
@@ -73,7 +70,6 @@ class CardMemory final : public MemoryProvider {
   DeviceMemoryImporter& importer_;
   std::string name_;
   std::vector<DevicePointer<std::uint8_t>> owned_;
-  std::vector<int> exported_;
 };
 
 }  // namespace splitplane::gpu
