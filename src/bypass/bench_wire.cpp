@@ -106,6 +106,7 @@ BenchWire::BenchWire(const Scenario& s)
 }
 
 std::vector<gpu::FlowFilter> BenchWire::filters(const Scenario& s) {
+  if (s.rings <= kRssRings) return {};
   if (!is_gnb(s.function)) return TrafficPeer::filters(flows_of(s), s.rings);
   std::vector<gpu::FlowFilter> all;
   for (std::uint32_t flow = 0; flow < flows_of(s); ++flow) {

@@ -32,7 +32,7 @@ class BenchWire final : public nicmodel::Wire {
   [[nodiscard]] const nicmodel::TrafficPeer& measured() const { return *measured_; }
   // COUNTs of all air frames, the warm-up's too: the bearers go on from one to the other.
   [[nodiscard]] const CountBook& numbers() const { return numbers_; }
-  // For more rings than RSS has: each flow to a ring, evenly.
+  // For more rings than RSS has: each flow to a ring, evenly. Else none.
   [[nodiscard]] static std::vector<gpu::FlowFilter> filters(const Scenario& scenario);
 
  private:

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <map>
+#include <set>
 
 #include "bypass/bed.h"
 #include "bypass/bench_wire.h"
@@ -11,6 +13,7 @@
 #include "gpu/launch.h"
 #include "gpu/test_nic.h"
 #include "nicmodel/traffic_peer.h"
+#include "wire/bytes.h"
 
 namespace splitplane::bypass {
 namespace {
@@ -132,6 +135,26 @@ TEST(NicSteering, follows_filters_and_the_hash_without_ports) {
     const std::uint32_t ring = addresses->steer(frame.data(), 60).ring;
     wire::store_be16(&frame[34], 55'555);
     EXPECT_EQ(addresses->steer(frame.data(), 60).ring, ring);
+  }
+}
+
+// What the NICs that are none (gpu-e1, gpu-e3) do with a bench's tunnels, whose source port changes with each packet.
+TEST(NicSteering, has_a_tunnel_on_one_ring_exactly_where_bearers_are_not_spread) {
+  for (const std::uint32_t rings : {8U, 32U}) {
+    const Scenario s{.function = FunctionKind::gnb_headers, .rings = rings, .frame_bytes = 200, .window = 0};
+    const auto steering = steering_of(s, BenchWire::filters(s));
+    ASSERT_TRUE(steering) << steering.error().message;
+    BenchWire wire(s);
+    std::map<std::uint32_t, std::set<std::uint32_t>> rings_of;  // by the tunnel's outer source address
+    for (std::uint64_t now = 1; now < 500; ++now) {
+      nicmodel::WireFrame frames[32];
+      for (std::uint32_t left = wire.arrive(frames, 32, now); left > 0; --left) {
+        const nicmodel::WireFrame& frame = frames[left - 1];
+        rings_of[wire::load_be32(frame.octets + 26)].insert(steering->steer(frame.octets, frame.bytes).ring);
+      }
+    }
+    ASSERT_EQ(rings_of.size(), flows_of(s));
+    for (const auto& [tunnel, all] : rings_of) EXPECT_EQ(all.size() > 1, spreads_bearers(s)) << tunnel;
   }
 }
 

@@ -85,8 +85,7 @@ Expected<Result> run_on_cpu(const Scenario& scenario, const Observer& observer) 
   gpu::HostMemory provider({.hugepages = false});  // those are DPDK's on this machine, and few
   const auto memory = allocate(provider, scenario);
   if (!memory) return tl::unexpected(memory.error());
-  auto filters = scenario.rings > kRssRings ? BenchWire::filters(scenario) : std::vector<gpu::FlowFilter>{};
-  auto bed = Bed::make(scenario, *memory, wire, std::move(filters));
+  auto bed = Bed::make(scenario, *memory, wire, BenchWire::filters(scenario));
   if (!bed) return tl::unexpected(bed.error());
   GnbBearers bearers(scenario);
   const auto driver = make_cpu_driver(scenario, (*bed)->nic(), bearers);

@@ -33,10 +33,6 @@ std::uint64_t limit_of(const Scenario& s) {
   return static_cast<std::uint64_t>((s.warm_up_seconds + s.seconds + 10) * 1e9);
 }
 
-std::vector<FlowFilter> filters_of(const Scenario& s) {
-  return s.rings > bypass::kRssRings ? BenchWire::filters(s) : std::vector<FlowFilter>{};
-}
-
 // E2, and the rings of staging: the NIC model on a CPU thread, everything it touches in host memory.
 Expected<Result> run_on_model(const Scenario& s, const bypass::Observer& observer) {
   PinnedMemory pinned;
@@ -58,7 +54,7 @@ Expected<Result> run_on_model(const Scenario& s, const bypass::Observer& observe
     memory.local.engine = memory.local.host;
     memory.shared.engine = memory.shared.host;
   }
-  auto made = Bed::make(s, memory, wire, filters_of(s), [&](std::uint32_t* p) { return staging ? p : registers(p); });
+  auto made = Bed::make(s, memory, wire, BenchWire::filters(s), [&](std::uint32_t* p) { return staging ? p : registers(p); });
   if (!made) return tl::unexpected(made.error());
   bed_owner = *std::move(made);
   Bed& bed = *bed_owner;
@@ -101,7 +97,7 @@ Expected<Result> run_with_copy_engine(const Scenario& s) {
   Persistent driver(s, rings, view, limit_of(s));
   if (auto room = driver.check_room(0); !room) return tl::unexpected(room.error());
   BenchWire wire(s);
-  auto steering = bypass::steering_of(s, filters_of(s));
+  auto steering = bypass::steering_of(s, BenchWire::filters(s));
   if (!steering) return tl::unexpected(steering.error());
   CopyEngineNic nic(rings, on_host, *std::move(steering), wire);
   driver.start();

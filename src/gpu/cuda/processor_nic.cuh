@@ -12,10 +12,8 @@
 #include "gpu/cuda/engine_kernels.cuh"
 #include "gpu/cuda/persistent.cuh"
 #include "gpu/frame_mover.h"
-#include "nicmodel/toeplitz.h"
+#include "nicmodel/steering.h"
 #include "nicmodel/wire.h"
-#include "wire/bytes.h"
-#include "wire/ethernet.h"
 
 namespace splitplane::gpu {
 
@@ -46,16 +44,18 @@ static __global__ void processor_nic_kernel(const Ring* rings, const Stages* sta
   }
 }
 
-// The host's end: the wire's frames into the stages, by RSS, and what comes back onto the wire.
+// The host's end: the wire's frames into the stages of the rings that an 82599's RSS and filters would find, and what
+// comes back onto the wire.
 class ProcessorNic {
  public:
   static constexpr std::uint32_t kPlaces = 512;  // of each stage: the packet buffer
   static constexpr std::uint32_t kArrivals = 32;
   [[nodiscard]] static std::uint32_t blocks(std::uint32_t rings) { return 2 * rings; }
 
-  // `rings`: with the device's addresses, which are bus addresses too. `rss_ports`: as in NicSettings.
-  ProcessorNic(const std::vector<Ring>& rings, nicmodel::Wire& wire, bool rss_ports, std::uint64_t limit_ns)
-      : wire_(wire), rss_ports_(rss_ports), limit_ns_(limit_ns), stop_(mapped_array<std::uint32_t>(1)) {
+  // `rings`: with the device's addresses, which are bus addresses too.
+  ProcessorNic(const std::vector<Ring>& rings, nicmodel::Steering steering, nicmodel::Wire& wire,
+               std::uint64_t limit_ns)
+      : steering_(std::move(steering)), wire_(wire), limit_ns_(limit_ns), stop_(mapped_array<std::uint32_t>(1)) {
     const std::uint32_t stride = rings.front().settings.slot_bytes + kStagePiece;
     std::vector<Stages> stages;
     for (std::size_t i = 0; i < rings.size(); ++i) {
@@ -90,7 +90,8 @@ class ProcessorNic {
     nicmodel::WireFrame frames[kArrivals];
     const std::uint32_t n = wire_.arrive(frames, kArrivals, now_ns);
     for (std::uint32_t i = 0; i < n; ++i) {
-      if (!writers_[ring_of(frames[i])].put(frames[i].octets, frames[i].bytes)) lost_.add(1);
+      StageWriter& writer = writers_[steering_.steer(frames[i].octets, frames[i].bytes).ring];
+      if (!writer.put(frames[i].octets, frames[i].bytes)) lost_.add(1);
     }
     if (n != 0) {
       for (StageWriter& writer : writers_) writer.publish();
@@ -114,16 +115,6 @@ class ProcessorNic {
     must(cudaMemcpy(made.get(), all.data(), all.size() * sizeof(T), cudaMemcpyHostToDevice), "cudaMemcpy");
     return made;
   }
-  // The bench's frames: IPv4 without options, UDP. All else goes to ring 0, as in a NIC whose RSS does not know it.
-  [[nodiscard]] std::uint32_t ring_of(const nicmodel::WireFrame& frame) const {
-    constexpr std::uint32_t kAddresses = 26;  // behind Ethernet, 12 octets into IPv4; the ports follow
-    if (frame.bytes < kAddresses + 12 || wire::load_be16(frame.octets + 12) != wire::ethernet::kTypeIpv4 ||
-        frame.octets[14] != 0x45) {
-      return 0;
-    }
-    const std::uint8_t* const tuple = frame.octets + kAddresses;
-    return ((rss_ports_ ? hash_.hash<12>(tuple) : hash_.hash<8>(tuple)) & 127U) % count();
-  }
   std::uint32_t leave(StageReader& reader, std::uint64_t now_ns) {
     const std::uint32_t n = std::min(reader.ready(), kArrivals);
     if (n == 0) return 0;
@@ -134,11 +125,10 @@ class ProcessorNic {
     return gone;
   }
 
+  nicmodel::Steering steering_;
   nicmodel::Wire& wire_;
-  bool rss_ports_;
   std::uint64_t limit_ns_;
   HostPointer<std::uint32_t> stop_;
-  nicmodel::Toeplitz hash_{kDefaultRssKey};
   std::vector<HostPointer<std::uint8_t>> memory_;
   std::vector<StageWriter> writers_;
   std::vector<StageReader> readers_;

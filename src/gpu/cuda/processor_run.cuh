@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "bypass/bed.h"
+#include "bypass/nic_steering.h"
 #include "bypass/nic_thread.h"
 #include "gpu/cuda/pinned_memory.h"
 #include "gpu/cuda/processor_nic.cuh"
@@ -13,6 +14,8 @@ namespace splitplane::gpu {
 
 [[nodiscard]] inline Expected<bypass::Result> run_with_processors(const bypass::Scenario& s,
                                                                   const bypass::Observer& observer) {
+  auto steering = bypass::steering_of(s, bypass::BenchWire::filters(s));
+  if (!steering) return tl::unexpected(steering.error());
   PinnedMemory pinned;
   DeviceMemory device;
   const RingMemoryNeeds need = needs(s.ring, s.rings);
@@ -31,7 +34,7 @@ namespace splitplane::gpu {
   Persistent driver(s, rings, shared_view(shared->host, s.rings), limit_ns);
   if (auto room = driver.check_room(ProcessorNic::blocks(s.rings)); !room) return tl::unexpected(room.error());
   bypass::BenchWire wire(s);
-  ProcessorNic nic(rings, wire, s.rss_ports, limit_ns);  // before anything runs: it allocates
+  ProcessorNic nic(rings, *std::move(steering), wire, limit_ns);  // before anything runs: it allocates
   driver.start();
   nic.start();
   bypass::NicThread thread(s, [&](std::uint64_t now) { return nic.step(now); }, wire,
