@@ -59,7 +59,13 @@ class Runners {
     const auto made = fingerprint_of(bypass::cuda_program_path());
     return made ? Expected<Json>(*made) : tl::unexpected(made.error());
   }
-  [[nodiscard]] std::string gpu() const { return cuda_ ? cuda_->device().dump() : without_; }
+  // Without its place on the bus, which is another one on the next machine of the same kind.
+  [[nodiscard]] std::string gpu() const {
+    if (!cuda_) return without_;
+    Json device = cuda_->device();
+    device.erase("pci");
+    return device.dump();
+  }
   [[nodiscard]] Expected<Json> run(const Scenario& s) {
     if (needs_gpu(s.mode)) return cuda_ ? cuda_->run(s) : Expected<Json>(fail("{}", without_));
     const auto made = bypass::run_on_cpu(s, [](const bypass::Live&) { return !StopFlag::instance().requested(); });

@@ -12,8 +12,9 @@ namespace splitplane::app {
 // Display controllers of NVIDIA on the bus.
 [[nodiscard]] std::vector<gpu::PciDevice> find_gpus();
 
-// `device`: what the CUDA program says of it; null: it found none.
-[[nodiscard]] std::vector<gpu::StartUpNote> check_gpu_for_card(const gpu::PciDevice& gpu, const bypass::Json* device,
+// `device`: what the CUDA program says of the GPU that it uses, which may be another one, or why it says nothing.
+[[nodiscard]] std::vector<gpu::StartUpNote> check_gpu_for_card(const gpu::PciDevice& gpu,
+                                                               const Expected<bypass::Json>& device,
                                                                const bypass::Scenario& scenario);
 
 // The exact condition that stands in the way of rings in GPU memory and a card; one sentence.

@@ -69,16 +69,17 @@ std::string line(const Json& devices, const char* none) {
 
 int gpu_info(bool open_cards, CliOutput& output) {
   const auto program = bypass::CudaProgram::start(bypass::cuda_program_path());
+  const Expected<Json> cuda = program ? Expected<Json>((*program)->device()) : tl::unexpected(program.error());
   const std::string driver = first_line("/proc/driver/nvidia/version");
   const Devices devices = find_devices();
-  Json all{{"gpu", program ? (*program)->device() : Json(program.error().message)},
+  Json all{{"gpu", cuda ? *cuda : Json(cuda.error().message)},
            {"driver", driver.empty() ? "none: /proc/driver/nvidia is not there" : driver},
            {"gpus", Json::array()},
            {"nics", Json::array()},
            {"checks", Json::array()}};
   for (const PciDevice& d : devices.gpus) {
     all["gpus"].push_back(to_json(d));
-    add_notes(check_gpu_for_card(d, program ? &(*program)->device() : nullptr, {}), all["checks"]);
+    add_notes(check_gpu_for_card(d, cuda, {}), all["checks"]);
   }
   for (const PciDevice& nic : devices.nics) {
     all["nics"].push_back(to_json(nic));
@@ -91,8 +92,8 @@ int gpu_info(bool open_cards, CliOutput& output) {
     return kExitGood;
   }
   output.out << fmt::format("GPU     {}\ndriver  {}\nPCI     {}\nNICs    {}\n",
-                            program ? (*program)->device().dump() : program.error().message,
-                            all["driver"].get<std::string>(), line(all["gpus"], "no display controller of NVIDIA"),
+                            cuda ? cuda->dump() : cuda.error().message, all["driver"].get<std::string>(),
+                            line(all["gpus"], "no display controller of NVIDIA"),
                             line(all["nics"], "no 82599 or X520; the soft NIC is always there"));
   for (const Json& check : all["checks"]) {
     output.out << fmt::format("{:<7} {}\n", check["gravity"].get<std::string>(), check["sentence"].get<std::string>());

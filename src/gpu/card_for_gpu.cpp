@@ -42,8 +42,8 @@ std::string iommu_type(const PciDevice& gpu, const fs::path& sys) {
 
 }  // namespace
 
-std::vector<StartUpNote> check_card_for_gpu(const PciDevice& gpu, const std::optional<GpuFacts>& facts,
-                                            std::size_t bytes, const HostFacts& host) {
+std::vector<StartUpNote> check_card_for_gpu(const PciDevice& gpu, const Expected<GpuFacts>& facts, std::size_t bytes,
+                                            const HostFacts& host) {
   Conditions all;
   const std::string& at = gpu.address();
   all.judge(host.root, "root: the card's registers can be mapped for the GPU",
@@ -71,15 +71,14 @@ std::vector<StartUpNote> check_card_for_gpu(const PciDevice& gpu, const std::opt
   const unsigned number = gpu.bar_behind(0);
   const auto aperture = gpu.bar_bytes(number);
   const std::size_t wanted = in_gpu_pages(bytes);
-  all.judge(
-      aperture && *aperture >= wanted, fmt::format("{}: BAR {} has {} octets", at, number, aperture.value_or(0)),
-      aperture
-          ? fmt::format("{}: BAR {} has {} octets, and rings and slots need {}: switch on \"above 4G decoding\" or "
-                        "resizable BAR in the firmware, or take fewer --rings or --slots",
-                        at, number, *aperture, wanted)
-          : aperture.error().message);
+  all.judge(aperture && *aperture >= wanted, fmt::format("{}: BAR {} has {} octets", at, number, aperture.value_or(0)),
+            aperture ? fmt::format(
+                           "{}: BAR {} has {} octets, and rings and slots need {}: switch on \"above 4G decoding\" or "
+                           "resizable BAR in the firmware, or take fewer --rings or --slots",
+                           at, number, *aperture, wanted)
+                     : aperture.error().message);
   if (!facts) {
-    all.judge(false, {}, "no GPU answers CUDA");
+    all.judge(false, {}, facts.error().message);
     return all.take();
   }
   all.judge(facts->dma_buf, "CUDA exports dma-bufs", "CUDA exports no dma-buf of this GPU's memory");
@@ -92,6 +91,14 @@ std::vector<StartUpNote> check_card_for_gpu(const PciDevice& gpu, const std::opt
   all.judge(!facts->kernel_time_limit, "kernels have no time limit",
             "kernels have a time limit, since a display is on this GPU: the engines would be ended; run without one");
   return all.take();
+}
+
+std::vector<StartUpNote> check_gpu_and_card(const PciDevice& gpu, const PciDevice& card,
+                                            const Expected<GpuFacts>& facts, std::size_t bytes, const HostFacts& host) {
+  auto notes = check_nic(card, BusAddresses::kPhysical, host.sys);
+  for (auto& note : check_card_for_gpu(gpu, facts, bytes, host)) notes.push_back(std::move(note));
+  for (auto& note : check_path(card, gpu, host.sys)) notes.push_back(std::move(note));
+  return notes;
 }
 
 }  // namespace splitplane::gpu

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +25,14 @@ struct HostFacts {
 };
 
 // One note for each condition, in the order in which they are best mended: a refusal where it is missing, with what
-// helps. `bytes`: of rings and slots, which the BAR of the GPU's memory must show to the NIC. `facts`: none without a GPU.
-[[nodiscard]] std::vector<StartUpNote> check_card_for_gpu(const PciDevice& gpu, const std::optional<GpuFacts>& facts,
+// helps. `bytes`: of rings and slots, which the BAR of the GPU's memory must show to the NIC. `facts`: of this GPU, or
+// why CUDA says none.
+[[nodiscard]] std::vector<StartUpNote> check_card_for_gpu(const PciDevice& gpu, const Expected<GpuFacts>& facts,
                                                           std::size_t bytes, const HostFacts& host);
+// The same for one card: whether it can be driven at all comes first, the way between the two last.
+[[nodiscard]] std::vector<StartUpNote> check_gpu_and_card(const PciDevice& gpu, const PciDevice& card,
+                                                          const Expected<GpuFacts>& facts, std::size_t bytes,
+                                                          const HostFacts& host);
 
 // GPU memory is mapped for others in pieces of this size (NVIDIA, GPUDirect RDMA: 64 KiB pages of BAR 1).
 inline constexpr std::size_t kGpuPage = std::size_t{64} * 1024;

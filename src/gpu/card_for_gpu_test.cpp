@@ -67,7 +67,7 @@ class CardForGpu : public testing::Test {
   }
 
   fs::path root_ = fs::temp_directory_path() / ("splitplane-card-for-gpu-" + std::to_string(getpid()));
-  std::optional<GpuFacts> facts = GpuFacts{.rdma_writes_ordering = 100, .dma_buf = true};
+  Expected<GpuFacts> facts = GpuFacts{.rdma_writes_ordering = 100, .dma_buf = true};
   std::size_t bytes = std::size_t{8} << 20;
   bool root = true;
 };
@@ -105,7 +105,7 @@ TEST_F(CardForGpu, each_condition_that_is_missing_is_named_and_no_other) {
       {[&] { facts->dma_buf = false; }, "exports no dma-buf"},
       {[&] { facts->rdma_writes_ordering = 0; }, "does not take writes of other devices in order"},
       {[&] { facts->kernel_time_limit = true; }, "kernels have a time limit"},
-      {[&] { facts.reset(); }, "no GPU answers CUDA"},
+      {[&] { facts = fail("no GPU: the CUDA programs are not built (make gpu)"); }, "not built (make gpu)"},
       {[&] {
          fs::create_directories(group);
          fs::create_directory_symlink(group, root_ / "sys/devices/pci0000:00" / kGpu / "iommu_group");
@@ -122,6 +122,34 @@ TEST_F(CardForGpu, each_condition_that_is_missing_is_named_and_no_other) {
     take_away();
     EXPECT_THAT(refusal(), HasSubstr(words));
   }
+}
+
+TEST_F(CardForGpu, a_card_that_is_none_is_refused_first_and_a_program_that_does_not_start_last) {
+  const auto add_card = [&](const std::string& id) {
+    const fs::path device = root_ / "sys/devices/pci0000:00/0000:05:00.0";
+    write("sys/devices/pci0000:00/0000:05:00.0/vendor", id.substr(0, 6) + "\n");
+    write("sys/devices/pci0000:00/0000:05:00.0/device", id.substr(7) + "\n");
+    fs::remove(root_ / "sys/bus/pci/devices/0000:05:00.0");
+    fs::create_directory_symlink(device, root_ / "sys/bus/pci/devices/0000:05:00.0");
+  };
+  const auto refusals = [&] {
+    const auto gpu = PciDevice::find(kGpu, root_ / "sys"), card = PciDevice::find("0000:05:00.0", root_ / "sys");
+    EXPECT_TRUE(gpu && card);
+    std::vector<std::string> all;
+    for (const StartUpNote& note :
+         check_gpu_and_card(*gpu, *card, facts, bytes, {root, root_ / "sys", root_ / "proc", root_ / "dev"})) {
+      if (note.gravity == Gravity::kRefusal) all.push_back(note.sentence);
+    }
+    return all;
+  };
+  add_card("0x8086:0x10fb");
+  EXPECT_THAT(refusals(), testing::IsEmpty()) << "all is here";
+  add_card("0x8086:0xa170");
+  EXPECT_THAT(refusals(), testing::ElementsAre(HasSubstr("8086:a170 is no Intel 82599 or X520")));
+  facts = fail("no GPU: the CUDA programs are not built (make gpu)");
+  root = false;
+  EXPECT_THAT(refusals(), testing::ElementsAre(HasSubstr("is no Intel 82599"), HasSubstr("not root"),
+                                               HasSubstr("not built (make gpu)")));
 }
 
 TEST(GpuPages, are_64_kib) {

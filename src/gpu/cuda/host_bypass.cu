@@ -1,5 +1,6 @@
 // Runs scenarios on the GPU for `splitplane gpu bench`: with --serve one line of JSON in, one out; without, a short
 // check of each mode and of the export of memory. Exit code 0, 1 (something is wrong), or 77 (no GPU, and why). Not run on a GPU so far.
+#include <cctype>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -150,7 +151,12 @@ Json device() {
   must(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   must(cudaDeviceGetAttribute(&ordering, cudaDevAttrGPUDirectRDMAWritesOrdering, 0), "write ordering");
   must(cudaDeviceGetAttribute(&time_limit, cudaDevAttrKernelExecTimeout, 0), "kernel time limit");
+  // As sysfs has it: with small letters.
+  char pci[32] = {};
+  must(cudaDeviceGetPCIBusId(pci, sizeof pci, 0), "cudaDeviceGetPCIBusId");
+  for (char& c : pci) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return {{"gpu", properties.name},
+          {"pci", std::string(pci)},
           {"sm", properties.major * 10 + properties.minor},
           {"processors", properties.multiProcessorCount},
           {"driver_cuda", driver},
