@@ -36,7 +36,7 @@ void add_ring_settings(CLI::App& command, bypass::Scenario& s) {
       ->capture_default_str();
   command
       .add_option("--report-every", s.ring.report_every,
-                  "Frames sent per descriptor that the NIC marks done; the last of a step is always marked")
+                  "Frames sent per descriptor that the NIC marks done, and the last of a step; ring engines only")
       ->capture_default_str();
   command.add_option("--credit", s.ring.credit, "Packets between receiver and sender at most; 0: all spare slots")
       ->capture_default_str();
@@ -50,12 +50,14 @@ void add_ring_settings(CLI::App& command, bypass::Scenario& s) {
   command
       .add_option_function<std::string>(
           "--rss", [&s](const std::string& by) { s.rss_ports = by == "ports"; },
-          "What the NIC spreads by: addresses and ports, or addresses only, which keeps a tunnel's order; ports")
+          "What the NIC spreads by: addresses and ports, or addresses only, which keeps a tunnel's order; ports. Not "
+          "with gpu-e4")
       ->check(CLI::IsMember({"ports", "addresses"}));
   command
       .add_option_function<std::string>(
           "--drop-en", [&s](const std::string& word) { s.drop_en = word == "on"; },
-          "off: frames for a ring without descriptors wait in the NIC's packet buffer and hold up all others; on")
+          "off: frames for a ring without descriptors wait in the NIC's packet buffer and hold up all others; on. Not "
+          "with gpu-e1, gpu-e3 and gpu-e4")
       ->check(CLI::IsMember({"on", "off"}));
   command.add_option("--flows", s.flows, "Flows, spread over the rings")->capture_default_str();
   command.add_option("--window", s.window, "Packets under way, where no rate is given")->capture_default_str();

@@ -37,6 +37,16 @@ Expected<void> check_driver(const Scenario& s) {
   if (s.mode == Mode::gpu_e4 && (s.packets_per_second > 0 || s.function != FunctionKind::echo)) {
     return fail("mode gpu-e4 has no clock and no other judge: allowed are a window, not a rate, and the function echo");
   }
+  if (!s.drop_en && (s.mode == Mode::gpu_e1 || s.mode == Mode::gpu_e3 || s.mode == Mode::gpu_e4)) {
+    return fail("mode {} has no packet buffer: drop-en off is for the modes with the NIC model", word_of(s.mode));
+  }
+  if (!s.rss_ports && s.mode == Mode::gpu_e4) {
+    return fail("mode gpu-e4 has no RSS, and rss addresses would change nothing; allowed is ports");
+  }
+  if (s.ring.report_every != 1 && !has_engines(s.mode)) {
+    return fail("mode {} asks for DD in each descriptor: report_every is {}; allowed is 1", word_of(s.mode),
+                s.ring.report_every);
+  }
   if (s.seconds <= 0 || s.seconds > 3600) return fail("seconds is {}; allowed is above 0, up to 3600", s.seconds);
   if (s.window < 1 || s.window > 65536) return fail("window is {}; allowed is 1 to 65536", s.window);
   if (s.restore_order &&

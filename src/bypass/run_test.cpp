@@ -266,6 +266,26 @@ TEST(Check, says_what_is_allowed) {
   EXPECT_FALSE(check(s));
 }
 
+TEST(Check, refuses_what_a_mode_would_leave_aside) {
+  const auto allowed = [](auto change) {
+    std::vector<std::string> modes;
+    for (std::size_t m = 0; m < kModeCount; ++m) {
+      Scenario s = few_packets(static_cast<Mode>(m), 2);
+      change(s);
+      if (check(s)) modes.push_back(word_of(s.mode));
+    }
+    return modes;
+  };
+  using testing::ElementsAre;
+  EXPECT_EQ(allowed([](Scenario&) {}).size(), kModeCount);
+  EXPECT_THAT(allowed([](Scenario& s) { s.drop_en = false; }),
+              ElementsAre("bypass", "plain", "staging", "gpu-e2", "gpu-staging"));
+  EXPECT_THAT(allowed([](Scenario& s) { s.rss_ports = false; }),
+              ElementsAre("bypass", "plain", "staging", "gpu-e1", "gpu-e2", "gpu-e3", "gpu-staging"));
+  EXPECT_THAT(allowed([](Scenario& s) { s.ring.report_every = 8; }),
+              ElementsAre("bypass", "gpu-e1", "gpu-e2", "gpu-e3", "gpu-e4"));
+}
+
 TEST(ScenarioJson, comes_back_as_it_was_written) {
   Scenario s = few_packets(Mode::gpu_e2, 4);
   s.function = FunctionKind::pdcp_nea2;
