@@ -164,6 +164,8 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
     }
     output.out.flush();
   };
+  bool interrupted = false;  // a run did not begin, or was cut off
+  const auto interrupts = [&](bool does) { return (interrupted = interrupted || does, does); };
   const auto out_of_time = [&] { return o.within_seconds > 0 && seconds() >= o.within_seconds; };
   const bypass::Runner runner = [&](const Scenario& s) { return runners.run(s); };
   const bypass::MatrixEvents events{.section =
@@ -172,8 +174,8 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
                                               << fmt::format("\n{}: {} runs\n{}", name, runs, bypass::table_head());
                                         },
                                     .row = show,
-                                    .stop = [&] { return stop.requested() || out_of_time(); },
-                                    .cut = [&] { return stop.requested(); }};
+                                    .stop = [&] { return interrupts(stop.requested() || out_of_time()); },
+                                    .cut = [&] { return interrupts(stop.requested()); }};
   Expected<Json> made = Json();
   if (o.matrix) {
     bypass::MatrixOptions options{.scale = o.scale, .repeats = repeats};
@@ -190,7 +192,6 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
     return kExitFailed;
   }
   all[o.matrix ? "matrix" : "rows"] = *std::move(made);
-  const bool interrupted = stop.requested() || out_of_time();
   all["seconds"] = seconds();
   all["interrupted"] = interrupted;
   output.out << fmt::format(

@@ -53,6 +53,16 @@ def test_another_build_does_not_go_on_with_the_rows_of_this_one(tmp_path: Path) 
 
 
 @needs_program
+def test_a_bench_whose_last_run_ended_late_is_whole(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.json"
+    once = (*SHORT[:-1], "1")
+    done = bench(PROGRAM, *once, "--cpu", "--json", rows, "--within", "1")
+    assert "interrupted" not in done.stdout
+    assert json.loads(rows.read_text())["interrupted"] is False
+    assert not Path(f"{rows}.rows").exists()
+
+
+@needs_program
 def test_a_stale_cuda_program_is_another_plan(tmp_path: Path) -> None:
     rows = tmp_path / "rows.json"
     gpu = tmp_path / "host_bypass"
