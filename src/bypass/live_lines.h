@@ -31,6 +31,14 @@ class LiveLines {
   }
 
   static constexpr const char* kStop = "stop";
+  // The next line that asks for a run; a stop that crossed the end of the last run asks for nothing. False: the parent
+  // is gone.
+  [[nodiscard]] static bool next_question(std::istream& in, std::string& line) {
+    while (std::getline(in, line)) {
+      if (line != kStop) return true;
+    }
+    return false;
+  }
 
  private:
   std::istream& in_;

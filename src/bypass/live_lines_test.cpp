@@ -51,6 +51,14 @@ TEST(LiveLines, a_parent_that_says_stop_ends_the_run) {
   EXPECT_FALSE(lines({}));
 }
 
+TEST(LiveLines, a_stop_that_crossed_the_end_of_its_run_is_no_question) {
+  std::istringstream in("stop\n{\"mode\": \"gpu-e2\"}\nstop\n");
+  std::string line;
+  ASSERT_TRUE(LiveLines::next_question(in, line));
+  EXPECT_EQ(line, "{\"mode\": \"gpu-e2\"}");
+  EXPECT_FALSE(LiveLines::next_question(in, line));
+}
+
 TEST(LiveLines, a_parent_that_is_gone_ends_the_run) {
   Pipe pipe;
   std::ostringstream out;

@@ -167,7 +167,7 @@ Json device() {
 
 int serve() {
   std::cout << device().dump() << std::endl;
-  for (std::string line; std::getline(std::cin, line);) {
+  for (std::string line; bypass::LiveLines::next_question(std::cin, line);) {
     const Json json = Json::parse(line, nullptr, false);
     const auto scenario = bypass::scenario_from(json);
     bypass::Observer observer;
@@ -209,9 +209,9 @@ int main(int argc, char** argv) {
   using namespace splitplane::gpu;
   // A kernel is loaded at its first launch, which waits for those that run: ours run until they are told to stop.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-  // A user's interrupt goes to the parent too, which ends a run in order.
-  std::signal(SIGINT, SIG_IGN);
   const bool serving = argc == 2 && std::string(argv[1]) == "--serve";
+  // A user's interrupt goes to the parent too, which ends a run in order. Alone, this ends by it.
+  if (serving) std::signal(SIGINT, SIG_IGN);
   if (const auto why = why_no_gpu(); !why.empty()) {
     if (serving) std::cout << splitplane::bypass::Json{{"no_gpu", why}}.dump() << std::endl;
     if (!serving) std::cerr << "no GPU: " << why << '\n';
