@@ -106,6 +106,8 @@ void add_bench(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
                                           "Writes all results to this file, and each row when it comes to FILE.rows");
   CLI::Option* resume = command->add_flag("--resume", o->resume, "Goes on with FILE.rows of a run that was cut off");
   resume->needs(json), within->needs(json);
+  command->add_flag("--retry", o->retry, "Makes runs again that failed; else their rows stay as they are")
+      ->needs(resume);
   add_ring_settings(*command, o->base);
   command->footer(
       "Without a GPU everything runs on CPU threads against the soft NIC, and the results say so.\n"

@@ -140,7 +140,7 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
              {"repeats", repeats}}}};
   RowLog log;
   if (!o.json.empty()) {
-    auto opened = RowLog::open(o.json + ".rows", all, o.resume);
+    auto opened = RowLog::open(o.json + ".rows", all, o.resume, o.retry);
     if (!opened) return refused(output, opened.error().message);
     log = *std::move(opened);
   }
@@ -148,6 +148,9 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
                             all["machine"]["cores"].get<unsigned>(), all["machine"]["kernel"].get<std::string>(),
                             runners.gpu());
   if (log.found() != 0) output.out << fmt::format("{} rows are there already\n", log.found());
+  if (log.found_failed() != 0) {
+    output.out << fmt::format("{} of them are of runs that failed: --retry makes those again\n", log.found_failed());
+  }
   bool sound = true;
   std::size_t done = 0, failed = 0, without_cores = 0, not_valid = 0;
   const auto show = [&](const Json& row) {

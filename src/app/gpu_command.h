@@ -20,7 +20,8 @@ struct GpuBenchOptions {
   double scale = 1;
   unsigned repeats = 0;       // none said: 5 of the matrix, 1 of chosen runs
   double within_seconds = 0;  // no run begins after this time; 0: no limit
-  bool resume = false;        // rows of an earlier run with the same --json stay
+  bool resume = false;        // rows of an earlier run with the same --json stay ...
+  bool retry = false;         // ... but those of runs that failed
   std::string json;
 };
 

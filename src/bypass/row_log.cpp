@@ -27,7 +27,7 @@ Expected<void> write_line(std::ofstream& file, const std::string& path, const Js
 
 }  // namespace
 
-Expected<RowLog> RowLog::open(const std::string& path, const Json& head, bool resume) {
+Expected<RowLog> RowLog::open(const std::string& path, const Json& head, bool resume, bool retry) {
   RowLog log;
   log.path_ = path;
   std::vector<Json> kept;
@@ -39,7 +39,8 @@ Expected<RowLog> RowLog::open(const std::string& path, const Json& head, bool re
     }
     while (std::getline(before, line)) {
       Json row = Json::parse(line, nullptr, false);
-      if (!is_row(row) || row.contains("error")) continue;
+      if (!is_row(row) || (retry && row.contains("error"))) continue;
+      log.failed_ += row.contains("error") ? 1 : 0;
       log.rows_[key_of(row["section"].get<std::string>(), row["repeat"].get<unsigned>(), row)] = row;
       kept.push_back(std::move(row));
     }

@@ -14,8 +14,8 @@ class RowLogTest : public testing::Test {
  protected:
   RowLogTest() : path_(testing::TempDir() + "rows_" + std::to_string(::getpid())) { std::remove(path_.c_str()); }
   ~RowLogTest() override { std::remove(path_.c_str()); }
-  RowLog open(bool resume) {
-    auto log = RowLog::open(path_, head_, resume);
+  RowLog open(bool resume, bool retry = false) {
+    auto log = RowLog::open(path_, head_, resume, retry);
     EXPECT_TRUE(log) << log.error().message;
     return *std::move(log);
   }
@@ -68,7 +68,7 @@ TEST_F(RowLogTest, a_line_that_was_cut_off_is_no_row_and_hides_none_behind_it) {
   EXPECT_TRUE(log.find("x", 0, c));
 }
 
-TEST_F(RowLogTest, a_run_that_failed_is_made_again) {
+TEST_F(RowLogTest, a_run_that_failed_is_made_again_if_that_is_asked_for) {
   const Scenario s;
   {
     RowLog log = open(false);
@@ -76,7 +76,13 @@ TEST_F(RowLogTest, a_run_that_failed_is_made_again) {
     row["error"] = "the CUDA program ended";
     ASSERT_TRUE(log.add("x", 0, row));
   }
-  EXPECT_FALSE(open(true).find("x", 0, s));
+  const RowLog kept = open(true);
+  ASSERT_TRUE(kept.find("x", 0, s));
+  EXPECT_EQ((*kept.find("x", 0, s))["error"], "the CUDA program ended");
+  EXPECT_EQ(kept.found_failed(), 1U);
+  const RowLog again = open(true, true);
+  EXPECT_FALSE(again.find("x", 0, s));
+  EXPECT_EQ(again.found_failed(), 0U);
 }
 
 TEST_F(RowLogTest, rows_of_another_machine_are_refused_and_without_resume_replaced) {

@@ -402,6 +402,33 @@ TEST(Matrix, goes_on_where_it_was_stopped_and_offers_the_same_loads) {
   std::remove(path.c_str());
 }
 
+// One that hangs costs a minute: it must not cost that of each command that goes on.
+TEST(Rows, of_runs_that_failed_stay_until_a_retry_and_those_behind_them_are_made) {
+  const std::string path = testing::TempDir() + "failed_rows";
+  const std::vector<Scenario> scenarios{{.rings = 1}, {.rings = 2}, {.rings = 3}};
+  std::vector<std::uint32_t> asked;
+  const auto run = [&](bool resume, bool retry, std::size_t most) {
+    asked.clear();
+    auto log = RowLog::open(path, {{"machine", "one"}}, resume, retry);
+    EXPECT_TRUE(log);
+    MatrixEvents events = kQuiet;
+    events.stop = [&] { return asked.size() >= most; };
+    const auto runner = [&](const Scenario& s) -> Expected<Json> {
+      asked.push_back(s.rings);
+      if (s.rings < 3) return fail("it hangs");
+      return to_json(Result{.scenario = s});
+    };
+    EXPECT_TRUE(run_rows("rows", scenarios, 1, *log, runner, events));
+    return asked;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(run(false, false, 2), ElementsAre(1, 2));
+  EXPECT_THAT(run(true, false, 2), ElementsAre(3));
+  EXPECT_THAT(run(true, false, 2), ElementsAre());
+  EXPECT_THAT(run(true, true, 5), ElementsAre(1, 2));
+  std::remove(path.c_str());
+}
+
 TEST(Rows, of_a_run_that_was_cut_off_are_none) {
   RowLog log;
   bool cut = false;

@@ -27,9 +27,9 @@ def bench(program: Path, *flags: str, cuda_program: Path | None = None) -> subpr
     )
 
 
-def played_gpu(path: Path, comment: str) -> Path:
-    """A CUDA program that names a device and takes no runs."""
-    path.write_text(f"#!/bin/sh\n# {comment}\necho '{{\"gpu\": \"played\"}}'\ncat >/dev/null\n")
+def played_gpu(path: Path, comment: str, then: str = "cat >/dev/null") -> Path:
+    """A CUDA program that names a device, and makes no runs."""
+    path.write_text(f'#!/bin/sh\n# {comment}\necho \'{{"gpu": "played"}}\'\n{then}\n')
     path.chmod(0o755)
     return path
 
@@ -60,6 +60,21 @@ def test_a_bench_whose_last_run_ended_late_is_whole(tmp_path: Path) -> None:
     assert "interrupted" not in done.stdout
     assert json.loads(rows.read_text())["interrupted"] is False
     assert not Path(f"{rows}.rows").exists()
+
+
+@needs_program
+def test_runs_that_failed_are_made_again_only_if_that_is_asked_for(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.json"
+    gpu = tmp_path / "host_bypass"
+    dies = played_gpu(gpu, "the first", then="read line")
+    begun = bench(PROGRAM, *SHORT, "--mode", "gpu-e2", "--json", rows, cuda_program=dies)
+    assert begun.returncode == 1 and begun.stdout.count("the CUDA program ended") == 2
+    went_on = bench(PROGRAM, *SHORT, "--mode", "gpu-e2", "--json", rows, "--resume", cuda_program=dies)
+    assert went_on.returncode == 1
+    assert "2 of them are of runs that failed: --retry makes those again" in went_on.stdout
+    again = bench(PROGRAM, *SHORT, "--mode", "gpu-e2", "--json", rows, "--resume", "--retry", cuda_program=dies)
+    assert "failed: --retry" not in again.stdout
+    assert again.stdout.count("the CUDA program ended") == 2
 
 
 @needs_program
@@ -96,9 +111,7 @@ def make_results(folder: Path, bench_does: str) -> subprocess.CompletedProcess[s
     )
 
 
-@pytest.mark.parametrize(
-    "bench_does", ["exit 2", "exit 1", "echo new >out/gpu-results.json; kill -9 $$", "exit 127"]
-)
+@pytest.mark.parametrize("bench_does", ["exit 2", "exit 1", "echo new >out/gpu-results.json; kill -9 $$", "exit 127"])
 def test_no_page_is_made_of_older_rows_or_of_a_bench_that_ended(tmp_path: Path, bench_does: str) -> None:
     done = make_results(tmp_path, bench_does)
     assert done.returncode != 0
