@@ -208,8 +208,8 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
   }
   if (without_cores != 0) {
     output.out << fmt::format(
-        "in {} of {} runs the NIC's thread, which never sleeps, had less than 90 % of a core: with more free cores\n"
-        "their figures would differ\n",
+        "in {} of {} runs the NIC's thread, which polls and only yields, had less than 90 % of a core: with more free\n"
+        "cores their figures would differ\n",
         without_cores, done);
   }
   if (interrupted && !o.json.empty()) output.out << "its rows are kept: --resume with the same flags goes on\n";

@@ -36,7 +36,8 @@ std::string summary(const bypass::Result& r) {
   }
   if (!r.had_cores()) {
     text += fmt::format(
-        "the NIC's thread had {:.0f} % of a core, and never sleeps: with more cores these figures would differ\n",
+        "the NIC's thread polls and only yields, and had {:.0f} % of a core: with more cores these figures would "
+        "differ\n",
         100 * r.nic_cpu_seconds / r.seconds);
   }
   if (r.scenario.restore_order) {
