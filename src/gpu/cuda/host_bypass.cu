@@ -6,9 +6,9 @@
 #include <iostream>
 #include <string>
 
-#include "bypass/nic_steering.h"
+#include "bypass/bed.h"
 #include "bypass/live_lines.h"
-#include "bypass/nic_thread.h"
+#include "bypass/nic_steering.h"
 #include "bypass/plain_thread.h"
 #include "bypass/result_json.h"
 #include "gpu/cuda/card_memory.h"
@@ -28,11 +28,6 @@ using bypass::Mode;
 using bypass::NicMemory;
 using bypass::Result;
 using bypass::Scenario;
-
-// The kernels end by themselves 10 s after the run should have.
-std::uint64_t limit_of(const Scenario& s) {
-  return static_cast<std::uint64_t>((s.warm_up_seconds + s.seconds + 10) * 1e9);
-}
 
 // E2, and the rings of staging: the NIC model on a CPU thread, everything it touches in host memory.
 Expected<Result> run_on_model(const Scenario& s, const bypass::Observer& observer) {
@@ -55,7 +50,8 @@ Expected<Result> run_on_model(const Scenario& s, const bypass::Observer& observe
     memory.local.engine = memory.local.host;
     memory.shared.engine = memory.shared.host;
   }
-  auto made = Bed::make(s, memory, wire, BenchWire::filters(s), [&](std::uint32_t* p) { return staging ? p : registers(p); });
+  auto made = Bed::make(s, memory, wire, BenchWire::filters(s),
+                        [&](std::uint32_t* p) { return staging ? p : registers(p); });
   if (!made) return tl::unexpected(made.error());
   bed_owner = *std::move(made);
   Bed& bed = *bed_owner;
@@ -77,47 +73,15 @@ Expected<Result> run_on_model(const Scenario& s, const bypass::Observer& observe
 }
 
 // E1: rings and slots in the device's memory, the NIC made of copies.
-Expected<Result> run_with_copy_engine(const Scenario& s) {
-  PinnedMemory pinned;
-  DeviceMemory device;
-  const RingMemoryNeeds need = needs(s.ring, s.rings);
-  auto dma = device.allocate(need.dma), local = device.allocate(need.local);
-  auto shared = pinned.allocate(need.shared), tails = pinned.allocate(std::size_t{128} * s.rings);
-  for (const auto* piece : {&dma, &local, &shared, &tails}) {
-    if (!*piece) return tl::unexpected(piece->error());
-  }
-  std::vector<Doorbells> on_device(s.rings), on_host(s.rings);
-  for (std::uint32_t i = 0; i < s.rings; ++i) {
-    auto* const d = reinterpret_cast<std::uint32_t*>(tails->engine + std::size_t{128} * i);
-    auto* const h = reinterpret_cast<std::uint32_t*>(tails->host + std::size_t{128} * i);
-    on_device[i] = {.rdt = d, .tdt = d + 16};
-    on_host[i] = {.rdt = h, .tdt = h + 16};
-  }
-  const std::vector<Ring> rings = lay_out(s.ring, *dma, *local, *shared, on_device);
-  const SharedView view = shared_view(shared->host, s.rings);
-  Persistent driver(s, rings, view, limit_of(s));
-  if (auto room = driver.check_room(0); !room) return tl::unexpected(room.error());
-  BenchWire wire(s);
+Expected<Result> run_with_copy_engine(const Scenario& s, const bypass::Observer& observer) {
   auto steering = bypass::steering_of(s, BenchWire::filters(s));
   if (!steering) return tl::unexpected(steering.error());
-  CopyEngineNic nic(rings, on_host, *std::move(steering), wire);
-  driver.start();
-  bypass::NicThread thread(s, [&](std::uint64_t now) { return nic.step(now); }, wire,
-                           {.lost = [&] { return driver.dropped() + nic.lost(); },
-                            .cpu_seconds = [&] { return driver.cpu_seconds(); },
-                            .doorbells = [&] { return driver.doorbells(); },
-                            .packets = [&] { return driver.packets(); }});
-  thread.start();
-  thread.join();
-  Result result{.scenario = s};
-  const auto stopped = driver.stop();
-  if (!thread.failure().empty()) return fail("{}", thread.failure());
-  if (!stopped) bypass::note(result.findings, stopped.error().message);
-  thread.fill(result);
-  result.lost_at_nic = nic.lost();
-  result.dropped = driver.dropped();
-  result.slots_sound = stopped && driver.slots_are_sound();
-  return result;
+  const RingsOnDevice memory(s, RingsOnDevice::Tails::kOnHost);
+  Persistent driver(s, memory.rings(), memory.view(), limit_of(s));
+  if (auto room = driver.check_room(0); !room) return tl::unexpected(room.error());
+  BenchWire wire(s);
+  CopyEngineNic nic(memory.rings(), memory.host_tails(), *std::move(steering), wire);
+  return run_beside(s, wire, driver, nic, observer);
 }
 
 Expected<Result> run(const Scenario& s, const bypass::Observer& observer = {}) {
@@ -125,7 +89,7 @@ Expected<Result> run(const Scenario& s, const bypass::Observer& observer = {}) {
   try {
     switch (s.mode) {
       case Mode::gpu_e1:
-        return run_with_copy_engine(s);
+        return run_with_copy_engine(s, observer);
       case Mode::gpu_e3:
         return run_with_processors(s, observer);
       case Mode::gpu_e4:

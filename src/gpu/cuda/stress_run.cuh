@@ -3,11 +3,8 @@
 
 #include <thread>
 
-#include "bypass/bed.h"
-#include "gpu/cuda/persistent.cuh"
-#include "gpu/cuda/pinned_memory.h"
+#include "gpu/cuda/run_on_device.cuh"
 #include "gpu/cuda/stress_nic.cuh"
-#include "gpu/launch.h"
 
 namespace splitplane::gpu {
 
@@ -27,23 +24,10 @@ struct StressSums {
 }
 
 [[nodiscard]] inline Expected<bypass::Result> run_stress(const bypass::Scenario& scenario) {
-  PinnedMemory pinned;
-  DeviceMemory device;
-  const RingMemoryNeeds need = needs(scenario.ring, scenario.rings);
-  auto dma = device.allocate(need.dma), local = device.allocate(need.local), tails = device.allocate(128 * 64);
-  auto shared = pinned.allocate(need.shared);
-  for (const auto* piece : {&dma, &local, &tails, &shared}) {
-    if (!*piece) return tl::unexpected(piece->error());
-  }
-  std::vector<Doorbells> doorbells(scenario.rings);
-  for (std::uint32_t i = 0; i < scenario.rings; ++i) {
-    auto* const line = reinterpret_cast<std::uint32_t*>(tails->engine + std::size_t{128} * i);
-    doorbells[i] = {.rdt = line, .tdt = line + 16};
-  }
-  const std::vector<Ring> rings = lay_out(scenario.ring, *dma, *local, *shared, doorbells);
-  const double seconds = scenario.warm_up_seconds + scenario.seconds;
-  const auto limit_ns = static_cast<std::uint64_t>((seconds + 10) * 1e9);
-  Persistent engines(scenario, rings, shared_view(shared->host, scenario.rings), limit_ns);
+  const RingsOnDevice memory(scenario, RingsOnDevice::Tails::kOnDevice);
+  const std::vector<Ring>& rings = memory.rings();
+  const std::uint64_t limit_ns = limit_of(scenario);
+  Persistent engines(scenario, rings, memory.view(), limit_ns);
   if (auto room = engines.check_room(scenario.rings); !room) return tl::unexpected(room.error());
 
   auto device_rings = device_array<Ring>(rings.size());
