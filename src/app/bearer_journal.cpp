@@ -138,6 +138,7 @@ Expected<void> BearerJournal::begin(Granted granted) {
   dirty_.clear();
   dirty_keys_.clear();
   on_disk_ = said_;
+  begun_ = true;
   rewritten_octets_ = view_.octets = file_.octets();
   view_.written += view_.octets;
   view_.leases += grants.size();
@@ -244,7 +245,8 @@ void BearerJournal::say_failed(const Error& error) {
 
 Expected<void> BearerJournal::settle() {
   Lock lock(mutex_);
-  if (!granted_) return {};  // nothing runs yet
+  if (!begun_) return {};  // nothing runs yet
+  if (finished_) return fail("the journal is closed");
   if (!view_.reason.empty()) return tl::unexpected(Error{view_.reason});
   const std::uint64_t wanted = said_, failures = view_.failures;
   const bool known = settled_.wait_for(lock, settings_.patience,
@@ -256,7 +258,7 @@ Expected<void> BearerJournal::settle() {
 
 Expected<void> BearerJournal::finish(std::span<const std::pair<BearerId, JournalNumbers>> last) {
   const std::lock_guard guard(mutex_);
-  if (!granted_) return {};  // it was never begun
+  if (!begun_ || finished_) return {};  // a start that failed leaves the file as it was
   for (const auto& [id, numbers] : last) {
     const auto at = bearers_.find(id.value);
     // What was granted and not used is free again, since no worker runs any more.
@@ -267,7 +269,7 @@ Expected<void> BearerJournal::finish(std::span<const std::pair<BearerId, Journal
   }
   auto written = file_.rewrite(everything());
   if (!written) say_failed(written.error());
-  granted_ = {};
+  finished_ = true;
   return written;
 }
 

@@ -68,7 +68,8 @@ class BearerJournal {
   [[nodiscard]] Expected<void> settle();
   // Ends the thread: no lease is granted from here on.
   void stop();
-  // The last words, after stop() and the workers' end: COUNTs in place of leases. Epochs stay.
+  // The last words, after stop() and the workers' end: COUNTs in place of leases. Epochs stay. What is said later is
+  // not written, and settle() fails from then on.
   [[nodiscard]] Expected<void> finish(std::span<const std::pair<BearerId, JournalNumbers>> last);
 
   [[nodiscard]] BearerJournalView view() const;
@@ -100,6 +101,7 @@ class BearerJournal {
   Granted granted_;
   std::uint64_t said_ = 0, on_disk_ = 0;  // changes, and how many of them are on the disk
   std::size_t rewritten_octets_ = 0;
+  bool begun_ = false, finished_ = false;
   bool stop_ = false, unheard_ = false;
   BearerJournalView view_;
   double slowest_ms_ = 0;

@@ -170,6 +170,21 @@ TEST_F(BearerJournalTest, a_clean_end_leaves_exact_numbers) {
   EXPECT_EQ(open()->found().bearers.at(1).numbers.end, 17U);
 }
 
+TEST_F(BearerJournalTest, what_is_said_after_the_end_is_not_on_the_disk) {
+  auto journal = open();
+  journal->set(bearer(1, 64));
+  ASSERT_TRUE(journal->begin(kNoGrants));
+  journal->stop();
+  ASSERT_TRUE(journal->finish({}));
+  journal->set_numbers(BearerId{1}, {.end = 128});
+  const auto settled = journal->settle();
+  ASSERT_FALSE(settled) << "a card would use COUNTs up to 128";
+  EXPECT_THAT(settled.error().message, HasSubstr("is closed"));
+  EXPECT_TRUE(journal->finish({})) << "the first time it was finished";
+  journal.reset();
+  EXPECT_EQ(open()->found().bearers.at(1).numbers.end, 64U);
+}
+
 TEST_F(BearerJournalTest, a_start_that_fails_leaves_the_file_as_it_was) {
   ASSERT_TRUE(open()->begin(kNoGrants));
   const auto before = octets();

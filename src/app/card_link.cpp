@@ -17,11 +17,16 @@ CardLink::CardLink(CardLinkSettings settings) : settings_(std::move(settings)) {
 }
 
 CardLink::~CardLink() {
+  end();
+}
+
+void CardLink::end() {
   {
     const std::lock_guard guard(mutex_);
     stop_ = true;
   }
   changed_.notify_all();
+  done_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -32,7 +37,7 @@ void CardLink::begin() {
 // A card that is away, or does not answer, is not waited for; one that has much to do, not for ever.
 template <class Done>
 void CardLink::wait_for_card(Lock& lock, Clock::time_point end, Done done) {
-  while (up_ && !done() && !silent() && Clock::now() < end) done_.wait_for(lock, settings_.patience / 5);
+  while (up_ && !stop_ && !done() && !silent() && Clock::now() < end) done_.wait_for(lock, settings_.patience / 5);
 }
 
 bool CardLink::silent() const {

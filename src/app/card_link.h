@@ -61,17 +61,19 @@ class CardLink {
   using Clock = std::chrono::steady_clock;
 
   explicit CardLink(CardLinkSettings settings);  // asks nothing yet
-  ~CardLink();                                   // the card keeps what it has
+  ~CardLink();                                   // end()
   CardLink(const CardLink&) = delete;
   CardLink& operator=(const CardLink&) = delete;
 
   // Starts the thread. What the card has and nobody has put until now is taken off it.
   void begin();
+  // Ends the thread: no bearer and no lease reaches the card from here on, which keeps what it has.
+  void end();
 
   // What the card shall have: new or changed bearers (numbers, lease and epoch are this class's), and which no longer.
   // Asked for in the order of the calls, which do not wait. wait_for() is called after each put(), and answers when the
-  // card has done it, or at once while it is away or before begin(), or when it does not answer. Error: the card
-  // refuses one; remove() those that are not wanted, put() the others as they were.
+  // card has done it, or at once while it is away, before begin() or after end(), or when it does not answer. Error:
+  // the card refuses one; remove() those that are not wanted, put() the others as they were.
   using Asked = std::vector<std::pair<std::uint32_t, std::uint64_t>>;  // bearer, and its version or kRemoval
   [[nodiscard]] Asked put(std::span<const nic::CardBearer> bearers);
   Asked remove(std::span<const BearerId> ids);

@@ -52,7 +52,8 @@ class CardLinkTest : public ::testing::Test {
                                                         .punt_air = 1,
                                                         .retry = std::chrono::milliseconds(5),
                                                         .answer = answer,
-                                                        .show_each = std::chrono::milliseconds(20)});
+                                                        .show_each = std::chrono::milliseconds(20),
+                                                        .journal = lease_journal_});
   }
   void start_link() {
     make_link();
@@ -79,6 +80,7 @@ class CardLinkTest : public ::testing::Test {
   }
 
   std::string directory_;
+  CardLinkSettings::Journal lease_journal_;  // of the links that are made from then on
   std::unique_ptr<CardModel> card_;
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<CardLink> link_;

@@ -315,6 +315,8 @@ Expected<void> UserPlane::launch() {
 }
 
 void UserPlane::stop_workers() {
+  // First, since a link puts each lease into the journal before the card may use it.
+  for (CardRuntime& card : cards_) card.link->end();
   if (journal_) journal_->stop();  // it asks workers, which must run or have ended for that
   const std::lock_guard guard(mutex_);
   // In the order of the packets' way, and each worker empties its rings before it ends: nothing is left in between.

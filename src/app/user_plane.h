@@ -48,7 +48,7 @@ class UserPlane : public ControlBackend {
   void serve_n3(std::chrono::steady_clock::time_point now);
   // What is behind the ports: says what changed, and drops what an interface's MTU does not take any more.
   void watch_ports(std::chrono::steady_clock::time_point now);
-  // Stops the workers; counters stay readable and are exact from then on.
+  // Ends the links to cards and stops the workers; counters stay readable and are exact from then on.
   void stop_workers();
 
   Expected<void> settle() override;
