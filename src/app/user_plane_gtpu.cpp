@@ -188,8 +188,11 @@ void UserPlane::serve_uplinks(Time now) {
     N3Runtime& n3 = *n3_of(worker);
     if (act == Act::kRefuted) n3.gtpu.count(GtpuCounter::error_indications_refuted);
     if (act != Act::kResume) continue;
-    uplink.resumed(now, uplink_packets(worker, *bearer));
-    if (!stop_uplink(worker, *bearer, false)) continue;
+    uplink.resumed(now, uplink_packets(worker, *bearer));  // first: what a card is told follows the state
+    if (!stop_uplink(worker, *bearer, false)) {
+      uplink.not_resumed(now);
+      continue;
+    }
     n3.gtpu.count(GtpuCounter::uplinks_resumed);
     n3.gtpu.paths.ask_now(bearer->upf, now);
     log::debug("N3 {}: bearer {:#010x} sends uplink again, to see whether {} knows it", n3.config.port, id,

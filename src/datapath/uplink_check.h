@@ -6,6 +6,7 @@
 //   checking --3 s without that--> active: it was false, or about something that is over
 //   stopped  --1 s, and twice as long each time, 16 s at most--> retrying: the uplink goes on, the UPF is asked again
 //   retrying --as in checking--> stopped;   --10 s without that--> active
+//   retrying --its worker does not answer, so that the uplink does not go on--> stopped, 1 s
 //
 // A bearer that sends nothing is never stopped, as far as its uplink packets are seen here (a card's are not), and one
 // that is stopped goes on by itself. Pure: the caller brings time and counts.
@@ -62,6 +63,8 @@ class UplinkCheck {
   }
   // After kResume: the uplink goes on.
   void resumed(Time now, std::uint64_t sent) { begin(UplinkState::retrying, now, sent, kRetry); }
+  // After resumed(): it does not, because its worker did not answer. It is tried again a second later.
+  void not_resumed(Time now) { begin(UplinkState::stopped, now, sent_, kFirstStop); }
 
   [[nodiscard]] UplinkState state() const { return state_; }
   // Until when this state lasts by itself.

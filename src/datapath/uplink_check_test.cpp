@@ -64,6 +64,22 @@ TEST(UplinkCheck, a_upf_that_says_it_for_each_packet_stops_the_uplink_and_is_tri
   EXPECT_LT(b.stopped_for, 60s) << "it was tried again";
 }
 
+TEST(UplinkCheck, a_worker_that_does_not_hear_of_a_resume_is_told_again) {
+  Bearer b;
+  b.run(60s, true);
+  ASSERT_EQ(b.check.state(), UplinkState::stopped);
+  b.now = b.check.until();
+  for (int i = 0; i < 20; ++i, b.now += 1s) {
+    ASSERT_EQ(b.check.turn(b.now), Act::kResume);
+    b.check.resumed(b.now, b.sent);
+    b.check.not_resumed(b.now);
+    EXPECT_EQ(b.check.state(), UplinkState::stopped) << "as the worker has it";
+    EXPECT_EQ(b.check.turn(b.now + 999ms), Act::kNone) << "each try may wait for the worker";
+  }
+  b.run(20s, false);
+  EXPECT_EQ(b.check.state(), UplinkState::active);
+}
+
 TEST(UplinkCheck, an_outage_is_over_within_the_longest_stop_when_the_upf_knows_the_bearer_again) {
   Bearer b;
   b.run(60s, true);

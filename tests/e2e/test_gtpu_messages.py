@@ -3,6 +3,7 @@ octet, and tshark finds nothing wrong with any frame that the gNB sent."""
 
 from __future__ import annotations
 
+import itertools
 import struct
 import time
 
@@ -12,6 +13,7 @@ import pytest
 from gtpu_bed import LINK, GtpuBed, message_in, message_of, play_upf
 from paths import own
 from processes import run, wait_until
+from silent_worker import silent_worker
 
 from pycrate_mobile.TS29281_GTPU import GTPUEndMarker, parse_GTPU  # noqa: E402  isort: skip
 from scapy.contrib.gtp import (  # noqa: E402  isort: skip
@@ -191,11 +193,8 @@ def uplink_reaches_the_upf(bed: GtpuBed, sn: int) -> bool:
     return bool([f for f in bed.n3.frames(0.4, lambda f: message_of(f, 255)) if message_of(f, 255)])
 
 
-@pytest.mark.parametrize("builder", ["scapy", "octets"])
-def test_error_indications_that_go_on_stop_the_uplink_until_a_modify(bed, builder):
-    answer_arp(bed)
-    assert uplink_reaches_the_upf(bed, 0)
-    before = bed.bearer()["error_indications"]
+def stop_the_uplink(bed: GtpuBed, builder: str, sn: int) -> int:
+    """Error Indications for the first bearer, which sends from that SN on, until it stops; how many that took."""
     indication = GTP_U_Header(gtp_type=26, teid=0, S=1) / GTPErrorIndication(
         IE_list=[IE_TEIDI(TEIDI=0x1001), IE_GSNAddress(length=4, ipv4_address=LINK.upf_ipv4)]
     )
@@ -206,11 +205,20 @@ def test_error_indications_that_go_on_stop_the_uplink_until_a_modify(bed, builde
         nonlocal said
         bed.n3.send(bed.to_gnb(indication if builder == "scapy" else octets))
         said += 1
-        bed.air.send(bed.uplink(sn=said))
+        bed.air.send(bed.uplink(sn=sn + said))
         play_upf(bed, 0.15)
         return bed.bearer()["uplink_stopped"]
 
     wait_until("the bearer to stop", stopped)
+    return said
+
+
+@pytest.mark.parametrize("builder", ["scapy", "octets"])
+def test_error_indications_that_go_on_stop_the_uplink_until_a_modify(bed, builder):
+    answer_arp(bed)
+    assert uplink_reaches_the_upf(bed, 0)
+    before = bed.bearer()["error_indications"]
+    said = stop_the_uplink(bed, builder, 0)
     assert said >= 2 and bed.bearer()["error_indications"] == before + said
     drops = bed.drops("uplink_stopped")
     assert not uplink_reaches_the_upf(bed, said + 1)
@@ -220,6 +228,16 @@ def test_error_indications_that_go_on_stop_the_uplink_until_a_modify(bed, builde
     bed.gnb.control.call("bearer.modify", id=bed.ids[0], qfi=9)
     assert not bed.bearer()["uplink_stopped"]
     assert uplink_reaches_the_upf(bed, said + 2)
+
+
+def test_an_uplink_goes_on_also_if_its_worker_hung_when_its_stop_was_over(bed):
+    answer_arp(bed)
+    said = stop_the_uplink(bed, "octets", 1000)
+    with silent_worker(bed.gnb.process):
+        time.sleep(4)  # the stop of 1 s ends, and the worker is told for 2 s at most
+    sns = itertools.count(1000 + said + 1)
+    wait_until("uplink packets", lambda: uplink_reaches_the_upf(bed, next(sns)), 20, [bed.gnb.process])
+    bed.gnb.control.call("bearer.modify", id=bed.ids[0], qfi=9)  # active again
 
 
 def answer_arp(bed: GtpuBed):
