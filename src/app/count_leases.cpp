@@ -18,8 +18,13 @@ std::uint32_t lease_after_restart(unsigned pdcp_sn_bits, std::uint32_t ahead) {
 ran::CountLease CountLeases::begin(BearerId id, unsigned pdcp_sn_bits, std::uint32_t next, std::uint32_t ahead) {
   const std::uint32_t length = std::min(lease_after_restart(pdcp_sn_bits, ahead), ran::kCountEnd - next);
   const ran::CountLease lease{.end = next + length, .mark = next};
-  books_[id.value] = {pdcp_sn_bits, lease, {}, next};
+  books_[id.value] = {pdcp_sn_bits, lease, {}, next, next, next - ahead};
   return lease;
+}
+
+std::uint32_t CountLeases::heard(BearerId id, std::uint32_t next) const {
+  const auto book = books_.find(id.value);
+  return book != books_.end() && book->second.first == next ? book->second.heard : next;
 }
 
 std::optional<CountLeases::Extension> CountLeases::asked(BearerId id, Clock::time_point now,

@@ -40,6 +40,9 @@ class CountLeases {
   // Its worker has come to the mark. `horizon`: a longer lease takes so long to come, as far as is known. Nothing: no
   // such bearer.
   [[nodiscard]] std::optional<Extension> asked(BearerId id, Clock::time_point now, std::chrono::milliseconds horizon);
+  // A receiver may not have seen any COUNT from here on, of a bearer whose next one is `next` now: a run that gave none
+  // tells nothing new about what the receiver has seen.
+  [[nodiscard]] std::uint32_t heard(BearerId id, std::uint32_t next) const;
   void forget(BearerId id) { books_.erase(id.value); }
 
  private:
@@ -48,6 +51,7 @@ class CountLeases {
     ran::CountLease lease;
     std::optional<Clock::time_point> since;  // when it came to `at`
     std::uint32_t at = 0;
+    std::uint32_t first = 0, heard = 0;  // as it began: its next COUNT, and what a receiver may have seen before
   };
   std::unordered_map<std::uint32_t, Book> books_;
 };

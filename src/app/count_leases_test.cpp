@@ -64,6 +64,22 @@ TEST(CountLeases, restarts_without_a_packet_never_step_over_half_of_the_sn_space
   }
 }
 
+TEST(CountLeases, crashes_and_clean_stops_without_a_packet_never_step_over_half_of_the_sn_space) {
+  for (const unsigned bits : {12U, 18U}) {
+    std::uint32_t next = 10, heard = 10;
+    for (int crash = 0; crash < 8; ++crash) {
+      CountLeases crashed, stopped;
+      next = crashed.begin(kBearer, bits, next, next - heard).end;
+      stopped.begin(kBearer, bits, next, next - heard);
+      heard = stopped.heard(kBearer, next);
+    }
+    EXPECT_LT(next - 10, 1U << (bits - 1));
+    CountLeases leases;
+    leases.begin(kBearer, bits, next, next - heard);
+    EXPECT_EQ(leases.heard(kBearer, next + 1), next + 1) << "a packet had the COUNT before";
+  }
+}
+
 TEST(CountLeases, at_the_end_of_all_counts_nothing_is_left_to_ask_for) {
   CountLeases leases;
   const auto first = leases.begin(kBearer, 18, ran::kCountEnd - 100, 0);

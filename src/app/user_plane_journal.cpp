@@ -215,7 +215,9 @@ void UserPlane::close_journal() {
     const ran::BearerDownlink& fixed = worker->gnb->fixed_bearer;
     std::uint32_t next = line.pdcp_tx_next;
     if (fixed.id == config.id.value) next = std::max(next, fixed.pdcp_tx_next);
-    last.emplace_back(config.id, JournalNumbers{.end = next, .heard = next, .rx_next = uplink.pdcp_rx_next});
+    last.emplace_back(
+        config.id,
+        JournalNumbers{.end = next, .heard = leases_.heard(config.id, next), .rx_next = uplink.pdcp_rx_next});
   }
   (void)journal_->finish(last);  // it has said what failed; then the leases are on the disk
 }

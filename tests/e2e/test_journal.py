@@ -232,6 +232,24 @@ def test_a_clean_stop_leaves_exact_numbers(folder):
         assert bed.next_counts() == before
 
 
+def test_crashes_and_clean_stops_without_a_packet_are_no_step_that_a_receiver_takes_for_one_backwards(folder, quick):
+    with Bed(folder, "jb", journal=str(quick / "gnb.journal")) as bed:
+        load = bed.load(IDS)
+        bed.wait_for_frames()
+        load.close()
+        before = bed.last_counts()
+        for crash in range(3):
+            bed.kill()
+            bed.start()
+            if crash < 2:
+                bed.gnb.finish()
+                bed.start()
+        assert all(count > before[bearer] for bearer, count in bed.next_counts().items())
+        bed.load(IDS)
+        bed.wait_for_frames()
+        assert bed.air.faults == []
+
+
 def test_what_was_added_comes_back_and_what_was_released_does_not(folder):
     with Bed(folder, "ja") as bed:
         call = bed.gnb.control.call
