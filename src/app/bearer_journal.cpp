@@ -12,6 +12,12 @@ namespace {
 constexpr std::size_t kGrownEnough = std::size_t{4} << 20;  // octets behind the last rewriting, and four times the file
 constexpr std::chrono::milliseconds kLeastHorizon{50}, kMostHorizon{2000};
 
+// The worker does not have `earlier`: what it has ends where that one begins. A grant that does not follow `earlier` is
+// of another bearer with the same identity.
+void put_behind(BearerJournal::Grant& grant, const BearerJournal::Grant& earlier) {
+  if (grant.from == earlier.lease.end) grant.from = earlier.from;
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<BearerJournal>> BearerJournal::open(const Settings& settings, bool fresh) {
@@ -57,6 +63,7 @@ void BearerJournal::set(const JournalBearer& bearer, const std::optional<Grant>&
   const std::uint32_t id = bearer.config.id.value;
   bearers_.insert_or_assign(id, bearer);
   grants_.erase(id);
+  unheard_.erase(id);
   note(id, Change::kWhole, grant);
 }
 
@@ -97,6 +104,7 @@ void BearerJournal::remove(BearerId id) {
   const std::lock_guard guard(mutex_);
   if (bearers_.erase(id.value) == 0) return;
   grants_.erase(id.value);
+  unheard_.erase(id.value);
   note(id.value, Change::kGone, {});
 }
 
@@ -151,12 +159,26 @@ Expected<void> BearerJournal::begin(Granted granted) {
 
 void BearerJournal::serve() {
   Lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [&] { return stop_ || !dirty_.empty() || !dirty_keys_.empty(); });
-    if (stop_) return;
-    if (commit(lock)) continue;
-    changed_.wait_for(lock, settings_.retry, [&] { return stop_; });
+  const auto has_work = [&] { return stop_ || has_changes(); };
+  while (!stop_) {
+    if (!unheard_.empty() && std::chrono::steady_clock::now() >= again_at_) {
+      give_again(lock);
+    } else if (has_changes()) {
+      if (!commit(lock)) changed_.wait_for(lock, settings_.retry, [&] { return stop_; });
+    } else if (unheard_.empty()) {
+      changed_.wait(lock, has_work);
+    } else {
+      changed_.wait_until(lock, again_at_, has_work);
+    }
   }
+}
+
+void BearerJournal::give_again(Lock& lock) {
+  std::vector<Grant> grants;
+  for (const auto& [id, grant] : std::exchange(unheard_, {})) grants.push_back(grant);
+  lock.unlock();
+  granted_(grants);
+  lock.lock();
 }
 
 bool BearerJournal::commit(Lock& lock) {
@@ -183,6 +205,9 @@ bool BearerJournal::commit(Lock& lock) {
   const auto changes = std::exchange(dirty_, {});
   const auto changed_keys = std::exchange(dirty_keys_, {});
   auto pending = std::exchange(grants_, {});
+  for (auto& [id, grant] : pending) {
+    if (const auto earlier = unheard_.extract(id)) put_behind(grant, earlier.mapped());
+  }
   const std::uint64_t version = said_;
   lock.unlock();
   const auto begin = std::chrono::steady_clock::now();
@@ -205,7 +230,7 @@ bool BearerJournal::commit(Lock& lock) {
     for (auto& [id, grant] : pending) {
       if (!bearers_.contains(id)) continue;
       const auto [at, is_new] = grants_.try_emplace(id, grant);
-      if (!is_new && at->second.from == grant.lease.end) at->second.from = grant.from;
+      if (!is_new) put_behind(at->second, grant);
     }
     say_failed(done.error());
     settled_.notify_all();
@@ -221,17 +246,14 @@ bool BearerJournal::commit(Lock& lock) {
   if (anew) rewritten_octets_ = file_.octets();
   on_disk_ = version;
   settled_.notify_all();
-  return !std::exchange(unheard_, false);
+  return true;
 }
 
 void BearerJournal::again(const Grant& grant) {
   const std::lock_guard guard(mutex_);
-  const std::uint32_t id = grant.id.value;
-  if (!bearers_.contains(id)) return;
-  const auto [at, is_new] = grants_.try_emplace(id, grant);
-  if (!is_new && at->second.from == grant.lease.end) at->second.from = grant.from;
-  dirty_.try_emplace(id, Change::kNumbers);
-  unheard_ = true;
+  if (!bearers_.contains(grant.id.value)) return;
+  if (unheard_.empty()) again_at_ = std::chrono::steady_clock::now() + settings_.retry;
+  unheard_.insert_or_assign(grant.id.value, grant);
 }
 
 void BearerJournal::say_failed(const Error& error) {

@@ -61,7 +61,8 @@ class BearerJournal {
   // The new file with all that was said until now, in place of the old one; then the thread. `granted` is called on it,
   // and here for what was said until now.
   [[nodiscard]] Expected<void> begin(Granted granted);
-  // From inside `granted`: the worker did not listen. The grant is given again after `retry`.
+  // From inside `granted`: the worker did not listen. The grant, which is on the disk, is given again after `retry`.
+  // Other grants do not wait for it.
   void again(const Grant& grant);
   // Waits until what was said until now is on the disk, and its leases are granted; for `patience` at most. Error: the
   // disk refuses, or takes longer; it is tried again all the time.
@@ -85,6 +86,8 @@ class BearerJournal {
   void serve();
   // With the lock, which is let go for the disk. False: it refused, and everything is to be said again.
   bool commit(Lock& lock);
+  void give_again(Lock& lock);
+  [[nodiscard]] bool has_changes() const { return !dirty_.empty() || !dirty_keys_.empty(); }
   [[nodiscard]] JournalRecords everything() const;
   void say_failed(const Error& error);
 
@@ -96,13 +99,15 @@ class BearerJournal {
   JournalBearers bearers_;
   std::set<FileKey> released_;
   std::unordered_map<std::uint32_t, Change> dirty_;
-  std::set<FileKey> dirty_keys_;  // of released_
-  std::unordered_map<std::uint32_t, Grant> grants_;
+  std::set<FileKey> dirty_keys_;                      // of released_
+  std::unordered_map<std::uint32_t, Grant> grants_;   // for when the disk has what was said
+  std::unordered_map<std::uint32_t, Grant> unheard_;  // on the disk, and their workers did not listen
+  std::chrono::steady_clock::time_point again_at_;    // when those are given again
   Granted granted_;
   std::uint64_t said_ = 0, on_disk_ = 0;  // changes, and how many of them are on the disk
   std::size_t rewritten_octets_ = 0;
   bool begun_ = false, finished_ = false;
-  bool stop_ = false, unheard_ = false;
+  bool stop_ = false;
   BearerJournalView view_;
   double slowest_ms_ = 0;
   std::thread thread_;

@@ -159,6 +159,34 @@ TEST_F(BearerJournalTest, a_grant_that_a_worker_did_not_hear_is_given_again) {
   EXPECT_LE(granted.size(), heard + 1) << "and not for ever";
 }
 
+TEST_F(BearerJournalTest, a_worker_that_does_not_listen_delays_no_grant_of_the_others) {
+  settings_.retry = 1h;
+  std::vector<BearerJournal::Grant> granted;  // read when settle() has answered, which is after the grants
+  BearerJournal* at = nullptr;
+  auto journal = open();
+  at = journal.get();
+  for (const std::uint32_t id : {1, 2}) journal->set(bearer(id, 64));
+  ASSERT_TRUE(journal->begin([&](std::span<const BearerJournal::Grant> grants) {
+    for (const auto& grant : grants) {
+      if (grant.id == BearerId{1}) at->again(grant);
+      granted.push_back(grant);
+    }
+  }));
+  journal->extend({BearerId{1}, 64, {128, 96}}, 30);
+  ASSERT_TRUE(journal->settle());
+  for (std::uint32_t end = 128; end <= 640; end += 64) {
+    journal->extend({BearerId{2}, end - 64, {end, end - 32}}, end - 96);
+    const auto settled = journal->settle();
+    ASSERT_TRUE(settled) << settled.error().message;
+    EXPECT_EQ(granted.back().id, BearerId{2});
+    EXPECT_EQ(granted.back().lease.end, end);
+  }
+  journal->extend({BearerId{1}, 128, {192, 160}}, 96);
+  ASSERT_TRUE(journal->settle());
+  EXPECT_EQ(granted.back().from, 64U) << "from what the worker has";
+  EXPECT_EQ(granted.back().lease.end, 192U);
+}
+
 TEST_F(BearerJournalTest, a_clean_end_leaves_exact_numbers) {
   auto journal = open();
   journal->set(bearer(1, 65536));
