@@ -61,7 +61,12 @@ void BearerJournal::note(std::uint32_t id, Change change, const std::optional<Gr
 void BearerJournal::set(const JournalBearer& bearer, const std::optional<Grant>& grant) {
   const std::lock_guard guard(mutex_);
   const std::uint32_t id = bearer.config.id.value;
-  bearers_.insert_or_assign(id, bearer);
+  JournalBearer& there = bearers_.insert_or_assign(id, bearer).first->second;
+  const FileKey key{bearer.config.upf, bearer.config.uplink_teid};
+  if (released_.contains(key)) {
+    there.origin = JournalBearer::Origin::kFile;
+    there.file = key;
+  }
   grants_.erase(id);
   unheard_.erase(id);
   note(id, Change::kWhole, grant);

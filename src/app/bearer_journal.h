@@ -44,7 +44,8 @@ class BearerJournal {
 
   [[nodiscard]] const JournalContent& found() const { return found_; }
 
-  // What shall be there. Returns at once.
+  // What shall be there. Returns at once. A bearer that the configuration names, that was released and that the control
+  // socket adds again is the configuration's again, so that a later release() keeps it away, too.
   void set(const JournalBearer& bearer, const std::optional<Grant>& grant = {});
   void set_config(const ran::BearerConfig& config);  // of a bearer that is there
   void set_epoch(BearerId id, std::uint8_t epoch);

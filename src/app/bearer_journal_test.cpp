@@ -102,6 +102,37 @@ TEST_F(BearerJournalTest, what_was_said_is_there_in_the_next_run) {
   EXPECT_THAT(refused(), HasSubstr("another process has it"));
 }
 
+TEST_F(BearerJournalTest, a_bearer_of_the_configuration_that_was_added_again_stays_away_when_it_is_released_again) {
+  const FileKey key{bearer(4).config.upf, bearer(4).config.uplink_teid};
+  {
+    auto journal = open();
+    JournalBearer in_file = bearer(4);
+    in_file.origin = JournalBearer::Origin::kFile;
+    in_file.file = key;
+    journal->set(in_file);
+    ASSERT_TRUE(journal->begin(kNoGrants));
+    journal->release(BearerId{4});
+    journal->set(bearer(5));
+    JournalBearer again = bearer(4);
+    again.config.id = BearerId{6};
+    journal->set(again);  // by the control socket
+    journal->revive(key);
+    ASSERT_TRUE(journal->settle());
+  }
+  {
+    auto journal = open();
+    const auto& found = journal->found();
+    EXPECT_EQ(found.bearers.at(6).origin, JournalBearer::Origin::kFile);
+    EXPECT_EQ(found.bearers.at(5).origin, JournalBearer::Origin::kControl);
+    EXPECT_TRUE(found.released.empty());
+    for (const auto& [id, one] : found.bearers) journal->set(one);
+    ASSERT_TRUE(journal->begin(kNoGrants));
+    journal->release(BearerId{6});
+    ASSERT_TRUE(journal->settle());
+  }
+  EXPECT_EQ(open()->found().released, std::set<FileKey>{key});
+}
+
 TEST_F(BearerJournalTest, a_lease_is_granted_when_the_disk_has_it_and_not_before) {
   std::vector<BearerJournal::Grant> granted;
   std::atomic<std::uint32_t> on_disk{0};

@@ -268,6 +268,10 @@ def test_what_was_added_comes_back_and_what_was_released_does_not(folder):
         assert found[IDS[1]]["qfi"] == 9, "the configuration has its parameters"
         again = bed.gnb.control.call("bearer.add", upf=LINK.upf_ipv4, ul_teid=0x1001, shard=1)
         assert again["existed"] == 0, "one that the configuration names may be added again"
+        bed.gnb.control.call("bearer.release", id=again["first"]["id"])
+        bed.kill()
+        bed.start()
+        assert sorted(bearer["id"] for bearer in bed.gnb.control.bearers()) == sorted([IDS[1], IDS[2], added])
         bed.kill()
         bed.start(fresh=True)
         assert sorted(bearer["id"] for bearer in bed.gnb.control.bearers()) == sorted(IDS[:3])
