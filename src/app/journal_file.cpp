@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -108,6 +109,17 @@ Expected<void> JournalFile::write_all(int fd, const JournalOctets& octets) const
   return {};
 }
 
+bool JournalFile::put_in_place(const std::string& fresh) const {
+  const auto replace = [&] { return ::rename(fresh.c_str(), path_.c_str()) == 0; };
+  if (fd_ >= 0 || old_fd_ >= 0) return replace();  // of the file that is there we hold the lock
+  if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno != EINVAL) return false;
+  // A file system without RENAME_NOREPLACE, such as NFS: a process that starts between these two calls is not seen.
+  if (::access(path_.c_str(), F_OK) != 0) return replace();
+  errno = EEXIST;
+  return false;
+}
+
 Expected<void> JournalFile::rewrite(const JournalRecords& records) {
   const std::string fresh = path_ + ".new";
   const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -127,7 +139,10 @@ Expected<void> JournalFile::rewrite(const JournalRecords& records) {
   add_frames(whole, records, frames);
   if (auto written = write_all(fd, whole); !written) return give_up(tl::unexpected(written.error()));
   if (::fsync(fd) != 0) return give_up(unable("cannot be written", errno));
-  if (::rename(fresh.c_str(), path_.c_str()) != 0) return give_up(unable("cannot be put in its place", errno));
+  if (!put_in_place(fresh)) {
+    if (errno == EEXIST) return give_up(fail("journal {}: another process has it", path_));
+    return give_up(unable("cannot be put in its place", errno));
+  }
   const int directory = ::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   broken_ = directory < 0 || ::fsync(directory) != 0;  // then the old one may be there after a power cut
   const int error = errno;

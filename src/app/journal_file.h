@@ -23,7 +23,8 @@ class JournalFile {
   // As read(), of a file that shall be forgotten: only that no other process has it.
   [[nodiscard]] Expected<void> forget();
 
-  // Another file in the place of this one, whole or not at all.
+  // Another file in the place of this one, whole or not at all. Error: also where there was none, and another process
+  // has put one there since.
   [[nodiscard]] Expected<void> rewrite(const JournalRecords& records);
   // On disk when it returns. After an error only rewrite() is allowed, since nobody knows what the disk has of it.
   [[nodiscard]] Expected<void> append(const JournalRecords& records);
@@ -35,6 +36,7 @@ class JournalFile {
  private:
   [[nodiscard]] Expected<void> make_directory() const;
   [[nodiscard]] Expected<void> lock_old();
+  [[nodiscard]] bool put_in_place(const std::string& fresh) const;  // false: errno says why
   [[nodiscard]] Expected<void> write_all(int fd, const JournalOctets& octets) const;
   [[nodiscard]] tl::unexpected<Error> unable(const char* what, int error) const;
   void close();
