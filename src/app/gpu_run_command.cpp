@@ -40,6 +40,9 @@ std::string summary(const bypass::Result& r) {
         "differ\n",
         100 * r.nic_cpu_seconds / r.seconds);
   }
+  if (is_gnb(r.scenario.function)) {
+    text += fmt::format("numbers of bearers: {} given twice, {} left out\n", r.sn_repeated, r.sn_missing);
+  }
   if (r.scenario.restore_order) {
     text +=
         fmt::format("order restored: {} came too late, {} were not waited for\n", r.restored_late, r.restored_without);

@@ -56,3 +56,9 @@ def test_rss_without_ports_keeps_the_order_of_each_bearer(tmp_path, rings) -> No
     found, _ = run(tmp_path, traffic, "gnb-headers", "--rings", str(rings), "--rss", "addresses", "--threads")
     assert found.unique(), str(found)
     assert found.reordered == 0
+
+
+def test_a_run_with_own_traffic_says_whether_numbers_were_given_once() -> None:
+    command = [PROGRAM, "gpu", "run", "--rings", "4", "--function", "pdcp-nea2", "--size", "200", "--packets", "5000"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "\nnumbers of bearers: 0 given twice, 0 left out\n" in done.stdout
