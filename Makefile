@@ -77,8 +77,9 @@ RESULTS ?= docs/results/gpu-cpu-threads
 gpu-results: build
 	@mkdir -p out; touch out/gpu-results.begun
 	@build/release/splitplane gpu bench --matrix --cpu --resume --json out/gpu-results.json $(ARGS); code=$$?; \
+	  [ $$code -ne 2 ] || echo 'gpu-results: no page; rm out/gpu-results.json.rows gives up rows of another build' >&2; \
 	  [ $$code -le 1 ] || exit $$code; \
-	  [ out/gpu-results.json -nt out/gpu-results.begun ] || { echo 'gpu-results: no rows were written' >&2; exit 1; }; \
+	  [ -e out/gpu-results.json ] && [ ! out/gpu-results.json -ot out/gpu-results.begun ] || { echo 'gpu-results: no rows were written' >&2; exit 1; }; \
 	  [ $$code -eq 0 ] || echo 'gpu-results: not every row is whole and sound; the page says which' >&2
 	@$(PYTHON) bench/gpu_figures.py out/gpu-results.json $(RESULTS)
 

@@ -116,6 +116,7 @@ def test_no_page_is_made_of_older_rows_or_of_a_bench_that_ended(tmp_path: Path, 
     done = make_results(tmp_path, bench_does)
     assert done.returncode != 0
     assert not (tmp_path / "made").exists()
+    assert ("rm out/gpu-results.json.rows" in done.stderr) == (bench_does == "exit 2")
 
 
 @pytest.mark.parametrize("code", [0, 1])
