@@ -301,11 +301,11 @@ OTHER_WAY = (
 HOW_TO_READ = (
     "**How to read a row.** Figures are medians of the repeats that count. *sent/due*: the least part of what the rate"
     " asked for that the generator sent; a repeat with less than 0.995 does not count. Neither does one with a packet"
-    " that was changed, doubled, missing or out of its flow's order, nor one whose NIC thread had less than 90 % of a"
-    " core. *count*: repeats that do; where none does, the figures are those of all and say nothing about the load."
-    " Repeats of a section are interleaved, and two rows are compared by pairs of one repeat: *direction holds* if 5 of"
-    f" 5 pairs agree (differences below {LITTLE:.0%} are none), *does not* if 5 of 5 say the opposite, else"
-    f" *{CANNOT_TELL}*.\n"
+    " that was changed, doubled, missing or out of its flow's order, one in which a bearer's number was given twice or"
+    " left out, nor one whose NIC thread had less than 90 % of a core. *count*: repeats that do; where none does, the"
+    " figures are those of all and say nothing about the load. Repeats of a section are interleaved, and two rows are"
+    f" compared by pairs of one repeat: *direction holds* if 5 of 5 pairs agree (differences below {LITTLE:.0%} are"
+    f" none), *does not* if 5 of 5 say the opposite, else *{CANNOT_TELL}*.\n"
 )
 
 
