@@ -93,15 +93,29 @@ def verdicts(report: Report, page: str, matrix: dict) -> None:
 SMALL_RINGS = ("--ring-size", "64", "--slots", "128")
 
 
-def overloaded(*rings: str) -> list[dict]:
-    """Rows at 9.99 Gbit/s of 300 octets without DROP_EN, of a function that is too slow for it on any CPU."""
+RATES = (3.902, 2.6, 2.2)  # Mpps: 9.99 Gbit/s of 300 octets, and less where the generator does not keep that
+
+
+def overloaded(rate: float, *rings: str) -> list[dict]:
+    """Rows of 300 octets without DROP_EN, of a function that is too slow for the rate on any CPU."""
     file = OUT / "accept-gpu-buffer.json"
     file.unlink(missing_ok=True)
-    load = ("--function", "pdcp-nea2", "--size", "300", "--rate", "3.902", "--drop-en", "off", "--rings", "1,2,4")
+    load = ("--function", "pdcp-nea2", "--size", "300", "--rate", str(rate), "--drop-en", "off", "--rings", "1,2,4")
     program = ROOT / "build" / "release" / "splitplane"
     runs = ("--duration", "0.5", "--repeats", "5", "--json", file)
     run([program, "gpu", "bench", "--cpu", *load, *rings, *runs], 120)
     return json.loads(file.read_text())["rows"] if file.exists() else []
+
+
+def inside_under_overload(*rings: str) -> dict[int, float]:
+    """Of the highest rate that the generator kept with each number of rings; what waits does not depend on it."""
+    inside: dict[int, float] = {}
+    for rate in RATES:
+        for number, packets in packets_inside(overloaded(rate, *rings)).items():
+            inside.setdefault(number, packets)
+        if len(inside) == 3:
+            break
+    return inside
 
 
 def packets_inside(rows: list[dict]) -> dict[int, float]:
@@ -128,7 +142,7 @@ def buffer_in_front_of_the_rings(report: Report) -> None:
 
     OUT.mkdir(exist_ok=True)
     paper = {ring[0]: paper_packets_inside(ring[1], row) for ring, row in PAPER_TAB2.items() if row[2] > 1}
-    judge_buffer(report, name, target, paper, packets_inside(overloaded()), packets_inside(overloaded(*SMALL_RINGS)))
+    judge_buffer(report, name, target, paper, inside_under_overload(), inside_under_overload(*SMALL_RINGS))
 
 
 def judge_buffer(report: Report, name: str, target: str, paper: dict, inside: dict, small: dict) -> None:
