@@ -17,6 +17,8 @@ from namespaces import inside, remove_stale
 from paths import ROOT, splitplane
 from processes import PATIENCE, run, wait_until
 
+from bypass import host_bypass
+
 DEMO = [sys.executable, "tests/demo/demo.py"]
 # The demo's instances have the names of the shipped files, so that one machine has room for one demo at a time.
 ONE_DEMO = Path(tempfile.gettempdir()) / "splitplane-test-demo"
@@ -127,3 +129,12 @@ def test_generated_packets_may_miss_where_the_gnb_counted_few_dropped():
     assert not verdict(1000, 994, 6)
     assert not verdict(1000, 995, 4) and not verdict(1000, 999, 0)
     assert not verdict(0, 0, 0) and not verdict(1000, 1000, 0, duplicates=1)
+
+
+def test_the_demos_look_at_host_bypass_finds_every_packet_in_order():
+    checks = Checks()
+    rows = host_bypass(lambda text: None, checks)
+    assert checks.passed, checks.done
+    assert {(row[0], row[1]) for row in rows} == {
+        (function, rings) for function in ("echo", "gnb-headers", "pdcp-nea2") for rings in (1, 4)
+    }
