@@ -168,7 +168,10 @@ int gpu_bench(const GpuBenchOptions& o, CliOutput& output) {
     output.out.flush();
   };
   bool interrupted = false;  // a run did not begin, or was cut off
-  const auto interrupts = [&](bool does) { return (interrupted = interrupted || does, does); };
+  const auto interrupts = [&](bool does) {
+    interrupted = interrupted || does;
+    return does;
+  };
   const auto out_of_time = [&] { return o.within_seconds > 0 && seconds() >= o.within_seconds; };
   const bypass::Runner runner = [&](const Scenario& s) { return runners.run(s); };
   const bypass::MatrixEvents events{.section =

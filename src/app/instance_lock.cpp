@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/open_file.h"
+
 namespace splitplane::app {
 namespace {
 
@@ -25,13 +27,6 @@ int read_pid(int fd) {
   int pid = 0;
   if (n > 0) std::from_chars(text, text + n, pid);
   return pid;
-}
-
-// True if the locked descriptor is still the file at `path`, not one that its last owner just removed.
-bool still_there(int fd, const std::string& path) {
-  struct stat ours{}, there{};
-  return ::fstat(fd, &ours) == 0 && ::lstat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
-         ours.st_dev == there.st_dev;
 }
 
 }  // namespace
@@ -89,7 +84,7 @@ Expected<InstanceLock> InstanceLock::acquire(const std::string& file_prefix, con
       ::close(fd);
       return fail("file_prefix '{}' is in use by another instance (process {})", file_prefix, pid);
     }
-    if (!still_there(fd, path)) {
+    if (!is_still_at(fd, path)) {  // its last owner has just removed it
       ::close(fd);
       continue;
     }

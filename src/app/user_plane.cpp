@@ -157,12 +157,12 @@ Expected<void> UserPlane::make_gnb(WorkerRuntime& worker) {
 
 // A ring and a rate for each class: so many a second of a worker, and a ringful after a pause.
 Expected<void> UserPlane::make_punts(datapath::Punts& punts, const std::string& worker) {
-  constexpr std::array<unsigned, datapath::kPuntClassCount> kPerSecond{1000, 1000, 1000, 500, 200, 500};
   for (std::size_t i = 0; i < punts.rings.size(); ++i) {
     auto ring = make_ring(fmt::format("{}.p{}", worker, i), kPuntEntries);
     if (!ring) return tl::unexpected(ring.error());
     punts.rings[i] = *ring;
-    punts.rates[i] = datapath::PuntRate::of(rte_get_tsc_hz(), kPerSecond[i], kPuntEntries);
+    const unsigned per_second = datapath::punts_per_second(static_cast<datapath::PuntClass>(i));
+    punts.rates[i] = datapath::PuntRate::of(rte_get_tsc_hz(), per_second, kPuntEntries);
   }
   return {};
 }

@@ -170,45 +170,45 @@ TEST(N3Source, an_unknown_teid_is_still_answered_whoever_sends_it) {
   EXPECT_EQ(rig.punt.drain().size(), 1U);
 }
 
-TEST(Punts, a_flood_of_one_class_keeps_no_other_out) {
-  Rig rig(0);
-  std::vector<std::unique_ptr<test::Ring>> rings;
-  for (auto& ring : rig.context->punt.rings) {
-    rings.push_back(std::make_unique<test::Ring>(4));
-    ring = rings.back()->get();
+// A gNB worker whose punts go to a ring of 4 places for each class.
+struct ClassRig : Rig {
+  ClassRig() : Rig(0) {
+    for (auto& ring : context->punt.rings) {
+      rings.push_back(std::make_unique<test::Ring>(4));
+      ring = rings.back()->get();
+    }
   }
-  const auto message = [](std::uint8_t type) {
-    return N3Frame{.message = type, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}}.make();
-  };
+  std::size_t take(PuntClass kind) { return rings[static_cast<std::size_t>(kind)]->drain().size(); }
+
+  std::vector<std::unique_ptr<test::Ring>> rings;
+};
+
+Bytes message(std::uint8_t type) {
+  return N3Frame{.message = type, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}}.make();
+}
+
+TEST(Punts, a_flood_of_one_class_keeps_no_other_out) {
+  ClassRig rig;
   rig.down(std::vector<Bytes>(30, message(wire::gtpu::kErrorIndication)));
   EXPECT_EQ(rig.dropped(DropReason::punt_full), 26U);
   rig.down({test::arp_frame(), message(wire::gtpu::kEchoRequest), message(wire::gtpu::kEndMarker),
             N3Frame{.teid = 0x77}.make()});
   EXPECT_EQ(rig.dropped(DropReason::punt_full), 26U);
-  const auto count = [&](PuntClass kind) { return rings[static_cast<std::size_t>(kind)]->drain().size(); };
-  EXPECT_EQ(count(PuntClass::neighbor), 1U);
-  EXPECT_EQ(count(PuntClass::echo), 1U);
-  EXPECT_EQ(count(PuntClass::error), 4U);
-  EXPECT_EQ(count(PuntClass::notice), 1U);
-  EXPECT_EQ(count(PuntClass::answer), 1U);
+  EXPECT_EQ(rig.take(PuntClass::neighbor), 1U);
+  EXPECT_EQ(rig.take(PuntClass::echo), 1U);
+  EXPECT_EQ(rig.take(PuntClass::error), 4U);
+  EXPECT_EQ(rig.take(PuntClass::notice), 1U);
+  EXPECT_EQ(rig.take(PuntClass::answer), 1U);
 }
 
 // So a stranger who asks without end makes no path look dead.
 TEST(Punts, echo_requests_keep_no_echo_response_out) {
-  Rig rig(0);
-  std::vector<std::unique_ptr<test::Ring>> rings;
-  for (auto& ring : rig.context->punt.rings) {
-    rings.push_back(std::make_unique<test::Ring>(4));
-    ring = rings.back()->get();
-  }
-  const auto message = [](std::uint8_t type) {
-    return N3Frame{.message = type, .teid = 0, .sequence_number = true, .extensions = {}, .payload = {}}.make();
-  };
+  ClassRig rig;
   rig.down(std::vector<Bytes>(30, message(wire::gtpu::kEchoRequest)));
   EXPECT_EQ(rig.dropped(DropReason::punt_full), 26U);
   rig.down({message(wire::gtpu::kEchoResponse)});
   EXPECT_EQ(rig.dropped(DropReason::punt_full), 26U);
-  EXPECT_EQ(rings[static_cast<std::size_t>(PuntClass::echo_response)]->drain().size(), 1U);
+  EXPECT_EQ(rig.take(PuntClass::echo_response), 1U);
 }
 
 TEST(Punts, a_class_has_its_rate_and_a_burst_after_a_pause) {

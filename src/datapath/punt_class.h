@@ -18,4 +18,20 @@ namespace splitplane::datapath {
 
 SPLITPLANE_OUTCOMES(PuntClass, SPLITPLANE_PUNT_CLASSES)
 
+// Frames a second that a worker hands over, by class.
+[[nodiscard]] constexpr unsigned punts_per_second(PuntClass kind) {
+  switch (kind) {
+    case PuntClass::neighbor:
+    case PuntClass::echo:
+    case PuntClass::echo_response:
+      return 1000;
+    case PuntClass::error:
+    case PuntClass::answer:
+      return 500;
+    case PuntClass::notice:
+      return 200;
+  }
+  return 0;
+}
+
 }  // namespace splitplane::datapath

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <set>
 
+#include "base/open_file.h"
+
 namespace splitplane::tap {
 namespace {
 
@@ -87,13 +89,6 @@ Expected<int> open_file(const std::string& path, Existing existing) {
     return refused("is there, and is no pcapng file; allowed: a new file, an empty one or an older capture");
   if (existing == Existing::kBeginAnew && ::ftruncate(descriptor, 0) != 0) return refused("cannot be begun anew");
   return descriptor;
-}
-
-// Whether the name still leads to the open file.
-bool is_at(int descriptor, const std::string& name) {
-  struct stat ours{}, there{};
-  return ::fstat(descriptor, &ours) == 0 && ::lstat(name.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
-         ours.st_dev == there.st_dev;
 }
 
 }  // namespace
@@ -178,7 +173,7 @@ Expected<void> File::rotate() {
   // began and that are looked at like those of the beginning.
   for (unsigned number = 1; number < limits_.files; ++number) {
     const std::string name = rotated_name(path_, number);
-    if (number <= older_.size() && is_at(older_[number - 1], name)) continue;
+    if (number <= older_.size() && is_still_at(older_[number - 1], name)) continue;
     const auto there = open_file(name, Existing::kLookOnly);
     if (!there) return tl::unexpected(there.error());
     if (*there >= 0) ::close(*there);

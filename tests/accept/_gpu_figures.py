@@ -13,10 +13,10 @@ from report import Report
 OUT = ROOT / "out"
 LIMIT_MINUTES, LIMIT_MINUTES_WITH_GPU = 12, 30
 SCALE = 0.5  # of the time of each run: a figure for the page takes `make gpu-results`
-
-
 VERDICTS = ("direction holds", "does not (", "cannot tell (")
 INSIDE = (1900, 2200)  # packets that the issue reads out of the paper's Table II
+SMALL_RINGS = ("--ring-size", "64", "--slots", "128")
+RATES = (3.902, 2.6, 2.2)  # Mpps: 9.99 Gbit/s of 300 octets, and less where the generator does not keep that
 
 
 def on_time(row: dict) -> bool:
@@ -88,12 +88,6 @@ def verdicts(report: Report, page: str, matrix: dict) -> None:
         + f"; 64 under way faster than 1: {', '.join(f'{mode} {verdict}' for mode, verdict in window.items()) or '-'}",
         "each comparison of 5 interleaved repeats has one, the plainest is decided", not reason, reason,
     )  # fmt: skip
-
-
-SMALL_RINGS = ("--ring-size", "64", "--slots", "128")
-
-
-RATES = (3.902, 2.6, 2.2)  # Mpps: 9.99 Gbit/s of 300 octets, and less where the generator does not keep that
 
 
 def overloaded(rate: float, *rings: str) -> list[dict]:

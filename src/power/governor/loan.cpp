@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/open_file.h"
+
 namespace splitplane::governor {
 namespace {
 
@@ -52,12 +54,6 @@ std::vector<std::string> give_back_entries(const std::vector<Entry>& entries) {
   return refused;
 }
 
-bool still_there(const Descriptor& file, const std::string& path) {
-  struct stat ours{}, there{};
-  return ::fstat(file.get(), &ours) == 0 && ::lstat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino &&
-         ours.st_dev == there.st_dev;
-}
-
 }  // namespace
 
 Loan::Loan(Loan&& other) noexcept : file_(std::move(other.file_)), path_(std::move(other.path_)) {}
@@ -70,7 +66,7 @@ Expected<Loan> Loan::begin(const std::string& directory, const std::string& name
     Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file.is_open()) return fail("{} cannot be opened: {}", path, std::strerror(errno));
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return fail("another worker has it ({})", path);
-    if (!still_there(file, path)) continue;
+    if (!is_still_at(file.get(), path)) continue;
     if (const auto refused = give_back_entries(read_entries(file)); !refused.empty())
       return fail("what a run before left could not be given back: {}", refused.front());
     if (::ftruncate(file.get(), 0) != 0) return fail("{}: {}", path, std::strerror(errno));
@@ -114,7 +110,7 @@ std::vector<Restored> restore_all(const std::string& directory) {
     if (!file.is_open()) continue;  // its owner was quicker
     restored.in_use = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
     if (!restored.in_use) {
-      if (!still_there(file, path)) continue;  // given back meanwhile; the place may be another owner's
+      if (!is_still_at(file.get(), path)) continue;  // given back meanwhile; the place may be another owner's
       restored.refused = give_back_entries(read_entries(file));
       if (restored.refused.empty()) ::unlink(path.c_str());
     }
