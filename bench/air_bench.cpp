@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "datapath/burst.h"
+#include "engine/burst.h"
 #include "on_core.h"
 #include "phy/air_link.h"
 

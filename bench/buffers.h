@@ -10,9 +10,9 @@
 #include <cstring>
 #include <vector>
 
-#include "datapath/burst.h"
-#include "datapath/endpoints.h"
-#include "datapath/n3_interface.h"
+#include "engine/burst.h"
+#include "engine/endpoints.h"
+#include "n3/interface.h"
 
 namespace splitplane::bench {
 

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "datapath/worker.h"
+#include "engine/worker.h"
 
 namespace splitplane::bench {
 namespace {

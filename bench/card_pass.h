@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "buffers.h"
-#include "nic/card_cores.h"
+#include "card/cores.h"
 
 namespace splitplane::bench {
 

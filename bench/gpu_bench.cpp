@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "gpu/gnb_headers.h"
+#include "gpu/rings/gnb_headers.h"
 #include "gpu_rig.h"
 
 namespace splitplane::bench {

@@ -10,10 +10,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "gpu/launch.h"
-#include "gpu/nic_82599.h"
-#include "gpu/registers_82599.h"
-#include "gpu/ring_memory.h"
+#include "gpu/nic/nic_82599.h"
+#include "gpu/nic/registers_82599.h"
+#include "gpu/rings/launch.h"
+#include "gpu/rings/ring_memory.h"
 #include "nicmodel/nic_82599_model.h"
 #include "nicmodel/traffic_peer.h"
 

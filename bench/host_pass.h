@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "buffers.h"
-#include "datapath/gnb.h"
+#include "gnb/datapath/gnb.h"
 
 namespace splitplane::bench {
 

@@ -14,9 +14,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "card/card.h"
 #include "card_pass.h"
 #include "host_pass.h"
-#include "nic/card.h"
 #include "on_core.h"
 #include "quiet.h"
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "datapath/eal.h"
+#include "engine/eal.h"
 
 namespace splitplane::bench {
 

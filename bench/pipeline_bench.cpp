@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "datapath/gnb.h"
-#include "datapath/port.h"
-#include "datapath/worker.h"
+#include "engine/port.h"
+#include "engine/worker.h"
+#include "gnb/datapath/gnb.h"
 #include "host_pass.h"
 #include "on_core.h"
 #include "quiet.h"

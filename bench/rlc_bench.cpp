@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "datapath/arq.h"
-#include "datapath/mbuf_buffer.h"
+#include "arq/arq.h"
+#include "engine/mbuf_buffer.h"
 #include "meter.h"
 #include "on_core.h"
 #include "quiet.h"

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "datapath/l2fwd.h"
-#include "datapath/port.h"
+#include "engine/l2fwd.h"
+#include "engine/port.h"
 #include "on_core.h"
 
 namespace splitplane::bench {

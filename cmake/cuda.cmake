@@ -38,5 +38,5 @@ function(splitplane_cuda_program name)
 endfunction()
 
 add_custom_target(gpu_programs)
-splitplane_cuda_program(device_check DEPENDS gpu)
-splitplane_cuda_program(host_bypass DEPENDS bypass)
+splitplane_cuda_program(device_check DEPENDS gpu_cuda)
+splitplane_cuda_program(host_bypass DEPENDS gpu_cuda)

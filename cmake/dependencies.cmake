@@ -30,7 +30,7 @@ if(SPLITPLANE_WITH_DPDK)
   endif()
   find_package(yaml-cpp REQUIRED)
   find_package(ZLIB REQUIRED)
-  # Libraries only: ncurses' flags would set feature macros for all of src/app.
+  # Libraries only: ncurses' flags would set feature macros for all that links it.
   find_path(MICROHTTPD_INCLUDE microhttpd.h REQUIRED)
   find_library(MICROHTTPD_LIBRARY microhttpd REQUIRED)
   add_library(microhttpd INTERFACE)

@@ -4,10 +4,10 @@
 // stays in its slot, and the octets behind the slot as they were.
 #include <bit>
 
-#include "datapath/gnb_downlink.h"
-#include "datapath/test_gnb.h"
 #include "dpdk.h"
-#include "gpu/gnb_headers.h"
+#include "gnb/datapath/downlink.h"
+#include "gnb/datapath/test_gnb.h"
+#include "gpu/rings/gnb_headers.h"
 
 namespace splitplane::fuzz {
 namespace {

@@ -1,9 +1,9 @@
 // Card against host: a software card with the host behind it, and the same host alone, get the same frames; what leaves
 // by the air, by N3, to the copies and to the control thread, and the reasons of the drops, are the same octet for
 // octet. The card accounts for every frame, and no mbuf is left.
+#include "card/test_hosts.h"
+#include "card/test_packets.h"
 #include "dpdk.h"
-#include "nic/test_hosts.h"
-#include "nic/test_packets.h"
 
 namespace splitplane::fuzz {
 namespace {

@@ -2,8 +2,9 @@
 // kind, or a line as it is. Every line draws one line of JSON with its id and either a result or a printable sentence;
 // what reaches the backend keeps the limits of docs; the bearers that were added, less those released, are the listed
 // ones, each of which can be read back.
-#include "app/control_json.h"
-#include "app/control_methods.h"
+#include "control/methods/bearer_json.h"
+#include "control/methods/methods.h"
+#include "control/params.h"
 #include "judging_backend.h"
 
 namespace splitplane::fuzz {

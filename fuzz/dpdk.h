@@ -8,8 +8,8 @@
 #include <memory>
 #include <stdexcept>
 
-#include "datapath/eal.h"
-#include "datapath/test_environment.h"
+#include "engine/eal.h"
+#include "engine/test_environment.h"
 #include "fuzz.h"
 
 namespace splitplane::fuzz {

@@ -3,7 +3,8 @@
 
 #include <set>
 
-#include "app/control_test_backend.h"
+#include "card/protocol/request.h"
+#include "control/methods/test_backend.h"
 #include "fuzz.h"
 
 namespace splitplane::fuzz {
@@ -46,7 +47,7 @@ class Backend : public app::MemoryBackend {
     return Json::object();
   }
   Expected<void> install_on_card(std::span<const nic::CardBearer> bearers, bool) override {
-    require(bearers.size() <= kCardBearersPerRequest, "{} bearers in a request", bearers.size());
+    require(bearers.size() <= app::kCardBearersPerRequest, "{} bearers in a request", bearers.size());
     for (const auto& b : bearers) require(b.id.value != 0 && b.teid.value != 0 && b.qfi.value <= 63, "a card's bearer");
     return {};
   }

@@ -1,8 +1,7 @@
 // GTP-U messages that the control thread gets, from any frame: what is read is what a slow reader of GTP-U finds there,
 // and each answer is a frame with right checksums that goes back to the sender, and that we would read in turn. No
 // answer is one that the two ends could go on answering.
-#include "datapath/n3_message.h"
-
+#include "n3/message.h"
 #include "slow_gtpu.h"
 #include "wire/n3.h"
 

@@ -2,11 +2,11 @@
 // order, and the account of packets and of mbufs.
 #pragma once
 
-#include "datapath/count_limit.h"
-#include "datapath/gnb_downlink.h"
-#include "datapath/gnb_uplink.h"
-#include "datapath/test_gnb.h"
 #include "dpdk.h"
+#include "gnb/datapath/count_limit.h"
+#include "gnb/datapath/downlink.h"
+#include "gnb/datapath/test_gnb.h"
+#include "gnb/datapath/uplink.h"
 
 namespace splitplane::fuzz {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "card/swx/spec_file.h"
+#include "card/swx/spec_repair.h"
 #include "fuzz.h"
-#include "nic/spec_file.h"
-#include "nic/spec_repair.h"
 
 namespace splitplane::fuzz {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "app/config_check.h"
-#include "app/config_load.h"
+#include "config/check.h"
+#include "config/load.h"
 #include "fuzz.h"
 
 namespace splitplane::fuzz {

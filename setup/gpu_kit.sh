@@ -11,13 +11,14 @@ cd "$root_dir"
 
 limit_mib=60
 kit=build/gpu-kit
-tests="gpu_test nicmodel_test bypass_test"
+tests="gpu_rings_test gpu_nic_test crypto_device_test nicmodel_test bypass_test bypass_matrix_test"
 
 put_sources() {
-  mkdir -p "$1"/src/{base,wire,gpu/cuda}
-  cp src/base/*.h "$1/src/base/"
-  cp src/wire/*.h "$1/src/wire/"
-  cp src/gpu/*.h "$1/src/gpu/"
+  for room in base wire crypto/device gpu/rings gpu/nic; do
+    mkdir -p "$1/src/$room"
+    cp src/$room/*.h "$1/src/$room/"
+  done
+  mkdir -p "$1/src/gpu/cuda"
   cp src/gpu/cuda/{device_check.cu,device.h} "$1/src/gpu/cuda/"
 }
 if [ "${1:-}" = --sources ]; then

@@ -20,7 +20,11 @@ ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build" / "log"
 RESULTS = ROOT / "build" / "results"
 # TSan is for the folders with more than one thread; everything else is covered by ASan and UBSan.
-TSAN_TESTS = ("datapath_test", "tap_test", "app_test", "gpu_test", "nicmodel_test", "bypass_test")
+TSAN_ROOMS = """
+engine engine/driver n3 gnb/datapath tap control control/methods card/link card/control gnb/journal gnb/control runtime
+observe gpu/rings gpu/nic nicmodel bypass
+"""
+TSAN_TESTS = [room.replace("/", "_") + "_test" for room in TSAN_ROOMS.split()]
 SANITIZER_OPTIONS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",

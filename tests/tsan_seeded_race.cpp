@@ -10,10 +10,10 @@
 #include <string>
 #include <thread>
 
-#include "datapath/eal.h"
-#include "datapath/test_lcore.h"
-#include "datapath/test_visible_pool.h"
-#include "datapath/worker.h"
+#include "engine/eal.h"
+#include "engine/test_lcore.h"
+#include "engine/test_visible_pool.h"
+#include "engine/worker.h"
 
 namespace splitplane::datapath {
 

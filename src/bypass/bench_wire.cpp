@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "gpu/pdcp_nea2.h"
+#include "gpu/rings/pdcp_nea2.h"
 #include "wire/gtpu.h"
 #include "wire/ipv4.h"
 #include "wire/udp.h"

@@ -10,7 +10,7 @@
 
 #include "bypass/count_book.h"
 #include "bypass/scenario.h"
-#include "gpu/nea2.h"
+#include "crypto/device/nea2.h"
 #include "nicmodel/traffic_peer.h"
 
 namespace splitplane::bypass {

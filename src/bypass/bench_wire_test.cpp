@@ -6,8 +6,8 @@
 
 #include "bypass/bed.h"
 #include "bypass/cpu_drivers.h"
-#include "gpu/launch.h"
-#include "gpu/pdcp_nea2.h"
+#include "gpu/rings/launch.h"
+#include "gpu/rings/pdcp_nea2.h"
 
 namespace splitplane::bypass {
 namespace {

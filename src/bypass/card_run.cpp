@@ -5,7 +5,7 @@
 
 #include "bypass/cpu_drivers.h"
 #include "bypass/wire_loop.h"
-#include "gpu/launch.h"
+#include "gpu/rings/launch.h"
 
 namespace splitplane::bypass {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "bypass/scenario.h"
 #include "bypass/wire_run.h"
-#include "gpu/bar.h"
-#include "gpu/memory.h"
+#include "gpu/nic/bar.h"
+#include "gpu/nic/memory.h"
 
 namespace splitplane::bypass {
 

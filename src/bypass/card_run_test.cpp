@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "gpu/registers_82599.h"
+#include "gpu/nic/registers_82599.h"
 #include "nicmodel/nic_82599_model.h"
 #include "nicmodel/traffic_peer.h"
 

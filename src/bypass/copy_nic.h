@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/counter.h"
-#include "gpu/descriptor.h"
-#include "gpu/memory_order.h"
-#include "gpu/ring_memory.h"
+#include "gpu/rings/descriptor.h"
+#include "gpu/rings/memory_order.h"
+#include "gpu/rings/ring_memory.h"
 #include "nicmodel/steering.h"
 #include "nicmodel/wire.h"
 

@@ -10,8 +10,8 @@
 #include "bypass/bed.h"
 #include "bypass/bench_wire.h"
 #include "bypass/nic_steering.h"
-#include "gpu/launch.h"
-#include "gpu/test_nic.h"
+#include "gpu/rings/launch.h"
+#include "gpu/rings/test_nic.h"
 #include "nicmodel/traffic_peer.h"
 #include "wire/bytes.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/idle_rounds.h"
 #include "bypass/plain_thread.h"
-#include "gpu/launch.h"
-#include "gpu/pdcp_nea2.h"
+#include "gpu/rings/launch.h"
+#include "gpu/rings/pdcp_nea2.h"
 
 namespace splitplane::bypass {
 namespace {

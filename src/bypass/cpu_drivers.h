@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "bypass/driver.h"
-#include "gpu/aes128.h"
-#include "gpu/gnb_headers.h"
+#include "crypto/device/aes128.h"
+#include "gpu/rings/gnb_headers.h"
 
 namespace splitplane::bypass {
 

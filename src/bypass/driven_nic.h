@@ -8,9 +8,9 @@
 
 #include "bypass/engine_sums.h"
 #include "bypass/scenario.h"
-#include "gpu/memory.h"
-#include "gpu/nic_82599.h"
-#include "gpu/ring_memory.h"
+#include "gpu/nic/memory.h"
+#include "gpu/nic/nic_82599.h"
+#include "gpu/rings/ring_memory.h"
 
 namespace splitplane::bypass {
 

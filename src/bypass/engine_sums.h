@@ -1,8 +1,8 @@
 // Sums over the counters of all engines of a run, as the host sees them while they run.
 #pragma once
 
-#include "gpu/memory_order.h"
-#include "gpu/ring_memory.h"
+#include "gpu/rings/memory_order.h"
+#include "gpu/rings/ring_memory.h"
 
 namespace splitplane::bypass {
 

@@ -1,6 +1,6 @@
 #include "bypass/nic_steering.h"
 
-#include "gpu/memory.h"
+#include "gpu/nic/memory.h"
 #include "nicmodel/nic_82599_model.h"
 
 namespace splitplane::bypass {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bypass/scenario.h"
-#include "gpu/nic_82599.h"
+#include "gpu/nic/nic_82599.h"
 #include "nicmodel/steering.h"
 
 namespace splitplane::bypass {

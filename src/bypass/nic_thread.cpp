@@ -3,7 +3,7 @@
 #include <ctime>
 #include <exception>
 
-#include "gpu/launch.h"
+#include "gpu/rings/launch.h"
 
 namespace splitplane::bypass {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "bypass/plain_thread.h"
-#include "gpu/launch.h"
+#include "gpu/rings/launch.h"
 
 namespace splitplane::bypass {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/counter.h"
-#include "gpu/functions.h"
-#include "gpu/lane.h"
-#include "gpu/memory_order.h"
-#include "gpu/ring.h"
+#include "gpu/rings/functions.h"
+#include "gpu/rings/lane.h"
+#include "gpu/rings/memory_order.h"
+#include "gpu/rings/ring.h"
 #include "wire/ethernet.h"
 
 namespace splitplane::bypass {

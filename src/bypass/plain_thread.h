@@ -10,7 +10,7 @@
 #include "base/idle_rounds.h"
 #include "bypass/driver.h"
 #include "bypass/plain_driver.h"
-#include "gpu/launch.h"
+#include "gpu/rings/launch.h"
 
 namespace splitplane::bypass {
 

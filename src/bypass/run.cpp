@@ -6,8 +6,8 @@
 
 #include "bypass/cpu_drivers.h"
 #include "bypass/nic_thread.h"
-#include "gpu/launch.h"
-#include "gpu/watchdog.h"
+#include "gpu/rings/launch.h"
+#include "gpu/rings/watchdog.h"
 
 namespace splitplane::bypass {
 namespace {

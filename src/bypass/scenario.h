@@ -8,7 +8,7 @@
 
 #include "base/expected.h"
 #include "base/outcome_list.h"
-#include "gpu/ring.h"
+#include "gpu/rings/ring.h"
 #include "nicmodel/latency.h"
 
 namespace splitplane::bypass {

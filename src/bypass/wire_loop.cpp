@@ -2,8 +2,8 @@
 
 #include <thread>
 
-#include "gpu/launch.h"
-#include "gpu/watchdog.h"
+#include "gpu/rings/launch.h"
+#include "gpu/rings/watchdog.h"
 
 namespace splitplane::bypass {
 namespace {

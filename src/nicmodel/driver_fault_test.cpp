@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "gpu/watchdog.h"
+#include "gpu/rings/watchdog.h"
 #include "nicmodel/test_ring_driver.h"
 #include "nicmodel/traffic_peer.h"
 

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "gpu/bar.h"
+#include "gpu/nic/bar.h"
 #include "nicmodel/dma_regions.h"
 #include "nicmodel/fault.h"
 #include "nicmodel/register_file.h"

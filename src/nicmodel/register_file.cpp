@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "gpu/memory_order.h"
+#include "gpu/rings/memory_order.h"
 
 namespace splitplane::nicmodel {
 

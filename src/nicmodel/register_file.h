@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/ip_address.h"
-#include "gpu/registers_82599.h"
+#include "gpu/nic/registers_82599.h"
 #include "nicmodel/fault.h"
 #include "nicmodel/statistics.h"
 

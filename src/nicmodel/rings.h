@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "gpu/descriptor.h"
-#include "gpu/memory_order.h"
+#include "gpu/rings/descriptor.h"
+#include "gpu/rings/memory_order.h"
 #include "nicmodel/fault.h"
 
 namespace splitplane::nicmodel {

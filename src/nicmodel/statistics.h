@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "gpu/registers_82599.h"
+#include "gpu/nic/registers_82599.h"
 
 namespace splitplane::nicmodel {
 

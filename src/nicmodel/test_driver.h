@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/descriptor.h"
-#include "gpu/memory_order.h"
-#include "gpu/nic_82599.h"
+#include "gpu/nic/nic_82599.h"
+#include "gpu/rings/descriptor.h"
+#include "gpu/rings/memory_order.h"
 #include "nicmodel/nic_82599_model.h"
 
 namespace splitplane::nicmodel::test {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "gpu/functions.h"
-#include "gpu/launch.h"
-#include "gpu/nic_82599.h"
-#include "gpu/ring_memory.h"
+#include "gpu/nic/nic_82599.h"
+#include "gpu/rings/functions.h"
+#include "gpu/rings/launch.h"
+#include "gpu/rings/ring_memory.h"
 #include "nicmodel/nic_82599_model.h"
 #include "nicmodel/test_driver.h"
 

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "gpu/nic_82599.h"
+#include "gpu/nic/nic_82599.h"
 
 namespace splitplane::nicmodel {
 namespace {

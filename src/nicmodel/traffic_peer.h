@@ -13,8 +13,8 @@
 #include "base/counter.h"
 #include "base/expected.h"
 #include "base/random.h"
-#include "gpu/nic_82599.h"
-#include "gpu/reorder.h"
+#include "gpu/nic/nic_82599.h"
+#include "gpu/rings/reorder.h"
 #include "nicmodel/latency.h"
 #include "nicmodel/wire.h"
 

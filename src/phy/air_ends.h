@@ -4,7 +4,7 @@
 
 #include <rte_cycles.h>
 
-#include "datapath/endpoints.h"
+#include "engine/endpoints.h"
 #include "phy/air_link.h"
 
 namespace splitplane::phy {

@@ -10,9 +10,9 @@
 #include <memory>
 #include <optional>
 
-#include "datapath/port.h"
-#include "datapath/test_dpdk.h"
-#include "datapath/test_environment.h"
+#include "engine/port.h"
+#include "engine/test_dpdk.h"
+#include "engine/test_environment.h"
 #include "phy/air_ends.h"
 
 namespace splitplane::phy {

@@ -1,5 +1,5 @@
 // What every power policy sees and says. Once per round the worker loop shows it what the round did, and it answers how
-// to spend the time until the next one. Policies are pure: time is an argument, the worker (datapath/worker.h) or the
+// to spend the time until the next one. Policies are pure: time is an argument, the worker (engine/worker.h) or the
 // simulated core (power/replay) carries the answer out and tells in the next round what came of it.
 #pragma once
 

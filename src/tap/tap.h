@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "datapath/tap.h"
+#include "engine/tap_lane.h"
 #include "tap/air_view.h"
 #include "tap/file.h"
 #include "tap/settings.h"

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "datapath/test_dpdk.h"
+#include "engine/test_dpdk.h"
 #include "wire/airhdr.h"
 #include "wire/ethernet.h"
 

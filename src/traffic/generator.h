@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/counter.h"
-#include "datapath/burst.h"
+#include "engine/burst.h"
 #include "traffic/histogram.h"
 #include "traffic/mix.h"
 #include "traffic/schedule.h"

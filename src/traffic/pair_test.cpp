@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "datapath/port.h"
-#include "datapath/test_dpdk.h"
+#include "engine/port.h"
+#include "engine/test_dpdk.h"
 #include "traffic/generator.h"
 #include "traffic/packet_maker.h"
 #include "traffic/replay.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "datapath/port.h"
+#include "engine/port.h"
 #include "traffic/clock.h"
 #include "traffic/generator.h"
 #include "traffic/packet_maker.h"

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/counter.h"
-#include "datapath/burst.h"
+#include "engine/burst.h"
 #include "traffic/flow_checker.h"
 #include "traffic/frame_reader.h"
 #include "traffic/histogram.h"

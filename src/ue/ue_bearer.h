@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "datapath/arq.h"
+#include "arq/arq.h"
 #include "ran/bearer_config.h"
 #include "ue/sn_tracker.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/counter.h"
-#include "datapath/burst.h"
+#include "engine/burst.h"
 #include "phy/air_ends.h"
 #include "ue/bearer_watch.h"
 #include "ue/tun.h"

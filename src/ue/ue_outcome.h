@@ -7,7 +7,7 @@
 
 namespace splitplane::ue {
 
-// Where the gNB has the same reason, it has the same name (datapath/drop_reason.h).
+// Where the gNB has the same reason, it has the same name (engine/drop_reason.h).
 // clang-format off
 #define SPLITPLANE_UE_OUTCOMES(X)                                                            \
   SPLITPLANE_WIRE_REASONS(X)                                                                 \

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "datapath/cpu_time.h"
+#include "engine/cpu_time.h"
 
 namespace splitplane::ue {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "datapath/worker.h"
+#include "engine/worker.h"
 
 namespace splitplane::ue {
 

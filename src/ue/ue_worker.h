@@ -4,8 +4,8 @@
 #include <atomic>
 #include <functional>
 
-#include "datapath/mailbox.h"
-#include "datapath/worker_power.h"
+#include "engine/mailbox.h"
+#include "engine/worker_power.h"
 #include "ue/ue_function.h"
 
 namespace splitplane::ue {

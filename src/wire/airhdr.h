@@ -6,7 +6,7 @@
 //      SDAP header present(1) reserved(1)
 //   o2 reserved, sent as 0, ignored on receipt | o3 epoch: changes with each re-establishment of RLC, 0 before the
 //   first of a bearer without retransmission | o4-7 bearer id
-// Kind 1 is no air frame: the host gives an SDU back to the card that numbers it (datapath/returned_frame.h).
+// Kind 1 is no air frame: the host gives an SDU back to the card that numbers it (gnb/datapath/returned_frame.h).
 #pragma once
 
 #include "base/types.h"

@@ -13,14 +13,14 @@ from pathlib import Path
 from _tools import PYTHON, ROOT, last_line, run, say
 from report import Report
 
-PROGRAM = ROOT / "build" / "release" / "nic_test"
+PROGRAM = ROOT / "build" / "release" / "card_test"
 PACKETS, LONG_PACKETS = 10_000, 200_000
 VFS = (1, 3, 5, 8, 64)
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What nic_test said of the chosen tests."""
+    """What card_test said of the chosen tests."""
 
     good: bool
     passed: int

@@ -37,7 +37,7 @@ ITEMS = (
     ("power_algorithm_1_completions", "power_test", "Paper.*completion*", "what it leaves undefined"),
     ("power_properties", "power_test", "*Property.*", "no sleep with work, past a timer or a budget; no oscillation"),
     ("power_policies", "power_test", "*", "every test passes"),
-    ("power_simulated_core", "replay_test", "*", "every test passes"),
+    ("power_simulated_core", "power_replay_test", "*", "every test passes"),
 )
 
 
@@ -118,7 +118,7 @@ def sleeps(report: Report, where: str, test: str) -> None:
     with Quiet() as machine:
         target = "no packet lost, none waits for the sleep's own end"
         name = f"power_{CYCLES}_sleep_wake_cycles_{where}"
-        ran = tests(report, name, "datapath_test", test, target, SPLITPLANE_SLEEP_CYCLES=str(CYCLES))
+        ran = tests(report, name, "engine_test", test, target, SPLITPLANE_SLEEP_CYCLES=str(CYCLES))
     name, target = f"power_longest_wait_{where}", f"<={LONGEST_WAIT_US}us"
     if ran is None or ran.longest_us is None:
         report.skip(name, target, f"{test} recorded none")

@@ -25,7 +25,7 @@ ITEMS = (
 
 
 def tests(report: Report, item: str, preset: str, chosen: str, target: str, **environment: str) -> None:
-    program = ROOT / "build" / preset / "rlc_test"
+    program = ROOT / "build" / preset / "ran_rlc_test"
     if not program.exists():
         report.skip(item, target, f"{program.relative_to(ROOT)} is not built")
         return

@@ -96,7 +96,7 @@ def cost(report: Report) -> None:
 
 def mutations(report: Report) -> None:
     target = f"{MUTATIONS} mutations, ASan and UBSan clean"
-    for test, selection in (("wire_test", "*utation*"), ("datapath_test", "*utation*")):
+    for test, selection in (("wire_test", "*utation*"), ("n3_test", "*utation*")):
         say(f"{MUTATIONS} mutations through {test} with ASan and UBSan")
         status, output, _ = run(["setup/build.sh", "asan", test], 1800)
         if status == 0:

@@ -14,7 +14,7 @@ from processes import wait_until
 
 
 def can_live_there(bearer: dict) -> bool:
-    """The static rule of src/app/card_placement.h: AM, a UPF with an IPv4 address, nothing that needs the host."""
+    """The static rule of src/card/protocol/servable.h: AM, a UPF with an IPv4 address, nothing that needs the host."""
     host_only = ("dl_teid", "require_psc", "n3_reorder")
     return (
         bearer.get("rlc", "am18").startswith("am")

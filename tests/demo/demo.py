@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import load
 import summary
+from bypass import BYPASS_HEAD, host_bypass
 from card import (
     CARD_HEAD,
     card_rows,
@@ -44,11 +45,9 @@ from paths import CONFIG, OUT, splitplane, upf_peer
 from policies import under_each_policy
 from processes import Failure, Processes, run, undisturbed, wait_until
 from steps import over_a_bad_air, small_files, stream, transfer
-from upf import Upf, tunnels_of
-
-from bypass import BYPASS_HEAD, host_bypass
 from traffic import Transfer, Web
 from ue import configure_ue, tun_name
+from upf import Upf, tunnels_of
 
 FILE_BYTES = 20_000_000
 INNER_MTU = 1400  # with N3 headers over IPv6 it fits a link of 1500 octets

@@ -7,7 +7,6 @@ from collections import Counter
 
 from checks import Checks
 from instance import Instance
-
 from traffic import Web
 
 IDLE_SECONDS, SETTLE_SECONDS = 0.6, 0.2

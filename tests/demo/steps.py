@@ -9,7 +9,6 @@ from checks import Checks
 from instance import Instance
 from namespaces import Network
 from processes import Processes, wait_until
-
 from traffic import Transfer, Web, iperf
 
 LOSSY_BYTES = 5_000_000

@@ -11,7 +11,6 @@ import configs
 from instance import Instance
 from namespaces import AirLink, N3Link, Network
 from processes import Processes, run
-
 from wire import Wire, socket_in
 
 from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer  # noqa: E402  isort: skip

@@ -10,7 +10,6 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "demo")]
 
 from test_rlc import AM18, BEARERS, RlcBed, configs  # noqa: E402
-
 from traffic import iperf  # noqa: E402
 
 AIRS = {

@@ -16,7 +16,6 @@ from paths import splitplane
 from processes import Failure, run, wait_until
 from testbed import Testbed, assert_passed
 from upf import SERVER_IPV4
-
 from wire import SO_RCVBUFFORCE, socket_in
 
 LINK = N3Link()

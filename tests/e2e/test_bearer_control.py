@@ -12,9 +12,8 @@ from namespaces import N3Link
 from paths import own, splitplane
 from processes import run, wait_until
 from testbed import Testbed
-from upf import SERVER_IPV4
-
 from ue import has_addresses, tun_name
+from upf import SERVER_IPV4
 
 LINK = N3Link()
 FIRST = configs.bearer(1, upf=LINK.upf_ipv4, shard=1)

@@ -17,9 +17,8 @@ from card_bed import CardBed, numbers_on_air
 from namespaces import AirLink, N3Link
 from paths import own, splitplane
 from processes import Process, run, wait_until
-from upf import SERVER_IPV4
-
 from ue import has_addresses, tun_name
+from upf import SERVER_IPV4
 from wire import Wire
 
 LINK = N3Link()

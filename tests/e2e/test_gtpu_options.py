@@ -16,7 +16,6 @@ from instance import Instance
 from namespaces import AirLink, Network
 from paths import own, splitplane
 from processes import Processes, run, wait_until
-
 from wire import Wire
 
 from pycrate_mobile.TS38415_PDUSess import PDUSessInfo  # noqa: E402  isort: skip

@@ -13,7 +13,6 @@ from gtpu_bed import LINK, GtpuBed
 from paths import own
 from processes import wait_until
 from upf import SERVER_IPV4, Upf, tunnels_of
-
 from wire import socket_in
 
 INTERVAL_S = 1

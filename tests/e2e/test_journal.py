@@ -22,7 +22,6 @@ from instance import Instance
 from namespaces import AirLink, N3Link, Network
 from paths import splitplane
 from processes import Failure, Processes, run, wait_until
-
 from wire import Wire
 
 LINK, AIR = N3Link(), AirLink()

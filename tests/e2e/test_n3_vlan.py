@@ -12,7 +12,6 @@ import pytest
 from gtpu_bed import INNER, LINK, GtpuBed
 from paths import own
 from processes import PATIENCE, run, wait_until
-
 from wire import Wire
 
 from scapy.contrib.gtp import GTP_U_Header, GTPEchoRequest  # noqa: E402  isort: skip

@@ -15,7 +15,6 @@ from instance import Instance
 from namespaces import Network
 from paths import splitplane
 from processes import PATIENCE, Failure, run, wait_until
-
 from wire import Wire
 
 from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer  # isort: skip

@@ -19,7 +19,6 @@ from gtpu_bed import INNER, LINK, GtpuBed
 from namespaces import AirLink, Network
 from paths import splitplane
 from processes import PATIENCE, run, wait_until
-
 from wire import socket_in
 
 AIR, N3 = AirLink().gnb_interface, LINK.gnb_interface

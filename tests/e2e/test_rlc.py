@@ -17,9 +17,8 @@ from namespaces import N3Link
 from paths import own
 from processes import PATIENCE, wait_until
 from testbed import Testbed, assert_passed
-from upf import SERVER_IPV4
-
 from ue import configure_ue, has_addresses, tun_name
+from upf import SERVER_IPV4
 from wire import SO_RCVBUFFORCE, socket_in
 
 LINK = N3Link()

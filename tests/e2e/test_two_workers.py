@@ -13,7 +13,6 @@ from namespaces import AirLink, N3Link, Network
 from paths import own
 from processes import Processes
 from testbed import Testbed
-
 from wire import Wire
 
 from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer  # noqa: E402  isort: skip

@@ -10,10 +10,9 @@ from checks import Checks, check_balance, check_bearers, check_ports, check_upf,
 from instance import Instance
 from namespaces import AirLink, N3Link, Network
 from processes import PATIENCE, Processes, run, wait_until
-from upf import SERVER_IPV4, SERVER_IPV6, Tunnel, Upf, tunnels_of
-
 from traffic import Web
 from ue import configure_ue, tun_name
+from upf import SERVER_IPV4, SERVER_IPV6, Tunnel, Upf, tunnels_of
 
 
 class Testbed:

@@ -1,10 +1,10 @@
 // The GPU function gnb-headers beside the host's packet path: one bearer of every variant, the same SDUs, the same
 // octets.
-#include "gpu/gnb_headers.h"
+#include "gpu/rings/gnb_headers.h"
 
 #include <gtest/gtest.h>
 
-#include "gpu/test_n3.h"
+#include "gpu/rings/test_n3.h"
 #include "ran/header_mode.h"
 #include "ran/test_variants.h"
 #include "wire/test_octets.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/nea2.h"
+#include "crypto/device/nea2.h"
 
 namespace {
 

@@ -29,5 +29,5 @@ def test_the_device_check_needs_nothing_but_its_sources_and_the_standard_library
     read = set(re.findall(r'^# \d+ "(/[^"]+)"', done.stdout, re.MULTILINE))
     others = {name for name in read if not name.startswith(str(tmp_path)) and "c++" not in name}
     assert not {name for name in read if "/fmt/" in name or "/tl/" in name}
-    assert f"{kit}/src/gpu/nea2.h" in read
+    assert f"{kit}/src/crypto/device/nea2.h" in read
     assert not {name for name in others if str(ROOT) in name}

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "gpu/test_nic.h"
+#include "gpu/rings/test_nic.h"
 
 namespace splitplane::gpu {
 

@@ -6,35 +6,15 @@ Each rule is a function from a file to the sentences that say what is wrong with
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MAX_FILE_BYTES = 2 * 1024 * 1024
-MAX_SOURCE_LINES = 600
-SOURCE_SUFFIXES = {".h", ".cpp", ".py", ".sh", ".go", ".cmake", ".p4", ".cu"}
-
-# What each folder of src/ may include besides itself, directly or through the folders it names (docs/architecture.md).
-ABOVE_DATAPATH = ("nic", "tap", "baas", "phy", "ue", "guard", "traffic", "nicmodel")
-DEPENDS: dict[str, tuple[str, ...]] = {
-    "base": (),
-    "wire": ("base",),
-    "crypto": ("wire",),
-    "buf": ("wire",),
-    "ran": ("buf", "crypto"),
-    "power": ("base",),
-    "power/replay": ("power", "traffic"),
-    "datapath": ("ran", "power"),
-    "gpu": ("wire",),
-    **dict.fromkeys(ABOVE_DATAPATH, ("datapath",)),
-    "nicmodel": ("gpu",),
-    "nicmodel/port": ("nicmodel", "datapath"),
-    "bypass": ("nicmodel",),
-    "gpu/cuda": ("bypass",),
-    "ue": ("phy",),
-    "placement": ABOVE_DATAPATH,
-    "app": ("placement", "bypass", "nicmodel/port"),
-}
+ROOMS_TABLE = ROOT / "src" / "rooms.txt"
+MAX_FILES_OF_A_ROOM = 35  # tests aside
 
 # Packages come by name through the machine's own clients: no file says from where, or where it was written.
 REGISTRY = re.compile(
@@ -46,7 +26,8 @@ REGISTRY = re.compile(
 MACHINE_PATH = re.compile(
     r"(?<![\w./$}])/(home|root|work|workspace|Users|mnt)/[\w.-]+|(?<![\w./$}])/tmp/(?!splitplane)[\w.-]+"
 )
-INCLUDE = re.compile(r'^\s*#\s*include\s+"([a-z_]+)/[^"]+"')
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+CODE = {".h", ".cpp", ".cu", ".cuh"}
 
 
 def repository_files() -> list[Path]:
@@ -62,11 +43,24 @@ def repository_files() -> list[Path]:
     return sorted(path for path in paths if path.is_file() and not path.is_symlink())
 
 
-def allowed_folders(folder: str) -> set[str]:
-    allowed = {folder}
-    for dependency in DEPENDS[folder]:
-        allowed |= allowed_folders(dependency)
+@cache
+def rooms() -> dict[str, set[str]]:
+    """What each room may include besides itself, all the way down. The order of the table is from the ground up."""
+    allowed: dict[str, set[str]] = {}
+    for line in ROOMS_TABLE.read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        room, _, rest = line.partition(":")
+        below = rest.partition("|")[0].split()
+        if unknown := [name for name in below if name not in allowed]:
+            raise SystemExit(f"src/rooms.txt: {room} names {', '.join(unknown)}; allowed: rooms that stand above it")
+        allowed[room] = set(below).union(*(allowed[name] for name in below))
     return allowed
+
+
+def room_of(path: Path) -> str | None:
+    name = path.relative_to(ROOT)
+    return "/".join(name.parts[1:-1]) if name.parts[0] == "src" and path.suffix in CODE else None
 
 
 def names_no_registry_or_machine_path(path: Path, lines: list[str]) -> Iterator[str]:
@@ -75,11 +69,6 @@ def names_no_registry_or_machine_path(path: Path, lines: list[str]) -> Iterator[
             yield f"{number}: names a package registry: {found.group()}"
         if found := MACHINE_PATH.search(line):
             yield f"{number}: names a path of one machine: {found.group()}"
-
-
-def is_not_too_long(path: Path, lines: list[str]) -> Iterator[str]:
-    if (path.suffix in SOURCE_SUFFIXES or path.name == "Makefile") and len(lines) > MAX_SOURCE_LINES:
-        yield f"1: {len(lines)} lines; {MAX_SOURCE_LINES} is the limit for a source file"
 
 
 def begins_with_its_purpose(path: Path, lines: list[str]) -> Iterator[str]:
@@ -96,26 +85,35 @@ def begins_with_its_purpose(path: Path, lines: list[str]) -> Iterator[str]:
         yield "1: does not begin with a comment that says what the file is for"
 
 
-def includes_follow_the_dependency_rule(path: Path, lines: list[str]) -> Iterator[str]:
-    name = path.relative_to(ROOT)
-    if name.parts[0] != "src" or path.suffix not in (".h", ".cpp", ".cu"):
+def includes_lead_down(path: Path, lines: list[str]) -> Iterator[str]:
+    room = room_of(path)
+    if room is None or path.name == "main.cpp":
         return
-    inner = "/".join(name.parts[1:3])
-    folder = inner if inner in DEPENDS else name.parts[1]
-    if folder not in DEPENDS:
-        yield f"1: src/{folder} has no place in the dependency rule (DEPENDS in tests/lint/repo_rules.py)"
+    if room not in rooms():
+        yield f"1: src/{room} is no room of src/rooms.txt"
         return
     for number, line in enumerate(lines, 1):
         found = INCLUDE.match(line)
-        if found and found.group(1) in DEPENDS and found.group(1) not in allowed_folders(folder):
-            yield f"{number}: {folder} may not include {found.group(1)}"
+        target = found.group(1).rpartition("/")[0] if found else ""
+        if found and target != room and target not in rooms()[room]:
+            yield f"{number}: {room} may not include {found.group(1)}"
+
+
+def full_rooms(files: list[Path]) -> Iterator[str]:
+    count = Counter(room_of(path) for path in files if not is_for_tests(path))
+    for room, number in count.items():
+        if room is not None and number > MAX_FILES_OF_A_ROOM:
+            yield f"src/{room}: {number} files, tests aside; {MAX_FILES_OF_A_ROOM} is the limit of a room"
+
+
+def is_for_tests(path: Path) -> bool:
+    return path.stem.endswith("_test") or path.stem.startswith("test_")
 
 
 RULES = (
     names_no_registry_or_machine_path,
-    is_not_too_long,
     begins_with_its_purpose,
-    includes_follow_the_dependency_rule,
+    includes_lead_down,
 )
 
 
@@ -135,7 +133,7 @@ def breaches(path: Path) -> Iterator[str]:
 
 def main() -> int:
     files = repository_files()
-    found = [sentence for path in files for sentence in breaches(path)]
+    found = [sentence for path in files for sentence in breaches(path)] + list(full_rooms(files))
     print("\n".join(found) if found else f"{len(files)} files keep the rules")
     return 1 if found or not files else 0
 

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 P4 = ROOT / "p4"
-REASONS = ROOT / "src" / "nic" / "punt_reason.h"
+REASONS = ROOT / "src" / "card" / "punt_reason.h"
 
 specification = importlib.util.spec_from_file_location("generate", P4 / "generate.py")
 generate = importlib.util.module_from_spec(specification)

@@ -7,9 +7,9 @@
 #include <cuda.h>
 #include <unistd.h>
 
-#include "gpu/card_for_gpu.h"
 #include "gpu/cuda/device.h"
-#include "gpu/memory.h"
+#include "gpu/nic/card_for_gpu.h"
+#include "gpu/nic/memory.h"
 
 namespace splitplane::gpu {
 

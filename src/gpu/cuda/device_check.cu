@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "gpu/cuda/device.h"
-#include "gpu/descriptor.h"
-#include "gpu/lane.h"
-#include "gpu/memory_order.h"
-#include "gpu/nea2.h"
+#include "gpu/rings/descriptor.h"
+#include "gpu/rings/lane.h"
+#include "gpu/rings/memory_order.h"
+#include "crypto/device/nea2.h"
 
 namespace splitplane::gpu {
 namespace {

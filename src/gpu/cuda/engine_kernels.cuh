@@ -7,10 +7,10 @@
 
 #include <cuda_runtime.h>
 
-#include "gpu/aes128.h"
+#include "crypto/device/aes128.h"
 #include "gpu/cuda/device.h"
-#include "gpu/housekeeper.h"
-#include "gpu/ring_engine.h"
+#include "gpu/rings/housekeeper.h"
+#include "gpu/rings/ring_engine.h"
 
 namespace splitplane::gpu {
 

@@ -3,7 +3,7 @@
 
 #include "bypass/cpu_drivers.h"
 #include "gpu/cuda/device.h"
-#include "gpu/pdcp_nea2.h"
+#include "gpu/rings/pdcp_nea2.h"
 
 namespace splitplane::gpu {
 

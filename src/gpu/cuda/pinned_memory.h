@@ -5,7 +5,7 @@
 #include <map>
 
 #include "gpu/cuda/device.h"
-#include "gpu/memory.h"
+#include "gpu/nic/memory.h"
 
 namespace splitplane::gpu {
 
@@ -37,7 +37,7 @@ class PinnedMemory final : public MemoryProvider {
 };
 
 // The GPU's own memory, for what only engines touch and for rings whose NIC is the copy engine or a kernel. A real NIC
-// would reach it by an importer (gpu/memory.h).
+// would reach it by an importer (gpu/nic/memory.h).
 class DeviceMemory final : public MemoryProvider {
  public:
   [[nodiscard]] Expected<MemoryPiece> allocate(std::size_t bytes) override {

@@ -11,7 +11,7 @@
 
 #include "gpu/cuda/engine_kernels.cuh"
 #include "gpu/cuda/persistent.cuh"
-#include "gpu/frame_mover.h"
+#include "gpu/rings/frame_mover.h"
 #include "nicmodel/steering.h"
 #include "nicmodel/wire.h"
 

@@ -8,7 +8,7 @@
 #include "bypass/nic_thread.h"
 #include "gpu/cuda/persistent.cuh"
 #include "gpu/cuda/pinned_memory.h"
-#include "gpu/launch.h"
+#include "gpu/rings/launch.h"
 
 namespace splitplane::gpu {
 

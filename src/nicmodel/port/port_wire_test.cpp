@@ -11,8 +11,8 @@
 #include <optional>
 #include <set>
 
-#include "datapath/eal.h"
-#include "datapath/port.h"
+#include "engine/eal.h"
+#include "engine/port.h"
 #include "nicmodel/test_ring_driver.h"
 #include "nicmodel/traffic_peer.h"
 

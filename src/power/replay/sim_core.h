@@ -1,5 +1,5 @@
 // A simulated core with its receive queues: what time, clock, idle states and interrupts do to a worker, charged by
-// costs.h. It knows no policy; simulate.h drives it as datapath/worker.h drives a real one. Times are ns.
+// costs.h. It knows no policy; simulate.h drives it as engine/worker.h drives a real one. Times are ns.
 #pragma once
 
 #include <array>

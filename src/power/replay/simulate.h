@@ -1,4 +1,4 @@
-// Runs a policy, the object that a real worker would hold, on the simulated core: the same loop as datapath/worker.h,
+// Runs a policy, the object that a real worker would hold, on the simulated core: the same loop as engine/worker.h,
 // but for rounds without packets that cannot change the policy's answer, which happen at once.
 #pragma once
 

@@ -43,7 +43,7 @@ def check() -> int:
     if wrong:
         print(f"gpu-kit: not as packed: {', '.join(wrong)}", file=sys.stderr)
         return 1
-    for name in ("release/splitplane --version", "release/gpu_test --gtest_list_tests", "gpu/bin/device_check"):
+    for name in ("release/splitplane --version", "release/gpu_rings_test --gtest_list_tests", "gpu/bin/device_check"):
         words = name.split()
         done = subprocess.run([HERE / "build" / words[0], *words[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode not in (0, NO_GPU):

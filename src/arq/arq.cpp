@@ -1,0 +1,235 @@
+#include "arq/arq.h"
+
+#include "wire/rlc.h"
+#include "wire/rlc_status.h"
+
+namespace splitplane::datapath {
+namespace {
+
+using ran::rlc::Received;
+using ran::rlc::StatusResult;
+
+// Pages for the worst case of one SDU a page, within reason: bearers that send share pages of 64.
+ran::rlc::MemorySizes memory_for(std::size_t max_unacked) {
+  const std::size_t pages = 64 + max_unacked / 8;
+  return {.sent_pages = pages + kBurst,
+          .received_pages = pages,
+          .queue_pages = 0,
+          .directories = 2 * pages + 4 * kBurst,
+          .segments = 0,
+          .assemblies = 0,
+          .intervals = 1024};
+}
+
+// A link that pads frames to 60 octets pads a STATUS PDU with zeros, which are none of it.
+Octets without_padding(Octets status, unsigned sn_bits) {
+  constexpr std::size_t kShortestFrame = 60;
+  if (kAirRlcOffset + status.size() > kShortestFrame) return status;
+  for (Octets shorter = status; !shorter.empty(); shorter = shorter.first(shorter.size() - 1)) {
+    if (wire::rlc::parse_status(shorter, sn_bits)) return shorter;
+    if (shorter.back() != 0) break;
+  }
+  return status;
+}
+
+}  // namespace
+
+ArqBearer::ArqBearer(const ran::BearerConfig& bearer, std::uint8_t first_epoch, Direction sends,
+                     const ran::rlc::AmConfig& am, std::uint32_t unacked, ran::rlc::Memory<MbufBuffer>& memory)
+    : retx(am, memory),
+      receive(am, memory),
+      air(wire::airhdr::encode(
+          {.direction = sends,
+           .rlc_mode = bearer.rlc_mode,
+           .rlc_sn_bits = bearer.rlc_sn_bits,
+           .pdcp_sn_bits = bearer.pdcp_sn_bits,
+           .sdap_header = sends == Direction::kDownlink ? bearer.sdap_header_dl : bearer.sdap_header_ul,
+           .epoch = first_epoch,
+           .bearer = bearer.id})),
+      id(bearer.id.value),
+      max_unacked(unacked),
+      sn_bits(bearer.rlc_sn_bits),
+      epoch(first_epoch) {}
+
+ArqView view_of(const ArqBearer& bearer) {
+  return {.tx_next_ack = bearer.retx.next_ack(),
+          .tx_next = bearer.retx.next(),
+          .unacked = bearer.retx.unacked(),
+          .pending = bearer.retx.pending(),
+          .rx_next = bearer.receive.next(),
+          .rx_next_highest = bearer.receive.next_highest(),
+          .polls_in_vain = bearer.retx.polls_in_vain(),
+          .epoch = bearer.epoch,
+          .failed = bearer.failed,
+          .retx = bearer.retx.counters(),
+          .received = bearer.receive.counters(),
+          .status = bearer.receive.status_counters()};
+}
+
+Arq::Arq(const Settings& settings)
+    : settings_(settings),
+      memory_(memory_for(settings.max_unacked)),
+      wheel_(std::max<std::uint64_t>(1, settings.ticks_per_ms / 4), settings.now) {}
+
+std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8_t epoch) {
+  const ran::ArqConfig& arq = bearer.arq;
+  const ran::rlc::AmConfig am{.sn_bits = bearer.rlc_sn_bits,
+                              .max_retx = arq.max_retx,
+                              .t_poll_retransmit = arq.t_poll_retransmit_ms * settings_.ticks_per_ms,
+                              .t_reassembly = arq.t_reassembly_ms * settings_.ticks_per_ms,
+                              .t_status_prohibit = arq.t_status_prohibit_ms * settings_.ticks_per_ms,
+                              .repair_unit = std::max<std::uint64_t>(1, settings_.ticks_per_ms / 8),
+                              .whole_sdus = true};
+  const std::uint32_t unacked = std::min(arq.max_unacked, ran::rlc::window_size(bearer.rlc_sn_bits));
+  return std::make_unique<ArqBearer>(bearer, epoch, settings_.sends, am, unacked, memory_);
+}
+
+void Arq::detach(ArqBearer& bearer) {
+  wheel_.disarm(bearer);
+  stop_working(bearer);
+  unacked_ -= bearer.retx.held();
+  bearer.retx.restart_at(0);
+  bearer.receive.restart_at(0);
+}
+
+void Arq::give_up(ArqBearer& bearer) {
+  if (bearer.retx.held() == 0) return;
+  unacked_ -= bearer.retx.held();
+  bearer.retx.restart_at(bearer.retx.next());
+}
+
+void Arq::reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now) {
+  std::vector<MbufBuffer> unacked;
+  bearer.retx.take_unacked([&](MbufBuffer frame) { unacked.push_back(std::move(frame)); });
+  detach(bearer);
+  bearer.failed = false;
+  bearer.set_epoch(epoch);
+  for (MbufBuffer& one : unacked) {
+    rte_mbuf* frame = one.detach();
+    if (rte_mbuf_refcnt_read(frame) != 1) {  // the port still has it
+      rte_mbuf* const copy = rte_pktmbuf_copy(frame, settings_.pool, 0, UINT32_MAX);
+      rte_pktmbuf_free(std::exchange(frame, copy));
+    }
+    if (frame == nullptr) {
+      ++counters_.lost;
+      continue;
+    }
+    const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
+    const std::uint32_t sn = bearer.retx.next() & ran::rlc::sn_mask(bearer.sn_bits);
+    octets(frame)[kEpochOffset] = epoch;
+    wire::rlc::write_am({octets(frame) + kAirRlcOffset, header}, bearer.sn_bits, {.sn = sn});
+    keep(bearer, frame, now);
+  }
+  bearer.retx.resend_all(now);
+  if (bearer.retx.has_pending()) set_working(bearer);
+}
+
+// The list is short, and this rare.
+void Arq::stop_working(ArqBearer& bearer) {
+  if (!bearer.working) return;
+  ArqBearer* rest = std::exchange(first_working_, nullptr);
+  last_working_ = nullptr;
+  while (rest != nullptr) {
+    ArqBearer* const one = std::exchange(rest, rest->next_working);
+    one->working = false;
+    if (one != &bearer) set_working(*one);
+  }
+}
+
+void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now) {
+  const std::uint8_t* const rlc = octets(frame) + kAirRlcOffset;
+  const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
+  const auto bytes = static_cast<std::uint16_t>(frame->data_len - kAirRlcOffset - header);
+  bearer.retx.submitted({.sdu = MbufBuffer(frame),
+                         .sn = bearer.retx.next(),
+                         .bytes = bytes,
+                         .sent = bytes,
+                         .poll = (rlc[0] & kPollBit) != 0},
+                        now);
+  ++unacked_;
+  look_for_peer(bearer);
+  rearm(bearer);
+}
+
+Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
+  const auto header = wire::rlc::parse_am(rlc, bearer.sn_bits);
+  if (!header) return Received::kRefused;
+  // A peer that keeps to max_unacked sends nothing beyond; one that does not may not take the others' window memory.
+  const Received what = bearer.receive.receive_complete(*header, now, bearer.max_unacked);
+  rearm(bearer);
+  if (bearer.receive.status_due()) set_working(bearer);
+  return what;
+}
+
+StatusResult Arq::receive_status(ArqBearer& bearer, Octets rlc, Time now) {
+  const StatusResult result =
+      bearer.retx.receive_status(without_padding(rlc, bearer.sn_bits), now, [&](std::uint32_t) { fail(bearer); });
+  counters_.status_stale += result == StatusResult::kStale ? 1 : 0;
+  counters_.status_malformed += result == StatusResult::kMalformed ? 1 : 0;
+  if (result == StatusResult::kTaken) set_working(bearer);
+  return result;
+}
+
+void Arq::set_working(ArqBearer& bearer) {
+  if (bearer.working) return;
+  bearer.working = true;
+  bearer.next_working = nullptr;
+  (first_working_ == nullptr ? first_working_ : last_working_->next_working) = &bearer;
+  last_working_ = &bearer;
+}
+
+ArqBearer* Arq::take_working() {
+  ArqBearer* const bearer = first_working_;
+  if (bearer == nullptr) return nullptr;
+  first_working_ = bearer->next_working;
+  bearer->working = false;
+  return bearer;
+}
+
+rte_mbuf* Arq::status_frame(ArqBearer& bearer, Time now) {
+  rte_mbuf* const m = rte_pktmbuf_alloc(settings_.pool);
+  if (m == nullptr) return nullptr;
+  std::uint8_t* const frame = octets(m);
+  std::copy(settings_.ethernet.begin(), settings_.ethernet.end(), frame);
+  wire::store_be64(frame + wire::ethernet::kHeaderBytes, bearer.air);
+  // As MAC would grant it: within one frame.
+  const std::size_t room = std::min<std::size_t>(rte_pktmbuf_tailroom(m), settings_.longest_frame) - kAirRlcOffset;
+  const std::size_t bytes = bearer.receive.write_status({frame + kAirRlcOffset, room}, now);
+  m->data_len = static_cast<std::uint16_t>(kAirRlcOffset + bytes);
+  m->pkt_len = m->data_len;
+  return m;
+}
+
+// The frame as it was sent, or a copy if its P bit changes or the receiver would write to it.
+rte_mbuf* Arq::retransmission(ArqBearer& bearer, bool passes_mbufs, Time now) {
+  auto pdu = bearer.retx.pull(ran::rlc::kMaxSduBytes, {.unsent = false, .stalled = false}, now);
+  if (!pdu) return nullptr;
+  rte_mbuf* const kept = pdu.sdu.get();
+  const std::uint8_t first = octets(kept)[kAirRlcOffset];
+  const std::uint8_t wanted = static_cast<std::uint8_t>((first & ~kPollBit) | (pdu.header[0] & kPollBit));
+  if (first == wanted && !passes_mbufs) return pdu.sdu.detach();
+  rte_mbuf* const copy = rte_pktmbuf_copy(kept, settings_.pool, 0, UINT32_MAX);
+  if (copy != nullptr) octets(copy)[kAirRlcOffset] = wanted;
+  return copy;
+}
+
+unsigned Arq::collect(ArqBearer& bearer, bool passes_mbufs, Time now, rte_mbuf** frames, unsigned room) {
+  unsigned n = 0;
+  if (n < room && bearer.receive.status_due()) {
+    if (rte_mbuf* m = status_frame(bearer, now); m != nullptr) {
+      frames[n++] = m;
+      ++counters_.status_sent;
+    }
+  }
+  for (unsigned tries = 0; tries < kSentPerVisit && n < room && bearer.retx.has_pending(); ++tries) {
+    if (rte_mbuf* m = retransmission(bearer, passes_mbufs, now); m != nullptr) {
+      frames[n++] = m;
+      ++counters_.retransmitted;
+    } else {
+      ++counters_.lost;
+    }
+  }
+  return n;
+}
+
+}  // namespace splitplane::datapath

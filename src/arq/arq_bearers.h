@@ -1,0 +1,32 @@
+// The acknowledged bearers of a gNB worker by identity: one indexed load.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "arq/arq.h"
+#include "ran/bearer_config.h"
+
+namespace splitplane::datapath {
+
+class ArqBearers {
+ public:
+  // Makes room for `capacity` bearers of a shard.
+  void attach(ShardId shard, std::uint32_t capacity) { shards_[shard.value].resize(capacity); }
+
+  // nullptr: no such bearer, or not an acknowledged one.
+  [[nodiscard]] ArqBearer* find(std::uint32_t id) const {
+    const auto& shard = shards_[ran::shard_of(id).value];
+    const std::uint32_t index = ran::index_of(id);
+    return index < shard.size() ? shard[index].get() : nullptr;
+  }
+  // Puts a bearer in its place, which has room, and returns what was there.
+  std::unique_ptr<ArqBearer> exchange(std::uint32_t id, std::unique_ptr<ArqBearer> bearer) {
+    return std::exchange(shards_[ran::shard_of(id).value][ran::index_of(id)], std::move(bearer));
+  }
+
+ private:
+  std::array<std::vector<std::unique_ptr<ArqBearer>>, ran::kShards> shards_;
+};
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,236 @@
+#include "card/card.h"
+
+#include <algorithm>
+
+#include "card/frame_check.h"
+#include "card/swx/swx_pipeline.h"
+#include "card/tables.h"
+#include "engine/burst.h"
+
+namespace splitplane::nic {
+namespace {
+
+// Registers `config` of the program.
+constexpr std::uint32_t kFlags = 2;
+constexpr std::uint64_t kFlagVerifyChecksum = 1;
+
+// The card's own header, in front of the frame: nothing of the frame itself is written here.
+void push_intrinsic(rte_mbuf* m, unsigned port, PuntReason check) {
+  const unsigned length = std::min(m->pkt_len, 0xffffU);
+  m->data_off = static_cast<std::uint16_t>(m->data_off - kIntrinsicBytes);
+  m->data_len = static_cast<std::uint16_t>(m->data_len + kIntrinsicBytes);
+  m->pkt_len += kIntrinsicBytes;
+  const std::uint64_t header =
+      std::uint64_t{port} << 48 | static_cast<std::uint64_t>(check) << 40 | static_cast<std::uint64_t>(length) << 16;
+  wire::store_be64(datapath::octets(m), header);
+}
+
+}  // namespace
+
+struct Card::State {
+  State(CardSettings s, unsigned port_count) : settings(std::move(s)), io(port_count) {}
+
+  CardSettings settings;
+  PipelineIo io;
+  std::unique_ptr<SwxPipeline> pipeline;
+  std::unique_ptr<CardTables> tables;
+  std::array<std::uint64_t, kMaxPorts> in{}, tx_full{};
+  std::uint64_t no_headroom = 0, core_full = 0;
+  bool inner = false;  // the program reads the UE's address
+};
+
+Card::Card(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Card::~Card() = default;
+
+Expected<std::unique_ptr<Card>> Card::make(const SpecFile& spec, const CardSettings& settings) {
+  if (settings.vfs == 0 || settings.vfs > kMaxVfs) {
+    return fail("card {}: {} VFs; allowed: 1 to {}", settings.name, settings.vfs, kMaxVfs);
+  }
+  if (std::max(settings.punt_n3, settings.punt_air) >= settings.vfs) {
+    return fail("card {}: VF {} is to get what the card does not serve; allowed: 0 to {}", settings.name,
+                std::max(settings.punt_n3, settings.punt_air), settings.vfs - 1);
+  }
+  if (spec.program != "gnb" && spec.program != "l2fwd" && spec.program != "p4wire") {
+    return fail("{}:1: is of program '{}'; allowed: gnb, l2fwd, p4wire", spec.path, spec.program);
+  }
+  const unsigned ports = kFirstVf + settings.vfs;
+  auto state = std::make_unique<State>(settings, ports);
+  auto pipeline = SwxPipeline::build(spec, state->io, settings.numa_node);
+  if (!pipeline) return tl::unexpected(pipeline.error());
+  state->pipeline = std::move(*pipeline);
+  auto tables = CardTables::of(*state->pipeline, settings);
+  if (!tables) return tl::unexpected(tables.error());
+  state->tables = std::make_unique<CardTables>(std::move(*tables));
+  state->inner = state->tables->by_ue_address();
+
+  // A mirror session is the number of the port that it leads to; session 0 is none (p4c-dpdk keeps it).
+  for (unsigned port = 1; port <= state->io.sink(); ++port)
+    state->pipeline->set_mirror(port, port, settings.copy_clones);
+  state->pipeline->registers("config").write(kFlags, settings.verify_checksum ? kFlagVerifyChecksum : 0);
+  state->pipeline->registers("n_vf").write(0, settings.vfs);
+  return std::unique_ptr<Card>(new Card(std::move(state)));
+}
+
+unsigned Card::prepare(rte_mbuf** mbufs, unsigned n, unsigned port) {
+  State& s = *state_;
+  const CardSide side = side_of(port);
+  s.in[port] += n;
+  for (unsigned i = 0; i < n; ++i) datapath::prefetch_octets(mbufs[i]);
+  unsigned kept = 0;
+  for (unsigned i = 0; i < n; ++i) {
+    rte_mbuf* const m = mbufs[i];
+    if (rte_pktmbuf_headroom(m) < kNeededHeadroom) [[unlikely]] {
+      rte_pktmbuf_free(m);
+      ++s.no_headroom;
+      continue;
+    }
+    push_intrinsic(m, port, check_frame(m, side, s.inner, s.settings.verify_checksum));
+    mbufs[kept++] = m;
+  }
+  return kept;
+}
+
+void Card::run(rte_mbuf** mbufs, unsigned n) {
+  state_->io.hand(mbufs, n);
+  state_->pipeline->drain();
+}
+
+void Card::take_over(rte_mbuf* m, unsigned port) {
+  state_->io.outputs[port].append(m);
+}
+
+CardOutput& Card::out(unsigned port) {
+  return state_->io.outputs[port];
+}
+std::vector<std::uint16_t>& Card::pending() {
+  return state_->io.pending;
+}
+void Card::count_tx_full(unsigned port, unsigned frames) {
+  state_->tx_full[port] += frames;
+}
+void Card::count_core_full(unsigned frames) {
+  state_->core_full += frames;
+}
+
+CardCounters Card::counters() const {
+  const State& s = *state_;
+  CardCounters all;
+  for (unsigned port = 0; port < ports(); ++port) {
+    const SwxOutput& out = s.io.outputs[port];
+    all.ports.push_back({.in = s.in[port], .out = out.frames, .clones = out.clones, .tx_full = s.tx_full[port]});
+    all.clones += out.clones;
+    all.tx_full += s.tx_full[port];
+  }
+  all.clones += s.io.clones_sunk;
+  all.clones_sunk = s.io.clones_sunk;
+  all.clones_failed = s.io.clones_failed;
+  all.drops[static_cast<std::size_t>(CardDrop::no_headroom)] = s.no_headroom;
+  all.drops[static_cast<std::size_t>(CardDrop::core_full)] = s.core_full;
+  s.tables->add_reasons(all);
+  all.held = s.io.handed - s.io.sent - s.pipeline->dropped();
+  all.dropped = s.no_headroom + s.core_full + s.io.sunk + s.pipeline->dropped();
+  std::uint64_t reasons = 0;
+  for (const std::uint64_t frames : all.drops) reasons += frames;
+  all.reasons_add_up = program() != "gnb" || reasons + s.io.sunk == all.dropped;
+  return all;
+}
+
+Expected<void> Card::install(std::span<const CardBearer> bearers, bool restart) {
+  if (program() != "gnb") {
+    return fail("card {}: program {} has no bearers; allowed: program gnb", state_->settings.name, program());
+  }
+  return state_->tables->install(bearers, restart);
+}
+Expected<void> Card::remove(std::span<const BearerId> ids) {
+  return state_->tables->remove(ids);
+}
+Expected<std::size_t> Card::would_install(std::span<const CardBearer> bearers) {
+  if (program() != "gnb") {
+    return fail("card {}: program {} has no bearers; allowed: program gnb", state_->settings.name, program());
+  }
+  return state_->tables->would_install(bearers);
+}
+Expected<void> Card::can_remove(std::span<const BearerId> ids) {
+  return state_->tables->can_remove(ids);
+}
+Expected<void> Card::can_lease(std::span<const CardLease> leases) const {
+  return state_->tables->can_lease(leases);
+}
+Expected<void> Card::set_peer(const CardPeer& peer) {
+  if (program() != "gnb") {
+    return fail("card {}: program {} has no peers; allowed: program gnb", state_->settings.name, program());
+  }
+  return state_->tables->set_peer(peer);
+}
+Expected<void> Card::set_markers(std::uint64_t to_host, unsigned vf) {
+  return state_->tables->set_markers(to_host, vf);
+}
+void Card::unset_peer(unsigned number) {
+  state_->tables->unset_peer(number);
+}
+Expected<void> Card::set_leases(std::span<const CardLease> leases) {
+  return state_->tables->set_leases(leases);
+}
+Expected<CardNumbers> Card::numbers(BearerId id) const {
+  return state_->tables->numbers(id);
+}
+std::vector<BearerNumbers> Card::numbers_after(std::uint32_t after, std::size_t limit) const {
+  return state_->tables->numbers_after(after, limit);
+}
+const CardBearer* Card::find(BearerId id) const {
+  return state_->tables->find(id);
+}
+std::size_t Card::bearer_count() const {
+  return state_->tables->count();
+}
+std::size_t Card::served_count() const {
+  return state_->tables->served();
+}
+std::vector<BearerId> Card::bearers() const {
+  return state_->tables->bearers();
+}
+const CardSettings& Card::settings() const {
+  return state_->settings;
+}
+const std::string& Card::program() const {
+  return state_->pipeline->spec().program;
+}
+bool Card::by_ue_address() const {
+  return state_->tables->by_ue_address();
+}
+unsigned Card::ports() const {
+  return kFirstVf + state_->settings.vfs;
+}
+
+Expected<void> Card::wire(unsigned from, unsigned to) {
+  SwxTable* const table = state_->pipeline->table("wire");
+  if (table == nullptr)
+    return fail("card {}: the program has no wires; allowed: program p4wire", state_->settings.name);
+  if (std::max(from, to) >= ports()) {
+    return fail("card {}: port {} is none of its own; allowed: 0 to {}", state_->settings.name, std::max(from, to),
+                ports() - 1);
+  }
+  const auto action = table->action("to_port", std::array<std::string_view, 1>{"port"});
+  if (!action) return tl::unexpected(action.error());
+  if (!table->set(std::array<std::uint64_t, 1>{from}, *action, std::array<std::uint64_t, 1>{to})) {
+    return fail("card {}: the table of wires is full; allowed: {}", state_->settings.name, table->size());
+  }
+  return {};
+}
+
+Expected<void> Card::spread(unsigned from) {
+  SwxTable* const table = state_->pipeline->table("wire");
+  if (table == nullptr)
+    return fail("card {}: the program has no wires; allowed: program p4wire", state_->settings.name);
+  if (from >= ports()) {
+    return fail("card {}: port {} is none of its own; allowed: 0 to {}", state_->settings.name, from, ports() - 1);
+  }
+  const auto action = table->action("spread", {});
+  if (!action) return tl::unexpected(action.error());
+  if (!table->set(std::array<std::uint64_t, 1>{from}, *action, {})) {
+    return fail("card {}: the table of wires is full; allowed: {}", state_->settings.name, table->size());
+  }
+  return {};
+}
+
+}  // namespace splitplane::nic

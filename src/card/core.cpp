@@ -1,0 +1,162 @@
+#include "card/core.h"
+
+#include <rte_ring_elem.h>
+
+#include <algorithm>
+
+namespace splitplane::nic {
+
+using datapath::Burst;
+using datapath::kBurst;
+
+unsigned CardCore::Queue::receive(Burst& burst) {
+  if (kind == Kind::port) return source.receive(burst);
+  if (kind == Kind::frames) return datapath::RingSource{ring}.receive(burst);
+  std::array<CoreOutput, kBurst> got;
+  burst.size = rte_ring_sc_dequeue_burst_elem(ring, got.data(), kCoreOutputBytes, kBurst, nullptr);
+  for (unsigned i = 0; i < burst.size; ++i) {
+    burst.mbuf[i] = got[i].mbuf;
+    ports[i] = static_cast<std::uint16_t>(got[i].port);
+  }
+  return burst.size;
+}
+
+CardCore::CardCore(Card& card, CardCoreSettings settings, datapath::WorkerStats& stats)
+    : card_(card),
+      settings_(std::move(settings)),
+      for_core_(settings_.cores),
+      stats_(stats),
+      by_bearer_(card.program() == "gnb") {
+  for (unsigned port = 0; port < settings_.endpoints.size(); ++port) {
+    owners_.push_back(owner_of(port, settings_.cores));
+    if (owners_.back() != settings_.self) continue;
+    queues_.push_back({.kind = Queue::Kind::port, .number = port, .source = {settings_.endpoints[port]}});
+  }
+  for (const CoreLink& link : settings_.from) {
+    if (link.frames == nullptr) continue;
+    queues_.push_back({.kind = Queue::Kind::frames, .ring = link.frames});
+    queues_.push_back({.kind = Queue::Kind::outputs, .ring = link.outputs});
+  }
+  handed_.reserve(8 * std::size_t{kBurst});
+}
+
+void CardCore::set_endpoint(unsigned number, const CardEndpoint& at) {
+  settings_.endpoints.at(number) = at;
+  for (Queue& queue : queues_) {
+    if (queue.kind == Queue::Kind::port && queue.number == number) queue.source.at = at;
+  }
+}
+
+void CardCore::process(Queue& queue, Burst& burst) {
+  switch (queue.kind) {
+    case Queue::Kind::port:
+      deal_out(burst, queue.number);
+      break;
+    case Queue::Kind::frames:
+      counters_.frames_taken += burst.size;
+      card_.run(burst.mbuf.data(), burst.size);
+      break;
+    case Queue::Kind::outputs:
+      counters_.outputs_taken += burst.size;
+      for (unsigned i = 0; i < burst.size; ++i) card_.take_over(burst.mbuf[i], queue.ports[i]);
+      break;
+  }
+  for (const std::uint16_t port : card_.pending()) {
+    if (card_.out(port).mbufs.size() >= kBurst) send(port);
+  }
+}
+
+// Those of a bearer's frames that have a key go one way from this port, and stay in order; what has none is for the
+// host, and may overtake them or be overtaken.
+void CardCore::deal_out(Burst& burst, unsigned port) {
+  if (!by_bearer_) return card_.process(burst.mbuf.data(), burst.size, port);
+  const CardSide side = side_of(port);
+  for (unsigned i = 0; i < burst.size; ++i) datapath::prefetch_octets(burst.mbuf[i]);
+  unsigned own = 0;
+  for (unsigned i = 0; i < burst.size; ++i) {
+    rte_mbuf* const m = burst.mbuf[i];
+    const std::uint32_t key = affinity_key(datapath::octets(m), m->data_len, side);
+    const unsigned core = key == 0 ? settings_.self : core_of(key, settings_.cores);
+    if (core == settings_.self) {
+      burst.mbuf[own++] = m;
+    } else {
+      Burst& out = for_core_[core];
+      out.mbuf[out.size++] = m;
+    }
+  }
+  for (unsigned core = 0; core < settings_.cores; ++core) {
+    if (for_core_[core].size != 0) hand_frames(core, for_core_[core], port);
+  }
+  if (own != 0) card_.process(burst.mbuf.data(), own, port);
+}
+
+void CardCore::hand_frames(unsigned core, Burst& frames, unsigned port) {
+  const unsigned n = card_.prepare(frames.mbuf.data(), std::exchange(frames.size, 0), port);
+  if (n == 0) return;
+  const CoreLink& link = settings_.to[core];
+  const unsigned taken =
+      rte_ring_sp_enqueue_burst(link.frames, reinterpret_cast<void* const*>(frames.mbuf.data()), n, nullptr);
+  counters_.frames_handed += taken;
+  stats_.dispatched.add(taken);
+  if (link.reader != nullptr) link.reader->wake();
+  if (taken == n) [[likely]]
+    return;
+  card_.count_core_full(n - taken);
+  rte_pktmbuf_free_bulk(frames.mbuf.data() + taken, n - taken);
+}
+
+void CardCore::flush() {
+  for (const std::uint16_t port : card_.pending()) send(port);
+  card_.pending().clear();
+}
+
+void CardCore::send(unsigned port) {
+  std::vector<rte_mbuf*>& mbufs = card_.out(port).mbufs;
+  if (mbufs.empty()) return;  // sent before
+  if (owners_[port] != settings_.self) return hand_outputs(port);
+  const auto n = static_cast<unsigned>(mbufs.size());
+  const unsigned sent = send_by(settings_.endpoints[port], mbufs.data(), n);
+  counters_.sent += sent;
+  count_sent(stats_, port, sent);
+  if (sent < n) [[unlikely]] {
+    stats_.drop(datapath::DropReason::tx_full, n - sent);
+    card_.count_tx_full(port, n - sent);
+    rte_pktmbuf_free_bulk(mbufs.data() + sent, n - sent);
+  }
+  mbufs.clear();
+}
+
+// A ring that is full is a transmit queue that is full.
+void CardCore::hand_outputs(unsigned port) {
+  std::vector<rte_mbuf*>& mbufs = card_.out(port).mbufs;
+  const CoreLink& link = settings_.to[owners_[port]];
+  handed_.clear();
+  for (rte_mbuf* m : mbufs) handed_.push_back({m, port});
+  const auto n = static_cast<unsigned>(handed_.size());
+  const unsigned taken = rte_ring_sp_enqueue_burst_elem(link.outputs, handed_.data(), kCoreOutputBytes, n, nullptr);
+  counters_.outputs_handed += taken;
+  stats_.dispatched.add(taken);
+  if (link.reader != nullptr) link.reader->wake();
+  if (taken < n) [[unlikely]] {
+    stats_.drop(datapath::DropReason::tx_full, n - taken);
+    card_.count_tx_full(port, n - taken);
+    rte_pktmbuf_free_bulk(mbufs.data() + taken, n - taken);
+  }
+  mbufs.clear();
+}
+
+bool CardCore::take_rest() {
+  Burst burst;
+  bool any = false;
+  for (Queue& queue : queues_) {
+    if (queue.kind == Queue::Kind::port) continue;
+    while (queue.receive(burst) != 0) {
+      any = true;
+      process(queue, burst);
+    }
+  }
+  flush();
+  return any;
+}
+
+}  // namespace splitplane::nic

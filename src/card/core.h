@@ -1,0 +1,104 @@
+// One of several cores of a card: it alone receives from and sends to its ports, and alone serves its bearers. Frames
+// for bearers of another core go there before the program sees them, and what its program gives to another core's port
+// goes there afterwards, each over a single-producer, single-consumer ring.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "card/affinity.h"
+#include "card/function.h"
+#include "engine/wakeup.h"
+
+namespace splitplane::nic {
+
+// From one core to another.
+struct CoreLink {
+  rte_ring* frames = nullptr;   // prepared for the program: the intrinsic header stands in front
+  rte_ring* outputs = nullptr;  // of CoreOutput
+  datapath::Wakeup* reader = nullptr;
+};
+
+// What a program gave to another core's port. A clone is the very mbuf of its original, so the port cannot stand in it.
+struct CoreOutput {
+  rte_mbuf* mbuf = nullptr;
+  std::uint64_t port = 0;
+};
+inline constexpr unsigned kCoreOutputBytes = sizeof(CoreOutput);
+static_assert(kCoreOutputBytes == 16, "an element size of rte_ring");
+
+// The core of a card that has a port: VFs in turn, N3 and the air as far from each other as they can be.
+[[nodiscard]] constexpr unsigned owner_of(unsigned port, unsigned cores) {
+  if (port < kFirstVf) return port == kN3Port ? 0 : cores - 1;
+  return (port - kFirstVf) % cores;
+}
+
+struct CardCoreSettings {
+  unsigned self = 0, cores = 2;
+  std::vector<CardEndpoint> endpoints;  // of all ports; those of other cores are not touched
+  std::vector<CoreLink> to, from;       // by core; its own place is empty
+};
+
+// received + clones = sent + handed on + dropped + clones sunk, at the end of each round.
+struct CardCoreCounters {
+  std::uint64_t frames_taken = 0, outputs_taken = 0;    // from other cores
+  std::uint64_t frames_handed = 0, outputs_handed = 0;  // to them
+  std::uint64_t sent = 0;                               // by its own ports
+};
+
+class CardCore {
+ public:
+  struct Queue {
+    enum class Kind : std::uint8_t { port, frames, outputs };
+    Kind kind = Kind::port;
+    unsigned number = 0;  // of the card's port
+    CardSource source;    // port
+    rte_ring* ring = nullptr;
+    std::array<std::uint16_t, datapath::kBurst> ports{};  // outputs: where each of the burst goes
+
+    unsigned receive(datapath::Burst& burst);
+    unsigned take_left(datapath::Burst& burst) {
+      burst.size = 0;
+      return kind != Kind::port || source.at.in != nullptr ? receive(burst) : 0;
+    }
+    [[nodiscard]] int waiting() const {
+      return kind == Kind::port ? source.waiting() : static_cast<int>(rte_ring_count(ring));
+    }
+    [[nodiscard]] unsigned entries() const {
+      return kind == Kind::port ? source.entries() : rte_ring_get_capacity(ring);
+    }
+    [[nodiscard]] datapath::WakeSource wake_source() const {
+      return kind == Kind::port ? source.wake_source() : datapath::WakeSource{datapath::WakeSource::Kind::ring};
+    }
+  };
+
+  CardCore(Card& card, CardCoreSettings settings, datapath::WorkerStats& stats);
+
+  std::vector<Queue>& queues() { return queues_; }
+  void process(Queue& queue, datapath::Burst& burst);
+  // Once per round: what the program gave to the ports is sent, or goes to the cores that have them.
+  void flush();
+  // On the loop's thread, between two rounds: the card's port `number` is `at` from now on, whichever core has it.
+  void set_endpoint(unsigned number, const CardEndpoint& at);
+  // When no core runs any more: takes what is on the rings; false: nothing was.
+  bool take_rest();
+  [[nodiscard]] const CardCoreCounters& counters() const { return counters_; }
+
+ private:
+  void deal_out(datapath::Burst& burst, unsigned port);
+  void hand_frames(unsigned core, datapath::Burst& frames, unsigned port);
+  void hand_outputs(unsigned port);
+  void send(unsigned port);
+
+  Card& card_;
+  CardCoreSettings settings_;
+  std::vector<Queue> queues_;
+  std::vector<datapath::Burst> for_core_;
+  std::vector<CoreOutput> handed_;
+  datapath::WorkerStats& stats_;
+  CardCoreCounters counters_;
+  std::vector<unsigned> owners_;  // by port: the core that has it
+  bool by_bearer_;                // the program has bearers: frames go to their cores
+};
+
+}  // namespace splitplane::nic

@@ -1,0 +1,72 @@
+// The check before the pipeline: SWX extracts headers without a look at where the frame ends, so what a program would
+// read beyond it, or push without room, is found here. Everything else about a frame is for the program to decide.
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <cstdint>
+
+#include "card/punt_reason.h"
+#include "wire/bytes.h"
+
+namespace splitplane::nic {
+
+// What the programs of this project extract (p4/gnb_parser.p4i). IPv4, UDP and GTP-U are one header to them, which they
+// extract from every frame of EtherType 0x0800.
+namespace parsed {
+inline constexpr unsigned kEthernet = 14, kVlan = 4, kIpv4 = 20, kUdp = 8, kGtpu = 8, kGtpuOptional = 4, kPsc = 4;
+inline constexpr unsigned kN3 = kIpv4 + kUdp + kGtpu;
+inline constexpr unsigned kInnerIpv4 = 20, kInnerIpv6 = 40;
+// Ethernet, airhdr, and the longest RLC, PDCP and SDAP headers with one octet.
+inline constexpr unsigned kAirFrame = 30;
+inline constexpr unsigned kReturned = 14 + 10;  // Ethernet and what stands in front of a returned SDU
+inline constexpr unsigned kAirhdr = 8;
+inline constexpr unsigned kAirControl = kEthernet + kAirhdr;  // where an RLC PDU begins
+}  // namespace parsed
+
+enum class CardSide : std::uint8_t { kN3, kAir, kVf };
+
+// kN3 in detail: a frame of `bytes` octets whose first octets are at `f`. `inner`: the program reads the UE's address.
+[[nodiscard]] PuntReason check_n3_frame(const std::uint8_t* f, unsigned bytes, bool inner);
+// Of such a frame that check_n3_frame() found nothing about: the checksum of its outer IPv4 header.
+[[nodiscard]] PuntReason check_ipv4_checksum(const std::uint8_t* f, unsigned bytes);
+
+// The usual frames, decided by a few comparisons: untagged, IPv4 without options, GTP-U with optional octets.
+[[nodiscard]] inline bool is_usual_n3_frame(const std::uint8_t* f, unsigned bytes) {
+  using namespace parsed;
+  constexpr unsigned kLayers = kEthernet + kIpv4 + kUdp + kGtpu + kGtpuOptional + kPsc;
+  if (bytes <= kLayers + kInnerIpv6) return false;
+  const unsigned total = wire::load_be16(f + 16), udp = wire::load_be16(f + 38), gtpu = wire::load_be16(f + 44);
+  const bool layers = wire::load_be16(f + 12) == 0x0800 && f[14] == 0x45 && f[23] == 17 &&
+                      wire::load_be16(f + 36) == 2152 && (f[42] & 4) != 0;
+  return layers && total + kEthernet == bytes && udp + kIpv4 == total && gtpu + kGtpu + kUdp == udp;
+}
+
+// `none`: the program may read the frame. `checksums`: what is wrong with them is for the host to say.
+[[nodiscard]] inline PuntReason check_frame(const rte_mbuf* m, CardSide side, bool inner, bool checksums = false) {
+  using namespace parsed;
+  const auto* f = rte_pktmbuf_mtod(m, const std::uint8_t*);
+  const unsigned bytes = m->data_len;
+  if (side == CardSide::kVf) {  // segments but the first may pass: they are not read
+    if (bytes < kEthernet) return PuntReason::short_frame;
+    if (wire::load_be16(f + 12) != 0x88b5) return PuntReason::none;
+    if (bytes < kEthernet + kAirhdr) return PuntReason::short_frame;
+    if (f[14] != 0x11) return PuntReason::none;
+    const unsigned payload = bytes <= kReturned ? 0 : bytes - kReturned;
+    const unsigned wanted = !inner || payload == 0 ? 1 : (f[kReturned] >> 4 == 6 ? kInnerIpv6 : kInnerIpv4);
+    return payload < wanted ? PuntReason::short_frame : PuntReason::none;
+  }
+  if (m->nb_segs != 1) return PuntReason::segmented;
+  if (side == CardSide::kN3) {
+    const PuntReason reason = is_usual_n3_frame(f, bytes) ? PuntReason::none : check_n3_frame(f, bytes, inner);
+    return checksums && reason == PuntReason::none ? check_ipv4_checksum(f, bytes) : reason;
+  }
+  if (bytes < kEthernet) return PuntReason::short_frame;
+  if (bytes >= kAirFrame || wire::load_be16(f + 12) != 0x88b5) return PuntReason::none;
+  // An RLC control PDU is passed on by its first octet; what is read behind it must lie inside the mbuf, and is not
+  // used.
+  const bool control = bytes > kAirControl && f[14] == 0x10 && (f[kAirControl] & 0x80) == 0;
+  return control && rte_pktmbuf_tailroom(m) >= kAirFrame ? PuntReason::none : PuntReason::short_frame;
+}
+
+}  // namespace splitplane::nic

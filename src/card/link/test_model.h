@@ -1,0 +1,168 @@
+// For tests only: a card's control server whose card is a model in memory: bearers, numbers, leases, UPFs, and a record
+// of every COUNT that it used.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "control/methods/backend.h"
+#include "control/server.h"
+
+namespace splitplane::app {
+
+class CardModel : public ControlBackend {
+ public:
+  struct OnCard {
+    nic::CardBearer bearer;
+    nic::CardNumbers numbers;
+    std::uint32_t lease_end = 0;
+  };
+
+  explicit CardModel(std::string boot) : boot_(std::move(boot)) {}
+
+  Expected<nlohmann::json> show_card() override {
+    return nlohmann::json{{"boot", boot_},
+                          {"program", program},
+                          {"lookup", lookup},
+                          {"features", features},
+                          {"punt_n3", 0},
+                          {"punt_air", 1},
+                          {"punts", {{"ip_options", punts.load()}, {"arp", 1}}},
+                          {"vfs", nlohmann::json::array({"vf-n3", "vf-air", "vf-copies"})}};
+  }
+  Expected<void> install_on_card(std::span<const nic::CardBearer> bearers, bool restart) override {
+    {
+      const std::lock_guard guard(mutex_);
+      for (const auto& b : bearers) {
+        if (refuses.contains(b.id.value)) return fail("bearer {}: the card is full; allowed: fewer", b.id.value);
+      }
+      for (const auto& b : bearers) {
+        const auto [at, is_new] = there_.try_emplace(b.id.value);
+        at->second.bearer = b;
+        at->second.numbers.epoch = b.epoch;
+        if (!is_new && !restart) continue;
+        at->second.numbers = {.pdcp_next = b.next_count, .epoch = b.epoch};
+        at->second.lease_end = b.next_count + b.lease;
+      }
+      ++installs;
+    }
+    pause(slow_installs);
+    return {};
+  }
+  Expected<void> remove_from_card(std::span<const BearerId> ids) override {
+    const std::lock_guard guard(mutex_);
+    for (const BearerId id : ids) {
+      if (!there_.contains(id.value)) return fail("bearer {} is not on the card", id.value);
+    }
+    for (const BearerId id : ids) there_.erase(id.value);
+    return {};
+  }
+  Expected<void> set_card_peer(const nic::CardPeer& peer) override {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [id, on_card] : there_) {
+      if (on_card.bearer.peer == peer.number && on_card.bearer.uplink_teid.value != peer.to.octets()[3]) ++to_wrong_upf;
+    }
+    peers_[peer.number] = peer;
+    return {};
+  }
+  Expected<void> unset_card_peer(unsigned number) override {
+    const std::lock_guard guard(mutex_);
+    peers_.erase(number);
+    return {};
+  }
+  Expected<void> set_leases(std::span<const Lease> leases) override {
+    {
+      const std::lock_guard guard(mutex_);
+      for (const auto& [id, end] : leases) {
+        if (!there_.contains(id.value)) return fail("bearer {} is not on the card", id.value);
+      }
+      for (const auto& [id, end] : leases) there_.at(id.value).lease_end = end;
+    }
+    pause(slow_leases);
+    return {};
+  }
+  Expected<std::vector<NumbersRow>> card_numbers(std::span<const BearerId> ids) override {
+    if (!ids.empty()) looked_at_last = ids.back().value;
+    while (hung) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const std::lock_guard guard(mutex_);
+    std::vector<NumbersRow> rows;
+    for (const BearerId id : ids) {
+      if (!there_.contains(id.value) || id.value == vanished) return fail("bearer {} is not on the card", id.value);
+      rows.emplace_back(id, numbers_of(there_.at(id.value)));
+    }
+    return rows;
+  }
+  Expected<std::vector<NumbersRow>> card_numbers_after(std::uint32_t after, std::size_t limit) override {
+    const std::lock_guard guard(mutex_);
+    std::vector<NumbersRow> rows;
+    for (auto at = there_.upper_bound(after); at != there_.end() && rows.size() < limit; ++at)
+      rows.emplace_back(BearerId{at->first}, numbers_of(at->second));
+    return rows;
+  }
+  Expected<nlohmann::json> stats() override { return nlohmann::json::object(); }
+
+  // Up to `n` packets of a bearer get numbers; returns how many its lease allowed.
+  unsigned send(std::uint32_t id, unsigned n, std::multiset<std::uint32_t>& used) {
+    const std::lock_guard guard(mutex_);
+    const auto at = there_.find(id);
+    unsigned sent = 0;
+    for (; at != there_.end() && sent < n && at->second.numbers.pdcp_next != at->second.lease_end; ++sent) {
+      used.insert(at->second.numbers.pdcp_next++);
+      ++at->second.numbers.rlc_next;
+      ++at->second.numbers.dl_packets;
+    }
+    return sent;
+  }
+  // From now on this bearer alone; 0: none.
+  void refuse(std::uint32_t id) {
+    const std::lock_guard guard(mutex_);
+    refuses = {id};
+  }
+  [[nodiscard]] std::optional<OnCard> find(std::uint32_t id) const {
+    const std::lock_guard guard(mutex_);
+    const auto at = there_.find(id);
+    return at == there_.end() ? std::nullopt : std::optional(at->second);
+  }
+  [[nodiscard]] std::size_t size() const {
+    const std::lock_guard guard(mutex_);
+    return there_.size();
+  }
+  [[nodiscard]] std::optional<nic::CardPeer> peer(unsigned number) const {
+    const std::lock_guard guard(mutex_);
+    const auto at = peers_.find(number);
+    return at == peers_.end() ? std::nullopt : std::optional(at->second);
+  }
+
+  std::atomic<unsigned> to_wrong_upf{0};  // in tests whose uplink TEIDs are the last octets of their UPFs
+  std::set<std::uint32_t> refuses;        // this and these two are set before the server runs
+  std::string program = "gnb-clone", lookup = "teid", features = "clone";
+  std::atomic<bool> hung{false};                 // answers nothing, and its sockets stay open
+  std::atomic<std::uint32_t> looked_at_last{0};  // of those whose numbers were asked for last
+  std::atomic<std::uint32_t> vanished{0};        // has no numbers, as if it had been removed just before
+  std::atomic<unsigned> punts{0};
+  std::atomic<int> installs{0};
+  std::atomic<int> slow_installs{0}, slow_leases{0};  // so many are carried out and answered too late
+
+ private:
+  static nic::CardNumbers numbers_of(const OnCard& on_card) {
+    nic::CardNumbers numbers = on_card.numbers;
+    numbers.ahead = numbers.pdcp_next == on_card.bearer.next_count ? on_card.bearer.ahead : 0;
+    numbers.lease_end = on_card.lease_end;
+    return numbers;
+  }
+  static void pause(std::atomic<int>& left) {
+    if (left.load() > 0 && left.fetch_sub(1) > 0) std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  }
+
+  const std::string boot_;
+  mutable std::mutex mutex_;
+  std::map<std::uint32_t, OnCard> there_;
+  std::map<unsigned, nic::CardPeer> peers_;
+};
+
+}  // namespace splitplane::app

@@ -1,0 +1,23 @@
+// What a host asks of a card's control socket, as JSON: the objects of card.install and card.peer.
+#pragma once
+
+#include "card/protocol/bearer.h"
+#include "control/params.h"
+
+namespace splitplane::app {
+
+inline constexpr std::size_t kCardBearersPerRequest = 256;
+
+// What bearers have in common, and of one of them what it has not: a request of many is short.
+[[nodiscard]] Json common_to_json(const nic::CardBearer& bearer);
+[[nodiscard]] Json to_json(const nic::CardBearer& bearer, const nic::CardBearer& common);
+[[nodiscard]] Json to_json(const nic::CardPeer& peer);
+
+// A row of card.numbers: [id, pdcp_next, rlc_next, in_flight, dl_packets, ul_packets, epoch, ahead, lease_end].
+struct CardNumbersRow {
+  BearerId id;
+  nic::CardNumbers numbers;
+};
+[[nodiscard]] Expected<std::vector<CardNumbersRow>> numbers_from_json(const Json& result);
+
+}  // namespace splitplane::app

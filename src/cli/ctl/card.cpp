@@ -1,0 +1,106 @@
+#include "cli/ctl/card.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "card/punt_reason.h"
+#include "cli/ctl/table.h"
+
+namespace splitplane::app {
+namespace {
+
+const Json kNothing = Json::object();
+
+const Json& member(const Json& object, const char* key) {
+  const auto at = object.is_object() ? object.find(key) : object.end();
+  return at == object.end() ? kNothing : *at;
+}
+
+std::string text_of(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  if (value.is_string()) return printable(value.get<std::string>());
+  return value.is_number() ? grouped(value) : "-";
+}
+
+std::uint64_t number(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+}
+
+std::uint64_t sum_of(const Json& counts) {
+  std::uint64_t sum = 0;
+  for (const auto& [name, n] : counts.items()) sum += n.is_number_unsigned() ? n.get<std::uint64_t>() : 0;
+  return sum;
+}
+
+std::string ports_table(const Json& ports) {
+  Table table({"port", "in", "out", "clones", "tx full"});
+  bool any = false;
+  for (const auto& port : ports) {
+    if (number(port, "in") + number(port, "out") + number(port, "clones") == 0) continue;
+    table.add({text_of(port, "name"), text_of(port, "in"), text_of(port, "out"), text_of(port, "clones"),
+               text_of(port, "tx_full")});
+    any = true;
+  }
+  return any ? "\n" + table.to_string() : "";
+}
+
+template <std::size_t N>
+std::string reasons_table(const char* title, const Json& counts, const std::array<std::string_view, N>& names,
+                          const std::array<std::string_view, N>& texts) {
+  if (!counts.is_object() || counts.empty()) return {};
+  Table table({title, "packets", "which means"});
+  for (const auto& [name, n] : counts.items()) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    table.add({printable(name), grouped(n),
+               at == names.end() ? "" : std::string(texts[static_cast<std::size_t>(at - names.begin())])});
+  }
+  return "\n" + table.to_string();
+}
+
+// Bearers in the card's table that it passes to their workers on the host; nothing from an instance that does not say.
+std::string passes(const Json& card) {
+  const std::uint64_t all = number(card, "bearers"), serves = number(card, "serves");
+  return member(card, "serves").is_number() ? grouped(all - std::min(all, serves)) : "-";
+}
+
+// The cards in front of a host, as it sees them.
+std::string links_table(const Json& links) {
+  Table table(
+      {"card", "state", "program", "serves", "passes", "waiting", "restarts", "leases renewed", "punted", "why"});
+  for (const auto& link : links) {
+    table.add({text_of(link, "name"), text_of(link, "state"), text_of(link, "program"), text_of(link, "serves"),
+               passes(link), text_of(link, "waiting"), text_of(link, "restarts"), text_of(link, "leases_renewed"),
+               text_of(link, "punted"), printable(link.value("reason", ""), 240)});
+  }
+  return table.to_string();
+}
+
+}  // namespace
+
+std::string render_card(const Json& card) {
+  if (card.contains("cards")) return links_table(card["cards"]);
+  const Json& totals = member(card, "totals");
+  Table table({"card", "program", "features", "vfs", "serves", "passes", "packets", "punts", "drops"});
+  Json drops = member(card, "drops");
+  if (const auto n = number(card, "tx_full"); n != 0) drops["tx_full"] = n;
+  table.add({text_of(card, "name"), text_of(card, "program"), text_of(card, "features"),
+             std::to_string(member(card, "vfs").size()), text_of(card, "serves"), passes(card),
+             text_of(totals, "received"), grouped(sum_of(member(card, "punts"))), grouped(sum_of(drops))});
+  return table.to_string() + ports_table(member(card, "ports")) +
+         reasons_table("to the host because", member(card, "punts"), nic::kPuntReasonNames, nic::kPuntReasonTexts) +
+         reasons_table("dropped because", drops, nic::kCardDropNames, nic::kCardDropTexts);
+}
+
+void add_card_command(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliOutput&)>& action) {
+  CLI::App* card = ctl.add_subcommand("card",
+                                      "A card: program, VFs, bearers, packets, punts and drops; of a "
+                                      "host, the state of the cards in front of it")
+                       ->fallthrough();
+  card->footer("Example:\n  splitplane ctl --config config/nic-demo.yaml card");
+  card->callback([ask, &action] {
+    action = [ask](CliOutput& out) { return ask(out, "card.show", Json::object(), render_card); };
+  });
+}
+
+}  // namespace splitplane::app

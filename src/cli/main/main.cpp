@@ -1,0 +1,10 @@
+// Entry of the program `splitplane`: the command line with the real packet path behind it.
+#include <iostream>
+
+#include "cli/cli.h"
+
+int main(int argc, char** argv) {
+  using namespace splitplane::app;
+  return cli_main(argc, argv, {run_command, ue_command, gen_command, sink_command, self_test_command, nic_command},
+                  std::cout, std::cerr);
+}

@@ -1,0 +1,76 @@
+// `splitplane nic`: starts a card and stays on the control thread until it is told to stop.
+#include <cstdlib>
+
+#include "base/log.h"
+#include "card/control/instance.h"
+#include "cli/command/run_end.h"
+#include "cli/commands.h"
+#include "control/methods/methods.h"
+#include "control/server.h"
+#include "observe/metrics_server.h"
+#include "runtime/port_watch.h"
+#include "runtime/stop_flag.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr std::chrono::milliseconds kTurn{20};
+constexpr std::size_t kMaxLineBytes = std::size_t{256} * 1024;  // card.install with many bearers
+
+Scrape look(CardPlane& card) {
+  auto all = card.observe();
+  if (!all) log::warn("metrics: {}", all.error().message);
+  return {.all = all ? *std::move(all) : Observation{}, .bearers = {}, .with_bearers = false};
+}
+
+// The kernel's interfaces among the ports; VFs are looked at by VfKeeper.
+PortWatch watch_interfaces(const Config& config) {
+  std::vector<WatchedPort> ports;
+  for (const auto& port : config.ports) {
+    auto watched = watched_port(port, 0);
+    if (watched && !watched->interface.empty()) ports.push_back(*std::move(watched));
+  }
+  return PortWatch(std::move(ports));
+}
+
+}  // namespace
+
+int nic_command(const Config& config, const RunOptions& options) {
+  StopFlag& stop = StopFlag::instance();
+  stop.catch_signals();  // before anything is made that must be taken down again
+  auto card = CardPlane::start(config);
+  if (!card) {
+    log::error("{}: {}", config.file, card.error().message);
+    return 1;
+  }
+  auto server = ControlServer::start({.path = config.control, .max_line_bytes = kMaxLineBytes},
+                                     answers_of(**card, [&stop] { stop.request(); }));
+  if (!server) {
+    log::error("{}", server.error().message);
+    return 1;
+  }
+  auto metrics = serve_metrics(config.metrics, [&] { return look(**card); });
+  if (!metrics) {
+    log::error("{}", metrics.error().message);
+    return 1;
+  }
+  log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", config.control}},
+             fmt::format("serving: card {}, {} on core {}; control socket {}", config.card->name, (*card)->program(),
+                         fmt::join(config.card->cores, ", "), config.control));
+
+  PortWatch interfaces = watch_interfaces(config);
+  const auto begin = std::chrono::steady_clock::now();
+  while (!stop.wait_for(kTurn)) {
+    const auto now = std::chrono::steady_clock::now();
+    (void)interfaces.look(now);
+    if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
+  }
+  metrics->reset();
+  server->reset();
+  (*card)->stop();
+  const int code = finish_run(**card, options);
+  if ((*card)->stuck()) std::_Exit(code);
+  return code;
+}
+
+}  // namespace splitplane::app

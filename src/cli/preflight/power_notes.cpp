@@ -1,0 +1,59 @@
+#include "cli/preflight/power_notes.h"
+
+#include <algorithm>
+
+#include "config/check.h"
+#include "config/device.h"
+#include "power/governor/frequencies.h"
+#include "power/kind_facts.h"
+
+namespace splitplane::app {
+namespace {
+
+// Those of DPDK 22.11 whose packets nothing announces. A PCI device's driver may or may not, which nobody knows before
+// it is opened.
+bool never_interrupts(Driver driver) {
+  switch (driver) {
+    case Driver::kVhost:
+    case Driver::kVirtioUser:
+    case Driver::kTap:
+    case Driver::kPci:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// The ports of it that the worker polls and that announce nothing.
+std::vector<std::string> silent_ports(const Config& config, const WorkerConfig& worker) {
+  std::vector<std::string> names;
+  for (const std::string& name : {worker.n3, worker.air, worker.rx}) {
+    const PortConfig* port = find_port(config, name);
+    if (port == nullptr) continue;
+    const auto device = parse_device(port->device);
+    if (device && never_interrupts(device->driver)) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> power_notes(const Config& config) {
+  std::vector<std::string> notes;
+  for (const WorkerConfig& worker : config.workers) {
+    const power::Kind kind = worker.policy.kind;
+    if (!power::sets_frequencies(kind)) continue;
+    const std::string who =
+        fmt::format("worker {}: policy {}", worker.name, power::kKindNames[static_cast<std::size_t>(kind)]);
+    const std::string cpufreq = fmt::format("{}/devices/system/cpu/cpu{}/cpufreq", config.sysfs_root, worker.core);
+    if (const auto found = governor::read_frequencies(cpufreq); !found)
+      notes.push_back(fmt::format("{}: its core's frequency stays as it is: {}", who, found.error().message));
+    const auto silent = silent_ports(config, worker);
+    if (!silent.empty())
+      notes.push_back(fmt::format("{}: no interrupt from port{} {}: {}", who, silent.size() == 1 ? "" : "s",
+                                  fmt::join(silent, ", "), power::without_interrupts(kind)));
+  }
+  return notes;
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,46 @@
+// What `check` says of a machine that leaves a power policy without frequencies or interrupts.
+#include "cli/preflight/power_notes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/load.h"
+#include "power/governor/test_sysfs.h"
+
+namespace splitplane::app {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+std::vector<std::string> notes(const std::string& device, const std::string& policy, const std::string& sysfs) {
+  const auto config =
+      parse_config("sysfs_root: " + sysfs + "\nports: {p: {device: '" + device +
+                       "'}}\nworkers: {w: {function: l2fwd, core: 3, rx: p, tx: p, policy: " + policy + "}}\n",
+                   "t.yaml");
+  if (config) return power_notes(*config);
+  ADD_FAILURE() << config.error().message;
+  return {};
+}
+
+TEST(ConfigNotes, a_machine_without_cpufreq_and_a_port_without_interrupts_are_said) {
+  EXPECT_THAT(notes("net_memif0,role=client", "budget", "/no/such/sysfs"),
+              ElementsAre(StartsWith("worker w: policy budget: its core's frequency stays as it is: "),
+                          "worker w: policy budget: no interrupt from port p: it sleeps for short times only"));
+  EXPECT_THAT(notes("net_null0", "paper", "/no/such/sysfs")[1], HasSubstr("port p: it never sleeps"));
+}
+
+TEST(ConfigNotes, where_nothing_is_missing_or_the_policy_needs_neither_there_is_none) {
+  const governor::FakeCore core;
+  core.make_acpi();
+  const std::string sysfs = core.settings().root;
+  EXPECT_THAT(notes("net_vhost0,iface=no.sock", "budget", sysfs), IsEmpty());
+  EXPECT_THAT(notes("net_null0", "budget", sysfs).size(), 1U);
+  EXPECT_THAT(notes("net_null0", "busy", "/no/such/sysfs"), IsEmpty());
+  EXPECT_THAT(notes("net_null0", "yield", "/no/such/sysfs"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace splitplane::app

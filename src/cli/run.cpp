@@ -1,0 +1,78 @@
+// `splitplane run`: starts the user plane and stays on the control thread until it is told to stop.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/log.h"
+#include "cli/command/run_end.h"
+#include "cli/commands.h"
+#include "control/methods/methods.h"
+#include "control/server.h"
+#include "gnb/control/instance.h"
+#include "observe/metrics_server.h"
+#include "observe/telemetry.h"
+#include "runtime/instance_lock.h"
+#include "runtime/stop_flag.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr std::chrono::milliseconds kTurn{2};  // of the control thread: how long an ARP request may wait
+
+// What a scrape of the metrics endpoint sees.
+Scrape look(UserPlane& plane, std::size_t bearers) {
+  constexpr std::size_t kPage = 500;
+  Scrape scrape{.all = plane.observe(), .with_bearers = bearers > 0};
+  while (scrape.bearers.size() < bearers) {
+    const std::uint32_t after = scrape.bearers.empty() ? 0 : scrape.bearers.back().config.id.value;
+    const auto page = plane.list_bearers(after, std::min(kPage, bearers - scrape.bearers.size()));
+    if (!page || page->empty()) break;
+    scrape.bearers.insert(scrape.bearers.end(), page->begin(), page->end());
+  }
+  return scrape;
+}
+
+}  // namespace
+
+int run_command(const Config& config, const RunOptions& options) {
+  StopFlag& stop = StopFlag::instance();
+  stop.catch_signals();  // before anything is made that must be taken down again
+  auto plane = UserPlane::start(config, options.fresh);
+  if (!plane) {
+    log::error("{}: {}", config.file, plane.error().message);
+    return 1;
+  }
+  const std::string path = config.control.empty() ? control_path(config.file_prefix) : config.control;
+  auto server = ControlServer::start({.path = path}, answers_of(**plane, [&stop] { stop.request(); }));
+  if (!server) {
+    log::error("{}", server.error().message);
+    return 1;
+  }
+  const auto telemetry =
+      TelemetryTree::publish({.observe = [&plane] { return (*plane)->observe(); },
+                              .bearer = [&plane](BearerId id) { return (*plane)->show_bearer(id); }});
+  if (!telemetry) log::warn("{}", telemetry.error().message);
+  auto metrics = serve_metrics(config.metrics, [&] { return look(**plane, config.metrics->bearers); });
+  if (!metrics) {
+    log::error("{}", metrics.error().message);
+    return 1;
+  }
+  log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", path}},
+             fmt::format("serving {} bearers with {} worker{}; control socket {}", (*plane)->bearer_count(),
+                         config.workers.size(), config.workers.size() == 1 ? "" : "s", path));
+
+  const auto begin = std::chrono::steady_clock::now();
+  while (!stop.requested()) {
+    const auto now = std::chrono::steady_clock::now();
+    if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
+    (*plane)->serve_n3(now);
+    (*plane)->watch_ports(now);
+    std::this_thread::sleep_for(kTurn);
+  }
+  metrics->reset();
+  server->reset();
+  (*plane)->stop_workers();
+  return finish_run(**plane, options);
+}
+
+}  // namespace splitplane::app

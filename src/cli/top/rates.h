@@ -1,0 +1,70 @@
+// Two answers to `stats`, and the time between them, as rates: what `splitplane top` shows. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/params.h"
+
+namespace splitplane::app {
+
+struct StageRate {
+  std::string worker, stage;
+  double packets = 0;                       // a second
+  std::optional<double> cycles_per_packet;  // of the packets timed between the two answers
+  std::uint64_t total = 0;
+  // Its part of the worker's cycles a received packet. The parts of all stages of a worker add up to those.
+  std::optional<double> part = std::nullopt;
+};
+
+// The stage that no probe times: what a worker's busy cycles are without its other stages. Mostly the driver's receive.
+inline constexpr const char* kReceiveStage = "receive";
+inline constexpr const char* kReceiveText = "receive, and the rest of the round: timers, commands, copies";
+
+struct DropRate {
+  std::string worker, reason;
+  double packets = 0;
+  std::uint64_t total = 0;
+};
+
+struct WorkerRate {
+  std::string name;
+  std::uint64_t core = 0;
+  double received = 0, transmitted = 0, dropped = 0;
+  std::optional<double> cycles_per_packet;  // busy cycles by packets received
+  double busy = 0, idle = 0, asleep = 0;    // shares of the time, 0 to 1
+  std::optional<double> cpu;                // that the thread was on a CPU, in the kernel or not
+  std::uint64_t silent_s = 0;               // it has made no round for so long
+};
+
+struct PortRate {
+  std::string name;
+  double rx_packets = 0, tx_packets = 0, rx_bits = 0, tx_bits = 0, missed = 0, errors = 0;
+  std::uint64_t missed_total = 0, errors_total = 0;  // errors: both ways, and packets there was no buffer for
+};
+
+struct BearerRate {
+  std::uint64_t id = 0;
+  double dl_packets = 0, ul_packets = 0, dl_bits = 0, ul_bits = 0, dropped = 0;
+  std::uint64_t dl_total = 0, ul_total = 0;
+};
+
+struct Rates {
+  double seconds = 0;
+  std::uint64_t bearers = 0;
+  bool balanced = true;
+  std::vector<WorkerRate> workers;
+  std::vector<StageRate> stages;
+  std::vector<DropRate> drops;
+  std::vector<PortRate> ports;
+};
+
+// A counter that went down belongs to an instance that began anew: it counts from zero. Members that are missing or of
+// another type count as zero.
+[[nodiscard]] Rates rates_between(const Json& before, const Json& after, double seconds);
+[[nodiscard]] std::vector<BearerRate> bearer_rates(const std::vector<Json>& before, const std::vector<Json>& after,
+                                                   double seconds);
+
+}  // namespace splitplane::app

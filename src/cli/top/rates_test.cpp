@@ -1,0 +1,105 @@
+// Rates of `splitplane top` from two answers to `stats`.
+#include "cli/top/rates.h"
+
+#include <gtest/gtest.h>
+
+namespace splitplane::app {
+namespace {
+
+Json answer(std::uint64_t k) {
+  return {{"bearers", 4},
+          {"totals", {{"balanced", true}}},
+          {"workers",
+           {{{"name", "w0"},
+             {"core", 2},
+             {"received", 1000 * k},
+             {"transmitted", 900 * k},
+             {"dropped", 100 * k},
+             {"cpu_cycles", 85'000 * k},
+             {"cycles", {{"busy", 50'000 * k}, {"idle", 30'000 * k}, {"asleep", 20'000 * k}}},
+             {"stages",
+              {{{"name", "dl_tx"}, {"packets", 900 * k}, {"sampled_packets", 90 * k}, {"sampled_cycles", 1800 * k}}}},
+             {"drops", {{"tx_full", 100 * k}}}}}},
+          {"ports",
+           {{{"name", "n3"},
+             {"received", 1000 * k},
+             {"received_bytes", 64'000 * k},
+             {"rx_missed", 5 * k},
+             {"rx_errors", 1 * k},
+             {"rx_no_mbuf", 2 * k}}}}};
+}
+
+TEST(TopRates, differences_by_the_time_between) {
+  const Rates rates = rates_between(answer(1), answer(3), 2.0);
+  ASSERT_EQ(rates.workers.size(), 1U);
+  const WorkerRate& w = rates.workers[0];
+  EXPECT_EQ(w.received, 1000);
+  EXPECT_EQ(w.transmitted, 900);
+  EXPECT_EQ(w.dropped, 100);
+  EXPECT_EQ(w.cycles_per_packet, 50);
+  EXPECT_DOUBLE_EQ(w.busy, 0.5);
+  EXPECT_DOUBLE_EQ(w.idle, 0.3);
+  EXPECT_DOUBLE_EQ(w.asleep, 0.2);
+  EXPECT_DOUBLE_EQ(w.cpu.value(), 0.85);
+  ASSERT_EQ(rates.stages.size(), 2U) << "receive, and the one that is timed";
+  EXPECT_EQ(rates.stages[1].packets, 900);
+  EXPECT_EQ(rates.stages[1].cycles_per_packet, 20);
+  ASSERT_EQ(rates.drops.size(), 1U);
+  EXPECT_EQ(rates.drops[0].packets, 100);
+  EXPECT_EQ(rates.drops[0].total, 300U);
+  ASSERT_EQ(rates.ports.size(), 1U);
+  EXPECT_EQ(rates.ports[0].rx_bits, 512'000);
+  EXPECT_EQ(rates.ports[0].missed, 5);
+  EXPECT_EQ(rates.ports[0].errors, 3);
+  EXPECT_EQ(rates.ports[0].errors_total, 9U);
+}
+
+TEST(TopRates, a_stage_without_timed_packets_has_no_cycles) {
+  const Rates rates = rates_between(answer(2), answer(2), 1.0);
+  EXPECT_EQ(rates.stages[1].packets, 0);
+  EXPECT_FALSE(rates.stages[1].cycles_per_packet);
+  EXPECT_FALSE(rates.workers[0].cycles_per_packet);
+}
+
+TEST(TopRates, receive_is_a_stage_so_that_the_parts_add_up_to_the_cycles_of_a_packet) {
+  Json before = answer(1), after = answer(3);
+  after["workers"][0]["stages"].push_back(
+      {{"name", "ul_parse"}, {"packets", 500U}, {"sampled_packets", 50U}, {"sampled_cycles", 400U}});
+  const Rates rates = rates_between(before, after, 2.0);
+  ASSERT_EQ(rates.stages.size(), 3U);
+  EXPECT_EQ(rates.stages[0].stage, "receive");
+  EXPECT_EQ(rates.stages[0].packets, rates.workers[0].received);
+  EXPECT_DOUBLE_EQ(rates.stages[1].part.value(), 20 * 0.9) << "900 of 1,000 packets pass it";
+  EXPECT_DOUBLE_EQ(rates.stages[2].part.value(), 8 * 0.25);
+  double sum = 0;
+  for (const auto& stage : rates.stages) sum += stage.part.value();
+  EXPECT_DOUBLE_EQ(sum, rates.workers[0].cycles_per_packet.value());
+}
+
+TEST(TopRates, an_instance_that_began_anew_counts_from_zero) {
+  EXPECT_EQ(rates_between(answer(1000), answer(1), 1.0).workers[0].received, 1000);
+}
+
+TEST(TopRates, what_is_missing_or_odd_counts_as_zero) {
+  EXPECT_TRUE(rates_between(Json(), Json("text"), 1.0).workers.empty());
+  const Rates rates = rates_between(Json::array(), {{"workers", {{{"name", 7}, {"received", "x"}}, 5}}}, 1.0);
+  ASSERT_EQ(rates.workers.size(), 2U);
+  EXPECT_EQ(rates.workers[0].received, 0);
+  EXPECT_FALSE(rates.workers[0].cpu) << "an older instance";
+}
+
+TEST(TopRates, a_bearer_that_is_new_has_no_rate_yet) {
+  const auto bearer = [](std::uint64_t id, std::uint64_t n) {
+    return Json{{"id", id}, {"downlink", {{"transmitted", n}, {"bytes", 100 * n}}}, {"uplink", {{"dropped", n}}}};
+  };
+  const auto rates = bearer_rates({bearer(1, 10)}, {bearer(1, 30), bearer(2, 5)}, 2.0);
+  ASSERT_EQ(rates.size(), 2U);
+  EXPECT_EQ(rates[0].dl_packets, 10);
+  EXPECT_EQ(rates[0].dl_bits, 8000);
+  EXPECT_EQ(rates[0].dropped, 10);
+  EXPECT_EQ(rates[1].dl_packets, 0);
+  EXPECT_EQ(rates[1].dl_total, 5U);
+}
+
+}  // namespace
+}  // namespace splitplane::app

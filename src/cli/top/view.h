@@ -1,0 +1,38 @@
+// What `splitplane top` writes, as lines of a width: the same for a terminal and for plain output. Pure.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/top/rates.h"
+
+namespace splitplane::app {
+
+enum class TopPage { kAll, kStages, kPorts, kDrops, kBearers };
+inline constexpr std::array<std::string_view, 5> kTopPageNames{"all", "stages", "ports", "drops", "bearers"};
+
+struct TopLine {
+  enum class Style { kPlain, kHead, kAlarm };
+  std::string text;
+  Style style = Style::kPlain;
+};
+
+struct TopState {
+  Rates rates;
+  std::optional<std::vector<BearerRate>> bearers;  // page kBearers; absent: nobody asked for them yet
+  bool by_rate = false;                            // order: as the instance lists them, or the highest rate first
+};
+
+// Lines of at most `width` characters; wide ones have more columns.
+[[nodiscard]] std::vector<TopLine> top_lines(const TopState& state, TopPage page, std::size_t width);
+
+// A name in at most `width` characters, at least one: one that is too long ends in ~.
+[[nodiscard]] std::string fit(const std::string& name, std::size_t width);
+
+// 4 significant digits and a prefix: 0, 12.3, 999, 1.235k, 12.35M, 1.000G. At most 6 characters.
+[[nodiscard]] std::string si(double value);
+
+}  // namespace splitplane::app

@@ -1,0 +1,85 @@
+// The lines of `splitplane top`; a real terminal shows them in tests/live.
+#include "cli/top/view.h"
+
+#include <gmock/gmock.h>
+
+namespace splitplane::app {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TopState busy() {
+  TopState state;
+  state.rates.workers = {{.name = "w0", .core = 1, .received = 1'234'567, .cycles_per_packet = 312.44, .busy = 0.5},
+                         {.name = "a_name_of_20_letters", .received = 2e6, .dropped = 3}};
+  state.rates.stages = {{.worker = "w0", .stage = "dl_tx", .packets = 12'345.6, .total = 99}};
+  state.rates.drops = {{.worker = "w0", .reason = "tx_full", .packets = 3, .total = 18'446'744'073'709'551'615ULL}};
+  state.rates.ports = {{.name = "n3", .rx_bits = 25e9}};
+  state.bearers = std::vector<BearerRate>{{.id = 0x04000001, .dl_packets = 1}, {.id = 0x04000002, .dl_packets = 2}};
+  return state;
+}
+
+std::string text_of(const TopState& state, TopPage page, std::size_t width) {
+  std::string text;
+  for (const auto& line : top_lines(state, page, width)) text += line.text + "\n";
+  return text;
+}
+
+TEST(TopView, no_line_is_wider_than_the_terminal) {
+  for (const auto page : {TopPage::kAll, TopPage::kStages, TopPage::kPorts, TopPage::kDrops, TopPage::kBearers}) {
+    for (const std::size_t width : {1U, 40U, 80U, 109U, 110U, 140U}) {
+      for (const auto& line : top_lines(busy(), page, width)) EXPECT_LE(line.text.size(), width);
+    }
+  }
+}
+
+TEST(TopView, nothing_is_cut_off_at_80_columns) {
+  for (const auto page : {TopPage::kAll, TopPage::kStages, TopPage::kPorts, TopPage::kDrops, TopPage::kBearers}) {
+    EXPECT_EQ(text_of(busy(), page, 80), text_of(busy(), page, 109));
+  }
+}
+
+TEST(TopView, a_wide_terminal_explains_stages_and_drops) {
+  EXPECT_THAT(text_of(busy(), TopPage::kAll, 140), HasSubstr("transmit to the air"));
+  EXPECT_THAT(text_of(busy(), TopPage::kAll, 140), HasSubstr("transmit queue stayed full"));
+  EXPECT_THAT(text_of(busy(), TopPage::kAll, 80), Not(HasSubstr("transmit to the air")));
+}
+
+TEST(TopView, drops_are_an_alarm) {
+  const auto lines = top_lines(busy(), TopPage::kDrops, 80);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0].style, TopLine::Style::kHead);
+  EXPECT_EQ(lines[1].style, TopLine::Style::kAlarm);
+}
+
+TEST(TopView, sorting_by_rate_puts_the_busiest_first) {
+  TopState state = busy();
+  EXPECT_LT(text_of(state, TopPage::kBearers, 80).find("0x04000001"),
+            text_of(state, TopPage::kBearers, 80).find("0x04000002"));
+  state.by_rate = true;
+  EXPECT_GT(text_of(state, TopPage::kBearers, 80).find("0x04000001"),
+            text_of(state, TopPage::kBearers, 80).find("0x04000002"));
+}
+
+TEST(TopView, bearers_nobody_asked_for_are_not_said_to_be_none) {
+  TopState state = busy();
+  state.bearers.reset();
+  EXPECT_THAT(text_of(state, TopPage::kBearers, 80), Not(HasSubstr("no bearers")));
+  state.bearers.emplace();
+  EXPECT_THAT(text_of(state, TopPage::kBearers, 80), HasSubstr("no bearers"));
+}
+
+TEST(TopView, numbers_take_six_characters_at_most) {
+  EXPECT_EQ(si(0), "0");
+  EXPECT_EQ(si(12.34), "12.3");
+  EXPECT_EQ(si(999), "999");
+  EXPECT_EQ(si(999.96), "1.000k");
+  EXPECT_EQ(si(12'345), "12.35k");
+  EXPECT_EQ(si(999'960), "1.000M");
+  EXPECT_EQ(si(1.5e9), "1.500G");
+  for (double v = 0.001; v < 1e15; v *= 1.37) EXPECT_LE(si(v).size(), 6U) << v;
+}
+
+}  // namespace
+}  // namespace splitplane::app

@@ -1,0 +1,143 @@
+// Reads the sections `gen` and `sink` of a configuration.
+#include <algorithm>
+#include <array>
+
+#include "config/load.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr std::array<std::string_view, 22> kGenKeys{
+    "port",        "core",        "direction", "rate",        "arrivals", "sizes",        "order",    "seed",
+    "packets",     "duration_s",  "late_us",   "on_refusal",  "inner",    "peer_mac",     "gnb_ipv4", "gnb_ipv6",
+    "server_ipv4", "server_ipv6", "bearers",   "gnb_control", "replay",   "speed_percent"};
+constexpr std::array<std::string_view, 6> kSinkKeys{"port", "core", "flows", "window", "hlog", "idle_s"};
+constexpr std::array<std::string_view, 11> kBearerKeys{"id",      "count", "shards",   "upf",     "qfi",    "rlc",
+                                                       "pdcp_sn", "sdap",  "poll_pdu", "ue_ipv4", "ue_ipv6"};
+constexpr std::array<std::string_view, 2> kDirections{"uplink", "downlink"};
+constexpr std::array<std::string_view, 4> kArrivals{"constant", "poisson", "bursts", "ramp"};
+constexpr std::array<std::string_view, 4> kArrivalKeys{"kind", "packets", "to", "over_s"};
+constexpr std::array<std::string_view, 2> kSizeKeys{"bytes", "weight"};
+constexpr std::array<std::string_view, 1> kImix{"imix"};
+constexpr std::array<std::string_view, 2> kOrders{"in_turn", "random"};
+constexpr std::array<std::string_view, 2> kRefusals{"retry", "give_up"};
+constexpr std::array<std::string_view, 2> kFamilies{"ipv4", "ipv6"};
+constexpr std::uint64_t kMostRate = 200'000'000;
+constexpr std::size_t kMostSizes = 1000;
+constexpr std::uint64_t kMostWeights = 65536;  // Mix has an entry for each
+
+traffic::Arrivals read_arrivals(const YamlValue& value) {
+  const bool plain = !value.is_map();
+  const YamlMap map = plain ? YamlMap(value, {}) : value.map(kArrivalKeys);
+  const std::string_view kind = kArrivals[(plain ? value : map.required("kind")).one_of(kArrivals)];
+  if (kind == "bursts") {
+    map.only(std::array<std::string_view, 2>{"kind", "packets"}, "does not belong to arrivals bursts");
+    traffic::Bursts bursts;
+    map.read("packets", bursts.packets, 1, 1'000'000);
+    return bursts;
+  }
+  if (kind == "ramp") {
+    if (plain) value.refuse("lacks its end", "{kind: ramp, to: packets a second, over_s: seconds}");
+    map.only(std::array<std::string_view, 3>{"kind", "to", "over_s"}, "does not belong to arrivals ramp");
+    return traffic::Ramp{.to_rate = static_cast<double>(map.required("to").integer(1, kMostRate)),
+                         .over_s = static_cast<double>(map.required("over_s").integer(1, 86400))};
+  }
+  map.only(std::array<std::string_view, 1>{"kind"}, "does not belong to these arrivals");
+  if (kind == "poisson") return traffic::Poisson{};
+  return traffic::Constant{};
+}
+
+// The simple IMIX of 7 small, 4 middle and 1 large packet, in octets of the inner packet.
+std::vector<GenSizeConfig> read_sizes(const YamlValue& value, bool is_list, bool is_word) {
+  if (is_word) {
+    (void)value.one_of(kImix);
+    return {{80, 7}, {576, 4}, {1400, 1}};
+  }
+  if (!is_list) return {{static_cast<std::uint16_t>(value.integer(60, 9500)), 1}};
+  std::vector<GenSizeConfig> sizes;
+  std::uint64_t weights = 0;
+  for (const auto& entry : value.list()) {
+    const YamlMap map = entry.map(kSizeKeys);
+    GenSizeConfig size;
+    size.bytes = static_cast<std::uint16_t>(map.required("bytes").integer(60, 9500));
+    map.read("weight", size.weight, 1, 1000);
+    weights += size.weight;
+    sizes.push_back(size);
+  }
+  if (sizes.empty() || sizes.size() > kMostSizes) {
+    value.refuse(fmt::format("has {} sizes", sizes.size()), fmt::format("1 to {}", kMostSizes));
+  }
+  if (weights > kMostWeights) {
+    value.refuse(fmt::format("has weights that add up to {}", weights), fmt::format("at most {}", kMostWeights));
+  }
+  return sizes;
+}
+
+GenBearersConfig read_gen_bearers(const YamlValue& value) {
+  const YamlMap map = value.map(kBearerKeys);
+  GenBearersConfig bearers;
+  bearers.first.id.value = static_cast<std::uint32_t>(map.required("id").integer(1, 0xffffffff));
+  map.read("count", bearers.count, 1, std::uint64_t{1} << 24);
+  map.read("shards", bearers.shards, 1, ran::kShards);
+  if (const auto v = map.find("upf")) bearers.first.upf = v->ip();
+  read_bearer_modes(map, bearers.first);
+  if (const auto wrong = ran::refuse(bearers.first)) throw Refusal{value.line(), value.key(), *wrong};
+  return bearers;
+}
+
+}  // namespace
+
+GenConfig read_gen(const YamlValue& value) {
+  const YamlMap map = value.map(kGenKeys);
+  GenConfig gen;
+  gen.port = map.required("port").text("the name of a port");
+  map.read("core", gen.core, 0, 1023);
+  if (const auto v = map.find("direction")) gen.direction = static_cast<Direction>(v->one_of(kDirections));
+  map.read("rate", gen.rate, 1, kMostRate);
+  if (const auto v = map.find("arrivals")) gen.arrivals = read_arrivals(*v);
+  if (const auto v = map.find("sizes")) gen.sizes = read_sizes(*v, v->is_list(), v->is_word());
+  if (const auto v = map.find("order")) gen.order = static_cast<traffic::Mix::Order>(v->one_of(kOrders));
+  map.read("seed", gen.seed, 0);
+  map.read("packets", gen.packets, 1);
+  map.read("duration_s", gen.duration_s, 1, 1'000'000);
+  map.read("late_us", gen.late_us, 1, 10'000'000);
+  if (const auto v = map.find("on_refusal")) gen.retry = v->one_of(kRefusals) == 0;
+  if (const auto v = map.find("inner")) gen.inner_ipv6 = v->one_of(kFamilies) == 1;
+  map.read("peer_mac", gen.peer_mac);
+  if (const auto v = map.find("gnb_ipv4")) gen.gnb_ipv4 = v->ipv4();
+  if (const auto v = map.find("gnb_ipv6")) gen.gnb_ipv6 = v->ipv6();
+  if (const auto v = map.find("server_ipv4")) gen.server_ipv4 = v->ipv4();
+  if (const auto v = map.find("server_ipv6")) gen.server_ipv6 = v->ipv6();
+  if (const auto v = map.find("bearers")) {
+    for (const auto& entry : v->list()) gen.bearers.push_back(read_gen_bearers(entry));
+  }
+  if (const auto v = map.find("gnb_control")) gen.gnb_control = read_path(*v);
+  if (const auto v = map.find("replay")) gen.replay = v->text("the path of a capture");
+  map.read("speed_percent", gen.speed_percent, 1, 100'000);
+  return gen;
+}
+
+SinkConfig read_sink(const YamlValue& value) {
+  const YamlMap map = value.map(kSinkKeys);
+  SinkConfig sink;
+  sink.port = map.required("port").text("the name of a port");
+  map.read("core", sink.core, 0, 1023);
+  map.read("flows", sink.flows, 1, std::uint64_t{1} << 24);
+  if (const auto v = map.find("window")) {
+    sink.window = static_cast<std::uint32_t>(v->integer(64, 65536));
+    if ((sink.window & (sink.window - 1)) != 0) v->refuse(fmt::format("is {}", sink.window), "a power of two");
+  }
+  if (const auto v = map.find("hlog")) sink.hlog = v->text("the path of a file to write");
+  map.read("idle_s", sink.idle_s, 1, 86400);
+  return sink;
+}
+
+ran::BearerConfig bearer_at(const GenBearersConfig& bearers, std::uint32_t i) {
+  ran::BearerConfig bearer = bearers.first;
+  bearer.id.value += ((i % bearers.shards) << ran::kIndexBits) + i / bearers.shards;
+  if (bearer.ue_ipv4) bearer.ue_ipv4 = bearer.ue_ipv4->plus(i);
+  if (bearer.ue_ipv6) bearer.ue_ipv6 = bearer.ue_ipv6->plus(i);
+  return bearer;
+}
+
+}  // namespace splitplane::app

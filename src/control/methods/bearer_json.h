@@ -1,0 +1,18 @@
+// Bearers in the control protocol, with the same key names as the configuration file.
+#pragma once
+
+#include "control/methods/backend.h"
+#include "control/params.h"
+
+namespace splitplane::app {
+
+[[nodiscard]] Json to_json(const ran::BearerConfig& bearer);
+[[nodiscard]] Json to_json(const BearerView& view);
+[[nodiscard]] Expected<ran::BearerConfig> bearer_from_json(const Json& json);
+
+// The members of a bearer: upf, ul_teid, qfi, rlc, pdcp_sn, sdap, poll_pdu, require_psc, n3_reorder, dl_teid, on,
+// ue_ipv4, ue_ipv6 and id.
+[[nodiscard]] ran::BearerConfig read_bearer(Params& params);
+[[nodiscard]] BearerPatch read_patch(Params& params);
+
+}  // namespace splitplane::app

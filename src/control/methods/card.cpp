@@ -1,0 +1,196 @@
+#include "control/methods/card.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/text.h"
+#include "card/protocol/request.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr std::size_t kIdsPerRequest = 4096;
+
+template <class T>
+void read(Params& params, std::string_view key, T& into, std::uint64_t min, std::uint64_t max) {
+  if (const auto v = params.integer(key, min, max)) into = static_cast<T>(*v);
+}
+
+void read(Params& params, std::string_view key, MacAddress& into) {
+  if (const auto v = params.mac(key)) into = *v;
+}
+
+void read(Params& params, std::string_view key, bool& into) {
+  if (const auto v = params.boolean(key)) into = *v;
+}
+
+std::optional<IpAddress> address(Params& params, std::string_view key, bool v6) {
+  const auto v = params.address(key);
+  if (v && v->is_v6() != v6) params.refuse(key, fmt::format("allowed is an IPv{} address", v6 ? 6 : 4));
+  return v;
+}
+
+void read_place(Params& params, nic::CardBearer& bearer) {
+  const auto word = params.text("place");
+  if (!word) return;
+  const auto at = std::find(nic::kPlaceNames.begin(), nic::kPlaceNames.end(), *word);
+  if (at == nic::kPlaceNames.end())
+    params.refuse("place", fmt::format("'{}' is unknown; allowed: {}", printable(*word), comma_list(nic::kPlaceNames)));
+  else
+    bearer.place = static_cast<nic::Place>(at - nic::kPlaceNames.begin());
+}
+
+void read_rlc(Params& params, nic::CardBearer& bearer) {
+  const auto word = params.text("rlc");
+  if (!word) return;
+  if (*word != "am18" && *word != "am12") {
+    params.refuse("rlc", fmt::format("'{}' cannot be on a card; allowed: am18, am12", printable(*word)));
+  }
+  bearer.rlc_sn_bits = *word == "am12" ? 12 : 18;
+}
+
+// What a request may also say of all its bearers, once.
+void read_common(Params& params, nic::CardBearer& bearer) {
+  read_place(params, bearer);
+  read_rlc(params, bearer);
+  read(params, "pdcp_sn", bearer.pdcp_sn_bits, 12, 18);
+  if (bearer.pdcp_sn_bits != 12 && bearer.pdcp_sn_bits != 18) params.refuse("pdcp_sn", "allowed: 12, 18");
+  read(params, "sdap_dl", bearer.sdap_dl);
+  read(params, "sdap_ul", bearer.sdap_ul);
+  read(params, "epoch", bearer.epoch, 0, 0xff);
+  read(params, "poll_pdu", bearer.poll_pdu, 0, 0xffff);
+  read(params, "qfi", bearer.qfi.value, 0, 63);
+  if (const auto v = address(params, "n3_ipv4", false)) std::memcpy(&bearer.n3_ipv4, v->octets().data(), 4);
+  read(params, "air_dst", bearer.air_dst);
+  read(params, "air_src", bearer.air_src);
+  read(params, "vf_n3", bearer.vf_n3, 0, 63);
+  read(params, "vf_air", bearer.vf_air, 0, 63);
+  read(params, "copies_vf", bearer.copies_vf, 0, 63);
+  read(params, "peer", bearer.peer, 0, 255);
+  read(params, "next_count", bearer.next_count, 0, 0xffffffff);
+  read(params, "ahead", bearer.ahead, 0, 0x7fffffff);
+  read(params, "lease", bearer.lease, 0, 0x7fffffff);
+  read(params, "in_flight", bearer.in_flight, 0, 0xffffffff);
+}
+
+nic::CardBearer read_bearer_of_card(Params& params, const nic::CardBearer& common) {
+  nic::CardBearer bearer = common;
+  for (const char* key : {"id", "teid"}) params.require(key);
+  read(params, "id", bearer.id.value, 1, 0xffffffff);
+  read(params, "teid", bearer.teid.value, 1, 0xffffffff);
+  bearer.ue_ipv4 = address(params, "ue_ipv4", false);
+  bearer.ue_ipv6 = address(params, "ue_ipv6", true);
+  read(params, "ul_teid", bearer.uplink_teid.value, 0, 0xffffffff);
+  read_common(params, bearer);
+  return bearer;
+}
+
+bool is_number(const Json& value, std::uint64_t max) {
+  return value.is_number_unsigned() && value.get<std::uint64_t>() <= max;
+}
+
+std::vector<BearerId> read_ids(Params& params, std::string_view key) {
+  std::vector<BearerId> ids;
+  const Json* list = params.list(key, kIdsPerRequest);
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const Json& id = (*list)[i];
+    if (!is_number(id, 0xffffffff)) {
+      params.refuse(key, fmt::format("item {}: allowed is an identity, an integer from 0 to 4294967295", i));
+      break;
+    }
+    ids.push_back(BearerId{id.get<std::uint32_t>()});
+  }
+  return ids;
+}
+
+}  // namespace
+
+Expected<Json> card_show_method(Params& params, ControlBackend& backend) {
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return backend.show_card();
+}
+
+Expected<Json> card_install_method(Params& params, ControlBackend& backend) {
+  params.require("bearers");
+  const Json* list = params.list("bearers", kCardBearersPerRequest);
+  const bool restart = params.boolean("restart").value_or(false);
+  nic::CardBearer common;
+  if (auto members = params.object("common")) {
+    read_common(*members, common);
+    if (const auto fault = members->fault()) params.refuse("common", *fault);
+  }
+  std::vector<nic::CardBearer> bearers;
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    Params entry((*list)[i]);
+    bearers.push_back(read_bearer_of_card(entry, common));
+    if (const auto fault = entry.fault()) {
+      params.refuse("bearers", fmt::format("item {}: {}", i, *fault));
+      break;
+    }
+  }
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return backend.install_on_card(bearers, restart).map([&] { return Json{{"installed", bearers.size()}}; });
+}
+
+Expected<Json> card_remove_method(Params& params, ControlBackend& backend) {
+  params.require("ids");
+  const auto ids = read_ids(params, "ids");
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return backend.remove_from_card(ids).map([&] { return Json{{"removed", ids.size()}}; });
+}
+
+Expected<Json> card_peer_method(Params& params, ControlBackend& backend) {
+  nic::CardPeer peer;
+  for (const char* key : {"number", "dst", "src", "from", "to", "max_payload"}) params.require(key);
+  read(params, "number", peer.number, 0, 255);
+  read(params, "dst", peer.dst);
+  read(params, "src", peer.src);
+  if (const auto v = address(params, "from", false)) peer.from = *v;
+  if (const auto v = address(params, "to", false)) peer.to = *v;
+  read(params, "max_payload", peer.max_payload, 1, 0xffff);
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return backend.set_card_peer(peer).map([&] { return Json{{"number", peer.number}}; });
+}
+
+Expected<Json> card_peer_gone_method(Params& params, ControlBackend& backend) {
+  params.require("number");
+  unsigned number = 0;
+  read(params, "number", number, 0, 255);
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return backend.unset_card_peer(number).map([&] { return Json{{"number", number}}; });
+}
+
+Expected<Json> card_lease_method(Params& params, ControlBackend& backend) {
+  params.require("leases");
+  std::vector<ControlBackend::Lease> leases;
+  const Json* list = params.list("leases", kIdsPerRequest);
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const Json& pair = (*list)[i];
+    if (!pair.is_array() || pair.size() != 2 || !is_number(pair[0], 0xffffffff) || !is_number(pair[1], 0xffffffff)) {
+      params.refuse("leases", fmt::format("item {}: allowed is [identity, first COUNT not allowed]", i));
+      break;
+    }
+    leases.emplace_back(BearerId{pair[0].get<std::uint32_t>()}, pair[1].get<std::uint32_t>());
+  }
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  return backend.set_leases(leases).map([&] { return Json{{"leases", leases.size()}}; });
+}
+
+Expected<Json> card_numbers_method(Params& params, ControlBackend& backend) {
+  const auto ids = read_ids(params, "ids");
+  const auto after = params.integer("after", 0, 0xffffffff);
+  const std::size_t limit = params.integer("limit", 1, kIdsPerRequest).value_or(1000);
+  if (const auto fault = params.fault()) return fail("{}", *fault);
+  if (!ids.empty() && after) return fail("ids: allowed without after");
+  const auto rows = ids.empty() ? backend.card_numbers_after(static_cast<std::uint32_t>(after.value_or(0)), limit)
+                                : backend.card_numbers(ids);
+  if (!rows) return tl::unexpected(rows.error());
+  Json list = Json::array();
+  for (const auto& [id, n] : *rows)
+    list.push_back(
+        {id.value, n.pdcp_next, n.rlc_next, n.in_flight, n.dl_packets, n.ul_packets, n.epoch, n.ahead, n.lease_end});
+  return list;
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,57 @@
+// power.show and power.set: what reaches the backend, and what is refused before.
+#include "control/methods/power.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "control/methods/methods.h"
+#include "control/methods/test_backend.h"
+
+namespace splitplane::app {
+namespace {
+
+using testing::HasSubstr;
+
+Json call(ControlBackend& backend, const std::string& method, const Json& params) {
+  return Json::parse(answer(Json{{"id", 1}, {"method", method}, {"params", params}}.dump(), backend, [] {}));
+}
+
+TEST(ControlPower, show_gives_what_the_backend_has_of_each_worker) {
+  MemoryBackend backend;
+  EXPECT_EQ(call(backend, "power.show", Json::object())["result"]["workers"][0]["name"], "w0");
+}
+
+TEST(ControlPower, set_gives_a_policy_whose_other_settings_are_the_defaults) {
+  MemoryBackend backend;
+  const Json reply =
+      call(backend, "power.set", {{"worker", "w0"}, {"kind", "budget"}, {"latency_us", 20}, {"utilisation", 0.5}});
+  ASSERT_TRUE(reply.contains("result")) << reply;
+  EXPECT_EQ(backend.power_of, "w0");
+  EXPECT_EQ(backend.power.kind, power::Kind::budget);
+  EXPECT_EQ(backend.power.budget.latency_us, 20U);
+  EXPECT_EQ(backend.power.budget.utilisation, 0.5);
+  EXPECT_EQ(backend.power.budget.spin_us, power::BudgetSettings{}.spin_us);
+}
+
+TEST(ControlPower, what_does_not_fit_the_kind_never_reaches_the_backend) {
+  for (const auto& [params, says] : {
+           std::pair{Json{{"worker", "w0"}}, "kind"},
+           {Json{{"kind", "busy"}}, "worker"},
+           {Json{{"worker", "w0"}, {"kind", "lazy"}},
+            "kind: 'lazy' is unknown; allowed: busy, yield, paper, l3fwd, budget"},
+           {Json{{"worker", "w0"}, {"kind", "busy"}, {"latency_us", 20}}, "latency_us: unknown"},
+           {Json{{"worker", "w0"}, {"kind", "budget"}, {"latency_us", 0}},
+            "latency_us: allowed is an integer from 1 to 100000"},
+           {Json{{"worker", "w0"}, {"kind", "budget"}, {"utilisation", 1.5}},
+            "utilisation: allowed is a number from 0.05 to 1"},
+           {Json{{"worker", "w0"}, {"kind", "paper"}, {"max_packets", 64}},
+            "max_packets: is 64, and climb_packets is 64; allowed: more than climb_packets"},
+       }) {
+    MemoryBackend backend;
+    EXPECT_THAT(call(backend, "power.set", params).value("error", "(no error)"), HasSubstr(says)) << params;
+    EXPECT_EQ(backend.power_of, "");
+  }
+}
+
+}  // namespace
+}  // namespace splitplane::app

@@ -1,0 +1,77 @@
+// A burst: up to 32 packets on their way through the stages together. Stages close gaps as they drop, so the packets
+// left always lie at the front, in order.
+#pragma once
+
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+#include <rte_ring.h>
+
+#include <array>
+#include <cstdint>
+
+#include "engine/stats.h"
+
+namespace splitplane::datapath {
+
+inline constexpr unsigned kBurst = 32;
+
+// The packet's first octets lie here unless the driver changed data_off: computed, not loaded, so that the prefetch of
+// the octets need not wait for the mbuf's own line.
+inline void prefetch_octets(rte_mbuf* m) {
+  rte_prefetch0(reinterpret_cast<const std::uint8_t*>(m) + sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM);
+}
+
+struct Burst {
+  std::array<rte_mbuf*, kBurst> mbuf;
+  unsigned size = 0;
+  rte_mbuf* const* ahead = nullptr;  // the next burst, received already: stages prefetch it as they go
+  unsigned ahead_size = 0;
+
+  // Packet i of the next burst: its mbuf in an early stage, its first octets in a later one.
+  void prefetch_mbuf_ahead(unsigned i) const {
+    if (i < ahead_size) rte_prefetch0(ahead[i]);
+  }
+  void prefetch_octets_ahead(unsigned i) const {
+    if (i < ahead_size) prefetch_octets(ahead[i]);
+  }
+};
+
+[[nodiscard]] inline std::uint8_t* octets(rte_mbuf* m) {
+  return rte_pktmbuf_mtod(m, std::uint8_t*);
+}
+
+// Replaces the first `strip` octets of a one-segment packet by `push` new ones and cuts it to `payload` octets behind
+// them; returns the first new octet, or nullptr without headroom. The caller has checked that strip + payload lie
+// inside.
+[[nodiscard]] inline std::uint8_t* reframe(rte_mbuf* m, unsigned strip, unsigned push, unsigned payload) {
+  const unsigned start = m->data_off + strip;
+  if (start < push) [[unlikely]]
+    return nullptr;
+  m->data_off = static_cast<std::uint16_t>(start - push);
+  m->data_len = static_cast<std::uint16_t>(push + payload);
+  m->pkt_len = push + payload;
+  return octets(m);
+}
+
+// Collects the packets that a burst loses, counts each by reason, and frees them together at the end of the burst.
+class Losses {
+ public:
+  explicit Losses(WorkerStats& stats) : stats_(stats) {}
+  Losses(const Losses&) = delete;
+  Losses& operator=(const Losses&) = delete;
+  ~Losses() {
+    if (size_ != 0) [[unlikely]]
+      rte_pktmbuf_free_bulk(mbuf_.data(), size_);
+  }
+  void add(rte_mbuf* m, DropReason reason) {
+    stats_.drop(reason);
+    mbuf_[size_++] = m;
+  }
+
+ private:
+  WorkerStats& stats_;
+  std::array<rte_mbuf*, kBurst> mbuf_;
+  unsigned size_ = 0;
+};
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,149 @@
+// Where a function's packets come from and go to. A function takes its sources and sinks as template parameters, so the
+// same pipeline runs on ports, on rings from a dispatching worker, and on the bench's buffers.
+#pragma once
+
+#include <rte_ethdev.h>
+#include <rte_prefetch.h>
+#include <rte_ring.h>
+
+#include <cstring>
+
+#include "engine/burst.h"
+#include "engine/idle.h"
+#include "engine/tap_lane.h"
+
+namespace splitplane::datapath {
+
+// One receive queue of a port.
+struct EthSource {
+  std::uint16_t port = 0, queue = 0;
+  const TapPoint* tap = &kUntapped;
+
+  unsigned receive(Burst& burst) {
+    burst.size = rte_eth_rx_burst(port, queue, burst.mbuf.data(), kBurst);
+    if (tap->taps_in()) [[unlikely]]
+      tap->take_received(burst.mbuf.data(), burst.size);
+    return burst.size;
+  }
+  // Packets in the queue; below 0: the driver cannot tell.
+  [[nodiscard]] int waiting() const { return rte_eth_rx_queue_count(port, queue); }
+  [[nodiscard]] unsigned entries() const {
+    rte_eth_rxq_info info{};
+    return rte_eth_rx_queue_info_get(port, queue, &info) == 0 && info.nb_desc != 0 ? info.nb_desc : kUnknownEntries;
+  }
+  [[nodiscard]] WakeSource wake_source() const { return {WakeSource::Kind::port, port, queue}; }
+};
+
+// A single-consumer ring fed by a dispatching worker.
+struct RingSource {
+  static constexpr bool kEnds = true;  // once its producer has stopped: it is emptied at the end of the worker's life
+  rte_ring* ring = nullptr;
+
+  unsigned receive(Burst& burst) {
+    burst.size = rte_ring_sc_dequeue_burst(ring, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
+    return burst.size;
+  }
+  [[nodiscard]] int waiting() const { return static_cast<int>(rte_ring_count(ring)); }
+  [[nodiscard]] unsigned entries() const { return rte_ring_get_capacity(ring); }
+  [[nodiscard]] WakeSource wake_source() const { return {WakeSource::Kind::ring}; }
+};
+
+// Keeps one burst ahead of the function while the source is full: the next burst is received before this one is
+// processed, so that its cache lines arrive meanwhile. A burst that was not full is passed on at once: under light load
+// nothing waits here.
+template <class Source>
+class Lookahead {
+ public:
+  Lookahead() = default;
+  explicit Lookahead(Source source) : source_(source) {}
+
+  unsigned receive(Burst& burst) {
+    if (pending_.size == 0) {
+      if (source_.receive(pending_) == 0) {
+        burst.size = 0;
+        return 0;
+      }
+      for (unsigned i = 0; i < pending_.size; ++i) {
+        rte_prefetch0(pending_.mbuf[i]);
+        prefetch_octets(pending_.mbuf[i]);
+      }
+    }
+    take_held(burst);
+    if (burst.size == kBurst) source_.receive(pending_);
+    burst.ahead = pending_.mbuf.data();
+    burst.ahead_size = pending_.size;
+    return burst.size;
+  }
+
+  // At the end of a worker's life: the burst that was received ahead, and then what a source that ends still has.
+  unsigned take_left(Burst& burst) {
+    if (take_held(burst) != 0) return burst.size;
+    if constexpr (requires { Source::kEnds; }) return source_.receive(burst);
+    return 0;
+  }
+
+  // The burst that was received ahead, without looking for another.
+  unsigned take_held(Burst& burst) {
+    burst.size = pending_.size;
+    std::memcpy(burst.mbuf.data(), pending_.mbuf.data(), pending_.size * sizeof(rte_mbuf*));
+    burst.ahead_size = 0;
+    pending_.size = 0;
+    return burst.size;
+  }
+  [[nodiscard]] const Source& source() const { return source_; }
+  // As the source's, with the burst that was received ahead.
+  [[nodiscard]] int waiting() const {
+    const int behind = source_.waiting();
+    return behind < 0 ? behind : behind + static_cast<int>(pending_.size);
+  }
+
+ private:
+  Source source_;
+  Burst pending_;
+};
+
+// A function's receive queue: what the worker loop asks of it.
+template <class Source>
+struct SourceQueue {
+  Lookahead<Source> source;
+
+  unsigned receive(Burst& burst) { return source.receive(burst); }
+  unsigned take_left(Burst& burst) { return source.take_left(burst); }
+  [[nodiscard]] int waiting() const { return source.waiting(); }
+  [[nodiscard]] unsigned entries() const { return source.source().entries(); }
+  [[nodiscard]] WakeSource wake_source() const { return source.source().wake_source(); }
+};
+
+// One transmit queue of a port. A queue that stays full for kRetries attempts loses the rest of the burst: the caller
+// counts and frees it.
+struct EthSink {
+  static constexpr unsigned kRetries = 64;
+  std::uint16_t port = 0, queue = 0;
+  // The driver passes the mbuf itself on to its receiver (net_ring), so a packet that is shared must go out as a copy.
+  bool passes_mbufs = false;
+  const TapPoint* tap = &kUntapped;
+
+  unsigned send(rte_mbuf** mbufs, unsigned n) {
+    if (tap->taps_out()) [[unlikely]]
+      return send_tapped(mbufs, n);
+    return transmit(mbufs, n);
+  }
+
+ private:
+  // Copies are made before the port may write to the packets or free them; those that it does not take are no traffic.
+  [[gnu::noinline]] unsigned send_tapped(rte_mbuf** mbufs, unsigned n) {
+    tap->hold(mbufs, n);
+    const unsigned sent = transmit(mbufs, n);
+    tap->release(sent);
+    return sent;
+  }
+  unsigned transmit(rte_mbuf** mbufs, unsigned n) {
+    unsigned sent = rte_eth_tx_burst(port, queue, mbufs, static_cast<std::uint16_t>(n));
+    for (unsigned tries = 0; sent < n && tries < kRetries; ++tries) {
+      sent += rte_eth_tx_burst(port, queue, mbufs + sent, static_cast<std::uint16_t>(n - sent));
+    }
+    return sent;
+  }
+};
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,64 @@
+// How the control thread gets something done on a worker's own thread: one command at a time, executed between two
+// rounds, so that the packet path needs no lock. The command stays the caller's: the worker frees nothing.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "engine/wakeup.h"
+
+namespace splitplane::datapath {
+
+class Mailbox {
+ public:
+  // Called by the control side: true when the worker has executed `command`. False if it did not look into its mailbox
+  // for `patience`: then the command was taken back, and is never executed.
+  bool execute(const std::function<void()>& command, std::chrono::milliseconds patience = std::chrono::seconds{10}) {
+    using Clock = std::chrono::steady_clock;
+    Letter letter{&command};
+    const auto deadline = Clock::now() + patience;
+    Letter* empty = nullptr;
+    while (!slot_.compare_exchange_weak(empty, &letter, std::memory_order_acq_rel)) {
+      empty = nullptr;
+      if (Clock::now() > deadline) return false;
+      std::this_thread::sleep_for(kLook);
+    }
+    if (wakeup_ != nullptr) wakeup_->wake();
+    while (!letter.done.load(std::memory_order_acquire)) {
+      Letter* mine = &letter;
+      if (Clock::now() > deadline && slot_.compare_exchange_strong(mine, nullptr, std::memory_order_acq_rel)) {
+        return false;
+      }
+      std::this_thread::sleep_for(kLook);  // past the deadline and fetched: it is being executed, and ends
+    }
+    return true;
+  }
+
+  // Called by the worker once per round: one relaxed load unless there is a letter.
+  void run_pending() {
+    if (slot_.load(std::memory_order_relaxed) == nullptr) [[likely]]
+      return;
+    Letter* letter = slot_.exchange(nullptr, std::memory_order_acq_rel);
+    if (letter == nullptr) return;  // taken back meanwhile
+    (*letter->command)();
+    letter->done.store(true, std::memory_order_release);  // the last touch: the letter is the caller's again
+  }
+
+  // `wakeup`: of the worker that looks into it, if it may sleep for long.
+  explicit Mailbox(Wakeup* wakeup = nullptr) : wakeup_(wakeup) {}
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+
+ private:
+  static constexpr std::chrono::microseconds kLook{20};
+  Wakeup* wakeup_;
+  struct Letter {
+    const std::function<void()>* command;
+    std::atomic<bool> done{false};
+  };
+  std::atomic<Letter*> slot_{nullptr};
+};
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,216 @@
+// The worker loop, the heart of the user plane: for each of its queues receive a burst and run the function, flush,
+// look into the mailbox, and let the policy decide how to spend the time until the next round.
+#pragma once
+
+#include <rte_cycles.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <type_traits>
+#include <utility>
+
+#include "engine/burst.h"
+#include "engine/cpu_time.h"
+#include "engine/idle.h"
+#include "engine/mailbox.h"
+#include "engine/worker_power.h"
+
+namespace splitplane::datapath {
+
+// What a queue had received ahead, and what is left on rings, is processed before the loop ends: nothing is left behind
+// uncounted.
+template <class Function>
+void drain(Function& function, Burst& burst, WorkerStats& stats) {
+  auto received = stats.received.begin();
+  for (auto& queue : function.queues()) {
+    Counter& counter = *received++;
+    while (queue.take_left(burst) != 0) {
+      counter.add(burst.size);
+      function.process(queue, burst);
+    }
+  }
+  function.flush();
+  if constexpr (requires { function.finish(); }) function.finish();
+}
+
+// When the function has work that no packet announces; <= now: it has some.
+template <class Function>
+[[nodiscard]] power::Ticks next_work(Function& function, power::Ticks now) {
+  if constexpr (requires { function.next_work(now); }) return function.next_work(now);
+  return power::kNever;
+}
+
+// What a round saw of each queue.
+struct QueueLook {
+  std::array<power::QueueRound, power::kMaxQueues> seen{};
+  std::array<std::uint32_t, power::kMaxQueues> full{};  // bursts in a row
+};
+static_assert(kMaxQueues <= power::kMaxQueues, "a worker may have more queues than policies look at");
+
+// What is left in a queue after a full burst; a driver that cannot tell has one burst more for every full one in a row.
+template <class Queue>
+[[nodiscard]] std::uint32_t waiting_in(const Queue& queue, std::uint32_t full_in_a_row) {
+  if constexpr (requires { queue.waiting(); }) {
+    if (const int waiting = queue.waiting(); waiting >= 0) return static_cast<std::uint32_t>(waiting);
+  }
+  return std::min(full_in_a_row, 64U) * kBurst;
+}
+
+// Receives from every queue, runs the function, flushes; how many packets. One copy of the packet path for all
+// policies, or two: `Looks` also notes what each queue had.
+template <bool Looks, class Function>
+[[gnu::noinline]] unsigned one_round(Function& function, Burst& burst, WorkerStats& stats, QueueLook& look) {
+  unsigned all = 0;
+  auto received = stats.received.begin();
+  std::size_t q = 0;
+  for (auto& queue : function.queues()) {
+    const unsigned packets = queue.receive(burst);
+    if constexpr (Looks) {
+      look.full[q] = packets == kBurst ? look.full[q] + 1 : 0;
+      look.seen[q] = {packets, look.full[q] != 0 ? waiting_in(queue, look.full[q]) : 0};
+      ++q;
+    }
+    Counter& counter = *received++;
+    if (packets == 0) continue;
+    all += packets;
+    counter.add(packets);
+    function.process(queue, burst);
+  }
+  if constexpr (std::is_same_v<decltype(function.flush()), unsigned>) return all + function.flush();
+  function.flush();
+  return all;
+}
+
+// Rounds until `stop` is set or another policy was chosen. Every cycle is counted as busy (the round had packets), idle
+// (pauses among it) or asleep.
+template <class Function, power::Policy Policy>
+void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& rester, Mailbox& mailbox,
+                WorkerStats& stats, const std::atomic<bool>& stop) {
+  using power::Rest;
+  Burst burst;
+  QueueLook look;
+  const std::size_t queues = std::size(function.queues());
+  std::uint64_t last = rte_rdtsc();
+  power::Ticks rested = 0, rest_cpu = 0;
+  bool woken = false;
+  while (!stop.load(std::memory_order_relaxed) && !power.switched()) {
+    power::Round round{.rested = rested, .rest_cpu = rest_cpu, .woken = woken};
+    round.packets = one_round<Policy::kLooks>(function, burst, stats, look);
+    mailbox.run_pending();
+
+    stats.rounds.add(1);
+    std::uint64_t now = rte_rdtsc();
+    if (round.packets != 0 && power.extra() > 0) [[unlikely]] {
+      rester.spin(static_cast<power::Ticks>(static_cast<double>(now - last) * power.extra()));
+      now = rte_rdtsc();
+    }
+    (round.packets != 0 ? stats.busy_cycles : stats.idle_cycles).add(now - last);
+    if constexpr (Policy::kLooks) {
+      round.now = now;
+      round.queues = std::span(look.seen.data(), queues);
+      if (round.packets != 0) {
+        round.busy = now - last;
+      } else {
+        round.next_timer = next_work(function, now);
+      }
+    }
+    last = now;
+    rested = rest_cpu = 0;
+    woken = false;
+
+    const power::Action action = policy.after(round);
+    // What is done to rest is no packet's cost.
+    const auto charge = [&](Counter& cycles) {
+      const std::uint64_t then = std::exchange(last, rte_rdtsc());
+      cycles.add(last - then);
+      return last - then;
+    };
+    if (action.p_state != power::Action::kKeep) [[unlikely]] {
+      power.take_p_state(action.p_state);
+      stats.p_state_changes.add(1);
+      charge(stats.idle_cycles);
+    }
+    power.take_owed();
+    if (action.rest == Rest::none) [[likely]] {
+      if (rester.armed() == Rester::Armed::nothing) [[likely]]
+        continue;
+      rester.disarm();
+      charge(stats.idle_cycles);
+      continue;
+    }
+    if (action.rest == Rest::pause) {
+      rester.disarm();
+      rester.pause(action.length);
+      rested = charge(stats.idle_cycles);
+      stats.pauses.add(1);
+      stats.paused_cycles.add(rested);
+      continue;
+    }
+    // Armed first; then a round more, which looks at every queue, ring, timer and command, before it sleeps.
+    const auto wanted = action.rest == Rest::interrupt ? Rester::Armed::interrupts : Rester::Armed::kicks;
+    if (rester.armed() < wanted) {
+      rester.arm(wanted);
+      charge(stats.idle_cycles);
+      continue;
+    }
+    if (power.switched()) break;  // in that round
+    power::Ticks length = action.length;
+    if constexpr (!Policy::kLooks) {
+      const power::Ticks next = next_work(function, now);
+      length = std::min(length, next > now ? next - now : 0);
+    }
+    const power::Ticks cpu = action.metered ? thread_cpu_time() : 0;
+    woken = rester.sleep(length);
+    if (action.metered) rest_cpu = thread_cpu_time() - cpu;
+    rester.disarm();
+    rested = charge(stats.asleep_cycles);
+    stats.sleeps.add(1);
+    stats.wakeups.add(woken ? 1 : 0);
+  }
+  rester.disarm();
+}
+
+// What a worker's queues and its machine offer for sleeping.
+template <class Function>
+[[nodiscard]] std::vector<WakeSource> look_at_queues(Function& function, power::Machine& machine) {
+  std::vector<WakeSource> sources;
+  machine.queues = 0;
+  machine.ring = UINT32_MAX;
+  for (auto& queue : function.queues()) {
+    ++machine.queues;
+    if constexpr (requires { queue.wake_source(); }) {
+      sources.push_back(queue.wake_source());
+      machine.ring = std::min(machine.ring, queue.entries());
+    } else {
+      sources.emplace_back();
+    }
+  }
+  if (machine.ring == UINT32_MAX) machine.ring = kUnknownEntries;
+  return sources;
+}
+
+// Runs until `stop` is set. A Function has queues(), each with receive(Burst&) and, for policies to look at, waiting(),
+// entries() and wake_source(); process(queue, Burst&); flush(), called once per round, which may return how many
+// packets it served beside those of the queues; and next_work(now) if it has work that no packet announces.
+template <class Function>
+void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, WorkerStats& stats,
+                const std::atomic<bool>& stop) {
+  power::Machine machine{.ticks_per_us = rte_get_tsc_hz() / 1'000'000, .burst = kBurst};
+  do {
+    const std::vector<WakeSource> sources = look_at_queues(function, machine);
+    Rester rester(power.wakeup(), sources);
+    machine.interrupts = rester.has_interrupts();
+    machine.timed_pause = rester.has_timed_pause();
+    // For a start: a policy learns more as it sleeps. An event that comes after a long sleep may find the core deeper
+    // asleep than these short ones left it.
+    machine.sleep_overshoot = machine.interrupt_latency = rester.measure_overshoot();
+    power.found(machine, rester.without());
+    // Until another policy is chosen, or the same again since the queues have other devices.
+    std::visit([&](auto& policy) { run_rounds(function, policy, power, rester, mailbox, stats, stop); }, power.begin());
+  } while (!stop.load(std::memory_order_relaxed));
+  Burst burst;
+  drain(function, burst, stats);
+}
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,96 @@
+// A worker's power policy while it runs: chosen at start, switched by a command between two rounds, its state for
+// people to see. The policy itself is pure (power/policy.h); engine/worker.h shows it the rounds and rests as it
+// says.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/wakeup.h"
+#include "power/any_policy.h"
+
+namespace splitplane::datapath {
+
+// The P-states of a worker's core, where the machine lets them be set.
+struct PStates {
+  std::vector<float> speed;            // of each, relative to the fastest, which is first; empty: they cannot be set
+  std::function<bool(unsigned)> take;  // called on the worker's thread; false: not in force, and asked for again
+};
+
+class WorkerPower {
+ public:
+  explicit WorkerPower(const power::Settings& settings = {}) : settings_(settings) {}
+  WorkerPower(const WorkerPower&) = delete;
+  WorkerPower& operator=(const WorkerPower&) = delete;
+
+  // As set(), which follows it.
+  void use(PStates p_states) {
+    p_states_ = std::move(p_states);
+    owed_ = power::Action::kKeep;
+  }
+  // An emulated slower clock: every round with packets takes 1 / `clock` times as long, by a spin. 1: the real one.
+  void slow_down(double clock) { extra_ = 1 / clock - 1; }
+
+  // Wakes the worker; for any thread.
+  [[nodiscard]] Wakeup& wakeup() { return wakeup_; }
+
+  // On the worker's thread, between two rounds, or before it starts: a policy that begins anew.
+  void set(const power::Settings& settings) {
+    settings_ = settings;
+    switched_ = true;
+  }
+  [[nodiscard]] const power::Settings& settings() const { return settings_; }
+  // On the worker's thread: the policy's numbers by name, show(name, value).
+  template <class Show>
+  void show(Show&& show) const {
+    if (policy_) std::visit([&](const auto& policy) { policy.show(show); }, *policy_);
+  }
+  // As the worker found it when it started.
+  [[nodiscard]] const power::Machine& machine() const { return machine_; }
+  [[nodiscard]] const std::vector<std::string>& queues_without_interrupt() const { return without_; }
+
+  // What follows is the loop's.
+  void found(const power::Machine& machine, std::vector<std::string> without) {
+    machine_ = machine;
+    without_ = std::move(without);
+    switched_ = true;
+  }
+  [[nodiscard]] power::AnyPolicy& begin() {
+    switched_ = false;
+    machine_.p_states = 1;
+    for (std::size_t i = 0; i < p_states_.speed.size() && i < machine_.speed.size(); ++i) {
+      machine_.speed[i] = p_states_.speed[i];
+      machine_.p_states = static_cast<unsigned>(i) + 1;
+    }
+    take_p_state(0);  // where every policy begins
+    policy_.emplace(power::make_policy(settings_, machine_));
+    return *policy_;
+  }
+  [[nodiscard]] bool switched() const { return switched_; }
+  // A policy asks once for each step, so what the machine refuses stays owed.
+  void take_p_state(int p_state) {
+    if (!p_states_.take || p_state < 0) return;
+    owed_ = p_states_.take(static_cast<unsigned>(p_state)) ? power::Action::kKeep : p_state;
+  }
+  // Once per round.
+  void take_owed() {
+    if (owed_ != power::Action::kKeep) [[unlikely]]
+      take_p_state(owed_);
+  }
+  [[nodiscard]] double extra() const { return extra_; }
+
+ private:
+  power::Settings settings_;
+  PStates p_states_;
+  int owed_ = power::Action::kKeep;  // the P-state that was asked for and is not in force
+  double extra_ = 0;                 // busy time to add, in parts of what a round took
+  Wakeup wakeup_;
+  power::Machine machine_;
+  std::vector<std::string> without_;
+  std::optional<power::AnyPolicy> policy_;
+  bool switched_ = false;
+};
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,70 @@
+#include "gnb/control/contexts.h"
+
+#include <algorithm>
+
+namespace splitplane::app {
+namespace {
+
+template <class Sections>
+const auto& of_port(const Sections& sections, const std::string& port) {
+  return *std::find_if(sections.begin(), sections.end(), [&](const auto& s) { return s.port == port; });
+}
+
+}  // namespace
+
+void fill(datapath::GnbContext& gnb, const Config& config, const WorkerConfig& worker, const PortFacts& n3,
+          const PortFacts& air) {
+  const N3Config& own = of_port(config.n3, worker.n3);
+  if (own.ipv4) std::memcpy(&gnb.n3.ipv4, own.ipv4->octets().data(), 4);
+  if (own.ipv6) gnb.n3.ipv6 = own.ipv6->octets();
+  gnb.n3.mac = n3.mac;
+  gnb.n3.mtu = n3.mtu;
+  const bool behind_card = std::any_of(config.cards.begin(), config.cards.end(),
+                                       [&](const CardLinkConfig& card) { return card.n3 == worker.n3; });
+  gnb.n3.vlan = behind_card ? datapath::N3Addresses::kAnyVlan : own.vlan;
+  gnb.n3.source_mask = own.any_source ? 0 : ~std::uint32_t{0};
+  wire::ethernet::write(gnb.air_header, of_port(config.air, worker.air).peer_mac.octets, air.mac.octets,
+                        wire::ethernet::kTypeAirhdr);
+  gnb.air_frame_bytes = wire::ethernet::kHeaderBytes + air.mtu;
+  if (!is_fed(config, worker)) gnb.checksums = n3.checksums;  // else the dispatching worker has looked at them
+}
+
+void fill(datapath::DispatchContext& dispatch, const PortFacts& n3) {
+  dispatch.worker_of_shard.fill(datapath::DispatchContext::kNobody);
+  dispatch.checksums = n3.checksums;
+}
+
+void feed(datapath::DispatchContext& dispatch, const WorkerConfig& worker, const datapath::GnbContext& gnb,
+          datapath::WorkerRings rings) {
+  const auto index = static_cast<std::uint8_t>(dispatch.workers.size());
+  dispatch.workers.push_back(rings);
+  dispatch.n3 = gnb.n3;
+  for (unsigned shard = worker.shard_first; shard <= worker.shard_last; ++shard) {
+    dispatch.worker_of_shard[shard] = index;
+  }
+}
+
+namespace {
+
+// A dispatching worker reads all pairs by itself.
+bool is_behind(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker) {
+  return worker.function == WorkerConfig::Function::kGnb && worker.n3 == card.n3 && !is_fed(config, worker);
+}
+
+}  // namespace
+
+bool reads_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker) {
+  return is_behind(config, card, worker) && worker.queue == 0;
+}
+
+bool gets_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker) {
+  return is_behind(config, card, worker) && worker.queue != 0;
+}
+
+void add_mate(datapath::Mates& mates, const WorkerConfig& worker, datapath::WorkerRings rings) {
+  for (unsigned shard = worker.shard_first; shard <= worker.shard_last; ++shard)
+    mates.of_shard[shard] = static_cast<std::uint8_t>(mates.workers.size());
+  mates.workers.push_back(rings);
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,161 @@
+// Everything counted, as JSON: the same names as in the lists of stages and drop reasons. Each worker's counters are
+// read on its own thread between two rounds, so they add up exactly.
+#include "engine/cpu_time.h"
+#include "gnb/control/instance.h"
+#include "observe/stats_json.h"
+
+namespace splitplane::app {
+namespace {
+
+// A consumer of copies reads the rings of its workers first, then the queues of its port.
+std::uint64_t received_from_port(WorkerRuntime& worker) {
+  const auto& received = worker.stats().received;
+  std::uint64_t sum = 0;
+  for (std::size_t queue = worker.config.from.size(); queue < received.size(); ++queue) sum += received[queue].get();
+  return sum;
+}
+
+// Packets from other workers that this one has not received yet.
+unsigned on_rings(const WorkerRuntime& worker) {
+  unsigned sum = 0;
+  for (const datapath::WorkerRings& rings : {worker.rings, worker.gnb ? worker.gnb->handed : datapath::WorkerRings{}}) {
+    if (rings.downlink != nullptr) sum += rte_ring_count(rings.downlink) + rte_ring_count(rings.uplink);
+  }
+  return sum;
+}
+
+std::uint64_t silent_seconds(const WorkerRuntime& worker) {
+  return worker.running ? worker.silent_seconds.load(std::memory_order_relaxed) : 0;
+}
+
+}  // namespace
+
+PortObservation UserPlane::observe_port(const PortConfig& config) {
+  const datapath::Port& port = *ports_.at(config.name);
+  std::uint64_t received = 0, transmitted = 0;  // by our own count
+  for (auto& worker : workers_) {
+    const datapath::WorkerStats& s = worker->stats();
+    const WorkerConfig& w = worker->config;
+    const bool from_rings = worker->rings.downlink != nullptr;
+    if (w.function == WorkerConfig::Function::kDispatch) {
+      const auto queues = dispatch_queues(*worker);
+      for (std::size_t q = 0; q < queues.size(); ++q) {
+        if (queues[q].source.source().port == port.id()) received += s.received[q].get();
+      }
+    }
+    if (w.function == WorkerConfig::Function::kCopies && w.rx == config.name) received += received_from_port(*worker);
+    if (w.function == WorkerConfig::Function::kL2fwd) {
+      if (w.rx == config.name) received += s.received[0].get();
+      if (w.tx == config.name) transmitted += s.transmitted_air.get();
+    }
+    if (worker->gnb) {
+      if (w.n3 == config.name) {
+        if (!from_rings) received += s.received[0].get();
+        transmitted += s.transmitted_n3.get() + s.returned.get() + s.injected.get();
+      }
+      if (w.air == config.name) {
+        if (!from_rings) received += s.received[1].get();
+        transmitted += s.transmitted_air.get() + s.rlc_own.get();
+      }
+    }
+  }
+  const WatchedPort* const watched = watch_.find(config.name);
+  return {config.name,
+          port.counters(),
+          received,
+          transmitted,
+          watched == nullptr ? std::nullopt : std::optional(watched->link.up),
+          watched == nullptr ? config.mtu : watched->mtu()};
+}
+
+WorkerObservation UserPlane::observe_worker(WorkerRuntime& worker) {
+  auto seen = std::make_shared<WorkerObservation>(WorkerObservation{
+      worker.config.name, worker.config.core, worker.config.function, {}, 0, 0, {}, worker.config.policy.kind});
+  WorkerRuntime* w = &worker;
+  const bool done = worker.execute([seen, w] {
+    seen->counters = take_snapshot(w->stats());
+    seen->cpu_cycles = w->running ? datapath::thread_cpu_time() : w->cpu_at_end;  // runs here once it has ended
+    if (w->keys() != nullptr) seen->keys = observe_keys(*w->keys());
+    seen->on_rings = on_rings(*w);
+    if (w->gnb && w->gnb->handed.downlink != nullptr) {
+      const auto& received = w->stats().received;
+      seen->handed = received[datapath::kHandedQueue].get() + received[datapath::kHandedQueue + 1].get();
+    }
+  });
+  if (done) return *seen;
+  // It makes no rounds, or is about to be found so: its counters as they stand, which may not add up.
+  seen->counters = take_snapshot(worker.stats());
+  seen->on_rings = on_rings(worker);
+  seen->silent_s = std::max(silent_seconds(worker), std::uint64_t{1});
+  return *seen;
+}
+
+Expected<nlohmann::json> UserPlane::stats() {
+  const std::lock_guard guard(mutex_);
+  nlohmann::json workers = nlohmann::json::array();
+  std::uint64_t received = 0, transmitted = 0, dropped = 0, consumed = 0, held = 0;
+  bool balanced = true, running = false;
+  for (auto& worker : workers_) {
+    running = running || worker->running;
+    const WorkerObservation seen = observe_worker(*worker);
+    const WorkerSnapshot& s = seen.counters;
+    // Copies from rings were received as packets already; those from a port come from a card.
+    const bool copies = seen.function == WorkerConfig::Function::kCopies;
+    const std::uint64_t from_port = copies ? received_from_port(*worker) : 0;
+    if (worker->rings.downlink == nullptr && !copies) received += s.received - seen.handed;  // from a port
+    received += from_port;
+    consumed += copies ? from_port : consumed_by(seen);
+    transmitted += transmitted_by(s);
+    dropped += s.dropped();
+    held += seen.held();
+    workers.push_back(to_json(seen));
+    balanced = balanced && workers.back().at("balanced").get<bool>();
+  }
+  // Workers are read one after the other: packets on the way between them only add up once all have stopped.
+  if (!running) balanced = balanced && received == transmitted + dropped + consumed + held;
+
+  nlohmann::json ports = nlohmann::json::array();
+  for (const auto& port : config_.ports) ports.push_back(to_json(observe_port(port)));
+  return nlohmann::json{{"ports", ports},
+                        {"workers", workers},
+                        {"peers", peer_rows()},
+                        {"gtpu", gtpu_rows()},
+                        {"cards", card_rows()},
+                        {"journal", journal_row()},
+                        {"bearers", store_->size()},
+                        {"tsc_hz", rte_get_tsc_hz()},
+                        {"totals",
+                         {{"received", received},
+                          {"transmitted", transmitted},
+                          {"dropped", dropped},
+                          {"consumed", consumed},
+                          {"held", held},
+                          {"balanced", balanced}}}};
+}
+
+// For whoever looks often and must not disturb: no worker is asked, so sums of one look may be off by what was moving.
+Observation UserPlane::observe() {
+  const std::lock_guard guard(mutex_);
+  Observation all{.file_prefix = config_.file_prefix, .bearers = store_->size(), .tsc_hz = rte_get_tsc_hz()};
+  for (auto& worker : workers_) {
+    all.workers.push_back({worker->config.name,
+                           worker->config.core,
+                           worker->config.function,
+                           take_snapshot(worker->stats()),
+                           on_rings(*worker),
+                           0,
+                           {},
+                           worker->config.policy.kind,
+                           0,
+                           silent_seconds(*worker)});
+  }
+  for (const auto& port : config_.ports) all.ports.push_back(observe_port(port));
+  for (const CardRuntime& card : cards_) all.card_links.push_back(card.link->view());
+  if (journal_) all.journal = journal_->view();
+  for (const N3Runtime& n3 : n3_)
+    all.n3.push_back({n3.config.port, n3.gtpu.counters, n3.gtpu.neighbor_counters, observe_paths(n3)});
+  all.log = log::unwritten();
+  return all;
+}
+
+}  // namespace splitplane::app

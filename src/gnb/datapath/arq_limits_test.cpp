@@ -1,0 +1,117 @@
+// RLC AM on a gNB worker at its limits: shared memory used up, a peer that goes beyond them or means other numbers.
+#include "gnb/datapath/test_arq.h"
+
+namespace splitplane::datapath {
+namespace {
+
+using test::Bytes;
+using test::kEpoch;
+using Rig = test::ArqRig<>;
+constexpr std::uint32_t kBearer = test::kArqBearer;
+
+TEST(ArqLimits, a_poll_beyond_max_unacked_is_answered) {
+  Rig rig({.arq = {.max_unacked = 64}});
+  Bytes pdu = ran::test::uplink_pdu(rig.config(kBearer), 70, 70, Qfi{9}, test::inner_packet(60, 1));
+  pdu[3] = kEpoch;
+  pdu[8] |= kPollBit;
+  rig.from_air(pdu);
+  EXPECT_EQ(rig.dropped(DropReason::rlc_duplicate), 1U);
+  EXPECT_EQ(rig.bearer().receive.counters().outside_window, 1U);
+  rig.function.serve_acknowledged();
+  ASSERT_EQ(rig.air.frames.size(), 1U);
+  const auto status =
+      wire::rlc::parse_status(wire::Octets(rig.air.frames[0]).subspan(kAirRlcOffset), rig.config(kBearer).rlc_sn_bits);
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->ack_sn, 0U);
+}
+
+TEST(ArqLimits, a_status_with_many_holes_of_one_sdu_sends_its_frame_once) {
+  Rig rig;
+  rig.send(2, true);
+  const std::vector<Bytes> first = rig.air.frames;
+  for (std::uint64_t round = 1; round < 4; ++round) {
+    rig.status(2, {{.sn = 0, .has_so = true, .so_start = 0, .so_end = 4},
+                   {.sn = 0, .has_so = true, .so_start = 10, .so_end = 14},
+                   {.sn = 0, .has_so = true, .so_start = 20}});
+    rig.function.serve_acknowledged();
+    rig.function.serve_acknowledged();
+    ASSERT_EQ(rig.air.frames.size(), 2U + round);
+    EXPECT_EQ(rig.context->stats.rlc_retransmitted.get(), round);
+    EXPECT_EQ(Bytes(rig.air.frames.back().begin() + 23, rig.air.frames.back().end()),
+              Bytes(first[0].begin() + 23, first[0].end()));
+  }
+}
+
+// What forged PDUs on the air did: the peer's numbers are others, each STATUS of it is invalid, and new SDUs go on to
+// come, so that t-PollRetransmit begins anew and no SDU is sent again often enough.
+TEST(ArqLimits, a_peer_with_other_numbers_is_a_radio_link_failure_in_bounded_time) {
+  Rig rig({.arq = {.t_poll_retransmit_ms = 5, .max_retx = 2}});
+  int rounds = 0;
+  for (; rounds < 200 && !rig.bearer().failed; ++rounds) {
+    rig.send(1);
+    rig.status(rig.bearer().retx.next() + 1000);
+    rig.function.serve_acknowledged();
+    rte_delay_ms(2);
+  }
+  EXPECT_TRUE(rig.bearer().failed);
+  EXPECT_GE(rounds, 16);
+  rig.function.serve_acknowledged();
+  EXPECT_EQ(rig.context->stats.rlc_peer_lost.get(), 1U);
+  EXPECT_EQ(rig.context->stats.rlc_max_retx.get(), 0U);
+  EXPECT_GE(rig.context->stats.rlc_status_malformed.get(), 16U);
+  EXPECT_EQ(rig.context->arq->unacked(), 0U);
+  rig.context->arq->reestablish(rig.bearer(), kEpoch + 1, rte_rdtsc());
+  EXPECT_FALSE(rig.bearer().failed);
+  EXPECT_FALSE(rig.bearer().retx.peer_lost());
+}
+
+TEST(ArqLimits, invalid_status_pdus_of_a_stranger_beside_those_of_the_peer_are_no_failure) {
+  Rig rig({.arq = {.t_poll_retransmit_ms = 5, .max_retx = 2}});
+  for (int rounds = 0; rounds < 100; ++rounds) {
+    rig.send(1);
+    for (int i = 0; i < 5; ++i) rig.status(rig.bearer().retx.next() + 1000);
+    rig.status(rig.bearer().retx.next());
+    rig.function.serve_acknowledged();
+    rte_delay_ms(1);
+  }
+  EXPECT_FALSE(rig.bearer().failed);
+  EXPECT_EQ(rig.context->stats.rlc_status_malformed.get(), 500U);
+}
+
+// 34 bearers of which 63 PDUs each came out of order, one a page of window memory: more pages than there are.
+TEST(ArqLimits, bearers_that_take_all_window_memory_leave_rx_next_its_way_and_others_a_share) {
+  Arq arq({.ticks_per_ms = rte_get_tsc_hz() / 1000, .now = rte_rdtsc()});
+  std::vector<std::unique_ptr<ArqBearer>> bearers;
+  const auto arrives = [&](ArqBearer& bearer, std::uint32_t sn) {
+    Bytes pdu(4);
+    wire::rlc::write_am(wire::MutableOctets(pdu), 18, {.sn = sn});
+    return arq.receive(bearer, pdu, rte_rdtsc());
+  };
+  for (std::uint32_t id = 1; id < 36; ++id) {
+    ran::BearerConfig config;
+    config.id = BearerId{id};
+    config.rlc_mode = RlcMode::kAm;
+    config.rlc_sn_bits = config.pdcp_sn_bits = 18;
+    config.acknowledged = true;
+    bearers.push_back(arq.make(config, kEpoch));
+  }
+  for (std::uint32_t i = 1; i < 64; ++i) {
+    for (std::uint32_t b = 0; b < 34; ++b) (void)arrives(*bearers[b], 64 * i);
+  }
+  EXPECT_EQ(arrives(*bearers[34], 64), ran::rlc::Received::kDelivered) << "one that comes new";
+  for (auto& bearer : bearers) {
+    ASSERT_EQ(arrives(*bearer, 0), ran::rlc::Received::kDelivered);
+    EXPECT_EQ(bearer->receive.next(), 1U);
+  }
+  // The peers send the rest again, in order, and all of it arrives.
+  for (std::uint32_t sn = 1; sn < 64 * 64; ++sn) {
+    for (auto& bearer : bearers) (void)arrives(*bearer, sn);
+  }
+  for (auto& bearer : bearers) {
+    EXPECT_EQ(bearer->receive.next(), 64U * 64U);
+    arq.detach(*bearer);
+  }
+}
+
+}  // namespace
+}  // namespace splitplane::datapath

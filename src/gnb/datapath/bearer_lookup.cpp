@@ -1,0 +1,117 @@
+#include "gnb/datapath/bearer_lookup.h"
+
+#include <array>
+#include <cstring>
+
+namespace splitplane::datapath {
+namespace {
+
+ran::Ipv4Key ipv4_key(const std::uint8_t* octets) {
+  ran::Ipv4Key key;
+  std::memcpy(&key, octets, sizeof key);
+  return key;
+}
+
+ran::Ipv6Key ipv6_key(const std::uint8_t* octets) {
+  ran::Ipv6Key key;
+  std::memcpy(key.data(), octets, key.size());
+  return key;
+}
+
+// Where the destination address of an IP packet lies, by its version (RFC 791 3.1, RFC 8200 3).
+constexpr unsigned kIpv4Destination = 16, kIpv4Header = 20;
+constexpr unsigned kIpv6Destination = 24, kIpv6Header = 40;
+
+// A T-PDU's destination: `home` of its key in the table that has it, or nothing for what is no IP packet.
+struct Wanted {
+  std::uint32_t home = 0;
+  std::uint8_t version = 0;
+};
+
+Wanted prefetch_address(const ForeignKeys& keys, const std::uint8_t* packet, unsigned bytes) {
+  if (packet[0] >> 4 == 4 && bytes >= kIpv4Header && keys.ue_ipv4) {
+    return {keys.ue_ipv4->prefetch(ipv4_key(packet + kIpv4Destination)), 4};
+  }
+  if (packet[0] >> 4 == 6 && bytes >= kIpv6Header && keys.ue_ipv6) {
+    return {keys.ue_ipv6->prefetch(ipv6_key(packet + kIpv6Destination)), 6};
+  }
+  return {};
+}
+
+std::uint32_t find_address(const ForeignKeys& keys, const std::uint8_t* packet, Wanted wanted) {
+  std::optional<std::uint32_t> id;
+  if (wanted.version == 4) id = keys.ue_ipv4->find_at(wanted.home, ipv4_key(packet + kIpv4Destination));
+  if (wanted.version == 6) id = keys.ue_ipv6->find_at(wanted.home, ipv6_key(packet + kIpv6Destination));
+  return id.value_or(0);
+}
+
+template <class Table, class Key>
+bool put(std::optional<Table>& table, const Key& key, std::uint32_t id) {
+  return table && table->insert(key, id) != ran::KeyInsert::full;
+}
+
+}  // namespace
+
+bool enter(ForeignKeys& keys, const ran::BearerConfig& bearer) {
+  const std::uint32_t id = bearer.id.value;
+  bool room = !bearer.dl_teid || put(keys.teids, bearer.dl_teid->value, id);
+  if (keys.by_ue_address) {
+    if (bearer.ue_ipv4) room = room && put(keys.ue_ipv4, ipv4_key(bearer.ue_ipv4->octets().data()), id);
+    if (bearer.ue_ipv6) room = room && put(keys.ue_ipv6, ipv6_key(bearer.ue_ipv6->octets().data()), id);
+  }
+  if (!room) leave(keys, bearer);
+  return room;
+}
+
+void leave(ForeignKeys& keys, const ran::BearerConfig& bearer) {
+  if (bearer.dl_teid && keys.teids) keys.teids->erase(bearer.dl_teid->value);
+  if (!keys.by_ue_address) return;
+  if (bearer.ue_ipv4 && keys.ue_ipv4) keys.ue_ipv4->erase(ipv4_key(bearer.ue_ipv4->octets().data()));
+  if (bearer.ue_ipv6 && keys.ue_ipv6) keys.ue_ipv6->erase(ipv6_key(bearer.ue_ipv6->octets().data()));
+}
+
+void find_foreign_teids(const ForeignKeys& keys, ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines,
+                        unsigned n) {
+  if (!keys.teids || keys.teids->size() == 0) return;
+  std::array<std::uint32_t, kBurst> teids, ids;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before read
+  std::array<std::uint8_t, kBurst> place;        // NOLINT(cppcoreguidelines-pro-type-member-init)
+  unsigned missing = 0;
+  for (unsigned i = 0; i < n; ++i) {
+    if (ran::BearerTable::is(*lines[i], gpdus[i].teid)) continue;
+    teids[missing] = gpdus[i].teid;
+    place[missing++] = static_cast<std::uint8_t>(i);
+  }
+  const std::uint64_t found = keys.teids->find_bulk({teids.data(), missing}, ids);
+  for (unsigned k = 0; k < missing; ++k) {
+    if ((found >> k & 1) == 0) continue;
+    const unsigned i = place[k];
+    gpdus[i].teid = ids[k];
+    lines[i] = bearers.downlink_line(ids[k]);
+    rte_prefetch0(lines[i]);
+  }
+}
+
+void find_ue_addresses(const ForeignKeys& keys, ran::BearerTable& bearers, rte_mbuf* const* mbufs, GPdu* gpdus,
+                       ran::BearerDownlink** lines, unsigned n) {
+  std::array<Wanted, kBurst> wanted;
+  for (unsigned i = 0; i < n; ++i) rte_prefetch0(octets(mbufs[i]) + gpdus[i].offset + kIpv4Destination);
+  for (unsigned i = 0; i < n; ++i) {
+    wanted[i] = prefetch_address(keys, octets(mbufs[i]) + gpdus[i].offset, gpdus[i].bytes);
+  }
+  for (unsigned i = 0; i < n; ++i) {
+    gpdus[i].teid = find_address(keys, octets(mbufs[i]) + gpdus[i].offset, wanted[i]);
+    lines[i] = bearers.downlink_line(gpdus[i].teid);
+    rte_prefetch0(lines[i]);
+  }
+}
+
+std::uint32_t identity_of(const ForeignKeys& keys, rte_mbuf* m, const GPdu& gpdu) {
+  if (keys.by_ue_address) {
+    const std::uint8_t* packet = octets(m) + gpdu.offset;
+    return find_address(keys, packet, prefetch_address(keys, packet, gpdu.bytes));
+  }
+  if (!keys.teids || keys.teids->size() == 0) return gpdu.teid;
+  return keys.teids->find(gpdu.teid).value_or(gpdu.teid);
+}
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,66 @@
+// What both directions of one gNB worker share. Owned by the worker; the control thread changes it only by commands
+// that the worker itself executes.
+#pragma once
+
+#include <rte_ring.h>
+
+#include "arq/arq_bearers.h"
+#include "engine/burst.h"
+#include "engine/wakeup.h"
+#include "gnb/datapath/bearer_lookup.h"
+#include "gnb/datapath/lease_requests.h"
+#include "gnb/datapath/punt_handoff.h"
+#include "n3/interface.h"
+#include "n3/punts.h"
+#include "n3/qos_monitor.h"
+#include "n3/reorder.h"
+#include "n3/rx_checksum.h"
+#include "ran/bearer_table.h"
+#include "wire/bytes.h"
+#include "wire/ethernet.h"
+
+namespace splitplane::datapath {
+
+using AirHeader = std::array<std::uint8_t, 14>;
+
+struct GnbContext {
+  ran::BearerTable bearers;
+  ForeignKeys keys;
+  ran::BearerDownlink fixed_bearer;  // feature set `headers`: the one bearer of all packets
+  N3Addresses n3;
+  N3Peers peers{};
+  AirHeader air_header{};           // Ethernet header of every frame to the air
+  unsigned air_frame_bytes = 1514;  // the longest frame that the air port sends
+  rte_ring* copies = nullptr;       // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
+  Wakeup* copies_consumer = nullptr;           // a worker of its own that takes them; absent: this one
+  Punts punt;                                  // ARP, neighbour discovery and GTP-U messages, to the control thread
+  rte_ring* inject = nullptr;                  // SP/SC: the control thread's frames for N3
+  Mates mates;                                 // behind the same card, whose punts this worker reads; else none
+  WorkerRings handed;                          // such punts of this worker's bearers, if a mate reads them
+  rte_mempool* pool = nullptr;                 // for copies that cannot be references
+  ChecksumMode checksums = ChecksumMode::off;  // of what this worker receives from N3
+  N3Reorder reorder;
+  QosMonitor monitor;
+  std::unique_ptr<Arq> arq;  // `baas: inline`: this worker keeps what it sent until it is acknowledged
+  ArqBearers arq_bearers;
+  std::optional<LeaseRequests> lease_requests;  // where COUNTs need a lease
+  WorkerStats stats;
+};
+
+// Once per round: what the acknowledged bearers counted.
+inline void note_served(GnbContext& context) {
+  const Arq::Counters& c = context.arq->counters();
+  context.stats.rlc_retransmitted.set(c.retransmitted);
+  context.stats.rlc_status_sent.set(c.status_sent);
+  context.stats.rlc_own.set(c.sent);
+  context.stats.rlc_tx_lost.set(c.lost);
+  context.stats.rlc_max_retx.set(c.max_retx);
+  context.stats.rlc_peer_lost.set(c.peer_lost);
+  context.stats.rlc_unacked.set(context.arq->unacked());
+}
+
+inline void write_air_header(const AirHeader& header, std::uint8_t* frame) {
+  std::memcpy(frame, header.data(), 14);
+}
+
+}  // namespace splitplane::datapath

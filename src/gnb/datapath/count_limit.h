@@ -1,0 +1,61 @@
+// Why a bearer's downlink stops numbering, and how far it may go: the nearest of the lease's mark and of what the peer
+// of an acknowledged bearer must acknowledge first. The packet path compares one number (ran::is_at_limit); this is
+// what stands behind it. On the thread of the bearer's worker.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/drop_reason.h"
+#include "gnb/datapath/context.h"
+
+namespace splitplane::datapath {
+
+inline void set_count_limit(ran::BearerDownlink& line, const ran::CountLease* lease, const ArqBearer* arq) {
+  // A grant may come after its mark was passed: then there is no room, and the next packet asks.
+  const std::uint32_t stop = lease == nullptr ? ran::kCountEnd : lease->mark;
+  std::uint32_t room = std::max(stop, line.pdcp_tx_next) - line.pdcp_tx_next;
+  if (arq != nullptr) {
+    // RLC's numbers move on with PDCP's, so that its limit is a COUNT, too.
+    const auto window = static_cast<std::int32_t>(arq->limit() - line.rlc_tx_next);
+    room = std::min(room, static_cast<std::uint32_t>(std::max(window, 0)));
+  }
+  line.count_limit = line.pdcp_tx_next + room;
+}
+
+// After the bearer's window or its lease changed.
+inline void set_count_limit(GnbContext& gnb, ran::BearerDownlink& line) {
+  set_count_limit(line, gnb.bearers.lease(line.id), gnb.arq == nullptr ? nullptr : gnb.arq_bearers.find(line.id));
+}
+
+// At its limit: asks for a longer lease where the mark is reached. Why the SDU must be dropped; nothing: it may be
+// numbered.
+[[nodiscard, gnu::noinline]] inline std::optional<DropReason> look_at_limit(GnbContext& gnb,
+                                                                            ran::BearerDownlink& line) {
+  constexpr std::uint32_t kAskAgain = 64;  // COUNTs further on, after the ring was full
+  ArqBearer* const arq = gnb.arq == nullptr ? nullptr : gnb.arq_bearers.find(line.id);
+  ran::CountLease* const lease = gnb.bearers.lease(line.id);
+  set_count_limit(line, lease, arq);  // a STATUS PDU may have moved the window since
+  if (!ran::is_at_limit(line)) return std::nullopt;
+  if (lease != nullptr && line.pdcp_tx_next >= lease->mark && line.pdcp_tx_next < lease->end) {
+    const bool asked = gnb.lease_requests && gnb.lease_requests->ask(BearerId{line.id});
+    lease->mark = asked ? lease->end : line.pdcp_tx_next + std::min(kAskAgain, lease->end - line.pdcp_tx_next);
+    set_count_limit(line, lease, arq);
+    if (!ran::is_at_limit(line)) return std::nullopt;
+  }
+  if (arq != nullptr && (arq->failed || arq->limit() == line.rlc_tx_next)) return DropReason::rlc_window_full;
+  return line.pdcp_tx_next == ran::kCountEnd ? DropReason::count_exhausted : DropReason::count_lease_ended;
+}
+
+// What the journal has on disk now: COUNTs below `granted.end`, where `from` was the end before. Of a bearer that was
+// released and added again meanwhile that is another, and nothing changes.
+inline void grant_lease(GnbContext& gnb, BearerId id, std::uint32_t from, ran::CountLease granted) {
+  ran::CountLease* const lease = gnb.bearers.lease(id.value);
+  ran::BearerDownlink& line = *gnb.bearers.downlink_line(id.value);
+  if (lease == nullptr || !ran::BearerTable::is(line, id.value) || lease->end != from) return;
+  *lease = granted;
+  set_count_limit(gnb, line);
+  if (gnb.fixed_bearer.id == id.value) set_count_limit(gnb, gnb.fixed_bearer);
+}
+
+}  // namespace splitplane::datapath

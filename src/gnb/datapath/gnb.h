@@ -1,0 +1,96 @@
+// The gNB as a worker's function: downlink and uplink of header mode over two inputs and two outputs. The packet path
+// from top to bottom is in downlink.h and uplink.h.
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include "gnb/datapath/copies.h"
+#include "gnb/datapath/downlink.h"
+#include "gnb/datapath/uplink.h"
+
+namespace splitplane::datapath {
+
+template <FeatureSet F, class Source, class Sink, class Probe = SampledCycles>
+class Gnb {
+ public:
+  struct Queue : SourceQueue<Source> {
+    Direction direction;
+  };
+
+  // `drain_copies`: this worker consumes its own copies, once per round.
+  Gnb(GnbContext& context, Source n3_in, Source air_in, Sink n3_out, Sink air_out, bool drain_copies)
+      : context_(context),
+        queues_{
+            {{{Lookahead<Source>(n3_in)}, Direction::kDownlink}, {{Lookahead<Source>(air_in)}, Direction::kUplink}}},
+        downlink_(context, air_out, n3_out),
+        uplink_(context, n3_out),
+        drain_copies_(drain_copies) {}
+
+  std::array<Queue, 2>& queues() { return queues_; }
+
+  void process(Queue& queue, Burst& burst) {
+    if (queue.direction == Direction::kDownlink) {
+      downlink_.process(burst);
+    } else {
+      uplink_.process(burst);
+    }
+  }
+
+  // Once per round: the control thread's frames go out, what a mate handed over is taken, copies that nobody else
+  // takes are consumed. How many packets of a mate's: they came by none of the queues.
+  unsigned flush() {
+    uplink_.send_injected();
+    const unsigned handed_over = take_handed();
+    downlink_.flush();
+    downlink_.serve_acknowledged();
+    if (drain_copies_ && context_.copies != nullptr) {
+      while (consume_copies(context_.copies, context_.stats, FreeMbufs{}) == kBurst) {
+      }
+    } else if (context_.copies_consumer != nullptr) {
+      const std::uint64_t handed = context_.stats.copies.get() + context_.stats.rlc_control.get();
+      if (std::exchange(handed_, handed) != handed) context_.copies_consumer->wake();
+    }
+    return handed_over;
+  }
+  void finish() {
+    while (take_handed() != 0) {
+    }
+    downlink_.finish();
+    flush();
+  }
+  // When it has work that no packet announces; <= `now`: now.
+  [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
+    if (context_.inject != nullptr && rte_ring_empty(context_.inject) == 0) return now;
+    if (handed() != 0) return now;
+    return downlink_.next_work(now);
+  }
+
+ private:
+  [[nodiscard]] unsigned handed() const {
+    const WorkerRings& rings = context_.handed;
+    return rings.downlink == nullptr ? 0 : rte_ring_count(rings.downlink) + rte_ring_count(rings.uplink);
+  }
+  // A burst of each direction; how many packets. Counted as received behind those of queues().
+  unsigned take_handed() {
+    if (handed() == 0) [[likely]]
+      return 0;
+    Burst burst;
+    const unsigned downlink = RingSource{context_.handed.downlink}.receive(burst);
+    context_.stats.received[kHandedQueue].add(downlink);
+    if (downlink != 0) downlink_.process(burst);
+    const unsigned uplink = RingSource{context_.handed.uplink}.receive(burst);
+    context_.stats.received[kHandedQueue + 1].add(uplink);
+    if (uplink != 0) uplink_.process(burst);
+    return downlink + uplink;
+  }
+
+  GnbContext& context_;
+  std::array<Queue, 2> queues_;
+  GnbDownlink<F, Sink, Probe> downlink_;
+  GnbUplink<F, Sink, Probe> uplink_;
+  bool drain_copies_;
+  std::uint64_t handed_ = 0;  // to the consumer of copies, when it was woken last
+};
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,61 @@
+// The control plane alone, against registers that remember: what is refused before anything is touched. What it does to
+// a NIC is judged by the model (src/nicmodel).
+#include "gpu/nic/nic_82599.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "gpu/nic/registers_82599.h"
+
+namespace splitplane::gpu {
+namespace {
+
+using testing::HasSubstr;
+
+class Paper final : public Bar {
+ public:
+  std::uint32_t read32(std::uint32_t offset) override { return words[offset]; }
+  void write32(std::uint32_t offset, std::uint32_t value) override {
+    words[offset] = value;
+    ++writes;
+  }
+  std::uint32_t* doorbell(std::uint32_t offset) override { return &words[offset]; }
+  const std::string& name() const override { return name_; }
+  std::map<std::uint32_t, std::uint32_t> words;
+  int writes = 0;
+
+ private:
+  std::string name_ = "paper";
+};
+
+std::string refusal(const NicSettings& settings, std::size_t rings) {
+  Paper bar;
+  const std::vector<RingAddresses> addresses(rings, {4096, 8192});
+  auto nic = Nic82599::bring_up(bar, settings, addresses, [](std::chrono::microseconds) {});
+  EXPECT_FALSE(nic);
+  EXPECT_EQ(bar.writes, 0) << "refused, but registers were written";
+  return nic ? "" : nic.error().message;
+}
+
+TEST(Nic82599Test, settings_that_no_82599_has_are_refused_before_it_is_touched) {
+  EXPECT_EQ(refusal({}, 0), "rings: 0; allowed: 1 to 64");
+  EXPECT_EQ(refusal({}, 65), "rings: 65; allowed: 1 to 64");
+  EXPECT_THAT(refusal({}, 17), HasSubstr("1 to 16 with RSS alone"));
+  EXPECT_THAT(refusal({.descriptors = 12}, 1), HasSubstr("a multiple of 8"));
+  EXPECT_THAT(refusal({.descriptors = 8200}, 1), HasSubstr("at most 8192"));
+  EXPECT_THAT(refusal({.slot_bytes = 1500}, 1), HasSubstr("a multiple of 1024"));
+  EXPECT_THAT(refusal({.flows = {{.ring = 2}}}, 2), HasSubstr("flow filter to ring 2; allowed: 0 to 1"));
+  EXPECT_THAT(refusal({.flows = std::vector<FlowFilter>(129)}, 2), HasSubstr("at most 128"));
+}
+
+TEST(Nic82599Test, a_device_that_is_gone_is_named) {
+  Paper bar;
+  bar.words[reg::kStatus] = bar.words[reg::kCtrl] = ~0U;
+  const std::vector<RingAddresses> addresses(1);
+  auto nic = Nic82599::bring_up(bar, {}, addresses, [](std::chrono::microseconds) {});
+  EXPECT_THAT(nic.error().message, HasSubstr("paper: its registers read as ones"));
+}
+
+}  // namespace
+}  // namespace splitplane::gpu

@@ -1,0 +1,42 @@
+// The one list of metrics: every name with type, unit, labels and help, made from the lists of counters, stages and
+// drop reasons. From it come the endpoint's text, `splitplane metrics` and docs/metrics.md.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "observe/observation.h"
+#include "ran/bearer_view.h"
+
+namespace splitplane::app {
+
+struct MetricInfo {
+  enum class Type { kCounter, kGauge, kInfo };
+  std::string name;  // of the family; a counter's samples end in _total, those of an info in _info
+  Type type = Type::kCounter;
+  std::string unit;  // "": a plain count
+  std::string help;
+  std::vector<std::string_view> labels;
+
+  [[nodiscard]] std::string sample_name() const;
+};
+
+[[nodiscard]] std::vector<MetricInfo> metric_list();
+
+// One look at a running instance.
+struct Scrape {
+  Observation all;
+  std::vector<BearerView> bearers;  // those the configuration asks for
+  bool with_bearers = false;        // without: no metrics of bearers at all
+};
+
+// OpenMetrics 1.0, or Prometheus' older text format 0.0.4, which a browser, curl and promtool understand.
+enum class MetricFormat { kOpenMetrics, kText };
+[[nodiscard]] std::string_view content_type(MetricFormat format);
+[[nodiscard]] std::string render_metrics(const Scrape& scrape, MetricFormat format);
+
+[[nodiscard]] std::string metrics_table();     // for people
+[[nodiscard]] std::string metrics_markdown();  // docs/metrics.md
+
+}  // namespace splitplane::app

@@ -1,0 +1,31 @@
+// Which bearers may live on a card, and behind which VFs: static placement, as the configuration says. Where a bearer
+// lives is decided here and in gnb/control/cards.cpp, never on the card.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "card/protocol/bearer.h"
+#include "config/config.h"
+#include "gnb/datapath/context.h"
+
+namespace splitplane::app {
+
+// The number of the VF that is queue `queue` of `port`, and how many the card has as this host sees it.
+[[nodiscard]] unsigned vf_number(const Config& config, const CardLinkConfig& card, const std::string& port,
+                                 unsigned queue);
+[[nodiscard]] unsigned vf_count(const Config& config, const CardLinkConfig& card);
+
+// A UPF that no card reaches: what goes there comes to the host, which says why it goes nowhere.
+inline constexpr unsigned kStoppedCardPeer = 255;
+
+// What the card is told of a bearer of `worker`, whose context is `gnb`: to serve it, or whose VF it is. `peer`: the
+// UPF's number on the card.
+[[nodiscard]] nic::CardBearer card_bearer(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker,
+                                          const datapath::GnbContext& gnb, const ran::BearerConfig& bearer,
+                                          unsigned peer);
+// A UPF with an IPv4 address and its next hop's MAC address.
+[[nodiscard]] nic::CardPeer card_peer(unsigned number, const datapath::N3Addresses& ours, const IpAddress& upf,
+                                      const MacAddress& mac);
+
+}  // namespace splitplane::app

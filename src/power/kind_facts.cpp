@@ -1,0 +1,14 @@
+#include "power/kind_facts.h"
+
+namespace splitplane::power {
+
+bool sets_frequencies(Kind kind) {
+  return kind == Kind::paper || kind == Kind::l3fwd || kind == Kind::budget;
+}
+
+const char* without_interrupts(Kind kind) {
+  if (kind == Kind::paper) return "it never sleeps";
+  return kind == Kind::l3fwd ? "it polls at full speed" : "it sleeps for short times only";
+}
+
+}  // namespace splitplane::power

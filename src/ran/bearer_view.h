@@ -1,0 +1,69 @@
+// A bearer as people and programs see it: its configuration, its counters and where its entities stand.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "ran/bearer_config.h"
+#include "ran/rlc/am_receive.h"
+#include "ran/rlc/am_retx.h"
+
+namespace splitplane::datapath {
+
+// What one end's entities count and where they stand, for people.
+struct ArqView {
+  std::uint32_t tx_next_ack = 0, tx_next = 0, unacked = 0, pending = 0;
+  std::uint32_t rx_next = 0, rx_next_highest = 0;
+  std::uint32_t polls_in_vain = 0;
+  std::uint8_t epoch = 0;
+  bool failed = false;
+  ran::rlc::RetxCounters retx;
+  ran::rlc::ReceiveCounters received;
+  ran::rlc::StatusCounters status;
+};
+
+}  // namespace splitplane::datapath
+
+namespace splitplane::app {
+
+// Packets and octets of one direction of one bearer: received = transmitted + dropped + held.
+// Field, unit, help; `held` alone can go down.
+// clang-format off
+#define SPLITPLANE_BEARER_COUNTERS(X)                             \
+  X(received, "packets", "packets received for the bearer")       \
+  X(transmitted, "packets", "packets transmitted")                \
+  X(dropped, "packets", "packets dropped after the bearer was found") \
+  X(held, "packets", "packets held now")                          \
+  X(bytes, "bytes", "octets of the SDUs received")
+// clang-format on
+#define SPLITPLANE_BEARER_FIELD(field, unit, help) std::uint64_t field = 0;
+
+struct DirectionView {
+  SPLITPLANE_BEARER_COUNTERS(SPLITPLANE_BEARER_FIELD)
+};
+
+// What a card says of a bearer that it serves, and what went back to it from here.
+struct BearerOnCard {
+  bool installed = false;  // the card is there and has it
+  std::uint8_t epoch = 0;  // of RLC: goes up by one with each restart of the card
+  std::uint32_t lease_end = 0, in_flight = 0;
+  std::uint64_t returned = 0;
+};
+
+struct BearerView {
+  ran::BearerConfig config;
+  std::size_t worker = 0;
+  DirectionView downlink, uplink;
+  std::uint32_t pdcp_tx_next = 0, rlc_tx_next = 0;  // TS 38.323 7.1, TS 38.322 7.1
+  std::uint32_t pdcp_rx_next = 0, rlc_rx_next = 0;  // highest COUNT / SN received, plus one
+  bool uplink_stopped = false;               // the UPF does not know the uplink TEID (Error Indication), for a while
+  std::string_view uplink_state = "active";  // n3/uplink_check.h
+  std::uint64_t uplink_stops = 0;
+  std::uint64_t error_indications = 0, end_markers = 0;  // received for this bearer
+  std::optional<datapath::ArqView> rlc_am;               // acknowledged bearers
+  std::optional<BearerOnCard> card;                      // bearers on a card
+};
+
+}  // namespace splitplane::app

@@ -1,0 +1,33 @@
+#include "runtime/descriptor_limit.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+namespace splitplane::app {
+namespace {
+
+TEST(DescriptorLimit, ports_workers_and_hugepages_need_descriptors) {
+  Config small;
+  small.memory.hugepages = MemoryConfig::Hugepages::kNever;
+  Config large = small;
+  large.ports.resize(8);
+  large.workers.resize(4);
+  EXPECT_GT(descriptors_for(small), 64U);
+  EXPECT_GT(descriptors_for(large), descriptors_for(small) + 8 * 4);
+}
+
+TEST(DescriptorLimit, a_limit_that_is_too_low_is_an_error_with_the_way_out) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(raise_descriptor_limit(16));
+  rlimit now{};
+  ::getrlimit(RLIMIT_NOFILE, &now);
+  EXPECT_EQ(now.rlim_cur, now.rlim_max);
+  const auto refused = raise_descriptor_limit(now.rlim_max + 1);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("ulimit -n"));
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+}  // namespace
+}  // namespace splitplane::app

@@ -1,0 +1,32 @@
+// Which running instance a command means: named by -i NAME or SPLITPLANE_INSTANCE, by its configuration, or by its
+// control socket; and who runs, for a person who named one that does not.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+#include "runtime/instance_lock.h"
+
+namespace splitplane::app {
+
+// The name of an instance is its file_prefix.
+struct InstancePlace {
+  std::string config, socket, instance;
+};
+
+// Adds -i, --instance (also --prefix) and --socket, --control; `config` is the option or positional that `command` has
+// for a configuration. Two of them together are refused.
+void add_instance_options(CLI::App& command, InstancePlace& place, CLI::Option* config);
+
+// The control socket. Error: the configuration or the name is wrong.
+[[nodiscard]] Expected<std::string> control_socket_of(const InstancePlace& place);
+
+// Names of the instances that have a control socket in `directory`, in order.
+[[nodiscard]] std::vector<std::string> running_instances(const std::string& directory = runtime_directory());
+
+// `why`, and who runs if `why` is that nothing runs there.
+[[nodiscard]] Error with_who_runs(const Error& why, const std::string& directory = runtime_directory());
+
+}  // namespace splitplane::app

@@ -1,0 +1,83 @@
+// The running UE side of one instance, behind `splitplane ue`: DPDK, air port, TUN device and worker, and the bearers
+// as the gNB's control socket tells them.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "config/config.h"
+#include "control/client.h"
+#include "control/methods/backend.h"
+#include "engine/eal.h"
+#include "engine/port.h"
+#include "ran/reestablish_limit.h"
+#include "runtime/port_watch.h"
+#include "runtime/resources.h"
+#include "ue/bearer_watch.h"
+#include "ue/control/air.h"
+#include "ue/tun.h"
+#include "ue/ue_addresses.h"
+#include "ue/ue_worker.h"
+
+namespace splitplane::app {
+
+// Bearers are the gNB's to add and release: the control socket of the UE side shows them, and counters.
+class UeSide : public ControlBackend {
+ public:
+  // Builds everything and starts the worker, without bearers. Error: one sentence; whatever was begun is undone.
+  [[nodiscard]] static Expected<std::unique_ptr<UeSide>> start(const Config& config);
+  ~UeSide() override { stop(); }
+  UeSide(const UeSide&) = delete;
+  UeSide& operator=(const UeSide&) = delete;
+
+  // Control thread only. Asks the gNB for its bearers when that is due, and does what changed; false if the gNB did not
+  // answer. Due is every second, sooner when a frame named an unknown bearer, later while the list is so long that
+  // asking would cost more than a twentieth of the time.
+  bool follow_bearers(std::chrono::steady_clock::time_point now);
+  // What is behind the air port: says what changed, and drops what an interface's MTU does not take any more.
+  void watch_port(std::chrono::steady_clock::time_point now);
+  // Stops the worker; counters stay readable and are exact from then on.
+  void stop() {
+    if (worker_) worker_->stop();
+  }
+
+  [[nodiscard]] std::size_t bearer_count() const { return watch_.size(); }
+  Expected<BearerView> show_bearer(BearerId id) override;
+  Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override;
+  Expected<Json> stats() override;
+  Expected<Json> show_power() override;
+  Expected<Json> set_power(const std::string& worker, const power::Settings& settings) override;
+  Expected<Json> set_air(const AirPatch& patch) override { return app::set_air(patch, *worker_); }
+
+ private:
+  UeSide(const Config& config, datapath::Eal eal) : config_(config), eal_(std::move(eal)) {}
+  [[nodiscard]] Expected<void> open();
+  [[nodiscard]] Expected<void> ask_gnb();
+  void apply(const std::vector<ue::BearerChange>& changes);
+  [[nodiscard]] std::vector<BearerId> failed_bearers();
+  [[nodiscard]] std::optional<std::uint8_t> reestablish(BearerId id);
+  [[nodiscard]] bool begin_acknowledged(ue::BearerChange& change, std::unique_ptr<datapath::ArqBearer>& arq);
+  [[nodiscard]] std::uint64_t unknown_bearers() const;
+
+  const Config config_;
+  datapath::Eal eal_;
+  Pool pool_;
+  std::unique_ptr<datapath::Port> port_;
+  PortWatch port_watch_;
+  UeAir air_;
+  std::unique_ptr<ue::Tun> tun_;
+  std::unique_ptr<ue::UeAddresses> addresses_;
+  std::unique_ptr<ue::UeWorker> worker_;
+
+  ue::BearerWatch watch_;
+  ReestablishLimit reestablish_limit_;
+  std::optional<ControlClient> gnb_;
+  bool gnb_silent_ = false;  // said so already
+  std::uint64_t unknown_seen_ = 0;
+  std::chrono::steady_clock::time_point last_asked_{};
+  std::chrono::steady_clock::duration asking_took_{};
+};
+
+}  // namespace splitplane::app
