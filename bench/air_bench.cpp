@@ -1,5 +1,6 @@
-// What the air between gNB and UE side costs a frame: real mbufs taken by an AirLink in bursts and given back, in
-// virtual time, one frame a microsecond. Interleaved repeats on one core, medians; prints one JSON object.
+// The cost of the air between gNB and UE side per frame. An AirLink takes and returns real mbufs in bursts, in virtual
+// time, one frame a microsecond. Repeats are interleaved on one core, and the result is medians. Prints one JSON
+// object.
 #include <rte_cycles.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ const std::array<Case, 6> kCases{{{"nothing", {}},
                                   {"delay_holds_2000", {.delay_us = 2000}},
                                   {"jitter_holds_2000", {.delay_us = 1000, .jitter_us = 2000}}}};
 
-// TSC cycles per frame of take and give, without allocating and freeing what is neither lost nor doubled.
+// TSC cycles per frame for take and give. Allocating and freeing count only for frames that are lost or doubled.
 double cycles(const Case& which, rte_mempool* pool) {
   phy::AirLink link({.capacity = 4096, .copies = pool, .ticks_per_s = 1'000'000, .impairments = which.impairments});
   std::array<rte_mbuf*, kBurst> in, out;

@@ -1,5 +1,5 @@
-// The bench's packets: 65,536 prefilled mbufs handed out in a seeded random order through something shaped like a port,
-// and restored after transmit. Cold by construction: a pass touches far more than a level-2 cache.
+// The bench's packets: 65,536 prefilled mbufs, handed out in a seeded random order through an object that looks like a
+// port, and restored after transmit. They are cold, because a pass touches far more than a level-2 cache.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -24,7 +24,7 @@ struct FrameTemplate {
 };
 [[nodiscard]] FrameTemplate make_frame_template(const datapath::N3Addresses& ours);
 
-// Puts a buffer back into the state in which it came from N3; its TEID waits in hash.usr (first cache line).
+// Restores a buffer to the state in which it came from N3. Its TEID is in hash.usr (first cache line).
 inline void restore(rte_mbuf* m, const FrameTemplate& frame) {
   m->data_off = RTE_PKTMBUF_HEADROOM;
   m->data_len = kFrameBytes;
@@ -35,7 +35,7 @@ inline void restore(rte_mbuf* m, const FrameTemplate& frame) {
   std::memcpy(octets + 46, &teid, 4);
 }
 
-// One reference is given up: the last one restores the buffer, as freeing it would return it to its pool.
+// Gives up one reference. The last one restores the buffer; freeing it would return it to its pool.
 inline void release(rte_mbuf* m, const FrameTemplate& frame) {
   if (rte_mbuf_refcnt_read(m) == 1 || rte_mbuf_refcnt_update(m, -1) == 0) {
     rte_mbuf_refcnt_set(m, 1);
@@ -57,7 +57,7 @@ class Buffers {
   [[nodiscard]] rte_mbuf** order() { return order_.data(); }
   [[nodiscard]] unsigned count() const { return static_cast<unsigned>(order_.size()); }
   [[nodiscard]] const FrameTemplate& frame() const { return frame_; }
-  // Buffers that are not as they came from N3, or are still shared: 0 after a complete pass.
+  // Number of buffers that are not as they came from N3, or are still shared. It is 0 after a complete pass.
   [[nodiscard]] unsigned damaged() const;
 
  private:
@@ -80,7 +80,7 @@ struct BufferSource {
   }
 };
 
-// Takes everything at once and releases it.
+// Takes all packets at once and releases them.
 struct RestoringSink {
   const FrameTemplate* frame = nullptr;
 
@@ -90,8 +90,8 @@ struct RestoringSink {
   }
 };
 
-// The same, and additionally moves as many packets through a net_null port: a real receive (mempool get, driver) in
-// front and a real transmit (driver, mempool put) behind, for packets that stay hot as a driver's do.
+// As RestoringSink, and also moves as many packets through a net_null port. That adds a real receive (mempool get,
+// driver) in front and a real transmit (driver, mempool put) behind, for packets that stay as hot as a driver's.
 struct NullPortSink {
   const FrameTemplate* frame = nullptr;
   std::uint16_t port = 0;

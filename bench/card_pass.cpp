@@ -22,14 +22,14 @@ using datapath::Burst;
 using datapath::kBurst;
 
 constexpr unsigned kEntries = 1024;    // of a ring
-constexpr unsigned kOnTheirWay = 512;  // buffers fed and not yet released: no ring is ever full
+constexpr unsigned kOnTheirWay = 512;  // buffers that were fed and not yet released: no ring is ever full
 constexpr unsigned kVfs = 1;
 
 void stay_on(unsigned core) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   CPU_SET(core, &cpus);
-  (void)pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);  // a core that is not there was refused before
+  (void)pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);  // a core that does not exist was refused before
 }
 
 double thread_ms() {
@@ -50,7 +50,7 @@ struct RingCard::Core {
   double busy_ms = 0;  // CPU time in rounds with packets, of the last pass
 };
 
-// What goes in and out during a pass.
+// The packets in and out of a pass.
 struct RingCard::Ports {
   Buffers& buffers;
   BufferSource source{&buffers};

@@ -1,5 +1,5 @@
-// The bench's buffers through a card of one core or several over rings, each core a thread of its own: what nic_bench
-// says of several cores.
+// The bench's buffers through a card with one core or several, over rings. Each core is a separate thread. nic_bench
+// uses it to measure several cores.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace splitplane::bench {
 
-// A card with its ports' rings. The thread of the core that has N3 also fills that port's ring, and that of the core
-// that has the air empties this one's: nobody else has a core, so all that the harness does is part of the time.
+// A card with its ports' rings. The thread of the core that has N3 also fills that port's ring. The thread of the core
+// that has the air empties that port's ring. No other thread has a core, so the harness is part of the measured time.
 class RingCard {
  public:
   RingCard(const nic::SpecFile& spec, const std::vector<unsigned>& cores);
@@ -21,20 +21,20 @@ class RingCard {
 
   // In milliseconds of CPU time.
   double install(const std::vector<nic::CardBearer>& bearers);
-  // Nanoseconds until all buffers have gone from N3 to the air; and CPU time in rounds with packets, of the core that
-  // had most of it: what is left where others take a core away, for which the next one then waits.
+  // Nanoseconds until all buffers have gone from N3 to the air. Also the CPU time in rounds with packets of the busiest
+  // core: the time that remains when other processes take a core away, for which the next core then waits.
   struct Took {
     double wall_ns = 0, busy_ns = 0;
   };
   Took pass(Buffers& buffers);
   [[nodiscard]] nic::CardCounters counters() const;
-  // Frames that one core handed to another before the program.
+  // Frames that one core passed to another before the program.
   [[nodiscard]] std::uint64_t handed() const;
 
  private:
   struct Core;
   struct Ports;
-  // How many packets.
+  // Returns the number of packets.
   unsigned feed(Ports& ports) const;
   unsigned empty(Ports& ports) const;
   void run(Core& core, Ports& ports) const;

@@ -1,7 +1,7 @@
-// What the GPU ring driver costs on CPU lanes against the soft NIC: in lock-step on one core (engines, NIC model and
-// the far end that makes and judges every frame, all in one thread), what doorbells, functions and a restored order
-// cost, and with a thread for each engine, beside the round trip of a cache line between two cores. Nothing here ran on
-// a GPU.
+// The cost of the GPU ring driver on CPU lanes with the soft NIC. In lock-step on one core, one thread runs engines,
+// NIC model and the far end that makes and checks every frame. It measures the cost of doorbells, functions and a
+// restored order. It also measures a thread for each engine, beside the round trip of a cache line between two cores.
+// Nothing here ran on a GPU.
 #include <pthread.h>
 
 #include <CLI/CLI.hpp>
@@ -24,11 +24,11 @@ struct Options {
   std::uint64_t packets = 2'000'000;
   unsigned core = 0;
   bool threads = true;
-  bool numbering = false;  // only what it costs that all rings share the bearers' numbers
+  bool numbering = false;  // only the cost of sharing the bearers' numbers between all rings
   bool json = false;
 };
 
-constexpr std::uint32_t kMix = 0;  // as many of each size
+constexpr std::uint32_t kMix = 0;  // equal numbers of each size
 
 struct Case {
   const char* name;
@@ -73,7 +73,7 @@ nicmodel::PeerSettings peer_settings(const Case& c, std::uint64_t packets) {
           .check_payload = c.check_payload};
 }
 
-// What every run has to show, whatever its speed.
+// What every run must show at any speed.
 template <class Function, class Peer>
 nlohmann::json judged(const Case& c, const Peer& peer, Rig<Function>& rig, double ns, std::uint64_t packets) {
   const nicmodel::PeerCounters& p = peer.counters();
@@ -140,7 +140,7 @@ nlohmann::json threaded(const Case& c, const std::vector<Function>& functions, n
   return judged(c, peer, rig, ns, peer.counters().returned.get());
 }
 
-// How a ring numbers the bearers of a table that no other ring uses: what SharedCounting is compared with.
+// A ring numbers the bearers of a table that no other ring uses. SharedCounting is compared with this.
 struct OwnCounting {
   static std::uint64_t take(gpu::GnbBearer& bearer, std::uint32_t n) {
     const std::uint64_t first = bearer.numbered;
@@ -149,8 +149,8 @@ struct OwnCounting {
   }
 };
 
-// N3 frames of 256 tunnels, one bearer each, as a UPF sends them. `varied_ports`: the source port changes with each
-// packet, so that a bearer is on all rings; otherwise each tunnel has its own, which keeps it on one.
+// N3 frames of 256 tunnels with one bearer each, as a UPF sends them. `varied_ports`: the source port changes with each
+// packet, so a bearer is on all rings. Otherwise each tunnel has a fixed port, which keeps it on one ring.
 nicmodel::PeerSettings n3_settings(const Case& c, std::uint64_t packets, bool varied_ports) {
   nicmodel::PeerSettings settings = peer_settings(c, packets);
   settings.header = [](std::uint32_t flow, std::uint32_t bytes) {
@@ -175,7 +175,7 @@ nicmodel::PeerSettings n3_settings(const Case& c, std::uint64_t packets, bool va
   return settings;
 }
 
-// `tables`: of bearers; 1: all rings share it.
+// `tables` is the number of bearer tables; 1: all rings share it.
 template <class Counting>
 nlohmann::json gnb_headers(const Case& c, std::uint64_t packets, std::uint32_t tables, bool varied_ports) {
   constexpr std::uint32_t kLines = 257;
@@ -192,7 +192,8 @@ nlohmann::json gnb_headers(const Case& c, std::uint64_t packets, std::uint32_t t
   return row;
 }
 
-// One table for all rings beside one for each, each repeated in turn, so that what else the machine does hits both.
+// Compares one table for all rings with one for each. The repeats alternate, so that disturbances of the machine affect
+// both.
 nlohmann::json numbering(std::uint64_t packets, bool threads) {
   constexpr unsigned kRepeats = 5;
   nlohmann::json rows = nlohmann::json::array();
@@ -211,7 +212,7 @@ nlohmann::json numbering(std::uint64_t packets, bool threads) {
   return rows;
 }
 
-// A cache line to another core and back: the least that a packet between two threads costs, twice.
+// A cache line to another core and back: the least cost, twice, of a packet between two threads.
 double round_trip_ns(unsigned core) {
   if (std::thread::hardware_concurrency() < 2) return -1;
   constexpr std::uint32_t kTrips = 100'000;
@@ -280,7 +281,7 @@ nlohmann::json run(const Options& options) {
   rows = nlohmann::json::array();
   for (const std::uint32_t bytes : {64U, kMix}) {
     for (const std::uint32_t rings : {1U, 2U, 4U, 8U}) {
-      // Whichever ring RSS finds for them, there are descriptors: those that the NIC was not told of yet are left out.
+      // There are enough descriptors on any ring that RSS chooses. Those that the NIC does not know yet do not count.
       const Case c{.name = bytes == kMix ? "echo, every octet judged" : "echo",
                    .rings = rings,
                    .bytes = bytes,
@@ -326,7 +327,7 @@ void print(const nlohmann::json& report) {
   print_rows(report["threads"]);
 }
 
-// False: a run lost, changed or leaked something.
+// Returns false if a run lost, changed or leaked something.
 bool is_sound(const nlohmann::json& report) {
   for (const char* part : {"lock_step", "threads"}) {
     if (!report.contains(part)) continue;
@@ -334,7 +335,7 @@ bool is_sound(const nlohmann::json& report) {
       for (const char* key : {"lost", "changed", "driver_faults", "rings_with_leaked_slots"}) {
         if (r[key] != 0) return false;
       }
-      const bool spread = r.value("varied_ports", false) && r["rings"] > 1;  // a bearer over several rings
+      const bool spread = r.value("varied_ports", false) && r["rings"] > 1;  // a bearer is on several rings
       if (r["reordered_in_flow"] != 0 && !spread) return false;
     }
   }

@@ -1,5 +1,5 @@
-// What gpu_bench measures with: rings, engines, the NIC model and its control plane on memory of this process, and a
-// far end that costs next to nothing.
+// The set-up of gpu_bench: rings, engines, the NIC model and its control plane on memory of this process, and a far end
+// that costs almost nothing.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +90,7 @@ class Rig {
   std::unique_ptr<gpu::Nic82599> nic_;
 };
 
-// A far end that costs next to nothing: the same few frames again and again, and what comes back is counted.
+// A far end that costs almost nothing: it repeats a few frames and counts what comes back.
 class CannedWire final : public nicmodel::Wire {
  public:
   CannedWire(std::uint32_t bytes, std::uint64_t packets, std::uint64_t window) : packets_(packets), window_(window) {
@@ -121,7 +121,7 @@ class CannedWire final : public nicmodel::Wire {
   static constexpr std::uint32_t kFlows = 256;
   std::uint64_t packets_, window_, sent_ = 0, returned_ = 0;
   std::vector<std::vector<std::uint8_t>> frames_;
-  nicmodel::PeerCounters nothing_;  // it judges nothing
+  nicmodel::PeerCounters nothing_;  // it checks nothing
 };
 
 }  // namespace splitplane::bench

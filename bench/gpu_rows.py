@@ -3,7 +3,7 @@
 A row counts if nothing is wrong with its packets, if at least 99.5 % of what was due was sent where a rate was offered
 ("valid" in the row), and if the NIC's thread, which polls and only yields, had a core ("had_cores"). Repeats are
 interleaved: rows of one repeat were made one shortly after the other, so they are compared in pairs. A direction holds
-if so many pairs agree that chance alone would do it in at most 5 % of cases (sign test, one-sided: 5 of 5 pairs do).
+if enough pairs agree that chance alone would do it in at most 5 % of cases (sign test, one-sided: 5 of 5 pairs do).
 It does not hold if as many say the opposite. Everything else cannot be told.
 """
 
@@ -110,7 +110,7 @@ class Comparison:
 
 
 def chance(agreeing: int, pairs: int) -> float:
-    """How likely at least so many of so many fair coins show the same side."""
+    """The probability that at least `agreeing` of `pairs` fair coins show the same given side."""
     return sum(math.comb(pairs, n) for n in range(agreeing, pairs + 1)) / 2**pairs
 
 

@@ -1,4 +1,4 @@
-// The host's pipeline over the bench's buffers: what pipeline_bench prices, and what nic_bench sets beside a card.
+// The host's pipeline over the bench's buffers. pipeline_bench measures it, and nic_bench compares it with a card.
 #pragma once
 
 #include <rte_malloc.h>
@@ -31,7 +31,7 @@ class Bearers {
         ran::BearerConfig config;
         config.id = BearerId{ran::make_teid(1, id, i)};
         config.uplink_teid = Teid{config.id.value};
-        config.upf = IpAddress::v4({10, 100, 0, 2});  // whom the frames come from
+        config.upf = IpAddress::v4({10, 100, 0, 2});  // the sender of the frames
         if (i % 4 == 1) config.rlc_sn_bits = 12;
         if (i % 4 == 2) config.pdcp_sn_bits = 12;
         if (i % 4 == 3) config.sdap_header_dl = false;
@@ -64,7 +64,7 @@ struct ReleaseCopies {
   }
 };
 
-// One pass over all buffers through the downlink; cycles per packet.
+// One pass of all buffers through the downlink; returns cycles per packet.
 template <FeatureSet F, class Sink>
 double one_pass(datapath::GnbContext& context, Buffers& buffers, Sink sink, bool drain) {
   datapath::GnbDownlink<F, Sink, datapath::SampledCycles> downlink(context, sink, sink);
@@ -78,7 +78,7 @@ double one_pass(datapath::GnbContext& context, Buffers& buffers, Sink sink, bool
   return static_cast<double>(rte_rdtsc_precise() - begin) / kBuffers;
 }
 
-// `drop` frees its packets: the buffers come back through the pool's hands, so it is timed on buffers held twice.
+// `drop` frees its packets. The buffers come back through the pool, so it is timed on buffers that are held twice.
 inline double one_drop_pass(datapath::GnbContext& context, Buffers& buffers) {
   for (unsigned i = 0; i < kBuffers; ++i) rte_mbuf_refcnt_set(buffers.order()[i], 2);
   const double cycles = one_pass<FeatureSet::drop>(context, buffers, RestoringSink{&buffers.frame()}, false);
@@ -86,7 +86,7 @@ inline double one_drop_pass(datapath::GnbContext& context, Buffers& buffers) {
   return cycles;
 }
 
-// What the sinks add to keep the harness going, on buffers as hot as a sink finds them.
+// The cost that the sinks add to keep the harness running, on buffers as hot as a sink finds them.
 inline double restore_cost(Buffers& buffers) {
   constexpr unsigned kHot = 512, kRounds = 128;
   RestoringSink sink{&buffers.frame()};

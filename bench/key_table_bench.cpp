@@ -1,5 +1,5 @@
-// The key table's price per lookup: bursts of 32 random keys out of 64 K and 1 M, against std::unordered_map, hits and
-// misses, one at a time and in bulk.
+// The key table's cost per lookup: bursts of 32 random keys out of 64 K and 1 M, compared with std::unordered_map, hits
+// and misses, one at a time and in bulk.
 #include <benchmark/benchmark.h>
 
 #include <array>
@@ -20,7 +20,7 @@ namespace splitplane::ran {
 namespace {
 
 constexpr std::size_t kBurst = 32;
-constexpr std::size_t kOrder = std::size_t{1} << 20;  // lookups before the order repeats: more than caches remember
+constexpr std::size_t kOrder = std::size_t{1} << 20;  // lookups before the order repeats: more than caches hold
 
 template <class Key>
 Key random_key(std::mt19937_64& random) {
@@ -82,7 +82,7 @@ struct FilledTable {
   KeyTable<Key> table;
 };
 
-// Runs `lookup(burst of keys)`, which returns how many it found, over the order; a wrong number of hits is an error.
+// Runs `lookup(burst of keys)`, which returns the number of hits, over the order. A wrong number of hits is an error.
 template <class Key, class Lookup>
 void run(benchmark::State& state, const Workload<Key>& work, Lookup lookup) {
   const bool hits = state.range(1) != 0;

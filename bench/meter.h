@@ -1,4 +1,4 @@
-// Times batches of operations on one core: medians in nanoseconds, and instructions where the machine counts them.
+// Times batches of operations on one core: medians in nanoseconds, and instructions if the machine counts them.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -12,7 +12,7 @@
 
 namespace splitplane::bench {
 
-// User instructions of this thread; none where the machine (or its host) does not count them.
+// User instructions of this thread; none if the machine (or its host) does not count them.
 class Instructions {
  public:
   Instructions() {
@@ -38,10 +38,10 @@ class Instructions {
   int file_ = -1;
 };
 
-// Times a batch at a time; what is between begin() and end() counts.
+// Times one batch at a time: the time between begin() and end() counts.
 class Meter {
  public:
-  // `cold`: before each batch something else had the core and its level-2 cache.
+  // `cold`: before each batch other work used the core and its level-2 cache.
   explicit Meter(const Instructions& instructions, bool cold = false)
       : instructions_(instructions), swept_(cold ? 8U << 20 : 0) {}
   void begin() {

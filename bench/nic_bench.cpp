@@ -1,9 +1,9 @@
-// What the software SmartNIC costs: each program and feature set on a card, beside the same on the host, on the same
-// cold buffers in the same run, one core; and how long 65,536 bearers take to install. Prints a table, or JSON.
+// The cost of the software card: each program and feature set on a card, compared with the host on the same cold
+// buffers in the same run, on one core. Also how long 65,536 bearers take to install. Prints a table, or JSON.
 //
-// CPU time of the thread is what counts, so that a machine that does other things besides falsifies less. What the host
-// does with a card's clones and punted frames is not part of it: every output is emptied at once. Two cores are
-// compared with one over rings, each a thread, also by the clock on the wall.
+// It measures CPU time of the thread, so other load on the machine disturbs less. It does not include the host's work
+// with a card's clones and punted frames: every output is emptied at once. Two cores are compared with one over rings,
+// each a thread, also by wall-clock time.
 #include <rte_lcore.h>
 
 #include <CLI/CLI.hpp>
@@ -54,7 +54,7 @@ std::vector<nic::CardBearer> card_bearers(const std::vector<std::uint32_t>& teid
     b.pdcp_sn_bits = i % 4 == 2 ? 12 : 18;
     b.sdap_dl = i % 4 != 3;
     b.n3_ipv4 = n3_ipv4;
-    b.lease = 1;  // made as long as can be later
+    b.lease = 1;  // extended as far as possible later
     b.copies_vf = copies_vf;
   }
   return bearers;
@@ -86,7 +86,7 @@ class BenchCard {
     if (const auto leased = card_->set_leases(leases); !leased) throw std::runtime_error(leased.error().message);
   }
 
-  // All buffers once through the card, as they come from N3.
+  // Sends all buffers once through the card, as they come from N3.
   void pass(Buffers& buffers) {
     datapath::Lookahead<BufferSource> source(BufferSource{&buffers});
     datapath::Burst burst;
@@ -145,7 +145,7 @@ class Bench {
   }
 
  private:
-  // Nanoseconds of CPU time for each packet of a pass, less what the harness itself takes.
+  // Nanoseconds of CPU time for each packet of a pass, minus the cost of the harness.
   double timed(const std::function<void()>& pass) {
     std::vector<double> ns;
     for (unsigned i = 0; i < options_.passes; ++i) {
@@ -157,7 +157,7 @@ class Bench {
     }
     return median(ns) - restore_;
   }
-  // Dropped packets are freed: their buffers are held a second time, and restored behind the clock.
+  // Dropped packets are freed. So their buffers are held a second time, and restored outside the measured time.
   double timed_drop(const std::function<void()>& pass) {
     const double restore = std::exchange(restore_, 0);
     std::vector<double> ns;
@@ -189,8 +189,8 @@ class Bench {
     out_["card_unexpected"][name] = punted + (name == "drop" ? 0 : counted.dropped);
   }
 
-  // Packets per second, the harness's own work among it: by the wall clock, and by the CPU time of the core that had
-  // most to do, which is what the wall clock shows where the cores are the card's alone.
+  // Packets per second, with the harness's work. By wall-clock time, and by the CPU time of the busiest core; the two
+  // agree if the cores serve only the card.
   void cores(const std::string& name, const std::vector<unsigned>& on) {
     const auto spec = nic::read_spec(nic::spec_path(options_.specs, "gnb-mat"));
     if (!spec) throw std::runtime_error(spec.error().message);
@@ -222,7 +222,7 @@ class Bench {
   std::optional<Bearers> bearers_;
   std::optional<Buffers> buffers_;
   double restore_ = 0;
-  std::string row_;  // what is measured now
+  std::string row_;  // the row that is measured now
   nlohmann::json out_;
 };
 

@@ -1,5 +1,5 @@
-// Cycles per packet of every feature set on cold buffers, one core, and of the baselines in the same run: our l2fwd and
-// io on net_null. Prints one JSON object; run.py repeats it interleaved with dpdk-testpmd and takes medians.
+// Cycles per packet of every feature set on cold buffers, on one core, and of the baselines in the same run: our l2fwd
+// and io on net_null. Prints one JSON object. run.py repeats it interleaved with dpdk-testpmd and takes medians.
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
@@ -18,7 +18,7 @@
 namespace splitplane::bench {
 namespace {
 
-// The same bearers under TEIDs that somebody else chose, as long as it lives.
+// The same bearers under TEIDs that another node assigned, while this object lives.
 class ForeignTeids {
  public:
   ForeignTeids(datapath::ForeignKeys& keys, const std::vector<std::uint32_t>& identities) : keys_(keys) {
@@ -45,7 +45,7 @@ class ForeignTeids {
   std::vector<std::uint32_t> teids_;
 };
 
-// A function that stops its worker loop at a given time: the loop is what is timed.
+// A function that stops its worker loop at a given time, because the loop is what is timed.
 template <class Function>
 struct StopAfter {
   Function& inner;
@@ -64,7 +64,7 @@ struct StopAfter {
   }
 };
 
-// The worker loop on a real net_null port for `milliseconds`; cycles per packet.
+// The worker loop on a real net_null port for `milliseconds`; returns cycles per packet.
 template <class Function>
 double on_null_port(Function& function, datapath::WorkerStats& stats, unsigned milliseconds) {
   const std::uint64_t packets_before = stats.transmitted_air.get();
@@ -78,7 +78,7 @@ double on_null_port(Function& function, datapath::WorkerStats& stats, unsigned m
   return cycles / static_cast<double>(stats.transmitted_air.get() - packets_before);
 }
 
-// Receives and sends, nothing else: what any function on this port pays.
+// Receives and sends only: the cost that any function on this port has.
 struct Io {
   struct Queue {
     datapath::EthSource source;

@@ -1,17 +1,17 @@
-// Is the machine quiet enough to believe a figure? And how far apart are two cores today?
+// Measures whether the machine is quiet enough for reliable figures, and the distance between two cores.
 #pragma once
 
 namespace splitplane::bench {
 
 struct Jitter {
-  double lost_percent = 0;  // of the time, in gaps over 2 us between two looks at the clock
+  double lost_percent = 0;  // of the time, in gaps over 2 us between two reads of the clock
   double worst_us = 0;      // the longest gap
 };
 
-// Looks at the clock without a pause for `milliseconds` on this core.
+// Reads the clock without a pause for `milliseconds` on this core.
 [[nodiscard]] Jitter measure_jitter(unsigned milliseconds);
 
-// Median of a cache line's way to `other_core` and back, in nanoseconds; negative without a second core.
+// Median of a cache line's round trip to `other_core`, in nanoseconds; negative without a second core.
 [[nodiscard]] double measure_round_trip_ns(unsigned other_core);
 
 }  // namespace splitplane::bench

@@ -1,5 +1,6 @@
-// What the RLC entities cost on mbufs, one core, SDUs of 1500 octets that the cache knows, as PDCP leaves them: medians
-// in nanoseconds, instructions where the machine counts them, and octets of memory. Prints one JSON object.
+// The cost of the RLC entities on mbufs, on one core, with SDUs of 1500 octets that are in the cache, as PDCP leaves
+// them. Results are medians in nanoseconds, instructions if the machine counts them, and octets of memory. Prints one
+// JSON object.
 #include <rte_lcore.h>
 
 #include <CLI/CLI.hpp>
@@ -22,7 +23,7 @@ using namespace ran::rlc;
 using Buffer = datapath::MbufBuffer;
 constexpr unsigned kBurst = 32;
 constexpr unsigned kSduBytes = 1500;
-constexpr unsigned kSmallBytes = 16;  // where a window full of SDUs must exist and its octets do not matter
+constexpr unsigned kSmallBytes = 16;  // for a window full of SDUs whose octets do not matter
 
 constexpr MemorySizes kSizes{.sent_pages = 2200,
                              .received_pages = 2200,
@@ -96,7 +97,7 @@ class Bench {
     rows_[name + ".sn" + std::to_string(bits) + (cold_ ? ".cold" : "")] = meter.figures();
   }
 
-  // A burst of SDUs into the queue and out of it, a PDU each. What the lower layer does with the PDU is not in it.
+  // A burst of SDUs into the queue and out of it, one PDU each. The lower layer's work with the PDU is not included.
   void burst(Am& a, rte_mempool* pool, std::size_t bytes, Meter* meter) {
     std::array<Buffer, kBurst> sdus;
     std::array<Pdu<Buffer>, kBurst> pdus;
@@ -192,7 +193,7 @@ class Bench {
         std::array<rte_mbuf*, 2 * kBurst> gone;
         unsigned count = 0;
         release.begin();
-        // As an owner does it: by the time they are freed together, the first of them are in the cache.
+        // As an owner does it: when they are freed together, the first of them are in the cache.
         a.entity.release(gone.size(), [&](std::uint32_t, Buffer sdu) {
           gone[count] = sdu.detach();
           rte_mbuf_prefetch_part1(gone[count]);
@@ -245,7 +246,7 @@ class Bench {
     }
     note(name, bits, meter);
   }
-  // `holes` of one octet each in one SDU of 9,000, then what MAC asks between two grants: how much waits.
+  // `holes` of one octet each in one SDU of 9,000 octets. Then MAC's question between two grants: how much waits.
   void holes_of_one_sdu(unsigned holes) {
     Meter status_meter(instructions_), volume(instructions_);
     for (unsigned round = 0; round < rounds(); ++round) {
@@ -289,7 +290,7 @@ class Bench {
       a.receive(std::move(second));
       again.end(1);
       if (a.entity.retx().pending() == 0) throw std::runtime_error("a STATUS was not taken");
-      // All but the lowest one arrived; when that one is acknowledged too, release() passes over all the empty pages.
+      // All but the lowest one arrived. When that one is acknowledged too, release() passes over all the empty pages.
       a.receive(status(18, base + window, {{.sn = base}}));
       release_all(a);
       a.receive(status(18, base + window));
@@ -368,7 +369,7 @@ class Bench {
     rows_["octets"] = octets;
   }
 
-  // Sweeping takes its time, and a median needs not so many.
+  // A sweep takes long, and a median needs fewer.
   [[nodiscard]] unsigned rounds() const { return cold_ ? std::max(rounds_ / 8, 4U) : rounds_; }
 
   unsigned rounds_;

@@ -1,5 +1,6 @@
-// What a tap costs a worker on net_null: port ends without any tap code, with a tap that is off, and with one that
-// copies every packet in and out. Interleaved repeats on one core, medians; prints one JSON object.
+// The cost of a tap for a worker on net_null: port ends without any tap code, with a tap that is off, and with one that
+// copies every packet in and out. Repeats are interleaved on one core, and the result is medians. Prints one JSON
+// object.
 #include <rte_ethdev.h>
 
 #include <CLI/CLI.hpp>
@@ -23,7 +24,7 @@ using datapath::TapPoint;
 
 constexpr unsigned kBursts = 5000;
 
-// The port ends as they would be without taps.
+// The port ends as they would be without tap code.
 struct BareSource {
   std::uint16_t port = 0;
   unsigned receive(Burst& burst) {
@@ -41,7 +42,7 @@ struct BareSink {
 struct NoDrain {
   void operator()() const {}
 };
-// The writer's share of the rings, without its file: it runs on another core in a user plane.
+// The writer's part of the rings, without its file. In a user plane it runs on another core.
 struct Drain {
   TapLane* lane;
   void operator()() const {
@@ -51,7 +52,7 @@ struct Drain {
   }
 };
 
-// TSC cycles per packet; what `drain` takes does not count.
+// TSC cycles per packet, without the time of `drain`.
 template <class Source, class Sink, class Drainer>
 double cycles(Source source, Sink sink, Drainer drain) {
   datapath::WorkerStats stats;
@@ -93,7 +94,7 @@ nlohmann::json run(unsigned repeats) {
   TapPoint off, on;
   on.attach(**lane, true, true);
 
-  // What a repeat adds to the bare one beside it: the machine's moods are in both.
+  // What a repeat adds to the bare one beside it: disturbances of the machine affect both.
   std::vector<double> bare, off_added, on_added;
   for (unsigned i = 0; i < repeats; ++i) {
     bare.push_back(cycles(BareSource{id}, BareSink{id}, NoDrain{}));

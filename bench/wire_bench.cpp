@@ -1,5 +1,5 @@
-// What wire/ costs by itself: nanoseconds for parsing and writing each header of the packet path. Inputs are varied
-// over a table that fits the first-level cache, so that neither a branch predictor nor a constant folds the work away.
+// The cost of wire/ alone: nanoseconds for parsing and writing each header of the packet path. Inputs vary over a table
+// that fits the first-level cache, so neither a branch predictor nor a constant removes the work.
 #include <benchmark/benchmark.h>
 
 #include <array>

@@ -1,7 +1,7 @@
-// Host bypass against the host: the function gnb-headers of a ring's engine gets the same N3 frames as the host's
-// packet path. What both send is the same octet for octet; what the host sends, the ring's function sends too; what
-// only the ring's function sends, the host refuses for a reason that is not among the function's duties. The frame
-// stays in its slot, and the octets behind the slot as they were.
+// Compares host bypass with the host. The function gnb-headers of a ring's engine gets the same N3 frames as the host's
+// packet path. The frames that both send are the same octet for octet. The ring's function sends every frame that the
+// host sends. A frame that only the ring's function sends is refused by the host for a reason outside of the function's
+// duties. The frame stays in its slot, and the octets after the slot are unchanged.
 #include <bit>
 
 #include "dpdk.h"
@@ -68,7 +68,7 @@ class Rig : public datapath::test::TestGnb {
                 fmt::join(air.frames.back(), ""));
       } else {
         check_host_only(before);
-        lines_ = kept;  // the host has not taken a number
+        lines_ = kept;  // the host has not used a number
       }
     }
     for (std::uint32_t i = 1; i <= kBearers; ++i) {
@@ -87,7 +87,8 @@ class Rig : public datapath::test::TestGnb {
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = dropped(static_cast<DropReason>(i));
     return all;
   }
-  // NICs steer by address; the ring's function does not look at it again, nor at what a container's type is for.
+  // NICs steer by address, so the ring's function does not check it again. It also does not check the purpose of a
+  // container's type.
   void check_host_only(const std::array<std::uint64_t, kDropReasonCount>& before) const {
     for (std::size_t i = 0; i < before.size(); ++i) {
       const auto reason = static_cast<DropReason>(i);
@@ -114,7 +115,7 @@ Bytes frame(Input& in) {
   if ((form & 4) != 0 && f.extensions[0].type == 0) f.extensions.clear();
   if ((form & 8) != 0) f.tags = {in.word()};
   const std::uint8_t seed = in.octet();
-  // Many of them as long as the air takes, or an octet more or less.
+  // Many of them are as long as the air allows, or an octet more or less.
   const std::size_t bytes = (form & 16) == 0 ? 40U : seed % 4 == 0 ? in.word() % 1450U : 1360U + in.octet() % 32U;
   f.payload = datapath::test::inner_packet(bytes, seed, seed % 2 == 1);
   f.padding = seed % 8;

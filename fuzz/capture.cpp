@@ -1,6 +1,6 @@
-// The readers of captures, for `gen` and `power replay`: whatever the file holds, a refusal is one sentence, and what
-// is accepted has whole frames in an order of times from 0 on. A classic pcap file of microseconds or nanoseconds is
-// read beside it by a reader of 40 lines, and both must have the same frames.
+// The readers of captures for `gen` and `power replay`. For any file a refusal is one sentence, and an accepted file
+// has whole frames with ascending times from 0. A reader of 40 lines also reads classic pcap files of microseconds or
+// nanoseconds, and both must return the same frames.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kLongest = 2048, kShortest = 14;
 
-// The input as a file, without a disk.
+// The input as a file in memory.
 class MemoryFile {
  public:
   explicit MemoryFile(Octets octets) : descriptor_(::memfd_create("capture", MFD_CLOEXEC)) {
@@ -44,7 +44,7 @@ std::optional<std::vector<Octets>> slow_pcap(Octets file) {
   };
   if (file.size() < 24 || (word(0) != 0xa1b2c3d4 && word(0) != 0xa1b23c4d)) return std::nullopt;
   if (file[4] != 2 || file[5] != 0 || file[6] != 4 || file[7] != 0 || word(20) != 1) return std::nullopt;
-  if (word(16) < kLongest) return std::nullopt;  // a snapshot length that cuts records is libpcap's to judge
+  if (word(16) < kLongest) return std::nullopt;  // libpcap decides about a snapshot length that cuts records
   std::vector<Octets> frames;
   for (std::size_t at = 24; at != file.size();) {
     if (file.size() - at < 16) return std::nullopt;

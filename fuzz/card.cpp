@@ -1,6 +1,6 @@
-// Card against host: a software card with the host behind it, and the same host alone, get the same frames; what leaves
-// by the air, by N3, to the copies and to the control thread, and the reasons of the drops, are the same octet for
-// octet. The card accounts for every frame, and no mbuf is left.
+// Compares a card with the host. A software card with the host behind it, and the same host alone, get the same frames.
+// The frames that leave by the air, by N3, to the copies and to the control thread, and the reasons of drops, are the
+// same. The card accounts for every frame, and no mbuf is left.
 #include "card/test_hosts.h"
 #include "card/test_packets.h"
 #include "dpdk.h"
@@ -24,7 +24,7 @@ datapath::test::Pool& pool() {
   return pool;
 }
 
-// A card costs a pipeline: it is made once for each way of lookup, and emptied of its bearers after each input.
+// Making a card costs a pipeline. So each way of lookup has one card, whose bearers are removed after each input.
 std::unique_ptr<Card>& card(bool by_ue_address) {
   static std::array<std::unique_ptr<Card>, 2> cards;
   std::unique_ptr<Card>& one = cards[by_ue_address ? 1 : 0];
@@ -56,7 +56,7 @@ std::string words(const Outcome& o) {
   return text;
 }
 
-// As it comes, or a packet of the kinds of the card's tests with some octets changed.
+// A random frame, or a packet of the kinds of the card's tests with some octets changed.
 struct Frame {
   Bytes octets;
   bool downlink = true;
@@ -132,7 +132,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-// The first octet says how bearers are looked up.
+// The first octet chooses how bearers are looked up.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   splitplane::fuzz::Input in(data, bytes);
   const bool by_ue_address = in.octet() % 4 == 3;

@@ -1,7 +1,7 @@
-// Control methods by structure: each input is a sequence of requests made of known methods, keys and values of every
-// kind, or a line as it is. Every line draws one line of JSON with its id and either a result or a printable sentence;
-// what reaches the backend keeps the limits of docs; the bearers that were added, less those released, are the listed
-// ones, each of which can be read back.
+// Control methods by structure. Each input is a sequence of requests of known methods, keys and values of every kind,
+// or a raw line. Every line gets one line of JSON with its id and either a result or a printable sentence. Requests
+// that reach the backend keep the limits of docs. The listed bearers are those that were added and not released, and
+// each of them can be read back.
 #include "control/methods/bearer_json.h"
 #include "control/methods/methods.h"
 #include "control/params.h"

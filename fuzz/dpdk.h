@@ -1,5 +1,5 @@
-// For fuzz targets on real mbufs: DPDK in ordinary memory, once a process, and failures of the tests' fixtures that end
-// the run.
+// For fuzz targets on real mbufs: DPDK in ordinary memory, once per process. A failure of the tests' fixtures ends the
+// run.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace splitplane::fuzz {
 
-// The fixtures of src/ judge with GoogleTest; without tests around, a failure is an exception that nobody catches.
+// The fixtures of src/ use GoogleTest. Without tests around them, a failure is an exception that is not caught.
 inline void start_dpdk(std::size_t megabytes = 256) {
   GTEST_FLAG_SET(throw_on_failure, true);
   auto eal = datapath::Eal::start({.file_prefix = "splitplane-fuzz-" + std::to_string(::getpid()),
@@ -27,7 +27,7 @@ inline void start_dpdk(std::size_t megabytes = 256) {
   static const datapath::Eal running = std::move(*eal);
 }
 
-// A few octets of `frame` changed as the input says.
+// Changes a few octets of `frame` as the input says.
 inline void damage(Bytes& frame, Input& in, unsigned changes) {
   for (; changes != 0 && !frame.empty(); --changes) {
     const std::size_t at = in.word() % frame.size();

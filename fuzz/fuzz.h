@@ -1,4 +1,4 @@
-// For all fuzz targets: an input that is taken apart from its front, and a check that ends the run with a sentence.
+// For all fuzz targets: an input that is consumed from its front, and a check that ends the run with a sentence.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace splitplane::fuzz {
 using Octets = std::span<const std::uint8_t>;
 using Bytes = std::vector<std::uint8_t>;
 
-// A target that sees something wrong says what, and ends: libFuzzer keeps the input.
+// A target that sees a fault reports it and ends; libFuzzer keeps the input.
 template <class... Args>
 void require(bool holds, fmt::format_string<Args...> format, Args&&... args) {
   if (holds) return;
@@ -23,13 +23,13 @@ void require(bool holds, fmt::format_string<Args...> format, Args&&... args) {
   std::abort();
 }
 
-// What a field is by our reader, and by the slow one.
+// The value of a field from our reader, and from the slow one.
 template <class Field>
 void same(Field ours, Field slow, const char* what) {
   require(ours == slow, "{}: our reader has {}, the slow one {}", what, ours, slow);
 }
 
-// The octets that libFuzzer made, from the front. Behind the end everything is 0.
+// The octets that libFuzzer made, from the front. After the end everything is 0.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t bytes) : rest_(data, bytes) {}
@@ -44,7 +44,7 @@ class Input {
     return static_cast<std::uint16_t>(high << 8 | octet());
   }
   std::uint32_t below(std::uint32_t n) { return n <= 256 ? octet() % n : word() % n; }
-  // At most so many.
+  // At most `n` octets.
   Octets take(std::size_t n) {
     const Octets taken = rest_.first(std::min(n, rest_.size()));
     rest_ = rest_.subspan(taken.size());

@@ -1,4 +1,4 @@
-// For the fuzz target `control`: the tests' backend in memory, which looks at what arrives.
+// For the fuzz target `control`: the tests' backend in memory, which checks the requests that arrive.
 #pragma once
 
 #include <set>
@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 
 inline constexpr std::size_t kCapacity = 200;
 
-// Refuses nothing by itself, and looks at what arrives.
+// Refuses nothing itself, and checks what arrives.
 class Backend : public app::MemoryBackend {
  public:
   Backend() : MemoryBackend(kCapacity) {}

@@ -1,6 +1,6 @@
-// GTP-U messages that the control thread gets, from any frame: what is read is what a slow reader of GTP-U finds there,
-// and each answer is a frame with right checksums that goes back to the sender, and that we would read in turn. No
-// answer is one that the two ends could go on answering.
+// GTP-U messages for the control thread, from any frame. Our reader finds the same as a slow reader of GTP-U. Each
+// answer is a frame with correct checksums that goes back to the sender, and that we could read. No answer would make
+// the two ends answer each other for ever.
 #include "n3/message.h"
 #include "slow_gtpu.h"
 #include "wire/n3.h"
@@ -29,7 +29,7 @@ void check_checksums(Octets frame, std::size_t at, bool v6) {
   require(datagram[6] != 0 || datagram[7] != 0, "a datagram without checksum");
 }
 
-// `port`: where it must go. Our own reader takes port 2152 only, so it gets a copy of that.
+// `port` is the answer's destination. Our own reader accepts port 2152 only, so it gets a copy with that port.
 void check_answer(const N3Message& to, Bytes frame, std::uint8_t type, std::uint16_t port) {
   const std::size_t ip_at = 14 + 4 * to.ends.tags.size(), udp_at = ip_at + (to.ends.source.is_v6() ? 40 : 20);
   check_checksums(frame, ip_at, to.ends.source.is_v6());

@@ -1,6 +1,6 @@
 // The gNB's packet path with retransmission, as a sequence: bursts from N3 and from the air, STATUS PDUs, ports that
-// take less, timers, re-establishment, release. After each step every packet is accounted for (in = out + dropped +
-// taken + held), and so is every mbuf of the pool; at the end none is left.
+// take fewer packets, timers, re-establishment, release. After each step every packet is accounted for (in = out +
+// dropped + taken + held), and so is every mbuf of the pool. At the end none is left.
 #include "pipeline_rig.h"
 #include "wire/rlc_status.h"
 
@@ -106,7 +106,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-// The first octet says which feature set, with retransmission or without, and how fast the timers are.
+// The first octet chooses the feature set, retransmission, and the speed of the timers.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace splitplane;
   fuzz::Input in(data, bytes);

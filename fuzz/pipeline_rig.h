@@ -1,5 +1,5 @@
-// For the fuzz target `pipeline`: a gNB worker's both directions on real mbufs, with acknowledged bearers and one in N3
-// order, and the account of packets and of mbufs.
+// For the fuzz target `pipeline`: both directions of a gNB worker on real mbufs, with acknowledged bearers and one in
+// N3 order, and the account of packets and mbufs.
 #pragma once
 
 #include "dpdk.h"
@@ -18,7 +18,7 @@ inline constexpr std::uint32_t kAm18 = 5, kAm12 = 6, kOrdered = 7;
 template <FeatureSet F>
 class Rig : public datapath::test::TestGnb {
  public:
-  // `ticks_per_ms`: of the RLC timers; 1: all have run out by the next round.
+  // `ticks_per_ms` is for the RLC timers; with 1 all have expired by the next round.
   Rig(bool with_arq, std::uint64_t ticks_per_ms) {
     context->air_frame_bytes = 1400;
     if (with_arq) {

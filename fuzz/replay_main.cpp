@@ -1,5 +1,5 @@
-// Stands in for libFuzzer where a target is built without it: runs the committed corpus, file by file, as a plain test.
-// Arguments: folders or files.
+// Replaces libFuzzer if a target is built without it: it runs the committed corpus, file by file, as a plain test.
+// Arguments are folders or files.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     const splitplane::fuzz::Bytes octets{std::istreambuf_iterator<char>(file), {}};
-    // Before it runs: the last name that stands here is the input that ended the process.
+    // Printed before it runs, so the last name is the input that ended the process.
     fmt::print("{}\n", path.string());
     std::fflush(stdout);
     LLVMFuzzerTestOneInput(octets.data(), octets.size());

@@ -1,5 +1,5 @@
-// For fuzz targets: RLC, PDCP, SDAP and MAC by the tables of TS 38.322, 38.323, 37.324 and 38.321, bit by bit. Nothing
-// here comes from src/wire.
+// For fuzz targets: RLC, PDCP, SDAP and MAC by the tables of TS 38.322, 38.323, 37.324 and 38.321, bit by bit. It
+// shares no code with src/wire.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// For fuzz targets: reads fields bit by bit, as the tables of the specifications count them. Slow on purpose, and it
-// shares nothing with src/wire: what both make of the same octets must agree.
+// For fuzz targets: reads fields bit by bit, as the tables of the specifications count them. It is slow on purpose and
+// shares no code with src/wire. Both must read the same from the same octets.
 #pragma once
 
 #include "fuzz.h"
@@ -10,7 +10,7 @@ class SlowBits {
  public:
   explicit SlowBits(Octets in) : in_(in) {}
 
-  // The next `n` bits as a number; 0, and ended(), when there are not so many.
+  // The next `n` bits as a number. If fewer are left it returns 0, and ended() is true.
   std::uint64_t take(unsigned n) {
     std::uint64_t value = 0;
     for (unsigned i = 0; i < n; ++i) {

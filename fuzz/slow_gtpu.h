@@ -1,5 +1,5 @@
-// For fuzz targets: GTP-U and the PDU Session Container by the tables of TS 29.281 and TS 38.415, bit by bit. Nothing
-// here comes from src/wire.
+// For fuzz targets: GTP-U and the PDU Session Container by the tables of TS 29.281 and TS 38.415, bit by bit. It shares
+// no code with src/wire.
 #pragma once
 
 #include <optional>
@@ -83,7 +83,7 @@ inline std::optional<SlowGtpu> slow_gtpu(Octets in) {
   g.length = static_cast<std::uint16_t>(b.take(16));
   g.teid = b.take32(32);
   if (b.ended() || 8U + g.length > in.size()) return std::nullopt;
-  const Octets message = in.first(8U + g.length);  // what lies behind is no part of it
+  const Octets message = in.first(8U + g.length);  // later octets are not part of it
   b = SlowBits(message);
   b.skip(64);
   if (g.e || g.s || g.pn) {

@@ -1,5 +1,5 @@
-// For fuzz targets: pcapng by draft-ietf-opsawg-pcapng 3 and 4, little endian, as strict as a reader can be. Nothing
-// here comes from src/tap.
+// For fuzz targets: pcapng by draft-ietf-opsawg-pcapng 3 and 4, little endian, as strict as possible. It shares no code
+// with src/tap.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ inline std::size_t padded(std::size_t n) {
   return n + (4 - n % 4) % 4;
 }
 
-// The value of an option, "" if it is not there; the list must end with the end of options.
+// The value of an option, "" if it is absent. The list must end with the end of options.
 inline std::string option(Octets list, std::uint32_t wanted) {
   std::string found;
   for (std::size_t at = 0;;) {

@@ -1,4 +1,4 @@
-// For the fuzz target `ue`: bearers of every form, and what a slow reader finds in a PDU of one.
+// For the fuzz target `ue`: bearers of every form, and what a slow reader finds in a PDU of each.
 #pragma once
 
 #include "ran/test_variants.h"
@@ -21,7 +21,7 @@ inline std::vector<ran::BearerConfig> forms() {
   return all;
 }
 
-// What stands behind Ethernet (without tags) and airhdr of a complete SDU's PDU, by the bearer's form.
+// The octets after Ethernet (without tags) and airhdr of a complete SDU's PDU, by the bearer's form.
 struct SlowSdu {
   std::uint32_t rlc_sn = 0, pdcp_sn = 0;
   unsigned qfi = 0;

@@ -1,5 +1,5 @@
-// The reader of .spec files: a refusal is one sentence with a line; what is accepted holds every word that the text has
-// (comments aside), written back it is read as the same, and its jumps lead forward.
+// The reader of .spec files. A refusal is one sentence with a line number. An accepted file holds every word of the
+// text (except comments), is read as the same after it is written back, and its jumps lead forward.
 #include <algorithm>
 #include <string>
 
@@ -13,7 +13,7 @@ namespace {
 using nic::SpecFile;
 using Words = std::vector<std::string>;
 
-// A number in one form, also the one of bit<08>; any other word as it is.
+// Normalises numbers, for example bit<08>; other words stay.
 std::string normal(const std::string& word) {
   for (const std::string_view type : {"bit<", "varbit<"}) {
     if (!word.starts_with(type) || !word.ends_with('>')) continue;
@@ -29,7 +29,7 @@ std::string normal(const std::string& word) {
   return std::to_string(std::stoull(digits.substr(first), nullptr, hex ? 16 : 10));
 }
 
-// All words behind the first line but comments, sorted.
+// All words after the first line except comments, sorted.
 Words words_of(const std::string& text) {
   Words words;
   for (std::size_t at = std::min(text.find('\n'), text.size()); at < text.size();) {
@@ -96,7 +96,7 @@ std::string written(const SpecFile& spec) {
   return out + "}\n";
 }
 
-// Words that a text may have and need not: an empty key block, and the size that a table has anyway.
+// Removes words that a text may leave out: an empty key block, and the default size of a table.
 void take_away_what_may_be_left_out(Words& text, const Words& back) {
   for (const std::string word : {"key", "{", "}", "size", "65536"}) {
     while (std::count(text.begin(), text.end(), word) > std::count(back.begin(), back.end(), word)) {
@@ -105,7 +105,7 @@ void take_away_what_may_be_left_out(Words& text, const Words& back) {
   }
 }
 
-// The label of every jump is its first operand; other operands may be spelt like a label.
+// The label of every jump is its first operand; other operands may be spelled like a label.
 void check_forward(const std::vector<std::string>& instructions) {
   Words labels;
   for (const std::string& one : instructions) {

@@ -1,6 +1,6 @@
-// Taps: what the writer of pcapng files writes is read back by a reader written from the format, interface by interface
-// and packet by packet, from one file or a rotation; a file that ends anywhere ends for whole_blocks() behind its last
-// whole block. An air view of any frame is a right UDP datagram that ends with the octets of the frame's PDU.
+// Taps. A reader that was written from the format reads the pcapng files of the tap's writer back, from one file or a
+// rotation. Interfaces and packets are the same. A file that is cut anywhere ends for whole_blocks() after its last
+// whole block. An air view of any frame is a correct UDP datagram that ends with the octets of the frame's PDU.
 #include <unistd.h>
 
 #include <cstring>
@@ -101,7 +101,7 @@ void translate(tap::View view, Octets frame, std::uint32_t more) {
   std::uint32_t sum = 0;
   for (std::size_t i = 14; i < 34; i += 2) sum += o[i] * 256U + o[i + 1];
   same(sum % 0xFFFF, 0U, "IPv4 checksum");
-  // Behind the framing stands the end of the frame.
+  // After the framing comes the end of the frame.
   const std::string text(reinterpret_cast<const char*>(o.data()), o.size());
   require(text.find(view == tap::View::kRlcNr ? "rlc-nr" : "pdcp-nr") == 42, "no framing");
   require(o.back() == frame.back(), "it ends otherwise");
@@ -114,7 +114,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-// The first octet says what the rest is.
+// The first octet chooses the test.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace splitplane;
   using namespace splitplane::fuzz;

@@ -1,6 +1,6 @@
-// The UE side: air frames and packets of the TUN device in any order. What is delivered is the packet that a slow
-// reader finds in the frame; what is sent is read by it as the same packet with the bearer's next numbers; each frame
-// has one outcome, and the counters of bearers add up (received = delivered or dropped or control; sent or dropped).
+// The UE side: air frames and packets of the TUN device in any order. A delivered packet is the one that a slow reader
+// finds in the frame. The slow reader reads a sent frame as the same packet with the bearer's next numbers. Each frame
+// has one outcome. The counters of bearers add up (received = delivered or dropped or control; sent or dropped).
 #include <map>
 
 #include "dpdk.h"

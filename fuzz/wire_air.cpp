@@ -1,5 +1,5 @@
-// RLC, PDCP, SDAP and MAC: src/wire against a slow reader. Both accept the same PDUs and read the same fields; a header
-// or STATUS PDU that our writer makes of the fields is what came, but for reserved bits.
+// Compares src/wire with a slow reader for RLC, PDCP, SDAP and MAC. Both accept the same PDUs and read the same fields.
+// A header or STATUS PDU that our writer makes of the fields equals the input, except for reserved bits.
 #include "slow_air.h"
 #include "wire/mac.h"
 #include "wire/pdcp.h"
@@ -135,7 +135,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-// The first octet says what the rest is.
+// The first octet chooses the test.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace splitplane::fuzz;
   Input input(data, bytes);

@@ -1,5 +1,6 @@
-// GTP-U, its extension headers, the PDU Session Container and the path messages: src/wire against a slow reader. Both
-// accept the same messages and read the same fields; what a writer makes of the fields is read as the same again.
+// Compares src/wire with a slow reader for GTP-U, its extension headers, the PDU Session Container and the path
+// messages. Both accept the same messages and read the same fields. A message that our writer makes of the fields is
+// read as the same again.
 #include "slow_gtpu.h"
 #include "wire/gtpu_messages.h"
 
@@ -117,7 +118,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-// The first octet says what the rest is.
+// The first octet chooses the test.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   splitplane::fuzz::Input in(data, bytes);
   if (in.octet() % 4 == 3) {

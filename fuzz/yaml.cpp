@@ -1,5 +1,5 @@
-// YAML text as a configuration, loaded and checked: a refusal is one printable line with the file and a line that the
-// text has; in what is accepted, all names lead somewhere, shards have one owner, and bearers fit.
+// YAML text as a configuration, loaded and checked. A refusal is one printable line with the file and a line that the
+// text has. In an accepted configuration all names lead to something, shards have one owner, and bearers fit.
 #include <algorithm>
 #include <map>
 #include <set>

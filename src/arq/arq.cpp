@@ -9,7 +9,7 @@ namespace {
 using ran::rlc::Received;
 using ran::rlc::StatusResult;
 
-// Pages for the worst case of one SDU a page, within reason: bearers that send share pages of 64.
+// Enough pages for one SDU a page, up to a limit: bearers that send share pages of 64.
 ran::rlc::MemorySizes memory_for(std::size_t max_unacked) {
   const std::size_t pages = 64 + max_unacked / 8;
   return {.sent_pages = pages + kBurst,
@@ -21,7 +21,7 @@ ran::rlc::MemorySizes memory_for(std::size_t max_unacked) {
           .intervals = 1024};
 }
 
-// A link that pads frames to 60 octets pads a STATUS PDU with zeros, which are none of it.
+// A link that pads frames to 60 octets appends zeros to a STATUS PDU. This returns the PDU without them.
 Octets without_padding(Octets status, unsigned sn_bits) {
   constexpr std::size_t kShortestFrame = 60;
   if (kAirRlcOffset + status.size() > kShortestFrame) return status;
@@ -124,7 +124,7 @@ void Arq::reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now) {
   if (bearer.retx.has_pending()) set_working(bearer);
 }
 
-// The list is short, and this rare.
+// A linear search is enough: the list is short, and this call is rare.
 void Arq::stop_working(ArqBearer& bearer) {
   if (!bearer.working) return;
   ArqBearer* rest = std::exchange(first_working_, nullptr);
@@ -154,7 +154,8 @@ void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now) {
 Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
   const auto header = wire::rlc::parse_am(rlc, bearer.sn_bits);
   if (!header) return Received::kRefused;
-  // A peer that keeps to max_unacked sends nothing beyond; one that does not may not take the others' window memory.
+  // A peer that keeps to max_unacked sends nothing beyond it. A peer that does not must not take the window memory of
+  // others.
   const Received what = bearer.receive.receive_complete(*header, now, bearer.max_unacked);
   rearm(bearer);
   if (bearer.receive.status_due()) set_working(bearer);
@@ -192,7 +193,7 @@ rte_mbuf* Arq::status_frame(ArqBearer& bearer, Time now) {
   std::uint8_t* const frame = octets(m);
   std::copy(settings_.ethernet.begin(), settings_.ethernet.end(), frame);
   wire::store_be64(frame + wire::ethernet::kHeaderBytes, bearer.air);
-  // As MAC would grant it: within one frame.
+  // The STATUS stays within one frame, as within a grant of MAC.
   const std::size_t room = std::min<std::size_t>(rte_pktmbuf_tailroom(m), settings_.longest_frame) - kAirRlcOffset;
   const std::size_t bytes = bearer.receive.write_status({frame + kAirRlcOffset, room}, now);
   m->data_len = static_cast<std::uint16_t>(kAirRlcOffset + bytes);
@@ -200,7 +201,7 @@ rte_mbuf* Arq::status_frame(ArqBearer& bearer, Time now) {
   return m;
 }
 
-// The frame as it was sent, or a copy if its P bit changes or the receiver would write to it.
+// Returns the frame as it was sent. Returns a copy if its P bit changes or if the receiver would write to it.
 rte_mbuf* Arq::retransmission(ArqBearer& bearer, bool passes_mbufs, Time now) {
   auto pdu = bearer.retx.pull(ran::rlc::kMaxSduBytes, {.unsent = false, .stalled = false}, now);
   if (!pdu) return nullptr;

@@ -1,4 +1,4 @@
-// The acknowledged bearers of a gNB worker by identity: one indexed load.
+// The acknowledged bearers of a gNB worker by identity. A lookup is one indexed load.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ class ArqBearers {
   // Makes room for `capacity` bearers of a shard.
   void attach(ShardId shard, std::uint32_t capacity) { shards_[shard.value].resize(capacity); }
 
-  // nullptr: no such bearer, or not an acknowledged one.
+  // Returns nullptr if there is no such bearer, or if it is not acknowledged.
   [[nodiscard]] ArqBearer* find(std::uint32_t id) const {
     const auto& shard = shards_[ran::shard_of(id).value];
     const std::uint32_t index = ran::index_of(id);
     return index < shard.size() ? shard[index].get() : nullptr;
   }
-  // Puts a bearer in its place, which has room, and returns what was there.
+  // Puts a bearer in its place, for which attach() made room. Returns the bearer that was there.
   std::unique_ptr<ArqBearer> exchange(std::uint32_t id, std::unique_ptr<ArqBearer> bearer) {
     return std::exchange(shards_[ran::shard_of(id).value][ran::index_of(id)], std::move(bearer));
   }

@@ -1,5 +1,5 @@
-// What a thread that polls does when nothing moves: it goes on for some rounds, since a packet may be a microsecond
-// away, and lets others have the core then. Where no other thread wants the core, a yield returns at once.
+// What a polling thread does when no packet comes. It goes on for some rounds, because a packet may be a microsecond
+// away. Then it yields the core to other threads. If no other thread needs the core, a yield returns at once.
 #pragma once
 
 #include <sched.h>
@@ -12,7 +12,7 @@ class IdleRounds {
  public:
   static constexpr std::uint32_t kRoundsBeforeYield = 64;
 
-  // Behind each round. True: the thread let others have the core.
+  // Call it after each round. Returns true if the thread yielded the core.
   bool note(bool moved) {
     rounds_ = moved ? 0 : rounds_ + 1;
     if (rounds_ < kRoundsBeforeYield) return false;

@@ -15,13 +15,13 @@ class IpAddress {
   IpAddress() = default;
   static IpAddress v4(std::array<std::uint8_t, 4> octets);
   static IpAddress v6(std::array<std::uint8_t, 16> octets);
-  // Reads dotted-quad or RFC 4291 text. Error: names the text that is no address.
+  // Reads dotted-quad or RFC 4291 text. The error names the text that is no address.
   static Expected<IpAddress> parse(std::string_view text);
 
   [[nodiscard]] bool is_v6() const { return is_v6_; }
   [[nodiscard]] const std::array<std::uint8_t, 16>& octets() const { return octets_; }  // v4: the first four
   [[nodiscard]] std::string to_string() const;
-  // The address `n` further on (whole-address arithmetic, wraps): for groups of UEs.
+  // The address that is `n` higher (whole-address arithmetic, wraps): for groups of UEs.
   [[nodiscard]] IpAddress plus(std::uint64_t n) const;
   friend bool operator==(const IpAddress&, const IpAddress&) = default;
 

@@ -21,7 +21,7 @@ void JsonFormatter::format(const spdlog::details::log_msg& record, spdlog::memor
       std::visit([&](const auto& value) { line.emplace(std::string(field.name), value); }, field.value);
     }
   }
-  // Octets that are no UTF-8 become U+FFFD: the line is JSON whatever the text holds.
+  // Octets that are not UTF-8 become U+FFFD, so the line is JSON for any text.
   const std::string text = line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   out.append(text.data(), text.data() + text.size());
   out.push_back('\n');

@@ -1,4 +1,4 @@
-// One log record as a JSON object on a line of its own: time (RFC 3339, UTC), level, message, and the record's fields.
+// One log record as a JSON object on a separate line: time (RFC 3339, UTC), level, message, and the record's fields.
 #pragma once
 
 #include <spdlog/formatter.h>
@@ -7,7 +7,7 @@
 
 namespace splitplane::log {
 
-// Fields of the record that this thread writes now; null: it has none. Records are formatted where they are written.
+// Fields of the record that this thread writes now; nullptr if it has none. The thread that writes a record formats it.
 inline thread_local const Fields* fields_of_record = nullptr;
 
 class JsonFormatter : public spdlog::formatter {

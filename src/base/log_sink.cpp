@@ -23,7 +23,7 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-// A text from outside cannot move the cursor or begin a line of its own.
+// Text from outside must not move the cursor or begin a new line.
 std::string without_controls(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -55,7 +55,7 @@ QueueSink::QueueSink(int descriptor) : shared_(std::make_shared<Shared>()) {
   shared_->descriptor = descriptor;
   shared_->coloured = ::isatty(descriptor) == 1;
   shared_->formatter = std::make_unique<spdlog::pattern_formatter>();
-  // Signals belong to the thread that stops the program: the new thread inherits this mask.
+  // The thread that stops the program handles the signals. The new thread inherits this mask.
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -112,7 +112,7 @@ void QueueSink::run_beside_caller() {
     (void)::pthread_setaffinity_np(thread_, sizeof cores, &cores);
 }
 
-// The lock is held by who calls the next three.
+// The caller holds the lock for the next three functions.
 void QueueSink::Shared::push(std::string line) {
   bytes += line.size();
   lines.push_back(std::move(line));
@@ -152,7 +152,7 @@ std::string QueueSink::Shared::format(spdlog::level::level_enum level, std::stri
   return in_colour;
 }
 
-// On the writing thread, without the lock. False: the sink ends, and the reader has not read.
+// On the writing thread, without the lock. Returns false if the sink ends before the reader has read.
 bool QueueSink::Shared::write(const std::string& text) {
   Clock::time_point deadline = Clock::time_point::max();
   return write_patiently(descriptor, text, [&] {

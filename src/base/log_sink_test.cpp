@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// A pipe whose reader reads when the test says so.
+// A pipe whose reader reads when the test calls it.
 struct Pipe {
   Pipe() { EXPECT_EQ(::pipe(ends), 0); }
   ~Pipe() {
@@ -42,7 +42,7 @@ struct Logger {
   spdlog::logger logger;
 };
 
-// Texts without digits, each of a shape of its own.
+// Texts without digits, each with a different shape.
 std::string word(unsigned n) {
   std::string text;
   for (; text.size() < 4; n /= 26) text += static_cast<char>('a' + n % 26);
@@ -104,7 +104,7 @@ TEST(LogSink, repeats_are_folded_and_summed_up_at_the_end) {
   {
     Logger log(pipe.ends[1]);
     for (unsigned i = 0; i < 500; ++i) log.logger.warn("claim {} of 10.0.0.{}", i, i % 250);
-    // Whoever is slow may write one more each RepeatFolder::kOneEach.
+    // A slow machine may write one more line in each RepeatFolder::kOneEach.
     EXPECT_LE(log.sink->unwritten().folded, 500U - RepeatFolder::kBurst);
     EXPECT_GE(log.sink->unwritten().folded, 400U);
   }

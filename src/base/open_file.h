@@ -1,11 +1,11 @@
-// A file that is held open, against what stands under its name now: others may remove it or put another in its place.
+// Compares an open file with the file that now has its name. Another process may remove it or put another in its place.
 #pragma once
 
 #include <string>
 
 namespace splitplane {
 
-// Whether `path` itself, not what a symbolic link there leads to, is the file behind `descriptor`.
+// True if `path` itself is the file behind `descriptor`. A symbolic link at `path` is not followed.
 [[nodiscard]] bool is_still_at(int descriptor, const std::string& path);
 
 }  // namespace splitplane

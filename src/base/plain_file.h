@@ -1,4 +1,4 @@
-// What a command may read as a file: opening a FIFO, a device or a file of /proc can wait for ever or never end.
+// Which paths a command may read as a file: opening a FIFO, a device or a file of /proc can wait for ever or never end.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace splitplane {
 
-// Why `path` cannot be read as a file ("is a FIFO", "Permission denied"); nothing if it can. Opens nothing.
+// Why `path` cannot be read as a file ("is a FIFO", "Permission denied"); nothing if it can. It opens no file.
 [[nodiscard]] std::optional<std::string> refuse_to_read(const std::string& path);
 
 }  // namespace splitplane

@@ -14,9 +14,9 @@ class Random {
     z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
     return z ^ z >> 31;
   }
-  // Evenly in [0, n).
+  // A number from [0, n), all equally likely.
   std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>((next() >> 32) * n >> 32); }
-  // Evenly in (0, 1].
+  // A number from (0, 1], all equally likely.
   double unit() { return static_cast<double>((next() >> 11) + 1) * 0x1p-53; }
 
  private:

@@ -33,7 +33,7 @@ RepeatFolder::Shape& RepeatFolder::find(int level, std::string_view text, Time n
 
 bool RepeatFolder::admit(int level, std::string_view text, Time now) {
   Shape& shape = find(level, text, now);
-  // A bucket of kBurst lines that is filled with one line each kOneEach, kept as the time at which it is full.
+  // A bucket of kBurst lines that gains one line each kOneEach. It is stored as the time at which it is full.
   shape.full_at = std::max(shape.full_at, now);
   if (shape.full_at + kOneEach - now <= kBurst * kOneEach) {
     shape.full_at += kOneEach;

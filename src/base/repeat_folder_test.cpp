@@ -65,7 +65,7 @@ TEST(RepeatFolder, its_memory_is_bounded_whatever_the_texts_are) {
   RepeatFolder folder;
   unsigned written = 0;
   for (unsigned i = 0; i < 20'000; ++i) {
-    std::string text;  // letters only: each one a shape of its own
+    std::string text;  // letters only, so each has a different shape
     for (unsigned n = i; text.size() < 5; n /= 26) text += static_cast<char>('a' + n % 26);
     written += folder.admit(2, text, kBegin) ? 1 : 0;
   }

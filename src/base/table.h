@@ -11,7 +11,7 @@ class Table {
  public:
   explicit Table(std::vector<std::string> columns) : rows_{std::move(columns)} {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  // Without the columns that hold "-" in every row.
+  // The table without the columns that hold "-" in every row.
   [[nodiscard]] Table without_empty_columns() const;
   [[nodiscard]] std::string to_string(const std::string& indent = "") const;
 

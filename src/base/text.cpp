@@ -8,7 +8,7 @@
 namespace splitplane::app {
 namespace {
 
-// Edit distance where two swapped neighbours count as one edit (optimal string alignment).
+// Edit distance in which two swapped adjacent letters count as one edit (optimal string alignment).
 std::size_t edits(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;

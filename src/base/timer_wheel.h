@@ -1,4 +1,5 @@
-// The timers of one owner thread: O(1) to arm, move and disarm, bounded work per turn. Nodes live in what they time.
+// The timers of one owner thread: O(1) to arm, move and disarm, with bounded work per turn. A node is a member of the
+// object that it times.
 #pragma once
 
 #include <array>
@@ -8,7 +9,7 @@
 
 namespace splitplane {
 
-// In no wheel as long as `expiry` is kNeverExpires.
+// A node is in no wheel while `expiry` is kNeverExpires.
 struct TimerNode {
   static constexpr std::uint64_t kNeverExpires = std::numeric_limits<std::uint64_t>::max();
   TimerNode* next = nullptr;
@@ -16,7 +17,7 @@ struct TimerNode {
   std::uint64_t expiry = kNeverExpires;
 };
 
-// Times are ticks of one clock. A node fires at its expiry or up to one slot later, never before it.
+// Times are ticks of one clock. A node fires at its expiry or up to one slot later, never earlier.
 class TimerWheel {
  public:
   static constexpr std::size_t kSlots = 512;
@@ -52,8 +53,8 @@ class TimerWheel {
   }
   [[nodiscard]] std::size_t armed() const { return armed_; }
 
-  // When run() next has something to do: never later than the first expiry's slot ends, and earlier by whole
-  // revolutions where that lies far off; kNeverExpires: nothing is armed. Looks at up to kSlots slots.
+  // When run() next has something to do; kNeverExpires if nothing is armed. It is never later than the end of the first
+  // expiry's slot. It may be earlier by whole revolutions if that slot is far off. It looks at up to kSlots slots.
   [[nodiscard]] std::uint64_t next_turn() const {
     if (armed_ == 0) return TimerNode::kNeverExpires;
     for (std::uint64_t ahead = 0; ahead < kSlots;) {
@@ -66,13 +67,13 @@ class TimerWheel {
       ahead += static_cast<unsigned>(std::countr_zero(marks));
       const std::size_t found = (turn_ + ahead) % kSlots;
       if (slots_[found].next != &slots_[found]) return (turn_ + ahead) * ticks_per_slot_;
-      marked_[found / 64] &= ~(std::uint64_t{1} << (found % 64));  // emptied since
+      marked_[found / 64] &= ~(std::uint64_t{1} << (found % 64));  // the slot is empty since
     }
     return turn_ * ticks_per_slot_;
   }
 
-  // Takes out nodes whose time has come and calls fired(node) for each, at most `budget` of them; those left fire in
-  // the next call. `fired` may arm and disarm any node.
+  // Takes out at most `budget` nodes whose time has come and calls fired(node) for each. The next call fires those that
+  // are left. `fired` may arm and disarm any node.
   template <class Fired>
   void run(std::uint64_t now, unsigned budget, Fired&& fired) {
     const std::uint64_t last = now / ticks_per_slot_;
@@ -84,7 +85,7 @@ class TimerWheel {
     for (; turn_ <= last; ++turn_) {
       TimerNode& head = slots_[turn_ % kSlots];
       for (TimerNode* node = head.next; node != &head;) {
-        if (node->expiry > now) {  // of a later revolution
+        if (node->expiry > now) {  // the node is of a later revolution
           node = node->next;
           continue;
         }
@@ -100,7 +101,7 @@ class TimerWheel {
   std::uint64_t ticks_per_slot_;
   std::uint64_t turn_;  // the next slot to look at, not taken modulo kSlots
   std::array<TimerNode, kSlots> slots_;
-  mutable std::array<std::uint64_t, kSlots / 64> marked_{};  // slots that may hold a node: all that do
+  mutable std::array<std::uint64_t, kSlots / 64> marked_{};  // slots that may hold a node; no other slot holds one
   std::size_t armed_ = 0;
 };
 

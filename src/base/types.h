@@ -1,4 +1,4 @@
-// Strong types of the user plane: a bare integer never stands for one of these in an interface.
+// Strong types of the user plane. In an interface a bare integer never stands for one of these.
 #pragma once
 
 #include <compare>
@@ -23,7 +23,7 @@ using Qfi = Strong<struct QfiTag, std::uint8_t>;             // QoS flow, 0..63 
 using ShardId = Strong<struct ShardIdTag, std::uint8_t>;     // unit of steering: 256 of them
 using PeerId = Strong<struct PeerIdTag, std::uint16_t>;      // a GTP-U peer (UPF) on N3
 
-// A sequence number of `Bits` bits; arithmetic wraps, comparison is the caller's (it needs a window base).
+// A sequence number of `Bits` bits. Arithmetic wraps. The caller compares, because a comparison needs a window base.
 template <unsigned Bits>
 struct Sn {
   static constexpr std::uint32_t kModulus = 1U << Bits;

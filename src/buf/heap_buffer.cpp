@@ -1,4 +1,4 @@
-// Two levels, as with mbufs: a Segment is the rte_mbuf (edges and a count of handles), a Storage is the data room of
+// Two levels, as with mbufs. A Segment is the rte_mbuf (edges and a count of handles). A Storage is the data room of
 // the direct mbuf (octets and a count of segments).
 #include "buf/heap_buffer.h"
 
@@ -21,7 +21,8 @@ struct HeapBuffer::Storage {
   std::unique_ptr<std::uint8_t[]> room;
   std::size_t room_bytes = 0;
   std::atomic<std::uint32_t> refs{0};
-  // Written only while there is one handle, so no lock: the octets that must not change, and their checksum.
+  // The octets that must not change, and their checksum. They are written only while there is one handle, so no lock is
+  // needed.
   std::span<const std::uint8_t> frozen;
   std::uint64_t sum = 0;
   bool is_frozen = false;
@@ -54,7 +55,7 @@ std::size_t HeapBuffer::size() const noexcept {
 }
 
 bool HeapBuffer::may_trim() const noexcept {
-  // acquire: what the other holders did before they released is behind us.
+  // acquire: all accesses of the other holders before their release are visible to this thread.
   return segment_ != nullptr && segment_->refs.load(std::memory_order_acquire) == 1 &&
          (segment_->part || segment_->storage->refs.load(std::memory_order_acquire) == 1);
 }
@@ -114,7 +115,7 @@ bool HeapBuffer::trim_back(std::size_t n) noexcept {
 
 HeapBuffer HeapBuffer::share() noexcept {
   if (segment_ == nullptr) return {};
-  if (writable()) freeze();  // else the first share or split did
+  if (writable()) freeze();  // otherwise the first share or split did it
   segment_->refs.fetch_add(1, std::memory_order_relaxed);
   return HeapBuffer(segment_);
 }
@@ -133,7 +134,7 @@ HeapBuffer HeapBuffer::split(std::size_t at) noexcept {
     segment_->size = at;
     return rest;
   }
-  // The other handles, or the storage's first segment, keep their edges: the head gets a segment of its own too.
+  // The other handles, or the storage's first segment, keep their edges, so the head gets a new segment too.
   Segment* const head = pool.take(segment_->storage);
   if (head == nullptr) return {};
   if (own) freeze();
@@ -177,8 +178,7 @@ void HeapBuffer::thaw() noexcept {
   segment_->storage->is_frozen = false;
 }
 
-// AddressSanitizer then also sees a step from the octets into their own head- and tailroom (the headroom in steps of
-// 8).
+// AddressSanitizer then also reports an access to the head- and tailroom of the octets (the headroom in steps of 8).
 void HeapBuffer::guard_room() noexcept {
   if (segment_->part) return;  // the rest of the room belongs to the other parts
   [[maybe_unused]] const Storage& storage = *segment_->storage;
@@ -222,7 +222,7 @@ HeapBuffer HeapPool::make(std::size_t size) noexcept {
   if (segment == nullptr) return {};
   segment->data = storage->room.get() + options_.headroom;
   segment->size = size;
-  static_cast<void>(storage.release());  // the segment's now
+  static_cast<void>(storage.release());  // the segment owns it now
   HeapBuffer buffer(segment);
   buffer.guard_room();
   return buffer;

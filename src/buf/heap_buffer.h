@@ -1,5 +1,6 @@
-// The heap model of PacketBuffer, for tests and tools: each buffer's octets are a heap block of exactly its room, so
-// that AddressSanitizer sees an octet too far, and the freeze check is on in every build. As strict as an rte_mbuf.
+// The heap model of PacketBuffer, for tests and tools. Each buffer's octets are a heap block of exactly its size, so
+// AddressSanitizer sees an access beyond it. The freeze check is on in every build. The model is as strict as an
+// rte_mbuf.
 #pragma once
 
 #include <atomic>
@@ -43,7 +44,7 @@ class HeapBuffer {
   [[nodiscard]] HeapBuffer split(std::size_t at) noexcept;
   void release() noexcept;
 
-  // False: octets changed after share() or split() froze them. release() aborts on that.
+  // Returns false if octets changed after share() or split() froze them. release() aborts then.
   [[nodiscard]] bool intact() const noexcept;
 
  private:
@@ -68,7 +69,8 @@ struct HeapPoolOptions {
   std::size_t limit = std::numeric_limits<std::size_t>::max();  // live buffers; make and split fail beyond
 };
 
-// Makes heap buffers and counts them. Outlives its buffers: its destructor aborts, with their number, if some are left.
+// Makes heap buffers and counts them. It must outlive its buffers: its destructor aborts with their number if some are
+// left.
 class HeapPool {
  public:
   explicit HeapPool(HeapPoolOptions options = {}) noexcept : options_(options) {}
@@ -80,7 +82,7 @@ class HeapPool {
   [[nodiscard]] HeapBuffer make(std::size_t size) noexcept;
   // A buffer that holds a copy of `content`.
   [[nodiscard]] HeapBuffer make(std::span<const std::uint8_t> content) noexcept;
-  // Buffers in use: a shared one counts once, each part of a split one counts (as mbufs of a mempool do).
+  // Buffers in use. A shared buffer counts once, and each part of a split buffer counts (as mbufs of a mempool do).
   [[nodiscard]] std::size_t live() const noexcept { return live_.load(std::memory_order_acquire); }
 
  private:

@@ -1,5 +1,5 @@
-// Random operations on a family of buffers against a model made of vectors: every handle shows its own octets whatever
-// happens through the others, refusals change nothing, and nothing leaks.
+// Random operations on a family of buffers, compared with a model made of vectors. Every handle shows its own octets
+// whatever happens through the others, refused operations change nothing, and no buffer leaks.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

@@ -266,7 +266,7 @@ TEST(HeapBufferDeathTest, a_pool_that_dies_before_its_buffers_says_so) {
         HeapBuffer left;
         HeapPool pool;
         left = pool.make(sequence(4));
-        // Destruction order: the pool first.
+        // The pool is destroyed first.
       },
       "1 buffers were not released");
 }

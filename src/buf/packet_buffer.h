@@ -1,5 +1,5 @@
-// What the entities ask of a packet, whatever holds it: an rte_mbuf on the packet path (datapath/), heap memory in
-// tests and tools (heap_buffer.h). A handle is one pointer wide, movable and never copied implicitly.
+// What the entities require of a packet buffer: an rte_mbuf on the packet path (engine/mbuf_buffer.h), or heap memory
+// in tests and tools (heap_buffer.h). A handle is one pointer wide, movable and never copied implicitly.
 #pragma once
 
 #include <concepts>
@@ -10,8 +10,8 @@
 
 namespace splitplane::buf {
 
-// A buffer is one contiguous run of octets with room before and behind. Its state decides what is allowed, and what is
-// not allowed is refused by the return value and changes nothing:
+// A buffer is one contiguous run of octets with room before and after. Its state decides which operations are allowed.
+// The return value refuses an operation that is not allowed, and nothing changes:
 //
 //   state      how it comes about              octets     prepend append mutable_data   trim_*   split share release
 //   own        made, or the others released    writable   yes                           yes      yes
@@ -19,11 +19,12 @@ namespace splitplane::buf {
 //   shared     share() made a second handle    immutable  no                            no       yes
 //   empty      default, moved from, released   none       no                            no       no (empty again)
 //
-// A part that is shared is "shared" until it is alone, then "part" again: the octets beside it may belong to another
-// part, so it never becomes writable. An own buffer whose octets a split of another handle still uses counts as shared.
+// A part that is shared is "shared" until one handle is left, then "part" again. It never becomes writable, because the
+// octets beside it may belong to another part. An own buffer whose octets a split of another handle still uses counts
+// as shared.
 //
-// With rte_mbuf: own is refcnt 1 and direct; part is refcnt 1 and indirect; shared is refcnt above 1, both handles
-// being the same rte_mbuf, which is why neither may move its edges.
+// With rte_mbuf: own is refcnt 1 and direct; part is refcnt 1 and indirect; shared is refcnt above 1. Both handles of a
+// shared buffer are the same rte_mbuf, so neither may move its edges.
 template <class B>
 concept PacketBuffer = std::default_initializable<B> && std::is_nothrow_move_constructible_v<B> &&
                        std::is_nothrow_move_assignable_v<B> && !std::is_copy_constructible_v<B> &&
@@ -39,20 +40,20 @@ concept PacketBuffer = std::default_initializable<B> && std::is_nothrow_move_con
                            view.tailroom()
                          } noexcept -> std::same_as<std::size_t>;  // what append can give; 0 unless own
                          { buffer.mutable_data() } noexcept -> std::same_as<std::uint8_t*>;  // nullptr unless own
-                         // Grows by n octets; their first one, or nullptr if not own or too little room. Their content
-                         // is unspecified.
+                         // Grows by n octets. Returns the first new one, or nullptr if the buffer is not own or has too
+                         // little room. Their content is unspecified.
                          { buffer.prepend(n) } noexcept -> std::same_as<std::uint8_t*>;
                          { buffer.append(n) } noexcept -> std::same_as<std::uint8_t*>;
-                         // Shrinks by n octets; false if shared or shorter than that.
+                         // Shrinks by n octets. Returns false if the buffer is shared or shorter than that.
                          { buffer.trim_front(n) } noexcept -> std::same_as<bool>;
                          { buffer.trim_back(n) } noexcept -> std::same_as<bool>;
-                         // A second handle to the same octets. From then they are immutable as long as both exist;
-                         // debug builds remember their checksum and stop the process when a handle is released over
+                         // Returns a second handle to the same octets. They are immutable while both handles exist.
+                         // Debug builds store their checksum and stop the process when a handle is released over
                          // changed octets.
                          { buffer.share() } noexcept -> std::same_as<B>;
-                         // Keeps the first n octets here and returns the rest; both are parts of the same storage from
-                         // then on, and no other handle sees a difference. Empty, and nothing changed, if n is above
-                         // size() or no buffer is left.
+                         // Keeps the first n octets here and returns the rest. Both are parts of the same storage from
+                         // then on; no other handle sees a difference. Returns an empty handle and changes nothing if n
+                         // is above size() or no buffer is left.
                          { buffer.split(n) } noexcept -> std::same_as<B>;
                          {
                            buffer.release()
@@ -64,7 +65,8 @@ template <PacketBuffer B>
   return {buffer.data(), buffer.size()};
 }
 
-// Checksum of a frozen buffer (FNV-1a, 64 bits): finds our own stray writes, proves nothing against an attacker.
+// Checksum of a frozen buffer (FNV-1a, 64 bits). It finds stray writes of our own code and does not protect against an
+// attacker.
 [[nodiscard]] inline std::uint64_t freeze_sum(std::span<const std::uint8_t> data) noexcept {
   std::uint64_t sum = 0xcbf29ce484222325U;
   for (const std::uint8_t octet : data) sum = (sum ^ octet) * 0x100000001b3U;

@@ -64,7 +64,7 @@ Expected<std::unique_ptr<Bed>> Bed::make(const Scenario& s, const NicMemory& mem
                                          std::vector<gpu::FlowFilter> filters, const DrivenNic::MapDoorbell& map) {
   std::unique_ptr<Bed> bed(new Bed(wire));
   bed->model_.add_memory(memory.dma.host, memory.dma.bytes, memory.dma.bus);
-  // The model counts how often it is asked, not how late.
+  // The model counts polls, not time.
   auto nic = DrivenNic::bring_up(
       bed->model_, s, memory, {.filters = std::move(filters), .map = map, .sleep = [](std::chrono::microseconds) {}});
   if (!nic) return tl::unexpected(nic.error());

@@ -1,4 +1,4 @@
-// What a run without a card stands on: the NIC model with a wire, driven as a card is.
+// The set-up of a run without a real NIC: the NIC model with a wire, driven as a NIC is.
 #pragma once
 
 #include "bypass/driven_nic.h"
@@ -16,7 +16,7 @@ class Bed {
   Bed& operator=(const Bed&) = delete;
 
   Expected<void> open() { return nic_->open(); }
-  // After the NIC's thread has ended: the NIC lets go of the memory.
+  // After the NIC's thread has ended: the NIC releases the memory.
   Expected<void> close() { return nic_->close(); }
 
   [[nodiscard]] const std::vector<gpu::Ring>& rings() const { return nic_->rings(); }
@@ -25,7 +25,7 @@ class Bed {
   [[nodiscard]] nicmodel::Nic82599Model& model() { return model_; }
 
   [[nodiscard]] std::uint64_t lost_at_nic() const;
-  // Frames for which a ring had no descriptor, by ring: for the watchdog.
+  // Frames for which a ring had no descriptor, by ring, for the watchdog.
   using PerRing = std::array<std::uint64_t, nicmodel::Nic82599Model::kRings>;
   [[nodiscard]] PerRing no_descriptor() const;
 

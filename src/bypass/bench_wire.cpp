@@ -16,10 +16,10 @@ using nicmodel::TrafficPeer;
 
 constexpr std::uint32_t kIpUdp = wire::ipv4::kMinHeaderBytes + wire::udp::kHeaderBytes;
 constexpr std::uint32_t kTunnel = kIpUdp + wire::gtpu::kHeaderWithPscBytes;
-// Each tunnel has a UPF's address of its own, so that a ring can be found for it without its source port.
+// Each tunnel has a separate UPF address, so that its ring is known without its source port.
 constexpr std::uint32_t kFirstUpf = 0x0a010000, kGnb = 0x0a000002, kServer = 0x0a0a0001, kFirstUe = 0x0a2d0000;
 constexpr std::uint16_t kFirstPort = 20'000;
-// Ethernet, airhdr, RLC AM and PDCP with 18-bit numbers, SDAP: what stands before the SDU on the air.
+// The octets before the SDU on the air: Ethernet, airhdr, RLC AM and PDCP with 18-bit numbers, SDAP.
 constexpr std::uint32_t kAirOverhead = 14 + 8 + 3 + 3 + 1;
 constexpr std::uint32_t kSnBits = 18;
 
@@ -33,8 +33,8 @@ void write_ip_udp(std::uint8_t* at, std::uint32_t octets, std::uint32_t source, 
                    payload - wire::udp::kHeaderBytes);
 }
 
-// What a UPF sends for flow f: the tunnel's TEID is f + 1. The peer changes the source port with each packet, as a UPF
-// may (TS 29.281 4.4.2.0), so that RSS spreads one tunnel over all rings.
+// The header that a UPF sends for flow f: the tunnel's TEID is f + 1. The peer changes the source port with each
+// packet, as a UPF may (TS 29.281 4.4.2.0). So RSS spreads one tunnel over all rings.
 std::vector<std::uint8_t> gtpu_header(std::uint32_t flow, std::uint32_t frame_bytes) {
   std::vector<std::uint8_t> frame = TrafficPeer::udp_header(flow, frame_bytes);
   frame.resize(std::max<std::size_t>(frame_bytes, 14 + kTunnel + kIpUdp));
@@ -127,7 +127,7 @@ std::uint32_t BenchWire::leave(const nicmodel::WireFrame* frames, std::uint32_t 
   n = std::min(n, TrafficPeer::kBatch);
   nicmodel::WireFrame plain[TrafficPeer::kBatch];
   for (std::uint32_t i = 0; i < n; ++i) {
-    plain[i] = frames[i];  // what is no air frame goes to the peer as it is, which will not know it
+    plain[i] = frames[i];  // a frame that is no air frame goes to the peer unchanged, which does not recognise it
     const auto air = take_number(frames[i]);
     if (!ciphered_ || !air) continue;
     decipher(frames[i], *air, plain_[i]);

@@ -1,5 +1,5 @@
-// The far end of a bench, in lock-step: what it sees of bearers whose numbers are given by one table for all rings, and
-// by one table for each ring.
+// The far end of a bench, in lock-step: what it sees of bearers that get their numbers from one table for all rings, or
+// from one table for each ring.
 #include "bypass/bench_wire.h"
 
 #include <gtest/gtest.h>

@@ -26,7 +26,7 @@ class CardNic final : public WireNic {
     const gpu::NicStatistics& s = card.statistics();
     NicBooks books{.arrived = s.received, .sent = s.transmitted};
     for (const std::uint64_t n : s.ring_received) books.delivered += n;
-    // GPRC counts missed frames too: the vendor's drivers subtract them from it.
+    // GPRC counts missed frames too; the vendor's drivers subtract them from it.
     books.lost = {{"packet_buffer_full", s.missed}, {"no_descriptor", s.no_descriptor}};
     std::ranges::copy(s.ring_no_descriptor, books.no_descriptor.begin());  // set n is ring n: no more than 16 of them
     books.link_up = card.link() != gpu::LinkSpeed::kDown;
@@ -50,8 +50,8 @@ class CardNic final : public WireNic {
   bool stopped_ = false;
 };
 
-// The receive path is open; what comes with the link is counted and worked on at once. The run's clock begins with the
-// link: an observer that lets a run last so long sees second 0.
+// The receive path is open, so frames that come with the link are counted and processed at once. The run's clock begins
+// with the link: an observer that limits a run sees second 0 until then.
 Expected<void> wait_for_link(CardNic& card, const Observer& observer, const CardSettings& settings) {
   const std::uint64_t begin = gpu::steady_ns();
   const auto within = static_cast<std::uint64_t>(std::chrono::nanoseconds(settings.link_within).count());
@@ -59,7 +59,7 @@ Expected<void> wait_for_link(CardNic& card, const Observer& observer, const Card
     const NicBooks books = card.books();
     if (!books.gone.empty()) return fail("{}", books.gone);
     if (books.link_up) return {};
-    if (!observer({.link_up = false})) return {};  // and again at once, by run_loop
+    if (!observer({.link_up = false})) return {};  // run_loop calls it again at once
     std::this_thread::sleep_for(std::min(kLook, settings.link_within));
   }
   return fail(
@@ -73,11 +73,10 @@ Expected<void> wait_for_link(CardNic& card, const Observer& observer, const Card
 Expected<WireRunResult> run_on_card(const Scenario& scenario, gpu::Bar& bar, gpu::MemoryProvider& memory,
                                     const Observer& observer, const CardSettings& settings) {
   if (auto good = check_driver(scenario); !good) return tl::unexpected(good.error());
-  gpu::HostMemory own({.hugepages = false});  // what the card never touches
+  gpu::HostMemory own({.hugepages = false});  // memory that the NIC never accesses
   const auto pieces = allocate(memory, own, scenario);
   if (!pieces) return tl::unexpected(pieces.error());
-  // Where this fails, the receive path was never open: the card wrote nothing to this memory, and does not from here
-  // on.
+  // If this fails, the receive path was never open: the NIC wrote nothing to this memory, and never will.
   auto made = DrivenNic::bring_up(bar, scenario, *pieces, {.wait_for_link = false, .sfp_plus = settings.sfp_plus});
   if (!made) return tl::unexpected(made.error());
   CardNic card(*std::move(made), bar, memory);

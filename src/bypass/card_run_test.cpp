@@ -1,5 +1,5 @@
-// A run with a card, the model on its thread being the card: books out of registers that clear when they are read, and
-// a card that refuses, has no link, does not stop, or is pulled out.
+// A run with a NIC; the model on its thread plays the NIC. It tests the account from registers that clear when they are
+// read. It also tests a NIC that refuses, has no link, does not stop, or is pulled out.
 #include "bypass/card_run.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 namespace reg = gpu::reg;
 
-// The model with memory that is mapped for it as VFIO maps it for a card.
+// The model, with memory that is mapped for it as VFIO maps it for a NIC.
 class Card {
  public:
   explicit Card(nicmodel::Wire& wire) : model(wire) {
@@ -38,7 +38,7 @@ class Card {
 
   void* dma = nullptr;
   std::optional<gpu::HostMemory> memory;
-  nicmodel::Nic82599Model model;  // stops before the memory goes
+  nicmodel::Nic82599Model model;  // destroyed, and so stopped, before the memory
 };
 
 nicmodel::PeerSettings packets(std::uint64_t count) {
@@ -60,7 +60,7 @@ class NarrowWire final : public nicmodel::Wire {
   nicmodel::TrafficPeer& peer_;
 };
 
-// A card one of whose counters is one too high, so many times.
+// A NIC of which one counter is one too high, a given number of times.
 class MiscountingBar final : public gpu::Bar {
  public:
   MiscountingBar(gpu::Bar& card, std::uint32_t counter, std::uint64_t times = 1)
@@ -81,7 +81,7 @@ class MiscountingBar final : public gpu::Bar {
   std::uint64_t times_;
 };
 
-// A card that answers with ones once it was brought up; what is written to it goes nowhere.
+// A NIC that answers with ones after it was brought up, and ignores writes.
 class VanishingBar final : public gpu::Bar {
  public:
   explicit VanishingBar(gpu::Bar& card) : card_(card) {}
@@ -199,7 +199,7 @@ TEST(CardRun, what_rings_without_descriptors_drop_is_in_the_books) {
 TEST(CardRun, a_card_that_drops_beside_an_idle_receiver_is_named) {
   nicmodel::TrafficPeer peer({.packets_per_s = 2000});
   Card card(peer);
-  // It hears of the first descriptors, and of none that come later.
+  // It sees the first doorbells and misses all later ones.
   card.model.inject(InjectedFault::loses_receive_doorbell, 0, 1);
   for (int i = 0; i < 500; ++i) card.model.inject(InjectedFault::loses_receive_doorbell, 0);
   const auto result = run_on_card({}, card.model, *card.memory, [](const Live& now) { return now.seconds < 3.5; });
@@ -274,7 +274,7 @@ TEST(CardRun, memory_of_a_card_that_does_not_stop_is_never_unmapped) {
   EXPECT_EQ(msync(card.dma, 4096, MS_ASYNC), 0) << "unmapped";
 }
 
-// STATUS.MASTER_EN says that a request is still under way, also behind the flush and both resets.
+// STATUS.MASTER_EN says that a request is still under way, even after the flush and both resets.
 TEST(CardRun, memory_of_a_card_whose_requests_do_not_end_is_kept) {
   nicmodel::TrafficPeer peer(packets(500));
   Card card(peer);

@@ -1,6 +1,6 @@
-// A NIC whose DMA is copies that another engine makes: descriptors are fetched, payload is copied, descriptors are
-// written back, in this order, a batch at a time for each ring and direction. Frames go to the ring that an 82599's RSS
-// and filters would find. What copies is the Copier's: a GPU's copy engine, or memcpy in tests.
+// A NIC whose DMA consists of copies that another engine makes. It fetches descriptors, copies payload, and writes
+// descriptors back, in this order, a batch at a time for each ring and direction. Frames go to the ring that the RSS
+// and filters of an 82599 would choose. The Copier makes the copies: a GPU's copy engine, or memcpy in tests.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,15 @@
 namespace splitplane::bypass {
 
 // Copier(batch, slot_bytes): one direction of a ring, with a `mirror` of `batch` descriptors and a frame of slot_bytes
-// for each. fetch(), payload() and write_back() begin copies, which take place in their order; is_done(): all have. It
-// may throw, which ends the run.
+// for each. fetch(), payload() and write_back() begin copies, which are made in their order. is_done() returns true if
+// all are made. It may throw, which ends the run.
 template <class Copier>
 class CopyNic {
  public:
   static constexpr std::uint32_t kMostInBatch = 64, kWaiting = 512, kArrivals = 32;
 
-  // `rings`: with the engines' addresses, which are bus addresses too; `tails`: RDT and TDT of each, the host's
-  // address.
+  // `rings` have the engines' addresses, which are bus addresses too. `tails` are RDT and TDT of each, at the host's
+  // addresses.
   CopyNic(const std::vector<gpu::Ring>& rings, const std::vector<gpu::Doorbells>& tails, nicmodel::Steering steering,
           nicmodel::Wire& wire)
       : steering_(std::move(steering)), wire_(wire) {
@@ -37,7 +37,8 @@ class CopyNic {
     }
   }
 
-  // One round: what arrives goes to its ring, and each ring's batches go one step further. Packets moved.
+  // One round: arriving frames go to their rings, and each ring's batches go one step further. Returns the packets
+  // moved.
   std::uint32_t step(std::uint64_t now_ns) {
     std::uint32_t moved = take_arrivals(now_ns);
     for (auto& ring : rings_) {
@@ -54,7 +55,7 @@ class CopyNic {
   struct Side {
     Side(gpu::Descriptor* ring, std::uint32_t* tail_register, std::uint32_t size, std::uint32_t slot_bytes)
         : engine_ring(ring), tail(tail_register), mask(size - 1), copier(kMostInBatch, slot_bytes) {}
-    // How many descriptors the driver gave, up to the ring's end and a batch.
+    // How many descriptors the driver gave: at most a batch, and not beyond the ring's end.
     [[nodiscard]] std::uint32_t ready() const {
       const std::uint32_t given = (gpu::load_acquire(tail) - head) & mask;
       return std::min({given, mask + 1 - head, kMostInBatch});

@@ -1,4 +1,5 @@
-// The NIC made of copies, with memcpy that lags behind: every frame comes back, and the ring of each is an 82599's.
+// The NIC made of copies, with a memcpy that lags behind: every frame comes back, on the ring that an 82599 would
+// choose.
 #include "bypass/copy_nic.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ namespace {
 
 using nicmodel::TrafficPeer;
 
-// Makes one copy each time it is asked whether it is done, in the order in which they were begun.
+// Makes one copy at each call of is_done(), in the order in which they were begun.
 class LateCopier {
  public:
   LateCopier(std::uint32_t batch, std::uint32_t slot_bytes)
@@ -138,7 +139,7 @@ TEST(NicSteering, follows_filters_and_the_hash_without_ports) {
   }
 }
 
-// What the NICs that are none (gpu-e1, gpu-e3) do with a bench's tunnels, whose source port changes with each packet.
+// How the emulated NICs (gpu-e1, gpu-e3) treat a bench's tunnels, whose source port changes with each packet.
 TEST(NicSteering, has_a_tunnel_on_one_ring_exactly_where_bearers_are_not_spread) {
   for (const std::uint32_t rings : {8U, 32U}) {
     const Scenario s{.function = FunctionKind::gnb_headers, .rings = rings, .frame_bytes = 200, .window = 0};

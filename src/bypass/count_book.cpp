@@ -31,7 +31,7 @@ std::uint32_t CountBook::see(std::uint32_t bearer, std::uint32_t sn) {
     ++repeated_;
     return low;
   }
-  if (count == line.first && line.end == count) {  // in order: nothing is written down
+  if (count == line.first && line.end == count) {  // in order: nothing to record
     line.first = line.end = count + 1;
     return low;
   }

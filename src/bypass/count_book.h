@@ -1,6 +1,7 @@
-// Which COUNTs of each bearer have come, kept at the far end of a bench from the SNs of the frames alone, as a PDCP
-// receiver infers them (TS 38.323 5.2.2.1). It finds a number that two packets have and one that no packet has: both
-// decipher well, since sender and receiver agree on the COUNT of each frame, and no stamp in a payload shows them.
+// Records which COUNTs of each bearer have come. The far end of a bench infers them from the SNs of the frames alone,
+// as a PDCP receiver does (TS 38.323 5.2.2.1). It finds a number that two packets have, and one that no packet has.
+// Both decipher correctly, because sender and receiver agree on the COUNT of each frame. No stamp in a payload would
+// show them.
 #pragma once
 
 #include <cstddef>
@@ -11,26 +12,28 @@ namespace splitplane::bypass {
 
 class CountBook {
  public:
-  // A number that is so far behind the highest one is given up as missing, and counted as repeated if it comes later:
-  // what is kept of a bearer is bounded. Less than half of the SNs; no window has more packets under way.
+  // A number this far behind the highest one is given up as missing, and counts as repeated if it comes later. So the
+  // record of a bearer is bounded. It is less than half of the SNs, and no window has more packets under way.
   static constexpr std::uint64_t kReach = 1U << 16;
 
   // Bearers 0 to `bearers` - 1, each with SNs of `sn_bits` from 0 on.
   CountBook(std::size_t bearers, unsigned sn_bits) : sn_bits_(sn_bits), lines_(bearers) {}
 
   [[nodiscard]] std::size_t bearers() const { return lines_.size(); }
-  // Writes down a frame's SN. Returns its COUNT.
+  // Records a frame's SN and returns its COUNT.
   std::uint32_t see(std::uint32_t bearer, std::uint32_t sn);
   // Frames whose number had come already.
   [[nodiscard]] std::uint64_t repeated() const { return repeated_; }
-  // Numbers below the highest one of their bearer that did not come so far: holes, once nothing is under way.
+  // Numbers below the highest one of their bearer that have not come so far. They are holes once no packet is under
+  // way.
   [[nodiscard]] std::uint64_t missing() const;
 
  private:
   struct Line {
-    std::uint64_t first = 0;  // the lowest number that did not come; all before it came, or were given up
+    std::uint64_t first = 0;  // the lowest number that has not come; all lower ones came, or were given up
     std::uint64_t end = 0;    // one more than the highest number that came
-    // Of numbers from `first` on: came. A ring of bits, a power of two of words, as long as it had to be.
+    // One bit for each number from `first` on: it came. The bits are a ring of a power of two of words, as long as
+    // needed.
     std::vector<std::uint64_t> came;
     [[nodiscard]] bool has(std::uint64_t n) const { return (came[word(n)] >> n % 64 & 1) != 0; }
     void set(std::uint64_t n) { came[word(n)] |= std::uint64_t{1} << n % 64; }

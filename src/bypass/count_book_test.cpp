@@ -1,5 +1,5 @@
-// A bearer's numbers as they come: each once, without holes, in any order that rings may give them, behind the end of
-// the SNs too.
+// A bearer's numbers: each comes once, without holes, in any order that rings may cause, also beyond the end of the
+// SNs.
 #include "bypass/count_book.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(CountBook, what_is_too_far_behind_is_given_up_once) {
   EXPECT_EQ(book.repeated(), 0U);
   for (std::uint32_t n = 200'000; n < 600'000; ++n) book.see(0, n & ((1U << kLongSn) - 1));
   EXPECT_EQ(book.missing(), 2U);
-  book.see(0, (600'000 + CountBook::kReach + 10) & ((1U << kLongSn) - 1));  // a leap beyond all that is kept
+  book.see(0, (600'000 + CountBook::kReach + 10) & ((1U << kLongSn) - 1));  // a leap beyond the whole record
   EXPECT_EQ(book.missing(), 2U + CountBook::kReach + 10);
   EXPECT_EQ(book.repeated(), 0U);
 }

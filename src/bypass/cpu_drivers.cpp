@@ -29,7 +29,7 @@ class EngineDriver final : public Driver {
 
   void start() override {
     if (threads_) return set_.start();
-    set_.step(gpu::steady_ns());  // the NIC has its descriptors before anything comes
+    set_.step(gpu::steady_ns());  // the NIC gets its descriptors before a frame arrives
     thread_ = std::thread([this] {
       IdleRounds idle;
       while (!stop_.load(std::memory_order_relaxed)) idle.note(set_.step(gpu::steady_ns()) != 0);

@@ -1,5 +1,5 @@
-// The drivers of a run that needs no GPU, each on threads of this process: the ring engines (one thread for all rings,
-// or two for each as a device has warps) and the plain driver with or without staging.
+// The drivers of a run that needs no GPU, each on threads of this process. They are the ring engines (one thread for
+// all rings, or two for each ring, as a device has warps) and the plain driver with or without staging.
 #pragma once
 
 #include <memory>

@@ -72,8 +72,8 @@ Expected<void> CudaProgram::spawn() {
   return fail("no GPU: {}", hello["no_gpu"].get<std::string>());
 }
 
-// The end of its input ends it; what does not end in time is killed. A process that the kernel holds in a driver's call
-// outlives even that, and is left to it.
+// The end of its input ends the program. If it does not end in time it is killed. A process that the kernel holds in a
+// driver's call outlives even that, and is left to the kernel.
 void CudaProgram::end(std::chrono::milliseconds within) {
   if (socket_ >= 0) ::close(socket_);
   socket_ = -1;

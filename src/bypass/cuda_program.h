@@ -1,5 +1,5 @@
-// The CUDA program of `make gpu` as a child process: this program is built without nvcc, so scenarios go to it as lines
-// of JSON on its standard input, and results come back as lines on its standard output.
+// The CUDA program of `make gpu` as a child process, because this program is built without nvcc. Scenarios go to it as
+// lines of JSON on its standard input, and results come back as lines on its standard output.
 #pragma once
 
 #include <sys/types.h>
@@ -15,8 +15,8 @@ namespace splitplane::bypass {
 
 class CudaProgram {
  public:
-  // `beyond`: how long a run may take beyond what it should before the program is ended. Error: one sentence that says
-  // why there is no GPU to run on (no program, no driver, no device).
+  // `beyond` is how much longer than planned a run may take before the program is ended. The error is one sentence that
+  // says why there is no GPU to run on (no program, no driver, no device).
   static Expected<std::unique_ptr<CudaProgram>> start(const std::filesystem::path& program,
                                                       std::chrono::milliseconds beyond = kBeyond);
   ~CudaProgram();
@@ -25,8 +25,8 @@ class CudaProgram {
 
   // Name and properties of the device.
   [[nodiscard]] const Json& device() const { return device_; }
-  // Starts the program again if the run before this one ended it. `observer`: called a few times a second, where the
-  // mode has somebody who looks (gpu-e2, gpu-e3, gpu-staging); false ends the run in order.
+  // Starts the program again if the previous run ended it. `observer` is called a few times a second in the modes that
+  // report progress (gpu-e2, gpu-e3, gpu-staging); returning false ends the run in order.
   [[nodiscard]] Expected<Json> run(const Scenario& scenario, const Observer& observer = {});
 
  private:
@@ -49,7 +49,7 @@ class CudaProgram {
   Json device_;
 };
 
-// build/gpu/bin/host_bypass beside the build that this program is from, or what SPLITPLANE_CUDA_PROGRAM says.
+// build/gpu/bin/host_bypass beside the build of this program, or the path in SPLITPLANE_CUDA_PROGRAM.
 [[nodiscard]] std::filesystem::path cuda_program_path();
 
 }  // namespace splitplane::bypass

@@ -12,7 +12,7 @@ namespace {
 
 class CudaProgramTest : public testing::Test {
  protected:
-  // A shell script in the program's place; a file "runs" beside it has a line for each time that it was started.
+  // A shell script in the program's place. A file "runs" beside it gets a line at each start.
   std::filesystem::path script(const std::string& body) {
     const auto path = directory_ / "program";
     std::ofstream(path) << "#!/bin/sh\necho started >> " << (directory_ / "runs").string() << '\n' << body;
@@ -88,7 +88,7 @@ TEST_F(CudaProgramTest, a_program_that_dies_under_a_run_is_no_signal_for_its_par
   EXPECT_EQ((*program)->run(short_run()).error().message, "the CUDA program ended");
 }
 
-// A run that tells how things are until it is told to stop, or, where nobody asked, says nothing.
+// A run that reports progress until it gets a stop; without an observer it reports nothing.
 constexpr const char* kLively =
     "echo '{\"gpu\": \"played\"}'\n"
     "while read line; do\n"

@@ -32,7 +32,7 @@ Expected<NicMemory> allocate(gpu::MemoryProvider& dma, gpu::MemoryProvider& own,
 Expected<std::unique_ptr<DrivenNic>> DrivenNic::bring_up(gpu::Bar& bar, const Scenario& s, const NicMemory& memory,
                                                          Settings with) {
   std::unique_ptr<DrivenNic> made(new DrivenNic());
-  // Laid out twice: the NIC wants to know where rings are before it says where its tail registers are.
+  // The layout is made twice, because the NIC needs the rings' addresses before it gives its tail registers.
   std::vector<gpu::Doorbells> doorbells(s.rings);
   const auto engine_at = reinterpret_cast<std::uintptr_t>(memory.dma.engine);
   std::vector<gpu::RingAddresses> addresses;

@@ -1,4 +1,4 @@
-// What drives the rings in a run, behind one small interface: CPU threads of this process, or kernels on a GPU.
+// A small interface to what drives the rings in a run: CPU threads of this process, or kernels on a GPU.
 #pragma once
 
 #include "bypass/bed.h"
@@ -11,26 +11,26 @@ class Driver {
   virtual ~Driver() = default;
   // Gives the NIC its descriptors and begins to poll.
   virtual void start() = 0;
-  // Ends the polling once everything is sent; a sentence if it does not end.
+  // Ends the polling once everything is sent. The error is a sentence if it does not end.
   virtual Expected<void> stop() = 0;
-  // A thread of its own ended early; why, after stop().
+  // True if a thread of the driver ended early; stop() then returns the reason.
   [[nodiscard]] virtual bool has_failed() { return false; }
   [[nodiscard]] virtual std::string failure() { return {}; }
-  // What all threads of this process but the NIC's used so far. Called on the NIC's thread.
+  // CPU time so far of all threads of this process except the NIC's. Called on the NIC's thread.
   [[nodiscard]] double cpu_seconds() const;
   [[nodiscard]] virtual std::uint64_t dropped() = 0;
   [[nodiscard]] virtual std::uint64_t doorbells() = 0;
   [[nodiscard]] virtual std::uint64_t packets() = 0;  // in both directions
-  // Where the order is restored: what came too late for its place, and numbers that were not waited for any longer.
+  // With a restored order: packets that came too late for their place, and numbers that were given up.
   struct Restored {
     std::uint64_t late = 0, given_up = 0;
   };
   [[nodiscard]] virtual Restored restored() { return {}; }
-  // After a stop() that went well: every slot is where it belongs.
+  // After a successful stop(): true if every slot is in its place.
   [[nodiscard]] virtual bool slots_are_sound() = 0;
 };
 
-inline constexpr std::uint64_t kStagedWithinNs = 20'000;  // a batch to be copied that is not full goes after this time
+inline constexpr std::uint64_t kStagedWithinNs = 20'000;  // a partial batch is copied after this time
 
 // One run with this driver, from opening the NIC to its figures.
 [[nodiscard]] Expected<Result> run_with(const Scenario& scenario, BenchWire& wire, Bed& bed, Driver& driver,

@@ -1,4 +1,4 @@
-// Sums over the counters of all engines of a run, as the host sees them while they run.
+// Sums over the counters of all engines of a run, as the host reads them during the run.
 #pragma once
 
 #include "gpu/rings/memory_order.h"
@@ -25,7 +25,7 @@ class EngineSums {
   // Both in both directions.
   [[nodiscard]] std::uint64_t doorbells() const { return sum(&gpu::EngineCounters::doorbells); }
   [[nodiscard]] std::uint64_t packets() const { return sum(&gpu::EngineCounters::packets); }
-  // Handed over by receivers, and not yet sent by the NIC.
+  // Packets that receivers passed on and that the NIC has not sent yet.
   [[nodiscard]] std::uint64_t held() const {
     std::uint64_t all = 0;
     for (std::uint32_t i = 0; i < rings_; ++i) {
@@ -33,7 +33,7 @@ class EngineSums {
     }
     return all;
   }
-  // Each packet that a receiver handed over was sent, and its slot came back.
+  // True if each packet that a receiver passed on was sent, and its slot came back.
   [[nodiscard]] bool all_came_back() const {
     for (std::uint32_t i = 0; i < rings_; ++i) {
       const std::uint64_t handed_over = gpu::load_relaxed(&view_.rx[i].completed);

@@ -1,5 +1,5 @@
-// What the CUDA program tells its parent while a run goes on: a line of JSON a few times a second, and whether the
-// parent wants an end. A parent that is gone wants one, too.
+// What the CUDA program reports to its parent during a run: a line of JSON a few times a second. It also learns whether
+// the parent wants the run to end. A parent that has ended counts as wanting that.
 #pragma once
 
 #include <poll.h>
@@ -18,7 +18,7 @@ class LiveLines {
 
   LiveLines(std::istream& in, int in_fd, std::ostream& out) : in_(in), fd_(in_fd), out_(out) {}
 
-  // As an Observer: false ends the run.
+  // As an Observer: returning false ends the run.
   bool operator()(const Live& now) {
     if (now.seconds - before_ >= kEvery) {
       before_ = now.seconds;
@@ -31,8 +31,8 @@ class LiveLines {
   }
 
   static constexpr const char* kStop = "stop";
-  // The next line that asks for a run; a stop that crossed the end of the last run asks for nothing. False: the parent
-  // is gone.
+  // Reads the next line that requests a run. It skips a stop that arrived after the last run had ended. Returns false
+  // if the parent has ended.
   [[nodiscard]] static bool next_question(std::istream& in, std::string& line) {
     while (std::getline(in, line)) {
       if (line != kStop) return true;

@@ -1,4 +1,5 @@
-// The child's half of a run that is watched: lines a few times a second, and an end when the parent says so or is gone.
+// The child's half of a run with an observer: lines a few times a second, and an end when the parent says so or has
+// ended.
 #include "bypass/live_lines.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ struct Pipe {
   }
   void say(const std::string& line) {
     EXPECT_EQ(::write(ends[1], line.data(), line.size()), static_cast<ssize_t>(line.size()));
-    text << line;  // what a stream on the same descriptor would read
+    text << line;  // what another stream on the same descriptor would read
   }
   int ends[2] = {-1, -1};
   std::stringstream text;

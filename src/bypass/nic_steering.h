@@ -1,5 +1,5 @@
-// Where an 82599 would put each frame of a scenario, for NICs that are none: RSS and filters as the control plane sets
-// them, by the model's registers.
+// The ring that an 82599 would choose for each frame of a scenario, for the emulated NICs. The model's registers
+// compute it, with RSS and filters as the control plane sets them.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace splitplane::bypass {
 
-// What the control plane is told of a scenario's NIC.
+// The control plane's settings for a scenario's NIC.
 [[nodiscard]] gpu::NicSettings nic_settings(const Scenario& scenario, std::vector<gpu::FlowFilter> filters);
 
-// Brings a model up, with rings that nothing uses, and takes its steering. Error: one sentence.
+// Brings a model up with unused rings, and returns its steering. The error is one sentence.
 [[nodiscard]] Expected<nicmodel::Steering> steering_of(const Scenario& scenario, std::vector<gpu::FlowFilter> filters);
 
 }  // namespace splitplane::bypass

@@ -36,7 +36,7 @@ NicThread::Edge NicThread::edge(std::uint64_t now) const {
 
 void NicThread::turn(std::uint64_t now) {
   const std::uint32_t moved = step_(now);
-  // Where engines have a thread each and there are fewer cores than threads, the NIC must let them have theirs at once.
+  // If engines have separate threads and cores are fewer than threads, the NIC must yield the core at once.
   if (moved == 0 && scenario_.thread_per_engine) {
     std::this_thread::yield();
   } else {
@@ -76,8 +76,8 @@ void NicThread::run() {
   due_ = wire_.measured().due(now);
   if (!counted) last_ = edge(now);
   drain();
-  if (counted) last_ = edge(gpu::steady_ns());  // a run of so many packets ends with the last of them
-  // Some rounds more, for the write-backs by which the driver gets its slots again.
+  if (counted) last_ = edge(gpu::steady_ns());  // a run with a fixed number of packets ends with the last of them
+  // Some more rounds, for the write-backs that return the driver's slots.
   for (int i = 0; i < 1000; ++i) turn(gpu::steady_ns());
 }
 
@@ -88,7 +88,8 @@ std::int64_t NicThread::missing() const {
   return static_cast<std::int64_t>(w.sent.get() + m.sent.get() - back);
 }
 
-// Waits for what is under way. What neither comes back nor is counted as lost while nothing else moves is missing.
+// Waits for packets under way. A packet is missing if it neither comes back nor counts as lost while no other packet
+// moves.
 void NicThread::drain() {
   wire_.pause(true);
   std::int64_t left = missing();

@@ -1,6 +1,6 @@
-// The soft NIC and the traffic at the end of its link, on one thread, through the phases of a run: warm up, measure,
-// and wait for what is under way. The thread notes the counters at the edges of the measured time, so that nothing of
-// the other phases is in a figure.
+// The soft NIC and the traffic at the end of its link, on one thread. The thread goes through the phases of a run: warm
+// up, measure, and wait for packets under way. It samples the counters at the edges of the measured time, so no figure
+// contains another phase.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ namespace splitplane::bypass {
 class NicThread {
  public:
   struct Hooks {
-    // All so far: what driver and NIC dropped, CPU time, tail writes, packets in both directions.
+    // Totals so far: drops of driver and NIC, CPU time, tail writes, and packets in both directions.
     std::function<std::uint64_t()> lost;
     std::function<double()> cpu_seconds;
     std::function<std::uint64_t()> doorbells, packets;
@@ -42,7 +42,7 @@ class NicThread {
   void join() {
     if (thread_.joinable()) thread_.join();
   }
-  // After it is done: why it ended early, if it did (a GPU that failed under a copy), and what the thread saw.
+  // After it is done: why it ended early, if it did (a GPU that failed during a copy), and what the thread counted.
   [[nodiscard]] const std::string& failure() const { return failure_; }
   void fill(Result& result) const;
 
@@ -54,7 +54,7 @@ class NicThread {
   void run();
   void turn(std::uint64_t now);
   void drain();
-  // Of all traffic so far: sent, and neither back nor counted as lost.
+  // Of all traffic so far: packets that were sent and have neither come back nor been counted as lost.
   [[nodiscard]] std::int64_t missing() const;
   [[nodiscard]] Edge edge(std::uint64_t now) const;
 
@@ -67,7 +67,7 @@ class NicThread {
   std::atomic<bool> cancelled_{false}, measuring_{false}, done_{false};
   Edge first_, last_;
   IdleRounds idle_;
-  std::uint64_t due_ = 0;  // of the measured traffic, when its time was over
+  std::uint64_t due_ = 0;  // due packets of the measured traffic at its end
 };
 
 }  // namespace splitplane::bypass

@@ -1,5 +1,5 @@
-// What threads of a run do when something under them fails or is lost: a sentence instead of an abort, and an account
-// that is exact in both directions.
+// What the threads of a run do when an engine fails or a packet is lost: they return a sentence and do not abort, and
+// the account is exact in both directions.
 #include "bypass/nic_thread.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Scenario short_run() {
   return s;
 }
 
-// The NIC that `step` plays, between the wire and itself, to its end.
+// Plays a whole run in which `step` is the NIC.
 Result play(BenchWire& wire, const NicThread::Step& step, std::uint64_t lost, std::string* failure = nullptr) {
   const Scenario s = short_run();
   NicThread thread(s, step, wire,
@@ -36,7 +36,7 @@ Result play(BenchWire& wire, const NicThread::Step& step, std::uint64_t lost, st
   return result;
 }
 
-// A NIC whose driver sends everything back at once, but for the first `swallowed` frames.
+// A NIC whose driver returns all frames at once, except for the first `swallowed`.
 NicThread::Step echo(BenchWire& wire, std::uint32_t swallowed) {
   return [&wire, swallowed](std::uint64_t now) mutable {
     nicmodel::WireFrame frames[16];
@@ -73,7 +73,7 @@ TEST(NicThread, the_wait_for_what_is_counted_as_lost_is_short) {
   BenchWire wire(short_run());
   const std::uint64_t begin = gpu::steady_ns();
   EXPECT_EQ(play(wire, echo(wire, 3), 3).missing, 0);
-  EXPECT_LT(gpu::steady_ns() - begin, 900'000'000U);  // a second is waited for what nobody has counted
+  EXPECT_LT(gpu::steady_ns() - begin, 900'000'000U);  // it waits at most a second for frames that no counter has
 }
 
 struct FailingWorker {

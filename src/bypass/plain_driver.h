@@ -1,7 +1,7 @@
-// The baseline beside the ring engines: a plain poll-mode driver, run to completion in one thread, as DPDK's forwarding
-// loop is: a burst from the receive ring, the function, the transmit ring, slots back by a stack. Where the function
-// works is the Worker's: in the slots, or in another memory to which it copies a batch and back, the classic way to a
-// GPU.
+// The baseline beside the ring engines: a plain poll-mode driver. It runs to completion in one thread, as DPDK's
+// forwarding loop does: a burst from the receive ring, the function, the transmit ring, and slots back by a stack. The
+// Worker decides where the function works. It may work in the slots, or in another memory: then it copies a batch there
+// and back, the classic way to a GPU.
 #pragma once
 
 #include <cstring>
@@ -76,7 +76,7 @@ class Staged {
 template <class Worker>
 class PlainDriver {
  public:
-  // A batch goes to the worker when it has `batch` packets, or after `within_ns`; 0: at the end of each step.
+  // The worker gets a batch when it has `batch` packets, or after `within_ns`; 0: at the end of each step.
   PlainDriver(const gpu::Ring& ring, Worker worker, std::uint32_t batch, std::uint64_t within_ns)
       : ring_(ring),
         worker_(std::move(worker)),
@@ -93,7 +93,7 @@ class PlainDriver {
     waiting_.reserve(batch);
   }
 
-  // One round: what came back, a burst, the function, and both tails. Returns the packets received.
+  // One round: completed slots, a burst, the function, and both tails. Returns the packets received.
   std::uint32_t step(std::uint64_t now_ns) {
     if (!begun_) {
       begun_ = true;
@@ -111,7 +111,7 @@ class PlainDriver {
   }
   [[nodiscard]] bool is_idle() const { return waiting_.empty() && tx_clean_ == tx_next_; }
   [[nodiscard]] const PlainCounters& counters() const { return counters_; }
-  // Every slot is in a receive descriptor or on the stack. At rest.
+  // True if every slot is in a receive descriptor or on the stack. Call it when the driver has stopped.
   [[nodiscard]] bool slots_are_sound() const {
     std::vector<bool> seen(ring_.settings.slots);
     std::size_t found = 0;
@@ -132,7 +132,7 @@ class PlainDriver {
     }
   }
 
-  // Takes no more than fits into the transmit ring and the batch, so that nothing has to wait or be dropped behind it.
+  // Takes no more packets than fit into the transmit ring and the batch, so that none has to wait or be dropped later.
   std::uint32_t receive(std::uint64_t now_ns) {
     const std::uint32_t room = ring_.settings.ring_size - 1 - (tx_next_ - tx_clean_);
     const auto waiting = static_cast<std::uint32_t>(waiting_.size());

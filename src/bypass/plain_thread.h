@@ -34,7 +34,7 @@ class PlainThread final : public Driver {
         while (!stop_.load(std::memory_order_relaxed)) rounds.note(step());
         const std::uint64_t deadline = gpu::steady_ns() + 1'000'000'000;
         while (!idle() && gpu::steady_ns() < deadline) step();
-      } catch (const std::exception& error) {  // of a worker: a GPU that failed
+      } catch (const std::exception& error) {  // from a worker: a GPU that failed
         failure_ = error.what();
         failed_.store(true, std::memory_order_relaxed);
       }
@@ -61,7 +61,7 @@ class PlainThread final : public Driver {
   }
 
  private:
-  // True: a packet was received.
+  // Returns true if a packet was received.
   bool step() {
     const std::uint64_t now = gpu::steady_ns();
     std::uint32_t moved = 0;

@@ -1,4 +1,4 @@
-// Runs as JSON, for files, for the CUDA program at the other end of a pipe, and for whoever draws; and as table rows.
+// Runs as JSON, for files, for the CUDA program at the other end of a pipe, and for plots. Also as table rows.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,13 +11,13 @@ namespace splitplane::bypass {
 using Json = nlohmann::ordered_json;
 
 [[nodiscard]] Json to_json(const Scenario& scenario);
-// Of what to_json() wrote. Error: one sentence.
+// Reads the output of to_json(). The error is one sentence.
 [[nodiscard]] Expected<Scenario> scenario_from(const Json& json);
 [[nodiscard]] Json to_json(const Result& result);
 [[nodiscard]] Json to_json(const Live& live);
 [[nodiscard]] Live live_from(const Json& json);
 
-// CPU, cores, kernel, compiler, and what the packets ran on: no figure goes without it.
+// CPU, cores, kernel, compiler, and the device that processed the packets. Every figure is published with it.
 [[nodiscard]] Json machine(const std::string& gpu);
 
 // Of rows that to_json(Result) wrote: a header and a line each.

@@ -82,7 +82,7 @@ void note(std::vector<std::string>& findings, std::string sentence) {
 Expected<Result> run_on_cpu(const Scenario& scenario, const Observer& observer) {
   if (auto good = check(scenario); !good) return tl::unexpected(good.error());
   BenchWire wire(scenario);
-  gpu::HostMemory provider({.hugepages = false});  // those are DPDK's on this machine, and few
+  gpu::HostMemory provider({.hugepages = false});  // DPDK needs the few hugepages of this machine
   const auto memory = allocate(provider, scenario);
   if (!memory) return tl::unexpected(memory.error());
   auto bed = Bed::make(scenario, *memory, wire, BenchWire::filters(scenario));

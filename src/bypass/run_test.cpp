@@ -1,5 +1,5 @@
-// Runs of each mode on CPU threads, short ones: every packet is accounted for, in order within its flow, and as the
-// function should have made it.
+// Short runs of each mode on CPU threads: every packet is accounted for, is in order within its flow, and has the
+// octets that the function should have made.
 #include <gmock/gmock.h>
 
 #include <cstdio>
@@ -68,7 +68,7 @@ TEST(Run, a_bearer_on_several_rings_is_numbered_once_and_its_disorder_counted) {
   }
 }
 
-// What a fault in the counting of a warp would do: the frames decipher all the same.
+// A fault in the counting of a warp would have this effect: the frames still decipher.
 TEST(Run, a_number_that_is_given_twice_or_left_out_makes_a_run_unsound) {
   for (const auto function : {FunctionKind::gnb_headers, FunctionKind::pdcp_nea2}) {
     Scenario s{.function = function, .rings = 2, .frame_bytes = 200, .flows = 4, .window = 16};
@@ -162,7 +162,7 @@ TEST(Run, overload_loses_only_at_the_nic_and_is_counted) {
   EXPECT_TRUE(result->is_sound()) << to_json(*result).dump();
 }
 
-// In lock-step, with engines that take nothing: rings run empty, and the frames of 512 KiB more.
+// In lock-step, with engines that take no frame: rings run empty, and then the packet buffer takes 512 KiB more.
 TEST(Bed, without_drop_en_the_packet_buffer_drops_and_not_the_ring) {
   using nicmodel::NicDrop;
   for (const bool drop_en : {true, false}) {
@@ -310,7 +310,7 @@ TEST(Run, a_nic_that_drops_beside_an_idle_receiver_is_named) {
   ASSERT_TRUE(memory);
   const auto bed = Bed::make(s, *memory, wire);
   ASSERT_TRUE(bed) << bed.error().message;
-  // It hears of the first descriptors, and of none that come later.
+  // It sees the first doorbells and misses all later ones.
   nicmodel::Nic82599Model& model = (*bed)->model();
   model.inject(nicmodel::InjectedFault::loses_receive_doorbell, 0, 1);
   for (int i = 0; i < 500; ++i) model.inject(nicmodel::InjectedFault::loses_receive_doorbell, 0);

@@ -8,8 +8,9 @@
 namespace splitplane::bypass {
 namespace {
 
-constexpr std::uint64_t kQuietNs = 1'000'000'000;  // nothing left for so long: nothing will
-// Whatever leaves: the count of a card grows by frames of others too (its firmware's), and the user wants an end.
+constexpr std::uint64_t kQuietNs = 1'000'000'000;  // after this time without a frame none will leave
+// The limit even if frames leave: a real NIC also counts frames of others (its firmware's), and the user waits for the
+// end.
 constexpr std::uint64_t kAllOutNs = 5'000'000'000;
 
 Live live(const NicBooks& books, Driver& driver, std::uint64_t begin_ns) {
@@ -22,7 +23,7 @@ Live live(const NicBooks& books, Driver& driver, std::uint64_t begin_ns) {
           .link_up = books.link_up};
 }
 
-// Nothing arrives any more: until every frame has left or is counted as lost.
+// No frame arrives any more: waits until every frame has left or counts as lost.
 void wait_until_out(WireNic& nic, Driver& driver, std::chrono::milliseconds look) {
   const std::uint64_t begin = gpu::steady_ns();
   std::uint64_t left = 0, since = begin;
@@ -87,7 +88,7 @@ WireRunResult run_loop(const Scenario& scenario, WireNic& nic, const DrivenNic& 
     const std::uint64_t n = rings.sums().dropped_as(v);
     if (n != 0) result.verdicts.emplace_back(gpu::kVerdictNames[v], n);
   }
-  result.slots_sound = stopped && driver.slots_are_sound();  // engines that run on cannot be counted
+  result.slots_sound = stopped && driver.slots_are_sound();  // engines that still run cannot be counted
   return result;
 }
 

@@ -1,5 +1,5 @@
-// The middle of a run between the ring driver and frames of others, whatever the NIC is: watches it until it shall end,
-// lets out what is under way, and draws up the books.
+// The middle of a run between the ring driver and frames from elsewhere, for any NIC. It watches the run until its end,
+// waits for frames under way, and computes the account.
 #pragma once
 
 #include <array>
@@ -14,24 +14,24 @@ namespace splitplane::bypass {
 struct NicBooks {
   std::uint64_t arrived = 0, delivered = 0, sent = 0;
   std::vector<std::pair<std::string_view, std::uint64_t>> lost;  // by reason
-  std::array<std::uint64_t, gpu::kMaxRings> no_descriptor{};     // of those, for want of a descriptor, by ring
+  std::array<std::uint64_t, gpu::kMaxRings> no_descriptor{};     // of those, without a descriptor, by ring
   bool link_up = true;
-  std::string gone;  // why it counts no more, if so
+  std::string gone;  // why it no longer counts; empty: it counts
   [[nodiscard]] std::uint64_t all_lost() const;
 };
 
 class WireNic {
  public:
   virtual ~WireNic() = default;
-  // These two by the thread that runs the loop only: a card's counters are cleared when they are read.
+  // Only the thread of the loop calls these two, because the counters of a real NIC clear when they are read.
   [[nodiscard]] virtual NicBooks books() = 0;
-  // Nothing arrives any more; what is under way goes on.
+  // No frame arrives any more; frames under way continue.
   virtual Expected<void> shut() = 0;
-  // Sends nothing either, and lets go of the memory unless this says otherwise.
+  // Also sends no frame, and releases the memory unless the error says otherwise.
   virtual Expected<void> stop() = 0;
 };
 
-// From the time when the receive path is open; `driver` has started, drives `rings`, and is stopped. Looks at
+// Begins when the receive path is open. `driver` has started and drives `rings`; the loop stops it. The loop looks at
 // everything each `look`.
 [[nodiscard]] WireRunResult run_loop(const Scenario& scenario, WireNic& nic, const DrivenNic& rings, Driver& driver,
                                      const Observer& observer, std::chrono::milliseconds look);

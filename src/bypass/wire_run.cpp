@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{20};
 
-// In front of the wire: lets in as many frames as the window has room for, and none once it is closed.
+// Stands in front of the wire. It admits as many frames as the window has room for, and none once it is closed.
 class Gate final : public nicmodel::Wire {
  public:
   Gate(nicmodel::Wire& wire, std::uint32_t window) : wire_(wire), window_(window) {}
-  // Before the model runs. `gone`: frames that will not leave since they were lost or dropped.
+  // Call it before the model runs. `gone` counts frames that will not leave because they were lost or dropped.
   void count_gone(std::function<std::uint64_t()> gone) { gone_ = std::move(gone); }
   [[nodiscard]] std::uint32_t arrive(nicmodel::WireFrame* frames, std::uint32_t max, std::uint64_t now_ns) override {
     if (closed_.load(std::memory_order_relaxed)) return 0;
@@ -32,7 +32,7 @@ class Gate final : public nicmodel::Wire {
   void close() { closed_.store(true, std::memory_order_relaxed); }
 
  private:
-  // Asks what is gone only where there seems to be no room: that is a sum over all rings.
+  // Calls `gone` only if there seems to be no room, because that is a sum over all rings.
   [[nodiscard]] std::uint32_t room() {
     const auto under_way = [this] { return arrived_ - left_ - known_gone_; };
     if (under_way() >= window_) known_gone_ = gone_();
@@ -46,7 +46,7 @@ class Gate final : public nicmodel::Wire {
   std::atomic<bool> closed_{false};
 };
 
-// The model counts more than a card's registers do: why it lost each frame.
+// The model counts more than the registers of a real NIC: why it lost each frame.
 class SoftNic final : public WireNic {
  public:
   SoftNic(Bed& bed, Gate& gate) : bed_(bed), gate_(gate) {}

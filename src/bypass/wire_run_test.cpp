@@ -1,5 +1,5 @@
-// Runs between others' frames and the soft NIC: each frame is accounted for, and a NIC that loses its core for a while
-// is not taken for one that hangs.
+// Runs between frames from elsewhere and the soft NIC: each frame is accounted for, and a NIC that loses its core for a
+// while does not count as one that hangs.
 #include "bypass/wire_run.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace splitplane::bypass {
 namespace {
 
-// The peer's traffic; the NIC's thread sleeps between every 2000 packets, while others are under way.
+// The peer's traffic. The NIC's thread sleeps after every 2000 packets, while others are under way.
 class SleepyWire final : public nicmodel::Wire {
  public:
   explicit SleepyWire(std::uint64_t packets)
@@ -42,7 +42,7 @@ TEST(WireRun, a_nic_that_waits_for_its_core_is_no_finding) {
   EXPECT_TRUE(result->is_sound());
 
   SleepyWire again(10'000);
-  s.ring.stall_within_ns = 5'000'000;  // what an engine that has a core for itself would call a stall
+  s.ring.stall_within_ns = 5'000'000;  // an engine with a separate core would call this a stall
   const auto impatient = run_on_wire(s, again, [&](const Live& now) { return !again.all_back() && now.seconds < 20; });
   ASSERT_TRUE(impatient) << impatient.error().message;
   EXPECT_FALSE(impatient->findings.empty());

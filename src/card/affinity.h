@@ -1,5 +1,5 @@
-// Which core of a card serves a bearer, where a card has several: the same answer from the control plane's identity and
-// from a frame alone.
+// Which core of a card serves a bearer, if the card has several. The control plane's identity and a frame alone give
+// the same answer.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -11,15 +11,15 @@ namespace splitplane::nic {
 
 inline constexpr unsigned kMaxCardCores = 16;
 
-// Of `cores`, by a TEID or an identity. Fibonacci hashing: identities that follow one another, as ours do, spread
-// evenly over any number of cores, and one multiplication more instead of a division.
+// The core, out of `cores`, for a TEID or an identity. Fibonacci hashing spreads consecutive identities evenly over any
+// number of cores. It costs one more multiplication instead of a division.
 [[nodiscard]] constexpr unsigned core_of(std::uint32_t key, unsigned cores) {
   return static_cast<unsigned>(std::uint64_t{key * 0x9e3779b1U} * cores >> 32);
 }
 
-// What `core_of` takes of a frame: the TEID of a G-PDU from N3, the identity of a frame from the air, the TEID of one
-// that the host returns. 0: any core may have it, the program gives it to the host or to a port without a look at a
-// bearer. Frames that the program looks up have a key here: the layout is that of p4/gnb_parser.p4i.
+// The key of a frame for core_of(): the TEID of a G-PDU from N3, the identity of a frame from the air, the TEID of a
+// frame that the host returns. With key 0 any core may take the frame: the program sends it to the host or to a port
+// without a bearer lookup. All frames that the program looks up have a key, by the layout of p4/gnb_parser.p4i.
 [[nodiscard]] inline std::uint32_t affinity_key(const std::uint8_t* f, unsigned bytes, CardSide side) {
   using namespace parsed;
   constexpr unsigned kTypeAt = 12, kIdentityAt = kEthernet + 4, kTeidAt = kIpv4 + kUdp + 4;
@@ -38,8 +38,7 @@ inline constexpr unsigned kMaxCardCores = 16;
   return wire::load_be16(f + at + kIpv4 + 2) == 2152 ? wire::load_be32(f + at + kTeidAt) : 0;
 }
 
-// A bearer is served by one core, found by its TEID and by its identity: where the two differ, the card can only pass
-// it on to the host.
+// True if TEID and identity lead to the same core. Otherwise the card can only pass the bearer's packets to the host.
 [[nodiscard]] constexpr bool has_one_core(const CardBearer& b, unsigned cores) {
   return core_of(b.id.value, cores) == core_of(b.teid.value, cores);
 }

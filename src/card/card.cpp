@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t kFlags = 2;
 constexpr std::uint64_t kFlagVerifyChecksum = 1;
 
-// The card's own header, in front of the frame: nothing of the frame itself is written here.
+// Writes the card's own header in front of the frame, and nothing in the frame itself.
 void push_intrinsic(rte_mbuf* m, unsigned port, PuntReason check) {
   const unsigned length = std::min(m->pkt_len, 0xffffU);
   m->data_off = static_cast<std::uint16_t>(m->data_off - kIntrinsicBytes);
@@ -63,7 +63,7 @@ Expected<std::unique_ptr<Card>> Card::make(const SpecFile& spec, const CardSetti
   state->tables = std::make_unique<CardTables>(std::move(*tables));
   state->inner = state->tables->by_ue_address();
 
-  // A mirror session is the number of the port that it leads to; session 0 is none (p4c-dpdk keeps it).
+  // The number of a mirror session is the port that it leads to. Session 0 is unused, because p4c-dpdk reserves it.
   for (unsigned port = 1; port <= state->io.sink(); ++port)
     state->pipeline->set_mirror(port, port, settings.copy_clones);
   state->pipeline->registers("config").write(kFlags, settings.verify_checksum ? kFlagVerifyChecksum : 0);

@@ -1,4 +1,4 @@
-// The generated programs on a card: what each gives for a frame, and that every punt and drop has its reason.
+// The generated programs on a card: what each sends for a frame. Every punt and every drop has a reason.
 #include "card/card.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +44,7 @@ TEST(CardPrograms, p4wire_deals_out_over_any_number_of_vfs) {
   for (const unsigned n : {1U, 3U, 5U, 8U, 64U}) {
     TestCard card("p4wire", {.vfs = n});
     ASSERT_TRUE(card.card->spread(kN3Port));
-    const unsigned vfs = card.card->settings().vfs;  // of the settings' 1 the fixture makes its own
+    const unsigned vfs = card.card->settings().vfs;  // if the settings have 1 VF, the fixture chooses the number
     card.feed(std::vector<Bytes>(5 * vfs, Bytes(60)), kN3Port);
     for (unsigned vf = 0; vf < vfs; ++vf) EXPECT_EQ(card.take(vf_port(vf)).size(), 5U) << vf << " of " << vfs;
   }
@@ -70,7 +70,7 @@ TEST(CardPrograms, downlink_packets_of_a_card_bearer_are_numbered_and_cloned) {
   EXPECT_EQ(card.card->counters().clones, 9U);
 }
 
-// SWX works on 16 frames at once; others, on shorter ways, may overtake.
+// SWX works on 16 frames at once, and frames with a shorter way through the program may overtake others.
 TEST(CardPrograms, a_bearers_packets_stay_in_order_among_all_others) {
   TestCard card("gnb-clone");
   const CardBearer b = bearer(1);
@@ -168,11 +168,11 @@ TEST(CardPrograms, a_vfs_frames_leave_unchanged) {
   card.feed({air, n3}, vf_port(0));
   EXPECT_THAT(card.take(kAirPort), ElementsAre(air));
   EXPECT_THAT(card.take(kN3Port), ElementsAre(n3));
-  card.feed({test::returned(b, Bytes(40, 0x45))}, vf_port(0));  // of no bearer of the card
+  card.feed({test::returned(b, Bytes(40, 0x45))}, vf_port(0));  // no bearer of the card has this TEID
   EXPECT_EQ(card.dropped(CardDrop::returned_wrong), 1U);
 }
 
-// What SWX would read of such a frame is what an earlier one left behind it in the buffer.
+// In such a frame SWX would read octets that an earlier frame left in the buffer.
 TEST(CardPrograms, a_vfs_frame_that_is_too_short_to_be_read_is_dropped) {
   TestCard card("gnb-clone");
   const CardBearer b = bearer(1);
@@ -190,7 +190,8 @@ TEST(CardPrograms, a_vfs_frame_that_is_too_short_to_be_read_is_dropped) {
   }
 }
 
-// The bearer is known, so its worker is: each of several workers behind a card gets what it alone can serve.
+// The card knows the bearer and so its worker: each of several workers behind a card gets the packets that it alone can
+// serve.
 TEST(CardPrograms, what_is_punted_of_a_known_bearer_goes_to_its_worker) {
   TestCard card("gnb-clone",
                 {.vfs = test::kVfs, .punt_n3 = test::kPuntN3, .punt_air = test::kPuntAir, .verify_checksum = true});
@@ -322,7 +323,7 @@ TEST(CardPrograms, a_ue_address_finds_its_bearer) {
   b.ue_ipv6 = *IpAddress::parse("2001:db8::2");
   card.install({b});
   N3Frame v4 = test::to(b), v6 = test::to(b, 60);
-  v4.teid = v6.teid = 0x99;  // of no importance
+  v4.teid = v6.teid = 0x99;  // the value does not matter
   std::ranges::copy(b.ue_ipv4->octets().begin(), b.ue_ipv4->octets().begin() + 4, v4.payload.begin() + 16);
   v6.payload[0] = 0x60;
   std::ranges::copy(b.ue_ipv6->octets(), v6.payload.begin() + 24);

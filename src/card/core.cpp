@@ -66,8 +66,8 @@ void CardCore::process(Queue& queue, Burst& burst) {
   }
 }
 
-// Those of a bearer's frames that have a key go one way from this port, and stay in order; what has none is for the
-// host, and may overtake them or be overtaken.
+// Frames of one bearer that have a key take one way from this port and stay in order. Frames without a key are for the
+// host; they may overtake others or be overtaken.
 void CardCore::deal_out(Burst& burst, unsigned port) {
   if (!by_bearer_) return card_.process(burst.mbuf.data(), burst.size, port);
   const CardSide side = side_of(port);
@@ -126,7 +126,7 @@ void CardCore::send(unsigned port) {
   mbufs.clear();
 }
 
-// A ring that is full is a transmit queue that is full.
+// A full ring counts as a full transmit queue.
 void CardCore::hand_outputs(unsigned port) {
   std::vector<rte_mbuf*>& mbufs = card_.out(port).mbufs;
   const CoreLink& link = settings_.to[owners_[port]];

@@ -1,6 +1,6 @@
-// One of several cores of a card: it alone receives from and sends to its ports, and alone serves its bearers. Frames
-// for bearers of another core go there before the program sees them, and what its program gives to another core's port
-// goes there afterwards, each over a single-producer, single-consumer ring.
+// One of several cores of a card. It alone receives from and sends to its ports, and it alone serves its bearers. A
+// frame for a bearer of another core goes to that core before the program sees it. A frame that the program sends to
+// another core's port goes there afterwards. Each way is a single-producer, single-consumer ring.
 #pragma once
 
 #include <array>
@@ -12,14 +12,15 @@
 
 namespace splitplane::nic {
 
-// From one core to another.
+// The rings from one core to another.
 struct CoreLink {
   rte_ring* frames = nullptr;   // prepared for the program: the intrinsic header stands in front
-  rte_ring* outputs = nullptr;  // of CoreOutput
+  rte_ring* outputs = nullptr;  // the objects are CoreOutput
   datapath::Wakeup* reader = nullptr;
 };
 
-// What a program gave to another core's port. A clone is the very mbuf of its original, so the port cannot stand in it.
+// A frame that a program sent to another core's port. A clone is the same mbuf as its original, so the mbuf cannot
+// carry the port.
 struct CoreOutput {
   rte_mbuf* mbuf = nullptr;
   std::uint64_t port = 0;
@@ -27,7 +28,7 @@ struct CoreOutput {
 inline constexpr unsigned kCoreOutputBytes = sizeof(CoreOutput);
 static_assert(kCoreOutputBytes == 16, "an element size of rte_ring");
 
-// The core of a card that has a port: VFs in turn, N3 and the air as far from each other as they can be.
+// The core that has a port of a card. VFs are dealt out in turn; N3 and the air are as far apart as possible.
 [[nodiscard]] constexpr unsigned owner_of(unsigned port, unsigned cores) {
   if (port < kFirstVf) return port == kN3Port ? 0 : cores - 1;
   return (port - kFirstVf) % cores;
@@ -35,14 +36,14 @@ static_assert(kCoreOutputBytes == 16, "an element size of rte_ring");
 
 struct CardCoreSettings {
   unsigned self = 0, cores = 2;
-  std::vector<CardEndpoint> endpoints;  // of all ports; those of other cores are not touched
-  std::vector<CoreLink> to, from;       // by core; its own place is empty
+  std::vector<CardEndpoint> endpoints;  // of all ports; this core does not touch those of other cores
+  std::vector<CoreLink> to, from;       // by core; the place of this core is empty
 };
 
-// received + clones = sent + handed on + dropped + clones sunk, at the end of each round.
+// At the end of each round: received + clones = sent + handed off + dropped + clones sunk.
 struct CardCoreCounters {
   std::uint64_t frames_taken = 0, outputs_taken = 0;    // from other cores
-  std::uint64_t frames_handed = 0, outputs_handed = 0;  // to them
+  std::uint64_t frames_handed = 0, outputs_handed = 0;  // to other cores
   std::uint64_t sent = 0;                               // by its own ports
 };
 
@@ -51,10 +52,10 @@ class CardCore {
   struct Queue {
     enum class Kind : std::uint8_t { port, frames, outputs };
     Kind kind = Kind::port;
-    unsigned number = 0;  // of the card's port
+    unsigned number = 0;  // number of the card's port
     CardSource source;    // port
     rte_ring* ring = nullptr;
-    std::array<std::uint16_t, datapath::kBurst> ports{};  // outputs: where each of the burst goes
+    std::array<std::uint16_t, datapath::kBurst> ports{};  // outputs: the port of each frame of the burst
 
     unsigned receive(datapath::Burst& burst);
     unsigned take_left(datapath::Burst& burst) {
@@ -76,11 +77,12 @@ class CardCore {
 
   std::vector<Queue>& queues() { return queues_; }
   void process(Queue& queue, datapath::Burst& burst);
-  // Once per round: what the program gave to the ports is sent, or goes to the cores that have them.
+  // Once per round: sends the frames that the program gave to the ports, or passes them to the cores that have the
+  // ports.
   void flush();
   // On the loop's thread, between two rounds: the card's port `number` is `at` from now on, whichever core has it.
   void set_endpoint(unsigned number, const CardEndpoint& at);
-  // When no core runs any more: takes what is on the rings; false: nothing was.
+  // When no core runs any more: takes what is on the rings. Returns false if they were empty.
   bool take_rest();
   [[nodiscard]] const CardCoreCounters& counters() const { return counters_; }
 
@@ -98,7 +100,7 @@ class CardCore {
   datapath::WorkerStats& stats_;
   CardCoreCounters counters_;
   std::vector<unsigned> owners_;  // by port: the core that has it
-  bool by_bearer_;                // the program has bearers: frames go to their cores
+  bool by_bearer_;                // the program has bearers, so frames go to the cores of their bearers
 };
 
 }  // namespace splitplane::nic

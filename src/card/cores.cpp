@@ -24,8 +24,8 @@ Expected<void> CardCores::all_answer() {
   return on_each([](unsigned, Card&) { return Expected<void>{}; });
 }
 
-// A bearer of the host has its entry for downlink frames on the core that its TEID leads to, for uplink frames on that
-// of its identity. Where these are two, all cores have both entries: so none is left over when the TEID changes.
+// A host bearer has its downlink entry on the core of its TEID, and its uplink entry on the core of its identity. If
+// these are two cores, all cores get both entries, so that no entry is left over when the TEID changes.
 Expected<std::vector<std::vector<CardBearer>>> CardCores::by_core(std::span<const CardBearer> bearers) const {
   std::vector<std::vector<CardBearer>> of(count());
   for (const CardBearer& b : bearers) {
@@ -60,7 +60,7 @@ Expected<void> CardCores::install(std::span<const CardBearer> bearers, bool rest
     return fail("card {} would be full; allowed: {} bearers", settings().name, settings().capacity);
   return on_each([&](unsigned core, Card& card) -> Expected<void> {
     if (auto installed = card.install((*of)[core], restart); !installed) return installed;
-    std::vector<BearerId> left;  // of the host, on all cores before, with a TEID that led elsewhere
+    std::vector<BearerId> left;  // bearers of the host that were on all cores, because their TEIDs led to other cores
     for (const CardBearer& b : bearers) {
       if (card.find(b.id) != nullptr && has_one_core(b, count()) && core_of(b.id.value, count()) != core)
         left.push_back(b.id);
@@ -84,7 +84,7 @@ Expected<void> CardCores::remove(std::span<const BearerId> ids) {
   return on_each([&](unsigned core, Card& card) { return card.remove(known_to(core, card, false)); });
 }
 
-// What a card refuses of a peer, each core refuses: the first one, if any.
+// Every core refuses the same peers, so the first refusal is enough.
 Expected<void> CardCores::set_peer(const CardPeer& peer) {
   if (auto there = all_answer(); !there) return there;
   return on_each([&](unsigned, Card& card) { return card.set_peer(peer); });
@@ -98,8 +98,9 @@ Expected<void> CardCores::unset_peer(unsigned number) {
   });
 }
 
-// Between the two rounds packets take COUNTs of the leases that there are: one that is moved on is never refused by
-// then. One that is made shorter may be: its bearer has passed the new end, and other cores' leases stand.
+// Between the two steps packets use COUNTs of the present leases, so a lease that is extended is still accepted in the
+// second step. A shortened lease may be refused there: its bearer has passed the new end, and the leases of other cores
+// are set.
 Expected<void> CardCores::set_leases(std::span<const CardLease> leases) {
   std::vector<std::vector<CardLease>> of(count());
   for (const CardLease& lease : leases) of[core_of(lease.first.value, count())].push_back(lease);

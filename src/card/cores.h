@@ -1,6 +1,7 @@
-// All cores of a card as the control plane sees them: one card. Each core has tables and registers of its own and is
-// asked on its own thread; what concerns several is checked on all of them before it is done on any. A core that falls
-// silent between the two leaves the others changed: the error names it, and the same request again makes it whole.
+// All cores of a card as one card for the control plane. Each core has separate tables and registers and executes
+// requests on its own thread. A request to several cores is checked on all of them before any of them executes it. If a
+// core stops answering between the two steps, the others have executed it. Then the error names that core, and
+// repeating the same request completes it.
 #pragma once
 
 #include <functional>
@@ -13,12 +14,13 @@ namespace splitplane::nic {
 
 class CardCores {
  public:
-  // Runs the command on the thread of the core; false: it does not answer, and never runs it.
+  // Runs the command on the core's thread. Returns false if the core does not answer; it then never runs the command.
   using Execute = std::function<bool(unsigned core, const std::function<void()>& command)>;
 
   CardCores(std::vector<Card*> cards, Execute execute) : cards_(std::move(cards)), execute_(std::move(execute)) {}
 
-  // All or none, as Card's. A bearer whose identity and TEID lead to different cores can only be the host's.
+  // Installs all bearers or none, as Card does. A bearer whose identity and TEID lead to different cores must have
+  // place host.
   Expected<void> install(std::span<const CardBearer> bearers, bool restart);
   Expected<void> remove(std::span<const BearerId> ids);
   Expected<void> set_peer(const CardPeer& peer);
@@ -27,9 +29,9 @@ class CardCores {
   [[nodiscard]] Expected<std::vector<BearerNumbers>> numbers(std::span<const BearerId> ids);
   [[nodiscard]] Expected<std::vector<BearerNumbers>> numbers_after(std::uint32_t after, std::size_t limit);
 
-  // Whether each of them looks at what it is asked.
+  // Returns an error if a core does not execute commands.
   Expected<void> all_answer();
-  // `use` with each core's card in turn, on its thread; the first error ends it.
+  // Calls `use` with each core's card in turn, on the core's thread. The first error ends it.
   Expected<void> on_each(const std::function<Expected<void>(unsigned core, Card&)>& use);
 
  private:
@@ -42,7 +44,7 @@ class CardCores {
   Execute execute_;
 };
 
-// What `more` counted beside `all`: the counters of a card are the sums over its cores.
+// Adds `more` to `all`: the counters of a card are the sums over its cores.
 void add(CardCounters& all, const CardCounters& more);
 
 }  // namespace splitplane::nic

@@ -1,5 +1,5 @@
-// A card of several cores is one card: the same octets in the same order for each bearer as with one core, the same
-// numbers and sums, and what is refused is refused on all of them.
+// A card of several cores behaves as one card: the same octets in the same order for each bearer as with one core, and
+// the same numbers and sums. A refusal applies to all cores.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -26,7 +26,7 @@ CardSettings settings() {
   return {.vfs = test::kHostVfs, .punt_n3 = test::kVfN3, .punt_air = test::kVfAir, .copy_clones = true};
 }
 
-// In order by what names the bearer.
+// Frames in order, by the key that names the bearer.
 std::map<std::uint32_t, std::vector<Bytes>> by_bearer(const std::vector<Bytes>& frames, CardSide side) {
   std::map<std::uint32_t, std::vector<Bytes>> sorted;
   for (const Bytes& frame : frames) {
@@ -35,7 +35,7 @@ std::map<std::uint32_t, std::vector<Bytes>> by_bearer(const std::vector<Bytes>& 
   return sorted;
 }
 
-// What is not the same for which bearer, in few words.
+// Describes briefly which bearer's frames differ.
 std::string difference(const std::vector<Bytes>& got, const std::vector<Bytes>& expected, CardSide side) {
   auto sorted = by_bearer(got, side);
   for (const auto& [id, frames] : by_bearer(expected, side)) {
@@ -120,7 +120,7 @@ TEST_P(OneAsMany, each_packet_has_the_octets_ports_and_reasons_that_one_core_giv
   expect_equal_sums(one, many, all);
 }
 
-// With a thread for each core, as fast as it goes.
+// Runs a thread for each core, as fast as it can.
 TEST_P(OneAsMany, a_bearers_packets_stay_in_order_on_threads) {
   const std::vector<TestBearer> bearers = test::all_bearers();
   const std::vector<CardBearer> all = entries(bearers);
@@ -135,7 +135,7 @@ TEST_P(OneAsMany, a_bearers_packets_stay_in_order_on_threads) {
       for (Bytes& frame : from.take(port)) to[port].push_back(std::move(frame));
     }
   };
-  constexpr unsigned kPackets = 3000, kOnTheirWay = 128;  // the pool and the rings have room for so many
+  constexpr unsigned kPackets = 3000, kOnTheirWay = 128;  // the pool and the rings have room for this many
   many.run([&] {
     for (unsigned sent = 0; sent < kPackets;) {
       take(many, got);
@@ -145,7 +145,7 @@ TEST_P(OneAsMany, a_bearers_packets_stay_in_order_on_threads) {
       }
       const Packet p = maker.next_usual();
       if (p.bearer != nullptr && p.bearer->place == Place::kArmed) continue;  // its packets wait for those of the host
-      if (p.octets.size() < 64) continue;  // too short for a card: less is done with it, and it overtakes
+      if (p.octets.size() < 64) continue;  // too short for a card: the card does less with it, so it overtakes
       const unsigned port = p.downlink ? kN3Port : kAirPort;
       one.feed({p.octets}, port);
       take(one, expected);
@@ -155,7 +155,7 @@ TEST_P(OneAsMany, a_bearers_packets_stay_in_order_on_threads) {
   });
   while (many.take_rest()) {
   }
-  many.settle();  // what no thread had taken from a port
+  many.settle();  // frames that no thread had taken from a port
   take(many, got);
   for (unsigned port = 0; port < many.ports; ++port) {
     const CardSide side = port == kN3Port || port == vf_port(test::kVfN3) ? CardSide::kN3 : CardSide::kAir;
@@ -261,7 +261,8 @@ TEST_F(TwoCores, change_nothing_while_one_of_them_is_silent) {
   EXPECT_EQ(cores_.take(kN3Port).size(), 1U) << "and its UPF";
 }
 
-// Nothing can take back what the first core did: the answer says that it is not done, and the same again does the rest.
+// The card cannot undo what the first core did. The error says that the request is not complete, and repeating it does
+// the rest.
 TEST_F(TwoCores, do_the_rest_when_asked_again_after_one_fell_silent_half_way) {
   const std::array both{of_core(0), of_core(1)};
   const auto silent_after = [this](unsigned questions) {
@@ -275,7 +276,7 @@ TEST_F(TwoCores, do_the_rest_when_asked_again_after_one_fell_silent_half_way) {
   EXPECT_EQ(bearers(), 2U);
 }
 
-// The host's bearers may have TEIDs that somebody else chose.
+// Another node may choose the TEIDs of the host's bearers.
 TEST_F(TwoCores, lead_a_bearer_of_the_host_there_whatever_its_teid) {
   CardBearer b = of_core(0);
   b.place = Place::kHost;
@@ -304,7 +305,8 @@ TEST_F(TwoCores, lead_a_bearer_of_the_host_there_whatever_its_teid) {
   EXPECT_FALSE(arrives(down, kN3Port, test::kWorkerN3));
 }
 
-// Neither ring has a place: what was for the bearer's core is a drop, what was for a port of another core a full queue.
+// Both rings are full: a frame for the bearer's core is dropped, and a frame for a port of another core counts as a
+// full queue.
 TEST(CardCores, count_what_a_full_ring_does_not_take) {
   datapath::test::Pool pool(512);
   TestCores cores("gnb-mat", 2, {.vfs = test::kVfs}, 16);

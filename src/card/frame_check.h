@@ -1,5 +1,6 @@
-// The check before the pipeline: SWX extracts headers without a look at where the frame ends, so what a program would
-// read beyond it, or push without room, is found here. Everything else about a frame is for the program to decide.
+// The check before the pipeline. SWX extracts headers without checking where the frame ends. So this check finds frames
+// in which a program would read beyond the end, or push headers without room. The program decides everything else about
+// a frame.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -11,27 +12,27 @@
 
 namespace splitplane::nic {
 
-// What the programs of this project extract (p4/gnb_parser.p4i). IPv4, UDP and GTP-U are one header to them, which they
-// extract from every frame of EtherType 0x0800.
+// What the programs of this project extract (p4/gnb_parser.p4i). IPv4, UDP and GTP-U are one header to them. They
+// extract it from every frame of EtherType 0x0800.
 namespace parsed {
 inline constexpr unsigned kEthernet = 14, kVlan = 4, kIpv4 = 20, kUdp = 8, kGtpu = 8, kGtpuOptional = 4, kPsc = 4;
 inline constexpr unsigned kN3 = kIpv4 + kUdp + kGtpu;
 inline constexpr unsigned kInnerIpv4 = 20, kInnerIpv6 = 40;
 // Ethernet, airhdr, and the longest RLC, PDCP and SDAP headers with one octet.
 inline constexpr unsigned kAirFrame = 30;
-inline constexpr unsigned kReturned = 14 + 10;  // Ethernet and what stands in front of a returned SDU
+inline constexpr unsigned kReturned = 14 + 10;  // Ethernet and the octets in front of a returned SDU
 inline constexpr unsigned kAirhdr = 8;
 inline constexpr unsigned kAirControl = kEthernet + kAirhdr;  // where an RLC PDU begins
 }  // namespace parsed
 
 enum class CardSide : std::uint8_t { kN3, kAir, kVf };
 
-// kN3 in detail: a frame of `bytes` octets whose first octets are at `f`. `inner`: the program reads the UE's address.
+// The full check of a frame of side kN3, with `bytes` octets from `f` on. `inner`: the program reads the UE's address.
 [[nodiscard]] PuntReason check_n3_frame(const std::uint8_t* f, unsigned bytes, bool inner);
-// Of such a frame that check_n3_frame() found nothing about: the checksum of its outer IPv4 header.
+// Checks the outer IPv4 checksum of a frame that passed check_n3_frame().
 [[nodiscard]] PuntReason check_ipv4_checksum(const std::uint8_t* f, unsigned bytes);
 
-// The usual frames, decided by a few comparisons: untagged, IPv4 without options, GTP-U with optional octets.
+// Recognises the most frequent frames by a few comparisons: untagged, IPv4 without options, GTP-U with optional octets.
 [[nodiscard]] inline bool is_usual_n3_frame(const std::uint8_t* f, unsigned bytes) {
   using namespace parsed;
   constexpr unsigned kLayers = kEthernet + kIpv4 + kUdp + kGtpu + kGtpuOptional + kPsc;
@@ -42,12 +43,13 @@ enum class CardSide : std::uint8_t { kN3, kAir, kVf };
   return layers && total + kEthernet == bytes && udp + kIpv4 == total && gtpu + kGtpu + kUdp == udp;
 }
 
-// `none`: the program may read the frame. `checksums`: what is wrong with them is for the host to say.
+// Returns `none` if the program may read the frame. `checksums`: a frame from N3 with a wrong outer IPv4 checksum goes
+// to the host, which reports it.
 [[nodiscard]] inline PuntReason check_frame(const rte_mbuf* m, CardSide side, bool inner, bool checksums = false) {
   using namespace parsed;
   const auto* f = rte_pktmbuf_mtod(m, const std::uint8_t*);
   const unsigned bytes = m->data_len;
-  if (side == CardSide::kVf) {  // segments but the first may pass: they are not read
+  if (side == CardSide::kVf) {  // later segments may pass, because the program does not read them
     if (bytes < kEthernet) return PuntReason::short_frame;
     if (wire::load_be16(f + 12) != 0x88b5) return PuntReason::none;
     if (bytes < kEthernet + kAirhdr) return PuntReason::short_frame;
@@ -63,8 +65,8 @@ enum class CardSide : std::uint8_t { kN3, kAir, kVf };
   }
   if (bytes < kEthernet) return PuntReason::short_frame;
   if (bytes >= kAirFrame || wire::load_be16(f + 12) != 0x88b5) return PuntReason::none;
-  // An RLC control PDU is passed on by its first octet; what is read behind it must lie inside the mbuf, and is not
-  // used.
+  // The program passes on an RLC control PDU by its first octet. The octets that it extracts after it must be in the
+  // mbuf, but are not used.
   const bool control = bytes > kAirControl && f[14] == 0x10 && (f[kAirControl] & 0x80) == 0;
   return control && rte_pktmbuf_tailroom(m) >= kAirFrame ? PuntReason::none : PuntReason::short_frame;
 }

@@ -10,7 +10,7 @@ using datapath::test::Bytes;
 using datapath::test::N3Frame;
 
 PuntReason check(const Bytes& frame, CardSide side = CardSide::kN3, bool inner = false) {
-  static datapath::test::Pool* const pool = new datapath::test::Pool;  // goes with DPDK
+  static datapath::test::Pool* const pool = new datapath::test::Pool;  // destroyed with DPDK
   rte_mbuf* const m = pool->make(frame);
   const PuntReason reason = check_frame(m, side, inner);
   rte_pktmbuf_free(m);
@@ -98,7 +98,7 @@ TEST(FrameCheck, a_ue_address_must_lie_inside_the_t_pdu) {
   }
 }
 
-// What is none of the lengths' business is for the program to decide.
+// The program decides everything that is not about lengths.
 TEST(FrameCheck, everything_else_passes) {
   EXPECT_EQ(check(datapath::test::arp_frame()), PuntReason::none);
   EXPECT_EQ(check(datapath::test::neighbor_frame(135)), PuntReason::none);

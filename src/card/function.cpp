@@ -10,7 +10,7 @@ CardFunction::CardFunction(Card& card, const std::vector<CardEndpoint>& endpoint
 
 void CardFunction::process(Queue& queue, datapath::Burst& burst) {
   card_.process(burst.mbuf.data(), burst.size, queue.number);
-  // What many queues gave to one port goes out in flush(), in one burst; full ones go now.
+  // Frames of many queues for one port are sent in one burst by flush(). Full bursts are sent now.
   for (const std::uint16_t number : card_.pending()) {
     if (card_.out(number).mbufs.size() >= datapath::kBurst) send(number);
   }

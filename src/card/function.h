@@ -1,5 +1,5 @@
-// A card as a worker's function: what its ports receive goes through the card's pipeline, what that gives to a port is
-// sent there. A port is a queue of a device, or in one process a pair of rings.
+// A card as a worker's function. Frames that its ports receive go through the card's pipeline; frames that the pipeline
+// gives to a port are sent there. A port is a queue of a device or, within one process, a pair of rings.
 #pragma once
 
 #include <rte_ring.h>
@@ -11,7 +11,7 @@
 
 namespace splitplane::nic {
 
-// A VF whose host is not there: nothing comes from it, and it takes nothing.
+// A VF whose host is absent: it receives no frames and takes none.
 inline constexpr std::uint16_t kNoDevice = UINT16_MAX;
 
 // Both ends of one port of a card.
@@ -41,14 +41,14 @@ struct CardSource {
     if (at.in != nullptr) return datapath::RingSource{at.in}.entries();
     return at.port != kNoDevice ? datapath::EthSource{at.port, at.queue}.entries() : datapath::kUnknownEntries;
   }
-  // A VF without a host announces nothing, and need not be polled: whoever connects it wakes the loop.
+  // A VF without a host wakes no worker and need not be polled. Connecting a host wakes the loop.
   [[nodiscard]] datapath::WakeSource wake_source() const {
     if (at.in != nullptr || at.port == kNoDevice) return {datapath::WakeSource::Kind::ring};
     return {datapath::WakeSource::Kind::port, at.port, at.queue};
   }
 };
 
-// How many frames the endpoint took.
+// Returns how many frames the endpoint took.
 [[nodiscard]] inline unsigned send_by(const CardEndpoint& at, rte_mbuf** mbufs, unsigned n) {
   if (at.in != nullptr) return rte_ring_sp_enqueue_burst(at.out, reinterpret_cast<void* const*>(mbufs), n, nullptr);
   return at.port != kNoDevice ? datapath::EthSink{at.port, at.queue}.send(mbufs, n) : 0;
@@ -68,7 +68,7 @@ class CardFunction {
  public:
   struct Queue {
     CardSource source;
-    unsigned number = 0;  // of the card's port
+    unsigned number = 0;  // number of the card's port
 
     unsigned receive(datapath::Burst& burst) { return source.receive(burst); }
     unsigned take_left(datapath::Burst& burst) {
@@ -80,12 +80,12 @@ class CardFunction {
     [[nodiscard]] datapath::WakeSource wake_source() const { return source.wake_source(); }
   };
 
-  // `endpoints`: of N3, air, VF 0... : as many as the card has ports.
+  // `endpoints`: of N3, air, VF 0 and so on, as many as the card has ports.
   CardFunction(Card& card, const std::vector<CardEndpoint>& endpoints, datapath::WorkerStats& stats);
 
   std::vector<Queue>& queues() { return queues_; }
   void process(Queue& queue, datapath::Burst& burst);
-  // Once per round: what the pipeline gave to the ports is sent.
+  // Once per round: sends the frames that the pipeline gave to the ports.
   void flush();
   // On the loop's thread, between two rounds: the card's port `number` is `at` from now on.
   void set_endpoint(unsigned number, const CardEndpoint& at) { queues_.at(number).source.at = at; }

@@ -1,4 +1,5 @@
-// A card in the worker loop, its ports rings: what comes in goes out, and what a port does not take is counted.
+// A card in the worker loop with rings as ports: frames that come in go out, and frames that a port does not take are
+// counted.
 #include "card/function.h"
 
 #include <gmock/gmock.h>
@@ -81,7 +82,7 @@ TEST_F(OnRings, what_a_port_does_not_take_is_counted_there) {
   EXPECT_EQ(out_[vf_port(test::kCopies)].drain().size(), 60U);
 }
 
-// A shared frame is as it was numbered, whoever has it, until the last one gives it back.
+// A shared frame stays as it was numbered until its last holder frees it.
 TEST_F(OnRings, clones_stay_as_they_are_while_frames_follow) {
   card_.install({bearer(1)});
   std::vector<Bytes> expected;

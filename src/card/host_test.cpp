@@ -1,5 +1,5 @@
-// A card with a host behind it against the same host alone: whatever comes in, the same octets go out in the same
-// order per bearer, with the same verdicts. SPLITPLANE_PACKETS sets how many packets, SPLITPLANE_SEED which.
+// A card with a host behind it, compared with the same host alone. For every input the same octets go out in the same
+// order per bearer, with the same verdicts. SPLITPLANE_PACKETS sets the number of packets, SPLITPLANE_SEED the seed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -55,7 +55,7 @@ std::unique_ptr<Card> make_card(const std::string& program, const CardSettings& 
   return card ? std::move(*card) : nullptr;
 }
 
-// What stands on the same bearer's way, in order; what has none, together.
+// Frames of one bearer, in order; frames without a bearer, together.
 std::map<std::uint32_t, std::vector<Bytes>> by_bearer(const std::vector<Bytes>& frames, std::size_t id_at) {
   std::map<std::uint32_t, std::vector<Bytes>> sorted;
   for (const Bytes& frame : frames) {
@@ -93,12 +93,12 @@ class CardAndHost {
     card.punt_air = test::kVfAir;
     card.verify_checksum = settings.verify_checksums;
     card.air_frame_bytes = test::kAirFrameBytes;
-    card.copy_clones = true;  // the host writes to what comes over its VF
+    card.copy_clones = true;  // the host writes to mbufs that come over its VF
     auto made = make_card(program, card);
     if (made) together_.emplace(std::move(made), bearers_, pool_, settings);
   }
 
-  // One packet after another, so that each one's verdict can be told.
+  // Sends one packet after another, so that the verdict on each can be told.
   void one_by_one(std::uint64_t packets, bool only_usual = false) {
     ASSERT_TRUE(together_);
     for (std::uint64_t i = 0; i < packets; ++i) {
@@ -130,9 +130,9 @@ class CardAndHost {
     report(packets);
   }
 
-  // Bursts of usual packets, and of some that reach nobody. A pipeline works on several packets at a time: what the
-  // card passes up loses its turn among those that it serves, and finds its way to the host faster than those that are
-  // looked up for it.
+  // Sends bursts of fast-path packets, and some that are dropped. A pipeline works on several packets at a time. So a
+  // packet that the card punts may lose its place among those that the card serves. It may also reach the host before
+  // packets that need a lookup for the host.
   void in_bursts(std::uint64_t bursts) {
     ASSERT_TRUE(together_);
     for (std::uint64_t i = 0; i < bursts; ++i) {
@@ -243,7 +243,7 @@ TEST(CardAndHost, ten_thousand_random_packets_leave_as_from_the_host_alone) {
   EXPECT_GT(both.drops().size(), 30U) << "too few of the reasons for which a host drops";
   for (std::size_t i = 1; i < kPuntReasonCount; ++i) {
     const auto reason = static_cast<PuntReason>(i);
-    if (reason == PuntReason::ue_unknown || reason == PuntReason::udp_checksum) continue;  // of other settings
+    if (reason == PuntReason::ue_unknown || reason == PuntReason::udp_checksum) continue;  // depends on other settings
     EXPECT_GT(both.punts(reason), 0U) << name_of(reason);
   }
 }
@@ -271,7 +271,8 @@ TEST(CardAndHost, each_feature_set_is_the_hosts) {
   const std::uint64_t n = packets() / 5;
   CardAndHost<FeatureSet::mat>("gnb-mat", {}).one_by_one(n);
   CardAndHost<FeatureSet::clone_drop>("gnb-clone_drop", {}).one_by_one(n);
-  // These have one bearer. The host numbers what it gets of it by itself, so only what stays on the card is the same.
+  // These settings have one bearer. The host numbers its packets separately, so only packets that stay on the card are
+  // the same.
   const std::vector<TestBearer> one(1, test::all_bearers()[15]);
   CardAndHost<FeatureSet::headers>("gnb-headers", {}, one).one_by_one(n, true);
   CardAndHost<FeatureSet::decap>("gnb-decap", {}, one).one_by_one(n, true);

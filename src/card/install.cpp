@@ -1,4 +1,4 @@
-// The half of CardTables that adds and removes bearers: all of a call, or none.
+// The half of CardTables that adds and removes bearers: all bearers of a call, or none.
 #include <algorithm>
 
 #include "card/tables.h"
@@ -24,7 +24,7 @@ Expected<void> CardTables::check(const CardBearer& b) const {
   if (b.peer >= has_peer_.size()) {
     return fail("bearer {}: peer {} has no such number; allowed: 0 to {}", b.id.value, b.peer, has_peer_.size() - 1);
   }
-  // After a restart numbering goes on at the lease's end: the receiver must take that for a step forwards.
+  // After a restart numbering continues at the lease's end. The receiver must take that as a step forwards.
   const std::uint32_t half = 1U << (b.pdcp_sn_bits - 1);
   if (b.lease == 0 || b.lease >= half) {
     return fail("bearer {}: a lease of {} COUNTs; allowed: 1 to {} with a PDCP SN of {} bits", b.id.value, b.lease,
@@ -40,7 +40,7 @@ Expected<void> CardTables::check(const CardBearer& b) const {
   return {};
 }
 
-// Makes identities, keys and slots the bearers' own; what is refused here has touched no table.
+// Claims identities, keys and slots for the bearers. A call that is refused here has touched no table.
 Expected<void> CardTables::claim(std::span<const CardBearer> bearers, Attempt& attempt) {
   for (const CardBearer& b : bearers) {
     if (auto fine = check(b); !fine) return fine;
@@ -76,7 +76,8 @@ void CardTables::undo(std::span<const CardBearer> bearers, const Attempt& attemp
     erase_key(key);
     owners_.erase(key);
   }
-  // Last taken, first given back: what nobody used counts as never used again, and its registers need no writing.
+  // Slots go back in reverse order. A slot that was never used counts as never used again, so its registers need no
+  // writing.
   for (auto id = attempt.ids.rbegin(); id != attempt.ids.rend(); ++id) {
     if (uplink_ != nullptr) uplink_->remove(std::array<std::uint64_t, 1>{*id});
     const Entry& entry = entries_.at(*id);
@@ -93,7 +94,7 @@ void CardTables::undo(std::span<const CardBearer> bearers, const Attempt& attemp
   }
 }
 
-// Everything but numbers; what is refused leaves all as it was.
+// Writes everything but numbers; a refused call leaves all as it was.
 Expected<void> CardTables::try_install(std::span<const CardBearer> bearers, Attempt& attempt) {
   ++calls_;
   attempt.entries.reserve(bearers.size());
@@ -149,7 +150,7 @@ Expected<void> CardTables::install(std::span<const CardBearer> bearers, bool res
   return {};
 }
 
-// Registers of a slot that was never used are 0 as they should be.
+// Registers of a slot that was never used are 0 already.
 void CardTables::write_registers(const CardBearer& b, const Entry& entry, bool is_new, bool restart) {
   const std::uint32_t slot = entry.slot;
   if (is_new || restart) {

@@ -1,4 +1,4 @@
-// Adding, replacing and removing a card's bearers: all of a call or none, and how long 65,536 take.
+// Adding, replacing and removing a card's bearers: all of a call or none. Also how long 65,536 bearers take.
 #include <gmock/gmock.h>
 
 #include "card/test_card.h"
@@ -51,7 +51,7 @@ TEST(CardInstall, what_is_wrong_with_a_bearer_is_said_and_none_of_the_call_is_in
     EXPECT_THAT(card.take(kAirPort), IsEmpty());
     EXPECT_EQ(card.take(test::vf_port(test::kPuntN3)).size(), 1U);
   }
-  card.install({bearer(2), bearer(3), bearer(4)});  // and nothing was left of the attempts
+  card.install({bearer(2), bearer(3), bearer(4)});  // the refused attempts left no entry
   card.feed({test::to(bearer(4)).make()}, kN3Port);
   EXPECT_EQ(card.take(kAirPort).size(), 1U);
 }
@@ -108,7 +108,7 @@ TEST(CardInstall, a_removed_bearer_is_nobodys_and_its_place_starts_at_0) {
   EXPECT_FALSE(card.card->numbers(bearer(1).id));
 }
 
-// Places that a refused call had taken, used before or never, are given back: no two bearers share one afterwards.
+// A refused call gives back the slots that it took, used before or not. No two bearers share a slot afterwards.
 TEST(CardInstall, a_refused_call_gives_its_places_back) {
   TestCard card("gnb-mat", {.capacity = 4});
   card.install({bearer(1), bearer(2)});

@@ -1,4 +1,5 @@
-// The half of CardTables that reads and sets what the program counts by bearer, and the order in which it is read.
+// The half of CardTables that reads and sets the program's counters by bearer, and keeps the order in which they are
+// read.
 #include <algorithm>
 
 #include "card/tables.h"
@@ -10,7 +11,7 @@ Expected<void> CardTables::can_lease(std::span<const CardLease> leases) const {
     const auto at = entries_.find(id.value);
     if (at == entries_.end())
       return fail("bearer {} is not on card {}; allowed: one of its bearers", id.value, settings_.name);
-    // The program looks for the very COUNT at which the lease ends.
+    // The program compares for the exact COUNT at which the lease ends.
     const auto next = static_cast<std::uint32_t>(pdcp_next_.read(at->second.slot));
     if (first_not_allowed - next > UINT32_MAX / 2) {
       return fail("bearer {}: a lease that ends at COUNT {}; allowed: not before {}, which is the next", id.value,
@@ -70,7 +71,7 @@ void CardTables::enter_order(std::vector<std::uint32_t> ids) {
   std::inplace_merge(order_.begin(), order_.begin() + old, order_.end());
 }
 
-// All of `ids` that are this core's are there.
+// All `ids` of this core are there.
 void CardTables::leave_order(std::vector<std::uint32_t> ids) {
   std::erase_if(ids, [this](std::uint32_t id) { return !is_own(id); });
   std::ranges::sort(ids);

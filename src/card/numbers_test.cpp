@@ -1,5 +1,5 @@
-// The numbers that a card gives: through every wrap of RLC and PDCP as the host does, with a poll every pollPDU SDUs,
-// and never one outside the bearer's lease.
+// The numbers that a card gives: through every wrap of RLC and PDCP they are those of the host, with a poll every
+// pollPDU SDUs, and never outside the bearer's lease.
 #include <gtest/gtest.h>
 
 #include "card/test_hosts.h"
@@ -151,15 +151,15 @@ TEST_F(CardNumbers, are_read_in_the_order_of_identities_whatever_came_and_went) 
   for (rte_mbuf* m : std::exchange(card->out(kAirPort).mbufs, {})) rte_pktmbuf_free(m);
 }
 
-// docs/nic.md, `armed`: packets that are on their way through the host come first, and the first one that finds none is
-// the first that the card takes directly.
+// docs/nic.md, `armed`: packets on their way through the host come first. The first packet that finds none of these is
+// the first that the card numbers directly.
 TEST_F(CardNumbers, of_an_armed_bearer_follow_what_is_still_at_the_host) {
   TestBearer b = bearer(1, 18, 0);
   b.place = Place::kArmed;
   auto card = make_card("gnb-mat");
   ASSERT_TRUE(card);
   CardBearer entry = test::card_bearer(b);
-  entry.in_flight = 1;  // one that the host got before the bearer was armed
+  entry.in_flight = 1;  // a packet that the host got before the bearer was armed
   ASSERT_TRUE(card->install(std::span(&entry, 1)));
   test::TestHost<FeatureSet::mat> host({b}, pool, {.behind_card = true});
   const auto numbers = [&] { return *card->numbers(b.config.id); };
@@ -186,7 +186,7 @@ TEST_F(CardNumbers, of_an_armed_bearer_follow_what_is_still_at_the_host) {
   EXPECT_EQ(dropped(sent(kAirPort)), 3U);
   EXPECT_EQ(numbers().in_flight, 1U);
 
-  from_n3(1);  // one is still out there
+  from_n3(1);  // one packet is still on its way
   auto last = sent(kFirstVf + test::kVfN3);
   ASSERT_EQ(last.size(), 1U);
   host.receive(last, true);

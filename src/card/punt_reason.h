@@ -1,5 +1,5 @@
-// Why a card gives a frame to the host, and the few reasons for which it drops one. The numbers are those of the P4
-// programs (p4/punt.p4i): a test compares the two files.
+// Why a card punts a frame to the host, and the few reasons for which it drops one. The numbers are those of the P4
+// programs (p4/punt.p4i); a test compares the two files.
 #pragma once
 
 #include "base/outcome_list.h"
@@ -48,6 +48,6 @@ namespace splitplane::nic {
 // clang-format on
 
 SPLITPLANE_OUTCOMES(PuntReason, SPLITPLANE_PUNT_REASONS)
-SPLITPLANE_OUTCOMES(CardDrop, SPLITPLANE_CARD_DROPS)  // the last two are counted by nic/, the others by the program
+SPLITPLANE_OUTCOMES(CardDrop, SPLITPLANE_CARD_DROPS)  // card/ counts the last two, the program the others
 
 }  // namespace splitplane::nic

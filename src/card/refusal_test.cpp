@@ -1,4 +1,4 @@
-// What a card's tables refuse: the error says which entry and why, and afterwards everything is as it was before.
+// What a card's tables refuse: the error says which entry and why, and the tables are as before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ class CardRefuses : public testing::Test {
     ASSERT_TRUE(made) << made.error().message;
     card = std::move(*made);
   }
-  // Whether the card sends a packet with this TEID to the air.
+  // True if the card sends a packet with this TEID to the air.
   bool serves(std::uint32_t teid) {
     rte_mbuf* m = pool.make(N3Frame{.teid = teid}.make());
     card->process(&m, 1, kN3Port);

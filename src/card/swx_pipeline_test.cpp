@@ -1,4 +1,4 @@
-// A pipeline on real mbufs, of a small program that stands in test_programs.h.
+// A pipeline on real mbufs with the small program of test_programs.h.
 #include "card/swx/swx_pipeline.h"
 
 #include <gmock/gmock.h>
@@ -138,7 +138,7 @@ TEST_F(Pipeline, a_clone_is_the_processed_frame_and_shares_its_octets) {
   EXPECT_EQ(original[0], frame_of_type(0x4321));
 }
 
-// Frames that follow are written to while earlier ones still wait to be sent.
+// The program writes to later frames while earlier ones still wait to be sent.
 TEST_F(Pipeline, later_frames_do_not_write_to_a_shared_one) {
   build();
   pipeline_->set_mirror(3, 3, false);
@@ -187,7 +187,7 @@ TEST_F(Pipeline, registers_are_found_with_or_without_the_compilers_number) {
   EXPECT_EQ(taken(0).size(), 3U);
 }
 
-// DPDK 22.11 takes the first array of the program instead, see spec_repair.h.
+// DPDK 22.11 uses the first array of the program instead; see spec_repair.h.
 TEST_F(Pipeline, a_register_with_a_constant_index_is_that_of_the_array_named) {
   build(test::replaced(std::string(kForwarder), "LABEL_END :\ttable ports",
                        "LABEL_END :\tregadd longest 0x0 0x5\n\ttable ports"));

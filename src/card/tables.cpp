@@ -180,7 +180,8 @@ Expected<void> CardTables::bind(SwxPipeline& pipeline) {
   return {};
 }
 
-// A .spec whose first line promises program gnb must have what a card fills: else bearers would be installed nowhere.
+// A .spec whose first line says program gnb must have all tables that a card fills. Otherwise bearers would be
+// installed nowhere.
 Expected<void> CardTables::require_all(const SpecFile& spec, bool punts) const {
   if (spec.program != "gnb") return {};
   const bool serves = !spec.defines_has("FEATURE=FEATURE_drop");
@@ -242,8 +243,8 @@ bool CardTables::write_entries(const CardBearer& b, std::uint32_t slot) {
   return uplink_->set(id, uplink_serve_, uplink_values(b, slot));
 }
 
-// Feature sets decap and headers: all packets have the headers of one bearer, the first that there is. Without any they
-// go to the host.
+// Feature sets decap and headers: all packets get the headers of one bearer, the first that exists. Without a bearer
+// they go to the host.
 void CardTables::write_fixed() {
   if (fixed_ == nullptr) return;
   if (entries_.empty()) return fixed_->set_default(miss_fixed_, {});

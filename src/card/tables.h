@@ -1,5 +1,5 @@
-// The tables and registers of the program `gnb`, in terms of bearers and UPFs: what the control plane says becomes
-// keys, action data and register values. The names are those of the P4 sources (p4/gnb.p4i).
+// The tables and registers of the program `gnb`, in terms of bearers and UPFs. CardTables turns requests of the control
+// plane into keys, action data and register values. The names are those of the P4 sources (p4/gnb.p4i).
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace splitplane::nic {
 
-// The key under which a bearer's downlink packets are found: a TEID, or the UE's address.
+// The key by which the card finds a bearer's downlink packets: a TEID, or the UE's address.
 struct BearerKey {
   std::uint64_t high = 0, low = 0;  // high: only of IPv6 addresses
   bool v6 = false;
@@ -26,7 +26,7 @@ struct BearerKeyHash {
 
 class CardTables {
  public:
-  // Error: the program lacks a table, an action or an argument, or has one that nothing here fills.
+  // Returns an error if the program lacks a table, an action or an argument, or has one that this class does not fill.
   static Expected<CardTables> of(SwxPipeline& pipeline, const CardSettings& settings);
 
   Expected<void> install(std::span<const CardBearer> bearers, bool restart);
@@ -52,9 +52,9 @@ class CardTables {
     CardBearer bearer;
     std::uint32_t slot = 0;
     bool fresh = false;           // the slot's registers were 0 before
-    std::uint64_t installed = 0;  // the call that named it last
+    std::uint64_t installed = 0;  // number of the install() call that named it last
   };
-  // What one call of install() did so far, to be undone if a later bearer is refused.
+  // What one call of install() has done so far. It is undone if a later bearer is refused.
   struct Attempt {
     std::vector<Entry*> entries;     // of the bearers that were accepted, in order
     std::vector<std::uint32_t> ids;  // new on the card
@@ -103,9 +103,9 @@ class CardTables {
   std::unordered_map<std::uint32_t, Entry> entries_;                    // by identity
   std::unordered_map<BearerKey, std::uint32_t, BearerKeyHash> owners_;  // identity by key
   std::vector<std::uint32_t> order_;                                    // identities of this core, ascending
-  std::vector<std::uint32_t> used_slots_;                               // free again; their registers are not 0
+  std::vector<std::uint32_t> used_slots_;                               // free again, but their registers are not 0
   std::uint32_t slots_ = 0, next_slot_ = 0;                             // slots from next_slot_ on were never used
-  std::size_t served_ = 0;                                              // of order_, not kHost
+  std::size_t served_ = 0;                                              // entries of order_ that are not kHost
   std::uint32_t fixed_id_ = 0;
   std::uint64_t calls_ = 0;
   std::array<bool, 256> has_peer_{};

@@ -1,5 +1,5 @@
-// For tests of nic/ only: the bearers and UPFs that card and host share, in every form that a card serves and in some
-// that only a host does; and how the control plane would describe them to a card.
+// For tests of card/ only: the bearers and UPFs that card and host share, in every form that a card serves and in some
+// that only a host serves. Also how the control plane would describe them to a card.
 #pragma once
 
 #include <vector>
@@ -25,7 +25,7 @@ inline constexpr unsigned kAirFrameBytes = 1514;
 inline constexpr std::uint16_t kMtu = 1500;
 inline constexpr std::uint32_t kLease = 2000;  // COUNTs: less than half of the sequence numbers of 12 bits
 
-// Peers by number. Only the host knows how to reach one over IPv6, and nobody the one that is not resolved.
+// Peers by number. Only the host can reach one over IPv6. One is not resolved, so neither can reach it.
 inline constexpr std::uint16_t kPeer = 0, kOtherPeer = 1, kPeerIpv6 = 2, kPeerUnresolved = 3;
 inline constexpr MacAddress kOtherUpfMac{{0x02, 0, 0, 0, 0, 0x03}};
 
@@ -35,7 +35,7 @@ struct TestBearer {
   std::uint16_t peer = kPeer;
   std::uint32_t next_count = 0;
   std::uint8_t epoch = 0;
-  bool monitored = false;  // gets containers with time stamps (QMP); its uplink is the host's to answer, so it has none
+  bool monitored = false;  // gets containers with time stamps (QMP); the host must answer them in uplink
 
   [[nodiscard]] std::uint32_t id() const { return config.id.value; }
 };
@@ -44,8 +44,8 @@ inline std::uint32_t teid(std::uint32_t index) {
   return ran::make_teid(3, kShard, index);
 }
 
-// 16 forms (RLC and PDCP SN lengths, SDAP each way) on the card, some of them armed or on the host as well; then what
-// a card does not take: UM, TM, a UPF over IPv6. COUNTs start shortly before their SN or the COUNT itself wraps.
+// 16 forms (RLC and PDCP SN lengths, SDAP each way) on the card, some of them armed or on the host. Then forms that a
+// card does not take: UM, TM, a UPF over IPv6. COUNTs start shortly before their SN or the COUNT itself wraps.
 inline std::vector<TestBearer> all_bearers() {
   std::vector<TestBearer> all;
   const auto add = [&all](TestBearer b) {
@@ -82,7 +82,7 @@ inline std::vector<TestBearer> all_bearers() {
   }
   TestBearer last_count = form(15);
   last_count.place = Place::kCard;
-  // The last step of HFN. Behind the last COUNT a card stops by its lease (CardLease.ends_with_the_last_count).
+  // The last step of HFN. After the last COUNT a card stops by its lease (CardLease.ends_with_the_last_count).
   last_count.next_count = 0xfffc0000 - 20;
   add(last_count);
   TestBearer unresolved = form(15);

@@ -1,4 +1,4 @@
-// For tests of nic/ only: a card with a generated program on real mbufs, and what its ports give.
+// For tests of card/ only: a card with a generated program on real mbufs, and the frames that its ports send.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ inline constexpr unsigned kPuntN3 = 0, kPuntAir = 1, kCopies = 2, kWorkerN3 = 3,
   return frame;
 }
 
-// A frame by which the host gives an SDU back for the card to number.
+// A frame that returns an SDU from the host to the card for numbering.
 [[nodiscard]] inline Bytes returned(const CardBearer& b, const Bytes& sdu, std::uint8_t qos = 9) {
   Bytes frame(24);
   wire::ethernet::write(frame, kAirSrc.octets, kAirDst.octets, wire::ethernet::kTypeAirhdr);
@@ -92,7 +92,7 @@ inline constexpr unsigned kPuntN3 = 0, kPuntAir = 1, kCopies = 2, kWorkerN3 = 3,
   return frame;
 }
 
-// Time that this thread had a core, in milliseconds: how busy the machine is besides is not what is measured.
+// CPU time of this thread in milliseconds. Other load on the machine does not count.
 [[nodiscard]] inline double thread_ms() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -110,7 +110,7 @@ class TestCard {
     if (!made) throw std::runtime_error(made.error().message);  // fails the test
     card = std::move(*made);
   }
-  // Every frame that went in came out, was dropped or is a clone; nothing is left.
+  // Every frame that came in was sent, dropped or is a clone; none is left.
   ~TestCard() {
     for (unsigned port = 0; port < card->ports(); ++port) EXPECT_TRUE(take(port).empty()) << "left on port " << port;
     const CardCounters all = card->counters();

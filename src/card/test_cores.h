@@ -1,4 +1,4 @@
-// For tests of nic/ only: a card of several cores, its ports rings, stepped by the test or run by threads.
+// For tests of card/ only: a card of several cores with rings as ports. The test steps it, or threads run it.
 #pragma once
 
 #include <rte_ring_elem.h>
@@ -70,7 +70,7 @@ class TestCores {
     });
   }
 
-  // False: the port's ring is full.
+  // Returns false if the port's ring is full.
   [[nodiscard]] bool give(unsigned port, rte_mbuf* m) { return rte_ring_sp_enqueue(in_[port].get(), m) == 0; }
   std::vector<Bytes> take(unsigned port) { return out_[port].drain(); }
 
@@ -86,14 +86,14 @@ class TestCores {
     functions_[core].flush();
     return any;
   }
-  // Until nothing moves.
+  // Runs rounds until no frame moves.
   void settle() {
     for (bool any = true; any;) {
       any = false;
       for (unsigned core = 0; core < cards.size(); ++core) any = round(core) || any;
     }
   }
-  // While `feed` runs, each core has a thread.
+  // Runs a thread for each core while `feed` runs.
   void run(const std::function<void()>& feed) {
     std::atomic<bool> stop{false};
     std::vector<std::thread> threads;
@@ -120,7 +120,7 @@ class TestCores {
     return all;
   }
   [[nodiscard]] const CardCoreCounters& counters(unsigned core) const { return functions_[core].counters(); }
-  // received + clones = sent + handed on + dropped + sunk.
+  // True if received + clones = sent + handed off + dropped + sunk.
   [[nodiscard]] bool adds_up(unsigned core) const {
     const CardCounters c = cards[core]->counters();
     const CardCoreCounters& n = functions_[core].counters();
@@ -133,7 +133,7 @@ class TestCores {
   std::vector<std::unique_ptr<Card>> cards;
   std::deque<datapath::WorkerStats> stats;
   std::optional<CardCores> control;
-  std::function<bool(unsigned core)> answers;  // what the control plane asks; all of them if empty
+  std::function<bool(unsigned core)> answers;  // the cores that answer the control plane; all of them if empty
 
  private:
   std::deque<datapath::test::Ring> in_, out_, frames_;

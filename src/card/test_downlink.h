@@ -1,4 +1,4 @@
-// For tests of nic/ only: random frames from N3, from the usual ones to those that nobody should send.
+// For tests of card/ only: random frames from N3, from the most frequent forms to forms that no UPF should send.
 #pragma once
 
 #include "card/test_random.h"

@@ -1,5 +1,5 @@
-// For tests of nic/ only: the same gNB twice. One is a host alone, the other a card with a host behind it; both say of
-// each packet where it went, octet for octet, and why it was dropped.
+// For tests of card/ only: the same gNB twice, once as a host alone and once as a card with a host behind it. Both
+// report for each packet where it went, octet for octet, and why it was dropped.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ using datapath::FeatureSet;
 using datapath::test::Pool;
 using datapath::test::Ring;
 
-// What became of the packets that went in.
+// What became of the packets.
 struct Outcome {
   std::vector<Bytes> air, n3, copies;
   std::vector<Bytes> control;                  // frames that the host's control thread gets
@@ -43,7 +43,7 @@ inline void take(std::vector<rte_mbuf*>& from, std::vector<Bytes>& to) {
   from.clear();
 }
 
-// Hands the mbufs themselves on, as a ring between two functions does.
+// Passes the mbufs themselves on, as a ring between two functions does.
 struct MbufSink {
   std::vector<rte_mbuf*>* taken = nullptr;
   bool passes_mbufs = true;
@@ -54,7 +54,7 @@ struct MbufSink {
 };
 
 struct HostSettings {
-  bool behind_card = false;  // bearers with a place on the card are numbered there
+  bool behind_card = false;  // the card numbers bearers that have a place on it
   bool by_ue_address = false;
   bool verify_checksums = false;
 };
@@ -96,7 +96,7 @@ class TestHost {
     mbufs.clear();
   }
 
-  // The rest of what happened since the last time, but for what `air` and `n3` hold.
+  // Adds what happened since the last call, except for the frames in `air` and `n3`.
   void account(Outcome& outcome) {
     for (Bytes& copy : copies.drain()) outcome.copies.push_back(std::move(copy));
     for (Bytes& frame : punt.drain()) outcome.control.push_back(std::move(frame));
@@ -155,11 +155,11 @@ class Alone {
   TestHost<F> host;
 };
 
-// What the card and its VFs saw of some packets.
+// The packets that crossed between card and host.
 struct Crossings {
-  std::uint64_t to_host = 0;             // frames through the host's VFs upwards, copies aside
-  std::uint64_t returned = 0;            // through them downwards
-  std::uint64_t punts = 0;               // counted, by whatever reason
+  std::uint64_t to_host = 0;             // frames upwards through the host's VFs, without copies
+  std::uint64_t returned = 0;            // frames downwards through them
+  std::uint64_t punts = 0;               // number of punts, for any reason
   PuntReason reason = PuntReason::none;  // of the last one in the list
 };
 
@@ -201,7 +201,7 @@ class Together {
     before_ = now;
     return outcome;
   }
-  // As the control plane does while a bearer has COUNTs left.
+  // Renews leases as the control plane does while a bearer has COUNTs left.
   void renew_leases() {
     for (const BearerId id : card->bearers()) {
       EXPECT_TRUE(card->set_leases(std::array{CardLease{id, card->numbers(id)->pdcp_next + kLease}}));
@@ -225,7 +225,7 @@ class Together {
     }
     mbufs.clear();
   }
-  // Moves everything one step on; false: nothing was left to move.
+  // Moves everything one step on. Returns false if nothing was left to move.
   bool settle(Outcome& outcome) {
     take(card->out(kN3Port).mbufs, outcome.n3);
     take(card->out(kAirPort).mbufs, outcome.air);

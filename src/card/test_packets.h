@@ -1,5 +1,5 @@
-// For tests of nic/ only: seeded random packets for both sides of a gNB. Each says what it is and whether a card must
-// serve it itself.
+// For tests of card/ only: seeded random packets for both sides of a gNB. Each packet says what it is and whether a
+// card must serve it itself.
 #pragma once
 
 #include "card/test_downlink.h"

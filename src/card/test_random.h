@@ -1,5 +1,5 @@
-// For tests of nic/ only: what the makers of random packets (test_packets.h) have in common: a seeded source, bearers
-// to choose from, T-PDUs of many lengths, damage.
+// For tests of card/ only: what the makers of random packets (test_packets.h) share: a seeded source, bearers to choose
+// from, T-PDUs of many lengths, damage.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ struct Packet {
   std::string what;
   bool downlink = true;
   bool valid = false;                  // a fast-path variant: on a card's bearer it may not be punted
-  bool udp_checksum = false;           // but if the host has to verify that
-  const TestBearer* bearer = nullptr;  // that it means to reach; may be none
+  bool udp_checksum = false;           // except if the host has to verify the checksum
+  const TestBearer* bearer = nullptr;  // the bearer that it is for; there may be none
   std::size_t segments_at = 0;         // 0: one segment
 };
 
@@ -41,7 +41,7 @@ class PacketParts {
     }
   }
 
-  // Short ones mostly, and some at the very length that still fits the air or the UPF's MTU.
+  // Mostly short lengths, and some at the exact limit of the air or the UPF's MTU.
   std::size_t bytes() { return below(8) != 0 ? 1 + below(100) : 1 + below(1400); }
   std::size_t uplink_bytes() { return below(30) == 0 ? 1456 - below(3) : bytes(); }
   static std::size_t longest(const TestBearer& b) {
@@ -49,7 +49,8 @@ class PacketParts {
     return kAirFrameBytes - 14 - ran::kAirhdrBytes - line.header_bytes;
   }
 
-  // Octets of which the first says IPv4, IPv6 or nothing that exists, sent to a UE's address if there is room for one.
+  // Octets of which the first says IPv4, IPv6 or an unknown version, with a UE's address as destination if there is
+  // room.
   Bytes payload(std::size_t n, const TestBearer* b = nullptr) {
     Bytes octets(n);
     for (auto& o : octets) o = static_cast<std::uint8_t>(random_());
@@ -70,7 +71,7 @@ class PacketParts {
             .extensions = {{wire::gtpu::kExtensionPsc, {0x00, static_cast<std::uint8_t>(random_() & 0x7f)}}},
             .payload = ip_payload(n, b)};
   }
-  // An inner packet with an address: what a fast-path variant holds.
+  // An inner packet with an address, as fast-path packets have.
   Bytes ip_payload(std::size_t n, const TestBearer& b) {
     Bytes octets;
     do octets = payload(n, &b);
@@ -78,7 +79,7 @@ class PacketParts {
     return octets;
   }
 
-  // Whatever stands in the first `header` octets.
+  // Changes any of the first `header` octets.
   void damage(Bytes& frame, std::size_t header) {
     for (std::uint32_t times = 1 + below(3); times != 0; --times) {
       std::uint8_t& o = frame[below(std::min(frame.size(), header))];

@@ -1,4 +1,4 @@
-// For tests of nic/ only: for which reasons a card may pass up a packet that was spoiled in a known way.
+// For tests of card/ only: the reasons for which a card may punt a packet that was damaged in a known way.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 
 namespace splitplane::nic::test {
 
-// Bearers that only the host has are unknown to the card whatever else is wrong. Short uplink frames are short, and so
-// are T-PDUs with a UE address if there is another header in front than the length check takes for granted.
+// A bearer that only the host has is unknown to the card, whatever the damage. Short uplink frames are short. So are
+// T-PDUs with a UE address if another header stands in front than the length check assumes.
 inline bool may_be_punted_for(const std::string& what, PuntReason reason) {
   using enum PuntReason;
   static const std::map<std::string, std::set<PuntReason>> kDownlink{
@@ -34,7 +34,7 @@ inline bool may_be_punted_for(const std::string& what, PuntReason reason) {
   static const std::map<std::string, std::set<PuntReason>> kUplink{
       {"segment, uplink", {rlc_segment}},
       {"PDCP control, uplink", {pdcp_control}},
-      {"SDAP control, uplink", {sdap_control, peer_unresolved}},  // without SDAP header: another sequence number
+      {"SDAP control, uplink", {sdap_control, peer_unresolved}},  // without SDAP header it is another sequence number
       {"unknown bearer, uplink", {}},
       {"wrong modes, uplink", {airhdr_form}},
       {"no frame of the air, uplink", {not_air_frame}},

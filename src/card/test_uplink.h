@@ -1,4 +1,4 @@
-// For tests of nic/ only: random frames from the air, from the usual ones to those that nobody should send.
+// For tests of card/ only: random frames from the air, from the most frequent forms to forms that no UE should send.
 #pragma once
 
 #include "card/test_random.h"
@@ -16,7 +16,7 @@ class UplinkMaker : PacketParts {
     Packet p{.octets = from_airhdr(pdu), .what = "usual uplink", .downlink = false, .bearer = &b};
     p.octets[16] = static_cast<std::uint8_t>(random_());                       // reserved
     p.octets[15] = static_cast<std::uint8_t>(p.octets[15] | (random_() & 1));  // reserved
-    p.octets[17] = static_cast<std::uint8_t>(random_());                       // epoch: nobody acknowledges here
+    p.octets[17] = static_cast<std::uint8_t>(random_());                       // epoch: no peer acknowledges here
     reserved_bits(b, p.octets);
     p.valid = p.octets.size() >= 30 && b.peer != kPeerUnresolved && is_am(b);
     return p;

@@ -1,4 +1,4 @@
-// How a card spreads its packets over the host's VFs: evenly, for any number of them, and a bearer's always to one.
+// How a card spreads its packets over the host's VFs: evenly, for any number of VFs, and always to one VF for a bearer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::unique_ptr<Card> make_card(const char* program, unsigned vfs) {
   return card ? std::move(*card) : nullptr;
 }
 
-// The difference between the fullest or the emptiest VF and an even share, of that share.
+// How far the fullest or the emptiest VF is from an even share, as a part of that share.
 double unevenness(const std::vector<std::uint64_t>& packets) {
   const double even = static_cast<double>(std::accumulate(packets.begin(), packets.end(), std::uint64_t{0})) /
                       static_cast<double>(packets.size());
@@ -40,7 +40,7 @@ double unevenness(const std::vector<std::uint64_t>& packets) {
 
 class VfDistribution : public testing::TestWithParam<unsigned> {
  protected:
-  // Sends frames of `at` a time through the card and says of each output port how many came.
+  // Sends frames of `at` one at a time through the card and returns how many came to each output port.
   template <class Take>
   void run(Card& card, const std::vector<Bytes>& frames, Take take) {
     for (std::size_t at = 0; at < frames.size();) {
@@ -107,7 +107,7 @@ TEST_P(VfDistribution, bearers_are_even_within_five_percent_and_never_change_the
       known = port - kFirstVf;
       ++packets[known];
     });
-    // Between the rounds others are installed anew: that moves nobody.
+    // Between the rounds other bearers are installed anew; no bearer moves by that.
     ASSERT_TRUE(card->install(std::span(bearers).first(1000)));
   }
   EXPECT_EQ(elsewhere, 0U);

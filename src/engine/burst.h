@@ -1,5 +1,5 @@
-// A burst: up to 32 packets on their way through the stages together. Stages close gaps as they drop, so the packets
-// left always lie at the front, in order.
+// A burst: up to 32 packets that pass through the stages together. A stage that drops packets closes the gaps, so the
+// remaining packets are always at the front, in order.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -15,8 +15,8 @@ namespace splitplane::datapath {
 
 inline constexpr unsigned kBurst = 32;
 
-// The packet's first octets lie here unless the driver changed data_off: computed, not loaded, so that the prefetch of
-// the octets need not wait for the mbuf's own line.
+// Prefetches the packet's first octets. They are here unless the driver changed data_off. The address is computed and
+// not loaded, so the prefetch does not wait for the mbuf's own cache line.
 inline void prefetch_octets(rte_mbuf* m) {
   rte_prefetch0(reinterpret_cast<const std::uint8_t*>(m) + sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM);
 }
@@ -24,10 +24,11 @@ inline void prefetch_octets(rte_mbuf* m) {
 struct Burst {
   std::array<rte_mbuf*, kBurst> mbuf;
   unsigned size = 0;
-  rte_mbuf* const* ahead = nullptr;  // the next burst, received already: stages prefetch it as they go
+  rte_mbuf* const* ahead = nullptr;  // the next burst, received already: stages prefetch it as they work
   unsigned ahead_size = 0;
 
-  // Packet i of the next burst: its mbuf in an early stage, its first octets in a later one.
+  // Prefetches packet i of the next burst. An early stage calls it for the mbuf; a later stage calls the one below for
+  // the first octets.
   void prefetch_mbuf_ahead(unsigned i) const {
     if (i < ahead_size) rte_prefetch0(ahead[i]);
   }
@@ -41,8 +42,8 @@ struct Burst {
 }
 
 // Replaces the first `strip` octets of a one-segment packet by `push` new ones and cuts it to `payload` octets behind
-// them; returns the first new octet, or nullptr without headroom. The caller has checked that strip + payload lie
-// inside.
+// them. Returns the first new octet, or nullptr without headroom. The caller has checked that strip + payload lie
+// inside the packet.
 [[nodiscard]] inline std::uint8_t* reframe(rte_mbuf* m, unsigned strip, unsigned push, unsigned payload) {
   const unsigned start = m->data_off + strip;
   if (start < push) [[unlikely]]
@@ -53,7 +54,8 @@ struct Burst {
   return octets(m);
 }
 
-// Collects the packets that a burst loses, counts each by reason, and frees them together at the end of the burst.
+// Collects the packets of a burst that are dropped, counts each by reason, and frees them together at the end of the
+// burst.
 class Losses {
  public:
   explicit Losses(WorkerStats& stats) : stats_(stats) {}

@@ -1,4 +1,4 @@
-// Who verifies the checksums of what a port receives.
+// What verifies the checksums of packets that a port receives.
 #pragma once
 
 #include "base/outcome_list.h"

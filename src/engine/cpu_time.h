@@ -1,12 +1,12 @@
-// The CPU time of the calling thread, as the kernel counts it: what it works for the thread in system calls and
-// interrupts is among it, what it sleeps is not.
+// The CPU time of the calling thread, as the kernel counts it. It includes the kernel's work for the thread in system
+// calls and interrupts. It does not include the thread's sleep.
 #pragma once
 
 #include "power/policy.h"
 
 namespace splitplane::datapath {
 
-// Ticks since the thread began; 0: the kernel does not tell.
+// Ticks since the thread began; 0 if the kernel does not provide the time.
 [[nodiscard]] power::Ticks thread_cpu_time();
 
 }  // namespace splitplane::datapath

@@ -14,10 +14,10 @@
 namespace splitplane::datapath {
 namespace {
 
-thread_local std::string t_opening;  // the port
+thread_local std::string t_opening;  // the port that this thread opens now
 
 DpdkLines& lines() {
-  // Never destroyed: DPDK's threads may outlive what is destroyed at exit.
+  // It is never destroyed, because DPDK's threads may outlive objects that are destroyed at exit.
   static DpdkLines* const all =
       new DpdkLines([](spdlog::level::level_enum level, const std::string& port, const std::string& text) {
         if (port.empty()) {
@@ -36,7 +36,7 @@ spdlog::level::level_enum level_of(int dpdk) {
   return dpdk == static_cast<int>(RTE_LOG_WARNING) ? spdlog::level::warn : spdlog::level::debug;
 }
 
-// What DPDK writes for one message: one line as a rule, sometimes several.
+// DPDK calls it once for each message, with one line or sometimes several.
 ssize_t on_write(void*, const char* text, std::size_t size) {
   const auto level = level_of(rte_log_cur_msg_loglevel());
   const auto now = DpdkLines::Clock::now();

@@ -1,17 +1,19 @@
-// DPDK's own log lines as records of ours: with time, level and port, repeats folded.
+// Writes DPDK's log lines as records of our log: with time, level and port, and with repeats folded.
 #pragma once
 
 #include <string>
 
 namespace splitplane::datapath {
 
-// From now on, for the whole process, if it has a log. Call before the EAL starts, or its first lines are missed.
+// Redirects DPDK's log of the whole process to ours, if the process has a log. Call it before the EAL starts, or the
+// EAL's first lines are missed.
 void take_dpdk_log();
-// Says how often lines came again; `all`: also those that are still counted. From time to time, and at the end.
+// Logs how often lines were repeated. With `all` it includes lines that are still being counted. Call it from time to
+// time, and at the end.
 void say_dpdk_repeats(bool all = false);
 
-// While a port is being opened on this thread, and for lines that name its device, its socket or its interface until it
-// is forgotten.
+// Names the port that DPDK's lines are about: all lines of this thread while it opens the port. Later, until the port
+// is forgotten, lines that name its device, socket or interface.
 class OpeningPort {
  public:
   OpeningPort(const std::string& port, const std::string& device);

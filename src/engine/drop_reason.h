@@ -1,5 +1,5 @@
-// Every reason for which the packet path gives a packet up: the reasons of the parsers, then those of the stages. One
-// list makes the enum, the texts and the counters.
+// Every reason for which the packet path drops a packet: first the reasons of the parsers, then those of the stages.
+// One list makes the enum, the texts and the counters.
 #pragma once
 
 #include "base/outcome_list.h"

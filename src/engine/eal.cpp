@@ -28,10 +28,10 @@ std::vector<fs::path> hugepage_folders() {
   return folders;
 }
 
-// DPDK leaves the files behind its memory and its runtime folder to the next start; we are tidier. Only for a prefix
-// that no live process holds.
+// Removes DPDK's memory files and runtime folder, which DPDK leaves for the next start. Only for a prefix that no live
+// process holds.
 void remove_files(const std::string& prefix, const fs::path& runtime) {
-  std::error_code error;  // what cannot be removed stays, as it would without us
+  std::error_code error;  // a file that cannot be removed stays, as DPDK would leave it
   for (const auto& folder : hugepage_folders()) {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
@@ -42,8 +42,8 @@ void remove_files(const std::string& prefix, const fs::path& runtime) {
   if (runtime.filename() == prefix) fs::remove_all(runtime, error);
 }
 
-// The main thread, and the control threads that it starts, keep off the workers' cores where there are others: what the
-// control socket is asked for costs no packet.
+// Keeps the main thread and the control threads that it starts off the workers' cores, if there are other cores. So a
+// request on the control socket costs no packet.
 std::string cores_argument(const std::vector<unsigned>& cores) {
   std::vector<unsigned> rest, all;
   for (unsigned core = 0; core < static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN)); ++core) {

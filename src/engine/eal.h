@@ -1,4 +1,4 @@
-// DPDK's environment as an object: started once per process from plain settings, cleaned up at the end.
+// DPDK's environment as an object. It is started once per process from plain settings and cleaned up at the end.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@ struct EalSettings {
   std::string file_prefix = "splitplane";
   std::size_t megabytes = 512;
   bool hugepages = true;               // false: ordinary memory; no secondary processes, slower address translation
-  std::vector<unsigned> worker_cores;  // lcore 1..n run on these; lcore 0 is the control thread, on any core
+  std::vector<unsigned> worker_cores;  // lcore 1..n run on these cores; lcore 0 is the control thread, on any core
   std::vector<std::string> pci;        // addresses to probe; none: --no-pci
-  bool few_files = false;              // memory in few files: virtio_user tells its peer of at most 8
+  bool few_files = false;              // memory in few files, because virtio_user passes at most 8 to its peer
   bool alone = false;                  // no shared files, no telemetry: for a short look at packets by any user
   std::string log_level = "warning";
 };
 
 class Eal {
  public:
-  // Error: one sentence; DPDK's own messages stay on standard error at `log_level`.
+  // Returns an error of one sentence. DPDK's own messages go to standard error at `log_level`.
   static Expected<Eal> start(const EalSettings& settings);
   Eal(Eal&& other) noexcept : running_(std::exchange(other.running_, false)), prefix_(std::move(other.prefix_)) {}
   Eal& operator=(Eal&&) = delete;

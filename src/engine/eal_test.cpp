@@ -1,5 +1,5 @@
-// Starts DPDK once for all tests of this folder, in ordinary memory; and what can be said of Eal and Port without a
-// card.
+// Starts DPDK once for all tests of this folder, in ordinary memory. Also tests Eal and Port as far as that needs no
+// NIC.
 #include "engine/eal.h"
 
 #include <gmock/gmock.h>
@@ -75,7 +75,7 @@ TEST(Port, a_port_that_cannot_be_opened_says_which_and_why) {
   EXPECT_THAT(no_card.error().message, testing::HasSubstr("is not there"));
 }
 
-// Of the least length; a ring does not look at it.
+// A frame of the least length; a ring does not look at it.
 std::vector<std::uint8_t> any_frame() {
   return std::vector<std::uint8_t>(60);
 }

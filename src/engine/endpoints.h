@@ -1,5 +1,5 @@
-// Where a function's packets come from and go to. A function takes its sources and sinks as template parameters, so the
-// same pipeline runs on ports, on rings from a dispatching worker, and on the bench's buffers.
+// Sources and sinks of packets. A function takes them as template parameters. So the same pipeline runs on ports, on
+// rings from a dispatching worker, and on the buffers of the bench.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -25,7 +25,7 @@ struct EthSource {
       tap->take_received(burst.mbuf.data(), burst.size);
     return burst.size;
   }
-  // Packets in the queue; below 0: the driver cannot tell.
+  // Number of packets in the queue; below 0 if the driver cannot tell.
   [[nodiscard]] int waiting() const { return rte_eth_rx_queue_count(port, queue); }
   [[nodiscard]] unsigned entries() const {
     rte_eth_rxq_info info{};
@@ -36,7 +36,7 @@ struct EthSource {
 
 // A single-consumer ring fed by a dispatching worker.
 struct RingSource {
-  static constexpr bool kEnds = true;  // once its producer has stopped: it is emptied at the end of the worker's life
+  static constexpr bool kEnds = true;  // once its producer has stopped, it is emptied at the end of the worker's life
   rte_ring* ring = nullptr;
 
   unsigned receive(Burst& burst) {
@@ -48,9 +48,9 @@ struct RingSource {
   [[nodiscard]] WakeSource wake_source() const { return {WakeSource::Kind::ring}; }
 };
 
-// Keeps one burst ahead of the function while the source is full: the next burst is received before this one is
-// processed, so that its cache lines arrive meanwhile. A burst that was not full is passed on at once: under light load
-// nothing waits here.
+// Keeps one burst ahead of the function while the source is full. The next burst is received before this one is
+// processed, so that its cache lines arrive meanwhile. A burst that was not full is passed on at once, so nothing waits
+// here under light load.
 template <class Source>
 class Lookahead {
  public:
@@ -75,14 +75,14 @@ class Lookahead {
     return burst.size;
   }
 
-  // At the end of a worker's life: the burst that was received ahead, and then what a source that ends still has.
+  // At the end of a worker's life: takes the burst that was received ahead, then what is left in a source that ends.
   unsigned take_left(Burst& burst) {
     if (take_held(burst) != 0) return burst.size;
     if constexpr (requires { Source::kEnds; }) return source_.receive(burst);
     return 0;
   }
 
-  // The burst that was received ahead, without looking for another.
+  // Takes the burst that was received ahead, without receiving another.
   unsigned take_held(Burst& burst) {
     burst.size = pending_.size;
     std::memcpy(burst.mbuf.data(), pending_.mbuf.data(), pending_.size * sizeof(rte_mbuf*));
@@ -91,7 +91,7 @@ class Lookahead {
     return burst.size;
   }
   [[nodiscard]] const Source& source() const { return source_; }
-  // As the source's, with the burst that was received ahead.
+  // As waiting() of the source, plus the burst that was received ahead.
   [[nodiscard]] int waiting() const {
     const int behind = source_.waiting();
     return behind < 0 ? behind : behind + static_cast<int>(pending_.size);
@@ -102,7 +102,7 @@ class Lookahead {
   Burst pending_;
 };
 
-// A function's receive queue: what the worker loop asks of it.
+// A function's receive queue, in the form that the worker loop needs.
 template <class Source>
 struct SourceQueue {
   Lookahead<Source> source;
@@ -114,12 +114,12 @@ struct SourceQueue {
   [[nodiscard]] WakeSource wake_source() const { return source.source().wake_source(); }
 };
 
-// One transmit queue of a port. A queue that stays full for kRetries attempts loses the rest of the burst: the caller
-// counts and frees it.
+// One transmit queue of a port. If the queue stays full for kRetries attempts, the rest of the burst is not sent; the
+// caller counts and frees it.
 struct EthSink {
   static constexpr unsigned kRetries = 64;
   std::uint16_t port = 0, queue = 0;
-  // The driver passes the mbuf itself on to its receiver (net_ring), so a packet that is shared must go out as a copy.
+  // The driver passes the mbuf itself to its receiver (net_ring), so a shared packet must be sent as a copy.
   bool passes_mbufs = false;
   const TapPoint* tap = &kUntapped;
 
@@ -130,7 +130,8 @@ struct EthSink {
   }
 
  private:
-  // Copies are made before the port may write to the packets or free them; those that it does not take are no traffic.
+  // Makes the copies before the port may write to the packets or free them. Packets that the port does not take are not
+  // part of the capture.
   [[gnu::noinline]] unsigned send_tapped(rte_mbuf** mbufs, unsigned n) {
     tap->hold(mbufs, n);
     const unsigned sent = transmit(mbufs, n);

@@ -1,4 +1,4 @@
-// Sources that receive ahead: nothing lost, nothing twice, nothing late.
+// Sources that receive ahead: no packet is dropped, doubled or late.
 #include "engine/endpoints.h"
 
 #include <gtest/gtest.h>

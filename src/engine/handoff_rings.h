@@ -1,4 +1,4 @@
-// The rings by which a gNB worker gets packets from another worker instead of a port.
+// The rings by which a gNB worker gets packets from another worker instead of from a port.
 #pragma once
 
 #include <rte_ring.h>
@@ -11,7 +11,7 @@ namespace splitplane::datapath {
 struct WorkerRings {
   rte_ring* downlink = nullptr;
   rte_ring* uplink = nullptr;
-  Wakeup* worker = nullptr;  // who reads them
+  Wakeup* worker = nullptr;  // the worker that reads them
 };
 
 }  // namespace splitplane::datapath

@@ -25,7 +25,8 @@ bool cpu_has_tpause() {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & kWaitpkg) != 0;
 }
 
-// C0.2, the deeper of the two. The operating system may cap one wait (umwait_control), so it is asked again.
+// C0.2, the deeper of the two states. The operating system may limit one wait (umwait_control), so the wait is
+// repeated.
 [[gnu::target("waitpkg")]] void tpause_until(std::uint64_t end) {
   while (rte_rdtsc() < end) _tpause(0, end);
 }
@@ -34,7 +35,7 @@ int interrupt_fd(const WakeSource& source) {
   return rte_eth_dev_rx_intr_ctl_q_get_fd(source.port, source.queue);
 }
 
-// What cannot be switched on is no interrupt, but the descriptor that packets are read from (tap).
+// True if the wake source is the descriptor from which packets are read (tap), which cannot be switched on or off.
 bool is_level(const WakeSource& source) {
   const bool level = rte_eth_dev_rx_intr_enable(source.port, source.queue) == -ENOTSUP;
   if (!level) rte_eth_dev_rx_intr_disable(source.port, source.queue);
@@ -53,7 +54,7 @@ std::string name_of(const WakeSource& source) {
 Rester::Rester(Wakeup& wakeup, const std::vector<WakeSource>& sources)
     : wakeup_(wakeup), epoll_(::epoll_create1(EPOLL_CLOEXEC)), tpause_(cpu_has_tpause()), tsc_hz_(rte_get_tsc_hz()) {
   ::prctl(PR_SET_TIMERSLACK, 1UL);
-  static std::mutex log_level;  // one for the process, and workers start together
+  static std::mutex log_level;  // one for the process, because workers start together
   const std::lock_guard guard(log_level);
   const int log_before = rte_log_get_level(rte_eth_dev_logtype);
   rte_log_set_level(static_cast<std::uint32_t>(rte_eth_dev_logtype), RTE_LOG_CRIT);  // "no interrupts" is no error
@@ -75,9 +76,9 @@ Rester::~Rester() {
   if (epoll_ >= 0) ::close(epoll_);
 }
 
-// An event's descriptor (vhost, virtio_user, the eventfd of others) stays readable, because nothing here reads from it:
-// edge-triggered. One that is the queue itself is readable as long as packets are in it, and its driver may still hold
-// them back when the edge came (tap: until its signal has arrived): level-triggered.
+// Edge-triggered: the descriptor of an event (vhost, virtio_user, the eventfd of others) stays readable, because no
+// code here reads from it. Level-triggered: a descriptor that is the queue itself is readable while packets are in it.
+// Its driver may still hold them back at the edge (tap does until its signal has arrived).
 bool Rester::add(int fd, bool level) const {
   if (fd < 0) return false;
   epoll_event event{.events = level ? EPOLLIN : EPOLLIN | EPOLLET, .data = {}};
@@ -88,11 +89,11 @@ void Rester::arm(Armed what) {
   wakeup_.announce();
   if (what == Armed::interrupts) {
     for (const auto& [source, level] : ports_) {
-      (void)add(interrupt_fd(source), level);                 // it has another one after a restart or a reconnection
+      (void)add(interrupt_fd(source), level);                 // it may have changed at a restart or a reconnection
       rte_eth_dev_rx_intr_enable(source.port, source.queue);  // -ENOTSUP: always on (tap)
     }
   }
-  // The look at the queues that follows must not be done before this is visible.
+  // The fence makes this visible before the caller looks at the queues.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   armed_ = what;
 }
@@ -113,7 +114,7 @@ bool Rester::sleep(power::Ticks ticks) {
   std::array<epoll_event, 8> events;
   const int woken = ::epoll_pwait2(epoll_, events.data(), events.size(), &timeout, nullptr);
   if (woken >= 0 || errno == EINTR) return woken > 0;
-  // A kernel or a container without that call: the same in two.
+  // For a kernel or a container without that call: two calls do the same.
   pollfd all{.fd = epoll_, .events = POLLIN, .revents = 0};
   return ::ppoll(&all, 1, &timeout, nullptr) > 0 && ::epoll_wait(epoll_, events.data(), events.size(), 0) > 0;
 }

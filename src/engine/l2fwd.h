@@ -1,4 +1,4 @@
-// The baseline function: swap the MAC addresses and send (feature set `l2fwd`, papers P4 and PWR step 0).
+// The baseline function: it swaps the MAC addresses and sends (feature set `l2fwd`, papers P4 and PWR step 0).
 #pragma once
 
 #include <immintrin.h>
@@ -11,7 +11,7 @@
 
 namespace splitplane::datapath {
 
-// Destination and source MAC address change places; the EtherType stays. One 16-octet load and store a packet.
+// Swaps destination and source MAC address and keeps the EtherType, with one 16-octet load and store per packet.
 inline void swap_mac(std::uint8_t* frame) {
   const __m128i order = _mm_set_epi8(15, 14, 13, 12, 5, 4, 3, 2, 1, 0, 11, 10, 9, 8, 7, 6);
   auto* at = reinterpret_cast<__m128i*>(frame);

@@ -1,5 +1,5 @@
-// How the control thread gets something done on a worker's own thread: one command at a time, executed between two
-// rounds, so that the packet path needs no lock. The command stays the caller's: the worker frees nothing.
+// How the control thread runs a command on a worker's thread. The worker executes one command at a time between two
+// rounds, so the packet path needs no lock. The caller keeps the command, and the worker frees nothing.
 #pragma once
 
 #include <atomic>
@@ -13,8 +13,8 @@ namespace splitplane::datapath {
 
 class Mailbox {
  public:
-  // Called by the control side: true when the worker has executed `command`. False if it did not look into its mailbox
-  // for `patience`: then the command was taken back, and is never executed.
+  // The control side calls it. Returns true when the worker has executed `command`. Returns false if the worker did not
+  // look into its mailbox for `patience`; the command is then taken back and never executed.
   bool execute(const std::function<void()>& command, std::chrono::milliseconds patience = std::chrono::seconds{10}) {
     using Clock = std::chrono::steady_clock;
     Letter letter{&command};
@@ -31,22 +31,22 @@ class Mailbox {
       if (Clock::now() > deadline && slot_.compare_exchange_strong(mine, nullptr, std::memory_order_acq_rel)) {
         return false;
       }
-      std::this_thread::sleep_for(kLook);  // past the deadline and fetched: it is being executed, and ends
+      std::this_thread::sleep_for(kLook);  // past the deadline but fetched: the worker executes it now and will end
     }
     return true;
   }
 
-  // Called by the worker once per round: one relaxed load unless there is a letter.
+  // The worker calls it once per round. It costs one relaxed load unless there is a command.
   void run_pending() {
     if (slot_.load(std::memory_order_relaxed) == nullptr) [[likely]]
       return;
     Letter* letter = slot_.exchange(nullptr, std::memory_order_acq_rel);
-    if (letter == nullptr) return;  // taken back meanwhile
+    if (letter == nullptr) return;  // the control side took it back meanwhile
     (*letter->command)();
-    letter->done.store(true, std::memory_order_release);  // the last touch: the letter is the caller's again
+    letter->done.store(true, std::memory_order_release);  // the last access: the letter is the caller's again
   }
 
-  // `wakeup`: of the worker that looks into it, if it may sleep for long.
+  // `wakeup` is that of the worker that looks into the mailbox, if the worker may sleep for long.
   explicit Mailbox(Wakeup* wakeup = nullptr) : wakeup_(wakeup) {}
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;

@@ -1,4 +1,4 @@
-// The way of a command from the control thread to the worker, and what becomes of commands that nobody fetches.
+// How a command gets from the control thread to the worker, and what becomes of commands that no worker fetches.
 #include "engine/mailbox.h"
 
 #include <gtest/gtest.h>

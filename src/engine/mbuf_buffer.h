@@ -1,5 +1,5 @@
 // The mbuf model of PacketBuffer (buf/packet_buffer.h): a handle that owns one reference to a one-segment rte_mbuf. In
-// release builds every operation is a few moves on the mbuf's own fields; debug builds add the freeze check.
+// release builds every operation is a few moves on the mbuf's fields. Debug builds add the freeze check.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -23,8 +23,8 @@ inline constexpr bool kFreezeChecks = true;
 
 namespace freeze {
 
-// What debug builds remember beside the octets, in a dynamic field of the mbuf that embeds them. Nobody clears it when
-// DPDK takes an mbuf back, so it counts only from the time a handle takes the mbuf.
+// What debug builds record beside the octets, in a dynamic field of the mbuf that embeds them. DPDK does not clear it
+// when it takes an mbuf back, so it counts only from the time when a handle takes the mbuf.
 struct Record {
   std::uint64_t sum;
   std::uint16_t offset, bytes;  // the frozen octets, from buf_addr
@@ -49,19 +49,21 @@ inline Record& record(rte_mbuf* embedding) {
 
 }  // namespace freeze
 
-// The buffers of a split come from the split mbuf's own pool. Octets in an external buffer count as a part's: they may
-// belong to somebody else. Octets of an indirect mbuf that split() did not make must not be taken in debug builds.
+// A buffer that owns one mbuf reference. The buffers of a split come from the pool of the split mbuf. Octets in an
+// external buffer count as those of a part, because another owner may use them. In debug builds a handle must not take
+// an indirect mbuf that split() did not make.
 class MbufBuffer {
  public:
   MbufBuffer() noexcept = default;
-  // Takes over one reference to `m`, which has one segment; nullptr makes an empty handle.
+  // Takes over one reference to `m`, which must have one segment; nullptr makes an empty handle.
   explicit MbufBuffer(rte_mbuf* m) noexcept : MbufBuffer(m, Fresh{}) {
     assert(m == nullptr || m->nb_segs == 1);
     if constexpr (kFreezeChecks) {
       if (writable()) freeze::record(m_).frozen = false;
     }
   }
-  // `size` octets of unspecified content with `headroom` before them; empty without an mbuf or with too small ones.
+  // Makes a buffer of `size` octets of unspecified content with `headroom` before them. It is empty if no mbuf is free
+  // or if mbufs are too small.
   [[nodiscard]] static MbufBuffer make(rte_mempool* pool, std::size_t size,
                                        std::size_t headroom = RTE_PKTMBUF_HEADROOM) noexcept {
     if (size > UINT16_MAX || headroom > UINT16_MAX) return {};
@@ -128,7 +130,7 @@ class MbufBuffer {
 
   [[nodiscard]] MbufBuffer share() noexcept {
     if (m_ == nullptr) return {};
-    if (writable()) freeze_octets();  // else the first share or split did
+    if (writable()) freeze_octets();  // otherwise the first share or split did it
     rte_mbuf_refcnt_update(m_, 1);
     return MbufBuffer(m_, Fresh{});
   }
@@ -142,7 +144,7 @@ class MbufBuffer {
       set_size(at);
       return MbufBuffer(tail, Fresh{});
     }
-    // Other handles keep their edges, and a direct mbuf cannot be a part: the head gets an mbuf of its own too.
+    // Other handles keep their edges, and a direct mbuf cannot be a part, so the head gets a new mbuf too.
     rte_mbuf* const head = rte_pktmbuf_alloc(m_->pool);
     if (head == nullptr) {
       rte_pktmbuf_free(tail);
@@ -161,11 +163,11 @@ class MbufBuffer {
     rte_pktmbuf_free(std::exchange(m_, nullptr));
   }
 
-  // The reference as DPDK wants it, for a ring or a port; the handle is empty then.
+  // Gives up the reference in DPDK's form, for a ring or a port; the handle is empty then.
   [[nodiscard]] rte_mbuf* detach() noexcept { return std::exchange(m_, nullptr); }
   [[nodiscard]] rte_mbuf* get() const noexcept { return m_; }
 
-  // False: octets changed after share() or split() froze them; only debug builds can tell.
+  // Returns false if octets changed after share() or split() froze them. Only debug builds can tell.
   [[nodiscard]] bool intact() const noexcept {
     if constexpr (kFreezeChecks) {
       if (m_ == nullptr || RTE_MBUF_HAS_EXTBUF(m_)) return true;
@@ -181,7 +183,7 @@ class MbufBuffer {
   struct Fresh {};
   MbufBuffer(rte_mbuf* m, Fresh) noexcept : m_(m) {}
 
-  // acquire: what the other holders did before they released is behind us.
+  // acquire: all accesses of the other holders before their release are visible to this thread.
   [[nodiscard]] bool alone() const noexcept {
     return m_ != nullptr && __atomic_load_n(&m_->refcnt, __ATOMIC_ACQUIRE) == 1;
   }

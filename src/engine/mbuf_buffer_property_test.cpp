@@ -1,5 +1,5 @@
-// Random operations on a family of buffers of either model against vectors: every handle shows its own octets whatever
-// happens through the others, refusals change nothing, and nothing leaks.
+// Random operations on a family of buffers of either model, compared with vectors. Every handle shows its own octets
+// whatever happens through the others, refused operations change nothing, and no buffer leaks.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 

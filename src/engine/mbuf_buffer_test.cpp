@@ -1,5 +1,5 @@
-// What PacketBuffer promises, asked of both models: heap memory and rte_mbuf. The same tests, so that an entity tested
-// on the one behaves alike on the other.
+// What PacketBuffer promises, tested on both models: heap memory and rte_mbuf. The tests are the same, so an entity
+// that was tested on one model behaves alike on the other.
 #include "engine/mbuf_buffer.h"
 
 #include <gtest/gtest.h>

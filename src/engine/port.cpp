@@ -27,7 +27,7 @@ Expected<std::uint16_t> find_port(const PortSettings& settings, const std::strin
   return id;
 }
 
-// Configures queues within what the device can do.
+// Configures queues within the limits of the device.
 Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rte_mempool* pool, bool interrupts) {
   rte_eth_dev_info info{};
   if (const int error = rte_eth_dev_info_get(id, &info); error != 0) {
@@ -43,7 +43,7 @@ Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rt
   if (checksums == ChecksumMode::offload && !can_verify) {
     return fail("port {}: checksum: device '{}' verifies none; allowed: software, off", settings.name, settings.device);
   }
-  rte_eth_conf conf{};  // nothing else: MBUF_FAST_FREE would break shared mbufs
+  rte_eth_conf conf{};  // no other offloads: MBUF_FAST_FREE would break shared mbufs
   if (checksums == ChecksumMode::offload) conf.rxmode.offloads = kChecksums;
   conf.intr_conf.rxq = interrupts ? 1 : 0;
   if (const int error = rte_eth_dev_configure(id, settings.rx_queues, settings.tx_queues, &conf); error != 0) {
@@ -61,8 +61,8 @@ Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rt
       return fail("port {}: tx queue {} failed ({})", settings.name, queue, rte_strerror(-error));
     }
   }
-  // Drivers without an MTU of their own refuse; their frames are bounded by the buffers then.
-  // AF_PACKET claims 1518 octets whatever its rings hold; there, the MTU of the interface is what counts.
+  // Drivers without an MTU setting refuse it; the buffers then limit their frames. AF_PACKET claims 1518 octets
+  // whatever its rings hold, so the MTU of the interface counts there.
   const std::uint32_t frame_bytes = settings.mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
   if (frame_bytes > info.max_rx_pktlen) {
     log::debug("port {}: MTU {} is beyond what the driver can be told; the interface's own counts", settings.name,
@@ -82,13 +82,13 @@ Expected<ChecksumMode> set_up(const PortSettings& settings, std::uint16_t id, rt
   return checksums;
 }
 
-// After begin_to_close() of a port, when it is gone.
+// Called after begin_to_close() of a port, when the port is gone.
 void end_listening_for_virtio() {
-  wait_for_interrupt_thread();  // runs the alarms that were set for it, which are passed over
+  wait_for_interrupt_thread();  // that thread runs the port's alarms, which are skipped
   DriverGate::virtio().end_to_close();
 }
 
-// For a port that was not made.
+// For a port that could not be made.
 void stop_listening_for_virtio() {
   DriverGate::virtio().begin_to_close();
   end_listening_for_virtio();
@@ -118,7 +118,7 @@ bool Port::is_vhost() const {
   return settings_.device.starts_with("net_vhost") || settings_.device.starts_with("eth_vhost");
 }
 
-// Before a worker may poll it.
+// Call it before a worker may poll the port.
 Expected<void> Port::gate() {
   if (!is_memif() && !is_vhost()) return {};
   if (is_memif() ? !memif_handlers_are_gated() : !vhost_handlers_are_gated()) {
@@ -137,7 +137,7 @@ Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mem
   const OpeningPort opening(settings.name, settings.device);
   const auto [device_name, arguments] = split_devargs(settings.device);
   const bool pci = is_pci_address(settings.device);
-  // A card may be of virtio too.
+  // A PCI device may be virtio too.
   const bool virtio = pci || settings.device.starts_with("net_virtio_user");
   if (virtio) DriverGate::virtio().begin_to_listen();
   if (!pci) {
@@ -154,8 +154,8 @@ Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mem
   }
   std::unique_ptr<Port> port(new Port(settings, *id, pci ? std::string{} : device_name));
   port->virtio_ = virtio;
-  auto checksums = set_up(settings, *id, pool, true);  // so that a worker may sleep until a packet comes
-  // Too few vectors for one a queue: some drivers say so here, some when they start.
+  auto checksums = set_up(settings, *id, pool, true);  // interrupts let a worker sleep until a packet comes
+  // Too few vectors for one per queue: some drivers say so here, others when they start.
   if (!checksums) checksums = set_up(settings, *id, pool, false);
   if (!checksums) return tl::unexpected(checksums.error());
   port->checksums_ = *checksums;
@@ -165,7 +165,7 @@ Expected<std::unique_ptr<Port>> Port::open(const PortSettings& settings, rte_mem
 }
 
 Port::~Port() {
-  // memif's handlers know a port by its memory: none may run from before it stops until after it is gone.
+  // memif's handlers know a port by its memory, so none may run from before the port stops until it is gone.
   const bool handled = gated_ && is_memif();
   if (handled) DriverGate::memif().begin_to_close();
   if (virtio_) DriverGate::virtio().begin_to_close();

@@ -1,4 +1,5 @@
-// A DPDK port as an object: any ethdev, virtual or PCI, configured, started, and stopped and removed at the end.
+// A DPDK port as an object: any ethdev, virtual or PCI. It is configured and started, and stopped and removed at the
+// end.
 #pragma once
 
 #include <rte_mempool.h>
@@ -17,13 +18,13 @@
 namespace splitplane::datapath {
 
 struct PortSettings {
-  std::string name;    // the configuration's, for messages
+  std::string name;    // from the configuration, for messages
   std::string device;  // devargs of a virtual device ("net_af_packet0,iface=n3") or a PCI address
   std::uint16_t rx_queues = 1, tx_queues = 1;
   std::uint16_t rx_descriptors = 1024, tx_descriptors = 1024;
   std::uint16_t mtu = 1500;
   bool promiscuous = true;
-  std::optional<ChecksumMode> checksums;  // absent: by the card if it can, else not
+  std::optional<ChecksumMode> checksums;  // absent: the NIC verifies them if it can, otherwise they are not verified
 };
 
 // What the driver counted since start: field, unit, help (see SPLITPLANE_WORKER_COUNTERS).
@@ -48,7 +49,7 @@ class GatedPort;
 
 class Port {
  public:
-  // Creates the device (virtual ones are hot-plugged), sets up its queues from `pool` and starts it. Error: one
+  // Creates the device (virtual ones are hot-plugged), sets up its queues from `pool` and starts it. The error is one
   // sentence that names the port.
   static Expected<std::unique_ptr<Port>> open(const PortSettings& settings, rte_mempool* pool);
   ~Port();
@@ -59,11 +60,12 @@ class Port {
   [[nodiscard]] const std::string& name() const { return settings_.name; }
   [[nodiscard]] MacAddress mac() const;
   [[nodiscard]] std::uint16_t mtu() const { return settings_.mtu; }
-  // None ever falls: memif forgets its counts while the other end is away.
+  // The counters never fall, although memif forgets its counts while the other end is away.
   [[nodiscard]] PortCounters counters() const;
-  // The driver gives the mbuf itself to its receiver instead of its octets (net_ring): a shared mbuf must not go there.
+  // True if the driver gives its receiver the mbuf itself and not only its octets (net_ring). A shared mbuf must not be
+  // sent there.
   [[nodiscard]] bool passes_mbufs() const;
-  // Who verifies the checksums of what arrives here.
+  // What verifies the checksums of packets that this port receives.
   [[nodiscard]] ChecksumMode checksums() const { return checksums_; }
 
  private:
@@ -76,7 +78,7 @@ class Port {
   ChecksumMode checksums_ = ChecksumMode::off;
   std::string vdev_;  // name under which it was hot-plugged; empty for PCI
   bool virtio_ = false;
-  std::unique_ptr<GatedPort> gated_;  // memif, vhost: their drivers take memory away while a worker polls
+  std::unique_ptr<GatedPort> gated_;  // memif, vhost: their drivers remove memory while a worker polls
   mutable std::mutex counting_;
   mutable PortCounters counted_;
 };

@@ -1,5 +1,5 @@
-// Probes watch a pipeline from inside, as a template parameter: SampledCycles prices the stages for the running user
-// plane, TraceProbe (trace.h) tells the story of one packet, NoProbe leaves no code behind.
+// Probes watch a pipeline from inside, as a template parameter. SampledCycles measures the stages of a running user
+// plane. TraceProbe (trace.h) records the way of one packet. NoProbe leaves no code behind.
 #pragma once
 
 #include <rte_cycles.h>
@@ -8,7 +8,7 @@
 
 namespace splitplane::datapath {
 
-// For probes that look at no packet: what a stage found leaves no code behind.
+// Base of probes that look at no packet; its calls compile to nothing.
 struct Blind {
   void parsed(const void*, unsigned) {}
   void found(const void*, unsigned) {}
@@ -21,8 +21,9 @@ struct NoProbe : Blind {
   void stage(Stage, unsigned) {}
 };
 
-// Reads the clock at stage borders on one burst in kSampleEvery. begin() at the start of a burst; stage(s, n) at the
-// end of stage s, which `n` packets entered; resume() before more stages of that burst, which had to wait.
+// Reads the clock at stage borders on one burst in kSampleEvery. A pipeline calls begin() at the start of a burst, and
+// stage(s, n) at the end of stage s, which `n` packets entered. It calls resume() before further stages of a burst that
+// had to wait.
 class SampledCycles : public Blind {
  public:
   void begin(WorkerStats& stats) {

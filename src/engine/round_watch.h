@@ -1,4 +1,4 @@
-// Whether a worker's loop goes round: looked at from another thread, by the counter of rounds that it counts anyway.
+// Detects a worker whose loop makes no rounds. Another thread looks at the worker's counter of rounds.
 #pragma once
 
 #include <chrono>
@@ -11,16 +11,16 @@ class RoundWatch {
   using Clock = std::chrono::steady_clock;
   enum class Says : std::uint8_t {
     kNothing,
-    kSilent,       // it has made no round for a second
-    kStillSilent,  // said every 10 s
-    kBack,         // it makes rounds again
+    kSilent,       // the worker has made no round for a second
+    kStillSilent,  // repeated every 10 s
+    kBack,         // the worker makes rounds again
   };
 
-  // Several times a second, with the number of rounds until now. `busy`: it does what it was asked to between two
-  // rounds, which takes its time.
+  // Call it several times a second with the number of rounds until now. `busy`: the worker executes a command between
+  // two rounds, which may take long.
   Says look(std::uint64_t rounds, bool busy, Clock::time_point now);
-  // It has not moved for several looks: one that sleeps long is to be woken, so that a look tells it from one that
-  // hangs.
+  // True if the counter has not moved for several looks. A worker that sleeps long must then be woken, so that it can
+  // be told from one that hangs.
   [[nodiscard]] bool wants_wake() const { return still_ >= kLooksBeforeWake; }
   [[nodiscard]] bool silent() const { return silent_; }
   [[nodiscard]] std::chrono::duration<double> silent_for(Clock::time_point now) const {
@@ -30,11 +30,11 @@ class RoundWatch {
  private:
   static constexpr std::chrono::seconds kSilentAfter{1}, kSayEach{10};
   static constexpr unsigned kLooksBeforeWake = 2;
-  static constexpr unsigned kLooks = 5;  // so many at least: the looker itself may have been stopped
+  static constexpr unsigned kLooks = 5;  // at least this many, because the looking thread itself may have been stopped
 
   bool silent_ = false;
-  std::uint64_t rounds_ = UINT64_MAX;  // that the first look differs from
-  unsigned still_ = 0;                 // looks since it moved
+  std::uint64_t rounds_ = UINT64_MAX;  // a value that the first look differs from
+  unsigned still_ = 0;                 // looks since the counter moved
   Clock::time_point moved_{}, say_next_{};
 };
 

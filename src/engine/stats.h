@@ -1,5 +1,5 @@
-// What a worker counts: packets and cycles per stage, drops by reason, and where its time went. Written by the worker
-// alone, read by anybody (Counter).
+// What a worker counts: packets and cycles per stage, drops by reason, and where its time went. Only the worker writes
+// it; any thread may read it (Counter).
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ namespace splitplane::datapath {
 
 SPLITPLANE_OUTCOMES(Stage, SPLITPLANE_STAGES)
 
-// Cycles are read on one burst in kSampleEvery, so that pricing the stages costs next to nothing.
+// Cycles are read on one burst in kSampleEvery, so that measuring the stages costs next to nothing.
 inline constexpr unsigned kSampleEvery = 16;
 
 // Counters of a stage and of a worker: field, unit, help. From these lists come the fields, `splitplane ctl stats`, the
@@ -86,7 +86,7 @@ struct WorkerStats {
   std::array<Counter, kMaxQueues> received;  // by queue, in the order of the function's queues()
   SPLITPLANE_WORKER_COUNTERS(SPLITPLANE_COUNTER_FIELD)
   Counter rlc_unacked;   // not a sum: SDUs kept for retransmission now
-  Counter reorder_held;  // not a sum: packets that wait for those before them now
+  Counter reorder_held;  // not a sum: packets that wait now for packets before them
 
   void drop(DropReason reason, std::uint64_t n = 1) { drops[static_cast<std::size_t>(reason)].add(n); }
   [[nodiscard]] std::uint64_t received_total() const {

@@ -33,7 +33,7 @@ Expected<std::unique_ptr<TapLane>> TapLane::make(const Settings& settings) {
   const auto room = static_cast<std::uint16_t>(RTE_PKTMBUF_HEADROOM + settings.snap);
   lane->pool_ = rte_pktmbuf_pool_create_by_ops(name.c_str(), settings.buffers, 0, sizeof(TapMark), room, SOCKET_ID_ANY,
                                                "ring_sp_sc");
-  // As many places as buffers: it is never full.
+  // The ring has as many places as there are buffers, so it is never full.
   lane->ring_ =
       rte_ring_create(name.c_str(), settings.buffers, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
   if (lane->pool_ == nullptr || lane->ring_ == nullptr) {
@@ -72,7 +72,8 @@ void TapLane::copy(rte_mbuf* const* mbufs, unsigned n, TapDirection direction) {
     rte_mbuf* m = mbufs[i];
     held_[i] = nullptr;
     if (!concerns(m)) continue;
-    // One segment at most, by the pool's room: the copy needs one buffer, and none has to be given back here.
+    // The copy has one segment at most, by the size of the pool's buffers. So it needs one buffer, and none is given
+    // back here.
     rte_mbuf* made = rte_pktmbuf_copy(m, pool_, 0, settings_.snap);
     if (made == nullptr) {
       dropped_.add(1);

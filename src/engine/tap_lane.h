@@ -1,5 +1,5 @@
-// The worker's side of a tap: copies of the packets that pass one of its ports, on a ring towards a writer. A port end
-// that nobody taps pays one load and one predictable branch a burst.
+// The worker's side of a tap: copies of the packets that pass one of its ports go on a ring to a writer. A port end
+// without a tap pays one load and one predictable branch a burst.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -27,13 +27,14 @@ enum class TapDirection : std::uint8_t { kIn = 1, kOut = 2 };
 // What a copy carries beside its octets, in the private area of its mbuf.
 struct TapMark {
   std::uint64_t time_ns;  // CLOCK_REALTIME of its burst
-  std::uint32_t bytes;    // of the packet; the copy may hold fewer
+  std::uint32_t bytes;    // length of the packet; the copy may hold fewer
   TapDirection direction;
   bool wanted;  // false: the port did not take it, so it was never sent
 };
 
-// Between one worker and one writer. Both rings, that of the copies and that inside the pool, have one producer and one
-// consumer: the worker only takes buffers, the writer only gives them back, so neither can make the other wait.
+// A lane between one worker and one writer. Both rings, that of the copies and that inside the pool, have one producer
+// and one consumer. The worker only takes buffers, and the writer only gives them back. So neither makes the other
+// wait.
 class TapLane {
  public:
   struct Settings {
@@ -44,19 +45,20 @@ class TapLane {
   static constexpr unsigned kMost = 64;  // packets of one call that are copied; a burst has at most 32
 
   static Expected<std::unique_ptr<TapLane>> make(const Settings& settings);
-  // Octets of DPDK memory that a lane takes.
+  // Octets of DPDK memory that a lane needs.
   [[nodiscard]] static std::size_t memory_bytes(unsigned buffers, unsigned snap);
   ~TapLane();
   TapLane(const TapLane&) = delete;
   TapLane& operator=(const TapLane&) = delete;
 
-  // On the worker. Packets received, or about to be sent; then how many of the latter the port took.
+  // On the worker's thread: copies packets that were received, or that are about to be sent. Then says how many of the
+  // latter the port took.
   void take_received(rte_mbuf* const* mbufs, unsigned n);
   void hold(rte_mbuf* const* mbufs, unsigned n);
   void release(unsigned sent);
   [[nodiscard]] std::uint64_t dropped() const { return dropped_.get(); }
 
-  // On the writer's thread: the oldest copies, to be given back together.
+  // On the writer's thread: the oldest copies, which the writer gives back together.
   unsigned receive(std::span<rte_mbuf*> into);
   static void give_back(std::span<rte_mbuf*> copies) {
     rte_pktmbuf_free_bulk(copies.data(), static_cast<unsigned>(copies.size()));
@@ -74,12 +76,12 @@ class TapLane {
   rte_ring* ring_ = nullptr;
   std::array<rte_mbuf*, kMost> held_{};
   unsigned held_count_ = 0;
-  Counter dropped_;  // no buffer was free: the writer is behind
+  Counter dropped_;  // no buffer was free, because the writer is slow
   TapLane* next_in_ = nullptr;
   TapLane* next_out_ = nullptr;
 };
 
-// One worker's end of one port, and the lanes that tap it. Changed on that worker's thread only.
+// One worker's end of one port, and the lanes that tap it. Only that worker's thread changes it.
 class TapPoint {
  public:
   void attach(TapLane& lane, bool in, bool out);

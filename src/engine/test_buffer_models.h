@@ -1,4 +1,4 @@
-// For tests of datapath/ only: the two models of PacketBuffer behind one way of making buffers.
+// For tests only: the two models of PacketBuffer behind one way of making buffers.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace splitplane::datapath::test {
 
-// `size` is the largest content; a smaller one has so much more tailroom in an mbuf.
+// `size` is the largest content; in an mbuf, smaller content leaves the rest as tailroom.
 struct BufferRoom {
   std::size_t headroom = 0, size = 1, tailroom = 0;
   unsigned limit = 16;
@@ -21,7 +21,7 @@ struct BufferRoom {
 struct HeapModel {
   using Buffer = buf::HeapBuffer;
   static constexpr bool kChecks = true;
-  static constexpr bool kStorageIsABuffer = false;  // the storage of a split one counts as a buffer of its own
+  static constexpr bool kStorageIsABuffer = false;  // the storage of a split one counts as a separate buffer
   explicit HeapModel(BufferRoom room)
       : pool({.headroom = room.headroom, .tailroom = room.tailroom, .limit = room.limit}) {}
   [[nodiscard]] Buffer make(const Bytes& octets) { return pool.make(octets); }

@@ -20,7 +20,7 @@ inline std::string unique_name(const char* what) {
   return what + std::to_string(n++);
 }
 
-// A pool that must be complete again when it goes.
+// A pool that must be complete again when it is destroyed.
 class Pool {
  public:
   explicit Pool(unsigned mbufs = 256, std::uint16_t room = 2048 + RTE_PKTMBUF_HEADROOM)
@@ -76,7 +76,7 @@ class Ring {
     void* m = nullptr;
     return rte_ring_sc_dequeue(ring_, &m) == 0 ? static_cast<rte_mbuf*>(m) : nullptr;
   }
-  // Takes and frees everything; the octets in order.
+  // Takes and frees everything; returns the octets in order.
   std::vector<Bytes> drain() {
     std::vector<Bytes> all;
     while (rte_mbuf* m = take()) {

@@ -1,5 +1,5 @@
-// For tests of datapath/ only: a job on an lcore of DPDK whose end ThreadSanitizer can see. rte_eal_wait_lcore() orders
-// the two threads inside DPDK's uninstrumented library only.
+// For tests only: a job on an lcore of DPDK whose end ThreadSanitizer can see. rte_eal_wait_lcore() orders the two
+// threads only inside DPDK's uninstrumented library.
 #pragma once
 
 #include <rte_launch.h>

@@ -1,4 +1,4 @@
-// For the tests of sleeping workers: a policy that sleeps as soon as it may and until something ends that.
+// For the tests of sleeping workers: a policy that sleeps as soon as it may, until an event ends the sleep.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@ namespace splitplane::datapath::test {
 
 using namespace std::chrono_literals;
 
-inline constexpr auto kLost = 900ms;  // nothing but the sleep's own end after a second ended it
+inline constexpr auto kLost = 900ms;  // so long a wait means that only the end of the sleep, after a second, ended it
 
 // Sleeps until an event after two empty polls, a second at most.
 inline power::Settings sleepy() {

@@ -1,6 +1,6 @@
-// For ThreadSanitizer builds only: a mempool handler of ours. DPDK's own pools hand mbufs from thread to thread inside
-// its uninstrumented libraries, where ThreadSanitizer sees no order and reports every mbuf that is used again. A
-// suppression for that would have to hide the functions in which our own races would happen.
+// For ThreadSanitizer builds only: our own mempool handler. DPDK's own pools pass mbufs between threads inside its
+// uninstrumented libraries. ThreadSanitizer sees no order there and reports every mbuf that is used again. A
+// suppression would also hide the functions in which races of ours would happen.
 #pragma once
 
 #include <cerrno>
@@ -50,7 +50,7 @@ struct VisiblePool {
   }
 };
 
-// All pools made after this, once DPDK runs, are of that kind.
+// All pools made after this call use that handler. DPDK must run.
 inline int use_visible_pools() {
   static const rte_mempool_ops ops = [] {
     rte_mempool_ops o{};

@@ -1,4 +1,4 @@
-// A vhost port lets the other end in at once, also where DPDK's vhost thread waits for events already.
+// A vhost port lets the other end connect at once, even while DPDK's vhost thread already waits for events.
 #include "engine/driver/vhost_wake.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How others wake a worker that sleeps: control commands, frames of the control thread, packets on rings.
+// How other threads wake a sleeping worker: for control commands, frames of the control thread, and packets on rings.
 #pragma once
 
 #include <sys/eventfd.h>
@@ -9,8 +9,8 @@
 
 namespace splitplane::datapath {
 
-// The sleeper announces that it is about to sleep, looks once more at everything that could wake it, and only then
-// sleeps; a producer makes its work visible first and looks at the announcement then. One of the two sees the other.
+// The sleeper announces that it is about to sleep, looks once more at all its sources of work, and only then sleeps. A
+// producer first makes its work visible and then looks at the announcement. So at least one of the two sees the other.
 class Wakeup {
  public:
   Wakeup() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
@@ -20,23 +20,23 @@ class Wakeup {
   Wakeup(const Wakeup&) = delete;
   Wakeup& operator=(const Wakeup&) = delete;
 
-  // A producer, after its work is visible: a fence and a load unless the worker sleeps.
+  // A producer calls it after its work is visible. It costs a fence and a load unless the worker sleeps.
   void wake() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     if (!asleep_.load(std::memory_order_relaxed)) [[likely]]
       return;
-    if (!asleep_.exchange(false, std::memory_order_relaxed)) return;  // somebody else has woken it
+    if (!asleep_.exchange(false, std::memory_order_relaxed)) return;  // another thread has woken it
     const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(fd_, &one, sizeof one);  // full: it is awake already
+    [[maybe_unused]] const auto written = ::write(fd_, &one, sizeof one);  // if it is full, the worker is awake
   }
 
-  // The sleeper.
+  // The sleeper calls these.
   void announce() {
     asleep_.store(true, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
   void awake() { asleep_.store(false, std::memory_order_relaxed); }
-  // Readable, edge-triggered, when it was woken; -1: none could be made.
+  // The descriptor becomes readable, edge-triggered, when the worker is woken; -1 if it could not be made.
   [[nodiscard]] int fd() const { return fd_; }
 
  private:

@@ -1,5 +1,5 @@
-// The worker loop, the heart of the user plane: for each of its queues receive a burst and run the function, flush,
-// look into the mailbox, and let the policy decide how to spend the time until the next round.
+// The worker loop, the heart of the user plane. In each round it receives a burst from each queue and runs the function
+// on it, flushes, and looks into the mailbox. Then the policy decides how to spend the time until the next round.
 #pragma once
 
 #include <rte_cycles.h>
@@ -18,8 +18,8 @@
 
 namespace splitplane::datapath {
 
-// What a queue had received ahead, and what is left on rings, is processed before the loop ends: nothing is left behind
-// uncounted.
+// Processes what a queue received ahead and what is left on rings before the loop ends, so that every packet is
+// counted.
 template <class Function>
 void drain(Function& function, Burst& burst, WorkerStats& stats) {
   auto received = stats.received.begin();
@@ -34,21 +34,22 @@ void drain(Function& function, Burst& burst, WorkerStats& stats) {
   if constexpr (requires { function.finish(); }) function.finish();
 }
 
-// When the function has work that no packet announces; <= now: it has some.
+// The time at which the function has work that no packet announces; a time up to `now` means that it has some.
 template <class Function>
 [[nodiscard]] power::Ticks next_work(Function& function, power::Ticks now) {
   if constexpr (requires { function.next_work(now); }) return function.next_work(now);
   return power::kNever;
 }
 
-// What a round saw of each queue.
+// What a round saw of each queue, for the policy.
 struct QueueLook {
   std::array<power::QueueRound, power::kMaxQueues> seen{};
-  std::array<std::uint32_t, power::kMaxQueues> full{};  // bursts in a row
+  std::array<std::uint32_t, power::kMaxQueues> full{};  // full bursts in a row
 };
 static_assert(kMaxQueues <= power::kMaxQueues, "a worker may have more queues than policies look at");
 
-// What is left in a queue after a full burst; a driver that cannot tell has one burst more for every full one in a row.
+// What is left in a queue after a full burst. If a driver cannot tell, the estimate is one burst for each full burst in
+// a row.
 template <class Queue>
 [[nodiscard]] std::uint32_t waiting_in(const Queue& queue, std::uint32_t full_in_a_row) {
   if constexpr (requires { queue.waiting(); }) {
@@ -57,8 +58,8 @@ template <class Queue>
   return std::min(full_in_a_row, 64U) * kBurst;
 }
 
-// Receives from every queue, runs the function, flushes; how many packets. One copy of the packet path for all
-// policies, or two: `Looks` also notes what each queue had.
+// Receives from every queue, runs the function and flushes; returns the number of packets. All policies share this copy
+// of the packet path, or one of two: `Looks` also notes what each queue had.
 template <bool Looks, class Function>
 [[gnu::noinline]] unsigned one_round(Function& function, Burst& burst, WorkerStats& stats, QueueLook& look) {
   unsigned all = 0;
@@ -82,8 +83,8 @@ template <bool Looks, class Function>
   return all;
 }
 
-// Rounds until `stop` is set or another policy was chosen. Every cycle is counted as busy (the round had packets), idle
-// (pauses among it) or asleep.
+// Makes rounds until `stop` is set or another policy was chosen. Every cycle counts as busy (the round had packets),
+// idle (with pauses) or asleep.
 template <class Function, power::Policy Policy>
 void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& rester, Mailbox& mailbox,
                 WorkerStats& stats, const std::atomic<bool>& stop) {
@@ -120,7 +121,7 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
     woken = false;
 
     const power::Action action = policy.after(round);
-    // What is done to rest is no packet's cost.
+    // The cost of going idle is not charged to a packet.
     const auto charge = [&](Counter& cycles) {
       const std::uint64_t then = std::exchange(last, rte_rdtsc());
       cycles.add(last - then);
@@ -147,14 +148,14 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
       stats.paused_cycles.add(rested);
       continue;
     }
-    // Armed first; then a round more, which looks at every queue, ring, timer and command, before it sleeps.
+    // Arms first. Then one more round looks at every queue, ring, timer and command before the worker sleeps.
     const auto wanted = action.rest == Rest::interrupt ? Rester::Armed::interrupts : Rester::Armed::kicks;
     if (rester.armed() < wanted) {
       rester.arm(wanted);
       charge(stats.idle_cycles);
       continue;
     }
-    if (power.switched()) break;  // in that round
+    if (power.switched()) break;  // a command of that round switched the policy
     power::Ticks length = action.length;
     if constexpr (!Policy::kLooks) {
       const power::Ticks next = next_work(function, now);
@@ -190,9 +191,10 @@ template <class Function>
   return sources;
 }
 
-// Runs until `stop` is set. A Function has queues(), each with receive(Burst&) and, for policies to look at, waiting(),
-// entries() and wake_source(); process(queue, Burst&); flush(), called once per round, which may return how many
-// packets it served beside those of the queues; and next_work(now) if it has work that no packet announces.
+// Runs until `stop` is set. A Function has queues(), each with receive(Burst&). For policies a queue also has
+// waiting(), entries() and wake_source(). It has process(queue, Burst&) and flush(), which the loop calls once per
+// round. flush() may return how many packets it served beside those of the queues. It has next_work(now) if it has work
+// that no packet announces.
 template <class Function>
 void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, WorkerStats& stats,
                 const std::atomic<bool>& stop) {
@@ -202,11 +204,11 @@ void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, Worker
     Rester rester(power.wakeup(), sources);
     machine.interrupts = rester.has_interrupts();
     machine.timed_pause = rester.has_timed_pause();
-    // For a start: a policy learns more as it sleeps. An event that comes after a long sleep may find the core deeper
-    // asleep than these short ones left it.
+    // A first estimate; a policy learns more as it sleeps. After a long sleep the core may be deeper asleep than after
+    // these short ones.
     machine.sleep_overshoot = machine.interrupt_latency = rester.measure_overshoot();
     power.found(machine, rester.without());
-    // Until another policy is chosen, or the same again since the queues have other devices.
+    // Runs until another policy is chosen, or the same again because the queues have other devices.
     std::visit([&](auto& policy) { run_rounds(function, policy, power, rester, mailbox, stats, stop); }, power.begin());
   } while (!stop.load(std::memory_order_relaxed));
   Burst burst;

@@ -1,6 +1,6 @@
-// A worker's power policy while it runs: chosen at start, switched by a command between two rounds, its state for
-// people to see. The policy itself is pure (power/policy.h); engine/worker.h shows it the rounds and rests as it
-// says.
+// A worker's power policy while it runs. It is chosen at start and switched by a command between two rounds; people can
+// read its state. The policy itself is pure (power/policy.h). engine/worker.h shows it the rounds and idles as it
+// decides.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@
 
 namespace splitplane::datapath {
 
-// The P-states of a worker's core, where the machine lets them be set.
+// The P-states of a worker's core, if the machine lets us set them.
 struct PStates {
   std::vector<float> speed;            // of each, relative to the fastest, which is first; empty: they cannot be set
-  std::function<bool(unsigned)> take;  // called on the worker's thread; false: not in force, and asked for again
+  std::function<bool(unsigned)> take;  // called on the worker's thread; false: not in force, so it is tried again
 };
 
 class WorkerPower {
@@ -25,33 +25,33 @@ class WorkerPower {
   WorkerPower(const WorkerPower&) = delete;
   WorkerPower& operator=(const WorkerPower&) = delete;
 
-  // As set(), which follows it.
+  // As set(), for the P-states; set() follows it.
   void use(PStates p_states) {
     p_states_ = std::move(p_states);
     owed_ = power::Action::kKeep;
   }
-  // An emulated slower clock: every round with packets takes 1 / `clock` times as long, by a spin. 1: the real one.
+  // Emulates a slower clock: every round with packets takes 1 / `clock` times as long, by a spin. 1 is the real clock.
   void slow_down(double clock) { extra_ = 1 / clock - 1; }
 
-  // Wakes the worker; for any thread.
+  // Wakes the worker; any thread may call it.
   [[nodiscard]] Wakeup& wakeup() { return wakeup_; }
 
-  // On the worker's thread, between two rounds, or before it starts: a policy that begins anew.
+  // Call it on the worker's thread between two rounds, or before the worker starts. A policy begins anew.
   void set(const power::Settings& settings) {
     settings_ = settings;
     switched_ = true;
   }
   [[nodiscard]] const power::Settings& settings() const { return settings_; }
-  // On the worker's thread: the policy's numbers by name, show(name, value).
+  // On the worker's thread: calls show(name, value) for each of the policy's numbers.
   template <class Show>
   void show(Show&& show) const {
     if (policy_) std::visit([&](const auto& policy) { policy.show(show); }, *policy_);
   }
-  // As the worker found it when it started.
+  // The machine as the worker found it when it started.
   [[nodiscard]] const power::Machine& machine() const { return machine_; }
   [[nodiscard]] const std::vector<std::string>& queues_without_interrupt() const { return without_; }
 
-  // What follows is the loop's.
+  // The rest is for the loop.
   void found(const power::Machine& machine, std::vector<std::string> without) {
     machine_ = machine;
     without_ = std::move(without);
@@ -64,12 +64,12 @@ class WorkerPower {
       machine_.speed[i] = p_states_.speed[i];
       machine_.p_states = static_cast<unsigned>(i) + 1;
     }
-    take_p_state(0);  // where every policy begins
+    take_p_state(0);  // every policy begins there
     policy_.emplace(power::make_policy(settings_, machine_));
     return *policy_;
   }
   [[nodiscard]] bool switched() const { return switched_; }
-  // A policy asks once for each step, so what the machine refuses stays owed.
+  // A policy asks once for each step. So a step that the machine refuses is tried again later.
   void take_p_state(int p_state) {
     if (!p_states_.take || p_state < 0) return;
     owed_ = p_states_.take(static_cast<unsigned>(p_state)) ? power::Action::kKeep : p_state;
@@ -84,8 +84,8 @@ class WorkerPower {
  private:
   power::Settings settings_;
   PStates p_states_;
-  int owed_ = power::Action::kKeep;  // the P-state that was asked for and is not in force
-  double extra_ = 0;                 // busy time to add, in parts of what a round took
+  int owed_ = power::Action::kKeep;  // the P-state that the policy asked for and that is not in force
+  double extra_ = 0;                 // busy time to add, as a fraction of the round's time
   Wakeup wakeup_;
   power::Machine machine_;
   std::vector<std::string> without_;

@@ -1,4 +1,5 @@
-// A worker that sleeps on a real driver: its interrupt ends the sleep, also after the port or its peer was restarted.
+// A worker that sleeps on a real driver: an interrupt of the driver ends the sleep, also after the port or its peer was
+// restarted.
 #include <gtest/gtest.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
@@ -26,7 +27,7 @@ using test::kLost;
 using test::sleepy;
 using Clock = std::chrono::steady_clock;
 
-// A worker on a real driver, in one process with whoever sends to it.
+// A worker on a real driver, in one process with its sender.
 struct PortSleep : testing::Test {
   ~PortSleep() override { end(); }
   void begin(Port& port) {
@@ -38,8 +39,8 @@ struct PortSleep : testing::Test {
     power_.wakeup().wake();
     if (thread_.joinable()) thread_.join();
   }
-  // Sends one packet by `send` at a random moment and waits until the worker has taken it, a thousand times or so; the
-  // longest wait.
+  // Sends one packet by `send` at a random moment and waits until the worker has taken it, about a thousand times.
+  // Returns the longest wait.
   template <class Send>
   Clock::duration longest_wait(unsigned cycles, Send send) {
     std::mt19937 random(3);
@@ -82,7 +83,7 @@ struct VhostSleep : PortSleep {
   }
   void TearDown() override { end(); }
 
-  // One packet out of this port; and what came back before is thrown away.
+  // Sends one packet from this port and drops what came back before.
   void send(Port& from) {
     rte_mbuf* m = pool_.make(test::Bytes(64, 0x5a));
     while (rte_eth_tx_burst(from.id(), 0, &m, 1) == 0) std::this_thread::yield();
@@ -127,7 +128,7 @@ TEST_F(VhostSleep, a_packet_ends_the_sleep_of_a_worker_on_vhost_after_its_peer_c
   EXPECT_LT(longest_wait(200, [&] { send(*user_); }), kLost);
   user_.reset();
   user_ = open("net_virtio_user" + number_ + ",path=" + socket_);
-  round_trip();  // a packet may be lost while the two find each other
+  round_trip();  // packets may be lost while the two ends connect
   round_trip();
   const std::uint64_t before = stats_.wakeups.get();
   EXPECT_LT(longest_wait(200, [&] { send(*user_); }), kLost);

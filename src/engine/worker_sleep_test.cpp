@@ -1,6 +1,5 @@
-// A worker that sleeps: whatever gives it work ends the sleep, in time, every time. Packets come one at a time and the
-// next only once the one before was taken, so that a lost wake-up is not mended by the next packet's: it lasts a
-// second.
+// A worker that sleeps: each source of work ends the sleep, in time, every time. Packets come one at a time, each after
+// the previous one was taken. So a missed wake-up is not hidden by the next packet: it lasts a second.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -21,7 +20,7 @@ using test::kLost;
 using test::sleepy;
 using Clock = std::chrono::steady_clock;
 
-// Counts what a ring gives, and has work at a time of its own.
+// Counts what a ring gives, and has work at a set time.
 struct Taker {
   std::array<SourceQueue<RingSource>, 1> lanes;
   std::atomic<unsigned> taken{0}, flushes{0};
@@ -97,7 +96,7 @@ TEST_F(WorkerSleep, a_timer_ends_the_sleep_and_nothing_is_done_before_it) {
     std::this_thread::sleep_for(2ms);
     const std::uint64_t due = rte_rdtsc() + rte_get_tsc_hz() / 500;  // 2 ms
     function_.served.store(0);
-    ASSERT_TRUE(mailbox_.execute([&] { function_.due.store(due); }));  // as the control side arms timers
+    ASSERT_TRUE(mailbox_.execute([&] { function_.due.store(due); }));  // the control side arms timers in this way
     while (function_.served.load() == 0) std::this_thread::sleep_for(100us);
     EXPECT_LT(function_.served.load() - due, rte_get_tsc_hz() / 2);
   }

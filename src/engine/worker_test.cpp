@@ -14,11 +14,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A function whose queues say how many packets a round finds; no mbufs are needed to see what the loop does.
+// A function whose queues have a script of packets per round. No mbufs are needed to see what the loop does.
 struct Script {
   struct Queue {
     unsigned packets = 0, held = 0;
-    unsigned every = 1, round = 0;  // packets come each so many rounds
+    unsigned every = 1, round = 0;  // packets come once in this many rounds
     unsigned receive(Burst& burst) { return burst.size = ++round % every == 0 ? packets : 0; }
     unsigned take_left(Burst& burst) { return burst.size = std::exchange(held, 0U); }
   };
@@ -139,7 +139,7 @@ TEST(Worker, every_cycle_is_busy_idle_or_asleep) {
   EXPECT_EQ(yielding.stats.idle_cycles.get(), 0U);
   EXPECT_EQ(yielding.stats.sleeps.get(), 0U) << "a round with packets never sleeps";
 
-  // All three at once, between two looks from within the loop: nothing is left over, and nothing is counted twice.
+  // Reads all three counters at once, between two looks from within the loop: no cycle is left out or counted twice.
   Script seldom{.lanes = {{.packets = 1, .every = 5}}};
   Running mixed(seldom, yield(2, 1ms));
   const auto look = [&] {

@@ -1,5 +1,5 @@
-// How many answers a peer may draw out of us per second: a token bucket per address. What is unknown here (TEIDs,
-// extension headers) comes as fast as a sender likes, and answers must not become a flood of their own.
+// Limits how many answers a sender can cause per second: one token bucket for each address. Unknown TEIDs and extension
+// headers come as fast as a sender likes. Our answers must not become a flood.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,13 @@ namespace splitplane::datapath {
 class AnswerLimit {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  static constexpr std::size_t kMaxPeers = 1024;  // the addresses are the senders' choice
+  static constexpr std::size_t kMaxPeers = 1024;  // senders choose the addresses, so their number is bounded
 
-  // `per_second` 0: never. A burst may be as large as a second's answers, so that a
-  // second may see twice as many.
+  // `per_second` 0 means never. A burst may be as large as a second's answers, so a second may see twice as many.
   explicit AnswerLimit(unsigned per_second = 10) : per_second_(per_second) {}
 
-  // Whether this peer may have an answer now. Beyond kMaxPeers addresses, those not seen for a second make room; if
-  // there are none, the new one must wait.
+  // True if this peer may have an answer now. Beyond kMaxPeers addresses, those not seen for a second make room. If
+  // there are none, the new address must wait.
   [[nodiscard]] bool allow(const IpAddress& peer, Time now) {
     if (per_second_ == 0) return false;
     if (buckets_.size() >= kMaxPeers && !buckets_.contains(peer)) {

@@ -1,5 +1,4 @@
-// What is counted of the messages on N3 that are no packets of bearers: GTP-U path management, ARP and neighbour
-// discovery.
+// Counters of the messages on N3 that are no packets of bearers: GTP-U path management, ARP and neighbor discovery.
 #pragma once
 
 #include "base/outcome_list.h"

@@ -43,7 +43,7 @@ MacAddress mac(std::span<const std::uint8_t, 6> octets) {
 std::optional<N3Message> read_n3_message(Octets frame) {
   const auto parsed = wire::n3::parse(frame);
   const wire::n3::Packet& packet = parsed.value;
-  if (packet.gtpu_offset == 0) return std::nullopt;  // refused before the GTP-U header
+  if (packet.gtpu_offset == 0) return std::nullopt;  // the parser refused it before the GTP-U header
   const Octets ip = frame.subspan(packet.ip_offset);
   const bool v6 = packet.is_ipv6;
   N3Message message;
@@ -70,7 +70,7 @@ N3Duty duty_of(const N3Message& message) {
   const std::uint8_t type = message.header.message_type;
   if (!message.from_one_host) return N3Duty::kMalformed;
   if (message.reason == wire::Reason::gtpu_extension_unknown_required) {
-    // Neither an Error Indication nor a notification is answered, or two ends could keep each other busy.
+    // We answer neither an Error Indication nor a notification. Otherwise two ends could keep each other busy.
     const bool answer = type == gtpu::kErrorIndication || type == gtpu::kSupportedExtensionHeaders;
     return answer ? N3Duty::kMalformed : N3Duty::kNotifyExtensions;
   }

@@ -139,7 +139,7 @@ TEST(N3Message, every_supported_extension_header_is_indeed_accepted) {
   }
 }
 
-// The control thread takes whatever the workers hand over: no damage may make it read or write beyond a frame.
+// The control thread reads all frames that workers punt. Damage must not make it read or write beyond a frame.
 TEST(N3Message, damaged_frames_are_answered_or_refused_but_never_read_beyond) {
   std::mt19937 random(29281);
   const std::vector<Bytes> bases{octets_of(kEchoRequest),

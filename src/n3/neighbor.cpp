@@ -37,7 +37,7 @@ MacAddress mac_at(const std::uint8_t* p) {
   return mac;
 }
 
-// A frame of ours with room for `bytes` behind the Ethernet header, in our VLAN.
+// A frame from us with room for `bytes` behind the Ethernet header, in our VLAN.
 Bytes begin_frame(const OwnAddresses& own, const MacAddress& to, std::uint16_t type, std::size_t bytes) {
   const std::span<const std::uint16_t> tags(&own.vlan, own.vlan == 0 ? 0 : 1);
   Bytes frame(wire::ethernet::kHeaderBytes + wire::ethernet::kTagBytes * tags.size() + bytes);
@@ -45,7 +45,7 @@ Bytes begin_frame(const OwnAddresses& own, const MacAddress& to, std::uint16_t t
   return frame;
 }
 
-// A request goes to everybody unless it has an `only`.
+// A request is a broadcast unless it has an `only`.
 Bytes make_arp(std::uint16_t operation, const OwnAddresses& own, const MacAddress& to_mac, const IpAddress& to) {
   Bytes frame = begin_frame(own, to_mac, wire::ethernet::kTypeArp, kArpBytes);
   std::uint8_t* p = frame.data() + frame.size() - kArpBytes;
@@ -126,7 +126,7 @@ NeighborResult handle_nd(Octets packet, const MacAddress& from, bool to_us, cons
   const IpAddress target = ipv6_at(icmp.data() + 8);
   const Octets options = icmp.subspan(24);
   if (icmp[0] == kAdvertisement) {
-    // An answer to a question that came to one host alone may leave its address out (RFC 4861 4.4).
+    // An answer to a question that was sent to one host may leave its address out (RFC 4861 4.4).
     const MacAddress mac = link_address(options, kTargetLinkAddress).value_or(from);
     if (!is_host_mac(mac, own)) return {.claim = {}, .answer = {}, .refused_mac = true};
     const bool solicited = (icmp[4] & 0x40U) != 0 && own.ipv6 && ipv6_at(packet.data() + 24) == *own.ipv6;
@@ -135,7 +135,7 @@ NeighborResult handle_nd(Octets packet, const MacAddress& from, bool to_us, cons
   }
   if (icmp[0] != kSolicitation) return result;
   const auto mac = link_address(options, kSourceLinkAddress);
-  const bool probe = sender == IpAddress::v6({});  // duplicate address detection: nobody to answer by unicast
+  const bool probe = sender == IpAddress::v6({});  // duplicate address detection: no unicast address to answer to
   if (mac && !is_host_mac(*mac, own)) return {.claim = {}, .answer = {}, .refused_mac = true};
   if (!probe && mac) result.claim = NeighborClaim{sender, *mac};
   if (own.ipv6 && target == *own.ipv6 && !probe && mac) {

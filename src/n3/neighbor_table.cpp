@@ -69,7 +69,7 @@ std::optional<NeighborTable::Event> NeighborTable::take(const NeighborClaim& cla
   const bool is_answer = claim.is_answer && hop.sent != 0 && now <= hop.asked + kAnswerWithin;
   switch (hop.state) {
     case State::kResolving:
-      if (!is_answer) {  // it is there: asked for now instead of within a second
+      if (!is_answer) {  // the hop is there: ask now, and not only within a second
         hop.next = std::min(hop.next, std::max(now, hop.asked + kProbeEvery));
         return std::nullopt;
       }
@@ -85,7 +85,7 @@ std::optional<NeighborTable::Event> NeighborTable::take(const NeighborClaim& cla
     case State::kAskingAgain: {
       if (!is_answer) return std::nullopt;
       if (claim.mac != hop.mac) {
-        // The known address has the time of one more question to answer as well.
+        // The known address also has the time of one more question to answer.
         if (hop.state == State::kAskingAgain && !hop.candidate) hop.candidate = claim.mac;
         return std::nullopt;
       }

@@ -81,7 +81,7 @@ TEST(Neighbor, only_a_reply_to_us_alone_has_the_form_of_an_answer) {
     EXPECT_FALSE(asked.claim->is_answer) << "a question";
     auto answer = *asked.answer;
     EXPECT_TRUE(handle_neighbor_frame(answer, own()).claim->is_answer);
-    std::fill_n(answer.begin(), 6, std::uint8_t{0xff});  // to everybody, as a gratuitous one
+    std::fill_n(answer.begin(), 6, std::uint8_t{0xff});  // as a broadcast, like a gratuitous one
     EXPECT_FALSE(handle_neighbor_frame(answer, own()).claim->is_answer);
   }
 }
@@ -90,7 +90,7 @@ TEST(Neighbor, an_advertisement_without_its_address_is_from_its_sender) {
   const OwnAddresses upf{*IpAddress::parse("10.100.0.2"), *IpAddress::parse("fd00:100::2"),
                          *MacAddress::parse("02:00:00:00:00:02")};
   auto answer = *handle_neighbor_frame(*make_neighbor_request(*IpAddress::parse("fd00:100::2"), own()), upf).answer;
-  answer.resize(answer.size() - 8);  // as Linux answers a question that came to it alone
+  answer.resize(answer.size() - 8);  // as Linux answers a unicast question
   answer[19] = 24;
   // the checksum without the option, its length and its octets
   std::uint32_t sum = 0;

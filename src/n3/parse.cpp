@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint8_t kIcmp = 1, kIcmpv6 = 58;
 constexpr std::uint8_t kIcmpUnreachable = 3, kIcmpv6Unreachable = 1;  // RFC 792; RFC 4443 3.1
-constexpr std::uint8_t kIcmpPort = 3, kIcmpv6Port = 4;  // their code of the host itself; others come from routers
+constexpr std::uint8_t kIcmpPort = 3, kIcmpv6Port = 4;  // the codes that the host itself sends; routers send others
 constexpr std::uint8_t kNeighborSolicitation = 135, kNeighborAdvertisement = 136;
 
 N3Parsed drop(DropReason reason) {
@@ -35,7 +35,7 @@ bool is_in_vlan(wire::Octets frame, const wire::ethernet::Header& ethernet, std:
          wire::load_be16(frame.data() + 12) == wire::ethernet::kTypeVlan;
 }
 
-// UDP datagram inside `packet` at `offset`: GTP-U, its T-PDU placed relative to the packet.
+// Parses the UDP datagram inside `packet` at `offset` as GTP-U. The T-PDU's place is relative to the packet.
 N3Parsed parse_udp(wire::Octets packet, std::size_t offset, GPdu& out) {
   const auto udp = wire::udp::parse(packet.subspan(offset));
   if (!udp) return drop(udp.reason);

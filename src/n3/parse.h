@@ -1,6 +1,6 @@
-// First stage of the downlink: an Ethernet frame from N3 to TEID, QoS flow and T-PDU. The usual form (IPv4 without
-// options, G-PDU with one short PDU Session Container) is recognised by comparing words; everything else takes the
-// parsers of wire/, which give the reason of every refusal.
+// First stage of the downlink: it reads TEID, QoS flow and T-PDU from an Ethernet frame of N3. A fast recogniser
+// compares words for the most frequent form: IPv4 without options, and a G-PDU with one short PDU Session Container.
+// The parsers of wire/ read all other frames and give the reason of every refusal.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -18,14 +18,14 @@
 
 namespace splitplane::datapath {
 
-// Where the T-PDU of a G-PDU lies, and whose it is.
+// The place of the T-PDU of a G-PDU, and the bearer's keys.
 struct GPdu {
   std::uint32_t teid = 0;
   std::uint32_t source = 0;             // key of the sender's address (ran/source_key.h)
   std::uint16_t offset = 0, bytes = 0;  // of the T-PDU inside the frame
   std::uint8_t sdap = 0;                // RQI and QFI, as in the container's second octet
   bool has_qfi = false;                 // false: no PDU Session Container, the bearer's own QFI applies
-  std::uint8_t unusual = 0;             // what the bearer may want to look at, kNoPsc and so on; 0 for most packets
+  std::uint8_t unusual = 0;             // flags for the bearer to look at (kNoPsc and so on); 0 for most packets
   std::uint16_t sequence_number = 0;    // with kSequenced
 };
 inline constexpr std::uint8_t kNoPsc = 1, kSequenced = 2, kTimeStamped = 4;  // kSequenced: as the S flag of GTP-U
@@ -34,18 +34,18 @@ enum class N3Verdict : std::uint8_t { kGPdu, kPunt, kDrop };
 
 struct N3Parsed {
   N3Verdict verdict;
-  DropReason reason;                     // kDrop: why
-  PuntClass punt = PuntClass::neighbor;  // kPunt: what for
+  DropReason reason;                     // with kDrop
+  PuntClass punt = PuntClass::neighbor;  // with kPunt
 };
 
-// Any frame, by the parsers of wire/. kPunt: ARP, neighbour discovery, and the GTP-U messages that the control thread
-// handles (Echo, Error Indication, End Marker, Supported Extension Headers Notification).
+// Parses any frame by the parsers of wire/. It returns kPunt for ARP, neighbor discovery, and the GTP-U messages that
+// the control thread handles: Echo, Error Indication, End Marker, Supported Extension Headers Notification.
 [[nodiscard]] N3Parsed parse_n3(const std::uint8_t* frame, unsigned bytes, const N3Addresses& ours, GPdu& out);
 
 namespace detail {
 
-// The 48 octets from offset 10 to the T-PDU of a usual frame: what they must be, under a mask. Offsets are those of an
-// untagged frame: IPv4 at 14, UDP at 34, GTP-U at 42, optional octets at 50, container at 54, T-PDU at 58.
+// The form that the recogniser knows: what the 48 octets from offset 10 to the T-PDU must be, under a mask. Offsets are
+// those of an untagged frame: IPv4 at 14, UDP at 34, GTP-U at 42, optional octets at 50, container at 54, T-PDU at 58.
 struct UsualForm {
   static constexpr unsigned kFirst = 10;
   std::array<std::uint8_t, 48> octets{}, mask{};
@@ -72,7 +72,7 @@ constexpr UsualForm make_usual_form() {
   form.expect(54, 1);           // of 4 octets
   form.expect(55, 0x00);        // DL PDU SESSION INFORMATION without time stamp or sequence number
   form.expect(56, 0x00, 0x80);  // no paging policy
-  form.expect(57, 0x00);        // nothing behind it
+  form.expect(57, 0x00);        // no further extension header
   return form;
 }
 
@@ -81,7 +81,7 @@ inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(m
 
 }  // namespace detail
 
-// The usual form only; false says nothing about the frame but that parse_n3 must look at it.
+// Recognises only that form. On false parse_n3 must look at the frame.
 [[nodiscard]] inline bool parse_n3_usual(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4, GPdu& out) {
   if (bytes <= kN3OverheadIpv4) [[unlikely]]
     return false;
@@ -112,7 +112,7 @@ inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(m
   return true;
 }
 
-// The same behind one tag of that VLAN (IEEE 802.1Q): the interface of such a worker has no untagged frames.
+// Recognises that form behind one tag of the VLAN (IEEE 802.1Q). The interface of such a worker has no untagged frames.
 [[nodiscard]] inline bool parse_n3_usual_tagged(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4,
                                                 std::uint16_t vlan, GPdu& out) {
   if (bytes <= kN3OverheadIpv4 + kVlanTagBytes || wire::load_be16(f + 12) != 0x8100 ||
@@ -125,7 +125,7 @@ inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(m
   return true;
 }
 
-// Of a worker whose frames all have that tag, or none has one.
+// For a worker whose frames all have that tag, or all have none.
 template <bool kTagged>
 [[nodiscard]] inline bool parse_n3_usual(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4,
                                          std::uint16_t vlan, GPdu& out) {

@@ -1,5 +1,6 @@
-// The fast recogniser against the parsers of wire/ over random damage: what parse_n3_usual takes, parse_n3 takes
-// alike, and no frame of the usual form goes the slow way. SPLITPLANE_MUTATIONS sets how many, SPLITPLANE_SEED which.
+// Compares the fast recogniser with the parsers of wire/ over random damage. parse_n3 accepts every frame that
+// parse_n3_usual accepts, with the same result. No frame of the recogniser's form takes the slow path.
+// SPLITPLANE_MUTATIONS sets the number of frames, SPLITPLANE_SEED the first seed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -21,7 +22,7 @@ std::vector<Bytes> base_frames() {
   for (const N3Frame& frame : {
            N3Frame{},
            N3Frame{},
-           N3Frame{},  // the usual one more often
+           N3Frame{},  // the recogniser's form more often than others
            N3Frame{.sequence_number = true, .payload = {0x45}, .padding = 30},
            N3Frame{.extensions = {{0x85, {0x00, 0x7f}}}},
            N3Frame{.tags = {5}},
@@ -70,7 +71,7 @@ void damage(Bytes& frame, std::mt19937& random) {
   }
 }
 
-// The usual form, said by the parsers of wire/ instead of word comparisons.
+// The recogniser's form, decided by the parsers of wire/ instead of by word comparisons.
 bool has_usual_form(wire::Octets frame) {
   const auto packet = wire::n3::parse(frame);
   if (!packet || packet->ip_offset != 14 || packet->is_ipv6 || packet->udp_offset != 34) return false;
@@ -125,7 +126,7 @@ TEST(N3ParseMutations, both_parsers_agree_on_damaged_frames) {
       ASSERT_NE(parsed.reason, DropReason::ok) << "seed " << seed << ", round " << round;
     }
   }
-  if (rounds >= 10'000) {  // the damage is neither too little nor too much to say anything
+  if (rounds >= 10'000) {  // the amount of damage is neither too little nor too much for a result
     EXPECT_GT(usual_seen, rounds / 20);
     EXPECT_GT(accepted - usual_seen, rounds / 20);
     EXPECT_GT(dropped, rounds / 5);

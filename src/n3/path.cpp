@@ -36,7 +36,7 @@ void PathSupervisor::advance(const IpAddress& upf, Path& path, Time now, bool ca
     path.waiting = false;
     path.again = std::max(now, path.begun + settings_.interval);
     const bool was_down = path.state == PathState::down && !path.unresolved;
-    path.unresolved = path.left == settings_.retries + 1;  // it was never sent
+    path.unresolved = path.left == settings_.retries + 1;  // the request was never sent
     if (!path.unresolved) ++path.lost;
     if (path.state != PathState::down) ++path.downs;
     path.state = PathState::down;
@@ -61,7 +61,7 @@ std::optional<PathSupervisor::Change> PathSupervisor::answered(const IpAddress& 
   ++path.answered;
   path.answered_at = now;
   path.unresolved = false;
-  if (path.left == settings_.retries) {  // else nobody knows which sending was answered
+  if (path.left == settings_.retries) {  // otherwise it is unknown which sending was answered
     path.rtt = std::chrono::duration_cast<std::chrono::microseconds>(now - path.sent_at);
   }
   const bool restarted = restart_counter && path.restart_counter && *restart_counter != *path.restart_counter;

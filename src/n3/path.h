@@ -1,5 +1,6 @@
-// Supervision of the paths to the UPFs by GTP-U Echo (TS 29.281 7.2): which UPF answers, which does not, which began
-// anew. Pure: the caller brings the time and sends the requests. One instance per N3 interface, on the control thread.
+// Supervision of the paths to the UPFs by GTP-U Echo (TS 29.281 7.2): which UPF answers, which does not, which
+// restarted. It is pure: the caller brings the time and sends the requests. Each N3 interface has one instance, on the
+// control thread.
 #pragma once
 
 #include <chrono>
@@ -48,7 +49,7 @@ class PathSupervisor {
 
   struct Path {
     PathState state = PathState::unknown;          // by Echo alone: unknown, up, down
-    bool unresolved = false;                       // the last request could not be sent: no MAC address
+    bool unresolved = false;                       // the last request could not be sent: the MAC address is unknown
     std::optional<std::chrono::microseconds> rtt;  // of the last request that was answered at its first sending
     Time answered_at{};                            // the last answer
     std::optional<std::uint8_t> restart_counter;   // of the last Echo Response that had a Recovery IE
@@ -58,7 +59,7 @@ class PathSupervisor {
     unsigned left = 0;                  // sendings left of this request
     Time begun{};                       // when this request was due
     Time again{};                       // when to repeat it, or to begin the next one
-    Time give_up{};                     // when it counts as lost
+    Time give_up{};                     // when it counts as unanswered
     Time sent_at{};
   };
   enum class Change : std::uint8_t { kNone, kUp, kDown, kRestarted };
@@ -73,18 +74,19 @@ class PathSupervisor {
 
   explicit PathSupervisor(const EchoSettings& settings = {}) : settings_(settings) {}
 
-  // The UPFs that have bearers: new ones are asked at once, those that are gone are forgotten.
+  // Sets the UPFs that have bearers. New ones are asked at once, and those that are gone are forgotten.
   void watch(const std::vector<IpAddress>& upfs, Time now);
-  // Asks now, whatever the interval is: also without supervision.
+  // Asks now, whatever the interval is, and also without supervision.
   void ask_now(const IpAddress& upf, Time now);
-  // What is due. A request that cannot be sent yet (`can_send` is false: no MAC address) waits as if it were lost.
+  // The actions that are due. A request that cannot be sent yet (`can_send` is false: no MAC address) waits as if it
+  // were lost.
   template <class CanSend>
   [[nodiscard]] Turn turn(Time now, CanSend can_send) {
     Turn turn;
     for (auto& [upf, path] : paths_) advance(upf, path, now, can_send(upf), turn);
     return turn;
   }
-  // An Echo Response; nothing if nobody waits for it.
+  // Takes an Echo Response. Returns nothing if no request waits for it.
   [[nodiscard]] std::optional<Change> answered(const IpAddress& upf, std::uint16_t sequence_number,
                                                std::optional<std::uint8_t> restart_counter, Time now);
 

@@ -9,7 +9,7 @@ using std::chrono::milliseconds;
 using Change = PathSupervisor::Change;
 const IpAddress kUpf = IpAddress::v4({10, 100, 0, 2});
 
-// A supervisor on a clock of its own; requests every 10 s, T3 1 s, two repetitions.
+// A supervisor on an injected clock: requests every 10 s, T3 1 s, two repetitions.
 struct Rig {
   PathSupervisor paths{EchoSettings{milliseconds{10'000}, milliseconds{1'000}, 2}};
   PathSupervisor::Time now{};

@@ -1,5 +1,5 @@
-// What a worker hands to the control thread, by class: each has a ring and a rate of its own, so that a flood of one
-// keeps none of the others out.
+// The classes of frames that a worker punts to the control thread. Each class has a separate ring and rate, so that a
+// flood of one class does not block the others.
 #pragma once
 
 #include "base/outcome_list.h"
@@ -18,7 +18,7 @@ namespace splitplane::datapath {
 
 SPLITPLANE_OUTCOMES(PuntClass, SPLITPLANE_PUNT_CLASSES)
 
-// Frames a second that a worker hands over, by class.
+// Frames a second that a worker punts, by class.
 [[nodiscard]] constexpr unsigned punts_per_second(PuntClass kind) {
   switch (kind) {
     case PuntClass::neighbor:

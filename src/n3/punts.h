@@ -11,7 +11,8 @@
 
 namespace splitplane::datapath {
 
-// So many frames a second and, after a pause, so many at once (GCRA). Ticks are the caller's; no interval: no limit.
+// A rate limit (GCRA): a number of frames a second, and after a pause a burst of frames at once. The caller chooses the
+// ticks; without an interval there is no limit.
 struct PuntRate {
   std::uint64_t interval = 0, burst = 0;  // ticks: for one frame, for a burst of them
   std::uint64_t free_at = 0;
@@ -33,11 +34,11 @@ struct Punts {
   Punts() = default;
   Punts(rte_ring* one) { rings.fill(one); }  // NOLINT: one ring for all classes, without rates (explain, tests)
 
-  std::array<rte_ring*, kPuntClassCount> rings{};  // SP/SC; nullptr: nobody reads such frames
+  std::array<rte_ring*, kPuntClassCount> rings{};  // SP/SC; nullptr: no thread reads such frames
   std::array<PuntRate, kPuntClassCount> rates{};
 
   [[nodiscard]] rte_ring* ring(PuntClass kind) const { return rings[static_cast<std::size_t>(kind)]; }
-  // ok: the control thread has it.
+  // Returns ok if the control thread has the frame.
   [[nodiscard]] DropReason give(PuntClass kind, rte_mbuf* m, std::uint64_t now) {
     if (ring(kind) == nullptr) return DropReason::punt_full;
     if (!rates[static_cast<std::size_t>(kind)].allow(now)) return DropReason::punt_limited;
@@ -45,8 +46,8 @@ struct Punts {
   }
 };
 
-// Drops a frame whose sender is to be told (Error Indication, Supported Extension Headers Notification): the control
-// thread gets it to read, as far as the class `answer` has room and rate. A flood of them costs little.
+// Drops a frame whose sender must be informed (Error Indication, Supported Extension Headers Notification). The control
+// thread gets the frame to read, within the room and rate of class `answer`. So a flood of such frames costs little.
 inline void drop_and_tell(Punts& punts, rte_mbuf* m, DropReason reason, std::uint64_t now, WorkerStats& stats,
                           Losses& losses) {
   rte_ring* const ring = punts.ring(PuntClass::answer);

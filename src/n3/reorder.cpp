@@ -6,10 +6,11 @@
 namespace splitplane::datapath {
 namespace {
 
-// So many numbers in a row may be lost (MAX_DROPOUT of RFC 3550 A.1); one further ahead is not of this order.
+// The most numbers in a row that may be lost (MAX_DROPOUT of RFC 3550 A.1). A number further ahead does not belong to
+// this order.
 constexpr int kMostLost = 3000;
 
-// How far `a` lies ahead of `b` in the cyclic order of sequence numbers; negative: behind it.
+// How far `a` is ahead of `b` in the cyclic order of sequence numbers; negative if it is behind.
 std::int16_t ahead(std::uint16_t a, std::uint16_t b) {
   return static_cast<std::int16_t>(static_cast<std::uint16_t>(a - b));
 }
@@ -60,8 +61,8 @@ void N3Reorder::run(Flow& flow) {
   for (; flow.held != 0 && flow.slot(flow.next) != nullptr; ++flow.next) make_ready(flow, flow.slot(flow.next));
 }
 
-// As t-Reordering of PDCP (TS 38.323 5.2.2.2): runs while there is a hole, and anew for holes that came after its
-// start.
+// Works as t-Reordering of PDCP (TS 38.323 5.2.2.2): it runs while there is a hole, and restarts for holes that came
+// after its start.
 void N3Reorder::set_timer(Flow& flow, std::uint64_t now) {
   stop_timer(flow);
   flow.give_up = flow.end;
@@ -89,7 +90,7 @@ void N3Reorder::give_up_oldest(std::uint64_t now) {
   settle(flow, now);
 }
 
-// What is ready leaves after the burst at hand, and nothing of its flow may leave before it.
+// Ready packets leave after the present burst, and no packet of their flow may leave before them.
 N3Reorder::Verdict N3Reorder::deliver(rte_mbuf* m) {
   if (ready_first_ == ready_.size()) return Verdict::kPass;
   ready_.push_back(m);  // at most a burst between two calls of take_ready

@@ -33,7 +33,7 @@ struct Rig {
     if (verdict == N3Reorder::Verdict::kPass) passed.push_back(sn);
     return verdict != N3Reorder::Verdict::kOld;
   }
-  // Those that passed left before those that are ready.
+  // Packets that passed left before packets that became ready.
   Numbers ready() {
     Numbers numbers = std::exchange(passed, {});
     Burst burst;
@@ -129,7 +129,7 @@ TEST(N3Reorder, one_packet_from_far_off_changes_nothing) {
   Rig rig;
   EXPECT_EQ(rig.after({1000}), Numbers{1000});
   std::uint16_t next = 1001;
-  for (const std::uint16_t far : Numbers{930, 931, 5000, 40000}) {  // 931 does not follow at once: nobody began anew
+  for (const std::uint16_t far : Numbers{930, 931, 5000, 40000}) {  // 931 does not follow at once: no new order
     EXPECT_FALSE(rig.take(far)) << far;
     EXPECT_EQ(rig.after({next}), Numbers{next});
     ++next;
@@ -195,8 +195,8 @@ TEST(N3Reorder, beyond_the_limit_the_oldest_hole_is_given_up) {
   EXPECT_EQ(rig.reorder.given_up(), 1U);
 }
 
-// Any permutation within the window comes out in order, nothing is lost or twice; with losses, what is left is in
-// order.
+// Any permutation within the window comes out in order, and no packet is dropped or doubled. After losses, the
+// remaining packets are in order.
 TEST(N3Reorder, shuffles_within_the_window_come_out_in_order) {
   std::mt19937 random(1);
   for (unsigned round = 0; round < 200; ++round) {

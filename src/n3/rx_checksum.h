@@ -1,5 +1,5 @@
-// Checksums of what arrives on N3: by the flags of a port that verifies them, in software, or not at all. One decision
-// a burst; a port without the check costs nothing else.
+// Checksums of packets that arrive on N3: by the flags of a port that verifies them, in software, or not at all. The
+// decision is made once a burst, so a port without the check pays nothing else.
 #pragma once
 
 #include "engine/burst.h"
@@ -8,7 +8,7 @@
 
 namespace splitplane::datapath {
 
-// The reason to drop the frame, or ok. Frames that are no IP, cut short or fragments are left to the parser.
+// Returns the reason to drop the frame, or ok. The parser judges frames that are not IP, cut short or fragments.
 [[nodiscard]] DropReason verify_checksums(const rte_mbuf* m, ChecksumMode mode);
 
 // Takes the frames with wrong checksums out of the burst.

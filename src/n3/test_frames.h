@@ -1,5 +1,5 @@
-// For tests of datapath/ only: N3 frames made by the writers of wire/, in every form that a UPF may send and in some
-// that none should.
+// For tests only: N3 frames made by the writers of wire/, in every form that a UPF may send and in some that no UPF
+// should send.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr std::array<std::uint8_t, 16> kUpfIpv6{0xfd, 0, 0, 0, 0, 0, 0, 0
 inline constexpr MacAddress kOurMac{{0x02, 0, 0, 0, 0, 0x01}};
 inline constexpr MacAddress kUpfMac{{0x02, 0, 0, 0, 0, 0x02}};
 
-// Takes frames with tags and without: what a tag means to an interface has tests of its own.
+// Accepts frames with tags and without. Other tests check what a tag means to an interface.
 inline N3Addresses our_addresses() {
   return {.ipv4 = __builtin_bswap32(kOurIpv4), .ipv6 = kOurIpv6, .mac = kOurMac, .vlan = N3Addresses::kAnyVlan};
 }
@@ -112,7 +112,7 @@ inline Bytes arp_frame() {
   return frame;
 }
 
-// A neighbour solicitation (135) or advertisement (136), behind `extensions` if there are some.
+// A neighbor solicitation (135) or advertisement (136), after `extensions` if there are some.
 inline Bytes neighbor_frame(std::uint8_t type, std::uint8_t first_next = 58, const Bytes& extensions = {}) {
   Bytes frame(14 + 40);
   wire::ethernet::write(frame, kOurMac.octets, kUpfMac.octets, wire::ethernet::kTypeIpv6);

@@ -1,5 +1,4 @@
-// What Error Indications do to one bearer's uplink. Nobody can tell a forged one from the UPF's by looking at it, so
-// one alone stops nothing:
+// What Error Indications do to one bearer's uplink. A forged one looks like the UPF's, so a single one stops nothing:
 //
 //   active   --Error Indication--> checking: the UPF is asked (Echo), the uplink goes on
 //   checking --the UPF answered, uplink packets went out since, and another Error Indication came--> stopped
@@ -8,8 +7,8 @@
 //   retrying --as in checking--> stopped;   --10 s without that--> active
 //   retrying --its worker does not answer, so that the uplink does not go on--> stopped, 1 s
 //
-// A bearer that sends nothing is never stopped, as far as its uplink packets are seen here (a card's are not), and one
-// that is stopped goes on by itself. Pure: the caller brings time and counts.
+// A bearer that sends nothing is never stopped, as far as this class sees its uplink packets; it sees none of a card's.
+// A stopped bearer resumes without a command. The class is pure: the caller brings time and counts.
 #pragma once
 
 #include <algorithm>
@@ -37,11 +36,12 @@ class UplinkCheck {
     kNone,
     kAskUpf,   // send an Echo Request now
     kStop,     // stop the uplink
-    kRefuted,  // back to active: the check found nothing
-    kResume,   // let the uplink go on, call resumed(), and send an Echo Request now
+    kRefuted,  // back to active: the check found no fault
+    kResume,   // resume the uplink, call resumed(), and send an Echo Request now
   };
 
-  // An Error Indication of the bearer's UPF. `sent`: uplink packets so far; `echo`: when the UPF last answered.
+  // An Error Indication of the bearer's UPF came. `sent` is the number of uplink packets so far; `echo` is when the UPF
+  // last answered.
   [[nodiscard]] Act indicated(Time now, std::uint64_t sent, Time echo) {
     if (state_ == UplinkState::active) {
       begin(UplinkState::checking, now, sent, kCheck);
@@ -53,7 +53,7 @@ class UplinkCheck {
     begin(UplinkState::stopped, now, sent, stop_for_);
     return Act::kStop;
   }
-  // What is due.
+  // Returns the action that is due.
   [[nodiscard]] Act turn(Time now) {
     if (state_ == UplinkState::active || now < until_) return Act::kNone;
     if (state_ == UplinkState::stopped) return Act::kResume;
@@ -61,13 +61,14 @@ class UplinkCheck {
     state_ = UplinkState::active;
     return refuted ? Act::kRefuted : Act::kNone;
   }
-  // After kResume: the uplink goes on.
+  // Call it after kResume: the uplink is resumed.
   void resumed(Time now, std::uint64_t sent) { begin(UplinkState::retrying, now, sent, kRetry); }
-  // After resumed(): it does not, because its worker did not answer. It is tried again a second later.
+  // Call it after resumed() if the uplink could not be resumed because its worker did not answer. It is tried again a
+  // second later.
   void not_resumed(Time now) { begin(UplinkState::stopped, now, sent_, kFirstStop); }
 
   [[nodiscard]] UplinkState state() const { return state_; }
-  // Until when this state lasts by itself.
+  // When this state ends without an event.
   [[nodiscard]] Time until() const { return until_; }
 
  private:

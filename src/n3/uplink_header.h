@@ -1,4 +1,4 @@
-// The inline half of interface.h: the uplink header of one packet, from the peer's template.
+// The inline half of interface.h: it writes the uplink header of one packet from the peer's template.
 #pragma once
 
 #include <cstring>

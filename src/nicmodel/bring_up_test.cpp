@@ -1,5 +1,5 @@
-// The bring-up, judged by the model: the registers that the datasheet's initialization flow asks for, none of its rules
-// broken, and every step that cannot end ends within its bound with a sentence that names it.
+// The bring-up, checked by the model. It sets the registers that the datasheet's initialization flow requires and
+// breaks no rule. Every step that cannot end stops within its bound, with a sentence that names it.
 #include <gmock/gmock.h>
 
 #include <optional>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using test::EchoDriver;
 using testing::HasSubstr;
 
-// Passes everything on, and keeps in which order registers were written and waited between.
+// Passes everything on, and records the order of register writes and the waits between them.
 class RecordingBar final : public gpu::Bar {
  public:
   struct Entry {
@@ -173,7 +173,7 @@ TEST_F(BringUp, a_hundred_times_up_and_down) {
   EXPECT_EQ(model_.faults().total(), 0U);
 }
 
-// Bits that never change: each step gives up in its time and says where.
+// Bits that never change: each step stops within its time and says where.
 TEST_F(BringUp, a_step_that_does_not_end_is_named_within_its_bound) {
   struct Case {
     std::uint32_t offset, mask, value;
@@ -218,7 +218,7 @@ TEST_F(BringUp, a_link_without_a_cable_is_an_error_or_waited_for_by_others) {
   EXPECT_EQ(driver.nic().link(), gpu::LinkSpeed::kDown);
 }
 
-// 10.5.4: what others hold too long is taken from them, with a note.
+// 10.5.4: a semaphore that is held too long is taken, with a note.
 TEST_F(BringUp, a_semaphore_that_is_never_given_back_is_taken) {
   for (const auto& [bit, value, who] :
        {std::tuple{reg::kSwsmSmbi, reg::kSwsmSmbi, "other driver"}, std::tuple{reg::kSwsmSwesmbi, 0U, "firmware"}}) {
@@ -238,7 +238,7 @@ TEST_F(BringUp, a_bus_master_that_does_not_end_is_flushed) {
   EXPECT_THAT(driver.nic().notes().front(), HasSubstr("the data path was flushed"));
 }
 
-// 5.2.5.3.2: requests that do not end want two resets, and time for the last completion before buffers are cleared.
+// 5.2.5.3.2: requests that do not end need two resets, and time for the last completion before buffers are cleared.
 TEST_F(BringUp, is_reset_twice_where_the_bus_master_did_not_end_and_once_elsewhere) {
   for (const bool hangs : {false, true}) {
     Nic82599Model model(peer_);
@@ -266,7 +266,7 @@ TEST_F(BringUp, is_reset_twice_where_the_bus_master_did_not_end_and_once_elsewhe
   }
 }
 
-// The rings of whoever had the card before may point anywhere.
+// The rings of the previous owner may point anywhere.
 TEST_F(BringUp, the_card_is_let_at_memory_behind_the_reset_only) {
   EchoDriver dead(model_, 2);
   ASSERT_TRUE(dead.up(model_));

@@ -1,5 +1,5 @@
-// A cable between two models, each on a thread of its own or both in lock-step: what leaves one arrives at the other. A
-// frame is copied into the cable once; when the far end does not take frames, the near end's rings hold them back.
+// A cable between two models, each on a separate thread or both in lock-step. Frames that leave one model arrive at the
+// other. A frame is copied into the cable once. If the far end does not take frames, they stay in the near end's rings.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class Cable {
 
   Cable() : ends_{End(lanes_[0], lanes_[1]), End(lanes_[1], lanes_[0])} {}
 
-  // 0 and 1: for one model each.
+  // `which` is 0 or 1: one end for each model.
   [[nodiscard]] Wire& end(unsigned which) { return ends_[which]; }
 
  private:

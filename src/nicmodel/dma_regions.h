@@ -1,5 +1,5 @@
-// The memory that the driver may let the NIC use, as an IOMMU keeps it: bus addresses and what is there. An address
-// outside of it is a fault that is counted, never an access.
+// The memory that the driver lets the NIC use, as an IOMMU keeps it: bus addresses and the memory behind them. An
+// address outside is a counted fault and never an access.
 #pragma once
 
 #include <cstdint>

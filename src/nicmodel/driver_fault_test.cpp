@@ -1,5 +1,5 @@
-// The ring driver against a NIC that does wrong: each fault of the model is detected and counted by the driver, which
-// gets over it or says so; every packet is accounted for and every slot comes back.
+// The ring driver with a NIC that makes faults. The driver detects and counts each fault of the model, and recovers or
+// reports it. Every packet is accounted for, and every slot comes back.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct LockStep {
       driver.set().step(now);
     }
   }
-  // Until the far end is done; false: not within a million rounds.
+  // Runs until the far end is done; returns false after a million rounds.
   bool run_to_the_end() {
     for (unsigned i = 0; i < 1'000'000 && !peer.done(); ++i) run(1);
     run(200);
@@ -48,7 +48,7 @@ struct LockStep {
   [[nodiscard]] std::uint64_t count(Verdict v) const {
     return driver.view().verdicts[0].count[static_cast<std::size_t>(v)];
   }
-  // Nothing went wrong but `lost` packets, and all slots are back.
+  // The only fault is `lost` lost packets, and all slots are back.
   void expect_sound(std::uint64_t lost) {
     EXPECT_EQ(peer.lost(), lost);
     EXPECT_EQ(peer.counters().changed.get() + peer.counters().foreign.get() + peer.counters().duplicated.get(), 0U);
@@ -114,7 +114,7 @@ TEST(DriverFaults, an_early_done_that_nobody_watches_for_is_seen_by_the_far_end)
 }
 
 TEST(DriverFaults, a_lost_transmit_doorbell_is_repeated) {
-  // One packet at a time: no later doorbell makes up for the lost one.
+  // One packet at a time, so that no later doorbell replaces the lost one.
   PeerSettings one_by_one = traffic(100);
   one_by_one.window = 1;
   LockStep s(one_by_one);
@@ -160,7 +160,7 @@ TEST(DriverFaults, a_stopped_nic_is_reported_and_a_reset_brings_it_back) {
 
 TEST(DriverFaults, overload_is_lost_at_the_nic_and_counted_there) {
   PeerSettings flood = traffic(50'000);
-  flood.window = 0;  // as fast as the NIC takes them
+  flood.window = 0;  // as fast as the NIC takes frames
   LockStep s(flood, {.ring_size = 64, .slots = 128});
   for (unsigned i = 0; i < 100'000 && s.peer.counters().sent.get() < 50'000; ++i) {
     s.model.step(32, s.now);
@@ -179,7 +179,7 @@ TEST(DriverFaults, overload_is_lost_at_the_nic_and_counted_there) {
 TEST(DriverFaults, a_hundred_starts_and_stops_leak_nothing) {
   for (unsigned cycle = 0; cycle < 100; ++cycle) {
     LockStep s({.seed = cycle, .sizes = {64, 1500}, .packets = 400, .window = 0}, {.ring_size = 64, .slots = 128}, 2);
-    s.run(cycle % 7);  // stopped anywhere
+    s.run(cycle % 7);  // stopped at any point
     ASSERT_TRUE(s.driver.nic().stop());
     for (std::size_t r = 0; r < 2; ++r) ASSERT_TRUE(s.driver.set().census(r).is_sound()) << "cycle " << cycle;
     ASSERT_EQ(s.model.faults().total(), 0U);

@@ -1,5 +1,5 @@
-// What a driver did that the datasheet forbids, as the model counts it: the model never crashes over it, refuses what
-// it can and goes on as the hardware might. A driver without faults of these has brought the NIC up in the right order.
+// What a driver does against the datasheet, as the model counts it. The model never crashes over it. It refuses what it
+// can and goes on as the hardware might. A driver without such faults has brought the NIC up in the right order.
 #pragma once
 
 #include <array>
@@ -49,7 +49,7 @@ class DriverFaults {
   std::array<Counter, kDriverFaultCount> counters_;
 };
 
-// What the model does wrong on purpose, so that a driver's defences can be seen.
+// Faults that the model makes on purpose, to test a driver's defences.
 // clang-format off
 #define SPLITPLANE_INJECTED_FAULTS(X)                                                        \
   X(stops, "the NIC moves nothing any more on this ring")                                    \

@@ -1,5 +1,5 @@
-// Latencies as the peer sees them: a histogram with 1/32 resolution, and a series over time (gpu-fig5 of the GPU paper
-// is one). Written by the model's thread; read when that has stopped.
+// Latencies as the peer measures them: a histogram with 1/32 resolution, and a series over time (for example gpu-fig5
+// of the GPU paper). The model's thread writes them; read them when it has stopped.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class LatencyHistogram {
     if (count_ == 0) return 0;
     return std::max(0.0, squares_ / static_cast<double>(count_) - mean() * mean());
   }
-  // The value below or at which this part of all lies, 0..1; the upper end of its bucket.
+  // The value at or below which this part of all samples lies (0..1); it is the upper end of its bucket.
   [[nodiscard]] std::uint64_t quantile(double part) const {
     const double wanted = part * static_cast<double>(count_);
     std::uint64_t below = 0;
@@ -37,7 +37,7 @@ class LatencyHistogram {
     }
     return largest_;
   }
-  // Buckets with anything in them: {upper end in ns, count}.
+  // Buckets that are not empty: {upper end in ns, count}.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, std::uint64_t>> buckets() const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
     for (std::size_t i = 0; i < counts_.size(); ++i) {
@@ -63,7 +63,7 @@ class LatencyHistogram {
   double sum_ = 0, squares_ = 0;
 };
 
-// Latency over time: of each interval the number of packets, their sum and the highest. As long as there is room.
+// Latency over time: for each interval the number of packets, their sum and the highest, while there is room.
 class LatencySeries {
  public:
   struct Point {

@@ -1,7 +1,7 @@
 // The model's control: registers on the engine's thread, rings that are enabled and disabled, resets, and its thread.
-// Not modelled: time on the wire (10 Gbit/s are the peer's to keep) and on PCIe, interrupts beyond their masks,
-// offloads (checksums, segmentation, VLAN, coalescing), flow control, the multicast table, virtual functions, and
-// thresholds of TXDCTL: each DD that is asked for is written at once.
+// The model has no time on the wire (the peer keeps to 10 Gbit/s) or on PCIe, and no interrupts beyond their masks. It
+// has no offloads (checksums, segmentation, VLAN, coalescing), no flow control, no multicast table and no virtual
+// functions. It ignores the thresholds of TXDCTL: each requested DD is written at once.
 #include "nicmodel/nic_82599_model.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kPacketBufferBytes = 512 * 1024;  // RXPBSIZE[0] without DCB (8.2.3.8.9)
 constexpr std::uint32_t kMostFrameBytes = 16 * 1024;      // 7.2.3.2: a packet of 15.5 KiB at most
-constexpr unsigned kIdleRounds = 64;                      // before the thread gives its core to others for a while
+constexpr unsigned kIdleRounds = 64;                      // idle rounds before the thread yields its core for a while
 
 std::uint64_t clock_ns() {
   timespec now{};
@@ -103,7 +103,8 @@ void Nic82599Model::serve_call() {
   }
 }
 
-// Runs `call` where nothing else touches the model: between two rounds of its thread, or here when it has none.
+// Runs `call` while no other thread uses the model: between two rounds of its thread, or on the calling thread if it
+// has none.
 void Nic82599Model::on_engine(const std::function<void()>& call) {
   const std::lock_guard lock(callers_);
   if (!running_) {
@@ -193,7 +194,7 @@ void Nic82599Model::reset() {
   steering_changed_ = true;
 }
 
-// Checks what a ring's registers say when it is enabled; nullptr and a counted fault where the NIC could not run it.
+// Checks a ring's registers when it is enabled. Returns nullptr and counts a fault if the NIC could not run it.
 gpu::Descriptor* Nic82599Model::latch(std::uint32_t base, std::uint32_t control, ModelRing& ring) {
   const std::uint64_t address = registers_.value(base) | std::uint64_t{registers_.value(base + 4)} << 32;
   const std::uint32_t bytes = registers_.value(base + 8);
@@ -211,7 +212,7 @@ gpu::Descriptor* Nic82599Model::latch(std::uint32_t base, std::uint32_t control,
     faults_.count(DriverFault::ring_address_unknown);
   }
   if (descriptors == nullptr) {
-    registers_.set(control, registers_.value(control) & ~reg::kQueueEnable);  // a driver polls it in vain
+    registers_.set(control, registers_.value(control) & ~reg::kQueueEnable);  // a driver polls it without success
     return nullptr;
   }
   ring.descriptors = descriptors;
@@ -296,7 +297,7 @@ void Nic82599Model::deliver_late() {
   std::erase_if(late_, [](const Late& late) { return late.rounds == 0; });
 }
 
-// Whether a fault that was asked for happens with these packets or this doorbell of the ring.
+// True if a requested fault occurs with these packets or this doorbell of the ring.
 bool Nic82599Model::strikes(InjectedFault fault, std::uint32_t ring, std::uint64_t packets) {
   for (auto i = injections_.begin(); i != injections_.end(); ++i) {
     if (i->fault != fault || i->ring != ring) continue;
@@ -311,7 +312,7 @@ bool Nic82599Model::strikes(InjectedFault fault, std::uint32_t ring, std::uint64
   return false;
 }
 
-// The tail register, unless a doorbell is to be lost: then it is as if the write had never come.
+// Reads the tail register, unless a doorbell is to be lost: then the write has no effect.
 void Nic82599Model::look(ModelRing& ring, std::uint32_t n, InjectedFault lost_doorbell) {
   const std::uint32_t before = ring.tail;
   ring.look(faults_);

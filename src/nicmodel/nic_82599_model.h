@@ -1,6 +1,7 @@
 // An Intel 82599 in this process: registers, receive and transmit rings, receive side scaling, statistics and the link,
-// between a driver's memory and a wire. A software NIC for the ring driver where there is no card, and its judge: it
-// counts what the datasheet forbids. Runs in lock-step with its caller (step()) or on a thread of its own (start()).
+// between a driver's memory and a wire. It is a software NIC for the ring driver on machines without that NIC. It also
+// checks the driver: it counts what the datasheet forbids. It runs in lock-step with its caller (step()) or on a
+// separate thread (start()).
 //
 // The DMA engine keeps a NIC's order: payload, then the descriptor by one 64-bit release store; tails are read with
 // acquire. A bus address is looked up in the regions that add_memory() registered.
@@ -24,7 +25,7 @@
 
 namespace splitplane::nicmodel {
 
-// Why a frame that came or went did not arrive.
+// Why a frame that came or left did not arrive.
 // clang-format off
 #define SPLITPLANE_NIC_DROPS(X)                                                             \
   X(no_descriptor, "the ring had no descriptor (QPRDC)")                                    \
@@ -41,8 +42,8 @@ SPLITPLANE_OUTCOMES(NicDrop, SPLITPLANE_NIC_DROPS)
 
 inline constexpr std::uint32_t kModelRings = 64;
 
-// Since the model was made; any thread may read them. arrived = delivered + dropped + held in the packet buffer, and
-// fetched = left + dropped as transmit_descriptor.
+// Counters since the model was made; any thread may read them. arrived = delivered + dropped + held in the packet
+// buffer, and fetched = left + dropped as transmit_descriptor.
 struct NicCounters {
   Counter arrived, delivered, fetched, left;
   Counter rounds, idle_rounds;
@@ -58,40 +59,41 @@ class Nic82599Model final : public gpu::Bar {
  public:
   static constexpr std::uint32_t kRings = kModelRings;
   static constexpr std::uint32_t kBatch = 32;
-  static constexpr std::uint32_t kLateRounds = 4;  // by which InjectedFault::early_done is early
+  static constexpr std::uint32_t kLateRounds = 4;  // how early InjectedFault::early_done is
 
   explicit Nic82599Model(Wire& wire, MacAddress mac = {{0x02, 0x82, 0x59, 0x90, 0, 1}});
   ~Nic82599Model() override;
   Nic82599Model(const Nic82599Model&) = delete;
   Nic82599Model& operator=(const Nic82599Model&) = delete;
 
-  // One round of the DMA engine: sends at most `max` frames of each ring, then receives at most `max`. Packets moved.
+  // One round of the DMA engine: sends at most `max` frames of each ring, then receives at most `max`. Returns the
+  // packets moved.
   std::uint32_t step(std::uint32_t max, std::uint64_t now_ns);
   std::uint32_t step(std::uint32_t max = kBatch);  // reads the clock
 
-  // A thread that does rounds until stop(); on `core` if that is not negative.
+  // Starts a thread that makes rounds until stop(), on `core` if that is not negative.
   void start(int core = -1);
   void stop();
 
-  // Memory that the NIC may reach. Without `bus` the bus address is the host's virtual one.
+  // Adds memory that the NIC may access. Without `bus` the bus address is the host's virtual one.
   void add_memory(void* host, std::uint64_t bytes) { add_memory(host, bytes, reinterpret_cast<std::uintptr_t>(host)); }
   void add_memory(void* host, std::uint64_t bytes, std::uint64_t bus);
 
-  // Does `fault` once, after `after` more packets (doorbells: tail writes) of this ring; stops stays until a reset.
+  // Makes `fault` once, after `after` more packets (doorbells: tail writes) of this ring. `stops` lasts until a reset.
   void inject(InjectedFault fault, std::uint32_t ring, std::uint64_t after = 0);
-  [[nodiscard]] std::uint64_t injected() const { return injected_.get(); }  // faults that took place
+  [[nodiscard]] std::uint64_t injected() const { return injected_.get(); }  // faults that were made
   void plug(bool in);                                                       // the cable
-  void fit_sfp_slot(bool module = true);  // instead of a port whose mode the EEPROM sets; before the bring-up
+  void fit_sfp_slot(bool module = true);  // otherwise the EEPROM sets the port's mode; call it before the bring-up
   void stick(std::uint32_t offset, std::uint32_t mask,
-             std::uint32_t value);  // bits of a register that read so for ever
+             std::uint32_t value);  // these register bits always read so
   void unplug_device();             // every register reads as ones
 
   [[nodiscard]] const NicCounters& counters() const { return counters_; }
   [[nodiscard]] const DriverFaults& faults() const { return faults_; }
-  // Where frames go by the registers as they are. Of a model whose thread does not run.
+  // Where frames go by the present registers, of a model whose thread does not run.
   [[nodiscard]] const Steering& steering();
 
-  // gpu::Bar: the control plane's accesses take place between two rounds.
+  // gpu::Bar: the control plane's accesses are made between two rounds.
   [[nodiscard]] std::uint32_t read32(std::uint32_t offset) override;
   void write32(std::uint32_t offset, std::uint32_t value) override;
   [[nodiscard]] std::uint32_t* doorbell(std::uint32_t offset) override { return registers_.word(offset); }
@@ -159,7 +161,7 @@ class Nic82599Model final : public gpu::Bar {
   std::array<ReceiveRing, kRings> receive_{};
   std::array<TransmitRing, kRings> transmit_{};
   std::uint32_t transmit_rings_ = 0;  // one more than the highest enabled
-  // The receive filter as registers say.
+  // The receive filter as the registers define it.
   bool receiving_ = false, unicast_promiscuous_ = false, multicast_promiscuous_ = false, broadcast_ = false;
   std::vector<std::uint64_t> addresses_;
   std::uint32_t longest_ = 1518;
@@ -171,7 +173,7 @@ class Nic82599Model final : public gpu::Bar {
   std::uint32_t delivered_ = 0;
   PacketBuffer packet_buffer_;
   std::vector<Late> late_;
-  // A batch of frames that leave: where each ends in its ring, and room for those that are padded or in pieces.
+  // A batch of frames that leave: where each ends in its ring, and room for padded or fragmented ones.
   std::array<WireFrame, kBatch> leaving_{};
   std::array<std::uint32_t, kBatch> ends_{};
   std::vector<std::uint8_t> gathered_;

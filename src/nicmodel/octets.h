@@ -1,4 +1,5 @@
-// Copies and comparisons of octets that are mostly few: inline, where a call costs more than the work.
+// Copies and comparisons of octet strings that are mostly short. They are inline, because a call would cost more than
+// the work.
 #pragma once
 
 #include <cstdint>

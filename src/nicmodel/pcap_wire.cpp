@@ -37,7 +37,7 @@ Expected<void> PcapWire::load() {
   char why[PCAP_ERRBUF_SIZE] = {};
   const std::unique_ptr<pcap_t, decltype(&pcap_close)> file(
       pcap_open_offline_with_tstamp_precision(path.c_str(), PCAP_TSTAMP_PRECISION_NANO, why), &pcap_close);
-  if (!file) {  // libpcap names the file where it could not be opened
+  if (!file) {  // libpcap names the file if it could not be opened
     const std::string said(why);
     return said.starts_with(path) ? fail("{}", said) : fail("{}: {}", path, said);
   }
@@ -59,7 +59,7 @@ Expected<void> PcapWire::load() {
                              static_cast<std::uint64_t>(header->ts.tv_usec);  // ns, as asked for above
     if (frames_.empty()) first_ns = at;
     const std::uint64_t since = at > first_ns ? at - first_ns : 0;
-    // A wire pads what is shorter than 60 octets, before it adds the CRC.
+    // A wire pads frames that are shorter than 60 octets before it adds the CRC.
     const std::uint32_t bytes = std::max(header->caplen, 60U);
     frames_.push_back({octets_.size(), bytes, frames_.empty() ? 0 : std::max(since, frames_.back().at_ns)});
     octets_.insert(octets_.end(), data, data + header->caplen);

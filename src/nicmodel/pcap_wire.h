@@ -1,5 +1,5 @@
-// The wire's far end as files: frames of a capture arrive, as fast as the NIC takes them or in their recorded time, and
-// what leaves is recorded. Either may be absent.
+// The wire's far end as files. Frames of a capture arrive as fast as the NIC takes them or at their recorded times.
+// Frames that leave are recorded. Either may be absent.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct pcap_dumper;
 namespace splitplane::nicmodel {
 
 struct PcapSettings {
-  std::string replay;          // pcap or pcapng, link type Ethernet; empty: nothing arrives
-  std::string record;          // pcap; empty: what leaves is only counted
+  std::string replay;          // pcap or pcapng, link type Ethernet; empty: no frame arrives
+  std::string record;          // pcap; empty: frames that leave are only counted
   std::uint32_t rounds = 1;    // how often the capture is replayed; 0: for ever
-  bool recorded_time = false;  // at the intervals of the capture, else as fast as frames are taken
+  bool recorded_time = false;  // at the intervals of the capture; false: as fast as frames are taken
 };
 
 class PcapWire final : public Wire {
@@ -35,16 +35,16 @@ class PcapWire final : public Wire {
 
   [[nodiscard]] std::uint64_t arrived() const { return arrived_.get(); }
   [[nodiscard]] std::uint64_t left() const { return left_.get(); }
-  // Whether all that the capture has arrived. As the two above, by any thread.
+  // True if all frames of the capture have arrived. Any thread may call this and the two above.
   [[nodiscard]] bool done() const;
-  // Writes out what is recorded. Error: one sentence.
+  // Writes out the recording. The error is one sentence.
   Expected<void> flush();
 
  private:
   struct Frame {
     std::size_t offset;
     std::uint32_t bytes;
-    std::uint64_t at_ns;  // since the first
+    std::uint64_t at_ns;  // since the first frame
   };
   explicit PcapWire(PcapSettings settings) : settings_(std::move(settings)) {}
   Expected<void> load();

@@ -1,5 +1,5 @@
 // The model's receive path: wire -> address filter -> steering -> descriptors of a ring, or a counted drop. Frames of a
-// batch first get their descriptors, whose buffers are prefetched, and are copied then.
+// batch first get their descriptors, whose buffers are prefetched; then they are copied.
 #include <cstring>
 
 #include "nicmodel/nic_82599_model.h"
@@ -15,7 +15,7 @@ std::uint32_t Nic82599Model::receive(std::uint32_t max, std::uint64_t now_ns) {
     registers_.pass_time();
     return 0;
   }
-  // The far end begins when the receiver is open; on a real link what it sends before is lost without a trace.
+  // The far end begins when the receiver is open. On a real link earlier frames are lost without a trace.
   if (!receiving_) return 0;
   std::uint32_t moved = packet_buffer_.empty() ? 0 : empty_packet_buffer();
   const std::uint32_t n = wire_.arrive(arriving_.data(), max, now_ns);
@@ -30,7 +30,7 @@ std::uint32_t Nic82599Model::receive(std::uint32_t max, std::uint64_t now_ns) {
   return moved + n;
 }
 
-// The MAC and the address filter (7.1.1). What they refuse is counted.
+// The MAC and the address filter (7.1.1). They count what they refuse.
 bool Nic82599Model::accept(const WireFrame& frame) {
   Statistics& s = registers_.statistics();
   const std::uint32_t octets = frame.bytes + kCrcBytes;
@@ -70,7 +70,7 @@ bool Nic82599Model::accept(const WireFrame& frame) {
   return true;
 }
 
-// Gives a frame its descriptors. False: there are none and the ring does not drop, so that the frame must wait.
+// Gives a frame its descriptors. Returns false if there are none and the ring does not drop; the frame must then wait.
 bool Nic82599Model::land(const WireFrame& frame, bool from_buffer) {
   const Steered steered = steering_.steer(frame.octets, frame.bytes);
   const std::uint32_t n = steered.ring;
@@ -123,7 +123,8 @@ void Nic82599Model::flush_landings() {
   counters_.delivered.add(good);
 }
 
-// Payload, then the descriptor over itself (7.1.6.2): the low word, and DD with length and status by one release store.
+// Writes the payload, then the descriptor over itself (7.1.6.2): first the low word, then DD with length and status by
+// one release store.
 void Nic82599Model::write_back(const Landing& landing) {
   const ReceiveRing& ring = *landing.ring;
   const auto n = static_cast<std::uint32_t>(&ring - receive_.data());
@@ -162,7 +163,7 @@ void Nic82599Model::write_back(const Landing& landing) {
   }
 }
 
-// A frame that no descriptor is there for, or that stands behind one of these, waits in the packet buffer.
+// A frame without a descriptor, or behind such a frame, waits in the packet buffer.
 void Nic82599Model::hold(const WireFrame& frame) {
   if (packet_buffer_.push(frame.octets, frame.bytes)) {
     counters_.held.set(packet_buffer_.frames());

@@ -1,5 +1,5 @@
-// The receive path by itself: filters, lengths, drops and who is held up by whom, pieces, and that all frames are
-// accounted for. Frames are given one by one.
+// The receive path alone: filters, lengths, drops, pieces, and which ring blocks which. All frames are accounted for.
+// The test passes frames one by one.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -15,7 +15,7 @@ namespace reg = gpu::reg;
 using test::EchoDriver;
 using Octets = std::vector<std::uint8_t>;
 
-// What a test puts on the wire, and what it finds there.
+// The frames that a test puts on the wire, and those that it finds there.
 class HandWire final : public Wire {
  public:
   std::uint32_t arrive(WireFrame* frames, std::uint32_t max, std::uint64_t) override {
@@ -141,7 +141,7 @@ TEST_F(Receive, a_ring_without_descriptors_drops_and_holds_up_no_other) {
   EXPECT_EQ(dropped(NicDrop::no_descriptor), 13U);  // 7 of 8 descriptors are the NIC's
   EXPECT_EQ(model_.counters().delivered.get(), 12U);
   const gpu::NicStatistics& s = driver_->nic().statistics();
-  EXPECT_EQ(s.received, 25U);  // by the MAC
+  EXPECT_EQ(s.received, 25U);  // counted by the MAC
   EXPECT_EQ(s.ring_received[0], 7U);
   EXPECT_EQ(s.ring_received[1], 5U);
   EXPECT_EQ(s.ring_no_descriptor[0], 13U);
@@ -158,13 +158,13 @@ TEST_F(Receive, without_drop_enable_a_slow_ring_holds_up_all_others) {
   rounds(2);
   EXPECT_EQ(model_.counters().delivered.get(), 7U);
   EXPECT_EQ(model_.counters().held.get(), 4U);
-  // More than the packet buffer has room for is missed.
+  // Frames beyond the size of the packet buffer are missed.
   for (int i = 0; i < 400; ++i) wire_.in.push_back(frame(second, 1514));
   rounds(20);
   EXPECT_GT(dropped(NicDrop::packet_buffer_full), 50U);
   EXPECT_EQ(driver_->nic().statistics().missed, dropped(NicDrop::packet_buffer_full));
   expect_all_accounted_for();
-  // With descriptors again, everything that was held comes, in order.
+  // With descriptors again, all held frames come, in order.
   const std::uint64_t held = model_.counters().held.get();
   for (int i = 0; i < 2000 && model_.counters().held.get() != 0; ++i) {
     driver_->step();
@@ -174,7 +174,7 @@ TEST_F(Receive, without_drop_enable_a_slow_ring_holds_up_all_others) {
   expect_all_accounted_for();
 }
 
-// What was held goes with a reset, wherever in the packet buffer it lay: over its end, too.
+// A reset drops held frames wherever they are in the packet buffer, even over its end.
 TEST_F(Receive, a_reset_empties_the_packet_buffer_and_what_is_held_next_is_whole) {
   up(1, {.descriptors = 128, .drop_when_empty = false});
   for (int i = 0; i < 550; ++i) wire_.in.push_back(frame(1, 1514));  // 343 of this length fit
@@ -261,7 +261,7 @@ TEST_F(Receive, frames_leave_as_the_descriptors_say) {
   EXPECT_EQ(wire_.out[1], padded);
   EXPECT_EQ(wire_.out[2], Octets(slot, slot + 130));
   for (const int i : {0, 1, 2, 3, 5}) EXPECT_EQ(tx[i].hi, gpu::kTxDone) << i;
-  EXPECT_NE(tx[4].hi, gpu::kTxDone);  // nobody asked for it
+  EXPECT_NE(tx[4].hi, gpu::kTxDone);  // its DD was not requested
   EXPECT_EQ(model_.read32(reg::tdh(0)), 6U);
   EXPECT_EQ(driver_->nic().statistics().transmitted, 5U);
   EXPECT_EQ(driver_->nic().statistics().ring_transmitted[0], 5U);

@@ -54,7 +54,7 @@ RegisterFile::RegisterFile(const MacAddress& mac, DriverFaults& faults)
     know(word(0), reg::kQueues, 0x40);
   }
   reset();
-  reset_polls_ = 0;  // that of power-up is long over
+  reset_polls_ = 0;  // the power-up reset ended long ago
 }
 
 void RegisterFile::know(std::uint32_t first, std::uint32_t n, std::uint32_t stride) {
@@ -66,9 +66,9 @@ void RegisterFile::reset() {
   statistics_ = {};
   latched_.clear();
   reset_polls_ = eeprom_polls_ = dma_polls_ = kPolls;
-  // 4.6.4: the link comes up with what the EEPROM says, 10 GbE serial here (8.2.3.22.19: LMS 011b).
+  // 4.6.4: the link comes up with the EEPROM's setting, 10 GbE serial here (8.2.3.22.19: LMS 011b).
   if (slot_) {
-    set(reg::kEsdp, module_ ? reg::kEsdpModuleThere : 0);  // pins as the EEPROM has them: the laser is on
+    set(reg::kEsdp, module_ ? reg::kEsdpModuleThere : 0);  // pins as the EEPROM sets them: the laser is on
   } else {
     set(reg::kAutoc, reg::kAutocMode10gSerial);
   }
@@ -123,8 +123,8 @@ std::uint32_t RegisterFile::read(std::uint32_t offset) {
 std::uint32_t RegisterFile::read_plain(std::uint32_t offset) {
   bool high = false;
   if (std::uint64_t* const counter = statistics_.at(offset, high)) {
-    // Of 36 bits the low word is read first, and the high one, of the same moment, clears both: what is counted between
-    // the two reads stays for the next ones.
+    // Of a 36-bit counter the low word is read first. Reading the high word returns the value of the same moment and
+    // clears both. Counts between the two reads stay for the next pair.
     bool next_high = false;
     if (!high && statistics_.at(offset + 4, next_high) == counter && next_high) {
       latched_[counter] = *counter;
@@ -145,7 +145,7 @@ std::uint32_t RegisterFile::read_plain(std::uint32_t offset) {
     --polls;
     return false;
   };
-  const std::uint32_t stored = gpu::load_relaxed(&words_[offset / 4]);  // a tail may be written meanwhile
+  const std::uint32_t stored = gpu::load_relaxed(&words_[offset / 4]);  // a driver may write a tail meanwhile
   switch (offset) {
     case reg::kCtrl:
       return once_done(reset_polls_) ? stored : stored | reg::kCtrlReset;
@@ -161,7 +161,7 @@ std::uint32_t RegisterFile::read_plain(std::uint32_t offset) {
     case reg::kSecrxstat:
       return (value(reg::kSecrxctrl) & reg::kSecrxctrlDisable) != 0 ? reg::kSecrxstatReady : 0;
     case reg::kSwsm:
-      set(reg::kSwsm, stored | reg::kSwsmSmbi);  // 8.2.3.4.9: whoever reads it as 0 has it
+      set(reg::kSwsm, stored | reg::kSwsmSmbi);  // 8.2.3.4.9: the reader that gets 0 has the semaphore
       return stored;
     case reg::kEicr:
       set(reg::kEicr, 0);
@@ -195,7 +195,7 @@ Written RegisterFile::write(std::uint32_t offset, std::uint32_t value) {
     case reg::kEec:
     case reg::kLinks:
     case reg::kSecrxstat:
-      return {};  // nothing that this model lets a driver write
+      return {};  // this model accepts no such write
     case reg::kEims:
       set(offset, this->value(offset) | value);
       return {};
@@ -289,7 +289,7 @@ Written RegisterFile::write_queue(std::uint32_t offset, std::uint32_t value) {
     return {};
   }
   if (at == reg::rdt(0) % 0x40) {
-    gpu::store_release(word(offset), value);  // as a driver does that has the word itself
+    gpu::store_release(word(offset), value);  // as a driver does that writes the word directly
     return {};
   }
   set(offset, value);

@@ -1,4 +1,4 @@
-// What registers do by themselves, and which orders of writes are refused and counted.
+// The side effects of registers, and which orders of writes are refused and counted.
 #include "nicmodel/register_file.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace reg = gpu::reg;
 
 class Registers : public testing::Test {
  protected:
-  // Base, length and buffers of ring 0 as they should be; the tests make one thing wrong.
+  // Sets correct base, length and buffers of ring 0; each test makes one of them wrong.
   void prepare() {
     model_.add_memory(memory_.get(), memory_.bytes());
     base(reg::rdbal(0), memory_.bus());

@@ -1,4 +1,4 @@
-// The GPU ring driver's engines, brought up by its control plane, against the model: nothing is lost, changed or
+// The engines of the GPU ring driver with the model, brought up by their control plane. No frame is lost, changed or
 // reordered within a flow, and the driver breaks no rule of the datasheet.
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ using test::RingDriver;
 
 constexpr std::uint64_t kPackets = 8000;
 
-// What holds after every run that lost nothing.
+// Holds after every run without losses.
 void expect_nothing_lost(const TrafficPeer& peer, const Nic82599Model& model, std::uint64_t packets) {
   EXPECT_EQ(peer.counters().returned.get(), packets);
   EXPECT_EQ(peer.counters().changed.get() + peer.counters().foreign.get() + peer.counters().duplicated.get(), 0U);

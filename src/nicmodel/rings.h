@@ -1,5 +1,5 @@
-// The model's side of a ring: what it latched when the ring was enabled, and how far its DMA engine is. Only the tail
-// words and the memory behind the addresses are shared with the driver.
+// The model's side of a ring: the registers that it latched when the ring was enabled, and the position of its DMA
+// engine. It shares only the tail words and the memory behind the addresses with the driver.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ struct ModelRing {
   gpu::Descriptor* descriptors = nullptr;
   std::uint32_t size = 0;
   std::uint32_t head = 0;
-  std::uint32_t tail = 0;       // as last seen and found valid
+  std::uint32_t tail = 0;       // the last tail that was valid
   std::uint32_t refused = ~0U;  // the last tail beyond the ring, counted once
   std::uint32_t set = 0;        // counters of the queue (RQSMR, TQSM)
   std::uint32_t* tail_word = nullptr;
 
   [[nodiscard]] std::uint32_t after(std::uint32_t index) const { return index + 1 == size ? 0 : index + 1; }
 
-  // Looks at the tail register: what the driver stored before it rang is visible behind this.
+  // Reads the tail register. What the driver stored before its doorbell is visible after this.
   void look(DriverFaults& faults) {
     const std::uint32_t now = gpu::load_acquire(tail_word);
     if (now < size) {
@@ -42,18 +42,18 @@ struct ReceiveRing : ModelRing {
 };
 struct TransmitRing : ModelRing {};
 
-// Received frames that wait for a descriptor of a ring without DROP_EN, and those behind them: the receive packet
-// buffer (8.2.3.8.9), one after the other, each with its length in front.
+// The receive packet buffer (8.2.3.8.9): received frames that wait for a descriptor of a ring without DROP_EN, and the
+// frames behind them. They lie one after the other, each with its length in front.
 class PacketBuffer {
  public:
   explicit PacketBuffer(std::uint32_t bytes) : bytes_(bytes), octets_(std::make_unique<std::uint8_t[]>(bytes)) {}
 
   [[nodiscard]] bool empty() const { return frames_ == 0; }
   [[nodiscard]] std::uint32_t frames() const { return frames_; }
-  // False when it is full.
+  // Returns false if it is full.
   [[nodiscard]] bool push(const std::uint8_t* frame, std::uint32_t n) {
     const std::uint32_t needed = room_of(n);
-    // At the end a frame that does not fit begins again at 0; the length 0 says so.
+    // At the end a frame that does not fit begins again at 0; the length 0 marks that.
     const std::uint32_t skip = write_ + needed > bytes_ ? bytes_ - write_ : 0;
     if (used_ + skip + needed > bytes_) return false;
     if (skip != 0) {

@@ -1,5 +1,5 @@
-// A card with an SFP+ slot, whose EEPROM says nothing of the link: the driver sets mode and light in an order that the
-// far end sees as one link, takes the light away when it goes, and names an empty slot.
+// A NIC with an SFP+ slot, whose EEPROM does not set the link's mode. The driver sets mode and light in an order that
+// the far end sees as one link. It switches the light off when it ends, and it reports an empty slot.
 #include <gmock/gmock.h>
 
 #include "nicmodel/test_driver.h"
@@ -42,7 +42,7 @@ TEST_F(SfpLink, comes_up_with_mode_and_light_and_carries_packets) {
 
 TEST_F(SfpLink, does_not_come_up_with_light_alone) {
   model_.fit_sfp_slot();
-  EchoDriver driver(model_, 1, {.link_within = 100ms});  // as for a backplane: the EEPROM would know
+  EchoDriver driver(model_, 1, {.link_within = 100ms});  // as for a backplane, where the EEPROM would set the mode
   const auto up = driver.up(model_);
   ASSERT_FALSE(up);
   EXPECT_THAT(up.error().message, HasSubstr("link: register 0x042a4"));
@@ -96,7 +96,7 @@ TEST_F(SfpLink, tells_of_its_module_by_sdp2_which_a_driver_cannot_write) {
   }
 }
 
-// The judge itself: a mode that is changed under a lit laser is found.
+// Tests the model itself: it finds a mode change under a lit laser.
 TEST_F(SfpLink, whose_mode_is_changed_in_the_light_is_counted) {
   model_.fit_sfp_slot();
   model_.write32(reg::kEsdp, 0);

@@ -6,7 +6,7 @@ namespace reg = gpu::reg;
 
 std::uint64_t* Statistics::at(std::uint32_t offset, bool& high) {
   high = false;
-  // What stands alone.
+  // Single registers.
   switch (offset) {
     case reg::kGprc:
       return &gprc;

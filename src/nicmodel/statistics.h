@@ -1,5 +1,5 @@
-// The counters behind the model's statistics registers (82599 datasheet 8.2.3.23): each is cleared when it is read, and
-// octets count the CRC. Only the model's own thread touches them.
+// The counters behind the model's statistics registers (82599 datasheet 8.2.3.23). Each clears when it is read, and
+// octets include the CRC. Only the model's thread uses them.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Statistics {
   using Set = std::array<std::uint64_t, N>;
 
   std::uint64_t gprc = 0, bprc = 0, mprc = 0, gorc = 0;  // received and accepted
-  std::uint64_t tpr = 0, tor = 0, ruc = 0, roc = 0;      // everything that came; too short, too long
+  std::uint64_t tpr = 0, tor = 0, ruc = 0, roc = 0;      // all frames; too short ones, too long ones
   std::uint64_t gptc = 0, bptc = 0, mptc = 0, gotc = 0, tpt = 0;
   Set<gpu::reg::kSizeClasses> prc{}, ptc{};
   Set<gpu::reg::kPacketBuffers> rxmpc{};

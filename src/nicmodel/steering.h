@@ -1,5 +1,5 @@
-// Which receive ring a frame belongs to: 5-tuple filters first, then receive side scaling (82599 datasheet 7.1.2), from
-// the registers as they are after the last configure().
+// Which receive ring a frame belongs to: 5-tuple filters first, then receive side scaling (82599 datasheet 7.1.2), by
+// the registers as of the last configure().
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// For tests of nicmodel/ only: a ring driver as small as it can be, on the caller's thread, beside Nic82599's bring-up.
-// Slots stay with their descriptors: what comes in on a ring goes out from the same slot before that is given back.
+// For tests of nicmodel/ only: the smallest possible ring driver, on the caller's thread, after Nic82599's bring-up.
+// Slots stay with their descriptors: a frame that comes in on a ring leaves from the same slot before the slot is given
+// back.
 #pragma once
 
 #include <cstdlib>
@@ -14,7 +15,7 @@
 
 namespace splitplane::nicmodel::test {
 
-// Memory that is given back, on a page.
+// Memory on a page, which is freed at the end.
 class Pages {
  public:
   explicit Pages(std::size_t bytes, int filler = 0xA5)
@@ -33,7 +34,7 @@ class Pages {
   std::unique_ptr<std::uint8_t, Free> at_;
 };
 
-// Bounded waiting without waiting: counts what it was asked for.
+// Bounded waiting without sleeping: it only counts the requested time.
 struct NoSleep {
   std::chrono::microseconds* total = nullptr;
   void operator()(std::chrono::microseconds time) const {
@@ -88,7 +89,7 @@ class EchoDriver {
   [[nodiscard]] gpu::Descriptor& rx(std::uint32_t ring, std::uint32_t i) { return rings_[ring].rx[i]; }
   [[nodiscard]] gpu::Descriptor& tx(std::uint32_t ring, std::uint32_t i) { return rings_[ring].tx[i]; }
 
-  // What came in goes out; what went out is given back. Frames that came in.
+  // Sends received frames and gives sent slots back. Returns the frames that came in.
   std::uint32_t step(std::uint32_t n) {
     Ring& ring = rings_[n];
     std::uint32_t taken = 0;
@@ -107,7 +108,7 @@ class EchoDriver {
     if (taken != 0) gpu::ring_doorbell(ring.tdt, ring.next);
     std::uint32_t back = 0;
     while (ring.clean != ring.next && gpu::tx_is_done(gpu::load_acquire(&ring.tx[ring.clean].hi))) {
-      // The slot that went out becomes the hole, which is never with the NIC; the one before it is refilled.
+      // The slot that was sent becomes the hole, which the NIC never has. The slot before it is refilled.
       give(ring, ring.hole);
       ring.hole = ring.clean;
       ring.clean = (ring.clean + 1) % size_;

@@ -1,4 +1,4 @@
-// For tests of nicmodel/ only: the GPU ring driver's engines on CPU lanes, brought up over the model.
+// For tests of nicmodel/ only: the engines of the GPU ring driver on CPU lanes, brought up over the model.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Judged by Microsoft's verification suite for RSS ("Verifying the RSS hash calculation").
+// Compared with Microsoft's verification suite for RSS ("Verifying the RSS hash calculation").
 #include "nicmodel/toeplitz.h"
 
 #include <arpa/inet.h>

@@ -15,7 +15,7 @@ constexpr std::uint32_t kCrc = 4;
 constexpr std::uint8_t kUnderWay = 0x80;
 constexpr std::size_t kSeriesPoints = 4096;
 
-// Finds a stamp that was damaged, or is none.
+// Detects a stamp that was damaged or is none.
 std::uint16_t stamp_check(std::uint64_t sequence, std::uint64_t time, std::uint64_t seed) {
   const std::uint64_t mix = (sequence ^ seed) * 0x9e3779b97f4a7c15ULL ^ time * 0xbf58476d1ce4e5b9ULL;
   return static_cast<std::uint16_t>(mix >> 48);
@@ -140,7 +140,7 @@ std::uint32_t TrafficPeer::allowed(std::uint32_t max, std::uint64_t now_ns) {
     n = std::min(n, static_cast<std::uint64_t>(std::max(0.0, due - static_cast<double>(next_))));
   }
   if (under_way_ != 0 && now_ns - moved_ns_ > settings_.lost_after_ns && (settings_.window != 0 || n == 0)) {
-    counters_.written_off.add(under_way_);  // whoever waits for them would wait for ever
+    counters_.written_off.add(under_way_);  // a caller that waits for them would never end
     under_way_ = 0;
     moved_ns_ = now_ns;
   }
@@ -148,8 +148,8 @@ std::uint32_t TrafficPeer::allowed(std::uint32_t max, std::uint64_t now_ns) {
   return static_cast<std::uint32_t>(n);
 }
 
-// When a packet is said to have left: where a rate alone decides, when it was due. A NIC that takes none for a while
-// would hide its own pause from the latencies otherwise (coordinated omission).
+// The send time in a packet's stamp: when it was due, if only a rate decides. Otherwise a NIC that takes no packet for
+// a while would hide its pause from the latencies (coordinated omission).
 std::uint64_t TrafficPeer::stamp_of(std::uint64_t sequence, std::uint64_t now_ns) const {
   if (settings_.packets_per_s <= 0 || settings_.window != 0) return now_ns;
   const double since_start_ns = static_cast<double>(sequence + 1) * 1e9 / settings_.packets_per_s;
@@ -212,11 +212,11 @@ void TrafficPeer::judge(const WireFrame& frame, std::uint64_t now_ns) {
   }
   Packet& packet = packets_[sequence % kRemembered];
   if (packet.state != (kUnderWay | state_of(sequence))) {
-    counters_.duplicated.add(1);  // or so late that it is forgotten
+    counters_.duplicated.add(1);  // or so late that its record is gone
     return;
   }
   packet.state = state_of(sequence);
-  if (under_way_ != 0) --under_way_;  // what was written off is not under way any more
+  if (under_way_ != 0) --under_way_;  // packets counted as lost are no longer under way
   counters_.returned.add(1);
   counters_.returned_octets.add(frame.bytes);
   if (!unchanged(frame, packet, sequence)) counters_.changed.add(1);
@@ -243,7 +243,7 @@ bool TrafficPeer::unchanged(const WireFrame& frame, const Packet& packet, std::u
       }
       break;
     case Returned::kPayload:
-      // Short frames come with padding behind.
+      // Short frames have padding at the end.
       if (frame.bytes < settings_.stamp_at + kStampBytes + rest) return false;
       break;
   }

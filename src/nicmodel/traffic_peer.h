@@ -1,6 +1,6 @@
-// The wire's far end as a tester: makes numbered, stamped frames of seeded flows and sizes, in a closed loop (a window
-// of packets under way) or an open one (a rate, or as fast as the NIC takes them), and judges what comes back: lost,
-// duplicated, reordered overall (the GPU paper's metric) and within a flow, changed, late.
+// The wire's far end as a tester. It makes numbered, stamped frames of seeded flows and sizes, in a closed loop (a
+// window of packets under way) or an open one (a rate, or as fast as the NIC takes them). It checks what comes back:
+// lost, duplicated, reordered overall (the GPU paper's metric) and within a flow, changed, late.
 //
 //   | header, made per flow and size | sequence number 8 | time 8 | check 2 | octets of a seeded pool ... |
 #pragma once
@@ -23,7 +23,7 @@ namespace splitplane::nicmodel {
 // What the driver's function does to a frame.
 enum class Returned : std::uint8_t {
   kSame,         // echo: every octet as it was
-  kMacsSwapped,  // source and destination changed places
+  kMacsSwapped,  // source and destination are swapped
   kPayload,      // other headers; stamp and payload are `stamp_at` octets into the frame
 };
 
@@ -33,11 +33,11 @@ struct PeerSettings {
   std::uint64_t seed = 1;
   std::uint32_t flows = 64;                  // at most 65,536
   std::vector<std::uint32_t> sizes = {64};   // of frames, with CRC
-  std::uint32_t largest = 9728;              // that they may have
+  std::uint32_t largest = 9728;              // the largest that they may have
   std::uint64_t packets = 0;                 // 0: no end
   std::uint32_t window = 0;                  // packets under way at most; 0: open loop
   double packets_per_s = 0;                  // 0: as fast as the NIC takes them
-  std::uint64_t lost_after_ns = 50'000'000;  // closed loop: without a return for so long, what is under way is lost
+  std::uint64_t lost_after_ns = 50'000'000;  // closed loop: without a return for this time, packets under way are lost
   bool check_payload = true;
   Returned returned = Returned::kSame;
   std::uint32_t stamp_at = 0;        // of kPayload
@@ -51,9 +51,9 @@ struct PeerCounters {
   Counter sent, sent_octets;          // octets without CRC
   Counter returned, returned_octets;  // each packet once
   Counter duplicated, reordered, reordered_in_flow;
-  Counter changed;      // header, length or payload is not as it should be
-  Counter foreign;      // no frame of this peer
-  Counter written_off;  // closed loop: taken for lost
+  Counter changed;      // header, length or payload is wrong
+  Counter foreign;      // not a frame of this peer
+  Counter written_off;  // closed loop: counted as lost
 };
 
 class TrafficPeer final : public Wire {
@@ -62,9 +62,9 @@ class TrafficPeer final : public Wire {
   static constexpr std::uint32_t kStampBytes = 18;
   static constexpr std::uint32_t kRemembered = 1U << 20;  // packets under way at most
 
-  // Error: one sentence.
+  // The error is one sentence.
   static Expected<void> check(const PeerSettings& settings);
-  // The least that holds the headers and the stamp, with CRC.
+  // The smallest frame with room for the headers and the stamp, with CRC.
   [[nodiscard]] static std::uint32_t smallest_frame(const PeerSettings& settings);
   explicit TrafficPeer(PeerSettings settings);
 
@@ -73,13 +73,14 @@ class TrafficPeer final : public Wire {
 
   [[nodiscard]] const PeerCounters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t lost() const { return counters_.sent.get() - counters_.returned.get(); }
-  // Open loop: how many packets the rate asked for until this time; 0 in a closed loop and before the first arrive().
+  // Open loop: how many packets the rate asks for until this time. It is 0 in a closed loop and before the first
+  // arrive().
   [[nodiscard]] std::uint64_t due(std::uint64_t now_ns) const;
-  // All packets were sent, and came back or were taken for lost.
+  // True if all packets were sent, and came back or count as lost.
   [[nodiscard]] bool done() const;
   [[nodiscard]] const LatencyHistogram& latency() const { return latency_; }
   [[nodiscard]] const LatencySeries& series() const { return series_; }
-  // Filters that give flow i ring i % rings; for the first 128 flows, of the default header.
+  // Filters that give flow i ring i % rings, for the first 128 flows with the default header.
   [[nodiscard]] static std::vector<gpu::FlowFilter> filters(std::uint32_t flows, std::uint32_t rings);
 
   // The default header of a flow: addresses 10.x.y.z -> 10.255.0.1, UDP ports 1024 + flow -> 9.
@@ -87,11 +88,11 @@ class TrafficPeer final : public Wire {
   static constexpr std::uint32_t kUdpHeaderBytes = 42;
 
  private:
-  // What is known of a packet under way, by the low bits of its sequence number.
+  // The record of a packet under way, by the low bits of its sequence number.
   struct Packet {
     std::uint16_t flow = 0;
     std::uint8_t size = 0;
-    std::uint8_t state = 0;  // bit 7: under way; else the next bits of the sequence number
+    std::uint8_t state = 0;  // bit 7: under way; otherwise the next bits of the sequence number
   };
   [[nodiscard]] std::uint32_t allowed(std::uint32_t max, std::uint64_t now_ns);
   [[nodiscard]] std::uint64_t stamp_of(std::uint64_t sequence, std::uint64_t now_ns) const;

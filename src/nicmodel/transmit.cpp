@@ -1,5 +1,5 @@
-// The model's transmit path: descriptors of each ring between head and tail -> frames -> wire -> DD of those that the
-// wire took. Frames go from the driver's buffer; only those that are padded or in pieces are copied before.
+// The model's transmit path: descriptors of each ring between head and tail -> frames -> wire -> DD for frames that the
+// wire took. Frames go from the driver's buffer; only padded or fragmented ones are copied first.
 #include <cstring>
 
 #include "nicmodel/nic_82599_model.h"
@@ -37,7 +37,7 @@ std::uint32_t Nic82599Model::transmit_ring(TransmitRing& ring, std::uint32_t n, 
     ring.stopped = receive_[n].stopped = true;
     return 0;
   }
-  // Frames without octets are those that cannot be sent: they are done with, but never reach the wire.
+  // A frame without octets cannot be sent: it is completed but never reaches the wire.
   std::uint32_t done = 0;
   std::uint32_t left = 0;
   while (done < frames) {
@@ -67,7 +67,8 @@ std::uint32_t Nic82599Model::transmit_ring(TransmitRing& ring, std::uint32_t n, 
   }
   counters_.fetched.add(done);
   counters_.left.add(left);
-  // Write-back of those that ask for it (7.2.3.5.1). The driver may use buffer and descriptor again from here on.
+  // Writes back the descriptors that request it (7.2.3.5.1). From here on the driver may use buffer and descriptor
+  // again.
   const std::uint32_t end = ends_[done - 1];
   while (ring.head != end) {
     gpu::Descriptor& d = ring.descriptors[ring.head];
@@ -77,7 +78,7 @@ std::uint32_t Nic82599Model::transmit_ring(TransmitRing& ring, std::uint32_t n, 
   return done;
 }
 
-// Makes frames of the ring's descriptors, whole ones only; how many. ends_ says where each stops.
+// Makes frames of the ring's descriptors, whole ones only, and returns their number. ends_ says where each stops.
 std::uint32_t Nic82599Model::gather(TransmitRing& ring, std::uint32_t max) {
   std::uint32_t frames = 0;
   std::uint32_t at = ring.head;
@@ -129,7 +130,7 @@ std::uint32_t Nic82599Model::gather(TransmitRing& ring, std::uint32_t max) {
       }
       first = false;
     }
-    if (!end) break;  // the rest of this packet is not there yet
+    if (!end) break;  // the rest of this packet is missing so far
     if (good && promised != frame.bytes) {
       faults_.count(DriverFault::transmit_length_invalid);
       good = false;

@@ -1,4 +1,4 @@
-// The wires: a cable between two models, captures that are replayed and recorded, and the peer that judges.
+// The wires: a cable between two models, captures that are replayed and recorded, and the peer that checks.
 #include <gmock/gmock.h>
 #include <pcap/pcap.h>
 #include <unistd.h>
@@ -96,7 +96,7 @@ TEST(TrafficPeerTest, a_rate_is_kept_over_time) {
   EXPECT_NEAR(static_cast<double>(n), 1000, 2);
 }
 
-// A NIC that stops for a while makes packets late that were due meanwhile, not only the one that it stopped with.
+// A NIC that stops for a while delays all packets that were due meanwhile, not only the one at which it stopped.
 TEST(TrafficPeerTest, open_loop_latency_begins_when_a_packet_is_due) {
   TrafficPeer peer({.flows = 1, .packets_per_s = 1e6});
   EXPECT_EQ(take(peer, 32, 1'000'000).size(), 0U);
@@ -175,7 +175,7 @@ TEST(LatencySeriesTest, keeps_count_sum_and_highest_of_each_interval) {
 
 // --- cable
 
-// Frames go from the peer through the first NIC's driver... there is none: the second NIC is the first one's far end.
+// There is no driver between: the second NIC is the first one's far end.
 TEST(CableTest, joins_two_models_that_echo_for_each_other) {
   Cable cable;
   TrafficPeer peer({.sizes = {64, 700, 1518}, .packets = 5000, .window = 100});
@@ -233,7 +233,7 @@ TEST(CableTest, a_far_end_that_takes_nothing_holds_the_near_end_back) {
   EXPECT_EQ(cable.end(0).leave(frames.data(), 300, 0), Cable::kFrames);
   EXPECT_EQ(cable.end(0).leave(frames.data(), 1, 0), 0U);
   EXPECT_EQ(cable.end(1).arrive(frames.data(), 10, 0), 10U);
-  EXPECT_EQ(cable.end(0).leave(frames.data(), 1, 0), 0U);  // the ten are still read
+  EXPECT_EQ(cable.end(0).leave(frames.data(), 1, 0), 0U);  // the ten are still being read
   EXPECT_EQ(cable.end(1).arrive(frames.data(), 1, 0), 1U);
   std::vector<WireFrame> more(300, {octets.data(), 60});
   EXPECT_EQ(cable.end(0).leave(more.data(), 300, 0), 10U);

@@ -307,7 +307,7 @@ std::string_view type_name(Type type) {
   return type == Type::kCounter ? "counter" : type == Type::kGauge ? "gauge" : "info";
 }
 
-// The formats differ in what a family is called: text 0.0.4 knows only samples, and no type info.
+// The formats differ in the name of a family: text 0.0.4 knows only samples, and no type info.
 void add_head(const MetricInfo& info, MetricFormat format, std::string& out) {
   const bool open = format == MetricFormat::kOpenMetrics;
   const std::string name = open ? info.name : info.sample_name();

@@ -1,5 +1,5 @@
 // The one list of metrics: every name with type, unit, labels and help, made from the lists of counters, stages and
-// drop reasons. From it come the endpoint's text, `splitplane metrics` and docs/metrics.md.
+// drop reasons. The endpoint's text, `splitplane metrics` and docs/metrics.md come from it.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace splitplane::app {
 
 struct MetricInfo {
   enum class Type { kCounter, kGauge, kInfo };
-  std::string name;  // of the family; a counter's samples end in _total, those of an info in _info
+  std::string name;  // of the family; samples of a counter end in _total, samples of an info in _info
   Type type = Type::kCounter;
   std::string unit;  // "": a plain count
   std::string help;
@@ -27,16 +27,16 @@ struct MetricInfo {
 // One look at a running instance.
 struct Scrape {
   Observation all;
-  std::vector<BearerView> bearers;  // those the configuration asks for
-  bool with_bearers = false;        // without: no metrics of bearers at all
+  std::vector<BearerView> bearers;  // the bearers that the configuration names
+  bool with_bearers = false;        // false: there are no metrics of bearers
 };
 
-// OpenMetrics 1.0, or Prometheus' older text format 0.0.4, which a browser, curl and promtool understand.
+// OpenMetrics 1.0, or the older text format 0.0.4 of Prometheus, which a browser, curl and promtool understand.
 enum class MetricFormat { kOpenMetrics, kText };
 [[nodiscard]] std::string_view content_type(MetricFormat format);
 [[nodiscard]] std::string render_metrics(const Scrape& scrape, MetricFormat format);
 
-[[nodiscard]] std::string metrics_table();     // for people
+[[nodiscard]] std::string metrics_table();     // for users
 [[nodiscard]] std::string metrics_markdown();  // docs/metrics.md
 
 }  // namespace splitplane::app

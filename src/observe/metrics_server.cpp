@@ -18,7 +18,7 @@
 namespace splitplane::app {
 namespace {
 
-// The address as the kernel takes it.
+// The address in the kernel's form.
 struct SocketAddress {
   explicit SocketAddress(const MetricsConfig& config) {
     if (config.address.is_v6()) {
@@ -36,7 +36,7 @@ struct SocketAddress {
   sockaddr_storage storage{};
 };
 
-// An answer on its way: counted until the client has read it or is gone.
+// An answer that is being sent: it counts until the client has read it or has closed.
 struct Answer {
   std::string text;
   std::atomic<std::size_t>& unread;
@@ -51,7 +51,7 @@ bool queue(MHD_Connection* connection, unsigned status, std::string_view type, s
   MHD_Response* response = MHD_create_response_from_buffer_with_free_callback_cls(
       raw->text.size(), raw->text.data(), [](void* a) { delete static_cast<Answer*>(a); }, raw);
   if (response == nullptr) return false;
-  (void)answer.release();  // the response's now
+  (void)answer.release();  // the response owns it now
   MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, std::string(type).c_str());
   if (status == MHD_HTTP_METHOD_NOT_ALLOWED) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
   const bool queued = MHD_queue_response(connection, status, response) == MHD_YES;
@@ -74,7 +74,7 @@ void on_connection(void* server, MHD_Connection* connection, void**, MHD_Connect
   }
 }
 
-// Without the port: what one machine's connections have in common.
+// The address without the port: it is the same for all connections of one machine.
 std::string address_of(MHD_Connection* connection) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   if (info == nullptr || info->client_addr == nullptr) return {};
@@ -104,9 +104,9 @@ Expected<std::unique_ptr<MetricsServer>> MetricsServer::start(const MetricsConfi
                                                               MetricsServerLimits limits) {
   std::unique_ptr<MetricsServer> server(new MetricsServer(std::move(look), limits));
   const SocketAddress address(config);
-  unsigned flags = MHD_USE_EPOLL;  // polled by a thread of ours, which also looks at the clients' age
+  unsigned flags = MHD_USE_EPOLL;  // a thread of ours polls it, which also checks the clients' age
   if (config.address.is_v6()) flags |= MHD_USE_IPv6;
-  // Signals belong to the thread that stops the program: the new thread inherits this mask.
+  // The thread that stops the program handles the signals. The new thread inherits this mask.
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -142,7 +142,7 @@ void MetricsServer::run() {
   }
 }
 
-// The library sees the end of the connection at its next turn, and closes it.
+// The library sees the end of the connection at its next turn and closes it.
 void MetricsServer::drop(Client& client) {
   if (!std::exchange(client.ending, true)) ::shutdown(client.fd, SHUT_RDWR);
 }
@@ -185,7 +185,7 @@ bool MetricsServer::answer(void* handle, std::string_view method, std::string_vi
   try {
     return queue(connection, MHD_HTTP_OK, content_type(format),
                  std::make_unique<Answer>(render_metrics(look_(), format), unread_));
-  } catch (const std::exception&) {  // out of memory: this client gets nothing, the user plane goes on
+  } catch (const std::exception&) {  // out of memory: this client gets no answer, the user plane goes on
     return false;
   }
 }

@@ -59,14 +59,15 @@ class MetricsServerTest : public ::testing::Test {
     EXPECT_EQ(::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
     return fd;
   }
-  // What comes first; empty if the server closed, "(nothing)" if it said nothing for the client's patience.
+  // The start of the answer; empty if the server closed, "(nothing)" if it sent nothing in time.
   static std::string answer(const Fd& fd) {
     char head[512];
     const ssize_t n = ::recv(fd.get(), head, sizeof head, 0);
     if (n < 0) return errno == ECONNRESET ? "" : "(nothing)";
     return {head, static_cast<std::size_t>(n)};
   }
-  // Asks until the answer begins so, for some seconds: the server notices that a client left at its next turn.
+  // Asks for some seconds until the answer begins so, because the server notices only at its next turn that a client
+  // left.
   void expect_soon(const char* begin) const {
     const auto end = steady_clock::now() + std::chrono::seconds(10);
     std::string said;

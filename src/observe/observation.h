@@ -1,5 +1,5 @@
-// Everything counted in a running user plane as plain numbers: what `ctl stats`, the metrics endpoint and DPDK's
-// telemetry are made from. The fields come from the lists in engine/stats.h and engine/port.h.
+// All counters of a running user plane as plain numbers. `ctl stats`, the metrics endpoint and DPDK's telemetry are
+// made from them. The fields come from the lists in engine/stats.h and engine/port.h.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ struct WorkerSnapshot {
   [[nodiscard]] std::uint64_t dropped() const;
 };
 
-// A row of one of the lists: its name, unit ("" where it just counts), help, and where the number is.
+// A row of one of the lists: its name, unit ("" for a plain count), help, and the member.
 template <class Owner>
 struct CounterRow {
   std::string_view name, unit, help;
@@ -57,7 +57,7 @@ inline constexpr std::array kCardLinkCounters{SPLITPLANE_CARD_LINK_COUNTERS(SPLI
 inline constexpr std::array kJournalCounters{SPLITPLANE_JOURNAL_COUNTERS(SPLITPLANE_JOURNAL_ROW)};
 inline constexpr std::array kPortCounters{SPLITPLANE_PORT_COUNTERS(SPLITPLANE_PORT_ROW)};
 
-// Tables of bearers' keys that are not of our choosing: field, unit, help.
+// Tables for bearer lookup by keys that we did not choose: field, unit, help.
 #define SPLITPLANE_KEY_NUMBERS(X)                                                \
   X(entries, "", "keys in the table")                                            \
   X(slots, "", "places in the table")                                            \
@@ -77,11 +77,11 @@ struct WorkerObservation {
   WorkerConfig::Function function = WorkerConfig::Function::kGnb;
   WorkerSnapshot counters;
   unsigned on_rings = 0;                      // from another worker, not yet received
-  std::uint64_t handed = 0;                   // of the received, by a worker behind the same card
-  std::array<KeyTableObservation, 3> keys{};  // those without slots are not there
+  std::uint64_t handed = 0;                   // of the received ones: handed off by a worker behind the same card
+  std::array<KeyTableObservation, 3> keys{};  // without tables that have no slots
   power::Kind policy = power::Kind::yield;
-  std::uint64_t cpu_cycles = 0;  // CPU time of the thread; what the kernel works for it in a sleep is among it
-  std::uint64_t silent_s = 0;    // it has made no round for so long; 0: it makes them
+  std::uint64_t cpu_cycles = 0;  // CPU time of the thread, with the kernel's work for it during a sleep
+  std::uint64_t silent_s = 0;    // how long it has made no round; 0: it makes rounds
 
   [[nodiscard]] std::uint64_t held() const { return on_rings + counters.reorder_held; }
 };
@@ -89,8 +89,8 @@ struct WorkerObservation {
 struct PortObservation {
   std::string name;
   datapath::PortCounters driver;
-  std::uint64_t workers_received = 0, workers_transmitted = 0;  // by our own count
-  std::optional<bool> link_up = {};                             // absent: its driver must not be asked
+  std::uint64_t workers_received = 0, workers_transmitted = 0;  // by our own counters
+  std::optional<bool> link_up = {};                             // absent: DPDK must not ask its driver
   unsigned mtu = 0;                                             // octets of the longest IP packet that it takes now
 };
 
@@ -98,19 +98,19 @@ struct PortObservation {
 struct PathObservation {
   IpAddress upf;
   datapath::PathSupervisor::Path path;
-  datapath::PathState state = datapath::PathState::unknown;  // by neighbour discovery and Echo together
+  datapath::PathState state = datapath::PathState::unknown;  // by neighbor discovery and Echo together
   datapath::PathCause cause = datapath::PathCause::none;
   bool resolved = false;  // its MAC address is known
 };
 
 struct N3Observation {
-  std::string name;  // the port's
+  std::string name;  // of the port
   std::array<std::uint64_t, kGtpuCounterCount> gtpu{};
   std::array<std::uint64_t, kNeighborCounterCount> neighbor{};
   std::vector<PathObservation> paths;
 };
 
-// A card's ports are N3, air, VF 0...
+// A card's ports are N3, air, VF 0 and so on.
 struct CardObservation {
   std::string name;
   std::vector<std::string> ports;
@@ -130,7 +130,7 @@ struct Observation {
   std::optional<BearerJournalView> journal;
 };
 
-// Reads the counters one by one: exact when the worker stands still or does it itself.
+// Reads the counters one by one. The result is exact if the worker stands still or makes it itself.
 [[nodiscard]] WorkerSnapshot take_snapshot(const datapath::WorkerStats& stats);
 
 }  // namespace splitplane::app

@@ -28,13 +28,13 @@ nlohmann::json drops_of(const WorkerSnapshot& s) {
 
 }  // namespace
 
-// A consumer of copies keeps nothing: what it received is what it released.
+// A consumer of copies keeps nothing: it releases all that it received.
 std::uint64_t consumed_by(const WorkerObservation& w) {
   const bool copies = w.function == WorkerConfig::Function::kCopies;
   return copies ? w.counters.received : w.counters.punted + w.counters.rlc_control + w.counters.rlc_deferred;
 }
 
-// What a card gets back to number left by the N3 port, too. VFs: of a card itself.
+// Frames that a card gets back for numbering left by the N3 port, too. VFs: of a card itself.
 std::uint64_t transmitted_by(const WorkerSnapshot& s) {
   return s.transmitted_air + s.transmitted_n3 + s.returned + s.transmitted_vf;
 }

@@ -1,4 +1,4 @@
-// Counters as JSON, the same for `run` and `nic`: the names are those of the lists of stages, drop reasons and
+// Counters as JSON, the same for `run` and `nic`. The names are those of the lists of stages, drop reasons and
 // counters.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace splitplane::app {
 
-// Packets that ended at the worker by what they are: punts, RLC control, copies.
+// Packets that ended at the worker, by kind: punts, RLC control, copies.
 [[nodiscard]] std::uint64_t consumed_by(const WorkerObservation& worker);
-// To the air, to N3, and back to a card.
+// Packets to the air, to N3, and back to a card.
 [[nodiscard]] std::uint64_t transmitted_by(const WorkerSnapshot& worker);
 [[nodiscard]] nlohmann::json to_json(const WorkerObservation& worker);
 [[nodiscard]] nlohmann::json to_json(const PortObservation& port);

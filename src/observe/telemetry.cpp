@@ -77,7 +77,7 @@ int stages(const TelemetrySource& source, const char* name, rte_tel_data* data) 
   return 0;
 }
 
-// Of one worker, or of all together.
+// Drops of one worker, or of all together.
 int drops(const TelemetrySource& source, const char* name, rte_tel_data* data) {
   const Observation all = source.observe();
   const bool one = name != nullptr && *name != '\0';

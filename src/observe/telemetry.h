@@ -10,17 +10,17 @@
 
 namespace splitplane::app {
 
-// Asked on a thread of DPDK's.
+// A thread of DPDK calls these.
 struct TelemetrySource {
   std::function<Observation()> observe;
   std::function<Expected<BearerView>(BearerId)> bearer;
 };
 
-// Answers from its source as long as it lives. One at a time in a process: DPDK knows no way to take a command back.
+// Answers from its source while it lives. A process may have only one at a time, because DPDK cannot remove a command.
 class TelemetryTree {
  public:
   [[nodiscard]] static Expected<std::unique_ptr<TelemetryTree>> publish(TelemetrySource source);
-  ~TelemetryTree();  // from then on every command answers with an error
+  ~TelemetryTree();  // after that every command answers with an error
   TelemetryTree(const TelemetryTree&) = delete;
   TelemetryTree& operator=(const TelemetryTree&) = delete;
 

@@ -1,5 +1,5 @@
-// The ends of a port with the air behind it: what a function uses in place of EthSource and EthSink, so that frames
-// cross an AirLink on their way in and out. Without a link they are those, at the cost of one branch a burst.
+// The ends of a port with the air behind it. A function uses them in place of EthSource and EthSink, so that its frames
+// cross an AirLink. Without a link they behave as those, at the cost of one branch a burst.
 #pragma once
 
 #include <rte_cycles.h>
@@ -18,15 +18,15 @@ struct AirSource {
       return port.receive(burst);
     return receive_through(burst, rte_rdtsc());
   }
-  // When a frame that is in the air arrives.
+  // When the next frame in the air arrives.
   [[nodiscard]] Ticks next_due() const { return link == nullptr ? ~Ticks{0} : link->next_due(); }
-  // At the end of a worker's life nothing stays in the air.
+  // At the end of a worker's life: takes the frames that are still in the air.
   unsigned take_left(datapath::Burst& burst) {
     return burst.size = link == nullptr ? 0 : link->give_all(burst.mbuf.data(), datapath::kBurst);
   }
 
  private:
-  // What fell due before goes first; a burst that is full of it leaves the port's queue to wait.
+  // Frames that fell due earlier come first. If they fill the burst, the port's queue waits.
   [[gnu::noinline]] unsigned receive_through(datapath::Burst& burst, Ticks now) {
     burst.size = link->give(burst.mbuf.data(), datapath::kBurst, now);
     if (burst.size == datapath::kBurst) return burst.size;
@@ -42,20 +42,21 @@ struct AirSink {
   datapath::EthSink port;
   AirLink* link = nullptr;
 
-  // As EthSink: how many were taken. A link takes all, since a sender does not learn what the air loses.
+  // As EthSink: returns how many frames were taken. A link takes all, because a sender does not learn what the air
+  // loses.
   unsigned send(rte_mbuf** mbufs, unsigned n) {
     if (link == nullptr) [[likely]]
       return port.send(mbufs, n);
     link->take(mbufs, n, rte_rdtsc());
     return n;
   }
-  // Once a round: what is due goes to the port.
+  // Once a round: sends the frames that are due to the port.
   void flush() {
     if (link != nullptr) [[unlikely]]
       send_due(rte_rdtsc());
   }
   [[nodiscard]] Ticks next_due() const { return link == nullptr ? ~Ticks{0} : link->next_due(); }
-  // At the end of a worker's life: what is held goes too.
+  // At the end of a worker's life: sends the frames that are held, too.
   void finish() {
     if (link != nullptr) send_due(~Ticks{0});
   }

@@ -25,7 +25,7 @@ void AirLink::take(rte_mbuf* const* frames, unsigned n, Ticks now) {
       rte_pktmbuf_free(frames[i]);
       continue;
     }
-    // The copy is made before the frame is out of our hands.
+    // Makes the copy while this thread still owns the frame.
     rte_mbuf* copy = nullptr;
     if (fate.doubled) [[unlikely]] {
       copy = rte_pktmbuf_copy(frames[i], copies_, 0, UINT32_MAX);

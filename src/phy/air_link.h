@@ -1,6 +1,6 @@
-// One direction of the air between two radios: takes frames, loses, doubles and delays them as an Impairment says, and
-// gives back those that are due, in the order in which they are due. Holds a bounded number of them; nothing is
-// allocated after the start. Belongs to one thread.
+// One direction of the air between two radios. It takes frames and loses, doubles and delays them as an Impairment
+// says. It returns frames in the order in which they are due. It holds a bounded number of them and allocates nothing
+// after the start. It belongs to one thread.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -39,8 +39,8 @@ class AirLink {
  public:
   struct Settings {
     std::uint64_t seed = 1;
-    std::size_t capacity = 4096;    // frames held at most
-    rte_mempool* copies = nullptr;  // where duplicates come from
+    std::size_t capacity = 4096;    // the most frames that are held
+    rte_mempool* copies = nullptr;  // the pool for duplicates
     std::uint64_t ticks_per_s = 0;  // of the clock that `now` is read from
     Impairments impairments;
   };
@@ -50,15 +50,15 @@ class AirLink {
   AirLink(const AirLink&) = delete;
   AirLink& operator=(const AirLink&) = delete;
 
-  // Takes all of them: what is lost is freed here.
+  // Takes all frames and frees those that are lost.
   void take(rte_mbuf* const* frames, unsigned n, Ticks now);
-  // At most `room` frames that are due.
+  // Returns at most `room` frames that are due.
   [[nodiscard]] unsigned give(rte_mbuf** frames, unsigned room, Ticks now);
-  // When the next of them is due; the end of time: none is held.
+  // When the next frame is due; the end of time if none is held.
   [[nodiscard]] Ticks next_due() const { return heap_.empty() ? ~Ticks{0} : heap_.front().due; }
-  // At the end: held ones, due or not.
+  // At the end: returns held frames, due or not.
   [[nodiscard]] unsigned give_all(rte_mbuf** frames, unsigned room) { return give(frames, room, ~Ticks{0}); }
-  // Of what was given, the port refused so many.
+  // The port refused `n` of the frames that give() returned.
   void count_refused(unsigned n) { counters_.tx_full += n; }
 
   void set(const Impairments& wanted) { impairment_.set(wanted); }
@@ -68,9 +68,9 @@ class AirLink {
  private:
   struct Held {
     Ticks due;
-    std::uint64_t number;  // in order of arrival, which decides where two are due at once
+    std::uint64_t number;  // in order of arrival, which decides if two are due at once
     rte_mbuf* frame;
-    // For the heap, whose front is the greatest.
+    // For the heap, which has the greatest element in front.
     bool operator<(const Held& other) const { return due != other.due ? due > other.due : number > other.number; }
   };
   void hold(rte_mbuf* frame, Ticks now, Ticks due);
@@ -80,7 +80,7 @@ class AirLink {
   rte_mempool* copies_;
   std::vector<Held> heap_;
   std::uint64_t arrivals_ = 0;
-  Ticks latest_due_ = 0;  // of all that were taken
+  Ticks latest_due_ = 0;  // of all frames that were taken
   AirCounters counters_;
 };
 

@@ -1,5 +1,5 @@
-// Real mbufs through an AirLink in virtual time, and through both ends over a real port (net_ring: what is sent comes
-// back). Starts DPDK once for the tests of this folder.
+// Real mbufs through an AirLink in virtual time, and through both ends over a real port (net_ring: frames that are sent
+// come back). Starts DPDK once for the tests of this folder.
 #include "phy/air_link.h"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST_F(AirLinkTest, without_impairment_everything_passes_at_once_in_order) {
   EXPECT_EQ(link_->counters().delayed, 0U);
 }
 
-// Every counter against what an independent look at the frames finds: which came out, how often, in which order.
+// Compares every counter with an independent count of the frames: which came out, how often, in which order.
 TEST_F(AirLinkTest, counters_are_what_a_recount_of_the_frames_finds) {
   make({.loss_percent = 20,
         .burst_length = 3,
@@ -201,7 +201,7 @@ TEST_F(AirLinkTest, the_same_seed_gives_the_same_frames_another_seed_others) {
   EXPECT_NE(passed(3), passed(4));
 }
 
-// Both ends over a port that gives back what is sent.
+// Both ends over a port that returns the frames that are sent.
 class AirEnds : public AirLinkTest {
  protected:
   void SetUp() override {
@@ -261,7 +261,7 @@ TEST_F(AirEnds, a_burst_in_becomes_more_than_a_burst_out_and_none_is_left_behind
   for (int round = 0; round < 9; ++round) {
     total += source.receive(burst);
     rte_pktmbuf_free_bulk(burst.mbuf.data(), burst.size);
-    EXPECT_LE(link_->counters().held, 2 * kBurst);  // a port's queue waits where the air has enough to give
+    EXPECT_LE(link_->counters().held, 2 * kBurst);  // the port's queue waits if the air has enough frames
   }
   while (source.take_left(burst) != 0) {
     total += burst.size;

@@ -13,9 +13,9 @@ Impairment::Impairment(std::uint64_t seed, double ticks_per_us, const Impairment
 
 void Impairment::set(const Impairments& wanted) {
   settings_ = wanted;
-  // Two states: each frame in the bad one is lost, in the good one none. The bad one ends with probability `end`, so a
-  // burst has 1 / end frames on average, and it begins so often that it holds the wanted share of frames. Independent
-  // losses are the special case end = 1 - loss, with 1 / (1 - loss) in a row; shorter bursts than these are not made.
+  // Two states: every frame in the bad state is lost, no frame in the good state. The bad state ends with probability
+  // `end`, so a burst has 1 / end frames on average. It begins as often as the wanted share of losses needs.
+  // Independent losses are the special case end = 1 - loss, with 1 / (1 - loss) in a row; shorter bursts do not occur.
   const double loss = wanted.loss_percent / 100;
   const double end = std::min(1 - loss, 1 / wanted.burst_length);
   go_on_ = 1 - end;

@@ -1,5 +1,6 @@
-// What the air does to frames: loss, single or in bursts, duplicates, delay, jitter, reordering. Pure and seeded, with
-// time injected (in ticks of any clock): the same seed, frames and times give the same fates, on every machine.
+// What the air does to frames: loss, single or in bursts, duplicates, delay, jitter, reordering. It is pure and seeded,
+// and the caller passes the time in ticks of any clock. The same seed, frames and times have the same results on every
+// machine.
 #pragma once
 
 #include <array>
@@ -12,20 +13,20 @@ namespace splitplane::phy {
 
 using Ticks = std::uint64_t;
 
-// Of one direction. A frame that is lost is neither delayed nor doubled; a copy has a delay of its own.
+// For one direction. A lost frame is neither delayed nor doubled. A copy has a separate delay.
 struct Impairments {
   double loss_percent = 0;
   double burst_length = 1;       // mean number of losses in a row (Gilbert-Elliott, two states)
   double duplicate_percent = 0;  // of the frames that are not lost
   double delay_us = 0;
   double jitter_us = 0;        // uniform from 0 to this, on top of the delay
-  double reorder_percent = 0;  // of the frames that are not lost: not delayed, so that they overtake others
+  double reorder_percent = 0;  // of the frames that are not lost: these get no delay, so they overtake others
 
-  // Overtaking is possible only where something is delayed.
+  // True if reordering is set without effect: a frame can overtake others only if those are delayed.
   [[nodiscard]] bool reorder_in_vain() const { return reorder_percent > 0 && delay_us == 0 && jitter_us == 0; }
 };
 
-// One row for each member: configuration file, control protocol and command line have their names and limits from here.
+// One row for each member. The configuration file, control protocol and command line take names and limits from here.
 struct ImpairmentRow {
   std::string_view name;
   double Impairments::* field;
@@ -44,18 +45,18 @@ inline constexpr std::array<ImpairmentRow, 6> kImpairments{{
 
 struct Fate {
   bool lost = false;
-  bool in_burst = false;  // lost, as was the frame before
+  bool in_burst = false;  // lost, and the frame before was lost too
   bool doubled = false;
   Ticks due = 0, copy_due = 0;
 };
 
-// Every decision draws from a stream of its own, one number a frame: what happens to frame n depends on the seed, on n
-// and on the settings of that decision, not on the others (so a delay that is added loses the same frames).
+// Every decision draws from a separate stream, one number per frame. So the result for frame n depends on the seed, on
+// n and on the settings of that decision, not on the others. For example, adding a delay loses the same frames.
 class Impairment {
  public:
   Impairment(std::uint64_t seed, double ticks_per_us, const Impairments& wanted);
 
-  // From the next frame on; the streams go on where they are.
+  // Applies from the next frame on; the streams continue.
   void set(const Impairments& wanted);
   [[nodiscard]] const Impairments& settings() const { return settings_; }
 
@@ -73,7 +74,7 @@ class Impairment {
   Random loss_, duplicate_, reorder_, jitter_, copy_jitter_;
   double ticks_per_us_;
   Impairments settings_;
-  double begin_ = 0, go_on_ = 0;  // probability of a loss behind a frame that passed, behind one that was lost
+  double begin_ = 0, go_on_ = 0;  // probability of a loss after a frame that passed, and after one that was lost
   double duplicate_share_ = 0, reorder_share_ = 0, jitter_range_ = 0;
   Ticks delay_ = 0;
   bool losing_ = false;

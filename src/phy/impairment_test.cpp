@@ -87,7 +87,7 @@ TEST(Impairment, the_same_seed_gives_the_same_fates_another_seed_others) {
   EXPECT_NE(losses(wanted, 1000, 7), losses(wanted, 1000, 8));
 }
 
-// So that figures can be compared between machines, and tests elsewhere may predict them.
+// These figures allow comparisons between machines, and other tests may predict them.
 TEST(Impairment, the_losses_of_seed_1_are_these) {
   std::string text;
   for (const bool lost : losses({.loss_percent = 25}, 40)) text += lost ? 'x' : '.';

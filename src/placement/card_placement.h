@@ -1,5 +1,5 @@
-// Which bearers may live on a card, and behind which VFs: static placement, as the configuration says. Where a bearer
-// lives is decided here and in gnb/control/cards.cpp, never on the card.
+// Which bearers may be on a card, and behind which VFs. This is static placement by the configuration. This room and
+// gnb/control/cards.cpp decide where a bearer is; the card never does.
 #pragma once
 
 #include <optional>
@@ -11,16 +11,16 @@
 
 namespace splitplane::app {
 
-// The number of the VF that is queue `queue` of `port`, and how many the card has as this host sees it.
+// The number of the VF that is queue `queue` of `port`, and how many VFs the card has as this host sees it.
 [[nodiscard]] unsigned vf_number(const Config& config, const CardLinkConfig& card, const std::string& port,
                                  unsigned queue);
 [[nodiscard]] unsigned vf_count(const Config& config, const CardLinkConfig& card);
 
-// A UPF that no card reaches: what goes there comes to the host, which says why it goes nowhere.
+// A UPF that no card reaches. Its packets come to the host, which reports why they cannot be sent.
 inline constexpr unsigned kStoppedCardPeer = 255;
 
-// What the card is told of a bearer of `worker`, whose context is `gnb`: to serve it, or whose VF it is. `peer`: the
-// UPF's number on the card.
+// What the card gets for a bearer of `worker`, whose context is `gnb`: to serve the bearer, or the VF of its worker.
+// `peer` is the UPF's number on the card.
 [[nodiscard]] nic::CardBearer card_bearer(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker,
                                           const datapath::GnbContext& gnb, const ran::BearerConfig& bearer,
                                           unsigned peer);

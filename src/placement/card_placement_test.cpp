@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "card/protocol/servable.h"
-#include "config/lookup.h"
 #include "config/load.h"
+#include "config/lookup.h"
 
 namespace splitplane::app {
 namespace {

@@ -40,7 +40,7 @@ struct Found {
   std::string from = "unknown";
 };
 
-// Of the first of the ports that is a PCI device with a known node.
+// The node of the first of the ports that is a PCI device with a known node.
 Found by_device(const Config& config, const std::string& sysfs, const std::vector<std::string>& ports) {
   for (const auto& port : config.ports) {
     if (std::find(ports.begin(), ports.end(), port.name) == ports.end()) continue;
@@ -135,7 +135,8 @@ class Planner {
     });
   }
 
-  // A port's buffers lie where its device is, else where its reader runs, which touches every octet of them.
+  // A port's buffers are on the node of its device. Without a device they are on the node of its reader, which touches
+  // every octet.
   void plan_pools() {
     for (const auto& port : config_.ports) {
       NumaNode node = by_device(config_, sysfs_, {port.name}).node;

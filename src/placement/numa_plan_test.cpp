@@ -1,4 +1,4 @@
-// Placement on machines of two packages that exist as files only: devices/system/cpu, devices/system/node, bus/pci.
+// Placement on machines of two packages, which exist only as files: devices/system/cpu, devices/system/node, bus/pci.
 #include "placement/numa_plan.h"
 
 #include <gmock/gmock.h>
@@ -100,7 +100,7 @@ TEST_F(Placement, workers_stand_by_their_cards_and_buffers_by_their_workers) {
   EXPECT_EQ(p.cards[1].loops[0].name, "w1");
   EXPECT_EQ(p.others[0].name, "w2");
   EXPECT_EQ(p.pools.at("a"), NumaNode(0));
-  EXPECT_EQ(p.pools.at("c"), NumaNode(1));  // of its device, wherever its worker is
+  EXPECT_EQ(p.pools.at("c"), NumaNode(1));  // the node of its device, wherever its worker is
   EXPECT_THAT(p.warnings, ElementsAre(HasSubstr("worker w1 is on node 0 (core 0), and its card card1 on node 1")));
   const std::string text = to_string(p);
   EXPECT_THAT(text, HasSubstr("card1     1  file        w1 (core 0, node 0)  b (node 0)"));

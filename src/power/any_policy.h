@@ -14,7 +14,7 @@ namespace splitplane::power {
 
 using AnyPolicy = std::variant<Busy, Yield, Paper, L3fwd, Budget>;
 
-// A policy that begins now.
+// A policy in its first state.
 [[nodiscard]] inline AnyPolicy make_policy(const Settings& settings, const Machine& machine) {
   switch (settings.kind) {
     case Kind::busy:

@@ -1,6 +1,6 @@
-// As few watts as a latency budget allows. From an estimate of the arrival rate, the cost of a packet and what the
-// machine needs to wake up follow the slowest sufficient P-state and the cheapest rest: pause, timed sleep or
-// interrupt.
+// As few watts as a latency budget allows. The policy estimates the arrival rate, the cost of a packet and the cost of
+// a wake-up. From these it chooses the slowest sufficient P-state and the cheapest way to be idle: pause, timed sleep
+// or interrupt.
 #pragma once
 
 #include <algorithm>
@@ -31,11 +31,12 @@ class Budget {
         p_state_(machine, dwell_, kPatience),
         rate_(8 * kWindowUs * us_),
         fastest_(kFloodUs * us_),
-        // Events and timers end the same sleep: what the worker's own sleeps show of one holds for the other.
+        // Events and timers end the same sleep, so what the worker learns of one holds for the other.
         overshoot_(std::max(machine.sleep_overshoot, machine.interrupts ? machine.interrupt_latency : 0), latency_,
                    us_) {}
 
-  // Cheap with packets: sums; all else happens at the end of a window of time, after a full burst or before a rest.
+  // A round with packets costs a few additions only. All else happens at the end of a window of time, after a full
+  // burst or before a sleep.
   Action after(const Round& round) {
     const Rest rested = std::exchange(rest_, Rest::none);
     if (round.rested != 0) learn(round, rested);
@@ -57,10 +58,10 @@ class Budget {
     return action;
   }
 
-  // For SkipsEmpty: until the window ends, or the silence is long enough for another rest.
+  // For SkipsEmpty: until the window ends, or until the silence is long enough for another kind of sleep.
   std::uint64_t skip_empty(const Round& first, Ticks period, std::uint64_t most) const {
     if (first.next_timer != kNever) return 0;
-    Ticks quiet = kNever - last_packet_;  // the answer changes when it is so quiet
+    Ticks quiet = kNever - last_packet_;  // the answer changes after this time without a packet
     if (first.rested == 0) {
       quiet = spin_;
     } else {
@@ -90,18 +91,18 @@ class Budget {
 
  private:
   static constexpr Ticks kWindowUs = 1000;
-  static constexpr Ticks kLeastSleepUs = 4;          // below, the system call is most of it
+  static constexpr Ticks kLeastSleepUs = 4;          // below that, the system call takes most of it
   static constexpr Ticks kPauseUs = 1;               // without tpause: a spin of PAUSE instructions between polls
-  static constexpr unsigned kPatience = 16;          // dwells, where steps down are taken back
-  static constexpr double kFirmDown = 0.9;           // a step down wants some room, else noise would undo it
-  static constexpr Ticks kLongestGapUs = 1'000'000;  // no rate yet: a second
-  static constexpr Ticks kFloodUs = 60'000'000;      // so long a flood is remembered, fading
-  static constexpr Ticks kTriedGapUs = 1000;         // at longer gaps interrupts win without a trial
-  static constexpr unsigned kFloodedRetry = 32;      // windows for one
-  static constexpr double kFilled = 0.75;            // of a ring, at most, by what comes in a rest at the fastest rate
-  static constexpr double kWorth = 0.75;             // of the time awake for interrupts: above, pauses are as good
+  static constexpr unsigned kPatience = 16;          // the most dwells to wait if steps down are taken back
+  static constexpr double kFirmDown = 0.9;           // a step down needs some room, or noise would undo it
+  static constexpr Ticks kLongestGapUs = 1'000'000;  // without a rate yet: a second
+  static constexpr Ticks kFloodUs = 60'000'000;      // how long a flood is remembered, while it fades
+  static constexpr Ticks kTriedGapUs = 1000;         // at longer gaps interrupts are better without a trial
+  static constexpr unsigned kFloodedRetry = 32;      // windows between two trials
+  static constexpr double kFilled = 0.75;            // the most of a ring that may fill in a sleep at fastest rate
+  static constexpr double kWorth = 0.75;             // of the time awake for interrupts; above it pauses are as good
 
-  // What the last rest says about the next ones. Of its length only one that its time ended.
+  // Learns from the last sleep. Its length counts only if its time ended it.
   void learn(const Round& round, Rest rested) {
     if (round.packets != 0 && round.rested >= kLeastSleepUs * us_) learn_fill(round);
     if (rested == Rest::none) return;
@@ -116,23 +117,23 @@ class Budget {
     }
   }
 
-  // All that a queue has came within the rest.
+  // All packets in the queue came during the sleep.
   void learn_fill(const Round& round) {
     std::uint64_t most = 0;
     for (const QueueRound& queue : round.queues) most = std::max<std::uint64_t>(most, queue.packets + queue.waiting);
     fastest_.see(most, round.rested);
   }
 
-  // Queueing delay instead of packet counts: P0 at once when a quarter of a ring waits, or when after two full bursts
-  // in a row more waits than can be worked off within the budget.
+  // Uses queueing delay instead of packet counts. It asks for P0 at once when a quarter of a ring waits. It also does
+  // so when, after two full bursts in a row, more waits than the budget allows to process.
   void look_at_backlog(const Round& round) {
     std::uint64_t all = 0, longest = 0;
     for (const QueueRound& queue : round.queues) {
       all += queue.waiting;
       longest = std::max<std::uint64_t>(longest, queue.waiting);
     }
-    // A driver that does not say how long its ring is: at least as long as what was seen in it. (Of several queues the
-    // shortest counts, and which that is nobody knows.)
+    // A driver may not report its ring's length; then it is at least as long as the longest queue seen. (With several
+    // queues the shortest counts, and it is unknown which that is.)
     if (machine_.queues == 1) machine_.ring = std::max(machine_.ring, static_cast<unsigned>(longest));
     burst_ = std::max<std::uint64_t>(burst_, round.packets + all);
     backlog_ = all;
@@ -151,16 +152,17 @@ class Budget {
       const Ticks length = now - window_began_;
       rate_.add_window(packets_, length);
       fastest_.forget(length);
-      // What came, not what was taken: a window may begin with a backlog of the rest before it.
+      // Counts packets that came, not packets that were taken: a window may begin with a backlog from the sleep before
+      // it.
       const std::uint64_t with_backlog = packets_ + backlog_;
       fastest_.see(with_backlog - std::min(with_backlog, backlog_before_), length);
       trials_.end_window();
       used_ = static_cast<double>(busy_) / static_cast<double>(std::max<Ticks>(1, length));
       learn_cost();
       choose_p_state(now);
-      // While only the estimate is in the way of sleeping.
+      // While only the estimate prevents sleeping.
       const unsigned seldom =
-          longest_rest_ < latency_ ? kFloodedRetry : 1;  // a ring that ran over is worse than a delay
+          longest_rest_ < latency_ ? kFloodedRetry : 1;  // a ring that overflowed is worse than a delay
       if (sleep_ < least_sleep() && longest_rest_ >= least_sleep() && ++forbidden_ % seldom == 0)
         overshoot_.forget_a_little();
     }
@@ -173,8 +175,8 @@ class Budget {
     plan();
   }
 
-  // Cost is kept as if at P0. What a slower clock does not slow (memory) makes that too little for P0, but never for a
-  // P-state below the present one.
+  // The cost is stored as if at P0. A slower clock does not slow memory, so the value is too small for P0. It is never
+  // too small for a P-state below the present one.
   void learn_cost() {
     if (packets_ == 0) return;
     const double count = static_cast<double>(packets_);
@@ -182,8 +184,8 @@ class Budget {
     cost_ = cost_ == 0 ? seen : cost_ + (seen - cost_) * count / (count + 256);
   }
 
-  // The slowest P-state that keeps the utilisation and works the largest burst off within the budget. Up at once; down
-  // one step if nothing within the last dwell would have needed more.
+  // Chooses the slowest P-state that keeps the utilisation and processes the largest burst within the budget. It steps
+  // up at once. It steps down by one if nothing within the last dwell would have needed more.
   void choose_p_state(Ticks now) {
     bursts_.end_period();
     bursts_.add(static_cast<double>(burst_));
@@ -211,25 +213,25 @@ class Budget {
   void climb_to(int state, Ticks now) {
     const double before = p_state_.speed(p_state_.current());
     if (!p_state_.climb_to(state, now)) return;
-    // The rest of this window is faster: its cost per packet is told in ticks of the new state.
+    // The rest of this window runs at another speed, so its cost is converted to ticks of the new state.
     busy_ = static_cast<Ticks>(static_cast<double>(busy_) * before / p_state_.speed(state));
   }
 
-  // How long a rest may be, from what is known; after each window and each sleep.
+  // Computes how long a sleep may be, after each window and each sleep.
   void plan() {
     const Ticks over = overshoot_.high();
-    // The ring holds what comes meanwhile, even if it comes as fast as anything before from the first moment on.
+    // The ring must hold what comes meanwhile, even if it comes at the fastest rate seen, from the first moment on.
     const Ticks flooded = fastest_.rate() > 0 ? ticks(kFilled * machine_.ring / fastest_.rate()) : kNever;
     const Ticks careful = overshoot_.careful();
     longest_rest_ = std::min(latency_, flooded);
-    // A wake-up that takes longer than that is none that the budget and the ring allow.
+    // Interrupts are not usable if a wake-up takes longer than the budget and the ring allow.
     interrupts_ = machine_.interrupts && latency_ > 0 && max_sleep_ > 0 && overshoot_.known() &&
                   overshoot_.mean() <= static_cast<double>(latency_) && careful <= flooded;
-    // Above the utilisation even at P0 there is little to save, and a sleep that overshoots could cost packets.
+    // Above this utilisation, even at P0, there is little to save, and a sleep that is too long could cost packets.
     crowded_ = rate_.high() * cost_ > utilisation_;
     sleep_ = std::min(latency_ > over ? latency_ - over : 0, flooded > careful ? flooded - careful : 0);
     if (rate_.high() > 0) {
-      const Ticks fill = ticks(machine_.ring / 4 / rate_.high());  // of a quarter of it, at the rate that is known
+      const Ticks fill = ticks(machine_.ring / 4 / rate_.high());  // time to fill a quarter of it at the known rate
       longest_rest_ = std::min(longest_rest_, fill);
       sleep_ = std::min({sleep_, fill, 2 * fill > over ? 2 * fill - over : 0});
     }
@@ -237,24 +239,24 @@ class Budget {
     overdue_ = std::max(break_even_, sleep_ + ticks(overshoot_.mean()));
   }
 
-  // The gap from which on an interrupt takes less CPU time than timed sleeps. It costs a wake-up and a spin a packet,
-  // or for all that come within the wake-up; they cost one each time.
+  // The gap from which an interrupt takes less CPU time than timed sleeps. An interrupt costs a wake-up and a spin for
+  // each packet, or for all packets that come within the wake-up. A timed sleep costs one wake-up each time.
   [[nodiscard]] Ticks break_even() const {
     const bool sleeps = sleep_ >= least_sleep();
     const double latency = overshoot_.mean(), spin = static_cast<double>(spin_);
     const double sleep = static_cast<double>(sleep_) + latency;
     if (evented_.known() && (timed_.known() || !sleeps)) {
       const double share = sleeps ? timed_.mean() / sleep : kWorth;
-      // A rate at which it does not spin is one at which it collects packets.
+      // At a rate at which the worker does not spin, it collects packets.
       return std::max(spin_, ticks(std::max(0.0, (evented_.mean() + spin) / share - latency - spin)));
     }
-    // A wake-up is taken for the cost of either; and no gap shorter than two is worth any.
+    // The cost of either kind is taken as a wake-up. No gap shorter than two wake-ups is worth one.
     const double wake = std::max(latency, static_cast<double>(us_));
     return ticks(std::max(2 * latency, sleeps ? (latency + spin) * sleep / wake : 0));
   }
 
-  // Worth its system call; of a costly wake-up no more than half of what there is, else no sleep would tell that it has
-  // become cheaper.
+  // The shortest sleep that is worth its system call. If wake-ups are costly it is at most half of the longest sleep;
+  // otherwise no sleep would ever show that they have become cheaper.
   [[nodiscard]] Ticks least_sleep() const {
     return std::max(kLeastSleepUs * us_, std::min(ticks(overshoot_.mean() / 4), longest_rest_ / 2));
   }
@@ -266,12 +268,13 @@ class Budget {
   // The ladder: poll a while (a burst has gaps), pause, sleep for a time, sleep until a packet comes.
   void rest(const Round& round, Action& action) {
     const Ticks quiet = round.now - last_packet_;
-    // A rate whose mean gap is shorter than the spin has no bursts to spin through: packets are collected in sleeps.
+    // At a mean gap shorter than the spin there are no gaps within bursts to spin through, so packets are collected in
+    // sleeps.
     if (crowded_ || (quiet < spin_ && gap_ > spin_)) return;
     const Ticks free = round.next_timer - round.now;
-    const Ticks over = overshoot_.high();  // a timed sleep ends so much later, and the timer would wait
+    const Ticks over = overshoot_.high();  // a timed sleep ends this much later, and the timer would wait
     const Ticks sleep = std::min(sleep_, free > over ? free - over : 0);
-    const Ticks gap = std::max(gap_, quiet);  // the rate says when to expect a packet, until it is overdue
+    const Ticks gap = std::max(gap_, quiet);  // the rate predicts the next packet until the packet is overdue
     const bool timed = sleep >= least_sleep();
     const bool evented = interrupts_ && (gap_ > break_even_ || quiet > overdue_);
     const bool possible = evented ? timed && gap_ <= kTriedGapUs * us_ : interrupts_ && gap_ > spin_;
@@ -303,24 +306,24 @@ class Budget {
   RateEstimate rate_;
   FastestFill fastest_;
   SleepOvershoot overshoot_;
-  WakeCost timed_, evented_;  // of sleeps that their time ends, and of those that packets may end
+  WakeCost timed_, evented_;  // costs of sleeps that their time ends, and of those that packets may end
   Trials trials_;
 
   bool begun_ = false;
   Ticks window_began_ = 0, window_end_ = 0, dwell_end_ = 0, last_packet_ = 0;
-  std::uint64_t packets_ = 0, busy_ = 0, burst_ = 0;  // of this window
-  std::uint64_t backlog_ = 0, backlog_before_ = 0;    // left after the last round; when the window began
+  std::uint64_t packets_ = 0, busy_ = 0, burst_ = 0;  // in this window
+  std::uint64_t backlog_ = 0, backlog_before_ = 0;    // packets left after the last round, and when the window began
   RecentMax bursts_, held_burst_, held_rate_;         // of the last two windows; of the last two dwells
-  double cost_ = 0;                                   // busy ticks per packet at P0; 0: none seen yet
+  double cost_ = 0;                                   // busy ticks per packet at P0; 0: none measured yet
   double used_ = 0;                                   // utilisation of the last window
   unsigned late_bursts_ = 0, forbidden_ = 0;          // full bursts in a row; windows without a timed sleep
   bool crowded_ = false;
-  bool interrupts_ = false;  // there are some, and they are fast enough as far as is known
-  Rest rest_ = Rest::none;   // that was answered last, if it is a sleep
-  bool trial_ = false;       // it is of the kind that seems dearer
+  bool interrupts_ = false;  // interrupts exist, and are fast enough as far as is known
+  Rest rest_ = Rest::none;   // the last answer, if it is a sleep
+  bool trial_ = false;       // that sleep is of the kind that seems to cost more
   Ticks asked_ = 0;          // length of the last timed sleep
   Ticks gap_ = 0, sleep_ = 0, longest_rest_ = 0, break_even_ = 0;
-  Ticks overdue_ = 0;  // silent for so long, as no timed sleep is: the rate is history
+  Ticks overdue_ = 0;  // a silence longer than any timed sleep: the rate is no longer valid
 };
 static_assert(Policy<Budget>);
 

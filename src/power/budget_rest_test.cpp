@@ -1,4 +1,4 @@
-// Which rest `budget` chooses, by what the kinds cost and what the ring holds.
+// Which kind of sleep `budget` chooses, by the costs of the kinds and the size of the ring.
 #include <gtest/gtest.h>
 
 #include "power/test_budget.h"
@@ -62,7 +62,7 @@ TEST(Budget, a_packet_that_is_overdue_is_waited_for_by_an_interrupt) {
   Bench bench;
   bench.poisson(100'000, 100 * kMs);
   const Ticks before = bench.worker.interrupts;
-  bench.idle(200 * kUs);  // long before the rate has sunk
+  bench.idle(200 * kUs);  // long before the estimated rate has fallen
   EXPECT_LT(bench.shown("gap_us"), 15);
   EXPECT_GT(bench.worker.interrupts, before);
 }
@@ -84,7 +84,7 @@ TEST(Budget, after_a_flood_no_sleep_is_longer_than_three_quarters_of_the_ring_la
 
 TEST(Budget, a_ring_is_at_least_as_long_as_what_was_seen_in_it) {
   Machine small = machine(false);
-  small.ring = 64;  // is said
+  small.ring = 64;  // the ring's size that the driver reports
   Bench bench(small, {.latency_us = 1000});
   bench.constant(100'000, 50 * kMs);
   EXPECT_LT(bench.shown("sleep_us"), 180) << "a quarter at that rate";
@@ -120,7 +120,7 @@ TEST(Budget, interrupts_are_not_used_while_a_ring_may_run_over_before_one_is_ans
   EXPECT_EQ(bench.last.rest, Rest::interrupt);
 }
 
-// As on a virtual machine, where a timer leaves the guest several times.
+// Costs as on a virtual machine, where a timer leaves the guest several times.
 SimulatedCosts costly_timers() {
   return {.sleep_overshoot = 40 * kUs, .interrupt_latency = 20 * kUs, .sleep_cpu = 40 * kUs, .interrupt_cpu = 8 * kUs};
 }
@@ -177,7 +177,7 @@ TEST(Budget, an_idle_worker_makes_no_trials) {
 }
 
 TEST(Budget, without_timed_sleeps_interrupts_need_to_leave_a_quarter_of_the_time_asleep) {
-  Bench bench(machine(), {.latency_us = 12});  // the overshoot of 10 leaves none
+  Bench bench(machine(), {.latency_us = 12});  // the overshoot of 10 leaves no time to sleep
   bench.worker.costs.sleep_cpu = bench.worker.costs.interrupt_cpu = 10 * kUs;
   bench.poisson(1000, 5000 * kMs);
   // (10 us to wake + 2 us to poll) in three quarters of the gap and these.

@@ -1,4 +1,4 @@
-// Polls without a pause: the lowest latency, a whole core.
+// Polls without a pause: the lowest latency, for a whole core.
 #pragma once
 
 #include "power/policy.h"

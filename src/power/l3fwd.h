@@ -1,5 +1,5 @@
-// DPDK's example l3fwd-power in its legacy mode, as of 22.11, for comparison: the ancestor of Algorithm 1, with its own
-// thresholds and with its defects (docs/power.md lists them), save those that would crash.
+// DPDK's example l3fwd-power in its legacy mode, as of 22.11, for comparison. It is the ancestor of Algorithm 1. This
+// class has its thresholds and its defects (docs/power.md lists them), except those that would crash.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,7 @@ class L3fwd {
       scaling_timer_ = round.now + kScalingPeriodUs * us_;
       asked_ = slowest_ == 0 ? 0 : Action::kKeep;
     }
-    // `goto start_rx` after a suspension leaps over the timers and over what counts loops: an idle core never steps
-    // down.
+    // After a suspension `goto start_rx` skips the timers and the loop counter, so an idle core never steps down.
     if (!std::exchange(skip_timers_, false)) {
       ++loops_;
       if (round.now >= scaling_timer_) scale_down(round.now);
@@ -50,7 +49,7 @@ class L3fwd {
         queue.empty_polls = 0;
         queue.hint = frequency_hint(round.queues[i].waiting);
       }
-      // Only a packet writes the hint: an old one counts again in every round.
+      // Only a packet writes the hint, so an old hint counts again in every round.
       highest = std::max(highest, queue.hint);
     }
 
@@ -66,7 +65,7 @@ class L3fwd {
   std::uint64_t skip_empty(const Round& first, Ticks period, std::uint64_t most) {
     if (first.next_timer != kNever) return 0;
     const std::size_t count = std::min<std::size_t>(first.queues.size(), queues_.size());
-    bool idle = true, suspended = true;  // all queues
+    bool idle = true, suspended = true;  // of all queues
     for (std::size_t i = 0; i < count; ++i) {
       const unsigned seen = queues_[i].empty_polls;
       idle = idle && seen > kMinZeroPollCount;
@@ -74,7 +73,7 @@ class L3fwd {
       if (seen <= kMinZeroPollCount) most = std::min<std::uint64_t>(most, kMinZeroPollCount - seen);
       if (seen < kSuspendThreshold) most = std::min<std::uint64_t>(most, kSuspendThreshold - 1 - seen);
     }
-    if (suspended) return most;  // without interrupts: it polls, and no longer counts
+    if (suspended) return most;  // without interrupts it polls and no longer counts
     for (std::size_t i = 0; i < count && !idle; ++i) {
       if (queues_[i].hint != Frequency::current) return 0;
     }
@@ -109,7 +108,7 @@ class L3fwd {
     Frequency hint = Frequency::current;
   };
 
-  // power_freq_scaleup_heuristic; the trend is of the core, so that queues add up.
+  // power_freq_scaleup_heuristic. The trend belongs to the core, so queues add up.
   Frequency frequency_hint(std::uint32_t waiting) {
     if (waiting > kGear3) {
       trend_ = 0;
@@ -125,8 +124,8 @@ class L3fwd {
     return Frequency::higher;
   }
 
-  // power_timer_cb, ten times a second: one step down if it paused a quarter of the time or took less than a full burst
-  // a loop, which without saturation is always.
+  // power_timer_cb, ten times a second. It steps down by one if the core paused a quarter of the time, or took less
+  // than a full burst a loop. Without saturation the latter is always true.
   void scale_down(Ticks now) {
     scaling_timer_ = now + kScalingPeriodUs * us_;
     if (slept_us_ * 4 >= kScalingPeriodUs || processed_ / loops_ < kMaxPktBurst)
@@ -134,8 +133,8 @@ class L3fwd {
     processed_ = loops_ = slept_us_ = 0;
   }
 
-  // The contract of the loop is kept although l3fwd-power knows no timers but its own: work that is due, or comes due,
-  // bounds the rest.
+  // Keeps the contract of the loop, although l3fwd-power knows only its own timers: work that is due, or will be,
+  // bounds the idle time.
   Action rest(Ticks hint, const Round& round) {
     Action action{.p_state = request()};
     const bool suspend = hint >= kSuspendThreshold;

@@ -83,7 +83,7 @@ TEST(L3fwd, a_stale_hint_is_applied_again) {
   EXPECT_EQ(core.p_state(), 2);
   core.poll({{.packets = 1}, {.packets = 32, .waiting = 97}});
   EXPECT_EQ(core.p_state(), 0);
-  // Nothing comes to the second queue any more, yet its old hint throws the core back in each round.
+  // No packet comes to the second queue any more, yet its old hint raises the core's frequency in each round.
   for (int i = 0; i < 100'000; ++i) core.poll({{.packets = 1}, {}}, 10 * kUs);
   EXPECT_EQ(core.p_state(), 0);
 }

@@ -1,5 +1,5 @@
-// The P-state of one worker: up at once, down one step at a time and never sooner than the dwell after any step, so
-// that no policy built on it swings faster than its dwell.
+// The P-state of one worker. It steps up at once. It steps down one step at a time, and never sooner than the dwell
+// after any step. So no policy built on it changes faster than its dwell.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace splitplane::power {
 
 class PStateLadder {
  public:
-  // A step down that is taken back within the dwell doubles it, up to `patience` times its length: where the P-state
-  // itself changes what is measured, it would otherwise swing for ever.
+  // A step down that is taken back within the dwell doubles the dwell, up to `patience` times its length. Without that,
+  // it would change for ever where the P-state itself changes what is measured.
   PStateLadder(const Machine& machine, Ticks dwell, unsigned patience = 1)
       : speed_(machine.speed),
         slowest_(std::clamp<int>(static_cast<int>(machine.p_states), 1, static_cast<int>(machine.speed.size())) - 1),
@@ -20,13 +20,13 @@ class PStateLadder {
         longest_dwell_(dwell * patience),
         dwell_(dwell) {}
 
-  // The machine may stand at any P-state: the first action asks for P0.
+  // The machine may be at any P-state, so the first action asks for P0.
   void begin(Ticks now) {
     since_ = now;
     tell_ = slowest_ > 0;
   }
 
-  // True if that was a step up.
+  // Returns true if that was a step up.
   bool climb_to(int index, Ticks now) {
     if (index >= current_) return false;
     if (std::exchange(was_down_, false)) dwell_ = dwelt(now) ? shortest_dwell_ : std::min(2 * dwell_, longest_dwell_);
@@ -36,7 +36,7 @@ class PStateLadder {
 
   bool step_down(Ticks now) {
     if (current_ == slowest_ || !dwelt(now)) return false;
-    // The last one has lasted.
+    // The last step down has lasted.
     if (std::exchange(was_down_, true)) dwell_ = std::max(dwell_ / 2, shortest_dwell_);
     move(current_ + 1, now);
     return true;
@@ -45,10 +45,10 @@ class PStateLadder {
   [[nodiscard]] bool dwelt(Ticks now) const { return now - since_ >= dwell_; }
   [[nodiscard]] int current() const { return current_; }
   [[nodiscard]] int slowest() const { return slowest_; }
-  // Relative to P0; a machine that states none has one speed.
+  // Speed relative to P0. A machine that states none has one speed.
   [[nodiscard]] double speed(int index) const { return speed_[index] > 0 ? static_cast<double>(speed_[index]) : 1.0; }
 
-  // For Action::p_state: a P-state is asked for once, because each request is a write to sysfs.
+  // For Action::p_state: each P-state is requested once, because a request is a write to sysfs.
   [[nodiscard]] int request() {
     if (!tell_) return Action::kKeep;
     tell_ = false;

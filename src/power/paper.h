@@ -1,5 +1,5 @@
 // Algorithm 1 of paper PWR ("DPDK Per-Core Packet Polling with Integrated Active and Idle Power Management"), line by
-// line, with what it leaves undefined completed; docs/power.md numbers the completions and gives their reasons.
+// line. What the paper leaves undefined is completed. docs/power.md numbers the completions and gives their reasons.
 #pragma once
 
 #include <algorithm>
@@ -29,11 +29,11 @@ class Paper {
     decay_trends(round.now);
     busy_ += round.busy;
 
-    // Line 2, and completion three: hints are of this round only, so that no old one is applied again.
+    // Line 2, and completion three: hints are valid in this round only, so an old hint is never applied again.
     Frequency lcore_max_freq_hint = Frequency::keep;
     Idle lcore_min_idle_hint = Idle::interrupt;
     // Lines 3 and 23-24: the least idle and the fastest hint of all queues. Completion five: a queue that is not idle
-    // yet hints `none`, which is the least, and so vetoes any rest.
+    // yet hints `none`, which is the least, so the core stays awake.
     const std::size_t count = std::min<std::size_t>(round.queues.size(), queues_.size());
     if (count == 0 || round.packets != 0) lcore_min_idle_hint = Idle::none;
     for (std::size_t i = 0; i < count; ++i) {
@@ -92,7 +92,7 @@ class Paper {
   enum class Frequency : std::uint8_t { keep = 0, next = 1, highest = 2 };
   enum class Idle : std::uint8_t { none, pause, interrupt };  // 0, 1 and 300 us as printed
 
-  // Completion five: the trend is of a queue; one of the core would grow faster with each queue it has.
+  // Completion five: the trend belongs to a queue. A trend of the core would grow faster with each queue.
   struct Queue {
     unsigned empty_poll_cnt = 0;
     unsigned trend = 0;
@@ -104,8 +104,8 @@ class Paper {
     p_state_.begin(now);
   }
 
-  // Lines 5-10. Completion four: only a packet sets the count back (line 12), so that a sleep that ran into its time
-  // limit is followed by the next one at once. Completion two: an empty queue has no trend.
+  // Lines 5-10. Completion four: only a packet resets the count (line 12), so a sleep that reached its time limit is
+  // followed by the next one at once. Completion two: an empty queue has no trend.
   Idle idle_hint(Queue& rxq) const {
     rxq.trend = 0;
     if (rxq.empty_poll_cnt < settings_.long_idle_polls) ++rxq.empty_poll_cnt;     // line 5; it need not count further
@@ -114,8 +114,8 @@ class Paper {
     return Idle::none;
   }
 
-  // Lines 12-21. rxq_packet_cnt (line 13) is read after the packets were taken (line 4), as in l3fwd-power: what still
-  // waits.
+  // Lines 12-21. rxq_packet_cnt (line 13) is read after the packets were taken (line 4), as in l3fwd-power. So it
+  // counts packets that still wait.
   Frequency freq_hint(Queue& rxq, std::uint32_t rxq_packet_cnt) const {
     rxq.empty_poll_cnt = 0;                        // line 12
     if (rxq_packet_cnt > settings_.max_packets) {  // lines 14-15
@@ -132,7 +132,7 @@ class Paper {
     return Frequency::next;
   }
 
-  // Completion two: a trend halves in each trend_decay_us, else rare events add up to a step in the end.
+  // Completion two: a trend halves in each trend_decay_us. Otherwise rare events would add up to a step in the end.
   void decay_trends(Ticks now) {
     const Ticks passed = now - last_halving_;
     if (passed < halving_) return;
@@ -145,8 +145,8 @@ class Paper {
     if (p_state_.climb_to(index, now)) begin_window(now);
   }
 
-  // Completion one, the way down: one step if the core would stay below down_utilisation there, judged on a whole dwell
-  // at the present P-state.
+  // Completion one, the way down: one step if the core would stay below down_utilisation there. The judgement takes a
+  // whole dwell at the present P-state.
   void step_down_if_it_suffices(Ticks now) {
     const Ticks passed = now - window_began_;
     if (passed < dwell_ || passed == 0) return;
@@ -164,9 +164,9 @@ class Paper {
     busy_ = 0;
   }
 
-  // Lines 29-37. Completion eleven: work that no packet announces ends the rest. Completion twelve: the 10 ms of line
-  // 37 are the longest time to wait for the event of line 34. Without interrupts the hint stays the short one: nothing
-  // would end a long sleep.
+  // Lines 29-37. Completion eleven: work that no packet announces ends the idle time. Completion twelve: the 10 ms of
+  // line 37 are the longest wait for the event of line 34. Without interrupts the hint stays the short one, because no
+  // event would end a long sleep.
   Action rest(Idle hint, const Round& round) {
     Action action{.p_state = p_state_.request()};
     if (hint == Idle::none || round.next_timer <= round.now) return action;

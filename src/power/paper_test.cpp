@@ -40,7 +40,7 @@ class Core {
     for (unsigned i = 0; i < times; ++i) poll(std::vector<QueueRound>(queues_));
     return last_;
   }
-  // Lets `time` pass in rounds of 10 us whose part `utilisation` is work.
+  // Lets `time` pass in rounds of 10 us; the part `utilisation` of each is work.
   void load(Ticks time, double utilisation) {
     const Ticks step = std::exchange(step_, 10 * kUs);
     for (Ticks passed = 0; passed < time; passed += step_)
@@ -66,7 +66,7 @@ class Core {
   Action last_;
 };
 
-// Down to the slowest P-state by an idle time, then a packet.
+// Goes down to the slowest P-state by an idle time; then a packet comes.
 void go_down(Core& core) {
   for (int i = 0; i < 4; ++i) core.load(110 * kMs, 0);
   ASSERT_EQ(core.p_state(), 4);
@@ -85,7 +85,7 @@ TEST(Paper, line_2_hints_of_an_earlier_round_are_forgotten) {
   EXPECT_EQ(core.poll_waiting(97).p_state, 0);
   core.load(250 * kMs, 0);  // l3fwd-power would apply the old hint again in each of these rounds
   EXPECT_EQ(core.p_state(), 2);
-  // ... and the idle hint of an earlier round does not put a queue with packets to rest.
+  // ... and the idle hint of an earlier round does not make a queue with packets idle.
   core.poll_empty(400);
   EXPECT_EQ(core.poll({{.packets = 1}}).rest, Rest::none);
 }
@@ -292,7 +292,7 @@ TEST(Paper, completion_two_an_empty_queue_has_no_trend) {
   EXPECT_EQ(core.shown("trend"), 0);
 }
 
-// Completion three is what line 2 tests.
+// Completion three is the condition of line 2.
 
 TEST(Paper, completion_four_a_sleep_without_a_packet_is_followed_by_the_next) {
   Core core;
@@ -315,7 +315,7 @@ TEST(Paper, completion_five_the_trend_does_not_grow_faster_with_more_queues) {
   EXPECT_EQ(core.shown("trend"), 250);
 }
 
-// Completions six, seven and nine are the worker's: what it flushes, runs and looks at before and after a sleep.
+// The worker implements completions six, seven and nine: what it flushes, runs and checks before and after a sleep.
 
 TEST(Paper, completion_ten_asks_for_a_p_state_once) {
   Core core;

@@ -1,4 +1,4 @@
-// What holds for every policy, whatever the machine, the settings and the traffic, and what only `budget` promises.
+// What every policy guarantees for every machine, settings and traffic, and what only `budget` guarantees.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -45,8 +45,8 @@ Settings any_settings() {
   return made;
 }
 
-// Rounds that need not make sense together: whatever the worker says, the promises hold. Of one seed each, because
-// drawing every number through rapidcheck would take most of the time.
+// Random rounds, which need not be consistent: the guarantees hold whatever the worker reports. Each run uses one seed,
+// because drawing every number through rapidcheck would take most of the time.
 struct Traffic {
   const Machine& machine;
   std::mt19937_64 random{pick(0U, 1U << 30)};
@@ -159,7 +159,7 @@ TEST(PolicyProperty, asks_only_for_p_states_that_there_are) {
   });
 }
 
-// l3fwd-power has no dwell: that is one of its defects.
+// l3fwd-power has no dwell, which is one of its defects.
 auto steps_down_after_the_dwell(Ticks dwell) {
   return [dwell, last = 0, since = Ticks{0}](const auto&, const Round& round, const Action& action) mutable {
     if (action.p_state == Action::kKeep) return;
@@ -212,7 +212,7 @@ TEST(BudgetProperty, no_more_than_a_quarter_of_the_ring_fills_in_a_sleep_at_the_
   }));
 }
 
-// However slow it was before: at the rate of the flood that was seen last, a rest leaves room for as much again.
+// At the rate of the last flood, a sleep leaves room for as much again, however slow the traffic was before.
 TEST(BudgetProperty, no_ring_runs_over_in_a_rest_at_the_beginning_of_a_flood_like_the_last_one) {
   EXPECT_TRUE(rc::check([] {
     Machine machine = any_machine();
@@ -237,7 +237,8 @@ TEST(BudgetProperty, no_ring_runs_over_in_a_rest_at_the_beginning_of_a_flood_lik
   }));
 }
 
-// A worker with as little noise as can be, whose wake-ups take what they take whatever was measured at the start.
+// A worker with as little noise as possible. Its wake-ups always take the same time, whatever was measured at the
+// start.
 template <class Check>
 void with_a_constant_load(Check check) {
   EXPECT_TRUE(rc::check([&] {
@@ -265,7 +266,7 @@ void settles(Policy policy, const Machine& machine, const SimulatedCosts& costs,
   const unsigned steps = worker.steps;
   while (worker.now() < end) worker.round(end);
   RC_LOG() << typeid(Policy).name() << " at P-state " << worker.p_state << "\n";
-  // A step down that is tried and taken back, at most, in ten dwells.
+  // At most one step down in ten dwells is tried and taken back.
   RC_ASSERT(worker.steps <= steps + 2);
 }
 
@@ -282,7 +283,7 @@ TEST(BudgetProperty, once_the_wake_up_is_learnt_no_packet_waits_longer_than_the_
     SimulatedWorker worker(policy, machine, costs);
     const Ticks end = worker.now() + 50 * kMs;
     const Ticks wake = costs.sleep_overshoot;
-    // What it has learnt wavers by a sixteenth. Where no sleep keeps the budget, short ones are tried now and then.
+    // What it has learnt varies by a sixteenth. If no sleep keeps the budget, it tries short ones now and then.
     const Ticks longest =
         std::max(settings.budget.latency_us * kUs + wake / 16, wake + std::max(wake / 4, 4 * kUs)) + kUs;
     unsigned late = 0;

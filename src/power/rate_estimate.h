@@ -1,4 +1,4 @@
-// How fast packets come, from counts of windows of time: a mean that forgets, and a high rate to be safe with.
+// How fast packets come, from counts in windows of time: a mean that forgets, and a high rate to be safe with.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class RateEstimate {
   void add_window(std::uint64_t packets, Ticks length) {
     if (length == 0) return;
     const double rate = static_cast<double>(packets) / static_cast<double>(length);
-    // By its length, because a window of a sleeping worker is longer than others.
+    // Weighted by its length, because a window of a sleeping worker is longer than others.
     const double weight = static_cast<double>(length) / (static_cast<double>(length) + memory_);
     mean_ = begun_ ? mean_ + weight * (rate - mean_) : rate;
     begun_ = true;
@@ -37,7 +37,7 @@ class RateEstimate {
 
   // Packets per tick.
   [[nodiscard]] double mean() const { return mean_; }
-  // The highest of the mean and the last two windows: a rise counts at once, a fall only when it lasts.
+  // The highest of the mean and the last two windows. A rise counts at once, a fall only when it lasts.
   [[nodiscard]] double high() const { return std::max(mean_, windows_.value()); }
 
  private:
@@ -47,8 +47,8 @@ class RateEstimate {
   RecentMax windows_;
 };
 
-// The fastest that a queue was seen to fill, within a rest or over a window; forgotten slowly, because a flood that
-// came once comes again, and then from one moment to the next.
+// The fastest rate at which a queue was seen to fill, during a sleep or over a window. It is forgotten slowly, because
+// a flood that came once may come again, suddenly.
 class FastestFill {
  public:
   explicit FastestFill(Ticks memory) : memory_(static_cast<double>(memory)) {}

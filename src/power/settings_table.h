@@ -1,5 +1,5 @@
-// Every setting of every policy as one row: configuration file, control protocol, command line and documentation have
-// names, limits and words from here.
+// Every setting of every policy as one row. The configuration file, the control protocol, the command line and the
+// documentation take names, limits and words from here.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct SettingRow {
   void (*set)(Settings&, double);
 };
 
-// Part: pointer to the member of Settings that belongs to the kind; Field: to one of that one's members.
+// Part: pointer to the member of Settings that belongs to the kind. Field: pointer to a member of that member.
 template <auto Part, auto Field>
 constexpr SettingRow setting(Kind kind, std::string_view name, double min, double max, std::string_view help) {
   using Number = std::remove_cvref_t<decltype((Settings{}.*Part).*Field)>;
@@ -79,16 +79,16 @@ inline constexpr std::array<SettingRow, 21> kSettings{{
 // "an integer from 1 to 1000", "a number from 0.05 to 1"
 [[nodiscard]] std::string allowed(const SettingRow& row);
 
-// Settings of a kind whose values do not fit each other.
+// Settings of a kind whose values contradict each other.
 struct Conflict {
-  std::string_view name;  // of the row that is to change
+  std::string_view name;  // of the row to change
   std::string wrong, allowed;
 };
 [[nodiscard]] std::optional<Conflict> conflict(const Settings& settings);
 
-// "latency_us=50" for the kind that the settings have. Error: one sentence.
+// Assigns "latency_us=50" for the kind that the settings have. The error is one sentence.
 [[nodiscard]] Expected<void> assign(Settings& settings, std::string_view key_and_value);
-// As above, all of them, and then whether they fit each other.
+// Assigns all of them, and then checks that they fit each other.
 [[nodiscard]] Expected<void> assign_all(Settings& settings, std::span<const std::string> keys_and_values);
 
 }  // namespace splitplane::power

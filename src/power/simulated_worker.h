@@ -1,5 +1,5 @@
-// For the tests of this folder: a worker of one queue in simulated time that carries a policy's actions out to the
-// letter. What it costs to poll, to work and to wake are arguments; power/replay is the one for people.
+// For the tests of this folder: a worker of one queue in simulated time that executes a policy's actions exactly. The
+// costs of polling, working and waking are arguments. Users have power/replay.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ struct SimulatedCosts {
   Ticks packet = 500;         // at P0
   Ticks sleep_overshoot = 0;  // of this machine now, whatever Machine says
   Ticks interrupt_latency = 0;
-  Ticks sleep_cpu = 0, interrupt_cpu = 0;  // CPU time of a rest, if it is metered; 0: it does not tell
+  Ticks sleep_cpu = 0, interrupt_cpu = 0;  // CPU time of a sleep, if it is metered; 0: not reported
 };
 
 template <class Policy>
@@ -26,7 +26,7 @@ class SimulatedWorker {
   void arrive(Ticks at) { arrivals_.push_back(at); }
   [[nodiscard]] Ticks now() const { return now_; }
 
-  // One round and the rest after it, as far as `until`.
+  // Executes one round and the idle time after it, up to `until`.
   Action round(Ticks until) {
     const double speed = p_state > 0 ? static_cast<double>(machine_.speed[static_cast<unsigned>(p_state)]) : 1.0;
     Round seen{.next_timer = kNever, .rested = rested_, .rest_cpu = rest_cpu_, .woken = woken_};
@@ -41,7 +41,7 @@ class SimulatedWorker {
     }
     const Ticks took =
         queue.packets == 0 ? costs.poll : static_cast<Ticks>(static_cast<double>(costs.packet) * queue.packets / speed);
-    if (queue.packets == machine_.burst) {  // looked at before the burst is worked off; a ring has no more to show
+    if (queue.packets == machine_.burst) {  // looked at before the burst is processed; a ring has no more entries
       const auto waiting = std::upper_bound(arrivals_.begin(), arrivals_.end(), now_) - arrivals_.begin();
       queue.waiting = std::min(static_cast<std::uint32_t>(waiting), machine_.ring - queue.packets);
     }
@@ -67,7 +67,7 @@ class SimulatedWorker {
   Ticks last_step = 0;
   std::uint64_t packets = 0;
   std::uint64_t longest_backlog = 0;  // packets that waited when a round began
-  Ticks longest_rest_wait = 0;        // of any packet, from its arrival or the rest's beginning to the rest's end
+  Ticks longest_rest_wait = 0;        // of any packet: from its arrival or the sleep's beginning to the sleep's end
   Ticks slept = 0, sleeps = 0, interrupts = 0;
 
  private:

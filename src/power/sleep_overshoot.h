@@ -1,7 +1,7 @@
-// How much longer than asked a timed sleep takes on this machine now: a quantile that is learnt from each sleep, for
-// the latency budget, and a mean, for what a sleep costs. Neighbours on the machine change both while the worker runs.
-// Not a high quantile: the longer a sleep, the likelier the machine takes the core away within it, and that delays a
-// packet of a worker that polls as well. Shorter sleeps are no remedy.
+// How much longer than requested a timed sleep takes on this machine now. It learns a quantile from each sleep, for the
+// latency budget, and a mean, for the cost of a sleep. Neighbors on the machine change both while the worker runs. It
+// is not a high quantile: the longer a sleep, the likelier the machine takes the core away meanwhile. That delays a
+// packet of a polling worker as well, so shorter sleeps are no remedy.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace splitplane::power {
 
 class SleepOvershoot {
  public:
-  // `start` was measured within a few ms, perhaps of a disturbed machine: nothing but the value to begin with, and no
-  // more than half of `most`, else no sleep would ever correct it. Never above `most`, so that it can be unlearnt.
+  // `start` was measured within a few ms, perhaps on a disturbed machine. It is only the first value, and at most half
+  // of `most`; otherwise no sleep would ever correct it. The estimate is never above `most`, so that it can fall again.
   SleepOvershoot(Ticks start, Ticks most, Ticks ticks_per_us)
       : most_(static_cast<double>(most)),
         us_(static_cast<double>(ticks_per_us)),
@@ -25,28 +25,29 @@ class SleepOvershoot {
 
   void learn(Ticks asked, Ticks took) {
     const double over = took > asked ? static_cast<double>(took - asked) : 0;
-    // Beyond `most`, so that a mean above it shows; not far, so that a few sleeps of a bad moment do not make it. Where
-    // the start is not believed its first sleeps count alike.
+    // A sample may be beyond `most`, so that a mean above it shows. It is not far beyond, so that a few bad sleeps do
+    // not determine the mean. If the start is not trusted, its first sleeps count equally.
     if (learnt_ < kMemory) ++learnt_;
     mean_ += (std::min(over, 1.25 * most_) - mean_) / learnt_;
     wide_ += (std::min(over, 8 * most_) - wide_) / learnt_;
-    // It stands still where three steps down meet one up: one sleep in four takes longer.
+    // It is stable where three steps down meet one step up: one sleep in four takes longer.
     const double step = std::max(high_, us_) / 16;
     high_ = std::clamp(over > high_ ? high_ + step : high_ - step / 3, 0.0, most_);
   }
 
-  // Called while the estimate forbids sleeping: nothing is learnt then, and the machine may have become quieter.
+  // Called while the estimate prevents sleeping. No sleep corrects it then, although the machine may have become
+  // quieter.
   void forget_a_little() { high_ -= high_ / 256; }
 
   // Three in four sleeps overshoot by less.
   [[nodiscard]] Ticks high() const { return static_cast<Ticks>(high_ + 0.5); }
-  // What only sleeps change.
+  // Changed only by sleeps.
   [[nodiscard]] double mean() const { return mean_; }
-  // For what must not happen, not even while it is being learnt: a sleep that the ring does not outlast.
+  // For a sleep that must not last longer than the ring can hold, even while the value is still being learnt.
   [[nodiscard]] Ticks careful() const {
     return static_cast<Ticks>((known() && mean_ <= most_ ? high_ : std::max({high_, wide_, start_})) + 0.5);
   }
-  // Enough sleeps are behind the mean, or the start was believed.
+  // True if the mean covers enough sleeps, or if the start was trusted.
   [[nodiscard]] bool known() const { return learnt_ == kMemory; }
 
  private:

@@ -122,7 +122,7 @@ void carry_over(const BearerDownlink& old, BearerDownlink& changed) {
   changed.rlc_tx_next = old.rlc_tx_next;
   changed.pdu_without_poll = old.pdu_without_poll;
   changed.count_limit = old.count_limit;
-  changed.airhdr = old.airhdr;  // modes do not change, and the epoch stays
+  changed.airhdr = old.airhdr;  // the modes do not change, and the epoch stays
 }
 
 void carry_over(const BearerUplink& old, BearerUplink& changed) {

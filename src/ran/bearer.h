@@ -1,5 +1,6 @@
-// The packet path's view of a bearer: one 64-octet hot line per direction, made from a BearerConfig by the control path
-// and owned by one worker. What differs between bearers is data here (templates, masks, shifts), never a branch.
+// The packet path's view of a bearer: one 64-octet hot line per direction. The control path makes the lines from a
+// BearerConfig, and one worker owns them. Differences between bearers are data here (templates, masks, shifts), never
+// branches.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +13,16 @@
 
 namespace splitplane::ran {
 
-// RLC, PDCP and SDAP headers of a complete SDU together: at most 3 + 3 + 1 octets, so they fit one 64-bit word, and the
+// RLC, PDCP and SDAP headers of a complete SDU have at most 3 + 3 + 1 octets together, so they fit one 64-bit word. The
 // whole header is composed there: constant bits | RLC SN | PDCP SN | SDAP octet.
 struct alignas(64) BearerDownlink {
-  // Constant bits of RLC | PDCP | SDAP, right-aligned, most significant octet first. In a free line: see make_released
+  // Constant bits of RLC | PDCP | SDAP, right-aligned, most significant octet first. For a free line see make_released
   // and make_on_card.
   std::uint64_t header = 0;
   std::uint32_t poll_bit = 0;          // the P bit of an AMD PDU (TS 38.322 6.2.3.6), kPollShift to the right of its
                                        // place in `header`; 0 when this bearer never polls
-  std::uint32_t upf = 0;               // key of its address (source_key.h): where G-PDUs have to come from
-  std::uint64_t received = 0;          // SDUs that the TEID led here: numbered and given to the air
+  std::uint32_t upf = 0;               // key of the UPF's address (source_key.h): G-PDUs must come from it
+  std::uint64_t received = 0;          // SDUs that the TEID led here: numbered and sent to the air
   std::uint64_t bytes = 0;             // octets of those SDUs
   std::uint32_t id = 0;                // the downlink TEID; 0: free line
   std::uint32_t pdcp_tx_next = 0;      // TX_NEXT, a COUNT (TS 38.323 7.1)
@@ -34,8 +35,8 @@ struct alignas(64) BearerDownlink {
   std::uint8_t pdcp_sn_bits = 0, pdcp_shift = 0;
   std::uint8_t sdap_mask = 0;     // 0x7f with an SDAP header, 0 without
   std::uint8_t qfi = 0;           // for G-PDUs without a PDU Session Container
-  std::uint8_t options = 0;       // kRequirePsc, kReorder: read for unusual G-PDUs only; kAcknowledged
-  std::uint32_t count_limit = 0;  // the COUNT at which numbering stops for a look at why: see count_lease.h
+  std::uint8_t options = 0;       // kRequirePsc, kReorder: read for slow-path G-PDUs only; kAcknowledged
+  std::uint32_t count_limit = 0;  // the COUNT at which numbering stops to look for the reason: see count_lease.h
 };
 static_assert(sizeof(BearerDownlink) == 64);
 inline constexpr unsigned kPollShift = 24;  // an AMD PDU's headers have at least four octets
@@ -50,7 +51,7 @@ struct alignas(64) BearerUplink {
   std::uint32_t uplink_teid = 0;    // TEID at the UPF
   std::uint32_t pdcp_rx_next = 0;   // RX_NEXT (TS 38.323 7.1): highest COUNT received, plus one
   std::uint32_t rlc_rx_next_highest = 0;  // RX_Next_Highest (TS 38.322 7.1), kept without the modulus
-  std::uint32_t control = 0;              // RLC control PDUs handed to the copies
+  std::uint32_t control = 0;              // RLC control PDUs handed off to the copies
   std::uint16_t peer = 0;                 // the UPF's place in the worker's table of peers
   std::uint8_t airhdr_modes = 0;          // the second octet of airhdr that this bearer's frames carry
   std::uint8_t header_bytes = 0;          // of RLC + PDCP + SDAP
@@ -59,11 +60,11 @@ struct alignas(64) BearerUplink {
   std::uint8_t rlc_dc = 0;     // D/C bit of RLC's first octet: 0x80 in AM, 0 in UM and TM
   std::uint8_t sdap_mask = 0;  // 0x3f with an SDAP header, 0 without
   std::uint8_t qfi = 0;        // without an SDAP header: the QFI for N3; with one: 0
-  std::uint8_t home_peer = 0;  // where `peer` goes back to after a time away from the usual path
+  std::uint8_t home_peer = 0;  // where `peer` returns to when the slow path is over
 };
 static_assert(sizeof(BearerUplink) == 64);
 
-// Memory per bearer on a worker; the control path keeps a BearerConfig beside it.
+// Memory per bearer on a worker. The control path has a BearerConfig in addition.
 inline constexpr std::size_t kHotBytesPerBearer = sizeof(BearerDownlink) + sizeof(BearerUplink);
 static_assert(kHotBytesPerBearer == 128);
 
@@ -72,30 +73,31 @@ inline void set_epoch(BearerDownlink& b, std::uint8_t epoch) {
   std::memcpy(reinterpret_cast<std::uint8_t*>(&b.airhdr) + 3, &epoch, 1);
 }
 
-// The one behind it, as far as eight bits tell; 0 is that of a bearer that never began anew.
+// The epoch after this one, in eight bits. Epoch 0 belongs to a bearer that never began anew.
 [[nodiscard]] constexpr std::uint8_t next_epoch(std::uint8_t epoch) {
   return epoch == 0xff ? std::uint8_t{1} : static_cast<std::uint8_t>(epoch + 1);
 }
 
-// No further SDU may be numbered before it is known why the limit is there: the end of COUNTs or of their lease, a
-// lease to be renewed, or a peer that must acknowledge more.
+// True if no further SDU may be numbered before the reason for the limit is known. The reason is the end of COUNTs or
+// of their lease, a lease to renew, or a peer that must acknowledge more.
 [[nodiscard]] inline bool is_at_limit(const BearerDownlink& b) {
   return b.pdcp_tx_next == b.count_limit;
 }
 
-// The hot lines of a new bearer: all numbers start at 0, and COUNTs may go on to kCountEnd. `peer` is the UPF's place
-// in the worker's table.
+// Makes the hot lines of a new bearer. All numbers start at 0, and COUNTs may go up to kCountEnd. `peer` is the UPF's
+// place in the worker's table.
 [[nodiscard]] BearerDownlink make_downlink(const BearerConfig& config);
 [[nodiscard]] BearerUplink make_uplink(const BearerConfig& config, PeerId peer);
 
-// A line whose bearer was just released: free, but the TEID that it had can still be told from one that never was.
+// A line whose bearer was just released. It is free, but its former TEID can still be told from a TEID that no bearer
+// ever had.
 [[nodiscard]] BearerDownlink make_released(std::uint32_t teid);
 [[nodiscard]] inline bool is_released(const BearerDownlink& line, std::uint32_t teid) {
   return line.id == 0 && line.header == teid && teid != 0 && line.options == 0;
 }
 
-// The line of a bearer that a card numbers: free, so that the usual path never takes it, and told from others by the
-// path of packets without a bearer. It counts what came here all the same.
+// The line of a bearer that a card numbers. It is free, so the fast path never uses it. The path for packets without a
+// bearer recognises it. It still counts the packets that came here.
 [[nodiscard]] BearerDownlink make_on_card(const BearerConfig& config);
 [[nodiscard]] inline bool is_on_card(const BearerDownlink& line, std::uint32_t teid) {
   return line.id == 0 && line.header == teid && line.options == kOnCard;

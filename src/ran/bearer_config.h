@@ -1,4 +1,4 @@
-// What the control path says about one bearer (a DRB of one PDU session). From this the hot lines are made.
+// What the control path says about one bearer (a DRB of one PDU session). The hot lines are made from it.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace splitplane::ran {
 
 // In-order delivery of downlink G-PDUs that have sequence numbers (TS 29.281 5.1).
 struct N3ReorderConfig {
-  std::uint16_t window = 64;    // sequence numbers: how far a packet may come before one that is missing
-  std::uint16_t timer_ms = 10;  // how long a missing one is waited for
+  std::uint16_t window = 64;    // in sequence numbers: how far a packet may come before a missing one
+  std::uint16_t timer_ms = 10;  // how long a missing packet is waited for
 
   friend bool operator==(const N3ReorderConfig&, const N3ReorderConfig&) = default;
 };
 inline constexpr std::uint16_t kMaxReorderWindow = 1024, kMaxReorderTimerMs = 1000;
 
-// RLC AM with retransmission (TS 38.322 7.3, TS 38.331 RLC-Config): of bearers on a worker with `baas: inline`.
+// RLC AM with retransmission (TS 38.322 7.3, TS 38.331 RLC-Config), for bearers on a worker with `baas: inline`.
 struct ArqConfig {
   std::uint16_t t_poll_retransmit_ms = 45;  // t-PollRetransmit
   std::uint16_t t_reassembly_ms = 35;       // t-Reassembly
@@ -32,10 +32,10 @@ struct ArqConfig {
 };
 
 struct BearerConfig {
-  BearerId id{};       // ours, with shard and index; the UPF sends to it unless dl_teid says otherwise
+  BearerId id{};       // assigned by us, with shard and index; the UPF sends to it unless dl_teid is set
   Teid uplink_teid{};  // TEID at the UPF
   IpAddress upf;       // where uplink G-PDUs go
-  Qfi qfi{9};          // for G-PDUs without a QFI of their own
+  Qfi qfi{9};          // for G-PDUs that carry no QFI
   RlcMode rlc_mode = RlcMode::kAm;
   std::uint8_t rlc_sn_bits = 18;   // AM 12 or 18, UM 6 or 12, TM 0 (TS 38.322 6.2.2)
   std::uint8_t pdcp_sn_bits = 18;  // 12 or 18 (TS 38.323 6.2.2)
@@ -43,25 +43,26 @@ struct BearerConfig {
   bool sdap_header_ul = true;      // sdap-HeaderUL
   std::uint16_t poll_pdu = 32;     // pollPDU; 0: never poll (TS 38.322 5.3.3.2)
   ArqConfig arq;                   // AM
-  bool acknowledged = false;       // AM with retransmission: its worker keeps what was sent until it is acknowledged
-  bool require_psc = false;        // a downlink G-PDU without a PDU Session Container is dropped, not given `qfi`
+  bool acknowledged = false;       // AM with retransmission: its worker keeps sent SDUs until they are acknowledged
+  bool require_psc = false;        // drops a downlink G-PDU without a PDU Session Container; false: it gets `qfi`
   std::optional<N3ReorderConfig> n3_reorder;
   std::optional<IpAddress> ue_ipv4;
   std::optional<IpAddress> ue_ipv6;
-  std::optional<Teid> dl_teid;  // the TEID that the UPF sends to, chosen by somebody else
-  std::string card;             // that serves it; empty: the host
+  std::optional<Teid> dl_teid;  // the TEID that the UPF sends to, if another node assigned it
+  std::string card;             // the card that serves it; empty: the host
 
   friend bool operator==(const BearerConfig&, const BearerConfig&) = default;
 };
 
-// One sentence naming the key and the allowed values if the combination is not one of TS 38.322/38.323, else nothing.
+// One sentence that names the key and the allowed values if the combination is not one of TS 38.322/38.323; nothing if
+// it is.
 [[nodiscard]] std::optional<std::string> refuse(const BearerConfig& config);
 
 // "am18", "am12", "um12", "um6", "tm" and back.
 [[nodiscard]] std::string rlc_name(RlcMode mode, std::uint8_t sn_bits);
 [[nodiscard]] bool parse_rlc_name(const std::string& name, RlcMode& mode, std::uint8_t& sn_bits);
 
-// TEID = instance (6 bits) | shard (8) | index (18): chosen by us, so that a lookup is one verified load and a shard is
+// TEID = instance (6 bits) | shard (8) | index (18). We assign it so that a lookup is one verified load, and a shard is
 // the unit of steering (DESIGN decision 5).
 inline constexpr unsigned kIndexBits = 18;
 inline constexpr unsigned kShardBits = 8;

@@ -1,5 +1,5 @@
-// The bearers of one worker by TEID: shard -> slab -> line, each line verified by its own identity. Memory is the
-// owner's (hugepages in the datapath), given shard by shard, so that a shard can move between workers by pointer.
+// The bearers of one worker by TEID: shard -> slab -> line. Each line is verified by its identity. The owner provides
+// the memory (hugepages in the datapath) shard by shard. So a shard moves between workers by moving a pointer.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace splitplane::ran {
 
-// What only a loss touches: packets that found their bearer and then had to be dropped.
+// Counters that only drops change: packets that found their bearer and then were dropped.
 struct BearerLosses {
   std::uint64_t downlink = 0, uplink = 0;
 };
@@ -22,25 +22,25 @@ static_assert(sizeof(BearerLosses) == 16);
 // All of a worker's memory for one bearer.
 inline constexpr std::size_t kBytesPerBearer = kHotBytesPerBearer + sizeof(BearerLosses) + sizeof(CountLease);
 
-// One shard's lines: `downlink[i]`, `uplink[i]`, `losses[i]` and `leases[i]` belong to the bearer with index i.
+// One shard's lines. `downlink[i]`, `uplink[i]`, `losses[i]` and `leases[i]` belong to the bearer with index i.
 struct ShardSlab {
   BearerDownlink* downlink = nullptr;
   BearerUplink* uplink = nullptr;
   BearerLosses* losses = nullptr;
   std::uint32_t capacity = 0;
-  CountLease* leases = nullptr;  // absent: COUNTs need none
+  CountLease* leases = nullptr;  // absent: COUNTs need no lease
 };
 
 class BearerTable {
  public:
   // Takes over a shard. All its lines must be initialised (free lines have identity 0).
   void attach(ShardId shard, ShardSlab slab) { shards_[shard.value] = slab; }
-  // Gives a shard up; its bearers are unknown here from now on.
+  // Gives up a shard; its bearers are unknown here from now on.
   ShardSlab detach(ShardId shard) { return std::exchange(shards_[shard.value], ShardSlab{}); }
   [[nodiscard]] bool owns(std::uint32_t teid) const { return shards_[shard_of(teid).value].capacity != 0; }
   [[nodiscard]] const ShardSlab& slab(ShardId shard) const { return shards_[shard.value]; }
 
-  // The line where `teid` would be: a place to prefetch, not yet a bearer. Never null.
+  // The line where `teid` would be: an address to prefetch, which may not hold that bearer. Never null.
   [[nodiscard]] BearerDownlink* downlink_line(std::uint32_t teid) {
     const ShardSlab& slab = shards_[shard_of(teid).value];
     const std::uint32_t index = index_of(teid);
@@ -52,16 +52,16 @@ class BearerTable {
     return index < slab.capacity ? slab.uplink + index : &no_uplink_;
   }
 
-  // Losses of a bearer that was found in this table.
+  // Drops of a bearer that was found in this table.
   [[nodiscard]] BearerLosses& losses(std::uint32_t id) { return shards_[shard_of(id).value].losses[index_of(id)]; }
 
-  // The lease of a bearer that was found in this table; nullptr: its COUNTs need none.
+  // The lease of a bearer that was found in this table; nullptr if its COUNTs need none.
   [[nodiscard]] CountLease* lease(std::uint32_t id) {
     CountLease* const leases = shards_[shard_of(id).value].leases;
     return leases == nullptr ? nullptr : leases + index_of(id);
   }
 
-  // Whether a line is the bearer of that identity. Identity 0 is nobody's: free lines carry it.
+  // True if the line is the bearer of that identity. No bearer has identity 0; free lines have it.
   template <class Line>
   [[nodiscard]] static bool is(const Line& line, std::uint32_t id) {
     return line.id == id && id != 0;

@@ -1,4 +1,4 @@
-// The table of one worker: what it finds, what it must not find, and how a shard moves to another worker.
+// The table of one worker: which lines it finds, which it must not find, and how a shard moves to another worker.
 #include "ran/bearer_table.h"
 
 #include <gtest/gtest.h>

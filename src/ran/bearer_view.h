@@ -1,4 +1,4 @@
-// A bearer as people and programs see it: its configuration, its counters and where its entities stand.
+// A bearer as users and programs see it: its configuration, its counters and the state of its entities.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace splitplane::datapath {
 
-// What one end's entities count and where they stand, for people.
+// Counters and state of the entities of one end, for users.
 struct ArqView {
   std::uint32_t tx_next_ack = 0, tx_next = 0, unacked = 0, pending = 0;
   std::uint32_t rx_next = 0, rx_next_highest = 0;
@@ -44,9 +44,9 @@ struct DirectionView {
   SPLITPLANE_BEARER_COUNTERS(SPLITPLANE_BEARER_FIELD)
 };
 
-// What a card says of a bearer that it serves, and what went back to it from here.
+// What a card reports of a bearer that it serves, and what this host returned to it.
 struct BearerOnCard {
-  bool installed = false;  // the card is there and has it
+  bool installed = false;  // the card answers and has the bearer
   std::uint8_t epoch = 0;  // of RLC: goes up by one with each restart of the card
   std::uint32_t lease_end = 0, in_flight = 0;
   std::uint64_t returned = 0;
@@ -58,7 +58,7 @@ struct BearerView {
   DirectionView downlink, uplink;
   std::uint32_t pdcp_tx_next = 0, rlc_tx_next = 0;  // TS 38.323 7.1, TS 38.322 7.1
   std::uint32_t pdcp_rx_next = 0, rlc_rx_next = 0;  // highest COUNT / SN received, plus one
-  bool uplink_stopped = false;               // the UPF does not know the uplink TEID (Error Indication), for a while
+  bool uplink_stopped = false;               // for a while: the UPF does not know the uplink TEID (Error Indication)
   std::string_view uplink_state = "active";  // n3/uplink_check.h
   std::uint64_t uplink_stops = 0;
   std::uint64_t error_indications = 0, end_markers = 0;  // received for this bearer

@@ -11,7 +11,7 @@ UplinkKind classify_uplink(const BearerUplink& b, std::uint64_t header) {
 }
 
 UplinkKind classify_short_uplink(const BearerUplink& b, const std::uint8_t* rlc, std::size_t bytes) {
-  // The octets that are not there count as right.
+  // Octets that are not there count as correct.
   std::uint64_t header = b.constant;
   for (std::size_t i = 0; i < bytes; ++i) {
     const std::size_t shift = 8 * (b.header_bytes - 1 - i);

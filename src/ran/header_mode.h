@@ -1,5 +1,5 @@
-// Header mode (papers P4 and PWR): one SDU becomes one RLC PDU behind airhdr, without segmentation; and back. These are
-// the innermost functions of the packet path; a bearer's variants differ in data only.
+// Header mode (papers P4 and PWR): one SDU becomes one RLC PDU behind airhdr, without segmentation, and back. These are
+// the innermost functions of the packet path. Variants of bearers differ in data only.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ inline std::uint64_t low_bits(std::uint64_t v, unsigned n) {
   return kAirhdrBytes + b.header_bytes;
 }
 
-// Numbers an SDU and writes airhdr, RLC, PDCP and SDAP headers directly before `sdu`. `sdap` holds RQI and QFI as the
-// PDU Session Container's second octet does. At least kMaxAirOverhead + 1 octets before `sdu` must be writable: the
-// headers are two overlapping 64-bit stores. The P bit is set every pollPDU-th SDU (TS 38.322 5.3.3.2).
+// Numbers an SDU and writes airhdr, RLC, PDCP and SDAP headers directly before `sdu`. `sdap` has RQI and QFI as in the
+// second octet of the PDU Session Container. At least kMaxAirOverhead + 1 octets before `sdu` must be writable, because
+// the headers are two overlapping 64-bit stores. Every pollPDU-th SDU gets the P bit (TS 38.322 5.3.3.2).
 inline void write_downlink(BearerDownlink& b, std::uint8_t sdap, std::uint8_t* sdu) {
   const std::uint16_t without_poll = static_cast<std::uint16_t>(b.pdu_without_poll + 1);
   const bool poll = without_poll >= b.poll_pdu;
@@ -48,13 +48,13 @@ inline void write_downlink(BearerDownlink& b, std::uint8_t sdap, std::uint8_t* s
   ++b.pdcp_tx_next;
 
   detail::store_be64(sdu - 8, header);
-  std::uint8_t* air = sdu - b.header_bytes - kAirhdrBytes;  // covers the octet that the store above wrote too much
+  std::uint8_t* air = sdu - b.header_bytes - kAirhdrBytes;  // overwrites the octet that the store above wrote too much
   const std::uint32_t id = __builtin_bswap32(b.id);
   std::memcpy(air, &b.airhdr, 4);
   std::memcpy(air + 4, &id, 4);
 }
 
-// What an uplink RLC PDU turned out to be. Anything but kData leaves the bearer's numbers as they were.
+// What an uplink RLC PDU is. Only kData changes the bearer's numbers.
 enum class UplinkKind : std::uint8_t { kData, kControl, kSegment, kPdcpControl, kSdapEndMarker, kTooShort };
 
 struct UplinkPdu {
@@ -62,12 +62,13 @@ struct UplinkPdu {
   std::uint8_t qfi;  // kData: for the UL PDU SESSION INFORMATION
 };
 
-// The reason why the fixed bits of a PDU are not those of a complete data PDU (cold path).
+// Why the fixed bits of a PDU are not those of a complete data PDU (rare path).
 [[nodiscard]] UplinkKind classify_uplink(const BearerUplink& b, std::uint64_t header);
-// The same for a PDU of fewer octets than the headers of a data PDU: a short segment or PDCP control PDU, or a piece.
+// The same for a PDU that is shorter than the headers of a data PDU: a short segment or PDCP control PDU, or a
+// fragment.
 [[nodiscard]] UplinkKind classify_short_uplink(const BearerUplink& b, const std::uint8_t* rlc, std::size_t bytes);
 
-// Reads the headers at `rlc` (just behind airhdr) of a PDU of `bytes` octets and moves the receive numbers on. For
+// Reads the headers at `rlc` (directly after airhdr) of a PDU of `bytes` octets and moves the receive numbers on. For
 // kData the SDU begins at rlc + b.header_bytes and has at least one octet. The eight octets before `rlc` must be
 // readable.
 [[nodiscard]] inline UplinkPdu read_uplink(BearerUplink& b, const std::uint8_t* rlc, std::size_t bytes) {
@@ -77,7 +78,7 @@ struct UplinkPdu {
     ++b.control;
     return {UplinkKind::kControl, 0};
   }
-  // A PDCP PDU of one SDAP end marker ends with the header; every data PDU has at least one octet more.
+  // A PDCP PDU with only an SDAP end marker ends with the header; every data PDU has at least one octet more.
   if (bytes < b.header_bytes) [[unlikely]]
     return {classify_short_uplink(b, rlc, bytes), 0};
   const std::uint64_t header = detail::load_be64(rlc + b.header_bytes - 8);

@@ -1,5 +1,5 @@
-// Downlink headers octet by octet against the writers of wire/ and against literals, for every variant of a bearer; the
-// uplink is in header_mode_uplink_test.cpp.
+// Compares downlink headers octet by octet with the writers of wire/ and with literals, for every variant of a bearer.
+// header_mode_uplink_test.cpp tests the uplink.
 #include "ran/header_mode.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The uplink half of header mode: what read_uplink makes of data, control, segments and damage, and how the receive
-// numbers go on through loss, reordering and wraps.
+// The uplink half of header mode: how read_uplink classifies data, control, segments and damage, and how the receive
+// numbers continue through loss, reordering and wraps.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -17,8 +17,8 @@ using test::Bytes;
 
 const Bytes kSdu{0xaa, 0xbb, 0xcc, 0xdd, 0xee};
 
-// Calls read_uplink on heap memory that holds airhdr and the PDU and nothing else: read_uplink may read the eight
-// octets before the PDU, which airhdr is, and no octet behind it.
+// Calls read_uplink on heap memory that holds only airhdr and the PDU. read_uplink may read the eight octets before the
+// PDU, which are airhdr, and no octet after it.
 UplinkPdu read(BearerUplink& bearer, const Bytes& from_airhdr) {
   const wire::test::HeapOctets exact{wire::Octets(from_airhdr)};
   const wire::Octets all = exact;
@@ -29,7 +29,7 @@ bool same(const BearerUplink& a, const BearerUplink& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-// Reads something that is no data PDU: the kind is as expected and the line, but for the control counter, as before.
+// Reads a PDU that is no data PDU: the kind is as expected, and the line is unchanged except for the control counter.
 void expect_refused(const BearerConfig& config, const Bytes& from_airhdr, UplinkKind kind, const char* what) {
   BearerUplink bearer = make_uplink(config, PeerId{0});
   bearer.pdcp_rx_next = 77;

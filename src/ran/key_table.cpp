@@ -1,4 +1,4 @@
-// What of the key table is not on the packet path: making it, inserting and erasing.
+// The parts of the key table that are not on the packet path: making it, inserting and erasing.
 #include "ran/key_table.h"
 
 #include <limits>
@@ -111,14 +111,15 @@ bool KeyTable<Key>::erase(const Key& key) {
   for (Bucket* passed = buckets_ + home_of(key); passed != hole.bucket; passed = next(passed)) --passed->overflow;
   --stats_.at_distance[hole.distance];
   --stats_.entries;
-  // Without this a table that lives long under churn has three times the displaced entries of a fresh one. The limit
-  // bounds the work; a hole that is left costs speed only.
+  // Without this a table with many changes over a long time has three times the displaced entries of a fresh one. The
+  // limit bounds the work; a hole that is left costs speed only.
   for (unsigned moves = 0; moves < probe_limit_ && hole.bucket->overflow != 0; ++moves) hole = pull_back_into(hole);
   hole.bucket->occupied = static_cast<std::uint8_t>(hole.bucket->occupied & ~(1U << hole.slot));
   return true;
 }
 
-// Moves the nearest entry that was placed behind `hole`'s full bucket into the hole; returns the hole it leaves.
+// Moves the nearest entry that was placed behind `hole`'s full bucket into the hole. Returns the hole that the entry
+// leaves.
 template <class Key>
 typename KeyTable<Key>::Place KeyTable<Key>::pull_back_into(const Place& hole) {
   Bucket* from = next(hole.bucket);
@@ -126,7 +127,7 @@ typename KeyTable<Key>::Place KeyTable<Key>::pull_back_into(const Place& hole) {
     for (unsigned slot = 0; slot < Bucket::kSlots; ++slot) {
       if ((from->occupied >> slot & 1U) == 0) continue;
       const unsigned distance = distance_of(from, home_of(from->key[slot]));
-      if (distance < ahead) continue;  // its home is behind the hole
+      if (distance < ahead) continue;  // its home is after the hole
       hole.bucket->key[hole.slot] = from->key[slot];
       hole.bucket->value[hole.slot] = from->value[slot];
       for (Bucket* passed = hole.bucket; passed != from; passed = next(passed)) --passed->overflow;

@@ -1,5 +1,6 @@
-// Foreign keys to bearers: a UE's IPv4 or IPv6 address, or a TEID that somebody else chose. An open-addressed table
-// whose bucket is one cache line with keys and values together, so that a lookup costs one line; owned by one worker.
+// A table for bearer lookup: from a UE's IPv4 or IPv6 address, or a TEID that another node assigned, to a bearer. It
+// uses open addressing. A bucket is one cache line with keys and values together, so a lookup costs one line. One
+// worker owns it.
 #pragma once
 
 #include <algorithm>
@@ -60,8 +61,8 @@ template <class Word>
 #endif
 }
 
-// CRC32C spreads keys that count up. It is linear, so which keys collide does not depend on its start value: the seeded
-// multiplication after it makes that a secret.
+// CRC32C spreads consecutive keys. It is linear, so its start value does not change which keys collide. The seeded
+// multiplication after it makes the collisions secret.
 struct Seed {
   std::uint64_t multiplier, low, high;
   std::uint32_t start;
@@ -78,7 +79,8 @@ struct Seed {
   std::uint64_t high = 0;
   std::memcpy(&low, key.data(), sizeof low);
   std::memcpy(&high, key.data() + sizeof low, sizeof high);
-  // 16 octets do not fit into the CRC without loss, and a linear loss could be aimed at: fold by a seeded product.
+  // 16 octets do not fit into the CRC without loss, and an attacker could exploit a linear loss. So a seeded product
+  // folds them.
   const Wide product = Wide{low ^ seed.low} * (high ^ seed.high);
   const std::uint64_t folded = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
   return static_cast<std::uint32_t>((crc32c(seed.start, folded) * seed.multiplier) >> 32);
@@ -89,10 +91,11 @@ struct Seed {
 template <class Key>
 struct KeyBucket;
 
-// `occupied` has a bit per slot, so every key value is allowed. `overflow` counts the entries that were placed behind
-// this bucket because it was full: exact, so erasing leaves no tombstone and a miss stops at the first 0. kMaxProbe is
-// how many buckets, home first, a key may lie in. It bounds the worst case only: at half load, 48 tables of a million
-// entries refused none; the mean distance was 0.014 buckets (IPv4) and 0.09 (IPv6), the longest 8 and 19.
+// `occupied` has a bit per slot, so every key value is allowed. `overflow` counts the entries that were placed in later
+// buckets because this one was full. It is exact, so erasing leaves no tombstone, and a miss stops at the first 0.
+// kMaxProbe is the number of buckets, home first, in which a key may lie. It bounds the worst case only: at half load,
+// 48 tables of a million entries refused none. The mean distance was 0.014 buckets (IPv4) and 0.09 (IPv6), the longest
+// 8 and 19.
 template <>
 struct alignas(64) KeyBucket<Ipv4Key> {
   static constexpr unsigned kSlots = 7;
@@ -152,8 +155,8 @@ struct alignas(64) KeyBucket<Ipv6Key> {
 
 static_assert(sizeof(KeyBucket<Ipv4Key>) == 64 && sizeof(KeyBucket<Ipv6Key>) == 64);
 
-// Instantiated for Ipv4Key (also for foreign TEIDs) and Ipv6Key. One thread writes and reads. Never allocates: the
-// memory is the owner's and outlives the table.
+// Instantiated for Ipv4Key (also for TEIDs) and Ipv6Key. One thread writes and reads. The table never allocates: the
+// owner provides the memory, which outlives the table.
 template <class Key>
 class KeyTable {
  public:
@@ -169,9 +172,10 @@ class KeyTable {
     [[nodiscard]] std::size_t displaced() const { return entries - at_distance[0]; }
   };
 
-  // Memory for `capacity` entries at half load. The largest std::size_t if that is more than a table can index.
+  // Octets for `capacity` entries at half load. It is the largest std::size_t if a table cannot index that many.
   [[nodiscard]] static std::size_t bytes_needed(std::size_t capacity);
-  // `memory`: at least bytes_needed(capacity), aligned to 64. `seed` should be random, different in each process.
+  // `memory` has at least bytes_needed(capacity) octets, aligned to 64. `seed` should be random and different in each
+  // process.
   [[nodiscard]] static Expected<KeyTable> create(std::span<std::byte> memory, std::size_t capacity, std::uint64_t seed);
 
   KeyTable(KeyTable&&) noexcept = default;
@@ -181,7 +185,7 @@ class KeyTable {
 
   KeyInsert insert(const Key& key, std::uint32_t value);
   bool erase(const Key& key);  // false: there was no such key
-  void clear();                // entries only; `refused` goes on
+  void clear();                // entries only; `refused` continues
 
   // Starts loading the key's home bucket and returns its number, for find_at() some packets later.
   std::uint32_t prefetch(const Key& key) const {
@@ -199,8 +203,8 @@ class KeyTable {
   }
   [[nodiscard]] std::optional<std::uint32_t> find(const Key& key) const { return find_at(home_of(key), key); }
 
-  // Looks up a burst of at most kMaxBulk keys, all loads in flight before the first comparison. Bit i of the result:
-  // keys[i] was found and values[i] is its value; other values stay as they were.
+  // Looks up a burst of at most kMaxBulk keys and starts all loads before the first comparison. Bit i of the result:
+  // keys[i] was found, and values[i] is its value. Other values stay as they were.
   [[nodiscard]] std::uint64_t find_bulk(std::span<const Key> keys, std::span<std::uint32_t> values) const {
     assert(keys.size() <= kMaxBulk && keys.size() <= values.size());
     const std::size_t n = std::min({keys.size(), values.size(), kMaxBulk});
@@ -216,7 +220,7 @@ class KeyTable {
     return hits;
   }
 
-  // The bucket in which a key is looked for first.
+  // The first bucket in which a key is looked up.
   [[nodiscard]] std::uint32_t home_of(const Key& key) const {
     return static_cast<std::uint32_t>((std::uint64_t{key_hash::hash(seed_, key)} * bucket_count_) >> 32);
   }

@@ -1,5 +1,5 @@
-// The key table against std::unordered_map, and what a map does not have: a full table, keys that share a bucket, a
-// burst.
+// Compares the key table with std::unordered_map, and tests what a map does not have: a full table, keys that share a
+// bucket, a burst.
 #include "ran/key_table.h"
 
 #include <gtest/gtest.h>
@@ -221,7 +221,7 @@ TYPED_TEST(KeyTableTest, find_bulk_marks_what_it_found_and_leaves_the_rest) {
   }
 }
 
-// Every operation's answer and, at the end, the whole content are those of a map.
+// The answer of every operation, and at the end the whole content, equal those of a map.
 template <class Key>
 void agree_with_a_map(KeyTable<Key>& table, std::mt19937_64& random, std::uint32_t key_range, int steps) {
   std::map<Key, std::uint32_t> model;
@@ -249,7 +249,7 @@ void agree_with_a_map(KeyTable<Key>& table, std::mt19937_64& random, std::uint32
   std::size_t placed = 0;
   for (const std::size_t count : table.stats().at_distance) placed += count;
   ASSERT_EQ(placed, model.size());
-  // With all erased nothing may be left behind, least of all an overflow count that makes misses slow for ever.
+  // After all keys are erased nothing may be left, in particular no overflow count that makes misses slow for ever.
   for (const auto& [key, value] : model) ASSERT_TRUE(table.erase(key));
   ASSERT_EQ(table.size(), 0U);
   ASSERT_EQ(table.stats().displaced(), 0U);

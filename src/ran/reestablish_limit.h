@@ -1,5 +1,5 @@
-// How often a bearer begins anew by itself after a radio link failure: at once, then after pauses that double. A
-// stranger who forges PDUs on the air can make bearers fail, and must not make both ends do nothing else.
+// How often a bearer re-establishes RLC without a command after a radio link failure: at once, then after pauses that
+// double. An attacker who forges PDUs on the air can make bearers fail. That must not keep both ends busy.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class ReestablishLimit {
   static constexpr std::chrono::seconds kFirstPause{1}, kLongestPause{32};
   static constexpr std::chrono::seconds kForgotten{120};  // without a failure: the next one counts as the first
 
-  // A bearer has failed. True: it may begin anew now, and does.
+  // A bearer has failed. Returns true if it may begin anew now, and counts that.
   [[nodiscard]] bool allows(BearerId id, Time now) {
     if (const auto at = bearers_.find(id.value); at != bearers_.end() && now < at->second.next) return false;
     std::erase_if(bearers_, [now](const auto& one) { return now >= one.second.next + kForgotten; });

@@ -1,6 +1,6 @@
-// An IP address in 32 bits, for the comparison of a packet's sender with the bearer's UPF: of IPv4 the address itself,
-// of IPv6 its four words folded together. Two IPv6 addresses with one key exist; a sender that can choose its address
-// freely can take the UPF's own as well.
+// An IP address in 32 bits, to compare a packet's sender with the bearer's UPF. For IPv4 it is the address itself; for
+// IPv6 it is the four words folded together. Two IPv6 addresses may share a key. But a sender that can choose its
+// address freely can also use the UPF's own.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// For tests only: every variant that a bearer can have, and its headers as the writers of wire/ make them, which share
-// no code with the header word of bearer.cpp.
+// For tests only: every variant that a bearer can have, and its headers as the writers of wire/ make them. The writers
+// share no code with the header word of bearer.cpp.
 #pragma once
 
 #include <ostream>

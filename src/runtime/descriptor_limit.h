@@ -1,5 +1,5 @@
-// How many files a process may have open. DPDK takes one for each hugepage, and calls abort() where it cannot make a
-// thread's pipe, so that files would be left behind: it is asked before DPDK starts.
+// How many files a process may have open. DPDK opens one for each hugepage, and calls abort() if it cannot make a
+// thread's pipe. That would leave files behind, so the limit is checked before DPDK starts.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace splitplane::app {
 
-// At most so many does a configuration need: DPDK's, its ports', and some clients of the control socket.
+// The most files that a configuration needs: for DPDK, its ports, and some clients of the control socket.
 [[nodiscard]] std::size_t descriptors_for(const Config& config);
 
-// Raises the soft limit to the hard one. Error if that is below `need`.
+// Raises the soft limit to the hard one. Returns an error if that is below `need`.
 Expected<void> raise_descriptor_limit(std::size_t need);
 
 }  // namespace splitplane::app

@@ -90,9 +90,9 @@ InstanceLock::~InstanceLock() {
 
 void InstanceLock::release() {
   if (fd_ < 0) return;
-  ::unlink(path_.c_str());  // before the lock goes, so that nobody can have locked the file we remove
+  ::unlink(path_.c_str());  // before the lock is released, so no process can have locked the removed file
   ::close(fd_);
-  ::rmdir(directory_.c_str());  // only if nothing else is in it
+  ::rmdir(directory_.c_str());  // only if it is empty
   fd_ = -1;
 }
 

@@ -1,4 +1,4 @@
-// One running instance per DPDK file prefix: a locked file in the runtime directory, gone with its owner.
+// One running instance per DPDK file prefix: a locked file in the runtime directory, which is removed with its owner.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace splitplane::app {
 
 class InstanceLock {
  public:
-  // Error: who holds it. Creates the runtime directory where needed.
+  // The error names the holder. Creates the runtime directory if necessary.
   [[nodiscard]] static Expected<InstanceLock> acquire(const std::string& file_prefix,
                                                       const std::string& directory = runtime_directory());
-  // The process that holds the lock now, 0 if none; creates nothing.
+  // The process that holds the lock now; 0 if there is none. It creates no file.
   [[nodiscard]] static int holder(const std::string& file_prefix, const std::string& directory = runtime_directory());
 
   InstanceLock(InstanceLock&& other) noexcept;

@@ -50,7 +50,7 @@ std::vector<std::string> running_instances(const std::string& directory) {
   for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
     if (entry.path().extension() != ".lock") continue;
     std::string name = entry.path().stem().string();
-    if (InstanceLock::holder(name, directory) == 0) continue;  // left by one that was killed
+    if (InstanceLock::holder(name, directory) == 0) continue;  // left by an instance that was killed
     if (std::filesystem::is_socket(fmt::format("{}/{}.sock", directory, name), ignored)) names.push_back(name);
   }
   std::sort(names.begin(), names.end());

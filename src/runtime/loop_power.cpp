@@ -11,7 +11,7 @@
 namespace splitplane::app {
 namespace {
 
-// Nothing where the frequency cannot be set. `governor` outlives the worker's use of it.
+// Empty if the frequency cannot be set. `governor` outlives the worker's use of it.
 datapath::PStates p_states_of(governor::Governor* governor) {
   if (governor == nullptr || governor->p_states() < 2) return {};
   const auto speed = governor->speed();
@@ -19,7 +19,7 @@ datapath::PStates p_states_of(governor::Governor* governor) {
           .take = [governor](unsigned p_state) { return governor->take(p_state, rte_rdtsc()); }};
 }
 
-// `budget` says how long a packet may wait, so a sleep from which the core takes longer to come back is none for it.
+// `budget` says how long a packet may wait. So it cannot use a sleep state from which the core needs longer to wake.
 void bound_wake_up(governor::Governor& governor, const power::Settings& settings, const std::string& worker) {
   if (settings.kind != power::Kind::budget) return governor.free_wake_up();
   if (const auto bound = governor.bound_wake_up(settings.budget.latency_us); !bound)
@@ -43,7 +43,7 @@ void LoopPower::prepare(const power::Settings& wanted) const {
   bound_wake_up(*governor, wanted, name);
 }
 
-// What its policy in force needs no more is given back.
+// Gives back what the present policy no longer needs.
 void LoopPower::settle() const {
   if (!power::sets_frequencies(settings.kind)) {
     governor.reset();

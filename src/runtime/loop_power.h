@@ -1,5 +1,5 @@
-// The power policy of a running packet loop: shown and switched by the loop itself between two rounds. The frequency of
-// its core is taken while the policy sets frequencies, and given back when it no longer does.
+// The power policy of a running packet loop. The loop itself shows and switches it between two rounds. The frequency of
+// the loop's core is taken while the policy sets frequencies, and given back afterwards.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace splitplane::app {
 
-// A loop as its owner lends it; everything outlives the calls.
+// The parts of a loop, which its owner lends; all of them outlive the calls.
 struct LoopPower {
   const std::string& name;
   unsigned core;
@@ -23,11 +23,11 @@ struct LoopPower {
   std::unique_ptr<governor::Governor>& governor;
   datapath::WorkerPower& power;
   const datapath::WorkerStats& stats;
-  std::function<bool(std::function<void()>)> execute;  // on the loop's own thread; false: it does not answer
+  std::function<bool(std::function<void()>)> execute;  // on the loop's thread; false: the loop does not answer
 
-  // Before the loop runs.
+  // Call it before the loop runs.
   void start() const;
-  // Once it runs: what cannot end its sleeps, into the log.
+  // Call it when the loop runs: logs what cannot end its sleeps.
   void say_what_cannot_wake() const;
   [[nodiscard]] Expected<nlohmann::json> show() const;
   [[nodiscard]] Expected<nlohmann::json> set(const power::Settings& wanted) const;

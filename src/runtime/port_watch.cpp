@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPeriod{500};
 
-// News of interfaces in this network namespace; -1 without.
+// A socket for news of interfaces in this network namespace; -1 without.
 int open_netlink() {
   const int socket = ::socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
   if (socket < 0) return -1;
@@ -36,7 +36,7 @@ int open_netlink() {
 PortLink look_at_interface(const std::string& name) {
   PortLink link{.up = false, .mtu = {}};
   const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) return {};  // out of descriptors is no news of an interface
+  if (socket < 0) return {};  // being out of descriptors is no news of an interface
   ifreq request{};
   name.copy(request.ifr_name, IFNAMSIZ - 1);
   constexpr short kUp = IFF_UP | IFF_RUNNING;
@@ -79,7 +79,7 @@ std::optional<WatchedPort> watched_port(const PortConfig& config, std::uint16_t 
     port.interface = device->arg("iface").value_or("");
   if (device->driver == Driver::kVirtioUser) {
     if (device->arg("server").value_or("0") == "1") return std::nullopt;
-    port.comes_back = false;  // it connects once, and DPDK logs an error at every later look
+    port.comes_back = false;  // it connects only once, and DPDK would log an error at every later look
   }
   return port;
 }
@@ -108,7 +108,8 @@ PortWatch& PortWatch::operator=(PortWatch&& other) noexcept {
 bool PortWatch::has_news() const {
   std::array<char, 8192> news{};
   bool any = false;
-  // What it says is asked for anew; that it says something is enough, also that there was too much of it (ENOBUFS).
+  // The content is not read, because the state is asked for anew. Any message is enough, even that there were too many
+  // (ENOBUFS).
   for (int i = 0; i < 64; ++i) {
     const ssize_t bytes = ::recv(netlink_, news.data(), news.size(), 0);
     if (bytes < 0 && errno != ENOBUFS) break;
@@ -128,7 +129,7 @@ std::vector<WatchedPort> PortWatch::look(Clock::time_point now) {
     seen.link = look_(port);
     if (seen.link == port.link) continue;
     const WatchedPort before = std::exchange(port, seen);
-    say(before, seen);  // who reads the log may ask at once, and finds what it says
+    say(before, seen);  // before the log line, so that a reader of the log finds the new state at once
     changed.push_back(seen);
   }
   return changed;

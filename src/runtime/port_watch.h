@@ -1,6 +1,5 @@
-// Watches what is behind the ports while they run: an interface of the kernel that goes down, loses its carrier,
-// changes its MTU or is removed; another process at the end of memif or vhost that leaves. Looked at on the control
-// thread.
+// Watches what is behind the ports while they run. An interface of the kernel may go down, lose its carrier, change its
+// MTU or be removed. Another process at the end of memif or vhost may leave. The control thread does the looks.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +14,10 @@
 
 namespace splitplane::app {
 
-// What a port's link is like.
+// The state of a port's link.
 struct PortLink {
   bool up = true;
-  std::optional<unsigned> mtu;  // of the kernel's interface; absent: it has none, or is not there
+  std::optional<unsigned> mtu;  // of the kernel's interface; absent: the port has none, or it does not exist now
   bool operator==(const PortLink&) const = default;
 };
 
@@ -29,19 +28,19 @@ struct WatchedPort {
   unsigned wanted_mtu = 1500;
   bool comes_back = true;  // false: once down, it is not looked at again
   PortLink link{};
-  // The longest IP packet that goes through now.
+  // The longest IP packet that passes now.
   [[nodiscard]] unsigned mtu() const { return std::min(wanted_mtu, link.mtu.value_or(wanted_mtu)); }
 };
 
-// Nothing for a port that must not be looked at: a virtio_user device that listens takes the next host in by the very
-// look, which is for DPDK's interrupt thread alone.
+// Nothing for a port that must not be looked at. For a virtio_user device that listens, the look itself accepts the
+// next host, and only DPDK's interrupt thread may do that.
 [[nodiscard]] std::optional<WatchedPort> watched_port(const PortConfig& config, std::uint16_t id);
 
 class PortWatch {
  public:
   using Clock = std::chrono::steady_clock;
   using Look = std::function<PortLink(const WatchedPort&)>;
-  // The link as the kernel or DPDK says it is now.
+  // The present link, from the kernel or DPDK.
   static PortLink look_at(const WatchedPort& port);
 
   PortWatch() = default;
@@ -50,10 +49,10 @@ class PortWatch {
   PortWatch(PortWatch&& other) noexcept { *this = std::move(other); }
   PortWatch& operator=(PortWatch&& other) noexcept;
 
-  // Those that changed since the last look, each said in the log. Looks when the kernel has news of an interface, and
-  // otherwise every half second.
+  // Returns the ports that changed since the last look, and logs each. It looks when the kernel reports news of an
+  // interface, and otherwise every half second.
   std::vector<WatchedPort> look(Clock::time_point now);
-  // As last seen; nothing for a port that is not watched.
+  // The port as last seen; nullptr for a port that is not watched.
   [[nodiscard]] const WatchedPort* find(const std::string& name) const;
 
  private:

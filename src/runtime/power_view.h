@@ -1,4 +1,4 @@
-// A worker's power policy as JSON for power.show: what was chosen, its state, what the machine offers, where the time
+// A worker's power policy as JSON for power.show: the settings, its state, what the machine offers, and where the time
 // went.
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace splitplane::app {
 
-// On the worker's thread.
+// Call it on the worker's thread.
 [[nodiscard]] nlohmann::json view_of(const datapath::WorkerPower& power, const datapath::WorkerStats& stats);
-// What sets the core's frequency; null: nothing does.
+// What sets the core's frequency; null if nothing does.
 [[nodiscard]] nlohmann::json view_of(const governor::Governor* governor);
 
 }  // namespace splitplane::app

@@ -1,4 +1,4 @@
-// DPDK's rings, pools and memory as objects that give themselves back.
+// DPDK's rings, pools and memory as objects that free themselves.
 #pragma once
 
 #include <rte_malloc.h>
@@ -15,7 +15,7 @@ struct FreePool {
 };
 using Pool = std::unique_ptr<rte_mempool, FreePool>;
 
-// Packets still on a ring go back to their pools with it.
+// Packets that are still on a ring go back to their pools with it.
 struct FreeRing {
   void operator()(rte_ring* ring) const {
     void* packet = nullptr;
@@ -25,7 +25,7 @@ struct FreeRing {
 };
 using Ring = std::unique_ptr<rte_ring, FreeRing>;
 
-// A ring that carries numbers, not packets: nothing on it is given back.
+// A ring of numbers and not of packets, so nothing on it is freed.
 struct FreeNumberRing {
   void operator()(rte_ring* ring) const { rte_ring_free(ring); }
 };
@@ -37,7 +37,7 @@ struct FreeDpdkMemory {
 template <class T>
 using DpdkArray = std::unique_ptr<T[], FreeDpdkMemory>;
 
-// Zeroed, cache-line aligned; null if there is no room.
+// Zeroed, cache-line aligned; nullptr if there is no room.
 template <class T>
 [[nodiscard]] DpdkArray<T> make_dpdk_array(const char* name, std::size_t count) {
   return DpdkArray<T>(static_cast<T*>(rte_zmalloc(name, count * sizeof(T), 64)));

@@ -25,7 +25,7 @@ Expected<datapath::Eal> start_eal(const Config& config, const std::vector<unsign
     if (port.device.starts_with("net_virtio_user")) settings.few_files = true;
   }
   auto eal = datapath::Eal::start(settings);
-  if (eal) log::run_beside_caller();  // this thread now keeps off the workers' cores
+  if (eal) log::run_beside_caller();  // this thread now avoids the workers' cores
   return eal;
 }
 

@@ -13,7 +13,7 @@ StopFlag& StopFlag::instance() {
 }
 
 void StopFlag::catch_signals() {
-  (void)instance();  // made before a handler can ask for it
+  (void)instance();  // made before a handler can use it
   struct sigaction action{};
   action.sa_handler = [](int) { instance().request(); };
   action.sa_flags = SA_RESTART;
@@ -22,7 +22,7 @@ void StopFlag::catch_signals() {
   struct sigaction hangup{};
   ::sigaction(SIGHUP, nullptr, &hangup);
   if (hangup.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);  // nohup
-  // virtio_user and vhost write to the socket of a peer that may have gone; the driver sees the error.
+  // virtio_user and vhost write to the socket of a peer that may have closed it; the driver sees the error.
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);
 }

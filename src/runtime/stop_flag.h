@@ -11,12 +11,12 @@ class StopFlag {
  public:
   // The flag that signals set; one per process.
   static StopFlag& instance();
-  // From now on SIGINT, SIGTERM and SIGHUP set the flag. Further ones change nothing: the process is on its way to its
-  // account already. SIGHUP stays ignored where it was (nohup).
+  // From now on SIGINT, SIGTERM and SIGHUP set the flag. Further signals change nothing, because the process is already
+  // ending. SIGHUP stays ignored if it was (nohup).
   void catch_signals();
   void request() { requested_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool requested() const { return requested_.load(std::memory_order_relaxed); }
-  // Sleeps until the flag is set or `duration` is over; true if it is set.
+  // Sleeps until the flag is set or `duration` is over. Returns true if it is set.
   bool wait_for(std::chrono::duration<double> duration) const;
 
  private:

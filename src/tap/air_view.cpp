@@ -91,7 +91,7 @@ std::optional<AirView::Frame> AirView::translate(Octets frame, std::uint32_t ori
   const Framing framing = view_ == View::kPdcpNr ? pdcp_framing(*air, *ue) : rlc_framing(*air, *ue);
 
   const auto missing = original_bytes - static_cast<std::uint32_t>(frame.size());
-  const std::size_t payload = framing.bytes + pdu.size() + missing;  // as it was before the copy was cut
+  const std::size_t payload = framing.bytes + pdu.size() + missing;  // its length before the copy was cut
   if (payload > kMostPayload) return std::nullopt;
   made_.resize(kMostViewBytes + pdu.size());
   const wire::MutableOctets out(made_);

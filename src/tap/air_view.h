@@ -1,6 +1,6 @@
-// Translates frames of the header-mode air (EtherType 0x88B5, airhdr, RLC PDU) into Wireshark's UDP framings: `rlc-nr`
-// shows the RLC PDU, `pdcp-nr` the PDCP PDU inside it with its SDAP header and the inner IP packet. On the writer's
-// thread: the worker only copies.
+// Translates frames of the header-mode air (EtherType 0x88B5, airhdr, RLC PDU) into Wireshark's UDP framings. `rlc-nr`
+// shows the RLC PDU. `pdcp-nr` shows the PDCP PDU inside it with its SDAP header and the inner IP packet. It runs on
+// the writer's thread; the worker only copies.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace splitplane::tap {
 
 inline constexpr std::uint16_t kFramingPort = 9999;
-// Octets that a view puts in front of the PDU at most: Ethernet, IPv4, UDP, framing.
+// The most octets that a view puts in front of the PDU: Ethernet, IPv4, UDP, framing.
 inline constexpr std::size_t kMostViewBytes = 14 + 20 + 8 + 27;
 
 class AirView {
@@ -26,13 +26,14 @@ class AirView {
     std::span<const std::uint8_t> octets;  // valid until the next call
     std::uint32_t original_bytes = 0;
   };
-  // `frame` holds the first octets of a frame of `original_bytes`. Nothing: not an air frame, or one without what the
-  // view shows (RLC control and segments have no PDCP header at a known place), or of the 65,536th bearer.
+  // `frame` holds the first octets of a frame of `original_bytes`. Returns nothing if it is no air frame, or if it
+  // lacks what the view shows. RLC control and segments have no PDCP header at a known place. It also returns nothing
+  // from the 65,536th bearer on.
   [[nodiscard]] std::optional<Frame> translate(std::span<const std::uint8_t> frame, std::uint32_t original_bytes);
 
  private:
-  // Wireshark's UE number has 16 bits, a bearer 32: numbers are given in the order of appearance, from 1, and none when
-  // all are given. The bearer is in the MAC address of its UE.
+  // Wireshark's UE number has 16 bits, a bearer 32. Numbers are assigned in the order of appearance, from 1; after the
+  // last one there are none. The MAC address of the UE contains the bearer.
   [[nodiscard]] std::optional<std::uint16_t> ue_of(std::uint32_t bearer);
 
   View view_;

@@ -44,7 +44,7 @@ PacketDirection PcapngDirections::next() {
     good_ = read(type) && read(bytes);
     if (!good_) break;
     std::uint32_t read_already = 8;
-    if (type == kSection) {  // reads the same in both orders; the order of the rest stands behind its length
+    if (type == kSection) {  // this type reads the same in both byte orders; the order of the rest is after its length
       std::uint32_t order = 0;
       good_ = read(order);
       if (good_ && order != kOrder) {

@@ -1,4 +1,5 @@
-// The direction of each packet of a pcapng file: what a tap writes and libpcap does not hand on (the option epb_flags).
+// The direction of each packet of a pcapng file. A tap writes it (the option epb_flags), but libpcap does not return
+// it.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,12 @@ namespace splitplane::app {
 
 enum class PacketDirection : std::uint8_t { kUnknown, kIn, kOut };
 
-// Reads beside libpcap, packet by packet. What is no pcapng, or not whole, has no directions: libpcap says what is
-// wrong.
+// Reads the file beside libpcap, packet by packet. A file that is not a complete pcapng file has no directions; libpcap
+// reports what is wrong.
 class PcapngDirections {
  public:
   explicit PcapngDirections(const std::string& path);
-  // Of the next packet of the file.
+  // The direction of the file's next packet.
   [[nodiscard]] PacketDirection next();
 
  private:

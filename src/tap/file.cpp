@@ -17,13 +17,13 @@
 namespace splitplane::tap {
 namespace {
 
-constexpr std::size_t kMuch = std::size_t{256} << 10;  // octets that one write takes
-constexpr std::size_t kMostLocked = 64;                // older files of a rotation that are kept open
+constexpr std::size_t kMuch = std::size_t{256} << 10;  // octets after which the collected blocks are written
+constexpr std::size_t kMostLocked = 64;                // how many older files of a rotation stay open
 
-// Files that taps of this process write or will rename over, by their folder's real path and their name.
+// Files that taps of this process write or will replace, by their folder's real path and their name.
 class TakenNames {
  public:
-  // False, and nothing taken, if one of them is taken already; `which` then says which.
+  // Reserves all names. If one of them is reserved already, it returns false, reserves none, and sets `which`.
   bool take(const std::vector<std::string>& names, std::string& which) {
     const std::lock_guard guard(mutex_);
     for (const auto& name : names) {
@@ -63,8 +63,8 @@ std::vector<std::string> names_of(const std::string& path, unsigned files) {
 
 enum class Existing { kBeginAnew, kLookOnly };
 
-// Opens a file for a tap and locks it. An existing one must be empty or begin as pcapng: whatever else stands there is
-// not ours to overwrite. Captures hold traffic of users: they are not for everybody to read.
+// Opens a file for a tap and locks it. An existing file must be empty or begin as pcapng, because other files are not
+// ours to overwrite. Captures contain traffic of users, so only the owner may read them.
 Expected<int> open_file(const std::string& path, Existing existing) {
   constexpr std::array<std::uint8_t, 4> kPcapng{0x0a, 0x0d, 0x0d, 0x0a};  // block type of a Section Header Block
   const int create = existing == Existing::kBeginAnew ? O_CREAT : 0;
@@ -80,7 +80,7 @@ Expected<int> open_file(const std::string& path, Existing existing) {
   struct stat info{};
   if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode))
     return refused("is no regular file; allowed: a file in a folder that exists");
-  // One tap writes a file, whatever path leads there: the lock goes with the descriptor.
+  // One tap writes a file, whatever path leads there, because the lock belongs to the descriptor.
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return refused("belongs to another tap; allowed: a file of its own");
   std::array<std::uint8_t, kPcapng.size()> head{};
@@ -104,7 +104,7 @@ Expected<File> File::create(const std::string& path, Limits limits, Head head) {
   if (std::string which; !taken_names().take(names, which))
     return fail("{}: belongs to another tap; allowed: a file of its own, also for its rotation", which);
   file.names_ = std::move(names);
-  // What rotation will replace is looked at now, so that the user hears of it now.
+  // Checks now the files that a rotation will replace, so that the user gets the error now.
   for (unsigned number = 1; number < limits.files; ++number) {
     const auto older = open_file(rotated_name(path, number), Existing::kLookOnly);
     if (!older) return tl::unexpected(older.error());
@@ -143,7 +143,7 @@ Expected<void> File::flush() {
     if (n <= 0) {
       const int why = n < 0 ? errno : ENOSPC;
       const std::size_t whole = pcapng::whole_blocks(blocks_, done);
-      // The file ends with its last whole block: what is there stays readable.
+      // The file ends with its last whole block, so it stays readable.
       if (::ftruncate(descriptor_, static_cast<off_t>(in_file_ + whole)) != 0) return fail("{}: is damaged", path_);
       total_ += whole;
       in_file_ += whole;
@@ -169,8 +169,8 @@ Expected<void> File::rotate() {
   if (limits_.files <= 1) return fail("{}: has reached its limit of {} octets", path_, limits_.bytes);
   std::error_code error;
   namespace fs = std::filesystem;
-  // What stands under the rotation's names now: our own files, or ones that somebody else has put there since the tap
-  // began and that are looked at like those of the beginning.
+  // Checks the files that have the rotation's names now: our own files, or files that another program has put there
+  // since the tap began. The latter are checked as at the beginning.
   for (unsigned number = 1; number < limits_.files; ++number) {
     const std::string name = rotated_name(path_, number);
     if (number <= older_.size() && is_still_at(older_[number - 1], name)) continue;
@@ -178,16 +178,16 @@ Expected<void> File::rotate() {
     if (!there) return tl::unexpected(there.error());
     if (*there >= 0) ::close(*there);
   }
-  if (older_.size() + 1 >= limits_.files && !older_.empty()) {  // falls out of the rotation
+  if (older_.size() + 1 >= limits_.files && !older_.empty()) {  // this file leaves the rotation
     ::close(older_.back());
     older_.pop_back();
   }
   for (unsigned number = limits_.files - 1; number > 1; --number) {
-    fs::rename(rotated_name(path_, number - 1), rotated_name(path_, number), error);  // the first times there are fewer
+    fs::rename(rotated_name(path_, number - 1), rotated_name(path_, number), error);  // early rotations have fewer
   }
   fs::rename(path_, rotated_name(path_, 1), error);
   if (error) return fail("{}: cannot be renamed: {}", path_, error.message());
-  older_.insert(older_.begin(), std::exchange(descriptor_, -1));  // stays locked: no other tap begins it anew
+  older_.insert(older_.begin(), std::exchange(descriptor_, -1));  // stays locked, so no other tap can take it
   if (older_.size() > kMostLocked) {
     ::close(older_.back());
     older_.pop_back();

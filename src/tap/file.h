@@ -1,6 +1,6 @@
-// Where a tap's blocks go: one file, or a rotation of several, always made of whole blocks. A full disk ends the
-// writing and leaves a file that readers accept. Nothing but missing, empty and pcapng files is ever replaced, and no
-// file of another running tap.
+// The file of a tap's blocks: one file, or a rotation of several, always of whole blocks. A full disk ends the writing
+// and leaves a file that readers accept. It replaces only missing, empty and pcapng files, and never a file of another
+// running tap.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ class File {
 
   // Blocks are collected here; flush() writes them.
   [[nodiscard]] pcapng::Buffer& blocks() { return blocks_; }
-  // Call before each packet block of `bytes`: begins the next file if this one would grow beyond its limit, and writes
-  // what was collected when it is much. Error: the sentence that the user reads; nothing may follow.
+  // Call it before each packet block of `bytes`. It begins the next file if this one would exceed its limit, and writes
+  // the collected blocks when they are many. The error is the sentence for the user; no block may follow.
   Expected<void> make_room(std::size_t bytes);
   Expected<void> flush();
   [[nodiscard]] std::uint64_t bytes_written() const { return total_; }
@@ -43,14 +43,14 @@ class File {
   std::string path_;
   Limits limits_;
   Head head_;
-  std::vector<std::string> names_;  // of this file and its rotation, taken from the other taps of the process
+  std::vector<std::string> names_;  // of this file and its rotation, reserved against other taps of the process
   int descriptor_;
-  std::vector<int> older_;  // of the rotation, newest first: open for their locks
+  std::vector<int> older_;  // of the rotation, newest first: open to keep their locks
   pcapng::Buffer blocks_;
   std::uint64_t in_file_ = 0, total_ = 0;
 };
 
-// out/n3.pcapng, 2 -> out/n3.2.pcapng: the name of the older files of a rotation, the newest being 1.
+// out/n3.pcapng, 2 -> out/n3.2.pcapng: the name of an older file of a rotation; the newest of them is 1.
 [[nodiscard]] std::string rotated_name(const std::string& path, unsigned number);
 
 }  // namespace splitplane::tap

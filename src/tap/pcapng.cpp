@@ -14,7 +14,7 @@ constexpr std::size_t kPacketFixed = 32, kFlagsOption = 8 + 4;  // and the end o
 
 template <class T>
 void put(Buffer& out, T value) {
-  const auto* at = reinterpret_cast<const std::uint8_t*>(&value);  // of this machine's order, as the section says
+  const auto* at = reinterpret_cast<const std::uint8_t*>(&value);  // in this machine's byte order, as stated
   out.insert(out.end(), at, at + sizeof value);
 }
 
@@ -34,7 +34,7 @@ void put_text(Buffer& out, std::uint16_t code, std::string_view text) {
   put_option(out, code, text.data(), std::min<std::size_t>(text.size(), 0xffff));
 }
 
-// A block's type and length; end() fills the length in, in both places.
+// A block's type and length; end() writes the length in both places.
 class Block {
  public:
   Block(Buffer& out, std::uint32_t type) : out_(out), begin_(out.size()) {

@@ -1,6 +1,6 @@
 // The blocks of a pcapng file that a tap writes (IETF draft-ietf-opsawg-pcapng): section header, interface description,
-// enhanced packet, interface statistics. Not DPDK's rte_pcapng: in 22.11 an interface there is always an ethdev port,
-// so that two views of one port, or two workers' ends of it, could not be told apart.
+// enhanced packet, interface statistics. We do not use DPDK's rte_pcapng. In 22.11 its interfaces are always ethdev
+// ports, so it cannot tell apart two views of one port, or two workers' ends of it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace splitplane::tap::pcapng {
 
-using Buffer = std::vector<std::uint8_t>;  // blocks are put behind what it holds
+using Buffer = std::vector<std::uint8_t>;  // blocks are appended to its content
 
 void put_section(Buffer& out, std::string_view application);
 // Ethernet, time stamps in nanoseconds. Interfaces are numbered from 0 in the order of their blocks.
@@ -28,7 +28,7 @@ void put_packet(Buffer& out, const Packet& packet);
 // Octets of the block that put_packet() writes.
 [[nodiscard]] std::size_t packet_block_bytes(std::size_t captured);
 
-// What passed the interface, and what the file lacks.
+// What passed the interface, and what is missing in the file.
 void put_statistics(Buffer& out, std::uint32_t interface, std::uint64_t time_ns, std::uint64_t received,
                     std::uint64_t dropped);
 

@@ -7,7 +7,7 @@
 namespace splitplane::tap {
 namespace {
 
-constexpr std::chrono::milliseconds kPause{1};  // of a writer that found nothing
+constexpr std::chrono::milliseconds kPause{1};  // pause of a writer that found no copies
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 
 }  // namespace
@@ -95,7 +95,7 @@ void Tap::stop_writing(const std::string& why) {
 void Tap::run() {
   if (!open()) log::warn("tap {}: {}", settings_.name, stopped());
   write_all();
-  file_.reset();  // closed here: that too may take as long as the disk likes
+  file_.reset();  // closed on this thread, because that may take as long as the disk needs
   {
     const std::lock_guard guard(mutex_);
     ended_ = true;
@@ -105,12 +105,12 @@ void Tap::run() {
 
 void Tap::write_all() {
   for (;;) {
-    const bool last = end_.load(std::memory_order_acquire);  // before the lanes are looked at: nothing comes after it
+    const bool last = end_.load(std::memory_order_acquire);  // read before the lanes: nothing comes after it
     unsigned found = 0;
     for (std::uint32_t i = 0; i < lanes_.size(); ++i) found += drain(i);
     if (writing_) bytes_.set(file_->bytes_written());
     if (found != 0) continue;
-    // Idle: what there is can be read.
+    // Idle: writes what there is, so that it can be read.
     if (writing_ && !file_->blocks().empty()) {
       if (const auto written = file_->flush(); !written) stop_writing(written.error().message);
       bytes_.set(file_->bytes_written());

@@ -1,6 +1,6 @@
-// A running tap: lanes from the workers that use its port, and the thread that writes what they bring to a file. The
-// owner attaches and detaches the lanes on the workers' own threads; a tap whose disk is full only drains them. Only
-// the writer's thread touches the disk: one that hangs keeps nobody else waiting.
+// A running tap: lanes from the workers that use its port, and the thread that writes their copies to a file. The owner
+// attaches and detaches the lanes on the workers' own threads. A tap whose disk is full only empties them. Only the
+// writer's thread accesses the disk, so a disk that hangs stops no other thread.
 #pragma once
 
 #include <array>
@@ -28,40 +28,40 @@ struct Source {
 
 struct Numbers {
   std::uint64_t packets = 0, bytes = 0;  // in the file or files; octets on disk
-  std::uint64_t dropped = 0;             // not written: no buffer was free, or the tap has stopped
-  std::uint64_t skipped = 0;             // not what the view shows
+  std::uint64_t dropped = 0;             // not written, because no buffer was free or because the tap has stopped
+  std::uint64_t skipped = 0;             // frames without what the view shows
 };
 
 class Tap {
  public:
-  // Starts the writer, which opens the file. Error: one sentence.
+  // Starts the writer, which opens the file. The error is one sentence.
   static Expected<std::unique_ptr<Tap>> start(const Settings& settings, const std::vector<Source>& sources);
   ~Tap() { finish(); }
   Tap(const Tap&) = delete;
   Tap& operator=(const Tap&) = delete;
 
-  enum class State : std::uint8_t { kOpening, kOn, kStopped };  // stopped: writes no longer, and says why
-  // The state once the file is open or refused, or after so long.
+  enum class State : std::uint8_t { kOpening, kOn, kStopped };  // stopped: it writes no longer, and stopped() says why
+  // Waits until the file is open or refused, at most `patience`, and returns the state.
   State wait_open(std::chrono::milliseconds patience);
 
-  // Every lane must have been detached: the writer is to empty them, write the statistics and end.
+  // Every lane must have been detached. The writer then empties them, writes the statistics and ends.
   void end() { end_.store(true, std::memory_order_release); }
-  // Whether it has ended, now or within so long.
+  // Waits at most `patience`; returns true if the writer has ended.
   bool wait_end(std::chrono::milliseconds patience);
-  void finish();  // end(), for as long as it takes
+  void finish();  // end(), and waits without a limit
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] datapath::TapLane& lane(std::size_t source) { return *lanes_[source]->lane; }
   [[nodiscard]] Numbers numbers() const;
   [[nodiscard]] State state() const;
-  // Why it writes no longer; empty while it does.
+  // Why it no longer writes; empty while it writes.
   [[nodiscard]] std::string stopped() const;
 
  private:
   struct Lane {
     Source source;
     std::unique_ptr<datapath::TapLane> lane;
-    std::uint64_t seen = 0;  // by the writer
+    std::uint64_t seen = 0;  // that the writer saw
   };
   explicit Tap(const Settings& settings) : settings_(settings), view_(settings.view) {}
   void write_head(pcapng::Buffer& out) const;
@@ -78,12 +78,12 @@ class Tap {
   std::unique_ptr<File> file_;
   std::array<rte_mbuf*, 256> copies_{};
   Counter packets_, bytes_, skipped_, lost_;
-  mutable std::mutex mutex_;  // of the next four
+  mutable std::mutex mutex_;  // protects the next four members
   std::condition_variable changed_;
   State state_ = State::kOpening;
   std::string why_;
   bool ended_ = false;
-  bool writing_ = false;  // the writer's
+  bool writing_ = false;  // only the writer's thread uses it
   std::atomic<bool> end_{false};
   std::thread writer_;
 };

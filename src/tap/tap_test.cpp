@@ -335,8 +335,7 @@ TEST_F(TapTest, a_rotation_replaces_no_file_that_appeared_on_its_way) {
   EXPECT_EQ(get(folder / "t.1.pcapng"), "notes of somebody");
 }
 
-// All older files are there, which is how a rotation stands most of its time. One of them is taken away, and something
-// else comes to its name.
+// All older files are there, as in most of a rotation's life. One of them is removed, and another file gets its name.
 TEST_F(TapTest, a_full_rotation_replaces_no_file_that_took_the_place_of_one_of_its_own) {
   for (const char* name : {"t.1.pcapng", "t.2.pcapng"}) {
     auto file = File::create(folder / "t.pcapng", {.bytes = 1024, .files = 3}, only_section);
@@ -382,7 +381,7 @@ TEST_F(TapTest, the_files_of_a_rotation_are_no_other_processs_to_begin_anew) {
   ASSERT_TRUE(file.has_value());
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(rotate_once(*file).has_value());
   for (const char* name : {"t.pcapng", "t.1.pcapng", "t.2.pcapng"}) {
-    const int other = ::open((folder / name).c_str(), O_RDWR | O_CLOEXEC);  // a descriptor as another process has it
+    const int other = ::open((folder / name).c_str(), O_RDWR | O_CLOEXEC);  // a descriptor as another process has
     ASSERT_GE(other, 0) << name;
     EXPECT_NE(::flock(other, LOCK_EX | LOCK_NB), 0) << name;
     ::close(other);

@@ -1,5 +1,5 @@
-// Time for the generator and the sink: CLOCK_MONOTONIC, which every process of a host reads alike, so that a sink in
-// another process can subtract. Tests and the self-test's exact part inject a clock of their own.
+// Time for the generator and the sink: CLOCK_MONOTONIC. Every process of a host reads the same value, so a sink in
+// another process can subtract. Tests and the exact part of the self-test inject another clock.
 #pragma once
 
 #include <time.h>

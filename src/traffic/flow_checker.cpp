@@ -24,7 +24,7 @@ Arrival FlowChecker::arrive(std::uint32_t flow, std::uint64_t sequence) {
   std::uint64_t& word = bits[place / 64];
   const std::uint64_t next = w[kNext];
   if (sequence >= next) [[likely]] {
-    // The places of the numbers in between were used by numbers that leave the window now.
+    // The numbers between used the places of numbers that leave the window now.
     const std::uint64_t skipped = sequence - next;
     if (skipped >= window_) {
       std::fill_n(bits, window_ / 64, 0);

@@ -1,6 +1,6 @@
 // What became of each flow's packets: lost, duplicated, reordered. Reordering is RFC 4737's Type-P-Reordered: a packet
-// whose sequence number is below the highest that came before it, plus one; a duplicate is neither reordered nor
-// received again. A window of sequence numbers below the highest tells a late packet from a second copy.
+// is reordered if its sequence number is below the highest one before it, plus one. A duplicate is neither reordered
+// nor received again. A window of sequence numbers below the highest tells a late packet from a second copy.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,9 @@ struct FlowCounts {
   std::uint64_t unique = 0;  // received once or more
   std::uint64_t duplicates = 0;
   std::uint64_t reordered = 0;
-  std::uint64_t too_old = 0;  // below the window: late or a copy, we cannot say; one that is late stays lost
+  std::uint64_t too_old = 0;  // below the window: late or a copy, which is unknown; a late packet then stays lost
 
-  // Sequence numbers below the highest that are missing. `sent`, where it is known, also covers the end of the flow.
+  // Missing sequence numbers below the highest. If `sent` is known, it also covers the end of the flow.
   [[nodiscard]] std::uint64_t lost() const { return next > unique ? next - unique : 0; }
   [[nodiscard]] std::uint64_t lost_of(std::uint64_t sent) const { return sent > unique ? sent - unique : 0; }
   FlowCounts& operator+=(const FlowCounts& other);
@@ -31,13 +31,13 @@ class FlowChecker {
 
   static constexpr std::size_t bytes_per_flow(std::size_t window) { return 40 + window / 8; }
 
-  // `window`: a power of two of sequence numbers between these.
+  // `window` is a power of two between these.
   FlowChecker(std::uint32_t flows, std::uint32_t window);
 
   [[nodiscard]] std::uint32_t flows() const { return flows_; }
   [[nodiscard]] const std::uint64_t* line(std::uint32_t flow) const { return &words_[flow * stride_]; }  // to prefetch
 
-  // A packet of `flow` (below flows()) came.
+  // A packet of `flow` (below flows()) arrived.
   Arrival arrive(std::uint32_t flow, std::uint64_t sequence);
 
   [[nodiscard]] FlowCounts counts(std::uint32_t flow) const;

@@ -57,7 +57,7 @@ TEST(FlowChecker, flows_do_not_touch_each_other) {
 
 RC_GTEST_PROP(FlowChecker, agrees_with_the_definition, ()) {
   const auto arrivals = *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::inRange<std::uint64_t>(0, 200));
-  FlowChecker checker(1, 256);  // nothing leaves this window
+  FlowChecker checker(1, 256);  // no number leaves this window
   FlowCounts expected;
   std::set<std::uint64_t> seen;
   for (const auto s : arrivals) {

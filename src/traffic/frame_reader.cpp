@@ -9,7 +9,7 @@
 namespace splitplane::traffic {
 namespace {
 
-// The UDP payload of an IP packet; empty if it is no whole UDP datagram.
+// The UDP payload of an IP packet; empty if the packet is not a whole UDP datagram.
 [[nodiscard]] Octets udp_payload(Octets packet) {
   if (packet.empty()) return {};
   Octets datagram;

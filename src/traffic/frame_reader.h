@@ -1,5 +1,5 @@
-// Finds the stamp in a received frame: inside GTP-U on N3, or inside airhdr, RLC, PDCP and SDAP on the air. Octets in,
-// verdict out; broken frames are refused, never trusted.
+// Finds the stamp in a received frame: inside GTP-U on N3, or inside airhdr, RLC, PDCP and SDAP on the air. The input
+// is octets, the output a verdict. It refuses broken frames.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Reading {
   Stamp stamp;               // with stamped
 };
 
-// Never says other_run or flow_unknown: that is for who knows the run.
+// Never returns other_run or flow_unknown, because only the caller knows the run.
 [[nodiscard]] Reading read_frame(Octets frame);
 
 }  // namespace splitplane::traffic

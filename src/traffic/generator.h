@@ -1,5 +1,5 @@
-// The open-loop generator: sends each packet when it is due, or as soon after as it can, always stamped with the time
-// it was meant to leave. What leaves late is counted, what the port refuses is counted, and nothing is skipped.
+// The open-loop generator. It sends each packet when it is due, or as soon after as it can. It always stamps the packet
+// with its intended send time. It counts packets that leave late or that the port refuses, and skips none.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -18,15 +18,15 @@
 
 namespace splitplane::traffic {
 
-// One writer, the generator's thread; the progress line reads.
+// Only the generator's thread writes; the progress line reads.
 struct GeneratorStats {
-  Counter sent, bytes;  // accepted by the port
-  Counter late;         // of those: later than late_ns
-  Counter refusals;     // packets that the port did not take at an attempt
-  Counter refused;      // given up because of that: never sent
-  Counter unsent;       // due, but the end came first
-  Counter no_buffer;    // turns without buffers; the packets became late
-  Counter behind_ns;    // how far behind its schedule the generator is now
+  Counter sent, bytes;  // that the port took
+  Counter late;         // of these: sent more than late_ns late
+  Counter refusals;     // refusals by the port; one packet may be refused several times
+  Counter refused;      // packets that were given up after a refusal, and never sent
+  Counter unsent;       // due, but not sent before the end
+  Counter no_buffer;    // turns without buffers, which make packets late
+  Counter behind_ns;    // how far the generator is behind its schedule now
 };
 
 struct GeneratorSettings {
@@ -35,7 +35,7 @@ struct GeneratorSettings {
   std::uint64_t packets = 0;      // 0: no limit
   std::uint64_t duration_ns = 0;  // 0: no limit
   std::uint64_t late_ns = 100'000;
-  bool retry = true;  // offer a refused packet again until the end; else give it up at once
+  bool retry = true;  // offer a refused packet again until the end; otherwise give it up at once
 };
 
 // A Maker has flows(), prefetch(flow), make(flow, size, intended, out) and take_back(flow): PacketMaker, Replay.
@@ -47,10 +47,10 @@ class Generator {
   Generator(const Generator&) = delete;
   Generator& operator=(const Generator&) = delete;
 
-  // The schedule's time 0.
+  // The time 0 of the schedule.
   void start(std::uint64_t now) { start_ns_ = now; }
 
-  // Sends at most one burst of what is due; how many packets left.
+  // Sends at most one burst of due packets; returns how many left.
   unsigned poll(std::uint64_t now) {
     if (held_ != 0) [[unlikely]]
       return offer(now);
@@ -79,15 +79,15 @@ class Generator {
     return offer(now);
   }
 
-  // Everything that the settings ask for has been sent.
+  // True if all that the settings name has been sent.
   [[nodiscard]] bool finished() const { return held_ == 0 && at_ == planned_ && ended_; }
-  // When the next packet is due, in the clock's time; meaningless when finished.
+  // The time of the next due packet on the clock; meaningless when finished.
   [[nodiscard]] std::uint64_t next_due() {
     plan();
     return start_ns_ + (at_ < planned_ ? plan_[at_].due_ns : 0);
   }
-  // The end, also before finished(): gives back what is held and counts what was due until `now` and did not leave,
-  // in no time however much that is: a sink on this thread goes on.
+  // Ends, also before finished(). It frees held packets and counts packets that were due until `now` and did not leave.
+  // That takes constant time, because a sink on this thread goes on.
   void end(std::uint64_t now) {
     if (held_ != 0) give_up();
     plan();
@@ -119,7 +119,7 @@ class Generator {
 
   static constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62;
 
-  // A burst of packets ahead, so that the flows' lines arrive in the cache before they are needed.
+  // Plans a burst of packets ahead, so that the flows' lines are in the cache before they are needed.
   void plan() {
     if (at_ != planned_ || ended_) return;
     at_ = planned_ = 0;
@@ -134,7 +134,7 @@ class Generator {
     ended_ = planned_ < datapath::kBurst;
   }
 
-  // Offers the held packets, which are the plan's next, to the port.
+  // Offers the held packets, which are the first of the plan, to the port.
   unsigned offer(std::uint64_t now) {
     const unsigned sent =
         rte_eth_tx_burst(settings_.port, settings_.queue, mbuf_.data() + given_, static_cast<std::uint16_t>(held_));
@@ -182,8 +182,8 @@ class Generator {
   std::array<rte_mbuf*, datapath::kBurst> mbuf_;
   std::array<std::uint16_t, datapath::kBurst> sizes_;
   unsigned at_ = 0, planned_ = 0;  // in plan_
-  unsigned given_ = 0, held_ = 0;  // in mbuf_: taken by the port, still to be taken
-  bool ended_ = false;             // nothing is planned any more
+  unsigned given_ = 0, held_ = 0;  // in mbuf_: packets that the port took, and packets that it has still to take
+  bool ended_ = false;             // nothing more will be planned
   std::uint64_t count_ = 0;        // packets planned
   std::uint64_t start_ns_ = 0, last_due_ns_ = 0, last_sent_ns_ = 0;
 };

@@ -52,7 +52,7 @@ std::string base64(const std::vector<std::uint8_t>& in) {
 std::vector<std::uint8_t> encode_hdr(const Histogram& histogram) {
   std::vector<std::uint8_t> out;
   put_be32(out, kEncodingCookie);
-  put_be32(out, 0);  // octets behind the header, set below
+  put_be32(out, 0);  // octets after the header, set below
   put_be32(out, 0);  // normalizing index offset
   put_be32(out, Histogram::kDigits);
   put_be64(out, 1);  // lowest discernible value

@@ -14,10 +14,10 @@ namespace splitplane::traffic {
 
 // The V2 encoding before compression: a header of 40 octets, then the counts as ZigZag LEB128 numbers.
 [[nodiscard]] std::vector<std::uint8_t> encode_hdr(const Histogram& histogram);
-// As it stands in a log: compressed and in base64.
+// The log's form of a histogram: compressed and in base64.
 [[nodiscard]] Expected<std::string> encode_hdr_text(const Histogram& histogram);
 
-// One log of one interval. `begin` is wall-clock time; values stay in ns, the column Interval_Max is in ms.
+// One log with one interval. `begin` is wall-clock time. Values are in ns, the column Interval_Max is in ms.
 [[nodiscard]] Expected<std::string> hdr_log(const Histogram& histogram, std::chrono::system_clock::time_point begin,
                                             std::chrono::duration<double> length);
 

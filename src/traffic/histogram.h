@@ -1,5 +1,5 @@
-// A log-linear histogram with HdrHistogram's layout (three significant digits): values in ns, relative error below
-// 0.1 %, recording is one increment. hdr_log.h writes it in the format that the standard decoders read.
+// A log-linear histogram with HdrHistogram's layout (three significant digits). Values are in ns with a relative error
+// below 0.1 %, and recording is one increment. hdr_log.h writes it in the format that the standard decoders read.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@ class Histogram {
   static constexpr unsigned kDigits = 3;
   static constexpr unsigned kSubBucketBits = 11;  // 2,048 linear steps before the first doubling
   static constexpr std::uint64_t kHalf = 1ULL << (kSubBucketBits - 1);
-  static constexpr std::uint64_t kHighest = 100'000'000'000;  // 100 s; what is longer is recorded as this
+  static constexpr std::uint64_t kHighest = 100'000'000'000;  // 100 s; longer values are recorded as this
   static constexpr unsigned kBuckets = 27;                    // the last begins below kHighest and ends above it
   static_assert((1ULL << (kSubBucketBits + kBuckets - 1)) > kHighest);
   static_assert((1ULL << (kSubBucketBits + kBuckets - 2)) <= kHighest);
@@ -38,8 +38,8 @@ class Histogram {
   [[nodiscard]] std::uint64_t min() const { return total_ == 0 ? 0 : min_; }
   [[nodiscard]] std::uint64_t max() const { return max_; }
   [[nodiscard]] double mean() const { return total_ == 0 ? 0 : sum_ / static_cast<double>(total_); }
-  // The highest value of the step that holds the packet of this rank, as HdrHistogram defines it, but never above the
-  // maximum; 0 when empty.
+  // The highest value of the step that holds the packet of this rank, as HdrHistogram defines it. It is never above the
+  // maximum, and 0 when empty.
   [[nodiscard]] std::uint64_t percentile(double percent) const;
 
   // One count per step; the layout of HdrHistogram's counts array.

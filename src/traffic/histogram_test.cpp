@@ -1,4 +1,4 @@
-// The histogram against sorted values: every percentile within HdrHistogram's promise.
+// Compares the histogram with sorted values: every percentile is within HdrHistogram's promise.
 #include "traffic/histogram.h"
 
 #include <gtest/gtest.h>

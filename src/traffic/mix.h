@@ -31,7 +31,7 @@ class Mix {
     } else {
       choice.flow = random_.below(flows_);
     }
-    // At random also when flows go in turn: else a flow could see one size only.
+    // The size is random even when flows go in turn. Otherwise a flow could get one size only.
     choice.size = sizes_.size() == 1 ? sizes_[0] : sizes_[random_.below(static_cast<std::uint32_t>(sizes_.size()))];
     return choice;
   }

@@ -20,7 +20,7 @@ namespace {
 using wire::checksum_add;
 using wire::checksum_finish;
 
-// The sum folded to 16 bits, and what has to be added so that a sum becomes 0.
+// The sum folded to 16 bits, and the value that makes a sum 0.
 std::uint16_t folded(std::uint64_t sum) {
   return static_cast<std::uint16_t>(~checksum_finish(sum));
 }
@@ -32,7 +32,7 @@ Octets octets_of(const IpAddress& address) {
   return Octets(address.octets()).first(address.is_v6() ? 16 : 4);
 }
 
-// IPv4 or IPv6 header for UDP; 0.0.0.0 or :: where `from` or `to` is left out.
+// Writes an IPv4 or IPv6 header for UDP, with 0.0.0.0 or :: if `from` or `to` is left out.
 std::size_t write_ip(MutableOctets out, Octets from, Octets to, std::size_t payload_bytes) {
   if (from.size() == 4) {
     return wire::ipv4::write(out,
@@ -106,8 +106,8 @@ PacketMaker::Shape PacketMaker::make_shape(const MakerSettings& settings, const 
                       static_cast<std::uint64_t>(gtpu_bytes);
     shape.outer_sum = checksum_add(shape.outer_sum, Octets(head).subspan(at, wire::udp::kHeaderBytes));
     shape.outer_sum = checksum_add(shape.outer_sum, gtpu);
-    // A right inner UDP checksum makes its datagram and pseudo header sum up to 0, whatever the stamp; a right IPv4
-    // header sums up to 0 too. So only the inner addresses and lengths are left to count.
+    // With a correct inner UDP checksum, datagram and pseudo header sum up to 0 for any stamp. A correct IPv4 header
+    // sums up to 0 too. So only the inner addresses and lengths remain.
     shape.outer_sum += negative(pseudo) + (flow.ipv6 ? shape.ip_sum : 0);
     at += wire::udp::kHeaderBytes;
   }
@@ -160,7 +160,7 @@ PacketMaker::Line PacketMaker::make_line(const FlowSpec& flow) const {
   return line;
 }
 
-// airhdr, RLC, PDCP and SDAP as two overlapping stores; what follows them.
+// Writes airhdr, RLC, PDCP and SDAP as two overlapping stores. Returns the place after them.
 std::uint8_t* PacketMaker::write_air(Line& line, std::uint8_t* out) const {
   const auto n = static_cast<std::uint32_t>(line.sequence);
   const auto low = [](std::uint32_t v, unsigned bits) { return std::uint64_t{v} & ((1ULL << bits) - 1); };
@@ -197,7 +197,7 @@ void PacketMaker::write_inner(const Line& line, const Shape& shape, std::uint64_
 unsigned PacketMaker::make(std::uint32_t flow, std::uint32_t size, std::uint64_t intended_ns, std::uint8_t* out) {
   Line& line = lines_[flow];
   const Shape& shape = shapes_[line.shape + size];
-  // All 64 octets: what is behind the head is overwritten below.
+  // Copies all 64 octets; those after the head are overwritten below.
   std::memcpy(out, shape.head.data(), shape.head.size());
   std::uint8_t* inner = out + shape.head_bytes;
   if (direction_ == Direction::kDownlink) {

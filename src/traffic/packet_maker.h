@@ -1,6 +1,6 @@
-// Makes the generator's packets: a copy of a prebuilt frame and a few stores for what differs (tunnel, QFI, UE address,
-// numbers, stamp, checksums). Downlink as a UPF sends it to the gNB on N3; uplink as a UE sends it on the air.
-// Independent of the gNB's own header code, whose work the packets shall judge.
+// Makes the generator's packets: a copy of a prebuilt frame, and a few stores for the parts that differ (tunnel, QFI,
+// UE address, numbers, stamp, checksums). Downlink packets are as a UPF sends them to the gNB on N3; uplink packets are
+// as a UE sends them on the air. It shares no code with the gNB's headers, because the packets test them.
 #pragma once
 
 #include <rte_prefetch.h>
@@ -20,7 +20,7 @@ namespace splitplane::traffic {
 struct FlowSpec {
   ran::BearerConfig bearer;      // downlink: id, upf (the outer source), qfi; uplink: id, modes, qfi
   IpAddress gnb;                 // downlink: the outer destination, of the family of bearer.upf
-  bool ipv6 = false;             // the inner packets'; bearer.ue_ipv6 or ue_ipv4 must be there
+  bool ipv6 = false;             // of the inner packets; bearer.ue_ipv6 or ue_ipv4 must be set
   std::uint32_t pdcp_first = 0;  // uplink: the COUNT and the RLC number of the first packet
   std::uint32_t rlc_first = 0;
 };
@@ -28,13 +28,13 @@ struct FlowSpec {
 struct MakerSettings {
   Direction direction = Direction::kDownlink;
   MacAddress from, to;
-  IpAddress server_ipv4, server_ipv6;  // the inner packets' other end
+  IpAddress server_ipv4, server_ipv6;  // the other end of the inner packets
   std::vector<std::uint16_t> sizes;    // octets of inner packets; smallest_inner() and more
   std::uint32_t run = 0;
 };
 
 inline constexpr std::uint16_t kInnerSourcePort = 40000;
-inline constexpr std::uint16_t kInnerDestinationPort = 9;  // discard, should one ever reach a host
+inline constexpr std::uint16_t kInnerDestinationPort = 9;  // discard, in case a packet reaches a host
 
 [[nodiscard]] constexpr std::uint16_t smallest_inner(bool ipv6) {
   return static_cast<std::uint16_t>((ipv6 ? 40 : 20) + 8 + kStampBytes);
@@ -50,14 +50,14 @@ class PacketMaker {
   [[nodiscard]] std::uint64_t sent(std::uint32_t flow) const { return lines_[flow].sequence; }
   void prefetch(std::uint32_t flow) const { rte_prefetch0(&lines_[flow]); }
 
-  // Numbers the next packet of `flow` and writes it; octets of the frame. `out` has room for the largest size and
-  // kMostFrameOverhead.
+  // Numbers the next packet of `flow` and writes it. Returns the octets of the frame. `out` has room for the largest
+  // size and kMostFrameOverhead.
   unsigned make(std::uint32_t flow, std::uint32_t size, std::uint64_t intended_ns, std::uint8_t* out);
-  // The flow's last packet will not be sent: its numbers are free again.
+  // The flow's last packet will not be sent, so its numbers are free again.
   void take_back(std::uint32_t flow) { --lines_[flow].sequence; }
 
  private:
-  // What differs between flows: one cache line.
+  // The parts that differ between flows: one cache line.
   struct alignas(64) Line {
     std::uint64_t sequence = 0;
     std::uint64_t header = 0;  // uplink: constant bits of RLC | PDCP | SDAP, right-aligned
@@ -79,13 +79,14 @@ class PacketMaker {
   static constexpr std::size_t kBytesPerFlow = sizeof(Line) + 3 * sizeof(FlowSpec);
 
  private:
-  // What flows of one kind share, per size. Sums are of 16-bit words, without what a flow or a packet adds.
+  // The parts that flows of one kind share, per size. Sums are of 16-bit words, without the parts that a flow or a
+  // packet adds.
   struct alignas(64) Shape {
     std::array<std::uint8_t, 64> head{};  // Ethernet, and on N3 IP and UDP
     std::vector<std::uint8_t> inner;
     std::uint64_t ip_sum = 0;     // inner IPv4 header
     std::uint64_t udp_sum = 0;    // inner UDP with its pseudo header
-    std::uint64_t outer_sum = 0;  // outer UDP with its pseudo header and everything behind it
+    std::uint64_t outer_sum = 0;  // outer UDP with its pseudo header and all octets after it
     std::uint16_t head_bytes = 0;
     bool ipv6 = false;
   };

@@ -1,5 +1,5 @@
-// Frames of every kind, read back by wire/'s parsers: checksums, identities, numbers, stamp. tests/e2e lets tshark and
-// scapy judge them too.
+// Frames of every kind, read by the parsers of wire/: checksums, identities, numbers, stamp. tests/e2e also checks them
+// with tshark and scapy.
 #include "traffic/packet_maker.h"
 
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ MakerSettings settings_of(Direction direction) {
           .run = 77};
 }
 
-// The IP packet has right checksums; its UDP payload.
+// Checks the checksums of the IP packet and returns its UDP payload.
 Octets checked_payload(Octets packet) {
   if (packet[0] >> 4 == 4) {
     const auto header = wire::ipv4::parse(packet);
@@ -180,7 +180,7 @@ TEST(FrameReader, a_frame_cut_anywhere_is_never_read_as_stamped) {
     const unsigned size = maker.make(0, 0, 5, room.data());
     for (unsigned n = 0; n < size; ++n) {
       const std::vector<std::uint8_t> cut(room.begin(),
-                                          room.begin() + n);  // own memory: a sanitizer sees a read beyond
+                                          room.begin() + n);  // separate memory: a sanitizer sees a read beyond it
       EXPECT_NE(read_frame(cut).seen, Seen::stamped) << n;
     }
   }

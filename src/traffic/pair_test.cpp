@@ -1,4 +1,4 @@
-// Generator and sink over real DPDK ports (net_ring: what is sent comes back) with injected time; and replayed
+// Generator and sink over real DPDK ports (net_ring: packets that are sent come back) with injected time; also replayed
 // captures. Starts DPDK once for the tests of this folder.
 #include <gmock/gmock.h>
 #include <pcap/pcap.h>
@@ -95,7 +95,7 @@ TEST_F(Pair, what_the_port_refuses_is_offered_again_or_given_up_and_counted) {
     limited.retry = retry;
     Generator generator(limited, packets, Schedule(Bursts{2000}, 1e6, 1), in_turn(4));
     generator.start(0);
-    for (int turn = 0; turn < 100; ++turn) generator.poll(1);  // nobody receives: the ring of 1,024 fills
+    for (int turn = 0; turn < 100; ++turn) generator.poll(1);  // no sink receives, so the ring of 1,024 fills
     EXPECT_EQ(generator.stats().sent.get(), 1023U);
     EXPECT_GT(generator.stats().refusals.get(), 0U);
     EXPECT_EQ(generator.stats().refused.get(), retry ? 0U : 977U);
@@ -146,7 +146,7 @@ TEST_F(Pair, how_far_behind_is_known_while_the_port_refuses) {
   PacketMaker packets(maker(), flows_);
   Generator generator(settings(2000), packets, Schedule(Bursts{2000}, 1e6, 1), in_turn(4));
   generator.start(0);
-  for (std::uint64_t now = 1; now <= 100; ++now) generator.poll(now);  // nobody receives: the ring of 1,024 fills
+  for (std::uint64_t now = 1; now <= 100; ++now) generator.poll(now);  // no sink receives, so the ring of 1,024 fills
   generator.poll(1'000'000);
   EXPECT_EQ(generator.stats().behind_ns.get(), 1'000'000U);
   generator.end(1'000'000);
@@ -184,7 +184,7 @@ TEST_F(Pair, a_stamp_from_the_future_is_counted_and_not_wrapped) {
 }
 
 TEST(SelfTest, counts_and_percentiles_are_exact_in_virtual_time) {
-  const auto result = run_self_test(0.02);  // the real-time parts are for quiet machines; here they only run
+  const auto result = run_self_test(0.02);  // the real-time parts need quiet machines; this test only runs them
   ASSERT_TRUE(result) << result.error().message;
   const ExactResult& exact = result->exact;
   EXPECT_TRUE(exact.good()) << exact.sink.unique << " of " << exact.sent << ", " << exact.latency.worst();

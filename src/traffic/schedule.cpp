@@ -9,8 +9,8 @@ namespace splitplane::traffic {
 Schedule::Schedule(Arrivals arrivals, double rate, std::uint64_t seed)
     : arrivals_(std::move(arrivals)), rate_(rate), gap_ns_(1e9 / rate), random_(seed) {}
 
-// Times are computed from the packet's number where they can be, so that rounding does not add up; a double holds
-// ns exactly for 104 days.
+// Times are computed from the packet's number where possible, so that rounding errors do not add up. A double holds ns
+// exactly for 104 days.
 std::uint64_t Schedule::next() {
   const double at = std::visit([this](const auto& arrivals) { return next_of(arrivals); }, arrivals_);
   ++n_;
@@ -26,7 +26,7 @@ double Schedule::time_of(const Bursts& bursts, std::uint64_t n) const {
   return static_cast<double>(n / bursts.packets * bursts.packets) * gap_ns_;
 }
 
-// n(t) = r t + a t^2 / 2, solved for t in the form that does not cancel when a is small or negative.
+// n(t) = r t + a t^2 / 2, solved for t in the form that stays precise when a is small or negative.
 double Schedule::time_of(const Ramp& ramp, std::uint64_t number) const {
   const double change = (ramp.to_rate - rate_) / ramp.over_s;
   const double in_ramp = (rate_ + ramp.to_rate) / 2 * ramp.over_s;
@@ -35,7 +35,7 @@ double Schedule::time_of(const Ramp& ramp, std::uint64_t number) const {
   return 2 * n / (rate_ + std::sqrt(rate_ * rate_ + 2 * change * n)) * 1e9;
 }
 
-// A round ends one mean gap behind its last packet, so that the first of the next does not collide with it.
+// A round ends one mean gap after its last packet, so that the first packet of the next round does not collide with it.
 double Schedule::time_of(const Recorded& recorded, std::uint64_t n) const {
   const auto& times = recorded.times_ns;
   const auto packets = static_cast<double>(times.size());
@@ -52,11 +52,11 @@ std::uint64_t Schedule::skip_until(std::uint64_t ns, std::uint64_t most) {
   return due;
 }
 
-// Times ascend: doubled steps find a packet that is due later, halved ones the first.
+// Times ascend: doubled steps find a packet that is due later, then halved steps find the first one.
 template <class Kind>
 std::uint64_t Schedule::due_until(const Kind& arrivals, double end, std::uint64_t most) const {
   const auto is_due = [&](std::uint64_t ahead) { return time_of(arrivals, n_ + ahead) < end; };
-  std::uint64_t low = 0, step = 1;  // all below low are due
+  std::uint64_t low = 0, step = 1;  // all packets below low are due
   while (low < most && is_due(std::min(low + step, most) - 1)) {
     low = std::min(low + step, most);
     step *= 2;
@@ -73,7 +73,7 @@ std::uint64_t Schedule::due_until(const Kind& arrivals, double end, std::uint64_
   return low;
 }
 
-// The process has no memory: what follows the last packet is a process of its own, and so is what follows `end`.
+// The process has no memory: the time after the last packet is a new process, and so is the time after `end`.
 std::uint64_t Schedule::due_until(const Poisson&, double end, std::uint64_t most) {
   const double mean = (end - at_ns_) / gap_ns_;
   if (mean <= 0) return 0;

@@ -1,5 +1,5 @@
-// When each packet should leave, in ns after the start: a pure sequence of times, so that a generator that falls behind
-// still stamps what was intended (no coordinated omission).
+// When each packet should leave, in ns after the start. It is a pure sequence of times. So a generator that falls
+// behind still stamps the intended time (no coordinated omission).
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ struct Bursts {
   std::uint32_t packets = 32;
   friend bool operator==(const Bursts&, const Bursts&) = default;
 };
-// From `rate` to `to_rate` evenly over `over_s` seconds, then on at `to_rate`.
+// From `rate` to `to_rate` evenly over `over_s` seconds, then constantly `to_rate`.
 struct Ramp {
   double to_rate = 0;
   double over_s = 1;
   friend bool operator==(const Ramp&, const Ramp&) = default;
 };
-// The recorded gaps of a capture, again and again; `speed` 2 plays it twice as fast. The rate is not used.
+// The recorded gaps of a capture in a loop; `speed` 2 plays it twice as fast. The rate is not used.
 struct Recorded {
   std::vector<std::uint64_t> times_ns;  // ascending, from 0
   double speed = 1;
@@ -41,15 +41,15 @@ class Schedule {
   // `rate`: packets a second, above 0.
   Schedule(Arrivals arrivals, double rate, std::uint64_t seed);
 
-  // The next packet's time; never before the last one's.
+  // The next packet's time, which is never before the last one's.
   [[nodiscard]] std::uint64_t next();
 
-  // Leaves out the packets that are due until `ns`, at most `most`; how many. It takes no longer when they are more:
-  // those of Poisson are not drawn one by one, only their number is.
+  // Skips the packets that are due until `ns`, at most `most`, and returns their number. The time for that does not
+  // grow with their number: for Poisson only the number is drawn, not each packet.
   std::uint64_t skip_until(std::uint64_t ns, std::uint64_t most);
 
  private:
-  // The time of packet n, where it does not depend on chance.
+  // The time of packet n, for kinds that are not random.
   [[nodiscard]] double time_of(const Constant&, std::uint64_t n) const { return static_cast<double>(n) * gap_ns_; }
   [[nodiscard]] double time_of(const Bursts& bursts, std::uint64_t n) const;
   [[nodiscard]] double time_of(const Ramp& ramp, std::uint64_t n) const;

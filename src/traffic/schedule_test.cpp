@@ -1,4 +1,4 @@
-// Arrival processes against their definition: exact times where they are exact, moments where they are random.
+// Compares arrival processes with their definition: exact times if they are exact, moments if they are random.
 #include "traffic/schedule.h"
 
 #include <gtest/gtest.h>

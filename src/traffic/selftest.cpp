@@ -62,13 +62,13 @@ Mix in_turn() {
   return {kFlows, Mix::Order::kInTurn, {1}, 1};
 }
 
-// A packet inside the device, and when it came.
+// A packet inside the device, and when it arrived.
 struct Held {
   rte_mbuf* mbuf = nullptr;
   std::uint64_t arrived_ns = 0;
 };
 
-// The device between the two rings. `left` is told each packet's stay.
+// The device between the two rings. It calls `left` with each packet's stay.
 class DeviceStage {
  public:
   DeviceStage(const DeviceSettings& settings, const Bench& bench) : device_(settings), bench_(bench) {}
@@ -96,7 +96,7 @@ class DeviceStage {
  private:
   template <class Left>
   void send(Held held, std::uint64_t now, const Left& left) {
-    // The caller polls the sink more often than the ring fills.
+    // The caller polls the sink before the ring can fill.
     if (held.mbuf == nullptr || rte_eth_tx_burst(bench_.after->id(), 0, &held.mbuf, 1) != 1) {
       rte_pktmbuf_free(held.mbuf);
       return;
@@ -161,7 +161,7 @@ ExactResult exact_part(const Bench& bench) {
   return result;
 }
 
-// As much as goes, for `seconds`; Mpps that left.
+// Sends as much as possible for `seconds`; returns the Mpps that left.
 double flat_out(const Bench& bench, const Port& out, double seconds, bool with_sink) {
   PacketMaker packets = make_packets();
   Generator generator({.port = out.id(), .pool = bench.pool.get()}, packets, Schedule(Constant{}, 1e9, 1), in_turn());
@@ -174,7 +174,7 @@ double flat_out(const Bench& bench, const Port& out, double seconds, bool with_s
     generator.poll(now);
     if (with_sink) sink.poll(clock);
   }
-  generator.end(0);  // what is held; that it fell behind this schedule is the point
+  generator.end(0);  // frees held packets; that the generator fell behind is intended here
   while (sink.poll(clock) != 0) {
   }
   const std::uint64_t done = with_sink ? sink.stamped() : generator.stats().sent.get();

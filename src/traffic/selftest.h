@@ -1,6 +1,6 @@
-// The pair tests itself: generator, synthetic device and sink over memory ports. In virtual time, where the machine
-// cannot disturb, counts and percentiles must be exact; in real time it finds the pair's ceiling, rate error and
-// latency floor on this machine.
+// The pair tests itself: generator, synthetic device and sink over memory ports. In virtual time the machine cannot
+// disturb, so counts and percentiles must be exact. In real time it finds the pair's ceiling, rate error and latency
+// floor on this machine.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ inline constexpr std::array<double, 5> kPercents{50, 90, 99, 99.9, 100};
 
 struct Percentiles {
   std::array<std::uint64_t, kPercents.size()> truth_ns{}, sink_ns{};
-  // The largest deviation, in units of what is allowed: 1 % or 1 us, whichever is more.
+  // The largest deviation as a multiple of the allowed one: 1 % or 1 us, whichever is more.
   [[nodiscard]] double worst() const;
 };
 
@@ -44,11 +44,11 @@ struct SelfTestResult {
   ExactResult exact;
   CeilingResult ceiling;
   RateResult rate;      // a fifth of the ceiling, straight into the sink: the pair's own latency
-  RateResult capacity;  // through a device of known capacity, offered twice that: `asked` is the capacity, `measured`
-                        // what arrived
+  RateResult capacity;  // through a device of known capacity, at twice that rate: `asked` is the capacity
 };
 
-// On the calling thread, which DPDK must know; takes about four times `seconds`. Error: a port could not be made.
+// Runs on the calling thread, which DPDK must know, and takes about four times `seconds`. The error says that a port
+// could not be made.
 [[nodiscard]] Expected<SelfTestResult> run_self_test(double seconds);
 
 }  // namespace splitplane::traffic

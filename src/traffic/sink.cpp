@@ -2,7 +2,7 @@
 
 namespace splitplane::traffic {
 
-// Which stamps are ours is settled by the first one, unless the generator runs in this process.
+// The first stamp decides which run is ours, unless the generator runs in this process.
 Seen Sink::judge(Reading& reading) {
   if (reading.seen != Seen::stamped) return reading.seen;
   if (!run_) run_ = reading.stamp.run;
@@ -15,7 +15,7 @@ void Sink::take(std::uint64_t now) {
     rte_prefetch0(burst_.mbuf[i]);
     datapath::prefetch_octets(burst_.mbuf[i]);
   }
-  // First all stamps, then all flows: their lines arrive meanwhile.
+  // First all stamps, then all flows, so that the flows' lines arrive in the cache meanwhile.
   std::array<Stamp, datapath::kBurst> stamps;
   unsigned stamped = 0;
   std::uint64_t bytes = 0, on_air = 0;

@@ -1,5 +1,5 @@
-// The checking sink: receives from a port, finds the stamps, and keeps what they tell: loss, duplication and reordering
-// per flow, one-way latency from the intended send time. Everything else that arrives is counted by what it is.
+// The checking sink. It receives from a port, finds the stamps, and computes loss, duplication and reordering per flow,
+// and the one-way latency from the intended send time. It counts all other frames by kind.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -23,12 +23,12 @@ struct SinkSettings {
   std::optional<std::uint32_t> run;  // absent: that of the first stamp
 };
 
-// One writer, the sink's thread; the progress line reads.
+// Only the sink's thread writes; the progress line reads.
 struct SinkStats {
   std::array<Counter, kSeenCount> seen;
   Counter bytes;        // of all frames
-  Counter on_air;       // stamped ones that came on the air; the others came on N3
-  Counter from_future;  // stamped later than the sink's clock: latency taken as 0
+  Counter on_air;       // stamped frames that came on the air; the others came on N3
+  Counter from_future;  // stamped later than the sink's clock: their latency counts as 0
 };
 
 class Sink {
@@ -38,7 +38,7 @@ class Sink {
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
-  // One burst; how many frames it held. The clock is read after the frames are there.
+  // Takes one burst and returns how many frames it held. The clock is read after the frames are there.
   template <class Clock>
   unsigned poll(const Clock& clock) {
     burst_.size = rte_eth_rx_burst(settings_.port, settings_.queue, burst_.mbuf.data(), datapath::kBurst);
@@ -51,7 +51,7 @@ class Sink {
   [[nodiscard]] const Histogram& latency() const { return latency_; }
   [[nodiscard]] std::optional<std::uint32_t> run() const { return run_; }
   [[nodiscard]] std::uint64_t stamped() const { return stats_.seen[static_cast<std::size_t>(Seen::stamped)].get(); }
-  // Of stamped frames; both 0 before the first.
+  // Of stamped frames; both are 0 before the first.
   [[nodiscard]] std::uint64_t first_ns() const { return first_ns_; }
   [[nodiscard]] std::uint64_t last_ns() const { return last_ns_; }
 

@@ -1,5 +1,5 @@
-// The stamp inside a generated packet, the first octets of its UDP payload: who sent it, as which packet of which flow,
-// and when it should have left. From it alone the sink tells loss, duplication, reordering and latency.
+// The stamp inside a generated packet, in the first octets of its UDP payload: the run, the flow, the packet's number,
+// and its intended send time. From this alone the sink computes loss, duplication, reordering and latency.
 //
 //   o0-3 magic | o4-7 check | o8-11 run | o12-15 flow | o16-23 sequence number | o24-31 intended send time, ns
 #pragma once
@@ -18,14 +18,14 @@ inline constexpr std::size_t kStampBytes = 32;
 inline constexpr std::uint32_t kStampMagic = 0x53507447;  // "SPtG"
 
 struct Stamp {
-  std::uint32_t run = 0;   // one value per start of a generator: packets of an earlier run are not ours
+  std::uint32_t run = 0;   // one value per start of a generator: the sink ignores packets of an earlier run
   std::uint32_t flow = 0;  // counted from 0 within the run
   std::uint64_t sequence = 0;
   std::uint64_t intended_ns = 0;  // CLOCK_MONOTONIC of the generator's host
   friend bool operator==(const Stamp&, const Stamp&) = default;
 };
 
-// Finds a changed octet that a wrong or absent UDP checksum let through; no protection against intent.
+// Finds a changed octet that a wrong or absent UDP checksum did not show. It does not protect against intent.
 [[nodiscard]] constexpr std::uint32_t stamp_check(const Stamp& stamp) {
   std::uint64_t mix = (std::uint64_t{stamp.run} << 32 | stamp.flow) * 0x9e3779b97f4a7c15ULL;
   mix = (std::rotl(mix, 29) ^ stamp.sequence) * 0xbf58476d1ce4e5b9ULL;
@@ -50,7 +50,7 @@ inline std::uint64_t write_stamp(std::uint8_t* out, const Stamp& stamp) {
 
 enum class StampVerdict : std::uint8_t { kGood, kAbsent, kDamaged };
 
-// Reads the stamp at the start of a UDP payload. kDamaged: the magic is there, but the check does not fit.
+// Reads the stamp at the start of a UDP payload. kDamaged: the magic is there, but the check is wrong.
 [[nodiscard]] inline StampVerdict read_stamp(Octets in, Stamp& stamp) {
   if (in.size() < kStampBytes || wire::load_be32(in.data()) != kStampMagic) return StampVerdict::kAbsent;
   stamp.run = wire::load_be32(in.data() + 8);

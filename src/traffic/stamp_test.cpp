@@ -1,4 +1,4 @@
-// The stamp: what is written is read, and a changed octet is noticed.
+// The stamp: it is read as it was written, and a changed octet is noticed.
 #include "traffic/stamp.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A device under test whose behaviour is known: capacity, queue, delay, jitter, loss, duplication and reordering, from
-// a seed. The self-test puts it between generator and sink, and what it did is what the sink must find.
+// A device under test with known behaviour: capacity, queue, delay, jitter, loss, duplication and reordering, from a
+// seed. The self-test puts it between generator and sink. The sink must find exactly what the device did.
 #pragma once
 
 #include <algorithm>
@@ -16,19 +16,19 @@ struct DeviceSettings {
   std::uint64_t seed = 1;
   double loss = 0, duplication = 0, reordering = 0;  // probabilities, per packet
   double capacity = 0;                               // packets a second, in the order of arrival; 0: no limit
-  std::uint64_t delay_ns = 0, jitter_ns = 0;         // delay, and evenly up to jitter more; never overtaking
-  std::uint32_t queue = 4096;                        // packets inside at most; what comes then is lost
+  std::uint64_t delay_ns = 0, jitter_ns = 0;         // delay, plus a random time up to jitter; packets never overtake
+  std::uint32_t queue = 4096;                        // the most packets inside; later ones are dropped
   std::uint32_t flows = 1;
 };
 
 struct DeviceCounts {
   std::uint64_t received = 0, sent = 0;
-  std::uint64_t lost = 0, overflowed = 0;  // by chance, by a full queue
+  std::uint64_t lost = 0, overflowed = 0;  // at random, and by a full queue
   std::uint64_t duplicated = 0, reordered = 0;
 };
 
-// Packet: a handle, such as rte_mbuf*. A packet to be reordered waits until the next one of its flow has left, and
-// leaves right behind it: it is reordered once, by RFC 4737's definition, whatever the other flows do.
+// Packet is a handle, such as rte_mbuf*. A packet to be reordered waits until the next one of its flow has left, and
+// leaves directly after it. So it is reordered once, by RFC 4737's definition, whatever the other flows do.
 template <class Packet>
 class SyntheticDevice {
  public:
@@ -39,8 +39,8 @@ class SyntheticDevice {
         queue_(settings.queue),
         waiting_(settings.flows) {}
 
-  // A packet of `flow` (below settings.flows) comes in. `copy(packet)` makes the duplicate. False: it is lost, and
-  // still the caller's.
+  // A packet of `flow` (below settings.flows) comes in. `copy(packet)` makes the duplicate. Returns false if the packet
+  // is lost; the caller then keeps it.
   template <class Copy>
   [[nodiscard]] bool arrive(Packet packet, std::uint32_t flow, std::uint64_t now, const Copy& copy) {
     ++counts_.received;
@@ -82,7 +82,7 @@ class SyntheticDevice {
     return std::nullopt;
   }
 
-  // At the end: packets that wait for a successor which never came. Call until there is none.
+  // At the end: packets that wait for a successor that never came. Call it until there is none.
   [[nodiscard]] std::optional<Packet> drain() {
     if (const auto packet = depart(~0ULL)) return packet;
     for (auto& waiting : waiting_) {
@@ -96,7 +96,7 @@ class SyntheticDevice {
   }
 
   [[nodiscard]] const DeviceCounts& counts() const { return counts_; }
-  // When depart() has something next; never: ~0.
+  // The time of the next packet for depart(); ~0 if there is none.
   [[nodiscard]] std::uint64_t next_ready() const { return size_ == 0 ? ~0ULL : queue_[first_].ready_ns; }
 
  private:

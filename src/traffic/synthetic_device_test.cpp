@@ -1,4 +1,4 @@
-// The synthetic device against the checker: what it says it did is what the flows show.
+// Compares the synthetic device with the checker: the flows show what the device says it did.
 #include "traffic/synthetic_device.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ struct Numbered {
 };
 constexpr auto kCopy = [](Numbered n) { return n; };
 
-// Sends `packets` through, in turn over the flows, a microsecond apart; what left.
+// Sends `packets` through in turn over the flows, a microsecond apart. Returns what left.
 FlowCounts run(SyntheticDevice<Numbered>& device, std::uint32_t flows, std::uint32_t packets) {
   FlowChecker checker(flows, 1024);
   const auto take = [&](Numbered n) { checker.arrive(n.flow, n.sequence); };

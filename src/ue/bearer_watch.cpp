@@ -5,14 +5,14 @@
 namespace splitplane::ue {
 namespace {
 
-// What a DRB cannot change while it lives.
+// The modes that a DRB cannot change while it lives.
 [[nodiscard]] bool same_modes(const ran::BearerConfig& a, const ran::BearerConfig& b) {
   return a.rlc_mode == b.rlc_mode && a.rlc_sn_bits == b.rlc_sn_bits && a.pdcp_sn_bits == b.pdcp_sn_bits &&
          a.sdap_header_dl == b.sdap_header_dl && a.sdap_header_ul == b.sdap_header_ul &&
          a.acknowledged == b.acknowledged && a.arq == b.arq;
 }
 
-// COUNTs only go up while a bearer lives.
+// COUNTs only rise while a bearer lives.
 [[nodiscard]] bool went_back(const Numbers& before, const Numbers& now) {
   return now.pdcp_downlink < before.pdcp_downlink || now.pdcp_uplink < before.pdcp_uplink;
 }

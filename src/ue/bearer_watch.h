@@ -1,5 +1,5 @@
-// Compares what the gNB says about its bearers with what the UE side knows, as RRC would tell a UE: which are new,
-// which changed, which are gone, and which started anew. Control thread; touches no packet.
+// Compares the gNB's list of bearers with what the UE side knows, as RRC would tell a UE: which are new, changed, gone
+// or restarted. It runs on the control thread and touches no packet.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace splitplane::ue {
 struct BearerChange {
   enum class Kind : std::uint8_t { kEstablish, kReestablish, kUpdate, kRelease };  // kReestablish: RLC AM alone
   Kind kind = Kind::kEstablish;
-  ran::BearerConfig config;  // kRelease: as it was
-  ran::BearerConfig before;  // kUpdate, and kEstablish of a bearer that was known: as it was; else id 0
+  ran::BearerConfig config;  // kRelease: the configuration before
+  ran::BearerConfig before;  // kUpdate, and kEstablish of a known bearer: the configuration before; otherwise id 0
   Numbers numbers;           // kEstablish
 };
 
 class BearerWatch {
  public:
-  // One bearer of the gNB's list. A bearer whose modes changed, or whose numbers went back, was released and made anew.
+  // One bearer of the gNB's list. A bearer whose modes changed, or whose numbers fell, was released and made anew.
   void see(const ran::BearerConfig& config, const Numbers& numbers);
-  // The list is complete: what has to change; bearers that were not seen since the last time are gone.
+  // The list is complete: returns the changes. Bearers that were not seen since the last call are gone.
   [[nodiscard]] std::vector<BearerChange> finish();
-  // The list broke off: nothing is known to be gone; the changes seen so far.
+  // The list broke off: returns the changes seen so far. No bearer counts as gone.
   [[nodiscard]] std::vector<BearerChange> break_off();
 
-  // The bearer is seen as new the next time: what was to be done could not be done.
+  // The bearer counts as new the next time, because its change could not be made.
   void forget(BearerId id) { known_.erase(id); }
 
   [[nodiscard]] std::size_t size() const { return known_.size(); }

@@ -18,7 +18,7 @@
 namespace splitplane::ue {
 namespace {
 
-// A request under construction: header, the family's own structure, attributes. 256 octets hold every request here.
+// A request under construction: header, the family's structure, attributes. 256 octets hold every request here.
 class Request {
  public:
   template <class Body>
@@ -38,7 +38,7 @@ class Request {
   void attribute(std::uint16_t type, Value value) {
     attribute(type, std::span(reinterpret_cast<const std::uint8_t*>(&value), sizeof value));
   }
-  // Opens a nested attribute; what follows lies in it until close().
+  // Opens a nested attribute; all attributes until close() are inside it.
   [[nodiscard]] std::size_t open(std::uint16_t type) {
     const std::size_t at = size_;
     attribute(type, std::span<const std::uint8_t>{});
@@ -122,7 +122,7 @@ Expected<void> Netlink::transact(std::span<std::uint8_t> message, int tolerated)
     if (static_cast<std::size_t>(n) < sizeof(nlmsghdr) + sizeof(int)) continue;
     nlmsghdr header;
     std::memcpy(&header, answer.data(), sizeof header);
-    if (header.nlmsg_type != NLMSG_ERROR || header.nlmsg_seq != sequence) continue;  // an answer given up earlier
+    if (header.nlmsg_type != NLMSG_ERROR || header.nlmsg_seq != sequence) continue;  // of an earlier request
     int error = 0;
     std::memcpy(&error, answer.data() + sizeof header, sizeof error);
     if (error == 0 || -error == tolerated) return {};

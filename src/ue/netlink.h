@@ -1,4 +1,5 @@
-// What the TUN device needs of rtnetlink(7): link settings, addresses and default routes, each confirmed by the kernel.
+// The parts of rtnetlink(7) that the TUN device needs: link settings, addresses and default routes. The kernel confirms
+// each request.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@ class Netlink {
   Netlink& operator=(Netlink&&) = delete;
   ~Netlink();
 
-  // Error: the kernel's reason, without saying what was tried.
+  // The error is the kernel's reason; it does not say what was tried.
   [[nodiscard]] Expected<void> bring_up(unsigned interface, unsigned mtu, unsigned queue_packets);
-  // The kernel makes no link-local IPv6 address of its own, so nothing but UE addresses speaks.
+  // The kernel makes no link-local IPv6 address, so only UE addresses send packets.
   [[nodiscard]] Expected<void> no_link_local(unsigned interface);
-  // As /32 or /128. Adding what is there, and removing what is not, is no error.
+  // As /32 or /128. It is no error to add an existing address or to remove an absent one.
   [[nodiscard]] Expected<void> add_address(unsigned interface, const IpAddress& address);
   [[nodiscard]] Expected<void> remove_address(unsigned interface, const IpAddress& address);
   [[nodiscard]] Expected<void> add_default_route(unsigned interface, bool v6);

@@ -77,7 +77,7 @@ TEST(SnTracker, an_unsynchronised_one_takes_its_place_from_the_first_and_keeps_t
   EXPECT_EQ(backward.next(), 4U * 4096);
 }
 
-// Against a model that remembers every COUNT: disorder and repetition within 60, loss at will.
+// Compares with a model that remembers every COUNT: disorder and repetition within 60, and any loss.
 TEST(SnTracker, agrees_with_a_model_that_remembers_everything) {
   rc::check([] {
     const unsigned bits = *rc::gen::element(12U, 18U);

@@ -33,7 +33,7 @@ Expected<Tun> Tun::create(const TunSettings& settings) {
   ifreq request{};
   request.ifr_flags = static_cast<short>(IFF_TUN | IFF_NO_PI);
   std::memcpy(request.ifr_name, settings.name.data(), settings.name.size());
-  // Without IFF_TUN_EXCL a persistent device that an administrator made under this name is used as it is.
+  // Without IFF_TUN_EXCL an existing persistent device of this name is used as the administrator made it.
   if (::ioctl(fd, TUNSETIFF, &request) != 0) {
     const int error = errno;
     ::close(fd);

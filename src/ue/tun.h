@@ -1,5 +1,6 @@
-// A TUN device as an object: the kernel's IP stack as the UEs' upper layers. Made and brought up here, gone with the
-// object. Packets are the worker's; addresses and routes the control thread's.
+// A TUN device as an object: the kernel's IP stack as the upper layers of the UEs. The object makes the device and
+// brings it up; its destructor removes it. The worker uses its packets; the control thread sets its addresses and
+// routes.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +21,23 @@ struct TunSettings {
 
 class Tun {
  public:
-  // UEs beyond that many addresses of a device exist on the air, but the kernel does not answer for them.
+  // UEs beyond this number of addresses exist on the air, but the kernel does not answer for them.
   static constexpr std::size_t kMaxAddresses = 1024;
   enum class Write : std::uint8_t { kTaken, kFull, kRefused };
 
-  // Error: one sentence that names the device.
+  // The error is one sentence that names the device.
   [[nodiscard]] static Expected<Tun> create(const TunSettings& settings);
   Tun(Tun&& other) noexcept;
   Tun& operator=(Tun&&) = delete;
   ~Tun();
 
-  // The next packet that the kernel sends; 0: there is none now. What does not fit in `into` is cut off.
+  // Reads the next packet that the kernel sends; 0 if there is none now. A packet that does not fit in `into` is cut.
   [[nodiscard]] std::size_t read(wire::MutableOctets into);
   [[nodiscard]] Write write(wire::Octets packet);
 
-  // For one bearer more. True if the kernel answers for the address now; false beyond kMaxAddresses.
+  // Adds one use of the address. Returns true if the kernel answers for the address now, false beyond kMaxAddresses.
   [[nodiscard]] Expected<bool> add_address(const IpAddress& address);
-  // For one bearer less: the last one takes it away.
+  // Removes one use of the address. The last one removes the address.
   [[nodiscard]] Expected<void> remove_address(const IpAddress& address);
   [[nodiscard]] Expected<void> add_default_route(bool v6);
   [[nodiscard]] std::size_t address_count() const { return addresses_.size(); }
@@ -49,7 +50,7 @@ class Tun {
   std::string name_;
   unsigned interface_;
   Netlink netlink_;
-  std::map<std::string, unsigned> addresses_;  // with how many bearers have each
+  std::map<std::string, unsigned> addresses_;  // with the number of bearers that have each
 };
 
 }  // namespace splitplane::ue

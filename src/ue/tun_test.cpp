@@ -1,4 +1,4 @@
-// A real TUN device in a network namespace of the test's own: needs CAP_NET_ADMIN and /dev/net/tun, else it is skipped.
+// A real TUN device in a separate network namespace. It needs CAP_NET_ADMIN and /dev/net/tun; otherwise it is skipped.
 #include "ue/tun.h"
 
 #include <arpa/inet.h>
@@ -24,7 +24,8 @@ namespace {
 
 using namespace test;
 
-// Runs `body` on a thread in a network namespace that vanishes with it; false if none can be had.
+// Runs `body` on a thread in a network namespace that ends with the thread. Returns false if the kernel does not allow
+// that.
 bool in_own_namespace(const std::function<void()>& body) {
   bool entered = false;
   std::thread([&] {
@@ -54,7 +55,7 @@ sockaddr_in v4(const char* address, std::uint16_t port) {
   return a;
 }
 
-// 0, or why the kernel does not let `address` be ours.
+// 0, or the reason for which the kernel does not let us bind to `address`.
 int bind_error(const char* address) {
   const Socket socket(AF_INET);
   const sockaddr_in a = v4(address, 0);
@@ -113,7 +114,7 @@ TEST(Tun, addresses_come_and_go_with_the_bearers_that_have_them) {
     twin.id = BearerId{77};
     addresses.follow({BearerChange::Kind::kEstablish, twin, {}, {}});
     addresses.follow({BearerChange::Kind::kRelease, config, {}, {}});
-    EXPECT_EQ(bind_error("10.45.0.2"), 0);  // the twin has it still
+    EXPECT_EQ(bind_error("10.45.0.2"), 0);  // another bearer still has the address
     auto moved = twin;
     moved.ue_ipv4 = ip("10.45.0.3");
     addresses.follow({BearerChange::Kind::kUpdate, moved, twin, {}});

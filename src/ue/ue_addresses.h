@@ -1,4 +1,4 @@
-// Keeps the addresses of the TUN device those of the UEs that have a bearer. Control thread.
+// Keeps the addresses of the TUN device equal to those of the UEs that have a bearer. It runs on the control thread.
 #pragma once
 
 #include "ue/bearer_watch.h"
@@ -9,7 +9,7 @@ namespace splitplane::ue {
 class UeAddresses {
  public:
   explicit UeAddresses(Tun& tun) : tun_(tun) {}
-  // What the kernel refuses is said in the log; the bearer works without.
+  // The log reports what the kernel refuses; the bearer works without it.
   void follow(const BearerChange& change);
 
  private:

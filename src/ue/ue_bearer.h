@@ -1,5 +1,5 @@
-// One bearer as the UE side keeps it: its configuration, the receiving entities downlink, the sending ones uplink, and
-// what they counted. Owned by the worker.
+// One bearer of the UE side: its configuration, the receiving entities for downlink, the sending ones for uplink, and
+// their counters. The worker owns it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace splitplane::ue {
 
-// Where the gNB's numbers stand when this side learns of a bearer: COUNTs of PDCP, SNs of RLC with or without modulus.
+// The gNB's numbers when this side learns of a bearer: COUNTs of PDCP, SNs of RLC with or without modulus.
 struct Numbers {
   std::uint32_t pdcp_downlink = 0, rlc_downlink = 0;  // next to be sent
   std::uint32_t pdcp_uplink = 0, rlc_uplink = 0;      // next to be received
@@ -23,9 +23,9 @@ struct DownlinkCounters {
   std::uint64_t received = 0, delivered = 0, dropped = 0, control = 0, bytes = 0;
   std::uint64_t rlc_late = 0, rlc_duplicates = 0, pdcp_late = 0, pdcp_duplicates = 0;
   std::uint64_t polls = 0, status_sent = 0;
-  std::uint64_t rlc_restarts = 0;       // AM without retransmission: its SNs began anew, with another epoch
+  std::uint64_t rlc_restarts = 0;       // AM without retransmission: how often its SNs began anew, with another epoch
   std::uint64_t reflective = 0;         // SDAP RDI or RQI set
-  std::uint64_t other_qfi = 0;          // SDAP QFI other than the bearer's: a flow mapped to it by the core
+  std::uint64_t other_qfi = 0;          // SDAP QFI other than the bearer's: the core mapped another flow to it
   std::uint64_t other_destination = 0;  // IP destination other than the UE's addresses
 };
 
@@ -37,9 +37,9 @@ struct UplinkCounters {
 struct UeBearer {
   ran::BearerConfig config;
 
-  datapath::ArqBearer* arq = nullptr;  // acknowledged: real RLC; else AM PDUs are only followed by their SNs
+  datapath::ArqBearer* arq = nullptr;  // acknowledged: full RLC; otherwise only the SNs of AM PDUs are followed
   SnTracker rlc_rx;                    // AM only: complete UM and TM SDUs have no SN
-  std::optional<std::uint8_t> epoch;   // of these SNs, as airhdr says; absent: no PDU came yet
+  std::optional<std::uint8_t> epoch;   // the epoch of these SNs from airhdr; absent: no PDU came yet
   SnTracker pdcp_rx;
   DownlinkCounters downlink;
 
@@ -48,8 +48,8 @@ struct UeBearer {
   std::uint16_t pdu_without_poll = 0;  // PDU_WITHOUT_POLL (TS 38.322 5.3.3.2)
   UplinkCounters uplink;
 
-  // Both ends count on from the gNB's numbers. At 0 this side knows that it sees the first PDU; later it does not,
-  // since PDUs may have passed between the gNB's answer and now.
+  // Both ends continue from the gNB's numbers. At 0 this side knows that it sees the first PDU. Otherwise it does not,
+  // because PDUs may have passed between the gNB's answer and now.
   void establish(const ran::BearerConfig& bearer, const Numbers& numbers) {
     config = bearer;
     rlc_rx = SnTracker(bearer.rlc_sn_bits == 18 ? 18 : 12, numbers.rlc_downlink, numbers.rlc_downlink == 0);
@@ -57,10 +57,10 @@ struct UeBearer {
     pdcp_rx = SnTracker(bearer.pdcp_sn_bits, numbers.pdcp_downlink, numbers.pdcp_downlink == 0);
     if (bearer.acknowledged && numbers.pdcp_downlink != 0) pdcp_rx.expect_earlier();
     pdcp_tx_next = numbers.pdcp_uplink;
-    rlc_tx_next = bearer.acknowledged ? 0 : numbers.rlc_uplink;  // an acknowledged one begins anew on both sides
+    rlc_tx_next = bearer.acknowledged ? 0 : numbers.rlc_uplink;  // an acknowledged bearer begins anew on both sides
     pdu_without_poll = 0;
   }
-  // AM without retransmission: a card that started anew numbers RLC from 0 again, and says so by another epoch.
+  // AM without retransmission: a restarted card numbers RLC from 0 again and shows that by another epoch.
   void follow_epoch(std::uint8_t now) {
     if (epoch && *epoch != now) {
       rlc_rx = SnTracker(config.rlc_sn_bits == 18 ? 18 : 12, 0, false);

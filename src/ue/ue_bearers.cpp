@@ -33,8 +33,8 @@ UeBearers::UeBearers() : capacity_(kFirstCapacity / 2) {
   grow();
 }
 
-// Tables of twice the size with the bearers that are there. Repeats in the event, never seen at half load, that a table
-// refuses a key.
+// Makes tables of twice the size with the present bearers. It repeats if a table refuses a key, which was never seen at
+// half load.
 void UeBearers::grow() {
   for (bool complete = false; !complete;) {
     capacity_ *= 2;
@@ -51,7 +51,7 @@ void UeBearers::grow() {
   }
 }
 
-// False if a table refused.
+// Returns false if a table refused a key.
 bool UeBearers::index_addresses(std::uint32_t slot) {
   const ran::BearerConfig& config = slots_[slot].config;
   bool shared = false;
@@ -136,7 +136,7 @@ bool UeBearers::release(BearerId id) {
   return true;
 }
 
-// Anew, so that another bearer with the same address may take the uplink over.
+// Enters all addresses anew, so that another bearer with the same address may take over the uplink.
 void UeBearers::index_all_addresses() {
   shared_addresses_ = 0;
   ipv4_->table.clear();

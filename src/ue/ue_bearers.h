@@ -1,5 +1,5 @@
-// The UE side's bearers: found by identity (downlink) and by the UE's address as packets carry it (uplink). Owned by
-// the worker; changed on its thread between two rounds. Grows as bearers are learned.
+// The UE side's bearers. Downlink finds them by identity, uplink by the UE's address in the packet. The worker owns
+// them and changes them on its thread between two rounds. The tables grow as bearers come.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ class UeBearers {
  public:
   UeBearers();
 
-  // Makes the bearer, or starts it anew with these numbers; its counters go on.
+  // Makes the bearer, or restarts it with these numbers; its counters continue.
   void establish(const ran::BearerConfig& config, const Numbers& numbers);
-  // Takes over a changed configuration of a bearer that goes on counting; false if there is none.
+  // Takes a changed configuration of a bearer that continues; returns false if there is no such bearer.
   bool update(const ran::BearerConfig& config);
   bool release(BearerId id);
 
@@ -29,11 +29,11 @@ class UeBearers {
   [[nodiscard]] UeBearer* find_source(const ran::Ipv6Key& source);
 
   [[nodiscard]] std::size_t size() const { return ids_->table.size(); }
-  // Copies of at most `limit` bearers with an identity greater than `after`, in ascending order; of all, or of those
+  // Copies at most `limit` bearers with an identity greater than `after`, in ascending order: all bearers, or those
   // that had packets.
   enum class Which : std::uint8_t { kAll, kUsed };
   [[nodiscard]] std::vector<UeBearer> after(BearerId after, std::size_t limit, Which which = Which::kAll) const;
-  // Calls visit(const UeBearer&) for each, in no particular order.
+  // Calls visit(const UeBearer&) for each bearer, in no particular order.
   template <class Visit>
   void for_each(Visit visit) const {
     for (const UeBearer& bearer : slots_) {
@@ -62,7 +62,7 @@ class UeBearers {
   std::deque<UeBearer> slots_;  // stable addresses; id 0: free
   std::vector<std::uint32_t> free_;
   std::size_t capacity_;
-  std::size_t shared_addresses_ = 0;  // bearers whose address led to another one already: that one gets the uplink
+  std::size_t shared_addresses_ = 0;  // bearers whose address belongs to another bearer, which gets the uplink
   std::unique_ptr<Table<ran::Ipv4Key>> ids_, ipv4_;
   std::unique_ptr<Table<ran::Ipv6Key>> ipv6_;
 };

@@ -157,7 +157,7 @@ TEST(BearerWatch, tells_a_modified_bearer_from_one_that_was_made_anew) {
   ASSERT_EQ(changes.size(), 1U);
   EXPECT_EQ(changes[0].kind, Kind::kUpdate);
   EXPECT_EQ(changes[0].before, numbered(0));
-  watch.see(modified, {.pdcp_downlink = 3, .pdcp_uplink = 9});  // its numbers went back
+  watch.see(modified, {.pdcp_downlink = 3, .pdcp_uplink = 9});  // its numbers fell
   changes = watch.finish();
   ASSERT_EQ(changes.size(), 1U);
   EXPECT_EQ(changes[0].kind, Kind::kEstablish);

@@ -14,7 +14,7 @@
 namespace splitplane::ue {
 namespace {
 
-// One PDU on its way up the layers of a bearer: each step takes its header off `pdu`, or says why not.
+// One PDU on its way up the layers of a bearer. Each step removes its header from `pdu`, or returns why it cannot.
 class Climb {
  public:
   Climb(UeBearer& bearer, datapath::Arq& arq, Octets pdu)
@@ -43,7 +43,7 @@ class Climb {
     const auto header = wire::pdcp::parse_data(pdu_, bearer_.config.pdcp_sn_bits);
     if (header.reason == wire::Reason::pdcp_not_data) return UeOutcome::pdcp_control;
     if (!header) return outcome_of(header.reason);
-    // As with outOfOrderDelivery (TS 38.323 5.2.2.1): late ones are delivered late, known ones discarded.
+    // As with outOfOrderDelivery (TS 38.323 5.2.2.1): late PDUs are delivered late, known ones discarded.
     switch (bearer_.pdcp_rx.accept(header->sn)) {
       case Arrival::kFresh:
         break;
@@ -55,7 +55,7 @@ class Climb {
         return UeOutcome::pdcp_duplicate;
       case Arrival::kOld:
         if (bearer_.arq == nullptr) return UeOutcome::pdcp_old;
-        ++counters_.pdcp_late;  // sent again, and RLC has seen to it that it comes once
+        ++counters_.pdcp_late;  // it was sent again, and RLC ensured that it comes once
         break;
     }
     pdu_ = pdu_.subspan(header->header_bytes);
@@ -72,7 +72,7 @@ class Climb {
     return UeOutcome::ok;
   }
 
-  // Leaves the IP packet without link padding.
+  // Returns the IP packet without link padding.
   [[nodiscard]] UeOutcome ip() {
     const IpPacket packet = parse_ip(pdu_);
     if (packet.outcome != UeOutcome::ok) return packet.outcome;
@@ -110,7 +110,7 @@ class Climb {
       case Arrival::kLate:
         ++counters_.rlc_late;
         break;
-      case Arrival::kDuplicate:  // TS 38.322 5.2.3.2.2: discarded, but its poll counts
+      case Arrival::kDuplicate:  // TS 38.322 5.2.3.2.2: it is discarded, but its poll counts
         ++counters_.rlc_duplicates;
         return UeOutcome::rlc_duplicate;
       case Arrival::kOld:
@@ -120,7 +120,7 @@ class Climb {
     return UeOutcome::ok;
   }
 
-  // Real RLC answers polls by itself, when their time has come.
+  // Full RLC answers polls itself, when they are due.
   [[nodiscard]] UeOutcome rlc_acknowledged(const wire::rlc::AmHeader& header) {
     if (header.si != wire::rlc::Segment::kComplete) return UeOutcome::rlc_segment;
     switch (arq_.receive(*bearer_.arq, pdu_, rte_rdtsc())) {

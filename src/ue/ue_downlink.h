@@ -1,5 +1,6 @@
 // Downlink of the UE side, the receiving peer of the gNB's header mode: air frame -> airhdr -> RLC -> PDCP -> SDAP ->
-// IP packet. Written from the formats and the parsers of wire/, not from the gNB's code. Octets in, octets out.
+// IP packet. It is written from the formats and the parsers of wire/, and shares no code with the gNB. The input and
+// output are octets.
 #pragma once
 
 #include "ue/ue_bearers.h"
@@ -13,14 +14,14 @@ class UeDownlink {
   struct Received {
     UeOutcome outcome = UeOutcome::ok;
     Octets packet;               // if ok: the IP packet, inside the frame
-    UeBearer* bearer = nullptr;  // where the frame names one
-    bool status_due = false;     // an AMD PDU polled: whatever became of it, a STATUS PDU is to be sent
+    UeBearer* bearer = nullptr;  // if the frame names one
+    bool status_due = false;     // an AMD PDU polled: a STATUS PDU must be sent, whatever the outcome
   };
 
   UeDownlink(UeBearers& bearers, datapath::Arq& arq) : bearers_(bearers), arq_(arq) {}
 
-  // Moves the bearer's receive numbers on and counts; `delivered` is the caller's to count, when the kernel has taken
-  // the packet.
+  // Moves the bearer's receive numbers on and counts. The caller counts `delivered` when the kernel has taken the
+  // packet.
   [[nodiscard]] Received receive(Octets frame);
 
  private:

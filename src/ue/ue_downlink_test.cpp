@@ -23,7 +23,7 @@ class UeDownlinkTest : public ::testing::Test {
   UeBearers bearers_;
   datapath::Arq arq_{{}};
   UeDownlink downlink_{bearers_, arq_};
-  std::vector<HeapOctets> held_;  // what was received points into them
+  std::vector<HeapOctets> held_;  // received packets point into these frames
 };
 
 // airhdr: version and kind 10; direction DL 80, mode, SN lengths, SDAP; reserved; bearer 0x01020304.

@@ -93,7 +93,7 @@ datapath::Arq::Settings UeFunction::arq_settings(const Ends& ends) {
   datapath::Arq::Settings settings{
       .sends = Direction::kUplink,
       .pool = ends.pool,
-      // The air may hold two thirds of the buffers, the port and a burst of STATUS PDUs want some.
+      // The air may hold two thirds of the buffers; the port and a burst of STATUS PDUs need some.
       .max_unacked = std::max<std::size_t>(256, rte_mempool_avail_count(ends.pool) / 8),
       .longest_frame = static_cast<unsigned>(ends.link.mtu + wire::ethernet::kHeaderBytes),
       .ticks_per_ms = rte_get_tsc_hz() / 1000,
@@ -170,7 +170,7 @@ void UeFunction::serve_acknowledged() {
   stats_.arq_unacked.set(arq_.unacked());
 }
 
-// One STATUS PDU a poll.
+// Sends one STATUS PDU for each poll.
 void UeFunction::answer_polls(std::span<UeBearer* const> polled) {
   std::array<rte_mbuf*, kBurst> answers;
   unsigned n = 0;

@@ -1,6 +1,6 @@
-// The UE side as a worker's function: frames from the air port go down to the kernel, packets from the TUN device go up
-// to the air, polls are answered by STATUS PDUs. Reading and writing the TUN device are system calls, one a packet:
-// this is the emulator, not the user plane under test.
+// The UE side as a worker's function. Frames from the air port go down to the kernel, packets from the TUN device go up
+// to the air, and STATUS PDUs answer polls. Each read or write of the TUN device is a system call for one packet: this
+// is the emulator, not the user plane under test.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,15 @@
 
 namespace splitplane::ue {
 
-// One outcome for every frame of the air port (downlink) and every packet of the TUN device (uplink), so
-// received = sum of outcomes in both directions.
+// One outcome for every frame of the air port (downlink) and every packet of the TUN device (uplink). So in both
+// directions received = sum of outcomes.
 struct UeStats {
   std::array<Counter, kUeOutcomeCount> downlink, uplink;
-  Counter status_sent, status_lost;  // answers to polls: accepted by the port; no buffer or queue full
-  // Of acknowledged bearers: STATUS PDUs and retransmissions, what of both the port took, what it did not.
+  Counter status_sent, status_lost;  // answers to polls: taken by the port; without a buffer or queue full
+  // Of acknowledged bearers: STATUS PDUs and retransmissions, and how many of both the port took and refused.
   Counter arq_status, arq_retransmitted, arq_sent, arq_lost, arq_status_stale, arq_status_malformed, arq_max_retx;
   Counter arq_unacked;  // not a sum: SDUs kept for retransmission now
-  Counter no_buffer;    // rounds that left the kernel's packets waiting for lack of a buffer
+  Counter no_buffer;    // rounds that left the kernel's packets waiting because no buffer was free
 
   void add_downlink(UeOutcome outcome) { downlink[static_cast<std::size_t>(outcome)].add(1); }
   void add_uplink(UeOutcome outcome) { uplink[static_cast<std::size_t>(outcome)].add(1); }
@@ -45,9 +45,9 @@ class UeQueue {
 
   [[nodiscard]] bool is_tun() const { return tun_ != nullptr; }
   [[nodiscard]] unsigned receive(datapath::Burst& burst) { return is_tun() ? receive_tun(burst) : air_.receive(burst); }
-  // When the air in front of it has a frame.
+  // When the air has the next frame for this queue.
   [[nodiscard]] std::uint64_t next_due() const { return air_.next_due(); }
-  // What the air still holds at the end; of the TUN device nothing is received ahead of its turn.
+  // The frames that the air still holds at the end. From the TUN device no packet is received ahead.
   [[nodiscard]] unsigned take_left(datapath::Burst& burst) { return is_tun() ? burst.size = 0 : air_.take_left(burst); }
 
  private:
@@ -57,7 +57,7 @@ class UeQueue {
   Tun* tun_ = nullptr;
   rte_mempool* pool_ = nullptr;
   UeStats* stats_ = nullptr;
-  rte_mbuf* spare_ = nullptr;  // for the next packet: most reads find none
+  rte_mbuf* spare_ = nullptr;  // for the next packet, because most reads find none
 };
 
 class UeFunction {
@@ -89,20 +89,21 @@ class UeFunction {
     air_.flush();
   }
   void finish() { air_.finish(); }
-  // When it has work that no packet announces; <= `now`: now.
+  // The time of the next work that no packet announces. A time up to `now` means now.
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
     return std::min({arq_.next_work(now), air_.next_due(), queues_[0].next_due()});
   }
 
-  // Off the worker's thread: the RLC entities of an acknowledged bearer, for change().
+  // Not on the worker's thread: makes the RLC entities of an acknowledged bearer, for change().
   [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config, std::uint8_t epoch) {
     return arq_.make(config, epoch);
   }
-  // Within the worker's commands: what the air port takes from now on.
+  // In a worker's command: sets the MTU of the air port.
   void take_mtu(std::uint16_t mtu) { uplink_.take_mtu(mtu); }
-  // Within the worker's commands: bearers whose SDUs were sent maxRetxThreshold times.
+  // In a worker's command: the bearers whose SDUs were sent maxRetxThreshold times.
   [[nodiscard]] std::vector<BearerId> failed() const;
-  // On it: carries out a change; `arq`: of an acknowledged bearer that is established. Returns what is to be destroyed.
+  // In a worker's command: makes a change. `arq` is for an acknowledged bearer that is established. Returns what the
+  // caller must destroy.
   std::unique_ptr<datapath::ArqBearer> change(const BearerChange& change, std::unique_ptr<datapath::ArqBearer> arq);
 
  private:

@@ -1,5 +1,5 @@
-// What became of every packet that the UE side took from the air or from its TUN device: the reasons of the parsers,
-// then its own. One list makes the enum, the texts and the counters; `ok` is delivered (downlink) or sent (uplink).
+// The outcome of every packet that the UE side took from the air or from its TUN device: the reasons of the parsers,
+// then its own. One list makes the enum, the texts and the counters. `ok` is delivered (downlink) or sent (uplink).
 #pragma once
 
 #include "base/outcome_list.h"

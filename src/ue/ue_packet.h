@@ -1,4 +1,4 @@
-// The IP packet of a PDU session as the UE side sees it: how long it is, and whose it is.
+// The IP packet of a PDU session as the UE side sees it: its length and its UE's address.
 #pragma once
 
 #include "ue/ue_outcome.h"
@@ -15,7 +15,7 @@ struct IpPacket {
   bool is_v6 = false;
 };
 
-// Octets of the packet that `in` begins with. IPv6 extension headers are the receiver's business.
+// The IP packet at the start of `in`. The receiver handles IPv6 extension headers.
 [[nodiscard]] inline IpPacket parse_ip(Octets in) {
   if (in.empty()) return {UeOutcome::pdu_too_short, {}, false};
   switch (in[0] >> 4) {

@@ -1,5 +1,4 @@
-// For tests of ue/ only: bearers, and frames spelled out as octets, header by header, independent of the code under
-// test.
+// For tests of ue/ only: bearers, and frames as octets, header by header, independent of the code under test.
 #pragma once
 
 #include <string>

@@ -46,7 +46,7 @@ std::size_t write_rlc(UeBearer& bearer, MutableOctets out) {
   return wire::rlc::write_am(out, config.rlc_sn_bits, header);
 }
 
-// fe80::/10, ::, 169.254/16, 0.0.0.0: what the kernel says on its own behalf, to a link that is none.
+// fe80::/10, ::, 169.254/16, 0.0.0.0: packets that the kernel itself sends to a link. There is no link here.
 [[nodiscard]] bool is_link_local(Octets address) {
   if (std::all_of(address.begin(), address.end(), [](std::uint8_t o) { return o == 0; })) return true;
   if (address.size() == 4) return address[0] == 169 && address[1] == 254;

@@ -1,6 +1,6 @@
 // Uplink of the UE side, the sending peer of the gNB's header mode: IP packet -> bearer by source address -> SDAP ->
-// PDCP
-// -> RLC -> airhdr -> Ethernet. Also the STATUS PDUs that answer the gNB's polls. Octets in, octets out.
+// PDCP -> RLC -> airhdr -> Ethernet. It also writes the STATUS PDUs that answer the gNB's polls. The input and output
+// are octets.
 #pragma once
 
 #include "ue/ue_bearers.h"
@@ -16,7 +16,7 @@ inline constexpr std::size_t kStatusFrameBytes = 14 + 8 + 3;           // Ethern
 
 struct AirLink {
   MacAddress ours, peer;
-  std::size_t mtu = 1500;  // octets behind the Ethernet header
+  std::size_t mtu = 1500;  // octets after the Ethernet header
 };
 
 class UeUplink {
@@ -24,23 +24,23 @@ class UeUplink {
   struct Framed {
     UeOutcome outcome = UeOutcome::ok;
     std::size_t overhead_bytes = 0;  // written at the end of `room`
-    std::size_t packet_bytes = 0;    // of `packet`: without what lies behind its IP length
+    std::size_t packet_bytes = 0;    // of `packet`: without octets after its IP length
     UeBearer* bearer = nullptr;
   };
 
   UeUplink(UeBearers& bearers, const AirLink& link) : bearers_(bearers), link_(link) {}
-  // What the air port takes from now on.
+  // Sets the MTU of the air port.
   void take_mtu(std::uint16_t mtu) { link_.mtu = mtu; }
 
-  // Numbers the packet and writes its headers into the last octets of `room`, which lies directly before it. Anything
-  // but ok leaves the bearer's numbers as they were. `sent` is the caller's to count.
+  // Numbers the packet and writes its headers into the last octets of `room`, which is directly before it. On any
+  // outcome but ok the bearer's numbers stay. The caller counts `sent`.
   [[nodiscard]] Framed frame(MutableOctets room, Octets packet);
 
-  // The answer to a poll: ACK_SN is the SN after the highest received. No NACKs: header mode keeps no copy that a
-  // retransmission could come from. Octets written, 0 if they do not fit or the bearer is not AM.
+  // Writes the answer to a poll: ACK_SN is the SN after the highest received one. There are no NACKs, because header
+  // mode keeps no copy for a retransmission. Returns the octets, or 0 if they do not fit or the bearer is not AM.
   [[nodiscard]] std::size_t write_status(const UeBearer& bearer, MutableOctets out) const;
 
-  // Whether what acknowledged bearers send can be kept: asked for once a burst.
+  // Once a burst: whether there is room to keep what acknowledged bearers send.
   void set_room(bool has_room) { has_room_ = has_room; }
 
  private:

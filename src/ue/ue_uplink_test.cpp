@@ -16,7 +16,7 @@ const AirLink kAir{.ours = MacAddress::parse("02:00:00:00:00:02").value(),
 
 class UeUplinkTest : public ::testing::Test {
  protected:
-  // The headers that frame() writes before the packet, as hex; on a refusal its name.
+  // The headers that frame() writes before the packet, as hex; on a refusal the outcome's name.
   std::string headers(const std::string& packet, std::size_t room_bytes = kMaxUplinkOverhead) {
     HeapOctets room(room_bytes);
     const HeapOctets octets{from_hex(packet)};

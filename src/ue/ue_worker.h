@@ -1,4 +1,5 @@
-// The thread that carries the UE side's packets: its bearers, counters and mailbox, started on an lcore and stopped.
+// The thread that carries the UE side's packets, with its bearers, counters and mailbox. It is started on an lcore and
+// stopped.
 #pragma once
 
 #include <atomic>
@@ -21,26 +22,26 @@ class UeWorker {
   [[nodiscard]] Expected<void> start(unsigned lcore, const power::Settings& policy);
   void stop();
 
-  // Does something with the bearers on the worker's own thread, between two rounds, or here while it does not run.
-  // False: it does not answer; the command was taken back.
+  // Executes a command on the worker's thread between two rounds, or on this thread while the worker does not run.
+  // Returns false if the worker does not answer; the command is then taken back.
   [[nodiscard]] bool execute(std::function<void(UeBearers&)> command);
 
-  // Within execute() only.
+  // In execute() only.
   [[nodiscard]] datapath::WorkerPower& power() { return power_; }
-  // The RLC entities of an acknowledged bearer, for change().
+  // Makes the RLC entities of an acknowledged bearer, for change().
   [[nodiscard]] std::unique_ptr<datapath::ArqBearer> make_arq(const ran::BearerConfig& config, std::uint8_t epoch) {
     return function_.make_arq(config, epoch);
   }
-  // As UeFunction::take_mtu, within execute() only.
+  // As UeFunction::take_mtu; in execute() only.
   void take_mtu(std::uint16_t mtu) { function_.take_mtu(mtu); }
-  // As UeFunction::failed, within execute() only.
+  // As UeFunction::failed; in execute() only.
   [[nodiscard]] std::vector<BearerId> failed() const { return function_.failed(); }
-  // As UeFunction::change, within execute() only.
+  // As UeFunction::change; in execute() only.
   std::unique_ptr<datapath::ArqBearer> change(const BearerChange& change, std::unique_ptr<datapath::ArqBearer> arq) {
     return function_.change(change, std::move(arq));
   }
 
-  // Absent where nothing is between the port and the UE side. Within execute() only.
+  // Absent if nothing is between the port and the UE side. In execute() only.
   struct Air {
     phy::AirLink *downlink = nullptr, *uplink = nullptr;
   };

@@ -1,12 +1,12 @@
-// The header-mode air link's own header: 8 octets between Ethernet (EtherType 0x88B5) and the RLC PDU. This project's
-// definition; docs/architecture.md and the P4 programs use the same layout.
+// The header of this project's header-mode air link: 8 octets between Ethernet (EtherType 0x88B5) and the RLC PDU.
+// docs/architecture.md and the P4 programs use the same layout.
 //
 //   o0 version(4)=1 kind(4)=0 RLC PDU
 //   o1 direction(1: DL) RLC mode(2: 0 TM 1 UM 2 AM) RLC SN length(2: 0 none 1 6 2 12 3 18) PDCP SN length(1: 0 12 1 18)
 //      SDAP header present(1) reserved(1)
 //   o2 reserved, sent as 0, ignored on receipt | o3 epoch: changes with each re-establishment of RLC, 0 before the
 //   first of a bearer without retransmission | o4-7 bearer id
-// Kind 1 is no air frame: the host gives an SDU back to the card that numbers it (gnb/datapath/returned_frame.h).
+// Kind 1 is no air frame: the host returns an SDU to the card that numbers it (gnb/datapath/returned_frame.h).
 #pragma once
 
 #include "base/types.h"
@@ -64,7 +64,7 @@ struct Header {
   return {h};
 }
 
-// The eight octets as one big-endian word: constant for a bearer, so a header template can hold them ready.
+// The eight octets as one big-endian word. It is constant for a bearer, so a header template can contain it.
 [[nodiscard]] SPLITPLANE_HD constexpr std::uint64_t encode(const Header& h) {
   const std::uint32_t o1 = (h.direction == Direction::kDownlink ? 0x80U : 0U) |
                            (static_cast<std::uint32_t>(h.rlc_mode) << 5) | (h.rlc_sn_bits / 6U << 3) |
@@ -73,7 +73,7 @@ struct Header {
          (std::uint64_t{h.epoch} << 32) | h.bearer.value;
 }
 
-// Writes 8 octets; 0 if they do not fit or the SN lengths are none of TS 38.322/38.323.
+// Writes 8 octets. Returns 0 if they do not fit or if the SN lengths are not those of TS 38.322/38.323.
 SPLITPLANE_HD constexpr std::size_t write(MutableOctets out, const Header& h) {
   if (out.size() < kHeaderBytes || !mode_has_sn_bits(h.rlc_mode, h.rlc_sn_bits)) return 0;
   if (h.pdcp_sn_bits != 12 && h.pdcp_sn_bits != 18) return 0;

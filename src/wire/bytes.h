@@ -1,5 +1,5 @@
-// Big-endian loads and stores on octets, and the spans that every parser and writer of wire/ takes. On the host one
-// memcpy and one bswap (a single movbe); in constant expressions and on a device, shifts. No alignment is needed.
+// Big-endian loads and stores on octets, and the spans that every parser and writer of wire/ takes. The host uses one
+// memcpy and one bswap (a single movbe). Constant expressions and devices use shifts. No alignment is needed.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "loads and stores below
   return __builtin_bswap64(v);
 }
 
-// GCC takes shifts apart when some octets are constants, hence memcpy wherever it may be used.
+// GCC splits shifts when some octets are constants, so memcpy is used wherever possible.
 template <class Word>
 [[nodiscard]] SPLITPLANE_HD constexpr Word load(const std::uint8_t* p) {
 #if !defined(__CUDA_ARCH__)

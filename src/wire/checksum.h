@@ -5,7 +5,7 @@
 
 namespace splitplane::wire {
 
-// Adds octets as 16-bit big-endian words to a running one's complement sum; an odd last octet is padded with 0, so only
+// Adds octets as 16-bit big-endian words to a running one's complement sum. An odd last octet is padded with 0, so only
 // the last span of a sum may have an odd size.
 [[nodiscard]] SPLITPLANE_HD constexpr std::uint64_t checksum_add(std::uint64_t sum, Octets in) {
   const std::uint8_t* p = in.data();

@@ -17,7 +17,7 @@ namespace splitplane::wire::gtpu {
 inline constexpr std::uint16_t kPort = 2152;
 inline constexpr std::size_t kHeaderBytes = 8;
 inline constexpr std::size_t kHeaderWithOptionsBytes = 12;
-inline constexpr std::size_t kHeaderWithPscBytes = 16;  // the usual N3 form: one extension header of 4 octets
+inline constexpr std::size_t kHeaderWithPscBytes = 16;  // the most frequent N3 form: one extension header of 4 octets
 inline constexpr unsigned kMaxExtensions = 8;           // bounds the walk; real chains have one or two
 inline constexpr std::size_t kMaxExtensionContentBytes = 255 * 4 - 2;
 
@@ -44,12 +44,13 @@ inline constexpr std::uint8_t kExtensionNrRanContainer = 0x84;
 inline constexpr std::uint8_t kExtensionPsc = 0x85;
 inline constexpr std::uint8_t kExtensionPdcpNumber = 0xC0;
 
-// What a Supported Extension Headers Notification lists (TS 29.281 7.2.3): every type that take_extension() knows.
+// The list of a Supported Extension Headers Notification (TS 29.281 7.2.3): every type that take_extension() knows.
 inline constexpr std::array<std::uint8_t, 8> kSupportedExtensionTypes{
     kExtensionServiceClass,   kExtensionUdpPort,        kExtensionRanContainer, kExtensionLongPdcpNumber,
     kExtensionXwRanContainer, kExtensionNrRanContainer, kExtensionPsc,          kExtensionPdcpNumber};
 
-// Bit 7 of a type asks the end point to comprehend it: unknown means drop and answer message 31 (TS 29.281 5.2.1).
+// Bit 7 of a type requires the end point to understand it. If the type is unknown, the message is dropped and answered
+// with message 31 (TS 29.281 5.2.1).
 [[nodiscard]] SPLITPLANE_HD constexpr bool needs_comprehension(std::uint8_t type) {
   return (type & 0x80) != 0;
 }
@@ -82,7 +83,8 @@ struct Header {
 
 namespace detail {
 
-// Notes one extension header (content at `offset`, `bytes` long) in `h`. The first of several of one type counts.
+// Records one extension header (content at `offset`, `bytes` long) in `h`. If a type comes several times, the first one
+// counts.
 [[nodiscard]] SPLITPLANE_HD constexpr Reason take_extension(Header& h, std::uint8_t type, Octets in, std::size_t offset,
                                                             std::size_t bytes) {
   const Octets content = in.subspan(offset, bytes);
@@ -161,7 +163,7 @@ namespace detail {
 
 }  // namespace detail
 
-// `in` is the UDP payload. On a refusal the value holds what was read before it: with gtpu_extension_unknown_required,
+// Parses the UDP payload `in`. On a refusal the value holds what was read before. With gtpu_extension_unknown_required,
 // unknown_extension and the fixed header's fields are valid, so that the caller can answer with message 31.
 [[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in) {
   Result<Header> r;
@@ -198,8 +200,8 @@ SPLITPLANE_HD constexpr std::size_t write_gpdu_psc(MutableOctets out, Teid teid,
 
 }  // namespace detail
 
-// G-PDU header with the shortest PSC, exactly 16 octets; 0 if they do not fit, the payload is beyond 65527 octets or
-// the QFI beyond 63.
+// Writes a G-PDU header with the shortest PSC, exactly 16 octets. Returns 0 if they do not fit, if the payload is
+// beyond 65527 octets or the QFI beyond 63.
 SPLITPLANE_HD constexpr std::size_t write_gpdu_psc_ul(MutableOctets out, Teid teid, std::size_t payload_bytes,
                                                       Qfi qfi) {
   return detail::write_gpdu_psc(out, teid, payload_bytes, 0x1000U | qfi.value, qfi);
@@ -223,8 +225,8 @@ struct Extension {
   Octets content;         // padded with zeros to 4n-2 octets
 };
 
-// Header with any extension headers, for `payload_bytes` behind it. Returns header octets; 0 if they do not fit, an
-// extension is empty of type or beyond 1018 octets, or the length field would overflow.
+// Writes a header with any extension headers, for `payload_bytes` octets after it. Returns the header octets. Returns 0
+// if they do not fit, if an extension has no type or is beyond 1018 octets, or if the length field would overflow.
 SPLITPLANE_HD constexpr std::size_t write(MutableOctets out, const Fields& f, std::span<const Extension> extensions,
                                           std::size_t payload_bytes) {
   const bool options = f.has_sequence_number || f.has_n_pdu_number || !extensions.empty();

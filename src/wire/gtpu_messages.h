@@ -20,11 +20,11 @@ inline constexpr std::uint8_t kIeExtensionTypes = 141;
 
 struct Echo {
   std::uint16_t sequence_number = 0;  // the response repeats the request's
-  bool has_recovery = false;          // Echo Response: the peer's restart counter, when it sent one
+  bool has_recovery = false;          // Echo Response: the peer sent its restart counter
   std::uint8_t recovery = 0;
 };
 struct ErrorIndication {
-  Teid teid{};                             // the unknown one
+  Teid teid{};                             // the TEID that the sender does not know
   std::array<std::uint8_t, 16> address{};  // where the offending G-PDU went to; IPv4: first four octets
   std::uint8_t address_bytes = 4;          // 4 or 16
   bool has_udp_port = false;               // source port of the offending G-PDU
@@ -70,8 +70,8 @@ class IeCursor {
   Reason reason_ = Reason::ok;
 };
 
-// Echo Request or Response: `type` says which one is asked for. The Recovery IE may be absent (peers exist that omit
-// it), but what is there must be whole.
+// Parses an Echo Request or Response, as `type` says. The Recovery IE may be absent, because some peers omit it; if it
+// is there it must be complete.
 [[nodiscard]] SPLITPLANE_HD constexpr Result<Echo> parse_echo(Octets in, const Header& h, std::uint8_t type) {
   if (h.message_type != type) return refuse<Echo>(Reason::gtpu_unexpected_message);
   if (!h.has_sequence_number()) return refuse<Echo>(Reason::gtpu_missing_sequence_number);

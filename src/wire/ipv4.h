@@ -27,14 +27,15 @@ struct Header {
   std::uint32_t source = 0;
   std::uint32_t destination = 0;
 
-  // More-fragments set or offset not 0. parse() accepts fragments; who cannot handle them drops with ipv4_fragment.
+  // True if more-fragments is set or the offset is not 0. parse() accepts fragments; a caller that cannot handle them
+  // drops with ipv4_fragment.
   [[nodiscard]] SPLITPLANE_HD constexpr bool is_fragment() const { return (fragment & 0x3FFF) != 0; }
   [[nodiscard]] SPLITPLANE_HD constexpr std::size_t payload_bytes() const {
     return static_cast<std::size_t>(total_bytes - header_bytes);
   }
 };
 
-// Does not verify the checksum: NICs do; see checksum_is_good().
+// Parses the header. It does not verify the checksum, because NICs do; see checksum_is_good().
 [[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in) {
   if (in.size() < kMinHeaderBytes) return refuse<Header>(Reason::ipv4_truncated);
   const std::uint8_t* p = in.data();

@@ -69,7 +69,7 @@ struct Header {
     at += octets;
     if (!fragment) continue;
     h.is_fragment = h.is_fragment || (offset_and_flag & 0xFFF9) != 0;
-    if ((offset_and_flag & 0xFFF8) != 0) break;  // what follows is the middle of a packet, no header
+    if ((offset_and_flag & 0xFFF8) != 0) break;  // the rest is the middle of a packet and no header
   }
   h.upper_protocol = next;
   h.upper_offset = static_cast<std::uint32_t>(at);

@@ -121,8 +121,8 @@ struct SubPdu {
   Octets payload;
 };
 
-// Walks a transport block: `SubPdu s; for (Cursor c(tb, direction); c.next(s);) ...`, then reason() says whether the
-// block ended well. An LCID of unknown size ends the walk: the rest of the block is dropped (TS 38.321 5.13).
+// Walks a transport block: `SubPdu s; for (Cursor c(tb, direction); c.next(s);) ...`. Then reason() says whether the
+// block ended correctly. An LCID of unknown size ends the walk, and the rest of the block is dropped (TS 38.321 5.13).
 class Cursor {
  public:
   SPLITPLANE_HD constexpr Cursor(Octets transport_block, Direction direction)
@@ -167,7 +167,7 @@ class Cursor {
   }
 
   [[nodiscard]] SPLITPLANE_HD constexpr Reason reason() const { return reason_; }
-  // Octets not walked: not empty only after a refusal.
+  // Octets that were not walked; empty unless the cursor refused the block.
   [[nodiscard]] SPLITPLANE_HD constexpr Octets rest() const { return rest_; }
 
  private:
@@ -186,7 +186,8 @@ class Cursor {
   return payload_bytes > 0xFF ? 3 : 2;
 }
 
-// Subheader with L, for SDUs and variable CEs; 0 if it does not fit, L exceeds 65535, or the LCID carries no L.
+// Writes a subheader with L, for SDUs and variable CEs. Returns 0 if it does not fit, L exceeds 65535, or the LCID
+// carries no L.
 SPLITPLANE_HD constexpr std::size_t write_subheader(MutableOctets out, Direction direction, std::uint8_t lcid,
                                                     std::size_t payload_bytes) {
   const std::size_t bytes = subheader_bytes(payload_bytes);
@@ -201,7 +202,8 @@ SPLITPLANE_HD constexpr std::size_t write_subheader(MutableOctets out, Direction
   return bytes;
 }
 
-// Subheader of an SDU on logical channel 320..65855 (LCID 33 and a 2-octet eLCID): 4 or 5 octets, 0 if not possible.
+// Writes the subheader of an SDU on logical channel 320..65855 (LCID 33 and a 2-octet eLCID). Returns 4 or 5 octets, or
+// 0 if that is not possible.
 SPLITPLANE_HD constexpr std::size_t write_extended_subheader(MutableOctets out, std::uint32_t channel,
                                                              std::size_t payload_bytes) {
   const std::size_t bytes = subheader_bytes(payload_bytes) + 2;
@@ -217,14 +219,16 @@ SPLITPLANE_HD constexpr std::size_t write_extended_subheader(MutableOctets out, 
   return bytes;
 }
 
-// One-octet subheader, for fixed-size CEs and UL CCCH; 0 if it does not fit or the LCID is none of these.
+// Writes a one-octet subheader, for fixed-size CEs and UL CCCH. Returns 0 if it does not fit or the LCID is none of
+// these.
 SPLITPLANE_HD constexpr std::size_t write_fixed_subheader(MutableOctets out, Direction direction, std::uint8_t lcid) {
   if (out.empty() || format_of(direction, lcid).sizing != Sizing::kFixed) return 0;
   out[0] = lcid;
   return 1;
 }
 
-// Fills the whole rest of a transport block with padding; octets written (0 for an empty rest, which needs none).
+// Fills the rest of a transport block with padding. Returns the octets written; 0 if the rest is empty, which needs no
+// padding.
 SPLITPLANE_HD constexpr std::size_t write_padding(MutableOctets rest) {
   if (rest.empty()) return 0;
   rest[0] = kLcidPadding;

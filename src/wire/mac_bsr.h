@@ -1,5 +1,5 @@
-// Buffer size levels of BSRs (TS 38.321 tables 6.1.3.1-1 and 6.1.3.1-2): index i means B(i-1) < octets <= B(i).
-// Host only: run-time indexed constant tables do not exist on a device.
+// Buffer size levels of BSRs (TS 38.321 tables 6.1.3.1-1 and 6.1.3.1-2): index i means B(i-1) < octets <= B(i). This is
+// for the host only: a device cannot index constant tables at run time.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +51,8 @@ inline constexpr std::uint8_t kBsr8Reserved = 255;
   return static_cast<std::uint8_t>(std::lower_bound(kBsr8.begin(), kBsr8.end(), octets) - kBsr8.begin());
 }
 
-// Most octets that may wait at a reported index: kUnbounded for the last one, 0 for a value that cannot be reported.
+// The most octets that may wait at a reported index: kUnbounded for the last one, 0 for a value that cannot be
+// reported.
 [[nodiscard]] constexpr std::uint32_t bsr5_octets(std::uint8_t index) {
   return index < kBsr5.size() ? kBsr5[index] : index == kBsr5Above ? kUnbounded : 0;
 }

@@ -1,5 +1,5 @@
-// Contents of MAC control elements (TS 38.321 6.1.3): what follows the subheader that mac.h reads and writes. Buffer
-// size indices are turned into octets by mac_bsr.h.
+// Contents of MAC control elements (TS 38.321 6.1.3), after the subheader that mac.h reads and writes. mac_bsr.h turns
+// buffer size indices into octets.
 //
 //   timing advance (DL 61):  TAG-ID(2) TA(6)           | C-RNTI (UL 58): RNTI(16)
 //   single entry PHR (UL 57): R R PH(6) | R R PCMAX(6)  | short (truncated) BSR (UL 61, 59): LCG(3) size(5)
@@ -38,7 +38,7 @@ struct LongBsr {
 };
 struct LongTruncatedBsr {
   std::uint8_t with_data = 0;  // bit i: LCG i has data
-  Octets sizes;                // not more than LCGs with data; which LCG each belongs to is the UE's priority order
+  Octets sizes;                // at most as many as LCGs with data, in the UE's priority order
 };
 struct ScellActivation {
   std::uint8_t active = 0;  // bit i: SCell i, i = 1..7

@@ -1,5 +1,5 @@
-// A frame received on N3 in one call: Ethernet, IPv4 or IPv6, UDP port 2152, GTP-U with its extension headers, down to
-// the payload. Checksums are the NIC's (or the caller's) to verify.
+// Parses a frame received on N3 in one call: Ethernet, IPv4 or IPv6, UDP port 2152, GTP-U with its extension headers,
+// down to the payload. The NIC or the caller verifies checksums.
 #pragma once
 
 #include "wire/ethernet.h"
@@ -78,7 +78,7 @@ struct Datagram {
 
 }  // namespace detail
 
-// Any GTP-U message. When the reason is one of gtpu_* or psc_*, the offsets up to gtpu_offset and source_port are
+// Parses any GTP-U message. If the reason is one of gtpu_* or psc_*, the offsets up to gtpu_offset and source_port are
 // valid.
 [[nodiscard]] SPLITPLANE_HD constexpr Result<Packet> parse(Octets frame) {
   Result<Packet> r;

@@ -35,7 +35,7 @@ struct DataHeader {
   return (first_octet & 0x80) != 0;
 }
 
-// Of a DRB. What follows the header (SDAP header, data, MAC-I) may be empty as far as this parser cares.
+// Parses a data PDU of a DRB. This parser accepts that nothing follows the header (SDAP header, data, MAC-I).
 [[nodiscard]] SPLITPLANE_HD constexpr Result<DataHeader> parse_data(Octets in, unsigned sn_bits) {
   const std::uint8_t bytes = header_bytes(sn_bits);
   if (bytes == 0) return refuse<DataHeader>(Reason::pdcp_bad_sn_length);
@@ -47,7 +47,7 @@ struct DataHeader {
   return {DataHeader{sn, bytes}};
 }
 
-// Writes 2 or 3 octets; 0 if they do not fit or the SN is beyond its length.
+// Writes 2 or 3 octets. Returns 0 if they do not fit or the SN is beyond its length.
 SPLITPLANE_HD constexpr std::size_t write_data(MutableOctets out, unsigned sn_bits, std::uint32_t sn) {
   const std::uint8_t bytes = header_bytes(sn_bits);
   if (bytes == 0 || out.size() < bytes || (sn >> sn_bits) != 0) return 0;
@@ -59,7 +59,7 @@ SPLITPLANE_HD constexpr std::size_t write_data(MutableOctets out, unsigned sn_bi
   return bytes;
 }
 
-// Of an SRB: 12-bit SN, no D/C bit, MAC-I always there.
+// Parses a data PDU of an SRB: 12-bit SN, no D/C bit, always with MAC-I.
 [[nodiscard]] SPLITPLANE_HD constexpr Result<DataHeader> parse_srb(Octets in) {
   if (in.size() < 2 + kMacIBytes) return refuse<DataHeader>(Reason::pdcp_truncated);
   return {DataHeader{load_be16(in.data()) & 0xFFFU, 2}};
@@ -70,8 +70,8 @@ SPLITPLANE_HD constexpr std::size_t write_srb(MutableOctets out, std::uint32_t s
   return 2;
 }
 
-// Type of a control PDU; the value holds it also when the reason is pdcp_control_type_unknown and the type is EHC or
-// UDC feedback, which DRBs here never configure.
+// The type of a control PDU. If the reason is pdcp_control_type_unknown, the value still holds the type for EHC or UDC
+// feedback, which we never configure for DRBs.
 [[nodiscard]] SPLITPLANE_HD constexpr Result<ControlType> parse_control(Octets in) {
   if (in.empty()) return refuse<ControlType>(Reason::pdcp_truncated);
   if (is_data(in[0])) return refuse<ControlType>(Reason::pdcp_not_control);
@@ -80,12 +80,13 @@ SPLITPLANE_HD constexpr std::size_t write_srb(MutableOctets out, std::uint32_t s
   return {type, type > ControlType::kRohcFeedback ? Reason::pdcp_control_type_unknown : Reason::ok};
 }
 
-// TS 38.323 6.2.3.1. The SDU with COUNT fmc is missing; bit k (k = 1 is the MSB of the first octet) stands for fmc + k.
+// A status report (TS 38.323 6.2.3.1). The SDU with COUNT fmc is missing. Bit k stands for fmc + k; k = 1 is the MSB of
+// the first octet.
 struct StatusReport {
   Count fmc{};
   Octets bitmap;
 
-  // Whether the report says that the SDU with this COUNT arrived.
+  // True if the report says that the SDU with this COUNT arrived.
   [[nodiscard]] SPLITPLANE_HD constexpr bool confirms(Count count) const {
     if (count.value <= fmc.value) return count.value != fmc.value;
     const std::uint32_t bit = count.value - fmc.value - 1;
@@ -101,8 +102,8 @@ struct StatusReport {
   return {StatusReport{Count{load_be32(in.data() + 1)}, in.subspan(kStatusReportHeaderBytes)}};
 }
 
-// Writes header, FMC and a bitmap of `bitmap_bytes` zero octets, for mark_received() to fill; 0 if that does not fit or
-// exceeds 9000 octets.
+// Writes header, FMC and a bitmap of `bitmap_bytes` zero octets, which mark_received() fills. Returns 0 if that does
+// not fit or exceeds 9000 octets.
 SPLITPLANE_HD constexpr std::size_t write_status_report(MutableOctets out, Count fmc, std::size_t bitmap_bytes) {
   if (bitmap_bytes > kMaxBitmapBytes || out.size() < kStatusReportHeaderBytes + bitmap_bytes) return 0;
   out[0] = 0;
@@ -111,7 +112,7 @@ SPLITPLANE_HD constexpr std::size_t write_status_report(MutableOctets out, Count
   return kStatusReportHeaderBytes + bitmap_bytes;
 }
 
-// Sets the bit of COUNT fmc + k in a status report that write_status_report() wrote; false if k has no bit there.
+// Sets the bit of COUNT fmc + k in a status report of write_status_report(). Returns false if k has no bit there.
 SPLITPLANE_HD constexpr bool mark_received(MutableOctets report, std::uint32_t k) {
   if (k == 0 || kStatusReportHeaderBytes + (k - 1) / 8 >= report.size()) return false;
   std::uint8_t& octet = report[kStatusReportHeaderBytes + (k - 1) / 8];

@@ -19,7 +19,7 @@ inline constexpr std::size_t kShortestBytes = 2;
 
 enum class PduType : std::uint8_t { kDownlink = 0, kUplink = 1 };
 
-// What the packet path needs of either direction.
+// What the packet path needs, in either direction.
 struct Flow {
   PduType type = PduType::kDownlink;
   Qfi qfi{};
@@ -36,21 +36,21 @@ struct Content {
   std::uint64_t ul_send_time = 0;
   bool has_sequence_number = false;      // SNP
   std::uint32_t sequence_number = 0;     // QFI sequence number, 24 bits
-  bool has_mbs_sequence_number = false;  // DL MSNP (Rel-17): last field, not evaluated; write() refuses it
-  bool has_dl_delay = false;             // UL only from here on
+  bool has_mbs_sequence_number = false;  // DL MSNP (Rel-17): the last field, which we do not read; write() refuses it
+  bool has_dl_delay = false;             // this and the following fields: UL only
   std::uint32_t dl_delay = 0;
   bool has_ul_delay = false;
   std::uint32_t ul_delay = 0;
   bool has_n3_n9_delay = false;
   std::uint32_t n3_n9_delay = 0;
   bool has_new_ie_flags = false;
-  std::uint8_t new_ie_flags = 0;  // bit 0: d1_ul_pdcp_delay follows; fields of other bits are not evaluated
+  std::uint8_t new_ie_flags = 0;  // bit 0: d1_ul_pdcp_delay follows; fields of other bits are not read
   bool d1_ul_pdcp_delay = false;
 };
 
 namespace detail {
 
-// Octets that the flags of o0 and o1 announce, without padding and without what new IE flags announce.
+// Octets that the flags of o0 and o1 announce, without padding and without the fields of the new IE flags.
 [[nodiscard]] SPLITPLANE_HD constexpr std::size_t announced_bytes(std::uint8_t o0, std::uint8_t o1) {
   std::size_t n = kShortestBytes;
   if ((o0 >> 4) == 0) {
@@ -66,14 +66,14 @@ namespace detail {
 
 namespace detail {
 
-// Fills `f` in place: a struct of octets that is returned and then copied as a word stalls on store forwarding.
+// Fills `f` in place. A struct of octets that is returned and then copied as a word would stall on store forwarding.
 [[nodiscard]] SPLITPLANE_HD constexpr Reason read_flow(Octets content, Flow& f) {
   if (content.size() < kShortestBytes) return Reason::psc_truncated;
   const std::uint8_t o0 = content[0];
   const std::uint8_t o1 = content[1];
   if ((o0 >> 4) > 1) return Reason::psc_bad_type;
   const bool downlink = (o0 >> 4) == 0;
-  // The usual form has no optional field; an uplink QFI octet may have N3/N9-delay and new-IE bits.
+  // The most frequent form has no optional field. An uplink QFI octet may have N3/N9-delay and new-IE bits.
   if (((o0 & 0x0F) | (o1 & (downlink ? 0x80 : 0xC0))) != 0 && content.size() < announced_bytes(o0, o1)) {
     return Reason::psc_truncated;
   }
@@ -87,14 +87,14 @@ namespace detail {
 
 }  // namespace detail
 
-// The packet path's view: type, QFI, RQI and PPI; the announced fields must be there, but are not read.
+// The packet path's view: type, QFI, RQI and PPI. The announced fields must be there, but are not read.
 [[nodiscard]] SPLITPLANE_HD constexpr Result<Flow> parse_flow(Octets content) {
   Result<Flow> r;
   r.reason = detail::read_flow(content, r.value);
   return r;
 }
 
-// Every field of TS 38.415 that formats up to Rel-16 define.
+// Parses every field of TS 38.415 that formats up to Rel-16 define.
 [[nodiscard]] SPLITPLANE_HD constexpr Result<Content> parse(Octets content) {
   const Result<Flow> flow = parse_flow(content);
   if (!flow) return refuse<Content>(flow.reason);
@@ -147,8 +147,8 @@ namespace detail {
   return {c};
 }
 
-// Writes the content padded with zeros to 4n-2 octets, ready to be an extension header's content; 0 if it does not fit
-// or a field is out of range or of the other direction.
+// Writes the content padded with zeros to 4n-2 octets, as an extension header's content. Returns 0 if it does not fit,
+// or if a field is out of range or belongs to the other direction.
 SPLITPLANE_HD constexpr std::size_t write(MutableOctets out, const Content& c) {
   const bool uplink = c.flow.type == PduType::kUplink;
   if (c.flow.qfi.value > kMaxQfi || c.flow.ppi > 7 || c.sequence_number > 0xFFFFFF) return 0;

@@ -105,7 +105,7 @@ RC_GTEST_PROP(Psc, every_combination_of_fields_is_read_back, ()) {
   RC_ASSERT(b->has_n3_n9_delay == c.has_n3_n9_delay && b->n3_n9_delay == c.n3_n9_delay);
   RC_ASSERT(b->has_new_ie_flags == c.has_new_ie_flags && b->new_ie_flags == c.new_ie_flags);
   RC_ASSERT(b->d1_ul_pdcp_delay == c.d1_ul_pdcp_delay);
-  // Any content shorter than the used octets is refused, never read past.
+  // The parser refuses any content shorter than the used octets and never reads past it.
   for (std::size_t n = 0; n + 3 < bytes; ++n) RC_ASSERT(!parse(HeapOctets(Octets(out).first(n))));
 }
 

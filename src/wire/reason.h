@@ -1,5 +1,5 @@
-// Why a parser refused its input: one list for the whole of wire/, so that a stage's drop counters, the control path
-// and the docs carry the same names.
+// Why a parser refused its input. The whole of wire/ has one list, so that a stage's drop counters, the control path
+// and the docs use the same names.
 #pragma once
 
 #include "base/outcome_list.h"

@@ -1,4 +1,4 @@
-// What a parser returns: the value, or the reason why there is none. A plain aggregate, so that it also lives on a
+// What a parser returns: the value, or the reason why there is none. It is a plain aggregate, so it also works on a
 // device.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Result {
   [[nodiscard]] SPLITPLANE_HD constexpr const T* operator->() const { return &value; }
 };
 
-// `return refuse<Header>(Reason::x);` The value is empty; parsers that fill it partly on a refusal say so.
+// `return refuse<Header>(Reason::x);` The value is empty. A parser that fills it partly on a refusal says so.
 template <class T>
 [[nodiscard]] SPLITPLANE_HD constexpr Result<T> refuse(Reason reason) {
   return {T{}, reason};

@@ -105,8 +105,8 @@ struct AmHeader {
   return {h};
 }
 
-// Writes a UMD header (header_bytes of `h` is not read); 0 if it does not fit, the SN is beyond its length, or SO and
-// SI contradict each other.
+// Writes a UMD header (header_bytes of `h` is not read). Returns 0 if it does not fit, the SN is beyond its length, or
+// SO and SI contradict each other.
 SPLITPLANE_HD constexpr std::size_t write_um(MutableOctets out, unsigned sn_bits, const UmHeader& h) {
   const std::uint8_t bytes = um_header_bytes(sn_bits, h.si);
   if (bytes == 0 || out.size() < bytes || has_segment_offset(h.si) != (h.so != 0)) return 0;
@@ -125,7 +125,7 @@ SPLITPLANE_HD constexpr std::size_t write_um(MutableOctets out, unsigned sn_bits
   return bytes;
 }
 
-// Writes an AMD header; 0 in the same cases.
+// Writes an AMD header. Returns 0 in the same cases.
 SPLITPLANE_HD constexpr std::size_t write_am(MutableOctets out, unsigned sn_bits, const AmHeader& h) {
   const std::uint8_t bytes = am_header_bytes(sn_bits, h.si);
   if (bytes == 0 || out.size() < bytes || has_segment_offset(h.si) != (h.so != 0) || (h.sn >> sn_bits) != 0) return 0;

@@ -1,5 +1,5 @@
-// RLC AM STATUS PDU (TS 38.322 6.2.2.5): the receiver's word on what arrived. parse_status() checks the whole PDU once;
-// NackCursor then walks the NACK blocks in place.
+// RLC AM STATUS PDU (TS 38.322 6.2.2.5): the receiver's report of what arrived. parse_status() checks the whole PDU
+// once. NackCursor then walks the NACK blocks in place.
 //
 //   fixed, 3 octets: D/C=0 CPT(3)=000 ACK_SN(12|18) E1 R(7|1)
 //   NACK block:      NACK_SN(12|18) E1 E2 E3 R(1|3)  2 or 3 octets
@@ -16,8 +16,8 @@ inline constexpr std::uint16_t kSoEnd = 0xFFFF;
 inline constexpr std::size_t kStatusFixedBytes = 3;
 inline constexpr std::size_t kMaxNackBytes = 3 + 4 + 1;
 
-// What one NACK block says is missing: without SO whole SDUs sn .. sn+range-1; with SO and range 1 the octets
-// so_start..so_end of sn; with SO and a range from so_start of the first SDU to so_end of the last one.
+// What one NACK block reports as missing. Without SO: whole SDUs sn .. sn+range-1. With SO and range 1: the octets
+// so_start..so_end of sn. With SO and a larger range: from so_start of the first SDU to so_end of the last one.
 struct Nack {
   std::uint32_t sn = 0;
   bool has_so = false;
@@ -88,7 +88,7 @@ class NackCursor {
   unsigned sn_bits_;
 };
 
-// Checks form only; whether ACK_SN and NACK_SN lie in the window is the entity's to say (TS 38.322 5.3.4).
+// Checks the form only. The entity checks whether ACK_SN and NACK_SN lie in the window (TS 38.322 5.3.4).
 [[nodiscard]] SPLITPLANE_HD constexpr Result<Status> parse_status(Octets in, unsigned sn_bits) {
   if (sn_bits != 12 && sn_bits != 18) return refuse<Status>(Reason::rlc_bad_sn_length);
   if (in.empty()) return refuse<Status>(Reason::rlc_truncated);
@@ -118,14 +118,14 @@ class NackCursor {
   return {s};
 }
 
-// Builds a STATUS PDU block by block into a span (the MAC grant): add() until it says that the next block does not fit,
-// then finish() with the ACK_SN that follows from what was reported (TS 38.322 5.3.4).
+// Builds a STATUS PDU block by block into a span (the MAC grant). Call add() until it returns that the next block does
+// not fit. Then call finish() with the ACK_SN that follows from the reported blocks (TS 38.322 5.3.4).
 class StatusWriter {
  public:
   SPLITPLANE_HD constexpr StatusWriter(MutableOctets out, unsigned sn_bits)
       : out_(out), sn_bits_(sn_bits), at_(kStatusFixedBytes) {}
 
-  // False, and nothing changed, if the block does not fit or a field is out of range.
+  // Returns false and changes nothing if the block does not fit or a field is out of range.
   SPLITPLANE_HD constexpr bool add(const Nack& n) {
     const std::size_t bytes = nack_bytes(sn_bits_, n);
     if (!sn_bits_valid() || at_ > out_.size() || bytes > out_.size() - at_) return false;
@@ -145,7 +145,7 @@ class StatusWriter {
       field += 4;
     }
     if (n.has_range) *field = n.range;
-    // E1 of the block before: octet 1 of 2 bit 3, or octet 2 of 3 bit 5.
+    // Sets E1 of the block before: bit 3 in octet 1 of 2, or bit 5 in octet 2 of 3.
     if (last_ != 0) {
       std::uint8_t& e1 = out_[last_ + (sn_bits_ == 18 ? 2 : 1)];
       e1 = static_cast<std::uint8_t>(e1 | (sn_bits_ == 18 ? 0x20 : 0x08));
@@ -155,12 +155,13 @@ class StatusWriter {
     return true;
   }
 
-  // The last block, which has SO, runs to the end of its SDU instead.
+  // Makes the last block, which has SO, run to the end of its SDU instead.
   SPLITPLANE_HD constexpr void extend_last_to_end() {
     if (last_ != 0) store_be16(out_.data() + last_ + (sn_bits_ == 18 ? 5 : 4), kSoEnd);
   }
 
-  // Writes the fixed part; octets of the PDU, 0 if the span holds fewer than 3 or the SN is beyond its length.
+  // Writes the fixed part. Returns the octets of the PDU, or 0 if the span holds fewer than 3 or the SN is beyond its
+  // length.
   SPLITPLANE_HD constexpr std::size_t finish(std::uint32_t ack_sn) {
     if (!sn_bits_valid() || out_.size() < kStatusFixedBytes || (ack_sn >> sn_bits_) != 0) return 0;
     store_be24(out_.data(), (ack_sn << (20 - sn_bits_)) | (last_ != 0 ? 1U << (19 - sn_bits_) : 0U));

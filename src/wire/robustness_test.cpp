@@ -1,5 +1,5 @@
 // Bad input never crashes: every truncation and many random mutations of every example go through every parser, on heap
-// spans of exactly their size. SPLITPLANE_MUTATIONS sets the number of mutations, SPLITPLANE_SEED where they start.
+// spans of exactly their size. SPLITPLANE_MUTATIONS sets the number of mutations, SPLITPLANE_SEED the first seed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -73,7 +73,7 @@ TEST(Robustness, random_mutations_of_the_examples_are_survived) {
     accepted += n != 0 ? 1 : 0;
     refused_by_all += n == 0 ? 1 : 0;
   }
-  // Both paths were taken: mutations that only ever fail, or never fail, test little.
+  // Both paths must occur: mutations that only ever fail, or never fail, test little.
   if (mutations >= 1000) {
     EXPECT_GT(accepted, mutations / 10);
     EXPECT_GT(refused_by_all, 0U);

@@ -37,7 +37,7 @@ struct UplinkHeader {
   return {h};
 }
 
-// The header octet; only the six low bits of the QFI count.
+// The header octet. Only the six low bits of the QFI are used.
 [[nodiscard]] SPLITPLANE_HD constexpr std::uint8_t encode(const DownlinkHeader& h) {
   return static_cast<std::uint8_t>((h.rdi ? 0x80 : 0) | (h.rqi ? 0x40 : 0) | (h.qfi.value & 0x3F));
 }
@@ -45,7 +45,7 @@ struct UplinkHeader {
   return static_cast<std::uint8_t>((h.is_data ? 0x80 : 0) | (h.qfi.value & 0x3F));
 }
 
-// Writes 1 octet; 0 if it does not fit or the QFI is beyond 63.
+// Writes 1 octet. Returns 0 if it does not fit or the QFI is beyond 63.
 template <class Header>
 SPLITPLANE_HD constexpr std::size_t write(MutableOctets out, const Header& h) {
   if (out.empty() || h.qfi.value > psc::kMaxQfi) return 0;

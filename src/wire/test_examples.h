@@ -1,5 +1,5 @@
-// For tests only: the worked examples that tshark accepts (ids as in docs of the formats), and own ones for the layers
-// below GTP-U. Each says which parser it is for.
+// For tests only: the worked examples that tshark accepts (ids as in docs of the formats), and our own ones for the
+// layers below GTP-U. Each names its parser.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// For tests of wire/ only: octets from hex text on the heap in exactly their size, so that a sanitizer sees a parser
-// that reads, or a writer that writes, one octet too far.
+// For tests of wire/ only: octets from hex text, on the heap in exactly their size. So a sanitizer sees a parser or a
+// writer that goes one octet too far.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace splitplane::wire::test {
 class HeapOctets {
  public:
   explicit HeapOctets(std::size_t size) : data_(std::make_unique<std::uint8_t[]>(size)), size_(size) {}
-  // Not inlined: GCC 12 else warns of sizes that a span made from a vector cannot have.
+  // Not inlined, because GCC 12 otherwise warns of sizes that a span from a vector cannot have.
   [[gnu::noinline]] explicit HeapOctets(Octets octets) : HeapOctets(octets.size()) {
     copy_octets(data_.get(), octets.data(), octets.size());
   }
@@ -63,8 +63,8 @@ inline std::string tidy(std::string_view text) {
   return to_hex(from_hex(text));
 }
 
-// What `write(out)` writes into a heap span of exactly `size` octets, as hex; also checks that it refuses any smaller
-// one.
+// Calls `write(out)` on a heap span of exactly `size` octets and returns the result as hex. Also checks that it refuses
+// any smaller span.
 template <class Write>
 std::string written(std::size_t size, Write write) {
   HeapOctets out(size);

@@ -1,5 +1,6 @@
-// For tests and fuzzing: runs every parser of wire/ over one span, follows what each accepts into the next, and reads
-// every octet that a parser hands out, so that a sanitizer sees a span that reaches too far. Returns how many accepted.
+// For tests and fuzzing: runs every parser of wire/ over one span. It passes what a parser accepts on to the next one,
+// and reads every octet that a parser returns. So a sanitizer sees a span that reaches too far. Returns how many
+// parsers accepted.
 #pragma once
 
 #include <cstdlib>
@@ -16,7 +17,7 @@
 
 namespace splitplane::wire::test {
 
-// A broken invariant ends the process, in release builds too: the caller may be a fuzzer.
+// A broken invariant ends the process, in release builds too, because the caller may be a fuzzer.
 inline void require(bool holds) {
   if (!holds) std::abort();
 }

@@ -21,7 +21,7 @@ struct Header {
   [[nodiscard]] SPLITPLANE_HD constexpr std::size_t payload_bytes() const { return length - kHeaderBytes; }
 };
 
-// `in` is what the IP header says follows it.
+// `in` is the payload of the IP packet.
 [[nodiscard]] SPLITPLANE_HD constexpr Result<Header> parse(Octets in) {
   if (in.size() < kHeaderBytes) return refuse<Header>(Reason::udp_truncated);
   const std::uint8_t* p = in.data();
@@ -30,7 +30,7 @@ struct Header {
   return {h};
 }
 
-// Writes 8 octets with checksum field `checksum` (0: none); 0 if they do not fit or the length exceeds 65535.
+// Writes 8 octets with checksum field `checksum` (0: none). Returns 0 if they do not fit or the length exceeds 65535.
 SPLITPLANE_HD constexpr std::size_t write(MutableOctets out, std::uint16_t source_port, std::uint16_t destination_port,
                                           std::size_t payload_bytes, std::uint16_t checksum = 0) {
   if (out.size() < kHeaderBytes || payload_bytes > 0xFFFF - kHeaderBytes) return 0;
@@ -44,7 +44,7 @@ SPLITPLANE_HD constexpr std::size_t write(MutableOctets out, std::uint16_t sourc
 
 namespace detail {
 
-// Sum of pseudo header and datagram, the checksum field counted as it stands when `with_field`, else as 0.
+// Sum of pseudo header and datagram. The checksum field counts as it is if `with_field`, else as 0.
 [[nodiscard]] SPLITPLANE_HD constexpr std::uint16_t sum(Octets source, Octets destination, Octets datagram,
                                                         bool with_field) {
   std::uint64_t s = checksum_add(checksum_add(0, source), destination);
@@ -56,13 +56,13 @@ namespace detail {
 }  // namespace detail
 
 // Checksum for `datagram` (UDP header and data, exactly `length` octets, at least 8) between two IPv4 (4 octets) or
-// IPv6 (16 octets) addresses; never 0, as 0 means "none" on the wire.
+// IPv6 (16 octets) addresses. It is never 0, because 0 means "none" on the wire.
 [[nodiscard]] SPLITPLANE_HD constexpr std::uint16_t checksum(Octets source, Octets destination, Octets datagram) {
   const std::uint16_t value = detail::sum(source, destination, datagram, false);
   return value == 0 ? std::uint16_t{0xFFFF} : value;
 }
 
-// True if the checksum is right, or absent over IPv4.
+// True if the checksum is correct, or absent over IPv4.
 [[nodiscard]] SPLITPLANE_HD constexpr bool checksum_is_good(Octets source, Octets destination, Octets datagram) {
   if (load_be16(datagram.data() + 6) == 0) return source.size() == 4;
   return detail::sum(source, destination, datagram, true) == 0;

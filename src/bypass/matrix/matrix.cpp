@@ -11,7 +11,8 @@ constexpr std::array kRings{1U, 2U, 4U, 8U, 16U, 32U};
 constexpr std::array kSizes{64U, 128U, 256U, 512U, 1024U, 1500U};
 constexpr std::array kPaperRings{1U, 2U, 4U, 8U};
 
-// The paper's loads, in Gbit/s of the wire: with preamble and gap, since 9.99 Gbit/s of frames alone fit no link of 10.
+// The paper's loads, in Gbit/s on the wire, with preamble and gap. (9.99 Gbit/s of frames alone would not fit a link of
+// 10.)
 double packets_per_second(double gbps, std::uint32_t bytes) {
   return wire_packets_per_second(bytes, gbps * 1e9);
 }
@@ -28,7 +29,7 @@ class Matrix {
   Matrix(const MatrixOptions& options, RowLog& log, const Runner& runner, const MatrixEvents& events)
       : options_(options), log_(log), runner_(runner), events_(events) {}
 
-  // What the paper has comes first: where time is short, the rest is what is missing.
+  // The paper's rows come first, so that only others are missing if the time is short.
   Expected<Json> run() {
     constexpr void (Matrix::* kSections[])() = {&Matrix::tab2,      &Matrix::fig7,       &Matrix::fig5,
                                                 &Matrix::window,    &Matrix::throughput, &Matrix::load,
@@ -50,7 +51,7 @@ class Matrix {
     return s;
   }
   void add(const Scenario& s) { planned_.push_back(s); }
-  // Runs what add() collected.
+  // Runs the scenarios that add() collected.
   void section(const std::string& name) {
     auto rows = run_rows(name, planned_, options_.repeats, log_, runner_, events_);
     planned_.clear();
@@ -60,7 +61,7 @@ class Matrix {
     }
     all_[name] = *std::move(rows);
   }
-  // Packets a second in the closed loop, the median of the repeats; 0 where no run went well.
+  // Packets a second in the closed loop, as the median of the repeats; 0 if no run succeeded.
   [[nodiscard]] double found(Mode mode, std::uint32_t rings, std::uint32_t bytes) const {
     std::vector<double> all;
     for (const Json& row : all_.value("throughput", Json::array())) {
@@ -70,7 +71,7 @@ class Matrix {
     return median(std::move(all));
   }
 
-  // Closed loop, as much as goes without loss.
+  // Closed loop: the highest rate without loss.
   void throughput() {
     for (const Mode mode : options_.modes) {
       for (const std::uint32_t rings : kRings) {
@@ -93,8 +94,8 @@ class Matrix {
     section("fig5");
   }
 
-  // Rings by size, at the paper's load; then with the NIC's packet buffer in front of the rings, as the paper had it:
-  // the 82599's model has one.
+  // Rings by size, at the paper's load. Then with the NIC's packet buffer in front of the rings, as in the paper: the
+  // 82599's model has one.
   void tab2() {
     for (const bool drop_en : {true, false}) {
       for (const auto& [rings, bytes] : {std::pair{1U, 1500U}, {1U, 300U}, {2U, 300U}, {4U, 300U}, {8U, 300U}}) {
@@ -122,7 +123,7 @@ class Matrix {
     section("fig7");
   }
 
-  // Open loop, from little to more than was found to go, but no more than the wire has.
+  // Open loop: from a low rate to more than the closed loop reached, but at most the wire's rate.
   void load() {
     for (const Mode mode : with_a_clock(options_.modes)) {
       for (const std::uint32_t bytes : {64U, 1024U}) {
@@ -176,7 +177,7 @@ class Matrix {
     section("doorbells");
   }
 
-  // What it costs to put the wire's order right again, on CPU threads.
+  // The cost of restoring the wire's order, on CPU threads.
   void order() {
     for (const std::uint32_t rings : {4U, 8U}) {
       for (const bool restore : {false, true}) {
@@ -188,7 +189,7 @@ class Matrix {
     section("order");
   }
 
-  // The NIC that is a kernel sends as fast as it can, measures no latency and judges echo only.
+  // The NIC that is a kernel sends as fast as it can. It measures no latency and supports echo only.
   [[nodiscard]] static std::vector<Mode> with_a_clock(std::vector<Mode> modes) {
     std::erase(modes, Mode::gpu_e4);
     return modes;

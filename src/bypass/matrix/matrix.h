@@ -1,6 +1,6 @@
 // The matrix of `splitplane gpu bench --matrix`: which runs make the figures of the GPU paper and the comparisons
-// around them, and in which order. Every run is made several times, and the repeats of a section are interleaved: what
-// the machine does meanwhile meets all rows alike, and two rows of one repeat are a pair that can be compared.
+// around them, and in which order. Every run is repeated, and the repeats of a section are interleaved. So changes of
+// the machine affect all rows alike, and two rows of one repeat can be compared.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ namespace splitplane::bypass {
 // Runs a scenario: run_on_cpu, or the CUDA program.
 using Runner = std::function<Expected<Json>(const Scenario&)>;
 
-// All pairs of 5 repeats say by chance once in 32 times that a direction holds. With 4 it would be once in 16: too
-// often.
+// If a direction holds in all pairs of 5 repeats, that is chance once in 32 times. With 4 repeats it would be once in
+// 16, which is too often.
 inline constexpr unsigned kRepeats = 5;
 
 struct MatrixOptions {
@@ -28,16 +28,16 @@ struct MatrixEvents {
   std::function<void(const std::string& section, std::size_t runs)> section;
   std::function<void(const Json& row)> row;
   std::function<bool()> stop;  // true: no more runs
-  std::function<bool()> cut;   // true: the run that has just ended was cut off, and is no row
+  std::function<bool()> cut;   // true: the last run was cut off and makes no row
 };
 
-// Each scenario `repeats` times, one repeat of all after the other. A run that `log` has is not made again. Rows are
-// to_json(Result) with "section" and "repeat"; a run that cannot be made is a row with "error". Error: the log cannot
-// be written.
+// Makes each scenario `repeats` times, one repeat of all after the other. It does not repeat a run that `log` has. Rows
+// are to_json(Result) with "section" and "repeat"; a run that fails is a row with "error". The error says that the log
+// cannot be written.
 [[nodiscard]] Expected<Json> run_rows(const std::string& section, const std::vector<Scenario>& scenarios,
                                       unsigned repeats, RowLog& log, const Runner& runner, const MatrixEvents& events);
 
-// {"tab2": [rows], "throughput": [rows], ...}. Error: the log cannot be written.
+// {"tab2": [rows], "throughput": [rows], ...}. The error says that the log cannot be written.
 [[nodiscard]] Expected<Json> run_matrix(const MatrixOptions& options, RowLog& log, const Runner& runner,
                                         const MatrixEvents& events);
 

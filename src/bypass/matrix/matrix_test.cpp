@@ -1,4 +1,4 @@
-// The order of the matrix's runs, and what becomes of rows when it is interrupted.
+// The order of the matrix's runs, and what becomes of rows when the matrix is interrupted.
 #include "bypass/matrix/matrix.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ TEST(Matrix, holds_the_papers_runs_and_offers_parts_of_what_was_found) {
   EXPECT_EQ(all["tab2_drop_en_off"][0]["drop_en"], false);
   EXPECT_EQ(all["fig7"].size(), 5U * 4);
   EXPECT_NEAR(all["load"][0]["offered_mpps"].get<double>(), 0.2, 1e-9);  // a tenth of 2 Mpps
-  EXPECT_LT(seconds_of(), 600);  // with what each run takes to begin and to end, under 12 minutes
+  EXPECT_LT(seconds_of(), 600);  // with the start and end of each run, under 12 minutes
 }
 
 TEST(Matrix, repeats_are_interleaved_and_a_load_is_never_above_the_wires) {
@@ -58,7 +58,7 @@ TEST(Matrix, repeats_are_interleaved_and_a_load_is_never_above_the_wires) {
     EXPECT_LE(s.packets_per_second, wire_packets_per_second(s.frame_bytes)) << to_json(s).dump();
     Result r{.scenario = s};
     r.seconds = 1;
-    r.measured = 20'000'000;  // more than any wire has
+    r.measured = 20'000'000;  // more than any wire can carry
     return to_json(r);
   };
   RowLog log;
@@ -81,7 +81,7 @@ TEST(Matrix, goes_on_where_it_was_stopped_and_offers_the_same_loads) {
   const auto runner = [&](const Scenario& s) -> Expected<Json> {
     Result r{.scenario = s};
     r.seconds = 1;
-    r.measured = 1'000'000 + 1000 * (made++ % 7);  // each repeat finds another rate
+    r.measured = 1'000'000 + 1000 * (made++ % 7);  // each repeat measures another rate
     return to_json(r);
   };
   const MatrixOptions small{.modes = {Mode::bypass}, .repeats = 2};
@@ -110,7 +110,7 @@ TEST(Matrix, goes_on_where_it_was_stopped_and_offers_the_same_loads) {
   std::remove(path.c_str());
 }
 
-// One that hangs costs a minute: it must not cost that of each command that goes on.
+// A run that hangs costs a minute. A command that resumes must not spend that again.
 TEST(Rows, of_runs_that_failed_stay_until_a_retry_and_those_behind_them_are_made) {
   const std::string path = testing::TempDir() + "failed_rows";
   const std::vector<Scenario> scenarios{{.rings = 1}, {.rings = 2}, {.rings = 3}};

@@ -6,7 +6,7 @@
 namespace splitplane::bypass {
 namespace {
 
-// Section, repeat, and everything of the scenario, in whatever the row has besides.
+// Section, repeat and the whole scenario; other members of the row do not count.
 std::string key_of(const std::string& section, unsigned repeat, const Json& row) {
   static const Json kScenario = to_json(Scenario{});
   Json key{section, repeat};
@@ -45,7 +45,7 @@ Expected<RowLog> RowLog::open(const std::string& path, const Json& head, bool re
       kept.push_back(std::move(row));
     }
   }
-  // A new file takes the old one's place at once: nothing is lost if this ends on its way.
+  // Replaces the old file in one step, so no row is lost if this process ends meanwhile.
   const std::string next = path + ".new";
   log.file_.open(next, std::ios::trunc);
   if (!log.file_) return fail("{} could not be opened for writing", next);

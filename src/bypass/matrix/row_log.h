@@ -1,5 +1,5 @@
-// The rows of a bench on disk as they come, so that a run that is cut off loses none and can go on where it ended: one
-// line of JSON each, behind a line that says what they belong to (machine and plan). A line that was cut off is no row.
+// The rows of a bench, written to disk as they come. So a run that is cut off loses no row and can resume. The file has
+// one line of JSON for each row, after a line that names the machine and the plan. A line that was cut off is no row.
 #pragma once
 
 #include <fstream>
@@ -14,18 +14,18 @@ namespace splitplane::bypass {
 
 class RowLog {
  public:
-  // No file: nothing is kept.
+  // Without a file: rows are not kept.
   RowLog() = default;
-  // `head`: what all rows have in common. `resume`: the rows of a file with the same head stay and are found again;
-  // without it, and where there is no file, it begins anew. `retry`: rows with an error do not stay. Error: one
-  // sentence.
+  // `head` is what all rows have in common. `resume` keeps the rows of a file with the same head, and find() returns
+  // them. Without `resume`, or without a file, the log begins anew. `retry` removes rows with an error. The error is
+  // one sentence.
   static Expected<RowLog> open(const std::string& path, const Json& head, bool resume, bool retry = false);
 
-  // The row of an earlier run with this name, repeat and scenario; one that ended in an error is a row too.
+  // The row of an earlier run with this section, repeat and scenario; a run that ended in an error has a row too.
   [[nodiscard]] std::optional<Json> find(const std::string& section, unsigned repeat, const Scenario& scenario) const;
-  // Adds "section" and "repeat" to the row and writes it through to the file. Error: one sentence.
+  // Adds "section" and "repeat" to the row and writes it to the file at once. The error is one sentence.
   Expected<void> add(const std::string& section, unsigned repeat, Json& row);
-  // In the file, when it was opened: rows, and those of them with an error.
+  // Rows in the file when it was opened, and those of them with an error.
   [[nodiscard]] std::size_t found() const { return rows_.size(); }
   [[nodiscard]] std::size_t found_failed() const { return failed_; }
 

@@ -1,4 +1,4 @@
-// Rows survive the end of their process, also one in the middle of a line, and belong to one machine and plan.
+// Rows survive the end of their process, even within a line, and belong to one machine and plan.
 #include "bypass/matrix/row_log.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// How CardLink reaches its card, and compares what is there with what shall be.
+// How CardLink connects to its card, and compares the reported state with the desired state.
 #include <algorithm>
 
 #include "base/log.h"
@@ -43,7 +43,7 @@ Expected<void> CardLink::connect(Lock& lock) {
   return {};
 }
 
-// A card that was reached, or is not cut off any more: what it has is compared with what it shall have.
+// Compares the card's bearers with the desired ones, after a connection or when the card is no longer cut off.
 Expected<void> CardLink::fill(Lock& lock) {
   for (unsigned number = 0; number < peers_.size(); ++number) {
     if (peers_[number].want) dirty_peers_.insert(number);
@@ -53,10 +53,10 @@ Expected<void> CardLink::fill(Lock& lock) {
   return {};
 }
 
-// Until the next look, or until packets pass again.
+// Waits until the next look, or until packets pass again.
 Expected<void> CardLink::stay_cut_off(Lock& lock) {
   if (std::exchange(up_, false)) done_.notify_all();
-  // What it has goes on serving: a card forwards without its host.
+  // The card's bearers stay in use: a card forwards without its host.
   if (auto renewed = renew(lock); !renewed) return renewed;
   if (auto there = look_at_counters(lock); !there) return there;
   if (!cut_off_.empty() && Clock::now() >= cut_off_said_next_) {
@@ -69,7 +69,7 @@ Expected<void> CardLink::stay_cut_off(Lock& lock) {
   return {};
 }
 
-// Whether this card can serve this host's bearers.
+// Returns an error if this card cannot serve this host's bearers.
 Expected<void> CardLink::fits(const Json& show) const {
   const std::string program = text(show, "program"), features = text(show, "features");
   if (text(show, "boot").empty()) return fail("what answers at {} is no card", settings_.control);
@@ -93,7 +93,8 @@ Expected<void> CardLink::fits(const Json& show) const {
   return {};
 }
 
-// Where the card punts is its own configuration's; bearers' packets come all the same, so it is not refused.
+// The card's own configuration says where it punts. Packets of bearers arrive even if that is wrong, so the card is not
+// refused.
 void CardLink::warn_of_punts(const Json& show) const {
   for (const auto& [key, side, ours] :
        {std::tuple{"punt_n3", "N3", settings_.punt_n3}, {"punt_air", "the air", settings_.punt_air}}) {
@@ -106,7 +107,7 @@ void CardLink::warn_of_punts(const Json& show) const {
   }
 }
 
-// Another run of the card: it has nothing, and PDCP may have used every number of the leases.
+// The card runs anew: it has no bearers, and PDCP may have used every number of the leases.
 void CardLink::begin_anew() {
   due_.clear();
   for (Peer& peer : peers_) peer.since = Peer::kOne;
@@ -129,8 +130,8 @@ void CardLink::put_behind_lease(Entry& entry) {
   entry.rate = 0;
 }
 
-// What the card has that it should not have, and what it lacks: whatever an earlier run of this host, or a connection
-// that broke half-way, has left.
+// Finds bearers that the card should not have, and those that it lacks. An earlier run of this host, or a connection
+// that broke half-way, may have left such differences.
 Expected<void> CardLink::compare(Lock& lock) {
   std::set<std::uint32_t> there;
   bool adopted = false;
@@ -149,7 +150,7 @@ Expected<void> CardLink::compare(Lock& lock) {
         continue;
       }
       Entry& entry = at->second;
-      if (!entry.sent) {  // it was there before this host ran: its numbers and its RLC go on
+      if (!entry.sent) {  // it was there before this host ran: its numbers and its RLC continue
         entry.sent = entry.numbered = true;
         adopted = true;
         entry.want.epoch = row.numbers.epoch;
@@ -164,14 +165,14 @@ Expected<void> CardLink::compare(Lock& lock) {
       if (entry.want.place != nic::Place::kHost && left_of_lease(row.numbers.pdcp_next, entry.lease_end) >= 0)
         leases.push_back({row.id.value, entry.lease_end});
     }
-    // What counts as given is told again: it may not have been carried out.
+    // Leases that count as given are sent again, because the card may not have executed the first request.
     if (!leases.empty()) {
       const auto told = ask(lock, "card.lease", {{"leases", leases}});
       if (!told) return tl::unexpected(told.error());
     }
     if (answer->size() < kNumbersPage) break;
   }
-  // The earlier host's numbers of UPFs were its own.
+  // The earlier host had its own numbers of UPFs.
   for (unsigned number = 0; adopted && number < peers_.size(); ++number) {
     peers_[number].since = Peer::kToUnset;
     dirty_peers_.insert(number);
@@ -198,7 +199,7 @@ void CardLink::lose(const Error& why) {
   log::warn("card {} is away: {}; its {} bearers wait for it", settings_.name, why.message, entries_.size());
 }
 
-// Once it has everything.
+// Called once the card has everything.
 void CardLink::announce() {
   done_.notify_all();
   if (!announce_) return;

@@ -34,7 +34,7 @@ void CardLink::begin() {
   thread_ = std::thread([this] { serve(); });
 }
 
-// A card that is away, or does not answer, is not waited for; one that has much to do, not for ever.
+// Waits for the card: not if it is away or silent, and not for ever if it is busy.
 template <class Done>
 void CardLink::wait_for_card(Lock& lock, Clock::time_point end, Done done) {
   while (up_ && !stop_ && !done() && !silent() && Clock::now() < end) done_.wait_for(lock, settings_.patience / 5);
@@ -44,7 +44,7 @@ bool CardLink::silent() const {
   return asking_since_ && Clock::now() - *asking_since_ >= settings_.patience;
 }
 
-// With the lock held. The version of what is wanted now.
+// With the lock held. Returns the version of the desired state.
 std::uint64_t CardLink::want(const nic::CardBearer& bearer, By by) {
   Entry& entry = entries_[bearer.id.value];
   nic::CardBearer wanted = bearer;
@@ -138,7 +138,7 @@ void CardLink::unset_peer(unsigned number) {
   changed_.notify_all();
 }
 
-// Of these the card has, as far as this host knows; and which run of it.
+// The bearers among `ids` that the card has, as far as this host knows, and which run of the card that is.
 Json CardLink::confirmed(std::span<const BearerId> ids, std::uint64_t& run) const {
   const std::lock_guard guard(mutex_);
   run = view_.connects;
@@ -150,7 +150,7 @@ Json CardLink::confirmed(std::span<const BearerId> ids, std::uint64_t& run) cons
   return found;
 }
 
-// By a connection of its own: the thread's is busy as long as bearers are installed.
+// On a separate connection, because the thread's is busy while bearers are installed.
 Expected<std::vector<CardNumbersRow>> CardLink::read_numbers(const Json& ids, Clock::time_point end) {
   const auto left = [end] { return std::max(std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()), 1ms); };
   if (!reader_) {
@@ -164,8 +164,8 @@ Expected<std::vector<CardNumbersRow>> CardLink::read_numbers(const Json& ids, Cl
   return rows;
 }
 
-// At most `patience` in all, and after a look that was not answered not again at once. Anew where the connection is
-// that to an earlier run of the card, or a bearer was taken off it meanwhile.
+// Takes at most `patience`, and does not ask again at once after an unanswered request. It retries if the connection
+// led to an earlier run of the card, or if a bearer was removed from the card meanwhile.
 std::vector<CardBearerView> CardLink::look(std::span<const BearerId> ids) {
   const std::lock_guard reading(reader_mutex_);
   const auto begin = Clock::now(), end = begin + settings_.patience;
@@ -184,7 +184,7 @@ std::vector<CardBearerView> CardLink::look(std::span<const BearerId> ids) {
   }
   std::vector<CardBearerView> views;
   const std::lock_guard guard(mutex_);
-  // Entry::seen belongs to the thread, which reckons rates from it.
+  // Only the thread may write Entry::seen, because it computes rates from it.
   std::map<std::uint32_t, nic::CardNumbers> fresh;
   if (run == view_.connects) {
     for (const CardNumbersRow& row : rows) fresh.emplace(row.id.value, row.numbers);
@@ -252,7 +252,8 @@ Expected<void> CardLink::enter_in_journal(Lock& lock, std::span<const CardNumber
   return entered;
 }
 
-// Asks without the lock. A card that answers a ping after it has failed to do something has refused it.
+// Makes the request without the lock. If a request fails but the card then answers a ping, the card has refused the
+// request.
 Expected<Json> CardLink::ask(Lock& lock, const std::string& method, const Json& params) {
   asking_since_ = Clock::now();
   lock.unlock();

@@ -85,7 +85,7 @@ TEST_F(CardLinkTest, another_kind_of_card_is_left_alone) {
   }
 }
 
-// The card got a longer lease and used it, but its answer never came.
+// The card got a longer lease and used it, but its answer never arrived.
 TEST_F(CardLinkTest, a_card_that_hangs_keeps_nobody_waiting) {
   start_card("a");
   make_link(3, 3s);
@@ -133,7 +133,7 @@ TEST_F(CardLinkTest, a_bearer_removed_and_put_again_before_its_installation_is_a
   EXPECT_EQ(link_->view().connects, 1U);
 }
 
-// A host that waits no longer for a silent card gives the number of a UPF without bearers to another.
+// A host that no longer waits for a silent card may give the number of a UPF without bearers to another UPF.
 TEST_F(CardLinkTest, a_number_that_becomes_another_upfs_never_leads_bearers_of_the_first_to_it) {
   const auto upf = [](unsigned number, std::uint8_t last) {
     return nic::CardPeer{.number = number, .to = IpAddress::v4({10, 100, 0, last}), .max_payload = 1400};

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kInstallBatch = kCardBearersPerRequest;
 constexpr std::size_t kInstallMembers = 2000;  // a request line has at most 64 KiB, a member about 25 octets
 constexpr std::size_t kIdBatch = 500;
-// A card of few bearers is looked at so often; with more bearers each is looked at less often.
+// How often a card with few bearers is asked; with more bearers each of them is looked at less often.
 constexpr std::chrono::microseconds kIdleLook{10000}, kIdleLookEach{20};
 
 std::chrono::microseconds idle_look(std::size_t bearers) {
@@ -40,7 +40,7 @@ Expected<void> CardLink::push_removals(Lock& lock) {
       ids.push_back(id);
     }
     const auto answer = ask(lock, "card.remove", {{"ids", ids}});
-    if (!answer) return tl::unexpected(answer.error());  // what the card has is compared anew then
+    if (!answer) return tl::unexpected(answer.error());  // the card's state is compared anew then
     view_.removed += ids.size();
     for (const std::uint32_t id : ids) removals_.erase(id);
     done_.notify_all();
@@ -48,8 +48,8 @@ Expected<void> CardLink::push_removals(Lock& lock) {
   return {};
 }
 
-// A number that becomes another UPF's is unset before, and set when no bearer on the card means the first one any more;
-// until then packets of both go up to this host, which knows where they belong.
+// A number that gets another UPF is first unset. It is set when no bearer on the card means the first UPF any more.
+// Until then packets of both UPFs' bearers go up to this host, which knows where they belong.
 Expected<void> CardLink::push_peers(Lock& lock) {
   const auto is_ready = [this](unsigned number) {
     return peers_[number].since != Peer::kUnset || (dirty_.empty() && removals_.empty());
@@ -79,13 +79,13 @@ Expected<void> CardLink::push_bearers(Lock& lock) {
       ids.push_back(id);
     }
     if (const auto done = install(lock, ids); done) {
-      // Many bearers take long, and those that are there are in use.
+      // Installing many bearers takes long, and bearers that are on the card are in use.
       if (auto renewed = renew(lock); !renewed) return renewed;
       continue;
     } else if (!refusal_) {
       return done;
     }
-    // All or nothing: one by one it turns out which it does not take.
+    // The card refused all or nothing. One by one shows which bearers it refuses.
     for (const std::uint32_t id : ids) {
       if (!dirty_.contains(id) || removals_.contains(id)) continue;  // refused here, or to be removed first
       const auto before = entries_.find(id);
@@ -103,8 +103,9 @@ Expected<void> CardLink::push_bearers(Lock& lock) {
   return {};
 }
 
-// What the card had before stays there if somebody waits, who puts it as it was. Else the host goes on with what the
-// card refuses, and the card must not go on without: it would send to a UPF whose number may be another's by now.
+// Handles a refusal. If a caller waits, the card keeps what it had, because the caller puts that again. Otherwise the
+// host goes on with the refused state, and the card must not go on with the old one. It could send to a UPF whose
+// number another UPF has by now.
 void CardLink::refuse(std::uint32_t id, Entry& entry, const std::string& why) {
   ++view_.refused;
   dirty_.erase(id);
@@ -140,7 +141,7 @@ Expected<void> CardLink::install(Lock& lock, const std::vector<std::uint32_t>& i
       entry.want.lease =
           within_counts(entry.want.next_count, first_lease(entry.want.pdcp_sn_bits, entry.want.ahead, entry.rate));
       if (entry.want.lease == 0 && is_hosts) {
-        entry.want.lease = 1;  // of a bearer that the card does not number
+        entry.want.lease = 1;  // for a bearer that the card does not number
       } else if (entry.want.lease == 0) {
         versions.push_back(0);
         refuse(id, entry,
@@ -153,7 +154,7 @@ Expected<void> CardLink::install(Lock& lock, const std::vector<std::uint32_t>& i
       entry.numbered = true;
       numberings.push_back({BearerId{id}, entry.lease_end, entry.heard, entry.want.epoch});
     }
-    entry.sent = true;  // from here on the card may number, whether its answer comes or not
+    entry.sent = true;  // from here on the card may number its packets, whether the answer arrives or not
     versions.push_back(entry.version);
     if (!common) common = entry.want;
     members += bearers.emplace_back(to_json(entry.want, *common)).size();
@@ -198,8 +199,8 @@ void CardLink::note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::ti
   schedule(id, entry, now + next_lease_look(numbers.pdcp_next, entry.lease_end, entry.rate, idle));
 }
 
-// A lease counts as given from before the card is told: if its answer is lost it may have been. Who is due soon goes
-// with who is due now: few requests for many bearers.
+// Renews leases. A lease counts as given before the card gets it, because its answer may be lost. Bearers that are due
+// soon join those that are due now, so few requests serve many bearers.
 Expected<void> CardLink::renew(Lock& lock) {
   if (due_.empty() || due_.begin()->first > Clock::now()) return {};
   const auto soon = Clock::now() + idle_look(due_.size()) / 16;
@@ -221,15 +222,15 @@ Expected<void> CardLink::renew(Lock& lock) {
     if (at == entries_.end() || !at->second.confirmed) continue;
     Entry& entry = at->second;
     note(row.id.value, row.numbers, then);
-    // An idle bearer keeps what it has, as long as a receiver may not have seen where it stands. One that stands at the
-    // end of its lease when this host finds it is not idle.
+    // An idle bearer keeps its lease while a receiver may not have seen its position. A bearer at the end of its lease
+    // when this host finds it is not idle.
     if (row.numbers.pdcp_next == entry.want.next_count && entry.want.ahead != 0) continue;
     const auto end = renewed_lease(entry.want.pdcp_sn_bits, row.numbers.pdcp_next, entry.lease_end, entry.rate);
     if (!end) continue;
     numberings.push_back({row.id, *end, entry.heard, entry.want.epoch});
     ends.push_back(entry.lease_end);
   }
-  // A disk that is full: the card goes on to the ends that it knows.
+  // The disk may be full. Then the card goes on to the ends that it knows.
   if (!enter_in_journal(lock, numberings)) return {};
   Json leases = Json::array();
   for (std::size_t i = 0; i < numberings.size(); ++i) {
@@ -247,7 +248,7 @@ Expected<void> CardLink::renew(Lock& lock) {
   return {};
 }
 
-// Also tells whether a card without bearers is still there.
+// Also shows whether a card without bearers still answers.
 Expected<void> CardLink::look_at_counters(Lock& lock) {
   if (Clock::now() < next_show_) return {};
   const auto show = ask(lock, "card.show", Json::object());

@@ -1,4 +1,4 @@
-// Bearers that the card refuses: who is told, and what becomes of what the card had.
+// Bearers that the card refuses: who gets the error, and what becomes of the card's earlier state.
 #include <gmock/gmock.h>
 
 #include "card/link/link.h"
@@ -55,8 +55,8 @@ TEST_F(CardLinkTest, a_change_that_the_card_refuses_can_be_taken_back) {
   EXPECT_EQ(card_->find(kFirst)->bearer.qfi, Qfi{9});
 }
 
-// A host that no longer waits goes on with what the card refuses then; the number of a UPF that it has left may be
-// another's by that time.
+// A host that no longer waits goes on with the state that the card refuses then. The number of the UPF that it left may
+// be another's by that time.
 TEST_F(CardLinkTest, a_bearer_whose_change_the_card_refuses_when_nobody_waits_goes_off_it) {
   start_card("a");
   make_link(3, 3s);
@@ -109,7 +109,7 @@ TEST_F(CardLinkTest, a_refusal_of_what_replaces_an_awaited_bearer_is_told_to_who
   }
 }
 
-// The next bearer of that identity is put before anybody has waited for the first one's removal.
+// The next bearer of that identity is put before a caller has waited for the first one's removal.
 TEST_F(CardLinkTest, who_waits_for_a_removal_hears_of_no_refusal) {
   start_card("a");
   start_link();

@@ -1,5 +1,5 @@
-// Leases of a card's bearers, over restarts of the card and of this host: no COUNT twice, no step too long, no RLC
-// epoch again.
+// Leases of a card's bearers over restarts of the card and of this host: no COUNT is used twice, no step is too long,
+// no RLC epoch comes again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -129,7 +129,7 @@ TEST_F(CardLinkRestart, a_bearer_that_sends_after_restarts_gets_whole_leases_aga
   EXPECT_TRUE(soon([&] { return card_->find(kSecond)->lease_end == first + 1 + 1024; }));
 }
 
-// c: the card is started again, h: the host, which finds the card and its bearer as they were.
+// c: the card restarts. h: the host restarts, and finds the card and its bearer as they were.
 TEST_F(CardLinkRestart, host_and_card_in_any_order_stay_below_half_the_sn_space) {
   for (const auto& [bits, steps] : {std::pair{12U, "chc"}, {12U, "cchchhch"}, {18U, "hchc"}, {18U, "chchchch"}}) {
     SCOPED_TRACE(fmt::format("{} bits, {}", bits, steps));
@@ -214,7 +214,7 @@ TEST_F(CardLinkRestart, an_installation_whose_answer_is_lost_counts_as_done) {
   start_link();
   ASSERT_TRUE(up());
   card_->slow_installs = 1;
-  ASSERT_TRUE(put({bearer(kFirst)}));  // answered late: taken for away
+  ASSERT_TRUE(put({bearer(kFirst)}));  // answered late: the card counts as away
   ASSERT_TRUE(soon([&] { return card_->find(kFirst).has_value(); }));
   (void)card_->send(kFirst, 100, used_);
   ASSERT_TRUE(up());

@@ -81,7 +81,7 @@ class CardLinkTest : public ::testing::Test {
   }
 
   std::string directory_;
-  CardLinkSettings::Journal lease_journal_;  // of the links that are made from then on
+  CardLinkSettings::Journal lease_journal_;  // of the links that are made from now on
   std::unique_ptr<CardModel> card_;
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<CardLink> link_;

@@ -118,7 +118,7 @@ class CardModel : public ControlBackend {
     }
     return sent;
   }
-  // From now on this bearer alone; 0: none.
+  // From now on it refuses this bearer only; 0: none.
   void refuse(std::uint32_t id) {
     const std::lock_guard guard(mutex_);
     refuses = {id};
@@ -146,7 +146,7 @@ class CardModel : public ControlBackend {
   std::atomic<std::uint32_t> vanished{0};        // has no numbers, as if it had been removed just before
   std::atomic<unsigned> punts{0};
   std::atomic<int> installs{0};
-  std::atomic<int> slow_installs{0}, slow_leases{0};  // so many are carried out and answered too late
+  std::atomic<int> slow_installs{0}, slow_leases{0};  // how many of these it executes but answers too late
 
  private:
   static nic::CardNumbers numbers_of(const OnCard& on_card) {

@@ -1,5 +1,5 @@
-// The VFs of a card, as the host behind it sees them: whether each has another end. A card that answers on its control
-// socket while its VFs have none carries no packet.
+// The VFs of a card, as the host behind it sees them: whether each has another end. A card may answer on its control
+// socket while its VFs have no other end; it then carries no packet.
 #pragma once
 
 #include <chrono>
@@ -20,13 +20,13 @@ struct VfLink {
 class VfLinks {
  public:
   using Clock = std::chrono::steady_clock;
-  // Whether the link of a port is up, by DPDK. Of a vhost device: whether a virtio_user device is connected.
+  // True if the link of a port is up by DPDK. For a vhost device: if a virtio_user device is connected.
   static bool is_up(std::uint16_t id);
 
   explicit VfLinks(std::vector<VfLink> links, std::function<bool(std::uint16_t)> look = is_up)
       : links_(std::move(links)), look_(std::move(look)) {}
-  // Ten times a second: why no packet passes, a sentence without an end, or empty when all are connected. Nothing: not
-  // looked at this time.
+  // Call it ten times a second. Returns why no packet passes, as a sentence without a full stop; empty if all VFs are
+  // connected; nothing if it did not look this time.
   std::optional<std::string> look(Clock::time_point now);
 
  private:

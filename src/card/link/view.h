@@ -1,5 +1,5 @@
-// What a CardLink says of its card: what was done, and what is. The same names in `ctl stats`, `ctl card`, the metrics
-// and DPDK's telemetry.
+// What a CardLink reports of its card: counters and state. `ctl stats`, `ctl card`, the metrics and DPDK's telemetry
+// use the same names.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@ namespace splitplane::app {
 
 struct CardLinkView {
   std::string name, control;
-  bool up = false;            // it answers, and packets pass between it and this host
-  bool cut_off = false;       // it answers, and no packet passes
-  std::uint32_t serves = 0;   // of `bearers`, those that the card serves itself; it passes the others to their workers
-  std::string reason;         // not up: why
+  bool up = false;            // the card answers, and packets pass between it and this host
+  bool cut_off = false;       // the card answers, but no packet passes
+  std::uint32_t serves = 0;   // bearers that the card serves itself; it passes packets of the others to their workers
+  std::string reason;         // why it is not up
   std::string program, boot;  // of the card, when it was last up
-  std::size_t bearers = 0;    // that it shall have
-  std::size_t waiting = 0;    // of them, not installed now
+  std::size_t bearers = 0;    // desired bearers
+  std::size_t waiting = 0;    // of these, bearers that are not installed now
 #define SPLITPLANE_CARD_LINK_FIELD(field, unit, help) std::uint64_t field = 0;
   SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_FIELD)
 #undef SPLITPLANE_CARD_LINK_FIELD

@@ -13,36 +13,37 @@
 
 namespace splitplane::nic {
 
-// Where a bearer's downlink packets are numbered. Armed: on the card, but as long as packets of it are still on their
-// way through the host, those that arrive follow them there and are numbered when they come back (docs/nic.md).
+// Where a bearer's downlink packets are numbered. Armed: the bearer is on the card, but packets of it are still on
+// their way through the host. New packets follow them there, and the card numbers them when they come back
+// (docs/nic.md).
 enum class Place : std::uint8_t { kCard, kArmed, kHost };
 inline constexpr std::array<std::string_view, 3> kPlaceNames{"card", "armed", "host"};
 
 // One bearer of the card's tables: RLC AM in header mode.
 struct CardBearer {
-  BearerId id;                                // airhdr's, and the key of uplink frames
+  BearerId id;                                // in airhdr; the key of uplink frames
   Teid teid;                                  // the key of downlink packets, and of frames that come back from the host
-  std::optional<IpAddress> ue_ipv4, ue_ipv6;  // the keys instead of the TEID where the program looks for UE addresses
+  std::optional<IpAddress> ue_ipv4, ue_ipv6;  // the keys instead of the TEID if the program looks up UE addresses
   Place place = Place::kCard;
   std::uint8_t rlc_sn_bits = 18, pdcp_sn_bits = 18;
   bool sdap_dl = true, sdap_ul = true;
   std::uint8_t epoch = 0;          // of RLC, in airhdr
   std::uint16_t poll_pdu = 0;      // pollPDU (TS 38.322 5.3.3.2); 0: never
-  Qfi qfi;                         // of packets without a PDU Session Container, of uplink ones without SDAP header
-  std::uint32_t n3_ipv4 = 0;       // the outer destination address that must stand in its packets, in memory order
+  Qfi qfi;                         // of packets without a PDU Session Container, and of uplink without SDAP header
+  std::uint32_t n3_ipv4 = 0;       // the outer destination address that its packets must have, in memory order
   MacAddress air_dst, air_src;     // of its frames to the air
-  unsigned vf_n3 = 0, vf_air = 0;  // kHost, and kArmed for a while: the VFs of the worker that has it, by number
+  unsigned vf_n3 = 0, vf_air = 0;  // kHost, and kArmed for a while: the VFs of the bearer's worker, by number
   unsigned copies_vf = 0;          // where clones and uplink RLC control PDUs go
   Teid uplink_teid;                // at the UPF
-  unsigned peer = 0;               // the UPF, by the number that set_peer() gave it
+  unsigned peer = 0;               // the UPF, by its number in set_peer()
   std::uint32_t next_count = 0;    // the first PDCP COUNT of a bearer that is new on the card
-  std::uint32_t ahead = 0;         // next_count is so far beyond what a receiver may have seen
-  std::uint32_t lease = 4096;      // so many COUNTs from there on; then set_leases() must have allowed more
+  std::uint32_t ahead = 0;         // how far next_count is beyond the COUNTs that a receiver may have seen
+  std::uint32_t lease = 4096;      // COUNTs from next_count on; after these set_leases() must have allowed more
   std::uint32_t in_flight = 0;     // kArmed: packets that are on their way through the host now
   friend bool operator==(const CardBearer&, const CardBearer&) = default;
 };
 
-// A UPF that is resolved: what stands in front of its uplink packets.
+// A UPF whose next hop is resolved: the headers of its uplink packets.
 struct CardPeer {
   unsigned number = 0;  // 0..255
   MacAddress dst, src;
@@ -55,12 +56,12 @@ struct CardNumbers {
   std::uint32_t pdcp_next = 0, rlc_next = 0, in_flight = 0;
   std::uint64_t dl_packets = 0, ul_packets = 0;
   std::uint8_t epoch = 0;       // of RLC, as it was installed
-  std::uint32_t ahead = 0;      // of pdcp_next: as it was installed, and 0 from the first packet on
+  std::uint32_t ahead = 0;      // of pdcp_next: as it was installed, and 0 after the first packet
   std::uint32_t lease_end = 0;  // the first COUNT that is not allowed
 };
 using BearerNumbers = std::pair<BearerId, CardNumbers>;
 
-// COUNTs below the number may be given to packets.
+// The card may give packets the COUNTs below the number.
 using CardLease = std::pair<BearerId, std::uint32_t>;
 
 }  // namespace splitplane::nic

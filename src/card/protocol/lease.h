@@ -1,5 +1,6 @@
-// Leases of PDCP COUNTs (docs/cards.md): a card may give a bearer's packets COUNTs below the end of its lease, so that
-// after a card's restart numbering goes on there and none is used twice. Pure arithmetic; COUNTs have 32 bits.
+// Leases of PDCP COUNTs (docs/cards.md). A card may give a bearer's packets COUNTs below the end of its lease. After a
+// restart of the card numbering continues at that end, so no COUNT is used twice. These functions are pure arithmetic;
+// COUNTs have 32 bits.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 
 namespace splitplane::app {
 
-// How far a lease may reach ahead. After a restart a receiver sees a step of at most `most`, which it must take for one
-// forwards: less than half of the SN space (TS 38.323 5.2.2.1).
+// How far a lease may reach ahead. After a restart a receiver sees a step of at most `most`. It must take that for a
+// step forwards, so it is less than half of the SN space (TS 38.323 5.2.2.1).
 struct LeaseSize {
   std::uint32_t least = 0, most = 0;
 };
@@ -21,10 +22,10 @@ struct LeaseSize {
   return {4096, 65536};
 }
 
-// A lease holds what a bearer sends in this time, within lease_size; it is renewed when half of it is used.
+// A lease is as large as what a bearer sends in this time, within lease_size. It is renewed when half of it is used.
 inline constexpr std::chrono::milliseconds kLeaseHorizon{250};
 
-// What is left of a lease; below 0: the numbers have run past it.
+// What is left of a lease; below 0 if the numbers have passed it.
 [[nodiscard]] constexpr std::int32_t left_of_lease(std::uint32_t next, std::uint32_t end) {
   return static_cast<std::int32_t>(end - next);
 }
@@ -35,20 +36,20 @@ inline constexpr std::chrono::milliseconds kLeaseHorizon{250};
   return wanted >= size.most ? size.most : std::max(size.least, static_cast<std::uint32_t>(wanted));
 }
 
-// What is left of a lease that begins at `next`: COUNTs end, and the card compares for equality only.
+// The length of a lease that begins at `next`, cut at the end of COUNTs, because the card compares for equality only.
 [[nodiscard]] constexpr std::uint32_t within_counts(std::uint32_t next, std::uint32_t length) {
   return std::min(length, ran::kCountEnd - next);
 }
 
-// The first lease of a run of the card, whose numbers begin `ahead` of the last COUNT that may have been used by the
-// one before as far as anybody knows. Restarts without a packet between them add up: each takes half of what is left
-// of the step that a receiver still takes for one forwards, so that it is never too long, and at last nothing is left.
+// The first lease of a new run of the card. Its numbers begin `ahead` after the last COUNT that a receiver may have
+// seen. Restarts without a packet between them add up. Each takes half of the step that a receiver still takes for one
+// forwards. So the step is never too long, and at last nothing is left.
 [[nodiscard]] inline std::uint32_t first_lease(unsigned pdcp_sn_bits, std::uint32_t ahead, double packets_per_second) {
   const std::uint32_t half = 1U << (pdcp_sn_bits - 1);
   return std::min(lease_length(pdcp_sn_bits, packets_per_second), ahead < half ? (half - ahead) / 2 : 0);
 }
 
-// The new end of a lease of which half or more is used; nothing as long as it holds.
+// The new end of a lease if half or more of it is used; nothing while the lease is long enough.
 [[nodiscard]] inline std::optional<std::uint32_t> renewed_lease(unsigned pdcp_sn_bits, std::uint32_t next,
                                                                 std::uint32_t end, double packets_per_second) {
   const std::uint32_t length = lease_length(pdcp_sn_bits, packets_per_second);
@@ -57,7 +58,7 @@ inline constexpr std::chrono::milliseconds kLeaseHorizon{250};
   return later == end ? std::nullopt : std::optional(later);
 }
 
-// When to look at a bearer's numbers again: well before the lease could be used up at its rate.
+// When to look at a bearer's numbers again: well before its rate could use up the lease.
 [[nodiscard]] inline std::chrono::microseconds next_lease_look(std::uint32_t next, std::uint32_t end,
                                                                double packets_per_second,
                                                                std::chrono::microseconds idle) {

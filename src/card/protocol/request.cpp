@@ -13,7 +13,7 @@ std::string ipv4_text(std::uint32_t memory_order) {
   return IpAddress::v4(octets).to_string();
 }
 
-// The members that bearers may have in common: all of them, or those in which one differs.
+// All members of a bearer, or only those that differ from `common`.
 Json members(const nic::CardBearer& b, const nic::CardBearer* common) {
   Json json = Json::object();
   const auto member = [&](const char* name, auto field, auto... text) {

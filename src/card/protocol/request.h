@@ -1,4 +1,4 @@
-// What a host asks of a card's control socket, as JSON: the objects of card.install and card.peer.
+// Requests from a host to a card's control socket, as JSON: the objects of card.install and card.peer.
 #pragma once
 
 #include "card/protocol/bearer.h"
@@ -8,7 +8,8 @@ namespace splitplane::app {
 
 inline constexpr std::size_t kCardBearersPerRequest = 256;
 
-// What bearers have in common, and of one of them what it has not: a request of many is short.
+// The members that bearers share; the second function gives a bearer's members that differ. So a request for many
+// bearers is short.
 [[nodiscard]] Json common_to_json(const nic::CardBearer& bearer);
 [[nodiscard]] Json to_json(const nic::CardBearer& bearer, const nic::CardBearer& common);
 [[nodiscard]] Json to_json(const nic::CardPeer& peer);

@@ -1,5 +1,5 @@
-// Reads a .spec file, the text that p4c-dpdk makes of a P4 program, into plain data. Nothing of DPDK: the pipeline is
-// built from the result (swx_pipeline.h).
+// Reads a .spec file, the text that p4c-dpdk makes of a P4 program, into plain data. It does not use DPDK:
+// swx_pipeline.h builds the pipeline from the result.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +60,7 @@ struct SpecFile {
   std::string program;               // "gnb"
   std::vector<std::string> defines;  // "CLONE", "BY_UE_ADDRESS"
   std::string source_hash;           // SHA-256 of the P4 sources, 64 hexadecimal digits
-  std::string body_hash;             // CRC-32 of all lines but the first, 8 hexadecimal digits; empty: not said
+  std::string body_hash;             // CRC-32 of all lines but the first, 8 hexadecimal digits; empty: none
   std::vector<SpecStruct> structs;
   std::vector<SpecHeader> headers;
   std::string metadata;  // a struct's name
@@ -76,19 +76,19 @@ struct SpecFile {
   [[nodiscard]] const SpecTable* find_table(std::string_view name) const;
 };
 
-// p4c-dpdk gives things that stand inside a control, and actions of several tables, a number: "peer_1" is called
-// "peer".
+// True if an object of the file has this name. p4c-dpdk appends a number to objects inside a control and to actions of
+// several tables: "peer_1" is called "peer".
 [[nodiscard]] bool is_called(std::string_view in_file, std::string_view name);
 
-// The first line must be "; sha256=<64 hex digits> program=<name> defines=<comma separated, may be empty>", and may go
-// on with "body=<8 hex digits>", which the rest of the file must then have. Error: "<file>:<line>: what is wrong; what
+// The first line must be "; sha256=<64 hex digits> program=<name> defines=<comma separated, may be empty>". It may end
+// with "body=<8 hex digits>", which must then be the CRC of the rest. The error is "<file>:<line>: what is wrong; what
 // is allowed".
 Expected<SpecFile> read_spec(const std::string& path);
 // The same from text; `path` is for messages.
 Expected<SpecFile> parse_spec(std::string_view text, const std::string& path);
 
-// Where the .spec called `name` ("gnb-clone", "l2fwd") is: in `directory` or, if that is empty, in p4/generated of the
-// sources that this was built from.
+// Path of the .spec called `name` ("gnb-clone", "l2fwd"): in `directory` or, if that is empty, in p4/generated of the
+// sources of this build.
 [[nodiscard]] std::string spec_path(const std::string& directory, std::string_view name);
 
 }  // namespace splitplane::nic

@@ -46,7 +46,7 @@ struct Mistake {
   std::string_view from, to, complaint;
 };
 
-// One sentence with file, line, what is wrong and what is allowed; nothing comes back.
+// The error is one sentence with file, line, what is wrong and what is allowed. No result is returned.
 TEST(SpecFile, a_mistake_is_named_with_its_line) {
   const std::vector<Mistake> mistakes{
       {"; sha256=0123456789abcdef", "; sha256=xyz", "test.spec:1: is not the line"},
@@ -107,7 +107,7 @@ TEST(SpecFile, a_corrupt_file_never_crashes_the_reader) {
   EXPECT_GT(refused, whole.size() / 8);
 }
 
-// The first line says which CRC-32 the rest has; who changes a program by hand takes that word off.
+// The first line says which CRC-32 the rest has. A user who changes a program by hand removes that word.
 TEST(SpecFile, a_change_behind_the_first_line_is_noticed_where_the_line_says_what_must_follow) {
   const std::string path = fmt::format("{}/changed.{}.spec", testing::TempDir(), ::getpid());
   const auto read = [&](const std::string& text) {

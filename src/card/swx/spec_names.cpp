@@ -13,7 +13,7 @@ bool is_jump(const std::string& word) {
 
 }  // namespace
 
-// Forwards only: then every packet leaves the pipeline after at most as many instructions as there are.
+// Jumps go forwards only. So every packet leaves the pipeline after at most as many instructions as there are.
 SpecParser::Result SpecParser::check_jumps(const Block& block) const {
   std::set<std::string> behind;
   for (const Line& line : block) {
@@ -24,7 +24,7 @@ SpecParser::Result SpecParser::check_jumps(const Block& block) const {
       at = 2;
     }
     if (at == t.size()) return wrong(line.number, "label {} stands alone; allowed: before an instruction", t[0]);
-    if (t[at] == "recirculate") {  // would write to a frame of which a clone is on its way already
+    if (t[at] == "recirculate") {  // it would write to a frame of which a clone was sent already
       return wrong(line.number, "recirculate is not supported; allowed: programs of one pass");
     }
     if (is_jump(t[at]) && (t.size() < at + 2 || behind.contains(t[at + 1]))) {

@@ -61,7 +61,7 @@ Expected<SpecFile> SpecParser::parse() {
   return std::move(spec_);
 }
 
-// The first line tells people and tests which sources this was made of.
+// The first line tells readers and tests from which sources the file was made.
 SpecParser::Result SpecParser::read_first_line() {
   std::map<std::string, std::string, std::less<>> words;
   std::string_view rest = first_line_;

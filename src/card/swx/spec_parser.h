@@ -1,5 +1,5 @@
-// The grammar of .spec files, one statement after the other. What it accepts is what DPDK's own reader of these files
-// accepts, less what the programs of this project never use: such a file is refused, not half understood.
+// The grammar of .spec files, one statement after the other. It accepts what DPDK's own reader of these files accepts,
+// except for forms that the programs of this project never use. It refuses a file with such a form completely.
 #pragma once
 
 #include <set>

@@ -13,7 +13,7 @@ bool is_constant(const std::string& operand) {
          operand[0] >= '0' && operand[0] <= '9';
 }
 
-// The instruction as it is, or as two.
+// Appends the instruction as it is, or as two.
 void repair(std::vector<std::string>& out, const std::string& instruction, bool& repaired) {
   std::istringstream text(instruction);
   std::vector<std::string> words;

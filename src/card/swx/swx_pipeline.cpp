@@ -10,8 +10,9 @@
 namespace splitplane::nic {
 namespace {
 
-// Instructions between two looks at whether everything has left. A look costs little, the instructions that only find
-// the input empty do not: 32 to 128 differ by less than a busy machine's noise, 2,048 cost l2fwd five times as much.
+// Instructions between two checks whether all frames have left. A check costs little, but instructions that find only
+// an empty input cost much. Values from 32 to 128 differ by less than the noise of a busy machine; 2,048 cost l2fwd
+// five times as much.
 constexpr std::uint32_t kRunInstructions = 64;
 constexpr std::uint32_t kMirrorSlots = 4, kMirrorSessions = 128;  // powers of two; a session for each port
 
@@ -82,7 +83,7 @@ Expected<void> SwxPipeline::configure() {
   return {};
 }
 
-// Types are registered under the names below, in this pipeline only.
+// The types are registered under the names below, for this pipeline only.
 Expected<void> SwxPipeline::configure_ports() {
   auto input = input_ops();
   auto output = output_ops();
@@ -164,7 +165,8 @@ void SwxPipeline::read_dropped() {
   dropped_ = stats.n_pkts_drop;
 }
 
-// Ends: jumps go forwards only (spec_names.cpp), so that every frame leaves after a bounded number of instructions.
+// The loop ends because jumps go forwards only (spec_names.cpp): every frame leaves after a bounded number of
+// instructions.
 void SwxPipeline::drain() {
   const std::uint64_t handed = io_.handed;
   for (;;) {

@@ -1,5 +1,5 @@
-// A P4 program at work: builds DPDK's SWX pipeline from a .spec through the public API (no compiler, no private header)
-// and runs it. One pipeline belongs to one thread.
+// A running P4 program: it builds DPDK's SWX pipeline from a .spec through the public API (no compiler, no private
+// header). One pipeline belongs to one thread.
 #pragma once
 
 #include <memory>
@@ -12,22 +12,22 @@ namespace splitplane::nic {
 
 class SwxPipeline {
  public:
-  // Ports are those of `io`, which must outlive the pipeline; SWX's own drop port comes behind them. Error: file, line
-  // and what is wrong; nothing is left behind.
+  // Builds the pipeline. Its ports are those of `io`, which must outlive it; SWX's own drop port comes after them. The
+  // error gives file, line and what is wrong; a failed call leaves nothing behind.
   static Expected<std::unique_ptr<SwxPipeline>> build(SpecFile spec, PipelineIo& io, int numa_node);
   ~SwxPipeline();
   SwxPipeline(const SwxPipeline&) = delete;
   SwxPipeline& operator=(const SwxPipeline&) = delete;
 
-  // Runs until every frame that was ever handed to `io` has left by a port or was dropped.
+  // Runs until every frame that was given to `io` was sent to a port or dropped.
   void drain();
   // Frames that the program dropped.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
   [[nodiscard]] SwxTable* table(std::string_view name);
-  // False: the program has none that is called so.
+  // Empty registers if the program has none with that name.
   [[nodiscard]] SwxRegisters registers(std::string_view name) const;
-  // Frames mirrored to `session` go to output `port`; `copy`: as copies, not as references.
+  // Frames that are mirrored to `session` go to output `port`; with `copy` as copies and not as references.
   void set_mirror(std::uint32_t session, std::uint32_t port, bool copy);
   [[nodiscard]] const SpecFile& spec() const { return spec_; }
 

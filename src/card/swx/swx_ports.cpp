@@ -5,7 +5,7 @@
 namespace splitplane::nic {
 namespace {
 
-// Frames of all the worker's queues may meet on one output between two flushes, and each may be cloned.
+// Frames of all queues of the worker may come to one output between two flushes, and each may be cloned.
 constexpr std::size_t kReserved = 8 * std::size_t{datapath::kBurst};
 
 void* same(void* object) {
@@ -25,7 +25,7 @@ int receive(void* port, rte_swx_pkt* pkt) {
   return 1;
 }
 
-// Where the frame is now. The deparser ran before: nobody writes to its octets from here on.
+// The frame's present place. The deparser ran before, so no code writes to its octets from here on.
 rte_mbuf* frame_of(const rte_swx_pkt* pkt) {
   auto* const m = static_cast<rte_mbuf*>(pkt->handle);
   m->pkt_len = pkt->length + (m->pkt_len - m->data_len);
@@ -41,7 +41,7 @@ void transmit(void* port, rte_swx_pkt* pkt) {
   ++out.io->sent;
 }
 
-// A reference: original and clone share the octets, which nobody may change any more.
+// A reference: original and clone share the octets, which no code may change any more.
 void transmit_clone(void* port, rte_swx_pkt* pkt) {
   auto& out = *static_cast<SwxOutput*>(port);
   rte_mbuf* const m = frame_of(pkt);
@@ -50,7 +50,7 @@ void transmit_clone(void* port, rte_swx_pkt* pkt) {
   ++out.clones;
 }
 
-// A copy, for a port that hands the mbuf on to somebody who writes to it.
+// A copy, for a port that passes the mbuf to a receiver that writes to it.
 void transmit_copy(void* port, rte_swx_pkt* pkt, std::uint32_t bytes) {
   auto& out = *static_cast<SwxOutput*>(port);
   rte_mbuf* const m = frame_of(pkt);
@@ -74,7 +74,7 @@ void sink(void* port, rte_swx_pkt* pkt) {
   ++io.sent;
 }
 
-// The reference is taken and released: what it costs is what the feature set clone_drop measures.
+// The reference is taken and released: the feature set clone_drop measures that cost.
 void sink_clone(void* port, rte_swx_pkt* pkt) {
   rte_mbuf* const m = frame_of(pkt);
   rte_pktmbuf_refcnt_update(m, 1);  // of every segment

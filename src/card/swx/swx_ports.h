@@ -1,5 +1,5 @@
-// The pipeline's ports, of two types of our own: one input that hands out a burst, and outputs that collect what the
-// program sends until somebody takes it. SWX knows neither bursts nor that a frame has a length.
+// The pipeline's ports, of two types of ours: one input that hands out a burst, and outputs that collect what the
+// program sends until the card takes it. SWX knows neither bursts nor the length of a frame.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -11,8 +11,8 @@
 
 namespace splitplane::nic {
 
-// The intrinsic header that the programs extract first and never emit. It is put into the headroom, in network byte
-// order; the frame's own octets are written by the programs alone.
+// The intrinsic header, which the programs extract first and never emit. The card puts it into the headroom, in network
+// byte order. Only the programs write the frame's own octets.
 //
 //   o0-1 input port | o2 check: 0, or the punt reason that frame_check.h found | o3 0 | o4-5 octets of the frame | o6-7
 //   0
@@ -31,7 +31,7 @@ struct SwxOutput {
   void append(rte_mbuf* m);
 };
 
-// What the pipeline reads from and writes to. Stays where it is: the ports point into it.
+// The pipeline's input and outputs. It must not move, because the ports point into it.
 struct PipelineIo {
   // Outputs 0..ports-1 and the sink behind them.
   explicit PipelineIo(unsigned ports);
@@ -57,7 +57,7 @@ struct PipelineIo {
   [[nodiscard]] unsigned sink() const { return static_cast<unsigned>(outputs.size()) - 1; }
 };
 
-// Operations of the types, to be registered; the argument of the input is a PipelineIo, of an output its SwxOutput.
+// Operations of the types, to be registered. The input's argument is a PipelineIo, an output's is its SwxOutput.
 [[nodiscard]] rte_swx_port_in_ops input_ops();
 [[nodiscard]] rte_swx_port_out_ops output_ops();
 [[nodiscard]] rte_swx_port_out_ops sink_ops();

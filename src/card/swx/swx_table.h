@@ -1,5 +1,5 @@
-// A table or a register array of a pipeline as the control path uses it: keys and action data are numbers here; where
-// and in which byte order the pipeline keeps them is found out once. To be used between two runs of the pipeline only.
+// A table or a register array of a pipeline, for the control path. Keys and action data are numbers here. Their place
+// and byte order in the pipeline are determined once. Use it only between two runs of the pipeline.
 #pragma once
 
 #include <rte_swx_ctl.h>
@@ -23,7 +23,7 @@ struct SwxField {
   bool network_order = false;
 };
 
-// An action of a table, and in which order somebody hands over its arguments.
+// An action of a table, and the order in which the caller passes its arguments.
 struct SwxAction {
   struct Argument {
     SwxField field;
@@ -35,14 +35,14 @@ struct SwxAction {
 
 class SwxTable {
  public:
-  // `index`: the table's place in the file. Error: the table cannot be filled while the pipeline lives.
+  // `index` is the table's place in the file. The error says that the table cannot be filled while the pipeline lives.
   static Expected<SwxTable> of(rte_swx_pipeline* pipeline, const SpecFile& spec, std::size_t index);
 
-  // The caller hands over values in the order of `values`; those that the action has no argument for are left out.
-  // Error: the table has no such action, or it has an argument that is not among them.
+  // The caller passes values in the order of `values`. Values without an argument in the action are ignored. It is an
+  // error if the table has no such action, or if an argument is not among the values.
   [[nodiscard]] Expected<SwxAction> action(std::string_view name, std::span<const std::string_view> values) const;
 
-  // Adds an entry, or replaces that of the same key. False: the table is full.
+  // Adds an entry, or replaces the one with the same key. Returns false if the table is full.
   [[nodiscard]] bool set(std::span<const std::uint64_t> key, const SwxAction& action,
                          std::span<const std::uint64_t> values);
   void remove(std::span<const std::uint64_t> key);
@@ -75,7 +75,7 @@ class SwxRegisters {
 
   explicit operator bool() const { return pipeline_ != nullptr; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
-  // 0 beyond the end, and where the program has no such registers.
+  // Returns 0 beyond the end, and if the program has no such registers.
   [[nodiscard]] std::uint64_t read(std::uint32_t index) const;
   void write(std::uint32_t index, std::uint64_t value);
 

@@ -1,4 +1,4 @@
-// For tests of nic/ only: a small program in the form in which p4c-dpdk writes them, and files of changed programs.
+// For tests of card/ only: a small program in the form that p4c-dpdk writes, and files of changed programs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace splitplane::nic::test {
 
-// By input port: to a port with a source address of the entry, or cloned besides, or dropped.
+// By input port it sends the frame to a port with the source address of the entry, or also clones it, or drops it.
 inline constexpr std::string_view kForwarder =
     R"(; sha256=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef program=l2fwd defines=A,B=2
 

@@ -1,5 +1,5 @@
-// AES-128 (FIPS 197) as host-and-device code, for the function pdcp-nea2. One table of 1 KiB serves all rounds (the
-// other three are its rotations, the S-box is one of its octets), so that a kernel can keep it in shared memory.
+// AES-128 (FIPS 197) as host-and-device code, for the function pdcp-nea2. One table of 1 KiB serves all rounds, so a
+// kernel can keep it in shared memory. The other three tables are its rotations; the S-box is one of its octets.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct Aes128Key {
   std::uint32_t round[44];
 };
 
-// Key expansion (FIPS 197 5.2); on the control path, once a key.
+// Key expansion (FIPS 197 5.2), which the control path does once per key.
 [[nodiscard]] SPLITPLANE_HD constexpr Aes128Key expand_key(const AesTable& table, const std::uint8_t* key) {
   Aes128Key out{};
   for (unsigned i = 0; i < 4; ++i) out.round[i] = wire::load_be32(key + 4 * i);

@@ -15,8 +15,8 @@ struct Nea2Message {
   Direction direction = Direction::kDownlink;
 };
 
-// Enciphers or deciphers in place. Called by all lanes of a warp together, or by one with `width` 1; the caller
-// synchronises the lanes before it lets others see the message.
+// Enciphers or deciphers in place. All lanes of a warp call it together, or one caller with `width` 1. The caller
+// synchronises the lanes before others read the message.
 SPLITPLANE_HD constexpr void nea2(unsigned lane, unsigned width, const AesTable& table, const Aes128Key& key,
                                   const Nea2Message& message, std::uint8_t* data, std::uint32_t bytes) {
   const std::uint32_t second =

@@ -1,5 +1,5 @@
-// DPDK's log lines on their way into our log: each gets the port that it is about, and a line that comes again and
-// again is said once, then counted.
+// Turns DPDK's log lines into lines of our log. Each gets the port that it is about. A repeated line is written once
+// and then counted.
 #pragma once
 
 #include <spdlog/common.h>
@@ -18,19 +18,19 @@ namespace splitplane::datapath {
 class DpdkLines {
  public:
   using Clock = std::chrono::steady_clock;
-  // `port` is empty where the line names none.
+  // `port` is empty if the line names none.
   using Write = std::function<void(spdlog::level::level_enum, const std::string& port, const std::string& text)>;
-  static constexpr std::chrono::seconds kWindow{10};  // how long a line's repeats are counted before they are said
-  static constexpr std::size_t kLines = 64;           // that are remembered at a time
+  static constexpr std::chrono::seconds kWindow{10};  // how long a line's repeats are counted before they are logged
+  static constexpr std::size_t kLines = 64;           // the most lines that are remembered at a time
 
   explicit DpdkLines(Write write) : write_(std::move(write)) {}
 
-  // A line with the word `mark` in it (a device, a socket, an interface) is about `port`.
+  // Lines with the word `mark` in them (a device, a socket, an interface) are about `port` from now on.
   void name_port(const std::string& mark, const std::string& port);
   void forget_port(const std::string& port);
-  // `about`: the port it is about unless it names another.
+  // `about` is the port that the line is about, unless the line names another.
   void take(spdlog::level::level_enum level, std::string_view line, const std::string& about, Clock::time_point now);
-  // Says how often lines came again whose window is over; with `all`, of all lines.
+  // Logs how often lines were repeated whose window is over; with `all`, of all lines.
   void say_repeats(Clock::time_point now, bool all = false);
 
  private:
@@ -46,7 +46,7 @@ class DpdkLines {
 
   Write write_;
   std::mutex mutex_;
-  std::map<std::string, std::string> marks_;  // to ports
+  std::map<std::string, std::string> marks_;  // mark -> port
   std::map<std::string, Line> lines_;
 };
 

@@ -28,15 +28,15 @@
 namespace splitplane::datapath {
 namespace {
 
-// The function that would have been called without us.
+// The function that the driver would have called without ours.
 template <class Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-// Handlers of drivers, each with a place: DPDK is told of the place's function instead, with the argument that the
-// driver gave. memif has two, of a listening socket and of a connection; virtio has one, and two that it sets an alarm
-// for.
+// Handlers of drivers, each with a place. DPDK gets the place's function instead, with the argument that the driver
+// gave. memif has two: one for a listening socket and one for a connection. virtio has one, and two more that it sets
+// alarms for.
 constexpr std::size_t kHandlers = 8;
 using Handler = void (*)(void* argument);
 enum class Of : std::uint8_t { memif, virtio };
@@ -53,7 +53,7 @@ void run_handler(void* argument) {
   DriverGate& gate = place.driver == Of::memif ? DriverGate::memif() : DriverGate::virtio();
   if (gate.begin_handler()) {
     if (place.driver == Of::memif) {
-      const std::lock_guard guard(gate);  // none of a port's queues is polled meanwhile
+      const std::lock_guard guard(gate);  // no worker polls a queue of the port meanwhile
       place.handler.load()(argument);
     } else {
       place.handler.load()(argument);
@@ -61,7 +61,7 @@ void run_handler(void* argument) {
     gate.end_handler();
     return;
   }
-  // What an interrupt is about stays readable and comes again.
+  // The reason for an interrupt stays readable, so the interrupt comes again.
   if (!place.alarm) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 constexpr std::array<Handler, kHandlers> kRunHandler{run_handler<0>, run_handler<1>, run_handler<2>, run_handler<3>,
@@ -76,7 +76,7 @@ std::optional<Of> driver_of(Handler handler) {
   return std::nullopt;
 }
 
-// What DPDK knows `handler` as; `add`: it is being registered.
+// The function by which DPDK knows `handler`. `add`: the driver is registering it.
 Handler known_as(Handler handler, bool add, bool alarm = false) {
   const auto driver = handler == nullptr ? std::nullopt : driver_of(handler);
   if (!driver) return handler;
@@ -101,8 +101,8 @@ bool is_of_memif(Handler known) {
   return false;
 }
 
-// What memif has registered and not taken back. It never takes back a listening socket, whose handle lies in memory
-// that is gone when the EAL ends, and then the interrupt thread reads it.
+// A handler that memif registered and has not removed. memif never removes a listening socket. The socket's handle is
+// in memory that is gone when the EAL ends, and the interrupt thread then reads it.
 struct Registration {
   int fd;
   rte_intr_callback_fn handler;  // as DPDK knows it
@@ -148,7 +148,7 @@ void gated_destroy_device(int vid) {
   g_vhost_ops.load()->destroy_device(vid);
 }
 
-// The library that has a function is loaded, perhaps for its driver only.
+// The library with that function is loaded, perhaps only for its driver.
 template <class Function>
 Function* behind(const void* driver, const char* name) {
   Dl_info info{};
@@ -160,7 +160,7 @@ Function* behind(const void* driver, const char* name) {
   return function;
 }
 
-// Fanout groups by the number that the driver wanted: the socket that began one, and what the kernel calls it.
+// Fanout groups by the number that the driver chose: the socket that began the group, and the kernel's number.
 class FanoutGroups {
  public:
   using Set = decltype(::setsockopt);
@@ -168,11 +168,11 @@ class FanoutGroups {
   int join(Set* set, int socket, unsigned wanted) {
     const std::lock_guard guard(mutex_);
     const auto known = groups_.find(wanted);
-    // A group of ours that is still there: the next queue of that device.
+    // The group is ours and still exists, so this socket is the next queue of that device.
     if (known != groups_.end() && group_of(known->second.first) == known->second.second)
       return set(socket, SOL_PACKET, PACKET_FANOUT, &known->second.second, sizeof(unsigned));
     const unsigned any = (wanted & ~0xffffU) | PACKET_FANOUT_FLAG_UNIQUEID << 16;
-    // A kernel before 4.12 gives out no numbers.
+    // A kernel before 4.12 cannot assign numbers.
     if (set(socket, SOL_PACKET, PACKET_FANOUT, &any, sizeof any) != 0)
       return set(socket, SOL_PACKET, PACKET_FANOUT, &wanted, sizeof wanted);
     groups_[wanted] = {socket, group_of(socket)};
@@ -202,7 +202,7 @@ bool vhost_handlers_are_gated() {
 }
 
 void wait_for_interrupt_thread() {
-  // Alarms are run on that thread, one handler after the other.
+  // That thread also runs the alarms, one handler after the other.
   auto done = std::make_unique<std::promise<void>>();
   auto ended = done->get_future();
   if (rte_eal_alarm_set(
@@ -217,7 +217,7 @@ void take_back_memif_handlers() {
     if (handle == nullptr) return;
     rte_intr_fd_set(handle, left.fd);
     rte_intr_type_set(handle, RTE_INTR_HANDLE_EXT);
-    // -EAGAIN: it runs, and is passed over.
+    // -EAGAIN means that the handler runs; it is then skipped.
     int done = -EAGAIN;
     for (int tries = 0; tries < 1000 && done == -EAGAIN; ++tries) {
       done = rte_intr_callback_unregister(handle, left.handler, left.argument);
@@ -230,7 +230,7 @@ void take_back_memif_handlers() {
 
 }  // namespace splitplane::datapath
 
-using namespace splitplane::datapath;  // the functions below are DPDK's and the C library's
+using namespace splitplane::datapath;  // the functions below replace DPDK's and the C library's
 
 extern "C" {
 

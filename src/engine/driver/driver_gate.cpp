@@ -7,7 +7,7 @@
 namespace splitplane::datapath {
 namespace {
 
-constexpr std::chrono::seconds kPatience{5};  // with a handler that waits for another process
+constexpr std::chrono::seconds kPatience{5};  // to wait for a handler that waits for another process
 
 }  // namespace
 
@@ -30,7 +30,7 @@ void DriverGate::lock() {
   mutex_.lock();
   closing_.store(true, std::memory_order_relaxed);
   for (Slot& slot : slots_) {
-    // A worker is in a burst for some microseconds, or for as long as the kernel keeps it from its core.
+    // A worker stays in a burst for some microseconds, or longer if the kernel takes its core.
     while (slot.held_.exchange(true, std::memory_order_acquire))
       std::this_thread::sleep_for(std::chrono::microseconds(10));
   }

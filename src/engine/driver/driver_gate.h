@@ -1,7 +1,7 @@
-// Keeps a driver's own thread and the polling workers out of each other's way. DPDK's memif driver takes a port's
-// shared memory away on the interrupt thread when the other end leaves, and its vhost driver does so on a thread of its
-// own, while a worker may be reading from it. Each queue of such a port has a slot that the worker holds during a
-// burst; the driver's handler runs with all slots held. Ports of other drivers have no slots and pay nothing.
+// Keeps a driver's own thread and the polling workers apart. DPDK's memif driver removes a port's shared memory on the
+// interrupt thread when the other end leaves. The vhost driver does so on its own thread. A worker may be reading from
+// that memory. So each queue of such a port has a slot, which the worker holds during a burst. The driver's handler
+// runs with all slots held. Ports of other drivers have no slots and pay nothing.
 #pragma once
 
 #include <atomic>
@@ -13,11 +13,11 @@ namespace splitplane::datapath {
 
 class DriverGate {
  public:
-  // A queue's place in the gate. enter() and leave() belong to the worker of that queue.
+  // A queue's slot in the gate. Only the worker of that queue calls enter() and leave().
   class alignas(64) Slot {
    public:
     explicit Slot(const DriverGate& gate) : gate_(gate) {}
-    // False: a handler runs, and the queue must be left alone. Never waits.
+    // Returns false if a handler runs; the worker must then leave the queue alone. It never waits.
     [[nodiscard]] bool enter() {
       return !gate_.closing_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
     }
@@ -29,12 +29,12 @@ class DriverGate {
     std::atomic<bool> held_{false};
   };
 
-  // Of the process, one a driver: handlers do not say which port they are about.
+  // One gate per driver in the process, because handlers do not say which port they are about.
   static DriverGate& memif();
   static DriverGate& vhost();
   static DriverGate& virtio();
 
-  // For the side that takes memory away (a std::lock_guard): lock() returns once no worker is in a queue, and none
+  // For the thread that removes memory (by std::lock_guard). lock() returns once no worker is in a queue, and no worker
   // enters until unlock().
   void lock();
   void unlock();
@@ -42,23 +42,24 @@ class DriverGate {
   [[nodiscard]] Slot& add_slot();
   void remove_slot(Slot& slot);
 
-  // Handlers are passed over while no port listens, and while one is being closed: what they would touch is going.
+  // Handlers are skipped while no port listens and while one is being closed, because the memory that they would touch
+  // is going away.
   void begin_to_listen() { (void)change_ports(1, 0); }
   void begin_to_close();
-  // True: that was the last one.
+  // Returns true if that was the last port.
   bool end_to_close() { return change_ports(-1, -1) == 0; }
   [[nodiscard]] bool listens() const { return ports_ > 0 && closing_ports_ == 0; }
-  // Around a handler. False: it is passed over. begin_to_close() waits for one that runs, but not for ever: it may wait
-  // for another process itself.
+  // Call these around a handler. begin_handler() returns false if the handler is to be skipped. begin_to_close() waits
+  // for a running handler, but not for ever: the handler may wait for another process.
   [[nodiscard]] bool begin_handler();
   void end_handler() { --running_; }
 
  private:
-  int change_ports(int ports, int closing);  // how many there are then
+  int change_ports(int ports, int closing);  // returns the number of ports after the change
 
-  std::mutex mutex_;  // of those who lock the gate
+  std::mutex mutex_;  // held by the threads that lock the gate
   std::list<Slot> slots_;
-  std::atomic<bool> closing_{false};  // a hint, so that a worker that polls without rest lets the handler in
+  std::atomic<bool> closing_{false};  // a hint, so that a worker that polls without pause lets the handler in
   std::atomic<int> ports_{0}, closing_ports_{0}, running_{0};
 };
 

@@ -24,7 +24,7 @@ TEST(DriverGate, a_handler_waits_for_the_worker_and_gets_in_beside_one_that_poll
   DriverGate gate;
   DriverGate::Slot& slot = gate.add_slot();
   std::atomic<bool> stop{false};
-  std::uint64_t memory = 0, read = 0, refused = 0;  // what the handler takes away: plain, so that TSan sees a race
+  std::uint64_t memory = 0, read = 0, refused = 0;  // `memory` is plain, so that TSan sees a race
   std::thread worker([&] {
     while (!stop.load(std::memory_order_relaxed)) {
       if (!slot.enter()) {

@@ -18,7 +18,7 @@ GatedPort::GatedPort(DriverGate& gate, std::uint16_t port, std::uint16_t rx_queu
   ops.rx_pkt_burst = receive;
   ops.tx_pkt_burst = transmit;
   if (ops.rx_queue_count != nullptr) ops.rx_queue_count = count;
-  // Nothing here calls them, and they would take our queues for the driver's.
+  // These operations would take our queues for the driver's. Nothing in this program calls them.
   ops.rx_descriptor_status = nullptr;
   ops.tx_descriptor_status = nullptr;
   ops.tx_pkt_prepare = nullptr;

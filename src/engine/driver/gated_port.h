@@ -1,5 +1,6 @@
-// A port whose queues go through a DriverGate: between rte_eth_rx_burst() or rte_eth_tx_burst() and the driver's
-// function stands one that holds the queue's slot. Whoever polls the port is gated by that, without knowing.
+// A port whose queues go through a DriverGate. A function of ours stands between rte_eth_rx_burst() or
+// rte_eth_tx_burst() and the driver's function and holds the queue's slot. So every caller that polls the port uses the
+// gate without knowing it.
 #pragma once
 
 #include <rte_ethdev.h>
@@ -13,9 +14,9 @@ namespace splitplane::datapath {
 
 class GatedPort {
  public:
-  // After the port was started and before a worker polls it.
+  // Construct it after the port was started and before a worker polls it.
   GatedPort(DriverGate& gate, std::uint16_t port, std::uint16_t rx_queues, std::uint16_t tx_queues);
-  ~GatedPort();  // after it was stopped
+  ~GatedPort();  // after the port was stopped
   GatedPort(const GatedPort&) = delete;
   GatedPort& operator=(const GatedPort&) = delete;
 
@@ -33,7 +34,7 @@ class GatedPort {
 
   DriverGate& gate_;
   std::vector<Queue> rx_, tx_;
-  std::vector<void*> rx_data_, tx_data_;  // as DPDK wants them: pointers to queues
+  std::vector<void*> rx_data_, tx_data_;  // in DPDK's form: pointers to queues
 };
 
 }  // namespace splitplane::datapath

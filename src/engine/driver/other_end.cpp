@@ -24,7 +24,7 @@ std::optional<std::string> argument(std::string_view device, std::string_view ke
   return std::nullopt;
 }
 
-// Nobody takes a connection there. `abstract`: the path is a name outside the file system.
+// True if no process accepts connections there. `abstract`: the path is a name outside the file system.
 bool nobody_listens(const std::string& path, bool abstract) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -38,7 +38,7 @@ bool nobody_listens(const std::string& path, bool abstract) {
     if (fd < 0) return false;
     const int error = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), bytes) == 0 ? 0 : errno;
     ::close(fd);
-    if (error == EPROTOTYPE) continue;  // somebody of the other type is there
+    if (error == EPROTOTYPE) continue;  // a socket of another type is there
     return error == ENOENT || error == ECONNREFUSED;
   }
   return false;

@@ -15,8 +15,8 @@
 namespace splitplane::datapath {
 namespace {
 
-constexpr int kSignal = SIGURG;  // ignored where nobody handles it
-// A signal that comes just before the thread waits ends no wait.
+constexpr int kSignal = SIGURG;  // ignored by a process that does not handle it
+// The signal has no effect if it comes just before the thread waits, so it is sent several times.
 constexpr int kTimes = 3;
 constexpr std::chrono::milliseconds kPause{2};
 
@@ -39,8 +39,8 @@ void handle_signal() {
   ::sigaction(kSignal, nullptr, &now);
   if (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN) return;
   struct sigaction action{};
-  action.sa_handler = [](int) {};  // that there is one ends poll()
-  action.sa_flags = SA_RESTART;    // and nothing else
+  action.sa_handler = [](int) {};  // a handler must exist so that the signal ends poll()
+  action.sa_flags = SA_RESTART;    // no other call is interrupted
   ::sigaction(kSignal, &action, nullptr);
 }
 

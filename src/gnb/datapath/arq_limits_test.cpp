@@ -1,4 +1,4 @@
-// RLC AM on a gNB worker at its limits: shared memory used up, a peer that goes beyond them or means other numbers.
+// RLC AM on a gNB worker at its limits: shared memory is used up, or a peer exceeds the limits or uses other numbers.
 #include "gnb/datapath/test_arq.h"
 
 namespace splitplane::datapath {
@@ -42,8 +42,8 @@ TEST(ArqLimits, a_status_with_many_holes_of_one_sdu_sends_its_frame_once) {
   }
 }
 
-// What forged PDUs on the air did: the peer's numbers are others, each STATUS of it is invalid, and new SDUs go on to
-// come, so that t-PollRetransmit begins anew and no SDU is sent again often enough.
+// Forged PDUs on the air have moved the peer's numbers, so each of its STATUS PDUs is invalid. New SDUs go on to come.
+// So t-PollRetransmit restarts each time, and no SDU is sent often enough to reach maxRetxThreshold.
 TEST(ArqLimits, a_peer_with_other_numbers_is_a_radio_link_failure_in_bounded_time) {
   Rig rig({.arq = {.t_poll_retransmit_ms = 5, .max_retx = 2}});
   int rounds = 0;
@@ -78,7 +78,7 @@ TEST(ArqLimits, invalid_status_pdus_of_a_stranger_beside_those_of_the_peer_are_n
   EXPECT_EQ(rig.context->stats.rlc_status_malformed.get(), 500U);
 }
 
-// 34 bearers of which 63 PDUs each came out of order, one a page of window memory: more pages than there are.
+// 34 bearers get 63 PDUs each out of order, one per page of window memory. They need more pages than there are.
 TEST(ArqLimits, bearers_that_take_all_window_memory_leave_rx_next_its_way_and_others_a_share) {
   Arq arq({.ticks_per_ms = rte_get_tsc_hz() / 1000, .now = rte_rdtsc()});
   std::vector<std::unique_ptr<ArqBearer>> bearers;
@@ -103,7 +103,7 @@ TEST(ArqLimits, bearers_that_take_all_window_memory_leave_rx_next_its_way_and_ot
     ASSERT_EQ(arrives(*bearer, 0), ran::rlc::Received::kDelivered);
     EXPECT_EQ(bearer->receive.next(), 1U);
   }
-  // The peers send the rest again, in order, and all of it arrives.
+  // The peers send the rest again in order, and all of it arrives.
   for (std::uint32_t sn = 1; sn < 64 * 64; ++sn) {
     for (auto& bearer : bearers) (void)arrives(*bearer, sn);
   }

@@ -22,7 +22,7 @@ ran::Ipv6Key ipv6_key(const std::uint8_t* octets) {
 constexpr unsigned kIpv4Destination = 16, kIpv4Header = 20;
 constexpr unsigned kIpv6Destination = 24, kIpv6Header = 40;
 
-// A T-PDU's destination: `home` of its key in the table that has it, or nothing for what is no IP packet.
+// The destination of a T-PDU. `home` is the key's home in the table that has it; nothing if the T-PDU is no IP packet.
 struct Wanted {
   std::uint32_t home = 0;
   std::uint8_t version = 0;

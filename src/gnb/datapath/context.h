@@ -1,5 +1,5 @@
-// What both directions of one gNB worker share. Owned by the worker; the control thread changes it only by commands
-// that the worker itself executes.
+// What both directions of one gNB worker share. The worker owns it. The control thread changes it only by commands that
+// the worker executes.
 #pragma once
 
 #include <rte_ring.h>
@@ -32,22 +32,22 @@ struct GnbContext {
   AirHeader air_header{};           // Ethernet header of every frame to the air
   unsigned air_frame_bytes = 1514;  // the longest frame that the air port sends
   rte_ring* copies = nullptr;       // SP/SC: references to sent PDUs and uplink RLC control, to the consumer of copies
-  Wakeup* copies_consumer = nullptr;           // a worker of its own that takes them; absent: this one
-  Punts punt;                                  // ARP, neighbour discovery and GTP-U messages, to the control thread
-  rte_ring* inject = nullptr;                  // SP/SC: the control thread's frames for N3
-  Mates mates;                                 // behind the same card, whose punts this worker reads; else none
-  WorkerRings handed;                          // such punts of this worker's bearers, if a mate reads them
+  Wakeup* copies_consumer = nullptr;           // a separate worker that consumes the copies; nullptr: this worker does
+  Punts punt;                                  // to the control thread: ARP, neighbor discovery and GTP-U messages
+  rte_ring* inject = nullptr;                  // SP/SC: frames of the control thread for N3
+  Mates mates;                                 // the workers behind the same card whose punts this worker reads
+  WorkerRings handed;                          // packets that the reader of the card's punts hands off to this worker
   rte_mempool* pool = nullptr;                 // for copies that cannot be references
   ChecksumMode checksums = ChecksumMode::off;  // of what this worker receives from N3
   N3Reorder reorder;
   QosMonitor monitor;
-  std::unique_ptr<Arq> arq;  // `baas: inline`: this worker keeps what it sent until it is acknowledged
+  std::unique_ptr<Arq> arq;  // `baas: inline`: keeps sent PDUs until the UE acknowledges them
   ArqBearers arq_bearers;
-  std::optional<LeaseRequests> lease_requests;  // where COUNTs need a lease
+  std::optional<LeaseRequests> lease_requests;  // if COUNTs need a lease
   WorkerStats stats;
 };
 
-// Once per round: what the acknowledged bearers counted.
+// The worker calls it once per round: copies the counters of the acknowledged bearers.
 inline void note_served(GnbContext& context) {
   const Arq::Counters& c = context.arq->counters();
   context.stats.rlc_retransmitted.set(c.retransmitted);

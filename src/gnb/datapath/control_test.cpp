@@ -1,5 +1,6 @@
-// Bearers come, change and go through the mailbox while traffic flows and somebody reads the counters: a worker on a
-// real lcore, a generator, a consumer of copies, a control thread and a reader. Above all for ThreadSanitizer.
+// Bearers come, change and go through the mailbox while traffic flows and another thread reads the counters. A worker
+// runs on a real lcore, beside a generator, a consumer of copies, a control thread and a reader. The test is above all
+// for ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -140,7 +141,7 @@ TEST_F(ControlWhileTraffic, nothing_is_lost_between_the_threads) {
   EXPECT_EQ(numbered_, sent_) << "a bearer that goes takes its numbers along, no packet is numbered twice";
   EXPECT_EQ(s.copies.get(), copies_seen_);
   EXPECT_EQ(s.copies.get() + s.copies_lost.get(), sent_);
-  (void)world_.punt.drain();  // of the unknown TEIDs, what the control thread would read
+  (void)world_.punt.drain();  // of unknown TEIDs: the control thread would read them
   EXPECT_EQ(world_.pool.in_use(), 0U);
 }
 

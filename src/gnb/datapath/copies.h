@@ -1,6 +1,6 @@
-// The consumer of copies: takes references to sent PDUs and uplink RLC control PDUs from a worker's ring, or a card's
-// clones of them from a port, and, as long as no buffering service keeps them, counts and releases them. Runs in the
-// worker itself or as a worker of its own.
+// The consumer of copies. It takes references to sent PDUs and uplink RLC control PDUs from a worker's ring, or a
+// card's clones of them from a port. While no buffering service keeps them, it counts and releases them. It runs in the
+// worker itself or in a separate worker.
 #pragma once
 
 #include <rte_ring.h>
@@ -33,7 +33,7 @@ unsigned consume_copies(rte_ring* ring, WorkerStats& stats, Release release) {
   return n;
 }
 
-// The same as a worker's function, over the rings of several workers and the queues of ports.
+// The consumer as a worker's function, over the rings of several workers and the queues of ports.
 class CopiesConsumer {
  public:
   struct Queue {
@@ -41,7 +41,8 @@ class CopiesConsumer {
     unsigned receive(Burst& burst) {
       return std::visit([&](auto& s) { return s.receive(burst); }, source);
     }
-    // A ring ends with its producer, a port does not: what comes there after the end is nobody's.
+    // Takes what is left at the end. Only rings are drained: a ring ends with its producer, but packets go on to arrive
+    // at a port.
     unsigned take_left(Burst& burst) {
       burst.size = 0;
       auto* const ring = std::get_if<RingSource>(&source);

@@ -1,6 +1,6 @@
-// Why a bearer's downlink stops numbering, and how far it may go: the nearest of the lease's mark and of what the peer
-// of an acknowledged bearer must acknowledge first. The packet path compares one number (ran::is_at_limit); this is
-// what stands behind it. On the thread of the bearer's worker.
+// Why a bearer's downlink stops numbering, and how far it may go. The limit is the nearer of two: the mark of the COUNT
+// lease, and what the peer of an acknowledged bearer must acknowledge first. The packet path compares one number
+// (ran::is_at_limit). These functions compute that number, on the thread of the bearer's worker.
 #pragma once
 
 #include <algorithm>
@@ -12,30 +12,31 @@
 namespace splitplane::datapath {
 
 inline void set_count_limit(ran::BearerDownlink& line, const ran::CountLease* lease, const ArqBearer* arq) {
-  // A grant may come after its mark was passed: then there is no room, and the next packet asks.
+  // A grant may come after the bearer passed its mark. Then there is no room, and the next packet asks for a longer
+  // lease.
   const std::uint32_t stop = lease == nullptr ? ran::kCountEnd : lease->mark;
   std::uint32_t room = std::max(stop, line.pdcp_tx_next) - line.pdcp_tx_next;
   if (arq != nullptr) {
-    // RLC's numbers move on with PDCP's, so that its limit is a COUNT, too.
+    // RLC's numbers move on with PDCP's, so the limit of RLC is also a COUNT.
     const auto window = static_cast<std::int32_t>(arq->limit() - line.rlc_tx_next);
     room = std::min(room, static_cast<std::uint32_t>(std::max(window, 0)));
   }
   line.count_limit = line.pdcp_tx_next + room;
 }
 
-// After the bearer's window or its lease changed.
+// Call it after the bearer's window or its lease changed.
 inline void set_count_limit(GnbContext& gnb, ran::BearerDownlink& line) {
   set_count_limit(line, gnb.bearers.lease(line.id), gnb.arq == nullptr ? nullptr : gnb.arq_bearers.find(line.id));
 }
 
-// At its limit: asks for a longer lease where the mark is reached. Why the SDU must be dropped; nothing: it may be
-// numbered.
+// For a bearer at its limit: asks for a longer lease if the mark is reached. Returns why the SDU must be dropped, or
+// nothing if the SDU may be numbered.
 [[nodiscard, gnu::noinline]] inline std::optional<DropReason> look_at_limit(GnbContext& gnb,
                                                                             ran::BearerDownlink& line) {
-  constexpr std::uint32_t kAskAgain = 64;  // COUNTs further on, after the ring was full
+  constexpr std::uint32_t kAskAgain = 64;  // COUNTs until the next request if the ring was full
   ArqBearer* const arq = gnb.arq == nullptr ? nullptr : gnb.arq_bearers.find(line.id);
   ran::CountLease* const lease = gnb.bearers.lease(line.id);
-  set_count_limit(line, lease, arq);  // a STATUS PDU may have moved the window since
+  set_count_limit(line, lease, arq);  // a STATUS PDU may have moved the window meanwhile
   if (!ran::is_at_limit(line)) return std::nullopt;
   if (lease != nullptr && line.pdcp_tx_next >= lease->mark && line.pdcp_tx_next < lease->end) {
     const bool asked = gnb.lease_requests && gnb.lease_requests->ask(BearerId{line.id});
@@ -47,8 +48,8 @@ inline void set_count_limit(GnbContext& gnb, ran::BearerDownlink& line) {
   return line.pdcp_tx_next == ran::kCountEnd ? DropReason::count_exhausted : DropReason::count_lease_ended;
 }
 
-// What the journal has on disk now: COUNTs below `granted.end`, where `from` was the end before. Of a bearer that was
-// released and added again meanwhile that is another, and nothing changes.
+// Applies what the journal has on disk now: COUNTs below `granted.end`; `from` was the end before. If the bearer was
+// released and added again meanwhile, its lease has another end, and nothing changes.
 inline void grant_lease(GnbContext& gnb, BearerId id, std::uint32_t from, ran::CountLease granted) {
   ran::CountLease* const lease = gnb.bearers.lease(id.value);
   ran::BearerDownlink& line = *gnb.bearers.downlink_line(id.value);

@@ -151,7 +151,7 @@ TEST(CountLimit, a_grant_for_a_bearer_that_is_gone_is_nothing) {
   EXPECT_EQ(rig.dropped(DropReason::count_lease_ended), 1U);
 }
 
-// RLC's window and the lease share the one limit: the nearer counts, and the reason is that one's.
+// RLC's window and the lease share one limit: the nearer one counts and gives the reason.
 TEST(CountLimit, of_window_and_lease_the_nearer_one_stops_the_bearer) {
   Rig<FeatureSet::clone> rig;
   rig.context->arq = std::make_unique<Arq>(Arq::Settings{.sends = Direction::kDownlink,

@@ -1,5 +1,5 @@
-// A dispatching worker: reads the TEID (downlink) or the bearer identity (uplink) of every packet and hands it to the
-// worker that owns the shard. For cards that cannot steer by themselves.
+// A dispatching worker. It reads the TEID (downlink) or the bearer identity (uplink) of every packet and hands the
+// packet off to the worker that owns the shard. It serves NICs that cannot steer by themselves.
 #pragma once
 
 #include <rte_cycles.h>
@@ -24,10 +24,10 @@ namespace splitplane::datapath {
 struct DispatchContext {
   N3Addresses n3;
   std::vector<WorkerRings> workers;                          // at most kMaxWorkers
-  std::array<std::uint8_t, ran::kShards> worker_of_shard{};  // index into workers; kNobody: unowned
-  ForeignKeys keys;                                          // of all the workers it feeds
+  std::array<std::uint8_t, ran::kShards> worker_of_shard{};  // index into workers; kNobody: no worker owns the shard
+  ForeignKeys keys;                                          // keys of all the workers that this worker feeds
   Punts punt;
-  ChecksumMode checksums = ChecksumMode::off;  // of what it receives from N3
+  ChecksumMode checksums = ChecksumMode::off;  // of the packets that this worker receives from N3
   WorkerStats stats;
 
   static constexpr std::uint8_t kNobody = 0xff;
@@ -59,7 +59,7 @@ class Dispatch {
       if (!addressed) continue;
       const std::uint8_t worker = context_.worker_of_shard[ran::shard_of(id).value];
       if (worker >= context_.workers.size()) [[unlikely]] {
-        if (queue.direction == Direction::kDownlink) {  // a TEID of no shard that is served: nobody's
+        if (queue.direction == Direction::kDownlink) {  // no worker owns the TEID's shard
           drop_and_tell(context_.punt, m, DropReason::shard_unowned, rte_rdtsc(), context_.stats, losses);
         } else {
           losses.add(m, DropReason::shard_unowned);

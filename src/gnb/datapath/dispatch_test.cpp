@@ -1,4 +1,5 @@
-// The dispatching worker: every packet reaches the worker that owns its shard, in order, or is lost for its own reason.
+// The dispatching worker: every packet reaches the worker that owns its shard, in order, or is dropped with its own
+// reason.
 #include "gnb/datapath/dispatch.h"
 
 #include <gtest/gtest.h>

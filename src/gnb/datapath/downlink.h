@@ -18,7 +18,7 @@ namespace splitplane::datapath {
 template <FeatureSet F, class Sink, class Probe>
 class GnbDownlink {
  public:
-  // `back`: towards N3, where frames that a card has to number go back to it.
+  // `back` leads to N3: frames that a card has to number go back to the card there.
   GnbDownlink(GnbContext& context, Sink air, Sink back)
       : context_(context), stats_(context.stats), air_(air), back_(back) {}
 
@@ -42,7 +42,8 @@ class GnbDownlink {
     }
   }
 
-  // Once per round: packets that were waited for long enough, and those of bearers that were released.
+  // Once per round: sends packets that waited long enough for their predecessors, and those of bearers that were
+  // released.
   void flush() {
     if constexpr (F >= FeatureSet::mat) {
       if (context_.reorder.held() == 0) [[likely]]
@@ -52,7 +53,7 @@ class GnbDownlink {
       deliver_ordered();
     }
   }
-  // Once per round: what the acknowledged bearers' timers and the peers' STATUS PDUs ask for.
+  // Once per round: serves the timers of acknowledged bearers and the STATUS PDUs of their peers.
   void serve_acknowledged() {
     if constexpr (F == FeatureSet::clone) {
       if (context_.arq == nullptr || context_.arq->idle()) [[likely]]
@@ -65,7 +66,7 @@ class GnbDownlink {
       note_served(context_);
     }
   }
-  // When it has work that no packet announces; <= `now`: now.
+  // The time of the next work that no packet announces. A time up to `now` means now.
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
     std::uint64_t next = context_.reorder.next_work();
     if constexpr (F == FeatureSet::clone) {
@@ -73,7 +74,7 @@ class GnbDownlink {
     }
     return next;
   }
-  // At the end of the worker's life: nothing stays held.
+  // At the end of the worker's life: sends what is still held.
   void finish() {
     context_.reorder.release_all();
     flush();
@@ -86,7 +87,7 @@ class GnbDownlink {
     context_.n3.sends_tagged() ? parse<true>(burst, losses) : parse<false>(burst, losses);
     if constexpr (F >= FeatureSet::mat) {
       find_bearers(burst, losses);
-      if (unusual_ == kSequenced && !context_.reorder.any()) unusual_ = 0;  // nobody asked for an order
+      if (unusual_ == kSequenced && !context_.reorder.any()) unusual_ = 0;  // no bearer asks for an order
       if (unusual_ != 0) [[unlikely]]
         take_unusual(context_, burst, gpdu_.data(), bearer_.data(), ordered_, losses);
     }
@@ -96,13 +97,13 @@ class GnbDownlink {
     transmit(burst);
   }
 
-  // What is in order now takes the way of every packet, a second time from the start: what was held are whole frames.
-  // Each packet enters each stage once in the counters.
+  // Sends packets that are in order now through all stages again: the reordering holds whole frames. Each packet enters
+  // each stage once in the counters.
   [[gnu::noinline]] void deliver_ordered() {
     Burst burst;
     ordered_ = true;
     while (context_.reorder.take_ready(burst) != 0) {
-      Losses losses(stats_);  // for a burst each: it has room for no more
+      Losses losses(stats_);  // one per burst, because it has room for one burst only
       forward(burst, losses);
     }
     ordered_ = false;
@@ -115,7 +116,7 @@ class GnbDownlink {
     probe_.stage(Stage::dl_parse, burst.size);
   }
 
-  // Leaves the G-PDUs in the burst, gpdu_ beside them, and the bearers' lines on their way into the cache.
+  // Keeps the G-PDUs in the burst and fills gpdu_ beside them. It also prefetches the bearers' lines.
   template <bool kTagged>
   void parse(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
@@ -141,7 +142,7 @@ class GnbDownlink {
     probe_.stage(Stage::dl_parse, ordered_ ? 0 : received);
   }
 
-  // All lines and senders are verified first; the burst is taken apart only if one of them is wrong.
+  // Verifies all lines and senders first. It takes the burst apart only if one of them is wrong.
   void find_bearers(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     if (context_.keys.by_ue_address) [[unlikely]]
@@ -194,8 +195,8 @@ class GnbDownlink {
     if (card.size != 0) return_to_card(card, card_id);
   }
 
-  // What a card passed up since it cannot read it, of a bearer that the card numbers: the SDU, and what is its SDAP
-  // octet, in a frame that the card takes back. False: lost.
+  // Makes a returned frame: the card could not read this packet and passed it up, but the card numbers its bearer. The
+  // frame carries the SDU and its SDAP octet, and the card takes it back. Returns false if the packet was dropped.
   [[nodiscard]] bool make_returned(unsigned i, rte_mbuf* m, Losses& losses) {
     ran::BearerDownlink& line = *bearer_[i];
     const GPdu& gpdu = gpdu_[i];
@@ -223,7 +224,7 @@ class GnbDownlink {
     rte_pktmbuf_free_bulk(card.mbuf.data() + sent, card.size - sent);
   }
 
-  // `headers` writes those of the first bearer; before there is one, there are none to write.
+  // Feature set `headers` writes the headers of the first bearer. Before that bearer exists it drops all packets.
   void lose_without_bearer(Burst& burst, Losses& losses) {
     if (context_.fixed_bearer.id != 0) [[likely]]
       return;
@@ -231,7 +232,8 @@ class GnbDownlink {
     burst.size = 0;
   }
 
-  // `decap` sends the T-PDU behind an Ethernet header; from `headers` on, airhdr and the RAN headers stand between.
+  // Feature set `decap` sends the T-PDU behind an Ethernet header. From `headers` on, airhdr and the RAN headers stand
+  // between.
   void add_headers(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     const AirHeader air_header = context_.air_header;  // a copy: stores into frames cannot change it
@@ -288,7 +290,8 @@ class GnbDownlink {
     return context_.fixed_bearer;
   }
 
-  // From here on the frames are immutable: the air and the consumer of copies both hold them (DESIGN decision 10).
+  // From here on the frames are immutable, because the air and the consumer of copies both hold them (DESIGN decision
+  // 10).
   void take_references(Burst& burst) {
     if constexpr (F == FeatureSet::clone) {
       if (context_.arq != nullptr) {
@@ -328,7 +331,8 @@ class GnbDownlink {
     }
     burst.size = to_send;
   }
-  // False: it was numbered and cannot be copied, so the window has it, and it goes out when it is missed.
+  // Returns false if the packet was numbered but cannot be copied. The window keeps it and sends it when the peer
+  // reports it as missing.
   [[nodiscard]] bool keep(ArqBearer& arq, rte_mbuf* m, std::uint64_t now) {
     stats_.copies.add(1);
     rte_mbuf* kept = m;
@@ -385,8 +389,8 @@ class GnbDownlink {
   WorkerStats& stats_;
   Sink air_, back_;
   Probe probe_;
-  unsigned unusual_ = 0;  // of the burst at hand: kNoPsc and so on of all its G-PDUs
-  bool ordered_ = false;  // the burst at hand comes from the reordering: it was counted when it came
+  unsigned unusual_ = 0;  // the OR of kNoPsc and so on of all G-PDUs in this burst
+  bool ordered_ = false;  // this burst comes from the reordering, and was counted when it arrived
   std::array<GPdu, kBurst + 1> gpdu_;
   std::array<ran::BearerDownlink*, kBurst + 1> bearer_;
 };

@@ -1,5 +1,5 @@
-// Downlink of header mode on real mbufs: for each feature set, what goes in comes out as the writers of wire/ would
-// have written it, every packet is accounted, and every mbuf returns to its pool.
+// Downlink of header mode on real mbufs, for each feature set. The output is what the writers of wire/ would have
+// written, every packet is accounted for, and every mbuf returns to its pool.
 #include "gnb/datapath/downlink.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(GnbDownlink, headers_gives_every_packet_to_the_fixed_bearer) {
   EXPECT_EQ(rig.context->fixed_bearer.received, 32U);
 }
 
-// Not written in the templates below: g++ 12 fails there over N3Frame{}.
+// It is not in the templates below because g++ 12 fails there over N3Frame{}.
 Bytes usual_sdu() {
   return N3Frame{}.payload;
 }
@@ -178,7 +178,8 @@ TYPED_TEST(GnbDownlinkMat, arp_is_handed_to_the_control_thread_until_its_ring_is
   EXPECT_EQ(rig.dropped(DropReason::punt_full), 3U);
 }
 
-// The control thread reads what is dropped so, and tells the sender; the account counts it as dropped, not as consumed.
+// The control thread reads packets that are dropped in this way, and answers the sender. They count as dropped, not as
+// consumed.
 TYPED_TEST(GnbDownlinkMat, frames_to_answer_are_dropped_and_handed_over_until_half_of_the_ring_is_taken) {
   Rig<TypeParam::value> rig;
   N3Frame unknown = rig.to_bearer(1);

@@ -1,5 +1,5 @@
-// The gNB as a worker's function: downlink and uplink of header mode over two inputs and two outputs. The packet path
-// from top to bottom is in downlink.h and uplink.h.
+// The gNB as a worker's function: downlink and uplink of header mode over two inputs and two outputs. downlink.h and
+// uplink.h show the packet path from top to bottom.
 #pragma once
 
 #include <array>
@@ -37,8 +37,9 @@ class Gnb {
     }
   }
 
-  // Once per round: the control thread's frames go out, what a mate handed over is taken, copies that nobody else
-  // takes are consumed. How many packets of a mate's: they came by none of the queues.
+  // Once per round: sends frames of the control thread, takes packets that another worker handed off, and consumes
+  // copies if this worker is their consumer. Returns the number of handed-off packets, which came by none of the
+  // queues.
   unsigned flush() {
     uplink_.send_injected();
     const unsigned handed_over = take_handed();
@@ -59,7 +60,7 @@ class Gnb {
     downlink_.finish();
     flush();
   }
-  // When it has work that no packet announces; <= `now`: now.
+  // The time of the next work that no packet announces. A time up to `now` means now.
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
     if (context_.inject != nullptr && rte_ring_empty(context_.inject) == 0) return now;
     if (handed() != 0) return now;
@@ -71,7 +72,8 @@ class Gnb {
     const WorkerRings& rings = context_.handed;
     return rings.downlink == nullptr ? 0 : rte_ring_count(rings.downlink) + rte_ring_count(rings.uplink);
   }
-  // A burst of each direction; how many packets. Counted as received behind those of queues().
+  // Takes one burst of each direction and returns the number of packets. They count as received in the counters after
+  // those of queues().
   unsigned take_handed() {
     if (handed() == 0) [[likely]]
       return 0;
@@ -90,7 +92,7 @@ class Gnb {
   GnbDownlink<F, Sink, Probe> downlink_;
   GnbUplink<F, Sink, Probe> uplink_;
   bool drain_copies_;
-  std::uint64_t handed_ = 0;  // to the consumer of copies, when it was woken last
+  std::uint64_t handed_ = 0;  // copies handed off when their consumer was last woken
 };
 
 }  // namespace splitplane::datapath

@@ -146,7 +146,7 @@ void random_traffic_is_accounted() {
   RC_ASSERT(s.transmitted_air.get() == rig.air.frames.size());
   RC_ASSERT(s.transmitted_n3.get() == rig.n3.frames.size());
   RC_ASSERT(rig.dropped(DropReason::ok) == 0U);
-  // What a bearer numbered went out or was lost at the port.
+  // Every packet that a bearer numbered was sent, or dropped at the port.
   std::uint64_t numbered = 0, lost = 0;
   for (std::size_t i = 0; i < test::kLines; ++i) {
     RC_ASSERT(rig.downlink[i].received == rig.downlink[i].pdcp_tx_next);

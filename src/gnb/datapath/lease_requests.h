@@ -1,4 +1,5 @@
-// From a worker to the thread that keeps the journal: bearers whose lease of COUNTs is half used.
+// A worker's requests to the thread that keeps the journal. The worker names bearers that have used half of their COUNT
+// lease.
 #pragma once
 
 #include <rte_ring.h>
@@ -12,14 +13,14 @@ namespace splitplane::datapath {
 
 class LeaseRequests {
  public:
-  // `ring`: SP/SC, and outlives this. Its pointers are identities.
+  // `ring` is SP/SC and outlives this object. Its pointers are identities.
   explicit LeaseRequests(rte_ring* ring) : ring_(ring) {}
 
-  // The worker's. False: the ring is full.
+  // On the worker's thread. Returns false if the ring is full.
   [[nodiscard]] bool ask(BearerId id) {
     return rte_ring_sp_enqueue(ring_, reinterpret_cast<void*>(std::uintptr_t{id.value})) == 0;
   }
-  // The other side's.
+  // On the journal's thread.
   [[nodiscard]] std::optional<BearerId> take() {
     void* id = nullptr;
     if (rte_ring_sc_dequeue(ring_, &id) != 0) return std::nullopt;

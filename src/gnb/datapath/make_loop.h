@@ -1,5 +1,5 @@
-// From run-time settings to compile-time functions: makes the loop of a worker with its feature set, endpoints and
-// policy as template parameters. The only place where the settings are a branch.
+// From run-time settings to compile-time functions. It makes the loop of a worker with its feature set, endpoints and
+// policy as template parameters. Only here are these settings a branch.
 #pragma once
 
 #include <atomic>

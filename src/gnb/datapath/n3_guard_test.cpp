@@ -1,5 +1,5 @@
-// What an N3 interface lets in: frames of its VLAN only, a bearer's packets from its UPF only, and of what goes to the
-// control thread each class by its own ring and rate.
+// What an N3 interface accepts: only frames of its VLAN, and a bearer's packets only from its UPF. Packets for the
+// control thread have a separate ring and rate for each class.
 #include <gtest/gtest.h>
 
 #include "gnb/datapath/downlink.h"
@@ -201,7 +201,7 @@ TEST(Punts, a_flood_of_one_class_keeps_no_other_out) {
   EXPECT_EQ(rig.take(PuntClass::answer), 1U);
 }
 
-// So a stranger who asks without end makes no path look dead.
+// A host that sends endless echo requests cannot make a path look dead.
 TEST(Punts, echo_requests_keep_no_echo_response_out) {
   ClassRig rig;
   rig.down(std::vector<Bytes>(30, message(wire::gtpu::kEchoRequest)));

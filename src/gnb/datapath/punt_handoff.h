@@ -1,6 +1,6 @@
-// The other gNB workers behind the same card. The card leads a bearer's packets to its worker, but what it cannot read
-// comes by one VF a side: the worker that reads that one hands a packet of a mate's bearer on. A cold path: one packet
-// at a time, and a mate whose ring is full loses it.
+// Handoff between the gNB workers behind one card. The card steers a bearer's packets to its worker. Packets that the
+// card cannot read come by one VF a side. The worker that reads that VF hands each of them off to the worker of its
+// bearer. This path is rare: it takes one packet at a time, and drops it if the ring of the other worker is full.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace splitplane::datapath {
 
-// Of a gNB worker's counters of received packets: downlink that a mate handed over, then uplink.
+// Index in a gNB worker's counters of received packets: first downlink, then uplink, that another worker handed off.
 inline constexpr std::size_t kHandedQueue = 2;
 
 struct Mates {
@@ -23,7 +23,7 @@ struct Mates {
 
   [[nodiscard]] bool own(std::uint32_t id) const { return of_shard[ran::shard_of(id).value] != kNobody; }
 
-  // Of a bearer that a mate owns: the packet is that worker's now, or lost.
+  // Hands a packet off to the worker of its bearer, or drops it if that worker's ring is full.
   void hand_over(rte_mbuf* m, std::uint32_t id, Direction direction, WorkerStats& stats, Losses& losses) {
     const WorkerRings& mate = workers[of_shard[ran::shard_of(id).value]];
     if (rte_ring_sp_enqueue(direction == Direction::kDownlink ? mate.downlink : mate.uplink, m) != 0) {

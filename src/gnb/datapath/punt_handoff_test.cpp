@@ -1,5 +1,5 @@
-// Two gNB workers behind one card: what the card could not read comes to the one that reads its punts, and each packet
-// ends at the worker that owns its bearer, once in the counters of each.
+// Two gNB workers behind one card. Packets that the card could not read come to the worker that reads its punts. Each
+// packet ends at the worker that owns its bearer, and each worker counts it once.
 #include "gnb/datapath/punt_handoff.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using test::N3Frame;
 struct Worker : test::TestGnb {
   Worker() : gnb(*context, {&from_n3}, {&from_air}, test::TestSink{&n3}, test::TestSink{&air}, true) {}
 
-  // How many packets it was busy with.
+  // Returns how many packets the worker was busy with.
   unsigned round() { return one_round<false>(gnb, burst, context->stats, look); }
   [[nodiscard]] bool balanced() const {
     const WorkerStats& s = context->stats;
@@ -31,7 +31,7 @@ struct Worker : test::TestGnb {
   Gnb<FeatureSet::clone, test::TestSource, test::TestSink> gnb;
 };
 
-// The bearers of shard 1 are the mate's, those of no shard the reader's.
+// The other worker has the bearers of shard 1. The reader takes those of no shard.
 class GnbMates : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -71,7 +71,7 @@ TEST_F(GnbMates, a_packet_of_the_mates_bearer_is_served_by_the_mate) {
   EXPECT_GT(mate_.gnb.next_work(7), 7U);
 }
 
-// Else its time would be counted as idle, and its core's frequency go down under load.
+// Otherwise its time would count as idle, and the frequency of its core would drop under load.
 TEST_F(GnbMates, a_mate_is_busy_with_what_it_was_handed) {
   punt_n3(mate_.to_bearer(1));
   punt_air(mate_.from_ue(1, 0, {0x45, 1, 2}));

@@ -1,5 +1,5 @@
-// A returned frame: an SDU on its way from the host back to the card that numbers its bearer (docs/cards.md). The
-// host's layout; the P4 programs read the same.
+// A returned frame: an SDU that the host sends back to the card that numbers its bearer (docs/cards.md). The host
+// defines this layout; the P4 programs read the same.
 //
 //   Ethernet, EtherType 0x88B5 | 0x11 (version 1, kind 1), three octets 0 | downlink TEID, 4 | RQI and QFI as in the
 //   PDU Session Container, one octet 0 | SDU
@@ -14,7 +14,7 @@ namespace splitplane::datapath {
 
 inline constexpr unsigned kReturnedHeaderBytes = 14 + 8 + 2;
 
-// Writes what stands between the Ethernet header and the SDU.
+// Writes the octets between the Ethernet header and the SDU.
 inline void write_returned(std::uint32_t teid, std::uint8_t rqi_qfi, std::uint8_t* at) {
   constexpr std::uint32_t kFirst = (wire::airhdr::kVersion << 4 | wire::airhdr::kKindReturned) << 24;
   wire::store_be32(at, kFirst);

@@ -1,4 +1,5 @@
-// Downlink packets of bearers that a card numbers: what the card passed up goes back to it, and each is accounted.
+// Downlink packets of bearers that a card numbers: packets that the card passed up go back to it, and each is accounted
+// for.
 #include <gtest/gtest.h>
 
 #include "gnb/datapath/test_gnb.h"
@@ -18,7 +19,7 @@ struct Rig : test::TestGnb {
     function.process(burst);
     expect_balance(received);
   }
-  // By the layout that the P4 programs read, written out here once more.
+  // The layout that the P4 programs read, written here independently.
   [[nodiscard]] Bytes returned(std::uint32_t index, std::uint8_t rqi_qfi, const Bytes& sdu) const {
     Bytes frame(context->air_header.begin(), context->air_header.end());
     frame.insert(frame.end(), {0x11, 0, 0, 0});

@@ -8,7 +8,8 @@
 namespace splitplane::datapath {
 namespace {
 
-// The next uplink packet of this bearer and flow answers it; until then the bearer's uplink leaves the usual path.
+// Records a time stamp. The next uplink packet of this bearer and flow answers it; until then the bearer's uplink takes
+// the slow path.
 void note_time_stamp(GnbContext& context, rte_mbuf* m, const ran::BearerDownlink& bearer, const GPdu& gpdu) {
   const auto packet = wire::n3::parse({octets(m), m->data_len});
   if (!packet) return;

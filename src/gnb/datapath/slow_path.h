@@ -1,5 +1,5 @@
-// Downlink packets off the usual path: frames that only the parsers of wire/ can tell, and G-PDUs that a bearer with
-// options of its own looks at twice.
+// The slow path of the downlink: frames that only the parsers of wire/ can read, and G-PDUs whose bearer has options
+// that need a second look.
 #pragma once
 
 #include "engine/burst.h"
@@ -15,14 +15,14 @@ struct GnbContext;
 void drop_of_bearer(GnbContext& context, rte_mbuf* m, ran::BearerDownlink& bearer, unsigned bytes, DropReason reason,
                     Losses& losses);
 
-// What the recogniser refused, by the parsers: true for a G-PDU. Messages for the control thread go to `punts`, and so
-// do packets that it has to answer; the rest is lost by reason.
+// Parses a frame that the recogniser refused. Returns true for a G-PDU. Messages for the control thread, and packets
+// that it has to answer, go to `punts`. All other frames are dropped with their reason.
 [[nodiscard]] bool parse_unusual(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats& stats, Losses& losses,
                                  GPdu& gpdu);
 
-// Leaves in the burst, with `gpdus` and `bearers` beside it, what goes on now: without a container that the bearer
-// requires, a G-PDU is lost; a time stamp is noted; a numbered one may have to wait in context.reorder. `ordered`: the
-// burst comes from there.
+// Keeps in the burst, with `gpdus` and `bearers` beside it, the packets that go on now. It drops a G-PDU without a
+// container if the bearer requires one. It records time stamps. A G-PDU with a sequence number may have to wait in
+// context.reorder. `ordered`: the burst comes from there.
 void take_unusual(GnbContext& context, Burst& burst, GPdu* gpdus, ran::BearerDownlink** bearers, bool ordered,
                   Losses& losses);
 

@@ -1,5 +1,5 @@
-// What bearers with options of their own do with downlink G-PDUs that are not of the usual form: sequence numbers, a
-// missing PDU Session Container, time stamps; and the uplink that answers these.
+// What bearers with special options do with downlink G-PDUs of the slow path: sequence numbers, a missing PDU Session
+// Container, time stamps. Also the uplink packets that answer the time stamps.
 #include <gtest/gtest.h>
 
 #include "gnb/datapath/test_gnb.h"
@@ -30,7 +30,7 @@ struct Rig : test::TestGnb {
     check();
   }
   void check() const { expect_balance(received); }
-  // A G-PDU with a sequence number; its payload says which.
+  // A G-PDU with a sequence number, which its payload repeats.
   [[nodiscard]] Bytes numbered(std::uint16_t sn, std::uint32_t index = 6) const {
     N3Frame frame = to_bearer(index);
     frame.sequence_number = true;

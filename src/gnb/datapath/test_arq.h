@@ -14,7 +14,7 @@ namespace splitplane::datapath::test {
 inline constexpr std::uint32_t kArqBearer = 5;
 inline constexpr std::uint8_t kEpoch = 0x5a;
 
-// A gNB worker with one acknowledged bearer, and what its UE says.
+// A gNB worker with one acknowledged bearer, and the PDUs of its UE.
 template <class Sink = TestSink>
 struct ArqRig : TestGnb {
   static constexpr std::uint32_t kBearer = kArqBearer;
@@ -39,7 +39,7 @@ struct ArqRig : TestGnb {
   }
   ArqBearer& bearer() { return *context->arq_bearers.find(teid(kBearer)); }
 
-  // `n` SDUs, each a burst of its own or all in one.
+  // Sends `n` SDUs, in one burst each or all in one burst.
   void send(unsigned n, bool one_burst = false) {
     std::vector<Bytes> frames;
     for (unsigned i = 0; i < n; ++i) frames.push_back(to_bearer(kBearer).make());

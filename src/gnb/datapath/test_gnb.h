@@ -1,5 +1,5 @@
-// For tests of datapath/ only: a gNB worker's context on real mbufs and rings with a few bearers and peers, endpoints
-// that keep what passes, and the account that must balance.
+// For tests of gnb/datapath only: a gNB worker's context on real mbufs and rings with a few bearers and peers, and
+// endpoints that keep the packets. It checks that the account balances.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,8 @@
 
 namespace splitplane::datapath::test {
 
-// What a sink took, and how much it takes. The mbufs are a driver's from then on: it frees them.
+// The frames that a sink took, and how many it accepts. A driver would own the mbufs from then on, so the sink frees
+// them.
 struct Taken {
   std::vector<Bytes> frames;
   std::vector<rte_mbuf*> kept;  // mbufs that went out whole (PassingSink)
@@ -41,7 +42,7 @@ struct TestSink {
   }
 };
 
-// As net_ring: the receiver gets the mbuf itself and writes to it before it frees it.
+// Behaves as net_ring: the receiver gets the mbuf itself and writes to it before it frees it.
 struct PassingSink {
   Taken* taken = nullptr;
   bool passes_mbufs = true;
@@ -128,7 +129,7 @@ class TestGnb {
     return frame;
   }
 
-  // Received is what came in by either queue.
+  // Packets count as received when they came in by either queue.
   void expect_balance(std::uint64_t received) const {
     const WorkerStats& s = context->stats;
     EXPECT_EQ(received, s.transmitted_air.get() + s.transmitted_n3.get() + s.returned.get() + s.dropped() +
@@ -153,7 +154,7 @@ class TestGnb {
   std::array<ran::BearerConfig, kLines> configs_;
 };
 
-// A burst of the given octets, each in an mbuf of its own.
+// A burst of the given octets, each in a separate mbuf.
 inline Burst burst_of(Pool& pool, const std::vector<Bytes>& frames) {
   Burst burst;
   for (const Bytes& frame : frames) burst.mbuf[burst.size++] = pool.make(frame);

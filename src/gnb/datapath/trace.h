@@ -1,4 +1,4 @@
-// The probe of `splitplane explain`: remembers what the stages of the production pipeline saw of one packet. The
+// The probe of `splitplane explain`. It records what the stages of the production pipeline saw of one packet. The
 // pipeline is the same template as in a running worker; only this parameter differs.
 #pragma once
 
@@ -13,9 +13,9 @@
 namespace splitplane::datapath {
 
 struct Trace {
-  std::vector<std::pair<Stage, unsigned>> stages;  // and how many packets entered it
-  std::optional<GPdu> gpdu;                        // downlink: what the first stage read
-  std::uint32_t bearer = 0;                        // 0: none was found
+  std::vector<std::pair<Stage, unsigned>> stages;  // with the number of packets that entered it
+  std::optional<GPdu> gpdu;                        // downlink: the G-PDU that the first stage read
+  std::uint32_t bearer = 0;                        // 0: no bearer was found
   std::optional<std::uint8_t> qfi;                 // uplink: for the PDU Session Container
 };
 

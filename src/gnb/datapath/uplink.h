@@ -36,7 +36,7 @@ class GnbUplink {
     }
   }
 
-  // Frames of the control thread for N3: ARP and neighbour-discovery answers and questions.
+  // Sends frames of the control thread on N3: ARP and neighbor discovery, answers and questions.
   void send_injected() {
     if (context_.inject == nullptr || rte_ring_empty(context_.inject) != 0) [[likely]]
       return;
@@ -54,7 +54,7 @@ class GnbUplink {
  private:
   static constexpr unsigned kRlcOffset = 14 + ran::kAirhdrBytes;
 
-  // Leaves the frames that carry an airhdr in the burst and sends for their bearers' lines.
+  // Keeps the frames that carry an airhdr in the burst and prefetches their bearers' lines.
   void find_bearers(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     unsigned kept = 0;
@@ -80,7 +80,7 @@ class GnbUplink {
     burst.size = kept;
   }
 
-  // Leaves the data PDUs: RLC control goes to the copies, what header mode does not know is dropped.
+  // Keeps the data PDUs. RLC control goes to the copies; PDUs that header mode does not know are dropped.
   void read_pdus(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     const std::uint64_t now = context_.arq == nullptr ? 0 : rte_rdtsc();  // once a burst
@@ -120,7 +120,7 @@ class GnbUplink {
     losses.add(m, known ? DropReason::airhdr_modes_wrong : DropReason::bearer_unknown);
   }
 
-  // ok: a PDU to deliver, of a bearer with or without acknowledgement.
+  // Records that a PDU arrived. DropReason::ok means that it is to be delivered; its bearer may be acknowledged or not.
   [[nodiscard]] DropReason note_arrival(rte_mbuf* m, const ran::BearerUplink& bearer, std::uint64_t now) {
     ArqBearer* const arq = context_.arq_bearers.find(bearer.id);
     if (arq == nullptr) return DropReason::ok;
@@ -144,7 +144,7 @@ class GnbUplink {
                                     Losses& losses) {
     ArqBearer* const arq = context_.arq == nullptr ? nullptr : context_.arq_bearers.find(bearer.id);
     if (arq != nullptr && octets(m)[kEpochOffset] != arq->epoch) return losses.add(m, DropReason::rlc_other_epoch);
-    // What PDCP and SDAP will not have is an SDU of RLC all the same, and may poll.
+    // A PDU that PDCP or SDAP refuses is still an SDU for RLC, and may carry a poll.
     const bool is_sdu = kind != ran::UplinkKind::kControl && kind != ran::UplinkKind::kSegment;
     if (arq != nullptr && is_sdu) {
       (void)context_.arq->receive(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc());
@@ -191,7 +191,7 @@ class GnbUplink {
       const N3Peer& peer = context_.peers[bearer.peer];
       const unsigned strip = kRlcOffset + bearer.header_bytes;
       const unsigned payload = m->data_len - strip;
-      const bool fits = payload <= peer.max_payload;  // nothing fits a peer that is not resolved
+      const bool fits = payload <= peer.max_payload;  // nothing fits a next hop that is not resolved
       std::uint8_t* frame = fits ? reframe(m, strip, peer.header_bytes, payload) : nullptr;
       if (frame != nullptr) [[likely]] {
         write_uplink<kTagBytes>(peer, bearer.uplink_teid, qfi_[i], payload, frame);
@@ -208,7 +208,8 @@ class GnbUplink {
     probe_.stage(Stage::ul_encap, received);
   }
 
-  // Not to a resolved UPF by the usual way: says why not, or sends it with the time stamps that the UPF asked for.
+  // Encapsulates packets of the slow path: it says why a packet cannot be sent, or sends it with the time stamps that
+  // the UPF asked for.
   [[gnu::noinline]] DropReason encapsulate_unusual(rte_mbuf* m, ran::BearerUplink& bearer, std::uint8_t qfi,
                                                    unsigned strip, unsigned payload) {
     if (bearer.peer == kStoppedPeer) return DropReason::uplink_stopped;
@@ -220,7 +221,7 @@ class GnbUplink {
     const N3Peer& peer = context_.peers[bearer.home_peer];
     if (!peer.resolved) return DropReason::peer_unresolved;
     if (payload > peer.max_payload) return DropReason::above_mtu;
-    // A packet that leaves no room for the time stamps goes without: they wait for a shorter one.
+    // A packet that leaves no room for the time stamps goes without them. They wait for a shorter packet.
     const bool room = payload + kMonitoredMoreBytes <= peer.max_payload &&
                       m->data_off + strip >= peer.header_bytes + kMonitoredMoreBytes;
     const auto stamp = room ? context_.monitor.take(BearerId{bearer.id}, Qfi{qfi}) : std::nullopt;

@@ -1,5 +1,5 @@
-// Uplink of header mode on real mbufs: air frames become G-PDUs, RLC control goes to the copies, everything else is
-// lost for its own reason, and every mbuf returns to its pool.
+// Uplink of header mode on real mbufs: air frames become G-PDUs, RLC control goes to the copies, and all else is
+// dropped with its own reason. Every mbuf returns to its pool.
 #include "gnb/datapath/uplink.h"
 
 #include <gtest/gtest.h>

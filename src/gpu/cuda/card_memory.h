@@ -1,7 +1,7 @@
-// Rings and slots in the GPU's memory for a real NIC: allocated in the GPU's pages of 64 KiB, exported as a dma-buf,
-// and given a bus address by an importer. SYNC_MEMOPS is set, as GPUDirect RDMA wants it: copies to this memory by the
-// host then end before they return, so that none overtakes the NIC. The driver's functions are looked up, not linked:
-// the programs start where there is no driver. Not run on a GPU so far.
+// Rings and slots in the GPU's memory for a real NIC. The memory is allocated in the GPU's pages of 64 KiB, exported as
+// a dma-buf, and gets a bus address from an importer. SYNC_MEMOPS is set, as GPUDirect RDMA requires: copies to this
+// memory by the host then end before they return, so none overtakes the NIC. The driver's functions are looked up and
+// not linked, so the programs start on machines without the driver. It has not run on a GPU so far.
 #pragma once
 
 #include <cuda.h>
@@ -13,7 +13,7 @@
 
 namespace splitplane::gpu {
 
-// A function of the CUDA driver by its name; null: this driver has none.
+// A function of the CUDA driver by its name; nullptr if this driver does not have it.
 template <class Function>
 [[nodiscard]] Function driver_function(const char* name) {
   void* found = nullptr;
@@ -22,7 +22,7 @@ template <class Function>
   return e == cudaSuccess && result == cudaDriverEntryPointSuccess ? reinterpret_cast<Function>(found) : nullptr;
 }
 
-// An attribute that the runtime has no name for; 0 where the driver cannot say.
+// An attribute that the runtime has no name for; 0 if the driver cannot say.
 [[nodiscard]] inline int driver_attribute(CUdevice_attribute attribute) {
   int value = 0;
   const auto get = driver_function<decltype(&cuDeviceGetAttribute)>("cuDeviceGetAttribute");
@@ -31,7 +31,7 @@ template <class Function>
 
 class CardMemory final : public MemoryProvider {
  public:
-  // `importer` must stay as long as this.
+  // `importer` must outlive this object.
   explicit CardMemory(DeviceMemoryImporter& importer)
       : importer_(importer), name_("GPU memory, imported by " + importer.name()) {}
 
@@ -59,7 +59,7 @@ class CardMemory final : public MemoryProvider {
       return fail("GPU memory at {:#x}: the driver exports no dma-buf of it", at);
     }
     const auto imported = importer_.import(dma_buf, at, whole);
-    ::close(dma_buf);  // the importer has its own
+    ::close(dma_buf);  // the importer has a separate descriptor
     if (!imported) return tl::unexpected(imported.error());
     return MemoryPiece{
         .host = nullptr, .engine = reinterpret_cast<std::uint8_t*>(at), .bus = imported->bus, .bytes = bytes};

@@ -1,7 +1,7 @@
-// E1: a NIC whose DMA is the GPU's copy engine. Rings and slots are in the device's memory, tails in host memory mapped
-// into it, so a doorbell is a posted write over PCIe. A stream for each ring and direction keeps payload before DD.
-// The copy engine reads host memory where a NIC writes: its latency is not a NIC's. Its logic is copy_nic.h, tested
-// with memcpy; this is what copies. Not run on a GPU so far.
+// E1: a NIC whose DMA is the GPU's copy engine. Rings and slots are in the device's memory. Tails are in host memory
+// mapped into the device, so a doorbell is a posted write over PCIe. A stream for each ring and direction keeps payload
+// before DD. The copy engine reads host memory where a NIC would write, so its latency is not a NIC's. copy_nic.h has
+// the logic and is tested with memcpy; this file makes the copies. It has not run on a GPU so far.
 #pragma once
 
 #include "bypass/copy_nic.h"
@@ -26,7 +26,7 @@ class CudaCopier {
     must(cudaMemcpyAsync(mirror.get(), from, n * sizeof(Descriptor), cudaMemcpyDeviceToHost, stream_), "fetch");
     mark();
   }
-  // They stay in the stream's order among other work (source access in stream order).
+  // The copies keep their place in the stream among other work (source access in stream order).
   void payload(void** to, const void** from, std::size_t* bytes, std::uint32_t n) {
     cudaMemcpyAttributes attributes{};
     attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;

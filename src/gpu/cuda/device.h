@@ -1,5 +1,5 @@
-// What every CUDA program here begins with: is there a GPU, and if not, say why and exit with 77 ("skipped" to ctest);
-// and a check around each call of the runtime.
+// The start of every CUDA program here: if there is no GPU it says why and exits with 77 ("skipped" to ctest). Also a
+// check around each call of the runtime.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -26,7 +26,7 @@ inline void must(cudaError_t error, const char* what) {
   if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
 }
 
-// Memory of the device, or of the host mapped into it, that is given back when its owner goes.
+// Memory of the device, or of the host mapped into it, that is freed with its owner.
 struct DeviceDelete {
   void operator()(void* p) const { cudaFree(p); }
 };

@@ -1,7 +1,7 @@
-// What the device code computes, judged by the host's own build of the same source: NEA2 on messages of many lengths by
-// one warp each, and descriptors that host and kernel hand to and fro by DD bits and doorbells, payload checked.
-// Exit code 0, 1 (a difference), or 77 (no GPU). Needs nothing but headers of src/base, src/gpu and src/wire and an nvcc
-// of 12.2 or later: a machine with a GPU compiles it by itself, where there is no other library.
+// Compares what the device code computes with the host's build of the same source. It tests NEA2 on messages of many
+// lengths, one warp each. It also tests descriptors that host and kernel exchange by DD bits and doorbells, with
+// checked payload. Exit code: 0, 1 (a difference), or 77 (no GPU). It needs only headers of src/base, src/gpu and
+// src/wire and an nvcc of 12.2 or later. So a machine with a GPU and no other library can compile it.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -56,7 +56,7 @@ int check_nea2() {
   return wrong;
 }
 
-struct Exchange {  // in host memory mapped into the device, a line for each writer
+struct Exchange {  // in host memory mapped into the device, with a line for each writer
   alignas(128) Descriptor descriptor;
   alignas(128) std::uint64_t payload[8];
   alignas(128) std::uint64_t answer[8];
@@ -64,8 +64,8 @@ struct Exchange {  // in host memory mapped into the device, a line for each wri
   alignas(128) std::uint32_t stop;
 };
 
-// Sees DD, reads the payload, answers, clears DD and rings: what an rx engine does with one descriptor. It gives up
-// after 10 s of the device's clock, so that a fault cannot hang the GPU.
+// Sees DD, reads the payload, answers, clears DD and rings, as an rx engine does with one descriptor. It gives up after
+// 10 s of the device's clock, so that a fault cannot hang the GPU.
 __global__ void exchange_kernel(Exchange* x, std::uint32_t rounds) {
   std::uint64_t begin, now;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));

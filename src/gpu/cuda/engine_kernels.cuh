@@ -1,8 +1,8 @@
-// The driver on a device: two persistent kernels, one block of one warp for each ring in each, and a third of one warp
-// that is their tie to the host. They are the same engines as on CPU threads (ring_engine.h); what is the device's own
-// is the clock, the rest between looks, and the housekeeper, which also ends all engines after a time limit, so that a
-// host that died leaves no kernel behind. The flag is looked at between two steps: a function that never returns does
-// hang the GPU, until its process is ended.
+// The driver on a device: two persistent kernels, each with one block of one warp for each ring. A third kernel of one
+// warp, the housekeeper, connects them to the host. The engines are the same as on CPU threads (ring_engine.h). Only
+// the clock, the pause between looks, and the housekeeper belong to the device. The housekeeper also ends all engines
+// after a time limit, so a host that died leaves no kernel behind. The flag is read between two steps: a function that
+// never returns hangs the GPU until its process ends.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,7 +28,7 @@ struct DeviceRest {
   __device__ void operator()() const { __nanosleep(32); }
 };
 
-// A function that ciphers takes its table from shared memory, which all lanes of the block fill.
+// A function that ciphers gets its table in shared memory, which all lanes of the block fill.
 template <class Function>
 __device__ void use_shared_table(Function& function, AesTable& shared) {
   if constexpr (requires { function.table; }) {
@@ -56,7 +56,7 @@ static __global__ void sender_kernel(const Ring* rings, std::uint64_t drain_with
   run_sender(WarpLane::mine(), engine, drain_within_ns, DeviceClock{}, DeviceRest{});
 }
 
-// One block of one warp.
+// Runs as one block of one warp.
 static __global__ void housekeeper_kernel(SharedView engines, SharedView host, HousekeeperSettings settings) {
   const WarpLane lane = WarpLane::mine();
   Housekeeper keeper(engines, host, settings);

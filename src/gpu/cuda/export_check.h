@@ -1,5 +1,5 @@
-// Whether this GPU's memory can be given to a NIC, as far as CUDA goes: exported as a dma-buf of whole pages. A part of
-// host_bypass's own check. Not run on a GPU so far.
+// Checks whether this GPU's memory can be given to a NIC, as far as CUDA goes: exported as a dma-buf of whole pages. It
+// is part of host_bypass's own check. It has not run on a GPU so far.
 #pragma once
 
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 namespace splitplane::gpu {
 
-// Takes no dma-buf anywhere: says what it was given.
+// Imports no dma-buf, and reports the one that it got.
 class LookingImporter final : public DeviceMemoryImporter {
  public:
   [[nodiscard]] Expected<Imported> import(int dma_buf, std::uint64_t device_address, std::size_t bytes) override {
@@ -26,7 +26,7 @@ class LookingImporter final : public DeviceMemoryImporter {
   std::string name_ = "nobody";
 };
 
-// 0 if it is, or if the driver exports none.
+// Returns 0 if the memory can be exported, or if the driver exports none.
 [[nodiscard]] inline int check_export() {
   if (driver_attribute(CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) == 0) {
     std::printf("dma-buf: this driver exports none\n");

@@ -1,4 +1,4 @@
-// The functions of all rings as a device wants them: objects, bearer lines, keys and table in its memory.
+// The functions of all rings in the device's form: objects, bearer lines, keys and table in its memory.
 #pragma once
 
 #include "bypass/cpu_drivers.h"
@@ -15,7 +15,7 @@ class GpuFunctions {
     if (kind_ == bypass::FunctionKind::gnb_headers || kind_ == bypass::FunctionKind::pdcp_nea2) make_gnb(s);
   }
 
-  // Calls `f` with the first of the objects, one for each ring, in the device's memory.
+  // Calls `f` with the first of the objects in the device's memory; there is one object for each ring.
   template <class F>
   void with(F f) const {
     switch (kind_) {

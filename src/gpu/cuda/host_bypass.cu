@@ -1,5 +1,6 @@
-// Runs scenarios on the GPU for `splitplane gpu bench`: with --serve one line of JSON in, one out; without, a short
-// check of each mode and of the export of memory. Exit code 0, 1 (something is wrong), or 77 (no GPU, and why). Not run on a GPU so far.
+// Runs scenarios on the GPU for `splitplane gpu bench`. With --serve it reads one line of JSON and writes one. Without
+// it, it makes a short check of each mode and of the export of memory. Exit code: 0, 1 (something is wrong), or 77 (no
+// GPU, with the reason). It has not run on a GPU so far.
 #include <cctype>
 #include <csignal>
 #include <cstdlib>
@@ -29,13 +30,13 @@ using bypass::NicMemory;
 using bypass::Result;
 using bypass::Scenario;
 
-// E2, and the rings of staging: the NIC model on a CPU thread, everything it touches in host memory.
+// E2, and the rings of staging: the NIC model on a CPU thread, with all its memory in host memory.
 Expected<Result> run_on_model(const Scenario& s, const bypass::Observer& observer) {
   PinnedMemory pinned;
   DeviceMemory device;
   BenchWire wire(s);
   NicMemory memory;
-  std::unique_ptr<Bed> bed_owner;  // has the registers: they are unmapped from the device before it goes
+  std::unique_ptr<Bed> bed_owner;  // has the registers, which are unmapped from the device before it is destroyed
   MappedRegisters registers(false);
   const bool staging = s.mode == Mode::gpu_staging;
   const RingMemoryNeeds need = needs(s.ring, s.rings);
@@ -72,7 +73,7 @@ Expected<Result> run_on_model(const Scenario& s, const bypass::Observer& observe
   return result;
 }
 
-// E1: rings and slots in the device's memory, the NIC made of copies.
+// E1: rings and slots in the device's memory, and the NIC made of copies.
 Expected<Result> run_with_copy_engine(const Scenario& s, const bypass::Observer& observer) {
   auto steering = bypass::steering_of(s, BenchWire::filters(s));
   if (!steering) return tl::unexpected(steering.error());
@@ -115,7 +116,7 @@ Json device() {
   must(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   must(cudaDeviceGetAttribute(&ordering, cudaDevAttrGPUDirectRDMAWritesOrdering, 0), "write ordering");
   must(cudaDeviceGetAttribute(&time_limit, cudaDevAttrKernelExecTimeout, 0), "kernel time limit");
-  // As sysfs has it: with small letters.
+  // In lower case, as in sysfs.
   char pci[32] = {};
   must(cudaDeviceGetPCIBusId(pci, sizeof pci, 0), "cudaDeviceGetPCIBusId");
   for (char& c : pci) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -139,7 +140,7 @@ int serve() {
       observer = bypass::LiveLines(std::cin, STDIN_FILENO, std::cout);
     }
     const auto result = scenario ? run(*scenario, observer) : Expected<Result>(tl::unexpected(scenario.error()));
-    // An error that a kernel left stays with the process: whoever wants more runs starts another.
+    // An error of a kernel stays with the process, so a caller that needs more runs starts another process.
     const bool ends = !result && cudaDeviceSynchronize() != cudaSuccess;
     const Json answer = result ? to_json(*result) : Json{{"error", result.error().message}, {"ends", ends}};
     std::cout << answer.dump() << std::endl;
@@ -171,10 +172,11 @@ int check_all() {
 
 int main(int argc, char** argv) {
   using namespace splitplane::gpu;
-  // A kernel is loaded at its first launch, which waits for those that run: ours run until they are told to stop.
+  // A kernel is loaded at its first launch, and loading waits for running kernels. Ours run until they are told to
+  // stop.
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   const bool serving = argc == 2 && std::string(argv[1]) == "--serve";
-  // A user's interrupt goes to the parent too, which ends a run in order. Alone, this ends by it.
+  // A user's interrupt also reaches the parent, which ends a run in order. Without a parent this process ends by it.
   if (serving) std::signal(SIGINT, SIG_IGN);
   if (const auto why = why_no_gpu(); !why.empty()) {
     if (serving) std::cout << splitplane::bypass::Json{{"no_gpu", why}}.dump() << std::endl;

@@ -1,6 +1,6 @@
-// The persistent kernels of a run as a Driver: receivers, senders and the housekeeper on three streams, which must be on
-// the device together, since a sender waits for its receiver. The engines' counters and their stop flag are in the
-// device's memory; the housekeeper copies them from and to host memory that is mapped into the device.
+// The persistent kernels of a run as a Driver: receivers, senders and the housekeeper on three streams. They must be on
+// the device together, because a sender waits for its receiver. The engines' counters and their stop flag are in the
+// device's memory. The housekeeper copies them from and to host memory that is mapped into the device.
 #pragma once
 
 #include "bypass/driver.h"
@@ -25,8 +25,8 @@ class Persistent final : public bypass::Driver {
  public:
   static constexpr std::uint64_t kDrainWithinNs = 1'000'000'000;
 
-  // `rings`: with the device's addresses, counters and stop flag in memory that the host sees too. `view`: the same for
-  // the host. `limit_ns`: the kernels end by themselves after this time.
+  // `rings` have the device's addresses, with counters and stop flag in memory that the host can read. `view` is the
+  // same for the host. `limit_ns`: the kernels end after this time without a command.
   Persistent(const bypass::Scenario& scenario, const std::vector<Ring>& rings, const SharedView& view,
              std::uint64_t limit_ns)
       : functions_(scenario),
@@ -53,7 +53,7 @@ class Persistent final : public bypass::Driver {
   }
   ~Persistent() override { static_cast<void>(stop()); }
 
-  // Twice as many blocks as rings and one must find room; `others`: blocks beside them.
+  // Checks that twice as many blocks as rings, plus one, fit on the device; `others` are blocks beside them.
   [[nodiscard]] Expected<void> check_room(std::uint32_t others) const {
     int device = 0, processors = 0, receivers = 0, senders = 0;
     must(cudaGetDevice(&device), "cudaGetDevice");
@@ -69,8 +69,8 @@ class Persistent final : public bypass::Driver {
     return fail("{} rings need {} blocks on the device at once; it has room for {}", count(), blocks, room);
   }
 
-  // The housekeeper goes first: it alone ends engines, so none may run without it. What was launched is stopped, also
-  // where the next launch fails.
+  // The housekeeper starts first: only it ends engines, so none may run without it. Started kernels are stopped even if
+  // the next launch fails.
   void start() override {
     housekeeper_kernel<<<1, 32, 0, housekeeper_>>>(engines_, host_, {.rings = count(), .limit_ns = limit_ns_});
     must(cudaGetLastError(), "housekeeper_kernel");
@@ -94,7 +94,7 @@ class Persistent final : public bypass::Driver {
   std::uint64_t dropped() override { return sums_.dropped(); }
   std::uint64_t doorbells() override { return sums_.doorbells(); }
   std::uint64_t packets() override { return sums_.packets(); }
-  // As far as counters tell.
+  // As far as the counters tell.
   bool slots_are_sound() override { return sums_.all_came_back(); }
 
  private:
@@ -105,7 +105,7 @@ class Persistent final : public bypass::Driver {
   std::uint32_t* host_stop_;
   std::uint64_t limit_ns_;
   std::vector<Ring> rings_;
-  SharedView host_, engines_;  // as the device sees them
+  SharedView host_, engines_;  // at the device's addresses
   DevicePointer<std::uint8_t> counters_;
   DevicePointer<Ring> device_rings_;
   Stream receivers_, senders_, housekeeper_;

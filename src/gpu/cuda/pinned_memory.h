@@ -1,5 +1,5 @@
-// Host memory that the GPU reaches, and memory of the GPU that the host does not: the providers of a run on a device.
-// Not run on a GPU so far.
+// Host memory that the GPU can access, and memory of the GPU that the host cannot: the providers of a run on a device.
+// It has not run on a GPU so far.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 
 namespace splitplane::gpu {
 
-// Rings and slots in host memory, mapped into the GPU (gpu.md: the ablation "rings in host memory"). Its bus address is
-// the host's virtual one, as the NIC model takes it.
+// Rings and slots in host memory, mapped into the GPU (gpu.md: the ablation "rings in host memory"). The bus address is
+// the host's virtual one, which the NIC model uses.
 class PinnedMemory final : public MemoryProvider {
  public:
   [[nodiscard]] Expected<MemoryPiece> allocate(std::size_t bytes) override {
@@ -36,8 +36,8 @@ class PinnedMemory final : public MemoryProvider {
   std::vector<HostPointer<std::uint8_t>> owned_;
 };
 
-// The GPU's own memory, for what only engines touch and for rings whose NIC is the copy engine or a kernel. A real NIC
-// would reach it by an importer (gpu/nic/memory.h).
+// The GPU's own memory, for data that only engines use, and for rings whose NIC is the copy engine or a kernel. A real
+// NIC would access it through an importer (gpu/nic/memory.h).
 class DeviceMemory final : public MemoryProvider {
  public:
   [[nodiscard]] Expected<MemoryPiece> allocate(std::size_t bytes) override {
@@ -61,8 +61,8 @@ class DeviceMemory final : public MemoryProvider {
   std::vector<DevicePointer<std::uint8_t>> owned_;
 };
 
-// Tail registers that the host has mapped, for the device: each one's address in its space, page by page. `io`: behind
-// PCIe (a BAR), so that stores are neither cached nor merged; the NIC model's registers are ordinary memory.
+// Tail registers that the host has mapped, for the device: the device's address of each, mapped page by page. `io`:
+// they are behind PCIe (a BAR), so stores are neither cached nor merged. The NIC model's registers are ordinary memory.
 class MappedRegisters {
  public:
   explicit MappedRegisters(bool io) : flags_(cudaHostRegisterMapped | (io ? cudaHostRegisterIoMemory : 0U)) {}

@@ -1,9 +1,9 @@
 // E3: a NIC whose DMA engine is processors of the GPU that the engines leave free. Rings and slots are in the device's
-// memory; a kernel of two warps for each ring (frame_mover.h) moves frames between them and stages in host memory that
-// is mapped into the device. It is a NIC's way over the bus: loads of host memory for what is received, posted writes
-// for what is sent, payload before descriptor and before count. No copy engine is called for each batch, so the rate is
-// the bus's and not the driver's of CUDA. What is not a NIC's: it reads where a NIC would be written to by the link, so
-// a frame pays one round trip of the bus more; and doorbells stay in the device. Not run on a GPU so far.
+// memory. A kernel of two warps for each ring (frame_mover.h) moves frames between them and stages in host memory that
+// is mapped into the device. It uses the bus as a NIC does: loads of host memory for received frames, posted writes for
+// sent ones, payload before descriptor and before count. It calls no copy engine for each batch, so the bus limits the
+// rate and not CUDA's driver. Two things differ from a NIC. It reads where the link would write to a NIC, so a frame
+// pays one more round trip of the bus; and doorbells stay in the device. It has not run on a GPU so far.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@
 
 namespace splitplane::gpu {
 
-// Of one ring.
+// The stages of one ring.
 struct Stages {
   Stage in, out;
 };
 
-// Block 2n receives for ring n, block 2n + 1 sends; one warp each.
+// Block 2n receives for ring n, block 2n + 1 sends; each has one warp.
 static __global__ void processor_nic_kernel(const Ring* rings, const Stages* stages, const std::uint32_t* stop,
                                             std::uint64_t limit_ns) {
   const WarpLane lane = WarpLane::mine();
@@ -33,7 +33,7 @@ static __global__ void processor_nic_kernel(const Ring* rings, const Stages* sta
       idle = mover.step(lane) != 0 ? 0 : idle + 1;
       if (idle == 0) continue;
       __nanosleep(32);
-      if (idle % 64 != 0) continue;  // the flag is a bus away
+      if (idle % 64 != 0) continue;  // reading the flag crosses the bus
       if (lane.shfl(load_relaxed(stop), 0) != 0 || lane.shfl(globaltimer_ns(), 0) - begin >= limit_ns) return;
     }
   };
@@ -44,15 +44,15 @@ static __global__ void processor_nic_kernel(const Ring* rings, const Stages* sta
   }
 }
 
-// The host's end: the wire's frames into the stages of the rings that an 82599's RSS and filters would find, and what
-// comes back onto the wire.
+// The host's end. It puts the wire's frames into the stages of the rings that an 82599's RSS and filters would choose.
+// It sends what comes back to the wire.
 class ProcessorNic {
  public:
-  static constexpr std::uint32_t kPlaces = 512;  // of each stage: the packet buffer
+  static constexpr std::uint32_t kPlaces = 512;  // of each stage, which is the packet buffer
   static constexpr std::uint32_t kArrivals = 32;
   [[nodiscard]] static std::uint32_t blocks(std::uint32_t rings) { return 2 * rings; }
 
-  // `rings`: with the device's addresses, which are bus addresses too.
+  // `rings` have the device's addresses, which are bus addresses too.
   ProcessorNic(const std::vector<Ring>& rings, nicmodel::Steering steering, nicmodel::Wire& wire,
                std::uint64_t limit_ns)
       : steering_(std::move(steering)), wire_(wire), limit_ns_(limit_ns), stop_(mapped_array<std::uint32_t>(1)) {
@@ -70,7 +70,7 @@ class ProcessorNic {
   ProcessorNic(const ProcessorNic&) = delete;
   ProcessorNic& operator=(const ProcessorNic&) = delete;
 
-  // Beside the engines' kernels, which have started.
+  // Starts the kernel beside those of the engines, which have started.
   void start() {
     processor_nic_kernel<<<blocks(count()), 32, 0, stream_>>>(rings_.get(), stages_.get(), stop_.get(), limit_ns_);
     must(cudaGetLastError(), "processor_nic_kernel");
@@ -85,7 +85,7 @@ class ProcessorNic {
     return {};
   }
 
-  // One round of the host's end. Packets moved.
+  // One round of the host's end. Returns the packets moved.
   std::uint32_t step(std::uint64_t now_ns) {
     nicmodel::WireFrame frames[kArrivals];
     const std::uint32_t n = wire_.arrive(frames, kArrivals, now_ns);

@@ -1,5 +1,6 @@
-// What the runs have in common whose rings and slots are in the device's memory (gpu_e1, gpu_e3, gpu_e4): that memory,
-// and the way from the first launch to the figures where the wire is on a CPU thread. Not run on a GPU so far.
+// The shared part of the runs whose rings and slots are in the device's memory (gpu_e1, gpu_e3, gpu_e4). It has that
+// memory, and the way from the first launch to the figures if the wire is on a CPU thread. It has not run on a GPU so
+// far.
 #pragma once
 
 #include <thread>
@@ -12,12 +13,12 @@
 
 namespace splitplane::gpu {
 
-// The kernels end by themselves 10 s after the run should have.
+// The kernels end without a command 10 s after the planned end of the run.
 [[nodiscard]] inline std::uint64_t limit_of(const bypass::Scenario& s) {
   return static_cast<std::uint64_t>((s.warm_up_seconds + s.seconds + 10) * 1e9);
 }
 
-// Counters are where the host sees them; tails too, or on the device.
+// Rings on the device. Counters are where the host can read them, and tails too, or on the device.
 class RingsOnDevice {
  public:
   enum class Tails : std::uint8_t { kOnDevice, kOnHost };
@@ -39,7 +40,7 @@ class RingsOnDevice {
 
   [[nodiscard]] const std::vector<Ring>& rings() const { return rings_; }
   [[nodiscard]] const SharedView& view() const { return view_; }
-  // The host's addresses of tails that are on the host.
+  // The host's addresses of tails that are in host memory.
   [[nodiscard]] const std::vector<Doorbells>& host_tails() const { return host_tails_; }
 
  private:
@@ -50,7 +51,7 @@ class RingsOnDevice {
     if (!made) throw std::runtime_error(made.error().message);
     return *made;
   }
-  // RDT and TDT of ring i: a line for each ring, half of it for each word.
+  // RDT and TDT of ring i: a line for each ring, with half of it for each word.
   static Doorbells line(std::uint8_t* words, std::uint32_t i) {
     auto* const first = reinterpret_cast<std::uint32_t*>(words + kLine * i);
     return {.rdt = first, .tdt = first + 16};
@@ -63,7 +64,7 @@ class RingsOnDevice {
   SharedView view_;
 };
 
-// `nic`: step(now), lost(), and start() and stop() where it has kernels too. Nothing runs so far.
+// `nic` has step(now) and lost(), and start() and stop() if it has kernels too. Nothing runs yet.
 template <class Nic>
 [[nodiscard]] Expected<bypass::Result> run_beside(const bypass::Scenario& s, bypass::BenchWire& wire,
                                                   Persistent& driver, Nic& nic, const bypass::Observer& observer) {
@@ -91,7 +92,7 @@ template <class Nic>
   }
   thread.join();
   bypass::Result result{.scenario = s};
-  const auto stopped = driver.stop();  // its senders wait for the NIC, whose kernels run on until they are done
+  const auto stopped = driver.stop();  // its senders wait for the NIC, whose kernels run until they are done
   Expected<void> nic_stopped;
   if constexpr (kHasKernels) nic_stopped = nic.stop();
   if (!thread.failure().empty()) return fail("{}", thread.failure());

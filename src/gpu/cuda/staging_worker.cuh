@@ -1,5 +1,5 @@
-// The classic way to a GPU, as a Worker of the plain driver: a batch is copied to the device, one kernel works on it,
-// and it is copied back; a launch and two waits for each batch. Not run on a GPU so far.
+// The classic way to a GPU, as a Worker of the plain driver: it copies a batch to the device, one kernel processes it,
+// and it copies the batch back. Each batch costs a launch and two waits. It has not run on a GPU so far.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace splitplane::gpu {
 
-// A lane a packet. `there`: slot_bytes for each.
+// One lane for each packet. `there` has slot_bytes for each.
 template <class Function>
 __global__ void batch_kernel(Function* function, std::uint8_t* there, std::uint32_t slot_bytes,
                              bypass::PlainPacket* packets, std::uint32_t n) {
@@ -44,13 +44,13 @@ class StagedOnGpu {
       to = there_.get() + std::size_t{i} * slots.slot_bytes;
       from = slots.at(packets[i].slot);
     });
-    // Bearers are counted in the order of packets: one warp after the other.
+    // Bearers are numbered in the order of packets, so one warp works after the other.
     for (std::uint32_t first = 0; first < n; first += WarpLane::width) {
       batch_kernel<<<1, 32, 0, *stream_>>>(function_, there_.get() + std::size_t{first} * slots.slot_bytes,
                                            slots.slot_bytes, packets_.get() + first, std::min(n - first, 32U));
     }
     must(cudaGetLastError(), "batch_kernel");
-    must(cudaStreamSynchronize(*stream_), "batch_kernel");  // only now it is known how long the packets are
+    must(cudaStreamSynchronize(*stream_), "batch_kernel");  // only now are the lengths of the packets known
     std::copy(packets_.get(), packets_.get() + n, packets.begin());
     copy(packets, [&](std::uint32_t i, void*& to, const void*& from) {
       to = slots.at(packets[i].slot) + packets[i].offset;

@@ -1,16 +1,16 @@
-// E4: a NIC that is a kernel beside the engines, one warp for each ring. It makes frames in the rings' buffers, writes
-// descriptors back, and takes what the senders give it. No bus is crossed: this stresses rings and memory order far
-// beyond what a link brings, and says nothing about latency. Not run on a GPU so far.
+// E4: a NIC that is a kernel beside the engines, with one warp for each ring. It makes frames in the rings' buffers,
+// writes descriptors back, and takes frames from the senders. No frame crosses a bus. So this stresses rings and memory
+// order far beyond the rate of a link, and measures no latency. It has not run on a GPU so far.
 #pragma once
 
 #include "gpu/cuda/engine_kernels.cuh"
 
 namespace splitplane::gpu {
 
-// Of one ring, in host memory mapped into the device; written by its warp.
+// Counters of one ring, in host memory mapped into the device; its warp writes them.
 struct alignas(128) StressCounters {
   std::uint64_t arrived, left, octets;
-  std::uint64_t wrong;  // out of order, or not the frame that went in
+  std::uint64_t wrong;  // out of order, or not the frame that was sent
 };
 
 struct StressSettings {
@@ -19,14 +19,14 @@ struct StressSettings {
   std::uint64_t limit_ns;
 };
 
-// `pause`: no more frames arrive; `stop`: the warp ends.
+// `pause`: no more frames arrive. `stop`: the warp ends.
 struct StressFlags {
   std::uint32_t pause, stop;
 };
 
 namespace detail {
 
-// Where the number is in a frame: behind the Ethernet header, at a multiple of 8.
+// Where the number is in a frame: after the Ethernet header, at a multiple of 8.
 inline constexpr std::uint32_t kNumberAt = 16;
 
 __device__ inline void fill_frame(std::uint8_t* frame, std::uint64_t number, std::uint32_t octets) {
@@ -60,7 +60,7 @@ static __global__ void stress_nic_kernel(const Ring* rings, const StressFlags* f
   const std::uint64_t begin = globaltimer_ns();
   for (std::uint64_t now = begin; now - begin < settings.limit_ns; now = lane.shfl(globaltimer_ns(), 0)) {
     if (lane.shfl(load_relaxed(&flags->stop), 0) != 0) break;
-    // Transmit: what is between head and tail. Ring and wire keep the order, so the next number is known.
+    // Transmit: frames between head and tail. Ring and wire keep the order, so the next number is known.
     const std::uint32_t tx_tail = lane.shfl(load_acquire(ring.tdt), 0);
     lane.sync();
     const std::uint32_t gone = least((tx_tail - tx_head) & mask, WarpLane::width);
@@ -74,7 +74,7 @@ static __global__ void stress_nic_kernel(const Ring* rings, const StressFlags* f
     wrong += count_ones(lane.ballot(bad));
     tx_head = (tx_head + gone) & mask;
     left += gone;
-    // Receive: as many as there are descriptors and the window has room for.
+    // Receive: as many frames as there are descriptors and room in the window.
     const std::uint32_t rx_tail = lane.shfl(load_acquire(ring.rdt), 0);
     lane.sync();
     const auto under_way = static_cast<std::uint32_t>(arrived - left);

@@ -66,7 +66,7 @@ struct StressSums {
   result.sent = all.arrived;
   result.received = all.left;
   result.lost = all.arrived - all.left;
-  result.missing = static_cast<std::int64_t>(result.lost);  // nothing is lost at this NIC: it waits for descriptors
+  result.missing = static_cast<std::int64_t>(result.lost);  // this NIC loses no frame: it waits for descriptors
   result.corrupt = all.wrong;
   result.dropped = engines.dropped();
   result.slots_sound = stopped && engines.slots_are_sound();

@@ -13,7 +13,7 @@ std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The value of `NAME: value` in the driver's list of parameters; empty: no such line.
+// The value of `NAME: value` in the driver's list of parameters; empty if there is no such line.
 std::string parameter(const std::string& all, const std::string& name) {
   const auto at = all.find(name + ": ");
   if (at == std::string::npos) return {};
@@ -23,7 +23,7 @@ std::string parameter(const std::string& all, const std::string& name) {
 
 class Conditions {
  public:
-  // `met` says what is there, `missing` what is not and what helps.
+  // Adds a note: `met` says what is there; `missing` says what is not, and what helps.
   void judge(bool is_met, std::string met, std::string missing) {
     notes_.push_back({is_met ? Gravity::kNote : Gravity::kRefusal, is_met ? std::move(met) : std::move(missing)});
   }

@@ -1,6 +1,6 @@
-// What a machine must have so that a GPU drives a real NIC whose rings are in the GPU's memory, condition by condition:
-// docs/gpu.md says why each. From procfs, sysfs, /dev and what the GPU says of itself, so that it is judged without
-// one. No machine with all of them was at hand: unverified.
+// The conditions under which a GPU can drive a real NIC whose rings are in the GPU's memory; docs/gpu.md gives the
+// reason of each. They are checked from procfs, sysfs, /dev and CUDA's facts, so the check needs no GPU. No machine
+// that meets all of them was available, so this is unverified.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace splitplane::gpu {
 
-// What CUDA says of the device.
+// What CUDA reports of the device.
 struct GpuFacts {
   std::uint32_t rdma_writes_ordering = 0;  // CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING
   bool dma_buf = false;                    // CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED
@@ -24,12 +24,12 @@ struct HostFacts {
   std::filesystem::path sys = "/sys", proc = "/proc", dev = "/dev";
 };
 
-// One note for each condition, in the order in which they are best mended: a refusal where it is missing, with what
-// helps. `bytes`: of rings and slots, which the BAR of the GPU's memory must show to the NIC. `facts`: of this GPU, or
-// why CUDA says none.
+// One note for each condition, in the order in which to repair them: a refusal if it is missing, with what helps.
+// `bytes` is the size of rings and slots, which the BAR of the GPU's memory must show to the NIC. `facts` are those of
+// this GPU, or why CUDA has none.
 [[nodiscard]] std::vector<StartUpNote> check_card_for_gpu(const PciDevice& gpu, const Expected<GpuFacts>& facts,
                                                           std::size_t bytes, const HostFacts& host);
-// The same for one card: whether it can be driven at all comes first, the way between the two last.
+// The same for one NIC. Whether the NIC can be driven at all comes first; the path between NIC and GPU comes last.
 [[nodiscard]] std::vector<StartUpNote> check_gpu_and_card(const PciDevice& gpu, const PciDevice& card,
                                                           const Expected<GpuFacts>& facts, std::size_t bytes,
                                                           const HostFacts& host);

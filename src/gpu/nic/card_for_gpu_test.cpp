@@ -1,4 +1,4 @@
-// Machines as folders, each with one thing missing of what a GPU needs to drive a card.
+// Machines as folders, each without one thing that a GPU needs to drive a NIC.
 #include "gpu/nic/card_for_gpu.h"
 
 #include <gmock/gmock.h>

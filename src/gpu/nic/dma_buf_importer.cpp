@@ -45,7 +45,7 @@ Expected<std::unique_ptr<DmaBufImporter>> DmaBufImporter::open(const std::string
 
 DmaBufImporter::~DmaBufImporter() {
   for (int dma_buf : attached_) {
-    call_(kDetach, &dma_buf);  // nothing is left to do where it fails
+    call_(kDetach, &dma_buf);  // if it fails, nothing more can be done
     ::close(dma_buf);
   }
   if (device_ >= 0) ::close(device_);
@@ -56,7 +56,7 @@ Expected<DeviceMemoryImporter::Imported> DmaBufImporter::import(int dma_buf, std
   AttachForDevice attach{.dma_buf = -1, .segments = 0, .address = {}};
   if (nic_.size() >= sizeof attach.address) return fail("{}: {} is no PCI address", name_, nic_);
   std::memcpy(attach.address, nic_.c_str(), nic_.size());
-  // The module knows a dma-buf by its descriptor. The caller's number may be another file by the time of the detach.
+  // The module knows a dma-buf by its descriptor. At the detach the caller's number may belong to another file.
   const int own = ::fcntl(dma_buf, F_DUPFD_CLOEXEC, 0);
   if (own < 0) return fail("{}: descriptor {} of the GPU's memory: {}", name_, dma_buf, std::strerror(errno));
   attach.dma_buf = own;

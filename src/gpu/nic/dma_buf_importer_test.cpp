@@ -1,4 +1,4 @@
-// The importer against a stand-in for the kernel module, written from the module's header.
+// The importer with a stand-in for the kernel module, written from the module's header.
 #include "gpu/nic/dma_buf_importer.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A file in a dma-buf's place, known by what it is and not by its number.
+// A file in place of a dma-buf. The test recognises it by its inode and not by its number.
 class File {
  public:
   File() : descriptor_(::memfd_create("dma-buf", MFD_CLOEXEC)), inode_(inode_of(descriptor_)) {}
@@ -28,7 +28,7 @@ class File {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = -1;
   }
-  // 0: the descriptor is closed.
+  // Returns 0 if the descriptor is closed.
   static ino_t inode_of(int descriptor) {
     struct stat s{};
     return ::fstat(descriptor, &s) == 0 ? s.st_ino : 0;
@@ -52,7 +52,7 @@ struct Module {
   const File* memory = nullptr;
   std::string device;
   int attached = 0, detached = 0;
-  int descriptor = -1;  // that it was given last
+  int descriptor = -1;  // the last one that it got
 
   int call(unsigned long request, void* argument) {
     auto* const octets = static_cast<unsigned char*>(argument);

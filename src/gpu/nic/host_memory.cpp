@@ -1,4 +1,4 @@
-// Host memory for rings and slots: hugepages, and the addresses that a NIC has for them.
+// Host memory for rings and slots: hugepages, and the NIC's addresses of them.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -80,7 +80,7 @@ Expected<std::uint64_t> HostMemory::contiguous(const Mapping& mapping) const {
 }
 
 Expected<MemoryPiece> HostMemory::allocate_physical(std::size_t bytes) {
-  std::vector<Mapping> scattered;  // kept for a while, so that the next try gets other pages
+  std::vector<Mapping> scattered;  // kept for a while, so that the next attempt gets other pages
   Expected<MemoryPiece> result = fail(
       "host memory: {} octets are on no {} hugepages that follow each other; allowed: "
       "VFIO, or fewer rings and slots",

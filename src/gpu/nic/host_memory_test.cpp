@@ -58,7 +58,7 @@ TEST(HostMemoryTest, what_vfio_refuses_to_map_is_an_error) {
   EXPECT_FALSE(memory.allocate(4096));
 }
 
-// Physical addresses need hugepages; a machine without free ones cannot judge them.
+// Physical addresses need hugepages; a machine without free ones cannot test them.
 class PhysicalMemory : public testing::Test {
  protected:
   void SetUp() override {
@@ -107,7 +107,7 @@ TEST(DeviceMemoryOrdering, decides_whether_engines_may_poll) {
   EXPECT_EQ(judge_ordering(100, false, false), OrderingVerdict::kUse);
   EXPECT_EQ(judge_ordering(200, false, false), OrderingVerdict::kUse);
   EXPECT_EQ(judge_ordering(0, true, true), OrderingVerdict::kFlush);
-  EXPECT_EQ(judge_ordering(0, true, false), OrderingVerdict::kRefuse);  // engines that run by themselves
+  EXPECT_EQ(judge_ordering(0, true, false), OrderingVerdict::kRefuse);  // for engines that run without the host
   EXPECT_EQ(judge_ordering(0, false, true), OrderingVerdict::kRefuse);
 }
 

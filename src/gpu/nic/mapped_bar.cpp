@@ -47,7 +47,7 @@ Expected<void> MappedBar::map_file(int file, std::uint64_t offset, std::size_t b
   return {};
 }
 
-// Registers are little-endian; volatile keeps each access one access, in the order of the program.
+// Registers are little-endian. volatile keeps each access a single access, in program order.
 std::uint32_t MappedBar::read32(std::uint32_t offset) {
   return *static_cast<volatile std::uint32_t*>(word(offset));
 }

@@ -1,5 +1,6 @@
 // BAR 0 of a PCI device, mapped into this process: through sysfs' resource0, through UIO, or through VFIO, which also
-// maps memory for the device. Bus mastering waits for enable_bus_master(). Needs root, or the rights that udev gave.
+// maps memory for the device. Bus mastering stays off until enable_bus_master(). This needs root, or rights that udev
+// gave.
 #pragma once
 
 #include <filesystem>
@@ -26,12 +27,12 @@ class MappedBar : public Bar {
   // For a GPU that maps it too (cuMemHostRegister with IOMEMORY).
   [[nodiscard]] void* base() const { return base_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  // VFIO: [host, host + bytes) for the device, at the virtual address. Others: an error.
+  // VFIO: maps [host, host + bytes) for the device at the virtual address. For the others it is an error.
   [[nodiscard]] virtual Expected<void> map_memory(void* host, std::size_t bytes);
 
  protected:
   explicit MappedBar(PciDevice device) : device_(std::move(device)) {}
-  // Maps `bytes` octets of a file from `offset` on; the file is closed behind it.
+  // Maps `bytes` octets of a file from `offset` on and closes the file.
   Expected<void> map_file(int file, std::uint64_t offset, std::size_t bytes, const std::string& what);
 
  private:
@@ -43,18 +44,18 @@ class MappedBar : public Bar {
   PciDevice device_;
   void* base_ = nullptr;
   std::size_t bytes_ = 0;
-  int kept_open_ = -1;  // UIO: as long as the device is in use
+  int kept_open_ = -1;  // UIO: while the device is in use
 };
 
 // resource0: no driver may be bound that uses the NIC itself.
 [[nodiscard]] Expected<std::unique_ptr<MappedBar>> open_resource0(const PciDevice& device);
-// uio_pci_generic, whose BAR is resource0, or igb_uio, which maps it. `dev` is where uioN lies.
+// uio_pci_generic, whose BAR is resource0, or igb_uio, which maps it. `dev` is the directory of uioN.
 [[nodiscard]] Expected<std::unique_ptr<MappedBar>> open_uio(const PciDevice& device,
                                                             const std::filesystem::path& dev = "/dev");
-// vfio-pci with an IOMMU of type 1. `dev` is where vfio/ lies.
+// vfio-pci with an IOMMU of type 1. `dev` is the directory of vfio/.
 [[nodiscard]] Expected<std::unique_ptr<MappedBar>> open_vfio(const PciDevice& device,
                                                              const std::filesystem::path& dev = "/dev");
-// By the driver that is bound: vfio-pci, a UIO driver, or none.
+// Chooses by the bound driver: vfio-pci, a UIO driver, or none.
 [[nodiscard]] Expected<std::unique_ptr<MappedBar>> open_bar(const PciDevice& device);
 
 }  // namespace splitplane::gpu

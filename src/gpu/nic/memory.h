@@ -1,5 +1,5 @@
-// Where the ring driver's memory comes from: host hugepages, host memory that is mapped into the GPU, or the GPU's own.
-// A provider gives pieces with the addresses of host, engine and NIC, and keeps them until it goes itself.
+// Where the ring driver's memory comes from: host hugepages, host memory that is mapped into the GPU, or the GPU's own
+// memory. A provider returns pieces with the addresses of host, engine and NIC, and keeps them until it is destroyed.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class MemoryProvider {
  public:
   virtual ~MemoryProvider() = default;
 
-  // At least `bytes` octets of 0, on a page of their own. Error: one sentence.
+  // At least `bytes` zero octets on a separate page. The error is one sentence.
   [[nodiscard]] virtual Expected<MemoryPiece> allocate(std::size_t bytes) = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
-  // What is not as it was wished, one sentence each: no hugepages, not tried on hardware.
+  // What differs from the request, in one sentence each: no hugepages, not tried on hardware.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
-  // The NIC may still write to the pieces: host memory stays mapped when the provider goes, until the process ends.
+  // The NIC may still write to the pieces, so host memory stays mapped after the provider, until the process ends.
   void keep() { kept_ = true; }
   [[nodiscard]] bool is_kept() const { return kept_; }
 
@@ -35,10 +35,10 @@ class MemoryProvider {
   bool kept_ = false;
 };
 
-// What a NIC calls host memory.
+// The NIC's addresses of host memory.
 enum class BusAddresses : std::uint8_t {
-  kVirtual,   // as this process does: the NIC model, or an IOMMU that maps it so (VFIO)
-  kPhysical,  // as the memory controller does, for UIO and resource0 without an IOMMU: contiguous, and on hugepages
+  kVirtual,   // as in this process: the NIC model, or an IOMMU that maps it so (VFIO)
+  kPhysical,  // as the memory controller's, for UIO and resource0 without an IOMMU: contiguous, and on hugepages
 };
 
 struct HostMemorySettings {
@@ -46,7 +46,7 @@ struct HostMemorySettings {
   bool hugepages = true;  // kVirtual: falls back to ordinary pages, with a note
   // For VFIO: maps [host, host + bytes) for the device at the bus address that is the virtual one.
   std::function<Expected<void>(void* host, std::size_t bytes)> map;
-  // The page frame of a virtual address; /proc/self/pagemap, unless a test has its own.
+  // The page frame of a virtual address. It reads /proc/self/pagemap, unless a test replaces it.
   std::function<Expected<std::uint64_t>(const void* page)> frame_of;
 };
 
@@ -66,7 +66,7 @@ class HostMemory final : public MemoryProvider {
     std::size_t bytes;
   };
   [[nodiscard]] Expected<Mapping> map_pages(std::size_t bytes);
-  // The physical address of the whole mapping; 0 where its hugepages do not follow each other.
+  // The physical address of the whole mapping; 0 if its hugepages are not contiguous.
   [[nodiscard]] Expected<std::uint64_t> contiguous(const Mapping& mapping) const;
   [[nodiscard]] Expected<MemoryPiece> allocate_physical(std::size_t bytes);
 
@@ -75,29 +75,31 @@ class HostMemory final : public MemoryProvider {
   std::vector<Mapping> mappings_;
 };
 
-// --- the GPU's own memory. The importers need a driver and hardware that no test of this project has had: unverified.
+// --- The GPU's own memory. The importers need a driver and hardware that no test of this project has had, so they are
+// unverified.
 
-// Makes a piece of GPU memory reachable for the NIC: a dma-buf that the GPU's driver exports (Turing and later, open
-// kernel modules), or the older NV-P2P interface. Both are kernel modules' work; whoever has one implements this.
+// Lets the NIC access a piece of GPU memory. The GPU's driver exports a dma-buf (Turing and later, open kernel
+// modules), or the older NV-P2P interface is used. Both need kernel modules; an implementation of this interface uses
+// one of them.
 class DeviceMemoryImporter {
  public:
   virtual ~DeviceMemoryImporter() = default;
   struct Imported {
     std::uint64_t bus = 0;  // contiguous for the NIC
   };
-  // `dma_buf`: file descriptor of cuMemGetHandleForAddressRange, which the caller may close behind the call; or -1
-  // where the importer takes the address itself.
+  // `dma_buf` is the file descriptor of cuMemGetHandleForAddressRange, which the caller may close after the call. It is
+  // -1 if the importer uses the address itself.
   [[nodiscard]] virtual Expected<Imported> import(int dma_buf, std::uint64_t device_address, std::size_t bytes) = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
 };
 
-// CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING: for whom writes that came over PCIe are in order.
+// CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING: which readers see writes from PCIe in order.
 enum class WriteOrdering : std::uint32_t { kNone = 0, kOwner = 100, kAllDevices = 200 };
 enum class OrderingVerdict : std::uint8_t { kUse, kFlush, kRefuse };
 
-// Whether engines may poll descriptors that a NIC writes into GPU memory. With kNone a descriptor may be seen before
-// its payload: only a flush by the host (cuFlushGPUDirectRDMAWrites) between them helps, which engines that run by
-// themselves cannot wait for.
+// Decides whether engines may poll descriptors that a NIC writes into GPU memory. With kNone a descriptor may be seen
+// before its payload. Only a flush by the host (cuFlushGPUDirectRDMAWrites) between them helps, and engines that run
+// without the host cannot wait for it.
 [[nodiscard]] constexpr OrderingVerdict judge_ordering(std::uint32_t attribute, bool host_can_flush,
                                                        bool host_hands_over_batches) {
   if (attribute >= static_cast<std::uint32_t>(WriteOrdering::kOwner)) return OrderingVerdict::kUse;

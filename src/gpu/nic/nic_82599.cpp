@@ -1,5 +1,5 @@
-// Bring-up, start and stop. Sections are those of the 82599 datasheet. What each ring and filter gets is in
-// nic_82599_rings.cpp.
+// Bring-up, start and stop. Sections are those of the 82599 datasheet. nic_82599_rings.cpp has the settings of each
+// ring and filter.
 #include "gpu/nic/nic_82599.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ Expected<Nic82599> Nic82599::bring_up(Bar& bar, const NicSettings& settings, std
   if (auto good = check(settings, rings.size()); !good) return tl::unexpected(good.error());
   Nic82599 nic(bar, settings, std::move(sleep));
   if (auto done = nic.initialize(rings); !done) {
-    bar.write32(reg::kCtrl, reg::kCtrlMasterDisable);  // whatever state it is in: no access to memory
+    bar.write32(reg::kCtrl, reg::kCtrlMasterDisable);  // in any state of the NIC: no access to memory
     return tl::unexpected(done.error());
   }
   return nic;
@@ -68,7 +68,7 @@ Expected<void> Nic82599::initialize(std::span<const RingAddresses> rings) {
   if (auto done = disable_bus_master(); !done) return done;
   if (auto done = reset(); !done) return done;
   if (auto done = bar_->enable_bus_master(); !done) return done;
-  mask_interrupts();  // 4.6.3.1: again, the reset forgot it
+  mask_interrupts();  // 4.6.3.1: again, because the reset cleared it
   disable_flow_control();
   if (auto done = wait("EEPROM", reg::kEec, reg::kEecAutoReadDone, true, kRegisterBound); !done) return done;
   if ((read(reg::kEec) & reg::kEecPresent) == 0) {
@@ -117,10 +117,10 @@ Expected<void> Nic82599::check_device() {
 void Nic82599::mask_interrupts() {
   write(reg::kEimc, reg::kEicrBits);
   for (std::uint32_t n = 0; n < 2; ++n) write(reg::eimc_ex(n), ~0U);
-  (void)read(reg::kEicr);  // forgets what is pending
+  (void)read(reg::kEicr);  // clears pending interrupts
 }
 
-// 4.6.7.1.2, 4.6.8.1: whoever used the NIC before may have left rings that point into memory.
+// 4.6.7.1.2, 4.6.8.1: the previous owner may have left rings that point into memory.
 Expected<void> Nic82599::disable_rings() {
   for (std::uint32_t n = 0; n < 64; ++n) {
     if ((read(reg::rxdctl(n)) & reg::kQueueEnable) == 0) continue;
@@ -143,14 +143,14 @@ Expected<void> Nic82599::end_requests() {
   return wait("bus master", reg::kStatus, reg::kStatusMasterEnable, false, kRegisterBound);
 }
 
-// 5.2.5.3.2. Where requests never end, the data path is flushed as told there; reset() does the rest.
+// 5.2.5.3.2. If requests never end, the data path is flushed as that section says; reset() does the rest.
 Expected<void> Nic82599::disable_bus_master() {
   auto done = end_requests();
   if (done) return {};
   notes_.push_back(done.error().message + "; the data path was flushed");
   set_bits(reg::kHlreg0, reg::kHlreg0Loopback);
   clear_bits(reg::kRxctrl, reg::kRxctrlEnable);
-  sleep_(3ms);  // for the last completion; as the vendor's drivers wait
+  sleep_(3ms);  // for the last completion; the vendor's drivers wait as long
   set_bits(reg::kGcrExt, reg::kGcrExtBuffersClear);
   sleep_(20us);
   clear_bits(reg::kHlreg0, reg::kHlreg0Loopback);
@@ -159,8 +159,8 @@ Expected<void> Nic82599::disable_bus_master() {
   return {};
 }
 
-// 4.6.3.2: software reset and link reset together, 1 ms without any access (8.2.3.1.1), then 10 ms. Twice behind a
-// flush of the data path (5.2.5.3.2).
+// 4.6.3.2: software reset and link reset together, 1 ms without any access (8.2.3.1.1), then 10 ms. It is done twice
+// after a flush of the data path (5.2.5.3.2).
 Expected<void> Nic82599::reset() {
   for (int left = std::exchange(reset_twice_, false) ? 2 : 1; left > 0; --left) {
     set_bits(reg::kCtrl, reg::kCtrlReset | reg::kCtrlLinkReset);
@@ -173,8 +173,8 @@ Expected<void> Nic82599::reset() {
   return {};
 }
 
-// 10.5.4: first against other drivers (SMBI), then against the firmware (SWESMBI). Who does not answer in time is taken
-// for dead.
+// 10.5.4: first a lock against other drivers (SMBI), then one against the firmware (SWESMBI). A side that does not
+// answer in time counts as dead.
 bool Nic82599::take_swsm(bool& firmware_hangs, bool& software_hangs) {
   software_hangs = !wait("semaphore", reg::kSwsm, reg::kSwsmSmbi, false, kDriverBound);
   set_bits(reg::kSwsm, reg::kSwsmSwesmbi);
@@ -214,8 +214,8 @@ void Nic82599::release_semaphore(std::uint32_t resources) {
   clear_bits(reg::kSwsm, reg::kSwsmSwesmbi | reg::kSwsmSmbi);
 }
 
-// 4.6.4: the EEPROM has set up interface and mode of backplane cards; a restart is all that they need. A card with an
-// SFP+ slot gets its mode from here, and stays dark until start(). AUTOC is shared with the firmware.
+// 4.6.4: the EEPROM has set interface and mode of backplane NICs, so they need only a restart. A NIC with an SFP+ slot
+// gets its mode from here, and its laser stays off until start(). AUTOC is shared with the firmware.
 Expected<void> Nic82599::restart_link() {
   constexpr std::uint32_t kResources = reg::kSwFwSyncEeprom | reg::kSwFwSyncMacCsr;
   if (settings_.sfp_plus) slot().darken();
@@ -234,7 +234,7 @@ Expected<void> Nic82599::restart_link() {
 
 Expected<void> Nic82599::start() {
   if (auto there = check_device(); !there) return there;
-  // 4.6.7: tails are moved before the path is opened; a ring without descriptors would drop what comes first.
+  // 4.6.7: tails are written before the path is opened. A ring without descriptors would drop the first frames.
   for (std::uint32_t n = 0; n < rings_; ++n) {
     for (auto waited = 0us; read(reg::rdt(n)) == read(reg::rdh(n)); waited += 1ms) {
       if (auto there = check_device(); !there) return there;
@@ -249,7 +249,7 @@ Expected<void> Nic82599::start() {
   if (auto done = wait("receive path", reg::kSecrxstat, reg::kSecrxstatReady, true, kRegisterBound); !done) return done;
   set_bits(reg::kRxctrl, reg::kRxctrlEnable);
   clear_bits(reg::kSecrxctrl, reg::kSecrxctrlDisable);
-  if (settings_.sfp_plus) slot().light();  // the far end's link comes up with somebody behind it
+  if (settings_.sfp_plus) slot().light();  // the far end's link comes up only now, when the driver is ready
   if (!settings_.wait_for_link) return {};
   auto up = wait("link", reg::kLinks, reg::kLinksUp, true, settings_.link_within);
   if (up) return {};
@@ -262,7 +262,7 @@ Expected<void> Nic82599::start() {
       up.error().message);
 }
 
-// 4.6.7.1: nothing new comes in; a frame that is half through is let through.
+// 4.6.7.1: no new frame comes in; a frame that is partly received is completed.
 Expected<void> Nic82599::stop_receive() {
   if (auto there = check_device(); !there) return there;
   set_bits(reg::kSecrxctrl, reg::kSecrxctrlDisable);
@@ -273,15 +273,16 @@ Expected<void> Nic82599::stop_receive() {
 }
 
 Expected<void> Nic82599::stop() {
-  if (auto there = check_device(); !there) return there;  // nothing to be waited for
+  if (auto there = check_device(); !there) return there;  // nothing to wait for
   Expected<void> result;
   const auto keep_first = [&result](Expected<void> done) {
     if (result && !done) result = std::move(done);
   };
   mask_interrupts();
-  // Receive, then each ring.
+  // Stops the receive path, then each ring.
   keep_first(stop_receive());
-  // Transmit, 4.6.8.1: what the engines gave goes out, unless the link is down; then each ring, then the path.
+  // Transmit, 4.6.8.1: descriptors of the engines are sent, unless the link is down. Then it stops each ring, then the
+  // path.
   for (std::uint32_t n = 0; n < rings_; ++n) {
     for (auto waited = 0us; waited < 10ms && read(reg::tdh(n)) != read(reg::tdt(n)); waited += 100us) sleep_(100us);
     if (const std::uint32_t head = read(reg::tdh(n)), tail = read(reg::tdt(n)); head != tail) {
@@ -291,12 +292,12 @@ Expected<void> Nic82599::stop() {
   }
   keep_first(disable_rings());
   clear_bits(reg::kDmatxctl, reg::kDmatxctlEnable);
-  if (settings_.sfp_plus) slot().darken();  // nobody is behind this link any more
+  if (settings_.sfp_plus) slot().darken();  // this link has no driver any more
   keep_first(disable_bus_master());
   if (reset_twice_) {
     keep_first(reset());
     mask_interrupts();
-    keep_first(end_requests());  // the reset allowed them again; asks whether it ended the old ones
+    keep_first(end_requests());  // the reset allowed them again; checks that it ended the old ones
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// What filters, steering, rings and counters of an 82599 are set to. Sections are those of the 82599 datasheet.
+// The settings of filters, steering, rings and counters of an 82599. Sections are those of the 82599 datasheet.
 #include <cstring>
 
 #include "gpu/nic/nic_82599.h"
@@ -14,7 +14,7 @@ constexpr auto kEnableBound = std::chrono::microseconds(1s);
 constexpr std::uint32_t kPacketBufferKib = 0x200;   // 4.6.11.3.4: one receive buffer of 512 KiB
 constexpr std::uint32_t kTransmitBufferKib = 0xA0;  // and one transmit buffer of 160 KiB
 
-// 32 bits of a packet's octets, the first one lowest, as 5-tuple filters want them.
+// 32 bits of a packet's octets with the first one lowest, as 5-tuple filters need them.
 std::uint32_t as_register(const std::array<std::uint8_t, 4>& octets) {
   std::uint32_t word = 0;
   std::memcpy(&word, octets.data(), sizeof word);
@@ -26,7 +26,7 @@ std::uint32_t swapped(std::uint16_t port) {
 
 }  // namespace
 
-// 4.6.3.2: no flow control, all registers 0, but a threshold is set all the same.
+// 4.6.3.2: no flow control, so all registers are 0, but one threshold must be set.
 void Nic82599::disable_flow_control() {
   for (std::uint32_t n = 0; n < 4; ++n) write(reg::fcttv(n), 0);
   for (std::uint32_t n = 0; n < 8; ++n) write(reg::fcrtl(n), 0);
@@ -36,7 +36,7 @@ void Nic82599::disable_flow_control() {
   write(reg::kFccfg, 0);
 }
 
-// 4.6.5: queues to counter sets, and a read of everything, which clears it.
+// 4.6.5: maps queues to counter sets, and reads all counters, which clears them.
 void Nic82599::clear_statistics() {
   for (std::uint32_t n = 0; n < reg::kQueues / 4; ++n) {
     std::uint32_t sets = 0;
@@ -79,12 +79,12 @@ const NicStatistics& Nic82599::statistics() {
     sum.ring_no_descriptor[set] += dropped;
     sum.no_descriptor += dropped;
   }
-  // Asked behind the counters: one that is gone now may have answered any of them with ones.
+  // Checked after the counters: a device that is gone may have answered any of them with ones.
   if (!is_gone()) statistics_ = sum;
   return statistics_;
 }
 
-// 4.6.7: tables that hold anything after power-up, and what is received at all.
+// 4.6.7: tables that have contents after power-up, and which frames are received.
 void Nic82599::initialize_filters() {
   for (std::uint32_t n = 0; n < 128; ++n) {
     write(reg::pfuta(n), 0);
@@ -98,7 +98,7 @@ void Nic82599::initialize_filters() {
                          (settings_.promiscuous ? reg::kFctrlUnicastPromiscuous | reg::kFctrlMulticastPromiscuous : 0));
   write(reg::kRxcsum, reg::kRxcsumPcsd);
   set_bits(reg::kRfctl, reg::kRfctlRscDisable);
-  // CRC is stripped: RDRXCTL and HLREG0 must say the same. RSC first size to 0, and two bits that "should be set".
+  // The CRC is stripped: RDRXCTL and HLREG0 must agree. Also RSC first size to 0, and two bits that "should be set".
   std::uint32_t dma = read(reg::kRdrxctl);
   dma = (dma & ~reg::kRdrxctlRscFirstSizeMask) | reg::kRdrxctlCrcStrip | reg::kRdrxctlMustBeSet;
   write(reg::kRdrxctl, dma);
@@ -108,7 +108,7 @@ void Nic82599::initialize_filters() {
   for (std::uint32_t n = 1; n < reg::kPacketBuffers; ++n) write(reg::rxpbsize(n), 0);
 }
 
-// RSS over at most 16 rings (7.1.2.8), and flows with a ring of their own before it (7.1.2.5).
+// RSS over at most 16 rings (7.1.2.8), and before it flows with a fixed ring (7.1.2.5).
 void Nic82599::initialize_steering() {
   for (std::uint32_t n = 0; n < kRssKeyOctets / 4; ++n) {
     std::uint32_t word = 0;
@@ -135,7 +135,7 @@ void Nic82599::initialize_steering() {
   write(reg::kMrqc, reg::kMrqcRss | reg::kMrqcIpv4 | reg::kMrqcIpv6 | (settings_.rss_ports ? with_ports : 0));
 }
 
-// 4.6.7, for each ring. Tail and head stay 0: no descriptors until an engine gives some.
+// 4.6.7, for each ring. Tail and head stay 0: the ring has no descriptors until an engine gives some.
 Expected<void> Nic82599::initialize_receive(std::span<const RingAddresses> rings) {
   for (std::uint32_t n = 0; n < rings.size(); ++n) {
     write(reg::rdbal(n), static_cast<std::uint32_t>(rings[n].receive));
@@ -144,8 +144,8 @@ Expected<void> Nic82599::initialize_receive(std::span<const RingAddresses> rings
     write(reg::rdh(n), 0);
     write(reg::srrctl(n), settings_.slot_bytes / 1024 | reg::kSrrctlAdvancedOneBuffer |
                               (settings_.drop_when_empty ? reg::kSrrctlDropEnable : 0));
-    // 4.6.7: bit 12 must be cleared. Payload and write-back in the order of the bus (2.4.1 of PCIe): who polls DD reads
-    // the payload next.
+    // 4.6.7: bit 12 must be cleared. Payload and write-back keep the order of the bus (2.4.1 of PCIe), because an
+    // engine that sees DD reads the payload next.
     clear_bits(reg::dca_rxctrl(n),
                reg::kDcaRxctrlReserved12 | reg::kDcaRxctrlDataRelaxed | reg::kDcaRxctrlWriteBackRelaxed);
     set_bits(reg::rxdctl(n), reg::kQueueEnable);

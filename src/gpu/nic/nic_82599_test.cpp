@@ -1,5 +1,5 @@
-// The control plane alone, against registers that remember: what is refused before anything is touched. What it does to
-// a NIC is judged by the model (src/nicmodel).
+// The control plane alone, with registers that only store values: what it refuses before it touches a register. The
+// model (src/nicmodel) tests its effect on a NIC.
 #include "gpu/nic/nic_82599.h"
 
 #include <gmock/gmock.h>

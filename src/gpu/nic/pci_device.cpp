@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::uint64_t kResourceHas64Bits = 0x00100000;  // IORESOURCE_MEM_64 of linux/ioport.h
-constexpr unsigned kGone = 0xFFFF;                        // what a device that is not there reads as
+constexpr unsigned kGone = 0xFFFF;                        // the value that reads of an absent device return
 
 const std::regex& address_form() {
   static const std::regex form("[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]");
@@ -32,7 +32,7 @@ std::uint16_t hex_file(const fs::path& path) {
   return value;
 }
 
-// The name of what a link points to; empty where there is none.
+// The name of a link's target; empty if there is none.
 std::string link_name(const fs::path& path) {
   std::error_code none;
   const fs::path target = fs::read_symlink(path, none);

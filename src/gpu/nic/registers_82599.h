@@ -6,7 +6,7 @@
 
 namespace splitplane::gpu::reg {
 
-// A register that there are several of, one each so many octets.
+// A register that exists several times, at a fixed distance in octets.
 struct Row {
   std::uint32_t first = 0, stride = 4;
   [[nodiscard]] constexpr std::uint32_t operator()(std::uint32_t n) const { return first + stride * n; }

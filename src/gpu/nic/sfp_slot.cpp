@@ -8,8 +8,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kDark = 100us;  // SFF-8431: until TX_DISABLE has put the light out
-constexpr auto kLit = 100ms;   // the same the other way is 2 ms; vendors' drivers wait so long for slow modules
+constexpr auto kDark = 100us;  // SFF-8431: time until TX_DISABLE has switched the laser off
+constexpr auto kLit = 100ms;   // the opposite takes 2 ms; vendors' drivers wait this long for slow modules
 
 }  // namespace
 
@@ -19,7 +19,7 @@ bool SfpSlot::is_empty() {
 
 void SfpSlot::darken() {
   bar_.write32(reg::kEsdp, bar_.read32(reg::kEsdp) | reg::kEsdpLaserOff);
-  (void)bar_.read32(reg::kEsdp);  // the write has reached the pin before the time begins
+  (void)bar_.read32(reg::kEsdp);  // the write reaches the pin before the time begins
   sleep_(kDark);
 }
 

@@ -1,6 +1,6 @@
-// The SFP+ slot of an 82599 card: the link mode that its serial interface needs, and the module's laser. On such cards
-// the MAC speaks SFI to the module, at 10 Gbit/s and without auto-negotiation (3.7.4), and two software-definable pins
-// go to the slot: SDP2 tells of a module, SDP3 is the module's TX_DISABLE.
+// The SFP+ slot of an 82599: the link mode that its serial interface needs, and the module's laser. On such NICs the
+// MAC speaks SFI to the module, at 10 Gbit/s and without auto-negotiation (3.7.4). Two software-definable pins lead to
+// the slot: SDP2 reports a module, SDP3 is the module's TX_DISABLE.
 //
 // SDP2 set means that a module is in: so Linux' driver ixgbe reads it of an 82599 (ixgbe_check_mac_link_generic:
 // sfp_cage_full). The module's own pin MOD_ABS has the other sense, so the card must invert it. Not verified.
@@ -23,13 +23,14 @@ class SfpSlot {
 
   SfpSlot(Bar& bar, Sleep sleep) : bar_(bar), sleep_(std::move(sleep)) {}
 
-  // No module is in the slot.
+  // True if no module is in the slot.
   [[nodiscard]] bool is_empty();
   // Switches the laser off, and on again; returns when the module must have followed (SFF-8431, table 8).
   void darken();
   void light();
-  // AUTOC2 and AUTOC for 10 Gbit/s over SFI, and the restart that makes them count (4.6.4, 8.2.3.22.19). The caller has
-  // the semaphore of the MAC's registers, and the laser is off meanwhile: the far end sees one link, not two.
+  // Sets AUTOC2 and AUTOC for 10 Gbit/s over SFI, and restarts the link to apply them (4.6.4, 8.2.3.22.19). The caller
+  // holds the semaphore of the MAC's registers. The laser is off meanwhile, so that the far end sees one link and not
+  // two.
   void use_sfi();
 
  private:

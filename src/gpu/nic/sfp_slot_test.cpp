@@ -1,4 +1,4 @@
-// The slot's registers alone: which bits are changed, which are left, and how long a laser is waited for.
+// The slot's registers alone: which bits change, which stay, and how long it waits for the laser.
 #include "gpu/nic/sfp_slot.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(SfpSlot, a_laser_is_one_pin_and_is_waited_for) {
   EXPECT_EQ(s.slept, 100us + 100ms);
 }
 
-// As ixgbe reads the pin of an 82599: the bits are written out, since driver and model share their names.
+// As ixgbe reads the pin of an 82599. The test writes the bits out, because driver and model share their names.
 TEST(SfpSlot, is_empty_where_sdp2_is_clear) {
   Slot s;
   s.bar.words[reg::kEsdp] = ~(1U << 2);

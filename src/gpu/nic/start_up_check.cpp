@@ -28,7 +28,7 @@ StartUpNote say(Gravity gravity, fmt::format_string<Args...> format, Args&&... a
   return {gravity, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-// "DMA", "DMA-FQ", "identity"; empty before Linux 5.11, or where it cannot be read.
+// "DMA", "DMA-FQ", "identity"; empty before Linux 5.11, or if it cannot be read.
 std::string group_type(unsigned group, const std::filesystem::path& sysfs) {
   std::ifstream file(sysfs / "kernel/iommu_groups" / std::to_string(group) / "type");
   std::string type;
@@ -113,11 +113,11 @@ std::vector<StartUpNote> check_path(const PciDevice& nic, const PciDevice& gpu, 
                         "{} and {} have no bridge in common: their requests cross the root complex, which may be slow "
                         "or refuse them",
                         nic.address(), gpu.address()));
-    return notes;  // what the ports below redirect goes there anyway
+    return notes;  // requests that the ports below redirect go there anyway
   }
   notes.push_back(say(Gravity::kNote, "{} and {} are both behind {}", nic.address(), gpu.address(),
                       from_nic[common - 1].address()));
-  // Redirection matters where the two ways part: at the downstream ports of the common switch.
+  // Redirection matters where the two paths part: at the downstream ports of the common switch.
   for (const auto* way : {&from_nic, &from_gpu}) {
     for (std::size_t i = common; i < way->size(); ++i) {
       const PciDevice& port = (*way)[i];

@@ -1,5 +1,5 @@
-// What to know of a machine before the GPU drives its NIC: does the BAR answer, are writes in order, does an IOMMU or a
-// switch's access control stand between NIC and GPU. From sysfs, so that it can be judged without a card.
+// What to check on a machine before the GPU drives its NIC. Does the BAR answer, are writes in order, does an IOMMU or
+// a switch's access control stand between NIC and GPU? It reads sysfs, so it can be tested without a NIC.
 #pragma once
 
 #include <filesystem>
@@ -20,27 +20,26 @@ struct StartUpNote {
   friend bool operator==(const StartUpNote&, const StartUpNote&) = default;
 };
 
-// Whether its registers are those of registers_82599.h.
+// True if the device has the registers of registers_82599.h.
 [[nodiscard]] bool is_82599(const PciDevice& nic);
-// The device itself: identity, driver, bus mastering, relaxed ordering, the IOMMU and what it means for `addresses`.
+// The device itself: identity, driver, bus mastering, relaxed ordering, and what the IOMMU means for `addresses`.
 [[nodiscard]] std::vector<StartUpNote> check_nic(const PciDevice& nic, BusAddresses addresses,
                                                  const std::filesystem::path& sysfs = "/sys");
-// The way between NIC and GPU: an IOMMU that translates, switches, and ports that send peer-to-peer requests up to the
+// The path between NIC and GPU: an IOMMU that translates, switches, and ports that send peer-to-peer requests up to the
 // root complex.
 [[nodiscard]] std::vector<StartUpNote> check_path(const PciDevice& nic, const PciDevice& gpu,
                                                   const std::filesystem::path& sysfs = "/sys");
-// Whether it is one whose port is an SFP+ slot, by its PCI ID.
+// True if its port is an SFP+ slot, by its PCI ID.
 [[nodiscard]] bool has_sfp_slot(const PciDevice& nic);
-// Whether registers answer at all. A device that is gone, asleep or without memory access answers with ones.
+// Checks that registers answer. A device that is gone, asleep or without memory access answers with ones.
 [[nodiscard]] std::vector<StartUpNote> check_bar(Bar& bar);
 
-// What the card calls memory, by the driver that is bound, and memory for it; `bar` must stay as long as it is asked
-// for.
+// How the NIC addresses memory, by the bound driver, and memory for it. `bar` must outlive its use.
 [[nodiscard]] BusAddresses addresses_of(const PciDevice& nic);
 [[nodiscard]] HostMemorySettings memory_for(const PciDevice& nic, MappedBar& bar);
 
-// Opens the card as whoever drives it would: BAR 0 through the driver that is bound, registers, and `bytes` of memory
-// at addresses that the card understands. Switches memory access on, and no bus mastering.
+// Opens the NIC as a driver would: BAR 0 through the bound driver, registers, and `bytes` of memory at addresses that
+// the NIC can use. It switches memory access on, but not bus mastering.
 [[nodiscard]] std::vector<StartUpNote> check_card(const PciDevice& nic, std::size_t bytes);
 
 [[nodiscard]] inline bool refuses(const std::vector<StartUpNote>& notes) {

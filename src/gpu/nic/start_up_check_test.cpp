@@ -1,4 +1,4 @@
-// Machines as copies of sysfs: an 82599 and a GPU behind a switch, and what is wrong with each.
+// Machines as copies of sysfs: an 82599 and a GPU behind a switch, each with one fault.
 #include "gpu/nic/start_up_check.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ constexpr const char* kGpu = "0000:04:00.0";
 std::vector<std::uint8_t> config(std::uint16_t device_control, std::uint16_t acs_control) {
   std::vector<std::uint8_t> c(4096);
   c[0x34] = 0x40;
-  c[0x40] = 0x01;  // power management first, so that the list is walked
+  c[0x40] = 0x01;  // power management first, so that the code must walk the list
   c[0x41] = 0x50;
   c[0x50] = kPciExpressCapability;
   c[0x58] = static_cast<std::uint8_t>(device_control);
@@ -121,7 +121,7 @@ TEST_F(Machine, relaxed_ordering_is_warned_of) {
   EXPECT_FALSE(has(nic_notes(), Gravity::kWarning, "relaxed ordering"));
   set_config(find(kNic).path(), config(1U << 4, 0));
   EXPECT_TRUE(has(nic_notes(), Gravity::kWarning, "relaxed ordering is enabled"));
-  set_config(find(kNic).path(), std::vector<std::uint8_t>(64));  // what a user without rights may read
+  set_config(find(kNic).path(), std::vector<std::uint8_t>(64));  // the part that a user without rights may read
   EXPECT_TRUE(has(nic_notes(), Gravity::kWarning, "cannot be read"));
 }
 
@@ -141,7 +141,7 @@ TEST_F(Machine, the_way_to_the_gpu_is_judged_by_its_switch) {
   auto notes = check_path(find(kNic), find(kGpu));
   EXPECT_TRUE(has(notes, Gravity::kNote, "are both behind 0000:01:00.0"));
   EXPECT_FALSE(has(notes, Gravity::kWarning, ""));
-  set_config(find("0000:02:01.0").path(), config(0, 0x1D));  // ACS as kernels with an IOMMU switch it on
+  set_config(find("0000:02:01.0").path(), config(0, 0x1D));  // ACS as kernels with an IOMMU enable it
   notes = check_path(find(kNic), find(kGpu));
   EXPECT_TRUE(has(notes, Gravity::kWarning, "0000:02:01.0: ACS redirects"));
   EXPECT_FALSE(has(notes, Gravity::kWarning, "0000:02:00.0"));
@@ -188,7 +188,7 @@ TEST_F(Machine, a_card_that_answers_ones_is_not_said_to_be_silent) {
 TEST_F(Machine, a_command_word_that_does_not_change_is_an_error) {
   const PciDevice nic = find(kNic);
   fs::remove(nic.path() / "config");
-  fs::create_symlink("/dev/zero", nic.path() / "config");  // takes every write, and reads as 0
+  fs::create_symlink("/dev/zero", nic.path() / "config");  // accepts every write, and reads as 0
   EXPECT_THAT(nic.enable_memory().error().message, HasSubstr("reads 0x0000 after bits 0x2 were switched on"));
 }
 
@@ -199,7 +199,8 @@ TEST_F(Machine, a_card_is_opened_as_its_driver_would) {
   fs::resize_file(at / "resource0", 512 * 1024);
   const auto notes = check_card(find(kNic), 4096);
   EXPECT_TRUE(has(notes, Gravity::kNote, "0000:03:00.0: BAR 0 answers, STATUS 0x00000000"));
-  // With hugepages and the right to know where they are: an address; otherwise what is missing. Never both.
+  // With hugepages and the right to read their addresses there is an address; otherwise a note says what is missing.
+  // Never both.
   EXPECT_NE(has(notes, Gravity::kNote, "at bus address 0x"), refuses(notes));
   std::ofstream(at / "resource0", std::ios::binary) << std::string(512 * 1024, '\xff');
   EXPECT_TRUE(has(check_card(find(kNic), 4096), Gravity::kRefusal, "read as ones"));

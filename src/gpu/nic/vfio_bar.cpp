@@ -1,5 +1,5 @@
 // BAR 0 through VFIO (Documentation/driver-api/vfio.rst): a container with an IOMMU of type 1, the device's group in
-// it, and memory that is mapped for the device at its virtual addresses.
+// it, and memory mapped for the device at its virtual addresses.
 #include <fcntl.h>
 #include <linux/vfio.h>
 #include <sys/ioctl.h>
@@ -37,7 +37,7 @@ class VfioBar final : public MappedBar {
   explicit VfioBar(const PciDevice& device) : MappedBar(device) {}
   Expected<void> open_device(const PciDevice& device, const std::filesystem::path& dev);
 
-  // VFIO keeps a command register of its own for whoever has the device open.
+  // VFIO has a separate command register for the process that has the device open.
   Expected<void> enable_bus_master() override { return set_command(0x06); }
   Expected<void> map_memory(void* host, std::size_t bytes) override {
     vfio_iommu_type1_dma_map map{};

@@ -1,5 +1,6 @@
 // Advanced descriptors of the Intel 82599 / X520 (the 82576 has the same), as two little-endian 64-bit words. Sections
-// are those of the 82599 10 GbE Controller Datasheet (331520). Driver and NIC model both read and write them here.
+// are those of the 82599 10 GbE Controller Datasheet (331520). The driver and the NIC model both read and write them
+// here.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +17,8 @@ struct alignas(16) Descriptor {
 };
 static_assert(sizeof(Descriptor) == 16);
 
-// What a driver writes for the NIC, before the tail that tells of it. On a device one 16-octet store per lane, which a
-// warp's lanes do side by side; the upper word, where DD will be, is never torn.
+// Writes a descriptor for the NIC, before the tail that announces it. On a device this is one 16-octet store per lane,
+// and a warp's lanes do it together. The upper word, where DD will be, is never torn.
 SPLITPLANE_HD inline void put_descriptor(Descriptor* at, const Descriptor& d) {
 #if defined(__CUDA_ARCH__)
   asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(at)), "l"(d.lo), "l"(d.hi)
@@ -59,7 +60,7 @@ struct RxWriteBack {
   return {static_cast<std::uint64_t>(w.rss_hash) << 32 | (w.rss_hash != 0 ? 1U : 0U),
           static_cast<std::uint64_t>(w.length) << 32 | w.errors | (w.end_of_packet ? kRxEndOfPacket : 0) | kRxDone};
 }
-// The whole of what a driver asks of a write-back is in its upper word: one 64-bit load has DD, errors and length.
+// The upper word has all that a driver needs of a write-back: one 64-bit load reads DD, errors and length.
 [[nodiscard]] SPLITPLANE_HD constexpr bool rx_is_done(std::uint64_t hi) {
   return (hi & kRxDone) != 0;
 }
@@ -85,8 +86,8 @@ inline constexpr std::uint64_t kTxReportStatus = 1ULL << 27;  // RS: write DD ba
 inline constexpr std::uint64_t kTxExtension = 1ULL << 29;     // DEXT: an advanced descriptor
 inline constexpr std::uint64_t kTxDone = 1ULL << 32;          // DD
 
-// `report`: the NIC shall write DD back. A ring's descriptors are done in order (7.2.3.5.1), so DD stands for all
-// before.
+// `report`: the NIC must write DD back. A ring's descriptors complete in order (7.2.3.5.1), so one DD stands for all
+// before it.
 [[nodiscard]] SPLITPLANE_HD constexpr Descriptor make_tx_data(std::uint64_t buffer, std::uint32_t length,
                                                               bool report = true) {
   return {buffer, static_cast<std::uint64_t>(length) << 46 | kTxExtension | (report ? kTxReportStatus : 0) |

@@ -1,4 +1,4 @@
-// Descriptor formats against words written by hand from the datasheet's bit tables.
+// Compares descriptor formats with words written by hand from the datasheet's bit tables.
 #include "gpu/rings/descriptor.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// What a NIC or a function can do wrong: each is detected, counted, and either gets well or is reported; no slot is
-// lost.
+// Faults of a NIC or a function: the engines detect and count each of them and recover or report it. No slot is lost.
 #include <gtest/gtest.h>
 
 #include "base/random.h"
@@ -38,7 +37,7 @@ TEST(BadDescriptor, a_frame_over_several_descriptors_is_dropped_to_its_end) {
   RxWriteBack part = whole(2048);
   part.end_of_packet = false;
   ASSERT_TRUE(ring.nic.receive(numbered_frame(1, 64), make_rx_write_back(part)));
-  (void)ring.step();  // the first part is looked at alone
+  (void)ring.step();  // the first part is processed alone
   ASSERT_TRUE(ring.nic.receive(numbered_frame(2, 64), make_rx_write_back(part)));
   ASSERT_TRUE(ring.nic.receive(numbered_frame(3, 64)));
   ASSERT_TRUE(ring.nic.receive(numbered_frame(4, 64)));
@@ -127,7 +126,7 @@ TEST(LostDoorbell, is_repeated_and_work_goes_on) {
   (void)ring.step();
   (void)ring.step();
   EXPECT_TRUE(ring.nic.transmit().empty()) << "the sender's doorbell was lost";
-  store_release(ring.bench.rings[0].tdt, 0U);  // and the register holds nothing of it
+  store_release(ring.bench.rings[0].tdt, 0U);  // and the register does not contain it
   ring.nic.hears_doorbells = true;
   EXPECT_TRUE(ring.nic.transmit().empty());
   (void)ring.step(kStall);
@@ -143,7 +142,7 @@ TEST(LostDoorbell, of_the_receiver_is_repeated_too) {
   OneRing ring;
   ring.step();
   ring.nic.listen();
-  store_release(ring.bench.rings[0].rdt, 0U);  // the NIC lost it: no descriptors
+  store_release(ring.bench.rings[0].rdt, 0U);  // the NIC missed it and has no descriptors
   EXPECT_FALSE(ring.nic.receive(numbered_frame(1, 64)));
   (void)ring.step(kStall);
   EXPECT_TRUE(ring.nic.receive(numbered_frame(2, 64)));
@@ -258,7 +257,7 @@ TEST(WatchdogTest, drops_at_the_nic_beside_an_idle_receiver_are_reported) {
   EXPECT_EQ(look(), (std::vector<Finding>{{0, true, Fault::receiver_deaf}}));
 }
 
-// The NIC's counters are read first, a hundred registers of a card: meanwhile both go on.
+// The NIC's counters are read first, which takes a hundred registers of a real NIC. Both sides continue meanwhile.
 TEST(WatchdogTest, drops_between_the_reading_of_the_nic_and_of_the_engine_are_no_fault) {
   OneRing ring;
   Watchdog watchdog(ring.bench.view, 1, 1'000'000);
@@ -281,7 +280,7 @@ TEST(WatchdogTest, drops_between_the_reading_of_the_nic_and_of_the_engine_are_no
 
 TEST(WatchdogTest, a_receiver_without_a_free_slot_is_not_called_deaf) {
   RingSettings slow = small();
-  slow.stall_within_ns = 1'000'000'000;  // far from a fault of its own
+  slow.stall_within_ns = 1'000'000'000;  // far from a fault
   OneRing ring(slow);
   Watchdog watchdog(ring.bench.view, 1, 1'000'000);
   ring.step();

@@ -1,5 +1,5 @@
-// What both engines of a ring are made of: a tail register written once per batch, after a time, or at once where the
-// NIC has nothing left to do, and the counters that the host reads.
+// Parts that both engines of a ring share: a tail register that is written once per batch, after a time, or at once if
+// the NIC is idle; and the counters that the host reads.
 #pragma once
 
 #include "gpu/rings/lane.h"
@@ -8,7 +8,7 @@
 
 namespace splitplane::gpu {
 
-// A tail register and the descriptors that it has not told the NIC about. Every lane keeps the same state; one writes.
+// A tail register, and the descriptors that the NIC does not know yet. Every lane has the same state; one lane writes.
 template <class Doorbell>
 class Tail {
  public:
@@ -21,24 +21,24 @@ class Tail {
   // How many descriptors may be filled before the register has to be written.
   [[nodiscard]] SPLITPLANE_HD std::uint32_t room(std::uint32_t next) const { return every_ - (next - told_); }
 
-  // Tells the NIC of all descriptors before `next`, whose place in the ring is `tail`.
+  // Announces to the NIC all descriptors before `next`, whose place in the ring is `tail`.
   template <class Lane>
   SPLITPLANE_HD void tell(Lane lane, std::uint32_t next, std::uint32_t tail) {
-    lane.sync();  // every lane's descriptors are written
+    lane.sync();  // all lanes have written their descriptors
     last_ = tail & mask_;
     if (lane.id == 0) Doorbell::ring(register_, last_);
     told_ = next;
     waiting_ = false;
     ++count_;
   }
-  // The same tail once more, for a NIC that may have missed it.
+  // Writes the same tail once more, for a NIC that may have missed it.
   template <class Lane>
   SPLITPLANE_HD void repeat(Lane lane) const {
     lane.sync();
     if (lane.id == 0) Doorbell::ring(register_, last_);
   }
-  // At the end of a step: whether what is untold has waited long enough. `nic_has_none`: the NIC has done all that it
-  // was told of, as far as the engine has seen, and would only wait with it.
+  // At the end of a step: true if unannounced descriptors have waited long enough. `nic_has_none`: as far as the engine
+  // knows, the NIC has completed all that it knows of and would only wait.
   [[nodiscard]] SPLITPLANE_HD bool is_due(std::uint32_t next, std::uint64_t now, bool nic_has_none) {
     if (next == told_) return false;
     if (nic_has_none) return true;
@@ -70,7 +70,7 @@ class Account {
     fault_ = fault;
     unseen_ = true;
   }
-  // Things are well again.
+  // The fault is over.
   SPLITPLANE_HD void recover() {
     ++recovered_;
     fault_ = Fault::none;
@@ -83,10 +83,10 @@ class Account {
   [[nodiscard]] SPLITPLANE_HD Fault fault() const { return fault_; }
   [[nodiscard]] SPLITPLANE_HD std::uint64_t steps() const { return steps_; }
 
-  // True: the host is to see the counters now.
+  // Returns true if the host must see the counters now.
   [[nodiscard]] SPLITPLANE_HD bool count_step(bool moved) { return (++steps_ % kQuietSteps) == 0 || moved || unseen_; }
 
-  // On the lanes that do not write.
+  // For the lanes that do not write.
   SPLITPLANE_HD void note_published() { unseen_ = false; }
   SPLITPLANE_HD void publish(std::uint64_t doorbells) {
     note_published();
@@ -100,7 +100,7 @@ class Account {
     store_relaxed_on_device(&visible_->waits, waits);
     store_relaxed_on_device(&visible_->fault, static_cast<std::uint64_t>(fault_));
   }
-  // The engine has left its loop: whoever sees this sees all that it did.
+  // The engine has left its loop. A reader that sees this also sees everything that the engine did.
   SPLITPLANE_HD void publish_stopped() const { store_release(&visible_->stopped, 1U); }
 
  private:
@@ -110,13 +110,14 @@ class Account {
   Fault fault_ = Fault::none;
 };
 
-// Descriptors at the NIC must come back. If they do not, it may have missed the tail: it hears it again. If that did
-// not help, the NIC has stopped; it still hears the tail each time, and if it goes on, all is well.
+// Watches that descriptors come back from the NIC. If they do not, the NIC may have missed the tail, so it is written
+// again. If that does not help, the NIC has stopped. The tail is still written at times; if the NIC continues, the
+// fault is over.
 class ReturnWatch {
  public:
   SPLITPLANE_HD explicit ReturnWatch(std::uint64_t within_ns) : within_(within_ns) {}
 
-  // Once per step. True: the tail has to be written again.
+  // Call it once per step. Returns true if the tail has to be written again.
   [[nodiscard]] SPLITPLANE_HD bool look(std::uint64_t now, std::uint32_t back, bool any_at_nic, Account& account) {
     if (back != 0 || !any_at_nic || !begun_) {
       if (asked_again_) account.recover();

@@ -1,7 +1,7 @@
-// The DMA of a NIC, done by a processor: moves frames between a stage in host memory and one ring's descriptors and
-// slots. To the ring's engines it is the NIC: payload, then the descriptor with DD; a tail is read before the
-// descriptors that it tells of. To the host it is the far end of a stage (stage.h). On a device a warp runs each
-// direction, and the lanes copy a frame together; on a CPU thread it is the same source with one lane.
+// A NIC's DMA made by a processor. It moves frames between a stage in host memory and one ring's descriptors and slots.
+// To the ring's engines it is the NIC: it writes payload, then the descriptor with DD, and reads a tail before the
+// descriptors that the tail announces. To the host it is the far end of a stage (stage.h). On a device a warp runs each
+// direction, and the lanes copy a frame together. A CPU thread runs the same source with one lane.
 #pragma once
 
 #include "gpu/rings/lane.h"
@@ -16,15 +16,15 @@ struct alignas(kStagePiece) Piece {
   std::uint64_t word[2] = {0, 0};
 };
 
-// One frame's way: both ends at a multiple of 16.
+// One frame's copy; both ends are at a multiple of 16.
 struct Move {
   std::uint8_t* to = nullptr;
   const std::uint8_t* from = nullptr;
-  std::uint32_t bytes = 0;  // up to 15 octets more are copied, which lie in the same slot or place
+  std::uint32_t bytes = 0;  // up to 15 more octets are copied, which lie in the same slot or place
 };
 
-// Frames `first` to `n` - 1, at most kGroup of them, by all lanes. All loads of a round are under way before its first
-// store: each takes a round trip of the bus, and one after the other they would be the rate.
+// Copies frames `first` to `n` - 1, at most kGroup of them, by all lanes. All loads of a round start before its first
+// store. Each load takes a round trip of the bus, and one after the other they would limit the rate.
 inline constexpr std::uint32_t kGroup = 8;
 template <class Lane, class MoveOf>
 SPLITPLANE_HD inline void copy_group(Lane lane, std::uint32_t first, std::uint32_t n, MoveOf move_of) {
@@ -32,7 +32,7 @@ SPLITPLANE_HD inline void copy_group(Lane lane, std::uint32_t first, std::uint32
   std::uint32_t pieces[kGroup];
   std::uint32_t most = 0;
   for (std::uint32_t g = 0; g < kGroup; ++g) {
-    moves[g] = move_of(least(first + g, n - 1));  // collective: all lanes ask, also for what is not there
+    moves[g] = move_of(least(first + g, n - 1));  // collective: all lanes call it, even for frames that do not exist
     pieces[g] = first + g < n ? (moves[g].bytes + kStagePiece - 1) / kStagePiece : 0;
     most = pieces[g] > most ? pieces[g] : most;
   }
@@ -49,19 +49,19 @@ SPLITPLANE_HD inline void copy_group(Lane lane, std::uint32_t first, std::uint32
 
 }  // namespace detail
 
-// Stage to receive ring.
+// From the stage to the receive ring.
 template <class Lane>
 class ReceiveMover {
  public:
   SPLITPLANE_HD ReceiveMover(const Ring& ring, const Stage& stage) : ring_(ring), stage_(stage) {}
 
-  // Frames moved: as many as there are, descriptors for them, and lanes.
+  // Returns the frames moved: as many as there are frames, descriptors and lanes.
   SPLITPLANE_HD std::uint32_t step(Lane lane) {
     const std::uint32_t mask = ring_.settings.ring_size - 1;
     const std::uint32_t tail = lane.shfl(load_acquire(ring_.rdt), 0);
     const std::uint32_t free = (tail - head_) & mask;
     if (free == 0) return 0;
-    if (written_ == taken_) written_ = lane.shfl(load_acquire(stage_.written), 0);  // the host is a bus away
+    if (written_ == taken_) written_ = lane.shfl(load_acquire(stage_.written), 0);  // reading it crosses the bus
     lane.sync();
     const std::uint32_t n = least(least(free, written_ - taken_), least(Lane::width, kBatch));
     if (n == 0) return 0;
@@ -96,7 +96,7 @@ class ReceiveMover {
   std::uint32_t written_ = 0, taken_ = 0;  // frames of the stage
 };
 
-// Transmit ring to stage.
+// From the transmit ring to the stage.
 template <class Lane>
 class TransmitMover {
  public:
@@ -117,7 +117,7 @@ class TransmitMover {
     if (lane.id < n) {
       const Descriptor& d = ring_.tx[(head_ + lane.id) & mask];
       mine = {d.lo, load_relaxed(&d.hi)};
-      // A length that fits no place is cut off: the far end finds that frame changed.
+      // A length that fits no place is cut. The far end then finds the frame changed.
       const std::uint32_t bytes = least(tx_length(mine.hi), stage_.stride - kStagePiece);
       word = Stage::word(bytes, static_cast<std::uint32_t>(tx_buffer(mine) % kStagePiece));
     }
@@ -131,7 +131,7 @@ class TransmitMover {
       });
     }
     if (lane.id < n) *stage_.length(written_ + lane.id) = word;
-    lane.sync();  // all octets are in the stage, and none of the slots is read any more
+    lane.sync();  // all octets are in the stage, and no lane reads the slots any more
     if (lane.id < n && tx_wants_report(mine.hi)) {
       store_release(&ring_.tx[(head_ + lane.id) & mask].hi, make_tx_write_back().hi);
     }

@@ -1,6 +1,5 @@
-// The DMA of a processor between a stage and the ring engines: every frame comes back as it went in, from wherever its
-// first octet lies, with one lane and with the 32 of a warp; a full stage and a ring without descriptors hold it up and
-// lose nothing.
+// A processor's DMA between a stage and the ring engines. Every frame comes back unchanged, wherever its first octet
+// is, with one lane and with the 32 of a warp. A full stage and a ring without descriptors delay it and lose nothing.
 #include "gpu/rings/frame_mover.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,7 @@ namespace {
 using test::Bytes;
 using test::numbered_frame;
 
-// Takes octets off the front, as gnb-headers does: frames then begin anywhere in their slot.
+// Removes octets from the front, as gnb-headers does, so frames begin anywhere in their slot.
 struct Shorten {
   template <class Lane>
   Verdict process(Lane /*lane*/, Frame& frame) {
@@ -121,7 +120,7 @@ TEST(FrameMover, a_frame_longer_than_a_place_is_not_put) {
   EXPECT_FALSE(writer.put(longer.data(), static_cast<std::uint32_t>(longer.size())));
 }
 
-// The movers as a warp: what one lane brings, 32 bring in the same order, 32 at a time.
+// The movers as a warp: 32 lanes bring the same frames as one lane, in the same order, 32 at a time.
 TEST(FrameMover, a_warp_brings_what_one_lane_brings) {
   Rig rig;
   constexpr std::uint64_t kFrames = 150;
@@ -151,7 +150,7 @@ TEST(FrameMover, a_warp_brings_what_one_lane_brings) {
   EXPECT_EQ(rig.back, rig.sent);
 }
 
-// Host, movers and engines on threads of their own: the orders that the movers keep, for ThreadSanitizer.
+// Host, movers and engines on separate threads: the memory order of the movers, for ThreadSanitizer.
 TEST(FrameMover, keeps_its_order_among_threads) {
   Rig rig;
   constexpr std::uint64_t kFrames = 4000;

@@ -1,6 +1,6 @@
-// The network functions that run on a frame between receiver and sender. A function is an object per ring: it changes
-// the frame in its slot and says what becomes of it. Each lane calls it with a frame of its own; `lane` is collective
-// among the lanes that have one.
+// The network functions that process a frame between receiver and sender. A function is an object per ring: it changes
+// the frame in its slot and returns the verdict. Each lane calls it with a different frame; `lane` is collective among
+// the lanes that have one.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Frame {
   std::uint32_t slot_bytes;
 };
 
-// The paper's: out as it came in.
+// The paper's function: the frame leaves as it came.
 struct Echo {
   template <class Lane>
   SPLITPLANE_HD Verdict process(Lane /*lane*/, Frame& /*frame*/) {
@@ -28,7 +28,7 @@ struct Echo {
   }
 };
 
-// Back to whom it came from.
+// Sends the frame back to its sender.
 struct MacSwap {
   template <class Lane>
   SPLITPLANE_HD Verdict process(Lane /*lane*/, Frame& frame) {

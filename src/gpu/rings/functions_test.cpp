@@ -18,7 +18,7 @@ using wire::test::to_hex;
 constexpr AirHeader kAir{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5}};
 const std::string kAirHex = "ffffffffffff02000000000188b5";
 
-// A frame in a slot of its own size, so that a sanitizer sees what leaves it.
+// A frame in a slot of the exact size, so that a sanitizer sees an access outside of it.
 struct InSlot {
   explicit InSlot(const Bytes& octets)
       : slot(octets),
@@ -119,7 +119,7 @@ TEST(GnbHeadersFunction, a_bearer_without_a_count_left_sends_nothing) {
   EXPECT_EQ(more.slot, test::n3_frame({.teid = 0x01020300}, {1, 2, 3})) << "and no octet of it was changed";
 }
 
-// A batch of frames of several bearers, some of none: a warp must number them as one lane after the other would.
+// A batch with frames of several bearers and of none. A warp must number them as one lane after the other would.
 TEST(GnbHeadersFunction, a_warp_numbers_a_batch_in_its_order) {
   constexpr std::uint32_t kBearers = 4;
   const auto bearers = [] {

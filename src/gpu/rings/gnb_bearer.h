@@ -1,6 +1,6 @@
-// A bearer's line in the engines' memory, and how its numbers are given. One table serves all rings: RSS hashes the
-// outer UDP source port, which a UPF may change with each packet (TS 29.281 4.4.2.0), so a bearer's packets may be on
-// any ring. A number given twice is two SDUs with one SN, and with a cipher one key stream on two SDUs.
+// A bearer's line in the engines' memory, and how it gives numbers. One table serves all rings: RSS hashes the outer
+// UDP source port, which a UPF may change with each packet (TS 29.281 4.4.2.0). So a bearer's packets may be on any
+// ring. A number given twice would be two SDUs with one SN, and with a cipher two SDUs with one key stream.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace splitplane::gpu {
 
-// `numbered` alone changes while engines run. On a line of its own, since on CPU threads rings write to their bearers'
-// lines side by side.
+// Only `numbered` changes while engines run. Each bearer has a separate cache line, because on CPU threads rings write
+// to the lines at the same time.
 struct alignas(64) GnbBearer {
-  std::uint64_t numbered = 0;          // SDUs numbered so far, by all rings; never goes back, never wraps
+  std::uint64_t numbered = 0;          // SDUs numbered so far, by all rings; never falls, never wraps
   std::uint32_t id = 0;                // its TEID, and its id on the air; 0: free line
-  std::uint32_t pdcp_first = 0;        // COUNT of the first SDU: TX_NEXT is as far ahead of it as SDUs are numbered
+  std::uint32_t pdcp_first = 0;        // COUNT of the first SDU; TX_NEXT is this plus `numbered`
   std::uint32_t rlc_first = 0;         // TX_Next of the first SDU (TS 38.322 7.1), kept without the modulus
   std::uint16_t poll_pdu = 0;          // pollPDU; 0: never poll (TS 38.322 5.3.3.2)
   std::uint16_t pdu_without_poll = 0;  // PDU_WITHOUT_POLL before the first SDU, below pollPDU
@@ -26,13 +26,13 @@ struct alignas(64) GnbBearer {
   bool sdap_header = true;
   std::uint8_t qfi = 9;  // for G-PDUs without a PDU Session Container
 
-  // Of the next SDU, of a bearer at rest. TX_NEXT is a COUNT (TS 38.323 7.1).
+  // Numbers of the next SDU, while no engine runs. TX_NEXT is a COUNT (TS 38.323 7.1).
   [[nodiscard]] std::uint32_t pdcp_tx_next() const { return pdcp_first + static_cast<std::uint32_t>(numbered); }
   [[nodiscard]] std::uint32_t rlc_tx_next() const { return rlc_first + static_cast<std::uint32_t>(numbered); }
 };
 static_assert(sizeof(GnbBearer) == 64);
 
-// An SDU's numbers. One counter gives all three, so that they rise together whichever ring takes them.
+// An SDU's numbers. One counter gives all three, so they rise together, whichever ring takes them.
 struct SduNumbers {
   std::uint32_t count = 0;  // PDCP COUNT
   std::uint32_t rlc = 0;    // TX_Next without the modulus
@@ -40,15 +40,16 @@ struct SduNumbers {
   bool used_up = false;     // the bearer has no COUNT left: it needs a new key first (TS 33.501 6.9.4.1)
 };
 
-// Gives `n` numbers in a row to one ring; the first of them. Relaxed: numbers order nothing but themselves.
+// Gives `n` consecutive numbers to one ring; returns the first. The order is relaxed, because numbers order nothing
+// else.
 struct SharedCounting {
   SPLITPLANE_HD static std::uint64_t take(GnbBearer& bearer, std::uint32_t n) {
     return add_relaxed_on_device(&bearer.numbered, std::uint64_t{n});
   }
 };
 
-// The numbers of one SDU each for all lanes with a bearer, in the order of the lanes; null: none for this lane. A warp
-// adds once for each bearer that it has SDUs of.
+// Gives one number to each lane with a bearer, in the order of the lanes; nullptr: no bearer in this lane. A warp adds
+// once for each bearer in its batch.
 template <class Counting, class Lane>
 [[nodiscard]] SPLITPLANE_HD SduNumbers take_numbers(Lane lane, GnbBearer* bearer) {
   const std::uint32_t same = lane.peers(bearer != nullptr ? bearer->id : 0U);

@@ -1,4 +1,4 @@
-// Numbers of a bearer that several rings serve at once, and where they end.
+// Numbers of a bearer that several rings serve at the same time, and where they end.
 #include "gpu/rings/gnb_bearer.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace splitplane::gpu {
 namespace {
 
-// What `rings` threads took of one bearer, each in its order.
+// The numbers that `rings` threads took of one bearer, each in its order.
 std::vector<std::vector<SduNumbers>> take_on_threads(GnbBearer& bearer, unsigned rings, unsigned each) {
   std::vector<std::vector<SduNumbers>> taken(rings);
   std::vector<std::thread> threads;
@@ -73,7 +73,7 @@ TEST(GnbBearer, warps_of_two_rings_share_one_bearer) {
   }
 }
 
-// COUNT must not wrap under one key (TS 33.501 6.9.4.1): the first 32-bit number that is gone stays gone.
+// COUNT must not wrap under one key (TS 33.501 6.9.4.1). After the last 32-bit number there is no further one.
 TEST(GnbBearer, has_no_number_behind_the_last_count) {
   GnbBearer bearer{.id = 1, .pdcp_first = 0xFFFF'FFFEU};
   EXPECT_EQ(take_numbers<SharedCounting>(CpuLane{}, &bearer).count, 0xFFFF'FFFEU);

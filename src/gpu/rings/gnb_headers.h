@@ -1,6 +1,6 @@
-// Header mode's downlink on the ring's own processor: an N3 frame becomes an air frame, airhdr, RLC, PDCP and SDAP in
-// front of the SDU, octet by octet what the host's packet path writes (ran/header_mode.h). The functions of all rings
-// share one table of bearers, whose numbers are given once whichever ring a packet is on (gnb_bearer.h).
+// Header mode's downlink on the ring's own processor. An N3 frame becomes an air frame, with airhdr, RLC, PDCP and SDAP
+// in front of the SDU. Each octet is the one that the host's packet path writes (ran/header_mode.h). The functions of
+// all rings share one table of bearers. Each number is given once, whichever ring a packet is on (gnb_bearer.h).
 #pragma once
 
 #include "base/types.h"
@@ -20,7 +20,7 @@ struct AirHeader {
   std::uint8_t octets[kAirHeaderBytes];  // Ethernet header of every air frame
 };
 
-// An air frame's SDU, for what works on it next.
+// An air frame's SDU, for the next function.
 struct AirSdu {
   std::uint8_t* data = nullptr;
   std::uint32_t bytes = 0;
@@ -28,11 +28,11 @@ struct AirSdu {
   std::uint32_t count = 0;  // its PDCP COUNT
 };
 
-// `Counting` gives the numbers: SharedCounting, but for a bench of what that costs.
+// `Counting` gives the numbers. It is SharedCounting, except in a bench of its cost.
 template <class Counting>
 class BasicGnbHeaders {
  public:
-  // `bearers[i]` is the bearer whose TEID has i in its low bits, under `index_mask`: the table of all rings. Frames
+  // `bearers[i]` is the bearer whose TEID has i in its low bits, under `index_mask`; all rings share the table. Frames
   // longer than `air_frame_bytes` are dropped.
   SPLITPLANE_HD BasicGnbHeaders(GnbBearer* bearers, std::uint32_t capacity, std::uint32_t index_mask,
                                 const AirHeader& air, std::uint32_t air_frame_bytes)
@@ -43,7 +43,7 @@ class BasicGnbHeaders {
     AirSdu made;
     return process(lane, frame, made);
   }
-  // `made`: the SDU in the air frame, where the verdict is to send it.
+  // `made`: the SDU in the air frame, if the verdict is to send it.
   template <class Lane>
   SPLITPLANE_HD Verdict process(Lane lane, Frame& frame, AirSdu& made) {
     Sdu sdu;

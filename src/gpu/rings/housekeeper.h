@@ -1,8 +1,8 @@
-// The engines' one tie to the host while they run on a device: a warp of its own copies their counters to memory that
-// the host sees, a thousand times a second, and brings them the host's stop flag. So an engine's counters and its stop
-// flag stay in the device's memory: no store of an engine crosses the bus but descriptors (where they are there) and
-// tails, and none waits behind counters for the fence of a doorbell. On CPU threads engines and host share the memory,
-// and nothing has to be copied.
+// The engines' only connection to the host while they run on a device. A separate warp copies their counters to memory
+// that the host can read, a thousand times a second, and brings them the host's stop flag. So an engine's counters and
+// its stop flag stay in the device's memory. An engine's stores cross the bus only for descriptors (if they are there)
+// and tails. None waits behind counters for the fence of a doorbell. On CPU threads engines and host share the memory,
+// so nothing has to be copied.
 #pragma once
 
 #include "gpu/rings/memory_order.h"
@@ -13,20 +13,20 @@ namespace splitplane::gpu {
 struct HousekeeperSettings {
   std::uint32_t rings = 0;
   std::uint64_t every_ns = 1'000'000;  // between two copies
-  std::uint64_t limit_ns = ~0ULL;      // engines are told to stop after this time, whatever the host says
-  // How long it waits for engines that were told to stop: an engine that was not launched never says that it stopped.
+  std::uint64_t limit_ns = ~0ULL;      // engines must stop after this time, even without the host's command
+  // How long it waits for engines that must stop, because an engine that was not launched never reports that.
   std::uint64_t engines_end_within_ns = 10'000'000'000;
 };
 
 class Housekeeper {
  public:
-  // `engines`: what they write, and the flag that they read; `host`: the same for the host. Both as the device sees
-  // them.
+  // `engines` has what they write, and the flag that they read; `host` has the same for the host. Both are at the
+  // device's addresses.
   SPLITPLANE_HD Housekeeper(const SharedView& engines, const SharedView& host, const HousekeeperSettings& settings)
       : engines_(engines), host_(host), settings_(settings) {}
 
-  // One round, by all lanes. False: all engines have left their loops, and the host has their last counters; or they
-  // were told to, and did not in time.
+  // One round, by all lanes. Returns false when all engines have left their loops and the host has their last counters,
+  // or when they did not stop in time.
   template <class Lane>
   [[nodiscard]] SPLITPLANE_HD bool step(Lane lane, std::uint64_t now) {
     if (!begun_) {
@@ -44,21 +44,21 @@ class Housekeeper {
   }
 
  private:
-  // True: all engines had stopped before their counters were read.
+  // Returns true if all engines had stopped before their counters were read.
   template <class Lane>
   [[nodiscard]] SPLITPLANE_HD bool copy(Lane lane) const {
     bool runs = false;
     for (std::uint32_t i = lane.id; i < settings_.rings; i += Lane::width) {
       const bool receives = copy_engine(engines_.rx[i], host_.rx[i]);
       const bool sends = copy_engine(engines_.tx[i], host_.tx[i]);
-      for (std::size_t v = 0; v < kVerdictCount; ++v) {  // behind the acquire of `stopped`: a receiver's last ones too
+      for (std::size_t v = 0; v < kVerdictCount; ++v) {  // after the acquire of `stopped`, so these are the last ones
         copy_word(&engines_.verdicts[i].count[v], &host_.verdicts[i].count[v]);
       }
       runs = runs || receives || sends;
     }
     return lane.ballot(runs) == 0;
   }
-  // False: it had stopped, and these are its last counters.
+  // Returns false if it had stopped; these are its last counters.
   SPLITPLANE_HD static bool copy_engine(const EngineCounters& from, EngineCounters& to) {
     const std::uint32_t stopped = load_acquire_on_device(&from.stopped);
     copy_word(&from.steps, &to.steps);

@@ -1,4 +1,4 @@
-// The host's copy of counters and stop flag, kept by a thread or a warp beside engines that know nothing of it.
+// The host's copy of counters and stop flag, maintained by a thread or a warp. The engines do not know of it.
 #include "gpu/rings/housekeeper.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kRings = 3;
 
-// What the engines have, and what the host sees of it.
+// The engines' view, and the host's copy of it.
 struct TwoViews {
   TwoViews()
       : octets{std::vector<std::uint64_t>(words()), std::vector<std::uint64_t>(words())},
@@ -28,7 +28,7 @@ struct TwoViews {
   SharedView engines, host;
 };
 
-// Each counter another value.
+// Gives each counter a different value.
 void fill(SharedView& view) {
   std::uint64_t n = 1;
   for (std::uint32_t i = 0; i < kRings; ++i) {
@@ -117,7 +117,7 @@ TEST(Housekeeper, leaves_engines_that_never_began) {
   expect_same(views.engines, views.host);
 }
 
-// Engines on threads, whose counters the host has by the housekeeper only.
+// Engines on threads; the host sees their counters only through the housekeeper.
 TEST(Housekeeper, the_host_sees_what_engines_on_threads_did) {
   test::Bench bench({}, 2);
   std::vector<std::uint64_t> memory(TwoViews::words());
@@ -139,7 +139,7 @@ TEST(Housekeeper, the_host_sees_what_engines_on_threads_did) {
     std::this_thread::yield();
   }
   while (load_relaxed(&host.tx[0].packets) + load_relaxed(&host.tx[1].packets) < 2000) std::this_thread::yield();
-  store_relaxed(host.stop, 1U);  // the host knows no other flag
+  store_relaxed(host.stop, 1U);  // the only flag that the host has
   keeping.join();
   ASSERT_TRUE(set.stop(std::chrono::seconds(10)));
   EXPECT_EQ(host.rx[0].packets + host.rx[1].packets, 2000U);

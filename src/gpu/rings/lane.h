@@ -1,5 +1,5 @@
-// How many threads drive an engine together: one on a CPU thread, the 32 of a warp on a device. Engines are written
-// once for `width` lanes that take consecutive packets.
+// How many threads drive an engine together: one on a CPU, the 32 of a warp on a device. Engines are written once, for
+// `width` lanes that take consecutive packets.
 #pragma once
 
 #include <bit>
@@ -9,12 +9,12 @@
 
 namespace splitplane::gpu {
 
-// A CPU thread: what is collective is trivial, and costs nothing.
+// A CPU thread: collective operations are trivial and cost nothing.
 struct CpuLane {
   static constexpr std::uint32_t id = 0;
   static constexpr std::uint32_t width = 1;
 
-  // Bit i: what lane i said.
+  // Bit i is lane i's argument.
   [[nodiscard]] SPLITPLANE_HD static constexpr std::uint32_t ballot(bool mine) { return mine ? 1 : 0; }
   // The value of lane `from`.
   template <class T>
@@ -22,20 +22,21 @@ struct CpuLane {
     return value;
   }
   [[nodiscard]] SPLITPLANE_HD static constexpr std::uint32_t sum(std::uint32_t value) { return value; }
-  // What a lane stored before is visible to the others behind it.
+  // Afterwards the other lanes see what a lane stored before.
   SPLITPLANE_HD static constexpr void sync() {}
-  // The same lane, collective among those of `lanes` (bit i: lane i) only, for code that only these run.
+  // The same lane, collective only among the lanes in `lanes` (bit i: lane i), for code that only these run.
   [[nodiscard]] SPLITPLANE_HD static constexpr CpuLane only(std::uint32_t /*lanes*/) { return {}; }
-  // Bit i: lane i has the same value.
+  // Bit i is set if lane i has the same value.
   [[nodiscard]] SPLITPLANE_HD static constexpr std::uint32_t peers(std::uint32_t /*value*/) { return 1; }
 };
 
 #if defined(__CUDACC__)
-// One warp. The bodies are empty where the compiler makes host code of a template: engines never run so on the host.
+// One warp. The bodies are empty in host code, which the compiler also makes of a template. Engines never run so on the
+// host.
 struct WarpLane {
   static constexpr std::uint32_t width = 32;
   std::uint32_t id = 0;
-  std::uint32_t mask = 0xffffffffU;  // the lanes that are here
+  std::uint32_t mask = 0xffffffffU;  // the lanes that take part
 
   [[nodiscard]] SPLITPLANE_HD static WarpLane mine() {
 #if defined(__CUDA_ARCH__)
@@ -59,7 +60,7 @@ struct WarpLane {
     return value;
 #endif
   }
-  // Of all 32.
+  // The sum over all 32 lanes.
   [[nodiscard]] SPLITPLANE_HD std::uint32_t sum(std::uint32_t value) const {
 #if defined(__CUDA_ARCH__)
     for (int distance = 16; distance != 0; distance /= 2) value += __shfl_xor_sync(0xffffffffU, value, distance);
@@ -82,7 +83,7 @@ struct WarpLane {
 };
 #endif
 
-// How many of the lowest bits are set without a gap: descriptors that are done, in order.
+// How many of the lowest bits are set without a gap: descriptors that completed, in order.
 [[nodiscard]] SPLITPLANE_HD inline std::uint32_t trailing_ones(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)
   return bits == 0xffffffffU ? 32U : static_cast<std::uint32_t>(__ffs(static_cast<int>(~bits)) - 1);
@@ -97,7 +98,7 @@ struct WarpLane {
   return static_cast<std::uint32_t>(std::popcount(bits));
 #endif
 }
-// One more than the highest bit that is set; 0: none is.
+// One more than the highest bit that is set; 0 if none is.
 [[nodiscard]] SPLITPLANE_HD inline std::uint32_t bit_width(std::uint32_t bits) {
 #if defined(__CUDA_ARCH__)
   return 32U - static_cast<std::uint32_t>(__clz(static_cast<int>(bits)));

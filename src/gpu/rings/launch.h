@@ -1,5 +1,5 @@
-// Drives the engines of all rings on the host: step by step in one thread (deterministic, and the least there is to
-// measure), or with two threads for each ring, as the kernels of a device run one warp for each.
+// Drives the engines of all rings on the host. It does so step by step in one thread (deterministic, with the least
+// overhead), or with two threads for each ring, as a device's kernels run one warp for each.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace splitplane::gpu {
 
-// Nanoseconds that only go forward.
+// Nanoseconds of a clock that never goes back.
 [[nodiscard]] inline std::uint64_t steady_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -31,8 +31,8 @@ class RingSet {
   using Sender = TxEngine<CpuLane, Doorbell>;
   using AllSender = OrderedSender<Doorbell>;
 
-  // Prepares the memory of each ring. `functions`: one for each ring. With `restore` one sender serves all rings and
-  // puts the packets in their order again.
+  // Prepares the memory of each ring. `functions` has one for each ring. With `restore` one sender serves all rings and
+  // restores the order of the packets.
   RingSet(std::vector<Ring> rings, const std::vector<Function>& functions, std::uint32_t* stop,
           const std::optional<RestoreSettings>& restore = {})
       : rings_(std::move(rings)), stop_(stop) {
@@ -50,7 +50,7 @@ class RingSet {
   RingSet(const std::vector<Ring>& rings, const Function& function, std::uint32_t* stop,
           const std::optional<RestoreSettings>& restore = {})
       : RingSet(rings, std::vector<Function>(rings.size(), function), stop, restore) {}
-  // Waits for the engines: a function that never returns holds the program here, and the watchdog has said so.
+  // Waits for the engines. A function that never returns blocks the program here; the watchdog has reported it.
   ~RingSet() {
     store_relaxed(stop_, 1U);
     join();
@@ -66,7 +66,7 @@ class RingSet {
     return ordered_ ? moved + ordered_->engine.step({}, now) : moved;
   }
 
-  // In lock-step: nothing is between receivers and senders, nor at the NIC to be sent.
+  // In lock-step: true if no packet is between receivers and senders, or at the NIC to be sent.
   [[nodiscard]] bool is_idle() {
     for (auto& s : senders_) {
       if (!s->engine.is_idle({})) return false;
@@ -74,8 +74,8 @@ class RingSet {
     return !ordered_ || ordered_->engine.is_idle({});
   }
 
-  // Two threads for each ring, or one for each receiver and one for the sender of all, until stop(). What is on its way
-  // then has `drain_within_ns` to get out.
+  // Starts two threads for each ring, or one for each receiver and one sender for all, until stop(). Packets under way
+  // then have `drain_within_ns` to leave.
   void start(std::uint64_t drain_within_ns = 1'000'000'000) {
     const auto rest = [] { std::this_thread::yield(); };
     const auto send = [this, drain_within_ns, rest](auto* sender) {
@@ -87,7 +87,7 @@ class RingSet {
     for (auto& s : senders_) send(s.get());
     if (ordered_) send(ordered_.get());
   }
-  // Tells all engines to stop and waits for them; those that did not stop in time go on trying to.
+  // Tells all engines to stop and waits for them. Engines that did not stop in time continue to try.
   [[nodiscard]] Expected<void> stop(std::chrono::milliseconds within) {
     store_relaxed(stop_, 1U);
     const std::uint64_t deadline = steady_ns() + static_cast<std::uint64_t>(within.count()) * 1'000'000;
@@ -105,7 +105,7 @@ class RingSet {
     return {};
   }
 
-  // Of a ring at rest: in lock-step between two steps, or after stop().
+  // The census of a ring at rest: in lock-step between two steps, or after stop().
   [[nodiscard]] SlotCensus census(std::size_t ring) const {
     const std::uint32_t free_taken = receivers_[ring]->engine.free_taken();
     if (ordered_) {
@@ -124,11 +124,11 @@ class RingSet {
   }
   [[nodiscard]] std::size_t rings() const { return rings_.size(); }
   [[nodiscard]] Function& function(std::size_t ring) { return receivers_[ring]->engine.function(); }
-  // With `restore` only; of engines at rest.
+  // With `restore` only, while no engine runs.
   [[nodiscard]] const ReorderWindow& window() const { return ordered_->engine.window(); }
 
  private:
-  // Each engine on lines of its own.
+  // Each engine has separate cache lines.
   template <class Engine>
   struct Own {
     template <class... Args>

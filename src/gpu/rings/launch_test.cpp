@@ -1,4 +1,4 @@
-// Engines on threads of their own beside a NIC on another: order and octets, stopping, and a function that does not
+// Engines on separate threads beside a NIC on another one: order and octets, stopping, and a function that does not
 // return.
 #include "gpu/rings/launch.h"
 
@@ -17,11 +17,12 @@ using test::Bytes;
 using test::numbered_frame;
 using test::TestNic;
 
-// Sends numbered frames into a ring, `window` at most on their way, and checks what comes out. Run by the NIC's thread.
+// Sends numbered frames into a ring, at most `window` under way, and checks the frames that come out. The NIC's thread
+// runs it.
 class Peer {
  public:
   Peer(const Ring& ring, std::size_t bytes, std::uint64_t window) : nic_(ring), bytes_(bytes), window_(window) {}
-  // Returns whether anything moved.
+  // Returns true if a frame moved.
   bool poll(std::uint64_t until) {
     bool moved = false;
     nic_.listen();
@@ -45,7 +46,7 @@ class Peer {
   std::uint64_t window_;
 };
 
-// All rings' peers in this thread until each has `packets` back, or a minute is over.
+// Runs the peers of all rings in this thread until each has `packets` back, or until a minute is over.
 bool all_come_back(std::vector<Peer>& peers, std::uint64_t packets) {
   const std::uint64_t deadline = steady_ns() + 60'000'000'000;
   for (bool all = false; !all && steady_ns() < deadline;) {
@@ -89,13 +90,13 @@ TEST(StartStop, a_hundred_cycles_lose_no_slot) {
     std::vector<TestNic> nics(bench.rings.begin(), bench.rings.end());
     set.start();
     std::uint64_t in = 0, out = 0;
-    for (unsigned i = 0; i < 20; ++i) {  // frames are everywhere when the stop comes
+    for (unsigned i = 0; i < 20; ++i) {  // frames are at every stage when the stop comes
       for (TestNic& nic : nics) {
         in += nic.receive(numbered_frame(i, 64)) ? 1 : 0;
         if (i % 4 == 0) out += nic.transmit().size();
       }
     }
-    // The NIC goes on sending while the senders drain.
+    // The NIC continues to send while the senders drain.
     std::atomic<bool> done{false};
     std::thread nic([&] {
       while (!done.load()) {
@@ -124,7 +125,7 @@ TEST(StartStop, rings_without_a_nic_stop_too) {
   EXPECT_EQ(set.census(0).at_nic, 1U);
 }
 
-// Holds the receiver until it is let go.
+// Blocks the receiver until the test releases it.
 struct Stalls {
   std::atomic<bool>* let_go;
   template <class Lane>
@@ -146,7 +147,7 @@ TEST(StalledFunction, is_reported_and_the_stop_says_which_engine_hangs) {
   bool reported = false;
   for (const std::uint64_t deadline = steady_ns() + 20'000'000'000; !reported && steady_ns() < deadline;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    const std::vector<Finding> found = watchdog.look(steady_ns());  // others, too, where the machine is busy
+    const std::vector<Finding> found = watchdog.look(steady_ns());  // on a busy machine others may be found, too
     reported = std::find(found.begin(), found.end(), kHangs) != found.end();
   }
   EXPECT_TRUE(reported);

@@ -1,6 +1,6 @@
-// Loads and stores that another processor sees: GPU and NIC and host share words, and each of these functions says
-// which order it keeps. One source for both: std::atomic_ref on the host, cuda::atomic_ref on a device. System scope
-// (no suffix) reaches the NIC and the host, `_on_device` only other engines on the same processor.
+// Loads and stores that another processor sees. GPU, NIC and host share words, and each of these functions states its
+// memory order. One source serves both: std::atomic_ref on the host, cuda::atomic_ref on a device. System scope (no
+// suffix) reaches the NIC and the host; `_on_device` reaches only other engines on the same processor.
 #pragma once
 
 #include <cstdint>
@@ -63,15 +63,16 @@ SPLITPLANE_HD inline void store_release_on_device(T* word, T value) {
   DeviceAtomic<T>(*word).store(value, order::memory_order_release);
 }
 
-// Adds to a word that engines of the same processor share; what it was before.
+// Adds to a word that engines of the same processor share. Returns the old value.
 template <class T>
 SPLITPLANE_HD inline T add_relaxed_on_device(T* word, T n) {
   return DeviceAtomic<T>(*word).fetch_add(n, order::memory_order_relaxed);
 }
 
-// Tells the NIC a new tail: everything stored before is visible to it first. On a device the tail is a register behind
-// PCIe: a fence at system scope, then a store that is neither split, merged nor cached (PTX ISA, ld/st.mmio). On the
-// host a release store is that order, and the only form that ThreadSanitizer understands (it does not model fences).
+// Tells the NIC a new tail; everything stored before is visible to it first. On a device the tail is a register behind
+// PCIe. It needs a fence at system scope, then a store that is neither split, merged nor cached (PTX ISA, ld/st.mmio).
+// On the host a release store has that order. It is also the only form that ThreadSanitizer understands, because it
+// does not model fences.
 SPLITPLANE_HD inline void ring_doorbell(std::uint32_t* tail_register, std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
   asm volatile("fence.acq_rel.sys;" ::: "memory");

@@ -1,6 +1,6 @@
-// One sender for all rings that restores the order of the whole wire: it takes what every receiver hands over, holds it
-// until its number's turn, and sends on the first ring's transmit ring. One thread wherever it runs: that, and the wait
-// for the slowest ring, is what order costs.
+// One sender for all rings that restores the order of the whole wire. It takes the packets of every receiver, holds
+// each until its number's turn, and sends on the first ring's transmit ring. It always runs on one thread. That, and
+// the wait for the slowest ring, is the cost of the order.
 #pragma once
 
 #include "gpu/rings/engine_parts.h"
@@ -11,7 +11,7 @@ namespace splitplane::gpu {
 template <class Doorbell = ReleaseDoorbell>
 class OrderedSender {
  public:
-  // `rings`: all of one NIC, and `places` as many as the window has numbers; both stay where they are.
+  // `rings` are all of one NIC, and `places` are as many as the window has numbers. Both must stay in place.
   SPLITPLANE_HD OrderedSender(const Ring* rings, std::uint32_t count, const RestoreSettings& settings,
                               ReorderWindow::Place* places)
       : rings_(rings),
@@ -62,7 +62,7 @@ class OrderedSender {
   [[nodiscard]] SPLITPLANE_HD const Ring& ring() const { return rings_[0]; }
   [[nodiscard]] SPLITPLANE_HD const ReorderWindow& window() const { return window_; }
   [[nodiscard]] SPLITPLANE_HD std::uint32_t received_taken(std::uint32_t ring) const { return received_[ring].next; }
-  // For counting slots: f(slot) for each that this sender holds, of any ring.
+  // For counting slots: calls f(slot) for each slot that this sender holds, of any ring.
   template <class F>
   void for_each_slot(F f) const {
     window_.for_each_held([&f](const PacketRef& packet) { f(packet.slot); });
@@ -70,12 +70,11 @@ class OrderedSender {
   }
 
  private:
-  // It is every ring's sender: the host sees on each that it is alive. What moved is counted on the first.
+  // This sender serves every ring, so it shows the host on each that it is alive. Packets are counted on the first.
   SPLITPLANE_HD void show_pulse() const {
     for (std::uint32_t i = 1; i < count_; ++i) store_relaxed(&rings_[i].tx_counters->steps, account_.steps());
   }
-  // The last descriptor before a tail reports whatever its place: the NIC has not heard of it yet, so it may be
-  // changed.
+  // The last descriptor before a tail always requests DD. The NIC does not know it yet, so it may be changed.
   SPLITPLANE_HD void tell(CpuLane lane) {
     std::uint64_t* const last = &rings_[0].tx[(next_ - 1) & mask_].hi;
     store_relaxed(last, load_relaxed(last) | kTxReportStatus);
@@ -83,7 +82,7 @@ class OrderedSender {
   }
   [[nodiscard]] SPLITPLANE_HD bool has_room() const { return next_ - clean_ != mask_; }
 
-  // What one receiver handed over goes into the window, or out at once. Returns the packets that went out.
+  // Puts the packets of one receiver into the window, or sends them at once. Returns the packets that were sent.
   SPLITPLANE_HD std::uint32_t collect(CpuLane lane, std::uint32_t ring) {
     std::uint32_t moved = 0;
     for (std::uint32_t taken = 0; taken < kBatch && received_[ring].available(lane, 1) != 0; ++taken) {
@@ -131,7 +130,7 @@ class OrderedSender {
     if (tail_.room(next_) == 0) tell(lane);
   }
 
-  // Slots go back to the ring that they belong to.
+  // Returns slots to the ring that they belong to.
   SPLITPLANE_HD std::uint32_t reclaim(CpuLane lane) {
     std::uint32_t moved = 0;
     std::uint64_t touched = 0;
@@ -139,7 +138,7 @@ class OrderedSender {
       const std::uint64_t hi = load_acquire(&rings_[0].tx[i & mask_].hi);
       if (!tx_is_done(hi)) {
         if (tx_wants_report(hi)) break;
-        continue;  // one behind it reports
+        continue;  // a later descriptor reports
       }
       for (; clean_ != i + 1; ++clean_, ++moved) {
         const std::uint32_t slot = rings_[0].tx_slot[clean_ & mask_];

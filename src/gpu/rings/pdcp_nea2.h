@@ -1,6 +1,6 @@
-// gnb_headers with a ciphered SDU (TS 38.323 5.8), as a benchmark of what a device can do between two rings: the lanes
-// of a warp work together on one frame after the other. No integrity. A COUNT is given once, and each UE has a key of
-// its own, since the cipher knows a bearer by 5 bits only: so no key stream is used twice.
+// gnb_headers with a ciphered SDU (TS 38.323 5.8), as a benchmark of what a device can do between two rings. The lanes
+// of a warp work together on one frame after the other. There is no integrity protection. Each COUNT is given once.
+// Each UE has a separate key, because the cipher knows a bearer by 5 bits only. So no key stream is used twice.
 #pragma once
 
 #include "crypto/device/nea2.h"
@@ -12,7 +12,8 @@ class PdcpNea2 {
  public:
   static constexpr std::uint32_t kBearersOfUe = 32;
 
-  // `keys[i]`: of bearers 32 i + 1 to 32 i + 32, the radio bearers of one UE; one for each that `headers` knows.
+  // `keys[i]` is for bearers 32 i + 1 to 32 i + 32, the radio bearers of one UE. There is one for each UE that
+  // `headers` knows.
   SPLITPLANE_HD PdcpNea2(const GnbHeaders& headers, const AesTable* aes_table, const Aes128Key* keys)
       : table(aes_table), headers_(headers), keys_(keys) {}
 
@@ -39,10 +40,10 @@ class PdcpNea2 {
     return static_cast<std::uint8_t>((id - 1) & 0x1F);
   }
 
-  // Whose key: bearers are numbered through all UEs.
+  // The UE that has the key: bearers are numbered through all UEs.
   [[nodiscard]] SPLITPLANE_HD static constexpr std::uint32_t ue_of(std::uint32_t id) { return (id - 1) / kBearersOfUe; }
 
-  const AesTable* table;  // a kernel puts one in shared memory in its place
+  const AesTable* table;  // a kernel uses one in shared memory instead
 
  private:
   GnbHeaders headers_;

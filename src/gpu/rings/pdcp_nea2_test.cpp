@@ -23,7 +23,8 @@ std::vector<std::uint8_t> sdu_of(std::uint32_t packet) {
   return sdu;
 }
 
-// 32 G-PDUs of three bearers and one packet of none, each in a slot of its own; out of `process` as air frames.
+// 32 packets, each in a separate slot: G-PDUs of three bearers, and one packet of none. `process` makes them air
+// frames.
 struct Batch {
   static constexpr std::uint32_t kNone = 17;  // the packet without a bearer
   std::array<GnbBearer, 8> bearers{};
@@ -32,7 +33,7 @@ struct Batch {
   std::array<Verdict, 32> verdicts{};
 
   Batch() {
-    // The first COUNT is about to change its HFN: what is on the air has only 18 bits of it.
+    // The first COUNT is about to change its HFN, because only 18 bits of it are on the air.
     for (std::uint32_t id = 1; id <= 3; ++id) bearers[id] = {.id = id, .pdcp_first = 0x5FFFFEU};
     for (std::uint32_t p = 0; p < 32; ++p) {
       const auto frame = test::n3_frame({.teid = p == kNone ? 7 : 1 + p % 3}, sdu_of(p));
@@ -81,7 +82,7 @@ TEST(PdcpNea2, a_warp_makes_of_a_batch_what_one_lane_makes_of_its_packets) {
   }
 }
 
-// The cipher has 5 bits for the bearer: with one key for all, bearers 1 and 33 would have one key stream.
+// The cipher has 5 bits for the bearer. With one key for all UEs, bearers 1 and 33 would have the same key stream.
 TEST(PdcpNea2, bearers_of_two_ues_have_two_key_streams) {
   std::vector<GnbBearer> bearers(64);
   std::vector<std::vector<std::uint8_t>> sent;

@@ -1,5 +1,5 @@
-// Order across rings. RSS keeps each flow on one ring, so a flow stays in order; the wire as a whole does not, since
-// rings send at their own pace. A meter says how much (the paper's metric), a window puts it right again.
+// Order across rings. RSS keeps each flow on one ring, so a flow stays in order. The wire as a whole does not, because
+// rings send at different speeds. A meter measures that (the paper's metric), and a window restores the order.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace splitplane::gpu {
 
-// The paper's metric, which is RFC 4737's: a packet is reordered when one with a higher number came before it. One
-// meter for the wire as a whole; one for each flow shows what a flow's receiver would see.
+// The paper's metric, which is RFC 4737's: a packet is reordered if one with a higher number came before it. Use one
+// meter for the wire as a whole, or one for each flow to see what the flow's receiver would see.
 class ReorderMeter {
  public:
-  // True: reordered.
+  // Returns true if the packet is reordered.
   SPLITPLANE_HD bool see(std::uint64_t number) {
     if (number < next_) return true;
     next_ = number + 1;
@@ -26,16 +26,17 @@ class ReorderMeter {
 
 struct RestoreSettings {
   std::uint32_t window = 1024;       // numbers that may be held while one is missing: a power of 2
-  std::uint64_t timer_ns = 200'000;  // how long a missing one is waited for
+  std::uint64_t timer_ns = 200'000;  // how long the window waits for a missing number
   std::uint32_t number_at = 42;      // octets into the frame: 64 bits, little-endian
   std::uint64_t first = 0;           // the number that comes first
 };
 inline constexpr std::uint32_t kMaxRestoreWindow = 1U << 16;
-// In windows: a number farther ahead is no number of this wire. So many packets may be lost in a row.
+// A number farther ahead than this many windows does not belong to this wire. So at most this many packets in a row may
+// be lost.
 inline constexpr std::uint64_t kMaxRestoreJump = 1U << 16;
 
-// Holds packets until it is their turn. What comes too late goes out at once; what comes too far ahead pushes the
-// window on, unless it is so far that all others would be late from then on. No packet is ever dropped here.
+// Holds packets until it is their turn. A packet that is too late leaves at once. A packet that is too far ahead moves
+// the window on, unless all others would be late from then on. This class never drops a packet.
 class ReorderWindow {
  public:
   // A place for each number of the window, empty at first.
@@ -44,9 +45,9 @@ class ReorderWindow {
     bool full;
   };
   enum class Answer : std::uint8_t {
-    kHeld,   // it is the window's now
-    kNow,    // its turn is over, or its number held already, or beyond reason: it goes out at once
-    kAhead,  // no place for it until next() has moved on, which it will: offer it again then
+    kHeld,   // the window holds it now
+    kNow,    // it leaves at once: its turn is over, its number is held already, or the number is invalid
+    kAhead,  // there is no place for it until next() has moved on: offer it again then
   };
 
   SPLITPLANE_HD ReorderWindow(Place* places, const RestoreSettings& settings)
@@ -106,11 +107,11 @@ class ReorderWindow {
   }
 
   [[nodiscard]] SPLITPLANE_HD std::uint32_t held() const { return held_; }
-  // What went out at once: since its turn was over or its number held, or since the number was too far ahead.
+  // Packets that left at once because their turn was over, their number was held, or their number was too far ahead.
   [[nodiscard]] SPLITPLANE_HD std::uint64_t late() const { return late_; }
   [[nodiscard]] SPLITPLANE_HD std::uint64_t strayed() const { return strayed_; }
   [[nodiscard]] SPLITPLANE_HD std::uint64_t given_up() const { return given_up_; }  // numbers that did not come in time
-  // For counting slots: f(PacketRef) for each packet that is held.
+  // For counting slots: calls f(PacketRef) for each held packet.
   template <class F>
   void for_each_held(F f) const {
     for (std::uint32_t i = 0; i < window_; ++i) {
@@ -130,7 +131,7 @@ class ReorderWindow {
   std::uint32_t held_ = 0;
   std::uint64_t timer_;
   std::uint64_t next_;       // whose turn it is
-  std::uint64_t reach_ = 0;  // the window must move on to this at least
+  std::uint64_t reach_ = 0;  // the window must move on at least to this number
   std::uint64_t since_ = 0;
   bool waits_ = false;  // a number is missing since `since_`
   std::uint64_t late_ = 0, strayed_ = 0, given_up_ = 0;

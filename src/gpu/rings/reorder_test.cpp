@@ -29,7 +29,7 @@ struct Window {
   ReorderWindow::Answer offer(std::uint64_t number) {
     return window.offer(number, {static_cast<std::uint32_t>(number), 0, 64});
   }
-  // What is given out at `now`, by slot, which is the number.
+  // The packets that leave at `now`, by slot, which is the number.
   std::vector<std::uint32_t> out(std::uint64_t now) {
     std::vector<std::uint32_t> numbers;
     for (PacketRef p{}; window.next(now, p);) numbers.push_back(p.slot);
@@ -121,7 +121,7 @@ TEST(ReorderWindowTest, orders_whatever_stays_within_the_window) {
   }
 }
 
-// A wire of numbered frames, spread over rings by their flow; what comes back is metered over all rings.
+// A wire of numbered frames, spread over rings by their flow. A meter measures what comes back over all rings.
 class Wire {
  public:
   Wire(const std::vector<Ring>& rings, std::uint64_t seed) : nics_(rings.begin(), rings.end()), random_(seed) {}
@@ -190,7 +190,7 @@ TEST(OrderedSenderTest, a_frame_that_never_comes_back_holds_up_the_wire_for_the_
   std::vector<test::TestNic> nics(bench.rings.begin(), bench.rings.end());
   (void)set.step(1);
   Bytes frame(64);
-  for (const std::uint64_t number : {0U, 1U, 3U, 4U}) {  // the function dropped 2, say
+  for (const std::uint64_t number : {0U, 1U, 3U, 4U}) {  // for example, the function dropped 2
     std::memcpy(frame.data() + 42, &number, 8);
     ASSERT_TRUE(nics[number % 2].receive(frame));
   }

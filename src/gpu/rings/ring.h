@@ -1,5 +1,5 @@
-// One NIC ring pair as its two engines see it: settings, memory, registers and counters. Where each piece lies is
-// ring_memory.h's to say.
+// One NIC ring pair as its two engines see it: settings, memory, registers and counters. ring_memory.h decides where
+// each piece is.
 #pragma once
 
 #include <cstdint>
@@ -22,32 +22,32 @@ struct RingSettings {
   std::uint32_t report_every = 1;             // transmit descriptors per DD that the NIC writes back, at most kBatch
   std::uint64_t doorbell_within_ns = 2000;    // and no later than this after the first; 0: at the end of each step
   std::uint32_t credit = 0;                   // packets between receiver and sender at most; 0: all spare slots
-  std::uint64_t stall_within_ns = 5'000'000;  // without progress: the doorbell again, and then it is a fault
-  std::uint64_t early_within_ns = 0;          // how long octets may come after their DD; 0: slots are not watched
+  std::uint64_t stall_within_ns = 5'000'000;  // without progress: the doorbell is repeated, then it is a fault
+  std::uint64_t early_within_ns = 0;          // how much later than DD octets may come; 0: slots are not watched
 
   friend bool operator==(const RingSettings&, const RingSettings&) = default;
 };
 
-// Written by one engine, read by the host at any time; one line per engine, in the engines' memory. Where the host does
-// not see that, a Housekeeper copies it (housekeeper.h). 64-bit words, each by itself: there is no order between them.
-// `stopped` alone is acquired, by a sender, and has 32 bits: so the only 64-bit words that a kernel acquires at system
-// scope are descriptors, which is how its PTX is tested for them.
+// One engine writes these, and the host may read them at any time. Each engine has one line, in the engines' memory. If
+// the host cannot read that, a Housekeeper copies it (housekeeper.h). They are separate 64-bit words without an order
+// between them. Only `stopped` is acquired, by a sender, and it has 32 bits. So the only 64-bit words that a kernel
+// acquires at system scope are descriptors, and the test of its PTX relies on that.
 struct alignas(128) EngineCounters {
-  std::uint64_t steps;      // moves whenever the engine is alive; published in packets' company, and every kQuietSteps
-  std::uint64_t packets;    // receiver: taken from the NIC; sender: given to it
+  std::uint64_t steps;      // rises while the engine is alive; published together with packets, and every kQuietSteps
+  std::uint64_t packets;    // receiver: taken from the NIC; sender: given to the NIC
   std::uint64_t octets;     // of those
-  std::uint64_t completed;  // receiver: handed to the sender; sender: slots come back from the NIC
-  std::uint64_t doorbells;  // tail writes that told of descriptors
-  std::uint64_t repeated;   // the last one written again, since nothing moved: of no packet
-  std::uint64_t recovered;  // faults that went away
+  std::uint64_t completed;  // receiver: passed to the sender; sender: slots come back from the NIC
+  std::uint64_t doorbells;  // tail writes that announced descriptors
+  std::uint64_t repeated;   // repeated tail writes because nothing moved; they announce no packet
+  std::uint64_t recovered;  // faults that ended
   std::uint64_t waits;      // steps in which packets or credit waited for a slot (receiver) or descriptor (sender)
-  std::uint64_t fault;      // a Fault: how things are now
+  std::uint64_t fault;      // a Fault: the present state
   std::uint32_t stopped;    // 1 once the engine has left its loop
 };
 static_assert(sizeof(EngineCounters) == 128 && sizeof(EngineCounters::stopped) == 4);
 inline constexpr std::uint32_t kQuietSteps = 64;
 
-// Packets by what became of them, written by the receiver.
+// Packets by verdict; the receiver writes them.
 struct alignas(64) VerdictCounters {
   std::uint64_t count[16];
 };
@@ -58,8 +58,8 @@ struct Ring {
   RingSettings settings;
   Descriptor* rx = nullptr;
   Descriptor* tx = nullptr;
-  std::uint32_t* rx_slot = nullptr;  // receiver's own: which slot each descriptor has
-  std::uint32_t* tx_slot = nullptr;  // sender's own
+  std::uint32_t* rx_slot = nullptr;  // used by the receiver only: the slot of each descriptor
+  std::uint32_t* tx_slot = nullptr;  // used by the sender only
   SlotMemory slots;
   std::uint32_t first_slot = 0;  // this ring's are [first_slot, first_slot + settings.slots)
   IndexRing<std::uint32_t> free;
@@ -69,7 +69,7 @@ struct Ring {
   EngineCounters* rx_counters = nullptr;
   EngineCounters* tx_counters = nullptr;
   VerdictCounters* verdicts = nullptr;
-  const std::uint32_t* stop = nullptr;  // of all engines, where they read it soonest: 1 ends them
+  const std::uint32_t* stop = nullptr;  // of all engines, where they read it fastest: 1 ends them
 };
 
 }  // namespace splitplane::gpu

@@ -1,5 +1,5 @@
-// The ring driver: a ring's two engines, how its memory begins, and the loops that drive them until they are stopped.
-// Host code and device code call the same functions.
+// The ring driver: a ring's two engines, the initial state of its memory, and the loops that drive the engines until
+// they are stopped. Host code and device code call the same functions.
 #pragma once
 
 #include "gpu/rings/rx_engine.h"
@@ -7,8 +7,8 @@
 
 namespace splitplane::gpu {
 
-// Before the first step, by whoever can write the ring's memory (one warp, or one CPU thread): each receive descriptor
-// gets a slot, the other slots are free, counters are 0.
+// Call it before the first step, from a thread that can write the ring's memory (one warp, or one CPU thread). Each
+// receive descriptor gets a slot, the other slots are free, and counters are 0.
 template <class Lane>
 SPLITPLANE_HD void prepare_ring(Lane lane, const Ring& ring) {
   const RingSettings& s = ring.settings;
@@ -30,9 +30,9 @@ SPLITPLANE_HD void prepare_ring(Lane lane, const Ring& ring) {
   *ring.verdicts = {};
 }
 
-// The loops of the two engines, on a device or a CPU thread. `clock()` in nanoseconds; `rest()` is called after a step
-// in which nothing moved. A look at the stop flag is a round trip to a device's memory, so it is read now and then
-// only.
+// The loops of the two engines, on a device or a CPU thread. `clock()` is in nanoseconds. They call `rest()` after a
+// step in which nothing moved. Reading the stop flag is a round trip to a device's memory, so they read it only now and
+// then.
 inline constexpr std::uint32_t kStepsPerLookAtStop = 64;
 
 template <class Lane>
@@ -51,7 +51,7 @@ SPLITPLANE_HD void run_receiver(Lane lane, Engine& engine, Clock clock, Rest res
   engine.finish(lane);
 }
 
-// The sender goes on until the receiver has stopped and everything is sent, or `drain_within_ns` have passed.
+// The sender continues until the receiver has stopped and everything is sent, or until `drain_within_ns` have passed.
 template <class Lane, class Engine, class Clock, class Rest>
 SPLITPLANE_HD void run_sender(Lane lane, Engine& engine, std::uint64_t drain_within_ns, Clock clock, Rest rest) {
   bool stopping = false;

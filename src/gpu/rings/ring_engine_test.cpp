@@ -1,4 +1,5 @@
-// Receiver and sender in lock-step with the DMA side of a NIC: what goes in comes out, and what each setting promises.
+// Receiver and sender in lock-step with the DMA side of a NIC: frames that come in leave, and each setting has its
+// effect.
 #include "gpu/rings/ring_engine.h"
 
 #include <gtest/gtest.h>
@@ -64,12 +65,12 @@ TEST(RxEngine, writes_the_tail_of_a_part_batch_after_its_time) {
   OneRing ring(RingSettings{.ring_size = 128, .slots = 512, .doorbell_every = 8, .doorbell_within_ns = 2000});
   ring.step();
   ASSERT_TRUE(ring.nic.receive(numbered_frame(0, 64)));
-  ring.step(100);  // the NIC has this one to send from now on
+  ring.step(100);  // the NIC sends this one from now on
   ASSERT_EQ(load_acquire(ring.bench.rings[0].tdt), 1U);
   for (unsigned i = 1; i < 4; ++i) ASSERT_TRUE(ring.nic.receive(numbered_frame(i, 64)));
   ring.step(1000);
   EXPECT_EQ(load_acquire(ring.bench.rings[0].tdt), 1U);
-  ring.step(1000);  // of a frame that came first: the receive tail
+  ring.step(1000);  // of a frame that arrived first: the receive tail
   EXPECT_EQ(load_acquire(ring.bench.rings[0].rdt), 3U);
   EXPECT_EQ(load_acquire(ring.bench.rings[0].tdt), 1U);
   ring.step(999);
@@ -86,7 +87,7 @@ TEST(TxEngine, tells_a_nic_that_has_nothing_to_send_at_once) {
     ring.step(10);
     EXPECT_EQ(load_acquire(ring.bench.rings[0].tdt), n + 1) << "in the step that handed it over";
     EXPECT_EQ(ring.nic.transmit().size(), 1U);
-    ring.step(10);  // sees that it was sent
+    ring.step(10);  // sees that the frame was sent
   }
   EXPECT_EQ(ring.tx().doorbells, 5U);
 }

@@ -11,7 +11,7 @@ constexpr std::size_t lines(std::size_t bytes) {
   return (bytes + kLine - 1) / kLine * kLine;
 }
 
-// Index rings have room for every slot of their NIC ring.
+// Index rings have a place for every slot of their NIC ring.
 std::uint32_t index_entries(const RingSettings& s) {
   return std::bit_ceil(s.slots);
 }
@@ -25,12 +25,12 @@ std::size_t local_bytes(const RingSettings& s) {
          lines(index_entries(s) * sizeof(PacketRef)) + 2 * kLine;
 }
 
-// Slots begin behind all rings, at a page.
+// Slots begin after all rings, at a page.
 std::size_t slots_offset(const RingSettings& s, std::uint32_t rings) {
   return (2 * descriptor_bytes(s) * rings + 4095) / 4096 * 4096;
 }
 
-// Cuts pieces off a block, each at a line of its own.
+// Cuts pieces off a block, each at a separate cache line.
 class Cutter {
  public:
   explicit Cutter(std::uint8_t* at) : at_(at) {}

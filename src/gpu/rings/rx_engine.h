@@ -1,5 +1,5 @@
-// The receiver of one NIC ring: takes frames that the NIC marked done, has the function work on them, hands them to the
-// sender and gives the NIC free slots in their place. One warp on a device, one CPU thread on the host.
+// The receiver of one NIC ring. It takes frames that the NIC marked done and calls the function on them. It passes them
+// to the sender and gives the NIC free slots in their place. It is one warp on a device, or one CPU thread on the host.
 #pragma once
 
 #include "gpu/rings/engine_parts.h"
@@ -37,7 +37,7 @@ class RxEngine {
       const std::uint32_t n = take(lane, now, wanted);
       moved += n;
       if (tail_.room(next_) == 0) {
-        hand_over(lane);  // the sender need not wait until the fence of the doorbell is through
+        hand_over(lane);  // before the doorbell, so that the sender does not wait for its fence
         tell(lane);
       }
       if (n < wanted) break;
@@ -50,7 +50,7 @@ class RxEngine {
     return moved;
   }
 
-  // After the last step: the sender may know that nothing more comes.
+  // After the last step: tells the sender that no more frames come.
   SPLITPLANE_HD void finish(Lane lane) {
     publish(lane);
     lane.sync();
@@ -59,12 +59,12 @@ class RxEngine {
 
   [[nodiscard]] SPLITPLANE_HD const Ring& ring() const { return ring_; }
   [[nodiscard]] SPLITPLANE_HD Function& function() { return function_; }
-  // How many free slots this end has taken, ever: for counting slots after the end.
+  // How many free slots this end has taken in total, for counting slots after the end.
   [[nodiscard]] SPLITPLANE_HD std::uint32_t free_taken() const { return free_.next; }
 
  private:
-  // The NIC gets all descriptors but one: the tail stays one behind what is filled, so that head never equals tail when
-  // there are descriptors (7.1.9).
+  // The NIC gets all descriptors but one. The tail stays one behind the filled descriptors, so head never equals tail
+  // when there are descriptors (7.1.9).
   SPLITPLANE_HD void begin(Lane lane, std::uint64_t now) {
     begun_ = true;
     moved_at_ = now;
@@ -77,7 +77,7 @@ class RxEngine {
     received_.publish(lane);
   }
 
-  // Up to `wanted` frames, one per lane. All lanes call it and return the same.
+  // Takes up to `wanted` frames, one per lane. All lanes call it and return the same number.
   SPLITPLANE_HD std::uint32_t take(Lane lane, std::uint64_t now, std::uint32_t wanted) {
     const std::uint32_t at = (next_ + lane.id) & mask_;
     const std::uint64_t hi = lane.id < wanted ? load_acquire(&ring_.rx[at].hi) : 0;
@@ -111,7 +111,7 @@ class RxEngine {
         slot = free_.get(rank);
         ring_.rx_slot[at] = slot;
       }
-      post(at, slot);  // a dropped frame's own slot goes back to the NIC at once
+      post(at, slot);  // a dropped frame's slot goes back to the NIC at once
     }
     free_.take(sent_count);
     received_.add(sent_count);
@@ -124,7 +124,7 @@ class RxEngine {
     return n;
   }
 
-  // A slot must be there for each frame that goes on; credit keeps some back.
+  // Limits the frames to the free slots, because each frame that goes on needs one; credit reserves some.
   SPLITPLANE_HD std::uint32_t limit_to_free(Lane lane, std::uint32_t n) {
     const std::uint32_t free = free_.available(lane, n + kept_back_);
     if (free >= n + kept_back_) return n;
@@ -132,7 +132,7 @@ class RxEngine {
     return free > kept_back_ ? free - kept_back_ : 0;
   }
 
-  // What the descriptor says of the frame, before the function sees it.
+  // The verdict from the descriptor alone, before the function sees the frame.
   [[nodiscard]] SPLITPLANE_HD Verdict judge(std::uint64_t hi, bool is_part) const {
     const std::uint32_t length = rx_length(hi);
     if (is_part || !rx_is_whole(hi)) return Verdict::broken_frame;
@@ -145,7 +145,8 @@ class RxEngine {
     put_descriptor(&ring_.rx[at], make_rx_read(ring_.slots.bus_of(slot)));
   }
 
-  // Of `n` frames marked done, those whose octets are there; the first one that never gets any is given up (`late`).
+  // Of `n` frames marked done, returns those whose octets are there. It gives up the first one that never gets any
+  // (`late`).
   SPLITPLANE_HD std::uint32_t wait_for_octets(Lane lane, std::uint64_t now, std::uint32_t at, std::uint32_t n,
                                               bool& late) {
     const bool there = lane.id < n && !is_marked(ring_.slots, ring_.rx_slot[at]);
@@ -165,8 +166,8 @@ class RxEngine {
     return 1;
   }
 
-  // Nothing came for a while: the NIC may have missed the tail, and to hear it twice does no harm. No slot for a while:
-  // somebody does not return them.
+  // After a time without frames the NIC may have missed the tail; repeating it does no harm. After a time without free
+  // slots another engine does not return them.
   SPLITPLANE_HD void watch(Lane lane, std::uint64_t now, std::uint32_t moved) {
     if (moved != 0) {
       moved_at_ = now;
@@ -207,13 +208,13 @@ class RxEngine {
   std::uint32_t mask_;
   Consumer<std::uint32_t> free_;
   Producer<PacketRef> received_;
-  std::uint32_t handed_over_ = 0;  // of `received_`: what the sender knows of
+  std::uint32_t handed_over_ = 0;  // of `received_`: packets that the sender knows of
   std::uint32_t next_ = 0;
-  std::uint32_t kept_back_ = 0;  // free slots that credit keeps from being used
+  std::uint32_t kept_back_ = 0;  // free slots that credit reserves
   bool begun_ = false;
   bool waits_ = false;      // in this step a frame waits for a slot
   bool continues_ = false;  // the last descriptor was not the end of its frame
-  bool early_ = false;      // the next descriptor is done and its octets are not there
+  bool early_ = false;      // the next descriptor is done, but its octets are missing
   std::uint64_t moved_at_ = 0, early_since_ = 0;
   std::uint64_t dropped_[kVerdictCount] = {};
 };

@@ -1,6 +1,6 @@
-// Packet memory: slots of one size, and the rings of indices in which they go round. Each ring of the NIC has its own
+// Packet memory: slots of one size, and the rings of indices in which they circulate. Each ring of the NIC has its own
 // slots: free -> receive descriptor -> received -> transmit descriptor -> free. The receiver takes from `free` and
-// gives to `received`, the sender the other way round, so each index ring has one producer and one consumer.
+// gives to `received`; the sender does the opposite. So each index ring has one producer and one consumer.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace splitplane::gpu {
 
-// All slots, as the processor that runs the engines sees them, and as the NIC does.
+// All slots, at the addresses of the engines' processor and of the NIC.
 struct SlotMemory {
   std::uint8_t* octets = nullptr;
   std::uint64_t bus = 0;
@@ -24,7 +24,7 @@ struct SlotMemory {
   }
 };
 
-// What the first octets of a slot hold until a frame is there, if slots are watched (RingSettings::early_within_ns).
+// The first octets of a slot until a frame is there, if slots are watched (RingSettings::early_within_ns).
 inline constexpr std::uint64_t kNoOctetsYet = 0xf3d1'9a47'6be0'52c8ULL;
 
 SPLITPLANE_HD inline void mark_slot(const SlotMemory& slots, std::uint32_t slot) {
@@ -44,18 +44,18 @@ static_assert(sizeof(PacketRef) == 8);
 
 inline constexpr std::uint32_t kIndexRingAlignment = 128;  // a line of a GPU's cache, two of a CPU's
 
-// The shared part of an index ring. It is as large as all slots of its NIC ring together, so it can never be full: a
-// producer looks at nothing, and only the consumer reads what the other writes.
+// The shared part of an index ring. It is as large as all slots of its NIC ring together, so it can never be full. The
+// producer reads nothing, and only the consumer reads what the other side writes.
 template <class Entry>
 struct IndexRing {
   Entry* entries = nullptr;
-  std::uint32_t* produced = nullptr;  // entries ever put, modulo 2^32; written by the producer
+  std::uint32_t* produced = nullptr;  // total number of entries, modulo 2^32; the producer writes it
   std::uint32_t mask = 0;
 
   [[nodiscard]] SPLITPLANE_HD Entry& at(std::uint32_t index) const { return entries[index & mask]; }
 };
 
-// The producer's end: entries put are published together, once per step.
+// The producer's end. New entries are published together, once per step.
 template <class Entry>
 struct Producer {
   IndexRing<Entry> ring;
@@ -70,24 +70,24 @@ struct Producer {
   }
 };
 
-// The consumer's end. It remembers how far the producer was, and asks again only when that is used up.
+// The consumer's end. It remembers the producer's position, and reads it again only when it needs more entries.
 template <class Entry>
 struct Consumer {
   IndexRing<Entry> ring;
   std::uint32_t next = 0;
   std::uint32_t seen = 0;
 
-  // How many entries there are, at least `wanted` if there are so many.
+  // Returns the number of entries; it is at least `wanted` if the ring has that many.
   template <class Lane>
   [[nodiscard]] SPLITPLANE_HD std::uint32_t available(Lane lane, std::uint32_t wanted) {
     if (seen - next < wanted) {
-      // Lanes agree on what the first one saw; sync() orders their reads of entries behind its acquire.
+      // All lanes use the value that the first one read. sync() orders their reads of entries after its acquire.
       seen = lane.shfl(load_acquire_on_device(ring.produced), 0);
       lane.sync();
     }
     return seen - next;
   }
-  // How many it knows of without asking.
+  // The number that it knows without reading the shared count.
   [[nodiscard]] SPLITPLANE_HD std::uint32_t known() const { return seen - next; }
   [[nodiscard]] SPLITPLANE_HD Entry get(std::uint32_t i) const { return ring.at(next + i); }
   SPLITPLANE_HD void take(std::uint32_t n) { next += n; }

@@ -1,6 +1,6 @@
-// Where frames wait on their way between the host and a NIC whose DMA is a processor of the GPU: a ring of frames in
-// host memory that is mapped into the GPU, with one producer and one consumer. Each of the two writes a count that the
-// other reads: octets first, then the count, released at system scope.
+// The frames between the host and a NIC whose DMA is a processor of the GPU: a ring of frames in host memory that is
+// mapped into the GPU, with one producer and one consumer. Each of the two writes a count that the other reads: octets
+// first, then the count, released at system scope.
 //
 //   place   | frame, at most stride - 16 octets, behind 0 to 15 octets of padding | bytes 16, padding 16 |
 //
@@ -22,8 +22,8 @@ inline constexpr std::uint32_t kStagePiece = 16;  // octets copied at a time
 struct Stage {
   std::uint8_t* frames = nullptr;    // places * stride octets, at a multiple of 16
   std::uint32_t* lengths = nullptr;  // of each place
-  std::uint32_t* written = nullptr;  // by the producer, in a line of its own
-  std::uint32_t* taken = nullptr;    // by the consumer, likewise
+  std::uint32_t* written = nullptr;  // written by the producer, in a separate line
+  std::uint32_t* taken = nullptr;    // written by the consumer, in a separate line
   std::uint32_t places = 0;          // a power of 2
   std::uint32_t stride = 0;          // a multiple of 16, at least 16 more than the longest frame
 
@@ -39,11 +39,11 @@ struct Stage {
   [[nodiscard]] SPLITPLANE_HD static constexpr std::uint32_t bytes_of(std::uint32_t word) { return word & 0xffffU; }
   [[nodiscard]] SPLITPLANE_HD static constexpr std::uint32_t padding_of(std::uint32_t word) { return word >> 16; }
 
-  // Octets that a stage takes: frames, lengths, and a line for each count.
+  // Octets that a stage needs: frames, lengths, and a line for each count.
   [[nodiscard]] static constexpr std::size_t needs(std::uint32_t places, std::uint32_t stride) {
     return static_cast<std::size_t>(places) * stride + static_cast<std::size_t>(places) * 4 + 2 * kLine;
   }
-  // In memory that is zero and begins at a multiple of 128.
+  // The memory must be zero and begin at a multiple of 128.
   [[nodiscard]] static Stage lay_out(std::uint8_t* memory, std::uint32_t places, std::uint32_t stride) {
     auto* const counts = reinterpret_cast<std::uint32_t*>(memory);
     auto* const lengths = counts + 2 * kLine / 4;
@@ -56,7 +56,7 @@ struct Stage {
 class StageWriter {
  public:
   explicit StageWriter(const Stage& stage) : stage_(stage) {}
-  // False: it is full, or the frame is longer than a place.
+  // Returns false if the stage is full, or if the frame is longer than a place.
   [[nodiscard]] bool put(const std::uint8_t* octets, std::uint32_t bytes) {
     if (written_ - taken_ == stage_.places) taken_ = load_acquire(stage_.taken);
     if (written_ - taken_ == stage_.places || bytes + kStagePiece > stage_.stride) return false;
@@ -65,7 +65,7 @@ class StageWriter {
     ++written_;
     return true;
   }
-  // What was put is there for the other end.
+  // Makes the frames visible to the other end.
   void publish() { store_release(stage_.written, written_); }
 
  private:
@@ -84,7 +84,7 @@ class StageReader {
     bytes = Stage::bytes_of(word);
     return stage_.at(taken_ + i) + Stage::padding_of(word);
   }
-  // The first `n` may be written over.
+  // The first `n` frames may be overwritten.
   void take(std::uint32_t n) { store_release(stage_.taken, taken_ += n); }
 
  private:

@@ -1,5 +1,5 @@
-// For tests only: the DMA side of a NIC, as little as the engines need: it fills receive descriptors up to the tail
-// that it heard, and takes what transmit descriptors say. Bus addresses are the host's. The real model is nicmodel/.
+// For tests only: the DMA side of a NIC, with as little as the engines need. It fills receive descriptors up to the
+// last tail, and takes what transmit descriptors say. Bus addresses are the host's. nicmodel/ has the full model.
 #pragma once
 
 #include <cstdlib>
@@ -52,19 +52,19 @@ struct Bench {
   std::vector<std::uint32_t> rdt, tdt;
 };
 
-// One ring's DMA. What it gets wrong is up to the test.
+// One ring's DMA. The test decides which faults it makes.
 class TestNic {
  public:
   explicit TestNic(const Ring& ring) : ring_(ring), size_(ring.settings.ring_size) {}
 
   bool hears_doorbells = true;
   bool sends = true;
-  std::uint64_t missed = 0;     // frames that found no descriptor
-  std::uint64_t rdt_moves = 0;  // changes of the tails that it saw
+  std::uint64_t missed = 0;     // frames without a descriptor
+  std::uint64_t rdt_moves = 0;  // changes of the tail that it saw
   std::uint64_t tdt_moves = 0;
-  std::uint64_t reports = 0;  // transmit descriptors that asked for DD, and got it
+  std::uint64_t reports = 0;  // transmit descriptors that requested DD, and got it
 
-  // Looks at both tails.
+  // Reads both tails.
   void listen() {
     if (!hears_doorbells) return;
     const std::uint32_t rdt = load_acquire(ring_.rdt), tdt = load_acquire(ring_.tdt);
@@ -75,7 +75,7 @@ class TestNic {
   }
   [[nodiscard]] std::uint32_t free_descriptors() const { return (rdt_ - rx_head_) & (size_ - 1); }
 
-  // One frame from the wire; false: missed.
+  // One frame from the wire; returns false if it was missed.
   bool receive(std::span<const std::uint8_t> frame) {
     return receive(frame, make_rx_write_back({.length = static_cast<std::uint16_t>(frame.size())}));
   }
@@ -89,7 +89,7 @@ class TestNic {
     complete(write_back);
     return true;
   }
-  // A descriptor marked done whose octets stay out; they come later, to the address that is returned.
+  // Marks a descriptor done without octets. The test writes them later, to the returned address.
   std::uint8_t* receive_early(std::uint16_t length) {
     listen();
     auto* const slot = reinterpret_cast<std::uint8_t*>(ring_.rx[rx_head_].lo);
@@ -97,7 +97,7 @@ class TestNic {
     return slot;
   }
 
-  // What the sender gave; at most `most` frames.
+  // Frames that the sender gave; at most `most`.
   std::vector<Bytes> transmit(unsigned most = 1000) {
     listen();
     std::vector<Bytes> frames;

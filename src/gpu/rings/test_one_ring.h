@@ -9,7 +9,7 @@ inline RingSettings small() {
   return {.ring_size = 32, .slots = 96, .doorbell_within_ns = 0};
 }
 
-// Time is the test's.
+// The test moves the time.
 template <class Function = Echo>
 struct OneRing {
   explicit OneRing(const RingSettings& settings = small(), const Function& function = {})

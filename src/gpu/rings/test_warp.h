@@ -1,5 +1,5 @@
-// For tests only: 32 threads that act as the lanes of one warp, so that what is written for a warp (ranks, ballots, who
-// writes what before whom) is tried, also under ThreadSanitizer, without a GPU.
+// For tests only: 32 threads that act as the lanes of one warp. So code for a warp (ranks, ballots, the order of
+// writes) is tested without a GPU, also under ThreadSanitizer.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace splitplane::gpu::test {
 
-// What a warp's lanes meet at.
+// Where a warp's lanes meet.
 class Warp {
  public:
   using Barrier = std::barrier<>;

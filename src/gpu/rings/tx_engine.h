@@ -1,5 +1,5 @@
-// The sender of one NIC ring: gives the NIC what the receiver hands over, and the slots of what was sent back to the
-// receiver. One warp on a device, one CPU thread on the host.
+// The sender of one NIC ring. It gives the NIC the packets of the receiver, and returns the slots of sent packets to
+// the receiver. It is one warp on a device, or one CPU thread on the host.
 #pragma once
 
 #include "gpu/rings/engine_parts.h"
@@ -20,10 +20,10 @@ class TxEngine {
         received_{ring.received},
         free_{ring.free, ring.settings.slots - ring.settings.ring_size} {}
 
-  // One round; returns the packets given to the NIC and those that came back, each at most kBatch.
+  // One round. Returns the packets given to the NIC plus those that came back, each at most kBatch.
   SPLITPLANE_HD std::uint32_t step(Lane lane, std::uint64_t now) {
     const std::uint32_t sent = send(lane);
-    // What came back is looked at when there is a batch of it, or time.
+    // Completed descriptors are collected when there is a batch of them, or when there is time.
     const std::uint32_t back = sent == 0 || next_ - clean_ >= kBatch ? reclaim(lane) : 0;
     if (tail_.is_due(next_, now, clean_ == tail_.told())) tell(lane);
     if (watch_.look(now, back, clean_ != next_, account_)) tail_.repeat(lane);
@@ -31,10 +31,10 @@ class TxEngine {
     return sent + back;
   }
 
-  // Nothing is on its way from the receiver, nor at the NIC.
+  // True if no packet is on its way from the receiver, or at the NIC.
   [[nodiscard]] SPLITPLANE_HD bool is_idle(Lane lane) { return clean_ == next_ && received_.available(lane, 1) == 0; }
 
-  // Nothing more comes from the receiver.
+  // True if no more packets come from the receiver.
   [[nodiscard]] SPLITPLANE_HD bool is_last(Lane lane) const {
     return lane.shfl(load_acquire(&ring_.rx_counters->stopped), 0) != 0;
   }
@@ -65,7 +65,7 @@ class TxEngine {
         ++account_.waits;
       }
       if (n == 0) break;
-      // The last descriptor of a step reports whatever its place: nothing may follow it for a long time.
+      // The last descriptor of a step always requests DD, because no other may follow for a long time.
       const bool ends_step = received_.known() == n || moved + n == kBatch || n == room;
       PacketRef packet{};
       if (lane.id < n) {
@@ -102,8 +102,8 @@ class TxEngine {
     return moved;
   }
 
-  // How many of the oldest `most` descriptors the NIC is done with: up to the last, or the first, that says so. One in
-  // report_every does, which is no more than kBatch, and the last of each step.
+  // How many of the oldest `most` descriptors the NIC has completed, up to the last, or the first, that reports. One in
+  // report_every reports, which is at most kBatch, and the last of each step.
   [[nodiscard]] SPLITPLANE_HD std::uint32_t done(Lane lane, std::uint32_t most) const {
     if constexpr (Lane::width == 1) {
       for (std::uint32_t i = 0; i < most; ++i) {
@@ -118,7 +118,7 @@ class TxEngine {
     }
   }
 
-  // Every lane keeps the account, one shows it.
+  // Every lane keeps the account; one lane publishes it.
   SPLITPLANE_HD void publish(Lane lane) {
     if (lane.id == 0) {
       account_.publish(tail_.count());

@@ -1,11 +1,11 @@
-// What became of a packet, and what is wrong with an engine: texts and counters from one list each.
+// What became of a packet, and which fault an engine has. One list each makes texts and counters.
 #pragma once
 
 #include "base/outcome_list.h"
 
 namespace splitplane::gpu {
 
-// A function answers with one of the first; the receiver itself drops for the last three.
+// A function returns one of the first; the receiver itself drops for the last three.
 #define SPLITPLANE_GPU_VERDICTS(X)                                                             \
   X(send, "sent back out")                                                                     \
   X(not_for_us, "no G-PDU that header mode takes: another protocol, a fragment, or malformed") \
@@ -19,7 +19,7 @@ namespace splitplane::gpu {
 
 SPLITPLANE_OUTCOMES(Verdict, SPLITPLANE_GPU_VERDICTS)
 
-// What an engine, or the watchdog that reads its counters, found to be wrong.
+// Faults that an engine, or the watchdog that reads its counters, found.
 #define SPLITPLANE_GPU_FAULTS(X)                                                                          \
   X(none, "no fault")                                                                                     \
   X(sender_stalled, "the NIC does not send: descriptors given to it do not come back, doorbell repeated") \

@@ -30,7 +30,7 @@ struct Outcome {
   std::uint32_t rdt = 0, tdt = 0;
 };
 
-// What the NIC does before each step, the same for both widths: bursts of any size, some descriptors broken.
+// What the NIC does before each step, the same for both widths: bursts of any size, some broken descriptors.
 class Script {
  public:
   explicit Script(const Ring& ring) : nic_(ring) {}
@@ -55,7 +55,7 @@ class Script {
 
 constexpr unsigned kSteps = 24;
 
-// Each lane has an engine of its own, as each lane of a warp has registers.
+// Each lane has a separate engine, as each lane of a warp has registers.
 template <class Lane, class Engine, class Sender>
 void drive(Lane lane, const Ring& ring, Script& script, Outcome& out) {
   prepare_ring(lane, ring);

@@ -42,11 +42,11 @@ std::vector<Finding> Watchdog::look(std::uint64_t now, std::span<const std::uint
     look_at(counters_.rx[i], r.rx_steps, now, {i, true, Fault::none}, found);
     look_at(counters_.tx[i], r.tx_steps, now, {i, false, Fault::none}, found);
     if (i >= nic_missed.size()) continue;
-    // A receiver that waits for a slot fills no descriptor: the NIC has none, and drops for want of them.
+    // A receiver that waits for a slot fills no descriptor. So the NIC has none, and drops frames.
     const std::uint64_t quiet = std::min(r.received.age(load_relaxed(&counters_.rx[i].packets), now),
                                          r.waits.age(load_relaxed(&counters_.rx[i].waits), now));
-    // `nic_missed` was read before the engine's counters: what of it is from before the last frame is known at the next
-    // look.
+    // `nic_missed` was read before the engine's counters. How much of it is from before the last frame is known only at
+    // the next look.
     if (quiet == 0) {
       r.missed_then.reset();
     } else if (!r.missed_then) {

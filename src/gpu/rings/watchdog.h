@@ -1,4 +1,4 @@
-// The host's watch over engines that it cannot look into: it reads their counters now and then and says what is wrong.
+// The host's watch over engines that it cannot inspect: it reads their counters now and then and reports what is wrong.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace splitplane::gpu {
 
 struct Finding {
   std::uint32_t ring;
-  bool receiver;  // else the sender
+  bool receiver;  // false: the sender
   Fault fault;
 
   // One sentence for the user.
@@ -24,11 +24,12 @@ struct Finding {
 
 class Watchdog {
  public:
-  // `within_ns`: how long an engine may take for a step, and the NIC's drops may go on beside an idle receiver.
+  // `within_ns` is how long a step of an engine may take, and how long the NIC's drops may continue beside an idle
+  // receiver.
   Watchdog(const SharedView& counters, std::uint32_t rings, std::uint64_t within_ns);
 
-  // What is wrong now. `nic_missed`: frames that the NIC dropped for want of a descriptor, per ring, if anybody counts;
-  // read before this call, however long.
+  // The present faults. `nic_missed` counts frames that the NIC dropped without a descriptor, per ring, if they are
+  // counted. It is read before this call, however long that takes.
   [[nodiscard]] std::vector<Finding> look(std::uint64_t now, std::span<const std::uint64_t> nic_missed = {});
 
  private:
@@ -39,7 +40,7 @@ class Watchdog {
   };
   struct PerRing {
     Pulse rx_steps, tx_steps, received, waits;
-    // At the first look behind the last frame, or behind the last time that the receiver waited for a slot.
+    // Its value at the first look after the last frame, or after the last time that the receiver waited for a slot.
     std::optional<std::uint64_t> missed_then;
   };
   void look_at(const EngineCounters& engine, Pulse& steps, std::uint64_t now, Finding finding,

@@ -16,7 +16,7 @@ void PortWire::free_arrived() {
 }
 
 std::uint32_t PortWire::arrive(WireFrame* frames, std::uint32_t max, std::uint64_t /*now_ns*/) {
-  free_arrived();  // the model has copied those of the last call
+  free_arrived();  // the model has copied the frames of the last call
   arrived_count_ = rte_eth_rx_burst(port_, queue_, arrived_.data(),
                                     static_cast<std::uint16_t>(std::min<std::uint32_t>(max, kBatch)));
   std::uint16_t kept = 0;
@@ -34,7 +34,7 @@ std::uint32_t PortWire::arrive(WireFrame* frames, std::uint32_t max, std::uint64
     arrived_[kept] = m;
     frames[kept] = {rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len};
     if (m->data_len < kLeastBytes) {
-      // What software sends into a port comes without the padding that a wire would have added.
+      // Frames that software sends into a port lack the padding that a wire would have added.
       auto& padded = padded_[kept];
       std::fill(std::copy_n(frames[kept].octets, m->data_len, padded.begin()), padded.end(), std::uint8_t{0});
       frames[kept] = {padded.data(), kLeastBytes};

@@ -1,5 +1,5 @@
-// The wire's far end as a DPDK port of any driver: what the port receives arrives at the model, padded to
-// 60 octets; what leaves the model the port sends. One queue of each direction, on the model's thread.
+// The wire's far end as a DPDK port of any driver. Frames that the port receives arrive at the model, padded to 60
+// octets. The port sends the frames that leave the model. It uses one queue of each direction, on the model's thread.
 #pragma once
 
 #include <rte_mbuf.h>
@@ -37,7 +37,7 @@ class PortWire final : public Wire {
   rte_mempool* pool_;
   std::array<rte_mbuf*, kBatch> arrived_{};
   std::uint16_t arrived_count_ = 0;
-  // Short frames with their padding: an mbuf may have no room for it, or be somebody else's, too.
+  // Short frames with their padding. Their mbuf may have no room for it, or another owner.
   std::array<std::array<std::uint8_t, kLeastBytes>, kBatch> padded_{};
   Counter no_mbuf_, segmented_;
 };

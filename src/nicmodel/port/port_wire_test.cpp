@@ -1,5 +1,5 @@
-// A DPDK port as the model's wire: captures of net_pcap and a net_ring loop through the ring driver and back, without a
-// lost frame or mbuf.
+// A DPDK port as the model's wire. Captures of net_pcap, and a net_ring loop, go through the ring driver and back,
+// without losing a frame or mbuf.
 #include "nicmodel/port/port_wire.h"
 
 #include <gtest/gtest.h>
@@ -119,7 +119,7 @@ TEST_F(PortWireTest, what_a_port_receives_goes_through_the_driver_and_out_of_the
   EXPECT_EQ(read(folder_ / "out.pcap"), wanted);
 }
 
-// A DPDK port gives frames without their padding; on a wire there are none below 60 octets.
+// A DPDK port returns frames without their padding. On a wire no frame is shorter than 60 octets.
 TEST_F(PortWireTest, short_frames_of_a_port_are_padded) {
   auto port = datapath::Port::open({.name = "short", .device = "net_ring1"}, pool_);
   ASSERT_TRUE(port) << port.error().message;
@@ -146,7 +146,7 @@ TEST_F(PortWireTest, short_frames_of_a_port_are_padded) {
   EXPECT_EQ(model.counters().dropped_of(NicDrop::length), 0U);
 }
 
-// The port's far end is a ring that it reads itself: what leaves arrives again.
+// The port's far end is a ring that it reads itself, so frames that leave arrive again.
 TEST_F(PortWireTest, an_exhausted_pool_holds_frames_back_and_loses_none) {
   auto port = datapath::Port::open({.name = "loop", .device = "net_ring0"}, pool_);
   ASSERT_TRUE(port) << port.error().message;

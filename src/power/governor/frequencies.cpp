@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kStepKhz = 100'000;  // of the multiplier of most processors
 
-// What the owner of the machine allows.
+// The limits that the machine's administrator allows.
 struct Limits {
   unsigned lowest, highest;
 };
@@ -24,19 +24,19 @@ std::vector<T> words(const std::string& path) {
   return all;
 }
 
-// The turbo range is switched off for the whole machine: by acpi-cpufreq's and amd-pstate's file, or intel_pstate's.
+// True if the turbo range is off for the whole machine, by the file of acpi-cpufreq and amd-pstate, or of intel_pstate.
 bool turbo_off(const std::string& directory) {
   const std::string cpu = directory + "/../..";
   return read_line(cpu + "/cpufreq/boost") == "0" || read_line(directory + "/boost") == "0" ||
          read_line(cpu + "/intel_pstate/no_turbo") == "1";
 }
 
-// acpi-cpufreq names the turbo range by 1 MHz more than the highest frequency.
+// acpi-cpufreq lists the turbo range as 1 MHz more than the highest frequency.
 bool begins_with_turbo(const std::vector<unsigned>& khz) {
   return khz.size() > 1 && khz[0] - 1000 == khz[1];
 }
 
-// At most kMaxPStates, evenly, with both ends (and the frequency below turbo).
+// Selects at most kMaxPStates evenly, with both ends (and the frequency below turbo).
 std::vector<unsigned> thinned(const std::vector<unsigned>& khz, bool turbo) {
   if (khz.size() <= kMaxPStates) return khz;
   const std::size_t first = turbo ? 1 : 0;

@@ -1,4 +1,4 @@
-// What the drivers of Linux show of their frequencies, and what becomes of it.
+// What the frequency drivers of Linux show, and what is read from it.
 #include "power/governor/frequencies.h"
 
 #include <gmock/gmock.h>

@@ -12,12 +12,12 @@ std::string cpu_directory(const GovernorSettings& settings) {
   return fmt::format("{}/devices/system/cpu/cpu{}", settings.root, settings.core);
 }
 
-// Cores under another root are others.
+// Cores under another root are different cores.
 std::string loan_name(const GovernorSettings& settings, const std::string& what) {
   return settings.root == "/sys" ? what : fmt::format("{}.{:x}", what, std::hash<std::string>{}(settings.root));
 }
 
-// Cores of one clock domain have one directory between them, policyN with links to it; whoever has that has them all.
+// Cores of one clock domain share one directory, policyN, with links to it. A loan of that directory covers them all.
 std::string domain_of(const std::string& cpufreq, unsigned core) {
   std::error_code failed;
   const auto real = std::filesystem::canonical(cpufreq, failed);
@@ -37,7 +37,7 @@ Governor::Governor(const GovernorSettings& settings) : settings_(settings) {
 
 Expected<void> Governor::begin(const std::string& cpufreq) {
   if (read_line(cpufreq + "/scaling_driver")) {
-    // Before the limits are read: they may be those that a crash left, until the loan begins.
+    // The loan begins before the limits are read: until then they may be those that a crash left.
     auto loan = Loan::begin(settings_.loans, loan_name(settings_, domain_of(cpufreq, settings_.core) + ".frequency"));
     if (!loan) return tl::unexpected(loan.error());
     frequency_.emplace(*std::move(loan));
@@ -46,7 +46,7 @@ Expected<void> Governor::begin(const std::string& cpufreq) {
   if (!frequencies) return tl::unexpected(frequencies.error());
   driver_ = frequencies->driver;
   if (frequencies->userspace) {
-    // The speed of before means something only where `userspace` was in force before.
+    // The earlier speed is meaningful only if `userspace` was in force before.
     const bool was = read_line(cpufreq + "/scaling_governor") == "userspace";
     auto done = frequency_->change(cpufreq + "/scaling_governor", "userspace");
     if (done && was) done = frequency_->remember(cpufreq + "/scaling_setspeed");
@@ -80,7 +80,7 @@ std::array<float, 32> Governor::speed() const {
   return speed;
 }
 
-// The kernel refuses a lowest frequency above the highest, so the limit on the side we go to moves first.
+// The kernel refuses a lowest frequency above the highest. So the limit on the side of the new frequency moves first.
 bool Governor::write_khz(unsigned khz) {
   std::array<char, 16> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), khz).ptr;
@@ -110,7 +110,7 @@ Expected<void> Governor::bound_wake_up(unsigned us) {
     if (!loan) return tl::unexpected(loan.error());
     wake_up_.emplace(*std::move(loan));
   }
-  // 0 would lift the bound, and "n/a" is the kernel's word for no latency at all.
+  // 0 would remove the bound, and "n/a" is the kernel's word for no latency at all.
   const std::string text = us == 0 ? "n/a" : fmt::format("{}", us);
   return wake_up_->change(cpu_directory(settings_) + "/power/pm_qos_resume_latency_us", text);
 }

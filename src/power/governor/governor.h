@@ -1,5 +1,6 @@
-// The frequency of one worker's core, set by sysfs, and how deep the core may sleep. Taken when a worker's policy asks
-// for it and given back at the end; where nothing can be set it says why, and the worker runs all the same.
+// Sets the frequency of one worker's core by sysfs, and how deep the core may sleep. It takes these settings when a
+// worker's policy asks for them, and gives them back at the end. If nothing can be set it says why, and the worker runs
+// without them.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +18,9 @@ namespace splitplane::governor {
 
 struct GovernorSettings {
   std::string root = "/sys";
-  std::string loans;  // directory for what was before
+  std::string loans;  // directory for the values before the change
   unsigned core = 0;
-  std::uint64_t ticks_per_us = 1000;  // of the clock of take
+  std::uint64_t ticks_per_us = 1000;  // of the clock that take() gets
 };
 
 class Governor {
@@ -29,9 +30,9 @@ class Governor {
   Governor(const Governor&) = delete;
   Governor& operator=(const Governor&) = delete;
 
-  // One: the frequency is not ours to set, and why_not() says why.
+  // One means that the frequency cannot be set, and why_not() says why.
   [[nodiscard]] unsigned p_states() const { return static_cast<unsigned>(khz_.size()); }
-  // Of each P-state, relative to the fastest; the turbo range counts as its nominal frequency.
+  // Speed of each P-state relative to the fastest. The turbo range counts as its nominal frequency.
   [[nodiscard]] std::array<float, 32> speed() const;
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
   [[nodiscard]] const std::string& driver() const { return driver_; }
@@ -41,19 +42,21 @@ class Governor {
   [[nodiscard]] std::uint64_t writes() const { return writes_.get(); }
   [[nodiscard]] std::uint64_t errors() const { return refused_writes_.get() + not_given_back_.get(); }
 
-  // On the worker's thread, when the policy asks for a P-state: one write, if that is not in force already. One that is
-  // refused is counted, and for kPatienceUs only a faster one is tried. False: not in force, so ask again.
+  // On the worker's thread, when the policy asks for a P-state: writes once, unless it is in force already. A refused
+  // write is counted, and for kPatienceUs only a faster P-state is tried. Returns false if it is not in force, so the
+  // worker asks again.
   [[nodiscard]] bool take(unsigned p_state, std::uint64_t now) {
     const unsigned wanted = std::min(p_state, p_states() - 1);
     if (wanted == current_ && settled_) return true;
     return (now >= next_write_ || wanted < refused_) && write(wanted, now);
   }
 
-  // The kernel leaves out sleep states from which the core needs longer to wake up. Error: why it cannot be said.
+  // The kernel then avoids sleep states from which the core needs longer to wake up. The error says why that is not
+  // possible.
   [[nodiscard]] Expected<void> bound_wake_up(unsigned us);
-  void free_wake_up();  // no such bound any more
+  void free_wake_up();  // removes that bound
 
-  // Everything as it was. What cannot be given back is counted, and stays for `splitplane power restore`.
+  // Restores everything. Values that cannot be restored are counted, and stay for `splitplane power restore`.
   void give_back();
 
   static constexpr std::uint64_t kPatienceUs = 1'000'000;
@@ -71,11 +74,11 @@ class Governor {
   std::optional<Loan> frequency_, wake_up_;
   Descriptor speed_, lowest_, highest_;  // speed_ alone, or the two limits
   unsigned current_ = 0;
-  bool settled_ = true;   // else a write was refused since: of two limits one may have moved
-  unsigned refused_ = 0;  // the P-state of that write
+  bool settled_ = true;   // otherwise a write was refused since: one of two limits may have moved
+  unsigned refused_ = 0;  // the P-state of the refused write
   std::uint64_t next_write_ = 0;
-  Counter writes_, refused_writes_;  // the worker's
-  Counter not_given_back_;           // the control thread's
+  Counter writes_, refused_writes_;  // the worker's thread writes these
+  Counter not_given_back_;           // the control thread writes this
 };
 
 }  // namespace splitplane::governor

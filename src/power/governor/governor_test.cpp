@@ -1,4 +1,4 @@
-// A governor on a core in a directory: what it writes, how often, and that it leaves everything as it was.
+// A governor on a core in a directory: what it writes, how often, and that it restores everything.
 #include "power/governor/governor.h"
 
 #include <gmock/gmock.h>

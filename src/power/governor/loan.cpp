@@ -24,7 +24,7 @@ struct Entry {
   std::string path, value;
 };
 
-// One line each: a path, a tab, a value. A line that a crash cut short has changed nothing yet.
+// One line each: a path, a tab, a value. A line that a crash cut short belongs to a value that was not changed yet.
 std::vector<Entry> read_entries(const Descriptor& file) {
   std::string text;
   std::array<char, 4096> part{};
@@ -39,7 +39,7 @@ std::vector<Entry> read_entries(const Descriptor& file) {
   return entries;
 }
 
-// Twice: the kernel refuses a lowest frequency above the highest, so one may have to wait for the other.
+// Two passes: the kernel refuses a lowest frequency above the highest, so one value may have to wait for the other.
 std::vector<std::string> give_back_entries(const std::vector<Entry>& entries) {
   std::vector<std::string> refused;
   for (int pass = 0; pass < 2; ++pass) {
@@ -107,10 +107,10 @@ std::vector<Restored> restore_all(const std::string& directory) {
     if (!path.ends_with(kSuffix)) continue;
     Restored restored{.name = entry.path().stem().string()};
     const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (!file.is_open()) continue;  // its owner was quicker
+    if (!file.is_open()) continue;  // its owner removed it meanwhile
     restored.in_use = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
     if (!restored.in_use) {
-      if (!is_still_at(file.get(), path)) continue;  // given back meanwhile; the place may be another owner's
+      if (!is_still_at(file.get(), path)) continue;  // given back meanwhile; the name may be another owner's now
       restored.refused = give_back_entries(read_entries(file));
       if (restored.refused.empty()) ::unlink(path.c_str());
     }

@@ -1,5 +1,5 @@
-// Values of sysfs that are ours for a time: what they were is written down first, in a file that outlives a crash, and
-// they go back to that at the end. The file's lock says whether its owner lives.
+// Values of sysfs that we change for a time. Their earlier values are first written to a file that outlives a crash,
+// and are restored at the end. The lock of the file shows whether its owner lives.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace splitplane::governor {
 
 class Loan {
  public:
-  // Begins the loan `name` with its file in `directory`. What a dead owner left under that name is given back first.
-  // Error: somebody else has it.
+  // Begins the loan `name` with its file in `directory`. It first restores what a dead owner left under that name. The
+  // error says that another process has it.
   [[nodiscard]] static Expected<Loan> begin(const std::string& directory, const std::string& name);
 
   Loan(Loan&& other) noexcept;
@@ -22,11 +22,11 @@ class Loan {
   Loan& operator=(const Loan&) = delete;
   ~Loan() { give_back(); }
 
-  // Writes down what the file holds. Before it is written to.
+  // Stores the file's value. Call it before the file is written.
   [[nodiscard]] Expected<void> remember(const std::string& path);
-  // Remembers it and writes to it.
+  // Stores the file's value, then writes the new one.
   [[nodiscard]] Expected<void> change(const std::string& path, std::string_view value);
-  // What could not be given back stays in the file, and its place is said.
+  // Values that could not be restored stay in the file; returns where they are.
   std::vector<std::string> give_back();
 
  private:
@@ -40,7 +40,7 @@ struct Restored {
   bool in_use = false;               // its owner lives: nothing was done
   std::vector<std::string> refused;  // "<path>: <reason>"
 };
-// Gives back all that dead owners left in `directory`.
+// Restores everything that dead owners left in `directory`.
 [[nodiscard]] std::vector<Restored> restore_all(const std::string& directory);
 
 }  // namespace splitplane::governor

@@ -1,4 +1,4 @@
-// That what was there comes back, whoever ended and however.
+// The earlier values come back, whichever process ended and however.
 #include "power/governor/loan.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ struct Driver {
 const std::array kDrivers{Driver{&FakeCore::make_acpi, "cpufreq/scaling_governor", "schedutil", 5},
                           Driver{&FakeCore::make_intel_active, "cpufreq/scaling_max_freq", "3700000", 10}};
 
-// A process that changes values and dies without a word.
+// A process that changes values and dies without restoring them.
 void crash(const FakeCore& core) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -70,7 +70,7 @@ TEST(Loan, the_next_owner_gives_back_first_and_remembers_what_was_there_before_t
   }
 }
 
-// The loan's file is removed by its owner and made anew by the next one, between any two steps of restore_all.
+// The owner removes the loan's file and the next owner makes it anew, between any two steps of restore_all.
 TEST(Loan, restore_all_never_takes_the_place_of_a_living_owner) {
   FakeCore core;
   core.make_acpi();

@@ -1,4 +1,4 @@
-// The first line of a file of sysfs, and writing one: a setting is one write, and the kernel's refusal is its errno.
+// Reads the first line of a file of sysfs, and writes one. A setting is one write, and errno is the kernel's refusal.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ class Descriptor {
 // Error: "<path>: <the kernel's reason>".
 [[nodiscard]] Expected<Descriptor> open_for_writing(const std::string& path);
 [[nodiscard]] Expected<void> write_line(const std::string& path, std::string_view value);
-// The same through a descriptor; false: refused, see errno.
+// Writes through a descriptor. Returns false if the kernel refuses; see errno.
 [[nodiscard]] bool write_line(const Descriptor& file, std::string_view value);
 
 }  // namespace splitplane::governor

@@ -1,4 +1,4 @@
-// A core's part of sysfs in a directory of its own, for tests.
+// For tests: a core's part of sysfs in a separate directory.
 #pragma once
 
 #include <fcntl.h>
@@ -17,11 +17,11 @@
 
 namespace splitplane::governor {
 
-// As long as it lives, files take nothing that this process writes.
+// While it lives, files refuse all writes of this process.
 class Refusal {
  public:
   Refusal() {
-    ::signal(SIGXFSZ, SIG_IGN);  // what is refused then is an error and no signal
+    ::signal(SIGXFSZ, SIG_IGN);  // a refused write must be an error and not a signal
     EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
     const rlimit none{.rlim_cur = 0, .rlim_max = before_.rlim_max};
     EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
@@ -55,7 +55,7 @@ class FakeCore {
     return {.root = (directory_ / "sys").string(), .loans = loans(), .core = 3, .ticks_per_us = 1};
   }
 
-  // Relative to .../cpu3.
+  // The path is relative to .../cpu3.
   void set(const std::string& file, const std::string& value) const {
     std::filesystem::create_directories((cpu() / file).parent_path());
     std::ofstream(cpu() / file) << value << '\n';
@@ -65,7 +65,7 @@ class FakeCore {
   }
   void remove(const std::string& file) const { std::filesystem::remove(cpu() / file); }
 
-  // Makes the file one that can be opened, but stops to take anything once seal() is called with what this returns.
+  // Makes a file that can be opened but refuses writes after seal() is called with the returned value.
   [[nodiscard]] int make_sealable(const std::string& file) const {
     const int fd = ::memfd_create("sysfs", MFD_ALLOW_SEALING);
     const std::string value = get(file) + "\n";

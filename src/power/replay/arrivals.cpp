@@ -24,7 +24,7 @@ class FromSchedule {
   Schedule schedule_;
 };
 
-// A Poisson process in a time that runs in the windows only.
+// A Poisson process in a time that advances only in the windows.
 class FromTdd {
  public:
   FromTdd(const Tdd& tdd, const ArrivalsSettings& s)
@@ -43,7 +43,7 @@ class FromTdd {
     }
     return slots;
   }
-  // Of all time, in windows.
+  // The share of windows in all time.
   double share() const {
     return static_cast<double>(downlink_.size() * tdd_.window_ns) /
            static_cast<double>(tdd_.pattern.size() * tdd_.slot_ns);
@@ -54,7 +54,7 @@ class FromTdd {
   Schedule schedule_;
 };
 
-// A Poisson process at the peak of which each packet is kept with the curve's probability (thinning).
+// A Poisson process at the peak rate, of which each packet is kept with the curve's probability (thinning).
 class FromDiurnal {
  public:
   FromDiurnal(const Diurnal& diurnal, const ArrivalsSettings& s)

@@ -1,6 +1,5 @@
-// What the simulated core charges for everything it does besides processing: assumptions in one place, each of which
-// can be set (`--cost name=value`). Defaults: a server core as in paper PWR; none was measured on the machine this runs
-// on.
+// What the simulated core charges for everything besides processing. All assumptions are here, and `--cost name=value`
+// sets each. The defaults stand for a server core as in paper PWR. None was measured on the present machine.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +9,15 @@ namespace splitplane::power::replay {
 // ns at the highest P-state, unless said otherwise.
 struct Costs {
   std::uint64_t packet = 100;             // processing of one packet; grows as the clock slows
-  std::uint64_t poll = 50;                // one look at one receive queue; grows as the clock slows
+  std::uint64_t poll = 50;                // one poll of one receive queue; grows as the clock slows
   std::uint64_t round = 30;               // flush, mailbox and policy, once per round; grows as the clock slows
   std::uint64_t pause_step = 50;          // a PAUSE instruction: without tpause a pause is a whole number of them
   std::uint64_t tpause_exit = 500;        // tpause: how much longer than asked
   std::uint64_t system_call = 500;        // into and out of a sleep
   std::uint64_t arm = 200;                // arms the interrupt of one queue, and again to disarm it
   std::uint64_t interrupt = 8'000;        // from the packet to the thread's first step, idle state aside
-  std::uint64_t timer_late = 4'000;       // a timed sleep: by at least so much longer than asked, idle state aside
-  std::uint64_t timer_late_mean = 6'000;  // ... and so much more, exponentially distributed with this mean
+  std::uint64_t timer_late = 4'000;       // the least lateness of a timed sleep, without the idle state
+  std::uint64_t timer_late_mean = 6'000;  // ... plus an exponentially distributed time with this mean
   std::uint64_t c1_exit = 2'000;          // out of C1, where short idle times are spent
   std::uint64_t c6_after = 600'000;       // idle times from here on are spent in C6 (the C3 of older cores)
   std::uint64_t c6_exit = 100'000;        // out of C6

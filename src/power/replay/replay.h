@@ -1,5 +1,5 @@
-// One policy over given arrivals: what became of the core's time and of the packets, as numbers with names. The same
-// names stand in the table, in the JSON and in docs/power.md.
+// One policy over given arrivals: how the core spent its time, and what became of the packets, as named numbers. The
+// table, the JSON and docs/power.md use the same names.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,12 +16,12 @@ struct Replayed {
   std::uint64_t duration_ns = 0;
   double wall_s = 0;  // of this run of the simulation
 
-  [[nodiscard]] double share(State state) const;  // of the time, all P-states
+  [[nodiscard]] double share(State state) const;  // share of the time, over all P-states
   [[nodiscard]] double p_state_share(unsigned p_state) const;
-  // Of the time awake (is_awake), each part weighted with the speed of its clock.
+  // Share of the time awake (is_awake), each part weighted with the speed of its clock.
   [[nodiscard]] double active(const CoreSettings& core_settings) const;
   [[nodiscard]] double per_second(std::uint64_t count) const;
-  // How many packets were queued when a packet was taken, itself included: the one of this rank.
+  // The number of queued packets, itself included, that the packet of this rank found when it was taken.
   [[nodiscard]] std::uint64_t queued(double percent) const;
 };
 

@@ -171,7 +171,7 @@ Ticks SimCore::wait_for_interrupt(Ticks length, bool& woken) {
   spend(State::entering, settings_.costs.system_call);
   ++result_.sleeps;
   ++result_.wakes;
-  // A packet that came after its queue was looked at has raised the interrupt already.
+  // A packet that came after the look at its queue has raised the interrupt already.
   Ticks packet = next_ < arrivals_.size() ? arrivals_[next_] : kNever;
   if (queued_ != 0) packet = now_;
   woken = packet <= now_ + length;
@@ -191,10 +191,10 @@ void SimCore::request(int p_state) {
 }
 
 std::uint64_t SimCore::empty_rounds(Ticks length) const {
-  if (queued_ != 0) return 0;  // came behind the look at its queue
+  if (queued_ != 0) return 0;  // packets came after the look at their queue
   Ticks until = std::min(end_, effective_);
   if (next_ < arrivals_.size()) until = std::min<Ticks>(until, arrivals_[next_]);
-  // Each round ends, and its pause with it, before anything happens.
+  // Each round, with its pause, ends before anything happens.
   return until <= now_ ? 0 : (until - now_) / empty_period(length);
 }
 

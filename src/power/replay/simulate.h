@@ -1,5 +1,5 @@
-// Runs a policy, the object that a real worker would hold, on the simulated core: the same loop as engine/worker.h,
-// but for rounds without packets that cannot change the policy's answer, which happen at once.
+// Runs a policy, the same object that a real worker would hold, on the simulated core. The loop is that of
+// engine/worker.h, except that rounds without packets that cannot change the policy's answer are executed at once.
 #pragma once
 
 #include "power/replay/sim_core.h"

@@ -47,8 +47,8 @@ TEST(Simulate, busy_waits_as_long_as_theory_says_of_a_queue_with_fixed_service_t
   EXPECT_NEAR(run.share(State::busy), 0.5, 0.005);
 }
 
-// Gaps longer than T take exp(-lambda T) of all time if the core wakes in no time. The paper's T here: 300 looks at
-// 80 ns, 290 of them followed by a pause of 1 us.
+// Gaps longer than T take exp(-lambda T) of all time if the core wakes in no time. The paper's T here: 300 polls of 80
+// ns, 290 of them followed by a pause of 1 us.
 TEST(Simulate, paper_is_asleep_for_the_share_of_gaps_that_outlast_its_thresholds) {
   CoreSettings settings;
   settings.costs.c1_exit = settings.costs.c6_exit = settings.costs.interrupt = settings.costs.arm = 0;
@@ -92,7 +92,7 @@ RC_GTEST_PROP(Simulate, no_packet_and_no_time_is_lost_or_counted_twice, ()) {
   RC_ASSERT(all_time(result) == arriving.duration_ns);
 }
 
-// What makes the simulation fast changes nothing.
+// The shortcut of the simulation changes no result.
 RC_GTEST_PROP(Simulate, rounds_that_are_skipped_are_as_if_they_had_happened, ()) {
   CoreSettings settings;
   settings.queues = *rc::gen::inRange(1U, 4U);

@@ -1,4 +1,4 @@
-// Policies for the tests of the simulation only: one that always gives the same answer, and one that hides another's
+// For tests of the simulation only: a policy that always gives the same answer, and one that hides another's
 // skip_empty.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace splitplane::power::replay {
 
-// `when_empty` after each round without packets; remembers what it saw.
+// Answers `when_empty` after each round without packets, and records what it saw.
 class Always {
  public:
   static constexpr bool kLooks = true;

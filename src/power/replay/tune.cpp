@@ -8,13 +8,13 @@
 namespace splitplane::power::replay {
 namespace {
 
-// What is searched, around the values as printed (300 polls; 32, 64 and 96 packets; 10,000).
+// The values to search, around the printed ones (300 polls; 32, 64 and 96 packets; 10,000).
 constexpr std::array<unsigned, 10> kLongIdlePolls{12, 20, 30, 50, 75, 100, 150, 300, 600, 1200};
 constexpr std::array<std::array<unsigned, 3>, 5> kGears{
     {{8, 16, 24}, {16, 32, 48}, {32, 64, 96}, {64, 128, 192}, {128, 256, 384}}};
 constexpr std::array<unsigned, 6> kTrendLimits{100, 300, 1000, 3000, 10'000, 30'000};
 constexpr unsigned kMostPasses = 3;
-// Less than this is no gain: of two that are alike, the one found first stays.
+// Less than this is no gain: of two equal candidates the first one stays.
 constexpr double kGain = 0.0005;
 
 Tried judge(const Replayed& run, const CoreSettings& core) {
@@ -48,12 +48,12 @@ class Search {
     try_out(settings_.start);
   }
 
-  // One threshold after the other over all its values, until a pass changes nothing.
+  // Varies one threshold after the other over all its values, until a pass changes nothing.
   Tuned run() && {
     for (unsigned pass = 0; pass < kMostPasses; ++pass) {
       const std::size_t before = tuned_.best;
       along(kLongIdlePolls, [](PaperSettings& s, unsigned polls) { s.long_idle_polls = polls; });
-      if (core_.p_states > 1) {  // else nothing depends on them
+      if (core_.p_states > 1) {  // otherwise nothing depends on them
         along(kGears, [](PaperSettings& s, const std::array<unsigned, 3>& gears) {
           s.step_packets = gears[0];
           s.climb_packets = gears[1];

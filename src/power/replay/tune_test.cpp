@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kDuration = 1'000'000'000;
 
-// Bursts of 64 every 640 us: a sleep of 10 us costs no packets' worth of queue, for the whole burst comes at once.
+// Bursts of 64 every 640 us. A sleep of 10 us adds nothing to the queue, because the whole burst comes at once.
 std::vector<std::uint64_t> bursts() {
   return *make_arrivals({.kind = traffic::Arrivals{traffic::Bursts{64}}, .rate = 100'000, .duration_ns = kDuration});
 }
@@ -33,7 +33,8 @@ TEST(Tune, takes_the_least_active_thresholds_of_those_that_stay_within_the_toler
 }
 
 TEST(Tune, with_little_tolerance_it_finds_nothing_that_sleeps_among_packets) {
-  // With 20,000 packets a second and wake-ups of 108 us each sleep queues two more; a pause of 1 us hardly ever any.
+  // With 20,000 packets a second and wake-ups of 108 us each sleep queues two more packets. A pause of 1 us hardly ever
+  // adds any.
   CoreSettings core;
   core.costs.c1_exit = 100'000;
   const Tuned strict = tune({.tolerance_packets = 1}, core, fast(), kDuration);

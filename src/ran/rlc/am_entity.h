@@ -1,4 +1,5 @@
-// An AM entity in one place (full mode, `baas: inline`): PDCP above, MAC's grants below, time injected.
+// One AM entity with both its directions (full mode, `baas: inline`). PDCP is above it and the grants of MAC are below
+// it. The caller passes the time.
 #pragma once
 
 #include "ran/rlc/am_receive.h"
@@ -16,7 +17,8 @@ class AmEntity {
   [[nodiscard]] bool send(B& sdu) { return send_.send(sdu); }
   bool discard(std::uint64_t ordinal) { return send_.discard(ordinal); }
 
-  // The next data PDU within `grant` octets: a retransmission if one waits, else new data (TS 38.322 5.2.3.1.1).
+  // Returns the next data PDU within `grant` octets. A waiting retransmission goes before new data (TS 38.322
+  // 5.2.3.1.1).
   [[nodiscard]] Pdu<B> pull_data(std::size_t grant, Time now) {
     if (retx_.has_pending()) {
       const std::uint64_t before_it = retx_.counters().polls;
@@ -29,7 +31,7 @@ class AmEntity {
     if (pdu) retx_.submitted(std::move(submission), now);
     return pdu;
   }
-  // The next PDU of any kind, written to `out`, whose size is the grant; its octets, 0 if there is none.
+  // Writes the next PDU of any kind to `out`, whose size is the grant. Returns its octets, or 0 if there is none.
   [[nodiscard]] std::size_t pull(MutableOctets out, Time now) {
     if (receive_.status_due()) {
       if (const std::size_t bytes = receive_.write_status(out, now); bytes != 0) return bytes;
@@ -38,7 +40,7 @@ class AmEntity {
     return pdu ? pdu.write(out) : 0;
   }
 
-  // Takes a PDU from the lower layer. deliver: see AmReceive; max_retx: see AmRetx.
+  // Takes a PDU from the lower layer. AmReceive describes `deliver`, AmRetx describes `max_retx`.
   template <class Deliver, class MaxRetx>
   void receive(B pdu, Time now, Deliver&& deliver, MaxRetx&& max_retx) {
     const Octets in = buf::octets(pdu);
@@ -49,8 +51,8 @@ class AmEntity {
     }
   }
 
-  // The data volume for MAC's buffer status report (TS 38.322 5.5): octets of PDUs that would carry all there is to
-  // send.
+  // The data volume for MAC's buffer status report (TS 38.322 5.5): the octets of the PDUs that would carry everything
+  // that waits.
   [[nodiscard]] std::uint64_t volume() const { return receive_.volume() + retx_.volume() + send_.volume(); }
 
   template <class MaxRetx>
@@ -64,7 +66,8 @@ class AmEntity {
     return retx_.release(budget, released);
   }
 
-  // All variables are `sn`, nothing is held: re-establishment with 0 (TS 38.322 5.1.3).
+  // Re-establishes the entity (TS 38.322 5.1.3; there `sn` is 0): it drops everything it holds and sets all state
+  // variables to `sn`.
   void restart_at(std::uint32_t sn) {
     send_.restart_at(sn);
     retx_.restart_at(sn);

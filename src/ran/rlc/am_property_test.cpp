@@ -1,6 +1,6 @@
-// Two AM entities over a bad air: when delivery is eventual, each SDU is delivered exactly once and intact, a STATUS
-// never acknowledges what is missing, and everything that was taken is given back. SPLITPLANE_SEED sets where the seeds
-// start, SPLITPLANE_RLC_ROUNDS how many there are.
+// Two AM entities over a bad air. When delivery is eventual, each SDU is delivered exactly once and intact, a STATUS
+// never acknowledges a missing SDU, and all memory is given back. SPLITPLANE_SEED sets the first seed,
+// SPLITPLANE_RLC_ROUNDS the number of rounds.
 #include <set>
 
 #include "ran/rlc/test_air.h"
@@ -44,7 +44,7 @@ Case random_case(Random& random) {
   return c;
 }
 
-// One of the two, with what it was given and what became of it.
+// One of the two entities, with the SDUs that it was given and what became of them.
 class Peer {
  public:
   Peer(const Case& c, Random& random) : side(c.config, c.memory), random_(random), bits_(c.config.sn_bits) {

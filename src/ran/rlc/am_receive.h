@@ -1,4 +1,5 @@
-// The receiving side of an AM entity (TS 38.322 5.2.3.2, 5.3.4): O(1) a PDU, a STATUS in the number of its holes.
+// The receiving side of an AM entity (TS 38.322 5.2.3.2, 5.3.4). A PDU costs O(1); a STATUS costs as much as it has
+// holes.
 #pragma once
 
 #include "ran/rlc/counters.h"
@@ -17,8 +18,8 @@ class AmReceive {
   AmReceive& operator=(const AmReceive&) = delete;
   ~AmReceive() { restart_at(0); }
 
-  // Takes an AMD PDU. deliver(std::span<Part<B>>) gets each completed SDU's parts, in order of their octets, and may
-  // take their buffers; SDUs come in the order of completion.
+  // Takes an AMD PDU. For each completed SDU it calls deliver(std::span<Part<B>>) with the SDU's parts in order of
+  // their octets; `deliver` may take their buffers. SDUs are delivered in the order in which they are completed.
   template <class Deliver>
   Received receive(B pdu, Time now, Deliver&& deliver) {
     const auto header = wire::rlc::parse_am(buf::octets(pdu), config_.sn_bits);
@@ -31,8 +32,9 @@ class AmReceive {
     return what;
   }
 
-  // The same for an AMD PDU with a complete SDU whose buffer stays the caller's (header mode): on kDelivered he
-  // delivers it. kRefused: a segment. SDUs `most_ahead` or more above RX_Next are as outside the window.
+  // Takes an AMD PDU with a complete SDU whose buffer stays with the caller (header mode). On kDelivered the caller
+  // delivers it. On kRefused the PDU is a segment. SDUs at `most_ahead` or more above RX_Next count as outside the
+  // window.
   Received receive_complete(const wire::rlc::AmHeader& header, Time now, std::uint32_t most_ahead = 1U << 31) {
     counters_status_.polls += header.poll ? 1 : 0;
     const Received what = take_complete(header, now, std::min(most_ahead, window_size(config_.sn_bits)));
@@ -51,12 +53,12 @@ class AmReceive {
     if (is_open(highest_status_)) start_reassembly(now);
     triggered_ = true;
   }
-  // When tick() has something to do.
+  // The time at which tick() next has something to do.
   [[nodiscard]] Time next_expiry() const { return std::min(t_reassembly_.expiry(), t_status_prohibit_.expiry()); }
 
   [[nodiscard]] bool status_due() const { return triggered_ && !t_status_prohibit_.running(); }
-  // Builds the STATUS PDU of this moment into `out`, as much as fits, and starts t-StatusProhibit. Octets written; 0 if
-  // `out` has no room for a STATUS without NACK.
+  // Writes the STATUS PDU of this moment to `out`, as much of it as fits, and starts t-StatusProhibit. Returns the
+  // octets written, or 0 if `out` has no room for a STATUS without NACK.
   std::size_t write_status(MutableOctets out, Time now) {
     wire::rlc::StatusWriter status(out, config_.sn_bits);
     std::uint64_t holes = 0;
@@ -75,8 +77,8 @@ class AmReceive {
     return bytes;
   }
 
-  // Octets of the whole STATUS PDU of this moment; 0 if none is due. TS 38.322 5.5 asks for an estimate: of more than
-  // kCounted runs of SDUs and SDUs with holes, those behind are not in it.
+  // Octets of the whole STATUS PDU of this moment, or 0 if none is due. TS 38.322 5.5 allows an estimate: it covers the
+  // first kCounted runs of missing SDUs and SDUs with holes, and none after these.
   [[nodiscard]] std::uint64_t volume() const {
     if (!status_due()) return 0;
     std::uint64_t octets = wire::rlc::kStatusFixedBytes;
@@ -94,7 +96,7 @@ class AmReceive {
     return octets;
   }
 
-  // Re-establishment (TS 38.322 5.1.3): nothing is held, all variables are `sn`.
+  // Re-establishes the entity (TS 38.322 5.1.3): it drops everything it holds and sets all state variables to `sn`.
   void restart_at(std::uint32_t sn) {
     window_.clear(next_, next_ + window_size(config_.sn_bits),
                   [this](std::uint32_t name) { reassembly_.discard(name); });
@@ -130,7 +132,7 @@ class AmReceive {
     if (length + h.so > kMaxSduBytes) {
       what = Received::kContradiction;
     } else if (sn == next_highest_ && sn == next_ && h.si == wire::rlc::Segment::kComplete && window_.empty() &&
-               front_ == 0) [[likely]] {  // an empty window alone is not enough: segments may have been given up
+               front_ == 0) [[likely]] {  // that the window is empty is not enough: segments may have been given up
       take_in_order(std::move(pdu), h.header_bytes, deliver);
       triggered_ |= h.poll;
       return Received::kDelivered;
@@ -165,7 +167,7 @@ class AmReceive {
     return what;
   }
 
-  // Nothing is missing and nothing is held: no window memory is touched, no timer runs.
+  // The path for an entity that misses nothing and holds nothing: it touches no window memory, and no timer runs.
   template <class Deliver>
   void take_in_order(B pdu, std::uint8_t header_bytes, Deliver&& deliver) {
     next_ = highest_status_ = ++next_highest_;
@@ -174,9 +176,10 @@ class AmReceive {
     hand_over(std::span(&part, 1), counters_, deliver);
   }
 
-  // RX_Next needs no page, since nothing else of a missing one is held: whole PDUs always make progress, whatever the
-  // other bearers hold. For its segments those of later SDUs are given up, of which the peer still has everything; then
-  // it waits only while the half-received RX_Next SDUs of other bearers hold every segment that there is.
+  // Stores a PDU of the window. RX_Next needs no page, because only its segments can be held. So whole PDUs always make
+  // progress, however much memory other bearers hold. To make room for segments of RX_Next, the entity gives up
+  // segments of later SDUs, which the peer still has. After that RX_Next waits only while the half-received RX_Next
+  // SDUs of other bearers hold all segments of the memory.
   template <class Deliver>
   Received store(const wire::rlc::AmHeader& h, std::uint32_t sn, B& pdu, Deliver&& deliver) {
     ReceivedPage* const page = page_of(sn);
@@ -229,7 +232,7 @@ class AmReceive {
     return what;
   }
 
-  // Where `sn` is noted; RX_Next does without.
+  // The page on which `sn` is noted; RX_Next does without a new one.
   [[nodiscard]] ReceivedPage* page_of(std::uint32_t sn) { return sn == next_ ? window_.find(sn) : window_.page(sn); }
   [[nodiscard]] static bool is_done(const ReceivedPage* page, std::uint32_t sn) {
     return page != nullptr && (page->done & ReceivedWindow::bit(sn)) != 0;
@@ -238,12 +241,12 @@ class AmReceive {
     if (sn == next_) front_ = 0;
     if (page != nullptr) window_.set_done(*page, sn);
   }
-  // The segments of an SDU, 0 if none is held.
+  // The assembly with the segments of an SDU; 0 if none is held.
   [[nodiscard]] std::uint32_t assembly(std::uint32_t sn) const {
     return sn == next_ && front_ != 0 ? front_ : window_.assembly(sn);
   }
-  // Forgets the segments of the last SDU behind RX_Next of which any are held, else those of RX_Next. False: there are
-  // none.
+  // Drops the segments of the last SDU after RX_Next that has any. If there is none, it drops those of RX_Next. Returns
+  // false if no segments are held.
   bool give_up_last() {
     const std::uint32_t last = window_.last_partial(next_ + 1, next_highest_);
     const std::uint32_t sn = last == next_highest_ ? next_ : last;
@@ -258,7 +261,7 @@ class AmReceive {
     return true;
   }
 
-  // TS 38.322 5.2.3.2.3, after PDU `sn` was placed in the reception buffer.
+  // Updates the state variables after PDU `sn` was placed in the reception buffer (TS 38.322 5.2.3.2.3).
   void update(std::uint32_t sn, bool is_complete, Time now) {
     if (!before(sn, next_highest_)) next_highest_ = sn + 1;
     if (is_complete) {
@@ -281,7 +284,7 @@ class AmReceive {
     const std::uint32_t name = assembly(sn);
     return name != 0 && reassembly_.has_gap(name);
   }
-  // SDUs at or after `sn` were received out of order: `sn` itself is missing below the highest, or has a gap.
+  // True if SDUs at or after `sn` were received out of order: `sn` is missing below the highest SN, or has a gap.
   [[nodiscard]] bool is_open(std::uint32_t sn) const {
     const std::uint32_t known = next_highest_ - sn;
     return known > 1 || (known == 1 && has_gap(sn));
@@ -291,7 +294,7 @@ class AmReceive {
     status_trigger_ = next_highest_;
   }
 
-  // Polls that waited for RX_Highest_Status to pass them trigger now.
+  // Sets RX_Highest_Status. Polls that waited for it to pass them now trigger a STATUS.
   void raise_highest_status(std::uint32_t sn) {
     if (window_.take_polls(highest_status_, sn)) triggered_ = true;
     if (front_polled_ && before(next_, sn)) {
@@ -301,7 +304,7 @@ class AmReceive {
     highest_status_ = sn;
   }
 
-  // TS 38.322 5.3.4: at once, or delayed until RX_Highest_Status has passed the PDU.
+  // Acts on a poll (TS 38.322 5.3.4): at once, or later when RX_Highest_Status has passed the PDU.
   void poll(std::uint32_t sn, Received what) {
     const bool discarded = what != Received::kDelivered && what != Received::kStored;
     if (discarded || before(sn, highest_status_)) {
@@ -315,10 +318,10 @@ class AmReceive {
     }
   }
 
-  // Calls add(Nack) for every hole below RX_Highest_Status as long as it returns true; the ACK_SN that follows. What a
-  // STATUS does not name below ACK_SN counts as received: where it ends between two holes of an SDU, extend_last()
-  // makes the last block run to that SDU's end. ACK_SN before the SDU would be legal as well, but then an SDU with more
-  // holes than a grant holds is never reported.
+  // Calls add(Nack) for every hole below RX_Highest_Status as long as `add` returns true. Returns the ACK_SN that
+  // follows. The peer takes everything below ACK_SN that a STATUS does not name as received. So if the STATUS ends
+  // between two holes of an SDU, extend_last() makes its last block run to the end of that SDU. An ACK_SN before that
+  // SDU would be legal too. But an SDU with more holes than fit in a grant would then never be reported.
   template <class Add, class ExtendLast>
   [[nodiscard]] std::uint32_t report(Add&& add, ExtendLast&& extend_last) const {
     for (std::uint32_t sn = next_; before(sn, highest_status_);) {
@@ -346,7 +349,7 @@ class AmReceive {
     return highest_status_;
   }
 
-  // SDUs from `sn` on of which nothing is held.
+  // The run of SDUs from `sn` on of which nothing is held.
   [[nodiscard]] wire::rlc::Nack missing_run(std::uint32_t sn) const {
     const std::uint32_t most = std::min<std::uint32_t>(highest_status_ - sn, kMaxRange);
     wire::rlc::Nack nack{.sn = sn & sn_mask(config_.sn_bits)};
@@ -364,8 +367,8 @@ class AmReceive {
   AmConfig config_;
   Reassembly<B> reassembly_;
   ReceivedWindow window_;
-  std::uint32_t front_ = 0;    // segments of RX_Next, if they came when its SN had no page
-  bool front_polled_ = false;  // ... and a poll waits for its turn
+  std::uint32_t front_ = 0;    // the assembly of RX_Next, if its segments came when its SN had no page
+  bool front_polled_ = false;  // a poll on RX_Next waits, and RX_Next has no page
   std::uint32_t next_ = 0, next_highest_ = 0, highest_status_ = 0, status_trigger_ = 0;
   Timer t_reassembly_, t_status_prohibit_;
   bool triggered_ = false;

@@ -160,8 +160,8 @@ TEST(AmReceive, without_memory_a_pdu_is_as_lost) {
   EXPECT_EQ(r.delivered.back(), pattern(50, 2));
 }
 
-// Two bearers on one memory, the other one with as much as it gets: RX_Next comes in segments, and later SDUs of which
-// we hold segments give way, never those of others.
+// Two bearers share one memory, and the other bearer holds as much as it can get. RX_Next comes in segments. Later SDUs
+// of the same bearer give up their segments, and the other bearer keeps its own.
 TEST(AmReceive, rx_next_makes_progress_whatever_is_held) {
   MemorySizes sizes = kSmall;
   sizes.received_pages = 2;
@@ -188,7 +188,7 @@ TEST(AmReceive, rx_next_makes_progress_whatever_is_held) {
   other.restart_at(0);
 }
 
-// The window is empty then, and yet an SDU before the newest one is missing.
+// The window is empty then, although an SDU before the newest one is missing.
 TEST(AmReceive, what_was_given_up_is_not_passed_over_by_the_next_whole_sdu) {
   MemorySizes sizes = kSmall;
   sizes.received_pages = 1;

@@ -96,15 +96,16 @@ TEST(AmReport, a_report_is_cut_at_the_first_block_that_does_not_fit) {
   EXPECT_EQ(report(19), tidy("000480 000c 0000 0009 000c 0014 001d 0012 02"));
   EXPECT_EQ(report(17), tidy("000180 000c 0000 0009 0004 0014 001d"));
   EXPECT_EQ(report(15), tidy("000180 000c 0000 0009 0004 0014 001d"));
-  // Between the holes of SN 0: what is not named below ACK_SN would count as received, so the last block names it.
+  // The STATUS ends between the holes of SN 0. The peer would take octets below ACK_SN that it does not name as
+  // received, so the last block names them.
   EXPECT_EQ(report(14), tidy("000180 0004 0000 ffff"));
   EXPECT_EQ(report(9), tidy("000180 0004 0000 ffff"));
   EXPECT_EQ(report(8), tidy("000000"));
   EXPECT_EQ(report(3), tidy("000000"));
 }
 
-// A peer takes everything before ACK_SN that is not named for received, and frees it: whatever the grant, what a STATUS
-// acknowledges is here.
+// The peer takes SDUs below ACK_SN that a STATUS does not name as received, and frees them. For every grant, the
+// receiver must have every SDU that a STATUS acknowledges.
 TEST(AmReport, a_cut_report_acknowledges_nothing_that_is_missing) {
   for (const AmConfig& config : {am12(), am18()}) {
     for (std::size_t grant = 3; grant < 60; ++grant) {
@@ -124,7 +125,7 @@ TEST(AmReport, a_cut_report_acknowledges_nothing_that_is_missing) {
       }
       sender.receive(pdu);
       ASSERT_EQ(sender.retx().counters().status, 1U);
-      // The sender needs no more than what it still has: everything missing before ACK_SN arrives by retransmission.
+      // The sender needs only what it still has: everything that is missing below ACK_SN arrives by retransmission.
       const std::uint32_t ack = wire::rlc::parse_status(pdu, config.sn_bits)->ack_sn;
       while (sender.retx().pending() != 0) r.receive(sender.pull(200));
       EXPECT_GE(r.receiver().next(), ack) << "grant " << grant;

@@ -1,5 +1,5 @@
-// The half of AM transmission that lives where the copies are (TS 38.322 5.3): the window of sent SDUs, STATUS, POLL_SN
-// and t-PollRetransmit, retransmission. The other half is AmSend; what goes between them is in am_messages.h.
+// The half of AM transmission that keeps the copies (TS 38.322 5.3). It owns the window of sent SDUs, STATUS, POLL_SN,
+// t-PollRetransmit and retransmission. AmSend is the other half; am_messages.h has what they exchange.
 #pragma once
 
 #include "ran/rlc/am_messages.h"
@@ -12,7 +12,7 @@ namespace splitplane::ran::rlc {
 template <buf::PacketBuffer B>
 class AmRetx {
  public:
-  // The work of one receive_status(): NACK blocks, and unacknowledged SDUs that they name.
+  // The most work of one receive_status() call: NACK blocks plus unacknowledged SDUs that they name.
   static constexpr std::uint32_t kStatusWork = 4096;
 
   AmRetx(const AmConfig& config, Memory<B>& memory) : config_(config), window_(config.sn_bits, memory) {}
@@ -20,17 +20,18 @@ class AmRetx {
   AmRetx& operator=(const AmRetx&) = delete;
   ~AmRetx() { restart_at(0); }
 
-  // How many new SDUs' copies can surely be kept: a page's worth at most. None either as long as buffers that are not
-  // released yet stand where the SNs come round again.
+  // How many new SDUs can surely be kept, at most a page. It is 0 while buffers that are not yet released occupy the
+  // SNs that come next after a wrap.
   [[nodiscard]] std::uint32_t room() const {
     if (end_ - oldest() >= sn_mask(config_.sn_bits) - kPageSns) return 0;
     return window_.room(end_);
   }
 
-  // The lowest SN whose buffer may still be held, without the modulus: at most next_ack().
+  // The lowest SN whose buffer may still be held, without the modulus. It is at most next_ack().
   [[nodiscard]] std::uint32_t oldest() const { return before(release_from_, next_ack_) ? release_from_ : next_ack_; }
 
-  // Takes what AmSend says of a PDU with octets never sent before. There is room() for a new SDU.
+  // Records what AmSend says of a PDU with octets that were never sent before. The caller has checked room() for a new
+  // SDU.
   void submitted(Submission<B> s, Time now) {
     if (s.sn == end_) {
       window_.add(end_++, std::move(s.sdu), s.bytes);
@@ -40,9 +41,9 @@ class AmRetx {
     if (s.poll) polled(now);
   }
 
-  // Acts on what is meaningful in a STATUS PDU; a stale one, or one that contradicts what was sent, is ignored whole.
-  // After kStatusWork NACK blocks and SDUs it acts as if ACK_SN were there: the rest comes with the next STATUS.
-  // max_retx(sn) for each SDU that reached maxRetxThreshold.
+  // Acts on a STATUS PDU. It ignores a whole PDU that is stale or that contradicts what was sent. After kStatusWork
+  // NACK blocks and SDUs it acts as if ACK_SN were there; the next STATUS brings the rest. It calls max_retx(sn) for
+  // each SDU that reached maxRetxThreshold.
   template <class MaxRetx>
   StatusResult receive_status(Octets pdu, Time now, MaxRetx&& max_retx) {
     const auto status = wire::rlc::parse_status(pdu, config_.sn_bits);
@@ -53,7 +54,7 @@ class AmRetx {
     return result;
   }
 
-  // Runs t-PollRetransmit (TS 38.322 5.3.3.4). `sender`: what AmSend has.
+  // Runs t-PollRetransmit (TS 38.322 5.3.3.4). `sender` is what AmSend has to send.
   template <class MaxRetx>
   void tick(Time now, const SenderState& sender, MaxRetx&& max_retx) {
     if (!t_poll_retransmit_.expired(now)) return;
@@ -66,16 +67,16 @@ class AmRetx {
   }
   [[nodiscard]] Time next_expiry() const { return t_poll_retransmit_.expiry(); }
 
-  // A protocol failure: so many polls in a row, for so long, brought no acknowledgement of anything that the two ends
-  // do not mean the same numbers any more. RETX_COUNT does not see that as long as new SDUs come: t-PollRetransmit
-  // begins anew with each poll, and sends the newest SDU again. Invalid STATUS PDUs alone are no failure: a stranger
-  // can send those, and they acknowledge nothing.
+  // True after a protocol failure: many polls in a row over a long time brought no acknowledgement, so the two ends no
+  // longer agree on the numbers. RETX_COUNT does not see that while new SDUs come: each poll restarts t-PollRetransmit,
+  // and its expiry sends the newest SDU again. Invalid STATUS PDUs alone are no failure, because an attacker can send
+  // them.
   [[nodiscard]] bool peer_lost() const { return peer_lost_; }
   [[nodiscard]] std::uint32_t polls_in_vain() const { return polls_in_vain_; }
 
   [[nodiscard]] bool has_pending() const { return window_.pending() != 0; }
-  // The next retransmission within `grant` octets: of the lowest SN that waits, from its lowest octet. None if its
-  // header and one octet do not fit.
+  // The next retransmission within `grant` octets: the lowest waiting SN, from its lowest octet on. It returns none if
+  // the header and one octet do not fit.
   [[nodiscard]] Pdu<B> pull(std::size_t grant, const SenderState& sender, Time now) {
     Pdu<B> pdu;
     if (!has_pending()) return pdu;
@@ -101,11 +102,12 @@ class AmRetx {
     return pdu;
   }
 
-  // Octets of PDUs that would carry all that waits for retransmission, one a run of octets (TS 38.322 5.5).
+  // Octets of the PDUs that would carry everything that waits for retransmission, one PDU for each run of octets (TS
+  // 38.322 5.5).
   [[nodiscard]] std::uint64_t volume() const { return window_.pending_volume(); }
 
-  // Gives back at most `budget` buffers of acknowledged SDUs: released(sn, B) each, which is PDCP's notice of delivery
-  // too. Returns how many.
+  // Gives back at most `budget` buffers of acknowledged SDUs. It calls released(sn, B) for each, which also tells PDCP
+  // that the SDU was delivered. Returns their number.
   template <class Released>
   std::size_t release(std::size_t budget, Released&& released) {
     const std::size_t before_it = budget;
@@ -114,25 +116,26 @@ class AmRetx {
     }
     return before_it - budget;
   }
-  // release() has something to do.
+  // True if release() has something to do.
   [[nodiscard]] bool releasable() const { return before(release_from_, release_end_); }
 
-  // The next PDU of either half carries a poll, because t-PollRetransmit expired.
+  // True if the next PDU of either half carries a poll because t-PollRetransmit expired.
   [[nodiscard]] bool poll_wanted() const { return poll_wanted_; }
 
-  // Before restart_at(), for PDCP data recovery: takes out what is not acknowledged: taken(B), in order of the SNs.
+  // Takes out all SDUs that are not acknowledged and calls taken(B) in order of their SNs. PDCP data recovery calls it
+  // before restart_at().
   template <class Taken>
   void take_unacked(Taken&& taken) {
     window_.take_open(next_ack_, end_, taken);
   }
-  // All that is not acknowledged waits for retransmission.
+  // Marks every SDU that is not acknowledged for retransmission.
   void resend_all(Time now) {
     for (std::uint32_t sn = next_ack_; sn != end_; ++sn) {
       if (window_.is_open(sn)) make_pending(sn, 0, wire::rlc::kSoEnd, now, [](std::uint32_t) {});
     }
   }
 
-  // Re-establishment (TS 38.322 5.1.3): nothing is held, all variables are `sn`.
+  // Re-establishes this half (TS 38.322 5.1.3): it drops everything it holds and sets all state variables to `sn`.
   void restart_at(std::uint32_t sn) {
     const std::uint32_t lowest = before(release_from_, next_ack_) ? release_from_ : next_ack_;
     window_.clear(lowest, end_);
@@ -150,19 +153,20 @@ class AmRetx {
   [[nodiscard]] const Timer& t_poll_retransmit() const { return t_poll_retransmit_; }
   [[nodiscard]] std::uint32_t unacked() const { return window_.unacked(); }
   [[nodiscard]] std::uint32_t pending() const { return window_.pending(); }
-  // SDUs whose buffers are held: unacknowledged, or not yet released.
+  // Number of SDUs whose buffers are held: those not acknowledged, or not yet released.
   [[nodiscard]] std::uint32_t held() const { return window_.held(); }
   [[nodiscard]] const RetxCounters& counters() const { return counters_; }
 
  private:
-  static constexpr std::uint32_t kSduIsOver = 0x10000;  // behind the last octet that SO can name
+  static constexpr std::uint32_t kSduIsOver = 0x10000;  // one more than the last octet that SO can name
 
   void peer_answers() {
     polls_in_vain_ = 0;
     peer_lost_ = false;
   }
-  // Twice maxRetxThreshold, at least 16: with a quarter of all PDUs dropped each way 16 polls in a row are in vain once
-  // in a million times. They last as long as if t-PollRetransmit had made all of them.
+  // Counts a poll that no acknowledgement followed. The limit is twice maxRetxThreshold, and at least 16. If each
+  // direction drops a quarter of all PDUs, 16 polls in a row fail once in a million times. The polls must also last as
+  // long as t-PollRetransmit would need for them.
   void count_poll(Time now) {
     const std::uint32_t most = std::max(16U, 2U * config_.max_retx);
     if (polls_in_vain_++ == 0) first_in_vain_ = now;
@@ -171,14 +175,15 @@ class AmRetx {
     ++counters_.peer_lost;
   }
 
-  // What a NACK block says: SDUs [sn, stop) below ACK_SN, the last one up to octet `so_end`. Nothing if sn is stop.
+  // What a NACK block says: SDUs [sn, stop) below ACK_SN are missing, the last one up to octet `so_end`. The block says
+  // nothing if sn equals stop.
   struct Nacked {
     std::uint32_t sn, stop;
     std::uint16_t so_end;
-    bool is_trimmed;  // it named SDUs at or above ACK_SN too, of which the PDU says nothing
+    bool is_trimmed;  // the block also named SDUs at or above ACK_SN, of which the PDU says nothing
   };
-  // Where a NACK's SDUs lie around the window's base: at most half the number space behind it. Some peers trim a STATUS
-  // to the grant at ACK_SN and leave the last range as it was.
+  // Places a NACK's SDUs around the window's base; it looks back over at most half of the number space. Some peers cut
+  // a STATUS to the grant at ACK_SN and leave the last range as it was.
   [[nodiscard]] Nacked place(const wire::rlc::Nack& nack, std::uint32_t ack) const {
     const std::uint32_t sn = from_base(next_ack_ - window_size(config_.sn_bits), nack.sn, config_.sn_bits);
     if (!before(sn, ack)) return {sn, sn, wire::rlc::kSoEnd, true};
@@ -186,7 +191,7 @@ class AmRetx {
     return {sn, sn + nack.range, nack.so_end, false};
   }
 
-  // TS 38.322 5.3.3.3 and what must be so for the PDU to make sense. `ack`: ACK_SN without the modulus.
+  // Checks TS 38.322 5.3.3.3 and that the PDU makes sense. Sets `ack` to ACK_SN without the modulus.
   [[nodiscard]] StatusResult check(const wire::rlc::Status& status, std::uint32_t& ack) const {
     ack = from_base(next_ack_, status.ack_sn, config_.sn_bits);
     if (ack - next_ack_ > end_ - next_ack_) {
@@ -253,7 +258,7 @@ class AmRetx {
     const bool stop_known = !before(n.stop - 1, next_ack_) && window_.is_open(n.stop - 1);
     return !stop_known || n.so_end == wire::rlc::kSoEnd || n.so_end < bytes_of(n.stop - 1);
   }
-  // Of an SDU that is held; 0 if it is not.
+  // Length of an SDU that is held; 0 if it is not.
   [[nodiscard]] std::uint16_t bytes_of(std::uint32_t sn) const {
     const SentPage<B>* page = window_.find(sn);
     return page == nullptr ? std::uint16_t{0} : page->sdu[sn % kPageSns].bytes;
@@ -267,7 +272,8 @@ class AmRetx {
     if (count != 0 && before(lowest, release_from_)) release_from_ = lowest;
   }
 
-  // What a block says of SDUs [first, n.stop) did not arrive; octets of it that were sent wait again.
+  // Marks what a block reports as missing of SDUs [first, n.stop): octets of it that were sent wait for retransmission
+  // again.
   template <class MaxRetx>
   void negative(const wire::rlc::Nack& nack, const Nacked& n, std::uint32_t first, Time now, MaxRetx&& max_retx) {
     if (!nack.has_so || config_.whole_sdus) return negative_range(first, n.stop, now, max_retx);
@@ -278,13 +284,13 @@ class AmRetx {
     negative_range(first + 1, last, now, max_retx);
     negative(last, 0, n.so_end, now, max_retx);
   }
-  // Octets from `start` to `last`, both inclusive, of SDU `sn`.
+  // Marks octets `start` to `last` of SDU `sn`, both included, as missing.
   template <class MaxRetx>
   void negative(std::uint32_t sn, std::uint16_t start, std::uint16_t last, Time now, MaxRetx&& max_retx) {
     if (window_.is_open(sn) && make_pending(sn, start, last, now, max_retx)) ++counters_.nacked;
   }
 
-  // SDUs [from, to) did not arrive; those that wait already as a whole cost nothing.
+  // Marks SDUs [from, to) as missing. SDUs that already wait as a whole cost nothing.
   template <class MaxRetx>
   void negative_range(std::uint32_t from, std::uint32_t to, Time now, MaxRetx&& max_retx) {
     window_.for_each_not_wholly_pending(from, to, [&](std::uint32_t sn) {
@@ -292,7 +298,7 @@ class AmRetx {
     });
   }
 
-  // False if no octet of these was sent, or all wait already.
+  // Returns false if none of these octets was sent, or if the SDU waits already.
   template <class MaxRetx>
   bool make_pending(std::uint32_t sn, std::uint16_t start, std::uint16_t last, Time now, MaxRetx&& max_retx) {
     SentPage<B>& page = *window_.find(sn);
@@ -320,7 +326,7 @@ class AmRetx {
     return true;
   }
 
-  // The P bit of a retransmitted PDU (TS 38.322 5.3.3.2), once it is on its way.
+  // Decides the P bit of a retransmitted PDU (TS 38.322 5.3.3.2), after the PDU was taken.
   [[nodiscard]] bool poll_after(const SenderState& sender) const {
     return poll_wanted_ || (!sender.unsent && window_.pending() == 0) || sender.stalled;
   }
@@ -335,13 +341,13 @@ class AmRetx {
   AmConfig config_;
   SentWindow<B> window_;
   std::uint32_t next_ack_ = 0, end_ = 0, poll_sn_ = 0;
-  std::uint32_t pending_from_ = 0;                    // nothing before it waits for retransmission
-  std::uint32_t release_from_ = 0, release_end_ = 0;  // where acknowledged SDUs may still be held
-  std::uint16_t last_sent_ = 0;                       // octets of the SDU before end_ that were sent
+  std::uint32_t pending_from_ = 0;                    // no SN below it waits for retransmission
+  std::uint32_t release_from_ = 0, release_end_ = 0;  // acknowledged SDUs in this range may still be held
+  std::uint16_t last_sent_ = 0;                       // octets that were sent of the SDU before end_
   bool poll_wanted_ = false;
   bool peer_lost_ = false;
-  std::uint32_t polls_in_vain_ = 0;  // since the peer last acknowledged anything
-  Time first_in_vain_ = 0;           // when the first of these was sent
+  std::uint32_t polls_in_vain_ = 0;  // polls since the peer last acknowledged something
+  Time first_in_vain_ = 0;           // when the first of these polls was sent
   Timer t_poll_retransmit_;
   RetxCounters counters_;
 };

@@ -194,7 +194,7 @@ TEST(AmRetx, acknowledgement_or_nack_of_poll_sn_stops_t_poll_retransmit) {
   EXPECT_TRUE(s.retx().t_poll_retransmit().running());
 }
 
-// t-PollRetransmit begins anew with each new SDU that polls, so that it never ends and no SDU is sent again.
+// Each new SDU polls and restarts t-PollRetransmit, so it never expires and no SDU is sent again.
 TEST(AmRetx, a_peer_that_acknowledges_nothing_for_many_polls_is_lost) {
   AmConfig config = am12();
   config.poll_pdu = 1;

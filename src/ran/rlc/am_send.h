@@ -1,6 +1,6 @@
-// The half of AM transmission that lives with the bearer's owner (TS 38.322 5.2.3.1, 5.3.3.2): SDUs that wait, SNs,
-// segmentation to the grant, PDU_WITHOUT_POLL and BYTE_WITHOUT_POLL. In header mode the bearer's hot line does the same
-// for SDUs that become one PDU each at once (ran/header_mode.h).
+// The half of AM transmission on the bearer's owner thread (TS 38.322 5.2.3.1, 5.3.3.2). It keeps the waiting SDUs,
+// assigns SNs, segments to the grant, and counts PDU_WITHOUT_POLL and BYTE_WITHOUT_POLL. In header mode each SDU
+// becomes one PDU at once, and ran/header_mode.h does this work on the bearer's hot line.
 #pragma once
 
 #include "ran/rlc/am_messages.h"
@@ -14,9 +14,9 @@ class AmSend {
  public:
   AmSend(const AmConfig& config, Memory<B>& memory) : config_(config), queue_(memory, config.max_queued) {}
 
-  // Takes an SDU of PDCP. False, and the SDU is still the caller's: see SduQueue::push.
+  // Takes an SDU from PDCP. On false the SDU stays with the caller; SduQueue::push says why.
   [[nodiscard]] bool send(B& sdu) { return queue_.push(sdu, counters_); }
-  // Takes SDU `ordinal` (the how manieth of those taken since the start, from 0) back, if no octet of it was sent.
+  // Takes back SDU `ordinal` if none of its octets was sent. Ordinals count the SDUs taken since the start, from 0.
   bool discard(std::uint64_t ordinal) {
     const bool done = queue_.discard(ordinal);
     counters_.discarded += done ? 1 : 0;
@@ -29,8 +29,9 @@ class AmSend {
     return {cut || queue_.size() != 0, !cut && full};
   }
 
-  // A PDU of octets never sent before, of at most `grant` octets, and what AmRetx is to know of it. None if nothing
-  // waits, the window or the memory for copies is full, or a header with one octet does not fit.
+  // Returns a PDU with at most `grant` octets that were never sent before, and fills `submission` for AmRetx. It
+  // returns none if no SDU waits, or if the window or the memory for copies is full. It also returns none if a header
+  // with one octet does not fit.
   [[nodiscard]] Pdu<B> pull(std::size_t grant, RetxState retx, Submission<B>& submission) {
     Pdu<B> pdu;
     const bool is_new = !current_;
@@ -69,10 +70,10 @@ class AmSend {
     return pdu;
   }
 
-  // A poll went out, on a PDU of either half.
+  // A PDU of either half carried a poll.
   void polled() { pdu_without_poll_ = byte_without_poll_ = 0; }
 
-  // Re-establishment (TS 38.322 5.1.3): nothing waits, TX_Next is `sn`.
+  // Re-establishes this half (TS 38.322 5.1.3): it drops all waiting SDUs and sets TX_Next to `sn`.
   void restart_at(std::uint32_t sn) {
     queue_.clear();
     current_.release();
@@ -84,11 +85,12 @@ class AmSend {
   [[nodiscard]] std::uint32_t next() const { return next_; }  // TX_Next (TS 38.322 7.1), without the modulus
   [[nodiscard]] std::uint32_t pdu_without_poll() const { return pdu_without_poll_; }
   [[nodiscard]] std::uint32_t byte_without_poll() const { return byte_without_poll_; }
-  // SDUs with octets that were never sent.
+  // Number of SDUs with octets that were never sent.
   [[nodiscard]] std::uint32_t waiting() const { return queue_.size() + (current_ ? 1 : 0); }
-  // The ordinal of the SDU that TX_Next - 1 was given to.
+  // The ordinal of the SDU that has TX_Next - 1.
   [[nodiscard]] std::uint64_t last_ordinal() const { return last_ordinal_; }
-  // Octets of PDUs that would carry all that waits: TS 38.322 5.5's data volume, one header an SDU.
+  // Octets of the PDUs that would carry everything that waits: the data volume of TS 38.322 5.5, with one header for
+  // each SDU.
   [[nodiscard]] std::uint64_t volume() const {
     const std::uint64_t header = wire::rlc::am_header_bytes(config_.sn_bits, wire::rlc::Segment::kComplete);
     const std::uint64_t cut = current_ ? current_.size() - sent_ + header + wire::rlc::kSegmentOffsetBytes : 0;
@@ -97,7 +99,7 @@ class AmSend {
   [[nodiscard]] const SendCounters& counters() const { return counters_; }
 
  private:
-  // Counts a PDU with `octets` new octets; whether it carries a poll (TS 38.322 5.3.3.2).
+  // Counts a PDU with `octets` new octets and decides whether it carries a poll (TS 38.322 5.3.3.2).
   [[nodiscard]] bool poll_after(std::uint16_t octets, const RetxState& retx) {
     ++pdu_without_poll_;
     byte_without_poll_ += octets;
@@ -111,8 +113,8 @@ class AmSend {
 
   AmConfig config_;
   SduQueue<B> queue_;
-  B current_;               // the SDU of TX_Next - 1 as long as not all of it was sent
-  std::uint16_t sent_ = 0;  // of its octets
+  B current_;               // the SDU of TX_Next - 1, until all of it was sent
+  std::uint16_t sent_ = 0;  // octets of current_ that were sent
   std::uint32_t next_ = 0;
   std::uint32_t pdu_without_poll_ = 0, byte_without_poll_ = 0;
   std::uint64_t last_ordinal_ = 0;

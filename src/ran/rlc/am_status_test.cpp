@@ -1,5 +1,5 @@
-// STATUS PDUs that a correct peer cannot have sent: each is ignored as a whole and counted, and nothing changes. And
-// those that it can have sent, though we would have written them in another way.
+// STATUS PDUs that a correct peer cannot have sent: the entity ignores and counts each as a whole, and nothing changes.
+// Also STATUS PDUs that a correct peer can have sent, though our own writer would write them in another way.
 #include "ran/rlc/test_entities.h"
 
 namespace splitplane::ran::rlc::test {
@@ -53,7 +53,7 @@ TEST_P(BadStatus, a_stale_one_is_counted_apart) {
   EXPECT_EQ(t_.retx().counters().status_malformed, 0U);
 }
 
-// Others trim a STATUS to the grant at ACK_SN and leave the last range as it was.
+// Other implementations cut a STATUS to the grant at ACK_SN and leave the last range as it was.
 TEST_P(BadStatus, nacks_at_or_above_ack_say_nothing_and_spoil_nothing) {
   t_.expect_taken(status_pdu(GetParam(), 110, {{.sn = 108, .has_range = true, .range = 2}}), "a range up to it");
   EXPECT_EQ(t_.retx().counters().nacks_ignored, 0U);

@@ -10,19 +10,19 @@
 namespace splitplane::ran::rlc {
 
 struct SendCounters {
-  std::uint64_t sdus = 0, octets = 0;    // given a place in the queue
-  std::uint64_t refused = 0;             // queue full, no memory, or empty
+  std::uint64_t sdus = 0, octets = 0;    // SDUs that the queue took
+  std::uint64_t refused = 0;             // because the queue was full, memory was short, or the SDU was empty
   std::uint64_t discarded = 0;           // by PDCP, before the first octet was sent
-  std::uint64_t pdus = 0, segments = 0;  // data PDUs with octets never sent before; those of them that are segments
+  std::uint64_t pdus = 0, segments = 0;  // data PDUs with octets never sent before, and the segments among them
 };
 
 struct ReceiveCounters {
   std::uint64_t pdus = 0;      // data PDUs = the sum of the six below and `complete` and `segments`
   std::uint64_t complete = 0;  // PDUs that completed their SDU
-  std::uint64_t segments = 0;  // kept
+  std::uint64_t segments = 0;  // segments that were kept
   std::uint64_t duplicates = 0, outside_window = 0, contradictions = 0, no_memory = 0, refused = 0;
   std::uint64_t sdus = 0, octets = 0;  // delivered
-  std::uint64_t given_up = 0;          // SDUs of which segments were discarded: UM, and AM in favour of RX_Next
+  std::uint64_t given_up = 0;          // SDUs whose segments were discarded: by UM, or by AM to make room for RX_Next
 
   void count(Received what) {
     ++pdus;
@@ -52,8 +52,8 @@ struct ReceiveCounters {
   }
 };
 
-// How long SDUs took from the first NACK to the acknowledgement: place k counts [2^(k-1), 2^k) units, place 0 less than
-// one unit, the last one everything longer.
+// How long SDUs took from the first NACK to the acknowledgement. Place k counts [2^(k-1), 2^k) units, place 0 less than
+// one unit, and the last place everything longer.
 class RepairTimes {
  public:
   static constexpr std::size_t kPlaces = 16;
@@ -72,13 +72,13 @@ struct RetxCounters {
   std::uint64_t pdus = 0, octets = 0;  // retransmitted
   std::uint64_t polls = 0;             // P bits sent, on new and retransmitted PDUs
   std::uint64_t status = 0;            // received and acted upon
-  std::uint64_t status_stale = 0;      // ignored: an older one than the last
-  std::uint64_t status_malformed = 0;  // ignored: wrong form, or of what was not sent
-  std::uint64_t nacks_ignored = 0;     // NACK blocks of which some SDUs were acknowledged or not below ACK_SN
+  std::uint64_t status_stale = 0;      // ignored: older than the last one
+  std::uint64_t status_malformed = 0;  // ignored: of wrong form, or about SDUs that were not sent
+  std::uint64_t nacks_ignored = 0;     // NACK blocks that name SDUs that were acknowledged, or not below ACK_SN
   std::uint64_t nacked = 0;            // SDUs that a NACK made pending
   std::uint64_t poll_timeouts = 0;     // expiries of t-PollRetransmit
   std::uint64_t max_retx = 0;          // SDUs that reached maxRetxThreshold
-  std::uint64_t peer_lost = 0;         // times that no poll of many was answered
+  std::uint64_t peer_lost = 0;         // times that the peer answered none of many polls
   std::uint32_t unacked_most = 0;      // the most SDUs that were unacknowledged at one time
   RepairTimes repair;
 

@@ -1,12 +1,13 @@
-// All memory of the RLC entities of one owner thread. Sizes are the owner's: when something is used up, an SDU is
-// refused before it is numbered, and a received PDU is treated as lost (TS 38.322 repairs that); nothing else happens.
+// All memory of the RLC entities of one owner thread, which chooses the sizes. When a part is used up, an SDU is
+// refused before it gets a number. A received PDU is then treated as lost, which TS 38.322 repairs. Nothing else
+// happens.
 #pragma once
 
 #include "ran/rlc/paged_window.h"
 
 namespace splitplane::ran::rlc {
 
-// Octets [start, stop) of a sent SDU that wait for retransmission; several are a list in ascending order.
+// Octets [start, stop) of a sent SDU that wait for retransmission. Several intervals form a list in ascending order.
 struct Interval {
   std::uint16_t start = 0, stop = 0;
   std::uint32_t next = 0;
@@ -17,27 +18,27 @@ template <buf::PacketBuffer B>
 struct SentSdu {
   B sdu;
   Time first_nack = 0;  // when it was first considered for retransmission
-  // If in the page's `listed`: the first of its intervals; if only in `partial`: the one interval itself, stop in the
-  // upper half, so that a retransmission in pieces never waits for memory.
+  // If the page's `listed` bit is set: the first of its intervals. If only `partial` is set: the one interval itself,
+  // with `stop` in the upper half. So a retransmission in pieces never needs memory.
   std::uint32_t intervals = 0;
-  std::uint16_t bytes = 0;      // of the whole SDU
+  std::uint16_t bytes = 0;      // length of the whole SDU
   std::uint8_t retx_count = 0;  // RETX_COUNT
-  std::uint8_t runs = 0;        // `listed`: how many intervals
+  std::uint8_t runs = 0;        // number of intervals, if `listed`
 };
 
-// 64 sent SDUs; one bit each.
+// A page of 64 sent SDUs, with one bit each in every mask.
 template <buf::PacketBuffer B>
 struct alignas(64) SentPage {
   std::uint64_t held = 0;        // `sdu` has a buffer
   std::uint64_t acked = 0;       // positively acknowledged
-  std::uint64_t considered = 0;  // for retransmission, once at least: RETX_COUNT has a value
+  std::uint64_t considered = 0;  // considered for retransmission at least once: RETX_COUNT has a value
   std::uint64_t pending = 0;     // waits for retransmission
-  std::uint64_t partial = 0;     // ... only some octets of it
-  std::uint64_t listed = 0;      // ... in more than one run
+  std::uint64_t partial = 0;     // only some octets of it wait
+  std::uint64_t listed = 0;      // the octets that wait form more than one run
   std::array<SentSdu<B>, kPageSns> sdu;
 };
 
-// Octets [start, stop) of an SDU that is being received, in one PDU's buffer; a list in ascending order.
+// Octets [start, stop) of an SDU that is being received, in one PDU's buffer. They form a list in ascending order.
 template <buf::PacketBuffer B>
 struct Segment {
   B pdu;
@@ -45,15 +46,15 @@ struct Segment {
   std::uint16_t skip = 0, start = 0, stop = 0;
 };
 
-// An SDU of which segments are held.
+// An SDU of which the receiver holds segments.
 struct Assembly {
-  std::uint32_t first = 0, last = 0;  // segments
-  std::uint32_t octets = 0;           // held
-  std::uint32_t holes = 1;            // runs of missing octets, the tail of unknown length among them
-  std::uint16_t bytes = 0;            // of the whole SDU; 0 as long as its last segment is missing
+  std::uint32_t first = 0, last = 0;  // first and last segment
+  std::uint32_t octets = 0;           // octets that are held
+  std::uint32_t holes = 1;            // runs of missing octets; a tail of unknown length is one of them
+  std::uint16_t bytes = 0;            // length of the whole SDU; 0 while its last segment is missing
 };
 
-// 64 SDUs of a receiving window.
+// A page of 64 SDUs of a receiving window.
 struct alignas(64) ReceivedPage {
   std::uint64_t done = 0;     // received completely
   std::uint64_t partial = 0;  // segments held: `assembly` names them
@@ -94,7 +95,7 @@ struct Memory {
   Pool<Interval> intervals;
   std::vector<Part<B>> parts;  // of the SDU that is being delivered
 
-  // Everything was given back.
+  // True if everything was given back.
   [[nodiscard]] bool unused() const {
     const auto full = [](const auto& pool) { return pool.available() == pool.size(); };
     return full(directories) && full(sent_pages) && full(received_pages) && full(queue_pages) && full(segments) &&

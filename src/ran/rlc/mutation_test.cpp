@@ -1,6 +1,6 @@
-// PDUs that somebody changed on the way, into both sides of entities in the middle of an exchange, with little memory:
-// they never crash, the windows stay windows, and everything is given back. SPLITPLANE_MUTATIONS sets how many,
-// SPLITPLANE_SEED where they start.
+// Changed PDUs go into both sides of entities in the middle of an exchange, with little memory. The entities never
+// crash, the windows stay windows, and all memory is given back. SPLITPLANE_MUTATIONS sets the number of PDUs,
+// SPLITPLANE_SEED the first seed.
 #include "ran/rlc/test_air.h"
 #include "ran/rlc/um_entity.h"
 
@@ -18,7 +18,7 @@ constexpr MemorySizes kLittle{.sent_pages = 34,
 void mutate(Bytes& pdu, const Bytes& other, Random& random) {
   constexpr std::uint8_t kEdges[] = {0x00, 0x01, 0x7F, 0x80, 0xFF, 0xC0, 0x0F, 0xF0};
   for (unsigned changes = 1 + random() % 3; changes != 0; --changes) {
-    // Headers and STATUS lie in front: half of the changes are there.
+    // Half of the changes are at the front, where headers and STATUS are.
     const std::size_t at =
         pdu.empty() ? 0 : random() % (random.percent(50) ? std::min<std::size_t>(pdu.size(), 8) : pdu.size());
     switch (random() % 6) {
@@ -43,7 +43,7 @@ void mutate(Bytes& pdu, const Bytes& other, Random& random) {
   }
 }
 
-// A STATUS with fields near what could be true, so that many are accepted.
+// A STATUS with fields near correct values, so that many are accepted.
 Bytes invented_status(const AmSide& to, unsigned sn_bits, Random& random) {
   const std::uint32_t base = to.retx().next_ack(), size = to.retx().next() - base;
   std::vector<wire::rlc::Nack> nacks;
@@ -61,7 +61,7 @@ Bytes invented_status(const AmSide& to, unsigned sn_bits, Random& random) {
   return status_pdu(sn_bits, base + random() % (size + 2), nacks);
 }
 
-// An AMD PDU with fields near what could be true.
+// An AMD PDU with fields near correct values.
 Bytes invented_data(const AmSide& to, unsigned sn_bits, Random& random) {
   wire::rlc::AmHeader h{.poll = random.percent(20), .si = static_cast<wire::rlc::Segment>(random() % 4)};
   if (wire::rlc::has_segment_offset(h.si))

@@ -1,5 +1,6 @@
-// Window memory in pages of 64 sequence numbers, where in use: one or two levels of directories with 64 places each, so
-// an idle entity holds one null pointer. A window of up to 2048 SNs has one level, one of 131072 has two.
+// Window memory in pages of 64 sequence numbers, which exist only where they are in use. One or two levels of
+// directories with 64 places each lead to them, so an idle entity holds one null pointer. A window of up to 2048 SNs
+// has one level; one of 131072 SNs has two.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@ inline constexpr std::uint32_t kPageSns = 64;
 
 struct alignas(64) Directory {
   std::array<void*, 64> entry{};
-  std::uint64_t used = 0;   // places that hold something
+  std::uint64_t used = 0;   // places that hold a page or a directory
   std::uint64_t marks = 0;  // last level: pages that a scan may pass over
 };
 
@@ -30,14 +31,15 @@ class PagedWindow {
     return last == nullptr ? nullptr : static_cast<Page*>(last->entry[place(sn)]);
   }
 
-  // There is a page for `sn`, or memory for it.
+  // True if a page for `sn` exists, or memory for it.
   [[nodiscard]] bool has_room(std::uint32_t sn, const Pool<Directory>& directories, const Pool<Page>& pages) const {
     if (find(sn) != nullptr) return true;
     const std::size_t upper = two_levels_ && root_ == nullptr ? 1 : 0;
     const std::size_t needed = upper + (last_level(sn) == nullptr ? 1 : 0);
     return pages.available() != 0 && directories.available() >= needed;
   }
-  // The page of `sn`; a new one is as its last holder left it, and `is_new` says so. nullptr without memory.
+  // Returns the page of `sn`, or nullptr without memory. A new page is as its last holder left it, and `is_new` is then
+  // true.
   [[nodiscard]] Page* make(std::uint32_t sn, Pool<Directory>& directories, Pool<Page>& pages, bool& is_new) {
     is_new = false;
     if (Page* page = find(sn); page != nullptr) return page;
@@ -61,7 +63,7 @@ class PagedWindow {
     return page;
   }
 
-  // Gives the page of `sn`, which is there, back, and directories that have no page left with it.
+  // Gives back the page of `sn`, which must exist, and every directory that has no page left.
   void drop(std::uint32_t sn, Pool<Directory>& directories, Pool<Page>& pages) {
     Directory* const last = last_level(sn);
     pages.give(static_cast<Page*>(std::exchange(last->entry[place(sn)], nullptr)));
@@ -79,9 +81,10 @@ class PagedWindow {
     root_ = nullptr;
   }
 
-  // Marks the page of `sn`, which is there, so that skip_marked() passes over it.
+  // Marks the page of `sn`, which must exist, so that skip_marked() passes over it.
   void mark(std::uint32_t sn) { last_level(sn)->marks |= bit(place(sn)); }
-  // `sn` is the first of a page: the first SN at or after it whose page is not marked, within the same directory.
+  // `sn` is the first SN of a page. Returns the first SN at or after it, within the same directory, whose page is not
+  // marked.
   [[nodiscard]] std::uint32_t skip_marked(std::uint32_t sn) const {
     const Directory* last = last_level(sn);
     if (last == nullptr) return sn;

@@ -1,14 +1,14 @@
-// Which octets of one sent SDU wait for retransmission, if in several runs: a list of intervals, ascending and apart.
-// An SDU has at most kMostRuns of them, so that adding one costs little, whatever a peer reports. Beyond that, or
-// without memory for another one, the run beside it grows over the gap: more is sent again than was asked for, nothing
-// is forgotten.
+// Which octets of one sent SDU wait for retransmission, if they form several runs: a list of intervals in ascending
+// order, with gaps between. An SDU has at most kMostRuns runs, so that adding one stays cheap, whatever a peer reports.
+// Beyond that, or without memory for another run, the nearest run grows over the gap. Then more is sent again than
+// necessary, but nothing is forgotten.
 #pragma once
 
 #include "ran/rlc/memory.h"
 
 namespace splitplane::ran::rlc {
 
-// Octets of the PDUs that would carry what waits: a header for each run (TS 38.322 5.5).
+// Octets of the PDUs that would carry what waits, with a header for each run (TS 38.322 5.5).
 class PendingVolume {
  public:
   explicit PendingVolume(unsigned sn_bits) : sn_bits_(sn_bits) {}
@@ -38,8 +38,9 @@ class PendingIntervals {
 
   PendingIntervals(Pool<Interval>& pool, PendingVolume& volume) : pool_(pool), volume_(volume) {}
 
-  // Adds [start, stop). `near`: an interval of this list to look from, 0 for none; then the one that has the octets, so
-  // that runs in ascending order cost the same each. False: no memory even for the first one.
+  // Adds [start, stop). On entry `near` is an interval of this list to start the search from, or 0. On return it is the
+  // interval that has the octets, so that runs in ascending order cost the same each. Returns false if there is no
+  // memory even for a first interval.
   bool add(PendingRuns& runs, std::uint16_t start, std::uint16_t stop, std::uint32_t& near) {
     std::uint32_t behind = 0;
     std::uint32_t at = near != 0 && pool_.named(near).start <= start ? near : runs.first;
@@ -68,7 +69,7 @@ class PendingIntervals {
   }
 
   [[nodiscard]] const Interval& front(const PendingRuns& runs) const { return pool_.named(runs.first); }
-  // Takes `octets` from the first interval's beginning.
+  // Removes `octets` octets from the beginning of the first interval.
   void take(PendingRuns& runs, std::uint16_t octets) {
     Interval& front = pool_.named(runs.first);
     volume_.take(front);
@@ -84,7 +85,7 @@ class PendingIntervals {
   }
 
  private:
-  // [start, stop) touches `one`, which may then touch those behind it.
+  // Grows `one`, which [start, stop) touches. It may then touch the intervals after it.
   void grow(PendingRuns& runs, Interval& one, std::uint16_t start, std::uint16_t stop) {
     volume_.take(one);
     one.start = std::min(one.start, start);

@@ -1,4 +1,5 @@
-// Memory of the RLC entities of one owner thread: made once, taken and given back in O(1), never from the heap again.
+// A pool of objects for the RLC entities of one owner thread. It allocates once; taking and giving back cost O(1) and
+// never use the heap again.
 #pragma once
 
 #include <cassert>
@@ -15,7 +16,7 @@ class Pool {
     free_.reserve(count);
     for (std::size_t i = count; i != 0; --i) free_.push_back(&all_[i - 1]);
   }
-  // nullptr when all are taken. What is in it is what the last holder left.
+  // Takes an object; nullptr if all are taken. Its contents are what the last holder left.
   [[nodiscard]] T* take() {
     if (free_.empty()) [[unlikely]]
       return nullptr;
@@ -29,14 +30,14 @@ class Pool {
   }
   [[nodiscard]] std::size_t available() const { return free_.size(); }
   [[nodiscard]] std::size_t size() const { return count_; }
-  // A short name for one of them: 0 is none.
+  // A short name for an object; 0 is none.
   [[nodiscard]] std::uint32_t name_of(const T* one) const { return static_cast<std::uint32_t>(one - all_.get()) + 1; }
   [[nodiscard]] T& named(std::uint32_t name) { return all_[name - 1]; }
   [[nodiscard]] const T& named(std::uint32_t name) const { return all_[name - 1]; }
 
  private:
   std::unique_ptr<T[]> all_;
-  std::vector<T*> free_;  // the one given back last is taken first: it is in the cache
+  std::vector<T*> free_;  // the object given back last is taken first, because it is in the cache
   std::size_t count_;
 };
 

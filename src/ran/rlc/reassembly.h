@@ -1,5 +1,5 @@
-// Puts SDUs together from segments in any order, cut anywhere, overlapping or twice: only octets that are not yet held
-// are kept, in the buffers that they came in.
+// Puts SDUs together from segments, which may come in any order, be cut anywhere, overlap, or come twice. It keeps only
+// octets that it does not hold yet, in the buffers in which they came.
 #pragma once
 
 #include "ran/rlc/counters.h"
@@ -21,12 +21,12 @@ class Reassembly {
  public:
   explicit Reassembly(Memory<B>& memory) : memory_(memory) {}
 
-  // How much of the memory that all entities share an SDU may take. kFair: as much as is left for all others, so that
-  // half-received SDUs of one bearer leave some for everybody. kAll: what there is; for the SDU that holds up the
-  // window.
+  // How much of the memory that all entities share an SDU may take. kFair: as much as it leaves for all others, so that
+  // half-received SDUs of one bearer leave some for every other bearer. kAll: everything; this is for the SDU that
+  // holds up the window.
   enum class Share : std::uint8_t { kFair, kAll };
 
-  // The name of a new, empty one; 0 without memory.
+  // Starts an empty assembly and returns its name; 0 without memory.
   [[nodiscard]] std::uint32_t begin(Share share = Share::kFair) {
     if (share == Share::kFair && assemblies_ >= memory_.assemblies.available()) return 0;
     Assembly* const assembly = memory_.assemblies.take();
@@ -36,8 +36,9 @@ class Reassembly {
     return memory_.assemblies.name_of(assembly);
   }
 
-  // Adds octets [start, stop), which begin at `skip` of `pdu`; `is_last`: `stop` is the SDU's length. kStored also when
-  // the SDU is complete now, and `pdu` is taken then only. On kNoMemory what was held is still held.
+  // Adds octets [start, stop), which begin at offset `skip` of `pdu`. If `is_last`, `stop` is the SDU's length. kStored
+  // also means that the SDU may be complete now; `pdu` is taken only on kStored. On kNoMemory the segments that were
+  // held stay.
   [[nodiscard]] Received add(std::uint32_t name, B& pdu, std::uint16_t skip, std::uint16_t start, std::uint16_t stop,
                              bool is_last, Share share = Share::kFair) {
     Assembly& a = memory_.assemblies.named(name);
@@ -49,7 +50,7 @@ class Reassembly {
                      : insert(a, pdu, skip, start, stop, is_last, most);
   }
 
-  // With octets [start, stop) the SDU would be complete.
+  // True if octets [start, stop) would complete the SDU.
   [[nodiscard]] bool completes(std::uint32_t name, std::uint16_t start, std::uint16_t stop, bool is_last) const {
     const Assembly& a = memory_.assemblies.named(name);
     if (contradicts(a, stop, is_last)) return false;
@@ -57,7 +58,7 @@ class Reassembly {
     for_each_missing(a, start, stop, [&](std::uint32_t from, std::uint32_t to, std::uint32_t) { octets += to - from; });
     return octets == (is_last ? stop : a.bytes) && octets != 0;
   }
-  // As add() and finish() of an SDU that completes(), without memory for it.
+  // Works as add() and then finish() for an SDU that completes(), and needs no memory for the last segment.
   [[nodiscard]] std::span<Part<B>> finish_with(std::uint32_t name, B pdu, std::uint16_t skip, std::uint16_t start,
                                                std::uint16_t stop) {
     memory_.parts.clear();
@@ -82,14 +83,14 @@ class Reassembly {
   }
   [[nodiscard]] bool is_empty(std::uint32_t name) const { return memory_.assemblies.named(name).first == 0; }
   [[nodiscard]] std::uint32_t holes(std::uint32_t name) const { return memory_.assemblies.named(name).holes; }
-  // An octet is missing below the last one held; a missing tail is no gap (TS 38.322 5.2.3.2.3).
+  // True if an octet is missing below the last one held. A missing tail is no gap (TS 38.322 5.2.3.2.3).
   [[nodiscard]] bool has_gap(std::uint32_t name) const {
     const Assembly& a = memory_.assemblies.named(name);
     return a.last != 0 && a.octets != segment(a.last).stop;
   }
 
-  // Calls hole(start, stop) for every run of missing octets, in order, while it returns true; `stop` is kMaxSduBytes +
-  // 1 for the tail of an SDU of unknown length. False if one call did.
+  // Calls hole(start, stop) for every run of missing octets, in order, while `hole` returns true. For the tail of an
+  // SDU of unknown length `stop` is kMaxSduBytes + 1. Returns false if one call did.
   template <class Hole>
   bool for_each_hole(std::uint32_t name, Hole&& hole) const {
     const Assembly& a = memory_.assemblies.named(name);
@@ -147,7 +148,7 @@ class Reassembly {
     return memory_.segments.name_of(s);
   }
 
-  // Behind all that is held: the usual case. `most`: segments that may be taken.
+  // Appends octets behind all that is held, as most segments are. `most` limits the segments that may be taken.
   [[nodiscard]] Received append(Assembly& a, B& pdu, std::uint16_t skip, std::uint16_t start, std::uint16_t stop,
                                 bool is_last, std::size_t most) {
     if (most == 0) return Received::kNoMemory;
@@ -161,7 +162,7 @@ class Reassembly {
     return Received::kStored;
   }
 
-  // One new segment for each run of [start, stop) that is missing, all of them or none.
+  // Adds one new segment for each missing run within [start, stop): all of them or none.
   [[nodiscard]] Received insert(Assembly& a, B& pdu, std::uint16_t skip, std::uint16_t start, std::uint16_t stop,
                                 bool is_last, std::size_t most) {
     std::uint32_t missing = 0;
@@ -187,7 +188,8 @@ class Reassembly {
     return Received::kStored;
   }
 
-  // Calls run(from, to, behind) for the missing runs; `behind`: the segment before it. The run may be put in meanwhile.
+  // Calls run(from, to, behind) for each missing run; `behind` is the segment after it. `run` may insert the run
+  // meanwhile.
   template <class Run>
   void for_each_missing(const Assembly& a, std::uint32_t start, std::uint32_t stop, Run&& run) const {
     std::uint32_t behind = 0, at = start;

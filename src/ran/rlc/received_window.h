@@ -1,5 +1,5 @@
-// The receiving window of AM and UM: which SDUs are complete, of which segments are held, where polls wait. Every
-// question costs a few words, not the window: runs of complete SDUs are passed over by pages.
+// The receiving window of AM and UM. It knows which SDUs are complete, of which SDUs segments are held, and where polls
+// wait. A query reads a few words and not the whole window, because it passes over runs of complete SDUs by pages.
 #pragma once
 
 #include "ran/rlc/memory.h"
@@ -14,9 +14,10 @@ class ReceivedWindow {
   [[nodiscard]] bool empty() const { return pages_.empty(); }
 
   [[nodiscard]] ReceivedPage* find(std::uint32_t sn) const { return pages_.find(sn); }
-  // The page of `sn`, made if need be; nullptr without memory, or when this window has as many pages as are left for
-  // all others. So one bearer alone may take half of them, and N bearers that grow together an equal share each.
-  // Bearers that come one after another may leave none to a late one: its RX_Next moves on all the same (am_receive.h).
+  // Returns the page of `sn` and makes it if necessary. Returns nullptr without memory, or when this window already has
+  // as many pages as are left for all others. So one bearer alone may take half of the pages, and N bearers that grow
+  // together get equal shares. Early bearers may leave no page to a late one; its RX_Next still moves on
+  // (am_receive.h).
   [[nodiscard]] ReceivedPage* page(std::uint32_t sn) {
     if (ReceivedPage* page = pages_.find(sn); page != nullptr) return page;
     if (pages_.pages() >= pool_.available()) return nullptr;
@@ -31,7 +32,7 @@ class ReceivedWindow {
     const ReceivedPage* page = pages_.find(sn);
     return page != nullptr && (page->done & bit(sn)) != 0;
   }
-  // The name of the assembly of `sn`, 0 if no segment is held.
+  // The name of the assembly of `sn`; 0 if no segment is held.
   [[nodiscard]] std::uint32_t assembly(std::uint32_t sn) const {
     const ReceivedPage* page = pages_.find(sn);
     return page == nullptr || (page->partial & bit(sn)) == 0 ? 0 : page->assembly[sn % kPageSns];
@@ -46,7 +47,7 @@ class ReceivedWindow {
     if (page.done == ~std::uint64_t{0}) pages_.mark(sn);
   }
 
-  // The first SDU of [from, to) that is not complete, else `to`.
+  // The first SDU of [from, to) that is not complete; `to` if there is none.
   [[nodiscard]] std::uint32_t first_not_done(std::uint32_t from, std::uint32_t to) const {
     for (std::uint32_t sn = from; before(sn, to);) {
       const ReceivedPage* page = pages_.find(sn);
@@ -59,7 +60,7 @@ class ReceivedWindow {
     return to;
   }
 
-  // The first SDU of [from, to) of which an octet is held, else `to`.
+  // The first SDU of [from, to) of which an octet is held; `to` if there is none.
   [[nodiscard]] std::uint32_t first_touched(std::uint32_t from, std::uint32_t to) const {
     for (std::uint32_t sn = from; before(sn, to); sn = (sn | (kPageSns - 1)) + 1) {
       const ReceivedPage* page = pages_.find(sn);
@@ -69,7 +70,7 @@ class ReceivedWindow {
     return to;
   }
 
-  // The last SDU of [from, to) of which segments are held, else `to`.
+  // The last SDU of [from, to) of which segments are held; `to` if there is none.
   [[nodiscard]] std::uint32_t last_partial(std::uint32_t from, std::uint32_t to) const {
     for (std::uint32_t end = to; before(from, end); end = (end - 1) & ~(kPageSns - 1)) {
       const ReceivedPage* page = pages_.find(end - 1);
@@ -81,7 +82,7 @@ class ReceivedWindow {
     return to;
   }
 
-  // Whether a poll waited at one of [from, to); it waits no longer.
+  // True if a poll waited at an SDU of [from, to); the call clears these polls.
   bool take_polls(std::uint32_t from, std::uint32_t to) {
     bool any = false;
     for_each_page(from, to, [&](ReceivedPage& page, std::uint64_t mask, std::uint32_t) {
@@ -91,7 +92,7 @@ class ReceivedWindow {
     return any;
   }
 
-  // Forgets [from, to); discard(assembly name) for each SDU of which segments are held.
+  // Forgets SDUs [from, to) and calls discard(assembly name) for each of them that has segments.
   template <class Discard>
   void clear(std::uint32_t from, std::uint32_t to, Discard&& discard) {
     if (pages_.empty()) return;

@@ -1,5 +1,5 @@
-// SDUs that wait for their first transmission, in pages where in use. Each has an ordinal, by which PDCP can take it
-// back as long as no octet of it was sent (TS 38.322 5.4: discard, without an SN gap).
+// SDUs that wait for their first transmission, in pages that exist only where they are in use. Each SDU has an ordinal.
+// PDCP uses it to take the SDU back while none of its octets was sent (TS 38.322 5.4: discard without an SN gap).
 #pragma once
 
 #include "ran/rlc/counters.h"
@@ -17,12 +17,13 @@ class SduQueue {
 
   [[nodiscard]] std::uint32_t size() const { return waiting_; }
   [[nodiscard]] std::uint64_t octets() const { return octets_; }
-  // The ordinal that the next SDU gets: the number of SDUs taken so far.
+  // The ordinal of the next SDU, which is the number of SDUs taken so far.
   [[nodiscard]] std::uint64_t next_ordinal() const { return end_; }
   // The ordinal of the SDU that take() returned last.
   [[nodiscard]] std::uint64_t taken() const { return begin_ - 1; }
 
-  // False, and `sdu` is untouched: at the limit, without memory, or empty or longer than RLC can number.
+  // Queues an SDU. Returns false and leaves `sdu` untouched if the queue is full, memory is short, or the SDU is empty
+  // or longer than RLC can number.
   [[nodiscard]] bool push(B& sdu) {
     const std::size_t bytes = sdu.size();
     if (waiting_ == limit_ || bytes == 0 || bytes > kMaxSduBytes) return false;
@@ -40,7 +41,7 @@ class SduQueue {
     return true;
   }
 
-  // The same, counted.
+  // Queues an SDU and counts it.
   [[nodiscard]] bool push(B& sdu, SendCounters& counters) {
     const std::size_t bytes = sdu.size();
     if (!push(sdu)) {
@@ -52,7 +53,7 @@ class SduQueue {
     return true;
   }
 
-  // Empty when none waits.
+  // The SDU that take() returns next; empty if none waits.
   [[nodiscard]] const B* front() {
     pass_over_discarded();
     return waiting_ == 0 ? nullptr : &head_->sdu[begin_ % 64];
@@ -65,7 +66,7 @@ class SduQueue {
     return sdu;
   }
 
-  // False: it was taken or discarded before.
+  // Returns false if the SDU was taken or discarded before.
   [[nodiscard]] bool discard(std::uint64_t ordinal) {
     if (ordinal < begin_ || ordinal >= end_) return false;
     QueuePage<B>* page = head_;
@@ -78,7 +79,7 @@ class SduQueue {
     return true;
   }
 
-  // As after set-up: ordinals start at 0 again.
+  // Drops all SDUs; ordinals start at 0 again.
   void clear() {
     while (begin_ != end_) {
       head_->sdu[begin_ % 64].release();
@@ -96,7 +97,7 @@ class SduQueue {
   void pass_over_discarded() {
     while (begin_ != end_ && !head_->sdu[begin_ % 64]) step();
   }
-  // Past the front, which is empty. A page goes back when the front leaves it or nothing is left.
+  // Moves past the front place, which is empty. A page is given back when the front leaves it or the queue is empty.
   void step() {
     ++begin_;
     if (begin_ % 64 != 0 && begin_ != end_) return;

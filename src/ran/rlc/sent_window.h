@@ -1,6 +1,6 @@
-// The transmitting window of AM: the SDUs that were sent and not yet acknowledged, 64 to a page with a bit each for
-// what is asked most, so that acknowledging a range costs a few words a page and the buffers are given back later, in
-// bounded steps.
+// The transmitting window of AM: the SDUs that were sent and are not acknowledged yet. A page has 64 SDUs, and one bit
+// of each for every frequent question. So acknowledging a range costs a few words for each page. The buffers are given
+// back later, in bounded steps.
 #pragma once
 
 #include <tuple>
@@ -17,7 +17,7 @@ class SentWindow {
 
   [[nodiscard]] static std::uint64_t bit(std::uint32_t sn) { return std::uint64_t{1} << (sn % kPageSns); }
   [[nodiscard]] SentPage<B>* find(std::uint32_t sn) const { return pages_.find(sn); }
-  // Sent and neither acknowledged nor unknown.
+  // True if `sn` was sent and is not acknowledged.
   [[nodiscard]] bool is_open(std::uint32_t sn) const {
     const SentPage<B>* page = pages_.find(sn);
     return page != nullptr && (page->held & ~page->acked & bit(sn)) != 0;
@@ -27,7 +27,7 @@ class SentWindow {
   [[nodiscard]] std::uint32_t unacked() const { return unacked_; }  // SDUs
   [[nodiscard]] std::uint32_t held() const { return held_; }        // SDUs, acknowledged ones among them
 
-  // How many SDUs from `sn` on, the SN after the last one, can surely be kept; looks at most a page ahead.
+  // How many SDUs from `sn` on can surely be kept; `sn` is the SN after the last one. It looks at most one page ahead.
   [[nodiscard]] std::uint32_t room(std::uint32_t sn) const {
     const auto& [directories, pages] = std::tie(memory_.directories, memory_.sent_pages);
     if (!pages_.has_room(sn, directories, pages)) return 0;
@@ -37,13 +37,13 @@ class SentWindow {
                                                      : pages.available() >= 2 && directories.available() >= 4;
     return next_too ? left + kPageSns : left;
   }
-  // Keeps the SDU of `sn`, for which there is room.
+  // Keeps the SDU of `sn`; the caller has checked that there is room.
   void add(std::uint32_t sn, B sdu, std::uint16_t bytes) {
     bool is_new = false;
     SentPage<B>* const page = pages_.make(sn, memory_.directories, memory_.sent_pages, is_new);
     if (is_new) {
       page->held = page->considered = page->pending = page->partial = page->listed = 0;
-      page->acked = bit(sn) - 1;  // what lies before was acknowledged long ago
+      page->acked = bit(sn) - 1;  // the SNs below were acknowledged long ago
     }
     SentSdu<B>& one = page->sdu[sn % kPageSns];
     one.sdu = std::move(sdu);
@@ -71,16 +71,16 @@ class SentWindow {
       set_runs(one, runs);
     } else if ((page.partial & bit(sn)) != 0) {
       add_to_single(page, sn, start, stop);
-    }  // else all of it waits already
+    }  // otherwise all of it waits already
   }
-  // The first octets of the pending SDU `sn` that wait.
+  // The first octets of SDU `sn` that wait for retransmission.
   [[nodiscard]] Interval first_pending(const SentPage<B>& page, std::uint32_t sn) const {
     const SentSdu<B>& one = page.sdu[sn % kPageSns];
     if ((page.listed & bit(sn)) != 0) return intervals_.front(runs_of(one));
     if ((page.partial & bit(sn)) != 0) return unpacked(one.intervals);
     return {0, one.bytes, 0};
   }
-  // `octets` of these are sent now.
+  // The first `octets` octets that wait are sent now.
   void take_pending(SentPage<B>& page, std::uint32_t sn, std::uint16_t octets) {
     SentSdu<B>& one = page.sdu[sn % kPageSns];
     if ((page.listed & bit(sn)) != 0) {
@@ -106,7 +106,7 @@ class SentWindow {
     --pending_;
   }
 
-  // Calls visit(sn) for the open SDUs of [from, to) of which an octet may not wait for retransmission yet.
+  // Calls visit(sn) for the open SDUs of [from, to) unless all their octets wait for retransmission already.
   template <class Visit>
   void for_each_not_wholly_pending(std::uint32_t from, std::uint32_t to, Visit&& visit) const {
     for (std::uint32_t sn = from; before(sn, to);) {
@@ -121,8 +121,8 @@ class SentWindow {
     }
   }
 
-  // Where a walk over the open SDUs of [from, to) ends that may pass `most` of them, which it takes off `most`: `to`,
-  // or the first one too many.
+  // Walks over the open SDUs of [from, to), at most `most` of them, and subtracts their number from `most`. Returns
+  // where it stopped: `to`, or the first SDU that was too many.
   [[nodiscard]] std::uint32_t pass_open(std::uint32_t from, std::uint32_t to, std::uint32_t& most) const {
     for (std::uint32_t sn = from; before(sn, to); sn = (sn | (kPageSns - 1)) + 1) {
       const SentPage<B>* page = pages_.find(sn);
@@ -137,8 +137,8 @@ class SentWindow {
     return to;
   }
 
-  // Acknowledges [from, to); acked(first_nack time) for each SDU that had been sent again. Returns how many are new,
-  // and in `lowest` the lowest of them.
+  // Acknowledges [from, to). It calls acked(first_nack time) for each SDU that had been sent again. Returns how many
+  // are newly acknowledged, and in `lowest` the lowest of them.
   template <class Repaired>
   std::uint32_t acknowledge(std::uint32_t from, std::uint32_t to, std::uint32_t& lowest, Repaired&& repaired) {
     std::uint32_t count = 0;
@@ -159,14 +159,15 @@ class SentWindow {
     return count;
   }
 
-  // The first SDU of [from, to) that is not acknowledged, else `to`. What is not held any more was acknowledged.
+  // The first SDU of [from, to) that is not acknowledged; `to` if there is none. SDUs that are no longer held count as
+  // acknowledged.
   [[nodiscard]] std::uint32_t first_open(std::uint32_t from, std::uint32_t to) const {
     return first_of(from, to, [](const SentPage<B>& p) { return p.held & ~p.acked; });
   }
   [[nodiscard]] std::uint32_t next_pending(std::uint32_t from, std::uint32_t to) const {
     return first_of(from, to, [](const SentPage<B>& p) { return p.pending; });
   }
-  // The last SDU of [from, to) that is not acknowledged, else `to`.
+  // The last SDU of [from, to) that is not acknowledged; `to` if there is none.
   [[nodiscard]] std::uint32_t last_open(std::uint32_t from, std::uint32_t to) const {
     for (std::uint32_t sn = to; sn != from;) {
       --sn;
@@ -183,8 +184,9 @@ class SentWindow {
     return to;
   }
 
-  // Gives back at most `budget` buffers of acknowledged SDUs of [from, to): released(sn, B) each. Where it stopped: all
-  // before that are given back, and pages that nothing can need any more too. `end`: the SN after the last one sent.
+  // Gives back at most `budget` buffers of acknowledged SDUs of [from, to) and calls released(sn, B) for each. Returns
+  // where it stopped: all buffers before it are given back, and so are the pages that are no longer needed. `end` is
+  // the SN after the last one sent.
   template <class Released>
   std::uint32_t release(std::uint32_t from, std::uint32_t to, std::uint32_t end, std::size_t& budget,
                         Released&& released) {
@@ -202,7 +204,7 @@ class SentWindow {
           page->held &= ~(std::uint64_t{1} << at);
           released((sn & ~(kPageSns - 1)) + at, std::move(page->sdu[at].sdu));
         }
-        const bool filled = !before(end, next);  // no SDU will be put into it any more
+        const bool filled = !before(end, next);  // no SDU will be added to this page any more
         if (page->held == 0 && (filled || unacked_ == 0)) pages_.drop(sn, memory_.directories, memory_.sent_pages);
       }
       sn = next;
@@ -210,7 +212,7 @@ class SentWindow {
     return to;
   }
 
-  // Takes the buffers of all SDUs of [from, to) that are not acknowledged out: taken(B), in order.
+  // Takes out the buffers of all SDUs of [from, to) that are not acknowledged and calls taken(B) for each, in order.
   template <class Taken>
   void take_open(std::uint32_t from, std::uint32_t to, Taken&& taken) {
     for (std::uint32_t sn = first_open(from, to); sn != to; sn = first_open(sn + 1, to)) {
@@ -218,7 +220,7 @@ class SentWindow {
     }
   }
 
-  // Forgets [from, to) whatever its state.
+  // Forgets SDUs [from, to) in any state.
   void clear(std::uint32_t from, std::uint32_t to) {
     for (std::uint32_t sn = from; before(sn, to); sn = (sn | (kPageSns - 1)) + 1) {
       SentPage<B>* const page = pages_.find(sn);
@@ -237,7 +239,7 @@ class SentWindow {
   }
 
  private:
-  // The bits of [sn, to) in the page of `sn`, which is before `to`.
+  // The bits of SDUs [sn, to) in the page of `sn`, which is below `to`.
   static std::uint64_t page_mask(std::uint32_t sn, std::uint32_t to) {
     const std::uint64_t from_sn = ~std::uint64_t{0} << (sn % kPageSns);
     return before(to, (sn | (kPageSns - 1)) + 1) ? from_sn & (bit(to) - 1) : from_sn;
@@ -257,8 +259,8 @@ class SentWindow {
     intervals_.clear(runs);
     set_runs(one, runs);
   }
-  // SDU `sn` has one run that waits, and [start, stop) is added. Without memory for a second one the first grows over
-  // the gap: more is sent again than was asked for, nothing is forgotten.
+  // Adds [start, stop) to SDU `sn`, of which one run waits. Without memory for a second run the first one grows over
+  // the gap. Then more is sent again than necessary, but nothing is forgotten.
   void add_to_single(SentPage<B>& page, std::uint32_t sn, std::uint16_t start, std::uint16_t stop) {
     SentSdu<B>& sdu = page.sdu[sn % kPageSns];
     Interval one = unpacked(sdu.intervals);
@@ -289,7 +291,7 @@ class SentWindow {
     return to;
   }
 
-  // `fresh` SDUs of a page are acknowledged: they wait for nothing any more.
+  // The SDUs `fresh` of a page are acknowledged, so they no longer wait for anything.
   template <class Repaired>
   void settle(SentPage<B>& page, std::uint64_t fresh, Repaired&& repaired) {
     page.acked |= fresh;

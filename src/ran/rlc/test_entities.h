@@ -1,5 +1,5 @@
-// For tests of ran/rlc only: AM entities on heap buffers with everything that they need and everything that they said,
-// PDUs as hex text. What is left when a side goes is a leak, and fails the test.
+// For tests of ran/rlc only: AM entities on heap buffers with all that they need, and PDUs as hex text. Memory that is
+// still held when a side is destroyed is a leak and fails the test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ inline Bytes pattern(std::size_t count, unsigned salt = 0) {
   return out;
 }
 
-// Entities of one thread: buffers and memory, all of which must be back when it goes.
+// The buffers and memory of entities of one thread. All of it must be given back before this is destroyed.
 struct Home {
   explicit Home(const MemorySizes& sizes = kSmall) : memory(sizes) {}
   ~Home() {
@@ -65,7 +65,7 @@ inline Bytes joined(std::span<const Part<Buffer>> parts) {
   return out;
 }
 
-// An AM entity and what came out of it.
+// An AM entity and its output.
 struct AmSide {
   explicit AmSide(const AmConfig& config, const MemorySizes& sizes = kSmall)
       : home(sizes), entity(std::make_unique<AmEntity<Buffer>>(config, home.memory)) {}
@@ -144,7 +144,7 @@ inline AmConfig am18() {
   return config;
 }
 
-// Everything that a PDU which is ignored must leave alone.
+// The state that an ignored PDU must not change.
 struct AmState {
   std::uint32_t next, next_ack, poll_sn, unacked, pending, rx_next, rx_highest, rx_status;
   std::uint32_t pdu_without_poll, byte_without_poll;

@@ -1,4 +1,4 @@
-// A TM entity (TS 38.322 5.2.1): SDUs as they are, without header; one that does not fit the grant waits.
+// A TM entity (TS 38.322 5.2.1): it sends SDUs without a header. An SDU that does not fit the grant waits.
 #pragma once
 
 #include "ran/rlc/counters.h"
@@ -11,10 +11,10 @@ class TmSend {
  public:
   TmSend(std::uint32_t max_queued, Memory<B>& memory) : queue_(memory, max_queued) {}
 
-  // False, and the SDU is still the caller's: see SduQueue::push.
+  // On false the SDU stays with the caller; SduQueue::push says why.
   [[nodiscard]] bool send(B& sdu) { return queue_.push(sdu); }
   bool discard(std::uint64_t ordinal) { return queue_.discard(ordinal); }
-  // The next PDU, which is the SDU; empty if none waits or the grant is too small for it.
+  // The next PDU, which is a whole SDU; empty if no SDU waits or the grant is too small for it.
   [[nodiscard]] B pull(std::size_t grant) {
     const B* const sdu = queue_.front();
     return sdu == nullptr || sdu->size() > grant ? B{} : queue_.take();

@@ -1,7 +1,7 @@
-// What the RLC entities share: injected time, configurations, and the PDU as it is given to the lower layer.
+// What the RLC entities share: injected time, configurations, and the PDU that an entity gives to the lower layer.
 //
-// Sequence numbers are kept without the modulus, as 32-bit counters: 2^n divides 2^32, so "in window order" (TS 38.322
-// 7.1) is a plain unsigned distance from the window's base, and the octets on the wire carry the low n bits.
+// Sequence numbers are kept without the modulus, as 32-bit counters. 2^n divides 2^32, so "in window order" (TS 38.322
+// 7.1) is an unsigned distance from the window's base. The octets on the wire carry the low n bits.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace splitplane::ran::rlc {
 using wire::MutableOctets;
 using wire::Octets;
 
-// Ticks of a clock that the owner chooses (TSC, nanoseconds, milliseconds); never goes back.
+// Ticks of a clock that the owner chooses (TSC, nanoseconds, milliseconds). It never goes back.
 using Time = std::uint64_t;
 inline constexpr Time kNever = std::numeric_limits<Time>::max();
 
@@ -46,7 +46,7 @@ struct AmConfig {
   Time t_poll_retransmit = 0, t_reassembly = 0, t_status_prohibit = 0;
   std::uint32_t max_queued = 4096;  // SDUs that wait for their first transmission
   Time repair_unit = 1;             // ticks per unit of the time-to-repair histogram
-  bool whole_sdus = false;          // header mode: an SDU is one PDU, so a NACK of a part means all of it
+  bool whole_sdus = false;          // header mode: an SDU is one PDU, so a NACK of a part means the whole SDU
 };
 
 struct UmConfig {
@@ -62,20 +62,20 @@ struct UmConfig {
 [[nodiscard]] constexpr std::uint32_t sn_mask(unsigned sn_bits) {
   return (1U << sn_bits) - 1;
 }
-// The number whose low bits are `sn`, at or above `base`.
+// The number at or above `base` whose low bits are `sn`.
 [[nodiscard]] constexpr std::uint32_t from_base(std::uint32_t base, std::uint32_t sn, unsigned sn_bits) {
   return base + ((sn - base) & sn_mask(sn_bits));
 }
-// In window order: at most half of 2^32 apart.
+// True if `a` is before `b` in window order; they are at most half of 2^32 apart.
 [[nodiscard]] constexpr bool before(std::uint32_t a, std::uint32_t b) {
   return static_cast<std::int32_t>(a - b) < 0;
 }
 
-// SO has 16 bits, and a length is counted in the same (TS 38.322 6.2.3.5).
+// The longest SDU: SO has 16 bits, and lengths are counted in the same (TS 38.322 6.2.3.5).
 inline constexpr std::size_t kMaxSduBytes = 65535;
 
-// A data PDU for the lower layer: the header, and where in the SDU's buffer its data lie. The buffer is shared with the
-// entity that may have to send it again, so the lower layer copies (a MAC transport block) or chains it.
+// A data PDU for the lower layer: the header, and the place of its data in the SDU's buffer. The entity that may send
+// the data again shares this buffer. So the lower layer copies it (a MAC transport block) or chains it.
 template <buf::PacketBuffer B>
 struct Pdu {
   B sdu;
@@ -86,7 +86,7 @@ struct Pdu {
   explicit operator bool() const { return static_cast<bool>(sdu); }
   [[nodiscard]] std::size_t size() const { return std::size_t{header_bytes} + length; }
   [[nodiscard]] Octets data() const { return buf::octets(sdu).subspan(offset, length); }
-  // Octets written: size(), or 0 if `out` is shorter.
+  // Returns the octets written: size(), or 0 if `out` is shorter.
   std::size_t write(MutableOctets out) const {
     if (out.size() < size()) return 0;
     std::copy_n(header.begin(), header_bytes, out.begin());
@@ -106,20 +106,20 @@ struct Part {
 
 // What became of a received data PDU.
 enum class Received : std::uint8_t {
-  kDelivered,      // it completed its SDU
-  kStored,         // a segment, kept
-  kDuplicate,      // nothing of it was new
+  kDelivered,      // the PDU completed its SDU
+  kStored,         // the PDU is a segment, and it was kept
+  kDuplicate,      // the PDU brought nothing new
   kOutsideWindow,  // TS 38.322 5.2.3.2.2 (AM), 5.2.2.2.2 (UM)
-  kContradiction,  // its octets and its SDU's length do not go together with what is held
-  kNoMemory,       // treated as if it had been lost
-  kRefused,        // not a data PDU of this entity's format
+  kContradiction,  // the PDU's octets or its SDU's length contradict what is held
+  kNoMemory,       // the PDU is treated as lost
+  kRefused,        // the PDU is no data PDU of this entity's format
 };
 
 // What became of a received STATUS PDU.
 enum class StatusResult : std::uint8_t {
-  kTaken,      // acted upon
-  kStale,      // ACK_SN is below TX_Next_Ack: a later one was faster
-  kMalformed,  // its form is wrong, or it speaks of what was not sent
+  kTaken,      // the entity acted on it
+  kStale,      // ACK_SN is below TX_Next_Ack, because a later STATUS was faster
+  kMalformed,  // its form is wrong, or it names SDUs that were not sent
 };
 
 }  // namespace splitplane::ran::rlc

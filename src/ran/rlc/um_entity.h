@@ -1,4 +1,5 @@
-// A UM entity (TS 38.322 5.2.2): segments of an SDU share an SN, complete SDUs have none, nothing is sent again.
+// A UM entity (TS 38.322 5.2.2). Segments of an SDU share an SN, complete SDUs have none, and lost PDUs are not sent
+// again.
 #pragma once
 
 #include "ran/rlc/counters.h"
@@ -13,16 +14,16 @@ class UmSend {
  public:
   UmSend(const UmConfig& config, Memory<B>& memory) : config_(config), queue_(memory, config.max_queued) {}
 
-  // Takes an SDU of PDCP. False, and the SDU is still the caller's: see SduQueue::push.
+  // Takes an SDU from PDCP. On false the SDU stays with the caller; SduQueue::push says why.
   [[nodiscard]] bool send(B& sdu) { return queue_.push(sdu, counters_); }
-  // Takes SDU `ordinal` back, if no octet of it was sent (TS 38.322 5.4).
+  // Takes back SDU `ordinal` if none of its octets was sent (TS 38.322 5.4).
   bool discard(std::uint64_t ordinal) {
     const bool done = queue_.discard(ordinal);
     counters_.discarded += done ? 1 : 0;
     return done;
   }
 
-  // The next PDU of at most `grant` octets; none if nothing waits or a header with one octet does not fit.
+  // The next PDU of at most `grant` octets; none if no SDU waits or a header with one octet does not fit.
   [[nodiscard]] Pdu<B> pull(std::size_t grant) {
     using wire::rlc::Segment;
     Pdu<B> pdu;
@@ -60,7 +61,7 @@ class UmSend {
     return pdu;
   }
 
-  // Re-establishment (TS 38.322 5.1.3): nothing waits, TX_Next is `sn`.
+  // Re-establishes this half (TS 38.322 5.1.3): it drops all waiting SDUs and sets TX_Next to `sn`.
   void restart_at(std::uint32_t sn) {
     queue_.clear();
     current_.release();
@@ -70,7 +71,7 @@ class UmSend {
 
   [[nodiscard]] std::uint32_t next() const { return next_; }  // TX_Next (TS 38.322 7.1), without the modulus
   [[nodiscard]] std::uint32_t waiting() const { return queue_.size() + (current_ ? 1 : 0); }
-  // Octets of PDUs that would carry all that waits (TS 38.322 5.5).
+  // Octets of the PDUs that would carry everything that waits (TS 38.322 5.5).
   [[nodiscard]] std::uint64_t volume() const {
     const std::uint64_t cut =
         current_ ? current_.size() - sent_ + wire::rlc::um_header_bytes(config_.sn_bits, wire::rlc::Segment::kLast) : 0;
@@ -82,7 +83,7 @@ class UmSend {
   UmConfig config_;
   SduQueue<B> queue_;
   B current_;               // the SDU that is being segmented
-  std::uint16_t sent_ = 0;  // of its octets
+  std::uint16_t sent_ = 0;  // octets of current_ that were sent
   std::uint32_t next_ = 0;
   SendCounters counters_;
 };
@@ -96,7 +97,7 @@ class UmReceive {
   UmReceive& operator=(const UmReceive&) = delete;
   ~UmReceive() { restart_at(0); }
 
-  // Takes a UMD PDU; deliver: see AmReceive::receive.
+  // Takes a UMD PDU. AmReceive::receive describes `deliver`.
   template <class Deliver>
   Received receive(B pdu, Time now, Deliver&& deliver) {
     const auto header = wire::rlc::parse_um(buf::octets(pdu), config_.sn_bits);
@@ -115,7 +116,7 @@ class UmReceive {
   }
   [[nodiscard]] Time next_expiry() const { return t_reassembly_.expiry(); }
 
-  // Re-establishment (TS 38.322 5.1.3): nothing is held, all variables are `sn`.
+  // Re-establishes this half (TS 38.322 5.1.3): it drops everything it holds and sets all state variables to `sn`.
   void restart_at(std::uint32_t sn) {
     advance_to(base() + (2 * window_size(config_.sn_bits)));
     next_reassembly_ = next_highest_ = timer_trigger_ = sn;
@@ -178,7 +179,7 @@ class UmReceive {
 
   // The lower edge of the reassembly window.
   [[nodiscard]] std::uint32_t base() const { return next_highest_ - window_size(config_.sn_bits); }
-  // RX_Next_Reassembly goes up to `sn`; segments below it are given up.
+  // Sets RX_Next_Reassembly to `sn` and gives up the segments below it.
   void advance_to(std::uint32_t sn) {
     window_.clear(next_reassembly_, sn, [this](std::uint32_t name) {
       reassembly_.discard(name);
@@ -187,7 +188,7 @@ class UmReceive {
     });
     next_reassembly_ = sn;
   }
-  // Something is missing below the highest SN (TS 38.322 5.2.2.2.3).
+  // True if a PDU below the highest SN is missing (TS 38.322 5.2.2.2.3).
   [[nodiscard]] bool is_open() const {
     const std::uint32_t known = next_highest_ - next_reassembly_;
     if (known != 1) return known > 1;

@@ -1,5 +1,5 @@
-// Two UM entities over an air: without loss each SDU arrives exactly once whatever the order, with loss at most once
-// and intact, and nothing is held once t-Reassembly has run out.
+// Two UM entities over an air. Without loss each SDU arrives exactly once in any order. With loss it arrives at most
+// once and intact. Nothing is held once t-Reassembly has expired.
 #include <set>
 
 #include "ran/rlc/test_air.h"
@@ -13,7 +13,8 @@ void run(std::uint64_t seed) {
   Random random(seed);
   const bool lossy = random.percent(50);
   const UmConfig config{.sn_bits = static_cast<std::uint8_t>(random.percent(50) ? 6 : 12), .t_reassembly = 60};
-  // Without loss not so much is under way that the window of SN 6 would pass over it, nor later than t-Reassembly.
+  // Without loss, few SDUs are under way, so the window of SN 6 does not pass over them. None is later than
+  // t-Reassembly.
   const Time delay = random() % (config.sn_bits == 6 && !lossy ? 8 : 50);
   const AirQuality quality =
       lossy ? AirQuality{random() % 30, random() % 4, random() % 20, delay} : AirQuality{0, 0, random() % 20, delay};
