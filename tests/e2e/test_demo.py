@@ -12,12 +12,11 @@ import time
 from pathlib import Path
 
 import pytest
+from bypass import host_bypass
 from checks import Checks, check_generated
 from namespaces import inside, remove_stale
 from paths import ROOT, splitplane
 from processes import PATIENCE, run, wait_until
-
-from bypass import host_bypass
 
 DEMO = [sys.executable, "tests/demo/demo.py"]
 # The demo's instances have the names of the shipped files, so that one machine has room for one demo at a time.
