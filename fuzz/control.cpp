@@ -1,11 +1,9 @@
 // Control methods by structure. Each input is a sequence of requests of known methods, keys and values of every kind,
 // or a raw line. Every line gets one line of JSON with its id and either a result or a printable sentence. Requests
-// that reach the backend keep the limits of docs. The listed bearers are those that were added and not released, and
+// that reach a machine keep the limits of docs. The listed bearers are those that were added and not released, and
 // each of them can be read back.
-#include "control/methods/bearer_json.h"
-#include "control/methods/methods.h"
-#include "control/params.h"
-#include "judging_backend.h"
+#include "judging_machine.h"
+#include "ran/control/bearer_json.h"
 
 namespace splitplane::fuzz {
 namespace {
@@ -94,8 +92,8 @@ Json value(Input& in, unsigned depth) {
   }
 }
 
-Json check_reply(const std::string& line, Backend& backend, unsigned& stops) {
-  const std::string text = app::answer(line, backend, [&stops] { ++stops; });
+Json check_reply(const std::string& line, const Machine& machine) {
+  const std::string text = machine.methods.answer(line);
   require(text.find('\n') == std::string::npos, "a reply of several lines");
   Json reply = Json::parse(text, nullptr, false);
   require(reply.is_object() && reply.contains("id"), "no reply: {}", text);
@@ -107,12 +105,11 @@ Json check_reply(const std::string& line, Backend& backend, unsigned& stops) {
   return reply;
 }
 
-void check_list(Backend& backend) {
-  unsigned stops = 0;
+void check_list(const Machine& machine) {
   std::vector<std::uint32_t> listed;
   for (Json after = 0; !after.is_null();) {
     const Json request{{"method", "bearer.list"}, {"params", {{"after", after}, {"limit", 64}}}};
-    const Json page = check_reply(request.dump(), backend, stops);
+    const Json page = check_reply(request.dump(), machine);
     for (const Json& bearer : page["result"]["bearers"]) {
       listed.push_back(bearer["id"]);
       const auto back = app::bearer_from_json(bearer);
@@ -122,7 +119,7 @@ void check_list(Backend& backend) {
     }
     after = page["result"]["next"];
   }
-  require(std::ranges::equal(listed, backend.there), "{} bearers listed of {}", listed.size(), backend.there.size());
+  require(std::ranges::equal(listed, machine.there), "{} bearers listed of {}", listed.size(), machine.there.size());
 }
 
 }  // namespace
@@ -135,16 +132,15 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace splitplane::fuzz;
   Input in(data, bytes);
-  Backend backend;
-  unsigned stops = 0;
+  const Machine machine;
   if (in.octet() % 4 == 3) {
     const Octets rest = in.rest();
-    (void)check_reply({reinterpret_cast<const char*>(rest.data()), rest.size()}, backend, stops);
+    (void)check_reply({reinterpret_cast<const char*>(rest.data()), rest.size()}, machine);
   }
   for (int id = 0; id < 20 && !in.empty(); ++id) {
     const Json request{{"id", id}, {"method", kMethods[in.below(kMethods.size())]}, {"params", object(in, 0)}};
-    require(check_reply(request.dump(), backend, stops)["id"] == id, "another id");
+    require(check_reply(request.dump(), machine)["id"] == id, "another id");
   }
-  check_list(backend);
+  check_list(machine);
   return 0;
 }

@@ -7,9 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "control/methods/methods.h"
-#include "control/methods/test_backend.h"
 #include "control/server.h"
+#include "ran/control/test_bearers.h"
 
 namespace splitplane::app {
 namespace {
@@ -53,12 +52,17 @@ class Cli : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }
   void start_server() {
-    auto server = ControlServer::start({socket_}, answers_of(backend_, [] {}));
+    MethodRegistry methods([] {});
+    bearers_.add_methods(methods);
+    methods.add("stats", without_params([this]() -> Expected<Json> {
+                  return Json{{"totals", {{"bearers", bearers_.size()}, {"balanced", true}}}};
+                }));
+    auto server = ControlServer::start({socket_}, answers_of(std::move(methods)));
     ASSERT_TRUE(server) << server.error().message;
     server_ = *std::move(server);
   }
   std::string directory_, file_, socket_;
-  MemoryBackend backend_;
+  MemoryBearers bearers_;
   std::unique_ptr<ControlServer> server_;
 };
 

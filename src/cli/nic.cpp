@@ -1,11 +1,12 @@
 // `splitplane nic`: starts a card and stays on the control thread until it is told to stop.
 #include <cstdlib>
+#include <utility>
 
 #include "base/log.h"
 #include "card/control/instance.h"
+#include "card/control/methods.h"
 #include "cli/command/run_end.h"
 #include "cli/commands.h"
-#include "control/methods/methods.h"
 #include "control/server.h"
 #include "observe/metrics_server.h"
 #include "runtime/port_watch.h"
@@ -43,8 +44,10 @@ int nic_command(const Config& config, const RunOptions& options) {
     log::error("{}: {}", config.file, card.error().message);
     return 1;
   }
-  auto server = ControlServer::start({.path = config.control, .max_line_bytes = kMaxLineBytes},
-                                     answers_of(**card, [&stop] { stop.request(); }));
+  MethodRegistry methods([&stop] { stop.request(); });
+  add_methods(methods, **card);
+  auto server =
+      ControlServer::start({.path = config.control, .max_line_bytes = kMaxLineBytes}, answers_of(std::move(methods)));
   if (!server) {
     log::error("{}", server.error().message);
     return 1;
@@ -68,7 +71,7 @@ int nic_command(const Config& config, const RunOptions& options) {
   metrics->reset();
   server->reset();
   (*card)->stop();
-  const int code = finish_run(**card, options);
+  const int code = finish_run((*card)->stats(), options);
   if ((*card)->stuck()) std::_Exit(code);
   return code;
 }

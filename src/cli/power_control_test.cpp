@@ -1,4 +1,4 @@
-// The commands that show and switch policies, against a control socket with a backend in memory.
+// The commands that show and switch policies, against a control socket whose worker is in memory.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -9,10 +9,9 @@
 
 #include "cli/cli.h"
 #include "cli/power/control.h"
-#include "control/methods/methods.h"
-#include "control/methods/test_backend.h"
 #include "control/params.h"
 #include "control/server.h"
+#include "runtime/test_power.h"
 
 namespace splitplane::app {
 namespace {
@@ -43,7 +42,9 @@ class PowerControl : public ::testing::Test {
     std::ofstream(file_) << "control: " << directory_ << "/c.sock\n"
                          << "ports: {p: {device: net_null0}}\n"
                             "workers: {w0: {function: l2fwd, core: 0, rx: p, tx: p}}\n";
-    auto server = ControlServer::start({directory_ + "/c.sock"}, answers_of(backend_, [] {}));
+    MethodRegistry methods([] {});
+    program_.add_methods(methods);
+    auto server = ControlServer::start({directory_ + "/c.sock"}, answers_of(std::move(methods)));
     ASSERT_TRUE(server) << server.error().message;
     server_ = *std::move(server);
   }
@@ -52,7 +53,7 @@ class PowerControl : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
   std::string directory_, file_;
-  MemoryBackend backend_;
+  MemoryPower program_;
   std::unique_ptr<ControlServer> server_;
 };
 
@@ -60,13 +61,13 @@ TEST_F(PowerControl, set_gives_a_worker_a_policy_with_the_settings_that_were_nam
   const Outcome o = power({"set", file_, "w0", "budget", "--set", "latency_us=20", "--set", "spin_us=0"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.out, "w0: budget, dwell_ms 100, latency_us 20, max_sleep_ms 10, spin_us 0, utilisation 0.7\n");
-  EXPECT_EQ(backend_.power.kind, power::Kind::budget);
-  EXPECT_EQ(backend_.power.budget.latency_us, 20U);
-  EXPECT_EQ(backend_.power.budget.spin_us, 0U);
+  EXPECT_EQ(program_.power.kind, power::Kind::budget);
+  EXPECT_EQ(program_.power.budget.latency_us, 20U);
+  EXPECT_EQ(program_.power.budget.spin_us, 0U);
 }
 
 TEST_F(PowerControl, status_shows_shares_of_the_time_between_two_looks) {
-  backend_.asleep_cycles = 3000;
+  program_.asleep_cycles = 3000;
   const Outcome o = power({"status", file_, "--over", "0.01"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("yield, empty_rounds 64"));
@@ -92,7 +93,7 @@ TEST_F(PowerControl, what_does_not_fit_is_one_line_and_reaches_no_worker) {
     EXPECT_EQ(o.out, "");
     EXPECT_THAT(o.err, HasSubstr(says));
     EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
-    EXPECT_EQ(backend_.power_of, "");
+    EXPECT_EQ(program_.power_of, "");
   }
 }
 

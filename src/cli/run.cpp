@@ -2,13 +2,14 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "base/log.h"
 #include "cli/command/run_end.h"
 #include "cli/commands.h"
-#include "control/methods/methods.h"
 #include "control/server.h"
 #include "gnb/control/instance.h"
+#include "gnb/control/methods.h"
 #include "observe/metrics_server.h"
 #include "observe/telemetry.h"
 #include "runtime/instance_lock.h"
@@ -43,7 +44,9 @@ int run_command(const Config& config, const RunOptions& options) {
     return 1;
   }
   const std::string path = config.control.empty() ? control_path(config.file_prefix) : config.control;
-  auto server = ControlServer::start({.path = path}, answers_of(**plane, [&stop] { stop.request(); }));
+  MethodRegistry methods([&stop] { stop.request(); });
+  add_methods(methods, **plane);
+  auto server = ControlServer::start({.path = path}, answers_of(std::move(methods)));
   if (!server) {
     log::error("{}", server.error().message);
     return 1;
@@ -72,7 +75,7 @@ int run_command(const Config& config, const RunOptions& options) {
   metrics->reset();
   server->reset();
   (*plane)->stop_workers();
-  return finish_run(**plane, options);
+  return finish_run((*plane)->stats(), options);
 }
 
 }  // namespace splitplane::app

@@ -3,15 +3,16 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <utility>
 
 #include "base/log.h"
 #include "base/patient_write.h"
 #include "cli/command/run_end.h"
 #include "cli/commands.h"
-#include "control/methods/methods.h"
 #include "control/server.h"
 #include "runtime/stop_flag.h"
 #include "ue/control/instance.h"
+#include "ue/control/methods.h"
 
 namespace splitplane::app {
 namespace {
@@ -74,8 +75,9 @@ int ue_command(const Config& config, const RunOptions& options) {
     log::error("{}: {}", config.file, side.error().message);
     return 1;
   }
-  auto server =
-      ControlServer::start({.path = config.control}, answers_of(**side, [] { StopFlag::instance().request(); }));
+  MethodRegistry methods([] { StopFlag::instance().request(); });
+  add_methods(methods, **side);
+  auto server = ControlServer::start({.path = config.control}, answers_of(std::move(methods)));
   if (!server) {
     log::error("{}: {}", config.file, server.error().message);
     return 1;
@@ -83,7 +85,7 @@ int ue_command(const Config& config, const RunOptions& options) {
   serve(**side, config.ue->tun, options);
   server->reset();
   (*side)->stop();
-  return finish_run(**side, options, print_summary);
+  return finish_run((*side)->stats(), options, print_summary);
 }
 
 }  // namespace splitplane::app

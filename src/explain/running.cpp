@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "control/methods/bearer_json.h"
+#include "ran/control/bearer_json.h"
 
 namespace splitplane::app {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "control/methods/bearer_json.h"
 #include "n3/message.h"
 #include "n3/neighbor.h"
+#include "ran/control/bearer_json.h"
 #include "wire/airhdr.h"
 #include "wire/ethernet.h"
 #include "wire/pdcp.h"

@@ -20,7 +20,7 @@ from processes import Processes
 CLIENTS = 100
 PAUSE = 0.02  # between two requests of one client, so that not the attackers' own use of the cores is measured
 # 0.3 MB of answer, with an identity that it repeats. (What happens when answers that nobody reads reach their bound is
-# tested with a smaller one in control/methods/server_test.cpp.)
+# tested with a smaller one in control/server_test.cpp.)
 LIST = json.dumps({"id": 60_000 * "x", "method": "bearer.list", "params": {"limit": 1000}}).encode() + b"\n"
 
 

@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,12 +18,13 @@
 #include "card/control/sums.h"
 #include "card/control/vf_keeper.h"
 #include "card/cores.h"
+#include "card/protocol/bearer.h"
 #include "config/config.h"
-#include "control/methods/backend.h"
 #include "engine/eal.h"
 #include "engine/port.h"
 #include "observe/observation.h"
 #include "placement/numa_plan.h"
+#include "power/settings.h"
 #include "runtime/loop_power.h"
 #include "runtime/resources.h"
 
@@ -36,11 +39,11 @@ using OutputRing = std::unique_ptr<rte_ring, FreeOutputRing>;
 // Of a port that had several devices, one after the other.
 void add(datapath::PortCounters& sum, const datapath::PortCounters& more);
 
-class CardPlane : public ControlBackend {
+class CardPlane {
  public:
   // Builds everything and starts the card's loop, with empty tables. Error: one sentence; whatever was begun is undone.
   [[nodiscard]] static Expected<std::unique_ptr<CardPlane>> start(const Config& config);
-  ~CardPlane() override { stop(); }
+  ~CardPlane() { stop(); }
   CardPlane(const CardPlane&) = delete;
   CardPlane& operator=(const CardPlane&) = delete;
 
@@ -52,17 +55,17 @@ class CardPlane : public ControlBackend {
   // What the metrics endpoint shows.
   [[nodiscard]] Expected<Observation> observe();
 
-  Expected<nlohmann::json> stats() override;
-  Expected<nlohmann::json> show_power() override;
-  Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings) override;
-  Expected<nlohmann::json> show_card() override;
-  Expected<void> install_on_card(std::span<const nic::CardBearer> bearers, bool restart) override;
-  Expected<void> remove_from_card(std::span<const BearerId> ids) override;
-  Expected<void> set_card_peer(const nic::CardPeer& peer) override;
-  Expected<void> unset_card_peer(unsigned number) override;
-  Expected<void> set_leases(std::span<const Lease> leases) override;
-  Expected<std::vector<NumbersRow>> card_numbers(std::span<const BearerId> ids) override;
-  Expected<std::vector<NumbersRow>> card_numbers_after(std::uint32_t after, std::size_t limit) override;
+  Expected<nlohmann::json> stats();
+  Expected<nlohmann::json> show_power();
+  Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings);
+  Expected<nlohmann::json> show_card();
+  Expected<void> install_on_card(std::span<const nic::CardBearer> bearers, bool restart);
+  Expected<void> remove_from_card(std::span<const BearerId> ids);
+  Expected<void> set_card_peer(const nic::CardPeer& peer);
+  Expected<void> unset_card_peer(unsigned number);
+  Expected<void> set_leases(std::span<const nic::CardLease> leases);
+  Expected<std::vector<nic::BearerNumbers>> card_numbers(std::span<const BearerId> ids);
+  Expected<std::vector<nic::BearerNumbers>> card_numbers_after(std::uint32_t after, std::size_t limit);
 
  private:
   CardPlane(const Config& config, datapath::Eal eal);

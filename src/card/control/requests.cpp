@@ -214,18 +214,17 @@ Expected<void> CardPlane::unset_card_peer(unsigned number) {
   return cards_->unset_peer(number);
 }
 
-Expected<void> CardPlane::set_leases(std::span<const Lease> leases) {
+Expected<void> CardPlane::set_leases(std::span<const nic::CardLease> leases) {
   const std::lock_guard guard(mutex_);
   return cards_->set_leases(leases);
 }
 
-Expected<std::vector<ControlBackend::NumbersRow>> CardPlane::card_numbers(std::span<const BearerId> ids) {
+Expected<std::vector<nic::BearerNumbers>> CardPlane::card_numbers(std::span<const BearerId> ids) {
   const std::lock_guard guard(mutex_);
   return cards_->numbers(ids);
 }
 
-Expected<std::vector<ControlBackend::NumbersRow>> CardPlane::card_numbers_after(std::uint32_t after,
-                                                                                std::size_t limit) {
+Expected<std::vector<nic::BearerNumbers>> CardPlane::card_numbers_after(std::uint32_t after, std::size_t limit) {
   const std::lock_guard guard(mutex_);
   return cards_->numbers_after(after, limit);
 }

@@ -5,7 +5,6 @@
 
 #include "card/link/test_fixture.h"
 #include "card/protocol/lease.h"
-#include "control/methods/backend.h"
 
 namespace splitplane::app {
 namespace {
@@ -244,7 +243,7 @@ TEST_F(CardLinkRestart, what_an_earlier_host_left_is_removed_or_goes_on) {
   std::this_thread::sleep_for(20ms);  // a host with many bearers takes its time
   ASSERT_TRUE(put({bearer(kFirst)}));
   EXPECT_EQ(card_->size(), 2U) << "nothing is asked of the card yet";
-  const std::array longest{ControlBackend::Lease{BearerId{kFirst}, 3000U + 65536U}};
+  const std::array longest{nic::CardLease{BearerId{kFirst}, 3000U + 65536U}};
   ASSERT_TRUE(card_->set_leases(longest));
   link_->begin();
   ASSERT_TRUE(up());

@@ -7,7 +7,7 @@
 
 #include "card/link/link.h"
 #include "card/link/test_model.h"
-#include "control/methods/methods.h"
+#include "control/server.h"
 
 namespace splitplane::app {
 
@@ -41,7 +41,9 @@ class CardLinkTest : public ::testing::Test {
     serve();
   }
   void serve() {
-    auto server = ControlServer::start({.path = directory_ + "/card.sock"}, answers_of(*card_, [] {}));
+    MethodRegistry methods([] {});
+    card_->add_methods(methods);
+    auto server = ControlServer::start({.path = directory_ + "/card.sock"}, answers_of(std::move(methods)));
     ASSERT_TRUE(server) << server.error().message;
     server_ = *std::move(server);
   }

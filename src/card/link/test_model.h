@@ -2,7 +2,9 @@
 // of every COUNT that it used.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,12 +12,12 @@
 #include <string>
 #include <thread>
 
-#include "control/methods/backend.h"
-#include "control/server.h"
+#include "card/protocol/methods.h"
+#include "control/registry.h"
 
 namespace splitplane::app {
 
-class CardModel : public ControlBackend {
+class CardModel {
  public:
   struct OnCard {
     nic::CardBearer bearer;
@@ -25,7 +27,7 @@ class CardModel : public ControlBackend {
 
   explicit CardModel(std::string boot) : boot_(std::move(boot)) {}
 
-  Expected<nlohmann::json> show_card() override {
+  Expected<nlohmann::json> show_card() {
     return nlohmann::json{{"boot", boot_},
                           {"program", program},
                           {"lookup", lookup},
@@ -35,7 +37,7 @@ class CardModel : public ControlBackend {
                           {"punts", {{"ip_options", punts.load()}, {"arp", 1}}},
                           {"vfs", nlohmann::json::array({"vf-n3", "vf-air", "vf-copies"})}};
   }
-  Expected<void> install_on_card(std::span<const nic::CardBearer> bearers, bool restart) override {
+  Expected<void> install_on_card(std::span<const nic::CardBearer> bearers, bool restart) {
     {
       const std::lock_guard guard(mutex_);
       for (const auto& b : bearers) {
@@ -54,7 +56,7 @@ class CardModel : public ControlBackend {
     pause(slow_installs);
     return {};
   }
-  Expected<void> remove_from_card(std::span<const BearerId> ids) override {
+  Expected<void> remove_from_card(std::span<const BearerId> ids) {
     const std::lock_guard guard(mutex_);
     for (const BearerId id : ids) {
       if (!there_.contains(id.value)) return fail("bearer {} is not on the card", id.value);
@@ -62,7 +64,7 @@ class CardModel : public ControlBackend {
     for (const BearerId id : ids) there_.erase(id.value);
     return {};
   }
-  Expected<void> set_card_peer(const nic::CardPeer& peer) override {
+  Expected<void> set_card_peer(const nic::CardPeer& peer) {
     const std::lock_guard guard(mutex_);
     for (const auto& [id, on_card] : there_) {
       if (on_card.bearer.peer == peer.number && on_card.bearer.uplink_teid.value != peer.to.octets()[3]) ++to_wrong_upf;
@@ -70,12 +72,12 @@ class CardModel : public ControlBackend {
     peers_[peer.number] = peer;
     return {};
   }
-  Expected<void> unset_card_peer(unsigned number) override {
+  Expected<void> unset_card_peer(unsigned number) {
     const std::lock_guard guard(mutex_);
     peers_.erase(number);
     return {};
   }
-  Expected<void> set_leases(std::span<const Lease> leases) override {
+  Expected<void> set_leases(std::span<const nic::CardLease> leases) {
     {
       const std::lock_guard guard(mutex_);
       for (const auto& [id, end] : leases) {
@@ -86,25 +88,35 @@ class CardModel : public ControlBackend {
     pause(slow_leases);
     return {};
   }
-  Expected<std::vector<NumbersRow>> card_numbers(std::span<const BearerId> ids) override {
+  Expected<std::vector<nic::BearerNumbers>> numbers(std::span<const BearerId> ids) {
     if (!ids.empty()) looked_at_last = ids.back().value;
     while (hung) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const std::lock_guard guard(mutex_);
-    std::vector<NumbersRow> rows;
+    std::vector<nic::BearerNumbers> rows;
     for (const BearerId id : ids) {
       if (!there_.contains(id.value) || id.value == vanished) return fail("bearer {} is not on the card", id.value);
       rows.emplace_back(id, numbers_of(there_.at(id.value)));
     }
     return rows;
   }
-  Expected<std::vector<NumbersRow>> card_numbers_after(std::uint32_t after, std::size_t limit) override {
+  Expected<std::vector<nic::BearerNumbers>> numbers_after(std::uint32_t after, std::size_t limit) {
     const std::lock_guard guard(mutex_);
-    std::vector<NumbersRow> rows;
+    std::vector<nic::BearerNumbers> rows;
     for (auto at = there_.upper_bound(after); at != there_.end() && rows.size() < limit; ++at)
       rows.emplace_back(BearerId{at->first}, numbers_of(at->second));
     return rows;
   }
-  Expected<nlohmann::json> stats() override { return nlohmann::json::object(); }
+  // This must outlive the registry.
+  void add_methods(MethodRegistry& registry) {
+    const auto calls = [this](auto member) { return std::bind_front(member, this); };
+    registry.add("card.show", without_params(calls(&CardModel::show_card)));
+    registry.add("card.install", card_install(calls(&CardModel::install_on_card)));
+    registry.add("card.remove", card_remove(calls(&CardModel::remove_from_card)));
+    registry.add("card.peer", card_peer(calls(&CardModel::set_card_peer)));
+    registry.add("card.peer_gone", card_peer_gone(calls(&CardModel::unset_card_peer)));
+    registry.add("card.lease", card_lease(calls(&CardModel::set_leases)));
+    registry.add("card.numbers", card_numbers(calls(&CardModel::numbers), calls(&CardModel::numbers_after)));
+  }
 
   // Up to `n` packets of a bearer get numbers; returns how many its lease allowed.
   unsigned send(std::uint32_t id, unsigned n, std::multiset<std::uint32_t>& used) {

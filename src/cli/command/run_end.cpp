@@ -28,8 +28,8 @@ void print_totals(const nlohmann::json& stats) {
              {{kSums[0], n[0]}, {kSums[1], n[1]}, {kSums[2], n[2]}, {kSums[3], n[3]}, {kSums[4], n[4]}}, line);
 }
 
-int finish_run(ControlBackend& backend, const RunOptions& options, void (*print)(const nlohmann::json& stats)) {
-  const auto stats = backend.stats();
+int finish_run(const Expected<nlohmann::json>& stats, const RunOptions& options,
+               void (*print)(const nlohmann::json& stats)) {
   if (!stats) {
     log::error("{}", stats.error().message);
     return 1;

@@ -8,7 +8,7 @@
 #include "cli/ctl/stats.h"
 #include "cli/ctl/table.h"
 #include "cli/ctl/tap.h"
-#include "control/methods/bearer_json.h"
+#include "ran/control/bearer_json.h"
 
 namespace splitplane::app {
 namespace {

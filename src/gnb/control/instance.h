@@ -6,14 +6,16 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "card/link/link.h"
 #include "card/link/vf_links.h"
 #include "config/config.h"
-#include "control/methods/backend.h"
 #include "engine/eal.h"
 #include "engine/port.h"
 #include "gnb/control/bearer_store.h"
@@ -27,19 +29,23 @@
 #include "n3/neighbor.h"
 #include "n3/neighbor_table.h"
 #include "observe/observation.h"
+#include "power/settings.h"
+#include "ran/bearer_view.h"
+#include "ran/control/bearer_requests.h"
 #include "runtime/loop_power.h"
 #include "runtime/port_watch.h"
 #include "runtime/resources.h"
+#include "tap/settings.h"
 #include "tap/tap.h"
 
 namespace splitplane::app {
 
-class UserPlane : public ControlBackend {
+class UserPlane {
  public:
   // Builds everything and starts the workers. `fresh`: forgets the journal of bearers. Error: one sentence; whatever
   // was begun is undone.
   static Expected<std::unique_ptr<UserPlane>> start(const Config& config, bool fresh = false);
-  ~UserPlane() override;  // stops the workers if they still run
+  ~UserPlane();  // stops the workers if they still run
   UserPlane(const UserPlane&) = delete;
   UserPlane& operator=(const UserPlane&) = delete;
 
@@ -51,22 +57,22 @@ class UserPlane : public ControlBackend {
   // Ends the links to cards and stops the workers; counters stay readable and are exact from then on.
   void stop_workers();
 
-  Expected<void> settle() override;
-  Expected<AddedBearers> add_bearers(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard) override;
-  Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch) override;
-  Expected<bool> release_bearer(BearerId id) override;
-  Expected<std::uint8_t> reestablish_bearer(BearerId id) override;
-  Expected<BearerView> show_bearer(BearerId id) override;
-  Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override;
-  Expected<nlohmann::json> stats() override;
-  Expected<nlohmann::json> peers() override;
+  Expected<void> settle();
+  Expected<AddedBearers> add_bearers(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard);
+  Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch);
+  Expected<bool> release_bearer(BearerId id);
+  Expected<std::uint8_t> reestablish_bearer(BearerId id);
+  Expected<BearerView> show_bearer(BearerId id);
+  Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit);
+  Expected<nlohmann::json> stats();
+  Expected<nlohmann::json> peers();
   [[nodiscard]] Observation observe();
-  Expected<nlohmann::json> tap_on(const tap::Settings& settings) override;
-  Expected<nlohmann::json> tap_off(const std::string& name) override;
-  Expected<nlohmann::json> list_taps() override;
-  Expected<nlohmann::json> show_power() override;
-  Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings) override;
-  Expected<nlohmann::json> show_card() override;
+  Expected<nlohmann::json> tap_on(const tap::Settings& settings);
+  Expected<nlohmann::json> tap_off(const std::string& name);
+  Expected<nlohmann::json> list_taps();
+  Expected<nlohmann::json> show_power();
+  Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings);
+  Expected<nlohmann::json> show_card();
   [[nodiscard]] std::size_t bearer_count();
 
  private:

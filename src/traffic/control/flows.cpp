@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "control/client.h"
-#include "control/methods/bearer_json.h"
+#include "ran/control/bearer_json.h"
 
 namespace splitplane::app {
 namespace {

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <rte_cycles.h>
 
+#include <utility>
+
 #include "base/random.h"
 
 namespace splitplane::app {
@@ -19,6 +21,18 @@ phy::Impairments patched(phy::Impairments impairments, const AirPatch::Values& v
     if (values[i]) impairments.*phy::kImpairments[i].field = *values[i];
   }
   return impairments;
+}
+
+AirPatch::Values read_direction(Params& params, std::string_view direction) {
+  AirPatch::Values values;
+  if (auto members = params.object(direction)) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const phy::ImpairmentRow& row = phy::kImpairments[i];
+      values[i] = members->number(row.name, row.min, row.max);
+    }
+    if (const auto fault = members->fault()) params.refuse(direction, *fault);
+  }
+  return values;
 }
 
 }  // namespace
@@ -57,6 +71,16 @@ Expected<Json> set_air(const AirPatch& patch, ue::UeWorker& worker) {
   });
   if (!done) return fail("the worker does not answer");
   return *answer;
+}
+
+MethodRegistry::Handler air_set(std::function<Expected<Json>(const AirPatch& patch)> set) {
+  return [set = std::move(set)](Params& params) -> Expected<Json> {
+    AirPatch patch;
+    patch.downlink = read_direction(params, "downlink");
+    patch.uplink = read_direction(params, "uplink");
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return set(patch);
+  };
 }
 
 Json json_of(const ue::AirReport& report) {

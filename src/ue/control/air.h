@@ -2,16 +2,24 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "config/config.h"
-#include "control/methods/backend.h"
-#include "control/params.h"
+#include "control/registry.h"
 #include "phy/air_link.h"
+#include "phy/impairment.h"
 #include "ue/ue_report.h"
 
 namespace splitplane::app {
+
+// What a request changes of what the air does, by row of phy::kImpairments; the others stay.
+struct AirPatch {
+  using Values = std::array<std::optional<double>, phy::kImpairments.size()>;
+  Values downlink, uplink;
+};
 
 struct UeAir {
   std::unique_ptr<phy::AirLink> downlink, uplink;  // none without ue.air
@@ -20,6 +28,9 @@ struct UeAir {
 [[nodiscard]] UeAir make_air(const Config& config, rte_mempool* pool);
 // Both directions or none, on the worker's thread; what is in force then.
 [[nodiscard]] Expected<Json> set_air(const AirPatch& patch, ue::UeWorker& worker);
+// The method air.set of the control protocol, with the keys of ue.air in the configuration. `set` returns what is in
+// force then, in full.
+[[nodiscard]] MethodRegistry::Handler air_set(std::function<Expected<Json>(const AirPatch& patch)> set);
 [[nodiscard]] Json json_of(const ue::AirReport& report);
 // For people, of what json_of made.
 [[nodiscard]] std::string air_text(const char* direction, const Json& report);

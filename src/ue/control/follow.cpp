@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/log.h"
-#include "control/methods/bearer_json.h"
+#include "ran/control/bearer_json.h"
 #include "ue/control/instance.h"
 
 namespace splitplane::app {

@@ -9,9 +9,10 @@
 
 #include "config/config.h"
 #include "control/client.h"
-#include "control/methods/backend.h"
 #include "engine/eal.h"
 #include "engine/port.h"
+#include "power/settings.h"
+#include "ran/bearer_view.h"
 #include "ran/reestablish_limit.h"
 #include "runtime/port_watch.h"
 #include "runtime/resources.h"
@@ -24,11 +25,11 @@
 namespace splitplane::app {
 
 // Bearers are the gNB's to add and release: the control socket of the UE side shows them, and counters.
-class UeSide : public ControlBackend {
+class UeSide {
  public:
   // Builds everything and starts the worker, without bearers. Error: one sentence; whatever was begun is undone.
   [[nodiscard]] static Expected<std::unique_ptr<UeSide>> start(const Config& config);
-  ~UeSide() override { stop(); }
+  ~UeSide() { stop(); }
   UeSide(const UeSide&) = delete;
   UeSide& operator=(const UeSide&) = delete;
 
@@ -44,12 +45,12 @@ class UeSide : public ControlBackend {
   }
 
   [[nodiscard]] std::size_t bearer_count() const { return watch_.size(); }
-  Expected<BearerView> show_bearer(BearerId id) override;
-  Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit) override;
-  Expected<Json> stats() override;
-  Expected<Json> show_power() override;
-  Expected<Json> set_power(const std::string& worker, const power::Settings& settings) override;
-  Expected<Json> set_air(const AirPatch& patch) override { return app::set_air(patch, *worker_); }
+  Expected<BearerView> show_bearer(BearerId id);
+  Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit);
+  Expected<Json> stats();
+  Expected<Json> show_power();
+  Expected<Json> set_power(const std::string& worker, const power::Settings& settings);
+  Expected<Json> set_air(const AirPatch& patch) { return app::set_air(patch, *worker_); }
 
  private:
   UeSide(const Config& config, datapath::Eal eal) : config_(config), eal_(std::move(eal)) {}

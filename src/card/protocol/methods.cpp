@@ -1,14 +1,17 @@
-#include "control/methods/card.h"
+#include "card/protocol/methods.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "base/text.h"
 #include "card/protocol/request.h"
 
 namespace splitplane::app {
 namespace {
+
+using Handler = MethodRegistry::Handler;
 
 constexpr std::size_t kIdsPerRequest = 4096;
 
@@ -104,66 +107,35 @@ std::vector<BearerId> read_ids(Params& params, std::string_view key) {
   return ids;
 }
 
-}  // namespace
+struct Installation {
+  std::vector<nic::CardBearer> bearers;
+  bool restart = false;
+};
 
-Expected<Json> card_show_method(Params& params, ControlBackend& backend) {
-  if (const auto fault = params.fault()) return fail("{}", *fault);
-  return backend.show_card();
-}
-
-Expected<Json> card_install_method(Params& params, ControlBackend& backend) {
+Installation read_installation(Params& params) {
+  Installation wanted;
   params.require("bearers");
   const Json* list = params.list("bearers", kCardBearersPerRequest);
-  const bool restart = params.boolean("restart").value_or(false);
+  wanted.restart = params.boolean("restart").value_or(false);
   nic::CardBearer common;
   if (auto members = params.object("common")) {
     read_common(*members, common);
     if (const auto fault = members->fault()) params.refuse("common", *fault);
   }
-  std::vector<nic::CardBearer> bearers;
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
     Params entry((*list)[i]);
-    bearers.push_back(read_bearer_of_card(entry, common));
+    wanted.bearers.push_back(read_bearer_of_card(entry, common));
     if (const auto fault = entry.fault()) {
       params.refuse("bearers", fmt::format("item {}: {}", i, *fault));
       break;
     }
   }
-  if (const auto fault = params.fault()) return fail("{}", *fault);
-  return backend.install_on_card(bearers, restart).map([&] { return Json{{"installed", bearers.size()}}; });
+  return wanted;
 }
 
-Expected<Json> card_remove_method(Params& params, ControlBackend& backend) {
-  params.require("ids");
-  const auto ids = read_ids(params, "ids");
-  if (const auto fault = params.fault()) return fail("{}", *fault);
-  return backend.remove_from_card(ids).map([&] { return Json{{"removed", ids.size()}}; });
-}
-
-Expected<Json> card_peer_method(Params& params, ControlBackend& backend) {
-  nic::CardPeer peer;
-  for (const char* key : {"number", "dst", "src", "from", "to", "max_payload"}) params.require(key);
-  read(params, "number", peer.number, 0, 255);
-  read(params, "dst", peer.dst);
-  read(params, "src", peer.src);
-  if (const auto v = address(params, "from", false)) peer.from = *v;
-  if (const auto v = address(params, "to", false)) peer.to = *v;
-  read(params, "max_payload", peer.max_payload, 1, 0xffff);
-  if (const auto fault = params.fault()) return fail("{}", *fault);
-  return backend.set_card_peer(peer).map([&] { return Json{{"number", peer.number}}; });
-}
-
-Expected<Json> card_peer_gone_method(Params& params, ControlBackend& backend) {
-  params.require("number");
-  unsigned number = 0;
-  read(params, "number", number, 0, 255);
-  if (const auto fault = params.fault()) return fail("{}", *fault);
-  return backend.unset_card_peer(number).map([&] { return Json{{"number", number}}; });
-}
-
-Expected<Json> card_lease_method(Params& params, ControlBackend& backend) {
+std::vector<nic::CardLease> read_leases(Params& params) {
   params.require("leases");
-  std::vector<ControlBackend::Lease> leases;
+  std::vector<nic::CardLease> leases;
   const Json* list = params.list("leases", kIdsPerRequest);
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
     const Json& pair = (*list)[i];
@@ -173,24 +145,81 @@ Expected<Json> card_lease_method(Params& params, ControlBackend& backend) {
     }
     leases.emplace_back(BearerId{pair[0].get<std::uint32_t>()}, pair[1].get<std::uint32_t>());
   }
-  if (const auto fault = params.fault()) return fail("{}", *fault);
-  return backend.set_leases(leases).map([&] { return Json{{"leases", leases.size()}}; });
+  return leases;
 }
 
-Expected<Json> card_numbers_method(Params& params, ControlBackend& backend) {
-  const auto ids = read_ids(params, "ids");
-  const auto after = params.integer("after", 0, 0xffffffff);
-  const std::size_t limit = params.integer("limit", 1, kIdsPerRequest).value_or(1000);
-  if (const auto fault = params.fault()) return fail("{}", *fault);
-  if (!ids.empty() && after) return fail("ids: allowed without after");
-  const auto rows = ids.empty() ? backend.card_numbers_after(static_cast<std::uint32_t>(after.value_or(0)), limit)
-                                : backend.card_numbers(ids);
-  if (!rows) return tl::unexpected(rows.error());
-  Json list = Json::array();
-  for (const auto& [id, n] : *rows)
-    list.push_back(
-        {id.value, n.pdcp_next, n.rlc_next, n.in_flight, n.dl_packets, n.ul_packets, n.epoch, n.ahead, n.lease_end});
-  return list;
+nic::CardPeer read_peer(Params& params) {
+  nic::CardPeer peer;
+  for (const char* key : {"number", "dst", "src", "from", "to", "max_payload"}) params.require(key);
+  read(params, "number", peer.number, 0, 255);
+  read(params, "dst", peer.dst);
+  read(params, "src", peer.src);
+  if (const auto v = address(params, "from", false)) peer.from = *v;
+  if (const auto v = address(params, "to", false)) peer.to = *v;
+  read(params, "max_payload", peer.max_payload, 1, 0xffff);
+  return peer;
+}
+
+}  // namespace
+
+Handler card_install(InstallOnCard install) {
+  return [install = std::move(install)](Params& params) -> Expected<Json> {
+    const Installation wanted = read_installation(params);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return install(wanted.bearers, wanted.restart).map([&] { return Json{{"installed", wanted.bearers.size()}}; });
+  };
+}
+
+Handler card_remove(std::function<Expected<void>(std::span<const BearerId> ids)> remove) {
+  return [remove = std::move(remove)](Params& params) -> Expected<Json> {
+    params.require("ids");
+    const auto ids = read_ids(params, "ids");
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return remove(ids).map([&] { return Json{{"removed", ids.size()}}; });
+  };
+}
+
+Handler card_peer(std::function<Expected<void>(const nic::CardPeer& peer)> set) {
+  return [set = std::move(set)](Params& params) -> Expected<Json> {
+    const nic::CardPeer peer = read_peer(params);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return set(peer).map([&] { return Json{{"number", peer.number}}; });
+  };
+}
+
+Handler card_peer_gone(std::function<Expected<void>(unsigned number)> unset) {
+  return [unset = std::move(unset)](Params& params) -> Expected<Json> {
+    params.require("number");
+    unsigned number = 0;
+    read(params, "number", number, 0, 255);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return unset(number).map([&] { return Json{{"number", number}}; });
+  };
+}
+
+Handler card_lease(SetLeases set) {
+  return [set = std::move(set)](Params& params) -> Expected<Json> {
+    const auto leases = read_leases(params);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return set(leases).map([&] { return Json{{"leases", leases.size()}}; });
+  };
+}
+
+Handler card_numbers(CardNumbersOf of, CardNumbersAfter after_id) {
+  return [of = std::move(of), after_id = std::move(after_id)](Params& params) -> Expected<Json> {
+    const auto ids = read_ids(params, "ids");
+    const auto after = params.integer("after", 0, 0xffffffff);
+    const std::size_t limit = params.integer("limit", 1, kIdsPerRequest).value_or(1000);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    if (!ids.empty() && after) return fail("ids: allowed without after");
+    const auto rows = ids.empty() ? after_id(static_cast<std::uint32_t>(after.value_or(0)), limit) : of(ids);
+    if (!rows) return tl::unexpected(rows.error());
+    Json list = Json::array();
+    for (const auto& [id, n] : *rows)
+      list.push_back(
+          {id.value, n.pdcp_next, n.rlc_next, n.in_flight, n.dl_packets, n.ul_packets, n.epoch, n.ahead, n.lease_end});
+    return list;
+  };
 }
 
 }  // namespace splitplane::app

@@ -1,4 +1,4 @@
-// The server and the methods of the control protocol together, over its socket.
+// The server and a registry of methods together, over the socket.
 #include "control/server.h"
 
 #include <gmock/gmock.h>
@@ -13,14 +13,25 @@
 #include <fstream>
 
 #include "control/client.h"
-#include "control/methods/methods.h"
-#include "control/methods/test_backend.h"
+#include "control/registry.h"
 
 namespace splitplane::app {
 namespace {
 
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
+
+// Its statistics are as long, and take as long, as a test wants.
+struct SlowMachine {
+  void add_methods(MethodRegistry& registry) const {
+    registry.add("stats", without_params([this]() -> Expected<Json> {
+                   std::this_thread::sleep_for(stats_take);
+                   return Json{{"padding", std::string(padding_bytes, 'x')}};
+                 }));
+  }
+  std::chrono::milliseconds stats_take{0};
+  std::size_t padding_bytes = 0;
+};
 
 class ControlServerTest : public ::testing::Test {
  protected:
@@ -34,8 +45,13 @@ class ControlServerTest : public ::testing::Test {
     server_.reset();
     std::filesystem::remove_all(directory_);
   }
+  ControlServer::Answer answers() {
+    MethodRegistry methods([this] { stops_.fetch_add(1); });
+    machine_.add_methods(methods);
+    return answers_of(std::move(methods));
+  }
   void start() {
-    auto server = ControlServer::start(options_, answers_of(backend_, [this] { stops_.fetch_add(1); }));
+    auto server = ControlServer::start(options_, answers());
     ASSERT_TRUE(server) << server.error().message;
     server_ = *std::move(server);
   }
@@ -73,7 +89,7 @@ class ControlServerTest : public ::testing::Test {
 
   std::string directory_;
   ControlServerOptions options_;
-  MemoryBackend backend_;
+  SlowMachine machine_;
   std::atomic<int> stops_{0};
   std::unique_ptr<ControlServer> server_;
 };
@@ -98,7 +114,7 @@ TEST_F(ControlServerTest, a_dead_instances_socket_is_replaced_a_live_one_refused
   ASSERT_TRUE(std::filesystem::exists(options_.path));
   start();
   expect_alive();
-  const auto second = ControlServer::start(options_, answers_of(backend_, [] {}));
+  const auto second = ControlServer::start(options_, answers());
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message, HasSubstr("belongs to a running instance"));
   expect_alive();
@@ -106,7 +122,7 @@ TEST_F(ControlServerTest, a_dead_instances_socket_is_replaced_a_live_one_refused
 
 TEST_F(ControlServerTest, a_file_in_the_way_is_left_alone) {
   std::ofstream(options_.path) << "precious";
-  const auto server = ControlServer::start(options_, answers_of(backend_, [] {}));
+  const auto server = ControlServer::start(options_, answers());
   ASSERT_FALSE(server);
   EXPECT_THAT(server.error().message, HasSubstr("no socket"));
   EXPECT_EQ(std::filesystem::file_size(options_.path), 8U);
@@ -114,9 +130,9 @@ TEST_F(ControlServerTest, a_file_in_the_way_is_left_alone) {
 
 TEST_F(ControlServerTest, a_path_that_does_not_fit_or_exist_is_refused) {
   options_.path = directory_ + "/" + std::string(120, 'x');
-  EXPECT_FALSE(ControlServer::start(options_, answers_of(backend_, [] {})));
+  EXPECT_FALSE(ControlServer::start(options_, answers()));
   options_.path = directory_ + "/missing/control.sock";
-  const auto server = ControlServer::start(options_, answers_of(backend_, [] {}));
+  const auto server = ControlServer::start(options_, answers());
   ASSERT_FALSE(server);
   EXPECT_THAT(server.error().message, HasSubstr("No such file or directory"));
 }
@@ -208,7 +224,7 @@ TEST_F(ControlServerTest, the_client_that_was_idle_longest_gives_way) {
 }
 
 TEST_F(ControlServerTest, unread_replies_are_bounded_over_all_clients_and_small_ones_always_given) {
-  backend_.padding_bytes = 1 << 20;
+  machine_.padding_bytes = 1 << 20;
   options_.max_unread_bytes = 2 << 20;
   options_.write_timeout = 60s;
   start();
@@ -232,7 +248,7 @@ TEST_F(ControlServerTest, unread_replies_are_bounded_over_all_clients_and_small_
 }
 
 TEST_F(ControlServerTest, many_slow_requests_hold_up_only_who_makes_them) {
-  backend_.stats_take = 50ms;
+  machine_.stats_take = 50ms;
   start();
   std::vector<Fd> greedy;
   for (int i = 0; i < 20; ++i) {
@@ -251,7 +267,7 @@ TEST_F(ControlServerTest, many_slow_requests_hold_up_only_who_makes_them) {
 }
 
 TEST_F(ControlServerTest, a_client_that_never_reads_is_dropped_and_holds_up_nobody) {
-  backend_.padding_bytes = 1 << 20;  // more than the kernel's socket buffer
+  machine_.padding_bytes = 1 << 20;  // more than the kernel's socket buffer
   options_.write_timeout = 1500ms;
   start();
   const Fd fd = raw();
@@ -263,11 +279,11 @@ TEST_F(ControlServerTest, a_client_that_never_reads_is_dropped_and_holds_up_nobo
   std::size_t got = 0;
   char chunk[65536];
   for (ssize_t n = 0; (n = ::recv(fd.get(), chunk, sizeof chunk, 0)) > 0;) got += static_cast<std::size_t>(n);
-  EXPECT_LT(got, backend_.padding_bytes);  // the connection ended within the first reply
+  EXPECT_LT(got, machine_.padding_bytes);  // the connection ended within the first reply
 }
 
 TEST_F(ControlServerTest, a_slow_reader_gets_the_whole_of_a_long_reply) {
-  backend_.padding_bytes = 1 << 20;
+  machine_.padding_bytes = 1 << 20;
   start();
   const Fd fd = raw();
   put(fd, "{\"id\":1,\"method\":\"stats\"}\n");
@@ -279,11 +295,11 @@ TEST_F(ControlServerTest, a_slow_reader_gets_the_whole_of_a_long_reply) {
     text.append(chunk, static_cast<std::size_t>(n));
     if (text.size() % (64 * 1024) < sizeof chunk) std::this_thread::sleep_for(5ms);
   }
-  EXPECT_GT(text.size(), backend_.padding_bytes);
+  EXPECT_GT(text.size(), machine_.padding_bytes);
 }
 
 TEST_F(ControlServerTest, a_reply_beyond_the_bound_becomes_an_error) {
-  backend_.padding_bytes = options_.max_reply_bytes;
+  machine_.padding_bytes = options_.max_reply_bytes;
   start();
   auto client = ControlClient::connect(options_.path);
   ASSERT_TRUE(client);
@@ -294,31 +310,13 @@ TEST_F(ControlServerTest, a_reply_beyond_the_bound_becomes_an_error) {
 }
 
 TEST_F(ControlServerTest, a_client_that_leaves_in_the_middle_disturbs_nobody) {
-  backend_.padding_bytes = 1 << 20;
+  machine_.padding_bytes = 1 << 20;
   start();
   for (int i = 0; i < 24; ++i) {
     const Fd fd = raw();
     put(fd, i % 2 == 0 ? "{\"id\":1,\"method\":\"stats\"}\n{\"id\"" : "{\"id\":1,");
   }
   expect_alive();
-}
-
-TEST_F(ControlServerTest, the_client_walks_all_pages_up_to_its_limit) {
-  start();
-  auto client = ControlClient::connect(options_.path);
-  ASSERT_TRUE(client);
-  ASSERT_TRUE(client->call("bearer.add", {{"upf", "10.0.0.1"}, {"ul_teid", 1}, {"count", 1234}}));
-  std::vector<std::uint32_t> ids;
-  const auto all = client->for_each_bearer(0, 1 << 20, [&](const Json& b) { ids.push_back(b["id"]); });
-  ASSERT_TRUE(all) << all.error().message;
-  EXPECT_EQ(*all, 0U);
-  EXPECT_EQ(ids.size(), 1234U);
-  EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
-  std::vector<std::uint32_t> some;
-  const auto next = client->for_each_bearer(0, 700, [&](const Json& b) { some.push_back(b["id"]); });
-  ASSERT_TRUE(next);
-  EXPECT_EQ(some.size(), 700U);
-  EXPECT_EQ(*next, some.back());
 }
 
 TEST_F(ControlServerTest, a_client_without_a_server_says_that_nothing_runs) {

@@ -1,31 +1,34 @@
-#include "control/methods/methods.h"
+#include "ran/control/bearer_methods.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
-#include <stdexcept>
+#include <algorithm>
+#include <filesystem>
 
-#include "control/methods/bearer_json.h"
-#include "control/methods/test_backend.h"
-#include "control/params.h"
+#include "control/client.h"
+#include "control/server.h"
+#include "ran/control/bearer_json.h"
+#include "ran/control/test_bearers.h"
 
 namespace splitplane::app {
 namespace {
 
 using ::testing::HasSubstr;
 
-class ControlMethods : public ::testing::Test {
+Json ask(const MethodRegistry& registry, const std::string& method, const Json& params) {
+  return Json::parse(registry.answer(Json{{"id", 7}, {"method", method}, {"params", params}}.dump()));
+}
+
+class BearerMethods : public ::testing::Test {
  protected:
-  Json ask(const std::string& line) {
-    return Json::parse(answer(line, backend_, [this] { ++stops_; }));
-  }
-  Json call(const std::string& method, const Json& params) {
-    return ask(Json{{"id", 7}, {"method", method}, {"params", params}}.dump());
-  }
+  BearerMethods() { bearers_.add_methods(registry_); }
+  Json call(const std::string& method, const Json& params) { return ask(registry_, method, params); }
   std::string error(const std::string& method, const Json& params) {
     return call(method, params).value("error", "(no error)");
   }
-  MemoryBackend backend_;
-  int stops_ = 0;
+  MemoryBearers bearers_;
+  MethodRegistry registry_{[] {}};
 };
 
 const Json kBearer{{"upf", "10.100.0.2"},
@@ -38,7 +41,7 @@ const Json kBearer{{"upf", "10.100.0.2"},
                    {"poll_pdu", 16},
                    {"sdap", {{"dl", true}, {"ul", false}}}};
 
-TEST_F(ControlMethods, a_bearer_comes_back_as_it_went_in) {
+TEST_F(BearerMethods, a_bearer_comes_back_as_it_went_in) {
   const Json added = call("bearer.add", kBearer)["result"]["first"];
   for (const auto& [key, value] : kBearer.items()) EXPECT_EQ(added[key], value) << key;
   const Json shown = call("bearer.show", {{"id", added["id"]}})["result"];
@@ -49,7 +52,7 @@ TEST_F(ControlMethods, a_bearer_comes_back_as_it_went_in) {
   EXPECT_EQ(to_json(*back), added);
 }
 
-TEST_F(ControlMethods, add_with_a_count_raises_teid_and_addresses) {
+TEST_F(BearerMethods, add_with_a_count_raises_teid_and_addresses) {
   Json params = kBearer;
   params["count"] = 3;
   params["shard"] = 9;
@@ -61,7 +64,7 @@ TEST_F(ControlMethods, add_with_a_count_raises_teid_and_addresses) {
   EXPECT_EQ(result["last"]["shard"], 9);
 }
 
-TEST_F(ControlMethods, a_repeated_add_says_how_many_were_there) {
+TEST_F(BearerMethods, a_repeated_add_says_how_many_were_there) {
   Json params = kBearer;
   params["count"] = 70;  // two batches
   const Json first = call("bearer.add", params)["result"];
@@ -73,15 +76,16 @@ TEST_F(ControlMethods, a_repeated_add_says_how_many_were_there) {
   EXPECT_EQ(call("bearer.add", params)["result"]["existed"], 70);
 }
 
-TEST_F(ControlMethods, an_add_that_fails_midway_says_how_far_it_came) {
-  MemoryBackend small(100);  // a batch of 64 fits, another does not
+TEST_F(BearerMethods, an_add_that_fails_midway_says_how_far_it_came) {
+  MemoryBearers small(100);  // a batch of 64 fits, another does not
+  MethodRegistry registry([] {});
+  small.add_methods(registry);
   Json params = kBearer;
   params["count"] = 150;
-  const Json reply = Json::parse(answer(Json{{"method", "bearer.add"}, {"params", params}}.dump(), small, [] {}));
-  EXPECT_EQ(reply["error"], "after 64 of 150: no room; allowed: 100 bearers");
+  EXPECT_EQ(ask(registry, "bearer.add", params)["error"], "after 64 of 150: no room; allowed: 100 bearers");
 }
 
-TEST_F(ControlMethods, an_identity_and_another_shard_contradict_each_other) {
+TEST_F(BearerMethods, an_identity_and_another_shard_contradict_each_other) {
   Json params = kBearer;
   params["id"] = ran::make_teid(1, ShardId{3}, 1);
   params["shard"] = 4;
@@ -90,7 +94,7 @@ TEST_F(ControlMethods, an_identity_and_another_shard_contradict_each_other) {
   EXPECT_TRUE(call("bearer.add", params).contains("result"));
 }
 
-TEST_F(ControlMethods, modify_changes_what_is_given_only) {
+TEST_F(BearerMethods, modify_changes_what_is_given_only) {
   const Json id = call("bearer.add", kBearer)["result"]["first"]["id"];
   const Json changed = call("bearer.modify", {{"id", id}, {"qfi", 6}})["result"];
   EXPECT_EQ(changed["qfi"], 6);
@@ -99,13 +103,13 @@ TEST_F(ControlMethods, modify_changes_what_is_given_only) {
   EXPECT_THAT(error("bearer.modify", {{"id", 5}, {"qfi", 6}}), HasSubstr("no bearer 0x5"));
 }
 
-TEST_F(ControlMethods, releasing_twice_is_no_error) {
+TEST_F(BearerMethods, releasing_twice_is_no_error) {
   const Json id = call("bearer.add", kBearer)["result"]["first"]["id"];
   EXPECT_EQ(call("bearer.release", {{"id", id}})["result"]["existed"], true);
   EXPECT_EQ(call("bearer.release", {{"id", id}})["result"]["existed"], false);
 }
 
-TEST_F(ControlMethods, pages_join_to_the_whole_list) {
+TEST_F(BearerMethods, pages_join_to_the_whole_list) {
   Json params = kBearer;
   params["count"] = 25;
   call("bearer.add", params);
@@ -120,21 +124,7 @@ TEST_F(ControlMethods, pages_join_to_the_whole_list) {
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], 0x1001 + i);
 }
 
-TEST_F(ControlMethods, ping_stats_and_stop_answer) {
-  EXPECT_TRUE(call("ping", nullptr)["result"]["process"].is_number());
-  EXPECT_EQ(call("stats", Json::object())["result"]["totals"]["balanced"], true);
-  EXPECT_EQ(stops_, 0);
-  EXPECT_EQ(call("stop", Json::object())["result"]["stopping"], true);
-  EXPECT_EQ(stops_, 1);
-}
-
-TEST_F(ControlMethods, the_id_comes_back) {
-  EXPECT_EQ(ask(R"({"id":"a","method":"ping"})")["id"], "a");
-  EXPECT_EQ(ask(R"({"id":-3,"method":"ping"})")["id"], -3);
-  EXPECT_TRUE(ask(R"({"method":"ping"})")["id"].is_null());
-}
-
-TEST_F(ControlMethods, every_wrong_parameter_is_named) {
+TEST_F(BearerMethods, every_wrong_parameter_is_named) {
   const auto with = [](const char* key, const Json& value) {
     Json params = kBearer;
     params[key] = value;
@@ -158,9 +148,6 @@ TEST_F(ControlMethods, every_wrong_parameter_is_named) {
   EXPECT_THAT(error("bearer.list", {{"limit", 1001}}), HasSubstr("limit: allowed is an integer from 1 to 1000"));
   EXPECT_THAT(error("bearer.show", Json::object()), HasSubstr("id: is missing"));
   EXPECT_THAT(error("bearer.show", Json::array({1})), HasSubstr("params: allowed is an object"));
-  EXPECT_THAT(error("ping", {{"loud", true}}), HasSubstr("loud: unknown"));
-  EXPECT_THAT(error("stop", {{"now", true}}), HasSubstr("now: unknown"));
-  EXPECT_EQ(stops_, 0);
   Json late = kBearer;
   late["ul_teid"] = 0xffffffff;
   late["count"] = 2;
@@ -168,52 +155,65 @@ TEST_F(ControlMethods, every_wrong_parameter_is_named) {
   EXPECT_EQ(call("bearer.list", Json::object())["result"]["bearers"].size(), 0U);
 }
 
-TEST_F(ControlMethods, whatever_the_line_there_is_a_reply) {
-  for (const std::string& line :
-       {std::string("x"), std::string("[]"), std::string("5"), std::string("{}"), std::string("{\"method\":5}"),
-        std::string("{\"method\":\"bearer.ad\"}"), std::string("{\"id\":[],\"method\":\"ping\"}"),
-        std::string("{\"id\":1,\"method\":\"ping\",\"extra\":1}"), std::string("\xff\xfe"), std::string(60000, '['),
-        std::string("{\"method\":\"p\0ng\"}", 17), std::string("\0", 1),
-        std::string("{\"method\":\"ping\",\"params\":[1]}"), std::string("nan")}) {
-    const Json reply = ask(line);
-    EXPECT_TRUE(reply.contains("error")) << line.substr(0, 60);
-    EXPECT_FALSE(reply.contains("result"));
-  }
-  EXPECT_THAT(ask("{\"method\":\"bearer.ad\"}").value("error", ""), HasSubstr("did you mean 'bearer.add'?"));
+TEST_F(BearerMethods, a_method_that_is_misspelt_gets_the_nearest) {
+  EXPECT_THAT(error("bearer.ad", nullptr), HasSubstr("did you mean 'bearer.add'?"));
 }
 
-TEST_F(ControlMethods, a_backend_that_throws_gives_an_error_reply) {
-  class Throwing : public MemoryBackend {
-    Expected<nlohmann::json> stats() override { throw std::runtime_error("out of memory"); }
-  } throwing;
-  const Json reply = Json::parse(answer(R"({"id":1,"method":"stats"})", throwing, [] {}));
-  EXPECT_EQ(reply["error"], "failed: out of memory");
+TEST_F(BearerMethods, reestablish_answers_with_the_new_epoch) {
+  MethodRegistry registry([] {});
+  registry.add("bearer.reestablish", bearer_reestablish([](BearerId id) -> Expected<std::uint8_t> {
+                 if (id.value != 9) return fail("there is no bearer {:#x}", id.value);
+                 return std::uint8_t{3};
+               }));
+  EXPECT_EQ(ask(registry, "bearer.reestablish", {{"id", 9}})["result"], Json::parse(R"({"id": 9, "epoch": 3})"));
+  EXPECT_EQ(ask(registry, "bearer.reestablish", {{"id", 8}})["error"], "there is no bearer 0x8");
 }
 
-TEST_F(ControlMethods, a_command_without_bearers_says_so) {
-  class StatsOnly : public ControlBackend {
-    Expected<nlohmann::json> stats() override { return nlohmann::json::object(); }
-  } plain;
-  const Json reply = Json::parse(answer(R"({"id":1,"method":"bearer.list"})", plain, [] {}));
-  EXPECT_THAT(reply.value("error", ""), HasSubstr("has no bearers"));
+TEST_F(BearerMethods, a_change_is_answered_when_it_is_on_the_disk_and_a_repetition_need_not_be) {
+  unsigned settled = 0;
+  bool full = false;
+  const Settle settle = [&]() -> Expected<void> {
+    ++settled;
+    if (full) return fail("the disk is full");
+    return {};
+  };
+  const auto calls = [this](auto member) { return std::bind_front(member, &bearers_); };
+  MethodRegistry registry([] {});
+  registry.add("bearer.add", bearer_add(calls(&MemoryBearers::add), settle));
+  registry.add("bearer.modify", bearer_modify(calls(&MemoryBearers::modify), settle));
+  registry.add("bearer.release", bearer_release(calls(&MemoryBearers::release), settle));
+  const Json id = ask(registry, "bearer.add", kBearer)["result"]["first"]["id"];
+  EXPECT_EQ(settled, 1U);
+  EXPECT_EQ(ask(registry, "bearer.add", kBearer)["result"]["existed"], 1);
+  EXPECT_EQ(settled, 1U);
+  full = true;
+  EXPECT_EQ(ask(registry, "bearer.modify", {{"id", id}, {"qfi", 6}})["error"], "the disk is full");
+  EXPECT_EQ(ask(registry, "bearer.release", {{"id", id}})["error"], "the disk is full");
+  EXPECT_EQ(ask(registry, "bearer.add", kBearer)["error"], "the disk is full");
+  EXPECT_EQ(settled, 4U);
 }
 
-TEST_F(ControlMethods, air_set_changes_what_is_named_and_refuses_the_rest) {
-  EXPECT_EQ(error("air.set", {{"uplink", {{"loss_percent", 2.5}, {"reorder_percent", 1}}}}), "(no error)");
-  for (std::size_t i = 0; i < phy::kImpairments.size(); ++i) {
-    const auto name = phy::kImpairments[i].name;
-    EXPECT_FALSE(backend_.air.downlink[i]);
-    EXPECT_EQ(backend_.air.uplink[i].value_or(-1), name == "loss_percent" ? 2.5 : name == "reorder_percent" ? 1 : -1);
-  }
-  for (const auto& [params, says] :
-       {std::pair{Json{{"uplink", {{"loss_percent", 100.5}}}},
-                  "uplink: loss_percent: allowed is a number from 0 to 100"},
-        {Json{{"downlink", {{"burst_length", "4"}}}}, "downlink: burst_length: allowed is a number from 1 to 1000000"},
-        {Json{{"downlink", {{"los_percent", 4}}}}, "downlink: los_percent: unknown, did you mean 'loss_percent'?"},
-        {Json{{"downlink", 5}}, "downlink: allowed is an object"},
-        {Json{{"up", Json::object()}}, "up: unknown; allowed: downlink, uplink"}}) {
-    EXPECT_THAT(error("air.set", params), HasSubstr(says));
-  }
+// Over a socket, as the UE side and the generator ask.
+TEST_F(BearerMethods, a_client_walks_all_pages_up_to_its_limit) {
+  char name[] = "/tmp/splitplane-test-XXXXXX";
+  const std::string directory = ::mkdtemp(name);
+  auto server = ControlServer::start({.path = directory + "/control.sock"}, answers_of(registry_));
+  ASSERT_TRUE(server) << server.error().message;
+  auto client = ControlClient::connect(directory + "/control.sock");
+  ASSERT_TRUE(client);
+  ASSERT_TRUE(client->call("bearer.add", {{"upf", "10.0.0.1"}, {"ul_teid", 1}, {"count", 1234}}));
+  std::vector<std::uint32_t> ids;
+  const auto all = client->for_each_bearer(0, 1 << 20, [&](const Json& b) { ids.push_back(b["id"]); });
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(*all, 0U);
+  EXPECT_EQ(ids.size(), 1234U);
+  EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
+  std::vector<std::uint32_t> some;
+  const auto next = client->for_each_bearer(0, 700, [&](const Json& b) { some.push_back(b["id"]); });
+  ASSERT_TRUE(next);
+  EXPECT_EQ(some.size(), 700U);
+  EXPECT_EQ(*next, some.back());
+  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

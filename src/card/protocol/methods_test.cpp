@@ -1,11 +1,9 @@
-// The methods of a card: what reaches the backend, and what is refused before, whole requests at a time.
-#include "control/methods/card.h"
+#include "card/protocol/methods.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "card/protocol/request.h"
-#include "control/methods/methods.h"
 
 namespace splitplane::app {
 namespace {
@@ -14,44 +12,54 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // Keeps what it is given.
-class CardInMemory : public ControlBackend {
- public:
-  Expected<nlohmann::json> stats() override { return Json::object(); }
-  Expected<void> install_on_card(std::span<const nic::CardBearer> wanted, bool again) override {
-    bearers.assign(wanted.begin(), wanted.end());
-    restart = again;
-    return {};
+struct CardInMemory {
+  // This must outlive the registry.
+  void add_methods(MethodRegistry& registry) {
+    registry.add("card.install", card_install([this](auto wanted, bool again) -> Expected<void> {
+                   bearers.assign(wanted.begin(), wanted.end());
+                   restart = again;
+                   return {};
+                 }));
+    registry.add("card.remove", card_remove([this](auto ids) -> Expected<void> {
+                   removed.assign(ids.begin(), ids.end());
+                   return {};
+                 }));
+    registry.add("card.peer", card_peer([this](const nic::CardPeer& wanted) -> Expected<void> {
+                   peer = wanted;
+                   return {};
+                 }));
+    registry.add("card.peer_gone", card_peer_gone([this](unsigned number) -> Expected<void> {
+                   peer_gone = number;
+                   return {};
+                 }));
+    registry.add("card.lease", card_lease([this](auto wanted) -> Expected<void> {
+                   leases.assign(wanted.begin(), wanted.end());
+                   return {};
+                 }));
+    registry.add("card.numbers", card_numbers(numbers, numbers_after));
   }
-  Expected<void> remove_from_card(std::span<const BearerId> ids) override {
-    removed.assign(ids.begin(), ids.end());
-    return {};
-  }
-  Expected<void> set_card_peer(const nic::CardPeer& wanted) override {
-    peer = wanted;
-    return {};
-  }
-  Expected<void> set_leases(std::span<const Lease> wanted) override {
-    leases.assign(wanted.begin(), wanted.end());
-    return {};
-  }
-  Expected<std::vector<NumbersRow>> card_numbers(std::span<const BearerId> ids) override {
-    std::vector<NumbersRow> rows;
+  using Rows = std::vector<nic::BearerNumbers>;
+  static Expected<Rows> numbers(std::span<const BearerId> ids) {
+    Rows rows;
     for (const BearerId id : ids) rows.emplace_back(id, nic::CardNumbers{1, 2, 3, 4, 5, 6, 7, 8});
     return rows;
   }
-  Expected<std::vector<NumbersRow>> card_numbers_after(std::uint32_t after, std::size_t limit) override {
-    return std::vector<NumbersRow>{{BearerId{after + 1}, {.pdcp_next = static_cast<std::uint32_t>(limit)}}};
+  static Expected<Rows> numbers_after(std::uint32_t after, std::size_t limit) {
+    return Rows{{BearerId{after + 1}, {.pdcp_next = static_cast<std::uint32_t>(limit)}}};
   }
 
   std::vector<nic::CardBearer> bearers;
   std::vector<BearerId> removed;
-  std::vector<Lease> leases;
+  std::vector<nic::CardLease> leases;
   nic::CardPeer peer;
+  unsigned peer_gone = 0;
   bool restart = false;
 };
 
-Json call(ControlBackend& backend, const std::string& method, const Json& params) {
-  return Json::parse(answer(Json{{"id", 1}, {"method", method}, {"params", params}}.dump(), backend, [] {}));
+Json call(CardInMemory& card, const std::string& method, const Json& params) {
+  MethodRegistry registry([] {});
+  card.add_methods(registry);
+  return Json::parse(registry.answer(Json{{"id", 1}, {"method", method}, {"params", params}}.dump()));
 }
 
 const Json kBearer{{"id", 0x04000001},
@@ -79,7 +87,7 @@ const Json kBearer{{"id", 0x04000001},
                    {"lease", 1024},
                    {"in_flight", 9}};
 
-TEST(ControlCard, install_hands_over_every_member_of_a_bearer) {
+TEST(CardMethods, install_hands_over_every_member_of_a_bearer) {
   CardInMemory card;
   const Json reply = call(card, "card.install", {{"bearers", {kBearer}}, {"restart", true}});
   ASSERT_TRUE(reply.contains("result")) << reply;
@@ -112,7 +120,7 @@ TEST(ControlCard, install_hands_over_every_member_of_a_bearer) {
   EXPECT_THAT(card.bearers, ElementsAre(wanted));
 }
 
-TEST(ControlCard, what_bearers_have_in_common_is_said_once) {
+TEST(CardMethods, what_bearers_have_in_common_is_said_once) {
   const nic::CardBearer first{.id = {0x04000001},
                               .teid = {0x04000001},
                               .ue_ipv4 = IpAddress::v4({10, 45, 0, 2}),
@@ -148,7 +156,7 @@ TEST(ControlCard, what_bearers_have_in_common_is_said_once) {
               HasSubstr("common: id: unknown"));
 }
 
-TEST(ControlCard, one_wrong_member_of_one_bearer_refuses_all_of_them) {
+TEST(CardMethods, one_wrong_member_of_one_bearer_refuses_all_of_them) {
   for (const auto& [key, value, says] : {
            std::tuple{"place", Json("air"), "item 1: place: 'air' is unknown; allowed: card, armed, host"},
            {"rlc", Json("um12"), "item 1: rlc: 'um12' cannot be on a card; allowed: am18, am12"},
@@ -169,14 +177,14 @@ TEST(ControlCard, one_wrong_member_of_one_bearer_refuses_all_of_them) {
   }
 }
 
-TEST(ControlCard, a_request_with_too_many_bearers_is_refused) {
+TEST(CardMethods, a_request_with_too_many_bearers_is_refused) {
   CardInMemory card;
   const Json many(kCardBearersPerRequest + 1, kBearer);
   EXPECT_THAT(call(card, "card.install", {{"bearers", many}}).value("error", ""),
               HasSubstr("bearers: allowed is a list of at most 256 items"));
 }
 
-TEST(ControlCard, peers_leases_and_removals_reach_the_card) {
+TEST(CardMethods, peers_leases_and_removals_reach_the_card) {
   CardInMemory card;
   EXPECT_TRUE(call(card, "card.peer",
                    {{"number", 3},
@@ -193,25 +201,20 @@ TEST(ControlCard, peers_leases_and_removals_reach_the_card) {
   EXPECT_THAT(card.leases, ElementsAre(std::pair{BearerId{5}, 4096U}, std::pair{BearerId{6}, 0U}));
   EXPECT_TRUE(call(card, "card.remove", {{"ids", {5, 6}}}).contains("result"));
   EXPECT_THAT(card.removed, ElementsAre(BearerId{5}, BearerId{6}));
+  EXPECT_EQ(call(card, "card.peer_gone", {{"number", 3}})["result"]["number"], 3);
+  EXPECT_EQ(card.peer_gone, 3U);
   EXPECT_THAT(call(card, "card.lease", {{"leases", {{5}}}}).value("error", ""),
               HasSubstr("leases: item 0: allowed is [identity, first COUNT not allowed]"));
   EXPECT_THAT(call(card, "card.peer", {{"number", 3}}).value("error", ""), HasSubstr("dst: is missing"));
 }
 
-TEST(ControlCard, numbers_are_rows_of_those_asked_for_or_of_a_page) {
+TEST(CardMethods, numbers_are_rows_of_those_asked_for_or_of_a_page) {
   CardInMemory card;
   EXPECT_EQ(call(card, "card.numbers", {{"ids", {9}}})["result"], Json::parse("[[9, 1, 2, 3, 4, 5, 6, 7, 8]]"));
   EXPECT_EQ(call(card, "card.numbers", {{"after", 7}, {"limit", 12}})["result"],
             Json::parse("[[8, 12, 0, 0, 0, 0, 0, 0, 0]]"));
   EXPECT_THAT(call(card, "card.numbers", {{"ids", {9}}, {"after", 1}}).value("error", ""),
               HasSubstr("ids: allowed without after"));
-}
-
-TEST(ControlCard, a_command_that_is_no_card_says_so) {
-  class None : public ControlBackend {
-    Expected<nlohmann::json> stats() override { return Json::object(); }
-  } none;
-  EXPECT_THAT(call(none, "card.show", Json::object()).value("error", ""), HasSubstr("this command is no card"));
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // Bearers in the control protocol, with the same key names as the configuration file.
 #pragma once
 
-#include "control/methods/backend.h"
 #include "control/params.h"
+#include "ran/bearer_view.h"
+#include "ran/control/bearer_requests.h"
 
 namespace splitplane::app {
 

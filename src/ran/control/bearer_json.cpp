@@ -1,4 +1,4 @@
-#include "control/methods/bearer_json.h"
+#include "ran/control/bearer_json.h"
 
 #include "ran/count_lease.h"
 
