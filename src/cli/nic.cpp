@@ -7,6 +7,7 @@
 #include "card/control/methods.h"
 #include "cli/command/run_end.h"
 #include "cli/commands.h"
+#include "cli/other_programs.h"
 #include "control/server.h"
 #include "observe/metrics_server.h"
 #include "runtime/port_watch.h"
@@ -46,6 +47,7 @@ int nic_command(const Config& config, const RunOptions& options) {
   }
   MethodRegistry methods([&stop] { stop.request(); });
   add_methods(methods, **card);
+  name_other_programs(methods, "nic");
   auto server =
       ControlServer::start({.path = config.control, .max_line_bytes = kMaxLineBytes}, answers_of(std::move(methods)));
   if (!server) {

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cli/command/run_end.h"
 #include "cli/commands.h"
+#include "cli/other_programs.h"
 #include "control/server.h"
 #include "gnb/control/instance.h"
 #include "gnb/control/methods.h"
@@ -46,6 +47,7 @@ int run_command(const Config& config, const RunOptions& options) {
   const std::string path = config.control.empty() ? control_path(config.file_prefix) : config.control;
   MethodRegistry methods([&stop] { stop.request(); });
   add_methods(methods, **plane);
+  name_other_programs(methods, "run");
   auto server = ControlServer::start({.path = path}, answers_of(std::move(methods)));
   if (!server) {
     log::error("{}", server.error().message);

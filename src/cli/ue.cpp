@@ -9,6 +9,7 @@
 #include "base/patient_write.h"
 #include "cli/command/run_end.h"
 #include "cli/commands.h"
+#include "cli/other_programs.h"
 #include "control/server.h"
 #include "runtime/stop_flag.h"
 #include "ue/control/instance.h"
@@ -77,6 +78,7 @@ int ue_command(const Config& config, const RunOptions& options) {
   }
   MethodRegistry methods([] { StopFlag::instance().request(); });
   add_methods(methods, **side);
+  name_other_programs(methods, "ue");
   auto server = ControlServer::start({.path = config.control}, answers_of(std::move(methods)));
   if (!server) {
     log::error("{}: {}", config.file, server.error().message);

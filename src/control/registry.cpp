@@ -43,17 +43,18 @@ std::vector<std::string_view> MethodRegistry::names() const {
   return names;
 }
 
+void MethodRegistry::serve_elsewhere(std::string family, std::string where) {
+  elsewhere_.insert_or_assign(std::move(family), std::move(where));
+}
+
 std::string MethodRegistry::unknown(const std::string& method) const {
   const auto known = names();
-  const std::string list = comma_list(known);
-  if (const auto near = closest(method, known))
-    return fmt::format("method '{}' is unknown, did you mean '{}'?; allowed: {}", printable(method), *near, list);
-  // Perhaps another program serves it: a card has no bearers, a gNB has no air.
-  const std::size_t dot = method.find('.');
-  const auto of_family = [&](std::string_view name) { return name.starts_with(method.substr(0, dot + 1)); };
-  if (dot != std::string::npos && dot != 0 && std::ranges::none_of(known, of_family))
-    return fmt::format("this program serves no {} methods; allowed: {}", printable(method.substr(0, dot)), list);
-  return fmt::format("method '{}' is unknown; allowed: {}", printable(method), list);
+  const auto near = closest(method, known);
+  const auto other = elsewhere_.find(std::string_view(method).substr(0, method.find('.')));
+  if (!near && other != elsewhere_.end())
+    return fmt::format("this program does not serve '{}'; allowed: {}", printable(method), other->second);
+  return fmt::format("method '{}' is unknown{}; allowed: {}", printable(method),
+                     near ? fmt::format(", did you mean '{}'?", *near) : "", comma_list(known));
 }
 
 Expected<Json> MethodRegistry::call(const Json& request) const {

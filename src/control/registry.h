@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ class MethodRegistry {
 
   // Before the first answer. Each name is added once.
   void add(std::string name, Handler handler);
+  // Where a client finds the methods of a family (`air` of air.set) that this program does not serve: "with `...`".
+  void serve_elsewhere(std::string family, std::string where);
   // As they are listed to a client: in the order of their registration, with ping first and stop last.
   [[nodiscard]] std::vector<std::string_view> names() const;
 
@@ -38,6 +41,7 @@ class MethodRegistry {
   [[nodiscard]] std::string unknown(const std::string& method) const;
 
   std::vector<Method> methods_;
+  std::map<std::string, std::string, std::less<>> elsewhere_;  // by family
 };
 
 // Handlers of methods without params.

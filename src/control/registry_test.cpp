@@ -84,10 +84,16 @@ TEST_F(Registry, an_unknown_method_gets_the_list_of_those_served_here) {
   EXPECT_EQ(error("breakfast"), "method 'breakfast' is unknown; allowed: ping, toast.start, toast.eject, stop");
 }
 
-TEST_F(Registry, a_program_says_what_kind_of_method_it_does_not_serve) {
-  EXPECT_EQ(error("bearer.list"),
-            "this program serves no bearer methods; allowed: ping, toast.start, toast.eject, stop");
-  EXPECT_EQ(error(".list"), "method '.list' is unknown; allowed: ping, toast.start, toast.eject, stop");
+TEST_F(Registry, a_method_of_another_program_is_found_by_its_family) {
+  registry_.serve_elsewhere("bread", "with `bakery`");
+  registry_.serve_elsewhere("toast", "with `grill`");
+  EXPECT_EQ(error("bread.bake"), "this program does not serve 'bread.bake'; allowed: with `bakery`");
+  EXPECT_EQ(error("toast.flambe"), "this program does not serve 'toast.flambe'; allowed: with `grill`");
+  EXPECT_TRUE(call("toast.start", {{"slices", 1}}).contains("result"));
+  EXPECT_EQ(error("toast.strat"),
+            "method 'toast.strat' is unknown, did you mean 'toast.start'?; allowed: ping, toast.start, toast.eject, "
+            "stop");
+  EXPECT_EQ(error("breakfast"), "method 'breakfast' is unknown; allowed: ping, toast.start, toast.eject, stop");
 }
 
 TEST_F(Registry, every_program_serves_ping_and_stop) {
