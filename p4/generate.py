@@ -19,7 +19,7 @@ GENERATED = P4 / "generated"
 COMPILER = "p4c-dpdk"
 WHAT_IS_MISSING = (
     f"{COMPILER} is not on PATH. It is needed only to change a P4 program: the compiled ones are in p4/generated. "
-    "p4c (github.com/p4lang/p4c, backend dpdk) is in no package registry that this project uses; docs/p4.md says more."
+    "p4c (github.com/p4lang/p4c, backend dpdk) is in no package registry that this project uses: docs/design/p4.md."
 )
 
 

@@ -6,7 +6,7 @@ It is made to be read. It needs Python 3.11, root and the program `ip`, and no o
 - a G-PDU with our TEID gives its IP packet to the kernel; another TEID is answered by an Error Indication;
 - an Echo Request is answered, and one is sent every five seconds.
 
-Example, beside config/minimal.yaml (docs/first-hour.md):
+Example, beside config/minimal.yaml (docs/guide/first-hour.md):
   ip netns exec core python3 tools/upf.py --n3 10.100.0.2 --gnb 10.100.0.1 --ue 10.45.0.2 \\
       --dl-teid 0x04000000 --ul-teid 0x1001
 """
@@ -178,7 +178,7 @@ class Upf:
 
 def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        description=__doc__.split("\n\n")[0], epilog="Documentation: docs/first-hour.md; example in this file's head"
+        description=__doc__.split("\n\n")[0], epilog="See docs/guide/first-hour.md, and the example in this file's head"
     )
 
     def number(text: str) -> int:

@@ -123,8 +123,8 @@ int parse_and_act(int argc, const char* const* argv, const Commands& commands, C
 
   bool markdown = false;
   CLI::App* metrics = app.add_subcommand("metrics", "Lists the metrics of the endpoint and DPDK's telemetry");
-  metrics->add_flag("--markdown", markdown, "As the page docs/metrics.md");
-  metrics->footer("Example:\n  splitplane metrics --markdown > docs/metrics.md");
+  metrics->add_flag("--markdown", markdown, "As the page docs/reference/metrics.md");
+  metrics->footer("Example:\n  splitplane metrics --markdown > docs/reference/metrics.md");
   metrics->callback([&] {
     action = [&](CliOutput& o) {
       o.out << (markdown ? metrics_markdown() : metrics_table());

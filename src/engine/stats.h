@@ -33,7 +33,7 @@ SPLITPLANE_OUTCOMES(Stage, SPLITPLANE_STAGES)
 inline constexpr unsigned kSampleEvery = 16;
 
 // Counters of a stage and of a worker: field, unit, help. From these lists come the fields, `splitplane ctl stats`, the
-// metrics and docs/metrics.md.
+// metrics and docs/reference/metrics.md.
 // clang-format off
 #define SPLITPLANE_STAGE_COUNTERS(X)                                                         \
   X(packets, "packets", "packets that entered the stage")                                    \

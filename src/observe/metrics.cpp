@@ -380,20 +380,22 @@ std::string metrics_table() {
 std::string metrics_markdown() {
   std::string out =
       "# Metrics\n\n"
-      "Written by `splitplane metrics --markdown` from the lists that the program counts with; a test compares.\n\n"
-      "With `metrics: {listen: 127.0.0.1:9464}` in its configuration `splitplane run` and `splitplane nic` serve them "
-      "at `/metrics`: as\n"
-      "OpenMetrics 1.0 to who asks for it, as Prometheus does, else in Prometheus' text format 0.0.4. Those of "
-      "bearers\n"
-      "are there with `bearers: N` only, for the first N in the order of their identities. `splitplane ctl stats` and\n"
-      "DPDK's telemetry (docs/operate.md) show the counters of workers, stages, drops, ports and GTP-U by the same "
-      "names\n"
-      "without prefix and unit (`ctl stats` has a worker's cycles as `cycles.busy` and so on), `ctl bearer show` those "
-      "of\n"
-      "bearers, and `splitplane top` their rates. Only `ctl` shows key tables (`stats`), taps (`tap list`) and the "
-      "state\n"
-      "of UPFs (`peer list`).\n\n"
-      "| metric | type | unit | labels | meaning |\n|---|---|---|---|---|\n";
+      "Written by `splitplane metrics --markdown` from the lists that the program counts with. A test compares page "
+      "and program.\n\n"
+      "`splitplane run` and `splitplane nic` serve the metrics at `/metrics` if their file has\n"
+      "`metrics: {listen: 127.0.0.1:9464}`. A client that asks for OpenMetrics 1.0, as Prometheus does, gets it. "
+      "Others get\n"
+      "Prometheus' text format 0.0.4. Metrics of bearers are there with `bearers: N` only, for the first N in the "
+      "order of\n"
+      "their identities.\n\n"
+      "The counters of workers, stages, drops, ports and GTP-U have the same names in `splitplane ctl stats` and in "
+      "DPDK's\n"
+      "telemetry (docs/operate/operate.md), without prefix and unit. `ctl stats` has busy cycles as `cycles.busy`, "
+      "and so on.\n"
+      "`ctl bearer show` has the counters of bearers, and `splitplane top` shows rates. Only `ctl` shows key tables\n"
+      "(`stats`), taps (`tap list`) and the state of UPFs (`peer list`).\n\n"
+      "| metric | type | unit | labels | meaning |\n"
+      "|---|---|---|---|---|\n";
   for (const auto& [info, samples, of_bearers] : families()) {
     out += fmt::format("| `{}` | {} | {} | {} | {} |\n", info.sample_name(), type_name(info.type), info.unit,
                        fmt::join(info.labels, ", "), info.help);

@@ -1,5 +1,5 @@
 // The one list of metrics: every name with type, unit, labels and help, made from the lists of counters, stages and
-// drop reasons. The endpoint's text, `splitplane metrics` and docs/metrics.md come from it.
+// drop reasons. The endpoint's text, `splitplane metrics` and docs/reference/metrics.md come from it.
 #pragma once
 
 #include <string>
@@ -37,6 +37,6 @@ enum class MetricFormat { kOpenMetrics, kText };
 [[nodiscard]] std::string render_metrics(const Scrape& scrape, MetricFormat format);
 
 [[nodiscard]] std::string metrics_table();     // for users
-[[nodiscard]] std::string metrics_markdown();  // docs/metrics.md
+[[nodiscard]] std::string metrics_markdown();  // docs/reference/metrics.md
 
 }  // namespace splitplane::app

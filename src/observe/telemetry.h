@@ -1,5 +1,5 @@
 // The tree /splitplane/... in DPDK's telemetry, which dpdk-telemetry.py and its exporters read on the socket of the
-// EAL. Its names are those of docs/metrics.md.
+// EAL. Its names are those of docs/reference/metrics.md.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // DPDK's example l3fwd-power in its legacy mode, as of 22.11, for comparison. It is the ancestor of Algorithm 1. This
-// class has its thresholds and its defects (docs/power.md lists them), except those that would crash.
+// class has its thresholds and its defects (docs/operate/power.md lists them), except those that would crash.
 #pragma once
 
 #include <algorithm>

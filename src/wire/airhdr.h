@@ -1,5 +1,5 @@
 // The header of this project's header-mode air link: 8 octets between Ethernet (EtherType 0x88B5) and the RLC PDU.
-// docs/architecture.md and the P4 programs use the same layout.
+// docs/design/architecture.md and the P4 programs use the same layout.
 //
 //   o0 version(4)=1 kind(4)=0 RLC PDU
 //   o1 direction(1: DL) RLC mode(2: 0 TM 1 UM 2 AM) RLC SN length(2: 0 none 1 6 2 12 3 18) PDCP SN length(1: 0 12 1 18)

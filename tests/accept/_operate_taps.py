@@ -23,7 +23,7 @@ TESTS = {
     ),
     "explain_document": (
         "tests/explain/test_explain.py::test_the_document_shows_what_it_prints",
-        "every block of docs/explain.md is what it prints",
+        "every block of docs/guide/explain.md is what it prints",
     ),
     "explain_all": ("tests/explain", "decisions, drops, punts, bad input, no privilege"),
 }

@@ -141,7 +141,7 @@ def test_the_schema_has_the_defaults_of_every_policy(splitplane):
 
 
 def test_the_page_of_policies_has_the_table_that_the_program_prints(splitplane):
-    pages = "".join(page.read_text() for page in (ROOT / "docs").glob("power*.md"))
+    pages = "".join(page.read_text() for page in (ROOT / "docs").rglob("power*.md"))
     assert power_kinds(splitplane, "--markdown") in pages
 
 

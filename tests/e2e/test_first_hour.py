@@ -1,4 +1,4 @@
-"""docs/first-hour.md, typed line by line into terminals as a new user would: each line that the page promises appears.
+"""docs/guide/first-hour.md, typed line by line into terminals as a new user would: each promised line appears.
 
 The page names its namespaces `core`, `gnb` and `ue` and its instance `splitplane`. The terminals share a mount, network
 and process namespace of their own, with an empty /run, so that nothing else on this machine is in the way.
@@ -24,7 +24,7 @@ from terminal import Terminal  # noqa: E402
 
 # What the page names in the checkout; what it writes there lands in a folder of this test's own.
 NAMED = ("build", "config", "docs", "tools")
-PAGE = ROOT / "docs" / "first-hour.md"
+PAGE = ROOT / "docs" / "guide" / "first-hour.md"
 FENCE = re.compile(r"^```(sh|text)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = "at-the-prompt"
 PATIENCE = 60.0  # seconds: what is waited for is what happens, however busy the machine is

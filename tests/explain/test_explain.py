@@ -1,5 +1,5 @@
 """`splitplane explain`: its words against what the packets are, its octets against an independent decoder, its
-refusals, and what docs/explain.md shows against what it prints."""
+refusals, and what docs/guide/explain.md shows against what it prints."""
 
 from __future__ import annotations
 
@@ -335,8 +335,8 @@ def test_a_reader_that_has_seen_enough_leaves_no_files_of_dpdk(splitplane, tmp_p
 
 
 def blocks() -> list[tuple[str, str]]:
-    """Command and output of each `$ ` block of docs/explain.md."""
-    text = (ROOT / "docs" / "explain.md").read_text()
+    """Command and output of each `$ ` block of docs/guide/explain.md."""
+    text = (ROOT / "docs" / "guide" / "explain.md").read_text()
     found = re.findall(r"^```\n\$ ((?:.*\\\n)*.*)\n((?:(?!```).*\n)*)```$", text, re.MULTILINE)
     return [(command.replace("\\\n", ""), output) for command, output in found]
 

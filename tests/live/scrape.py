@@ -19,7 +19,7 @@ def get(port: int, accept: str = "", path: str = "/metrics") -> tuple[str, str]:
 
 
 def documented(page: str) -> dict[str, tuple[str, str, list[str]]]:
-    """Sample name -> type, unit, labels, from docs/metrics.md."""
+    """Sample name -> type, unit, labels, from docs/reference/metrics.md."""
     return {
         name: (kind, unit, [label for label in labels.split(", ") if label])
         for name, kind, unit, labels, _ in PAGE_ROW.findall(page)

@@ -22,7 +22,7 @@ from scrape import OPEN_METRICS, documented, get, value
 # Those of a card are what `splitplane nic` has, not `run`.
 PAGE = {
     name: row
-    for name, row in documented((ROOT / "docs" / "metrics.md").read_text()).items()
+    for name, row in documented((ROOT / "docs" / "reference" / "metrics.md").read_text()).items()
     if not name.startswith("splitplane_card_")
 }
 

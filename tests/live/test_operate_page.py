@@ -1,4 +1,4 @@
-"""docs/operate.md shows what the program prints: its blocks have the lines, columns and members of a real instance."""
+"""docs/operate/operate.md shows what the program prints: its blocks are those of a real instance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from terminal import Terminal
 from test_log_json import lines_of
 from test_telemetry import Telemetry
 
-PAGE = (ROOT / "docs" / "operate.md").read_text().splitlines()
+PAGE = (ROOT / "docs" / "operate" / "operate.md").read_text().splitlines()
 BLOCKS = [line[4:] for line in PAGE if line.startswith("    ")]
 
 
@@ -31,7 +31,7 @@ def test_the_log_lines_are_those_of_a_run(folder, processes):
     assert len(shown) >= 4
     printed = [shape(line) for line in lines_of(LiveGnb(folder, processes).config, "--log-format", "json")]
     for line in shown:
-        assert line in printed, f"{line} is in docs/operate.md, and a run prints\n" + "\n".join(map(str, printed))
+        assert line in printed, f"{line} is in operate.md, and a run prints\n" + "\n".join(map(str, printed))
 
 
 def test_the_telemetry_answer_has_the_members_of_a_running_instance(gnb):

@@ -10,7 +10,7 @@ import pytest
 from paths import ROOT
 from scrape import documented, get, value
 
-PAGE = documented((ROOT / "docs" / "metrics.md").read_text())
+PAGE = documented((ROOT / "docs" / "reference" / "metrics.md").read_text())
 
 
 class Telemetry:

@@ -15,7 +15,7 @@ namespace splitplane::nic {
 
 // Where a bearer's downlink packets are numbered. Armed: the bearer is on the card, but packets of it are still on
 // their way through the host. New packets follow them there, and the card numbers them when they come back
-// (docs/nic.md).
+// (docs/design/nic.md).
 enum class Place : std::uint8_t { kCard, kArmed, kHost };
 inline constexpr std::array<std::string_view, 3> kPlaceNames{"card", "armed", "host"};
 

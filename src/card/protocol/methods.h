@@ -1,5 +1,5 @@
 // The methods of a card in the control protocol, made of what the card does: what a host installs on it, and asks it.
-// docs/nic.md has the members.
+// docs/design/nic.md has the members.
 #pragma once
 
 #include <functional>

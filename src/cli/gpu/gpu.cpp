@@ -68,7 +68,7 @@ void add_bench(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<GpuBenchOptions>();
   CLI::App* command = gpu.add_subcommand("bench", "Measures host bypass and what it is compared with");
   CLI::Option* matrix =
-      command->add_flag("--matrix", o->matrix, "All figures and comparisons of docs/gpu.md, in about 12 minutes");
+      command->add_flag("--matrix", o->matrix, "All figures of docs/design/gpu.md, in about 12 minutes");
   command->add_option("--rings", o->rings, "One or more, with commas")->delimiter(',')->excludes(matrix);
   command
       ->add_option("--size", o->sizes,

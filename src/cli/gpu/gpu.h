@@ -1,4 +1,4 @@
-// The subcommand `gpu` on the command line: info, run and bench of host bypass (docs/gpu.md).
+// The subcommand `gpu` on the command line: info, run and bench of host bypass (docs/design/gpu.md).
 #pragma once
 
 #include <CLI/CLI.hpp>

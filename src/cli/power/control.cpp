@@ -141,7 +141,7 @@ void add_power_control(CLI::App& power, std::function<int(CliOutput&)>& action) 
         output.out << (options.json ? kinds_json().dump() + "\n" : kinds_table(options.markdown));
         return kExitGood;
       });
-  kinds->add_flag("--markdown", o->markdown, "As in docs/power.md");
+  kinds->add_flag("--markdown", o->markdown, "As in docs/operate/power.md");
   kinds->footer("Example:\n  splitplane power kinds");
 }
 

@@ -1,5 +1,5 @@
 // How far ahead the leases of COUNTs of the host's own bearers reach, and when they are renewed: a book for the control
-// thread, without clock or disk. docs/journal.md says why these lengths.
+// thread, without clock or disk. docs/operate/journal.md says why these lengths.
 #pragma once
 
 #include <chrono>

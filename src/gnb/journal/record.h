@@ -1,5 +1,5 @@
 // What the journal of bearers holds, as octets: records of bearers and of their numbers, in frames that are whole or
-// not there. Pure: no file, no clock. docs/journal.md has the layout.
+// not there. Pure: no file, no clock. docs/operate/journal.md has the layout.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The conditions under which a GPU can drive a real NIC whose rings are in the GPU's memory; docs/gpu.md gives the
+// The conditions under which a GPU can drive a real NIC whose rings are in the GPU's memory; docs/design/gpu.md gives the
 // reason of each. They are checked from procfs, sysfs, /dev and CUDA's facts, so the check needs no GPU. No machine
 // that meets all of them was available, so this is unverified.
 #pragma once

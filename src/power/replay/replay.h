@@ -1,5 +1,5 @@
 // One policy over given arrivals: how the core spent its time, and what became of the packets, as named numbers. The
-// table, the JSON and docs/power.md use the same names.
+// table, the JSON and docs/operate/power.md use the same names.
 #pragma once
 
 #include <nlohmann/json.hpp>

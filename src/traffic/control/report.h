@@ -1,4 +1,4 @@
-// What `splitplane gen` and `splitplane sink` found, as JSON (docs/traffic.md lists the fields) and in words.
+// What `splitplane gen` and `splitplane sink` found, as JSON (docs/guide/traffic.md lists the fields) and in words.
 #pragma once
 
 #include <nlohmann/json.hpp>
