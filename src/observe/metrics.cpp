@@ -388,12 +388,12 @@ std::string metrics_markdown() {
       "Prometheus' text format 0.0.4. Metrics of bearers are there with `bearers: N` only, for the first N in the "
       "order of\n"
       "their identities.\n\n"
-      "The counters of workers, stages, drops, ports and GTP-U have the same names in `splitplane ctl stats` and in "
+      "Counters of workers, stages, drops, ports and GTP-U have the same names in `splitplane ctl stats` and in "
       "DPDK's\n"
-      "telemetry (docs/operate/operate.md), without prefix and unit. `ctl stats` has busy cycles as `cycles.busy`, "
-      "and so on.\n"
-      "`ctl bearer show` has the counters of bearers, and `splitplane top` shows rates. Only `ctl` shows key tables\n"
-      "(`stats`), taps (`tap list`) and the state of UPFs (`peer list`).\n\n"
+      "telemetry (docs/operate/operate.md). There they have no prefix and no unit. `ctl stats` has busy cycles as\n"
+      "`cycles.busy`, and so on. `ctl bearer show` has the counters of bearers, and `splitplane top` shows rates. "
+      "Only `ctl`\n"
+      "shows key tables (`stats`), taps (`tap list`) and the state of UPFs (`peer list`).\n\n"
       "| metric | type | unit | labels | meaning |\n"
       "|---|---|---|---|---|\n";
   for (const auto& [info, samples, of_bearers] : families()) {

@@ -30,4 +30,5 @@ check "clang-format" clang_format
 check "ruff" .venv/bin/ruff check --quiet --output-format concise .
 check "ruff format" .venv/bin/ruff format --check --output-format concise .
 check "repository rules" .venv/bin/python tests/lint/repo_rules.py
+check "sentences" .venv/bin/python tests/lint/sentences.py
 exit $failed
