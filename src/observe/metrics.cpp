@@ -393,7 +393,7 @@ std::string metrics_markdown() {
       "telemetry (docs/operate/operate.md). There they have no prefix and no unit. `ctl stats` has busy cycles as\n"
       "`cycles.busy`, and so on. `ctl bearer show` has the counters of bearers, and `splitplane top` shows rates. "
       "Only `ctl`\n"
-      "shows key tables (`stats`), taps (`tap list`) and the state of UPFs (`peer list`).\n\n"
+      "shows key tables (`--json stats`), taps (`tap list`) and the state of UPFs (`peer list`).\n\n"
       "| metric | type | unit | labels | meaning |\n"
       "|---|---|---|---|---|\n";
   for (const auto& [info, samples, of_bearers] : families()) {

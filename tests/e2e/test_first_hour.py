@@ -1,7 +1,7 @@
 """docs/guide/first-hour.md, typed line by line into terminals as a new user would: each promised line appears.
 
-The page names its namespaces `core`, `gnb` and `ue` and its instance `splitplane`. The terminals share a mount, network
-and process namespace of their own, with an empty /run, so that nothing else on this machine is in the way.
+The page names its namespaces `core`, `gnb` and `ue` and its instance `splitplane`. The terminals share separate mount,
+network and process namespaces, with an empty /run and no journal, so that nothing else on this machine is in the way.
 """
 
 from __future__ import annotations
@@ -106,7 +106,10 @@ class Walk:
     shells: dict[int, Shell] = field(default_factory=dict)
 
     def __enter__(self) -> Walk:
-        prepare = "mount -t tmpfs tmpfs /run && ip link set lo up && echo ready && exec sleep infinity"
+        prepare = (
+            "mount -t tmpfs tmpfs /run && mkdir -p /var/lib/splitplane && mount -t tmpfs tmpfs /var/lib/splitplane && "
+            "ip link set lo up && echo ready && exec sleep infinity"
+        )
         self.inside = subprocess.Popen(
             ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", prepare],
             stdout=subprocess.PIPE,
