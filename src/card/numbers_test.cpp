@@ -151,8 +151,8 @@ TEST_F(CardNumbers, are_read_in_the_order_of_identities_whatever_came_and_went) 
   for (rte_mbuf* m : std::exchange(card->out(kAirPort).mbufs, {})) rte_pktmbuf_free(m);
 }
 
-// docs/design/nic.md, `armed`: packets on their way through the host come first. The first packet that finds none of these is
-// the first that the card numbers directly.
+// docs/design/nic.md, `armed`: packets on their way through the host come first. The first packet that finds none of
+// these is the first that the card numbers directly.
 TEST_F(CardNumbers, of_an_armed_bearer_follow_what_is_still_at_the_host) {
   TestBearer b = bearer(1, 18, 0);
   b.place = Place::kArmed;

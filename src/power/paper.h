@@ -1,5 +1,6 @@
 // Algorithm 1 of paper PWR ("DPDK Per-Core Packet Polling with Integrated Active and Idle Power Management"), line by
-// line. What the paper leaves undefined is completed. docs/operate/power.md numbers the completions and gives their reasons.
+// line. What the paper leaves undefined is completed. docs/operate/power.md numbers the completions and gives their
+// reasons.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Leases of PDCP COUNTs (docs/design/cards.md). A card may give a bearer's packets COUNTs below the end of its lease. After a
-// restart of the card numbering continues at that end, so no COUNT is used twice. These functions are pure arithmetic;
-// COUNTs have 32 bits.
+// Leases of PDCP COUNTs (docs/design/cards.md). A card may give a bearer's packets COUNTs below the end of its lease.
+// After a restart of the card numbering continues at that end, so no COUNT is used twice. These functions are pure
+// arithmetic; COUNTs have 32 bits.
 #pragma once
 
 #include <algorithm>

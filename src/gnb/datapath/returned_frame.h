@@ -1,5 +1,5 @@
-// A returned frame: an SDU that the host sends back to the card that numbers its bearer (docs/design/cards.md). The host
-// defines this layout; the P4 programs read the same.
+// A returned frame: an SDU that the host sends back to the card that numbers its bearer (docs/design/cards.md). The
+// host defines this layout; the P4 programs read the same.
 //
 //   Ethernet, EtherType 0x88B5 | 0x11 (version 1, kind 1), three octets 0 | downlink TEID, 4 | RQI and QFI as in the
 //   PDU Session Container, one octet 0 | SDU

@@ -1,5 +1,5 @@
-// The conditions under which a GPU can drive a real NIC whose rings are in the GPU's memory; docs/design/gpu.md gives the
-// reason of each. They are checked from procfs, sysfs, /dev and CUDA's facts, so the check needs no GPU. No machine
+// The conditions under which a GPU can drive a real NIC whose rings are in the GPU's memory; docs/design/gpu.md gives
+// the reason of each. They are checked from procfs, sysfs, /dev and CUDA's facts, so the check needs no GPU. No machine
 // that meets all of them was available, so this is unverified.
 #pragma once
 
