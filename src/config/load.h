@@ -9,11 +9,16 @@
 #include "base/expected.h"
 #include "config/config.h"
 #include "config/yaml_value.h"
+#include "fields/reference.h"
 
 namespace splitplane::app {
 
 // As load_config, from text; `file` is for messages.
 [[nodiscard]] Expected<Config> parse_config(const std::string& text, const std::string& file);
+
+// The sections whose keys are rows, for config/schema.json and docs/configuration.md.
+[[nodiscard]] fields::Section bearers_section();
+[[nodiscard]] fields::Section gen_bearers_section();
 
 // Throw Refusal.
 [[nodiscard]] std::string read_path(const YamlValue& value);       // of a socket
@@ -23,8 +28,6 @@ void read_schedule(const YamlMap& map, ScheduleConfig& schedule);  // schedule, 
 [[nodiscard]] std::vector<WorkerConfig> read_workers(const YamlValue& value);
 [[nodiscard]] std::vector<CardLinkConfig> read_cards(const YamlValue& value);
 [[nodiscard]] std::vector<BearerGroupConfig> read_bearers(const YamlValue& value);
-// The keys that describe a bearer alike on both ends: qfi, rlc, pdcp_sn, sdap, poll_pdu, ue_ipv4, ue_ipv6.
-void read_bearer_modes(const YamlMap& map, ran::BearerConfig& bearer);
 [[nodiscard]] UeConfig read_ue(const YamlValue& value);
 [[nodiscard]] GenConfig read_gen(const YamlValue& value);
 [[nodiscard]] SinkConfig read_sink(const YamlValue& value);

@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "config/copies_limit.h"
 #include "config/load.h"
+#include "config/yaml_fields.h"
+#include "ran/bearer_fields.h"
 
 namespace splitplane::app {
 namespace {
@@ -23,14 +25,18 @@ constexpr std::array<std::string_view, 9> kDispatchKeys{"numa", "core",   "funct
 constexpr std::array<std::string_view, 8> kCopiesKeys{"numa", "core",   "function", "from",
                                                       "rx",   "policy", "schedule", "fifo_priority"};
 constexpr std::array<std::string_view, 4> kFunctions{"gnb", "l2fwd", "dispatch", "copies"};  // as in WorkerConfig
-constexpr std::array<std::string_view, 16> kBearerKeys{
-    "count",    "upf",     "ul_teid", "dl_teid", "qfi",         "rlc",        "pdcp_sn", "sdap",
-    "poll_pdu", "ue_ipv4", "ue_ipv6", "shard",   "require_psc", "n3_reorder", "am",      "card"};
-constexpr std::array<std::string_view, 5> kAmKeys{"t_poll_retransmit_ms", "t_reassembly_ms", "t_status_prohibit_ms",
-                                                  "max_retx", "max_unacked"};
-constexpr std::array<std::string_view, 2> kReorderKeys{"window", "timer_ms"};
-constexpr std::array<std::string_view, 5> kRlcNames{"am18", "am12", "um12", "um6", "tm"};
-constexpr std::array<std::string_view, 2> kSdapKeys{"dl", "ul"};
+
+// How many, and where: what a group has beside the keys of its first bearer.
+constexpr std::uint64_t kMaxCount = std::uint64_t{ran::kShards} << ran::kIndexBits;
+constexpr std::array<fields::Field, 2> kGroupRows{
+    fields::integer<&BearerGroupConfig::count>("count", 1, kMaxCount,
+                                               {.help = "How many bearers",
+                                                .special = "TEIDs and UE addresses go up by one each",
+                                                .more = "Ranges of two groups may not meet."}),
+    fields::integer<&BearerGroupConfig::shard>("shard", 0, ran::kShards - 1,
+                                               {.help = "Put all of them in this shard", .special = "absent: spread"}),
+};
+constexpr fields::Fields<BearerGroupConfig> kGroupFields(kGroupRows);
 
 Keys keys_of(WorkerConfig::Function function) {
   switch (function) {
@@ -116,61 +122,19 @@ WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
 }
 
 BearerGroupConfig read_group(const YamlValue& value) {
-  const YamlMap map = value.map(kBearerKeys);
+  const auto bearer_fields = ran::bearer_fields(ran::kInFile);
+  const YamlMap map = value.map(names_of(kGroupFields, bearer_fields));
   BearerGroupConfig group;
-  ran::BearerConfig& bearer = group.first;
-  map.read("count", group.count, 1, std::uint64_t{ran::kShards} << ran::kIndexBits);
-  bearer.upf = map.required("upf").ip();
-  bearer.uplink_teid.value = static_cast<std::uint32_t>(map.required("ul_teid").integer(1, 0xffffffff));
-  read_bearer_modes(map, bearer);
-  if (const auto v = map.find("shard")) group.shard = static_cast<unsigned>(v->integer(0, ran::kShards - 1));
-  if (const auto v = map.find("card")) bearer.card = v->text("the name of a card");
-  if (const auto wrong = ran::refuse(bearer)) throw Refusal{value.line(), value.key(), *wrong};
+  read_fields(map, kGroupFields, group);
+  read_fields(map, bearer_fields, group.first);
+  if (const auto wrong = ran::refuse(group.first)) throw Refusal{value.line(), value.key(), *wrong};
   return group;
 }
 
 }  // namespace
 
-void read_bearer_modes(const YamlMap& map, ran::BearerConfig& bearer) {
-  map.read("qfi", bearer.qfi.value, 0, 63);
-  if (const auto v = map.find("rlc")) {
-    (void)ran::parse_rlc_name(std::string(kRlcNames[v->one_of(kRlcNames)]), bearer.rlc_mode, bearer.rlc_sn_bits);
-  }
-  if (const auto v = map.find("pdcp_sn")) {
-    bearer.pdcp_sn_bits = static_cast<std::uint8_t>(v->integer(12, 18));
-    if (bearer.pdcp_sn_bits != 12 && bearer.pdcp_sn_bits != 18)
-      v->refuse(fmt::format("is {}", bearer.pdcp_sn_bits), "12, 18");
-  }
-  if (const auto v = map.find("sdap")) {
-    if (v->is_bool()) {
-      bearer.sdap_header_dl = bearer.sdap_header_ul = v->boolean();
-    } else {
-      if (!v->is_map()) (void)v->boolean();
-      const YamlMap sdap = v->map(kSdapKeys);
-      sdap.read("dl", bearer.sdap_header_dl);
-      sdap.read("ul", bearer.sdap_header_ul);
-    }
-  }
-  map.read("poll_pdu", bearer.poll_pdu, 0);
-  map.read("require_psc", bearer.require_psc);
-  if (const auto v = map.find("n3_reorder")) {
-    const YamlMap reorder = v->map(kReorderKeys);
-    bearer.n3_reorder.emplace();
-    reorder.read("window", bearer.n3_reorder->window, 2, ran::kMaxReorderWindow);
-    reorder.read("timer_ms", bearer.n3_reorder->timer_ms, 1, ran::kMaxReorderTimerMs);
-  }
-  if (const auto v = map.find("am")) {
-    const YamlMap am = v->map(kAmKeys);
-    am.read("t_poll_retransmit_ms", bearer.arq.t_poll_retransmit_ms, 5, 4000);
-    am.read("t_reassembly_ms", bearer.arq.t_reassembly_ms, 0, 200);
-    am.read("t_status_prohibit_ms", bearer.arq.t_status_prohibit_ms, 0, 2400);
-    am.read("max_retx", bearer.arq.max_retx, 1, 32);
-    am.read("max_unacked", bearer.arq.max_unacked, 32, 131072);
-    if (bearer.rlc_mode != RlcMode::kAm) v->refuse("stands at a bearer that is not AM", "with rlc: am12 or am18");
-  }
-  if (const auto v = map.find("dl_teid")) bearer.dl_teid = Teid{static_cast<std::uint32_t>(v->integer(1, 0xffffffff))};
-  if (const auto v = map.find("ue_ipv4")) bearer.ue_ipv4 = v->ipv4();
-  if (const auto v = map.find("ue_ipv6")) bearer.ue_ipv6 = v->ipv6();
+fields::Section bearers_section() {
+  return {"bearers", fields::keys_of(kGroupFields) + fields::keys_of(ran::bearer_fields(ran::kInFile))};
 }
 
 std::vector<WorkerConfig> read_workers(const YamlValue& value) {

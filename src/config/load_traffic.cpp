@@ -3,6 +3,8 @@
 #include <array>
 
 #include "config/load.h"
+#include "config/yaml_fields.h"
+#include "ran/bearer_fields.h"
 
 namespace splitplane::app {
 namespace {
@@ -12,8 +14,6 @@ constexpr std::array<std::string_view, 22> kGenKeys{
     "packets",     "duration_s",  "late_us",   "on_refusal",  "inner",    "peer_mac",     "gnb_ipv4", "gnb_ipv6",
     "server_ipv4", "server_ipv6", "bearers",   "gnb_control", "replay",   "speed_percent"};
 constexpr std::array<std::string_view, 6> kSinkKeys{"port", "core", "flows", "window", "hlog", "idle_s"};
-constexpr std::array<std::string_view, 11> kBearerKeys{"id",      "count", "shards",   "upf",     "qfi",    "rlc",
-                                                       "pdcp_sn", "sdap",  "poll_pdu", "ue_ipv4", "ue_ipv6"};
 constexpr std::array<std::string_view, 2> kDirections{"uplink", "downlink"};
 constexpr std::array<std::string_view, 4> kArrivals{"constant", "poisson", "bursts", "ramp"};
 constexpr std::array<std::string_view, 4> kArrivalKeys{"kind", "packets", "to", "over_s"};
@@ -73,19 +73,39 @@ std::vector<GenSizeConfig> read_sizes(const YamlValue& value, bool is_list, bool
   return sizes;
 }
 
+constexpr std::array<fields::Field, 4> kGenBearersRows{
+    fields::integer<&GenBearersConfig::first, &ran::BearerConfig::id>(
+        "id", 1, 0xffffffff,
+        {.help = "Identity of the first bearer, which is its downlink TEID",
+         .more = "`splitplane ctl bearer list` shows it.",
+         .required = true}),
+    fields::integer<&GenBearersConfig::count>(
+        "count", 1, std::uint64_t{1} << 24,
+        {.help = "How many", .special = "identities and UE addresses go up by one each"}),
+    fields::integer<&GenBearersConfig::shards>("shards", 1, ran::kShards,
+                                               {.help = "Spread the identities over this number of shards",
+                                                .special = "256: as the gNB does with a group",
+                                                .more = "Uplink: no identity stands here twice."}),
+    fields::ip<&GenBearersConfig::first, &ran::BearerConfig::upf>(
+        "upf", {.help = "Downlink: address that the packets come from"}),
+};
+constexpr fields::Fields<GenBearersConfig> kGenBearersFields(kGenBearersRows);
+
 GenBearersConfig read_gen_bearers(const YamlValue& value) {
-  const YamlMap map = value.map(kBearerKeys);
+  const auto bearer_fields = ran::bearer_fields(ran::kAtGenerator);
+  const YamlMap map = value.map(names_of(kGenBearersFields, bearer_fields));
   GenBearersConfig bearers;
-  bearers.first.id.value = static_cast<std::uint32_t>(map.required("id").integer(1, 0xffffffff));
-  map.read("count", bearers.count, 1, std::uint64_t{1} << 24);
-  map.read("shards", bearers.shards, 1, ran::kShards);
-  if (const auto v = map.find("upf")) bearers.first.upf = v->ip();
-  read_bearer_modes(map, bearers.first);
+  read_fields(map, kGenBearersFields, bearers);
+  read_fields(map, bearer_fields, bearers.first);
   if (const auto wrong = ran::refuse(bearers.first)) throw Refusal{value.line(), value.key(), *wrong};
   return bearers;
 }
 
 }  // namespace
+
+fields::Section gen_bearers_section() {
+  return {"gen_bearers", fields::keys_of(kGenBearersFields) + fields::keys_of(ran::bearer_fields(ran::kAtGenerator))};
+}
 
 GenConfig read_gen(const YamlValue& value) {
   const YamlMap map = value.map(kGenKeys);

@@ -5,16 +5,12 @@
 namespace splitplane::ran {
 namespace {
 
-struct RlcName {
-  const char* name;
+struct RlcForm {
   RlcMode mode;
   std::uint8_t sn_bits;
 };
-constexpr std::array<RlcName, 5> kRlcNames{{{"am18", RlcMode::kAm, 18},
-                                            {"am12", RlcMode::kAm, 12},
-                                            {"um12", RlcMode::kUm, 12},
-                                            {"um6", RlcMode::kUm, 6},
-                                            {"tm", RlcMode::kTm, 0}}};
+constexpr std::array<RlcForm, kRlcNames.size()> kRlcForms{
+    {{RlcMode::kAm, 18}, {RlcMode::kAm, 12}, {RlcMode::kUm, 12}, {RlcMode::kUm, 6}, {RlcMode::kTm, 0}}};
 
 }  // namespace
 
@@ -28,17 +24,17 @@ std::optional<std::string> refuse(const BearerConfig& config) {
 }
 
 std::string rlc_name(RlcMode mode, std::uint8_t sn_bits) {
-  for (const auto& row : kRlcNames) {
-    if (row.mode == mode && row.sn_bits == sn_bits) return row.name;
+  for (std::size_t i = 0; i < kRlcForms.size(); ++i) {
+    if (kRlcForms[i].mode == mode && kRlcForms[i].sn_bits == sn_bits) return std::string(kRlcNames[i]);
   }
   return {};
 }
 
 bool parse_rlc_name(const std::string& name, RlcMode& mode, std::uint8_t& sn_bits) {
-  for (const auto& row : kRlcNames) {
-    if (name != row.name) continue;
-    mode = row.mode;
-    sn_bits = row.sn_bits;
+  for (std::size_t i = 0; i < kRlcForms.size(); ++i) {
+    if (name != kRlcNames[i]) continue;
+    mode = kRlcForms[i].mode;
+    sn_bits = kRlcForms[i].sn_bits;
     return true;
   }
   return false;

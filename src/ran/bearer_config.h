@@ -1,9 +1,11 @@
 // What the control path says about one bearer (a DRB of one PDU session). The hot lines are made from it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/expected.h"
 #include "base/ip_address.h"
@@ -58,7 +60,8 @@ struct BearerConfig {
 // it is.
 [[nodiscard]] std::optional<std::string> refuse(const BearerConfig& config);
 
-// "am18", "am12", "um12", "um6", "tm" and back.
+// RLC mode and SN length in one word, and back.
+inline constexpr std::array<std::string_view, 5> kRlcNames{"am18", "am12", "um12", "um6", "tm"};
 [[nodiscard]] std::string rlc_name(RlcMode mode, std::uint8_t sn_bits);
 [[nodiscard]] bool parse_rlc_name(const std::string& name, RlcMode& mode, std::uint8_t& sn_bits);
 

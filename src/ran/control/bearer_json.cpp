@@ -1,5 +1,7 @@
 #include "ran/control/bearer_json.h"
 
+#include "control/field_params.h"
+#include "ran/bearer_fields.h"
 #include "ran/count_lease.h"
 
 namespace splitplane::app {
@@ -50,27 +52,9 @@ Json to_json(const datapath::ArqView& v) {
 }  // namespace
 
 Json to_json(const ran::BearerConfig& bearer) {
-  Json json{{"id", bearer.id.value},          {"shard", ran::shard_of(bearer.id.value).value},
-            {"upf", bearer.upf.to_string()},  {"ul_teid", bearer.uplink_teid.value},
-            {"qfi", bearer.qfi.value},        {"rlc", ran::rlc_name(bearer.rlc_mode, bearer.rlc_sn_bits)},
-            {"pdcp_sn", bearer.pdcp_sn_bits}, {"sdap", {{"dl", bearer.sdap_header_dl}, {"ul", bearer.sdap_header_ul}}},
-            {"poll_pdu", bearer.poll_pdu}};
-  if (bearer.require_psc) json["require_psc"] = true;
-  if (bearer.n3_reorder) {
-    json["n3_reorder"] = {{"window", bearer.n3_reorder->window}, {"timer_ms", bearer.n3_reorder->timer_ms}};
-  }
-  if (bearer.rlc_mode == RlcMode::kAm) {
-    json["am"] = {{"t_poll_retransmit_ms", bearer.arq.t_poll_retransmit_ms},
-                  {"t_reassembly_ms", bearer.arq.t_reassembly_ms},
-                  {"t_status_prohibit_ms", bearer.arq.t_status_prohibit_ms},
-                  {"max_retx", bearer.arq.max_retx},
-                  {"max_unacked", bearer.arq.max_unacked}};
-    json["acknowledged"] = bearer.acknowledged;
-  }
-  if (!bearer.card.empty()) json["card"] = bearer.card;
-  if (bearer.dl_teid) json["dl_teid"] = bearer.dl_teid->value;
-  if (bearer.ue_ipv4) json["ue_ipv4"] = bearer.ue_ipv4->to_string();
-  if (bearer.ue_ipv6) json["ue_ipv6"] = bearer.ue_ipv6->to_string();
+  Json json{{"shard", ran::shard_of(bearer.id.value).value}};
+  write_fields(json, ran::bearer_fields(ran::kInRequest), bearer);
+  if (bearer.rlc_mode == RlcMode::kAm) json["acknowledged"] = bearer.acknowledged;
   return json;
 }
 
@@ -102,58 +86,20 @@ Json to_json(const BearerView& view) {
 
 ran::BearerConfig read_bearer(Params& params) {
   ran::BearerConfig bearer;
-  params.require("upf");
-  params.require("ul_teid");
-  if (const auto v = params.integer("id", 0, 0xffffffff)) bearer.id.value = static_cast<std::uint32_t>(*v);
-  if (const auto v = params.address("upf")) bearer.upf = *v;
-  if (const auto v = params.integer("ul_teid", 1, 0xffffffff))
-    bearer.uplink_teid.value = static_cast<std::uint32_t>(*v);
-  if (const auto v = params.integer("qfi", 0, 63)) bearer.qfi.value = static_cast<std::uint8_t>(*v);
-  if (const auto v = params.text("rlc")) {
-    // An unknown name leaves a combination that ran::refuse names.
-    if (!ran::parse_rlc_name(*v, bearer.rlc_mode, bearer.rlc_sn_bits)) bearer.rlc_sn_bits = 0xff;
-  }
-  if (const auto v = params.integer("pdcp_sn", 12, 18)) bearer.pdcp_sn_bits = static_cast<std::uint8_t>(*v);
-  if (auto sdap = params.object("sdap")) {
-    if (const auto v = sdap->boolean("dl")) bearer.sdap_header_dl = *v;
-    if (const auto v = sdap->boolean("ul")) bearer.sdap_header_ul = *v;
-    if (const auto fault = sdap->fault()) params.refuse("sdap", *fault);
-  }
-  if (const auto v = params.integer("poll_pdu", 0, 0xffff)) bearer.poll_pdu = static_cast<std::uint16_t>(*v);
-  if (const auto v = params.boolean("require_psc")) bearer.require_psc = *v;
-  if (auto reorder = params.object("n3_reorder")) {
-    bearer.n3_reorder.emplace();
-    if (const auto v = reorder->integer("window", 2, ran::kMaxReorderWindow))
-      bearer.n3_reorder->window = static_cast<std::uint16_t>(*v);
-    if (const auto v = reorder->integer("timer_ms", 1, ran::kMaxReorderTimerMs))
-      bearer.n3_reorder->timer_ms = static_cast<std::uint16_t>(*v);
-    if (const auto fault = reorder->fault()) params.refuse("n3_reorder", *fault);
-  }
-  if (auto am = params.object("am")) {
-    ran::ArqConfig& arq = bearer.arq;
-    if (const auto v = am->integer("t_poll_retransmit_ms", 5, 4000))
-      arq.t_poll_retransmit_ms = static_cast<std::uint16_t>(*v);
-    if (const auto v = am->integer("t_reassembly_ms", 0, 200)) arq.t_reassembly_ms = static_cast<std::uint16_t>(*v);
-    if (const auto v = am->integer("t_status_prohibit_ms", 0, 2400))
-      arq.t_status_prohibit_ms = static_cast<std::uint16_t>(*v);
-    if (const auto v = am->integer("max_retx", 1, 32)) arq.max_retx = static_cast<std::uint8_t>(*v);
-    if (const auto v = am->integer("max_unacked", 32, 131072)) arq.max_unacked = static_cast<std::uint32_t>(*v);
-    if (const auto fault = am->fault()) params.refuse("am", *fault);
-    if (bearer.rlc_mode != RlcMode::kAm) params.refuse("am", "allowed with rlc am12 or am18");
-  }
-  if (const auto v = params.integer("dl_teid", 1, 0xffffffff)) bearer.dl_teid = Teid{static_cast<std::uint32_t>(*v)};
-  if (const auto v = params.text("card")) bearer.card = *v;
-  if (const auto v = params.address("ue_ipv4")) bearer.ue_ipv4 = *v;
-  if (const auto v = params.address("ue_ipv6")) bearer.ue_ipv6 = *v;
+  read_fields(params, ran::bearer_fields(ran::kInRequest), bearer);
   return bearer;
 }
 
 BearerPatch read_patch(Params& params) {
+  ran::BearerConfig values;
+  const auto given = read_fields(params, ran::bearer_fields(ran::kInChange), values);
   BearerPatch patch;
-  if (const auto v = params.integer("ul_teid", 1, 0xffffffff)) patch.uplink_teid = Teid{static_cast<std::uint32_t>(*v)};
-  patch.upf = params.address("upf");
-  if (const auto v = params.integer("qfi", 0, 63)) patch.qfi = Qfi{static_cast<std::uint8_t>(*v)};
-  if (const auto v = params.integer("poll_pdu", 0, 0xffff)) patch.poll_pdu = static_cast<std::uint16_t>(*v);
+  for (const auto key : given) {
+    if (key == "upf") patch.upf = values.upf;
+    if (key == "ul_teid") patch.uplink_teid = values.uplink_teid;
+    if (key == "qfi") patch.qfi = values.qfi;
+    if (key == "poll_pdu") patch.poll_pdu = values.poll_pdu;
+  }
   return patch;
 }
 

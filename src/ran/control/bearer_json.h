@@ -11,8 +11,7 @@ namespace splitplane::app {
 [[nodiscard]] Json to_json(const BearerView& view);
 [[nodiscard]] Expected<ran::BearerConfig> bearer_from_json(const Json& json);
 
-// The members of a bearer: upf, ul_teid, qfi, rlc, pdcp_sn, sdap, poll_pdu, require_psc, n3_reorder, dl_teid, on,
-// ue_ipv4, ue_ipv6 and id.
+// By the rows of ran/bearer_fields.h.
 [[nodiscard]] ran::BearerConfig read_bearer(Params& params);
 [[nodiscard]] BearerPatch read_patch(Params& params);
 

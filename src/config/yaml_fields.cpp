@@ -1,0 +1,75 @@
+#include "config/yaml_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace splitplane::app {
+namespace {
+
+using fields::Field;
+using fields::Kind;
+using fields::Rows;
+using fields::Value;
+
+Value integer(const YamlValue& value, const Field& field) {
+  const std::uint64_t v = value.integer(field.min, field.max);
+  if (!field.numbers.empty() && std::ranges::count(field.numbers, v) == 0)
+    value.refuse(fmt::format("is {}", v), fmt::format("{}", fmt::join(field.numbers, ", ")));
+  return v;
+}
+
+Value read_value(const YamlValue& value, const Field& field) {
+  switch (field.kind) {
+    case Kind::kInteger:
+      return integer(value, field);
+    case Kind::kNumber:
+      return value.number(field.least, field.most);
+    case Kind::kFlag:
+      return value.boolean();
+    case Kind::kWord:
+      return std::string(field.words[value.one_of(field.words)]);
+    case Kind::kIp:
+      return value.ip();
+    case Kind::kIpv4:
+      return value.ipv4();
+    case Kind::kIpv6:
+      return value.ipv6();
+    case Kind::kMac:
+      return value.mac();
+    default:
+      return value.text(std::string(field.text));
+  }
+}
+
+void read_group(const YamlValue& value, const Rows& rows, const Field& field, void* into) {
+  const Rows members = rows.of(field);
+  if (field.one_flag && !value.is_map()) {
+    const bool all = value.boolean();
+    for (const Field* member : members.list()) member->set(into, all);
+    return;
+  }
+  const YamlMap map = value.map(members.names());
+  field.set(into, true);
+  detail::read_rows(map, members, into);
+  const fields::Condition& c = field.condition;
+  if (c.holds != nullptr && !c.holds(into)) {
+    value.refuse(std::string(c.wrong), fmt::format("with {}: {}", c.key, c.values));
+  }
+}
+
+}  // namespace
+
+void detail::read_rows(const YamlMap& map, const Rows& rows, void* into) {
+  for (const Field* field : rows.list()) {
+    const auto value = rows.needs(*field) ? map.required(field->name) : map.find(field->name);
+    if (!value) continue;
+    if (field->kind == Kind::kGroup) {
+      read_group(*value, rows, *field, into);
+    } else {
+      field->set(into, read_value(*value, *field));
+    }
+  }
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,99 @@
+#include "ran/bearer_fields.h"
+
+#include <array>
+
+namespace splitplane::ran {
+namespace {
+
+using B = BearerConfig;
+using fields::Field;
+using fields::Value;
+
+constexpr unsigned kBoth = kInFile | kInRequest;
+constexpr unsigned kEnds = kBoth | kAtGenerator;
+constexpr std::uint64_t kMaxTeid = 0xffffffff;
+
+constexpr std::array<std::uint64_t, 2> kPdcpSnBits{12, 18};
+
+Value rlc_of(const B& bearer) {
+  return rlc_name(bearer.rlc_mode, bearer.rlc_sn_bits);
+}
+void set_rlc(B& bearer, const Value& name) {
+  (void)parse_rlc_name(std::get<std::string>(name), bearer.rlc_mode, bearer.rlc_sn_bits);
+}
+bool is_am(const B& bearer) {
+  return bearer.rlc_mode == RlcMode::kAm;
+}
+
+// clang-format off
+constexpr std::array<Field, 2> kSdap{
+    fields::flag<&B::sdap_header_dl>("dl", {.help = "SDAP header downlink"}),
+    fields::flag<&B::sdap_header_ul>("ul", {.help = "SDAP header uplink"}),
+};
+constexpr std::array<Field, 2> kReorder{
+    fields::integer<&B::n3_reorder, &N3ReorderConfig::window>("window", 2, kMaxReorderWindow, {
+        .help = "How far, in sequence numbers, a G-PDU may come before one that is missing"}),
+    fields::integer<&B::n3_reorder, &N3ReorderConfig::timer_ms>("timer_ms", 1, kMaxReorderTimerMs, {
+        .help = "How long the gNB waits for a missing one", .option = "ms"}),
+};
+constexpr std::array<Field, 5> kAm{
+    fields::integer<&B::arq, &ArqConfig::t_poll_retransmit_ms>("t_poll_retransmit_ms", 5, 4000, {
+        .help = "t-PollRetransmit", .clause = "TS 38.322 7.3"}),
+    fields::integer<&B::arq, &ArqConfig::t_reassembly_ms>("t_reassembly_ms", 0, 200, {
+        .help = "t-Reassembly: how long the gNB waits for a missing PDU before it reports it", .clause = "TS 38.322 7.3"}),
+    fields::integer<&B::arq, &ArqConfig::t_status_prohibit_ms>("t_status_prohibit_ms", 0, 2400, {
+        .help = "t-StatusProhibit", .clause = "TS 38.322 7.3"}),
+    fields::integer<&B::arq, &ArqConfig::max_retx>("max_retx", 1, 32, {
+        .help = "maxRetxThreshold", .clause = "TS 38.322 7.3"}),
+    fields::integer<&B::arq, &ArqConfig::max_unacked>("max_unacked", 32, 131072, {
+        .help = "SDUs kept for retransmission", .special = "never more than the window"}),
+};
+constexpr std::array<Field, 15> kRows{
+    fields::integer<&B::id>("id", 0, kMaxTeid, {
+        .help = "Identity of the first bearer", .special = "0: the gNB chooses", .in = kInRequest}),
+    fields::ip<&B::upf>("upf", {
+        .help = "Address of the UPF, where uplink G-PDUs go",
+        .more = "Its family is one that we have on N3.", .in = kBoth | kInChange, .required = true}),
+    fields::integer<&B::uplink_teid>("ul_teid", 1, kMaxTeid, {
+        .help = "TEID at the UPF, of the first bearer", .in = kBoth | kInChange, .required = true}),
+    fields::integer<&B::dl_teid>("dl_teid", 1, kMaxTeid, {
+        .help = "TEID that the UPF sends to, of the first bearer, where somebody else chose it",
+        .special = "absent: the identity",
+        .more = "It goes up by one like `ul_teid`, and counts against `foreign_teids`.", .in = kBoth}),
+    fields::integer<&B::qfi>("qfi", 0, 63, {
+        .help = "QoS flow of packets without one", .clause = "TS 38.415 5.5.3.3", .in = kEnds | kInChange}),
+    fields::word_by_functions<kRlcNames, B, rlc_of, set_rlc>("rlc", {
+        .help = "RLC mode and SN length", .clause = "TS 38.322 6.2.2", .in = kEnds}),
+    fields::one_number<kPdcpSnBits, &B::pdcp_sn_bits>("pdcp_sn", {
+        .help = "PDCP SN length", .clause = "TS 38.323 6.2.2", .in = kEnds}),
+    fields::flags<B>("sdap", kSdap, {
+        .help = "SDAP headers, of both directions or of each", .clause = "TS 37.324 5.1",
+        .more = "`true` and `false` stand for both.", .in = kEnds}),
+    fields::integer<&B::poll_pdu>("poll_pdu", 0, 0xffff, {
+        .help = "pollPDU: RLC AM asks for a STATUS after this number of PDUs",
+        .clause = "TS 38.322 5.3.3.2", .special = "0: never", .in = kEnds | kInChange}),
+    fields::ipv4<&B::ue_ipv4>("ue_ipv4", {.help = "IPv4 address of the UE, of the first bearer", .in = kEnds}),
+    fields::ipv6<&B::ue_ipv6>("ue_ipv6", {.help = "IPv6 address of the UE, of the first bearer", .in = kEnds}),
+    fields::flag<&B::require_psc>("require_psc", {
+        .help = "Drop a downlink G-PDU without a PDU Session Container", .special = "else it gets the bearer's qfi",
+        .in = kBoth, .brief = true}),
+    fields::optional_group<&B::n3_reorder>("n3_reorder", kReorder, {
+        .help = "Deliver downlink G-PDUs with sequence numbers in order", .special = "absent: as they come",
+        .more = "See [gtpu.md](gtpu.md).", .option = "reorder", .in = kBoth}),
+    fields::group_with<B, is_am>("am", kAm, "stands at a bearer that is not AM", "rlc", "am12 or am18", {
+        .help = "RLC AM with retransmission, on a worker with baas inline",
+        .more = "See [rlc.md](rlc.md).", .option = fields::kNoOption, .in = kBoth}),
+    fields::text<&B::card>("card", "the name of a card", {
+        .help = "Card of the section cards that serves the bearers", .special = "absent: the host",
+        .more = "[cards.md](cards.md) says which bearers can be there.", .in = kBoth}),
+};
+// clang-format on
+
+}  // namespace
+
+fields::Fields<BearerConfig> bearer_fields(BearerKeys in) {
+  constexpr fields::Fields<BearerConfig> kAll(kRows);
+  return in == kInFile || in == kInRequest ? kAll.where(in) : kAll.where(in).optional();
+}
+
+}  // namespace splitplane::ran
