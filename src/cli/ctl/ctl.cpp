@@ -3,11 +3,13 @@
 #include <vector>
 
 #include "cli/command/ask.h"
+#include "cli/command/field_options.h"
 #include "cli/ctl/air.h"
 #include "cli/ctl/card.h"
 #include "cli/ctl/stats.h"
 #include "cli/ctl/table.h"
 #include "cli/ctl/tap.h"
+#include "ran/bearer_fields.h"
 #include "ran/control/bearer_json.h"
 
 namespace splitplane::app {
@@ -17,12 +19,8 @@ namespace {
 struct CtlOptions : InstancePlace {
   bool json = false;
   std::size_t count = 1, limit = 100;
-  std::uint32_t after = 0, shard = 0, id = 0, ul_teid = 0, dl_teid = 0;
+  std::uint32_t after = 0, shard = 0, id = 0;
   std::vector<std::uint32_t> ids;
-  std::string upf, ue_ipv4, ue_ipv6, card, rlc = "am18";
-  unsigned qfi = 9, pdcp_sn = 18, poll_pdu = 32;
-  bool no_sdap_dl = false, no_sdap_ul = false, require_psc = false;
-  unsigned reorder_window = 64, reorder_ms = 10;
 };
 
 int failed(CliOutput& output, const Error& error, int code) {
@@ -48,24 +46,8 @@ int simple(const CtlOptions& options, CliOutput& output, const std::string& meth
   });
 }
 
-Json add_params(const CtlOptions& o, const CLI::App& command) {
-  Json params{{"upf", o.upf},          {"ul_teid", o.ul_teid}, {"qfi", o.qfi},
-              {"rlc", o.rlc},          {"pdcp_sn", o.pdcp_sn}, {"sdap", {{"dl", !o.no_sdap_dl}, {"ul", !o.no_sdap_ul}}},
-              {"poll_pdu", o.poll_pdu}};
-  if (!o.card.empty()) params["card"] = o.card;
-  if (!o.ue_ipv4.empty()) params["ue_ipv4"] = o.ue_ipv4;
-  if (!o.ue_ipv6.empty()) params["ue_ipv6"] = o.ue_ipv6;
-  if (command.count("--dl-teid") != 0) params["dl_teid"] = o.dl_teid;
-  if (command.count("--id") != 0) params["id"] = o.id;
-  if (o.require_psc) params["require_psc"] = true;
-  if (command.count("--reorder-window") + command.count("--reorder-ms") != 0) {
-    params["n3_reorder"] = {{"window", o.reorder_window}, {"timer_ms", o.reorder_ms}};
-  }
-  return params;
-}
-
-int bearer_add(const CtlOptions& options, CliOutput& output, const CLI::App& command) {
-  Json params = add_params(options, command);
+int bearer_add(const CtlOptions& options, const FieldOptions& keys, CliOutput& output, const CLI::App& command) {
+  Json params = keys.given();
   if (const auto good = bearer_from_json(params); !good) return failed(output, good.error(), kExitBadUsage);
   if (command.count("--count") != 0) params["count"] = options.count;
   if (command.count("--shard") != 0) params["shard"] = options.shard;
@@ -79,19 +61,13 @@ int bearer_add(const CtlOptions& options, CliOutput& output, const CLI::App& com
   });
 }
 
-int bearer_modify(const CtlOptions& o, CliOutput& output, const CLI::App& command) {
-  Json params{{"id", o.id}};
-  if (command.count("--upf") != 0) params["upf"] = o.upf;
-  if (command.count("--ul-teid") != 0) params["ul_teid"] = o.ul_teid;
-  if (command.count("--qfi") != 0) params["qfi"] = o.qfi;
-  if (command.count("--poll-pdu") != 0) params["poll_pdu"] = o.poll_pdu;
-  Json patch = params;
-  patch.erase("id");
-  Params reader(patch);
+int bearer_modify(const CtlOptions& o, const FieldOptions& keys, CliOutput& output) {
+  Json params = keys.given();
+  Params reader(params);
   (void)read_patch(reader);
   if (const auto fault = reader.fault()) return failed(output, {*fault}, kExitBadUsage);
-  if (patch.empty())
-    return failed(output, {"nothing to change; allowed: --upf, --ul-teid, --qfi, --poll-pdu"}, kExitBadUsage);
+  if (params.empty()) return failed(output, {"nothing to change; allowed: " + keys.names()}, kExitBadUsage);
+  params["id"] = o.id;
   return simple(o, output, "bearer.modify", params,
                 [](const Json& bearer) { return "modified:\n" + render_bearers({bearer}); });
 }
@@ -129,37 +105,23 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
   bearer->footer("Example:\n  splitplane ctl bearer list --limit 10");
 
   CLI::App* add = bearer->add_subcommand("add", "Adds bearers; the gNB chooses their identities")->fallthrough();
-  add->add_option("--upf", o->upf, "Address of the UPF")->required();
-  add->add_option("--ul-teid", o->ul_teid, "TEID at the UPF (of the first)")->required();
-  add->add_option("--count", o->count, "How many; TEID and UE addresses go up by one each")
+  const auto added = std::make_shared<FieldOptions>(*add, keys_of(ran::bearer_fields(ran::kInRequest)),
+                                                    FieldOptions::Defaults::kShown);
+  add->add_option("--count", o->count, "How many; TEIDs and UE addresses go up by one each")
       ->check(CLI::Range(1, 65536));
-  add->add_option("--qfi", o->qfi, "QoS flow, 0 to 63")->capture_default_str();
-  add->add_option("--rlc", o->rlc, "am18, am12, um12, um6 or tm")->capture_default_str();
-  add->add_option("--pdcp-sn", o->pdcp_sn, "PDCP SN length, 12 or 18")->capture_default_str();
-  add->add_flag("--no-sdap-dl", o->no_sdap_dl, "No SDAP header downlink");
-  add->add_flag("--no-sdap-ul", o->no_sdap_ul, "No SDAP header uplink");
-  add->add_option("--poll-pdu", o->poll_pdu, "RLC AM polls every so many PDUs, 0 never")->capture_default_str();
-  add->add_flag("--require-psc", o->require_psc, "Drop downlink G-PDUs without a PDU Session Container");
-  add->add_option("--reorder-window", o->reorder_window, "Reorder downlink G-PDUs by sequence number, 2 to 1024");
-  add->add_option("--reorder-ms", o->reorder_ms, "Reorder: how long a missing one is waited for, 1 to 1000");
-  add->add_option("--ue-ipv4", o->ue_ipv4, "IPv4 address of the UE (of the first)");
-  add->add_option("--ue-ipv6", o->ue_ipv6, "IPv6 address of the UE (of the first)");
-  add->add_option("--card", o->card, "Serve them on this card of the configuration; else on the host");
   add->add_option("--shard", o->shard, "Put them in this shard, 0 to 255")->check(CLI::Range(0, 255));
-  add->add_option("--dl-teid", o->dl_teid, "TEID that the UPF sends to, chosen by somebody else (of the first)");
-  add->add_option("--id", o->id, "This identity instead of one that the gNB chooses");
   add->footer("Example:\n  splitplane ctl bearer add --upf 10.100.0.2 --ul-teid 0x2001 --count 4 --ue-ipv4 10.45.1.2");
-  add->callback([o, add, &action] { action = [o, add](CliOutput& out) { return bearer_add(*o, out, *add); }; });
+  add->callback([o, added, add, &action] {
+    action = [o, added, add](CliOutput& out) { return bearer_add(*o, *added, out, *add); };
+  });
 
   CLI::App* modify = bearer->add_subcommand("modify", "Changes what is given, while packets flow")->fallthrough();
   modify->add_option("ID", o->id, "Identity (downlink TEID) of the bearer")->required();
-  modify->add_option("--upf", o->upf, "Address of the UPF");
-  modify->add_option("--ul-teid", o->ul_teid, "TEID at the UPF");
-  modify->add_option("--qfi", o->qfi, "QoS flow, 0 to 63");
-  modify->add_option("--poll-pdu", o->poll_pdu, "RLC AM polls every so many PDUs, 0 never");
+  const auto changed = std::make_shared<FieldOptions>(*modify, keys_of(ran::bearer_fields(ran::kInChange)),
+                                                      FieldOptions::Defaults::kHidden);
   modify->footer("Example:\n  splitplane ctl bearer modify 0x04000000 --ul-teid 0x3001");
   modify->callback(
-      [o, modify, &action] { action = [o, modify](CliOutput& out) { return bearer_modify(*o, out, *modify); }; });
+      [o, changed, &action] { action = [o, changed](CliOutput& out) { return bearer_modify(*o, *changed, out); }; });
 
   CLI::App* release =
       bearer->add_subcommand("release", "Releases bearers (also: delete); one that is not there is no error")
