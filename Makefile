@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help root-or-sudo setup build demo test accept bench fuzz gpu gpu-kit gpu-results nightly lint fmt p4 clean undo-setup
+.PHONY: help root-or-sudo setup build demo test accept bench fuzz gpu gpu-kit gpu-results nightly lint fmt p4 reference clean undo-setup
 
 PYTHON := .venv/bin/python
 # Namespaces, TUN devices and hugepages need root; a user goes through sudo.
@@ -23,6 +23,7 @@ help:
 	@echo 'make gpu-results        the page of docs/results made anew, on a quiet machine, about 15 minutes; goes on where it was cut off'
 	@echo 'make lint, make fmt     check and repair style'
 	@echo 'make p4                 p4/generated from the P4 programs, with p4c-dpdk on PATH (docs/design/p4.md)'
+	@echo 'make reference          config/schema.json and the tables of docs/reference/configuration.md from the rows of keys'
 	@echo 'make nightly            test, accept, bench, and each fuzz target for FUZZ_SECONDS=3600, one after another'
 	@echo 'make setup, undo-setup  install what is missing (the others call it); take it back'
 	@echo 'make clean              remove build/ and out/'
@@ -100,6 +101,9 @@ fmt: setup
 
 p4:
 	@python3 p4/generate.py
+
+reference: build
+	@$(PYTHON) config/generate.py
 
 clean:
 	@rm -rf build out

@@ -11,6 +11,7 @@
 #include "cli/ctl/ctl.h"
 #include "cli/explain.h"
 #include "cli/gpu/gpu.h"
+#include "cli/keys.h"
 #include "cli/power/power.h"
 #include "cli/top/top.h"
 #include "cli/traffic.h"
@@ -131,6 +132,7 @@ int parse_and_act(int argc, const char* const* argv, const Commands& commands, C
       return kExitGood;
     };
   });
+  add_keys(app, action);
   add_explain(app, action);
   add_power(app, action);
   add_gpu(app, action);

@@ -60,7 +60,7 @@ std::vector<std::string> spellings(const CLI::App& app) {
 void collect(const CLI::App& app, const std::string& path, std::vector<const CLI::App*> above, std::vector<Row>& rows) {
   Row row{.path = path, .words = {}, .values = {}, .choices = {}};
   above.push_back(&app);
-  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  const auto commands = app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
   for (const CLI::App* sub : commands) {
     for (const auto& word : spellings(*sub)) row.words.push_back(word);
   }

@@ -16,7 +16,7 @@ namespace splitplane::app {
 // As load_config, from text; `file` is for messages.
 [[nodiscard]] Expected<Config> parse_config(const std::string& text, const std::string& file);
 
-// The sections whose keys are rows, for config/schema.json and docs/configuration.md.
+// The sections whose keys are rows, for config/schema.json and docs/reference/configuration.md.
 [[nodiscard]] fields::Section bearers_section();
 [[nodiscard]] fields::Section gen_bearers_section();
 

@@ -32,7 +32,7 @@ template <class T>
 }
 [[nodiscard]] Keys operator+(Keys first, const Keys& second);
 
-// The keys of one kind of object: an entry of $defs in config/schema.json, a table of docs/configuration.md.
+// The keys of one kind of object: an entry of $defs in config/schema.json, a table of docs/reference/configuration.md.
 struct Section {
   std::string name;
   Keys keys;

@@ -1,5 +1,5 @@
 // The keys of a bearer, one row each. What the file, the control protocol, `splitplane ctl`, config/schema.json and
-// docs/configuration.md know of a bearer's keys comes from here.
+// docs/reference/configuration.md know of a bearer's keys comes from here.
 #pragma once
 
 #include "fields/field.h"
