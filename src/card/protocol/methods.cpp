@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include "base/text.h"
+#include "card/protocol/fields.h"
 #include "card/protocol/request.h"
+#include "control/field_params.h"
 
 namespace splitplane::app {
 namespace {
@@ -24,68 +25,16 @@ void read(Params& params, std::string_view key, MacAddress& into) {
   if (const auto v = params.mac(key)) into = *v;
 }
 
-void read(Params& params, std::string_view key, bool& into) {
-  if (const auto v = params.boolean(key)) into = *v;
-}
-
 std::optional<IpAddress> address(Params& params, std::string_view key, bool v6) {
   const auto v = params.address(key);
   if (v && v->is_v6() != v6) params.refuse(key, fmt::format("allowed is an IPv{} address", v6 ? 6 : 4));
   return v;
 }
 
-void read_place(Params& params, nic::CardBearer& bearer) {
-  const auto word = params.text("place");
-  if (!word) return;
-  const auto at = std::find(nic::kPlaceNames.begin(), nic::kPlaceNames.end(), *word);
-  if (at == nic::kPlaceNames.end())
-    params.refuse("place", fmt::format("'{}' is unknown; allowed: {}", printable(*word), comma_list(nic::kPlaceNames)));
-  else
-    bearer.place = static_cast<nic::Place>(at - nic::kPlaceNames.begin());
-}
-
-void read_rlc(Params& params, nic::CardBearer& bearer) {
-  const auto word = params.text("rlc");
-  if (!word) return;
-  if (*word != "am18" && *word != "am12") {
-    params.refuse("rlc", fmt::format("'{}' cannot be on a card; allowed: am18, am12", printable(*word)));
-  }
-  bearer.rlc_sn_bits = *word == "am12" ? 12 : 18;
-}
-
-// What a request may also say of all its bearers, once.
-void read_common(Params& params, nic::CardBearer& bearer) {
-  read_place(params, bearer);
-  read_rlc(params, bearer);
-  read(params, "pdcp_sn", bearer.pdcp_sn_bits, 12, 18);
-  if (bearer.pdcp_sn_bits != 12 && bearer.pdcp_sn_bits != 18) params.refuse("pdcp_sn", "allowed: 12, 18");
-  read(params, "sdap_dl", bearer.sdap_dl);
-  read(params, "sdap_ul", bearer.sdap_ul);
-  read(params, "epoch", bearer.epoch, 0, 0xff);
-  read(params, "poll_pdu", bearer.poll_pdu, 0, 0xffff);
-  read(params, "qfi", bearer.qfi.value, 0, 63);
-  if (const auto v = address(params, "n3_ipv4", false)) std::memcpy(&bearer.n3_ipv4, v->octets().data(), 4);
-  read(params, "air_dst", bearer.air_dst);
-  read(params, "air_src", bearer.air_src);
-  read(params, "vf_n3", bearer.vf_n3, 0, 63);
-  read(params, "vf_air", bearer.vf_air, 0, 63);
-  read(params, "copies_vf", bearer.copies_vf, 0, 63);
-  read(params, "peer", bearer.peer, 0, 255);
-  read(params, "next_count", bearer.next_count, 0, 0xffffffff);
-  read(params, "ahead", bearer.ahead, 0, 0x7fffffff);
-  read(params, "lease", bearer.lease, 0, 0x7fffffff);
-  read(params, "in_flight", bearer.in_flight, 0, 0xffffffff);
-}
-
 nic::CardBearer read_bearer_of_card(Params& params, const nic::CardBearer& common) {
   nic::CardBearer bearer = common;
-  for (const char* key : {"id", "teid"}) params.require(key);
-  read(params, "id", bearer.id.value, 1, 0xffffffff);
-  read(params, "teid", bearer.teid.value, 1, 0xffffffff);
-  bearer.ue_ipv4 = address(params, "ue_ipv4", false);
-  bearer.ue_ipv6 = address(params, "ue_ipv6", true);
-  read(params, "ul_teid", bearer.uplink_teid.value, 0, 0xffffffff);
-  read_common(params, bearer);
+  read_fields(params, nic::own_fields(), bearer);
+  read_fields(params, nic::common_fields(nic::kTaken), bearer);
   return bearer;
 }
 
@@ -119,7 +68,7 @@ Installation read_installation(Params& params) {
   wanted.restart = params.boolean("restart").value_or(false);
   nic::CardBearer common;
   if (auto members = params.object("common")) {
-    read_common(*members, common);
+    read_fields(*members, nic::common_fields(nic::kTaken), common);
     if (const auto fault = members->fault()) params.refuse("common", *fault);
   }
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
