@@ -22,7 +22,7 @@ namespace {
 constexpr std::chrono::milliseconds kTurn{2};  // of the control thread: how long an ARP request may wait
 
 // What a scrape of the metrics endpoint sees.
-Scrape look(UserPlane& plane, std::size_t bearers) {
+Scrape look(gnb::Instance& plane, std::size_t bearers) {
   constexpr std::size_t kPage = 500;
   Scrape scrape{.all = plane.observe(), .with_bearers = bearers > 0};
   while (scrape.bearers.size() < bearers) {
@@ -39,7 +39,7 @@ Scrape look(UserPlane& plane, std::size_t bearers) {
 int run_command(const Config& config, const RunOptions& options) {
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();  // before anything is made that must be taken down again
-  auto plane = UserPlane::start(config, options.fresh);
+  auto plane = gnb::Instance::start(config, options.fresh);
   if (!plane) {
     log::error("{}: {}", config.file, plane.error().message);
     return 1;

@@ -1,9 +1,15 @@
-// Bearers of the running user plane, as the control server asks for them: added, modified, released, reestablished.
+#include "gnb/control/bearers.h"
+
+#include <rte_cycles.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
 #include "base/log.h"
-#include "gnb/control/instance.h"
 #include "gnb/datapath/count_limit.h"
 
-namespace splitplane::app {
+namespace splitplane::gnb {
 namespace {
 
 tl::unexpected<Error> unknown(BearerId id) {
@@ -12,97 +18,76 @@ tl::unexpected<Error> unknown(BearerId id) {
 tl::unexpected<Error> silent(const WorkerRuntime& worker) {
   return fail("worker {} does not answer; nothing was changed", worker.config.name);
 }
+tl::unexpected<Error> unable(BearerId id) {
+  return fail("bearer {:#010x} has no retransmission; allowed: AM with baas: inline", id.value);
+}
 
 }  // namespace
 
-WorkerRuntime* UserPlane::owner_of(std::uint32_t id) {
-  for (auto& worker : workers_) {
-    if (worker->gnb && worker->gnb->bearers.owns(id)) return worker.get();
+Expected<void> Bearers::restore(const std::string& journal) {
+  const Numbers::Restart start = parts_.numbers.restart();
+  // No new bearer takes the identity of one that comes back, unless there is no other left: the configuration comes
+  // first. What it names no longer keeps nothing.
+  std::set<std::uint32_t> identities;
+  for (const auto* list : {&start.known, &start.by_control}) {
+    for (const NewBearer& one : *list) identities.insert(one.config.id.value);
   }
-  return nullptr;
-}
-
-Expected<PeerId> UserPlane::peer_on(WorkerRuntime& worker, const IpAddress& upf) {
-  const auto place_of = [&](std::size_t i) { return PeerId{static_cast<std::uint16_t>(i)}; };
-  std::size_t place = worker.peers.size();
-  for (std::size_t i = 0; i < worker.peers.size(); ++i) {
-    if (worker.peers[i].bearers != 0 && worker.peers[i].upf == upf) return place_of(i);
-    if (worker.peers[i].bearers == 0) place = i;
-  }
-  if (place == datapath::kMaxPeers) {
-    return fail("upf: worker {} sends to {} UPFs already, which is the limit", worker.config.name, datapath::kMaxPeers);
-  }
-  const N3Runtime& n3 = *n3_of(worker);
-  if (upf.is_v6() ? !n3.own.ipv6 : !n3.own.ipv4) {
-    return fail("upf: {} cannot be reached: N3 port {} has no address of that family", upf.to_string(), n3.config.port);
-  }
-  const datapath::N3Peer peer = datapath::make_peer(worker.gnb->n3, upf, mac_of(n3, upf));
-  if (!worker.execute([&] { worker.gnb->peers[place] = peer; })) return silent(worker);
-  if (place == worker.peers.size()) worker.peers.emplace_back();
-  worker.peers[place] = {upf, 0};
-  return place_of(place);
-}
-
-void UserPlane::leave_peer(WorkerRuntime& worker, const IpAddress& upf) {
-  if (CardRuntime* card = card_before(worker)) leave_peer(*card, upf);
-  for (UpfPeer& peer : worker.peers) {
-    if (peer.bearers != 0 && peer.upf == upf) {
-      --peer.bearers;
-      return;
+  parts_.store.reserve(identities);
+  bool reserved = false;
+  if (auto entered = enter_all(start.known, reserved); !entered) return entered;
+  reserved = true;
+  if (auto entered = enter_all(start.others, reserved); !entered) return entered;
+  std::size_t back = 0, refused = 0;
+  for (const NewBearer& one : start.by_control) {
+    if (auto added = enter({&one, 1}); added) {
+      ++back;
+    } else if (++refused <= 10) {
+      log::warn("bearer {:#010x} of the journal does not come back: {}", one.config.id.value, added.error().message);
     }
   }
+  parts_.store.release_reserved();
+  if (auto begun = parts_.numbers.begin(); !begun) return begun;
+  if (start.found) {
+    log::info(
+        "journal {}: {} bearers of the configuration go on with their numbers, {} have changed parameters, "
+        "{} that were released stay away; {} that were added by the control socket are back, {} are not",
+        journal, start.known.size(), start.changed, start.away, back, refused);
+  }
+  return {};
 }
 
-Expected<UserPlane::Installation> UserPlane::prepare(const ran::BearerConfig& config) {
-  WorkerRuntime* worker = owner_of(config.id.value);
-  if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
-  if (auto fine = check_card(config, *worker); !fine) return tl::unexpected(fine.error());
-  const auto peer = peer_on(*worker, config.upf);
-  if (!peer) return tl::unexpected(peer.error());
-  ran::BearerConfig here = config;
-  here.acknowledged = worker->gnb->arq && config.rlc_mode == RlcMode::kAm && config.card.empty();
-  const bool is_new = worker->peers[peer->value].bearers++ == 0;
-  if (is_new && !mac_of(*n3_of(*worker), config.upf)) next_question_ = next_hops_ = {};  // asked for now
-  Installation installation{here, worker, *peer, {}};
-  if (CardRuntime* card = card_before(*worker); card != nullptr && !config.upf.is_v6()) {
-    const auto number = peer_on(*card, *worker, config.upf);
-    if (!number) {
-      leave_peer(*worker, config.upf);
-      return tl::unexpected(number.error());
+// `reserved`: identities are kept for bearers that come back; they are given up when there is no other left.
+Expected<void> Bearers::enter_all(std::span<const NewBearer> wanted, bool& reserved) {
+  constexpr std::size_t kBatch = kBearersPerBatch;
+  for (std::size_t done = 0; done < wanted.size(); done += kBatch) {
+    const auto batch = wanted.subspan(done, std::min(kBatch, wanted.size() - done));
+    auto added = enter(batch);
+    if (!added && std::exchange(reserved, false)) {
+      parts_.store.release_reserved();
+      added = enter(batch);
     }
-    installation.card_peer = *number;
+    if (!added) return fail("bearers: {}", added.error().message);
   }
-  return installation;
+  return {};
 }
 
-Expected<AddedBearers> UserPlane::add_bearers(std::span<const ran::BearerConfig> wanted,
-                                              std::optional<unsigned> shard) {
-  if (journal_) {
-    if (const auto view = journal_->view(); !view.reason.empty()) return fail("{}; no bearer was added", view.reason);
-  }
+Expected<AddedBearers> Bearers::add(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard) {
+  if (auto refused = parts_.numbers.refusal()) return tl::unexpected(*std::move(refused));
   std::vector<NewBearer> bearers;
   for (const ran::BearerConfig& config : wanted) bearers.push_back({.config = config, .shard = shard});
   return enter(bearers);
 }
 
-Expected<AddedBearers> UserPlane::enter(std::span<const NewBearer> wanted) {
-  const std::lock_guard request(requests_);
-  std::unique_lock lock(mutex_);
+Expected<AddedBearers> Bearers::enter(std::span<const NewBearer> wanted) {
+  Change change = parts_.control.change();
+  BearerStore& store = parts_.store;
   AddedBearers result;
   std::vector<Installation> fresh;
-  Workers told;
-  const auto refused = [&](Error error) {
-    for (const WorkerRuntime* worker : uninstall(fresh, told)) {
-      const auto kept =
-          fmt::format("worker {} does not answer, and may keep bearers that were not added", worker->config.name);
-      log::warn("{}", kept);
-      error.message += "; " + kept;
-    }
-    return tl::unexpected(std::move(error));
-  };
+  BearerLines::WorkerSet told;
+  const auto refused = [&](Error error) { return tl::unexpected(undo(change, fresh, told, std::move(error))); };
   for (const NewBearer& one : wanted) {
     const ran::BearerConfig& config = one.config;
-    if (const auto* twin = store_->find_uplink(config.upf, config.uplink_teid)) {
+    if (const auto* twin = store.find_uplink(config.upf, config.uplink_teid)) {
       ran::BearerConfig same = config;
       if (same.id.value == 0) same.id = twin->id;
       same.acknowledged = twin->acknowledged;
@@ -112,129 +97,161 @@ Expected<AddedBearers> UserPlane::enter(std::span<const NewBearer> wanted) {
         continue;
       }
     }
-    auto entered = store_->add(config, one.shard);
+    auto entered = store.add(config, one.shard);
     if (!entered) return refused(entered.error());
-    auto prepared = prepare(*entered);
+    auto prepared = prepare(change, *entered);
     if (!prepared) {
-      store_->remove(entered->id);
+      store.remove(entered->id);
       return refused(prepared.error());
     }
     prepared->file = one.file;
     prepared->numbers = one.numbers;
-    if (prepared->config.acknowledged && !one.is_restored) prepared->numbers.epoch = next_epoch();
+    if (prepared->config.acknowledged && !one.is_restored) prepared->numbers.epoch = parts_.numbers.next_epoch(change);
     fresh.push_back(*prepared);
-    if (prepared->config.acknowledged) store_->replace(prepared->config);
+    if (prepared->config.acknowledged) store.replace(prepared->config);
     result.bearers.push_back(prepared->config);
   }
-  auto installed = install(fresh, false, told);
+  auto installed = parts_.lines.install(change, fresh, told);
   if (installed) {
-    enter_in_journal(fresh);  // before cards number them
-    installed = wait_for_cards(lock, put_on_cards(fresh));
+    parts_.numbers.enter(change, fresh);  // before cards number them
+    const auto requests = parts_.cards.put(change, fresh);
+    std::tie(change, installed) = Cards::wait_for(std::move(change), requests);
   }
   if (!installed) return refused(installed.error());
-  if (journal_) {  // one that was released may come back with the configuration again
-    for (const Installation& one : fresh) journal_->revive({one.config.upf, one.config.uplink_teid});
-  }
+  parts_.numbers.revive(change, fresh);  // one that was released may come back with the configuration again
   return result;
 }
 
-Expected<ran::BearerConfig> UserPlane::modify_bearer(BearerId id, const BearerPatch& patch) {
-  const std::lock_guard request(requests_);
-  std::unique_lock lock(mutex_);
-  const ran::BearerConfig* current = store_->find(id);
-  if (current == nullptr) return unknown(id);
-  ran::BearerConfig changed = *current;
+Expected<Installation> Bearers::prepare(const Locked& locked, const ran::BearerConfig& config) {
+  WorkerRuntime* worker = parts_.workers.owner_of(config.id.value);
+  if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
+  if (auto fine = parts_.cards.check(config, *worker); !fine) return tl::unexpected(fine.error());
+  const auto peer = parts_.peers.join(locked, *worker, config.upf);
+  if (!peer) return tl::unexpected(peer.error());
+  if (peer->must_be_asked) parts_.n3.ask_soon(locked);
+  const auto number = parts_.cards.join(locked, *worker, config.upf);
+  if (!number) {
+    parts_.peers.leave(locked, *worker, config.upf);
+    return tl::unexpected(number.error());
+  }
+  Installation installation{.config = config, .worker = worker, .peer = peer->id, .card_peer = *number};
+  installation.config.acknowledged = worker->gnb->arq && config.rlc_mode == RlcMode::kAm && config.card.empty();
+  return installation;
+}
+
+void Bearers::leave_peer(const Locked& locked, WorkerRuntime& worker, const IpAddress& upf) {
+  parts_.cards.leave(locked, worker, upf);
+  parts_.peers.leave(locked, worker, upf);
+}
+
+Error Bearers::undo(const Locked& locked, std::span<const Installation> fresh, const BearerLines::WorkerSet& told,
+                    Error error) {
+  for (const Installation& one : fresh) {
+    (void)parts_.cards.take_off(locked, *one.worker, one.config.id);
+    leave_peer(locked, *one.worker, one.config.upf);
+    parts_.store.remove(one.config.id);
+    parts_.numbers.remove(locked, one.config.id);
+    parts_.uplinks.forget(locked, one.config.id);
+  }
+  for (const WorkerRuntime* worker : parts_.lines.uninstall(locked, fresh, told)) {
+    const auto kept =
+        fmt::format("worker {} does not answer, and may keep bearers that were not added", worker->config.name);
+    log::warn("{}", kept);
+    error.message += "; " + kept;
+  }
+  return error;
+}
+
+Expected<ran::BearerConfig> Bearers::modify(BearerId id, const BearerPatch& patch) {
+  Change change = parts_.control.change();
+  const ran::BearerConfig* found = parts_.store.find(id);
+  if (found == nullptr) return unknown(id);
+  const ran::BearerConfig current = *found;
+  ran::BearerConfig changed = current;
   if (patch.uplink_teid) changed.uplink_teid = *patch.uplink_teid;
   if (patch.upf) changed.upf = *patch.upf;
   if (patch.qfi) changed.qfi = *patch.qfi;
   if (patch.poll_pdu) changed.poll_pdu = *patch.poll_pdu;
   if (const auto refused = ran::refuse(changed)) return fail("{}", *refused);
-  const auto* twin = store_->find_uplink(changed.upf, changed.uplink_teid);
+  const auto* twin = parts_.store.find_uplink(changed.upf, changed.uplink_teid);
   if (twin != nullptr && twin->id != id) {
     return fail("uplink TEID {:#010x} at {} is in use by bearer {:#010x}", changed.uplink_teid.value,
                 changed.upf.to_string(), twin->id.value);
   }
-  const auto prepared = prepare(changed);
+  const auto prepared = prepare(change, changed);
   if (!prepared) return tl::unexpected(prepared.error());
-  changing_ = id;
-  auto done = wait_for_cards(lock, put_on_cards({&*prepared, 1}));
-  changing_ = {};
-  Workers told;
-  if (done) done = install({&*prepared, 1}, true, told);
+  parts_.uplinks.changing(change, id);
+  const auto requests = parts_.cards.put(change, {&*prepared, 1});
+  Expected<void> done;
+  std::tie(change, done) = Cards::wait_for(std::move(change), requests);
+  parts_.uplinks.changed(change);
+  if (done) done = parts_.lines.modify(change, *prepared);
   if (!done) {
-    put_soon_on_card(*prepared->worker, *current);
-    leave_peer(*prepared->worker, changed.upf);
+    parts_.cards.put_soon(change, *prepared->worker, current, parts_.uplinks.is_stopped(change, id));
+    leave_peer(change, *prepared->worker, changed.upf);
     return tl::unexpected(done.error());
   }
-  leave_peer(*prepared->worker, current->upf);
-  store_->replace(changed);
-  if (journal_) journal_->set_config(changed);
-  if (const auto seen = bearer_gtpu_.find(id.value); seen != bearer_gtpu_.end()) seen->second.uplink = {};
+  leave_peer(change, *prepared->worker, current.upf);
+  parts_.store.replace(changed);
+  parts_.numbers.set_config(change, changed);
+  parts_.uplinks.begin_anew(change, id);
   return changed;
 }
 
-Expected<bool> UserPlane::release_bearer(BearerId id) {
-  const std::lock_guard request(requests_);
-  std::unique_lock lock(mutex_);
-  if (store_->find(id) == nullptr) return false;
-  WorkerRuntime* worker = owner_of(id.value);
-  const ran::BearerConfig config = *store_->find(id);
-  if (config.n3_reorder) {
-    // What the bearer still holds goes out before it ends: between two commands the worker makes a whole round.
-    datapath::GnbContext* gnb = worker->gnb.get();
-    if (!worker->execute([gnb, id] { gnb->reorder.close(id); })) return silent(*worker);
-  }
-  const bool silence = n3_of(*worker)->config.released_teid_silence_s != 0;
-  for (WorkerRuntime* holder : key_holders(*worker)) {
-    if (take_out(*worker, *holder, {&config, 1}, silence)) continue;
-    if (holder != worker) {  // its owner, which comes first, has it no more: nothing leads back
-      log::warn("worker {} does not answer; it may keep keys of bearer {:#010x}, which is released",
-                holder->config.name, id.value);
-    } else if (config.n3_reorder) {
-      return fail("worker {} does not answer; the bearer goes on without n3_reorder; allowed: releasing it again",
-                  worker->config.name);
-    } else {
-      return silent(*worker);
-    }
-  }
-  const CardRequests requests = take_off_card(*worker, id);
-  leave_peer(*worker, config.upf);
-  store_->remove(id);
-  leases_.forget(id);
-  if (journal_) journal_->release(id);
-  remember_released(*worker, id);
-  if (config.dl_teid) remember_released(*worker, BearerId{config.dl_teid->value});
-  (void)wait_for_cards(lock, requests);  // that a bearer goes no card refuses
+Expected<bool> Bearers::release(BearerId id) {
+  Change change = parts_.control.change();
+  const ran::BearerConfig* found = parts_.store.find(id);
+  if (found == nullptr) return false;
+  const ran::BearerConfig config = *found;
+  WorkerRuntime& worker = *parts_.workers.owner_of(id.value);
+  if (auto wiped = wipe(change, worker, config); !wiped) return tl::unexpected(wiped.error());
+  const Cards::Requests requests = parts_.cards.take_off(change, worker, id);
+  leave_peer(change, worker, config.upf);
+  parts_.store.remove(id);
+  parts_.numbers.release(change, id);
+  parts_.uplinks.forget(change, id);
+  parts_.n3.remember_released(change, worker, id);
+  if (config.dl_teid) parts_.n3.remember_released(change, worker, BearerId{config.dl_teid->value});
+  (void)Cards::wait_for(std::move(change), requests);  // no card refuses that a bearer goes
   return true;
 }
 
-// Another one than before, as far as eight bits tell; without a journal also than before a restart of this process.
-std::uint8_t UserPlane::next_epoch() {
-  if (epoch_ == 0) epoch_ = static_cast<std::uint8_t>(rte_rdtsc() >> 12);
-  return epoch_ = ran::next_epoch(epoch_);
+// The bearer's lines and keys. Error: its owner does not answer.
+Expected<void> Bearers::wipe(const Locked& locked, WorkerRuntime& worker, const ran::BearerConfig& config) {
+  if (config.n3_reorder) {
+    // What the bearer still holds goes out before it ends: between two commands the worker makes a whole round.
+    datapath::GnbContext* gnb = worker.gnb.get();
+    if (!worker.execute([gnb, id = config.id] { gnb->reorder.close(id); })) return silent(worker);
+  }
+  const bool silence = parts_.peers.n3_of(worker).config.released_teid_silence_s != 0;
+  for (WorkerRuntime* holder : parts_.workers.key_holders(worker)) {
+    if (parts_.lines.take_out(locked, worker, *holder, {&config, 1}, silence)) continue;
+    if (holder != &worker) {  // its owner, which comes first, no longer has the bearer: nothing leads back to it
+      log::warn("worker {} does not answer; it may keep keys of bearer {:#010x}, which is released",
+                holder->config.name, config.id.value);
+    } else if (config.n3_reorder) {
+      return fail("worker {} does not answer; the bearer goes on without n3_reorder; allowed: releasing it again",
+                  worker.config.name);
+    } else {
+      return silent(worker);
+    }
+  }
+  return {};
 }
 
-Expected<std::uint8_t> UserPlane::reestablish_bearer(BearerId id) {
-  const std::lock_guard request(requests_);
-  std::unique_lock lock(mutex_);
-  const ran::BearerConfig* config = store_->find(id);
+Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
+  Change change = parts_.control.change();
+  const ran::BearerConfig* config = parts_.store.find(id);
   if (config == nullptr) return unknown(id);
-  const auto unable = [&] {
-    return fail("bearer {:#010x} has no retransmission; allowed: AM with baas: inline", id.value);
-  };
-  if (!config->acknowledged) return unable();
-  WorkerRuntime* worker = owner_of(id.value);
-  datapath::GnbContext* gnb = worker->gnb.get();
-  const std::uint8_t epoch = next_epoch();
-  if (journal_) {  // no later run may use it for other PDUs
-    journal_->set_epoch(id, epoch);
-    lock.unlock();
-    const auto settled = journal_->settle();
-    lock.lock();
-    if (!settled) return fail("{}; the bearer was not reestablished", settled.error().message);
-  }
+  if (!config->acknowledged) return unable(id);
+  WorkerRuntime& worker = *parts_.workers.owner_of(id.value);
+  datapath::GnbContext* gnb = worker.gnb.get();
+  const std::uint8_t epoch = parts_.numbers.next_epoch(change);
+  Expected<void> kept;
+  std::tie(change, kept) = parts_.numbers.keep_epoch(std::move(change), id, epoch);
+  if (!kept) return fail("{}; the bearer was not reestablished", kept.error().message);
   bool able = false;
-  const bool done = worker->execute([gnb, id, epoch, &able] {
+  const bool done = worker.execute([gnb, id, epoch, &able] {
     datapath::ArqBearer* const arq = gnb->arq_bearers.find(id.value);
     able = arq != nullptr;
     if (!able) return;
@@ -246,9 +263,51 @@ Expected<std::uint8_t> UserPlane::reestablish_bearer(BearerId id) {
     downlink.pdu_without_poll = 0;
     gnb->bearers.uplink_line(id.value)->rlc_rx_next_highest = 0;
   });
-  if (!done) return silent(*worker);
-  if (!able) return unable();
+  if (!done) return silent(worker);
+  if (!able) return unable(id);
   return epoch;
 }
 
-}  // namespace splitplane::app
+Expected<std::vector<BearerView>> Bearers::read(const Locked& locked, std::span<const ran::BearerConfig> bearers) {
+  auto views = parts_.lines.read(locked, bearers);
+  if (!views) return views;
+  for (BearerView& view : *views) parts_.uplinks.add_to(locked, view);
+  return views;
+}
+
+Expected<BearerView> Bearers::show(BearerId id) {
+  Expected<std::vector<BearerView>> views;
+  {
+    const Locked locked = parts_.control.lock();
+    const ran::BearerConfig* config = parts_.store.find(id);
+    if (config == nullptr) return unknown(id);
+    views = read(locked, {config, 1});
+  }
+  if (!views) return tl::unexpected(views.error());
+  parts_.cards.add_numbers(*views);
+  return views->front();
+}
+
+// A page is read in small pieces, so that no round of a worker grows long.
+Expected<std::vector<BearerView>> Bearers::list(std::uint32_t after, std::size_t limit) {
+  constexpr std::size_t kPiece = 64;
+  std::vector<BearerView> all;
+  {
+    const Locked locked = parts_.control.lock();
+    const auto page = parts_.store.after(after, limit);
+    for (std::size_t first = 0; first < page.size(); first += kPiece) {
+      auto views = read(locked, std::span(page).subspan(first, std::min(kPiece, page.size() - first)));
+      if (!views) return views;
+      all.insert(all.end(), views->begin(), views->end());
+    }
+  }
+  parts_.cards.add_numbers(all);
+  return all;
+}
+
+std::size_t Bearers::count() {
+  const Locked locked = parts_.control.lock();
+  return parts_.store.size();
+}
+
+}  // namespace splitplane::gnb

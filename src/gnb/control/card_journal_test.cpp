@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A link that puts its leases into a journal on a disk, as UserPlane::journal_of_cards() does.
+// A link that puts its leases into a journal on a disk, as gnb::Numbers::for_cards() does.
 class CardLinkJournal : public CardLinkTest {
  protected:
   void open_journal() {

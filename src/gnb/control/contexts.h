@@ -1,10 +1,14 @@
-// What the configuration says about a worker, as the packet path wants it: the same for `splitplane run` and for
-// `splitplane explain`. Rings, pools and bearers are the caller's.
+// What the configuration says about a worker, as the packet path wants it, and the tables of its keys: the same for
+// `splitplane run` and for `splitplane explain`. Rings, pools and bearers are the caller's.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "config/lookup.h"
 #include "gnb/datapath/context.h"
 #include "gnb/datapath/dispatch.h"
+#include "runtime/resources.h"
 
 namespace splitplane::app {
 
@@ -22,10 +26,29 @@ void fill(datapath::DispatchContext& dispatch, const PortFacts& n3);
 void feed(datapath::DispatchContext& dispatch, const WorkerConfig& worker, const datapath::GnbContext& gnb,
           datapath::WorkerRings rings);
 
+// A receive queue of a dispatching worker.
+struct DispatchQueue {
+  std::string port;
+  std::uint16_t queue = 0;
+  Direction direction{};
+};
+// In the order in which the worker reads and counts them.
+[[nodiscard]] std::vector<DispatchQueue> dispatch_queues(const Config& config, const WorkerConfig& worker);
+
 // What a card cannot read comes by the first pair of its VFs. The gNB worker that reads that pair, and those that have
 // another one and get their packets of it from the first.
 [[nodiscard]] bool reads_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker);
 [[nodiscard]] bool gets_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker);
 void add_mate(datapath::Mates& mates, const WorkerConfig& worker, datapath::WorkerRings rings);
+
+// Tables of keys that are not of our choosing, in DPDK's memory: room is taken once, and a full table refuses the
+// bearer. Room for `teids` TEIDs and, with lookup ue_address, for `addresses` of each family. `memory` holds the tables
+// and must outlive `keys`. Error: one sentence that names the worker.
+[[nodiscard]] Expected<void> make_key_tables(datapath::ForeignKeys& keys, std::vector<DpdkArray<std::byte>>& memory,
+                                             Config::Lookup lookup, std::size_t teids, std::size_t addresses,
+                                             const std::string& worker);
+
+// Octets of memory that these tables take.
+[[nodiscard]] std::size_t key_tables_bytes(Config::Lookup lookup, std::size_t teids, std::size_t addresses);
 
 }  // namespace splitplane::app

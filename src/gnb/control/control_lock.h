@@ -71,7 +71,7 @@ class ControlLock {
  private:
   std::mutex mutex_;
   std::condition_variable turn_;
-  bool changing_ = false;  // somebody has the turn
+  bool changing_ = false;  // a change has the turn
 };
 
 using Locked = ControlLock::Locked;

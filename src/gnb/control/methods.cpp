@@ -9,25 +9,25 @@
 
 namespace splitplane::app {
 
-void add_methods(MethodRegistry& registry, UserPlane& gnb) {
+void add_methods(MethodRegistry& registry, gnb::Instance& gnb) {
   const auto calls = [&gnb](auto member) { return std::bind_front(member, &gnb); };
-  const Settle settle = calls(&UserPlane::settle);
-  registry.add("bearer.add", bearer_add(calls(&UserPlane::add_bearers), settle));
-  registry.add("bearer.modify", bearer_modify(calls(&UserPlane::modify_bearer), settle));
-  registry.add("bearer.release", bearer_release(calls(&UserPlane::release_bearer), settle));
-  registry.add("bearer.reestablish", bearer_reestablish(calls(&UserPlane::reestablish_bearer)));
-  registry.add("bearer.list", bearer_list(calls(&UserPlane::list_bearers)));
-  registry.add("bearer.show", bearer_show(calls(&UserPlane::show_bearer)));
+  const Settle settle = calls(&gnb::Instance::settle);
+  registry.add("bearer.add", bearer_add(calls(&gnb::Instance::add_bearers), settle));
+  registry.add("bearer.modify", bearer_modify(calls(&gnb::Instance::modify_bearer), settle));
+  registry.add("bearer.release", bearer_release(calls(&gnb::Instance::release_bearer), settle));
+  registry.add("bearer.reestablish", bearer_reestablish(calls(&gnb::Instance::reestablish_bearer)));
+  registry.add("bearer.list", bearer_list(calls(&gnb::Instance::list_bearers)));
+  registry.add("bearer.show", bearer_show(calls(&gnb::Instance::show_bearer)));
   registry.add("peer.list", without_params([&gnb] {
                  return gnb.peers().map([](Json rows) { return Json{{"peers", std::move(rows)}}; });
                }));
-  registry.add("stats", without_params(calls(&UserPlane::stats)));
-  registry.add("tap.on", tap_on(calls(&UserPlane::tap_on)));
-  registry.add("tap.off", tap_off(calls(&UserPlane::tap_off)));
-  registry.add("tap.list", without_params(calls(&UserPlane::list_taps)));
-  registry.add("power.show", power_show(calls(&UserPlane::show_power)));
-  registry.add("power.set", power_set(calls(&UserPlane::set_power)));
-  registry.add("card.show", without_params(calls(&UserPlane::show_card)));
+  registry.add("stats", without_params(calls(&gnb::Instance::stats)));
+  registry.add("tap.on", tap_on(calls(&gnb::Instance::tap_on)));
+  registry.add("tap.off", tap_off(calls(&gnb::Instance::tap_off)));
+  registry.add("tap.list", without_params(calls(&gnb::Instance::list_taps)));
+  registry.add("power.show", power_show(calls(&gnb::Instance::show_power)));
+  registry.add("power.set", power_set(calls(&gnb::Instance::set_power)));
+  registry.add("card.show", without_params(calls(&gnb::Instance::show_card)));
 }
 
 }  // namespace splitplane::app

@@ -7,6 +7,6 @@
 namespace splitplane::app {
 
 // `gnb` must outlive the registry.
-void add_methods(MethodRegistry& registry, UserPlane& gnb);
+void add_methods(MethodRegistry& registry, gnb::Instance& gnb);
 
 }  // namespace splitplane::app

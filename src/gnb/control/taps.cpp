@@ -1,13 +1,11 @@
-// Taps of the running user plane: made and ended by the control side, attached and detached by each worker between two
-// rounds. A tap is given back only when no worker can touch it any more.
-#include "config/taps.h"
+#include "gnb/control/taps.h"
 
 #include <algorithm>
 
 #include "base/log.h"
-#include "gnb/control/instance.h"
+#include "config/taps.h"
 
-namespace splitplane::app {
+namespace splitplane::gnb {
 namespace {
 
 using State = tap::Tap::State;
@@ -31,20 +29,20 @@ Json view_of(const tap::Tap& tap) {
 
 }  // namespace
 
-std::vector<WorkerRuntime*> UserPlane::ends_of(const tap::Settings& settings) {
+std::vector<WorkerRuntime*> Taps::ends_of(const tap::Settings& settings) const {
   std::vector<WorkerRuntime*> ends;
-  for (auto& worker : workers_) {
+  for (const auto& worker : workers_.all()) {
     if (uses_port(worker->config, settings.port) && (settings.worker.empty() || settings.worker == worker->config.name))
       ends.push_back(worker.get());
   }
   return ends;
 }
 
-UserPlane::Taps::iterator UserPlane::find_tap(const std::string& name) {
+Taps::All::iterator Taps::find(const std::string& name) {
   return std::find_if(taps_.begin(), taps_.end(), [&](const auto& t) { return t->settings().name == name; });
 }
 
-Expected<void> UserPlane::detach_tap(tap::Tap& tap) {
+Expected<void> Taps::detach(const Locked& /*locked*/, tap::Tap& tap) {
   const auto ends = ends_of(tap.settings());
   for (std::size_t i = 0; i < ends.size(); ++i) {
     WorkerRuntime& worker = *ends[i];
@@ -56,20 +54,20 @@ Expected<void> UserPlane::detach_tap(tap::Tap& tap) {
 }
 
 // Nothing here waits for a disk. The tap is a new one, or the one that is on with the same settings.
-Expected<tap::Tap*> UserPlane::start_tap(tap::Settings settings) {
+Expected<tap::Tap*> Taps::start(const Locked& locked, tap::Settings settings) {
   complete(settings, config_);
   if (const auto finding = check_tap(config_, settings)) return fail("{}: {}", finding->key, finding->text);
-  if (const auto there = find_tap(settings.name); there != taps_.end()) {
+  if (const auto there = find(settings.name); there != taps_.end()) {
     const bool stopped = !(*there)->stopped().empty();
     if (!stopped && (*there)->settings() == settings) return there->get();
     if (!stopped)
       return fail("tap {} is on with other settings; allowed: tap off {} first", settings.name, settings.name);
-    if (const auto detached = detach_tap(**there); !detached) return tl::unexpected(detached.error());
-    quiet_taps_.erase(there->get());
+    if (const auto detached = detach(locked, **there); !detached) return tl::unexpected(detached.error());
+    quiet_.erase(there->get());
     taps_.erase(there);  // it has stopped by itself: begin anew
   }
   std::vector<tap::Settings> others;
-  for (const auto* taps : {&taps_, &ending_taps_}) {
+  for (const auto* taps : {&taps_, &ending_}) {
     for (const auto& other : *taps) others.push_back(other->settings());
   }
   if (const auto finding = check_next_tap(config_, others, settings))
@@ -89,9 +87,9 @@ Expected<tap::Tap*> UserPlane::start_tap(tap::Settings settings) {
     const bool done =
         worker.execute([&] { worker.taps[settings.port].attach(made.lane(i), settings.in, settings.out); });
     if (done) continue;
-    if (detach_tap(made)) {
+    if (detach(locked, made)) {
       made.end();
-      ending_taps_.push_back(std::move(taps_.back()));
+      ending_.push_back(std::move(taps_.back()));
       taps_.pop_back();
     }
     return fail("worker {} does not answer; the tap is not on", worker.config.name);
@@ -101,48 +99,51 @@ Expected<tap::Tap*> UserPlane::start_tap(tap::Settings settings) {
 }
 
 // A tap that could not open its file is none.
-Expected<void> UserPlane::forget_refused(tap::Tap& tap) {
+Expected<void> Taps::forget_refused(const Locked& locked, tap::Tap& tap) {
   const std::string name = tap.settings().name, why = tap.stopped();
-  if (const auto detached = detach_tap(tap); !detached) return detached;
-  quiet_taps_.erase(&tap);
-  taps_.erase(find_tap(name));
+  if (const auto detached = detach(locked, tap); !detached) return detached;
+  quiet_.erase(&tap);
+  taps_.erase(find(name));
   return fail("tap {}: {}", name, why);
 }
 
-Expected<void> UserPlane::start_configured_taps() {
+Expected<void> Taps::start_configured() {
+  const Locked locked = control_.lock();
   for (std::size_t i = 0; i < config_.taps.size(); ++i) {
-    const auto started = start_tap(config_.taps[i]);
+    const auto started = start(locked, config_.taps[i]);
     if (!started) return fail("taps[{}]: {}", i, started.error().message);
     if ((*started)->wait_open(kPatience) != State::kStopped) continue;
-    if (const auto refused = forget_refused(**started); !refused)
+    if (const auto refused = forget_refused(locked, **started); !refused)
       return fail("taps[{}]: {}", i, refused.error().message);
   }
   return {};
 }
 
-Expected<Json> UserPlane::tap_on(const tap::Settings& settings) {
-  std::unique_lock lock(mutex_);
-  const auto started = start_tap(settings);
-  if (!started) return tl::unexpected(started.error());
-  tap::Tap& tap = **started;
-  lock.unlock();  // only this thread ends taps
-  const State state = tap.wait_open(kPatience);
-  lock.lock();
-  if (state == State::kStopped && tap.numbers().bytes == 0) {
-    if (const auto refused = forget_refused(tap); !refused) return tl::unexpected(refused.error());
+Expected<nlohmann::json> Taps::on(const tap::Settings& settings) {
+  tap::Tap* tap = nullptr;
+  {
+    const Locked locked = control_.lock();
+    const auto started = start(locked, settings);
+    if (!started) return tl::unexpected(started.error());
+    tap = *started;
   }
-  return view_of(tap);
+  const State state = tap->wait_open(kPatience);  // only this thread ends taps
+  const Locked locked = control_.lock();
+  if (state == State::kStopped && tap->numbers().bytes == 0) {
+    if (const auto refused = forget_refused(locked, *tap); !refused) return tl::unexpected(refused.error());
+  }
+  return view_of(*tap);
 }
 
-Expected<Json> UserPlane::tap_off(const std::string& name) {
+Expected<nlohmann::json> Taps::off(const std::string& name) {
   std::unique_ptr<tap::Tap> tap;
   {
-    const std::lock_guard guard(mutex_);
-    const auto at = find_tap(name);
+    const Locked locked = control_.lock();
+    const auto at = find(name);
     if (at == taps_.end()) return Json{{"existed", false}};
-    if (const auto detached = detach_tap(**at); !detached) return tl::unexpected(detached.error());
+    if (const auto detached = detach(locked, **at); !detached) return tl::unexpected(detached.error());
     tap = std::move(*at);
-    quiet_taps_.erase(tap.get());
+    quiet_.erase(tap.get());
     taps_.erase(at);
   }
   tap->end();
@@ -151,48 +152,45 @@ Expected<Json> UserPlane::tap_off(const std::string& name) {
   if (!ended) last["state"] = "ending";
   if (last["state"] == "on") last["state"] = "off";
   if (!ended) {
-    const std::lock_guard guard(mutex_);
-    ending_taps_.push_back(std::move(tap));
+    const Locked locked = control_.lock();
+    ending_.push_back(std::move(tap));
   }
   return Json{{"existed", true}, {"tap", std::move(last)}};
 }
 
-Expected<Json> UserPlane::list_taps() {
-  const std::lock_guard guard(mutex_);
+Expected<nlohmann::json> Taps::list() {
+  const Locked locked = control_.lock();
   Json rows = Json::array();
   for (const auto& tap : taps_) rows.push_back(view_of(*tap));
-  for (const auto& tap : ending_taps_) {
+  for (const auto& tap : ending_) {
     rows.push_back(view_of(*tap));
     rows.back()["state"] = "ending";
   }
   return Json{{"taps", std::move(rows)}};
 }
 
-// A tap that has stopped by itself costs its workers nothing any more; it stays in the list until it is turned off.
-void UserPlane::quiet_stopped_taps() {
+void Taps::quiet_stopped(const Locked& locked) {
   for (const auto& tap : taps_) {
-    if (tap->stopped().empty() || quiet_taps_.contains(tap.get())) continue;
-    if (detach_tap(*tap)) quiet_taps_.insert(tap.get());
+    if (tap->stopped().empty() || quiet_.contains(tap.get())) continue;
+    if (detach(locked, *tap)) quiet_.insert(tap.get());
   }
-  std::erase_if(ending_taps_, [](const auto& tap) { return tap->wait_end(std::chrono::milliseconds{0}); });
+  std::erase_if(ending_, [](const auto& tap) { return tap->wait_end(std::chrono::milliseconds{0}); });
 }
 
-// The workers have ended: what their lanes still hold is written, and the files are closed. A writer whose disk hangs
-// is left to the end of the process, which the kernel may not grant before that of the disk.
-void UserPlane::end_taps() {
+void Taps::end(const Locked& locked) {
   for (auto& tap : taps_) {
-    (void)detach_tap(*tap);
+    (void)detach(locked, *tap);
     tap->end();
-    ending_taps_.push_back(std::move(tap));
+    ending_.push_back(std::move(tap));
   }
-  for (auto& tap : ending_taps_) {
+  for (auto& tap : ending_) {
     if (tap->wait_end(kLastPatience)) continue;
     log::warn("tap {}: its disk does not answer; {} is not complete", tap->settings().name, tap->settings().file);
     (void)tap.release();
   }
-  ending_taps_.clear();
+  ending_.clear();
   taps_.clear();
-  quiet_taps_.clear();
+  quiet_.clear();
 }
 
-}  // namespace splitplane::app
+}  // namespace splitplane::gnb

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,20 +18,59 @@
 #include "power/governor/governor.h"
 #include "runtime/resources.h"
 
-namespace splitplane::app {
+namespace splitplane::gnb {
 
-// A UPF that a worker sends to; its place in the worker's table is free again when the last bearer towards it is gone.
-struct UpfPeer {
-  IpAddress upf;
-  std::size_t bearers = 0;
+using namespace app;  // config, control, observe and runtime are still there
+
+using Time = std::chrono::steady_clock::time_point;
+
+// UPFs by number, with how many bearers go to each. A number is free again when the last bearer towards its UPF is
+// gone.
+class UpfNumbers {
+ public:
+  struct Row {
+    IpAddress upf;
+    std::size_t bearers = 0;  // 0: the number is free
+  };
+
+  // The number of a UPF that has bearers.
+  [[nodiscard]] std::optional<std::size_t> find(const IpAddress& upf) const {
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (rows_[i].bearers != 0 && rows_[i].upf == upf) return i;
+    }
+    return std::nullopt;
+  }
+  // A number below `limit` that no UPF has; nothing: all are in use.
+  [[nodiscard]] std::optional<std::size_t> free_below(std::size_t limit) const {
+    std::size_t place = rows_.size();
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (rows_[i].bearers == 0) place = i;
+    }
+    return place < limit ? std::optional(place) : std::nullopt;
+  }
+  // One bearer more, towards a UPF that has this number from now on. True: it is the first.
+  bool join(std::size_t number, const IpAddress& upf) {
+    if (number >= rows_.size()) rows_.resize(number + 1);
+    rows_[number].upf = upf;
+    return rows_[number].bearers++ == 0;
+  }
+  // One bearer less. The number, if that was the last bearer towards this UPF.
+  std::optional<std::size_t> leave(const IpAddress& upf) {
+    const auto number = find(upf);
+    return number && --rows_[*number].bearers == 0 ? number : std::nullopt;
+  }
+  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
+
+ private:
+  std::vector<Row> rows_;
 };
 
 struct WorkerRuntime {
   WorkerConfig config;
   unsigned lcore = 0;
   bool running = false;
-  power::Ticks cpu_at_end = 0;                        // CPU time of its thread, once that has left the loop
-  bool drains_copies = true;                          // gnb: no worker of its own consumes them
+  std::atomic<power::Ticks> cpu_at_end{0};            // CPU time of its thread, once that has left the loop
+  bool drains_copies = true;                          // gnb: no other worker consumes them
   std::unique_ptr<governor::Governor> core_governor;  // while the policy sets the core's frequency
   datapath::WorkerPower power;
   datapath::Mailbox mailbox{&power.wakeup()};
@@ -45,7 +85,7 @@ struct WorkerRuntime {
   datapath::WorkerRings rings;                          // gnb behind a dispatching worker: where its packets come from
   std::vector<DpdkArray<std::byte>> key_memory;         // of the foreign keys' tables
   std::map<std::string, datapath::TapPoint> taps;       // its ends of the ports that it uses, by port name
-  std::vector<UpfPeer> peers;                           // gnb: UPFs by PeerId
+  UpfNumbers upfs;                                      // gnb: by PeerId
 
   [[nodiscard]] datapath::ForeignKeys* keys() {
     if (gnb) return &gnb->keys;
@@ -76,4 +116,4 @@ struct WorkerRuntime {
   static constexpr std::chrono::milliseconds kPatience{1000};
 };
 
-}  // namespace splitplane::app
+}  // namespace splitplane::gnb

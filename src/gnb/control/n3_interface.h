@@ -1,5 +1,5 @@
-// GTP-U path management of one N3 interface, as the control thread keeps it: supervised paths, limits of what is sent
-// unasked, counters. What a bearer saw of it stands beside its configuration.
+// One N3 interface as the control thread keeps it: our addresses, the workers that send there, its neighbors, and its
+// GTP-U paths with the limits of what is answered, and counters.
 #pragma once
 
 #include <array>
@@ -11,12 +11,14 @@
 #include <utility>
 
 #include "config/config.h"
+#include "gnb/control/worker.h"
 #include "n3/answer_limit.h"
 #include "n3/counters.h"
+#include "n3/neighbor.h"
+#include "n3/neighbor_table.h"
 #include "n3/path.h"
-#include "n3/uplink_check.h"
 
-namespace splitplane::app {
+namespace splitplane::gnb {
 
 // What each peer may have answered, and all together may make us check, each second.
 inline constexpr unsigned kEchoAnswersPerS = 100, kUplinkChecksPerS = 10;
@@ -32,8 +34,6 @@ struct GtpuRuntime {
   void count(GtpuCounter counter) { ++counters[static_cast<std::size_t>(counter)]; }
   void count(NeighborCounter counter) { ++neighbor_counters[static_cast<std::size_t>(counter)]; }
 
-  using Time = std::chrono::steady_clock::time_point;
-
   datapath::PathSupervisor paths;
   datapath::AnswerLimit error_indications, extension_notifications;
   datapath::AnswerLimit echo_responses{kEchoAnswersPerS};
@@ -45,13 +45,12 @@ struct GtpuRuntime {
   std::array<std::uint64_t, kNeighborCounterCount> neighbor_counters{};
 };
 
-// What GTP-U messages did to one bearer.
-struct BearerGtpu {
-  datapath::UplinkCheck uplink;
-  datapath::UplinkCheck::Time looked{};  // at an Error Indication
-  std::uint64_t error_indications = 0, end_markers = 0, uplink_stops = 0;
-
-  [[nodiscard]] bool uplink_stopped() const { return uplink.state() == datapath::UplinkState::stopped; }
+struct N3Interface {
+  N3Config config;
+  datapath::OwnAddresses own;
+  std::vector<WorkerRuntime*> workers;  // gnb workers that send on this port
+  datapath::NeighborTable neighbors;
+  GtpuRuntime gtpu;
 };
 
-}  // namespace splitplane::app
+}  // namespace splitplane::gnb

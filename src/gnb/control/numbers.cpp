@@ -1,12 +1,14 @@
-// What of the bearers survives a restart of the running user plane: at the start those of the configuration and of the
-// journal are put together, then leases of COUNTs are renewed as workers ask, and at the end exact numbers are left.
+#include "gnb/control/numbers.h"
+
+#include <rte_cycles.h>
+
 #include <algorithm>
+#include <map>
 
 #include "base/log.h"
-#include "gnb/control/instance.h"
 #include "gnb/datapath/count_limit.h"
 
-namespace splitplane::app {
+namespace splitplane::gnb {
 namespace {
 
 constexpr unsigned kLeaseEntries = 4096;
@@ -32,13 +34,13 @@ bool same_parameters(ran::BearerConfig a, const ran::BearerConfig& b) {
 
 }  // namespace
 
-Expected<void> UserPlane::open_journal(bool fresh) {
+Expected<void> Numbers::open(bool fresh) {
   if (config_.journal.empty()) return {};
   auto journal =
       BearerJournal::open({.path = config_.journal, .owner = {config_.file_prefix, config_.instance}}, fresh);
   if (!journal) return tl::unexpected(journal.error());
   journal_ = *std::move(journal);
-  for (auto& worker : workers_) {
+  for (const auto& worker : workers_.all()) {
     if (!worker->gnb) continue;
     const std::string name = worker->config.name + ".leases";
     constexpr unsigned kFlags = RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ;
@@ -52,18 +54,15 @@ Expected<void> UserPlane::open_journal(bool fresh) {
   return {};
 }
 
-// The bearers of the configuration, with their identities and numbers where an earlier run knew them, and those that
-// the control socket had added. The configuration comes first, and what contradicts it stays away.
-Expected<void> UserPlane::restore_bearers() {
+Numbers::Restart Numbers::restart() {
+  Restart all;
   const JournalContent found = journal_ ? journal_->found() : JournalContent{};
+  all.found = !found.bearers.empty() || !found.released.empty();
   std::map<FileKey, const JournalBearer*> in_file, by_control;
   for (const auto& [id, bearer] : found.bearers) {
     const bool file = bearer.origin == JournalBearer::Origin::kFile;
     (file ? in_file : by_control).emplace(file ? bearer.file : key_of(bearer.config), &bearer);
   }
-
-  std::vector<NewBearer> known, others;
-  std::size_t changed = 0, away = 0;
   for (const auto& group : config_.bearers) {
     for (std::size_t i = 0; i < group.count; ++i) {
       NewBearer one{.config = bearer_at(group, i), .shard = group.shard};
@@ -71,76 +70,53 @@ Expected<void> UserPlane::restore_bearers() {
       one.file = key;
       if (found.released.contains(key)) {
         journal_->keep_away(key);
-        ++away;
+        ++all.away;
         continue;
       }
       auto* from = &in_file;
       auto before = in_file.find(key);
       if (before == in_file.end()) before = (from = &by_control)->find(key);
       if (before == from->end()) {
-        others.push_back(std::move(one));
+        all.others.push_back(std::move(one));
         continue;
       }
       one.numbers = resumed(*before->second);
       one.is_restored = true;
       const BearerId id = before->second->config.id;
       const bool same_shard = !group.shard || *group.shard == ran::shard_of(id.value).value;
-      if (!same_parameters(before->second->config, one.config)) ++changed;
+      if (!same_parameters(before->second->config, one.config)) ++all.changed;
       from->erase(before);
-      if (!same_shard || !store_->is_ours(id)) {
-        others.push_back(std::move(one));  // another identity, and the numbers go on
+      if (!same_shard || !store_.is_ours(id)) {
+        all.others.push_back(std::move(one));  // another identity, and the numbers go on
         continue;
       }
       one.config.id = id;
-      known.push_back(std::move(one));
+      all.known.push_back(std::move(one));
     }
   }
-  const std::size_t restored = known.size();
-  // No new bearer takes the identity of one that comes back, unless there is no other left: the configuration comes
-  // first. What it names no longer keeps nothing.
-  std::set<std::uint32_t> identities;
-  for (const NewBearer& one : known) identities.insert(one.config.id.value);
-  for (const auto& [key, before] : by_control) identities.insert(before->config.id.value);
-  store_->reserve(identities);
-  bool reserved = true;
-  for (const auto* list : {&known, &others}) {
-    for (std::size_t done = 0; done < list->size(); done += kBearersPerBatch) {
-      const auto batch = std::span(*list).subspan(done, std::min(kBearersPerBatch, list->size() - done));
-      auto added = enter(batch);
-      if (!added && list == &others && std::exchange(reserved, false)) {
-        store_->release_reserved();
-        added = enter(batch);
-      }
-      if (!added) return fail("bearers: {}", added.error().message);
-    }
-  }
-  std::size_t back = 0, refused = 0;
   for (const auto& [key, before] : by_control) {
-    const NewBearer one{
-        .config = before->config, .shard = {}, .file = {}, .numbers = resumed(*before), .is_restored = true};
-    if (auto added = enter({&one, 1}); added) {
-      ++back;
-    } else if (++refused <= 10) {
-      log::warn("bearer {:#010x} of the journal does not come back: {}", before->config.id.value,
-                added.error().message);
-    }
+    all.by_control.push_back(
+        {.config = before->config, .shard = {}, .file = {}, .numbers = resumed(*before), .is_restored = true});
   }
-  store_->release_reserved();
+  return all;
+}
+
+Expected<void> Numbers::begin() {
   if (!journal_) return {};
   if (auto begun = journal_->begin([this](std::span<const BearerJournal::Grant> grants) { grant(grants); }); !begun) {
     return fail("{}; allowed: a journal elsewhere, or journal: none", begun.error().message);
   }
-  if (!found.bearers.empty() || !found.released.empty()) {
-    log::info(
-        "journal {}: {} bearers of the configuration go on with their numbers, {} have changed parameters, "
-        "{} that were released stay away; {} that were added by the control socket are back, {} are not",
-        config_.journal, restored, changed, away, back, refused);
-  }
   return {};
 }
 
-// Of bearers that are in their workers' lines now. From here on they have a lease when the disk has it.
-void UserPlane::enter_in_journal(std::span<const Installation> fresh) {
+std::optional<Error> Numbers::refusal() const {
+  if (!journal_) return std::nullopt;
+  const auto view = journal_->view();
+  if (view.reason.empty()) return std::nullopt;
+  return Error{fmt::format("{}; no bearer was added", view.reason)};
+}
+
+void Numbers::enter(const Locked& /*locked*/, std::span<const Installation> fresh) {
   if (!journal_) return;
   for (const Installation& one : fresh) {
     JournalBearer bearer{.config = one.config, .origin = JournalBearer::Origin::kControl, .numbers = one.numbers};
@@ -160,11 +136,41 @@ void UserPlane::enter_in_journal(std::span<const Installation> fresh) {
   }
 }
 
-// On the journal's thread, and on this one before the workers run.
-void UserPlane::grant(std::span<const BearerJournal::Grant> grants) {
+void Numbers::revive(const Locked& /*locked*/, std::span<const Installation> fresh) {
+  if (!journal_) return;
+  for (const Installation& one : fresh) journal_->revive(key_of(one.config));
+}
+
+void Numbers::set_config(const Locked& /*locked*/, const ran::BearerConfig& config) {
+  if (journal_) journal_->set_config(config);
+}
+
+void Numbers::remove(const Locked& /*locked*/, BearerId id) {
+  leases_.forget(id);
+  if (journal_) journal_->remove(id);
+}
+
+void Numbers::release(const Locked& /*locked*/, BearerId id) {
+  leases_.forget(id);
+  if (journal_) journal_->release(id);
+}
+
+std::uint8_t Numbers::next_epoch(const Locked& /*locked*/) {
+  if (epoch_ == 0) epoch_ = static_cast<std::uint8_t>(rte_rdtsc() >> 12);
+  return epoch_ = ran::next_epoch(epoch_);
+}
+
+std::pair<Change, Expected<void>> Numbers::keep_epoch(Change&& change, BearerId id, std::uint8_t epoch) {
+  if (!journal_) return {std::move(change), Expected<void>{}};
+  journal_->set_epoch(id, epoch);
+  return ControlLock::apart(std::move(change), [this] { return journal_->settle(); });
+}
+
+// On the journal's thread, and on the starting one before the workers run.
+void Numbers::grant(std::span<const BearerJournal::Grant> grants) {
   std::map<WorkerRuntime*, std::vector<BearerJournal::Grant>> by_worker;
   for (const auto& one : grants) {
-    if (WorkerRuntime* worker = owner_of(one.id.value)) by_worker[worker].push_back(one);
+    if (WorkerRuntime* worker = workers_.owner_of(one.id.value)) by_worker[worker].push_back(one);
   }
   for (auto& [worker, list] : by_worker) {
     datapath::GnbContext* gnb = worker->gnb.get();
@@ -183,11 +189,10 @@ void UserPlane::grant(std::span<const BearerJournal::Grant> grants) {
   }
 }
 
-// One turn of the control thread: workers have come to the marks of leases.
-void UserPlane::serve_leases(Time now) {
+void Numbers::serve(const Locked& /*locked*/, Time now) {
   if (!journal_) return;
   std::optional<std::chrono::milliseconds> horizon;
-  for (auto& worker : workers_) {
+  for (const auto& worker : workers_.all()) {
     if (!worker->gnb || !worker->gnb->lease_requests) continue;
     while (const auto id = worker->gnb->lease_requests->take()) {
       if (!horizon) horizon = journal_->horizon();
@@ -202,13 +207,36 @@ void UserPlane::serve_leases(Time now) {
   }
 }
 
-// After the workers have stopped: what was leased and not used is free again. A card goes on by itself, so that its
-// leases stay.
-void UserPlane::close_journal() {
+Expected<void> Numbers::settle() {
+  if (!journal_) return {};
+  if (auto settled = journal_->settle(); !settled) {
+    return fail("the change is made, and not on the disk yet: {}; bearers without a lease drop (count_lease_ended)",
+                settled.error().message);
+  }
+  return {};
+}
+
+CardLinkSettings::Journal Numbers::for_cards() {
+  if (!journal_) return {};
+  return [this](std::span<const CardNumbering> numberings) {
+    for (const CardNumbering& n : numberings) {
+      // Where what a receiver has seen is not known, the longest step is taken for granted.
+      const std::uint32_t heard = n.heard <= n.lease_end ? n.heard : 0;
+      journal_->set_numbers(n.id, {.end = n.lease_end, .heard = heard, .epoch = n.epoch});
+    }
+    return journal_->settle();
+  };
+}
+
+void Numbers::stop() {
+  if (journal_) journal_->stop();
+}
+
+void Numbers::close(const Locked& /*locked*/) {
   if (!journal_) return;
   std::vector<std::pair<BearerId, JournalNumbers>> last;
-  for (const ran::BearerConfig& config : store_->after(0, store_->size())) {
-    WorkerRuntime* worker = owner_of(config.id.value);
+  for (const ran::BearerConfig& config : store_.after(0, store_.size())) {
+    WorkerRuntime* worker = workers_.owner_of(config.id.value);
     if (worker == nullptr || !config.card.empty()) continue;
     const ran::BearerDownlink& line = *worker->gnb->bearers.downlink_line(config.id.value);
     const ran::BearerUplink& uplink = *worker->gnb->bearers.uplink_line(config.id.value);
@@ -222,29 +250,11 @@ void UserPlane::close_journal() {
   (void)journal_->finish(last);  // it has said what failed; then the leases are on the disk
 }
 
-// What a card is about to be told, on the thread of its link.
-CardLinkSettings::Journal UserPlane::journal_of_cards() {
-  if (!journal_) return {};
-  return [this](std::span<const CardNumbering> numberings) {
-    for (const CardNumbering& n : numberings) {
-      // Where what a receiver has seen is not known, the longest step is taken for granted.
-      const std::uint32_t heard = n.heard <= n.lease_end ? n.heard : 0;
-      journal_->set_numbers(n.id, {.end = n.lease_end, .heard = heard, .epoch = n.epoch});
-    }
-    return journal_->settle();
-  };
+std::optional<BearerJournalView> Numbers::view() const {
+  return journal_ ? std::optional(journal_->view()) : std::nullopt;
 }
 
-Expected<void> UserPlane::settle() {
-  if (!journal_) return {};
-  if (auto settled = journal_->settle(); !settled) {
-    return fail("the change is made, and not on the disk yet: {}; bearers without a lease drop (count_lease_ended)",
-                settled.error().message);
-  }
-  return {};
-}
-
-nlohmann::json UserPlane::journal_row() const {
+nlohmann::json Numbers::row() const {
   if (!journal_) return nullptr;
   const BearerJournalView view = journal_->view();
   nlohmann::json row{{"path", view.path},
@@ -256,4 +266,4 @@ nlohmann::json UserPlane::journal_row() const {
   return row;
 }
 
-}  // namespace splitplane::app
+}  // namespace splitplane::gnb

@@ -1,10 +1,11 @@
-// Everything counted, as JSON: the same names as in the lists of stages and drop reasons. Each worker's counters are
-// read on its own thread between two rounds, so they add up exactly.
+#include "gnb/control/observer.h"
+
+#include <algorithm>
+
 #include "engine/cpu_time.h"
-#include "gnb/control/instance.h"
 #include "observe/stats_json.h"
 
-namespace splitplane::app {
+namespace splitplane::gnb {
 namespace {
 
 // A consumer of copies reads the rings of its workers first, then the queues of its port.
@@ -28,19 +29,28 @@ std::uint64_t silent_seconds(const WorkerRuntime& worker) {
   return worker.running ? worker.silent_seconds.load(std::memory_order_relaxed) : 0;
 }
 
+std::array<KeyTableObservation, 3> keys_of(const datapath::ForeignKeys& keys) {
+  const auto of = [](std::string_view name, const auto& table) {
+    if (!table) return KeyTableObservation{};
+    const auto& s = table->stats();
+    return KeyTableObservation{name, s.entries, s.slots, s.displaced(), s.refused};
+  };
+  return {of("dl_teid", keys.teids), of("ue_ipv4", keys.ue_ipv4), of("ue_ipv6", keys.ue_ipv6)};
+}
+
 }  // namespace
 
-PortObservation UserPlane::observe_port(const PortConfig& config) {
-  const datapath::Port& port = *ports_.at(config.name);
+PortObservation Observer::observe_port(const PortConfig& config) const {
+  const datapath::Port& port = *parts_.ports.at(config.name);
   std::uint64_t received = 0, transmitted = 0;  // by our own count
-  for (auto& worker : workers_) {
+  for (const auto& worker : parts_.workers.all()) {
     const datapath::WorkerStats& s = worker->stats();
     const WorkerConfig& w = worker->config;
     const bool from_rings = worker->rings.downlink != nullptr;
     if (w.function == WorkerConfig::Function::kDispatch) {
-      const auto queues = dispatch_queues(*worker);
+      const auto queues = dispatch_queues(parts_.config, w);
       for (std::size_t q = 0; q < queues.size(); ++q) {
-        if (queues[q].source.source().port == port.id()) received += s.received[q].get();
+        if (queues[q].port == config.name) received += s.received[q].get();
       }
     }
     if (w.function == WorkerConfig::Function::kCopies && w.rx == config.name) received += received_from_port(*worker);
@@ -59,7 +69,7 @@ PortObservation UserPlane::observe_port(const PortConfig& config) {
       }
     }
   }
-  const WatchedPort* const watched = watch_.find(config.name);
+  const WatchedPort* const watched = parts_.watch.find(config.name);
   return {config.name,
           port.counters(),
           received,
@@ -68,14 +78,14 @@ PortObservation UserPlane::observe_port(const PortConfig& config) {
           watched == nullptr ? config.mtu : watched->mtu()};
 }
 
-WorkerObservation UserPlane::observe_worker(WorkerRuntime& worker) {
+WorkerObservation Observer::observe_worker(WorkerRuntime& worker) {
   auto seen = std::make_shared<WorkerObservation>(WorkerObservation{
       worker.config.name, worker.config.core, worker.config.function, {}, 0, 0, {}, worker.config.policy.kind});
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([seen, w] {
     seen->counters = take_snapshot(w->stats());
-    seen->cpu_cycles = w->running ? datapath::thread_cpu_time() : w->cpu_at_end;  // runs here once it has ended
-    if (w->keys() != nullptr) seen->keys = observe_keys(*w->keys());
+    seen->cpu_cycles = w->running ? datapath::thread_cpu_time() : w->cpu_at_end.load();  // runs here once it has ended
+    if (w->keys() != nullptr) seen->keys = keys_of(*w->keys());
     seen->on_rings = on_rings(*w);
     if (w->gnb && w->gnb->handed.downlink != nullptr) {
       const auto& received = w->stats().received;
@@ -90,12 +100,11 @@ WorkerObservation UserPlane::observe_worker(WorkerRuntime& worker) {
   return *seen;
 }
 
-Expected<nlohmann::json> UserPlane::stats() {
-  const std::lock_guard guard(mutex_);
+nlohmann::json Observer::stats(const Locked& locked) const {
   nlohmann::json workers = nlohmann::json::array();
   std::uint64_t received = 0, transmitted = 0, dropped = 0, consumed = 0, held = 0;
   bool balanced = true, running = false;
-  for (auto& worker : workers_) {
+  for (const auto& worker : parts_.workers.all()) {
     running = running || worker->running;
     const WorkerObservation seen = observe_worker(*worker);
     const WorkerSnapshot& s = seen.counters;
@@ -115,14 +124,14 @@ Expected<nlohmann::json> UserPlane::stats() {
   if (!running) balanced = balanced && received == transmitted + dropped + consumed + held;
 
   nlohmann::json ports = nlohmann::json::array();
-  for (const auto& port : config_.ports) ports.push_back(to_json(observe_port(port)));
+  for (const auto& port : parts_.config.ports) ports.push_back(to_json(observe_port(port)));
   return nlohmann::json{{"ports", ports},
                         {"workers", workers},
-                        {"peers", peer_rows()},
-                        {"gtpu", gtpu_rows()},
-                        {"cards", card_rows()},
-                        {"journal", journal_row()},
-                        {"bearers", store_->size()},
+                        {"peers", parts_.n3.peer_rows(locked)},
+                        {"gtpu", parts_.n3.gtpu_rows(locked)},
+                        {"cards", parts_.cards.rows()},
+                        {"journal", parts_.numbers.row()},
+                        {"bearers", parts_.store.size()},
                         {"tsc_hz", rte_get_tsc_hz()},
                         {"totals",
                          {{"received", received},
@@ -133,11 +142,9 @@ Expected<nlohmann::json> UserPlane::stats() {
                           {"balanced", balanced}}}};
 }
 
-// For whoever looks often and must not disturb: no worker is asked, so sums of one look may be off by what was moving.
-Observation UserPlane::observe() {
-  const std::lock_guard guard(mutex_);
-  Observation all{.file_prefix = config_.file_prefix, .bearers = store_->size(), .tsc_hz = rte_get_tsc_hz()};
-  for (auto& worker : workers_) {
+Observation Observer::observe(const Locked& locked) const {
+  Observation all{.file_prefix = parts_.config.file_prefix, .bearers = parts_.store.size(), .tsc_hz = rte_get_tsc_hz()};
+  for (const auto& worker : parts_.workers.all()) {
     all.workers.push_back({worker->config.name,
                            worker->config.core,
                            worker->config.function,
@@ -149,13 +156,12 @@ Observation UserPlane::observe() {
                            0,
                            silent_seconds(*worker)});
   }
-  for (const auto& port : config_.ports) all.ports.push_back(observe_port(port));
-  for (const CardRuntime& card : cards_) all.card_links.push_back(card.link->view());
-  if (journal_) all.journal = journal_->view();
-  for (const N3Runtime& n3 : n3_)
-    all.n3.push_back({n3.config.port, n3.gtpu.counters, n3.gtpu.neighbor_counters, observe_paths(n3)});
+  for (const auto& port : parts_.config.ports) all.ports.push_back(observe_port(port));
+  all.card_links = parts_.cards.views();
+  all.journal = parts_.numbers.view();
+  all.n3 = parts_.n3.observe(locked);
   all.log = log::unwritten();
   return all;
 }
 
-}  // namespace splitplane::app
+}  // namespace splitplane::gnb

@@ -1,0 +1,180 @@
+#include "gnb/control/bearer_lines.h"
+
+#include <algorithm>
+#include <map>
+
+#include "gnb/datapath/count_limit.h"
+
+namespace splitplane::gnb {
+namespace {
+
+tl::unexpected<Error> not_changed(const WorkerRuntime& worker) {
+  return fail("worker {} does not answer; nothing was changed", worker.config.name);
+}
+tl::unexpected<Error> not_added(const WorkerRuntime& worker) {
+  return fail("worker {} does not answer; no bearer was added", worker.config.name);
+}
+tl::unexpected<Error> no_room_for_keys(WorkerRuntime& worker, const ran::BearerConfig& config) {
+  if (config.dl_teid && !worker.keys()->teids) {
+    return fail(
+        "dl_teid: this instance has no room for TEIDs of somebody else's choosing; allowed: with foreign_teids "
+        "in its configuration");
+  }
+  return fail("worker {}: its table of keys is full; allowed: fewer bearers, or a larger foreign_teids or max_bearers",
+              worker.config.name);
+}
+
+bool concerns(std::span<const Installation> all, const WorkerRuntime& worker) {
+  return std::any_of(all.begin(), all.end(), [&](const Installation& one) { return one.worker == &worker; });
+}
+
+}  // namespace
+
+Expected<void> BearerLines::install(const Locked& /*locked*/, std::span<const Installation> all, WorkerSet& told) {
+  for (const auto& worker : workers_.all()) {
+    if (!concerns(all, *worker)) continue;
+    if (auto written = write(*worker, all, false); !written) return written;
+    told.insert(worker.get());
+    if (auto entered = enter_keys(*worker, all, told); !entered) return entered;
+  }
+  return {};
+}
+
+Expected<void> BearerLines::modify(const Locked& /*locked*/, const Installation& one) {
+  return write(*one.worker, {&one, 1}, true);
+}
+
+Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Installation> all, bool modified) {
+  datapath::GnbContext& gnb = *worker.gnb;
+  std::vector<std::unique_ptr<datapath::ArqBearer>> arq(all.size());  // made here, and what they replace ends here
+  for (std::size_t i = 0; i < all.size() && !modified; ++i) {
+    if (all[i].worker == &worker && all[i].config.acknowledged)
+      arq[i] = gnb.arq->make(all[i].config, all[i].numbers.epoch);
+  }
+  const bool done = worker.execute([&] {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].worker == &worker) write_one(gnb, all[i], modified, arq[i]);
+    }
+  });
+  if (done) return {};
+  return modified ? not_changed(worker) : not_added(worker);
+}
+
+// On the worker.
+void BearerLines::write_one(datapath::GnbContext& gnb, const Installation& one, bool modified,
+                            std::unique_ptr<datapath::ArqBearer>& arq) const {
+  const std::uint32_t id = one.config.id.value;
+  ran::BearerDownlink& downlink = *gnb.bearers.downlink_line(id);
+  ran::BearerUplink& uplink = *gnb.bearers.uplink_line(id);
+  const bool on_card = !one.config.card.empty();
+  ran::BearerDownlink new_downlink = on_card ? ran::make_on_card(one.config) : ran::make_downlink(one.config);
+  ran::BearerUplink new_uplink = ran::make_uplink(one.config, one.peer);
+  if (modified) {  // the numbers go on
+    ran::carry_over(downlink, new_downlink);
+    ran::carry_over(uplink, new_uplink);
+    gnb.monitor.forget(one.config.id);  // nothing leads back to a time stamp of the old line
+  } else {
+    gnb.bearers.losses(id) = {};
+    new_downlink.pdcp_tx_next = one.numbers.end;
+    new_uplink.pdcp_rx_next = one.numbers.rx_next;
+    if (one.config.rlc_mode == RlcMode::kAm) ran::set_epoch(new_downlink, one.numbers.epoch);
+    // With a journal: closed until the journal grants a lease.
+    const bool leased = !config_.journal.empty();
+    *gnb.bearers.lease(id) = leased ? ran::CountLease{one.numbers.end, one.numbers.end} : ran::CountLease{};
+    if (one.config.n3_reorder) gnb.reorder.open(one.config.id, *one.config.n3_reorder, rte_get_tsc_hz());
+  }
+  if (arq) gnb.arq_bearers.exchange(id, std::move(arq));
+  if (!modified && !on_card) datapath::set_count_limit(gnb, new_downlink);
+  downlink = new_downlink;
+  uplink = new_uplink;
+  if (gnb.fixed_bearer.id == 0 && !on_card) gnb.fixed_bearer = new_downlink;
+}
+
+Expected<void> BearerLines::enter_keys(WorkerRuntime& owner, std::span<const Installation> all, WorkerSet& told) {
+  for (WorkerRuntime* holder : workers_.key_holders(owner)) {
+    const Installation* refused = nullptr;
+    const bool listened = holder->execute([&] {
+      for (const Installation& one : all) {
+        if (one.worker == &owner && !datapath::enter(*holder->keys(), one.config)) refused = &one;
+      }
+    });
+    if (!listened) return not_added(*holder);
+    told.insert(holder);
+    if (refused != nullptr) return no_room_for_keys(*holder, refused->config);
+  }
+  return {};
+}
+
+BearerLines::WorkerSet BearerLines::uninstall(const Locked& locked, std::span<const Installation> all,
+                                              const WorkerSet& told) {
+  std::map<WorkerRuntime*, std::vector<ran::BearerConfig>> by_worker;
+  for (const Installation& one : all) by_worker[one.worker].push_back(one.config);
+  WorkerSet silent_now;
+  for (const auto& [worker, configs] : by_worker) {
+    for (WorkerRuntime* holder : workers_.key_holders(*worker)) {
+      if (told.contains(holder) && !take_out(locked, *worker, *holder, configs, false)) silent_now.insert(holder);
+    }
+  }
+  return silent_now;
+}
+
+bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, WorkerRuntime& holder,
+                           std::span<const ran::BearerConfig> configs, bool silence) {
+  std::vector<std::unique_ptr<datapath::ArqBearer>> arq;  // destroyed here, not on the worker
+  arq.reserve(configs.size());
+  return holder.execute([&] {
+    for (const ran::BearerConfig& config : configs) {
+      datapath::leave(*holder.keys(), config);
+      if (&holder != &owner) continue;
+      datapath::GnbContext& gnb = *owner.gnb;
+      const std::uint32_t id = config.id.value;
+      *gnb.bearers.downlink_line(id) = silence ? ran::make_released(id) : ran::BearerDownlink{};
+      *gnb.bearers.uplink_line(id) = {};
+      gnb.monitor.forget(config.id);
+      if (config.n3_reorder) gnb.reorder.close(config.id);
+      if (!gnb.arq) continue;
+      arq.push_back(gnb.arq_bearers.exchange(id, nullptr));
+      if (arq.back()) gnb.arq->detach(*arq.back());
+    }
+  });
+}
+
+Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
+                                                    std::span<const ran::BearerConfig> bearers) const {
+  auto views = std::make_shared<std::vector<BearerView>>(bearers.size());
+  const auto& workers = workers_.all();
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    WorkerRuntime& worker = *workers[w];
+    if (!worker.gnb) continue;
+    auto mine = std::make_shared<std::vector<std::size_t>>();
+    for (std::size_t i = 0; i < bearers.size(); ++i) {
+      if (!worker.gnb->bearers.owns(bearers[i].id.value)) continue;
+      mine->push_back(i);
+      (*views)[i].config = bearers[i];
+      (*views)[i].worker = w;
+    }
+    if (mine->empty()) continue;
+    datapath::GnbContext* gnb = worker.gnb.get();
+    const bool done = worker.execute([gnb, views, mine] {
+      for (const std::size_t i : *mine) {
+        BearerView& view = (*views)[i];
+        const std::uint32_t id = view.config.id.value;
+        const ran::BearerDownlink& dl = *gnb->bearers.downlink_line(id);
+        const ran::BearerUplink& ul = *gnb->bearers.uplink_line(id);
+        const ran::BearerLosses& losses = gnb->bearers.losses(id);
+        const std::uint64_t held = gnb->reorder.held(view.config.id);
+        view.downlink = {dl.received + held, dl.received - losses.downlink, losses.downlink, held, dl.bytes};
+        view.uplink = {ul.received, ul.received - losses.uplink, losses.uplink, 0, ul.bytes};
+        view.pdcp_tx_next = dl.pdcp_tx_next;
+        view.rlc_tx_next = dl.rlc_tx_next;
+        view.pdcp_rx_next = ul.pdcp_rx_next;
+        view.rlc_rx_next = ul.rlc_rx_next_highest;
+        if (const auto* arq = gnb->arq_bearers.find(id); arq != nullptr) view.rlc_am = datapath::view_of(*arq);
+      }
+    });
+    if (!done) return fail("worker {} does not answer", worker.config.name);
+  }
+  return *views;
+}
+
+}  // namespace splitplane::gnb

@@ -1,0 +1,58 @@
+// Bearers in the lines of their workers. Every change is a command that the owning worker, and those that find bearers
+// for it, execute between two rounds; views are read the same way.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "gnb/control/control_lock.h"
+#include "gnb/control/workers.h"
+#include "gnb/journal/record.h"
+#include "ran/bearer_view.h"
+
+namespace splitplane::gnb {
+
+// A bearer and the number of its UPF, on the way into its worker's lines.
+struct Installation {
+  ran::BearerConfig config;
+  WorkerRuntime* worker = nullptr;
+  PeerId peer{};
+  std::optional<unsigned> card_peer;  // behind a card: the UPF's number there
+  std::optional<FileKey> file;        // a bearer of the configuration
+  JournalNumbers numbers;             // of a new bearer: COUNTs go on at `end`
+};
+
+class BearerLines {
+ public:
+  using WorkerSet = std::set<WorkerRuntime*>;
+
+  BearerLines(const Config& config, Workers& workers) : config_(config), workers_(workers) {}
+
+  // New bearers with their numbers and keys. `told`: the workers that were told, also after an error.
+  Expected<void> install(const Locked& locked, std::span<const Installation> all, WorkerSet& told);
+  // Other parameters of a bearer that is there: its numbers go on, and its keys stay.
+  Expected<void> modify(const Locked& locked, const Installation& one);
+  // Takes bearers out again that were to be added, from those of their workers that were `told`. Returns the workers
+  // that do not answer now, and may keep them.
+  [[nodiscard]] WorkerSet uninstall(const Locked& locked, std::span<const Installation> all, const WorkerSet& told);
+  // From one holder of the keys of `owner`: wipes bearers' keys and, where the holder is the owner, their lines. With
+  // `silence` their TEIDs can still be told from those that never were. False: it did not listen.
+  [[nodiscard]] bool take_out(const Locked& locked, WorkerRuntime& owner, WorkerRuntime& holder,
+                              std::span<const ran::BearerConfig> configs, bool silence);
+  // What workers know of their bearers, in the order of `bearers`. Error: a worker does not answer.
+  [[nodiscard]] Expected<std::vector<BearerView>> read(const Locked& locked,
+                                                       std::span<const ran::BearerConfig> bearers) const;
+
+ private:
+  Expected<void> write(WorkerRuntime& worker, std::span<const Installation> all, bool modified);
+  Expected<void> enter_keys(WorkerRuntime& owner, std::span<const Installation> all, WorkerSet& told);
+  void write_one(datapath::GnbContext& gnb, const Installation& one, bool modified,
+                 std::unique_ptr<datapath::ArqBearer>& arq) const;
+
+  const Config& config_;
+  Workers& workers_;
+};
+
+}  // namespace splitplane::gnb

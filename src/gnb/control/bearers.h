@@ -1,0 +1,73 @@
+// Bearers as the control server asks for them: added, modified, released, reestablished, shown. A change holds the turn
+// from begin to end, takes effect on the workers' own threads, and is undone as a whole if a part of it is refused.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "gnb/control/bearer_lines.h"
+#include "gnb/control/bearer_store.h"
+#include "gnb/control/cards.h"
+#include "gnb/control/control_lock.h"
+#include "gnb/control/n3_control.h"
+#include "gnb/control/numbers.h"
+#include "gnb/control/peer_table.h"
+#include "gnb/control/uplinks.h"
+#include "gnb/control/workers.h"
+#include "ran/control/bearer_requests.h"
+
+namespace splitplane::gnb {
+
+class Bearers {
+ public:
+  // What a change of bearers touches.
+  struct Parts {
+    ControlLock& control;
+    BearerStore& store;
+    Workers& workers;
+    PeerTable& peers;
+    BearerLines& lines;
+    Numbers& numbers;
+    Cards& cards;
+    N3Control& n3;
+    Uplinks& uplinks;
+  };
+
+  explicit Bearers(const Parts& parts) : parts_(parts) {}
+
+  // At the start: the bearers of the configuration and of the journal, which is written from then on. `journal`: its
+  // path, for the log.
+  Expected<void> restore(const std::string& journal);
+
+  // Adds all bearers or none. config.id 0: the gNB chooses an identity, in `shard` if given. A bearer that is there
+  // already (the same UPF, uplink TEID and configuration) is returned, and counted as `existed`. At most
+  // kBearersPerBatch at a time, so that no round of a worker grows long.
+  Expected<AddedBearers> add(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard);
+  Expected<ran::BearerConfig> modify(BearerId id, const BearerPatch& patch);
+  // True if the bearer existed. A second release is no error.
+  Expected<bool> release(BearerId id);
+  // RLC re-establishment with PDCP data recovery of an acknowledged bearer, as RRC asks for it: its new epoch.
+  Expected<std::uint8_t> reestablish(BearerId id);
+  Expected<BearerView> show(BearerId id);
+  // Up to `limit` bearers with an identity greater than `after`, in ascending order. after 0: from the start.
+  Expected<std::vector<BearerView>> list(std::uint32_t after, std::size_t limit);
+  [[nodiscard]] std::size_t count();
+
+ private:
+  Expected<AddedBearers> enter(std::span<const NewBearer> wanted);
+  Expected<void> enter_all(std::span<const NewBearer> wanted, bool& reserved);
+  // Takes a place for the bearer's UPF, with its worker and with the card before it.
+  Expected<Installation> prepare(const Locked& locked, const ran::BearerConfig& config);
+  void leave_peer(const Locked& locked, WorkerRuntime& worker, const IpAddress& upf);
+  // Undoes prepare() and what came after it. `told`: the workers that may have the bearers.
+  [[nodiscard]] Error undo(const Locked& locked, std::span<const Installation> fresh,
+                           const BearerLines::WorkerSet& told, Error error);
+  [[nodiscard]] Expected<void> wipe(const Locked& locked, WorkerRuntime& worker, const ran::BearerConfig& config);
+  [[nodiscard]] Expected<std::vector<BearerView>> read(const Locked& locked,
+                                                       std::span<const ran::BearerConfig> bearers);
+
+  Parts parts_;
+};
+
+}  // namespace splitplane::gnb

@@ -1,0 +1,97 @@
+// The numbers of bearers that survive a restart: the journal of bearers, leases of COUNTs for the host's own bearers as
+// workers ask for them, and RLC's epochs. At the end it leaves exact numbers.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "card/link/link.h"
+#include "gnb/control/bearer_lines.h"
+#include "gnb/control/bearer_store.h"
+#include "gnb/control/control_lock.h"
+#include "gnb/control/workers.h"
+#include "gnb/journal/bearer_journal.h"
+#include "gnb/journal/count_leases.h"
+
+namespace splitplane::gnb {
+
+// A bearer that shall be there, and what of it was before.
+struct NewBearer {
+  ran::BearerConfig config;
+  std::optional<unsigned> shard;
+  std::optional<FileKey> file;  // a bearer of the configuration
+  JournalNumbers numbers;
+  bool is_restored = false;
+};
+
+class Numbers {
+ public:
+  // The bearers at the start: those of the configuration with an identity of an earlier run, the other ones of the
+  // configuration, and those that the control socket had added. What contradicts the configuration stays away.
+  struct Restart {
+    std::vector<NewBearer> known, others, by_control;
+    std::size_t changed = 0, away = 0;  // of the configuration: with other parameters than before; released before
+    bool found = false;                 // the journal had something
+  };
+
+  Numbers(const Config& config, const BearerStore& store, Workers& workers)
+      : config_(config), store_(store), workers_(workers) {}
+
+  // Opens the journal, if the configuration has one, and gives gnb workers their way to ask for leases. `fresh`: what
+  // an earlier run left is forgotten.
+  Expected<void> open(bool fresh);
+  [[nodiscard]] bool has_journal() const { return journal_ != nullptr; }
+  // Before begin().
+  [[nodiscard]] Restart restart();
+  // The journal is written from here on, and grants leases.
+  Expected<void> begin();
+
+  // Why no bearer can be added; nothing if one can.
+  [[nodiscard]] std::optional<Error> refusal() const;
+  // New bearers that are in their workers' lines now: they have a lease when the disk has it.
+  void enter(const Locked& locked, std::span<const Installation> fresh);
+  // Of bearers that had been released: the configuration may bring them back.
+  void revive(const Locked& locked, std::span<const Installation> fresh);
+  void set_config(const Locked& locked, const ran::BearerConfig& config);
+  // Of a bearer that was not added after all, and of one that was released.
+  void remove(const Locked& locked, BearerId id);
+  void release(const Locked& locked, BearerId id);
+
+  // Another epoch than those before, as far as eight bits tell; without a journal also than before a restart of this
+  // process.
+  [[nodiscard]] std::uint8_t next_epoch(const Locked& locked);
+  // No later run may use this epoch for other PDUs, so it is on the disk first. Waits without the mutex.
+  [[nodiscard]] std::pair<Change, Expected<void>> keep_epoch(Change&& change, BearerId id, std::uint8_t epoch);
+
+  // One turn of the control thread: workers have come to the marks of leases.
+  void serve(const Locked& locked, Time now);
+  // Waits until what was said is on the disk. Without the mutex.
+  Expected<void> settle();
+  // What a card is about to be told; called on the thread of its link. Empty without a journal.
+  [[nodiscard]] CardLinkSettings::Journal for_cards();
+
+  // Ends the journal's thread, which asks workers: they must run, or have ended. Without the mutex.
+  void stop();
+  // After the workers have ended: what was leased and not used is free again. A card goes on by itself, so its leases
+  // stay.
+  void close(const Locked& locked);
+
+  [[nodiscard]] std::optional<BearerJournalView> view() const;
+  [[nodiscard]] nlohmann::json row() const;
+
+ private:
+  void grant(std::span<const BearerJournal::Grant> grants);
+
+  const Config& config_;
+  const BearerStore& store_;
+  Workers& workers_;
+  std::vector<NumberRing> lease_rings_;     // identities of bearers that have come to the mark of their lease
+  CountLeases leases_;                      // of the host's own bearers
+  std::uint8_t epoch_ = 0;                  // the last one given out
+  std::unique_ptr<BearerJournal> journal_;  // none: numbers begin at 0
+};
+
+}  // namespace splitplane::gnb

@@ -1,0 +1,48 @@
+// Everything counted in an instance: ports, workers with stages and drops, keys, and whether the sums add up. The names
+// are those of the lists of stages, drop reasons and counters.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "gnb/control/bearer_store.h"
+#include "gnb/control/cards.h"
+#include "gnb/control/control_lock.h"
+#include "gnb/control/n3_control.h"
+#include "gnb/control/numbers.h"
+#include "gnb/control/wiring.h"
+#include "gnb/control/workers.h"
+#include "observe/observation.h"
+#include "runtime/port_watch.h"
+
+namespace splitplane::gnb {
+
+class Observer {
+ public:
+  // What is looked at.
+  struct Parts {
+    const Config& config;
+    const Ports& ports;
+    const PortWatch& watch;
+    const BearerStore& store;
+    const Workers& workers;
+    const N3Control& n3;
+    const Cards& cards;
+    const Numbers& numbers;
+  };
+
+  explicit Observer(const Parts& parts) : parts_(parts) {}
+
+  // Each worker's counters are read on its own thread between two rounds, so they add up exactly.
+  [[nodiscard]] nlohmann::json stats(const Locked& locked) const;
+  // For those that look often and must not disturb: no worker is asked, so sums of one look may be off by what was
+  // moving.
+  [[nodiscard]] Observation observe(const Locked& locked) const;
+
+ private:
+  [[nodiscard]] PortObservation observe_port(const PortConfig& config) const;
+  [[nodiscard]] static WorkerObservation observe_worker(WorkerRuntime& worker);
+
+  Parts parts_;
+};
+
+}  // namespace splitplane::gnb

@@ -1,0 +1,66 @@
+// What an instance is made of before a packet flows: pools, ports, rings and the memory of bearers, and the workers'
+// contexts and loops that are wired to them. It owns what DPDK lends; workers and peers are the instance's.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/port.h"
+#include "gnb/control/contexts.h"
+#include "gnb/control/peer_table.h"
+#include "gnb/control/workers.h"
+#include "runtime/port_watch.h"
+#include "runtime/resources.h"
+
+namespace splitplane::gnb {
+
+// Shards that some gnb worker serves, and how many bearers fit each.
+[[nodiscard]] std::vector<ShardId> owned_shards(const Config& config);
+[[nodiscard]] std::uint32_t bearers_per_shard(const Config& config);
+
+using Ports = std::map<std::string, std::unique_ptr<datapath::Port>>;  // by name
+
+class Wiring {
+ public:
+  explicit Wiring(const Config& config) : config_(config) {}
+
+  // Opens the ports and wires the workers to them, all but their loops. Error: one sentence.
+  Expected<void> make(Workers& workers, PeerTable& peers);
+  // After workers have all that a loop is made from, their ways to the journal among it.
+  void make_loops(const Workers& workers);
+
+  [[nodiscard]] const Ports& ports() const { return ports_; }
+  // Those whose link may be looked at.
+  [[nodiscard]] std::vector<WatchedPort> watched_ports() const;
+
+ private:
+  Expected<void> open_ports(PeerTable& peers);
+  Expected<void> make_gnb(WorkerRuntime& worker, PeerTable& peers);
+  void share_reorder_buffers(const Workers& workers);
+  void connect_copies(const Workers& workers);
+  Expected<void> make_bearer_memory(const Workers& workers);
+  Expected<void> connect_dispatchers(const Workers& workers);
+  Expected<void> connect_mates(const Workers& workers);
+  Expected<void> make_key_tables(const Workers& workers);
+
+  Expected<rte_ring*> make_ring(const std::string& name, unsigned entries);
+  Expected<datapath::WorkerRings> make_worker_rings(WorkerRuntime& worker, const std::string& name, unsigned entries);
+  Expected<void> make_punts(datapath::Punts& punts, const std::string& worker);
+  [[nodiscard]] PortFacts facts_of(const std::string& port) const;
+  [[nodiscard]] datapath::EthSink sink(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
+  [[nodiscard]] datapath::EthSource source(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
+  [[nodiscard]] datapath::WorkerLoop make_loop(WorkerRuntime& worker, const Workers& workers) const;
+
+  const Config& config_;
+  std::map<std::string, Pool> pools_;  // by port
+  Ports ports_;
+  std::vector<Ring> rings_;
+  DpdkArray<ran::BearerDownlink> downlink_;
+  DpdkArray<ran::BearerUplink> uplink_;
+  DpdkArray<ran::BearerLosses> losses_;
+  DpdkArray<ran::CountLease> lease_lines_;
+};
+
+}  // namespace splitplane::gnb

@@ -1,0 +1,185 @@
+#include "gnb/control/workers.h"
+
+#include <rte_launch.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "config/check.h"
+#include "engine/cpu_time.h"
+#include "runtime/start_up.h"
+
+namespace splitplane::gnb {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{100};  // at the workers' rounds
+
+}  // namespace
+
+Workers::Workers(const Config& config) : config_(config) {
+  for (const WorkerConfig& one : config.workers) {
+    auto worker = std::make_unique<WorkerRuntime>();
+    worker->config = one;
+    worker->lcore = static_cast<unsigned>(workers_.size()) + 1;
+    workers_.push_back(std::move(worker));
+  }
+}
+
+WorkerRuntime* Workers::owner_of(std::uint32_t id) const {
+  for (const auto& worker : workers_) {
+    if (worker->gnb && worker->gnb->bearers.owns(id)) return worker.get();
+  }
+  return nullptr;
+}
+
+std::vector<WorkerRuntime*> Workers::key_holders(WorkerRuntime& owner) const {
+  std::vector<WorkerRuntime*> holders{&owner};
+  const std::uint32_t one_of_its =
+      ran::make_teid(config_.instance, ShardId{static_cast<std::uint8_t>(owner.config.shard_first)}, 0);
+  for (const auto& worker : workers_) {
+    const auto& to = worker->config.to;
+    const bool dispatches = worker->dispatch && std::count(to.begin(), to.end(), owner.config.name) != 0;
+    const bool hands_over = worker->gnb && worker->gnb->mates.own(one_of_its);
+    if (worker.get() != &owner && (dispatches || hands_over)) holders.push_back(worker.get());
+  }
+  return holders;
+}
+
+Expected<void> Workers::launch() {
+  for (const auto& worker : workers_) {
+    const auto loop = [](void* argument) {
+      auto& runtime = *static_cast<WorkerRuntime*>(argument);
+      apply_schedule(runtime.config.name, runtime.config.schedule);
+      runtime.loop();
+      runtime.cpu_at_end.store(datapath::thread_cpu_time(), std::memory_order_release);
+      return 0;
+    };
+    if (rte_eal_remote_launch(loop, worker.get(), worker->lcore) != 0) {
+      return fail("worker {}: its thread could not be started on core {}", worker->config.name, worker->config.core);
+    }
+    worker->running = true;
+  }
+  for (const auto& worker : workers_) power_of(*worker).say_what_cannot_wake();
+  return {};
+}
+
+void Workers::stop(const Locked& /*locked*/) {
+  using Function = WorkerConfig::Function;
+  const auto stop = [&](auto concerned) {
+    for (const auto& worker : workers_) {
+      if (!worker->running || !concerned(*worker)) continue;
+      worker->stop.store(true, std::memory_order_relaxed);
+      worker->power.wakeup().wake();
+    }
+    for (const auto& worker : workers_) {
+      if (!worker->running || !concerned(*worker)) continue;
+      rte_eal_wait_lcore(worker->lcore);
+      (void)worker->cpu_at_end.load(std::memory_order_acquire);  // what its thread wrote is seen from here on
+      worker->running = false;
+    }
+  };
+  const auto is = [](Function function) {
+    return [function](const WorkerRuntime& worker) { return worker.config.function == function; };
+  };
+  stop(is(Function::kDispatch));
+  stop(is(Function::kL2fwd));
+  stop([](const WorkerRuntime& worker) { return worker.gnb && !worker.gnb->mates.workers.empty(); });
+  stop(is(Function::kGnb));
+  stop(is(Function::kCopies));
+}
+
+void Workers::watch(Time now) {
+  if (now < next_watch_) return;
+  next_watch_ = now + kLook;
+  for (const auto& worker : workers_) {
+    if (worker->running) look_at(*worker, now);
+  }
+}
+
+void Workers::look_at(WorkerRuntime& worker, Time now) {
+  RoundWatch& watch = worker.watch;
+  const auto since = watch.silent_for(now);
+  const auto says = watch.look(worker.stats().rounds.get(), worker.commanded.load(std::memory_order_relaxed), now);
+  if (watch.wants_wake()) worker.power.wakeup().wake();
+  worker.silent_seconds.store(static_cast<std::uint64_t>(watch.silent_for(now).count()), std::memory_order_relaxed);
+  const WorkerConfig& config = worker.config;
+  const auto say = [&](spdlog::level::level_enum level, const std::string& text) {
+    log::write(level, {{"worker", config.name}}, fmt::format("worker {} (core {}) {}", config.name, config.core, text));
+  };
+  switch (says) {
+    case RoundWatch::Says::kSilent:
+    case RoundWatch::Says::kStillSilent:
+      say(spdlog::level::warn,
+          fmt::format("has made no round for {:.0f} s: its thread hangs, or gets no CPU time; what it shall do waits",
+                      watch.silent_for(now).count()));
+      break;
+    case RoundWatch::Says::kBack:
+      say(spdlog::level::info, fmt::format("makes rounds again, after {:.1f} s", since.count()));
+      break;
+    case RoundWatch::Says::kNothing:
+      break;
+  }
+}
+
+void Workers::warn_of_failures(Time now) {
+  for (const auto& worker : workers_) {
+    if (!worker->gnb) continue;
+    const datapath::WorkerStats& stats = worker->stats();
+    const auto exhausted = stats.drops[static_cast<std::size_t>(datapath::DropReason::count_exhausted)].get();
+    const FailureWatch::Counts counts{stats.rlc_max_retx.get(), stats.rlc_peer_lost.get(), exhausted};
+    for (const std::string& message : failures_.look(worker->config.name, counts, now)) log::warn("{}", message);
+  }
+}
+
+bool Workers::take_air_mtu(const Locked& /*locked*/, const std::string& port, unsigned mtu) {
+  for (const auto& worker : workers_) {
+    if (!worker->gnb || worker->config.air != port) continue;
+    const bool done = worker->execute([gnb = worker->gnb.get(), mtu] {
+      gnb->air_frame_bytes = static_cast<unsigned>(wire::ethernet::kHeaderBytes + mtu);
+    });
+    if (!done) return false;
+  }
+  return true;
+}
+
+LoopPower Workers::power_of(WorkerRuntime& worker) const {
+  return {.name = worker.config.name,
+          .core = worker.config.core,
+          .sysfs_root = config_.sysfs_root,
+          .settings = worker.config.policy,
+          .governor = worker.core_governor,
+          .power = worker.power,
+          .stats = worker.stats(),
+          .execute = [w = &worker](std::function<void()> command) { return w->execute(std::move(command)); }};
+}
+
+Expected<nlohmann::json> Workers::show_power(const Locked& /*locked*/) const {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto& worker : workers_) {
+    auto view = power_of(*worker).show();
+    if (!view) return view;
+    rows.push_back(*std::move(view));
+  }
+  return rows;
+}
+
+Expected<nlohmann::json> Workers::set_power(const Locked& /*locked*/, const std::string& name,
+                                            const power::Settings& settings) {
+  const auto at = std::find_if(workers_.begin(), workers_.end(), [&](const auto& w) { return w->config.name == name; });
+  if (at == workers_.end()) {
+    std::vector<std::string_view> names;
+    for (const auto& worker : workers_) names.emplace_back(worker->config.name);
+    return fail("worker: there is no '{}'; allowed: {}", printable(name), comma_list(names));
+  }
+  WorkerRuntime& worker = **at;
+  WorkerConfig changed = worker.config;
+  changed.policy = settings;
+  for (const auto& other : workers_) {
+    if (other.get() == &worker) continue;
+    if (const auto refused = refuse_shared_core(changed, other->config)) return fail("kind: {}", *refused);
+  }
+  return power_of(worker).set(settings);
+}
+
+}  // namespace splitplane::gnb

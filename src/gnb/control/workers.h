@@ -1,0 +1,55 @@
+// The workers of an instance: who serves a bearer, how their threads start and end, whether they still make rounds, and
+// by which power policy they sleep.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "gnb/control/control_lock.h"
+#include "gnb/control/failure_watch.h"
+#include "gnb/control/worker.h"
+#include "runtime/loop_power.h"
+
+namespace splitplane::gnb {
+
+class Workers {
+ public:
+  // As the configuration names them; Wiring gives them what they work on. None runs yet.
+  explicit Workers(const Config& config);
+
+  [[nodiscard]] const std::vector<std::unique_ptr<WorkerRuntime>>& all() const { return workers_; }
+  // The gnb worker that serves the shard of this bearer; nullptr: none does.
+  [[nodiscard]] WorkerRuntime* owner_of(std::uint32_t id) const;
+  // Who has the keys of a worker's bearers: the worker itself first, then the dispatching workers in front of it, and
+  // the one that hands it what a card punted.
+  [[nodiscard]] std::vector<WorkerRuntime*> key_holders(WorkerRuntime& owner) const;
+
+  Expected<void> launch();
+  // In the order of the packets' way, and each worker empties its rings before it ends: nothing is left in between.
+  void stop(const Locked& locked);
+
+  // Workers that make no rounds, by their counters: the log names them, and they are asked nothing until they are back.
+  // Without the mutex: its holder may be waiting for just such a worker. On the control thread.
+  void watch(Time now);
+  // Bearers that cannot go on by themselves, by the workers' counters. On the control thread.
+  void warn_of_failures(Time now);
+
+  // From now on the workers drop what is longer towards the air. False: a worker did not listen.
+  [[nodiscard]] bool take_air_mtu(const Locked& locked, const std::string& port, unsigned mtu);
+
+  [[nodiscard]] LoopPower power_of(WorkerRuntime& worker) const;
+  [[nodiscard]] Expected<nlohmann::json> show_power(const Locked& locked) const;
+  Expected<nlohmann::json> set_power(const Locked& locked, const std::string& name, const power::Settings& settings);
+
+ private:
+  void look_at(WorkerRuntime& worker, Time now);
+
+  const Config& config_;
+  std::vector<std::unique_ptr<WorkerRuntime>> workers_;
+  Time next_watch_{};
+  FailureWatch failures_;
+};
+
+}  // namespace splitplane::gnb
