@@ -23,16 +23,6 @@ using Qfi = Strong<struct QfiTag, std::uint8_t>;             // QoS flow, 0..63 
 using ShardId = Strong<struct ShardIdTag, std::uint8_t>;     // unit of steering: 256 of them
 using PeerId = Strong<struct PeerIdTag, std::uint16_t>;      // a GTP-U peer (UPF) on N3
 
-// A sequence number of `Bits` bits. Arithmetic wraps. The caller compares, because a comparison needs a window base.
-template <unsigned Bits>
-struct Sn {
-  static constexpr std::uint32_t kModulus = 1U << Bits;
-  static constexpr std::uint32_t kMask = kModulus - 1;
-  std::uint32_t value{};
-  SPLITPLANE_HD friend constexpr bool operator==(const Sn&, const Sn&) = default;
-  [[nodiscard]] SPLITPLANE_HD constexpr Sn next() const { return {(value + 1) & kMask}; }
-};
-
 // PDCP COUNT = HFN || SN, 32 bits (TS 38.323 6.3.5).
 struct Count {
   std::uint32_t value{};

@@ -1,5 +1,5 @@
-"""What it takes to add a key of a bearer, a counter, a reason to drop and a control method: a row in one file each, in a
-scratch copy, and the program that is linked from it knows the new thing everywhere. Two programs are linked, because a
+"""What it takes to add a key of a bearer, a counter, a reason to drop and a control method: a row in one file each, in
+a scratch copy. The program that is linked from it knows the new thing everywhere. Two programs are linked, because a
 counter and a reason change the layout of what all workers count: that one only prints its page of metrics.
 """
 
