@@ -4,6 +4,8 @@
 #include <charconv>
 #include <map>
 
+#include "card/swx/spec_names.h"
+
 namespace splitplane::nic {
 namespace {
 
@@ -32,6 +34,10 @@ bool is_hash(std::string_view text, std::size_t digits) {
          std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
+bool is_jump(const std::string& word) {
+  return word.starts_with("jmp");
+}
+
 }  // namespace
 
 std::string SpecParser::Line::joined(std::size_t from) const {
@@ -57,7 +63,7 @@ Expected<SpecFile> SpecParser::parse() {
     const Line line = lines_[next_++];
     if (auto done = statement(line); !done) return tl::unexpected(done.error());
   }
-  if (auto done = check_names(); !done) return tl::unexpected(done.error());
+  if (auto done = check_spec_names(spec_, last_line_); !done) return tl::unexpected(done.error());
   return std::move(spec_);
 }
 
@@ -137,6 +143,28 @@ Expected<SpecParser::Block> SpecParser::take_block(const Line& opening) {
   }
   return wrong(last_line_, "the file ends inside '{}' of line {}; allowed: a complete file", opening.joined(),
                opening.number);
+}
+
+// Jumps go forwards only. So every packet leaves the pipeline after at most as many instructions as there are.
+SpecParser::Result SpecParser::check_jumps(const Block& block) const {
+  std::set<std::string> behind;
+  for (const Line& line : block) {
+    const auto& t = line.tokens;
+    std::size_t at = 0;
+    if (t.size() >= 2 && t[1] == ":") {
+      behind.insert(t[0]);
+      at = 2;
+    }
+    if (at == t.size()) return wrong(line.number, "label {} stands alone; allowed: before an instruction", t[0]);
+    if (t[at] == "recirculate") {  // it would write to a frame of which a clone was sent already
+      return wrong(line.number, "recirculate is not supported; allowed: programs of one pass");
+    }
+    if (is_jump(t[at]) && (t.size() < at + 2 || behind.contains(t[at + 1]))) {
+      return wrong(line.number, "'{}' jumps backwards or nowhere; allowed: jumps to a label further down",
+                   line.joined(at));
+    }
+  }
+  return {};
 }
 
 SpecParser::Result SpecParser::read_struct(const Line& line) {

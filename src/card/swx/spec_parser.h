@@ -39,8 +39,6 @@ class SpecParser {
   Result read_table_line(SpecTable& table, const Line& line);
   Result read_default_action(SpecTable& table, const Line& line);
   Result read_registers(const Line& line);
-  Result check_names() const;
-  Result check_table(const SpecTable& table) const;
   Result check_jumps(const Block& block) const;
   Result once(const Line& line, const std::string& what);
   Expected<std::uint64_t> number(const Line& line, const std::string& text, std::uint64_t max) const;
