@@ -58,10 +58,10 @@ Expected<std::unique_ptr<Card>> Card::make(const SpecFile& spec, const CardSetti
   auto pipeline = SwxPipeline::build(spec, state->io, settings.numa_node);
   if (!pipeline) return tl::unexpected(pipeline.error());
   state->pipeline = std::move(*pipeline);
-  auto tables = CardTables::of(*state->pipeline, settings);
-  if (!tables) return tl::unexpected(tables.error());
-  state->tables = std::make_unique<CardTables>(std::move(*tables));
-  state->inner = state->tables->by_ue_address();
+  auto program = GnbProgram::of(*state->pipeline, settings);
+  if (!program) return tl::unexpected(program.error());
+  state->tables = std::make_unique<CardTables>(std::move(*program), settings);
+  state->inner = state->tables->program().by_ue_address();
 
   // The number of a mirror session is the port that it leads to. Session 0 is unused, because p4c-dpdk reserves it.
   for (unsigned port = 1; port <= state->io.sink(); ++port)
@@ -126,7 +126,7 @@ CardCounters Card::counters() const {
   all.clones_failed = s.io.clones_failed;
   all.drops[static_cast<std::size_t>(CardDrop::no_headroom)] = s.no_headroom;
   all.drops[static_cast<std::size_t>(CardDrop::core_full)] = s.core_full;
-  s.tables->add_reasons(all);
+  s.tables->program().add_reasons(all);
   all.held = s.io.handed - s.io.sent - s.pipeline->dropped();
   all.dropped = s.no_headroom + s.core_full + s.io.sunk + s.pipeline->dropped();
   std::uint64_t reasons = 0;
@@ -160,13 +160,13 @@ Expected<void> Card::set_peer(const CardPeer& peer) {
   if (program() != "gnb") {
     return fail("card {}: program {} has no peers; allowed: program gnb", state_->settings.name, program());
   }
-  return state_->tables->set_peer(peer);
+  return state_->tables->program().set_peer(peer);
 }
 Expected<void> Card::set_markers(std::uint64_t to_host, unsigned vf) {
-  return state_->tables->set_markers(to_host, vf);
+  return state_->tables->program().set_markers(to_host, vf);
 }
 void Card::unset_peer(unsigned number) {
-  state_->tables->unset_peer(number);
+  state_->tables->program().unset_peer(number);
 }
 Expected<void> Card::set_leases(std::span<const CardLease> leases) {
   return state_->tables->set_leases(leases);
@@ -196,7 +196,7 @@ const std::string& Card::program() const {
   return state_->pipeline->spec().program;
 }
 bool Card::by_ue_address() const {
-  return state_->tables->by_ue_address();
+  return state_->tables->program().by_ue_address();
 }
 unsigned Card::ports() const {
   return kFirstVf + state_->settings.vfs;

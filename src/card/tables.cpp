@@ -2,302 +2,239 @@
 
 #include <algorithm>
 
-#include "n3/interface.h"
-#include "ran/bearer.h"
-#include "wire/bytes.h"
-
 namespace splitplane::nic {
-namespace {
 
-constexpr unsigned kPeers = 256;
-constexpr std::uint32_t kNeverPolls = 0xffffffff;
+CardTables::CardTables(GnbProgram program, const CardSettings& settings)
+    : settings_(settings),
+      program_(std::move(program)),
+      slots_(program_.slots()),
+      order_(settings.core, settings.cores) {}
 
-// Values of the actions, in the order of the names beside them.
-enum Serve {
-  kSlot,
-  kAirDst,
-  kAirSrc,
-  kAirhdr,
-  kId,
-  kForm,
-  kPollPdu,
-  kQfi,
-  kN3Dst,
-  kSession,
-  kIsArmed,
-  kVf,
-  kLongest,
-  kServeCount
-};
-constexpr std::array<std::string_view, kServeCount> kServeNames{"slot",  "air_dst",  "air_src", "airhdr", "id",
-                                                                "form",  "poll_pdu", "qfi",     "n3_dst", "session",
-                                                                "armed", "vf",       "longest"};
-enum Uplink { kUpSlot, kModes, kUpQfi, kUpTeid, kPeer, kCopies, kUpVf, kUplinkCount };
-constexpr std::array<std::string_view, kUplinkCount> kUplinkNames{"slot", "modes",  "qfi", "teid",
-                                                                  "peer", "copies", "vf"};
-constexpr std::array<std::string_view, 6> kPeerNames{"eth_dst", "eth_src",       "src",
-                                                     "dst",     "checksum_base", "max_payload"};
-
-constexpr std::array<std::string_view, 1> kVfName{"vf"};
-
-std::uint64_t number_of(const MacAddress& mac) {
-  std::uint64_t value = 0;
-  for (const std::uint8_t octet : mac.octets) value = value << 8 | octet;
-  return value;
-}
-std::uint32_t number_of(const IpAddress& v4) {
-  return static_cast<std::uint32_t>(wire::load_be32(v4.octets().data()));
-}
-
-// RLC SN of 18 bits, PDCP SN of 18 bits, an SDAP header.
-std::uint64_t form_of(const CardBearer& b, bool sdap) {
-  return (b.rlc_sn_bits == 18 ? 1U : 0U) | (b.pdcp_sn_bits == 18 ? 2U : 0U) | (sdap ? 4U : 0U);
-}
-
-ran::BearerConfig ran_config(const CardBearer& b) {
-  ran::BearerConfig config;
-  config.id = b.id;
-  config.rlc_mode = RlcMode::kAm;
-  config.rlc_sn_bits = b.rlc_sn_bits;
-  config.pdcp_sn_bits = b.pdcp_sn_bits;
-  config.sdap_header_dl = b.sdap_dl;
-  config.sdap_header_ul = b.sdap_ul;
-  return config;
-}
-
-// Octets in front of an SDU on the air: Ethernet, and airhdr, RLC, PDCP, SDAP.
-unsigned air_overhead(const CardBearer& b, bool with_headers) {
-  constexpr unsigned kEthernet = 14, kAirhdr = 8;
-  if (!with_headers) return kEthernet;
-  const unsigned rlc = b.rlc_sn_bits == 18 ? 3 : 2, pdcp = b.pdcp_sn_bits == 18 ? 3 : 2;
-  return kEthernet + kAirhdr + rlc + pdcp + (b.sdap_dl ? 1 : 0);
-}
-
-std::array<std::uint64_t, kServeCount> serve_values(const CardBearer& b, std::uint32_t slot, std::uint32_t session,
-                                                    unsigned longest) {
-  std::array<std::uint64_t, kServeCount> v{};
-  v[kSlot] = slot;
-  v[kAirDst] = number_of(b.air_dst);
-  v[kAirSrc] = number_of(b.air_src);
-  v[kAirhdr] = 0x10000000U | ran::airhdr_modes(ran_config(b), Direction::kDownlink) << 16 | b.epoch;
-  v[kId] = b.id.value;
-  v[kForm] = form_of(b, b.sdap_dl);
-  v[kPollPdu] = b.poll_pdu == 0 ? kNeverPolls : b.poll_pdu;
-  v[kQfi] = b.qfi.value;
-  v[kN3Dst] = __builtin_bswap32(b.n3_ipv4);
-  v[kSession] = session;
-  v[kIsArmed] = b.place == Place::kArmed ? 1 : 0;
-  v[kVf] = kFirstVf + b.vf_n3;
-  v[kLongest] = longest;
-  return v;
-}
-
-std::array<std::uint64_t, kUplinkCount> uplink_values(const CardBearer& b, std::uint32_t slot) {
-  std::array<std::uint64_t, kUplinkCount> v{};
-  v[kUpSlot] = slot;
-  v[kModes] = ran::airhdr_modes(ran_config(b), Direction::kUplink);
-  v[kUpQfi] = b.sdap_ul ? 0 : b.qfi.value;
-  v[kUpTeid] = b.uplink_teid.value;
-  v[kPeer] = b.peer;
-  v[kCopies] = kFirstVf + b.copies_vf;
-  v[kUpVf] = kFirstVf + b.vf_air;
-  return v;
-}
-
-}  // namespace
-
-Expected<CardTables> CardTables::of(SwxPipeline& pipeline, const CardSettings& settings) {
-  CardTables tables;
-  tables.settings_ = settings;
-  const SpecFile& spec = pipeline.spec();
-  tables.by_ue_address_ = spec.defines_has("BY_UE_ADDRESS");
-  tables.has_headers_ = !spec.defines_has("FEATURE=FEATURE_decap");
-  if (spec.defines_has("FEATURE=FEATURE_clone_drop")) tables.clone_port_ = kFirstVf + settings.vfs;
-  if (auto done = tables.bind(pipeline); !done) return tl::unexpected(done.error());
-  return tables;
-}
-
-Expected<void> CardTables::bind(SwxPipeline& pipeline) {
-  const auto bind_action = [&](SwxAction& out, const SwxTable* table, std::string_view action,
-                               std::span<const std::string_view> values) -> Expected<void> {
-    if (table == nullptr) return {};
-    auto bound = table->action(action, values);
-    if (!bound) return tl::unexpected(bound.error());
-    out = std::move(*bound);
-    return {};
-  };
-  bearers_ = pipeline.table("bearers");
-  bearers_v6_ = pipeline.table("bearers_v6");
-  uplink_ = pipeline.table("uplink");
-  peers_ = pipeline.table("peers");
-  fixed_ = pipeline.table("fixed");
-  SwxTable* const punt_n3 = pipeline.table("punt_n3");
-  SwxTable* const punt_air = pipeline.table("punt_air");
-  SwxTable* const marker = marker_ = pipeline.table("marker");
-  SwxAction to_n3_vf, to_air_vf;
-  Expected<void> done = bind_action(serve_, bearers_, "serve", kServeNames);
-  if (done) done = bind_action(to_host_, bearers_, "to_host", kVfName);
-  if (done) done = bind_action(serve_v6_, bearers_v6_, "serve", kServeNames);
-  if (done) done = bind_action(to_host_v6_, bearers_v6_, "to_host", kVfName);
-  if (done) done = bind_action(serve_fixed_, fixed_, "serve", kServeNames);
-  if (done) done = bind_action(to_host_fixed_, fixed_, "to_host", kVfName);
-  if (done) done = bind_action(miss_fixed_, fixed_, "miss", {});
-  if (done) done = bind_action(uplink_serve_, uplink_, "uplink_serve", kUplinkNames);
-  if (done) done = bind_action(uplink_to_host_, uplink_, "uplink_to_host", kVfName);
-  if (done) done = bind_action(peer_, peers_, "peer", kPeerNames);
-  if (done) done = bind_action(on_card_, marker, "on_card", {});
-  if (done) done = bind_action(on_host_, marker, "on_host", kVfName);
-  if (done) done = bind_action(to_n3_vf, punt_n3, "punt", kVfName);
-  if (done) done = bind_action(to_air_vf, punt_air, "punt", kVfName);
-  if (!done) return done;
-  if (punt_n3 != nullptr) punt_n3->set_default(to_n3_vf, std::array<std::uint64_t, 1>{kFirstVf + settings_.punt_n3});
-  if (punt_air != nullptr)
-    punt_air->set_default(to_air_vf, std::array<std::uint64_t, 1>{kFirstVf + settings_.punt_air});
-
-  pdcp_next_ = pipeline.registers("pdcp_next");
-  rlc_next_ = pipeline.registers("rlc_next");
-  without_poll_ = pipeline.registers("without_poll");
-  lease_ = pipeline.registers("lease");
-  in_flight_ = pipeline.registers("in_flight");
-  dl_packets_ = pipeline.registers("dl_packets");
-  ul_packets_ = pipeline.registers("ul_packets");
-  punts_ = pipeline.registers("punts");
-  drops_ = pipeline.registers("drops");
-  rlc_control_ = pipeline.registers("rlc_control");
-  if (auto complete = require_all(pipeline.spec(), punt_n3 != nullptr && punt_air != nullptr); !complete)
-    return complete;
-  slots_ = settings_.capacity;
-  for (const SwxTable* table : {bearers_, bearers_v6_, uplink_}) {
-    if (table != nullptr) slots_ = std::min(slots_, table->size());
+Expected<void> CardTables::check(const CardBearer& b) const {
+  const auto sn_bits = [](unsigned bits) { return bits == 12 || bits == 18; };
+  if (b.id.value == 0 || b.teid.value == 0) {
+    return fail("bearer {}: identity or TEID is 0; allowed: 1 to 4294967295", b.id.value);
   }
-  for (const SwxRegisters& registers : {pdcp_next_, rlc_next_, without_poll_, lease_, in_flight_}) {
-    if (registers) slots_ = std::min(slots_, registers.size());
+  if (!sn_bits(b.rlc_sn_bits) || !sn_bits(b.pdcp_sn_bits)) {
+    return fail("bearer {}: sequence numbers of {} (RLC) and {} (PDCP) bits; allowed: 12 or 18", b.id.value,
+                b.rlc_sn_bits, b.pdcp_sn_bits);
   }
-  if (slots_ < settings_.capacity) {
-    return fail("card {}: capacity is {}; allowed: at most {}, what the program's tables hold", settings_.name,
-                settings_.capacity, slots_);
+  for (const unsigned vf : {b.vf_n3, b.vf_air, b.copies_vf}) {
+    if (vf >= settings_.vfs) {
+      return fail("bearer {}: VF {} is not one of card {}; allowed: 0 to {}", b.id.value, vf, settings_.name,
+                  settings_.vfs - 1);
+    }
+  }
+  if (b.qfi.value > 63) return fail("bearer {}: QFI {}; allowed: 0 to 63", b.id.value, b.qfi.value);
+  if (b.peer >= kCardPeers) {
+    return fail("bearer {}: peer {} has no such number; allowed: 0 to {}", b.id.value, b.peer, kCardPeers - 1);
+  }
+  // After a restart numbering continues at the lease's end. The receiver must take that as a step forwards.
+  const std::uint32_t half = 1U << (b.pdcp_sn_bits - 1);
+  if (b.lease == 0 || b.lease >= half) {
+    return fail("bearer {}: a lease of {} COUNTs; allowed: 1 to {} with a PDCP SN of {} bits", b.id.value, b.lease,
+                half - 1, b.pdcp_sn_bits);
+  }
+  if (b.ahead >= half) {
+    return fail("bearer {}: its COUNTs begin {} ahead; allowed: less than {} with a PDCP SN of {} bits", b.id.value,
+                b.ahead, half, b.pdcp_sn_bits);
+  }
+  if (program_.by_ue_address() && !b.ue_ipv4 && !b.ue_ipv6) {
+    return fail("bearer {}: no UE address; allowed on a card that looks for UE addresses: at least one", b.id.value);
   }
   return {};
 }
 
-// A .spec whose first line says program gnb must have all tables that a card fills. Otherwise bearers would be
-// installed nowhere.
-Expected<void> CardTables::require_all(const SpecFile& spec, bool punts) const {
-  if (spec.program != "gnb") return {};
-  const bool serves = !spec.defines_has("FEATURE=FEATURE_drop");
-  const bool one_bearer = spec.defines_has("FEATURE=FEATURE_decap") || spec.defines_has("FEATURE=FEATURE_headers");
-  const bool downlink =
-      one_bearer ? fixed_ != nullptr : bearers_ != nullptr && (!by_ue_address_ || bearers_v6_ != nullptr);
-  const bool registers = pdcp_next_ && rlc_next_ && without_poll_ && lease_ && in_flight_ && dl_packets_ && ul_packets_;
-  if (punts && punts_ && drops_ &&
-      (!serves || (downlink && uplink_ != nullptr && peers_ != nullptr && (one_bearer || registers))))
-    return {};
-  return fail("{}: calls itself program gnb and lacks tables or registers of it; allowed: what `make p4` makes",
-              spec.path);
-}
-
-CardTables::Keys CardTables::keys_of(const CardBearer& b) const {
-  Keys keys;
-  if (!by_ue_address_) keys.push_back({.low = b.teid.value});
-  if (!by_ue_address_) return keys;
-  if (b.ue_ipv4) keys.push_back({.low = number_of(*b.ue_ipv4)});
-  if (b.ue_ipv6) {
-    const std::uint8_t* const octets = b.ue_ipv6->octets().data();
-    keys.push_back({wire::load_be64(octets), wire::load_be64(octets + 8), true});
-  }
-  return keys;
-}
-
-unsigned CardTables::longest_sdu(const CardBearer& b) const {
-  const unsigned overhead = air_overhead(b, has_headers_);
-  return std::clamp(settings_.air_frame_bytes, overhead, overhead + 0xffffU) - overhead;
-}
-
-bool CardTables::write_key(const BearerKey& key, const CardBearer& b, std::uint32_t slot) {
-  SwxTable* const table = key.v6 ? bearers_v6_ : bearers_;
-  if (table == nullptr) return true;
-  const std::array<std::uint64_t, 2> words{key.v6 ? key.high : key.low, key.low};
-  if (b.place == Place::kHost) {
-    const std::array<std::uint64_t, 1> port{kFirstVf + b.vf_n3};
-    return table->set(words, key.v6 ? to_host_v6_ : to_host_, port);
-  }
-  const std::uint32_t session = clone_port_ != 0 ? clone_port_ : kFirstVf + b.copies_vf;
-  return table->set(words, key.v6 ? serve_v6_ : serve_, serve_values(b, slot, session, longest_sdu(b)));
-}
-
-void CardTables::erase_key(const BearerKey& key) {
-  SwxTable* const table = key.v6 ? bearers_v6_ : bearers_;
-  const std::array<std::uint64_t, 2> words{key.v6 ? key.high : key.low, key.low};
-  if (table != nullptr) table->remove(words);
-}
-
-bool CardTables::write_entries(const CardBearer& b, std::uint32_t slot) {
-  for (const BearerKey& key : keys_of(b)) {
-    if (!write_key(key, b, slot)) return false;
-  }
-  if (uplink_ == nullptr) return true;
-  const std::array<std::uint64_t, 1> id{b.id.value};
-  if (b.place == Place::kHost) {
-    return uplink_->set(id, uplink_to_host_, std::array<std::uint64_t, 1>{kFirstVf + b.vf_air});
-  }
-  return uplink_->set(id, uplink_serve_, uplink_values(b, slot));
-}
-
-// Feature sets decap and headers: all packets get the headers of one bearer, the first that exists. Without a bearer
-// they go to the host.
-void CardTables::write_fixed() {
-  if (fixed_ == nullptr) return;
-  if (entries_.empty()) return fixed_->set_default(miss_fixed_, {});
-  auto at = entries_.find(fixed_id_);
-  if (at == entries_.end()) at = entries_.begin();
-  fixed_id_ = at->first;
-  if (at->second.bearer.place == Place::kHost) {
-    return fixed_->set_default(to_host_fixed_, std::array<std::uint64_t, 1>{kFirstVf + at->second.bearer.vf_n3});
-  }
-  fixed_->set_default(serve_fixed_,
-                      serve_values(at->second.bearer, at->second.slot, 0, longest_sdu(at->second.bearer)));
-}
-
-Expected<void> CardTables::set_peer(const CardPeer& peer) {
-  if (peer.number >= kPeers) return fail("peer {}: no such number; allowed: 0 to {}", peer.number, kPeers - 1);
-  if (peer.from.is_v6() || peer.to.is_v6()) {
-    return fail("peer {}: {} is an IPv6 address; allowed on a card: IPv4", peer.number, peer.to.to_string());
-  }
-  if (peers_ == nullptr) return {};  // feature set drop has no uplink
-  datapath::N3Addresses ours{.mac = peer.src};
-  std::memcpy(&ours.ipv4, peer.from.octets().data(), 4);
-  const std::array<std::uint64_t, 6> values{number_of(peer.dst),
-                                            number_of(peer.src),
-                                            number_of(peer.from),
-                                            number_of(peer.to),
-                                            datapath::make_peer(ours, peer.to, peer.dst).checksum_base,
-                                            peer.max_payload};
-  if (!peers_->set(std::array<std::uint64_t, 1>{peer.number}, peer_, values)) {
-    return fail("peer {}: the card's table of peers is full; allowed: {} peers", peer.number, peers_->size());
-  }
-  has_peer_[peer.number] = true;
-  return {};
-}
-
-void CardTables::unset_peer(unsigned number) {
-  if (peers_ == nullptr || number >= kPeers || !std::exchange(has_peer_[number], false)) return;
-  peers_->remove(std::array<std::uint64_t, 1>{number});
-}
-
-Expected<void> CardTables::set_markers(std::uint64_t to_host, unsigned vf) {
-  if (marker_ == nullptr) {
-    return fail("card {}: the program looks at no marker; allowed: program gnb with MARKER", settings_.name);
-  }
-  if (vf >= settings_.vfs) {
-    return fail("card {}: VF {} is none of its own; allowed: 0 to {}", settings_.name, vf, settings_.vfs - 1);
-  }
-  for (std::uint64_t value = 0; value < 64; ++value) {
-    const std::array<std::uint64_t, 1> key{value}, port{kFirstVf + vf};
-    if (!marker_->set(key, (to_host >> value & 1) != 0 ? on_host_ : on_card_, port)) {
-      return fail("card {}: the table of markers is full; allowed: 64", settings_.name);
+// Claims identities, keys and slots for the bearers. A call that is refused here has touched no table.
+Expected<void> CardTables::claim(std::span<const CardBearer> bearers, Attempt& attempt) {
+  for (const CardBearer& b : bearers) {
+    if (auto fine = check(b); !fine) return fine;
+    const auto [at, is_new] = entries_.try_emplace(b.id.value);
+    Entry& entry = at->second;
+    if (is_new) {
+      attempt.ids.push_back(b.id.value);
+      const auto slot = slots_.take();
+      if (!slot) {
+        attempt.ids.pop_back();
+        entries_.erase(at);
+        return fail("bearer {}: card {} is full; allowed: {} bearers", b.id.value, settings_.name, slots_.count());
+      }
+      entry.slot = *slot;
+    } else if (entry.installed == calls_) {
+      return fail("bearer {} is there twice; allowed: each bearer once", b.id.value);
+    }
+    entry.installed = calls_;
+    attempt.entries.push_back(&entry);
+    for (const BearerKey& key : program_.keys_of(b)) {
+      const auto [owner, is_new_key] = owners_.try_emplace(key, b.id.value);
+      if (is_new_key) {
+        attempt.keys.push_back(key);
+      } else if (owner->second != b.id.value) {
+        return fail("bearer {}: its {} is that of bearer {}; allowed: one of its own", b.id.value,
+                    program_.by_ue_address() ? "UE address" : "TEID", owner->second);
+      }
     }
   }
   return {};
+}
+
+void CardTables::undo(std::span<const CardBearer> bearers, const Attempt& attempt) {
+  for (const BearerKey& key : attempt.keys) {
+    program_.erase_key(key);
+    owners_.erase(key);
+  }
+  for (auto id = attempt.ids.rbegin(); id != attempt.ids.rend(); ++id) {
+    program_.erase_uplink(BearerId{*id});
+    slots_.undo(entries_.at(*id).slot);
+    entries_.erase(*id);
+  }
+  for (const CardBearer& b : bearers.first(attempt.written)) {
+    const auto at = entries_.find(b.id.value);
+    if (at == entries_.end()) continue;
+    // There is room, because the entries are replaced.
+    (void)program_.write_entries(at->second.bearer, at->second.slot.number);
+  }
+}
+
+// Writes everything but numbers; a refused call leaves all as it was.
+Expected<void> CardTables::try_install(std::span<const CardBearer> bearers, Attempt& attempt) {
+  ++calls_;
+  attempt.entries.reserve(bearers.size());
+  if (entries_.empty()) {
+    entries_.reserve(bearers.size());
+    owners_.reserve(bearers.size());
+  }
+  if (auto claimed = claim(bearers, attempt); !claimed) {
+    undo(bearers, attempt);
+    return claimed;
+  }
+  for (const CardBearer& b : bearers) {
+    if (!program_.write_entries(b, attempt.entries[attempt.written++]->slot.number)) {
+      undo(bearers, attempt);
+      return fail("bearer {}: the tables of card {} have no place left for it; allowed: other keys, or fewer",
+                  b.id.value, settings_.name);
+    }
+  }
+  return {};
+}
+
+Expected<std::size_t> CardTables::would_install(std::span<const CardBearer> bearers) {
+  Attempt attempt;
+  if (auto tried = try_install(bearers, attempt); !tried) return tl::unexpected(tried.error());
+  undo(bearers, attempt);
+  return std::ranges::count_if(attempt.ids, [this](std::uint32_t id) { return order_.is_own(id); });
+}
+
+Expected<void> CardTables::install(std::span<const CardBearer> bearers, bool restart) {
+  Attempt attempt;
+  if (auto tried = try_install(bearers, attempt); !tried) return tried;
+  for (std::size_t i = 0; i < bearers.size(); ++i) {
+    const CardBearer& b = bearers[i];
+    Entry& entry = *attempt.entries[i];
+    const bool is_new = entry.bearer.id.value == 0;
+    if (!is_new) {
+      const BearerKeys now = program_.keys_of(b);
+      for (const BearerKey& key : program_.keys_of(entry.bearer)) {
+        if (std::find(now.begin(), now.end(), key) != now.end()) continue;
+        program_.erase_key(key);
+        owners_.erase(key);
+      }
+    }
+    program_.begin_numbers(b, entry.slot, is_new ? nullptr : &entry.bearer, restart);
+    if (order_.is_own(b.id.value)) {
+      if (!is_new && entry.bearer.place != Place::kHost) --served_;
+      if (b.place != Place::kHost) ++served_;
+    }
+    entry.bearer = b;
+  }
+  order_.enter(std::move(attempt.ids));
+  write_fixed();
+  return {};
+}
+
+Expected<void> CardTables::can_remove(std::span<const BearerId> ids) {
+  ++calls_;
+  for (const BearerId id : ids) {
+    const auto at = entries_.find(id.value);
+    if (at == entries_.end()) {
+      return fail("bearer {} is not on card {}; allowed: one of its bearers", id.value, settings_.name);
+    }
+    if (at->second.installed == calls_) return fail("bearer {} is there twice; allowed: each bearer once", id.value);
+    at->second.installed = calls_;
+  }
+  return {};
+}
+
+Expected<void> CardTables::remove(std::span<const BearerId> ids) {
+  if (auto can = can_remove(ids); !can) return can;
+  std::vector<std::uint32_t> gone;
+  gone.reserve(ids.size());
+  for (const BearerId id : ids) {
+    const auto at = entries_.find(id.value);
+    for (const BearerKey& key : program_.keys_of(at->second.bearer)) {
+      program_.erase_key(key);
+      owners_.erase(key);
+    }
+    program_.erase_uplink(id);
+    slots_.give_back(at->second.slot);
+    if (order_.is_own(id.value) && at->second.bearer.place != Place::kHost) --served_;
+    entries_.erase(at);
+    gone.push_back(id.value);
+  }
+  order_.leave(std::move(gone));
+  write_fixed();
+  return {};
+}
+
+Expected<void> CardTables::can_lease(std::span<const CardLease> leases) const {
+  for (const auto& [id, first_not_allowed] : leases) {
+    const auto at = entries_.find(id.value);
+    if (at == entries_.end())
+      return fail("bearer {} is not on card {}; allowed: one of its bearers", id.value, settings_.name);
+    // The program compares for the exact COUNT at which the lease ends.
+    const std::uint32_t next = program_.pdcp_next(at->second.slot.number);
+    if (first_not_allowed - next > UINT32_MAX / 2) {
+      return fail("bearer {}: a lease that ends at COUNT {}; allowed: not before {}, which is the next", id.value,
+                  first_not_allowed, next);
+    }
+  }
+  return {};
+}
+
+Expected<void> CardTables::set_leases(std::span<const CardLease> leases) {
+  if (auto can = can_lease(leases); !can) return can;
+  for (const auto& [id, first_not_allowed] : leases)
+    program_.set_lease(entries_.at(id.value).slot.number, first_not_allowed);
+  return {};
+}
+
+CardNumbers CardTables::numbers_of(const Entry& entry) const {
+  CardNumbers numbers = program_.numbers(entry.slot.number);
+  numbers.epoch = entry.bearer.epoch;
+  if (numbers.pdcp_next == entry.bearer.next_count) numbers.ahead = entry.bearer.ahead;
+  return numbers;
+}
+
+Expected<CardNumbers> CardTables::numbers(BearerId id) const {
+  const auto at = entries_.find(id.value);
+  if (at == entries_.end())
+    return fail("bearer {} is not on card {}; allowed: one of its bearers", id.value, settings_.name);
+  return numbers_of(at->second);
+}
+
+std::vector<BearerNumbers> CardTables::numbers_after(std::uint32_t after, std::size_t limit) const {
+  std::vector<BearerNumbers> rows;
+  const auto page = order_.page(after, limit);
+  rows.reserve(page.size());
+  for (const std::uint32_t id : page) rows.emplace_back(BearerId{id}, numbers_of(entries_.at(id)));
+  return rows;
+}
+
+std::vector<BearerId> CardTables::bearers() const {
+  std::vector<BearerId> ids;
+  ids.reserve(order_.size());
+  for (const std::uint32_t id : order_.all()) ids.push_back(BearerId{id});
+  return ids;
 }
 
 const CardBearer* CardTables::find(BearerId id) const {
@@ -305,10 +242,13 @@ const CardBearer* CardTables::find(BearerId id) const {
   return at == entries_.end() ? nullptr : &at->second.bearer;
 }
 
-void CardTables::add_reasons(CardCounters& counters) const {
-  counters.rlc_control += rlc_control_.read(0);
-  for (std::uint32_t i = 0; i < kPuntReasonCount; ++i) counters.punts[i] += punts_.read(i);
-  for (std::uint32_t i = 0; i < kCardDropCount; ++i) counters.drops[i] += drops_.read(i);
+// The first bearer that exists stays the fixed one until it is removed.
+void CardTables::write_fixed() {
+  auto at = entries_.find(fixed_id_);
+  if (at == entries_.end()) at = entries_.begin();
+  if (at == entries_.end()) return program_.set_fixed(nullptr, 0);
+  fixed_id_ = at->first;
+  program_.set_fixed(&at->second.bearer, at->second.slot.number);
 }
 
 }  // namespace splitplane::nic
