@@ -3,12 +3,21 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "card/protocol/lease.h"
+#include "card/link/fit.h"
 #include "card/protocol/request.h"
 
 namespace splitplane::app {
 
 using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t kNumbersPage = 1000;
+constexpr std::size_t kInstallBatch = kCardBearersPerRequest;
+constexpr std::size_t kInstallMembers = 2000;  // a request line has at most 64 KiB, a member about 25 octets
+constexpr std::size_t kIdBatch = 500;
+
+}  // namespace
 
 CardLink::CardLink(CardLinkSettings settings) : settings_(std::move(settings)) {
   view_.name = settings_.name;
@@ -44,37 +53,17 @@ bool CardLink::silent() const {
   return asking_since_ && Clock::now() - *asking_since_ >= settings_.patience;
 }
 
-// With the lock held. Returns the version of the desired state.
-std::uint64_t CardLink::want(const nic::CardBearer& bearer, By by) {
-  Entry& entry = entries_[bearer.id.value];
-  nic::CardBearer wanted = bearer;
-  if (entry.version != 0) {
-    wanted.next_count = entry.want.next_count;
-    wanted.ahead = entry.want.ahead;
-    wanted.epoch = entry.want.epoch;
-  } else {
-    entry.heard = wanted.next_count - wanted.ahead;
-  }
-  wanted.lease = lease_size(bearer.pdcp_sn_bits).least;
-  entry.want = wanted;
-  entry.refused.clear();
-  dirty_.insert(bearer.id.value);
-  entry.version = ++versions_;
-  if (by == By::kWaiting) entry.awaited = entry.version;
-  return entry.version;
-}
-
 CardLink::Asked CardLink::put(std::span<const nic::CardBearer> bearers) {
   const std::lock_guard guard(mutex_);
   Asked asked;
-  for (const nic::CardBearer& b : bearers) asked.emplace_back(b.id.value, want(b, By::kWaiting));
+  for (const nic::CardBearer& b : bearers) asked.emplace_back(b.id.value, bearers_.put(b, LinkBearers::Caller::kWaits));
   changed_.notify_all();
   return asked;
 }
 
 void CardLink::put_soon(const nic::CardBearer& bearer) {
   const std::lock_guard guard(mutex_);
-  (void)want(bearer, By::kNobodyWaiting);
+  (void)bearers_.put(bearer, LinkBearers::Caller::kGoesOn);
   changed_.notify_all();
 }
 
@@ -82,13 +71,8 @@ CardLink::Asked CardLink::remove(std::span<const BearerId> ids) {
   const std::lock_guard guard(mutex_);
   Asked asked;
   for (const BearerId id : ids) {
-    asked.emplace_back(id.value, kRemoval);
-    const auto at = entries_.find(id.value);
-    if (at == entries_.end()) continue;
-    if (at->second.sent) removals_.insert(id.value);
-    due_.erase({at->second.due, id.value});
-    dirty_.erase(id.value);
-    entries_.erase(at);
+    asked.emplace_back(id.value, LinkBearers::kRemoval);
+    bearers_.remove(id.value);
   }
   changed_.notify_all();
   return asked;
@@ -96,22 +80,13 @@ CardLink::Asked CardLink::remove(std::span<const BearerId> ids) {
 
 Expected<void> CardLink::wait_for(const Asked& asked, Clock::time_point since) {
   Lock lock(mutex_);
-  const auto still_wanted = [&](std::uint32_t id, std::uint64_t version) {
-    const auto at = version == kRemoval ? entries_.end() : entries_.find(id);
-    return at != entries_.end() && at->second.awaited == version ? &at->second : nullptr;
-  };
   wait_for_card(lock, since + settings_.longest, [&] {
-    return std::ranges::none_of(asked, [&](const auto& a) {
-      const auto& [id, version] = a;
-      return version == kRemoval ? removals_.contains(id) : dirty_.contains(id) && still_wanted(id, version) != nullptr;
-    });
+    return std::ranges::all_of(asked, [&](const auto& a) { return bearers_.is_done(a.first, a.second); });
   });
   Expected<void> result;
   for (const auto& [id, version] : asked) {
-    Entry* const entry = still_wanted(id, version);
-    if (entry == nullptr) continue;
-    entry->awaited = 0;
-    if (result && !entry->refused.empty()) result = fail("card {}: {}", settings_.name, entry->refused);
+    const std::string refused = bearers_.take_refusal(id, version);
+    if (result && !refused.empty()) result = fail("card {}: {}", settings_.name, refused);
   }
   return result;
 }
@@ -126,15 +101,13 @@ void CardLink::set_cut_off(const std::string& why) {
 
 void CardLink::set_peer(const nic::CardPeer& peer) {
   const std::lock_guard guard(mutex_);
-  peers_[peer.number].want = peer;
-  dirty_peers_.insert(peer.number);
+  peers_.set(peer);
   changed_.notify_all();
 }
 
 void CardLink::unset_peer(unsigned number) {
   const std::lock_guard guard(mutex_);
-  peers_[number] = {{}, Peer::kToUnset};
-  dirty_peers_.insert(number);
+  peers_.unset(number);
   changed_.notify_all();
 }
 
@@ -144,8 +117,8 @@ Json CardLink::confirmed(std::span<const BearerId> ids, std::uint64_t& run) cons
   run = view_.connects;
   Json found = Json::array();
   for (const BearerId id : ids) {
-    const auto at = entries_.find(id.value);
-    if (up_ && !silent() && at != entries_.end() && at->second.confirmed) found.push_back(id.value);
+    const auto* const entry = bearers_.find(id.value);
+    if (up_ && !silent() && entry != nullptr && entry->confirmed) found.push_back(id.value);
   }
   return found;
 }
@@ -184,20 +157,20 @@ std::vector<CardBearerView> CardLink::look(std::span<const BearerId> ids) {
   }
   std::vector<CardBearerView> views;
   const std::lock_guard guard(mutex_);
-  // Only the thread may write Entry::seen, because it computes rates from it.
+  // Only the thread gives the bearers new numbers, because they compute rates from them.
   std::map<std::uint32_t, nic::CardNumbers> fresh;
   if (run == view_.connects) {
     for (const CardNumbersRow& row : rows) fresh.emplace(row.id.value, row.numbers);
   }
   for (const BearerId id : ids) {
-    const auto at = entries_.find(id.value);
+    const auto* const entry = bearers_.find(id.value);
     CardBearerView& view = views.emplace_back();
-    if (at == entries_.end()) continue;
-    const Entry& entry = at->second;
+    if (entry == nullptr) continue;
     const auto now = fresh.find(id.value);
-    view = {up_ && entry.confirmed, entry.want.epoch, entry.lease_end, now == fresh.end() ? entry.seen : now->second};
-    view.numbers.dl_packets += entry.dl_packets;
-    view.numbers.ul_packets += entry.ul_packets;
+    view = {up_ && entry->confirmed, entry->want.epoch, entry->lease_end,
+            now == fresh.end() ? entry->seen : now->second};
+    view.numbers.dl_packets += entry->dl_packets;
+    view.numbers.ul_packets += entry->ul_packets;
   }
   return views;
 }
@@ -208,12 +181,14 @@ CardLinkView CardLink::view() const {
   view.up = up_ && cut_off_.empty();
   view.cut_off = client_ && !cut_off_.empty();
   if (view.cut_off) view.reason = cut_off_;
-  view.bearers = entries_.size();
-  view.serves = static_cast<std::uint32_t>(
-      std::ranges::count_if(entries_, [](const auto& e) { return e.second.want.place != nic::Place::kHost; }));
-  view.waiting = static_cast<std::size_t>(
-      std::ranges::count_if(entries_, [&](const auto& e) { return !view.up || !e.second.confirmed; }));
+  view.bearers = bearers_.size();
+  view.serves = static_cast<std::uint32_t>(bearers_.served_by_card());
+  view.waiting = bearers_.size() - (view.up ? bearers_.confirmed() : 0);
   return view;
+}
+
+CardLink::Clock::time_point CardLink::next_turn() const {
+  return std::min(next_show_, bearers_.next_look().value_or(next_show_));
 }
 
 void CardLink::serve() {
@@ -238,12 +213,11 @@ void CardLink::serve() {
       continue;
     }
     announce();
-    const auto next = due_.empty() ? next_show_ : std::min(next_show_, due_.begin()->first);
-    changed_.wait_until(lock, next, [&] { return stop_ || has_work() || !cut_off_.empty(); });
+    changed_.wait_until(lock, next_turn(), [&] { return stop_ || has_work() || !cut_off_.empty(); });
   }
 }
 
-// Without the lock.
+// The journal writes without the lock.
 Expected<void> CardLink::enter_in_journal(Lock& lock, std::span<const CardNumbering> numberings) {
   if (!settings_.journal || numberings.empty()) return {};
   lock.unlock();
@@ -265,6 +239,239 @@ Expected<Json> CardLink::ask(Lock& lock, const std::string& method, const Json& 
   refusal_ = refused;
   if (!answer) ++view_.failures;
   return answer;
+}
+
+Expected<void> CardLink::connect(Lock& lock) {
+  lock.unlock();
+  auto client = ControlClient::connect(settings_.control, settings_.answer);
+  lock.lock();
+  if (!client) return tl::unexpected(client.error());
+  client_.emplace(*std::move(client));
+  const auto show = ask(lock, "card.show", Json::object());
+  if (!show) return tl::unexpected(show.error());
+  if (auto fit = fits_host(*show, settings_); !fit) return fit;
+  const std::string boot = card_text(*show, "boot");
+  const bool restarted = !view_.boot.empty() && boot != view_.boot;
+  if (restarted) {
+    ++view_.restarts;
+    punted_ = 0;
+    peers_.begin_anew();
+    bearers_.begin_anew();
+  }
+  ++view_.connects;
+  view_.boot = boot;
+  view_.program = card_text(*show, "program");
+  take_counters(*show);
+  for (const auto& warning : punt_warnings(*show, settings_)) log::warn("{}", warning);
+  return {};
+}
+
+// Compares the card's bearers with the desired ones, after a connection or when the card is no longer cut off.
+Expected<void> CardLink::fill(Lock& lock) {
+  peers_.send_all();
+  if (auto compared = compare(lock); !compared) return compared;
+  up_ = announce_ = true;
+  return {};
+}
+
+// Waits until the next look, or until packets pass again.
+Expected<void> CardLink::stay_cut_off(Lock& lock) {
+  if (std::exchange(up_, false)) done_.notify_all();
+  // The card's bearers stay in use: a card forwards without its host.
+  if (auto renewed = renew(lock); !renewed) return renewed;
+  if (auto there = look_at_counters(lock); !there) return there;
+  if (!cut_off_.empty() && Clock::now() >= cut_off_said_next_) {
+    cut_off_said_next_ = Clock::now() + settings_.cut_off_each;
+    log::warn("card {} is cut off: {}; nothing is installed on it or taken off it until then, and its {} bearers wait",
+              settings_.name, cut_off_, bearers_.size());
+  }
+  changed_.wait_until(lock, next_turn(), [&] { return stop_ || cut_off_.empty(); });
+  return {};
+}
+
+// Finds bearers that the card should not have, and those that it lacks.
+Expected<void> CardLink::compare(Lock& lock) {
+  std::set<std::uint32_t> on_card;
+  bool adopted = false;
+  for (std::uint32_t after = 0;;) {
+    const auto answer =
+        ask(lock, "card.numbers", {{"after", after}, {"limit", kNumbersPage}}).and_then(numbers_from_json);
+    if (!answer) return tl::unexpected(answer.error());
+    const auto now = Clock::now();
+    Json leases = Json::array();
+    for (const CardNumbersRow& row : *answer) {
+      on_card.insert(row.id.value);
+      after = std::max(after, row.id.value);
+      const auto found = bearers_.found_on_card(row, now);
+      adopted = adopted || found.adopted;
+      if (found.lease) leases.push_back({row.id.value, *found.lease});
+    }
+    // Leases that count as given are sent again, because the card may not have executed the first request.
+    if (!leases.empty()) {
+      const auto told = ask(lock, "card.lease", {{"leases", leases}});
+      if (!told) return tl::unexpected(told.error());
+    }
+    if (answer->size() < kNumbersPage) break;
+  }
+  if (adopted) peers_.unset_all_first();  // the earlier host had its own numbers of UPFs
+  bearers_.compared(on_card);
+  return {};
+}
+
+void CardLink::lose(const Error& why) {
+  client_.reset();
+  up_ = false;
+  view_.reason = why.message;
+  next_attempt_ = Clock::now() + settings_.retry;
+  done_.notify_all();
+  if (said_away_) return;
+  said_away_ = true;
+  log::warn("card {} is away: {}; its {} bearers wait for it", settings_.name, why.message, bearers_.size());
+}
+
+// Called once the card has everything.
+void CardLink::announce() {
+  done_.notify_all();
+  if (!announce_) return;
+  announce_ = said_away_ = false;
+  view_.reason.clear();
+  log::info("card {} is up ({}): it has {} bearers{}", settings_.name, view_.program, bearers_.size(),
+            view_.restarts == 0 ? "" : fmt::format(", run {} of it that this host sees", view_.restarts + 1));
+}
+
+Expected<void> CardLink::push(Lock& lock) {
+  Expected<void> done;
+  while (done && !stop_ && has_work()) {
+    done = push_removals(lock);
+    if (done) done = push_peers(lock);
+    if (done) done = push_bearers(lock);
+    if (done) done = push_peers(lock);
+  }
+  return done;
+}
+
+Expected<void> CardLink::push_removals(Lock& lock) {
+  while (bearers_.has_removals()) {
+    const auto ids = bearers_.removals(kIdBatch);
+    const auto answer = ask(lock, "card.remove", {{"ids", ids}});
+    if (!answer) return tl::unexpected(answer.error());  // the card's state is compared anew then
+    view_.removed += ids.size();
+    bearers_.removed(ids);
+    done_.notify_all();
+  }
+  return {};
+}
+
+Expected<void> CardLink::push_peers(Lock& lock) {
+  while (const auto request = peers_.next(!bearers_.has_dirty() && !bearers_.has_removals())) {
+    const auto answer = request->peer ? ask(lock, "card.peer", to_json(*request->peer))
+                                      : ask(lock, "card.peer_gone", {{"number", request->number}});
+    if (answer) continue;
+    peers_.failed(*request);
+    return tl::unexpected(answer.error());
+  }
+  return {};
+}
+
+Expected<void> CardLink::push_bearers(Lock& lock) {
+  while (bearers_.has_dirty() && !bearers_.has_removals()) {
+    const auto ids = bearers_.dirty(kInstallBatch);
+    if (const auto done = install(lock, ids); done) {
+      // Installing many bearers takes long, and bearers that are on the card are in use.
+      if (auto renewed = renew(lock); !renewed) return renewed;
+      continue;
+    } else if (!refusal_) {
+      return done;
+    }
+    // The card refused all or nothing. One by one shows which bearers it refuses.
+    for (const std::uint32_t id : ids) {
+      if (!bearers_.is_dirty(id) || bearers_.is_removal(id)) continue;  // refused here, or to be removed first
+      const std::uint64_t version = bearers_.find(id)->version;
+      const auto one = install(lock, {id});
+      if (one) continue;
+      if (!refusal_) return tl::unexpected(one.error());
+      const auto* const entry = bearers_.find(id);
+      if (entry == nullptr || entry->version != version) continue;  // removed or put anew meanwhile
+      refuse(id, one.error().message);
+    }
+    done_.notify_all();
+  }
+  return {};
+}
+
+void CardLink::refuse(std::uint32_t id, const std::string& why) {
+  ++view_.refused;
+  const bool off = bearers_.refuse(id, why);
+  log::warn("card {} does not take bearer {:#010x}{}: {}", settings_.name, id, off ? ", which goes off it" : "", why);
+}
+
+Expected<void> CardLink::install(Lock& lock, const LinkBearers::Ids& ids) {
+  Json bearers = Json::array();
+  std::optional<nic::CardBearer> common;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> versions;
+  std::vector<CardNumbering> numberings;
+  std::size_t members = 0;
+  for (const std::uint32_t id : ids) {
+    if (members > kInstallMembers) break;  // the rest stays dirty
+    const auto prepared = bearers_.prepare(id);
+    if (!prepared) refuse(id, prepared.error().message);
+    if (!prepared || !*prepared) continue;
+    const auto& [bearer, version, numbering] = **prepared;
+    if (numbering) numberings.push_back(*numbering);
+    versions.emplace_back(id, version);
+    if (!common) common = bearer;
+    members += bearers.emplace_back(to_json(bearer, *common)).size();
+  }
+  if (bearers.empty()) return {};
+  if (auto entered = enter_in_journal(lock, numberings); !entered) return entered;
+  const auto answer = ask(lock, "card.install", {{"common", common_to_json(*common)}, {"bearers", bearers}});
+  if (!answer) return tl::unexpected(answer.error());
+  view_.installed += bearers.size();
+  const auto now = Clock::now();
+  for (const auto& [id, version] : versions) bearers_.installed(id, version, now);
+  done_.notify_all();
+  return {};
+}
+
+Expected<void> CardLink::renew(Lock& lock) {
+  const auto ids = bearers_.due(Clock::now(), kIdBatch);
+  if (ids.empty()) return {};
+  const auto rows = ask(lock, "card.numbers", {{"ids", ids}}).and_then(numbers_from_json);
+  if (!rows) return tl::unexpected(rows.error());
+  const auto then = Clock::now();
+  const auto renewals = bearers_.renewals(*rows, then);
+  std::vector<CardNumbering> numberings;
+  for (const auto& renewal : renewals) numberings.push_back(renewal.numbering);
+  // The disk may be full. Then the card goes on to the ends that it knows.
+  if (!enter_in_journal(lock, numberings)) return {};
+  Json leases = Json::array();
+  for (const auto& renewal : renewals) {
+    if (bearers_.renew(renewal, then)) leases.push_back({renewal.numbering.id.value, renewal.numbering.lease_end});
+  }
+  if (leases.empty()) return {};
+  const auto given = ask(lock, "card.lease", {{"leases", leases}});
+  if (!given) return tl::unexpected(given.error());
+  view_.leases_renewed += leases.size();
+  return {};
+}
+
+// Also shows whether a card without bearers still answers.
+Expected<void> CardLink::look_at_counters(Lock& lock) {
+  if (Clock::now() < next_show_) return {};
+  const auto show = ask(lock, "card.show", Json::object());
+  if (!show) return tl::unexpected(show.error());
+  take_counters(*show);
+  return {};
+}
+
+void CardLink::take_counters(const Json& show) {
+  next_show_ = Clock::now() + settings_.show_each;
+  const auto punts = show.find("punts");
+  if (punts == show.end() || !punts->is_object()) return;
+  std::uint64_t punted = 0;
+  for (const auto& [reason, packets] : punts->items())
+    punted += packets.is_number_unsigned() ? packets.get<std::uint64_t>() : 0;
+  view_.punted += punted - std::exchange(punted_, punted);
 }
 
 }  // namespace splitplane::app

@@ -1,0 +1,271 @@
+#include "card/link/bearers.h"
+
+#include <algorithm>
+
+#include "card/protocol/lease.h"
+
+namespace splitplane::app {
+namespace {
+
+// How often a card with few bearers is asked; with more bearers each of them is looked at less often.
+constexpr std::chrono::microseconds kIdleLook{10000}, kIdleLookEach{20};
+
+std::chrono::microseconds idle_look(std::size_t bearers) {
+  return std::max(kIdleLook, kIdleLookEach * static_cast<std::int64_t>(bearers));
+}
+
+LinkBearers::Ids first_of(const std::set<std::uint32_t>& all, std::size_t limit) {
+  LinkBearers::Ids ids;
+  for (const std::uint32_t id : all) {
+    if (ids.size() == limit) break;
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+bool is_hosts(const LinkBearers::Entry& entry) {
+  return entry.want.place == nic::Place::kHost;
+}
+
+}  // namespace
+
+std::uint64_t LinkBearers::put(const nic::CardBearer& bearer, Caller caller) {
+  Entry& entry = entries_[bearer.id.value];
+  nic::CardBearer wanted = bearer;
+  if (entry.version != 0) {
+    wanted.next_count = entry.want.next_count;
+    wanted.ahead = entry.want.ahead;
+    wanted.epoch = entry.want.epoch;
+  } else {
+    entry.heard = wanted.next_count - wanted.ahead;
+  }
+  wanted.lease = lease_size(bearer.pdcp_sn_bits).least;
+  entry.want = wanted;
+  entry.refused.clear();
+  dirty_.insert(bearer.id.value);
+  entry.version = ++versions_;
+  if (caller == Caller::kWaits) entry.awaited = entry.version;
+  return entry.version;
+}
+
+void LinkBearers::remove(std::uint32_t id) {
+  const auto at = entries_.find(id);
+  if (at == entries_.end()) return;
+  if (at->second.sent) removals_.insert(id);
+  due_.erase({at->second.due, id});
+  dirty_.erase(id);
+  entries_.erase(at);
+}
+
+const LinkBearers::Entry* LinkBearers::find(std::uint32_t id) const {
+  const auto at = entries_.find(id);
+  return at == entries_.end() ? nullptr : &at->second;
+}
+
+const LinkBearers::Entry* LinkBearers::awaited(std::uint32_t id, std::uint64_t version) const {
+  const Entry* const entry = version == kRemoval ? nullptr : find(id);
+  return entry != nullptr && entry->awaited == version ? entry : nullptr;
+}
+
+bool LinkBearers::is_done(std::uint32_t id, std::uint64_t version) const {
+  return version == kRemoval ? !is_removal(id) : !is_dirty(id) || awaited(id, version) == nullptr;
+}
+
+std::string LinkBearers::take_refusal(std::uint32_t id, std::uint64_t version) {
+  if (awaited(id, version) == nullptr) return {};
+  Entry& entry = entries_.at(id);
+  entry.awaited = 0;
+  return entry.refused;
+}
+
+void LinkBearers::begin_anew() {
+  due_.clear();
+  for (auto& [id, entry] : entries_) {
+    if (entry.sent) put_behind_lease(entry);
+    entry.sent = entry.confirmed = false;
+    entry.refused.clear();
+    dirty_.insert(id);
+  }
+}
+
+void LinkBearers::put_behind_lease(Entry& entry) {
+  entry.dl_packets += entry.seen.dl_packets;
+  entry.ul_packets += entry.seen.ul_packets;
+  entry.seen = {};
+  if (!std::exchange(entry.numbered, false)) return;
+  entry.want.next_count = entry.seen.pdcp_next = entry.lease_end;
+  entry.want.ahead = entry.lease_end - entry.heard;
+  ++entry.want.epoch;
+  entry.rate = 0;
+}
+
+LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::time_point now) {
+  const std::uint32_t id = row.id.value;
+  const auto at = entries_.find(id);
+  if (at == entries_.end() || is_removal(id)) {
+    removals_.insert(id);
+    return {};
+  }
+  Entry& entry = at->second;
+  Found found;
+  if (!entry.sent) {
+    entry.sent = entry.numbered = found.adopted = true;
+    entry.want.epoch = row.numbers.epoch;
+    entry.want.next_count = row.numbers.pdcp_next;
+    entry.want.ahead = std::min(row.numbers.ahead, (1U << (entry.want.pdcp_sn_bits - 1)) - 1);
+    entry.heard = row.numbers.pdcp_next - entry.want.ahead;
+    entry.lease_end = row.numbers.lease_end;
+    dirty_.insert(id);
+  }
+  entry.confirmed = true;
+  note(id, row.numbers, now);
+  if (!is_hosts(entry) && left_of_lease(row.numbers.pdcp_next, entry.lease_end) >= 0) found.lease = entry.lease_end;
+  return found;
+}
+
+void LinkBearers::compared(const std::set<std::uint32_t>& on_card) {
+  std::erase_if(removals_, [&](std::uint32_t id) { return !on_card.contains(id); });
+  for (auto& [id, entry] : entries_) {
+    if (on_card.contains(id) && !is_removal(id)) continue;
+    if (entry.confirmed) put_behind_lease(entry);
+    due_.erase({entry.due, id});
+    entry.sent = entry.confirmed = false;
+    dirty_.insert(id);
+  }
+}
+
+LinkBearers::Ids LinkBearers::dirty(std::size_t limit) const {
+  return first_of(dirty_, limit);
+}
+
+LinkBearers::Ids LinkBearers::removals(std::size_t limit) const {
+  return first_of(removals_, limit);
+}
+
+void LinkBearers::removed(std::span<const std::uint32_t> ids) {
+  for (const std::uint32_t id : ids) removals_.erase(id);
+}
+
+Expected<std::optional<LinkBearers::ToInstall>> LinkBearers::prepare(std::uint32_t id) {
+  const auto at = entries_.find(id);
+  if (at == entries_.end()) {
+    dirty_.erase(id);
+    return std::nullopt;
+  }
+  Entry& entry = at->second;
+  if (!entry.sent) {
+    entry.want.lease =
+        within_counts(entry.want.next_count, first_lease(entry.want.pdcp_sn_bits, entry.want.ahead, entry.rate));
+    if (entry.want.lease == 0) {
+      if (!is_hosts(entry)) {
+        return fail(
+            "its COUNTs are used up, or restarts without a packet between them used them up; allowed: added anew");
+      }
+      entry.want.lease = 1;  // for a bearer that the card does not number
+    }
+    entry.lease_end = entry.want.next_count + entry.want.lease;
+  }
+  ToInstall out{entry.want, entry.version, std::nullopt};
+  if (!is_hosts(entry)) {
+    entry.numbered = true;
+    out.numbering = CardNumbering{BearerId{id}, entry.lease_end, entry.heard, entry.want.epoch};
+  }
+  entry.sent = true;
+  return out;
+}
+
+void LinkBearers::installed(std::uint32_t id, std::uint64_t version, Clock::time_point now) {
+  const auto at = entries_.find(id);
+  if (at == entries_.end() || !at->second.sent) return;  // removed, or put anew since
+  Entry& entry = at->second;
+  entry.confirmed = true;
+  if (entry.version == version) dirty_.erase(id);
+  if (!is_hosts(entry) && !due_.contains({entry.due, id})) schedule(id, entry, now + idle_look(due_.size()));
+}
+
+bool LinkBearers::refuse(std::uint32_t id, const std::string& why) {
+  Entry& entry = entries_.at(id);
+  dirty_.erase(id);
+  entry.refused = why;
+  const bool off = entry.confirmed && entry.awaited == 0;
+  if (off) {
+    put_behind_lease(entry);
+    due_.erase({entry.due, id});
+    entry.confirmed = false;
+    removals_.insert(id);
+  }
+  entry.sent = entry.confirmed;
+  return off;
+}
+
+std::optional<LinkBearers::Clock::time_point> LinkBearers::next_look() const {
+  return due_.empty() ? std::nullopt : std::optional(due_.begin()->first);
+}
+
+LinkBearers::Ids LinkBearers::due(Clock::time_point now, std::size_t limit) {
+  Ids ids;
+  if (due_.empty() || due_.begin()->first > now) return ids;
+  const auto soon = now + idle_look(due_.size()) / 16;
+  for (auto at = due_.begin(); at != due_.end() && at->first <= soon && ids.size() < limit;) {
+    const Entry* const entry = find(at->second);
+    const bool there = entry != nullptr && entry->confirmed;
+    if (there) ids.push_back(at->second);
+    at = there ? std::next(at) : due_.erase(at);
+  }
+  return ids;
+}
+
+std::vector<LinkBearers::Renewal> LinkBearers::renewals(std::span<const CardNumbersRow> rows, Clock::time_point now) {
+  std::vector<Renewal> renewals;
+  for (const CardNumbersRow& row : rows) {
+    const auto at = entries_.find(row.id.value);
+    if (at == entries_.end() || !at->second.confirmed) continue;
+    Entry& entry = at->second;
+    note(row.id.value, row.numbers, now);
+    // An idle bearer keeps its lease while a receiver may not have seen its position. A bearer at the end of its lease
+    // when this host finds it is not idle.
+    if (row.numbers.pdcp_next == entry.want.next_count && entry.want.ahead != 0) continue;
+    const auto end = renewed_lease(entry.want.pdcp_sn_bits, row.numbers.pdcp_next, entry.lease_end, entry.rate);
+    if (end) renewals.push_back({{row.id, *end, entry.heard, entry.want.epoch}, entry.lease_end});
+  }
+  return renewals;
+}
+
+bool LinkBearers::renew(const Renewal& renewal, Clock::time_point now) {
+  const auto at = entries_.find(renewal.numbering.id.value);
+  if (at == entries_.end() || !at->second.confirmed || at->second.lease_end != renewal.before) return false;
+  at->second.lease_end = renewal.numbering.lease_end;
+  note(at->first, at->second.seen, now);
+  return true;
+}
+
+void LinkBearers::note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::time_point now) {
+  Entry& entry = entries_.at(id);
+  const double seconds = std::chrono::duration<double>(now - entry.looked).count();
+  if (entry.looked != Clock::time_point{} && seconds > 0) {
+    const double rate = std::max(left_of_lease(entry.seen.pdcp_next, numbers.pdcp_next), 0) / seconds;
+    entry.rate = std::max(rate, entry.rate / 2);  // a pause is no reason to let a lease run out at its end
+  }
+  entry.looked = now;
+  entry.seen = numbers;
+  if (numbers.pdcp_next != entry.want.next_count) entry.heard = numbers.pdcp_next;
+  const auto idle = idle_look(due_.size());
+  if (is_hosts(entry)) return;
+  schedule(id, entry, now + next_lease_look(numbers.pdcp_next, entry.lease_end, entry.rate, idle));
+}
+
+void LinkBearers::schedule(std::uint32_t id, Entry& entry, Clock::time_point due) {
+  due_.erase({entry.due, id});
+  entry.due = due;
+  due_.insert({due, id});
+}
+
+std::size_t LinkBearers::confirmed() const {
+  return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return e.second.confirmed; }));
+}
+
+std::size_t LinkBearers::served_by_card() const {
+  return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return !is_hosts(e.second); }));
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,119 @@
+// The bearers that a host desires on a card, and what is known of them there: which the card lacks, which must go, how
+// far each lease reaches, and when to look at its numbers again. The owner makes the requests and has its lock held in
+// all calls; this class makes none.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/expected.h"
+#include "card/link/settings.h"
+#include "card/protocol/bearer.h"
+#include "card/protocol/request.h"
+
+namespace splitplane::app {
+
+class LinkBearers {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Ids = std::vector<std::uint32_t>;
+
+  static constexpr std::uint64_t kRemoval = 0;  // stands in place of a version; versions begin at 1
+  struct Entry {
+    nic::CardBearer want;
+    std::uint64_t version = 0;  // of `want`: unique over all entries and over time; 0: none yet
+    bool sent = false;          // this run of the card may have it
+    bool numbered = false;      // and this run may have numbered packets of it
+    bool confirmed = false;     // this run of the card has it
+    std::uint64_t awaited = 0;  // the version that a caller waits for, or its replacement; 0: no caller waits
+    std::string refused;        // why the card refuses it
+    std::uint32_t lease_end = 0;
+    std::uint32_t heard = 0;                       // a receiver may not have seen the COUNTs from here on
+    nic::CardNumbers seen;                         // of this run, from the last request
+    std::uint64_t dl_packets = 0, ul_packets = 0;  // of earlier runs
+    double rate = 0;                               // packets per second downlink
+    Clock::time_point looked{}, due{};
+  };
+
+  // The desired state. A bearer that is there keeps its numbers. Returns the version, for is_done() and take_refusal().
+  enum class Caller : std::uint8_t { kWaits, kGoesOn };
+  std::uint64_t put(const nic::CardBearer& bearer, Caller caller);
+  void remove(std::uint32_t id);
+  [[nodiscard]] const Entry* find(std::uint32_t id) const;
+  // True if the card has executed a put() or a removal, or if a later put() has replaced it.
+  [[nodiscard]] bool is_done(std::uint32_t id, std::uint64_t version) const;
+  // The caller no longer waits. Returns why the card refused the bearer; empty if it did not.
+  [[nodiscard]] std::string take_refusal(std::uint32_t id, std::uint64_t version);
+
+  // The card runs anew: it has no bearers, and PDCP may have used every number of the leases.
+  void begin_anew();
+  // A comparison of what the card has with the desired state: one call for each of its bearers, then compared(). An
+  // earlier run of this host, or a connection that broke half-way, may have left differences.
+  struct Found {
+    bool adopted = false;                // it was there before this host ran: its numbers and its RLC continue
+    std::optional<std::uint32_t> lease;  // the end of the lease, which the card must get again
+  };
+  Found found_on_card(const CardNumbersRow& row, Clock::time_point now);
+  void compared(const std::set<std::uint32_t>& on_card);
+
+  // What the card lacks, and what it must remove first.
+  [[nodiscard]] Ids dirty(std::size_t limit) const;
+  [[nodiscard]] Ids removals(std::size_t limit) const;
+  [[nodiscard]] bool is_dirty(std::uint32_t id) const { return dirty_.contains(id); }
+  [[nodiscard]] bool is_removal(std::uint32_t id) const { return removals_.contains(id); }
+  [[nodiscard]] bool has_dirty() const { return !dirty_.empty(); }
+  [[nodiscard]] bool has_removals() const { return !removals_.empty(); }
+  void removed(std::span<const std::uint32_t> ids);
+
+  struct ToInstall {
+    nic::CardBearer bearer;
+    std::uint64_t version = 0;
+    std::optional<CardNumbering> numbering;  // which the journal must have first
+  };
+  // From here on the card may number the bearer's packets, whether it answers or not. Returns nothing if the bearer is
+  // gone, and an error if no COUNT is left for it.
+  [[nodiscard]] Expected<std::optional<ToInstall>> prepare(std::uint32_t id);
+  // The card has `version` of the bearer.
+  void installed(std::uint32_t id, std::uint64_t version, Clock::time_point now);
+  // Handles a refusal. If a caller waits, the card keeps what it had, because the caller puts that again. Otherwise the
+  // host goes on with the refused state, and the card must not go on with the old one. It could send to a UPF whose
+  // number another UPF has by now. Returns true if the bearer goes off the card.
+  bool refuse(std::uint32_t id, const std::string& why);
+
+  // When the next look at a bearer's numbers is due; nothing if the card numbers none.
+  [[nodiscard]] std::optional<Clock::time_point> next_look() const;
+  // Bearers whose numbers are to be read now. Those that are due soon join, so few requests serve many bearers.
+  [[nodiscard]] Ids due(Clock::time_point now, std::size_t limit);
+  struct Renewal {
+    CardNumbering numbering;
+    std::uint32_t before = 0;  // the lease's end before
+  };
+  // Takes the numbers that the card gave, and returns the leases that must reach further.
+  [[nodiscard]] std::vector<Renewal> renewals(std::span<const CardNumbersRow> rows, Clock::time_point now);
+  // The lease counts as given from here on, because the card's answer may be lost. Returns false if the bearer has
+  // another lease by now, or is gone.
+  bool renew(const Renewal& renewal, Clock::time_point now);
+
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] std::size_t confirmed() const;
+  [[nodiscard]] std::size_t served_by_card() const;
+
+ private:
+  [[nodiscard]] const Entry* awaited(std::uint32_t id, std::uint64_t version) const;
+  void put_behind_lease(Entry& entry);
+  void note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::time_point now);
+  void schedule(std::uint32_t id, Entry& entry, Clock::time_point due);
+
+  std::uint64_t versions_ = 0;  // the last one assigned
+  std::map<std::uint32_t, Entry> entries_;
+  std::set<std::uint32_t> dirty_;     // keys of entries_ whose present state the card does not have
+  std::set<std::uint32_t> removals_;  // on the card, to be removed before the next installation
+  std::set<std::pair<Clock::time_point, std::uint32_t>> due_;  // when to ask for which bearer's numbers
+};
+
+}  // namespace splitplane::app

@@ -1,0 +1,173 @@
+#include "card/link/bearers.h"
+
+#include <gmock/gmock.h>
+
+namespace splitplane::app {
+namespace {
+
+using namespace std::chrono_literals;
+using Caller = LinkBearers::Caller;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::uint32_t kFirst = 0x04000001, kSecond = 0x04000002;
+
+nic::CardBearer bearer(std::uint32_t id, nic::Place place = nic::Place::kCard) {
+  return {.id = BearerId{id}, .teid = Teid{id}, .place = place, .pdcp_sn_bits = 18};
+}
+
+CardNumbersRow row(std::uint32_t id, std::uint32_t next, std::uint32_t lease_end = 4096) {
+  return {BearerId{id}, {.pdcp_next = next, .lease_end = lease_end}};
+}
+
+class LinkBearersTest : public testing::Test {
+ protected:
+  // As the card's owner does when nothing goes wrong.
+  void install(std::uint32_t id) {
+    const auto prepared = bearers.prepare(id);
+    ASSERT_TRUE(prepared && *prepared);
+    bearers.installed(id, (*prepared)->version, now);
+  }
+
+  LinkBearers bearers;
+  LinkBearers::Clock::time_point now{1h};
+};
+
+TEST_F(LinkBearersTest, a_bearer_is_dirty_until_the_card_has_its_last_version) {
+  const auto first = bearers.put(bearer(kFirst), Caller::kWaits);
+  EXPECT_FALSE(bearers.is_done(kFirst, first));
+  const auto prepared = bearers.prepare(kFirst);
+  ASSERT_TRUE(prepared && *prepared);
+  const auto second = bearers.put(bearer(kFirst), Caller::kWaits);
+  EXPECT_TRUE(bearers.is_done(kFirst, first)) << "a later put() has replaced it";
+  bearers.installed(kFirst, (*prepared)->version, now);
+  EXPECT_TRUE(bearers.find(kFirst)->confirmed);
+  EXPECT_FALSE(bearers.is_done(kFirst, second)) << "the card has the version before";
+  install(kFirst);
+  EXPECT_TRUE(bearers.is_done(kFirst, second));
+  EXPECT_FALSE(bearers.has_dirty());
+}
+
+TEST_F(LinkBearersTest, only_a_bearer_that_the_card_may_have_is_removed_from_it) {
+  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  bearers.put(bearer(kSecond), Caller::kGoesOn);
+  ASSERT_TRUE(bearers.prepare(kFirst));  // sent, and not answered yet
+  bearers.remove(kFirst);
+  bearers.remove(kSecond);
+  EXPECT_THAT(bearers.removals(9), ElementsAre(kFirst));
+  EXPECT_FALSE(bearers.is_done(kFirst, LinkBearers::kRemoval));
+  bearers.removed(bearers.removals(9));
+  EXPECT_TRUE(bearers.is_done(kFirst, LinkBearers::kRemoval));
+  EXPECT_EQ(bearers.size(), 0U);
+}
+
+TEST_F(LinkBearersTest, a_new_run_of_the_card_numbers_behind_the_lease_in_another_epoch) {
+  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  install(kFirst);
+  const std::uint32_t end = bearers.find(kFirst)->lease_end;
+  (void)bearers.renewals(std::array{row(kFirst, 10)}, now);
+  bearers.begin_anew();
+  const auto* entry = bearers.find(kFirst);
+  EXPECT_EQ(entry->want.next_count, end);
+  EXPECT_EQ(entry->want.ahead, end - 10) << "a receiver has seen the COUNTs below 10";
+  EXPECT_EQ(entry->want.epoch, 1U);
+  EXPECT_FALSE(entry->confirmed);
+  EXPECT_TRUE(bearers.is_dirty(kFirst));
+  bearers.begin_anew();
+  EXPECT_EQ(bearers.find(kFirst)->want.epoch, 1U) << "that run was not sent the bearer, so it numbered no packet";
+}
+
+TEST_F(LinkBearersTest, packets_are_added_up_over_the_runs_of_a_card) {
+  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  install(kFirst);
+  CardNumbersRow numbers = row(kFirst, 5);
+  numbers.numbers.dl_packets = 5;
+  (void)bearers.renewals(std::array{numbers}, now);
+  bearers.begin_anew();
+  EXPECT_EQ(bearers.find(kFirst)->dl_packets, 5U);
+  EXPECT_EQ(bearers.find(kFirst)->seen.dl_packets, 0U);
+}
+
+TEST_F(LinkBearersTest, a_comparison_removes_what_is_not_desired_and_goes_on_with_the_numbers_of_the_rest) {
+  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  EXPECT_FALSE(bearers.found_on_card(row(kSecond, 7), now).adopted);
+  const auto found = bearers.found_on_card(row(kFirst, 100, 150), now);
+  EXPECT_TRUE(found.adopted);
+  EXPECT_EQ(found.lease, 150U);
+  bearers.compared({kFirst, kSecond});
+  EXPECT_THAT(bearers.removals(9), ElementsAre(kSecond));
+  EXPECT_EQ(bearers.find(kFirst)->want.next_count, 100U);
+  EXPECT_TRUE(bearers.is_dirty(kFirst)) << "the card may have an older configuration of it";
+}
+
+TEST_F(LinkBearersTest, a_comparison_finds_what_the_card_lacks) {
+  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  bearers.put(bearer(kSecond), Caller::kGoesOn);
+  install(kFirst);
+  install(kSecond);
+  bearers.remove(kSecond);
+  bearers.compared({});
+  EXPECT_THAT(bearers.dirty(9), ElementsAre(kFirst));
+  EXPECT_FALSE(bearers.has_removals()) << "it is not there any more";
+  EXPECT_FALSE(bearers.next_look());
+}
+
+TEST_F(LinkBearersTest, a_refused_bearer_stays_as_it_was_for_a_caller_that_waits) {
+  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  install(kFirst);
+  const auto version = bearers.put(bearer(kFirst), Caller::kWaits);
+  EXPECT_FALSE(bearers.refuse(kFirst, "full"));
+  EXPECT_TRUE(bearers.find(kFirst)->confirmed);
+  EXPECT_EQ(bearers.take_refusal(kFirst, version), "full");
+  EXPECT_EQ(bearers.take_refusal(kFirst, version), "") << "the caller no longer waits";
+  EXPECT_TRUE(bearers.refuse(kFirst, "full again")) << "and without a caller the bearer goes off the card";
+  EXPECT_FALSE(bearers.find(kFirst)->confirmed);
+  EXPECT_TRUE(bearers.is_removal(kFirst));
+}
+
+TEST_F(LinkBearersTest, a_bearer_without_a_count_left_is_not_installed) {
+  nic::CardBearer used_up = bearer(kFirst);
+  used_up.ahead = (1U << 17) - 1;
+  bearers.put(used_up, Caller::kGoesOn);
+  const auto refused = bearers.prepare(kFirst);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("its COUNTs are used up"));
+  used_up.id = BearerId{kSecond};
+  used_up.place = nic::Place::kHost;
+  bearers.put(used_up, Caller::kGoesOn);
+  const auto hosts = bearers.prepare(kSecond);
+  ASSERT_TRUE(hosts && *hosts);
+  EXPECT_FALSE((*hosts)->numbering) << "the card does not number it";
+}
+
+TEST_F(LinkBearersTest, a_lease_is_renewed_when_half_of_it_is_used) {
+  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  install(kFirst);
+  EXPECT_THAT(bearers.due(now, 9), IsEmpty());
+  ASSERT_TRUE(bearers.next_look());
+  now = *bearers.next_look();
+  EXPECT_THAT(bearers.due(now, 9), ElementsAre(kFirst));
+  EXPECT_THAT(bearers.renewals(std::array{row(kFirst, 1)}, now), IsEmpty());
+  const auto renewals = bearers.renewals(std::array{row(kFirst, 3000)}, now);
+  ASSERT_EQ(renewals.size(), 1U);
+  EXPECT_EQ(renewals[0].before, 4096U);
+  EXPECT_GE(renewals[0].numbering.lease_end, 3000U + 4096U);
+  EXPECT_EQ(renewals[0].numbering.heard, 3000U);
+  EXPECT_TRUE(bearers.renew(renewals[0], now));
+  EXPECT_EQ(bearers.find(kFirst)->lease_end, renewals[0].numbering.lease_end);
+  EXPECT_FALSE(bearers.renew(renewals[0], now)) << "its lease is another one by now";
+}
+
+TEST_F(LinkBearersTest, bearers_of_the_host_have_no_look_at_their_numbers) {
+  bearers.put(bearer(kFirst, nic::Place::kHost), Caller::kGoesOn);
+  bearers.put(bearer(kSecond), Caller::kGoesOn);
+  install(kFirst);
+  EXPECT_FALSE(bearers.next_look());
+  EXPECT_EQ(bearers.confirmed(), 1U);
+  EXPECT_EQ(bearers.served_by_card(), 1U);
+  EXPECT_EQ(bearers.size(), 2U);
+}
+
+}  // namespace
+}  // namespace splitplane::app

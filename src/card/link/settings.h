@@ -1,0 +1,39 @@
+// What a CardLink is made with, and what it gives to the journal.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "base/expected.h"
+#include "base/types.h"
+
+namespace splitplane::app {
+
+// How far a card may number a bearer; the journal stores it before the card gets it.
+struct CardNumbering {
+  BearerId id;
+  std::uint32_t lease_end = 0;
+  std::uint32_t heard = 0;  // a receiver may not have seen the COUNTs from here on
+  std::uint8_t epoch = 0;
+};
+
+struct CardLinkSettings {
+  std::string name, control;
+  unsigned vfs = 0;                          // number of VFs, as this host counts them
+  unsigned punt_n3 = 0, punt_air = 0;        // the VFs where this host reads the card's punts, by side
+  bool by_ue_address = false;                // how this host looks up bearers: the card must do the same
+  std::chrono::milliseconds retry{50};       // between attempts to connect to a card that is away
+  std::chrono::milliseconds answer{1000};    // a card that takes longer counts as away
+  std::chrono::milliseconds patience{250};   // how long callers wait for a card that has stopped answering
+  std::chrono::milliseconds longest{2000};   // how long they wait for a card that is busy
+  std::chrono::milliseconds show_each{500};  // how often the thread asks for the card's counters
+  std::chrono::milliseconds cut_off_after{2000}, cut_off_each{10000};  // when a card that is cut off is logged
+  // Writes leases where they survive this process, and waits until they are there. On an error the card must not get
+  // them. Without a journal they do not survive.
+  using Journal = std::function<Expected<void>(std::span<const CardNumbering>)>;
+  Journal journal;
+};
+
+}  // namespace splitplane::app
