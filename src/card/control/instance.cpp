@@ -1,11 +1,15 @@
 #include "card/control/instance.h"
 
+#include <rte_cycles.h>
+
 #include <algorithm>
 #include <random>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "card/control/spec.h"
 #include "config/check.h"
+#include "engine/cpu_time.h"
 #include "power/governor/loan.h"
 #include "runtime/instance_lock.h"
 #include "runtime/start_up.h"
@@ -24,8 +28,14 @@ std::string random_name() {
 
 }  // namespace
 
-CardPlane::CardPlane(const Config& config, datapath::Eal eal)
-    : config_(config), settings_(*config_.card), eal_(std::move(eal)), boot_(random_name()) {}
+CardPlane::CardPlane(const Config& config, std::optional<datapath::Eal> eal)
+    : config_(config),
+      settings_(*config_.card),
+      eal_(std::move(eal)),
+      boot_(random_name()),
+      ports_(config_),
+      loops_(config_),
+      vfs_(config_, ports_, loops_, mutex_) {}
 
 Expected<std::unique_ptr<CardPlane>> CardPlane::start(const Config& config) {
   auto eal = start_eal(config, config.card->cores);
@@ -33,52 +43,30 @@ Expected<std::unique_ptr<CardPlane>> CardPlane::start(const Config& config) {
   for (const auto& loan : governor::restore_all(runtime_directory())) {
     if (!loan.in_use) log::info("{}: given back what an earlier run had set", loan.name);
   }
-  std::unique_ptr<CardPlane> plane(new CardPlane(config, std::move(*eal)));
+  return start_on(std::move(*eal), config);
+}
+
+Expected<std::unique_ptr<CardPlane>> CardPlane::start_on(std::optional<datapath::Eal> eal, const Config& config) {
+  std::unique_ptr<CardPlane> plane(new CardPlane(config, std::move(eal)));
   const PlacementPlan plan = plan_placement(config, config.sysfs_root);
   for (const auto& warning : plan.warnings) log::warn("{}", warning);
-  if (auto done = plane->open_ports(plan); !done) return tl::unexpected(done.error());
+  std::vector<std::string> later;
+  for (const auto& vf : kept_vfs(config)) later.push_back(vf.port);
+  if (auto done = plane->ports_.open(socket_of(plan.cards.front().node), later); !done)
+    return tl::unexpected(done.error());
   if (auto done = plane->make_cards(plan); !done) return tl::unexpected(done.error());
-  if (auto done = plane->make_endpoints(); !done) return tl::unexpected(done.error());
-  if (auto done = plane->make_functions(); !done) return tl::unexpected(done.error());
-  plane->keep_vfs();
-  if (auto done = plane->launch(); !done) return tl::unexpected(done.error());
-  plane->start_vf_thread();
+  if (auto done = plane->ports_.make_endpoints(); !done) return tl::unexpected(done.error());
+  if (auto done = plane->loops_.connect(plane->ports_.endpoints()); !done) return tl::unexpected(done.error());
+  plane->vfs_.connect_present();
+  if (auto done = plane->loops_.launch(); !done) return tl::unexpected(done.error());
+  plane->vfs_.start();
   return plane;
 }
 
-Expected<void> CardPlane::open_ports(const PlacementPlan& plan) {
-  auto pool = make_pool("card " + settings_.name, settings_.name, config_.memory, socket_of(plan.cards.front().node));
-  if (!pool) return tl::unexpected(pool.error());
-  pool_ = *std::move(pool);
-  const auto kept = kept_vfs();
-  for (const auto& config : config_.ports) {
-    if (std::ranges::any_of(kept, [&](const auto& vf) { return vf.port == config.name; })) continue;
-    auto port = open_port(config);
-    if (!port) return tl::unexpected(port.error());
-    ports_[config.name] = *std::move(port);
-  }
-  return {};
-}
-
-Expected<std::unique_ptr<datapath::Port>> CardPlane::open_port(const PortConfig& config) {
-  datapath::PortSettings settings = port_settings(config);
-  settings.checksums = datapath::ChecksumMode::off;  // the host's, behind the card
-  auto port = datapath::Port::open(settings, pool_.get());
-  if (!port) return port;
-  const std::string mac = (*port)->mac().to_string();
-  log::write(spdlog::level::info, {{"port", config.name}, {"device", config.device}, {"mac", mac}},
-             fmt::format("port {}: {} ({})", config.name, config.device, mac));
-  return port;
-}
-
-// The number of the first VF of a port of card.vfs.
-unsigned CardPlane::first_vf(const std::string& port) const {
-  unsigned first = 0;
-  for (const auto& name : settings_.vfs) {
-    if (name == port) break;
-    first += find_port(config_, name)->rx_queues;
-  }
-  return first;
+void CardPlane::stop() {
+  vfs_.stop();
+  const std::lock_guard guard(mutex_);
+  loops_.stop();
 }
 
 Expected<void> CardPlane::make_cards(const PlacementPlan& plan) {
@@ -89,27 +77,22 @@ Expected<void> CardPlane::make_cards(const PlacementPlan& plan) {
   const auto& vfs = settings_.vfs;
   const std::string punt_n3 = settings_.punt_n3.empty() && !vfs.empty() ? vfs.front() : settings_.punt_n3;
   const std::string punt_air = settings_.punt_air.empty() && !vfs.empty() ? vfs[vfs.size() > 1] : settings_.punt_air;
-  const bool hands_on =
-      std::any_of(ports_.begin(), ports_.end(), [](const auto& p) { return p.second->passes_mbufs(); });
   const std::uint16_t air_mtu = settings_.air.empty() ? 1500 : find_port(config_, settings_.air)->mtu;
   nic::CardSettings card{.name = settings_.name,
                          .vfs = std::max(vf_count(config_), 1U),
-                         .punt_n3 = first_vf(punt_n3),
-                         .punt_air = first_vf(punt_air),
+                         .punt_n3 = ports_.first_vf(punt_n3),
+                         .punt_air = ports_.first_vf(punt_air),
                          .verify_checksum = settings_.verify_udp_checksum,
                          .air_frame_bytes = kEthernetBytes + air_mtu,
                          .capacity = static_cast<std::uint32_t>(settings_.max_bearers),
                          .cores = static_cast<unsigned>(settings_.cores.size()),
-                         .copy_clones = hands_on,
+                         .copy_clones = ports_.passes_mbufs(),
                          .numa_node = socket_of(plan.cards.front().node)};
-  for (const unsigned core : settings_.cores) {
-    CardLoop& loop = loops_.emplace_back(
-        card.cores == 1 ? settings_.name : fmt::format("{}.{}", settings_.name, card.core), core, settings_.policy);
+  for (; card.core < card.cores; ++card.core) {
     auto made = nic::Card::make(*spec, card);
     if (!made) return tl::unexpected(made.error());
-    loop.card = *std::move(made);
-    if (auto done = set_wires(*loop.card); !done) return done;
-    ++card.core;
+    if (auto done = set_wires(**made); !done) return done;
+    loops_.add(*std::move(made));
   }
   return {};
 }
@@ -118,7 +101,7 @@ Expected<void> CardPlane::set_wires(nic::Card& card) {
   if (settings_.marks) {
     const std::uint64_t to_host = *settings_.marks == kMarkCount ? 0 : ~std::uint64_t{0} << *settings_.marks;
     const auto& punt = settings_.punt_n3.empty() ? settings_.vfs.front() : settings_.punt_n3;
-    if (auto done = card.set_markers(to_host, first_vf(punt)); !done) return done;
+    if (auto done = card.set_markers(to_host, ports_.first_vf(punt)); !done) return done;
   }
   if (settings_.program != CardConfig::Program::kP4wire) return {};
   const auto wire = [&](unsigned from, const WireTarget& target) -> Expected<void> {
@@ -145,6 +128,143 @@ Expected<void> CardPlane::set_wires(nic::Card& card) {
     if (auto done = wire(nic::kFirstVf + vf, targets[targets.size() == 1 ? 0 : vf]); !done) return done;
   }
   return {};
+}
+
+Expected<CardSeen> CardPlane::look() {
+  const std::lock_guard guard(mutex_);
+  CardSeen seen;
+  bool stopped = true;
+  const auto done = loops_.cards().on_each([&](unsigned core, nic::Card& card) -> Expected<void> {
+    const CardLoop& loop = loops_[core];
+    CoreCounts& counts = seen.cores.emplace_back();
+    counts.card = card.counters();
+    if (loop.together) counts.moved = loop.together->counters();
+    WorkerObservation& worker = seen.workers.emplace_back();
+    worker.name = loop.name;
+    worker.core = loop.core;
+    worker.counters = take_snapshot(loop.stats);
+    worker.policy = loop.policy.kind;
+    worker.cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end;  // runs here once it has ended
+    add(seen.card, counts.card);
+    stopped = stopped && !loop.running;
+    seen.bearers += card.bearer_count();
+    seen.serves += card.served_count();
+    return {};
+  });
+  if (!done) return tl::unexpected(done.error());
+  seen.totals = sums_over(seen.cores, stopped);
+  return seen;
+}
+
+std::vector<PortObservation> CardPlane::observe_ports(const nic::CardCounters& counters) {
+  const std::lock_guard guard(mutex_);
+  return ports_.observe(counters);
+}
+
+Expected<Observation> CardPlane::observe() {
+  auto seen = look();
+  if (!seen) return tl::unexpected(seen.error());
+  Observation all{.file_prefix = config_.file_prefix, .bearers = seen->bearers, .tsc_hz = rte_get_tsc_hz()};
+  all.ports = observe_ports(seen->card);
+  all.workers = std::move(seen->workers);
+  all.cards.push_back({settings_.name, ports_.names(), std::move(seen->card)});
+  all.log = log::unwritten();
+  return all;
+}
+
+Expected<Json> CardPlane::stats() {
+  const auto seen = look();
+  if (!seen) return tl::unexpected(seen.error());
+  return stats_json(*seen, observe_ports(seen->card), {settings_.name, program_, ports_.names()});
+}
+
+Expected<Json> CardPlane::show_power() {
+  const std::lock_guard guard(mutex_);
+  Json rows = Json::array();
+  for (unsigned core = 0; core < loops_.size(); ++core) {
+    auto row = loops_.power_of(core).show();
+    if (!row) return row;
+    rows.push_back(*std::move(row));
+  }
+  return rows;
+}
+
+// The card's name is all of its loops.
+Expected<Json> CardPlane::set_power(const std::string& worker, const power::Settings& settings) {
+  const std::lock_guard guard(mutex_);
+  Expected<Json> last =
+      fail("worker: there is no '{}'; allowed: {}{}", printable(worker), settings_.name,
+           loops_.size() == 1 ? "" : fmt::format(", {0}.0 to {0}.{1}", settings_.name, loops_.size() - 1));
+  if (worker == settings_.name) {
+    if (auto there = loops_.cards().all_answer(); !there) return tl::unexpected(there.error());
+  }
+  for (unsigned core = 0; core < loops_.size(); ++core) {
+    if (worker != settings_.name && worker != loops_[core].name) continue;
+    last = loops_.power_of(core).set(settings);
+    if (!last) break;
+  }
+  return last;
+}
+
+Expected<Json> CardPlane::show_card() {
+  const auto seen = look();
+  if (!seen) return tl::unexpected(seen.error());
+  Json vfs = Json::array();
+  const auto& names = ports_.names();
+  for (std::size_t i = nic::kFirstVf; i < names.size() && !settings_.vfs.empty(); ++i) vfs.push_back(names[i]);
+  Json card = counters_json(*seen, names);
+  const bool gnb = settings_.program == CardConfig::Program::kGnb;
+  card.update({{"name", settings_.name},
+               {"program", program_},
+               {"source_hash", source_hash_},
+               {"features", gnb ? Json(datapath::name_of(settings_.features)) : Json(nullptr)},
+               {"lookup", settings_.lookup == CardConfig::Lookup::kTeid ? "teid" : "ue_address"},
+               {"marks", settings_.marks ? Json(*settings_.marks) : Json(nullptr)},
+               {"boot", boot_},
+               {"cores", settings_.cores},
+               {"vfs", vfs},
+               {"waiting_vfs", vfs_.waiting()},
+               {"punt_n3", loops_[0].card->settings().punt_n3},
+               {"punt_air", loops_[0].card->settings().punt_air},
+               {"bearers", seen->bearers},
+               {"serves", seen->serves},
+               {"max_bearers", gnb ? settings_.max_bearers : 0}});
+  return card;
+}
+
+Expected<void> CardPlane::install_on_card(std::span<const nic::CardBearer> bearers, bool restart) {
+  const std::lock_guard guard(mutex_);
+  return loops_.cards().install(bearers, restart);
+}
+
+Expected<void> CardPlane::remove_from_card(std::span<const BearerId> ids) {
+  const std::lock_guard guard(mutex_);
+  return loops_.cards().remove(ids);
+}
+
+Expected<void> CardPlane::set_card_peer(const nic::CardPeer& peer) {
+  const std::lock_guard guard(mutex_);
+  return loops_.cards().set_peer(peer);
+}
+
+Expected<void> CardPlane::unset_card_peer(unsigned number) {
+  const std::lock_guard guard(mutex_);
+  return loops_.cards().unset_peer(number);
+}
+
+Expected<void> CardPlane::set_leases(std::span<const nic::CardLease> leases) {
+  const std::lock_guard guard(mutex_);
+  return loops_.cards().set_leases(leases);
+}
+
+Expected<std::vector<nic::BearerNumbers>> CardPlane::card_numbers(std::span<const BearerId> ids) {
+  const std::lock_guard guard(mutex_);
+  return loops_.cards().numbers(ids);
+}
+
+Expected<std::vector<nic::BearerNumbers>> CardPlane::card_numbers_after(std::uint32_t after, std::size_t limit) {
+  const std::lock_guard guard(mutex_);
+  return loops_.cards().numbers_after(after, limit);
 }
 
 }  // namespace splitplane::app
