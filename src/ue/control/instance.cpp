@@ -1,15 +1,13 @@
 #include "ue/control/instance.h"
 
-#include <fmt/core.h>
-#include <rte_cycles.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "config/check.h"
-#include "power/any_policy.h"
+#include "runtime/power_view.h"
 #include "runtime/start_up.h"
+#include "ue/control/report.h"
 #include "ue/ue_report.h"
 
 namespace splitplane::app {
@@ -18,6 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kLcore = 1;
+constexpr const char* kWorker = "ue";
 constexpr std::size_t kBearersInStats = 256;
 
 BearerView view_of(const ue::UeBearer& b) {
@@ -33,50 +32,16 @@ BearerView view_of(const ue::UeBearer& b) {
   return view;
 }
 
-// One flat row: a table of people's size for `ctl stats`.
-Json row_of(const ue::UeBearer& b) {
-  const auto& d = b.downlink;
-  return {{"id", b.config.id.value},
-          {"rlc", ran::rlc_name(b.config.rlc_mode, b.config.rlc_sn_bits)},
-          {"dl_received", d.received},
-          {"dl_delivered", d.delivered},
-          {"dl_dropped", d.dropped},
-          {"dl_control", d.control},
-          {"rlc_missing", b.rlc_rx.missing()},
-          {"rlc_late", d.rlc_late},
-          {"rlc_restarts", d.rlc_restarts},
-          {"rlc_duplicates", d.rlc_duplicates},
-          {"pdcp_missing", b.pdcp_rx.missing()},
-          {"pdcp_late", d.pdcp_late},
-          {"pdcp_duplicates", d.pdcp_duplicates},
-          {"polls", d.polls},
-          {"status_sent", d.status_sent},
-          {"reflective", d.reflective},
-          {"other_qfi", d.other_qfi},
-          {"other_destination", d.other_destination},
-          {"ul_received", b.uplink.received},
-          {"ul_sent", b.uplink.sent},
-          {"ul_dropped", b.uplink.dropped},
-          {"ul_polls", b.uplink.polls}};
-}
-
-Json json_of(const ue::DirectionReport& report) {
-  Json drops = Json::object();
-  for (const auto& [name, n] : report.drops) drops[std::string(name)] = n;
-  return {{"received", report.received},
-          {"transmitted", report.good},
-          {"consumed", report.consumed},
-          {"dropped", report.dropped},
-          {"drops", drops},
-          {"balanced", report.balanced()}};
-}
-
 }  // namespace
 
 Expected<std::unique_ptr<UeSide>> UeSide::start(const Config& config) {
   auto eal = start_eal(config, {config.ue->core});
   if (!eal) return tl::unexpected(eal.error());
-  std::unique_ptr<UeSide> side(new UeSide(config, std::move(*eal)));
+  return start_on(std::move(*eal), config);
+}
+
+Expected<std::unique_ptr<UeSide>> UeSide::start_on(std::optional<datapath::Eal> eal, const Config& config) {
+  std::unique_ptr<UeSide> side(new UeSide(config, std::move(eal)));
   if (const auto opened = side->open(); !opened) return tl::unexpected(opened.error());
   return side;
 }
@@ -110,6 +75,10 @@ Expected<void> UeSide::open() {
                            .link = {.ours = port_->mac(), .peer = config_.ue->peer_mac, .mtu = air.mtu},
                            .tun = *tun_,
                            .pool = pool_.get()});
+  follower_.emplace(config_.ue->gnb_control,
+                    BearerFollower::Ways{.unknown = [this] { return unknown_bearers(); },
+                                         .failed = [this] { return failed_bearers(); },
+                                         .change = [this](const auto& changes) { change(changes); }});
   return worker_->start(kLcore, config_.ue->policy);
 }
 
@@ -135,7 +104,8 @@ Expected<std::vector<BearerView>> UeSide::list_bearers(std::uint32_t after, std:
   auto views = std::make_shared<std::vector<BearerView>>();
   const bool done = worker_->execute([after, limit, views](ue::UeBearers& bearers) {
     const auto page = bearers.after(BearerId{after}, limit);
-    std::transform(page.begin(), page.end(), std::back_inserter(*views), view_of);
+    std::transform(page.begin(), page.end(), std::back_inserter(*views),
+                   [](const auto& bearer) { return view_of(bearer); });
   });
   if (!done) return fail("the worker does not answer");
   return std::move(*views);
@@ -144,70 +114,50 @@ Expected<std::vector<BearerView>> UeSide::list_bearers(std::uint32_t after, std:
 Expected<Json> UeSide::stats() {
   const auto taken = ue::take_report(*worker_, kBearersInStats);
   if (!taken) return tl::unexpected(taken.error());
-  const ue::UeReport& r = *taken;
-  const datapath::PortCounters port = port_->counters();
-  Json drops = json_of(r.downlink).at("drops");
-  for (const auto& [name, n] : r.uplink.drops)
-    drops[std::string(name)] = drops.value(std::string(name), std::uint64_t{0}) + n;
-  const Json totals{{"received", r.downlink.received + r.uplink.received},
-                    {"transmitted", r.downlink.good + r.uplink.good},
-                    {"dropped", r.downlink.dropped + r.uplink.dropped},
-                    {"consumed", r.downlink.consumed + r.uplink.consumed},
-                    {"held", 0},
-                    {"balanced", r.balanced()}};
-  Json worker = totals;
-  worker.update({{"name", "ue"},
-                 {"core", config_.ue->core},
-                 {"transmitted_air", r.transmitted_air},
-                 {"transmitted_tun", r.downlink.good},
-                 {"drops", drops},
-                 {"cycles", {{"busy", r.busy_cycles}, {"idle", r.idle_cycles}, {"asleep", r.asleep_cycles}}},
-                 {"cpu_cycles", r.cpu_cycles},
-                 {"rounds", r.rounds},
-                 {"sleeps", r.sleeps}});
-  Json rows = Json::array();
-  for (const auto& bearer : r.bearers) rows.push_back(row_of(bearer));
-  Json air = Json::object();  // empty: nothing between port and UE side
-  if (r.air_downlink) air = {{"downlink", json_of(*r.air_downlink)}, {"uplink", json_of(*r.air_uplink)}};
-  return Json{{"ports", Json::array({Json{{"name", port_->name()},
-                                          {"received", port.received},
-                                          {"transmitted", port.transmitted},
-                                          {"rx_missed", port.rx_missed},
-                                          {"rx_errors", port.rx_errors},
-                                          {"tx_errors", port.tx_errors},
-                                          {"rx_no_mbuf", port.rx_no_mbuf},
-                                          {"workers_received", r.received_air},
-                                          {"workers_transmitted", r.transmitted_air}}})},
-              {"workers", Json::array({worker})},
-              {"bearers", r.bearer_count},
-              {"tsc_hz", rte_get_tsc_hz()},
-              {"totals", totals},
-              {"downlink", json_of(r.downlink)},
-              {"uplink", json_of(r.uplink)},
-              {"air", air},
-              {"checks",
-               {{"polls", r.polls},
-                {"status_sent", r.status_sent},
-                {"status_lost", r.status_lost},
-                {"rlc_missing", r.rlc_missing},
-                {"rlc_late", r.rlc_late},
-                {"rlc_duplicates", r.rlc_duplicates},
-                {"pdcp_missing", r.pdcp_missing},
-                {"pdcp_late", r.pdcp_late},
-                {"pdcp_duplicates", r.pdcp_duplicates},
-                {"other_qfi", r.other_qfi},
-                {"other_destination", r.other_destination},
-                {"no_buffer", r.no_buffer}}},
-              {"rlc_am",
-               {{"status_sent", r.arq_status},
-                {"retransmitted", r.arq_retransmitted},
-                {"sent", r.arq_sent},
-                {"lost", r.arq_lost},
-                {"status_stale", r.arq_status_stale},
-                {"status_malformed", r.arq_status_malformed},
-                {"max_retx", r.arq_max_retx},
-                {"unacked", r.arq_unacked}}},
-              {"bearer_counters", rows}};
+  return stats_json(*taken, port_->counters(), {port_->name(), config_.ue->core});
+}
+
+Expected<Json> UeSide::show_power() {
+  const auto view = std::make_shared<Json>();
+  const bool done = worker_->execute(
+      [view, worker = worker_.get()](ue::UeBearers&) { *view = view_of(worker->power(), worker->worker_stats()); });
+  if (!done) return fail("the worker does not answer");
+  (*view)["name"] = kWorker;
+  (*view)["core"] = config_.ue->core;
+  (*view)["governor"] = nullptr;
+  return Json::array({std::move(*view)});
+}
+
+Expected<Json> UeSide::set_power(const std::string& worker, const power::Settings& settings) {
+  if (worker != kWorker) return fail("worker: there is no '{}'; allowed: {}", printable(worker), kWorker);
+  const bool done = worker_->execute([settings, w = worker_.get()](ue::UeBearers&) { w->power().set(settings); });
+  if (!done) return fail("the worker does not answer; its policy stays as it was");
+  return Json{{"name", kWorker}, {"policy", to_json(settings)}, {"governor", nullptr}};
+}
+
+// Radio link failure of this side's senders.
+std::vector<BearerId> UeSide::failed_bearers() {
+  auto ids = std::make_shared<std::vector<BearerId>>();
+  const bool done = worker_->execute([this, ids](ue::UeBearers&) { *ids = worker_->failed(); });
+  return done ? std::move(*ids) : std::vector<BearerId>{};
+}
+
+void UeSide::change(const std::vector<ue::BearerChange>& changes) {
+  // What is destroyed is destroyed here, when the worker does not use it any more.
+  auto arq = std::make_shared<std::vector<std::unique_ptr<datapath::ArqBearer>>>();
+  for (const auto& one : changes) {
+    const bool begins = one.kind == ue::BearerChange::Kind::kEstablish && one.config.acknowledged;
+    arq->push_back(begins ? worker_->make_arq(one.config, one.numbers.rlc_epoch) : nullptr);
+  }
+  const bool done = worker_->execute([this, arq, changes](ue::UeBearers&) {
+    for (std::size_t i = 0; i < changes.size(); ++i) (*arq)[i] = worker_->change(changes[i], std::move((*arq)[i]));
+  });
+  if (!done) log::error("the worker does not answer; {} changes of bearers may come late", changes.size());
+  for (const auto& one : changes) addresses_->follow(one);
+}
+
+std::uint64_t UeSide::unknown_bearers() const {
+  return worker_->stats().downlink[static_cast<std::size_t>(ue::UeOutcome::bearer_unknown)].get();
 }
 
 }  // namespace splitplane::app

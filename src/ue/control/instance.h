@@ -8,16 +8,14 @@
 #include <vector>
 
 #include "config/config.h"
-#include "control/client.h"
 #include "engine/eal.h"
 #include "engine/port.h"
 #include "power/settings.h"
 #include "ran/bearer_view.h"
-#include "ran/reestablish_limit.h"
 #include "runtime/port_watch.h"
 #include "runtime/resources.h"
-#include "ue/bearer_watch.h"
 #include "ue/control/air.h"
+#include "ue/control/bearer_follower.h"
 #include "ue/tun.h"
 #include "ue/ue_addresses.h"
 #include "ue/ue_worker.h"
@@ -29,14 +27,15 @@ class UeSide {
  public:
   // Builds everything and starts the worker, without bearers. Error: one sentence; whatever was begun is undone.
   [[nodiscard]] static Expected<std::unique_ptr<UeSide>> start(const Config& config);
+  // The same with DPDK running and one lcore for the worker. Without `eal` its owner is another object.
+  [[nodiscard]] static Expected<std::unique_ptr<UeSide>> start_on(std::optional<datapath::Eal> eal,
+                                                                  const Config& config);
   ~UeSide() { stop(); }
   UeSide(const UeSide&) = delete;
   UeSide& operator=(const UeSide&) = delete;
 
-  // Control thread only. Asks the gNB for its bearers when that is due, and does what changed; false if the gNB did not
-  // answer. Due is every second, sooner when a frame named an unknown bearer, later while the list is so long that
-  // asking would cost more than a twentieth of the time.
-  bool follow_bearers(std::chrono::steady_clock::time_point now);
+  // Control thread only: as BearerFollower::follow().
+  bool follow_bearers(std::chrono::steady_clock::time_point now) { return follower_->follow(now); }
   // What is behind the air port: says what changed, and drops what an interface's MTU does not take any more.
   void watch_port(std::chrono::steady_clock::time_point now);
   // Stops the worker; counters stay readable and are exact from then on.
@@ -44,7 +43,7 @@ class UeSide {
     if (worker_) worker_->stop();
   }
 
-  [[nodiscard]] std::size_t bearer_count() const { return watch_.size(); }
+  [[nodiscard]] std::size_t bearer_count() const { return follower_->size(); }
   Expected<BearerView> show_bearer(BearerId id);
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit);
   Expected<Json> stats();
@@ -53,17 +52,14 @@ class UeSide {
   Expected<Json> set_air(const AirPatch& patch) { return app::set_air(patch, *worker_); }
 
  private:
-  UeSide(const Config& config, datapath::Eal eal) : config_(config), eal_(std::move(eal)) {}
+  UeSide(const Config& config, std::optional<datapath::Eal> eal) : config_(config), eal_(std::move(eal)) {}
   [[nodiscard]] Expected<void> open();
-  [[nodiscard]] Expected<void> ask_gnb();
-  void apply(const std::vector<ue::BearerChange>& changes);
+  void change(const std::vector<ue::BearerChange>& changes);
   [[nodiscard]] std::vector<BearerId> failed_bearers();
-  [[nodiscard]] std::optional<std::uint8_t> reestablish(BearerId id);
-  [[nodiscard]] bool begin_acknowledged(ue::BearerChange& change, std::unique_ptr<datapath::ArqBearer>& arq);
   [[nodiscard]] std::uint64_t unknown_bearers() const;
 
   const Config config_;
-  datapath::Eal eal_;
+  std::optional<datapath::Eal> eal_;
   Pool pool_;
   std::unique_ptr<datapath::Port> port_;
   PortWatch port_watch_;
@@ -71,14 +67,7 @@ class UeSide {
   std::unique_ptr<ue::Tun> tun_;
   std::unique_ptr<ue::UeAddresses> addresses_;
   std::unique_ptr<ue::UeWorker> worker_;
-
-  ue::BearerWatch watch_;
-  ReestablishLimit reestablish_limit_;
-  std::optional<ControlClient> gnb_;
-  bool gnb_silent_ = false;  // said so already
-  std::uint64_t unknown_seen_ = 0;
-  std::chrono::steady_clock::time_point last_asked_{};
-  std::chrono::steady_clock::duration asking_took_{};
+  std::optional<BearerFollower> follower_;
 };
 
 }  // namespace splitplane::app

@@ -1,0 +1,54 @@
+// The UE side's part of RRC. It follows the bearers that the gNB lists on its control socket. It asks for RLC
+// re-establishment where PDUs passed before it knew a bearer, or after a radio link failure. All calls come from the
+// control thread.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/client.h"
+#include "ran/reestablish_limit.h"
+#include "ue/bearer_watch.h"
+
+namespace splitplane::app {
+
+class BearerFollower {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // What the UE side does; follow() calls it.
+  struct Ways {
+    std::function<std::uint64_t()> unknown;         // how many frames named a bearer that is not known
+    std::function<std::vector<BearerId>()> failed;  // bearers whose sender here has a radio link failure
+    std::function<void(const std::vector<ue::BearerChange>&)> change;
+  };
+
+  BearerFollower(std::string gnb_control, Ways ways) : gnb_control_(std::move(gnb_control)), ways_(std::move(ways)) {}
+
+  // Asks the gNB for its bearers when that is due, and does what changed. Returns false if the gNB did not answer. Due
+  // is every second, sooner when a frame named an unknown bearer. It is later while the list is so long that requests
+  // would cost more than a twentieth of the time.
+  bool follow(Clock::time_point now);
+  [[nodiscard]] std::size_t size() const { return watch_.size(); }
+
+ private:
+  [[nodiscard]] Expected<void> ask_gnb();
+  void apply(const std::vector<ue::BearerChange>& changes);
+  [[nodiscard]] std::optional<std::uint8_t> reestablish(BearerId id);
+  [[nodiscard]] bool begin_acknowledged(ue::BearerChange& change);
+
+  std::string gnb_control_;
+  Ways ways_;
+  ue::BearerWatch watch_;
+  ReestablishLimit reestablish_limit_;
+  std::optional<ControlClient> gnb_;
+  bool gnb_silent_ = false;  // the log has it already
+  std::uint64_t unknown_seen_ = 0;
+  Clock::time_point last_asked_{};
+  Clock::duration asking_took_{};
+};
+
+}  // namespace splitplane::app

@@ -1,0 +1,171 @@
+#include "ue/control/bearer_follower.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "control/server.h"
+#include "ran/control/bearer_methods.h"
+
+namespace splitplane::app {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = ue::BearerChange::Kind;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A gNB in memory behind a control socket, and a UE side that records what it is told.
+class BearerFollowerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/splitplane-follow-XXXXXX";
+    directory = ::mkdtemp(name);
+  }
+  void TearDown() override {
+    server.reset();
+    std::filesystem::remove_all(directory);
+  }
+  void start_gnb() {
+    MethodRegistry methods([] {});
+    methods.add("bearer.list",
+                bearer_list([this](std::uint32_t after, std::size_t) -> Expected<std::vector<BearerView>> {
+                  std::vector<BearerView> page;
+                  for (const BearerView& view : listed) {
+                    if (view.config.id.value > after) page.push_back(view);
+                  }
+                  return page;
+                }));
+    methods.add("bearer.reestablish", bearer_reestablish([this](BearerId id) -> Expected<std::uint8_t> {
+                  if (!reestablishes) return fail("not now");
+                  reestablished.push_back(id);
+                  return std::uint8_t{7};
+                }));
+    auto started = ControlServer::start({.path = directory + "/gnb.sock"}, answers_of(std::move(methods)));
+    ASSERT_TRUE(started) << started.error().message;
+    server = *std::move(started);
+  }
+  static BearerView view(std::uint32_t id, bool acknowledged = false) {
+    BearerView view;
+    view.config.id = BearerId{id};
+    view.config.uplink_teid = Teid{id};
+    view.config.upf = IpAddress::v4({10, 0, 0, 1});
+    view.config.acknowledged = acknowledged;
+    if (acknowledged) view.rlc_am.emplace();
+    return view;
+  }
+  // Asks in any case: the last request was long ago.
+  bool follow() { return follower().follow(BearerFollower::Clock::now() + 1h); }
+  BearerFollower& follower() {
+    if (!following) {
+      following.emplace(
+          directory + "/gnb.sock",
+          BearerFollower::Ways{
+              .unknown = [this] { return unknown; },
+              .failed = [this] { return failed; },
+              .change = [this](const auto& some) { changes.insert(changes.end(), some.begin(), some.end()); }});
+    }
+    return *following;
+  }
+
+  std::string directory;
+  std::vector<BearerView> listed;
+  bool reestablishes = true;
+  std::vector<BearerId> reestablished, failed;
+  std::uint64_t unknown = 0;
+  std::vector<ue::BearerChange> changes;
+  std::unique_ptr<ControlServer> server;
+  std::optional<BearerFollower> following;
+};
+
+TEST_F(BearerFollowerTest, bearers_come_and_go_with_the_gnbs_list) {
+  listed = {view(1), view(2)};
+  start_gnb();
+  EXPECT_TRUE(follow());
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].kind, Kind::kEstablish);
+  EXPECT_EQ(follower().size(), 2U);
+  listed = {view(2)};
+  changes.clear();
+  EXPECT_TRUE(follow());
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].kind, Kind::kRelease);
+  EXPECT_EQ(changes[0].config.id, BearerId{1});
+}
+
+TEST_F(BearerFollowerTest, a_gnb_that_is_away_takes_no_bearer_away) {
+  EXPECT_FALSE(follow());
+  listed = {view(1)};
+  start_gnb();
+  EXPECT_TRUE(follow());
+  server.reset();
+  changes.clear();
+  EXPECT_FALSE(follow());
+  EXPECT_THAT(changes, IsEmpty());
+  EXPECT_EQ(follower().size(), 1U);
+  listed = {view(1), view(2)};
+  start_gnb();
+  EXPECT_TRUE(follow()) << "it connects again";
+  EXPECT_EQ(follower().size(), 2U);
+}
+
+TEST_F(BearerFollowerTest, the_gnb_is_asked_once_a_second_and_sooner_for_an_unknown_bearer) {
+  start_gnb();
+  const auto begin = BearerFollower::Clock::now();
+  ASSERT_TRUE(follower().follow(begin));
+  listed = {view(1)};
+  EXPECT_TRUE(follower().follow(begin + 200ms)) << "the answer of the last request still holds";
+  EXPECT_THAT(changes, IsEmpty());
+  unknown = 1;
+  EXPECT_TRUE(follower().follow(BearerFollower::Clock::now() + 900ms));
+  EXPECT_EQ(changes.size(), 1U);
+}
+
+TEST_F(BearerFollowerTest, an_acknowledged_bearer_that_had_pdus_begins_anew_at_both_ends) {
+  listed = {view(1, true), view(2, true)};
+  listed[1].rlc_tx_next = 5;
+  start_gnb();
+  ASSERT_TRUE(follow());
+  EXPECT_THAT(reestablished, ElementsAre(BearerId{2}));
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].numbers.rlc_epoch, 0);
+  EXPECT_EQ(changes[1].numbers.rlc_epoch, 7) << "the epoch that the gNB returned";
+}
+
+TEST_F(BearerFollowerTest, a_bearer_that_cannot_begin_anew_is_tried_with_the_next_list) {
+  listed = {view(1, true)};
+  listed[0].rlc_tx_next = 5;
+  reestablishes = false;
+  start_gnb();
+  ASSERT_TRUE(follow());
+  EXPECT_THAT(changes, IsEmpty());
+  reestablishes = true;
+  ASSERT_TRUE(follow());
+  EXPECT_EQ(changes.size(), 1U);
+}
+
+TEST_F(BearerFollowerTest, a_radio_link_failure_of_either_end_is_repaired_once_in_a_while) {
+  listed = {view(1, true), view(2, true)};
+  listed[0].rlc_am->failed = true;
+  failed = {BearerId{2}};
+  start_gnb();
+  ASSERT_TRUE(follow());
+  EXPECT_THAT(reestablished, ElementsAre(BearerId{2}, BearerId{1}));
+  ASSERT_TRUE(follow());
+  EXPECT_EQ(reestablished.size(), 2U) << "a bearer that fails again at once has to wait";
+}
+
+TEST_F(BearerFollowerTest, a_gnb_that_does_not_know_its_numbers_yet_releases_nothing) {
+  listed = {view(1), view(2)};
+  start_gnb();
+  ASSERT_TRUE(follow());
+  changes.clear();
+  listed = {view(2)};
+  listed[0].card.emplace();  // on a card that does not answer the gNB yet
+  ASSERT_TRUE(follow());
+  EXPECT_THAT(changes, IsEmpty());
+  EXPECT_EQ(follower().size(), 2U);
+}
+
+}  // namespace
+}  // namespace splitplane::app
