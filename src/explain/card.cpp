@@ -45,7 +45,7 @@ Expected<void> ExplainCard::install(const WorkerConfig& worker, const datapath::
     if (peer == upfs_.size()) {
       if (peer == kStoppedCardPeer) return fail("card {} sends to {} UPFs already", link_.name, peer);
       upfs_.push_back(bearer.upf);
-      // Nobody answers ARP here: a MAC address of zeros stands for what a running instance learns.
+      // This program sends no ARP requests. A MAC address of zeros stands for what a running instance learns.
       if (auto set = card_->set_peer(card_peer(peer, gnb.n3, bearer.upf, upf_mac.value_or(MacAddress{}))); !set)
         return set;
     }

@@ -1,0 +1,73 @@
+#include "explain/plane.h"
+
+#include <gmock/gmock.h>
+
+#include "explain/test_config.h"
+#include "n3/test_frames.h"
+
+namespace splitplane::app {
+namespace {
+
+using datapath::DropReason;
+using datapath::test::N3Frame;
+using testing::HasSubstr;
+
+class ExplainPlaneTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto made = ExplainPlane::make_on(std::nullopt, config);
+    ASSERT_TRUE(made) << made.error().message;
+    plane = *std::move(made);
+  }
+  Outcome run(const Octets& frame, Direction direction = Direction::kDownlink) {
+    auto outcome = plane->run(frame, direction);
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    return outcome ? *std::move(outcome) : Outcome{};
+  }
+
+  const Config config = test::one_worker();
+  std::unique_ptr<ExplainPlane> plane;
+};
+
+TEST_F(ExplainPlaneTest, a_packet_of_a_bearer_goes_to_the_air_and_its_numbers_go_on) {
+  for (std::uint32_t number = 0; number < 3; ++number) {
+    const Outcome outcome = run(N3Frame{.teid = test::kFirst}.make());
+    EXPECT_EQ(outcome.worker, "w0");
+    EXPECT_FALSE(outcome.dropped);
+    ASSERT_EQ(outcome.to_air.size(), 1U);
+    EXPECT_EQ(outcome.own_in_air, 0U);
+    ASSERT_NE(outcome.bearer, nullptr);
+    EXPECT_EQ(outcome.bearer->id, BearerId{test::kFirst});
+    EXPECT_EQ(outcome.to_air[0][24], number) << "the last octet of the RLC SN";
+  }
+}
+
+TEST_F(ExplainPlaneTest, a_packet_of_an_unknown_teid_is_dropped_with_its_reason) {
+  const Outcome outcome = run(N3Frame{.teid = test::kFirst + 1}.make());
+  EXPECT_EQ(outcome.dropped, DropReason::teid_unknown);
+  EXPECT_TRUE(outcome.to_air.empty());
+  EXPECT_EQ(outcome.bearer, nullptr);
+}
+
+TEST_F(ExplainPlaneTest, a_packet_that_is_not_the_pipelines_goes_to_the_control_thread) {
+  const Octets echo = N3Frame{.message = wire::gtpu::kEchoRequest, .teid = 0, .extensions = {}}.make();
+  const Outcome outcome = run(echo);
+  EXPECT_EQ(outcome.punted, echo);
+}
+
+TEST_F(ExplainPlaneTest, a_packet_longer_than_one_buffer_is_worked_on_as_a_whole) {
+  const Outcome outcome = run(Octets(config.memory.mbuf_data_bytes + 100, 0xff));
+  EXPECT_TRUE(outcome.to_air.empty());
+  EXPECT_TRUE(outcome.dropped || outcome.punted);
+}
+
+TEST(ExplainPlane, a_configuration_without_a_gnb_worker_is_refused) {
+  Config config = test::one_worker();
+  config.workers.clear();
+  const auto refused = ExplainPlane::make_on(std::nullopt, config);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("no worker has function gnb"));
+}
+
+}  // namespace
+}  // namespace splitplane::app
