@@ -47,7 +47,12 @@ Expected<std::unique_ptr<TrafficRun>> TrafficRun::make(const Config& config, con
   if (config.sink && (!config.gen || config.sink->core != config.gen->core)) cores.push_back(config.sink->core);
   auto eal = start_eal(config, cores);
   if (!eal) return tl::unexpected(eal.error());
-  std::unique_ptr<TrafficRun> run(new TrafficRun(config, std::move(*eal)));
+  return make_on(std::move(*eal), config, options);
+}
+
+Expected<std::unique_ptr<TrafficRun>> TrafficRun::make_on(std::optional<datapath::Eal> eal, const Config& config,
+                                                          const TrafficOptions& options) {
+  std::unique_ptr<TrafficRun> run(new TrafficRun(config, std::move(eal)));
   for (const auto& port : config.ports) {
     if (const auto opened = run->open_port(port); !opened) return tl::unexpected(opened.error());
   }

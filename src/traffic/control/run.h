@@ -26,6 +26,10 @@ class TrafficRun {
  public:
   // Builds everything and starts nothing. Error: one sentence.
   [[nodiscard]] static Expected<std::unique_ptr<TrafficRun>> make(const Config& config, const TrafficOptions& options);
+  // The same with DPDK running and an lcore for each thread. Without `eal` its owner is another object.
+  [[nodiscard]] static Expected<std::unique_ptr<TrafficRun>> make_on(std::optional<datapath::Eal> eal,
+                                                                     const Config& config,
+                                                                     const TrafficOptions& options);
   ~TrafficRun() { stop(); }
   TrafficRun(const TrafficRun&) = delete;
   TrafficRun& operator=(const TrafficRun&) = delete;
@@ -55,7 +59,7 @@ class TrafficRun {
   template <class Maker>
   using Owned = std::unique_ptr<traffic::Generator<Maker>>;
 
-  TrafficRun(const Config& config, datapath::Eal eal) : config_(config), eal_(std::move(eal)) {}
+  TrafficRun(const Config& config, std::optional<datapath::Eal> eal) : config_(config), eal_(std::move(eal)) {}
   [[nodiscard]] Expected<void> open_port(const PortConfig& config);
   [[nodiscard]] Expected<void> make_generator(const TrafficOptions& options);
   void make_sink();
@@ -68,7 +72,7 @@ class TrafficRun {
   static int run_both(void* self);
 
   const Config config_;
-  datapath::Eal eal_;
+  std::optional<datapath::Eal> eal_;
   std::vector<Pool> pools_;
   std::vector<std::unique_ptr<datapath::Port>> ports_;
   std::optional<traffic::PacketMaker> packets_;
