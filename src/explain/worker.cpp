@@ -4,7 +4,6 @@
 
 #include "config/check.h"
 #include "gnb/control/contexts.h"
-#include "gnb/control/key_tables.h"
 #include "gnb/datapath/downlink.h"
 #include "gnb/datapath/uplink.h"
 #include "wire/bytes.h"

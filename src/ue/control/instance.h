@@ -30,7 +30,7 @@ class UeSide {
   // The same with DPDK running and one lcore for the worker. Without `eal` its owner is another object.
   [[nodiscard]] static Expected<std::unique_ptr<UeSide>> start_on(std::optional<datapath::Eal> eal,
                                                                   const Config& config);
-  ~UeSide() { stop(); }
+  ~UeSide();
   UeSide(const UeSide&) = delete;
   UeSide& operator=(const UeSide&) = delete;
 
