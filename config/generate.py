@@ -41,10 +41,10 @@ def new_schema(old: str, sections: dict[str, Any]) -> str:
     schema = json.loads(old)
     text = old
     for name, rows in sections.items():
-        entry = schema["$defs"][name]
-        entry.pop("required", None)
-        head = {key: entry[key] for key in ("type", "additionalProperties") if key in entry}
-        entry = {**head, **rows, **{key: value for key, value in entry.items() if key not in head | rows}}
+        entry = {key: rows.get(key, value) for key, value in schema["$defs"][name].items()}
+        if "required" not in rows:
+            entry.pop("required", None)
+        entry |= rows
         schema["$defs"][name] = entry
         place = re.compile(rf'^    "{name}": \{{\n.*?^    \}}', re.DOTALL | re.MULTILINE)
         written = whole_text(name, entry, "    ")

@@ -10,7 +10,8 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::array kSections{bearers_section, gen_bearers_section};
+constexpr std::array kSections{metrics_section, memory_section,  port_section,       n3_section,
+                               air_section,     bearers_section, gen_bearers_section};
 
 }  // namespace
 

@@ -17,6 +17,7 @@
 #include "config/check.h"
 #include "config/device.h"
 #include "config/taps.h"
+#include "config/yaml_fields.h"
 #include "config/yaml_slip.h"
 
 namespace splitplane::app {
@@ -30,29 +31,94 @@ constexpr std::array<std::string_view, 23> kTopKeys{
     "gen",           "sink",    "sysfs_root", "card",      "cards"};
 constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};
 constexpr std::array<std::string_view, 2> kLogFormats{"human", "json"};
-constexpr std::array<std::string_view, 2> kMetricsKeys{"listen", "bearers"};
 constexpr std::array<std::string_view, 4> kLogLevels{"debug", "info", "warn", "error"};
 constexpr std::array<std::string_view, 3> kHugepages{"auto", "require", "never"};
-constexpr std::array<std::string_view, 4> kMemoryKeys{"hugepages", "megabytes", "mbufs", "mbuf_data_bytes"};
-constexpr std::array<std::string_view, 8> kPortKeys{"device",         "rx_queues", "tx_queues",   "rx_descriptors",
-                                                    "tx_descriptors", "mtu",       "promiscuous", "checksum"};
-constexpr std::array<std::string_view, 11> kN3Keys{"port",
-                                                   "ipv4",
-                                                   "ipv6",
-                                                   "gateway_ipv4",
-                                                   "gateway_ipv6",
-                                                   "peer_mac",
-                                                   "vlan",
-                                                   "any_source",
-                                                   "echo",
-                                                   "error_indications_per_s",
-                                                   "released_teid_silence_s"};
-constexpr std::array<std::string_view, 3> kEchoKeys{"interval_s", "timeout_s", "retries"};
-constexpr std::array<std::string_view, 2> kAirKeys{"port", "peer_mac"};
+// clang-format off
+constexpr std::array<fields::Field, 2> kMetricsRows{
+    fields::by_hand<MetricsConfig>("listen",
+        R"({"type": "string", "pattern": "^([0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9A-Fa-f:.]+\\]):0*[1-9][0-9]{0,4}$"})", {
+        .help = "Address and TCP port, such as 127.0.0.1:9464 or [::1]:9464", .required = true}),
+    fields::integer<&MetricsConfig::bearers>("bearers", 0, 10000, {
+        .help = "Bearers that have metrics of their own, in the order of their identities"}),
+};
+constexpr std::array<fields::Field, 4> kMemoryRows{
+    fields::word<kHugepages, &MemoryConfig::hugepages>("hugepages", {
+        .help = "Whether DPDK takes hugepages",
+        .special = "auto: those that are free, else ordinary memory with a warning",
+        .more = "`require`: no start without them. `never`: ordinary memory."}),
+    fields::integer<&MemoryConfig::megabytes>("megabytes", 32, 1U << 20, {
+        .help = "Memory for DPDK; every port's pool and the bearers must fit",
+        .more = "Without hugepages a buffer takes a page of 4 KiB: 256 MB for 65535 buffers."}),
+    fields::integer<&MemoryConfig::mbufs>("mbufs", 1023, (1U << 22) - 1, {
+        .help = "Buffers in each port's pool", .special = "a power of two less one wastes least"}),
+    fields::integer<&MemoryConfig::mbuf_data_bytes>("mbuf_data_bytes", 128, 65000, {
+        .help = "Octets for a frame in one buffer, behind the headroom",
+        .more = "A port's MTU and 22 octets must fit."}),
+};
+constexpr std::array<fields::Field, 8> kPortRows{
+    fields::by_hand<PortConfig>("device",
+        R"({"type": "string", "pattern": "^(net_(null|ring|pcap|memif|tap|af_packet|af_xdp|vhost|virtio_user)[0-9]*|eth_vhost[0-9]*|([0-9A-Fa-f]{4}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\\.[0-7])(,[^,=\\s]+=[^,\\s]+)*$"})", {
+        .help = "DPDK device: a driver with an index and its arguments, such as net_af_packet0,iface=eth1, or a PCI address",
+        .required = true}),
+    fields::integer<&PortConfig::rx_queues>("rx_queues", 1, 64, {
+        .help = "Receive queues", .more = "Every receive queue of a port that is read must be read by some worker."}),
+    fields::integer<&PortConfig::tx_queues>("tx_queues", 1, 64, {.help = "Transmit queues"}),
+    fields::integer<&PortConfig::rx_descriptors>("rx_descriptors", 64, 16384, {.help = "Descriptors of a receive queue"}),
+    fields::integer<&PortConfig::tx_descriptors>("tx_descriptors", 64, 16384, {.help = "Descriptors of a transmit queue"}),
+    fields::integer<&PortConfig::mtu>("mtu", 68, 9600, {
+        .help = "MTU that is set on the device",
+        .more = "A frame must fit in `memory.mbuf_data_bytes`. 1600 leaves room for GTP-U around an inner packet of 1500 octets."}),
+    fields::flag<&PortConfig::promiscuous>("promiscuous", {.help = "Receive frames to any MAC address"}),
+    fields::word<datapath::kChecksumModeNames, &PortConfig::checksum>("checksum", {
+        .help = "Who verifies the IPv4 and UDP checksums of what arrives on N3",
+        .special = "absent: offload if the device can, else off"}),
+};
+constexpr std::array<fields::Field, 3> kEchoRows{
+    fields::integer<&N3Config::echo, &EchoConfig::interval_s>("interval_s", 0, 3600, {
+        .help = "Time between Echo Requests to one UPF", .special = "0: none are sent"}),
+    fields::integer<&N3Config::echo, &EchoConfig::timeout_s>("timeout_s", 1, 60, {
+        .help = "How long an answer may take: T3-RESPONSE", .clause = "TS 29.281 7.2"}),
+    fields::integer<&N3Config::echo, &EchoConfig::retries>("retries", 0, 10, {
+        .help = "How often an unanswered request is repeated before the path is down", .special = "N3-REQUESTS less one"}),
+};
+constexpr std::array<fields::Field, 11> kN3Rows{
+    fields::text<&N3Config::port>("port", "the name of a port", {.help = "Name of a port", .required = true}),
+    fields::host_ipv4<&N3Config::ipv4>("ipv4", {
+        .help = "Our IPv4 address; GTP-U to it is for us", .more = "`ipv4` or `ipv6` must be there, or both."}),
+    fields::host_ipv6<&N3Config::ipv6>("ipv6", {.help = "Our IPv6 address; GTP-U to it is for us"}),
+    fields::host_ipv4<&N3Config::gateway_ipv4>("gateway_ipv4", {
+        .help = "Next hop to every UPF", .special = "absent: each is on the link"}),
+    fields::host_ipv6<&N3Config::gateway_ipv6>("gateway_ipv6", {
+        .help = "Next hop to every UPF", .special = "absent: each is on the link"}),
+    fields::mac<&N3Config::peer_mac>("peer_mac", {
+        .help = "MAC address of the next hop", .special = "absent: found by ARP and neighbour discovery"}),
+    fields::integer<&N3Config::vlan>("vlan", 1, 4094, {
+        .help = "Receives and sends with this 802.1Q tag only", .special = "absent: untagged only",
+        .more = "Not behind a card."}),
+    fields::flag<&N3Config::any_source>("any_source", {
+        .help = "A bearer's G-PDUs, Error Indications and End Markers may come from another address than its UPF's"}),
+    fields::group<N3Config>("echo", kEchoRows, {
+        .help = "Supervision of the UPFs that have bearers, by GTP-U Echo", .more = "See [gtpu.md](gtpu.md)."}),
+    fields::integer<&N3Config::error_indications_per_s>("error_indications_per_s", 0, 10000, {
+        .help = "Error Indications to one peer, and as many Supported Extension Headers Notifications",
+        .special = "0: none", .more = "It is an average; after a pause as many go out at once."}),
+    fields::integer<&N3Config::released_teid_silence_s>("released_teid_silence_s", 0, 3600, {
+        .help = "How long a TEID that was just released draws no Error Indication"}),
+};
+constexpr std::array<fields::Field, 2> kAirRows{
+    fields::text<&AirConfig::port>("port", "the name of a port", {.help = "Name of a port", .required = true}),
+    fields::mac<&AirConfig::peer_mac>("peer_mac", {.help = "Destination of downlink frames"}),
+};
+// clang-format on
+constexpr fields::Fields<MetricsConfig> kMetricsFields(kMetricsRows);
+constexpr fields::Fields<MemoryConfig> kMemoryFields(kMemoryRows);
+constexpr fields::Fields<PortConfig> kPortFields(kPortRows);
+constexpr fields::Fields<N3Config> kN3Fields(kN3Rows);
+constexpr fields::Fields<AirConfig> kAirFields(kAirRows);
 
 MetricsConfig read_metrics(const YamlValue& value) {
   constexpr const char* kAllowed = "an address and a TCP port such as 127.0.0.1:9464 or [::1]:9464";
-  const YamlMap map = value.map(kMetricsKeys);
+  const YamlMap map = value.map(kMetricsFields.names());
   const YamlValue listen = map.required("listen");
   const std::string text = listen.text(kAllowed);
   const std::size_t colon = text.rfind(':');
@@ -67,25 +133,20 @@ MetricsConfig read_metrics(const YamlValue& value) {
     listen.refuse(fmt::format("'{}' is no address with a port", printable(text)), kAllowed);
   }
   MetricsConfig metrics{.address = *address, .port = static_cast<std::uint16_t>(number)};
-  map.read("bearers", metrics.bearers, 0, 10000);
+  read_fields(map, kMetricsFields, metrics);
   return metrics;
 }
 
 MemoryConfig read_memory(const YamlValue& value) {
-  const YamlMap map = value.map(kMemoryKeys);
   MemoryConfig memory;
-  if (const auto v = map.find("hugepages"))
-    memory.hugepages = static_cast<MemoryConfig::Hugepages>(v->one_of(kHugepages));
-  map.read("megabytes", memory.megabytes, 32, 1U << 20);
-  map.read("mbufs", memory.mbufs, 1023, (1U << 22) - 1);
-  map.read("mbuf_data_bytes", memory.mbuf_data_bytes, 128, 65000);
+  read_fields(value.map(kMemoryFields.names()), kMemoryFields, memory);
   return memory;
 }
 
 std::vector<PortConfig> read_ports(const YamlValue& value) {
   std::vector<PortConfig> ports;
   for (const auto& [name, entry] : value.named()) {
-    const YamlMap map = entry.map(kPortKeys);
+    const YamlMap map = entry.map(kPortFields.names());
     PortConfig port;
     port.name = name;
     const YamlValue device = map.required("device");
@@ -93,65 +154,22 @@ std::vector<PortConfig> read_ports(const YamlValue& value) {
     if (const auto parsed = parse_device(port.device); !parsed) {
       throw Refusal{device.line(), device.key(), parsed.error().message};
     }
-    map.read("rx_queues", port.rx_queues, 1, 64);
-    map.read("tx_queues", port.tx_queues, 1, 64);
-    map.read("rx_descriptors", port.rx_descriptors, 64, 16384);
-    map.read("tx_descriptors", port.tx_descriptors, 64, 16384);
-    map.read("mtu", port.mtu, 68, 9600);
-    map.read("promiscuous", port.promiscuous);
-    if (const auto v = map.find("checksum")) {
-      port.checksum = static_cast<datapath::ChecksumMode>(v->one_of(datapath::kChecksumModeNames));
-    }
+    read_fields(map, kPortFields, port);
     ports.push_back(std::move(port));
   }
   if (ports.empty()) value.refuse("is empty", "at least one port");
   return ports;
 }
 
-IpAddress unicast(const YamlValue& value, IpAddress address) {
-  const auto& o = address.octets();
-  const bool multicast = address.is_v6() ? o[0] == 0xff : o[0] >= 224;
-  if (multicast || address == IpAddress::v4({}) || address == IpAddress::v6({})) {
-    value.refuse(fmt::format("{} is no unicast address", address.to_string()), "the address of one host");
-  }
-  return address;
-}
-
 std::vector<N3Config> read_n3(const YamlValue& value) {
   std::vector<N3Config> list;
-  for (const auto& entry : value.list()) {
-    const YamlMap map = entry.map(kN3Keys);
-    N3Config n3;
-    n3.port = map.required("port").text("the name of a port");
-    if (const auto v = map.find("ipv4")) n3.ipv4 = unicast(*v, v->ipv4());
-    if (const auto v = map.find("ipv6")) n3.ipv6 = unicast(*v, v->ipv6());
-    if (const auto v = map.find("gateway_ipv4")) n3.gateway_ipv4 = unicast(*v, v->ipv4());
-    if (const auto v = map.find("gateway_ipv6")) n3.gateway_ipv6 = unicast(*v, v->ipv6());
-    if (const auto v = map.find("peer_mac")) n3.peer_mac = v->mac();
-    map.read("vlan", n3.vlan, 1, 4094);
-    map.read("any_source", n3.any_source);
-    if (const auto v = map.find("echo")) {
-      const YamlMap echo = v->map(kEchoKeys);
-      echo.read("interval_s", n3.echo.interval_s, 0, 3600);
-      echo.read("timeout_s", n3.echo.timeout_s, 1, 60);
-      echo.read("retries", n3.echo.retries, 0, 10);
-    }
-    map.read("error_indications_per_s", n3.error_indications_per_s, 0, 10000);
-    map.read("released_teid_silence_s", n3.released_teid_silence_s, 0, 3600);
-    list.push_back(std::move(n3));
-  }
+  for (const auto& entry : value.list()) read_fields(entry.map(kN3Fields.names()), kN3Fields, list.emplace_back());
   return list;
 }
 
 std::vector<AirConfig> read_air(const YamlValue& value) {
   std::vector<AirConfig> list;
-  for (const auto& entry : value.list()) {
-    const YamlMap map = entry.map(kAirKeys);
-    AirConfig air;
-    air.port = map.required("port").text("the name of a port");
-    map.read("peer_mac", air.peer_mac);
-    list.push_back(std::move(air));
-  }
+  for (const auto& entry : value.list()) read_fields(entry.map(kAirFields.names()), kAirFields, list.emplace_back());
   return list;
 }
 
@@ -259,6 +277,22 @@ int second_document(const std::string& text) {
 }
 
 }  // namespace
+
+fields::Section metrics_section() {
+  return {"metrics", fields::keys_of(kMetricsFields)};
+}
+fields::Section memory_section() {
+  return {"memory", fields::keys_of(kMemoryFields)};
+}
+fields::Section port_section() {
+  return {"port", fields::keys_of(kPortFields)};
+}
+fields::Section n3_section() {
+  return {"n3", fields::keys_of(kN3Fields)};
+}
+fields::Section air_section() {
+  return {"air", fields::keys_of(kAirFields)};
+}
 
 std::string read_path(const YamlValue& value) {
   const std::string allowed = fmt::format("a path of 1 to {} octets", kMaxControlPath);

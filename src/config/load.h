@@ -17,6 +17,11 @@ namespace splitplane::app {
 [[nodiscard]] Expected<Config> parse_config(const std::string& text, const std::string& file);
 
 // The sections whose keys are rows, for config/schema.json and docs/reference/configuration.md.
+[[nodiscard]] fields::Section metrics_section();
+[[nodiscard]] fields::Section memory_section();
+[[nodiscard]] fields::Section port_section();
+[[nodiscard]] fields::Section n3_section();
+[[nodiscard]] fields::Section air_section();
 [[nodiscard]] fields::Section bearers_section();
 [[nodiscard]] fields::Section gen_bearers_section();
 

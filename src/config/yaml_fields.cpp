@@ -19,6 +19,15 @@ Value integer(const YamlValue& value, const Field& field) {
   return v;
 }
 
+IpAddress unicast(const YamlValue& value, IpAddress address) {
+  const auto& o = address.octets();
+  const bool multicast = address.is_v6() ? o[0] == 0xff : o[0] >= 224;
+  if (multicast || address == IpAddress::v4({}) || address == IpAddress::v6({})) {
+    value.refuse(fmt::format("{} is no unicast address", address.to_string()), "the address of one host");
+  }
+  return address;
+}
+
 Value read_value(const YamlValue& value, const Field& field) {
   switch (field.kind) {
     case Kind::kInteger:
@@ -32,9 +41,9 @@ Value read_value(const YamlValue& value, const Field& field) {
     case Kind::kIp:
       return value.ip();
     case Kind::kIpv4:
-      return value.ipv4();
+      return field.unicast ? unicast(value, value.ipv4()) : value.ipv4();
     case Kind::kIpv6:
-      return value.ipv6();
+      return field.unicast ? unicast(value, value.ipv6()) : value.ipv6();
     case Kind::kMac:
       return value.mac();
     default:
@@ -63,7 +72,7 @@ void read_group(const YamlValue& value, const Rows& rows, const Field& field, vo
 void detail::read_rows(const YamlMap& map, const Rows& rows, void* into) {
   for (const Field* field : rows.list()) {
     const auto value = rows.needs(*field) ? map.required(field->name) : map.find(field->name);
-    if (!value) continue;
+    if (!value || field->kind == Kind::kByHand) continue;
     if (field->kind == Kind::kGroup) {
       read_group(*value, rows, *field, into);
     } else {

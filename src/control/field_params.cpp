@@ -54,6 +54,8 @@ Value read_value(Params& params, const Field& field) {
       return word(params, field);
     case Kind::kText:
       return value_or_nothing(params.text(field.name));
+    case Kind::kByHand:
+      return {};
     case Kind::kMac:
       return value_or_nothing(params.mac(field.name));
     default:

@@ -33,7 +33,8 @@ enum class Kind : std::uint8_t {
   kIpv4,
   kIpv6,
   kMac,
-  kGroup,  // an object with keys
+  kGroup,   // an object with keys
+  kByHand,  // what no kind above reads: its section's code does
 };
 
 inline constexpr unsigned kEverywhere = ~0U;
@@ -67,6 +68,8 @@ struct Field {
   std::span<const std::uint64_t> numbers;   // kInteger: these only, in order; else empty
   std::span<const std::string_view> words;  // kWord
   std::string_view text;                    // kText: what it may be, as "the name of a card"
+  bool unicast = false;                     // kIp, kIpv4, kIpv6: the address of one host
+  std::string_view schema;                  // kByHand: its JSON schema, without a description
   std::span<const Field> members;           // kGroup
   bool one_flag = false;                    // kGroup of flags: in a file true or false stands for all of them
   Condition condition;                      // kGroup
@@ -278,6 +281,19 @@ template <auto... Path>
 constexpr Field ipv6(std::string_view name, const Notes& notes = {}) {
   return detail::row<Path...>(name, Kind::kIpv6, notes);
 }
+// The address of one host, of a family.
+template <auto... Path>
+constexpr Field host_ipv4(std::string_view name, const Notes& notes = {}) {
+  Field field = ipv4<Path...>(name, notes);
+  field.unicast = true;
+  return field;
+}
+template <auto... Path>
+constexpr Field host_ipv6(std::string_view name, const Notes& notes = {}) {
+  Field field = ipv6<Path...>(name, notes);
+  field.unicast = true;
+  return field;
+}
 template <auto... Path>
 constexpr Field mac(std::string_view name, const Notes& notes = {}) {
   return detail::row<Path...>(name, Kind::kMac, notes);
@@ -333,6 +349,20 @@ template <const auto& Words, class T, Value (*Get)(const T&), void (*Set)(T&, co
 constexpr Field word_by_functions(std::string_view name, const Notes& notes = {}) {
   Field field = by_functions<T, Get, Set>(name, Kind::kWord, notes);
   field.words = Words;
+  return field;
+}
+
+// A key that the section's code reads: rows name it, require it, and describe it.
+template <class T>
+constexpr Field by_hand(std::string_view name, std::string_view schema, const Notes& notes = {}) {
+  Field field;
+  field.name = name;
+  field.kind = Kind::kByHand;
+  field.schema = schema;
+  field.notes = notes;
+  field.owner = &kOwner<T>;
+  field.get = [](const void*) { return Value{}; };
+  field.set = [](void*, const Value&) {};
   return field;
 }
 

@@ -58,6 +58,8 @@ Json type_of(const Key& key) {
       return {{"$ref", "#/$defs/ipv6"}};
     case Kind::kMac:
       return {{"$ref", "#/$defs/mac"}};
+    case Kind::kByHand:
+      return Json::parse(field.schema);
     case Kind::kGroup:
       break;
   }
@@ -107,7 +109,9 @@ Keys detail::keys_of(const Rows& rows, void* fresh) {
   Keys keys;
   for (const Field* field : rows.list()) {
     Value usual = field->get(fresh);
-    if (usual == Value{IpAddress{}}) usual = {};
+    // What no row allows stands for a key that is absent.
+    const auto* number = std::get_if<std::uint64_t>(&usual);
+    if (usual == Value{IpAddress{}} || (number != nullptr && *number < field->min)) usual = {};
     Key key{field, rows.needs(*field), std::move(usual), {}};
     if (field->kind == Kind::kGroup) {
       field->set(fresh, true);

@@ -74,6 +74,26 @@ TEST(Reference, a_schema_has_types_limits_and_defaults) {
   EXPECT_EQ(keys["sides"]["oneOf"][1]["properties"]["left"].dump(), R"({"type":"boolean","default":true})");
 }
 
+struct Lane {
+  std::uint16_t tag = 0;  // none
+};
+constexpr std::array<Field, 2> kLaneRows{
+    by_hand<Lane>("device", R"({"type": "string", "pattern": "^net_"})", {.help = "A device", .required = true}),
+    integer<&Lane::tag>("tag", 1, 9, {.help = "A tag"}),
+};
+
+TEST(Reference, a_key_read_by_hand_is_required_and_described) {
+  const auto schema = schema_of({"lane", keys_of(Fields<Lane>(kLaneRows))});
+  EXPECT_EQ(schema["required"].dump(), R"(["device"])");
+  EXPECT_EQ(schema["properties"]["device"].dump(), R"({"type":"string","pattern":"^net_","description":"A device."})");
+}
+
+TEST(Reference, what_the_limits_exclude_is_no_default) {
+  const Section lane{"lane", keys_of(Fields<Lane>(kLaneRows))};
+  EXPECT_FALSE(schema_of(lane)["properties"]["tag"].contains("default"));
+  EXPECT_THAT(table_of(lane), testing::HasSubstr("| `tag` | | A tag, 1 to 9. |\n"));
+}
+
 TEST(Reference, keys_of_another_place_stand_in_neither) {
   const Section section{"thing", keys_of(kThing.where(1))};
   EXPECT_FALSE(schema_of(section)["properties"].contains("share"));

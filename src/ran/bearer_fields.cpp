@@ -44,7 +44,7 @@ constexpr std::array<Field, 5> kAm{
     fields::integer<&B::arq, &ArqConfig::t_status_prohibit_ms>("t_status_prohibit_ms", 0, 2400, {
         .help = "t-StatusProhibit", .clause = "TS 38.322 7.3"}),
     fields::integer<&B::arq, &ArqConfig::max_retx>("max_retx", 1, 32, {
-        .help = "maxRetxThreshold", .clause = "TS 38.322 7.3"}),
+        .help = "maxRetxThreshold", .clause = "TS 38.322 7.4"}),
     fields::integer<&B::arq, &ArqConfig::max_unacked>("max_unacked", 32, 131072, {
         .help = "SDUs kept for retransmission", .special = "never more than the window"}),
 };
