@@ -46,6 +46,11 @@ Expected<std::unique_ptr<UeSide>> UeSide::start_on(std::optional<datapath::Eal> 
   return side;
 }
 
+// Not inline: what it destroys of the packet path is then compiled here, for speed.
+UeSide::~UeSide() {
+  stop();
+}
+
 Expected<void> UeSide::open() {
   const PortConfig& air = *find_port(config_, config_.ue->port);
   auto pool = make_pool("port " + air.name, air.name, config_.memory);
