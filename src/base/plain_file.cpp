@@ -1,5 +1,6 @@
 #include "base/plain_file.h"
 
+#include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -7,6 +8,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+
+#include "base/text.h"
 
 namespace splitplane {
 namespace {
@@ -29,6 +33,17 @@ std::optional<std::string> refuse_to_read(const std::string& path) {
     return "is the kernel's, in /proc or /sys";
   if (::access(path.c_str(), R_OK) != 0) return std::strerror(errno);
   return std::nullopt;
+}
+
+std::optional<std::string> refuse_result_path(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return fmt::format("{} is a directory; allowed: a file", app::printable(path, 120));
+  if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
+  return fmt::format("{}: {}; allowed: a file in a directory we may write", app::printable(path, 120),
+                     std::strerror(errno));
 }
 
 }  // namespace splitplane

@@ -1,43 +1,14 @@
 // The command line: subcommands, options, help with an example each, and what every failure looks like.
 #pragma once
 
-#include <optional>
 #include <ostream>
-#include <string>
 
-#include "cli/command/output.h"
-#include "cli/commands.h"
-#include "cli/traffic_command.h"
+#include "cli/launch.h"
 
 namespace splitplane::app {
-
-// The commands that run packets, as functions, so that a test of the command line needs no packet path.
-struct Commands {
-  int (*run)(const Config&, const RunOptions&);
-  int (*ue)(const Config&, const RunOptions&);
-  int (*gen)(const Config&, const TrafficOptions&);
-  int (*sink)(const Config&, const TrafficOptions&);
-  int (*self_test)(const TrafficOptions&);
-  int (*nic)(const Config&, const RunOptions&);
-};
 
 // Returns the exit code; nothing escapes.
 [[nodiscard]] int cli_main(int argc, const char* const* argv, const Commands& commands, std::ostream& out,
                            std::ostream& err);
-
-struct LaunchRequest {
-  enum class Command { kRun, kUe, kNic, kGen, kSink };
-  Command command = Command::kRun;
-  std::string file;
-  std::string log_level;   // empty: the file's
-  std::string log_format;  // empty: the file's
-  RunOptions options;      // run, ue, nic
-  TrafficOptions traffic;  // gen, sink
-};
-
-// Reads and checks the file and this machine, takes the instance lock, and runs.
-[[nodiscard]] int launch(const LaunchRequest& request, const Commands& commands, std::ostream& err);
-// Reads and checks the file, and this machine unless `file_only`.
-[[nodiscard]] int check(const std::string& file, bool file_only, const CliOutput& output);
 
 }  // namespace splitplane::app

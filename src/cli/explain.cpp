@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "config/load.h"
 #include "explain/input.h"
 #include "explain/running.h"
 #include "explain/words.h"

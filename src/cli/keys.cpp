@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "config/load.h"
+#include "config/load_gnb.h"
+#include "config/traffic.h"
 #include "fields/reference.h"
 
 namespace splitplane::app {

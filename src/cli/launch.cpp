@@ -1,10 +1,14 @@
-// `run`, `ue`, `nic` and `check`: everything before the first packet.
+#include "cli/launch.h"
+
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "cli/cli.h"
+#include "base/plain_file.h"
+#include "cli/preflight/machine.h"
 #include "cli/preflight/power_notes.h"
-#include "config/check.h"
+#include "config/card.h"
+#include "config/finding.h"
+#include "config/load.h"
 #include "placement/numa_plan.h"
 #include "runtime/descriptor_limit.h"
 #include "runtime/instance_lock.h"

@@ -1,4 +1,5 @@
-// `splitplane nic`: starts a card and stays on the control thread until it is told to stop.
+#include "cli/nic.h"
+
 #include <cstdlib>
 #include <utility>
 
@@ -6,7 +7,6 @@
 #include "card/control/instance.h"
 #include "card/control/methods.h"
 #include "cli/command/run_end.h"
-#include "cli/commands.h"
 #include "cli/other_programs.h"
 #include "control/server.h"
 #include "observe/metrics_server.h"

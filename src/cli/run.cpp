@@ -1,4 +1,5 @@
-// `splitplane run`: starts the user plane and stays on the control thread until it is told to stop.
+#include "cli/run.h"
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -6,7 +7,6 @@
 
 #include "base/log.h"
 #include "cli/command/run_end.h"
-#include "cli/commands.h"
 #include "cli/other_programs.h"
 #include "control/server.h"
 #include "gnb/control/instance.h"

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <memory>
 
+#include "base/plain_file.h"
 #include "base/text.h"
-#include "config/check.h"
 
 namespace splitplane::app {
 namespace {

@@ -1,4 +1,5 @@
-// `splitplane ue`: the UE side until it is stopped, and what it says at its end.
+#include "cli/ue.h"
+
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -8,7 +9,6 @@
 #include "base/log.h"
 #include "base/patient_write.h"
 #include "cli/command/run_end.h"
-#include "cli/commands.h"
 #include "cli/other_programs.h"
 #include "control/server.h"
 #include "runtime/stop_flag.h"

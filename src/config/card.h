@@ -1,5 +1,4 @@
-// The configuration of `splitplane nic`, a card, and of the cards that a `splitplane run` file names, as plain data;
-// part of config.h's Config.
+// The section `card` of a `splitplane nic` file: its keys as plain data (part of config.h's Config), reader and checks.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +14,11 @@
 
 namespace splitplane::app {
 
+class YamlValue;
+struct Config;
+struct Finding;
+struct PortConfig;
+
 inline constexpr unsigned kMaxNumaNode = 1023;
 inline constexpr unsigned kMaxVfs = 64;     // of one card: the P4 programs number them so
 inline constexpr unsigned kMarkCount = 64;  // of the outer Identification's low 6 bits (paper P4, offload manager)
@@ -26,7 +30,7 @@ struct WireTarget {
   unsigned vf = 0;  // kVf
 };
 
-// The section `card` of a `splitplane nic` file: a P4 program on one core or several, between physical ports and VFs.
+// A P4 program on one core or several, between physical ports and VFs.
 struct CardConfig {
   enum class Program { kGnb, kL2fwd, kP4wire };
   enum class Lookup { kTeid, kUeAddress };
@@ -49,16 +53,16 @@ struct CardConfig {
   std::vector<WireTarget> wire_vfs;             // p4wire: one for all, or one each
 };
 
-// An entry of the section `cards` of a `splitplane run` file: a card in front of some of its ports.
-struct CardLinkConfig {
-  std::string name;
-  std::string control;           // control socket of its `splitplane nic`
-  std::vector<std::string> vfs;  // port names here, in the order of the card's
-  std::string n3, air, copies;   // of `vfs`; copies may be empty
-  std::optional<unsigned> numa;  // absent: not known
-};
-
 // "gnb-clone-ue": which of the .spec files the card loads.
 [[nodiscard]] std::string spec_name(const CardConfig& card);
+
+// Reads the section. `ports` are the file's; a wire to all VFs needs their queues. Throws Refusal.
+[[nodiscard]] CardConfig read_card(const YamlValue& value, const std::vector<PortConfig>& ports);
+// Checks that the card's ports, VFs and wires are there, and that no port is left over.
+[[nodiscard]] std::optional<Finding> check_card(const Config& config);
+// How many VFs the card has: the queue pairs of its VF ports.
+[[nodiscard]] unsigned vf_count(const Config& config);
+// The share of DPDK's memory that tables and registers of its program need.
+[[nodiscard]] std::size_t card_bytes(const CardConfig& card);
 
 }  // namespace splitplane::app

@@ -1,4 +1,3 @@
-// Checks of ports, N3 and air, and of memory; check_workers.cpp holds those of workers and bearers.
 #include "config/check.h"
 
 #include <rte_config.h>
@@ -6,7 +5,11 @@
 #include <algorithm>
 #include <set>
 
+#include "config/check_bearers.h"
+#include "config/check_workers.h"
 #include "config/device.h"
+#include "config/lookup.h"
+#include "config/taps.h"
 #include "ran/bearer_table.h"
 #include "ran/key_table.h"
 
@@ -107,31 +110,6 @@ std::optional<Finding> check_air(const Config& config, std::set<std::string>& ta
   return std::nullopt;
 }
 
-// A packet of the TUN device with all of the air's headers must fit one frame of the air port.
-std::optional<Finding> check_tun(const Config& config) {
-  constexpr unsigned kAirHeaders = 8 + 5 + 3 + 1;  // airhdr, RLC AM with SO, PDCP, SDAP
-  for (const auto& port : config.ports) {
-    if (port.name != config.ue->port || config.ue->tun_mtu + kAirHeaders <= port.mtu) continue;
-    return Finding{"ue.tun_mtu",
-                   fmt::format("is {}, and does not fit port {} with {} octets of headers; allowed: at most its mtu {} "
-                               "less {}",
-                               config.ue->tun_mtu, port.name, kAirHeaders, port.mtu, kAirHeaders)};
-  }
-  return std::nullopt;
-}
-
-// What the air may hold leaves a third of the port's buffers to the port.
-std::optional<Finding> check_ue_air(const Config& config) {
-  const std::size_t most = config.memory.mbufs / 3;
-  if (!config.ue->air || config.ue->air->capacity <= most) return std::nullopt;
-  return Finding{"ue.air.capacity",
-                 fmt::format("is {}, and both directions together would leave too few of memory.mbufs = "
-                             "{}; allowed: at most a third, {}",
-                             config.ue->air->capacity, config.memory.mbufs, most)};
-}
-
-}  // namespace
-
 // Tables of keys that are not ours, in every worker that looks for bearers.
 std::size_t key_table_bytes(const Config& config) {
   using Short = ran::KeyTable<ran::Ipv4Key>;
@@ -151,6 +129,24 @@ std::size_t bearer_bytes(const Config& config) {
   if (config.card) return card_bytes(*config.card);
   return config.max_bearers * ran::kBytesPerBearer + key_table_bytes(config);
 }
+
+std::optional<Finding> check_ports(const Config& config) {
+  if (config.ports.size() > RTE_MAX_ETHPORTS) {
+    return Finding{"ports", fmt::format("has {} ports, and this build of DPDK carries {}; allowed: at most {}",
+                                        config.ports.size(), RTE_MAX_ETHPORTS, RTE_MAX_ETHPORTS)};
+  }
+  std::set<std::string> devices;
+  std::set<std::string> interfaces;
+  for (const auto& port : config.ports) {
+    if (auto finding = check_device(config, port, devices, interfaces)) return finding;
+  }
+  std::set<std::string> taken;
+  if (auto finding = check_n3(config, taken)) return finding;
+  if (auto finding = check_air(config, taken)) return finding;
+  return check_room(config, config.memory.hugepages != MemoryConfig::Hugepages::kNever);
+}
+
+}  // namespace
 
 std::optional<Finding> check_room(const Config& config, bool hugepages) {
   const auto& memory = config.memory;
@@ -175,51 +171,15 @@ std::optional<Finding> check_room(const Config& config, bool hugepages) {
                   (needed >> 20) + 1)};
 }
 
-std::optional<Finding> check_ports(const Config& config) {
-  if (config.ports.size() > RTE_MAX_ETHPORTS) {
-    return Finding{"ports", fmt::format("has {} ports, and this build of DPDK carries {}; allowed: at most {}",
-                                        config.ports.size(), RTE_MAX_ETHPORTS, RTE_MAX_ETHPORTS)};
-  }
-  std::set<std::string> devices;
-  std::set<std::string> interfaces;
-  for (const auto& port : config.ports) {
-    if (auto finding = check_device(config, port, devices, interfaces)) return finding;
-  }
-  std::set<std::string> taken;
-  if (auto finding = check_n3(config, taken)) return finding;
-  if (auto finding = check_air(config, taken)) return finding;
-  return check_room(config, config.memory.hugepages != MemoryConfig::Hugepages::kNever);
-}
-
 std::optional<Finding> check_references(const Config& config) {
   if (auto finding = check_ports(config)) return finding;
-  if (config.ue) {
-    if (auto finding = check_port_name(config, "ue.port", config.ue->port)) return finding;
-    for (const auto& port : config.ports) {
-      if (port.name != config.ue->port)
-        return Finding{"ports." + port.name, "is not used; allowed: the port that ue.port names"};
-    }
-    if (auto finding = check_tun(config)) return finding;
-    return check_ue_air(config);
-  }
+  if (config.ue) return check_ue(config);
   if (config.is_traffic()) return check_traffic(config);
   if (config.card) return check_card(config);
   if (auto finding = check_cards(config)) return finding;
   if (auto finding = check_workers(config)) return finding;
   if (auto finding = check_taps(config)) return finding;
   return check_bearers(config);
-}
-
-std::string located(const Config& config, const Finding& finding) {
-  std::string key = finding.key;
-  auto at = config.lines.find(key);
-  while (at == config.lines.end() && !key.empty()) {
-    const std::size_t cut = key.find_last_of(".[");
-    key.resize(cut == std::string::npos ? 0 : cut);
-    at = config.lines.find(key);
-  }
-  return fmt::format("{}:{}: {}: {}", config.file, at == config.lines.end() ? 1 : at->second, finding.key,
-                     finding.text);
 }
 
 }  // namespace splitplane::app

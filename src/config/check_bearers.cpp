@@ -1,9 +1,8 @@
-// Checks of the bearers of a configuration: that somebody owns them, that they fit, that no number is given out twice.
+#include "config/check_bearers.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
-
-#include "config/check.h"
 
 namespace splitplane::app {
 namespace {

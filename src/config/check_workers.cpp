@@ -1,10 +1,10 @@
-// Checks of workers: ports, queues, shards, cores, dispatching, copies.
+#include "config/check_workers.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/text.h"
-#include "config/check.h"
 #include "config/copies_limit.h"
 #include "config/lookup.h"
 #include "engine/limits.h"

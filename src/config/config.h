@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "base/expected.h"
 #include "base/ip_address.h"
 #include "config/card.h"
+#include "config/card_link.h"
 #include "config/schedule.h"
 #include "config/traffic.h"
+#include "config/ue.h"
 #include "gnb/datapath/feature_set.h"
 #include "n3/rx_checksum.h"
-#include "phy/impairment.h"
 #include "power/settings.h"
 #include "ran/bearer_config.h"
 #include "tap/settings.h"
@@ -97,26 +97,6 @@ struct BearerGroupConfig {
 // The i-th bearer of a group: uplink TEID and UE addresses are `i` further on than the first's.
 [[nodiscard]] ran::BearerConfig bearer_at(const BearerGroupConfig& group, std::size_t i);
 
-// What the air does to frames on their way between the port and the UE side.
-struct UeAirConfig {
-  std::uint64_t seed = 1;
-  std::size_t capacity = 4096;  // frames held at most, in each direction
-  phy::Impairments downlink, uplink;
-};
-
-// `splitplane ue`: the UE side of the air, in header mode.
-struct UeConfig {
-  std::string port;              // air port
-  std::string tun = "splitue0";  // name of the TUN device it creates
-  unsigned tun_mtu = 1400;       // of that device; with the air's headers a packet must fit the air port's MTU
-  bool default_route = false;    // IPv4 and IPv6 default routes through that device
-  std::string gnb_control;       // control socket of the gNB, from which it learns the bearers
-  MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
-  unsigned core = 0;
-  power::Settings policy;
-  std::optional<UeAirConfig> air;  // absent: frames cross nothing
-};
-
 // OpenMetrics over HTTP (observe/metrics_server.h).
 struct MetricsConfig {
   IpAddress address;
@@ -157,8 +137,5 @@ struct Config {
 
   [[nodiscard]] bool is_traffic() const { return gen.has_value() || sink.has_value(); }
 };
-
-// Reads and checks a file. Error: "<file>:<line>: <key>: what is wrong; what is allowed" (one line).
-[[nodiscard]] Expected<Config> load_config(const std::string& path);
 
 }  // namespace splitplane::app

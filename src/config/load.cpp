@@ -16,15 +16,16 @@
 #include "base/text.h"
 #include "config/check.h"
 #include "config/device.h"
+#include "config/load_gnb.h"
 #include "config/taps.h"
+#include "config/yaml/path_value.h"
+#include "config/yaml/yaml_slip.h"
 #include "config/yaml_fields.h"
-#include "config/yaml_slip.h"
 
 namespace splitplane::app {
 namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
-constexpr std::size_t kMaxControlPath = 107;  // sockaddr_un::sun_path less its NUL
 constexpr std::array<std::string_view, 23> kTopKeys{
     "file_prefix",   "control", "journal",    "log_level", "log_format", "instance", "max_bearers", "metrics", "lookup",
     "foreign_teids", "memory",  "ports",      "n3",        "air",        "workers",  "bearers",     "taps",    "ue",
@@ -294,21 +295,6 @@ fields::Section air_section() {
   return {"air", fields::keys_of(kAirFields)};
 }
 
-std::string read_path(const YamlValue& value) {
-  const std::string allowed = fmt::format("a path of 1 to {} octets", kMaxControlPath);
-  std::string path = value.text(allowed);
-  if (path.empty() || path.size() > kMaxControlPath) value.refuse(fmt::format("has {} octets", path.size()), allowed);
-  return path;
-}
-
-std::string read_directory(const YamlValue& value) {
-  const std::string allowed = "the path of a directory from / on, of at most 200 octets";
-  std::string path = value.text(allowed);
-  if (!path.starts_with('/') || path.size() > 200)
-    value.refuse(fmt::format("'{}' is no such path", printable(path)), allowed);
-  return path;
-}
-
 Expected<Config> parse_config(const std::string& text, const std::string& file) {
   Config config;
   config.file = printable(file, 200);
@@ -338,25 +324,10 @@ Expected<Config> parse_config(const std::string& text, const std::string& file) 
   return config;
 }
 
-std::string to_string(const MetricsConfig& metrics) {
-  const std::string host = metrics.address.to_string();
-  return fmt::format("{}{}{}:{}", metrics.address.is_v6() ? "[" : "", host, metrics.address.is_v6() ? "]" : "",
-                     metrics.port);
-}
-
 Expected<Config> load_config(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return tl::unexpected(text.error());
   return parse_config(*text, path);
-}
-
-ran::BearerConfig bearer_at(const BearerGroupConfig& group, std::size_t i) {
-  ran::BearerConfig bearer = group.first;
-  bearer.uplink_teid.value += static_cast<std::uint32_t>(i);
-  if (bearer.ue_ipv4) bearer.ue_ipv4 = bearer.ue_ipv4->plus(i);
-  if (bearer.ue_ipv6) bearer.ue_ipv6 = bearer.ue_ipv6->plus(i);
-  if (bearer.dl_teid) bearer.dl_teid->value += static_cast<std::uint32_t>(i);
-  return bearer;
 }
 
 }  // namespace splitplane::app

@@ -1,10 +1,11 @@
-// The `workers` and `bearers` sections of a configuration.
+#include "config/load_gnb.h"
+
 #include <array>
 #include <charconv>
 
 #include "base/text.h"
 #include "config/copies_limit.h"
-#include "config/load.h"
+#include "config/yaml/yaml_value.h"
 #include "config/yaml_fields.h"
 #include "ran/bearer_fields.h"
 

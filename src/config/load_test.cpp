@@ -6,7 +6,7 @@
 #include <fstream>
 #include <random>
 
-#include "config/check.h"
+#include "config/finding.h"
 
 namespace splitplane::app {
 namespace {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "config/lookup.h"
 #include "engine/tap_lane.h"
 
 namespace splitplane::app {

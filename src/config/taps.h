@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "config/check.h"
-#include "config/yaml_value.h"
+#include "config/config.h"
+#include "config/finding.h"
+#include "config/yaml/yaml_value.h"
 #include "control/params.h"
 
 namespace splitplane::app {
@@ -20,6 +21,8 @@ namespace splitplane::app {
 
 // What is left out gets the value that stands for it: name, snap.
 void complete(tap::Settings& settings, const Config& config);
+// Key and fault of the first wrong tap.
+[[nodiscard]] std::optional<Finding> check_taps(const Config& config);
 // Key and fault of a tap that does not fit the rest of the configuration.
 [[nodiscard]] std::optional<Finding> check_tap(const Config& config, const tap::Settings& settings);
 // As above, beside the `others` that there are: names, files, how many and their memory. The settings are complete.

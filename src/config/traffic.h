@@ -1,4 +1,4 @@
-// The configuration of `splitplane gen` and `splitplane sink` as plain data; part of config.h's Config.
+// The sections `gen` and `sink`: their keys as plain data (part of config.h's Config), readers and checks.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,16 @@
 
 #include "base/ip_address.h"
 #include "base/types.h"
+#include "fields/reference.h"
 #include "ran/bearer_config.h"
 #include "traffic/mix.h"
 #include "traffic/schedule.h"
 
 namespace splitplane::app {
+
+class YamlValue;
+struct Config;
+struct Finding;
 
 // `count` bearers with UE addresses one further on each. Identities are one further on each too, or spread evenly over
 // `shards` shards from the first one's on, as the gNB spreads a group.
@@ -61,5 +66,13 @@ struct SinkConfig {
 
 // The i-th bearer of a list entry.
 [[nodiscard]] ran::BearerConfig bearer_at(const GenBearersConfig& bearers, std::uint32_t i);
+
+// Throw Refusal.
+[[nodiscard]] GenConfig read_gen(const YamlValue& value);
+[[nodiscard]] SinkConfig read_sink(const YamlValue& value);
+// The keys of `gen.bearers`, for config/schema.json and docs/reference/configuration.md.
+[[nodiscard]] fields::Section gen_bearers_section();
+// Checks ports, packet sizes, and that no two bearers are the same.
+[[nodiscard]] std::optional<Finding> check_traffic(const Config& config);
 
 }  // namespace splitplane::app

@@ -1,7 +1,7 @@
 // Reads the keys of a section into a struct, by the struct's rows.
 #pragma once
 
-#include "config/yaml_value.h"
+#include "config/yaml/yaml_value.h"
 #include "fields/field.h"
 
 namespace splitplane::app {

@@ -1,4 +1,5 @@
-#include "config/yaml_slip.h"
+// Tests of config/yaml/yaml_slip.h by whole files, as load.h reads them.
+#include "config/yaml/yaml_slip.h"
 
 #include <gmock/gmock.h>
 

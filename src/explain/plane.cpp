@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "config/check.h"
+#include "config/lookup.h"
 #include "gnb/control/contexts.h"
 #include "wire/bytes.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "config/check.h"
+#include "config/lookup.h"
 #include "gnb/control/contexts.h"
 #include "gnb/datapath/downlink.h"
 #include "gnb/datapath/uplink.h"

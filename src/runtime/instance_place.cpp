@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "config/config.h"
-#include "config/yaml_value.h"
+#include "config/load.h"
+#include "config/yaml/yaml_value.h"
 
 namespace splitplane::app {
 namespace {

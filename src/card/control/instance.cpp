@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "card/control/spec.h"
-#include "config/check.h"
+#include "config/lookup.h"
 #include "engine/cpu_time.h"
 #include "power/governor/loan.h"
 #include "runtime/instance_lock.h"

@@ -6,6 +6,7 @@
 
 #include <chrono>
 
+#include "config/lookup.h"
 #include "runtime/start_up.h"
 
 namespace splitplane::app {

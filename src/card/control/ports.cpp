@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "config/check.h"
+#include "config/lookup.h"
 #include "runtime/start_up.h"
 
 namespace splitplane::app {

@@ -4,8 +4,8 @@
 #include <rte_ethdev.h>
 
 #include "base/log.h"
-#include "config/check.h"
 #include "config/device.h"
+#include "config/lookup.h"
 
 namespace splitplane::app {
 namespace {

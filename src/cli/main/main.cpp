@@ -2,6 +2,9 @@
 #include <iostream>
 
 #include "cli/cli.h"
+#include "cli/nic.h"
+#include "cli/run.h"
+#include "cli/ue.h"
 
 int main(int argc, char** argv) {
   using namespace splitplane::app;

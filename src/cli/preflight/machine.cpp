@@ -1,6 +1,5 @@
-// What a configuration asks of this machine: interfaces, privileges, hugepages, cores, the control socket. Only looks;
-// starts and leaves nothing. Only
-// remove_left_sockets changes something.
+#include "cli/preflight/machine.h"
+
 #include <linux/capability.h>
 #include <net/if.h>
 #include <sched.h>
@@ -19,8 +18,8 @@
 #include "base/plain_file.h"
 #include "base/text.h"
 #include "card/control/spec.h"
-#include "config/check.h"
 #include "config/device.h"
+#include "config/lookup.h"
 #include "control/socket.h"
 #include "observe/metrics_server.h"
 #include "runtime/instance_lock.h"
@@ -300,16 +299,6 @@ std::optional<Finding> check_spec(const Config& config) {
 }
 
 }  // namespace
-
-std::optional<std::string> refuse_result_path(const std::string& path) {
-  if (path.empty()) return std::nullopt;
-  const std::string directory = std::filesystem::path(path).parent_path().string();
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return fmt::format("{} is a directory; allowed: a file", printable(path, 120));
-  if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) return std::nullopt;
-  return fmt::format("{}: {}; allowed: a file in a directory we may write", printable(path, 120), std::strerror(errno));
-}
 
 std::vector<std::string> remove_left_sockets(const Config& config) {
   std::vector<std::string> removed;

@@ -1,4 +1,6 @@
-// Tests of machine.cpp on this machine, and on made-up /proc and /sys trees.
+// Tests of machine.h on this machine, and on made-up /proc and /sys trees.
+#include "cli/preflight/machine.h"
+
 #include <gmock/gmock.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -7,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "config/check.h"
 #include "config/load.h"
 #include "control/socket.h"
 #include "runtime/instance_lock.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "config/check.h"
 #include "config/device.h"
+#include "config/lookup.h"
 #include "power/governor/frequencies.h"
 #include "power/kind_facts.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "config/check.h"
+#include "config/lookup.h"
 #include "runtime/power_view.h"
 #include "runtime/start_up.h"
 #include "ue/control/report.h"

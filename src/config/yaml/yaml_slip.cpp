@@ -1,4 +1,4 @@
-#include "config/yaml_slip.h"
+#include "config/yaml/yaml_slip.h"
 
 #include <fmt/format.h>
 

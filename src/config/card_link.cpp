@@ -1,14 +1,36 @@
-// Checks of the section `cards` and of the bearers on them: that VFs and ports fit, and that a card can serve them.
+#include "config/card_link.h"
+
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/text.h"
 #include "card/protocol/servable.h"
-#include "config/check.h"
+#include "config/config.h"
+#include "config/finding.h"
 #include "config/lookup.h"
+#include "config/yaml/path_value.h"
 
 namespace splitplane::app {
 namespace {
+
+constexpr std::array<std::string_view, 6> kCardsKeys{"control", "vfs", "n3", "air", "copies", "numa"};
+
+CardLinkConfig read_card_link(const std::string& name, const YamlValue& value) {
+  const YamlMap map = value.map(kCardsKeys);
+  const auto port = [](const YamlValue& v) { return v.text("the name of a port"); };
+  CardLinkConfig card;
+  card.name = name;
+  card.control = read_path(map.required("control"));
+  const YamlValue vfs = map.required("vfs");
+  for (const auto& item : vfs.list()) card.vfs.push_back(port(item));
+  if (card.vfs.empty()) vfs.refuse("is empty", "the ports whose queues are the card's VFs, in its order");
+  card.n3 = port(map.required("n3"));
+  card.air = port(map.required("air"));
+  if (const auto v = map.find("copies")) card.copies = port(*v);
+  if (const auto v = map.find("numa")) card.numa = static_cast<unsigned>(v->integer(0, kMaxNumaNode));
+  return card;
+}
 
 using Function = WorkerConfig::Function;
 
@@ -86,6 +108,12 @@ std::optional<Finding> check_group(const Config& config, std::size_t i) {
 }
 
 }  // namespace
+
+std::vector<CardLinkConfig> read_cards(const YamlValue& value) {
+  std::vector<CardLinkConfig> cards;
+  for (const auto& [name, entry] : value.named()) cards.push_back(read_card_link(name, entry));
+  return cards;
+}
 
 std::optional<Finding> check_cards(const Config& config) {
   std::set<std::string> taken, controls;

@@ -1,4 +1,4 @@
-#include "config/yaml_value.h"
+#include "config/yaml/yaml_value.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,12 @@
-// The UE side's section of a configuration, with what the air does to its frames.
+#include "config/ue.h"
+
 #include <algorithm>
 #include <array>
 
-#include "config/load.h"
+#include "config/config.h"
+#include "config/finding.h"
+#include "config/lookup.h"
+#include "config/yaml/path_value.h"
 
 namespace splitplane::app {
 namespace {
@@ -35,6 +39,29 @@ UeAirConfig read_ue_air(const YamlValue& value) {
   return air;
 }
 
+// A packet of the TUN device with all of the air's headers must fit one frame of the air port.
+std::optional<Finding> check_tun(const Config& config) {
+  constexpr unsigned kAirHeaders = 8 + 5 + 3 + 1;  // airhdr, RLC AM with SO, PDCP, SDAP
+  for (const auto& port : config.ports) {
+    if (port.name != config.ue->port || config.ue->tun_mtu + kAirHeaders <= port.mtu) continue;
+    return Finding{"ue.tun_mtu",
+                   fmt::format("is {}, and does not fit port {} with {} octets of headers; allowed: at most its mtu {} "
+                               "less {}",
+                               config.ue->tun_mtu, port.name, kAirHeaders, port.mtu, kAirHeaders)};
+  }
+  return std::nullopt;
+}
+
+// What the air may hold leaves a third of the port's buffers to the port.
+std::optional<Finding> check_ue_air(const Config& config) {
+  const std::size_t most = config.memory.mbufs / 3;
+  if (!config.ue->air || config.ue->air->capacity <= most) return std::nullopt;
+  return Finding{"ue.air.capacity",
+                 fmt::format("is {}, and both directions together would leave too few of memory.mbufs = "
+                             "{}; allowed: at most a third, {}",
+                             config.ue->air->capacity, config.memory.mbufs, most)};
+}
+
 }  // namespace
 
 UeConfig read_ue(const YamlValue& value) {
@@ -50,6 +77,16 @@ UeConfig read_ue(const YamlValue& value) {
   if (const auto v = map.find("policy")) ue.policy = read_policy(*v);
   if (const auto v = map.find("air")) ue.air = read_ue_air(*v);
   return ue;
+}
+
+std::optional<Finding> check_ue(const Config& config) {
+  if (auto finding = check_port_name(config, "ue.port", config.ue->port)) return finding;
+  for (const auto& port : config.ports) {
+    if (port.name != config.ue->port)
+      return Finding{"ports." + port.name, "is not used; allowed: the port that ue.port names"};
+  }
+  if (auto finding = check_tun(config)) return finding;
+  return check_ue_air(config);
 }
 
 }  // namespace splitplane::app

@@ -1,8 +1,9 @@
-// The policy of a loop and how its thread is scheduled, as keys of a worker and of the UE side.
+#include "config/schedule.h"
+
 #include <algorithm>
 #include <array>
 
-#include "config/load.h"
+#include "config/yaml/yaml_value.h"
 #include "power/settings_table.h"
 
 namespace splitplane::app {
