@@ -69,10 +69,6 @@ PeerSettings settings_of(const Scenario& s, std::uint64_t seed) {
 
 }  // namespace
 
-std::uint32_t flows_of(const Scenario& s) {
-  return s.rings > kRssRings ? std::min(s.flows, kFlowFilters) : s.flows;
-}
-
 std::vector<gpu::Aes128Key> bench_keys(const Scenario& s) {
   std::vector<gpu::Aes128Key> keys(gpu::PdcpNea2::ue_of(flows_of(s)) + 1);
   for (std::uint32_t ue = 0; ue < keys.size(); ++ue) {

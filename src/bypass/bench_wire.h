@@ -15,6 +15,9 @@
 
 namespace splitplane::bypass {
 
+// The smallest frame with room for what the function needs.
+[[nodiscard]] std::uint32_t smallest_frame(const Scenario& scenario);
+
 class BenchWire final : public nicmodel::Wire {
  public:
   static Expected<void> check(const Scenario& scenario);

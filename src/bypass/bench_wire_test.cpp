@@ -6,6 +6,7 @@
 
 #include "bypass/bed.h"
 #include "bypass/cpu_drivers.h"
+#include "gpu/nic/host_memory.h"
 #include "gpu/rings/launch.h"
 #include "gpu/rings/pdcp_nea2.h"
 

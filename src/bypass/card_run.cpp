@@ -5,6 +5,7 @@
 
 #include "bypass/cpu_drivers.h"
 #include "bypass/wire_loop.h"
+#include "gpu/nic/host_memory.h"
 #include "gpu/rings/launch.h"
 
 namespace splitplane::bypass {

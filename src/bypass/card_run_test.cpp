@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "gpu/nic/host_memory.h"
 #include "gpu/nic/registers_82599.h"
 #include "nicmodel/nic_82599_model.h"
 #include "nicmodel/traffic_peer.h"

@@ -11,6 +11,7 @@
 #include "bypass/bed.h"
 #include "bypass/bench_wire.h"
 #include "bypass/nic_steering.h"
+#include "gpu/nic/host_memory.h"
 #include "gpu/rings/launch.h"
 #include "gpu/rings/test_nic.h"
 #include "nicmodel/traffic_peer.h"

@@ -32,8 +32,4 @@ class Driver {
 
 inline constexpr std::uint64_t kStagedWithinNs = 20'000;  // a partial batch is copied after this time
 
-// One run with this driver, from opening the NIC to its figures.
-[[nodiscard]] Expected<Result> run_with(const Scenario& scenario, BenchWire& wire, Bed& bed, Driver& driver,
-                                        const Observer& observer);
-
 }  // namespace splitplane::bypass

@@ -1,6 +1,6 @@
 #include "bypass/nic_steering.h"
 
-#include "gpu/nic/memory.h"
+#include "gpu/nic/host_memory.h"
 #include "nicmodel/nic_82599_model.h"
 
 namespace splitplane::bypass {

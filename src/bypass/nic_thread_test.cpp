@@ -7,6 +7,8 @@
 #include <stdexcept>
 
 #include "bypass/plain_thread.h"
+#include "bypass/run.h"
+#include "gpu/nic/host_memory.h"
 #include "gpu/rings/launch.h"
 
 namespace splitplane::bypass {

@@ -1,11 +1,13 @@
-// One run, from its memory to its figures.
-#include <sys/resource.h>
+#include "bypass/run.h"
 
-#include <algorithm>
+#include <chrono>
 #include <thread>
 
+#include "bypass/bed.h"
+#include "bypass/bench_wire.h"
 #include "bypass/cpu_drivers.h"
 #include "bypass/nic_thread.h"
+#include "gpu/nic/host_memory.h"
 #include "gpu/rings/launch.h"
 #include "gpu/rings/watchdog.h"
 
@@ -13,7 +15,6 @@ namespace splitplane::bypass {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{20};
-constexpr std::size_t kMaxFindings = 8;
 
 Live look(const BenchWire& wire, const NicThread& nic, Bed& bed, Driver& driver, std::uint64_t begin_ns) {
   const nicmodel::PeerCounters& c = (nic.is_measuring() ? wire.measured() : wire.warm_up()).counters();
@@ -27,14 +28,6 @@ Live look(const BenchWire& wire, const NicThread& nic, Bed& bed, Driver& driver,
 }
 
 }  // namespace
-
-double Driver::cpu_seconds() const {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const double all = static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                     static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
-  return all - thread_cpu_seconds();
-}
 
 Expected<Result> run_with(const Scenario& scenario, BenchWire& wire, Bed& bed, Driver& driver,
                           const Observer& observer) {
@@ -72,11 +65,6 @@ Expected<Result> run_with(const Scenario& scenario, BenchWire& wire, Bed& bed, D
   result.driver_faults = bed.model().faults().total();
   if (auto closed = bed.close(); !closed) note(result.findings, closed.error().message);
   return result;
-}
-
-void note(std::vector<std::string>& findings, std::string sentence) {
-  if (findings.size() >= kMaxFindings || std::ranges::find(findings, sentence) != findings.end()) return;
-  findings.push_back(std::move(sentence));
 }
 
 Expected<Result> run_on_cpu(const Scenario& scenario, const Observer& observer) {

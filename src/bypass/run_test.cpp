@@ -1,5 +1,7 @@
 // Short runs of each mode on CPU threads: every packet is accounted for, is in order within its flow, and has the
 // octets that the function should have made.
+#include "bypass/run.h"
+
 #include <gmock/gmock.h>
 
 #include <cstdio>
@@ -7,6 +9,7 @@
 
 #include "bypass/cpu_drivers.h"
 #include "bypass/result_json.h"
+#include "gpu/nic/host_memory.h"
 #include "gpu/rings/launch.h"
 
 namespace splitplane::bypass {

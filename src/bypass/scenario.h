@@ -96,8 +96,6 @@ struct Scenario {
 // The mode's name in the form that users write: with hyphens.
 [[nodiscard]] std::string word_of(Mode mode);
 [[nodiscard]] std::string word_of(FunctionKind function);
-// The smallest frame with room for what the function needs.
-[[nodiscard]] std::uint32_t smallest_frame(const Scenario& scenario);
 // Number of flows that the traffic really has.
 [[nodiscard]] std::uint32_t flows_of(const Scenario& scenario);
 
@@ -164,8 +162,5 @@ struct Live {
 };
 // Called every 20 ms, with a real NIC every 100 ms; returning false ends the run.
 using Observer = std::function<bool(const Live&)>;
-
-// Runs one of the modes without a GPU on CPU threads of this process.
-[[nodiscard]] Expected<Result> run_on_cpu(const Scenario& scenario, const Observer& observer = {});
 
 }  // namespace splitplane::bypass

@@ -6,6 +6,7 @@
 
 #include "bypass/cpu_drivers.h"
 #include "bypass/wire_loop.h"
+#include "gpu/nic/host_memory.h"
 
 namespace splitplane::bypass {
 namespace {

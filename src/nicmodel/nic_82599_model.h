@@ -121,7 +121,7 @@ class Nic82599Model final : public gpu::Bar {
     std::uint32_t rounds = kLateRounds;
   };
 
-  // nic_82599_model.cpp
+  // control
   void on_engine(const std::function<void()>& call);
   void serve_call();
   void run();
@@ -131,7 +131,7 @@ class Nic82599Model final : public gpu::Bar {
   [[nodiscard]] gpu::Descriptor* latch(std::uint32_t base, std::uint32_t control, ModelRing& ring);
   void configure_filter();
   void reset();
-  // receive.cpp
+  // the receive path
   std::uint32_t receive(std::uint32_t max, std::uint64_t now_ns);
   [[nodiscard]] bool accept(const WireFrame& frame);
   [[nodiscard]] bool land(const WireFrame& frame, bool from_buffer);
@@ -139,7 +139,7 @@ class Nic82599Model final : public gpu::Bar {
   void write_back(const Landing& landing);
   void hold(const WireFrame& frame);
   std::uint32_t empty_packet_buffer();
-  // transmit.cpp
+  // the transmit path
   std::uint32_t transmit(std::uint32_t max, std::uint64_t now_ns);
   std::uint32_t transmit_ring(TransmitRing& ring, std::uint32_t n, std::uint32_t max, std::uint64_t now_ns);
   std::uint32_t gather(TransmitRing& ring, std::uint32_t max);

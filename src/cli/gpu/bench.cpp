@@ -1,4 +1,5 @@
-// `splitplane gpu bench`: chosen runs, or the matrix, as a table and JSON.
+#include "cli/gpu/bench.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,13 +7,14 @@
 #include <filesystem>
 
 #include "base/fingerprint.h"
+#include "base/plain_file.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "bypass/bench_wire.h"
 #include "bypass/cuda_program.h"
 #include "bypass/matrix/matrix.h"
+#include "bypass/run.h"
 #include "cli/command/run_end.h"
-#include "cli/gpu/commands.h"
-#include "config/check.h"
 #include "runtime/stop_flag.h"
 
 namespace splitplane::app {

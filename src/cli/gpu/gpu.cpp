@@ -2,7 +2,9 @@
 
 #include <memory>
 
-#include "cli/gpu/commands.h"
+#include "cli/gpu/bench.h"
+#include "cli/gpu/info.h"
+#include "cli/gpu/run.h"
 
 namespace splitplane::app {
 namespace {

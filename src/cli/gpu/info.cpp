@@ -1,4 +1,5 @@
-// `splitplane gpu info`: what this machine has for host bypass, and what stands in its way.
+#include "cli/gpu/info.h"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -6,7 +7,6 @@
 
 #include "bypass/cuda_program.h"
 #include "cli/gpu/card_check.h"
-#include "cli/gpu/commands.h"
 #include "gpu/nic/start_up_check.h"
 #include "gpu/rings/ring_memory.h"
 

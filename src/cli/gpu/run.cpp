@@ -1,14 +1,19 @@
-// `splitplane gpu run`: the ring driver on CPU threads against the soft NIC (or a card, run_card.cpp), with
-// live counters and a summary.
+#include "cli/gpu/run.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "base/plain_file.h"
+#include "bypass/bench_wire.h"
 #include "bypass/result_json.h"
+#include "bypass/run.h"
 #include "cli/command/run_end.h"
-#include "cli/gpu/commands.h"
-#include "config/check.h"
+#include "cli/gpu/run_card.h"
+#include "cli/gpu/run_device.h"
+#include "cli/gpu/run_text.h"
+#include "cli/gpu/run_wire.h"
 #include "runtime/stop_flag.h"
 
 namespace splitplane::app {
@@ -52,26 +57,6 @@ std::string summary(const bypass::Result& r) {
 }
 
 }  // namespace
-
-void show_live(const bypass::Live& now, const bypass::Live& before, std::ostream& out) {
-  const double seconds = now.seconds - before.seconds;
-  const auto rate = [&](std::uint64_t a, std::uint64_t b) { return static_cast<double>(a - b) / seconds * 1e-6; };
-  out << fmt::format("{:6.1f} s  sent {:7.3f} Mpps  back {:7.3f} Mpps  lost at the NIC {}  dropped {}  doorbells {}\n",
-                     now.seconds, rate(now.sent, before.sent), rate(now.received, before.received), now.lost_at_nic,
-                     now.dropped, now.doorbells);
-  out.flush();
-}
-
-std::string own_traffic(const bypass::Scenario& s) {
-  return s.packets_per_second > 0
-             ? fmt::format("{} octets, {} Mpps offered", s.frame_bytes, s.packets_per_second * 1e-6)
-             : fmt::format("{} octets, {} packets under way", s.frame_bytes, s.window);
-}
-
-std::string soft_nic_line(const bypass::Scenario& s, const std::string& traffic) {
-  return fmt::format("{} ring{}, {}, {}; soft NIC, CPU threads, no GPU\n", s.rings, s.rings == 1 ? "" : "s",
-                     word_of(s.function), traffic);
-}
 
 int gpu_run(const GpuRunOptions& o, CliOutput& output) {
   bypass::Scenario s = o.scenario;

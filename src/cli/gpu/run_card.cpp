@@ -1,10 +1,11 @@
-// `splitplane gpu run --nic`: the ring driver on CPU threads with a real 82599 and the frames of its link. Not tried on
-// hardware: no machine of the project has had such a card.
+#include "cli/gpu/run_card.h"
+
 #include <fmt/format.h>
 
 #include "bypass/card_run.h"
 #include "cli/gpu/card_check.h"
-#include "cli/gpu/commands.h"
+#include "cli/gpu/run_text.h"
+#include "gpu/nic/host_memory.h"
 #include "gpu/nic/start_up_check.h"
 #include "runtime/instance_lock.h"
 #include "runtime/stop_flag.h"

@@ -1,10 +1,10 @@
-// `splitplane gpu run --gpu`: the engines are kernels, in the CUDA program; the soft NIC and its traffic are on the
-// CPU. Not run on a GPU so far.
+#include "cli/gpu/run_device.h"
+
 #include <fmt/format.h>
 
 #include "bypass/cuda_program.h"
 #include "cli/command/run_end.h"
-#include "cli/gpu/commands.h"
+#include "cli/gpu/run_text.h"
 #include "runtime/stop_flag.h"
 
 namespace splitplane::app {

@@ -1,4 +1,5 @@
-// `splitplane gpu run` with captures or a DPDK port at the soft NIC's link instead of the traffic peer.
+#include "cli/gpu/run_wire.h"
+
 #include <fmt/format.h>
 #include <rte_mempool.h>
 
@@ -7,7 +8,7 @@
 #include "base/text.h"
 #include "bypass/result_json.h"
 #include "bypass/wire_run.h"
-#include "cli/gpu/commands.h"
+#include "cli/gpu/run_text.h"
 #include "engine/eal.h"
 #include "engine/port.h"
 #include "nicmodel/pcap_wire.h"
@@ -51,31 +52,6 @@ Expected<std::unique_ptr<PortSide>> open_port(const std::string& device) {
 }
 
 }  // namespace
-
-int end_gpu_run(int code, CliOutput& output, const std::string& sentence) {
-  output.err << "splitplane gpu run: " << printable(sentence, 500) << '\n';
-  return code;
-}
-
-std::string wire_line(const bypass::Live& now) {
-  return fmt::format("{:6.1f} s  arrived {}  sent {}  lost at the NIC {}  dropped {}  doorbells {}{}\n", now.seconds,
-                     now.sent, now.received, now.lost_at_nic, now.dropped, now.doorbells,
-                     now.link_up ? "" : "  link down");
-}
-
-std::string wire_summary(const bypass::WireRunResult& r) {
-  std::string text = fmt::format(
-      "{} frames arrived in {:.2f} s, {} given to the driver, {} dropped by the function, {} sent, {} held\n"
-      "{:.3f} doorbells per packet\n",
-      r.arrived, r.seconds, r.delivered, r.dropped, r.sent, r.held,
-      r.driver_packets == 0 ? 0 : static_cast<double>(r.doorbells) / static_cast<double>(r.driver_packets));
-  for (const auto& [name, count] : r.lost_at_nic) text += fmt::format("lost at the NIC: {} {}\n", count, name);
-  for (const auto& [name, count] : r.verdicts) text += fmt::format("dropped: {} {}\n", count, name);
-  for (const std::string& sentence : r.notes) text += "note: " + sentence + '\n';
-  for (const std::string& finding : r.findings) text += "watchdog: " + finding + '\n';
-  if (!r.is_balanced()) text += "the books do not balance: the NIC's counts are not those of the engines\n";
-  return text;
-}
 
 int gpu_run_on_wire(const GpuRunOptions& o, const bypass::Scenario& scenario, CliOutput& output) {
   StopFlag& stop = StopFlag::instance();

@@ -6,6 +6,7 @@
 #include "cli/power/replay_options.h"
 #include "cli/power/words.h"
 #include "power/replay/replay.h"
+#include "power/replay/replay_text.h"
 #include "power/replay/tune.h"
 
 namespace splitplane::app {

@@ -1,5 +1,5 @@
-// The terminal of `splitplane top`: ncurses, a line above and below, and a page between them that scrolls. Its macros
-// stay in this file.
+#include "cli/top/screen.h"
+
 #include <fmt/chrono.h>
 
 #include <clocale>
@@ -7,8 +7,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "cli/top/source.h"
-// behind all others: it defines macros of common names
+// Behind all others, and in no header: it defines macros of common names.
 #include <curses.h>
 
 namespace splitplane::app {

@@ -31,8 +31,4 @@ class TopSource {
   bool has_rates_ = false;
 };
 
-// The live view until its user ends it; 0, or 1 with a sentence on the error stream when the terminal cannot do it.
-[[nodiscard]] int run_top_screen(TopSource& source, TopState& state, TopPage page, std::chrono::milliseconds interval,
-                                 std::ostream& err);
-
 }  // namespace splitplane::app

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/text.h"
-#include "cli/top/source.h"
+#include "cli/top/screen.h"
 #include "runtime/instance_place.h"
 
 namespace splitplane::app {

@@ -12,6 +12,7 @@
 #include "bypass/nic_steering.h"
 #include "bypass/plain_thread.h"
 #include "bypass/result_json.h"
+#include "bypass/run.h"
 #include "gpu/cuda/card_memory.h"
 #include "gpu/cuda/copy_engine_nic.h"
 #include "gpu/cuda/export_check.h"

@@ -1,12 +1,11 @@
-// Host memory for rings and slots: hugepages, and the NIC's addresses of them.
+#include "gpu/nic/host_memory.h"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-
-#include "gpu/nic/memory.h"
 
 namespace splitplane::gpu {
 

@@ -1,4 +1,6 @@
 // Pieces of host memory: zero, aligned, and with bus addresses that are contiguous or refused.
+#include "gpu/nic/host_memory.h"
+
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "gpu/nic/registers_82599.h"
+#include "gpu/nic/vfio_bar.h"
 
 namespace splitplane::gpu {
 

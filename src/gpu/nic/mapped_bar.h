@@ -52,9 +52,6 @@ class MappedBar : public Bar {
 // uio_pci_generic, whose BAR is resource0, or igb_uio, which maps it. `dev` is the directory of uioN.
 [[nodiscard]] Expected<std::unique_ptr<MappedBar>> open_uio(const PciDevice& device,
                                                             const std::filesystem::path& dev = "/dev");
-// vfio-pci with an IOMMU of type 1. `dev` is the directory of vfio/.
-[[nodiscard]] Expected<std::unique_ptr<MappedBar>> open_vfio(const PciDevice& device,
-                                                             const std::filesystem::path& dev = "/dev");
 // Chooses by the bound driver: vfio-pci, a UIO driver, or none.
 [[nodiscard]] Expected<std::unique_ptr<MappedBar>> open_bar(const PciDevice& device);
 

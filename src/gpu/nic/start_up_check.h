@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "gpu/nic/host_memory.h"
 #include "gpu/nic/mapped_bar.h"
-#include "gpu/nic/memory.h"
 #include "gpu/nic/pci_device.h"
 
 namespace splitplane::gpu {

@@ -8,6 +8,7 @@
 
 #include "gpu/nic/mapped_bar.h"
 #include "gpu/nic/registers_82599.h"
+#include "gpu/nic/vfio_bar.h"
 
 namespace splitplane::gpu {
 namespace {

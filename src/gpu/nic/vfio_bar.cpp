@@ -1,5 +1,5 @@
-// BAR 0 through VFIO (Documentation/driver-api/vfio.rst): a container with an IOMMU of type 1, the device's group in
-// it, and memory mapped for the device at its virtual addresses.
+#include "gpu/nic/vfio_bar.h"
+
 #include <fcntl.h>
 #include <linux/vfio.h>
 #include <sys/ioctl.h>
@@ -7,8 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
-
-#include "gpu/nic/mapped_bar.h"
+#include <utility>
 
 namespace splitplane::gpu {
 

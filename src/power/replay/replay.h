@@ -1,9 +1,8 @@
-// One policy over given arrivals: how the core spent its time, and what became of the packets, as named numbers. The
-// table, the JSON and docs/operate/power.md use the same names.
+// One policy over given arrivals: how the core spent its time, and what became of the packets.
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <string>
+#include <cstdint>
+#include <span>
 
 #include "power/replay/sim_core.h"
 #include "power/settings.h"
@@ -27,9 +26,5 @@ struct Replayed {
 
 [[nodiscard]] Replayed replay(const Settings& settings, const CoreSettings& core,
                               std::span<const std::uint64_t> arrivals, std::uint64_t duration_ns);
-
-// A column for each run.
-[[nodiscard]] std::string table(std::span<const Replayed> runs, const CoreSettings& core);
-[[nodiscard]] nlohmann::ordered_json to_json(const Replayed& run, const CoreSettings& core);
 
 }  // namespace splitplane::power::replay

@@ -1,9 +1,9 @@
-// What replay prints: tables for people and JSON for machines.
+#include "power/replay/replay_text.h"
+
 #include <fmt/format.h>
 
 #include <functional>
 
-#include "power/replay/replay.h"
 #include "power/settings_table.h"
 
 namespace splitplane::power::replay {

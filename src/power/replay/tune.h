@@ -2,6 +2,7 @@
 // threshold is rejected if queues fill more than on a busy core. Of the others the least active core wins.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
