@@ -8,6 +8,7 @@ check() {
   local name=$1 output
   shift
   if output=$("$@" 2>&1); then
+    grep ': note: ' <<<"$output"
     echo "lint: $name: ok"
   else
     printf '%s\n' "$output" | head -n 60

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MAX_FILE_BYTES = 2 * 1024 * 1024
 ROOMS_TABLE = ROOT / "src" / "rooms.txt"
 MAX_FILES_OF_A_ROOM = 35  # tests aside
+LONG_FILE_LINES = 600  # noted, not refused: a class is split by what its parts are responsible for, never by its length
 
 # Packages come by name through the machine's own clients: no file says from where, or where it was written.
 REGISTRY = re.compile(
@@ -38,6 +39,17 @@ ROOMS_WITH_RIDDLES = (
     "control",
     "gnb/control",
     "gnb/journal",
+)
+
+# Rooms whose .cpp files do not all have a header so far, and no room below them. Take a room off when it is done.
+ROOMS_WITHOUT_HEADERS = (
+    "card",
+    "card/control",
+    "card/link",
+    "card/swx",
+    "explain",
+    "gnb/control",
+    "ue/control",
 )
 
 
@@ -110,6 +122,15 @@ def includes_lead_down(path: Path, lines: list[str]) -> Iterator[str]:
             yield f"{number}: {room} may not include {found.group(1)}"
 
 
+def has_a_header(path: Path, lines: list[str]) -> Iterator[str]:
+    """A .cpp implements the header of its name: so a reader finds a class, and none is cut over several files."""
+    room = room_of(path)
+    if room is None or path.suffix != ".cpp" or path.name == "main.cpp" or is_for_tests(path):
+        return
+    if room not in ROOMS_WITHOUT_HEADERS and not path.with_suffix(".h").exists():
+        yield f"1: has no header {path.stem}.h that declares what it offers"
+
+
 def comments_name_their_subject(path: Path, lines: list[str]) -> Iterator[str]:
     name = path.relative_to(ROOT)
     room = f"{'/'.join(name.parts[1:-1])}/"
@@ -132,6 +153,15 @@ def full_rooms(files: list[Path]) -> Iterator[str]:
             yield f"src/{room}: {number} files, tests aside; {MAX_FILES_OF_A_ROOM} is the limit of a room"
 
 
+def long_files(files: list[Path]) -> Iterator[str]:
+    for path in files:
+        if room_of(path) is None or is_for_tests(path):
+            continue
+        number = len(path.read_text(encoding="utf-8").splitlines())
+        if number > LONG_FILE_LINES:
+            yield f"{path.relative_to(ROOT)}:1: note: {number} lines; does its class have one responsibility?"
+
+
 def is_for_tests(path: Path) -> bool:
     return path.stem.endswith("_test") or path.stem.startswith("test_")
 
@@ -140,6 +170,7 @@ RULES = (
     names_no_registry_or_machine_path,
     begins_with_its_purpose,
     includes_lead_down,
+    has_a_header,
     comments_name_their_subject,
 )
 
@@ -161,7 +192,7 @@ def breaches(path: Path) -> Iterator[str]:
 def main() -> int:
     files = repository_files()
     found = [sentence for path in files for sentence in breaches(path)] + list(full_rooms(files))
-    print("\n".join(found) if found else f"{len(files)} files keep the rules")
+    print("\n".join([*long_files(files), *(found or [f"{len(files)} files keep the rules"])]))
     return 1 if found or not files else 0
 
 
