@@ -52,6 +52,17 @@ ROOMS_WITHOUT_HEADERS = (
     "ue/control",
 )
 
+# Rooms whose .cpp files do not all have a header so far, and no room below them. Take a room off when it is done.
+ROOMS_WITHOUT_HEADERS = (
+    "card",
+    "card/control",
+    "card/link",
+    "card/swx",
+    "explain",
+    "gnb/control",
+    "ue/control",
+)
+
 
 def repository_files() -> list[Path]:
     """Tracked and new files; in a tree without git, everything but what is built."""
