@@ -41,28 +41,6 @@ ROOMS_WITH_RIDDLES = (
     "gnb/journal",
 )
 
-# Rooms whose .cpp files do not all have a header so far, and no room below them. Take a room off when it is done.
-ROOMS_WITHOUT_HEADERS = (
-    "card",
-    "card/control",
-    "card/link",
-    "card/swx",
-    "explain",
-    "gnb/control",
-    "ue/control",
-)
-
-# Rooms whose .cpp files do not all have a header so far, and no room below them. Take a room off when it is done.
-ROOMS_WITHOUT_HEADERS = (
-    "card",
-    "card/control",
-    "card/link",
-    "card/swx",
-    "explain",
-    "gnb/control",
-    "ue/control",
-)
-
 
 def repository_files() -> list[Path]:
     """Tracked and new files; in a tree without git, everything but what is built."""
@@ -138,7 +116,7 @@ def has_a_header(path: Path, lines: list[str]) -> Iterator[str]:
     room = room_of(path)
     if room is None or path.suffix != ".cpp" or path.name == "main.cpp" or is_for_tests(path):
         return
-    if room not in ROOMS_WITHOUT_HEADERS and not path.with_suffix(".h").exists():
+    if not path.with_suffix(".h").exists():
         yield f"1: has no header {path.stem}.h that declares what it offers"
 
 
