@@ -14,7 +14,7 @@ help:
 	@echo 'make demo               the gNB between a UPF and a UE, with real TCP, in network namespaces'
 	@echo 'make test               lint, unit tests (ASan + UBSan, TSan), fuzz targets, oracle and end-to-end tests'
 	@echo '                        ONLY=lint,release,asan,tsan,fuzz,gpu,python runs some; WHOLE=1 the unit tests at -O3 too'
-	@echo 'make accept PART=...    host, nic, operate, power, rlc, gpu or mended: one line a requirement: measured, target, verdict'
+	@echo 'make accept PART=...    host, nic, operate, power, rlc, gpu, mended or house: one line a requirement: measured, target, verdict'
 	@echo 'make bench              cycles per packet, JSON and a table in out/; ARGS="--repeats 3 --no-micro"'
 	@echo 'make build              the program, build/release/splitplane; PRESET=debug, asan, tsan; WHAT=all: tests and benches too'
 	@echo 'make fuzz TARGET=...    the fuzz targets (docs/design/fuzz.md), all or some with commas; SECONDS_EACH=60; goes on where it ended'

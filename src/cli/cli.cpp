@@ -35,12 +35,13 @@ constexpr std::array<LaunchWords, 3> kLaunches{
       "splitplane run config/demo.yaml --duration 60 --stats-json out/stats.json"},
      {LaunchRequest::Command::kUe, "ue", "Runs the UE side of the air, with a TUN device",
       "splitplane ue config/ue-demo.yaml --duration 60"},
-     {LaunchRequest::Command::kNic, "nic", "Runs a card: a P4 program between ports and VFs",
-      "splitplane nic config/nic-l2fwd.yaml --duration 60"}}};
+     {LaunchRequest::Command::kCard, "card", "Runs a card: a P4 program between ports and VFs",
+      "splitplane card config/nic-l2fwd.yaml --duration 60"}}};
 
 void add_launch(CLI::App& app, const LaunchWords& words, LaunchRequest& request, const Commands& commands,
                 std::function<int(CliOutput&)>& action) {
   CLI::App* command = app.add_subcommand(words.name, words.does);
+  if (words.command == LaunchRequest::Command::kCard) command->alias("nic");  // its name until 0.1
   command->add_option("CONFIG", request.file, "Configuration file (YAML)")->required();
   command
       ->add_option_function<double>(

@@ -30,7 +30,7 @@ bool is_for(const Config& config, LaunchRequest::Command command) {
   switch (command) {
     case LaunchRequest::Command::kUe:
       return config.ue.has_value();
-    case LaunchRequest::Command::kNic:
+    case LaunchRequest::Command::kCard:
       return config.card.has_value();
     case LaunchRequest::Command::kGen:
       return config.gen.has_value();
@@ -51,8 +51,8 @@ Words words_of(LaunchRequest::Command command) {
   switch (command) {
     case LaunchRequest::Command::kUe:
       return {"ue", "ue"};
-    case LaunchRequest::Command::kNic:
-      return {"nic", "card"};
+    case LaunchRequest::Command::kCard:
+      return {"card", "card"};
     case LaunchRequest::Command::kGen:
       return {"gen", "gen"};
     case LaunchRequest::Command::kSink:
@@ -63,7 +63,7 @@ Words words_of(LaunchRequest::Command command) {
 }
 
 const char* command_of(const Config& config) {
-  if (config.card) return "nic";
+  if (config.card) return "card";
   if (config.gen) return "gen";
   if (config.sink) return "sink";
   return config.ue ? "ue" : "run";
@@ -131,7 +131,7 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
   switch (request.command) {
     case LaunchRequest::Command::kUe:
       return commands.ue(*config, request.options);
-    case LaunchRequest::Command::kNic:
+    case LaunchRequest::Command::kCard:
       return commands.nic(*config, request.options);
     case LaunchRequest::Command::kGen:
       return commands.gen(*config, request.traffic);

@@ -22,7 +22,7 @@ struct Commands {
 };
 
 struct LaunchRequest {
-  enum class Command { kRun, kUe, kNic, kGen, kSink };
+  enum class Command { kRun, kUe, kCard, kGen, kSink };
   Command command = Command::kRun;
   std::string file;
   std::string log_level;   // empty: the file's

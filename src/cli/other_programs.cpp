@@ -12,7 +12,7 @@ struct Family {
 };
 // Families that each program serves, as `stats` and `power`, need no row.
 constexpr std::array<Family, 5> kFamilies{
-    {{"bearer", "run"}, {"peer", "run"}, {"tap", "run"}, {"air", "ue"}, {"card", "nic"}}};
+    {{"bearer", "run"}, {"peer", "run"}, {"tap", "run"}, {"air", "ue"}, {"card", "card"}}};
 
 }  // namespace
 

@@ -11,17 +11,17 @@ std::string error(const MethodRegistry& methods, const std::string& method) {
 
 TEST(OtherPrograms, a_client_hears_which_program_serves_what_it_asks_for) {
   MethodRegistry card([] {});
-  name_other_programs(card, "nic");
+  name_other_programs(card, "card");
   EXPECT_EQ(error(card, "bearer.add"), "this program does not serve 'bearer.add'; allowed: with `splitplane run`");
   EXPECT_EQ(error(card, "air.set"), "this program does not serve 'air.set'; allowed: with `splitplane ue`");
   MethodRegistry gnb([] {});
   name_other_programs(gnb, "run");
-  EXPECT_EQ(error(gnb, "card.install"), "this program does not serve 'card.install'; allowed: with `splitplane nic`");
+  EXPECT_EQ(error(gnb, "card.install"), "this program does not serve 'card.install'; allowed: with `splitplane card`");
 }
 
 TEST(OtherPrograms, a_program_does_not_send_clients_to_itself) {
   MethodRegistry card([] {});
-  name_other_programs(card, "nic");
+  name_other_programs(card, "card");
   EXPECT_EQ(error(card, "card.melt"), "method 'card.melt' is unknown; allowed: ping, stop");
 }
 

@@ -1,4 +1,5 @@
-// The section `card` of a `splitplane nic` file: its keys as plain data (part of config.h's Config), reader and checks.
+// The section `card` of a `splitplane card` file: its keys as plain data (part of config.h's Config), reader and
+// checks.
 #pragma once
 
 #include <cstddef>

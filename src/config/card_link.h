@@ -15,7 +15,7 @@ struct Finding;
 // An entry of the section `cards` of a `splitplane run` file: a card in front of some of its ports.
 struct CardLinkConfig {
   std::string name;
-  std::string control;           // control socket of its `splitplane nic`
+  std::string control;           // control socket of its `splitplane card`
   std::vector<std::string> vfs;  // port names here, in the order of the card's
   std::string n3, air, copies;   // of `vfs`; copies may be empty
   std::optional<unsigned> numa;  // absent: not known

@@ -132,7 +132,7 @@ struct Config {
   std::optional<UeConfig> ue;         // in a `splitplane ue` file, instead of n3, air, workers and bearers
   std::optional<GenConfig> gen;       // in a `splitplane gen` file, instead of the same
   std::optional<SinkConfig> sink;     // in a `splitplane sink` file, or beside gen
-  std::optional<CardConfig> card;     // in a `splitplane nic` file, instead of the same
+  std::optional<CardConfig> card;     // in a `splitplane card` file, instead of the same
   std::map<std::string, int> lines;   // key path -> line of the file, for messages
 
   [[nodiscard]] bool is_traffic() const { return gen.has_value() || sink.has_value(); }

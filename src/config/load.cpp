@@ -217,7 +217,7 @@ void read_document(const YAML::Node& document, Config& config) {
     config.card = read_card(*v, config.ports);
     constexpr std::array<std::string_view, 9> kNicTopKeys{
         "file_prefix", "control", "log_level", "log_format", "metrics", "sysfs_root", "memory", "ports", "card"};
-    map.only(kNicTopKeys, "does not belong in a file for `splitplane nic`");
+    map.only(kNicTopKeys, "does not belong in a file for `splitplane card`");
     return;
   }
   if (const auto v = map.find("gen")) config.gen = read_gen(*v);
@@ -232,7 +232,7 @@ void read_document(const YAML::Node& document, Config& config) {
   if (const auto v = map.find("air")) config.air = read_air(*v);
   const auto cards = map.find("cards");
   if (cards && !map.find("workers"))
-    cards->refuse("stands in a file without workers", "with workers, or card, the section of `splitplane nic`");
+    cards->refuse("stands in a file without workers", "with workers, or card, the section of `splitplane card`");
   config.workers = read_workers(map.required("workers"));
   if (const auto& v = cards) config.cards = read_cards(*v);
   if (const auto v = map.find("bearers")) config.bearers = read_bearers(*v);

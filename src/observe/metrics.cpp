@@ -382,7 +382,7 @@ std::string metrics_markdown() {
       "# Metrics\n\n"
       "Written by `splitplane metrics --markdown` from the lists that the program counts with. A test compares page "
       "and program.\n\n"
-      "`splitplane run` and `splitplane nic` serve the metrics at `/metrics` if their file has\n"
+      "`splitplane run` and `splitplane card` serve the metrics at `/metrics` if their file has\n"
       "`metrics: {listen: 127.0.0.1:9464}`. A client that asks for OpenMetrics 1.0, as Prometheus does, gets it. "
       "Others get\n"
       "Prometheus' text format 0.0.4. Metrics of bearers are there with `bearers: N` only, for the first N in the "

@@ -1,4 +1,4 @@
-"""The mistakes in a file for `splitplane nic`: a part of the table in mistakes.py."""
+"""The mistakes in a file for `splitplane card`: a part of the table in mistakes.py."""
 
 # One mistake a row.
 # ruff: noqa: E501
@@ -32,8 +32,8 @@ WRONG_CARD = edits(
     ("  core: 3", f"  >>cores: {list(range(17))}", "card.cores", "has 17 cores; allowed: 1 to 16"),
     ("  lookup: teid\n  marks: 32\n  specs: /opt/splitplane/p4\n  core: 3", "  lookup: ue_address\n  >>cores: [2, 3]", "card.cores", "has several cores, and lookup is ue_address; allowed: one core, or lookup: teid"),
     ("  features: clone\n  lookup: teid\n  marks: 32\n  specs: /opt/splitplane/p4\n  core: 3", "  features: headers\n  >>cores: [2, 3]", "card.cores", "has several cores, and features headers have one bearer for all packets"),
-    ("card:\n", "lookup: teid>>\ncard:\n", "lookup", "does not belong in a file for `splitplane nic`"),
-    ("card:\n", "workers: {}>>\ncard:\n", "workers", "does not belong in a file for `splitplane nic`"),
+    ("card:\n", "lookup: teid>>\ncard:\n", "lookup", "does not belong in a file for `splitplane card`"),
+    ("card:\n", "workers: {}>>\ncard:\n", "workers", "does not belong in a file for `splitplane card`"),
     ("  name: card1", "  >>name: 'a b'", "card.name", "is no name; allowed: 1 to 20 letters"),
     ("  program: gnb", "  >>program: gbn", "card.program", "did you mean 'gnb'?; allowed: gnb, l2fwd, p4wire"),
     ("card:\n  name: card1\n  program: gnb\n", ">>card:\n  name: card1\n", "card.program", "is missing"),

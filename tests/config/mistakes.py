@@ -160,7 +160,7 @@ WRONG_FILES = [
     Mistake("ports: {p: {device: net_null}}\nworkers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}\n",
             ">>ports: {p: {device: net_null}}\n", "workers", "is missing", base=SMALL),
     Mistake("workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}", ">>cards: {program: l2fwd, n3: p}", "cards",
-            "stands in a file without workers; allowed: with workers, or card, the section of `splitplane nic`",
+            "stands in a file without workers; allowed: with workers, or card, the section of `splitplane card`",
             base=SMALL),
     Mistake("workers: {w: {function: l2fwd, core: 0, rx: p, tx: p}}", ">>workers: {}", "workers", "is empty", base=SMALL),
     Mistake("{p: {device: net_null}}", ">>{}", "ports", "is empty; allowed: at least one port", base=SMALL),

@@ -97,8 +97,8 @@ def real_traffic(say, results: Results, checks: Checks, share: int | None):
             config = write_with_share(CONFIG / "demo.yaml", share, OUT / "demo-share.yaml")
             say(f"splitplane run {config.relative_to(OUT.parent)} in the gNB's namespace")
             gnb = Instance(processes, "gnb", "run", config, network.gnb)
-            say("splitplane nic config/nic-demo.yaml: a P4 card between the wires and the gNB")
-            card = Instance(processes, "nic", "nic", CONFIG / "nic-demo.yaml", network.gnb)
+            say("splitplane card config/nic-demo.yaml: a P4 card between the wires and the gNB")
+            card = Instance(processes, "nic", "card", CONFIG / "nic-demo.yaml", network.gnb)
             wait_for_card(gnb, card)
             bearers = gnb.control.bearers()
             on_card = [bearer for bearer in bearers if bearer.get("card")]

@@ -33,7 +33,7 @@ class CardBed(Testbed):
 
     def start_card(self):
         config = configs.write(self.folder, "nic", self.nic_tree)
-        self.card = Instance(self.processes, "nic", "nic", config, self.network.gnb)
+        self.card = Instance(self.processes, "nic", "card", config, self.network.gnb)
 
     def start_host(self):
         config = configs.write(self.folder, "gnb", self.tree)

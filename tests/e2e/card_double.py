@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class CardDouble:
-    """Answers on `path` as `splitplane nic` with program gnb does (docs/design/nic.md), until close()."""
+    """Answers on `path` as `splitplane card` with program gnb does (docs/design/nic.md), until close()."""
 
     def __init__(self, path: str, vfs: list[str], features: str = "clone"):
         self.show = {"boot": "double", "program": f"gnb-{features}", "features": features, "lookup": "teid"}

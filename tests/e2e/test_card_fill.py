@@ -50,7 +50,7 @@ def test_65536_bearers_are_on_the_card_soon_after_each_of_its_starts(processes, 
     tree = configs.write(folder, "card", card("fill"))
     took = []
     for start in range(2):
-        one = Instance(processes, f"card-{start}", "nic", tree)
+        one = Instance(processes, f"card-{start}", "card", tree)
         begin = time.monotonic()
 
         def filled() -> bool:

@@ -1,4 +1,4 @@
-"""`splitplane nic` as a process of its own: programs on real interfaces, VFs over virtio_user and vhost to a host
+"""`splitplane card` as a process of its own: programs on real interfaces, VFs over virtio_user and vhost to a host
 process, bearers over the control socket, and what happens when a process is killed."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def network():
         yield made
 
 
-def start(processes, folder: Path, name: str, tree: dict, network: Network, command: str = "nic") -> Instance:
+def start(processes, folder: Path, name: str, tree: dict, network: Network, command: str = "card") -> Instance:
     return Instance(processes, name, command, configs.write(folder, name, tree), network.gnb)
 
 

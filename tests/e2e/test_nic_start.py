@@ -1,4 +1,4 @@
-"""`splitplane nic` and `check` of its files: starts that cannot work, and where everything would lie."""
+"""`splitplane card` and `check` of its files: starts that cannot work, and where everything would lie."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def attempt(network: Network, folder: Path, tree: dict, *command: str) -> str:
     """Demands exit code 2 and one line on standard error, which is returned."""
     path = configs.write(folder, "bad", tree)
     done = subprocess.run(
-        ["ip", "netns", "exec", network.gnb, str(splitplane()), *(command or ("nic",)), str(path)],
+        ["ip", "netns", "exec", network.gnb, str(splitplane()), *(command or ("card",)), str(path)],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -37,7 +37,7 @@ def attempt(network: Network, folder: Path, tree: dict, *command: str) -> str:
     return done.stderr
 
 
-@pytest.mark.parametrize("command", ["check", "nic"])
+@pytest.mark.parametrize("command", ["check", "card", "nic"])
 def test_a_spec_that_is_missing_corrupt_or_of_another_program_is_refused(network, folder, command):
     tree = l2fwd("spec")
     tree["card"]["specs"] = str(folder)
@@ -83,7 +83,7 @@ def test_cores_that_are_not_there_are_refused(network, folder):
 
 
 def test_a_file_of_another_command_is_refused(network, folder):
-    assert "is a file for `splitplane nic`" in attempt(network, folder, l2fwd("other"), "run")
+    assert "is a file for `splitplane card`" in attempt(network, folder, l2fwd("other"), "run")
 
 
 def test_check_prints_where_card_workers_and_buffers_lie(network, folder):

@@ -200,7 +200,7 @@ def complete(line: str) -> list[str]:
 
 def test_bash_completes_commands_options_and_values():
     assert complete("splitplane ru") == ["run"]
-    assert {"run", "nic", "ue", "ctl", "top", "completion"} <= set(complete("splitplane "))
+    assert {"run", "card", "ue", "ctl", "top", "completion"} <= set(complete("splitplane "))
     assert complete("splitplane ctl bearer del") == ["delete"]
     assert complete("splitplane ctl -i run be") == ["bearer"]
     assert {"--upf", "--ul-teid", "--json", "--config"} <= set(complete("splitplane ctl bearer add --"))

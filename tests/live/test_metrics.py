@@ -19,7 +19,7 @@ from paths import ROOT, splitplane
 from processes import PATIENCE, wait_until
 from scrape import OPEN_METRICS, documented, get, value
 
-# Those of a card are what `splitplane nic` has, not `run`.
+# Those of a card are what `splitplane card` has, not `run`.
 PAGE = {
     name: row
     for name, row in documented((ROOT / "docs" / "reference" / "metrics.md").read_text()).items()

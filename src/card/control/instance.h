@@ -1,4 +1,4 @@
-// The running card of one instance, behind `splitplane nic`: DPDK, ports, a P4 program on one core or several, and the
+// The running card of one instance, behind `splitplane card`: DPDK, ports, a P4 program on one core or several, and the
 // control socket's way to its tables. Everything that touches a core's program is done on that core's thread.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The host's end of a card. CardLink keeps the card's tables as the user plane needs them, over the control socket of
-// its `splitplane nic`. It renews leases, and fills the card again after a restart. A separate thread makes all
+// its `splitplane card`. It renews leases, and fills the card again after a restart. A separate thread makes all
 // requests.
 #pragma once
 

@@ -1,13 +1,13 @@
 // Entry of the program `splitplane`: the command line with the real packet path behind it.
 #include <iostream>
 
+#include "cli/card.h"
 #include "cli/cli.h"
-#include "cli/nic.h"
 #include "cli/run.h"
 #include "cli/ue.h"
 
 int main(int argc, char** argv) {
   using namespace splitplane::app;
-  return cli_main(argc, argv, {run_command, ue_command, gen_command, sink_command, self_test_command, nic_command},
+  return cli_main(argc, argv, {run_command, ue_command, gen_command, sink_command, self_test_command, card_command},
                   std::cout, std::cerr);
 }

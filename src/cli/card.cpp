@@ -1,4 +1,4 @@
-#include "cli/nic.h"
+#include "cli/card.h"
 
 #include <cstdlib>
 #include <utility>
@@ -37,7 +37,7 @@ PortWatch watch_interfaces(const Config& config) {
 
 }  // namespace
 
-int nic_command(const Config& config, const RunOptions& options) {
+int card_command(const Config& config, const RunOptions& options) {
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();  // before anything is made that must be taken down again
   auto card = CardPlane::start(config);
@@ -47,7 +47,7 @@ int nic_command(const Config& config, const RunOptions& options) {
   }
   MethodRegistry methods([&stop] { stop.request(); });
   add_methods(methods, **card);
-  name_other_programs(methods, "nic");
+  name_other_programs(methods, "card");
   auto server =
       ControlServer::start({.path = config.control, .max_line_bytes = kMaxLineBytes}, answers_of(std::move(methods)));
   if (!server) {

@@ -1,4 +1,4 @@
-// `splitplane nic`: starts a card and stays on the control thread until it is told to stop.
+// `splitplane card`: starts a card and stays on the control thread until it is told to stop.
 #pragma once
 
 #include "cli/command/run_options.h"
@@ -8,6 +8,6 @@ namespace splitplane::app {
 
 // `launch()` has read and checked the configuration, set the log level and taken the instance lock. Returns the exit
 // code: 0 after a normal end, 1 after a failure, which standard error names.
-[[nodiscard]] int nic_command(const Config& config, const RunOptions& options);
+[[nodiscard]] int card_command(const Config& config, const RunOptions& options);
 
 }  // namespace splitplane::app
