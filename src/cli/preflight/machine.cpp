@@ -18,6 +18,7 @@
 #include "base/plain_file.h"
 #include "base/text.h"
 #include "card/control/spec.h"
+#include "config/check.h"
 #include "config/device.h"
 #include "config/lookup.h"
 #include "control/socket.h"

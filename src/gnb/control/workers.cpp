@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "config/lookup.h"
+#include "config/check_workers.h"
 #include "engine/cpu_time.h"
 #include "runtime/start_up.h"
 
