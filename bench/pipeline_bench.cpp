@@ -21,11 +21,11 @@ namespace {
 // The same bearers under TEIDs that another node assigned, while this object lives.
 class ForeignTeids {
  public:
-  ForeignTeids(datapath::ForeignKeys& keys, const std::vector<std::uint32_t>& identities) : keys_(keys) {
-    const std::size_t bytes = datapath::ForeignKeys::Short::bytes_needed(identities.size());
+  ForeignTeids(datapath::BearerLookup& keys, const std::vector<std::uint32_t>& identities) : keys_(keys) {
+    const std::size_t bytes = datapath::BearerLookup::Short::bytes_needed(identities.size());
     memory_ = static_cast<std::byte*>(rte_zmalloc("keys", bytes, 64));
     if (memory_ == nullptr) throw std::runtime_error("not enough memory for the foreign TEIDs");
-    keys_.teids.emplace(std::move(*datapath::ForeignKeys::Short::create({memory_, bytes}, identities.size(), 42)));
+    keys_.teids.emplace(std::move(*datapath::BearerLookup::Short::create({memory_, bytes}, identities.size(), 42)));
     for (const std::uint32_t id : identities) {
       teids_.push_back(id * 2654435761U | 0x80000000U);
       if (keys_.teids->insert(teids_.back(), id) == ran::KeyInsert::full) throw std::runtime_error("a table is full");
@@ -40,7 +40,7 @@ class ForeignTeids {
   [[nodiscard]] const std::vector<std::uint32_t>& teids() const { return teids_; }
 
  private:
-  datapath::ForeignKeys& keys_;
+  datapath::BearerLookup& keys_;
   std::byte* memory_ = nullptr;
   std::vector<std::uint32_t> teids_;
 };

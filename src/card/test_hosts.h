@@ -75,8 +75,8 @@ class TestHost {
     set_host_peers(context->peers, context->n3);
     if (settings.by_ue_address) {
       context->keys.by_ue_address = true;
-      context->keys.ue_ipv4 = *datapath::ForeignKeys::Short::create(key_memory_.first, kLines, 1);
-      context->keys.ue_ipv6 = *datapath::ForeignKeys::Long::create(key_memory_.second, kLines, 1);
+      context->keys.ue_ipv4 = *datapath::BearerLookup::Short::create(key_memory_.first, kLines, 1);
+      context->keys.ue_ipv6 = *datapath::BearerLookup::Long::create(key_memory_.second, kLines, 1);
     }
     for (const TestBearer& b : bearers) add(b, settings.behind_card);
     context->fixed_bearer = numbered(bearers.front());

@@ -132,7 +132,7 @@ Expected<void> ExplainPlane::install(const ran::BearerConfig& bearer) {
       dispatcher_ != nullptr && std::count(dispatcher_->to.begin(), dispatcher_->to.end(), w.config().name) != 0;
   bool room = datapath::enter(w.context().keys, bearer) && (!behind || datapath::enter(dispatch_.keys, bearer));
   for (auto& reader : workers_) {
-    if (reader->context().mates.own(id)) room = room && datapath::enter(reader->context().keys, bearer);
+    if (reader->context().punt_handoff.has_worker(id)) room = room && datapath::enter(reader->context().keys, bearer);
   }
   if (!room) return fail("bearer {:#010x}: the table of keys is full", id);
   if (bearer.n3_reorder) w.context().reorder.open(bearer.id, *bearer.n3_reorder, rte_get_tsc_hz());
@@ -257,7 +257,7 @@ Expected<void> ExplainPlane::make_cards() {
         std::ranges::find_if(workers_, [&](const auto& w) { return reads_punts(config_, link, w->config()); });
     for (auto& w : workers_) {
       if (reader != workers_.end() && gets_punts(config_, link, w->config()))
-        add_mate((*reader)->context().mates, w->config(), w->rings());
+        add_worker((*reader)->context().punt_handoff, w->config(), w->rings());
     }
   }
   return {};

@@ -65,9 +65,8 @@ N3Parsed parse_udp(wire::Octets packet, std::size_t offset, GPdu& out) {
   out.has_qfi = gtpu->has_psc;
   out.sequence_number = gtpu->sequence_number;
   const bool time_stamped = gtpu->has_psc && (datagram[gtpu->psc_offset] & 0xf8) == 0x08;  // DL, QMP
-  out.unusual =
-      static_cast<std::uint8_t>((gtpu->has_psc ? 0 : kNoPsc) | (gtpu->has_sequence_number() ? kSequenced : 0) |
-                                (time_stamped ? kTimeStamped : 0));
+  out.slow = static_cast<std::uint8_t>((gtpu->has_psc ? 0 : kNoPsc) | (gtpu->has_sequence_number() ? kSequenced : 0) |
+                                       (time_stamped ? kTimeStamped : 0));
   out.sdap = static_cast<std::uint8_t>((gtpu->psc.rqi ? 0x40U : 0U) | gtpu->psc.qfi.value);
   return {N3Verdict::kGPdu, DropReason::ok};
 }

@@ -25,7 +25,7 @@ struct GPdu {
   std::uint16_t offset = 0, bytes = 0;  // of the T-PDU inside the frame
   std::uint8_t sdap = 0;                // RQI and QFI, as in the container's second octet
   bool has_qfi = false;                 // false: no PDU Session Container, the bearer's own QFI applies
-  std::uint8_t unusual = 0;             // flags for the bearer to look at (kNoPsc and so on); 0 for most packets
+  std::uint8_t slow = 0;                // why the slow path must look at it (kNoPsc and so on); 0 for most packets
   std::uint16_t sequence_number = 0;    // with kSequenced
 };
 inline constexpr std::uint8_t kNoPsc = 1, kSequenced = 2, kTimeStamped = 4;  // kSequenced: as the S flag of GTP-U
@@ -46,7 +46,7 @@ namespace detail {
 
 // The form that the recogniser knows: what the 48 octets from offset 10 to the T-PDU must be, under a mask. Offsets are
 // those of an untagged frame: IPv4 at 14, UDP at 34, GTP-U at 42, optional octets at 50, container at 54, T-PDU at 58.
-struct UsualForm {
+struct FastForm {
   static constexpr unsigned kFirst = 10;
   std::array<std::uint8_t, 48> octets{}, mask{};
 
@@ -56,8 +56,8 @@ struct UsualForm {
   }
 };
 
-constexpr UsualForm make_usual_form() {
-  UsualForm form;
+constexpr FastForm make_fast_form() {
+  FastForm form;
   form.expect(12, 0x08);
   form.expect(13, 0x00);
   form.expect(14, 0x45);        // IPv4 without options
@@ -76,20 +76,20 @@ constexpr UsualForm make_usual_form() {
   return form;
 }
 
-inline constexpr auto kUsualOctets = std::bit_cast<std::array<std::uint64_t, 6>>(make_usual_form().octets);
-inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(make_usual_form().mask);
+inline constexpr auto kFastOctets = std::bit_cast<std::array<std::uint64_t, 6>>(make_fast_form().octets);
+inline constexpr auto kFastMask = std::bit_cast<std::array<std::uint64_t, 6>>(make_fast_form().mask);
 
 }  // namespace detail
 
 // Recognises only that form. On false parse_n3 must look at the frame.
-[[nodiscard]] inline bool parse_n3_usual(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4, GPdu& out) {
+[[nodiscard]] inline bool parse_n3_fast(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4, GPdu& out) {
   if (bytes <= kN3OverheadIpv4) [[unlikely]]
     return false;
   std::uint64_t wrong = 0;
   for (unsigned i = 0; i < 6; ++i) {
     std::uint64_t word;
-    std::memcpy(&word, f + detail::UsualForm::kFirst + 8 * i, 8);
-    wrong |= (word ^ detail::kUsualOctets[i]) & detail::kUsualMask[i];
+    std::memcpy(&word, f + detail::FastForm::kFirst + 8 * i, 8);
+    wrong |= (word ^ detail::kFastOctets[i]) & detail::kFastMask[i];
   }
   std::uint32_t destination;
   std::memcpy(&destination, f + 30, 4);
@@ -107,19 +107,19 @@ inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(m
   out.bytes = static_cast<std::uint16_t>(gtpu_length - 8);
   out.sdap = f[56];
   out.has_qfi = true;
-  out.unusual = f[42] & kSequenced;
+  out.slow = f[42] & kSequenced;
   out.sequence_number = static_cast<std::uint16_t>(wire::load_be16(f + 50));
   return true;
 }
 
 // Recognises that form behind one tag of the VLAN (IEEE 802.1Q). The interface of such a worker has no untagged frames.
-[[nodiscard]] inline bool parse_n3_usual_tagged(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4,
-                                                std::uint16_t vlan, GPdu& out) {
+[[nodiscard]] inline bool parse_n3_fast_tagged(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4,
+                                               std::uint16_t vlan, GPdu& out) {
   if (bytes <= kN3OverheadIpv4 + kVlanTagBytes || wire::load_be16(f + 12) != 0x8100 ||
       (wire::load_be16(f + 14) & 0x0fffU) != vlan) [[unlikely]] {
     return false;
   }
-  if (!parse_n3_usual(f + kVlanTagBytes, bytes - kVlanTagBytes, our_ipv4, out)) [[unlikely]]
+  if (!parse_n3_fast(f + kVlanTagBytes, bytes - kVlanTagBytes, our_ipv4, out)) [[unlikely]]
     return false;
   out.offset = static_cast<std::uint16_t>(out.offset + kVlanTagBytes);
   return true;
@@ -127,10 +127,10 @@ inline constexpr auto kUsualMask = std::bit_cast<std::array<std::uint64_t, 6>>(m
 
 // For a worker whose frames all have that tag, or all have none.
 template <bool kTagged>
-[[nodiscard]] inline bool parse_n3_usual(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4,
-                                         std::uint16_t vlan, GPdu& out) {
-  if constexpr (kTagged) return parse_n3_usual_tagged(f, bytes, our_ipv4, vlan, out);
-  return parse_n3_usual(f, bytes, our_ipv4, out);
+[[nodiscard]] inline bool parse_n3_fast(const std::uint8_t* f, unsigned bytes, std::uint32_t our_ipv4,
+                                        std::uint16_t vlan, GPdu& out) {
+  if constexpr (kTagged) return parse_n3_fast_tagged(f, bytes, our_ipv4, vlan, out);
+  return parse_n3_fast(f, bytes, our_ipv4, out);
 }
 
 }  // namespace splitplane::datapath

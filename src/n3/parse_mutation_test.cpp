@@ -1,5 +1,5 @@
 // Compares the fast recogniser with the parsers of wire/ over random damage. parse_n3 accepts every frame that
-// parse_n3_usual accepts, with the same result. No frame of the recogniser's form takes the slow path.
+// parse_n3_fast accepts, with the same result. No frame of the recogniser's form takes the slow path.
 // SPLITPLANE_MUTATIONS sets the number of frames, SPLITPLANE_SEED the first seed.
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ void damage(Bytes& frame, std::mt19937& random) {
 }
 
 // The recogniser's form, decided by the parsers of wire/ instead of by word comparisons.
-bool has_usual_form(wire::Octets frame) {
+bool has_fast_form(wire::Octets frame) {
   const auto packet = wire::n3::parse(frame);
   if (!packet || packet->ip_offset != 14 || packet->is_ipv6 || packet->udp_offset != 34) return false;
   const auto ip = wire::ipv4::parse(frame.subspan(14));
@@ -95,7 +95,7 @@ TEST(N3ParseMutations, both_parsers_agree_on_damaged_frames) {
   std::mt19937 random(seed);
   const auto bases = base_frames();
   const N3Addresses ours = test::our_addresses();
-  std::uint64_t usual_seen = 0, accepted = 0, punted = 0, dropped = 0;
+  std::uint64_t fast_seen = 0, accepted = 0, punted = 0, dropped = 0;
   for (std::uint64_t round = 0; round < rounds; ++round) {
     Bytes frame = bases[random() % bases.size()];
     damage(frame, random);
@@ -103,16 +103,16 @@ TEST(N3ParseMutations, both_parsers_agree_on_damaged_frames) {
     std::copy(frame.begin(), frame.end(), exact.get());
     const auto bytes = static_cast<unsigned>(frame.size());
 
-    GPdu any, usual;
+    GPdu any, fast;
     const N3Parsed parsed = parse_n3(exact.get(), bytes, ours, any);
-    const bool taken = parse_n3_usual(exact.get(), bytes, ours.ipv4, usual);
-    ASSERT_EQ(taken, has_usual_form({exact.get(), bytes})) << "seed " << seed << ", round " << round;
+    const bool taken = parse_n3_fast(exact.get(), bytes, ours.ipv4, fast);
+    ASSERT_EQ(taken, has_fast_form({exact.get(), bytes})) << "seed " << seed << ", round " << round;
     if (taken) {
-      ++usual_seen;
+      ++fast_seen;
       ASSERT_EQ(parsed.verdict, N3Verdict::kGPdu) << "seed " << seed << ", round " << round;
-      ASSERT_TRUE(any.teid == usual.teid && any.offset == usual.offset && any.bytes == usual.bytes &&
-                  any.sdap == usual.sdap && any.has_qfi == usual.has_qfi && any.unusual == usual.unusual &&
-                  (any.unusual == 0 || any.sequence_number == usual.sequence_number))
+      ASSERT_TRUE(any.teid == fast.teid && any.offset == fast.offset && any.bytes == fast.bytes &&
+                  any.sdap == fast.sdap && any.has_qfi == fast.has_qfi && any.slow == fast.slow &&
+                  (any.slow == 0 || any.sequence_number == fast.sequence_number))
           << "seed " << seed << ", round " << round;
     }
     accepted += parsed.verdict == N3Verdict::kGPdu ? 1 : 0;
@@ -127,8 +127,8 @@ TEST(N3ParseMutations, both_parsers_agree_on_damaged_frames) {
     }
   }
   if (rounds >= 10'000) {  // the amount of damage is neither too little nor too much for a result
-    EXPECT_GT(usual_seen, rounds / 20);
-    EXPECT_GT(accepted - usual_seen, rounds / 20);
+    EXPECT_GT(fast_seen, rounds / 20);
+    EXPECT_GT(accepted - fast_seen, rounds / 20);
     EXPECT_GT(dropped, rounds / 5);
     EXPECT_GT(punted, rounds / 100);
   }

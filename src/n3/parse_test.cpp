@@ -17,8 +17,8 @@ using test::N3Frame;
 struct Parsed {
   N3Parsed result;
   GPdu gpdu;
-  bool usual = false;
-  GPdu usual_gpdu;
+  bool fast = false;
+  GPdu fast_gpdu;
 };
 
 // Both parsers, on heap memory of exactly the frame's size.
@@ -28,7 +28,7 @@ Parsed parse(const Bytes& frame, const N3Addresses& ours = test::our_addresses()
   Parsed p;
   const auto bytes = static_cast<unsigned>(frame.size());
   p.result = parse_n3(exact.get(), bytes, ours, p.gpdu);
-  p.usual = parse_n3_usual(exact.get(), bytes, ours.ipv4, p.usual_gpdu);
+  p.fast = parse_n3_fast(exact.get(), bytes, ours.ipv4, p.fast_gpdu);
   return p;
 }
 
@@ -39,7 +39,7 @@ Bytes tpdu(const Bytes& frame, const GPdu& gpdu) {
 struct Good {
   const char* what;
   N3Frame frame;
-  bool usual;
+  bool fast;
   bool has_qfi;
   std::uint8_t sdap;
 };
@@ -96,17 +96,17 @@ TEST(N3Parse, every_form_of_a_g_pdu_leads_to_its_t_pdu) {
     if (good.has_qfi) {
       EXPECT_EQ(p.gpdu.sdap, good.sdap);
     }
-    EXPECT_EQ(p.usual, good.usual);
-    if (!p.usual) continue;
-    EXPECT_EQ(p.usual_gpdu.teid, p.gpdu.teid);
-    EXPECT_EQ(p.usual_gpdu.offset, p.gpdu.offset);
-    EXPECT_EQ(p.usual_gpdu.bytes, p.gpdu.bytes);
-    EXPECT_EQ(p.usual_gpdu.sdap, p.gpdu.sdap);
-    EXPECT_EQ(p.usual_gpdu.has_qfi, p.gpdu.has_qfi);
-    EXPECT_EQ(p.usual_gpdu.unusual, p.gpdu.unusual);
-    EXPECT_EQ(p.usual_gpdu.unusual, good.frame.sequence_number ? kSequenced : 0);
+    EXPECT_EQ(p.fast, good.fast);
+    if (!p.fast) continue;
+    EXPECT_EQ(p.fast_gpdu.teid, p.gpdu.teid);
+    EXPECT_EQ(p.fast_gpdu.offset, p.gpdu.offset);
+    EXPECT_EQ(p.fast_gpdu.bytes, p.gpdu.bytes);
+    EXPECT_EQ(p.fast_gpdu.sdap, p.gpdu.sdap);
+    EXPECT_EQ(p.fast_gpdu.has_qfi, p.gpdu.has_qfi);
+    EXPECT_EQ(p.fast_gpdu.slow, p.gpdu.slow);
+    EXPECT_EQ(p.fast_gpdu.slow, good.frame.sequence_number ? kSequenced : 0);
     if (good.frame.sequence_number) {
-      EXPECT_EQ(p.usual_gpdu.sequence_number, 0x1234);
+      EXPECT_EQ(p.fast_gpdu.sequence_number, 0x1234);
     }
   }
 }
@@ -118,7 +118,7 @@ TEST(N3Parse, a_frame_cut_short_is_refused_unless_only_padding_is_missing) {
       const Parsed p = parse({frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes)});
       const bool complete = bytes + good.frame.padding >= frame.size();
       EXPECT_EQ(p.result.verdict, complete ? N3Verdict::kGPdu : N3Verdict::kDrop) << good.what << " cut to " << bytes;
-      EXPECT_EQ(p.usual, complete && good.usual) << good.what << " cut to " << bytes;
+      EXPECT_EQ(p.fast, complete && good.fast) << good.what << " cut to " << bytes;
     }
   }
 }
@@ -134,7 +134,7 @@ TEST(N3Parse, arp_neighbour_discovery_and_gtpu_messages_go_to_the_control_thread
   for (const Bytes& frame :
        {test::arp_frame(), test::neighbor_frame(135), test::neighbor_frame(136), echo_v4, echo.make()}) {
     EXPECT_EQ(parse(frame).result.verdict, N3Verdict::kPunt);
-    EXPECT_FALSE(parse(frame).usual);
+    EXPECT_FALSE(parse(frame).fast);
   }
   Bytes tagged = test::arp_frame();
   const Bytes tag{0x81, 0x00, 0x00, 0x64};
@@ -236,7 +236,7 @@ TEST(N3Parse, each_bad_frame_is_dropped_for_its_own_reason) {
     const Parsed p = parse(frame);
     EXPECT_EQ(p.result.verdict, N3Verdict::kDrop) << bad.what;
     EXPECT_EQ(name_of(p.result.reason), name_of(bad.reason)) << bad.what;
-    EXPECT_FALSE(p.usual) << bad.what;
+    EXPECT_FALSE(p.fast) << bad.what;
   }
 }
 
@@ -247,7 +247,7 @@ TEST(N3Parse, without_an_address_of_a_family_nothing_of_it_is_ours) {
     const Parsed p = parse(frame.make(), none);
     EXPECT_EQ(p.result.verdict, N3Verdict::kDrop);
     EXPECT_EQ(p.result.reason, DropReason::not_for_us);
-    EXPECT_FALSE(p.usual);
+    EXPECT_FALSE(p.fast);
   }
 }
 

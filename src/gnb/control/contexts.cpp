@@ -49,7 +49,7 @@ void fill(datapath::GnbContext& gnb, const Config& config, const WorkerConfig& w
 }
 
 void fill(datapath::DispatchContext& dispatch, const PortFacts& n3) {
-  dispatch.worker_of_shard.fill(datapath::DispatchContext::kNobody);
+  dispatch.worker_of_shard.fill(datapath::DispatchContext::kNoWorker);
   dispatch.checksums = n3.checksums;
 }
 
@@ -91,13 +91,13 @@ bool gets_punts(const Config& config, const CardLinkConfig& card, const WorkerCo
   return is_behind(config, card, worker) && worker.queue != 0;
 }
 
-void add_mate(datapath::Mates& mates, const WorkerConfig& worker, datapath::WorkerRings rings) {
+void add_worker(datapath::PuntHandoff& handoff, const WorkerConfig& worker, datapath::WorkerRings rings) {
   for (unsigned shard = worker.shard_first; shard <= worker.shard_last; ++shard)
-    mates.of_shard[shard] = static_cast<std::uint8_t>(mates.workers.size());
-  mates.workers.push_back(rings);
+    handoff.of_shard[shard] = static_cast<std::uint8_t>(handoff.workers.size());
+  handoff.workers.push_back(rings);
 }
 
-Expected<void> make_key_tables(datapath::ForeignKeys& keys, std::vector<DpdkArray<std::byte>>& memory,
+Expected<void> make_key_tables(datapath::BearerLookup& keys, std::vector<DpdkArray<std::byte>>& memory,
                                Config::Lookup lookup, std::size_t teids, std::size_t addresses,
                                const std::string& worker) {
   keys.by_ue_address = lookup == Config::Lookup::kUeAddress;
@@ -109,7 +109,7 @@ Expected<void> make_key_tables(datapath::ForeignKeys& keys, std::vector<DpdkArra
 }
 
 std::size_t key_tables_bytes(Config::Lookup lookup, std::size_t teids, std::size_t addresses) {
-  using Keys = datapath::ForeignKeys;
+  using Keys = datapath::BearerLookup;
   std::size_t bytes = teids == 0 ? 0 : Keys::Short::bytes_needed(teids);
   if (lookup == Config::Lookup::kUeAddress) {
     bytes += Keys::Short::bytes_needed(addresses) + Keys::Long::bytes_needed(addresses);

@@ -39,12 +39,12 @@ struct DispatchQueue {
 // another one and get their packets of it from the first.
 [[nodiscard]] bool reads_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker);
 [[nodiscard]] bool gets_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker);
-void add_mate(datapath::Mates& mates, const WorkerConfig& worker, datapath::WorkerRings rings);
+void add_worker(datapath::PuntHandoff& handoff, const WorkerConfig& worker, datapath::WorkerRings rings);
 
 // Tables of keys that are not of our choosing, in DPDK's memory: room is taken once, and a full table refuses the
 // bearer. Room for `teids` TEIDs and, with lookup ue_address, for `addresses` of each family. `memory` holds the tables
 // and must outlive `keys`. Error: one sentence that names the worker.
-[[nodiscard]] Expected<void> make_key_tables(datapath::ForeignKeys& keys, std::vector<DpdkArray<std::byte>>& memory,
+[[nodiscard]] Expected<void> make_key_tables(datapath::BearerLookup& keys, std::vector<DpdkArray<std::byte>>& memory,
                                              Config::Lookup lookup, std::size_t teids, std::size_t addresses,
                                              const std::string& worker);
 

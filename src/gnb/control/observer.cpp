@@ -29,7 +29,7 @@ std::uint64_t silent_seconds(const WorkerRuntime& worker) {
   return worker.running ? worker.silent_seconds.load(std::memory_order_relaxed) : 0;
 }
 
-std::array<KeyTableObservation, 3> keys_of(const datapath::ForeignKeys& keys) {
+std::array<KeyTableObservation, 3> keys_of(const datapath::BearerLookup& keys) {
   const auto of = [](std::string_view name, const auto& table) {
     if (!table) return KeyTableObservation{};
     const auto& s = table->stats();

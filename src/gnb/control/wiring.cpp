@@ -234,7 +234,7 @@ Expected<void> Wiring::connect_mates(const Workers& workers) {
       auto rings = make_worker_rings(*worker, worker->config.name + ".handed", kHandedEntries);
       if (!rings) return tl::unexpected(rings.error());
       worker->gnb->handed = *rings;
-      add_mate((*reader)->gnb->mates, worker->config, worker->gnb->handed);
+      add_worker((*reader)->gnb->punt_handoff, worker->config, worker->gnb->handed);
     }
   }
   return {};

@@ -51,14 +51,14 @@ TEST_F(WiringTest, a_dispatching_worker_feeds_those_it_names) {
   ASSERT_EQ(d.workers.size(), 1U);
   EXPECT_EQ(d.workers[0].downlink, parts_->worker(1).rings.downlink);
   EXPECT_EQ(d.worker_of_shard[4], 0);
-  EXPECT_EQ(d.worker_of_shard[0], datapath::DispatchContext::kNobody);
+  EXPECT_EQ(d.worker_of_shard[0], datapath::DispatchContext::kNoWorker);
   EXPECT_EQ(parts_->worker(0).rings.downlink, nullptr);
 }
 
 TEST_F(WiringTest, the_reader_of_a_cards_punts_gives_them_to_its_mate) {
   make(test::with_card());
   WorkerRuntime &reader = parts_->worker(0), &mate = parts_->worker(1);
-  EXPECT_TRUE(reader.gnb->mates.own(ran::make_teid(1, ShardId{4}, 0)));
+  EXPECT_TRUE(reader.gnb->punt_handoff.has_worker(ran::make_teid(1, ShardId{4}, 0)));
   EXPECT_NE(mate.gnb->handed.downlink, nullptr);
   EXPECT_EQ(reader.gnb->handed.downlink, nullptr);
 }

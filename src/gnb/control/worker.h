@@ -87,7 +87,7 @@ struct WorkerRuntime {
   std::map<std::string, datapath::TapPoint> taps;       // its ends of the ports that it uses, by port name
   UpfNumbers upfs;                                      // gnb: by PeerId
 
-  [[nodiscard]] datapath::ForeignKeys* keys() {
+  [[nodiscard]] datapath::BearerLookup* keys() {
     if (gnb) return &gnb->keys;
     return dispatch ? &dispatch->keys : nullptr;
   }

@@ -40,7 +40,7 @@ std::vector<WorkerRuntime*> Workers::key_holders(WorkerRuntime& owner) const {
   for (const auto& worker : workers_) {
     const auto& to = worker->config.to;
     const bool dispatches = worker->dispatch && std::count(to.begin(), to.end(), owner.config.name) != 0;
-    const bool hands_over = worker->gnb && worker->gnb->mates.own(one_of_its);
+    const bool hands_over = worker->gnb && worker->gnb->punt_handoff.has_worker(one_of_its);
     if (worker.get() != &owner && (dispatches || hands_over)) holders.push_back(worker.get());
   }
   return holders;
@@ -84,7 +84,7 @@ void Workers::stop(const Locked& /*locked*/) {
   };
   stop(is(Function::kDispatch));
   stop(is(Function::kL2fwd));
-  stop([](const WorkerRuntime& worker) { return worker.gnb && !worker.gnb->mates.workers.empty(); });
+  stop([](const WorkerRuntime& worker) { return worker.gnb && !worker.gnb->punt_handoff.workers.empty(); });
   stop(is(Function::kGnb));
   stop(is(Function::kCopies));
 }

@@ -23,12 +23,12 @@ constexpr unsigned kIpv4Destination = 16, kIpv4Header = 20;
 constexpr unsigned kIpv6Destination = 24, kIpv6Header = 40;
 
 // The destination of a T-PDU. `home` is the key's home in the table that has it; nothing if the T-PDU is no IP packet.
-struct Wanted {
+struct Sought {
   std::uint32_t home = 0;
   std::uint8_t version = 0;
 };
 
-Wanted prefetch_address(const ForeignKeys& keys, const std::uint8_t* packet, unsigned bytes) {
+Sought prefetch_address(const BearerLookup& keys, const std::uint8_t* packet, unsigned bytes) {
   if (packet[0] >> 4 == 4 && bytes >= kIpv4Header && keys.ue_ipv4) {
     return {keys.ue_ipv4->prefetch(ipv4_key(packet + kIpv4Destination)), 4};
   }
@@ -38,10 +38,10 @@ Wanted prefetch_address(const ForeignKeys& keys, const std::uint8_t* packet, uns
   return {};
 }
 
-std::uint32_t find_address(const ForeignKeys& keys, const std::uint8_t* packet, Wanted wanted) {
+std::uint32_t find_address(const BearerLookup& keys, const std::uint8_t* packet, Sought sought) {
   std::optional<std::uint32_t> id;
-  if (wanted.version == 4) id = keys.ue_ipv4->find_at(wanted.home, ipv4_key(packet + kIpv4Destination));
-  if (wanted.version == 6) id = keys.ue_ipv6->find_at(wanted.home, ipv6_key(packet + kIpv6Destination));
+  if (sought.version == 4) id = keys.ue_ipv4->find_at(sought.home, ipv4_key(packet + kIpv4Destination));
+  if (sought.version == 6) id = keys.ue_ipv6->find_at(sought.home, ipv6_key(packet + kIpv6Destination));
   return id.value_or(0);
 }
 
@@ -52,7 +52,7 @@ bool put(std::optional<Table>& table, const Key& key, std::uint32_t id) {
 
 }  // namespace
 
-bool enter(ForeignKeys& keys, const ran::BearerConfig& bearer) {
+bool enter(BearerLookup& keys, const ran::BearerConfig& bearer) {
   const std::uint32_t id = bearer.id.value;
   bool room = !bearer.dl_teid || put(keys.teids, bearer.dl_teid->value, id);
   if (keys.by_ue_address) {
@@ -63,15 +63,15 @@ bool enter(ForeignKeys& keys, const ran::BearerConfig& bearer) {
   return room;
 }
 
-void leave(ForeignKeys& keys, const ran::BearerConfig& bearer) {
+void leave(BearerLookup& keys, const ran::BearerConfig& bearer) {
   if (bearer.dl_teid && keys.teids) keys.teids->erase(bearer.dl_teid->value);
   if (!keys.by_ue_address) return;
   if (bearer.ue_ipv4 && keys.ue_ipv4) keys.ue_ipv4->erase(ipv4_key(bearer.ue_ipv4->octets().data()));
   if (bearer.ue_ipv6 && keys.ue_ipv6) keys.ue_ipv6->erase(ipv6_key(bearer.ue_ipv6->octets().data()));
 }
 
-void find_foreign_teids(const ForeignKeys& keys, ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines,
-                        unsigned n) {
+void find_by_teid(const BearerLookup& keys, ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines,
+                  unsigned n) {
   if (!keys.teids || keys.teids->size() == 0) return;
   std::array<std::uint32_t, kBurst> teids, ids;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before read
   std::array<std::uint8_t, kBurst> place;        // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -91,21 +91,21 @@ void find_foreign_teids(const ForeignKeys& keys, ran::BearerTable& bearers, GPdu
   }
 }
 
-void find_ue_addresses(const ForeignKeys& keys, ran::BearerTable& bearers, rte_mbuf* const* mbufs, GPdu* gpdus,
-                       ran::BearerDownlink** lines, unsigned n) {
-  std::array<Wanted, kBurst> wanted;
+void find_by_ue_address(const BearerLookup& keys, ran::BearerTable& bearers, rte_mbuf* const* mbufs, GPdu* gpdus,
+                        ran::BearerDownlink** lines, unsigned n) {
+  std::array<Sought, kBurst> sought;
   for (unsigned i = 0; i < n; ++i) rte_prefetch0(octets(mbufs[i]) + gpdus[i].offset + kIpv4Destination);
   for (unsigned i = 0; i < n; ++i) {
-    wanted[i] = prefetch_address(keys, octets(mbufs[i]) + gpdus[i].offset, gpdus[i].bytes);
+    sought[i] = prefetch_address(keys, octets(mbufs[i]) + gpdus[i].offset, gpdus[i].bytes);
   }
   for (unsigned i = 0; i < n; ++i) {
-    gpdus[i].teid = find_address(keys, octets(mbufs[i]) + gpdus[i].offset, wanted[i]);
+    gpdus[i].teid = find_address(keys, octets(mbufs[i]) + gpdus[i].offset, sought[i]);
     lines[i] = bearers.downlink_line(gpdus[i].teid);
     rte_prefetch0(lines[i]);
   }
 }
 
-std::uint32_t identity_of(const ForeignKeys& keys, rte_mbuf* m, const GPdu& gpdu) {
+std::uint32_t identity_of(const BearerLookup& keys, rte_mbuf* m, const GPdu& gpdu) {
   if (keys.by_ue_address) {
     const std::uint8_t* packet = octets(m) + gpdu.offset;
     return find_address(keys, packet, prefetch_address(keys, packet, gpdu.bytes));

@@ -12,7 +12,7 @@
 
 namespace splitplane::datapath {
 
-struct ForeignKeys {
+struct BearerLookup {
   using Short = ran::KeyTable<ran::Ipv4Key>;
   using Long = ran::KeyTable<ran::Ipv6Key>;
   bool by_ue_address = false;    // the UE's address decides, and the TEID is not read
@@ -22,20 +22,20 @@ struct ForeignKeys {
 };
 
 // Enters all keys that a bearer has, or none. Returns false if a table is full.
-[[nodiscard]] bool enter(ForeignKeys& keys, const ran::BearerConfig& bearer);
-void leave(ForeignKeys& keys, const ran::BearerConfig& bearer);
+[[nodiscard]] bool enter(BearerLookup& keys, const ran::BearerConfig& bearer);
+void leave(BearerLookup& keys, const ran::BearerConfig& bearer);
 
 // For packets whose line is not their bearer's: replaces the TEID by the bearer's identity, and the line. A packet
 // whose TEID is not found stays as it is.
-void find_foreign_teids(const ForeignKeys& keys, ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines,
-                        unsigned n);
+void find_by_teid(const BearerLookup& keys, ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines,
+                  unsigned n);
 // Finds the bearers of all packets of a burst by the destination address of the T-PDU. The identity is 0 where there is
 // none.
-void find_ue_addresses(const ForeignKeys& keys, ran::BearerTable& bearers, rte_mbuf* const* mbufs, GPdu* gpdus,
-                       ran::BearerDownlink** lines, unsigned n);
+void find_by_ue_address(const BearerLookup& keys, ran::BearerTable& bearers, rte_mbuf* const* mbufs, GPdu* gpdus,
+                        ran::BearerDownlink** lines, unsigned n);
 
 // Returns one packet's bearer identity by UE address or by a TEID that another node assigned, else its TEID. Returns 0
 // if no UE has the address.
-[[nodiscard]] std::uint32_t identity_of(const ForeignKeys& keys, rte_mbuf* m, const GPdu& gpdu);
+[[nodiscard]] std::uint32_t identity_of(const BearerLookup& keys, rte_mbuf* m, const GPdu& gpdu);
 
 }  // namespace splitplane::datapath

@@ -22,9 +22,9 @@ struct TableMemory {
   std::optional<Table> table;
 };
 
-class ForeignKeysTest : public ::testing::Test {
+class BearerLookupTest : public ::testing::Test {
  protected:
-  ForeignKeysTest() {
+  BearerLookupTest() {
     gnb.context->keys.teids.emplace(std::move(*teids.table));
     gnb.context->keys.ue_ipv4.emplace(std::move(*ipv4.table));
     gnb.context->keys.ue_ipv6.emplace(std::move(*ipv6.table));
@@ -41,8 +41,8 @@ class ForeignKeysTest : public ::testing::Test {
     return taken.frames;
   }
 
-  TableMemory<ForeignKeys::Short> teids{64}, ipv4{64};
-  TableMemory<ForeignKeys::Long> ipv6{64};
+  TableMemory<BearerLookup::Short> teids{64}, ipv4{64};
+  TableMemory<BearerLookup::Long> ipv6{64};
   test::TestGnb gnb;
 };
 
@@ -63,7 +63,7 @@ Bytes ipv6_sdu(std::uint8_t last) {
   return sdu;
 }
 
-TEST_F(ForeignKeysTest, a_foreign_teid_leads_to_the_bearer_beside_one_of_ours) {
+TEST_F(BearerLookupTest, a_foreign_teid_leads_to_the_bearer_beside_one_of_ours) {
   ran::BearerConfig foreign = bearer(1);
   foreign.dl_teid = Teid{0xdeadbeef};
   ASSERT_TRUE(enter(gnb.context->keys, foreign));
@@ -80,14 +80,14 @@ TEST_F(ForeignKeysTest, a_foreign_teid_leads_to_the_bearer_beside_one_of_ours) {
   EXPECT_TRUE(through({theirs.make()}).empty());
 }
 
-TEST_F(ForeignKeysTest, a_foreign_teid_that_looks_like_a_free_line_of_ours_is_found) {
+TEST_F(BearerLookupTest, a_foreign_teid_that_looks_like_a_free_line_of_ours_is_found) {
   ran::BearerConfig foreign = bearer(1);
   foreign.dl_teid = Teid{test::TestGnb::teid(9)};
   ASSERT_TRUE(enter(gnb.context->keys, foreign));
   EXPECT_EQ(through({gnb.to_bearer(9).make()}).size(), 1U);
 }
 
-TEST_F(ForeignKeysTest, the_ue_address_decides_and_the_teid_is_not_looked_at) {
+TEST_F(BearerLookupTest, the_ue_address_decides_and_the_teid_is_not_looked_at) {
   gnb.context->keys.by_ue_address = true;
   ran::BearerConfig one = bearer(1), two = bearer(2);
   one.ue_ipv4 = IpAddress::v4({10, 45, 0, 1});
@@ -110,9 +110,9 @@ TEST_F(ForeignKeysTest, the_ue_address_decides_and_the_teid_is_not_looked_at) {
   EXPECT_EQ(gnb.dropped(DropReason::ue_unknown), 4U);
 }
 
-TEST_F(ForeignKeysTest, a_full_table_takes_none_of_a_bearers_keys) {
-  ForeignKeys keys;
-  TableMemory<ForeignKeys::Short> small(1), other(64);
+TEST_F(BearerLookupTest, a_full_table_takes_none_of_a_bearers_keys) {
+  BearerLookup keys;
+  TableMemory<BearerLookup::Short> small(1), other(64);
   keys.by_ue_address = true;
   keys.teids.emplace(std::move(*other.table));
   keys.ue_ipv4.emplace(std::move(*small.table));
@@ -130,8 +130,8 @@ TEST_F(ForeignKeysTest, a_full_table_takes_none_of_a_bearers_keys) {
   EXPECT_EQ(keys.ue_ipv4->stats().refused, 1U);
 }
 
-TEST_F(ForeignKeysTest, without_room_a_foreign_teid_is_refused) {
-  ForeignKeys none;
+TEST_F(BearerLookupTest, without_room_a_foreign_teid_is_refused) {
+  BearerLookup none;
   ran::BearerConfig config = bearer(1);
   EXPECT_TRUE(enter(none, config));
   config.dl_teid = Teid{5};

@@ -25,7 +25,7 @@ using AirHeader = std::array<std::uint8_t, 14>;
 
 struct GnbContext {
   ran::BearerTable bearers;
-  ForeignKeys keys;
+  BearerLookup keys;
   ran::BearerDownlink fixed_bearer;  // feature set `headers`: the one bearer of all packets
   N3Addresses n3;
   N3Peers peers{};
@@ -35,7 +35,7 @@ struct GnbContext {
   Wakeup* copies_consumer = nullptr;           // a separate worker that consumes the copies; nullptr: this worker does
   Punts punt;                                  // to the control thread: ARP, neighbor discovery and GTP-U messages
   rte_ring* inject = nullptr;                  // SP/SC: frames of the control thread for N3
-  Mates mates;                                 // the workers behind the same card whose punts this worker reads
+  PuntHandoff punt_handoff;                    // the workers behind the same card whose punts this worker reads
   WorkerRings handed;                          // packets that the reader of the card's punts hands off to this worker
   rte_mempool* pool = nullptr;                 // for copies that cannot be references
   ChecksumMode checksums = ChecksumMode::off;  // of what this worker receives from N3

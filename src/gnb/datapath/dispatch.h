@@ -24,13 +24,13 @@ namespace splitplane::datapath {
 struct DispatchContext {
   N3Addresses n3;
   std::vector<WorkerRings> workers;                          // at most kMaxWorkers
-  std::array<std::uint8_t, ran::kShards> worker_of_shard{};  // index into workers; kNobody: no worker owns the shard
-  ForeignKeys keys;                                          // keys of all the workers that this worker feeds
+  std::array<std::uint8_t, ran::kShards> worker_of_shard{};  // index into workers; kNoWorker: no worker owns the shard
+  BearerLookup keys;                                         // keys of all the workers that this worker feeds
   Punts punt;
   ChecksumMode checksums = ChecksumMode::off;  // of the packets that this worker receives from N3
   WorkerStats stats;
 
-  static constexpr std::uint8_t kNobody = 0xff;
+  static constexpr std::uint8_t kNoWorker = 0xff;
 };
 
 class Dispatch {
@@ -71,7 +71,7 @@ class Dispatch {
     }
     for (std::size_t worker = 0; worker < context_.workers.size(); ++worker) {
       WorkerRings& rings = context_.workers[worker];
-      hand_over(queue.direction == Direction::kDownlink ? rings.downlink : rings.uplink, rings.worker, out_[worker]);
+      hand_off(queue.direction == Direction::kDownlink ? rings.downlink : rings.uplink, rings.worker, out_[worker]);
     }
     probe_.stage(Stage::dispatch, burst.size);
   }
@@ -82,11 +82,11 @@ class Dispatch {
   bool read_teid(rte_mbuf* m, std::uint32_t& teid, Losses& losses) {
     GPdu gpdu;
     const N3Addresses& n3 = context_.n3;
-    const bool usual =
-        m->nb_segs == 1 && (n3.sends_tagged() ? parse_n3_usual<true>(octets(m), m->data_len, n3.ipv4, n3.vlan, gpdu)
-                                              : parse_n3_usual<false>(octets(m), m->data_len, n3.ipv4, n3.vlan, gpdu));
-    if (!usual) [[unlikely]] {
-      if (!parse_unusual(m, context_.n3, context_.punt, context_.stats, losses, gpdu)) return false;
+    const bool fast =
+        m->nb_segs == 1 && (n3.sends_tagged() ? parse_n3_fast<true>(octets(m), m->data_len, n3.ipv4, n3.vlan, gpdu)
+                                              : parse_n3_fast<false>(octets(m), m->data_len, n3.ipv4, n3.vlan, gpdu));
+    if (!fast) [[unlikely]] {
+      if (!parse_slow(m, context_.n3, context_.punt, context_.stats, losses, gpdu)) return false;
     }
     teid = identity_of(context_.keys, m, gpdu);
     if (teid != 0 || !context_.keys.by_ue_address) [[likely]]
@@ -105,7 +105,7 @@ class Dispatch {
     return true;
   }
 
-  void hand_over(rte_ring* ring, Wakeup* reader, Burst& out) {
+  void hand_off(rte_ring* ring, Wakeup* reader, Burst& out) {
     if (out.size == 0) return;
     const unsigned taken =
         rte_ring_sp_enqueue_burst(ring, reinterpret_cast<void* const*>(out.mbuf.data()), out.size, nullptr);

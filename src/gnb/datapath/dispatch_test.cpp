@@ -17,7 +17,7 @@ struct Rig {
     context.n3 = test::our_addresses();
     context.punt = punt.get();
     for (auto& worker : workers) context.workers.push_back({worker.downlink.get(), worker.uplink.get()});
-    context.worker_of_shard.fill(DispatchContext::kNobody);
+    context.worker_of_shard.fill(DispatchContext::kNoWorker);
     for (std::size_t shard = 0; shard < 200; ++shard)
       context.worker_of_shard[shard] = static_cast<std::uint8_t>(shard % 3);
   }

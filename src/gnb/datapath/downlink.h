@@ -26,7 +26,7 @@ class GnbDownlink {
     Losses losses(stats_);
     probe_.begin(stats_);
     if constexpr (F == FeatureSet::drop) {
-      drop_all(burst, losses);
+      drop_burst(burst, losses);
     } else if constexpr (F == FeatureSet::l2fwd) {
       swap_macs(burst);
       probe_.stage(Stage::l2fwd, burst.size);
@@ -36,7 +36,7 @@ class GnbDownlink {
         drop_wrong_checksums(burst, context_.checksums, losses);
       forward(burst, losses);
       if constexpr (F >= FeatureSet::mat) {
-        if (unusual_ != 0) [[unlikely]]
+        if (slow_ != 0) [[unlikely]]
           deliver_ordered();
       }
     }
@@ -83,15 +83,15 @@ class GnbDownlink {
 
  private:
   void forward(Burst& burst, Losses& losses) {
-    unusual_ = 0;
+    slow_ = 0;
     context_.n3.sends_tagged() ? parse<true>(burst, losses) : parse<false>(burst, losses);
     if constexpr (F >= FeatureSet::mat) {
       find_bearers(burst, losses);
-      if (unusual_ == kSequenced && !context_.reorder.any()) unusual_ = 0;  // no bearer asks for an order
-      if (unusual_ != 0) [[unlikely]]
-        take_unusual(context_, burst, gpdu_.data(), bearer_.data(), ordered_, losses);
+      if (slow_ == kSequenced && !context_.reorder.any()) slow_ = 0;  // no bearer asks for an order
+      if (slow_ != 0) [[unlikely]]
+        check_options_slow(context_, burst, gpdu_.data(), bearer_.data(), ordered_, losses);
     }
-    if constexpr (F == FeatureSet::headers) lose_without_bearer(burst, losses);
+    if constexpr (F == FeatureSet::headers) require_fixed_bearer(burst, losses);
     add_headers(burst, losses);
     if constexpr (F >= FeatureSet::clone_drop) take_references(burst);
     transmit(burst);
@@ -111,7 +111,7 @@ class GnbDownlink {
     stats_.reorder_given_up.set(context_.reorder.given_up());
   }
 
-  void drop_all(Burst& burst, Losses& losses) {
+  void drop_burst(Burst& burst, Losses& losses) {
     for (unsigned i = 0; i < burst.size; ++i) losses.add(burst.mbuf[i], DropReason::feature_drop);
     probe_.stage(Stage::dl_parse, burst.size);
   }
@@ -126,11 +126,11 @@ class GnbDownlink {
     for (unsigned i = 0; i < received; ++i) {
       rte_mbuf* m = burst.mbuf[i];
       burst.prefetch_mbuf_ahead(i);
-      if (m->nb_segs == 1 && parse_n3_usual<kTagged>(octets(m), m->data_len, our_ipv4, vlan, gpdu_[kept])) [[likely]] {
-      } else if (!parse_unusual(m, context_.n3, context_.punt, stats_, losses, gpdu_[kept])) {
+      if (m->nb_segs == 1 && parse_n3_fast<kTagged>(octets(m), m->data_len, our_ipv4, vlan, gpdu_[kept])) [[likely]] {
+      } else if (!parse_slow(m, context_.n3, context_.punt, stats_, losses, gpdu_[kept])) {
         continue;
       }
-      unusual_ |= gpdu_[kept].unusual;
+      slow_ |= gpdu_[kept].slow;
       if constexpr (F >= FeatureSet::mat) {
         bearer_[kept] = context_.bearers.downlink_line(gpdu_[kept].teid);
         rte_prefetch0(bearer_[kept]);
@@ -146,7 +146,7 @@ class GnbDownlink {
   void find_bearers(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     if (context_.keys.by_ue_address) [[unlikely]]
-      find_ue_addresses(context_.keys, context_.bearers, burst.mbuf.data(), gpdu_.data(), bearer_.data(), received);
+      find_by_ue_address(context_.keys, context_.bearers, burst.mbuf.data(), gpdu_.data(), bearer_.data(), received);
     const std::uint32_t source_mask = context_.n3.source_mask;
     std::uint32_t wrong = 0;
     for (unsigned i = 0; i < received; ++i) {
@@ -155,14 +155,14 @@ class GnbDownlink {
                ((bearer_[i]->upf ^ gpdu_[i].source) & source_mask);
     }
     if (wrong != 0) [[unlikely]] {
-      find_foreign_teids(context_.keys, context_.bearers, gpdu_.data(), bearer_.data(), received);
-      lose_unknown(burst, losses);
+      find_by_teid(context_.keys, context_.bearers, gpdu_.data(), bearer_.data(), received);
+      serve_unmatched(burst, losses);
     }
     probe_.found(bearer_.data(), burst.size);
     probe_.stage(Stage::dl_bearer, ordered_ ? 0 : received);
   }
 
-  [[gnu::noinline]] void lose_unknown(Burst& burst, Losses& losses) {
+  [[gnu::noinline]] void serve_unmatched(Burst& burst, Losses& losses) {
     const unsigned received = burst.size;
     unsigned kept = 0;
     Burst card;
@@ -172,8 +172,8 @@ class GnbDownlink {
         if (ran::is_on_card(*bearer_[i], gpdu_[i].teid)) {
           card_id[card.size] = gpdu_[i].teid;
           if (make_returned(i, burst.mbuf[i], losses)) card.mbuf[card.size++] = burst.mbuf[i];
-        } else if (gpdu_[i].teid != 0 && context_.mates.own(gpdu_[i].teid)) {
-          context_.mates.hand_over(burst.mbuf[i], gpdu_[i].teid, Direction::kDownlink, stats_, losses);
+        } else if (gpdu_[i].teid != 0 && context_.punt_handoff.has_worker(gpdu_[i].teid)) {
+          context_.punt_handoff.hand_off(burst.mbuf[i], gpdu_[i].teid, Direction::kDownlink, stats_, losses);
         } else if (context_.keys.by_ue_address) {
           losses.add(burst.mbuf[i], DropReason::ue_unknown);
         } else if (ran::is_released(*bearer_[i], gpdu_[i].teid)) {
@@ -225,7 +225,7 @@ class GnbDownlink {
   }
 
   // Feature set `headers` writes the headers of the first bearer. Before that bearer exists it drops all packets.
-  void lose_without_bearer(Burst& burst, Losses& losses) {
+  void require_fixed_bearer(Burst& burst, Losses& losses) {
     if (context_.fixed_bearer.id != 0) [[likely]]
       return;
     for (unsigned i = 0; i < burst.size; ++i) losses.add(burst.mbuf[i], DropReason::teid_unknown);
@@ -297,7 +297,7 @@ class GnbDownlink {
       if (context_.arq != nullptr) {
         keep_for_retransmission(burst);
       } else if (air_passes_mbufs()) [[unlikely]] {
-        hand_over_real_copies(burst);
+        hand_off_real_copies(burst);
       } else {
         for (unsigned i = 0; i < burst.size; ++i) rte_mbuf_refcnt_update(burst.mbuf[i], 1);
         const unsigned taken = rte_ring_sp_enqueue_burst(
@@ -351,7 +351,7 @@ class GnbDownlink {
     return false;
   }
 
-  [[gnu::noinline]] void hand_over_real_copies(const Burst& burst) {
+  [[gnu::noinline]] void hand_off_real_copies(const Burst& burst) {
     for (unsigned i = 0; i < burst.size; ++i) {
       rte_mbuf* copy = rte_pktmbuf_copy(burst.mbuf[i], context_.pool, 0, UINT32_MAX);
       if (copy != nullptr && rte_ring_sp_enqueue(context_.copies, copy) == 0) {
@@ -367,11 +367,11 @@ class GnbDownlink {
     const unsigned sent = air_.send(burst.mbuf.data(), burst.size);
     stats_.transmitted_air.add(sent);
     if (sent < burst.size) [[unlikely]]
-      lose_unsent(burst, sent);
+      drop_unsent(burst, sent);
     probe_.stage(Stage::dl_tx, burst.size);
   }
 
-  [[gnu::noinline]] void lose_unsent(Burst& burst, unsigned sent) {
+  [[gnu::noinline]] void drop_unsent(Burst& burst, unsigned sent) {
     for (unsigned i = sent; i < burst.size; ++i) {
       if constexpr (F == FeatureSet::clone) {
         if (context_.arq != nullptr && context_.arq_bearers.find(bearer_[i]->id) != nullptr) {  // the window has it
@@ -389,7 +389,7 @@ class GnbDownlink {
   WorkerStats& stats_;
   Sink air_, back_;
   Probe probe_;
-  unsigned unusual_ = 0;  // the OR of kNoPsc and so on of all G-PDUs in this burst
+  unsigned slow_ = 0;     // the OR of kNoPsc and so on of all G-PDUs in this burst
   bool ordered_ = false;  // this burst comes from the reordering, and was counted when it arrived
   std::array<GPdu, kBurst + 1> gpdu_;
   std::array<ran::BearerDownlink*, kBurst + 1> bearer_;

@@ -37,12 +37,12 @@ class Gnb {
     }
   }
 
-  // Once per round: sends frames of the control thread, takes packets that another worker handed off, and consumes
+  // Once per round: sends frames of the control thread, serves packets that another worker handed off, and consumes
   // copies if this worker is their consumer. Returns the number of handed-off packets, which came by none of the
   // queues.
   unsigned flush() {
     uplink_.send_injected();
-    const unsigned handed_over = take_handed();
+    const unsigned handed_off = serve_handed_off();
     downlink_.flush();
     downlink_.serve_acknowledged();
     if (drain_copies_ && context_.copies != nullptr) {
@@ -52,10 +52,10 @@ class Gnb {
       const std::uint64_t handed = context_.stats.copies.get() + context_.stats.rlc_control.get();
       if (std::exchange(handed_, handed) != handed) context_.copies_consumer->wake();
     }
-    return handed_over;
+    return handed_off;
   }
   void finish() {
-    while (take_handed() != 0) {
+    while (serve_handed_off() != 0) {
     }
     downlink_.finish();
     flush();
@@ -72,9 +72,9 @@ class Gnb {
     const WorkerRings& rings = context_.handed;
     return rings.downlink == nullptr ? 0 : rte_ring_count(rings.downlink) + rte_ring_count(rings.uplink);
   }
-  // Takes one burst of each direction and returns the number of packets. They count as received in the counters after
+  // Serves one burst of each direction and returns the number of packets. They count as received in the counters after
   // those of queues().
-  unsigned take_handed() {
+  unsigned serve_handed_off() {
     if (handed() == 0) [[likely]]
       return 0;
     Burst burst;

@@ -32,17 +32,17 @@ struct Worker : test::TestGnb {
 };
 
 // The other worker has the bearers of shard 1. The reader takes those of no shard.
-class GnbMates : public ::testing::Test {
+class GnbPuntHandoff : public ::testing::Test {
  protected:
   void SetUp() override {
     reader_.context->bearers.detach(ShardId{1});
-    mate_.context->handed = {downlink_.get(), uplink_.get(), &wakeup_};
-    reader_.context->mates.workers.push_back(mate_.context->handed);
-    reader_.context->mates.of_shard[1] = 0;
+    owner_.context->handed = {downlink_.get(), uplink_.get(), &wakeup_};
+    reader_.context->punt_handoff.workers.push_back(owner_.context->handed);
+    reader_.context->punt_handoff.of_shard[1] = 0;
   }
   void TearDown() override {
     EXPECT_TRUE(reader_.balanced());
-    EXPECT_TRUE(mate_.balanced());
+    EXPECT_TRUE(owner_.balanced());
     EXPECT_EQ(reader_.pool.in_use(), 0U);
   }
   void punt_n3(const N3Frame& frame) { reader_.from_n3.push_back(reader_.pool.make(frame.make())); }
@@ -51,87 +51,87 @@ class GnbMates : public ::testing::Test {
 
   test::Ring downlink_{4}, uplink_{4};
   Wakeup wakeup_;
-  Worker reader_, mate_;
+  Worker reader_, owner_;
 };
 
-TEST_F(GnbMates, a_packet_of_the_mates_bearer_is_served_by_the_mate) {
-  N3Frame options = mate_.to_bearer(1);
+TEST_F(GnbPuntHandoff, a_packet_of_another_workers_bearer_is_served_by_that_worker) {
+  N3Frame options = owner_.to_bearer(1);
   options.ip_options = Bytes{1, 1, 1, 1};
   punt_n3(options);
-  punt_air(mate_.from_ue(1, 0, {0x45, 1, 2}));
+  punt_air(owner_.from_ue(1, 0, {0x45, 1, 2}));
   reader_.round();
   EXPECT_EQ(reader_.context->stats.dispatched.get(), 2U);
   EXPECT_TRUE(reader_.air.frames.empty() && reader_.n3.frames.empty());
-  EXPECT_LE(mate_.gnb.next_work(7), 7U) << "no packet of its own announces them";
-  mate_.round();
-  EXPECT_EQ(mate_.air.frames, std::vector<Bytes>{mate_.air_frame(1, 0, options.payload)});
-  EXPECT_EQ(mate_.n3.frames.size(), 1U);
-  EXPECT_EQ(mate_.context->stats.received[kHandedQueue].get(), 1U);
-  EXPECT_EQ(mate_.context->stats.received[kHandedQueue + 1].get(), 1U);
-  EXPECT_GT(mate_.gnb.next_work(7), 7U);
+  EXPECT_LE(owner_.gnb.next_work(7), 7U) << "no packet of its own announces them";
+  owner_.round();
+  EXPECT_EQ(owner_.air.frames, std::vector<Bytes>{owner_.air_frame(1, 0, options.payload)});
+  EXPECT_EQ(owner_.n3.frames.size(), 1U);
+  EXPECT_EQ(owner_.context->stats.received[kHandedQueue].get(), 1U);
+  EXPECT_EQ(owner_.context->stats.received[kHandedQueue + 1].get(), 1U);
+  EXPECT_GT(owner_.gnb.next_work(7), 7U);
 }
 
 // Otherwise its time would count as idle, and the frequency of its core would drop under load.
-TEST_F(GnbMates, a_mate_is_busy_with_what_it_was_handed) {
-  punt_n3(mate_.to_bearer(1));
-  punt_air(mate_.from_ue(1, 0, {0x45, 1, 2}));
+TEST_F(GnbPuntHandoff, a_worker_is_busy_with_packets_that_were_handed_off_to_it) {
+  punt_n3(owner_.to_bearer(1));
+  punt_air(owner_.from_ue(1, 0, {0x45, 1, 2}));
   EXPECT_EQ(reader_.round(), 2U);
-  EXPECT_EQ(mate_.round(), 2U) << "none of its own queues had any";
-  EXPECT_EQ(mate_.round(), 0U);
+  EXPECT_EQ(owner_.round(), 2U) << "none of its own queues had any";
+  EXPECT_EQ(owner_.round(), 0U);
 }
 
-TEST_F(GnbMates, a_packet_of_a_bearer_on_the_card_goes_back_to_it_from_the_mate) {
-  mate_.downlink[1] = ran::make_on_card(mate_.config(1));
-  punt_n3(mate_.to_bearer(1));
+TEST_F(GnbPuntHandoff, a_packet_of_a_bearer_on_the_card_goes_back_to_it_from_its_worker) {
+  owner_.downlink[1] = ran::make_on_card(owner_.config(1));
+  punt_n3(owner_.to_bearer(1));
   reader_.round();
-  mate_.round();
-  EXPECT_EQ(mate_.context->stats.returned.get(), 1U);
-  EXPECT_EQ(mate_.n3.frames.size(), 1U);
+  owner_.round();
+  EXPECT_EQ(owner_.context->stats.returned.get(), 1U);
+  EXPECT_EQ(owner_.n3.frames.size(), 1U);
 }
 
-TEST_F(GnbMates, what_nobody_knows_is_lost_where_its_shard_is) {
-  N3Frame unknown = mate_.to_bearer(9), nobodys = mate_.to_bearer(1);
-  nobodys.teid = ran::make_teid(3, ShardId{77}, 1);
+TEST_F(GnbPuntHandoff, a_packet_of_no_bearer_is_dropped_where_its_shard_is) {
+  N3Frame unknown = owner_.to_bearer(9), unowned = owner_.to_bearer(1);
+  unowned.teid = ran::make_teid(3, ShardId{77}, 1);
   punt_n3(unknown);
-  punt_n3(nobodys);
-  punt_air(mate_.from_ue(4, 0, {0x45}));  // its UPF is not resolved
-  Bytes foreign = mate_.from_ue(1, 0, {0x45});
-  wire::store_be32(foreign.data() + 18, nobodys.teid);
+  punt_n3(unowned);
+  punt_air(owner_.from_ue(4, 0, {0x45}));  // its UPF is not resolved
+  Bytes foreign = owner_.from_ue(1, 0, {0x45});
+  wire::store_be32(foreign.data() + 18, unowned.teid);
   punt_air(foreign);
   reader_.round();
-  mate_.round();
+  owner_.round();
   EXPECT_EQ(dropped(reader_, DropReason::teid_unknown), 1U);
   EXPECT_EQ(dropped(reader_, DropReason::bearer_unknown), 1U);
-  EXPECT_EQ(dropped(mate_, DropReason::teid_unknown), 1U);
-  EXPECT_EQ(dropped(mate_, DropReason::peer_unresolved), 1U);
+  EXPECT_EQ(dropped(owner_, DropReason::teid_unknown), 1U);
+  EXPECT_EQ(dropped(owner_, DropReason::peer_unresolved), 1U);
   (void)reader_.punt.drain();  // the control thread answers these
-  (void)mate_.punt.drain();
+  (void)owner_.punt.drain();
 }
 
-TEST_F(GnbMates, what_a_mate_does_not_take_in_time_is_counted) {
+TEST_F(GnbPuntHandoff, packets_for_a_full_ring_are_dropped_and_counted) {
   for (int i = 0; i < 6; ++i) {
-    punt_n3(mate_.to_bearer(1));
-    punt_air(mate_.from_ue(1, static_cast<std::uint32_t>(i), {0x45}));
+    punt_n3(owner_.to_bearer(1));
+    punt_air(owner_.from_ue(1, static_cast<std::uint32_t>(i), {0x45}));
   }
   reader_.round();
   EXPECT_EQ(dropped(reader_, DropReason::worker_full), 4U) << "two of each direction";
-  mate_.gnb.finish();
-  EXPECT_EQ(mate_.air.frames.size(), 4U) << "the end of a worker leaves nothing on its rings";
-  EXPECT_EQ(mate_.n3.frames.size(), 4U);
+  owner_.gnb.finish();
+  EXPECT_EQ(owner_.air.frames.size(), 4U) << "the end of a worker leaves nothing on its rings";
+  EXPECT_EQ(owner_.n3.frames.size(), 4U);
 }
 
-TEST_F(GnbMates, a_worker_that_knows_the_mates_keys_finds_its_bearers_by_them) {
+TEST_F(GnbPuntHandoff, a_worker_that_knows_the_keys_of_another_finds_its_bearers_by_them) {
   struct alignas(64) Line {
     std::array<std::byte, 64> octets;
   };
-  std::vector<Line> memory(ForeignKeys::Short::bytes_needed(16) / sizeof(Line) + 1);
-  auto table = ForeignKeys::Short::create(std::as_writable_bytes(std::span(memory)), 16, 1);
+  std::vector<Line> memory(BearerLookup::Short::bytes_needed(16) / sizeof(Line) + 1);
+  auto table = BearerLookup::Short::create(std::as_writable_bytes(std::span(memory)), 16, 1);
   ASSERT_TRUE(table);
   reader_.context->keys.teids.emplace(*std::move(table));
-  ran::BearerConfig chosen = mate_.config(1);
+  ran::BearerConfig chosen = owner_.config(1);
   chosen.dl_teid = Teid{0x70000001};
   ASSERT_TRUE(enter(reader_.context->keys, chosen));
-  N3Frame frame = mate_.to_bearer(1);
+  N3Frame frame = owner_.to_bearer(1);
   frame.teid = 0x70000001;
   punt_n3(frame);
   reader_.round();

@@ -33,7 +33,7 @@ void drop_of_bearer(GnbContext& context, rte_mbuf* m, ran::BearerDownlink& beare
   losses.add(m, reason);
 }
 
-bool parse_unusual(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats& stats, Losses& losses, GPdu& gpdu) {
+bool parse_slow(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats& stats, Losses& losses, GPdu& gpdu) {
   if (m->nb_segs != 1) {
     losses.add(m, DropReason::mbuf_segmented);
     return false;
@@ -56,8 +56,8 @@ bool parse_unusual(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerSta
   return parsed.verdict == N3Verdict::kGPdu;
 }
 
-void take_unusual(GnbContext& context, Burst& burst, GPdu* gpdus, ran::BearerDownlink** bearers, bool ordered,
-                  Losses& losses) {
+void check_options_slow(GnbContext& context, Burst& burst, GPdu* gpdus, ran::BearerDownlink** bearers, bool ordered,
+                        Losses& losses) {
   const unsigned received = burst.size;
   const std::uint64_t now = rte_rdtsc();
   unsigned kept = 0;
@@ -65,12 +65,12 @@ void take_unusual(GnbContext& context, Burst& burst, GPdu* gpdus, ran::BearerDow
     rte_mbuf* m = burst.mbuf[i];
     ran::BearerDownlink& bearer = *bearers[i];
     const GPdu& gpdu = gpdus[i];
-    if ((gpdu.unusual & kNoPsc) != 0 && (bearer.options & ran::kRequirePsc) != 0) {
+    if ((gpdu.slow & kNoPsc) != 0 && (bearer.options & ran::kRequirePsc) != 0) {
       drop_of_bearer(context, m, bearer, gpdu.bytes, DropReason::psc_missing, losses);
       continue;
     }
-    if ((gpdu.unusual & kTimeStamped) != 0 && !ordered) note_time_stamp(context, m, bearer, gpdu);
-    if ((gpdu.unusual & kSequenced) != 0 && (bearer.options & ran::kReorder) != 0 && !ordered) {
+    if ((gpdu.slow & kTimeStamped) != 0 && !ordered) note_time_stamp(context, m, bearer, gpdu);
+    if ((gpdu.slow & kSequenced) != 0 && (bearer.options & ran::kReorder) != 0 && !ordered) {
       using Verdict = N3Reorder::Verdict;
       const Verdict verdict = context.reorder.take(m, BearerId{bearer.id}, gpdu.sequence_number, now);
       if (verdict == Verdict::kOld) drop_of_bearer(context, m, bearer, gpdu.bytes, DropReason::n3_sn_old, losses);

@@ -17,13 +17,13 @@ void drop_of_bearer(GnbContext& context, rte_mbuf* m, ran::BearerDownlink& beare
 
 // Parses a frame that the recogniser refused. Returns true for a G-PDU. Messages for the control thread, and packets
 // that it has to answer, go to `punts`. All other frames are dropped with their reason.
-[[nodiscard]] bool parse_unusual(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats& stats, Losses& losses,
-                                 GPdu& gpdu);
+[[nodiscard]] bool parse_slow(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats& stats, Losses& losses,
+                              GPdu& gpdu);
 
 // Keeps in the burst, with `gpdus` and `bearers` beside it, the packets that go on now. It drops a G-PDU without a
 // container if the bearer requires one. It records time stamps. A G-PDU with a sequence number may have to wait in
 // context.reorder. `ordered`: the burst comes from there.
-void take_unusual(GnbContext& context, Burst& burst, GPdu* gpdus, ran::BearerDownlink** bearers, bool ordered,
-                  Losses& losses);
+void check_options_slow(GnbContext& context, Burst& burst, GPdu* gpdus, ran::BearerDownlink** bearers, bool ordered,
+                        Losses& losses);
 
 }  // namespace splitplane::datapath

@@ -50,7 +50,7 @@ struct Rig : test::TestGnb {
   std::uint64_t received = 0;
 };
 
-TEST(GnbUnusual, without_a_container_a_bearer_that_requires_one_loses_the_packet) {
+TEST(GnbSlowPath, without_a_container_a_bearer_that_requires_one_loses_the_packet) {
   Rig rig;
   N3Frame plain = rig.to_bearer(5), with = rig.to_bearer(5), other = rig.to_bearer(1);
   plain.extensions.clear();
@@ -64,7 +64,7 @@ TEST(GnbUnusual, without_a_container_a_bearer_that_requires_one_loses_the_packet
   EXPECT_EQ(rig.air.frames[1], rig.air_frame(1, 0, other.payload)) << "to the bearer's own QFI";
 }
 
-TEST(GnbUnusual, numbered_packets_leave_in_order_and_what_is_held_is_counted_so) {
+TEST(GnbSlowPath, numbered_packets_leave_in_order_and_what_is_held_is_counted_so) {
   Rig rig;
   rig.down({rig.numbered(10), rig.numbered(12), rig.numbered(13), rig.to_bearer(1).make()});
   EXPECT_EQ(rig.context->reorder.held(), 2U);
@@ -79,7 +79,7 @@ TEST(GnbUnusual, numbered_packets_leave_in_order_and_what_is_held_is_counted_so)
   }
 }
 
-TEST(GnbUnusual, numbered_packets_enter_each_stage_once) {
+TEST(GnbSlowPath, numbered_packets_enter_each_stage_once) {
   Rig rig;
   rig.down({rig.numbered(10), rig.numbered(11), rig.numbered(13)});
   EXPECT_EQ(rig.air.frames.size(), 2U);
@@ -90,14 +90,14 @@ TEST(GnbUnusual, numbered_packets_enter_each_stage_once) {
     EXPECT_EQ(rig.at_stage(stage), 4U) << name_of(stage);
 }
 
-TEST(GnbUnusual, bearers_without_the_option_take_numbered_packets_as_they_come) {
+TEST(GnbSlowPath, bearers_without_the_option_take_numbered_packets_as_they_come) {
   Rig rig;
   rig.down({rig.numbered(9, 1), rig.numbered(5, 1), rig.numbered(5, 1)});
   EXPECT_EQ(rig.air.frames.size(), 3U);
   EXPECT_EQ(rig.context->reorder.held(), 0U);
 }
 
-TEST(GnbUnusual, packets_without_a_number_do_not_wait) {
+TEST(GnbSlowPath, packets_without_a_number_do_not_wait) {
   Rig rig;
   rig.down({rig.numbered(10), rig.numbered(12), rig.to_bearer(6).make()});
   EXPECT_EQ(rig.air.frames.size(), 2U);
@@ -105,7 +105,7 @@ TEST(GnbUnusual, packets_without_a_number_do_not_wait) {
   rig.downlink_path.finish();
 }
 
-TEST(GnbUnusual, more_than_a_burst_comes_free_at_once_and_nothing_stays_at_the_end) {
+TEST(GnbSlowPath, more_than_a_burst_comes_free_at_once_and_nothing_stays_at_the_end) {
   Rig rig;
   std::vector<Bytes> frames;
   rig.down({rig.numbered(0)});
@@ -126,7 +126,7 @@ TEST(GnbUnusual, more_than_a_burst_comes_free_at_once_and_nothing_stays_at_the_e
   EXPECT_EQ(rig.pool.in_use(), 0U);
 }
 
-TEST(GnbUnusual, the_timer_lets_go_what_waits) {
+TEST(GnbSlowPath, the_timer_lets_go_what_waits) {
   Rig rig;
   rig.context->reorder.open(BearerId{rig.teid(6)}, {.window = 8, .timer_ms = 1}, rte_get_tsc_hz());
   rig.down({rig.numbered(10), rig.numbered(12)});
@@ -152,7 +152,7 @@ wire::psc::Content container_in(const Bytes& frame) {
       wire::Octets(frame).subspan(packet->gtpu_offset + packet->gtpu.psc_offset, packet->gtpu.psc_bytes));
 }
 
-TEST(GnbUnusual, a_time_stamp_is_answered_by_the_next_uplink_packet_of_its_flow_only) {
+TEST(GnbSlowPath, a_time_stamp_is_answered_by_the_next_uplink_packet_of_its_flow_only) {
   Rig rig;
   rig.down({stamped(rig.to_bearer(1)).make()});
   EXPECT_EQ(rig.air.frames.size(), 1U);
@@ -165,10 +165,10 @@ TEST(GnbUnusual, a_time_stamp_is_answered_by_the_next_uplink_packet_of_its_flow_
   EXPECT_EQ(content.dl_send_time, 0x0102030405060708U);
   EXPECT_GE(content.ul_send_time, content.dl_receive_time);
   EXPECT_EQ(rig.context->stats.qos_monitored.get(), 1U);
-  EXPECT_EQ(rig.uplink[1].peer, test::kPeerV4) << "back on the usual path";
+  EXPECT_EQ(rig.uplink[1].peer, test::kPeerV4) << "back on the fast path";
 }
 
-TEST(GnbUnusual, a_time_stamp_that_does_not_fit_waits_and_costs_no_packet) {
+TEST(GnbSlowPath, a_time_stamp_that_does_not_fit_waits_and_costs_no_packet) {
   Rig rig;
   rig.down({stamped(rig.to_bearer(1)).make()});
   const Bytes longest = test::inner_packet(rig.context->peers[test::kPeerV4].max_payload);
@@ -182,7 +182,7 @@ TEST(GnbUnusual, a_time_stamp_that_does_not_fit_waits_and_costs_no_packet) {
   EXPECT_EQ(rig.n3.frames[2].size(), rig.n3.frames[3].size());
 }
 
-TEST(GnbUnusual, a_time_stamp_of_a_flow_that_never_answers_keeps_nobody_off_the_usual_path) {
+TEST(GnbSlowPath, a_time_stamp_of_a_flow_that_never_answers_keeps_no_bearer_off_the_fast_path) {
   Rig rig;
   rig.context->monitor.note(BearerId{rig.teid(1)}, Qfi{5}, {1, ntp_time() - QosMonitor::kPatience});
   rig.uplink[1].peer = kMonitoredPeer;
@@ -191,7 +191,7 @@ TEST(GnbUnusual, a_time_stamp_of_a_flow_that_never_answers_keeps_nobody_off_the_
   EXPECT_EQ(rig.uplink[1].peer, test::kPeerV4);
 }
 
-TEST(GnbUnusual, a_stopped_bearer_stays_stopped_when_a_time_stamp_comes) {
+TEST(GnbSlowPath, a_stopped_bearer_stays_stopped_when_a_time_stamp_comes) {
   Rig rig;
   rig.uplink[1].peer = kStoppedPeer;
   rig.down({stamped(rig.to_bearer(1)).make()});
@@ -199,7 +199,7 @@ TEST(GnbUnusual, a_stopped_bearer_stays_stopped_when_a_time_stamp_comes) {
   EXPECT_EQ(rig.dropped(DropReason::uplink_stopped), 1U);
 }
 
-TEST(GnbUnusual, wrong_checksums_are_lost_where_the_port_asks_for_it) {
+TEST(GnbSlowPath, wrong_checksums_are_lost_where_the_port_asks_for_it) {
   Rig rig;
   Bytes wrong = rig.to_bearer(1).make();
   wrong[24] ^= 1;

@@ -91,12 +91,12 @@ class GnbUplink {
       std::uint8_t* frame = octets(m);
       const bool known = ran::BearerTable::is(bearer, id_[i]);
       if (!known || ((frame[15] ^ bearer.airhdr_modes) & 0xfe) != 0) [[unlikely]] {  // the last bit is reserved
-        lose_or_hand_over(m, id_[i], known, losses);
+        serve_unmatched_pdu(m, id_[i], known, losses);
         continue;
       }
       const ran::UplinkPdu pdu = ran::read_uplink(bearer, frame + kRlcOffset, m->data_len - kRlcOffset);
       if (pdu.kind != ran::UplinkKind::kData) [[unlikely]] {
-        take_other(m, bearer, pdu.kind, losses);
+        serve_other_pdu(m, bearer, pdu.kind, losses);
         continue;
       }
       if (context_.arq != nullptr) [[unlikely]] {
@@ -115,8 +115,9 @@ class GnbUplink {
     probe_.read(qfi_.data(), kept);
   }
 
-  [[gnu::noinline]] void lose_or_hand_over(rte_mbuf* m, std::uint32_t id, bool known, Losses& losses) {
-    if (!known && context_.mates.own(id)) return context_.mates.hand_over(m, id, Direction::kUplink, stats_, losses);
+  [[gnu::noinline]] void serve_unmatched_pdu(rte_mbuf* m, std::uint32_t id, bool known, Losses& losses) {
+    if (!known && context_.punt_handoff.has_worker(id))
+      return context_.punt_handoff.hand_off(m, id, Direction::kUplink, stats_, losses);
     losses.add(m, known ? DropReason::airhdr_modes_wrong : DropReason::bearer_unknown);
   }
 
@@ -140,8 +141,8 @@ class GnbUplink {
     if (result == ran::rlc::StatusResult::kMalformed) stats_.rlc_status_malformed.add(1);
   }
 
-  [[gnu::noinline]] void take_other(rte_mbuf* m, const ran::BearerUplink& bearer, ran::UplinkKind kind,
-                                    Losses& losses) {
+  [[gnu::noinline]] void serve_other_pdu(rte_mbuf* m, const ran::BearerUplink& bearer, ran::UplinkKind kind,
+                                         Losses& losses) {
     ArqBearer* const arq = context_.arq == nullptr ? nullptr : context_.arq_bearers.find(bearer.id);
     if (arq != nullptr && octets(m)[kEpochOffset] != arq->epoch) return losses.add(m, DropReason::rlc_other_epoch);
     // A PDU that PDCP or SDAP refuses is still an SDU for RLC, and may carry a poll.
@@ -195,7 +196,7 @@ class GnbUplink {
       std::uint8_t* frame = fits ? reframe(m, strip, peer.header_bytes, payload) : nullptr;
       if (frame != nullptr) [[likely]] {
         write_uplink<kTagBytes>(peer, bearer.uplink_teid, qfi_[i], payload, frame);
-      } else if (const DropReason reason = encapsulate_unusual(m, bearer, qfi_[i], strip, payload);
+      } else if (const DropReason reason = encapsulate_slow(m, bearer, qfi_[i], strip, payload);
                  reason != DropReason::ok) {
         losses.add(m, reason);
         ++context_.bearers.losses(bearer.id).uplink;
@@ -210,13 +211,13 @@ class GnbUplink {
 
   // Encapsulates packets of the slow path: it says why a packet cannot be sent, or sends it with the time stamps that
   // the UPF asked for.
-  [[gnu::noinline]] DropReason encapsulate_unusual(rte_mbuf* m, ran::BearerUplink& bearer, std::uint8_t qfi,
-                                                   unsigned strip, unsigned payload) {
+  [[gnu::noinline]] DropReason encapsulate_slow(rte_mbuf* m, ran::BearerUplink& bearer, std::uint8_t qfi,
+                                                unsigned strip, unsigned payload) {
     if (bearer.peer == kStoppedPeer) return DropReason::uplink_stopped;
     if (bearer.peer != kMonitoredPeer) {
-      const N3Peer& usual = context_.peers[bearer.peer];
-      if (!usual.resolved) return DropReason::peer_unresolved;
-      return payload > usual.max_payload ? DropReason::above_mtu : DropReason::no_headroom;
+      const N3Peer& home = context_.peers[bearer.peer];
+      if (!home.resolved) return DropReason::peer_unresolved;
+      return payload > home.max_payload ? DropReason::above_mtu : DropReason::no_headroom;
     }
     const N3Peer& peer = context_.peers[bearer.home_peer];
     if (!peer.resolved) return DropReason::peer_unresolved;
@@ -243,11 +244,11 @@ class GnbUplink {
     const unsigned sent = n3_.send(burst.mbuf.data(), burst.size);
     stats_.transmitted_n3.add(sent);
     if (sent < burst.size) [[unlikely]]
-      lose_unsent(burst, sent);
+      drop_unsent(burst, sent);
     probe_.stage(Stage::ul_tx, burst.size);
   }
 
-  [[gnu::noinline]] void lose_unsent(Burst& burst, unsigned sent) {
+  [[gnu::noinline]] void drop_unsent(Burst& burst, unsigned sent) {
     stats_.drop(DropReason::tx_full, burst.size - sent);
     if constexpr (F >= FeatureSet::decap) {
       for (unsigned i = sent; i < burst.size; ++i) ++context_.bearers.losses(bearer_[i]->id).uplink;
