@@ -1,5 +1,5 @@
-// The gNB as a worker's function: downlink and uplink of header mode over two inputs and two outputs. downlink.h and
-// uplink.h show the packet path from top to bottom.
+// The gNB as a worker's function: downlink and uplink of header mode over two inputs and two outputs. pipeline.h shows
+// the packet path from top to bottom.
 #pragma once
 
 #include <array>

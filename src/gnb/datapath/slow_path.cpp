@@ -3,6 +3,7 @@
 #include <rte_cycles.h>
 
 #include "gnb/datapath/context.h"
+#include "gnb/datapath/uplink_path.h"
 #include "wire/n3.h"
 
 namespace splitplane::datapath {
@@ -21,6 +22,11 @@ void note_time_stamp(GnbContext& context, rte_mbuf* m, const ran::BearerDownlink
   context.monitor.note(BearerId{bearer.id}, Qfi{static_cast<std::uint8_t>(gpdu.sdap & 0x3f)},
                        {content->dl_send_time, ntp_time()});
   uplink.peer = kMonitoredPeer;
+}
+
+void count(WorkerStats& stats, ran::rlc::StatusResult result) {
+  if (result == ran::rlc::StatusResult::kStale) stats.rlc_status_stale.add(1);
+  if (result == ran::rlc::StatusResult::kMalformed) stats.rlc_status_malformed.add(1);
 }
 
 }  // namespace
@@ -81,6 +87,79 @@ void check_options_slow(GnbContext& context, Burst& burst, GPdu* gpdus, ran::Bea
     burst.mbuf[kept++] = m;
   }
   burst.size = kept;
+}
+
+void serve_unmatched_pdu(GnbContext& context, rte_mbuf* m, std::uint32_t id, bool known, Losses& losses) {
+  if (!known && context.punt_handoff.has_worker(id))
+    return context.punt_handoff.hand_off(m, id, Direction::kUplink, context.stats, losses);
+  losses.add(m, known ? DropReason::airhdr_modes_wrong : DropReason::bearer_unknown);
+}
+
+void serve_other_pdu(GnbContext& context, rte_mbuf* m, const ran::BearerUplink& bearer, ran::UplinkKind kind,
+                     Losses& losses) {
+  ArqBearer* const arq = context.arq == nullptr ? nullptr : context.arq_bearers.find(bearer.id);
+  if (arq != nullptr && octets(m)[kEpochOffset] != arq->epoch) return losses.add(m, DropReason::rlc_other_epoch);
+  // A PDU that PDCP or SDAP refuses is still an SDU for RLC, and may carry a poll.
+  const bool is_sdu = kind != ran::UplinkKind::kControl && kind != ran::UplinkKind::kSegment;
+  if (arq != nullptr && is_sdu) {
+    (void)context.arq->receive(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc());
+  }
+  switch (kind) {
+    case ran::UplinkKind::kControl:
+      if (arq != nullptr) {
+        context.stats.rlc_control.add(1);
+        count(context.stats,
+              context.arq->receive_status(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, rte_rdtsc()));
+        rte_pktmbuf_free(m);
+      } else if (context.copies != nullptr && rte_ring_sp_enqueue(context.copies, m) == 0) {
+        context.stats.rlc_control.add(1);
+      } else {
+        losses.add(m, DropReason::copies_full);
+      }
+      return;
+    case ran::UplinkKind::kSegment:
+      losses.add(m, DropReason::rlc_segment);
+      return;
+    case ran::UplinkKind::kPdcpControl:
+      losses.add(m, DropReason::pdcp_control);
+      return;
+    case ran::UplinkKind::kSdapEndMarker:
+      losses.add(m, DropReason::sdap_end_marker);
+      return;
+    case ran::UplinkKind::kData:
+    case ran::UplinkKind::kTooShort:
+      losses.add(m, DropReason::pdu_too_short);
+      return;
+  }
+}
+
+DropReason encapsulate_slow(GnbContext& context, rte_mbuf* m, ran::BearerUplink& bearer, std::uint8_t qfi,
+                            unsigned strip, unsigned payload) {
+  if (bearer.peer == kStoppedPeer) return DropReason::uplink_stopped;
+  if (bearer.peer != kMonitoredPeer) {
+    const N3Peer& home = context.peers[bearer.peer];
+    if (!home.resolved) return DropReason::peer_unresolved;
+    return payload > home.max_payload ? DropReason::above_mtu : DropReason::no_headroom;
+  }
+  const N3Peer& peer = context.peers[bearer.home_peer];
+  if (!peer.resolved) return DropReason::peer_unresolved;
+  if (payload > peer.max_payload) return DropReason::above_mtu;
+  // A packet that leaves no room for the time stamps goes without them. They wait for a shorter packet.
+  const bool room = payload + kMonitoredMoreBytes <= peer.max_payload &&
+                    m->data_off + strip >= peer.header_bytes + kMonitoredMoreBytes;
+  const auto stamp = room ? context.monitor.take(BearerId{bearer.id}, Qfi{qfi}) : std::nullopt;
+  std::uint8_t* frame = reframe(m, strip, peer.header_bytes + (stamp ? kMonitoredMoreBytes : 0), payload);
+  if (frame == nullptr) return DropReason::no_headroom;
+  if (stamp) {
+    write_monitored_uplink(peer, Teid{bearer.uplink_teid}, Qfi{qfi}, *stamp, ntp_time(), payload, frame);
+    context.stats.qos_monitored.add(1);
+  } else if (context.n3.sends_tagged()) {
+    write_uplink<kVlanTagBytes>(peer, bearer.uplink_teid, qfi, payload, frame);
+  } else {
+    write_uplink(peer, bearer.uplink_teid, qfi, payload, frame);
+  }
+  if (!context.monitor.any(BearerId{bearer.id}, ntp_time())) bearer.peer = bearer.home_peer;
+  return DropReason::ok;
 }
 
 }  // namespace splitplane::datapath

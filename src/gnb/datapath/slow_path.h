@@ -1,11 +1,12 @@
-// The slow path of the downlink: frames that only the parsers of wire/ can read, and G-PDUs whose bearer has options
-// that need a second look.
+// The slow path of the stages, one packet or a few at a time. Each function belongs to the stage that its comment
+// names; that stage's header lists the drop reasons.
 #pragma once
 
 #include "engine/burst.h"
 #include "n3/parse.h"
 #include "n3/punts.h"
 #include "ran/bearer.h"
+#include "ran/header_mode.h"
 
 namespace splitplane::datapath {
 
@@ -15,15 +16,29 @@ struct GnbContext;
 void drop_of_bearer(GnbContext& context, rte_mbuf* m, ran::BearerDownlink& bearer, unsigned bytes, DropReason reason,
                     Losses& losses);
 
-// Parses a frame that the recogniser refused. Returns true for a G-PDU. Messages for the control thread, and packets
-// that it has to answer, go to `punts`. All other frames are dropped with their reason.
+// parse_gpdus: parses a frame that the recogniser refused. Returns true for a G-PDU. Messages for the control thread,
+// and packets that it has to answer, go to `punts`. All other frames are dropped with their reason.
 [[nodiscard]] bool parse_slow(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats& stats, Losses& losses,
                               GPdu& gpdu);
 
-// Keeps in the burst, with `gpdus` and `bearers` beside it, the packets that go on now. It drops a G-PDU without a
-// container if the bearer requires one. It records time stamps. A G-PDU with a sequence number may have to wait in
-// context.reorder. `ordered`: the burst comes from there.
+// check_options: keeps in the burst, with `gpdus` and `bearers` beside it, the packets that go on now. It drops a G-PDU
+// without a container if the bearer requires one. It records time stamps. A G-PDU with a sequence number may have to
+// wait in context.reorder. `ordered`: the burst comes from there.
 void check_options_slow(GnbContext& context, Burst& burst, GPdu* gpdus, ran::BearerDownlink** bearers, bool ordered,
                         Losses& losses);
+
+// read_pdus: hands a packet off to the worker of its bearer, or drops it. `known`: the bearer is of this worker, but
+// airhdr names other modes than the bearer's.
+void serve_unmatched_pdu(GnbContext& context, rte_mbuf* m, std::uint32_t id, bool known, Losses& losses);
+
+// read_pdus: serves a PDU that carries no SDU for N3. RLC control goes to the ARQ or to the copies; other PDUs are
+// dropped.
+void serve_other_pdu(GnbContext& context, rte_mbuf* m, const ran::BearerUplink& bearer, ran::UplinkKind kind,
+                     Losses& losses);
+
+// encapsulate: returns why the packet cannot be sent, or writes its headers with the time stamps that the UPF asked for
+// and returns DropReason::ok.
+[[nodiscard]] DropReason encapsulate_slow(GnbContext& context, rte_mbuf* m, ran::BearerUplink& bearer, std::uint8_t qfi,
+                                          unsigned strip, unsigned payload);
 
 }  // namespace splitplane::datapath

@@ -1,0 +1,67 @@
+// Fourth stage of the downlink (dl_headers): writes Ethernet, airhdr, RLC, PDCP and SDAP headers in the place of the
+// outer headers, and gives the SDU its numbers. Feature set `decap` writes the Ethernet header only.
+//
+//   goes on  a frame for the air; no later stage changes it
+//   dropped  count_lease_ended, count_exhausted, rlc_window_full, above_mtu, no_headroom
+#pragma once
+
+#include "gnb/datapath/count_limit.h"
+#include "gnb/datapath/downlink_path.h"
+#include "ran/header_mode.h"
+
+namespace splitplane::datapath {
+
+template <FeatureSet F, class Sink, class Probe>
+inline void add_headers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+  GnbContext& gnb = path.gnb;
+  const unsigned received = burst.size;
+  const AirHeader air_header = gnb.air_header;  // a copy: stores into frames cannot change it
+  const unsigned longest = gnb.air_frame_bytes;
+  const bool has_room = gnb.arq == nullptr || gnb.arq->has_room();
+  unsigned kept = 0;
+  for (unsigned i = 0; i < received; ++i) {
+    rte_mbuf* m = burst.mbuf[i];
+    if constexpr (F < FeatureSet::mat) burst.prefetch_octets_ahead(i);
+    const GPdu& gpdu = path.gpdu[i];
+    ran::BearerDownlink& bearer = path.line(i);
+    const unsigned overhead = 14 + (F == FeatureSet::decap ? 0 : ran::downlink_overhead(bearer));
+    if constexpr (F >= FeatureSet::headers) {
+      ++bearer.received;
+      bearer.bytes += gpdu.bytes;
+    }
+    if constexpr (F >= FeatureSet::headers) {
+      std::optional<DropReason> stop;
+      if (ran::is_at_limit(bearer)) [[unlikely]]
+        stop = look_at_limit(gnb, bearer);
+      if constexpr (F == FeatureSet::clone) {
+        if (!has_room && (bearer.options & ran::kAcknowledged) != 0) [[unlikely]]
+          stop = DropReason::rlc_window_full;
+      }
+      if (stop) [[unlikely]] {
+        losses.add(m, *stop);
+        if constexpr (F >= FeatureSet::mat) ++gnb.bearers.losses(bearer.id).downlink;
+        continue;
+      }
+    }
+    const bool fits = overhead + gpdu.bytes <= longest;
+    std::uint8_t* frame = fits ? reframe(m, gpdu.offset, overhead, gpdu.bytes) : nullptr;
+    if (frame == nullptr) [[unlikely]] {
+      losses.add(m, fits ? DropReason::no_headroom : DropReason::above_mtu);
+      if constexpr (F >= FeatureSet::mat) ++gnb.bearers.losses(bearer.id).downlink;
+      continue;
+    }
+    if constexpr (F >= FeatureSet::headers) {
+      ran::write_downlink(bearer, gpdu.has_qfi ? gpdu.sdap : bearer.qfi, frame + overhead);
+    }
+    write_air_header(air_header, frame);
+    if constexpr (F == FeatureSet::decap) {
+      wire::store_be16(frame + 12, frame[14] >> 4 == 6 ? wire::ethernet::kTypeIpv6 : wire::ethernet::kTypeIpv4);
+    }
+    path.bearer[kept] = &bearer;
+    burst.mbuf[kept++] = m;
+  }
+  burst.size = kept;
+  path.probe.stage(Stage::dl_headers, received);
+}
+
+}  // namespace splitplane::datapath

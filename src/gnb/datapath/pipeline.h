@@ -1,0 +1,72 @@
+// The packet path of a gNB worker, from top to bottom. Each stage stands in the header of its name, and that header
+// says which packets go on and which are dropped for what reason. The feature set decides at compile time how far the
+// downlink goes (DESIGN 1). All stages of a worker are compiled into one function for each direction.
+#pragma once
+
+#include "engine/l2fwd.h"
+#include "gnb/datapath/add_headers.h"
+#include "gnb/datapath/check_options.h"
+#include "gnb/datapath/drop_burst.h"
+#include "gnb/datapath/encapsulate.h"
+#include "gnb/datapath/find_bearers.h"
+#include "gnb/datapath/parse_airhdr.h"
+#include "gnb/datapath/parse_gpdus.h"
+#include "gnb/datapath/read_pdus.h"
+#include "gnb/datapath/take_references.h"
+#include "gnb/datapath/transmit_air.h"
+#include "gnb/datapath/transmit_n3.h"
+#include "n3/rx_checksum.h"
+
+namespace splitplane::datapath {
+
+// N3 -> air, for G-PDUs. A packet that had to wait for its predecessors enters again here
+// (GnbDownlink::deliver_ordered).
+template <FeatureSet F, class Sink, class Probe>
+inline void forward_downlink(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+  parse_gpdus(path, burst, losses);  // Ethernet, IP, UDP, GTP-U -> TEID, QoS flow, place of the T-PDU
+  if constexpr (F >= FeatureSet::mat) {
+    find_bearers(path, burst, losses);   // TEID or UE address -> the bearer's line; other packets leave here
+    check_options(path, burst, losses);  // slow path only: order, time stamps, a container that is required
+  }
+  if constexpr (F == FeatureSet::headers) require_fixed_bearer(path, burst, losses);
+  add_headers(path, burst, losses);  // airhdr, RLC, PDCP and SDAP in the place of the outer headers
+  if constexpr (F >= FeatureSet::clone_drop) take_references(path, burst);  // for the copies or for retransmission
+  transmit_air(path, burst);
+}
+
+// N3 -> air, for a burst as the port delivers it.
+template <FeatureSet F, class Sink, class Probe>
+inline void run_downlink(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+  if constexpr (F == FeatureSet::drop) {
+    drop_burst(path, burst, losses, Stage::dl_parse);
+  } else if constexpr (F == FeatureSet::l2fwd) {
+    swap_macs(burst);
+    path.probe.stage(Stage::l2fwd, burst.size);
+    transmit_air(path, burst);
+  } else {
+    if (path.gnb.checksums != ChecksumMode::off) [[unlikely]]
+      drop_wrong_checksums(burst, path.gnb.checksums, losses);
+    forward_downlink(path, burst, losses);
+  }
+}
+
+// Air -> N3.
+template <FeatureSet F, class Sink, class Probe>
+inline void run_uplink(UplinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+  if constexpr (F == FeatureSet::drop) {
+    drop_burst(path, burst, losses, Stage::ul_parse);
+  } else if constexpr (F == FeatureSet::l2fwd) {
+    swap_macs(burst);
+    path.probe.stage(Stage::l2fwd, burst.size);
+    transmit_n3(path, burst);
+  } else {
+    const unsigned received = burst.size;
+    parse_airhdr(path, burst, losses);  // Ethernet, airhdr -> the bearer's line
+    read_pdus(path, burst, losses);     // RLC, PDCP, SDAP -> QoS flow; RLC control goes to the copies or to the ARQ
+    path.probe.stage(Stage::ul_parse, received);
+    encapsulate(path, burst, losses);  // GTP-U with the UL PDU Session Container in the place of the RAN headers
+    transmit_n3(path, burst);
+  }
+}
+
+}  // namespace splitplane::datapath

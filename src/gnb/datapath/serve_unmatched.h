@@ -1,0 +1,89 @@
+// The slow path of find_bearers: G-PDUs whose bearer this worker does not number, or whose sender is wrong.
+//
+//   stays     a packet of this worker's bearers
+//   returned  a packet that the card passed up because it could not read it, but whose bearer the card numbers
+//   handed    a packet of another worker's bearer (punt_handoff.h)
+//   dropped   teid_unknown (with an Error Indication), teid_released, ue_unknown, not_from_upf, worker_full;
+//             above_mtu, no_headroom and tx_full on the way back to the card
+#pragma once
+
+#include <rte_cycles.h>
+
+#include "gnb/datapath/downlink_path.h"
+#include "gnb/datapath/returned_frame.h"
+#include "gnb/datapath/slow_path.h"
+#include "ran/header_mode.h"
+
+namespace splitplane::datapath {
+
+// Makes a returned frame of packet i: the SDU and its SDAP octet. Returns false if the packet was dropped.
+template <FeatureSet F, class Sink, class Probe>
+[[nodiscard]] inline bool make_returned(DownlinkPath<F, Sink, Probe>& path, unsigned i, rte_mbuf* m, Losses& losses) {
+  GnbContext& gnb = path.gnb;
+  ran::BearerDownlink& line = *path.bearer[i];
+  const GPdu& gpdu = path.gpdu[i];
+  ++line.received;
+  line.bytes += gpdu.bytes;
+  const bool fits = 14 + ran::downlink_overhead(line) + gpdu.bytes <= gnb.air_frame_bytes;
+  std::uint8_t* frame = fits ? reframe(m, gpdu.offset, kReturnedHeaderBytes, gpdu.bytes) : nullptr;
+  if (frame == nullptr) {
+    losses.add(m, fits ? DropReason::no_headroom : DropReason::above_mtu);
+    ++gnb.bearers.losses(gpdu.teid).downlink;
+    return false;
+  }
+  write_air_header(gnb.air_header, frame);
+  write_returned(gpdu.teid, gpdu.has_qfi ? gpdu.sdap : line.qfi, frame + 14);
+  return true;
+}
+
+template <FeatureSet F, class Sink, class Probe>
+inline void return_to_card(DownlinkPath<F, Sink, Probe>& path, Burst& card,
+                           const std::array<std::uint32_t, kBurst>& id) {
+  const unsigned sent = path.back.send(card.mbuf.data(), card.size);
+  path.stats.returned.add(sent);
+  for (unsigned i = sent; i < card.size; ++i) {
+    path.stats.drop(DropReason::tx_full);
+    ++path.gnb.bearers.losses(id[i]).downlink;
+  }
+  rte_pktmbuf_free_bulk(card.mbuf.data() + sent, card.size - sent);
+}
+
+template <FeatureSet F, class Sink, class Probe>
+[[gnu::noinline]] inline void serve_unmatched(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+  GnbContext& gnb = path.gnb;
+  const unsigned received = burst.size;
+  unsigned kept = 0;
+  Burst card;
+  std::array<std::uint32_t, kBurst> card_id;
+  for (unsigned i = 0; i < received; ++i) {
+    rte_mbuf* const m = burst.mbuf[i];
+    const GPdu& gpdu = path.gpdu[i];
+    ran::BearerDownlink& line = *path.bearer[i];
+    if (!ran::BearerTable::is(line, gpdu.teid)) {
+      if (ran::is_on_card(line, gpdu.teid)) {
+        card_id[card.size] = gpdu.teid;
+        if (make_returned(path, i, m, losses)) card.mbuf[card.size++] = m;
+      } else if (gpdu.teid != 0 && gnb.punt_handoff.has_worker(gpdu.teid)) {
+        gnb.punt_handoff.hand_off(m, gpdu.teid, Direction::kDownlink, path.stats, losses);
+      } else if (gnb.keys.by_ue_address) {
+        losses.add(m, DropReason::ue_unknown);
+      } else if (ran::is_released(line, gpdu.teid)) {
+        losses.add(m, DropReason::teid_released);
+      } else {
+        drop_and_tell(gnb.punt, m, DropReason::teid_unknown, rte_rdtsc(), path.stats, losses);
+      }
+      continue;
+    }
+    if (((line.upf ^ gpdu.source) & gnb.n3.source_mask) != 0) {
+      drop_of_bearer(gnb, m, line, gpdu.bytes, DropReason::not_from_upf, losses);
+      continue;
+    }
+    path.bearer[kept] = path.bearer[i];
+    path.gpdu[kept] = path.gpdu[i];
+    burst.mbuf[kept++] = m;
+  }
+  burst.size = kept;
+  if (card.size != 0) return_to_card(path, card, card_id);
+}
+
+}  // namespace splitplane::datapath
