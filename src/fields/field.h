@@ -98,6 +98,7 @@ inline constexpr char kOwner = 0;
 template <class T>
 class Fields : public Rows {
  public:
+  // For a constexpr variable: clang 14 crashes where a temporary is made by it.
   template <std::size_t N>
   consteval explicit Fields(const std::array<Field, N>& rows) : Rows{rows} {
     if (!owned(rows)) throw "a row of another struct";

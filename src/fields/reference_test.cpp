@@ -82,14 +82,16 @@ constexpr std::array<Field, 2> kLaneRows{
     integer<&Lane::tag>("tag", 1, 9, {.help = "A tag"}),
 };
 
+constexpr Fields<Lane> kLane(kLaneRows);
+
 TEST(Reference, a_key_read_by_hand_is_required_and_described) {
-  const auto schema = schema_of({"lane", keys_of(Fields<Lane>(kLaneRows))});
+  const auto schema = schema_of({"lane", keys_of(kLane)});
   EXPECT_EQ(schema["required"].dump(), R"(["device"])");
   EXPECT_EQ(schema["properties"]["device"].dump(), R"({"type":"string","pattern":"^net_","description":"A device."})");
 }
 
 TEST(Reference, what_the_limits_exclude_is_no_default) {
-  const Section lane{"lane", keys_of(Fields<Lane>(kLaneRows))};
+  const Section lane{"lane", keys_of(kLane)};
   EXPECT_FALSE(schema_of(lane)["properties"]["tag"].contains("default"));
   EXPECT_THAT(table_of(lane), testing::HasSubstr("| `tag` | | A tag, 1 to 9. |\n"));
 }

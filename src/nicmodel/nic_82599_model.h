@@ -170,7 +170,6 @@ class Nic82599Model final : public gpu::Bar {
   std::array<WireFrame, kBatch> arriving_{};
   std::array<Landing, kBatch> landings_{};
   std::uint32_t landing_count_ = 0;
-  std::uint32_t delivered_ = 0;
   PacketBuffer packet_buffer_;
   std::vector<Late> late_;
   // A batch of frames that leave: where each ends in its ring, and room for padded or fragmented ones.

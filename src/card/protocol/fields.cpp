@@ -69,11 +69,13 @@ constexpr std::array<Field, 5> kOwn{
 }  // namespace
 
 fields::Fields<CardBearer> common_fields(CardKeys in) {
-  return fields::Fields<CardBearer>(kCommon).where(in);
+  constexpr fields::Fields<CardBearer> kAll(kCommon);
+  return kAll.where(in);
 }
 
 fields::Fields<CardBearer> own_fields() {
-  return fields::Fields<CardBearer>(kOwn);
+  constexpr fields::Fields<CardBearer> kAll(kOwn);
+  return kAll;
 }
 
 }  // namespace splitplane::nic
