@@ -11,7 +11,7 @@ void CardLoop::run(const std::atomic<bool>& stop) {
   } else {
     datapath::run_worker(*together, power, mailbox, stats, stop);
   }
-  cpu_at_end = datapath::thread_cpu_time();
+  cpu_at_end.store(datapath::thread_cpu_time(), std::memory_order_release);
 }
 
 void CardLoop::set_endpoint(unsigned number, const nic::CardEndpoint& at) {

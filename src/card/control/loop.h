@@ -36,7 +36,7 @@ struct CardLoop {
   std::optional<nic::CardFunction> alone;
   std::optional<nic::CardCore> together;  // with other cores
   bool running = false;
-  power::Ticks cpu_at_end = 0;  // CPU time of its thread, once that has left the loop
+  std::atomic<power::Ticks> cpu_at_end{0};  // CPU time of its thread, once that has left the loop
 };
 
 }  // namespace splitplane::app

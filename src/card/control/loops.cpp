@@ -99,6 +99,7 @@ void CardLoops::stop() {
     if (!loops_[core].running) continue;
     loops_[core].power.wakeup().wake();
     rte_eal_wait_lcore(kFirstLcore + core);
+    (void)loops_[core].cpu_at_end.load(std::memory_order_acquire);  // what its thread wrote is seen from here on
     loops_[core].running = false;
     ran = true;
   }

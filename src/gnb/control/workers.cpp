@@ -65,6 +65,7 @@ Expected<void> Workers::launch() {
 }
 
 void Workers::stop(const Locked& /*locked*/) {
+  // In the order of the packets' way. Each worker empties its rings before it ends: nothing is left in between.
   using Function = WorkerConfig::Function;
   const auto stop = [&](auto concerned) {
     for (const auto& worker : workers_) {
