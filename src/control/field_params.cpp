@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "fields/value_json.h"
 
 namespace splitplane::app {
 namespace {
@@ -76,21 +77,6 @@ bool read_group(Params& params, const Rows& rows, const Field& field, void* into
   return true;
 }
 
-Json to_json(const Value& value) {
-  return std::visit(
-      [](const auto& v) -> Json {
-        using V = std::remove_cvref_t<decltype(v)>;
-        if constexpr (std::is_same_v<V, std::monostate>) {
-          return nullptr;
-        } else if constexpr (std::is_same_v<V, IpAddress> || std::is_same_v<V, MacAddress>) {
-          return v.to_string();
-        } else {
-          return v;
-        }
-      },
-      value);
-}
-
 }  // namespace
 
 std::vector<std::string_view> detail::read_rows(Params& params, const Rows& rows, void* into) {
@@ -120,7 +106,7 @@ void detail::write_rows(Json& json, const Rows& rows, const void* of, const void
     if (field->kind == Kind::kGroup) {
       write_rows(json[std::string(field->name)] = Json::object(), rows.of(*field), of, common);
     } else if (common == nullptr || value != field->get(common)) {
-      json[std::string(field->name)] = to_json(value);
+      json[std::string(field->name)] = fields::json_of<Json>(value);
     }
   }
 }

@@ -4,25 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "fields/value_json.h"
+
 namespace splitplane::fields {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json to_json(const Value& value) {
-  return std::visit(
-      [](const auto& v) -> Json {
-        using V = std::remove_cvref_t<decltype(v)>;
-        if constexpr (std::is_same_v<V, std::monostate>) {
-          return nullptr;
-        } else if constexpr (std::is_same_v<V, IpAddress> || std::is_same_v<V, MacAddress>) {
-          return v.to_string();
-        } else {
-          return v;
-        }
-      },
-      value);
-}
 
 // A limit without a fraction is written without one.
 Json to_json(double limit) {
@@ -72,7 +59,7 @@ Json properties(const Keys& keys) {
   for (const Key& key : keys) {
     Json form = type_of(key);
     const bool has_usual = !key.required && !std::holds_alternative<std::monostate>(key.usual);
-    if (has_usual && key.field->kind != Kind::kGroup) form["default"] = to_json(key.usual);
+    if (has_usual && key.field->kind != Kind::kGroup) form["default"] = json_of<Json>(key.usual);
     if (key.field->one_flag) form["default"] = true;
     // The schema has the limits in members of their own.
     const std::string text = std::string(key.field->notes.help) + remarks(*key.field);
@@ -86,7 +73,7 @@ std::string usual_text(const Key& key) {
   if (key.required) return "needed";
   if (key.field->one_flag) return "true";
   if (key.field->kind == Kind::kGroup || std::holds_alternative<std::monostate>(key.usual)) return "";
-  const Json json = to_json(key.usual);
+  const Json json = json_of<Json>(key.usual);
   return json.is_string() ? fmt::format("`{}`", json.get<std::string>()) : json.dump();
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "card/protocol/request.h"
+#include "card/protocol/test_bearer.h"
 #include "control/field_params.h"
 
 namespace splitplane::nic {
@@ -19,29 +20,7 @@ CardBearer read(const Json& json) {
   return bearer;
 }
 
-const CardBearer kBearer{.id = {0x04000001},
-                         .teid = {0x04000002},
-                         .ue_ipv4 = IpAddress::v4({10, 45, 0, 2}),
-                         .ue_ipv6 = *IpAddress::parse("fd00:45::2"),
-                         .place = Place::kArmed,
-                         .rlc_sn_bits = 12,
-                         .pdcp_sn_bits = 12,
-                         .sdap_dl = false,
-                         .sdap_ul = true,
-                         .epoch = 7,
-                         .poll_pdu = 16,
-                         .qfi = {5},
-                         .n3_ipv4 = 0x0100640a,
-                         .air_dst = {{2, 0, 0, 0, 0, 1}},
-                         .air_src = {{2, 0, 0, 0, 0, 2}},
-                         .vf_n3 = 1,
-                         .vf_air = 2,
-                         .copies_vf = 3,
-                         .uplink_teid = {0x1001},
-                         .peer = 255,
-                         .next_count = 0xffffffff,
-                         .ahead = 2047,
-                         .lease = 1024};
+const CardBearer kBearer = test::whole_bearer();
 
 TEST(CardFields, what_a_host_sends_is_what_a_card_takes) {
   EXPECT_EQ(read(app::to_json(kBearer, CardBearer{})), kBearer);

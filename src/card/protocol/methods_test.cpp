@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "card/protocol/request.h"
+#include "card/protocol/test_bearer.h"
 
 namespace splitplane::app {
 namespace {
@@ -63,7 +64,7 @@ Json call(CardInMemory& card, const std::string& method, const Json& params) {
 }
 
 const Json kBearer{{"id", 0x04000001},
-                   {"teid", 0x04000001},
+                   {"teid", 0x04000002},
                    {"ue_ipv4", "10.45.0.2"},
                    {"ue_ipv6", "fd00:45::2"},
                    {"place", "armed"},
@@ -93,55 +94,14 @@ TEST(CardMethods, install_hands_over_every_member_of_a_bearer) {
   ASSERT_TRUE(reply.contains("result")) << reply;
   EXPECT_EQ(reply["result"]["installed"], 1);
   EXPECT_TRUE(card.restart);
-  nic::CardBearer wanted{.id = {0x04000001},
-                         .teid = {0x04000001},
-                         .ue_ipv4 = IpAddress::v4({10, 45, 0, 2}),
-                         .ue_ipv6 = *IpAddress::parse("fd00:45::2"),
-                         .place = nic::Place::kArmed,
-                         .rlc_sn_bits = 12,
-                         .pdcp_sn_bits = 12,
-                         .sdap_dl = false,
-                         .sdap_ul = true,
-                         .epoch = 7,
-                         .poll_pdu = 16,
-                         .qfi = {5},
-                         .n3_ipv4 = 0x0100640a,
-                         .air_dst = {{2, 0, 0, 0, 0, 1}},
-                         .air_src = {{2, 0, 0, 0, 0, 2}},
-                         .vf_n3 = 1,
-                         .vf_air = 2,
-                         .copies_vf = 3,
-                         .uplink_teid = {0x1001},
-                         .peer = 255,
-                         .next_count = 0xffffffff,
-                         .ahead = 2047,
-                         .lease = 1024,
-                         .in_flight = 9};
+  nic::CardBearer wanted = nic::test::whole_bearer();
+  wanted.in_flight = 9;
   EXPECT_THAT(card.bearers, ElementsAre(wanted));
 }
 
 TEST(CardMethods, what_bearers_have_in_common_is_said_once) {
-  const nic::CardBearer first{.id = {0x04000001},
-                              .teid = {0x04000001},
-                              .ue_ipv4 = IpAddress::v4({10, 45, 0, 2}),
-                              .place = nic::Place::kHost,
-                              .rlc_sn_bits = 12,
-                              .pdcp_sn_bits = 12,
-                              .sdap_dl = false,
-                              .epoch = 3,
-                              .poll_pdu = 16,
-                              .qfi = {5},
-                              .n3_ipv4 = 0x0100640a,
-                              .air_dst = {{2, 0, 0, 0, 0, 1}},
-                              .air_src = {{2, 0, 0, 0, 0, 2}},
-                              .vf_n3 = 1,
-                              .vf_air = 2,
-                              .copies_vf = 3,
-                              .uplink_teid = {0x1001},
-                              .peer = 4,
-                              .next_count = 5,
-                              .ahead = 1,
-                              .lease = 1024};
+  nic::CardBearer first = nic::test::whole_bearer();
+  first.ue_ipv6.reset();
   nic::CardBearer other{.id = {0x04000002}, .teid = {0x04000002}, .ue_ipv6 = *IpAddress::parse("fd00:45::2")};
   nic::CardBearer like = first;
   like.id = BearerId{3};

@@ -58,9 +58,8 @@ Expected<void> Bearers::restore(const std::string& journal) {
 
 // `reserved`: identities are kept for bearers that come back; they are given up when there is no other left.
 Expected<void> Bearers::enter_all(std::span<const NewBearer> wanted, bool& reserved) {
-  constexpr std::size_t kBatch = kBearersPerBatch;
-  for (std::size_t done = 0; done < wanted.size(); done += kBatch) {
-    const auto batch = wanted.subspan(done, std::min(kBatch, wanted.size() - done));
+  for (std::size_t done = 0; done < wanted.size(); done += kBearersPerBatch) {
+    const auto batch = wanted.subspan(done, std::min(kBearersPerBatch, wanted.size() - done));
     auto added = enter(batch);
     if (!added && std::exchange(reserved, false)) {
       parts_.store.release_reserved();
@@ -167,11 +166,7 @@ Expected<ran::BearerConfig> Bearers::modify(BearerId id, const BearerPatch& patc
   const ran::BearerConfig* found = parts_.store.find(id);
   if (found == nullptr) return unknown(id);
   const ran::BearerConfig current = *found;
-  ran::BearerConfig changed = current;
-  if (patch.uplink_teid) changed.uplink_teid = *patch.uplink_teid;
-  if (patch.upf) changed.upf = *patch.upf;
-  if (patch.qfi) changed.qfi = *patch.qfi;
-  if (patch.poll_pdu) changed.poll_pdu = *patch.poll_pdu;
+  const ran::BearerConfig changed = patch.applied_to(current);
   if (const auto refused = ran::refuse(changed)) return fail("{}", *refused);
   const auto* twin = parts_.store.find_uplink(changed.upf, changed.uplink_teid);
   if (twin != nullptr && twin->id != id) {

@@ -85,7 +85,8 @@ TEST_F(BearersTest, what_earlier_workers_were_told_goes_again_when_one_does_not_
 TEST_F(BearersTest, a_change_reaches_the_line_and_moves_its_place_among_upfs) {
   const auto added = add(test::bearer(7));
   ASSERT_TRUE(added);
-  const auto changed = parts_->bearers.modify(added->id, {.uplink_teid = Teid{9}, .upf = kOtherUpf, .qfi = Qfi{4}});
+  const auto changed =
+      parts_->bearers.modify(added->id, test::patch({{"ul_teid", 9U}, {"upf", kOtherUpf.to_string()}, {"qfi", 4U}}));
   ASSERT_TRUE(changed) << changed.error().message;
   EXPECT_EQ(changed->uplink_teid.value, 9U);
   EXPECT_EQ(bearers_towards(kUpf), 0U);
@@ -98,13 +99,13 @@ TEST_F(BearersTest, a_change_reaches_the_line_and_moves_its_place_among_upfs) {
 TEST_F(BearersTest, a_refused_change_leaves_everything_as_it_was) {
   const auto added = add(test::bearer(7)), other = add(test::bearer(8));
   ASSERT_TRUE(added && other);
-  const auto twin = parts_->bearers.modify(added->id, {.uplink_teid = Teid{8}});
+  const auto twin = parts_->bearers.modify(added->id, test::patch({{"ul_teid", 8U}}));
   ASSERT_FALSE(twin);
   EXPECT_THAT(twin.error().message, HasSubstr("is in use by bearer"));
   {
     const Hanging hanging(parts_->worker(0));
-    ASSERT_FALSE(parts_->bearers.modify(added->id, {.qfi = Qfi{4}}));
-    ASSERT_FALSE(parts_->bearers.modify(added->id, {.upf = kOtherUpf}));
+    ASSERT_FALSE(parts_->bearers.modify(added->id, test::patch({{"qfi", 4U}})));
+    ASSERT_FALSE(parts_->bearers.modify(added->id, test::patch({{"upf", kOtherUpf.to_string()}})));
   }
   EXPECT_EQ(*parts_->store.find(added->id), *added);
   EXPECT_EQ(bearers_towards(kUpf), 2U);

@@ -48,7 +48,7 @@ TEST_F(InstanceTest, bearers_come_and_go_while_its_worker_runs) {
   EXPECT_EQ(instance_->bearer_count(), 1U);
   EXPECT_TRUE(instance_->show_bearer(id));
   EXPECT_EQ(instance_->list_bearers(0, 10)->size(), 1U);
-  EXPECT_TRUE(instance_->modify_bearer(id, {.qfi = Qfi{5}}));
+  EXPECT_TRUE(instance_->modify_bearer(id, test::patch({{"qfi", 5U}})));
   EXPECT_TRUE(instance_->release_bearer(id).value_or(false));
   EXPECT_EQ(instance_->bearer_count(), 0U);
 }

@@ -16,6 +16,7 @@
 #include "gnb/control/taps.h"
 #include "gnb/control/wiring.h"
 #include "n3/test_frames.h"
+#include "ran/control/bearer_json.h"
 
 namespace splitplane::gnb::test {
 
@@ -26,6 +27,14 @@ inline const IpAddress kOtherUpf = IpAddress::v4({10, 100, 0, 3});
 inline constexpr MacAddress kUpfMac = datapath::test::kUpfMac;
 
 // Workers w0 (shards 0 to 3) and w1 (shards 4 to 7) on ports n3 and air, with four bearers a shard.
+// What a request with these params changes.
+inline BearerPatch patch(const Json& params) {
+  Params reader(params);
+  const BearerPatch read = read_patch(reader);
+  EXPECT_EQ(reader.fault(), std::nullopt);
+  return read;
+}
+
 inline Config small_config() {
   Config config;
   config.file_prefix = "test";

@@ -1,5 +1,7 @@
 #include "ran/control/bearer_json.h"
 
+#include <algorithm>
+
 #include "control/field_params.h"
 #include "ran/bearer_fields.h"
 #include "ran/count_lease.h"
@@ -91,14 +93,12 @@ ran::BearerConfig read_bearer(Params& params) {
 }
 
 BearerPatch read_patch(Params& params) {
+  const auto rows = ran::bearer_fields(ran::kInChange);
   ran::BearerConfig values;
-  const auto given = read_fields(params, ran::bearer_fields(ran::kInChange), values);
+  const auto given = read_fields(params, rows, values);
   BearerPatch patch;
-  for (const auto key : given) {
-    if (key == "upf") patch.upf = values.upf;
-    if (key == "ul_teid") patch.uplink_teid = values.uplink_teid;
-    if (key == "qfi") patch.qfi = values.qfi;
-    if (key == "poll_pdu") patch.poll_pdu = values.poll_pdu;
+  for (const fields::Field* field : rows.list()) {
+    if (std::ranges::count(given, field->name) != 0) patch.changes.emplace_back(field, field->get(&values));
   }
   return patch;
 }

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "config/config.h"
+#include "ran/bearer_fields.h"
 #include "ran/control/bearer_json.h"
 
 namespace splitplane::app {
@@ -76,8 +78,8 @@ Handler bearer_modify(ModifyBearer modify, Settle settle) {
     const BearerId id = read_id(params);
     const BearerPatch patch = read_patch(params);
     if (const auto fault = params.fault()) return fail("{}", *fault);
-    if (!patch.uplink_teid && !patch.upf && !patch.qfi && !patch.poll_pdu) {
-      return fail("nothing to change; allowed: upf, ul_teid, qfi, poll_pdu");
+    if (patch.changes.empty()) {
+      return fail("nothing to change; allowed: {}", comma_list(ran::bearer_fields(ran::kInChange).names()));
     }
     return modify(id, patch).and_then(
         [&](const ran::BearerConfig& bearer) { return settle().map([&] { return to_json(bearer); }); });

@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <utility>
 #include <vector>
 
-#include "base/ip_address.h"
-#include "base/types.h"
+#include "fields/field.h"
 #include "ran/bearer_config.h"
 
 namespace splitplane::app {
@@ -20,12 +19,14 @@ struct AddedBearers {
   std::size_t existed = 0;  // of them, there already
 };
 
-// Fields present are changed, the others stay.
+// The keys that change, with their new values. A key that may change is a row of ran::bearer_fields(kInChange).
 struct BearerPatch {
-  std::optional<Teid> uplink_teid;
-  std::optional<IpAddress> upf;
-  std::optional<Qfi> qfi;
-  std::optional<std::uint16_t> poll_pdu;
+  std::vector<std::pair<const fields::Field*, fields::Value>> changes;
+
+  [[nodiscard]] ran::BearerConfig applied_to(ran::BearerConfig bearer) const {
+    for (const auto& [field, value] : changes) field->set(&bearer, value);
+    return bearer;
+  }
 };
 
 }  // namespace splitplane::app

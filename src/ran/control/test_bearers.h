@@ -35,11 +35,7 @@ class MemoryBearers {
     const auto at = bearers_.find(id.value);
     if (at == bearers_.end()) return fail("there is no bearer {:#x}", id.value);
     ran::BearerConfig& bearer = at->second.config;
-    bearer.uplink_teid = patch.uplink_teid.value_or(bearer.uplink_teid);
-    bearer.upf = patch.upf.value_or(bearer.upf);
-    bearer.qfi = patch.qfi.value_or(bearer.qfi);
-    bearer.poll_pdu = patch.poll_pdu.value_or(bearer.poll_pdu);
-    return bearer;
+    return bearer = patch.applied_to(bearer);
   }
   Expected<bool> release(BearerId id) { return bearers_.erase(id.value) == 1; }
   Expected<BearerView> show(BearerId id) {
