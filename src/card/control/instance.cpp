@@ -144,7 +144,8 @@ Expected<CardSeen> CardPlane::look() {
     worker.core = loop.core;
     worker.counters = take_snapshot(loop.stats);
     worker.policy = loop.policy.kind;
-    worker.cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load();  // runs here once it has ended
+    worker.cpu_cycles =
+        loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load();  // runs here once it has ended
     add(seen.card, counts.card);
     stopped = stopped && !loop.running;
     seen.bearers += card.bearer_count();
