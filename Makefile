@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
-.PHONY: help root-or-sudo setup build demo test accept bench fuzz gpu gpu-kit gpu-results nightly lint fmt p4 reference clean undo-setup
+.PHONY: help root-or-sudo setup build demo test accept bench fuzz gpu gpu-kit gpu-results nightly compile-times tidy lint fmt p4 reference clean undo-setup
 
 PYTHON := .venv/bin/python
 # Namespaces, TUN devices and hugepages need root; a user goes through sudo.
@@ -21,7 +21,8 @@ help:
 	@echo 'make gpu                the CUDA programs for sm_75, sm_80, sm_90 into build/gpu; needs no GPU (docs/design/gpu.md)'
 	@echo 'make gpu-kit            what a machine with a GPU but without network and packages needs, in build/gpu-kit (docs/design/gpu.md)'
 	@echo 'make gpu-results        the page of docs/results made anew, on a quiet machine, about 15 minutes; goes on where it was cut off'
-	@echo 'make lint, make fmt     check and repair style'
+	@echo 'make compile-times      a cold build, and a table of what each room took; PRESET=asan; WHAT=all: tests and benches too'
+	@echo 'make lint, make fmt     check and repair style; make tidy: clang-tidy with a short list, about ten minutes'
 	@echo 'make p4                 p4/generated from the P4 programs, with p4c-dpdk on PATH (docs/design/p4.md)'
 	@echo 'make reference          config/schema.json and the tables of docs/reference/configuration.md from the rows of keys'
 	@echo 'make nightly            test, accept, bench, and each fuzz target for FUZZ_SECONDS=3600, one after another'
@@ -86,12 +87,18 @@ gpu-results: build
 
 FUZZ_SECONDS ?= 3600
 nightly:
-	@failed=0; for target in 'test WHOLE=1' 'accept PART=host' 'accept PART=nic' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' 'accept PART=gpu' 'accept PART=mended' bench; do \
+	@failed=0; for target in 'test WHOLE=1' 'accept PART=host' 'accept PART=nic' 'accept PART=operate' 'accept PART=rlc' 'accept PART=power' 'accept PART=gpu' 'accept PART=mended' 'accept PART=house' tidy bench; do \
 	  echo "nightly: make $$target"; $(MAKE) $$target || failed=1; done; \
 	  echo 'nightly: make fuzz'; $(MAKE) fuzz SECONDS_EACH=$(FUZZ_SECONDS) || failed=1; exit $$failed
 
+compile-times: setup
+	@$(PYTHON) setup/compile_times.py --preset $(PRESET) $(WHAT)
+
 lint: setup
 	@tests/lint/lint.sh
+
+tidy: setup
+	@setup/tidy.sh $(FILES)
 
 fmt: setup
 	@git ls-files -co --exclude-standard 'src/*.h' 'src/*.cpp' 'bench/*.h' 'bench/*.cpp' 'fuzz/*.h' 'fuzz/*.cpp' | xargs -r .venv/bin/clang-format -i

@@ -8,6 +8,7 @@
 
 #include "card/affinity.h"
 #include "card/function.h"
+#include "card/output_ring.h"
 #include "engine/wakeup.h"
 
 namespace splitplane::nic {
@@ -18,15 +19,6 @@ struct CoreLink {
   rte_ring* outputs = nullptr;  // the objects are CoreOutput
   datapath::Wakeup* reader = nullptr;
 };
-
-// A frame that a program sent to another core's port. A clone is the same mbuf as its original, so the mbuf cannot
-// carry the port.
-struct CoreOutput {
-  rte_mbuf* mbuf = nullptr;
-  std::uint64_t port = 0;
-};
-inline constexpr unsigned kCoreOutputBytes = sizeof(CoreOutput);
-static_assert(kCoreOutputBytes == 16, "an element size of rte_ring");
 
 // The core that has a port of a card. VFs are dealt out in turn; N3 and the air are as far apart as possible.
 [[nodiscard]] constexpr unsigned owner_of(unsigned port, unsigned cores) {

@@ -1,8 +1,6 @@
 // For tests of card/ only: a card of several cores with rings as ports. The test steps it, or threads run it.
 #pragma once
 
-#include <rte_ring_elem.h>
-
 #include <atomic>
 #include <deque>
 #include <thread>
@@ -11,26 +9,6 @@
 #include "card/test_card.h"
 
 namespace splitplane::nic::test {
-
-class OutputRing {
- public:
-  explicit OutputRing(unsigned slots)
-      : ring_(rte_ring_create_elem(datapath::test::unique_name("outputs").c_str(), kCoreOutputBytes, slots,
-                                   SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ)) {
-    if (ring_ == nullptr) throw std::runtime_error("no memory for a ring");
-  }
-  OutputRing(const OutputRing&) = delete;
-  OutputRing& operator=(const OutputRing&) = delete;
-  ~OutputRing() {
-    CoreOutput left;
-    while (rte_ring_sc_dequeue_elem(ring_, &left, kCoreOutputBytes) == 0) rte_pktmbuf_free(left.mbuf);
-    rte_ring_free(ring_);
-  }
-  [[nodiscard]] rte_ring* get() const { return ring_; }
-
- private:
-  rte_ring* ring_;
-};
 
 class TestCores {
  public:
@@ -48,7 +26,8 @@ class TestCores {
       for (unsigned to = 0; to < cores; ++to) {
         if (from == to) continue;
         frames_.emplace_back(entries);
-        outputs_.emplace_back(entries);
+        outputs_.push_back(make_output_ring(datapath::test::unique_name("outputs"), entries));
+        if (!outputs_.back()) throw std::runtime_error("no memory for a ring");
         links[from][to] = {.frames = frames_.back().get(), .outputs = outputs_.back().get()};
       }
     }
@@ -137,7 +116,7 @@ class TestCores {
 
  private:
   std::deque<datapath::test::Ring> in_, out_, frames_;
-  std::deque<OutputRing> outputs_;
+  std::vector<OutputRing> outputs_;
   std::deque<CardCore> functions_;
 };
 

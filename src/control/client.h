@@ -13,7 +13,7 @@ namespace splitplane::app {
 
 class ControlClient {
  public:
-  // Error: one sentence, "nothing runs at ..." where nobody listens.
+  // Error: one sentence, "nothing runs at ..." where no server listens.
   [[nodiscard]] static Expected<ControlClient> connect(const std::string& path,
                                                        std::chrono::milliseconds timeout = std::chrono::seconds(30));
   // From here on, instead of the time limit of connect().

@@ -27,10 +27,10 @@ class Params {
   std::optional<IpAddress> address(std::string_view key);
   std::optional<MacAddress> mac(std::string_view key);
   std::optional<Params> object(std::string_view key);
-  const Json* list(std::string_view key, std::size_t max);  // of at most so many items; null if absent
+  const Json* list(std::string_view key, std::size_t max);  // of at most `max` items; null if absent
   void require(std::string_view key);
   void refuse(std::string_view key, const std::string& text);
-  // Call last: refuses members that nobody asked for. The sentence, or nothing if all was well.
+  // Call last: refuses members that no call before asked for. The sentence, or nothing if all was well.
   [[nodiscard]] std::optional<std::string> fault();
 
  private:

@@ -85,7 +85,8 @@ Expected<Fd> connect_to(const std::string& path, std::chrono::milliseconds timeo
   const auto address = address_of(path);
   if (!address) return fail("'{}' is no socket path; allowed: 1 to 107 octets", printable(path));
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  limit(fd, timeout);  // for the connection, too: where nobody accepts, it waits as soon as the backlog is full
+  // For the connection, too: it waits as soon as the backlog of a server that does not accept is full.
+  limit(fd, timeout);
   const int error = fd.get() < 0 ? errno : try_connect(fd.get(), *address);
   if (error == EAGAIN) return fail("what listens at control socket {} takes no connections", printable(path, 120));
   if (error == ENOENT || error == ECONNREFUSED) return fail("nothing runs at control socket {}", printable(path, 120));

@@ -90,7 +90,7 @@ Expected<std::string> encode_hdr_text(const Histogram& histogram) {
 
 Expected<std::string> hdr_log(const Histogram& histogram, std::chrono::system_clock::time_point begin,
                               std::chrono::duration<double> length) {
-  const auto text = encode_hdr_text(histogram);
+  auto text = encode_hdr_text(histogram);
   if (!text) return text;
   const double start = std::chrono::duration<double>(begin.time_since_epoch()).count();
   return fmt::format(

@@ -81,7 +81,7 @@ def test_an_unanswered_arp_is_called_so_in_peer_list_log_and_metrics(bed):
     wait_until("the gNB to give up", lambda: row(bed, NOBODY)["state"] == "down", 6)
     nobody = row(bed, NOBODY)
     assert (nobody["cause"], nobody["mac"], nobody["echo_sent"], nobody["echo_lost"]) == ("arp_unanswered", None, 0, 0)
-    wait_until("the log", lambda: f"nobody answers ARP for {NOBODY}" in bed.gnb.process.log.read_text(), 3)
+    wait_until("the log", lambda: f"ARP for {NOBODY} gets no answer" in bed.gnb.process.log.read_text(), 3)
     log = bed.gnb.process.log.read_text()
     assert f"the path to {NOBODY} is down: no Echo Response" not in log
     play_upf(bed, 1.2)

@@ -222,8 +222,12 @@ Expected<Json> run_rows(const std::string& section, const std::vector<Scenario>&
         if (events.stop()) return rows;
         auto made = runner(s);
         if (events.cut()) return rows;
-        row = made ? *std::move(made) : to_json(s);
-        if (!made) (*row)["error"] = made.error().message;
+        if (made) {
+          row = *std::move(made);
+        } else {
+          row = to_json(s);
+          (*row)["error"] = made.error().message;
+        }
         if (auto added = log.add(section, repeat, *row); !added) return tl::unexpected(added.error());
       }
       events.row(*row);

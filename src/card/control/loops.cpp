@@ -2,7 +2,6 @@
 
 #include <rte_launch.h>
 #include <rte_lcore.h>
-#include <rte_ring_elem.h>
 
 #include <chrono>
 
@@ -13,19 +12,13 @@ namespace splitplane::app {
 namespace {
 
 constexpr unsigned kFirstLcore = 1;
-constexpr unsigned kLinkEntries = 1024;  // of each ring between two cores
+constexpr unsigned kLinkEntries = 1023;  // of each ring between two cores
 // Longer than a host waits for an answer. The host then takes a silent core for silence and not for a refusal, and
 // compares what the card has when it answers again.
 constexpr std::chrono::milliseconds kPatience{1500};
-constexpr unsigned kRingFlags = RING_F_SP_ENQ | RING_F_SC_DEQ;
+constexpr unsigned kRingFlags = RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ;
 
 }  // namespace
-
-void FreeOutputRing::operator()(rte_ring* ring) const {
-  nic::CoreOutput output;
-  while (rte_ring_sc_dequeue_elem(ring, &output, nic::kCoreOutputBytes) == 0) rte_pktmbuf_free(output.mbuf);
-  rte_ring_free(ring);
-}
 
 void CardLoops::add(std::unique_ptr<nic::Card> card) {
   const auto number = loops_.size();
@@ -51,8 +44,7 @@ Expected<void> CardLoops::connect(const std::vector<nic::CardEndpoint>& endpoint
       if (from == to) continue;
       const std::string name = fmt::format("{}.{}.{}", settings_.name, from, to);
       rings_.emplace_back(rte_ring_create((name + "f").c_str(), kLinkEntries, SOCKET_ID_ANY, kRingFlags));
-      output_rings_.emplace_back(
-          rte_ring_create_elem((name + "o").c_str(), nic::kCoreOutputBytes, kLinkEntries, SOCKET_ID_ANY, kRingFlags));
+      output_rings_.push_back(nic::make_output_ring(name + "o", kLinkEntries));
       if (!rings_.back() || !output_rings_.back()) {
         return fail("card {}: no memory for the rings between its cores; allowed: a larger memory.megabytes",
                     settings_.name);

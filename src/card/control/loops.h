@@ -19,12 +19,6 @@
 
 namespace splitplane::app {
 
-// Between two cores of a card: what goes to a port.
-struct FreeOutputRing {
-  void operator()(rte_ring* ring) const;
-};
-using OutputRing = std::unique_ptr<rte_ring, FreeOutputRing>;
-
 class CardLoops {
  public:
   // `config`, which has a card, must outlive this.
@@ -57,9 +51,9 @@ class CardLoops {
  private:
   const Config& config_;
   const CardConfig& settings_;
-  std::vector<Ring> rings_;  // frames between cores
-  std::vector<OutputRing> output_rings_;
-  std::deque<CardLoop> loops_;  // by core
+  std::vector<Ring> rings_;                    // frames between cores
+  std::vector<nic::OutputRing> output_rings_;  // and what goes to their ports
+  std::deque<CardLoop> loops_;                 // by core
   std::optional<nic::CardCores> cards_;
   std::atomic<bool> stop_{false};
 };

@@ -376,7 +376,7 @@ Expected<void> CardLink::push_peers(Lock& lock) {
 Expected<void> CardLink::push_bearers(Lock& lock) {
   while (bearers_.has_dirty() && !bearers_.has_removals()) {
     const auto ids = bearers_.dirty(kInstallBatch);
-    if (const auto done = install(lock, ids); done) {
+    if (auto done = install(lock, ids); done) {
       // Installing many bearers takes long, and bearers that are on the card are in use.
       if (auto renewed = renew(lock); !renewed) return renewed;
       continue;

@@ -144,7 +144,9 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
 
   CLI::App* list = bearer->add_subcommand("list", "Lists bearers in order of identity")->fallthrough();
   list->add_option("--after", o->after, "Begin behind this identity");
-  list->add_option("--limit", o->limit, "At most so many")->capture_default_str()->check(CLI::Range(1, 1 << 26));
+  list->add_option("--limit", o->limit, "Most bearers in the answer")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1 << 26));
   list->footer("Example:\n  splitplane ctl --json bearer list --limit 10");
   list->callback([o, &action] { action = [o](CliOutput& out) { return bearer_list(*o, out); }; });
 

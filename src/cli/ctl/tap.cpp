@@ -74,8 +74,8 @@ void add_tap_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliOut
       ->check(CLI::IsMember({"in", "out", "both"}));
   on->add_option("--name", o->name, "Name of the tap; without it that of the port and view");
   on->add_option("--worker", o->worker, "Only this worker's end of the port");
-  on->add_option("--max-mb", o->max_mb, "A file grows to so many MiB");
-  on->add_option("--files", o->files, "So many files, the newest kept; without it the tap ends at --max-mb");
+  on->add_option("--max-mb", o->max_mb, "Size of a file, in MiB");
+  on->add_option("--files", o->files, "Files, of which the newest are kept; without it the tap ends at --max-mb");
   on->add_option("--snap", o->snap, "Octets kept of each packet");
   on->add_option("--buffers", o->buffers, "Packets that may wait for the disk");
   on->add_option("--bearer", o->bearer, "Air: only this bearer");

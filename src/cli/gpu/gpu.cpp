@@ -44,7 +44,7 @@ void add_ring_settings(CLI::App& command, bypass::Scenario& s) {
       ->capture_default_str();
   command
       .add_option("--early-within", s.ring.early_within_ns,
-                  "How long octets may come after their descriptor, in ns; 0: nobody looks")
+                  "How long octets may come after their descriptor, in ns; 0: not checked")
       ->check(kNanoseconds)
       ->capture_default_str();
   command.add_flag("--threads", s.thread_per_engine, "Two threads for each ring, as a GPU has warps, not one for all");
@@ -92,7 +92,7 @@ void add_bench(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
   command->add_option("--duration", o->base.seconds, "Seconds measured in each run")
       ->capture_default_str()
       ->excludes(matrix);
-  command->add_option("--packets", o->base.packets, "Instead of a time: so many in each run")
+  command->add_option("--packets", o->base.packets, "Instead of a time: packets in each run")
       ->check(kPackets)
       ->excludes(matrix);
   command->add_option("--batch", o->base.staging_batch, "Packets per copy of the mode staging")->capture_default_str();
@@ -138,7 +138,7 @@ void add_run(CLI::App& gpu, std::function<int(CliOutput&)>& action) {
         o->until_stopped = false;
       },
       "Seconds until it ends by itself");
-  command->add_option("--packets", o->scenario.packets, "Ends after so many")->check(kPackets);
+  command->add_option("--packets", o->scenario.packets, "Ends after this many")->check(kPackets);
   CLI::Option* in = command->add_option("--pcap-in", o->pcap_in, "Replays this capture instead of own traffic");
   CLI::Option* out =
       command->add_option("--pcap-out", o->pcap_out, "Records what leaves the NIC to this file")->needs(in);

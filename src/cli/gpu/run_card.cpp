@@ -25,7 +25,7 @@ std::string refusal_in(const std::vector<gpu::StartUpNote>& notes, CliOutput& ou
 }
 
 // A card that did not stop may write where its memory was once this process has ended; one that was not brought up,
-// where whoever had it before told it to.
+// where the program before this one told it to.
 void silence(const gpu::PciDevice& card, CliOutput& output) {
   if (auto off = card.disable_bus_master(); !off) {
     output.err << fmt::format("splitplane gpu run: {}; reset the card: echo 1 > {}/reset\n", off.error().message,
@@ -55,7 +55,7 @@ int gpu_run_on_card(const GpuRunOptions& o, const bypass::Scenario& scenario, Cl
   if (!bar) return end_gpu_run(kExitFailed, output, bar.error().message);
   gpu::HostMemory memory(gpu::memory_for(*card, **bar));
   if (physical) {
-    output.out << "warning: without VFIO nobody stops the card if this process is killed, and it writes on\n";
+    output.out << "warning: without VFIO the card writes on if this process is killed\n";
   }
   output.out << fmt::format("{} ring{}, {}, frames of others; {}, CPU threads, no GPU; not tried on hardware\n",
                             scenario.rings, scenario.rings == 1 ? "" : "s", word_of(scenario.function),

@@ -32,7 +32,7 @@ int with_client(const PowerOptions& options, CliOutput& output,
   return ask_control(options, "splitplane power", output, ask);
 }
 
-int status(PowerOptions options, CliOutput& output) {
+int status(const PowerOptions& options, CliOutput& output) {
   return with_client(options, output, [&](ControlClient& client) -> Expected<std::string> {
     Json before;
     if (options.over_s > 0) {
@@ -48,7 +48,8 @@ int status(PowerOptions options, CliOutput& output) {
   });
 }
 
-int set(PowerOptions options, CliOutput& output) {
+int set(const PowerOptions& given, CliOutput& output) {
+  PowerOptions options = given;
   if (options.words.size() == 3) {
     if (!options.instance.empty() || !options.socket.empty())
       return failed(output, "CONFIG and the name or socket of an instance; allowed: one of them", kExitBadUsage);
@@ -80,7 +81,7 @@ int set(PowerOptions options, CliOutput& output) {
   });
 }
 
-int restore(PowerOptions options, CliOutput& output) {
+int restore(const PowerOptions& options, CliOutput& output) {
   if (const auto ours = make_private_directory(runtime_directory()); !ours)
     return failed(output, ours.error().message, kExitFailed);
   Json rows = Json::array();
@@ -103,7 +104,7 @@ int restore(PowerOptions options, CliOutput& output) {
 
 void add_power_control(CLI::App& power, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<PowerOptions>();
-  const auto command = [&](const char* name, const char* help, int (*run)(PowerOptions, CliOutput&)) {
+  const auto command = [&](const char* name, const char* help, int (*run)(const PowerOptions&, CliOutput&)) {
     CLI::App* sub = power.add_subcommand(name, help);
     sub->add_flag("--json", o->json, "JSON for machines");
     sub->callback([o, run, &action] { action = [o, run](CliOutput& output) { return run(*o, output); }; });
@@ -112,7 +113,7 @@ void add_power_control(CLI::App& power, std::function<int(CliOutput&)>& action) 
   CLI::App* status_command = command("status", "Each worker's policy, its state, and where its time goes", status);
   add_instance_options(*status_command, *o,
                        status_command->add_option("CONFIG", o->config, "The instance that runs this configuration"));
-  status_command->add_option("--over", o->over_s, "Shares of so many seconds from now; 0: since the start")
+  status_command->add_option("--over", o->over_s, "Shares of this many seconds from now; 0: since the start")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
   status_command->footer("Example:\n  splitplane power status config/demo.yaml");
@@ -137,7 +138,7 @@ void add_power_control(CLI::App& power, std::function<int(CliOutput&)>& action) 
   restore_command->footer("Example:\n  splitplane power restore");
 
   CLI::App* kinds =
-      command("kinds", "Lists the policies and their settings", [](PowerOptions options, CliOutput& output) {
+      command("kinds", "Lists the policies and their settings", [](const PowerOptions& options, CliOutput& output) {
         output.out << (options.json ? kinds_json().dump() + "\n" : kinds_table(options.markdown));
         return kExitGood;
       });

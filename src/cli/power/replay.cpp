@@ -87,7 +87,7 @@ void add_power_replay(CLI::App& power, std::function<int(CliOutput&)>& action) {
   add_replay_options(*tuning, *t);
   tuning
       ->add_option("--tolerance-packets", t->tolerance_packets,
-                   "By so many packets the queue's p99 may exceed that of a busy core")
+                   "Packets by which the queue's p99 may exceed that of a busy core")
       ->capture_default_str()
       ->check(CLI::Range(0, 65'536));
   tuning->footer(settings_help() + costs_help() +

@@ -10,8 +10,8 @@
 namespace splitplane::app {
 namespace {
 
-// Those of DPDK 22.11 whose packets nothing announces. A PCI device's driver may or may not, which nobody knows before
-// it is opened.
+// Those of DPDK 22.11 whose packets nothing announces. Whether a PCI device's driver does is known only once the device
+// is open.
 bool never_interrupts(Driver driver) {
   switch (driver) {
     case Driver::kVhost:

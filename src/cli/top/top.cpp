@@ -80,7 +80,7 @@ void add_top(CLI::App& app, std::function<int(CliOutput&)>& action) {
       ->capture_default_str()
       ->check(CLI::Range(0.1, 3600.0));
   CLI::Option* once = top_command->add_flag("--once", o->once, "One block of plain text, then it ends");
-  top_command->add_option("--batch", o->batch, "So many blocks of plain text")
+  top_command->add_option("--batch", o->batch, "Blocks of plain text, then it ends")
       ->check(CLI::Range(1, 1 << 30))
       ->excludes(once);
   top_command->add_option("--page", o->page, "all, stages, ports, drops or bearers")
@@ -89,7 +89,7 @@ void add_top(CLI::App& app, std::function<int(CliOutput&)>& action) {
   top_command->add_option("--sort", o->sort, "name, or rate: the busiest first")
       ->capture_default_str()
       ->check(CLI::IsMember({"name", "rate"}));
-  top_command->add_option("--bearers", o->bearers, "At most so many on the page of bearers")
+  top_command->add_option("--bearers", o->bearers, "Most bearers on their page")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
   top_command->footer("Example:\n  splitplane top config/demo.yaml\n  splitplane top --once --page drops");

@@ -22,7 +22,7 @@ struct TopLine {
 
 struct TopState {
   Rates rates;
-  std::optional<std::vector<BearerRate>> bearers;  // page kBearers; absent: nobody asked for them yet
+  std::optional<std::vector<BearerRate>> bearers;  // page kBearers; absent: the page was not asked for yet
   bool by_rate = false;                            // order: as the instance lists them, or the highest rate first
 };
 

@@ -18,7 +18,7 @@ std::array<std::uint8_t, 17> address_key(const IpAddress& address) {
 BearerStore::BearerStore(unsigned instance, std::vector<ShardId> owned, std::uint32_t per_shard, bool by_ue_address)
     : instance_(instance), owned_(std::move(owned)), per_shard_(per_shard), by_ue_address_(by_ue_address) {
   for (const ShardId shard : owned_) shards_[shard.value].owned = true;
-  // Identity 0 marks a free line, so nobody gets it.
+  // Identity 0 marks a free line, so no bearer gets it.
   if (instance_ == 0) shards_[0].next = 1;
 }
 
@@ -26,7 +26,7 @@ BearerStore::UplinkKey BearerStore::uplink_key(const IpAddress& upf, Teid teid) 
   return {address_key(upf), teid.value};
 }
 
-// An index that is free in this shard, and whose identity is nobody's foreign TEID, nor kept for somebody.
+// An index that is free in this shard, and whose identity is neither the dl_teid of a bearer nor kept for one.
 std::optional<std::uint32_t> BearerStore::take_index(ShardId id) {
   Shard& shard = shards_[id.value];
   const auto foreign = [&](std::uint32_t index) {

@@ -24,9 +24,9 @@ class BearerStore {
   BearerStore(unsigned instance, std::vector<ShardId> owned, std::uint32_t per_shard, bool by_ue_address = false);
 
   // Enters a bearer. Identity 0: the next one, shard after shard (or in `shard`). Error: full, an identity that is
-  // taken or not ours, or a key by which packets already find another bearer: a TEID of somebody else's choosing that
-  // is a bearer's identity or dl_teid (an identity that is in use as a dl_teid is not given out). Nor does a UE address
-  // of another bearer do, whoever looks for it.
+  // taken or not ours, or a key by which packets already find another bearer: a dl_teid that is the identity or the
+  // dl_teid of another bearer (an identity that is in use as a dl_teid is not given out), or the UE address of another
+  // bearer.
   Expected<ran::BearerConfig> add(ran::BearerConfig config, std::optional<unsigned> shard);
   // Whether this instance may have a bearer of that identity.
   [[nodiscard]] bool is_ours(BearerId id) const;

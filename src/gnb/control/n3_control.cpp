@@ -112,7 +112,7 @@ void N3Control::take_event(const Locked& locked, N3Interface& n3, const datapath
                 event.mac.to_string(), how);
       return;
     case What::kUnanswered:
-      log::warn("N3 {}: nobody answers {} for {}: the path is down, and no Echo Request can be sent", n3.config.port,
+      log::warn("N3 {}: {} for {} gets no answer: the path is down, and no Echo Request can be sent", n3.config.port,
                 how, hop);
       return;
     case What::kClaimRefused:

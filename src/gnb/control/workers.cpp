@@ -152,7 +152,7 @@ LoopPower Workers::power_of(WorkerRuntime& worker) const {
           .governor = worker.core_governor,
           .power = worker.power,
           .stats = worker.stats(),
-          .execute = [w = &worker](std::function<void()> command) { return w->execute(std::move(command)); }};
+          .execute = [w = &worker](const std::function<void()>& command) { return w->execute(command); }};
 }
 
 Expected<nlohmann::json> Workers::show_power(const Locked& /*locked*/) const {

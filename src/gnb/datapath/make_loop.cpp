@@ -53,7 +53,7 @@ WorkerLoop make_l2fwd_loop(EthSource from, EthSink to, WorkerPower& power, Worke
 
 WorkerLoop make_dispatch_loop(std::vector<Dispatch::Queue> queues, WorkerPower& power, DispatchContext& context,
                               Mailbox& mailbox, const std::atomic<bool>& stop) {
-  return [=, &power, &context, &mailbox, &stop] {
+  return [queues = std::move(queues), &power, &context, &mailbox, &stop] {
     Dispatch dispatch(context, queues);
     run_worker(dispatch, power, mailbox, context.stats, stop);
   };
@@ -61,7 +61,7 @@ WorkerLoop make_dispatch_loop(std::vector<Dispatch::Queue> queues, WorkerPower& 
 
 WorkerLoop make_copies_loop(std::vector<CopiesConsumer::Queue> queues, WorkerPower& power, WorkerStats& stats,
                             Mailbox& mailbox, const std::atomic<bool>& stop) {
-  return [=, &power, &stats, &mailbox, &stop] {
+  return [queues = std::move(queues), &power, &stats, &mailbox, &stop] {
     CopiesConsumer consumer(queues, stats);
     run_worker(consumer, power, mailbox, stats, stop);
   };

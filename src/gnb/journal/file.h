@@ -26,7 +26,7 @@ class JournalFile {
   // Another file in the place of this one, whole or not at all. Error: also where there was none, and another process
   // has put one there since.
   [[nodiscard]] Expected<void> rewrite(const JournalRecords& records);
-  // On disk when it returns. After an error only rewrite() is allowed, since nobody knows what the disk has of it.
+  // On disk when it returns. After an error only rewrite() is allowed: what the disk has of it is unknown.
   [[nodiscard]] Expected<void> append(const JournalRecords& records);
 
   [[nodiscard]] bool is_open() const { return fd_ >= 0 && !broken_; }

@@ -77,7 +77,7 @@ struct JournalContent {
   JournalBearers bearers;
   std::set<FileKey> released;  // by the control socket, so that the configuration does not bring them back
   std::uint64_t frames = 0;
-  std::size_t torn = 0;  // octets at the end: of a frame that was never whole, so nobody has relied on it
+  std::size_t torn = 0;  // octets at the end: of a frame that was never whole, so that no reader has relied on it
 };
 
 // A whole file. Error: one sentence without the file's name. What is cut off at the end is no error, everything else
