@@ -130,13 +130,13 @@ Json to_json(const Result& r) {
   json["sound"] = r.is_sound();
   json["latency_us"] = {{"mean", us(r.latency.mean())},
                         {"deviation", us(std::sqrt(r.latency.variance()))},
-                        {"p50", us(static_cast<double>(r.latency.quantile(0.5)))},
-                        {"p99", us(static_cast<double>(r.latency.quantile(0.99)))},
-                        {"p99.9", us(static_cast<double>(r.latency.quantile(0.999)))},
-                        {"max", us(static_cast<double>(r.latency.largest()))}};
+                        {"p50", us(static_cast<double>(r.latency.percentile(50)))},
+                        {"p99", us(static_cast<double>(r.latency.percentile(99)))},
+                        {"p99.9", us(static_cast<double>(r.latency.percentile(99.9)))},
+                        {"max", us(static_cast<double>(r.latency.max()))}};
   Json& quantiles = json["quantiles_us"];
   for (const double q : kQuantiles) {
-    quantiles.push_back({q, us(static_cast<double>(r.latency.quantile(q / 100)))});
+    quantiles.push_back({q, us(static_cast<double>(r.latency.percentile(q)))});
   }
   if (r.series.empty()) return json;
   Json& series = json["series_us"];  // of each bin: packets, mean, highest

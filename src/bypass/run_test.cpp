@@ -29,7 +29,7 @@ void expect_all_back(const Scenario& s) {
   EXPECT_EQ(result->received, s.packets);
   EXPECT_TRUE(result->is_sound()) << to_json(*result).dump();
   EXPECT_EQ(result->lost, 0U);
-  EXPECT_EQ(result->latency.count(), s.packets);
+  EXPECT_EQ(result->latency.total(), s.packets);
   EXPECT_GT(result->doorbells, 0U);
 }
 

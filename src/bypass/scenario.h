@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "base/histogram.h"
 #include "base/outcome_list.h"
 #include "gpu/rings/ring.h"
-#include "nicmodel/latency.h"
+#include "nicmodel/latency_series.h"
 
 namespace splitplane::bypass {
 
@@ -108,7 +109,7 @@ struct Result {
   std::uint64_t due = 0;  // open loop: packets that the rate asks for in the same time
   std::uint64_t corrupt = 0, flow_disorder = 0, duplicated = 0;
   std::uint64_t reordered = 0;  // on the wire as a whole, the paper's metric
-  nicmodel::LatencyHistogram latency;
+  Histogram latency;
   std::vector<nicmodel::LatencySeries::Point> series;
   // Of the whole run with its warm-up: sent = received + lost at the NIC + dropped + missing. A value below 0 means
   // that more packets count as lost than were.

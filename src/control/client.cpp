@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/shallow_json.h"
+#include "control/shallow_json.h"
 
 namespace splitplane::app {
 namespace {

@@ -7,10 +7,10 @@
 #include <exception>
 #include <utility>
 
-#include "base/shallow_json.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "control/reply.h"
+#include "control/shallow_json.h"
 
 namespace splitplane::app {
 namespace {

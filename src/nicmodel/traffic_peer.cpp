@@ -223,7 +223,7 @@ void TrafficPeer::judge(const WireFrame& frame, std::uint64_t now_ns) {
   if (order_.see(sequence)) counters_.reordered.add(1);
   if (flow_order_[packet.flow].see(sequence)) counters_.reordered_in_flow.add(1);
   const std::uint64_t latency = now_ns - time;
-  latency_.add(latency);
+  latency_.record(latency);
   series_.add(time - start_ns_, latency);
 }
 

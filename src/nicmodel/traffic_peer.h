@@ -12,10 +12,11 @@
 
 #include "base/counter.h"
 #include "base/expected.h"
+#include "base/histogram.h"
 #include "base/random.h"
 #include "gpu/nic/nic_82599.h"
 #include "gpu/rings/reorder.h"
-#include "nicmodel/latency.h"
+#include "nicmodel/latency_series.h"
 #include "nicmodel/wire.h"
 
 namespace splitplane::nicmodel {
@@ -78,7 +79,7 @@ class TrafficPeer final : public Wire {
   [[nodiscard]] std::uint64_t due(std::uint64_t now_ns) const;
   // True if all packets were sent, and came back or count as lost.
   [[nodiscard]] bool done() const;
-  [[nodiscard]] const LatencyHistogram& latency() const { return latency_; }
+  [[nodiscard]] const Histogram& latency() const { return latency_; }
   [[nodiscard]] const LatencySeries& series() const { return series_; }
   // Filters that give flow i ring i % rings, for the first 128 flows with the default header.
   [[nodiscard]] static std::vector<gpu::FlowFilter> filters(std::uint32_t flows, std::uint32_t rings);
@@ -109,7 +110,7 @@ class TrafficPeer final : public Wire {
   PeerSettings settings_;
   Random random_;
   PeerCounters counters_;
-  LatencyHistogram latency_;
+  Histogram latency_;
   LatencySeries series_;
   std::vector<std::uint8_t> headers_, pool_, batch_;
   std::uint32_t header_bytes_ = 0, header_stride_ = 0, batch_stride_ = 0;

@@ -69,8 +69,8 @@ TEST(TrafficPeerTest, tells_lost_duplicated_reordered_changed_and_foreign) {
   give(peer, Octets(60, 0));
   give(peer, Octets(20, 0));
   EXPECT_EQ(peer.counters().foreign.get(), 3U);
-  EXPECT_EQ(peer.latency().count(), 7U);
-  EXPECT_EQ(peer.latency().largest(), 500U);
+  EXPECT_EQ(peer.latency().total(), 7U);
+  EXPECT_EQ(peer.latency().max(), 500U);
 }
 
 TEST(TrafficPeerTest, reordering_between_flows_is_counted_overall_only) {
@@ -103,9 +103,9 @@ TEST(TrafficPeerTest, open_loop_latency_begins_when_a_packet_is_due) {
   const auto f = take(peer, 32, 1'010'000);  // nothing was taken for 10 us
   ASSERT_EQ(f.size(), 10U);
   give(peer, f[0], 1'011'000);
-  EXPECT_EQ(peer.latency().largest(), 10'000U);  // due 1 us after the start
+  EXPECT_EQ(peer.latency().max(), 10'000U);  // due 1 us after the start
   give(peer, f[9], 1'011'000);
-  EXPECT_EQ(peer.latency().smallest(), 1'000U);  // due when it was taken
+  EXPECT_EQ(peer.latency().min(), 1'000U);  // due when it was taken
 }
 
 TEST(TrafficPeerTest, closed_loop_latency_begins_when_a_packet_is_sent) {
@@ -114,7 +114,7 @@ TEST(TrafficPeerTest, closed_loop_latency_begins_when_a_packet_is_sent) {
   const auto f = take(peer, 32, 1'010'000);
   ASSERT_EQ(f.size(), 8U);
   give(peer, f[0], 1'011'000);
-  EXPECT_EQ(peer.latency().largest(), 1'000U);
+  EXPECT_EQ(peer.latency().max(), 1'000U);
 }
 
 TEST(TrafficPeerTest, macs_that_changed_places_or_other_headers_are_judged_as_such) {
@@ -142,20 +142,6 @@ TEST(TrafficPeerTest, settings_that_cannot_be_are_refused) {
   EXPECT_THAT(TrafficPeer::check({.sizes = {}}).error().message, HasSubstr("sizes: 0"));
   EXPECT_THAT(TrafficPeer::check({.window = TrafficPeer::kRemembered + 1}).error().message, HasSubstr("window"));
   EXPECT_TRUE(TrafficPeer::check({}));
-}
-
-TEST(LatencyHistogramTest, quantiles_are_within_a_thirtysecond) {
-  LatencyHistogram h;
-  for (std::uint64_t ns = 1; ns <= 100'000; ++ns) h.add(ns);
-  for (const double part : {0.01, 0.5, 0.9, 0.999}) {
-    EXPECT_NEAR(static_cast<double>(h.quantile(part)), part * 100'000, part * 100'000 / 32 + 1) << part;
-  }
-  EXPECT_EQ(h.quantile(1), 100'000U);
-  EXPECT_NEAR(h.mean(), 50'000.5, 1e-6);
-  EXPECT_NEAR(h.variance(), 1e10 / 12, 1e6);
-  std::uint64_t sum = 0;
-  for (const auto& [end, count] : h.buckets()) sum += count;
-  EXPECT_EQ(sum, 100'000U);
 }
 
 TEST(LatencySeriesTest, keeps_count_sum_and_highest_of_each_interval) {

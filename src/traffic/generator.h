@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/counter.h"
+#include "base/histogram.h"
 #include "engine/burst.h"
-#include "traffic/histogram.h"
 #include "traffic/mix.h"
 #include "traffic/schedule.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/expected.h"
-#include "traffic/histogram.h"
+#include "base/histogram.h"
 
 namespace splitplane::traffic {
 

@@ -9,10 +9,10 @@
 #include <optional>
 
 #include "base/counter.h"
+#include "base/histogram.h"
 #include "engine/burst.h"
 #include "traffic/flow_checker.h"
 #include "traffic/frame_reader.h"
-#include "traffic/histogram.h"
 
 namespace splitplane::traffic {
 

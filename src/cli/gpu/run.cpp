@@ -27,9 +27,9 @@ std::string summary(const bypass::Result& r) {
       "latency p50 {:.1f} us, p99 {:.1f}, p99.9 {:.1f}, highest {:.1f}\n"
       "order: {:.2f} % of the wire reordered, {} within a flow; {} corrupt, {} twice\n"
       "{:.3f} doorbells per packet; driver {:.2f} s of CPU, NIC model {:.2f} s\n",
-      r.measured, r.seconds, r.mpps(), r.gbps(), r.lost, r.sent, static_cast<double>(r.latency.quantile(0.5)) / 1e3,
-      static_cast<double>(r.latency.quantile(0.99)) / 1e3, static_cast<double>(r.latency.quantile(0.999)) / 1e3,
-      static_cast<double>(r.latency.largest()) / 1e3,
+      r.measured, r.seconds, r.mpps(), r.gbps(), r.lost, r.sent, static_cast<double>(r.latency.percentile(50)) / 1e3,
+      static_cast<double>(r.latency.percentile(99)) / 1e3, static_cast<double>(r.latency.percentile(99.9)) / 1e3,
+      static_cast<double>(r.latency.max()) / 1e3,
       r.received == 0 ? 0 : 100.0 * static_cast<double>(r.reordered) / static_cast<double>(r.received), r.flow_disorder,
       r.corrupt, r.duplicated,
       r.driver_packets == 0 ? 0 : static_cast<double>(r.doorbells) / static_cast<double>(r.driver_packets),

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "base/histogram.h"
 #include "base/random.h"
 #include "power/policy.h"
 #include "power/replay/costs.h"
-#include "traffic/histogram.h"
 
 namespace splitplane::power::replay {
 
@@ -45,7 +45,7 @@ struct CoreResult {
   std::uint64_t arrivals = 0, served = 0, lost = 0, queued = 0;
   std::uint64_t most_queued = 0;             // on one queue, when it was looked at
   std::vector<std::uint64_t> queued_counts;  // packets taken, by the number that was queued then
-  traffic::Histogram added;                  // ns from arrival until processed, less Costs::packet
+  Histogram added;                           // ns from arrival until processed, less Costs::packet
   std::uint64_t rounds = 0, pauses = 0, sleeps = 0, wakes = 0, interrupts = 0, rechecks = 0, p_transitions = 0;
 };
 

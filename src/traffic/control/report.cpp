@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kFlowsListed = 16;
 
-Json percentiles(const traffic::Histogram& h) {
+Json percentiles(const Histogram& h) {
   return {{"count", h.total()},          {"min", h.min()},          {"mean", h.mean()},
           {"p50", h.percentile(50)},     {"p90", h.percentile(90)}, {"p99", h.percentile(99)},
           {"p99_9", h.percentile(99.9)}, {"max", h.max()},          {"clamped", h.clamped()}};

@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 // A Maker's generator, without its type.
 struct GeneratorView {
   const traffic::GeneratorStats& stats;
-  const traffic::Histogram& lateness;
+  const Histogram& lateness;
   std::uint64_t started_ns = 0, last_sent_ns = 0;
   std::uint32_t flows = 0;
   std::uint32_t rate = 0;  // asked for; 0: as recorded

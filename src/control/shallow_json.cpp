@@ -1,4 +1,4 @@
-#include "base/shallow_json.h"
+#include "control/shallow_json.h"
 
 namespace splitplane {
 

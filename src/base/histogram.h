@@ -1,12 +1,13 @@
 // A log-linear histogram with HdrHistogram's layout (three significant digits). Values are in ns with a relative error
-// below 0.1 %, and recording is one increment. hdr_log.h writes it in the format that the standard decoders read.
+// below 0.1 %, and recording is one increment. traffic/hdr_log.h writes it in the format that the standard decoders
+// read.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 #include <vector>
 
-namespace splitplane::traffic {
+namespace splitplane {
 
 class Histogram {
  public:
@@ -38,6 +39,8 @@ class Histogram {
   [[nodiscard]] std::uint64_t min() const { return total_ == 0 ? 0 : min_; }
   [[nodiscard]] std::uint64_t max() const { return max_; }
   [[nodiscard]] double mean() const { return total_ == 0 ? 0 : sum_ / static_cast<double>(total_); }
+  // Of the values as counted, each taken for the middle of its step.
+  [[nodiscard]] double variance() const;
   // The highest value of the step that holds the packet of this rank, as HdrHistogram defines it. It is never above the
   // maximum, and 0 when empty.
   [[nodiscard]] std::uint64_t percentile(double percent) const;
@@ -48,7 +51,8 @@ class Histogram {
     const auto bucket = static_cast<unsigned>(std::bit_width(value | (2 * kHalf - 1))) - kSubBucketBits;
     return (static_cast<std::size_t>(bucket) << (kSubBucketBits - 1)) + static_cast<std::size_t>(value >> bucket);
   }
-  // The highest value that is counted at this index.
+  // The lowest and the highest value that are counted at this index.
+  [[nodiscard]] static std::uint64_t lowest_at(std::size_t index);
   [[nodiscard]] static std::uint64_t highest_at(std::size_t index);
 
  private:
@@ -57,4 +61,4 @@ class Histogram {
   double sum_ = 0;  // 64 bits would wrap after 180 million packets of 100 s
 };
 
-}  // namespace splitplane::traffic
+}  // namespace splitplane

@@ -1,5 +1,5 @@
 // Compares the histogram with sorted values: every percentile is within HdrHistogram's promise.
-#include "traffic/histogram.h"
+#include "base/histogram.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace splitplane::traffic {
+namespace splitplane {
 namespace {
 
 TEST(Histogram, each_value_lies_in_the_step_that_counts_it) {
@@ -30,6 +30,7 @@ TEST(Histogram, values_below_2048_are_exact) {
 TEST(Histogram, an_empty_one_says_zero) {
   const Histogram histogram;
   EXPECT_EQ(histogram.percentile(50), 0U);
+  EXPECT_EQ(histogram.variance(), 0);
   EXPECT_EQ(histogram.min(), 0U);
   EXPECT_EQ(histogram.max(), 0U);
 }
@@ -39,6 +40,16 @@ TEST(Histogram, what_is_beyond_the_range_is_kept_at_its_end_and_counted) {
   histogram.record(Histogram::kHighest + 5);
   EXPECT_EQ(histogram.clamped(), 1U);
   EXPECT_EQ(histogram.max(), Histogram::kHighest);
+}
+
+TEST(Histogram, mean_and_variance_are_those_of_the_values) {
+  Histogram histogram;
+  for (std::uint64_t value = 1; value <= 100'000; ++value) histogram.record(value);
+  EXPECT_NEAR(histogram.mean(), 50'000.5, 1e-6);
+  EXPECT_NEAR(histogram.variance(), 1e10 / 12, 1e6);
+  Histogram constant;
+  for (int i = 0; i < 3; ++i) constant.record(123'456'789);
+  EXPECT_EQ(constant.variance(), 0);
 }
 
 RC_GTEST_PROP(Histogram, percentiles_are_those_of_the_sorted_values, ()) {
@@ -60,4 +71,4 @@ RC_GTEST_PROP(Histogram, percentiles_are_those_of_the_sorted_values, ()) {
 }
 
 }  // namespace
-}  // namespace splitplane::traffic
+}  // namespace splitplane
