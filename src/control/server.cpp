@@ -77,28 +77,13 @@ void ControlServer::serve() {
   }
 }
 
-// One turn: those who took least time so far come first, so that requests that are many hold up only who makes them,
-// and a newcomer nobody. None is cut short: a slow one holds up the others for its own length, and who took as little
-// time as others waits for one request of each that came before.
+// One turn: one request of each client. So a client waits for at most one request of each other client, however many
+// requests the others sent.
 void ControlServer::serve_clients(const std::vector<pollfd>& polled) {
-  forget_half();
-  std::vector<std::size_t> order(clients_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return clients_[a].spent < clients_[b].spent; });
-  turn_end_ = Clock::now() + options_.turn;
-  answered_ = false;
-  std::vector<bool> dropped(clients_.size());
-  for (const std::size_t i : order) dropped[i] = !handle(clients_[i], polled[i + 2].revents);
-  std::size_t at = 0;
-  std::erase_if(clients_, [&](const Client&) { return dropped[at++]; });
-}
-
-void ControlServer::forget_half() {
-  const auto now = Clock::now();
-  if (now - forgot_ < std::chrono::seconds{1}) return;
-  forgot_ = now;
-  for (auto& client : clients_) client.spent /= 2;
+  for (std::size_t i = 0; i < clients_.size(); ++i) {
+    if (!handle(clients_[i], polled[i + 2].revents)) clients_[i].fd = Fd();
+  }
+  std::erase_if(clients_, [](const Client& client) { return client.fd.get() < 0; });
 }
 
 std::size_t ControlServer::unread_bytes() const {
@@ -129,7 +114,7 @@ void ControlServer::accept_clients() {
       (void)::send(fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       continue;
     }
-    clients_.push_back({std::move(fd), {}, {}, false, false, false, Clock::now(), Clock::now(), {}});
+    clients_.push_back({std::move(fd), {}, {}, false, false, false, Clock::now(), Clock::now()});
   }
 }
 
@@ -140,7 +125,7 @@ bool ControlServer::handle(Client& client, short events) {
   } else if (!client.waiting && (events & (POLLIN | POLLHUP)) != 0 && !receive(client)) {
     return false;
   }
-  return answer_lines(client);
+  return answer_one(client);
 }
 
 bool ControlServer::receive(Client& client) const {
@@ -163,38 +148,40 @@ bool ControlServer::send(Client& client) const {
   return client.out.empty() || Clock::now() - client.stuck_since < options_.write_timeout;
 }
 
-bool ControlServer::answer_lines(Client& client) {
+std::string ControlServer::reply_to(std::string_view line) const {
+  std::string reply = answer_(line);
+  if (reply.size() > options_.max_reply_bytes) reply = too_long_reply(reply.size(), options_.max_reply_bytes);
+  if (reply.size() > kSmallReply && unread_bytes() + reply.size() > options_.max_unread_bytes)
+    reply = error_reply("too many answers are unread by other clients; try again, or ask for less");
+  return reply;
+}
+
+// Answers the first request of `in`, once the client has taken the last reply. Lines without a request are skipped.
+bool ControlServer::answer_one(Client& client) {
   std::size_t done = 0;
-  client.waiting = false;
-  while (client.out.empty() && !client.closing) {
+  bool answered = false;
+  while (client.out.empty() && !client.closing && !answered) {
     const std::size_t end = client.in.find('\n', done);
     const std::size_t length = std::min(end, client.in.size()) - done;
+    const std::string_view line(client.in.data() + done, length);
     if (length > options_.max_line_bytes) {
       client.out = error_reply(fmt::format("line too long; allowed are {} octets", options_.max_line_bytes));
       client.closing = true;
     } else if (end == std::string::npos) {
       break;
-    } else if (answered_ && Clock::now() >= turn_end_) {
-      client.waiting = true;
-      break;
     } else {
-      const std::string_view line(client.in.data() + done, length);
       done = end + 1;
       if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
       client.heard = Clock::now();
-      client.out = answer_(line);
-      client.spent += Clock::now() - client.heard;
-      answered_ = true;
-      if (client.out.size() > options_.max_reply_bytes)
-        client.out = too_long_reply(client.out.size(), options_.max_reply_bytes);
-      if (client.out.size() > kSmallReply && unread_bytes() > options_.max_unread_bytes)
-        client.out = error_reply("too many answers are unread by other clients; try again, or ask for less");
+      client.out = reply_to(line);
+      answered = true;
     }
     client.out += '\n';
     client.stuck_since = Clock::now();
     if (!send(client)) return false;
   }
   client.in.erase(0, done);
+  client.waiting = answered && client.out.empty() && !client.in.empty();
   if (client.in.empty() && client.in.capacity() > kKeptBytes) std::string().swap(client.in);
   return !client.out.empty() || client.waiting || !(client.closing || client.input_ended);
 }

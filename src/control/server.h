@@ -1,5 +1,5 @@
-// The control socket of a running user plane: JSON lines on a unix socket that only its owner may open, served by one
-// thread of its own beside the workers. Every client's share of memory and time is bounded.
+// The control socket of a running user plane: JSON lines on a unix socket that only its owner may open. One thread
+// beside the workers serves it. Clients take turns, one request each, and the memory that a client takes is bounded.
 #pragma once
 
 #include <poll.h>
@@ -24,7 +24,6 @@ struct ControlServerOptions {
   std::size_t max_reply_bytes = 4 * 1024 * 1024;    // a longer reply becomes an error
   std::size_t max_unread_bytes = 32 * 1024 * 1024;  // of replies that clients have not read yet, all together
   std::chrono::milliseconds write_timeout{5000};    // a client that reads nothing for so long is dropped
-  std::chrono::milliseconds turn{20};               // after so long answering, clients that took less time come first
   std::chrono::milliseconds idle_grace{1000};       // among max_clients the one idle longest gives way, but not before
 };
 
@@ -43,32 +42,29 @@ class ControlServer {
     Fd fd;
     std::string in, out;  // what is not answered yet, what is not sent yet
     bool input_ended = false;
-    bool waiting = false;                               // `in` holds a whole line, and this turn's time was used up
+    bool waiting = false;                               // `in` holds a line for the next turn
     bool closing = false;                               // close once `out` is sent
     std::chrono::steady_clock::time_point stuck_since;  // when `out` last made progress
     std::chrono::steady_clock::time_point heard;        // when it connected, or asked for something last
-    std::chrono::steady_clock::duration spent{};        // on its requests, half of it forgotten every second
   };
 
   ControlServer(ControlServerOptions options, Answer answer, Fd listener, Fd wake);
   void serve();
   void accept_clients();
   void serve_clients(const std::vector<pollfd>& polled);
-  void forget_half();
   [[nodiscard]] bool make_room();
   [[nodiscard]] std::size_t unread_bytes() const;
   // False if the client is to be dropped.
   [[nodiscard]] bool handle(Client& client, short events);
   [[nodiscard]] bool receive(Client& client) const;
   [[nodiscard]] bool send(Client& client) const;
-  [[nodiscard]] bool answer_lines(Client& client);
+  [[nodiscard]] bool answer_one(Client& client);
+  [[nodiscard]] std::string reply_to(std::string_view line) const;
 
   ControlServerOptions options_;
   Answer answer_;
   Fd listener_, wake_;
   std::vector<Client> clients_;
-  std::chrono::steady_clock::time_point turn_end_, forgot_;
-  bool answered_ = false;  // in this turn
   std::thread thread_;
 };
 
