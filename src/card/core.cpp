@@ -9,9 +9,7 @@ namespace splitplane::nic {
 using datapath::Burst;
 using datapath::kBurst;
 
-unsigned CardCore::Queue::receive(Burst& burst) {
-  if (kind == Kind::port) return source.receive(burst);
-  if (kind == Kind::frames) return datapath::RingSource{ring}.receive(burst);
+unsigned OutputSource::receive(Burst& burst) {
   std::array<CoreOutput, kBurst> got;
   burst.size = rte_ring_sc_dequeue_burst_elem(ring, got.data(), kCoreOutputBytes, kBurst, nullptr);
   for (unsigned i = 0; i < burst.size; ++i) {
@@ -30,12 +28,12 @@ CardCore::CardCore(Card& card, CardCoreSettings settings, datapath::WorkerStats&
   for (unsigned port = 0; port < settings_.endpoints.size(); ++port) {
     owners_.push_back(owner_of(port, settings_.cores));
     if (owners_.back() != settings_.self) continue;
-    queues_.push_back({.kind = Queue::Kind::port, .number = port, .source = {settings_.endpoints[port]}});
+    queues_.push_back({{source_of(settings_.endpoints[port])}, port});
   }
   for (const CoreLink& link : settings_.from) {
     if (link.frames == nullptr) continue;
-    queues_.push_back({.kind = Queue::Kind::frames, .ring = link.frames});
-    queues_.push_back({.kind = Queue::Kind::outputs, .ring = link.outputs});
+    queues_.push_back({{datapath::RingSource{link.frames}}});
+    queues_.push_back({{OutputSource{{link.outputs}}}});
   }
   handed_.reserve(8 * std::size_t{kBurst});
 }
@@ -43,23 +41,20 @@ CardCore::CardCore(Card& card, CardCoreSettings settings, datapath::WorkerStats&
 void CardCore::set_endpoint(unsigned number, const CardEndpoint& at) {
   settings_.endpoints.at(number) = at;
   for (Queue& queue : queues_) {
-    if (queue.kind == Queue::Kind::port && queue.number == number) queue.source.at = at;
+    if (auto* const port = std::get_if<CardSource>(&queue.kind); port != nullptr && queue.number == number)
+      *port = source_of(at);
   }
 }
 
 void CardCore::process(Queue& queue, Burst& burst) {
-  switch (queue.kind) {
-    case Queue::Kind::port:
-      deal_out(burst, queue.number);
-      break;
-    case Queue::Kind::frames:
-      counters_.frames_taken += burst.size;
-      card_.run(burst.mbuf.data(), burst.size);
-      break;
-    case Queue::Kind::outputs:
-      counters_.outputs_taken += burst.size;
-      for (unsigned i = 0; i < burst.size; ++i) card_.take_over(burst.mbuf[i], queue.ports[i]);
-      break;
+  if (std::holds_alternative<CardSource>(queue.kind)) {
+    deal_out(burst, queue.number);
+  } else if (const auto* const outputs = std::get_if<OutputSource>(&queue.kind)) {
+    counters_.outputs_taken += burst.size;
+    for (unsigned i = 0; i < burst.size; ++i) card_.take_over(burst.mbuf[i], outputs->ports[i]);
+  } else {
+    counters_.frames_taken += burst.size;
+    card_.run(burst.mbuf.data(), burst.size);
   }
   for (const std::uint16_t port : card_.pending()) {
     if (card_.out(port).mbufs.size() >= kBurst) send(port);
@@ -94,8 +89,7 @@ void CardCore::hand_frames(unsigned core, Burst& frames, unsigned port) {
   const unsigned n = card_.prepare(frames.mbuf.data(), std::exchange(frames.size, 0), port);
   if (n == 0) return;
   const CoreLink& link = settings_.to[core];
-  const unsigned taken =
-      rte_ring_sp_enqueue_burst(link.frames, reinterpret_cast<void* const*>(frames.mbuf.data()), n, nullptr);
+  const unsigned taken = datapath::RingSink{link.frames}.send(frames.mbuf.data(), n);
   counters_.frames_handed += taken;
   stats_.dispatched.add(taken);
   if (link.reader != nullptr) link.reader->wake();
@@ -111,45 +105,29 @@ void CardCore::flush() {
 }
 
 void CardCore::send(unsigned port) {
-  std::vector<rte_mbuf*>& mbufs = card_.out(port).mbufs;
-  if (mbufs.empty()) return;  // sent before
   if (owners_[port] != settings_.self) return hand_outputs(port);
-  const auto n = static_cast<unsigned>(mbufs.size());
-  const unsigned sent = send_by(settings_.endpoints[port], mbufs.data(), n);
-  counters_.sent += sent;
-  count_sent(stats_, port, sent);
-  if (sent < n) [[unlikely]] {
-    stats_.drop(datapath::DropReason::tx_full, n - sent);
-    card_.count_tx_full(port, n - sent);
-    rte_pktmbuf_free_bulk(mbufs.data() + sent, n - sent);
-  }
-  mbufs.clear();
+  counters_.sent += send_pending(card_, port, settings_.endpoints[port], stats_);
 }
 
 // A full ring counts as a full transmit queue.
 void CardCore::hand_outputs(unsigned port) {
-  std::vector<rte_mbuf*>& mbufs = card_.out(port).mbufs;
+  if (card_.out(port).mbufs.empty()) return;  // sent before
   const CoreLink& link = settings_.to[owners_[port]];
   handed_.clear();
-  for (rte_mbuf* m : mbufs) handed_.push_back({m, port});
+  for (rte_mbuf* m : card_.out(port).mbufs) handed_.push_back({m, port});
   const auto n = static_cast<unsigned>(handed_.size());
   const unsigned taken = rte_ring_sp_enqueue_burst_elem(link.outputs, handed_.data(), kCoreOutputBytes, n, nullptr);
   counters_.outputs_handed += taken;
   stats_.dispatched.add(taken);
   if (link.reader != nullptr) link.reader->wake();
-  if (taken < n) [[unlikely]] {
-    stats_.drop(datapath::DropReason::tx_full, n - taken);
-    card_.count_tx_full(port, n - taken);
-    rte_pktmbuf_free_bulk(mbufs.data() + taken, n - taken);
-  }
-  mbufs.clear();
+  drop_unsent(card_, port, taken, stats_);
 }
 
 bool CardCore::take_rest() {
   Burst burst;
   bool any = false;
   for (Queue& queue : queues_) {
-    if (queue.kind == Queue::Kind::port) continue;
+    if (std::holds_alternative<CardSource>(queue.kind)) continue;
     while (queue.receive(burst) != 0) {
       any = true;
       process(queue, burst);

@@ -39,30 +39,19 @@ struct CardCoreCounters {
   std::uint64_t sent = 0;                               // by its own ports
 };
 
+// The ring from another core for frames that its program sent to a port of this core.
+struct OutputSource : datapath::RingSource {
+  std::array<std::uint16_t, datapath::kBurst> ports{};  // of each frame of the burst
+
+  unsigned receive(datapath::Burst& burst);
+  unsigned take_left(datapath::Burst& burst) { return receive(burst); }
+};
+
 class CardCore {
  public:
-  struct Queue {
-    enum class Kind : std::uint8_t { port, frames, outputs };
-    Kind kind = Kind::port;
-    unsigned number = 0;  // number of the card's port
-    CardSource source;    // port
-    rte_ring* ring = nullptr;
-    std::array<std::uint16_t, datapath::kBurst> ports{};  // outputs: the port of each frame of the burst
-
-    unsigned receive(datapath::Burst& burst);
-    unsigned take_left(datapath::Burst& burst) {
-      burst.size = 0;
-      return kind != Kind::port || source.at.in != nullptr ? receive(burst) : 0;
-    }
-    [[nodiscard]] int waiting() const {
-      return kind == Kind::port ? source.waiting() : static_cast<int>(rte_ring_count(ring));
-    }
-    [[nodiscard]] unsigned entries() const {
-      return kind == Kind::port ? source.entries() : rte_ring_get_capacity(ring);
-    }
-    [[nodiscard]] datapath::WakeSource wake_source() const {
-      return kind == Kind::port ? source.wake_source() : datapath::WakeSource{datapath::WakeSource::Kind::ring};
-    }
+  // A port of this core, or a ring from another core: for the program, or for ports.
+  struct Queue : datapath::AnySource<CardSource, datapath::RingSource, OutputSource> {
+    unsigned number = 0;  // of the card's port
   };
 
   CardCore(Card& card, CardCoreSettings settings, datapath::WorkerStats& stats);

@@ -23,61 +23,31 @@ struct CardEndpoint {
   rte_ring* out = nullptr;
 };
 
-// Receives from an endpoint.
-struct CardSource {
-  CardEndpoint at;
-
-  unsigned receive(datapath::Burst& burst) {
-    if (at.in != nullptr) return datapath::RingSource{at.in}.receive(burst);
-    if (at.port != kNoDevice) [[likely]]
-      return datapath::EthSource{at.port, at.queue}.receive(burst);
-    return burst.size = 0;
-  }
-  [[nodiscard]] int waiting() const {
-    if (at.in != nullptr) return datapath::RingSource{at.in}.waiting();
-    return at.port != kNoDevice ? datapath::EthSource{at.port, at.queue}.waiting() : 0;
-  }
-  [[nodiscard]] unsigned entries() const {
-    if (at.in != nullptr) return datapath::RingSource{at.in}.entries();
-    return at.port != kNoDevice ? datapath::EthSource{at.port, at.queue}.entries() : datapath::kUnknownEntries;
-  }
-  // A VF without a host wakes no worker and need not be polled. Connecting a host wakes the loop.
-  [[nodiscard]] datapath::WakeSource wake_source() const {
-    if (at.in != nullptr || at.port == kNoDevice) return {datapath::WakeSource::Kind::ring};
-    return {datapath::WakeSource::Kind::port, at.port, at.queue};
-  }
+// A VF whose host is absent: it receives nothing. It wakes no worker, because connecting a host wakes the loop.
+struct NoSource {
+  static unsigned receive(datapath::Burst& burst) { return burst.size = 0; }
+  static unsigned take_left(datapath::Burst& burst) { return burst.size = 0; }
+  [[nodiscard]] static int waiting() { return 0; }
+  [[nodiscard]] static unsigned entries() { return datapath::kUnknownEntries; }
+  [[nodiscard]] static datapath::WakeSource wake_source() { return {datapath::WakeSource::Kind::ring}; }
 };
 
-// Returns how many frames the endpoint took.
-[[nodiscard]] inline unsigned send_by(const CardEndpoint& at, rte_mbuf** mbufs, unsigned n) {
-  if (at.in != nullptr) return rte_ring_sp_enqueue_burst(at.out, reinterpret_cast<void* const*>(mbufs), n, nullptr);
-  return at.port != kNoDevice ? datapath::EthSink{at.port, at.queue}.send(mbufs, n) : 0;
+using CardSource = datapath::AnySource<datapath::EthSource, datapath::RingSource, NoSource>;
+[[nodiscard]] inline CardSource source_of(const CardEndpoint& at) {
+  if (at.in != nullptr) return {datapath::RingSource{at.in}};
+  if (at.port == kNoDevice) return {NoSource{}};
+  return {datapath::EthSource{at.port, at.queue}};
 }
 
-inline void count_sent(datapath::WorkerStats& stats, unsigned port, unsigned frames) {
-  if (port == kN3Port) {
-    stats.transmitted_n3.add(frames);
-  } else if (port == kAirPort) {
-    stats.transmitted_air.add(frames);
-  } else {
-    stats.transmitted_vf.add(frames);
-  }
-}
+// Drops what a full endpoint, or a full ring to one, left of the frames for a port.
+void drop_unsent(Card& card, unsigned number, unsigned sent, datapath::WorkerStats& stats);
+// Sends the frames that the pipeline gave to a port; returns how many the endpoint took.
+unsigned send_pending(Card& card, unsigned number, const CardEndpoint& at, datapath::WorkerStats& stats);
 
 class CardFunction {
  public:
-  struct Queue {
-    CardSource source;
+  struct Queue : CardSource {
     unsigned number = 0;  // number of the card's port
-
-    unsigned receive(datapath::Burst& burst) { return source.receive(burst); }
-    unsigned take_left(datapath::Burst& burst) {
-      burst.size = 0;
-      return source.at.in != nullptr ? source.receive(burst) : 0;
-    }
-    [[nodiscard]] int waiting() const { return source.waiting(); }
-    [[nodiscard]] unsigned entries() const { return source.entries(); }
-    [[nodiscard]] datapath::WakeSource wake_source() const { return source.wake_source(); }
   };
 
   // `endpoints`: of N3, air, VF 0 and so on, as many as the card has ports.
@@ -88,12 +58,13 @@ class CardFunction {
   // Once per round: sends the frames that the pipeline gave to the ports.
   void flush();
   // On the loop's thread, between two rounds: the card's port `number` is `at` from now on.
-  void set_endpoint(unsigned number, const CardEndpoint& at) { queues_.at(number).source.at = at; }
+  void set_endpoint(unsigned number, const CardEndpoint& at);
 
  private:
   void send(unsigned number);
 
   Card& card_;
+  std::vector<CardEndpoint> endpoints_;
   std::vector<Queue> queues_;
   datapath::WorkerStats& stats_;
 };

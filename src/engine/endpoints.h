@@ -7,6 +7,7 @@
 #include <rte_ring.h>
 
 #include <cstring>
+#include <variant>
 
 #include "engine/burst.h"
 #include "engine/idle.h"
@@ -25,6 +26,8 @@ struct EthSource {
       tap->take_received(burst.mbuf.data(), burst.size);
     return burst.size;
   }
+  // At the end of a worker's life: none, because packets go on to arrive at a port.
+  unsigned take_left(Burst& burst) { return burst.size = 0; }
   // Number of packets in the queue; below 0 if the driver cannot tell.
   [[nodiscard]] int waiting() const { return rte_eth_rx_queue_count(port, queue); }
   [[nodiscard]] unsigned entries() const {
@@ -34,23 +37,46 @@ struct EthSource {
   [[nodiscard]] WakeSource wake_source() const { return {WakeSource::Kind::port, port, queue}; }
 };
 
-// A single-consumer ring fed by a dispatching worker.
+// A single-consumer ring that another thread fills.
 struct RingSource {
-  static constexpr bool kEnds = true;  // once its producer has stopped, it is emptied at the end of the worker's life
   rte_ring* ring = nullptr;
 
   unsigned receive(Burst& burst) {
     burst.size = rte_ring_sc_dequeue_burst(ring, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
     return burst.size;
   }
+  // At the end of a worker's life the ring is emptied: its producer has stopped.
+  unsigned take_left(Burst& burst) { return receive(burst); }
   [[nodiscard]] int waiting() const { return static_cast<int>(rte_ring_count(ring)); }
   [[nodiscard]] unsigned entries() const { return rte_ring_get_capacity(ring); }
   [[nodiscard]] WakeSource wake_source() const { return {WakeSource::Kind::ring}; }
 };
 
-// Keeps one burst ahead of the function while the source is full. The next burst is received before this one is
-// processed, so that its cache lines arrive meanwhile. A burst that was not full is passed on at once, so nothing waits
-// here under light load.
+// A source of one of several kinds. The kind is chosen at run time.
+template <class... Sources>
+struct AnySource {
+  std::variant<Sources...> kind;
+
+  unsigned receive(Burst& burst) {
+    return std::visit([&](auto& source) { return source.receive(burst); }, kind);
+  }
+  unsigned take_left(Burst& burst) {
+    return std::visit([&](auto& source) { return source.take_left(burst); }, kind);
+  }
+  [[nodiscard]] int waiting() const {
+    return std::visit([](const auto& source) { return source.waiting(); }, kind);
+  }
+  [[nodiscard]] unsigned entries() const {
+    return std::visit([](const auto& source) { return source.entries(); }, kind);
+  }
+  [[nodiscard]] WakeSource wake_source() const {
+    return std::visit([](const auto& source) { return source.wake_source(); }, kind);
+  }
+};
+
+// A source as a function's receive queue. It keeps one burst ahead of the function while the source is full. The next
+// burst is received before this one is processed, so that its cache lines arrive meanwhile. A burst that was not full
+// is passed on at once, so nothing waits here under light load.
 template <class Source>
 class Lookahead {
  public:
@@ -75,10 +101,10 @@ class Lookahead {
     return burst.size;
   }
 
-  // At the end of a worker's life: takes the burst that was received ahead, then what is left in a source that ends.
+  // At the end of a worker's life: takes the burst that was received ahead, then what the source has left.
   unsigned take_left(Burst& burst) {
     if (take_held(burst) != 0) return burst.size;
-    if constexpr (requires { Source::kEnds; }) return source_.receive(burst);
+    if constexpr (requires { source_.take_left(burst); }) return source_.take_left(burst);
     return 0;
   }
 
@@ -90,28 +116,27 @@ class Lookahead {
     pending_.size = 0;
     return burst.size;
   }
-  [[nodiscard]] const Source& source() const { return source_; }
   // As waiting() of the source, plus the burst that was received ahead.
   [[nodiscard]] int waiting() const {
     const int behind = source_.waiting();
     return behind < 0 ? behind : behind + static_cast<int>(pending_.size);
   }
+  [[nodiscard]] unsigned entries() const { return source_.entries(); }
+  [[nodiscard]] WakeSource wake_source() const { return source_.wake_source(); }
 
  private:
   Source source_;
   Burst pending_;
 };
 
-// A function's receive queue, in the form that the worker loop needs.
-template <class Source>
-struct SourceQueue {
-  Lookahead<Source> source;
+// A single-producer ring that another thread empties. What it has no room for is not sent; the caller counts and frees
+// it.
+struct RingSink {
+  rte_ring* ring = nullptr;
 
-  unsigned receive(Burst& burst) { return source.receive(burst); }
-  unsigned take_left(Burst& burst) { return source.take_left(burst); }
-  [[nodiscard]] int waiting() const { return source.waiting(); }
-  [[nodiscard]] unsigned entries() const { return source.source().entries(); }
-  [[nodiscard]] WakeSource wake_source() const { return source.source().wake_source(); }
+  unsigned send(rte_mbuf* const* mbufs, unsigned n) {
+    return rte_ring_sp_enqueue_burst(ring, reinterpret_cast<void* const*>(mbufs), n, nullptr);
+  }
 };
 
 // One transmit queue of a port. If the queue stays full for kRetries attempts, the rest of the burst is not sent; the

@@ -29,10 +29,9 @@ inline void swap_macs(Burst& burst) {
 template <class Source, class Sink, class Probe = SampledCycles>
 class L2fwd {
  public:
-  using Queue = SourceQueue<Source>;
+  using Queue = Lookahead<Source>;
 
-  L2fwd(Source source, Sink sink, WorkerStats& stats)
-      : queues_{{Queue{Lookahead<Source>(source)}}}, sink_(sink), stats_(stats) {}
+  L2fwd(Source source, Sink sink, WorkerStats& stats) : queues_{Queue(source)}, sink_(sink), stats_(stats) {}
 
   std::array<Queue, 1>& queues() { return queues_; }
 

@@ -22,12 +22,12 @@ using Clock = std::chrono::steady_clock;
 
 // Counts what a ring gives, and has work at a set time.
 struct Taker {
-  std::array<SourceQueue<RingSource>, 1> lanes;
+  std::array<Lookahead<RingSource>, 1> lanes;
   std::atomic<unsigned> taken{0}, flushes{0};
   std::atomic<std::uint64_t> due{power::kNever}, served{0};
 
-  std::array<SourceQueue<RingSource>, 1>& queues() { return lanes; }
-  void process(SourceQueue<RingSource>&, Burst& burst) {
+  std::array<Lookahead<RingSource>, 1>& queues() { return lanes; }
+  void process(Lookahead<RingSource>&, Burst& burst) {
     rte_pktmbuf_free_bulk(burst.mbuf.data(), burst.size);
     taken.fetch_add(burst.size);
   }
@@ -42,7 +42,7 @@ struct Taker {
 };
 
 struct WorkerSleep : testing::Test {
-  WorkerSleep() : function_{.lanes = {{{Lookahead<RingSource>(RingSource{ring_.get()})}}}} {}
+  WorkerSleep() : function_{.lanes = {Lookahead<RingSource>(RingSource{ring_.get()})}} {}
   ~WorkerSleep() override { end(); }
 
   void begin(const power::Settings& settings) {

@@ -18,11 +18,7 @@ std::uint64_t received_from_port(WorkerRuntime& worker) {
 
 // Packets from other workers that this one has not received yet.
 unsigned on_rings(const WorkerRuntime& worker) {
-  unsigned sum = 0;
-  for (const datapath::WorkerRings& rings : {worker.rings, worker.gnb ? worker.gnb->handed : datapath::WorkerRings{}}) {
-    if (rings.downlink != nullptr) sum += rte_ring_count(rings.downlink) + rte_ring_count(rings.uplink);
-  }
-  return sum;
+  return worker.rings.waiting() + (worker.gnb ? worker.gnb->handed.waiting() : 0);
 }
 
 std::uint64_t silent_seconds(const WorkerRuntime& worker) {

@@ -268,7 +268,7 @@ datapath::WorkerLoop Wiring::make_loop(WorkerRuntime& worker, const Workers& wor
     case WorkerConfig::Function::kDispatch: {
       std::vector<datapath::Dispatch::Queue> queues;
       for (const DispatchQueue& queue : dispatch_queues(config_, config))
-        queues.push_back({{datapath::Lookahead(source(worker, queue.port, queue.queue))}, queue.direction});
+        queues.push_back({datapath::Lookahead(source(worker, queue.port, queue.queue)), queue.direction});
       return datapath::make_dispatch_loop(queues, worker.power, *worker.dispatch, worker.mailbox, worker.stop);
     }
     case WorkerConfig::Function::kCopies: {

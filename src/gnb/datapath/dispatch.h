@@ -35,7 +35,7 @@ struct DispatchContext {
 
 class Dispatch {
  public:
-  struct Queue : SourceQueue<EthSource> {
+  struct Queue : Lookahead<EthSource> {
     Direction direction;
   };
 
@@ -70,8 +70,8 @@ class Dispatch {
       }
     }
     for (std::size_t worker = 0; worker < context_.workers.size(); ++worker) {
-      WorkerRings& rings = context_.workers[worker];
-      hand_off(queue.direction == Direction::kDownlink ? rings.downlink : rings.uplink, rings.worker, out_[worker]);
+      const WorkerRings& rings = context_.workers[worker];
+      hand_off(rings.of(queue.direction), rings.worker, out_[worker]);
     }
     probe_.stage(Stage::dispatch, burst.size);
   }
@@ -107,8 +107,7 @@ class Dispatch {
 
   void hand_off(rte_ring* ring, Wakeup* reader, Burst& out) {
     if (out.size == 0) return;
-    const unsigned taken =
-        rte_ring_sp_enqueue_burst(ring, reinterpret_cast<void* const*>(out.mbuf.data()), out.size, nullptr);
+    const unsigned taken = RingSink{ring}.send(out.mbuf.data(), out.size);
     context_.stats.dispatched.add(taken);
     if (reader != nullptr) reader->wake();
     if (taken < out.size) [[unlikely]] {

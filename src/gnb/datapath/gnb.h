@@ -14,15 +14,14 @@ namespace splitplane::datapath {
 template <FeatureSet F, class Source, class Sink, class Probe = SampledCycles>
 class Gnb {
  public:
-  struct Queue : SourceQueue<Source> {
+  struct Queue : Lookahead<Source> {
     Direction direction;
   };
 
   // `drain_copies`: this worker consumes its own copies, once per round.
   Gnb(GnbContext& context, Source n3_in, Source air_in, Sink n3_out, Sink air_out, bool drain_copies)
       : context_(context),
-        queues_{
-            {{{Lookahead<Source>(n3_in)}, Direction::kDownlink}, {{Lookahead<Source>(air_in)}, Direction::kUplink}}},
+        queues_{{{Lookahead<Source>(n3_in), Direction::kDownlink}, {Lookahead<Source>(air_in), Direction::kUplink}}},
         downlink_(context, air_out, n3_out),
         uplink_(context, n3_out),
         drain_copies_(drain_copies) {}
@@ -63,19 +62,15 @@ class Gnb {
   // The time of the next work that no packet announces. A time up to `now` means now.
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
     if (context_.inject != nullptr && rte_ring_empty(context_.inject) == 0) return now;
-    if (handed() != 0) return now;
+    if (context_.handed.waiting() != 0) return now;
     return downlink_.next_work(now);
   }
 
  private:
-  [[nodiscard]] unsigned handed() const {
-    const WorkerRings& rings = context_.handed;
-    return rings.downlink == nullptr ? 0 : rte_ring_count(rings.downlink) + rte_ring_count(rings.uplink);
-  }
   // Serves one burst of each direction and returns the number of packets. They count as received in the counters after
   // those of queues().
   unsigned serve_handed_off() {
-    if (handed() == 0) [[likely]]
+    if (context_.handed.waiting() == 0) [[likely]]
       return 0;
     Burst burst;
     const unsigned downlink = RingSource{context_.handed.downlink}.receive(burst);

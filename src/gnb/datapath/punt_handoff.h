@@ -26,7 +26,7 @@ struct PuntHandoff {
   // Hands a packet off to the worker of its bearer. Drops it (worker_full) if that worker's ring is full.
   void hand_off(rte_mbuf* m, std::uint32_t id, Direction direction, WorkerStats& stats, Losses& losses) {
     const WorkerRings& rings = workers[of_shard[ran::shard_of(id).value]];
-    if (rte_ring_sp_enqueue(direction == Direction::kDownlink ? rings.downlink : rings.uplink, m) != 0) {
+    if (rte_ring_sp_enqueue(rings.of(direction), m) != 0) {
       losses.add(m, DropReason::worker_full);
       return;
     }

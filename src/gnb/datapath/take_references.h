@@ -69,8 +69,7 @@ inline void take_references(DownlinkPath<F, Sink, Probe>& path, Burst& burst) {
       hand_off_real_copies(path, burst);
     } else {
       for (unsigned i = 0; i < burst.size; ++i) rte_mbuf_refcnt_update(burst.mbuf[i], 1);
-      const unsigned taken = rte_ring_sp_enqueue_burst(
-          path.gnb.copies, reinterpret_cast<void* const*>(burst.mbuf.data()), burst.size, nullptr);
+      const unsigned taken = RingSink{path.gnb.copies}.send(burst.mbuf.data(), burst.size);
       path.stats.copies.add(taken);
       if (taken < burst.size) [[unlikely]] {
         for (unsigned i = taken; i < burst.size; ++i) rte_mbuf_refcnt_update(burst.mbuf[i], -1);

@@ -24,8 +24,7 @@ class GnbUplink {
     if (path_.gnb.inject == nullptr || rte_ring_empty(path_.gnb.inject) != 0) [[likely]]
       return;
     Burst burst;
-    burst.size =
-        rte_ring_sc_dequeue_burst(path_.gnb.inject, reinterpret_cast<void**>(burst.mbuf.data()), kBurst, nullptr);
+    RingSource{path_.gnb.inject}.receive(burst);
     const unsigned sent = path_.n3.send(burst.mbuf.data(), burst.size);
     path_.stats.injected.add(sent);
     path_.stats.inject_lost.add(burst.size - sent);
