@@ -94,7 +94,7 @@ Expected<std::unique_ptr<ExplainWorker>> ExplainWorker::make(const Config& all, 
   context.copies = worker->copies_.get();
   context.punt = worker->punt_.get();
   context.pool = pool;
-  worker->use_features();
+  datapath::with_features(config.features, [&]<FeatureSet F>() { worker->use<F>(); });
   return worker;
 }
 
@@ -107,32 +107,6 @@ void ExplainWorker::use() {
   trace_ = [pipes](Direction direction) -> const datapath::Trace& {
     return direction == Direction::kDownlink ? pipes->downlink.probe().trace() : pipes->uplink.probe().trace();
   };
-}
-
-void ExplainWorker::use_features() {
-  switch (config_.features) {
-    case FeatureSet::drop:
-      use<FeatureSet::drop>();
-      break;
-    case FeatureSet::l2fwd:
-      use<FeatureSet::l2fwd>();
-      break;
-    case FeatureSet::decap:
-      use<FeatureSet::decap>();
-      break;
-    case FeatureSet::headers:
-      use<FeatureSet::headers>();
-      break;
-    case FeatureSet::mat:
-      use<FeatureSet::mat>();
-      break;
-    case FeatureSet::clone_drop:
-      use<FeatureSet::clone_drop>();
-      break;
-    case FeatureSet::clone:
-      use<FeatureSet::clone>();
-      break;
-  }
 }
 
 void ExplainWorker::make_lines(std::uint32_t per_shard) {

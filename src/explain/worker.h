@@ -70,7 +70,6 @@ class ExplainWorker {
   ExplainWorker(const Config& all, const WorkerConfig& config);
   template <datapath::FeatureSet F>
   void use();
-  void use_features();
 
   const Config& all_;
   const WorkerConfig& config_;

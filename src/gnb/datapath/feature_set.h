@@ -17,4 +17,15 @@ namespace splitplane::datapath {
 
 SPLITPLANE_OUTCOMES(FeatureSet, SPLITPLANE_FEATURE_SETS)
 
+// From a value at run time to a template parameter: returns call.operator()<F>() for the F that `features` is.
+template <class Call>
+decltype(auto) with_features(FeatureSet features, Call&& call) {
+#define SPLITPLANE_FEATURE_CASE(id, text) \
+  case FeatureSet::id:                    \
+    return call.template operator()<FeatureSet::id>();
+  switch (features) { SPLITPLANE_FEATURE_SETS(SPLITPLANE_FEATURE_CASE) }
+#undef SPLITPLANE_FEATURE_CASE
+  __builtin_unreachable();  // no enumerator
+}
+
 }  // namespace splitplane::datapath

@@ -24,23 +24,8 @@ WorkerLoop make_loop(const GnbWorkerSettings& settings, WorkerPower& power, GnbC
 
 WorkerLoop make_gnb_loop(const GnbWorkerSettings& settings, WorkerPower& power, GnbContext& context, Mailbox& mailbox,
                          const std::atomic<bool>& stop) {
-  switch (settings.features) {
-    case FeatureSet::drop:
-      return make_loop<FeatureSet::drop>(settings, power, context, mailbox, stop);
-    case FeatureSet::l2fwd:
-      return make_loop<FeatureSet::l2fwd>(settings, power, context, mailbox, stop);
-    case FeatureSet::decap:
-      return make_loop<FeatureSet::decap>(settings, power, context, mailbox, stop);
-    case FeatureSet::headers:
-      return make_loop<FeatureSet::headers>(settings, power, context, mailbox, stop);
-    case FeatureSet::mat:
-      return make_loop<FeatureSet::mat>(settings, power, context, mailbox, stop);
-    case FeatureSet::clone_drop:
-      return make_loop<FeatureSet::clone_drop>(settings, power, context, mailbox, stop);
-    case FeatureSet::clone:
-      return make_loop<FeatureSet::clone>(settings, power, context, mailbox, stop);
-  }
-  return {};
+  return with_features(settings.features,
+                       [&]<FeatureSet F>() { return make_loop<F>(settings, power, context, mailbox, stop); });
 }
 
 WorkerLoop make_l2fwd_loop(EthSource from, EthSink to, WorkerPower& power, WorkerStats& stats, Mailbox& mailbox,
