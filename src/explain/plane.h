@@ -13,7 +13,7 @@
 #include "explain/card.h"
 #include "explain/outcome.h"
 #include "explain/worker.h"
-#include "gnb/control/bearer_store.h"
+#include "ran/bearer_store.h"
 #include "gnb/datapath/dispatch.h"
 #include "n3/path.h"
 #include "runtime/resources.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "gnb/control/bearer_lines.h"
-#include "gnb/control/bearer_store.h"
 #include "gnb/control/cards.h"
 #include "gnb/control/control_lock.h"
 #include "gnb/control/n3_control.h"
@@ -15,6 +14,7 @@
 #include "gnb/control/peer_table.h"
 #include "gnb/control/uplinks.h"
 #include "gnb/control/workers.h"
+#include "ran/bearer_store.h"
 #include "ran/control/bearer_requests.h"
 
 namespace splitplane::gnb {

@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "engine/eal.h"
 #include "gnb/control/bearer_lines.h"
-#include "gnb/control/bearer_store.h"
+#include "ran/bearer_store.h"
 #include "gnb/control/bearers.h"
 #include "gnb/control/cards.h"
 #include "gnb/control/control_lock.h"

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "gnb/control/bearer_store.h"
 #include "gnb/control/cards.h"
 #include "gnb/control/control_lock.h"
 #include "gnb/control/peer_table.h"
@@ -15,6 +14,7 @@
 #include "gnb/control/workers.h"
 #include "n3/message.h"
 #include "observe/observation.h"
+#include "ran/bearer_store.h"
 
 namespace splitplane::gnb {
 

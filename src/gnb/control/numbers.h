@@ -10,11 +10,11 @@
 
 #include "card/link/link.h"
 #include "gnb/control/bearer_lines.h"
-#include "gnb/control/bearer_store.h"
 #include "gnb/control/control_lock.h"
 #include "gnb/control/workers.h"
 #include "gnb/journal/bearer_journal.h"
 #include "gnb/journal/count_leases.h"
+#include "ran/bearer_store.h"
 
 namespace splitplane::gnb {
 

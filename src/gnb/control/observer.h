@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "gnb/control/bearer_store.h"
 #include "gnb/control/cards.h"
 #include "gnb/control/control_lock.h"
 #include "gnb/control/n3_control.h"
@@ -12,6 +11,7 @@
 #include "gnb/control/wiring.h"
 #include "gnb/control/workers.h"
 #include "observe/observation.h"
+#include "ran/bearer_store.h"
 #include "runtime/port_watch.h"
 
 namespace splitplane::gnb {

@@ -6,13 +6,13 @@
 #include <map>
 #include <set>
 
-#include "gnb/control/bearer_store.h"
 #include "gnb/control/cards.h"
 #include "gnb/control/control_lock.h"
 #include "gnb/control/peer_table.h"
 #include "gnb/control/workers.h"
 #include "n3/message.h"
 #include "n3/uplink_check.h"
+#include "ran/bearer_store.h"
 #include "ran/bearer_view.h"
 
 namespace splitplane::gnb {

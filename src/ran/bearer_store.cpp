@@ -1,4 +1,4 @@
-#include "gnb/control/bearer_store.h"
+#include "ran/bearer_store.h"
 
 #include <algorithm>
 
@@ -26,22 +26,22 @@ BearerStore::UplinkKey BearerStore::uplink_key(const IpAddress& upf, Teid teid) 
   return {address_key(upf), teid.value};
 }
 
-// An index that is free in this shard, and whose identity is neither the dl_teid of a bearer nor kept for one.
+// An index that is free in this shard. Its identity is no bearer's dl_teid, and is not reserved.
 std::optional<std::uint32_t> BearerStore::take_index(ShardId id) {
   Shard& shard = shards_[id.value];
-  const auto foreign = [&](std::uint32_t index) {
+  const auto is_taken = [&](std::uint32_t index) {
     const std::uint32_t teid = ran::make_teid(instance_, id, index);
-    return by_foreign_teid_.contains(teid) || reserved_.contains(teid);
+    return by_dl_teid_.contains(teid) || reserved_.contains(teid);
   };
   while (shard.next < per_shard_) {
     const std::uint32_t index = shard.next++;
-    if (!foreign(index)) return index;
+    if (!is_taken(index)) return index;
     shard.released.push_back(index);  // free again when that bearer goes
   }
   for (std::size_t left = shard.released.size(); left != 0; --left) {
     const std::uint32_t index = shard.released.front();
     shard.released.pop_front();
-    if (!foreign(index)) return index;
+    if (!is_taken(index)) return index;
     shard.released.push_back(index);
   }
   return std::nullopt;
@@ -77,8 +77,8 @@ Expected<void> BearerStore::claim(BearerId id) {
                 teid, instance_, per_shard_);
   }
   if (bearers_.contains(teid)) return fail("identity {:#010x} is taken", teid);
-  if (const auto foreign = by_foreign_teid_.find(teid); foreign != by_foreign_teid_.end()) {
-    return fail("identity {:#010x} is the dl_teid of bearer {:#010x}", teid, foreign->second);
+  if (const auto named = by_dl_teid_.find(teid); named != by_dl_teid_.end()) {
+    return fail("identity {:#010x} is the dl_teid of bearer {:#010x}", teid, named->second);
   }
   if (index < shard.next) {
     std::erase(shard.released, index);
@@ -105,7 +105,7 @@ Expected<ran::BearerConfig> BearerStore::add(ran::BearerConfig config, std::opti
     config.id = *chosen;
   }
   by_uplink_[uplink_key(config.upf, config.uplink_teid)] = config.id.value;
-  if (config.dl_teid) by_foreign_teid_[config.dl_teid->value] = config.id.value;
+  if (config.dl_teid) by_dl_teid_[config.dl_teid->value] = config.id.value;
   for (const auto& address : {config.ue_ipv4, config.ue_ipv6}) {
     if (address) by_ue_[address_key(*address)] = config.id.value;
   }
@@ -121,7 +121,7 @@ std::optional<Error> BearerStore::key_in_use(const ran::BearerConfig& config) co
     const std::uint32_t teid = config.dl_teid->value;
     const std::string key = fmt::format("dl_teid: {:#010x}", teid);
     if (bearers_.contains(teid)) return sentence(key, teid);
-    if (const auto at = by_foreign_teid_.find(teid); at != by_foreign_teid_.end()) return sentence(key, at->second);
+    if (const auto at = by_dl_teid_.find(teid); at != by_dl_teid_.end()) return sentence(key, at->second);
   }
   if (by_ue_address_ && !config.ue_ipv4 && !config.ue_ipv6) {
     return Error{"has no UE address, which lookup ue_address needs; allowed: ue_ipv4, ue_ipv6 or both"};
@@ -148,8 +148,8 @@ const ran::BearerConfig* BearerStore::find(BearerId id) const {
 }
 
 const ran::BearerConfig* BearerStore::find_downlink(Teid teid) const {
-  const auto foreign = by_foreign_teid_.find(teid.value);
-  return find(BearerId{foreign == by_foreign_teid_.end() ? teid.value : foreign->second});
+  const auto named = by_dl_teid_.find(teid.value);
+  return find(BearerId{named == by_dl_teid_.end() ? teid.value : named->second});
 }
 
 void BearerStore::replace(const ran::BearerConfig& config) {
@@ -164,7 +164,7 @@ void BearerStore::remove(BearerId id) {
   if (found == bearers_.end()) return;
   by_uplink_.erase(uplink_key(found->second.upf, found->second.uplink_teid));
   const ran::BearerConfig& config = found->second;
-  if (config.dl_teid) by_foreign_teid_.erase(config.dl_teid->value);
+  if (config.dl_teid) by_dl_teid_.erase(config.dl_teid->value);
   for (const auto& address : {config.ue_ipv4, config.ue_ipv6}) {
     if (address) by_ue_.erase(address_key(*address));
   }

@@ -23,10 +23,10 @@ class BearerStore {
   // packets find their bearer by the UE's address, so it must have one.
   BearerStore(unsigned instance, std::vector<ShardId> owned, std::uint32_t per_shard, bool by_ue_address = false);
 
-  // Enters a bearer. Identity 0: the next one, shard after shard (or in `shard`). Error: full, an identity that is
-  // taken or not ours, or a key by which packets already find another bearer: a dl_teid that is the identity or the
-  // dl_teid of another bearer (an identity that is in use as a dl_teid is not given out), or the UE address of another
-  // bearer.
+  // Enters a bearer. With identity 0 the store chooses the next one, shard after shard, or in `shard`. Error: the shards
+  // are full, the identity is taken or not ours, or packets find another bearer by one of its keys. Such a key is a
+  // dl_teid that is another bearer's identity or dl_teid, or a UE address of another bearer. The store chooses no
+  // identity that is in use as a dl_teid.
   Expected<ran::BearerConfig> add(ran::BearerConfig config, std::optional<unsigned> shard);
   // Whether this instance may have a bearer of that identity.
   [[nodiscard]] bool is_ours(BearerId id) const;
@@ -66,7 +66,7 @@ class BearerStore {
   std::array<Shard, ran::kShards> shards_;
   std::map<std::uint32_t, ran::BearerConfig> bearers_;
   std::map<UplinkKey, std::uint32_t> by_uplink_;
-  std::unordered_map<std::uint32_t, std::uint32_t> by_foreign_teid_;
+  std::unordered_map<std::uint32_t, std::uint32_t> by_dl_teid_;
   std::set<std::uint32_t> reserved_;
   bool by_ue_address_;
   std::map<std::array<std::uint8_t, 17>, std::uint32_t> by_ue_;

@@ -1,4 +1,4 @@
-#include "gnb/control/bearer_store.h"
+#include "ran/bearer_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
