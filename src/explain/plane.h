@@ -1,4 +1,4 @@
-// The user plane of `splitplane explain`: the workers of a configuration with their bearers and the production
+// The user plane of `splitplane explain`: the parts of a gNB as `splitplane run` wires them, with the production
 // pipelines, but no port and no thread. One packet goes in, and what happened to it comes out; numbers go on from
 // packet to packet.
 #pragma once
@@ -13,9 +13,7 @@
 #include "explain/card.h"
 #include "explain/outcome.h"
 #include "explain/worker.h"
-#include "ran/bearer_store.h"
-#include "gnb/datapath/dispatch.h"
-#include "n3/path.h"
+#include "gnb/control/parts.h"
 #include "runtime/resources.h"
 
 namespace splitplane::app {
@@ -36,17 +34,13 @@ class ExplainPlane {
   Expected<Outcome> run(const Octets& frame, Direction direction);
 
  private:
-  ExplainPlane(const Config& config, const std::optional<Neighbors>& neighbors, std::optional<datapath::Eal> eal)
-      : config_(config), neighbors_(neighbors), eal_(std::move(eal)) {}
-  [[nodiscard]] std::optional<MacAddress> mac_of(const N3Config& n3, const IpAddress& upf) const;
-  Expected<void> make_workers();
-  Expected<void> add_bearers();
-  Expected<void> install(const ran::BearerConfig& bearer);
-  Expected<void> make_dispatcher();
+  ExplainPlane(const Config& config, std::optional<datapath::Eal> eal);
+  Expected<void> build(const std::optional<Neighbors>& neighbors);
+  void resolve_next_hops(const std::optional<Neighbors>& neighbors);
   Expected<void> make_cards();
   // True: the card sent it on, or dropped it. False: it goes to worker `w`.
   bool through_card(rte_mbuf*& m, Direction direction, ExplainWorker*& w, Outcome& outcome);
-  void work_of_mate(ExplainWorker*& w, Direction direction, Outcome& outcome);
+  void work_of_handed_off(ExplainWorker*& w, Direction direction, Outcome& outcome);
   Expected<void> back_through_card(const ExplainWorker& w, Outcome& outcome);
   [[nodiscard]] ExplainCard* card_before(const ExplainWorker& w);
 
@@ -55,17 +49,12 @@ class ExplainPlane {
   void work(ExplainWorker& worker, rte_mbuf* m, Direction direction, Outcome& outcome);
   Expected<rte_mbuf*> packet(const Octets& frame);
 
-  const Config& config_;
-  std::optional<Neighbors> neighbors_;
   std::optional<datapath::Eal> eal_;
   Pool pool_;
+  gnb::Parts parts_;
   std::vector<std::unique_ptr<ExplainWorker>> workers_;
   std::vector<std::unique_ptr<ExplainCard>> cards_;
-  std::unique_ptr<BearerStore> store_;
-  const WorkerConfig* dispatcher_ = nullptr;
-  datapath::DispatchContext dispatch_;
-  std::vector<DpdkArray<std::byte>> dispatch_key_memory_;
-  Ring dispatch_punt_;
+  gnb::WorkerRuntime* dispatcher_ = nullptr;
 };
 
 }  // namespace splitplane::app

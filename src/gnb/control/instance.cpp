@@ -32,22 +32,19 @@ Expected<std::unique_ptr<Instance>> Instance::start_on(std::optional<datapath::E
   return instance;
 }
 
-Instance::Instance(Config config, std::optional<datapath::Eal> eal)
-    : config_(std::move(config)),
-      eal_(std::move(eal)),
-      store_(config_.instance, owned_shards(config_), bearers_per_shard(config_),
-             config_.lookup == Config::Lookup::kUeAddress) {}
+Instance::Instance(Config config, std::optional<datapath::Eal> eal) : eal_(std::move(eal)), parts_(std::move(config)) {}
 
 Expected<void> Instance::build(bool fresh) {
-  if (auto made = wiring_.make(workers_, peers_); !made) return made;
-  watch_ = PortWatch(wiring_.watched_ports());
-  if (auto opened = numbers_.open(fresh); !opened) return opened;
-  wiring_.make_loops(workers_);
-  cards_.connect([this](const std::string& port) { return wiring_.ports().at(port)->id(); }, numbers_.for_cards());
-  if (auto restored = bearers_.restore(config_.journal); !restored) return restored;
-  cards_.begin(control_.lock());
-  if (auto started = taps_.start_configured(); !started) return started;
-  return workers_.launch();
+  if (auto made = parts_.wiring.make(parts_.workers, parts_.peers); !made) return made;
+  parts_.watch = PortWatch(parts_.wiring.watched_ports());
+  if (auto opened = parts_.numbers.open(fresh); !opened) return opened;
+  parts_.wiring.make_loops(parts_.workers);
+  parts_.cards.connect([this](const std::string& port) { return parts_.wiring.ports().at(port)->id(); },
+                       parts_.numbers.for_cards());
+  if (auto restored = parts_.bearers.restore(parts_.config.journal); !restored) return restored;
+  parts_.cards.begin(parts_.control.lock());
+  if (auto started = parts_.taps.start_configured(); !started) return started;
+  return parts_.workers.launch();
 }
 
 Instance::~Instance() {
@@ -56,29 +53,29 @@ Instance::~Instance() {
 
 void Instance::stop_workers() {
   // First, since a link puts each lease into the journal before the card may use it.
-  cards_.end();
-  numbers_.stop();
-  const Locked locked = control_.lock();
-  workers_.stop(locked);
-  taps_.end(locked);
-  numbers_.close(locked);
+  parts_.cards.end();
+  parts_.numbers.stop();
+  const Locked locked = parts_.control.lock();
+  parts_.workers.stop(locked);
+  parts_.taps.end(locked);
+  parts_.numbers.close(locked);
 }
 
 void Instance::serve_n3(std::chrono::steady_clock::time_point now) {
-  workers_.watch(now);
-  const Locked locked = control_.lock();
-  taps_.quiet_stopped(locked);
-  numbers_.serve(locked, now);
-  n3_.serve(locked, now);
+  parts_.workers.watch(now);
+  const Locked locked = parts_.control.lock();
+  parts_.taps.quiet_stopped(locked);
+  parts_.numbers.serve(locked, now);
+  parts_.n3.serve(locked, now);
   if (now < next_failures_) return;
   next_failures_ = now + kFailures;
-  workers_.warn_of_failures(now);
+  parts_.workers.warn_of_failures(now);
 }
 
 void Instance::watch_ports(std::chrono::steady_clock::time_point now) {
   datapath::say_dpdk_repeats();
-  const Locked locked = control_.lock();
-  const auto changed = watch_.look(now);
+  const Locked locked = parts_.control.lock();
+  const auto changed = parts_.watch.look(now);
   for (const WatchedPort& port : changed) mtus_to_tell_[port.name] = port.mtu();
   if (mtus_to_tell_.empty() || (changed.empty() && now < next_mtu_)) return;
   next_mtu_ = now + kMtu;
@@ -87,75 +84,75 @@ void Instance::watch_ports(std::chrono::steady_clock::time_point now) {
 
 // From now on the workers drop what is longer. False: a worker did not listen, and those after it were not told.
 bool Instance::take_mtu(const Locked& locked, const std::string& port, unsigned mtu) {
-  return peers_.take_mtu(locked, port, mtu) && workers_.take_air_mtu(locked, port, mtu);
+  return parts_.peers.take_mtu(locked, port, mtu) && parts_.workers.take_air_mtu(locked, port, mtu);
 }
 
 Expected<void> Instance::settle() {
-  return numbers_.settle();
+  return parts_.numbers.settle();
 }
 
 Expected<AddedBearers> Instance::add_bearers(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard) {
-  return bearers_.add(wanted, shard);
+  return parts_.bearers.add(wanted, shard);
 }
 
 Expected<ran::BearerConfig> Instance::modify_bearer(BearerId id, const BearerPatch& patch) {
-  return bearers_.modify(id, patch);
+  return parts_.bearers.modify(id, patch);
 }
 
 Expected<bool> Instance::release_bearer(BearerId id) {
-  return bearers_.release(id);
+  return parts_.bearers.release(id);
 }
 
 Expected<std::uint8_t> Instance::reestablish_bearer(BearerId id) {
-  return bearers_.reestablish(id);
+  return parts_.bearers.reestablish(id);
 }
 
 Expected<BearerView> Instance::show_bearer(BearerId id) {
-  return bearers_.show(id);
+  return parts_.bearers.show(id);
 }
 
 Expected<std::vector<BearerView>> Instance::list_bearers(std::uint32_t after, std::size_t limit) {
-  return bearers_.list(after, limit);
+  return parts_.bearers.list(after, limit);
 }
 
 std::size_t Instance::bearer_count() {
-  return bearers_.count();
+  return parts_.bearers.count();
 }
 
 Expected<nlohmann::json> Instance::stats() {
-  return observer_.stats(control_.lock());
+  return parts_.observer.stats(parts_.control.lock());
 }
 
 Expected<nlohmann::json> Instance::peers() {
-  return n3_.peer_rows(control_.lock());
+  return parts_.n3.peer_rows(parts_.control.lock());
 }
 
 Observation Instance::observe() {
-  return observer_.observe(control_.lock());
+  return parts_.observer.observe(parts_.control.lock());
 }
 
 Expected<nlohmann::json> Instance::tap_on(const tap::Settings& settings) {
-  return taps_.on(settings);
+  return parts_.taps.on(settings);
 }
 
 Expected<nlohmann::json> Instance::tap_off(const std::string& name) {
-  return taps_.off(name);
+  return parts_.taps.off(name);
 }
 
 Expected<nlohmann::json> Instance::list_taps() {
-  return taps_.list();
+  return parts_.taps.list();
 }
 
 Expected<nlohmann::json> Instance::show_power() {
-  return workers_.show_power(control_.lock());
+  return parts_.workers.show_power(parts_.control.lock());
 }
 
 Expected<nlohmann::json> Instance::set_power(const std::string& worker, const power::Settings& settings) {
-  return workers_.set_power(control_.lock(), worker, settings);
+  return parts_.workers.set_power(parts_.control.lock(), worker, settings);
 }
 
 Expected<nlohmann::json> Instance::show_card() {
-  return cards_.show();
+  return parts_.cards.show();
 }
 
 }  // namespace splitplane::gnb

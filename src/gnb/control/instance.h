@@ -12,24 +12,11 @@
 
 #include "config/config.h"
 #include "engine/eal.h"
-#include "gnb/control/bearer_lines.h"
-#include "ran/bearer_store.h"
-#include "gnb/control/bearers.h"
-#include "gnb/control/cards.h"
-#include "gnb/control/control_lock.h"
-#include "gnb/control/n3_control.h"
-#include "gnb/control/numbers.h"
-#include "gnb/control/observer.h"
-#include "gnb/control/peer_table.h"
-#include "gnb/control/taps.h"
-#include "gnb/control/uplinks.h"
-#include "gnb/control/wiring.h"
-#include "gnb/control/workers.h"
+#include "gnb/control/parts.h"
 #include "observe/observation.h"
 #include "power/settings.h"
 #include "ran/bearer_view.h"
 #include "ran/control/bearer_requests.h"
-#include "runtime/port_watch.h"
 #include "tap/settings.h"
 
 namespace splitplane::gnb {
@@ -77,25 +64,10 @@ class Instance {
   Expected<void> build(bool fresh);
   [[nodiscard]] bool take_mtu(const Locked& locked, const std::string& port, unsigned mtu);
 
-  // Parts end in the order opposite to this one. Each refers to parts above it only.
-  Config config_;
-  std::optional<datapath::Eal> eal_;
-  ControlLock control_;
-  Wiring wiring_{config_};
-  PortWatch watch_;
+  std::optional<datapath::Eal> eal_;  // ends after the parts
+  Parts parts_;
   std::map<std::string, unsigned> mtus_to_tell_;  // by port: workers do not know them yet
   Time next_mtu_{};
-  BearerStore store_;
-  Workers workers_{config_};
-  PeerTable peers_;
-  BearerLines lines_{config_, workers_};
-  Numbers numbers_{config_, store_, workers_};  // above cards_, whose threads write to its journal
-  Cards cards_{config_, peers_};
-  Uplinks uplinks_{store_, workers_, peers_, cards_};
-  N3Control n3_{store_, workers_, peers_, cards_, uplinks_};
-  Bearers bearers_{{control_, store_, workers_, peers_, lines_, numbers_, cards_, n3_, uplinks_}};
-  Taps taps_{config_, control_, workers_};
-  Observer observer_{{config_, wiring_.ports(), watch_, store_, workers_, n3_, cards_, numbers_}};
   Time next_failures_{};  // when the workers' counters are looked at for bearers that failed
 };
 

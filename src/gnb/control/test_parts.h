@@ -11,10 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "gnb/control/bearers.h"
-#include "gnb/control/observer.h"
-#include "gnb/control/taps.h"
-#include "gnb/control/wiring.h"
+#include "gnb/control/parts.h"
 #include "n3/test_frames.h"
 #include "ran/control/bearer_json.h"
 
@@ -103,11 +100,8 @@ inline ran::BearerConfig bearer(std::uint32_t uplink_teid, const IpAddress& upf 
   return config;
 }
 
-struct Parts {
-  explicit Parts(Config c)
-      : config(std::move(c)),
-        store(config.instance, owned_shards(config), bearers_per_shard(config),
-              config.lookup == Config::Lookup::kUeAddress) {}
+struct Parts : gnb::Parts {
+  using gnb::Parts::Parts;
 
   // As Instance::build(), without loops and threads of links.
   Expected<void> make() {
@@ -120,22 +114,6 @@ struct Parts {
   WorkerRuntime& worker(std::size_t i) { return *workers.all()[i]; }
   // Takes no lock: a call may have a lock among its other arguments, and compilers differ in their order.
   N3Interface& n3_interface() { return *n3_; }
-
-  Config config;
-  ControlLock control;
-  Wiring wiring{config};
-  PortWatch watch;
-  BearerStore store;
-  Workers workers{config};
-  PeerTable peers;
-  BearerLines lines{config, workers};
-  Numbers numbers{config, store, workers};
-  Cards cards{config, peers};
-  Uplinks uplinks{store, workers, peers, cards};
-  N3Control n3{store, workers, peers, cards, uplinks};
-  Bearers bearers{{control, store, workers, peers, lines, numbers, cards, n3, uplinks}};
-  Taps taps{config, control, workers};
-  Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers}};
 
  private:
   N3Interface* n3_ = nullptr;  // the first one, from make() on

@@ -44,22 +44,37 @@ std::uint32_t bearers_per_shard(const Config& config) {
 }
 
 Expected<void> Wiring::make(Workers& workers, PeerTable& peers) {
-  return in_order([&] { return open_ports(peers); },
-                  [&] {
-                    Expected<void> made;
-                    for (const auto& worker : workers.all()) {
-                      if (worker->config.function != WorkerConfig::Function::kGnb) continue;
-                      if (made = make_gnb(*worker, peers); !made) return made;
-                    }
-                    connect_copies(workers);
-                    share_reorder_buffers(workers);
-                    return made;
-                  },
-                  [&] { return make_bearer_memory(workers); }, [&] { return connect_dispatchers(workers); },
-                  [&] { return connect_mates(workers); }, [&] { return make_key_tables(workers); });
+  return in_order([&] { return open_ports(); }, [&] { return wire(workers, peers); });
 }
 
-Expected<void> Wiring::open_ports(PeerTable& peers) {
+// No card sets flags where there is no device: checksums that it would verify are verified by the worker.
+Expected<void> Wiring::make_without_ports(Workers& workers, PeerTable& peers, rte_mempool* pool) {
+  using datapath::ChecksumMode;
+  for (const PortConfig& config : config_.ports) {
+    const bool verified = config.checksum.value_or(ChecksumMode::off) != ChecksumMode::off;
+    port_ends_[config.name] = {{{}, config.mtu, verified ? ChecksumMode::software : ChecksumMode::off}, pool};
+  }
+  return wire(workers, peers);
+}
+
+Expected<void> Wiring::wire(Workers& workers, PeerTable& peers) {
+  for (const auto& n3 : config_.n3) peers.add_interface(n3, port_ends_.at(n3.port).facts.mac);
+  return in_order(
+      [&] {
+        Expected<void> made;
+        for (const auto& worker : workers.all()) {
+          if (worker->config.function != WorkerConfig::Function::kGnb) continue;
+          if (made = make_gnb(*worker, peers); !made) return made;
+        }
+        connect_copies(workers);
+        share_reorder_buffers(workers);
+        return made;
+      },
+      [&] { return make_bearer_memory(workers); }, [&] { return connect_dispatchers(workers); },
+      [&] { return connect_punt_handoff(workers); }, [&] { return make_key_tables(workers); });
+}
+
+Expected<void> Wiring::open_ports() {
   const PlacementPlan plan = plan_placement(config_, config_.sysfs_root);
   for (const auto& warning : plan.warnings) log::warn("{}", warning);
   for (const auto& config : config_.ports) {
@@ -73,9 +88,9 @@ Expected<void> Wiring::open_ports(PeerTable& peers) {
     log::write(spdlog::level::info,
                {{"port", config.name}, {"device", config.device}, {"mac", mac}, {"checksums", std::string(checksums)}},
                fmt::format("port {}: {} ({}), checksums: {}", config.name, config.device, mac, checksums));
+    port_ends_[config.name] = {{(*port)->mac(), (*port)->mtu(), (*port)->checksums()}, pools_.at(config.name).get()};
     ports_[config.name] = std::move(*port);
   }
-  for (const auto& n3 : config_.n3) peers.add_interface(n3, ports_.at(n3.port)->mac());
   return {};
 }
 
@@ -112,17 +127,13 @@ datapath::EthSink Wiring::sink(WorkerRuntime& worker, const std::string& name, s
   return {port.id(), queue, port.passes_mbufs(), &worker.taps[name]};
 }
 
-PortFacts Wiring::facts_of(const std::string& name) const {
-  const datapath::Port& port = *ports_.at(name);
-  return {port.mac(), port.mtu(), port.checksums()};
-}
-
 Expected<void> Wiring::make_gnb(WorkerRuntime& worker, PeerTable& peers) {
   worker.gnb = std::make_unique<datapath::GnbContext>();
   datapath::GnbContext& gnb = *worker.gnb;
   peers.add_sender(worker);
-  fill(gnb, config_, worker.config, facts_of(worker.config.n3), facts_of(worker.config.air));
-  gnb.pool = pools_.at(worker.config.n3).get();
+  const PortEnd& n3 = port_ends_.at(worker.config.n3);
+  fill(gnb, config_, worker.config, n3.facts, port_ends_.at(worker.config.air).facts);
+  gnb.pool = n3.pool;
 
   if (worker.config.baas_inline) {
     gnb.arq = std::make_unique<datapath::Arq>(datapath::Arq::Settings{.sends = Direction::kDownlink,
@@ -210,7 +221,7 @@ Expected<void> Wiring::connect_dispatchers(const Workers& workers) {
     if (config.function != WorkerConfig::Function::kDispatch) continue;
     dispatcher->dispatch = std::make_unique<datapath::DispatchContext>();
     datapath::DispatchContext& context = *dispatcher->dispatch;
-    fill(context, facts_of(config.n3));
+    fill(context, port_ends_.at(config.n3).facts);
     if (auto made = make_punts(context.punt, config.name); !made) return made;
     for (const auto& worker : workers.all()) {
       if (std::count(config.to.begin(), config.to.end(), worker->config.name) == 0) continue;
@@ -224,7 +235,7 @@ Expected<void> Wiring::connect_dispatchers(const Workers& workers) {
 }
 
 // The worker that reads what a card punts gives packets of the others' bearers to them.
-Expected<void> Wiring::connect_mates(const Workers& workers) {
+Expected<void> Wiring::connect_punt_handoff(const Workers& workers) {
   for (const CardLinkConfig& card : config_.cards) {
     const auto reader =
         std::ranges::find_if(workers.all(), [&](const auto& w) { return reads_punts(config_, card, w->config); });

@@ -28,6 +28,9 @@ class Wiring {
 
   // Opens the ports and wires the workers to them, all but their loops. Error: one sentence.
   Expected<void> make(Workers& workers, PeerTable& peers);
+  // The same without ports: workers see those of the configuration, and take buffers from `pool`. make_loops() is not
+  // for such workers.
+  Expected<void> make_without_ports(Workers& workers, PeerTable& peers, rte_mempool* pool);
   // After workers have all that a loop is made from, their ways to the journal among it.
   void make_loops(const Workers& workers);
 
@@ -36,19 +39,25 @@ class Wiring {
   [[nodiscard]] std::vector<WatchedPort> watched_ports() const;
 
  private:
-  Expected<void> open_ports(PeerTable& peers);
+  // What workers need of a port: one of a device, or only of the configuration.
+  struct PortEnd {
+    PortFacts facts;
+    rte_mempool* pool = nullptr;
+  };
+
+  Expected<void> open_ports();
+  Expected<void> wire(Workers& workers, PeerTable& peers);
   Expected<void> make_gnb(WorkerRuntime& worker, PeerTable& peers);
   void share_reorder_buffers(const Workers& workers);
   void connect_copies(const Workers& workers);
   Expected<void> make_bearer_memory(const Workers& workers);
   Expected<void> connect_dispatchers(const Workers& workers);
-  Expected<void> connect_mates(const Workers& workers);
+  Expected<void> connect_punt_handoff(const Workers& workers);
   Expected<void> make_key_tables(const Workers& workers);
 
   Expected<rte_ring*> make_ring(const std::string& name, unsigned entries);
   Expected<datapath::WorkerRings> make_worker_rings(WorkerRuntime& worker, const std::string& name, unsigned entries);
   Expected<void> make_punts(datapath::Punts& punts, const std::string& worker);
-  [[nodiscard]] PortFacts facts_of(const std::string& port) const;
   [[nodiscard]] datapath::EthSink sink(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
   [[nodiscard]] datapath::EthSource source(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
   [[nodiscard]] datapath::WorkerLoop make_loop(WorkerRuntime& worker, const Workers& workers) const;
@@ -56,6 +65,7 @@ class Wiring {
   const Config& config_;
   std::map<std::string, Pool> pools_;  // by port
   Ports ports_;
+  std::map<std::string, PortEnd> port_ends_;  // by port
   std::vector<Ring> rings_;
   DpdkArray<ran::BearerDownlink> downlink_;
   DpdkArray<ran::BearerUplink> uplink_;
