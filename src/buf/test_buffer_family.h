@@ -1,20 +1,42 @@
-// Random operations on a family of buffers of either model, compared with vectors. Every handle shows its own octets
-// whatever happens through the others, refused operations change nothing, and no buffer leaks.
-#include <gtest/gtest.h>
+// For tests only: random operations on a family of buffers of one implementation, compared with vectors. Every handle
+// shows its own octets whatever happens through the others, refused operations change nothing, and no buffer leaks.
+#pragma once
+
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <numeric>
 #include <set>
+#include <utility>
+#include <vector>
 
-#include "engine/test_buffer_models.h"
+#include "buf/packet_buffer.h"
 
-namespace splitplane::datapath {
-namespace {
+namespace splitplane::buf::test {
 
-using test::Bytes;
+using Bytes = std::vector<std::uint8_t>;
 
-constexpr test::BufferRoom kRoom{.headroom = 12, .size = 40, .tailroom = 7, .limit = 12};
+// `size` is the largest content; in an mbuf, smaller content leaves the rest as tailroom.
+struct BufferRoom {
+  std::size_t headroom = 0, size = 1, tailroom = 0;
+  unsigned limit = 16;
+};
+
+inline Bytes sequence(std::size_t n) {
+  Bytes octets(n);
+  std::iota(octets.begin(), octets.end(), std::uint8_t{1});
+  return octets;
+}
+
+template <class Buffer>
+Bytes content(const Buffer& buffer) {
+  const auto view = buf::octets(buffer);
+  return {view.begin(), view.end()};
+}
+
+inline constexpr BufferRoom kFamilyRoom{.headroom = 12, .size = 40, .tailroom = 7, .limit = 12};
 
 struct Storage {};
 
@@ -28,7 +50,7 @@ struct View {
 };
 
 template <class Model>
-class Family {
+class BufferFamily {
  public:
   void step() {
     const int operation = *rc::gen::inRange(0, handles_.empty() ? 1 : 9);
@@ -57,7 +79,7 @@ class Family {
 
   void compare() {
     for (const Handle& handle : handles_) {
-      RC_ASSERT(test::content(handle.real) == handle.view->octets);
+      RC_ASSERT(content(handle.real) == handle.view->octets);
       RC_ASSERT(handle.real.writable() == handle.own());
       RC_ASSERT(handle.real.headroom() == (handle.own() ? handle.view->headroom : 0));
       RC_ASSERT(handle.real.tailroom() == (handle.own() ? handle.view->tailroom : 0));
@@ -96,14 +118,14 @@ class Family {
   static Bytes fresh(std::size_t n) { return *rc::gen::container<Bytes>(n, rc::gen::arbitrary<std::uint8_t>()); }
 
   void make() {
-    const Bytes octets = fresh(*rc::gen::inRange<std::size_t>(0, kRoom.size + 1));
-    const bool room = live() < kRoom.limit;
+    const Bytes octets = fresh(*rc::gen::inRange<std::size_t>(0, kFamilyRoom.size + 1));
+    const bool room = live() < kFamilyRoom.limit;
     auto real = model_.make(octets);
     RC_ASSERT(static_cast<bool>(real) == room);
     if (!room) return;
     handles_.push_back(
-        {std::move(real), std::make_shared<View>(View{std::make_shared<Storage>(), octets, kRoom.headroom,
-                                                      Model::tailroom(kRoom, octets.size()), false})});
+        {std::move(real), std::make_shared<View>(View{std::make_shared<Storage>(), octets, kFamilyRoom.headroom,
+                                                      Model::tailroom(kFamilyRoom, octets.size()), false})});
   }
 
   void prepend(Handle& handle, std::size_t n) {
@@ -147,7 +169,7 @@ class Family {
 
   void split(Handle& handle, std::size_t at) {
     const std::size_t needed = handle.view->part && handle.may_trim() ? 1 : 2;
-    const bool allowed = at <= handle.view->octets.size() && live() + needed <= kRoom.limit;
+    const bool allowed = at <= handle.view->octets.size() && live() + needed <= kFamilyRoom.limit;
     auto rest = handle.real.split(at);
     RC_ASSERT(static_cast<bool>(rest) == allowed);
     if (!allowed) return;
@@ -173,25 +195,8 @@ class Family {
     handles_.pop_back();
   }
 
-  Model model_{kRoom};
+  Model model_{kFamilyRoom};
   std::vector<Handle> handles_;
 };
 
-template <class Model>
-class BufferModelProperty : public testing::Test {};
-TYPED_TEST_SUITE(BufferModelProperty, test::BufferModels);
-
-TYPED_TEST(BufferModelProperty, random_operations_agree_with_vectors) {
-  EXPECT_TRUE(rc::check([] {
-    Family<TypeParam> family;
-    const int steps = *rc::gen::inRange(1, 120);
-    for (int i = 0; i < steps; ++i) {
-      family.step();
-      family.compare();
-    }
-    family.finish();
-  }));
-}
-
-}  // namespace
-}  // namespace splitplane::datapath
+}  // namespace splitplane::buf::test
