@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cassert>
 #include <exception>
 #include <utility>
 
@@ -33,7 +32,8 @@ MethodRegistry::MethodRegistry(std::function<void()> stop) {
 }
 
 void MethodRegistry::add(std::string name, Handler handler) {
-  assert(std::ranges::find(methods_, name, &Method::name) == methods_.end());
+  if (std::ranges::find(methods_, name, &Method::name) != methods_.end())
+    names_ = fail("control method {} is registered twice, which is a mistake of this program", name);
   methods_.insert(methods_.end() - 1, {std::move(name), std::move(handler)});
 }
 
@@ -107,7 +107,8 @@ MethodRegistry::Handler without_params(std::function<Expected<Json>()> get) {
   };
 }
 
-std::function<std::string(std::string_view)> answers_of(MethodRegistry methods) {
+Expected<std::function<std::string(std::string_view)>> answers_of(MethodRegistry methods) {
+  if (!methods.names_) return tl::unexpected(methods.names_.error());
   return [methods = std::move(methods)](std::string_view line) { return methods.answer(line); };
 }
 

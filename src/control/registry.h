@@ -21,7 +21,7 @@ class MethodRegistry {
   // Every program serves `ping` and `stop`. The method stop calls `stop`.
   explicit MethodRegistry(std::function<void()> stop);
 
-  // Before the first answer. Each name is added once.
+  // Before the first answer. A name that is added twice is a mistake of this program: answers_of() refuses to start.
   void add(std::string name, Handler handler);
   // Where a client finds the methods of a family (`air` of air.set) that this program does not serve: "with `...`".
   void serve_elsewhere(std::string family, std::string where);
@@ -39,8 +39,10 @@ class MethodRegistry {
   };
   [[nodiscard]] Expected<Json> call(const Json& request) const;
   [[nodiscard]] std::string unknown(const std::string& method) const;
+  friend Expected<std::function<std::string(std::string_view)>> answers_of(MethodRegistry methods);
 
   std::vector<Method> methods_;
+  Expected<void> names_;                                       // error: a name was added twice
   std::map<std::string, std::string, std::less<>> elsewhere_;  // by family
 };
 
@@ -48,6 +50,7 @@ class MethodRegistry {
 [[nodiscard]] MethodRegistry::Handler without_params(std::function<Expected<Json>()> get);
 
 // What ControlServer asks for each line. It owns the registry; what the handlers refer to must outlive the server.
-[[nodiscard]] std::function<std::string(std::string_view)> answers_of(MethodRegistry methods);
+// Error: a method was added twice.
+[[nodiscard]] Expected<std::function<std::string(std::string_view)>> answers_of(MethodRegistry methods);
 
 }  // namespace splitplane::app

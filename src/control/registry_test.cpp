@@ -125,9 +125,17 @@ TEST_F(Registry, whatever_the_line_there_is_a_reply) {
   }
 }
 
+TEST_F(Registry, a_method_that_every_program_serves_cannot_be_added) {
+  registry_.add("ping", without_params([]() -> Expected<Json> { return Json{}; }));
+  const auto answer = answers_of(std::move(registry_));
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().message, "control method ping is registered twice, which is a mistake of this program");
+}
+
 TEST_F(Registry, a_server_owns_the_registry_that_answers_for_it) {
   const auto answer = answers_of(std::move(registry_));
-  EXPECT_THAT(answer(R"({"id":1,"method":"toast.start","params":{"slices":1}})"), HasSubstr("\"inside\":1"));
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_THAT((*answer)(R"({"id":1,"method":"toast.start","params":{"slices":1}})"), HasSubstr("\"inside\":1"));
 }
 
 }  // namespace

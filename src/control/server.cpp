@@ -30,7 +30,8 @@ std::string too_long_reply(std::size_t bytes, std::size_t limit) {
 
 }  // namespace
 
-Expected<std::unique_ptr<ControlServer>> ControlServer::start(ControlServerOptions options, Answer answer) {
+Expected<std::unique_ptr<ControlServer>> ControlServer::start(ControlServerOptions options, Expected<Answer> answer) {
+  if (!answer) return tl::unexpected(answer.error());
   auto listener = listen_at(options.path);
   if (!listener) return tl::unexpected(listener.error());
   Fd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -40,7 +41,7 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(ControlServerOptio
     return fail("control socket {}: no event descriptor: {}", options.path, std::strerror(why));
   }
   return std::unique_ptr<ControlServer>(
-      new ControlServer(std::move(options), std::move(answer), *std::move(listener), std::move(wake)));
+      new ControlServer(std::move(options), *std::move(answer), *std::move(listener), std::move(wake)));
 }
 
 ControlServer::ControlServer(ControlServerOptions options, Answer answer, Fd listener, Fd wake)

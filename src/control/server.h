@@ -31,8 +31,10 @@ class ControlServer {
  public:
   // The reply to a line, both without their newline.
   using Answer = std::function<std::string(std::string_view)>;
-  // Listens and starts the thread. `answer` is called on that thread until the destructor returns.
-  [[nodiscard]] static Expected<std::unique_ptr<ControlServer>> start(ControlServerOptions options, Answer answer);
+  // Listens and starts the thread. `answer` is called on that thread until the destructor returns. Its error is that of
+  // this function.
+  [[nodiscard]] static Expected<std::unique_ptr<ControlServer>> start(ControlServerOptions options,
+                                                                      Expected<Answer> answer);
   ControlServer(const ControlServer&) = delete;
   ControlServer& operator=(const ControlServer&) = delete;
   ~ControlServer();  // ends the thread, closes the clients, removes the socket

@@ -45,7 +45,7 @@ class ControlServerTest : public ::testing::Test {
     server_.reset();
     std::filesystem::remove_all(directory_);
   }
-  ControlServer::Answer answers() {
+  Expected<ControlServer::Answer> answers() {
     MethodRegistry methods([this] { stops_.fetch_add(1); });
     machine_.add_methods(methods);
     return answers_of(std::move(methods));
@@ -104,6 +104,16 @@ TEST_F(ControlServerTest, only_the_owner_may_open_the_socket_and_it_goes_with_th
   EXPECT_EQ(info.st_mode & 0777, 0600U);
   server_.reset();
   EXPECT_NE(::lstat(options_.path.c_str(), &info), 0);
+}
+
+TEST_F(ControlServerTest, a_program_that_registers_a_method_twice_does_not_start) {
+  MethodRegistry methods([] {});
+  machine_.add_methods(methods);
+  machine_.add_methods(methods);
+  const auto server = ControlServer::start(options_, answers_of(std::move(methods)));
+  ASSERT_FALSE(server);
+  EXPECT_EQ(server.error().message, "control method stats is registered twice, which is a mistake of this program");
+  EXPECT_FALSE(std::filesystem::exists(options_.path));
 }
 
 TEST_F(ControlServerTest, a_dead_instances_socket_is_replaced_a_live_one_refused) {
