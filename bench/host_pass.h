@@ -22,7 +22,7 @@ class Bearers {
     const std::size_t lines = std::size_t{per_shard} * ran::kShards;
     downlink_ = static_cast<ran::BearerDownlink*>(rte_zmalloc("dl", lines * sizeof(ran::BearerDownlink), 64));
     uplink_ = static_cast<ran::BearerUplink*>(rte_zmalloc("ul", lines * sizeof(ran::BearerUplink), 64));
-    losses_.resize(lines);
+    drops_.resize(lines);
     if (downlink_ == nullptr || uplink_ == nullptr) throw std::runtime_error("not enough memory for the bearers");
     for (unsigned shard = 0; shard < ran::kShards; ++shard) {
       const ShardId id{static_cast<std::uint8_t>(shard)};
@@ -39,7 +39,7 @@ class Bearers {
         uplink_[first + i] = ran::make_uplink(config, PeerId{0});
         teids_.push_back(config.id.value);
       }
-      table.attach(id, {downlink_ + first, uplink_ + first, losses_.data() + first, per_shard});
+      table.attach(id, {downlink_ + first, uplink_ + first, drops_.data() + first, per_shard});
     }
   }
   ~Bearers() {
@@ -53,7 +53,7 @@ class Bearers {
  private:
   ran::BearerDownlink* downlink_ = nullptr;
   ran::BearerUplink* uplink_ = nullptr;
-  std::vector<ran::BearerLosses> losses_;
+  std::vector<ran::BearerDrops> drops_;
   std::vector<std::uint32_t> teids_;
 };
 

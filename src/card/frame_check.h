@@ -33,7 +33,7 @@ enum class CardSide : std::uint8_t { kN3, kAir, kVf };
 [[nodiscard]] PuntReason check_ipv4_checksum(const std::uint8_t* f, unsigned bytes);
 
 // Recognises the most frequent frames by a few comparisons: untagged, IPv4 without options, GTP-U with optional octets.
-[[nodiscard]] inline bool is_usual_n3_frame(const std::uint8_t* f, unsigned bytes) {
+[[nodiscard]] inline bool is_fast_path_n3_frame(const std::uint8_t* f, unsigned bytes) {
   using namespace parsed;
   constexpr unsigned kLayers = kEthernet + kIpv4 + kUdp + kGtpu + kGtpuOptional + kPsc;
   if (bytes <= kLayers + kInnerIpv6) return false;
@@ -60,7 +60,7 @@ enum class CardSide : std::uint8_t { kN3, kAir, kVf };
   }
   if (m->nb_segs != 1) return PuntReason::segmented;
   if (side == CardSide::kN3) {
-    const PuntReason reason = is_usual_n3_frame(f, bytes) ? PuntReason::none : check_n3_frame(f, bytes, inner);
+    const PuntReason reason = is_fast_path_n3_frame(f, bytes) ? PuntReason::none : check_n3_frame(f, bytes, inner);
     return checksums && reason == PuntReason::none ? check_ipv4_checksum(f, bytes) : reason;
   }
   if (bytes < kEthernet) return PuntReason::short_frame;

@@ -71,7 +71,7 @@ class TestHost {
     context->air_frame_bytes = kAirFrameBytes;
     if (settings.verify_checksums) context->checksums = datapath::ChecksumMode::software;
     wire::ethernet::write(context->air_header, kUeMac.octets, kAirMac.octets, wire::ethernet::kTypeAirhdr);
-    context->bearers.attach(kShard, {downlink.data(), uplink.data(), losses.data(), kLines});
+    context->bearers.attach(kShard, {downlink.data(), uplink.data(), drops.data(), kLines});
     set_host_peers(context->peers, context->n3);
     if (settings.by_ue_address) {
       context->keys.by_ue_address = true;
@@ -112,7 +112,7 @@ class TestHost {
   Ring copies{256}, punt{256};
   std::vector<ran::BearerDownlink> downlink = std::vector<ran::BearerDownlink>(kLines);
   std::vector<ran::BearerUplink> uplink = std::vector<ran::BearerUplink>(kLines);
-  std::vector<ran::BearerLosses> losses = std::vector<ran::BearerLosses>(kLines);
+  std::vector<ran::BearerDrops> drops = std::vector<ran::BearerDrops>(kLines);
   std::unique_ptr<datapath::GnbContext> context = std::make_unique<datapath::GnbContext>();
 
  private:

@@ -56,12 +56,12 @@ struct Burst {
 
 // Collects the packets of a burst that are dropped, counts each by reason, and frees them together at the end of the
 // burst.
-class Losses {
+class Drops {
  public:
-  explicit Losses(WorkerStats& stats) : stats_(stats) {}
-  Losses(const Losses&) = delete;
-  Losses& operator=(const Losses&) = delete;
-  ~Losses() {
+  explicit Drops(WorkerStats& stats) : stats_(stats) {}
+  Drops(const Drops&) = delete;
+  Drops& operator=(const Drops&) = delete;
+  ~Drops() {
     if (size_ != 0) [[unlikely]]
       rte_pktmbuf_free_bulk(mbuf_.data(), size_);
   }

@@ -49,11 +49,11 @@ struct Punts {
 // Drops a frame whose sender must be informed (Error Indication, Supported Extension Headers Notification). The control
 // thread gets the frame to read, within the room and rate of class `answer`. So a flood of such frames costs little.
 inline void drop_and_tell(Punts& punts, rte_mbuf* m, DropReason reason, std::uint64_t now, WorkerStats& stats,
-                          Losses& losses) {
+                          Drops& drops) {
   rte_ring* const ring = punts.ring(PuntClass::answer);
   if (ring == nullptr || rte_ring_count(ring) >= rte_ring_get_capacity(ring) / 2 ||
       punts.give(PuntClass::answer, m, now) != DropReason::ok) {
-    losses.add(m, reason);
+    drops.add(m, reason);
     return;
   }
   stats.drop(reason);  // counted here; the control thread frees it

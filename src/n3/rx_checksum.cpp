@@ -53,14 +53,14 @@ DropReason verify_checksums(const rte_mbuf* m, ChecksumMode mode) {
   return DropReason::ok;
 }
 
-void drop_wrong_checksums(Burst& burst, ChecksumMode mode, Losses& losses) {
+void drop_wrong_checksums(Burst& burst, ChecksumMode mode, Drops& drops) {
   unsigned kept = 0;
   for (unsigned i = 0; i < burst.size; ++i) {
     const DropReason reason = verify_checksums(burst.mbuf[i], mode);
     if (reason == DropReason::ok) {
       burst.mbuf[kept++] = burst.mbuf[i];
     } else {
-      losses.add(burst.mbuf[i], reason);
+      drops.add(burst.mbuf[i], reason);
     }
   }
   burst.size = kept;

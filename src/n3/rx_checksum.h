@@ -12,6 +12,6 @@ namespace splitplane::datapath {
 [[nodiscard]] DropReason verify_checksums(const rte_mbuf* m, ChecksumMode mode);
 
 // Takes the frames with wrong checksums out of the burst.
-void drop_wrong_checksums(Burst& burst, ChecksumMode mode, Losses& losses);
+void drop_wrong_checksums(Burst& burst, ChecksumMode mode, Drops& drops);
 
 }  // namespace splitplane::datapath

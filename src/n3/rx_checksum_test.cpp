@@ -87,8 +87,8 @@ TEST(RxChecksum, the_cards_flags_are_obeyed_and_only_a_burst_loses_what_is_wrong
     burst.mbuf[burst.size++]->ol_flags |= flags;
   }
   {
-    Losses losses(stats);
-    drop_wrong_checksums(burst, ChecksumMode::offload, losses);
+    Drops drops(stats);
+    drop_wrong_checksums(burst, ChecksumMode::offload, drops);
   }
   EXPECT_EQ(burst.size, 2U);
   EXPECT_EQ(stats.drops[static_cast<std::size_t>(drop_reason(wire::Reason::ipv4_bad_checksum))].get(), 1U);

@@ -13,20 +13,20 @@
 namespace splitplane::ran {
 
 // Counters that only drops change: packets that found their bearer and then were dropped.
-struct BearerLosses {
+struct BearerDrops {
   std::uint64_t downlink = 0, uplink = 0;
 };
 
-static_assert(sizeof(BearerLosses) == 16);
+static_assert(sizeof(BearerDrops) == 16);
 
 // All of a worker's memory for one bearer.
-inline constexpr std::size_t kBytesPerBearer = kHotBytesPerBearer + sizeof(BearerLosses) + sizeof(CountLease);
+inline constexpr std::size_t kBytesPerBearer = kHotBytesPerBearer + sizeof(BearerDrops) + sizeof(CountLease);
 
-// One shard's lines. `downlink[i]`, `uplink[i]`, `losses[i]` and `leases[i]` belong to the bearer with index i.
+// One shard's lines. `downlink[i]`, `uplink[i]`, `drops[i]` and `leases[i]` belong to the bearer with index i.
 struct ShardSlab {
   BearerDownlink* downlink = nullptr;
   BearerUplink* uplink = nullptr;
-  BearerLosses* losses = nullptr;
+  BearerDrops* drops = nullptr;
   std::uint32_t capacity = 0;
   CountLease* leases = nullptr;  // absent: COUNTs need no lease
 };
@@ -53,7 +53,7 @@ class BearerTable {
   }
 
   // Drops of a bearer that was found in this table.
-  [[nodiscard]] BearerLosses& losses(std::uint32_t id) { return shards_[shard_of(id).value].losses[index_of(id)]; }
+  [[nodiscard]] BearerDrops& drops(std::uint32_t id) { return shards_[shard_of(id).value].drops[index_of(id)]; }
 
   // The lease of a bearer that was found in this table; nullptr if its COUNTs need none.
   [[nodiscard]] CountLease* lease(std::uint32_t id) {

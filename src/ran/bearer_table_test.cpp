@@ -14,9 +14,9 @@ constexpr std::uint32_t kCapacity = 8;
 
 // A shard's memory on the heap, exactly as large as its capacity.
 struct Shard {
-  explicit Shard(std::uint32_t capacity = kCapacity) : downlink(capacity), uplink(capacity), losses(capacity) {}
+  explicit Shard(std::uint32_t capacity = kCapacity) : downlink(capacity), uplink(capacity), drops(capacity) {}
   ShardSlab slab() {
-    return {downlink.data(), uplink.data(), losses.data(), static_cast<std::uint32_t>(downlink.size())};
+    return {downlink.data(), uplink.data(), drops.data(), static_cast<std::uint32_t>(downlink.size())};
   }
 
   void put(std::uint32_t teid, std::uint16_t peer = 0) {
@@ -28,7 +28,7 @@ struct Shard {
 
   std::vector<BearerDownlink> downlink;
   std::vector<BearerUplink> uplink;
-  std::vector<BearerLosses> losses;
+  std::vector<BearerDrops> drops;
 };
 
 bool finds(BearerTable& table, std::uint32_t teid) {
@@ -47,7 +47,7 @@ TEST(BearerTable, finds_the_bearer_that_a_teid_names) {
   EXPECT_TRUE(finds(table, teid));
   EXPECT_EQ(table.downlink_line(teid), &shard.downlink[5]);
   EXPECT_EQ(table.uplink_line(teid), &shard.uplink[5]);
-  EXPECT_EQ(&table.losses(teid), &shard.losses[5]);
+  EXPECT_EQ(&table.drops(teid), &shard.drops[5]);
   EXPECT_TRUE(table.owns(teid));
 }
 
@@ -111,7 +111,7 @@ TEST(BearerTable, a_shard_moves_to_another_worker_with_its_numbers) {
   first.attach(ShardId{7}, shard.slab());
   std::vector<std::uint8_t> frame(32);
   for (int i = 0; i < 5; ++i) write_downlink(*first.downlink_line(teid), 9, frame.data() + 24);
-  ++first.losses(teid).downlink;
+  ++first.drops(teid).downlink;
 
   second.attach(ShardId{7}, first.detach(ShardId{7}));
   EXPECT_FALSE(first.owns(teid));
@@ -120,7 +120,7 @@ TEST(BearerTable, a_shard_moves_to_another_worker_with_its_numbers) {
   EXPECT_EQ(second.downlink_line(teid)->pdcp_tx_next, 5U);
   EXPECT_EQ(second.downlink_line(teid)->rlc_tx_next, 5U);
   EXPECT_EQ(second.uplink_line(teid)->peer, 4);
-  EXPECT_EQ(second.losses(teid).downlink, 1U);
+  EXPECT_EQ(second.drops(teid).downlink, 1U);
   EXPECT_EQ(first.detach(ShardId{7}).capacity, 0U) << "there is nothing to give up twice";
 }
 

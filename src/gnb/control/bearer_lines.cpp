@@ -74,7 +74,7 @@ void BearerLines::write_one(datapath::GnbContext& gnb, const Installation& one, 
     ran::carry_over(uplink, new_uplink);
     gnb.monitor.forget(one.config.id);  // nothing leads back to a time stamp of the old line
   } else {
-    gnb.bearers.losses(id) = {};
+    gnb.bearers.drops(id) = {};
     new_downlink.pdcp_tx_next = one.numbers.end;
     new_uplink.pdcp_rx_next = one.numbers.rx_next;
     if (one.config.rlc_mode == RlcMode::kAm) ran::set_epoch(new_downlink, one.numbers.epoch);
@@ -161,10 +161,10 @@ Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
         const std::uint32_t id = view.config.id.value;
         const ran::BearerDownlink& dl = *gnb->bearers.downlink_line(id);
         const ran::BearerUplink& ul = *gnb->bearers.uplink_line(id);
-        const ran::BearerLosses& losses = gnb->bearers.losses(id);
+        const ran::BearerDrops& drops = gnb->bearers.drops(id);
         const std::uint64_t held = gnb->reorder.held(view.config.id);
-        view.downlink = {dl.received + held, dl.received - losses.downlink, losses.downlink, held, dl.bytes};
-        view.uplink = {ul.received, ul.received - losses.uplink, losses.uplink, 0, ul.bytes};
+        view.downlink = {dl.received + held, dl.received - drops.downlink, drops.downlink, held, dl.bytes};
+        view.uplink = {ul.received, ul.received - drops.uplink, drops.uplink, 0, ul.bytes};
         view.pdcp_tx_next = dl.pdcp_tx_next;
         view.rlc_tx_next = dl.rlc_tx_next;
         view.pdcp_rx_next = ul.pdcp_rx_next;

@@ -156,7 +156,7 @@ Expected<void> Wiring::make_gnb(WorkerRuntime& worker, PeerTable& peers) {
                   [&] { return take(gnb.inject, "inject", kPuntEntries); });
 }
 
-// A ring and a rate for each class: a worker may hand over that many a second, and a ringful after a pause.
+// A ring and a rate for each class: a worker may punt that many frames a second, and a ringful after a pause.
 Expected<void> Wiring::make_punts(datapath::Punts& punts, const std::string& worker) {
   for (std::size_t i = 0; i < punts.rings.size(); ++i) {
     auto ring = make_ring(fmt::format("{}.p{}", worker, i), kPuntEntries);
@@ -198,9 +198,9 @@ Expected<void> Wiring::make_bearer_memory(const Workers& workers) {
   const std::size_t lines = owned.size() * per_shard;
   downlink_ = make_dpdk_array<ran::BearerDownlink>("bearers.dl", lines);
   uplink_ = make_dpdk_array<ran::BearerUplink>("bearers.ul", lines);
-  losses_ = make_dpdk_array<ran::BearerLosses>("bearers.losses", lines);
+  drops_ = make_dpdk_array<ran::BearerDrops>("bearers.drops", lines);
   lease_lines_ = make_dpdk_array<ran::CountLease>("bearers.leases", lines);
-  if (!downlink_ || !uplink_ || !losses_ || !lease_lines_) {
+  if (!downlink_ || !uplink_ || !drops_ || !lease_lines_) {
     return fail("no memory for {} bearers ({} MiB); allowed: a larger memory.megabytes or a smaller max_bearers", lines,
                 lines * ran::kBytesPerBearer >> 20);
   }
@@ -209,7 +209,7 @@ Expected<void> Wiring::make_bearer_memory(const Workers& workers) {
         workers.all(), [&](const auto& candidate) { return serves(candidate->config, owned[i].value); });
     const std::size_t first = i * per_shard;
     worker.gnb->bearers.attach(owned[i],
-                               {&downlink_[first], &uplink_[first], &losses_[first], per_shard, &lease_lines_[first]});
+                               {&downlink_[first], &uplink_[first], &drops_[first], per_shard, &lease_lines_[first]});
     if (worker.gnb->arq) worker.gnb->arq_bearers.attach(owned[i], per_shard);
   }
   return {};

@@ -69,7 +69,7 @@ class Wiring {
   std::vector<Ring> rings_;
   DpdkArray<ran::BearerDownlink> downlink_;
   DpdkArray<ran::BearerUplink> uplink_;
-  DpdkArray<ran::BearerLosses> losses_;
+  DpdkArray<ran::BearerDrops> drops_;
   DpdkArray<ran::CountLease> lease_lines_;
 };
 

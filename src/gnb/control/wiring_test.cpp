@@ -101,7 +101,7 @@ TEST_F(WiringTest, every_function_gets_a_loop) {
   }
 }
 
-TEST_F(WiringTest, a_foreign_key_has_room_in_every_worker_that_looks_for_it) {
+TEST_F(WiringTest, bearer_lookup_has_room_in_every_worker_that_looks_there) {
   Config config = test::with_dispatcher();
   config.lookup = Config::Lookup::kUeAddress;
   make(config);

@@ -83,7 +83,7 @@ struct WorkerRuntime {
   std::unique_ptr<datapath::DispatchContext> dispatch;  // function dispatch
   datapath::WorkerStats other_stats;                    // the other functions
   datapath::WorkerRings rings;                          // gnb behind a dispatching worker: where its packets come from
-  std::vector<DpdkArray<std::byte>> key_memory;         // of the foreign keys' tables
+  std::vector<DpdkArray<std::byte>> key_memory;         // of the tables for bearer lookup
   std::map<std::string, datapath::TapPoint> taps;       // its ends of the ports that it uses, by port name
   UpfNumbers upfs;                                      // gnb: by PeerId
 

@@ -40,8 +40,8 @@ std::vector<WorkerRuntime*> Workers::key_holders(WorkerRuntime& owner) const {
   for (const auto& worker : workers_) {
     const auto& to = worker->config.to;
     const bool dispatches = worker->dispatch && std::count(to.begin(), to.end(), owner.config.name) != 0;
-    const bool hands_over = worker->gnb && worker->gnb->punt_handoff.has_worker(one_of_its);
-    if (worker.get() != &owner && (dispatches || hands_over)) holders.push_back(worker.get());
+    const bool hands_off = worker->gnb && worker->gnb->punt_handoff.has_worker(one_of_its);
+    if (worker.get() != &owner && (dispatches || hands_off)) holders.push_back(worker.get());
   }
   return holders;
 }

@@ -23,7 +23,7 @@ class Workers {
   // The gnb worker that serves the shard of this bearer; nullptr: none does.
   [[nodiscard]] WorkerRuntime* owner_of(std::uint32_t id) const;
   // Who has the keys of a worker's bearers: the worker itself first, then the dispatching workers in front of it, and
-  // the one that hands it what a card punted.
+  // the one that hands off to it what a card punted.
   [[nodiscard]] std::vector<WorkerRuntime*> key_holders(WorkerRuntime& owner) const;
 
   Expected<void> launch();

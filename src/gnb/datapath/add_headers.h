@@ -12,7 +12,7 @@
 namespace splitplane::datapath {
 
 template <FeatureSet F, class Sink, class Probe>
-inline void add_headers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+inline void add_headers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   GnbContext& gnb = path.gnb;
   const unsigned received = burst.size;
   const AirHeader air_header = gnb.air_header;  // a copy: stores into frames cannot change it
@@ -38,16 +38,16 @@ inline void add_headers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses
           stop = DropReason::rlc_window_full;
       }
       if (stop) [[unlikely]] {
-        losses.add(m, *stop);
-        if constexpr (F >= FeatureSet::mat) ++gnb.bearers.losses(bearer.id).downlink;
+        drops.add(m, *stop);
+        if constexpr (F >= FeatureSet::mat) ++gnb.bearers.drops(bearer.id).downlink;
         continue;
       }
     }
     const bool fits = overhead + gpdu.bytes <= longest;
     std::uint8_t* frame = fits ? reframe(m, gpdu.offset, overhead, gpdu.bytes) : nullptr;
     if (frame == nullptr) [[unlikely]] {
-      losses.add(m, fits ? DropReason::no_headroom : DropReason::above_mtu);
-      if constexpr (F >= FeatureSet::mat) ++gnb.bearers.losses(bearer.id).downlink;
+      drops.add(m, fits ? DropReason::no_headroom : DropReason::above_mtu);
+      if constexpr (F >= FeatureSet::mat) ++gnb.bearers.drops(bearer.id).downlink;
       continue;
     }
     if constexpr (F >= FeatureSet::headers) {

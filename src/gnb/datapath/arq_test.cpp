@@ -85,7 +85,7 @@ TEST(Arq, refuses_sdus_before_numbering_when_the_window_is_full_and_goes_on_afte
   rig.send(40);
   EXPECT_EQ(rig.air.frames.size(), 32U);
   EXPECT_EQ(rig.dropped(DropReason::rlc_window_full), 8U);
-  EXPECT_EQ(rig.losses[kBearer].downlink, 8U);
+  EXPECT_EQ(rig.drops[kBearer].downlink, 8U);
   EXPECT_EQ(rig.downlink[kBearer].pdcp_tx_next, 32U);
   rig.status(10);
   rig.function.serve_acknowledged();

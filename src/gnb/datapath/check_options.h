@@ -12,10 +12,10 @@
 namespace splitplane::datapath {
 
 template <FeatureSet F, class Sink, class Probe>
-inline void check_options(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+inline void check_options(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   if (path.slow == kSequenced && !path.gnb.reorder.any()) path.slow = 0;  // no bearer asks for an order
   if (path.slow != 0) [[unlikely]]
-    check_options_slow(path.gnb, burst, path.gpdu.data(), path.bearer.data(), path.ordered, losses);
+    check_options_slow(path.gnb, burst, path.gpdu.data(), path.bearer.data(), path.ordered, drops);
 }
 
 }  // namespace splitplane::datapath

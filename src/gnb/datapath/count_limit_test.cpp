@@ -15,7 +15,7 @@ using test::Bytes;
 template <FeatureSet F>
 struct Rig : test::TestGnb {
   Rig() {
-    context->bearers.attach(ShardId{1}, {downlink.data(), uplink.data(), losses.data(), test::kLines, leases.data()});
+    context->bearers.attach(ShardId{1}, {downlink.data(), uplink.data(), drops.data(), test::kLines, leases.data()});
     context->lease_requests.emplace(requests.get());
   }
   ~Rig() {  // the ring takes what is left on it for packets
@@ -70,7 +70,7 @@ TEST(CountLimit, the_last_count_is_followed_by_none) {
   rig.send(5);
   EXPECT_EQ(rig.air.frames.size(), 2U);
   EXPECT_EQ(rig.dropped(DropReason::count_exhausted), 3U);
-  EXPECT_EQ(rig.losses[1].downlink, 3U);
+  EXPECT_EQ(rig.drops[1].downlink, 3U);
   EXPECT_EQ(rig.downlink[1].pdcp_tx_next, ran::kCountEnd);
   EXPECT_FALSE(rig.context->lease_requests->take()) << "no lease helps";
 }

@@ -44,25 +44,24 @@ class Dispatch {
   std::vector<Queue>& queues() { return queues_; }
 
   void process(Queue& queue, Burst& burst) {
-    Losses losses(context_.stats);
+    Drops drops(context_.stats);
     probe_.begin(context_.stats);
     if (context_.checksums != ChecksumMode::off && queue.direction == Direction::kDownlink) [[unlikely]] {
-      drop_wrong_checksums(burst, context_.checksums, losses);
+      drop_wrong_checksums(burst, context_.checksums, drops);
     }
     for (unsigned i = 0; i < burst.size; ++i) {
       rte_mbuf* m = burst.mbuf[i];
       burst.prefetch_mbuf_ahead(i);
       burst.prefetch_octets_ahead(i);
       std::uint32_t id = 0;
-      const bool addressed =
-          queue.direction == Direction::kDownlink ? read_teid(m, id, losses) : read_id(m, id, losses);
+      const bool addressed = queue.direction == Direction::kDownlink ? read_teid(m, id, drops) : read_id(m, id, drops);
       if (!addressed) continue;
       const std::uint8_t worker = context_.worker_of_shard[ran::shard_of(id).value];
       if (worker >= context_.workers.size()) [[unlikely]] {
         if (queue.direction == Direction::kDownlink) {  // no worker owns the TEID's shard
-          drop_and_tell(context_.punt, m, DropReason::shard_unowned, rte_rdtsc(), context_.stats, losses);
+          drop_and_tell(context_.punt, m, DropReason::shard_unowned, rte_rdtsc(), context_.stats, drops);
         } else {
-          losses.add(m, DropReason::shard_unowned);
+          drops.add(m, DropReason::shard_unowned);
         }
       } else {
         Burst& out = out_[worker];
@@ -79,26 +78,26 @@ class Dispatch {
   void flush() {}
 
  private:
-  bool read_teid(rte_mbuf* m, std::uint32_t& teid, Losses& losses) {
+  bool read_teid(rte_mbuf* m, std::uint32_t& teid, Drops& drops) {
     GPdu gpdu;
     const N3Addresses& n3 = context_.n3;
     const bool fast =
         m->nb_segs == 1 && (n3.sends_tagged() ? parse_n3_fast<true>(octets(m), m->data_len, n3.ipv4, n3.vlan, gpdu)
                                               : parse_n3_fast<false>(octets(m), m->data_len, n3.ipv4, n3.vlan, gpdu));
     if (!fast) [[unlikely]] {
-      if (!parse_slow(m, context_.n3, context_.punt, context_.stats, losses, gpdu)) return false;
+      if (!parse_slow(m, context_.n3, context_.punt, context_.stats, drops, gpdu)) return false;
     }
     teid = identity_of(context_.keys, m, gpdu);
     if (teid != 0 || !context_.keys.by_ue_address) [[likely]]
       return true;
-    losses.add(m, DropReason::ue_unknown);
+    drops.add(m, DropReason::ue_unknown);
     return false;
   }
 
-  static bool read_id(rte_mbuf* m, std::uint32_t& id, Losses& losses) {
+  static bool read_id(rte_mbuf* m, std::uint32_t& id, Drops& drops) {
     const std::uint8_t* frame = octets(m);
     if (m->data_len < 22 || wire::load_be16(frame + 12) != wire::ethernet::kTypeAirhdr) [[unlikely]] {
-      losses.add(m, DropReason::not_air_frame);
+      drops.add(m, DropReason::not_air_frame);
       return false;
     }
     id = wire::load_be32(frame + 18);

@@ -15,9 +15,9 @@ class GnbDownlink {
   GnbDownlink(GnbContext& context, Sink air, Sink back) : path_{context, context.stats, air, back} {}
 
   void process(Burst& burst) {
-    Losses losses(path_.stats);
+    Drops drops(path_.stats);
     path_.probe.begin(path_.stats);
-    run_downlink(path_, burst, losses);
+    run_downlink(path_, burst, drops);
     if constexpr (F >= FeatureSet::mat) {
       if (path_.slow != 0) [[unlikely]]
         deliver_ordered();
@@ -71,8 +71,8 @@ class GnbDownlink {
     Burst burst;
     path_.ordered = true;
     while (path_.gnb.reorder.take_ready(burst) != 0) {
-      Losses losses(path_.stats);  // one per burst, because it has room for one burst only
-      forward_downlink(path_, burst, losses);
+      Drops drops(path_.stats);  // one per burst, because it has room for one burst only
+      forward_downlink(path_, burst, drops);
     }
     path_.ordered = false;
     path_.stats.reorder_held.set(path_.gnb.reorder.held());

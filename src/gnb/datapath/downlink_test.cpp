@@ -212,8 +212,8 @@ TYPED_TEST(GnbDownlinkMat, what_the_port_does_not_take_is_lost_and_counted_at_it
   rig.run(frames);
   EXPECT_EQ(rig.air.frames.size(), 3U);
   EXPECT_EQ(rig.dropped(DropReason::tx_full), 5U);
-  EXPECT_EQ(rig.losses[1].downlink, 2U);
-  EXPECT_EQ(rig.losses[2].downlink, 3U);
+  EXPECT_EQ(rig.drops[1].downlink, 2U);
+  EXPECT_EQ(rig.drops[2].downlink, 3U);
   (void)rig.copies.drain();
   EXPECT_EQ(rig.pool.in_use(), 0U);
 }

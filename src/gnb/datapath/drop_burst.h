@@ -8,8 +8,8 @@
 namespace splitplane::datapath {
 
 template <class Path>
-inline void drop_burst(Path& path, const Burst& burst, Losses& losses, Stage stage) {
-  for (unsigned i = 0; i < burst.size; ++i) losses.add(burst.mbuf[i], DropReason::feature_drop);
+inline void drop_burst(Path& path, const Burst& burst, Drops& drops, Stage stage) {
+  for (unsigned i = 0; i < burst.size; ++i) drops.add(burst.mbuf[i], DropReason::feature_drop);
   path.probe.stage(stage, burst.size);
 }
 

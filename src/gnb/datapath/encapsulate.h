@@ -11,7 +11,7 @@
 namespace splitplane::datapath {
 
 template <unsigned kTagBytes, FeatureSet F, class Sink, class Probe>
-inline void encapsulate(UplinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+inline void encapsulate(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   GnbContext& gnb = path.gnb;
   const unsigned received = burst.size;
   unsigned kept = 0;
@@ -27,8 +27,8 @@ inline void encapsulate(UplinkPath<F, Sink, Probe>& path, Burst& burst, Losses& 
       write_uplink<kTagBytes>(peer, bearer.uplink_teid, path.qfi[i], payload, frame);
     } else if (const DropReason reason = encapsulate_slow(gnb, m, bearer, path.qfi[i], strip, payload);
                reason != DropReason::ok) {
-      losses.add(m, reason);
-      ++gnb.bearers.losses(bearer.id).uplink;
+      drops.add(m, reason);
+      ++gnb.bearers.drops(bearer.id).uplink;
       continue;
     }
     path.bearer[kept] = path.bearer[i];
@@ -39,9 +39,9 @@ inline void encapsulate(UplinkPath<F, Sink, Probe>& path, Burst& burst, Losses& 
 }
 
 template <FeatureSet F, class Sink, class Probe>
-inline void encapsulate(UplinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
-  if (path.gnb.n3.sends_tagged()) return encapsulate<kVlanTagBytes>(path, burst, losses);
-  encapsulate<0>(path, burst, losses);
+inline void encapsulate(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
+  if (path.gnb.n3.sends_tagged()) return encapsulate<kVlanTagBytes>(path, burst, drops);
+  encapsulate<0>(path, burst, drops);
 }
 
 }  // namespace splitplane::datapath

@@ -10,7 +10,7 @@
 namespace splitplane::datapath {
 
 template <FeatureSet F, class Sink, class Probe>
-inline void find_bearers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+inline void find_bearers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   GnbContext& gnb = path.gnb;
   const unsigned received = burst.size;
   if (gnb.keys.by_ue_address) [[unlikely]]
@@ -26,7 +26,7 @@ inline void find_bearers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losse
   }
   if (wrong != 0) [[unlikely]] {
     find_by_teid(gnb.keys, gnb.bearers, path.gpdu.data(), path.bearer.data(), received);
-    serve_unmatched(path, burst, losses);
+    serve_unmatched(path, burst, drops);
   }
   path.probe.found(path.bearer.data(), burst.size);
   path.probe.stage(Stage::dl_bearer, path.ordered ? 0 : received);
@@ -35,10 +35,10 @@ inline void find_bearers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losse
 // Feature set `headers` writes the headers of one bearer for all packets, in the place of this stage. Before that
 // bearer exists, it drops all packets (teid_unknown).
 template <FeatureSet F, class Sink, class Probe>
-inline void require_fixed_bearer(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+inline void require_fixed_bearer(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   if (path.gnb.fixed_bearer.id != 0) [[likely]]
     return;
-  for (unsigned i = 0; i < burst.size; ++i) losses.add(burst.mbuf[i], DropReason::teid_unknown);
+  for (unsigned i = 0; i < burst.size; ++i) drops.add(burst.mbuf[i], DropReason::teid_unknown);
   burst.size = 0;
 }
 

@@ -151,7 +151,7 @@ void random_traffic_is_accounted() {
   for (std::size_t i = 0; i < test::kLines; ++i) {
     RC_ASSERT(rig.downlink[i].received == rig.downlink[i].pdcp_tx_next);
     numbered += rig.downlink[i].received;
-    lost += rig.losses[i].downlink;
+    lost += rig.drops[i].downlink;
   }
   if constexpr (F >= FeatureSet::mat) {
     RC_ASSERT(numbered == s.transmitted_air.get() + lost);

@@ -148,8 +148,8 @@ TEST(N3Source, a_g_pdu_that_does_not_come_from_the_upf_of_its_bearer_is_dropped_
       {rig.to_bearer(1).make(), forged.make(), rig.v6().make(), other.make(), options.make(), wrong_family.make()});
   EXPECT_EQ(rig.air.frames.size(), 2U);
   EXPECT_EQ(rig.dropped(DropReason::not_from_upf), 4U);
-  EXPECT_EQ(rig.losses[1].downlink, 2U);
-  EXPECT_EQ(rig.losses[2].downlink, 2U);
+  EXPECT_EQ(rig.drops[1].downlink, 2U);
+  EXPECT_EQ(rig.drops[2].downlink, 2U);
   EXPECT_EQ(rig.downlink[1].received, 3U);
 }
 

@@ -9,7 +9,7 @@
 namespace splitplane::datapath {
 
 template <FeatureSet F, class Sink, class Probe>
-inline void parse_airhdr(UplinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+inline void parse_airhdr(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   const unsigned received = burst.size;
   unsigned kept = 0;
   for (unsigned i = 0; i < received; ++i) {
@@ -19,11 +19,11 @@ inline void parse_airhdr(UplinkPath<F, Sink, Probe>& path, Burst& burst, Losses&
     const std::uint8_t* frame = octets(m);
     if (m->nb_segs != 1 || m->data_len < kRlcOffset || wire::load_be16(frame + 12) != wire::ethernet::kTypeAirhdr)
         [[unlikely]] {
-      losses.add(m, m->nb_segs != 1 ? DropReason::mbuf_segmented : DropReason::not_air_frame);
+      drops.add(m, m->nb_segs != 1 ? DropReason::mbuf_segmented : DropReason::not_air_frame);
       continue;
     }
     if (frame[14] != 0x10) [[unlikely]] {  // version 1, kind 0: an RLC PDU follows
-      losses.add(m, frame[14] >> 4 != 1 ? DropReason::airhdr_bad_version : DropReason::airhdr_bad_kind);
+      drops.add(m, frame[14] >> 4 != 1 ? DropReason::airhdr_bad_version : DropReason::airhdr_bad_kind);
       continue;
     }
     path.id[kept] = wire::load_be32(frame + 18);

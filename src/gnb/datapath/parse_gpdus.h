@@ -12,7 +12,7 @@
 namespace splitplane::datapath {
 
 template <bool kTagged, FeatureSet F, class Sink, class Probe>
-inline void parse_gpdus(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+inline void parse_gpdus(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   GnbContext& gnb = path.gnb;
   const unsigned received = burst.size;
   const std::uint32_t our_ipv4 = gnb.n3.ipv4;
@@ -23,7 +23,7 @@ inline void parse_gpdus(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses
     burst.prefetch_mbuf_ahead(i);
     GPdu& gpdu = path.gpdu[kept];
     if (m->nb_segs == 1 && parse_n3_fast<kTagged>(octets(m), m->data_len, our_ipv4, vlan, gpdu)) [[likely]] {
-    } else if (!parse_slow(m, gnb.n3, gnb.punt, path.stats, losses, gpdu)) {
+    } else if (!parse_slow(m, gnb.n3, gnb.punt, path.stats, drops, gpdu)) {
       continue;
     }
     path.slow |= gpdu.slow;
@@ -39,9 +39,9 @@ inline void parse_gpdus(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses
 }
 
 template <FeatureSet F, class Sink, class Probe>
-inline void parse_gpdus(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+inline void parse_gpdus(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   path.slow = 0;
-  path.gnb.n3.sends_tagged() ? parse_gpdus<true>(path, burst, losses) : parse_gpdus<false>(path, burst, losses);
+  path.gnb.n3.sends_tagged() ? parse_gpdus<true>(path, burst, drops) : parse_gpdus<false>(path, burst, drops);
 }
 
 }  // namespace splitplane::datapath

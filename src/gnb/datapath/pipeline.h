@@ -22,49 +22,49 @@ namespace splitplane::datapath {
 // N3 -> air, for G-PDUs. A packet that had to wait for its predecessors enters again here
 // (GnbDownlink::deliver_ordered).
 template <FeatureSet F, class Sink, class Probe>
-inline void forward_downlink(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
-  parse_gpdus(path, burst, losses);  // Ethernet, IP, UDP, GTP-U -> TEID, QoS flow, place of the T-PDU
+inline void forward_downlink(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
+  parse_gpdus(path, burst, drops);  // Ethernet, IP, UDP, GTP-U -> TEID, QoS flow, place of the T-PDU
   if constexpr (F >= FeatureSet::mat) {
-    find_bearers(path, burst, losses);   // TEID or UE address -> the bearer's line; other packets leave here
-    check_options(path, burst, losses);  // slow path only: order, time stamps, a container that is required
+    find_bearers(path, burst, drops);   // TEID or UE address -> the bearer's line; other packets leave here
+    check_options(path, burst, drops);  // slow path only: order, time stamps, a container that is required
   }
-  if constexpr (F == FeatureSet::headers) require_fixed_bearer(path, burst, losses);
-  add_headers(path, burst, losses);  // airhdr, RLC, PDCP and SDAP in the place of the outer headers
+  if constexpr (F == FeatureSet::headers) require_fixed_bearer(path, burst, drops);
+  add_headers(path, burst, drops);  // airhdr, RLC, PDCP and SDAP in the place of the outer headers
   if constexpr (F >= FeatureSet::clone_drop) take_references(path, burst);  // for the copies or for retransmission
   transmit_air(path, burst);
 }
 
 // N3 -> air, for a burst as the port delivers it.
 template <FeatureSet F, class Sink, class Probe>
-inline void run_downlink(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+inline void run_downlink(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   if constexpr (F == FeatureSet::drop) {
-    drop_burst(path, burst, losses, Stage::dl_parse);
+    drop_burst(path, burst, drops, Stage::dl_parse);
   } else if constexpr (F == FeatureSet::l2fwd) {
     swap_macs(burst);
     path.probe.stage(Stage::l2fwd, burst.size);
     transmit_air(path, burst);
   } else {
     if (path.gnb.checksums != ChecksumMode::off) [[unlikely]]
-      drop_wrong_checksums(burst, path.gnb.checksums, losses);
-    forward_downlink(path, burst, losses);
+      drop_wrong_checksums(burst, path.gnb.checksums, drops);
+    forward_downlink(path, burst, drops);
   }
 }
 
 // Air -> N3.
 template <FeatureSet F, class Sink, class Probe>
-inline void run_uplink(UplinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+inline void run_uplink(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   if constexpr (F == FeatureSet::drop) {
-    drop_burst(path, burst, losses, Stage::ul_parse);
+    drop_burst(path, burst, drops, Stage::ul_parse);
   } else if constexpr (F == FeatureSet::l2fwd) {
     swap_macs(burst);
     path.probe.stage(Stage::l2fwd, burst.size);
     transmit_n3(path, burst);
   } else {
     const unsigned received = burst.size;
-    parse_airhdr(path, burst, losses);  // Ethernet, airhdr -> the bearer's line
-    read_pdus(path, burst, losses);     // RLC, PDCP, SDAP -> QoS flow; RLC control goes to the copies or to the ARQ
+    parse_airhdr(path, burst, drops);  // Ethernet, airhdr -> the bearer's line
+    read_pdus(path, burst, drops);     // RLC, PDCP, SDAP -> QoS flow; RLC control goes to the copies or to the ARQ
     path.probe.stage(Stage::ul_parse, received);
-    encapsulate(path, burst, losses);  // GTP-U with the UL PDU Session Container in the place of the RAN headers
+    encapsulate(path, burst, drops);  // GTP-U with the UL PDU Session Container in the place of the RAN headers
     transmit_n3(path, burst);
   }
 }

@@ -24,10 +24,10 @@ struct PuntHandoff {
   [[nodiscard]] bool has_worker(std::uint32_t id) const { return of_shard[ran::shard_of(id).value] != kNoWorker; }
 
   // Hands a packet off to the worker of its bearer. Drops it (worker_full) if that worker's ring is full.
-  void hand_off(rte_mbuf* m, std::uint32_t id, Direction direction, WorkerStats& stats, Losses& losses) {
+  void hand_off(rte_mbuf* m, std::uint32_t id, Direction direction, WorkerStats& stats, Drops& drops) {
     const WorkerRings& rings = workers[of_shard[ran::shard_of(id).value]];
     if (rte_ring_sp_enqueue(rings.of(direction), m) != 0) {
-      losses.add(m, DropReason::worker_full);
+      drops.add(m, DropReason::worker_full);
       return;
     }
     stats.dispatched.add(1);

@@ -32,7 +32,7 @@ template <FeatureSet F, class Sink, class Probe>
 }
 
 template <FeatureSet F, class Sink, class Probe>
-inline void read_pdus(UplinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+inline void read_pdus(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   GnbContext& gnb = path.gnb;
   const unsigned received = burst.size;
   const std::uint64_t now = gnb.arq == nullptr ? 0 : rte_rdtsc();  // once a burst
@@ -43,18 +43,18 @@ inline void read_pdus(UplinkPath<F, Sink, Probe>& path, Burst& burst, Losses& lo
     std::uint8_t* frame = octets(m);
     const bool known = ran::BearerTable::is(bearer, path.id[i]);
     if (!known || ((frame[15] ^ bearer.airhdr_modes) & 0xfe) != 0) [[unlikely]] {  // the last bit is reserved
-      serve_unmatched_pdu(gnb, m, path.id[i], known, losses);
+      serve_unmatched_pdu(gnb, m, path.id[i], known, drops);
       continue;
     }
     const ran::UplinkPdu pdu = ran::read_uplink(bearer, frame + kRlcOffset, m->data_len - kRlcOffset);
     if (pdu.kind != ran::UplinkKind::kData) [[unlikely]] {
-      serve_other_pdu(gnb, m, bearer, pdu.kind, losses);
+      serve_other_pdu(gnb, m, bearer, pdu.kind, drops);
       continue;
     }
     if (gnb.arq != nullptr) [[unlikely]] {
       if (const DropReason reason = note_arrival(path, m, bearer, now); reason != DropReason::ok) {
-        losses.add(m, reason);
-        ++gnb.bearers.losses(bearer.id).uplink;
+        drops.add(m, reason);
+        ++gnb.bearers.drops(bearer.id).uplink;
         continue;
       }
     }

@@ -70,7 +70,7 @@ TYPED_TEST(GnbReturned, what_would_not_fit_the_air_behind_the_cards_headers_is_l
   rig.run({longer.make(), longest.make()});
   EXPECT_EQ(rig.back.frames, std::vector<Bytes>{rig.returned(1, 9, longest.payload)});
   EXPECT_EQ(rig.dropped(DropReason::above_mtu), 1U);
-  EXPECT_EQ(rig.losses[1].downlink, 1U);
+  EXPECT_EQ(rig.drops[1].downlink, 1U);
   EXPECT_EQ(rig.pool.in_use(), 0U);
 }
 
@@ -82,8 +82,8 @@ TYPED_TEST(GnbReturned, what_the_port_does_not_take_is_lost_at_its_bearer) {
            rig.to_bearer(2).make()});
   EXPECT_EQ(rig.context->stats.returned.get(), 3U);
   EXPECT_EQ(rig.dropped(DropReason::tx_full), 2U);
-  EXPECT_EQ(rig.losses[1].downlink, 1U);
-  EXPECT_EQ(rig.losses[2].downlink, 1U);
+  EXPECT_EQ(rig.drops[1].downlink, 1U);
+  EXPECT_EQ(rig.drops[2].downlink, 1U);
   EXPECT_EQ(rig.pool.in_use(), 0U);
 }
 

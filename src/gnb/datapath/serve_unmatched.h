@@ -18,7 +18,7 @@ namespace splitplane::datapath {
 
 // Makes a returned frame of packet i: the SDU and its SDAP octet. Returns false if the packet was dropped.
 template <FeatureSet F, class Sink, class Probe>
-[[nodiscard]] inline bool make_returned(DownlinkPath<F, Sink, Probe>& path, unsigned i, rte_mbuf* m, Losses& losses) {
+[[nodiscard]] inline bool make_returned(DownlinkPath<F, Sink, Probe>& path, unsigned i, rte_mbuf* m, Drops& drops) {
   GnbContext& gnb = path.gnb;
   ran::BearerDownlink& line = *path.bearer[i];
   const GPdu& gpdu = path.gpdu[i];
@@ -27,8 +27,8 @@ template <FeatureSet F, class Sink, class Probe>
   const bool fits = 14 + ran::downlink_overhead(line) + gpdu.bytes <= gnb.air_frame_bytes;
   std::uint8_t* frame = fits ? reframe(m, gpdu.offset, kReturnedHeaderBytes, gpdu.bytes) : nullptr;
   if (frame == nullptr) {
-    losses.add(m, fits ? DropReason::no_headroom : DropReason::above_mtu);
-    ++gnb.bearers.losses(gpdu.teid).downlink;
+    drops.add(m, fits ? DropReason::no_headroom : DropReason::above_mtu);
+    ++gnb.bearers.drops(gpdu.teid).downlink;
     return false;
   }
   write_air_header(gnb.air_header, frame);
@@ -43,13 +43,13 @@ inline void return_to_card(DownlinkPath<F, Sink, Probe>& path, Burst& card,
   path.stats.returned.add(sent);
   for (unsigned i = sent; i < card.size; ++i) {
     path.stats.drop(DropReason::tx_full);
-    ++path.gnb.bearers.losses(id[i]).downlink;
+    ++path.gnb.bearers.drops(id[i]).downlink;
   }
   rte_pktmbuf_free_bulk(card.mbuf.data() + sent, card.size - sent);
 }
 
 template <FeatureSet F, class Sink, class Probe>
-[[gnu::noinline]] inline void serve_unmatched(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Losses& losses) {
+[[gnu::noinline]] inline void serve_unmatched(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   GnbContext& gnb = path.gnb;
   const unsigned received = burst.size;
   unsigned kept = 0;
@@ -62,20 +62,20 @@ template <FeatureSet F, class Sink, class Probe>
     if (!ran::BearerTable::is(line, gpdu.teid)) {
       if (ran::is_on_card(line, gpdu.teid)) {
         card_id[card.size] = gpdu.teid;
-        if (make_returned(path, i, m, losses)) card.mbuf[card.size++] = m;
+        if (make_returned(path, i, m, drops)) card.mbuf[card.size++] = m;
       } else if (gpdu.teid != 0 && gnb.punt_handoff.has_worker(gpdu.teid)) {
-        gnb.punt_handoff.hand_off(m, gpdu.teid, Direction::kDownlink, path.stats, losses);
+        gnb.punt_handoff.hand_off(m, gpdu.teid, Direction::kDownlink, path.stats, drops);
       } else if (gnb.keys.by_ue_address) {
-        losses.add(m, DropReason::ue_unknown);
+        drops.add(m, DropReason::ue_unknown);
       } else if (ran::is_released(line, gpdu.teid)) {
-        losses.add(m, DropReason::teid_released);
+        drops.add(m, DropReason::teid_released);
       } else {
-        drop_and_tell(gnb.punt, m, DropReason::teid_unknown, rte_rdtsc(), path.stats, losses);
+        drop_and_tell(gnb.punt, m, DropReason::teid_unknown, rte_rdtsc(), path.stats, drops);
       }
       continue;
     }
     if (((line.upf ^ gpdu.source) & gnb.n3.source_mask) != 0) {
-      drop_of_bearer(gnb, m, line, gpdu.bytes, DropReason::not_from_upf, losses);
+      drop_of_bearer(gnb, m, line, gpdu.bytes, DropReason::not_from_upf, drops);
       continue;
     }
     path.bearer[kept] = path.bearer[i];

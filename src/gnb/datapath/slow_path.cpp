@@ -32,16 +32,16 @@ void count(WorkerStats& stats, ran::rlc::StatusResult result) {
 }  // namespace
 
 void drop_of_bearer(GnbContext& context, rte_mbuf* m, ran::BearerDownlink& bearer, unsigned bytes, DropReason reason,
-                    Losses& losses) {
+                    Drops& drops) {
   ++bearer.received;
   bearer.bytes += bytes;
-  ++context.bearers.losses(bearer.id).downlink;
-  losses.add(m, reason);
+  ++context.bearers.drops(bearer.id).downlink;
+  drops.add(m, reason);
 }
 
-bool parse_slow(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats& stats, Losses& losses, GPdu& gpdu) {
+bool parse_slow(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats& stats, Drops& drops, GPdu& gpdu) {
   if (m->nb_segs != 1) {
-    losses.add(m, DropReason::mbuf_segmented);
+    drops.add(m, DropReason::mbuf_segmented);
     return false;
   }
   const N3Parsed parsed = parse_n3(octets(m), m->data_len, ours, gpdu);
@@ -49,21 +49,21 @@ bool parse_slow(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats&
     if (const DropReason refused = punts.give(parsed.punt, m, rte_rdtsc()); refused == DropReason::ok) {
       stats.punted.add(1);
     } else {
-      losses.add(m, refused);
+      drops.add(m, refused);
     }
   }
   if (parsed.verdict == N3Verdict::kDrop) {
     if (parsed.reason == drop_reason(wire::Reason::gtpu_extension_unknown_required)) {
-      drop_and_tell(punts, m, parsed.reason, rte_rdtsc(), stats, losses);
+      drop_and_tell(punts, m, parsed.reason, rte_rdtsc(), stats, drops);
     } else {
-      losses.add(m, parsed.reason);
+      drops.add(m, parsed.reason);
     }
   }
   return parsed.verdict == N3Verdict::kGPdu;
 }
 
 void check_options_slow(GnbContext& context, Burst& burst, GPdu* gpdus, ran::BearerDownlink** bearers, bool ordered,
-                        Losses& losses) {
+                        Drops& drops) {
   const unsigned received = burst.size;
   const std::uint64_t now = rte_rdtsc();
   unsigned kept = 0;
@@ -72,14 +72,14 @@ void check_options_slow(GnbContext& context, Burst& burst, GPdu* gpdus, ran::Bea
     ran::BearerDownlink& bearer = *bearers[i];
     const GPdu& gpdu = gpdus[i];
     if ((gpdu.slow & kNoPsc) != 0 && (bearer.options & ran::kRequirePsc) != 0) {
-      drop_of_bearer(context, m, bearer, gpdu.bytes, DropReason::psc_missing, losses);
+      drop_of_bearer(context, m, bearer, gpdu.bytes, DropReason::psc_missing, drops);
       continue;
     }
     if ((gpdu.slow & kTimeStamped) != 0 && !ordered) note_time_stamp(context, m, bearer, gpdu);
     if ((gpdu.slow & kSequenced) != 0 && (bearer.options & ran::kReorder) != 0 && !ordered) {
       using Verdict = N3Reorder::Verdict;
       const Verdict verdict = context.reorder.take(m, BearerId{bearer.id}, gpdu.sequence_number, now);
-      if (verdict == Verdict::kOld) drop_of_bearer(context, m, bearer, gpdu.bytes, DropReason::n3_sn_old, losses);
+      if (verdict == Verdict::kOld) drop_of_bearer(context, m, bearer, gpdu.bytes, DropReason::n3_sn_old, drops);
       if (verdict != Verdict::kPass) continue;
     }
     bearers[kept] = bearers[i];
@@ -89,16 +89,16 @@ void check_options_slow(GnbContext& context, Burst& burst, GPdu* gpdus, ran::Bea
   burst.size = kept;
 }
 
-void serve_unmatched_pdu(GnbContext& context, rte_mbuf* m, std::uint32_t id, bool known, Losses& losses) {
+void serve_unmatched_pdu(GnbContext& context, rte_mbuf* m, std::uint32_t id, bool known, Drops& drops) {
   if (!known && context.punt_handoff.has_worker(id))
-    return context.punt_handoff.hand_off(m, id, Direction::kUplink, context.stats, losses);
-  losses.add(m, known ? DropReason::airhdr_modes_wrong : DropReason::bearer_unknown);
+    return context.punt_handoff.hand_off(m, id, Direction::kUplink, context.stats, drops);
+  drops.add(m, known ? DropReason::airhdr_modes_wrong : DropReason::bearer_unknown);
 }
 
 void serve_other_pdu(GnbContext& context, rte_mbuf* m, const ran::BearerUplink& bearer, ran::UplinkKind kind,
-                     Losses& losses) {
+                     Drops& drops) {
   ArqBearer* const arq = context.arq == nullptr ? nullptr : context.arq_bearers.find(bearer.id);
-  if (arq != nullptr && octets(m)[kEpochOffset] != arq->epoch) return losses.add(m, DropReason::rlc_other_epoch);
+  if (arq != nullptr && octets(m)[kEpochOffset] != arq->epoch) return drops.add(m, DropReason::rlc_other_epoch);
   // A PDU that PDCP or SDAP refuses is still an SDU for RLC, and may carry a poll.
   const bool is_sdu = kind != ran::UplinkKind::kControl && kind != ran::UplinkKind::kSegment;
   if (arq != nullptr && is_sdu) {
@@ -114,21 +114,21 @@ void serve_other_pdu(GnbContext& context, rte_mbuf* m, const ran::BearerUplink& 
       } else if (context.copies != nullptr && rte_ring_sp_enqueue(context.copies, m) == 0) {
         context.stats.rlc_control.add(1);
       } else {
-        losses.add(m, DropReason::copies_full);
+        drops.add(m, DropReason::copies_full);
       }
       return;
     case ran::UplinkKind::kSegment:
-      losses.add(m, DropReason::rlc_segment);
+      drops.add(m, DropReason::rlc_segment);
       return;
     case ran::UplinkKind::kPdcpControl:
-      losses.add(m, DropReason::pdcp_control);
+      drops.add(m, DropReason::pdcp_control);
       return;
     case ran::UplinkKind::kSdapEndMarker:
-      losses.add(m, DropReason::sdap_end_marker);
+      drops.add(m, DropReason::sdap_end_marker);
       return;
     case ran::UplinkKind::kData:
     case ran::UplinkKind::kTooShort:
-      losses.add(m, DropReason::pdu_too_short);
+      drops.add(m, DropReason::pdu_too_short);
       return;
   }
 }

@@ -58,7 +58,7 @@ TEST(GnbSlowPath, without_a_container_a_bearer_that_requires_one_loses_the_packe
   rig.down({plain.make(), with.make(), other.make()});
   EXPECT_EQ(rig.dropped(DropReason::psc_missing), 1U);
   EXPECT_EQ(rig.downlink[5].received, 2U);
-  EXPECT_EQ(rig.losses[5].downlink, 1U);
+  EXPECT_EQ(rig.drops[5].downlink, 1U);
   ASSERT_EQ(rig.air.frames.size(), 2U);
   EXPECT_EQ(rig.air.frames[0], rig.air_frame(5, 0, with.payload));
   EXPECT_EQ(rig.air.frames[1], rig.air_frame(1, 0, other.payload)) << "to the bearer's own QFI";

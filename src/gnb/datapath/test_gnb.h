@@ -86,7 +86,7 @@ class TestGnb {
     context->inject = inject.get();
     context->pool = pool.get();
     wire::ethernet::write(context->air_header, kUeMac.octets, kAirMac.octets, wire::ethernet::kTypeAirhdr);
-    context->bearers.attach(ShardId{1}, {downlink.data(), uplink.data(), losses.data(), kLines});
+    context->bearers.attach(ShardId{1}, {downlink.data(), uplink.data(), drops.data(), kLines});
     context->peers[kPeerV4] = make_peer(context->n3, IpAddress::v4({10, 100, 0, 2}), kUpfMac);
     context->peers[kPeerV6] = make_peer(context->n3, IpAddress::v6(kUpfIpv6), kUpfMac);
     context->peers[kPeerUnresolved] = make_peer(context->n3, IpAddress::v4({10, 100, 0, 3}), std::nullopt);
@@ -147,7 +147,7 @@ class TestGnb {
   Ring copies{64}, punt{4}, inject{8};
   std::vector<ran::BearerDownlink> downlink = std::vector<ran::BearerDownlink>(kLines);
   std::vector<ran::BearerUplink> uplink = std::vector<ran::BearerUplink>(kLines);
-  std::vector<ran::BearerLosses> losses = std::vector<ran::BearerLosses>(kLines);
+  std::vector<ran::BearerDrops> drops = std::vector<ran::BearerDrops>(kLines);
   std::unique_ptr<GnbContext> context = std::make_unique<GnbContext>();
 
  private:

@@ -19,7 +19,7 @@ template <FeatureSet F, class Sink, class Probe>
       }
     }
     path.stats.drop(DropReason::tx_full);
-    if constexpr (F >= FeatureSet::mat) ++path.gnb.bearers.losses(path.bearer[i]->id).downlink;
+    if constexpr (F >= FeatureSet::mat) ++path.gnb.bearers.drops(path.bearer[i]->id).downlink;
   }
   rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, burst.size - sent);
 }

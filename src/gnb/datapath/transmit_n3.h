@@ -12,7 +12,7 @@ template <FeatureSet F, class Sink, class Probe>
 [[gnu::noinline]] inline void drop_unsent(UplinkPath<F, Sink, Probe>& path, Burst& burst, unsigned sent) {
   path.stats.drop(DropReason::tx_full, burst.size - sent);
   if constexpr (F >= FeatureSet::decap) {
-    for (unsigned i = sent; i < burst.size; ++i) ++path.gnb.bearers.losses(path.bearer[i]->id).uplink;
+    for (unsigned i = sent; i < burst.size; ++i) ++path.gnb.bearers.drops(path.bearer[i]->id).uplink;
   }
   rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, burst.size - sent);
 }

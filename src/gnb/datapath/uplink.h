@@ -14,9 +14,9 @@ class GnbUplink {
   GnbUplink(GnbContext& context, Sink n3) : path_{context, context.stats, n3} {}
 
   void process(Burst& burst) {
-    Losses losses(path_.stats);
+    Drops drops(path_.stats);
     path_.probe.begin(path_.stats);
-    run_uplink(path_, burst, losses);
+    run_uplink(path_, burst, drops);
   }
 
   // Sends frames of the control thread on N3: ARP and neighbor discovery, answers and questions.

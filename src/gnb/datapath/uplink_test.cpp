@@ -199,7 +199,7 @@ TYPED_TEST(GnbUplinkSets, packets_to_an_unresolved_upf_are_lost_and_counted_at_t
   const Bytes frame = rig.from_ue(4, 0, test::inner_packet(50));
   rig.run({frame, frame});
   EXPECT_EQ(rig.dropped(DropReason::peer_unresolved), 2U);
-  EXPECT_EQ(rig.losses[4].uplink, 2U);
+  EXPECT_EQ(rig.drops[4].uplink, 2U);
   rig.context->peers[test::kPeerUnresolved] = rig.context->peers[test::kPeerV4];
   rig.run({frame});
   EXPECT_EQ(rig.n3.frames.size(), 1U);
@@ -210,7 +210,7 @@ TYPED_TEST(GnbUplinkSets, a_bearer_whose_upf_does_not_know_its_teid_sends_nothin
   rig.uplink[1].peer = kStoppedPeer;
   rig.run({rig.from_ue(1, 0, test::inner_packet(50)), rig.from_ue(3, 0, test::inner_packet(50))});
   EXPECT_EQ(rig.dropped(DropReason::uplink_stopped), 1U);
-  EXPECT_EQ(rig.losses[1].uplink, 1U);
+  EXPECT_EQ(rig.drops[1].uplink, 1U);
   EXPECT_EQ(rig.n3.frames.size(), 1U);
 }
 
@@ -225,7 +225,7 @@ TYPED_TEST(GnbUplinkSets, without_headroom_a_packet_is_lost) {
   burst.mbuf[burst.size++] = rig.pool.make(frame, 0);
   rig.run(burst);
   EXPECT_EQ(rig.dropped(DropReason::no_headroom), 2U);
-  EXPECT_EQ(rig.losses[2].uplink, 2U);
+  EXPECT_EQ(rig.drops[2].uplink, 2U);
   EXPECT_EQ(rig.n3.frames.size(), 1U);
 }
 
@@ -234,8 +234,8 @@ TYPED_TEST(GnbUplinkSets, what_the_port_does_not_take_is_lost_and_counted_at_its
   rig.n3.room = 1;
   rig.run({rig.from_ue(1, 0, {0x45}), rig.from_ue(2, 0, {0x45}), rig.from_ue(1, 1, {0x45})});
   EXPECT_EQ(rig.dropped(DropReason::tx_full), 2U);
-  EXPECT_EQ(rig.losses[1].uplink, 1U);
-  EXPECT_EQ(rig.losses[2].uplink, 1U);
+  EXPECT_EQ(rig.drops[1].uplink, 1U);
+  EXPECT_EQ(rig.drops[2].uplink, 1U);
   EXPECT_EQ(rig.pool.in_use(), 0U);
 }
 
