@@ -4,14 +4,13 @@
 #include <map>
 #include <set>
 
-#include "config/check.h"
-#include "config/load.h"
+#include "cli/config/any_config.h"
 #include "fuzz.h"
+#include "gnb/config/check.h"
 
 namespace splitplane::fuzz {
 namespace {
 
-using app::Config;
 using app::WorkerConfig;
 
 void check_refusal(const std::string& sentence, const std::string& text) {
@@ -27,17 +26,27 @@ void check_refusal(const std::string& sentence, const std::string& text) {
   require(sentence.size() > colon + 2, "no words: {}", sentence);
 }
 
-void check_accepted(const Config& c) {
+std::set<std::string> check_ports(const app::ProgramConfig& c) {
   std::set<std::string> ports;
   for (const auto& port : c.ports) {
     require(ports.insert(port.name).second, "two ports {}", port.name);
     require(port.mtu >= 68 && port.mtu <= 9600 && port.rx_queues >= 1 && port.tx_queues >= 1, "port {}", port.name);
   }
+  return ports;
+}
+
+void check_accepted(const app::UeConfig& c) {
+  require(check_ports(c).contains(c.port) && c.tun.size() < 16, "ue");
+}
+void check_accepted(const app::ProgramConfig& c) {
+  (void)check_ports(c);
+}
+void check_accepted(const app::GnbConfig& c) {
+  const std::set<std::string> ports = check_ports(c);
   const auto known = [&](const std::string& name) { return name.empty() || ports.contains(name); };
   for (const auto& n3 : c.n3) require(!n3.port.empty() && known(n3.port), "n3 on port '{}'", n3.port);
   for (const auto& air : c.air) require(!air.port.empty() && known(air.port), "air on port '{}'", air.port);
   for (const auto& tap : c.taps) require(known(tap.port), "a tap on port '{}'", tap.port);
-  if (c.ue) require(known(c.ue->port) && c.ue->tun.size() < 16, "ue");
   std::set<std::string> workers;
   std::map<unsigned, std::string> owner;
   for (const WorkerConfig& w : c.workers) {
@@ -58,7 +67,7 @@ void check_accepted(const Config& c) {
     require(!group.shard || owner.contains(*group.shard), "bearers in shard {} of nobody", group.shard.value_or(0));
   }
   require(bearers <= c.max_bearers, "{} bearers where {} fit", bearers, c.max_bearers);
-  require(!app::check_references(c), "accepted, and refused when looked at again");
+  require(!app::check_gnb(c), "accepted, and refused when looked at again");
 }
 
 }  // namespace
@@ -71,9 +80,9 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
   using namespace splitplane::fuzz;
   const std::string text(reinterpret_cast<const char*>(data), bytes);
-  const auto config = splitplane::app::parse_config(text, "f.yaml");
+  const auto config = splitplane::app::parse_any(text, "f.yaml");
   if (config) {
-    check_accepted(*config);
+    std::visit([](const auto& one) { check_accepted(one); }, *config);
   } else {
     check_refusal(config.error().message, text);
   }

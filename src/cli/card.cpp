@@ -26,7 +26,7 @@ Scrape look(CardPlane& card) {
 }
 
 // The kernel's interfaces among the ports; VFs are looked at by VfKeeper.
-PortWatch watch_interfaces(const Config& config) {
+PortWatch watch_interfaces(const CardConfig& config) {
   std::vector<WatchedPort> ports;
   for (const auto& port : config.ports) {
     auto watched = watched_port(port, 0);
@@ -37,7 +37,7 @@ PortWatch watch_interfaces(const Config& config) {
 
 }  // namespace
 
-int card_command(const Config& config, const RunOptions& options) {
+int card_command(const CardConfig& config, const RunOptions& options) {
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();  // before anything is made that must be taken down again
   auto card = CardPlane::start(config);
@@ -60,8 +60,8 @@ int card_command(const Config& config, const RunOptions& options) {
     return 1;
   }
   log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", config.control}},
-             fmt::format("serving: card {}, {} on core {}; control socket {}", config.card->name, (*card)->program(),
-                         fmt::join(config.card->cores, ", "), config.control));
+             fmt::format("serving: card {}, {} on core {}; control socket {}", config.name, (*card)->program(),
+                         fmt::join(config.cores, ", "), config.control));
 
   PortWatch interfaces = watch_interfaces(config);
   const auto begin = std::chrono::steady_clock::now();

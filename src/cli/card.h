@@ -1,13 +1,13 @@
 // `splitplane card`: starts a card and stays on the control thread until it is told to stop.
 #pragma once
 
+#include "card/config/config.h"
 #include "cli/command/run_options.h"
-#include "config/config.h"
 
 namespace splitplane::app {
 
 // `launch()` has read and checked the configuration, set the log level and taken the instance lock. Returns the exit
 // code: 0 after a normal end, 1 after a failure, which standard error names.
-[[nodiscard]] int card_command(const Config& config, const RunOptions& options);
+[[nodiscard]] int card_command(const CardConfig& config, const RunOptions& options);
 
 }  // namespace splitplane::app

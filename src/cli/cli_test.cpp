@@ -22,9 +22,9 @@ struct Outcome {
 };
 
 std::optional<RunOptions> seen_options;
-Config seen_config;
+GnbConfig seen_config;
 
-int record(const Config& config, const RunOptions& options) {
+int record(const GnbConfig& config, const RunOptions& options) {
   seen_config = config;
   seen_options = options;
   return 0;
@@ -33,7 +33,7 @@ int record(const Config& config, const RunOptions& options) {
 Outcome run(std::vector<const char*> args) {
   args.insert(args.begin(), "splitplane");
   std::ostringstream out, err;
-  const int code = cli_main(static_cast<int>(args.size()), args.data(), {record, record}, out, err);
+  const int code = cli_main(static_cast<int>(args.size()), args.data(), {.run = record}, out, err);
   return {code, out.str(), err.str()};
 }
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "config/load.h"
+#include "cli/config/any_config.h"
 #include "explain/input.h"
 #include "explain/running.h"
 #include "explain/words.h"
@@ -46,13 +46,16 @@ void tell_sent(const ExplainOptions& o, const GivenPacket& packet, CliOutput& ou
 }
 
 int explain(const ExplainOptions& o, CliOutput& output) {
-  auto config = load_config(o.config);
-  if (!config) {
-    output.err << config.error().message << '\n';
+  auto any = load_any(o.config);
+  if (!any) {
+    output.err << any.error().message << '\n';
     return kExitBadUsage;
   }
-  if (config->ue)
-    return refused(output, o.config + " is a file for `splitplane ue`; allowed: one for `splitplane run`");
+  auto* const config = std::get_if<GnbConfig>(&*any);
+  if (config == nullptr) {
+    return refused(output, fmt::format("{} is a file for `splitplane {}`; allowed: one for `splitplane run`", o.config,
+                                       command_of(*any)));
+  }
   // The input is looked at before DPDK starts: most mistakes are there.
   std::size_t packets = 0;
   const auto readable = for_each_packet(o.input, [&](const GivenPacket&) { return ++packets != o.only; });

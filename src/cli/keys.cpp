@@ -1,19 +1,37 @@
 #include "cli/keys.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "config/load.h"
-#include "config/load_gnb.h"
-#include "config/traffic.h"
+#include "card/config/fields.h"
 #include "fields/reference.h"
+#include "gnb/config/fields.h"
+#include "runtime/config/fields.h"
+#include "traffic/config/fields.h"
+#include "ue/config/fields.h"
 
 namespace splitplane::app {
 namespace {
 
-constexpr std::array kSections{metrics_section, memory_section,  port_section,       n3_section,
-                               air_section,     bearers_section, gen_bearers_section};
+constexpr std::array kMachines{program_sections, gnb_sections, card_sections, ue_sections, traffic_sections};
+
+// Several machines have keys of the same section, which is the file's top level.
+std::vector<fields::Section> all_sections() {
+  std::vector<fields::Section> all;
+  for (const auto sections : kMachines) {
+    for (fields::Section section : sections()) {
+      const auto same = std::ranges::find(all, section.name, &fields::Section::name);
+      if (same == all.end()) {
+        all.push_back(std::move(section));
+      } else {
+        same->keys = std::move(same->keys) + section.keys;
+      }
+    }
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -25,8 +43,7 @@ void add_keys(CLI::App& app, std::function<int(CliOutput&)>& action) {
   keys->callback([docs, &action] {
     action = [docs](CliOutput& output) {
       auto all = nlohmann::ordered_json::object();
-      for (const auto make : kSections) {
-        const fields::Section section = make();
+      for (const fields::Section& section : all_sections()) {
         if (*docs) {
           all[section.name] = fields::table_of(section);
         } else {

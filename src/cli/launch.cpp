@@ -6,9 +6,7 @@
 #include "base/plain_file.h"
 #include "cli/preflight/machine.h"
 #include "cli/preflight/power_notes.h"
-#include "config/card.h"
 #include "config/finding.h"
-#include "config/load.h"
 #include "placement/numa_plan.h"
 #include "runtime/descriptor_limit.h"
 #include "runtime/instance_lock.h"
@@ -20,24 +18,55 @@ std::string count_of(std::size_t n, const char* noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
 }
 
-std::size_t bearers_in(const Config& config) {
-  std::size_t n = 0;
-  for (const auto& group : config.bearers) n += group.count;
-  return n;
+// What `check` says of a file, and what a program needs at its start.
+struct Facts {
+  std::size_t workers = 0, bearers = 0, taps = 0;
+  std::optional<unsigned> vfs;  // of a card
+  std::size_t loops = 0;
+  PlacementPlan placement;
+  std::vector<std::string> notes;
+};
+
+Facts facts_of(const GnbConfig& config, bool of_machine) {
+  Facts facts{.workers = config.workers.size(), .taps = config.taps.size(), .loops = config.workers.size()};
+  for (const auto& group : config.bearers) facts.bearers += group.count;
+  if (!of_machine) return facts;
+  facts.placement = plan_placement(config, config.sysfs_root);
+  facts.notes = power_notes(config);
+  return facts;
+}
+Facts facts_of(const CardConfig& card, bool of_machine) {
+  Facts facts{.vfs = vf_count(card), .loops = card.cores.size()};
+  if (of_machine) facts.placement = plan_placement(card, card.sysfs_root);
+  return facts;
+}
+Facts facts_of(const ProgramConfig& /*config*/, bool /*of_machine*/) {
+  return {};
+}
+Facts facts_of(const AnyConfig& config, bool of_machine) {
+  return std::visit([&](const auto& one) { return facts_of(one, of_machine); }, config);
 }
 
-bool is_for(const Config& config, LaunchRequest::Command command) {
+const std::optional<SinkConfig>& sink_of(const AnyConfig& config) {
+  static const std::optional<SinkConfig> kNone;
+  const auto* const traffic = std::get_if<TrafficConfig>(&config);
+  return traffic != nullptr ? traffic->sink : kNone;
+}
+
+bool is_for(const AnyConfig& config, LaunchRequest::Command command) {
   switch (command) {
     case LaunchRequest::Command::kUe:
-      return config.ue.has_value();
+      return std::holds_alternative<UeConfig>(config);
     case LaunchRequest::Command::kCard:
-      return config.card.has_value();
-    case LaunchRequest::Command::kGen:
-      return config.gen.has_value();
+      return std::holds_alternative<CardConfig>(config);
+    case LaunchRequest::Command::kGen: {
+      const auto* const traffic = std::get_if<TrafficConfig>(&config);
+      return traffic != nullptr && traffic->gen;
+    }
     case LaunchRequest::Command::kSink:
-      return config.sink.has_value();
+      return sink_of(config).has_value();
     default:
-      return !config.ue && !config.card && !config.is_traffic();
+      return std::holds_alternative<GnbConfig>(config);
   }
 }
 
@@ -62,13 +91,6 @@ Words words_of(LaunchRequest::Command command) {
   }
 }
 
-const char* command_of(const Config& config) {
-  if (config.card) return "card";
-  if (config.gen) return "gen";
-  if (config.sink) return "sink";
-  return config.ue ? "ue" : "run";
-}
-
 nlohmann::json placement_json(const PlacementPlan& plan) {
   const auto node_of = [](NumaNode node) { return node ? nlohmann::json(*node) : nlohmann::json(nullptr); };
   nlohmann::json cards = nlohmann::json::array();
@@ -89,14 +111,15 @@ nlohmann::json placement_json(const PlacementPlan& plan) {
 }  // namespace
 
 int launch(const LaunchRequest& request, const Commands& commands, std::ostream& err) {
-  const auto config = load_config(request.file);
-  if (!config) {
-    err << config.error().message << '\n';
+  const auto any = load_any(request.file);
+  if (!any) {
+    err << any.error().message << '\n';
     return kExitBadUsage;
   }
-  if (!is_for(*config, request.command)) {
-    err << fmt::format("{}: is a file for `splitplane {}`; allowed: one with the section {}\n", config->file,
-                       command_of(*config), words_of(request.command).section);
+  const ProgramConfig& shared = shared_part(*any);
+  if (!is_for(*any, request.command)) {
+    err << fmt::format("{}: is a file for `splitplane {}`; allowed: one with the section {}\n", shared.file,
+                       command_of(*any), words_of(request.command).section);
     return kExitBadUsage;
   }
   for (const auto& [option, path] :
@@ -106,72 +129,71 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
       return kExitBadUsage;
     }
   }
-  if (request.traffic.strict && !config->sink && !request.traffic.loop) {
+  if (request.traffic.strict && !sink_of(*any) && !request.traffic.loop) {
     err << fmt::format("--strict: {} has no sink that could tell; allowed: with the section sink, or with --sink\n",
-                       config->file);
+                       shared.file);
     return kExitBadUsage;
   }
-  const bool json = request.log_format.empty() ? config->log_json : request.log_format == "json";
-  log::init(request.log_level.empty() ? config->log_level : request.log_level,
+  const bool json = request.log_format.empty() ? shared.log_json : request.log_format == "json";
+  log::init(request.log_level.empty() ? shared.log_level : request.log_level,
             json ? log::Format::kJson : log::Format::kHuman);
-  if (const auto enough = raise_descriptor_limit(descriptors_for(*config)); !enough) {
-    err << config->file << ": " << enough.error().message << '\n';
+  const Facts facts = facts_of(*any, false);
+  if (const auto enough = raise_descriptor_limit(descriptors_for(shared, facts.loops, facts.taps)); !enough) {
+    err << shared.file << ": " << enough.error().message << '\n';
     return kExitBadUsage;
   }
-  if (const auto good = check_machine(*config); !good) {
+  if (const auto good = check_machine(*any); !good) {
     err << good.error().message << '\n';
     return kExitBadUsage;
   }
-  const auto lock = InstanceLock::acquire(config->file_prefix);
+  const auto lock = InstanceLock::acquire(shared.file_prefix);
   if (!lock) {
-    err << located(*config, {"file_prefix", lock.error().message + "; allowed: one instance a file_prefix"}) << '\n';
+    err << located(shared, {"file_prefix", lock.error().message + "; allowed: one instance a file_prefix"}) << '\n';
     return kExitBadUsage;
   }
-  for (const auto& path : remove_left_sockets(*config)) log::info("removed {}, which an earlier run left", path);
+  for (const auto& path : remove_left_sockets(shared)) log::info("removed {}, which an earlier run left", path);
   switch (request.command) {
     case LaunchRequest::Command::kUe:
-      return commands.ue(*config, request.options);
+      return commands.ue(std::get<UeConfig>(*any), request.options);
     case LaunchRequest::Command::kCard:
-      return commands.nic(*config, request.options);
+      return commands.nic(std::get<CardConfig>(*any), request.options);
     case LaunchRequest::Command::kGen:
-      return commands.gen(*config, request.traffic);
+      return commands.gen(std::get<TrafficConfig>(*any), request.traffic);
     case LaunchRequest::Command::kSink:
-      return commands.sink(*config, request.traffic);
+      return commands.sink(std::get<TrafficConfig>(*any), request.traffic);
     default:
-      return commands.run(*config, request.options);
+      return commands.run(std::get<GnbConfig>(*any), request.options);
   }
 }
 
 int check(const std::string& file, bool file_only, const CliOutput& output) {
-  const auto config = load_config(file);
+  const auto config = load_any(file);
   auto good = config ? Expected<void>{} : Expected<void>{tl::unexpected(config.error())};
   if (good && !file_only) good = check_machine(*config);
   if (!good) {
     output.err << good.error().message << '\n';
     return kExitBadUsage;
   }
-  const std::vector<std::string> notes = file_only ? std::vector<std::string>{} : power_notes(*config);
-  PlacementPlan plan;
-  if (!file_only) plan = plan_placement(*config, config->sysfs_root);
+  const ProgramConfig& shared = shared_part(*config);
+  const Facts facts = facts_of(*config, !file_only);
   if (output.json) {
-    output.out << nlohmann::json{{"file", config->file},
+    output.out << nlohmann::json{{"file", shared.file},
                                  {"command", command_of(*config)},
                                  {"machine_checked", !file_only},
-                                 {"ports", config->ports.size()},
-                                 {"workers", config->workers.size()},
-                                 {"bearers", bearers_in(*config)},
-                                 {"placement", placement_json(plan)},
-                                 {"notes", notes}}
+                                 {"ports", shared.ports.size()},
+                                 {"workers", facts.workers},
+                                 {"bearers", facts.bearers},
+                                 {"placement", placement_json(facts.placement)},
+                                 {"notes", facts.notes}}
                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                << '\n';
   } else {
-    output.out << fmt::format(
-                      "{}: good for `splitplane {}`{}: {}, {}, {}\n", config->file, command_of(*config),
-                      file_only ? " (this machine not looked at)" : "", count_of(config->ports.size(), "port"),
-                      count_of(config->card ? 1 : config->workers.size(), config->card ? "card" : "worker"),
-                      config->card ? count_of(vf_count(*config), "VF") : count_of(bearers_in(*config), "bearer"))
-               << to_string(plan);
-    for (const auto& note : notes) output.out << "  " << note << '\n';
+    output.out << fmt::format("{}: good for `splitplane {}`{}: {}, {}, {}\n", shared.file, command_of(*config),
+                              file_only ? " (this machine not looked at)" : "", count_of(shared.ports.size(), "port"),
+                              facts.vfs ? count_of(1, "card") : count_of(facts.workers, "worker"),
+                              facts.vfs ? count_of(*facts.vfs, "VF") : count_of(facts.bearers, "bearer"))
+               << to_string(facts.placement);
+    for (const auto& note : facts.notes) output.out << "  " << note << '\n';
   }
   return kExitGood;
 }

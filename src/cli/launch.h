@@ -6,19 +6,19 @@
 
 #include "cli/command/output.h"
 #include "cli/command/run_options.h"
+#include "cli/config/any_config.h"
 #include "cli/traffic_command.h"
-#include "config/config.h"
 
 namespace splitplane::app {
 
 // The commands that run packets, as functions, so that a test of the command line needs no packet path.
 struct Commands {
-  int (*run)(const Config&, const RunOptions&);
-  int (*ue)(const Config&, const RunOptions&);
-  int (*gen)(const Config&, const TrafficOptions&);
-  int (*sink)(const Config&, const TrafficOptions&);
+  int (*run)(const GnbConfig&, const RunOptions&);
+  int (*ue)(const UeConfig&, const RunOptions&);
+  int (*gen)(const TrafficConfig&, const TrafficOptions&);
+  int (*sink)(const TrafficConfig&, const TrafficOptions&);
   int (*self_test)(const TrafficOptions&);
-  int (*nic)(const Config&, const RunOptions&);
+  int (*nic)(const CardConfig&, const RunOptions&);
 };
 
 struct LaunchRequest {

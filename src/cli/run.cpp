@@ -36,7 +36,7 @@ Scrape look(gnb::Instance& plane, std::size_t bearers) {
 
 }  // namespace
 
-int run_command(const Config& config, const RunOptions& options) {
+int run_command(const GnbConfig& config, const RunOptions& options) {
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();  // before anything is made that must be taken down again
   auto plane = gnb::Instance::start(config, options.fresh);

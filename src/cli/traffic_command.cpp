@@ -106,7 +106,7 @@ bool spotless(const Json& result) {
          sink.at("too_old") == 0 && seen.at("stamp_damaged") == 0 && seen.at("unreadable") == 0;
 }
 
-int run_traffic(const Config& config, const TrafficOptions& options) {
+int run_traffic(const TrafficConfig& config, const TrafficOptions& options) {
   StopFlag::instance().catch_signals();
   auto made = TrafficRun::make(config, options);
   if (!made) {
@@ -151,14 +151,14 @@ int run_traffic(const Config& config, const TrafficOptions& options) {
 
 }  // namespace
 
-int gen_command(const Config& config, const TrafficOptions& options) {
-  Config both = config;
+int gen_command(const TrafficConfig& config, const TrafficOptions& options) {
+  TrafficConfig both = config;
   if (options.loop && !both.sink) both.sink = SinkConfig{.port = config.gen->port, .core = config.gen->core};
   return run_traffic(both, options);
 }
 
-int sink_command(const Config& config, const TrafficOptions& options) {
-  Config alone = config;
+int sink_command(const TrafficConfig& config, const TrafficOptions& options) {
+  TrafficConfig alone = config;
   alone.gen.reset();
   std::erase_if(alone.ports, [&](const PortConfig& port) { return port.name != alone.sink->port; });
   return run_traffic(alone, options);

@@ -5,12 +5,12 @@
 
 namespace splitplane::app {
 
-struct Config;
+struct TrafficConfig;
 
 // Return the process's exit code: 0 after a normal end, 1 after a failure (said on standard error). gen_command also
 // runs the configuration's sink; sink_command only that.
-[[nodiscard]] int gen_command(const Config& config, const TrafficOptions& options);
-[[nodiscard]] int sink_command(const Config& config, const TrafficOptions& options);
+[[nodiscard]] int gen_command(const TrafficConfig& config, const TrafficOptions& options);
+[[nodiscard]] int sink_command(const TrafficConfig& config, const TrafficOptions& options);
 // No configuration: memory ports. 1 if counts or percentiles were not exact.
 [[nodiscard]] int self_test_command(const TrafficOptions& options);
 

@@ -69,7 +69,7 @@ void serve(UeSide& side, const std::string& tun, const RunOptions& options) {
 
 }  // namespace
 
-int ue_command(const Config& config, const RunOptions& options) {
+int ue_command(const UeConfig& config, const RunOptions& options) {
   StopFlag::instance().catch_signals();
   auto side = UeSide::start(config);
   if (!side) {
@@ -84,7 +84,7 @@ int ue_command(const Config& config, const RunOptions& options) {
     log::error("{}: {}", config.file, server.error().message);
     return 1;
   }
-  serve(**side, config.ue->tun, options);
+  serve(**side, config.tun, options);
   server->reset();
   (*side)->stop();
   return finish_run((*side)->stats(), options, print_summary);

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "cli/command/run_options.h"
-#include "config/config.h"
+#include "ue/config/config.h"
 
 namespace splitplane::app {
 
 // `launch()` has read and checked the configuration, set the log level and taken the instance lock. Returns the exit
 // code: 0 after a normal end, 1 after a failure, which standard error names.
-[[nodiscard]] int ue_command(const Config& config, const RunOptions& options);
+[[nodiscard]] int ue_command(const UeConfig& config, const RunOptions& options);
 
 }  // namespace splitplane::app

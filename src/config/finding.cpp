@@ -2,19 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "config/config.h"
-
 namespace splitplane::app {
 
-std::string located(const Config& config, const Finding& finding) {
+std::string located(const Source& source, const Finding& finding) {
   std::string key = finding.key;
-  auto at = config.lines.find(key);
-  while (at == config.lines.end() && !key.empty()) {
+  auto at = source.lines.find(key);
+  while (at == source.lines.end() && !key.empty()) {
     const std::size_t cut = key.find_last_of(".[");
     key.resize(cut == std::string::npos ? 0 : cut);
-    at = config.lines.find(key);
+    at = source.lines.find(key);
   }
-  return fmt::format("{}:{}: {}: {}", config.file, at == config.lines.end() ? 1 : at->second, finding.key,
+  return fmt::format("{}:{}: {}: {}", source.file, at == source.lines.end() ? 1 : at->second, finding.key,
                      finding.text);
 }
 

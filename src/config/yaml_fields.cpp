@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "config/yaml/path_value.h"
+
 namespace splitplane::app {
 namespace {
 
@@ -15,7 +17,8 @@ using fields::Value;
 Value integer(const YamlValue& value, const Field& field) {
   const std::uint64_t v = value.integer(field.min, field.max);
   if (!field.numbers.empty() && std::ranges::count(field.numbers, v) == 0)
-    value.refuse(fmt::format("is {}", v), fmt::format("{}", fmt::join(field.numbers, ", ")));
+    value.refuse(fmt::format("is {}", v),
+                 field.text.empty() ? fmt::format("{}", fmt::join(field.numbers, ", ")) : std::string(field.text));
   return v;
 }
 
@@ -26,6 +29,26 @@ IpAddress unicast(const YamlValue& value, IpAddress address) {
     value.refuse(fmt::format("{} is no unicast address", address.to_string()), "the address of one host");
   }
   return address;
+}
+
+std::string text(const YamlValue& value, const Field& field) {
+  switch (field.form) {
+    case fields::Form::kName:
+      return value.name(field.most_octets);
+    case fields::Form::kSocket:
+      return read_path(value);
+    case fields::Form::kDirectory:
+      return read_directory(value);
+    default:
+      return value.text(std::string(field.text));
+  }
+}
+
+std::vector<std::string> texts(const YamlValue& value, const Field& field) {
+  std::vector<std::string> all;
+  for (const auto& item : value.list()) all.push_back(item.text(std::string(field.text)));
+  if (all.empty()) value.refuse("is empty", std::string(field.if_empty));
+  return all;
 }
 
 Value read_value(const YamlValue& value, const Field& field) {
@@ -46,8 +69,10 @@ Value read_value(const YamlValue& value, const Field& field) {
       return field.unicast ? unicast(value, value.ipv6()) : value.ipv6();
     case Kind::kMac:
       return value.mac();
+    case Kind::kTexts:
+      return texts(value, field);
     default:
-      return value.text(std::string(field.text));
+      return text(value, field);
   }
 }
 

@@ -1,6 +1,9 @@
 // Reads the keys of a section into a struct, by the struct's rows.
 #pragma once
 
+#include <type_traits>
+#include <vector>
+
 #include "config/yaml/yaml_value.h"
 #include "fields/field.h"
 
@@ -12,10 +15,17 @@ void read_rows(const YamlMap& map, const fields::Rows& rows, void* into);
 
 }  // namespace detail
 
-// Overwrites what the file names. Throws Refusal.
+// Overwrites what the file names. `into` may be of a type that is made from T. Throws Refusal.
 template <class T>
-void read_fields(const YamlMap& map, const fields::Fields<T>& rows, T& into) {
+void read_fields(const YamlMap& map, const fields::Fields<T>& rows, std::type_identity_t<T>& into) {
   detail::read_rows(map, rows, &into);
+}
+// A list of maps.
+template <class T>
+[[nodiscard]] std::vector<T> read_list(const YamlValue& value, const fields::Fields<T>& rows) {
+  std::vector<T> list;
+  for (const auto& entry : value.list()) read_fields(entry.map(rows.names()), rows, list.emplace_back());
+  return list;
 }
 
 // The names of several tables' keys, for YamlValue::map().

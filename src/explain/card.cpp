@@ -20,9 +20,9 @@ std::optional<Reason> counted(const std::array<std::uint64_t, N>& before, const 
 
 }  // namespace
 
-Expected<std::unique_ptr<ExplainCard>> ExplainCard::make(const Config& config, const CardLinkConfig& link) {
+Expected<std::unique_ptr<ExplainCard>> ExplainCard::make(const GnbConfig& config, const CardLinkConfig& link) {
   std::unique_ptr<ExplainCard> made(new ExplainCard(config, link));
-  const bool by_address = config.lookup == Config::Lookup::kUeAddress;
+  const bool by_address = config.lookup == GnbConfig::Lookup::kUeAddress;
   const CardConfig program{.lookup = by_address ? CardConfig::Lookup::kUeAddress : CardConfig::Lookup::kTeid};
   const auto spec = load_spec(program);
   if (!spec) return fail("card {}: {}", link.name, spec.error().message);

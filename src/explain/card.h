@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "card/card.h"
-#include "config/config.h"
+#include "gnb/config/config.h"
 #include "gnb/datapath/context.h"
 
 namespace splitplane::app {
@@ -26,7 +26,7 @@ struct CardPassage {
 class ExplainCard {
  public:
   // With the program that a card of this host needs: features clone, and the host's lookup. Error: one sentence.
-  static Expected<std::unique_ptr<ExplainCard>> make(const Config& config, const CardLinkConfig& card);
+  static Expected<std::unique_ptr<ExplainCard>> make(const GnbConfig& config, const CardLinkConfig& card);
   Expected<void> install(const WorkerConfig& worker, const datapath::GnbContext& gnb, const ran::BearerConfig& bearer,
                          const std::optional<MacAddress>& upf_mac);
   // Takes `m`; the frame that leaves is the caller's.
@@ -38,8 +38,8 @@ class ExplainCard {
   [[nodiscard]] const CardLinkConfig& config() const { return link_; }
 
  private:
-  ExplainCard(const Config& config, const CardLinkConfig& link) : config_(config), link_(link) {}
-  const Config& config_;
+  ExplainCard(const GnbConfig& config, const CardLinkConfig& link) : config_(config), link_(link) {}
+  const GnbConfig& config_;
   const CardLinkConfig& link_;
   std::unique_ptr<nic::Card> card_;
   std::vector<IpAddress> upfs_;  // by the number that the card knows

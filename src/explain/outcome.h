@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
 #include "explain/card.h"
+#include "gnb/config/config.h"
 #include "gnb/datapath/trace.h"
 
 namespace splitplane::app {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "config/copies_limit.h"
+#include "gnb/config/copies_limit.h"
 #include "gnb/control/contexts.h"
 #include "wire/bytes.h"
 
@@ -17,7 +17,7 @@ constexpr std::size_t kCardMegabytes = 96;
 constexpr std::size_t kBufferBytes = std::size_t{32} << 20;
 
 // Lines of bearers and tables of keys.
-std::size_t megabytes_of_bearers(const Config& config) {
+std::size_t megabytes_of_bearers(const GnbConfig& config) {
   using Function = WorkerConfig::Function;
   const auto tables = static_cast<std::size_t>(std::ranges::count_if(config.workers, [](const WorkerConfig& worker) {
     return worker.function == Function::kGnb || worker.function == Function::kDispatch;
@@ -28,14 +28,14 @@ std::size_t megabytes_of_bearers(const Config& config) {
 }
 
 // Rings of copies, punts and handed-off packets.
-std::size_t megabytes_of_rings(const Config& config) {
+std::size_t megabytes_of_rings(const GnbConfig& config) {
   std::size_t entries = 0;
   for (const WorkerConfig& worker : config.workers) entries += 2 * copies_of(config, worker) + 32768;
   return (entries * sizeof(void*) >> 20) + 1;
 }
 
 // As `splitplane run` has it, but nothing lasts: there is no journal, and no worker keeps SDUs for retransmission.
-Config without_what_lasts(Config config) {
+GnbConfig without_what_lasts(GnbConfig config) {
   config.journal.clear();
   for (WorkerConfig& worker : config.workers) worker.baas_inline = false;
   return config;
@@ -51,7 +51,7 @@ Octets taken(rte_mbuf* m) {
 
 }  // namespace
 
-Expected<std::unique_ptr<ExplainPlane>> ExplainPlane::make(const Config& config,
+Expected<std::unique_ptr<ExplainPlane>> ExplainPlane::make(const GnbConfig& config,
                                                            const std::optional<Neighbors>& neighbors) {
   auto eal = datapath::Eal::start({.file_prefix = fmt::format("splitplane-explain-{}", ::getpid()),
                                    .megabytes = 64 + megabytes_of_bearers(config) + megabytes_of_rings(config) +
@@ -63,20 +63,20 @@ Expected<std::unique_ptr<ExplainPlane>> ExplainPlane::make(const Config& config,
   return make_on(std::move(*eal), config, neighbors);
 }
 
-Expected<std::unique_ptr<ExplainPlane>> ExplainPlane::make_on(std::optional<datapath::Eal> eal, const Config& config,
+Expected<std::unique_ptr<ExplainPlane>> ExplainPlane::make_on(std::optional<datapath::Eal> eal, const GnbConfig& config,
                                                               const std::optional<Neighbors>& neighbors) {
   std::unique_ptr<ExplainPlane> plane(new ExplainPlane(config, std::move(eal)));
   if (const auto built = plane->build(neighbors); !built) return tl::unexpected(built.error());
   return plane;
 }
 
-ExplainPlane::ExplainPlane(const Config& config, std::optional<datapath::Eal> eal)
+ExplainPlane::ExplainPlane(const GnbConfig& config, std::optional<datapath::Eal> eal)
     : eal_(std::move(eal)), parts_(without_what_lasts(config)) {}
 
 ExplainPlane::~ExplainPlane() = default;
 
 Expected<void> ExplainPlane::build(const std::optional<Neighbors>& neighbors) {
-  const Config& config = parts_.config;
+  const GnbConfig& config = parts_.config;
   const auto room = static_cast<std::uint16_t>(config.memory.mbuf_data_bytes + RTE_PKTMBUF_HEADROOM);
   // Bearers that put packets in order may hold many.
   const auto buffers = static_cast<unsigned>(std::clamp<std::size_t>(kBufferBytes / (room + 256U), 127, 8191));

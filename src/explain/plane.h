@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "config/config.h"
 #include "engine/eal.h"
 #include "explain/card.h"
 #include "explain/outcome.h"
@@ -24,17 +23,17 @@ class ExplainPlane {
   using Neighbors = std::map<IpAddress, MacAddress, datapath::IpLess>;
   // Starts DPDK in ordinary memory, without a privilege. `neighbors` absent: every next hop is resolved, with a MAC
   // address of zeros. Error: one sentence.
-  static Expected<std::unique_ptr<ExplainPlane>> make(const Config& config,
+  static Expected<std::unique_ptr<ExplainPlane>> make(const GnbConfig& config,
                                                       const std::optional<Neighbors>& neighbors = std::nullopt);
   // The same with DPDK running. Without `eal` its owner is another object.
-  static Expected<std::unique_ptr<ExplainPlane>> make_on(std::optional<datapath::Eal> eal, const Config& config,
+  static Expected<std::unique_ptr<ExplainPlane>> make_on(std::optional<datapath::Eal> eal, const GnbConfig& config,
                                                          const std::optional<Neighbors>& neighbors = std::nullopt);
   ~ExplainPlane();
   // `direction`: downlink is a frame from N3, uplink one from the air.
   Expected<Outcome> run(const Octets& frame, Direction direction);
 
  private:
-  ExplainPlane(const Config& config, std::optional<datapath::Eal> eal);
+  ExplainPlane(const GnbConfig& config, std::optional<datapath::Eal> eal);
   Expected<void> build(const std::optional<Neighbors>& neighbors);
   void resolve_next_hops(const std::optional<Neighbors>& neighbors);
   Expected<void> make_cards();

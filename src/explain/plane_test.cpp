@@ -25,7 +25,7 @@ class ExplainPlaneTest : public testing::Test {
     return outcome ? *std::move(outcome) : Outcome{};
   }
 
-  const Config config = test::one_worker();
+  const GnbConfig config = test::one_worker();
   std::unique_ptr<ExplainPlane> plane;
 };
 
@@ -62,7 +62,7 @@ TEST_F(ExplainPlaneTest, a_packet_longer_than_one_buffer_is_worked_on_as_a_whole
 }
 
 TEST(ExplainPlane, a_configuration_without_a_gnb_worker_is_refused) {
-  Config config = test::one_worker();
+  GnbConfig config = test::one_worker();
   config.workers.clear();
   const auto refused = ExplainPlane::make_on(std::nullopt, config);
   ASSERT_FALSE(refused);

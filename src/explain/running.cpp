@@ -6,8 +6,8 @@
 
 namespace splitplane::app {
 
-Expected<ExplainPlane::Neighbors> take_from_running(ControlClient& client, Config& config) {
-  std::vector<BearerGroupConfig> bearers;
+Expected<ExplainPlane::Neighbors> take_from_running(ControlClient& client, GnbConfig& config) {
+  std::vector<ran::BearerGroup> bearers;
   Expected<void> good;
   const auto listed = client.for_each_bearer(0, std::numeric_limits<std::size_t>::max(), [&](const Json& row) {
     const auto bearer = bearer_from_json(row);

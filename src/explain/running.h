@@ -8,6 +8,6 @@ namespace splitplane::app {
 
 // Replaces the bearers of `config` by those that the instance serves now, under their identities. Returns the MAC
 // addresses that it has found for its UPFs.
-[[nodiscard]] Expected<ExplainPlane::Neighbors> take_from_running(ControlClient& client, Config& config);
+[[nodiscard]] Expected<ExplainPlane::Neighbors> take_from_running(ControlClient& client, GnbConfig& config);
 
 }  // namespace splitplane::app

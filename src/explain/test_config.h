@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "config/load.h"
+#include "gnb/config/read.h"
 
 namespace splitplane::app::test {
 
 inline constexpr std::uint32_t kFirst = 0x04000000;
 
-[[nodiscard]] inline Config one_worker() {
-  auto config = parse_config(R"(
+[[nodiscard]] inline GnbConfig one_worker() {
+  auto config = Document::parse(R"(
 instance: 1
 memory: {hugepages: never, megabytes: 256, mbufs: 4095}
 ports:
@@ -24,9 +24,10 @@ workers:
 bearers:
   - {upf: 10.100.0.2, ul_teid: 0x1001, ue_ipv4: 10.45.0.2}
 )",
-                             "explain.yaml");
+                                "explain.yaml")
+                    .and_then(read_gnb);
   EXPECT_TRUE(config) << config.error().message;
-  return config.value_or(Config{});
+  return config.value_or(GnbConfig{});
 }
 
 }  // namespace splitplane::app::test

@@ -36,6 +36,7 @@ std::string number_list(std::span<const std::uint64_t> numbers, std::string_view
 std::string limits(const Field& field, std::string_view quote) {
   switch (field.kind) {
     case Kind::kInteger:
+      if (!field.text.empty()) return fmt::format("{} from {} to {}", field.text, field.min, field.max);
       if (!field.numbers.empty()) return number_list(field.numbers, "or");
       return field.max >= kWide ? "" : fmt::format("{} to {}", field.min, field.max);
     case Kind::kNumber:

@@ -21,7 +21,8 @@
 namespace splitplane::fields {
 
 // std::monostate: the key is absent.
-using Value = std::variant<std::monostate, bool, std::uint64_t, double, std::string, IpAddress, MacAddress>;
+using Value = std::variant<std::monostate, bool, std::uint64_t, double, std::string, std::vector<std::string>,
+                           IpAddress, MacAddress>;
 
 enum class Kind : std::uint8_t {
   kInteger,
@@ -29,12 +30,21 @@ enum class Kind : std::uint8_t {
   kFlag,
   kWord,  // one of some words
   kText,
+  kTexts,  // a list of them, which is not empty
   kIp,
   kIpv4,
   kIpv6,
   kMac,
   kGroup,   // an object with keys
   kByHand,  // what no kind above reads: its section's code does
+};
+
+// What a text must look like.
+enum class Form : std::uint8_t {
+  kFree,
+  kName,       // a letter or digit, then letters, digits, _ . -
+  kSocket,     // the path of a socket
+  kDirectory,  // a path from / on
 };
 
 inline constexpr unsigned kEverywhere = ~0U;
@@ -66,8 +76,12 @@ struct Field {
   std::uint64_t min = 0, max = 0;           // kInteger
   double least = 0, most = 0;               // kNumber
   std::span<const std::uint64_t> numbers;   // kInteger: these only, in order; else empty
+  std::uint64_t multiple_of = 1;            // kInteger
   std::span<const std::string_view> words;  // kWord
-  std::string_view text;                    // kText: what it may be, as "the name of a card"
+  std::string_view text;                    // kText, kTexts: what it may be, as "the name of a card"; numbers: in words
+  std::string_view if_empty;                // kTexts: what stands there instead of an empty list
+  Form form = Form::kFree;                  // kText
+  std::size_t most_octets = 0;              // Form::kName
   bool unicast = false;                     // kIp, kIpv4, kIpv6: the address of one host
   std::string_view schema;                  // kByHand: its JSON schema, without a description
   std::span<const Field> members;           // kGroup
@@ -88,7 +102,10 @@ struct Rows {
   [[nodiscard]] std::vector<const Field*> list() const;
   [[nodiscard]] std::vector<std::string_view> names() const;
   [[nodiscard]] Rows of(const Field& group) const { return {group.members, in, partial}; }
-  [[nodiscard]] bool needs(const Field& field) const { return field.notes.required && !partial; }
+  // A key that stands in some of the places only is needed in none of the others.
+  [[nodiscard]] bool needs(const Field& field) const {
+    return field.notes.required && !partial && (field.notes.in & in) == in;
+  }
 };
 
 template <class T>
@@ -196,7 +213,7 @@ Value to_value(const M& member) {
     return static_cast<std::uint64_t>(member);
   } else if constexpr (std::floating_point<M>) {
     return static_cast<double>(member);
-  } else if constexpr (std::same_as<M, std::string>) {
+  } else if constexpr (std::same_as<M, std::string> || std::same_as<M, std::vector<std::string>>) {
     return member.empty() ? Value{} : Value{member};
   } else {
     return Value{member};
@@ -253,6 +270,30 @@ constexpr Field one_number(std::string_view name, const Notes& notes = {}) {
   field.numbers = Numbers;
   return field;
 }
+// Its section's code refuses what is no multiple.
+template <auto... Path>
+constexpr Field multiple(std::string_view name, std::uint64_t of, std::uint64_t max, const Notes& notes = {}) {
+  Field field = integer<Path...>(name, of, max, notes);
+  field.multiple_of = of;
+  return field;
+}
+// A power of two.
+namespace detail {
+
+inline constexpr auto kPowersOfTwo = [] {
+  std::array<std::uint64_t, 64> powers{};
+  for (std::size_t i = 0; i < powers.size(); ++i) powers[i] = std::uint64_t{1} << i;
+  return powers;
+}();
+
+}  // namespace detail
+template <auto... Path>
+constexpr Field power_of_two(std::string_view name, unsigned least_bits, unsigned most_bits, const Notes& notes = {}) {
+  Field field = integer<Path...>(name, detail::kPowersOfTwo[least_bits], detail::kPowersOfTwo[most_bits], notes);
+  field.numbers = std::span(detail::kPowersOfTwo).subspan(least_bits, most_bits - least_bits + 1);
+  field.text = "a power of two";
+  return field;
+}
 template <auto... Path>
 constexpr Field number(std::string_view name, double least, double most, const Notes& notes = {}) {
   Field field = detail::row<Path...>(name, Kind::kNumber, notes);
@@ -268,6 +309,34 @@ template <auto... Path>
 constexpr Field text(std::string_view name, std::string_view allowed, const Notes& notes = {}) {
   Field field = detail::row<Path...>(name, Kind::kText, notes);
   field.text = allowed;
+  return field;
+}
+template <auto... Path>
+constexpr Field name(std::string_view name, std::size_t most_octets, const Notes& notes = {}) {
+  Field field = detail::row<Path...>(name, Kind::kText, notes);
+  field.form = Form::kName;
+  field.most_octets = most_octets;
+  return field;
+}
+template <auto... Path>
+constexpr Field socket(std::string_view name, const Notes& notes = {}) {
+  Field field = detail::row<Path...>(name, Kind::kText, notes);
+  field.form = Form::kSocket;
+  return field;
+}
+template <auto... Path>
+constexpr Field directory(std::string_view name, const Notes& notes = {}) {
+  Field field = detail::row<Path...>(name, Kind::kText, notes);
+  field.form = Form::kDirectory;
+  return field;
+}
+// A list: each item is `allowed`; an empty one is refused, with what it should hold.
+template <auto... Path>
+constexpr Field texts(std::string_view name, std::string_view allowed, std::string_view if_empty,
+                      const Notes& notes = {}) {
+  Field field = detail::row<Path...>(name, Kind::kTexts, notes);
+  field.text = allowed;
+  field.if_empty = if_empty;
   return field;
 }
 template <auto... Path>
@@ -300,7 +369,7 @@ constexpr Field mac(std::string_view name, const Notes& notes = {}) {
   return detail::row<Path...>(name, Kind::kMac, notes);
 }
 
-// One of `Words`, whose places are the values of the enum or flag at the end of the path.
+// One of `Words`. Its place is the value of the enum or flag at the end of the path; a string there gets the word.
 template <const auto& Words, auto... Path>
 constexpr Field word(std::string_view name, const Notes& notes = {}) {
   using T = detail::OwnerOf<Path...>;
@@ -314,7 +383,9 @@ constexpr Field word(std::string_view name, const Notes& notes = {}) {
     const auto* member = detail::find<Path...>(*static_cast<const T*>(of));
     using M = std::remove_cvref_t<decltype(*member)>;
     if (member == nullptr) return Value{};
-    if constexpr (detail::kIsOptional<M>) {
+    if constexpr (std::same_as<M, std::string>) {
+      return Value{*member};
+    } else if constexpr (detail::kIsOptional<M>) {
       return *member ? Value{std::string(Words[static_cast<std::size_t>(**member)])} : Value{};
     } else {
       return Value{std::string(Words[static_cast<std::size_t>(*member)])};
@@ -324,10 +395,14 @@ constexpr Field word(std::string_view name, const Notes& notes = {}) {
     auto& member = detail::make<Path...>(*static_cast<T*>(of));
     using M = std::remove_cvref_t<decltype(member)>;
     std::size_t at = 0;
+    if constexpr (std::same_as<M, std::string>) {
+      member = std::get<std::string>(value);
+      return;
+    }
     while (Words[at] != std::get<std::string>(value)) ++at;  // a reader has looked whether it is one of them
     if constexpr (detail::kIsOptional<M>) {
       member = static_cast<typename M::value_type>(at);
-    } else {
+    } else if constexpr (!std::same_as<M, std::string>) {
       member = static_cast<M>(at);
     }
   };

@@ -19,6 +19,20 @@ Json to_json(double limit) {
 
 Json properties(const Keys& keys);
 
+Json form_of(const Field& field) {
+  switch (field.form) {
+    case Form::kName:
+      return {{"type", "string"},
+              {"pattern", fmt::format("^[A-Za-z0-9][A-Za-z0-9_.-]{{0,{}}}$", field.most_octets - 1)}};
+    case Form::kSocket:
+      return {{"$ref", "#/$defs/path"}};
+    case Form::kDirectory:
+      return {{"type", "string"}, {"pattern", "^/"}, {"maxLength", 200}};
+    default:
+      return {{"type", "string"}};
+  }
+}
+
 Json object_of(const Keys& members) {
   return {{"type", "object"}, {"additionalProperties", false}, {"properties", properties(members)}};
 }
@@ -28,6 +42,8 @@ Json type_of(const Key& key) {
   switch (field.kind) {
     case Kind::kInteger:
       if (!field.numbers.empty()) return {{"enum", field.numbers}};
+      if (field.multiple_of > 1)
+        return {{"type", "integer"}, {"minimum", field.min}, {"maximum", field.max}, {"multipleOf", field.multiple_of}};
       return {{"type", "integer"}, {"minimum", field.min}, {"maximum", field.max}};
     case Kind::kNumber:
       return {{"type", "number"}, {"minimum", to_json(field.least)}, {"maximum", to_json(field.most)}};
@@ -36,7 +52,9 @@ Json type_of(const Key& key) {
     case Kind::kWord:
       return {{"enum", field.words}};
     case Kind::kText:
-      return {{"type", "string"}};
+      return form_of(field);
+    case Kind::kTexts:
+      return {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "string"}}}};
     case Kind::kIp:
       return {{"$ref", "#/$defs/ip"}};
     case Kind::kIpv4:

@@ -12,8 +12,8 @@
 #include <thread>
 
 #include "base/expected.h"
-#include "config/config.h"
 #include "observe/metrics.h"
+#include "runtime/config/config.h"
 
 struct MHD_Connection;
 struct MHD_Daemon;

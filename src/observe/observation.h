@@ -12,12 +12,12 @@
 #include "base/log.h"
 #include "card/card.h"
 #include "card/link/view.h"
-#include "config/config.h"
 #include "engine/port.h"
 #include "engine/stats.h"
 #include "gnb/journal/view.h"
 #include "n3/counters.h"
 #include "n3/path.h"
+#include "power/settings.h"
 #include "ran/bearer_view.h"
 
 namespace splitplane::app {
@@ -74,7 +74,7 @@ inline constexpr std::array kKeyNumbers{SPLITPLANE_KEY_NUMBERS(SPLITPLANE_KEY_RO
 struct WorkerObservation {
   std::string name;
   unsigned core = 0;
-  WorkerConfig::Function function = WorkerConfig::Function::kGnb;
+  bool consumes_copies = false;  // and nothing else
   WorkerSnapshot counters;
   unsigned on_rings = 0;                      // from another worker, not yet received
   std::uint64_t handed = 0;                   // of the received ones: handed off by a worker behind the same card

@@ -30,8 +30,7 @@ nlohmann::json drops_of(const WorkerSnapshot& s) {
 
 // A consumer of copies keeps nothing: it releases all that it received.
 std::uint64_t consumed_by(const WorkerObservation& w) {
-  const bool copies = w.function == WorkerConfig::Function::kCopies;
-  return copies ? w.counters.received : w.counters.punted + w.counters.rlc_control + w.counters.rlc_deferred;
+  return w.consumes_copies ? w.counters.received : w.counters.punted + w.counters.rlc_control + w.counters.rlc_deferred;
 }
 
 // Frames that a card gets back for numbering left by the N3 port, too. VFs: of a card itself.

@@ -6,12 +6,12 @@
 #include <cstring>
 
 #include "card/protocol/lease.h"
-#include "config/lookup.h"
+#include "gnb/config/lookup.h"
 
 namespace splitplane::app {
 namespace {
 
-unsigned queues_of(const Config& config, const std::string& port) {
+unsigned queues_of(const GnbConfig& config, const std::string& port) {
   const auto at = std::ranges::find(config.ports, port, &PortConfig::name);
   return at == config.ports.end() ? 0 : at->rx_queues;
 }
@@ -24,7 +24,7 @@ MacAddress mac_at(const datapath::AirHeader& header, std::size_t offset) {
 
 }  // namespace
 
-unsigned vf_number(const Config& config, const CardLinkConfig& card, const std::string& port, unsigned queue) {
+unsigned vf_number(const GnbConfig& config, const CardLinkConfig& card, const std::string& port, unsigned queue) {
   unsigned number = queue;
   for (const std::string& name : card.vfs) {
     if (name == port) break;
@@ -33,13 +33,13 @@ unsigned vf_number(const Config& config, const CardLinkConfig& card, const std::
   return number;
 }
 
-unsigned vf_count(const Config& config, const CardLinkConfig& card) {
+unsigned vf_count(const GnbConfig& config, const CardLinkConfig& card) {
   unsigned count = 0;
   for (const std::string& name : card.vfs) count += queues_of(config, name);
   return count;
 }
 
-nic::CardBearer card_bearer(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker,
+nic::CardBearer card_bearer(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker,
                             const datapath::GnbContext& gnb, const ran::BearerConfig& bearer, unsigned peer) {
   const unsigned queue = is_fed(config, worker) ? 0 : worker.queue;  // a dispatching worker reads every queue
   const std::string& copies = card.copies.empty() ? card.air : card.copies;

@@ -6,24 +6,24 @@
 #include <string>
 
 #include "card/protocol/bearer.h"
-#include "config/config.h"
+#include "gnb/config/config.h"
 #include "gnb/datapath/context.h"
 
 namespace splitplane::app {
 
 // The number of the VF that is queue `queue` of `port`, and how many VFs the card has as this host sees it.
-[[nodiscard]] unsigned vf_number(const Config& config, const CardLinkConfig& card, const std::string& port,
+[[nodiscard]] unsigned vf_number(const GnbConfig& config, const CardLinkConfig& card, const std::string& port,
                                  unsigned queue);
-[[nodiscard]] unsigned vf_count(const Config& config, const CardLinkConfig& card);
+[[nodiscard]] unsigned vf_count(const GnbConfig& config, const CardLinkConfig& card);
 
 // A UPF that no card reaches. Its packets come to the host, which reports why they cannot be sent.
 inline constexpr unsigned kStoppedCardPeer = 255;
 
 // What the card gets for a bearer of `worker`, whose context is `gnb`: to serve the bearer, or the VF of its worker.
 // `peer` is the UPF's number on the card.
-[[nodiscard]] nic::CardBearer card_bearer(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker,
-                                          const datapath::GnbContext& gnb, const ran::BearerConfig& bearer,
-                                          unsigned peer);
+[[nodiscard]] nic::CardBearer card_bearer(const GnbConfig& config, const CardLinkConfig& card,
+                                          const WorkerConfig& worker, const datapath::GnbContext& gnb,
+                                          const ran::BearerConfig& bearer, unsigned peer);
 // A UPF with an IPv4 address and its next hop's MAC address.
 [[nodiscard]] nic::CardPeer card_peer(unsigned number, const datapath::N3Addresses& ours, const IpAddress& upf,
                                       const MacAddress& mac);

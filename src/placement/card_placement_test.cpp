@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "card/protocol/servable.h"
-#include "config/load.h"
-#include "config/lookup.h"
+#include "gnb/config/lookup.h"
+#include "gnb/config/read.h"
 
 namespace splitplane::app {
 namespace {
@@ -29,7 +29,7 @@ cards: {card0: {control: /run/x.sock, vfs: [vf-copies, vf-n3, vf-air], n3: vf-n3
 class CardPlacement : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto parsed = parse_config(kTwoWorkers, "t.yaml");
+    auto parsed = Document::parse(kTwoWorkers, "t.yaml").and_then(read_gnb);
     ASSERT_TRUE(parsed) << parsed.error().message;
     config_ = *std::move(parsed);
     gnb_.n3.ipv4 = 0x0100640a;
@@ -45,7 +45,7 @@ class CardPlacement : public ::testing::Test {
     b.card = "card0";
     return b;
   }
-  Config config_;
+  GnbConfig config_;
   datapath::GnbContext gnb_;
 };
 

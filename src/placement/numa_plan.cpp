@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "base/table.h"
-#include "config/device.h"
+#include "runtime/config/device.h"
 
 namespace splitplane::app {
 namespace {
@@ -41,7 +41,7 @@ struct Found {
 };
 
 // The node of the first of the ports that is a PCI device with a known node.
-Found by_device(const Config& config, const std::string& sysfs, const std::vector<std::string>& ports) {
+Found by_device(const ProgramConfig& config, const std::string& sysfs, const std::vector<std::string>& ports) {
   for (const auto& port : config.ports) {
     if (std::find(ports.begin(), ports.end(), port.name) == ports.end()) continue;
     const auto device = parse_device(port.device);
@@ -57,18 +57,30 @@ std::string text_of(NumaNode node) {
 
 class Planner {
  public:
-  Planner(const Config& config, const std::string& sysfs) : config_(config), sysfs_(sysfs) {}
+  explicit Planner(const std::string& sysfs) : sysfs_(sysfs) {}
 
-  PlacementPlan take() {
-    if (config_.card) {
-      plan_card(*config_.card);
-    } else {
-      for (const auto& card : config_.cards) plan_link(card);
-      for (const auto& worker : config_.workers) {
-        if (!placed(worker.name)) plan_.others.push_back(place(worker.name, worker.core, worker.numa));
-      }
-      plan_pools();
+  PlacementPlan plan(const GnbConfig& config) {
+    for (const auto& card : config.cards) plan_link(config, card);
+    for (const auto& worker : config.workers) {
+      if (!placed(worker.name)) plan_.others.push_back(place(worker.name, worker.core, worker.numa));
     }
+    plan_pools(config);
+    return std::move(plan_);
+  }
+
+  PlacementPlan plan(const CardConfig& card) {
+    const NumaNode core = node_of_core(sysfs_, card.cores.front());
+    Found found = by_device(card, sysfs_, {card.n3, card.air});
+    if (card.numa) found = {card.numa, "file"};
+    if (!found.node && core) found = {core, fmt::format("core {}", card.cores.front())};
+    std::vector<PlacedLoop> loops;
+    for (const unsigned on : card.cores) {
+      const bool one = card.cores.size() == 1;
+      loops.push_back({one ? card.name : fmt::format("{}.{}", card.name, loops.size()), on, node_of_core(sysfs_, on)});
+    }
+    plan_.cards.push_back({card.name, found.node, found.from, std::move(loops), card.vfs});
+    for (const auto& port : card.ports) plan_.pools[port.name] = found.node;
+    compare(plan_.cards.back());
     return std::move(plan_);
   }
 
@@ -100,29 +112,14 @@ class Planner {
     }
   }
 
-  void plan_card(const CardConfig& card) {
-    const NumaNode core = node_of_core(sysfs_, card.cores.front());
-    Found found = by_device(config_, sysfs_, {card.n3, card.air});
-    if (card.numa) found = {card.numa, "file"};
-    if (!found.node && core) found = {core, fmt::format("core {}", card.cores.front())};
-    std::vector<PlacedLoop> loops;
-    for (const unsigned on : card.cores) {
-      const bool one = card.cores.size() == 1;
-      loops.push_back({one ? card.name : fmt::format("{}.{}", card.name, loops.size()), on, node_of_core(sysfs_, on)});
-    }
-    plan_.cards.push_back({card.name, found.node, found.from, std::move(loops), card.vfs});
-    for (const auto& port : config_.ports) plan_.pools[port.name] = found.node;
-    compare(plan_.cards.back());
-  }
-
-  void plan_link(const CardLinkConfig& card) {
-    Found found = by_device(config_, sysfs_, card.vfs);
+  void plan_link(const GnbConfig& config, const CardLinkConfig& card) {
+    Found found = by_device(config, sysfs_, card.vfs);
     if (card.numa) found = {card.numa, "file"};
     plan_.cards.push_back({card.name, found.node, found.from, {}, card.vfs});
     const auto behind = [&](const std::string& port) {
       return std::find(card.vfs.begin(), card.vfs.end(), port) != card.vfs.end();
     };
-    for (const auto& worker : config_.workers) {
+    for (const auto& worker : config.workers) {
       const bool uses = behind(worker.n3) || behind(worker.air) || behind(worker.rx) || behind(worker.tx);
       if (uses) plan_.cards.back().loops.push_back(place(worker.name, worker.core, worker.numa));
     }
@@ -137,10 +134,10 @@ class Planner {
 
   // A port's buffers are on the node of its device. Without a device they are on the node of its reader, which touches
   // every octet.
-  void plan_pools() {
-    for (const auto& port : config_.ports) {
-      NumaNode node = by_device(config_, sysfs_, {port.name}).node;
-      for (const auto& worker : config_.workers) {
+  void plan_pools(const GnbConfig& config) {
+    for (const auto& port : config.ports) {
+      NumaNode node = by_device(config, sysfs_, {port.name}).node;
+      for (const auto& worker : config.workers) {
         if (node) break;
         const bool uses =
             worker.n3 == port.name || worker.air == port.name || worker.rx == port.name || worker.tx == port.name;
@@ -150,15 +147,18 @@ class Planner {
     }
   }
 
-  const Config& config_;
   const std::string& sysfs_;
   PlacementPlan plan_;
 };
 
 }  // namespace
 
-PlacementPlan plan_placement(const Config& config, const std::string& sysfs) {
-  return Planner(config, sysfs).take();
+PlacementPlan plan_placement(const GnbConfig& config, const std::string& sysfs) {
+  return Planner(sysfs).plan(config);
+}
+
+PlacementPlan plan_placement(const CardConfig& card, const std::string& sysfs) {
+  return Planner(sysfs).plan(card);
 }
 
 std::string to_string(const PlacementPlan& plan) {

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
+#include "card/config/config.h"
+#include "gnb/config/config.h"
 
 namespace splitplane::app {
 
@@ -35,7 +36,8 @@ struct PlacementPlan {
 };
 
 // `sysfs`: such as /sys.
-[[nodiscard]] PlacementPlan plan_placement(const Config& config, const std::string& sysfs);
+[[nodiscard]] PlacementPlan plan_placement(const GnbConfig& config, const std::string& sysfs);
+[[nodiscard]] PlacementPlan plan_placement(const CardConfig& card, const std::string& sysfs);
 // Lines for users, each with its newline; empty if there is no card.
 [[nodiscard]] std::string to_string(const PlacementPlan& plan);
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "config/load.h"
+#include "card/config/read.h"
 
 namespace splitplane::app {
 namespace {
@@ -36,7 +36,7 @@ class Placement : public testing::Test {
   void TearDown() override { fs::remove_all(root_); }
 
   PlacementPlan plan(const std::string& text) {
-    const auto config = parse_config(text, "t.yaml");
+    const auto config = Document::parse(text, "t.yaml").and_then(read_card);
     EXPECT_TRUE(config) << config.error().message;
     return config ? plan_placement(*config, root_) : PlacementPlan{};
   }
@@ -79,7 +79,7 @@ TEST_F(Placement, a_node_that_the_machine_does_not_have_is_warned_of) {
 }
 
 TEST_F(Placement, workers_stand_by_their_cards_and_buffers_by_their_workers) {
-  Config config;
+  GnbConfig config;
   config.ports = {{.name = "a", .device = "net_vhost0,iface=/run/a"},
                   {.name = "b", .device = "net_vhost1,iface=/run/b"},
                   {.name = "c", .device = "0000:4b:00.0"}};

@@ -23,9 +23,9 @@ class BearerStore {
   // packets find their bearer by the UE's address, so it must have one.
   BearerStore(unsigned instance, std::vector<ShardId> owned, std::uint32_t per_shard, bool by_ue_address = false);
 
-  // Enters a bearer. With identity 0 the store chooses the next one, shard after shard, or in `shard`. Error: the shards
-  // are full, the identity is taken or not ours, or packets find another bearer by one of its keys. Such a key is a
-  // dl_teid that is another bearer's identity or dl_teid, or a UE address of another bearer. The store chooses no
+  // Enters a bearer. With identity 0 the store chooses the next one, shard after shard, or in `shard`. Error: the
+  // shards are full, the identity is taken or not ours, or packets find another bearer by one of its keys. Such a key
+  // is a dl_teid that is another bearer's identity or dl_teid, or a UE address of another bearer. The store chooses no
   // identity that is in use as a dl_teid.
   Expected<ran::BearerConfig> add(ran::BearerConfig config, std::optional<unsigned> shard);
   // Whether this instance may have a bearer of that identity.

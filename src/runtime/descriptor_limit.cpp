@@ -6,13 +6,13 @@
 
 namespace splitplane::app {
 
-std::size_t descriptors_for(const Config& config) {
+std::size_t descriptors_for(const ProgramConfig& config, std::size_t loops, std::size_t taps) {
   constexpr std::size_t kAlways =
       64;  // DPDK's and our own sockets, timers and libraries; clients of the control socket
   constexpr std::size_t kPerThread = 12;  // two pipes of DPDK, an eventfd, an epoll
   constexpr std::size_t kPerPort = 4, kPerQueue = 4, kPerTap = 2;
-  const std::size_t threads = 1 + config.workers.size() + (config.card ? config.card->cores.size() : 0) + 2;
-  std::size_t need = kAlways + kPerThread * threads + kPerTap * config.taps.size();
+  const std::size_t threads = 1 + loops + 2;
+  std::size_t need = kAlways + kPerThread * threads + kPerTap * taps;
   for (const auto& port : config.ports)
     need += kPerPort + kPerQueue * std::max<std::size_t>(port.rx_queues, port.tx_queues);
   const bool huge = config.memory.hugepages != MemoryConfig::Hugepages::kNever &&

@@ -7,13 +7,13 @@ namespace splitplane::app {
 namespace {
 
 TEST(DescriptorLimit, ports_workers_and_hugepages_need_descriptors) {
-  Config small;
+  ProgramConfig small;
   small.memory.hugepages = MemoryConfig::Hugepages::kNever;
-  Config large = small;
+  ProgramConfig large = small;
   large.ports.resize(8);
-  large.workers.resize(4);
-  EXPECT_GT(descriptors_for(small), 64U);
-  EXPECT_GT(descriptors_for(large), descriptors_for(small) + 8 * 4);
+  EXPECT_GT(descriptors_for(small, 0, 0), 64U);
+  EXPECT_GT(descriptors_for(large, 4, 0), descriptors_for(small, 0, 0) + 8 * 4);
+  EXPECT_GT(descriptors_for(small, 0, 3), descriptors_for(small, 0, 0));
 }
 
 TEST(DescriptorLimit, a_limit_that_is_too_low_is_an_error_with_the_way_out) {

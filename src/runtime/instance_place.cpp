@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "config/load.h"
 #include "config/yaml/yaml_value.h"
+#include "runtime/config/read.h"
 
 namespace splitplane::app {
 namespace {
@@ -28,11 +28,7 @@ void add_instance_options(CLI::App& command, InstancePlace& place, CLI::Option* 
 }
 
 Expected<std::string> control_socket_of(const InstancePlace& place) {
-  if (!place.config.empty()) {
-    const auto config = load_config(place.config);
-    if (!config) return tl::unexpected(config.error());
-    return config->control;
-  }
+  if (!place.config.empty()) return control_of_file(place.config);
   if (!place.socket.empty()) return place.socket;
   const char* said = std::getenv(kVariable);
   const bool by_variable = place.instance.empty() && said != nullptr && *said != '\0';

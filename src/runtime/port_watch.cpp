@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "config/device.h"
+#include "runtime/config/device.h"
 
 namespace splitplane::app {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
+#include "runtime/config/config.h"
 
 namespace splitplane::app {
 

@@ -9,7 +9,7 @@
 
 namespace splitplane::app {
 
-Expected<datapath::Eal> start_eal(const Config& config, const std::vector<unsigned>& cores) {
+Expected<datapath::Eal> start_eal(const ProgramConfig& config, const std::vector<unsigned>& cores) {
   datapath::EalSettings settings{.file_prefix = config.file_prefix, .megabytes = config.memory.megabytes};
   const std::size_t free = datapath::Eal::free_hugepage_megabytes();
   settings.hugepages = config.memory.hugepages != MemoryConfig::Hugepages::kNever && free >= config.memory.megabytes;

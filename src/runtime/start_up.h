@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
 #include "engine/eal.h"
 #include "engine/port.h"
+#include "runtime/config/config.h"
+#include "runtime/config/schedule.h"
 #include "runtime/resources.h"
 
 namespace splitplane::app {
 
 // Starts DPDK with lcores 1, 2, ... on `cores`, and the PCI devices of the configuration.
-[[nodiscard]] Expected<datapath::Eal> start_eal(const Config& config, const std::vector<unsigned>& cores);
+[[nodiscard]] Expected<datapath::Eal> start_eal(const ProgramConfig& config, const std::vector<unsigned>& cores);
 
 // The packet buffers of one port or card on the NUMA node `socket`, by memory.mbufs and memory.mbuf_data_bytes. `owner`
 // names it in messages: "port n3".

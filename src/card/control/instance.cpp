@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "card/control/spec.h"
-#include "config/lookup.h"
 #include "engine/cpu_time.h"
 #include "power/governor/loan.h"
+#include "runtime/config/lookup.h"
 #include "runtime/instance_lock.h"
 #include "runtime/start_up.h"
 
@@ -28,17 +28,16 @@ std::string random_name() {
 
 }  // namespace
 
-CardPlane::CardPlane(const Config& config, std::optional<datapath::Eal> eal)
+CardPlane::CardPlane(const CardConfig& config, std::optional<datapath::Eal> eal)
     : config_(config),
-      settings_(*config_.card),
       eal_(std::move(eal)),
       boot_(random_name()),
       ports_(config_),
       loops_(config_),
       vfs_(config_, ports_, loops_, mutex_) {}
 
-Expected<std::unique_ptr<CardPlane>> CardPlane::start(const Config& config) {
-  auto eal = start_eal(config, config.card->cores);
+Expected<std::unique_ptr<CardPlane>> CardPlane::start(const CardConfig& config) {
+  auto eal = start_eal(config, config.cores);
   if (!eal) return tl::unexpected(eal.error());
   for (const auto& loan : governor::restore_all(runtime_directory())) {
     if (!loan.in_use) log::info("{}: given back what an earlier run had set", loan.name);
@@ -46,7 +45,7 @@ Expected<std::unique_ptr<CardPlane>> CardPlane::start(const Config& config) {
   return start_on(std::move(*eal), config);
 }
 
-Expected<std::unique_ptr<CardPlane>> CardPlane::start_on(std::optional<datapath::Eal> eal, const Config& config) {
+Expected<std::unique_ptr<CardPlane>> CardPlane::start_on(std::optional<datapath::Eal> eal, const CardConfig& config) {
   std::unique_ptr<CardPlane> plane(new CardPlane(config, std::move(eal)));
   const PlacementPlan plan = plan_placement(config, config.sysfs_root);
   for (const auto& warning : plan.warnings) log::warn("{}", warning);
@@ -70,22 +69,22 @@ void CardPlane::stop() {
 }
 
 Expected<void> CardPlane::make_cards(const PlacementPlan& plan) {
-  auto spec = load_spec(settings_);
+  auto spec = load_spec(config_);
   if (!spec) return fail("card.program: {}", spec.error().message);
-  program_ = spec_name(settings_);
+  program_ = spec_name(config_);
   source_hash_ = spec->source_hash;
-  const auto& vfs = settings_.vfs;
-  const std::string punt_n3 = settings_.punt_n3.empty() && !vfs.empty() ? vfs.front() : settings_.punt_n3;
-  const std::string punt_air = settings_.punt_air.empty() && !vfs.empty() ? vfs[vfs.size() > 1] : settings_.punt_air;
-  const std::uint16_t air_mtu = settings_.air.empty() ? 1500 : find_port(config_, settings_.air)->mtu;
-  nic::CardSettings card{.name = settings_.name,
+  const auto& vfs = config_.vfs;
+  const std::string punt_n3 = config_.punt_n3.empty() && !vfs.empty() ? vfs.front() : config_.punt_n3;
+  const std::string punt_air = config_.punt_air.empty() && !vfs.empty() ? vfs[vfs.size() > 1] : config_.punt_air;
+  const std::uint16_t air_mtu = config_.air.empty() ? 1500 : find_port(config_, config_.air)->mtu;
+  nic::CardSettings card{.name = config_.name,
                          .vfs = std::max(vf_count(config_), 1U),
                          .punt_n3 = ports_.first_vf(punt_n3),
                          .punt_air = ports_.first_vf(punt_air),
-                         .verify_checksum = settings_.verify_udp_checksum,
+                         .verify_checksum = config_.verify_udp_checksum,
                          .air_frame_bytes = kEthernetBytes + air_mtu,
-                         .capacity = static_cast<std::uint32_t>(settings_.max_bearers),
-                         .cores = static_cast<unsigned>(settings_.cores.size()),
+                         .capacity = static_cast<std::uint32_t>(config_.max_bearers),
+                         .cores = static_cast<unsigned>(config_.cores.size()),
                          .copy_clones = ports_.passes_mbufs(),
                          .numa_node = socket_of(plan.cards.front().node)};
   for (; card.core < card.cores; ++card.core) {
@@ -98,12 +97,12 @@ Expected<void> CardPlane::make_cards(const PlacementPlan& plan) {
 }
 
 Expected<void> CardPlane::set_wires(nic::Card& card) {
-  if (settings_.marks) {
-    const std::uint64_t to_host = *settings_.marks == kMarkCount ? 0 : ~std::uint64_t{0} << *settings_.marks;
-    const auto& punt = settings_.punt_n3.empty() ? settings_.vfs.front() : settings_.punt_n3;
+  if (config_.marks) {
+    const std::uint64_t to_host = *config_.marks == kMarkCount ? 0 : ~std::uint64_t{0} << *config_.marks;
+    const auto& punt = config_.punt_n3.empty() ? config_.vfs.front() : config_.punt_n3;
     if (auto done = card.set_markers(to_host, ports_.first_vf(punt)); !done) return done;
   }
-  if (settings_.program != CardConfig::Program::kP4wire) return {};
+  if (config_.program != CardConfig::Program::kP4wire) return {};
   const auto wire = [&](unsigned from, const WireTarget& target) -> Expected<void> {
     switch (target.kind) {
       case WireTarget::Kind::kN3:
@@ -117,13 +116,13 @@ Expected<void> CardPlane::set_wires(nic::Card& card) {
     }
     return card.spread(from);
   };
-  if (settings_.wire_n3) {
-    if (auto done = wire(nic::kN3Port, *settings_.wire_n3); !done) return done;
+  if (config_.wire_n3) {
+    if (auto done = wire(nic::kN3Port, *config_.wire_n3); !done) return done;
   }
-  if (settings_.wire_air) {
-    if (auto done = wire(nic::kAirPort, *settings_.wire_air); !done) return done;
+  if (config_.wire_air) {
+    if (auto done = wire(nic::kAirPort, *config_.wire_air); !done) return done;
   }
-  const auto& targets = settings_.wire_vfs;
+  const auto& targets = config_.wire_vfs;
   for (unsigned vf = 0; !targets.empty() && vf < vf_count(config_); ++vf) {
     if (auto done = wire(nic::kFirstVf + vf, targets[targets.size() == 1 ? 0 : vf]); !done) return done;
   }
@@ -168,7 +167,7 @@ Expected<Observation> CardPlane::observe() {
   Observation all{.file_prefix = config_.file_prefix, .bearers = seen->bearers, .tsc_hz = rte_get_tsc_hz()};
   all.ports = observe_ports(seen->card);
   all.workers = std::move(seen->workers);
-  all.cards.push_back({settings_.name, ports_.names(), std::move(seen->card)});
+  all.cards.push_back({config_.name, ports_.names(), std::move(seen->card)});
   all.log = log::unwritten();
   return all;
 }
@@ -176,7 +175,7 @@ Expected<Observation> CardPlane::observe() {
 Expected<Json> CardPlane::stats() {
   const auto seen = look();
   if (!seen) return tl::unexpected(seen.error());
-  return stats_json(*seen, observe_ports(seen->card), {settings_.name, program_, ports_.names()});
+  return stats_json(*seen, observe_ports(seen->card), {config_.name, program_, ports_.names()});
 }
 
 Expected<Json> CardPlane::show_power() {
@@ -194,13 +193,13 @@ Expected<Json> CardPlane::show_power() {
 Expected<Json> CardPlane::set_power(const std::string& worker, const power::Settings& settings) {
   const std::lock_guard guard(mutex_);
   Expected<Json> last =
-      fail("worker: there is no '{}'; allowed: {}{}", printable(worker), settings_.name,
-           loops_.size() == 1 ? "" : fmt::format(", {0}.0 to {0}.{1}", settings_.name, loops_.size() - 1));
-  if (worker == settings_.name) {
+      fail("worker: there is no '{}'; allowed: {}{}", printable(worker), config_.name,
+           loops_.size() == 1 ? "" : fmt::format(", {0}.0 to {0}.{1}", config_.name, loops_.size() - 1));
+  if (worker == config_.name) {
     if (auto there = loops_.cards().all_answer(); !there) return tl::unexpected(there.error());
   }
   for (unsigned core = 0; core < loops_.size(); ++core) {
-    if (worker != settings_.name && worker != loops_[core].name) continue;
+    if (worker != config_.name && worker != loops_[core].name) continue;
     last = loops_.power_of(core).set(settings);
     if (!last) break;
   }
@@ -212,24 +211,24 @@ Expected<Json> CardPlane::show_card() {
   if (!seen) return tl::unexpected(seen.error());
   Json vfs = Json::array();
   const auto& names = ports_.names();
-  for (std::size_t i = nic::kFirstVf; i < names.size() && !settings_.vfs.empty(); ++i) vfs.push_back(names[i]);
+  for (std::size_t i = nic::kFirstVf; i < names.size() && !config_.vfs.empty(); ++i) vfs.push_back(names[i]);
   Json card = counters_json(*seen, names);
-  const bool gnb = settings_.program == CardConfig::Program::kGnb;
-  card.update({{"name", settings_.name},
+  const bool gnb = config_.program == CardConfig::Program::kGnb;
+  card.update({{"name", config_.name},
                {"program", program_},
                {"source_hash", source_hash_},
-               {"features", gnb ? Json(datapath::name_of(settings_.features)) : Json(nullptr)},
-               {"lookup", settings_.lookup == CardConfig::Lookup::kTeid ? "teid" : "ue_address"},
-               {"marks", settings_.marks ? Json(*settings_.marks) : Json(nullptr)},
+               {"features", gnb ? Json(datapath::name_of(config_.features)) : Json(nullptr)},
+               {"lookup", config_.lookup == CardConfig::Lookup::kTeid ? "teid" : "ue_address"},
+               {"marks", config_.marks ? Json(*config_.marks) : Json(nullptr)},
                {"boot", boot_},
-               {"cores", settings_.cores},
+               {"cores", config_.cores},
                {"vfs", vfs},
                {"waiting_vfs", vfs_.waiting()},
                {"punt_n3", loops_[0].card->settings().punt_n3},
                {"punt_air", loops_[0].card->settings().punt_air},
                {"bearers", seen->bearers},
                {"serves", seen->serves},
-               {"max_bearers", gnb ? settings_.max_bearers : 0}});
+               {"max_bearers", gnb ? config_.max_bearers : 0}});
   return card;
 }
 

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "card/config/config.h"
 #include "card/control/loops.h"
 #include "card/control/ports.h"
 #include "card/control/report.h"
 #include "card/control/vf_connections.h"
 #include "card/protocol/bearer.h"
-#include "config/config.h"
 #include "engine/eal.h"
 #include "observe/observation.h"
 #include "placement/numa_plan.h"
@@ -26,10 +26,10 @@ namespace splitplane::app {
 class CardPlane {
  public:
   // Builds everything and starts the card's loop, with empty tables. Error: one sentence; whatever was begun is undone.
-  [[nodiscard]] static Expected<std::unique_ptr<CardPlane>> start(const Config& config);
+  [[nodiscard]] static Expected<std::unique_ptr<CardPlane>> start(const CardConfig& config);
   // The same with DPDK running: an lcore for each core of the card. Without `eal` its owner is another object.
   [[nodiscard]] static Expected<std::unique_ptr<CardPlane>> start_on(std::optional<datapath::Eal> eal,
-                                                                     const Config& config);
+                                                                     const CardConfig& config);
   ~CardPlane() { stop(); }
   CardPlane(const CardPlane&) = delete;
   CardPlane& operator=(const CardPlane&) = delete;
@@ -55,7 +55,7 @@ class CardPlane {
   Expected<std::vector<nic::BearerNumbers>> card_numbers_after(std::uint32_t after, std::size_t limit);
 
  private:
-  CardPlane(const Config& config, std::optional<datapath::Eal> eal);
+  CardPlane(const CardConfig& config, std::optional<datapath::Eal> eal);
 
   [[nodiscard]] Expected<void> make_cards(const PlacementPlan& plan);
   [[nodiscard]] Expected<void> set_wires(nic::Card& card);
@@ -63,8 +63,7 @@ class CardPlane {
   [[nodiscard]] std::vector<PortObservation> observe_ports(const nic::CardCounters& counters);
 
   std::mutex mutex_;  // control side only: the control server's thread, the metrics endpoint's, the VFs'
-  Config config_;
-  CardConfig& settings_;  // of config_
+  CardConfig config_;
   std::optional<datapath::Eal> eal_;
   std::string boot_;     // of this run of the process, so that a host notices another
   std::string program_;  // "gnb-clone"

@@ -88,8 +88,8 @@ TEST_F(CardPlaneTest, a_peer_is_set_and_unset) {
 }
 
 TEST(CardPlane, a_program_that_is_not_there_is_named) {
-  Config config = test::unconnected_card("nowhere");
-  config.card->specs = "/nowhere";
+  CardConfig config = test::unconnected_card("nowhere");
+  config.specs = "/nowhere";
   const auto refused = CardPlane::start_on(std::nullopt, config);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("card.program: /nowhere/gnb-clone.spec: No such file"));

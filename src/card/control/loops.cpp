@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "config/lookup.h"
+#include "runtime/config/lookup.h"
 #include "runtime/start_up.h"
 
 namespace splitplane::app {
@@ -23,8 +23,8 @@ constexpr unsigned kRingFlags = RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ;
 void CardLoops::add(std::unique_ptr<nic::Card> card) {
   const auto number = loops_.size();
   CardLoop& loop =
-      loops_.emplace_back(settings_.cores.size() == 1 ? settings_.name : fmt::format("{}.{}", settings_.name, number),
-                          settings_.cores[number], settings_.policy);
+      loops_.emplace_back(config_.cores.size() == 1 ? config_.name : fmt::format("{}.{}", config_.name, number),
+                          config_.cores[number], config_.policy);
   loop.card = std::move(card);
 }
 
@@ -42,12 +42,12 @@ Expected<void> CardLoops::connect(const std::vector<nic::CardEndpoint>& endpoint
   for (unsigned from = 0; from < cores; ++from) {
     for (unsigned to = 0; to < cores; ++to) {
       if (from == to) continue;
-      const std::string name = fmt::format("{}.{}.{}", settings_.name, from, to);
+      const std::string name = fmt::format("{}.{}.{}", config_.name, from, to);
       rings_.emplace_back(rte_ring_create((name + "f").c_str(), kLinkEntries, SOCKET_ID_ANY, kRingFlags));
       output_rings_.push_back(nic::make_output_ring(name + "o", kLinkEntries));
       if (!rings_.back() || !output_rings_.back()) {
         return fail("card {}: no memory for the rings between its cores; allowed: a larger memory.megabytes",
-                    settings_.name);
+                    config_.name);
       }
       links[from][to] = {rings_.back().get(), output_rings_.back().get(), &loops_[to].power.wakeup()};
     }
@@ -67,7 +67,7 @@ Expected<void> CardLoops::launch() {
   };
   const auto entry = [](void* argument) {
     const auto [loops, loop] = *std::unique_ptr<Start>(static_cast<Start*>(argument));
-    apply_schedule(loop->name, loops->settings_.schedule);
+    apply_schedule(loop->name, loops->config_.schedule);
     loop->run(loops->stop_);
     return 0;
   };
@@ -76,7 +76,7 @@ Expected<void> CardLoops::launch() {
     power_of(core).start();
     auto start = std::make_unique<Start>(Start{this, &loop});
     if (rte_eal_remote_launch(entry, start.get(), kFirstLcore + core) != 0)
-      return fail("card {}: its thread could not be started on core {}", settings_.name, loop.core);
+      return fail("card {}: its thread could not be started on core {}", config_.name, loop.core);
     (void)start.release();  // the thread's
     loop.running = true;
   }

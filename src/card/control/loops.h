@@ -11,9 +11,9 @@
 #include <optional>
 #include <vector>
 
+#include "card/config/config.h"
 #include "card/control/loop.h"
 #include "card/cores.h"
-#include "config/config.h"
 #include "runtime/loop_power.h"
 #include "runtime/resources.h"
 
@@ -22,7 +22,7 @@ namespace splitplane::app {
 class CardLoops {
  public:
   // `config`, which has a card, must outlive this.
-  explicit CardLoops(const Config& config) : config_(config), settings_(*config.card) {}
+  explicit CardLoops(const CardConfig& config) : config_(config) {}
   ~CardLoops() { stop(); }
   CardLoops(const CardLoops&) = delete;
   CardLoops& operator=(const CardLoops&) = delete;
@@ -49,8 +49,7 @@ class CardLoops {
   [[nodiscard]] LoopPower power_of(unsigned core);
 
  private:
-  const Config& config_;
-  const CardConfig& settings_;
+  const CardConfig& config_;
   std::vector<Ring> rings_;                    // frames between cores
   std::vector<nic::OutputRing> output_rings_;  // and what goes to their ports
   std::deque<CardLoop> loops_;                 // by core

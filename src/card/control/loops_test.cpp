@@ -15,11 +15,11 @@ namespace {
 class CardLoopsTest : public testing::Test {
  protected:
   void make(unsigned cores) {
-    config.card->cores.assign(cores, 0);
+    config.cores.assign(cores, 0);
     loops.emplace(config);
     ASSERT_TRUE(ports.open(SOCKET_ID_ANY, {}));
     ASSERT_TRUE(ports.make_endpoints());
-    const auto spec = load_spec(*config.card);
+    const auto spec = load_spec(config);
     ASSERT_TRUE(spec) << spec.error().message;
     for (unsigned core = 0; core < cores; ++core) {
       auto card = nic::Card::make(*spec, {.capacity = 100, .core = core, .cores = cores});
@@ -30,7 +30,7 @@ class CardLoopsTest : public testing::Test {
     ASSERT_TRUE(connected) << connected.error().message;
   }
 
-  Config config = test::unconnected_card("loops");
+  CardConfig config = test::unconnected_card("loops");
   CardPorts ports{config};
   std::optional<CardLoops> loops;
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "config/lookup.h"
+#include "runtime/config/lookup.h"
 #include "runtime/start_up.h"
 
 namespace splitplane::app {
@@ -20,7 +20,7 @@ void add(datapath::PortCounters& sum, const datapath::PortCounters& more) {
 }
 
 Expected<void> CardPorts::open(int socket, const std::vector<std::string>& later) {
-  auto pool = make_pool("card " + settings_.name, settings_.name, config_.memory, socket);
+  auto pool = make_pool("card " + config_.name, config_.name, config_.memory, socket);
   if (!pool) return tl::unexpected(pool.error());
   pool_ = *std::move(pool);
   for (const auto& config : config_.ports) {
@@ -45,7 +45,7 @@ Expected<std::unique_ptr<datapath::Port>> CardPorts::open_device(const PortConfi
 
 Expected<void> CardPorts::make_endpoints() {
   const auto ring = [&](const char* end) -> rte_ring* {
-    Ring made(rte_ring_create(fmt::format("{}.{}{}", settings_.name, end, rings_.size()).c_str(), kUnconnectedEntries,
+    Ring made(rte_ring_create(fmt::format("{}.{}{}", config_.name, end, rings_.size()).c_str(), kUnconnectedEntries,
                               SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ));
     rings_.push_back(std::move(made));
     return rings_.back().get();
@@ -61,15 +61,15 @@ Expected<void> CardPorts::make_endpoints() {
     endpoint_ports_.emplace_back();
     names_.emplace_back();
   };
-  for (const auto& name : {settings_.n3, settings_.air}) name.empty() ? leave() : connect(name, 0, name);
-  for (const auto& name : settings_.vfs) {
+  for (const auto& name : {config_.n3, config_.air}) name.empty() ? leave() : connect(name, 0, name);
+  for (const auto& name : config_.vfs) {
     const std::uint16_t queues = find_port(config_, name)->rx_queues;
     for (std::uint16_t queue = 0; queue < queues; ++queue)
       connect(name, queue, queues == 1 ? name : fmt::format("{}/{}", name, queue));
   }
-  if (settings_.vfs.empty()) leave();
+  if (config_.vfs.empty()) leave();
   for (const Ring& made : rings_) {
-    if (!made) return fail("card {}: no memory for its rings; allowed: a larger memory.megabytes", settings_.name);
+    if (!made) return fail("card {}: no memory for its rings; allowed: a larger memory.megabytes", config_.name);
   }
   return {};
 }
@@ -97,7 +97,7 @@ bool CardPorts::passes_mbufs() const {
 
 unsigned CardPorts::first_vf(const std::string& port) const {
   unsigned first = 0;
-  for (const auto& name : settings_.vfs) {
+  for (const auto& name : config_.vfs) {
     if (name == port) break;
     first += find_port(config_, name)->rx_queues;
   }

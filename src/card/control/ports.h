@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "card/config/config.h"
 #include "card/function.h"
-#include "config/config.h"
 #include "engine/port.h"
 #include "observe/observation.h"
 #include "runtime/resources.h"
@@ -22,7 +22,7 @@ void add(datapath::PortCounters& sum, const datapath::PortCounters& more);
 class CardPorts {
  public:
   // `config`, which has a card, must outlive this.
-  explicit CardPorts(const Config& config) : config_(config), settings_(*config.card) {}
+  explicit CardPorts(const CardConfig& config) : config_(config) {}
 
   // Makes packet buffers on NUMA node `socket`, and opens the devices of all ports but those in `later`.
   [[nodiscard]] Expected<void> open(int socket, const std::vector<std::string>& later);
@@ -50,8 +50,7 @@ class CardPorts {
   [[nodiscard]] std::vector<PortObservation> observe(const nic::CardCounters& counters) const;
 
  private:
-  const Config& config_;
-  const CardConfig& settings_;
+  const CardConfig& config_;
   Pool pool_;
   std::map<std::string, std::unique_ptr<datapath::Port>> devices_;  // those of VFs whose host is there among them
   std::map<std::string, datapath::PortCounters> earlier_;           // of devices that VFs had before

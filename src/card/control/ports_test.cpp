@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 
 TEST(CardPorts, a_side_that_is_not_connected_is_a_pair_of_rings) {
-  const Config config = test::unconnected_card("ports-a");
+  const CardConfig config = test::unconnected_card("ports-a");
   CardPorts ports(config);
   ASSERT_TRUE(ports.open(SOCKET_ID_ANY, {}));
   ASSERT_TRUE(ports.make_endpoints());
@@ -27,9 +27,9 @@ class CardPortsOfVfs : public testing::Test {
  protected:
   CardPortsOfVfs() {
     config.ports = {{.name = "vf0", .device = "net_null0"}, {.name = "vf1", .device = "net_null1"}};
-    config.card->vfs = {"vf0", "vf1"};
+    config.vfs = {"vf0", "vf1"};
   }
-  Config config = test::unconnected_card("ports-b");
+  CardConfig config = test::unconnected_card("ports-b");
 };
 
 TEST_F(CardPortsOfVfs, each_queue_of_a_port_is_a_vf) {

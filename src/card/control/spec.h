@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/expected.h"
+#include "card/config/config.h"
 #include "card/swx/spec_file.h"
-#include "config/card.h"
 
 namespace splitplane::app {
 

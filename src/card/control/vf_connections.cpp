@@ -4,8 +4,8 @@
 #include <rte_ethdev.h>
 
 #include "base/log.h"
-#include "config/device.h"
-#include "config/lookup.h"
+#include "runtime/config/device.h"
+#include "runtime/config/lookup.h"
 
 namespace splitplane::app {
 namespace {
@@ -35,9 +35,9 @@ void wait_for_alarms() {
 
 }  // namespace
 
-std::vector<VfKeeper::Vf> kept_vfs(const Config& config) {
+std::vector<VfKeeper::Vf> kept_vfs(const CardConfig& config) {
   std::vector<VfKeeper::Vf> vfs;
-  for (const auto& name : config.card->vfs) {
+  for (const auto& name : config.vfs) {
     const auto device = parse_device(find_port(config, name)->device);
     if (!device || device->driver != Driver::kVirtioUser) continue;
     vfs.push_back({name, device->arg("path").value_or("")});
@@ -45,7 +45,7 @@ std::vector<VfKeeper::Vf> kept_vfs(const Config& config) {
   return vfs;
 }
 
-VfConnections::VfConnections(const Config& config, CardPorts& ports, CardLoops& loops, std::mutex& mutex)
+VfConnections::VfConnections(const CardConfig& config, CardPorts& ports, CardLoops& loops, std::mutex& mutex)
     : config_(config),
       ports_(ports),
       loops_(loops),
@@ -75,8 +75,7 @@ void VfConnections::stop() {
   if (!thread_.joinable()) return;
   stop_.store(true, std::memory_order_relaxed);
   if (end_.wait_for(kEnd) == std::future_status::ready) return thread_.join();
-  log::warn("card {}: a host that hangs keeps a VF of it; the card ends without removing its ports",
-            config_.card->name);
+  log::warn("card {}: a host that hangs keeps a VF of it; the card ends without removing its ports", config_.name);
   thread_.detach();
   stuck_ = true;
 }

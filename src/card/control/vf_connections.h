@@ -10,21 +10,21 @@
 #include <thread>
 #include <vector>
 
+#include "card/config/config.h"
 #include "card/control/loops.h"
 #include "card/control/ports.h"
 #include "card/control/vf_keeper.h"
-#include "config/config.h"
 
 namespace splitplane::app {
 
 // The VFs that the card connects itself: virtio_user devices. Rings and devices of other kinds are there from the start
 // to the end.
-[[nodiscard]] std::vector<VfKeeper::Vf> kept_vfs(const Config& config);
+[[nodiscard]] std::vector<VfKeeper::Vf> kept_vfs(const CardConfig& config);
 
 class VfConnections {
  public:
   // All of these must outlive this. `mutex` protects ports and loops.
-  VfConnections(const Config& config, CardPorts& ports, CardLoops& loops, std::mutex& mutex);
+  VfConnections(const CardConfig& config, CardPorts& ports, CardLoops& loops, std::mutex& mutex);
   ~VfConnections() { stop(); }
   VfConnections(const VfConnections&) = delete;
   VfConnections& operator=(const VfConnections&) = delete;
@@ -45,7 +45,7 @@ class VfConnections {
   [[nodiscard]] bool is_up(const std::string& port) const;
   void disconnect(const std::string& port);
 
-  const Config& config_;
+  const CardConfig& config_;
   CardPorts& ports_;
   CardLoops& loops_;
   std::mutex& mutex_;

@@ -15,9 +15,9 @@ class VfConnectionsTest : public testing::Test {
   VfConnectionsTest() {
     config.ports = {{.name = "ring", .device = "net_ring0"},
                     {.name = "vf", .device = "net_virtio_user0,path=/tmp/splitplane-no-such-host.sock"}};
-    config.card->vfs = {"ring", "vf"};
+    config.vfs = {"ring", "vf"};
   }
-  Config config = test::unconnected_card("vfs");
+  CardConfig config = test::unconnected_card("vfs");
 };
 
 TEST_F(VfConnectionsTest, only_virtio_user_devices_are_connected_when_their_host_is_there) {
@@ -41,7 +41,7 @@ TEST_F(VfConnectionsTest, a_vf_without_a_host_waits_for_it_and_the_thread_ends_w
 }
 
 TEST_F(VfConnectionsTest, a_card_without_such_vfs_waits_for_none) {
-  config.card->vfs = {"ring"};
+  config.vfs = {"ring"};
   CardPorts ports(config);
   CardLoops loops(config);
   std::mutex mutex;

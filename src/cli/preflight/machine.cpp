@@ -17,12 +17,13 @@
 #include "base/paths.h"
 #include "base/plain_file.h"
 #include "base/text.h"
+#include "card/config/check.h"
 #include "card/control/spec.h"
-#include "config/check.h"
-#include "config/device.h"
-#include "config/lookup.h"
 #include "control/socket.h"
+#include "gnb/config/check.h"
 #include "observe/metrics_server.h"
+#include "runtime/config/check.h"
+#include "runtime/config/device.h"
 #include "runtime/instance_lock.h"
 #include "traffic/flow_checker.h"
 #include "traffic/packet_maker.h"
@@ -163,18 +164,20 @@ std::optional<Finding> interface_too_small(const PortConfig& port, const Device&
                   port.mtu, *interface, mtu, *interface, port.mtu)};
 }
 
-std::optional<Finding> check_devices(const Config& config) {
-  for (const auto& port : config.ports) {
+std::optional<Finding> check_ports(const AnyConfig& config) {
+  const bool card = std::holds_alternative<CardConfig>(config);
+  for (const auto& port : shared_part(config).ports) {
     const auto device = parse_device(port.device);
     const std::string key = fmt::format("ports.{}.device", port.name);
     if (!device) return Finding{key, device.error().message};
     // A card waits for its host, and connects to it when it is there.
-    const bool vf = config.card && device->driver == Driver::kVirtioUser;
+    const bool vf = card && device->driver == Driver::kVirtioUser;
     if (const auto missing = vf ? std::nullopt : missing_thing(*device)) return Finding{key, *missing};
     if (const auto missing = missing_capability(*device)) return Finding{key, *missing + "; allowed: run as root"};
     if (auto finding = interface_too_small(port, *device)) return finding;
   }
-  if (config.ue && (!has_capability(CAP_NET_ADMIN) || ::access("/dev/net/tun", R_OK | W_OK) != 0)) {
+  const bool tun = std::holds_alternative<UeConfig>(config);
+  if (tun && (!has_capability(CAP_NET_ADMIN) || ::access("/dev/net/tun", R_OK | W_OK) != 0)) {
     return Finding{"ue.tun", "a TUN device needs CAP_NET_ADMIN and /dev/net/tun; allowed: run as root"};
   }
   return std::nullopt;
@@ -192,66 +195,82 @@ std::optional<Finding> check_core(const std::string& key, unsigned core) {
   return Finding{key, fmt::format("core {} is not there for this process; allowed: {}", core, fmt::join(usable, ", "))};
 }
 
-std::optional<Finding> check_cores(const Config& config) {
+// The CPUs of a program's loops.
+std::optional<Finding> check_loops(const GnbConfig& config) {
   for (const auto& worker : config.workers) {
     if (auto finding = check_core(fmt::format("workers.{}.core", worker.name), worker.core)) return finding;
   }
+  return std::nullopt;
+}
+std::optional<Finding> check_loops(const UeConfig& config) {
+  return check_core("ue.core", config.core);
+}
+std::optional<Finding> check_loops(const CardConfig& card) {
+  for (std::size_t i = 0; i < card.cores.size(); ++i) {
+    const bool one = card.cores.size() == 1;
+    if (auto finding = check_core(one ? "card.core" : fmt::format("card.cores[{}]", i), card.cores[i])) return finding;
+  }
+  return std::nullopt;
+}
+std::optional<Finding> check_loops(const TrafficConfig& config) {
   if (config.gen) {
     if (auto finding = check_core("gen.core", config.gen->core)) return finding;
   }
-  if (config.sink) {
-    if (auto finding = check_core("sink.core", config.sink->core)) return finding;
-  }
-  for (std::size_t i = 0; config.card && i < config.card->cores.size(); ++i) {
-    const bool one = config.card->cores.size() == 1;
-    if (auto finding = check_core(one ? "card.core" : fmt::format("card.cores[{}]", i), config.card->cores[i]))
-      return finding;
-  }
-  return config.ue ? check_core("ue.core", config.ue->core) : std::nullopt;
+  return config.sink ? check_core("sink.core", config.sink->core) : std::nullopt;
 }
 
-std::optional<Finding> check_tap_files(const Config& config) {
-  for (std::size_t i = 0; i < config.taps.size(); ++i) {
-    const std::string directory = std::filesystem::path(config.taps[i].file).parent_path().string();
+std::optional<Finding> check_cores(const AnyConfig& config) {
+  return std::visit([](const auto& one) { return check_loops(one); }, config);
+}
+
+std::optional<Finding> check_tap_files(const AnyConfig& config) {
+  const auto* const gnb = std::get_if<GnbConfig>(&config);
+  for (std::size_t i = 0; gnb != nullptr && i < gnb->taps.size(); ++i) {
+    const std::string& file = gnb->taps[i].file;
+    const std::string directory = std::filesystem::path(file).parent_path().string();
     if (::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) == 0) continue;
     return Finding{fmt::format("taps[{}].file", i),
                    fmt::format("{} cannot be made there: {}; allowed: a path in a directory we may write",
-                               printable(config.taps[i].file, 120), std::strerror(errno))};
+                               printable(file, 120), std::strerror(errno))};
   }
   return std::nullopt;
 }
 
-std::optional<Finding> check_control(const Config& config) {
-  const std::string directory = std::filesystem::path(config.control).parent_path().string();
+std::optional<Finding> check_control(const AnyConfig& config) {
+  const std::string& control = shared_part(config).control;
+  const std::string directory = std::filesystem::path(control).parent_path().string();
   if (directory != runtime_directory() && ::access(directory.empty() ? "." : directory.c_str(), W_OK | X_OK) != 0) {
     return Finding{"control", fmt::format("directory of {}: {}; allowed: a path in a directory we may write",
-                                          printable(config.control, 120), std::strerror(errno))};
+                                          printable(control, 120), std::strerror(errno))};
   }
-  if (const auto refused = refuse_socket_path(config.control)) return Finding{"control", *refused};
+  if (const auto refused = refuse_socket_path(control)) return Finding{"control", *refused};
   return std::nullopt;
 }
 
-std::optional<Finding> check_listen(const Config& config) {
-  if (!config.metrics) return std::nullopt;
-  const auto refused = refuse_listen(*config.metrics);
+std::optional<Finding> check_listen(const AnyConfig& config) {
+  const auto& metrics = shared_part(config).metrics;
+  if (!metrics) return std::nullopt;
+  const auto refused = refuse_listen(*metrics);
   return refused ? std::optional(Finding{"metrics.listen", *refused}) : std::nullopt;
 }
 
-std::optional<Finding> check_traffic_files(const Config& config) {
-  if (config.gen && !config.gen->replay.empty()) {
-    const std::string& path = config.gen->replay;
+std::optional<Finding> check_traffic_files(const AnyConfig& config) {
+  const auto* const traffic = std::get_if<TrafficConfig>(&config);
+  if (traffic == nullptr) return std::nullopt;
+  if (traffic->gen && !traffic->gen->replay.empty()) {
+    const std::string& path = traffic->gen->replay;
     if (const auto refused = refuse_to_read(path)) {
       return Finding{"gen.replay", fmt::format("file {} cannot be read: {}; allowed: a pcap or pcapng file",
                                                printable(path, 120), *refused)};
     }
   }
-  if (!config.sink) return std::nullopt;
-  const auto refused = refuse_result_path(config.sink->hlog);
+  if (!traffic->sink) return std::nullopt;
+  const auto refused = refuse_result_path(traffic->sink->hlog);
   return refused ? std::optional(Finding{"sink.hlog", *refused}) : std::nullopt;
 }
 
 // What generator and sink keep of each flow, outside DPDK's memory.
-std::optional<Finding> check_flow_memory(const Config& config, std::size_t available_megabytes) {
+std::optional<Finding> check_flow_memory(const TrafficConfig& config, std::size_t available_megabytes) {
   std::size_t gen_flows = 0;
   if (config.gen) {
     for (const auto& bearers : config.gen->bearers) gen_flows += bearers.count;
@@ -285,23 +304,28 @@ std::optional<Finding> check_schedule(const std::string& key, const ScheduleConf
                                   schedule.fifo_priority)};
 }
 
-std::optional<Finding> check_schedules(const Config& config) {
-  for (const auto& worker : config.workers) {
-    if (auto finding = check_schedule(fmt::format("workers.{}.schedule", worker.name), worker.schedule)) return finding;
+std::optional<Finding> check_schedules(const AnyConfig& config) {
+  if (const auto* const gnb = std::get_if<GnbConfig>(&config)) {
+    for (const auto& worker : gnb->workers) {
+      if (auto finding = check_schedule(fmt::format("workers.{}.schedule", worker.name), worker.schedule))
+        return finding;
+    }
   }
-  return config.card ? check_schedule("card.schedule", config.card->schedule) : std::nullopt;
+  const auto* const card = std::get_if<CardConfig>(&config);
+  return card != nullptr ? check_schedule("card.schedule", card->schedule) : std::nullopt;
 }
 
-std::optional<Finding> check_spec(const Config& config) {
-  if (!config.card) return std::nullopt;
-  const auto spec = load_spec(*config.card);
+std::optional<Finding> check_spec(const AnyConfig& config) {
+  const auto* const card = std::get_if<CardConfig>(&config);
+  if (card == nullptr) return std::nullopt;
+  const auto spec = load_spec(*card);
   if (spec) return std::nullopt;
-  return Finding{config.card->specs.empty() ? "card.program" : "card.specs", spec.error().message};
+  return Finding{card->specs.empty() ? "card.program" : "card.specs", spec.error().message};
 }
 
 }  // namespace
 
-std::vector<std::string> remove_left_sockets(const Config& config) {
+std::vector<std::string> remove_left_sockets(const ProgramConfig& config) {
   std::vector<std::string> removed;
   for (const auto& port : config.ports) {
     const auto device = parse_device(port.device);
@@ -337,8 +361,15 @@ MemoryState read_memory_state(const std::string& proc_root, const std::string& s
   return state;
 }
 
-std::optional<Finding> check_memory(const Config& config, const MemoryState& state) {
-  const auto& memory = config.memory;
+std::optional<Finding> check_memory(const AnyConfig& config, const MemoryState& state) {
+  const auto& memory = shared_part(config).memory;
+  const auto check_pages = [&] {
+    return std::visit([](const auto& one) { return check_room(one, memory_needs(one), false); }, config);
+  };
+  const auto check_flows = [&](std::size_t megabytes) {
+    const auto* const traffic = std::get_if<TrafficConfig>(&config);
+    return traffic != nullptr ? check_flow_memory(*traffic, megabytes) : std::nullopt;
+  };
   const bool enough = state.hugetlbfs_mounted && state.free_hugepage_megabytes >= memory.megabytes;
   if (memory.hugepages == MemoryConfig::Hugepages::kRequire) {
     if (!state.hugetlbfs_mounted) {
@@ -351,35 +382,36 @@ std::optional<Finding> check_memory(const Config& config, const MemoryState& sta
                                  "(make setup does), or hugepages: auto",
                                  state.free_hugepage_megabytes, memory.megabytes)};
     }
-    return check_flow_memory(config, state.available_megabytes);
+    return check_flows(state.available_megabytes);
   }
   const bool without = memory.hugepages == MemoryConfig::Hugepages::kNever || !enough;
   if (without) {
-    if (auto finding = check_room(config, false)) return finding;
+    if (auto finding = check_pages()) return finding;
   }
   if (without && state.available_megabytes < memory.megabytes) {
     return Finding{"memory.megabytes", fmt::format("is {}, but {} MB are available; allowed: at most that",
                                                    memory.megabytes, state.available_megabytes)};
   }
   if (without) {
-    if (auto finding = check_room(config, false)) return finding;
+    if (auto finding = check_pages()) return finding;
   }
-  return check_flow_memory(config, state.available_megabytes - (without ? memory.megabytes : 0));
+  return check_flows(state.available_megabytes - (without ? memory.megabytes : 0));
 }
 
-Expected<void> check_machine(const Config& config) {
-  if (const int pid = InstanceLock::holder(config.file_prefix); pid != 0) {
-    return fail("{}", located(config, {"file_prefix",
+Expected<void> check_machine(const AnyConfig& config) {
+  const ProgramConfig& shared = shared_part(config);
+  if (const int pid = InstanceLock::holder(shared.file_prefix); pid != 0) {
+    return fail("{}", located(shared, {"file_prefix",
                                        fmt::format("'{}' is in use by a running instance (process {}); allowed: stop "
                                                    "that one, or another file_prefix",
-                                                   config.file_prefix, pid)}));
+                                                   shared.file_prefix, pid)}));
   }
   for (const auto check :
-       {check_cores, check_spec, check_devices, check_traffic_files, check_control, check_listen, check_schedules}) {
-    if (const auto finding = check(config)) return fail("{}", located(config, *finding));
+       {check_cores, check_spec, check_ports, check_traffic_files, check_control, check_listen, check_schedules}) {
+    if (const auto finding = check(config)) return fail("{}", located(shared, *finding));
   }
-  if (const auto finding = check_tap_files(config)) return fail("{}", located(config, *finding));
-  if (const auto finding = check_memory(config, read_memory_state())) return fail("{}", located(config, *finding));
+  if (const auto finding = check_tap_files(config)) return fail("{}", located(shared, *finding));
+  if (const auto finding = check_memory(config, read_memory_state())) return fail("{}", located(shared, *finding));
   return {};
 }
 

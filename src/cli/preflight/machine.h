@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/expected.h"
-#include "config/config.h"
+#include "cli/config/any_config.h"
 #include "config/finding.h"
 
 namespace splitplane::app {
@@ -22,14 +22,14 @@ struct MemoryState {
 };
 [[nodiscard]] MemoryState read_memory_state(const std::string& proc_root = "/proc",
                                             const std::string& sys_root = "/sys");
-[[nodiscard]] std::optional<Finding> check_memory(const Config& config, const MemoryState& state);
+[[nodiscard]] std::optional<Finding> check_memory(const AnyConfig& config, const MemoryState& state);
 
 // Removes socket files of memif servers on which no process listens: a killed run left them, and the driver would not
 // start. Only the holder of the instance lock calls it. Returns what was removed.
-[[nodiscard]] std::vector<std::string> remove_left_sockets(const Config& config);
+[[nodiscard]] std::vector<std::string> remove_left_sockets(const ProgramConfig& config);
 
 // Checks interfaces, privileges, hugepages, cores, the control socket, and that there is no second instance. It is made
 // by `check`, and before a command starts anything. Error: one line with file, line and key.
-[[nodiscard]] Expected<void> check_machine(const Config& config);
+[[nodiscard]] Expected<void> check_machine(const AnyConfig& config);
 
 }  // namespace splitplane::app

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "config/load.h"
 #include "control/socket.h"
 #include "runtime/instance_lock.h"
 
@@ -30,16 +29,16 @@ class CheckMachine : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(directory_); }
 
-  Config parse(const std::string& device, const std::string& core = "0", const std::string& more = "") {
+  AnyConfig parse(const std::string& device, const std::string& core = "0", const std::string& more = "") {
     const auto config =
-        parse_config(fmt::format("file_prefix: {}\ncontrol: {}/c.sock\nports:\n  p:\n    device: {}\n"
-                                 "workers:\n  w:\n    function: l2fwd\n    core: {}\n    rx: p\n    tx: p\n{}",
-                                 prefix_, directory_, device, core, more),
-                     "t.yaml");
+        parse_any(fmt::format("file_prefix: {}\ncontrol: {}/c.sock\nports:\n  p:\n    device: {}\n"
+                              "workers:\n  w:\n    function: l2fwd\n    core: {}\n    rx: p\n    tx: p\n{}",
+                              prefix_, directory_, device, core, more),
+                  "t.yaml");
     EXPECT_TRUE(config) << config.error().message;
-    return config.value_or(Config{});
+    return config.value_or(AnyConfig{});
   }
-  std::string error(const Config& config) {
+  std::string error(const AnyConfig& config) {
     const auto good = check_machine(config);
     return good ? "(good)" : good.error().message;
   }
@@ -75,11 +74,12 @@ TEST_F(CheckMachine, a_core_that_is_not_there_is_named) {
 }
 
 TEST_F(CheckMachine, a_live_control_socket_is_refused_a_dead_one_not) {
-  const Config config = parse("net_null0", "0", "memory: {megabytes: 300}\n");
+  const AnyConfig config = parse("net_null0", "0", "memory: {megabytes: 300}\n");
   {
-    const auto live = listen_at(config.control);
+    const auto live = listen_at(shared_part(config).control);
     ASSERT_TRUE(live);
-    EXPECT_THAT(error(config), HasSubstr("t.yaml:2: control: " + config.control + " belongs to a running instance"));
+    EXPECT_THAT(error(config),
+                HasSubstr("t.yaml:2: control: " + shared_part(config).control + " belongs to a running instance"));
   }
   EXPECT_EQ(error(config), "(good)");
 }
@@ -88,7 +88,7 @@ TEST_F(CheckMachine, a_memif_socket_is_refused_while_somebody_listens_there) {
   const std::string path = directory_ + "/memif.sock";
   const auto config =
       parse("\"net_memif0,role=server,socket-abstract=no,socket=" + path + "\"", "0", "memory: {megabytes: 300}\n");
-  EXPECT_TRUE(remove_left_sockets(config).empty());
+  EXPECT_TRUE(remove_left_sockets(shared_part(config)).empty());
   {
     const Fd other(::socket(AF_UNIX, SOCK_SEQPACKET, 0));
     sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
@@ -96,21 +96,21 @@ TEST_F(CheckMachine, a_memif_socket_is_refused_while_somebody_listens_there) {
     ASSERT_EQ(::bind(other.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     ASSERT_EQ(::listen(other.get(), 1), 0);
     EXPECT_THAT(error(config), HasSubstr("socket " + path + " belongs to a running instance"));
-    EXPECT_TRUE(remove_left_sockets(config).empty());
+    EXPECT_TRUE(remove_left_sockets(shared_part(config)).empty());
   }
   EXPECT_EQ(error(config), "(good)");
-  EXPECT_EQ(remove_left_sockets(config), std::vector{path});
+  EXPECT_EQ(remove_left_sockets(shared_part(config)), std::vector{path});
   EXPECT_FALSE(fs::exists(path));
 }
 
 TEST_F(CheckMachine, a_control_socket_in_no_directory_is_refused) {
-  Config config = parse("net_null0");
-  config.control = directory_ + "/none/c.sock";
+  AnyConfig config = parse("net_null0");
+  std::get<GnbConfig>(config).control = directory_ + "/none/c.sock";
   EXPECT_THAT(error(config), HasSubstr("control: directory of"));
 }
 
 TEST_F(CheckMachine, a_second_instance_is_refused) {
-  const Config config = parse("net_null0");
+  const AnyConfig config = parse("net_null0");
   const auto lock = InstanceLock::acquire(prefix_);
   ASSERT_TRUE(lock) << lock.error().message;
   EXPECT_THAT(error(config),
@@ -118,7 +118,7 @@ TEST_F(CheckMachine, a_second_instance_is_refused) {
 }
 
 TEST_F(CheckMachine, without_hugepages_a_buffer_takes_a_page) {
-  const Config config = parse("net_null0", "0", "memory: {hugepages: auto, megabytes: 200, mbufs: 65535}\n");
+  const AnyConfig config = parse("net_null0", "0", "memory: {hugepages: auto, megabytes: 200, mbufs: 65535}\n");
   EXPECT_FALSE(check_memory(config, {true, 200, 8000}));
   const auto finding = check_memory(config, {true, 199, 8000});
   ASSERT_TRUE(finding);
@@ -127,14 +127,14 @@ TEST_F(CheckMachine, without_hugepages_a_buffer_takes_a_page) {
 }
 
 TEST_F(CheckMachine, hugepages_that_are_required_must_be_free) {
-  const Config config = parse("net_null0", "0", "memory: {hugepages: require, megabytes: 512}\n");
+  const AnyConfig config = parse("net_null0", "0", "memory: {hugepages: require, megabytes: 512}\n");
   EXPECT_THAT(check_memory(config, {false, 0, 8000})->text, HasSubstr("no hugetlbfs is mounted"));
   EXPECT_THAT(check_memory(config, {true, 510, 8000})->text, HasSubstr("510 MB of hugepages are free"));
   EXPECT_FALSE(check_memory(config, {true, 512, 0}));
 }
 
 TEST_F(CheckMachine, without_hugepages_the_memory_must_be_available) {
-  const Config config = parse("net_null0", "0", "memory: {hugepages: auto, megabytes: 512}\n");
+  const AnyConfig config = parse("net_null0", "0", "memory: {hugepages: auto, megabytes: 512}\n");
   EXPECT_FALSE(check_memory(config, {true, 512, 0}));
   EXPECT_FALSE(check_memory(config, {false, 0, 512}));
   EXPECT_THAT(check_memory(config, {true, 511, 511})->text, HasSubstr("511 MB are available"));
@@ -143,7 +143,7 @@ TEST_F(CheckMachine, without_hugepages_the_memory_must_be_available) {
 TEST_F(CheckMachine, what_generator_and_sink_keep_of_flows_must_fit) {
   const auto refused = [](const std::string& sections, std::size_t available) {
     const auto config =
-        parse_config("ports: {p: {device: net_null0}}\nmemory: {megabytes: 100, mbufs: 8191}\n" + sections, "t");
+        parse_any("ports: {p: {device: net_null0}}\nmemory: {megabytes: 100, mbufs: 8191}\n" + sections, "t");
     EXPECT_TRUE(config) << config.error().message;
     const auto finding = config ? check_memory(*config, {false, 0, available}) : std::nullopt;
     return finding ? finding->key + ": " + finding->text : "(good)";
@@ -165,12 +165,12 @@ TEST_F(CheckMachine, what_generator_and_sink_keep_of_flows_must_fit) {
 TEST_F(CheckMachine, a_replay_that_is_not_there_and_a_log_that_cannot_be_written_are_named) {
   const auto refused = [&](const std::string& sections) {
     const auto config =
-        parse_config(fmt::format("file_prefix: {}\nports: {{p: {{device: net_null0}}}}\nmemory: {{megabytes: 100, "
-                                 "mbufs: 8191}}\n{}",
-                                 prefix_, sections),
-                     "t.yaml");
+        parse_any(fmt::format("file_prefix: {}\nports: {{p: {{device: net_null0}}}}\nmemory: {{megabytes: 100, "
+                              "mbufs: 8191}}\n{}",
+                              prefix_, sections),
+                  "t.yaml");
     EXPECT_TRUE(config) << config.error().message;
-    return error(config.value_or(Config{}));
+    return error(config.value_or(AnyConfig{}));
   };
   EXPECT_THAT(
       refused("gen: {port: p, replay: /no/such.pcap}\n"),

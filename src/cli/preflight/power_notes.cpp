@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "config/device.h"
-#include "config/lookup.h"
 #include "power/governor/frequencies.h"
 #include "power/kind_facts.h"
+#include "runtime/config/device.h"
+#include "runtime/config/lookup.h"
 
 namespace splitplane::app {
 namespace {
@@ -25,7 +25,7 @@ bool never_interrupts(Driver driver) {
 }
 
 // The ports of it that the worker polls and that announce nothing.
-std::vector<std::string> silent_ports(const Config& config, const WorkerConfig& worker) {
+std::vector<std::string> silent_ports(const GnbConfig& config, const WorkerConfig& worker) {
   std::vector<std::string> names;
   for (const std::string& name : {worker.n3, worker.air, worker.rx}) {
     const PortConfig* port = find_port(config, name);
@@ -38,7 +38,7 @@ std::vector<std::string> silent_ports(const Config& config, const WorkerConfig& 
 
 }  // namespace
 
-std::vector<std::string> power_notes(const Config& config) {
+std::vector<std::string> power_notes(const GnbConfig& config) {
   std::vector<std::string> notes;
   for (const WorkerConfig& worker : config.workers) {
     const power::Kind kind = worker.policy.kind;

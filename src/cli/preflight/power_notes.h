@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
+#include "gnb/config/config.h"
 
 namespace splitplane::app {
 
 // One sentence each, "worker w0: ...". Only looks.
-[[nodiscard]] std::vector<std::string> power_notes(const Config& config);
+[[nodiscard]] std::vector<std::string> power_notes(const GnbConfig& config);
 
 }  // namespace splitplane::app

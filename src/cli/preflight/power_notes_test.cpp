@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "config/load.h"
+#include "gnb/config/read.h"
 #include "power/governor/test_sysfs.h"
 
 namespace splitplane::app {
@@ -17,9 +17,10 @@ using testing::StartsWith;
 
 std::vector<std::string> notes(const std::string& device, const std::string& policy, const std::string& sysfs) {
   const auto config =
-      parse_config("sysfs_root: " + sysfs + "\nports: {p: {device: '" + device +
-                       "'}}\nworkers: {w: {function: l2fwd, core: 3, rx: p, tx: p, policy: " + policy + "}}\n",
-                   "t.yaml");
+      Document::parse("sysfs_root: " + sysfs + "\nports: {p: {device: '" + device +
+                          "'}}\nworkers: {w: {function: l2fwd, core: 3, rx: p, tx: p, policy: " + policy + "}}\n",
+                      "t.yaml")
+          .and_then(read_gnb);
   if (config) return power_notes(*config);
   ADD_FAILURE() << config.error().message;
   return {};

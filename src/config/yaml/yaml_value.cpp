@@ -223,6 +223,10 @@ std::vector<std::pair<std::string, YamlValue>> YamlValue::entries(const std::str
   return found;
 }
 
+YamlMap YamlValue::map() const {
+  return {*this, entries("a map")};
+}
+
 YamlMap YamlValue::map(Keys keys) const {
   auto found = entries("a map with the keys " + comma_list(keys));
   for (const auto& [key, value] : found) {

@@ -1,5 +1,5 @@
 // Reads a YAML document value by value: each knows its key path and line, so that a refusal names the place, the fault
-// and what is allowed. Sits between yaml-cpp and load.cpp.
+// and what is allowed. Sits between yaml-cpp and the readers of sections.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -23,7 +23,7 @@ namespace splitplane::app {
 [[nodiscard]] bool is_name(std::string_view text, std::size_t max_octets);
 [[nodiscard]] std::string name_rule(std::size_t max_octets);
 
-// Thrown by the readers below and caught in parse_config, never further: the first fault ends the reading.
+// Thrown by the readers below and caught by Document::read(), never further: the first fault ends the reading.
 struct Refusal {
   int line = 0;
   std::string key;
@@ -58,6 +58,7 @@ class YamlValue {
   [[nodiscard]] IpAddress ipv6() const;
   [[nodiscard]] MacAddress mac() const;
   [[nodiscard]] std::vector<YamlValue> list() const;
+  [[nodiscard]] YamlMap map() const;                                           // of any keys
   [[nodiscard]] YamlMap map(Keys keys) const;                                  // refuses keys that are not in `keys`
   [[nodiscard]] std::vector<std::pair<std::string, YamlValue>> named() const;  // a map whose keys are names
 

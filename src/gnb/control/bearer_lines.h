@@ -28,7 +28,7 @@ class BearerLines {
  public:
   using WorkerSet = std::set<WorkerRuntime*>;
 
-  BearerLines(const Config& config, Workers& workers) : config_(config), workers_(workers) {}
+  BearerLines(const GnbConfig& config, Workers& workers) : config_(config), workers_(workers) {}
 
   // New bearers with their numbers and keys. `told`: the workers that were told, also after an error.
   Expected<void> install(const Locked& locked, std::span<const Installation> all, WorkerSet& told);
@@ -51,7 +51,7 @@ class BearerLines {
   void write_one(datapath::GnbContext& gnb, const Installation& one, bool modified,
                  std::unique_ptr<datapath::ArqBearer>& arq) const;
 
-  const Config& config_;
+  const GnbConfig& config_;
   Workers& workers_;
 };
 

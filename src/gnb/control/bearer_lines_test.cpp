@@ -77,7 +77,7 @@ TEST_F(BearerLinesTest, its_keys_are_in_every_worker_that_looks_for_it) {
 }
 
 TEST_F(BearerLinesTest, a_foreign_teid_needs_room_for_it) {
-  Config config = test::small_config();
+  GnbConfig config = test::small_config();
   config.foreign_teids = 0;
   make(config);
   auto one = installation(0, 0);

@@ -19,8 +19,8 @@ class BearersTest : public test::PartsTest {
     return *parts_->workers.owner_of(id.value)->gnb->bearers.uplink_line(id.value);
   }
   // Two workers; w0 keeps copies itself.
-  [[nodiscard]] static Config acknowledged() {
-    Config config = test::small_config();
+  [[nodiscard]] static GnbConfig acknowledged() {
+    GnbConfig config = test::small_config();
     config.workers[0].baas_inline = true;
     return config;
   }
@@ -166,7 +166,7 @@ TEST_F(BearersTest, a_page_begins_behind_an_identity) {
 }
 
 TEST_F(BearersTest, the_bearers_of_the_configuration_are_there_at_the_start) {
-  Config config = test::small_config();
+  GnbConfig config = test::small_config();
   config.bearers = {{.count = 3, .first = test::bearer(50)}, {.first = test::bearer(90), .shard = 6}};
   make(config);
   EXPECT_EQ(parts_->bearers.count(), 4U);
@@ -175,7 +175,7 @@ TEST_F(BearersTest, the_bearers_of_the_configuration_are_there_at_the_start) {
 }
 
 TEST_F(BearersTest, more_configured_bearers_than_fit_refuse_the_start) {
-  Config config = test::small_config();
+  GnbConfig config = test::small_config();
   config.bearers = {{.count = 5, .first = test::bearer(50), .shard = 0}};
   test::Parts parts(config);
   parts_.reset();

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "card/protocol/servable.h"
-#include "config/lookup.h"
+#include "gnb/config/lookup.h"
 #include "placement/card_placement.h"
 
 namespace splitplane::gnb {
@@ -26,7 +26,7 @@ void Cards::connect(const std::function<std::uint16_t(const std::string&)>& port
                                    .vfs = vf_count(config_, config),
                                    .punt_n3 = vf_number(config_, config, config.n3, 0),
                                    .punt_air = vf_number(config_, config, config.air, 0),
-                                   .by_ue_address = config_.lookup == Config::Lookup::kUeAddress,
+                                   .by_ue_address = config_.lookup == GnbConfig::Lookup::kUeAddress,
                                    .journal = journal}),
               .vfs = VfLinks(std::move(vfs))};
     cards_.push_back(std::move(card));

@@ -27,7 +27,7 @@ class Cards {
   };
   using Requests = std::vector<Request>;
 
-  Cards(const Config& config, PeerTable& peers) : config_(config), peers_(peers) {}
+  Cards(const GnbConfig& config, PeerTable& peers) : config_(config), peers_(peers) {}
 
   // One link for each card of the configuration. `port_id`: DPDK's number of a port. `journal`: where leases survive.
   void connect(const std::function<std::uint16_t(const std::string&)>& port_id,
@@ -77,7 +77,7 @@ class Cards {
   };
   [[nodiscard]] Card* before(const WorkerRuntime& worker);
 
-  const Config& config_;
+  const GnbConfig& config_;
   PeerTable& peers_;
   std::vector<Card> cards_;
 };

@@ -35,8 +35,8 @@ class CardsTest : public test::PartsTest {
     return config;
   }
   // Worker w0 has an N3 port that is not the card's.
-  [[nodiscard]] static Config w0_elsewhere() {
-    Config config = test::with_card();
+  [[nodiscard]] static GnbConfig w0_elsewhere() {
+    GnbConfig config = test::with_card();
     PortConfig port = config.ports[0];
     port.name = "n3b";
     port.device = "net_null_n3b";
@@ -55,7 +55,7 @@ class CardsTest : public test::PartsTest {
 TEST_F(CardsTest, a_bearer_goes_to_a_card_before_its_worker) {
   EXPECT_EQ(refusal(test::bearer(7)), "") << "the host serves it";
   EXPECT_THAT(refusal(on_card("card9")), HasSubstr("this host has no card 'card9'"));
-  Config config = test::with_card();
+  GnbConfig config = test::with_card();
   config.workers[0].features = datapath::FeatureSet::headers;
   make(config);
   EXPECT_THAT(refusal(on_card()), HasSubstr("worker w0 looks for no bearers"));

@@ -31,7 +31,7 @@ Expected<void> make_table(std::optional<Table>& table, std::vector<DpdkArray<std
 
 }  // namespace
 
-void fill(datapath::GnbContext& gnb, const Config& config, const WorkerConfig& worker, const PortFacts& n3,
+void fill(datapath::GnbContext& gnb, const GnbConfig& config, const WorkerConfig& worker, const PortFacts& n3,
           const PortFacts& air) {
   const N3Config& own = of_port(config.n3, worker.n3);
   if (own.ipv4) std::memcpy(&gnb.n3.ipv4, own.ipv4->octets().data(), 4);
@@ -63,7 +63,7 @@ void feed(datapath::DispatchContext& dispatch, const WorkerConfig& worker, const
   }
 }
 
-std::vector<DispatchQueue> dispatch_queues(const Config& config, const WorkerConfig& worker) {
+std::vector<DispatchQueue> dispatch_queues(const GnbConfig& config, const WorkerConfig& worker) {
   std::vector<DispatchQueue> queues;
   for (const auto& port : config.ports) {
     for (std::uint16_t queue = 0; queue < port.rx_queues; ++queue) {
@@ -77,17 +77,17 @@ std::vector<DispatchQueue> dispatch_queues(const Config& config, const WorkerCon
 namespace {
 
 // A dispatching worker reads all pairs by itself.
-bool is_behind(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker) {
+bool is_behind(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker) {
   return worker.function == WorkerConfig::Function::kGnb && worker.n3 == card.n3 && !is_fed(config, worker);
 }
 
 }  // namespace
 
-bool reads_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker) {
+bool reads_punts(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker) {
   return is_behind(config, card, worker) && worker.queue == 0;
 }
 
-bool gets_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker) {
+bool gets_punts(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker) {
   return is_behind(config, card, worker) && worker.queue != 0;
 }
 
@@ -98,9 +98,9 @@ void add_worker(datapath::PuntHandoff& handoff, const WorkerConfig& worker, data
 }
 
 Expected<void> make_key_tables(datapath::BearerLookup& keys, std::vector<DpdkArray<std::byte>>& memory,
-                               Config::Lookup lookup, std::size_t teids, std::size_t addresses,
+                               GnbConfig::Lookup lookup, std::size_t teids, std::size_t addresses,
                                const std::string& worker) {
-  keys.by_ue_address = lookup == Config::Lookup::kUeAddress;
+  keys.by_ue_address = lookup == GnbConfig::Lookup::kUeAddress;
   Expected<void> made;
   if (teids != 0) made = make_table(keys.teids, memory, teids, worker);
   if (made && keys.by_ue_address) made = make_table(keys.ue_ipv4, memory, addresses, worker);
@@ -108,10 +108,10 @@ Expected<void> make_key_tables(datapath::BearerLookup& keys, std::vector<DpdkArr
   return made;
 }
 
-std::size_t key_tables_bytes(Config::Lookup lookup, std::size_t teids, std::size_t addresses) {
+std::size_t key_tables_bytes(GnbConfig::Lookup lookup, std::size_t teids, std::size_t addresses) {
   using Keys = datapath::BearerLookup;
   std::size_t bytes = teids == 0 ? 0 : Keys::Short::bytes_needed(teids);
-  if (lookup == Config::Lookup::kUeAddress) {
+  if (lookup == GnbConfig::Lookup::kUeAddress) {
     bytes += Keys::Short::bytes_needed(addresses) + Keys::Long::bytes_needed(addresses);
   }
   return bytes;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "config/lookup.h"
+#include "gnb/config/lookup.h"
 #include "gnb/datapath/context.h"
 #include "gnb/datapath/dispatch.h"
 #include "runtime/resources.h"
@@ -19,7 +19,7 @@ struct PortFacts {
   datapath::ChecksumMode checksums = datapath::ChecksumMode::off;
 };
 
-void fill(datapath::GnbContext& gnb, const Config& config, const WorkerConfig& worker, const PortFacts& n3,
+void fill(datapath::GnbContext& gnb, const GnbConfig& config, const WorkerConfig& worker, const PortFacts& n3,
           const PortFacts& air);
 void fill(datapath::DispatchContext& dispatch, const PortFacts& n3);
 // Gives the dispatching worker one to feed.
@@ -33,22 +33,22 @@ struct DispatchQueue {
   Direction direction{};
 };
 // In the order in which the worker reads and counts them.
-[[nodiscard]] std::vector<DispatchQueue> dispatch_queues(const Config& config, const WorkerConfig& worker);
+[[nodiscard]] std::vector<DispatchQueue> dispatch_queues(const GnbConfig& config, const WorkerConfig& worker);
 
 // What a card cannot read comes by the first pair of its VFs. The gNB worker that reads that pair, and those that have
 // another one and get their packets of it from the first.
-[[nodiscard]] bool reads_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker);
-[[nodiscard]] bool gets_punts(const Config& config, const CardLinkConfig& card, const WorkerConfig& worker);
+[[nodiscard]] bool reads_punts(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker);
+[[nodiscard]] bool gets_punts(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker);
 void add_worker(datapath::PuntHandoff& handoff, const WorkerConfig& worker, datapath::WorkerRings rings);
 
 // Tables of keys that are not of our choosing, in DPDK's memory: room is taken once, and a full table refuses the
 // bearer. Room for `teids` TEIDs and, with lookup ue_address, for `addresses` of each family. `memory` holds the tables
 // and must outlive `keys`. Error: one sentence that names the worker.
 [[nodiscard]] Expected<void> make_key_tables(datapath::BearerLookup& keys, std::vector<DpdkArray<std::byte>>& memory,
-                                             Config::Lookup lookup, std::size_t teids, std::size_t addresses,
+                                             GnbConfig::Lookup lookup, std::size_t teids, std::size_t addresses,
                                              const std::string& worker);
 
 // Octets of memory that these tables take.
-[[nodiscard]] std::size_t key_tables_bytes(Config::Lookup lookup, std::size_t teids, std::size_t addresses);
+[[nodiscard]] std::size_t key_tables_bytes(GnbConfig::Lookup lookup, std::size_t teids, std::size_t addresses);
 
 }  // namespace splitplane::app

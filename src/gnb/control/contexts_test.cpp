@@ -6,7 +6,7 @@ namespace splitplane::app {
 namespace {
 
 TEST(Contexts, a_dispatching_worker_reads_all_queues_of_its_ports_in_their_order) {
-  const Config config = gnb::test::with_dispatcher();
+  const GnbConfig config = gnb::test::with_dispatcher();
   const auto queues = dispatch_queues(config, config.workers.back());
   ASSERT_EQ(queues.size(), 4U);
   EXPECT_EQ(queues[1].port, "n3");
@@ -17,18 +17,19 @@ TEST(Contexts, a_dispatching_worker_reads_all_queues_of_its_ports_in_their_order
 }
 
 TEST(Contexts, the_first_pair_of_vfs_is_read_for_those_behind_the_others) {
-  const Config config = gnb::test::with_card();
+  const GnbConfig config = gnb::test::with_card();
   EXPECT_TRUE(reads_punts(config, config.cards[0], config.workers[0]));
   EXPECT_FALSE(gets_punts(config, config.cards[0], config.workers[0]));
   EXPECT_TRUE(gets_punts(config, config.cards[0], config.workers[1]));
-  const Config fed = gnb::test::with_card(gnb::test::with_dispatcher());
+  const GnbConfig fed = gnb::test::with_card(gnb::test::with_dispatcher());
   EXPECT_FALSE(gets_punts(fed, fed.cards[0], fed.workers[1])) << "the dispatching worker reads every pair";
 }
 
 TEST(Contexts, keys_take_memory_as_far_as_they_are_looked_for) {
-  EXPECT_EQ(key_tables_bytes(Config::Lookup::kTeid, 0, 100), 0U);
-  EXPECT_GT(key_tables_bytes(Config::Lookup::kTeid, 100, 100), 0U);
-  EXPECT_GT(key_tables_bytes(Config::Lookup::kUeAddress, 100, 100), key_tables_bytes(Config::Lookup::kTeid, 100, 100));
+  EXPECT_EQ(key_tables_bytes(GnbConfig::Lookup::kTeid, 0, 100), 0U);
+  EXPECT_GT(key_tables_bytes(GnbConfig::Lookup::kTeid, 100, 100), 0U);
+  EXPECT_GT(key_tables_bytes(GnbConfig::Lookup::kUeAddress, 100, 100),
+            key_tables_bytes(GnbConfig::Lookup::kTeid, 100, 100));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kMtu{200};       // when a worker that did n
 
 }  // namespace
 
-Expected<std::unique_ptr<Instance>> Instance::start(const Config& config, bool fresh) {
+Expected<std::unique_ptr<Instance>> Instance::start(const GnbConfig& config, bool fresh) {
   std::vector<unsigned> cores;
   for (const auto& worker : config.workers) cores.push_back(worker.core);
   auto eal = start_eal(config, cores);
@@ -25,14 +25,15 @@ Expected<std::unique_ptr<Instance>> Instance::start(const Config& config, bool f
   return start_on(std::move(*eal), config, fresh);
 }
 
-Expected<std::unique_ptr<Instance>> Instance::start_on(std::optional<datapath::Eal> eal, const Config& config,
+Expected<std::unique_ptr<Instance>> Instance::start_on(std::optional<datapath::Eal> eal, const GnbConfig& config,
                                                        bool fresh) {
   std::unique_ptr<Instance> instance(new Instance(config, std::move(eal)));
   if (const auto built = instance->build(fresh); !built) return tl::unexpected(built.error());
   return instance;
 }
 
-Instance::Instance(Config config, std::optional<datapath::Eal> eal) : eal_(std::move(eal)), parts_(std::move(config)) {}
+Instance::Instance(GnbConfig config, std::optional<datapath::Eal> eal)
+    : eal_(std::move(eal)), parts_(std::move(config)) {}
 
 Expected<void> Instance::build(bool fresh) {
   if (auto made = parts_.wiring.make(parts_.workers, parts_.peers); !made) return made;

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
 #include "engine/eal.h"
 #include "gnb/control/parts.h"
 #include "observe/observation.h"
@@ -25,9 +24,9 @@ class Instance {
  public:
   // Builds everything and starts the workers. `fresh`: forgets the journal of bearers. Error: one sentence; whatever
   // was begun is undone.
-  static Expected<std::unique_ptr<Instance>> start(const Config& config, bool fresh = false);
+  static Expected<std::unique_ptr<Instance>> start(const GnbConfig& config, bool fresh = false);
   // The same on a DPDK that runs already. `eal`: ends with the instance; absent: it is the caller's.
-  static Expected<std::unique_ptr<Instance>> start_on(std::optional<datapath::Eal> eal, const Config& config,
+  static Expected<std::unique_ptr<Instance>> start_on(std::optional<datapath::Eal> eal, const GnbConfig& config,
                                                       bool fresh = false);
   ~Instance();  // stops the workers if they still run
   Instance(const Instance&) = delete;
@@ -60,7 +59,7 @@ class Instance {
   [[nodiscard]] std::size_t bearer_count();
 
  private:
-  Instance(Config config, std::optional<datapath::Eal> eal);
+  Instance(GnbConfig config, std::optional<datapath::Eal> eal);
   Expected<void> build(bool fresh);
   [[nodiscard]] bool take_mtu(const Locked& locked, const std::string& port, unsigned mtu);
 

@@ -12,14 +12,14 @@ using ::testing::HasSubstr;
 class InstanceTest : public ::testing::Test {
  protected:
   // DPDK of these tests has one thread for workers.
-  [[nodiscard]] static Config one_worker() {
-    Config config = test::small_config();
+  [[nodiscard]] static GnbConfig one_worker() {
+    GnbConfig config = test::small_config();
     config.workers.pop_back();
     config.workers[0].policy.kind = power::Kind::yield;
     for (PortConfig& port : config.ports) port.device = "net_ring_" + port.name;
     return config;
   }
-  void start(const Config& config) {
+  void start(const GnbConfig& config) {
     auto started = Instance::start_on(std::nullopt, config);
     ASSERT_TRUE(started) << started.error().message;
     instance_ = *std::move(started);
@@ -97,7 +97,7 @@ TEST_F(InstanceTest, counters_stay_readable_after_the_workers_have_stopped) {
 }
 
 TEST_F(InstanceTest, a_start_that_fails_undoes_what_was_begun) {
-  Config wrong = one_worker();
+  GnbConfig wrong = one_worker();
   wrong.bearers = {{.count = 5, .first = test::bearer(50), .shard = 0}};
   const auto refused = Instance::start_on(std::nullopt, wrong);
   ASSERT_FALSE(refused);

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "config/config.h"
+#include "gnb/config/config.h"
 #include "gnb/control/worker.h"
 #include "n3/answer_limit.h"
 #include "n3/counters.h"

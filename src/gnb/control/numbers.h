@@ -37,7 +37,7 @@ class Numbers {
     bool found = false;                 // the journal had something
   };
 
-  Numbers(const Config& config, const BearerStore& store, Workers& workers)
+  Numbers(const GnbConfig& config, const BearerStore& store, Workers& workers)
       : config_(config), store_(store), workers_(workers) {}
 
   // Opens the journal, if the configuration has one, and gives gnb workers their way to ask for leases. `fresh`: what
@@ -85,7 +85,7 @@ class Numbers {
  private:
   void grant(std::span<const BearerJournal::Grant> grants);
 
-  const Config& config_;
+  const GnbConfig& config_;
   const BearerStore& store_;
   Workers& workers_;
   std::vector<NumberRing> lease_rings_;     // identities of bearers that have come to the mark of their lease

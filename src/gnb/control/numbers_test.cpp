@@ -9,12 +9,12 @@ namespace {
 
 class NumbersTest : public test::PartsTest {
  protected:
-  [[nodiscard]] Config with_journal() const {
-    Config config = test::small_config();
+  [[nodiscard]] GnbConfig with_journal() const {
+    GnbConfig config = test::small_config();
     config.journal = folder_ / "bearers.journal";
     return config;
   }
-  [[nodiscard]] static BearerGroupConfig group(std::uint32_t uplink_teid) {
+  [[nodiscard]] static ran::BearerGroup group(std::uint32_t uplink_teid) {
     return {.first = test::bearer(uplink_teid)};
   }
   [[nodiscard]] ran::BearerDownlink& downlink(BearerId id) {
@@ -75,7 +75,7 @@ TEST_F(NumbersTest, a_bearer_comes_back_with_its_identity_and_goes_on_behind_its
 }
 
 TEST_F(NumbersTest, bearers_of_the_configuration_and_of_the_control_socket_are_told_apart) {
-  Config config = with_journal();
+  GnbConfig config = with_journal();
   config.bearers = {group(1), group(2)};
   make(config);
   ASSERT_TRUE(add(test::bearer(3)));
@@ -107,7 +107,7 @@ TEST_F(NumbersTest, a_fresh_start_knows_nothing_of_before) {
 }
 
 TEST_F(NumbersTest, a_released_bearer_of_the_configuration_stays_away_until_it_is_added_again) {
-  Config config = with_journal();
+  GnbConfig config = with_journal();
   config.bearers = {group(1)};
   make(config);
   ASSERT_TRUE(parts_->bearers.release(parts_->store.after(0, 1).front().id));
@@ -135,7 +135,7 @@ TEST_F(NumbersTest, what_a_card_may_number_is_on_the_disk_before_it_is_told) {
   ASSERT_TRUE(journal({&numbering, 1}));
   auto& numbers = parts_->numbers;
   numbers.stop();
-  const Config config = parts_->config;
+  const GnbConfig config = parts_->config;
   parts_.reset();  // without close(): as after a crash
   parts_ = std::make_unique<test::Parts>(config);
   ASSERT_TRUE(parts_->wiring.make(parts_->workers, parts_->peers));

@@ -8,6 +8,10 @@
 namespace splitplane::gnb {
 namespace {
 
+bool consumes_copies(const WorkerConfig& worker) {
+  return worker.function == WorkerConfig::Function::kCopies;
+}
+
 // A consumer of copies reads the rings of its workers first, then the queues of its port.
 std::uint64_t received_from_port(WorkerRuntime& worker) {
   const auto& received = worker.stats().received;
@@ -76,7 +80,7 @@ PortObservation Observer::observe_port(const PortConfig& config) const {
 
 WorkerObservation Observer::observe_worker(WorkerRuntime& worker) {
   auto seen = std::make_shared<WorkerObservation>(WorkerObservation{
-      worker.config.name, worker.config.core, worker.config.function, {}, 0, 0, {}, worker.config.policy.kind});
+      worker.config.name, worker.config.core, consumes_copies(worker.config), {}, 0, 0, {}, worker.config.policy.kind});
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([seen, w] {
     seen->counters = take_snapshot(w->stats());
@@ -105,7 +109,7 @@ nlohmann::json Observer::stats(const Locked& locked) const {
     const WorkerObservation seen = observe_worker(*worker);
     const WorkerSnapshot& s = seen.counters;
     // Copies from rings were received as packets already; those from a port come from a card.
-    const bool copies = seen.function == WorkerConfig::Function::kCopies;
+    const bool copies = seen.consumes_copies;
     const std::uint64_t from_port = copies ? received_from_port(*worker) : 0;
     if (worker->rings.downlink == nullptr && !copies) received += s.received - seen.handed;  // from a port
     received += from_port;
@@ -143,7 +147,7 @@ Observation Observer::observe(const Locked& locked) const {
   for (const auto& worker : parts_.workers.all()) {
     all.workers.push_back({worker->config.name,
                            worker->config.core,
-                           worker->config.function,
+                           consumes_copies(worker->config),
                            take_snapshot(worker->stats()),
                            on_rings(*worker),
                            0,

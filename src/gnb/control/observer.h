@@ -20,7 +20,7 @@ class Observer {
  public:
   // What is looked at.
   struct Parts {
-    const Config& config;
+    const GnbConfig& config;
     const Ports& ports;
     const PortWatch& watch;
     const BearerStore& store;

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "config/config.h"
+#include "gnb/config/config.h"
 #include "gnb/control/bearer_lines.h"
 #include "gnb/control/bearers.h"
 #include "gnb/control/cards.h"
@@ -23,13 +23,13 @@
 namespace splitplane::gnb {
 
 struct Parts {
-  explicit Parts(Config c)
+  explicit Parts(GnbConfig c)
       : config(std::move(c)),
         store(config.instance, owned_shards(config), bearers_per_shard(config),
-              config.lookup == Config::Lookup::kUeAddress) {}
+              config.lookup == GnbConfig::Lookup::kUeAddress) {}
 
   // Parts end in the order opposite to this one. Each refers to parts above it only.
-  Config config;
+  GnbConfig config;
   ControlLock control;
   Wiring wiring{config};
   PortWatch watch;

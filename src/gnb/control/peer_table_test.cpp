@@ -93,7 +93,7 @@ TEST_F(PeerTableTest, nothing_changes_when_the_worker_does_not_answer) {
 }
 
 TEST_F(PeerTableTest, a_gateways_mac_address_resolves_every_upf_behind_it) {
-  Config config = test::small_config();
+  GnbConfig config = test::small_config();
   const IpAddress gateway = IpAddress::v4({10, 100, 0, 254});
   config.n3[0].gateway_ipv4 = gateway;
   make(config);
@@ -119,7 +119,7 @@ TEST_F(PeerTableTest, a_worker_that_was_not_told_is_reported_and_the_others_know
 }
 
 TEST_F(PeerTableTest, a_configured_mac_address_needs_no_question) {
-  Config config = test::small_config();
+  GnbConfig config = test::small_config();
   config.n3[0].peer_mac = test::kUpfMac;
   make(config);
   const auto joined = join(kUpf);
@@ -129,7 +129,7 @@ TEST_F(PeerTableTest, a_configured_mac_address_needs_no_question) {
 }
 
 TEST_F(PeerTableTest, a_smaller_mtu_shortens_what_goes_to_each_upf) {
-  Config config = test::small_config();
+  GnbConfig config = test::small_config();
   config.n3[0].peer_mac = test::kUpfMac;
   make(config);
   const auto joined = join(kUpf);

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "config/taps.h"
+#include "gnb/config/taps.h"
+#include "runtime/tap_methods.h"
 
 namespace splitplane::gnb {
 namespace {

@@ -16,7 +16,7 @@ namespace splitplane::gnb {
 
 class Taps {
  public:
-  Taps(const Config& config, ControlLock& control, Workers& workers)
+  Taps(const GnbConfig& config, ControlLock& control, Workers& workers)
       : config_(config), control_(control), workers_(workers) {}
 
   // Those of the configuration. Error: one could not open its file.
@@ -40,7 +40,7 @@ class Taps {
   Expected<void> forget_refused(const Locked& locked, tap::Tap& tap);
   Expected<void> detach(const Locked& locked, tap::Tap& tap);
 
-  const Config& config_;
+  const GnbConfig& config_;
   ControlLock& control_;
   Workers& workers_;
   All taps_;

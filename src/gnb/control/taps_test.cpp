@@ -87,7 +87,7 @@ TEST_F(TapsTest, a_tap_stays_until_its_workers_let_it_go) {
 }
 
 TEST_F(TapsTest, the_configurations_taps_are_on_at_the_start) {
-  Config config = test::small_config();
+  GnbConfig config = test::small_config();
   config.taps = {settings()};
   make(config);
   ASSERT_TRUE(parts_->taps.start_configured());

@@ -32,8 +32,8 @@ inline BearerPatch patch(const Json& params) {
   return read;
 }
 
-inline Config small_config() {
-  Config config;
+inline GnbConfig small_config() {
+  GnbConfig config;
   config.file_prefix = "test";
   config.sysfs_root = "/nonexistent";
   config.max_bearers = 4 * ran::kShards;
@@ -69,7 +69,7 @@ inline Config small_config() {
 }
 
 // w1 is behind a dispatching worker `d`.
-inline Config with_dispatcher(Config config = small_config()) {
+inline GnbConfig with_dispatcher(GnbConfig config = small_config()) {
   WorkerConfig d;
   d.name = "d";
   d.core = 2;
@@ -82,7 +82,7 @@ inline Config with_dispatcher(Config config = small_config()) {
 }
 
 // A card `card0` whose VFs are the ports n3 and air; it never answers.
-inline Config with_card(Config config = small_config()) {
+inline GnbConfig with_card(GnbConfig config = small_config()) {
   CardLinkConfig card;
   card.name = "card0";
   card.control = "/nonexistent/card.sock";
@@ -131,7 +131,7 @@ class PartsTest : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
   // In place of what there was.
-  void make(Config config) {
+  void make(GnbConfig config) {
     end();
     parts_ = std::make_unique<Parts>(std::move(config));
     const auto made = parts_->make();

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "config/copies_limit.h"
+#include "gnb/config/copies_limit.h"
 #include "placement/numa_plan.h"
 #include "runtime/start_up.h"
 
@@ -30,7 +30,7 @@ bool serves(const WorkerConfig& worker, unsigned shard) {
 
 }  // namespace
 
-std::vector<ShardId> owned_shards(const Config& config) {
+std::vector<ShardId> owned_shards(const GnbConfig& config) {
   std::vector<ShardId> owned;
   for (unsigned shard = 0; shard < ran::kShards; ++shard) {
     if (std::ranges::any_of(config.workers, [&](const WorkerConfig& worker) { return serves(worker, shard); }))
@@ -39,7 +39,7 @@ std::vector<ShardId> owned_shards(const Config& config) {
   return owned;
 }
 
-std::uint32_t bearers_per_shard(const Config& config) {
+std::uint32_t bearers_per_shard(const GnbConfig& config) {
   return static_cast<std::uint32_t>((config.max_bearers + ran::kShards - 1) / ran::kShards);
 }
 

@@ -17,14 +17,14 @@
 namespace splitplane::gnb {
 
 // Shards that some gnb worker serves, and how many bearers fit each.
-[[nodiscard]] std::vector<ShardId> owned_shards(const Config& config);
-[[nodiscard]] std::uint32_t bearers_per_shard(const Config& config);
+[[nodiscard]] std::vector<ShardId> owned_shards(const GnbConfig& config);
+[[nodiscard]] std::uint32_t bearers_per_shard(const GnbConfig& config);
 
 using Ports = std::map<std::string, std::unique_ptr<datapath::Port>>;  // by name
 
 class Wiring {
  public:
-  explicit Wiring(const Config& config) : config_(config) {}
+  explicit Wiring(const GnbConfig& config) : config_(config) {}
 
   // Opens the ports and wires the workers to them, all but their loops. Error: one sentence.
   Expected<void> make(Workers& workers, PeerTable& peers);
@@ -62,7 +62,7 @@ class Wiring {
   [[nodiscard]] datapath::EthSource source(WorkerRuntime& worker, const std::string& port, std::uint16_t queue) const;
   [[nodiscard]] datapath::WorkerLoop make_loop(WorkerRuntime& worker, const Workers& workers) const;
 
-  const Config& config_;
+  const GnbConfig& config_;
   std::map<std::string, Pool> pools_;  // by port
   Ports ports_;
   std::map<std::string, PortEnd> port_ends_;  // by port

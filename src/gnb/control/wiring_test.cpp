@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 class WiringTest : public test::PartsTest {
  protected:
   // Why a configuration cannot be wired.
-  std::string refusal(const Config& config) {
+  std::string refusal(const GnbConfig& config) {
     parts_.reset();
     test::Parts parts(config);
     const auto made = parts.wiring.make(parts.workers, parts.peers);
@@ -19,12 +19,12 @@ class WiringTest : public test::PartsTest {
 };
 
 TEST(Wiring, shards_are_owned_by_gnb_workers_and_share_the_bearers) {
-  const Config config = test::with_dispatcher();
+  const GnbConfig config = test::with_dispatcher();
   const auto owned = owned_shards(config);
   ASSERT_EQ(owned.size(), 8U);
   EXPECT_EQ(owned.back().value, 7);
   EXPECT_EQ(bearers_per_shard(config), 4U);
-  Config odd = config;
+  GnbConfig odd = config;
   odd.max_bearers = 257;
   EXPECT_EQ(bearers_per_shard(odd), 2U) << "rounded up";
 }
@@ -64,7 +64,7 @@ TEST_F(WiringTest, the_reader_of_a_cards_punts_gives_them_to_its_mate) {
 }
 
 TEST_F(WiringTest, a_worker_leaves_its_copies_to_the_one_that_consumes_them) {
-  Config config = test::small_config();
+  GnbConfig config = test::small_config();
   WorkerConfig copies;
   copies.name = "c";
   copies.core = 2;
@@ -78,7 +78,7 @@ TEST_F(WiringTest, a_worker_leaves_its_copies_to_the_one_that_consumes_them) {
 }
 
 TEST_F(WiringTest, every_function_gets_a_loop) {
-  Config config = test::with_dispatcher();
+  GnbConfig config = test::with_dispatcher();
   WorkerConfig forwarder;
   forwarder.name = "f";
   forwarder.core = 3;
@@ -102,8 +102,8 @@ TEST_F(WiringTest, every_function_gets_a_loop) {
 }
 
 TEST_F(WiringTest, bearer_lookup_has_room_in_every_worker_that_looks_there) {
-  Config config = test::with_dispatcher();
-  config.lookup = Config::Lookup::kUeAddress;
+  GnbConfig config = test::with_dispatcher();
+  config.lookup = GnbConfig::Lookup::kUeAddress;
   make(config);
   for (const auto& worker : parts_->workers.all()) {
     EXPECT_TRUE(worker->keys()->teids) << worker->config.name;
@@ -112,14 +112,14 @@ TEST_F(WiringTest, bearer_lookup_has_room_in_every_worker_that_looks_there) {
 }
 
 TEST_F(WiringTest, a_port_that_cannot_be_opened_is_named_and_nothing_stays) {
-  Config config = test::small_config();
+  GnbConfig config = test::small_config();
   config.ports[1].device = "net_no_such_driver";
   EXPECT_THAT(refusal(config), HasSubstr("air"));
   EXPECT_EQ(refusal(test::small_config()), "") << "the other port is free again";
 }
 
 TEST_F(WiringTest, too_many_bearers_for_the_memory_are_refused_with_what_helps) {
-  Config config = test::small_config();
+  GnbConfig config = test::small_config();
   config.max_bearers = std::size_t{256} << 18;
   EXPECT_THAT(refusal(config), HasSubstr("allowed: a larger memory.megabytes or a smaller max_bearers"));
 }

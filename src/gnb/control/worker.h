@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "config/config.h"
 #include "engine/round_watch.h"
 #include "engine/tap_lane.h"
 #include "engine/worker_power.h"
+#include "gnb/config/config.h"
 #include "gnb/datapath/make_loop.h"
 #include "power/governor/governor.h"
 #include "runtime/resources.h"

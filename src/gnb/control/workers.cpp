@@ -6,8 +6,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "config/check_workers.h"
 #include "engine/cpu_time.h"
+#include "gnb/config/check_workers.h"
 #include "runtime/start_up.h"
 
 namespace splitplane::gnb {
@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kLook{100};  // at the workers' rounds
 
 }  // namespace
 
-Workers::Workers(const Config& config) : config_(config) {
+Workers::Workers(const GnbConfig& config) : config_(config) {
   for (const WorkerConfig& one : config.workers) {
     auto worker = std::make_unique<WorkerRuntime>();
     worker->config = one;

@@ -17,7 +17,7 @@ namespace splitplane::gnb {
 class Workers {
  public:
   // As the configuration names them; Wiring gives them what they work on. None runs yet.
-  explicit Workers(const Config& config);
+  explicit Workers(const GnbConfig& config);
 
   [[nodiscard]] const std::vector<std::unique_ptr<WorkerRuntime>>& all() const { return workers_; }
   // The gnb worker that serves the shard of this bearer; nullptr: none does.
@@ -46,7 +46,7 @@ class Workers {
  private:
   void look_at(WorkerRuntime& worker, Time now);
 
-  const Config& config_;
+  const GnbConfig& config_;
   std::vector<std::unique_ptr<WorkerRuntime>> workers_;
   Time next_watch_{};
   FailureWatch failures_;

@@ -91,7 +91,7 @@ TEST_F(WorkersTest, a_policy_is_set_by_the_name_of_its_worker) {
 }
 
 TEST_F(WorkersTest, a_policy_is_refused_on_a_core_that_another_worker_shares) {
-  Config config = test::small_config();
+  GnbConfig config = test::small_config();
   config.workers[1].core = config.workers[0].core;
   make(config);
   power::Settings busy;

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "config/config.h"
 #include "ran/bearer_fields.h"
+#include "ran/bearer_group.h"
 #include "ran/control/bearer_json.h"
 
 namespace splitplane::app {
@@ -12,8 +12,8 @@ namespace {
 
 using Handler = MethodRegistry::Handler;
 
-Expected<BearerGroupConfig> read_group(Params& params) {
-  BearerGroupConfig group;
+Expected<ran::BearerGroup> read_group(Params& params) {
+  ran::BearerGroup group;
   group.first = read_bearer(params);
   group.count = params.integer("count", 1, kMaxBearersPerRequest).value_or(1);
   if (const auto v = params.integer("shard", 0, ran::kShards - 1)) group.shard = static_cast<unsigned>(*v);
@@ -27,7 +27,7 @@ Expected<BearerGroupConfig> read_group(Params& params) {
   return group;
 }
 
-Expected<Json> add_group(const BearerGroupConfig& group, const AddBearers& add, const Settle& settle) {
+Expected<Json> add_group(const ran::BearerGroup& group, const AddBearers& add, const Settle& settle) {
   Json first, last;
   std::size_t existed = 0;
   std::vector<ran::BearerConfig> batch;
@@ -69,7 +69,7 @@ Handler with_id(Do act) {
 
 Handler bearer_add(AddBearers add, Settle settle) {
   return [add = std::move(add), settle = std::move(settle)](Params& params) {
-    return read_group(params).and_then([&](const BearerGroupConfig& group) { return add_group(group, add, settle); });
+    return read_group(params).and_then([&](const ran::BearerGroup& group) { return add_group(group, add, settle); });
   };
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/expected.h"
-#include "config/config.h"
+#include "traffic/config/config.h"
 #include "traffic/packet_maker.h"
 
 namespace splitplane::app {

@@ -41,7 +41,7 @@ std::vector<std::uint32_t> weights_of(const GenConfig& gen) {
 
 }  // namespace
 
-Expected<std::unique_ptr<TrafficRun>> TrafficRun::make(const Config& config, const TrafficOptions& options) {
+Expected<std::unique_ptr<TrafficRun>> TrafficRun::make(const TrafficConfig& config, const TrafficOptions& options) {
   std::vector<unsigned> cores;
   if (config.gen) cores.push_back(config.gen->core);
   if (config.sink && (!config.gen || config.sink->core != config.gen->core)) cores.push_back(config.sink->core);
@@ -50,7 +50,7 @@ Expected<std::unique_ptr<TrafficRun>> TrafficRun::make(const Config& config, con
   return make_on(std::move(*eal), config, options);
 }
 
-Expected<std::unique_ptr<TrafficRun>> TrafficRun::make_on(std::optional<datapath::Eal> eal, const Config& config,
+Expected<std::unique_ptr<TrafficRun>> TrafficRun::make_on(std::optional<datapath::Eal> eal, const TrafficConfig& config,
                                                           const TrafficOptions& options) {
   std::unique_ptr<TrafficRun> run(new TrafficRun(config, std::move(eal)));
   for (const auto& port : config.ports) {

@@ -11,10 +11,10 @@
 #include <variant>
 #include <vector>
 
-#include "config/config.h"
 #include "engine/eal.h"
 #include "engine/port.h"
 #include "runtime/resources.h"
+#include "traffic/config/config.h"
 #include "traffic/control/options.h"
 #include "traffic/control/report.h"
 #include "traffic/packet_maker.h"
@@ -25,10 +25,11 @@ namespace splitplane::app {
 class TrafficRun {
  public:
   // Builds everything and starts nothing. Error: one sentence.
-  [[nodiscard]] static Expected<std::unique_ptr<TrafficRun>> make(const Config& config, const TrafficOptions& options);
+  [[nodiscard]] static Expected<std::unique_ptr<TrafficRun>> make(const TrafficConfig& config,
+                                                                  const TrafficOptions& options);
   // The same with DPDK running and an lcore for each thread. Without `eal` its owner is another object.
   [[nodiscard]] static Expected<std::unique_ptr<TrafficRun>> make_on(std::optional<datapath::Eal> eal,
-                                                                     const Config& config,
+                                                                     const TrafficConfig& config,
                                                                      const TrafficOptions& options);
   ~TrafficRun() { stop(); }
   TrafficRun(const TrafficRun&) = delete;
@@ -59,7 +60,7 @@ class TrafficRun {
   template <class Maker>
   using Owned = std::unique_ptr<traffic::Generator<Maker>>;
 
-  TrafficRun(const Config& config, std::optional<datapath::Eal> eal) : config_(config), eal_(std::move(eal)) {}
+  TrafficRun(const TrafficConfig& config, std::optional<datapath::Eal> eal) : config_(config), eal_(std::move(eal)) {}
   [[nodiscard]] Expected<void> open_port(const PortConfig& config);
   [[nodiscard]] Expected<void> make_generator(const TrafficOptions& options);
   void make_sink();
@@ -71,7 +72,7 @@ class TrafficRun {
   static int run_sink(void* self);
   static int run_both(void* self);
 
-  const Config config_;
+  const TrafficConfig config_;
   std::optional<datapath::Eal> eal_;
   std::vector<Pool> pools_;
   std::vector<std::unique_ptr<datapath::Port>> ports_;

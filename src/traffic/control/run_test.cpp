@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "config/load.h"
+#include "traffic/config/read.h"
 
 namespace splitplane::app {
 namespace {
@@ -13,12 +13,13 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 // A generator and a sink on one thread. Their port is a ring, which returns what is sent to it.
-Config loop_on(const std::string& device, const std::string& more) {
-  auto config = parse_config(
-      "memory: {hugepages: never, mbufs: 4095}\nports: {" + device + ": {device: " + device + "}}\n" + more,
-      "traffic.yaml");
+TrafficConfig loop_on(const std::string& device, const std::string& more) {
+  auto config = Document::parse("memory: {hugepages: never, mbufs: 4095}\nports: {" + device + ": {device: " + device +
+                                    "}}\n" + more,
+                                "traffic.yaml")
+                    .and_then(read_traffic);
   EXPECT_TRUE(config) << config.error().message;
-  return config.value_or(Config{});
+  return config.value_or(TrafficConfig{});
 }
 
 std::string gen_on(const std::string& device) {
@@ -34,7 +35,7 @@ bool soon(Condition condition) {
 }
 
 TEST(TrafficRun, a_sink_gets_every_packet_of_the_generator_beside_it) {
-  const Config config = loop_on("net_ring0", gen_on("net_ring0") + "sink: {port: net_ring0, core: 0}\n");
+  const TrafficConfig config = loop_on("net_ring0", gen_on("net_ring0") + "sink: {port: net_ring0, core: 0}\n");
   auto run = TrafficRun::make_on(std::nullopt, config, {});
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_TRUE((*run)->has_generator());
@@ -53,7 +54,7 @@ TEST(TrafficRun, a_sink_gets_every_packet_of_the_generator_beside_it) {
 }
 
 TEST(TrafficRun, options_come_before_the_configuration) {
-  const Config config = loop_on("net_ring1", gen_on("net_ring1") + "sink: {port: net_ring1, core: 0}\n");
+  const TrafficConfig config = loop_on("net_ring1", gen_on("net_ring1") + "sink: {port: net_ring1, core: 0}\n");
   TrafficOptions options;
   options.packets = 7;
   auto run = TrafficRun::make_on(std::nullopt, config, options);
@@ -65,7 +66,7 @@ TEST(TrafficRun, options_come_before_the_configuration) {
 }
 
 TEST(TrafficRun, without_a_generator_there_is_nothing_to_wait_for_but_packets) {
-  const Config config = loop_on("net_ring2", "sink: {port: net_ring2, core: 0, flows: 2}\n");
+  const TrafficConfig config = loop_on("net_ring2", "sink: {port: net_ring2, core: 0, flows: 2}\n");
   auto run = TrafficRun::make_on(std::nullopt, config, {});
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_FALSE((*run)->has_generator());

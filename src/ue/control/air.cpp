@@ -37,9 +37,9 @@ AirPatch::Values read_direction(Params& params, std::string_view direction) {
 
 }  // namespace
 
-UeAir make_air(const Config& config, rte_mempool* pool) {
-  if (!config.ue->air) return {};
-  const UeAirConfig& air = *config.ue->air;
+UeAir make_air(const UeConfig& config, rte_mempool* pool) {
+  if (!config.air) return {};
+  const UeAirConfig& air = *config.air;
   Random seeds(air.seed);
   const auto make = [&](const phy::Impairments& impairments) {
     return std::make_unique<phy::AirLink>(phy::AirLink::Settings{.seed = seeds.next(),

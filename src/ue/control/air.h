@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "config/config.h"
 #include "control/registry.h"
 #include "phy/air_link.h"
 #include "phy/impairment.h"
+#include "ue/config/config.h"
 #include "ue/ue_report.h"
 
 namespace splitplane::app {
@@ -25,7 +25,7 @@ struct UeAir {
   std::unique_ptr<phy::AirLink> downlink, uplink;  // none without ue.air
 };
 
-[[nodiscard]] UeAir make_air(const Config& config, rte_mempool* pool);
+[[nodiscard]] UeAir make_air(const UeConfig& config, rte_mempool* pool);
 // Both directions or none, on the worker's thread; what is in force then.
 [[nodiscard]] Expected<Json> set_air(const AirPatch& patch, ue::UeWorker& worker);
 // The method air.set of the control protocol, with the keys of ue.air in the configuration. `set` returns what is in

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "config/lookup.h"
+#include "runtime/config/lookup.h"
 #include "runtime/power_view.h"
 #include "runtime/start_up.h"
 #include "ue/control/report.h"
@@ -34,13 +34,13 @@ BearerView view_of(const ue::UeBearer& b) {
 
 }  // namespace
 
-Expected<std::unique_ptr<UeSide>> UeSide::start(const Config& config) {
-  auto eal = start_eal(config, {config.ue->core});
+Expected<std::unique_ptr<UeSide>> UeSide::start(const UeConfig& config) {
+  auto eal = start_eal(config, {config.core});
   if (!eal) return tl::unexpected(eal.error());
   return start_on(std::move(*eal), config);
 }
 
-Expected<std::unique_ptr<UeSide>> UeSide::start_on(std::optional<datapath::Eal> eal, const Config& config) {
+Expected<std::unique_ptr<UeSide>> UeSide::start_on(std::optional<datapath::Eal> eal, const UeConfig& config) {
   std::unique_ptr<UeSide> side(new UeSide(config, std::move(eal)));
   if (const auto opened = side->open(); !opened) return tl::unexpected(opened.error());
   return side;
@@ -52,7 +52,7 @@ UeSide::~UeSide() {
 }
 
 Expected<void> UeSide::open() {
-  const PortConfig& air = *find_port(config_, config_.ue->port);
+  const PortConfig& air = *find_port(config_, config_.port);
   auto pool = make_pool("port " + air.name, air.name, config_.memory);
   if (!pool) return tl::unexpected(pool.error());
   pool_ = *std::move(pool);
@@ -63,11 +63,11 @@ Expected<void> UeSide::open() {
   port_ = *std::move(port);
   if (auto watched = watched_port(air, port_->id())) port_watch_ = PortWatch({*std::move(watched)});
 
-  auto tun = ue::Tun::create({.name = config_.ue->tun, .mtu = config_.ue->tun_mtu});
+  auto tun = ue::Tun::create({.name = config_.tun, .mtu = config_.tun_mtu});
   if (!tun) return tl::unexpected(tun.error());
   tun_ = std::make_unique<ue::Tun>(*std::move(tun));
   addresses_ = std::make_unique<ue::UeAddresses>(*tun_);
-  if (config_.ue->default_route) {
+  if (config_.default_route) {
     if (const auto added = tun_->add_default_route(false); !added) return added;
     // A kernel without IPv6 is no reason to stop.
     if (const auto added = tun_->add_default_route(true); !added) log::warn("{}", added.error().message);
@@ -77,14 +77,14 @@ Expected<void> UeSide::open() {
   worker_ = std::make_unique<ue::UeWorker>(
       ue::UeFunction::Ends{.air_in = {{port_->id(), 0}, air_.downlink.get()},
                            .air_out = {{port_->id(), 0, port_->passes_mbufs()}, air_.uplink.get()},
-                           .link = {.ours = port_->mac(), .peer = config_.ue->peer_mac, .mtu = air.mtu},
+                           .link = {.ours = port_->mac(), .peer = config_.peer_mac, .mtu = air.mtu},
                            .tun = *tun_,
                            .pool = pool_.get()});
-  follower_.emplace(config_.ue->gnb_control,
+  follower_.emplace(config_.gnb_control,
                     BearerFollower::Ways{.unknown = [this] { return unknown_bearers(); },
                                          .failed = [this] { return failed_bearers(); },
                                          .change = [this](const auto& changes) { change(changes); }});
-  return worker_->start(kLcore, config_.ue->policy);
+  return worker_->start(kLcore, config_.policy);
 }
 
 void UeSide::watch_port(Clock::time_point now) {
@@ -119,7 +119,7 @@ Expected<std::vector<BearerView>> UeSide::list_bearers(std::uint32_t after, std:
 Expected<Json> UeSide::stats() {
   const auto taken = ue::take_report(*worker_, kBearersInStats);
   if (!taken) return tl::unexpected(taken.error());
-  return stats_json(*taken, port_->counters(), {port_->name(), config_.ue->core});
+  return stats_json(*taken, port_->counters(), {port_->name(), config_.core});
 }
 
 Expected<Json> UeSide::show_power() {
@@ -128,7 +128,7 @@ Expected<Json> UeSide::show_power() {
       [view, worker = worker_.get()](ue::UeBearers&) { *view = view_of(worker->power(), worker->worker_stats()); });
   if (!done) return fail("the worker does not answer");
   (*view)["name"] = kWorker;
-  (*view)["core"] = config_.ue->core;
+  (*view)["core"] = config_.core;
   (*view)["governor"] = nullptr;
   return Json::array({std::move(*view)});
 }

@@ -7,13 +7,13 @@
 #include <optional>
 #include <vector>
 
-#include "config/config.h"
 #include "engine/eal.h"
 #include "engine/port.h"
 #include "power/settings.h"
 #include "ran/bearer_view.h"
 #include "runtime/port_watch.h"
 #include "runtime/resources.h"
+#include "ue/config/config.h"
 #include "ue/control/air.h"
 #include "ue/control/bearer_follower.h"
 #include "ue/tun.h"
@@ -26,10 +26,10 @@ namespace splitplane::app {
 class UeSide {
  public:
   // Builds everything and starts the worker, without bearers. Error: one sentence; whatever was begun is undone.
-  [[nodiscard]] static Expected<std::unique_ptr<UeSide>> start(const Config& config);
+  [[nodiscard]] static Expected<std::unique_ptr<UeSide>> start(const UeConfig& config);
   // The same with DPDK running and one lcore for the worker. Without `eal` its owner is another object.
   [[nodiscard]] static Expected<std::unique_ptr<UeSide>> start_on(std::optional<datapath::Eal> eal,
-                                                                  const Config& config);
+                                                                  const UeConfig& config);
   ~UeSide();
   UeSide(const UeSide&) = delete;
   UeSide& operator=(const UeSide&) = delete;
@@ -52,13 +52,13 @@ class UeSide {
   Expected<Json> set_air(const AirPatch& patch) { return app::set_air(patch, *worker_); }
 
  private:
-  UeSide(const Config& config, std::optional<datapath::Eal> eal) : config_(config), eal_(std::move(eal)) {}
+  UeSide(const UeConfig& config, std::optional<datapath::Eal> eal) : config_(config), eal_(std::move(eal)) {}
   [[nodiscard]] Expected<void> open();
   void change(const std::vector<ue::BearerChange>& changes);
   [[nodiscard]] std::vector<BearerId> failed_bearers();
   [[nodiscard]] std::uint64_t unknown_bearers() const;
 
-  const Config config_;
+  const UeConfig config_;
   std::optional<datapath::Eal> eal_;
   Pool pool_;
   std::unique_ptr<datapath::Port> port_;

@@ -13,11 +13,11 @@ namespace {
 
 using testing::HasSubstr;
 
-Config config_of(const std::string& port) {
-  Config config{.file_prefix = "ue-side"};
+UeConfig config_of(const std::string& port) {
+  UeConfig config{.port = port, .tun = "spltest0", .gnb_control = "/tmp/splitplane-no-gnb.sock"};
+  config.file_prefix = "ue-side";
   config.memory.mbufs = 1024;
   config.ports = {{.name = port, .device = "net_null_" + port + ",no-rx=1"}};
-  config.ue = UeConfig{.port = port, .tun = "spltest0", .gnb_control = "/tmp/splitplane-no-gnb.sock"};
   return config;
 }
 

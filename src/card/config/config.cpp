@@ -1,0 +1,25 @@
+#include "card/config/config.h"
+
+#include <fmt/format.h>
+
+#include "card/config/fields.h"
+#include "runtime/config/lookup.h"
+
+namespace splitplane::app {
+
+std::string spec_name(const CardConfig& card) {
+  if (card.program != CardConfig::Program::kGnb)
+    return std::string(kProgramNames[static_cast<std::size_t>(card.program)]);
+  const char* variant = card.marks ? "-marker" : card.lookup == CardConfig::Lookup::kUeAddress ? "-ue" : "";
+  return fmt::format("gnb-{}{}", datapath::name_of(card.features), variant);
+}
+
+unsigned vf_count(const CardConfig& card) {
+  unsigned count = 0;
+  for (const auto& name : card.vfs) {
+    if (const PortConfig* port = find_port(card, name)) count += port->rx_queues;
+  }
+  return count;
+}
+
+}  // namespace splitplane::app

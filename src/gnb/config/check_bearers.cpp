@@ -1,0 +1,149 @@
+#include "gnb/config/check_bearers.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace splitplane::app {
+namespace {
+
+using Function = WorkerConfig::Function;
+
+// First and last value of one number of a group; two groups may not meet.
+struct Range {
+  std::string first, last;  // comparable as octets
+  std::size_t group = 0;
+};
+
+std::string octets(const IpAddress& a) {
+  return {a.octets().begin(), a.octets().end()};
+}
+
+std::string big_endian(std::uint32_t n) {
+  return {static_cast<char>(n >> 24), static_cast<char>(n >> 16), static_cast<char>(n >> 8), static_cast<char>(n)};
+}
+
+std::optional<Finding> overlap(std::vector<Range> ranges, const char* key, const char* what) {
+  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.first < b.first; });
+  for (std::size_t i = 1; i < ranges.size(); ++i) {
+    if (ranges[i].first > ranges[i - 1].last) {
+      continue;
+    }
+    const auto [low, high] = std::minmax(ranges[i - 1].group, ranges[i].group);
+    return Finding{
+        fmt::format("bearers[{}].{}", high, key),
+        fmt::format("{} that bearers[{}] has too; allowed: ranges (first value, count) that do not meet", what, low)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_ranges(const GnbConfig& config) {
+  std::map<std::string, std::vector<Range>> teids;  // by UPF
+  std::vector<Range> ipv4, ipv6, foreign;
+  for (std::size_t i = 0; i < config.bearers.size(); ++i) {
+    const auto& group = config.bearers[i];
+    const ran::BearerConfig first = group.first;
+    const ran::BearerConfig last = bearer_at(group, group.count - 1);
+    const auto wraps = [&](const char* key) {
+      return Finding{fmt::format("bearers[{}].{}", i, key),
+                     fmt::format("with count {} it runs past the last value; allowed: a lower one", group.count)};
+    };
+    if (last.uplink_teid < first.uplink_teid) return wraps("ul_teid");
+    if (first.dl_teid) {
+      if (*last.dl_teid < *first.dl_teid) return wraps("dl_teid");
+      foreign.push_back({big_endian(first.dl_teid->value), big_endian(last.dl_teid->value), i});
+    }
+    teids[first.upf.to_string()].push_back(
+        {big_endian(first.uplink_teid.value), big_endian(last.uplink_teid.value), i});
+    for (const auto& [key, from, to, into] :
+         {std::tuple{"ue_ipv4", first.ue_ipv4, last.ue_ipv4, &ipv4}, {"ue_ipv6", first.ue_ipv6, last.ue_ipv6, &ipv6}}) {
+      if (!from) continue;
+      if (octets(*to) < octets(*from)) return wraps(key);
+      into->push_back({octets(*from), octets(*to), i});
+    }
+  }
+  for (auto& [upf, ranges] : teids) {
+    if (auto finding = overlap(std::move(ranges), "ul_teid", "holds a TEID of the same UPF")) return finding;
+  }
+  if (auto finding = overlap(std::move(foreign), "dl_teid", "holds a downlink TEID")) return finding;
+  if (auto finding = overlap(std::move(ipv4), "ue_ipv4", "holds a UE address")) return finding;
+  return overlap(std::move(ipv6), "ue_ipv6", "holds a UE address");
+}
+
+std::optional<Finding> check_group(const GnbConfig& config, std::size_t i,
+                                   std::array<std::size_t, ran::kShards>& in_shard) {
+  const auto& group = config.bearers[i];
+  const bool v6 = group.first.upf.is_v6();
+  bool owned = false;
+  for (const auto& worker : config.workers) {
+    const bool owns = worker.function == Function::kGnb &&
+                      (!group.shard || (*group.shard >= worker.shard_first && *group.shard <= worker.shard_last));
+    if (!owns) continue;
+    owned = true;
+    const auto n3 =
+        std::find_if(config.n3.begin(), config.n3.end(), [&](const N3Config& n) { return n.port == worker.n3; });
+    if (n3 == config.n3.end() || (v6 ? n3->ipv6 : n3->ipv4)) continue;
+    return Finding{
+        fmt::format("bearers[{}].upf", i),
+        fmt::format("{} is IPv{}, but n3 port {} of worker {} has no such address; allowed: the family of our address",
+                    group.first.upf.to_string(), v6 ? 6 : 4, worker.n3, worker.name)};
+  }
+  if (!owned) {
+    return Finding{fmt::format("bearers[{}]{}", i, group.shard ? ".shard" : ""),
+                   "no gnb worker would own them; allowed: a shard within some gnb worker's shards"};
+  }
+  if (group.shard && (in_shard[*group.shard] += group.count) > config.max_bearers / ran::kShards) {
+    return Finding{fmt::format("bearers[{}].count", i),
+                   fmt::format("makes {} bearers in shard {}; allowed: at most max_bearers / {} = {}",
+                               in_shard[*group.shard], *group.shard, ran::kShards, config.max_bearers / ran::kShards)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_keys(const GnbConfig& config) {
+  std::size_t foreign = 0;
+  for (std::size_t i = 0; i < config.bearers.size(); ++i) {
+    const auto& group = config.bearers[i];
+    if (group.first.dl_teid) foreign += group.count;
+    if (foreign > config.foreign_teids) {
+      return Finding{
+          fmt::format("bearers[{}].dl_teid", i),
+          fmt::format("makes {} TEIDs of somebody else's choosing, and foreign_teids is {}; allowed: at most "
+                      "that many",
+                      foreign, config.foreign_teids)};
+    }
+    if (config.lookup == GnbConfig::Lookup::kUeAddress && !group.first.ue_ipv4 && !group.first.ue_ipv6) {
+      return Finding{"lookup",
+                     fmt::format("is ue_address, but bearers[{}] has no UE address; allowed: teid, or ue_ipv4, "
+                                 "ue_ipv6 or both there",
+                                 i)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Finding> check_bearers(const GnbConfig& config) {
+  if (auto finding = check_keys(config)) return finding;
+  std::size_t shards = 0;
+  for (const auto& worker : config.workers) {
+    if (worker.function == Function::kGnb) shards += worker.shard_last - worker.shard_first + 1;
+  }
+  const std::size_t capacity = config.max_bearers / ran::kShards * shards;
+  std::array<std::size_t, ran::kShards> in_shard{};
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < config.bearers.size(); ++i) {
+    if (auto finding = check_group(config, i, in_shard)) return finding;
+    sum += config.bearers[i].count;
+    if (sum > capacity) {
+      return Finding{
+          fmt::format("bearers[{}].count", i),
+          fmt::format("makes {} bearers; allowed: at most {} ({} of {} shards of max_bearers {} have a worker)", sum,
+                      capacity, shards, ran::kShards, config.max_bearers)};
+    }
+  }
+  return check_ranges(config);
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,90 @@
+// The configuration of `splitplane run` as plain data. read.h reads it from a file, check.h says whether its parts fit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ip_address.h"
+#include "gnb/datapath/feature_set.h"
+#include "power/settings.h"
+#include "ran/bearer_group.h"
+#include "runtime/config/config.h"
+#include "runtime/config/schedule.h"
+#include "tap/settings.h"
+
+namespace splitplane::app {
+
+// Supervision of the UPFs by GTP-U Echo (TS 29.281 7.2).
+struct EchoConfig {
+  unsigned interval_s = 60;  // between requests to one UPF; 0: none are sent
+  unsigned timeout_s = 3;    // T3-RESPONSE: how long an answer may take
+  unsigned retries = 2;      // how often an unanswered request is repeated before the path is down
+};
+
+// An N3 interface: a port, and the addresses of ours on it (at most one of each family).
+struct N3Config {
+  std::string port;
+  std::optional<IpAddress> ipv4, ipv6;
+  std::optional<IpAddress> gateway_ipv4, gateway_ipv6;  // next hop for peers; absent: the peer itself is on link
+  std::optional<MacAddress> peer_mac;                   // absent: resolved by ARP / neighbour discovery
+  EchoConfig echo;
+  unsigned error_indications_per_s = 10;  // to one peer; as many Supported Extension Headers Notifications; 0: none
+  unsigned released_teid_silence_s = 5;   // a TEID just released draws no Error Indication for so long
+  std::uint16_t vlan = 0;                 // receives and sends in this VLAN only; 0: untagged only
+  bool any_source = false;                // a bearer's G-PDUs may come from another address than its UPF's
+};
+
+// The air interface in header mode: frames with EtherType 0x88B5.
+struct AirConfig {
+  std::string port;
+  MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+};
+
+struct WorkerConfig {
+  enum class Function { kGnb, kL2fwd, kDispatch, kCopies };
+  std::string name;
+  unsigned core = 0;
+  Function function = Function::kGnb;
+  datapath::FeatureSet features = datapath::FeatureSet::clone;
+  std::string n3, air;      // gnb, dispatch: port names
+  std::string rx, tx;       // l2fwd: port names; copies: rx, a port where a card's clones arrive, or empty
+  std::uint16_t queue = 0;  // gnb: rx and tx queue index on its ports; tx queue only when fed by a dispatcher
+  unsigned shard_first = 0, shard_last = 255;
+  bool baas_inline = false;       // gnb: keeps copies itself, and sends them again (baas: inline)
+  std::size_t max_copies = 0;     // of all its bearers, at most; 0: see copies_limit.h
+  std::vector<std::string> to;    // dispatch: the gnb workers it feeds
+  std::vector<std::string> from;  // copies: the gnb workers whose copies it consumes
+  power::Settings policy;
+  ScheduleConfig schedule;
+  std::optional<unsigned> numa;  // where its ports' buffers and VFs should be; absent: the node of its core
+  double slow_clock = 1;         // l2fwd: emulates a core of so much of the clock, for measurements
+};
+
+// An entry of the section `cards` of a `splitplane run` file: a card in front of some of its ports.
+struct CardLinkConfig {
+  std::string name;
+  std::string control;           // control socket of its `splitplane card`
+  std::vector<std::string> vfs;  // port names here, in the order of the card's
+  std::string n3, air, copies;   // of `vfs`; copies may be empty
+  std::optional<unsigned> numa;  // absent: not known
+};
+
+struct GnbConfig : ProgramConfig {
+  std::string journal;              // path of the journal of bearers, or empty: none; read_gnb() fills in the default
+  unsigned instance = 1;            // upper bits of our TEIDs, 0..63
+  std::size_t max_bearers = 65536;  // 256 shards share them evenly; at most 256 * 2^18
+  enum class Lookup { kTeid, kUeAddress };
+  Lookup lookup = Lookup::kTeid;  // what of a downlink packet names its bearer
+  std::size_t foreign_teids = 0;  // room for bearers with a dl_teid that somebody else chose
+  std::vector<N3Config> n3;
+  std::vector<AirConfig> air;
+  std::vector<WorkerConfig> workers;
+  std::vector<ran::BearerGroup> bearers;
+  std::vector<tap::Settings> taps;
+  std::vector<CardLinkConfig> cards;  // in front of ports here
+};
+
+}  // namespace splitplane::app

@@ -1,0 +1,195 @@
+#include "gnb/config/fields.h"
+
+#include <array>
+
+#include "ran/bearer_fields.h"
+#include "runtime/config/loop_fields.h"
+#include "tap/settings_fields.h"
+
+namespace splitplane::app {
+namespace {
+
+using Function = WorkerConfig::Function;
+
+constexpr unsigned kGnb = bit(Function::kGnb), kL2fwd = bit(Function::kL2fwd), kDispatch = bit(Function::kDispatch);
+constexpr unsigned kCopies = bit(Function::kCopies);
+constexpr std::uint64_t kMaxBearers = std::uint64_t{ran::kShards} << ran::kIndexBits;
+constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};
+constexpr std::array<std::string_view, 2> kBaas{"none", "inline"};
+constexpr std::string_view kPort = "the name of a port";
+
+// clang-format off
+constexpr std::array<fields::Field, 11> kGnbRows{
+    fields::by_hand<GnbConfig>("journal", R"({"type": "string", "maxLength": 200, "pattern": "^(none|/.*[^/])$"})", {
+        .help = "Journal of bearers and their numbers, which survive a restart: a path from / on, or none",
+        .special = "absent: /var/lib/splitplane/<file_prefix>.journal for root, else ~/.local/state/splitplane/<file_prefix>.journal",
+        .more = "See [journal.md](journal.md). `$STATE_DIRECTORY` and `$XDG_STATE_HOME` go before these directories."}),
+    fields::integer<&GnbConfig::instance>("instance", 0, (1U << ran::kInstanceBits) - 1, {
+        .help = "Upper six bits of the TEIDs that this gNB gives out"}),
+    fields::multiple<&GnbConfig::max_bearers>("max_bearers", ran::kShards, kMaxBearers, {
+        .help = "Room for bearers: a multiple of 256, since 256 shards share it evenly",
+        .more = "Memory for all of them is taken at the start."}),
+    fields::word<kLookups, &GnbConfig::lookup>("lookup", {
+        .help = "What of a downlink packet names its bearer: its TEID, or the UE's address inside it"}),
+    fields::integer<&GnbConfig::foreign_teids>("foreign_teids", 0, kMaxBearers, {
+        .help = "Room for bearers whose downlink TEID somebody else chose (dl_teid)"}),
+    fields::by_hand<GnbConfig>("n3", R"({"type": "array", "items": {"$ref": "#/$defs/n3"}})", {
+        .help = "Ports towards the core network, with our addresses"}),
+    fields::by_hand<GnbConfig>("air", R"({"type": "array", "items": {"$ref": "#/$defs/air"}})", {
+        .help = "Ports towards the air: RLC PDUs behind an airhdr, EtherType 0x88B5"}),
+    fields::by_hand<GnbConfig>("workers",
+        R"({"type": "object", "minProperties": 1, "propertyNames": {"$ref": "#/$defs/entryName"}, "additionalProperties": {"$ref": "#/$defs/worker"}})", {
+        .help = "Packet loops by name, one core each"}),
+    fields::by_hand<GnbConfig>("bearers", R"({"type": "array", "items": {"$ref": "#/$defs/bearers"}})", {
+        .help = "Groups of bearers there from the start; `splitplane ctl bearer add` adds more"}),
+    fields::by_hand<GnbConfig>("taps", R"({"type": "array", "items": {"$ref": "#/$defs/tap"}})", {
+        .help = "Packets of ports into pcapng files, from the start; `splitplane ctl tap` changes it while running"}),
+    fields::by_hand<GnbConfig>("cards",
+        R"({"type": "object", "propertyNames": {"$ref": "#/$defs/entryName"}, "additionalProperties": {"$ref": "#/$defs/card_link"}})", {
+        .help = "Cards in front of ports of `splitplane run`, by name"}),
+};
+constexpr std::array<fields::Field, 3> kEchoRows{
+    fields::integer<&N3Config::echo, &EchoConfig::interval_s>("interval_s", 0, 3600, {
+        .help = "Time between Echo Requests to one UPF", .special = "0: none are sent"}),
+    fields::integer<&N3Config::echo, &EchoConfig::timeout_s>("timeout_s", 1, 60, {
+        .help = "How long an answer may take: T3-RESPONSE", .clause = "TS 29.281 7.2"}),
+    fields::integer<&N3Config::echo, &EchoConfig::retries>("retries", 0, 10, {
+        .help = "How often an unanswered request is repeated before the path is down", .special = "N3-REQUESTS less one"}),
+};
+constexpr std::array<fields::Field, 11> kN3Rows{
+    fields::text<&N3Config::port>("port", "the name of a port", {.help = "Name of a port", .required = true}),
+    fields::host_ipv4<&N3Config::ipv4>("ipv4", {
+        .help = "Our IPv4 address; GTP-U to it is for us", .more = "`ipv4` or `ipv6` must be there, or both."}),
+    fields::host_ipv6<&N3Config::ipv6>("ipv6", {.help = "Our IPv6 address; GTP-U to it is for us"}),
+    fields::host_ipv4<&N3Config::gateway_ipv4>("gateway_ipv4", {
+        .help = "Next hop to every UPF", .special = "absent: each is on the link"}),
+    fields::host_ipv6<&N3Config::gateway_ipv6>("gateway_ipv6", {
+        .help = "Next hop to every UPF", .special = "absent: each is on the link"}),
+    fields::mac<&N3Config::peer_mac>("peer_mac", {
+        .help = "MAC address of the next hop", .special = "absent: found by ARP and neighbour discovery"}),
+    fields::integer<&N3Config::vlan>("vlan", 1, 4094, {
+        .help = "Receives and sends with this 802.1Q tag only", .special = "absent: untagged only",
+        .more = "Not behind a card."}),
+    fields::flag<&N3Config::any_source>("any_source", {
+        .help = "A bearer's G-PDUs, Error Indications and End Markers may come from another address than its UPF's"}),
+    fields::group<N3Config>("echo", kEchoRows, {
+        .help = "Supervision of the UPFs that have bearers, by GTP-U Echo", .more = "See [gtpu.md](gtpu.md)."}),
+    fields::integer<&N3Config::error_indications_per_s>("error_indications_per_s", 0, 10000, {
+        .help = "Error Indications to one peer, and as many Supported Extension Headers Notifications",
+        .special = "0: none", .more = "It is an average; after a pause as many go out at once."}),
+    fields::integer<&N3Config::released_teid_silence_s>("released_teid_silence_s", 0, 3600, {
+        .help = "How long a TEID that was just released draws no Error Indication"}),
+};
+constexpr std::array<fields::Field, 2> kAirRows{
+    fields::text<&AirConfig::port>("port", "the name of a port", {.help = "Name of a port", .required = true}),
+    fields::mac<&AirConfig::peer_mac>("peer_mac", {.help = "Destination of downlink frames"}),
+};
+constexpr std::array<fields::Field, 18> kWorkerRows{
+    fields::word<kFunctionNames, &WorkerConfig::function>("function", {
+        .help = "What the worker does",
+        .more = "`gnb`: bearers between N3 and air. `dispatch`: hand packets to gnb workers by shard. `copies`: consume what gnb "
+                "workers with features `clone` copied. `l2fwd`: swap MAC addresses and send.",
+        .required = true}),
+    fields::integer<&WorkerConfig::core>("core", 0, kMaxCore, {.help = "CPU that the loop runs on", .required = true}),
+    fields::integer<&WorkerConfig::numa>("numa", 0, kMaxNumaNode, {
+        .help = "NUMA node that it belongs to", .special = "absent: the node of its core",
+        .more = "`splitplane check` of a file with cards prints where everything lies ([nic.md](nic.md))."}),
+    fields::word<datapath::kFeatureSetNames, &WorkerConfig::features>("features", {
+        .help = "gnb: the amount of work done on each packet", .in = kGnb}),
+    fields::text<&WorkerConfig::n3>("n3", kPort, {
+        .help = "gnb, dispatch: port in the section n3", .more = "A dispatcher reads every queue of its ports.",
+        .in = kGnb | kDispatch, .required = true}),
+    fields::text<&WorkerConfig::air>("air", kPort, {
+        .help = "gnb, dispatch: port in the section air", .in = kGnb | kDispatch, .required = true}),
+    fields::text<&WorkerConfig::rx>("rx", kPort, {
+        .help = "l2fwd: port to receive from; copies: port where a card's copies arrive, of which it reads every queue",
+        .in = kL2fwd | kCopies}),
+    fields::text<&WorkerConfig::tx>("tx", kPort, {.help = "l2fwd: port to send to", .in = kL2fwd, .required = true}),
+    fields::integer<&WorkerConfig::queue>("queue", 0, 63, {
+        .help = "gnb, l2fwd: receive and transmit queue on its ports; transmit only for a worker that a dispatcher feeds",
+        .in = kGnb | kL2fwd}),
+    fields::by_hand<WorkerConfig>("shards", R"({"type": "string", "pattern": "^[0-9]+-[0-9]+$", "default": "0-255"})", {
+        .help = "gnb: the shards it owns, as first-last", .special = "absent: 0-255", .in = kGnb}),
+    fields::texts<&WorkerConfig::to>("to", "the name of a gnb worker", "the names of gnb workers", {
+        .help = "dispatch: the gnb workers it feeds, by shard", .in = kDispatch, .required = true}),
+    fields::texts<&WorkerConfig::from>("from", "the name of a gnb worker", "the names of gnb workers", {
+        .help = "copies: the gnb workers with features clone whose copies it consumes",
+        .more = "A gnb worker that no such list names consumes its own. `from` or `rx` must be there, or both.",
+        .in = kCopies}),
+    fields::word<kBaas, &WorkerConfig::baas_inline>("baas", {
+        .help = "gnb with features clone: inline keeps what AM bearers sent until the UE acknowledges it, and sends it again",
+        .more = "See [rlc.md](rlc.md).", .in = kGnb}),
+    fields::integer<&WorkerConfig::max_copies>("max_copies", 1024, 1U << 20, {
+        .help = "gnb: with baas inline the SDUs kept for all bearers, else the room on the ring to the consumer of its copies",
+        .special = "absent: half of memory.mbufs for all workers of the N3 port together, and 16384 at most",
+        .more = "Half of `memory.mbufs` is the most, so that a consumer that hangs stops no traffic.", .in = kGnb}),
+    policy_row<WorkerConfig>(),
+    schedule_row<&WorkerConfig::schedule>(),
+    fifo_priority_row<&WorkerConfig::schedule>(),
+    fields::number<&WorkerConfig::slow_clock>("slow_clock", 0.05, 1, {
+        .help = "l2fwd: emulates a core with that fraction of the clock, for measurements",
+        .more = "Each round with packets takes 1/`slow_clock` times as long, by a spin.", .in = kL2fwd}),
+};
+// How many, and where: what a group has beside the keys of its first bearer.
+constexpr std::array<fields::Field, 2> kGroupRows{
+    fields::integer<&ran::BearerGroup::count>("count", 1, kMaxBearers, {
+        .help = "How many bearers", .special = "TEIDs and UE addresses go up by one each",
+        .more = "Ranges of two groups may not meet."}),
+    fields::integer<&ran::BearerGroup::shard>("shard", 0, ran::kShards - 1, {
+        .help = "Put all of them in this shard", .special = "absent: spread"}),
+};
+constexpr std::array<fields::Field, 6> kCardLinkRows{
+    fields::socket<&CardLinkConfig::control>("control", {
+        .help = "Control socket of its `splitplane card`", .more = "It may start later, and again.", .required = true}),
+    fields::texts<&CardLinkConfig::vfs>("vfs", kPort, "the ports whose queues are the card's VFs, in its order", {
+        .help = "Ports of this file, whose queue pairs in this order are the card's VFs, 64 at most", .required = true}),
+    fields::text<&CardLinkConfig::n3>("n3", kPort, {
+        .help = "Of vfs: the port in the section n3, with a queue for each gnb worker behind the card", .required = true}),
+    fields::text<&CardLinkConfig::air>("air", kPort, {
+        .help = "Of vfs: the port in the section air, with as many queues", .required = true}),
+    fields::text<&CardLinkConfig::copies>("copies", kPort, {
+        .help = "Of vfs: where the card's clones and the uplink RLC control PDUs of its bearers arrive, for a worker with function copies",
+        .special = "absent: at the port air, where the clones are dropped and counted"}),
+    fields::integer<&CardLinkConfig::numa>("numa", 0, kMaxNumaNode, {
+        .help = "NUMA node of the card", .special = "absent: not known"}),
+};
+// clang-format on
+constexpr fields::Fields<GnbConfig> kGnbFields(kGnbRows);
+constexpr fields::Fields<N3Config> kN3Fields(kN3Rows);
+constexpr fields::Fields<AirConfig> kAirFields(kAirRows);
+constexpr fields::Fields<WorkerConfig> kWorkerFields(kWorkerRows);
+constexpr fields::Fields<ran::BearerGroup> kGroupFields(kGroupRows);
+constexpr fields::Fields<CardLinkConfig> kCardLinkFields(kCardLinkRows);
+
+}  // namespace
+
+fields::Fields<GnbConfig> gnb_fields() {
+  return kGnbFields;
+}
+fields::Fields<N3Config> n3_fields() {
+  return kN3Fields;
+}
+fields::Fields<AirConfig> air_fields() {
+  return kAirFields;
+}
+fields::Fields<WorkerConfig> worker_fields() {
+  return kWorkerFields;
+}
+fields::Fields<ran::BearerGroup> group_fields() {
+  return kGroupFields;
+}
+fields::Fields<CardLinkConfig> card_link_fields() {
+  return kCardLinkFields;
+}
+
+std::vector<fields::Section> gnb_sections() {
+  return {{"file", fields::keys_of(kGnbFields)},
+          {"n3", fields::keys_of(kN3Fields)},
+          {"air", fields::keys_of(kAirFields)},
+          {"worker", fields::keys_of(kWorkerFields)},
+          {"bearers", fields::keys_of(kGroupFields) + fields::keys_of(ran::bearer_fields(ran::kInFile))},
+          {"card_link", fields::keys_of(kCardLinkFields)},
+          {"tap", fields::keys_of(tap::settings_fields())}};
+}
+
+}  // namespace splitplane::app

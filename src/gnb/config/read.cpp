@@ -1,0 +1,127 @@
+#include "gnb/config/read.h"
+
+#include <charconv>
+
+#include "base/paths.h"
+#include "base/text.h"
+#include "config/yaml_fields.h"
+#include "gnb/config/check.h"
+#include "gnb/config/fields.h"
+#include "ran/bearer_fields.h"
+#include "runtime/config/loop_fields.h"
+#include "runtime/config/read.h"
+#include "tap/settings_fields.h"
+
+namespace splitplane::app {
+namespace {
+
+using Function = WorkerConfig::Function;
+
+constexpr unsigned kProgramKeys = kServed | kObserved;
+
+std::string read_journal_path(const YamlValue& value) {
+  const std::string allowed = "none, or a path from / on, of at most 200 octets";
+  std::string path = value.text(allowed);
+  if (path == "none") return {};
+  if (!path.starts_with('/') || path.ends_with('/') || path.size() > 200)
+    value.refuse(fmt::format("'{}' is no such path", printable(path)), allowed);
+  return path;
+}
+
+// "0-127": a first and a last shard.
+void read_shards(const YamlValue& value, WorkerConfig& worker) {
+  const std::string allowed = "a range such as 0-127 within 0-255";
+  const std::string text = value.text(allowed);
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, worker.shard_first);
+  const bool dash = first.ec == std::errc{} && first.ptr != end && *first.ptr == '-';
+  const auto last = std::from_chars(dash ? first.ptr + 1 : end, end, worker.shard_last);
+  if (!dash || last.ec != std::errc{} || last.ptr != end || worker.shard_first > worker.shard_last ||
+      worker.shard_last >= ran::kShards) {
+    value.refuse(fmt::format("'{}' is no range of shards", printable(text)), allowed);
+  }
+}
+
+WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
+  const YamlMap map = value.map(worker_fields().names());
+  WorkerConfig worker;
+  worker.name = name;
+  const std::size_t function = map.required("function").one_of(kFunctionNames);
+  const auto rows = worker_fields().where(bit(static_cast<Function>(function)));
+  map.only(rows.names(), fmt::format("does not belong to function {}", kFunctionNames[function]));
+  read_fields(map, rows, worker);
+  read_policy(map, worker.policy);
+  check_schedule(map, worker.schedule);
+  if (worker.function == Function::kL2fwd) (void)map.required("rx");
+  if (worker.function == Function::kCopies && worker.rx.empty()) (void)map.required("from");
+  if (const auto v = map.find("shards")) read_shards(*v, worker);
+  if (worker.baas_inline && worker.features != datapath::FeatureSet::clone)
+    map.required("baas").refuse("is inline, but the features have no copies", "inline with features: clone");
+  return worker;
+}
+
+std::vector<WorkerConfig> read_workers(const YamlValue& value) {
+  std::vector<WorkerConfig> workers;
+  for (const auto& [name, entry] : value.named()) workers.push_back(read_worker(name, entry));
+  if (workers.empty()) value.refuse("is empty", "at least one worker");
+  return workers;
+}
+
+ran::BearerGroup read_group(const YamlValue& value) {
+  const auto bearer_fields = ran::bearer_fields(ran::kInFile);
+  const YamlMap map = value.map(names_of(group_fields(), bearer_fields));
+  ran::BearerGroup group;
+  read_fields(map, group_fields(), group);
+  read_fields(map, bearer_fields, group.first);
+  if (const auto wrong = ran::refuse(group.first)) throw Refusal{value.line(), value.key(), *wrong};
+  return group;
+}
+
+std::vector<ran::BearerGroup> read_bearers(const YamlValue& value) {
+  std::vector<ran::BearerGroup> groups;
+  for (const auto& entry : value.list()) groups.push_back(read_group(entry));
+  return groups;
+}
+
+std::vector<CardLinkConfig> read_cards(const YamlValue& value) {
+  std::vector<CardLinkConfig> cards;
+  for (const auto& [name, entry] : value.named()) {
+    cards.push_back({.name = name});
+    read_fields(entry.map(card_link_fields().names()), card_link_fields(), cards.back());
+  }
+  return cards;
+}
+
+void read_file(const YamlValue& top, GnbConfig& config) {
+  const YamlMap map = top.map(gnb_keys());
+  read_program(map, kProgramKeys, config);
+  config.journal = journal_path(config.file_prefix);
+  if (const auto v = map.find("journal")) config.journal = read_journal_path(*v);
+  read_fields(map, gnb_fields(), config);
+  if (config.max_bearers % ran::kShards != 0) {
+    map.required("max_bearers")
+        .refuse(fmt::format("{} cannot be shared evenly", config.max_bearers),
+                fmt::format("a multiple of {}", ran::kShards));
+  }
+  if (const auto v = map.find("n3")) config.n3 = read_list(*v, n3_fields());
+  if (const auto v = map.find("air")) config.air = read_list(*v, air_fields());
+  const auto cards = map.find("cards");
+  if (cards && !map.find("workers"))
+    cards->refuse("stands in a file without workers", "with workers, or card, the section of `splitplane card`");
+  config.workers = read_workers(map.required("workers"));
+  if (const auto& v = cards) config.cards = read_cards(*v);
+  if (const auto v = map.find("bearers")) config.bearers = read_bearers(*v);
+  if (const auto v = map.find("taps")) config.taps = read_list(*v, tap::settings_fields());
+}
+
+}  // namespace
+
+std::vector<std::string_view> gnb_keys() {
+  return names_of(program_fields(kProgramKeys), gnb_fields());
+}
+
+Expected<GnbConfig> read_gnb(const Document& document) {
+  return make_config<GnbConfig>(document, read_file, check_gnb);
+}
+
+}  // namespace splitplane::app

@@ -1,0 +1,157 @@
+#include "gnb/config/read.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+namespace splitplane::app {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Expected<GnbConfig> parse(const std::string& text, const std::string& file) {
+  return Document::parse(text, file).and_then(read_gnb);
+}
+
+constexpr const char* kGood = R"(file_prefix: test
+instance: 3
+max_bearers: 1024
+memory: {hugepages: never, megabytes: 400, mbufs: 32767}
+ports:
+  n3: {device: "net_af_packet0,iface=a", mtu: 1600, promiscuous: false}
+  air:
+    device: net_null0
+n3:
+  - {port: n3, ipv4: 10.100.0.1, ipv6: "fd00:100::1", gateway_ipv4: 10.100.0.254, peer_mac: 02:00:00:00:00:01}
+air: [{port: air}]
+workers:
+  w0:
+    function: gnb
+    core: 1
+    features: mat
+    n3: n3
+    air: air
+    shards: 0-127
+    policy: {kind: yield, empty_rounds: 10, sleep_us: 20}
+bearers:
+  - {count: 4, upf: 10.100.0.2, ul_teid: 0x1001, qfi: 5, rlc: um12, pdcp_sn: 12, sdap: {ul: false}, poll_pdu: 8, shard: 2,
+     ue_ipv4: 10.45.0.254, ue_ipv6: "fd00:45::2"}
+)";
+
+TEST(GnbFile, every_key_arrives_where_it_belongs) {
+  const auto got = parse(kGood, "t.yaml");
+  ASSERT_TRUE(got) << got.error().message;
+  const GnbConfig& c = *got;
+  EXPECT_EQ(c.file_prefix, "test");
+  EXPECT_EQ(c.instance, 3U);
+  EXPECT_EQ(c.max_bearers, 1024U);
+  EXPECT_EQ(c.memory.hugepages, MemoryConfig::Hugepages::kNever);
+  EXPECT_EQ(c.memory.mbufs, 32767U);
+  ASSERT_EQ(c.ports.size(), 2U);
+  EXPECT_EQ(c.ports[0].name, "n3");
+  EXPECT_EQ(c.ports[0].mtu, 1600);
+  EXPECT_FALSE(c.ports[0].promiscuous);
+  EXPECT_TRUE(c.ports[1].promiscuous);
+  EXPECT_EQ(c.n3[0].ipv6->to_string(), "fd00:100::1");
+  EXPECT_EQ(c.n3[0].gateway_ipv4->to_string(), "10.100.0.254");
+  EXPECT_EQ(c.n3[0].peer_mac->to_string(), "02:00:00:00:00:01");
+  EXPECT_EQ(c.air[0].peer_mac.to_string(), "ff:ff:ff:ff:ff:ff");
+  const WorkerConfig& w = c.workers[0];
+  EXPECT_EQ(w.core, 1U);
+  EXPECT_EQ(w.features, datapath::FeatureSet::mat);
+  EXPECT_EQ(w.shard_last, 127U);
+  EXPECT_EQ(w.policy.kind, power::Kind::yield);
+  EXPECT_EQ(w.policy.yield.empty_rounds, 10U);
+  EXPECT_EQ(w.policy.yield.sleep_us, 20U);
+  const auto& group = c.bearers[0];
+  EXPECT_EQ(group.count, 4U);
+  EXPECT_EQ(group.shard, 2U);
+  EXPECT_EQ(group.first.rlc_mode, RlcMode::kUm);
+  EXPECT_EQ(group.first.rlc_sn_bits, 12);
+  EXPECT_EQ(group.first.pdcp_sn_bits, 12);
+  EXPECT_TRUE(group.first.sdap_header_dl);
+  EXPECT_FALSE(group.first.sdap_header_ul);
+  EXPECT_EQ(group.first.poll_pdu, 8);
+  EXPECT_EQ(c.lines.at("workers.w0.core"), 15);
+}
+
+TEST(GnbFile, the_bearers_of_a_group_go_up_by_one) {
+  const auto config = parse(kGood, "t.yaml");
+  ASSERT_TRUE(config);
+  const auto third = bearer_at(config->bearers[0], 2);
+  EXPECT_EQ(third.uplink_teid.value, 0x1003U);
+  EXPECT_EQ(third.ue_ipv4->to_string(), "10.45.1.0");
+  EXPECT_EQ(third.ue_ipv6->to_string(), "fd00:45::4");
+}
+
+TEST(GnbFile, control_defaults_to_the_runtime_directory) {
+  EXPECT_THAT(parse(kGood, "t.yaml")->control, ::testing::EndsWith("/test.sock"));
+}
+
+TEST(GnbFile, text_from_the_file_cannot_break_the_line) {
+  const auto config = parse("\"a\\nb\\e[31m\": 1\n", "t.yaml");
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().message, StartsWith("t.yaml:1: a\\x0ab\\x1b[31m: unknown key"));
+}
+
+// Whatever the octets: a configuration or one line that begins with the file's name; no crash, no hang.
+void expect_value_or_one_line(const std::string& text) {
+  const auto config = parse(text, "t.yaml");
+  if (config) return;
+  const std::string& message = config.error().message;
+  ASSERT_THAT(message, StartsWith("t.yaml:")) << text;
+  ASSERT_THAT(message, HasSubstr("allowed")) << text;
+  for (const char c : message) ASSERT_TRUE(static_cast<unsigned char>(c) >= 0x20) << message;
+}
+
+TEST(GnbFile, every_truncation_gives_a_value_or_one_line) {
+  const std::string good = kGood;
+  for (std::size_t n = 0; n <= good.size(); ++n) expect_value_or_one_line(good.substr(0, n));
+}
+
+TEST(GnbFile, random_mutations_give_a_value_or_one_line) {
+  std::mt19937 random(20240607);
+  const std::string good = kGood;
+  const std::string alphabet = "{}[]:,-#&*!|>'\"%@` \n\t~0x9a.\\\xff";
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = good;
+    for (unsigned edit = 1 + random() % 4; edit > 0; --edit) {
+      const std::size_t at = random() % text.size();
+      switch (random() % 3) {
+        case 0:
+          text[at] = alphabet[random() % alphabet.size()];
+          break;
+        case 1:
+          text.erase(at, 1 + random() % 8);
+          break;
+        default:
+          text = text.substr(0, at) + text.substr(random() % text.size(), random() % 20) + text.substr(at);
+      }
+      if (text.empty()) text.assign(1, ' ');
+    }
+    expect_value_or_one_line(text);
+  }
+}
+
+TEST(GnbFile, deep_nesting_recursion_and_a_leading_comma_come_back) {
+  expect_value_or_one_line(std::string(100000, '['));
+  expect_value_or_one_line(std::string(20000, '{'));
+  for (const char* comma : {",", ",a", "\n,\n", "a: 1\n...\n,", "---\n,", "- [(\n,\n)]\n,"})
+    expect_value_or_one_line(comma);
+  expect_value_or_one_line("ports: &a {p: *a}\nworkers: *a\n");
+  expect_value_or_one_line("a: &a [x,x]\nb: &b [*a,*a]\nports: &c [*b,*b]\nworkers: [*c,*c]\n");
+  std::string deep;
+  for (int i = 0; i < 2000; ++i) deep.append(static_cast<std::size_t>(i % 900), ' ').append("- \n");
+  expect_value_or_one_line(deep);
+}
+
+TEST(GnbFile, a_finding_without_a_line_takes_that_of_the_nearest_key_above) {
+  const auto config = parse(kGood, "t.yaml");
+  ASSERT_TRUE(config);
+  EXPECT_THAT(located(*config, {"workers.w0.queue", "x"}), StartsWith("t.yaml:13: workers.w0.queue: x"));
+  EXPECT_THAT(located(*config, {"nothing.like.it", "x"}), StartsWith("t.yaml:1: "));
+}
+
+}  // namespace
+}  // namespace splitplane::app
