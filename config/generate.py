@@ -1,7 +1,8 @@
 """Writes what the rows of keys say into config/schema.json and the page configuration.md; what `make reference` runs.
 
 A row is one key in the C++ sources, such as those of src/ran/bearer_fields.cpp; `splitplane keys` prints them. In the
-schema the entries of $defs that have rows get `required` and `properties` from them. In the page a table between
+schema the entries of $defs that have rows get `required` and `properties` from them, and the top level gets its
+`properties` from the section `file`. In the page a table between
 `<!-- keys: NAME -->` and `<!-- end of keys -->` is such an entry's. Everything else in both stays as it is.
 """
 
@@ -37,10 +38,22 @@ def whole_text(name: str, value: Any, indent: str) -> str:
     return f"{indent}{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}"
 
 
+def new_top(text: str, schema: dict[str, Any], rows: dict[str, Any]) -> str:
+    """The keys of the file's top level are the schema's own properties. Which are required depends on the program."""
+    schema["properties"] = rows["properties"]
+    written = whole_text("properties", rows["properties"], "  ")
+    text, found = re.subn(r'^  "properties": \{\n.*?^  \}', lambda _: written, text, flags=re.DOTALL | re.MULTILINE)
+    if found != 1:
+        raise SystemExit(f"{SCHEMA}: {found} places look like the properties of the file")
+    return text
+
+
 def new_schema(old: str, sections: dict[str, Any]) -> str:
     schema = json.loads(old)
-    text = old
+    text = new_top(old, schema, sections["file"])
     for name, rows in sections.items():
+        if name == "file":
+            continue
         entry = {key: rows.get(key, value) for key, value in schema["$defs"][name].items()}
         if "required" not in rows:
             entry.pop("required", None)

@@ -17,6 +17,11 @@ Json to_json(double limit) {
   return static_cast<double>(whole) == limit ? Json(whole) : Json(limit);
 }
 
+Json usual_json(const Value& usual) {
+  const auto* number = std::get_if<double>(&usual);
+  return number != nullptr ? to_json(*number) : json_of<Json>(usual);
+}
+
 Json properties(const Keys& keys);
 
 Json form_of(const Field& field) {
@@ -77,7 +82,7 @@ Json properties(const Keys& keys) {
   for (const Key& key : keys) {
     Json form = type_of(key);
     const bool has_usual = !key.required && !std::holds_alternative<std::monostate>(key.usual);
-    if (has_usual && key.field->kind != Kind::kGroup) form["default"] = json_of<Json>(key.usual);
+    if (has_usual && key.field->kind != Kind::kGroup) form["default"] = usual_json(key.usual);
     if (key.field->one_flag) form["default"] = true;
     // The schema has the limits in members of their own.
     const std::string text = std::string(key.field->notes.help) + remarks(*key.field);
@@ -91,7 +96,7 @@ std::string usual_text(const Key& key) {
   if (key.required) return "needed";
   if (key.field->one_flag) return "true";
   if (key.field->kind == Kind::kGroup || std::holds_alternative<std::monostate>(key.usual)) return "";
-  const Json json = json_of<Json>(key.usual);
+  const Json json = usual_json(key.usual);
   return json.is_string() ? fmt::format("`{}`", json.get<std::string>()) : json.dump();
 }
 

@@ -83,6 +83,8 @@ def test_a_key_of_the_schema_is_known_to_the_check(splitplane, tmp_path):
         "ports: {p: {device: net_null0}}\nair: [{x: 1}]\n": set(defs["air"]["properties"]),
         "ports: {p: {device: net_null0}}\nworkers: {w: {x: 1}}\n": set(defs["worker"]["properties"]),
         f"{SMALL}bearers: [{{x: 1}}]\n": set(defs["bearers"]["properties"]),
+        f"{SMALL}taps: [{{x: 1}}]\n": set(defs["tap"]["properties"]),
+        f"{SMALL}cards: {{c: {{x: 1}}}}\n": set(defs["card_link"]["properties"]),
         "ports: {p: {device: net_null0}}\nue: {x: 1}\n": set(defs["ue"]["properties"]),
         "ports: {p: {device: net_null0}}\nue: {port: p, gnb_control: c, air: {x: 1}}\n": set(
             defs["ue_air"]["properties"]
@@ -107,10 +109,16 @@ def test_a_key_of_the_schema_is_known_to_the_check(splitplane, tmp_path):
 
 
 POLICIES = {
-    form["properties"]["kind"]["const"]: {key: v for key, v in form["properties"].items() if key != "kind"}
-    for form in SCHEMA["$defs"]["policy"]["oneOf"]
-    if "properties" in form
+    name.removeprefix("policy_"): {key: v for key, v in form["properties"].items() if key != "kind"}
+    for name, form in SCHEMA["$defs"].items()
+    if name.startswith("policy_")
 }
+
+
+def test_a_policy_is_a_word_or_one_of_the_maps_of_settings():
+    word, *maps = SCHEMA["$defs"]["policy"]["oneOf"]
+    assert word["enum"] == list(POLICIES)
+    assert [form["$ref"] for form in maps] == [f"#/$defs/policy_{kind}" for kind in POLICIES]
 
 
 @pytest.mark.parametrize("kind", POLICIES)

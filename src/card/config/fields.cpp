@@ -43,25 +43,32 @@ constexpr std::array<fields::Field, 20> kRows{
     fields::by_hand<CardConfig>("core", R"({"$ref": "#/$defs/core", "default": 0})", {.help = "CPU that the loop runs on"}),
     fields::by_hand<CardConfig>("cores",
         R"({"type": "array", "minItems": 1, "maxItems": 16, "uniqueItems": true, "items": {"$ref": "#/$defs/core"}})", {
-        .help = "Instead of core: several CPUs with a loop each, which share the bearers"}),
+        .help = "Instead of core: several CPUs with a loop each, which share the bearers",
+        .more = "[nic.md](nic.md) says how."}),
     fields::integer<&CardConfig::numa>("numa", 0, kMaxNumaNode, {
         .help = "NUMA node of the card", .special = "absent: that of its physical ports, else of its first core"}),
     policy_row<CardConfig>(),
     schedule_row<&CardConfig::schedule>(),
     fifo_priority_row<&CardConfig::schedule>(),
-    fields::text<&CardConfig::n3>("n3", kPort, {.help = "Physical port towards the core network"}),
-    fields::text<&CardConfig::air>("air", kPort, {.help = "Physical port towards the air"}),
+    fields::text<&CardConfig::n3>("n3", kPort, {
+        .help = "Physical port towards the core network",
+        .more = "It has one queue. `gnb` needs `n3`, `air` and `vfs`; the other programs need one of `n3` and `air` at least."}),
+    fields::text<&CardConfig::air>("air", kPort, {.help = "Physical port towards the air", .more = "It has one queue."}),
     fields::texts<&CardConfig::vfs>("vfs", kPort, "the ports whose queues are the VFs, 1 to 64 in all", {
-        .help = "Ports towards the host, whose queue pairs in this order are the VFs, 64 at most"}),
+        .help = "Ports towards the host, whose queue pairs in this order are the VFs, 64 at most",
+        .more = "`gnb` and `p4wire` need them."}),
     fields::text<&CardConfig::punt_n3>("punt_n3", kPort, {
         .help = "gnb: of vfs, the port whose first queue gets what n3 punts and no bearer names a VF for",
         .special = "absent: the first", .in = kGnb}),
     fields::text<&CardConfig::punt_air>("punt_air", kPort, {
         .help = "gnb: of vfs, the same for air", .special = "absent: the second, or the only one", .in = kGnb}),
     fields::by_hand<CardConfig>("wire", R"({"$ref": "#/$defs/wire"})", {
-        .help = "p4wire: where what a side sends goes", .in = kP4wire, .required = true}),
+        .help = "p4wire: where what a side sends goes",
+        .more = "`n3`, `air`: `spread` (round robin over all VFs), `n3`, `air`, or the number of a VF. `vfs`: `n3`, `air` or a number, one "
+                "for all VFs or a list with one for each. What has no wire is dropped as `no_port`.",
+        .in = kP4wire, .required = true}),
     fields::flag<&CardConfig::verify_udp_checksum>("verify_udp_checksum", {
-        .help = "gnb: packets with an outer UDP checksum go to the host, which can look at it", .in = kGnb}),
+        .help = "gnb: packets with an outer UDP checksum go to the host, which can verify it", .more = "The card cannot.", .in = kGnb}),
     fields::integer<&CardConfig::max_bearers>("max_bearers", 1, 65536, {.help = "gnb: room for bearers", .in = kGnb}),
 };
 // clang-format on

@@ -55,13 +55,13 @@ void read_wire(const YamlValue& value, CardConfig& card) {
 
 // One core or several.
 void read_cores(const YamlMap& map, CardConfig& card) {
-  map.read("core", card.cores.front(), 0, 1023);
+  map.read("core", card.cores.front(), 0, kMaxCore);
   const auto cores = map.find("cores");
   if (!cores) return;
   if (map.find("core")) cores->refuse("stands beside core", "one of the two");
   card.cores.clear();
   for (const auto& item : cores->list()) {
-    const auto core = static_cast<unsigned>(item.integer(0, 1023));
+    const auto core = static_cast<unsigned>(item.integer(0, kMaxCore));
     if (std::ranges::count(card.cores, core) != 0) item.refuse(fmt::format("is core {} again", core), "each core once");
     card.cores.push_back(core);
   }

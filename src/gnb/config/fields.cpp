@@ -22,7 +22,7 @@ constexpr std::string_view kPort = "the name of a port";
 constexpr std::array<fields::Field, 11> kGnbRows{
     fields::by_hand<GnbConfig>("journal", R"({"type": "string", "maxLength": 200, "pattern": "^(none|/.*[^/])$"})", {
         .help = "Journal of bearers and their numbers, which survive a restart: a path from / on, or none",
-        .special = "absent: /var/lib/splitplane/<file_prefix>.journal for root, else ~/.local/state/splitplane/<file_prefix>.journal",
+        .special = "absent: `/var/lib/splitplane/<file_prefix>.journal` for root, else `~/.local/state/splitplane/<file_prefix>.journal`",
         .more = "See [journal.md](journal.md). `$STATE_DIRECTORY` and `$XDG_STATE_HOME` go before these directories."}),
     fields::integer<&GnbConfig::instance>("instance", 0, (1U << ran::kInstanceBits) - 1, {
         .help = "Upper six bits of the TEIDs that this gNB gives out"}),

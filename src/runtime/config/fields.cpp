@@ -18,7 +18,7 @@ constexpr std::array<fields::Field, 8> kProgramRows{
         .more = "A second instance of the same name is refused."}),
     fields::socket<&ProgramConfig::control>("control", {
         .help = "Control socket, of which only its owner may ask",
-        .special = "absent: /run/splitplane/<file_prefix>.sock for root, else $XDG_RUNTIME_DIR/splitplane/<file_prefix>.sock",
+        .special = "absent: `/run/splitplane/<file_prefix>.sock` for root, else `$XDG_RUNTIME_DIR/splitplane/<file_prefix>.sock`",
         .more = "Without `XDG_RUNTIME_DIR` it is under `/tmp/splitplane-<uid>`.",
         .in = kServed}),
     fields::word<kLogLevels, &ProgramConfig::log_level>("log_level", {.help = "What is logged to standard error"}),

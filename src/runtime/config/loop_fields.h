@@ -30,7 +30,10 @@ constexpr fields::Field fifo_priority_row() {
 }
 template <class T>
 constexpr fields::Field policy_row() {
-  return fields::by_hand<T>("policy", R"({"$ref": "#/$defs/policy"})");
+  return fields::by_hand<T>("policy", R"({"$ref": "#/$defs/policy"})",
+                            {.help = "How the loop spends the time while there is nothing to do",
+                             .special = "absent: yield",
+                             .more = "See [power.md](power.md)."});
 }
 
 // The settings of each kind of policy, for config/schema.json: sections `policy_yield` and so on.
