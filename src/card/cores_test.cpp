@@ -113,7 +113,7 @@ TEST_P(OneAsMany, each_packet_has_the_octets_ports_and_reasons_that_one_core_giv
     const Bytes frame = from_host && i % 2 == 0 ? test::returned(all[i % all.size()], Bytes(40, 0x45)) : p.octets;
     one.feed({frame}, port);
     ASSERT_TRUE(many.give(port, one.pool.make(frame)));
-    many.settle();
+    many.wait_for_disk();
     for (unsigned out = 0; out < many.ports; ++out)
       ASSERT_TRUE(many.take(out) == one.take(out)) << i << ", port " << out;
   }
@@ -155,7 +155,7 @@ TEST_P(OneAsMany, a_bearers_packets_stay_in_order_on_threads) {
   });
   while (many.take_rest()) {
   }
-  many.settle();  // frames that no thread had taken from a port
+  many.wait_for_disk();  // frames that no thread had taken from a port
   take(many, got);
   for (unsigned port = 0; port < many.ports; ++port) {
     const CardSide side = port == kN3Port || port == vf_port(test::kVfN3) ? CardSide::kN3 : CardSide::kAir;
@@ -206,7 +206,7 @@ TEST_F(TwoCores, remove_and_lease_to_all_bearers_of_a_call_or_to_none) {
   EXPECT_FALSE(control().set_leases(std::array{CardLease{one.id, 2}, CardLease{of_core(1, 1).id, 2}}));
   const auto sent = [&](const CardBearer& b) {
     for (unsigned i = 0; i < 5; ++i) EXPECT_TRUE(cores_.give(kN3Port, pool_.make(test::to(b).make())));
-    cores_.settle();
+    cores_.wait_for_disk();
     return cores_.take(kAirPort).size();
   };
   EXPECT_EQ(sent(one), 5U) << "its lease was cut";
@@ -256,7 +256,7 @@ TEST_F(TwoCores, change_nothing_while_one_of_them_is_silent) {
   EXPECT_EQ(bearers(), 1U);
   ASSERT_TRUE(cores_.give(kN3Port, pool_.make(test::to(old).make())));
   ASSERT_TRUE(cores_.give(kAirPort, pool_.make(test::from_ue(old, 0, Bytes(40, 0x45)))));
-  cores_.settle();
+  cores_.wait_for_disk();
   EXPECT_EQ(cores_.take(kAirPort).size(), 1U) << "it has its lease";
   EXPECT_EQ(cores_.take(kN3Port).size(), 1U) << "and its UPF";
 }
@@ -285,7 +285,7 @@ TEST_F(TwoCores, lead_a_bearer_of_the_host_there_whatever_its_teid) {
   EXPECT_EQ(bearers(), 1U);
   const auto arrives = [&](const Bytes& frame, unsigned port, unsigned vf) {
     EXPECT_TRUE(cores_.give(port, pool_.make(frame)));
-    cores_.settle();
+    cores_.wait_for_disk();
     (void)cores_.take(vf_port(test::kPuntN3));
     return !cores_.take(vf_port(vf)).empty();
   };
@@ -326,7 +326,7 @@ TEST(CardCores, count_what_a_full_ring_does_not_take) {
   EXPECT_EQ(cores.counters().ports[kAirPort].tx_full, 2 * (32 - others) - 16) << "the air is the other core's";
   EXPECT_EQ(cores.stats[0].dropped(), cores.counters().tx_full) << "one name for each loss";
   EXPECT_EQ(cores.stats[0].dispatched.get(), 16U + 16U);
-  cores.settle();
+  cores.wait_for_disk();
   EXPECT_EQ(cores.take(kAirPort).size(), 16U + 16U);
   EXPECT_TRUE(cores.adds_up(0) && cores.adds_up(1));
 }

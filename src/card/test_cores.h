@@ -66,7 +66,7 @@ class TestCores {
     return any;
   }
   // Runs rounds until no frame moves.
-  void settle() {
+  void wait_for_disk() {
     for (bool any = true; any;) {
       any = false;
       for (unsigned core = 0; core < cards.size(); ++core) any = round(core) || any;

@@ -186,7 +186,7 @@ class Together {
     Outcome outcome;
     last_ = {};
     give(mbufs, from_n3 ? kN3Port : kAirPort);
-    while (settle(outcome)) {
+    while (wait_for_disk(outcome)) {
     }
     host.account(outcome);
     const CardCounters now = card->counters();
@@ -226,7 +226,7 @@ class Together {
     mbufs.clear();
   }
   // Moves everything one step on. Returns false if nothing was left to move.
-  bool settle(Outcome& outcome) {
+  bool wait_for_disk(Outcome& outcome) {
     take(card->out(kN3Port).mbufs, outcome.n3);
     take(card->out(kAirPort).mbufs, outcome.air);
     take(card->out(kFirstVf + kVfCopies).mbufs, outcome.copies);

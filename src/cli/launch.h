@@ -1,4 +1,4 @@
-// `run`, `ue`, `nic`, `gen`, `sink` and `check`: everything before the first packet.
+// `run`, `ue`, `card`, `gen`, `sink` and `check`: everything before the first packet.
 #pragma once
 
 #include <ostream>

@@ -92,7 +92,7 @@ std::size_t ControlServer::unread_bytes() const {
                          [](std::size_t sum, const Client& client) { return sum + client.out.size(); });
 }
 
-// Drops the client that asked for nothing for the longest time, so that connections which nobody uses shut nobody out.
+// Drops the client whose last request is the longest ago, so that idle connections shut no other client out.
 bool ControlServer::make_room() {
   const auto idle = std::min_element(clients_.begin(), clients_.end(),
                                      [](const Client& a, const Client& b) { return a.heard < b.heard; });

@@ -48,7 +48,7 @@ inline constexpr unsigned kSampleEvery = 16;
   X(rlc_control, "packets", "uplink RLC control PDUs, handed to the copies or acted upon")                  \
   X(rlc_retransmitted, "packets", "AMD PDUs sent again")                                     \
   X(rlc_status_sent, "packets", "STATUS PDUs sent")                                          \
-  X(rlc_own, "packets", "of these two, taken by the air port; not among the received")       \
+  X(rlc_own, "packets", "retransmitted AMD and STATUS PDUs that the air port took; not among the received") \
   X(rlc_status_stale, "packets", "STATUS PDUs ignored: a later one came before them")        \
   X(rlc_status_malformed, "packets", "STATUS PDUs ignored: wrong form or of what was not sent") \
   X(rlc_deferred, "packets", "numbered and kept, but not sent yet: they go when they are missed") \

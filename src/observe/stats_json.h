@@ -1,4 +1,4 @@
-// Counters as JSON, the same for `run` and `nic`. The names are those of the lists of stages, drop reasons and
+// Counters as JSON, the same for `run` and `card`. The names are those of the lists of stages, drop reasons and
 // counters.
 #pragma once
 

@@ -1,5 +1,6 @@
-// Which bearers may be on a card, and behind which VFs. This is static placement by the configuration. This room and
-// gnb/control/cards.cpp decide where a bearer is; the card never does.
+// Which bearers may be on a card, and behind which VFs. A bearer's key `card` says where it is (static placement). Here
+// that becomes the card's entry: to serve it, or the VF of its worker. What a card cannot serve stands in
+// card/protocol/servable.h.
 #pragma once
 
 #include <optional>

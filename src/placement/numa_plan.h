@@ -24,7 +24,7 @@ struct PlacedCard {
   std::string name;
   NumaNode node;
   std::string from;               // the source of the node: "file", "device 0000:3b:00.0", "core 3", "unknown"
-  std::vector<PlacedLoop> loops;  // in a file for nic the card's own loop, in one for run the workers behind the card
+  std::vector<PlacedLoop> loops;  // in a file for card the card's own loop, in one for run the workers behind the card
   std::vector<std::string> vfs;   // their ports
 };
 

@@ -1,7 +1,7 @@
-// After some rounds without a packet it sleeps until one comes. It is for machines with fewer cores than threads, where
-// a polling thread starves the others. Before each sleep the worker looks at its queues once more. A sleep that found
-// no packet doubles the next one, up to a limit. So an idle worker wakes seldom. A packet after a silence waits about
-// as long as the silence was, at most the longest sleep.
+// After some rounds without a packet it sleeps for a set time, which a packet does not end. It is for machines with
+// fewer cores than threads, where a polling thread starves the others. Before each sleep the worker looks at its queues
+// once more. A sleep that found no packet doubles the next one, up to a limit. So an idle worker wakes seldom. A packet
+// after a silence waits about as long as the silence was, at most the longest sleep.
 #pragma once
 
 #include <algorithm>

@@ -66,7 +66,7 @@ inline constexpr std::array<std::string_view, 5> kRlcNames{"am18", "am12", "um12
 [[nodiscard]] bool parse_rlc_name(const std::string& name, RlcMode& mode, std::uint8_t& sn_bits);
 
 // TEID = instance (6 bits) | shard (8) | index (18). We assign it so that a lookup is one verified load, and a shard is
-// the unit of steering (DESIGN decision 5).
+// the unit of steering.
 inline constexpr unsigned kIndexBits = 18;
 inline constexpr unsigned kShardBits = 8;
 inline constexpr unsigned kInstanceBits = 32 - kShardBits - kIndexBits;

@@ -130,7 +130,7 @@ std::optional<Error> BearerStore::key_in_use(const ran::BearerConfig& config) co
     if (!address) continue;
     const auto at = by_ue_.find(address_key(*address));
     if (at == by_ue_.end()) continue;
-    // As config/check_bearers.cpp says it of a file.
+    // As gnb/config/check_bearers.cpp says it of a file.
     return Error{fmt::format("{}: {} holds a UE address that bearer {:#010x} has too; allowed: one that no bearer has",
                              key, address->to_string(), at->second)};
   }

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,11 +33,6 @@ CODE = {".h", ".cpp", ".cu", ".cuh"}
 LITERAL = re.compile(r'"(?:\\.|[^"\\])*"')
 # Words that a comment says more plainly with a subject: who does it, how many there are.
 RIDDLE = re.compile(r"\b(nobody|whoever|so many)\b", re.IGNORECASE)
-# Rooms whose comments are still to be rewritten, and what lies below them. Take a room off when it is done.
-ROOMS_WITH_RIDDLES = (
-    "config",
-    "control",
-)
 
 
 def repository_files() -> list[Path]:
@@ -119,10 +115,7 @@ def has_a_header(path: Path, lines: list[str]) -> Iterator[str]:
 
 def comments_name_their_subject(path: Path, lines: list[str]) -> Iterator[str]:
     name = path.relative_to(ROOT)
-    room = f"{'/'.join(name.parts[1:-1])}/"
     if name.parts[0] not in ("src", "bench", "fuzz") or path.suffix not in CODE:
-        return
-    if name.parts[0] == "src" and room.startswith(tuple(f"{left}/" for left in ROOMS_WITH_RIDDLES)):
         return
     cut = ""  # "so" at the end of a comment's line: "many" may follow on the next one
     for number, line in enumerate(lines, 1):
@@ -130,6 +123,15 @@ def comments_name_their_subject(path: Path, lines: list[str]) -> Iterator[str]:
         if found := RIDDLE.search(f"{cut}{comment}"):
             yield f"{number}: a comment says '{found.group().lower()}'; name who does it, or how many there are"
         cut = "so " if comment.lower().endswith((" so", "(so")) else ""
+
+
+def names_each_room(path: Path, lines: list[str]) -> Iterator[str]:
+    if path != ROOMS_TABLE.with_name("README.md"):
+        return
+    named = re.findall(r"^\| `([\w/]+)` \|", "\n".join(lines).split("## Namespaces")[0], re.MULTILINE)
+    if named != list(rooms()):
+        wrong = [f"{name} or {room}" for name, room in zip_longest(named, rooms()) if name != room]
+        yield f"1: its table and src/rooms.txt differ first at {wrong[0]}"
 
 
 def full_rooms(files: list[Path]) -> Iterator[str]:
@@ -158,6 +160,7 @@ RULES = (
     includes_lead_down,
     has_a_header,
     comments_name_their_subject,
+    names_each_room,
 )
 
 

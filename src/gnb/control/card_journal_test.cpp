@@ -31,7 +31,7 @@ class CardLinkJournal : public CardLinkTest {
       for (const CardNumbering& n : numberings)
         journal_->set_numbers(n.id, {.end = n.lease_end, .heard = n.heard, .epoch = n.epoch});
       ++settles_;
-      return journal_->settle();
+      return journal_->wait_for_disk();
     };
     start_card("a");
     start_link();

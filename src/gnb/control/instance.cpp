@@ -88,8 +88,8 @@ bool Instance::take_mtu(const Locked& locked, const std::string& port, unsigned 
   return parts_.peers.take_mtu(locked, port, mtu) && parts_.workers.take_air_mtu(locked, port, mtu);
 }
 
-Expected<void> Instance::settle() {
-  return parts_.numbers.settle();
+Expected<void> Instance::wait_for_disk() {
+  return parts_.numbers.wait_for_disk();
 }
 
 Expected<AddedBearers> Instance::add_bearers(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard) {

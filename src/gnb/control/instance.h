@@ -40,7 +40,7 @@ class Instance {
   // Ends the links to cards and stops the workers; counters stay readable and are exact from then on.
   void stop_workers();
 
-  Expected<void> settle();
+  Expected<void> wait_for_disk();
   Expected<AddedBearers> add_bearers(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard);
   Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch);
   Expected<bool> release_bearer(BearerId id);

@@ -44,7 +44,7 @@ TEST_F(InstanceTest, bearers_come_and_go_while_its_worker_runs) {
   const auto added = instance_->add_bearers({&wanted, 1}, std::nullopt);
   ASSERT_TRUE(added) << added.error().message;
   const BearerId id = added->bearers.front().id;
-  EXPECT_TRUE(instance_->settle());
+  EXPECT_TRUE(instance_->wait_for_disk());
   EXPECT_EQ(instance_->bearer_count(), 1U);
   EXPECT_TRUE(instance_->show_bearer(id));
   EXPECT_EQ(instance_->list_bearers(0, 10)->size(), 1U);

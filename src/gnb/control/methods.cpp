@@ -11,10 +11,10 @@ namespace splitplane::app {
 
 void add_methods(MethodRegistry& registry, gnb::Instance& gnb) {
   const auto calls = [&gnb](auto member) { return std::bind_front(member, &gnb); };
-  const Settle settle = calls(&gnb::Instance::settle);
-  registry.add("bearer.add", bearer_add(calls(&gnb::Instance::add_bearers), settle));
-  registry.add("bearer.modify", bearer_modify(calls(&gnb::Instance::modify_bearer), settle));
-  registry.add("bearer.release", bearer_release(calls(&gnb::Instance::release_bearer), settle));
+  const WaitForDisk wait_for_disk = calls(&gnb::Instance::wait_for_disk);
+  registry.add("bearer.add", bearer_add(calls(&gnb::Instance::add_bearers), wait_for_disk));
+  registry.add("bearer.modify", bearer_modify(calls(&gnb::Instance::modify_bearer), wait_for_disk));
+  registry.add("bearer.release", bearer_release(calls(&gnb::Instance::release_bearer), wait_for_disk));
   registry.add("bearer.reestablish", bearer_reestablish(calls(&gnb::Instance::reestablish_bearer)));
   registry.add("bearer.list", bearer_list(calls(&gnb::Instance::list_bearers)));
   registry.add("bearer.show", bearer_show(calls(&gnb::Instance::show_bearer)));

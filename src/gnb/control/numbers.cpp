@@ -163,7 +163,7 @@ std::uint8_t Numbers::next_epoch(const Locked& /*locked*/) {
 std::pair<Change, Expected<void>> Numbers::keep_epoch(Change&& change, BearerId id, std::uint8_t epoch) {
   if (!journal_) return {std::move(change), Expected<void>{}};
   journal_->set_epoch(id, epoch);
-  return ControlLock::apart(std::move(change), [this] { return journal_->settle(); });
+  return ControlLock::apart(std::move(change), [this] { return journal_->wait_for_disk(); });
 }
 
 // On the journal's thread, and on the starting one before the workers run.
@@ -207,9 +207,9 @@ void Numbers::serve(const Locked& /*locked*/, Time now) {
   }
 }
 
-Expected<void> Numbers::settle() {
+Expected<void> Numbers::wait_for_disk() {
   if (!journal_) return {};
-  if (auto settled = journal_->settle(); !settled) {
+  if (auto settled = journal_->wait_for_disk(); !settled) {
     return fail("the change is made, and not on the disk yet: {}; bearers without a lease drop (count_lease_ended)",
                 settled.error().message);
   }
@@ -224,7 +224,7 @@ CardLinkSettings::Journal Numbers::for_cards() {
       const std::uint32_t heard = n.heard <= n.lease_end ? n.heard : 0;
       journal_->set_numbers(n.id, {.end = n.lease_end, .heard = heard, .epoch = n.epoch});
     }
-    return journal_->settle();
+    return journal_->wait_for_disk();
   };
 }
 

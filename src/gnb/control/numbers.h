@@ -69,7 +69,7 @@ class Numbers {
   // One turn of the control thread: workers have come to the marks of leases.
   void serve(const Locked& locked, Time now);
   // Waits until what was said is on the disk. Without the mutex.
-  Expected<void> settle();
+  Expected<void> wait_for_disk();
   // What a card is about to be told; called on the thread of its link. Empty without a journal.
   [[nodiscard]] CardLinkSettings::Journal for_cards();
 

@@ -29,7 +29,7 @@ TEST_F(NumbersTest, without_a_journal_numbers_begin_at_0_and_need_no_lease) {
   EXPECT_FALSE(parts_->numbers.has_journal());
   EXPECT_FALSE(parts_->numbers.view());
   EXPECT_TRUE(parts_->numbers.row().is_null());
-  EXPECT_TRUE(parts_->numbers.settle());
+  EXPECT_TRUE(parts_->numbers.wait_for_disk());
   EXPECT_FALSE(parts_->numbers.for_cards());
   EXPECT_FALSE(parts_->numbers.refusal());
   const auto added = add(test::bearer(7));
@@ -41,7 +41,7 @@ TEST_F(NumbersTest, a_new_bearer_has_a_lease_once_the_disk_has_it) {
   make(with_journal());
   const auto added = add(test::bearer(7));
   ASSERT_TRUE(added);
-  ASSERT_TRUE(parts_->numbers.settle());
+  ASSERT_TRUE(parts_->numbers.wait_for_disk());
   EXPECT_GT(lease(added->id).end, 0U);
   EXPECT_EQ(parts_->numbers.row().at("state"), "written");
   EXPECT_EQ(parts_->numbers.row().at("leases"), 1);
@@ -51,20 +51,20 @@ TEST_F(NumbersTest, a_new_bearer_has_a_lease_once_the_disk_has_it) {
 TEST_F(NumbersTest, a_worker_that_has_come_to_its_mark_gets_a_longer_lease) {
   make(with_journal());
   const auto added = add(test::bearer(7));
-  ASSERT_TRUE(added && parts_->numbers.settle());
+  ASSERT_TRUE(added && parts_->numbers.wait_for_disk());
   const std::uint32_t before = lease(added->id).end;
   for (int i = 0; i < 2; ++i) {  // with its first packet, and half-way through its first lease
     ASSERT_TRUE(parts_->worker(0).gnb->lease_requests->ask(added->id));
     parts_->numbers.serve(parts_->control.lock(), std::chrono::steady_clock::now());
   }
-  ASSERT_TRUE(parts_->numbers.settle());
+  ASSERT_TRUE(parts_->numbers.wait_for_disk());
   EXPECT_GT(lease(added->id).end, before);
 }
 
 TEST_F(NumbersTest, a_bearer_comes_back_with_its_identity_and_goes_on_behind_its_last_count) {
   make(with_journal());
   const auto added = add(test::bearer(7), 5);
-  ASSERT_TRUE(added && parts_->numbers.settle());
+  ASSERT_TRUE(added && parts_->numbers.wait_for_disk());
   downlink(added->id).pdcp_tx_next = 300;
   end();
   make(with_journal());
@@ -98,7 +98,7 @@ TEST_F(NumbersTest, bearers_of_the_configuration_and_of_the_control_socket_are_t
 
 TEST_F(NumbersTest, a_fresh_start_knows_nothing_of_before) {
   make(with_journal());
-  ASSERT_TRUE(add(test::bearer(7)) && parts_->numbers.settle());
+  ASSERT_TRUE(add(test::bearer(7)) && parts_->numbers.wait_for_disk());
   end();
   parts_ = std::make_unique<test::Parts>(with_journal());
   ASSERT_TRUE(parts_->wiring.make(parts_->workers, parts_->peers));

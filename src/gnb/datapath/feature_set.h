@@ -1,5 +1,5 @@
-// The named amounts of work of header mode (DESIGN 1). Card and host use the same names, so that the cost of each
-// addition can be measured. A worker's feature set is a template parameter of its pipeline.
+// The named amounts of work of header mode, also those of a card, so that the cost of each addition can be measured. A
+// worker's feature set is a template parameter of its pipeline.
 #pragma once
 
 #include "base/outcome_list.h"

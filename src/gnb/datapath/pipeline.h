@@ -1,6 +1,7 @@
 // The packet path of a gNB worker, from top to bottom. Each stage stands in the header of its name, and that header
 // says which packets go on and which are dropped for what reason. The feature set decides at compile time how far the
-// downlink goes (DESIGN 1). All stages of a worker are compiled into one function for each direction.
+// downlink goes (docs/design/architecture.md). All stages of a worker are compiled into one function for each
+// direction.
 #pragma once
 
 #include "engine/l2fwd.h"

@@ -1,6 +1,5 @@
 // Fifth stage of the downlink (dl_clone): keeps a reference to each frame, for the consumer of copies or for
-// retransmission. From here on the frames are immutable, because the air and the keeper both hold them (DESIGN decision
-// 10).
+// retransmission. From here on the frames are immutable, because the air and the keeper both hold them.
 //
 //   goes on   every frame; its reference is on the ring of copies or in the bearer's window (`baas: inline`)
 //   deferred  a frame of an acknowledged bearer that cannot be copied: the window sends it when the peer misses it

@@ -270,7 +270,7 @@ void BearerJournal::say_failed(const Error& error) {
   view_.reason = error.message;
 }
 
-Expected<void> BearerJournal::settle() {
+Expected<void> BearerJournal::wait_for_disk() {
   Lock lock(mutex_);
   if (!begun_) return {};  // nothing runs yet
   if (finished_) return fail("the journal is closed");

@@ -67,11 +67,11 @@ class BearerJournal {
   void again(const Grant& grant);
   // Waits until what was said until now is on the disk, and its leases are granted; for `patience` at most. Error: the
   // disk refuses, or takes longer; it is tried again all the time.
-  [[nodiscard]] Expected<void> settle();
+  [[nodiscard]] Expected<void> wait_for_disk();
   // Ends the thread: no lease is granted from here on.
   void stop();
   // The last words, after stop() and the workers' end: COUNTs in place of leases. Epochs stay. What is said later is
-  // not written, and settle() fails from then on.
+  // not written, and wait_for_disk() fails from then on.
   [[nodiscard]] Expected<void> finish(std::span<const std::pair<BearerId, JournalNumbers>> last);
 
   [[nodiscard]] BearerJournalView view() const;

@@ -83,14 +83,14 @@ TEST_F(BearerJournalTest, what_was_said_is_there_in_the_next_run) {
     in_file.origin = JournalBearer::Origin::kFile;
     in_file.file = {in_file.config.upf, in_file.config.uplink_teid};
     journal->set(in_file);
-    ASSERT_TRUE(journal->settle());
+    ASSERT_TRUE(journal->wait_for_disk());
     journal->remove(BearerId{3});
     journal->release(BearerId{4});
     journal->set_numbers(BearerId{1}, {.end = 150, .heard = 120});
     ran::BearerConfig changed = bearer(2).config;
     changed.qfi = Qfi{5};
     journal->set_config(changed);
-    ASSERT_TRUE(journal->settle());
+    ASSERT_TRUE(journal->wait_for_disk());
   }  // killed, as far as the disk knows
   auto journal = open();
   const auto& found = journal->found();
@@ -117,7 +117,7 @@ TEST_F(BearerJournalTest, a_bearer_of_the_configuration_that_was_added_again_sta
     again.config.id = BearerId{6};
     journal->set(again);  // by the control socket
     journal->revive(key);
-    ASSERT_TRUE(journal->settle());
+    ASSERT_TRUE(journal->wait_for_disk());
   }
   {
     auto journal = open();
@@ -128,7 +128,7 @@ TEST_F(BearerJournalTest, a_bearer_of_the_configuration_that_was_added_again_sta
     for (const auto& [id, one] : found.bearers) journal->set(one);
     ASSERT_TRUE(journal->begin(kNoGrants));
     journal->release(BearerId{6});
-    ASSERT_TRUE(journal->settle());
+    ASSERT_TRUE(journal->wait_for_disk());
   }
   EXPECT_EQ(open()->found().released, std::set<FileKey>{key});
 }
@@ -146,7 +146,7 @@ TEST_F(BearerJournalTest, a_lease_is_granted_when_the_disk_has_it_and_not_before
   ASSERT_EQ(granted.size(), 1U);
   EXPECT_EQ(on_disk, 64U);
   journal->extend({BearerId{1}, 64, {128, 96}}, 30);
-  ASSERT_TRUE(journal->settle());
+  ASSERT_TRUE(journal->wait_for_disk());
   ASSERT_EQ(granted.size(), 2U);
   EXPECT_EQ(granted[1].from, 64U);
   EXPECT_EQ(on_disk, 128U);
@@ -167,7 +167,7 @@ TEST_F(BearerJournalTest, a_grant_that_a_worker_did_not_hear_is_given_again) {
     if (silent) at->again(grants[0]);
   }));
   journal->extend({BearerId{1}, 64, {128, 96}}, 30);
-  ASSERT_TRUE(journal->settle());
+  ASSERT_TRUE(journal->wait_for_disk());
   const auto soon = [&](auto ready) {
     for (int i = 0; i < 10'000; ++i) {
       {
@@ -192,7 +192,7 @@ TEST_F(BearerJournalTest, a_grant_that_a_worker_did_not_hear_is_given_again) {
 
 TEST_F(BearerJournalTest, a_worker_that_does_not_listen_delays_no_grant_of_the_others) {
   settings_.retry = 1h;
-  std::vector<BearerJournal::Grant> granted;  // read when settle() has answered, which is after the grants
+  std::vector<BearerJournal::Grant> granted;  // read when wait_for_disk() has answered, which is after the grants
   BearerJournal* at = nullptr;
   auto journal = open();
   at = journal.get();
@@ -204,16 +204,16 @@ TEST_F(BearerJournalTest, a_worker_that_does_not_listen_delays_no_grant_of_the_o
     }
   }));
   journal->extend({BearerId{1}, 64, {128, 96}}, 30);
-  ASSERT_TRUE(journal->settle());
+  ASSERT_TRUE(journal->wait_for_disk());
   for (std::uint32_t end = 128; end <= 640; end += 64) {
     journal->extend({BearerId{2}, end - 64, {end, end - 32}}, end - 96);
-    const auto settled = journal->settle();
+    const auto settled = journal->wait_for_disk();
     ASSERT_TRUE(settled) << settled.error().message;
     EXPECT_EQ(granted.back().id, BearerId{2});
     EXPECT_EQ(granted.back().lease.end, end);
   }
   journal->extend({BearerId{1}, 128, {192, 160}}, 96);
-  ASSERT_TRUE(journal->settle());
+  ASSERT_TRUE(journal->wait_for_disk());
   EXPECT_EQ(granted.back().from, 64U) << "from what the worker has";
   EXPECT_EQ(granted.back().lease.end, 192U);
 }
@@ -236,7 +236,7 @@ TEST_F(BearerJournalTest, what_is_said_after_the_end_is_not_on_the_disk) {
   journal->stop();
   ASSERT_TRUE(journal->finish({}));
   journal->set_numbers(BearerId{1}, {.end = 128});
-  const auto settled = journal->settle();
+  const auto settled = journal->wait_for_disk();
   ASSERT_FALSE(settled) << "a card would use COUNTs up to 128";
   EXPECT_THAT(settled.error().message, HasSubstr("is closed"));
   EXPECT_TRUE(journal->finish({})) << "the first time it was finished";
@@ -281,7 +281,7 @@ TEST_F(BearerJournalTest, a_file_that_grows_is_written_anew) {
   std::size_t largest = 0;
   for (std::uint32_t round = 1; round <= 200; ++round) {
     for (std::uint32_t id = 1; id <= 2000; ++id) journal->set_numbers(BearerId{id}, {.end = round});
-    ASSERT_TRUE(journal->settle());
+    ASSERT_TRUE(journal->wait_for_disk());
     largest = std::max(largest, journal->view().octets);
   }
   EXPECT_LT(largest, small + (std::size_t{5} << 20));
@@ -320,10 +320,10 @@ TEST_F(BearerJournalTest, a_full_disk_grants_nothing_and_is_over_when_there_is_r
   {
     const FileLimit full(journal->view().octets + 10);  // a frame is torn
     journal->extend({BearerId{1}, 64, {128, 96}}, 30);
-    const auto refused = journal->settle();
+    const auto refused = journal->wait_for_disk();
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().message, HasSubstr("cannot be written"));
-    EXPECT_FALSE(journal->settle()) << "known already";
+    EXPECT_FALSE(journal->wait_for_disk()) << "known already";
     journal->extend({BearerId{1}, 128, {192, 160}}, 96);
     EXPECT_GE(journal->view().failures, 1U);
     const std::lock_guard guard(mutex);
@@ -335,7 +335,7 @@ TEST_F(BearerJournalTest, a_full_disk_grants_nothing_and_is_over_when_there_is_r
   const auto deadline = std::chrono::steady_clock::now() + 20s;
   while (!journal->view().reason.empty() && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(5ms);
-  ASSERT_TRUE(journal->settle());
+  ASSERT_TRUE(journal->wait_for_disk());
   const std::lock_guard guard(mutex);
   ASSERT_EQ(granted.size(), 1U);
   EXPECT_EQ(granted[0].from, 64U) << "from what the worker has";

@@ -40,8 +40,8 @@ class CountLeases {
   // Its worker has come to the mark. `horizon`: a longer lease takes so long to come, as far as is known. Nothing: no
   // such bearer.
   [[nodiscard]] std::optional<Extension> asked(BearerId id, Clock::time_point now, std::chrono::milliseconds horizon);
-  // A receiver may not have seen any COUNT from here on, of a bearer whose next one is `next` now: a run that gave none
-  // tells nothing new about what the receiver has seen.
+  // COUNTs below the result may have reached a receiver; those from it on surely have not. `next` is the bearer's next
+  // COUNT: a run that gave none tells nothing new.
   [[nodiscard]] std::uint32_t heard(BearerId id, std::uint32_t next) const;
   void forget(BearerId id) { books_.erase(id.value); }
 

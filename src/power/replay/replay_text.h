@@ -1,4 +1,4 @@
-// What replay prints: a table for people and JSON for machines. Both and docs/power.md use the same names.
+// What replay prints: a table for people and JSON for machines. Both and docs/operate/power.md use the same names.
 #pragma once
 
 #include <nlohmann/json.hpp>

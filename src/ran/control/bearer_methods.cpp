@@ -27,7 +27,7 @@ Expected<ran::BearerGroup> read_group(Params& params) {
   return group;
 }
 
-Expected<Json> add_group(const ran::BearerGroup& group, const AddBearers& add, const Settle& settle) {
+Expected<Json> add_group(const ran::BearerGroup& group, const AddBearers& add, const WaitForDisk& wait_for_disk) {
   Json first, last;
   std::size_t existed = 0;
   std::vector<ran::BearerConfig> batch;
@@ -45,7 +45,7 @@ Expected<Json> add_group(const ran::BearerGroup& group, const AddBearers& add, c
     existed += added->existed;
   }
   if (existed != group.count) {
-    if (const auto settled = settle(); !settled) return tl::unexpected(settled.error());
+    if (const auto settled = wait_for_disk(); !settled) return tl::unexpected(settled.error());
   }
   return Json{{"count", group.count}, {"existed", existed}, {"first", first}, {"last", last}};
 }
@@ -67,14 +67,15 @@ Handler with_id(Do act) {
 
 }  // namespace
 
-Handler bearer_add(AddBearers add, Settle settle) {
-  return [add = std::move(add), settle = std::move(settle)](Params& params) {
-    return read_group(params).and_then([&](const ran::BearerGroup& group) { return add_group(group, add, settle); });
+Handler bearer_add(AddBearers add, WaitForDisk wait_for_disk) {
+  return [add = std::move(add), wait_for_disk = std::move(wait_for_disk)](Params& params) {
+    return read_group(params).and_then(
+        [&](const ran::BearerGroup& group) { return add_group(group, add, wait_for_disk); });
   };
 }
 
-Handler bearer_modify(ModifyBearer modify, Settle settle) {
-  return [modify = std::move(modify), settle = std::move(settle)](Params& params) -> Expected<Json> {
+Handler bearer_modify(ModifyBearer modify, WaitForDisk wait_for_disk) {
+  return [modify = std::move(modify), wait_for_disk = std::move(wait_for_disk)](Params& params) -> Expected<Json> {
     const BearerId id = read_id(params);
     const BearerPatch patch = read_patch(params);
     if (const auto fault = params.fault()) return fail("{}", *fault);
@@ -82,13 +83,14 @@ Handler bearer_modify(ModifyBearer modify, Settle settle) {
       return fail("nothing to change; allowed: {}", comma_list(ran::bearer_fields(ran::kInChange).names()));
     }
     return modify(id, patch).and_then(
-        [&](const ran::BearerConfig& bearer) { return settle().map([&] { return to_json(bearer); }); });
+        [&](const ran::BearerConfig& bearer) { return wait_for_disk().map([&] { return to_json(bearer); }); });
   };
 }
 
-Handler bearer_release(ReleaseBearer release, Settle settle) {
-  return with_id([release = std::move(release), settle = std::move(settle)](BearerId id) {
-    return release(id).and_then([&](bool existed) { return settle().map([&] { return Json{{"existed", existed}}; }); });
+Handler bearer_release(ReleaseBearer release, WaitForDisk wait_for_disk) {
+  return with_id([release = std::move(release), wait_for_disk = std::move(wait_for_disk)](BearerId id) {
+    return release(id).and_then(
+        [&](bool existed) { return wait_for_disk().map([&] { return Json{{"existed", existed}}; }); });
   });
 }
 

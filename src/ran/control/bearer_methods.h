@@ -16,22 +16,23 @@ namespace splitplane::app {
 inline constexpr std::size_t kMaxBearersPerRequest = 65536;
 inline constexpr std::size_t kMaxListLimit = 1000;
 
-// Waits until the changes before are on the disk, where they have to be. Error: what they are worth until then.
-using Settle = std::function<Expected<void>()>;
+// Returns when the journal, if there is one, has the changes on the disk. Error: they are in force, but a restart would
+// lose them.
+using WaitForDisk = std::function<Expected<void>()>;
 
 // Adds bearers, all or none, and returns them with their identities; at most kBearersPerBatch in a call. With config.id
 // 0 the machine chooses the identity (in `shard` if given). Idempotent: the same (upf, uplink_teid) with the same
 // configuration returns the bearer that is there already, and counts it as `existed`.
 using AddBearers =
     std::function<Expected<AddedBearers>(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard)>;
-[[nodiscard]] MethodRegistry::Handler bearer_add(AddBearers add, Settle settle);
+[[nodiscard]] MethodRegistry::Handler bearer_add(AddBearers add, WaitForDisk wait_for_disk);
 
 using ModifyBearer = std::function<Expected<ran::BearerConfig>(BearerId id, const BearerPatch& patch)>;
-[[nodiscard]] MethodRegistry::Handler bearer_modify(ModifyBearer modify, Settle settle);
+[[nodiscard]] MethodRegistry::Handler bearer_modify(ModifyBearer modify, WaitForDisk wait_for_disk);
 
 // True if the bearer existed, false if there was none (releasing twice is no error).
 using ReleaseBearer = std::function<Expected<bool>(BearerId id)>;
-[[nodiscard]] MethodRegistry::Handler bearer_release(ReleaseBearer release, Settle settle);
+[[nodiscard]] MethodRegistry::Handler bearer_release(ReleaseBearer release, WaitForDisk wait_for_disk);
 
 // RLC re-establishment with PDCP data recovery of an acknowledged bearer (the part of RRC). Returns its new epoch.
 using ReestablishBearer = std::function<Expected<std::uint8_t>(BearerId id)>;

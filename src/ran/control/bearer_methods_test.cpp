@@ -172,16 +172,16 @@ TEST_F(BearerMethods, reestablish_answers_with_the_new_epoch) {
 TEST_F(BearerMethods, a_change_is_answered_when_it_is_on_the_disk_and_a_repetition_need_not_be) {
   unsigned settled = 0;
   bool full = false;
-  const Settle settle = [&]() -> Expected<void> {
+  const WaitForDisk wait_for_disk = [&]() -> Expected<void> {
     ++settled;
     if (full) return fail("the disk is full");
     return {};
   };
   const auto calls = [this](auto member) { return std::bind_front(member, &bearers_); };
   MethodRegistry registry([] {});
-  registry.add("bearer.add", bearer_add(calls(&MemoryBearers::add), settle));
-  registry.add("bearer.modify", bearer_modify(calls(&MemoryBearers::modify), settle));
-  registry.add("bearer.release", bearer_release(calls(&MemoryBearers::release), settle));
+  registry.add("bearer.add", bearer_add(calls(&MemoryBearers::add), wait_for_disk));
+  registry.add("bearer.modify", bearer_modify(calls(&MemoryBearers::modify), wait_for_disk));
+  registry.add("bearer.release", bearer_release(calls(&MemoryBearers::release), wait_for_disk));
   const Json id = ask(registry, "bearer.add", kBearer)["result"]["first"]["id"];
   EXPECT_EQ(settled, 1U);
   EXPECT_EQ(ask(registry, "bearer.add", kBearer)["result"]["existed"], 1);

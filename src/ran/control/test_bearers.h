@@ -53,10 +53,10 @@ class MemoryBearers {
   // This must outlive the registry.
   void add_methods(MethodRegistry& registry) {
     const auto calls = [this](auto member) { return std::bind_front(member, this); };
-    const Settle settle = [] { return Expected<void>(); };
-    registry.add("bearer.add", bearer_add(calls(&MemoryBearers::add), settle));
-    registry.add("bearer.modify", bearer_modify(calls(&MemoryBearers::modify), settle));
-    registry.add("bearer.release", bearer_release(calls(&MemoryBearers::release), settle));
+    const WaitForDisk wait_for_disk = [] { return Expected<void>(); };
+    registry.add("bearer.add", bearer_add(calls(&MemoryBearers::add), wait_for_disk));
+    registry.add("bearer.modify", bearer_modify(calls(&MemoryBearers::modify), wait_for_disk));
+    registry.add("bearer.release", bearer_release(calls(&MemoryBearers::release), wait_for_disk));
     registry.add("bearer.list", bearer_list(calls(&MemoryBearers::list)));
     registry.add("bearer.show", bearer_show(calls(&MemoryBearers::show)));
   }

@@ -1,5 +1,6 @@
-// One AM entity with both its directions (full mode, `baas: inline`). PDCP is above it and the grants of MAC are below
-// it. The caller passes the time.
+// One AM entity with both its directions and with segmentation: PDCP is above it, the grants of MAC below it. Programs
+// do not use it yet, because header mode has no grants: there arq/ takes AmRetx and AmReceive. The caller passes the
+// time.
 #pragma once
 
 #include "ran/rlc/am_receive.h"

@@ -1,4 +1,5 @@
 // A TM entity (TS 38.322 5.2.1): it sends SDUs without a header. An SDU that does not fit the grant waits.
+// Programs do not use it yet: header mode has no grants.
 #pragma once
 
 #include "ran/rlc/counters.h"
