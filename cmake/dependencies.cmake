@@ -39,6 +39,22 @@ if(SPLITPLANE_WITH_DPDK)
   pkg_check_modules(NCURSES REQUIRED ncursesw)
   add_library(ncurses INTERFACE)
   target_link_libraries(ncurses INTERFACE ${NCURSES_LINK_LIBRARIES})
+  # Ciphering. The library has no .pc file. NEA4 to NEA6 and NIA4 to NIA6 need a version that knows them: 1.3 does not.
+  find_path(IPSEC_MB_INCLUDE intel-ipsec-mb.h REQUIRED)
+  find_library(IPSEC_MB_LIBRARY IPSec_MB REQUIRED)
+  add_library(ipsec_mb INTERFACE)
+  target_include_directories(ipsec_mb SYSTEM INTERFACE ${IPSEC_MB_INCLUDE})
+  target_link_libraries(ipsec_mb INTERFACE ${IPSEC_MB_LIBRARY})
+  include(CheckSourceCompiles)
+  set(CMAKE_REQUIRED_INCLUDES ${IPSEC_MB_INCLUDE})
+  check_source_compiles(CXX "#include <intel-ipsec-mb.h>
+    const int all[] = {IMB_CIPHER_SNOW5G_NEA4, IMB_CIPHER_AES_NEA5, IMB_CIPHER_ZUC_NEA6,
+                       IMB_AUTH_SNOW5G_NIA4, IMB_AUTH_AES_NIA5, IMB_AUTH_ZUC_NIA6};
+    int main() { return all[0]; }" IPSEC_MB_HAS_256_BIT)
+  unset(CMAKE_REQUIRED_INCLUDES)
+  if(IPSEC_MB_HAS_256_BIT)
+    target_compile_definitions(ipsec_mb INTERFACE SPLITPLANE_IPSEC_MB_256)
+  endif()
   # DPDK's own -march comes before ours (splitplane_flags is linked last), and its headers count as system headers.
   add_library(dpdk INTERFACE)
   set(dpdk_cflags ${DPDK_CFLAGS})
