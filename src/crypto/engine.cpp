@@ -173,12 +173,22 @@ void fill(IMB_JOB& out, IntegrityAlgorithm algorithm, IntegrityJob& job, const s
   }
 }
 
-// Sorts the jobs of a burst by algorithm: by number, without moving them.
+bool is_long(CipherAlgorithm algorithm) {
+  return algorithm == CipherAlgorithm::nea2 || algorithm == CipherAlgorithm::nea5;
+}
+bool is_long(IntegrityAlgorithm algorithm) {
+  return algorithm == IntegrityAlgorithm::nia2 || algorithm == IntegrityAlgorithm::nia5;
+}
+
+// Sorts the jobs of a burst by algorithm: by number, without moving them. It fetches the first lines of all keys before
+// it reads one, and the rest only of keys that have more than a line.
 template <class Groups, class Job>
 void sort(std::span<Job> jobs, Groups& groups) {
-  for (const Job& job : jobs) job.key->prefetch();
+  for (const Job& job : jobs) __builtin_prefetch(job.key);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    auto& group = groups[static_cast<std::size_t>(jobs[i].key->algorithm())];
+    const auto algorithm = jobs[i].key->algorithm();
+    if (is_long(algorithm)) jobs[i].key->prefetch();
+    auto& group = groups[static_cast<std::size_t>(algorithm)];
     group.number[group.size++] = static_cast<std::uint8_t>(i);
   }
 }
