@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string>
@@ -42,9 +43,12 @@ std::unique_ptr<KeyStore> new_store() {
 }
 
 constexpr CipherAlgorithm kCiphers[] = {CipherAlgorithm::nea0, CipherAlgorithm::nea1, CipherAlgorithm::nea2,
-                                        CipherAlgorithm::nea3};
-constexpr IntegrityAlgorithm kIntegrities[] = {IntegrityAlgorithm::nia0, IntegrityAlgorithm::nia1,
-                                               IntegrityAlgorithm::nia2, IntegrityAlgorithm::nia3};
+                                        CipherAlgorithm::nea3, CipherAlgorithm::nea4, CipherAlgorithm::nea5,
+                                        CipherAlgorithm::nea6};
+constexpr IntegrityAlgorithm kIntegrities[] = {
+    IntegrityAlgorithm::nia0, IntegrityAlgorithm::nia1, IntegrityAlgorithm::nia2, IntegrityAlgorithm::nia3,
+    IntegrityAlgorithm::nia4, IntegrityAlgorithm::nia5, IntegrityAlgorithm::nia6};
+constexpr std::size_t kOffered = Manager::kHas256Bit ? 7 : 4;
 
 Secret key_of_vectors(std::size_t size) {
   return size == 0 ? Secret() : *Secret::from_hex("000102030405060708090a0b0c0d0e0f");
@@ -145,10 +149,11 @@ TEST_P(OnImplementation, signs_the_own_vectors) {
 struct Mix {
   Mix(KeyStore& store, std::mt19937& random, std::size_t size, std::uint32_t max_length) {
     for (std::size_t i = 0; i < size; ++i) {
-      cipher_keys.push_back(random_key(store, kCiphers[random() % 4], random));
-      integrity_keys.push_back(random_key(store, kIntegrities[random() % 4], random));
+      cipher_keys.push_back(random_key(store, kCiphers[random() % kOffered], random));
+      integrity_keys.push_back(random_key(store, kIntegrities[random() % kOffered], random));
       const std::uint32_t limit = random() % 2 == 0 ? 80 : max_length;
-      in.push_back(at_random(random, random() % (limit + 1)));
+      const std::uint32_t least = integrity_keys.back()->algorithm() > IntegrityAlgorithm::nia3 ? 1 : 0;
+      in.push_back(at_random(random, std::max<std::size_t>(least, random() % (limit + 1))));
       out.emplace_back(in.back().size());
       const auto bearer = static_cast<std::uint8_t>(random() % 32);
       const auto direction = static_cast<Direction>(random() % 2);
@@ -247,7 +252,7 @@ class GuardedPages {
 TEST_P(OnImplementation, touches_no_octet_outside_the_message) {
   std::mt19937 random(4);
   GuardedPages source, target;
-  for (std::size_t a = 1; a <= 3; ++a) {
+  for (std::size_t a = 1; a < kOffered; ++a) {
     const auto cipher_key = random_key(*store_, kCiphers[a], random);
     const auto integrity_key = random_key(*store_, kIntegrities[a], random);
     for (std::uint32_t length = 0; length <= 300; ++length) {
@@ -263,7 +268,7 @@ TEST_P(OnImplementation, touches_no_octet_outside_the_message) {
           ASSERT_EQ(*at, 0x5A) << name_of(cipher_key->algorithm()) << " of " << length;
         }
         IntegrityJob integrity{.key = integrity_key.get(), .in = in, .length = length};
-        ASSERT_TRUE(engine_->integrity({&integrity, 1}));
+        ASSERT_EQ(engine_->integrity({&integrity, 1}), a <= 3 || length != 0);
       }
     }
   }

@@ -31,11 +31,11 @@ struct IntegrityJob {
   std::uint8_t bearer = 0;
   Direction direction = Direction::kDownlink;
   // NIA2 reads 8 octets before the message. True: the 8 octets before `in` are writable and no other job of the burst
-  // reads or writes them; the engine overwrites them during the call and restores them. False: the engine copies the
+  // reads or writes them. The engine overwrites them during the call and restores them. False: the engine copies the
   // message, which costs about 20 ns for 1500 octets.
   bool room_before = false;
   const std::uint8_t* in = nullptr;
-  std::uint32_t length = 0;
+  std::uint32_t length = 0;                   // octets; NIA4 to NIA6 refuse 0, which no PDCP PDU has
   std::array<std::uint8_t, kMacBytes> mac{};  // the result
 };
 
