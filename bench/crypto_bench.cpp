@@ -203,8 +203,9 @@ class Ours {
   void cipher(Packets& packets, std::uint32_t bytes) {
     const Bearers::Keys* const keys = bearers_.next();
     for (std::size_t i = 0; i < kBurst; ++i) {
-      ciphers_[i] = {keys[i].cipher,    count_++, static_cast<std::uint8_t>(i), Direction::kDownlink, packets.packet(i),
-                     packets.packet(i), bytes};
+      ciphers_[i] = {
+          keys[i].cipher,    {count_++}, static_cast<std::uint8_t>(i), Direction::kDownlink, packets.packet(i),
+          packets.packet(i), bytes};
     }
     if (!engine_.cipher(ciphers_)) stop("a burst was refused");
   }
@@ -213,7 +214,7 @@ class Ours {
     const Bearers::Keys* const keys = bearers_.next();
     for (std::size_t i = 0; i < kBurst; ++i) {
       integrities_[i].key = keys[i].integrity;
-      integrities_[i].count = count_++;
+      integrities_[i].count = {count_++};
       integrities_[i].bearer = static_cast<std::uint8_t>(i);
       integrities_[i].room_before = room_before;
       integrities_[i].in = packets.packet(i);

@@ -23,7 +23,7 @@ void store_be32(std::uint8_t* at, std::uint32_t value) {
 // COUNT, then an octet with BEARER and DIRECTION, then zeros (TS 33.401 B.1.2 to B.1.4, B.2.3).
 template <class Job>
 void store_inputs(std::uint8_t* at, const Job& job) {
-  store_be32(at, job.count);
+  store_be32(at, job.count.value);
   store_be32(at + 4, std::uint32_t{job.bearer & 0x1FU} << 27 | static_cast<std::uint32_t>(job.direction) << 26);
 }
 
@@ -34,7 +34,7 @@ void store_inputs_256(std::uint8_t* at, const Job& job, std::uint8_t mac_bits) {
   std::memset(at, 0, 16);
   at[0] = mac_bits;
   at[1] = static_cast<std::uint8_t>((job.bearer & 0x1F) << 1 | static_cast<unsigned>(job.direction));
-  store_be32(at + 8, job.count);
+  store_be32(at + 8, job.count.value);
 }
 
 void cipher_iv(CipherAlgorithm algorithm, const CipherJob& job, std::uint8_t* iv) {
@@ -66,7 +66,7 @@ void integrity_iv(IntegrityAlgorithm algorithm, const IntegrityJob& job, std::ui
       break;
     case IntegrityAlgorithm::nia1:  // COUNT and FRESH, and both again with DIRECTION (TS 33.401 B.2.2)
     case IntegrityAlgorithm::nia3:
-      store_be32(iv, job.count);
+      store_be32(iv, job.count.value);
       store_be32(iv + 4, std::uint32_t{job.bearer & 0x1FU} << 27);
       std::memcpy(iv + 8, iv, 8);
       iv[8] ^= direction;

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMacBytes = 4;              // MAC-I (TS 38.323 6.3
 // Enciphers or deciphers: the same operation. `out` is `in`, or the two do not overlap. Any alignment will do.
 struct CipherJob {
   const CipherKey* key = nullptr;
-  std::uint32_t count = 0;
+  Count count;
   std::uint8_t bearer = 0;  // 5 bits: radio bearer identity - 1
   Direction direction = Direction::kDownlink;
   const std::uint8_t* in = nullptr;
@@ -27,7 +27,7 @@ struct CipherJob {
 
 struct IntegrityJob {
   const IntegrityKey* key = nullptr;
-  std::uint32_t count = 0;
+  Count count;
   std::uint8_t bearer = 0;
   Direction direction = Direction::kDownlink;
   // NIA2 reads 8 octets before the message. True: the 8 octets before `in` are writable and no other job of the burst

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 #include <utility>
 
@@ -26,7 +27,9 @@ Expected<std::unique_ptr<KeyStore>> KeyStore::create(SecretMemory::Locking locki
   return std::unique_ptr<KeyStore>(new KeyStore(std::move(*manager), locking));
 }
 
-KeyStore::~KeyStore() = default;
+KeyStore::~KeyStore() {
+  assert(keys_ == 0);  // a key ends before its store
+}
 
 Expected<KeyStore::CipherKeyPtr> KeyStore::make(CipherAlgorithm algorithm, const Secret& secret) {
   return make_key(algorithm, secret);

@@ -23,7 +23,7 @@ class KeyStore {
 
   KeyStore(const KeyStore&) = delete;
   KeyStore& operator=(const KeyStore&) = delete;
-  ~KeyStore();
+  ~KeyStore();  // after all its keys
 
   // Wipes the key. The owner sees to it that no worker still uses the key: it frees the key after the workers passed a
   // quiescent point, as it does with a bearer.

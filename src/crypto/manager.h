@@ -1,5 +1,5 @@
 // The library's state (IMB_MGR of intel-ipsec-mb), of which each thread that ciphers has one. It lies in secret memory,
-// because the library copies round keys into it.
+// because the library copies round keys into it. A child process after fork() has none: it must not cipher.
 #pragma once
 
 #include <cstdint>

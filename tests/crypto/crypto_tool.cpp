@@ -103,11 +103,11 @@ class Tool {
     const auto length = static_cast<std::uint32_t>(c.size);
     if (c.is_cipher()) {
       c.cipher_key = value_of(store_->make(value_of(find_cipher_algorithm(c.algorithm)), secret));
-      ciphers.push_back({c.cipher_key.get(), c.count, bearer, direction, c.in(), c.out(), length});
+      ciphers.push_back({c.cipher_key.get(), {c.count}, bearer, direction, c.in(), c.out(), length});
     } else {
       c.integrity_key = value_of(store_->make(value_of(find_integrity_algorithm(c.algorithm)), secret));
       integrities.push_back({.key = c.integrity_key.get(),
-                             .count = c.count,
+                             .count = {c.count},
                              .bearer = bearer,
                              .direction = direction,
                              .room_before = c.room,
