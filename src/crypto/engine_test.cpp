@@ -14,6 +14,7 @@
 #include <new>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "crypto/key_store.h"
@@ -21,7 +22,7 @@
 
 #if !defined(SPLITPLANE_ASAN) && !defined(SPLITPLANE_TSAN)
 namespace {
-std::size_t g_allocations = 0;
+thread_local std::size_t g_allocations = 0;
 }
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++g_allocations;
@@ -332,6 +333,37 @@ TEST(Engine, makes_no_system_call_in_a_burst) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 #endif
+
+TEST(Engine, workers_share_keys_while_the_control_thread_makes_others) {
+  std::mt19937 random(8);
+  const auto store = new_store();
+  Mix mix(*store, random, 64, 300);
+  std::vector<Octets> results(2);
+  std::vector<std::thread> workers;
+  for (Octets& result : results) {
+    workers.emplace_back([&mix, &result] {
+      const auto engine = std::move(Engine::create().value());
+      std::vector<Octets> out = mix.out;
+      std::vector<CipherJob> ciphers = mix.ciphers;
+      std::vector<IntegrityJob> integrities = mix.integrities;
+      for (std::size_t i = 0; i < out.size(); ++i) ciphers[i].out = out[i].data();
+      for (int round = 0; round < 20; ++round) {
+        if (!engine->cipher(ciphers) || !engine->integrity(integrities)) return;
+      }
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        result.insert(result.end(), out[i].begin(), out[i].end());
+        result.insert(result.end(), integrities[i].mac.begin(), integrities[i].mac.end());
+      }
+    });
+  }
+  for (int round = 0; round < 2000; ++round) {
+    const auto cipher = random_key(*store, kCiphers[static_cast<std::size_t>(round) % kOffered], random);
+    const auto integrity = random_key(*store, kIntegrities[static_cast<std::size_t>(round) % kOffered], random);
+  }
+  for (std::thread& worker : workers) worker.join();
+  EXPECT_FALSE(results[0].empty());
+  EXPECT_EQ(results[0], results[1]);
+}
 
 TEST(Engine, serves_an_empty_burst) {
   const auto engine = std::move(Engine::create().value());
