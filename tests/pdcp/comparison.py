@@ -178,8 +178,8 @@ class Comparison:
     def report(self, wrong: list[str], ours: Reply, theirs: Reply) -> str:
         steps = self.history[: self.compared]
         parts = [f"{self.label}, step {len(steps)}:", *wrong, "", f"the last {SHOWN_STEPS} steps:"]
-        parts += [f"  {shortened(step)}" for step in steps[-SHOWN_STEPS:]]
-        parts += ["", f"model: {cut(ours)}", f"other: {cut(theirs)}"]
+        parts += [f"  {json.dumps(cut(step))}" for step in steps[-SHOWN_STEPS:]]
+        parts += ["", f"model: {json.dumps(cut(ours))}", f"other: {json.dumps(cut(theirs))}"]
         if self.replay_folder is not None:
             self.replay_folder.mkdir(parents=True, exist_ok=True)
             path = self.replay_folder / f"{self.label.replace(' ', '_')}.jsonl"

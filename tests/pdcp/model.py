@@ -182,7 +182,7 @@ class PdcpTransmitter:
 
     def send_first_time(self, sdu: StoredSdu) -> None:
         if self.tx_next >= self.config.count_stop:
-            self.counters["count_exhausted"] += 1  # TS 33.501 6.6.4 forbids a COUNT twice under one key
+            self.counters["count_exhausted"] += 1  # TS 38.331 5.3.1.2: no COUNT twice under one key
             return
         if self.window_is_full():
             self.counters["window_full"] += 1
@@ -200,7 +200,8 @@ class PdcpTransmitter:
     def window_is_full(self) -> bool:
         """5.2.1 NOTE: more than half of the SN space in flight may desynchronize the HFN.
 
-        Reading: an AM entity drops the SDU instead. In flight is from the oldest SDU that is stored to TX_NEXT.
+        Reading: an AM entity drops the SDU instead. In flight is from the oldest SDU that is stored to TX_NEXT. An SDU
+        that was discarded is in flight no more, so many discards in a row may still desynchronize.
         """
         if not self.is_am or not self.stored:
             return False
@@ -501,9 +502,9 @@ class PdcpEntity:
     def reestablish(self, security: Security) -> dict:
         """5.1.2; of a suspended entity, this resumes it.
 
-        Reading: TS 33.501 wants no COUNT twice under one key, and leaves that to RRC; this entity refuses it. Where
-        COUNT begins anew, each key has to be new. An AM bearer that goes on may keep all, which repeats PDUs, or change
-        all: one new key of two would put another MAC-I under the same keystream.
+        Reading: TS 38.331 5.3.1.2 wants no COUNT twice under one key, and leaves that to the network. This entity
+        refuses it. Where COUNT begins anew, each key has to be new. An AM bearer that goes on may keep all keys, which
+        repeats PDUs, or change all. One new key of two would put another MAC-I under the same keystream.
         """
         old = self.tx.security
         begins_anew = self.tx.suspended or self.config.rlc == "um"

@@ -187,6 +187,13 @@ def test_the_window_gives_the_hfn(rx_deliv: int, sn: int, count: int) -> None:
     assert at.counters["hfn_negative"] == (count < 0)
 
 
+def test_the_hfn_follows_rx_deliv_and_not_rx_next() -> None:
+    at = entity()
+    at.set_count(0, 2047, {})
+    receive(at, 4000)
+    assert at.rx.rx_next == 4001 and at.rx.count_of(1000) == 1000
+
+
 @pytest.mark.parametrize("sn_bits", [12, 18])
 def test_each_count_of_the_window_is_found(sn_bits: int) -> None:
     window = 1 << sn_bits - 1
@@ -241,6 +248,21 @@ def test_t_reordering_stops_when_the_gap_closes_and_starts_for_the_next() -> Non
     assert at.state() | {"rx_deliv": 2, "rx_reord": 4, "t_reordering": 120 * MS} == at.state()
     assert receive(at, 2, now=30 * MS) == [2, 3]
     assert at.rx.rx_reord is None
+
+
+def test_t_reordering_goes_on_when_a_delivery_does_not_reach_rx_reord() -> None:
+    at = entity(t_reordering_us=100 * MS)
+    receive(at, 2)
+    assert receive(at, 0, now=10 * MS) == [0]
+    assert at.state() | {"rx_deliv": 1, "rx_reord": 3, "t_reordering": 100 * MS} == at.state()
+
+
+def test_what_waited_is_delivered_in_the_order_of_counts() -> None:
+    at = entity(t_reordering_us=100 * MS)
+    receive(at, 6)
+    receive(at, 4, 2)
+    at.advance(100 * MS)
+    assert at.take_answer().delivered == [b"\2", b"\4", b"\6"]
 
 
 def test_a_late_pdu_is_too_old_and_a_second_one_a_duplicate() -> None:
@@ -447,7 +469,21 @@ def test_suspend_delivers_and_a_resumed_bearer_begins_at_zero(rlc: str) -> None:
     assert len(at.take_answer().discards) == 1
 
 
-# One COUNT, one key (TS 33.501)
+def test_a_report_goes_before_the_data_of_a_re_establishment() -> None:
+    """5.4.1: as the first PDCP PDU."""
+    at = entity(status_report_required=True)
+    at.send_sdu(DATA, 0)
+    at.reestablish(CLEAR)
+    assert [count for count, _ in at.take_answer().pdus] == [0, None, 0]
+
+
+def test_a_suspended_entity_drops_what_arrives() -> None:
+    at = entity()
+    at.suspend()
+    assert receive(at, 0) == [] and at.counters == {"suspended": 1}
+
+
+# One COUNT, one key (TS 38.331 5.3.1.2)
 
 ONE_KEY_NEW = [Security("nea2", KE, "nia2", KE), Security("nea2", KI, "nia2", KI)]
 
