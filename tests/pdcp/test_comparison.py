@@ -42,10 +42,10 @@ def test_the_model_behind_a_pipe_answers_like_the_model() -> None:
     program = Program(MODEL, ROOT / "tests")
     comparison = Comparison(program)
     try:
-        compare(comparison, SEED, 6000)
+        compare(comparison, SEED, 4000)
     finally:
         program.close()
-    assert comparison.steps >= 6000
+    assert comparison.steps >= 4000
 
 
 def test_a_wrong_rule_behind_a_pipe_is_reported_with_the_last_steps(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pdcp.pdu import LAST_COUNT
 from pdcp.scenarios import PEER, PdcpScenario
 from pdcp.steps import ModelHost
 
-QUICK = settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 KEYS = [Security("nea2", bytes([number]) * 16, "nia2", bytes([number + 128]) * 16) for number in range(100)]
 STARTS = st.sampled_from([0, 0, 4090, 3 * 4096 - 5, 2043, (1 << 31) - 3, LAST_COUNT - 30])
 T_REORDERING_US = 1000

@@ -20,7 +20,10 @@ CLEAR = Security()
 BOTH = Security("nea2", KE, "nia2", KI)
 CIPHERED = Security("nea2", KE)
 NEW_KEYS = Security("nea2", KI, "nia2", KE)
-OWN_VECTORS = json.loads(Path(__file__).with_name("own_vectors.json").read_text())
+ALGORITHMS = CIPHERS | INTEGRITY
+# Also of NEA1, NIA1, NEA3 and NIA3: a row in ciphers.py is enough to test them.
+VECTORS = json.loads(Path(__file__).with_name("own_vectors.json").read_text())
+OWN_VECTORS = [vector for vector in VECTORS if vector["alg"] in ALGORITHMS]
 MS = 1000
 
 
@@ -54,9 +57,7 @@ def test_the_last_octet_is_the_count_in_these_tests() -> None:
 
 @pytest.mark.parametrize("vector", OWN_VECTORS, ids=lambda vector: f"{vector['alg']} {vector['name']}")
 def test_algorithms_give_the_values_that_two_foreign_implementations_agree_on(vector: dict) -> None:
-    algorithm = (CIPHERS | INTEGRITY).get(vector["alg"])
-    if algorithm is None:
-        return  # the model takes NEA1, NIA1, NEA3 and NIA3 when a row of ciphers.py has them
+    algorithm = ALGORITHMS[vector["alg"]]
     octets = bytes.fromhex(vector.get("plaintext", vector.get("message", "")))
     expected = vector.get("ciphertext", vector.get("mac"))
     got = algorithm(bytes.fromhex(vector["key"]), vector["count"], vector["bearer"], vector["direction"], octets)
