@@ -43,10 +43,11 @@ class Machine {
 
   void add_bearer_methods() {
     const auto calls = [this](auto member) { return std::bind_front(member, this); };
-    const app::Settle settle = [] { return Expected<void>(); };
-    methods.add("bearer.add", app::bearer_add(calls(&Machine::add_bearers), settle));
-    methods.add("bearer.modify", app::bearer_modify(std::bind_front(&app::MemoryBearers::modify, &bearers_), settle));
-    methods.add("bearer.release", app::bearer_release(calls(&Machine::release_bearer), settle));
+    const app::WaitForDisk wait_for_disk = [] { return Expected<void>(); };
+    methods.add("bearer.add", app::bearer_add(calls(&Machine::add_bearers), wait_for_disk));
+    methods.add("bearer.modify",
+                app::bearer_modify(std::bind_front(&app::MemoryBearers::modify, &bearers_), wait_for_disk));
+    methods.add("bearer.release", app::bearer_release(calls(&Machine::release_bearer), wait_for_disk));
     methods.add("bearer.reestablish",
                 app::bearer_reestablish([](BearerId) -> Expected<std::uint8_t> { return std::uint8_t{1}; }));
     methods.add("bearer.list", app::bearer_list(std::bind_front(&app::MemoryBearers::list, &bearers_)));
