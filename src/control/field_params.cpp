@@ -1,6 +1,7 @@
 #include "control/field_params.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/text.h"
 #include "fields/value_json.h"
@@ -59,9 +60,15 @@ Value read_value(Params& params, const Field& field) {
       return {};
     case Kind::kMac:
       return value_or_nothing(params.mac(field.name));
-    default:
+    case Kind::kIp:
+    case Kind::kIpv4:
+    case Kind::kIpv6:
       return address(params, field);
+    case Kind::kTexts:  // no request has one yet
+    case Kind::kGroup:  // read_group()
+      break;
   }
+  std::abort();
 }
 
 bool read_group(Params& params, const Rows& rows, const Field& field, void* into) {

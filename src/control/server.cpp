@@ -78,12 +78,16 @@ void ControlServer::serve() {
   }
 }
 
-// One turn: one request of each client. So a client waits for at most one request of each other client, however many
-// requests the others sent.
+// One turn: a request of each client that has none left over, and one of a single client that has: they take turns. So
+// a newcomer waits for one of the requests that others sent ahead, however many those are.
 void ControlServer::serve_clients(const std::vector<pollfd>& polled) {
+  const auto first = std::find_if(clients_.begin(), clients_.end(), [](const Client& c) { return c.waiting; });
+  const auto ahead = static_cast<std::size_t>(first - clients_.begin());
   for (std::size_t i = 0; i < clients_.size(); ++i) {
+    if (i > ahead && clients_[i].waiting) continue;
     if (!handle(clients_[i], polled[i + 2].revents)) clients_[i].fd = Fd();
   }
+  if (first != clients_.end()) std::rotate(first, first + 1, clients_.end());
   std::erase_if(clients_, [](const Client& client) { return client.fd.get() < 0; });
 }
 

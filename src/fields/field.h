@@ -81,7 +81,9 @@ struct Field {
   std::string_view text;                    // kText, kTexts: what it may be, as "the name of a card"; numbers: in words
   std::string_view if_empty;                // kTexts: what stands there instead of an empty list
   Form form = Form::kFree;                  // kText
-  std::size_t most_octets = 0;              // Form::kName
+  std::size_t most_octets = 0;              // Form::kName; Form::kFree: for the schema, 0 for no limit
+  std::size_t most_items = 0;               // kTexts: for the schema, 0 for no limit
+  bool once_each = false;                   // kTexts: for the schema, no item stands twice
   bool unicast = false;                     // kIp, kIpv4, kIpv6: the address of one host
   std::string_view schema;                  // kByHand: its JSON schema, without a description
   std::span<const Field> members;           // kGroup
@@ -337,6 +339,19 @@ constexpr Field texts(std::string_view name, std::string_view allowed, std::stri
   Field field = detail::row<Path...>(name, Kind::kTexts, notes);
   field.text = allowed;
   field.if_empty = if_empty;
+  return field;
+}
+// Limits that the section's checks know, with more words than a reader has; here they are for the schema.
+constexpr Field with_most_octets(Field field, std::size_t octets) {
+  field.most_octets = octets;
+  return field;
+}
+constexpr Field with_most_items(Field field, std::size_t items) {
+  field.most_items = items;
+  return field;
+}
+constexpr Field once_each(Field field) {
+  field.once_each = true;
   return field;
 }
 template <auto... Path>

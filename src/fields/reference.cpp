@@ -33,9 +33,18 @@ Json form_of(const Field& field) {
       return {{"$ref", "#/$defs/path"}};
     case Form::kDirectory:
       return {{"type", "string"}, {"pattern", "^/"}, {"maxLength", 200}};
-    default:
-      return {{"type", "string"}};
+    case Form::kFree:
+      break;
   }
+  if (field.most_octets == 0) return {{"type", "string"}};
+  return {{"type", "string"}, {"minLength", 1}, {"maxLength", field.most_octets}};
+}
+
+Json list_of_texts(const Field& field) {
+  Json list{{"type", "array"}, {"minItems", 1}, {"items", {{"type", "string"}}}};
+  if (field.most_items != 0) list["maxItems"] = field.most_items;
+  if (field.once_each) list["uniqueItems"] = true;
+  return list;
 }
 
 Json object_of(const Keys& members) {
@@ -59,7 +68,7 @@ Json type_of(const Key& key) {
     case Kind::kText:
       return form_of(field);
     case Kind::kTexts:
-      return {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "string"}}}};
+      return list_of_texts(field);
     case Kind::kIp:
       return {{"$ref", "#/$defs/ip"}};
     case Kind::kIpv4:

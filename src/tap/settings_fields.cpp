@@ -20,8 +20,8 @@ constexpr std::array<fields::Field, 11> kRows{
     fields::text<&Settings::port>("port", "the name of a port", {.help = "Name of a port that a worker uses", .required = true}),
     fields::text<&Settings::worker>("worker", "the name of a worker", {
         .help = "Only this worker's end of the port", .special = "absent: all of them"}),
-    fields::text<&Settings::file>("file", "the path of a file", {
-        .help = "pcapng file; a relative path begins where `splitplane run` was started", .required = true}),
+    fields::with_most_octets(fields::text<&Settings::file>("file", "the path of a file", {
+        .help = "pcapng file; a relative path begins where `splitplane run` was started", .required = true}), kMostPath),
     fields::word<kViewNames, &Settings::view>("view", {
         .help = "Air: the frames, or what Wireshark's rlc_nr_udp and pdcp_nr_udp open"}),
     fields::word_by_functions<kDirections, Settings, direction, set_direction>("direction", {.help = "Which packets of the port"}),

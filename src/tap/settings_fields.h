@@ -11,6 +11,7 @@ namespace splitplane::tap {
 
 inline constexpr std::array<std::string_view, 3> kViewNames{"ethernet", "rlc-nr", "pdcp-nr"};  // as View
 inline constexpr std::size_t kMostName = 32;
+inline constexpr std::size_t kMostPath = 4000;
 
 [[nodiscard]] fields::Fields<Settings> settings_fields();
 

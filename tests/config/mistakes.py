@@ -12,6 +12,7 @@ from corpus import GEN, REPLAY, RUN, SMALL, UE, Mistake, edits
 WRONG_VALUES = edits(
     RUN,
     True,
+    ("    to: [w0, w1]", "    to: [w0, >>w0]", "workers.d.to[1]", "appears twice"),
     # unknown keys, at every level
     ("log_level:", ">>log_levle:", "log_levle", "unknown key, did you mean 'log_level'?; allowed: file_prefix,"),
     ("hugepages: never", ">>hugepage: never", "memory.hugepage", "did you mean 'hugepages'?"),
@@ -204,7 +205,6 @@ BETWEEN_PARTS = edits(
     ("    ipv4: 10.101.0.1", "    >>ipv4: 10.100.0.1", "n3[1].ipv4", "is the address of another n3 entry"),
     ("  - port: airb", "  - >>port: air", "air[1].port", "is used twice"),
     ("  - port: airb", "  - >>port: n3", "air[1].port", "is used twice"),
-    ("    to: [w0, w1]", "    to: [w0, >>w0]", "workers.d.to[1]", "appears twice"),
     # references to nothing
     ("  - port: n3b", "  - >>port: n3c", "n3[1].port", "there is no port 'n3c'; allowed: n3, air,"),
     ("  - port: airb", "  - >>port: airc", "air[1].port", "there is no port 'airc'"),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/config/lookup.h"
 #include "runtime/config/loop_fields.h"
 
 namespace splitplane::app {
@@ -54,9 +55,9 @@ constexpr std::array<fields::Field, 20> kRows{
         .help = "Physical port towards the core network",
         .more = "It has one queue. `gnb` needs `n3`, `air` and `vfs`; the other programs need one of `n3` and `air` at least."}),
     fields::text<&CardConfig::air>("air", kPort, {.help = "Physical port towards the air", .more = "It has one queue."}),
-    fields::texts<&CardConfig::vfs>("vfs", kPort, "the ports whose queues are the VFs, 1 to 64 in all", {
+    fields::with_most_items(fields::texts<&CardConfig::vfs>("vfs", kPort, "the ports whose queues are the VFs, 1 to 64 in all", {
         .help = "Ports towards the host, whose queue pairs in this order are the VFs, 64 at most",
-        .more = "`gnb` and `p4wire` need them."}),
+        .more = "`gnb` and `p4wire` need them."}), kMaxVfs),
     fields::text<&CardConfig::punt_n3>("punt_n3", kPort, {
         .help = "gnb: of vfs, the port whose first queue gets what n3 punts and no bearer names a VF for",
         .special = "absent: the first", .in = kGnb}),

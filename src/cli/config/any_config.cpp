@@ -40,7 +40,7 @@ const Program& program_of(const Document& document) {
 
 // Refuses keys that no program knows, and keys of other programs. Throws Refusal.
 void check_keys(const YamlValue& top, const Program& program) {
-  std::vector<std::string_view> all;
+  std::vector<std::string_view> all = gnb_keys();  // first, since most files are for it
   for (const Program& each : kPrograms) {
     for (const auto key : each.keys()) {
       if (std::ranges::count(all, key) == 0) all.push_back(key);

@@ -274,6 +274,14 @@ void YamlMap::only(Keys keys, const std::string& reason) const {
   }
 }
 
+void YamlMap::refuse_misspelt(Keys keys) const {
+  for (const auto& [key, value] : entries_) {
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+    if (const auto near = closest(key, keys))
+      value.refuse(fmt::format("unknown key, did you mean '{}'?", *near), comma_list(keys));
+  }
+}
+
 void YamlMap::read(std::string_view key, double& into, double min, double max) const {
   if (const auto value = find(key)) into = value->number(min, max);
 }

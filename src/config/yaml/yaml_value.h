@@ -81,6 +81,8 @@ class YamlMap {
   [[nodiscard]] YamlValue required(std::string_view key) const;
   // Refuses entries outside `keys`, which `reason` says do not belong here.
   void only(Keys keys, const std::string& reason) const;
+  // Refuses an entry that is none of `keys` but is spelt nearly as one.
+  void refuse_misspelt(Keys keys) const;
 
   // Overwrites `into` if the key is present.
   template <std::unsigned_integral T>

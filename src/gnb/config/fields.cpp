@@ -3,6 +3,7 @@
 #include <array>
 
 #include "ran/bearer_fields.h"
+#include "runtime/config/lookup.h"
 #include "runtime/config/loop_fields.h"
 #include "tap/settings_fields.h"
 
@@ -110,12 +111,12 @@ constexpr std::array<fields::Field, 18> kWorkerRows{
         .in = kGnb | kL2fwd}),
     fields::by_hand<WorkerConfig>("shards", R"({"type": "string", "pattern": "^[0-9]+-[0-9]+$", "default": "0-255"})", {
         .help = "gnb: the shards it owns, as first-last", .special = "absent: 0-255", .in = kGnb}),
-    fields::texts<&WorkerConfig::to>("to", "the name of a gnb worker", "the names of gnb workers", {
-        .help = "dispatch: the gnb workers it feeds, by shard", .in = kDispatch, .required = true}),
-    fields::texts<&WorkerConfig::from>("from", "the name of a gnb worker", "the names of gnb workers", {
+    fields::once_each(fields::texts<&WorkerConfig::to>("to", "the name of a gnb worker", "the names of gnb workers", {
+        .help = "dispatch: the gnb workers it feeds, by shard", .in = kDispatch, .required = true})),
+    fields::once_each(fields::texts<&WorkerConfig::from>("from", "the name of a gnb worker", "the names of gnb workers", {
         .help = "copies: the gnb workers with features clone whose copies it consumes",
         .more = "A gnb worker that no such list names consumes its own. `from` or `rx` must be there, or both.",
-        .in = kCopies}),
+        .in = kCopies})),
     fields::word<kBaas, &WorkerConfig::baas_inline>("baas", {
         .help = "gnb with features clone: inline keeps what AM bearers sent until the UE acknowledges it, and sends it again",
         .more = "See [rlc.md](rlc.md).", .in = kGnb}),
@@ -141,8 +142,8 @@ constexpr std::array<fields::Field, 2> kGroupRows{
 constexpr std::array<fields::Field, 6> kCardLinkRows{
     fields::socket<&CardLinkConfig::control>("control", {
         .help = "Control socket of its `splitplane card`", .more = "It may start later, and again.", .required = true}),
-    fields::texts<&CardLinkConfig::vfs>("vfs", kPort, "the ports whose queues are the card's VFs, in its order", {
-        .help = "Ports of this file, whose queue pairs in this order are the card's VFs, 64 at most", .required = true}),
+    fields::with_most_items(fields::texts<&CardLinkConfig::vfs>("vfs", kPort, "the ports whose queues are the card's VFs, in its order", {
+        .help = "Ports of this file, whose queue pairs in this order are the card's VFs, 64 at most", .required = true}), kMaxVfs),
     fields::text<&CardLinkConfig::n3>("n3", kPort, {
         .help = "Of vfs: the port in the section n3, with a queue for each gnb worker behind the card", .required = true}),
     fields::text<&CardLinkConfig::air>("air", kPort, {

@@ -9,11 +9,6 @@
 #include "tap/settings_fields.h"
 
 namespace splitplane::app {
-namespace {
-
-constexpr std::size_t kMostPath = 4000;
-
-}  // namespace
 
 void complete(tap::Settings& tap, const GnbConfig& config) {
   if (tap.name.empty()) {
@@ -40,7 +35,7 @@ std::optional<Finding> check_tap(const GnbConfig& config, const tap::Settings& t
     return Finding{"name", fmt::format("'{}' is no name; allowed: {}", printable(tap.name), name_rule(tap::kMostName))};
   const bool control = std::any_of(tap.file.begin(), tap.file.end(),
                                    [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-  if (tap.file.empty() || tap.file.size() > kMostPath || control)
+  if (tap.file.empty() || tap.file.size() > tap::kMostPath || control)
     return Finding{"file", fmt::format("'{}' is no path; allowed: the path of a file", printable(tap.file, 120))};
   if (auto finding = check_port_name(config, "port", tap.port)) return finding;
   std::vector<std::string_view> workers;

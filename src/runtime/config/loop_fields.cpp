@@ -55,9 +55,21 @@ fields::Field field_of(const power::SettingRow& row) {
   return field;
 }
 
-fields::Section section_of(power::Kind kind) {
-  static std::deque<fields::Field> fields;  // the keys refer to them
-  static std::deque<std::string> schemas;
+struct Policies {
+  Policies();
+  [[nodiscard]] fields::Section section_of(power::Kind kind);
+
+  std::deque<fields::Field> fields;  // the keys of the sections refer to them
+  std::deque<std::string> schemas;
+  std::vector<fields::Section> sections;
+};
+
+Policies::Policies() {
+  for (std::size_t kind = 0; kind < power::kKindNames.size(); ++kind)
+    sections.push_back(section_of(static_cast<power::Kind>(kind)));
+}
+
+fields::Section Policies::section_of(power::Kind kind) {
   const std::string_view name = power::kKindNames[static_cast<std::size_t>(kind)];
   fields::Section section{fmt::format("policy_{}", name), {}};
   fields::Field& word = fields.emplace_back();
@@ -79,10 +91,8 @@ fields::Section section_of(power::Kind kind) {
 }  // namespace
 
 std::vector<fields::Section> policy_sections() {
-  std::vector<fields::Section> sections;
-  for (std::size_t kind = 0; kind < power::kKindNames.size(); ++kind)
-    sections.push_back(section_of(static_cast<power::Kind>(kind)));
-  return sections;
+  static const Policies policies;
+  return policies.sections;
 }
 
 void read_policy(const YamlMap& map, power::Settings& policy) {

@@ -1,5 +1,7 @@
 #include "runtime/config/read.h"
 
+#include <array>
+
 #include "base/paths.h"
 #include "base/text.h"
 #include "config/yaml/path_value.h"
@@ -54,8 +56,12 @@ std::vector<PortConfig> read_ports(const YamlValue& value) {
   return ports;
 }
 
-// Whose control socket it is.
+// Whose control socket it is. A request must not reach another instance because a key is misspelt, or the file is no
+// configuration.
 void read_place(const YamlMap& map, ProgramConfig& config) {
+  constexpr std::array<std::string_view, 2> kKeys{"file_prefix", "control"};
+  map.refuse_misspelt(kKeys);
+  (void)map.required("ports");
   if (const auto v = map.find("file_prefix")) config.file_prefix = v->name(kMaxPrefix);
   if (const auto v = map.find("control")) config.control = read_path(*v);
 }

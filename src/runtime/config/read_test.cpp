@@ -53,12 +53,17 @@ TEST(ProgramFile, a_program_has_the_keys_of_its_kind_only) {
 
 TEST(ProgramFile, its_control_socket_is_found_whatever_else_it_says) {
   const std::string path = fmt::format("/tmp/splitplane-place-{}.yaml", ::getpid());
-  std::ofstream(path) << "file_prefix: y\nworkers: 7\n";
+  std::ofstream(path) << "file_prefix: y\nports: 7\n";
   EXPECT_EQ(control_of_file(path), control_path("y"));
-  std::ofstream(path) << "control: /run/z.sock\n";
+  std::ofstream(path) << "control: /run/z.sock\nports: 7\n";
   EXPECT_EQ(control_of_file(path), "/run/z.sock");
-  std::ofstream(path) << "file_prefix: '?'\n";
+  std::ofstream(path) << "file_prefix: '?'\nports: 7\n";
   EXPECT_THAT(control_of_file(path).error().message, HasSubstr(":1: file_prefix: '?' is no name"));
+  std::ofstream(path) << "file_prefx: y\nports: 7\n";
+  EXPECT_THAT(control_of_file(path).error().message,
+              HasSubstr(":1: file_prefx: unknown key, did you mean 'file_prefix'?"));
+  std::ofstream(path) << "services: 7\n";
+  EXPECT_THAT(control_of_file(path).error().message, HasSubstr("ports: is missing"));
   std::filesystem::remove(path);
   EXPECT_FALSE(control_of_file(path));
 }
