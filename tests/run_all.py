@@ -21,8 +21,8 @@ LOGS = ROOT / "build" / "log"
 RESULTS = ROOT / "build" / "results"
 # TSan is for the folders with more than one thread; everything else is covered by ASan and UBSan.
 TSAN_ROOMS = """
-crypto engine engine/driver n3 gnb/datapath tap control ran/control card/link card/control gnb/journal gnb/control runtime
-observe gpu/rings gpu/nic nicmodel bypass
+crypto engine engine/driver n3 gnb/datapath tap control ran/control card/link card/control gnb/journal gnb/control
+runtime observe gpu/rings gpu/nic nicmodel bypass
 """
 TSAN_TESTS = [room.replace("/", "_") + "_test" for room in TSAN_ROOMS.split()]
 SANITIZER_OPTIONS = {
