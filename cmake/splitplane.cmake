@@ -52,8 +52,9 @@ function(splitplane_include_root room name root)
 endfunction()
 
 # How the code of the control side is optimized, of rooms and of their tests: little, since half of the time of a build is
-# JSON and command lines. Nothing where the build type asks for no optimization. With sanitizers that goes for all unit
-# tests: they compile in half the time.
+# JSON and command lines. Nothing where the build type asks for no optimization. With sanitizers that goes for unit
+# tests, which compile in half the time, but not for those that would then run longer than they compile.
+set(SPLITPLANE_LONG_TESTS bypass power power/replay ran/rlc)
 set(SPLITPLANE_UNIT_TESTS -O1)
 if(SPLITPLANE_SANITIZE)
   set(SPLITPLANE_CONTROL_SIDE -O0)
@@ -93,7 +94,11 @@ function(splitplane_room room below packages side)
     target_link_libraries(${name}_test PRIVATE ${name} GTest::gmock GTest::gtest_main rapidcheck)
     set_target_properties(${name}_test PROPERTIES SPLITPLANE_UNIT_TEST ON)
     # Test code need not be fast, and g++ 12's bounds warnings are wrong about inserting into vectors at -O3.
-    target_compile_options(${name}_test PRIVATE ${SPLITPLANE_UNIT_TESTS} $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
+    set(of_tests ${SPLITPLANE_UNIT_TESTS})
+    if(room IN_LIST SPLITPLANE_LONG_TESTS)
+      set(of_tests -O1)
+    endif()
+    target_compile_options(${name}_test PRIVATE ${of_tests} $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
                            $<$<CXX_COMPILER_ID:Clang>:-Wno-missing-braces>)
     add_test(NAME ${name} COMMAND ${name}_test)
   endif()

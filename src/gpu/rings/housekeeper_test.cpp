@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
+#include <cstring>
 
 #include "gpu/rings/test_nic.h"
 #include "gpu/rings/test_warp.h"
@@ -50,9 +52,10 @@ void fill(SharedView& view) {
 }
 
 void expect_same(const SharedView& a, const SharedView& b) {
+  constexpr std::size_t kOctets = offsetof(EngineCounters, stopped) + sizeof(EngineCounters::stopped);  // no padding
   for (std::uint32_t i = 0; i < kRings; ++i) {
-    EXPECT_EQ(std::memcmp(&a.rx[i], &b.rx[i], sizeof(EngineCounters)), 0);
-    EXPECT_EQ(std::memcmp(&a.tx[i], &b.tx[i], sizeof(EngineCounters)), 0);
+    EXPECT_EQ(std::memcmp(&a.rx[i], &b.rx[i], kOctets), 0);
+    EXPECT_EQ(std::memcmp(&a.tx[i], &b.tx[i], kOctets), 0);
     EXPECT_EQ(std::memcmp(&a.verdicts[i], &b.verdicts[i], sizeof(VerdictCounters)), 0);
   }
 }
