@@ -15,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-OBJECT = re.compile(r"CMakeFiles/\w+\.dir/src/(?P<room>.+)/(?P<file>[^/]+)\.cpp\.o$")
+OBJECT = re.compile(r"CMakeFiles/(?P<target>\w+)\.dir/.*?(?P<file>\w+)\.(cpp|cxx)\.o$")  # four files of a room, or one
 
 
 def steps(log: Path) -> dict[str, float]:
@@ -28,17 +28,24 @@ def steps(log: Path) -> dict[str, float]:
     return seconds
 
 
+def rooms_of_src() -> list[str]:
+    lines = (ROOT / "src" / "rooms.txt").read_text().splitlines()
+    return [line.partition(":")[0] for line in lines if line and not line.startswith("#")]
+
+
 def table(seconds: dict[str, float]) -> str:
+    named = {room.replace("/", "_"): room for room in rooms_of_src()}
     rooms: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0, 0.0])  # files, s, tests, s
     slowest: dict[str, tuple[float, str]] = {}
     for output, took in seconds.items():
         found = OBJECT.search(output)
-        room = found["room"] if found else "(links)" if not output.endswith(".o") else "(bench, fuzz, tests)"
-        at = 2 if found and found["file"].endswith("_test") else 0
+        target = found["target"] if found else ""
+        room = named.get(target.removesuffix("_test"), "(bench, fuzz, tests)" if found else "(links)")
+        at = 2 if target.endswith("_test") else 0
         rooms[room][at] += 1
         rooms[room][at + 1] += took
-        slowest[room] = max(slowest.get(room, (0.0, "")), (took, Path(output).name.removesuffix(".cpp.o")))
-    lines = [f"{'room':<22}{'files':>6}{'s':>8}{'tests':>7}{'s':>8}  slowest"]
+        slowest[room] = max(slowest.get(room, (0.0, "")), (took, found["file"] if found else Path(output).name))
+    lines = [f"{'room':<22}{'units':>6}{'s':>8}{'tests':>7}{'s':>8}  slowest"]
     for room, row in sorted(rooms.items(), key=lambda item: -item[1][1] - item[1][3]):
         took, file = slowest[room]
         lines.append(f"{room:<22}{row[0]:>6.0f}{row[1]:>8.1f}{row[2]:>7.0f}{row[3]:>8.1f}  {file} {took:.1f} s")

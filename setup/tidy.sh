@@ -15,14 +15,14 @@ if [ "$(cat "$tool/stamp" 2>/dev/null)" != "$stamp" ]; then
     --disable-pip-version-check --require-hashes --only-binary=:all: --no-deps --target "$tool" -r $requirements
   echo "$stamp" >"$tool/stamp"
 fi
-[ -e build/release/compile_commands.json ] || cmake --preset release >"$log_dir/build-release.log"
+cmake --preset commands >"$log_dir/build-commands.log"
 mapfile -t files < <(
   if [ "$#" -gt 0 ]; then printf '%s\n' "$@"; else git ls-files 'src/*.cpp' | grep -v '_test\.cpp$'; fi
 )
 say "${#files[@]} files ..."
 begin=$SECONDS
 # Warnings are the compilers' business; some of the flags are g++'s alone. What headers say comes once for each file.
-printf '%s\n' "${files[@]}" | xargs -n 4 -P "$(nproc)" "$tool"/clang_tidy/data/bin/clang-tidy -p build/release --quiet --extra-arg=-w \
+printf '%s\n' "${files[@]}" | xargs -n 4 -P "$(nproc)" "$tool"/clang_tidy/data/bin/clang-tidy -p build/commands --quiet --extra-arg=-w \
   --extra-arg=-Wno-unknown-warning-option >"$log_dir/tidy.log" 2>"$log_dir/tidy-errors.log" && found=0 || found=$?
 grep -E ' (error|warning): ' "$log_dir/tidy.log" | sort -u | sed "s|$root_dir/||" || true
 if [ "$found" != 0 ]; then

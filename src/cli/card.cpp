@@ -16,7 +16,7 @@
 namespace splitplane::app {
 namespace {
 
-constexpr std::chrono::milliseconds kTurn{20};
+constexpr std::chrono::milliseconds kCardTurn{20};
 constexpr std::size_t kMaxLineBytes = std::size_t{256} * 1024;  // card.install with many bearers
 
 Scrape look(CardPlane& card) {
@@ -65,7 +65,7 @@ int card_command(const CardConfig& config, const RunOptions& options) {
 
   PortWatch interfaces = watch_interfaces(config);
   const auto begin = std::chrono::steady_clock::now();
-  while (!stop.wait_for(kTurn)) {
+  while (!stop.wait_for(kCardTurn)) {
     const auto now = std::chrono::steady_clock::now();
     (void)interfaces.look(now);
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;

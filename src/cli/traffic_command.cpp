@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kTurn{20};
+constexpr std::chrono::milliseconds kTrafficTurn{20};
 
 // A bar that overwrites itself on a terminal, a line every second elsewhere.
 class Progress {
@@ -83,7 +83,7 @@ class Progress {
 // False if a signal came before everything was sent and had its time to come. A sink alone may end by one.
 bool wait_for_the_end(TrafficRun& run, Progress& progress, const TrafficOptions& options) {
   const auto begin = Clock::now();
-  while (!StopFlag::instance().wait_for(kTurn)) {
+  while (!StopFlag::instance().wait_for(kTrafficTurn)) {
     const auto now = Clock::now();
     progress.show(now);
     const bool received = run.received(now);

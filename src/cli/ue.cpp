@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatienceAtStart{5};
-constexpr std::chrono::milliseconds kTurn{20};
+constexpr std::chrono::milliseconds kUeTurn{20};
 
 std::string drops_text(const Json& direction) {
   std::string text;
@@ -56,10 +56,10 @@ void serve(UeSide& side, const std::string& tun, const RunOptions& options) {
   const StopFlag& stop = StopFlag::instance();
   const auto begin = Clock::now();
   while (!side.follow_bearers(Clock::now()) && Clock::now() - begin < kPatienceAtStart) {
-    if (stop.wait_for(kTurn)) return;
+    if (stop.wait_for(kUeTurn)) return;
   }
   write_last_words(STDOUT_FILENO, fmt::format("ue: {} bearers, tun {} up\n", side.bearer_count(), tun));
-  while (!stop.wait_for(kTurn)) {
+  while (!stop.wait_for(kUeTurn)) {
     const auto now = Clock::now();
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;
     side.follow_bearers(now);

@@ -11,7 +11,7 @@ namespace splitplane::nicmodel {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // of frames, held in memory
-constexpr std::uint32_t kMostFrameBytes = 16 * 1024;
+constexpr std::uint32_t kMostBytesInFile = 16 * 1024;
 
 }  // namespace
 
@@ -51,8 +51,8 @@ Expected<void> PcapWire::load() {
   while ((status = pcap_next_ex(file.get(), &header, &data)) == 1) {
     const std::size_t n = frames_.size() + 1;
     if (header->caplen != header->len) return fail("{}: frame {} was cut when recorded", path, n);
-    if (header->caplen < 14 || header->caplen > kMostFrameBytes) {
-      return fail("{}: frame {} has {} octets; allowed: 14 to {}", path, n, header->caplen, kMostFrameBytes);
+    if (header->caplen < 14 || header->caplen > kMostBytesInFile) {
+      return fail("{}: frame {} has {} octets; allowed: 14 to {}", path, n, header->caplen, kMostBytesInFile);
     }
     if (octets_.size() + header->caplen > kMostBytes) return fail("{}: more than {} octets", path, kMostBytes);
     const std::uint64_t at = static_cast<std::uint64_t>(header->ts.tv_sec) * 1'000'000'000 +
@@ -72,7 +72,7 @@ Expected<void> PcapWire::load() {
 
 Expected<void> PcapWire::create() {
   dead_ =
-      pcap_open_dead_with_tstamp_precision(DLT_EN10MB, static_cast<int>(kMostFrameBytes), PCAP_TSTAMP_PRECISION_NANO);
+      pcap_open_dead_with_tstamp_precision(DLT_EN10MB, static_cast<int>(kMostBytesInFile), PCAP_TSTAMP_PRECISION_NANO);
   if (dead_ == nullptr) return fail("{}: no memory", settings_.record);
   file_ = pcap_dump_open(dead_, settings_.record.c_str());
   if (file_ == nullptr) return fail("{}", pcap_geterr(dead_));

@@ -4,9 +4,7 @@ each, maybe the one that was compiled for a short build.
 
 from __future__ import annotations
 
-import json
 import re
-import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,12 +17,12 @@ HARMLESS = re.compile(r"::~(EalSettings|SpecFile)\(")  # told by hand: of what i
 
 
 def objects() -> Iterator[tuple[str, Path]]:
-    """Room and object file of each production source."""
-    for entry in json.loads((BUILD / "compile_commands.json").read_text()):
-        words = shlex.split(entry["command"])
-        made, source = BUILD / words[words.index("-o") + 1], Path(entry["file"])
-        if ROOT / "src" in source.parents and not source.stem.endswith("_test") and made.exists():
-            yield str(source.parent.relative_to(ROOT / "src")), made
+    """Room and object file of each production source, or of several that were compiled at once."""
+    for row in (ROOT / "src" / "rooms.txt").read_text().splitlines():
+        room = row.partition(":")[0]
+        if not row.startswith("#"):
+            for made in (BUILD / "CMakeFiles" / f"{room.replace('/', '_')}.dir").rglob("*.o"):
+                yield room, made
 
 
 def items(report: Report) -> None:

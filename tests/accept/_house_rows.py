@@ -55,17 +55,28 @@ def add_row(src: Path, kind: str) -> str:
     return name
 
 
+def read_unit(path: Path) -> str:
+    """What CMake wrote to compile several files at once; nothing of other files."""
+    return path.read_text() if path.name.startswith("unity_") else ""
+
+
 def compiled(source: str, src: Path, objects: Path) -> Path:
-    """The source as the build compiles it, with the scratch copy in front of every include root."""
-    entry = next(
-        item
+    """The source as the build compiles it, with its neighbours, if it compiles several files at once. The scratch copy
+    stands in front of every include root."""
+    here = f"{ROOT / 'src'}/"
+    unit, entry = next(
+        (unit, item)
         for item in json.loads((BUILD / "compile_commands.json").read_text())
-        if item["file"] == str(ROOT / "src" / source)
+        for unit in [Path(item["file"])]
+        if unit == ROOT / "src" / source or f'"{here}{source}"' in read_unit(unit)
     )
     target = objects / (source.replace("/", "_") + ".o")
     words = [word for word in shlex.split(entry["command"]) if word != "ccache"]
     words[words.index("-o") + 1] = str(target)
     words[-1] = str(src / source)
+    if unit != ROOT / "src" / source:
+        words[-1] = str(target.with_suffix(".cpp"))
+        Path(words[-1]).write_text(read_unit(unit).replace(here, f"{src}/"))
     command = [words[0], "-I", str(src), *words[1:], "-O0"]
     done = subprocess.run(command, cwd=BUILD, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:

@@ -4,27 +4,16 @@
 
 #include "base/text.h"
 #include "card/punt_reason.h"
+#include "cli/command/answer.h"
 #include "cli/ctl/table.h"
 
 namespace splitplane::app {
 namespace {
 
-const Json kNothing = Json::object();
-
-const Json& member(const Json& object, const char* key) {
-  const auto at = object.is_object() ? object.find(key) : object.end();
-  return at == object.end() ? kNothing : *at;
-}
-
 std::string text_of(const Json& object, const char* key) {
   const Json& value = member(object, key);
   if (value.is_string()) return printable(value.get<std::string>());
   return value.is_number() ? grouped(value) : "-";
-}
-
-std::uint64_t number(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
 }
 
 std::uint64_t sum_of(const Json& counts) {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "card/punt_reason.h"
+#include "cli/command/answer.h"
 #include "cli/ctl/table.h"
 #include "engine/drop_reason.h"
 
@@ -18,13 +19,6 @@ constexpr std::size_t kColumns = 80;
 // here.
 constexpr std::array<std::string_view, 8> kSections{"totals", "ports", "workers", "stages",
                                                     "drops",  "peers", "gtpu",    "cards"};
-
-const Json kNothing = Json::object();
-
-const Json& member(const Json& object, const std::string& key) {
-  const auto at = object.is_object() ? object.find(key) : object.end();
-  return at == object.end() ? kNothing : *at;
-}
 
 std::string name_of(const Json& row) {
   const Json& name = member(row, "name");

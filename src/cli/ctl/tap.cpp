@@ -14,7 +14,7 @@ struct TapOptions {
   std::uint32_t max_mb = 0, files = 1, snap = 0, buffers = 0, bearer = 0;
 };
 
-std::string member(const Json& tap, const char* key) {
+std::string cell(const Json& tap, const char* key) {
   const auto at = tap.find(key);
   if (at == tap.end()) return "-";
   return at->is_string() ? printable(at->get<std::string>(), 200) : grouped(*at);
@@ -24,13 +24,13 @@ std::string render_taps(const std::vector<Json>& taps) {
   if (taps.empty()) return "no taps\n";
   Table table({"name", "port", "dir", "view", "state", "packets", "octets", "dropped", "skipped", "file"});
   for (const Json& tap : taps) {
-    table.add({member(tap, "name"), member(tap, "port"), member(tap, "direction"), member(tap, "view"),
-               member(tap, "state"), member(tap, "packets"), member(tap, "octets"), member(tap, "dropped"),
-               member(tap, "skipped"), member(tap, "file")});
+    table.add({cell(tap, "name"), cell(tap, "port"), cell(tap, "direction"), cell(tap, "view"),
+               cell(tap, "state"), cell(tap, "packets"), cell(tap, "octets"), cell(tap, "dropped"),
+               cell(tap, "skipped"), cell(tap, "file")});
   }
   std::string text = table.to_string();
   for (const Json& tap : taps) {
-    if (tap.contains("reason")) text += fmt::format("{} has stopped: {}\n", member(tap, "name"), member(tap, "reason"));
+    if (tap.contains("reason")) text += fmt::format("{} has stopped: {}\n", cell(tap, "name"), cell(tap, "reason"));
   }
   return text;
 }

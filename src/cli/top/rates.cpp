@@ -3,21 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/command/answer.h"
+
 namespace splitplane::app {
 namespace {
-
-const Json kNothing = Json::object();
-
-const Json& member(const Json& object, const char* key) {
-  if (!object.is_object()) return kNothing;
-  const auto at = object.find(key);
-  return at == object.end() ? kNothing : *at;
-}
-
-std::uint64_t number(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
-}
 
 std::string text(const Json& object, const char* key) {
   const Json& value = member(object, key);
@@ -31,7 +20,7 @@ const Json& named(const Json& rows, const std::string& name) {
       if (text(row, "name") == name) return row;
     }
   }
-  return kNothing;
+  return nothing();
 }
 
 std::uint64_t grown(const Json& before, const Json& after, const char* key) {

@@ -13,7 +13,7 @@ using PathChange = datapath::PathSupervisor::Change;
 using Clock = std::chrono::steady_clock;
 
 // How often next hops are looked at, and how often for new ones.
-constexpr std::chrono::milliseconds kLook{50}, kWatch{200};
+constexpr std::chrono::milliseconds kAsk{50}, kWatch{200};
 constexpr std::chrono::milliseconds kLookForPeers{100};
 constexpr std::size_t kForgottenPerTurn = 256;
 
@@ -43,7 +43,7 @@ void N3Control::serve(const Locked& locked, Time now) {
   }
   serve_paths(locked, now);
   if (now < next_question_) return;
-  next_question_ = now + kLook;
+  next_question_ = now + kAsk;
   uplinks_.serve(locked, now);
   const bool watch = now >= next_hops_;
   if (watch) next_hops_ = now + kWatch;

@@ -8,7 +8,7 @@ namespace {
 using datapath::UplinkState;
 using Act = datapath::UplinkCheck::Act;
 
-constexpr std::chrono::milliseconds kLook{100};  // at one bearer's uplink, after an Error Indication
+constexpr std::chrono::milliseconds kLookAtUplink{100};  // at one bearer's uplink, after an Error Indication
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void Uplinks::take_error_indication(const Locked& locked, N3Interface& n3, const
   n3.gtpu.count(GtpuCounter::error_indications_received);
   Uplink& seen = bearers_[bearer->id.value];
   ++seen.error_indications;
-  if (seen.is_stopped() || now - seen.looked < kLook) return;
+  if (seen.is_stopped() || now - seen.looked < kLookAtUplink) return;
   if (seen.check.state() == UplinkState::active && !n3.gtpu.uplink_checks.allow(upf, now)) {
     return n3.gtpu.count(GtpuCounter::error_indications_limited);
   }

@@ -13,7 +13,7 @@
 namespace splitplane::gnb {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{100};  // at the workers' rounds
+constexpr std::chrono::milliseconds kLookAtRounds{100};
 
 }  // namespace
 
@@ -92,7 +92,7 @@ void Workers::stop(const Locked& /*locked*/) {
 
 void Workers::watch(Time now) {
   if (now < next_watch_) return;
-  next_watch_ = now + kLook;
+  next_watch_ = now + kLookAtRounds;
   for (const auto& worker : workers_) {
     if (worker->running) look_at(*worker, now);
   }

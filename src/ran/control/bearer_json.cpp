@@ -9,7 +9,7 @@
 namespace splitplane::app {
 namespace {
 
-Json to_json(const DirectionView& direction) {
+Json direction_json(const DirectionView& direction) {
   return {{"received", direction.received},
           {"transmitted", direction.transmitted},
           {"dropped", direction.dropped},
@@ -17,7 +17,7 @@ Json to_json(const DirectionView& direction) {
           {"bytes", direction.bytes}};
 }
 
-Json to_json(const datapath::ArqView& v) {
+Json arq_json(const datapath::ArqView& v) {
   return {{"epoch", v.epoch},
           {"failed", v.failed},
           {"tx_next_ack", v.tx_next_ack},
@@ -63,8 +63,8 @@ Json to_json(const ran::BearerConfig& bearer) {
 Json to_json(const BearerView& view) {
   Json json = to_json(view.config);
   json["worker"] = view.worker;
-  json["downlink"] = to_json(view.downlink);
-  json["uplink"] = to_json(view.uplink);
+  json["downlink"] = direction_json(view.downlink);
+  json["uplink"] = direction_json(view.uplink);
   json["pdcp_tx_next"] = view.pdcp_tx_next;
   json["count_exhausted"] = view.pdcp_tx_next == ran::kCountEnd;
   json["rlc_tx_next"] = view.rlc_tx_next;
@@ -75,7 +75,7 @@ Json to_json(const BearerView& view) {
   json["uplink_stops"] = view.uplink_stops;
   json["error_indications"] = view.error_indications;
   json["end_markers"] = view.end_markers;
-  if (view.rlc_am) json["rlc_am"] = to_json(*view.rlc_am);
+  if (view.rlc_am) json["rlc_am"] = arq_json(*view.rlc_am);
   if (view.card) {
     json["on_card"] = {{"installed", view.card->installed},
                        {"epoch", view.card->epoch},
