@@ -40,7 +40,10 @@ Facts facts_of(const CardConfig& card, bool of_machine) {
   if (of_machine) facts.placement = plan_placement(card, card.sysfs_root);
   return facts;
 }
-Facts facts_of(const ProgramConfig& /*config*/, bool /*of_machine*/) {
+Facts facts_of(const UeConfig& /*config*/, bool /*of_machine*/) {
+  return {};
+}
+Facts facts_of(const TrafficConfig& /*config*/, bool /*of_machine*/) {
   return {};
 }
 Facts facts_of(const AnyConfig& config, bool of_machine) {

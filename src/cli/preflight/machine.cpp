@@ -25,8 +25,10 @@
 #include "runtime/config/check.h"
 #include "runtime/config/device.h"
 #include "runtime/instance_lock.h"
+#include "traffic/config/check.h"
 #include "traffic/flow_checker.h"
 #include "traffic/packet_maker.h"
+#include "ue/config/read.h"
 
 namespace splitplane::app {
 namespace {

@@ -72,7 +72,7 @@ std::size_t key_table_bytes(const GnbConfig& config) {
 }  // namespace
 
 MemoryNeeds memory_needs(const GnbConfig& config) {
-  MemoryNeeds needs = memory_needs(static_cast<const ProgramConfig&>(config));
+  MemoryNeeds needs = memory_of_ports(config);
   needs.bearer_bytes = config.max_bearers * ran::kBytesPerBearer + key_table_bytes(config);
   return needs;
 }

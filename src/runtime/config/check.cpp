@@ -80,7 +80,7 @@ std::optional<Finding> check_devices(const ProgramConfig& config) {
   return std::nullopt;
 }
 
-MemoryNeeds memory_needs(const ProgramConfig& config) {
+MemoryNeeds memory_of_ports(const ProgramConfig& config) {
   return {.pools = config.ports.size(), .owner = fmt::format("{} port(s)", config.ports.size())};
 }
 

@@ -16,8 +16,8 @@ struct MemoryNeeds {
   std::string owner;             // of the pools, for messages: "2 port(s)"
   std::size_t bearer_bytes = 0;  // tables of bearers
 };
-// A pool for each port. A program that needs more has a function of this name for its configuration.
-[[nodiscard]] MemoryNeeds memory_needs(const ProgramConfig& config);
+// A pool for each port. What a whole program needs says memory_needs() of its configuration's type.
+[[nodiscard]] MemoryNeeds memory_of_ports(const ProgramConfig& config);
 
 // Checks that devices are good, and that each has its own name and interface, the queues and the room for frames.
 [[nodiscard]] std::optional<Finding> check_devices(const ProgramConfig& config);

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "ran/bearer_table.h"
-#include "runtime/config/check.h"
 #include "runtime/config/lookup.h"
 #include "traffic/packet_maker.h"
 
@@ -99,6 +98,10 @@ std::optional<Finding> check_gen(const TrafficConfig& config, const GenConfig& g
 }
 
 }  // namespace
+
+MemoryNeeds memory_needs(const TrafficConfig& config) {
+  return memory_of_ports(config);
+}
 
 std::optional<Finding> check_traffic(const TrafficConfig& config) {
   if (auto finding = check_devices(config)) return finding;

@@ -4,10 +4,12 @@
 #include <optional>
 
 #include "config/finding.h"
+#include "runtime/config/check.h"
 #include "traffic/config/config.h"
 
 namespace splitplane::app {
 
+[[nodiscard]] MemoryNeeds memory_needs(const TrafficConfig& config);
 [[nodiscard]] std::optional<Finding> check_traffic(const TrafficConfig& config);
 
 }  // namespace splitplane::app

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "config/yaml_fields.h"
-#include "runtime/config/check.h"
 #include "runtime/config/lookup.h"
 #include "runtime/config/loop_fields.h"
 #include "runtime/config/read.h"
@@ -81,6 +80,10 @@ std::optional<Finding> check_ue(const UeConfig& config) {
 
 std::vector<std::string_view> ue_keys() {
   return names_of(program_fields(kProgramKeys), ue_file_fields());
+}
+
+MemoryNeeds memory_needs(const UeConfig& config) {
+  return memory_of_ports(config);
 }
 
 Expected<UeConfig> read_ue(const Document& document) {

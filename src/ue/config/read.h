@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "config/document.h"
+#include "runtime/config/check.h"
 #include "ue/config/config.h"
 
 namespace splitplane::app {
@@ -13,6 +14,7 @@ namespace splitplane::app {
 [[nodiscard]] std::vector<std::string_view> ue_keys();
 // Reads, and checks that the port is there and the only one, that the TUN's packets fit it, and that the air leaves it
 // buffers.
+[[nodiscard]] MemoryNeeds memory_needs(const UeConfig& config);
 [[nodiscard]] Expected<UeConfig> read_ue(const Document& document);
 
 }  // namespace splitplane::app
