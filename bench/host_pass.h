@@ -57,6 +57,31 @@ class Bearers {
   std::vector<std::uint32_t> teids_;
 };
 
+// Sessions with two bearers each. `qfi` has a rule for the second bearer in every other session.
+class Sessions {
+ public:
+  Sessions(ran::BearerTable& table, std::size_t count, Qfi qfi) : bearers_(table, 3 * count) {
+    const std::vector<std::uint32_t>& all = bearers_.teids();
+    for (std::size_t i = 0; i + 2 < all.size(); i += 3) {
+      ran::SessionConfig session{.bearers = {{.drb{1}}, {.drb{2}}}, .default_drb{1}, .spare{all[i + 2]}};
+      for (std::size_t b = 0; b < 2; ++b) {
+        session.bearers[b].config.id = BearerId{all[i + b]};
+        session.bearers[b].config.upf = IpAddress::v4({10, 100, 0, 2});
+      }
+      if (i % 2 == 0) session.bearers[1].flows = {qfi};
+      if (ran::refuse(session)) throw std::runtime_error(*ran::refuse(session));
+      *table.downlink_line(all[i + 2]) = *table.downlink_line(all[i]);
+      *table.downlink_line(all[i]) = ran::make_session(session);
+      teids_.push_back(all[i]);
+    }
+  }
+  [[nodiscard]] const std::vector<std::uint32_t>& teids() const { return teids_; }
+
+ private:
+  Bearers bearers_;
+  std::vector<std::uint32_t> teids_;
+};
+
 struct ReleaseCopies {
   const FrameTemplate* frame;
   void operator()(rte_mbuf** mbufs, unsigned n) const {

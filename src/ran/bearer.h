@@ -17,7 +17,7 @@ namespace splitplane::ran {
 // whole header is composed there: constant bits | RLC SN | PDCP SN | SDAP octet.
 struct alignas(64) BearerDownlink {
   // Constant bits of RLC | PDCP | SDAP, right-aligned, most significant octet first. For a free line see make_released
-  // and make_on_card.
+  // and make_on_card; for a session of several bearers see session_line.h.
   std::uint64_t header = 0;
   std::uint32_t poll_bit = 0;          // the P bit of an AMD PDU (TS 38.322 6.2.3.6), kPollShift to the right of its
                                        // place in `header`; 0 when this bearer never polls
@@ -32,15 +32,16 @@ struct alignas(64) BearerDownlink {
   std::uint16_t pdu_without_poll = 0;  // PDU_WITHOUT_POLL
   std::uint8_t header_bytes = 0;       // of RLC + PDCP + SDAP: 2 to 7
   std::uint8_t rlc_sn_bits = 0, rlc_shift = 0;
-  std::uint8_t pdcp_sn_bits = 0, pdcp_shift = 0;
-  std::uint8_t sdap_mask = 0;     // 0x7f with an SDAP header, 0 without
-  std::uint8_t qfi = 0;           // for G-PDUs without a PDU Session Container
-  std::uint8_t options = 0;       // kRequirePsc, kReorder: read for slow-path G-PDUs only; kAcknowledged
+  std::uint8_t pdcp_sn_bits = 0;
   std::uint32_t count_limit = 0;  // the COUNT at which numbering stops to look for the reason: see count_lease.h
+  std::uint8_t pdcp_shift = 0;
+  std::uint8_t sdap_mask = 0;  // 0x7f with an SDAP header, 0 without
+  std::uint8_t qfi = 0;        // for G-PDUs without a PDU Session Container
+  std::uint8_t options = 0;  // kRequirePsc, kReorder: read for slow-path G-PDUs only; kAcknowledged; kOnCard, kSession
 };
 static_assert(sizeof(BearerDownlink) == 64);
 inline constexpr unsigned kPollShift = 24;  // an AMD PDU's headers have at least four octets
-inline constexpr std::uint8_t kRequirePsc = 1, kReorder = 2, kAcknowledged = 4, kOnCard = 8;
+inline constexpr std::uint8_t kRequirePsc = 1, kReorder = 2, kAcknowledged = 4, kOnCard = 8, kSession = 16;
 
 struct alignas(64) BearerUplink {
   std::uint64_t received = 0;       // data PDUs that airhdr led here

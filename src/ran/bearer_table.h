@@ -1,5 +1,6 @@
-// The bearers of one worker by TEID: shard -> slab -> line. Each line is verified by its identity. The owner provides
-// the memory (hugepages in the datapath) shard by shard. So a shard moves between workers by moving a pointer.
+// The bearers of one worker by TEID: shard -> slab -> line. Each line is verified by its identity. A session with
+// several bearers has a line, too (session_line.h). The owner provides the memory (hugepages in the datapath) shard by
+// shard. So a shard moves between workers by moving a pointer.
 #pragma once
 
 #include <array>
@@ -9,6 +10,7 @@
 
 #include "ran/bearer.h"
 #include "ran/bearer_config.h"
+#include "ran/session_line.h"
 
 namespace splitplane::ran {
 
@@ -50,6 +52,13 @@ class BearerTable {
     const ShardSlab& slab = shards_[shard_of(id).value];
     const std::uint32_t index = index_of(id);
     return index < slab.capacity ? slab.uplink + index : &no_uplink_;
+  }
+
+  // The downlink line of a bearer that was found in this table. The first bearer of a session with several ones has it
+  // elsewhere, because the session line stands at its place.
+  [[nodiscard]] BearerDownlink* bearer_line(std::uint32_t id) {
+    BearerDownlink* const line = downlink_line(id);
+    return is_session(*line, id) ? downlink_line(session_bearer(*line, id, kFirstBearer).place) : line;
   }
 
   // Drops of a bearer that was found in this table.

@@ -64,7 +64,7 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
 void BearerLines::write_one(datapath::GnbContext& gnb, const Installation& one, bool modified,
                             std::unique_ptr<datapath::ArqBearer>& arq) const {
   const std::uint32_t id = one.config.id.value;
-  ran::BearerDownlink& downlink = *gnb.bearers.downlink_line(id);
+  ran::BearerDownlink& downlink = *(modified ? gnb.bearers.bearer_line(id) : gnb.bearers.downlink_line(id));
   ran::BearerUplink& uplink = *gnb.bearers.uplink_line(id);
   const bool on_card = !one.config.card.empty();
   ran::BearerDownlink new_downlink = on_card ? ran::make_on_card(one.config) : ran::make_downlink(one.config);
@@ -159,7 +159,7 @@ Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
       for (const std::size_t i : *mine) {
         BearerView& view = (*views)[i];
         const std::uint32_t id = view.config.id.value;
-        const ran::BearerDownlink& dl = *gnb->bearers.downlink_line(id);
+        const ran::BearerDownlink& dl = *gnb->bearers.bearer_line(id);
         const ran::BearerUplink& ul = *gnb->bearers.uplink_line(id);
         const ran::BearerDrops& drops = gnb->bearers.drops(id);
         const std::uint64_t held = gnb->reorder.held(view.config.id);

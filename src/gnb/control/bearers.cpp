@@ -251,7 +251,7 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
     able = arq != nullptr;
     if (!able) return;
     gnb->arq->reestablish(*arq, epoch, rte_rdtsc());
-    ran::BearerDownlink& downlink = *gnb->bearers.downlink_line(id.value);
+    ran::BearerDownlink& downlink = *gnb->bearers.bearer_line(id.value);
     ran::set_epoch(downlink, epoch);
     downlink.rlc_tx_next = arq->retx.next();
     datapath::set_count_limit(*gnb, downlink);

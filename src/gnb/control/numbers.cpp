@@ -238,7 +238,7 @@ void Numbers::close(const Locked& /*locked*/) {
   for (const ran::BearerConfig& config : store_.after(0, store_.size())) {
     WorkerRuntime* worker = workers_.owner_of(config.id.value);
     if (worker == nullptr || !config.card.empty()) continue;
-    const ran::BearerDownlink& line = *worker->gnb->bearers.downlink_line(config.id.value);
+    const ran::BearerDownlink& line = *worker->gnb->bearers.bearer_line(config.id.value);
     const ran::BearerUplink& uplink = *worker->gnb->bearers.uplink_line(config.id.value);
     const ran::BearerDownlink& fixed = worker->gnb->fixed_bearer;
     std::uint32_t next = line.pdcp_tx_next;

@@ -91,6 +91,19 @@ void find_by_teid(const BearerLookup& keys, ran::BearerTable& bearers, GPdu* gpd
   }
 }
 
+void find_by_flow(ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines, unsigned n) {
+  constexpr std::uint8_t kQfiBits = 0x3f;  // of GPdu::sdap
+  for (unsigned i = 0; i < n; ++i) {
+    GPdu& gpdu = gpdus[i];
+    if (!ran::is_session(*lines[i], gpdu.teid)) continue;
+    const auto qfi = static_cast<std::uint8_t>(gpdu.sdap & kQfiBits);
+    const ran::PlacedBearer bearer = ran::bearer_of_flow(*lines[i], gpdu.teid, gpdu.has_qfi, qfi);
+    gpdu.teid = bearer.id;
+    lines[i] = bearers.downlink_line(bearer.place);
+    rte_prefetch0(lines[i]);
+  }
+}
+
 void find_by_ue_address(const BearerLookup& keys, ran::BearerTable& bearers, rte_mbuf* const* mbufs, GPdu* gpdus,
                         ran::BearerDownlink** lines, unsigned n) {
   std::array<Sought, kBurst> sought;

@@ -110,6 +110,65 @@ TEST_F(BearerLookupTest, the_ue_address_decides_and_the_teid_is_not_looked_at) {
   EXPECT_EQ(gnb.dropped(DropReason::ue_unknown), 4U);
 }
 
+// The N3 frame of a flow.
+test::N3Frame of_flow(std::uint32_t teid, std::uint8_t qfi) {
+  return {.teid = teid, .extensions = {{wire::gtpu::kExtensionPsc, {0x00, qfi}}}};
+}
+
+TEST_F(BearerLookupTest, the_flow_of_a_session_names_the_bearer) {
+  gnb.add_session(8);
+  const std::uint32_t session = test::TestGnb::teid(8);
+  const auto frame = [&](std::uint8_t qfi) { return of_flow(session, qfi); };
+  test::N3Frame without = frame(2);
+  without.extensions.clear();
+  const Bytes sdu = without.payload;
+  const auto out = through({frame(1).make(), frame(9).make(), gnb.to_bearer(1).make(), frame(2).make(),
+                            frame(63 | 0x40).make(), without.make(), frame(0).make()});
+  ASSERT_EQ(out.size(), 7U);
+  EXPECT_EQ(out[0], gnb.air_frame(9, 0, sdu, false, false, Qfi{1}));
+  EXPECT_EQ(out[1], gnb.air_frame(8, 0, sdu));  // no rule: the default bearer
+  EXPECT_EQ(out[2], gnb.air_frame(1, 0, sdu));  // a session with one bearer
+  EXPECT_EQ(out[3], gnb.air_frame(10, 0, sdu, false, false, Qfi{2}));
+  EXPECT_EQ(out[4], gnb.air_frame(9, 1, sdu, false, true, Qfi{63}));
+  EXPECT_EQ(out[5], gnb.air_frame(8, 1, sdu));  // no container: the default bearer and its qfi
+  EXPECT_EQ(out[6], gnb.air_frame(8, 2, sdu, false, false, Qfi{0}));
+  EXPECT_EQ(gnb.context->bearers.bearer_line(session)->received, 3U);
+  EXPECT_EQ(gnb.context->stats.dropped(), 0U);
+}
+
+TEST_F(BearerLookupTest, a_session_is_found_by_a_foreign_teid_and_by_the_ue_address) {
+  gnb.add_session(8);
+  ran::BearerConfig first = bearer(8);
+  first.dl_teid = Teid{0xdeadbeef};
+  first.ue_ipv4 = IpAddress::v4({10, 45, 0, 1});
+  ASSERT_TRUE(enter(gnb.context->keys, first));
+  auto out = through({of_flow(0xdeadbeef, 1).make(), of_flow(0xdeadbeef, 3).make()});
+  ASSERT_EQ(out.size(), 2U);
+  EXPECT_EQ(out[0], gnb.air_frame(9, 0, test::N3Frame{}.payload, false, false, Qfi{1}));
+  EXPECT_EQ(out[1], gnb.air_frame(8, 0, test::N3Frame{}.payload, false, false, Qfi{3}));
+  leave(gnb.context->keys, first);
+  gnb.context->keys.by_ue_address = true;
+  ASSERT_TRUE(enter(gnb.context->keys, first));
+  test::N3Frame frame = of_flow(test::TestGnb::teid(4), 2);  // a TEID of another bearer
+  frame.payload = ipv4_sdu({10, 45, 0, 1});
+  out = through({frame.make()});
+  ASSERT_EQ(out.size(), 1U);
+  EXPECT_EQ(out[0], gnb.air_frame(10, 0, frame.payload, false, false, Qfi{2}));
+}
+
+TEST_F(BearerLookupTest, a_session_takes_packets_of_its_upf_and_of_its_instance_only) {
+  gnb.add_session(8);
+  gnb.context->n3.source_mask = ~0U;
+  test::N3Frame stranger = of_flow(test::TestGnb::teid(8), 1);
+  stranger.source = 0x0a6400ee;
+  const std::uint32_t other_instance = test::TestGnb::teid(8) ^ 1U << 31;
+  EXPECT_EQ(through({stranger.make(), of_flow(other_instance, 1).make(), of_flow(test::TestGnb::teid(11), 1).make()}),
+            std::vector<Bytes>{});  // the last one is the spare identity
+  EXPECT_EQ(gnb.dropped(DropReason::not_from_upf), 1U);
+  EXPECT_EQ(gnb.dropped(DropReason::teid_unknown), 2U);
+  EXPECT_EQ(gnb.context->bearers.drops(test::TestGnb::teid(9)).downlink, 1U);
+}
+
 TEST_F(BearerLookupTest, a_full_table_takes_none_of_a_bearers_keys) {
   BearerLookup keys;
   TableMemory<BearerLookup::Short> small(1), other(64);

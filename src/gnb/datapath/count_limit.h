@@ -52,7 +52,7 @@ inline void set_count_limit(GnbContext& gnb, ran::BearerDownlink& line) {
 // released and added again meanwhile, its lease has another end, and nothing changes.
 inline void grant_lease(GnbContext& gnb, BearerId id, std::uint32_t from, ran::CountLease granted) {
   ran::CountLease* const lease = gnb.bearers.lease(id.value);
-  ran::BearerDownlink& line = *gnb.bearers.downlink_line(id.value);
+  ran::BearerDownlink& line = *gnb.bearers.bearer_line(id.value);
   if (lease == nullptr || !ran::BearerTable::is(line, id.value) || lease->end != from) return;
   *lease = granted;
   set_count_limit(gnb, line);

@@ -44,7 +44,7 @@ class GnbDownlink {
           rte_rdtsc(), path_.air_passes_mbufs(),
           [this](rte_mbuf** mbufs, unsigned n) { return path_.air.send(mbufs, n); },
           [this](ArqBearer& b) {
-            set_count_limit(*path_.gnb.bearers.downlink_line(b.id), path_.gnb.bearers.lease(b.id), &b);
+            set_count_limit(*path_.gnb.bearers.bearer_line(b.id), path_.gnb.bearers.lease(b.id), &b);
           });
       note_served(path_.gnb);
     }

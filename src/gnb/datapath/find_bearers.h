@@ -1,13 +1,32 @@
 // Second stage of the downlink (dl_bearer): verifies that each G-PDU is of a bearer of this worker, and comes from that
 // bearer's UPF. It takes the burst apart only if one of them is not.
 //
-//   goes on  a packet of a bearer that this worker numbers: path.bearer has its line
+//   goes on  a packet of a bearer that this worker numbers: path.bearer has its line. In a session with several bearers
+//            the QoS flow names the bearer.
 //   else     serve_unmatched.h: back to the card, off to another worker, or dropped
 #pragma once
 
 #include "gnb/datapath/serve_unmatched.h"
 
 namespace splitplane::datapath {
+
+// Whether the packet's bearer or its sender is another one than its line says: 0 if all is well.
+[[nodiscard]] inline std::uint32_t differs(const ran::BearerDownlink& line, const GPdu& gpdu,
+                                           std::uint32_t source_mask) {
+  return (line.id ^ gpdu.teid) | static_cast<std::uint32_t>(gpdu.teid == 0) | ((line.upf ^ gpdu.source) & source_mask);
+}
+
+// For a burst in which a packet's TEID names no bearer of this worker: finds bearers by a TEID that another node
+// assigned, and by the QoS flow of a session with several bearers. Other packets go to serve_unmatched.
+template <FeatureSet F, class Sink, class Probe>
+[[gnu::noinline]] inline void find_otherwise(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
+  GnbContext& gnb = path.gnb;
+  find_by_teid(gnb.keys, gnb.bearers, path.gpdu.data(), path.bearer.data(), burst.size);
+  find_by_flow(gnb.bearers, path.gpdu.data(), path.bearer.data(), burst.size);
+  std::uint32_t wrong = 0;
+  for (unsigned i = 0; i < burst.size; ++i) wrong |= differs(*path.bearer[i], path.gpdu[i], gnb.n3.source_mask);
+  if (wrong != 0) serve_unmatched(path, burst, drops);
+}
 
 template <FeatureSet F, class Sink, class Probe>
 inline void find_bearers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
@@ -19,15 +38,10 @@ inline void find_bearers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops
   std::uint32_t wrong = 0;
   for (unsigned i = 0; i < received; ++i) {
     burst.prefetch_octets_ahead(i);
-    const GPdu& gpdu = path.gpdu[i];
-    const ran::BearerDownlink& line = *path.bearer[i];
-    wrong |=
-        (line.id ^ gpdu.teid) | static_cast<std::uint32_t>(gpdu.teid == 0) | ((line.upf ^ gpdu.source) & source_mask);
+    wrong |= differs(*path.bearer[i], path.gpdu[i], source_mask);
   }
-  if (wrong != 0) [[unlikely]] {
-    find_by_teid(gnb.keys, gnb.bearers, path.gpdu.data(), path.bearer.data(), received);
-    serve_unmatched(path, burst, drops);
-  }
+  if (wrong != 0) [[unlikely]]
+    find_otherwise(path, burst, drops);
   path.probe.found(path.bearer.data(), burst.size);
   path.probe.stage(Stage::dl_bearer, path.ordered ? 0 : received);
 }

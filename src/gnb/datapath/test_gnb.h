@@ -10,6 +10,7 @@
 #include "engine/test_environment.h"
 #include "gnb/datapath/gnb.h"
 #include "n3/test_frames.h"
+#include "ran/test_sessions.h"
 #include "ran/test_variants.h"
 #include "wire/airhdr.h"
 
@@ -105,6 +106,16 @@ class TestGnb {
     configs_[index] = c;
     downlink[index] = ran::make_downlink(c);
     uplink[index] = ran::make_uplink(c, PeerId{peer});
+  }
+  // Makes a session of three bearers (ran/test_sessions.h) from index `first` on, and keeps their configurations.
+  void add_session(std::uint32_t first) {
+    const ran::SessionConfig session = ran::test::make_session_config(teid(first));
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      add(first + i, session.bearers[i].config, kPeerV4);
+      downlink[first + i] = ran::make_session_bearer(session.bearers[i]);
+    }
+    downlink[first + 3] = downlink[first];
+    downlink[first] = ran::make_session(session);
   }
   [[nodiscard]] const ran::BearerConfig& config(std::uint32_t index) const { return configs_[index]; }
 

@@ -1,0 +1,38 @@
+// What the control path says about one PDU session with several bearers: which QoS flows each bearer carries. A session
+// with one bearer is that bearer, and needs none of this (docs/design/sessions.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ran/bearer_config.h"
+#include "ran/sdap/drb.h"
+
+namespace splitplane::ran {
+
+// As many bearers as a session line has room for.
+inline constexpr std::size_t kMaxSessionBearers = 8;
+
+struct SessionBearer {
+  sdap::DrbId drb;          // of this session, 1 to 32
+  BearerConfig config;      // UPF, uplink TEID, and UE addresses are those of the session, the same at each bearer
+  std::vector<Qfi> flows;   // downlink flows with a rule for this bearer (TS 37.324 5.2.1)
+  bool reflective = false;  // RDI = 1 in each downlink PDU: the UE sends these flows on this bearer (5.3.2)
+};
+
+struct SessionConfig {
+  // The first bearer's identity is the session's: the TEID that the UPF sends to.
+  std::vector<SessionBearer> bearers;
+  sdap::DrbId default_drb{};  // of flows without a rule, and of G-PDUs without a PDU Session Container
+  // An identity of the session's shard that no bearer has. The first bearer's downlink line stands at its place,
+  // because the session line stands at the place of the TEID.
+  BearerId spare{};
+
+  [[nodiscard]] Teid teid() const { return Teid{bearers.empty() ? 0 : bearers.front().config.id.value}; }
+};
+
+// One sentence that says what is wrong and what is allowed; nothing if a session line can be made from it.
+[[nodiscard]] std::optional<std::string> refuse(const SessionConfig& config);
+
+}  // namespace splitplane::ran
