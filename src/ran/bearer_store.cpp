@@ -76,7 +76,7 @@ Expected<void> BearerStore::claim(BearerId id) {
     return fail("identity {:#010x} is not one of this instance: allowed are instance {}, served shards, index below {}",
                 teid, instance_, per_shard_);
   }
-  if (bearers_.contains(teid)) return fail("identity {:#010x} is taken", teid);
+  if (bearers_.contains(teid) || session_of_.contains(teid)) return fail("identity {:#010x} is taken", teid);
   if (const auto named = by_dl_teid_.find(teid); named != by_dl_teid_.end()) {
     return fail("identity {:#010x} is the dl_teid of bearer {:#010x}", teid, named->second);
   }
@@ -111,6 +111,71 @@ Expected<ran::BearerConfig> BearerStore::add(ran::BearerConfig config, std::opti
   }
   bearers_[config.id.value] = config;
   return config;
+}
+
+Expected<BearerId> BearerStore::take(BearerId wanted, ShardId shard) {
+  if (wanted.value == 0) return choose(shard.value);
+  if (auto claimed = claim(wanted); !claimed) return tl::unexpected(claimed.error());
+  return wanted;
+}
+
+Expected<ran::SessionConfig> BearerStore::add_session(ran::SessionConfig config, std::optional<unsigned> shard) {
+  if (config.bearers.empty()) return fail("{}", *ran::refuse(config));
+  const auto dl_teid = config.bearers.front().config.dl_teid;
+  const auto first = add(config.bearers.front().config, shard);
+  if (!first) return tl::unexpected(first.error());
+  std::vector<BearerId> taken;
+  const auto undo = [&](const std::string& why) {
+    for (const BearerId id : taken) {
+      give_back(id);
+      session_of_.erase(id.value);
+    }
+    remove(first->id);
+    return fail("{}", why);
+  };
+  config.bearers.front().config = *first;
+  const auto take_one = [&](BearerId& id) -> Expected<void> {
+    const auto one = take(id, ran::shard_of(first->id.value));
+    if (!one) return tl::unexpected(one.error());
+    id = *one;
+    session_of_[id.value] = first->id.value;  // from now on, so that it is not taken twice
+    taken.push_back(id);
+    return {};
+  };
+  for (std::size_t i = 1; i < config.bearers.size(); ++i) {
+    ran::BearerConfig& bearer = config.bearers[i].config;
+    if (bearer.dl_teid == dl_teid) bearer.dl_teid = first->dl_teid;
+    if (const auto done = take_one(bearer.id); !done) return undo(done.error().message);
+  }
+  if (const auto done = take_one(config.spare); !done) return undo(done.error().message);
+  if (const auto refused = ran::refuse(config)) return undo(*refused);
+  for (const ran::SessionBearer& bearer : config.bearers) bearers_[bearer.config.id.value] = bearer.config;
+  session_of_[first->id.value] = first->id.value;
+  return sessions_[first->id.value] = config;
+}
+
+void BearerStore::remove_session(Teid teid) {
+  const auto found = sessions_.find(teid.value);
+  if (found == sessions_.end()) return;
+  const ran::SessionConfig config = std::move(found->second);
+  sessions_.erase(found);
+  for (std::size_t i = 1; i < config.bearers.size(); ++i) {
+    const BearerId id = config.bearers[i].config.id;
+    session_of_.erase(id.value);
+    bearers_.erase(id.value);
+    give_back(id);
+  }
+  session_of_.erase(config.spare.value);
+  give_back(config.spare);
+  session_of_.erase(teid.value);
+  remove(BearerId{teid.value});  // with the keys of the session
+}
+
+const ran::SessionConfig* BearerStore::session_of(BearerId id) const {
+  const auto teid = session_of_.find(id.value);
+  if (teid == session_of_.end() || !bearers_.contains(id.value)) return nullptr;
+  const auto found = sessions_.find(teid->second);
+  return found == sessions_.end() ? nullptr : &found->second;
 }
 
 std::optional<Error> BearerStore::key_in_use(const ran::BearerConfig& config) const {
@@ -161,14 +226,14 @@ void BearerStore::replace(const ran::BearerConfig& config) {
 
 void BearerStore::remove(BearerId id) {
   const auto found = bearers_.find(id.value);
-  if (found == bearers_.end()) return;
+  if (found == bearers_.end() || session_of_.contains(id.value)) return;
   by_uplink_.erase(uplink_key(found->second.upf, found->second.uplink_teid));
   const ran::BearerConfig& config = found->second;
   if (config.dl_teid) by_dl_teid_.erase(config.dl_teid->value);
   for (const auto& address : {config.ue_ipv4, config.ue_ipv6}) {
     if (address) by_ue_.erase(address_key(*address));
   }
-  shards_[ran::shard_of(id.value).value].released.push_back(ran::index_of(id.value));
+  give_back(id);
   bearers_.erase(found);
 }
 

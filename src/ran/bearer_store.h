@@ -14,6 +14,7 @@
 
 #include "base/expected.h"
 #include "ran/bearer_config.h"
+#include "ran/session_config.h"
 
 namespace splitplane::app {
 
@@ -28,6 +29,12 @@ class BearerStore {
   // is a dl_teid that is another bearer's identity or dl_teid, or a UE address of another bearer. The store chooses no
   // identity that is in use as a dl_teid.
   Expected<ran::BearerConfig> add(ran::BearerConfig config, std::optional<unsigned> shard);
+  // Enters a session with several bearers: all of them or none. Identities 0 are chosen, all in one shard, and so is
+  // `spare`. Packets find the session by the keys of its first bearer. Error: as add(), or what ran::refuse() says.
+  Expected<ran::SessionConfig> add_session(ran::SessionConfig config, std::optional<unsigned> shard);
+  void remove_session(Teid teid);
+  // The session with several bearers that a bearer belongs to; nullptr if the bearer is a session by itself.
+  [[nodiscard]] const ran::SessionConfig* session_of(BearerId id) const;
   // Whether this instance may have a bearer of that identity.
   [[nodiscard]] bool is_ours(BearerId id) const;
   // Identities that add() does not choose by itself, until release_reserved().
@@ -40,6 +47,7 @@ class BearerStore {
   [[nodiscard]] const ran::BearerConfig* find_downlink(Teid teid) const;
   // Replaces a bearer that exists.
   void replace(const ran::BearerConfig& config);
+  // Does nothing to a bearer of a session with several ones: see remove_session().
   void remove(BearerId id);
   // The first bearer with an identity above `after`, and so on.
   [[nodiscard]] std::vector<ran::BearerConfig> after(std::uint32_t after, std::size_t limit) const;
@@ -58,6 +66,9 @@ class BearerStore {
   std::optional<std::uint32_t> take_index(ShardId id);
   Expected<BearerId> choose(std::optional<unsigned> shard);
   Expected<void> claim(BearerId id);
+  // An identity for a session: `wanted`, or one of the shard if that is 0.
+  Expected<BearerId> take(BearerId wanted, ShardId shard);
+  void give_back(BearerId id) { shards_[ran::shard_of(id.value).value].released.push_back(ran::index_of(id.value)); }
 
   unsigned instance_;
   std::vector<ShardId> owned_;
@@ -68,6 +79,8 @@ class BearerStore {
   std::map<UplinkKey, std::uint32_t> by_uplink_;
   std::unordered_map<std::uint32_t, std::uint32_t> by_dl_teid_;
   std::set<std::uint32_t> reserved_;
+  std::map<std::uint32_t, ran::SessionConfig> sessions_;         // by TEID
+  std::unordered_map<std::uint32_t, std::uint32_t> session_of_;  // of bearers and spare identities: the session's TEID
   bool by_ue_address_;
   std::map<std::array<std::uint8_t, 17>, std::uint32_t> by_ue_;
 };

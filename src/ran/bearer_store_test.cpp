@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "ran/test_sessions.h"
+
 namespace splitplane::app {
 namespace {
 
@@ -120,6 +122,82 @@ TEST(BearerStore, a_ue_address_is_one_bearers_whoever_looks_for_it) {
               HasSubstr("ue_ipv4: 10.45.0.1 holds a UE address that bearer 0x041c0000 has too"));
   store.remove(added->id);
   EXPECT_TRUE(store.add(second, {}));
+}
+
+ran::SessionConfig session(std::uint32_t uplink_teid) {
+  ran::SessionConfig config = ran::test::make_session_config(0);
+  for (ran::SessionBearer& one : config.bearers) {
+    one.config = bearer(uplink_teid);
+    one.config.ue_ipv4 = IpAddress::v4({10, 45, 0, 1});
+  }
+  config.spare = {};
+  return config;
+}
+
+TEST(BearerStore, a_session_gets_an_identity_for_each_bearer_and_a_spare_one) {
+  BearerStore store({1, {ShardId{7}, ShardId{8}}, 8});
+  const auto added = store.add_session(session(5), 8);
+  ASSERT_TRUE(added) << added.error().message;
+  std::set<std::uint32_t> ids{added->spare.value};
+  for (const ran::SessionBearer& one : added->bearers) {
+    ids.insert(one.config.id.value);
+    EXPECT_EQ(store.find(one.config.id)->id, one.config.id);
+    EXPECT_EQ(store.session_of(one.config.id)->teid(), added->teid());
+  }
+  EXPECT_EQ(ids.size(), 4U);
+  for (const std::uint32_t id : ids) EXPECT_EQ(ran::shard_of(id), ShardId{8});
+  EXPECT_EQ(store.session_of(added->spare), nullptr);
+  EXPECT_EQ(store.find(added->spare), nullptr);
+  EXPECT_EQ(store.size(), 3U);
+  EXPECT_EQ(store.find_uplink(bearer(5).upf, Teid{5})->id.value, added->teid().value);
+  EXPECT_EQ(ran::refuse(*added), std::nullopt);
+}
+
+TEST(BearerStore, the_identities_of_a_session_are_free_again_when_it_goes) {
+  BearerStore store = one_shard(4, true);
+  for (int i = 0; i < 3; ++i) {
+    const auto added = store.add_session(session(5), {});
+    ASSERT_TRUE(added) << added.error().message;
+    EXPECT_FALSE(store.add(bearer(6), {})) << "the shard is full";
+    store.remove(added->bearers[1].config.id);
+    store.remove(added->bearers[0].config.id);
+    EXPECT_EQ(store.size(), 3U) << "a bearer does not leave its session";
+    store.remove_session(added->teid());
+    store.remove_session(added->teid());
+    EXPECT_EQ(store.size(), 0U);
+    EXPECT_EQ(store.find_uplink(bearer(5).upf, Teid{5}), nullptr);
+  }
+}
+
+TEST(BearerStore, a_session_that_is_refused_leaves_nothing) {
+  BearerStore store = one_shard(3);
+  EXPECT_THAT(store.add_session(session(5), {}).error().message, HasSubstr("is full"));
+  ran::SessionConfig two_rules = session(5);
+  two_rules.bearers.pop_back();
+  two_rules.bearers[0].flows = {Qfi{1}};  // as the second bearer
+  EXPECT_THAT(store.add_session(two_rules, {}).error().message, HasSubstr("two rules"));
+  EXPECT_FALSE(store.add_session({}, {}));
+  EXPECT_EQ(store.size(), 0U);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_TRUE(store.add(bearer(i + 1), {}));
+  EXPECT_THAT(store.add_session(session(2), {}).error().message, HasSubstr("is in use by bearer"));
+}
+
+TEST(BearerStore, identities_that_a_session_asks_for_are_claimed_once) {
+  BearerStore store = one_shard(8);
+  ran::SessionConfig config = session(5);
+  for (std::uint32_t i = 0; i < 3; ++i) config.bearers[i].config.id = BearerId{identity(i + 2)};
+  config.spare = BearerId{identity(4)};
+  EXPECT_THAT(store.add_session(config, {}).error().message, HasSubstr("is taken"));
+  config.spare = BearerId{identity(6)};
+  ASSERT_TRUE(store.add_session(config, {}));
+  for (const std::uint32_t index : {3U, 6U}) {
+    ran::BearerConfig other = bearer(9);
+    other.id = BearerId{identity(index)};
+    EXPECT_THAT(store.add(other, {}).error().message, HasSubstr("is taken"));
+  }
+  ran::BearerConfig free = bearer(9);
+  free.id = BearerId{identity(5)};
+  EXPECT_TRUE(store.add(free, {}));
 }
 
 }  // namespace
