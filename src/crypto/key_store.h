@@ -10,6 +10,7 @@
 
 #include "base/expected.h"
 #include "crypto/key.h"
+#include "crypto/key_layout.h"
 #include "crypto/manager.h"
 #include "crypto/secret.h"
 #include "crypto/secret_memory.h"
@@ -41,6 +42,17 @@ class KeyStore {
   // if there is no memory.
   [[nodiscard]] Expected<CipherKeyPtr> make(CipherAlgorithm algorithm, const Secret& secret);
   [[nodiscard]] Expected<IntegrityKeyPtr> make(IntegrityAlgorithm algorithm, const Secret& secret);
+
+  // True if both are the same key of the same algorithm, and the algorithm is not a null one. So one may not protect
+  // anew what the other has protected. It takes the same time wherever the keys differ.
+  template <class Algorithm>
+  [[nodiscard]] static bool protect_alike(const Key<Algorithm>& a, const Key<Algorithm>& b) {
+    if (a.algorithm() != b.algorithm()) return false;
+    const std::size_t bytes = key_layout::bytes(a.algorithm());
+    unsigned difference = 0;
+    for (std::size_t i = 0; i < bytes; ++i) difference |= static_cast<unsigned>(a.schedule()[i] ^ b.schedule()[i]);
+    return bytes != 0 && difference == 0;
+  }
 
   [[nodiscard]] std::size_t keys() const;   // that exist now
   [[nodiscard]] std::size_t bytes() const;  // of memory, all of it secret

@@ -48,6 +48,20 @@ TEST(KeyStore, makes_keys_in_cache_lines) {
   EXPECT_EQ(store->keys(), 2U);
 }
 
+TEST(KeyStore, knows_a_key_that_it_made_twice) {
+  const auto store = new_store();
+  const auto cipher = *store->make(CipherAlgorithm::nea2, secret_of(1));
+  const auto snow = *store->make(CipherAlgorithm::nea1, secret_of(1));
+  const auto integrity = *store->make(IntegrityAlgorithm::nia2, secret_of(1));
+  EXPECT_TRUE(KeyStore::protect_alike(*cipher, *cipher));
+  EXPECT_TRUE(KeyStore::protect_alike(*cipher, **store->make(CipherAlgorithm::nea2, secret_of(1))));
+  EXPECT_FALSE(KeyStore::protect_alike(*cipher, **store->make(CipherAlgorithm::nea2, secret_of(2))));
+  EXPECT_FALSE(KeyStore::protect_alike(*cipher, *snow));
+  EXPECT_TRUE(KeyStore::protect_alike(*integrity, **store->make(IntegrityAlgorithm::nia2, secret_of(1))));
+  const auto null = *store->make(CipherAlgorithm::nea0, Secret());
+  EXPECT_FALSE(KeyStore::protect_alike(*null, *null));
+}
+
 TEST(KeyStore, refuses_a_key_of_another_size) {
   const auto store = new_store();
   EXPECT_EQ(store->make(CipherAlgorithm::nea2, secret_of(1, 32)).error().message,
