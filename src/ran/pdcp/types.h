@@ -1,0 +1,111 @@
+// What transmitter and receiver of PDCP share: the configuration of a bearer, and its keys as the packet path needs
+// them. Time is injected, in ticks of a clock that the owner chooses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "base/types.h"
+#include "crypto/job.h"
+#include "ran/rlc/types.h"
+#include "wire/pdcp.h"
+
+namespace splitplane::ran::pdcp {
+
+using rlc::kNever;
+using rlc::Time;
+using wire::MutableOctets;
+using wire::Octets;
+
+// State variables reach this value and no COUNT does: RX_NEXT would leave 32 bits otherwise (TS 38.323 7.1).
+inline constexpr std::uint32_t kLastCount = 0xFFFFFFFF;
+
+// Window_Size (TS 38.323 7.2): half the number space.
+[[nodiscard]] constexpr std::uint32_t window_size(unsigned sn_bits) {
+  return 1U << (sn_bits - 1);
+}
+[[nodiscard]] constexpr std::uint32_t sn_of(std::uint32_t count, unsigned sn_bits) {
+  return count & ((1U << sn_bits) - 1);
+}
+
+struct Config {
+  BearerId id{};
+  std::uint8_t drb = 1;        // DRB identity, 1 to 32; BEARER is one less (TS 38.323 5.8, 5.9)
+  RlcMode rlc = RlcMode::kAm;  // AM or UM
+  Direction sends = Direction::kDownlink;
+  std::uint8_t tx_sn_bits = 18, rx_sn_bits = 18;  // 12 or 18
+  bool tx_sdap_header = false, rx_sdap_header = false;
+  bool out_of_order_delivery = false;
+  bool status_report_required = false;  // on re-establishment and data recovery of an AM bearer
+  Time t_reordering = kNever;           // kNever: infinity; 0 runs out at once
+  Time discard_timer = kNever;          // kNever: infinity
+  std::uint32_t max_in_flight = 0;      // AM: COUNTs from the oldest stored one to TX_NEXT; 0: Window_Size
+  std::uint32_t max_waiting = 1024;     // SDUs that wait while the entity is suspended or sends again
+  // The entity asks for a key when TX_NEXT or RX_NEXT reaches it. Beyond kLastCount: never.
+  std::uint64_t count_threshold = kLastCount - (1U << 20);
+  std::uint32_t count_stop = kLastCount;  // the first COUNT that is never sent
+
+  [[nodiscard]] bool is_am() const { return rlc == RlcMode::kAm; }
+};
+
+// The keys of a bearer. A KeyStore has made both; NEA0 and NIA0 are keys too. The owner frees keys when no entity needs
+// them any more: see Transmitter::needs_retired_keys().
+struct Security {
+  const crypto::CipherKey* cipher = nullptr;
+  const crypto::IntegrityKey* integrity = nullptr;  // nullptr: no integrity protection, so no MAC-I
+
+  friend bool operator==(const Security&, const Security&) = default;
+  [[nodiscard]] std::uint8_t mac_bytes() const { return integrity == nullptr ? 0 : wire::pdcp::kMacIBytes; }
+};
+
+// What turns an SDU of one direction of a bearer into a PDU and back, in the first line of an entity.
+struct Cover {
+  Cover(const Security& security, unsigned sn_bits, bool sdap_header, std::uint8_t drb, Direction sends)
+      : header_bytes(wire::pdcp::header_bytes(sn_bits)),
+        clear_bytes(sdap_header ? 1 : 0),
+        bearer(static_cast<std::uint8_t>(drb - 1)),
+        direction(sends) {
+    set(security);
+  }
+
+  void set(const Security& security) {
+    keys = security;
+    mac_bytes = security.mac_bytes();
+    ciphers = security.cipher->algorithm() != crypto::CipherAlgorithm::nea0;
+    signs = security.integrity != nullptr && security.integrity->algorithm() != crypto::IntegrityAlgorithm::nia0;
+    lends = security.integrity != nullptr && security.integrity->algorithm() == crypto::IntegrityAlgorithm::nia2;
+  }
+  [[nodiscard]] std::size_t overhead() const { return std::size_t{header_bytes} + mac_bytes; }
+  void prefetch_keys() const {
+    if (ciphers) keys.cipher->prefetch();
+    if (signs) keys.integrity->prefetch();
+  }
+
+  Security keys;
+  std::uint8_t header_bytes;
+  std::uint8_t clear_bytes;  // of the SDU: its SDAP header, or an SDAP control PDU, stays clear (TS 38.323 5.8)
+  std::uint8_t mac_bytes = 0;
+  std::uint8_t bearer;
+  Direction direction;
+  bool ciphers = false;  // not NEA0
+  bool signs = false;    // not NIA0, whose MAC-I is zeros (TS 33.501 D.1)
+  bool lends = false;    // NIA2, which works faster if it may use kLentBytes before the message
+};
+static_assert(sizeof(Cover) == 24);
+
+inline constexpr std::size_t kLentBytes = 8;  // crypto::IntegrityJob::room_before
+
+// Why a procedure was refused. A refused procedure changes nothing.
+enum class Refusal : std::uint8_t {
+  kNone,
+  kNotAm,          // the procedure is for AM bearers
+  kSuspended,      // the entity is suspended
+  kKeyReused,      // a COUNT would protect something else under a key that was used before
+  kNotEmpty,       // the entity stores SDUs
+  kCountGoesBack,  // a COUNT would be used again
+  kOutOfRange,     // a COUNT has no place in the window, or it is the last one
+  kSendingAgain,   // the SDUs of the procedure before are not all sent again yet
+};
+
+}  // namespace splitplane::ran::pdcp
