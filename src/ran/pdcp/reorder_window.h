@@ -39,11 +39,6 @@ class ReorderWindow {
     ++received_;
     return true;
   }
-  // True if add() would succeed.
-  [[nodiscard]] bool has_room(std::uint32_t count) const {
-    return pages_.find(count) != nullptr || (pages_.pages() < memory_->reorder_pages.available() &&
-                                             pages_.has_room(count, memory_->directories, memory_->reorder_pages));
-  }
 
   // Forgets COUNTs from `from` to below `to` and calls taken(count, B) for each that was not delivered, in ascending
   // order. Nothing below `from` is received.

@@ -208,7 +208,7 @@ class alignas(64) Transmitter {
 
   // True while stored SDUs have to be sent again, or SDUs wait behind them.
   [[nodiscard]] bool sending_again() const { return holds_back_ && !suspended_; }
-  // True while PDUs are stored that the keys before reestablish() protect. A suspended bearer keeps them, too.
+  // True while PDUs are stored that only the keys before the last reestablish() decipher.
   [[nodiscard]] bool needs_retired_keys() const {
     return sending_again() && (!renumbered_.empty() || sent_.next(again_) < again_end_);
   }
@@ -331,13 +331,13 @@ class alignas(64) Transmitter {
     return out;
   }
 
-  // A UM bearer stores deadlines only. It forgets the oldest if they are more than half of the number space: RLC has
-  // sent it long ago. Without memory it numbers the SDU all the same.
+  // A UM bearer stores deadlines only. It forgets the oldest ones if they are more than half of the number space, or if
+  // memory is short: RLC has sent these SDUs long ago.
   [[nodiscard]] bool store(Time deadline) {
     if (is_am_) [[likely]]
       return sent_.add(tx_next_, deadline);
     if (!sent_.empty() && tx_next_ - sent_.first() >= window_size(sn_bits_)) sent_.remove(sent_.first());
-    static_cast<void>(sent_.add(tx_next_, deadline));
+    while (!sent_.add(tx_next_, deadline) && !sent_.empty()) sent_.remove(sent_.first());
     return true;
   }
 
