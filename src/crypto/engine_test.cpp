@@ -298,6 +298,21 @@ TEST_P(OnImplementation, touches_no_octet_outside_the_message) {
   }
 }
 
+TEST_P(OnImplementation, needs_few_octets_around_a_message_of_nia2_in_place) {
+  std::mt19937 random(4);
+  GuardedPages source;
+  const auto key = random_key(*store_, IntegrityAlgorithm::nia2, random);
+  for (std::uint32_t length = 0; length <= 300; ++length) {
+    for (std::uint8_t* const in : {source.begin() + 8, source.end() - kReadAfter - length}) {
+      IntegrityJob job{.key = key.get(), .room_before = true, .in = in, .length = length};
+      ASSERT_TRUE(engine_->integrity({&job, 1}));
+      IntegrityJob copied{.key = key.get(), .in = in, .length = length};
+      ASSERT_TRUE(engine_->integrity({&copied, 1}));
+      ASSERT_EQ(job.mac, copied.mac) << length;
+    }
+  }
+}
+
 TEST_P(OnImplementation, refuses_a_message_that_is_too_long_and_serves_the_next_burst) {
   std::mt19937 random(5);
   Octets data(kMaxMessageBytes + 1), out(kMaxMessageBytes + 1);

@@ -14,6 +14,8 @@ namespace splitplane::crypto {
 inline constexpr std::uint32_t kMaxMessageBytes = 9216;  // a PDCP PDU of 9000 octets of data and what is around it
 inline constexpr std::size_t kMacBytes = 4;              // MAC-I (TS 38.323 6.3.4)
 
+inline constexpr std::size_t kReadAfter = 15;  // octets after a message of NIA2 in place
+
 // Enciphers or deciphers: the same operation. `out` is `in`, or the two do not overlap. Any alignment will do.
 struct CipherJob {
   const CipherKey* key = nullptr;
@@ -31,8 +33,9 @@ struct IntegrityJob {
   std::uint8_t bearer = 0;
   Direction direction = Direction::kDownlink;
   // NIA2 reads 8 octets before the message. True: the 8 octets before `in` are writable and no other job of the burst
-  // reads or writes them. The engine overwrites them during the call and restores them. False: the engine copies the
-  // message, which costs about 20 ns for 1500 octets.
+  // reads or writes them. The engine overwrites them during the call and restores them. The library then also reads up
+  // to kReadAfter octets after the message, whatever they are. False: the engine copies the message, which costs about
+  // 20 ns for 1500 octets.
   bool room_before = false;
   const std::uint8_t* in = nullptr;
   std::uint32_t length = 0;                   // octets; NIA4 to NIA6 refuse 0, which no PDCP PDU has
