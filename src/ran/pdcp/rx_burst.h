@@ -91,7 +91,7 @@ class RxBurst {
   template <class Make>
   bool make_writable(const Cover& cover, Item& item, Work& work, Make&& make) {
     B& buffer = item.pdu;
-    if (cover.lends) {
+    if (cover.lends && buffer.tailroom() >= kReadBehind) {
       if (std::uint8_t* const front = buffer.prepend(kLentBytes); front != nullptr) [[likely]] {
         work.lends = true;
         work.pdu = front + kLentBytes;

@@ -232,12 +232,12 @@ TEST(PdcpRx, a_pdu_that_it_may_not_write_is_copied) {
   std::array<RxItem<Buffer>, 2> items;
   for (auto& item : items) item.to = &link.ue().entity.rx();
   items[0].pdu = std::move(shared);
-  link.Home::rx.receive({items.data(), 1}, 0, link.ue(), link.maker());
+  link.rx_burst.receive({items.data(), 1}, 0, link.ue(), link.maker());
   EXPECT_EQ(items[0].outcome, RxOutcome::accepted);
   EXPECT_EQ(link.made, made + 1);
   items[1].pdu = other.share();
   link.buffers_left = 0;
-  link.Home::rx.receive({&items[1], 1}, 0, link.ue(), link.maker());
+  link.rx_burst.receive({&items[1], 1}, 0, link.ue(), link.maker());
   EXPECT_EQ(items[1].outcome, RxOutcome::no_memory);
   EXPECT_EQ(link.ue().delivered, std::vector<Bytes>{pattern(30)});
 }

@@ -60,10 +60,11 @@ class SentPdus {
     end_ = count + 1;
     return true;
   }
-  // Keeps the PDU of `count`, for which there is a place.
+  // Keeps the PDU of `count`, unless the place for it was removed since.
   void put(std::uint32_t count, B pdu, std::uint8_t skip) {
-    SentPage<B>* page = tail(count);
-    if (page == nullptr) page = pages_.find(count);
+    SentPage<B>* const page = find(count);
+    if (page == nullptr || (page->held & bit(count)) == 0) [[unlikely]]
+      return;
     page->pdu[count % kPageSns] = std::move(pdu);
     page->skip[count % kPageSns] = skip;
   }

@@ -54,6 +54,17 @@ TEST(SentPdus, a_count_far_away_is_not_one_that_shares_its_place) {
   EXPECT_TRUE(s.sent.contains(2));
 }
 
+TEST(SentPdus, a_pdu_comes_too_late_for_a_place_that_was_removed) {
+  Stored s(12);
+  for (const std::uint32_t count : {1U, 2U, 70U}) ASSERT_TRUE(s.sent.add(count, kNever));
+  ASSERT_TRUE(s.sent.remove(1));
+  ASSERT_TRUE(s.sent.remove(70));
+  s.sent.put(1, s.pool.make(Bytes{1}), 0);
+  s.sent.put(70, s.pool.make(Bytes{1}), 0);
+  EXPECT_EQ(s.pool.live(), 0U);
+  EXPECT_EQ(s.stored(), std::vector<std::uint32_t>{2});
+}
+
 TEST(SentPdus, one_bearer_gets_at_most_half_of_the_pages_that_are_left) {
   Stored s(18, {.directories = 8, .sent_pages = 8, .reorder_pages = 1, .waiting_pages = 1});
   std::uint32_t count = 0;

@@ -79,11 +79,11 @@ struct Home {
 
   std::unique_ptr<crypto::KeyStore> store = std::move(crypto::KeyStore::create().value());
   std::unique_ptr<crypto::Engine> engine = std::move(crypto::Engine::create().value());
-  buf::HeapPool pool{{.headroom = 64, .tailroom = 4}};
+  buf::HeapPool pool{{.headroom = 64, .tailroom = 20}};
   buf::HeapPool tight{{.headroom = 0, .tailroom = 0}};
   Memory<Buffer> memory;
-  TxBurst<Buffer> tx{*engine};
-  RxBurst<Buffer> rx{*engine};
+  TxBurst<Buffer> tx_burst{*engine};
+  RxBurst<Buffer> rx_burst{*engine};
   int made = 0;                // buffers that entities asked for
   int buffers_left = 1 << 30;  // that they get
 };
@@ -111,7 +111,7 @@ class Side {
   TxOutcome send(const Bytes& sdu, Time now = 0) { return send(home_.pool.make(sdu), now); }
   TxOutcome send(Buffer sdu, Time now = 0) {
     TxItem<Buffer> item{.from = &entity.tx(), .buffer = std::move(sdu)};
-    home_.tx.protect({&item, 1}, now, *this, home_.maker());
+    home_.tx_burst.protect({&item, 1}, now, *this, home_.maker());
     take({&item, 1});
     return item.outcome;
   }
@@ -123,17 +123,17 @@ class Side {
       sent.push_back(item.count.value);
       if (item.buffer.prepend(3) != nullptr) item.lower_bytes = 3;
     }
-    home_.tx.keep(items);
+    home_.tx_burst.keep(items);
   }
   RxOutcome receive(const Bytes& pdu, Time now = 0) {
     RxItem<Buffer> item{.to = &entity.rx(), .pdu = home_.pool.make(pdu)};
-    home_.rx.receive({&item, 1}, now, *this, home_.maker());
+    home_.rx_burst.receive({&item, 1}, now, *this, home_.maker());
     return item.outcome;
   }
   std::vector<RxOutcome> receive_burst(const std::vector<Bytes>& burst, Time now = 0) {
     std::vector<RxItem<Buffer>> items;
     for (const Bytes& pdu : burst) items.push_back({.to = &entity.rx(), .pdu = home_.pool.make(pdu)});
-    home_.rx.receive(items, now, *this, home_.maker());
+    home_.rx_burst.receive(items, now, *this, home_.maker());
     std::vector<RxOutcome> out;
     for (const auto& item : items) out.push_back(item.outcome);
     return out;
@@ -141,7 +141,7 @@ class Side {
   // One step of what follows a change of keys. Returns how many PDUs it sent.
   std::size_t send_again(std::size_t most = 5) {
     std::vector<TxItem<Buffer>> items(most);
-    const std::size_t count = home_.tx.send_again(entity.tx(), items, *this, home_.maker());
+    const std::size_t count = home_.tx_burst.send_again(entity.tx(), items, *this, home_.maker());
     take(std::span(items).first(count));
     return count;
   }

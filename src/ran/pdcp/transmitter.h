@@ -344,9 +344,9 @@ class alignas(64) Transmitter {
   // Makes room for header and MAC-I, in place if possible.
   template <class Make>
   [[nodiscard]] bool make_room(B& sdu, Numbered& out, Make&& make) {
-    const std::size_t lent = cover_.lends ? kLentBytes : 0;
     const bool fits_behind = cover_.mac_bytes == 0 || sdu.append(cover_.mac_bytes) != nullptr;
     if (fits_behind) [[likely]] {
+      const std::size_t lent = cover_.lends && sdu.tailroom() >= kReadBehind ? kLentBytes : 0;
       if (std::uint8_t* const front = sdu.prepend(cover_.header_bytes + lent); front != nullptr) [[likely]] {
         out.pdu = front + lent;
         out.lends = lent != 0;

@@ -73,15 +73,15 @@ TEST(PdcpTx, bearers_of_a_burst_do_not_disturb_each_other) {
                      .buffer = i % 7 == 0 ? home.tight.make(sdus.back()) : home.pool.make(sdus.back())});
     ASSERT_EQ(alone[bearer]->send(sdus.back()), TxOutcome::sent);
   }
-  home.tx.protect(items, 0, *together[0], home.maker());
+  home.tx_burst.protect(items, 0, *together[0], home.maker());
   std::vector<RxItem<Buffer>> back;
   for (std::size_t i = 0; i < items.size(); ++i) {
     ASSERT_EQ(items[i].outcome, TxOutcome::sent);
     ASSERT_EQ(bytes_of(items[i].buffer), alone[bearers[i]]->pdus.at(items[i].count.value)) << "bearer " << bearers[i];
     back.push_back({.to = &peers[bearers[i]]->entity.rx(), .pdu = home.pool.make(buf::octets(items[i].buffer))});
   }
-  home.tx.keep(items);
-  home.rx.receive(back, 0, *peers[0], home.maker());
+  home.tx_burst.keep(items);
+  home.rx_burst.receive(back, 0, *peers[0], home.maker());
   EXPECT_EQ(peers[0]->delivered, sdus);
 }
 

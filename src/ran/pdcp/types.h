@@ -94,7 +94,9 @@ struct Cover {
 };
 static_assert(sizeof(Cover) == 24);
 
-inline constexpr std::size_t kLentBytes = 8;  // crypto::IntegrityJob::room_before
+// What NIA2 in place needs around a PDU with its MAC-I (crypto::IntegrityJob::room_before).
+inline constexpr std::size_t kLentBytes = 8;
+inline constexpr std::size_t kReadBehind = crypto::kReadAfter - wire::pdcp::kMacIBytes;
 
 // Why a procedure was refused. A refused procedure changes nothing.
 enum class Refusal : std::uint8_t {

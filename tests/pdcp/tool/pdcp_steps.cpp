@@ -130,14 +130,14 @@ struct PdcpSteps::Home {
   }
 
   using HeapPool = buf::HeapPool;
-  HeapPool roomy{{.headroom = 128, .tailroom = 8}}, narrow{{.headroom = 10, .tailroom = 4}},
+  HeapPool roomy{{.headroom = 128, .tailroom = 20}}, narrow{{.headroom = 10, .tailroom = 4}},
       tight{{.headroom = 0, .tailroom = 0}};
   std::size_t turn = 0;
   Keys keys;
   std::unique_ptr<crypto::Engine> engine = value_of(crypto::Engine::create());
   Memory<HeapBuffer> memory{{}};
-  TxBurst<HeapBuffer> tx{*engine};
-  RxBurst<HeapBuffer> rx{*engine};
+  TxBurst<HeapBuffer> tx_burst{*engine};
+  RxBurst<HeapBuffer> rx_burst{*engine};
   class Steps;
   std::map<std::string, std::unique_ptr<Steps>> entities;
 };
@@ -205,12 +205,12 @@ class PdcpSteps::Home::Steps {
 
   void send(HeapBuffer sdu) {
     TxItem<HeapBuffer> item{.from = &entity_.tx(), .buffer = std::move(sdu)};
-    home_.tx.protect({&item, 1}, now_, *this, make());
+    home_.tx_burst.protect({&item, 1}, now_, *this, make());
     submit({&item, 1});
   }
   void receive(HeapBuffer pdu) {
     RxItem<HeapBuffer> item{.to = &entity_.rx(), .pdu = std::move(pdu)};
-    home_.rx.receive({&item, 1}, now_, *this, make());
+    home_.rx_burst.receive({&item, 1}, now_, *this, make());
   }
   // What lower layers do: headers before the PDU, then the PDU is sent.
   void submit(std::span<TxItem<HeapBuffer>> items) {
@@ -219,7 +219,7 @@ class PdcpSteps::Home::Steps {
       out_["pdus"].push_back({item.count.value, to_hex(buf::octets(item.buffer))});
       if (item.buffer.prepend(kLowerBytes) != nullptr) item.lower_bytes = kLowerBytes;
     }
-    home_.tx.keep(items);
+    home_.tx_burst.keep(items);
   }
   // After a procedure that sends SDUs again: the status report, then all of them.
   void go_on(Refusal refusal) {
@@ -232,7 +232,7 @@ class PdcpSteps::Home::Steps {
     }
     std::array<TxItem<HeapBuffer>, 7> items;
     while (entity_.tx().sending_again()) {
-      const std::size_t count = home_.tx.send_again(entity_.tx(), items, *this, make());
+      const std::size_t count = home_.tx_burst.send_again(entity_.tx(), items, *this, make());
       submit(std::span(items).first(count));
     }
   }
