@@ -7,13 +7,13 @@
 #include <string>
 
 #include "pdcp_steps.h"
-#include "sdap_half.h"
+#include "sdap_steps.h"
 
 int main() {
   using namespace splitplane::pdcp_tool;
   try {
     PdcpSteps pdcp;
-    SdapHalf sdap;
+    SdapSteps sdap;
     for (std::string line; std::getline(std::cin, line);) {
       const auto step = nlohmann::json::parse(line);
       const bool is_sdap = sdap.serves(step);
