@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "card/control/spec.h"
+#include "card/protocol/show.h"
 #include "engine/cpu_time.h"
 #include "power/governor/loan.h"
 #include "runtime/config/lookup.h"
@@ -209,23 +210,23 @@ Expected<Json> CardPlane::set_power(const std::string& worker, const power::Sett
 Expected<Json> CardPlane::show_card() {
   const auto seen = look();
   if (!seen) return tl::unexpected(seen.error());
-  Json vfs = Json::array();
   const auto& names = ports_.names();
-  for (std::size_t i = nic::kFirstVf; i < names.size() && !config_.vfs.empty(); ++i) vfs.push_back(names[i]);
-  Json card = counters_json(*seen, names);
   const bool gnb = config_.program == CardConfig::Program::kGnb;
+  CardShow show{.boot = boot_,
+                .program = program_,
+                .features = gnb ? std::string(datapath::name_of(config_.features)) : "",
+                .lookup = config_.lookup == CardConfig::Lookup::kTeid ? "teid" : "ue_address",
+                .vfs = {},
+                .punt_n3 = loops_[0].card->settings().punt_n3,
+                .punt_air = loops_[0].card->settings().punt_air};
+  if (!config_.vfs.empty()) show.vfs.assign(names.begin() + nic::kFirstVf, names.end());
+  Json card = counters_json(*seen, names);
+  write_show(card, show);
   card.update({{"name", config_.name},
-               {"program", program_},
                {"source_hash", source_hash_},
-               {"features", gnb ? Json(datapath::name_of(config_.features)) : Json(nullptr)},
-               {"lookup", config_.lookup == CardConfig::Lookup::kTeid ? "teid" : "ue_address"},
                {"marks", config_.marks ? Json(*config_.marks) : Json(nullptr)},
-               {"boot", boot_},
                {"cores", config_.cores},
-               {"vfs", vfs},
                {"waiting_vfs", vfs_.waiting()},
-               {"punt_n3", loops_[0].card->settings().punt_n3},
-               {"punt_air", loops_[0].card->settings().punt_air},
                {"bearers", seen->bearers},
                {"serves", seen->serves},
                {"max_bearers", gnb ? config_.max_bearers : 0}});

@@ -8,43 +8,37 @@
 
 namespace splitplane::app {
 
-std::string card_text(const Json& show, const char* key) {
-  const auto at = show.find(key);
-  return at != show.end() && at->is_string() ? at->get<std::string>() : std::string{};
-}
-
-Expected<void> fits_host(const Json& show, const CardLinkSettings& host) {
-  const std::string program = card_text(show, "program"), features = card_text(show, "features");
-  if (card_text(show, "boot").empty()) return fail("what answers at {} is no card", host.control);
-  if (!program.starts_with("gnb")) {
-    return fail("its program is {}, which serves no bearers; allowed: gnb", program);
+Expected<void> fits_host(const CardShow& show, const CardLinkSettings& host) {
+  if (show.boot.empty()) return fail("what answers at {} is no card", host.control);
+  if (!show.program.starts_with("gnb")) {
+    return fail("its program is {}, which serves no bearers; allowed: gnb", show.program);
   }
   constexpr auto kLooking = static_cast<std::ptrdiff_t>(datapath::FeatureSet::mat);
   const auto& names = datapath::kFeatureSetNames;
-  if (std::find(names.begin() + kLooking, names.end(), features) == names.end()) {
-    return fail("its features are {}, which look for no bearers; allowed: {}", features,
+  if (std::find(names.begin() + kLooking, names.end(), show.features) == names.end()) {
+    return fail("its features are {}, which look for no bearers; allowed: {}", show.features,
                 fmt::join(names.begin() + kLooking, names.end(), ", "));
   }
-  const auto vfs = show.find("vfs");
-  const std::size_t count = vfs != show.end() && vfs->is_array() ? vfs->size() : 0;
-  if (count != host.vfs) return fail("it has {} VFs, and this host's ports are {}; allowed: as many", count, host.vfs);
+  if (show.vfs.size() != host.vfs) {
+    return fail("it has {} VFs, and this host's ports are {}; allowed: as many", show.vfs.size(), host.vfs);
+  }
   const std::string wanted = host.by_ue_address ? "ue_address" : "teid";
-  if (const std::string lookup = card_text(show, "lookup"); lookup != wanted) {
-    return fail("it looks for bearers by {}, and this host by {}; allowed: the same lookup on both", lookup, wanted);
+  if (show.lookup != wanted) {
+    return fail("it looks for bearers by {}, and this host by {}; allowed: the same lookup on both", show.lookup,
+                wanted);
   }
   return {};
 }
 
-std::vector<std::string> punt_warnings(const Json& show, const CardLinkSettings& host) {
+std::vector<std::string> punt_warnings(const CardShow& show, const CardLinkSettings& host) {
   std::vector<std::string> warnings;
-  for (const auto& [key, side, ours] :
-       {std::tuple{"punt_n3", "N3", host.punt_n3}, {"punt_air", "the air", host.punt_air}}) {
-    const auto theirs = show.find(key);
-    if (theirs == show.end() || !theirs->is_number_unsigned() || theirs->get<unsigned>() == ours) continue;
+  for (const auto& [key, side, ours, theirs] : {std::tuple{"punt_n3", "N3", host.punt_n3, show.punt_n3},
+                                                {"punt_air", "the air", host.punt_air, show.punt_air}}) {
+    if (!theirs || *theirs == ours) continue;
     warnings.push_back(fmt::format(
         "card {}: what it cannot read from {} comes by VF {}, and this host reads that side's from VF {}: it is lost; "
         "allowed: the same port as {} there and here",
-        host.name, side, theirs->get<unsigned>(), ours, key));
+        host.name, side, *theirs, ours, key));
   }
   return warnings;
 }

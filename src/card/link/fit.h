@@ -4,19 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "base/expected.h"
 #include "card/link/settings.h"
-#include "control/client.h"
+#include "card/protocol/show.h"
 
 namespace splitplane::app {
 
-// A text member of the answer; empty if the card does not give it.
-[[nodiscard]] std::string card_text(const Json& show, const char* key);
-
 // Returns an error if this card cannot serve this host's bearers.
-[[nodiscard]] Expected<void> fits_host(const Json& show, const CardLinkSettings& host);
+[[nodiscard]] Expected<void> fits_host(const CardShow& show, const CardLinkSettings& host);
 
 // The card's own configuration says where it punts. Packets of bearers arrive even if that is wrong, so the card is not
 // refused: there is one sentence of warning for each side.
-[[nodiscard]] std::vector<std::string> punt_warnings(const Json& show, const CardLinkSettings& host);
+[[nodiscard]] std::vector<std::string> punt_warnings(const CardShow& show, const CardLinkSettings& host);
 
 }  // namespace splitplane::app

@@ -249,9 +249,9 @@ Expected<void> CardLink::connect(Lock& lock) {
   client_.emplace(*std::move(client));
   const auto show = ask(lock, "card.show", Json::object());
   if (!show) return tl::unexpected(show.error());
-  if (auto fit = fits_host(*show, settings_); !fit) return fit;
-  const std::string boot = card_text(*show, "boot");
-  const bool restarted = !view_.boot.empty() && boot != view_.boot;
+  const CardShow card = read_show(*show);
+  if (auto fit = fits_host(card, settings_); !fit) return fit;
+  const bool restarted = !view_.boot.empty() && card.boot != view_.boot;
   if (restarted) {
     ++view_.restarts;
     punted_ = 0;
@@ -259,10 +259,10 @@ Expected<void> CardLink::connect(Lock& lock) {
     bearers_.begin_anew();
   }
   ++view_.connects;
-  view_.boot = boot;
-  view_.program = card_text(*show, "program");
+  view_.boot = card.boot;
+  view_.program = card.program;
   take_counters(*show);
-  for (const auto& warning : punt_warnings(*show, settings_)) log::warn("{}", warning);
+  for (const auto& warning : punt_warnings(card, settings_)) log::warn("{}", warning);
   return {};
 }
 
@@ -466,12 +466,7 @@ Expected<void> CardLink::look_at_counters(Lock& lock) {
 
 void CardLink::take_counters(const Json& show) {
   next_show_ = Clock::now() + settings_.show_each;
-  const auto punts = show.find("punts");
-  if (punts == show.end() || !punts->is_object()) return;
-  std::uint64_t punted = 0;
-  for (const auto& [reason, packets] : punts->items())
-    punted += packets.is_number_unsigned() ? packets.get<std::uint64_t>() : 0;
-  view_.punted += punted - std::exchange(punted_, punted);
+  if (const auto punted = punts_shown(show)) view_.punted += *punted - std::exchange(punted_, *punted);
 }
 
 }  // namespace splitplane::app
