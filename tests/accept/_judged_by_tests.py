@@ -17,10 +17,11 @@ BUILD = ROOT / "build" / "release"
 
 @dataclass(frozen=True)
 class Mended:
-    """One finding: what it was, and the tests that failed then."""
+    """One finding: what it was, and the tests that failed then. Or what a part promises, and the tests that show it."""
 
     name: str
-    was: str
+    was: str = ""
+    shows: str = ""  # what the tests show, where nothing was mended
     gtest: str = ""  # patterns of unit tests with colons between them; the programs that have them are found
     pytest: list[str] = field(default_factory=list)  # node ids
     environment: dict[str, str] = field(default_factory=dict)  # for the full length of a drill
@@ -110,5 +111,5 @@ def judge(report: Report, item: Mended) -> None:
         f"{outcome.passed} passed, {len(outcome.bad)} not, {seconds:.0f} s",
         "all pass",
         not outcome.bad and outcome.passed > 0,
-        "; ".join(outcome.bad)[:200] if outcome.bad else f"was: {item.was}",
+        "; ".join(outcome.bad)[:200] if outcome.bad else item.shows or f"was: {item.was}",
     )
