@@ -178,6 +178,13 @@ const ran::SessionConfig* BearerStore::session_of(BearerId id) const {
   return found == sessions_.end() ? nullptr : &found->second;
 }
 
+std::vector<ran::SessionConfig> BearerStore::sessions_after(std::uint32_t after, std::size_t limit) const {
+  std::vector<ran::SessionConfig> page;
+  for (auto at = sessions_.upper_bound(after); at != sessions_.end() && page.size() < limit; ++at)
+    page.push_back(at->second);
+  return page;
+}
+
 std::optional<Error> BearerStore::key_in_use(const ran::BearerConfig& config) const {
   const auto sentence = [](const std::string& key, std::uint32_t holder) {
     return Error{fmt::format("{} is in use by bearer {:#010x}", key, holder)};
@@ -219,6 +226,14 @@ const ran::BearerConfig* BearerStore::find_downlink(Teid teid) const {
 
 void BearerStore::replace(const ran::BearerConfig& config) {
   ran::BearerConfig& entry = bearers_.at(config.id.value);
+  if (const auto teid = session_of_.find(config.id.value); teid != session_of_.end()) {
+    // The tunnel's keys lead to the first bearer, and stay.
+    entry = config;
+    for (ran::SessionBearer& bearer : sessions_.at(teid->second).bearers) {
+      if (bearer.config.id == config.id) bearer.config = config;
+    }
+    return;
+  }
   by_uplink_.erase(uplink_key(entry.upf, entry.uplink_teid));
   entry = config;
   by_uplink_[uplink_key(entry.upf, entry.uplink_teid)] = entry.id.value;

@@ -35,6 +35,8 @@ class BearerStore {
   void remove_session(Teid teid);
   // The session with several bearers that a bearer belongs to; nullptr if the bearer is a session by itself.
   [[nodiscard]] const ran::SessionConfig* session_of(BearerId id) const;
+  // The sessions with several bearers and a TEID above `after`, in order, `limit` at most.
+  [[nodiscard]] std::vector<ran::SessionConfig> sessions_after(std::uint32_t after, std::size_t limit) const;
   // Whether this instance may have a bearer of that identity.
   [[nodiscard]] bool is_ours(BearerId id) const;
   // Identities that add() does not choose by itself, until release_reserved().
@@ -45,7 +47,7 @@ class BearerStore {
   [[nodiscard]] const ran::BearerConfig* find(BearerId id) const;
   // The bearer that packets with this TEID are for: its identity, or its dl_teid.
   [[nodiscard]] const ran::BearerConfig* find_downlink(Teid teid) const;
-  // Replaces a bearer that exists.
+  // Replaces a bearer that exists. One of a session with several bearers keeps its UPF and uplink TEID.
   void replace(const ran::BearerConfig& config);
   // Does nothing to a bearer of a session with several ones: see remove_session().
   void remove(BearerId id);

@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
-#include "ran/bearer_config.h"
 #include "ran/rlc/am_receive.h"
 #include "ran/rlc/am_retx.h"
+#include "ran/session_config.h"
 
 namespace splitplane::datapath {
 
@@ -52,6 +53,15 @@ struct BearerOnCard {
   std::uint64_t returned = 0;
 };
 
+// What a bearer is in its session with several bearers.
+struct InSession {
+  Teid teid;
+  BearerId spare;
+  ran::sdap::DrbId drb;
+  bool is_default = false, reflective = false;
+  std::vector<Qfi> flows;
+};
+
 struct BearerView {
   ran::BearerConfig config;
   std::size_t worker = 0;
@@ -64,6 +74,12 @@ struct BearerView {
   std::uint64_t error_indications = 0, end_markers = 0;  // received for this bearer
   std::optional<datapath::ArqView> rlc_am;               // acknowledged bearers
   std::optional<BearerOnCard> card;                      // bearers on a card
+  std::optional<InSession> session;                      // bearers of a session with several ones
+};
+
+struct SessionView {
+  ran::SessionConfig config;
+  std::vector<BearerView> bearers;  // in the order of config.bearers
 };
 
 }  // namespace splitplane::app

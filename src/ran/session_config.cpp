@@ -97,9 +97,7 @@ Refused refuse_flows(const SessionConfig& config) {
   return std::nullopt;
 }
 
-}  // namespace
-
-Refused refuse(const SessionConfig& config) {
+Refused refuse_rules(const SessionConfig& config) {
   if (config.bearers.empty() || config.bearers.size() > kMaxSessionBearers) {
     return fmt::format("the session has {} bearers; allowed: 1 to {}", config.bearers.size(), kMaxSessionBearers);
   }
@@ -117,10 +115,32 @@ Refused refuse(const SessionConfig& config) {
     return fmt::format("default_drb: {} is no bearer of the session; allowed: the drb of one",
                        config.default_drb.value);
   }
-  for (const auto check : {refuse_identities, refuse_tunnel, refuse_headers, refuse_flows}) {
+  for (const auto check : {refuse_tunnel, refuse_headers, refuse_flows}) {
     if (auto refused = check(config)) return refused;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+const SessionBearer* SessionConfig::find(BearerId id) const {
+  const auto at = std::ranges::find_if(bearers, [&](const SessionBearer& one) { return one.config.id == id; });
+  return at == bearers.end() ? nullptr : &*at;
+}
+
+Refused refuse(const SessionConfig& config) {
+  if (auto refused = refuse_rules(config)) return refused;
+  return refuse_identities(config);
+}
+
+Refused refuse_wanted(const SessionConfig& config) {
+  if (config.bearers.size() == 1) {
+    return fmt::format(
+        "the session has one bearer, and so it is that bearer; allowed: 2 to {} bearers here, or a "
+        "bearer without a session",
+        kMaxSessionBearers);
+  }
+  return refuse_rules(config);
 }
 
 }  // namespace splitplane::ran

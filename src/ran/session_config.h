@@ -19,6 +19,8 @@ struct SessionBearer {
   BearerConfig config;      // UPF, uplink TEID, and UE addresses are those of the session, the same at each bearer
   std::vector<Qfi> flows;   // downlink flows with a rule for this bearer (TS 37.324 5.2.1)
   bool reflective = false;  // RDI = 1 in each downlink PDU: the UE sends these flows on this bearer (5.3.2)
+
+  friend bool operator==(const SessionBearer&, const SessionBearer&) = default;
 };
 
 struct SessionConfig {
@@ -30,9 +32,22 @@ struct SessionConfig {
   BearerId spare{};
 
   [[nodiscard]] Teid teid() const { return Teid{bearers.empty() ? 0 : bearers.front().config.id.value}; }
+  // The bearer with that identity; nullptr if the session has none.
+  [[nodiscard]] const SessionBearer* find(BearerId id) const;
+
+  friend bool operator==(const SessionConfig&, const SessionConfig&) = default;
+};
+
+// A session that a file or a request asks for. The gNB chooses the identities.
+struct WantedSession {
+  SessionConfig config;
+  std::optional<unsigned> shard;  // absent: the gNB chooses
 };
 
 // One sentence that says what is wrong and what is allowed; nothing if a session line can be made from it.
 [[nodiscard]] std::optional<std::string> refuse(const SessionConfig& config);
+// The same without the identities, which are not chosen yet. A session with one bearer is refused, because it needs no
+// session line.
+[[nodiscard]] std::optional<std::string> refuse_wanted(const SessionConfig& config);
 
 }  // namespace splitplane::ran

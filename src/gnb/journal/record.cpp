@@ -16,7 +16,7 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kFrameMagic = 0x53504a46;  // "SPJF"
 constexpr std::size_t kFrameHeader = 20;           // magic 4, length 4, sequence 8, CRC of these 4
 constexpr std::size_t kCrcBytes = 4;
-enum class Record : std::uint8_t { kBearer = 1, kNumbers = 2, kGone = 3, kReleased = 4, kRevived = 5 };
+enum class Record : std::uint8_t { kBearer = 1, kNumbers = 2, kGone = 3, kReleased = 4, kRevived = 5, kOfSession = 6 };
 
 // CRC-32 of IEEE 802.3.
 std::uint32_t crc(std::span<const std::uint8_t> octets) {
@@ -98,6 +98,18 @@ void put(JournalOctets& to, const JournalNumbers& n) {
   put(to, n.epoch);
 }
 
+void put(JournalOctets& to, const JournalSession& s) {
+  put(to, s.teid.value);
+  put(to, s.spare.value);
+  put(to, s.bearers);
+  put(to, s.number);
+  put(to, s.drb.value);
+  put(to, s.default_drb.value);
+  put(to, static_cast<std::uint8_t>(s.reflective));
+  put(to, static_cast<std::uint8_t>(s.flows.size()));
+  for (const Qfi qfi : s.flows) put(to, qfi.value);
+}
+
 JournalNumbers read_numbers(Reader& from) {
   JournalNumbers n;
   n.end = from.get<std::uint32_t>();
@@ -149,6 +161,26 @@ JournalBearer read_bearer(Reader& from) {
   return b;
 }
 
+// A bearer of a session with several ones: the bearer's record, and what belongs to the session.
+JournalBearer read_of_session(Reader& from) {
+  JournalBearer bearer = read_bearer(from);
+  JournalSession session;
+  session.teid.value = from.get<std::uint32_t>();
+  session.spare.value = from.get<std::uint32_t>();
+  session.bearers = from.get<std::uint8_t>();
+  session.number = from.get<std::uint8_t>();
+  session.drb.value = from.get<std::uint8_t>();
+  session.default_drb.value = from.get<std::uint8_t>();
+  session.reflective = from.flag();
+  for (auto left = from.get<std::uint8_t>(); left != 0 && from.ok(); --left) {
+    session.flows.push_back(Qfi{from.get<std::uint8_t>()});
+  }
+  if (session.number == 0 || session.number > session.bearers || session.bearers > ran::kMaxSessionBearers)
+    from.refuse();
+  bearer.session = std::move(session);
+  return bearer;
+}
+
 FileKey read_key(Reader& from) {
   const auto upf = from.address();
   if (!upf) from.refuse();
@@ -160,9 +192,11 @@ bool take_records(std::span<const std::uint8_t> records, JournalContent& content
   JournalBearers& bearers = content.bearers;
   Reader from(records);
   while (from.ok() && !from.at_end()) {
-    switch (static_cast<Record>(from.get<std::uint8_t>())) {
-      case Record::kBearer: {
-        JournalBearer bearer = read_bearer(from);
+    const auto kind = static_cast<Record>(from.get<std::uint8_t>());
+    switch (kind) {
+      case Record::kBearer:
+      case Record::kOfSession: {
+        JournalBearer bearer = kind == Record::kBearer ? read_bearer(from) : read_of_session(from);
         if (from.ok()) bearers.insert_or_assign(bearer.config.id.value, std::move(bearer));
         break;
       }
@@ -246,7 +280,7 @@ Expected<std::size_t> check_header(std::span<const std::uint8_t> file, const Jou
 void JournalRecords::bearer(const JournalBearer& b) {
   JournalOctets& to = octets;
   const ran::BearerConfig& c = b.config;
-  put(to, static_cast<std::uint8_t>(Record::kBearer));
+  put(to, static_cast<std::uint8_t>(b.session ? Record::kOfSession : Record::kBearer));
   put(to, c.id.value);
   put(to, c.uplink_teid.value);
   put(to, std::optional(c.upf));
@@ -279,6 +313,7 @@ void JournalRecords::bearer(const JournalBearer& b) {
   put(to, in_file ? std::optional(b.file.upf) : std::nullopt);
   put(to, b.file.uplink_teid.value);
   put(to, b.numbers);
+  if (b.session) put(to, *b.session);
   ends.push_back(to.size());
 }
 

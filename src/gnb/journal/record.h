@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "base/expected.h"
-#include "ran/bearer_config.h"
+#include "ran/session_config.h"
 
 namespace splitplane::app {
 
@@ -37,12 +38,27 @@ struct FileKey {
   }
 };
 
+// What the record of a bearer says of its session with several bearers. Each bearer's record says all that is needed,
+// so a session whose last record was cut off is known by its number of bearers.
+struct JournalSession {
+  Teid teid;
+  BearerId spare;
+  std::uint8_t bearers = 0;  // of the session
+  std::uint8_t number = 0;   // of this bearer, from 1 on
+  ran::sdap::DrbId drb, default_drb;
+  bool reflective = false;
+  std::vector<Qfi> flows;
+
+  friend bool operator==(const JournalSession&, const JournalSession&) = default;
+};
+
 struct JournalBearer {
   enum class Origin : std::uint8_t { kControl, kFile };  // who added it: the control socket, or the configuration
   ran::BearerConfig config;
   Origin origin = Origin::kControl;
   FileKey file;  // kFile
   JournalNumbers numbers;
+  std::optional<JournalSession> session;  // absent: the bearer is a session by itself
 
   friend bool operator==(const JournalBearer&, const JournalBearer&) = default;
 };
