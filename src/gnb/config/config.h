@@ -11,6 +11,7 @@
 #include "gnb/datapath/feature_set.h"
 #include "power/settings.h"
 #include "ran/bearer_group.h"
+#include "ran/session_config.h"
 #include "runtime/config/config.h"
 #include "runtime/config/schedule.h"
 #include "tap/settings.h"
@@ -83,6 +84,7 @@ struct GnbConfig : ProgramConfig {
   std::vector<AirConfig> air;
   std::vector<WorkerConfig> workers;
   std::vector<ran::BearerGroup> bearers;
+  std::vector<ran::WantedSession> sessions;  // with several bearers each
   std::vector<tap::Settings> taps;
   std::vector<CardLinkConfig> cards;  // in front of ports here
 };

@@ -55,6 +55,9 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].worker == &worker) write_one(gnb, all[i], modified, arq[i]);
     }
+    if (const auto& session = all.front().session) {
+      *gnb.bearers.downlink_line(session->teid().value) = ran::make_session(*session);
+    }
   });
   if (done) return {};
   return modified ? not_changed(worker) : not_added(worker);
@@ -64,10 +67,16 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
 void BearerLines::write_one(datapath::GnbContext& gnb, const Installation& one, bool modified,
                             std::unique_ptr<datapath::ArqBearer>& arq) const {
   const std::uint32_t id = one.config.id.value;
-  ran::BearerDownlink& downlink = *(modified ? gnb.bearers.bearer_line(id) : gnb.bearers.downlink_line(id));
+  const ran::SessionBearer* const of_session = one.session ? one.session->find(one.config.id) : nullptr;
+  // The session line stands at the place of the first bearer.
+  const bool is_first = of_session != nullptr && id == one.session->teid().value;
+  const std::uint32_t place = is_first ? one.session->spare.value : id;
+  ran::BearerDownlink& downlink = *(modified ? gnb.bearers.bearer_line(id) : gnb.bearers.downlink_line(place));
   ran::BearerUplink& uplink = *gnb.bearers.uplink_line(id);
   const bool on_card = !one.config.card.empty();
-  ran::BearerDownlink new_downlink = on_card ? ran::make_on_card(one.config) : ran::make_downlink(one.config);
+  ran::BearerDownlink new_downlink = on_card      ? ran::make_on_card(one.config)
+                                     : of_session ? ran::make_session_bearer(*of_session)
+                                                  : ran::make_downlink(one.config);
   ran::BearerUplink new_uplink = ran::make_uplink(one.config, one.peer);
   if (modified) {  // the numbers go on
     ran::carry_over(downlink, new_downlink);
@@ -95,7 +104,8 @@ Expected<void> BearerLines::enter_keys(WorkerRuntime& owner, std::span<const Ins
     const Installation* refused = nullptr;
     const bool listened = holder->execute([&] {
       for (const Installation& one : all) {
-        if (one.worker == &owner && !datapath::enter(*holder->keys(), one.config)) refused = &one;
+        const bool has_keys = !one.session || one.config.id.value == one.session->teid().value;
+        if (has_keys && one.worker == &owner && !datapath::enter(*holder->keys(), one.config)) refused = &one;
       }
     });
     if (!listened) return not_added(*holder);
@@ -107,28 +117,40 @@ Expected<void> BearerLines::enter_keys(WorkerRuntime& owner, std::span<const Ins
 
 BearerLines::WorkerSet BearerLines::uninstall(const Locked& locked, std::span<const Installation> all,
                                               const WorkerSet& told) {
+  const ran::SessionConfig* const session = all.empty() ? nullptr : all.front().session.get();
   std::map<WorkerRuntime*, std::vector<ran::BearerConfig>> by_worker;
   for (const Installation& one : all) by_worker[one.worker].push_back(one.config);
   WorkerSet silent_now;
   for (const auto& [worker, configs] : by_worker) {
     for (WorkerRuntime* holder : workers_.key_holders(*worker)) {
-      if (told.contains(holder) && !take_out(locked, *worker, *holder, configs, false)) silent_now.insert(holder);
+      if (told.contains(holder) && !take_out(locked, *worker, *holder, configs, false, session))
+        silent_now.insert(holder);
     }
   }
   return silent_now;
 }
 
 bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, WorkerRuntime& holder,
-                           std::span<const ran::BearerConfig> configs, bool silence) {
+                           std::span<const ran::BearerConfig> configs, bool silence,
+                           const ran::SessionConfig* session) {
   std::vector<std::unique_ptr<datapath::ArqBearer>> arq;  // destroyed here, not on the worker
   arq.reserve(configs.size());
   return holder.execute([&] {
+    const auto clear = [&](std::uint32_t place, bool is_known_to_upf) {
+      const bool released = silence && is_known_to_upf;
+      *owner.gnb->bearers.downlink_line(place) = released ? ran::make_released(place) : ran::BearerDownlink{};
+    };
+    if (session != nullptr && &holder == &owner) {
+      clear(session->teid().value, true);
+      clear(session->spare.value, false);
+    }
     for (const ran::BearerConfig& config : configs) {
-      datapath::leave(*holder.keys(), config);
+      const std::uint32_t id = config.id.value;
+      const bool is_first = session == nullptr || id == session->teid().value;
+      if (is_first) datapath::leave(*holder.keys(), config);
       if (&holder != &owner) continue;
       datapath::GnbContext& gnb = *owner.gnb;
-      const std::uint32_t id = config.id.value;
-      *gnb.bearers.downlink_line(id) = silence ? ran::make_released(id) : ran::BearerDownlink{};
+      clear(id, is_first);
       *gnb.bearers.uplink_line(id) = {};
       gnb.monitor.forget(config.id);
       if (config.n3_reorder) gnb.reorder.close(config.id);

@@ -2,6 +2,7 @@
 // for it, execute between two rounds; views are read the same way.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -22,6 +23,8 @@ struct Installation {
   std::optional<unsigned> card_peer;  // behind a card: the UPF's number there
   std::optional<FileKey> file;        // a bearer of the configuration
   JournalNumbers numbers;             // of a new bearer: COUNTs go on at `end`
+  // Of a bearer of a session with several ones; else null. All of them are installed together.
+  std::shared_ptr<const ran::SessionConfig> session;
 };
 
 class BearerLines {
@@ -30,7 +33,8 @@ class BearerLines {
 
   BearerLines(const GnbConfig& config, Workers& workers) : config_(config), workers_(workers) {}
 
-  // New bearers with their numbers and keys. `told`: the workers that were told, also after an error.
+  // New bearers with their numbers and keys, or all bearers of one session: the worker writes them first, then the
+  // session line. `told`: the workers that were told, also after an error.
   Expected<void> install(const Locked& locked, std::span<const Installation> all, WorkerSet& told);
   // Other parameters of a bearer that is there: its numbers go on, and its keys stay.
   Expected<void> modify(const Locked& locked, const Installation& one);
@@ -38,9 +42,11 @@ class BearerLines {
   // that do not answer now, and may keep them.
   [[nodiscard]] WorkerSet uninstall(const Locked& locked, std::span<const Installation> all, const WorkerSet& told);
   // From one holder of the keys of `owner`: wipes bearers' keys and, where the holder is the owner, their lines. With
-  // `silence` their TEIDs can still be told from those that never were. False: it did not listen.
+  // `silence` their TEIDs can still be told from those that never were. `session`: the configs are all its bearers, and
+  // its line goes first. False: it did not listen.
   [[nodiscard]] bool take_out(const Locked& locked, WorkerRuntime& owner, WorkerRuntime& holder,
-                              std::span<const ran::BearerConfig> configs, bool silence);
+                              std::span<const ran::BearerConfig> configs, bool silence,
+                              const ran::SessionConfig* session = nullptr);
   // What workers know of their bearers, in the order of `bearers`. Error: a worker does not answer.
   [[nodiscard]] Expected<std::vector<BearerView>> read(const Locked& locked,
                                                        std::span<const ran::BearerConfig> bearers) const;

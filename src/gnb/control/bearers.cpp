@@ -22,6 +22,26 @@ tl::unexpected<Error> unable(BearerId id) {
   return fail("bearer {:#010x} has no retransmission; allowed: AM with baas: inline", id.value);
 }
 
+tl::unexpected<Error> of_session(BearerId id, const ran::SessionConfig& session, const char* what) {
+  return fail("bearer {:#010x} is one of {} of session {:#010x}; allowed: {}", id.value, session.bearers.size(),
+              session.teid().value, what);
+}
+
+std::vector<ran::BearerConfig> bearers_of(const ran::SessionConfig& session) {
+  std::vector<ran::BearerConfig> bearers;
+  for (const ran::SessionBearer& one : session.bearers) bearers.push_back(one.config);
+  return bearers;
+}
+
+InSession place_of(const ran::SessionConfig& session, const ran::SessionBearer& bearer) {
+  return {.teid = session.teid(),
+          .spare = session.spare,
+          .drb = bearer.drb,
+          .is_default = bearer.drb == session.default_drb,
+          .reflective = bearer.reflective,
+          .flows = bearer.flows};
+}
+
 }  // namespace
 
 Expected<void> Bearers::restore(const std::string& journal) {
@@ -32,26 +52,39 @@ Expected<void> Bearers::restore(const std::string& journal) {
   for (const auto* list : {&start.known, &start.by_control}) {
     for (const NewBearer& one : *list) identities.insert(one.config.id.value);
   }
+  for (const auto* list : {&start.known_sessions, &start.sessions_by_control}) {
+    for (const NewSession& one : *list) {
+      for (const ran::SessionBearer& bearer : one.config.bearers) identities.insert(bearer.config.id.value);
+      identities.insert(one.config.spare.value);
+    }
+  }
   parts_.store.reserve(identities);
   bool reserved = false;
   if (auto entered = enter_all(start.known, reserved); !entered) return entered;
+  if (auto entered = enter_sessions(start.known_sessions, reserved); !entered) return entered;
   reserved = true;
   if (auto entered = enter_all(start.others, reserved); !entered) return entered;
+  if (auto entered = enter_sessions(start.other_sessions, reserved); !entered) return entered;
   std::size_t back = 0, refused = 0;
+  const auto say_refused = [&](const char* what, std::uint32_t id, const Error& error) {
+    if (++refused <= 10) log::warn("{} {:#010x} of the journal does not come back: {}", what, id, error.message);
+  };
   for (const NewBearer& one : start.by_control) {
-    if (auto added = enter({&one, 1}); added) {
-      ++back;
-    } else if (++refused <= 10) {
-      log::warn("bearer {:#010x} of the journal does not come back: {}", one.config.id.value, added.error().message);
-    }
+    const auto added = enter({&one, 1});
+    added ? void(++back) : say_refused("bearer", one.config.id.value, added.error());
+  }
+  for (const NewSession& one : start.sessions_by_control) {
+    const auto added = enter_session(one);
+    added ? void(++back) : say_refused("session", one.config.teid().value, added.error());
   }
   parts_.store.release_reserved();
   if (auto begun = parts_.numbers.begin(); !begun) return begun;
   if (start.found) {
     log::info(
-        "journal {}: {} bearers of the configuration go on with their numbers, {} have changed parameters, "
+        "journal {}: {} bearers and sessions of the configuration go on with their numbers, {} have changed "
+        "parameters, "
         "{} that were released stay away; {} that were added by the control socket are back, {} are not",
-        journal, start.known.size(), start.changed, start.away, back, refused);
+        journal, start.known.size() + start.known_sessions.size(), start.changed, start.away, back, refused);
   }
   return {};
 }
@@ -86,7 +119,8 @@ Expected<AddedBearers> Bearers::enter(std::span<const NewBearer> wanted) {
   const auto refused = [&](Error error) { return tl::unexpected(undo(change, fresh, told, std::move(error))); };
   for (const NewBearer& one : wanted) {
     const ran::BearerConfig& config = one.config;
-    if (const auto* twin = store.find_uplink(config.upf, config.uplink_teid)) {
+    const auto* twin = store.find_uplink(config.upf, config.uplink_teid);
+    if (twin != nullptr && store.session_of(twin->id) == nullptr) {
       ran::BearerConfig same = config;
       if (same.id.value == 0) same.id = twin->id;
       same.acknowledged = twin->acknowledged;
@@ -119,6 +153,119 @@ Expected<AddedBearers> Bearers::enter(std::span<const NewBearer> wanted) {
   if (!installed) return refused(installed.error());
   parts_.numbers.revive(change, fresh);  // one that was released may come back with the configuration again
   return result;
+}
+
+Expected<void> Bearers::enter_sessions(std::span<const NewSession> wanted, bool& reserved) {
+  for (const NewSession& one : wanted) {
+    auto added = enter_session(one);
+    if (!added && std::exchange(reserved, false)) {
+      parts_.store.release_reserved();
+      added = enter_session(one);
+    }
+    if (!added) return fail("sessions: {}", added.error().message);
+  }
+  return {};
+}
+
+Expected<AddedSession> Bearers::add_session(const ran::WantedSession& wanted) {
+  if (auto refused = parts_.numbers.refusal()) return tl::unexpected(*std::move(refused));
+  if (auto refused = ran::refuse_wanted(wanted.config)) return fail("{}", *refused);
+  return enter_session({.config = wanted.config, .shard = wanted.shard});
+}
+
+// The session that has the same keys and rules; identities that are not chosen match any.
+const ran::SessionConfig* Bearers::find_same(const ran::SessionConfig& wanted) const {
+  const ran::BearerConfig& first = wanted.bearers.front().config;
+  const auto* twin = parts_.store.find_uplink(first.upf, first.uplink_teid);
+  const auto* there = twin == nullptr ? nullptr : parts_.store.session_of(twin->id);
+  if (there == nullptr || there->bearers.size() != wanted.bearers.size()) return nullptr;
+  ran::SessionConfig same = wanted;
+  for (std::size_t i = 0; i < same.bearers.size(); ++i) {
+    ran::BearerConfig& bearer = same.bearers[i].config;
+    if (bearer.id.value == 0) bearer.id = there->bearers[i].config.id;
+    bearer.acknowledged = there->bearers[i].config.acknowledged;
+  }
+  if (same.spare.value == 0) same.spare = there->spare;
+  return same == *there ? there : nullptr;
+}
+
+Expected<AddedSession> Bearers::enter_session(const NewSession& wanted) {
+  Change change = parts_.control.change();
+  if (const auto* there = find_same(wanted.config)) return AddedSession{*there, true};
+  const auto entered = parts_.store.add_session(wanted.config, wanted.shard);
+  if (!entered) return tl::unexpected(entered.error());
+  const BearerId first{entered->teid().value};
+  std::vector<Installation> fresh;
+  BearerLines::WorkerSet told;
+  const auto refused = [&](Error error) {
+    parts_.store.remove_session(Teid{first.value});
+    return tl::unexpected(undo(change, fresh, told, std::move(error)));
+  };
+  for (std::size_t i = 0; i < entered->bearers.size(); ++i) {
+    auto prepared = prepare(change, entered->bearers[i].config);
+    if (!prepared) return refused(prepared.error());
+    prepared->file = wanted.file;
+    if (!wanted.numbers.empty()) prepared->numbers = wanted.numbers[i];
+    const bool is_new = prepared->numbers == JournalNumbers{};
+    if (prepared->config.acknowledged && is_new) prepared->numbers.epoch = parts_.numbers.next_epoch(change);
+    parts_.store.replace(prepared->config);
+    fresh.push_back(*prepared);
+  }
+  const auto session = std::make_shared<const ran::SessionConfig>(*parts_.store.session_of(first));
+  for (Installation& one : fresh) one.session = session;
+  if (const auto installed = parts_.lines.install(change, fresh, told); !installed) return refused(installed.error());
+  parts_.numbers.enter(change, fresh);
+  parts_.numbers.revive(change, fresh);
+  return AddedSession{*session, false};
+}
+
+Expected<bool> Bearers::release_session(Teid teid) {
+  const Change change = parts_.control.change();
+  const BearerId first{teid.value};
+  const ran::SessionConfig* found = parts_.store.session_of(first);
+  if (found != nullptr && found->teid() != teid)
+    return of_session(first, *found, "session.release with the session's TEID");
+  if (found == nullptr && parts_.store.find(first) != nullptr) {
+    return fail("bearer {:#010x} is a session by itself; allowed: bearer.release", teid.value);
+  }
+  if (found == nullptr) return false;
+  const ran::SessionConfig session = *found;
+  WorkerRuntime& worker = *parts_.workers.owner_of(teid.value);
+  const auto bearers = bearers_of(session);
+  if (auto wiped = wipe(change, worker, bearers, &session); !wiped) return tl::unexpected(wiped.error());
+  for (const ran::BearerConfig& config : bearers) {
+    leave_peer(change, worker, config.upf);
+    parts_.numbers.release(change, config.id);
+    parts_.uplinks.forget(change, config.id);
+  }
+  parts_.store.remove_session(teid);
+  parts_.n3.remember_released(change, worker, first);
+  if (const auto dl_teid = bearers.front().dl_teid) {
+    parts_.n3.remember_released(change, worker, BearerId{dl_teid->value});
+  }
+  return true;
+}
+
+Expected<SessionView> Bearers::show_session(Teid teid) {
+  const Locked locked = parts_.control.lock();
+  const ran::SessionConfig* session = parts_.store.session_of(BearerId{teid.value});
+  if (session == nullptr || session->teid() != teid) {
+    return fail("no session with several bearers has TEID {:#010x}; bearer.show has those with one", teid.value);
+  }
+  return read(locked, bearers_of(*session)).map([&](std::vector<BearerView> views) {
+    return SessionView{*session, std::move(views)};
+  });
+}
+
+Expected<std::vector<SessionView>> Bearers::list_sessions(std::uint32_t after, std::size_t limit) {
+  std::vector<SessionView> all;
+  const Locked locked = parts_.control.lock();
+  for (const ran::SessionConfig& session : parts_.store.sessions_after(after, limit)) {
+    auto views = read(locked, bearers_of(session));
+    if (!views) return tl::unexpected(views.error());
+    all.push_back({session, *std::move(views)});
+  }
+  return all;
 }
 
 Expected<Installation> Bearers::prepare(const Locked& locked, const ran::BearerConfig& config) {
@@ -165,6 +312,9 @@ Expected<ran::BearerConfig> Bearers::modify(BearerId id, const BearerPatch& patc
   Change change = parts_.control.change();
   const ran::BearerConfig* found = parts_.store.find(id);
   if (found == nullptr) return unknown(id);
+  if (const auto* session = parts_.store.session_of(id)) {
+    return of_session(id, *session, "session.release, then session.add with other keys");
+  }
   const ran::BearerConfig current = *found;
   const ran::BearerConfig changed = patch.applied_to(current);
   if (const auto refused = ran::refuse(changed)) return fail("{}", *refused);
@@ -197,9 +347,12 @@ Expected<bool> Bearers::release(BearerId id) {
   Change change = parts_.control.change();
   const ran::BearerConfig* found = parts_.store.find(id);
   if (found == nullptr) return false;
+  if (const auto* session = parts_.store.session_of(id)) {
+    return of_session(id, *session, "session.release, which releases them all");
+  }
   const ran::BearerConfig config = *found;
   WorkerRuntime& worker = *parts_.workers.owner_of(id.value);
-  if (auto wiped = wipe(change, worker, config); !wiped) return tl::unexpected(wiped.error());
+  if (auto wiped = wipe(change, worker, {&config, 1}); !wiped) return tl::unexpected(wiped.error());
   const Cards::Requests requests = parts_.cards.take_off(change, worker, id);
   leave_peer(change, worker, config.upf);
   parts_.store.remove(id);
@@ -211,8 +364,10 @@ Expected<bool> Bearers::release(BearerId id) {
   return true;
 }
 
-// The bearer's lines and keys. Error: its owner does not answer.
-Expected<void> Bearers::wipe(const Locked& locked, WorkerRuntime& worker, const ran::BearerConfig& config) {
+// The bearers' lines and keys.
+Expected<void> Bearers::wipe(const Locked& locked, WorkerRuntime& worker, std::span<const ran::BearerConfig> bearers,
+                             const ran::SessionConfig* session) {
+  const ran::BearerConfig& config = bearers.front();  // several ones have no n3_reorder
   if (config.n3_reorder) {
     // What the bearer still holds goes out before it ends: between two commands the worker makes a whole round.
     datapath::GnbContext* gnb = worker.gnb.get();
@@ -220,7 +375,7 @@ Expected<void> Bearers::wipe(const Locked& locked, WorkerRuntime& worker, const 
   }
   const bool silence = parts_.peers.n3_of(worker).config.released_teid_silence_s != 0;
   for (WorkerRuntime* holder : parts_.workers.key_holders(worker)) {
-    if (parts_.lines.take_out(locked, worker, *holder, {&config, 1}, silence)) continue;
+    if (parts_.lines.take_out(locked, worker, *holder, bearers, silence, session)) continue;
     if (holder != &worker) {  // its owner, which comes first, no longer has the bearer: nothing leads back to it
       log::warn("worker {} does not answer; it may keep keys of bearer {:#010x}, which is released",
                 holder->config.name, config.id.value);
@@ -266,7 +421,11 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
 Expected<std::vector<BearerView>> Bearers::read(const Locked& locked, std::span<const ran::BearerConfig> bearers) {
   auto views = parts_.lines.read(locked, bearers);
   if (!views) return views;
-  for (BearerView& view : *views) parts_.uplinks.add_to(locked, view);
+  for (BearerView& view : *views) {
+    parts_.uplinks.add_to(locked, view);
+    const ran::SessionConfig* session = parts_.store.session_of(view.config.id);
+    if (session != nullptr) view.session = place_of(*session, *session->find(view.config.id));
+  }
   return views;
 }
 

@@ -44,8 +44,9 @@ class Bearers {
   // already (the same UPF, uplink TEID and configuration) is returned, and counted as `existed`. At most
   // kBearersPerBatch at a time, so that no round of a worker grows long.
   Expected<AddedBearers> add(std::span<const ran::BearerConfig> wanted, std::optional<unsigned> shard);
+  // Error, too: the bearer belongs to a session with several ones.
   Expected<ran::BearerConfig> modify(BearerId id, const BearerPatch& patch);
-  // True if the bearer existed. A second release is no error.
+  // True if the bearer existed. A second release is no error. Error: it belongs to a session with several bearers.
   Expected<bool> release(BearerId id);
   // RLC re-establishment with PDCP data recovery of an acknowledged bearer, as RRC asks for it: its new epoch.
   Expected<std::uint8_t> reestablish(BearerId id);
@@ -54,16 +55,29 @@ class Bearers {
   Expected<std::vector<BearerView>> list(std::uint32_t after, std::size_t limit);
   [[nodiscard]] std::size_t count();
 
+  // Sessions with several bearers. Each is added and released as a whole. A session that is there already, with the
+  // same configuration, is returned as `existed`.
+  Expected<AddedSession> add_session(const ran::WantedSession& wanted);
+  Expected<bool> release_session(Teid teid);
+  Expected<SessionView> show_session(Teid teid);
+  Expected<std::vector<SessionView>> list_sessions(std::uint32_t after, std::size_t limit);
+
  private:
   Expected<AddedBearers> enter(std::span<const NewBearer> wanted);
   Expected<void> enter_all(std::span<const NewBearer> wanted, bool& reserved);
+  Expected<AddedSession> enter_session(const NewSession& wanted);
+  Expected<void> enter_sessions(std::span<const NewSession> wanted, bool& reserved);
+  [[nodiscard]] const ran::SessionConfig* find_same(const ran::SessionConfig& wanted) const;
   // Takes a place for the bearer's UPF, with its worker and with the card before it.
   Expected<Installation> prepare(const Locked& locked, const ran::BearerConfig& config);
   void leave_peer(const Locked& locked, WorkerRuntime& worker, const IpAddress& upf);
   // Undoes prepare() and what came after it. `told`: the workers that may have the bearers.
   [[nodiscard]] Error undo(const Locked& locked, std::span<const Installation> fresh,
                            const BearerLines::WorkerSet& told, Error error);
-  [[nodiscard]] Expected<void> wipe(const Locked& locked, WorkerRuntime& worker, const ran::BearerConfig& config);
+  // Of one bearer, or of all bearers of a session. Error: their worker does not answer.
+  [[nodiscard]] Expected<void> wipe(const Locked& locked, WorkerRuntime& worker,
+                                    std::span<const ran::BearerConfig> bearers,
+                                    const ran::SessionConfig* session = nullptr);
   [[nodiscard]] Expected<std::vector<BearerView>> read(const Locked& locked,
                                                        std::span<const ran::BearerConfig> bearers);
 

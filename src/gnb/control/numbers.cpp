@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "gnb/datapath/count_limit.h"
+#include "gnb/journal/sessions.h"
 
 namespace splitplane::gnb {
 namespace {
@@ -60,6 +61,7 @@ Numbers::Restart Numbers::restart() {
   all.found = !found.bearers.empty() || !found.released.empty();
   std::map<FileKey, const JournalBearer*> in_file, by_control;
   for (const auto& [id, bearer] : found.bearers) {
+    if (bearer.session) continue;
     const bool file = bearer.origin == JournalBearer::Origin::kFile;
     (file ? in_file : by_control).emplace(file ? bearer.file : key_of(bearer.config), &bearer);
   }
@@ -98,7 +100,63 @@ Numbers::Restart Numbers::restart() {
     all.by_control.push_back(
         {.config = before->config, .shard = {}, .file = {}, .numbers = resumed(*before), .is_restored = true});
   }
+  restart_sessions(found, all);
   return all;
+}
+
+// A session's bearers are those of its DRBs: by these their numbers go on, also where the configuration has changed.
+void Numbers::restart_sessions(const JournalContent& found, Restart& all) {
+  std::map<FileKey, FoundSession> in_file, by_control;
+  for (FoundSession& session : sessions_in(found.bearers)) {
+    const JournalBearer& first = session.bearers.front();
+    const bool file = first.origin == JournalBearer::Origin::kFile;
+    (file ? in_file : by_control).emplace(file ? first.file : key_of(first.config), std::move(session));
+  }
+  for (const ran::WantedSession& wanted : config_.sessions) {
+    NewSession one{.config = wanted.config, .shard = wanted.shard};
+    const FileKey key = key_of(one.config.bearers.front().config);
+    one.file = key;
+    if (found.released.contains(key)) {
+      journal_->keep_away(key);
+      ++all.away;
+      continue;
+    }
+    auto* from = &in_file;
+    auto before = in_file.find(key);
+    if (before == in_file.end()) before = (from = &by_control)->find(key);
+    if (before == from->end()) {
+      all.other_sessions.push_back(std::move(one));
+      continue;
+    }
+    const FoundSession session = std::move(before->second);
+    from->erase(before);
+    const Teid teid = session.config.teid();
+    const bool same_shard = !wanted.shard || *wanted.shard == ran::shard_of(teid.value).value;
+    const bool same_place = session.is_whole && same_shard && store_.is_ours(BearerId{teid.value});
+    one.is_restored = true;
+    bool same_bearers = session.bearers.size() == one.config.bearers.size();
+    for (ran::SessionBearer& bearer : one.config.bearers) {
+      const auto same_drb = [&](const JournalBearer& b) { return b.session->drb == bearer.drb; };
+      const auto known = std::ranges::find_if(session.bearers, same_drb);
+      one.numbers.push_back(known == session.bearers.end() ? JournalNumbers{} : resumed(*known));
+      same_bearers = same_bearers && known != session.bearers.end() && same_parameters(known->config, bearer.config);
+      // The UPF sends to the TEID, so the first bearer has it, also where it is another DRB now.
+      const bool keeps = same_place && known != session.bearers.end() && known->config.id.value != teid.value;
+      if (keeps) bearer.config.id = known->config.id;
+    }
+    if (!same_bearers) ++all.changed;
+    if (same_place) {
+      one.config.bearers.front().config.id = BearerId{teid.value};
+      one.config.spare = session.config.spare;
+    }
+    (same_place ? all.known_sessions : all.other_sessions).push_back(std::move(one));
+  }
+  for (const auto& [key, session] : by_control) {
+    if (!session.is_whole) continue;  // no answer to the request has said that it is there
+    NewSession one{.config = session.config, .is_restored = true};
+    for (const JournalBearer& bearer : session.bearers) one.numbers.push_back(resumed(bearer));
+    all.sessions_by_control.push_back(std::move(one));
+  }
 }
 
 Expected<void> Numbers::begin() {
@@ -124,6 +182,7 @@ void Numbers::enter(const Locked& /*locked*/, std::span<const Installation> fres
       bearer.origin = JournalBearer::Origin::kFile;
       bearer.file = *one.file;
     }
+    if (one.session) bearer.session = in_journal(*one.session, one.config.id);
     if (!one.config.card.empty()) {
       journal_->set(bearer);
       continue;

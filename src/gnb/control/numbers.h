@@ -27,12 +27,22 @@ struct NewBearer {
   bool is_restored = false;
 };
 
+// The same of a session with several bearers.
+struct NewSession {
+  ran::SessionConfig config;
+  std::optional<unsigned> shard;
+  std::optional<FileKey> file;
+  std::vector<JournalNumbers> numbers;  // of each bearer; empty: all begin at 0
+  bool is_restored = false;
+};
+
 class Numbers {
  public:
   // The bearers at the start: those of the configuration with an identity of an earlier run, the other ones of the
   // configuration, and those that the control socket had added. What contradicts the configuration stays away.
   struct Restart {
     std::vector<NewBearer> known, others, by_control;
+    std::vector<NewSession> known_sessions, other_sessions, sessions_by_control;
     std::size_t changed = 0, away = 0;  // of the configuration: with other parameters than before; released before
     bool found = false;                 // the journal had something
   };
@@ -83,6 +93,7 @@ class Numbers {
   [[nodiscard]] nlohmann::json row() const;
 
  private:
+  void restart_sessions(const JournalContent& found, Restart& all);
   void grant(std::span<const BearerJournal::Grant> grants);
 
   const GnbConfig& config_;

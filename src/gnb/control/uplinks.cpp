@@ -69,19 +69,30 @@ std::uint64_t Uplinks::packets(WorkerRuntime& worker, const ran::BearerConfig& b
   if (!bearer.card.empty()) return bearers_[id].error_indications;
   datapath::GnbContext* gnb = worker.gnb.get();
   const auto sent = std::make_shared<std::uint64_t>(0);
-  const bool done = worker.execute([gnb, id, sent] { *sent = gnb->bearers.uplink_line(id)->received; });
+  const bool done = worker.execute([gnb, ids = with_its_tunnel(bearer), sent] {
+    for (const std::uint32_t one : ids) *sent += gnb->bearers.uplink_line(one)->received;
+  });
   return done ? *sent : 0;
+}
+
+std::vector<std::uint32_t> Uplinks::with_its_tunnel(const ran::BearerConfig& bearer) const {
+  const ran::SessionConfig* session = store_.session_of(bearer.id);
+  if (session == nullptr) return {bearer.id.value};
+  std::vector<std::uint32_t> ids;
+  for (const ran::SessionBearer& one : session->bearers) ids.push_back(one.config.id.value);
+  return ids;
 }
 
 // False: the worker does not answer, and nothing was changed.
 bool Uplinks::stop(const Locked& locked, WorkerRuntime& worker, const ran::BearerConfig& bearer, bool stop) {
   datapath::GnbContext* gnb = worker.gnb.get();
-  const std::uint32_t id = bearer.id.value;
-  const bool done = worker.execute([gnb, id, stop] {
-    ran::BearerUplink& line = *gnb->bearers.uplink_line(id);
-    if (line.id != id) return;
-    if (stop) line.peer = datapath::kStoppedPeer;
-    if (!stop && line.peer == datapath::kStoppedPeer) line.peer = line.home_peer;
+  const bool done = worker.execute([gnb, ids = with_its_tunnel(bearer), stop] {
+    for (const std::uint32_t id : ids) {
+      ran::BearerUplink& line = *gnb->bearers.uplink_line(id);
+      if (line.id != id) continue;
+      if (stop) line.peer = datapath::kStoppedPeer;
+      if (!stop && line.peer == datapath::kStoppedPeer) line.peer = line.home_peer;
+    }
   });
   if (done && !bearer.card.empty()) cards_.put_soon(locked, worker, bearer, is_stopped(locked, bearer.id));
   return done;
@@ -126,7 +137,9 @@ void Uplinks::begin_anew(const Locked& /*locked*/, BearerId id) {
 }
 
 void Uplinks::add_to(const Locked& /*locked*/, BearerView& view) const {
-  const auto seen = bearers_.find(view.config.id.value);
+  // A UPF names the tunnel, which several bearers of a session share: the first one stands for them.
+  const ran::SessionConfig* session = store_.session_of(view.config.id);
+  const auto seen = bearers_.find(session == nullptr ? view.config.id.value : session->teid().value);
   if (seen == bearers_.end()) return;
   view.uplink_stopped = seen->second.is_stopped();
   view.uplink_state = datapath::name_of(seen->second.check.state());

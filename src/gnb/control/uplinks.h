@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "gnb/control/cards.h"
 #include "gnb/control/control_lock.h"
@@ -45,6 +46,8 @@ class Uplinks {
     std::uint64_t error_indications = 0, end_markers = 0, stops = 0;
     [[nodiscard]] bool is_stopped() const { return check.state() == datapath::UplinkState::stopped; }
   };
+  // The bearers that send with the same uplink TEID: itself, or all of its session.
+  [[nodiscard]] std::vector<std::uint32_t> with_its_tunnel(const ran::BearerConfig& bearer) const;
   [[nodiscard]] std::uint64_t packets(WorkerRuntime& worker, const ran::BearerConfig& bearer);
   [[nodiscard]] bool stop(const Locked& locked, WorkerRuntime& worker, const ran::BearerConfig& bearer, bool stop);
 

@@ -81,6 +81,32 @@ TEST_F(UplinksTest, a_second_one_after_a_check_stops_the_uplink_for_a_while) {
   EXPECT_FALSE(view().uplink_stopped);
 }
 
+TEST_F(UplinksTest, the_bearers_of_a_session_stop_and_go_on_together) {
+  ASSERT_TRUE(parts_->bearers.release(id_));
+  ran::WantedSession wanted{.config = {}, .shard = 1};
+  for (std::uint8_t drb = 1; drb <= 2; ++drb) {
+    wanted.config.bearers.push_back({.drb = ran::sdap::DrbId{drb}, .config = test::bearer(0x1001), .flows = {}});
+  }
+  wanted.config.default_drb = ran::sdap::DrbId{1};
+  const auto added = parts_->bearers.add_session(wanted);
+  ASSERT_TRUE(added) << added.error().message;
+  const BearerId first = added->session.bearers[0].config.id, second = added->session.bearers[1].config.id;
+  id_ = second;  // its packets count for the check of the tunnel
+  indicate();
+  go_on();
+  indicate();
+  EXPECT_TRUE(parts_->uplinks.is_stopped(parts_->control.lock(), first));
+  EXPECT_EQ(line().peer, datapath::kStoppedPeer);
+  EXPECT_TRUE(view().uplink_stopped);
+  now_ += 1100ms;
+  parts_->uplinks.serve(parts_->control.lock(), now_);
+  for (const BearerId id : {first, second}) {
+    id_ = id;
+    EXPECT_EQ(line().peer, line().home_peer);
+    EXPECT_FALSE(view().uplink_stopped);
+  }
+}
+
 TEST_F(UplinksTest, a_check_that_finds_nothing_is_over_after_a_while) {
   indicate();
   now_ += 3100ms;

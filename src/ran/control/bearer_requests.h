@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fields/field.h"
-#include "ran/bearer_config.h"
+#include "ran/session_config.h"
 
 namespace splitplane::app {
 
@@ -17,6 +17,11 @@ inline constexpr std::size_t kBearersPerBatch = 64;
 struct AddedBearers {
   std::vector<ran::BearerConfig> bearers;
   std::size_t existed = 0;  // of them, there already
+};
+
+struct AddedSession {
+  ran::SessionConfig session;
+  bool existed = false;  // there already
 };
 
 // The keys that change, with their new values. A key that may change is a row of ran::bearer_fields(kInChange).
