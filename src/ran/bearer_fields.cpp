@@ -11,6 +11,7 @@ using fields::Value;
 
 constexpr unsigned kBoth = kInFile | kInRequest;
 constexpr unsigned kEnds = kBoth | kAtGenerator;
+constexpr unsigned kTunnel = kOfSession, kDrb = kOfDrb;  // a key of a session, or of each of its bearers
 constexpr std::uint64_t kMaxTeid = 0xffffffff;
 
 constexpr std::array<std::uint64_t, 2> kPdcpSnBits{12, 18};
@@ -53,39 +54,39 @@ constexpr std::array<Field, 15> kRows{
         .help = "Identity of the first bearer", .special = "0: the gNB chooses", .in = kInRequest}),
     fields::ip<&B::upf>("upf", {
         .help = "Address of the UPF, where uplink G-PDUs go",
-        .more = "Its family is one that we have on N3.", .in = kBoth | kInChange, .required = true}),
+        .more = "Its family is one that we have on N3.", .in = kBoth | kInChange | kTunnel, .required = true}),
     fields::integer<&B::uplink_teid>("ul_teid", 1, kMaxTeid, {
-        .help = "TEID at the UPF, of the first bearer", .in = kBoth | kInChange, .required = true}),
+        .help = "TEID at the UPF, of the first bearer", .in = kBoth | kInChange | kTunnel, .required = true}),
     fields::integer<&B::dl_teid>("dl_teid", 1, kMaxTeid, {
         .help = "TEID that the UPF sends to, of the first bearer, where somebody else chose it",
         .special = "absent: the identity",
-        .more = "It goes up by one like `ul_teid`, and counts against `foreign_teids`.", .in = kBoth}),
+        .more = "It goes up by one like `ul_teid`, and counts against `foreign_teids`.", .in = kBoth | kTunnel}),
     fields::integer<&B::qfi>("qfi", 0, 63, {
-        .help = "QoS flow of packets without one", .clause = "TS 38.415 5.5.3.3", .in = kEnds | kInChange}),
+        .help = "QoS flow of packets without one", .clause = "TS 38.415 5.5.3.3", .in = kEnds | kInChange | kDrb}),
     fields::word_by_functions<kRlcNames, B, rlc_of, set_rlc>("rlc", {
-        .help = "RLC mode and SN length", .clause = "TS 38.322 6.2.2", .in = kEnds}),
+        .help = "RLC mode and SN length", .clause = "TS 38.322 6.2.2", .in = kEnds | kDrb}),
     fields::one_number<kPdcpSnBits, &B::pdcp_sn_bits>("pdcp_sn", {
-        .help = "PDCP SN length", .clause = "TS 38.323 6.2.2", .in = kEnds}),
+        .help = "PDCP SN length", .clause = "TS 38.323 6.2.2", .in = kEnds | kDrb}),
     fields::flags<B>("sdap", kSdap, {
         .help = "SDAP headers, of both directions or of each", .clause = "TS 37.324 5.1",
-        .more = "`true` and `false` stand for both.", .in = kEnds}),
+        .more = "`true` and `false` stand for both.", .in = kEnds | kDrb}),
     fields::integer<&B::poll_pdu>("poll_pdu", 0, 0xffff, {
         .help = "pollPDU: RLC AM asks for a STATUS after this number of PDUs",
-        .clause = "TS 38.322 5.3.3.2", .special = "0: never", .in = kEnds | kInChange}),
-    fields::ipv4<&B::ue_ipv4>("ue_ipv4", {.help = "IPv4 address of the UE, of the first bearer", .in = kEnds}),
-    fields::ipv6<&B::ue_ipv6>("ue_ipv6", {.help = "IPv6 address of the UE, of the first bearer", .in = kEnds}),
+        .clause = "TS 38.322 5.3.3.2", .special = "0: never", .in = kEnds | kInChange | kDrb}),
+    fields::ipv4<&B::ue_ipv4>("ue_ipv4", {.help = "IPv4 address of the UE, of the first bearer", .in = kEnds | kTunnel}),
+    fields::ipv6<&B::ue_ipv6>("ue_ipv6", {.help = "IPv6 address of the UE, of the first bearer", .in = kEnds | kTunnel}),
     fields::flag<&B::require_psc>("require_psc", {
         .help = "Drop a downlink G-PDU without a PDU Session Container", .special = "else it gets the bearer's qfi",
-        .in = kBoth, .brief = true}),
+        .in = kBoth | kTunnel, .brief = true}),
     fields::optional_group<&B::n3_reorder>("n3_reorder", kReorder, {
         .help = "Deliver downlink G-PDUs with sequence numbers in order", .special = "absent: as they come",
-        .more = "See [gtpu.md](gtpu.md).", .option = "reorder", .in = kBoth}),
+        .more = "See [gtpu.md](gtpu.md).", .option = "reorder", .in = kBoth | kDrb}),
     fields::group_with<B, is_am>("am", kAm, "stands at a bearer that is not AM", "rlc", "am12 or am18", {
         .help = "RLC AM with retransmission, on a worker with baas inline",
-        .more = "See [rlc.md](rlc.md).", .option = fields::kNoOption, .in = kBoth}),
+        .more = "See [rlc.md](rlc.md).", .option = fields::kNoOption, .in = kBoth | kDrb}),
     fields::text<&B::card>("card", "the name of a card", {
         .help = "Card of the section cards that serves the bearers", .special = "absent: the host",
-        .more = "[cards.md](cards.md) says which bearers can be there.", .in = kBoth}),
+        .more = "[cards.md](cards.md) says which bearers can be there.", .in = kBoth | kDrb}),
 };
 // clang-format on
 
@@ -93,7 +94,8 @@ constexpr std::array<Field, 15> kRows{
 
 fields::Fields<BearerConfig> bearer_fields(BearerKeys in) {
   constexpr fields::Fields<BearerConfig> kAll(kRows);
-  return in == kInFile || in == kInRequest ? kAll.where(in) : kAll.where(in).optional();
+  const bool is_whole = in == kInFile || in == kInRequest || in == kOfSession || in == kOfDrb;
+  return is_whole ? kAll.where(in) : kAll.where(in).optional();
 }
 
 }  // namespace splitplane::ran

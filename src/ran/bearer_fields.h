@@ -13,6 +13,8 @@ enum BearerKeys : unsigned {
   kInRequest = 2,    // bearer.add, what the protocol shows, `ctl bearer add`
   kInChange = 4,     // bearer.modify, `ctl bearer modify`
   kAtGenerator = 8,  // the bearers of `gen`: what both ends of a bearer must know
+  kOfSession = 16,   // a session with several bearers: what belongs to its tunnel
+  kOfDrb = 32,       // each bearer of such a session
 };
 
 [[nodiscard]] fields::Fields<BearerConfig> bearer_fields(BearerKeys in);

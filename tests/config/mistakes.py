@@ -256,6 +256,18 @@ BETWEEN_PARTS = edits(
     ("shard: 255}", "shard: 255, >>dl_teid: 0x70000004}", "bearers[2].dl_teid", "holds a downlink TEID that bearers[0] has too"),
     ("lookup: teid", ">>lookup: ue_address", "lookup", "is ue_address, but bearers[1] has no UE address"),
     ("    ue_ipv4: 10.45.0.2", "    >>ue_ipv4: 255.255.255.254", "bearers[0].ue_ipv4", "runs past the last value"),
+    # sessions
+    ("default_drb: 1, shard: 7,\n     bearers: [{drb: 1,", ">>default_drb: 1, shard: 7,\n     bearers: [{drb: 2,", "sessions[0]",
+     "default_drb: 1 is no bearer of the session; allowed: the drb of one"),
+    ("default_drb: 1, shard: 7,\n     bearers: [{drb: 1, flows: [9]}", ">>default_drb: 1, shard: 7,\n     bearers: [{drb: 1, flows: [62]}",
+     "sessions[0]", "QFI 62 has two rules; allowed: one rule for each flow"),
+    ("default_drb: 1, shard: 7,\n     bearers: [{drb: 1,", ">>default_drb: 1, shard: 7,\n     bearers: [{card: card0, drb: 1,", "sessions[0]",
+     "card card0, but a card finds one bearer by a TEID; allowed: a session with one bearer"),
+    ("flows: [0, 62]", "flows: [0, >>64]", "sessions[0].bearers[1].flows[1]", "is 64; allowed: an integer from 0 to 63"),
+    ("{drb: 32,", "{>>drb: 33,", "sessions[0].bearers[1].drb", "is 33; allowed: an integer from 1 to 32"),
+    ("reflective: true", ">>reflectiv: true", "sessions[0].bearers[1].reflectiv", "did you mean 'reflective'?"),
+    ("rlc: um12,", "rlc: um12, >>upf: 10.1.1.1,", "sessions[0].bearers[1].upf", "unknown key"),
+    ("ul_teid: 0x2001,", "ul_teid: 0x2001, >>ue_ipv4: 10.45.0.5,", "sessions[0].ue_ipv4", "holds a UE address that bearers[0] has too"),
     # taps
     ("{port: air, file: a.pcapng,", "{>>port: aire, file: a.pcapng,", "taps[1].port", "there is no port 'aire'"),
     ("    worker: w1\n", "    >>worker: w2\n", "taps[0].worker", "'w2' is no worker that uses port n3; allowed: d, w0, w1"),

@@ -83,6 +83,10 @@ def test_a_key_of_the_schema_is_known_to_the_check(splitplane, tmp_path):
         "ports: {p: {device: net_null0}}\nair: [{x: 1}]\n": set(defs["air"]["properties"]),
         "ports: {p: {device: net_null0}}\nworkers: {w: {x: 1}}\n": set(defs["worker"]["properties"]),
         f"{SMALL}bearers: [{{x: 1}}]\n": set(defs["bearers"]["properties"]),
+        f"{SMALL}sessions: [{{x: 1}}]\n": set(defs["sessions"]["properties"]),
+        f"{SMALL}sessions: [{{upf: 10.0.0.1, ul_teid: 1, default_drb: 1, bearers: [{{x: 1}}]}}]\n": set(
+            defs["session_bearers"]["properties"]
+        ),
         f"{SMALL}taps: [{{x: 1}}]\n": set(defs["tap"]["properties"]),
         f"{SMALL}cards: {{c: {{x: 1}}}}\n": set(defs["card_link"]["properties"]),
         "ports: {p: {device: net_null0}}\nue: {x: 1}\n": set(defs["ue"]["properties"]),

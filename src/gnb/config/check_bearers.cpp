@@ -9,11 +9,37 @@ namespace {
 
 using Function = WorkerConfig::Function;
 
-// First and last value of one number of a group; two groups may not meet.
+// An entry of `bearers` or `sessions`, as a user finds it. The tunnel of a session is that of its first bearer.
+struct BearerEntry {
+  std::string name;  // "bearers[0]"
+  ran::BearerGroup group;
+  std::size_t places = 1;  // of one of its group
+};
+
+std::vector<BearerEntry> entries_of(const GnbConfig& config) {
+  std::vector<BearerEntry> entries;
+  for (std::size_t i = 0; i < config.bearers.size(); ++i) {
+    entries.push_back({fmt::format("bearers[{}]", i), config.bearers[i]});
+  }
+  for (std::size_t i = 0; i < config.sessions.size(); ++i) {
+    const ran::WantedSession& session = config.sessions[i];
+    entries.push_back({fmt::format("sessions[{}]", i),
+                       {.count = 1, .first = session.config.bearers.front().config, .shard = session.shard},
+                       session.config.bearers.size() + 1});  // and the session line
+  }
+  return entries;
+}
+
+// First and last value of one number of an entry; two entries may not meet.
 struct Range {
   std::string first, last;  // comparable as octets
-  std::size_t group = 0;
+  std::size_t entry = 0;
 };
+
+// The key that says how many there are.
+const char* many_of(const BearerEntry& entry) {
+  return entry.places == 1 ? ".count" : ".bearers";
+}
 
 std::string octets(const IpAddress& a) {
   return {a.octets().begin(), a.octets().end()};
@@ -23,29 +49,30 @@ std::string big_endian(std::uint32_t n) {
   return {static_cast<char>(n >> 24), static_cast<char>(n >> 16), static_cast<char>(n >> 8), static_cast<char>(n)};
 }
 
-std::optional<Finding> overlap(std::vector<Range> ranges, const char* key, const char* what) {
+std::optional<Finding> overlap(const std::vector<BearerEntry>& entries, std::vector<Range> ranges, const char* key,
+                               const char* what) {
   std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.first < b.first; });
   for (std::size_t i = 1; i < ranges.size(); ++i) {
     if (ranges[i].first > ranges[i - 1].last) {
       continue;
     }
-    const auto [low, high] = std::minmax(ranges[i - 1].group, ranges[i].group);
-    return Finding{
-        fmt::format("bearers[{}].{}", high, key),
-        fmt::format("{} that bearers[{}] has too; allowed: ranges (first value, count) that do not meet", what, low)};
+    const auto [low, high] = std::minmax(ranges[i - 1].entry, ranges[i].entry);
+    return Finding{fmt::format("{}.{}", entries[high].name, key),
+                   fmt::format("{} that {} has too; allowed: ranges (first value, count) that do not meet", what,
+                               entries[low].name)};
   }
   return std::nullopt;
 }
 
-std::optional<Finding> check_ranges(const GnbConfig& config) {
+std::optional<Finding> check_ranges(const std::vector<BearerEntry>& entries) {
   std::map<std::string, std::vector<Range>> teids;  // by UPF
   std::vector<Range> ipv4, ipv6, foreign;
-  for (std::size_t i = 0; i < config.bearers.size(); ++i) {
-    const auto& group = config.bearers[i];
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto& group = entries[i].group;
     const ran::BearerConfig first = group.first;
     const ran::BearerConfig last = bearer_at(group, group.count - 1);
     const auto wraps = [&](const char* key) {
-      return Finding{fmt::format("bearers[{}].{}", i, key),
+      return Finding{fmt::format("{}.{}", entries[i].name, key),
                      fmt::format("with count {} it runs past the last value; allowed: a lower one", group.count)};
     };
     if (last.uplink_teid < first.uplink_teid) return wraps("ul_teid");
@@ -63,16 +90,16 @@ std::optional<Finding> check_ranges(const GnbConfig& config) {
     }
   }
   for (auto& [upf, ranges] : teids) {
-    if (auto finding = overlap(std::move(ranges), "ul_teid", "holds a TEID of the same UPF")) return finding;
+    if (auto finding = overlap(entries, std::move(ranges), "ul_teid", "holds a TEID of the same UPF")) return finding;
   }
-  if (auto finding = overlap(std::move(foreign), "dl_teid", "holds a downlink TEID")) return finding;
-  if (auto finding = overlap(std::move(ipv4), "ue_ipv4", "holds a UE address")) return finding;
-  return overlap(std::move(ipv6), "ue_ipv6", "holds a UE address");
+  if (auto finding = overlap(entries, std::move(foreign), "dl_teid", "holds a downlink TEID")) return finding;
+  if (auto finding = overlap(entries, std::move(ipv4), "ue_ipv4", "holds a UE address")) return finding;
+  return overlap(entries, std::move(ipv6), "ue_ipv6", "holds a UE address");
 }
 
-std::optional<Finding> check_group(const GnbConfig& config, std::size_t i,
+std::optional<Finding> check_entry(const GnbConfig& config, const BearerEntry& entry,
                                    std::array<std::size_t, ran::kShards>& in_shard) {
-  const auto& group = config.bearers[i];
+  const auto& group = entry.group;
   const bool v6 = group.first.upf.is_v6();
   bool owned = false;
   for (const auto& worker : config.workers) {
@@ -84,39 +111,38 @@ std::optional<Finding> check_group(const GnbConfig& config, std::size_t i,
         std::find_if(config.n3.begin(), config.n3.end(), [&](const N3Config& n) { return n.port == worker.n3; });
     if (n3 == config.n3.end() || (v6 ? n3->ipv6 : n3->ipv4)) continue;
     return Finding{
-        fmt::format("bearers[{}].upf", i),
+        entry.name + ".upf",
         fmt::format("{} is IPv{}, but n3 port {} of worker {} has no such address; allowed: the family of our address",
                     group.first.upf.to_string(), v6 ? 6 : 4, worker.n3, worker.name)};
   }
   if (!owned) {
-    return Finding{fmt::format("bearers[{}]{}", i, group.shard ? ".shard" : ""),
+    return Finding{entry.name + (group.shard ? ".shard" : ""),
                    "no gnb worker would own them; allowed: a shard within some gnb worker's shards"};
   }
-  if (group.shard && (in_shard[*group.shard] += group.count) > config.max_bearers / ran::kShards) {
-    return Finding{fmt::format("bearers[{}].count", i),
+  if (group.shard && (in_shard[*group.shard] += group.count * entry.places) > config.max_bearers / ran::kShards) {
+    return Finding{entry.name + many_of(entry),
                    fmt::format("makes {} bearers in shard {}; allowed: at most max_bearers / {} = {}",
                                in_shard[*group.shard], *group.shard, ran::kShards, config.max_bearers / ran::kShards)};
   }
   return std::nullopt;
 }
 
-std::optional<Finding> check_keys(const GnbConfig& config) {
+std::optional<Finding> check_keys(const GnbConfig& config, const std::vector<BearerEntry>& entries) {
   std::size_t foreign = 0;
-  for (std::size_t i = 0; i < config.bearers.size(); ++i) {
-    const auto& group = config.bearers[i];
+  for (const BearerEntry& entry : entries) {
+    const auto& group = entry.group;
     if (group.first.dl_teid) foreign += group.count;
     if (foreign > config.foreign_teids) {
       return Finding{
-          fmt::format("bearers[{}].dl_teid", i),
+          entry.name + ".dl_teid",
           fmt::format("makes {} TEIDs of somebody else's choosing, and foreign_teids is {}; allowed: at most "
                       "that many",
                       foreign, config.foreign_teids)};
     }
     if (config.lookup == GnbConfig::Lookup::kUeAddress && !group.first.ue_ipv4 && !group.first.ue_ipv6) {
-      return Finding{"lookup",
-                     fmt::format("is ue_address, but bearers[{}] has no UE address; allowed: teid, or ue_ipv4, "
-                                 "ue_ipv6 or both there",
-                                 i)};
+      return Finding{"lookup", fmt::format("is ue_address, but {} has no UE address; allowed: teid, or ue_ipv4, "
+                                           "ue_ipv6 or both there",
+                                           entry.name)};
     }
   }
   return std::nullopt;
@@ -125,7 +151,8 @@ std::optional<Finding> check_keys(const GnbConfig& config) {
 }  // namespace
 
 std::optional<Finding> check_bearers(const GnbConfig& config) {
-  if (auto finding = check_keys(config)) return finding;
+  const auto entries = entries_of(config);
+  if (auto finding = check_keys(config, entries)) return finding;
   std::size_t shards = 0;
   for (const auto& worker : config.workers) {
     if (worker.function == Function::kGnb) shards += worker.shard_last - worker.shard_first + 1;
@@ -133,17 +160,17 @@ std::optional<Finding> check_bearers(const GnbConfig& config) {
   const std::size_t capacity = config.max_bearers / ran::kShards * shards;
   std::array<std::size_t, ran::kShards> in_shard{};
   std::size_t sum = 0;
-  for (std::size_t i = 0; i < config.bearers.size(); ++i) {
-    if (auto finding = check_group(config, i, in_shard)) return finding;
-    sum += config.bearers[i].count;
+  for (const BearerEntry& entry : entries) {
+    if (auto finding = check_entry(config, entry, in_shard)) return finding;
+    sum += entry.group.count * entry.places;
     if (sum > capacity) {
       return Finding{
-          fmt::format("bearers[{}].count", i),
+          entry.name + many_of(entry),
           fmt::format("makes {} bearers; allowed: at most {} ({} of {} shards of max_bearers {} have a worker)", sum,
                       capacity, shards, ran::kShards, config.max_bearers)};
     }
   }
-  return check_ranges(config);
+  return check_ranges(entries);
 }
 
 }  // namespace splitplane::app

@@ -1,4 +1,5 @@
-// Checks of the section `bearers`: that a worker owns each, that they fit, and that no number is given out twice.
+// Checks of the sections `bearers` and `sessions`: that a worker owns each, that they fit, and that no number is given
+// out twice.
 #pragma once
 
 #include <optional>

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "ran/bearer_fields.h"
+#include "ran/session_fields.h"
 #include "runtime/config/lookup.h"
 #include "runtime/config/loop_fields.h"
 #include "tap/settings_fields.h"
@@ -20,7 +21,7 @@ constexpr std::array<std::string_view, 2> kBaas{"none", "inline"};
 constexpr std::string_view kPort = "the name of a port";
 
 // clang-format off
-constexpr std::array<fields::Field, 11> kGnbRows{
+constexpr std::array<fields::Field, 12> kGnbRows{
     fields::by_hand<GnbConfig>("journal", R"({"type": "string", "maxLength": 200, "pattern": "^(none|/.*[^/])$"})", {
         .help = "Journal of bearers and their numbers, which survive a restart: a path from / on, or none",
         .special = "absent: `/var/lib/splitplane/<file_prefix>.journal` for root, else `~/.local/state/splitplane/<file_prefix>.journal`",
@@ -43,6 +44,9 @@ constexpr std::array<fields::Field, 11> kGnbRows{
         .help = "Packet loops by name, one core each"}),
     fields::by_hand<GnbConfig>("bearers", R"({"type": "array", "items": {"$ref": "#/$defs/bearers"}})", {
         .help = "Groups of bearers there from the start; `splitplane ctl bearer add` adds more"}),
+    fields::by_hand<GnbConfig>("sessions", R"({"type": "array", "items": {"$ref": "#/$defs/sessions"}})", {
+        .help = "Sessions with several bearers, there from the start; `splitplane ctl session add` adds more",
+        .more = "See [sessions.md](sessions.md). An entry of `bearers` is a session with one bearer."}),
     fields::by_hand<GnbConfig>("taps", R"({"type": "array", "items": {"$ref": "#/$defs/tap"}})", {
         .help = "Packets of ports into pcapng files, from the start; `splitplane ctl tap` changes it while running"}),
     fields::by_hand<GnbConfig>("cards",
@@ -189,6 +193,9 @@ std::vector<fields::Section> gnb_sections() {
           {"air", fields::keys_of(kAirFields)},
           {"worker", fields::keys_of(kWorkerFields)},
           {"bearers", fields::keys_of(kGroupFields) + fields::keys_of(ran::bearer_fields(ran::kInFile))},
+          {"sessions", fields::keys_of(ran::session_fields()) + fields::keys_of(ran::bearer_fields(ran::kOfSession))},
+          {"session_bearers",
+           fields::keys_of(ran::session_bearer_fields()) + fields::keys_of(ran::bearer_fields(ran::kOfDrb))},
           {"card_link", fields::keys_of(kCardLinkFields)},
           {"tap", fields::keys_of(tap::settings_fields())}};
 }

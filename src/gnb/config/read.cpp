@@ -8,6 +8,7 @@
 #include "gnb/config/check.h"
 #include "gnb/config/fields.h"
 #include "ran/bearer_fields.h"
+#include "ran/session_fields.h"
 #include "runtime/config/loop_fields.h"
 #include "runtime/config/read.h"
 #include "tap/settings_fields.h"
@@ -83,6 +84,45 @@ std::vector<ran::BearerGroup> read_bearers(const YamlValue& value) {
   return groups;
 }
 
+std::vector<Qfi> read_flows(const YamlValue& value) {
+  std::vector<Qfi> flows;
+  for (const auto& entry : value.list()) {
+    flows.push_back(Qfi{static_cast<std::uint8_t>(entry.integer(0, ran::sdap::kFlows - 1))});
+  }
+  return flows;
+}
+
+ran::SessionBearer read_session_bearer(const YamlValue& value) {
+  const auto bearer_fields = ran::bearer_fields(ran::kOfDrb);
+  const YamlMap map = value.map(names_of(ran::session_bearer_fields(), bearer_fields));
+  ran::SessionBearer bearer;
+  read_fields(map, ran::session_bearer_fields(), bearer);
+  read_fields(map, bearer_fields, bearer.config);
+  if (const auto v = map.find("flows")) bearer.flows = read_flows(*v);
+  return bearer;
+}
+
+ran::WantedSession read_session(const YamlValue& value) {
+  const auto tunnel_fields = ran::bearer_fields(ran::kOfSession);
+  const YamlMap map = value.map(names_of(ran::session_fields(), tunnel_fields));
+  ran::WantedSession session;
+  ran::BearerConfig tunnel;
+  read_fields(map, ran::session_fields(), session);
+  read_fields(map, tunnel_fields, tunnel);
+  for (const auto& entry : map.required("bearers").list()) {
+    session.config.bearers.push_back(read_session_bearer(entry));
+  }
+  share_tunnel(session.config, tunnel);
+  if (const auto wrong = ran::refuse_wanted(session.config)) throw Refusal{value.line(), value.key(), *wrong};
+  return session;
+}
+
+std::vector<ran::WantedSession> read_sessions(const YamlValue& value) {
+  std::vector<ran::WantedSession> sessions;
+  for (const auto& entry : value.list()) sessions.push_back(read_session(entry));
+  return sessions;
+}
+
 std::vector<CardLinkConfig> read_cards(const YamlValue& value) {
   std::vector<CardLinkConfig> cards;
   for (const auto& [name, entry] : value.named()) {
@@ -111,6 +151,7 @@ void read_file(const YamlValue& top, GnbConfig& config) {
   config.workers = read_workers(map.required("workers"));
   if (const auto& v = cards) config.cards = read_cards(*v);
   if (const auto v = map.find("bearers")) config.bearers = read_bearers(*v);
+  if (const auto v = map.find("sessions")) config.sessions = read_sessions(*v);
   if (const auto v = map.find("taps")) config.taps = read_list(*v, tap::settings_fields());
 }
 
