@@ -18,16 +18,17 @@ struct Outcome {
   std::string worker, dispatcher;  // who worked on it; dispatcher: empty without one
   datapath::Trace trace;
   std::optional<datapath::DropReason> dropped;
-  std::optional<Octets> punted;               // the frame that went to the control thread
-  bool rlc_control = false;                   // went to the consumer of copies
-  std::optional<CardPassage> card;            // what a card did with the packet as it came
-  std::optional<Octets> by_card;              // the frame as the card itself sent it, if it did
-  bool returned = false;                      // an SDU that a card numbers: back to it, in to_n3
-  std::size_t copies = 0;                     // references to it that the consumer of copies got
-  std::vector<Octets> to_air, to_n3;          // frames, as they left: with what had waited for its order
-  std::optional<std::size_t> own_in_air;      // the packet's own among to_air
-  const ran::BearerConfig* bearer = nullptr;  // nullptr: none was found
-  const N3Config* n3 = nullptr;               // of that worker
+  std::optional<Octets> punted;                 // the frame that went to the control thread
+  bool rlc_control = false;                     // went to the consumer of copies
+  std::optional<CardPassage> card;              // what a card did with the packet as it came
+  std::optional<Octets> by_card;                // the frame as the card itself sent it, if it did
+  bool returned = false;                        // an SDU that a card numbers: back to it, in to_n3
+  std::size_t copies = 0;                       // references to it that the consumer of copies got
+  std::vector<Octets> to_air, to_n3;            // frames, as they left: with what had waited for its order
+  std::optional<std::size_t> own_in_air;        // the packet's own among to_air
+  const ran::BearerConfig* bearer = nullptr;    // nullptr: none was found
+  const ran::SessionConfig* session = nullptr;  // of that bearer; nullptr: the bearer is a session by itself
+  const N3Config* n3 = nullptr;                 // of that worker
 };
 
 }  // namespace splitplane::app

@@ -174,7 +174,9 @@ ExplainWorker* ExplainPlane::dispatch(rte_mbuf* m, Direction direction, Outcome&
 
 void ExplainPlane::work(ExplainWorker& w, rte_mbuf* m, Direction direction, Outcome& outcome) {
   w.work(m, direction, outcome);
-  if (outcome.trace.bearer != 0) outcome.bearer = parts_.store.find(BearerId{outcome.trace.bearer});
+  if (outcome.trace.bearer == 0) return;
+  outcome.bearer = parts_.store.find(BearerId{outcome.trace.bearer});
+  outcome.session = parts_.store.session_of(BearerId{outcome.trace.bearer});
 }
 
 Expected<Outcome> ExplainPlane::run(const Octets& frame, Direction direction) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "explain/test_config.h"
+#include "explain/words.h"
 #include "n3/test_frames.h"
 
 namespace splitplane::app {
@@ -59,6 +60,36 @@ TEST_F(ExplainPlaneTest, a_packet_longer_than_one_buffer_is_worked_on_as_a_whole
   const Outcome outcome = run(Octets(config.memory.mbuf_data_bytes + 100, 0xff));
   EXPECT_TRUE(outcome.to_air.empty());
   EXPECT_TRUE(outcome.dropped || outcome.punted);
+}
+
+TEST(ExplainPlane, a_story_says_which_bearer_of_a_session_a_flow_takes) {
+  GnbConfig config = test::one_worker();
+  config.bearers.clear();
+  ran::WantedSession session{.config = {}, .shard = 0};
+  session.config.bearers.resize(2);
+  for (ran::SessionBearer& one : session.config.bearers) {
+    one.config.upf = IpAddress::v4({10, 100, 0, 2});
+    one.config.uplink_teid = Teid{7};
+  }
+  session.config.bearers[0].drb = session.config.default_drb = ran::sdap::DrbId{1};
+  session.config.bearers[1].drb = ran::sdap::DrbId{2};
+  session.config.bearers[1].flows = {Qfi{5}};
+  config.sessions = {session};
+  auto plane = ExplainPlane::make_on(std::nullopt, config);
+  ASSERT_TRUE(plane) << plane.error().message;
+  const auto told = [&](std::uint8_t qfi) {
+    const Octets frame = N3Frame{.teid = test::kFirst, .extensions = {{wire::gtpu::kExtensionPsc, {0x00, qfi}}}}.make();
+    const auto outcome = (*plane)->run(frame, Direction::kDownlink);
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    std::string text;
+    if (!outcome) return text;
+    for (const Step& step : tell(*outcome, frame).steps) {
+      for (const std::string& line : step.texts) text += line + "\n";
+    }
+    return text;
+  };
+  EXPECT_THAT(told(5), HasSubstr("session 0x04000000 of 2 bearers: DRB 2, by the rule for QFI 5"));
+  EXPECT_THAT(told(9), HasSubstr("DRB 1, the default because QFI 9 has no rule"));
 }
 
 TEST(ExplainPlane, a_configuration_without_a_gnb_worker_is_refused) {

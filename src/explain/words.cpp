@@ -144,11 +144,25 @@ Texts punt_words(const Outcome& outcome) {
   return texts;
 }
 
+// Why the packet's flow has this bearer.
+std::string session_words(const Outcome& o) {
+  const ran::SessionBearer& bearer = *o.session->find(o.bearer->id);
+  const std::string text = fmt::format("session {:#010x} of {} bearers: DRB {}", o.session->teid().value,
+                                       o.session->bearers.size(), bearer.drb.value);
+  if (!o.trace.gpdu) return text;
+  if (!o.trace.gpdu->has_qfi) return text + ", the default for a G-PDU without a QFI";
+  const Qfi qfi{static_cast<std::uint8_t>(o.trace.gpdu->sdap & 0x3f)};
+  const bool ruled = std::ranges::count(bearer.flows, qfi) != 0;
+  return text + (ruled ? fmt::format(", by the rule for QFI {}", qfi.value)
+                       : fmt::format(", the default because QFI {} has no rule", qfi.value));
+}
+
 // A bearer on a card: the card serves what it can read, and passes up the rest, which gets its numbers there all the
 // same.
 Texts bearer_found(const Outcome& o) {
   if (o.bearer == nullptr) return {};
   Texts texts{bearer_words(*o.bearer)};
+  if (o.session != nullptr) texts.push_back(session_words(o));
   if (o.bearer->card.empty()) return texts;
   texts.push_back(fmt::format("lives on card {}, which numbers its packets and passes up only what it cannot read",
                               o.bearer->card));

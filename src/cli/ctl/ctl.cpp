@@ -6,6 +6,7 @@
 #include "cli/command/field_options.h"
 #include "cli/ctl/air.h"
 #include "cli/ctl/card.h"
+#include "cli/ctl/session.h"
 #include "cli/ctl/stats.h"
 #include "cli/ctl/table.h"
 #include "cli/ctl/tap.h"
@@ -172,6 +173,7 @@ void add_ctl(CLI::App& app, std::function<int(CliOutput&)>& action) {
                          const std::function<std::string(const Json&)>& for_people) {
     return simple(*o, output, method, params, for_people);
   };
+  add_session_commands(*ctl, ask, action);
   add_tap_commands(*ctl, ask, action);
   add_air_commands(*ctl, ask, action);
   add_card_command(*ctl, ask, action);

@@ -25,7 +25,7 @@ std::string name_of(const Json& row) {
   return name.is_string() ? name.get<std::string>() : "";
 }
 
-std::string cell(const Json& value) {
+std::string stat_cell(const Json& value) {
   if (value.is_string()) return printable(value.get<std::string>(), 300);
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_null()) return "-";
@@ -63,7 +63,7 @@ std::string record(const std::string& title, const Json& row, std::size_t depth)
     if (value.is_number() && value == 0) {
       zeros += (zeros.empty() ? "" : ", ") + printable(key);
     } else if (!value.is_string() || !value.get<std::string>().empty()) {
-      shown.emplace_back(printable(key), cell(value));
+      shown.emplace_back(printable(key), stat_cell(value));
     }
   }
   std::size_t key_width = 0, number_width = 0;
@@ -104,7 +104,7 @@ std::string stages_table(const Json& workers) {
   for (const auto& worker : workers) {
     for (const auto& stage : member(worker, "stages")) {
       const Json& cycles = member(stage, "cycles_per_packet");
-      table.add({printable(name_of(worker)), printable(name_of(stage)), cell(member(stage, "packets")),
+      table.add({printable(name_of(worker)), printable(name_of(stage)), stat_cell(member(stage, "packets")),
                  cycles.is_number() ? fmt::format("{:.1f}", cycles.get<double>()) : "-"});
       any = true;
     }
@@ -196,7 +196,7 @@ std::string render_stats(const Json& stats) {
   };
   std::string head;
   for (const char* key : {"bearers", "tsc_hz"}) {
-    if (stats.contains(key)) head += fmt::format("{}  {}\n", key, cell(stats[key]));
+    if (stats.contains(key)) head += fmt::format("{}  {}\n", key, stat_cell(stats[key]));
   }
   out += head;
   if (stats.contains("totals")) section("totals", record("", stats["totals"], 1));

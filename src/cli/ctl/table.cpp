@@ -120,12 +120,14 @@ std::string render_tree(const Json& tree) {
 }
 
 std::string render_bearers(const std::vector<Json>& bearers) {
-  Table table({"id", "worker", "card", "ul_teid", "upf", "qfi", "rlc", "ue_ipv4", "ue_ipv6", "dl sent", "dl drop",
-               "ul sent", "ul drop", "ul state"});
+  Table table({"id", "session", "drb", "worker", "card", "ul_teid", "upf", "qfi", "rlc", "ue_ipv4", "ue_ipv6",
+               "dl sent", "dl drop", "ul sent", "ul drop", "ul state"});
   for (const auto& b : bearers) {
-    table.add({hex_of(b, "id"), text_of(b, "worker"), b.contains("card") ? text_of(b, "card") : "-",
-               hex_of(b, "ul_teid"), text_of(b, "upf"), text_of(b, "qfi"), text_of(b, "rlc"), text_of(b, "ue_ipv4"),
-               text_of(b, "ue_ipv6"), count_of(b, "downlink", "transmitted"), count_of(b, "downlink", "dropped"),
+    const Json session = b.value("session", Json::object());  // of several bearers
+    table.add({hex_of(b, "id"), hex_of(session, "id"), text_of(session, "drb"), text_of(b, "worker"),
+               b.contains("card") ? text_of(b, "card") : "-", hex_of(b, "ul_teid"), text_of(b, "upf"),
+               text_of(b, "qfi"), text_of(b, "rlc"), text_of(b, "ue_ipv4"), text_of(b, "ue_ipv6"),
+               count_of(b, "downlink", "transmitted"), count_of(b, "downlink", "dropped"),
                count_of(b, "uplink", "transmitted"), count_of(b, "uplink", "dropped"),
                b.contains("uplink_state") ? text_of(b, "uplink_state") : "active"});
   }

@@ -24,9 +24,9 @@ std::string render_taps(const std::vector<Json>& taps) {
   if (taps.empty()) return "no taps\n";
   Table table({"name", "port", "dir", "view", "state", "packets", "octets", "dropped", "skipped", "file"});
   for (const Json& tap : taps) {
-    table.add({cell(tap, "name"), cell(tap, "port"), cell(tap, "direction"), cell(tap, "view"),
-               cell(tap, "state"), cell(tap, "packets"), cell(tap, "octets"), cell(tap, "dropped"),
-               cell(tap, "skipped"), cell(tap, "file")});
+    table.add({cell(tap, "name"), cell(tap, "port"), cell(tap, "direction"), cell(tap, "view"), cell(tap, "state"),
+               cell(tap, "packets"), cell(tap, "octets"), cell(tap, "dropped"), cell(tap, "skipped"),
+               cell(tap, "file")});
   }
   std::string text = table.to_string();
   for (const Json& tap : taps) {

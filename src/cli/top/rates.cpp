@@ -103,6 +103,16 @@ PortRate port_rate(const Json& before, const Json& after, double seconds) {
   return port;
 }
 
+// "QFI 5 6", "others" for the default DRB; empty for a bearer that is a session by itself.
+std::string flows_of(const Json& session) {
+  std::string text;
+  if (const auto flows = session.find("flows"); flows != session.end()) {
+    for (const Json& qfi : *flows) text += (text.empty() ? "QFI " : " ") + qfi.dump();
+  }
+  const bool is_default = session.value("default", false);
+  return is_default ? text + (text.empty() ? "others" : " others") : text;
+}
+
 }  // namespace
 
 Rates rates_between(const Json& before, const Json& after, double seconds) {
@@ -139,7 +149,9 @@ std::vector<BearerRate> bearer_rates(const std::vector<Json>& before, const std:
                      .ul_bits = 8 * rate("uplink", "bytes"),
                      .dropped = rate("downlink", "dropped") + rate("uplink", "dropped"),
                      .dl_total = number(member(bearer, "downlink"), "transmitted"),
-                     .ul_total = number(member(bearer, "uplink"), "transmitted")});
+                     .ul_total = number(member(bearer, "uplink"), "transmitted"),
+                     .drb = number(member(bearer, "session"), "drb"),
+                     .flows = flows_of(member(bearer, "session"))});
   }
   return rates;
 }

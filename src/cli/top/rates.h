@@ -49,6 +49,8 @@ struct BearerRate {
   std::uint64_t id = 0;
   double dl_packets = 0, ul_packets = 0, dl_bits = 0, ul_bits = 0, dropped = 0;
   std::uint64_t dl_total = 0, ul_total = 0;
+  std::uint64_t drb = 0;  // in a session with several bearers; else 0
+  std::string flows;      // of that DRB
 };
 
 struct Rates {

@@ -29,6 +29,11 @@ std::string_view text_for(const std::array<std::string_view, N>& names, const st
   return at == names.end() ? std::string_view{} : texts[static_cast<std::size_t>(at - names.begin())];
 }
 
+// A bearer's identity, and its DRB in a session with several bearers.
+std::string name_of(const BearerRate& bearer) {
+  return bearer.drb == 0 ? fmt::format("{:#010x}", bearer.id) : fmt::format("{:#010x} d{}", bearer.id, bearer.drb);
+}
+
 class Page {
  public:
   Page(const TopState& state, std::size_t width) : state_(state), wide_(width >= kWide), width_(width) {}
@@ -85,12 +90,12 @@ class Page {
 
   void bearers() {
     head(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}{}", "bearer", "dl pkt/s", "ul pkt/s", "dl bit/s", "ul bit/s",
-                     "drop/s", wide_ ? "              dl              ul" : ""));
+                     "drop/s", wide_ ? "              dl              ul  flows" : ""));
     for (const auto& b : sorted(state_.bearers.value_or(std::vector<BearerRate>{}),
                                 [](const BearerRate& r) { return r.dl_packets + r.ul_packets; })) {
-      add(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}{}", fmt::format("{:#010x}", b.id), si(b.dl_packets),
-                      si(b.ul_packets), si(b.dl_bits), si(b.ul_bits), si(b.dropped),
-                      wide_ ? fmt::format("{:>16}{:>16}", b.dl_total, b.ul_total) : ""),
+      add(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}{}", name_of(b), si(b.dl_packets), si(b.ul_packets),
+                      si(b.dl_bits), si(b.ul_bits), si(b.dropped),
+                      wide_ ? fmt::format("{:>16}{:>16}  {}", b.dl_total, b.ul_total, b.flows) : ""),
           b.dropped > 0 ? Style::kAlarm : Style::kPlain);
     }
     if (!state_.bearers) {

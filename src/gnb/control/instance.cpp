@@ -116,6 +116,22 @@ Expected<std::vector<BearerView>> Instance::list_bearers(std::uint32_t after, st
   return parts_.bearers.list(after, limit);
 }
 
+Expected<AddedSession> Instance::add_session(const ran::WantedSession& wanted) {
+  return parts_.bearers.add_session(wanted);
+}
+
+Expected<bool> Instance::release_session(Teid teid) {
+  return parts_.bearers.release_session(teid);
+}
+
+Expected<SessionView> Instance::show_session(Teid teid) {
+  return parts_.bearers.show_session(teid);
+}
+
+Expected<std::vector<SessionView>> Instance::list_sessions(std::uint32_t after, std::size_t limit) {
+  return parts_.bearers.list_sessions(after, limit);
+}
+
 std::size_t Instance::bearer_count() {
   return parts_.bearers.count();
 }

@@ -47,6 +47,10 @@ class Instance {
   Expected<std::uint8_t> reestablish_bearer(BearerId id);
   Expected<BearerView> show_bearer(BearerId id);
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit);
+  Expected<AddedSession> add_session(const ran::WantedSession& wanted);
+  Expected<bool> release_session(Teid teid);
+  Expected<SessionView> show_session(Teid teid);
+  Expected<std::vector<SessionView>> list_sessions(std::uint32_t after, std::size_t limit);
   Expected<nlohmann::json> stats();
   Expected<nlohmann::json> peers();
   [[nodiscard]] Observation observe();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ran/control/bearer_methods.h"
+#include "ran/control/session_methods.h"
 #include "runtime/power_methods.h"
 #include "runtime/tap_methods.h"
 
@@ -18,6 +19,10 @@ void add_methods(MethodRegistry& registry, gnb::Instance& gnb) {
   registry.add("bearer.reestablish", bearer_reestablish(calls(&gnb::Instance::reestablish_bearer)));
   registry.add("bearer.list", bearer_list(calls(&gnb::Instance::list_bearers)));
   registry.add("bearer.show", bearer_show(calls(&gnb::Instance::show_bearer)));
+  registry.add("session.add", session_add(calls(&gnb::Instance::add_session), wait_for_disk));
+  registry.add("session.release", session_release(calls(&gnb::Instance::release_session), wait_for_disk));
+  registry.add("session.show", session_show(calls(&gnb::Instance::show_session)));
+  registry.add("session.list", session_list(calls(&gnb::Instance::list_sessions)));
   registry.add("peer.list", without_params([&gnb] {
                  return gnb.peers().map([](Json rows) { return Json{{"peers", std::move(rows)}}; });
                }));

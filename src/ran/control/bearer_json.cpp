@@ -4,6 +4,7 @@
 
 #include "control/field_params.h"
 #include "ran/bearer_fields.h"
+#include "ran/control/session_json.h"
 #include "ran/count_lease.h"
 
 namespace splitplane::app {
@@ -76,6 +77,7 @@ Json to_json(const BearerView& view) {
   json["error_indications"] = view.error_indications;
   json["end_markers"] = view.end_markers;
   if (view.rlc_am) json["rlc_am"] = arq_json(*view.rlc_am);
+  if (view.session) json["session"] = to_json(*view.session);
   if (view.card) {
     json["on_card"] = {{"installed", view.card->installed},
                        {"epoch", view.card->epoch},
@@ -108,7 +110,7 @@ Expected<ran::BearerConfig> bearer_from_json(const Json& json) {
   if (known.is_object()) {
     for (const char* key : {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "count_exhausted", "rlc_tx_next",
                             "pdcp_rx_next", "rlc_rx_next", "uplink_stopped", "uplink_state", "uplink_stops",
-                            "error_indications", "end_markers", "rlc_am", "on_card"}) {
+                            "error_indications", "end_markers", "rlc_am", "on_card", "session"}) {
       known.erase(key);
     }
   }

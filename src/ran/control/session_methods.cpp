@@ -1,0 +1,65 @@
+#include "ran/control/session_methods.h"
+
+#include <utility>
+
+#include "ran/control/session_json.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr std::size_t kMaxSessions = 100;  // in an answer, which has eight bearers each at most
+
+Teid read_teid(Params& params) {
+  params.require("id");
+  return Teid{static_cast<std::uint32_t>(params.integer("id", 0, 0xffffffff).value_or(0))};
+}
+
+}  // namespace
+
+MethodRegistry::Handler session_add(AddSession add, WaitForDisk wait_for_disk) {
+  return [add = std::move(add), wait_for_disk = std::move(wait_for_disk)](Params& params) -> Expected<Json> {
+    const ran::WantedSession wanted = read_session(params);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    if (const auto wrong = ran::refuse_wanted(wanted.config)) return fail("{}", *wrong);
+    const auto added = add(wanted);
+    if (!added) return tl::unexpected(added.error());
+    if (!added->existed) {
+      if (const auto settled = wait_for_disk(); !settled) return tl::unexpected(settled.error());
+    }
+    return Json{{"existed", added->existed}, {"session", to_json(added->session)}};
+  };
+}
+
+MethodRegistry::Handler session_release(ReleaseSession release, WaitForDisk wait_for_disk) {
+  return [release = std::move(release), wait_for_disk = std::move(wait_for_disk)](Params& params) -> Expected<Json> {
+    const Teid teid = read_teid(params);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return release(teid).and_then(
+        [&](bool existed) { return wait_for_disk().map([&] { return Json{{"existed", existed}}; }); });
+  };
+}
+
+MethodRegistry::Handler session_show(ShowSession show) {
+  return [show = std::move(show)](Params& params) -> Expected<Json> {
+    const Teid teid = read_teid(params);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return show(teid).map([](const SessionView& view) { return to_json(view); });
+  };
+}
+
+MethodRegistry::Handler session_list(ListSessions list) {
+  return [list = std::move(list)](Params& params) -> Expected<Json> {
+    const auto after = static_cast<std::uint32_t>(params.integer("after", 0, 0xffffffff).value_or(0));
+    const std::size_t limit = params.integer("limit", 1, kMaxSessions).value_or(kMaxSessions);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    const auto views = list(after, limit);
+    if (!views) return tl::unexpected(views.error());
+    Json sessions = Json::array();
+    for (const auto& view : *views) sessions.push_back(to_json(view));
+    const bool more = !views->empty() && views->size() >= limit;
+    return Json{{"sessions", std::move(sessions)},
+                {"next", more ? Json(views->back().config.teid().value) : Json(nullptr)}};
+  };
+}
+
+}  // namespace splitplane::app
