@@ -169,6 +169,21 @@ TEST(BearerStore, the_identities_of_a_session_are_free_again_when_it_goes) {
   }
 }
 
+TEST(BearerStore, a_replaced_bearer_of_a_session_leaves_the_tunnels_key_at_the_first_one) {
+  BearerStore store = one_shard(8);
+  const auto added = store.add_session(session(5), {});
+  ASSERT_TRUE(added);
+  ran::BearerConfig second = added->bearers[1].config;
+  second.acknowledged = true;
+  store.replace(second);
+  EXPECT_EQ(store.find_uplink(second.upf, Teid{5})->id.value, added->teid().value);
+  EXPECT_TRUE(store.find(second.id)->acknowledged);
+  const auto page = store.sessions_after(0, 2);
+  ASSERT_EQ(page.size(), 1U);
+  EXPECT_EQ(page[0].bearers[1].config, second);
+  EXPECT_TRUE(store.sessions_after(added->teid().value, 2).empty());
+}
+
 TEST(BearerStore, a_session_that_is_refused_leaves_nothing) {
   BearerStore store = one_shard(3);
   EXPECT_THAT(store.add_session(session(5), {}).error().message, HasSubstr("is full"));

@@ -120,6 +120,17 @@ TEST_F(SessionConfigTest, a_reflective_bearer_has_a_downlink_header) {
   expect_refused("drb 2: reflective");
 }
 
+TEST_F(SessionConfigTest, a_wanted_session_has_no_identities_yet_and_two_bearers_at_least) {
+  for (SessionBearer& one : session.bearers) one.config.id = BearerId{};
+  session.spare = BearerId{};
+  EXPECT_EQ(refuse_wanted(session), std::nullopt);
+  EXPECT_NE(refuse(session), std::nullopt);
+  session.bearers[1].flows = {Qfi{2}};
+  EXPECT_THAT(refuse_wanted(session), Optional(HasSubstr("QFI 2 has two rules")));
+  session.bearers.resize(1);
+  EXPECT_THAT(refuse_wanted(session), Optional(HasSubstr("has one bearer, and so it is that bearer; allowed")));
+}
+
 TEST_F(SessionConfigTest, a_flow_has_one_rule) {
   session.bearers[2].flows.push_back(Qfi{63});
   expect_refused("QFI 63 has two rules");

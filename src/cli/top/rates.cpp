@@ -106,11 +106,9 @@ PortRate port_rate(const Json& before, const Json& after, double seconds) {
 // "QFI 5 6", "others" for the default DRB; empty for a bearer that is a session by itself.
 std::string flows_of(const Json& session) {
   std::string text;
-  if (const auto flows = session.find("flows"); flows != session.end()) {
-    for (const Json& qfi : *flows) text += (text.empty() ? "QFI " : " ") + qfi.dump();
-  }
-  const bool is_default = session.value("default", false);
-  return is_default ? text + (text.empty() ? "others" : " others") : text;
+  for (const Json& qfi : member(session, "flows")) text += (text.empty() ? "QFI " : " ") + qfi.dump();
+  if (member(session, "default") == true) text += text.empty() ? "others" : " others";
+  return text;
 }
 
 }  // namespace

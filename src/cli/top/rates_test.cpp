@@ -101,5 +101,18 @@ TEST(TopRates, a_bearer_that_is_new_has_no_rate_yet) {
   EXPECT_EQ(rates[1].dl_total, 5U);
 }
 
+TEST(TopRates, a_bearer_of_a_session_has_its_drb_and_flows) {
+  const auto rate = [](const Json& session) {
+    return bearer_rates({}, {{{"id", 1U}, {"session", session}}}, 1.0).front();
+  };
+  const BearerRate ruled = rate({{"drb", 2U}, {"flows", {5, 63}}, {"default", false}});
+  EXPECT_EQ(ruled.drb, 2U);
+  EXPECT_EQ(ruled.flows, "QFI 5 63");
+  EXPECT_EQ(rate({{"drb", 1U}, {"flows", {0}}, {"default", true}}).flows, "QFI 0 others");
+  EXPECT_EQ(rate({{"drb", 1U}, {"flows", Json::array()}, {"default", true}}).flows, "others");
+  EXPECT_EQ(rate("odd").drb, 0U);
+  EXPECT_EQ(rate("odd").flows, "");
+}
+
 }  // namespace
 }  // namespace splitplane::app

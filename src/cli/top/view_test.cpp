@@ -62,6 +62,15 @@ TEST(TopView, sorting_by_rate_puts_the_busiest_first) {
             text_of(state, TopPage::kBearers, 80).find("0x04000002"));
 }
 
+TEST(TopView, a_bearer_of_a_session_names_its_drb_and_in_a_wide_terminal_its_flows) {
+  TopState state = busy();
+  state.bearers->front().drb = 32;
+  state.bearers->front().flows = "QFI 5 others";
+  EXPECT_THAT(text_of(state, TopPage::kBearers, 80), HasSubstr("0x04000001 d32"));
+  EXPECT_THAT(text_of(state, TopPage::kBearers, 120), HasSubstr("  QFI 5 others"));
+  EXPECT_THAT(text_of(state, TopPage::kBearers, 120), Not(HasSubstr("0x04000002 d")));
+}
+
 TEST(TopView, bearers_nobody_asked_for_are_not_said_to_be_none) {
   TopState state = busy();
   state.bearers.reset();
