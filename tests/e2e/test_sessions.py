@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 from collections import defaultdict
 
 import air_views
@@ -148,6 +149,18 @@ def test_a_restart_keeps_the_session_and_goes_on_with_its_numbers(by):
         bed.gnb.finish()
         bed.start()
         assert bed.ctl("list")["sessions"] == [] and bed.gnb.control.bearers() == []
+
+
+def test_a_killed_gnb_uses_no_number_of_a_session_twice():
+    with Bed("sesk", [SESSION]) as bed:
+        before = read_by_tshark(bed.folder, bed.send(FIRST, [9, 5, 5]))
+        bed.gnb.process.signal(signal.SIGKILL)
+        bed.gnb.process.wait(10)
+        bed.processes.stop(bed.gnb.process)
+        bed.start()
+        after = read_by_tshark(bed.folder, bed.send(FIRST, [9, 5]))
+        assert sorted(before) == sorted(after) == [FIRST, SECOND]
+        assert all(after[bearer][0][0] > before[bearer][-1][0] for bearer in before)
 
 
 def test_a_bearer_of_a_session_goes_with_the_session_alone():
