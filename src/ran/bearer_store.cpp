@@ -113,44 +113,52 @@ Expected<ran::BearerConfig> BearerStore::add(ran::BearerConfig config, std::opti
   return config;
 }
 
-Expected<BearerId> BearerStore::take(BearerId wanted, ShardId shard) {
-  if (wanted.value == 0) return choose(shard.value);
-  if (auto claimed = claim(wanted); !claimed) return tl::unexpected(claimed.error());
-  return wanted;
-}
-
 Expected<ran::SessionConfig> BearerStore::add_session(ran::SessionConfig config, std::optional<unsigned> shard) {
   if (config.bearers.empty()) return fail("{}", *ran::refuse(config));
-  const auto dl_teid = config.bearers.front().config.dl_teid;
-  const auto first = add(config.bearers.front().config, shard);
-  if (!first) return tl::unexpected(first.error());
-  std::vector<BearerId> taken;
+  ran::BearerConfig& front = config.bearers.front().config;
+  std::vector<BearerId> taken;  // of the other bearers, and the spare one
+  const auto enter = [&](BearerId id) {
+    session_of_[id.value] = id.value;  // until the session has its TEID, so that the identity is not taken twice
+    taken.push_back(id);
+  };
   const auto undo = [&](const std::string& why) {
     for (const BearerId id : taken) {
-      give_back(id);
       session_of_.erase(id.value);
+      give_back(id);
     }
-    remove(first->id);
     return fail("{}", why);
   };
-  config.bearers.front().config = *first;
-  const auto take_one = [&](BearerId& id) -> Expected<void> {
-    const auto one = take(id, ran::shard_of(first->id.value));
-    if (!one) return tl::unexpected(one.error());
-    id = *one;
-    session_of_[id.value] = first->id.value;  // from now on, so that it is not taken twice
-    taken.push_back(id);
-    return {};
-  };
-  for (std::size_t i = 1; i < config.bearers.size(); ++i) {
-    ran::BearerConfig& bearer = config.bearers[i].config;
-    if (bearer.dl_teid == dl_teid) bearer.dl_teid = first->dl_teid;
-    if (const auto done = take_one(bearer.id); !done) return undo(done.error().message);
+  std::vector<BearerId*> others{&config.spare};
+  for (std::size_t i = 1; i < config.bearers.size(); ++i) others.push_back(&config.bearers[i].config.id);
+
+  for (const BearerId* id : others) {  // those that are named come first, so that none of them is chosen for another
+    if (id->value == 0 || *id == front.id) continue;
+    if (const auto claimed = claim(*id); !claimed) return undo(claimed.error().message);
+    enter(*id);
+    if (!shard && front.id.value == 0) shard = ran::shard_of(id->value).value;
   }
-  if (const auto done = take_one(config.spare); !done) return undo(done.error().message);
-  if (const auto refused = ran::refuse(config)) return undo(*refused);
-  for (const ran::SessionBearer& bearer : config.bearers) bearers_[bearer.config.id.value] = bearer.config;
+  const auto dl_teid = front.dl_teid;
+  const auto first = add(front, shard);
+  if (!first) return undo(first.error().message);
+  front = *first;
+  const auto undo_all = [&](const std::string& why) {
+    remove(first->id);
+    return undo(why);
+  };
+  for (BearerId* id : others) {
+    if (id->value != 0) continue;
+    const auto chosen = choose(ran::shard_of(first->id.value).value);
+    if (!chosen) return undo_all(chosen.error().message);
+    *id = *chosen;
+    enter(*id);
+  }
+  for (ran::SessionBearer& bearer : config.bearers) {
+    if (bearer.config.dl_teid == dl_teid) bearer.config.dl_teid = first->dl_teid;
+  }
+  if (const auto refused = ran::refuse(config)) return undo_all(*refused);
+  for (const BearerId id : taken) session_of_[id.value] = first->id.value;
   session_of_[first->id.value] = first->id.value;
+  for (const ran::SessionBearer& bearer : config.bearers) bearers_[bearer.config.id.value] = bearer.config;
   return sessions_[first->id.value] = config;
 }
 

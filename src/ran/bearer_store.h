@@ -68,8 +68,6 @@ class BearerStore {
   std::optional<std::uint32_t> take_index(ShardId id);
   Expected<BearerId> choose(std::optional<unsigned> shard);
   Expected<void> claim(BearerId id);
-  // An identity for a session: `wanted`, or one of the shard if that is 0.
-  Expected<BearerId> take(BearerId wanted, ShardId shard);
   void give_back(BearerId id) { shards_[ran::shard_of(id.value).value].released.push_back(ran::index_of(id.value)); }
 
   unsigned instance_;

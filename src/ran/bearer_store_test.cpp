@@ -197,6 +197,20 @@ TEST(BearerStore, a_session_that_is_refused_leaves_nothing) {
   EXPECT_THAT(store.add_session(session(2), {}).error().message, HasSubstr("is in use by bearer"));
 }
 
+TEST(BearerStore, an_identity_that_a_session_names_is_not_chosen_for_another_of_its_bearers) {
+  for (const std::size_t named : {0U, 1U, 2U}) {
+    BearerStore store = one_shard(8);
+    ran::SessionConfig config = session(5);
+    config.bearers[named].config.id = BearerId{identity(0)};  // what would be chosen first
+    const auto added = store.add_session(config, {});
+    ASSERT_TRUE(added) << added.error().message;
+    EXPECT_EQ(added->bearers[named].config.id, BearerId{identity(0)});
+    std::set<std::uint32_t> ids{added->spare.value};
+    for (const ran::SessionBearer& one : added->bearers) ids.insert(one.config.id.value);
+    EXPECT_EQ(ids.size(), 4U);
+  }
+}
+
 TEST(BearerStore, identities_that_a_session_asks_for_are_claimed_once) {
   BearerStore store = one_shard(8);
   ran::SessionConfig config = session(5);
