@@ -28,6 +28,7 @@ from collections import Counter
 GTPU_PORT = 2152
 ECHO_REQUEST, ECHO_RESPONSE, ERROR_INDICATION, END_MARKER, G_PDU = 1, 2, 26, 254, 255
 PDU_SESSION_CONTAINER = 0x85
+SO_RCVBUFFORCE = 33  # of Linux; this module has no name for it
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 
 
@@ -98,6 +99,7 @@ class Upf:
         self.unanswered = 0
         self.sequence_number = 0
         self.n3 = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.n3.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20)  # bursts of TCP wait here for this process
         self.n3.bind((options.n3, GTPU_PORT))
         self.n3.setblocking(False)
         self.tun = open_tun(options.tun)

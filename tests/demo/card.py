@@ -69,7 +69,7 @@ def wait_for_card(gnb: Instance, card: Instance):
 
 
 def check_card(checks: Checks, stats: dict, drops: tuple[str, ...] = ()):
-    """Of a card that has stopped: its counters add up, and nothing was lost but by `drops`."""
+    """Of a card that has stopped: its counters add up, and nothing was lost but at full queues and by `drops`."""
     card = stats["cards"][0]
     ports = card["ports"]
     totals = card["totals"]
@@ -88,7 +88,8 @@ def check_card(checks: Checks, stats: dict, drops: tuple[str, ...] = ()):
         sum(port["in"] for port in ports) == totals["received"],
     )
     lost = {reason: count for reason, count in card["drops"].items() if count and reason not in drops}
-    checks.add("card: nothing dropped", f"{lost or 'nothing'}", not lost)
+    full = f"{card['tx_full']} at full queues"
+    checks.add("card: dropped at full queues only", f"{full}, {lost or 'nothing'} else", not lost)
 
 
 def served_by(card: Instance) -> int:

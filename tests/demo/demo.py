@@ -82,7 +82,11 @@ class Results:
 
     def key_line(self, checks: Checks) -> str:
         """What to remember of this run."""
-        parts = [f"{self.load_mpps():.2f} Mpps with 65,536 bearers on one core"] if self.load else []
+        parts = (
+            [f"{self.load_mpps():.2f} Mpps shown with 65,536 bearers on one core (`make bench` measures)"]
+            if self.load
+            else []
+        )
         parts += [self.on_card] if self.on_card else []
         parts += [f"TCP {name} {mbit:.0f} Mbit/s" for name, mbit in self.streams]
         right = sum(check.passed for check in checks.done)
@@ -153,7 +157,8 @@ def account(network: Network, upf: Upf, card: Instance, gnb: Instance, ue: Insta
     ue_stats = ue.finish()
     served = served_by(card)
     results.card, results.gnb = card.finish(), gnb.finish()
-    results.drops += summary.drop_rows("gNB", results.gnb) + summary.drop_rows("UE", ue_stats)
+    results.drops += summary.drop_rows("card", results.card) + summary.drop_rows("gNB", results.gnb)
+    results.drops += summary.drop_rows("UE", ue_stats)
     sums = check_bearers(checks, "gNB", bearers)
     for who, stats in (("gNB", results.gnb), ("UE", ue_stats)):
         check_balance(checks, who, stats)
