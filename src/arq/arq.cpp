@@ -80,7 +80,9 @@ std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8
                               .t_status_prohibit = arq.t_status_prohibit_ms * settings_.ticks_per_ms,
                               .repair_unit = std::max<std::uint64_t>(1, settings_.ticks_per_ms / 8),
                               .whole_sdus = true};
-  const std::uint32_t unacked = std::min(arq.max_unacked, ran::rlc::window_size(bearer.rlc_sn_bits));
+  std::uint32_t unacked = std::min(arq.max_unacked, ran::rlc::window_size(bearer.rlc_sn_bits));
+  // Half of PDCP's numbers in flight would desynchronize the HFN (TS 38.323 5.2.1 NOTE).
+  if (bearer.security) unacked = std::min(unacked, 1U << (bearer.pdcp_sn_bits - 1));
   return std::make_unique<ArqBearer>(bearer, epoch, settings_.sends, am, unacked, memory_);
 }
 

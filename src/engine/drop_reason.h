@@ -39,6 +39,15 @@ namespace splitplane::datapath {
   X(rlc_no_memory, "no memory for an AMD PDU: as if the air had lost it")                               \
   X(count_lease_ended, "the bearer's COUNTs need a longer lease from the journal first")            \
   X(count_exhausted, "the bearer's COUNTs are used up: after 2^32 - 1 packets it needs a new key")  \
+  X(pdcp_no_keys, "the bearer is secured, and this program has no keys for it")                     \
+  X(pdcp_integrity_failed, "wrong MAC-I: another key, COUNT, bearer or direction, or forged")       \
+  X(pdcp_duplicate, "PDCP PDU whose COUNT was received before")                                     \
+  X(pdcp_old, "PDCP PDU whose COUNT is less than RX_DELIV: t-Reordering has given it up")           \
+  X(pdcp_count_wrong, "PDCP PDU whose COUNT would be negative or 2^32 - 1")                         \
+  X(pdcp_sdu_too_large, "SDU of more than 9000 octets for a secured bearer")                        \
+  X(pdcp_no_memory, "no memory to hold an SDU until it is in order, or no buffer for its PDU")      \
+  X(pdcp_crypto_failed, "the cipher library failed")                                                \
+  X(pdcp_released, "SDU that waited for SDUs before it when its bearer was released")               \
   X(above_mtu, "with its new headers the packet is longer than the port's MTU")                     \
   X(no_headroom, "no room in front of the packet for its new headers")                              \
   X(tx_full, "transmit queue stayed full")                                                          \

@@ -76,6 +76,12 @@ std::string bearer_words(const ran::BearerConfig& b) {
       fmt::format("bearer {:#010x}: shard {}, RLC {}, PDCP {}-bit SN, QFI {}; UPF {}, uplink TEID {:#010x}", b.id.value,
                   ran::shard_of(b.id.value).value, ran::rlc_name(b.rlc_mode, b.rlc_sn_bits), b.pdcp_sn_bits,
                   b.qfi.value, b.upf.to_string(), b.uplink_teid.value);
+  if (b.security) {
+    text += fmt::format(", secured by {} and {} with keys {} as DRB {}: this program reads no keys",
+                        ran::kCipherNames[static_cast<std::size_t>(b.security->cipher)],
+                        ran::kIntegrityNames[static_cast<std::size_t>(b.security->integrity)], b.security->key,
+                        b.security->drb);
+  }
   if (b.ue_ipv4) text += ", UE " + b.ue_ipv4->to_string();
   if (b.ue_ipv6) text += ", UE " + b.ue_ipv6->to_string();
   return text;

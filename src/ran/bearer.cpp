@@ -66,8 +66,10 @@ BearerDownlink make_downlink(const BearerConfig& config) {
   line.sdap_mask = config.sdap_header_dl ? 0x7f : 0;
   line.qfi = config.qfi.value;
   line.count_limit = kCountEnd;
-  line.options = static_cast<std::uint8_t>((config.require_psc ? kRequirePsc : 0) | (config.n3_reorder ? kReorder : 0) |
-                                           (config.acknowledged ? kAcknowledged : 0));
+  line.options =
+      static_cast<std::uint8_t>((config.require_psc ? kRequirePsc : 0) | (config.n3_reorder ? kReorder : 0) |
+                                (config.acknowledged ? kAcknowledged : 0) | (config.security ? kSecured : 0));
+  if (config.security) line.count_limit = line.pdcp_tx_next;
   return line;
 }
 
@@ -84,6 +86,10 @@ BearerUplink make_uplink(const BearerConfig& config, PeerId peer) {
   if (config.sdap_header_ul) {
     line.constant_mask |= 0x80;  // SDAP D/C = 1: data
     line.constant |= 0x80;
+  }
+  if (config.security) {
+    line.constant_mask = 0;
+    line.constant = 1;
   }
   line.peer = peer.value;
   line.home_peer = static_cast<std::uint8_t>(peer.value);

@@ -42,6 +42,9 @@ struct alignas(64) BearerDownlink {
 static_assert(sizeof(BearerDownlink) == 64);
 inline constexpr unsigned kPollShift = 24;  // an AMD PDU's headers have at least four octets
 inline constexpr std::uint8_t kRequirePsc = 1, kReorder = 2, kAcknowledged = 4, kOnCard = 8, kSession = 16;
+// PDCP with security serves the bearer (room `secured`). Its line stands at its limit all the time, so the fast
+// path never numbers its SDUs. Its pdcp_tx_next repeats what PDCP says, for views and for the journal.
+inline constexpr std::uint8_t kSecured = 32;
 
 struct alignas(64) BearerUplink {
   std::uint64_t received = 0;       // data PDUs that airhdr led here
@@ -83,6 +86,11 @@ inline void set_epoch(BearerDownlink& b, std::uint8_t epoch) {
 // of their lease, a lease to renew, or a peer that must acknowledge more.
 [[nodiscard]] inline bool is_at_limit(const BearerDownlink& b) {
   return b.pdcp_tx_next == b.count_limit;
+}
+
+// No PDU passes the test of the fixed bits, so the fast path never delivers one. Each other line has fixed bits.
+[[nodiscard]] inline bool is_secured(const BearerUplink& b) {
+  return b.constant_mask == 0 && b.id != 0;
 }
 
 // Makes the hot lines of a new bearer. All numbers start at 0, and COUNTs may go up to kCountEnd. `peer` is the UPF's

@@ -20,6 +20,13 @@ std::optional<std::string> refuse(const BearerConfig& config) {
   if (config.qfi.value > 63) return "qfi: allowed is 0 to 63";
   if (config.ue_ipv4 && config.ue_ipv4->is_v6()) return "ue_ipv4: allowed is an IPv4 address";
   if (config.ue_ipv6 && !config.ue_ipv6->is_v6()) return "ue_ipv6: allowed is an IPv6 address";
+  if (!config.security) return std::nullopt;
+  if (config.security->key == 0)
+    return "security.key: must be there; allowed: 1 to 4294967295, a number in the key file";
+  if (config.rlc_mode == RlcMode::kTm) return "security: a bearer with rlc tm has none; allowed: am18, am12, um12, um6";
+  if (!config.card.empty()) {
+    return "security: a card neither ciphers nor reorders; allowed: without card, so that the host serves the bearer";
+  }
   return std::nullopt;
 }
 

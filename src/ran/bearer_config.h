@@ -33,6 +33,25 @@ struct ArqConfig {
   friend bool operator==(const ArqConfig&, const ArqConfig&) = default;
 };
 
+// Algorithms of TS 33.501 5.5.1 that a bearer can have. The order is that of crypto::CipherAlgorithm.
+enum class Cipher : std::uint8_t { kNea0, kNea1, kNea2, kNea3 };
+inline constexpr std::array<std::string_view, 4> kCipherNames{"nea0", "nea1", "nea2", "nea3"};
+enum class Integrity : std::uint8_t { kNone, kNia0, kNia1, kNia2, kNia3 };
+inline constexpr std::array<std::string_view, 5> kIntegrityNames{"none", "nia0", "nia1", "nia2", "nia3"};
+
+// PDCP with security (TS 38.323 5.8, 5.9) and in-order delivery, for bearers that the host serves. The keys themselves
+// stand in a file of each end (crypto/key_file.h). Configurations, answers and the journal have their number only.
+struct SecurityConfig {
+  Cipher cipher = Cipher::kNea2;
+  Integrity integrity = Integrity::kNia2;
+  std::uint32_t key = 0;                // number of the keys in the key file
+  std::uint8_t drb = 1;                 // DRB identity; BEARER is one less
+  std::uint16_t t_reordering_ms = 100;  // t-Reordering (TS 38.323 7.3)
+
+  friend bool operator==(const SecurityConfig&, const SecurityConfig&) = default;
+};
+inline constexpr std::uint16_t kMaxReorderingMs = 3000;
+
 struct BearerConfig {
   BearerId id{};       // assigned by us, with shard and index; the UPF sends to it unless dl_teid is set
   Teid uplink_teid{};  // TEID at the UPF
@@ -48,6 +67,7 @@ struct BearerConfig {
   bool acknowledged = false;       // AM with retransmission: its worker keeps sent SDUs until they are acknowledged
   bool require_psc = false;        // drops a downlink G-PDU without a PDU Session Container; false: it gets `qfi`
   std::optional<N3ReorderConfig> n3_reorder;
+  std::optional<SecurityConfig> security;
   std::optional<IpAddress> ue_ipv4;
   std::optional<IpAddress> ue_ipv6;
   std::optional<Teid> dl_teid;  // the TEID that the UPF sends to, if another node assigned it

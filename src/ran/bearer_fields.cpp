@@ -37,6 +37,20 @@ constexpr std::array<Field, 2> kReorder{
     fields::integer<&B::n3_reorder, &N3ReorderConfig::timer_ms>("timer_ms", 1, kMaxReorderTimerMs, {
         .help = "How long the gNB waits for a missing one", .option = "ms"}),
 };
+constexpr std::array<Field, 5> kSecurity{
+    fields::word<kCipherNames, &B::security, &SecurityConfig::cipher>("cipher", {
+        .help = "Ciphering", .clause = "TS 33.501 D.2"}),
+    fields::word<kIntegrityNames, &B::security, &SecurityConfig::integrity>("integrity", {
+        .help = "Integrity protection: none is without MAC-I, nia0 has one of zeros", .clause = "TS 33.501 D.3"}),
+    fields::integer<&B::security, &SecurityConfig::key>("key", 1, 0xffffffff, {
+        .help = "Number of the keys in `key_file`, of the first bearer, which must be there",
+        .more = "It goes up by one like `ul_teid`. No bearer takes keys that a bearer with the same `drb` had before.",
+        .option = "key"}),
+    fields::integer<&B::security, &SecurityConfig::drb>("drb", 1, 32, {
+        .help = "DRB identity; BEARER is one less", .clause = "TS 38.323 5.8", .option = "drb"}),
+    fields::integer<&B::security, &SecurityConfig::t_reordering_ms>("t_reordering_ms", 0, kMaxReorderingMs, {
+        .help = "t-Reordering: how long PDCP waits for a missing PDU", .clause = "TS 38.323 7.3"}),
+};
 constexpr std::array<Field, 5> kAm{
     fields::integer<&B::arq, &ArqConfig::t_poll_retransmit_ms>("t_poll_retransmit_ms", 5, 4000, {
         .help = "t-PollRetransmit", .clause = "TS 38.322 7.3"}),
@@ -49,7 +63,7 @@ constexpr std::array<Field, 5> kAm{
     fields::integer<&B::arq, &ArqConfig::max_unacked>("max_unacked", 32, 131072, {
         .help = "SDUs kept for retransmission", .special = "never more than the window"}),
 };
-constexpr std::array<Field, 15> kRows{
+constexpr std::array<Field, 16> kRows{
     fields::integer<&B::id>("id", 0, kMaxTeid, {
         .help = "Identity of the first bearer", .special = "0: the gNB chooses", .in = kInRequest}),
     fields::ip<&B::upf>("upf", {
@@ -81,6 +95,9 @@ constexpr std::array<Field, 15> kRows{
     fields::optional_group<&B::n3_reorder>("n3_reorder", kReorder, {
         .help = "Deliver downlink G-PDUs with sequence numbers in order", .special = "absent: as they come",
         .more = "See [gtpu.md](gtpu.md).", .option = "reorder", .in = kBoth | kDrb}),
+    fields::optional_group<&B::security>("security", kSecurity, {
+        .help = "PDCP with ciphering, integrity protection and in-order delivery", .special = "absent: none of them",
+        .more = "See [security.md](security.md).", .in = kBoth}),
     fields::group_with<B, is_am>("am", kAm, "stands at a bearer that is not AM", "rlc", "am12 or am18", {
         .help = "RLC AM with retransmission, on a worker with baas inline",
         .more = "See [rlc.md](rlc.md).", .option = fields::kNoOption, .in = kBoth | kDrb}),

@@ -3,6 +3,7 @@
 namespace splitplane::ran {
 
 UplinkKind classify_uplink(const BearerUplink& b, std::uint64_t header) {
+  if (is_secured(b)) return UplinkKind::kProtected;
   const std::uint64_t pdcp_dc = 1ULL << (b.pdcp_shift + (b.pdcp_sn_bits == 12 ? 16 : 24) - 1);
   const std::uint64_t wrong = (header & b.constant_mask) ^ b.constant;
   if (wrong >> (b.pdcp_shift + (b.pdcp_sn_bits == 12 ? 16 : 24)) != 0) return UplinkKind::kSegment;  // SI is not 00
@@ -11,6 +12,7 @@ UplinkKind classify_uplink(const BearerUplink& b, std::uint64_t header) {
 }
 
 UplinkKind classify_short_uplink(const BearerUplink& b, const std::uint8_t* rlc, std::size_t bytes) {
+  if (is_secured(b)) return UplinkKind::kProtected;
   // Octets that are not there count as correct.
   std::uint64_t header = b.constant;
   for (std::size_t i = 0; i < bytes; ++i) {

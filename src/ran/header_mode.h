@@ -54,8 +54,27 @@ inline void write_downlink(BearerDownlink& b, std::uint8_t sdap, std::uint8_t* s
   std::memcpy(air + 4, &id, 4);
 }
 
+// For a secured bearer, whose PDCP PDU begins at `pdu`: writes airhdr and the RLC header of its next PDU directly
+// before it. COUNT is PDCP's. Returns the octets.
+inline unsigned write_downlink_rlc(BearerDownlink& b, std::uint8_t* pdu) {
+  const std::uint16_t without_poll = static_cast<std::uint16_t>(b.pdu_without_poll + 1);
+  const bool poll = without_poll >= b.poll_pdu;
+  const std::uint64_t header = b.header | (static_cast<std::uint64_t>(poll ? b.poll_bit : 0) << kPollShift) |
+                               detail::low_bits(b.rlc_tx_next, b.rlc_sn_bits) << b.rlc_shift;
+  b.pdu_without_poll = poll ? std::uint16_t{0} : without_poll;
+  ++b.rlc_tx_next;
+  const unsigned rlc_bytes = b.header_bytes - b.rlc_shift / 8U;
+  const std::uint64_t rlc = header >> b.rlc_shift;
+  for (unsigned i = 1; i <= rlc_bytes; ++i) *(pdu - i) = static_cast<std::uint8_t>(rlc >> 8 * (i - 1));
+  std::uint8_t* air = pdu - rlc_bytes - kAirhdrBytes;
+  const std::uint32_t id = __builtin_bswap32(b.id);
+  std::memcpy(air, &b.airhdr, 4);
+  std::memcpy(air + 4, &id, 4);
+  return kAirhdrBytes + rlc_bytes;
+}
+
 // What an uplink RLC PDU is. Only kData changes the bearer's numbers.
-enum class UplinkKind : std::uint8_t { kData, kControl, kSegment, kPdcpControl, kSdapEndMarker, kTooShort };
+enum class UplinkKind : std::uint8_t { kData, kControl, kSegment, kPdcpControl, kSdapEndMarker, kTooShort, kProtected };
 
 struct UplinkPdu {
   UplinkKind kind;

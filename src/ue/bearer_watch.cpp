@@ -9,7 +9,7 @@ namespace {
 [[nodiscard]] bool same_modes(const ran::BearerConfig& a, const ran::BearerConfig& b) {
   return a.rlc_mode == b.rlc_mode && a.rlc_sn_bits == b.rlc_sn_bits && a.pdcp_sn_bits == b.pdcp_sn_bits &&
          a.sdap_header_dl == b.sdap_header_dl && a.sdap_header_ul == b.sdap_header_ul &&
-         a.acknowledged == b.acknowledged && a.arq == b.arq;
+         a.acknowledged == b.acknowledged && a.arq == b.arq && a.security == b.security;
 }
 
 // COUNTs only rise while a bearer lives.

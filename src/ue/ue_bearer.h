@@ -7,6 +7,7 @@
 
 #include "arq/arq.h"
 #include "ran/bearer_config.h"
+#include "secured/worker_pdcp.h"
 #include "ue/sn_tracker.h"
 
 namespace splitplane::ue {
@@ -16,9 +17,10 @@ struct Numbers {
   std::uint32_t pdcp_downlink = 0, rlc_downlink = 0;  // next to be sent
   std::uint32_t pdcp_uplink = 0, rlc_uplink = 0;      // next to be received
   std::uint8_t rlc_epoch = 0;                         // of an acknowledged bearer
+  std::uint32_t rlc_unacked = 0;                      // SDUs of it from the oldest one not acknowledged to the next one
 };
 
-// received = delivered + dropped + control.
+// received = delivered + dropped + control + held by PDCP.
 struct DownlinkCounters {
   std::uint64_t received = 0, delivered = 0, dropped = 0, control = 0, bytes = 0;
   std::uint64_t rlc_late = 0, rlc_duplicates = 0, pdcp_late = 0, pdcp_duplicates = 0;
@@ -37,9 +39,10 @@ struct UplinkCounters {
 struct UeBearer {
   ran::BearerConfig config;
 
-  datapath::ArqBearer* arq = nullptr;  // acknowledged: full RLC; otherwise only the SNs of AM PDUs are followed
-  SnTracker rlc_rx;                    // AM only: complete UM and TM SDUs have no SN
-  std::optional<std::uint8_t> epoch;   // the epoch of these SNs from airhdr; absent: no PDU came yet
+  datapath::ArqBearer* arq = nullptr;          // acknowledged: full RLC; otherwise only the SNs of AM PDUs are followed
+  datapath::SecuredBearer* secured = nullptr;  // with security: PDCP; absent if there are no keys
+  SnTracker rlc_rx;                            // AM only: complete UM and TM SDUs have no SN
+  std::optional<std::uint8_t> epoch;           // the epoch of these SNs from airhdr; absent: no PDU came yet
   SnTracker pdcp_rx;
   DownlinkCounters downlink;
 

@@ -167,6 +167,10 @@ UeDownlink::Received UeDownlink::receive(Octets frame) {
   if (outcome == UeOutcome::ok && stale) outcome = UeOutcome::rlc_other_epoch;
   if (outcome == UeOutcome::ok && bearer->arq == nullptr) bearer->follow_epoch(air->epoch);
   if (outcome == UeOutcome::ok) outcome = climb.rlc();
+  if (outcome == UeOutcome::ok && bearer->config.security) {
+    if (bearer->secured != nullptr) return {outcome, climb.rest(), bearer, climb.polled(), true};
+    outcome = UeOutcome::pdcp_no_keys;
+  }
   if (outcome == UeOutcome::ok) outcome = climb.pdcp();
   if (outcome == UeOutcome::ok) outcome = climb.sdap();
   if (outcome == UeOutcome::ok) outcome = climb.ip();
@@ -176,6 +180,14 @@ UeDownlink::Received UeDownlink::receive(Octets frame) {
     ++bearer->downlink.dropped;
   }
   return {outcome, outcome == UeOutcome::ok ? climb.rest() : Octets{}, bearer, climb.polled()};
+}
+
+UeDownlink::Received UeDownlink::receive_sdu(UeBearer& bearer, Octets sdu) {
+  Climb climb(bearer, arq_, sdu);
+  UeOutcome outcome = climb.sdap();
+  if (outcome == UeOutcome::ok) outcome = climb.ip();
+  if (outcome != UeOutcome::ok) ++bearer.downlink.dropped;
+  return {outcome, outcome == UeOutcome::ok ? climb.rest() : Octets{}, &bearer};
 }
 
 }  // namespace splitplane::ue

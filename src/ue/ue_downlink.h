@@ -16,6 +16,7 @@ class UeDownlink {
     Octets packet;               // if ok: the IP packet, inside the frame
     UeBearer* bearer = nullptr;  // if the frame names one
     bool status_due = false;     // an AMD PDU polled: a STATUS PDU must be sent, whatever the outcome
+    bool is_protected = false;   // `packet` is a PDU for PDCP of a secured bearer
   };
 
   UeDownlink(UeBearers& bearers, datapath::Arq& arq) : bearers_(bearers), arq_(arq) {}
@@ -23,6 +24,8 @@ class UeDownlink {
   // Moves the bearer's receive numbers on and counts. The caller counts `delivered` when the kernel has taken the
   // packet.
   [[nodiscard]] Received receive(Octets frame);
+  // What PDCP of a secured bearer delivers: through SDAP to the IP packet.
+  [[nodiscard]] Received receive_sdu(UeBearer& bearer, Octets sdu);
 
  private:
   UeBearers& bearers_;

@@ -1,6 +1,64 @@
 #include "ue/ue_function.h"
 
+#include <rte_cycles.h>
+
+#include "wire/sdap.h"
+
 namespace splitplane::ue {
+namespace {
+
+UeOutcome refused_as(ran::pdcp::RxOutcome outcome) {
+  using ran::pdcp::RxOutcome;
+  switch (outcome) {
+    case RxOutcome::malformed:
+      return UeOutcome::pdu_too_short;
+    case RxOutcome::hfn_negative:
+    case RxOutcome::count_out_of_range:
+      return UeOutcome::pdcp_count_wrong;
+    case RxOutcome::integrity_failed:
+      return UeOutcome::pdcp_integrity_failed;
+    case RxOutcome::too_old:
+      return UeOutcome::pdcp_old;
+    case RxOutcome::duplicate:
+      return UeOutcome::pdcp_duplicate;
+    case RxOutcome::no_memory:
+      return UeOutcome::pdcp_no_memory;
+    case RxOutcome::crypto_failed:
+      return UeOutcome::pdcp_crypto_failed;
+    default:
+      return UeOutcome::pdcp_control;
+  }
+}
+
+UeOutcome not_sent_as(ran::pdcp::TxOutcome outcome) {
+  using ran::pdcp::TxOutcome;
+  switch (outcome) {
+    case TxOutcome::sdu_empty:
+      return UeOutcome::pdu_too_short;
+    case TxOutcome::sdu_too_large:
+      return UeOutcome::pdcp_sdu_too_large;
+    case TxOutcome::count_exhausted:
+      return UeOutcome::count_exhausted;
+    case TxOutcome::window_full:
+    case TxOutcome::no_credit:
+      return UeOutcome::rlc_window_full;
+    case TxOutcome::crypto_failed:
+      return UeOutcome::pdcp_crypto_failed;
+    default:
+      return UeOutcome::pdcp_no_memory;
+  }
+}
+
+// The COUNTs of an entity go on where those of its predecessor with the same keys ended.
+void go_on(datapath::SecuredBearer& fresh, const datapath::SecuredBearer& old) {
+  if (fresh.security.key != old.security.key || fresh.security.drb != old.security.drb) return;
+  auto& tx = fresh.entity.tx();
+  auto& rx = fresh.entity.rx();
+  tx.set_tx_next(Count{std::max(tx.tx_next(), old.entity.tx().tx_next())});
+  rx.set_rx_deliv(Count{std::max(rx.rx_deliv(), old.entity.rx().rx_deliv())});
+}
+
+}  // namespace
 
 using datapath::Burst;
 using datapath::kBurst;
@@ -25,18 +83,27 @@ unsigned UeQueue::receive_tun(Burst& burst) {
 
 void UeFunction::from_air(Burst& burst) {
   std::array<UeBearer*, kBurst> polled;
-  unsigned polls = 0;
+  std::array<rte_mbuf*, kBurst> done;
+  unsigned polls = 0, free = 0;
   for (unsigned i = 0; i < burst.size; ++i) {
     rte_mbuf* m = burst.mbuf[i];
     UeOutcome outcome = UeOutcome::mbuf_segmented;
     if (m->nb_segs == 1) [[likely]] {
       const auto received = downlink_.receive({datapath::octets(m), m->data_len});
-      outcome = deliver(received);
       if (received.status_due) polled[polls++] = received.bearer;
+      if (received.is_protected) {
+        (void)datapath::reframe(m, static_cast<unsigned>(received.packet.data() - datapath::octets(m)), 0,
+                                static_cast<unsigned>(received.packet.size()));
+        pdcp_->incoming.add(*received.bearer->secured, m);
+        continue;
+      }
+      outcome = deliver(received);
     }
     stats_.add_downlink(outcome);
+    done[free++] = m;
   }
-  rte_pktmbuf_free_bulk(burst.mbuf.data(), burst.size);
+  rte_pktmbuf_free_bulk(done.data(), free);
+  if (pdcp_ && pdcp_->incoming.size != 0) receive_secured();
   if (polls != 0) answer_polls({polled.data(), polls});
 }
 
@@ -51,6 +118,62 @@ UeOutcome UeFunction::deliver(const UeDownlink::Received& received) {
   return taken == Tun::Write::kFull ? UeOutcome::tun_full : UeOutcome::tun_refused;
 }
 
+// What PDCP of a secured bearer delivers, in order.
+void UeFunction::deliver_sdu(BearerId id, datapath::MbufBuffer sdu) {
+  UeBearer& bearer = *bearers_.find(id);
+  stats_.add_downlink(deliver(downlink_.receive_sdu(bearer, buf::octets(sdu))));
+}
+
+void UeFunction::receive_secured() {
+  datapath::SecuredIncoming& incoming = pdcp_->incoming;
+  pdcp_->receive(incoming, rte_rdtsc(),
+                 [this](BearerId id, datapath::MbufBuffer sdu) { deliver_sdu(id, std::move(sdu)); });
+  for (unsigned i = 0; i < incoming.size; ++i) {
+    auto& item = incoming.item[i];
+    if (item.outcome == ran::pdcp::RxOutcome::accepted) continue;
+    ++bearers_.find(item.to->id())->downlink.dropped;
+    stats_.add_downlink(refused_as(item.outcome));
+    item.pdu.release();
+  }
+  incoming.size = 0;
+  stats_.pdcp_held.set(pdcp_->held());
+}
+
+void UeFunction::serve_reordering() {
+  if (pdcp_ == nullptr || pdcp_->idle()) return;
+  pdcp_->serve(rte_rdtsc(), [this](BearerId id, datapath::MbufBuffer sdu) { deliver_sdu(id, std::move(sdu)); });
+  stats_.pdcp_held.set(pdcp_->held());
+}
+
+// Protects what is collected, and puts the frames behind the first `kept` ones. Returns how many there are then.
+unsigned UeFunction::send_secured(Burst& burst, std::array<UeBearer*, kBurst>& bearers, unsigned kept) {
+  datapath::SecuredOutgoing& outgoing = pdcp_->outgoing;
+  pdcp_->protect(outgoing);
+  for (unsigned i = 0; i < outgoing.size; ++i) {
+    auto& item = outgoing.item[i];
+    UeBearer& bearer = *bearers_.find(outgoing.bearer[i]->id);
+    bearer.pdcp_tx_next = item.from->tx_next();
+    UeOutcome outcome = item.outcome == ran::pdcp::TxOutcome::sent ? UeOutcome::ok : not_sent_as(item.outcome);
+    rte_mbuf* const m = item.buffer.detach();
+    if (outcome == UeOutcome::ok) {
+      const unsigned room = rte_pktmbuf_headroom(m);
+      const std::size_t lower = uplink_.write_lower(bearer, {datapath::octets(m) - room, room});
+      if (lower != 0) {
+        (void)datapath::reframe(m, 0, static_cast<unsigned>(lower), m->data_len);
+        bearers[kept] = &bearer;
+        burst.mbuf[kept++] = m;
+        continue;
+      }
+      outcome = UeOutcome::no_headroom;
+    }
+    ++bearer.uplink.dropped;
+    stats_.add_uplink(outcome);
+    rte_pktmbuf_free(m);
+  }
+  outgoing.size = 0;
+  return kept;
+}
+
 void UeFunction::from_tun(Burst& burst) {
   uplink_.set_room(arq_.has_room());
   std::array<UeBearer*, kBurst> bearer;
@@ -59,7 +182,9 @@ void UeFunction::from_tun(Burst& burst) {
   for (unsigned i = 0; i < burst.size; ++i) {
     rte_mbuf* m = burst.mbuf[i];
     const auto framed = frame(m);
-    if (framed.outcome == UeOutcome::ok) [[likely]] {
+    if (framed.is_protected) {
+      pdcp_->outgoing.add(*framed.bearer->secured, m);
+    } else if (framed.outcome == UeOutcome::ok) [[likely]] {
       bearer[kept] = framed.bearer;
       burst.mbuf[kept++] = m;
     } else {
@@ -67,6 +192,7 @@ void UeFunction::from_tun(Burst& burst) {
       lost[losses++] = m;
     }
   }
+  if (pdcp_ && pdcp_->outgoing.size != 0) kept = send_secured(burst, bearer, kept);
   if (!arq_bearers_.empty()) keep({bearer.data(), kept}, {burst.mbuf.data(), kept});
   const unsigned sent = air_.send(burst.mbuf.data(), kept);
   worker_.transmitted_air.add(sent);
@@ -82,6 +208,15 @@ UeUplink::Framed UeFunction::frame(rte_mbuf* m) {
   const unsigned room = rte_pktmbuf_headroom(m);
   std::uint8_t* packet = datapath::octets(m);
   const auto framed = uplink_.frame({packet - room, room}, {packet, m->data_len});
+  if (framed.is_protected) {
+    const ran::BearerConfig& config = framed.bearer->config;
+    const unsigned sdap_bytes = config.sdap_header_ul ? wire::sdap::kHeaderBytes : 0;
+    std::uint8_t* const sdu = datapath::reframe(m, 0, sdap_bytes, static_cast<unsigned>(framed.packet_bytes));
+    if (sdap_bytes != 0)
+      wire::sdap::write({sdu, sdap_bytes}, wire::sdap::UplinkHeader{.is_data = true, .qfi = config.qfi});
+    framed.bearer->uplink.bytes += framed.packet_bytes;
+    return framed;
+  }
   if (framed.outcome == UeOutcome::ok) {
     (void)datapath::reframe(m, 0, static_cast<unsigned>(framed.overhead_bytes),
                             static_cast<unsigned>(framed.packet_bytes));
@@ -102,34 +237,54 @@ datapath::Arq::Settings UeFunction::arq_settings(const Ends& ends) {
   return settings;
 }
 
-std::unique_ptr<datapath::ArqBearer> UeFunction::change(const BearerChange& change,
-                                                        std::unique_ptr<datapath::ArqBearer> arq) {
+UeEntities UeFunction::take_out(BearerId id) {
+  UeEntities old;
+  if (const auto at = arq_bearers_.find(id.value); at != arq_bearers_.end()) {
+    old.arq = std::move(at->second);
+    arq_bearers_.erase(at);
+    arq_.detach(*old.arq);
+  }
+  if (const auto at = secured_bearers_.find(id.value); at != secured_bearers_.end()) {
+    old.secured = std::move(at->second);
+    secured_bearers_.erase(at);
+  }
+  return old;
+}
+
+UeEntities UeFunction::change(const BearerChange& change, UeEntities fresh) {
   const BearerId id = change.config.id;
   if (change.kind == BearerChange::Kind::kUpdate) {
     bearers_.update(change.config);
-    return arq;
+    return fresh;
   }
   if (change.kind == BearerChange::Kind::kReestablish) {
     bearers_.update(change.config);
     UeBearer* const bearer = bearers_.find(id);
-    if (bearer == nullptr || bearer->arq == nullptr || bearer->arq->epoch == change.numbers.rlc_epoch) return arq;
+    if (bearer == nullptr || bearer->arq == nullptr || bearer->arq->epoch == change.numbers.rlc_epoch) return fresh;
     arq_.reestablish(*bearer->arq, change.numbers.rlc_epoch, rte_rdtsc());
     bearer->rlc_tx_next = bearer->arq->retx.next();
-    return arq;
+    return fresh;
   }
-  std::unique_ptr<datapath::ArqBearer> old;
-  if (const auto at = arq_bearers_.find(id.value); at != arq_bearers_.end()) {
-    old = std::move(at->second);
-    arq_bearers_.erase(at);
-    arq_.detach(*old);
+  UeEntities old = take_out(id);
+  UeBearer* const before = bearers_.find(id);
+  if (old.secured) {
+    if (fresh.secured) go_on(*fresh.secured, *old.secured);
+    const std::uint64_t held = pdcp_->detach(*old.secured);
+    if (before != nullptr) before->downlink.dropped += held;
+    stats_.downlink[static_cast<std::size_t>(UeOutcome::pdcp_released)].add(held);
+    stats_.pdcp_held.set(pdcp_->held());
   }
   if (change.kind == BearerChange::Kind::kRelease) {
     bearers_.release(id);
     return old;
   }
   bearers_.establish(change.config, change.numbers);
-  bearers_.find(id)->arq = arq.get();
-  if (arq) arq_bearers_.emplace(id.value, std::move(arq));
+  UeBearer& bearer = *bearers_.find(id);
+  bearer.arq = fresh.arq.get();
+  bearer.secured = fresh.secured.get();
+  if (fresh.secured) bearer.pdcp_tx_next = fresh.secured->entity.tx().tx_next();
+  if (fresh.arq) arq_bearers_.emplace(id.value, std::move(fresh.arq));
+  if (fresh.secured) secured_bearers_.emplace(id.value, std::move(fresh.secured));
   return old;
 }
 

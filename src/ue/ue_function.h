@@ -28,6 +28,7 @@ struct UeStats {
   // Of acknowledged bearers: STATUS PDUs and retransmissions, and how many of both the port took and refused.
   Counter arq_status, arq_retransmitted, arq_sent, arq_lost, arq_status_stale, arq_status_malformed, arq_max_retx;
   Counter arq_unacked;  // not a sum: SDUs kept for retransmission now
+  Counter pdcp_held;    // not a sum: downlink SDUs of secured bearers that wait for SDUs before them now
   Counter no_buffer;    // rounds that left the kernel's packets waiting because no buffer was free
 
   void add_downlink(UeOutcome outcome) { downlink[static_cast<std::size_t>(outcome)].add(1); }
@@ -60,6 +61,12 @@ class UeQueue {
   rte_mbuf* spare_ = nullptr;  // for the next packet, because most reads find none
 };
 
+// The entities of a bearer beside its line: absent where it has none.
+struct UeEntities {
+  std::unique_ptr<datapath::ArqBearer> arq;          // acknowledged
+  std::unique_ptr<datapath::SecuredBearer> secured;  // with security
+};
+
 class UeFunction {
  public:
   struct Ends {
@@ -86,12 +93,14 @@ class UeFunction {
   void process(UeQueue& queue, datapath::Burst& burst) { queue.is_tun() ? from_tun(burst) : from_air(burst); }
   void flush() {
     serve_acknowledged();
+    serve_reordering();
     air_.flush();
   }
   void finish() { air_.finish(); }
   // The time of the next work that no packet announces. A time up to `now` means now.
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
-    return std::min({arq_.next_work(now), air_.next_due(), queues_[0].next_due()});
+    const std::uint64_t next = std::min({arq_.next_work(now), air_.next_due(), queues_[0].next_due()});
+    return pdcp_ == nullptr ? next : std::min(next, pdcp_->next_work());
   }
 
   // Not on the worker's thread: makes the RLC entities of an acknowledged bearer, for change().
@@ -102,13 +111,22 @@ class UeFunction {
   void take_mtu(std::uint16_t mtu) { uplink_.take_mtu(mtu); }
   // In a worker's command: the bearers whose SDUs were sent maxRetxThreshold times.
   [[nodiscard]] std::vector<BearerId> failed() const;
-  // In a worker's command: makes a change. `arq` is for an acknowledged bearer that is established. Returns what the
-  // caller must destroy.
-  std::unique_ptr<datapath::ArqBearer> change(const BearerChange& change, std::unique_ptr<datapath::ArqBearer> arq);
+  // Before the worker runs: with a file of keys, PDCP of secured bearers.
+  void take_pdcp(std::unique_ptr<datapath::WorkerPdcp> pdcp) { pdcp_ = std::move(pdcp); }
+  [[nodiscard]] datapath::WorkerPdcp* pdcp() { return pdcp_.get(); }
+  // In a worker's command: makes a change. `fresh` is for a bearer that is established. Returns what the caller must
+  // destroy.
+  UeEntities change(const BearerChange& change, UeEntities fresh);
 
  private:
   void from_air(datapath::Burst& burst);
   void from_tun(datapath::Burst& burst);
+  void receive_secured();
+  [[nodiscard]] unsigned send_secured(datapath::Burst& burst, std::array<UeBearer*, datapath::kBurst>& bearers,
+                                      unsigned kept);
+  void serve_reordering();
+  void deliver_sdu(BearerId id, datapath::MbufBuffer sdu);
+  [[nodiscard]] UeEntities take_out(BearerId id);
   [[nodiscard]] UeOutcome deliver(const UeDownlink::Received& received);
   [[nodiscard]] UeUplink::Framed frame(rte_mbuf* m);
   void answer_polls(std::span<UeBearer* const> polled);
@@ -119,6 +137,8 @@ class UeFunction {
   std::array<UeQueue, 2> queues_;
   datapath::Arq arq_;
   std::unordered_map<std::uint32_t, std::unique_ptr<datapath::ArqBearer>> arq_bearers_;  // by identity
+  std::unique_ptr<datapath::WorkerPdcp> pdcp_;  // above the entities that it made
+  std::unordered_map<std::uint32_t, std::unique_ptr<datapath::SecuredBearer>> secured_bearers_;  // by identity
   UeBearers& bearers_;
   UeDownlink downlink_;
   UeUplink uplink_;

@@ -27,6 +27,13 @@ namespace splitplane::ue {
   X(pdcp_control, "PDCP control PDU")                                                        \
   X(pdcp_duplicate, "PDCP data PDU whose COUNT was received before")                         \
   X(pdcp_old, "PDCP data PDU whose COUNT is further behind than this side remembers")        \
+  X(pdcp_no_keys, "the bearer is secured, and this program has no keys for it")              \
+  X(pdcp_integrity_failed, "wrong MAC-I: another key, COUNT, bearer or direction, or forged") \
+  X(pdcp_count_wrong, "PDCP PDU whose COUNT would be negative or 2^32 - 1")                  \
+  X(pdcp_sdu_too_large, "SDU of more than 9000 octets for a secured bearer")                 \
+  X(pdcp_no_memory, "no memory to hold an SDU until it is in order, or no buffer for its PDU") \
+  X(pdcp_crypto_failed, "the cipher library failed")                                         \
+  X(pdcp_released, "SDU that waited for SDUs before it when its bearer was released")        \
   X(pdu_too_short, "PDU without data behind its headers")                                    \
   X(not_ip, "SDU that is neither IPv4 nor IPv6")                                             \
   X(tun_full, "the kernel had no room for the packet")                                       \

@@ -62,6 +62,7 @@ UeReport take(const UeBearers& bearers, const UeStats& stats, const datapath::Wo
                   .sleeps = worker.sleeps.get(),
                   .bearer_count = bearers.size(),
                   .bearers = bearers.after(BearerId{0}, limit, UeBearers::Which::kUsed)};
+  report.downlink.held = stats.pdcp_held.get();
   bearers.for_each([&](const UeBearer& b) {
     report.polls += b.downlink.polls;
     report.rlc_missing += b.rlc_rx.missing();

@@ -16,9 +16,10 @@ struct DirectionReport {
   std::uint64_t good = 0;      // delivered to the kernel, or accepted by the port
   std::uint64_t consumed = 0;  // RLC control
   std::uint64_t dropped = 0;
+  std::uint64_t held = 0;                                         // by PDCP of secured bearers, now
   std::vector<std::pair<std::string_view, std::uint64_t>> drops;  // by reason, none with 0
 
-  [[nodiscard]] bool balanced() const { return received == good + consumed + dropped; }
+  [[nodiscard]] bool balanced() const { return received == good + consumed + dropped + held; }
 };
 
 struct AirReport : phy::AirCounters {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "ran/count_lease.h"
 #include "wire/airhdr.h"
@@ -94,6 +95,7 @@ UeUplink::Framed UeUplink::frame(MutableOctets room, Octets packet) {
   const std::size_t overhead = wire::ethernet::kHeaderBytes + wire::airhdr::kHeaderBytes + rlc_header_bytes(config) +
                                wire::pdcp::header_bytes(config.pdcp_sn_bits) +
                                (config.sdap_header_ul ? wire::sdap::kHeaderBytes : 0);
+  if (config.security) return admit_secured(*bearer, overhead, ip.octets.size());
   if (room.size() < overhead || overhead - wire::ethernet::kHeaderBytes + ip.octets.size() > link_.mtu) {
     ++bearer->uplink.dropped;
     return {.outcome = room.size() < overhead ? UeOutcome::no_headroom : UeOutcome::packet_too_long, .bearer = bearer};
@@ -116,6 +118,32 @@ UeUplink::Framed UeUplink::frame(MutableOctets room, Octets packet) {
   if (config.sdap_header_ul) wire::sdap::write(out, wire::sdap::UplinkHeader{.is_data = true, .qfi = config.qfi});
   bearer->uplink.bytes += ip.octets.size();
   return {UeOutcome::ok, overhead, ip.octets.size(), bearer};
+}
+
+UeUplink::Framed UeUplink::admit_secured(UeBearer& bearer, std::size_t overhead, std::size_t bytes) const {
+  UeOutcome outcome = UeOutcome::ok;
+  if (bearer.secured == nullptr) {
+    outcome = UeOutcome::pdcp_no_keys;
+  } else if (overhead - wire::ethernet::kHeaderBytes + bearer.secured->entity.tx().cover().mac_bytes + bytes >
+             link_.mtu) {
+    outcome = UeOutcome::packet_too_long;
+  } else if (bearer.arq != nullptr && (!has_room_ || bearer.arq->failed)) {
+    outcome = UeOutcome::rlc_window_full;
+  } else if (bearer.arq != nullptr) {
+    const auto room = static_cast<std::int32_t>(bearer.arq->limit() - bearer.rlc_tx_next);
+    bearer.secured->entity.tx().set_credit(
+        {.sdus = static_cast<std::uint32_t>(std::max(room, 0)), .octets = std::numeric_limits<std::uint64_t>::max()});
+  }
+  if (outcome != UeOutcome::ok) ++bearer.uplink.dropped;
+  return {.outcome = outcome, .packet_bytes = bytes, .bearer = &bearer, .is_protected = outcome == UeOutcome::ok};
+}
+
+std::size_t UeUplink::write_lower(UeBearer& bearer, MutableOctets room) const {
+  const std::size_t bytes = wire::ethernet::kHeaderBytes + wire::airhdr::kHeaderBytes + rlc_header_bytes(bearer.config);
+  if (room.size() < bytes) return 0;
+  const MutableOctets out = room.last(bytes);
+  const std::size_t link = write_link(bearer, out);
+  return link == 0 ? 0 : link + write_rlc(bearer, out.subspan(link));
 }
 
 std::size_t UeUplink::write_status(const UeBearer& bearer, MutableOctets out) const {

@@ -26,6 +26,7 @@ class UeUplink {
     std::size_t overhead_bytes = 0;  // written at the end of `room`
     std::size_t packet_bytes = 0;    // of `packet`: without octets after its IP length
     UeBearer* bearer = nullptr;
+    bool is_protected = false;  // nothing is written yet: PDCP of a secured bearer goes on, then write_lower()
   };
 
   UeUplink(UeBearers& bearers, const AirLink& link) : bearers_(bearers), link_(link) {}
@@ -36,6 +37,10 @@ class UeUplink {
   // outcome but ok the bearer's numbers stay. The caller counts `sent`.
   [[nodiscard]] Framed frame(MutableOctets room, Octets packet);
 
+  // For a PDCP PDU of a secured bearer: writes the headers before it into the last octets of `room`, and moves RLC's
+  // numbers on. Returns the octets, or 0 if they do not fit; then nothing is changed.
+  [[nodiscard]] std::size_t write_lower(UeBearer& bearer, MutableOctets room) const;
+
   // Writes the answer to a poll: ACK_SN is the SN after the highest received one. There are no NACKs, because header
   // mode keeps no copy for a retransmission. Returns the octets, or 0 if they do not fit or the bearer is not AM.
   [[nodiscard]] std::size_t write_status(const UeBearer& bearer, MutableOctets out) const;
@@ -44,6 +49,7 @@ class UeUplink {
   void set_room(bool has_room) { has_room_ = has_room; }
 
  private:
+  [[nodiscard]] Framed admit_secured(UeBearer& bearer, std::size_t overhead, std::size_t bytes) const;
   [[nodiscard]] std::size_t write_link(const UeBearer& bearer, MutableOctets out) const;
   UeBearers& bearers_;
   AirLink link_;

@@ -37,9 +37,11 @@ class UeWorker {
   // As UeFunction::failed; in execute() only.
   [[nodiscard]] std::vector<BearerId> failed() const { return function_.failed(); }
   // As UeFunction::change; in execute() only.
-  std::unique_ptr<datapath::ArqBearer> change(const BearerChange& change, std::unique_ptr<datapath::ArqBearer> arq) {
-    return function_.change(change, std::move(arq));
-  }
+  UeEntities change(const BearerChange& change, UeEntities fresh) { return function_.change(change, std::move(fresh)); }
+  // As UeFunction::take_pdcp; before start().
+  void take_pdcp(std::unique_ptr<datapath::WorkerPdcp> pdcp) { function_.take_pdcp(std::move(pdcp)); }
+  // Absent: no file of keys. Its make() and keys() are for the control thread.
+  [[nodiscard]] datapath::WorkerPdcp* pdcp() { return function_.pdcp(); }
 
   // Absent if nothing is between the port and the UE side. In execute() only.
   struct Air {

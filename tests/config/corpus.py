@@ -14,6 +14,7 @@ control: /run/splitplane/corpus.sock
 journal: /var/lib/splitplane/corpus.journal
 log_level: debug
 instance: 63
+key_file: /var/lib/splitplane/corpus.keys
 max_bearers: 1024
 lookup: teid
 foreign_teids: 8
@@ -131,6 +132,7 @@ bearers:
     poll_pdu: 0
     require_psc: true
     n3_reorder: {window: 1024, timer_ms: 1}
+    security: {cipher: nea3, integrity: none, key: 4294967292, drb: 32, t_reordering_ms: 3000}
     am: {t_poll_retransmit_ms: 4000, t_reassembly_ms: 0, t_status_prohibit_ms: 0, max_retx: 1, max_unacked: 131072}
     ue_ipv4: 10.45.0.2
     ue_ipv6: fd00:45::2
@@ -167,6 +169,7 @@ ue:
   tun_mtu: 1450
   default_route: true
   gnb_control: /run/splitplane/corpus.sock
+  key_file: /var/lib/splitplane/corpus.keys
   peer_mac: 02:00:00:00:00:02
   core: 1
   policy: {kind: budget, latency_us: 1, spin_us: 0, max_sleep_ms: 1000, dwell_ms: 1, utilisation: 0.05}

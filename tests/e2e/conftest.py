@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
+TESTS = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TESTS / "demo"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "power"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "config"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = [str(Path(__file__).resolve().parent), *(str(TESTS / name) for name in ("", "oracle"))]
 
 from paths import own  # noqa: E402
 from processes import Processes  # noqa: E402

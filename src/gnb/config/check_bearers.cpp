@@ -127,6 +127,27 @@ std::optional<Finding> check_entry(const GnbConfig& config, const BearerEntry& e
   return std::nullopt;
 }
 
+std::optional<Finding> check_security(const GnbConfig& config, const BearerEntry& entry) {
+  const auto& group = entry.group;
+  if (!group.first.security) return std::nullopt;
+  const std::string key = entry.name + ".security";
+  if (config.key_file.empty()) return Finding{key, "needs keys; allowed: with key_file, the file that has them"};
+  if (config.journal.empty())
+    return Finding{key, "needs COUNTs that go on after a restart; allowed: with a journal, not with journal: none"};
+  if (bearer_at(group, group.count - 1).security->key < group.first.security->key)
+    return Finding{key + ".key",
+                   fmt::format("with count {} it runs past the last value; allowed: a lower one", group.count)};
+  for (const auto& worker : config.workers) {
+    const bool owns = worker.function == Function::kGnb &&
+                      (!group.shard || (*group.shard >= worker.shard_first && *group.shard <= worker.shard_last));
+    if (owns && worker.features < datapath::FeatureSet::mat) {
+      return Finding{fmt::format("workers.{}.features", worker.name),
+                     "looks for no bearers, and would own secured ones; allowed: mat, clone_drop, clone"};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> check_keys(const GnbConfig& config, const std::vector<BearerEntry>& entries) {
   std::size_t foreign = 0;
   for (const BearerEntry& entry : entries) {
@@ -162,6 +183,7 @@ std::optional<Finding> check_bearers(const GnbConfig& config) {
   std::size_t sum = 0;
   for (const BearerEntry& entry : entries) {
     if (auto finding = check_entry(config, entry, in_shard)) return finding;
+    if (auto finding = check_security(config, entry)) return finding;
     sum += entry.group.count * entry.places;
     if (sum > capacity) {
       return Finding{

@@ -75,6 +75,7 @@ struct CardLinkConfig {
 
 struct GnbConfig : ProgramConfig {
   std::string journal;              // path of the journal of bearers, or empty: none; read_gnb() fills in the default
+  std::string key_file;             // keys of secured bearers; empty: none
   unsigned instance = 1;            // upper bits of our TEIDs, 0..63
   std::size_t max_bearers = 65536;  // 256 shards share them evenly; at most 256 * 2^18
   enum class Lookup { kTeid, kUeAddress };

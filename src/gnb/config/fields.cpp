@@ -26,6 +26,9 @@ constexpr std::array<fields::Field, 12> kGnbRows{
         .help = "Journal of bearers and their numbers, which survive a restart: a path from / on, or none",
         .special = "absent: `/var/lib/splitplane/<file_prefix>.journal` for root, else `~/.local/state/splitplane/<file_prefix>.journal`",
         .more = "See [journal.md](journal.md). `$STATE_DIRECTORY` and `$XDG_STATE_HOME` go before these directories."}),
+    fields::directory<&GnbConfig::key_file>("key_file", {
+        .help = "File with the keys of secured bearers", .special = "absent: there are none",
+        .more = "See [security.md](security.md)."}),
     fields::integer<&GnbConfig::instance>("instance", 0, (1U << ran::kInstanceBits) - 1, {
         .help = "Upper six bits of the TEIDs that this gNB gives out"}),
     fields::multiple<&GnbConfig::max_bearers>("max_bearers", ran::kShards, kMaxBearers, {

@@ -28,6 +28,27 @@ bool concerns(std::span<const Installation> all, const WorkerRuntime& worker) {
   return std::any_of(all.begin(), all.end(), [&](const Installation& one) { return one.worker == &worker; });
 }
 
+// No COUNT is used twice under one key: a bearer gets keys once. Its own COUNTs go on where the journal has them.
+Expected<std::unique_ptr<datapath::SecuredBearer>> make_secured(datapath::WorkerPdcp& pdcp, const Installation& one) {
+  const ran::SecurityConfig& security = *one.config.security;
+  if (pdcp.keys().used(security) != nullptr) {
+    return fail(
+        "security.key: the keys with number {} were given to a bearer with drb {} before; allowed: keys that "
+        "no bearer had",
+        security.key, security.drb);
+  }
+  auto made = pdcp.make(one.config, Count{one.numbers.end}, Count{one.numbers.rx_next});
+  if (made) pdcp.keys().note_used(security, {one.numbers.end, one.numbers.rx_next});
+  return made;
+}
+
+// Keys with which nothing was sent or received may be given out again.
+void give_back_unused(datapath::WorkerPdcp& pdcp, datapath::SecuredBearer& bearer) {
+  const auto* used = pdcp.keys().used(bearer.security);
+  if (used == nullptr || used->tx_next != bearer.entity.tx().tx_next()) return;
+  if (used->rx_next == bearer.received_until) pdcp.keys().forget_used(bearer.security);
+}
+
 }  // namespace
 
 Expected<void> BearerLines::install(const Locked& /*locked*/, std::span<const Installation> all, WorkerSet& told) {
@@ -47,13 +68,28 @@ Expected<void> BearerLines::modify(const Locked& /*locked*/, const Installation&
 Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Installation> all, bool modified) {
   datapath::GnbContext& gnb = *worker.gnb;
   std::vector<std::unique_ptr<datapath::ArqBearer>> arq(all.size());  // made here, and what they replace ends here
+  std::vector<std::unique_ptr<datapath::SecuredBearer>> secured(all.size());
   for (std::size_t i = 0; i < all.size() && !modified; ++i) {
     if (all[i].worker == &worker && all[i].config.acknowledged)
       arq[i] = gnb.arq->make(all[i].config, all[i].numbers.epoch);
+    if (all[i].worker != &worker || !all[i].config.security) continue;
+    if (config_.key_file.empty() || config_.journal.empty()) {
+      return fail("security: this instance has no {}; allowed: with one in its configuration",
+                  config_.key_file.empty() ? "key_file" : "journal");
+    }
+    if (gnb.pdcp == nullptr) continue;  // `splitplane explain` has no keys
+    auto made = make_secured(*gnb.pdcp, all[i]);
+    if (!made) {
+      for (std::size_t before = 0; before < i; ++before) {
+        if (secured[before]) gnb.pdcp->keys().forget_used(secured[before]->security);
+      }
+      return tl::unexpected(made.error());
+    }
+    secured[i] = std::move(*made);
   }
   const bool done = worker.execute([&] {
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i].worker == &worker) write_one(gnb, all[i], modified, arq[i]);
+      if (all[i].worker == &worker) write_one(gnb, all[i], modified, arq[i], secured[i]);
     }
     if (const auto& session = all.front().session) {
       *gnb.bearers.downlink_line(session->teid().value) = ran::make_session(*session);
@@ -65,7 +101,8 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
 
 // On the worker.
 void BearerLines::write_one(datapath::GnbContext& gnb, const Installation& one, bool modified,
-                            std::unique_ptr<datapath::ArqBearer>& arq) const {
+                            std::unique_ptr<datapath::ArqBearer>& arq,
+                            std::unique_ptr<datapath::SecuredBearer>& secured) const {
   const std::uint32_t id = one.config.id.value;
   const ran::SessionBearer* const of_session = one.session ? one.session->find(one.config.id) : nullptr;
   // The session line stands at the place of the first bearer.
@@ -93,6 +130,7 @@ void BearerLines::write_one(datapath::GnbContext& gnb, const Installation& one, 
     if (one.config.n3_reorder) gnb.reorder.open(one.config.id, *one.config.n3_reorder, rte_get_tsc_hz());
   }
   if (arq) gnb.arq_bearers.exchange(id, std::move(arq));
+  if (secured) gnb.secured_bearers.exchange(id, std::move(secured));
   if (!modified && !on_card) datapath::set_count_limit(gnb, new_downlink);
   downlink = new_downlink;
   uplink = new_uplink;
@@ -135,7 +173,9 @@ bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, Worke
                            const ran::SessionConfig* session) {
   std::vector<std::unique_ptr<datapath::ArqBearer>> arq;  // destroyed here, not on the worker
   arq.reserve(configs.size());
-  return holder.execute([&] {
+  std::vector<std::unique_ptr<datapath::SecuredBearer>> secured;
+  secured.reserve(configs.size());
+  const bool done = holder.execute([&] {
     const auto clear = [&](std::uint32_t place, bool is_known_to_upf) {
       const bool released = silence && is_known_to_upf;
       *owner.gnb->bearers.downlink_line(place) = released ? ran::make_released(place) : ran::BearerDownlink{};
@@ -154,11 +194,22 @@ bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, Worke
       *gnb.bearers.uplink_line(id) = {};
       gnb.monitor.forget(config.id);
       if (config.n3_reorder) gnb.reorder.close(config.id);
+      if (gnb.pdcp && config.security) {
+        secured.push_back(gnb.secured_bearers.exchange(id, nullptr));
+        if (secured.back()) {
+          gnb.stats.drop(datapath::DropReason::pdcp_released, gnb.pdcp->detach(*secured.back()));
+          gnb.stats.pdcp_held.set(gnb.pdcp->held());
+        }
+      }
       if (!gnb.arq) continue;
       arq.push_back(gnb.arq_bearers.exchange(id, nullptr));
       if (arq.back()) gnb.arq->detach(*arq.back());
     }
   });
+  for (const auto& one : secured) {
+    if (done && one) give_back_unused(*owner.gnb->pdcp, *one);
+  }
+  return done;
 }
 
 Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
@@ -186,7 +237,9 @@ Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
         const ran::BearerDrops& drops = gnb->bearers.drops(id);
         const std::uint64_t held = gnb->reorder.held(view.config.id);
         view.downlink = {dl.received + held, dl.received - drops.downlink, drops.downlink, held, dl.bytes};
-        view.uplink = {ul.received, ul.received - drops.uplink, drops.uplink, 0, ul.bytes};
+        const auto* secured = gnb->secured_bearers.find(id);
+        const std::uint64_t held_up = secured == nullptr ? 0 : secured->entity.rx().held();
+        view.uplink = {ul.received, ul.received - drops.uplink - held_up, drops.uplink, held_up, ul.bytes};
         view.pdcp_tx_next = dl.pdcp_tx_next;
         view.rlc_tx_next = dl.rlc_tx_next;
         view.pdcp_rx_next = ul.pdcp_rx_next;

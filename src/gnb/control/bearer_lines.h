@@ -55,7 +55,7 @@ class BearerLines {
   Expected<void> write(WorkerRuntime& worker, std::span<const Installation> all, bool modified);
   Expected<void> enter_keys(WorkerRuntime& owner, std::span<const Installation> all, WorkerSet& told);
   void write_one(datapath::GnbContext& gnb, const Installation& one, bool modified,
-                 std::unique_ptr<datapath::ArqBearer>& arq) const;
+                 std::unique_ptr<datapath::ArqBearer>& arq, std::unique_ptr<datapath::SecuredBearer>& secured) const;
 
   const GnbConfig& config_;
   Workers& workers_;

@@ -18,6 +18,13 @@ tl::unexpected<Error> unknown(BearerId id) {
 tl::unexpected<Error> silent(const WorkerRuntime& worker) {
   return fail("worker {} does not answer; nothing was changed", worker.config.name);
 }
+Expected<void> check_security(const ran::BearerConfig& config, const WorkerRuntime& worker) {
+  if (!config.security) return {};
+  if (worker.config.features < datapath::FeatureSet::mat)
+    return fail("security: the features of worker {} look for no bearers; allowed: mat, clone_drop, clone",
+                worker.config.name);
+  return {};
+}
 tl::unexpected<Error> unable(BearerId id) {
   return fail("bearer {:#010x} has no retransmission; allowed: AM with baas: inline", id.value);
 }
@@ -272,6 +279,7 @@ Expected<Installation> Bearers::prepare(const Locked& locked, const ran::BearerC
   WorkerRuntime* worker = parts_.workers.owner_of(config.id.value);
   if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
   if (auto fine = parts_.cards.check(config, *worker); !fine) return tl::unexpected(fine.error());
+  if (auto fine = check_security(config, *worker); !fine) return tl::unexpected(fine.error());
   const auto peer = parts_.peers.join(locked, *worker, config.upf);
   if (!peer) return tl::unexpected(peer.error());
   if (peer->must_be_asked) parts_.n3.ask_soon(locked);

@@ -44,7 +44,8 @@ std::uint32_t bearers_per_shard(const GnbConfig& config) {
 }
 
 Expected<void> Wiring::make(Workers& workers, PeerTable& peers) {
-  return in_order([&] { return open_ports(); }, [&] { return wire(workers, peers); });
+  return in_order([&] { return open_ports(); }, [&] { return wire(workers, peers); },
+                  [&] { return make_pdcp(workers); });
 }
 
 // No card sets flags where there is no device: checksums that it would verify are verified by the worker.
@@ -156,6 +157,26 @@ Expected<void> Wiring::make_gnb(WorkerRuntime& worker, PeerTable& peers) {
                   [&] { return take(gnb.inject, "inject", kPuntEntries); });
 }
 
+// Not for workers without ports, as those of `splitplane explain`: a COUNT that they used would be used a second time.
+Expected<void> Wiring::make_pdcp(const Workers& workers) {
+  if (config_.key_file.empty()) return {};
+  auto keys = datapath::BearerKeys::create(config_.key_file);
+  if (!keys) return tl::unexpected(keys.error());
+  const auto sharing = std::ranges::count_if(workers.all(), [](const auto& worker) { return worker->gnb != nullptr; });
+  for (const auto& worker : workers.all()) {
+    if (!worker->gnb) continue;
+    auto pdcp = datapath::WorkerPdcp::create({.sends = Direction::kDownlink,
+                                              .pool = worker->gnb->pool,
+                                              .max_held = config_.memory.mbufs / 4 / static_cast<std::size_t>(sharing),
+                                              .ticks_per_ms = rte_get_tsc_hz() / 1000,
+                                              .now = rte_rdtsc()},
+                                             *keys);
+    if (!pdcp) return fail("worker {}: {}", worker->config.name, pdcp.error().message);
+    worker->gnb->pdcp = std::move(*pdcp);
+  }
+  return {};
+}
+
 // A ring and a rate for each class: a worker may punt that many frames a second, and a ringful after a pause.
 Expected<void> Wiring::make_punts(datapath::Punts& punts, const std::string& worker) {
   for (std::size_t i = 0; i < punts.rings.size(); ++i) {
@@ -211,6 +232,7 @@ Expected<void> Wiring::make_bearer_memory(const Workers& workers) {
     worker.gnb->bearers.attach(owned[i],
                                {&downlink_[first], &uplink_[first], &drops_[first], per_shard, &lease_lines_[first]});
     if (worker.gnb->arq) worker.gnb->arq_bearers.attach(owned[i], per_shard);
+    if (!config_.key_file.empty()) worker.gnb->secured_bearers.attach(owned[i], per_shard);
   }
   return {};
 }

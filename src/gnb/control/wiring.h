@@ -47,6 +47,7 @@ class Wiring {
 
   Expected<void> open_ports();
   Expected<void> wire(Workers& workers, PeerTable& peers);
+  Expected<void> make_pdcp(const Workers& workers);
   Expected<void> make_gnb(WorkerRuntime& worker, PeerTable& peers);
   void share_reorder_buffers(const Workers& workers);
   void connect_copies(const Workers& workers);

@@ -3,10 +3,12 @@
 //
 //   goes on  a frame for the air; no later stage changes it
 //   dropped  count_lease_ended, count_exhausted, rlc_window_full, above_mtu, no_headroom
+//   secured  a packet of a secured bearer: see secured.h
 #pragma once
 
 #include "gnb/datapath/count_limit.h"
 #include "gnb/datapath/downlink_path.h"
+#include "gnb/datapath/secured.h"
 #include "ran/header_mode.h"
 
 namespace splitplane::datapath {
@@ -31,8 +33,14 @@ inline void add_headers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops&
     }
     if constexpr (F >= FeatureSet::headers) {
       std::optional<DropReason> stop;
-      if (ran::is_at_limit(bearer)) [[unlikely]]
-        stop = look_at_limit(gnb, bearer);
+      if (ran::is_at_limit(bearer)) [[unlikely]] {
+        if (F >= FeatureSet::mat && (bearer.options & ran::kSecured) != 0) {
+          stop = collect_secured(gnb, m, gpdu, bearer, has_room);
+          if (*stop == DropReason::ok) continue;
+        } else {
+          stop = look_at_limit(gnb, bearer);
+        }
+      }
       if constexpr (F == FeatureSet::clone) {
         if (!has_room && (bearer.options & ran::kAcknowledged) != 0) [[unlikely]]
           stop = DropReason::rlc_window_full;
@@ -61,6 +69,10 @@ inline void add_headers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops&
     burst.mbuf[kept++] = m;
   }
   burst.size = kept;
+  if constexpr (F >= FeatureSet::mat) {
+    if (gnb.pdcp != nullptr && gnb.pdcp->outgoing.size != 0) [[unlikely]]
+      protect_secured(gnb, burst, path.bearer.data(), drops);
+  }
   path.probe.stage(Stage::dl_headers, received);
 }
 

@@ -16,6 +16,7 @@
 #include "n3/reorder.h"
 #include "n3/rx_checksum.h"
 #include "ran/bearer_table.h"
+#include "secured/worker_pdcp.h"
 #include "wire/bytes.h"
 #include "wire/ethernet.h"
 
@@ -43,6 +44,8 @@ struct GnbContext {
   QosMonitor monitor;
   std::unique_ptr<Arq> arq;  // `baas: inline`: keeps sent PDUs until the UE acknowledges them
   ArqBearers arq_bearers;
+  std::unique_ptr<WorkerPdcp> pdcp;  // with a `key_file`: ciphers and orders the packets of secured bearers
+  SecuredBearers secured_bearers;
   std::optional<LeaseRequests> lease_requests;  // if COUNTs need a lease
   WorkerStats stats;
 };

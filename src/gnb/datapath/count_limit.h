@@ -12,6 +12,11 @@
 namespace splitplane::datapath {
 
 inline void set_count_limit(ran::BearerDownlink& line, const ran::CountLease* lease, const ArqBearer* arq) {
+  // The line stands at its limit: secured.h looks at lease and window.
+  if ((line.options & ran::kSecured) != 0) {
+    line.count_limit = line.pdcp_tx_next;
+    return;
+  }
   // A grant may come after the bearer passed its mark. Then there is no room, and the next packet asks for a longer
   // lease.
   const std::uint32_t stop = lease == nullptr ? ran::kCountEnd : lease->mark;
@@ -29,18 +34,23 @@ inline void set_count_limit(GnbContext& gnb, ran::BearerDownlink& line) {
   set_count_limit(line, gnb.bearers.lease(line.id), gnb.arq == nullptr ? nullptr : gnb.arq_bearers.find(line.id));
 }
 
+// For a bearer whose COUNTs reached the mark of their lease, and not its end: asks for a longer lease.
+inline void ask_for_lease(GnbContext& gnb, std::uint32_t id, std::uint32_t tx_next, ran::CountLease& lease) {
+  constexpr std::uint32_t kAskAgain = 64;  // COUNTs until the next request if the ring was full
+  const bool asked = gnb.lease_requests && gnb.lease_requests->ask(BearerId{id});
+  lease.mark = asked ? lease.end : tx_next + std::min(kAskAgain, lease.end - tx_next);
+}
+
 // For a bearer at its limit: asks for a longer lease if the mark is reached. Returns why the SDU must be dropped, or
 // nothing if the SDU may be numbered.
 [[nodiscard, gnu::noinline]] inline std::optional<DropReason> look_at_limit(GnbContext& gnb,
                                                                             ran::BearerDownlink& line) {
-  constexpr std::uint32_t kAskAgain = 64;  // COUNTs until the next request if the ring was full
   ArqBearer* const arq = gnb.arq == nullptr ? nullptr : gnb.arq_bearers.find(line.id);
   ran::CountLease* const lease = gnb.bearers.lease(line.id);
   set_count_limit(line, lease, arq);  // a STATUS PDU may have moved the window meanwhile
   if (!ran::is_at_limit(line)) return std::nullopt;
   if (lease != nullptr && line.pdcp_tx_next >= lease->mark && line.pdcp_tx_next < lease->end) {
-    const bool asked = gnb.lease_requests && gnb.lease_requests->ask(BearerId{line.id});
-    lease->mark = asked ? lease->end : line.pdcp_tx_next + std::min(kAskAgain, lease->end - line.pdcp_tx_next);
+    ask_for_lease(gnb, line.id, line.pdcp_tx_next, *lease);
     set_count_limit(line, lease, arq);
     if (!ran::is_at_limit(line)) return std::nullopt;
   }

@@ -44,6 +44,7 @@ class Gnb {
     const unsigned handed_off = serve_handed_off();
     downlink_.flush();
     downlink_.serve_acknowledged();
+    uplink_.serve_reordering();
     if (drain_copies_ && context_.copies != nullptr) {
       while (consume_copies(context_.copies, context_.stats, FreeMbufs{}) == kBurst) {
       }
@@ -63,7 +64,8 @@ class Gnb {
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
     if (context_.inject != nullptr && rte_ring_empty(context_.inject) == 0) return now;
     if (context_.handed.waiting() != 0) return now;
-    return downlink_.next_work(now);
+    const std::uint64_t next = downlink_.next_work(now);
+    return context_.pdcp == nullptr ? next : std::min(next, context_.pdcp->next_work());
   }
 
  private:

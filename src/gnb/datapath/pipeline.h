@@ -13,6 +13,7 @@
 #include "gnb/datapath/parse_airhdr.h"
 #include "gnb/datapath/parse_gpdus.h"
 #include "gnb/datapath/read_pdus.h"
+#include "gnb/datapath/secured.h"
 #include "gnb/datapath/take_references.h"
 #include "gnb/datapath/transmit_air.h"
 #include "gnb/datapath/transmit_n3.h"
@@ -67,6 +68,8 @@ inline void run_uplink(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& dr
     path.probe.stage(Stage::ul_parse, received);
     encapsulate(path, burst, drops);  // GTP-U with the UL PDU Session Container in the place of the RAN headers
     transmit_n3(path, burst);
+    if (path.gnb.pdcp != nullptr && path.gnb.pdcp->incoming.size != 0) [[unlikely]]
+      receive_secured(path, drops);  // PDUs of secured bearers, which read_pdus left to PDCP
   }
 }
 

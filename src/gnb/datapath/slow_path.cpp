@@ -3,6 +3,7 @@
 #include <rte_cycles.h>
 
 #include "gnb/datapath/context.h"
+#include "gnb/datapath/secured.h"
 #include "gnb/datapath/uplink_path.h"
 #include "wire/n3.h"
 
@@ -99,6 +100,9 @@ void serve_other_pdu(GnbContext& context, rte_mbuf* m, const ran::BearerUplink& 
                      Drops& drops) {
   ArqBearer* const arq = context.arq == nullptr ? nullptr : context.arq_bearers.find(bearer.id);
   if (arq != nullptr && octets(m)[kEpochOffset] != arq->epoch) return drops.add(m, DropReason::rlc_other_epoch);
+  if (kind == ran::UplinkKind::kProtected) {
+    return collect_secured_pdu(context, m, *context.bearers.uplink_line(bearer.id), drops);
+  }
   // A PDU that PDCP or SDAP refuses is still an SDU for RLC, and may carry a poll.
   const bool is_sdu = kind != ran::UplinkKind::kControl && kind != ran::UplinkKind::kSegment;
   if (arq != nullptr && is_sdu) {
@@ -126,6 +130,7 @@ void serve_other_pdu(GnbContext& context, rte_mbuf* m, const ran::BearerUplink& 
     case ran::UplinkKind::kSdapEndMarker:
       drops.add(m, DropReason::sdap_end_marker);
       return;
+    case ran::UplinkKind::kProtected:
     case ran::UplinkKind::kData:
     case ran::UplinkKind::kTooShort:
       drops.add(m, DropReason::pdu_too_short);

@@ -19,6 +19,16 @@ class GnbUplink {
     run_uplink(path_, burst, drops);
   }
 
+  // Once per round: sends SDUs of secured bearers that waited long enough for SDUs before them.
+  void serve_reordering() {
+    if constexpr (F >= FeatureSet::mat) {
+      if (path_.gnb.pdcp == nullptr || path_.gnb.pdcp->idle()) [[likely]]
+        return;
+      path_.probe.resume();
+      serve_secured(path_);
+    }
+  }
+
   // Sends frames of the control thread on N3: ARP and neighbor discovery, answers and questions.
   void send_injected() {
     if (path_.gnb.inject == nullptr || rte_ring_empty(path_.gnb.inject) != 0) [[likely]]

@@ -16,7 +16,15 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kFrameMagic = 0x53504a46;  // "SPJF"
 constexpr std::size_t kFrameHeader = 20;           // magic 4, length 4, sequence 8, CRC of these 4
 constexpr std::size_t kCrcBytes = 4;
-enum class Record : std::uint8_t { kBearer = 1, kNumbers = 2, kGone = 3, kReleased = 4, kRevived = 5, kOfSession = 6 };
+enum class Record : std::uint8_t {
+  kBearer = 1,
+  kNumbers = 2,
+  kGone = 3,
+  kReleased = 4,
+  kRevived = 5,
+  kOfSession = 6,
+  kSecuredBearer = 7
+};
 
 // CRC-32 of IEEE 802.3.
 std::uint32_t crc(std::span<const std::uint8_t> octets) {
@@ -120,9 +128,22 @@ JournalNumbers read_numbers(Reader& from) {
   return n;
 }
 
-JournalBearer read_bearer(Reader& from) {
+ran::SecurityConfig read_security(Reader& from) {
+  ran::SecurityConfig security;
+  security.cipher = static_cast<ran::Cipher>(from.get<std::uint8_t>());
+  security.integrity = static_cast<ran::Integrity>(from.get<std::uint8_t>());
+  security.key = from.get<std::uint32_t>();
+  security.drb = from.get<std::uint8_t>();
+  security.t_reordering_ms = from.get<std::uint16_t>();
+  if (security.cipher > ran::Cipher::kNea3 || security.integrity > ran::Integrity::kNia3) from.refuse();
+  if (security.drb < 1 || security.drb > 32) from.refuse();
+  return security;
+}
+
+JournalBearer read_bearer(Reader& from, bool is_secured) {
   JournalBearer b;
   ran::BearerConfig& c = b.config;
+  if (is_secured) c.security = read_security(from);
   c.id.value = from.get<std::uint32_t>();
   c.uplink_teid.value = from.get<std::uint32_t>();
   const auto upf = from.address();
@@ -163,7 +184,7 @@ JournalBearer read_bearer(Reader& from) {
 
 // A bearer of a session with several ones: the bearer's record, and what belongs to the session.
 JournalBearer read_of_session(Reader& from) {
-  JournalBearer bearer = read_bearer(from);
+  JournalBearer bearer = read_bearer(from, false);
   JournalSession session;
   session.teid.value = from.get<std::uint32_t>();
   session.spare.value = from.get<std::uint32_t>();
@@ -195,8 +216,10 @@ bool take_records(std::span<const std::uint8_t> records, JournalContent& content
     const auto kind = static_cast<Record>(from.get<std::uint8_t>());
     switch (kind) {
       case Record::kBearer:
+      case Record::kSecuredBearer:
       case Record::kOfSession: {
-        JournalBearer bearer = kind == Record::kBearer ? read_bearer(from) : read_of_session(from);
+        JournalBearer bearer =
+            kind == Record::kOfSession ? read_of_session(from) : read_bearer(from, kind == Record::kSecuredBearer);
         if (from.ok()) bearers.insert_or_assign(bearer.config.id.value, std::move(bearer));
         break;
       }
@@ -280,7 +303,15 @@ Expected<std::size_t> check_header(std::span<const std::uint8_t> file, const Jou
 void JournalRecords::bearer(const JournalBearer& b) {
   JournalOctets& to = octets;
   const ran::BearerConfig& c = b.config;
-  put(to, static_cast<std::uint8_t>(b.session ? Record::kOfSession : Record::kBearer));
+  const Record kind = b.session ? Record::kOfSession : c.security ? Record::kSecuredBearer : Record::kBearer;
+  put(to, static_cast<std::uint8_t>(kind));
+  if (kind == Record::kSecuredBearer) {
+    put(to, static_cast<std::uint8_t>(c.security->cipher));
+    put(to, static_cast<std::uint8_t>(c.security->integrity));
+    put(to, c.security->key);
+    put(to, c.security->drb);
+    put(to, c.security->t_reordering_ms);
+  }
   put(to, c.id.value);
   put(to, c.uplink_teid.value);
   put(to, std::optional(c.upf));

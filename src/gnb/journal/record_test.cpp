@@ -44,6 +44,16 @@ JournalBearer odd(std::uint32_t id) {
   return bearer;
 }
 
+JournalBearer secured(std::uint32_t id) {
+  JournalBearer bearer = plain(id);
+  bearer.config.security = ran::SecurityConfig{.cipher = ran::Cipher::kNea3,
+                                               .integrity = ran::Integrity::kNia1,
+                                               .key = 0xfedcba98,
+                                               .drb = 32,
+                                               .t_reordering_ms = 3000};
+  return bearer;
+}
+
 // A file of these frames, and where each ends.
 struct File {
   JournalOctets octets = journal_header(kOwner);
@@ -76,13 +86,14 @@ TEST(JournalRecord, a_bearer_comes_back_with_every_member) {
   JournalRecords records;
   records.bearer(plain(1));
   records.bearer(odd(2));
+  records.bearer(secured(3));
   records.released({IpAddress::v4({10, 100, 0, 2}), Teid{4}});
   records.released({*IpAddress::parse("fd00::2"), Teid{5}});
   records.revived({IpAddress::v4({10, 100, 0, 2}), Teid{4}});
   file.add(records);
   const auto content = read_journal(file.octets, kOwner);
   ASSERT_TRUE(content) << content.error().message;
-  EXPECT_EQ(content->bearers, (JournalBearers{{1, plain(1)}, {2, odd(2)}}));
+  EXPECT_EQ(content->bearers, (JournalBearers{{1, plain(1)}, {2, odd(2)}, {3, secured(3)}}));
   EXPECT_EQ(content->released, (std::set<FileKey>{{*IpAddress::parse("fd00::2"), Teid{5}}}));
   EXPECT_EQ(content->torn, 0U);
 }

@@ -93,6 +93,9 @@ class alignas(64) Transmitter {
     credit_ = credit;
   }
 
+  // The first COUNT that is never sent, from now on: the end of a lease, which moves on.
+  void set_count_stop(Count stop) { count_stop_ = stop.value; }
+
   // Takes an SDU at `now`. It numbers the SDU, writes the header before it and makes room for the MAC-I; or it keeps
   // the SDU until it can be numbered; or it drops the SDU, which then is still in `sdu`. `make(bytes)` gives another
   // buffer if this one cannot be written or has too little room.

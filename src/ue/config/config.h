@@ -27,6 +27,7 @@ struct UeConfig : ProgramConfig {
   unsigned tun_mtu = 1400;       // of that device; with the air's headers a packet must fit the air port's MTU
   bool default_route = false;    // IPv4 and IPv6 default routes through that device
   std::string gnb_control;       // control socket of the gNB, from which it learns the bearers
+  std::string key_file;          // keys of secured bearers; empty: none
   MacAddress peer_mac{{0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
   unsigned core = 0;
   power::Settings policy;

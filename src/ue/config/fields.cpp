@@ -15,11 +15,14 @@ constexpr std::string_view kImpairmentsSchema = R"({"$ref": "#/$defs/impairments
 constexpr std::array<fields::Field, 1> kFileRows{
     fields::by_hand<UeConfig>("ue", R"({"$ref": "#/$defs/ue"})", {.help = "The UE side of `splitplane ue`"}),
 };
-constexpr std::array<fields::Field, 9> kUeRows{
+constexpr std::array<fields::Field, 10> kUeRows{
     fields::text<&UeConfig::port>("port", "the name of a port", {
         .help = "Port towards the air", .more = "It is the only one of the file.", .required = true}),
     fields::socket<&UeConfig::gnb_control>("gnb_control", {
         .help = "Control socket of the gNB, from which the UE side learns the bearers", .required = true}),
+    fields::directory<&UeConfig::key_file>("key_file", {
+        .help = "File with the keys of secured bearers, as the gNB has it", .special = "absent: there are none",
+        .more = "See [security.md](security.md)."}),
     fields::name<&UeConfig::tun>("tun", 15, {.help = "TUN device that the UE side makes"}),
     fields::integer<&UeConfig::tun_mtu>("tun_mtu", 576, 9000, {
         .help = "MTU of that device; with 17 octets of headers a packet must fit the port's MTU"}),

@@ -84,7 +84,8 @@ Expected<void> BearerFollower::ask_gnb() {
                          .rlc_downlink = number(json, "rlc_tx_next"),
                          .pdcp_uplink = number(json, "pdcp_rx_next"),
                          .rlc_uplink = number(json, "rlc_rx_next"),
-                         .rlc_epoch = static_cast<std::uint8_t>(rlc_am(json, "epoch"))});
+                         .rlc_epoch = static_cast<std::uint8_t>(rlc_am(json, "epoch")),
+                         .rlc_unacked = rlc_am(json, "tx_next") - rlc_am(json, "tx_next_ack")});
     if (rlc_am(json, "failed") != 0) failed.push_back(bearer->id);
   });
   apply(listed && complete ? watch_.finish() : watch_.break_off());

@@ -1,5 +1,7 @@
 #include "ue/control/instance.h"
 
+#include <rte_cycles.h>
+
 #include <algorithm>
 
 #include "base/log.h"
@@ -26,7 +28,8 @@ BearerView view_of(const ue::UeBearer& b) {
   view.uplink = {b.uplink.received, b.uplink.sent, b.uplink.dropped, 0, b.uplink.bytes};
   view.pdcp_tx_next = b.pdcp_tx_next;
   view.rlc_tx_next = b.rlc_tx_next;
-  view.pdcp_rx_next = b.pdcp_rx.next();
+  view.pdcp_rx_next = b.secured == nullptr ? b.pdcp_rx.next() : b.secured->entity.rx().rx_next();
+  if (b.secured != nullptr) view.downlink.held += b.secured->entity.rx().held();
   view.rlc_rx_next = b.config.rlc_mode == RlcMode::kAm ? b.rlc_rx.next() : 0;
   if (b.arq != nullptr) view.rlc_am = datapath::view_of(*b.arq);
   return view;
@@ -80,6 +83,18 @@ Expected<void> UeSide::open() {
                            .link = {.ours = port_->mac(), .peer = config_.peer_mac, .mtu = air.mtu},
                            .tun = *tun_,
                            .pool = pool_.get()});
+  if (!config_.key_file.empty()) {
+    auto keys = datapath::BearerKeys::create(config_.key_file);
+    if (!keys) return tl::unexpected(keys.error());
+    auto pdcp = datapath::WorkerPdcp::create({.sends = Direction::kUplink,
+                                              .pool = pool_.get(),
+                                              .max_held = config_.memory.mbufs / 8,
+                                              .ticks_per_ms = rte_get_tsc_hz() / 1000,
+                                              .now = rte_rdtsc()},
+                                             *keys);
+    if (!pdcp) return tl::unexpected(pdcp.error());
+    worker_->take_pdcp(std::move(*pdcp));
+  }
   follower_.emplace(config_.gnb_control,
                     BearerFollower::Ways{.unknown = [this] { return unknown_bearers(); },
                                          .failed = [this] { return failed_bearers(); },
@@ -147,16 +162,52 @@ std::vector<BearerId> UeSide::failed_bearers() {
   return done ? std::move(*ids) : std::vector<BearerId>{};
 }
 
+// The PDCP entity of a secured bearer. Without keys for it there is none, and its packets are dropped (pdcp_no_keys).
+std::unique_ptr<datapath::SecuredBearer> UeSide::make_secured(const ue::BearerChange& change) {
+  const ran::BearerConfig& config = change.config;
+  datapath::WorkerPdcp* const pdcp = worker_->pdcp();
+  if (pdcp == nullptr) {
+    log::warn("bearer {:#010x} is secured, and ue.key_file is absent; its packets are dropped", config.id.value);
+    return nullptr;
+  }
+  const ue::Numbers& n = change.numbers;
+  std::uint32_t tx_next = n.pdcp_uplink;
+  // Of SDUs that RLC sends again, COUNTs go back.
+  std::uint32_t rx_deliv = n.pdcp_downlink - std::min(n.pdcp_downlink, n.rlc_unacked);
+  if (const auto* used = pdcp->keys().used(*config.security); used != nullptr) {
+    tx_next = std::max(tx_next, used->tx_next);
+    rx_deliv = std::max(rx_deliv, used->rx_next);
+  } else if (n.pdcp_uplink != 0 || n.pdcp_downlink != 0) {
+    // An earlier run of the UE side may have used COUNTs that the gNB never saw. A quarter of the number space ahead,
+    // the gNB still knows the HFN.
+    tx_next += 1U << (config.pdcp_sn_bits - 2);
+  }
+  auto made = pdcp->make(config, Count{tx_next}, Count{rx_deliv});
+  if (made) return std::move(*made);
+  log::warn("bearer {:#010x}: {}; its packets are dropped", config.id.value, made.error().message);
+  return nullptr;
+}
+
 void UeSide::change(const std::vector<ue::BearerChange>& changes) {
   // What is destroyed is destroyed here, when the worker does not use it any more.
-  auto arq = std::make_shared<std::vector<std::unique_ptr<datapath::ArqBearer>>>();
-  for (const auto& one : changes) {
-    const bool begins = one.kind == ue::BearerChange::Kind::kEstablish && one.config.acknowledged;
-    arq->push_back(begins ? worker_->make_arq(one.config, one.numbers.rlc_epoch) : nullptr);
+  auto entities = std::make_shared<std::vector<ue::UeEntities>>(changes.size());
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const auto& one = changes[i];
+    if (one.kind != ue::BearerChange::Kind::kEstablish) continue;
+    if (one.config.acknowledged) (*entities)[i].arq = worker_->make_arq(one.config, one.numbers.rlc_epoch);
+    if (one.config.security) (*entities)[i].secured = make_secured(one);
   }
-  const bool done = worker_->execute([this, arq, changes](ue::UeBearers&) {
-    for (std::size_t i = 0; i < changes.size(); ++i) (*arq)[i] = worker_->change(changes[i], std::move((*arq)[i]));
+  const bool done = worker_->execute([this, entities, changes](ue::UeBearers&) {
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      (*entities)[i] = worker_->change(changes[i], std::move((*entities)[i]));
+    }
   });
+  for (const ue::UeEntities& old : *entities) {
+    if (done && old.secured) {
+      worker_->pdcp()->keys().note_used(old.secured->security,
+                                        {old.secured->entity.tx().tx_next(), old.secured->received_until});
+    }
+  }
   if (!done) log::error("the worker does not answer; {} changes of bearers may come late", changes.size());
   for (const auto& one : changes) addresses_->follow(one);
 }

@@ -54,6 +54,7 @@ class UeSide {
  private:
   UeSide(const UeConfig& config, std::optional<datapath::Eal> eal) : config_(config), eal_(std::move(eal)) {}
   [[nodiscard]] Expected<void> open();
+  [[nodiscard]] std::unique_ptr<datapath::SecuredBearer> make_secured(const ue::BearerChange& change);
   void change(const std::vector<ue::BearerChange>& changes);
   [[nodiscard]] std::vector<BearerId> failed_bearers();
   [[nodiscard]] std::uint64_t unknown_bearers() const;

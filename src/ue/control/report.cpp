@@ -55,7 +55,7 @@ Json stats_json(const ue::UeReport& r, const datapath::PortCounters& port, const
                     {"transmitted", r.downlink.good + r.uplink.good},
                     {"dropped", r.downlink.dropped + r.uplink.dropped},
                     {"consumed", r.downlink.consumed + r.uplink.consumed},
-                    {"held", 0},
+                    {"held", r.downlink.held},
                     {"balanced", r.balanced()}};
   Json worker = totals;
   worker.update({{"name", "ue"},

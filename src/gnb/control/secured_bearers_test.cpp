@@ -1,0 +1,107 @@
+// Secured bearers on the control side: who gets keys, and that no COUNT is used twice under one key.
+#include <gtest/gtest.h>
+
+#include "gnb/control/test_parts.h"
+#include "secured/test_key_file.h"
+
+namespace splitplane::gnb::test {
+namespace {
+
+class SecuredBearersTest : public PartsTest {
+ protected:
+  [[nodiscard]] GnbConfig config_with_keys() const {
+    GnbConfig config = small_config();
+    config.key_file = file_.path();
+    config.journal = folder_ / "journal";
+    return config;
+  }
+  static ran::BearerConfig secured(std::uint32_t uplink_teid, std::uint32_t key, std::uint8_t drb = 1) {
+    ran::BearerConfig config = bearer(uplink_teid);
+    config.security = ran::SecurityConfig{.key = key, .drb = drb};
+    return config;
+  }
+  static datapath::SecuredBearer* entity(WorkerRuntime& worker, BearerId id) {
+    return worker.gnb->secured_bearers.find(id.value);
+  }
+
+  datapath::test::TestKeyFile file_;
+};
+
+TEST_F(SecuredBearersTest, a_bearer_gets_its_keys_and_a_line_that_the_fast_path_leaves_alone) {
+  make(config_with_keys());
+  const auto added = add(secured(1, 3, 7), 1);
+  ASSERT_TRUE(added) << added.error().message;
+  WorkerRuntime& worker = parts_->worker(0);
+  ASSERT_NE(entity(worker, added->id), nullptr);
+  EXPECT_NE(worker.gnb->bearers.downlink_line(added->id.value)->options & ran::kSecured, 0);
+  EXPECT_TRUE(ran::is_at_limit(*worker.gnb->bearers.downlink_line(added->id.value)));
+  const auto shown = parts_->bearers.show(added->id);
+  ASSERT_TRUE(shown);
+  const Json json = to_json(*shown);
+  EXPECT_EQ(json["security"]["key"], 3);
+  EXPECT_EQ(json["security"]["cipher"], "nea2");
+  EXPECT_EQ(json.dump().find(datapath::test::TestKeyFile::hex(3)), std::string::npos);
+  EXPECT_TRUE(bearer_from_json(json)->security == added->security);
+}
+
+TEST_F(SecuredBearersTest, without_keys_or_journal_a_secured_bearer_is_refused_and_says_why) {
+  EXPECT_NE(add(secured(1, 3)).error().message.find("key_file"), std::string::npos);
+  GnbConfig config = config_with_keys();
+  config.journal.clear();
+  make(std::move(config));
+  EXPECT_NE(add(secured(1, 3)).error().message.find("journal"), std::string::npos);
+  make(config_with_keys());
+  EXPECT_NE(add(secured(1, 99)).error().message.find("no keys with number 99"), std::string::npos);
+  EXPECT_EQ(parts_->bearers.count(), 0U);
+  EXPECT_TRUE(add(secured(1, 3)));
+}
+
+TEST_F(SecuredBearersTest, a_card_does_not_serve_it) {
+  ran::BearerConfig config = secured(1, 3);
+  config.card = "card0";
+  EXPECT_NE(ran::refuse(config)->find("a card neither ciphers"), std::string::npos);
+}
+
+TEST_F(SecuredBearersTest, keys_that_protected_something_are_not_given_out_again) {
+  make(config_with_keys());
+  const auto added = add(secured(1, 3));
+  ASSERT_TRUE(added);
+  EXPECT_NE(add(secured(2, 3)).error().message.find("were given to a bearer with drb 1"), std::string::npos);
+  EXPECT_TRUE(add(secured(3, 3, 2))) << "another BEARER is another keystream";
+  WorkerRuntime& worker = *parts_->workers.owner_of(added->id.value);
+  entity(worker, added->id)->entity.tx().set_tx_next(Count{1});
+  ASSERT_TRUE(parts_->bearers.release(added->id));
+  EXPECT_FALSE(add(secured(4, 3)));
+  EXPECT_TRUE(add(secured(4, 4)));
+}
+
+TEST_F(SecuredBearersTest, keys_that_protected_nothing_are_free_again) {
+  make(config_with_keys());
+  const auto added = add(secured(1, 3));
+  ASSERT_TRUE(added);
+  ASSERT_TRUE(parts_->bearers.release(added->id));
+  EXPECT_TRUE(add(secured(2, 3)));
+  // Two at a time, of which one is refused: the other one's keys are free.
+  const std::vector<ran::BearerConfig> two{secured(5, 5), secured(6, 99)};
+  EXPECT_FALSE(parts_->bearers.add(two, 1));
+  EXPECT_TRUE(add(secured(5, 5)));
+}
+
+TEST_F(SecuredBearersTest, after_a_restart_counts_go_on_under_the_same_keys) {
+  make(config_with_keys());
+  const auto added = add(secured(1, 3), 1);
+  ASSERT_TRUE(added);
+  ASSERT_TRUE(parts_->numbers.wait_for_disk());
+  WorkerRuntime& worker = parts_->worker(0);
+  worker.gnb->bearers.downlink_line(added->id.value)->pdcp_tx_next = 100;
+  worker.gnb->bearers.uplink_line(added->id.value)->pdcp_rx_next = 50;
+  make(config_with_keys());
+  const auto* again = entity(parts_->worker(0), added->id);
+  ASSERT_NE(again, nullptr);
+  EXPECT_GE(again->entity.tx().tx_next(), 100U);
+  EXPECT_EQ(again->entity.rx().rx_deliv(), 50U);
+  EXPECT_TRUE(parts_->bearers.show(added->id)->config.security == added->security);
+}
+
+}  // namespace
+}  // namespace splitplane::gnb::test

@@ -1,0 +1,165 @@
+// PDCP with security on mbufs, for the secured bearers of a gNB worker or of the UE side. The worker collects the
+// packets of a burst that belong to secured bearers, and this class numbers, ciphers and signs all of them together, or
+// the other way round. RLC is the worker's: a PDU goes through it once, whatever RLC sends again (arq/arq.h).
+//
+//   downlink of the gNB, uplink of the UE   outgoing.add()  -> protect()        -> headers of RLC -> air
+//   the other direction                     RLC -> incoming.add() -> receive()  -> deliver, in order
+//                                                              serve(), once per round: t-Reordering
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "base/timer_wheel.h"
+#include "engine/burst.h"
+#include "engine/mbuf_buffer.h"
+#include "ran/by_identity.h"
+#include "ran/pdcp/entity.h"
+#include "ran/pdcp/rx_burst.h"
+#include "ran/pdcp/tx_burst.h"
+#include "secured/bearer_keys.h"
+
+namespace splitplane::datapath {
+
+using PdcpReceiver = ran::pdcp::Receiver<MbufBuffer>;
+using PdcpTransmitter = ran::pdcp::Transmitter<MbufBuffer>;
+
+// The PDCP entity of a bearer with its keys, and its timer.
+struct SecuredBearer : TimerNode {
+  SecuredBearer(const ran::BearerConfig& bearer, const ran::pdcp::Config& config, BearerKeys::Pair pair,
+                ran::pdcp::Memory<MbufBuffer>& memory)
+      : keys(std::move(pair)), entity(config, keys.security(), memory), security(*bearer.security), id(bearer.id) {}
+
+  BearerKeys::Pair keys;
+  ran::pdcp::Entity<MbufBuffer> entity;
+  ran::SecurityConfig security;
+  BearerId id;
+  std::uint32_t received_until = 0;  // RX_NEXT, also after detach() began COUNTs anew
+};
+using SecuredBearers = ran::ByIdentity<SecuredBearer>;
+
+// The SDUs of a burst that are to be sent.
+struct SecuredOutgoing {
+  void add(SecuredBearer& to, rte_mbuf* sdu) {
+    bearer[size] = &to;
+    item[size++] = {.from = &to.entity.tx(), .buffer = MbufBuffer(sdu)};
+  }
+
+  unsigned size = 0;
+  std::array<SecuredBearer*, kBurst> bearer;
+  std::array<ran::pdcp::TxItem<MbufBuffer>, kBurst> item;
+};
+
+// The PDUs of a burst that came from RLC.
+struct SecuredIncoming {
+  void add(SecuredBearer& from, rte_mbuf* pdu) {
+    bearer[size] = &from;
+    item[size++] = {.to = &from.entity.rx(), .pdu = MbufBuffer(pdu)};
+  }
+
+  unsigned size = 0;
+  std::array<SecuredBearer*, kBurst> bearer;
+  std::array<ran::pdcp::RxItem<MbufBuffer>, kBurst> item;
+};
+
+class WorkerPdcp {
+ public:
+  struct Settings {
+    Direction sends = Direction::kDownlink;
+    rte_mempool* pool = nullptr;   // for PDUs whose buffers cannot be written
+    std::size_t max_held = 16384;  // SDUs of all bearers that wait for SDUs before them
+    std::uint64_t ticks_per_ms = 1;
+    std::uint64_t now = 0;
+  };
+
+  // With the keys of the program, and an engine for this worker.
+  [[nodiscard]] static Expected<std::unique_ptr<WorkerPdcp>> create(const Settings& settings,
+                                                                    std::shared_ptr<BearerKeys> keys);
+
+  // On the control thread: makes a bearer, whose COUNTs begin at these values.
+  [[nodiscard]] Expected<std::unique_ptr<SecuredBearer>> make(const ran::BearerConfig& bearer, Count tx_next,
+                                                              Count rx_deliv);
+  [[nodiscard]] BearerKeys& keys() { return *keys_; }
+
+  // On the owner's thread: ends a bearer, and returns how many SDUs it held. The control thread may destroy it then.
+  std::uint64_t detach(SecuredBearer& bearer);
+
+  // Numbers and protects what is collected. The caller looks at each item, and sets `size` to 0.
+  void protect(SecuredOutgoing& out);
+  // Deciphers, verifies and orders what is collected: deliver(bearer's identity, SDU) for each SDU in order. The caller
+  // looks at each item afterwards, and sets `size` to 0.
+  template <class Deliver>
+  void receive(SecuredIncoming& in, std::uint64_t now, Deliver&& deliver) {
+    Delivery<Deliver> sink{*this, deliver};
+    rx_.receive({in.item.data(), in.size}, now, sink, maker());
+    for (unsigned i = 0; i < in.size; ++i) {
+      held_ += in.item[i].outcome == ran::pdcp::RxOutcome::accepted ? 1 : 0;
+      rearm(*in.bearer[i]);
+    }
+  }
+  // Once per round: what waited long enough.
+  template <class Deliver>
+  void serve(std::uint64_t now, Deliver&& deliver) {
+    Delivery<Deliver> sink{*this, deliver};
+    wheel_.run(now, kTimersPerRound, [&](TimerNode& node) {
+      auto& bearer = static_cast<SecuredBearer&>(node);
+      bearer.entity.rx().advance(now, sink);
+      rearm(bearer);
+    });
+  }
+  [[nodiscard]] bool idle() const { return wheel_.armed() == 0; }
+  [[nodiscard]] std::uint64_t next_work() const { return wheel_.next_turn(); }
+  // SDUs that wait now for SDUs before them.
+  [[nodiscard]] std::uint64_t held() const { return static_cast<std::uint64_t>(held_); }
+  // How often a bearer's COUNTs were found to near their end.
+  [[nodiscard]] std::uint64_t keys_needed() const { return keys_needed_; }
+
+  // Of the worker, for the burst that it serves. They are empty between two bursts.
+  SecuredOutgoing outgoing;
+  SecuredIncoming incoming;
+
+ private:
+  static constexpr unsigned kTimersPerRound = 64;
+
+  // As TxSink. RLC holds the only copy, and there is no discardTimer, so nothing is discarded.
+  struct Sending {
+    WorkerPdcp& pdcp;
+    void discard(PdcpTransmitter&, Count) {}
+    void key_needed(PdcpTransmitter&) { ++pdcp.keys_needed_; }
+  };
+  // As RxSink. Status reports are for the transmitters of bearers that store SDUs, which these do not.
+  template <class Deliver>
+  struct Delivery {
+    WorkerPdcp& pdcp;
+    Deliver& call;
+    void deliver(PdcpReceiver& from, Count, MbufBuffer sdu) {
+      --pdcp.held_;
+      call(from.id(), std::move(sdu));
+    }
+    void integrity_failure(PdcpReceiver&, Count) {}  // counted by its outcome
+    void key_needed(PdcpReceiver&) { ++pdcp.keys_needed_; }
+    void status_report(PdcpReceiver&, const wire::pdcp::StatusReport&) {}
+  };
+
+  WorkerPdcp(const Settings& settings, std::shared_ptr<BearerKeys> keys, std::unique_ptr<crypto::Engine> engine);
+
+  [[nodiscard]] auto maker() {
+    return [this](std::size_t bytes) { return MbufBuffer::make(settings_.pool, bytes); };
+  }
+  void rearm(SecuredBearer& bearer) {
+    const std::uint64_t next = bearer.entity.rx().next_deadline();
+    if (next != bearer.expiry) wheel_.arm(bearer, next);
+  }
+
+  Settings settings_;
+  std::shared_ptr<BearerKeys> keys_;
+  std::unique_ptr<crypto::Engine> engine_;
+  ran::pdcp::Memory<MbufBuffer> memory_;
+  ran::pdcp::TxBurst<MbufBuffer> tx_;
+  ran::pdcp::RxBurst<MbufBuffer> rx_;
+  TimerWheel wheel_;
+  std::int64_t held_ = 0;
+  std::uint64_t keys_needed_ = 0;
+};
+
+}  // namespace splitplane::datapath

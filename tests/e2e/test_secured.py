@@ -1,0 +1,351 @@
+"""Secured bearers over the whole path: N3, gNB worker, air, UE side, TUN device, and back. What crosses the air is
+deciphered and verified by Python that shares no code with the gNB (tests/pdcp/ciphers.py), and by tshark."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import air_views
+import configs
+import pytest
+from capture import Capture
+from checks import Checks, check_workers
+from instance import Instance
+from judge import judge
+from namespaces import N3Link
+from nr_framing import HEURISTICS
+from paths import own
+from processes import wait_until
+from test_rlc import datagrams
+from testbed import Testbed, assert_passed
+from ue import configure_ue, has_addresses, tun_name
+
+from pdcp.ciphers import CIPHERS, INTEGRITY, MAC_I_OCTETS
+from pdcp.pdu import SN_OCTETS, read_sn
+
+LINK = N3Link()
+AM = {"t_poll_retransmit_ms": 20, "t_reassembly_ms": 5, "t_status_prohibit_ms": 2}
+NEA2_NIA2 = {"cipher": "nea2", "integrity": "nia2", "t_reordering_ms": 200}
+BEARERS = [
+    configs.bearer(1, upf=LINK.upf_ipv4, shard=1, rlc="um12", pdcp_sn=18, security={**NEA2_NIA2, "key": 1, "drb": 1}),
+    configs.bearer(
+        2, upf=LINK.upf_ipv4, shard=2, rlc="am18", pdcp_sn=18, am=AM, security={**NEA2_NIA2, "key": 2, "drb": 9}
+    ),
+    configs.bearer(
+        3,
+        upf=LINK.upf_ipv4,
+        shard=3,
+        rlc="am12",
+        pdcp_sn=12,
+        am=AM,
+        sdap=False,
+        security={**NEA2_NIA2, "key": 3, "drb": 32},
+    ),
+    configs.bearer(4, upf=LINK.upf_ipv4, shard=4, rlc="um12", pdcp_sn=18),
+    configs.bearer(5, upf=LINK.upf_ipv4, shard=5, rlc="um12", pdcp_sn=18, security={"key": 5, "cipher": "nea3"}),
+    configs.bearer(
+        6, upf=LINK.upf_ipv4, shard=6, rlc="um6", pdcp_sn=12, security={"key": 6, "cipher": "nea1", "integrity": "none"}
+    ),
+    configs.bearer(
+        7, upf=LINK.upf_ipv4, shard=7, rlc="am18", am=AM, security={"key": 7, "cipher": "nea0", "integrity": "nia3"}
+    ),
+]
+UM, AM18, AM12, PLAIN, OTHER_KEY, NEA1, NIA3 = (b["ue_ipv4"] for b in BEARERS)
+SECURED = {configs.identity(shard): BEARERS[shard - 1]["security"] for shard in (1, 2, 3)}
+
+
+def key_pair(number: int) -> tuple[bytes, bytes]:
+    return bytes([0xC0 + number, *range(15)]), bytes([0x50 + number, *range(15)])
+
+
+def write_keys(path: Path, *, wrong: int = 0) -> Path:
+    """The keys of all bearers; number `wrong` has others."""
+    lines = []
+    for bearer in BEARERS:
+        if "security" not in bearer:
+            continue
+        number = bearer["security"]["key"]
+        cipher, integrity = key_pair(number + (16 if number == wrong else 0))
+        lines.append(f"{number} {cipher.hex()} {integrity.hex()}")
+    path.unlink(missing_ok=True)
+    path.touch(mode=0o600)
+    path.write_text("# number ciphering integrity\n" + "\n".join(lines) + "\n")
+    return path
+
+
+class SecuredBed(Testbed):
+    def ue_tree(self, tree: dict) -> dict:
+        tree["ue"]["air"] = {"seed": 7, "downlink": {}, "uplink": {}}
+        tree["ue"]["key_file"] = str(write_keys(self.folder / "ue.keys", wrong=5))
+        return tree
+
+    def set_air(self, **values: float):
+        way = {
+            name: values.get(name, 1 if name == "burst_length" else 0)
+            for name in (
+                "loss_percent",
+                "burst_length",
+                "duplicate_percent",
+                "delay_us",
+                "jitter_us",
+                "reorder_percent",
+            )
+        }
+        self.ues[0].control.call("air.set", downlink=way, uplink=way)
+
+    def show(self, shard: int) -> dict:
+        return self.gnb.control.call("bearer.show", id=configs.identity(shard))
+
+    def settle(self):
+        """Waits until both ends hold nothing back, and all that was sent is acknowledged."""
+        self.set_air()
+
+        def quiet() -> bool:
+            ends = [
+                end.control.call("bearer.show", id=configs.identity(n))
+                for end in (self.gnb, self.ues[0])
+                for n in (2, 3)
+            ]
+            held = [instance.control.stats()["totals"]["held"] for instance in (self.gnb, self.ues[0])]
+            return held == [0, 0] and all(end["rlc_am"]["unacked"] == 0 for end in ends)
+
+        wait_until("everything to be acknowledged and delivered", quiet)
+
+    def assert_accounted_for(self):
+        checks = Checks()
+        for name, instance in (("gNB", self.gnb), ("UE", self.ues[0])):
+            check_workers(checks, name, instance.control.stats())
+        assert_passed(checks)
+
+    def drops(self, end) -> dict:
+        return end.control.stats()["workers"][0]["drops"]
+
+
+@pytest.fixture(scope="module")
+def bed():
+    folder = own("e2e") / "secured"
+    folder.mkdir(parents=True, exist_ok=True)
+    tree = configs.one_worker("secured", BEARERS)
+    tree["workers"]["w0"]["baas"] = "inline"
+    tree["key_file"] = str(write_keys(folder / "gnb.keys"))
+    with SecuredBed(folder, "secured", tree) as made:
+        made.wait_for_neighbours()
+        yield made
+
+
+@dataclass(frozen=True)
+class Clear:
+    """A PDU of the air, deciphered and verified."""
+
+    bearer: int
+    direction: int
+    count: int
+    pdu: bytes  # as on the air
+    ip: bytes
+
+
+def decipher(pdus: list[air_views.AirPdu]) -> Iterator[Clear]:
+    """Each data PDU of the secured bearers. COUNTs begin at 0, and one is near the highest one before it."""
+    highest: dict[tuple[int, int], int] = {}
+    for air in pdus:
+        security = SECURED.get(air.bearer)
+        if security is None or not air.is_complete_data():
+            continue
+        assert air.missing == 0
+        pdu = air.pdu[air.rlc_header_bytes() :]
+        bits, header = air.pdcp_sn_bits, SN_OCTETS[air.pdcp_sn_bits]
+        assert pdu[0] & 0x80
+        near = highest.get((air.bearer, air.direction), 0)
+        ahead = (read_sn(bits, pdu) - near + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+        count = near + ahead
+        highest[air.bearer, air.direction] = max(near, count)
+        cipher, integrity = key_pair(security["key"])
+        clear = header + air.sdap
+        plain = pdu[:clear] + CIPHERS["nea2"](cipher, count, security["drb"] - 1, air.direction, pdu[clear:])
+        if security["integrity"] == "nia2":
+            mac = INTEGRITY["nia2"](integrity, count, security["drb"] - 1, air.direction, plain[:-MAC_I_OCTETS])
+            assert plain[-MAC_I_OCTETS:] == mac, f"MAC-I of COUNT {count}"
+            plain = plain[:-MAC_I_OCTETS]
+        yield Clear(air.bearer, air.direction, count, pdu, plain[clear:])
+
+
+def total_length(ip: bytes) -> int:
+    return struct.unpack_from("!H", ip, 2)[0] if ip[0] >> 4 == 4 else 40 + struct.unpack_from("!H", ip, 4)[0]
+
+
+def assert_clear(found: list[Clear]):
+    """Each is a whole IP packet, and no COUNT protects two things under one key."""
+    used: dict[tuple[int, int, int], bytes] = {}
+    for one in found:
+        assert one.ip[0] >> 4 in (4, 6) and total_length(one.ip) == len(one.ip)
+        assert used.setdefault((one.bearer, one.direction, one.count), one.pdu) == one.pdu, one
+
+
+@pytest.mark.parametrize("ue", [UM, AM18, AM12], ids=["um", "am18", "am12"])
+def test_packets_pass_and_python_deciphers_them(bed, ue):
+    bed.set_air()
+    name = {UM: "um", AM18: "am18", AM12: "am12"}[ue]
+    capture = Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / f"{name}.pcapng", octets=0)
+    assert bed.ping(ue, 40) == 40
+    assert capture.stop() == 0
+    found = list(decipher(list(air_views.read(bed.folder / f"{name}.pcapng"))))
+    assert_clear(found)
+    for direction in (air_views.UPLINK, air_views.DOWNLINK):
+        assert sum(one.direction == direction for one in found) >= 40
+    bed.settle()
+    bed.assert_accounted_for()
+
+
+def test_tshark_deciphers_and_verifies(bed):
+    """Bearer without SDAP headers, because tshark 4.0 leaves that octet out of the MAC-I. COUNTs began at 0, and tshark
+    counts the HFN from there, so the capture is that of the test above."""
+    if shutil.which("tshark") is None:
+        pytest.skip("SKIPPED: tshark is not installed (make setup)")
+    bed.set_air()
+    pdus = [air for air in air_views.read(bed.folder / "am12.pcapng") if air.bearer == configs.identity(3)]
+    frames = []
+    for air in pdus:
+        if not air.is_complete_data():
+            continue
+        fields = struct.pack("!BBBBBBBBBBH", 2, 2, air.pdcp_sn_bits, 3, air.direction, 4, 1, 5, 32, 6, 1)
+        frames.append(air_views._wrap(air, b"pdcp-nr" + fields + b"\x0f\x01", air.pdu[air.rlc_header_bytes() :]))
+    path = bed.folder / "am12-tshark.pcap"
+    air_views.pcap.write(path, frames)
+    cipher, integrity = key_pair(3)
+    options = [
+        *HEURISTICS,
+        *("-o", f'uat:pdcp_nr_ue_keys:"1","","{cipher.hex()}","","{integrity.hex()}"'),
+        *("-o", "pdcp-nr.check_sequence_numbers:pdcp-only", "-o", "pdcp-nr.decipher_userplane:TRUE"),
+        *("-o", "pdcp-nr.default_ciphering_algorithm:nea2", "-o", "pdcp-nr.default_integrity_algorithm:nia2"),
+    ]
+    seen = judge(path, ("pdcp-nr.direction", "ip.src", "ip.dst", "icmp.type"), options)
+    assert not seen.complaints, "each MAC-I is right"
+    echoes = [row for row in seen.rows if row["icmp.type"] in ("0", "8")]
+    assert len(echoes) >= 80 and {row["pdcp-nr.direction"] for row in echoes} == {"0", "1"}
+    assert all(AM12 in f"{row['ip.src']};{row['ip.dst']}".split(";") for row in echoes)
+
+
+@pytest.mark.parametrize("ue", [NEA1, NIA3], ids=["nea1", "nia3"])
+def test_other_algorithms_pass_too(bed, ue):
+    """The UE side shares our classes, so that says no more than that the algorithms of both ends are the same."""
+    bed.set_air()
+    assert bed.ping(ue, 20) == 20
+    bed.assert_accounted_for()
+
+
+AIRS = {
+    "20 %": {"loss_percent": 20},
+    "everything": {"loss_percent": 5, "duplicate_percent": 2, "delay_us": 2000, "jitter_us": 1000},
+}
+
+
+@pytest.mark.parametrize("air", AIRS.values(), ids=AIRS)
+@pytest.mark.parametrize("ue", [AM18, AM12], ids=["am18", "am12"])
+def test_files_arrive_equal_over_a_bad_air(bed, ue, air):
+    """Real TCP. What RLC sends again has the same COUNT and the same octets."""
+    name = "am18" if ue == AM18 else "am12"
+    bed.settle()
+    capture = Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / f"file-{name}.pcapng", octets=0)
+    bed.set_air(**air)
+    size = 1_000_000
+    file = bed.web.make("over-a-bad-air", size)
+    down, up = bed.web.download(ue, file), bed.web.upload(ue, file)
+    assert (down.equal, down.bytes, up.equal, up.bytes) == (True, size, True, size)
+    bed.settle()
+    assert capture.stop() == 0
+    if ue == AM18:  # of 18 bits, the COUNT is the SN here
+        found = list(decipher(list(air_views.read(bed.folder / f"file-{name}.pcapng"))))
+        assert_clear(found)
+        shown = bed.show(2)
+        down_counts = {one.count for one in found if one.direction == air_views.DOWNLINK}
+        assert len(found) > len({(one.direction, one.count) for one in found}), "some came twice"
+        assert max(down_counts) == shown["pdcp_tx_next"] - 1
+    bed.assert_accounted_for()
+
+
+def test_am_delivers_in_order_over_a_bad_air(bed):
+    """What RLC sends again comes late, and PDCP puts it where it belongs: the kernels see no packet out of order."""
+    for downlink in (False, True):
+        bed.set_air(loss_percent=20)
+        numbers, _ = datagrams(bed, AM18, 400, downlink, quiet_s=30)
+        assert numbers == list(range(400))
+    bed.settle()
+    bed.assert_accounted_for()
+
+
+def test_um_waits_for_reordering_and_no_longer(bed):
+    bed.set_air(loss_percent=10, delay_us=5000, jitter_us=4000)
+    for downlink in (False, True):
+        numbers, last = datagrams(bed, UM, 300, downlink)
+        assert 200 < len(numbers) < 300 and numbers == sorted(set(numbers))
+        assert last < 5
+    bed.settle()
+    bed.assert_accounted_for()
+
+
+def test_with_another_key_nothing_is_delivered(bed):
+    bed.set_air()
+    before = bed.drops(bed.ues[0]).get("pdcp_integrity_failed", 0)
+    gnb_before = bed.drops(bed.gnb).get("pdcp_integrity_failed", 0)
+    assert bed.ping(OTHER_KEY, 10, wait_s=1) == 0
+    assert bed.drops(bed.gnb).get("pdcp_integrity_failed", 0) >= gnb_before + 10
+    numbers, _ = datagrams(bed, OTHER_KEY, 20, downlink=True)
+    assert numbers == []
+    assert bed.drops(bed.ues[0])["pdcp_integrity_failed"] >= before + 20
+    assert bed.ping(PLAIN, 10) == 10
+    bed.assert_accounted_for()
+
+
+def test_keys_are_nowhere_but_in_their_file(bed):
+    """Answers, logs, the journal."""
+    octets = [key for bearer in BEARERS if "security" in bearer for key in key_pair(bearer["security"]["key"])]
+    texts = [str(bed.gnb.control.call("bearer.list", limit=100)), str(bed.gnb.control.stats())]
+    files = [path for path in bed.folder.iterdir() if path.suffix != ".keys" and path.is_file()]
+    for key in octets:
+        assert not any(key.hex() in text for text in texts)
+        for path in files:
+            content = path.read_bytes()
+            assert key not in content and key.hex().encode() not in content, path
+
+
+def kill(instance: Instance) -> None:
+    instance.process.signal(signal.SIGKILL)
+    instance.process.child.wait()
+    instance.processes.children.remove(instance.process)
+
+
+def again(bed: SecuredBed, name: str, number: int) -> None:
+    """One of the two is killed, and starts again."""
+    if name == "gnb":
+        kill(bed.gnb)
+        bed.gnb = Instance(bed.processes, f"gnb-{number}", "run", bed.gnb.config, bed.network.gnb, fresh=False)
+        return bed.wait_for_neighbours()
+    ue = bed.ues[0]
+    kill(ue)
+    bed.ues[0] = Instance(bed.processes, f"ue-{number}", "ue", ue.config, bed.network.ue)
+    configure_ue(bed.network, bed.ues[0], bed.bearers())
+    wait_until("the addresses", lambda: has_addresses(bed.network, tun_name(ue.config), BEARERS[0]))
+
+
+def test_no_count_is_used_twice_after_restarts(bed):
+    """Over all PDUs of the run, by key, bearer, direction and COUNT."""
+    bed.set_air()
+    capture = Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / "restarts.pcapng", octets=0)
+    for number, name in enumerate(("", "ue", "gnb", "ue")):
+        if name:
+            again(bed, name, number)
+        for ue in (UM, AM18):
+            wait_until("a packet to pass", lambda ue=ue: bed.ping(ue, 1, wait_s=1) == 1)
+            assert bed.ping(ue, 10) == 10
+    assert capture.stop() == 0
+    pdus = []
+    for path in ("um", "am18", "restarts"):
+        pdus += list(air_views.read(bed.folder / f"{path}.pcapng"))
+    found = [one for one in decipher(pdus) if one.bearer != configs.identity(3)]
+    assert_clear(found)
+    assert sum(one.bearer == configs.identity(1) for one in found) > 100
