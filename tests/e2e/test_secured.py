@@ -313,6 +313,39 @@ def test_keys_are_nowhere_but_in_their_file(bed):
             assert key not in content and key.hex().encode() not in content, path
 
 
+def memory_of(process: int, in_core_dumps: bool) -> Iterator[bytes]:
+    """The memory of the process that a core dump would have, or that none has: what is marked `dd` (MADV_DONTDUMP)."""
+    pieces, area = [], None
+    for line in Path(f"/proc/{process}/smaps").read_text().splitlines():
+        words = line.split()
+        if "-" in words[0] and not words[0].endswith(":"):
+            first, last = (int(text, 16) for text in words[0].split("-"))
+            area = (first, last) if words[1].startswith("rw") else None
+        elif words[0] == "VmFlags:" and area and ("dd" not in words) == in_core_dumps and "io" not in words:
+            pieces.append(area)
+    with Path(f"/proc/{process}/mem").open("rb", buffering=0) as memory:
+        for first, last in pieces:
+            for at in range(first, last, 1 << 24):
+                try:
+                    memory.seek(at)
+                    yield memory.read(min(1 << 24, last - at))
+                except OSError:
+                    break  # a mapping that no one can read, such as [vvar]
+
+
+def test_keys_are_in_no_core_dump(bed):
+    keys = [key for bearer in BEARERS if "security" in bearer for key in key_pair(bearer["security"]["key"])]
+    for instance in (bed.gnb, bed.ues[0]):
+        octets = 0
+        for piece in memory_of(instance.process.child.pid, in_core_dumps=True):
+            octets += len(piece)
+            for key in keys:
+                assert key not in piece and key.hex().encode() not in piece, instance.process.name
+        assert octets > 1 << 20
+    secret = memory_of(bed.gnb.process.child.pid, in_core_dumps=False)
+    assert any(keys[0].hex().encode() in piece for piece in secret), "this test would find a key"
+
+
 def kill(instance: Instance) -> None:
     instance.process.signal(signal.SIGKILL)
     instance.process.child.wait()
@@ -336,7 +369,7 @@ def test_no_count_is_used_twice_after_restarts(bed):
     """Over all PDUs of the run, by key, bearer, direction and COUNT."""
     bed.set_air()
     capture = Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / "restarts.pcapng", octets=0)
-    for number, name in enumerate(("", "ue", "gnb", "ue")):
+    for number, name in enumerate(("", "ue", "gnb", "ue", "gnb")):
         if name:
             again(bed, name, number)
         for ue in (UM, AM18):

@@ -14,6 +14,8 @@ namespace {
 
 constexpr unsigned kLeaseEntries = 4096;
 constexpr std::size_t kGrantsPerCommand = 256;  // so that no round of a worker grows long
+constexpr std::chrono::milliseconds kLookAtReceived{100};
+constexpr std::size_t kReceivedPerTurn = 1024;
 constexpr std::uint32_t kNearlyExhausted = 0xf0000000;
 
 FileKey key_of(const ran::BearerConfig& config) {
@@ -250,6 +252,7 @@ void Numbers::grant(std::span<const BearerJournal::Grant> grants) {
 
 void Numbers::serve(const Locked& /*locked*/, Time now) {
   if (!journal_) return;
+  note_received(now);
   std::optional<std::chrono::milliseconds> horizon;
   for (const auto& worker : workers_.all()) {
     if (!worker->gnb || !worker->gnb->lease_requests) continue;
@@ -263,6 +266,20 @@ void Numbers::serve(const Locked& /*locked*/, Time now) {
                   id->value);
       }
     }
+  }
+}
+
+// A page of bearers at a time. A worker's number is read beside it: it only rises, and any value that it had will do.
+void Numbers::note_received(Time now) {
+  if (config_.key_file.empty() || now < next_received_) return;
+  next_received_ = now + kLookAtReceived;
+  const auto page = store_.after(received_after_, kReceivedPerTurn);
+  received_after_ = page.size() < kReceivedPerTurn ? 0 : page.back().id.value;
+  for (const ran::BearerConfig& config : page) {
+    WorkerRuntime* worker = config.security ? workers_.owner_of(config.id.value) : nullptr;
+    if (worker == nullptr) continue;
+    const ran::BearerUplink& line = *worker->gnb->bearers.uplink_line(config.id.value);
+    journal_->set_received(config.id, __atomic_load_n(&line.pdcp_rx_next, __ATOMIC_RELAXED));
   }
 }
 

@@ -94,6 +94,8 @@ class Numbers {
 
  private:
   void restart_sessions(const JournalContent& found, Restart& all);
+  // What secured bearers have received, so that after a crash their HFN is still known.
+  void note_received(Time now);
   void grant(std::span<const BearerJournal::Grant> grants);
 
   const GnbConfig& config_;
@@ -102,6 +104,8 @@ class Numbers {
   std::vector<NumberRing> lease_rings_;     // identities of bearers that have come to the mark of their lease
   CountLeases leases_;                      // of the host's own bearers
   std::uint8_t epoch_ = 0;                  // the last one given out
+  Time next_received_{};                    // when note_received() looks at the next bearers
+  std::uint32_t received_after_ = 0;        // the last bearer that it looked at
   std::unique_ptr<BearerJournal> journal_;  // none: numbers begin at 0
 };
 

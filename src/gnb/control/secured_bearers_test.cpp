@@ -103,5 +103,23 @@ TEST_F(SecuredBearersTest, after_a_restart_counts_go_on_under_the_same_keys) {
   EXPECT_TRUE(parts_->bearers.show(added->id)->config.security == added->security);
 }
 
+TEST_F(SecuredBearersTest, what_was_received_is_in_the_journal_while_it_runs) {
+  make(config_with_keys());
+  const auto secured_one = add(secured(1, 3), 1), plain_one = add(bearer(2), 1);
+  ASSERT_TRUE(secured_one && plain_one);
+  WorkerRuntime& worker = parts_->worker(0);
+  for (const BearerId id : {secured_one->id, plain_one->id}) {
+    worker.gnb->bearers.uplink_line(id.value)->pdcp_rx_next = 77;
+  }
+  parts_->numbers.serve(parts_->control.lock(), std::chrono::steady_clock::now());
+  ASSERT_TRUE(parts_->numbers.wait_for_disk());
+  std::ifstream file(folder_ / "journal", std::ios::binary);
+  const std::vector<std::uint8_t> octets{std::istreambuf_iterator<char>(file), {}};
+  const auto content = read_journal(octets, {parts_->config.file_prefix, parts_->config.instance});
+  ASSERT_TRUE(content) << content.error().message;
+  EXPECT_EQ(content->bearers.at(secured_one->id.value).numbers.rx_next, 77U);
+  EXPECT_EQ(content->bearers.at(plain_one->id.value).numbers.rx_next, 0U);
+}
+
 }  // namespace
 }  // namespace splitplane::gnb::test

@@ -96,6 +96,14 @@ void BearerJournal::set_numbers(BearerId id, const JournalNumbers& numbers, cons
   note(id.value, Change::kNumbers, grant);
 }
 
+void BearerJournal::set_received(BearerId id, std::uint32_t rx_next) {
+  const std::lock_guard guard(mutex_);
+  const auto at = bearers_.find(id.value);
+  if (at == bearers_.end() || at->second.numbers.rx_next == rx_next) return;
+  at->second.numbers.rx_next = rx_next;
+  note(id.value, Change::kNumbers, {});
+}
+
 void BearerJournal::extend(const Grant& grant, std::uint32_t heard) {
   const std::lock_guard guard(mutex_);
   const auto at = bearers_.find(grant.id.value);

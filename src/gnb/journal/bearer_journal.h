@@ -49,6 +49,7 @@ class BearerJournal {
   void set(const JournalBearer& bearer, const std::optional<Grant>& grant = {});
   void set_config(const ran::BearerConfig& config);  // of a bearer that is there
   void set_epoch(BearerId id, std::uint8_t epoch);
+  void set_received(BearerId id, std::uint32_t rx_next);
   void set_numbers(BearerId id, const JournalNumbers& numbers, const std::optional<Grant>& grant = {});
   void extend(const Grant& grant, std::uint32_t heard);  // COUNTs alone
   void remove(BearerId id);
