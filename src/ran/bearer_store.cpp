@@ -128,8 +128,9 @@ Expected<ran::SessionConfig> BearerStore::add_session(ran::SessionConfig config,
     }
     return fail("{}", why);
   };
-  std::vector<BearerId*> others{&config.spare};
+  std::vector<BearerId*> others;
   for (std::size_t i = 1; i < config.bearers.size(); ++i) others.push_back(&config.bearers[i].config.id);
+  others.push_back(&config.spare);
 
   for (const BearerId* id : others) {  // those that are named come first, so that none of them is chosen for another
     if (id->value == 0 || *id == front.id) continue;
