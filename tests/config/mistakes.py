@@ -120,7 +120,7 @@ WRONG_VALUES = edits(
     ("cipher: nea3", ">>cipher: nea7", "bearers[0].security.cipher", "'nea7' is unknown, did you mean 'nea0'?; allowed: nea0, nea1, nea2, nea3"),
     ("integrity: none", ">>integrity: nia9", "bearers[0].security.integrity", "did you mean 'nia0'?; allowed: none, nia0"),
     ("key: 4294967292", ">>key: 0", "bearers[0].security.key", "is 0; allowed: an integer from 1 to 4294967295"),
-    ("drb: 32", ">>drb: 33", "bearers[0].security.drb", "is 33; allowed: an integer from 1 to 32"),
+    ("key: 4294967292, drb: 32", "key: 4294967292, >>drb: 33", "bearers[0].security.drb", "is 33; allowed: an integer from 1 to 32"),
     ("t_reordering_ms: 3000", ">>t_reordering_ms: 3001", "bearers[0].security.t_reordering_ms", "is 3001; allowed: an integer"),
     ("interval_s: 0", ">>interval_s: 3601", "n3[0].echo.interval_s", "is 3601; allowed: an integer from 0 to 3600"),
     ("timeout_s: 60", ">>timeout_s: 0", "n3[0].echo.timeout_s", "is 0; allowed: an integer from 1 to 60"),

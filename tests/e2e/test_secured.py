@@ -208,10 +208,12 @@ def test_tshark_deciphers_and_verifies(bed):
         pytest.skip("SKIPPED: tshark is not installed (make setup)")
     bed.set_air()
     pdus = [air for air in air_views.read(bed.folder / "am12.pcapng") if air.bearer == configs.identity(3)]
-    frames = []
+    frames, seen_before = [], set()
     for air in pdus:
-        if not air.is_complete_data():
+        pdcp = (air.direction, air.pdu[air.rlc_header_bytes() :])
+        if not air.is_complete_data() or pdcp in seen_before:  # on a busy machine RLC sends some again
             continue
+        seen_before.add(pdcp)
         fields = struct.pack("!BBBBBBBBBBH", 2, 2, air.pdcp_sn_bits, 3, air.direction, 4, 1, 5, 32, 6, 1)
         frames.append(air_views._wrap(air, b"pdcp-nr" + fields + b"\x0f\x01", air.pdu[air.rlc_header_bytes() :]))
     path = bed.folder / "am12-tshark.pcap"
