@@ -137,11 +137,12 @@ class UplinkOrder {
     }
   }
 
-  // Delivers all that waits of a flow, in the order of arrival.
+  // Delivers all that waits of a flow, in the order of arrival. The flow has left a DRB whose end marker came already,
+  // so it is not there.
   template <class Deliver>
   void give_up(Qfi qfi, Deliver& deliver) {
     for (const Held& h : held_) {
-      if (h.qfi == qfi) go_to(qfi, h.drb);
+      if (h.qfi == qfi && (ended_[qfi.value] & bit(h.drb)) == 0) go_to(qfi, h.drb);
     }
     ended_[qfi.value] = 0;
     deliver_where([&](const Held& h) { return h.qfi == qfi; }, deliver);

@@ -70,6 +70,21 @@ TEST_F(UplinkOrderTest, after_an_early_end_marker_nothing_waits) {
   EXPECT_THAT(taken(), ElementsAre(1, 2));
 }
 
+TEST_F(UplinkOrderTest, a_timeout_does_not_move_a_flow_back_to_a_drb_that_it_has_left) {
+  receive(kB, 4);  // it overtakes what the flow sent before on kA
+  for (int i = 1; i <= 3; ++i) receive(kA, i);
+  end(kA);
+  EXPECT_THAT(taken(), ElementsAre(4));
+  order.tick(kHold, take());
+  EXPECT_THAT(taken(), ElementsAre(1, 2, 3));
+  receive(kB, 5, kFlow, kHold);
+  EXPECT_THAT(taken(), ElementsAre(5));
+  end(kB);
+  receive(kC, 6, kFlow, kHold);
+  EXPECT_THAT(taken(), ElementsAre(6)) << "the end marker came first, so it does not wait";
+  EXPECT_EQ(order.held(), 0U);
+}
+
 TEST_F(UplinkOrderTest, an_end_marker_of_a_flow_that_stays_changes_nothing) {
   receive(kA, 1);
   end(kA);  // the first rule names the default DRB
