@@ -55,6 +55,7 @@ class Side {
     std::vector<TxItem<Buffer>> items(3);
     while (entity.tx().sending_again()) {
       const std::size_t count = tx_burst_.send_again(entity.tx(), items, *this, make_);
+      if (count == 0) break;  // it is done, or pages are short
       tx_burst_.keep(std::span(items).first(count));
       for (std::size_t i = 0; i < count; ++i) heard.push_back(items[i].count.value);
     }

@@ -62,8 +62,8 @@ class Config:
     discard_timer_us: int | None = None  # None is infinity
     out_of_order_delivery: bool = False
     status_report_required: bool = False
-    max_in_flight: int | None = None  # AM: COUNTs from the first unconfirmed one to TX_NEXT; None is Window_Size
-    count_threshold: int = LAST_COUNT - (1 << 20)  # the entity asks for a new key from here on
+    max_in_flight: int | None = None  # AM: COUNTs from the first in flight to TX_NEXT; None is Window_Size
+    count_threshold: int = LAST_COUNT - (1 << 20)  # the entity tells RRC once that COUNT is near its end
     count_stop: int = LAST_COUNT  # the first COUNT that is never sent
 
     @property
@@ -157,6 +157,7 @@ class PdcpTransmitter:
         self.config, self.security, self.answer, self.counters = config, security, answer, counters
         self.tx_next = 0
         self.stored: dict[int, StoredSdu] = {}  # by COUNT, ascending: not confirmed, not discarded
+        self.settled = 0  # AM: one more than the highest COUNT that is known to be delivered
         self.waiting: list[StoredSdu] = []  # came while the entity was suspended; no COUNT yet
         self.suspended = False
         self.asked_for_key = False
@@ -200,15 +201,17 @@ class PdcpTransmitter:
     def window_is_full(self) -> bool:
         """5.2.1 NOTE: more than half of the SN space in flight may desynchronize the HFN.
 
-        Reading: an AM entity drops the SDU instead. In flight is from the oldest SDU that is stored to TX_NEXT. An SDU
-        that was discarded is in flight no more, so many discards in a row may still desynchronize.
+        Reading: an AM entity drops the SDU instead. The NOTE names discarded SDUs as a cause, so a COUNT whose SDU was
+        discarded is in flight as well, until the delivery of a later one is known. Then the peer passes it with its
+        t-Reordering.
         """
-        if not self.is_am or not self.stored:
+        if not self.is_am:
             return False
         limit = self.config.max_in_flight
         if limit is None:
             limit = window_size(self.config.tx_sn_bits)
-        return self.tx_next - next(iter(self.stored)) >= limit
+        oldest = min(next(iter(self.stored), self.settled), self.settled)
+        return self.tx_next - oldest >= limit
 
     def submit(self, count: int) -> None:
         config = self.config
@@ -224,10 +227,15 @@ class PdcpTransmitter:
         self.answer.pdus.append((count, pdu))
 
     def advance(self, now: int) -> None:
-        """discardTimer (5.3). All timers of an entity have one length, so the oldest SDU runs out first."""
+        """discardTimer (5.3). All timers of an entity have one length, so the oldest SDU runs out first.
+
+        Reading: the last SDU in a full window stays, because nothing but its delivery opens the window again.
+        """
         for count in list(self.stored):
             deadline = self.stored[count].deadline
             if deadline is None or deadline > now:
+                break
+            if len(self.stored) == 1 and self.window_is_full():
                 break
             self.discard(count, "discarded_by_timer")
         while self.waiting and self.waiting[0].deadline is not None and self.waiting[0].deadline <= now:
@@ -242,18 +250,25 @@ class PdcpTransmitter:
             self.answer.discards.append(count)
 
     def confirm(self, counts: list[int]) -> None:
-        """RLC AM: the SDUs were delivered. Reading: a confirmation that comes while suspended is too late."""
+        """RLC AM: the SDUs were delivered, maybe after their discard.
+
+        Reading: a confirmation that comes while suspended is too late.
+        """
         if self.is_am and not self.suspended:
             for count in counts:
                 self.stored.pop(count, None)
+                if count < self.tx_next:
+                    self.settled = max(self.settled, count + 1)
 
     def receive_status_report(self, report: StatusReport) -> None:
         """5.4.2. Reading: a report on a UM bearer, and an FMC beyond TX_NEXT, is an invalid value (5.10)."""
         if not self.is_am or report.fmc > self.tx_next:
             self.counters["bad_status_report"] += 1
             return
+        self.settled = max(self.settled, report.fmc)
         for count in [count for count in self.stored if report.confirms(count)]:
             self.discard(count, "confirmed_by_status")
+            self.settled = max(self.settled, count + 1)
 
     def retransmit(self) -> None:
         """All that is stored, in ascending order of COUNT (5.1.2, 5.5)."""
@@ -268,7 +283,9 @@ class PdcpTransmitter:
         Reading: a UM bearer submits each PDU at once, so no SDU with a COUNT is left to be sent again.
         """
         was_suspended, self.suspended = self.suspended, False
-        self.security, self.asked_for_key = security, False
+        self.security = security
+        if was_suspended or not self.is_am:
+            self.asked_for_key = False  # COUNT begins anew
         if not self.is_am:
             self.tx_next = 0
             self.stored.clear()
@@ -285,6 +302,7 @@ class PdcpTransmitter:
     def suspend(self) -> None:
         """5.1.4: TX_NEXT to its initial value, PDUs are discarded. SDUs of an AM bearer stay (5.1.2)."""
         self.tx_next = 0
+        self.settled = 0
         self.suspended = True
         if not self.is_am:
             self.stored.clear()
@@ -303,10 +321,10 @@ class PdcpReceiver:
         self.sn_bits = config.rx_sn_bits
         self.window_size = window_size(self.sn_bits)
         self.t_reordering_us = config.t_reordering_us
-        self.asked_for_key = False
         self.reset()
 
     def reset(self) -> None:
+        self.asked_for_key = False
         self.rx_next = 0
         self.rx_deliv = 0
         self.rx_reord: int | None = None  # None while t-Reordering does not run
@@ -438,7 +456,7 @@ class PdcpReceiver:
         """5.1.2: a UM bearer begins anew; an AM bearer keeps its COUNTs, what it holds and t-Reordering."""
         if self.config.rlc == "um":
             self.deliver_all_and_reset()
-        self.security, self.asked_for_key = security, False
+        self.security = security
 
     def deliver_all_and_reset(self) -> None:
         """5.1.2 of UM, and 5.1.4: stop t-Reordering, deliver what is stored, state variables to initial values."""
@@ -562,7 +580,7 @@ class PdcpEntity:
             not 0 < count - rx_deliv < rx.window_size for count in received
         ):
             return {"refused": "out_of_range"}
-        tx.tx_next = tx_next
+        tx.tx_next = tx.settled = tx_next
         rx.rx_deliv = rx.rx_next = rx_deliv
         for count, sdu in received.items():
             rx.held[count] = sdu

@@ -163,7 +163,24 @@ RECEIVING = (
 SENDING = (
     model("COUNT begins at 1", "self.tx_next = 0\n        self.stored: ", "self.tx_next = 1\n        self.stored: "),
     model("an SDU of 9000 octets is too large", "len(data) > MAX_SDU_OCTETS", "len(data) >= MAX_SDU_OCTETS"),
-    model("the window takes one more", "next(iter(self.stored)) >= limit", "next(iter(self.stored)) > limit"),
+    model("the window takes one more", "self.tx_next - oldest >= limit", "self.tx_next - oldest > limit"),
+    model(
+        "what was discarded is in flight no more",
+        "oldest = min(next(iter(self.stored), self.settled), self.settled)",
+        "oldest = next(iter(self.stored), self.tx_next)",
+    ),
+    model(
+        "a late confirmation opens no window",
+        "self.settled = max(self.settled, count + 1)\n\n    def receive",
+        "pass\n\n    def receive",
+    ),
+    model("FMC opens no window", "self.settled = max(self.settled, report.fmc)", "pass"),
+    model("the last SDU of a full window is discarded", "len(self.stored) == 1 and self.window_is_full()", "False"),
+    model(
+        "RRC is told again after each re-establishment",
+        "if was_suspended or not self.is_am:\n            self.asked",
+        "if True:\n            self.asked",
+    ),
     model(
         "COUNT goes one beyond its end",
         "self.tx_next >= self.config.count_stop",
@@ -234,14 +251,14 @@ PROCEDURES = (
     ),
     model(
         "an AM bearer sends again under the old key",
-        "self.security, self.asked_for_key = security, False\n        if not",
-        "self.asked_for_key = False\n        self.retransmit() if self.is_am and not was_suspended else None\n"
-        "        self.security = security\n        if not",
+        "self.security = security\n        if was",
+        "self.retransmit() if self.is_am and not was_suspended else None\n"
+        "        self.security = security\n        if was",
     ),
     model(
         "AM COUNTs begin anew",
-        "if not self.is_am:\n            self.tx_next = 0\n",
-        "self.tx_next = 0\n        if not self.is_am:\n",
+        "# COUNT begins anew\n        if not self.is_am:\n            self.tx_next = 0\n",
+        "# COUNT begins anew\n        self.tx_next = 0\n        if not self.is_am:\n",
     ),
     model(
         "UM COUNTs go on",
@@ -260,8 +277,8 @@ PROCEDURES = (
     ),
     model(
         "the receiver keeps the old key",
-        "            self.deliver_all_and_reset()\n        self.security, self.asked_for_key = security, False",
-        "            self.deliver_all_and_reset()\n        self.asked_for_key = False",
+        "            self.deliver_all_and_reset()\n        self.security = security",
+        "            self.deliver_all_and_reset()",
     ),
     model(
         "COUNT is used again after a re-key that kept the key",
@@ -270,7 +287,7 @@ PROCEDURES = (
     ),
     model("COUNT is used again after suspend", "begins_anew = self.tx.suspended or", "begins_anew = "),
     model("one new key of two is enough", "(begins_anew or security != old)", "begins_anew"),
-    model("suspend keeps TX_NEXT", "self.tx_next = 0\n        self.suspended = True", "self.suspended = True"),
+    model("suspend keeps TX_NEXT", "self.tx_next = 0\n        self.settled = 0", "self.settled = 0"),
     model(
         "suspend drops the SDUs of an AM bearer",
         "self.suspended = True\n        if not self.is_am:\n            self.stored.clear()",

@@ -540,6 +540,34 @@ def test_the_window_of_an_am_bearer_fills_up() -> None:
     assert at.tx.tx_next == 2049
 
 
+def test_what_was_discarded_is_in_flight_until_a_later_sdu_arrives() -> None:
+    """5.2.1 NOTE: discarded SDUs are a cause of HFN desynchronization."""
+    at = entity(discard_timer_us=10 * MS)
+    for now in range(2500):
+        at.advance(now * MS)
+        at.send_sdu(DATA, now * MS)
+    assert at.tx.tx_next == 2048 and list(at.tx.stored) == [2047], "the last one stays"
+    assert at.take_answer().discards == list(range(2047))
+    at.confirm([1000])  # RLC had sent it before its discard
+    at.advance(3000 * MS)
+    assert at.take_answer().discards == [2047], "the window is open"
+    at.send_sdu(DATA, 3000 * MS)
+    assert at.tx.tx_next == 2049
+    at.receive_pdu(StatusReport(2049, b"").write(), 3000 * MS)
+    assert at.tx.settled == 2049
+
+
+def test_rrc_is_told_once_until_count_begins_anew() -> None:
+    at = entity(BOTH, count_threshold=2)
+    for key in range(3):
+        at.send_sdu(DATA, 0)
+        at.reestablish(Security("nea2", bytes([key] * 16), "nia2", bytes([key + 50] * 16)))
+    assert at.take_answer().indications == [("key_needed", "tx")]
+    at.suspend()
+    at.reestablish(Security("nea2", bytes([9] * 16), "nia2", bytes([59] * 16)))
+    assert at.take_answer().indications == [("key_needed", "tx")], "three stored SDUs have new numbers"
+
+
 def test_sdu_sizes_have_limits() -> None:
     at = entity()
     for size in (0, 1, 9000, 9001):

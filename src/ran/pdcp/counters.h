@@ -21,7 +21,9 @@ namespace splitplane::ran::pdcp {
   X(queue_full, "too many SDUs wait")                                                     \
   X(no_memory, "no buffer, or no place to keep the SDU")                                  \
   X(crypto_failed, "the cipher library failed after the SDU was numbered")                \
+  X(not_sent_again, "suspended before it was sent again: the keys are gone")              \
   X(discarded_by_timer, "discardTimer ran out")                                           \
+  X(timer_forgotten, "UM: no place for discardTimer, so RLC is not told of its end")      \
   X(confirmed_by_status, "confirmed by the peer's status report")                         \
   X(bad_status_report, "status report of a UM bearer, or with an FMC beyond TX_NEXT")
 SPLITPLANE_OUTCOMES(TxOutcome, SPLITPLANE_PDCP_TX_OUTCOMES)
@@ -39,13 +41,19 @@ SPLITPLANE_OUTCOMES(TxOutcome, SPLITPLANE_PDCP_TX_OUTCOMES)
   X(unknown_control, "control PDU that is no status report")             \
   X(bad_status_report, "status report that is cut, or longer than 9000") \
   X(no_memory, "no buffer, or no place to hold the SDU")                 \
-  X(crypto_failed, "the cipher library failed")
+  X(crypto_failed, "the cipher library failed")                          \
+  X(keys_changed, "the sink has changed the keys within the burst")
 SPLITPLANE_OUTCOMES(RxOutcome, SPLITPLANE_PDCP_RX_OUTCOMES)
 
 template <class Outcome, std::size_t kSize>
 class OutcomeCounters {
  public:
   void add(Outcome outcome) { ++count_[static_cast<std::size_t>(outcome)]; }
+  // What was counted as `from` is `to` after all.
+  void move(Outcome from, Outcome to) {
+    --count_[static_cast<std::size_t>(from)];
+    add(to);
+  }
   [[nodiscard]] std::uint64_t operator[](Outcome outcome) const { return count_[static_cast<std::size_t>(outcome)]; }
 
  private:

@@ -3,19 +3,13 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "crypto/key_store.h"
 #include "ran/pdcp/receiver.h"
 #include "ran/pdcp/transmitter.h"
 
 namespace splitplane::ran::pdcp {
-
-// SN status transfer (TS 38.423 9.1.1.4): an SDU that the source got out of sequence.
-template <buf::PacketBuffer B>
-struct Forwarded {
-  Count count{};
-  B sdu;
-};
 
 // The highest COUNTs in use (TS 38.331 5.3.6.3), 0 where none is. RRC compares the 25 most significant bits.
 struct CountsInUse {
@@ -25,6 +19,7 @@ struct CountsInUse {
 template <buf::PacketBuffer B>
 class Entity {
  public:
+  // `config` must not be one that refuse() refuses.
   Entity(const Config& config, const Security& security, Memory<B>& memory)
       : tx_(config, security, memory), rx_(config, security, memory), sends_(config.sends) {}
 
@@ -44,9 +39,11 @@ class Entity {
   // 5.1.2; of a suspended entity, this resumes it. Afterwards the caller sends a status report if rx().report_is_due(),
   // then calls TxBurst::send_again() until tx().sending_again() is false. Until then the old keys have to stay.
   //
-  // TS 38.331 5.3.1.2 wants no COUNT twice under one key, and leaves that to the network. This entity refuses it. Where
-  // COUNT begins anew, each key has to be new. An AM bearer that goes on may keep both keys (the same objects), which
-  // repeats PDUs, or change both. One new key of two would put another MAC-I under the same keystream.
+  // TS 38.331 5.3.1.2 allows no COUNT twice under one key, and leaves that to the network. This entity refuses it for
+  // the keys that it has. Where COUNT begins anew, each key has to be another one. An AM bearer that goes on may keep
+  // both keys (the same objects), which repeats PDUs, or change both. One new key of two would put another MAC-I under
+  // the same keystream. The entity does not know the keys before these. Key derivation guarantees that they do not come
+  // back: each K_gNB is fresh (TS 33.501 6.9.2.3).
   template <class Sink>
   [[nodiscard]] Refusal reestablish(const Security& security, Sink& sink) {
     const bool begins_anew = tx_.suspended() || !tx_.is_am();
@@ -67,11 +64,11 @@ class Entity {
     tx_.recover();
     return Refusal::kNone;
   }
-  // 5.1.4. The keys have to stay until the SDUs that an AM bearer stores are sent again.
+  // 5.1.4. The keys have to stay until the SDUs that an AM bearer stores are sent again. SDUs that the entity has not
+  // sent again yet since a change of keys are dropped and counted (`not_sent_again`).
   template <class Sink>
   [[nodiscard]] Refusal suspend(Sink& sink) {
     if (tx_.suspended()) return Refusal::kSuspended;
-    if (tx_.sending_again()) return Refusal::kSendingAgain;
     tx_.suspend();
     rx_.suspend(sink);
     return Refusal::kNone;
@@ -98,9 +95,9 @@ class Entity {
         !std::all_of(received.begin(), received.end(), has_place)) {
       return Refusal::kOutOfRange;
     }
+    if (has_equal_counts(received)) return Refusal::kCountTwice;
+    if (!rx_.set_rx_deliv(rx_deliv, received, sink)) return Refusal::kNoMemory;
     tx_.set_tx_next(tx_next);
-    rx_.set_rx_deliv(rx_deliv);
-    for (Forwarded<B>& one : received) rx_.take_forwarded(one.count, std::move(one.sdu), sink);
     return Refusal::kNone;
   }
 
@@ -110,6 +107,12 @@ class Entity {
   }
 
  private:
+  static bool has_equal_counts(std::span<const Forwarded<B>> received) {
+    std::vector<std::uint32_t> counts;
+    for (const Forwarded<B>& one : received) counts.push_back(one.count.value);
+    std::sort(counts.begin(), counts.end());
+    return std::adjacent_find(counts.begin(), counts.end()) != counts.end();
+  }
   // True if an algorithm that is not null keeps its key.
   static bool uses_again(const Security& old, const Security& fresh) {
     if (crypto::KeyStore::protect_alike(*old.cipher, *fresh.cipher)) return true;

@@ -4,20 +4,31 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "ran/pdcp/counters.h"
 #include "ran/pdcp/reorder_window.h"
 
 namespace splitplane::ran::pdcp {
 
-// What a receiver tells its neighbours: SDAP gets SDUs, RRC hears of a wrong MAC-I and that COUNT nears its end, and
+// What a receiver tells its neighbours: SDAP gets SDUs, RRC learns of a wrong MAC-I and that COUNT is near its end, and
 // the transmitter of the same bearer gets status reports.
+//
+// deliver() must not call the entity. The other three may call a procedure of it: the burst then drops what it still
+// has for that bearer as `keys_changed`. None of them may call the burst, nor destroy an entity that has a PDU in it.
 template <class S, class R, class B>
 concept RxSink = requires(S& sink, R& from, Count count, B sdu, const wire::pdcp::StatusReport& report) {
   sink.deliver(from, count, std::move(sdu));
   sink.integrity_failure(from, count);
   sink.key_needed(from);
   sink.status_report(from, report);
+};
+
+// SN status transfer (TS 38.423 9.1.1.4): an SDU that the source got out of sequence.
+template <buf::PacketBuffer B>
+struct Forwarded {
+  Count count{};
+  B sdu;
 };
 
 template <buf::PacketBuffer B>
@@ -33,6 +44,7 @@ class alignas(64) Receiver {
         never_asks_(config.count_threshold > kLastCount),
         window_(config.rx_sn_bits, memory),
         t_reordering_(config.t_reordering),
+        max_held_(config.max_held),
         id_(config.id),
         reports_(config.is_am() && config.status_report_required) {}
   Receiver(const Receiver&) = delete;
@@ -49,6 +61,8 @@ class alignas(64) Receiver {
   [[nodiscard]] Time next_deadline() const { return deadline_; }
   [[nodiscard]] std::uint32_t held() const { return window_.held(); }
   [[nodiscard]] bool suspended() const { return suspended_; }
+  // Another number after each procedure that changes keys or COUNTs: what was computed before is void.
+  [[nodiscard]] std::uint16_t epoch() const { return epoch_; }
   [[nodiscard]] const RxCounters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t delivered() const { return delivered_; }
   [[nodiscard]] const Cover& cover() const { return cover_; }
@@ -129,10 +143,11 @@ class alignas(64) Receiver {
   template <class Sink>
     requires RxSink<Sink, Receiver, B>
   void reestablish(const Security& security, Sink& sink) {
+    ++epoch_;
+    if (suspended_ || !is_am_) asked_for_key_ = never_asks_;  // COUNT begins anew
     if (!is_am_) deliver_all_and_reset(sink);
     cover_.set(security);
     suspended_ = false;
-    asked_for_key_ = never_asks_;
     report_is_due_ = reports_;
   }
   // TS 38.323 5.5
@@ -141,6 +156,7 @@ class alignas(64) Receiver {
   template <class Sink>
     requires RxSink<Sink, Receiver, B>
   void suspend(Sink& sink) {
+    ++epoch_;
     deliver_all_and_reset(sink);
     suspended_ = true;
     report_is_due_ = false;
@@ -149,6 +165,7 @@ class alignas(64) Receiver {
   template <class Sink>
     requires RxSink<Sink, Receiver, B>
   void release(Sink& sink) {
+    ++epoch_;
     deliver_all_and_reset(sink);
     report_is_due_ = false;
   }
@@ -179,16 +196,30 @@ class alignas(64) Receiver {
     window_.for_each(visit);
   }
   [[nodiscard]] bool holds_nothing() const { return window_.empty(); }
-  // SN status transfer at the target (TS 38.423 9.1.1.4). The caller has checked that nothing is held, and that COUNTs
-  // go forward. t-Reordering starts at the next data PDU.
-  void set_rx_deliv(Count count) { rx_deliv_ = rx_next_ = count.value; }
-  // An SDU that the source got out of sequence and forwarded. False without memory.
+  // SN status transfer at the target (TS 38.423 9.1.1.4): RX_DELIV, and the SDUs that the source got out of sequence
+  // and forwarded. The caller has checked that nothing is held, that COUNTs go forward, and that each has a place in
+  // the window once. t-Reordering starts at the next data PDU. Returns false and changes nothing without memory.
   template <class Sink>
     requires RxSink<Sink, Receiver, B>
-  bool take_forwarded(Count count, B sdu, Sink& sink) {
-    if (hold(count.value, sdu, sink)) return true;
-    counters_.add(RxOutcome::no_memory);
-    return false;
+  [[nodiscard]] bool set_rx_deliv(Count rx_deliv, std::span<Forwarded<B>> received, Sink& sink) {
+    if (!out_of_order_ && received.size() > max_held_) return false;
+    for (const Forwarded<B>& one : received) {
+      B nothing;
+      if (window_.add(one.count.value, nothing)) continue;
+      window_.take_below(0, kLastCount, [](std::uint32_t, B) {});
+      return false;
+    }
+    ++epoch_;
+    rx_deliv_ = rx_next_ = rx_deliv.value;
+    for (Forwarded<B>& one : received) {
+      rx_next_ = std::max(rx_next_, one.count.value + 1);
+      if (out_of_order_) {
+        deliver(one.count.value, std::move(one.sdu), sink);
+      } else {
+        window_.fill(one.count.value, std::move(one.sdu));
+      }
+    }
+    return true;
   }
 
  private:
@@ -211,7 +242,7 @@ class alignas(64) Receiver {
       deliver(count, std::move(sdu), sink);
       return true;
     }
-    if (!window_.add(count, sdu)) return false;
+    if (window_.held() >= max_held_ || !window_.add(count, sdu)) return false;
     rx_next_ = std::max(rx_next_, count + 1);
     return true;
   }
@@ -220,7 +251,7 @@ class alignas(64) Receiver {
   void start_reordering(Time now, Sink& sink) {
     is_reordering_ = true;
     rx_reord_ = rx_next_;
-    deadline_ = t_reordering_ == kNever ? kNever : now + t_reordering_;
+    deadline_ = later(now, t_reordering_);
     if (t_reordering_ == 0) reordering_ran_out(now, sink);
   }
   void stop_reordering() {
@@ -253,18 +284,18 @@ class alignas(64) Receiver {
   std::uint32_t count_threshold_;
   Time deadline_ = kNever;
   std::uint8_t sn_bits_;
-  bool out_of_order_;
-  bool is_am_;
+  bool out_of_order_ : 1, is_am_ : 1, never_asks_ : 1;
   bool is_reordering_ = false;
   bool suspended_ = false;
-  bool never_asks_;
-  bool asked_for_key_ = never_asks_;  // for a key, since it has this one
+  bool asked_for_key_ = never_asks_;  // since COUNT began anew
   bool report_is_due_ = false;
+  std::uint16_t epoch_ = 0;
   std::uint64_t delivered_ = 0;
   // The line that SDUs out of sequence need; of it, SDUs in sequence read that nothing is received above them.
   ReorderWindow<B> window_;
   Time t_reordering_;
   RxCounters counters_;
+  std::uint32_t max_held_;
   BearerId id_;
   bool reports_;  // status reports are required
 };

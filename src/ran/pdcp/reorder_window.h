@@ -10,7 +10,7 @@ namespace splitplane::ran::pdcp {
 template <buf::PacketBuffer B>
 class ReorderWindow {
  public:
-  ReorderWindow(unsigned sn_bits, Memory<B>& memory) : memory_(&memory), pages_(sn_bits) {}
+  ReorderWindow(unsigned sn_bits, Memory<B>& memory) : pages_(sn_bits, memory.reorder) {}
   ReorderWindow(const ReorderWindow&) = delete;
   ReorderWindow& operator=(const ReorderWindow&) = delete;
   ~ReorderWindow() {
@@ -27,7 +27,7 @@ class ReorderWindow {
   }
 
   // Holds an SDU, or records with an empty buffer that it was delivered. Returns false and leaves `sdu` as it is
-  // without memory, or when this bearer has as many pages as are left for all others.
+  // without memory, or when this bearer has its share of it.
   [[nodiscard]] bool add(std::uint32_t count, B& sdu) {
     ReorderPage<B>* const page = make(count);
     if (page == nullptr) return false;
@@ -38,6 +38,12 @@ class ReorderWindow {
     if (empty() || count > highest_) highest_ = count;
     ++received_;
     return true;
+  }
+
+  // Gives an SDU to a COUNT that is received without one.
+  void fill(std::uint32_t count, B sdu) {
+    pages_.find(count)->sdu[count % kPageSns] = std::move(sdu);
+    ++held_;
   }
 
   // Forgets COUNTs from `from` to below `to` and calls taken(count, B) for each that was not delivered, in ascending
@@ -95,10 +101,8 @@ class ReorderWindow {
   static std::uint64_t bit(std::uint32_t count) { return std::uint64_t{1} << (count % kPageSns); }
 
   ReorderPage<B>* make(std::uint32_t count) {
-    if (ReorderPage<B>* const page = pages_.find(count); page != nullptr) return page;
-    if (pages_.pages() >= memory_->reorder_pages.available()) return nullptr;
     bool is_new = false;
-    ReorderPage<B>* const page = pages_.make(count, memory_->directories, memory_->reorder_pages, is_new);
+    ReorderPage<B>* const page = pages_.make(count, Claim::kGrows, is_new);
     if (is_new) page->received = 0;
     return page;
   }
@@ -113,13 +117,12 @@ class ReorderWindow {
       --held_;
       taken((at & ~(kPageSns - 1)) + place, std::move(page.sdu[place]));
     }
-    if (left_over == 0) pages_.drop(at, memory_->directories, memory_->reorder_pages);
+    if (left_over == 0) pages_.drop(at);
   }
 
-  Memory<B>* memory_;
-  rlc::PagedWindow<ReorderPage<B>> pages_;
   std::uint32_t received_ = 0, held_ = 0;
   std::uint32_t lowest_ = 0, highest_ = 0;  // nothing received is below or above
+  SharedPages<ReorderPage<B>> pages_;
 };
 
 }  // namespace splitplane::ran::pdcp

@@ -54,6 +54,7 @@ class RxBurst {
     Kind kind = Kind::kDropped;
     RxOutcome outcome = RxOutcome::accepted;  // of kDropped
     bool lends = false;                       // kLentBytes before the PDU belong to the buffer until delivery
+    std::uint16_t epoch = 0;                  // Receiver::epoch() before delivery of this burst began
     std::int64_t count = 0;                   // RCVD_COUNT before delivery of this burst began
     std::uint8_t* pdu = nullptr;
     std::size_t sdu_bytes = 0;
@@ -76,7 +77,7 @@ class RxBurst {
       return drop(RxOutcome::malformed);
     if (!wire::pdcp::is_data(*buffer.data())) [[unlikely]]
       return {.kind = Kind::kControl};
-    Work work{.kind = Kind::kData, .sdu_bytes = to.sdu_bytes(buffer.size())};
+    Work work{.kind = Kind::kData, .epoch = to.epoch(), .sdu_bytes = to.sdu_bytes(buffer.size())};
     if (work.sdu_bytes == 0) [[unlikely]]
       return drop(RxOutcome::malformed);
     work.count = to.count_of(to.sn(buffer.data()));
@@ -113,6 +114,8 @@ class RxBurst {
     Receiver<B>& to = *item.to;
     if (work.kind != Kind::kData) [[unlikely]]
       return work.kind == Kind::kDropped ? work.outcome : control(item, sink);
+    if (work.epoch != to.epoch()) [[unlikely]]
+      return RxOutcome::keys_changed;
     const std::int64_t count = to.count_of(to.sn(work.pdu));
     bool is_genuine = false;
     if (count == work.count) [[likely]] {

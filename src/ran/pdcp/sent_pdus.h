@@ -30,7 +30,7 @@ namespace splitplane::ran::pdcp {
 template <buf::PacketBuffer B>
 class SentPdus {
  public:
-  SentPdus(unsigned sn_bits, Memory<B>& memory) : memory_(&memory), pages_(sn_bits) {}
+  SentPdus(unsigned sn_bits, Memory<B>& memory) : pages_(sn_bits, memory.sent) {}
   SentPdus(const SentPdus&) = delete;
   SentPdus& operator=(const SentPdus&) = delete;
   ~SentPdus() { clear(); }
@@ -47,11 +47,11 @@ class SentPdus {
   [[nodiscard]] Time deadline(std::uint32_t count) const { return find(count)->deadline[count % kPageSns]; }
 
   // Makes a place for `count`, which is above all that are stored. Returns false without memory, or when this bearer
-  // has as many pages as are left for all others.
-  [[nodiscard]] bool add(std::uint32_t count, Time deadline) {
+  // has its share of it.
+  [[nodiscard]] bool add(std::uint32_t count, Time deadline, Claim claim = Claim::kGrows) {
     SentPage<B>* page = tail(count);
     if (page == nullptr) [[unlikely]] {
-      if (page = make(count); page == nullptr) return false;
+      if (page = make(count, claim); page == nullptr) return false;
     }
     page->held |= bit(count);
     page->deadline[count % kPageSns] = deadline;
@@ -107,7 +107,10 @@ class SentPdus {
   template <class Removed>
   void remove_confirmed(const wire::pdcp::StatusReport& report, Removed&& removed) {
     if (empty()) return;
-    const std::uint32_t stop = end_;
+    // The report names no COUNT from here on. So a short report costs little, however much is stored.
+    const std::uint64_t beyond = std::uint64_t{report.fmc.value} + 1 + 8 * report.bitmap.size();
+    const std::uint32_t stop = beyond < end_ ? static_cast<std::uint32_t>(beyond) : end_;
+    if (!rlc::before(first_, stop)) return;
     for (std::uint32_t at = first_ & ~(kPageSns - 1); rlc::before(at, stop); at += kPageSns) {
       SentPage<B>* const page = pages_.find(at);
       if (page == nullptr) continue;
@@ -134,7 +137,7 @@ class SentPdus {
 
   // Exchanges all that is stored.
   void swap(SentPdus& other) {
-    std::swap(pages_, other.pages_);
+    pages_.swap(other.pages_);
     std::swap(tail_, other.tail_);
     std::swap(tail_at_, other.tail_at_);
     std::swap(first_, other.first_);
@@ -163,10 +166,9 @@ class SentPdus {
     SentPage<B>* const page = tail(count);
     return page != nullptr ? page : pages_.find(count);
   }
-  SentPage<B>* make(std::uint32_t count) {
-    if (pages_.pages() >= memory_->sent_pages.available() && pages_.find(count) == nullptr) return nullptr;
+  SentPage<B>* make(std::uint32_t count, Claim claim) {
     bool is_new = false;
-    SentPage<B>* const page = pages_.make(count, memory_->directories, memory_->sent_pages, is_new);
+    SentPage<B>* const page = pages_.make(count, claim, is_new);
     if (page == nullptr) return nullptr;
     if (is_new) page->held = 0;
     tail_ = page;
@@ -179,15 +181,14 @@ class SentPdus {
     --size_;
     if (page.held != 0) return;
     if (&page == tail_) tail_ = nullptr;
-    pages_.drop(count, memory_->directories, memory_->sent_pages);
+    pages_.drop(count);
   }
 
-  Memory<B>* memory_;
   SentPage<B>* tail_ = nullptr;  // the page to which the last SDU was added
-  rlc::PagedWindow<SentPage<B>> pages_;
-  std::uint32_t tail_at_ = 0;  // its first COUNT, divided by 64
+  std::uint32_t tail_at_ = 0;    // its first COUNT, divided by 64
   std::uint32_t size_ = 0;
   std::uint32_t first_ = 0, end_ = 0;  // the lowest COUNT stored; one more than the highest that ever was
+  SharedPages<SentPage<B>> pages_;
 };
 
 }  // namespace splitplane::ran::pdcp

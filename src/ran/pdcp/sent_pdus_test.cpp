@@ -105,6 +105,22 @@ TEST(SentPdus, what_a_report_confirms_is_what_each_of_its_bits_says) {
   }
 }
 
+TEST(SentPdus, a_short_report_leaves_what_lies_beyond_it) {
+  Stored s(12);
+  for (std::uint32_t i = 100; i < 1000; ++i) ASSERT_TRUE(s.add(i));
+  const auto removed_by = [&](std::uint32_t fmc, const Bytes& bitmap) {
+    std::vector<std::uint32_t> removed;
+    s.sent.remove_confirmed({Count{fmc}, bitmap}, [&](std::uint32_t count) { removed.push_back(count); });
+    return removed;
+  };
+  EXPECT_TRUE(removed_by(100, {}).empty());
+  EXPECT_TRUE(removed_by(91, {0xFF}).empty()) << "its last bit is 99";
+  EXPECT_EQ(removed_by(92, {0xFF}), std::vector<std::uint32_t>{100});
+  EXPECT_EQ(removed_by(102, {0x01}), (std::vector<std::uint32_t>{101, 110}));
+  EXPECT_EQ(removed_by(999, {0xFF}).size(), 896U);
+  EXPECT_EQ(s.stored(), std::vector<std::uint32_t>{999});
+}
+
 TEST(BitmapWord, has_the_bits_of_the_bitmap_wherever_it_begins) {
   Random random(2);
   for (int round = 0; round < 2000; ++round) {

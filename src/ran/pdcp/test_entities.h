@@ -124,6 +124,8 @@ class Side {
       if (item.buffer.prepend(3) != nullptr) item.lower_bytes = 3;
     }
     home_.tx_burst.keep(items);
+    if (!rlc_keeps) return;
+    for (auto& item : items) rlc.push_back(std::move(item.buffer));
   }
   RxOutcome receive(const Bytes& pdu, Time now = 0) {
     RxItem<Buffer> item{.to = &entity.rx(), .pdu = home_.pool.make(pdu)};
@@ -156,6 +158,8 @@ class Side {
   std::vector<std::uint32_t> sent, discards, failures, counts;
   std::vector<Bytes> delivered;
   int tx_keys_needed = 0, rx_keys_needed = 0;
+  bool rlc_keeps = false;   // RLC has not released the buffers that it got
+  std::vector<Buffer> rlc;  // those
 
  private:
   Home& home_;

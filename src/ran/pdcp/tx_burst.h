@@ -44,9 +44,12 @@ class TxBurst {
       for (const Item& item : burst) item.from->prefetch_more();
       for (std::size_t i = 0; i < burst.size(); ++i) {
         Item& item = burst[i];
-        admit(item, i, item.from->number(item.buffer, now, sink, make));
+        admit(item, i, item.from->number(item.buffer, now, make));
       }
       run(burst);
+      for (const Item& item : burst) {
+        if (item.outcome == TxOutcome::sent) item.from->check_threshold(sink);
+      }
     }
   }
 
@@ -59,23 +62,25 @@ class TxBurst {
 
   // Sends SDUs again that `from` stores, then numbers SDUs that waited behind them: at most one for each of `items`. It
   // fills the first of them and returns their number; they go the same way as those of protect(). The caller calls it
-  // until from.sending_again() is false. It ends early if `make` has no buffer.
+  // until from.sending_again() is false. It ends early without credit, page or buffer (`make`): what is left waits, and
+  // the caller calls again later.
   template <class Sink, class Make>
   std::size_t send_again(Transmitter<B>& from, std::span<Item> items, Sink&& sink, Make&& make) {
     items = items.first(std::min(items.size(), kBurst));
     std::size_t count = 0;
     bool complete = false;
     for (; count < items.size(); ++count) {
-      const auto again = from.next_again(sink);
-      complete = again.pdu == nullptr;
-      if (complete || !reopen(from, again, items[count], count, make)) break;
+      const auto again = from.next_again();
+      complete = again.pdu == nullptr && !again.is_blocked;
+      if (again.pdu == nullptr || !reopen(from, again, items[count], count, make)) break;
     }
     const bool deciphered = decipher();
     if (complete) {
       while (count < items.size() && from.waiting() != 0) {
         Item& item = items[count];
         item = Item{.from = &from};
-        admit(item, count, from.number_waiting(item.buffer, sink, make));
+        admit(item, count, from.number_waiting(item.buffer, make));
+        if (item.outcome == TxOutcome::no_credit || item.outcome == TxOutcome::no_memory) break;
         if (item.outcome == TxOutcome::sent) ++count;
       }
       from.end_again();
@@ -87,6 +92,7 @@ class TxBurst {
       protection_.add(from.cover(), item.count.value, pdu_[i], sdu_bytes_[i], lends_[i]);
     }
     finish(burst, deciphered);
+    if (count != 0) from.check_threshold(sink);
     return count;
   }
 
@@ -118,47 +124,62 @@ class TxBurst {
       if (lends_[i]) static_cast<void>(item.buffer.trim_front(kLentBytes));
       if (sound) [[likely]]
         continue;
-      item.from->give_up(item.count.value);
+      item.from->give_up(item.count.value, sdu_bytes_[i]);
       item.outcome = TxOutcome::crypto_failed;
       item.buffer.release();
     }
   }
 
-  // Writes a stored SDU to a new buffer: header and SDU, the latter through decipher(). The stored buffer stays in old_
-  // until then.
+  using Again = typename Transmitter<B>::Again;
+
+  // Prepares a stored SDU: in its buffer if RLC has released it, otherwise in a new one.
   template <class Make>
-  bool reopen(Transmitter<B>& from, const typename Transmitter<B>::Again& again, Item& item, std::size_t i,
-              Make&& make) {
+  bool reopen(Transmitter<B>& from, const Again& again, Item& item, std::size_t i, Make&& make) {
     const Cover& cover = from.cover();
     const Cover& retired = from.retired();
-    const Octets pdu = buf::octets(*again.pdu).subspan(again.skip);
-    const std::size_t sdu_bytes = pdu.size() - retired.overhead();
-    B fresh = make(cover.overhead() + sdu_bytes);
-    if (!fresh) {
+    const std::uint8_t* stored = again.pdu->data() + again.skip;
+    const bool in_place = again.pdu->writable() && again.pdu->tailroom() + retired.mac_bytes >= cover.mac_bytes;
+    B buffer;
+    if (in_place) {
+      buffer = from.sent_again(again);
+      static_cast<void>(buffer.trim_front(again.skip));
+      if (!again.as_it_was) {
+        static_cast<void>(buffer.trim_back(retired.mac_bytes));
+        static_cast<void>(buffer.append(cover.mac_bytes));
+      }
+    } else if (buffer = make(cover.overhead() + again.sdu_bytes); buffer) {
+      const std::size_t clear_bytes = std::size_t{cover.header_bytes} + cover.clear_bytes;
+      const std::size_t sdu_end = cover.header_bytes + again.sdu_bytes;
+      const bool is_copied = again.as_it_was || !retired.ciphers;
+      std::memcpy(buffer.mutable_data(), stored,
+                  again.as_it_was ? cover.overhead() + again.sdu_bytes
+                  : is_copied     ? sdu_end
+                                  : clear_bytes);
+      old_[i] = from.sent_again(again);  // until decipher()
+    } else {
       from.not_sent_again(again);
       return false;
     }
-    std::uint8_t* const at = fresh.mutable_data();
-    const std::size_t front = std::size_t{cover.header_bytes} + cover.clear_bytes;
-    if (again.as_it_was || !retired.ciphers) {
-      std::memcpy(at, pdu.data(), again.as_it_was ? pdu.size() : cover.header_bytes + sdu_bytes);
-    } else {
-      std::memcpy(at, pdu.data(), front);
-      ciphers_[cipher_jobs_++] = {.key = retired.keys.cipher,
-                                  .count = Count{again.old_count},
-                                  .bearer = retired.bearer,
-                                  .direction = retired.direction,
-                                  .in = pdu.data() + front,
-                                  .out = at + front,
-                                  .length = static_cast<std::uint32_t>(sdu_bytes - cover.clear_bytes)};
+    std::uint8_t* const pdu = buffer.mutable_data();
+    if (!again.as_it_was) {
+      if (retired.ciphers) add_decipher_job(retired, again, in_place ? pdu : stored, pdu);
+      from.write_header(pdu, again.count);
     }
-    if (!again.as_it_was) from.write_header(at, again.count);
-    old_[i] = from.sent_again(again);
     item.from = &from;
-    item.buffer = std::move(fresh);
-    admit(item, i, {.count = again.count, .pdu = at, .sdu_bytes = static_cast<std::uint32_t>(sdu_bytes)});
+    item.buffer = std::move(buffer);
+    admit(item, i, {.count = again.count, .pdu = pdu, .sdu_bytes = again.sdu_bytes});
     as_it_was_[i] = again.as_it_was;
     return true;
+  }
+  void add_decipher_job(const Cover& retired, const Again& again, const std::uint8_t* from, std::uint8_t* to) {
+    const std::size_t front = std::size_t{retired.header_bytes} + retired.clear_bytes;
+    ciphers_[cipher_jobs_++] = {.key = retired.keys.cipher,
+                                .count = Count{again.old_count},
+                                .bearer = retired.bearer,
+                                .direction = retired.direction,
+                                .in = from + front,
+                                .out = to + front,
+                                .length = again.sdu_bytes - retired.clear_bytes};
   }
   bool decipher() {
     const bool sound = cipher_jobs_ == 0 || engine_.cipher({ciphers_.data(), cipher_jobs_});

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 #include "base/types.h"
 #include "crypto/job.h"
@@ -17,6 +18,11 @@ using rlc::kNever;
 using rlc::Time;
 using wire::MutableOctets;
 using wire::Octets;
+
+// `now` + `duration`; kNever if the clock does not reach it.
+[[nodiscard]] constexpr Time later(Time now, Time duration) {
+  return duration >= kNever - now ? kNever : now + duration;
+}
 
 // State variables reach this value and no COUNT does: RX_NEXT would leave 32 bits otherwise (TS 38.323 7.1).
 inline constexpr std::uint32_t kLastCount = 0xFFFFFFFF;
@@ -40,13 +46,23 @@ struct Config {
   bool status_report_required = false;  // on re-establishment and data recovery of an AM bearer
   Time t_reordering = kNever;           // kNever: infinity; 0 runs out at once
   Time discard_timer = kNever;          // kNever: infinity
-  std::uint32_t max_in_flight = 0;      // AM: COUNTs from the oldest stored one to TX_NEXT; 0: Window_Size
-  std::uint32_t max_waiting = 1024;     // SDUs that wait while the entity is suspended or sends again
-  // The entity asks for a key when TX_NEXT or RX_NEXT reaches it. Beyond kLastCount: never.
+  std::uint32_t max_in_flight = 0;      // AM: COUNTs from the oldest in flight to TX_NEXT; 0: Window_Size
+  std::uint32_t max_waiting = 128;      // SDUs that wait while the entity is suspended or sends again
+  std::uint32_t max_held = 4096;        // SDUs that wait for one with a lower COUNT
+  // The entity tells RRC once when TX_NEXT or RX_NEXT reaches it. Beyond kLastCount: never.
   std::uint64_t count_threshold = kLastCount - (1U << 20);
   std::uint32_t count_stop = kLastCount;  // the first COUNT that is never sent
 
   [[nodiscard]] bool is_am() const { return rlc == RlcMode::kAm; }
+  // Why no entity can have this configuration; empty if one can.
+  [[nodiscard]] std::string_view refuse() const {
+    const auto is_length = [](unsigned bits) { return bits == 12 || bits == 18; };
+    if (!is_length(tx_sn_bits) || !is_length(rx_sn_bits)) return "A PDCP SN has 12 or 18 bits.";
+    if (drb < 1 || drb > 32) return "A DRB identity is 1 to 32.";
+    if (max_waiting == 0) return "At least one SDU has to wait while the entity is suspended.";
+    if (max_held == 0) return "At least one SDU has to wait for one with a lower COUNT.";
+    return {};
+  }
 };
 
 // The keys of a bearer. A KeyStore has made both; NEA0 and NIA0 are keys too. The owner frees keys when no entity needs
@@ -103,11 +119,13 @@ enum class Refusal : std::uint8_t {
   kNone,
   kNotAm,          // the procedure is for AM bearers
   kSuspended,      // the entity is suspended
-  kKeyReused,      // a COUNT would protect something else under a key that was used before
+  kKeyReused,      // a COUNT would protect something else under the key that the entity has
   kNotEmpty,       // the entity stores SDUs
   kCountGoesBack,  // a COUNT would be used again
   kOutOfRange,     // a COUNT has no place in the window, or it is the last one
   kSendingAgain,   // the SDUs of the procedure before are not all sent again yet
+  kCountTwice,     // two SDUs have one COUNT
+  kNoMemory,       // there is no place for what is forwarded
 };
 
 }  // namespace splitplane::ran::pdcp

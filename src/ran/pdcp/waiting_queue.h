@@ -19,11 +19,15 @@ class WaitingQueue {
   // The deadline of the oldest SDU. The caller has checked that there is one.
   [[nodiscard]] Time deadline() const { return head_->deadline[begin_]; }
 
-  // Returns false and leaves `sdu` as it is without memory.
+  // The oldest SDU. The caller has checked that there is one.
+  [[nodiscard]] B& front() { return head_->sdu[begin_]; }
+
+  // Returns false and leaves `sdu` as it is without memory, or when this bearer has its share.
   [[nodiscard]] bool push(B& sdu, Time deadline) {
     if (tail_ == nullptr || end_ == WaitingPage<B>::kSdus) {
+      if (!may_take(memory_->waiting_pages, pages_, 1)) return false;
       WaitingPage<B>* const page = memory_->waiting_pages.take();
-      if (page == nullptr) return false;
+      ++pages_;
       page->next = nullptr;
       (tail_ == nullptr ? head_ : tail_->next) = page;
       tail_ = page;
@@ -44,6 +48,7 @@ class WaitingQueue {
       begin_ = 0;
       if (head_ == nullptr) tail_ = nullptr;
       memory_->waiting_pages.give(page);
+      --pages_;
     }
     return sdu;
   }
@@ -56,6 +61,7 @@ class WaitingQueue {
   WaitingPage<B>* head_ = nullptr;
   WaitingPage<B>* tail_ = nullptr;
   std::uint32_t begin_ = 0, end_ = 0;  // places in the first and in the last page
+  std::size_t pages_ = 0;
   std::uint32_t size_ = 0;
   std::uint32_t limit_;
 };

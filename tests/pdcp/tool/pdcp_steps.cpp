@@ -60,6 +60,8 @@ Config config_of(const Json& step) {
   }
   config.count_threshold = json.value("count_threshold", config.count_threshold);
   config.count_stop = json.value("count_stop", config.count_stop);
+  config.max_waiting = 1U << 16;  // the model has no limit
+  config.max_held = 1U << 18;
   return config;
 }
 
@@ -81,6 +83,10 @@ const char* name_of(Refusal refusal) {
       return "out_of_range";
     case Refusal::kSendingAgain:
       return "sending_again";
+    case Refusal::kCountTwice:
+      return "count_twice";
+    case Refusal::kNoMemory:
+      return "no_memory";
   }
   return "";
 }
