@@ -13,17 +13,18 @@ ran::pdcp::MemorySizes pdcp_memory(std::size_t max_held) {
 
 // RLC AM keeps what the peer has not acknowledged, and sends it again also after RLC re-establishment. So PDCP stores
 // nothing, as for a UM bearer.
-ran::pdcp::Config pdcp_config(const ran::BearerConfig& bearer, Direction sends, std::uint64_t ticks_per_ms) {
-  const bool is_gnb = sends == Direction::kDownlink;
+ran::pdcp::Config pdcp_config(const ran::BearerConfig& bearer, const WorkerPdcp::Settings& settings) {
+  const bool is_gnb = settings.sends == Direction::kDownlink;
   return {.id = bearer.id,
           .drb = bearer.security->drb,
           .rlc = RlcMode::kUm,
-          .sends = sends,
+          .sends = settings.sends,
           .tx_sn_bits = bearer.pdcp_sn_bits,
           .rx_sn_bits = bearer.pdcp_sn_bits,
           .tx_sdap_header = is_gnb ? bearer.sdap_header_dl : bearer.sdap_header_ul,
           .rx_sdap_header = is_gnb ? bearer.sdap_header_ul : bearer.sdap_header_dl,
-          .t_reordering = bearer.security->t_reordering_ms * ticks_per_ms};
+          .t_reordering = bearer.security->t_reordering_ms * settings.ticks_per_ms,
+          .max_held = static_cast<std::uint32_t>(settings.max_held)};
 }
 
 }  // namespace
@@ -48,8 +49,9 @@ Expected<std::unique_ptr<SecuredBearer>> WorkerPdcp::make(const ran::BearerConfi
                                                           Count rx_deliv) {
   auto pair = keys_->make(*bearer.security);
   if (!pair) return tl::unexpected(pair.error());
-  auto made = std::make_unique<SecuredBearer>(bearer, pdcp_config(bearer, settings_.sends, settings_.ticks_per_ms),
-                                              std::move(*pair), memory_);
+  const ran::pdcp::Config config = pdcp_config(bearer, settings_);
+  if (const auto refused = config.refuse(); !refused.empty()) return fail("PDCP of a bearer: {}", refused);
+  auto made = std::make_unique<SecuredBearer>(bearer, config, std::move(*pair), memory_);
   made->entity.tx().set_tx_next(tx_next);
   made->entity.rx().set_rx_deliv(rx_deliv);
   return made;
@@ -66,7 +68,7 @@ std::uint64_t WorkerPdcp::detach(SecuredBearer& bearer) {
 }
 
 void WorkerPdcp::protect(SecuredOutgoing& out) {
-  tx_.protect({out.item.data(), out.size}, 0, Sending{*this}, maker());
+  tx_.protect({out.item.data(), out.size}, 0, Sending{*this}, Maker{settings_.pool});
 }
 
 }  // namespace splitplane::datapath

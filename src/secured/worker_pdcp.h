@@ -91,7 +91,7 @@ class WorkerPdcp {
   template <class Deliver>
   void receive(SecuredIncoming& in, std::uint64_t now, Deliver&& deliver) {
     Delivery<Deliver> sink{*this, deliver};
-    rx_.receive({in.item.data(), in.size}, now, sink, maker());
+    rx_.receive({in.item.data(), in.size}, now, sink, Maker{settings_.pool});
     for (unsigned i = 0; i < in.size; ++i) {
       held_ += in.item[i].outcome == ran::pdcp::RxOutcome::accepted ? 1 : 0;
       rearm(*in.bearer[i]);
@@ -119,6 +119,11 @@ class WorkerPdcp {
   SecuredIncoming incoming;
 
  private:
+  // Makes the buffers that PDCP asks for.
+  struct Maker {
+    rte_mempool* pool;
+    MbufBuffer operator()(std::size_t bytes) const { return MbufBuffer::make(pool, bytes); }
+  };
   static constexpr unsigned kTimersPerRound = 64;
 
   // As TxSink. RLC holds the only copy, and there is no discardTimer, so nothing is discarded.
@@ -143,9 +148,6 @@ class WorkerPdcp {
 
   WorkerPdcp(const Settings& settings, std::shared_ptr<BearerKeys> keys, std::unique_ptr<crypto::Engine> engine);
 
-  [[nodiscard]] auto maker() {
-    return [this](std::size_t bytes) { return MbufBuffer::make(settings_.pool, bytes); };
-  }
   void rearm(SecuredBearer& bearer) {
     const std::uint64_t next = bearer.entity.rx().next_deadline();
     if (next != bearer.expiry) wheel_.arm(bearer, next);

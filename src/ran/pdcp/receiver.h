@@ -209,8 +209,7 @@ class alignas(64) Receiver {
       window_.take_below(0, kLastCount, [](std::uint32_t, B) {});
       return false;
     }
-    ++epoch_;
-    rx_deliv_ = rx_next_ = rx_deliv.value;
+    set_rx_deliv(rx_deliv);
     for (Forwarded<B>& one : received) {
       rx_next_ = std::max(rx_next_, one.count.value + 1);
       if (out_of_order_) {
@@ -220,6 +219,11 @@ class alignas(64) Receiver {
       }
     }
     return true;
+  }
+  // The same, where the source forwarded no SDU.
+  void set_rx_deliv(Count rx_deliv) {
+    ++epoch_;
+    rx_deliv_ = rx_next_ = rx_deliv.value;
   }
 
  private:
