@@ -96,6 +96,9 @@ function(splitplane_room room below packages side)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE ${name} GTest::gmock GTest::gtest_main rapidcheck)
     set_target_properties(${name}_test PROPERTIES SPLITPLANE_UNIT_TEST ON)
+    if(SPLITPLANE_UNITY)  # so names in the anonymous namespaces of a room's tests have to differ
+      set_target_properties(${name}_test PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+    endif()
     # Test code need not be fast, and g++ 12's bounds warnings are wrong about inserting into vectors at -O3.
     set(of_tests ${SPLITPLANE_UNIT_TESTS})
     if(room IN_LIST SPLITPLANE_LONG_TESTS)

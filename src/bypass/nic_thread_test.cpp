@@ -14,7 +14,7 @@
 namespace splitplane::bypass {
 namespace {
 
-Scenario short_run() {
+Scenario short_nic_run() {
   Scenario s{.flows = 8, .window = 16};
   s.seconds = 0.05;
   s.warm_up_seconds = 0.01;
@@ -23,7 +23,7 @@ Scenario short_run() {
 
 // Plays a whole run in which `step` is the NIC.
 Result play(BenchWire& wire, const NicThread::Step& step, std::uint64_t lost, std::string* failure = nullptr) {
-  const Scenario s = short_run();
+  const Scenario s = short_nic_run();
   NicThread thread(s, step, wire,
                    {.lost = [lost] { return lost; },
                     .cpu_seconds = [] { return 0.0; },
@@ -50,7 +50,7 @@ NicThread::Step echo(BenchWire& wire, std::uint32_t swallowed) {
 }
 
 TEST(NicThread, what_a_step_throws_is_the_runs_failure) {
-  BenchWire wire(short_run());
+  BenchWire wire(short_nic_run());
   std::string failure;
   play(
       wire, [](std::uint64_t) -> std::uint32_t { throw std::runtime_error("payload: an illegal address"); }, 0,
@@ -59,20 +59,20 @@ TEST(NicThread, what_a_step_throws_is_the_runs_failure) {
 }
 
 TEST(NicThread, missing_counts_in_both_directions) {
-  BenchWire wire(short_run());
+  BenchWire wire(short_nic_run());
   EXPECT_EQ(play(wire, echo(wire, 0), 0).missing, 0);
-  BenchWire swallowing(short_run());
+  BenchWire swallowing(short_nic_run());
   EXPECT_EQ(play(swallowing, echo(swallowing, 3), 0).missing, 3);
-  BenchWire counted(short_run());
+  BenchWire counted(short_nic_run());
   EXPECT_EQ(play(counted, echo(counted, 3), 3).missing, 0);
-  BenchWire overcounted(short_run());
+  BenchWire overcounted(short_nic_run());
   const Result result = play(overcounted, echo(overcounted, 3), 5);
   EXPECT_EQ(result.missing, -2);
   EXPECT_FALSE(result.is_sound());
 }
 
 TEST(NicThread, the_wait_for_what_is_counted_as_lost_is_short) {
-  BenchWire wire(short_run());
+  BenchWire wire(short_nic_run());
   const std::uint64_t begin = gpu::steady_ns();
   EXPECT_EQ(play(wire, echo(wire, 3), 3).missing, 0);
   EXPECT_LT(gpu::steady_ns() - begin, 900'000'000U);  // it waits at most a second for frames that no counter has
@@ -85,7 +85,7 @@ struct FailingWorker {
 };
 
 TEST(PlainThread, what_a_worker_throws_fails_the_run) {
-  Scenario s = short_run();
+  Scenario s = short_nic_run();
   s.mode = Mode::staging;
   BenchWire wire(s);
   gpu::HostMemory provider({.hugepages = false});

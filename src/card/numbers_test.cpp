@@ -32,7 +32,7 @@ TestBearer bearer(std::uint32_t index, unsigned sn_bits, std::uint16_t poll_pdu)
   return b;
 }
 
-class CardNumbers : public testing::Test {
+class CardNumbersTest : public testing::Test {
  protected:
   std::vector<rte_mbuf*> packets(const TestBearer& b, unsigned n) {
     const auto frame = N3Frame{.teid = b.id(), .payload = datapath::test::inner_packet(41)}.make();
@@ -43,7 +43,7 @@ class CardNumbers : public testing::Test {
   test::Pool pool{512};
 };
 
-TEST_F(CardNumbers, wrap_as_the_hosts_with_twelve_and_eighteen_bits) {
+TEST_F(CardNumbersTest, wrap_as_the_hosts_with_twelve_and_eighteen_bits) {
   std::vector<TestBearer> bearers{bearer(1, 12, 7), bearer(2, 18, 32)};
   bearers[1].next_count = 100;  // RLC and PDCP do not wrap together
   auto card = make_card("gnb-mat");
@@ -64,7 +64,7 @@ TEST_F(CardNumbers, wrap_as_the_hosts_with_twelve_and_eighteen_bits) {
   }
 }
 
-TEST_F(CardNumbers, end_where_the_lease_ends_and_go_on_when_it_is_renewed) {
+TEST_F(CardNumbersTest, end_where_the_lease_ends_and_go_on_when_it_is_renewed) {
   const TestBearer b = bearer(1, 18, 0);
   auto card = make_card("gnb-mat");
   ASSERT_TRUE(card);
@@ -82,7 +82,7 @@ TEST_F(CardNumbers, end_where_the_lease_ends_and_go_on_when_it_is_renewed) {
   EXPECT_EQ(together.card->numbers(b.config.id)->pdcp_next, 140U);
 }
 
-TEST_F(CardNumbers, are_told_with_what_a_new_host_needs) {
+TEST_F(CardNumbersTest, are_told_with_what_a_new_host_needs) {
   const TestBearer b = bearer(1, 12, 0);
   auto card = make_card("gnb-mat");
   ASSERT_TRUE(card);
@@ -107,7 +107,7 @@ TEST_F(CardNumbers, are_told_with_what_a_new_host_needs) {
   EXPECT_EQ(numbers().lease_end, 1700U);
 }
 
-TEST_F(CardNumbers, are_leased_to_all_bearers_of_a_call_or_to_none) {
+TEST_F(CardNumbersTest, are_leased_to_all_bearers_of_a_call_or_to_none) {
   const TestBearer one = bearer(1, 18, 0), other = bearer(2, 18, 0);
   auto card = make_card("gnb-mat");
   ASSERT_TRUE(card);
@@ -121,7 +121,7 @@ TEST_F(CardNumbers, are_leased_to_all_bearers_of_a_call_or_to_none) {
   EXPECT_EQ(together.receive(packets(other, 20), true).air.size(), 10U);
 }
 
-TEST_F(CardNumbers, are_read_in_the_order_of_identities_whatever_came_and_went) {
+TEST_F(CardNumbersTest, are_read_in_the_order_of_identities_whatever_came_and_went) {
   auto card = make_card("gnb-mat");
   ASSERT_TRUE(card);
   const auto install = [&](std::vector<std::uint32_t> indices) {
@@ -153,7 +153,7 @@ TEST_F(CardNumbers, are_read_in_the_order_of_identities_whatever_came_and_went) 
 
 // docs/design/nic.md, `armed`: packets on their way through the host come first. The first packet that finds none of
 // these is the first that the card numbers directly.
-TEST_F(CardNumbers, of_an_armed_bearer_follow_what_is_still_at_the_host) {
+TEST_F(CardNumbersTest, of_an_armed_bearer_follow_what_is_still_at_the_host) {
   TestBearer b = bearer(1, 18, 0);
   b.place = Place::kArmed;
   auto card = make_card("gnb-mat");

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 constexpr std::uint32_t kTeid = 0x0c040001;
 
-CardBearer bearer(std::uint32_t id) {
+CardBearer bearer_at(std::uint32_t id) {
   CardBearer b;
   b.id = BearerId{id};
   b.teid = Teid{id};
@@ -21,9 +21,9 @@ CardBearer bearer(std::uint32_t id) {
   return b;
 }
 
-std::vector<CardBearer> bearers(std::uint32_t from, std::uint32_t n) {
+std::vector<CardBearer> bearers_from(std::uint32_t from, std::uint32_t n) {
   std::vector<CardBearer> all;
-  for (std::uint32_t i = 0; i < n; ++i) all.push_back(bearer(from + i));
+  for (std::uint32_t i = 0; i < n; ++i) all.push_back(bearer_at(from + i));
   return all;
 }
 
@@ -81,18 +81,18 @@ TEST_F(CardRefuses, punts_to_a_vf_that_is_not_there) {
 
 TEST_F(CardRefuses, a_teid_twice_in_one_call) {
   make("gnb-mat");
-  auto entries = bearers(kTeid, 10);
+  auto entries = bearers_from(kTeid, 10);
   entries[7].teid = entries[2].teid;
   expect_error(card->install(entries), std::to_string(kTeid + 2));
   EXPECT_TRUE(card->bearers().empty());
   for (std::uint32_t i = 0; i < 10; ++i) EXPECT_FALSE(serves(kTeid + i)) << i;
-  EXPECT_TRUE(card->install(bearers(kTeid, 10))) << "what was refused left nothing that is in the way";
+  EXPECT_TRUE(card->install(bearers_from(kTeid, 10))) << "what was refused left nothing that is in the way";
   EXPECT_TRUE(serves(kTeid + 7));
 }
 
 TEST_F(CardRefuses, an_identity_twice_in_one_call) {
   make("gnb-mat");
-  auto entries = bearers(kTeid, 10);
+  auto entries = bearers_from(kTeid, 10);
   entries[7].id = entries[2].id;
   expect_error(card->install(entries), std::to_string(kTeid + 2));
   EXPECT_TRUE(card->bearers().empty());
@@ -101,8 +101,8 @@ TEST_F(CardRefuses, an_identity_twice_in_one_call) {
 
 TEST_F(CardRefuses, a_teid_that_another_bearer_has) {
   make("gnb-mat");
-  ASSERT_TRUE(card->install(bearers(kTeid, 3)));
-  auto entries = bearers(kTeid + 100, 3);
+  ASSERT_TRUE(card->install(bearers_from(kTeid, 3)));
+  auto entries = bearers_from(kTeid + 100, 3);
   entries[1].teid = Teid{kTeid + 1};
   expect_error(card->install(entries), std::to_string(kTeid + 1));
   EXPECT_EQ(card->bearers().size(), 3U);
@@ -113,7 +113,7 @@ TEST_F(CardRefuses, a_teid_that_another_bearer_has) {
 
 TEST_F(CardRefuses, a_ue_address_that_another_bearer_has) {
   make("gnb-clone-ue");
-  auto entries = bearers(kTeid, 2);
+  auto entries = bearers_from(kTeid, 2);
   for (auto& b : entries) b.ue_ipv4 = IpAddress::v4({10, 45, 0, 1});
   expect_error(card->install(entries), "UE address");
   EXPECT_TRUE(card->bearers().empty());
@@ -125,8 +125,8 @@ TEST_F(CardRefuses, a_ue_address_that_another_bearer_has) {
 
 TEST_F(CardRefuses, a_new_teid_for_a_known_bearer_if_it_is_anothers_and_else_the_old_one_goes) {
   make("gnb-mat");
-  ASSERT_TRUE(card->install(bearers(kTeid, 2)));
-  auto moved = bearer(kTeid);
+  ASSERT_TRUE(card->install(bearers_from(kTeid, 2)));
+  auto moved = bearer_at(kTeid);
   moved.teid = Teid{kTeid + 1};
   EXPECT_FALSE(card->install(std::span(&moved, 1)));
   EXPECT_TRUE(serves(kTeid));
@@ -139,13 +139,13 @@ TEST_F(CardRefuses, a_new_teid_for_a_known_bearer_if_it_is_anothers_and_else_the
 
 TEST_F(CardRefuses, more_bearers_than_there_is_room_for) {
   make("gnb-mat", {.capacity = 100});
-  expect_error(card->install(bearers(kTeid, 101)), "100");
+  expect_error(card->install(bearers_from(kTeid, 101)), "100");
   EXPECT_TRUE(card->bearers().empty());
-  ASSERT_TRUE(card->install(bearers(kTeid, 100)));
-  const auto one = bearer(kTeid + 100);
+  ASSERT_TRUE(card->install(bearers_from(kTeid, 100)));
+  const auto one = bearer_at(kTeid + 100);
   EXPECT_FALSE(card->install(std::span(&one, 1)));
   EXPECT_FALSE(serves(kTeid + 100));
-  EXPECT_TRUE(card->install(bearers(kTeid, 100))) << "those that it has are no new ones";
+  EXPECT_TRUE(card->install(bearers_from(kTeid, 100))) << "those that it has are no new ones";
   const BearerId first{kTeid};
   ASSERT_TRUE(card->remove(std::span(&first, 1)));
   EXPECT_FALSE(serves(kTeid));
@@ -157,9 +157,9 @@ TEST_F(CardRefuses, more_bearers_than_there_is_room_for) {
 TEST_F(CardRefuses, more_than_the_programs_tables_hold) {
   EXPECT_FALSE(Card::make(spec("gnb-mat"), {.capacity = 65'537}));
   make("gnb-mat");
-  EXPECT_FALSE(card->install(bearers(kTeid, 65'537)));
+  EXPECT_FALSE(card->install(bearers_from(kTeid, 65'537)));
   EXPECT_FALSE(serves(kTeid));
-  const auto all = bearers(kTeid, 65'536);
+  const auto all = bearers_from(kTeid, 65'536);
   const auto installed = card->install(all);
   ASSERT_TRUE(installed) << installed.error().message;
   EXPECT_TRUE(serves(kTeid) && serves(kTeid + 65'535));
@@ -167,7 +167,7 @@ TEST_F(CardRefuses, more_than_the_programs_tables_hold) {
 
 TEST_F(CardRefuses, bearers_that_it_does_not_know) {
   make("gnb-mat");
-  ASSERT_TRUE(card->install(bearers(kTeid, 3)));
+  ASSERT_TRUE(card->install(bearers_from(kTeid, 3)));
   const std::vector<BearerId> some{BearerId{kTeid}, BearerId{kTeid + 77}, BearerId{kTeid + 1}};
   expect_error(card->remove(some), std::to_string(kTeid + 77));
   EXPECT_EQ(card->bearers().size(), 3U);
@@ -180,7 +180,7 @@ TEST_F(CardRefuses, bearers_that_it_does_not_know) {
 TEST_F(CardRefuses, entries_that_cannot_be) {
   make("gnb-clone", {.vfs = 3});
   const auto refused = [this](auto change) {
-    auto entries = bearers(kTeid, 3);
+    auto entries = bearers_from(kTeid, 3);
     change(entries[1]);
     return !card->install(entries) && card->bearers().empty() && !serves(kTeid);
   };
@@ -209,7 +209,7 @@ TEST_F(CardRefuses, what_another_program_is_for) {
       EXPECT_FALSE(card->spread(0)) << program;
     }
     if (std::string(program) == "gnb-drop") continue;
-    EXPECT_FALSE(card->install(bearers(kTeid, 1))) << program;
+    EXPECT_FALSE(card->install(bearers_from(kTeid, 1))) << program;
   }
   make("p4wire", {.vfs = 2});
   EXPECT_FALSE(card->wire(0, kFirstVf + 2));
@@ -222,7 +222,7 @@ TEST_F(CardRefuses, nothing_that_was_removed_a_hundred_times) {
   std::vector<BearerId> ids;
   for (std::uint32_t i = 0; i < 3000; ++i) ids.push_back(BearerId{kTeid + i});
   for (int round = 0; round < 100; ++round) {
-    ASSERT_TRUE(card->install(bearers(kTeid, 3000)));
+    ASSERT_TRUE(card->install(bearers_from(kTeid, 3000)));
     ASSERT_TRUE(card->remove(ids)) << round;
   }
   EXPECT_FALSE(serves(kTeid));

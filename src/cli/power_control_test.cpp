@@ -18,12 +18,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Outcome {
+struct ControlOutcome {
   int code = -1;
   std::string out, err;
 };
 
-Outcome power(std::vector<std::string> words) {
+ControlOutcome power(std::vector<std::string> words) {
   words.insert(words.begin(), {"splitplane", "power"});
   std::vector<const char*> args;
   for (const auto& word : words) args.push_back(word.c_str());
@@ -58,7 +58,7 @@ class PowerControl : public ::testing::Test {
 };
 
 TEST_F(PowerControl, set_gives_a_worker_a_policy_with_the_settings_that_were_named) {
-  const Outcome o = power({"set", file_, "w0", "budget", "--set", "latency_us=20", "--set", "spin_us=0"});
+  const ControlOutcome o = power({"set", file_, "w0", "budget", "--set", "latency_us=20", "--set", "spin_us=0"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.out, "w0: budget, dwell_ms 100, latency_us 20, max_sleep_ms 10, spin_us 0, utilisation 0.7\n");
   EXPECT_EQ(program_.power.kind, power::Kind::budget);
@@ -68,7 +68,7 @@ TEST_F(PowerControl, set_gives_a_worker_a_policy_with_the_settings_that_were_nam
 
 TEST_F(PowerControl, status_shows_shares_of_the_time_between_two_looks) {
   program_.asleep_cycles = 3000;
-  const Outcome o = power({"status", file_, "--over", "0.01"});
+  const ControlOutcome o = power({"status", file_, "--over", "0.01"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_THAT(o.out, HasSubstr("yield, empty_rounds 64"));
   EXPECT_THAT(o.out, HasSubstr("60.0%"));
@@ -88,7 +88,7 @@ TEST_F(PowerControl, what_does_not_fit_is_one_line_and_reaches_no_worker) {
            {{"set", "no-such.yaml", "w0", "busy"}, 2, "cannot be read"},
            {{"set", file_, "w9", "busy"}, 2, "there is no 'w9'; allowed: w0"},
            {{"status", "--prefix", "no-such-instance"}, 1, "nothing runs"}}) {
-    const Outcome o = power(words);
+    const ControlOutcome o = power(words);
     EXPECT_EQ(o.code, code) << o.err;
     EXPECT_EQ(o.out, "");
     EXPECT_THAT(o.err, HasSubstr(says));
@@ -99,7 +99,7 @@ TEST_F(PowerControl, what_does_not_fit_is_one_line_and_reaches_no_worker) {
 
 TEST_F(PowerControl, every_help_ends_with_an_example) {
   for (const char* command : {"status", "set", "restore", "kinds"}) {
-    const Outcome o = power({command, "--help"});
+    const ControlOutcome o = power({command, "--help"});
     EXPECT_EQ(o.code, 0);
     EXPECT_THAT(o.out, HasSubstr("\nExample:\n  splitplane power ")) << command;
   }

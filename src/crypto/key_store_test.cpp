@@ -23,7 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::unique_ptr<KeyStore> new_store() {
+std::unique_ptr<KeyStore> opened_store() {
   return std::move(KeyStore::create().value());
 }
 
@@ -38,7 +38,7 @@ bool is_zero(const std::uint8_t* at, std::size_t size) {
 }
 
 TEST(KeyStore, makes_keys_in_cache_lines) {
-  const auto store = new_store();
+  const auto store = opened_store();
   const auto cipher = *store->make(CipherAlgorithm::nea2, secret_of(1));
   const auto integrity = *store->make(IntegrityAlgorithm::nia2, secret_of(2));
   EXPECT_EQ(cipher->algorithm(), CipherAlgorithm::nea2);
@@ -49,7 +49,7 @@ TEST(KeyStore, makes_keys_in_cache_lines) {
 }
 
 TEST(KeyStore, knows_a_key_that_it_made_twice) {
-  const auto store = new_store();
+  const auto store = opened_store();
   const auto cipher = *store->make(CipherAlgorithm::nea2, secret_of(1));
   const auto snow = *store->make(CipherAlgorithm::nea1, secret_of(1));
   const auto integrity = *store->make(IntegrityAlgorithm::nia2, secret_of(1));
@@ -63,7 +63,7 @@ TEST(KeyStore, knows_a_key_that_it_made_twice) {
 }
 
 TEST(KeyStore, refuses_a_key_of_another_size) {
-  const auto store = new_store();
+  const auto store = opened_store();
   EXPECT_EQ(store->make(CipherAlgorithm::nea2, secret_of(1, 32)).error().message,
             "nea2 takes a key of 16 octets, not of 32");
   EXPECT_EQ(store->make(IntegrityAlgorithm::nia0, secret_of(1)).error().message,
@@ -72,7 +72,7 @@ TEST(KeyStore, refuses_a_key_of_another_size) {
 }
 
 TEST(KeyStore, says_that_a_library_without_256_bits_cannot) {
-  const auto store = new_store();
+  const auto store = opened_store();
   const auto key = store->make(CipherAlgorithm::nea5, secret_of(1, 32));
   ASSERT_EQ(key.has_value(), Manager::kHas256Bit);
   if (key) return;
@@ -80,7 +80,7 @@ TEST(KeyStore, says_that_a_library_without_256_bits_cannot) {
 }
 
 TEST(KeyStore, wipes_a_key_that_is_freed_and_uses_its_memory_again) {
-  const auto store = new_store();
+  const auto store = opened_store();
   auto key = *store->make(IntegrityAlgorithm::nia2, secret_of(1));
   const auto* const at = reinterpret_cast<const std::uint8_t*>(key.get());
   ASSERT_EQ(at[16], 1);  // the first round key of AES is the key
@@ -94,7 +94,7 @@ TEST(KeyStore, wipes_a_key_that_is_freed_and_uses_its_memory_again) {
 }
 
 TEST(KeyStore, keeps_the_keys_of_64_k_bearers_apart) {
-  const auto store = new_store();
+  const auto store = opened_store();
   std::vector<KeyStore::CipherKeyPtr> ciphers;
   std::vector<KeyStore::IntegrityKeyPtr> integrities;
   constexpr std::size_t kBearers = 65'536;
@@ -128,7 +128,7 @@ std::string flags_of(const void* at) {
 }
 
 TEST(KeyStore, asks_the_kernel_to_keep_keys_out_of_dumps_and_children) {
-  const auto store = new_store();
+  const auto store = opened_store();
   const auto key = *store->make(CipherAlgorithm::nea1, secret_of(1));
   const std::string flags = flags_of(key.get());
   ASSERT_FALSE(flags.empty());
@@ -140,7 +140,7 @@ TEST(KeyStore, asks_the_kernel_to_keep_keys_out_of_dumps_and_children) {
 }
 
 TEST(KeyStore, a_child_process_reads_zeros) {
-  const auto store = new_store();
+  const auto store = opened_store();
   const auto key = *store->make(CipherAlgorithm::nea2, secret_of(1));
   const auto* const at = reinterpret_cast<const std::uint8_t*>(key.get());
   const pid_t child = ::fork();
@@ -176,7 +176,7 @@ std::uint8_t octet(std::uint32_t seed, std::size_t i) {
 
 // Uses keys as the gNB does, then dies with what `keep_openly` adds: the same octets in memory that is dumped.
 [[noreturn]] void die_with_keys(std::uint32_t seed, bool keep_openly) {
-  const auto store = new_store();
+  const auto store = opened_store();
   const auto engine = std::move(Engine::create().value());
   std::vector<KeyStore::CipherKeyPtr> ciphers;
   std::vector<KeyStore::IntegrityKeyPtr> integrities;

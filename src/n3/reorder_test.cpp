@@ -13,20 +13,20 @@ namespace {
 
 using test::Bytes;
 using Numbers = std::vector<std::uint16_t>;
-constexpr BearerId kId{7}, kOther{8};
+constexpr BearerId kOrdered{7}, kOtherOrdered{8};
 constexpr std::uint64_t kHz = 1000;  // one cycle a millisecond
 
 // Packets that carry their own number; what comes out is read back and freed.
-struct Rig {
+struct ReorderRig {
   test::Pool pool{512};
   N3Reorder reorder;
   std::uint64_t now = 0;
   Numbers passed;
 
-  explicit Rig(std::uint16_t window = 8, std::uint16_t timer_ms = 10) {
-    reorder.open(kId, {.window = window, .timer_ms = timer_ms}, kHz);
+  explicit ReorderRig(std::uint16_t window = 8, std::uint16_t timer_ms = 10) {
+    reorder.open(kOrdered, {.window = window, .timer_ms = timer_ms}, kHz);
   }
-  bool take(std::uint16_t sn, BearerId id = kId) {
+  bool take(std::uint16_t sn, BearerId id = kOrdered) {
     rte_mbuf* m = pool.make({static_cast<std::uint8_t>(sn >> 8), static_cast<std::uint8_t>(sn)});
     const auto verdict = reorder.take(m, id, sn, now);
     if (verdict != N3Reorder::Verdict::kTaken) rte_pktmbuf_free(m);
@@ -50,7 +50,7 @@ struct Rig {
     for (const std::uint16_t sn : taken) EXPECT_TRUE(take(sn)) << sn;
     return ready();
   }
-  ~Rig() {
+  ~ReorderRig() {
     reorder.release_all();
     (void)ready();
     EXPECT_EQ(reorder.held(), 0U);
@@ -58,13 +58,13 @@ struct Rig {
 };
 
 TEST(N3Reorder, packets_in_order_pass_at_once_and_the_number_wraps) {
-  Rig rig;
+  ReorderRig rig;
   EXPECT_EQ(rig.after({65534, 65535, 0, 1}), (Numbers{65534, 65535, 0, 1}));
   EXPECT_EQ(rig.reorder.held(), 0U);
 }
 
 TEST(N3Reorder, what_is_in_order_passes_unless_others_are_ready_before_it) {
-  Rig rig;
+  ReorderRig rig;
   EXPECT_TRUE(rig.take(10) && rig.take(11));
   EXPECT_EQ(rig.passed, (Numbers{10, 11}));
   EXPECT_TRUE(rig.take(13) && rig.take(12) && rig.take(14));
@@ -73,16 +73,16 @@ TEST(N3Reorder, what_is_in_order_passes_unless_others_are_ready_before_it) {
 }
 
 TEST(N3Reorder, a_hole_holds_what_follows_until_it_is_filled) {
-  Rig rig;
+  ReorderRig rig;
   EXPECT_EQ(rig.after({10, 12, 13, 15}), Numbers{10});
-  EXPECT_EQ(rig.reorder.held(kId), 3U);
+  EXPECT_EQ(rig.reorder.held(kOrdered), 3U);
   EXPECT_EQ(rig.after({11}), (Numbers{11, 12, 13}));
   EXPECT_EQ(rig.after({14}), (Numbers{14, 15}));
   EXPECT_EQ(rig.reorder.given_up(), 0U);
 }
 
 TEST(N3Reorder, duplicates_and_latecomers_are_refused) {
-  Rig rig;
+  ReorderRig rig;
   EXPECT_EQ(rig.after({10, 12}), Numbers{10});
   EXPECT_FALSE(rig.take(12));
   EXPECT_FALSE(rig.take(10));
@@ -91,7 +91,7 @@ TEST(N3Reorder, duplicates_and_latecomers_are_refused) {
 }
 
 TEST(N3Reorder, the_timer_gives_up_the_holes_there_were_when_it_started) {
-  Rig rig;
+  ReorderRig rig;
   EXPECT_EQ(rig.after({10, 12}), Numbers{10});
   rig.now = 5;
   EXPECT_EQ(rig.after({14}), Numbers{});
@@ -109,7 +109,7 @@ TEST(N3Reorder, the_timer_gives_up_the_holes_there_were_when_it_started) {
 }
 
 TEST(N3Reorder, a_packet_beyond_the_window_pushes_it_on) {
-  Rig rig(4);
+  ReorderRig rig(4);
   EXPECT_EQ(rig.after({10, 12, 13}), Numbers{10});
   EXPECT_EQ(rig.after({15}), (Numbers{12, 13})) << "11 fell out of the window";
   EXPECT_EQ(rig.after({14}), (Numbers{14, 15}));
@@ -117,7 +117,7 @@ TEST(N3Reorder, a_packet_beyond_the_window_pushes_it_on) {
 
 TEST(N3Reorder, a_sender_that_begins_anew_is_followed_from_its_second_packet_on) {
   for (const std::uint16_t anew : Numbers{0, 39000, 43010, 60000}) {
-    Rig rig;
+    ReorderRig rig;
     EXPECT_EQ(rig.after({40000, 40002}), Numbers{40000});
     EXPECT_FALSE(rig.take(anew));
     const auto second = static_cast<std::uint16_t>(anew + 1), third = static_cast<std::uint16_t>(anew + 2);
@@ -126,7 +126,7 @@ TEST(N3Reorder, a_sender_that_begins_anew_is_followed_from_its_second_packet_on)
 }
 
 TEST(N3Reorder, one_packet_from_far_off_changes_nothing) {
-  Rig rig;
+  ReorderRig rig;
   EXPECT_EQ(rig.after({1000}), Numbers{1000});
   std::uint16_t next = 1001;
   for (const std::uint16_t far : Numbers{930, 931, 5000, 40000}) {  // 931 does not follow at once: no new order
@@ -138,7 +138,7 @@ TEST(N3Reorder, one_packet_from_far_off_changes_nothing) {
 }
 
 TEST(N3Reorder, a_long_loss_is_no_new_beginning) {
-  Rig rig;
+  ReorderRig rig;
   EXPECT_EQ(rig.after({1000, 3000}), Numbers{1000});
   EXPECT_EQ(rig.after({3001}), Numbers{});
   rig.now = 10;
@@ -148,18 +148,18 @@ TEST(N3Reorder, a_long_loss_is_no_new_beginning) {
 }
 
 TEST(N3Reorder, closing_a_bearer_makes_ready_what_it_holds_and_touches_no_other) {
-  Rig rig;
-  rig.reorder.open(kOther, {.window = 8, .timer_ms = 10}, kHz);
-  EXPECT_TRUE(rig.take(1, kOther) && rig.take(3, kOther));
+  ReorderRig rig;
+  rig.reorder.open(kOtherOrdered, {.window = 8, .timer_ms = 10}, kHz);
+  EXPECT_TRUE(rig.take(1, kOtherOrdered) && rig.take(3, kOtherOrdered));
   EXPECT_EQ(rig.after({10, 12, 14}), (Numbers{1, 10}));
-  rig.reorder.close(kId);
+  rig.reorder.close(kOrdered);
   EXPECT_EQ(rig.ready(), (Numbers{12, 14}));
   EXPECT_EQ(rig.reorder.held(), 1U);
   EXPECT_EQ(rig.after({9}), Numbers{9}) << "not reordered any more";
 }
 
 TEST(N3Reorder, of_many_timers_the_oldest_end_first_and_a_burst_at_a_time) {
-  Rig rig;
+  ReorderRig rig;
   constexpr std::uint16_t kFlows = 100;
   Numbers want;
   for (std::uint16_t n = kFlows; n-- != 0;) {
@@ -183,12 +183,12 @@ TEST(N3Reorder, of_many_timers_the_oldest_end_first_and_a_burst_at_a_time) {
 }
 
 TEST(N3Reorder, beyond_the_limit_the_oldest_hole_is_given_up) {
-  Rig rig;
-  rig.reorder.open(kOther, {.window = 8, .timer_ms = 10}, kHz);
+  ReorderRig rig;
+  rig.reorder.open(kOtherOrdered, {.window = 8, .timer_ms = 10}, kHz);
   rig.reorder.limit(3);
   EXPECT_TRUE(rig.take(10) && rig.take(12));
   rig.now = 1;
-  EXPECT_TRUE(rig.take(100, kOther) && rig.take(102, kOther) && rig.take(103, kOther));
+  EXPECT_TRUE(rig.take(100, kOtherOrdered) && rig.take(102, kOtherOrdered) && rig.take(103, kOtherOrdered));
   EXPECT_EQ(rig.ready(), (Numbers{10, 100}));
   EXPECT_EQ(rig.after({14}), Numbers{12}) << "11 was waited for longest";
   EXPECT_EQ(rig.reorder.held(), 3U);
@@ -200,7 +200,7 @@ TEST(N3Reorder, beyond_the_limit_the_oldest_hole_is_given_up) {
 TEST(N3Reorder, shuffles_within_the_window_come_out_in_order) {
   std::mt19937 random(1);
   for (unsigned round = 0; round < 200; ++round) {
-    Rig rig(16);
+    ReorderRig rig(16);
     const bool lossy = round % 2 != 0;
     std::vector<std::uint16_t> sent;
     for (std::uint16_t n = 0; n < 96; ++n) sent.push_back(static_cast<std::uint16_t>(65500 + n));

@@ -4,15 +4,17 @@
 
 #include <vector>
 
+#include "power/test_ticks.h"
+
 namespace splitplane::power {
 namespace {
 
-constexpr Ticks kUs = 1000;
-constexpr Ticks kMs = 1000 * kUs;
+using test::kMs;
+using test::kUs;
 
-class Core {
+class L3fwdCore {
  public:
-  explicit Core(unsigned queues = 1, bool interrupts = true)
+  explicit L3fwdCore(unsigned queues = 1, bool interrupts = true)
       : policy_({}, {.ticks_per_us = kUs, .queues = queues, .interrupts = interrupts, .p_states = 13}),
         queues_(queues) {}
 
@@ -43,7 +45,7 @@ class Core {
 };
 
 TEST(L3fwd, pauses_after_more_than_ten_empty_polls_and_waits_from_the_300th) {
-  Core core;
+  L3fwdCore core;
   EXPECT_EQ(core.poll_empty(10).rest, Rest::none);
   EXPECT_EQ(core.poll_empty().rest, Rest::pause);
   EXPECT_EQ(core.poll_empty(288).rest, Rest::pause);
@@ -53,22 +55,22 @@ TEST(L3fwd, pauses_after_more_than_ten_empty_polls_and_waits_from_the_300th) {
 }
 
 TEST(L3fwd, without_interrupts_it_polls_at_full_speed_once_it_would_wait) {
-  Core core(1, false);
+  L3fwdCore core(1, false);
   EXPECT_EQ(core.poll_empty(299).rest, Rest::pause);
   EXPECT_EQ(core.poll_empty(100).rest, Rest::none);
 }
 
 TEST(L3fwd, steps_down_ten_times_a_second_unless_saturated) {
-  Core idle_enough;
+  L3fwdCore idle_enough;
   idle_enough.load(1250 * kMs, 31);
   EXPECT_EQ(idle_enough.p_state(), 12) << "whatever the utilisation: 31 packets a loop may be all that it can do";
-  Core saturated;
+  L3fwdCore saturated;
   saturated.load(1250 * kMs, 32);
   EXPECT_EQ(saturated.p_state(), 1) << "only the first period counts a loop more than bursts";
 }
 
 TEST(L3fwd, steps_down_when_it_paused_a_quarter_of_the_time) {
-  Core core(32);
+  L3fwdCore core(32);
   const std::vector<QueueRound> full(32, {.packets = 32}), none(32);
   for (int i = 0; i < 20'000; ++i) {  // 1024 packets in 21 loops, 10 of them with a pause
     core.poll(full, kUs);
@@ -78,7 +80,7 @@ TEST(L3fwd, steps_down_when_it_paused_a_quarter_of_the_time) {
 }
 
 TEST(L3fwd, a_stale_hint_is_applied_again) {
-  Core core(2);
+  L3fwdCore core(2);
   core.load(250 * kMs, 1);
   EXPECT_EQ(core.p_state(), 2);
   core.poll({{.packets = 1}, {.packets = 32, .waiting = 97}});
@@ -89,7 +91,7 @@ TEST(L3fwd, a_stale_hint_is_applied_again) {
 }
 
 TEST(L3fwd, the_trend_is_of_the_core_and_never_fades) {
-  Core core(2);
+  L3fwdCore core(2);
   core.load(150 * kMs, 1);
   ASSERT_EQ(core.p_state(), 1);
   const QueueRound queue{.packets = 32, .waiting = 65};
@@ -103,7 +105,7 @@ TEST(L3fwd, the_trend_is_of_the_core_and_never_fades) {
 }
 
 TEST(L3fwd, an_idle_core_never_steps_down) {
-  Core core;
+  L3fwdCore core;
   core.poll_empty(300);
   for (int i = 0; i < 100; ++i) {
     const std::vector<QueueRound> none(1);

@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "power/test_ticks.h"
+
 namespace splitplane::power {
 namespace {
 
-constexpr Ticks kUs = 1000;
-constexpr Ticks kMs = 1000 * kUs;
+using test::kMs;
+using test::kUs;
 
 Machine machine(unsigned queues = 1, bool interrupts = true) {
   Machine made{.ticks_per_us = kUs, .queues = queues, .interrupts = interrupts, .p_states = 5};
@@ -20,9 +22,9 @@ Machine machine(unsigned queues = 1, bool interrupts = true) {
 }
 
 // The worker loop's part, with a clock that the test moves.
-class Core {
+class PaperCore {
  public:
-  explicit Core(unsigned queues = 1, bool interrupts = true, const PaperSettings& settings = {})
+  explicit PaperCore(unsigned queues = 1, bool interrupts = true, const PaperSettings& settings = {})
       : policy_(settings, machine(queues, interrupts)), queues_(queues) {
     last_ = poll_empty();  // asks for P0; the first of the empty polls
   }
@@ -67,20 +69,20 @@ class Core {
 };
 
 // Goes down to the slowest P-state by an idle time; then a packet comes.
-void go_down(Core& core) {
+void go_down(PaperCore& core) {
   for (int i = 0; i < 4; ++i) core.load(110 * kMs, 0);
   ASSERT_EQ(core.p_state(), 4);
 }
 
 TEST(Paper, begins_at_p0_whatever_the_machine_stands_at) {
-  EXPECT_EQ(Core().p_state(), 0);
+  EXPECT_EQ(PaperCore().p_state(), 0);
   Paper fixed({}, Machine{.ticks_per_us = kUs, .interrupts = true});
   const QueueRound empty;
   EXPECT_EQ(fixed.after({.now = 1, .queues = {&empty, 1}}).p_state, Action::kKeep) << "the frequency cannot be set";
 }
 
 TEST(Paper, line_2_hints_of_an_earlier_round_are_forgotten) {
-  Core core;
+  PaperCore core;
   go_down(core);
   EXPECT_EQ(core.poll_waiting(97).p_state, 0);
   core.load(250 * kMs, 0);  // l3fwd-power would apply the old hint again in each of these rounds
@@ -91,26 +93,26 @@ TEST(Paper, line_2_hints_of_an_earlier_round_are_forgotten) {
 }
 
 TEST(Paper, line_3_looks_at_each_queue) {
-  Core core(3);
+  PaperCore core(3);
   go_down(core);
   EXPECT_EQ(core.poll({{}, {}, {.packets = 32, .waiting = 97}}).p_state, 0);
 }
 
 TEST(Paper, lines_4_and_5_count_empty_polls) {
-  Core core;
+  PaperCore core;
   EXPECT_EQ(core.shown("empty_polls"), 1);
   core.poll_empty(4);
   EXPECT_EQ(core.shown("empty_polls"), 5);
 }
 
 TEST(Paper, line_6_no_hint_before_the_tenth_empty_poll) {
-  Core core;
+  PaperCore core;
   EXPECT_EQ(core.poll_empty(8).rest, Rest::none) << "the ninth";
   EXPECT_EQ(core.poll_empty().rest, Rest::pause) << "the tenth";
 }
 
 TEST(Paper, lines_7_and_8_hint_one_us_until_the_299th) {
-  Core core;
+  PaperCore core;
   core.poll_empty(9);
   for (int i = 10; i < 299; ++i) {
     const Action action = core.poll_empty();
@@ -120,13 +122,13 @@ TEST(Paper, lines_7_and_8_hint_one_us_until_the_299th) {
 }
 
 TEST(Paper, lines_9_and_10_hint_interrupts_from_the_300th) {
-  Core core;
+  PaperCore core;
   EXPECT_EQ(core.poll_empty(298).rest, Rest::pause) << "the 299th";
   EXPECT_EQ(core.poll_empty().rest, Rest::interrupt) << "the 300th";
 }
 
 TEST(Paper, lines_11_and_12_a_packet_sets_the_count_back) {
-  Core core;
+  PaperCore core;
   core.poll_empty(298);
   EXPECT_EQ(core.poll({{.packets = 1}}).rest, Rest::none);
   EXPECT_EQ(core.shown("empty_polls"), 0);
@@ -135,13 +137,13 @@ TEST(Paper, lines_11_and_12_a_packet_sets_the_count_back) {
 }
 
 TEST(Paper, line_13_reads_what_still_waits_not_what_was_taken) {
-  Core core;
+  PaperCore core;
   for (int i = 0; i < 100; ++i) core.poll({{.packets = 128, .waiting = 0}});
   EXPECT_EQ(core.shown("trend"), 0);
 }
 
 TEST(Paper, lines_14_and_15_more_than_96_forget_the_trend_and_hint_the_highest) {
-  Core core;
+  PaperCore core;
   go_down(core);
   core.poll_waiting(96);
   EXPECT_EQ(core.p_state(), 4);
@@ -151,13 +153,13 @@ TEST(Paper, lines_14_and_15_more_than_96_forget_the_trend_and_hint_the_highest) 
 }
 
 TEST(Paper, lines_16_and_17_more_than_64_add_250) {
-  Core core;
+  PaperCore core;
   core.poll_waiting(65);
   EXPECT_EQ(core.shown("trend"), 250);
 }
 
 TEST(Paper, lines_18_and_19_more_than_32_add_3) {
-  Core core;
+  PaperCore core;
   core.poll_waiting(32);
   EXPECT_EQ(core.shown("trend"), 0);
   core.poll_waiting(33);
@@ -167,7 +169,7 @@ TEST(Paper, lines_18_and_19_more_than_32_add_3) {
 }
 
 TEST(Paper, lines_20_and_21_at_10000_hint_the_next_and_begin_anew) {
-  Core core;
+  PaperCore core;
   go_down(core);
   for (int i = 0; i < 39; ++i) core.poll_waiting(65);
   EXPECT_EQ(core.shown("trend"), 9750);
@@ -178,7 +180,7 @@ TEST(Paper, lines_20_and_21_at_10000_hint_the_next_and_begin_anew) {
 }
 
 TEST(Paper, line_20_takes_3334_polls_above_32_as_printed) {
-  Core core;
+  PaperCore core;
   go_down(core);
   core.polls_take(3 * kUs);
   for (int i = 0; i < 3333; ++i) core.poll_waiting(33);
@@ -188,7 +190,7 @@ TEST(Paper, line_20_takes_3334_polls_above_32_as_printed) {
 }
 
 TEST(Paper, a_saturated_core_climbs_to_p0_although_the_trend_fades) {
-  Core core;
+  PaperCore core;
   go_down(core);
   core.polls_take(3 * kUs);
   for (int i = 0; i < 4 * 5001; ++i) core.poll({{.packets = 32, .waiting = 33}}, 3 * kUs);  // a halving costs 1667
@@ -196,7 +198,7 @@ TEST(Paper, a_saturated_core_climbs_to_p0_although_the_trend_fades) {
 }
 
 TEST(Paper, line_23_the_least_idle_queue_decides) {
-  Core core(2);
+  PaperCore core(2);
   core.poll_empty(400);
   EXPECT_EQ(core.poll_empty().rest, Rest::interrupt);
   core.poll({{.packets = 1}, {}});
@@ -205,19 +207,19 @@ TEST(Paper, line_23_the_least_idle_queue_decides) {
 }
 
 TEST(Paper, lines_24_to_26_the_fastest_hint_decides_and_steps_to_the_highest) {
-  Core core(2);
+  PaperCore core(2);
   go_down(core);
   for (int i = 0; i < 39; ++i) core.poll({{.packets = 32, .waiting = 65}, {}});
   // The first queue hints the next P-state, the second the highest.
   EXPECT_EQ(core.poll({{.packets = 32, .waiting = 65}, {.packets = 32, .waiting = 97}}).p_state, 0);
 
-  Core turned(2);
+  PaperCore turned(2);
   go_down(turned);
   EXPECT_EQ(turned.poll({{.packets = 32, .waiting = 97}, {.packets = 1}}).p_state, 0);
 }
 
 TEST(Paper, lines_27_and_28_step_to_the_next_and_no_further_than_p0) {
-  Core core;
+  PaperCore core;
   go_down(core);
   for (const int expected : {3, 2, 1, 0, 0, 0}) {
     for (int i = 0; i < 40; ++i) core.poll_waiting(65);
@@ -226,19 +228,19 @@ TEST(Paper, lines_27_and_28_step_to_the_next_and_no_further_than_p0) {
 }
 
 TEST(Paper, lines_29_and_30_pause_for_the_hint) {
-  Core core(1, true, {.short_idle_us = 2});
+  PaperCore core(1, true, {.short_idle_us = 2});
   const Action action = core.poll_empty(9);
   EXPECT_EQ(action.rest, Rest::pause);
   EXPECT_EQ(action.length, 2 * kUs);
 }
 
 TEST(Paper, lines_31_to_33_sleep_until_an_interrupt) {
-  Core core;
+  PaperCore core;
   EXPECT_EQ(core.poll_empty(299).rest, Rest::interrupt);
 }
 
 TEST(Paper, lines_34_to_36_a_packet_wakes_it_to_poll_again) {
-  Core core;
+  PaperCore core;
   core.poll_empty(299);
   core.pass(3 * kMs);
   EXPECT_EQ(core.poll({{.packets = 1}}).rest, Rest::none);
@@ -246,12 +248,12 @@ TEST(Paper, lines_34_to_36_a_packet_wakes_it_to_poll_again) {
 }
 
 TEST(Paper, line_37_waits_10_ms_at_most) {
-  Core core;
+  PaperCore core;
   EXPECT_EQ(core.poll_empty(299).length, 10 * kMs);
 }
 
 TEST(Paper, completion_one_steps_down_when_the_next_state_would_be_used_less_than_seven_tenths) {
-  Core core;
+  PaperCore core;
   core.load(99 * kMs, 0.6);
   EXPECT_EQ(core.p_state(), 0) << "not before the dwell";
   core.load(20 * kMs, 0.6);
@@ -261,7 +263,7 @@ TEST(Paper, completion_one_steps_down_when_the_next_state_would_be_used_less_tha
 }
 
 TEST(Paper, completion_one_waits_the_dwell_after_a_step_up) {
-  Core core;
+  PaperCore core;
   go_down(core);
   core.poll_waiting(97);
   core.load(99 * kMs, 0);
@@ -271,7 +273,7 @@ TEST(Paper, completion_one_waits_the_dwell_after_a_step_up) {
 }
 
 TEST(Paper, completion_two_a_trend_fades) {
-  Core core;
+  PaperCore core;
   for (int i = 0; i < 30; ++i) core.poll_waiting(65);
   EXPECT_EQ(core.shown("trend"), 7500);
   core.pass(100 * kMs);
@@ -286,7 +288,7 @@ TEST(Paper, completion_two_a_trend_fades) {
 }
 
 TEST(Paper, completion_two_an_empty_queue_has_no_trend) {
-  Core core;
+  PaperCore core;
   core.poll_waiting(65);
   core.poll_empty();
   EXPECT_EQ(core.shown("trend"), 0);
@@ -295,21 +297,21 @@ TEST(Paper, completion_two_an_empty_queue_has_no_trend) {
 // Completion three is the condition of line 2.
 
 TEST(Paper, completion_four_a_sleep_without_a_packet_is_followed_by_the_next) {
-  Core core;
+  PaperCore core;
   core.poll_empty(299);
   core.pass(10 * kMs);
   EXPECT_EQ(core.poll_empty().rest, Rest::interrupt);
 }
 
 TEST(Paper, completion_five_one_busy_queue_forbids_every_rest) {
-  Core core(2);
+  PaperCore core(2);
   core.poll_empty(400);
   for (int i = 0; i < 400; ++i) EXPECT_EQ(core.poll({{.packets = 1}, {}}).rest, Rest::none);
   EXPECT_EQ(core.poll_empty(9).rest, Rest::none) << "nine empty polls of the first queue";
 }
 
 TEST(Paper, completion_five_the_trend_does_not_grow_faster_with_more_queues) {
-  Core core(4);
+  PaperCore core(4);
   const QueueRound queue{.packets = 32, .waiting = 65};
   core.poll({queue, queue, queue, queue});
   EXPECT_EQ(core.shown("trend"), 250);
@@ -318,14 +320,14 @@ TEST(Paper, completion_five_the_trend_does_not_grow_faster_with_more_queues) {
 // The worker implements completions six, seven and nine: what it flushes, runs and checks before and after a sleep.
 
 TEST(Paper, completion_ten_asks_for_a_p_state_once) {
-  Core core;
+  PaperCore core;
   go_down(core);
   EXPECT_EQ(core.poll_waiting(97).p_state, 0);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(core.poll_waiting(97).p_state, Action::kKeep);
 }
 
 TEST(Paper, completion_eleven_a_timer_bounds_pause_and_sleep) {
-  Core core;
+  PaperCore core;
   core.poll_empty(20);
   EXPECT_EQ(core.poll({{}}, 0, core.now() + 400).length, 300U) << "a round takes 100 ticks";
   core.poll_empty(400);
@@ -334,7 +336,7 @@ TEST(Paper, completion_eleven_a_timer_bounds_pause_and_sleep) {
 }
 
 TEST(Paper, without_interrupts_the_hint_stays_the_short_one) {
-  Core core(1, false);
+  PaperCore core(1, false);
   const Action action = core.poll_empty(1000);
   EXPECT_EQ(action.rest, Rest::pause);
   EXPECT_EQ(action.length, kUs);

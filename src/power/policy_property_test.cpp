@@ -10,12 +10,13 @@
 
 #include "power/any_policy.h"
 #include "power/simulated_worker.h"
+#include "power/test_ticks.h"
 
 namespace splitplane::power {
 namespace {
 
-constexpr Ticks kUs = 1000;
-constexpr Ticks kMs = 1000 * kUs;
+using test::kMs;
+using test::kUs;
 
 template <class T>
 T pick(T from, T to) {

@@ -7,11 +7,9 @@
 
 #include "power/budget.h"
 #include "power/simulated_worker.h"
+#include "power/test_ticks.h"
 
 namespace splitplane::power::test {
-
-inline constexpr Ticks kUs = 1000;
-inline constexpr Ticks kMs = 1000 * kUs;
 
 inline Machine machine(bool interrupts = true) {
   Machine made{.ticks_per_us = kUs,

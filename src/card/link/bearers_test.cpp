@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 constexpr std::uint32_t kFirst = 0x04000001, kSecond = 0x04000002;
 
-nic::CardBearer bearer(std::uint32_t id, nic::Place place = nic::Place::kCard) {
+nic::CardBearer bearer_in(std::uint32_t id, nic::Place place = nic::Place::kCard) {
   return {.id = BearerId{id}, .teid = Teid{id}, .place = place, .pdcp_sn_bits = 18};
 }
 
@@ -35,11 +35,11 @@ class LinkBearersTest : public testing::Test {
 };
 
 TEST_F(LinkBearersTest, a_bearer_is_dirty_until_the_card_has_its_last_version) {
-  const auto first = bearers.put(bearer(kFirst), Caller::kWaits);
+  const auto first = bearers.put(bearer_in(kFirst), Caller::kWaits);
   EXPECT_FALSE(bearers.is_done(kFirst, first));
   const auto prepared = bearers.prepare(kFirst);
   ASSERT_TRUE(prepared && *prepared);
-  const auto second = bearers.put(bearer(kFirst), Caller::kWaits);
+  const auto second = bearers.put(bearer_in(kFirst), Caller::kWaits);
   EXPECT_TRUE(bearers.is_done(kFirst, first)) << "a later put() has replaced it";
   bearers.installed(kFirst, (*prepared)->version, now);
   EXPECT_TRUE(bearers.find(kFirst)->confirmed);
@@ -50,8 +50,8 @@ TEST_F(LinkBearersTest, a_bearer_is_dirty_until_the_card_has_its_last_version) {
 }
 
 TEST_F(LinkBearersTest, only_a_bearer_that_the_card_may_have_is_removed_from_it) {
-  bearers.put(bearer(kFirst), Caller::kGoesOn);
-  bearers.put(bearer(kSecond), Caller::kGoesOn);
+  bearers.put(bearer_in(kFirst), Caller::kGoesOn);
+  bearers.put(bearer_in(kSecond), Caller::kGoesOn);
   ASSERT_TRUE(bearers.prepare(kFirst));  // sent, and not answered yet
   bearers.remove(kFirst);
   bearers.remove(kSecond);
@@ -63,7 +63,7 @@ TEST_F(LinkBearersTest, only_a_bearer_that_the_card_may_have_is_removed_from_it)
 }
 
 TEST_F(LinkBearersTest, a_new_run_of_the_card_numbers_behind_the_lease_in_another_epoch) {
-  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  bearers.put(bearer_in(kFirst), Caller::kGoesOn);
   install(kFirst);
   const std::uint32_t end = bearers.find(kFirst)->lease_end;
   (void)bearers.renewals(std::array{row(kFirst, 10)}, now);
@@ -79,7 +79,7 @@ TEST_F(LinkBearersTest, a_new_run_of_the_card_numbers_behind_the_lease_in_anothe
 }
 
 TEST_F(LinkBearersTest, packets_are_added_up_over_the_runs_of_a_card) {
-  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  bearers.put(bearer_in(kFirst), Caller::kGoesOn);
   install(kFirst);
   CardNumbersRow numbers = row(kFirst, 5);
   numbers.numbers.dl_packets = 5;
@@ -90,7 +90,7 @@ TEST_F(LinkBearersTest, packets_are_added_up_over_the_runs_of_a_card) {
 }
 
 TEST_F(LinkBearersTest, a_comparison_removes_what_is_not_desired_and_goes_on_with_the_numbers_of_the_rest) {
-  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  bearers.put(bearer_in(kFirst), Caller::kGoesOn);
   EXPECT_FALSE(bearers.found_on_card(row(kSecond, 7), now).adopted);
   const auto found = bearers.found_on_card(row(kFirst, 100, 150), now);
   EXPECT_TRUE(found.adopted);
@@ -102,8 +102,8 @@ TEST_F(LinkBearersTest, a_comparison_removes_what_is_not_desired_and_goes_on_wit
 }
 
 TEST_F(LinkBearersTest, a_comparison_finds_what_the_card_lacks) {
-  bearers.put(bearer(kFirst), Caller::kGoesOn);
-  bearers.put(bearer(kSecond), Caller::kGoesOn);
+  bearers.put(bearer_in(kFirst), Caller::kGoesOn);
+  bearers.put(bearer_in(kSecond), Caller::kGoesOn);
   install(kFirst);
   install(kSecond);
   bearers.remove(kSecond);
@@ -114,9 +114,9 @@ TEST_F(LinkBearersTest, a_comparison_finds_what_the_card_lacks) {
 }
 
 TEST_F(LinkBearersTest, a_refused_bearer_stays_as_it_was_for_a_caller_that_waits) {
-  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  bearers.put(bearer_in(kFirst), Caller::kGoesOn);
   install(kFirst);
-  const auto version = bearers.put(bearer(kFirst), Caller::kWaits);
+  const auto version = bearers.put(bearer_in(kFirst), Caller::kWaits);
   EXPECT_FALSE(bearers.refuse(kFirst, "full"));
   EXPECT_TRUE(bearers.find(kFirst)->confirmed);
   EXPECT_EQ(bearers.take_refusal(kFirst, version), "full");
@@ -127,7 +127,7 @@ TEST_F(LinkBearersTest, a_refused_bearer_stays_as_it_was_for_a_caller_that_waits
 }
 
 TEST_F(LinkBearersTest, a_bearer_without_a_count_left_is_not_installed) {
-  nic::CardBearer used_up = bearer(kFirst);
+  nic::CardBearer used_up = bearer_in(kFirst);
   used_up.ahead = (1U << 17) - 1;
   bearers.put(used_up, Caller::kGoesOn);
   const auto refused = bearers.prepare(kFirst);
@@ -142,7 +142,7 @@ TEST_F(LinkBearersTest, a_bearer_without_a_count_left_is_not_installed) {
 }
 
 TEST_F(LinkBearersTest, a_lease_is_renewed_when_half_of_it_is_used) {
-  bearers.put(bearer(kFirst), Caller::kGoesOn);
+  bearers.put(bearer_in(kFirst), Caller::kGoesOn);
   install(kFirst);
   EXPECT_THAT(bearers.due(now, 9), IsEmpty());
   ASSERT_TRUE(bearers.next_look());
@@ -160,8 +160,8 @@ TEST_F(LinkBearersTest, a_lease_is_renewed_when_half_of_it_is_used) {
 }
 
 TEST_F(LinkBearersTest, bearers_of_the_host_have_no_look_at_their_numbers) {
-  bearers.put(bearer(kFirst, nic::Place::kHost), Caller::kGoesOn);
-  bearers.put(bearer(kSecond), Caller::kGoesOn);
+  bearers.put(bearer_in(kFirst, nic::Place::kHost), Caller::kGoesOn);
+  bearers.put(bearer_in(kSecond), Caller::kGoesOn);
   install(kFirst);
   EXPECT_FALSE(bearers.next_look());
   EXPECT_EQ(bearers.confirmed(), 1U);

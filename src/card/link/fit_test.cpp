@@ -7,7 +7,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const CardLinkSettings kHost{.name = "card0", .control = "/run/card.sock", .vfs = 2, .punt_air = 1};
+const CardLinkSettings kOurHost{.name = "card0", .control = "/run/card.sock", .vfs = 2, .punt_air = 1};
 
 Json answer() {
   return {{"boot", "a"},  {"program", "gnb-clone"}, {"features", "clone"},           {"lookup", "teid"},
@@ -17,12 +17,12 @@ Json answer() {
 std::string complaint(const char* key, const Json& value) {
   Json changed = answer();
   changed[key] = value;
-  const auto fits = fits_host(read_show(changed), kHost);
+  const auto fits = fits_host(read_show(changed), kOurHost);
   return fits ? std::string{} : fits.error().message;
 }
 
 TEST(CardFit, a_card_of_the_same_lookup_and_vfs_serves_this_host) {
-  EXPECT_TRUE(fits_host(read_show(answer()), kHost));
+  EXPECT_TRUE(fits_host(read_show(answer()), kOurHost));
 }
 
 TEST(CardFit, what_does_not_fit_is_named) {
@@ -36,9 +36,9 @@ TEST(CardFit, what_does_not_fit_is_named) {
 
 TEST(CardFit, another_vf_for_punts_is_warned_of_for_its_side_only) {
   CardShow show = read_show(answer());
-  EXPECT_THAT(punt_warnings(show, kHost), testing::IsEmpty());
+  EXPECT_THAT(punt_warnings(show, kOurHost), testing::IsEmpty());
   show.punt_air = 0;
-  EXPECT_THAT(punt_warnings(show, kHost),
+  EXPECT_THAT(punt_warnings(show, kOurHost),
               testing::ElementsAre(HasSubstr("what it cannot read from the air comes by VF 0")));
 }
 

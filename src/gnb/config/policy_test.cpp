@@ -2,17 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gnb/config/read.h"
+#include "gnb/config/test_read.h"
 #include "power/settings_table.h"
 
 namespace splitplane::app {
 namespace {
 
+using test::parse;
 using testing::HasSubstr;
-
-Expected<GnbConfig> parse(const std::string& text, const std::string& file) {
-  return Document::parse(text, file).and_then(read_gnb);
-}
 
 std::string text_with(const std::string& worker_keys) {
   return "ports: {p: {device: net_null0}}\nworkers: {w: {function: l2fwd, core: 0, rx: p, tx: p, " + worker_keys +

@@ -4,15 +4,14 @@
 
 #include <random>
 
+#include "gnb/config/test_read.h"
+
 namespace splitplane::app {
 namespace {
 
+using test::parse;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-Expected<GnbConfig> parse(const std::string& text, const std::string& file) {
-  return Document::parse(text, file).and_then(read_gnb);
-}
 
 constexpr const char* kGood = R"(file_prefix: test
 instance: 3

@@ -31,6 +31,7 @@ TEST_F(SecuredBearersTest, a_bearer_gets_its_keys_and_a_line_that_the_fast_path_
   make(config_with_keys());
   const auto added = add(secured(1, 3, 7), 1);
   ASSERT_TRUE(added) << added.error().message;
+  ASSERT_TRUE(parts_->numbers.wait_for_disk());  // the journal's thread writes lines until then
   WorkerRuntime& worker = parts_->worker(0);
   ASSERT_NE(entity(worker, added->id), nullptr);
   EXPECT_NE(worker.gnb->bearers.downlink_line(added->id.value)->options & ran::kSecured, 0);
@@ -107,6 +108,7 @@ TEST_F(SecuredBearersTest, what_was_received_is_in_the_journal_while_it_runs) {
   make(config_with_keys());
   const auto secured_one = add(secured(1, 3), 1), plain_one = add(bearer(2), 1);
   ASSERT_TRUE(secured_one && plain_one);
+  ASSERT_TRUE(parts_->numbers.wait_for_disk());
   WorkerRuntime& worker = parts_->worker(0);
   for (const BearerId id : {secured_one->id, plain_one->id}) {
     worker.gnb->bearers.uplink_line(id.value)->pdcp_rx_next = 77;

@@ -5,13 +5,13 @@ namespace splitplane::datapath {
 namespace {
 
 using test::Bytes;
+using test::kArqBearer;
 using test::kEpoch;
 using Rig = test::ArqRig<>;
-constexpr std::uint32_t kBearer = test::kArqBearer;
 
 TEST(ArqLimits, a_poll_beyond_max_unacked_is_answered) {
   Rig rig({.arq = {.max_unacked = 64}});
-  Bytes pdu = ran::test::uplink_pdu(rig.config(kBearer), 70, 70, Qfi{9}, test::inner_packet(60, 1));
+  Bytes pdu = ran::test::uplink_pdu(rig.config(kArqBearer), 70, 70, Qfi{9}, test::inner_packet(60, 1));
   pdu[3] = kEpoch;
   pdu[8] |= kPollBit;
   rig.from_air(pdu);
@@ -19,8 +19,8 @@ TEST(ArqLimits, a_poll_beyond_max_unacked_is_answered) {
   EXPECT_EQ(rig.bearer().receive.counters().outside_window, 1U);
   rig.function.serve_acknowledged();
   ASSERT_EQ(rig.air.frames.size(), 1U);
-  const auto status =
-      wire::rlc::parse_status(wire::Octets(rig.air.frames[0]).subspan(kAirRlcOffset), rig.config(kBearer).rlc_sn_bits);
+  const auto status = wire::rlc::parse_status(wire::Octets(rig.air.frames[0]).subspan(kAirRlcOffset),
+                                              rig.config(kArqBearer).rlc_sn_bits);
   ASSERT_TRUE(status);
   EXPECT_EQ(status->ack_sn, 0U);
 }

@@ -10,9 +10,9 @@ namespace splitplane::datapath {
 namespace {
 
 using test::Bytes;
+using test::kArqBearer;
 using test::kEpoch;
 using Rig = test::ArqRig<>;
-constexpr std::uint32_t kBearer = test::kArqBearer;
 
 TEST(Arq, keeps_what_was_sent_until_it_is_acknowledged) {
   Rig rig;
@@ -85,8 +85,8 @@ TEST(Arq, refuses_sdus_before_numbering_when_the_window_is_full_and_goes_on_afte
   rig.send(40);
   EXPECT_EQ(rig.air.frames.size(), 32U);
   EXPECT_EQ(rig.dropped(DropReason::rlc_window_full), 8U);
-  EXPECT_EQ(rig.drops[kBearer].downlink, 8U);
-  EXPECT_EQ(rig.downlink[kBearer].pdcp_tx_next, 32U);
+  EXPECT_EQ(rig.drops[kArqBearer].downlink, 8U);
+  EXPECT_EQ(rig.downlink[kArqBearer].pdcp_tx_next, 32U);
   rig.status(10);
   rig.function.serve_acknowledged();
   rig.send(20);
@@ -120,7 +120,7 @@ TEST(Arq, uplink_pdus_are_delivered_once_and_polls_answered) {
   Rig rig;
   const Bytes sdu = test::inner_packet(60, 1);
   const auto pdu = [&](std::uint32_t sn, bool poll) {
-    Bytes from_airhdr = ran::test::uplink_pdu(rig.config(kBearer), sn, sn, Qfi{9}, sdu);
+    Bytes from_airhdr = ran::test::uplink_pdu(rig.config(kArqBearer), sn, sn, Qfi{9}, sdu);
     from_airhdr[3] = kEpoch;
     if (poll) from_airhdr[8] |= kPollBit;
     return from_airhdr;
@@ -134,8 +134,8 @@ TEST(Arq, uplink_pdus_are_delivered_once_and_polls_answered) {
   EXPECT_EQ(rig.n3.frames.size(), 3U);
   rig.function.serve_acknowledged();
   ASSERT_EQ(rig.air.frames.size(), 1U);
-  const auto status =
-      wire::rlc::parse_status(wire::Octets(rig.air.frames[0]).subspan(kAirRlcOffset), rig.config(kBearer).rlc_sn_bits);
+  const auto status = wire::rlc::parse_status(wire::Octets(rig.air.frames[0]).subspan(kAirRlcOffset),
+                                              rig.config(kArqBearer).rlc_sn_bits);
   ASSERT_TRUE(status);
   EXPECT_EQ(status->ack_sn, 3U);
   EXPECT_EQ(status->nack_blocks, 0U);
@@ -145,7 +145,7 @@ TEST(Arq, a_hole_is_reported_after_t_reassembly) {
   Rig rig({.arq = {.t_reassembly_ms = 2}});
   const Bytes sdu = test::inner_packet(60, 1);
   for (const std::uint32_t sn : {0U, 3U}) {
-    Bytes pdu = ran::test::uplink_pdu(rig.config(kBearer), sn, sn, Qfi{9}, sdu);
+    Bytes pdu = ran::test::uplink_pdu(rig.config(kArqBearer), sn, sn, Qfi{9}, sdu);
     pdu[3] = kEpoch;
     rig.from_air(pdu);
   }
@@ -154,8 +154,8 @@ TEST(Arq, a_hole_is_reported_after_t_reassembly) {
   rte_delay_ms(4);
   rig.function.serve_acknowledged();
   ASSERT_EQ(rig.air.frames.size(), 1U);
-  const auto status =
-      wire::rlc::parse_status(wire::Octets(rig.air.frames[0]).subspan(kAirRlcOffset), rig.config(kBearer).rlc_sn_bits);
+  const auto status = wire::rlc::parse_status(wire::Octets(rig.air.frames[0]).subspan(kAirRlcOffset),
+                                              rig.config(kArqBearer).rlc_sn_bits);
   ASSERT_TRUE(status);
   EXPECT_EQ(status->ack_sn, 4U);
   wire::rlc::Nack nack;
@@ -210,9 +210,9 @@ TEST(Arq, padding_behind_a_status_is_none_of_it) {
   Rig rig;
   rig.send(2);
   Bytes pdu(46);
-  wire::store_be64(
-      pdu.data(),
-      wire::airhdr::encode({.direction = Direction::kUplink, .epoch = kEpoch, .bearer = BearerId{rig.teid(kBearer)}}));
+  wire::store_be64(pdu.data(),
+                   wire::airhdr::encode(
+                       {.direction = Direction::kUplink, .epoch = kEpoch, .bearer = BearerId{rig.teid(kArqBearer)}}));
   wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(8), 18);
   ASSERT_NE(writer.finish(2), 0U);
   rig.from_air(pdu);
@@ -222,7 +222,7 @@ TEST(Arq, padding_behind_a_status_is_none_of_it) {
 
 TEST(Arq, an_sdu_that_pdcp_does_not_take_is_no_hole) {
   Rig rig;
-  Bytes pdu = ran::test::uplink_pdu(rig.config(kBearer), 0, 0, Qfi{9}, test::inner_packet(60, 1));
+  Bytes pdu = ran::test::uplink_pdu(rig.config(kArqBearer), 0, 0, Qfi{9}, test::inner_packet(60, 1));
   pdu[3] = kEpoch;
   pdu[11] = 0x00;  // PDCP D/C: control
   rig.from_air(pdu);
@@ -233,7 +233,7 @@ TEST(Arq, an_sdu_that_pdcp_does_not_take_is_no_hole) {
 TEST(Arq, a_peer_beyond_max_unacked_takes_no_window_memory) {
   Rig rig({.arq = {.max_unacked = 64}});
   const auto arrives = [&](std::uint32_t sn) {
-    Bytes pdu = ran::test::uplink_pdu(rig.config(kBearer), sn, sn, Qfi{9}, test::inner_packet(60, 1));
+    Bytes pdu = ran::test::uplink_pdu(rig.config(kArqBearer), sn, sn, Qfi{9}, test::inner_packet(60, 1));
     pdu[3] = kEpoch;
     rig.from_air(pdu);
   };
@@ -261,7 +261,7 @@ TEST(Arq, a_release_gives_everything_back) {
   Rig rig;
   rig.send(10);
   rig.status(10, {{.sn = 4, .has_range = true, .range = 3}});
-  auto old = rig.context->arq_bearers.exchange(rig.teid(kBearer), nullptr);
+  auto old = rig.context->arq_bearers.exchange(rig.teid(kArqBearer), nullptr);
   rig.context->arq->detach(*old);
   EXPECT_EQ(rig.pool.in_use(), 0U);
   EXPECT_EQ(rig.context->arq->unacked(), 0U);

@@ -13,12 +13,12 @@ namespace {
 using test::Bytes;
 
 template <FeatureSet F>
-struct Rig : test::TestGnb {
-  Rig() {
+struct CountRig : test::TestGnb {
+  CountRig() {
     context->bearers.attach(ShardId{1}, {downlink.data(), uplink.data(), drops.data(), test::kLines, leases.data()});
     context->lease_requests.emplace(requests.get());
   }
-  ~Rig() {  // the ring takes what is left on it for packets
+  ~CountRig() {  // the ring takes what is left on it for packets
     while (context->lease_requests->take()) {
     }
   }
@@ -48,7 +48,7 @@ struct Rig : test::TestGnb {
 };
 
 TEST(CountLimit, a_grant_that_comes_after_its_mark_was_passed_takes_the_end_of_the_lease_away_from_nobody) {
-  Rig<FeatureSet::mat> rig;
+  CountRig<FeatureSet::mat> rig;
   rig.downlink[1] = ran::make_downlink(rig.config(1));
   rig.lease(0, {.end = 1024, .mark = 0});
   rig.send(600);  // the first one asks
@@ -64,7 +64,7 @@ TEST(CountLimit, a_grant_that_comes_after_its_mark_was_passed_takes_the_end_of_t
 }
 
 TEST(CountLimit, the_last_count_is_followed_by_none) {
-  Rig<FeatureSet::mat> rig;
+  CountRig<FeatureSet::mat> rig;
   rig.downlink[1] = ran::make_downlink(rig.config(1));
   rig.downlink[1].pdcp_tx_next = ran::kCountEnd - 2;
   rig.send(5);
@@ -76,7 +76,7 @@ TEST(CountLimit, the_last_count_is_followed_by_none) {
 }
 
 TEST(CountLimit, at_the_mark_it_asks_once_and_goes_on_to_the_end) {
-  Rig<FeatureSet::mat> rig;
+  CountRig<FeatureSet::mat> rig;
   rig.lease(100, {.end = 120, .mark = 110});
   rig.send(10);
   EXPECT_FALSE(rig.context->lease_requests->take());
@@ -95,7 +95,7 @@ TEST(CountLimit, at_the_mark_it_asks_once_and_goes_on_to_the_end) {
 }
 
 TEST(CountLimit, a_mark_at_the_first_count_asks_with_the_first_packet) {
-  Rig<FeatureSet::clone> rig;
+  CountRig<FeatureSet::clone> rig;
   rig.lease(0, {.end = 64, .mark = 0});
   rig.send(1);
   EXPECT_EQ(rig.context->lease_requests->take(), BearerId{rig.teid(1)});
@@ -103,7 +103,7 @@ TEST(CountLimit, a_mark_at_the_first_count_asks_with_the_first_packet) {
 }
 
 TEST(CountLimit, who_finds_the_ring_full_asks_again_before_the_end) {
-  Rig<FeatureSet::mat> rig;
+  CountRig<FeatureSet::mat> rig;
   for (const std::uint32_t other : {2U, 3U, 4U}) ASSERT_TRUE(rig.context->lease_requests->ask(BearerId{other}));
   rig.lease(0, {.end = 200, .mark = 10});
   rig.send(20);
@@ -120,7 +120,7 @@ TEST(CountLimit, who_finds_the_ring_full_asks_again_before_the_end) {
 }
 
 TEST(CountLimit, a_bearer_without_a_lease_numbers_nothing) {
-  Rig<FeatureSet::mat> rig;
+  CountRig<FeatureSet::mat> rig;
   rig.lease(7, {.end = 7, .mark = 7});
   rig.send(3);
   EXPECT_EQ(rig.dropped(DropReason::count_lease_ended), 3U);
@@ -128,7 +128,7 @@ TEST(CountLimit, a_bearer_without_a_lease_numbers_nothing) {
 }
 
 TEST(CountLimit, the_one_bearer_of_feature_set_headers_has_its_lease_too) {
-  Rig<FeatureSet::headers> rig;
+  CountRig<FeatureSet::headers> rig;
   rig.lease(0, {.end = 4, .mark = 2});
   rig.send(6);
   EXPECT_EQ(rig.air.frames.size(), 4U);
@@ -137,7 +137,7 @@ TEST(CountLimit, the_one_bearer_of_feature_set_headers_has_its_lease_too) {
 }
 
 TEST(CountLimit, a_grant_for_a_bearer_that_is_gone_is_nothing) {
-  Rig<FeatureSet::mat> rig;
+  CountRig<FeatureSet::mat> rig;
   rig.downlink[1] = {};
   grant_lease(*rig.context, BearerId{rig.teid(1)}, ran::kCountEnd, {.end = 50, .mark = 20});
   EXPECT_EQ(rig.downlink[1].count_limit, 0U);
@@ -153,7 +153,7 @@ TEST(CountLimit, a_grant_for_a_bearer_that_is_gone_is_nothing) {
 
 // RLC's window and the lease share one limit: the nearer one counts and gives the reason.
 TEST(CountLimit, of_window_and_lease_the_nearer_one_stops_the_bearer) {
-  Rig<FeatureSet::clone> rig;
+  CountRig<FeatureSet::clone> rig;
   rig.context->arq = std::make_unique<Arq>(Arq::Settings{.sends = Direction::kDownlink,
                                                          .ethernet = rig.context->air_header,
                                                          .pool = rig.pool.get(),

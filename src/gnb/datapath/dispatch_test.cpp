@@ -12,8 +12,8 @@ namespace {
 using test::Bytes;
 using test::N3Frame;
 
-struct Rig {
-  Rig() {
+struct DispatchRig {
+  DispatchRig() {
     context.n3 = test::our_addresses();
     context.punt = punt.get();
     for (auto& worker : workers) context.workers.push_back({worker.downlink.get(), worker.uplink.get()});
@@ -59,7 +59,7 @@ Bytes air_frame(std::uint32_t id) {
 }
 
 TEST(Dispatch, downlink_packets_reach_the_owner_of_their_shard_unchanged_and_in_order) {
-  Rig rig;
+  DispatchRig rig;
   std::array<std::vector<Bytes>, 3> want;
   std::vector<Bytes> frames;
   for (unsigned n = 0; n < 30; ++n) {
@@ -79,7 +79,7 @@ TEST(Dispatch, downlink_packets_reach_the_owner_of_their_shard_unchanged_and_in_
 }
 
 TEST(Dispatch, uplink_packets_reach_the_owner_of_their_shard) {
-  Rig rig;
+  DispatchRig rig;
   rig.run(Direction::kUplink, {air_frame(id_in(0, 1)), air_frame(id_in(1, 1)), air_frame(id_in(3, 9))});
   EXPECT_EQ(rig.workers[0].uplink.drain(), (std::vector<Bytes>{air_frame(id_in(0, 1)), air_frame(id_in(3, 9))}));
   EXPECT_EQ(rig.workers[1].uplink.drain(), std::vector<Bytes>{air_frame(id_in(1, 1))});
@@ -87,7 +87,7 @@ TEST(Dispatch, uplink_packets_reach_the_owner_of_their_shard) {
 }
 
 TEST(Dispatch, a_shard_that_nobody_owns_is_lost) {
-  Rig rig;
+  DispatchRig rig;
   rig.run(Direction::kDownlink, {N3Frame{.teid = id_in(200, 0)}.make(), N3Frame{.teid = id_in(255, 7)}.make()});
   rig.run(Direction::kUplink, {air_frame(id_in(201, 0))});
   EXPECT_EQ(rig.dropped(DropReason::shard_unowned), 3U);
@@ -96,7 +96,7 @@ TEST(Dispatch, a_shard_that_nobody_owns_is_lost) {
 }
 
 TEST(Dispatch, a_shard_map_that_names_a_worker_too_many_loses_the_packets) {
-  Rig rig;
+  DispatchRig rig;
   rig.context.worker_of_shard[5] = 3;
   rig.context.worker_of_shard[6] = kMaxWorkers;
   rig.run(Direction::kUplink, {air_frame(id_in(5, 0)), air_frame(id_in(6, 0))});
@@ -104,7 +104,7 @@ TEST(Dispatch, a_shard_map_that_names_a_worker_too_many_loses_the_packets) {
 }
 
 TEST(Dispatch, a_full_ring_loses_what_is_too_much_and_nothing_of_the_others) {
-  Rig rig;
+  DispatchRig rig;
   std::vector<Bytes> frames(20, N3Frame{.teid = id_in(0, 1)}.make());
   frames.push_back(N3Frame{.teid = id_in(1, 1)}.make());
   rig.run(Direction::kDownlink, frames);
@@ -115,7 +115,7 @@ TEST(Dispatch, a_full_ring_loses_what_is_too_much_and_nothing_of_the_others) {
 }
 
 TEST(Dispatch, arp_goes_to_the_control_thread_or_is_lost) {
-  Rig rig;
+  DispatchRig rig;
   rig.run(Direction::kDownlink, std::vector<Bytes>(3, test::arp_frame()));
   EXPECT_EQ(rig.context.stats.punted.get(), 2U);
   EXPECT_EQ(rig.dropped(DropReason::punt_full), 1U);
@@ -125,7 +125,7 @@ TEST(Dispatch, arp_goes_to_the_control_thread_or_is_lost) {
 }
 
 TEST(Dispatch, bad_frames_are_lost_by_reason) {
-  Rig rig;
+  DispatchRig rig;
   rig.run(Direction::kDownlink, {Bytes{}, N3Frame{.destination = 1}.make(), N3Frame{.port = 1}.make()});
   EXPECT_EQ(rig.dropped(drop_reason(wire::Reason::ethernet_truncated)), 1U);
   EXPECT_EQ(rig.dropped(DropReason::not_for_us), 1U);
@@ -143,7 +143,7 @@ TEST(Dispatch, bad_frames_are_lost_by_reason) {
 }
 
 TEST(Dispatch, a_worker_behind_it_reads_its_ring_in_bursts) {
-  Rig rig;
+  DispatchRig rig;
   rig.run(Direction::kDownlink, std::vector<Bytes>(10, N3Frame{.teid = id_in(0, 1)}.make()));
   RingSource source{rig.workers[0].downlink.get()};
   Burst burst;

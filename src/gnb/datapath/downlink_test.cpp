@@ -13,7 +13,7 @@ using test::Bytes;
 using test::N3Frame;
 
 template <FeatureSet F, class Sink = test::TestSink>
-struct Rig : test::TestGnb {
+struct DownlinkRig : test::TestGnb {
   void run(const std::vector<Bytes>& frames) {
     Burst burst = test::burst_of(pool, frames);
     run(burst);
@@ -30,7 +30,7 @@ struct Rig : test::TestGnb {
 };
 
 TEST(GnbDownlink, drop_drops_everything) {
-  Rig<FeatureSet::drop> rig;
+  DownlinkRig<FeatureSet::drop> rig;
   rig.run({N3Frame{}.make(), test::arp_frame(), Bytes(20)});
   EXPECT_EQ(rig.dropped(DropReason::feature_drop), 3U);
   EXPECT_TRUE(rig.air.frames.empty());
@@ -38,7 +38,7 @@ TEST(GnbDownlink, drop_drops_everything) {
 }
 
 TEST(GnbDownlink, l2fwd_swaps_the_addresses_and_sends) {
-  Rig<FeatureSet::l2fwd> rig;
+  DownlinkRig<FeatureSet::l2fwd> rig;
   const Bytes frame = N3Frame{}.make();
   rig.run({frame, test::arp_frame()});
   ASSERT_EQ(rig.air.frames.size(), 2U);
@@ -49,7 +49,7 @@ TEST(GnbDownlink, l2fwd_swaps_the_addresses_and_sends) {
 }
 
 TEST(GnbDownlink, decap_leaves_the_inner_packet_behind_ethernet) {
-  Rig<FeatureSet::decap> rig;
+  DownlinkRig<FeatureSet::decap> rig;
   const Bytes v4 = test::inner_packet(50, 1), v6 = test::inner_packet(60, 2, true);
   rig.run({N3Frame{.payload = v4}.make(), N3Frame{.ipv6 = true, .payload = v6}.make(),
            N3Frame{.tags = {9}, .payload = v6}.make()});
@@ -65,7 +65,7 @@ TEST(GnbDownlink, decap_leaves_the_inner_packet_behind_ethernet) {
 }
 
 TEST(GnbDownlink, headers_gives_every_packet_to_the_fixed_bearer) {
-  Rig<FeatureSet::headers> rig;
+  DownlinkRig<FeatureSet::headers> rig;
   std::vector<Bytes> frames, want;
   for (std::uint32_t n = 0; n < 32; ++n) {
     const Bytes sdu = test::inner_packet(40 + n, static_cast<std::uint8_t>(n));
@@ -95,7 +95,7 @@ using MatSets = testing::Types<With<FeatureSet::mat>, With<FeatureSet::clone_dro
 TYPED_TEST_SUITE(GnbDownlinkMat, MatSets);
 
 TYPED_TEST(GnbDownlinkMat, each_packet_gets_the_headers_of_the_bearer_that_its_teid_names) {
-  Rig<TypeParam::value> rig;
+  DownlinkRig<TypeParam::value> rig;
   std::vector<Bytes> frames, want;
   std::array<std::uint32_t, 4> next{};
   for (unsigned n = 0; n < 30; ++n) {
@@ -120,7 +120,7 @@ TYPED_TEST(GnbDownlinkMat, each_packet_gets_the_headers_of_the_bearer_that_its_t
 }
 
 TYPED_TEST(GnbDownlinkMat, a_packet_without_a_container_gets_the_bearers_own_qfi) {
-  Rig<TypeParam::value> rig;
+  DownlinkRig<TypeParam::value> rig;
   N3Frame frame = rig.to_bearer(1);
   frame.extensions.clear();
   rig.downlink[1].qfi = 33;
@@ -130,7 +130,7 @@ TYPED_TEST(GnbDownlinkMat, a_packet_without_a_container_gets_the_bearers_own_qfi
 }
 
 TYPED_TEST(GnbDownlinkMat, unknown_teids_are_lost_and_the_others_keep_their_order_and_numbers) {
-  Rig<TypeParam::value> rig;
+  DownlinkRig<TypeParam::value> rig;
   rig.run({with_teid(0), rig.to_bearer(1).make(), with_teid(rig.teid(9)), with_teid(rig.teid(test::kLines)),
            with_teid(ran::make_teid(4, ShardId{1}, 1)), with_teid(ran::make_teid(3, ShardId{2}, 1)),
            rig.to_bearer(1).make()});
@@ -141,7 +141,7 @@ TYPED_TEST(GnbDownlinkMat, unknown_teids_are_lost_and_the_others_keep_their_orde
 }
 
 TYPED_TEST(GnbDownlinkMat, bad_frames_are_lost_by_reason_and_use_no_number) {
-  Rig<TypeParam::value> rig;
+  DownlinkRig<TypeParam::value> rig;
   N3Frame wrong_port = rig.to_bearer(1), other = rig.to_bearer(1), nothing = rig.to_bearer(1);
   wrong_port.port = 1;
   other.message = 240;  // Data Record Transfer Request, of GTP'
@@ -156,7 +156,7 @@ TYPED_TEST(GnbDownlinkMat, bad_frames_are_lost_by_reason_and_use_no_number) {
 }
 
 TYPED_TEST(GnbDownlinkMat, a_frame_in_two_segments_is_lost_whole) {
-  Rig<TypeParam::value> rig;
+  DownlinkRig<TypeParam::value> rig;
   Burst burst;
   const Bytes frame = rig.to_bearer(1).make();
   for (const std::size_t first : {std::size_t{1}, std::size_t{58}, frame.size() - 1}) {
@@ -168,7 +168,7 @@ TYPED_TEST(GnbDownlinkMat, a_frame_in_two_segments_is_lost_whole) {
 }
 
 TYPED_TEST(GnbDownlinkMat, arp_is_handed_to_the_control_thread_until_its_ring_is_full) {
-  Rig<TypeParam::value> rig;
+  DownlinkRig<TypeParam::value> rig;
   rig.run(std::vector<Bytes>(6, test::arp_frame()));
   EXPECT_EQ(rig.context->stats.punted.get(), 4U);
   EXPECT_EQ(rig.dropped(DropReason::punt_full), 2U);
@@ -181,7 +181,7 @@ TYPED_TEST(GnbDownlinkMat, arp_is_handed_to_the_control_thread_until_its_ring_is
 // The control thread reads packets that are dropped in this way, and answers the sender. They count as dropped, not as
 // consumed.
 TYPED_TEST(GnbDownlinkMat, frames_to_answer_are_dropped_and_handed_over_until_half_of_the_ring_is_taken) {
-  Rig<TypeParam::value> rig;
+  DownlinkRig<TypeParam::value> rig;
   N3Frame unknown = rig.to_bearer(1);
   unknown.extensions = {{0xa5, {0, 0}}};
   rig.run({with_teid(0x7777), unknown.make(), with_teid(0x7778), with_teid(0x7779)});
@@ -193,7 +193,7 @@ TYPED_TEST(GnbDownlinkMat, frames_to_answer_are_dropped_and_handed_over_until_ha
 }
 
 TYPED_TEST(GnbDownlinkMat, a_teid_just_released_is_silent_and_has_a_reason_of_its_own) {
-  Rig<TypeParam::value> rig;
+  DownlinkRig<TypeParam::value> rig;
   rig.downlink[1] = ran::make_released(rig.teid(1));
   rig.run({rig.to_bearer(1).make(), with_teid(ran::make_teid(4, ShardId{1}, 1)), with_teid(0)});
   EXPECT_EQ(rig.dropped(DropReason::teid_released), 1U);
@@ -205,7 +205,7 @@ TYPED_TEST(GnbDownlinkMat, a_teid_just_released_is_silent_and_has_a_reason_of_it
 }
 
 TYPED_TEST(GnbDownlinkMat, what_the_port_does_not_take_is_lost_and_counted_at_its_bearer) {
-  Rig<TypeParam::value> rig;
+  DownlinkRig<TypeParam::value> rig;
   rig.air.room = 3;
   std::vector<Bytes> frames;
   for (unsigned n = 0; n < 8; ++n) frames.push_back(rig.to_bearer(1 + n % 2).make());
@@ -219,7 +219,7 @@ TYPED_TEST(GnbDownlinkMat, what_the_port_does_not_take_is_lost_and_counted_at_it
 }
 
 TYPED_TEST(GnbDownlinkMat, what_comes_off_makes_room_for_what_goes_on_even_without_headroom) {
-  Rig<TypeParam::value> rig;
+  DownlinkRig<TypeParam::value> rig;
   Burst burst;
   std::vector<Bytes> want;
   for (unsigned n = 0; n < 8; ++n) {
@@ -233,7 +233,7 @@ TYPED_TEST(GnbDownlinkMat, what_comes_off_makes_room_for_what_goes_on_even_witho
 }
 
 TEST(GnbDownlinkClone, the_ring_holds_the_frames_themselves_and_their_order) {
-  Rig<FeatureSet::clone> rig;
+  DownlinkRig<FeatureSet::clone> rig;
   std::vector<Bytes> frames(20, rig.to_bearer(1).make());
   rig.run(frames);
   EXPECT_EQ(rig.context->stats.copies.get(), 20U);
@@ -243,7 +243,7 @@ TEST(GnbDownlinkClone, the_ring_holds_the_frames_themselves_and_their_order) {
 }
 
 TEST(GnbDownlinkClone, a_full_ring_loses_copies_and_no_packet) {
-  Rig<FeatureSet::clone> rig;
+  DownlinkRig<FeatureSet::clone> rig;
   for (int i = 0; i < 3; ++i) rig.run(std::vector<Bytes>(30, rig.to_bearer(1).make()));
   EXPECT_EQ(rig.air.frames.size(), 90U);
   EXPECT_EQ(rig.context->stats.copies.get(), 64U);
@@ -255,14 +255,14 @@ TEST(GnbDownlinkClone, a_full_ring_loses_copies_and_no_packet) {
 }
 
 TEST(GnbDownlinkClone, a_port_that_passes_mbufs_on_gets_the_packet_and_the_ring_a_real_copy) {
-  Rig<FeatureSet::clone, test::PassingSink> rig;
+  DownlinkRig<FeatureSet::clone, test::PassingSink> rig;
   rig.run(std::vector<Bytes>(10, rig.to_bearer(1).make()));
   EXPECT_EQ(rig.context->stats.copies.get(), 10U);
   EXPECT_EQ(rig.copies.drain(), rig.air.frames) << "the receiver's writes must not reach the copies";
 }
 
 TEST(GnbDownlinkClone, real_copies_are_lost_when_the_pool_or_the_ring_has_no_room) {
-  Rig<FeatureSet::clone, test::PassingSink> rig;
+  DownlinkRig<FeatureSet::clone, test::PassingSink> rig;
   for (int i = 0; i < 3; ++i) rig.run(std::vector<Bytes>(30, rig.to_bearer(1).make()));
   EXPECT_EQ(rig.context->stats.copies.get(), 64U);
   EXPECT_EQ(rig.context->stats.copies_lost.get(), 26U);
@@ -277,7 +277,7 @@ TEST(GnbDownlinkClone, real_copies_are_lost_when_the_pool_or_the_ring_has_no_roo
 }
 
 TEST(GnbDownlinkClone, clone_drop_takes_the_reference_and_gives_it_back) {
-  Rig<FeatureSet::clone_drop> rig;
+  DownlinkRig<FeatureSet::clone_drop> rig;
   rig.run(std::vector<Bytes>(16, rig.to_bearer(1).make()));
   EXPECT_EQ(rig.context->stats.copies.get(), 16U);
   EXPECT_EQ(rig.copies.count(), 0U);
@@ -285,7 +285,7 @@ TEST(GnbDownlinkClone, clone_drop_takes_the_reference_and_gives_it_back) {
 }
 
 TEST(GnbDownlink, an_empty_burst_is_nothing) {
-  Rig<FeatureSet::clone> rig;
+  DownlinkRig<FeatureSet::clone> rig;
   rig.run(std::vector<Bytes>{});
   EXPECT_TRUE(rig.air.frames.empty());
 }

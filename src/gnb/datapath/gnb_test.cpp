@@ -14,8 +14,8 @@ using test::Bytes;
 using test::N3Frame;
 
 template <FeatureSet F>
-struct Rig : test::TestGnb {
-  explicit Rig(bool drain_copies = true)
+struct GnbRig : test::TestGnb {
+  explicit GnbRig(bool drain_copies = true)
       : gnb(*context, {&from_n3}, {&from_air}, test::TestSink{&n3}, test::TestSink{&air}, drain_copies) {}
 
   // One round of the worker loop; how many packets it saw.
@@ -37,7 +37,7 @@ struct Rig : test::TestGnb {
 };
 
 TEST(Gnb, downlink_goes_to_the_air_and_uplink_to_n3_in_one_round) {
-  Rig<FeatureSet::clone> rig;
+  GnbRig<FeatureSet::clone> rig;
   rig.from_n3.push_back(rig.pool.make(rig.to_bearer(1).make()));
   rig.from_air.push_back(rig.pool.make(rig.from_ue(1, 0, {0x45, 1, 2})));
   rig.round();
@@ -48,7 +48,7 @@ TEST(Gnb, downlink_goes_to_the_air_and_uplink_to_n3_in_one_round) {
 }
 
 TEST(Gnb, copies_wait_for_their_consumer_unless_the_worker_is_it) {
-  Rig<FeatureSet::clone> rig(false);
+  GnbRig<FeatureSet::clone> rig(false);
   for (int i = 0; i < 40; ++i) rig.from_n3.push_back(rig.pool.make(rig.to_bearer(1).make()));
   rig.round();
   rig.round();
@@ -64,7 +64,7 @@ TEST(Gnb, copies_wait_for_their_consumer_unless_the_worker_is_it) {
 }
 
 TEST(Gnb, a_flush_drains_more_than_one_burst_of_copies) {
-  Rig<FeatureSet::clone> rig;
+  GnbRig<FeatureSet::clone> rig;
   for (int i = 0; i < 64; ++i) ASSERT_EQ(rte_ring_sp_enqueue(rig.copies.get(), rig.pool.make(Bytes(60))), 0);
   rig.round();
   EXPECT_EQ(rig.copies.count(), 0U);
@@ -72,7 +72,7 @@ TEST(Gnb, a_flush_drains_more_than_one_burst_of_copies) {
 }
 
 TEST(Gnb, without_a_ring_for_copies_a_round_still_works) {
-  Rig<FeatureSet::mat> rig;
+  GnbRig<FeatureSet::mat> rig;
   rig.context->copies = nullptr;
   rig.from_n3.push_back(rig.pool.make(rig.to_bearer(1).make()));
   rig.round();
@@ -80,7 +80,7 @@ TEST(Gnb, without_a_ring_for_copies_a_round_still_works) {
 }
 
 TEST(Gnb, one_burst_in_sixteen_is_priced) {
-  Rig<FeatureSet::mat> rig;
+  GnbRig<FeatureSet::mat> rig;
   for (unsigned n = 0; n < 4 * kSampleEvery; ++n) {
     rig.from_n3.push_back(rig.pool.make(rig.to_bearer(1).make()));
     rig.round();
@@ -119,7 +119,7 @@ Bytes random_frame(const test::TestGnb& world, bool from_n3, std::uint32_t& coun
 
 template <FeatureSet F>
 void random_traffic_is_accounted() {
-  Rig<F> rig(*rc::gen::arbitrary<bool>());
+  GnbRig<F> rig(*rc::gen::arbitrary<bool>());
   std::uint64_t in = 0;
   std::uint32_t count = 0;
   const int rounds = *rc::gen::inRange(1, 6);

@@ -14,8 +14,8 @@ namespace {
 using test::Bytes;
 using test::N3Frame;
 
-struct Rig : test::TestGnb {
-  explicit Rig(std::uint16_t vlan) {
+struct GuardRig : test::TestGnb {
+  explicit GuardRig(std::uint16_t vlan) {
     context->n3.vlan = vlan;
     context->peers[test::kPeerV4] = make_peer(context->n3, IpAddress::v4({10, 100, 0, 2}), test::kUpfMac);
     context->peers[test::kPeerV6] = make_peer(context->n3, IpAddress::v6(test::kUpfIpv6), test::kUpfMac);
@@ -50,7 +50,7 @@ Bytes with_tag(Bytes frame, std::uint16_t tci) {
 }
 
 TEST(N3Vlan, without_vlan_every_tagged_frame_is_dropped_by_name) {
-  Rig rig(0);
+  GuardRig rig(0);
   N3Frame v6 = rig.tagged({7}, 2);
   v6.ipv6 = true;
   rig.down({rig.tagged({}).make(), rig.tagged({7}).make(), rig.tagged({0}).make(), rig.tagged({7, 8}).make(), v6.make(),
@@ -61,7 +61,7 @@ TEST(N3Vlan, without_vlan_every_tagged_frame_is_dropped_by_name) {
 }
 
 TEST(N3Vlan, with_vlan_only_frames_of_that_vlan_come_in_with_any_priority) {
-  Rig rig(100);
+  GuardRig rig(100);
   N3Frame v6 = rig.tagged({100}, 2), options = rig.tagged({100});
   v6.ipv6 = true;
   options.ip_options = Bytes{1, 1, 1, 1};
@@ -79,7 +79,7 @@ TEST(N3Vlan, with_vlan_only_frames_of_that_vlan_come_in_with_any_priority) {
 }
 
 TEST(N3Vlan, a_frame_cut_anywhere_is_refused_without_reading_behind_it) {
-  Rig rig(100);
+  GuardRig rig(100);
   const Bytes whole = rig.tagged({100}).make();
   for (std::size_t n = 0; n < whole.size(); ++n) {
     const auto exact = std::make_unique<std::uint8_t[]>(n);
@@ -92,7 +92,7 @@ TEST(N3Vlan, a_frame_cut_anywhere_is_refused_without_reading_behind_it) {
 
 TEST(N3Vlan, the_uplink_goes_out_in_the_vlan_and_is_else_the_same_octet_by_octet) {
   for (const std::uint32_t index : {1U, 2U, 3U}) {
-    Rig plain(0), vlan(100);
+    GuardRig plain(0), vlan(100);
     const Bytes frame = plain.from_ue(index, 0, test::inner_packet(300));
     plain.up({frame});
     vlan.up({frame});
@@ -125,8 +125,8 @@ TEST(N3Vlan, a_packet_with_time_stamps_has_the_tag_too) {
   EXPECT_EQ(tagged, with_tag(without, 100));
 }
 
-struct SourceRig : Rig {
-  explicit SourceRig(bool any_source) : Rig(0) {
+struct SourceRig : GuardRig {
+  explicit SourceRig(bool any_source) : GuardRig(0) {
     context->n3.source_mask = any_source ? 0 : ~0U;
     add(1, {.upf = IpAddress::v4({10, 100, 0, 2})}, test::kPeerV4);
     add(2, {.upf = IpAddress::v6(test::kUpfIpv6)}, test::kPeerV6);
@@ -171,8 +171,8 @@ TEST(N3Source, an_unknown_teid_is_still_answered_whoever_sends_it) {
 }
 
 // A gNB worker whose punts go to a ring of 4 places for each class.
-struct ClassRig : Rig {
-  ClassRig() : Rig(0) {
+struct ClassRig : GuardRig {
+  ClassRig() : GuardRig(0) {
     for (auto& ring : context->punt.rings) {
       rings.push_back(std::make_unique<test::Ring>(4));
       ring = rings.back()->get();
@@ -222,7 +222,7 @@ TEST(Punts, a_class_has_its_rate_and_a_burst_after_a_pause) {
 }
 
 TEST(Punts, what_is_above_its_rate_has_a_reason) {
-  Rig rig(0);
+  GuardRig rig(0);
   rig.context->punt.rates[static_cast<std::size_t>(PuntClass::neighbor)] = PuntRate::of(1'000'000'000'000, 1, 1);
   rig.down({test::arp_frame(), test::arp_frame(), test::arp_frame()});
   EXPECT_EQ(rig.dropped(DropReason::punt_limited), 2U);

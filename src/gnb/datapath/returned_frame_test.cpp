@@ -11,8 +11,8 @@ using test::Bytes;
 using test::N3Frame;
 
 template <FeatureSet F>
-struct Rig : test::TestGnb {
-  Rig() { downlink[1] = ran::make_on_card(config(1)); }
+struct ReturnRig : test::TestGnb {
+  ReturnRig() { downlink[1] = ran::make_on_card(config(1)); }
   void run(const std::vector<Bytes>& frames) {
     Burst burst = test::burst_of(pool, frames);
     received += burst.size;
@@ -42,7 +42,7 @@ using WithBearers = ::testing::Types<std::integral_constant<FeatureSet, FeatureS
 TYPED_TEST_SUITE(GnbReturned, WithBearers);
 
 TYPED_TEST(GnbReturned, goes_back_without_a_number_while_the_host_serves_its_own) {
-  Rig<TypeParam::value> rig;
+  ReturnRig<TypeParam::value> rig;
   N3Frame reflective = rig.to_bearer(1), plain = rig.to_bearer(1), tagged = rig.to_bearer(1);
   reflective.extensions = {{wire::gtpu::kExtensionPsc, {0x00, 0x40 | 33}}};
   plain.extensions.clear();
@@ -63,7 +63,7 @@ TYPED_TEST(GnbReturned, goes_back_without_a_number_while_the_host_serves_its_own
 }
 
 TYPED_TEST(GnbReturned, what_would_not_fit_the_air_behind_the_cards_headers_is_lost_here) {
-  Rig<TypeParam::value> rig;
+  ReturnRig<TypeParam::value> rig;
   N3Frame longest = rig.to_bearer(1), longer = rig.to_bearer(1);
   longest.payload = test::inner_packet(rig.context->air_frame_bytes - 14 - 8 - 7);
   longer.payload = test::inner_packet(longest.payload.size() + 1);
@@ -75,7 +75,7 @@ TYPED_TEST(GnbReturned, what_would_not_fit_the_air_behind_the_cards_headers_is_l
 }
 
 TYPED_TEST(GnbReturned, what_the_port_does_not_take_is_lost_at_its_bearer) {
-  Rig<TypeParam::value> rig;
+  ReturnRig<TypeParam::value> rig;
   rig.downlink[2] = ran::make_on_card(rig.config(2));
   rig.back.room = 3;
   rig.run({rig.to_bearer(1).make(), rig.to_bearer(2).make(), rig.to_bearer(1).make(), rig.to_bearer(1).make(),
@@ -88,7 +88,7 @@ TYPED_TEST(GnbReturned, what_the_port_does_not_take_is_lost_at_its_bearer) {
 }
 
 TYPED_TEST(GnbReturned, a_released_bearer_of_a_card_is_one_just_released) {
-  Rig<TypeParam::value> rig;
+  ReturnRig<TypeParam::value> rig;
   rig.downlink[1] = ran::make_released(rig.teid(1));
   rig.downlink[3] = ran::make_on_card(rig.config(3));
   N3Frame other_instance = rig.to_bearer(3);

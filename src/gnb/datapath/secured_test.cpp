@@ -121,7 +121,7 @@ struct SecuredRig : TestGnb {
   GnbUplink<FeatureSet::mat, TestSink, SampledCycles> upward{*context, TestSink{&n3}};
 };
 
-using Rig = SecuredRig<>;
+using PlainRig = SecuredRig<>;
 
 struct Variant {
   RlcMode mode;
@@ -137,7 +137,7 @@ class SecuredBearers : public ::testing::TestWithParam<Variant> {
 };
 
 TEST_P(SecuredBearers, the_ue_deciphers_the_downlink) {
-  Rig rig(bearer());
+  PlainRig rig(bearer());
   const unsigned pdcp_bytes = GetParam().pdcp_sn_bits == 12 ? 2 : 3;
   for (std::uint32_t count = 0; count < 40; ++count) {
     const N3Frame frame = rig.to_bearer(kSecuredIndex);
@@ -150,7 +150,7 @@ TEST_P(SecuredBearers, the_ue_deciphers_the_downlink) {
     if (GetParam().sdap) {
       EXPECT_EQ(sent[22 + rig.rlc_bytes() + pdcp_bytes], 9) << "the SDAP header stays clear";
     }
-    EXPECT_NE(Rig::inner(sent, expected.size() - 1 + 4), Rig::inner(expected, expected.size() - 1));
+    EXPECT_NE(PlainRig::inner(sent, expected.size() - 1 + 4), PlainRig::inner(expected, expected.size() - 1));
     EXPECT_EQ(rig.at_ue(sent), std::vector<Bytes>{expected});
   }
   EXPECT_EQ(rig.downlink[kSecuredIndex].pdcp_tx_next, 40U);
@@ -158,7 +158,7 @@ TEST_P(SecuredBearers, the_ue_deciphers_the_downlink) {
 }
 
 TEST_P(SecuredBearers, the_headers_before_the_pdu_are_those_of_a_bearer_without_security) {
-  Rig rig(bearer());
+  PlainRig rig(bearer());
   ran::BearerConfig plain = bearer();
   plain.security.reset();
   rig.add(7, plain, kPeerV4);
@@ -176,12 +176,12 @@ TEST_P(SecuredBearers, the_headers_before_the_pdu_are_those_of_a_bearer_without_
 }
 
 TEST_P(SecuredBearers, the_uplink_is_deciphered_and_goes_to_the_upf) {
-  Rig rig(bearer());
+  PlainRig rig(bearer());
   for (std::uint8_t i = 0; i < 40; ++i) {
-    const Bytes ip = Rig::ip_packet(40 + i, i);
+    const Bytes ip = PlainRig::ip_packet(40 + i, i);
     rig.uplink_burst({rig.of_ue(ip)});
     ASSERT_EQ(rig.n3.frames.size(), i + 1U);
-    EXPECT_EQ(Rig::inner(rig.n3.frames.back(), ip.size()), ip);
+    EXPECT_EQ(PlainRig::inner(rig.n3.frames.back(), ip.size()), ip);
   }
   EXPECT_EQ(rig.uplink[kSecuredIndex].received, 40U);
   EXPECT_EQ(rig.uplink[kSecuredIndex].pdcp_rx_next, 40U);
@@ -189,12 +189,12 @@ TEST_P(SecuredBearers, the_uplink_is_deciphered_and_goes_to_the_upf) {
 }
 
 TEST_P(SecuredBearers, uplink_frames_are_those_of_a_bearer_without_security) {
-  Rig rig(bearer());
+  PlainRig rig(bearer());
   ran::BearerConfig plain = bearer();
   plain.security.reset();
   rig.add(7, plain, kPeerV4);
   rig.uplink[7].uplink_teid = rig.uplink[kSecuredIndex].uplink_teid;
-  const Bytes ip = Rig::ip_packet(200, 5);
+  const Bytes ip = PlainRig::ip_packet(200, 5);
   rig.uplink_burst({rig.of_ue(ip), rig.from_ue(7, 0, ip)});
   ASSERT_EQ(rig.n3.frames.size(), 2U);
   EXPECT_EQ(rig.n3.frames[0], rig.n3.frames[1]);
@@ -205,10 +205,10 @@ INSTANTIATE_TEST_SUITE_P(Modes, SecuredBearers,
                                            Variant{RlcMode::kAm, 18, true}, Variant{RlcMode::kAm, 12, false}));
 
 TEST(SecuredUplink, late_pdus_are_put_in_order) {
-  Rig rig(secured_config(RlcMode::kUm, 18));
+  PlainRig rig(secured_config(RlcMode::kUm, 18));
   std::vector<Bytes> sdus, frames;
   for (std::uint8_t i = 0; i < 6; ++i) {
-    sdus.push_back(Rig::ip_packet(60, i));
+    sdus.push_back(PlainRig::ip_packet(60, i));
     frames.push_back(rig.of_ue(sdus.back()));
   }
   rig.uplink_burst({frames[1], frames[2], frames[5]});
@@ -220,14 +220,14 @@ TEST(SecuredUplink, late_pdus_are_put_in_order) {
   rig.uplink_burst({frames[5], frames[4], frames[3]});
   EXPECT_EQ(rig.dropped(DropReason::pdcp_duplicate), 1U);
   ASSERT_EQ(rig.n3.frames.size(), 6U);
-  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(Rig::inner(rig.n3.frames[i], 60), sdus[i]);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(PlainRig::inner(rig.n3.frames[i], 60), sdus[i]);
   rig.expect_balance(8);
 }
 
 TEST(SecuredUplink, a_missing_pdu_is_waited_for_until_t_reordering_runs_out) {
-  Rig rig(secured_config(RlcMode::kUm, 18));
+  PlainRig rig(secured_config(RlcMode::kUm, 18));
   std::vector<Bytes> frames;
-  for (std::uint8_t i = 0; i < 100; ++i) frames.push_back(rig.of_ue(Rig::ip_packet(60, i)));
+  for (std::uint8_t i = 0; i < 100; ++i) frames.push_back(rig.of_ue(PlainRig::ip_packet(60, i)));
   for (std::size_t i = 1; i < 100; ++i) rig.uplink_burst({frames[i]});
   rig.upward.serve_reordering();
   EXPECT_EQ(rig.n3.frames.size(), 0U);
@@ -240,8 +240,8 @@ TEST(SecuredUplink, a_missing_pdu_is_waited_for_until_t_reordering_runs_out) {
 }
 
 TEST(SecuredUplink, what_another_key_protected_is_not_delivered) {
-  Rig rig(secured_config(RlcMode::kUm, 18), 0x11);
-  for (std::uint8_t i = 0; i < 10; ++i) rig.uplink_burst({rig.of_ue(Rig::ip_packet(60, i))});
+  PlainRig rig(secured_config(RlcMode::kUm, 18), 0x11);
+  for (std::uint8_t i = 0; i < 10; ++i) rig.uplink_burst({rig.of_ue(PlainRig::ip_packet(60, i))});
   EXPECT_EQ(rig.n3.frames.size(), 0U);
   EXPECT_EQ(rig.dropped(DropReason::pdcp_integrity_failed), 10U);
   EXPECT_EQ(rig.drops[kSecuredIndex].uplink, 10U);
@@ -252,8 +252,8 @@ TEST(SecuredUplink, what_another_key_protected_is_not_delivered) {
 }
 
 TEST(SecuredUplink, one_changed_bit_is_noticed_and_short_pdus_are_refused) {
-  Rig rig(secured_config(RlcMode::kAm, 18));
-  const Bytes good = rig.of_ue(Rig::ip_packet(80));
+  PlainRig rig(secured_config(RlcMode::kAm, 18));
+  const Bytes good = rig.of_ue(PlainRig::ip_packet(80));
   for (std::size_t at = 25; at < good.size(); ++at) {  // behind RLC
     Bytes forged = good;
     forged[at] ^= 1;
@@ -268,10 +268,10 @@ TEST(SecuredUplink, one_changed_bit_is_noticed_and_short_pdus_are_refused) {
 }
 
 TEST(SecuredUplink, a_bearer_without_keys_delivers_and_sends_nothing) {
-  Rig rig(secured_config(RlcMode::kUm, 18));
+  PlainRig rig(secured_config(RlcMode::kUm, 18));
   rig.add(7, secured_config(RlcMode::kUm, 18), kPeerV4);  // and no entity
   rig.downlink_burst({rig.to_bearer(7).make()});
-  Bytes frame = rig.of_ue(Rig::ip_packet(60));
+  Bytes frame = rig.of_ue(PlainRig::ip_packet(60));
   wire::store_be32(&frame[18], TestGnb::teid(7));
   rig.uplink_burst({frame});
   EXPECT_EQ(rig.dropped(DropReason::pdcp_no_keys), 2U);
@@ -280,7 +280,7 @@ TEST(SecuredUplink, a_bearer_without_keys_delivers_and_sends_nothing) {
 }
 
 TEST(SecuredDownlink, bursts_mix_secured_and_other_bearers) {
-  Rig rig(secured_config(RlcMode::kUm, 18));
+  PlainRig rig(secured_config(RlcMode::kUm, 18));
   std::vector<Bytes> frames;
   for (unsigned i = 0; i < kBurst; ++i)
     frames.push_back(rig.to_bearer(i % 3 == 0 ? kSecuredIndex : kPlainIndex).make());
@@ -297,7 +297,7 @@ TEST(SecuredDownlink, bursts_mix_secured_and_other_bearers) {
 }
 
 TEST(SecuredDownlink, no_count_beyond_the_lease_is_used) {
-  Rig rig(secured_config(RlcMode::kUm, 18));
+  PlainRig rig(secured_config(RlcMode::kUm, 18));
   std::vector<ran::CountLease> leases(kLines);
   rig.context->bearers.attach(ShardId{1},
                               {rig.downlink.data(), rig.uplink.data(), rig.drops.data(), kLines, leases.data()});
@@ -313,7 +313,7 @@ TEST(SecuredDownlink, no_count_beyond_the_lease_is_used) {
 }
 
 TEST(SecuredDownlink, what_does_not_fit_the_air_has_no_count) {
-  Rig rig(secured_config(RlcMode::kUm, 18));
+  PlainRig rig(secured_config(RlcMode::kUm, 18));
   const N3Frame frame = rig.to_bearer(kSecuredIndex);
   rig.context->air_frame_bytes = static_cast<unsigned>(14 + 8 + 1 + 3 + 1 + frame.payload.size() + 4);
   rig.downlink_burst({frame.make()});
@@ -331,7 +331,7 @@ TEST(SecuredDownlink, each_algorithm_is_that_of_the_configuration) {
       ran::BearerConfig bearer = secured_config(RlcMode::kUm, 18, false);
       bearer.security->cipher = cipher;
       bearer.security->integrity = integrity;
-      Rig rig(bearer);
+      PlainRig rig(bearer);
       const auto security = rig.gnb_end().keys.security();
       EXPECT_EQ(name_of(security.cipher->algorithm()), ran::kCipherNames[static_cast<std::size_t>(cipher)]);
       EXPECT_EQ(security.integrity == nullptr ? "none" : name_of(security.integrity->algorithm()),

@@ -11,8 +11,8 @@ namespace {
 using test::Bytes;
 using test::N3Frame;
 
-struct Rig : test::TestGnb {
-  Rig() {
+struct SlowRig : test::TestGnb {
+  SlowRig() {
     add(5, {.require_psc = true}, test::kPeerV4);
     add(6, {.n3_reorder = ran::N3ReorderConfig{.window = 64, .timer_ms = 1000}}, test::kPeerV4);
     context->reorder.open(BearerId{teid(6)}, *config(6).n3_reorder, rte_get_tsc_hz());
@@ -51,7 +51,7 @@ struct Rig : test::TestGnb {
 };
 
 TEST(GnbSlowPath, without_a_container_a_bearer_that_requires_one_loses_the_packet) {
-  Rig rig;
+  SlowRig rig;
   N3Frame plain = rig.to_bearer(5), with = rig.to_bearer(5), other = rig.to_bearer(1);
   plain.extensions.clear();
   other.extensions.clear();
@@ -65,7 +65,7 @@ TEST(GnbSlowPath, without_a_container_a_bearer_that_requires_one_loses_the_packe
 }
 
 TEST(GnbSlowPath, numbered_packets_leave_in_order_and_what_is_held_is_counted_so) {
-  Rig rig;
+  SlowRig rig;
   rig.down({rig.numbered(10), rig.numbered(12), rig.numbered(13), rig.to_bearer(1).make()});
   EXPECT_EQ(rig.context->reorder.held(), 2U);
   rig.down({rig.numbered(11), rig.numbered(11), rig.numbered(14)});
@@ -80,7 +80,7 @@ TEST(GnbSlowPath, numbered_packets_leave_in_order_and_what_is_held_is_counted_so
 }
 
 TEST(GnbSlowPath, numbered_packets_enter_each_stage_once) {
-  Rig rig;
+  SlowRig rig;
   rig.down({rig.numbered(10), rig.numbered(11), rig.numbered(13)});
   EXPECT_EQ(rig.air.frames.size(), 2U);
   EXPECT_EQ(rig.at_stage(Stage::dl_headers), 2U) << "what is in order does not wait for the second pass";
@@ -91,14 +91,14 @@ TEST(GnbSlowPath, numbered_packets_enter_each_stage_once) {
 }
 
 TEST(GnbSlowPath, bearers_without_the_option_take_numbered_packets_as_they_come) {
-  Rig rig;
+  SlowRig rig;
   rig.down({rig.numbered(9, 1), rig.numbered(5, 1), rig.numbered(5, 1)});
   EXPECT_EQ(rig.air.frames.size(), 3U);
   EXPECT_EQ(rig.context->reorder.held(), 0U);
 }
 
 TEST(GnbSlowPath, packets_without_a_number_do_not_wait) {
-  Rig rig;
+  SlowRig rig;
   rig.down({rig.numbered(10), rig.numbered(12), rig.to_bearer(6).make()});
   EXPECT_EQ(rig.air.frames.size(), 2U);
   EXPECT_EQ(rig.context->reorder.held(), 1U);
@@ -106,7 +106,7 @@ TEST(GnbSlowPath, packets_without_a_number_do_not_wait) {
 }
 
 TEST(GnbSlowPath, more_than_a_burst_comes_free_at_once_and_nothing_stays_at_the_end) {
-  Rig rig;
+  SlowRig rig;
   std::vector<Bytes> frames;
   rig.down({rig.numbered(0)});
   for (std::uint16_t sn = 2; sn < 34; ++sn) frames.push_back(rig.numbered(sn));
@@ -127,7 +127,7 @@ TEST(GnbSlowPath, more_than_a_burst_comes_free_at_once_and_nothing_stays_at_the_
 }
 
 TEST(GnbSlowPath, the_timer_lets_go_what_waits) {
-  Rig rig;
+  SlowRig rig;
   rig.context->reorder.open(BearerId{rig.teid(6)}, {.window = 8, .timer_ms = 1}, rte_get_tsc_hz());
   rig.down({rig.numbered(10), rig.numbered(12)});
   const std::uint64_t begin = rte_rdtsc();
@@ -153,7 +153,7 @@ wire::psc::Content container_in(const Bytes& frame) {
 }
 
 TEST(GnbSlowPath, a_time_stamp_is_answered_by_the_next_uplink_packet_of_its_flow_only) {
-  Rig rig;
+  SlowRig rig;
   rig.down({stamped(rig.to_bearer(1)).make()});
   EXPECT_EQ(rig.air.frames.size(), 1U);
   rig.up({rig.from_ue(3, 0, test::inner_packet(50)), rig.from_ue(1, 0, test::inner_packet(50), Qfi{8}),
@@ -169,7 +169,7 @@ TEST(GnbSlowPath, a_time_stamp_is_answered_by_the_next_uplink_packet_of_its_flow
 }
 
 TEST(GnbSlowPath, a_time_stamp_that_does_not_fit_waits_and_costs_no_packet) {
-  Rig rig;
+  SlowRig rig;
   rig.down({stamped(rig.to_bearer(1)).make()});
   const Bytes longest = test::inner_packet(rig.context->peers[test::kPeerV4].max_payload);
   const Bytes longest_stamped = test::inner_packet(longest.size() - kMonitoredMoreBytes);
@@ -183,7 +183,7 @@ TEST(GnbSlowPath, a_time_stamp_that_does_not_fit_waits_and_costs_no_packet) {
 }
 
 TEST(GnbSlowPath, a_time_stamp_of_a_flow_that_never_answers_keeps_no_bearer_off_the_fast_path) {
-  Rig rig;
+  SlowRig rig;
   rig.context->monitor.note(BearerId{rig.teid(1)}, Qfi{5}, {1, ntp_time() - QosMonitor::kPatience});
   rig.uplink[1].peer = kMonitoredPeer;
   rig.up({rig.from_ue(1, 0, test::inner_packet(50))});
@@ -192,7 +192,7 @@ TEST(GnbSlowPath, a_time_stamp_of_a_flow_that_never_answers_keeps_no_bearer_off_
 }
 
 TEST(GnbSlowPath, a_stopped_bearer_stays_stopped_when_a_time_stamp_comes) {
-  Rig rig;
+  SlowRig rig;
   rig.uplink[1].peer = kStoppedPeer;
   rig.down({stamped(rig.to_bearer(1)).make()});
   rig.up({rig.from_ue(1, 0, test::inner_packet(50))});
@@ -200,7 +200,7 @@ TEST(GnbSlowPath, a_stopped_bearer_stays_stopped_when_a_time_stamp_comes) {
 }
 
 TEST(GnbSlowPath, wrong_checksums_are_lost_where_the_port_asks_for_it) {
-  Rig rig;
+  SlowRig rig;
   Bytes wrong = rig.to_bearer(1).make();
   wrong[24] ^= 1;
   rig.down({wrong});

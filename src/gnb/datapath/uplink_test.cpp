@@ -13,7 +13,7 @@ namespace {
 using test::Bytes;
 
 template <FeatureSet F>
-struct Rig : test::TestGnb {
+struct UplinkRig : test::TestGnb {
   void run(const std::vector<Bytes>& frames) {
     Burst burst = test::burst_of(pool, frames);
     run(burst);
@@ -70,7 +70,7 @@ using Sets = testing::Types<With<FeatureSet::decap>, With<FeatureSet::headers>, 
 TYPED_TEST_SUITE(GnbUplinkSets, Sets);
 
 TYPED_TEST(GnbUplinkSets, data_pdus_become_g_pdus_over_ipv4_and_ipv6) {
-  Rig<TypeParam::value> rig;
+  UplinkRig<TypeParam::value> rig;
   std::vector<Bytes> frames, want;
   for (unsigned n = 0; n < 30; ++n) {
     const std::uint32_t bearer = 1 + n % 3;
@@ -90,7 +90,7 @@ TYPED_TEST(GnbUplinkSets, data_pdus_become_g_pdus_over_ipv4_and_ipv6) {
 }
 
 TYPED_TEST(GnbUplinkSets, rlc_control_goes_to_the_copies_as_it_came) {
-  Rig<TypeParam::value> rig;
+  UplinkRig<TypeParam::value> rig;
   Bytes status;
   ran::test::put_airhdr(status, rig.config(1), Direction::kUplink);
   status.insert(status.end(), {0x0a, 0xaf, 0x3c});
@@ -110,7 +110,7 @@ TYPED_TEST(GnbUplinkSets, rlc_control_goes_to_the_copies_as_it_came) {
 }
 
 TYPED_TEST(GnbUplinkSets, what_header_mode_does_not_know_is_lost_by_reason_and_moves_no_number) {
-  Rig<TypeParam::value> rig;
+  UplinkRig<TypeParam::value> rig;
   const auto& config = rig.config(1);
   const auto pdu = [&](auto&& fill) {
     Bytes octets;
@@ -137,7 +137,7 @@ TYPED_TEST(GnbUplinkSets, what_header_mode_does_not_know_is_lost_by_reason_and_m
 }
 
 TYPED_TEST(GnbUplinkSets, frames_that_name_no_bearer_of_ours_are_lost_by_reason) {
-  Rig<TypeParam::value> rig;
+  UplinkRig<TypeParam::value> rig;
   const Bytes good = rig.from_ue(1, 0, test::inner_packet(20));
   const auto with = [&good](std::size_t at, std::uint8_t value) {
     Bytes frame = good;
@@ -163,7 +163,7 @@ TYPED_TEST(GnbUplinkSets, frames_that_name_no_bearer_of_ours_are_lost_by_reason)
 }
 
 TYPED_TEST(GnbUplinkSets, reserved_bits_of_airhdr_are_ignored) {
-  Rig<TypeParam::value> rig;
+  UplinkRig<TypeParam::value> rig;
   Bytes frame = rig.from_ue(1, 0, test::inner_packet(20));
   frame[15] |= 1;
   frame[16] = 0xab;
@@ -173,7 +173,7 @@ TYPED_TEST(GnbUplinkSets, reserved_bits_of_airhdr_are_ignored) {
 }
 
 TYPED_TEST(GnbUplinkSets, every_truncation_is_accounted) {
-  Rig<TypeParam::value> rig;
+  UplinkRig<TypeParam::value> rig;
   const Bytes frame = rig.from_ue(1, 0, test::inner_packet(3));
   for (std::size_t bytes = 0; bytes <= frame.size(); ++bytes) {
     rig.run({Bytes(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes))});
@@ -184,7 +184,7 @@ TYPED_TEST(GnbUplinkSets, every_truncation_is_accounted) {
 }
 
 TYPED_TEST(GnbUplinkSets, a_frame_in_two_segments_is_lost_whole) {
-  Rig<TypeParam::value> rig;
+  UplinkRig<TypeParam::value> rig;
   const Bytes frame = rig.from_ue(1, 0, test::inner_packet(50));
   Burst burst;
   for (const std::size_t first : {std::size_t{5}, std::size_t{22}, frame.size() - 1}) {
@@ -195,7 +195,7 @@ TYPED_TEST(GnbUplinkSets, a_frame_in_two_segments_is_lost_whole) {
 }
 
 TYPED_TEST(GnbUplinkSets, packets_to_an_unresolved_upf_are_lost_and_counted_at_their_bearer) {
-  Rig<TypeParam::value> rig;
+  UplinkRig<TypeParam::value> rig;
   const Bytes frame = rig.from_ue(4, 0, test::inner_packet(50));
   rig.run({frame, frame});
   EXPECT_EQ(rig.dropped(DropReason::peer_unresolved), 2U);
@@ -206,7 +206,7 @@ TYPED_TEST(GnbUplinkSets, packets_to_an_unresolved_upf_are_lost_and_counted_at_t
 }
 
 TYPED_TEST(GnbUplinkSets, a_bearer_whose_upf_does_not_know_its_teid_sends_nothing) {
-  Rig<TypeParam::value> rig;
+  UplinkRig<TypeParam::value> rig;
   rig.uplink[1].peer = kStoppedPeer;
   rig.run({rig.from_ue(1, 0, test::inner_packet(50)), rig.from_ue(3, 0, test::inner_packet(50))});
   EXPECT_EQ(rig.dropped(DropReason::uplink_stopped), 1U);
@@ -215,7 +215,7 @@ TYPED_TEST(GnbUplinkSets, a_bearer_whose_upf_does_not_know_its_teid_sends_nothin
 }
 
 TYPED_TEST(GnbUplinkSets, without_headroom_a_packet_is_lost) {
-  Rig<TypeParam::value> rig;
+  UplinkRig<TypeParam::value> rig;
   Burst burst;
   const Bytes frame = rig.from_ue(2, 0, test::inner_packet(50));
   const unsigned strip = 22U + rig.uplink[2].header_bytes;
@@ -230,7 +230,7 @@ TYPED_TEST(GnbUplinkSets, without_headroom_a_packet_is_lost) {
 }
 
 TYPED_TEST(GnbUplinkSets, what_the_port_does_not_take_is_lost_and_counted_at_its_bearer) {
-  Rig<TypeParam::value> rig;
+  UplinkRig<TypeParam::value> rig;
   rig.n3.room = 1;
   rig.run({rig.from_ue(1, 0, {0x45}), rig.from_ue(2, 0, {0x45}), rig.from_ue(1, 1, {0x45})});
   EXPECT_EQ(rig.dropped(DropReason::tx_full), 2U);
@@ -240,10 +240,10 @@ TYPED_TEST(GnbUplinkSets, what_the_port_does_not_take_is_lost_and_counted_at_its
 }
 
 TEST(GnbUplink, drop_and_l2fwd_do_what_they_say) {
-  Rig<FeatureSet::drop> drop;
+  UplinkRig<FeatureSet::drop> drop;
   drop.run({Bytes(60), Bytes(60)});
   EXPECT_EQ(drop.dropped(DropReason::feature_drop), 2U);
-  Rig<FeatureSet::l2fwd> forward;
+  UplinkRig<FeatureSet::l2fwd> forward;
   const Bytes frame = forward.from_ue(1, 0, {0x45});
   forward.n3.room = 1;
   forward.run({frame, frame});
@@ -254,7 +254,7 @@ TEST(GnbUplink, drop_and_l2fwd_do_what_they_say) {
 }
 
 TEST(GnbUplink, the_control_threads_frames_go_out_once_a_round) {
-  Rig<FeatureSet::mat> rig;
+  UplinkRig<FeatureSet::mat> rig;
   for (unsigned n = 0; n < 5; ++n)
     ASSERT_EQ(rte_ring_sp_enqueue(rig.inject.get(), rig.pool.make(test::arp_frame())), 0);
   rig.n3.room = 3;

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const JournalOwner kOwner{"splitplane-test", 3};
+const JournalOwner kRecordOwner{"splitplane-test", 3};
 
 JournalBearer plain(std::uint32_t id) {
   JournalBearer bearer;
@@ -56,7 +56,7 @@ JournalBearer secured(std::uint32_t id) {
 
 // A file of these frames, and where each ends.
 struct File {
-  JournalOctets octets = journal_header(kOwner);
+  JournalOctets octets = journal_header(kRecordOwner);
   std::vector<std::size_t> ends{octets.size()};
 
   void add(const JournalRecords& records) {
@@ -91,7 +91,7 @@ TEST(JournalRecord, a_bearer_comes_back_with_every_member) {
   records.released({*IpAddress::parse("fd00::2"), Teid{5}});
   records.revived({IpAddress::v4({10, 100, 0, 2}), Teid{4}});
   file.add(records);
-  const auto content = read_journal(file.octets, kOwner);
+  const auto content = read_journal(file.octets, kRecordOwner);
   ASSERT_TRUE(content) << content.error().message;
   EXPECT_EQ(content->bearers, (JournalBearers{{1, plain(1)}, {2, odd(2)}, {3, secured(3)}}));
   EXPECT_EQ(content->released, (std::set<FileKey>{{*IpAddress::parse("fd00::2"), Teid{5}}}));
@@ -99,7 +99,7 @@ TEST(JournalRecord, a_bearer_comes_back_with_every_member) {
 }
 
 TEST(JournalRecord, the_last_word_counts) {
-  const auto content = read_journal(three_frames().octets, kOwner);
+  const auto content = read_journal(three_frames().octets, kRecordOwner);
   ASSERT_TRUE(content);
   ASSERT_EQ(content->bearers.size(), 1U);
   EXPECT_EQ(content->bearers.at(1).numbers.end, 200000U);
@@ -110,7 +110,7 @@ TEST(JournalRecord, the_last_word_counts) {
 TEST(JournalRecord, a_file_torn_at_any_octet_is_what_its_whole_frames_say) {
   const File file = three_frames();
   for (std::size_t cut = file.ends[0]; cut <= file.octets.size(); ++cut) {
-    const auto content = read_journal(std::span(file.octets).first(cut), kOwner);
+    const auto content = read_journal(std::span(file.octets).first(cut), kRecordOwner);
     ASSERT_TRUE(content) << cut << ": " << content.error().message;
     const auto whole = std::ranges::count_if(file.ends, [&](std::size_t end) { return end <= cut; }) - 1;
     EXPECT_EQ(content->frames, static_cast<std::uint64_t>(whole)) << cut;
@@ -119,7 +119,7 @@ TEST(JournalRecord, a_file_torn_at_any_octet_is_what_its_whole_frames_say) {
     EXPECT_EQ(end, (std::array{0U, 65536U, 131072U, 200000U}[whole])) << cut;
   }
   for (std::size_t cut = 0; cut < file.ends[0]; ++cut)
-    EXPECT_FALSE(read_journal(std::span(file.octets).first(cut), kOwner)) << "a header is never torn: " << cut;
+    EXPECT_FALSE(read_journal(std::span(file.octets).first(cut), kRecordOwner)) << "a header is never torn: " << cut;
 }
 
 TEST(JournalRecord, a_bit_that_flipped_anywhere_is_noticed) {
@@ -128,7 +128,7 @@ TEST(JournalRecord, a_bit_that_flipped_anywhere_is_noticed) {
     for (unsigned bit = 0; bit < 8; ++bit) {
       JournalOctets wrong = file.octets;
       wrong[octet] ^= static_cast<std::uint8_t>(1U << bit);
-      const auto content = read_journal(wrong, kOwner);
+      const auto content = read_journal(wrong, kRecordOwner);
       EXPECT_FALSE(content) << "octet " << octet << ", bit " << bit;
     }
   }
@@ -141,12 +141,12 @@ TEST(JournalRecord, frames_that_are_missing_doubled_or_swapped_are_noticed) {
                          file.octets.begin() + static_cast<std::ptrdiff_t>(file.ends[i + 1]));
   };
   for (const auto& order : {std::vector{1, 2}, {0, 2}, {0, 0, 1, 2}, {0, 2, 1}}) {
-    JournalOctets wrong = journal_header(kOwner);
+    JournalOctets wrong = journal_header(kRecordOwner);
     for (const int i : order) {
       const auto frame = part(static_cast<std::size_t>(i));
       wrong.insert(wrong.end(), frame.begin(), frame.end());
     }
-    const auto content = read_journal(wrong, kOwner);
+    const auto content = read_journal(wrong, kRecordOwner);
     ASSERT_FALSE(content);
     EXPECT_THAT(content.error().message, HasSubstr("is damaged at octet"));
   }
@@ -155,28 +155,28 @@ TEST(JournalRecord, frames_that_are_missing_doubled_or_swapped_are_noticed) {
 TEST(JournalRecord, what_stands_behind_the_last_frame_is_no_torn_one) {
   File file = three_frames();
   file.octets.insert(file.octets.end(), 3, 0);
-  EXPECT_FALSE(read_journal(file.octets, kOwner));
+  EXPECT_FALSE(read_journal(file.octets, kRecordOwner));
 }
 
 TEST(JournalRecord, another_format_another_instance_and_another_file_are_named) {
   const File file = three_frames();
   JournalOctets newer = file.octets;
   newer[22] = 2;  // the last octet of the version
-  EXPECT_THAT(read_journal(newer, kOwner).error().message, HasSubstr("has format 2, and this program reads 1"));
+  EXPECT_THAT(read_journal(newer, kRecordOwner).error().message, HasSubstr("has format 2, and this program reads 1"));
   EXPECT_THAT(read_journal(file.octets, {"splitplane-test", 4}).error().message,
               HasSubstr("is that of file_prefix 'splitplane-test', instance 3"));
   EXPECT_THAT(read_journal(file.octets, {"other", 3}).error().message, HasSubstr("and this is 'other', instance 3"));
   const std::string_view text = "bearers: []\n";
-  EXPECT_THAT(read_journal(JournalOctets(text.begin(), text.end()), kOwner).error().message,
+  EXPECT_THAT(read_journal(JournalOctets(text.begin(), text.end()), kRecordOwner).error().message,
               HasSubstr("is no journal of splitplane"));
-  EXPECT_FALSE(read_journal({}, kOwner));
+  EXPECT_FALSE(read_journal({}, kRecordOwner));
 }
 
 TEST(JournalRecord, records_that_say_what_cannot_be_are_refused) {
   const auto refused = [](const JournalRecords& records) {
     File file;
     file.add(records);
-    return !read_journal(file.octets, kOwner);
+    return !read_journal(file.octets, kRecordOwner);
   };
   JournalRecords unknown;
   unknown.numbers(BearerId{1}, {});

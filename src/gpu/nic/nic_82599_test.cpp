@@ -4,37 +4,20 @@
 
 #include <gmock/gmock.h>
 
-#include <map>
-
 #include "gpu/nic/registers_82599.h"
+#include "gpu/nic/test_bar.h"
 
 namespace splitplane::gpu {
 namespace {
 
 using testing::HasSubstr;
 
-class Paper final : public Bar {
- public:
-  std::uint32_t read32(std::uint32_t offset) override { return words[offset]; }
-  void write32(std::uint32_t offset, std::uint32_t value) override {
-    words[offset] = value;
-    ++writes;
-  }
-  std::uint32_t* doorbell(std::uint32_t offset) override { return &words[offset]; }
-  const std::string& name() const override { return name_; }
-  std::map<std::uint32_t, std::uint32_t> words;
-  int writes = 0;
-
- private:
-  std::string name_ = "paper";
-};
-
 std::string refusal(const NicSettings& settings, std::size_t rings) {
-  Paper bar;
+  test::PaperBar bar;
   const std::vector<RingAddresses> addresses(rings, {4096, 8192});
   auto nic = Nic82599::bring_up(bar, settings, addresses, [](std::chrono::microseconds) {});
   EXPECT_FALSE(nic);
-  EXPECT_EQ(bar.writes, 0) << "refused, but registers were written";
+  EXPECT_EQ(bar.order.size(), 0) << "refused, but registers were written";
   return nic ? "" : nic.error().message;
 }
 
@@ -50,7 +33,7 @@ TEST(Nic82599Test, settings_that_no_82599_has_are_refused_before_it_is_touched) 
 }
 
 TEST(Nic82599Test, a_device_that_is_gone_is_named) {
-  Paper bar;
+  test::PaperBar bar;
   bar.words[reg::kStatus] = bar.words[reg::kCtrl] = ~0U;
   const std::vector<RingAddresses> addresses(1);
   auto nic = Nic82599::bring_up(bar, {}, addresses, [](std::chrono::microseconds) {});

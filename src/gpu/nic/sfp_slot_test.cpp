@@ -3,34 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <vector>
-
 #include "gpu/nic/registers_82599.h"
+#include "gpu/nic/test_bar.h"
 
 namespace splitplane::gpu {
 namespace {
 
 using namespace std::chrono_literals;
 
-class Paper final : public Bar {
- public:
-  std::uint32_t read32(std::uint32_t offset) override { return words[offset]; }
-  void write32(std::uint32_t offset, std::uint32_t value) override {
-    words[offset] = value;
-    order.push_back(offset);
-  }
-  std::uint32_t* doorbell(std::uint32_t offset) override { return &words[offset]; }
-  const std::string& name() const override { return name_; }
-  std::map<std::uint32_t, std::uint32_t> words;
-  std::vector<std::uint32_t> order;
-
- private:
-  std::string name_ = "paper";
-};
-
 struct Slot {
-  Paper bar;
+  test::PaperBar bar;
   std::chrono::microseconds slept{0};
   SfpSlot slot{bar, [this](std::chrono::microseconds time) { slept += time; }};
 };

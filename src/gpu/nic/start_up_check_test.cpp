@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr const char* kNic = "0000:03:00.0";
-constexpr const char* kGpu = "0000:04:00.0";
+constexpr const char* kGpuAddress = "0000:04:00.0";
 
 // A configuration space with a PCI Express capability at 0x40, and ACS at 0x100.
 std::vector<std::uint8_t> config(std::uint16_t device_control, std::uint16_t acs_control) {
@@ -49,7 +49,7 @@ class Machine : public testing::Test {
     device("0000:02:00.0", {"0000:00:01.0", "0000:01:00.0"});
     device("0000:02:01.0", {"0000:00:01.0", "0000:01:00.0"});
     device(kNic, {"0000:00:01.0", "0000:01:00.0", "0000:02:00.0"}, "0x8086", "0x10fb");
-    device(kGpu, {"0000:00:01.0", "0000:01:00.0", "0000:02:01.0"}, "0x10de", "0x2331");
+    device(kGpuAddress, {"0000:00:01.0", "0000:01:00.0", "0000:02:01.0"}, "0x10de", "0x2331");
   }
   void TearDown() override { fs::remove_all(root_); }
 
@@ -107,8 +107,8 @@ TEST_F(Machine, a_plain_82599_is_taken) {
 }
 
 TEST_F(Machine, another_card_is_refused) {
-  EXPECT_TRUE(
-      has(check_nic(find(kGpu), BusAddresses::kVirtual, root_), Gravity::kRefusal, "10de:2331 is no Intel 82599"));
+  EXPECT_TRUE(has(check_nic(find(kGpuAddress), BusAddresses::kVirtual, root_), Gravity::kRefusal,
+                  "10de:2331 is no Intel 82599"));
 }
 
 TEST_F(Machine, a_card_that_the_kernel_drives_is_refused) {
@@ -132,18 +132,18 @@ TEST_F(Machine, an_iommu_that_translates_refuses_physical_addresses) {
   EXPECT_TRUE(has(nic_notes(), Gravity::kRefusal, "IOMMU group 17 (DMA-FQ) translates addresses"));
   EXPECT_FALSE(refuses(nic_notes(BusAddresses::kVirtual)));
   EXPECT_FALSE(has(nic_notes(BusAddresses::kVirtual), Gravity::kWarning, "GPU")) << "none takes part";
-  EXPECT_TRUE(has(check_path(find(kNic), find(kGpu), root_), Gravity::kWarning, "through the root complex"));
+  EXPECT_TRUE(has(check_path(find(kNic), find(kGpuAddress), root_), Gravity::kWarning, "through the root complex"));
   write(root_ / "kernel/iommu_groups/17/type", "identity\n");
   EXPECT_FALSE(refuses(nic_notes()));
   EXPECT_FALSE(has(nic_notes(), Gravity::kWarning, "root complex"));
 }
 
 TEST_F(Machine, the_way_to_the_gpu_is_judged_by_its_switch) {
-  auto notes = check_path(find(kNic), find(kGpu));
+  auto notes = check_path(find(kNic), find(kGpuAddress));
   EXPECT_TRUE(has(notes, Gravity::kNote, "are both behind 0000:01:00.0"));
   EXPECT_FALSE(has(notes, Gravity::kWarning, ""));
   set_config(find("0000:02:01.0").path(), config(0, 0x1D));  // ACS as kernels with an IOMMU enable it
-  notes = check_path(find(kNic), find(kGpu));
+  notes = check_path(find(kNic), find(kGpuAddress));
   EXPECT_TRUE(has(notes, Gravity::kWarning, "0000:02:01.0: ACS redirects"));
   EXPECT_FALSE(has(notes, Gravity::kWarning, "0000:02:00.0"));
 }

@@ -15,7 +15,7 @@ constexpr std::uint8_t kKeyOctets[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 
 constexpr std::uint8_t kOtherOctets[16] = {9, 9, 9};
 constexpr Aes128Key kKeys[2] = {expand_key(kAesTable, kKeyOctets), expand_key(kAesTable, kOtherOctets)};
 constexpr std::uint32_t kSlotBytes = 2048, kAirOverhead = 14 + 8 + 3 + 3 + 1;
-constexpr AirHeader kAir{{2, 0, 0, 0, 0, 3, 2, 0, 0, 0, 0, 1, 0x88, 0xb5}};
+constexpr AirHeader kCipheredAir{{2, 0, 0, 0, 0, 3, 2, 0, 0, 0, 0, 1, 0x88, 0xb5}};
 
 std::vector<std::uint8_t> sdu_of(std::uint32_t packet) {
   std::vector<std::uint8_t> sdu(40 + packet * 37 % 900);
@@ -44,7 +44,7 @@ struct Batch {
   }
   template <class Lane>
   void work(Lane lane, std::uint32_t packet) {
-    const GnbHeaders headers(bearers.data(), 8, 7, kAir, 1514);
+    const GnbHeaders headers(bearers.data(), 8, 7, kCipheredAir, 1514);
     PdcpNea2 function(headers, &kAesTable, kKeys);
     verdicts[packet] = function.process(lane, frames[packet]);
   }
@@ -88,7 +88,7 @@ TEST(PdcpNea2, bearers_of_two_ues_have_two_key_streams) {
   std::vector<std::vector<std::uint8_t>> sent;
   for (const std::uint32_t id : {1U, 33U}) {
     bearers[id].id = id;
-    const GnbHeaders headers(bearers.data(), 64, 63, kAir, 1514);
+    const GnbHeaders headers(bearers.data(), 64, 63, kCipheredAir, 1514);
     PdcpNea2 function(headers, &kAesTable, kKeys);
     auto slot = test::n3_frame({.teid = id}, std::vector<std::uint8_t>(64));
     Frame frame{slot.data(), static_cast<std::uint32_t>(slot.size()), slot.data(),

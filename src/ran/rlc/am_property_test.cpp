@@ -124,7 +124,7 @@ class Peer {
   std::set<std::uint32_t> received_;                 // ordinals of the other's SDUs
 };
 
-void run(std::uint64_t seed) {
+void run_am(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   const Case c = random_case(random);
@@ -163,7 +163,7 @@ void run(std::uint64_t seed) {
 TEST(AmProperty, each_sdu_exactly_once_over_any_air) {
   const std::uint64_t seed = from_environment("SPLITPLANE_SEED", 1);
   const std::uint64_t rounds = from_environment("SPLITPLANE_RLC_ROUNDS", 15);
-  for (std::uint64_t i = 0; i < rounds && !HasFailure(); ++i) run(seed + i);
+  for (std::uint64_t i = 0; i < rounds && !HasFailure(); ++i) run_am(seed + i);
 }
 
 }  // namespace

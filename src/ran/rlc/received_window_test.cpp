@@ -8,8 +8,8 @@
 namespace splitplane::ran::rlc::test {
 namespace {
 
-struct Window : Home {
-  explicit Window(unsigned sn_bits) : window(sn_bits, memory.directories, memory.received_pages) {}
+struct ReceivedWindowHome : Home {
+  explicit ReceivedWindowHome(unsigned sn_bits) : window(sn_bits, memory.directories, memory.received_pages) {}
   void done(std::uint32_t from, std::uint32_t to) {
     for (std::uint32_t sn = from; sn != to; ++sn) window.set_done(*window.page(sn), sn);
   }
@@ -22,7 +22,7 @@ struct Window : Home {
 
 TEST(ReceivedWindow, passes_over_runs_of_complete_sdus) {
   for (const std::uint32_t base : {0U, 4000U, 262100U, 0xFFFFFF00U}) {
-    Window w(18);
+    ReceivedWindowHome w(18);
     w.done(base, base + 1000);
     w.done(base + 1001, base + 2000);
     EXPECT_EQ(w.window.first_not_done(base, base + 3000), base + 1000);
@@ -37,7 +37,7 @@ TEST(ReceivedWindow, passes_over_runs_of_complete_sdus) {
 }
 
 TEST(ReceivedWindow, finds_the_next_one_that_was_touched) {
-  Window w(12);
+  ReceivedWindowHome w(12);
   EXPECT_EQ(w.window.first_touched(0, 2048), 2048U);
   w.done(700, 701);
   w.window.set_assembly(*w.window.page(300), 300, 17);
@@ -52,7 +52,7 @@ TEST(ReceivedWindow, finds_the_next_one_that_was_touched) {
 }
 
 TEST(ReceivedWindow, polls_wait_until_they_are_taken) {
-  Window w(12);
+  ReceivedWindowHome w(12);
   for (const std::uint32_t sn : {10U, 64U, 130U}) w.window.page(sn)->polled |= ReceivedWindow::bit(sn);
   EXPECT_FALSE(w.window.take_polls(0, 10));
   EXPECT_TRUE(w.window.take_polls(0, 11));
@@ -64,7 +64,7 @@ TEST(ReceivedWindow, polls_wait_until_they_are_taken) {
 
 TEST(ReceivedWindow, agrees_with_sets) {
   for (const unsigned sn_bits : {12U, 18U}) {
-    Window w(sn_bits);
+    ReceivedWindowHome w(sn_bits);
     std::set<std::uint32_t> done;                    // distance from `base`
     std::map<std::uint32_t, std::uint32_t> partial;  // the same: name
     const std::uint32_t base = sn_bits == 12 ? 3900 : 0xFFFFF000U;

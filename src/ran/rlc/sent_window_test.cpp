@@ -7,10 +7,10 @@
 namespace splitplane::ran::rlc::test {
 namespace {
 
-struct Window : Home {
-  explicit Window(unsigned sn_bits, std::uint32_t begin = 0, const MemorySizes& sizes = kSmall)
+struct SentWindowHome : Home {
+  explicit SentWindowHome(unsigned sn_bits, std::uint32_t begin = 0, const MemorySizes& sizes = kSmall)
       : Home(sizes), window(sn_bits, memory), lowest(begin), end(begin) {}
-  ~Window() { window.clear(lowest, end); }
+  ~SentWindowHome() { window.clear(lowest, end); }
   void add(unsigned count = 1, std::uint16_t bytes = 10) {
     for (; count != 0; --count) window.add(end++, make(pattern(bytes)), bytes);
   }
@@ -49,7 +49,7 @@ struct Window : Home {
 
 TEST(SentWindow, knows_what_is_open_wherever_the_numbers_are) {
   for (const std::uint32_t begin : {0U, 4090U, 262140U, 0xFFFFFFF0U}) {
-    Window w(18, begin);
+    SentWindowHome w(18, begin);
     w.add(200);
     EXPECT_EQ(w.window.unacked(), 200U);
     EXPECT_EQ(w.window.first_open(begin, w.end), begin);
@@ -68,7 +68,7 @@ TEST(SentWindow, knows_what_is_open_wherever_the_numbers_are) {
 }
 
 TEST(SentWindow, releases_within_a_budget_and_goes_on_where_it_stopped) {
-  Window w(18, 30);
+  SentWindowHome w(18, 30);
   w.add(200);
   w.acknowledge(30, 130);
   EXPECT_EQ(w.release(30, 130, 0), std::vector<std::uint32_t>{});
@@ -85,7 +85,7 @@ TEST(SentWindow, releases_within_a_budget_and_goes_on_where_it_stopped) {
 }
 
 TEST(SentWindow, pages_go_when_nothing_can_need_them) {
-  Window w(12);
+  SentWindowHome w(12);
   w.add(70);
   EXPECT_EQ(w.memory.sent_pages.available(), 78U);
   w.acknowledge(0, 64);
@@ -104,7 +104,7 @@ TEST(SentWindow, pages_go_when_nothing_can_need_them) {
 TEST(SentWindow, says_before_how_much_room_there_is) {
   MemorySizes sizes = kSmall;
   sizes.sent_pages = 1;
-  Window w(12, 60, sizes);
+  SentWindowHome w(12, 60, sizes);
   EXPECT_EQ(w.window.room(60), 4U);
   w.add(3);
   EXPECT_EQ(w.window.room(63), 1U);
@@ -116,7 +116,7 @@ TEST(SentWindow, says_before_how_much_room_there_is) {
 }
 
 TEST(SentWindow, pending_octets_are_taken_from_the_lowest) {
-  Window w(18);
+  SentWindowHome w(18);
   w.add(3, 100);
   w.set_pending(1, 10, 20);
   w.set_pending(1, 50, 60);
@@ -139,7 +139,7 @@ TEST(SentWindow, pending_octets_are_taken_from_the_lowest) {
 }
 
 TEST(SentWindow, acknowledgement_ends_what_was_pending) {
-  Window w(12);
+  SentWindowHome w(12);
   w.add(4, 100);
   w.window.find(1)->considered |= SentWindow<Buffer>::bit(1);
   w.set_pending(1, 10, 20);
@@ -154,7 +154,7 @@ TEST(SentWindow, acknowledgement_ends_what_was_pending) {
 TEST(SentWindow, without_intervals_a_cut_retransmission_still_comes_to_its_end) {
   MemorySizes sizes = kSmall;
   sizes.intervals = 0;
-  Window w(12, 0, sizes);
+  SentWindowHome w(12, 0, sizes);
   w.add(2, 100);
   w.set_pending(0, 40, 60);
   unsigned octets = 0, steps = 0;
@@ -171,7 +171,7 @@ TEST(SentWindow, without_intervals_a_cut_retransmission_still_comes_to_its_end) 
 TEST(SentWindow, agrees_with_a_map) {
   for (const unsigned sn_bits : {12U, 18U}) {
     const std::uint32_t begin = sn_bits == 12 ? 4000 : 0xFFFFFE00U;
-    Window w(sn_bits, begin);
+    SentWindowHome w(sn_bits, begin);
     struct State {
       bool acked = false;
     };

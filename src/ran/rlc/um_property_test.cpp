@@ -8,7 +8,7 @@
 namespace splitplane::ran::rlc::test {
 namespace {
 
-void run(std::uint64_t seed) {
+void run_um(std::uint64_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   const bool lossy = random.percent(50);
@@ -70,7 +70,7 @@ void run(std::uint64_t seed) {
 TEST(UmProperty, each_sdu_at_most_once_and_all_of_them_without_loss) {
   const std::uint64_t seed = from_environment("SPLITPLANE_SEED", 1);
   const std::uint64_t rounds = from_environment("SPLITPLANE_RLC_ROUNDS", 60);
-  for (std::uint64_t i = 0; i < rounds && !HasFailure(); ++i) run(seed + i);
+  for (std::uint64_t i = 0; i < rounds && !HasFailure(); ++i) run_um(seed + i);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "ran/count_lease.h"
 #include "runtime/config/lookup.h"
 #include "runtime/power_view.h"
 #include "runtime/start_up.h"
@@ -180,7 +181,8 @@ std::unique_ptr<datapath::SecuredBearer> UeSide::make_secured(const ue::BearerCh
   } else if (n.pdcp_uplink != 0 || n.pdcp_downlink != 0) {
     // An earlier run of the UE side may have used COUNTs that the gNB never saw. A quarter of the number space ahead,
     // the gNB still knows the HFN.
-    tx_next += 1U << (config.pdcp_sn_bits - 2);
+    const std::uint32_t ahead = 1U << (config.pdcp_sn_bits - 2);
+    tx_next += std::min(ahead, ran::kCountEnd - tx_next);
   }
   auto made = pdcp->make(config, Count{tx_next}, Count{rx_deliv});
   if (made) return std::move(*made);
