@@ -11,20 +11,20 @@
 
 namespace splitplane::bench {
 
-FrameTemplate make_frame_template(const datapath::N3Addresses& ours) {
+FrameTemplate make_frame_template(const datapath::N3Addresses& ours, unsigned bytes) {
   FrameTemplate frame;
   std::uint8_t* at = frame.head.data();
   const std::array<std::uint8_t, 6> upf_mac{0x02, 0, 0, 0, 0, 0x02};
   wire::ethernet::write({at, 14}, ours.mac.octets, upf_mac, wire::ethernet::kTypeIpv4);
-  constexpr unsigned kPayload = kFrameBytes - 58;
+  const unsigned payload = bytes - 58;
   wire::ipv4::Header ip;
   ip.ttl = 64;
   ip.protocol = wire::ipv4::kProtocolUdp;
   ip.source = 0x0a640002;
   ip.destination = __builtin_bswap32(ours.ipv4);
-  wire::ipv4::write({at + 14, 20}, ip, 8 + 16 + kPayload);
-  wire::udp::write({at + 34, 8}, wire::gtpu::kPort, wire::gtpu::kPort, 16 + kPayload);
-  wire::gtpu::write_gpdu_psc_dl({at + 42, 16}, Teid{0}, kPayload, Qfi{9}, false);
+  wire::ipv4::write({at + 14, 20}, ip, 8 + 16 + payload);
+  wire::udp::write({at + 34, 8}, wire::gtpu::kPort, wire::gtpu::kPort, 16 + payload);
+  wire::gtpu::write_gpdu_psc_dl({at + 42, 16}, Teid{0}, payload, Qfi{9}, false);
   return frame;
 }
 

@@ -18,11 +18,12 @@ namespace splitplane::bench {
 
 inline constexpr unsigned kFrameBytes = 128;
 
-// A frame as it came from N3: Ethernet, IPv4, UDP, GTP-U with a DL PDU Session Container; the TEID differs.
+// A frame of `bytes` octets as it came from N3: Ethernet, IPv4, UDP, GTP-U with a DL PDU Session Container, together 58
+// octets; the TEID differs.
 struct FrameTemplate {
   std::array<std::uint8_t, 64> head{};
 };
-[[nodiscard]] FrameTemplate make_frame_template(const datapath::N3Addresses& ours);
+[[nodiscard]] FrameTemplate make_frame_template(const datapath::N3Addresses& ours, unsigned bytes = kFrameBytes);
 
 // Restores a buffer to the state in which it came from N3. Its TEID is in hash.usr (first cache line).
 inline void restore(rte_mbuf* m, const FrameTemplate& frame) {
