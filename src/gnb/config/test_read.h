@@ -1,3 +1,4 @@
+// How tests read a configuration of a gNB.
 #pragma once
 
 #include <string>
