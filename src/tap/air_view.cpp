@@ -54,13 +54,15 @@ Framing rlc_framing(const wire::airhdr::Header& air, std::uint16_t ue) {
   return f;
 }
 
-Framing pdcp_framing(const wire::airhdr::Header& air, std::uint16_t ue) {
+// Wireshark deciphers with the DRB's number, and takes the last four octets for the MAC-I if it is told of one.
+Framing pdcp_framing(const wire::airhdr::Header& air, std::uint16_t ue, const std::optional<SecuredDrb>& secured) {
   Framing f("pdcp-nr");
   f.add({2});                                                                        // user plane
   f.add({0x02, air.pdcp_sn_bits, 0x03, static_cast<std::uint8_t>(air.direction)});   // SN length, direction
-  f.add({0x04, 1, 0x05, 1});                                                         // not BCCH or CCCH; DRB 1
+  f.add({0x04, 1, 0x05, secured ? secured->number : std::uint8_t{1}});               // not BCCH or CCCH; the DRB
   f.add({0x06, static_cast<std::uint8_t>(ue >> 8), static_cast<std::uint8_t>(ue)});  // UE
   if (air.sdap_header) f.add({0x10, static_cast<std::uint8_t>(air.direction == Direction::kDownlink ? 2 : 1)});
+  if (secured && secured->has_mac_i) f.add({0x0f});
   f.add({0x01});
   return f;
 }
@@ -88,7 +90,9 @@ std::optional<AirView::Frame> AirView::translate(Octets frame, std::uint32_t ori
   }
   const auto ue = ue_of(air->bearer.value);
   if (!ue) return std::nullopt;
-  const Framing framing = view_ == View::kPdcpNr ? pdcp_framing(*air, *ue) : rlc_framing(*air, *ue);
+  const bool is_pdcp = view_ == View::kPdcpNr;
+  const auto secured = is_pdcp && secured_ ? secured_->find(air->bearer) : std::nullopt;
+  const Framing framing = is_pdcp ? pdcp_framing(*air, *ue, secured) : rlc_framing(*air, *ue);
 
   const auto missing = original_bytes - static_cast<std::uint32_t>(frame.size());
   const std::size_t payload = framing.bytes + pdu.size() + missing;  // its length before the copy was cut

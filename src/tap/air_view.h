@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "tap/secured_drbs.h"
 #include "tap/settings.h"
 
 namespace splitplane::tap {
@@ -20,7 +22,9 @@ inline constexpr std::size_t kMostViewBytes = 14 + 20 + 8 + 27;
 
 class AirView {
  public:
-  explicit AirView(View view) : view_(view) {}
+  // Without `secured` each bearer is shown as one without security.
+  explicit AirView(View view, std::shared_ptr<const SecuredDrbs> secured = nullptr)
+      : view_(view), secured_(std::move(secured)) {}
 
   struct Frame {
     std::span<const std::uint8_t> octets;  // valid until the next call
@@ -37,6 +41,7 @@ class AirView {
   [[nodiscard]] std::optional<std::uint16_t> ue_of(std::uint32_t bearer);
 
   View view_;
+  std::shared_ptr<const SecuredDrbs> secured_;
   std::unordered_map<std::uint32_t, std::uint16_t> ues_;
   std::vector<std::uint8_t> made_;
 };

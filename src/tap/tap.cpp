@@ -12,8 +12,9 @@ constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 
 }  // namespace
 
-Expected<std::unique_ptr<Tap>> Tap::start(const Settings& settings, const std::vector<Source>& sources) {
-  std::unique_ptr<Tap> tap(new Tap(settings));
+Expected<std::unique_ptr<Tap>> Tap::start(const Settings& settings, const std::vector<Source>& sources,
+                                          std::shared_ptr<const SecuredDrbs> secured) {
+  std::unique_ptr<Tap> tap(new Tap(settings, std::move(secured)));
   for (const Source& source : sources) {
     auto lane = datapath::TapLane::make(
         {.buffers = settings.buffers, .snap = static_cast<std::uint16_t>(settings.snap), .bearer = settings.bearer});

@@ -34,8 +34,9 @@ struct Numbers {
 
 class Tap {
  public:
-  // Starts the writer, which opens the file. The error is one sentence.
-  static Expected<std::unique_ptr<Tap>> start(const Settings& settings, const std::vector<Source>& sources);
+  // Starts the writer, which opens the file. `secured`: for the view of PDCP. The error is one sentence.
+  static Expected<std::unique_ptr<Tap>> start(const Settings& settings, const std::vector<Source>& sources,
+                                              std::shared_ptr<const SecuredDrbs> secured = nullptr);
   ~Tap() { finish(); }
   Tap(const Tap&) = delete;
   Tap& operator=(const Tap&) = delete;
@@ -63,7 +64,8 @@ class Tap {
     std::unique_ptr<datapath::TapLane> lane;
     std::uint64_t seen = 0;  // that the writer saw
   };
-  explicit Tap(const Settings& settings) : settings_(settings), view_(settings.view) {}
+  Tap(const Settings& settings, std::shared_ptr<const SecuredDrbs> secured)
+      : settings_(settings), view_(settings.view, std::move(secured)) {}
   void write_head(pcapng::Buffer& out) const;
   void run();
   [[nodiscard]] bool open();

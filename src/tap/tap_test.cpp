@@ -213,6 +213,28 @@ TEST_F(TapTest, a_view_has_ue_numbers_for_65535_bearers_and_skips_the_others) {
   rte_pktmbuf_free(m);
 }
 
+// Wireshark's tags: 5 and the DRB, 0x0f for a MAC-I, 1 in front of the PDU (packet-pdcp-nr.h).
+TEST_F(TapTest, a_view_of_pdcp_names_the_drb_and_the_mac_i_of_a_secured_bearer) {
+  const auto secured = std::make_shared<SecuredDrbs>();
+  AirView view(View::kPdcpNr, secured);
+  rte_mbuf* m = air_packet(7, 40);
+  const std::span<const std::uint8_t> frame(rte_pktmbuf_mtod(m, const std::uint8_t*), m->data_len);
+  const auto framing = [&] {
+    const auto seen = view.translate(frame, static_cast<std::uint32_t>(frame.size()));
+    const std::size_t behind = 14 + 20 + 8 + 7;  // Ethernet, IPv4, UDP, signature
+    return Bytes(seen->octets.begin() + behind, seen->octets.end() - 44);
+  };
+  const Bytes plain{2, 2, 18, 3, 1, 4, 1, 5, 1, 6, 0, 1, 0x10, 2, 1};
+  EXPECT_EQ(framing(), plain);
+  secured->set(BearerId{7}, {.number = 32, .has_mac_i = true});
+  EXPECT_EQ(framing(), (Bytes{2, 2, 18, 3, 1, 4, 1, 5, 32, 6, 0, 1, 0x10, 2, 0x0f, 1}));
+  secured->set(BearerId{7}, {.number = 9, .has_mac_i = false});
+  EXPECT_EQ(framing(), (Bytes{2, 2, 18, 3, 1, 4, 1, 5, 9, 6, 0, 1, 0x10, 2, 1}));
+  secured->remove(BearerId{7});
+  EXPECT_EQ(framing(), plain);
+  rte_pktmbuf_free(m);
+}
+
 TEST_F(TapTest, a_rotation_keeps_the_newest_files) {
   auto with = settings();
   with.max_mb = 1;

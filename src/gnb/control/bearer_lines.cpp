@@ -95,8 +95,13 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
       *gnb.bearers.downlink_line(session->teid().value) = ran::make_session(*session);
     }
   });
-  if (done) return {};
-  return modified ? not_changed(worker) : not_added(worker);
+  if (!done) return modified ? not_changed(worker) : not_added(worker);
+  for (const Installation& one : all) {
+    if (one.worker != &worker || !one.config.security) continue;
+    const ran::SecurityConfig& security = *one.config.security;
+    secured_drbs_->set(one.config.id, {security.drb, security.integrity != ran::Integrity::kNone});
+  }
+  return {};
 }
 
 // On the worker.
@@ -207,7 +212,9 @@ bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, Worke
     }
   });
   for (const auto& one : secured) {
-    if (done && one) give_back_unused(*owner.gnb->pdcp, *one);
+    if (!done || !one) continue;
+    give_back_unused(*owner.gnb->pdcp, *one);
+    secured_drbs_->remove(one->id);
   }
   return done;
 }

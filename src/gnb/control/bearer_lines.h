@@ -12,6 +12,7 @@
 #include "gnb/control/workers.h"
 #include "gnb/journal/record.h"
 #include "ran/bearer_view.h"
+#include "tap/secured_drbs.h"
 
 namespace splitplane::gnb {
 
@@ -32,6 +33,9 @@ class BearerLines {
   using WorkerSet = std::set<WorkerRuntime*>;
 
   BearerLines(const GnbConfig& config, Workers& workers) : config_(config), workers_(workers) {}
+
+  // For taps: the secured bearers that are installed.
+  [[nodiscard]] std::shared_ptr<const tap::SecuredDrbs> secured_drbs() const { return secured_drbs_; }
 
   // New bearers with their numbers and keys, or all bearers of one session: the worker writes them first, then the
   // session line. `told`: the workers that were told, also after an error.
@@ -59,6 +63,7 @@ class BearerLines {
 
   const GnbConfig& config_;
   Workers& workers_;
+  std::shared_ptr<tap::SecuredDrbs> secured_drbs_ = std::make_shared<tap::SecuredDrbs>();
 };
 
 }  // namespace splitplane::gnb

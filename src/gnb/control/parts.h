@@ -42,7 +42,7 @@ struct Parts {
   Uplinks uplinks{store, workers, peers, cards};
   N3Control n3{store, workers, peers, cards, uplinks};
   Bearers bearers{{control, store, workers, peers, lines, numbers, cards, n3, uplinks}};
-  Taps taps{config, control, workers};
+  Taps taps{config, control, workers, lines.secured_drbs()};
   Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers}};
 };
 

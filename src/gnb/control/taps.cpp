@@ -79,7 +79,7 @@ Expected<tap::Tap*> Taps::start(const Locked& locked, tap::Settings settings) {
     sources.push_back({ends.size() == 1 ? settings.port : fmt::format("{}@{}", settings.port, worker->config.name),
                        fmt::format("port {} of worker {}", settings.port, worker->config.name)});
   }
-  auto tap = tap::Tap::start(settings, sources);
+  auto tap = tap::Tap::start(settings, sources, secured_);
   if (!tap) return tl::unexpected(tap.error());
   taps_.push_back(std::move(*tap));
   tap::Tap& made = *taps_.back();

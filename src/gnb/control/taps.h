@@ -16,8 +16,8 @@ namespace splitplane::gnb {
 
 class Taps {
  public:
-  Taps(const GnbConfig& config, ControlLock& control, Workers& workers)
-      : config_(config), control_(control), workers_(workers) {}
+  Taps(const GnbConfig& config, ControlLock& control, Workers& workers, std::shared_ptr<const tap::SecuredDrbs> secured)
+      : config_(config), control_(control), workers_(workers), secured_(std::move(secured)) {}
 
   // Those of the configuration. Error: one could not open its file.
   Expected<void> start_configured();
@@ -43,6 +43,7 @@ class Taps {
   const GnbConfig& config_;
   ControlLock& control_;
   Workers& workers_;
+  std::shared_ptr<const tap::SecuredDrbs> secured_;  // a writer may outlive this object
   All taps_;
   All ending_;                       // turned off, their last packets on the way to a slow disk
   std::set<const tap::Tap*> quiet_;  // have stopped by themselves, and are detached
