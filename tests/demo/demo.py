@@ -44,6 +44,8 @@ from namespaces import Network, interface_counters, require_root
 from paths import CONFIG, OUT, splitplane, upf_peer
 from policies import under_each_policy
 from processes import Failure, Processes, run, undisturbed, wait_until
+from secured import HEAD as SECURED_HEAD
+from secured import secured_bearers
 from steps import over_a_bad_air, small_files, stream, transfer
 from traffic import Transfer, Web
 from ue import configure_ue, tun_name
@@ -73,6 +75,7 @@ class Results:
     top: str = ""
     checked: dict = field(default_factory=dict)
     policies: list[list[object]] = field(default_factory=list)
+    secured: list[list[object]] = field(default_factory=list)
     bypass: list[list[object]] = field(default_factory=list)
     twice: int = 0  # PDUs of acknowledged bearers that an end received once more
     drops: list[list[object]] = field(default_factory=list)
@@ -286,6 +289,8 @@ def report(results: Results, checks: Checks):
             ("policy", "awake when idle, %", "5 MB, Mbit/s", "SHA-256"),
             results.policies,
         )
+    if results.secured:
+        summary.table("Secured bearers: PDCP at both ends, keys from a file", SECURED_HEAD, results.secured)
     if results.load:
         summary.table(
             f"gNB under generated load, 65,536 bearers, {results.load_seconds:.1f} s (pcap driver: it copies "
@@ -351,6 +356,7 @@ def main() -> int:
         upf_peer()
         real_traffic(say, results, checks, share)
         judge_captures(say, results, checks)
+        results.secured = secured_bearers(say, checks)
         generated_load(say, results, checks)
         checked_load(say, results, checks)
         results.bypass = host_bypass(say, checks)
