@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "host_pass.h"
 #include "on_core.h"
@@ -97,6 +98,7 @@ class Worker {
     context_->n3.ipv4 = __builtin_bswap32(0x0a640001);
     context_->n3.source_mask = ~0U;
     context_->pool = pool;
+    context_->air_frame_bytes = 2000;  // an air that takes the largest SDU
     context_->air_header = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5};
     const std::uint32_t per_shard = kBearerCount / ran::kShards;
     if (kind.security) {
@@ -137,7 +139,7 @@ class Worker {
     }
     const double cycles = static_cast<double>(rte_rdtsc_precise() - begin);
     if (context_->stats.transmitted_air.get() - sent != kPackets)
-      throw std::runtime_error(fmt::format("{}: packets were dropped", name_));
+      throw std::runtime_error(fmt::format("{}: {} packets were dropped", name_, context_->stats.dropped()));
     return cycles * 1e9 / static_cast<double>(rte_get_tsc_hz()) / kPackets;
   }
   [[nodiscard]] const std::vector<std::uint32_t>& teids() const { return ids_; }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "engine/test_environment.h"
 #include "secured/test_key_file.h"
 
@@ -39,11 +41,12 @@ struct WorkerPdcpTest : testing::Test {
   // Hands PDUs to the receiver in one burst.
   void receive(std::initializer_list<rte_mbuf*> pdus, std::uint64_t now = 0) {
     for (rte_mbuf* one : pdus) ue->incoming.add(*receiver, one);
-    ue->receive(ue->incoming, now, deliver());
+    const auto call = deliver();
+    ue->receive(ue->incoming, now, call);
     for (unsigned i = 0; i < ue->incoming.size; ++i) ue->incoming.item[i].pdu.release();
     ue->incoming.size = 0;
   }
-  auto deliver() {
+  std::function<void(BearerId, MbufBuffer)> deliver() {
     return [this](BearerId id, MbufBuffer sdu) {
       EXPECT_EQ(id.value, 7U);
       EXPECT_EQ(sdu.size(), 3U);
@@ -114,6 +117,7 @@ TEST_F(WorkerPdcpTest, counts_go_on_where_they_are_said_to) {
 
 TEST_F(WorkerPdcpTest, with_all_memory_in_use_a_pdu_is_refused) {
   ue->detach(*receiver);
+  receiver.reset();
   ue = end(Direction::kUplink, 1);
   receiver = bearer(*ue);
   rte_pktmbuf_free(pdu(1));
@@ -121,7 +125,8 @@ TEST_F(WorkerPdcpTest, with_all_memory_in_use_a_pdu_is_refused) {
   rte_mbuf* const third = pdu(3);
   ue->incoming.add(*receiver, second);
   ue->incoming.add(*receiver, third);
-  ue->receive(ue->incoming, 0, deliver());
+  const auto call = deliver();
+  ue->receive(ue->incoming, 0, call);
   EXPECT_EQ(ue->incoming.item[0].outcome, ran::pdcp::RxOutcome::accepted);
   EXPECT_EQ(ue->incoming.item[1].outcome, ran::pdcp::RxOutcome::no_memory);
   ue->incoming.item[1].pdu.release();

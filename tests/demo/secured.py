@@ -123,12 +123,12 @@ def deciphered(checks: Checks, file: Path, tap: dict, pair: tuple[str, str], bea
         *("-o", f"pdcp-nr.default_integrity_algorithm:{bearer['security']['integrity']}"),
     ]
     verdict = judge(file, ("pdcp-nr.direction", "ip.src", "ip.dst"), options)
-    again = sum(n for text, n in verdict.complaints.items() if "repeated" in text or "sequence" in text.lower())
+    lossy = sum(n for text, n in verdict.complaints.items() if "repeated" in text or "missing" in text)
     clear = [row for row in verdict.rows if bearer["ue_ipv4"] in f"{row['ip.src']};{row['ip.dst']}".split(";")]
     ways = [sum(way(row) == name for row in clear) for name in ("down", "up")]
-    wrong = sum(verdict.complaints.values()) - again
+    wrong = sum(verdict.complaints.values()) - lossy
     checks.add(
         "tshark deciphers and verifies the secured AM bearer",
-        f"{len(clear)} of {len(verdict.rows)} PDUs, {ways[0]} down, {ways[1]} up; {verdict}",
+        f"{len(clear)} of {len(verdict.rows)} PDUs, {ways[0]} down, {ways[1]} up, {wrong} wrong, {lossy} out of order",
         not wrong and len(clear) == len(verdict.rows) == tap["packets"] and min(ways) > 500 and not tap["dropped"],
     )
