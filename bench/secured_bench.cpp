@@ -61,8 +61,8 @@ struct Kind {
 };
 const Kind kKinds[] = {
     {"plain", {}},
-    {"nea0", ran::SecurityConfig{.cipher = ran::Cipher::kNea0}},
-    {"nea2", ran::SecurityConfig{.cipher = ran::Cipher::kNea2}},
+    {"nea0", ran::SecurityConfig{.cipher = ran::Cipher::kNea0, .integrity = ran::Integrity::kNone}},
+    {"nea2", ran::SecurityConfig{.cipher = ran::Cipher::kNea2, .integrity = ran::Integrity::kNone}},
     {"nia2+nea2", ran::SecurityConfig{.cipher = ran::Cipher::kNea2, .integrity = ran::Integrity::kNia2}}};
 
 struct Place {

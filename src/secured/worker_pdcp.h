@@ -28,12 +28,17 @@ using PdcpTransmitter = ran::pdcp::Transmitter<MbufBuffer>;
 struct SecuredBearer : TimerNode {
   SecuredBearer(const ran::BearerConfig& bearer, const ran::pdcp::Config& config, BearerKeys::Pair pair,
                 ran::pdcp::Memory<MbufBuffer>& memory)
-      : keys(std::move(pair)), entity(config, keys.security(), memory), security(*bearer.security), id(bearer.id) {}
+      : id(bearer.id), keys(std::move(pair)), entity(config, keys.security(), memory), security(*bearer.security) {}
 
+  void prefetch() const {
+    __builtin_prefetch(this, 1);
+    entity.tx().prefetch();
+  }
+
+  BearerId id;
   BearerKeys::Pair keys;
   ran::pdcp::Entity<MbufBuffer> entity;
   ran::SecurityConfig security;
-  BearerId id;
   std::uint32_t received_until = 0;  // RX_NEXT, also after detach() began COUNTs anew
 };
 using SecuredBearers = ran::ByIdentity<SecuredBearer>;

@@ -6,6 +6,8 @@
 //   secured  a packet of a secured bearer: see secured.h
 #pragma once
 
+#include <utility>
+
 #include "gnb/datapath/count_limit.h"
 #include "gnb/datapath/downlink_path.h"
 #include "gnb/datapath/secured.h"
@@ -21,6 +23,7 @@ inline void add_headers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops&
   const unsigned longest = gnb.air_frame_bytes;
   const bool has_room = gnb.arq == nullptr || gnb.arq->has_room();
   unsigned kept = 0;
+  bool fetched = false;
   for (unsigned i = 0; i < received; ++i) {
     rte_mbuf* m = burst.mbuf[i];
     if constexpr (F < FeatureSet::mat) burst.prefetch_octets_ahead(i);
@@ -35,6 +38,7 @@ inline void add_headers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops&
       std::optional<DropReason> stop;
       if (ran::is_at_limit(bearer)) [[unlikely]] {
         if (F >= FeatureSet::mat && (bearer.options & ran::kSecured) != 0) {
+          if (!std::exchange(fetched, true)) fetch_secured(gnb, {path.bearer.data() + i, received - i});
           stop = collect_secured(gnb, m, gpdu, bearer, has_room);
           if (*stop == DropReason::ok) continue;
         } else {

@@ -87,6 +87,18 @@ DropReason through_rlc(GnbContext& gnb, rte_mbuf* m, ran::BearerUplink& line, un
 
 }  // namespace
 
+void fetch_secured(GnbContext& gnb, std::span<ran::BearerDownlink* const> lines) {
+  for (const ran::BearerDownlink* const line : lines) {
+    if ((line->options & ran::kSecured) == 0) continue;
+    gnb.secured_bearers.prefetch(line->id);
+    if (const ran::CountLease* const lease = gnb.bearers.lease(line->id); lease != nullptr) rte_prefetch0(lease);
+  }
+  for (const ran::BearerDownlink* const line : lines) {
+    if ((line->options & ran::kSecured) == 0) continue;
+    if (const SecuredBearer* const bearer = gnb.secured_bearers.find(line->id); bearer != nullptr) bearer->prefetch();
+  }
+}
+
 DropReason collect_secured(GnbContext& gnb, rte_mbuf* m, const GPdu& gpdu, ran::BearerDownlink& line, bool has_room) {
   SecuredBearer* const bearer = gnb.pdcp == nullptr ? nullptr : gnb.secured_bearers.find(line.id);
   if (bearer == nullptr) return DropReason::pdcp_no_keys;

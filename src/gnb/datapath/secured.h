@@ -21,6 +21,9 @@
 
 namespace splitplane::datapath {
 
+// Fetches what collect_secured needs for the bearers of a burst: those of 64 K are not in the cache.
+void fetch_secured(GnbContext& gnb, std::span<ran::BearerDownlink* const> lines);
+
 // Collects an SDU of a secured bearer. Returns why it must be dropped; DropReason::ok if it is collected.
 [[nodiscard]] DropReason collect_secured(GnbContext& gnb, rte_mbuf* m, const GPdu& gpdu, ran::BearerDownlink& line,
                                          bool has_room);
