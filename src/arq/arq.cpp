@@ -32,6 +32,34 @@ Octets without_padding(Octets status, unsigned sn_bits) {
   return status;
 }
 
+std::unique_ptr<ran::ecn::Marker> make_marker(const ran::BearerConfig& bearer, std::uint64_t ticks_per_ms) {
+  const ran::EcnConfig& ecn = *bearer.ecn;
+  const ran::ArqConfig& arq = bearer.arq;
+  const auto ticks = [ticks_per_ms](std::uint64_t us) { return us * ticks_per_ms / 1000; };
+  // The longest that a peer without a queue is silent: one poll was lost, or one PDU is missing.
+  const unsigned patience_ms = arq.t_status_prohibit_ms + std::max(arq.t_reassembly_ms, arq.t_poll_retransmit_ms);
+  return std::make_unique<ran::ecn::Marker>(
+      ran::ecn::Marker::Settings{.sojourn = {.resolution = ticks(ecn.target_us) / 8,
+                                             .patience = patience_ms * ticks_per_ms,
+                                             .reassembly = arq.t_reassembly_ms * ticks_per_ms},
+                                 .law = {.scalable = ecn.law,
+                                         .target = ticks(ecn.target_us),
+                                         .classic_target = ticks(ecn.classic_target_us),
+                                         .ticks_per_ms = ticks_per_ms,
+                                         .seed = bearer.id.value}});
+}
+
+EcnView view_of(const ran::ecn::Marker& marker) {
+  const ran::ecn::Counters& c = marker.counters();
+  const auto us = [&](ran::ecn::Time ticks) { return ticks * 1000 / marker.law().settings().ticks_per_ms; };
+  return {.ect0 = c.ect0,
+          .ect1 = c.ect1,
+          .marked_ect0 = c.marked_ect0,
+          .marked_ect1 = c.marked_ect1,
+          .queueing_most_us = us(c.queueing_most),
+          .path_us = us(marker.sojourn().path())};
+}
+
 }  // namespace
 
 ArqBearer::ArqBearer(const ran::BearerConfig& bearer, std::uint8_t first_epoch, Direction sends,
@@ -52,18 +80,20 @@ ArqBearer::ArqBearer(const ran::BearerConfig& bearer, std::uint8_t first_epoch, 
       epoch(first_epoch) {}
 
 ArqView view_of(const ArqBearer& bearer) {
-  return {.tx_next_ack = bearer.retx.next_ack(),
-          .tx_next = bearer.retx.next(),
-          .unacked = bearer.retx.unacked(),
-          .pending = bearer.retx.pending(),
-          .rx_next = bearer.receive.next(),
-          .rx_next_highest = bearer.receive.next_highest(),
-          .polls_in_vain = bearer.retx.polls_in_vain(),
-          .epoch = bearer.epoch,
-          .failed = bearer.failed,
-          .retx = bearer.retx.counters(),
-          .received = bearer.receive.counters(),
-          .status = bearer.receive.status_counters()};
+  ArqView view{.tx_next_ack = bearer.retx.next_ack(),
+               .tx_next = bearer.retx.next(),
+               .unacked = bearer.retx.unacked(),
+               .pending = bearer.retx.pending(),
+               .rx_next = bearer.receive.next(),
+               .rx_next_highest = bearer.receive.next_highest(),
+               .polls_in_vain = bearer.retx.polls_in_vain(),
+               .epoch = bearer.epoch,
+               .failed = bearer.failed,
+               .retx = bearer.retx.counters(),
+               .received = bearer.receive.counters(),
+               .status = bearer.receive.status_counters()};
+  if (bearer.marker) view.ecn = view_of(*bearer.marker);
+  return view;
 }
 
 Arq::Arq(const Settings& settings)
@@ -83,7 +113,9 @@ std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8
   std::uint32_t unacked = std::min(arq.max_unacked, ran::rlc::window_size(bearer.rlc_sn_bits));
   // Half of PDCP's numbers in flight would desynchronize the HFN (TS 38.323 5.2.1 NOTE).
   if (bearer.security) unacked = std::min(unacked, 1U << (bearer.pdcp_sn_bits - 1));
-  return std::make_unique<ArqBearer>(bearer, epoch, settings_.sends, am, unacked, memory_);
+  auto made = std::make_unique<ArqBearer>(bearer, epoch, settings_.sends, am, unacked, memory_);
+  if (bearer.ecn && settings_.sends == Direction::kDownlink) made->marker = make_marker(bearer, settings_.ticks_per_ms);
+  return made;
 }
 
 void Arq::detach(ArqBearer& bearer) {
@@ -92,6 +124,7 @@ void Arq::detach(ArqBearer& bearer) {
   unacked_ -= bearer.retx.held();
   bearer.retx.restart_at(0);
   bearer.receive.restart_at(0);
+  if (bearer.marker) bearer.marker->restart();
 }
 
 void Arq::give_up(ArqBearer& bearer) {
@@ -169,7 +202,14 @@ StatusResult Arq::receive_status(ArqBearer& bearer, Octets rlc, Time now) {
       bearer.retx.receive_status(without_padding(rlc, bearer.sn_bits), now, [&](std::uint32_t) { fail(bearer); });
   counters_.status_stale += result == StatusResult::kStale ? 1 : 0;
   counters_.status_malformed += result == StatusResult::kMalformed ? 1 : 0;
-  if (result == StatusResult::kTaken) set_working(bearer);
+  if (result != StatusResult::kTaken) return result;
+  set_working(bearer);
+  if (bearer.marker) {
+    const std::uint32_t up_to = bearer.retx.highest_ack();
+    bearer.marker->acknowledged(
+        {.up_to = up_to, .has_holes = bearer.retx.next_ack() != up_to, .is_everything = bearer.retx.unacked() == 0},
+        now);
+  }
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include "engine/burst.h"
 #include "engine/mbuf_buffer.h"
 #include "ran/bearer_view.h"
+#include "ran/ecn/marker.h"
 #include "ran/rlc/am_receive.h"
 #include "ran/rlc/am_retx.h"
 #include "wire/airhdr.h"
@@ -49,6 +50,7 @@ struct ArqBearer : TimerNode {
   bool failed = false;      // an SDU reached maxRetxThreshold: the bearer sends nothing until re-establishment
   std::uint64_t burst = 0;  // the burst in which poll_last() saw the bearer last
   ArqBearer* next_working = nullptr;
+  std::unique_ptr<ran::ecn::Marker> marker;  // of the sender of a bearer with the key `ecn`
 
   // The first RLC number, without the modulus, that may not be sent yet.
   [[nodiscard]] std::uint32_t limit() const {

@@ -88,6 +88,7 @@ TEST(Keys, a_bearer_comes_back_from_its_rows_as_it_was) {
   bearer.sdap_header_ul = false;
   bearer.arq.max_retx = 4;
   bearer.n3_reorder = ran::N3ReorderConfig{.window = 9, .timer_ms = 3};
+  bearer.ecn = ran::EcnConfig{.law = ran::ecn::Scalable::kRamp, .target_us = 7000, .classic_target_us = 9000};
   bearer.require_psc = true;
   bearer.ue_ipv6 = *IpAddress::parse("fd00::1");
   bearer.dl_teid = Teid{8};

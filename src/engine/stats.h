@@ -54,6 +54,7 @@ inline constexpr unsigned kSampleEvery = 16;
   X(rlc_deferred, "packets", "numbered and kept, but not sent yet: they go when they are missed") \
   X(rlc_max_retx, "packets", "SDUs that were sent again maxRetxThreshold times")                \
   X(rlc_peer_lost, "bearers", "failures of RLC AM because no poll was answered any more")    \
+  X(ecn_marked, "packets", "downlink packets in which PDCP set Congestion Experienced")        \
   X(rlc_tx_lost, "packets", "retransmissions and STATUS PDUs that the port did not take")    \
   X(transmitted_vf, "packets", "accepted by the VFs of a card")                              \
   X(dispatched, "packets", "handed to another worker, or to another core of a card")         \

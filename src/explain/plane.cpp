@@ -34,10 +34,15 @@ std::size_t megabytes_of_rings(const GnbConfig& config) {
   return (entries * sizeof(void*) >> 20) + 1;
 }
 
-// As `splitplane run` has it, but nothing lasts: there is no journal, and no worker keeps SDUs for retransmission.
+// As `splitplane run` has it, but nothing lasts: there is no journal, and no worker keeps SDUs for retransmission. So
+// no bearer has a queue, and none has marks.
 GnbConfig without_what_lasts(GnbConfig config) {
   config.journal.clear();
   for (WorkerConfig& worker : config.workers) worker.baas_inline = false;
+  for (ran::BearerGroup& group : config.bearers) group.first.ecn.reset();
+  for (ran::WantedSession& session : config.sessions) {
+    for (ran::SessionBearer& bearer : session.config.bearers) bearer.config.ecn.reset();
+  }
   return config;
 }
 

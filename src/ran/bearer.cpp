@@ -68,8 +68,9 @@ BearerDownlink make_downlink(const BearerConfig& config) {
   line.count_limit = kCountEnd;
   line.options =
       static_cast<std::uint8_t>((config.require_psc ? kRequirePsc : 0) | (config.n3_reorder ? kReorder : 0) |
-                                (config.acknowledged ? kAcknowledged : 0) | (config.security ? kSecured : 0));
-  if (config.security) line.count_limit = line.pdcp_tx_next;
+                                (config.acknowledged ? kAcknowledged : 0) | (config.security ? kSecured : 0) |
+                                (config.acknowledged && config.ecn ? kMarked : 0));
+  if ((line.options & (kSecured | kMarked)) != 0) line.count_limit = line.pdcp_tx_next;
   return line;
 }
 

@@ -45,6 +45,8 @@ inline constexpr std::uint8_t kRequirePsc = 1, kReorder = 2, kAcknowledged = 4, 
 // PDCP with security serves the bearer (room `secured`). Its line stands at its limit all the time, so the fast
 // path never numbers its SDUs. Its pdcp_tx_next repeats what PDCP says, for views and for the journal.
 inline constexpr std::uint8_t kSecured = 32;
+// The bearer has the key `ecn`. Its line stands at its limit all the time, too: look_at_limit marks the SDU.
+inline constexpr std::uint8_t kMarked = 64;
 
 struct alignas(64) BearerUplink {
   std::uint64_t received = 0;       // data PDUs that airhdr led here

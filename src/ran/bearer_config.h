@@ -10,6 +10,7 @@
 #include "base/expected.h"
 #include "base/ip_address.h"
 #include "base/types.h"
+#include "ran/ecn/law.h"
 
 namespace splitplane::ran {
 
@@ -52,6 +53,18 @@ struct SecurityConfig {
 };
 inline constexpr std::uint16_t kMaxReorderingMs = 3000;
 
+// ECN marking of the downlink, for bearers whose worker keeps what the UE has not acknowledged: these alone know how
+// long SDUs wait (ran/ecn).
+inline constexpr std::array<std::string_view, 2> kEcnLawNames{"step", "ramp"};
+struct EcnConfig {
+  ecn::Scalable law = ecn::Scalable::kStep;
+  std::uint32_t target_us = 5000;           // ECT(1): above this queueing time packets are marked
+  std::uint32_t classic_target_us = 15000;  // ECT(0): marks hold the queue at this time
+
+  friend bool operator==(const EcnConfig&, const EcnConfig&) = default;
+};
+inline constexpr std::uint32_t kMinEcnTargetUs = 500, kMaxEcnTargetUs = 1'000'000;
+
 struct BearerConfig {
   BearerId id{};       // assigned by us, with shard and index; the UPF sends to it unless dl_teid is set
   Teid uplink_teid{};  // TEID at the UPF
@@ -68,6 +81,7 @@ struct BearerConfig {
   bool require_psc = false;        // drops a downlink G-PDU without a PDU Session Container; false: it gets `qfi`
   std::optional<N3ReorderConfig> n3_reorder;
   std::optional<SecurityConfig> security;
+  std::optional<EcnConfig> ecn;
   std::optional<IpAddress> ue_ipv4;
   std::optional<IpAddress> ue_ipv6;
   std::optional<Teid> dl_teid;  // the TEID that the UPF sends to, if another node assigned it

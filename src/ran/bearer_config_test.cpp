@@ -73,6 +73,25 @@ TEST(BearerConfig, an_unknown_rlc_name_changes_nothing) {
   }
 }
 
+TEST(BearerConfig, marks_need_rlc_am_on_the_host_and_a_status_in_time) {
+  const BearerConfig fine{.ecn = EcnConfig{}};
+  EXPECT_EQ(refuse(fine), std::nullopt);
+  BearerConfig um = fine;
+  um.rlc_mode = RlcMode::kUm;
+  um.rlc_sn_bits = 12;
+  EXPECT_EQ(refuse(um), "ecn: rlc um12 does not say what waits below PDCP; allowed: am18, am12");
+  BearerConfig on_card = fine;
+  on_card.card = "card0";
+  EXPECT_EQ(refuse(on_card), "ecn: a card marks no packets; allowed: without card, so that the host serves the bearer");
+  BearerConfig late = fine;
+  late.arq.t_status_prohibit_ms = 10;
+  EXPECT_EQ(refuse(late),
+            "ecn.target_us: is 5000, and a STATUS may come am.t_status_prohibit_ms = 10 late; allowed: at least 10000, "
+            "or a shorter t_status_prohibit_ms");
+  late.ecn->target_us = 10'000;
+  EXPECT_EQ(refuse(late), std::nullopt);
+}
+
 TEST(Teid, is_instance_shard_and_index) {
   EXPECT_EQ(make_teid(0, ShardId{0}, 1), 1U);
   EXPECT_EQ(make_teid(0, ShardId{1}, 0), 1U << 18);

@@ -51,6 +51,16 @@ constexpr std::array<Field, 5> kSecurity{
     fields::integer<&B::security, &SecurityConfig::t_reordering_ms>("t_reordering_ms", 0, kMaxReorderingMs, {
         .help = "t-Reordering: how long PDCP waits for a missing PDU", .clause = "TS 38.323 7.3"}),
 };
+constexpr std::array<Field, 3> kEcn{
+    fields::word<kEcnLawNames, &B::ecn, &EcnConfig::law>("law", {
+        .help = "ECT(1): mark all packets above the target, or more and more of them up to twice the target",
+        .clause = "RFC 9332 4.1", .option = "law"}),
+    fields::integer<&B::ecn, &EcnConfig::target_us>("target_us", kMinEcnTargetUs, kMaxEcnTargetUs, {
+        .help = "ECT(1): the time in the queue, in microseconds, above which packets are marked",
+        .more = "Not less than `t_status_prohibit_ms`."}),
+    fields::integer<&B::ecn, &EcnConfig::classic_target_us>("classic_target_us", kMinEcnTargetUs, kMaxEcnTargetUs, {
+        .help = "ECT(0): the time in the queue, in microseconds, at which marks hold it", .clause = "RFC 9332 A.1"}),
+};
 constexpr std::array<Field, 5> kAm{
     fields::integer<&B::arq, &ArqConfig::t_poll_retransmit_ms>("t_poll_retransmit_ms", 5, 4000, {
         .help = "t-PollRetransmit", .clause = "TS 38.322 7.3"}),
@@ -63,7 +73,7 @@ constexpr std::array<Field, 5> kAm{
     fields::integer<&B::arq, &ArqConfig::max_unacked>("max_unacked", 32, 131072, {
         .help = "SDUs kept for retransmission", .special = "never more than the window"}),
 };
-constexpr std::array<Field, 16> kRows{
+constexpr std::array<Field, 17> kRows{
     fields::integer<&B::id>("id", 0, kMaxTeid, {
         .help = "Identity of the first bearer", .special = "0: the gNB chooses", .in = kInRequest}),
     fields::ip<&B::upf>("upf", {
@@ -98,6 +108,9 @@ constexpr std::array<Field, 16> kRows{
     fields::optional_group<&B::security>("security", kSecurity, {
         .help = "PDCP with ciphering, integrity protection and in-order delivery", .special = "absent: none of them",
         .more = "See [security.md](security.md).", .in = kBoth}),
+    fields::optional_group<&B::ecn>("ecn", kEcn, {
+        .help = "Mark ECN-capable downlink packets that find a long queue", .special = "absent: no marks",
+        .more = "For AM bearers on a worker with baas inline. See [ecn.md](ecn.md).", .in = kBoth | kDrb}),
     fields::group_with<B, is_am>("am", kAm, "stands at a bearer that is not AM", "rlc", "am12 or am18", {
         .help = "RLC AM with retransmission, on a worker with baas inline",
         .more = "See [rlc.md](rlc.md).", .option = fields::kNoOption, .in = kBoth | kDrb}),

@@ -13,6 +13,14 @@
 
 namespace splitplane::datapath {
 
+// What the marks of a bearer with the key `ecn` came to.
+struct EcnView {
+  std::uint64_t ect0 = 0, ect1 = 0;                // packets that could be marked
+  std::uint64_t marked_ect0 = 0, marked_ect1 = 0;  // those of them that were
+  std::uint64_t queueing_most_us = 0;              // the longest time in the queue
+  std::uint64_t path_us = 0;                       // the delay of the path with an empty queue
+};
+
 // Counters and state of the entities of one end, for users.
 struct ArqView {
   std::uint32_t tx_next_ack = 0, tx_next = 0, unacked = 0, pending = 0;
@@ -23,6 +31,7 @@ struct ArqView {
   ran::rlc::RetxCounters retx;
   ran::rlc::ReceiveCounters received;
   ran::rlc::StatusCounters status;
+  std::optional<EcnView> ecn;
 };
 
 }  // namespace splitplane::datapath

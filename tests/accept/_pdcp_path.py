@@ -18,7 +18,6 @@ BUILT = (
 NOT_BUILT = {
     "no_count_twice_after_rekey": "by key, bearer, direction and COUNT, over all PDUs of a run",
     "moved_flow_keeps_its_order": "real TCP and a probe on two bearers of a session; one moves",
-    "ecn_p99_delay": "at most a quarter of that without marks, at 95 % of the throughput",
 }
 
 

@@ -41,6 +41,11 @@ const char* many_of(const BearerEntry& entry) {
   return entry.places == 1 ? ".count" : ".bearers";
 }
 
+bool may_own(const WorkerConfig& worker, const ran::BearerGroup& group) {
+  return worker.function == Function::kGnb &&
+         (!group.shard || (*group.shard >= worker.shard_first && *group.shard <= worker.shard_last));
+}
+
 std::string octets(const IpAddress& a) {
   return {a.octets().begin(), a.octets().end()};
 }
@@ -103,9 +108,7 @@ std::optional<Finding> check_entry(const GnbConfig& config, const BearerEntry& e
   const bool v6 = group.first.upf.is_v6();
   bool owned = false;
   for (const auto& worker : config.workers) {
-    const bool owns = worker.function == Function::kGnb &&
-                      (!group.shard || (*group.shard >= worker.shard_first && *group.shard <= worker.shard_last));
-    if (!owns) continue;
+    if (!may_own(worker, group)) continue;
     owned = true;
     const auto n3 =
         std::find_if(config.n3.begin(), config.n3.end(), [&](const N3Config& n) { return n.port == worker.n3; });
@@ -138,11 +141,40 @@ std::optional<Finding> check_security(const GnbConfig& config, const BearerEntry
     return Finding{key + ".key",
                    fmt::format("with count {} it runs past the last value; allowed: a lower one", group.count)};
   for (const auto& worker : config.workers) {
-    const bool owns = worker.function == Function::kGnb &&
-                      (!group.shard || (*group.shard >= worker.shard_first && *group.shard <= worker.shard_last));
-    if (owns && worker.features < datapath::FeatureSet::mat) {
+    if (may_own(worker, group) && worker.features < datapath::FeatureSet::mat) {
       return Finding{fmt::format("workers.{}.features", worker.name),
                      "looks for no bearers, and would own secured ones; allowed: mat, clone_drop, clone"};
+    }
+  }
+  return std::nullopt;
+}
+
+// A bearer with marks needs a worker that knows how long SDUs wait.
+std::optional<Finding> check_ecn(const GnbConfig& config, const ran::BearerGroup& group, bool has_ecn,
+                                 const std::string& key) {
+  if (!has_ecn) return std::nullopt;
+  for (const auto& worker : config.workers) {
+    if (!may_own(worker, group) || worker.baas_inline) continue;
+    return Finding{key, fmt::format("worker {} would own them, and does not keep what the UE has not acknowledged; "
+                                    "allowed: baas: inline there",
+                                    worker.name)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_ecn(const GnbConfig& config) {
+  for (std::size_t i = 0; i < config.bearers.size(); ++i) {
+    const auto& group = config.bearers[i];
+    const auto key = fmt::format("bearers[{}].ecn", i);
+    if (auto finding = check_ecn(config, group, group.first.ecn.has_value(), key)) return finding;
+  }
+  for (std::size_t i = 0; i < config.sessions.size(); ++i) {
+    const auto& session = config.sessions[i];
+    for (std::size_t j = 0; j < session.config.bearers.size(); ++j) {
+      const auto& bearer = session.config.bearers[j].config;
+      const auto key = fmt::format("sessions[{}].bearers[{}].ecn", i, j);
+      if (auto finding = check_ecn(config, {.first = bearer, .shard = session.shard}, bearer.ecn.has_value(), key))
+        return finding;
     }
   }
   return std::nullopt;
@@ -174,6 +206,7 @@ std::optional<Finding> check_keys(const GnbConfig& config, const std::vector<Bea
 std::optional<Finding> check_bearers(const GnbConfig& config) {
   const auto entries = entries_of(config);
   if (auto finding = check_keys(config, entries)) return finding;
+  if (auto finding = check_ecn(config)) return finding;
   std::size_t shards = 0;
   for (const auto& worker : config.workers) {
     if (worker.function == Function::kGnb) shards += worker.shard_last - worker.shard_first + 1;

@@ -25,6 +25,11 @@ Expected<void> check_security(const ran::BearerConfig& config, const WorkerRunti
                 worker.config.name);
   return {};
 }
+Expected<void> check_ecn(const ran::BearerConfig& config, const WorkerRuntime& worker) {
+  if (!config.ecn || worker.gnb->arq) return {};
+  return fail("ecn: worker {} does not keep what the UE has not acknowledged; allowed: a worker with baas: inline",
+              worker.config.name);
+}
 tl::unexpected<Error> unable(BearerId id) {
   return fail("bearer {:#010x} has no retransmission; allowed: AM with baas: inline", id.value);
 }
@@ -280,6 +285,7 @@ Expected<Installation> Bearers::prepare(const Locked& locked, const ran::BearerC
   if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
   if (auto fine = parts_.cards.check(config, *worker); !fine) return tl::unexpected(fine.error());
   if (auto fine = check_security(config, *worker); !fine) return tl::unexpected(fine.error());
+  if (auto fine = check_ecn(config, *worker); !fine) return tl::unexpected(fine.error());
   const auto peer = parts_.peers.join(locked, *worker, config.upf);
   if (!peer) return tl::unexpected(peer.error());
   if (peer->must_be_asked) parts_.n3.ask_soon(locked);

@@ -1,6 +1,7 @@
 #include "gnb/control/bearers.h"
 
 #include "gnb/control/test_parts.h"
+#include "ran/control/bearer_json.h"
 
 namespace splitplane::gnb {
 namespace {
@@ -37,6 +38,24 @@ TEST_F(BearersTest, an_added_bearer_is_in_its_workers_lines_and_is_shown) {
   EXPECT_EQ(view->worker, 1U);
   EXPECT_EQ(parts_->bearers.count(), 1U);
   EXPECT_EQ(bearers_towards(kUpf), 1U);
+}
+
+TEST_F(BearersTest, marks_need_a_worker_that_keeps_what_is_not_acknowledged) {
+  make(acknowledged());
+  ran::BearerConfig marked = test::bearer(7);
+  marked.ecn = ran::EcnConfig{.law = ran::ecn::Scalable::kRamp};
+  const auto refused = add(marked, 5);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "ecn: worker w1 does not keep what the UE has not acknowledged; allowed: a worker with baas: inline");
+  EXPECT_EQ(parts_->bearers.count(), 0U);
+  EXPECT_EQ(bearers_towards(kUpf), 0U);
+  const auto added = add(marked, 0);
+  ASSERT_TRUE(added) << added.error().message;
+  const Json shown = to_json(*parts_->bearers.show(added->id));
+  EXPECT_EQ(shown["ecn"]["law"], "ramp");
+  EXPECT_EQ(shown["rlc_am"]["ecn"]["marked_ect1"], 0);
+  EXPECT_EQ(bearer_from_json(shown)->ecn, marked.ecn);
 }
 
 TEST_F(BearersTest, adding_the_same_bearer_again_is_no_error) {

@@ -42,7 +42,7 @@ inline void add_headers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops&
           stop = collect_secured(gnb, m, gpdu, bearer, has_room);
           if (*stop == DropReason::ok) continue;
         } else {
-          stop = look_at_limit(gnb, bearer);
+          stop = look_at_limit(gnb, bearer, m, gpdu);
         }
       }
       if constexpr (F == FeatureSet::clone) {

@@ -107,8 +107,9 @@ DropReason collect_secured(GnbContext& gnb, rte_mbuf* m, const GPdu& gpdu, ran::
     if (tx.tx_next() >= lease->mark && tx.tx_next() < lease->end) ask_for_lease(gnb, line.id, tx.tx_next(), *lease);
     tx.set_count_stop(Count{lease->end});
   }
+  ArqBearer* arq = nullptr;
   if ((line.options & ran::kAcknowledged) != 0) {
-    const ArqBearer* const arq = gnb.arq_bearers.find(line.id);
+    arq = gnb.arq_bearers.find(line.id);
     if (arq == nullptr || arq->failed || !has_room) return DropReason::rlc_window_full;
     // SDUs of this burst that are collected already count when they get their COUNTs.
     const auto room = static_cast<std::int32_t>(arq->limit() - line.rlc_tx_next);
@@ -117,6 +118,8 @@ DropReason collect_secured(GnbContext& gnb, rte_mbuf* m, const GPdu& gpdu, ran::
   }
   const unsigned longest = 14 + ran::downlink_overhead(line) + tx.cover().mac_bytes + gpdu.bytes;
   if (longest > gnb.air_frame_bytes) return DropReason::above_mtu;
+  // Before the SDU is ciphered. PDCP may still drop an SDU for which there is no room.
+  if ((line.options & ran::kMarked) != 0) offer_to_marker(gnb, line, arq, {octets(m) + gpdu.offset, gpdu.bytes});
   const unsigned sdap_bytes = line.sdap_mask != 0 ? 1 : 0;
   std::uint8_t* const sdu = reframe(m, gpdu.offset, sdap_bytes, gpdu.bytes);
   if (sdu == nullptr) return DropReason::no_headroom;

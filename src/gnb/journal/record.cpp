@@ -23,7 +23,8 @@ enum class Record : std::uint8_t {
   kReleased = 4,
   kRevived = 5,
   kOfSession = 6,
-  kSecuredBearer = 7
+  kSecuredBearer = 7,
+  kEcn = 16,  // what a bearer's record before it does not have
 };
 
 // CRC-32 of IEEE 802.3.
@@ -202,6 +203,18 @@ JournalBearer read_of_session(Reader& from) {
   return bearer;
 }
 
+// False: no bearer of such a kind.
+bool read_ecn(Reader& from, JournalBearers& bearers) {
+  const auto at = bearers.find(from.get<std::uint32_t>());
+  const auto law = from.get<std::uint8_t>();
+  ran::EcnConfig ecn{.law = static_cast<ran::ecn::Scalable>(law)};
+  ecn.target_us = from.get<std::uint32_t>();
+  ecn.classic_target_us = from.get<std::uint32_t>();
+  if (!from.ok() || at == bearers.end() || law >= ran::kEcnLawNames.size()) return false;
+  at->second.config.ecn = ecn;
+  return !ran::refuse(at->second.config);
+}
+
 FileKey read_key(Reader& from) {
   const auto upf = from.address();
   if (!upf) from.refuse();
@@ -223,6 +236,9 @@ bool take_records(std::span<const std::uint8_t> records, JournalContent& content
         if (from.ok()) bearers.insert_or_assign(bearer.config.id.value, std::move(bearer));
         break;
       }
+      case Record::kEcn:
+        if (!read_ecn(from, bearers)) return false;
+        break;
       case Record::kNumbers: {
         const auto id = from.get<std::uint32_t>();
         const JournalNumbers numbers = read_numbers(from);
@@ -345,6 +361,13 @@ void JournalRecords::bearer(const JournalBearer& b) {
   put(to, b.file.uplink_teid.value);
   put(to, b.numbers);
   if (b.session) put(to, *b.session);
+  if (c.ecn) {
+    put(to, static_cast<std::uint8_t>(Record::kEcn));
+    put(to, c.id.value);
+    put(to, static_cast<std::uint8_t>(c.ecn->law));
+    put(to, c.ecn->target_us);
+    put(to, c.ecn->classic_target_us);
+  }
   ends.push_back(to.size());
 }
 

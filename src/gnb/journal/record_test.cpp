@@ -54,6 +54,13 @@ JournalBearer secured(std::uint32_t id) {
   return bearer;
 }
 
+JournalBearer marked(std::uint32_t id) {
+  JournalBearer bearer = secured(id);
+  bearer.config.ecn =
+      ran::EcnConfig{.law = ran::ecn::Scalable::kRamp, .target_us = 70'000, .classic_target_us = 900'000};
+  return bearer;
+}
+
 // A file of these frames, and where each ends.
 struct File {
   JournalOctets octets = journal_header(kRecordOwner);
@@ -87,13 +94,14 @@ TEST(JournalRecord, a_bearer_comes_back_with_every_member) {
   records.bearer(plain(1));
   records.bearer(odd(2));
   records.bearer(secured(3));
+  records.bearer(marked(6));
   records.released({IpAddress::v4({10, 100, 0, 2}), Teid{4}});
   records.released({*IpAddress::parse("fd00::2"), Teid{5}});
   records.revived({IpAddress::v4({10, 100, 0, 2}), Teid{4}});
   file.add(records);
   const auto content = read_journal(file.octets, kRecordOwner);
   ASSERT_TRUE(content) << content.error().message;
-  EXPECT_EQ(content->bearers, (JournalBearers{{1, plain(1)}, {2, odd(2)}, {3, secured(3)}}));
+  EXPECT_EQ(content->bearers, (JournalBearers{{1, plain(1)}, {2, odd(2)}, {3, secured(3)}, {6, marked(6)}}));
   EXPECT_EQ(content->released, (std::set<FileKey>{{*IpAddress::parse("fd00::2"), Teid{5}}}));
   EXPECT_EQ(content->torn, 0U);
 }

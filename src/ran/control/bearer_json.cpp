@@ -18,38 +18,49 @@ Json direction_json(const DirectionView& direction) {
           {"bytes", direction.bytes}};
 }
 
+Json ecn_json(const datapath::EcnView& v) {
+  return {{"ect0", v.ect0},
+          {"ect1", v.ect1},
+          {"marked_ect0", v.marked_ect0},
+          {"marked_ect1", v.marked_ect1},
+          {"queueing_most_us", v.queueing_most_us},
+          {"path_us", v.path_us}};
+}
+
 Json arq_json(const datapath::ArqView& v) {
-  return {{"epoch", v.epoch},
-          {"failed", v.failed},
-          {"tx_next_ack", v.tx_next_ack},
-          {"tx_next", v.tx_next},
-          {"unacked", v.unacked},
-          {"unacked_most", v.retx.unacked_most},
-          {"acked", v.retx.acked},
-          {"nacked", v.retx.nacked},
-          {"retransmitted", v.retx.pdus},
-          {"retransmitted_bytes", v.retx.octets},
-          {"polls_sent", v.retx.polls},
-          {"poll_timeouts", v.retx.poll_timeouts},
-          {"max_retx", v.retx.max_retx},
-          {"polls_in_vain", v.polls_in_vain},
-          {"peer_lost", v.retx.peer_lost},
-          {"status_received", v.retx.status},
-          {"status_stale", v.retx.status_stale},
-          {"status_malformed", v.retx.status_malformed},
-          {"nacks_ignored", v.retx.nacks_ignored},
-          {"repair_time", v.retx.repair.counts()},
-          {"rx_next", v.rx_next},
-          {"rx_next_highest", v.rx_next_highest},
-          {"received", v.received.pdus},
-          {"delivered", v.received.sdus},
-          {"duplicates", v.received.duplicates},
-          {"outside_window", v.received.outside_window},
-          {"no_memory", v.received.no_memory},
-          {"polls_received", v.status.polls},
-          {"status_sent", v.status.status},
-          {"holes_reported", v.status.holes},
-          {"reassembly_timeouts", v.status.reassembly_timeouts}};
+  Json json{{"epoch", v.epoch},
+            {"failed", v.failed},
+            {"tx_next_ack", v.tx_next_ack},
+            {"tx_next", v.tx_next},
+            {"unacked", v.unacked},
+            {"unacked_most", v.retx.unacked_most},
+            {"acked", v.retx.acked},
+            {"nacked", v.retx.nacked},
+            {"retransmitted", v.retx.pdus},
+            {"retransmitted_bytes", v.retx.octets},
+            {"polls_sent", v.retx.polls},
+            {"poll_timeouts", v.retx.poll_timeouts},
+            {"max_retx", v.retx.max_retx},
+            {"polls_in_vain", v.polls_in_vain},
+            {"peer_lost", v.retx.peer_lost},
+            {"status_received", v.retx.status},
+            {"status_stale", v.retx.status_stale},
+            {"status_malformed", v.retx.status_malformed},
+            {"nacks_ignored", v.retx.nacks_ignored},
+            {"repair_time", v.retx.repair.counts()},
+            {"rx_next", v.rx_next},
+            {"rx_next_highest", v.rx_next_highest},
+            {"received", v.received.pdus},
+            {"delivered", v.received.sdus},
+            {"duplicates", v.received.duplicates},
+            {"outside_window", v.received.outside_window},
+            {"no_memory", v.received.no_memory},
+            {"polls_received", v.status.polls},
+            {"status_sent", v.status.status},
+            {"holes_reported", v.status.holes},
+            {"reassembly_timeouts", v.status.reassembly_timeouts}};
+  if (v.ecn) json["ecn"] = ecn_json(*v.ecn);
+  return json;
 }
 
 }  // namespace

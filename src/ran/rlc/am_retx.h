@@ -149,6 +149,8 @@ class AmRetx {
   // TX_Next_Ack, TX_Next, POLL_SN (TS 38.322 7.1), without the modulus.
   [[nodiscard]] std::uint32_t next_ack() const { return next_ack_; }
   [[nodiscard]] std::uint32_t next() const { return end_; }
+  // The highest ACK_SN of a STATUS until now. Some SDUs below it may be reported as missing.
+  [[nodiscard]] std::uint32_t highest_ack() const { return release_end_; }
   [[nodiscard]] std::uint32_t poll_sn() const { return poll_sn_; }
   [[nodiscard]] const Timer& t_poll_retransmit() const { return t_poll_retransmit_; }
   [[nodiscard]] std::uint32_t unacked() const { return window_.unacked(); }
