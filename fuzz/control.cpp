@@ -14,14 +14,14 @@ constexpr std::array kMethods{"ping",        "bearer.add",   "bearer.modify", "b
                               "card.show",   "card.install", "card.remove",   "card.peer",      "card.peer_gone",
                               "card.lease",  "card.numbers", "stop",          "bearer.ad",      ""};
 constexpr std::array kKeys{
-    "id",          "count",    "shard",       "upf",        "ul_teid",      "qfi",          "rlc",     "pdcp_sn",
-    "sdap",        "poll_pdu", "require_psc", "n3_reorder", "security",     "dl_teid",      "on",      "ue_ipv4",
-    "ue_ipv6",     "dl",       "ul",          "after",      "limit",        "name",         "port",    "file",
-    "view",        "snap",     "buffers",     "bearer",     "direction",    "max_mb",       "files",   "downlink",
-    "uplink",      "loss",     "worker",      "kind",       "empty_rounds", "sleep_us",     "bearers", "common",
-    "restart",     "place",    "teid",        "number",     "dst",          "src",          "from",    "to",
-    "max_payload", "leases",   "ids",         "arq",        "max_retx",     "acknowledged", "card",    "window_ms",
-    "timeout_ms",  "delay_ms", "duplicate",   "sdap_dl",    "peer",         "vf_n3"};
+    "id",        "count",       "shard",       "upf",        "ul_teid",  "qfi",          "rlc",          "pdcp_sn",
+    "sdap",      "poll_pdu",    "require_psc", "n3_reorder", "security", "ecn",          "dl_teid",      "on",
+    "ue_ipv4",   "ue_ipv6",     "dl",          "ul",         "after",    "limit",        "name",         "port",
+    "file",      "view",        "snap",        "buffers",    "bearer",   "direction",    "max_mb",       "files",
+    "downlink",  "uplink",      "loss",        "worker",     "kind",     "empty_rounds", "sleep_us",     "bearers",
+    "common",    "restart",     "place",       "teid",       "number",   "dst",          "src",          "from",
+    "to",        "max_payload", "leases",      "ids",        "arq",      "max_retx",     "acknowledged", "card",
+    "window_ms", "timeout_ms",  "delay_ms",    "duplicate",  "sdap_dl",  "peer",         "vf_n3"};
 constexpr std::array kWords{"10.100.0.2",
                             "fd00::2",
                             "am18",

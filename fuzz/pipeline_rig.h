@@ -30,7 +30,11 @@ class Rig : public datapath::test::TestGnb {
                                                          .now = rte_rdtsc()});
       context->arq_bearers.attach(ShardId{1}, datapath::test::kLines);
     }
-    add(kAm18, {.arq = {.max_retx = 3, .max_unacked = 48}, .acknowledged = with_arq}, datapath::test::kPeerV4);
+    add(kAm18,
+        {.arq = {.t_status_prohibit_ms = 1, .max_retx = 3, .max_unacked = 48},
+         .acknowledged = with_arq,
+         .ecn = ran::EcnConfig{.target_us = 1000, .classic_target_us = 1000}},
+        datapath::test::kPeerV4);
     add(kAm12, {.rlc_sn_bits = 12, .pdcp_sn_bits = 12, .arq = {.max_unacked = 16}, .acknowledged = with_arq},
         datapath::test::kPeerV6);
     add(kOrdered, {.n3_reorder = ran::N3ReorderConfig{.window = 16, .timer_ms = 1000}}, datapath::test::kPeerV4);

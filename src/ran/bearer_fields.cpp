@@ -54,7 +54,7 @@ constexpr std::array<Field, 5> kSecurity{
 constexpr std::array<Field, 3> kEcn{
     fields::word<kEcnLawNames, &B::ecn, &EcnConfig::law>("law", {
         .help = "ECT(1): mark all packets above the target, or more and more of them up to twice the target",
-        .clause = "RFC 9332 4.1", .option = "law"}),
+        .clause = "RFC 9332 A.1", .option = "law"}),
     fields::integer<&B::ecn, &EcnConfig::target_us>("target_us", kMinEcnTargetUs, kMaxEcnTargetUs, {
         .help = "ECT(1): the time in the queue, in microseconds, above which packets are marked",
         .more = "Not less than `t_status_prohibit_ms`."}),

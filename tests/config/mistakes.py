@@ -124,8 +124,6 @@ WRONG_VALUES = edits(
     ("t_reordering_ms: 3000", ">>t_reordering_ms: 3001", "bearers[0].security.t_reordering_ms", "is 3001; allowed: an integer"),
     ("law: ramp", ">>law: rump", "bearers[0].ecn.law", "'rump' is unknown, did you mean 'ramp'?; allowed: step, ramp"),
     ("target_us: 500,", ">>target_us: 499,", "bearers[0].ecn.target_us", "is 499; allowed: an integer from 500 to 1000000"),
-    ("t_status_prohibit_ms: 0", ">>t_status_prohibit_ms: 1", "bearers[0]", "ecn.target_us: is 500, and a STATUS may come am.t_status_prohibit_ms = 1 late; allowed: at least 1000"),
-    ("baas: inline", ">>baas: none", "bearers[0].ecn", "allowed: baas: inline there"),
     ("interval_s: 0", ">>interval_s: 3601", "n3[0].echo.interval_s", "is 3601; allowed: an integer from 0 to 3600"),
     ("timeout_s: 60", ">>timeout_s: 0", "n3[0].echo.timeout_s", "is 0; allowed: an integer from 1 to 60"),
     ("retries: 10", ">>retries: 11", "n3[0].echo.retries", "is 11"),
@@ -204,6 +202,8 @@ WRONG_UE = edits(
 BETWEEN_PARTS = edits(
     RUN,
     False,
+    ("t_status_prohibit_ms: 0", ">>t_status_prohibit_ms: 1", "bearers[0]", "ecn.target_us: is 500, and a STATUS may come am.t_status_prohibit_ms = 1 late; allowed: at least 1000"),
+    ("baas: inline", ">>baas: none", "bearers[0].ecn", "allowed: baas: inline there"),
     ("max_copies: 1024", ">>max_copies: 16384", "workers.w0.max_copies", "a consumer of copies that hangs, or a UE that acknowledges nothing, would stop the traffic; allowed: at most"),
     # twice the same
     ("instance: 63", "instance: 63\n>>instance: 62", "instance", "appears twice; allowed: once (first on line 5)"),

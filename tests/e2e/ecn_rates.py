@@ -74,15 +74,22 @@ class EcnBed(Testbed):
 
     def begin(self):
         self.wait_for_neighbours()
-        for number in range(1, len(BEARERS) + 1):
+        for number in (PLAIN, MARKED, SECURED, RAMP):
             wait_until("a packet to pass", lambda n=number: self.ping(address(n), 1, wait_s=1) == 1)
         for netns in (self.network.core, self.network.ue):
             run(["sysctl", "-q", "-w", "net.ipv4.tcp_ecn=1"], netns=netns)
         rate = ["rate", f"{MBIT}mbit", "burst", "4000", "limit", "20000000"]
         run(["tc", "qdisc", "add", "dev", AIR.gnb_interface, "root", "tbf", *rate], netns=self.network.gnb)
 
+    def show(self, number: int) -> dict:
+        return self.gnb.control.call("bearer.show", id=configs.identity(number))
+
     def counters(self, number: int) -> dict:
-        return self.gnb.control.call("bearer.show", id=configs.identity(number))["rlc_am"].get("ecn", {})
+        return self.show(number)["rlc_am"].get("ecn", {})
+
+    def marked(self) -> int:
+        found = [self.counters(number) for number in (MARKED, SECURED, RAMP)]
+        return sum(one["marked_ect0"] + one["marked_ect1"] for one in found)
 
 
 class Probe:
@@ -112,7 +119,7 @@ class Probe:
         self.end.set()
         self.process.join()
         found = []
-        self.receiver.settimeout(2)
+        self.receiver.settimeout(0.8)
         with self.sender, self.receiver, contextlib.suppress(TimeoutError):
             while True:
                 data, ancillary, _, _ = self.receiver.recvmsg(64, 128)
@@ -274,7 +281,7 @@ def measure(bed: EcnBed, number: int, flow: str, seconds: float, settle_s: float
     ue = address(number)
     before = bed.counters(number)
     probe = Probe(bed, ue)
-    time.sleep(0.5)
+    time.sleep(0.3)
     made = ScalableFlow(bed, ue) if flow == "scalable" else TcpFlow(bed, ue, flow)
     time.sleep(settle_s)
     begin, octets = time.time(), made.octets
@@ -307,7 +314,7 @@ SECONDS = 20
 
 
 def main(path: Path) -> None:
-    folder = path.parent / "ecn-rates"
+    folder = path.resolve().parent / "ecn-rates"
     folder.mkdir(parents=True, exist_ok=True)
     found = {}
     with EcnBed(folder, "ecnrate") as bed:
