@@ -20,6 +20,7 @@ TEST(AmRetx, a_positive_acknowledgement_moves_the_window_and_gives_notice_later)
   EXPECT_EQ(s.retx().poll_sn(), 9U);
   s.receive("000400");
   EXPECT_EQ(s.retx().next_ack(), 4U);
+  EXPECT_EQ(s.retx().highest_ack(), 4U);
   EXPECT_TRUE(s.retx().t_poll_retransmit().running());  // POLL_SN is not covered
   EXPECT_EQ(s.home.pool.live(), 10U);
   EXPECT_EQ(s.release(3), 3U);
@@ -40,6 +41,7 @@ TEST(AmRetx, formats_md_examples_r13_and_r14) {
   Sent s;
   s.receive("000a80 0070");  // ACK 10, NACK 7
   EXPECT_EQ(s.retx().next_ack(), 7U);
+  EXPECT_EQ(s.retx().highest_ack(), 10U);
   EXPECT_EQ(s.retx().pending(), 1U);
   EXPECT_EQ(s.retx().unacked(), 1U);
   EXPECT_EQ(s.pull_hex(200), "c007" + to_hex(pattern(100, 7)));  // all that waits: a poll
