@@ -3,8 +3,7 @@
 //   ECT(1)  step: all above the target. ramp: none below the target, all above twice the target, linear between them.
 //           At least the coupled probability 2 p'.
 //   ECT(0)  the square p'^2, because the rate of a classic sender goes with 1 / sqrt(p), and that of a scalable one
-//   with
-//           1 / p. A PI controller moves p' each 16 ms, so that the queue stays at the classic target.
+//           with 1 / p. A PI controller moves p' each 16 ms, so that the queue stays at the classic target.
 #pragma once
 
 #include "ran/ecn/sojourn.h"

@@ -7,13 +7,15 @@
 #include <cmath>
 #include <vector>
 
+#include "ran/ecn/test_time.h"
+
 namespace splitplane::ran::ecn {
 namespace {
 
+using test::kMs;
 using wire::ecn::Codepoint;
-constexpr Time kMs = 1000;
 
-Law::Settings settings(Scalable scalable = Scalable::kStep) {
+Law::Settings law_settings(Scalable scalable = Scalable::kStep) {
   return {.scalable = scalable, .target = 5 * kMs, .classic_target = 15 * kMs, .ticks_per_ms = kMs, .seed = 3};
 }
 
@@ -25,13 +27,13 @@ double share_of_marks(Law& law, Codepoint codepoint, Time queueing) {
 }
 
 TEST(EcnLaw, step_marks_everything_above_the_target_and_nothing_below) {
-  Law law(settings());
+  Law law(law_settings());
   EXPECT_EQ(share_of_marks(law, Codepoint::kEct1, 5 * kMs), 0);
   EXPECT_EQ(share_of_marks(law, Codepoint::kEct1, 5 * kMs + 1), 1);
 }
 
 TEST(EcnLaw, ramp_rises_linearly_up_to_twice_the_target) {
-  Law law(settings(Scalable::kRamp));
+  Law law(law_settings(Scalable::kRamp));
   for (const double above : {0.0, 0.1, 0.25, 0.5, 0.9, 1.0, 3.0}) {
     const auto queueing = static_cast<Time>(5 * kMs * (1 + above));
     EXPECT_NEAR(share_of_marks(law, Codepoint::kEct1, queueing), std::min(above, 1.0), 0.01) << above;
@@ -39,7 +41,7 @@ TEST(EcnLaw, ramp_rises_linearly_up_to_twice_the_target) {
 }
 
 TEST(EcnLaw, marks_ect_only) {
-  Law law(settings());
+  Law law(law_settings());
   for (Time now = 0; now < 60'000 * kMs; now += 16 * kMs) law.update(10'000 * kMs, now);
   EXPECT_EQ(law.base_probability(), 1);
   EXPECT_TRUE(law.marks(Codepoint::kEct0, 10'000 * kMs));
@@ -48,7 +50,7 @@ TEST(EcnLaw, marks_ect_only) {
 }
 
 TEST(EcnLaw, ect0_gets_the_square_and_ect1_twice_the_base) {
-  Law law(settings());
+  Law law(law_settings());
   Time now = 0;
   law.update(15 * kMs, now);
   // The first update raises p' by kBeta x 15 ms; the others leave it, because the queue stands at its target.
@@ -64,7 +66,7 @@ TEST(EcnLaw, ect0_gets_the_square_and_ect1_twice_the_base) {
 }
 
 TEST(EcnLaw, an_idle_bearer_has_no_marks) {
-  Law law(settings());
+  Law law(law_settings());
   Time now = 0;
   for (unsigned i = 0; i < 100; ++i) law.update(40 * kMs, now += 16 * kMs);
   EXPECT_GT(law.classic_probability(), 0.05);
@@ -75,7 +77,7 @@ TEST(EcnLaw, an_idle_bearer_has_no_marks) {
 }
 
 TEST(EcnLaw, updates_do_not_depend_on_how_often_packets_come) {
-  Law often(settings()), seldom(settings());
+  Law often(law_settings()), seldom(law_settings());
   for (Time now = 0; now < 2000 * kMs; now += kMs / 4) {
     const Time queueing = now / (16 * kMs) * 200;
     often.update(queueing, now);
@@ -133,7 +135,7 @@ Outcome simulate(Law& law, Codepoint codepoint, unsigned flows) {
 
 TEST(EcnLaw, holds_the_queue_of_classic_senders_near_its_target) {
   for (const unsigned flows : {5U, 10U, 20U}) {
-    Law law(settings());
+    Law law(law_settings());
     const Outcome o = simulate(law, Codepoint::kEct0, flows);
     EXPECT_NEAR(o.mean_ms, 15, 3) << flows;
     EXPECT_LT(o.p99_ms, 45) << flows;
@@ -144,7 +146,7 @@ TEST(EcnLaw, holds_the_queue_of_classic_senders_near_its_target) {
 TEST(EcnLaw, holds_the_queue_of_scalable_senders_below_twice_its_target) {
   for (const Scalable scalable : {Scalable::kStep, Scalable::kRamp}) {
     for (const unsigned flows : {1U, 5U, 10U}) {
-      Law law(settings(scalable));
+      Law law(law_settings(scalable));
       const Outcome o = simulate(law, Codepoint::kEct1, flows);
       EXPECT_LT(o.p99_ms, 11) << flows;
       EXPECT_GT(o.used, 0.95) << flows;
@@ -153,7 +155,7 @@ TEST(EcnLaw, holds_the_queue_of_scalable_senders_below_twice_its_target) {
 }
 
 TEST(EcnLaw, the_same_seed_marks_the_same_packets) {
-  Law one(settings(Scalable::kRamp)), two(settings(Scalable::kRamp));
+  Law one(law_settings(Scalable::kRamp)), two(law_settings(Scalable::kRamp));
   for (unsigned i = 0; i < 1000; ++i) {
     EXPECT_EQ(one.marks(Codepoint::kEct1, 7 * kMs), two.marks(Codepoint::kEct1, 7 * kMs));
   }

@@ -5,13 +5,15 @@
 #include <random>
 #include <vector>
 
+#include "ran/ecn/test_time.h"
+
 namespace splitplane::ran::ecn {
 namespace {
 
+using test::kMs;
 using Packet = std::vector<std::uint8_t>;
-constexpr Time kMs = 1000;
 
-Marker::Settings settings() {
+Marker::Settings marker_settings() {
   return {.sojourn = {.resolution = 625, .patience = 50 * kMs, .reassembly = 35 * kMs},
           .law = {.target = 5 * kMs, .classic_target = 15 * kMs, .ticks_per_ms = kMs, .seed = 3}};
 }
@@ -38,7 +40,7 @@ class MarkerTest : public ::testing::Test {
   }
   [[nodiscard]] bool offer(Packet& packet) { return marker_.offer(packet, 10, now_); }
 
-  Marker marker_{settings()};
+  Marker marker_{marker_settings()};
   Time now_ = 10 * kMs;
 };
 

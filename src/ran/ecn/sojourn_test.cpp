@@ -7,10 +7,12 @@
 #include <random>
 #include <vector>
 
+#include "ran/ecn/test_time.h"
+
 namespace splitplane::ran::ecn {
 namespace {
 
-constexpr Time kMs = 1000;
+using test::kMs;
 constexpr Sojourn::Settings kSettings{.resolution = 625, .patience = 50 * kMs, .reassembly = 35 * kMs};
 
 // A bottleneck that serves one PDU in `service`, a path of `path` there and back, and a peer that sends a STATUS for
