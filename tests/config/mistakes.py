@@ -202,8 +202,9 @@ WRONG_UE = edits(
 BETWEEN_PARTS = edits(
     RUN,
     False,
-    ("t_status_prohibit_ms: 0", ">>t_status_prohibit_ms: 1", "bearers[0]", "ecn.target_us: is 500, and a STATUS may come am.t_status_prohibit_ms = 1 late; allowed: at least 1000"),
-    ("baas: inline", ">>baas: none", "bearers[0].ecn", "allowed: baas: inline there"),
+    ("  - upf: fd00:100::2\n", "  - >>upf: fd00:100::2\n    ecn: {target_us: 4999}\n", "bearers[1]", "ecn.target_us: is 4999, and a STATUS may come am.t_status_prohibit_ms = 5 late; allowed: at least 5000"),
+    ("shard: 255}", "shard: 255, >>ecn: {}}", "bearers[2]", "ecn: rlc um6 does not say what waits below PDCP; allowed: am18, am12"),
+    ("    shard: 150", "    >>ecn: {}\n    shard: 150", "bearers[1].ecn", "worker w1 would own them, and does not keep what the UE has not acknowledged; allowed: baas: inline there"),
     ("max_copies: 1024", ">>max_copies: 16384", "workers.w0.max_copies", "a consumer of copies that hangs, or a UE that acknowledges nothing, would stop the traffic; allowed: at most"),
     # twice the same
     ("instance: 63", "instance: 63\n>>instance: 62", "instance", "appears twice; allowed: once (first on line 5)"),

@@ -120,7 +120,7 @@ TEST(Ecn, reestablishment_begins_with_an_empty_queue) {
 }
 
 TEST(Ecn, a_bearer_without_the_key_marks_nothing) {
-  EcnRig rig({});
+  EcnRig rig(ran::BearerConfig{});
   rig.make_queue(20);
   EXPECT_EQ(rig.sent(Codepoint::kEct1), packet_of(Codepoint::kEct1));
   EXPECT_EQ(rig.context->stats.ecn_marked.get(), 0U);
