@@ -69,6 +69,8 @@ struct InSession {
   ran::sdap::DrbId drb;
   bool is_default = false, reflective = false;
   std::vector<Qfi> flows;
+
+  friend bool operator==(const InSession&, const InSession&) = default;
 };
 
 struct BearerView {

@@ -19,21 +19,28 @@ namespace {
 
 }  // namespace
 
-void BearerWatch::see(const ran::BearerConfig& config, const Numbers& numbers) {
-  const auto [at, is_new] = known_.try_emplace(config.id, Known{config, numbers, round_});
-  Known& known = at->second;
-  if (is_new) {
-    changes_.push_back({BearerChange::Kind::kEstablish, config, {}, numbers});
-    return;
-  }
+void BearerWatch::see(const ran::BearerConfig& config, const Numbers& numbers,
+                      const std::optional<app::InSession>& session) {
+  const auto entered = known_.try_emplace(config.id, Known{config, numbers, session, round_});
+  const bool is_new = entered.second;
+  Known& known = entered.first->second;
+  const auto note = [&](BearerChange::Kind kind) {
+    BearerChange& change = changes_.emplace_back();
+    change.kind = kind;
+    change.config = config;
+    if (!is_new) change.before = known.config;
+    if (kind != BearerChange::Kind::kUpdate) change.numbers = numbers;
+    change.session = session;
+  };
+  if (is_new) return note(BearerChange::Kind::kEstablish);
   if (!same_modes(known.config, config) || went_back(known.numbers, numbers)) {
-    changes_.push_back({BearerChange::Kind::kEstablish, config, known.config, numbers});
+    note(BearerChange::Kind::kEstablish);
   } else if (known.numbers.rlc_epoch != numbers.rlc_epoch) {
-    changes_.push_back({BearerChange::Kind::kReestablish, config, known.config, numbers});
-  } else if (known.config != config) {
-    changes_.push_back({BearerChange::Kind::kUpdate, config, known.config, {}});
+    note(BearerChange::Kind::kReestablish);
+  } else if (known.config != config || known.session != session) {
+    note(BearerChange::Kind::kUpdate);
   }
-  known = {config, numbers, round_};
+  known = {config, numbers, session, round_};
 }
 
 std::vector<BearerChange> BearerWatch::finish() {

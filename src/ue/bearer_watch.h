@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "ran/bearer_view.h"
 #include "ue/ue_bearer.h"
 
 namespace splitplane::ue {
@@ -16,12 +18,13 @@ struct BearerChange {
   ran::BearerConfig config;  // kRelease: the configuration before
   ran::BearerConfig before;  // kUpdate, and kEstablish of a known bearer: the configuration before; otherwise id 0
   Numbers numbers;           // kEstablish
+  std::optional<app::InSession> session = {};  // of several bearers; not with kRelease
 };
 
 class BearerWatch {
  public:
   // One bearer of the gNB's list. A bearer whose modes changed, or whose numbers fell, was released and made anew.
-  void see(const ran::BearerConfig& config, const Numbers& numbers);
+  void see(const ran::BearerConfig& config, const Numbers& numbers, const std::optional<app::InSession>& session = {});
   // The list is complete: returns the changes. Bearers that were not seen since the last call are gone.
   [[nodiscard]] std::vector<BearerChange> finish();
   // The list broke off: returns the changes seen so far. No bearer counts as gone.
@@ -36,6 +39,7 @@ class BearerWatch {
   struct Known {
     ran::BearerConfig config;
     Numbers numbers;
+    std::optional<app::InSession> session;
     std::uint64_t round = 0;
   };
   std::unordered_map<BearerId, Known> known_;

@@ -7,10 +7,13 @@
 
 #include "arq/arq.h"
 #include "ran/bearer_config.h"
+#include "ran/sdap/drb.h"
 #include "secured/worker_pdcp.h"
 #include "ue/sn_tracker.h"
 
 namespace splitplane::ue {
+
+class UeSession;
 
 // The gNB's numbers when this side learns of a bearer: COUNTs of PDCP, SNs of RLC with or without modulus.
 struct Numbers {
@@ -41,6 +44,8 @@ struct UeBearer {
 
   datapath::ArqBearer* arq = nullptr;          // acknowledged: full RLC; otherwise only the SNs of AM PDUs are followed
   datapath::SecuredBearer* secured = nullptr;  // with security: PDCP; absent if there are no keys
+  UeSession* session = nullptr;                // of several bearers; nullptr: the bearer is a session by itself
+  ran::sdap::DrbId drb{};                      // in `session`
   SnTracker rlc_rx;                            // AM only: complete UM and TM SDUs have no SN
   std::optional<std::uint8_t> epoch;           // the epoch of these SNs from airhdr; absent: no PDU came yet
   SnTracker pdcp_rx;

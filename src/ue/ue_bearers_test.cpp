@@ -170,5 +170,26 @@ TEST(BearerWatch, tells_a_modified_bearer_from_one_that_was_made_anew) {
   EXPECT_EQ(changes[0].kind, Kind::kEstablish);
 }
 
+TEST(BearerWatch, a_flow_that_moves_is_a_change_of_both_bearers_and_no_new_beginning) {
+  BearerWatch watch;
+  app::InSession one{.teid = Teid{1}, .spare = {}, .drb = ran::sdap::DrbId{1}, .is_default = true, .flows = {}};
+  app::InSession two{.teid = Teid{1}, .spare = {}, .drb = ran::sdap::DrbId{2}, .flows = {Qfi{5}}};
+  watch.see(numbered(0), {.pdcp_downlink = 5}, one);
+  watch.see(numbered(1), {}, two);
+  auto changes = watch.finish();
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[1].session, two);
+  std::swap(one.flows, two.flows);
+  watch.see(numbered(0), {.pdcp_downlink = 6}, one);
+  watch.see(numbered(1), {}, two);
+  changes = watch.finish();
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].kind, Kind::kUpdate);
+  EXPECT_EQ(changes[0].session, one);
+  watch.see(numbered(0), {.pdcp_downlink = 6}, one);
+  watch.see(numbered(1), {}, two);
+  EXPECT_TRUE(watch.finish().empty());
+}
+
 }  // namespace
 }  // namespace splitplane::ue

@@ -17,8 +17,8 @@ namespace {
 // One PDU on its way up the layers of a bearer. Each step removes its header from `pdu`, or returns why it cannot.
 class Climb {
  public:
-  Climb(UeBearer& bearer, datapath::Arq& arq, Octets pdu)
-      : bearer_(bearer), arq_(arq), counters_(bearer.downlink), pdu_(pdu) {}
+  Climb(UeBearer& bearer, datapath::Arq& arq, UeEndMarkers& due, Octets pdu)
+      : bearer_(bearer), arq_(arq), due_(due), counters_(bearer.downlink), pdu_(pdu) {}
 
   [[nodiscard]] UeOutcome rlc() {
     switch (bearer_.config.rlc_mode) {
@@ -63,6 +63,7 @@ class Climb {
   }
 
   [[nodiscard]] UeOutcome sdap() {
+    if (bearer_.session != nullptr) return sdap_of_session(*bearer_.session);
     if (!bearer_.config.sdap_header_dl) return UeOutcome::ok;
     const auto header = wire::sdap::parse_downlink(pdu_);
     if (!header) return outcome_of(header.reason);
@@ -81,6 +82,7 @@ class Climb {
     if (!ours || !std::equal(to.begin(), to.end(), ours->octets().begin())) ++counters_.other_destination;
     pdu_ = packet.octets;
     counters_.bytes += pdu_.size();
+    if (rule_) bearer_.session->learn(packet, *rule_, rte_rdtsc());
     return UeOutcome::ok;
   }
 
@@ -88,6 +90,17 @@ class Climb {
   [[nodiscard]] bool polled() const { return polled_; }
 
  private:
+  // RDI may move the flow's uplink to this bearer. RQI is for the packet behind the header.
+  [[nodiscard]] UeOutcome sdap_of_session(UeSession& session) {
+    const auto received = session.receive(bearer_, pdu_, due_);
+    if (received.drop != ran::sdap::Drop::none) return UeOutcome::pdu_too_short;
+    if (!received.has_qfi) return UeOutcome::ok;
+    counters_.reflective += (pdu_[0] & 0xc0) != 0 ? 1 : 0;
+    if (received.rqi) rule_ = received.qfi;
+    pdu_ = pdu_.subspan(received.header_bytes);
+    return UeOutcome::ok;
+  }
+
   [[nodiscard]] UeOutcome rlc_am() {
     const unsigned sn_bits = bearer_.config.rlc_sn_bits;
     const auto header = wire::rlc::parse_am(pdu_, sn_bits);
@@ -137,9 +150,11 @@ class Climb {
 
   UeBearer& bearer_;
   datapath::Arq& arq_;
+  UeEndMarkers& due_;
   DownlinkCounters& counters_;
   Octets pdu_;
   bool polled_ = false;
+  std::optional<Qfi> rule_;  // RQI: the flow of packets that answer this one
 };
 
 [[nodiscard]] bool modes_match(const wire::airhdr::Header& air, const ran::BearerConfig& config) {
@@ -161,7 +176,7 @@ UeDownlink::Received UeDownlink::receive(Octets frame) {
   if (bearer == nullptr) return {.outcome = UeOutcome::bearer_unknown};
 
   ++bearer->downlink.received;
-  Climb climb(*bearer, arq_, frame.subspan(wire::airhdr::kHeaderBytes));
+  Climb climb(*bearer, arq_, due_, frame.subspan(wire::airhdr::kHeaderBytes));
   UeOutcome outcome = modes_match(*air, bearer->config) ? UeOutcome::ok : UeOutcome::airhdr_modes_wrong;
   const bool stale = bearer->arq != nullptr && air->epoch != bearer->arq->epoch;
   if (outcome == UeOutcome::ok && stale) outcome = UeOutcome::rlc_other_epoch;
@@ -183,7 +198,7 @@ UeDownlink::Received UeDownlink::receive(Octets frame) {
 }
 
 UeDownlink::Received UeDownlink::receive_sdu(UeBearer& bearer, Octets sdu) {
-  Climb climb(bearer, arq_, sdu);
+  Climb climb(bearer, arq_, due_, sdu);
   UeOutcome outcome = climb.sdap();
   if (outcome == UeOutcome::ok) outcome = climb.ip();
   if (outcome != UeOutcome::ok) ++bearer.downlink.dropped;

@@ -6,6 +6,7 @@
 #include "ue/ue_bearers.h"
 #include "ue/ue_outcome.h"
 #include "ue/ue_packet.h"
+#include "ue/ue_session.h"
 
 namespace splitplane::ue {
 
@@ -19,7 +20,8 @@ class UeDownlink {
     bool is_protected = false;   // `packet` is a PDU for PDCP of a secured bearer
   };
 
-  UeDownlink(UeBearers& bearers, datapath::Arq& arq) : bearers_(bearers), arq_(arq) {}
+  // `due`: end markers that RDI makes due go there.
+  UeDownlink(UeBearers& bearers, datapath::Arq& arq, UeEndMarkers& due) : bearers_(bearers), arq_(arq), due_(due) {}
 
   // Moves the bearer's receive numbers on and counts. The caller counts `delivered` when the kernel has taken the
   // packet.
@@ -30,6 +32,7 @@ class UeDownlink {
  private:
   UeBearers& bearers_;
   datapath::Arq& arq_;
+  UeEndMarkers& due_;
 };
 
 }  // namespace splitplane::ue

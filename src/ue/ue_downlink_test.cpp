@@ -22,7 +22,8 @@ class UeDownlinkTest : public ::testing::Test {
 
   UeBearers bearers_;
   datapath::Arq arq_{{}};
-  UeDownlink downlink_{bearers_, arq_};
+  UeEndMarkers due_;
+  UeDownlink downlink_{bearers_, arq_, due_};
   std::vector<HeapOctets> held_;  // received packets point into these frames
 };
 

@@ -146,7 +146,7 @@ void UeFunction::serve_reordering() {
 }
 
 // Protects what is collected, and puts the frames behind the first `kept` ones. Returns how many there are then.
-unsigned UeFunction::send_secured(Burst& burst, std::array<UeBearer*, kBurst>& bearers, unsigned kept) {
+unsigned UeFunction::send_secured(Burst& burst, std::array<UeBearer*, kBurst>& bearers, unsigned kept, Sent what) {
   datapath::SecuredOutgoing& outgoing = pdcp_->outgoing;
   pdcp_->protect(outgoing);
   for (unsigned i = 0; i < outgoing.size; ++i) {
@@ -166,8 +166,10 @@ unsigned UeFunction::send_secured(Burst& burst, std::array<UeBearer*, kBurst>& b
       }
       outcome = UeOutcome::no_headroom;
     }
-    ++bearer.uplink.dropped;
-    stats_.add_uplink(outcome);
+    if (what == Sent::kPackets) {
+      ++bearer.uplink.dropped;
+      stats_.add_uplink(outcome);
+    }
     rte_pktmbuf_free(m);
   }
   outgoing.size = 0;
@@ -175,7 +177,8 @@ unsigned UeFunction::send_secured(Burst& burst, std::array<UeBearer*, kBurst>& b
 }
 
 void UeFunction::from_tun(Burst& burst) {
-  uplink_.set_room(arq_.has_room());
+  if (!sessions_.due.empty()) send_end_markers();  // before SDUs of their flows take another bearer
+  uplink_.begin_burst(arq_.has_room(), rte_rdtsc());
   std::array<UeBearer*, kBurst> bearer;
   std::array<rte_mbuf*, kBurst> lost;
   unsigned kept = 0, losses = 0;
@@ -192,7 +195,7 @@ void UeFunction::from_tun(Burst& burst) {
       lost[losses++] = m;
     }
   }
-  if (pdcp_ && pdcp_->outgoing.size != 0) kept = send_secured(burst, bearer, kept);
+  if (pdcp_ && pdcp_->outgoing.size != 0) kept = send_secured(burst, bearer, kept, Sent::kPackets);
   if (!arq_bearers_.empty()) keep({bearer.data(), kept}, {burst.mbuf.data(), kept});
   const unsigned sent = air_.send(burst.mbuf.data(), kept);
   worker_.transmitted_air.add(sent);
@@ -204,17 +207,57 @@ void UeFunction::from_tun(Burst& burst) {
   rte_pktmbuf_free_bulk(lost.data(), losses);
 }
 
+// Makes the frame of an end marker. Returns false if it has to wait: no buffer is free, or the bearer's window is full.
+// A bearer that can send nothing more needs no end marker.
+bool UeFunction::collect_end_marker(const UeEndMarker& marker, Burst& burst, std::array<UeBearer*, kBurst>& bearers,
+                                    unsigned& kept) {
+  UeBearer* const bearer = bearers_.find(marker.bearer);
+  if (bearer == nullptr) return true;
+  rte_mbuf* const m = rte_pktmbuf_alloc(pool_);
+  if (m == nullptr) return false;
+  const unsigned room = rte_pktmbuf_headroom(m);
+  const auto framed = uplink_.frame_end_marker(*bearer, {datapath::octets(m) - room, room}, marker.octet);
+  if (framed.is_protected) {
+    *datapath::reframe(m, 0, wire::sdap::kHeaderBytes, 0) = marker.octet;
+    pdcp_->outgoing.add(*bearer->secured, m);
+    return true;
+  }
+  if (framed.outcome != UeOutcome::ok) {
+    rte_pktmbuf_free(m);
+    return framed.outcome != UeOutcome::rlc_window_full;
+  }
+  (void)datapath::reframe(m, 0, static_cast<unsigned>(framed.overhead_bytes), 0);
+  bearers[kept] = bearer;
+  burst.mbuf[kept++] = m;
+  return true;
+}
+
+void UeFunction::send_end_markers() {
+  uplink_.begin_burst(arq_.has_room(), rte_rdtsc());
+  Burst burst;
+  std::array<UeBearer*, kBurst> bearer;
+  unsigned kept = 0;
+  std::size_t done = 0;
+  UeEndMarkers& due = sessions_.due;
+  while (done < std::min<std::size_t>(due.size(), kBurst) && collect_end_marker(due[done], burst, bearer, kept)) ++done;
+  due.erase(due.begin(), due.begin() + static_cast<std::ptrdiff_t>(done));
+  if (pdcp_ && pdcp_->outgoing.size != 0) kept = send_secured(burst, bearer, kept, Sent::kEndMarkers);
+  if (kept == 0) return;
+  if (!arq_bearers_.empty()) keep({bearer.data(), kept}, {burst.mbuf.data(), kept});
+  const unsigned sent = air_.send(burst.mbuf.data(), kept);
+  worker_.transmitted_air.add(sent);
+  stats_.end_markers.add(sent);
+  rte_pktmbuf_free_bulk(burst.mbuf.data() + sent, kept - sent);
+}
+
 UeUplink::Framed UeFunction::frame(rte_mbuf* m) {
   const unsigned room = rte_pktmbuf_headroom(m);
   std::uint8_t* packet = datapath::octets(m);
   const auto framed = uplink_.frame({packet - room, room}, {packet, m->data_len});
   if (framed.is_protected) {
-    const ran::BearerConfig& config = framed.bearer->config;
-    const unsigned sdap_bytes = config.sdap_header_ul ? wire::sdap::kHeaderBytes : 0;
+    const unsigned sdap_bytes = framed.bearer->config.sdap_header_ul ? wire::sdap::kHeaderBytes : 0;
     std::uint8_t* const sdu = datapath::reframe(m, 0, sdap_bytes, static_cast<unsigned>(framed.packet_bytes));
-    if (sdap_bytes != 0)
-      wire::sdap::write({sdu, sdap_bytes}, wire::sdap::UplinkHeader{.is_data = true, .qfi = config.qfi});
-    framed.bearer->uplink.bytes += framed.packet_bytes;
+    if (sdap_bytes != 0) *sdu = framed.sdap;
     return framed;
   }
   if (framed.outcome == UeOutcome::ok) {
@@ -253,13 +296,11 @@ UeEntities UeFunction::take_out(BearerId id) {
 
 UeEntities UeFunction::change(const BearerChange& change, UeEntities fresh) {
   const BearerId id = change.config.id;
-  if (change.kind == BearerChange::Kind::kUpdate) {
-    bearers_.update(change.config);
-    return fresh;
-  }
-  if (change.kind == BearerChange::Kind::kReestablish) {
+  if (change.kind == BearerChange::Kind::kUpdate || change.kind == BearerChange::Kind::kReestablish) {
     bearers_.update(change.config);
     UeBearer* const bearer = bearers_.find(id);
+    if (bearer != nullptr) sessions_.follow(*bearer, change.session);
+    if (change.kind == BearerChange::Kind::kUpdate) return fresh;
     if (bearer == nullptr || bearer->arq == nullptr || bearer->arq->epoch == change.numbers.rlc_epoch) return fresh;
     arq_.reestablish(*bearer->arq, change.numbers.rlc_epoch, rte_rdtsc());
     bearer->rlc_tx_next = bearer->arq->retx.next();
@@ -275,6 +316,7 @@ UeEntities UeFunction::change(const BearerChange& change, UeEntities fresh) {
     stats_.pdcp_held.set(pdcp_->held());
   }
   if (change.kind == BearerChange::Kind::kRelease) {
+    if (before != nullptr) sessions_.leave(*before);
     bearers_.release(id);
     return old;
   }
@@ -282,6 +324,7 @@ UeEntities UeFunction::change(const BearerChange& change, UeEntities fresh) {
   UeBearer& bearer = *bearers_.find(id);
   bearer.arq = fresh.arq.get();
   bearer.secured = fresh.secured.get();
+  sessions_.join(bearer, change.session);
   if (fresh.secured) bearer.pdcp_tx_next = fresh.secured->entity.tx().tx_next();
   if (fresh.arq) arq_bearers_.emplace(id.value, std::move(fresh.arq));
   if (fresh.secured) secured_bearers_.emplace(id.value, std::move(fresh.secured));

@@ -16,6 +16,7 @@
 #include "ue/bearer_watch.h"
 #include "ue/tun.h"
 #include "ue/ue_downlink.h"
+#include "ue/ue_sessions.h"
 #include "ue/ue_uplink.h"
 
 namespace splitplane::ue {
@@ -24,6 +25,7 @@ namespace splitplane::ue {
 // directions received = sum of outcomes.
 struct UeStats {
   std::array<Counter, kUeOutcomeCount> downlink, uplink;
+  Counter end_markers;               // SDAP control PDUs of sessions with several bearers: taken by the port
   Counter status_sent, status_lost;  // answers to polls: taken by the port; without a buffer or queue full
   // Of acknowledged bearers: STATUS PDUs and retransmissions, and how many of both the port took and refused.
   Counter arq_status, arq_retransmitted, arq_sent, arq_lost, arq_status_stale, arq_status_malformed, arq_max_retx;
@@ -81,7 +83,8 @@ class UeFunction {
       : queues_{{UeQueue(ends.air_in), UeQueue(ends.tun, ends.pool, stats)}},
         arq_(arq_settings(ends)),
         bearers_(bearers),
-        downlink_(bearers, arq_),
+        sessions_(kRuleLifetimeS * rte_get_tsc_hz()),
+        downlink_(bearers, arq_, sessions_.due),
         uplink_(bearers, ends.link),
         air_(ends.air_out),
         tun_(ends.tun),
@@ -94,6 +97,7 @@ class UeFunction {
   void flush() {
     serve_acknowledged();
     serve_reordering();
+    if (!sessions_.due.empty()) send_end_markers();
     air_.flush();
   }
   void finish() { air_.finish(); }
@@ -119,11 +123,19 @@ class UeFunction {
   UeEntities change(const BearerChange& change, UeEntities fresh);
 
  private:
+  // T3583 (TS 24.501 10.3), if the network says nothing else.
+  static constexpr std::uint64_t kRuleLifetimeS = 60;
+
   void from_air(datapath::Burst& burst);
   void from_tun(datapath::Burst& burst);
   void receive_secured();
+  // Which packets a burst has for the air: those of the kernel count, end markers do not.
+  enum class Sent : std::uint8_t { kPackets, kEndMarkers };
   [[nodiscard]] unsigned send_secured(datapath::Burst& burst, std::array<UeBearer*, datapath::kBurst>& bearers,
-                                      unsigned kept);
+                                      unsigned kept, Sent what);
+  void send_end_markers();
+  [[nodiscard]] bool collect_end_marker(const UeEndMarker& marker, datapath::Burst& burst,
+                                        std::array<UeBearer*, datapath::kBurst>& bearers, unsigned& kept);
   void serve_reordering();
   void deliver_sdu(BearerId id, datapath::MbufBuffer sdu);
   [[nodiscard]] UeEntities take_out(BearerId id);
@@ -140,6 +152,7 @@ class UeFunction {
   std::unique_ptr<datapath::WorkerPdcp> pdcp_;  // above the entities that it made
   std::unordered_map<std::uint32_t, std::unique_ptr<datapath::SecuredBearer>> secured_bearers_;  // by identity
   UeBearers& bearers_;
+  UeSessions sessions_;
   UeDownlink downlink_;
   UeUplink uplink_;
   phy::AirSink air_;

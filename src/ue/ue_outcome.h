@@ -34,6 +34,7 @@ namespace splitplane::ue {
   X(pdcp_no_memory, "no memory to hold an SDU until it is in order, or no buffer for its PDU") \
   X(pdcp_crypto_failed, "the cipher library failed")                                         \
   X(pdcp_released, "SDU that waited for SDUs before it when its bearer was released")        \
+  X(sdap_no_bearer, "the packet's QoS flow has no rule, and its session has no default bearer") \
   X(pdu_too_short, "PDU without data behind its headers")                                    \
   X(not_ip, "SDU that is neither IPv4 nor IPv6")                                             \
   X(tun_full, "the kernel had no room for the packet")                                       \

@@ -41,6 +41,7 @@ void add_air(UeReport& report, const UeWorker::Air& air) {
 UeReport take(const UeBearers& bearers, const UeStats& stats, const datapath::WorkerStats& worker, std::size_t limit) {
   UeReport report{.downlink = sum(stats.downlink, worker.received[kAirQueue]),
                   .uplink = sum(stats.uplink, worker.received[kTunQueue]),
+                  .end_markers = stats.end_markers.get(),
                   .status_sent = stats.status_sent.get(),
                   .status_lost = stats.status_lost.get(),
                   .no_buffer = stats.no_buffer.get(),

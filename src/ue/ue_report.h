@@ -28,6 +28,7 @@ struct AirReport : phy::AirCounters {
 
 struct UeReport {
   DirectionReport downlink, uplink;
+  std::uint64_t end_markers = 0;  // of sessions with several bearers
   std::uint64_t status_sent = 0, status_lost = 0, no_buffer = 0;
   std::uint64_t arq_status = 0, arq_retransmitted = 0, arq_sent = 0, arq_lost = 0;  // of acknowledged bearers
   std::uint64_t arq_status_stale = 0, arq_status_malformed = 0, arq_max_retx = 0, arq_unacked = 0;
@@ -43,7 +44,7 @@ struct UeReport {
 
   // True if all frames that the air passes on are received by the UE side, and all that it sends enter the air.
   [[nodiscard]] bool balanced() const {
-    const std::uint64_t sent = uplink.good + status_sent + arq_sent;
+    const std::uint64_t sent = uplink.good + end_markers + status_sent + arq_sent;
     const bool down = !air_downlink || (air_downlink->balanced() && air_downlink->passed == downlink.received);
     const bool up = air_uplink ? air_uplink->balanced() && air_uplink->received == sent : transmitted_air == sent;
     return downlink.balanced() && uplink.balanced() && down && up;

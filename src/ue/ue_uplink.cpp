@@ -72,52 +72,69 @@ std::size_t UeUplink::write_link(const UeBearer& bearer, MutableOctets out) cons
   return air == 0 ? 0 : ethernet + air;
 }
 
-UeUplink::Framed UeUplink::frame(MutableOctets room, Octets packet) {
-  const IpPacket ip = parse_ip(packet);
-  if (ip.outcome != UeOutcome::ok) return {.outcome = ip.outcome};
+UeBearer* UeUplink::find_source(const IpPacket& ip) {
   const Octets source = source_of(ip);
-  UeBearer* bearer = nullptr;
   if (ip.is_v6) {
     ran::Ipv6Key key;
     std::copy(source.begin(), source.end(), key.begin());
-    bearer = bearers_.find_source(key);
-  } else {
-    ran::Ipv4Key key = 0;
-    std::memcpy(&key, source.data(), sizeof key);
-    bearer = bearers_.find_source(key);
+    return bearers_.find_source(key);
   }
-  if (bearer == nullptr) {
-    return {.outcome = is_link_local(source) ? UeOutcome::source_link_local : UeOutcome::source_unknown};
-  }
+  ran::Ipv4Key key = 0;
+  std::memcpy(&key, source.data(), sizeof key);
+  return bearers_.find_source(key);
+}
 
+UeUplink::Framed UeUplink::frame(MutableOctets room, Octets packet) {
+  const IpPacket ip = parse_ip(packet);
+  if (ip.outcome != UeOutcome::ok) return {.outcome = ip.outcome};
+  UeBearer* bearer = find_source(ip);
+  if (bearer == nullptr) {
+    return {.outcome = is_link_local(source_of(ip)) ? UeOutcome::source_link_local : UeOutcome::source_unknown};
+  }
+  std::uint8_t sdap = wire::sdap::encode(wire::sdap::UplinkHeader{.is_data = true, .qfi = bearer->config.qfi});
+  if (bearer->session != nullptr) {
+    const UeSession::Way way = bearer->session->send(ip, now_);
+    if (way.bearer == nullptr) return {.outcome = UeOutcome::sdap_no_bearer};
+    bearer = way.bearer;
+    sdap = way.sdap;
+  }
   ++bearer->uplink.received;
-  const ran::BearerConfig& config = bearer->config;
+  const Framed framed = write(*bearer, room, sdap, ip.octets.size());
+  if (framed.outcome == UeOutcome::ok) {
+    bearer->uplink.bytes += ip.octets.size();
+  } else {
+    ++bearer->uplink.dropped;
+  }
+  return framed;
+}
+
+// `packet_bytes` 0: the SDAP header alone.
+UeUplink::Framed UeUplink::write(UeBearer& bearer, MutableOctets room, std::uint8_t sdap, std::size_t packet_bytes) {
+  const ran::BearerConfig& config = bearer.config;
   const std::size_t overhead = wire::ethernet::kHeaderBytes + wire::airhdr::kHeaderBytes + rlc_header_bytes(config) +
                                wire::pdcp::header_bytes(config.pdcp_sn_bits) +
                                (config.sdap_header_ul ? wire::sdap::kHeaderBytes : 0);
-  if (config.security) return admit_secured(*bearer, overhead, ip.octets.size());
-  if (room.size() < overhead || overhead - wire::ethernet::kHeaderBytes + ip.octets.size() > link_.mtu) {
-    ++bearer->uplink.dropped;
-    return {.outcome = room.size() < overhead ? UeOutcome::no_headroom : UeOutcome::packet_too_long, .bearer = bearer};
+  if (config.security) {
+    Framed admitted = admit_secured(bearer, overhead, packet_bytes);
+    admitted.sdap = sdap;
+    return admitted;
   }
-
-  if (bearer->pdcp_tx_next == ran::kCountEnd) {
-    ++bearer->uplink.dropped;
-    return {.outcome = UeOutcome::count_exhausted, .bearer = bearer};
+  if (room.size() < overhead) return {.outcome = UeOutcome::no_headroom, .bearer = &bearer};
+  if (overhead - wire::ethernet::kHeaderBytes + packet_bytes > link_.mtu) {
+    return {.outcome = UeOutcome::packet_too_long, .bearer = &bearer};
   }
-  if (bearer->arq != nullptr && (!has_room_ || bearer->rlc_tx_next == bearer->arq->limit())) {
-    ++bearer->uplink.dropped;
-    return {.outcome = UeOutcome::rlc_window_full, .bearer = bearer};
+  if (bearer.pdcp_tx_next == ran::kCountEnd) return {.outcome = UeOutcome::count_exhausted, .bearer = &bearer};
+  if (bearer.arq != nullptr && (!has_room_ || bearer.rlc_tx_next == bearer.arq->limit())) {
+    return {.outcome = UeOutcome::rlc_window_full, .bearer = &bearer};
   }
 
   MutableOctets out = room.last(overhead);
-  out = out.subspan(write_link(*bearer, out));
-  out = out.subspan(write_rlc(*bearer, out));
-  out = out.subspan(wire::pdcp::write_data(out, config.pdcp_sn_bits, sn_of(bearer->pdcp_tx_next, config.pdcp_sn_bits)));
-  ++bearer->pdcp_tx_next;
-  if (config.sdap_header_ul) wire::sdap::write(out, wire::sdap::UplinkHeader{.is_data = true, .qfi = config.qfi});
-  bearer->uplink.bytes += ip.octets.size();
-  return {UeOutcome::ok, overhead, ip.octets.size(), bearer};
+  out = out.subspan(write_link(bearer, out));
+  out = out.subspan(write_rlc(bearer, out));
+  out = out.subspan(wire::pdcp::write_data(out, config.pdcp_sn_bits, sn_of(bearer.pdcp_tx_next, config.pdcp_sn_bits)));
+  ++bearer.pdcp_tx_next;
+  if (config.sdap_header_ul) out[0] = sdap;
+  return {UeOutcome::ok, overhead, packet_bytes, &bearer};
 }
 
 UeUplink::Framed UeUplink::admit_secured(UeBearer& bearer, std::size_t overhead, std::size_t bytes) const {
@@ -131,10 +148,10 @@ UeUplink::Framed UeUplink::admit_secured(UeBearer& bearer, std::size_t overhead,
     outcome = UeOutcome::rlc_window_full;
   } else if (bearer.arq != nullptr) {
     const auto room = static_cast<std::int32_t>(bearer.arq->limit() - bearer.rlc_tx_next);
+    if (room <= 0) outcome = UeOutcome::rlc_window_full;
     bearer.secured->entity.tx().set_credit(
         {.sdus = static_cast<std::uint32_t>(std::max(room, 0)), .octets = std::numeric_limits<std::uint64_t>::max()});
   }
-  if (outcome != UeOutcome::ok) ++bearer.uplink.dropped;
   return {.outcome = outcome, .packet_bytes = bytes, .bearer = &bearer, .is_protected = outcome == UeOutcome::ok};
 }
 

@@ -102,24 +102,39 @@ ran::WantedSession read_session(Params& params) {
   return session;
 }
 
+Expected<std::optional<InSession>> session_of(const Json& bearer) {
+  const auto at = bearer.find("session");
+  if (at == bearer.end()) return std::optional<InSession>{};
+  Params params(*at);
+  InSession place;
+  place.teid.value = static_cast<std::uint32_t>(params.integer("id", 1, 0xffffffff).value_or(0));
+  place.spare.value = static_cast<std::uint32_t>(params.integer("spare", 1, 0xffffffff).value_or(0));
+  place.is_default = params.boolean("default").value_or(false);
+  place.flows = read_flows(params);
+  ran::SessionBearer its;
+  read_fields(params, ran::session_bearer_fields(), its);
+  place.drb = its.drb;
+  place.reflective = its.reflective;
+  if (const auto fault = params.fault()) return fail("session: {}", *fault);
+  return place;
+}
+
 Expected<std::vector<ran::WantedSession>> sessions_from_json(const std::vector<Json>& bearers) {
   std::map<std::uint32_t, ran::WantedSession> sessions;
   for (const Json& row : bearers) {
     const auto config = bearer_from_json(row);
     if (!config) return tl::unexpected(config.error());
-    Params params(row.at("session"));
-    const auto teid = params.integer("id", 1, 0xffffffff).value_or(0);
-    const auto spare = params.integer("spare", 1, 0xffffffff).value_or(0);
-    const bool is_default = params.boolean("default").value_or(false);
-    ran::SessionBearer bearer{.drb = {}, .config = *config, .flows = read_flows(params)};
-    read_fields(params, ran::session_bearer_fields(), bearer);
-    if (const auto fault = params.fault()) return fail("session: {}", *fault);
-    ran::SessionConfig& session = sessions[static_cast<std::uint32_t>(teid)].config;
-    session.spare = BearerId{static_cast<std::uint32_t>(spare)};
-    if (is_default) session.default_drb = bearer.drb;
+    const auto place = session_of(row);
+    if (!place) return tl::unexpected(place.error());
+    if (!*place) return fail("session: is missing");
+    const InSession& its = **place;
+    ran::SessionConfig& session = sessions[its.teid.value].config;
+    session.spare = its.spare;
+    if (its.is_default) session.default_drb = its.drb;
     // Its first bearer has the session's identity.
-    const bool is_first = config->id.value == teid;
-    session.bearers.insert(is_first ? session.bearers.begin() : session.bearers.end(), std::move(bearer));
+    const bool is_first = config->id.value == its.teid.value;
+    session.bearers.insert(is_first ? session.bearers.begin() : session.bearers.end(),
+                           {.drb = its.drb, .config = *config, .flows = its.flows, .reflective = its.reflective});
   }
   std::vector<ran::WantedSession> all;
   for (auto& [teid, session] : sessions) {

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "ran/control/bearer_json.h"
+#include "ran/control/session_json.h"
 
 namespace splitplane::app {
 namespace {
@@ -72,20 +73,23 @@ Expected<void> BearerFollower::ask_gnb() {
   std::vector<BearerId> failed = ways_.failed();
   const auto listed = gnb_->for_each_bearer(0, std::numeric_limits<std::size_t>::max(), [&](const Json& json) {
     const auto bearer = bearer_from_json(json);
-    if (!bearer) {
-      strange = bearer.error();
+    const auto session = session_of(json);
+    if (!bearer || !session) {
+      strange = bearer ? session.error() : bearer.error();
       return;
     }
     if (numbers_unknown(json)) {
       complete = false;
       return;
     }
-    watch_.see(*bearer, {.pdcp_downlink = number(json, "pdcp_tx_next"),
-                         .rlc_downlink = number(json, "rlc_tx_next"),
-                         .pdcp_uplink = number(json, "pdcp_rx_next"),
-                         .rlc_uplink = number(json, "rlc_rx_next"),
-                         .rlc_epoch = static_cast<std::uint8_t>(rlc_am(json, "epoch")),
-                         .rlc_unacked = rlc_am(json, "tx_next") - rlc_am(json, "tx_next_ack")});
+    watch_.see(*bearer,
+               {.pdcp_downlink = number(json, "pdcp_tx_next"),
+                .rlc_downlink = number(json, "rlc_tx_next"),
+                .pdcp_uplink = number(json, "pdcp_rx_next"),
+                .rlc_uplink = number(json, "rlc_rx_next"),
+                .rlc_epoch = static_cast<std::uint8_t>(rlc_am(json, "epoch")),
+                .rlc_unacked = rlc_am(json, "tx_next") - rlc_am(json, "tx_next_ack")},
+               *session);
     if (rlc_am(json, "failed") != 0) failed.push_back(bearer->id);
   });
   apply(listed && complete ? watch_.finish() : watch_.break_off());

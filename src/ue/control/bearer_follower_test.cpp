@@ -93,6 +93,21 @@ TEST_F(BearerFollowerTest, bearers_come_and_go_with_the_gnbs_list) {
   EXPECT_EQ(changes[0].config.id, BearerId{1});
 }
 
+TEST_F(BearerFollowerTest, a_bearer_of_a_session_comes_with_its_place_there) {
+  listed = {view(1), view(2)};
+  listed[1].session = InSession{.teid = Teid{2},
+                                .spare = BearerId{9},
+                                .drb = ran::sdap::DrbId{3},
+                                .is_default = true,
+                                .reflective = true,
+                                .flows = {Qfi{5}, Qfi{63}}};
+  start_gnb();
+  ASSERT_TRUE(follow());
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].session, std::nullopt);
+  EXPECT_EQ(changes[1].session, listed[1].session);
+}
+
 TEST_F(BearerFollowerTest, a_gnb_that_is_away_takes_no_bearer_away) {
   EXPECT_FALSE(follow());
   listed = {view(1)};

@@ -33,6 +33,7 @@ BearerView view_of(const ue::UeBearer& b) {
   if (b.secured != nullptr) view.downlink.held += b.secured->entity.rx().held();
   view.rlc_rx_next = b.config.rlc_mode == RlcMode::kAm ? b.rlc_rx.next() : 0;
   if (b.arq != nullptr) view.rlc_am = datapath::view_of(*b.arq);
+  if (b.session != nullptr) view.session = b.session->place_of(b);
   return view;
 }
 

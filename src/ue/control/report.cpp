@@ -89,6 +89,7 @@ Json stats_json(const ue::UeReport& r, const datapath::PortCounters& port, const
               {"air", air},
               {"checks",
                {{"polls", r.polls},
+                {"end_markers", r.end_markers},
                 {"status_sent", r.status_sent},
                 {"status_lost", r.status_lost},
                 {"rlc_missing", r.rlc_missing},
