@@ -61,6 +61,11 @@ constexpr std::array<Field, 3> kEcn{
     fields::integer<&B::ecn, &EcnConfig::classic_target_us>("classic_target_us", kMinEcnTargetUs, kMaxEcnTargetUs, {
         .help = "ECT(0): the time in the queue, in microseconds, at which marks hold it", .clause = "RFC 9332 A.1"}),
 };
+constexpr std::array<Field, 4> kSecurityOfDrb{kSecurity[0], kSecurity[1],
+    fields::integer<&B::security, &SecurityConfig::key>("key", 1, 0xffffffff, {
+        .help = "Number of the keys in `key_file`, which must be there",
+        .more = "BEARER is one less than the bearer's `drb`. No bearer takes keys that a bearer with the same `drb` had before."}),
+    kSecurity[4]};
 constexpr std::array<Field, 5> kAm{
     fields::integer<&B::arq, &ArqConfig::t_poll_retransmit_ms>("t_poll_retransmit_ms", 5, 4000, {
         .help = "t-PollRetransmit", .clause = "TS 38.322 7.3"}),
@@ -73,7 +78,7 @@ constexpr std::array<Field, 5> kAm{
     fields::integer<&B::arq, &ArqConfig::max_unacked>("max_unacked", 32, 131072, {
         .help = "SDUs kept for retransmission", .special = "never more than the window"}),
 };
-constexpr std::array<Field, 17> kRows{
+constexpr std::array<Field, 18> kRows{
     fields::integer<&B::id>("id", 0, kMaxTeid, {
         .help = "Identity of the first bearer", .special = "0: the gNB chooses", .in = kInRequest}),
     fields::ip<&B::upf>("upf", {
@@ -111,6 +116,9 @@ constexpr std::array<Field, 17> kRows{
     fields::optional_group<&B::ecn>("ecn", kEcn, {
         .help = "Mark ECN-capable downlink packets that find a long queue", .special = "absent: no marks",
         .more = "For AM bearers on a worker with baas inline. See [ecn.md](ecn.md).", .in = kBoth | kDrb}),
+    fields::optional_group<&B::security>("security", kSecurityOfDrb, {
+        .help = "PDCP with ciphering, integrity protection and in-order delivery", .special = "absent: none of them",
+        .more = "See [security.md](security.md).", .in = kDrb}),
     fields::group_with<B, is_am>("am", kAm, "stands at a bearer that is not AM", "rlc", "am12 or am18", {
         .help = "RLC AM with retransmission, on a worker with baas inline",
         .more = "See [rlc.md](rlc.md).", .option = fields::kNoOption, .in = kBoth | kDrb}),

@@ -110,6 +110,10 @@ Refused refuse_rules(const SessionConfig& config) {
       return fmt::format("drb: two bearers have {}; allowed: one DRB identity for each bearer", bearer.drb.value);
     }
     if (const auto refused = refuse(bearer.config)) return fmt::format("drb {}: {}", bearer.drb.value, *refused);
+    if (bearer.config.security && bearer.config.security->drb != bearer.drb.value) {
+      return fmt::format("drb {}: security has DRB identity {}; allowed: that of the bearer", bearer.drb.value,
+                         bearer.config.security->drb);
+    }
   }
   if (!drbs.contains(config.default_drb)) {
     return fmt::format("default_drb: {} is no bearer of the session; allowed: the drb of one",
@@ -126,6 +130,23 @@ Refused refuse_rules(const SessionConfig& config) {
 const SessionBearer* SessionConfig::find(BearerId id) const {
   const auto at = std::ranges::find_if(bearers, [&](const SessionBearer& one) { return one.config.id == id; });
   return at == bearers.end() ? nullptr : &*at;
+}
+
+const SessionBearer* SessionConfig::bearer_of(Qfi qfi) const {
+  const SessionBearer* found = nullptr;
+  for (const SessionBearer& one : bearers) {
+    if (std::ranges::count(one.flows, qfi) != 0) return &one;
+    if (one.drb == default_drb) found = &one;
+  }
+  return found;
+}
+
+bool set_flow(SessionConfig& config, Qfi qfi, sdap::DrbId drb) {
+  const auto to = std::ranges::find(config.bearers, drb, &SessionBearer::drb);
+  if (to == config.bearers.end()) return false;
+  for (SessionBearer& one : config.bearers) std::erase(one.flows, qfi);
+  to->flows.push_back(qfi);
+  return true;
 }
 
 Refused refuse(const SessionConfig& config) {

@@ -34,6 +34,8 @@ struct SessionConfig {
   [[nodiscard]] Teid teid() const { return Teid{bearers.empty() ? 0 : bearers.front().config.id.value}; }
   // The bearer with that identity; nullptr if the session has none.
   [[nodiscard]] const SessionBearer* find(BearerId id) const;
+  // The bearer of a downlink flow, by rule or by default. There is one in a session that refuse() accepts.
+  [[nodiscard]] const SessionBearer* bearer_of(Qfi qfi) const;
 
   friend bool operator==(const SessionConfig&, const SessionConfig&) = default;
 };
@@ -43,6 +45,9 @@ struct WantedSession {
   SessionConfig config;
   std::optional<unsigned> shard;  // absent: the gNB chooses
 };
+
+// Gives a flow of the session to that bearer; false: the session has no such DRB.
+[[nodiscard]] bool set_flow(SessionConfig& config, Qfi qfi, sdap::DrbId drb);
 
 // One sentence that says what is wrong and what is allowed; nothing if a session line can be made from it.
 [[nodiscard]] std::optional<std::string> refuse(const SessionConfig& config);

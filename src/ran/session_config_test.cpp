@@ -143,5 +143,24 @@ TEST_F(SessionConfigTest, a_bearer_that_is_refused_alone_is_refused_in_a_session
   expect_refused("drb 5: pdcp_sn_bits");
 }
 
+TEST_F(SessionConfigTest, a_flow_has_the_bearer_of_its_rule_or_the_default_one) {
+  EXPECT_EQ(session.bearer_of(Qfi{63})->drb.value, 2);
+  EXPECT_EQ(session.bearer_of(Qfi{9})->drb.value, 1);
+  EXPECT_TRUE(set_flow(session, Qfi{63}, sdap::DrbId{5}));
+  EXPECT_TRUE(set_flow(session, Qfi{9}, sdap::DrbId{2}));
+  EXPECT_FALSE(set_flow(session, Qfi{1}, sdap::DrbId{7}));
+  EXPECT_EQ(session.bearers[1].flows, (std::vector{Qfi{1}, Qfi{9}}));
+  EXPECT_EQ(session.bearers[2].flows, (std::vector{Qfi{2}, Qfi{63}}));
+  EXPECT_EQ(session.bearer_of(Qfi{63})->drb.value, 5);
+  EXPECT_EQ(refuse(session), std::nullopt);
+}
+
+TEST_F(SessionConfigTest, security_has_the_drb_identity_of_its_bearer) {
+  session.bearers[1].config.security = SecurityConfig{.key = 1, .drb = 2};
+  EXPECT_EQ(refuse(session), std::nullopt);
+  session.bearers[1].config.security->drb = 1;
+  expect_refused("drb 2: security has DRB identity 1");
+}
+
 }  // namespace
 }  // namespace splitplane::ran

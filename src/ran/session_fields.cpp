@@ -23,7 +23,7 @@ constexpr std::array<fields::Field, 3> kBearerRows{
     fields::by_hand<SessionBearer>("flows",
         R"({"type": "array", "maxItems": 64, "uniqueItems": true, "items": {"type": "integer", "minimum": 0, "maximum": 63}})", {
         .help = "QFIs of the downlink flows that this bearer carries, 0 to 63 each", .clause = "TS 37.324 5.2.1",
-        .more = "A flow stands at one bearer of the session only."}),
+        .more = "A flow stands at one bearer of the session only. The uplink has the same rules, unless the bearer is reflective."}),
     fields::flag<&SessionBearer::reflective>("reflective", {
         .help = "Set RDI in each downlink PDU: the UE sends these flows on this bearer", .clause = "TS 37.324 5.3.2",
         .brief = true}),
@@ -50,6 +50,7 @@ void share_tunnel(SessionConfig& session, const BearerConfig& tunnel) {
     config.ue_ipv4 = tunnel.ue_ipv4;
     config.ue_ipv6 = tunnel.ue_ipv6;
     config.require_psc = tunnel.require_psc;
+    if (config.security) config.security->drb = bearer.drb.value;
   }
 }
 

@@ -145,7 +145,8 @@ bearers:
   - {upf: 10.101.0.2, ul_teid: 4294967295, rlc: um6, pdcp_sn: 18, sdap: {}, shard: 255}
 sessions:
   - {upf: 10.103.0.2, ul_teid: 0x2001, default_drb: 1, shard: 7,
-     bearers: [{drb: 1, flows: [9]}, {drb: 32, flows: [0, 62], reflective: true, rlc: um12, pdcp_sn: 12}]}
+     bearers: [{drb: 1, flows: [9]}, {drb: 32, flows: [0, 62], reflective: true, rlc: um12, pdcp_sn: 12,
+               security: {cipher: nea1, integrity: nia3, key: 9, t_reordering_ms: 20}}]}
 taps:
   - port: n3
     file: /tmp/splitplane-n3.pcapng

@@ -277,6 +277,7 @@ BETWEEN_PARTS = edits(
     ("{drb: 32,", "{>>drb: 33,", "sessions[0].bearers[1].drb", "is 33; allowed: an integer from 1 to 32"),
     ("reflective: true", ">>reflectiv: true", "sessions[0].bearers[1].reflectiv", "did you mean 'reflective'?"),
     ("rlc: um12,", "rlc: um12, >>upf: 10.1.1.1,", "sessions[0].bearers[1].upf", "unknown key"),
+    ("key: 9,", "key: 9, >>drb: 32,", "sessions[0].bearers[1].security.drb", "unknown key; allowed: cipher, integrity, key"),
     ("ul_teid: 0x2001,", "ul_teid: 0x2001, >>ue_ipv4: 10.45.0.5,", "sessions[0].ue_ipv4", "holds a UE address that bearers[0] has too"),
     # taps
     ("{port: air, file: a.pcapng,", "{>>port: aire, file: a.pcapng,", "taps[1].port", "there is no port 'aire'"),

@@ -30,6 +30,19 @@ std::vector<BearerEntry> entries_of(const GnbConfig& config) {
   return entries;
 }
 
+// Each bearer, also those of sessions.
+std::vector<BearerEntry> single_bearers_of(const GnbConfig& config, std::vector<BearerEntry> entries) {
+  std::erase_if(entries, [](const BearerEntry& entry) { return entry.places != 1; });
+  for (std::size_t i = 0; i < config.sessions.size(); ++i) {
+    const auto& bearers = config.sessions[i].config.bearers;
+    for (std::size_t j = 0; j < bearers.size(); ++j) {
+      entries.push_back({fmt::format("sessions[{}].bearers[{}]", i, j),
+                         {.count = 1, .first = bearers[j].config, .shard = config.sessions[i].shard}});
+    }
+  }
+  return entries;
+}
+
 // First and last value of one number of an entry; two entries may not meet.
 struct Range {
   std::string first, last;  // comparable as octets
@@ -216,7 +229,6 @@ std::optional<Finding> check_bearers(const GnbConfig& config) {
   std::size_t sum = 0;
   for (const BearerEntry& entry : entries) {
     if (auto finding = check_entry(config, entry, in_shard)) return finding;
-    if (auto finding = check_security(config, entry)) return finding;
     sum += entry.group.count * entry.places;
     if (sum > capacity) {
       return Finding{
@@ -224,6 +236,9 @@ std::optional<Finding> check_bearers(const GnbConfig& config) {
           fmt::format("makes {} bearers; allowed: at most {} ({} of {} shards of max_bearers {} have a worker)", sum,
                       capacity, shards, ran::kShards, config.max_bearers)};
     }
+  }
+  for (const BearerEntry& entry : single_bearers_of(config, entries)) {
+    if (auto finding = check_security(config, entry)) return finding;
   }
   return check_ranges(entries);
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "gnb/control/test_parts.h"
+#include "ran/control/session_json.h"
 #include "secured/test_key_file.h"
 
 namespace splitplane::gnb::test {
@@ -121,6 +122,57 @@ TEST_F(SecuredBearersTest, what_was_received_is_in_the_journal_while_it_runs) {
   ASSERT_TRUE(content) << content.error().message;
   EXPECT_EQ(content->bearers.at(secured_one->id.value).numbers.rx_next, 77U);
   EXPECT_EQ(content->bearers.at(plain_one->id.value).numbers.rx_next, 0U);
+}
+
+TEST_F(SecuredBearersTest, a_session_has_secured_bearers_beside_plain_ones_and_its_counts_go_on) {
+  make(config_with_keys());
+  ran::WantedSession wanted{.config = {}, .shard = 1};
+  wanted.config.bearers.resize(3);
+  for (std::uint8_t i = 0; i < 3; ++i) {
+    ran::SessionBearer& one = wanted.config.bearers[i];
+    one.drb = ran::sdap::DrbId{static_cast<std::uint8_t>(i + 1)};
+    one.config = i == 1 ? bearer(7) : secured(7, 3, i + 1);  // the same keys, another BEARER
+  }
+  wanted.config.bearers[2].flows = {Qfi{5}};
+  wanted.config.default_drb = ran::sdap::DrbId{1};
+  const auto added = parts_->bearers.add_session(wanted);
+  ASSERT_TRUE(added) << added.error().message;
+  const auto id = [&](std::size_t i) { return added->session.bearers[i].config.id; };
+  EXPECT_NE(entity(parts_->worker(0), id(0)), nullptr);
+  EXPECT_EQ(entity(parts_->worker(0), id(1)), nullptr);
+  EXPECT_NE(entity(parts_->worker(0), id(2)), nullptr);
+  ran::BearerTable& table = parts_->worker(0).gnb->bearers;
+  EXPECT_TRUE(ran::is_at_limit(*table.bearer_line(id(0).value)));
+  EXPECT_TRUE(ran::is_secured(*table.uplink_line(id(2).value)) && ran::is_of_session(*table.uplink_line(id(2).value)));
+  const Json json = to_json(*parts_->bearers.show_session(added->session.teid()));
+  EXPECT_EQ(json["bearers"][2]["security"]["key"], 3);
+  EXPECT_FALSE(json["bearers"][1].contains("security"));
+  EXPECT_NE(add(secured(8, 3, 3)).error().message.find("were given to a bearer with drb 3"), std::string::npos);
+
+  ASSERT_TRUE(parts_->numbers.wait_for_disk());
+  table.bearer_line(id(0).value)->pdcp_tx_next = 100;
+  table.uplink_line(id(2).value)->pdcp_rx_next = 50;
+  make(config_with_keys());
+  const auto view = parts_->bearers.show_session(added->session.teid());
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_EQ(view->config, added->session);
+  EXPECT_GE(entity(parts_->worker(0), id(0))->entity.tx().tx_next(), 100U);
+  EXPECT_EQ(entity(parts_->worker(0), id(2))->entity.rx().rx_deliv(), 50U);
+}
+
+TEST_F(SecuredBearersTest, a_session_without_keys_for_one_bearer_is_refused_and_gives_the_others_back) {
+  make(config_with_keys());
+  ran::WantedSession wanted{.config = {}, .shard = 1};
+  wanted.config.bearers.resize(2);
+  wanted.config.bearers[0] = {.drb = ran::sdap::DrbId{1}, .config = secured(7, 3, 1), .flows = {}};
+  wanted.config.bearers[1] = {.drb = ran::sdap::DrbId{2}, .config = secured(7, 99, 2), .flows = {}};
+  wanted.config.default_drb = ran::sdap::DrbId{1};
+  const auto refused = parts_->bearers.add_session(wanted);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("no keys with number 99"), std::string::npos);
+  EXPECT_EQ(parts_->bearers.count(), 0U);
+  wanted.config.bearers[1].config.security->key = 3;
+  EXPECT_TRUE(parts_->bearers.add_session(wanted));
 }
 
 }  // namespace

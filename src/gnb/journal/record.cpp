@@ -24,6 +24,7 @@ enum class Record : std::uint8_t {
   kRevived = 5,
   kOfSession = 6,
   kSecuredBearer = 7,
+  kSecuredOfSession = 8,
   kEcn = 16,  // what a bearer's record before it does not have
 };
 
@@ -184,8 +185,8 @@ JournalBearer read_bearer(Reader& from, bool is_secured) {
 }
 
 // A bearer of a session with several ones: the bearer's record, and what belongs to the session.
-JournalBearer read_of_session(Reader& from) {
-  JournalBearer bearer = read_bearer(from, false);
+JournalBearer read_of_session(Reader& from, bool is_secured) {
+  JournalBearer bearer = read_bearer(from, is_secured);
   JournalSession session;
   session.teid.value = from.get<std::uint32_t>();
   session.spare.value = from.get<std::uint32_t>();
@@ -230,9 +231,11 @@ bool take_records(std::span<const std::uint8_t> records, JournalContent& content
     switch (kind) {
       case Record::kBearer:
       case Record::kSecuredBearer:
-      case Record::kOfSession: {
-        JournalBearer bearer =
-            kind == Record::kOfSession ? read_of_session(from) : read_bearer(from, kind == Record::kSecuredBearer);
+      case Record::kOfSession:
+      case Record::kSecuredOfSession: {
+        const bool is_secured = kind == Record::kSecuredBearer || kind == Record::kSecuredOfSession;
+        const bool of_session = kind == Record::kOfSession || kind == Record::kSecuredOfSession;
+        JournalBearer bearer = of_session ? read_of_session(from, is_secured) : read_bearer(from, is_secured);
         if (from.ok()) bearers.insert_or_assign(bearer.config.id.value, std::move(bearer));
         break;
       }
@@ -319,9 +322,10 @@ Expected<std::size_t> check_header(std::span<const std::uint8_t> file, const Jou
 void JournalRecords::bearer(const JournalBearer& b) {
   JournalOctets& to = octets;
   const ran::BearerConfig& c = b.config;
-  const Record kind = b.session ? Record::kOfSession : c.security ? Record::kSecuredBearer : Record::kBearer;
-  put(to, static_cast<std::uint8_t>(kind));
-  if (kind == Record::kSecuredBearer) {
+  const Record plain = b.session ? Record::kOfSession : Record::kBearer;
+  const Record secured = b.session ? Record::kSecuredOfSession : Record::kSecuredBearer;
+  put(to, static_cast<std::uint8_t>(c.security ? secured : plain));
+  if (c.security) {
     put(to, static_cast<std::uint8_t>(c.security->cipher));
     put(to, static_cast<std::uint8_t>(c.security->integrity));
     put(to, c.security->key);

@@ -50,5 +50,14 @@ TEST_F(JournalSessionsTest, a_bearer_by_itself_is_no_session) {
   EXPECT_TRUE(sessions_in({{9, JournalBearer{.config = session.bearers[0].config}}}).empty());
 }
 
+TEST_F(JournalSessionsTest, secured_bearers_and_plain_ones_stand_side_by_side) {
+  session.bearers[1].config.security = ran::SecurityConfig{
+      .cipher = ran::Cipher::kNea3, .integrity = ran::Integrity::kNone, .key = 77, .drb = 2, .t_reordering_ms = 20};
+  const auto found = sessions_in(written_and_read());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].is_whole);
+  EXPECT_EQ(found[0].config, session);
+}
+
 }  // namespace
 }  // namespace splitplane::app
