@@ -89,6 +89,7 @@ struct WorkerStats {
   Counter rlc_unacked;   // not a sum: SDUs kept for retransmission now
   Counter reorder_held;  // not a sum: packets that wait now for packets before them
   Counter pdcp_held;     // not a sum: uplink SDUs that wait now for SDUs before them
+  Counter flow_held;     // not a sum: packets of QoS flows that moved, which wait now for packets before them
 
   void drop(DropReason reason, std::uint64_t n = 1) { drops[static_cast<std::size_t>(reason)].add(n); }
   [[nodiscard]] std::uint64_t received_total() const {

@@ -95,6 +95,13 @@ inline void set_epoch(BearerDownlink& b, std::uint8_t epoch) {
   return b.constant_mask == 0 && b.id != 0;
 }
 
+// A bearer of a session with several ones. The headers have at most 56 bits, so this bit of `constant` equals none of
+// theirs, and the fast path delivers no PDU of the bearer either.
+inline constexpr std::uint64_t kSessionBit = 1ULL << 63;
+[[nodiscard]] inline bool is_of_session(const BearerUplink& b) {
+  return (b.constant & kSessionBit) != 0;
+}
+
 // Makes the hot lines of a new bearer. All numbers start at 0, and COUNTs may go up to kCountEnd. `peer` is the UPF's
 // place in the worker's table.
 [[nodiscard]] BearerDownlink make_downlink(const BearerConfig& config);

@@ -180,6 +180,10 @@ void BearerStore::remove_session(Teid teid) {
   remove(BearerId{teid.value});  // with the keys of the session
 }
 
+void BearerStore::replace_session(const ran::SessionConfig& config) {
+  if (const auto found = sessions_.find(config.teid().value); found != sessions_.end()) found->second = config;
+}
+
 const ran::SessionConfig* BearerStore::session_of(BearerId id) const {
   const auto teid = session_of_.find(id.value);
   if (teid == session_of_.end() || !bearers_.contains(id.value)) return nullptr;

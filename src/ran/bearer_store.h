@@ -33,6 +33,8 @@ class BearerStore {
   // `spare`. Packets find the session by the keys of its first bearer. Error: as add(), or what ran::refuse() says.
   Expected<ran::SessionConfig> add_session(ran::SessionConfig config, std::optional<unsigned> shard);
   void remove_session(Teid teid);
+  // Other flows of a session that is there; its bearers and identities stay.
+  void replace_session(const ran::SessionConfig& config);
   // The session with several bearers that a bearer belongs to; nullptr if the bearer is a session by itself.
   [[nodiscard]] const ran::SessionConfig* session_of(BearerId id) const;
   // The sessions with several bearers and a TEID above `after`, in order, `limit` at most.

@@ -73,8 +73,18 @@ inline unsigned write_downlink_rlc(BearerDownlink& b, std::uint8_t* pdu) {
   return kAirhdrBytes + rlc_bytes;
 }
 
-// What an uplink RLC PDU is. Only kData changes the bearer's numbers.
-enum class UplinkKind : std::uint8_t { kData, kControl, kSegment, kPdcpControl, kSdapEndMarker, kTooShort, kProtected };
+// What an uplink RLC PDU is. Only kData changes the bearer's numbers. kProtected and kSessionPdu are PDUs of bearers
+// that the fast path leaves to others; read_uplink_of_session() reads the latter.
+enum class UplinkKind : std::uint8_t {
+  kData,
+  kControl,
+  kSegment,
+  kPdcpControl,
+  kSdapEndMarker,
+  kTooShort,
+  kProtected,
+  kSessionPdu
+};
 
 struct UplinkPdu {
   UplinkKind kind;
@@ -115,5 +125,8 @@ struct UplinkPdu {
   b.bytes += bytes - b.header_bytes;
   return {UplinkKind::kData, static_cast<std::uint8_t>((header & b.sdap_mask) | b.qfi)};
 }
+
+// The same for a bearer of a session with several ones.
+[[nodiscard]] UplinkPdu read_uplink_of_session(BearerUplink& b, const std::uint8_t* rlc, std::size_t bytes);
 
 }  // namespace splitplane::ran

@@ -34,10 +34,17 @@ static_assert(offsetof(SessionDownlink, options) == offsetof(BearerDownlink, opt
 // The number of the bearer whose identity is the session's TEID.
 inline constexpr unsigned kFirstBearer = 1;
 
+// The number of a flow whose packets wait until it has another bearer. It is the number of no bearer.
+inline constexpr unsigned kMovingFlow = 15;
+
 // Makes the line. `config` must not be one that refuse() refuses.
 [[nodiscard]] BearerDownlink make_session(const SessionConfig& config);
+// Gives a flow of a session line the bearer with that number, or kMovingFlow.
+void set_flow(BearerDownlink& session, Qfi qfi, unsigned number);
 // The downlink line of a session's bearer, as make_downlink(), with RDI if the bearer is reflective.
 [[nodiscard]] BearerDownlink make_session_bearer(const SessionBearer& bearer);
+// Its uplink line, which the fast path leaves to the session's order of flows (is_of_session).
+[[nodiscard]] BearerUplink make_session_uplink(const BearerConfig& config, PeerId peer);
 
 namespace detail {
 inline const std::uint8_t* octets_of(const BearerDownlink& line) {
@@ -67,12 +74,16 @@ struct PlacedBearer {
   return {number == kFirstBearer ? teid : place, place};
 }
 
-// The bearer of a packet. `qfi` is at most 63.
-[[nodiscard]] inline PlacedBearer bearer_of_flow(const BearerDownlink& session, std::uint32_t teid, bool has_qfi,
-                                                 std::uint8_t qfi) {
+// The number of a packet's bearer, or kMovingFlow. `qfi` is at most 63.
+[[nodiscard]] inline unsigned number_of_flow(const BearerDownlink& session, bool has_qfi, std::uint8_t qfi) {
   const std::uint8_t* octets = detail::octets_of(session);
   const unsigned of_flow = octets[offsetof(SessionDownlink, flows) + qfi / 2U] >> (qfi % 2U * 4U) & 0xfU;
-  return session_bearer(session, teid, has_qfi ? of_flow : octets[offsetof(SessionDownlink, default_number)]);
+  return has_qfi ? of_flow : octets[offsetof(SessionDownlink, default_number)];
+}
+// The bearer of a packet whose flow is not moving.
+[[nodiscard]] inline PlacedBearer bearer_of_flow(const BearerDownlink& session, std::uint32_t teid, bool has_qfi,
+                                                 std::uint8_t qfi) {
+  return session_bearer(session, teid, number_of_flow(session, has_qfi, qfi));
 }
 
 }  // namespace splitplane::ran

@@ -9,6 +9,7 @@
 #include "ran/bearer_table.h"
 #include "ran/header_mode.h"
 #include "ran/test_sessions.h"
+#include "ran/test_variants.h"
 
 namespace splitplane::ran {
 namespace {
@@ -122,6 +123,40 @@ RC_GTEST_PROP(SessionLine, leads_to_the_bearer_that_the_configuration_names, ())
     const BearerId id = config.bearers[expected[qfi]].config.id;
     RC_ASSERT(found.id == id.value);
     RC_ASSERT(found.place == (expected[qfi] == 0 ? config.spare.value : id.value));
+  }
+}
+
+TEST(SessionLine, a_flow_gets_another_bearer_and_its_neighbour_stays) {
+  const SessionConfig session = test::make_session_config(make_teid(5, ShardId{7}, 100));
+  BearerDownlink line = make_session(session);
+  EXPECT_EQ(number_of_flow(line, true, 63), 2U);
+  set_flow(line, Qfi{63}, kMovingFlow);
+  EXPECT_EQ(number_of_flow(line, true, 63), kMovingFlow);
+  EXPECT_EQ(number_of_flow(line, true, 62), 1U);
+  EXPECT_EQ(number_of_flow(line, false, 63), 1U) << "a packet without a QFI is of no flow";
+  set_flow(line, Qfi{63}, 3);
+  EXPECT_EQ(number_of_flow(line, true, 63), 3U);
+  EXPECT_TRUE(is_session(line, session.teid().value));
+}
+
+TEST(SessionLine, the_fast_path_delivers_no_pdu_of_its_bearers_and_the_session_reads_them_all) {
+  for (BearerConfig config : test::all_variants()) {
+    BearerUplink plain = make_uplink(config, PeerId{3}), line = make_session_uplink(config, PeerId{3});
+    EXPECT_TRUE(is_of_session(line));
+    EXPECT_FALSE(is_of_session(plain));
+    for (const unsigned cut : {0U, 1U, 20U}) {
+      test::Bytes pdu = test::uplink_pdu(config, 5, 5, Qfi{7}, test::Bytes(20));
+      pdu.resize(pdu.size() - cut);
+      const std::uint8_t* const rlc = pdu.data() + kAirhdrBytes;
+      const std::size_t bytes = pdu.size() - kAirhdrBytes;
+      EXPECT_EQ(read_uplink(line, rlc, bytes).kind, UplinkKind::kSessionPdu);
+      const UplinkPdu expected = read_uplink(plain, rlc, bytes), read = read_uplink_of_session(line, rlc, bytes);
+      EXPECT_EQ(read.kind, expected.kind);
+      EXPECT_EQ(read.qfi, expected.qfi);
+      EXPECT_EQ(line.pdcp_rx_next, plain.pdcp_rx_next);
+      EXPECT_EQ(line.received, plain.received);
+    }
+    EXPECT_TRUE(is_of_session(line));
   }
 }
 

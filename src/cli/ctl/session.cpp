@@ -14,7 +14,7 @@ namespace {
 struct SessionOptions {
   std::uint32_t id = 0, after = 0;
   std::size_t limit = 100;
-  unsigned default_drb = 0, shard = 0;
+  unsigned default_drb = 0, shard = 0, qfi = 0, drb = 0;
   std::vector<std::string> bearers;  // one JSON object each
 };
 
@@ -76,7 +76,7 @@ std::string render_sessions(const std::vector<Json>& sessions) {
 
 void add_session_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<SessionOptions>();
-  CLI::App* session = ctl.add_subcommand("session", "Sessions with several bearers: add, release, list, show")
+  CLI::App* session = ctl.add_subcommand("session", "Sessions with several bearers: add, release, flow, list, show")
                           ->require_subcommand(1)
                           ->fallthrough();
   session->footer("Example:\n  splitplane ctl session list");
@@ -110,6 +110,18 @@ void add_session_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(Cl
       return ask(out, "session.release", {{"id", o->id}}, [o](const Json& result) {
         return fmt::format("{:#010x} {}\n", o->id, result.value("existed", false) ? "released" : "was not there");
       });
+    };
+  });
+
+  CLI::App* flow = session->add_subcommand("flow", "Gives a QoS flow to another bearer of its session")->fallthrough();
+  flow->add_option("--id", o->id, "TEID of the session")->required();
+  flow->add_option("--qfi", o->qfi, "The QoS flow, 0 to 63")->required()->check(CLI::Range(0, 63));
+  flow->add_option("--drb", o->drb, "DRB of its new bearer, 1 to 32")->required()->check(CLI::Range(1, 32));
+  flow->footer("Example:\n  splitplane ctl session flow --id 0x04000000 --qfi 5 --drb 2");
+  flow->callback([o, ask, &action] {
+    action = [o, ask](CliOutput& out) {
+      return ask(out, "session.flow", {{"id", o->id}, {"qfi", o->qfi}, {"drb", o->drb}},
+                 [](const Json& result) { return render_sessions({result.at("session")}); });
     };
   });
 

@@ -65,6 +65,33 @@ Expected<void> BearerLines::modify(const Locked& /*locked*/, const Installation&
   return write(*one.worker, {&one, 1}, true);
 }
 
+Expected<void> BearerLines::move_flow(const Locked& /*locked*/, WorkerRuntime& worker,
+                                      const ran::SessionConfig& session, const ran::SessionBearer& from, Qfi qfi) {
+  datapath::GnbContext* gnb = worker.gnb.get();
+  const auto to = static_cast<unsigned>(session.bearer_of(qfi) - session.bearers.data()) + 1;
+  const bool done = worker.execute([&] {
+    const BearerId old = from.config.id;
+    const std::uint64_t now = rte_rdtsc(), ms = rte_get_tsc_hz() / 1000;
+    const auto* const arq = gnb->arq_bearers.find(old.value);
+    datapath::FlowMoves::Rest rest{.is_acknowledged = arq != nullptr, .not_before = now};
+    if (arq != nullptr) {
+      rest.until = arq->retx.next();
+      rest.epoch = arq->epoch;
+    } else if (from.config.security) {
+      rest.not_before = now + from.config.security->t_reordering_ms * ms;
+    }
+    gnb->flow_moves.begin({.session = session.teid(),
+                           .qfi = qfi,
+                           .old = old,
+                           .number = to,
+                           .rest = rest,
+                           .deadline = now + datapath::FlowMoves::kMostMs * ms,
+                           .held = {}});
+    ran::set_flow(*gnb->bearers.downlink_line(session.teid().value), qfi, ran::kMovingFlow);
+  });
+  return done ? Expected<void>{} : not_changed(worker);
+}
+
 Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Installation> all, bool modified) {
   datapath::GnbContext& gnb = *worker.gnb;
   std::vector<std::unique_ptr<datapath::ArqBearer>> arq(all.size());  // made here, and what they replace ends here
@@ -93,6 +120,7 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
     }
     if (const auto& session = all.front().session) {
       *gnb.bearers.downlink_line(session->teid().value) = ran::make_session(*session);
+      gnb.session_uplinks.open(*session, rte_get_tsc_hz());
     }
   });
   if (!done) return modified ? not_changed(worker) : not_added(worker);
@@ -119,7 +147,8 @@ void BearerLines::write_one(datapath::GnbContext& gnb, const Installation& one, 
   ran::BearerDownlink new_downlink = on_card      ? ran::make_on_card(one.config)
                                      : of_session ? ran::make_session_bearer(*of_session)
                                                   : ran::make_downlink(one.config);
-  ran::BearerUplink new_uplink = ran::make_uplink(one.config, one.peer);
+  ran::BearerUplink new_uplink =
+      of_session != nullptr ? ran::make_session_uplink(one.config, one.peer) : ran::make_uplink(one.config, one.peer);
   if (modified) {  // the numbers go on
     ran::carry_over(downlink, new_downlink);
     ran::carry_over(uplink, new_uplink);
@@ -188,6 +217,10 @@ bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, Worke
     if (session != nullptr && &holder == &owner) {
       clear(session->teid().value, true);
       clear(session->spare.value, false);
+      datapath::GnbContext& gnb = *owner.gnb;
+      gnb.stats.drop(datapath::DropReason::teid_released, gnb.flow_moves.close(session->teid()));
+      gnb.stats.drop(datapath::DropReason::pdcp_released, gnb.session_uplinks.close(*session));
+      datapath::note_flow_held(gnb);
     }
     for (const ran::BearerConfig& config : configs) {
       const std::uint32_t id = config.id.value;
@@ -245,7 +278,8 @@ Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
         const std::uint64_t held = gnb->reorder.held(view.config.id);
         view.downlink = {dl.received + held, dl.received - drops.downlink, drops.downlink, held, dl.bytes};
         const auto* secured = gnb->secured_bearers.find(id);
-        const std::uint64_t held_up = secured == nullptr ? 0 : secured->entity.rx().held();
+        const std::uint64_t held_up =
+            (secured == nullptr ? 0 : secured->entity.rx().held()) + gnb->session_uplinks.held(view.config.id);
         view.uplink = {ul.received, ul.received - drops.uplink - held_up, drops.uplink, held_up, ul.bytes};
         view.pdcp_tx_next = dl.pdcp_tx_next;
         view.rlc_tx_next = dl.rlc_tx_next;

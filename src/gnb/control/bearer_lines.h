@@ -42,6 +42,10 @@ class BearerLines {
   Expected<void> install(const Locked& locked, std::span<const Installation> all, WorkerSet& told);
   // Other parameters of a bearer that is there: its numbers go on, and its keys stay.
   Expected<void> modify(const Locked& locked, const Installation& one);
+  // A flow of a session goes from one bearer to the one that `session` names for it. Packets wait meanwhile
+  // (sessions/flow_moves.h).
+  Expected<void> move_flow(const Locked& locked, WorkerRuntime& worker, const ran::SessionConfig& session,
+                           const ran::SessionBearer& from, Qfi qfi);
   // Takes bearers out again that were to be added, from those of their workers that were `told`. Returns the workers
   // that do not answer now, and may keep them.
   [[nodiscard]] WorkerSet uninstall(const Locked& locked, std::span<const Installation> all, const WorkerSet& told);

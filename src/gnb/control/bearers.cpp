@@ -258,12 +258,38 @@ Expected<bool> Bearers::release_session(Teid teid) {
   return true;
 }
 
-Expected<SessionView> Bearers::show_session(Teid teid) {
-  const Locked locked = parts_.control.lock();
+Expected<ran::SessionConfig> Bearers::find_session(Teid teid) const {
   const ran::SessionConfig* session = parts_.store.session_of(BearerId{teid.value});
   if (session == nullptr || session->teid() != teid) {
     return fail("no session with several bearers has TEID {:#010x}; bearer.show has those with one", teid.value);
   }
+  return *session;
+}
+
+Expected<ran::SessionConfig> Bearers::move_flow(Teid teid, Qfi qfi, ran::sdap::DrbId drb) {
+  const Change change = parts_.control.change();
+  const auto session = find_session(teid);
+  if (!session) return session;
+  ran::SessionConfig moved = *session;
+  if (!ran::set_flow(moved, qfi, drb))
+    return fail("drb: {} is no bearer of the session; allowed: the drb of one", drb.value);
+  if (const auto refused = ran::refuse(moved)) return fail("{}", *refused);
+  const ran::SessionBearer& from = *session->bearer_of(qfi);
+  WorkerRuntime& worker = *parts_.workers.owner_of(teid.value);
+  if (from.drb != drb) {
+    if (const auto done = parts_.lines.move_flow(change, worker, moved, from, qfi); !done) {
+      return tl::unexpected(done.error());
+    }
+  }
+  parts_.store.replace_session(moved);
+  parts_.numbers.set_session(change, moved);
+  return moved;
+}
+
+Expected<SessionView> Bearers::show_session(Teid teid) {
+  const Locked locked = parts_.control.lock();
+  const auto session = find_session(teid);
+  if (!session) return tl::unexpected(session.error());
   return read(locked, bearers_of(*session)).map([&](std::vector<BearerView> views) {
     return SessionView{*session, std::move(views)};
   });

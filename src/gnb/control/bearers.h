@@ -59,6 +59,9 @@ class Bearers {
   // same configuration, is returned as `existed`.
   Expected<AddedSession> add_session(const ran::WantedSession& wanted);
   Expected<bool> release_session(Teid teid);
+  // Gives a QoS flow to another bearer of its session. Downlink packets of the flow wait until the old bearer has
+  // delivered its own. Returns the session as it is then.
+  Expected<ran::SessionConfig> move_flow(Teid teid, Qfi qfi, ran::sdap::DrbId drb);
   Expected<SessionView> show_session(Teid teid);
   Expected<std::vector<SessionView>> list_sessions(std::uint32_t after, std::size_t limit);
 
@@ -67,6 +70,7 @@ class Bearers {
   Expected<void> enter_all(std::span<const NewBearer> wanted, bool& reserved);
   Expected<AddedSession> enter_session(const NewSession& wanted);
   Expected<void> enter_sessions(std::span<const NewSession> wanted, bool& reserved);
+  [[nodiscard]] Expected<ran::SessionConfig> find_session(Teid teid) const;
   [[nodiscard]] const ran::SessionConfig* find_same(const ran::SessionConfig& wanted) const;
   // Takes a place for the bearer's UPF, with its worker and with the card before it.
   Expected<Installation> prepare(const Locked& locked, const ran::BearerConfig& config);

@@ -124,6 +124,10 @@ Expected<bool> Instance::release_session(Teid teid) {
   return parts_.bearers.release_session(teid);
 }
 
+Expected<ran::SessionConfig> Instance::move_flow(Teid teid, Qfi qfi, ran::sdap::DrbId drb) {
+  return parts_.bearers.move_flow(teid, qfi, drb);
+}
+
 Expected<SessionView> Instance::show_session(Teid teid) {
   return parts_.bearers.show_session(teid);
 }

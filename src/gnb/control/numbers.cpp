@@ -206,6 +206,13 @@ void Numbers::set_config(const Locked& /*locked*/, const ran::BearerConfig& conf
   if (journal_) journal_->set_config(config);
 }
 
+void Numbers::set_session(const Locked& /*locked*/, const ran::SessionConfig& session) {
+  if (!journal_) return;
+  for (const ran::SessionBearer& one : session.bearers) {
+    journal_->set_session(one.config.id, in_journal(session, one.config.id));
+  }
+}
+
 void Numbers::remove(const Locked& /*locked*/, BearerId id) {
   leases_.forget(id);
   if (journal_) journal_->remove(id);

@@ -66,6 +66,7 @@ class Numbers {
   // Of bearers that had been released: the configuration may bring them back.
   void revive(const Locked& locked, std::span<const Installation> fresh);
   void set_config(const Locked& locked, const ran::BearerConfig& config);
+  void set_session(const Locked& locked, const ran::SessionConfig& session);  // its flows
   // Of a bearer that was not added after all, and of one that was released.
   void remove(const Locked& locked, BearerId id);
   void release(const Locked& locked, BearerId id);

@@ -1,6 +1,9 @@
 // Sessions with several bearers: added, released, shown and restored as a whole.
+#include <rte_cycles.h>
+
 #include "gnb/control/bearers.h"
 #include "gnb/control/test_parts.h"
+#include "gnb/datapath/slow_path.h"
 
 namespace splitplane::gnb {
 namespace {
@@ -207,6 +210,72 @@ TEST_F(SessionsTest, more_configured_sessions_than_fit_refuse_the_start) {
   const auto refused = parts.make();
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("sessions: "));
+}
+
+TEST_F(SessionsTest, a_moved_flow_waits_and_then_leads_to_its_new_bearer) {
+  const auto session = add_session(wanted());
+  const BearerId first = session.bearers[0].config.id, second = session.bearers[1].config.id;
+  const auto moved = parts_->bearers.move_flow(session.teid(), Qfi{5}, ran::sdap::DrbId{1});
+  ASSERT_TRUE(moved) << moved.error().message;
+  EXPECT_EQ(moved->bearers[0].flows, std::vector{Qfi{5}});
+  EXPECT_EQ(parts_->bearers.show_session(session.teid())->config, *moved);
+  EXPECT_EQ(parts_->bearers.show(first)->session->flows, std::vector{Qfi{5}});
+  datapath::GnbContext& gnb = *parts_->workers.owner_of(first.value)->gnb;
+  EXPECT_EQ(ran::number_of_flow(place(first), true, 5), ran::kMovingFlow);
+  datapath::serve_moves(gnb, rte_rdtsc());
+  EXPECT_EQ(taken_by(session.teid(), 5), first.value);
+  EXPECT_EQ(taken_by(session.teid(), 6), second.value);
+  // A flow without a rule has the default bearer until it gets another one.
+  ASSERT_TRUE(parts_->bearers.move_flow(session.teid(), Qfi{20}, ran::sdap::DrbId{2}));
+  datapath::serve_moves(gnb, rte_rdtsc());
+  EXPECT_EQ(taken_by(session.teid(), 20), second.value);
+}
+
+TEST_F(SessionsTest, a_move_to_where_the_flow_is_changes_nothing_and_a_wrong_one_is_refused) {
+  const auto session = add_session(wanted());
+  ASSERT_TRUE(parts_->bearers.move_flow(session.teid(), Qfi{5}, ran::sdap::DrbId{2}));
+  EXPECT_EQ(taken_by(session.teid(), 5), session.bearers[1].config.id.value);
+  const auto refused = [&](Teid teid, std::uint8_t drb) {
+    const auto moved = parts_->bearers.move_flow(teid, Qfi{5}, ran::sdap::DrbId{drb});
+    return moved ? "(no error)" : moved.error().message;
+  };
+  EXPECT_THAT(refused(session.teid(), 9), HasSubstr("drb: 9 is no bearer of the session"));
+  EXPECT_THAT(refused(Teid{session.bearers[1].config.id.value}, 1), HasSubstr("no session with several bearers"));
+  {
+    const Hanging hanging(parts_->worker(0));
+    EXPECT_THAT(refused(session.teid(), 1), HasSubstr("nothing was changed"));
+  }
+  EXPECT_EQ(parts_->bearers.show_session(session.teid())->config.bearers[1].flows, (std::vector{Qfi{6}, Qfi{5}}));
+}
+
+TEST_F(SessionsTest, a_bearer_without_a_header_keeps_its_only_flow) {
+  auto bare = wanted();
+  bare.config.bearers[1].config.sdap_header_ul = false;
+  bare.config.bearers[1].config.qfi = Qfi{5};
+  bare.config.bearers[1].flows = {Qfi{5}};
+  const auto session = add_session(bare);
+  EXPECT_FALSE(parts_->bearers.move_flow(session.teid(), Qfi{5}, ran::sdap::DrbId{1}));
+  EXPECT_FALSE(parts_->bearers.move_flow(session.teid(), Qfi{6}, ran::sdap::DrbId{2}));
+  EXPECT_EQ(taken_by(session.teid(), 5), session.bearers[1].config.id.value);
+}
+
+TEST_F(SessionsTest, a_session_of_the_control_socket_comes_back_with_its_moved_flow) {
+  make(with_journal());
+  const auto session = add_session(wanted());
+  const auto moved = parts_->bearers.move_flow(session.teid(), Qfi{5}, ran::sdap::DrbId{1});
+  ASSERT_TRUE(moved);
+  ASSERT_TRUE(parts_->numbers.wait_for_disk());
+  make(with_journal());
+  EXPECT_EQ(parts_->bearers.show_session(session.teid())->config, *moved);
+  EXPECT_EQ(taken_by(session.teid(), 5), session.bearers[0].config.id.value);
+}
+
+TEST_F(SessionsTest, a_session_that_goes_while_its_flow_moves_leaves_no_move) {
+  const auto session = add_session(wanted());
+  ASSERT_TRUE(parts_->bearers.move_flow(session.teid(), Qfi{5}, ran::sdap::DrbId{1}));
+  ASSERT_TRUE(parts_->bearers.release_session(session.teid()));
+  EXPECT_TRUE(parts_->workers.owner_of(session.teid().value)->gnb->flow_moves.empty());
+  add_session(wanted());
 }
 
 }  // namespace

@@ -97,7 +97,9 @@ void find_by_flow(ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** 
     GPdu& gpdu = gpdus[i];
     if (!ran::is_session(*lines[i], gpdu.teid)) continue;
     const auto qfi = static_cast<std::uint8_t>(gpdu.sdap & kQfiBits);
-    const ran::PlacedBearer bearer = ran::bearer_of_flow(*lines[i], gpdu.teid, gpdu.has_qfi, qfi);
+    const unsigned number = ran::number_of_flow(*lines[i], gpdu.has_qfi, qfi);
+    if (number == ran::kMovingFlow) continue;
+    const ran::PlacedBearer bearer = ran::session_bearer(*lines[i], gpdu.teid, number);
     gpdu.teid = bearer.id;
     lines[i] = bearers.downlink_line(bearer.place);
     rte_prefetch0(lines[i]);

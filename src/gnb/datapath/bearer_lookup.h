@@ -30,7 +30,7 @@ void leave(BearerLookup& keys, const ran::BearerConfig& bearer);
 void find_by_teid(const BearerLookup& keys, ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines,
                   unsigned n);
 // For packets whose line is a session's (ran/session_line.h): replaces the TEID by the identity of the QoS flow's
-// bearer, and the line.
+// bearer, and the line. A packet of a flow that is moving stays as it is.
 void find_by_flow(ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines, unsigned n);
 // Finds the bearers of all packets of a burst by the destination address of the T-PDU. The identity is 0 where there is
 // none.

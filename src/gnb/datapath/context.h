@@ -17,6 +17,8 @@
 #include "n3/rx_checksum.h"
 #include "ran/bearer_table.h"
 #include "secured/worker_pdcp.h"
+#include "sessions/flow_moves.h"
+#include "sessions/session_uplinks.h"
 #include "wire/bytes.h"
 #include "wire/ethernet.h"
 
@@ -46,6 +48,8 @@ struct GnbContext {
   ArqBearers arq_bearers;
   std::unique_ptr<WorkerPdcp> pdcp;  // with a `key_file`: ciphers and orders the packets of secured bearers
   SecuredBearers secured_bearers;
+  FlowMoves flow_moves;                         // downlink QoS flows that get another bearer of their session
+  SessionUplinks session_uplinks;               // uplink of sessions with several bearers
   std::optional<LeaseRequests> lease_requests;  // if COUNTs need a lease
   WorkerStats stats;
 };
@@ -60,6 +64,10 @@ inline void note_served(GnbContext& context) {
   context.stats.rlc_max_retx.set(c.max_retx);
   context.stats.rlc_peer_lost.set(c.peer_lost);
   context.stats.rlc_unacked.set(context.arq->unacked());
+}
+
+inline void note_flow_held(GnbContext& context) {
+  context.stats.flow_held.set(context.flow_moves.held() + context.session_uplinks.held());
 }
 
 inline void write_air_header(const AirHeader& header, std::uint8_t* frame) {

@@ -28,6 +28,8 @@ class GnbDownlink {
   // released.
   void flush() {
     if constexpr (F >= FeatureSet::mat) {
+      if (!path_.gnb.flow_moves.empty()) [[unlikely]]
+        deliver_moved();
       if (path_.gnb.reorder.held() == 0) [[likely]]
         return;
       path_.probe.resume();
@@ -51,7 +53,7 @@ class GnbDownlink {
   }
   // The time of the next work that no packet announces. A time up to `now` means now.
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
-    std::uint64_t next = path_.gnb.reorder.next_work();
+    std::uint64_t next = std::min(path_.gnb.reorder.next_work(), path_.gnb.flow_moves.next_work());
     if constexpr (F == FeatureSet::clone) {
       if (path_.gnb.arq != nullptr) next = std::min(next, path_.gnb.arq->next_work(now));
     }
@@ -65,6 +67,20 @@ class GnbDownlink {
   [[nodiscard]] const Probe& probe() const { return path_.probe; }
 
  private:
+  // Ends the moves of QoS flows that are due. Their packets go through all stages again, on their new bearers.
+  [[gnu::noinline]] void deliver_moved() {
+    Burst burst;
+    path_.probe.resume();
+    serve_moves(path_.gnb, rte_rdtsc());
+    path_.ordered = true;
+    while (path_.gnb.flow_moves.take_ready(burst) != 0) {
+      Drops drops(path_.stats);
+      forward_downlink(path_, burst, drops);
+    }
+    path_.ordered = false;
+    note_flow_held(path_.gnb);
+  }
+
   // Sends packets that are in order now through all stages again: the reordering holds whole frames. Each packet enters
   // each stage once in the counters.
   [[gnu::noinline]] void deliver_ordered() {

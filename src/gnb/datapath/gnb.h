@@ -45,6 +45,7 @@ class Gnb {
     downlink_.flush();
     downlink_.serve_acknowledged();
     uplink_.serve_reordering();
+    uplink_.serve_sessions();
     if (drain_copies_ && context_.copies != nullptr) {
       while (consume_copies(context_.copies, context_.stats, FreeMbufs{}) == kBurst) {
       }
@@ -64,7 +65,7 @@ class Gnb {
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
     if (context_.inject != nullptr && rte_ring_empty(context_.inject) == 0) return now;
     if (context_.handed.waiting() != 0) return now;
-    const std::uint64_t next = downlink_.next_work(now);
+    const std::uint64_t next = std::min(downlink_.next_work(now), context_.session_uplinks.next_work());
     return context_.pdcp == nullptr ? next : std::min(next, context_.pdcp->next_work());
   }
 

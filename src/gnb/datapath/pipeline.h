@@ -52,6 +52,27 @@ inline void run_downlink(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops
   }
 }
 
+// Sends SDUs of sessions with several bearers whose turn it is.
+template <FeatureSet F, class Sink, class Probe>
+[[gnu::noinline]] inline void deliver_session_sdus(UplinkPath<F, Sink, Probe>& path) {
+  auto& ready = path.gnb.session_uplinks.ready;
+  for (std::size_t done = 0; done < ready.size();) {
+    Burst burst;
+    Drops drops(path.stats);
+    for (; burst.size < kBurst && done < ready.size(); ++done, ++burst.size) {
+      burst.mbuf[burst.size] = ready[done].m;
+      path.bearer[burst.size] = ready[done].line;
+      path.qfi[burst.size] = ready[done].qfi;
+    }
+    path.probe.found(path.bearer.data(), burst.size);
+    path.probe.read(path.qfi.data(), burst.size);
+    encapsulate(path, burst, drops);
+    transmit_n3(path, burst);
+  }
+  ready.clear();
+  note_flow_held(path.gnb);
+}
+
 // Air -> N3.
 template <FeatureSet F, class Sink, class Probe>
 inline void run_uplink(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
@@ -70,6 +91,8 @@ inline void run_uplink(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& dr
     transmit_n3(path, burst);
     if (path.gnb.pdcp != nullptr && path.gnb.pdcp->incoming.size != 0) [[unlikely]]
       receive_secured(path, drops);  // PDUs of secured bearers, which read_pdus left to PDCP
+    if (!path.gnb.session_uplinks.ready.empty()) [[unlikely]]
+      deliver_session_sdus(path);  // SDUs of sessions with several bearers, in the order of their flows
   }
 }
 

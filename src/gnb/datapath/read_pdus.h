@@ -1,6 +1,7 @@
 // Second stage of the uplink (ul_parse counts both): verifies the bearer of each RLC PDU, and reads its headers.
 //
 //   goes on  a data PDU, which RLC has not received before: path.qfi has its QoS flow
+//   session  a PDU of a session with several bearers: see deliver_session_sdus in pipeline.h
 //   taken    RLC control: to the ring of copies, or STATUS PDUs to the ARQ (`baas: inline`)
 //   handed   a packet of another worker's bearer (punt_handoff.h)
 //   dropped  bearer_unknown, airhdr_modes_wrong, worker_full, copies_full; what header mode does not know: rlc_segment,
@@ -15,13 +16,12 @@
 namespace splitplane::datapath {
 
 // Records that a PDU arrived. DropReason::ok means that it is to be delivered; its bearer may be acknowledged or not.
-template <FeatureSet F, class Sink, class Probe>
-[[nodiscard]] inline DropReason note_arrival(UplinkPath<F, Sink, Probe>& path, rte_mbuf* m,
-                                             const ran::BearerUplink& bearer, std::uint64_t now) {
-  ArqBearer* const arq = path.gnb.arq_bearers.find(bearer.id);
+[[nodiscard]] inline DropReason note_arrival(GnbContext& gnb, rte_mbuf* m, const ran::BearerUplink& bearer,
+                                             std::uint64_t now) {
+  ArqBearer* const arq = gnb.arq_bearers.find(bearer.id);
   if (arq == nullptr) return DropReason::ok;
   if (octets(m)[kEpochOffset] != arq->epoch) return DropReason::rlc_other_epoch;
-  switch (path.gnb.arq->receive(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, now)) {
+  switch (gnb.arq->receive(*arq, {octets(m) + kRlcOffset, m->data_len - kRlcOffset}, now)) {
     case ran::rlc::Received::kDelivered:
       return DropReason::ok;
     case ran::rlc::Received::kNoMemory:
@@ -52,7 +52,7 @@ inline void read_pdus(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& dro
       continue;
     }
     if (gnb.arq != nullptr) [[unlikely]] {
-      if (const DropReason reason = note_arrival(path, m, bearer, now); reason != DropReason::ok) {
+      if (const DropReason reason = note_arrival(gnb, m, bearer, now); reason != DropReason::ok) {
         drops.add(m, reason);
         ++gnb.bearers.drops(bearer.id).uplink;
         continue;

@@ -194,6 +194,7 @@ rte_mbuf* take_delivered(GnbContext& gnb, ran::BearerUplink& line, MbufBuffer sd
   DropReason reason = DropReason::ok;
   if (!is_data) {
     reason = DropReason::sdap_end_marker;
+    if (ran::is_of_session(line)) gnb.session_uplinks.end(line.id, sdap & line.sdap_mask, nullptr);
   } else if (has_sdap && m->data_len == 1) {
     reason = DropReason::pdu_too_short;
   } else if (reframe(m, 0, front, m->data_len) == nullptr) {

@@ -52,6 +52,8 @@ class SecuredDelivery {
     ran::BearerUplink& line = *path_.gnb.bearers.uplink_line(id.value);
     rte_mbuf* const m = take_delivered(path_.gnb, line, std::move(sdu), path_.qfi[out_.size]);
     if (m == nullptr) return;
+    if (ran::is_of_session(line)) [[unlikely]]
+      return path_.gnb.session_uplinks.receive(line, path_.qfi[out_.size], m, rte_rdtsc());
     path_.bearer[out_.size] = &line;
     out_.mbuf[out_.size++] = m;
     if (out_.size == kBurst) flush();

@@ -2,6 +2,7 @@
 //
 //   stays     a packet of this worker's bearers
 //   returned  a packet that the card passed up because it could not read it, but whose bearer the card numbers
+//   waits     a packet of a QoS flow that is on its way to another bearer (sessions/flow_moves.h)
 //   handed    a packet of another worker's bearer (punt_handoff.h)
 //   dropped   teid_unknown (with an Error Indication), teid_released, ue_unknown, not_from_upf, worker_full;
 //             above_mtu, no_headroom and tx_full on the way back to the card
@@ -60,7 +61,9 @@ template <FeatureSet F, class Sink, class Probe>
     const GPdu& gpdu = path.gpdu[i];
     ran::BearerDownlink& line = *path.bearer[i];
     if (!ran::BearerTable::is(line, gpdu.teid)) {
-      if (ran::is_on_card(line, gpdu.teid)) {
+      if (ran::is_session(line, gpdu.teid)) {
+        wait_for_move(gnb, m, gpdu, drops);
+      } else if (ran::is_on_card(line, gpdu.teid)) {
         card_id[card.size] = gpdu.teid;
         if (make_returned(path, i, m, drops)) card.mbuf[card.size++] = m;
       } else if (gpdu.teid != 0 && gnb.punt_handoff.has_worker(gpdu.teid)) {

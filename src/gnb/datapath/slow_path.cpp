@@ -3,8 +3,8 @@
 #include <rte_cycles.h>
 
 #include "gnb/datapath/context.h"
+#include "gnb/datapath/read_pdus.h"
 #include "gnb/datapath/secured.h"
-#include "gnb/datapath/uplink_path.h"
 #include "wire/n3.h"
 
 namespace splitplane::datapath {
@@ -63,6 +63,34 @@ bool parse_slow(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats&
   return parsed.verdict == N3Verdict::kGPdu;
 }
 
+void wait_for_move(GnbContext& context, rte_mbuf* m, const GPdu& gpdu, Drops& drops) {
+  FlowMoves::Move* const move = context.flow_moves.find(gpdu.teid, gpdu.sdap & 0x3f);
+  if (move == nullptr) return drops.add(m, DropReason::teid_unknown);
+  ran::BearerDownlink& old = *context.bearers.bearer_line(move->old.value);
+  if (((old.upf ^ gpdu.source) & context.n3.source_mask) != 0) {
+    return drop_of_bearer(context, m, old, gpdu.bytes, DropReason::not_from_upf, drops);
+  }
+  context.flow_moves.hold(*move, m);
+  note_flow_held(context);
+}
+
+void serve_moves(GnbContext& context, std::uint64_t now) {
+  const auto is_over = [&](FlowMoves::Move& move) {
+    if (now < move.rest.not_before) return false;
+    if (!move.rest.is_acknowledged) return true;
+    const ArqBearer* const arq = context.arq_bearers.find(move.old.value);
+    if (arq == nullptr || arq->failed) return true;
+    if (arq->epoch != move.rest.epoch) {  // RLC began anew: what the UE did not acknowledge has new numbers
+      move.rest.epoch = arq->epoch;
+      move.rest.until = arq->retx.next();
+    }
+    return !ran::rlc::before(arq->retx.next_ack(), move.rest.until);
+  };
+  context.flow_moves.serve(now, is_over, [&](const FlowMoves::Move& move) {
+    ran::set_flow(*context.bearers.downlink_line(move.session.value), move.qfi, move.number);
+  });
+}
+
 void check_options_slow(GnbContext& context, Burst& burst, GPdu* gpdus, ran::BearerDownlink** bearers, bool ordered,
                         Drops& drops) {
   const unsigned received = burst.size;
@@ -100,6 +128,9 @@ void serve_other_pdu(GnbContext& context, rte_mbuf* m, const ran::BearerUplink& 
                      Drops& drops) {
   ArqBearer* const arq = context.arq == nullptr ? nullptr : context.arq_bearers.find(bearer.id);
   if (arq != nullptr && octets(m)[kEpochOffset] != arq->epoch) return drops.add(m, DropReason::rlc_other_epoch);
+  if (kind == ran::UplinkKind::kSessionPdu) {
+    return serve_session_pdu(context, m, *context.bearers.uplink_line(bearer.id), drops);
+  }
   if (kind == ran::UplinkKind::kProtected) {
     return collect_secured_pdu(context, m, *context.bearers.uplink_line(bearer.id), drops);
   }
@@ -131,11 +162,36 @@ void serve_other_pdu(GnbContext& context, rte_mbuf* m, const ran::BearerUplink& 
       drops.add(m, DropReason::sdap_end_marker);
       return;
     case ran::UplinkKind::kProtected:
+    case ran::UplinkKind::kSessionPdu:
     case ran::UplinkKind::kData:
     case ran::UplinkKind::kTooShort:
       drops.add(m, DropReason::pdu_too_short);
       return;
   }
+}
+
+void serve_session_pdu(GnbContext& context, rte_mbuf* m, ran::BearerUplink& bearer, Drops& drops) {
+  using ran::UplinkKind;
+  const ran::UplinkPdu pdu = ran::read_uplink_of_session(bearer, octets(m) + kRlcOffset, m->data_len - kRlcOffset);
+  if (pdu.kind != UplinkKind::kData && pdu.kind != UplinkKind::kSdapEndMarker) {
+    return serve_other_pdu(context, m, bearer, pdu.kind, drops);
+  }
+  const std::uint64_t now = rte_rdtsc();
+  if (const DropReason reason = note_arrival(context, m, bearer, now); reason != DropReason::ok) {
+    drops.add(m, reason);
+    if (pdu.kind == UplinkKind::kData) ++context.bearers.drops(bearer.id).uplink;
+    return;
+  }
+  const ArqBearer* const arq = context.arq == nullptr ? nullptr : context.arq_bearers.find(bearer.id);
+  if (pdu.kind == UplinkKind::kData) {
+    context.session_uplinks.receive(bearer, pdu.qfi, m, now);
+  } else {
+    const std::uint8_t octet = octets(m)[kRlcOffset + bearer.header_bytes - 1U];
+    context.session_uplinks.end(bearer.id, octet & 0x3f, arq);
+    drops.add(m, DropReason::sdap_end_marker);
+  }
+  if (arq != nullptr) context.session_uplinks.look_at_ends(*arq);
+  note_flow_held(context);
 }
 
 DropReason encapsulate_slow(GnbContext& context, rte_mbuf* m, ran::BearerUplink& bearer, std::uint8_t qfi,

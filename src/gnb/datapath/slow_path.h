@@ -21,6 +21,11 @@ void drop_of_bearer(GnbContext& context, rte_mbuf* m, ran::BearerDownlink& beare
 [[nodiscard]] bool parse_slow(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats& stats, Drops& drops,
                               GPdu& gpdu);
 
+// serve_unmatched: a G-PDU of a QoS flow that is on its way to another bearer waits in context.flow_moves.
+void wait_for_move(GnbContext& context, rte_mbuf* m, const GPdu& gpdu, Drops& drops);
+// Once per round: ends the moves whose old bearer has delivered its SDUs, or whose time is over.
+void serve_moves(GnbContext& context, std::uint64_t now);
+
 // check_options: keeps in the burst, with `gpdus` and `bearers` beside it, the packets that go on now. It drops a G-PDU
 // without a container if the bearer requires one. It records time stamps. A G-PDU with a sequence number may have to
 // wait in context.reorder. `ordered`: the burst comes from there.
@@ -35,6 +40,10 @@ void serve_unmatched_pdu(GnbContext& context, rte_mbuf* m, std::uint32_t id, boo
 // dropped.
 void serve_other_pdu(GnbContext& context, rte_mbuf* m, const ran::BearerUplink& bearer, ran::UplinkKind kind,
                      Drops& drops);
+
+// read_pdus: a PDU of a bearer of a session with several ones, without security. Its SDU becomes ready in
+// context.session_uplinks, or waits there.
+void serve_session_pdu(GnbContext& context, rte_mbuf* m, ran::BearerUplink& bearer, Drops& drops);
 
 // encapsulate: returns why the packet cannot be sent, or writes its headers with the time stamps that the UPF asked for
 // and returns DropReason::ok.

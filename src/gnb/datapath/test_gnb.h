@@ -113,7 +113,9 @@ class TestGnb {
     for (std::uint32_t i = 0; i < 3; ++i) {
       add(first + i, session.bearers[i].config, kPeerV4);
       downlink[first + i] = ran::make_session_bearer(session.bearers[i]);
+      uplink[first + i] = ran::make_session_uplink(config(first + i), PeerId{kPeerV4});
     }
+    context->session_uplinks.open(session, rte_get_tsc_hz());
     downlink[first + 3] = downlink[first];
     downlink[first] = ran::make_session(session);
   }
@@ -144,7 +146,8 @@ class TestGnb {
   void expect_balance(std::uint64_t received) const {
     const WorkerStats& s = context->stats;
     EXPECT_EQ(received, s.transmitted_air.get() + s.transmitted_n3.get() + s.returned.get() + s.dropped() +
-                            s.punted.get() + s.rlc_control.get() + context->reorder.held());
+                            s.punted.get() + s.rlc_control.get() + context->reorder.held() +
+                            context->flow_moves.held() + context->session_uplinks.held());
     EXPECT_EQ(dropped(DropReason::ok), 0U);
   }
   [[nodiscard]] std::uint64_t dropped(DropReason reason) const {

@@ -28,6 +28,18 @@ class GnbUplink {
       serve_secured(path_);
     }
   }
+  // Once per round: sends SDUs of sessions with several bearers that waited long enough for an end marker, or that
+  // serve_reordering() left.
+  void serve_sessions() {
+    if constexpr (F >= FeatureSet::mat) {
+      SessionUplinks& sessions = path_.gnb.session_uplinks;
+      if (!sessions.waits() && sessions.ready.empty()) [[likely]]
+        return;
+      path_.probe.resume();
+      sessions.tick(rte_rdtsc());
+      deliver_session_sdus(path_);
+    }
+  }
 
   // Sends frames of the control thread on N3: ARP and neighbor discovery, answers and questions.
   void send_injected() {

@@ -80,6 +80,14 @@ void BearerJournal::set_config(const ran::BearerConfig& config) {
   note(config.id.value, Change::kWhole, {});
 }
 
+void BearerJournal::set_session(BearerId id, const JournalSession& session) {
+  const std::lock_guard guard(mutex_);
+  const auto at = bearers_.find(id.value);
+  if (at == bearers_.end()) return;
+  at->second.session = session;
+  note(id.value, Change::kWhole, {});
+}
+
 void BearerJournal::set_epoch(BearerId id, std::uint8_t epoch) {
   const std::lock_guard guard(mutex_);
   const auto at = bearers_.find(id.value);

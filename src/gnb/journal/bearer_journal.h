@@ -48,6 +48,7 @@ class BearerJournal {
   // socket adds again is the configuration's again, so that a later release() keeps it away, too.
   void set(const JournalBearer& bearer, const std::optional<Grant>& grant = {});
   void set_config(const ran::BearerConfig& config);  // of a bearer that is there
+  void set_session(BearerId id, const JournalSession& session);
   void set_epoch(BearerId id, std::uint8_t epoch);
   void set_received(BearerId id, std::uint32_t rx_next);
   void set_numbers(BearerId id, const JournalNumbers& numbers, const std::optional<Grant>& grant = {});

@@ -39,6 +39,20 @@ MethodRegistry::Handler session_release(ReleaseSession release, WaitForDisk wait
   };
 }
 
+MethodRegistry::Handler session_flow(MoveFlow move, WaitForDisk wait_for_disk) {
+  return [move = std::move(move), wait_for_disk = std::move(wait_for_disk)](Params& params) -> Expected<Json> {
+    const Teid teid = read_teid(params);
+    params.require("qfi");
+    params.require("drb");
+    const Qfi qfi{static_cast<std::uint8_t>(params.integer("qfi", 0, ran::sdap::kFlows - 1).value_or(0))};
+    const ran::sdap::DrbId drb{static_cast<std::uint8_t>(params.integer("drb", 1, ran::sdap::kMaxDrb).value_or(0))};
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return move(teid, qfi, drb).and_then([&](const ran::SessionConfig& session) {
+      return wait_for_disk().map([&] { return Json{{"session", to_json(session)}}; });
+    });
+  };
+}
+
 MethodRegistry::Handler session_show(ShowSession show) {
   return [show = std::move(show)](Params& params) -> Expected<Json> {
     const Teid teid = read_teid(params);

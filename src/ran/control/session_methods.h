@@ -16,6 +16,10 @@ using AddSession = std::function<Expected<AddedSession>(const ran::WantedSession
 using ReleaseSession = std::function<Expected<bool>(Teid teid)>;
 [[nodiscard]] MethodRegistry::Handler session_release(ReleaseSession release, WaitForDisk wait_for_disk);
 
+// Gives a QoS flow of a session to another of its bearers. Returns the session as it is then.
+using MoveFlow = std::function<Expected<ran::SessionConfig>(Teid teid, Qfi qfi, ran::sdap::DrbId drb)>;
+[[nodiscard]] MethodRegistry::Handler session_flow(MoveFlow move, WaitForDisk wait_for_disk);
+
 using ShowSession = std::function<Expected<SessionView>(Teid teid)>;
 [[nodiscard]] MethodRegistry::Handler session_show(ShowSession show);
 

@@ -23,6 +23,14 @@ class SessionMethods : public ::testing::Test {
                                      settled));
     registry_.add("session.release",
                   session_release([this](Teid teid) { return Expected<bool>(teid == session_.teid()); }, settled));
+    registry_.add("session.flow", session_flow(
+                                      [this](Teid teid, Qfi qfi, ran::sdap::DrbId drb) -> Expected<ran::SessionConfig> {
+                                        ran::SessionConfig moved = session_;
+                                        if (teid != session_.teid() || !ran::set_flow(moved, qfi, drb))
+                                          return fail("no such bearer");
+                                        return moved;
+                                      },
+                                      settled));
     registry_.add("session.show", session_show([this](Teid) { return Expected<SessionView>(view()); }));
     registry_.add("session.list", session_list([this](std::uint32_t, std::size_t) {
                     return Expected<std::vector<SessionView>>(std::vector{view()});
@@ -122,6 +130,29 @@ TEST_F(SessionMethods, a_release_says_whether_there_was_a_session) {
   EXPECT_EQ(call("session.release", {{"id", session_.teid().value}})["result"]["existed"], true);
   EXPECT_EQ(call("session.release", {{"id", 3}})["result"]["existed"], false);
   EXPECT_THAT(call("session.release", Json::object())["error"], HasSubstr("id: is missing"));
+}
+
+TEST_F(SessionMethods, a_flow_is_given_to_another_bearer) {
+  const std::uint32_t id = session_.teid().value;
+  const Json answer = call("session.flow", {{"id", id}, {"qfi", 63}, {"drb", 5}});
+  EXPECT_EQ(answer["result"]["session"]["bearers"][1]["flows"], Json::array({1}));
+  EXPECT_EQ(answer["result"]["session"]["bearers"][2]["flows"], Json::array({2, 63}));
+  EXPECT_EQ(call("session.flow", {{"id", id}, {"qfi", 63}, {"drb", 6}})["error"], "no such bearer");
+  EXPECT_THAT(call("session.flow", {{"id", id}, {"qfi", 64}, {"drb", 5}})["error"],
+              HasSubstr("qfi: allowed is an integer from 0 to 63"));
+  EXPECT_THAT(call("session.flow", {{"id", id}, {"qfi", 6}})["error"], HasSubstr("drb: is missing"));
+}
+
+TEST_F(SessionMethods, a_bearer_with_security_has_its_own_drb_identity) {
+  Json params = kSession;
+  params["bearers"][1]["security"] = {{"key", 7}, {"cipher", "nea1"}};
+  const Json answer = call("session.add", params);
+  ASSERT_TRUE(wanted_) << answer.dump();
+  ASSERT_TRUE(wanted_->config.bearers[1].config.security);
+  EXPECT_EQ(wanted_->config.bearers[1].config.security->drb, 2);
+  EXPECT_EQ(wanted_->config.bearers[1].config.security->key, 7U);
+  EXPECT_FALSE(wanted_->config.bearers[0].config.security);
+  EXPECT_THAT(error("/bearers/1/security", Json{{"key", 7}, {"drb", 3}}), HasSubstr("drb: unknown"));
 }
 
 TEST_F(SessionMethods, sessions_are_made_again_from_the_bearers_that_a_gnb_shows) {

@@ -37,8 +37,9 @@ struct OrderCounters {
 template <std::movable B>
 class UplinkOrder {
  public:
-  // `map` says which DRBs have an UL header, and so can carry an end marker. It outlives this object.
-  UplinkOrder(const FlowMap& map, OrderLimits limits) : map_(map), limits_(limits) { held_.reserve(limits.held); }
+  // `map` says which DRBs have an UL header, and so can carry an end marker. It outlives this object. Memory for SDUs
+  // is taken when the first flow moves.
+  UplinkOrder(const FlowMap& map, OrderLimits limits) : map_(map), limits_(limits) {}
 
   // An SDU of a flow. `qfi` is at most 63.
   template <class Deliver>
