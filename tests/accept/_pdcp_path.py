@@ -6,6 +6,7 @@ from _judged_by_tests import Mended, judge
 from report import Report
 
 SECURED, SESSIONS = "tests/e2e/test_secured.py", "tests/e2e/test_sessions.py"
+FLOWS = "tests/e2e/test_session_flows.py"
 BUILT = (
     # The test for tshark reads what the one before it captured.
     Mended(
@@ -14,10 +15,24 @@ BUILT = (
         pytest=[SECURED],
     ),
     Mended("two_bearers_of_a_session", shows="own numbers for each flow, restart, kill, bad input", pytest=[SESSIONS]),
+    Mended(
+        "two_flows_on_two_bearers",
+        shows="real TCP on RLC AM and a probe on RLC UM, both ways at once, by tshark",
+        pytest=[f"{FLOWS}::test_two_flows_have_different_treatment_both_ways_and_tshark_says_which"],
+    ),
+    # The test for COUNTs reads what the one before it captured.
+    Mended(
+        "moved_flow_keeps_its_order",
+        shows="both ways over an air that loses 20 %, by session.flow and by RDI; nothing lost, no COUNT twice",
+        pytest=[
+            f"{FLOWS}::test_a_moved_flow_keeps_its_order_and_loses_nothing",
+            f"{FLOWS}::test_a_flow_on_a_reflective_bearer_takes_its_uplink_there",
+            f"{FLOWS}::test_a_killed_gnb_uses_no_count_of_a_secured_session_twice",
+        ],
+    ),
 )
 NOT_BUILT = {
     "no_count_twice_after_rekey": "by key, bearer, direction and COUNT, over all PDUs of a run",
-    "moved_flow_keeps_its_order": "real TCP and a probe on two bearers of a session; one moves",
 }
 
 

@@ -18,6 +18,14 @@ SERVER_IPV6 = "fd00:200::1"
 
 
 @dataclass(frozen=True)
+class Flow:
+    """A QoS flow of a tunnel: packets from and to this port of the servers. Its downlink has RQI."""
+
+    port: int
+    qfi: int
+
+
+@dataclass(frozen=True)
 class Tunnel:
     """One entry of the peer's mapping file."""
 
@@ -28,6 +36,7 @@ class Tunnel:
     qfi: int
     ue_ipv4: str = ""
     ue_ipv6: str = ""
+    flows: tuple[Flow, ...] = ()
 
 
 def tunnels_of(bearers: list[dict], links: tuple[N3Link, ...]) -> list[Tunnel]:

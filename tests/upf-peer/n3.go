@@ -139,7 +139,7 @@ func (t *Tunnel) refuse(socket *Socket, from netip.AddrPort, pdu *message.TPDU) 
 	if container[0]>>4 != pduTypeUplink {
 		return &t.ul.WrongPDUType
 	}
-	if container[1]&0x3f != t.QFI {
+	if !t.has(container[1] & 0x3f) {
 		return &t.ul.WrongQFI
 	}
 	source, _, ok := addresses(pdu.Payload)
@@ -150,6 +150,27 @@ func (t *Tunnel) refuse(socket *Socket, from netip.AddrPort, pdu *message.TPDU) 
 		return &t.ul.WrongSource
 	}
 	return nil
+}
+
+// has says whether the tunnel has that QoS flow.
+func (t *Tunnel) has(qfi uint8) bool {
+	for _, flow := range t.Flows {
+		if flow.QFI == qfi {
+			return true
+		}
+	}
+	return qfi == t.QFI
+}
+
+// container returns the second octet of the PDU Session Container of a downlink packet: RQI and QFI.
+func (t *Tunnel) container(packet []byte) byte {
+	port, ok := sourcePort(packet)
+	for _, flow := range t.Flows {
+		if ok && flow.Port == port {
+			return 0x40 | flow.QFI
+		}
+	}
+	return t.QFI
 }
 
 // downlink is the loop from the TUN to the gNB.
@@ -177,7 +198,7 @@ func (u *UPF) downlink() {
 		}
 		pdu := message.NewTPDUWithExtentionHeader(tunnel.DLTEID, buffer[:n],
 			message.NewExtensionHeader(message.ExtHeaderTypePDUSessionContainer,
-				[]byte{pduTypeDownlink << 4, tunnel.QFI}, message.ExtHeaderTypeNoMoreExtensionHeaders))
+				[]byte{pduTypeDownlink << 4, tunnel.container(buffer[:n])}, message.ExtHeaderTypeNoMoreExtensionHeaders))
 		size := pdu.MarshalLen()
 		if size > len(out) || pdu.MarshalTo(out) != nil || u.send(tunnel.socket, tunnel.gnb, out[:size]) != nil {
 			tunnel.dl.SendErrors.Add(1)

@@ -57,6 +57,18 @@ func (t *Tun) write(packet []byte) error {
 	}
 }
 
+// sourcePort returns the source port of TCP or UDP in an IP packet; false if it has none.
+func sourcePort(packet []byte) (uint16, bool) {
+	protocol, start := packet[9], int(packet[0]&0xf)*4
+	if packet[0]>>4 == 6 {
+		protocol, start = packet[6], 40
+	}
+	if (protocol != 6 && protocol != 17) || len(packet) < start+2 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint16(packet[start:]), true
+}
+
 // addresses returns source and destination of an IP packet; false if it is not one.
 func addresses(packet []byte) (source, destination netip.Addr, ok bool) {
 	if len(packet) < 20 {

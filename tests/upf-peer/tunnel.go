@@ -11,6 +11,13 @@ import (
 	"sync/atomic"
 )
 
+// Flow is a QoS flow of a tunnel beside its default one: packets of TCP or UDP from and to this port of the servers.
+// Downlink packets of it carry RQI, so that the UE uses the flow for its answers (TS 23.501 5.7.5.3).
+type Flow struct {
+	Port uint16 `json:"port"`
+	QFI  uint8  `json:"qfi"`
+}
+
 // Mapping is one entry of the mapping file. UE addresses may be empty.
 type Mapping struct {
 	DLTEID uint32 `json:"dl_teid"`
@@ -20,6 +27,7 @@ type Mapping struct {
 	QFI    uint8  `json:"qfi"`
 	UEIPv4 string `json:"ue_ipv4"`
 	UEIPv6 string `json:"ue_ipv6"`
+	Flows  []Flow `json:"flows"`
 }
 
 // Uplink counts what arrived for a tunnel; only `Packets` were delivered to the TUN, the others were dropped.
@@ -120,6 +128,11 @@ func makeTunnel(entry Mapping, index int, sockets []*Socket) (*Tunnel, error) {
 	}
 	if entry.QFI > 63 {
 		return nil, fmt.Errorf("entry %d: qfi: %d; allowed: 0 to 63", index, entry.QFI)
+	}
+	for _, flow := range entry.Flows {
+		if flow.QFI > 63 {
+			return nil, fmt.Errorf("entry %d: flows: qfi %d; allowed: 0 to 63", index, flow.QFI)
+		}
 	}
 	tunnel.gnb = netip.AddrPortFrom(gnb, gtpPort)
 	if tunnel.ue4, err = parseAddress(entry.UEIPv4, "ue_ipv4", index); err != nil {
