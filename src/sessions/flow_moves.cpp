@@ -1,6 +1,5 @@
 #include "sessions/flow_moves.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace splitplane::datapath {

@@ -10,6 +10,7 @@
 // A time and a number of packets bound the wait.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "engine/burst.h"
@@ -20,7 +21,7 @@ namespace splitplane::datapath {
 class FlowMoves {
  public:
   static constexpr std::uint64_t kMostMs = 500;
-  static constexpr std::size_t kMostHeld = 2048;  // packets of all flows
+  static constexpr std::size_t kMostHeld = 2048;  // packets of all flows, unless limit() says less
 
   // What the old bearer still has to deliver.
   struct Rest {
@@ -44,6 +45,7 @@ class FlowMoves {
   FlowMoves& operator=(const FlowMoves&) = delete;
   ~FlowMoves();
 
+  void limit(std::size_t most) { most_ = std::min(most, kMostHeld); }
   [[nodiscard]] bool empty() const { return moves_.empty() && ready_.empty(); }
   // In a command: packets of the flow wait from now on. A flow that is moving already gets another new bearer.
   void begin(Move move);
@@ -60,7 +62,7 @@ class FlowMoves {
   template <class IsOver, class Done>
   void serve(std::uint64_t now, IsOver is_over, Done done) {
     std::erase_if(moves_, [&](Move& move) {
-      if (!is_over(move) && now < move.deadline && held_ < kMostHeld) return false;
+      if (!is_over(move) && now < move.deadline && held_ < most_) return false;
       done(move);
       ready_.insert(ready_.end(), move.held.begin(), move.held.end());
       return true;
@@ -77,6 +79,7 @@ class FlowMoves {
   std::vector<Move> moves_;
   std::vector<rte_mbuf*> ready_;
   std::uint64_t held_ = 0;  // with the ready ones
+  std::size_t most_ = kMostHeld;
 };
 
 }  // namespace splitplane::datapath

@@ -1,7 +1,5 @@
 #include "sessions/session_uplinks.h"
 
-#include <algorithm>
-
 namespace splitplane::datapath {
 
 using ran::sdap::DrbId;
@@ -65,6 +63,7 @@ void SessionUplinks::receive(ran::BearerUplink& line, std::uint8_t qfi, rte_mbuf
   ++held_;
   session.order.receive(Qfi{qfi}, member->drb, Sdu{m, member, &line}, now, to_ready());
   given_up_ += session.order.counters().overflows - overflows;
+  if (held_ > most_) give_up(session);
   if (!waiting_.empty() || session.order.held() != 0) note_waiting(session);
 }
 
@@ -88,6 +87,12 @@ void SessionUplinks::look_at_ends(const ArqBearer& arq) {
     return all_came;
   });
   note_waiting(*member->session);
+}
+
+void SessionUplinks::give_up(Session& session) {
+  const std::uint64_t timeouts = session.order.counters().timeouts;
+  session.order.tick(ran::sdap::kNever - 1, to_ready());
+  given_up_ += session.order.counters().timeouts - timeouts;
 }
 
 void SessionUplinks::tick(std::uint64_t now) {

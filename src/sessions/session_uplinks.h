@@ -2,6 +2,7 @@
 // another bearer (TS 37.324 5.3). A worker owns it. Bearers that are sessions by themselves never come here.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -25,12 +26,14 @@ class SessionUplinks {
   // time. An end marker on UM may be lost.
   static constexpr std::uint64_t kHoldMs = 500;
   static constexpr std::size_t kMostHeld = 1024;
+  static constexpr std::size_t kMostHeldByAll = 4096;  // of all sessions, unless limit() says less
 
   SessionUplinks() = default;
   SessionUplinks(const SessionUplinks&) = delete;
   SessionUplinks& operator=(const SessionUplinks&) = delete;
   ~SessionUplinks();
 
+  void limit(std::size_t most) { most_ = std::min(most, kMostHeldByAll); }
   // In a command of the control thread: the bearers of a session are there now.
   void open(const ran::SessionConfig& session, std::uint64_t tsc_hz);
   // They are gone. Returns how many SDUs waited, which are dropped.
@@ -90,10 +93,12 @@ class SessionUplinks {
   }
   [[nodiscard]] Member* find(std::uint32_t id) const;
   void note_waiting(Session& session);
+  void give_up(Session& session);
 
   std::unordered_map<std::uint32_t, std::unique_ptr<Member>> members_;  // by the bearer's identity
   std::vector<Session*> waiting_;                                       // sessions with SDUs that wait
   std::uint64_t held_ = 0, given_up_ = 0;
+  std::size_t most_ = kMostHeldByAll;
 };
 
 }  // namespace splitplane::datapath

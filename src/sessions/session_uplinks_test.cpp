@@ -81,6 +81,19 @@ TEST_F(SessionUplinksTest, more_than_fits_ends_the_wait) {
   EXPECT_FALSE(uplinks_.waits());
 }
 
+TEST_F(SessionUplinksTest, all_sessions_together_hold_no_more_than_the_limit) {
+  uplinks_.limit(2);
+  uplinks_.open(ran::test::make_session_config(11), kHz);
+  receive(1, 1);
+  receive(2, 2);
+  receive(2, 3);
+  EXPECT_EQ(uplinks_.held(), 2U);
+  receive(1, 4, 0, 8);
+  receive(2, 5, 0, 8);
+  EXPECT_EQ(ready(), (Octets{1, 4, 2, 3, 5}));
+  EXPECT_FALSE(uplinks_.waits());
+}
+
 TEST_F(SessionUplinksTest, a_bearer_of_no_session_is_never_held) {
   receive(4, 9);
   EXPECT_EQ(ready(), Octets{9});

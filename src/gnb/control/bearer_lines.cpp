@@ -70,6 +70,9 @@ Expected<void> BearerLines::move_flow(const Locked& /*locked*/, WorkerRuntime& w
   datapath::GnbContext* gnb = worker.gnb.get();
   const auto to = static_cast<unsigned>(session.bearer_of(qfi) - session.bearers.data()) + 1;
   const bool done = worker.execute([&] {
+    if (worker.config.features < datapath::FeatureSet::mat) {  // its packets find no bearers
+      return ran::set_flow(*gnb->bearers.downlink_line(session.teid().value), qfi, to);
+    }
     const BearerId old = from.config.id;
     const std::uint64_t now = rte_rdtsc(), ms = rte_get_tsc_hz() / 1000;
     const auto* const arq = gnb->arq_bearers.find(old.value);

@@ -196,6 +196,8 @@ void Wiring::share_reorder_buffers(const Workers& workers) {
     const auto sharing = static_cast<std::size_t>(std::ranges::count_if(
         workers.all(), [&](const auto& other) { return other->gnb && other->config.n3 == worker->config.n3; }));
     worker->gnb->reorder.limit(config_.memory.mbufs / 4 / sharing);
+    worker->gnb->flow_moves.limit(config_.memory.mbufs / 8 / sharing);
+    worker->gnb->session_uplinks.limit(config_.memory.mbufs / 8 / sharing);
   }
 }
 

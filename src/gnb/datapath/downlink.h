@@ -2,6 +2,8 @@
 // waited for their order, and serves the timers of acknowledged bearers.
 #pragma once
 
+#include <limits>
+
 #include "engine/endpoints.h"
 #include "engine/probe.h"
 #include "gnb/datapath/pipeline.h"
@@ -29,7 +31,7 @@ class GnbDownlink {
   void flush() {
     if constexpr (F >= FeatureSet::mat) {
       if (!path_.gnb.flow_moves.empty()) [[unlikely]]
-        deliver_moved();
+        deliver_moved(rte_rdtsc());
       if (path_.gnb.reorder.held() == 0) [[likely]]
         return;
       path_.probe.resume();
@@ -61,6 +63,7 @@ class GnbDownlink {
   }
   // At the end of the worker's life: sends what is still held.
   void finish() {
+    if constexpr (F >= FeatureSet::mat) deliver_moved(std::numeric_limits<std::uint64_t>::max());
     path_.gnb.reorder.release_all();
     flush();
   }
@@ -68,10 +71,10 @@ class GnbDownlink {
 
  private:
   // Ends the moves of QoS flows that are due. Their packets go through all stages again, on their new bearers.
-  [[gnu::noinline]] void deliver_moved() {
+  [[gnu::noinline]] void deliver_moved(std::uint64_t now) {
     Burst burst;
     path_.probe.resume();
-    serve_moves(path_.gnb, rte_rdtsc());
+    serve_moves(path_.gnb, now);
     path_.ordered = true;
     while (path_.gnb.flow_moves.take_ready(burst) != 0) {
       Drops drops(path_.stats);

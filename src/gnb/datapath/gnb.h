@@ -59,6 +59,7 @@ class Gnb {
     while (serve_handed_off() != 0) {
     }
     downlink_.finish();
+    uplink_.finish();
     flush();
   }
   // The time of the next work that no packet announces. A time up to `now` means now.

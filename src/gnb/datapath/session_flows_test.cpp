@@ -250,6 +250,19 @@ TEST_F(SessionFlows, an_end_marker_that_never_comes_is_not_waited_for_long) {
   EXPECT_EQ(context->session_uplinks.next_work(), ran::sdap::kNever);
 }
 
+TEST_F(SessionFlows, a_worker_that_ends_sends_what_waits) {
+  begin({.not_before = UINT64_MAX});
+  to_session(kFlow, 1);
+  from_ue_on(kOld, 0, 2);
+  from_ue_on(kNew, 0, 3);
+  function.finish();
+  upward.finish();
+  EXPECT_THAT(on_air(), ElementsAre(Seen{kNew, 1}));
+  EXPECT_THAT(on_n3(), ElementsAre(2U, 3U));
+  EXPECT_EQ(context->stats.flow_held.get(), 0U);
+  expect_balance(received);
+}
+
 TEST_F(SessionFlows, a_session_that_goes_drops_the_uplink_that_waits) {
   from_ue_on(kOld, 0, 1);
   from_ue_on(kNew, 0, 2);

@@ -2,6 +2,8 @@
 // control thread.
 #pragma once
 
+#include <limits>
+
 #include "engine/endpoints.h"
 #include "engine/probe.h"
 #include "gnb/datapath/pipeline.h"
@@ -31,15 +33,13 @@ class GnbUplink {
   // Once per round: sends SDUs of sessions with several bearers that waited long enough for an end marker, or that
   // serve_reordering() left.
   void serve_sessions() {
-    if constexpr (F >= FeatureSet::mat) {
-      SessionUplinks& sessions = path_.gnb.session_uplinks;
-      if (!sessions.waits() && sessions.ready.empty()) [[likely]]
-        return;
-      path_.probe.resume();
-      sessions.tick(rte_rdtsc());
-      deliver_session_sdus(path_);
-    }
+    const SessionUplinks& sessions = path_.gnb.session_uplinks;
+    if (!sessions.waits() && sessions.ready.empty()) [[likely]]
+      return;
+    serve_sessions(rte_rdtsc());
   }
+  // At the end of the worker's life: sends what still waits.
+  void finish() { serve_sessions(kNever); }
 
   // Sends frames of the control thread on N3: ARP and neighbor discovery, answers and questions.
   void send_injected() {
@@ -56,6 +56,14 @@ class GnbUplink {
   [[nodiscard]] const Probe& probe() const { return path_.probe; }
 
  private:
+  static constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+  [[gnu::noinline]] void serve_sessions(std::uint64_t now) {
+    path_.probe.resume();
+    path_.gnb.session_uplinks.tick(now);
+    deliver_session_sdus(path_);
+  }
+
   UplinkPath<F, Sink, Probe> path_;
 };
 
