@@ -17,10 +17,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 constexpr std::uint32_t kFirst = 0x01020304, kSecond = 0x01020305;
-constexpr const char* kToGnb = "020000000001 020000000002 88b5";
-const AirLink kAir{.ours = MacAddress::parse("02:00:00:00:00:02").value(),
-                   .peer = MacAddress::parse("02:00:00:00:00:01").value(),
-                   .mtu = 1500};
 
 // DRB 1 is the default of QFI 9, DRB 2 carries QFI 5. Both are UM with 12 bits of PDCP.
 class UeSessionTest : public ::testing::Test {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ue/ue_bearers.h"
+#include "ue/ue_uplink.h"
 #include "wire/test_examples.h"
 #include "wire/test_octets.h"
 
@@ -18,6 +19,11 @@ inline constexpr const char* kLink = "020000000001 020000000002 88b5";  // to th
 inline constexpr const char* kPacket = SPLITPLANE_TEST_IP;              // 10.45.0.2:40001 > 8.8.8.8:40002, UDP "hi"
 inline constexpr const char* kPacketV6 =                                // fd00:45::2 > fd00:45::9, UDP, no data
     "60000000 0008 11 40 fd000045000000000000000000000002 fd000045000000000000000000000009 9c41 9c42 0008 0000";
+
+inline constexpr const char* kToGnb = "020000000001 020000000002 88b5";
+inline const AirLink kAir{.ours = MacAddress::parse("02:00:00:00:00:02").value(),
+                          .peer = MacAddress::parse("02:00:00:00:00:01").value(),
+                          .mtu = 1500};
 
 inline IpAddress ip(const char* text) {
   return IpAddress::parse(text).value();

@@ -9,11 +9,6 @@ namespace {
 
 using namespace test;
 
-constexpr const char* kToGnb = "020000000001 020000000002 88b5";
-const AirLink kAir{.ours = MacAddress::parse("02:00:00:00:00:02").value(),
-                   .peer = MacAddress::parse("02:00:00:00:00:01").value(),
-                   .mtu = 1500};
-
 class UeUplinkTest : public ::testing::Test {
  protected:
   // The headers that frame() writes before the packet, as hex; on a refusal the outcome's name.
