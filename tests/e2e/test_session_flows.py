@@ -226,6 +226,19 @@ def data_pdus(bed: FlowBed, name: str) -> list[AirPdu]:
     return [air for air in air_views.read(bed.folder / f"{name}.pcapng") if air.is_complete_data()]
 
 
+def order_of_bearers(pdus: list[AirPdu], qfi: int, direction: int) -> list[int]:
+    """The bearers of a flow one after the other, by the first transmission of each of its PDUs."""
+    seen, order = set(), []
+    for air in pdus:
+        one = (air.bearer, air.pdcp_sn())
+        if air.direction != direction or sdap_of(air) & 0x3F != qfi or one in seen:
+            continue
+        seen.add(one)
+        if order[-1:] != [air.bearer]:
+            order.append(air.bearer)
+    return order
+
+
 FIELDS = ("pdcp-nr.ueid", "pdcp-nr.direction", "sdap.qfi", "ip.proto", "tcp.port", "udp.port")
 
 
@@ -295,6 +308,7 @@ def test_a_moved_flow_keeps_its_order_and_loses_nothing(bed):
     for direction in (DOWNLINK, UPLINK):
         on = bearers_of(pdus, 7, direction)
         assert set(on) == {SECURED, OTHER} and min(on.values()) > 100, on
+    assert order_of_bearers(pdus, 7, DOWNLINK) == [SECURED, OTHER, SECURED], "no packet overtakes at the gNB"
     markers = [(air.bearer, sdap_of(air)) for air in pdus if is_end_marker(air)]
     assert set(markers) == {(SECURED, 7), (OTHER, 7)}, "one on each bearer that the flow left"
     assert bed.gnb.control.stats()["workers"][0]["drops"]["sdap_end_marker"] == before + 2
