@@ -174,6 +174,27 @@ def test_a_bearer_of_a_session_goes_with_the_session_alone():
         assert bed.gnb.control.bearers() == []
 
 
+def test_ctl_moves_a_flow_and_the_journal_keeps_the_flows_of_a_session_that_it_added():
+    with Bed("sesm", []) as bed:
+        words = ["add", "--upf", LINK.upf_ipv4, "--ul-teid", UL_TEID, "--shard", 5, "--default-drb", 1]
+        for bearer in SESSION["bearers"]:
+            words += ["--bearer", json.dumps(bearer)]
+        bed.ctl(*words)
+        moved = bed.ctl("flow", "--id", hex(FIRST), "--qfi", 5, "--drb", 1)["session"]
+        assert [bearer["flows"] for bearer in moved["bearers"]] == [[5], [6]]
+        assert read_by_tshark(bed.folder, bed.send(FIRST, [5, 6])) == {FIRST: [(0, 5)], SECOND: [(0, 6)]}
+        for wrong, says in (
+            (("--id", FIRST, "--qfi", 5, "--drb", 9), "drb: 9 is no bearer of the session"),
+            (("--id", SECOND, "--qfi", 5, "--drb", 1), "no session with several bearers has TEID"),
+            (("--id", FIRST, "--qfi", 64, "--drb", 1), "--qfi"),
+        ):
+            assert says in bed.ctl("flow", *wrong, code=2)["error"]
+        bed.gnb.finish()
+        bed.start()
+        assert [bearer["flows"] for bearer in bed.ctl("show", FIRST)["bearers"]] == [[5], [6]]
+        assert read_by_tshark(bed.folder, bed.send(FIRST, [5, 6])) == {FIRST: [(1, 5)], SECOND: [(1, 6)]}
+
+
 BAD = {
     "two rules": ([{"drb": 1, "flows": [5]}, {"drb": 2, "flows": [5]}], "QFI 5 has two rules"),
     "one bearer": ([{"drb": 1}], "the session has one bearer"),
