@@ -125,19 +125,40 @@ void Arq::detach(ArqBearer& bearer) {
   bearer.retx.restart_at(0);
   bearer.receive.restart_at(0);
   if (bearer.marker) bearer.marker->restart();
+  bearer.protect_again = nullptr;
 }
 
 void Arq::give_up(ArqBearer& bearer) {
   if (bearer.retx.held() == 0) return;
   unacked_ -= bearer.retx.held();
   bearer.retx.restart_at(bearer.retx.next());
+  bearer.protect_again = nullptr;
 }
 
-void Arq::reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now) {
+// As many frames as one visit sends, so that none is sent as it was.
+void Arq::protect_some(ArqBearer& bearer) {
+  std::array<rte_mbuf*, kSentPerVisit> frames;
+  unsigned n = 0;
+  for (; n < frames.size() && bearer.to_protect != bearer.to_protect_end; ++bearer.to_protect) {
+    if (MbufBuffer* const kept = bearer.retx.kept(bearer.to_protect)) frames[n++] = kept->get();
+  }
+  const bool protects = n == 0 || bearer.protect_again({frames.data(), n});
+  if (bearer.to_protect == bearer.to_protect_end) bearer.protect_again = nullptr;
+  if (protects) return;
+  bearer.failed = true;
+  give_up(bearer);
+}
+
+void Arq::protect_rest(ArqBearer& bearer) {
+  while (bearer.protect_again) protect_some(bearer);
+}
+
+void Arq::reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now, ProtectAgain protect_again) {
+  protect_rest(bearer);
   std::vector<MbufBuffer> unacked;
   bearer.retx.take_unacked([&](MbufBuffer frame) { unacked.push_back(std::move(frame)); });
   detach(bearer);
-  bearer.failed = false;
+  bearer.failed = bearer.peer_is_elsewhere = false;
   bearer.set_epoch(epoch);
   for (MbufBuffer& one : unacked) {
     rte_mbuf* frame = one.detach();
@@ -155,6 +176,9 @@ void Arq::reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now) {
     wire::rlc::write_am({octets(frame) + kAirRlcOffset, header}, bearer.sn_bits, {.sn = sn});
     keep(bearer, frame, now);
   }
+  bearer.to_protect = 0;
+  bearer.to_protect_end = bearer.retx.next();
+  if (bearer.to_protect_end != 0) bearer.protect_again = std::move(protect_again);
   bearer.retx.resend_all(now);
   if (bearer.retx.has_pending()) set_working(bearer);
 }
@@ -191,6 +215,7 @@ Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
   if (!header) return Received::kRefused;
   // A peer that keeps to max_unacked sends nothing beyond it. A peer that does not must not take the window memory of
   // others.
+  see_peer(bearer);
   const Received what = bearer.receive.receive_complete(*header, now, bearer.max_unacked);
   rearm(bearer);
   if (bearer.receive.status_due()) set_working(bearer);
@@ -198,6 +223,7 @@ Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
 }
 
 StatusResult Arq::receive_status(ArqBearer& bearer, Octets rlc, Time now) {
+  see_peer(bearer);
   const StatusResult result =
       bearer.retx.receive_status(without_padding(rlc, bearer.sn_bits), now, [&](std::uint32_t) { fail(bearer); });
   counters_.status_stale += result == StatusResult::kStale ? 1 : 0;

@@ -4,6 +4,7 @@
 // airhdr, RLC PDU.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -28,6 +29,9 @@ inline constexpr unsigned kAirRlcOffset = wire::ethernet::kHeaderBytes + wire::a
 inline constexpr std::uint8_t kPollBit = 0x40;  // in the first octet of an AMD PDU
 inline constexpr unsigned kEpochOffset = wire::ethernet::kHeaderBytes + 3;
 
+// Protects kept frames again, in the order of their RLC numbers, at most kBurst at once. False: the frames are spoiled.
+using ProtectAgain = std::function<bool(std::span<rte_mbuf* const> frames)>;
+
 // One AM bearer with both directions of one end.
 struct ArqBearer : TimerNode {
   ArqBearer(const ran::BearerConfig& bearer, std::uint8_t epoch, Direction sends, const ran::rlc::AmConfig& am,
@@ -45,10 +49,16 @@ struct ArqBearer : TimerNode {
   std::uint32_t id;           // of the bearer
   std::uint32_t max_unacked;  // SDUs that may wait for their acknowledgement
   std::uint8_t sn_bits;
-  std::uint8_t epoch;       // in the airhdr of both directions: PDUs of another epoch are not for these entities
-  bool working = false;     // the bearer is in the list of bearers with work
-  bool failed = false;      // an SDU reached maxRetxThreshold: the bearer sends nothing until re-establishment
+  std::uint8_t epoch;    // in the airhdr of both directions: PDUs of another epoch are not for these entities
+  bool working = false;  // the bearer is in the list of bearers with work
+  bool failed = false;   // an SDU reached maxRetxThreshold: the bearer sends nothing until re-establishment
+  // The peer is not known to be in this epoch, so silence is no radio link failure until then.
+  bool peer_is_elsewhere = false;
+  Time elsewhere_until = 0;
   std::uint64_t burst = 0;  // the burst in which poll_last() saw the bearer last
+  // After a change of keys: frames from here to below the end are protected again before they are sent.
+  ProtectAgain protect_again;
+  std::uint32_t to_protect = 0, to_protect_end = 0;
   ArqBearer* next_working = nullptr;
   std::unique_ptr<ran::ecn::Marker> marker;  // of the sender of a bearer with the key `ecn`
 
@@ -85,6 +95,8 @@ class Arq {
     std::uint64_t max_retx = 0;  // SDUs that reached maxRetxThreshold
   };
 
+  static constexpr std::uint64_t kPeerPatienceMs = 10'000;
+
   explicit Arq(const Settings& settings);
 
   // Makes a bearer that attach() takes. The control thread makes bearers, and destroys them after detach().
@@ -93,8 +105,23 @@ class Arq {
   void detach(ArqBearer& bearer);
 
   // On the owner's thread: RLC re-establishment (TS 38.322 5.1.3) with PDCP data recovery. Both directions begin with
-  // number 0 again. SDUs that the peer has not acknowledged get new numbers and are sent again.
-  void reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now);
+  // number 0 again. SDUs that the peer has not acknowledged get new numbers and are sent again. With `protect_again`
+  // each of them is protected again first: a few in each round, in serve(). The caller has called protect_rest().
+  void reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now, ProtectAgain protect_again = {});
+  // Protects at once what still needs the keys before, because these change or frames get other numbers.
+  void protect_rest(ArqBearer& bearer);
+  // The peer is in another epoch, until it sends a PDU of this one. It has kPeerPatienceMs, so that a peer that is gone
+  // does not keep SDUs here for ever.
+  void await_peer(ArqBearer& bearer, Time now) {
+    if (bearer.peer_is_elsewhere) return;
+    bearer.peer_is_elsewhere = true;
+    bearer.elsewhere_until = now + kPeerPatienceMs * settings_.ticks_per_ms;
+  }
+  // Sends a STATUS PDU soon, which shows the peer the epoch of this end.
+  void show_epoch(ArqBearer& bearer) {
+    bearer.receive.want_status();
+    set_working(bearer);
+  }
 
   // True if a burst of new PDUs of any bearers can be kept.
   [[nodiscard]] bool has_room() const {
@@ -147,18 +174,26 @@ class Arq {
   // Fails a bearer at maxRetxThreshold, which is a radio link failure (TS 38.322 5.3.2). It gives up the SDUs that the
   // peer did not acknowledge.
   void fail(ArqBearer& bearer) {
+    if (bearer.peer_is_elsewhere) return;
     ++counters_.max_retx;
     bearer.failed = true;
   }
   // Fails a bearer whose peer answers no poll: both ends have to begin anew.
   void look_for_peer(ArqBearer& bearer) {
-    if (!bearer.retx.peer_lost() || bearer.failed) [[likely]]
+    if (!bearer.retx.peer_lost() || bearer.failed || bearer.peer_is_elsewhere) [[likely]]
       return;
     ++counters_.peer_lost;
     bearer.failed = true;
     set_working(bearer);
   }
   void give_up(ArqBearer& bearer);
+  void protect_some(ArqBearer& bearer);
+  void see_peer(ArqBearer& bearer) {
+    if (!bearer.peer_is_elsewhere) [[likely]]
+      return;
+    bearer.peer_is_elsewhere = false;
+    bearer.retx.forget_attempts();
+  }
   void stop_working(ArqBearer& bearer);
   [[nodiscard]] rte_mbuf* status_frame(ArqBearer& bearer, Time now);
   [[nodiscard]] rte_mbuf* retransmission(ArqBearer& bearer, bool passes_mbufs, Time now);
@@ -179,6 +214,8 @@ template <class Send, class Changed>
 void Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
   wheel_.run(now, kTimersPerRound, [&](TimerNode& node) {
     auto& bearer = static_cast<ArqBearer&>(node);
+    if (bearer.peer_is_elsewhere && now >= bearer.elsewhere_until) [[unlikely]]
+      see_peer(bearer);
     bearer.receive.tick(now);
     bearer.retx.tick(now, {.unsent = false, .stalled = false}, [this, &bearer](std::uint32_t) { fail(bearer); });
     rearm(bearer);
@@ -189,6 +226,8 @@ void Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
   for (unsigned visits = 0; visits < kBearersPerRound; ++visits) {
     ArqBearer* const bearer = take_working();
     if (bearer == nullptr) break;
+    if (bearer->protect_again) [[unlikely]]
+      protect_some(*bearer);
     if (bearer->failed) give_up(*bearer);
     out.size += collect(*bearer, passes_mbufs, now, out.mbuf.data() + out.size, kBurst - out.size);
     unacked_ -= bearer->retx.release(kReleasedPerVisit, [](std::uint32_t, MbufBuffer) {});

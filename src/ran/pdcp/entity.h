@@ -55,6 +55,16 @@ class Entity {
     tx_.reestablish(security);
     return Refusal::kNone;
   }
+  // 5.1.2 of an AM bearer whose PDUs the lower layer keeps, so that this entity stores nothing. COUNTs go on in both
+  // directions, and the receiver keeps what it holds. The owner of the kept PDUs protects them again.
+  [[nodiscard]] Refusal change_keys(const Security& security) {
+    if (tx_.suspended()) return Refusal::kSuspended;
+    if (!tx_.stores_nothing()) return Refusal::kNotEmpty;
+    if (uses_again(tx_.security(), security)) return Refusal::kKeyReused;
+    rx_.change_keys(security);
+    tx_.change_keys(security);
+    return Refusal::kNone;
+  }
   // 5.5. The caller goes on as after reestablish().
   [[nodiscard]] Refusal data_recovery() {
     if (!tx_.is_am()) return Refusal::kNotAm;

@@ -42,6 +42,32 @@ TEST(PdcpEntity, sends_unconfirmed_sdus_again_under_new_keys) {
   }
 }
 
+TEST(PdcpEntity, changes_keys_while_counts_go_on_where_the_lower_layer_keeps_pdus) {
+  Home home;
+  const Keys old = home.keys(1), fresh = home.keys(2);
+  Config config = config_of(18);
+  config.rlc = RlcMode::kUm;  // it stores nothing
+  config.t_reordering = 10;
+  Pair pair(home, config, old.security());
+  for (unsigned i = 0; i < 5; ++i) ASSERT_EQ(pair.gnb.send(pattern(20, i)), TxOutcome::sent);
+  EXPECT_EQ(pair.ue.receive(pair.gnb.pdus[0]), RxOutcome::accepted);
+  EXPECT_EQ(pair.ue.receive(pair.gnb.pdus[3]), RxOutcome::accepted);
+  EXPECT_EQ(pair.gnb.entity.change_keys(old.security()), Refusal::kKeyReused);
+  ASSERT_EQ(pair.gnb.entity.change_keys(fresh.security()), Refusal::kNone);
+  ASSERT_EQ(pair.ue.entity.change_keys(fresh.security()), Refusal::kNone);
+  EXPECT_EQ(pair.gnb.entity.tx().tx_next(), 5U);
+  EXPECT_EQ(pair.ue.entity.rx().held(), 1U);
+  EXPECT_EQ(pair.ue.entity.next_deadline(), kNever) << "t-Reordering waits for the next PDU";
+  EXPECT_EQ(pair.ue.receive(pair.gnb.pdus[1]), RxOutcome::integrity_failed) << "of the keys before";
+  ASSERT_EQ(pair.gnb.send(pattern(20, 5)), TxOutcome::sent);
+  EXPECT_EQ(pair.ue.receive(pair.gnb.pdus[5]), RxOutcome::accepted);
+  EXPECT_NE(pair.ue.entity.next_deadline(), kNever);
+  EXPECT_EQ(pair.ue.delivered.size(), 1U);
+  EXPECT_EQ(pair.ue.entity.rx().held(), 2U);
+  ASSERT_EQ(pair.gnb.entity.suspend(pair.gnb), Refusal::kNone);
+  EXPECT_EQ(pair.gnb.entity.change_keys(home.keys(3).security()), Refusal::kSuspended);
+}
+
 TEST(PdcpEntity, goes_on_when_buffers_are_there_again) {
   Home home;
   const Keys old = home.keys(1), fresh = home.keys(2);

@@ -150,6 +150,15 @@ class alignas(64) Receiver {
     suspended_ = false;
     report_is_due_ = reports_;
   }
+  // Other keys, while COUNTs go on: what is held is deciphered already and stays.
+  void change_keys(const Security& security) {
+    ++epoch_;
+    cover_.set(security);
+    pause_reordering();
+  }
+  // The peer cannot send now, as while only one end has new keys. t-Reordering begins anew with the next new PDU, so it
+  // gives up nothing that the peer still brings.
+  void pause_reordering() { stop_reordering(); }
   // TS 38.323 5.5
   void recover() { report_is_due_ = reports_; }
   // TS 38.323 5.1.4

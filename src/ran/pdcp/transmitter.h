@@ -208,6 +208,8 @@ class alignas(64) Transmitter {
     suspended_ = false;
     begin_again();
   }
+  // Other keys, while COUNTs go on. For a transmitter that stores nothing.
+  void change_keys(const Security& security) { cover_.set(security); }
   // TS 38.323 5.5. The PDUs are sent again as they were.
   void recover() {
     retired_ = cover_;

@@ -56,6 +56,8 @@ class AmReceive {
   // The time at which tick() next has something to do.
   [[nodiscard]] Time next_expiry() const { return std::min(t_reassembly_.expiry(), t_status_prohibit_.expiry()); }
 
+  // Asks for a STATUS PDU that no poll and no hole asked for.
+  void want_status() { triggered_ = true; }
   [[nodiscard]] bool status_due() const { return triggered_ && !t_status_prohibit_.running(); }
   // Writes the STATUS PDU of this moment to `out`, as much of it as fits, and starts t-StatusProhibit. Returns the
   // octets written, or 0 if `out` has no room for a STATUS without NACK.

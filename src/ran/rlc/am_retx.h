@@ -135,6 +135,14 @@ class AmRetx {
     }
   }
 
+  // The buffer of an SDU that is not acknowledged; nullptr if `sn` has none.
+  [[nodiscard]] B* kept(std::uint32_t sn) const { return window_.kept(sn); }
+  // The peer could not answer what was sent until now: attempts count from here on.
+  void forget_attempts() {
+    window_.forget_attempts(next_ack_, end_);
+    peer_answers();
+  }
+
   // Re-establishes this half (TS 38.322 5.1.3): it drops everything it holds and sets all state variables to `sn`.
   void restart_at(std::uint32_t sn) {
     const std::uint32_t lowest = before(release_from_, next_ack_) ? release_from_ : next_ack_;

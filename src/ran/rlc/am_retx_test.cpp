@@ -37,6 +37,33 @@ TEST(AmRetx, a_positive_acknowledgement_moves_the_window_and_gives_notice_later)
   EXPECT_EQ(s.retx().counters().acked, 10U);
 }
 
+TEST(AmRetx, attempts_that_the_peer_could_not_answer_are_forgotten) {
+  Home home(kSmall);
+  AmConfig config = am12();
+  config.max_retx = 2;
+  AmRetx<Buffer> retx(config, home.memory);
+  for (std::uint32_t sn = 0; sn < 3; ++sn) {
+    retx.submitted({.sdu = home.make(pattern(10, sn)), .sn = sn, .bytes = 10, .sent = 10}, 0);
+  }
+  unsigned failures = 0;
+  const Bytes status = status_pdu(12, 3, {{.sn = 1}});
+  const auto lose = [&] {
+    EXPECT_EQ(retx.receive_status(status, 0, [&](std::uint32_t) { ++failures; }), StatusResult::kTaken);
+    while (retx.has_pending()) (void)retx.pull(100, {.unsent = false, .stalled = false}, 0);
+  };
+  lose();
+  lose();
+  retx.forget_attempts();
+  lose();
+  EXPECT_EQ(failures, 0U);
+  lose();
+  EXPECT_EQ(failures, 1U);
+  EXPECT_EQ(retx.kept(0), nullptr) << "it is acknowledged";
+  ASSERT_NE(retx.kept(1), nullptr);
+  EXPECT_EQ(retx.kept(1)->size(), 10U);
+  EXPECT_EQ(retx.kept(3), nullptr) << "it was never sent";
+}
+
 TEST(AmRetx, formats_md_examples_r13_and_r14) {
   Sent s;
   s.receive("000a80 0070");  // ACK 10, NACK 7

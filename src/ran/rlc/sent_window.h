@@ -137,6 +137,21 @@ class SentWindow {
     return to;
   }
 
+  // The kept buffer of `sn`; nullptr if `sn` is acknowledged or was never sent.
+  [[nodiscard]] B* kept(std::uint32_t sn) const {
+    return is_open(sn) ? &pages_.find(sn)->sdu[sn % kPageSns].sdu : nullptr;
+  }
+  // RETX_COUNT of all SDUs in [from, to) begins with 0 again.
+  void forget_attempts(std::uint32_t from, std::uint32_t to) {
+    for (std::uint32_t sn = from; before(sn, to); sn = (sn | (kPageSns - 1)) + 1) {
+      SentPage<B>* const page = pages_.find(sn);
+      if (page == nullptr) continue;
+      for (std::uint64_t left = page->considered & page->held & ~page->acked; left != 0; left &= left - 1) {
+        page->sdu[static_cast<std::size_t>(std::countr_zero(left))].retx_count = 0;
+      }
+    }
+  }
+
   // Acknowledges [from, to). It calls acked(first_nack time) for each SDU that had been sent again. Returns how many
   // are newly acknowledged, and in `lowest` the lowest of them.
   template <class Repaired>
