@@ -112,6 +112,17 @@ void BearerJournal::set_received(BearerId id, std::uint32_t rx_next) {
   note(id.value, Change::kNumbers, {});
 }
 
+JournalNumbers BearerJournal::set_keys(const ran::BearerConfig& config, const JournalNumbers& numbers) {
+  const std::lock_guard guard(mutex_);
+  const auto at = bearers_.find(config.id.value);
+  if (at == bearers_.end()) return numbers;
+  at->second.config = config;
+  grants_.erase(config.id.value);
+  unheard_.erase(config.id.value);
+  note(config.id.value, Change::kWhole, {});
+  return std::exchange(at->second.numbers, numbers);
+}
+
 void BearerJournal::extend(const Grant& grant, std::uint32_t heard) {
   const std::lock_guard guard(mutex_);
   const auto at = bearers_.find(grant.id.value);

@@ -51,6 +51,8 @@ class BearerJournal {
   void set_session(BearerId id, const JournalSession& session);
   void set_epoch(BearerId id, std::uint8_t epoch);
   void set_received(BearerId id, std::uint32_t rx_next);
+  // Other keys, with which numbers begin anew: leases of before are not granted any more. Returns the numbers before.
+  JournalNumbers set_keys(const ran::BearerConfig& config, const JournalNumbers& numbers);
   void set_numbers(BearerId id, const JournalNumbers& numbers, const std::optional<Grant>& grant = {});
   void extend(const Grant& grant, std::uint32_t heard);  // COUNTs alone
   void remove(BearerId id);

@@ -71,6 +71,32 @@ class BearerJournalTest : public ::testing::Test {
 
 constexpr auto kNoGrants = [](std::span<const BearerJournal::Grant>) {};
 
+TEST_F(BearerJournalTest, new_keys_come_with_new_numbers_and_void_the_leases_before) {
+  std::vector<BearerJournal::Grant> granted;
+  {
+    auto journal = open();
+    JournalBearer one = bearer(1, 100);
+    one.config.security = ran::SecurityConfig{.key = 3};
+    one.numbers.rx_next = 70;
+    journal->set(one, BearerJournal::Grant{BearerId{1}, 0, {.end = 100, .mark = 0}});
+    one.config.security->key = 4;
+    const JournalNumbers before = journal->set_keys(one.config, {.end = 50, .epoch = 9});
+    EXPECT_EQ(before.end, 100U);
+    EXPECT_EQ(before.rx_next, 70U);
+    EXPECT_EQ(journal->set_keys(bearer(2).config, {.end = 5}).end, 5U) << "there is no such bearer";
+    ASSERT_TRUE(journal->begin([&](std::span<const BearerJournal::Grant> grants) {
+      granted.insert(granted.end(), grants.begin(), grants.end());
+    }));
+    ASSERT_TRUE(journal->wait_for_disk());
+  }
+  EXPECT_TRUE(granted.empty());
+  const auto journal = open();
+  ASSERT_EQ(journal->found().bearers.size(), 1U);
+  const JournalBearer& found = journal->found().bearers.at(1);
+  EXPECT_EQ(found.config.security->key, 4U);
+  EXPECT_EQ(found.numbers, (JournalNumbers{.end = 50, .epoch = 9}));
+}
+
 TEST_F(BearerJournalTest, what_was_said_is_there_in_the_next_run) {
   {
     auto journal = open();

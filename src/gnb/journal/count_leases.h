@@ -45,7 +45,6 @@ class CountLeases {
   [[nodiscard]] std::uint32_t heard(BearerId id, std::uint32_t next) const;
   void forget(BearerId id) { books_.erase(id.value); }
 
- private:
   struct Book {
     unsigned pdcp_sn_bits = 18;
     ran::CountLease lease;
@@ -53,7 +52,13 @@ class CountLeases {
     std::uint32_t at = 0;
     std::uint32_t first = 0, heard = 0;  // as it began: its next COUNT, and what a receiver may have seen before
   };
-  std::unordered_map<std::uint32_t, Book> books_;
+  using Books = std::unordered_map<std::uint32_t, Book>;
+  // Between the two no lease is given: what asked() is told is nothing.
+  [[nodiscard]] Books::node_type put_aside(BearerId id) { return books_.extract(id.value); }
+  void put_back(Books::node_type book) { books_.insert(std::move(book)); }
+
+ private:
+  Books books_;
 };
 
 }  // namespace splitplane::app

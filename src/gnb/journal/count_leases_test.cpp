@@ -25,6 +25,17 @@ TEST(CountLeases, the_first_packet_asks_and_each_half_of_a_lease) {
   EXPECT_EQ(third->lease.mark, 65536U);
 }
 
+TEST(CountLeases, what_is_put_aside_gets_no_lease_until_it_is_back) {
+  CountLeases leases;
+  const auto first = leases.begin(kBearer, 18, 0, 0);
+  auto aside = leases.put_aside(kBearer);
+  EXPECT_FALSE(leases.asked(kBearer, CountLeases::Clock::now(), 50ms));
+  leases.put_back(std::move(aside));
+  const auto next = leases.asked(kBearer, CountLeases::Clock::now(), 50ms);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->from, first.end);
+}
+
 TEST(CountLeases, who_sends_faster_than_the_disk_writes_gets_longer_ones) {
   CountLeases leases;
   leases.begin(kBearer, 18, 0, 0);
