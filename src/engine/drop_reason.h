@@ -47,6 +47,7 @@ namespace splitplane::datapath {
   X(pdcp_sdu_too_large, "SDU of more than 9000 octets for a secured bearer")                        \
   X(pdcp_no_memory, "no memory to hold an SDU until it is in order, or no buffer for its PDU")      \
   X(pdcp_crypto_failed, "the cipher library failed")                                                \
+  X(pdcp_keys_changed, "PDCP PDU that came while keys changed, or while its bearer was suspended")  \
   X(pdcp_released, "SDU that waited for SDUs before it when its bearer was released")               \
   X(above_mtu, "with its new headers the packet is longer than the port's MTU")                     \
   X(no_headroom, "no room in front of the packet for its new headers")                              \

@@ -83,6 +83,7 @@ struct BearerView {
   std::string_view uplink_state = "active";  // n3/uplink_check.h
   std::uint64_t uplink_stops = 0;
   std::uint64_t error_indications = 0, end_markers = 0;  // received for this bearer
+  std::optional<std::uint8_t> epoch;                     // in airhdr, of secured bearers: changes with their keys
   std::optional<datapath::ArqView> rlc_am;               // acknowledged bearers
   std::optional<BearerOnCard> card;                      // bearers on a card
   std::optional<InSession> session;                      // bearers of a session with several ones

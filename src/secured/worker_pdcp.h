@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/timer_wheel.h"
 #include "engine/burst.h"
@@ -27,8 +28,7 @@ using PdcpTransmitter = ran::pdcp::Transmitter<MbufBuffer>;
 // The PDCP entity of a bearer with its keys, and its timer.
 struct SecuredBearer : TimerNode {
   SecuredBearer(const ran::BearerConfig& bearer, const ran::pdcp::Config& config, BearerKeys::Pair pair,
-                ran::pdcp::Memory<MbufBuffer>& memory)
-      : id(bearer.id), keys(std::move(pair)), entity(config, keys.security(), memory), security(*bearer.security) {}
+                ran::pdcp::Memory<MbufBuffer>& memory);
 
   void prefetch() const {
     __builtin_prefetch(this, 1);
@@ -37,8 +37,13 @@ struct SecuredBearer : TimerNode {
 
   BearerId id;
   BearerKeys::Pair keys;
+  BearerKeys::Pair retired;  // the keys before: frames that RLC keeps need them until they are protected again
   ran::pdcp::Entity<MbufBuffer> entity;
   ran::SecurityConfig security;
+  std::uint16_t kept_pdu_at;    // where the PDCP PDU begins in a frame that RLC keeps
+  std::uint8_t epoch = 0;       // in airhdr of both directions: frames of another epoch may have other keys
+  bool renumbers_kept = false;  // frames that RLC keeps get COUNTs from `next_kept` on
+  std::uint32_t next_kept = 0;
   std::uint32_t received_until = 0;  // RX_NEXT, also after detach() began COUNTs anew
 };
 using SecuredBearers = ran::ByIdentity<SecuredBearer>;
@@ -67,6 +72,15 @@ struct SecuredIncoming {
   std::array<ran::pdcp::RxItem<MbufBuffer>, kBurst> item;
 };
 
+// Other keys for a bearer that lives.
+struct NewKeys {
+  BearerKeys::Pair pair;  // afterwards: keys that no frame needs any more, for the control thread to destroy
+  ran::SecurityConfig security;
+  std::uint8_t epoch = 0;
+  bool begins_anew = false;  // COUNTs begin at `first`; otherwise they go on
+  BearerKeys::Used first;
+};
+
 class WorkerPdcp {
  public:
   struct Settings {
@@ -88,6 +102,18 @@ class WorkerPdcp {
 
   // On the owner's thread: ends a bearer, and returns how many SDUs it held. The control thread may destroy it then.
   std::uint64_t detach(SecuredBearer& bearer);
+  // On the owner's thread: both directions have other keys from now on. What the bearer holds is delivered where COUNTs
+  // begin anew, and stays where they go on. If it is refused, nothing changes.
+  [[nodiscard]] ran::pdcp::Refusal change_keys(SecuredBearer& bearer, NewKeys& fresh);
+  // The frames that RLC keeps get the first COUNTs, where COUNTs begin anew.
+  void number_kept(SecuredBearer& bearer, std::uint32_t frames);
+  // Protects frames that RLC keeps again, in place: at most kBurst, which no one else holds. False: they are spoiled.
+  [[nodiscard]] bool protect_again(SecuredBearer& bearer, std::span<rte_mbuf* const> frames);
+  // The peer cannot send now: t-Reordering waits until it does.
+  void pause_reordering(SecuredBearer& bearer) {
+    bearer.entity.rx().pause_reordering();
+    rearm(bearer);
+  }
 
   // Numbers and protects what is collected. The caller looks at each item, and sets `size` to 0.
   void protect(SecuredOutgoing& out);
@@ -95,6 +121,8 @@ class WorkerPdcp {
   // looks at each item afterwards, and sets `size` to 0.
   template <class Deliver>
   void receive(SecuredIncoming& in, std::uint64_t now, Deliver&& deliver) {
+    if (!undelivered_.empty()) [[unlikely]]
+      deliver_left(deliver);
     Delivery<Deliver> sink{*this, deliver};
     rx_.receive({in.item.data(), in.size}, now, sink, Maker{settings_.pool});
     for (unsigned i = 0; i < in.size; ++i) {
@@ -105,6 +133,7 @@ class WorkerPdcp {
   // Once per round: what waited long enough.
   template <class Deliver>
   void serve(std::uint64_t now, Deliver&& deliver) {
+    deliver_left(deliver);
     Delivery<Deliver> sink{*this, deliver};
     wheel_.run(now, kTimersPerRound, [&](TimerNode& node) {
       auto& bearer = static_cast<SecuredBearer&>(node);
@@ -112,8 +141,8 @@ class WorkerPdcp {
       rearm(bearer);
     });
   }
-  [[nodiscard]] bool idle() const { return wheel_.armed() == 0; }
-  [[nodiscard]] std::uint64_t next_work() const { return wheel_.next_turn(); }
+  [[nodiscard]] bool idle() const { return wheel_.armed() == 0 && undelivered_.empty(); }
+  [[nodiscard]] std::uint64_t next_work() const { return undelivered_.empty() ? wheel_.next_turn() : 0; }
   // SDUs that wait now for SDUs before them.
   [[nodiscard]] std::uint64_t held() const { return static_cast<std::uint64_t>(held_); }
   // How often a bearer's COUNTs were found to near their end.
@@ -151,7 +180,31 @@ class WorkerPdcp {
     void status_report(PdcpReceiver&, const wire::pdcp::StatusReport&) {}
   };
 
+  // An SDU that a change of keys delivered. A command has no way to deliver, so the next round does it.
+  struct Undelivered {
+    BearerId id;
+    MbufBuffer sdu;
+  };
+  // As RxSink.
+  struct Collected {
+    WorkerPdcp& pdcp;
+    void deliver(PdcpReceiver& from, Count, MbufBuffer sdu) {
+      pdcp.undelivered_.push_back({from.id(), std::move(sdu)});
+    }
+    void integrity_failure(PdcpReceiver&, Count) {}
+    void key_needed(PdcpReceiver&) {}
+    void status_report(PdcpReceiver&, const wire::pdcp::StatusReport&) {}
+  };
+
   WorkerPdcp(const Settings& settings, std::shared_ptr<BearerKeys> keys, std::unique_ptr<crypto::Engine> engine);
+
+  template <class Deliver>
+  void deliver_left(Deliver&& deliver) {
+    for (Undelivered& one : std::exchange(undelivered_, {})) {
+      --held_;
+      deliver(one.id, std::move(one.sdu));
+    }
+  }
 
   void rearm(SecuredBearer& bearer) {
     const std::uint64_t next = bearer.entity.rx().next_deadline();
@@ -164,8 +217,10 @@ class WorkerPdcp {
   ran::pdcp::Memory<MbufBuffer> memory_;
   ran::pdcp::TxBurst<MbufBuffer> tx_;
   ran::pdcp::RxBurst<MbufBuffer> rx_;
+  ran::pdcp::Protection again_;  // of frames that RLC keeps
   TimerWheel wheel_;
-  std::int64_t held_ = 0;
+  std::vector<Undelivered> undelivered_;
+  std::int64_t held_ = 0;  // with those that are undelivered
   std::uint64_t keys_needed_ = 0;
 };
 

@@ -12,7 +12,15 @@ namespace {
          a.acknowledged == b.acknowledged && a.arq == b.arq && a.security == b.security;
 }
 
-// COUNTs only rise while a bearer lives.
+// The same tunnel and modes, and other keys.
+[[nodiscard]] bool is_rekeyed(const ran::BearerConfig& before, const ran::BearerConfig& now) {
+  if (!before.security || !now.security || before.security->key == now.security->key) return false;
+  ran::BearerConfig same = before;
+  same.security->key = now.security->key;
+  return same_modes(same, now) && same.upf == now.upf && same.uplink_teid == now.uplink_teid;
+}
+
+// COUNTs only rise while a bearer has the same keys.
 [[nodiscard]] bool went_back(const Numbers& before, const Numbers& now) {
   return now.pdcp_downlink < before.pdcp_downlink || now.pdcp_uplink < before.pdcp_uplink;
 }
@@ -33,7 +41,9 @@ void BearerWatch::see(const ran::BearerConfig& config, const Numbers& numbers,
     change.session = session;
   };
   if (is_new) return note(BearerChange::Kind::kEstablish);
-  if (!same_modes(known.config, config) || went_back(known.numbers, numbers)) {
+  if (known.numbers.rlc_epoch != numbers.rlc_epoch && is_rekeyed(known.config, config)) {
+    note(BearerChange::Kind::kRekey);
+  } else if (!same_modes(known.config, config) || went_back(known.numbers, numbers)) {
     note(BearerChange::Kind::kEstablish);
   } else if (known.numbers.rlc_epoch != numbers.rlc_epoch) {
     note(BearerChange::Kind::kReestablish);
@@ -41,6 +51,13 @@ void BearerWatch::see(const ran::BearerConfig& config, const Numbers& numbers,
     note(BearerChange::Kind::kUpdate);
   }
   known = {config, numbers, session, round_};
+}
+
+void BearerWatch::keep_keys(const BearerChange& change) {
+  const auto known = known_.find(change.config.id);
+  if (known == known_.end() || !known->second.config.security || !change.before.security) return;
+  known->second.config.security->key = change.before.security->key;
+  known->second.numbers.rlc_epoch = static_cast<std::uint8_t>(change.numbers.rlc_epoch - 1);  // any other one
 }
 
 std::vector<BearerChange> BearerWatch::finish() {

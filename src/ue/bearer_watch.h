@@ -13,11 +13,12 @@
 namespace splitplane::ue {
 
 struct BearerChange {
-  enum class Kind : std::uint8_t { kEstablish, kReestablish, kUpdate, kRelease };  // kReestablish: RLC AM alone
+  // kReestablish: RLC AM alone; kRekey: other keys, and RLC AM with them.
+  enum class Kind : std::uint8_t { kEstablish, kReestablish, kRekey, kUpdate, kRelease };
   Kind kind = Kind::kEstablish;
   ran::BearerConfig config;  // kRelease: the configuration before
-  ran::BearerConfig before;  // kUpdate, and kEstablish of a known bearer: the configuration before; otherwise id 0
-  Numbers numbers;           // kEstablish
+  ran::BearerConfig before;  // of a known bearer: the configuration before; otherwise, and for kRelease, id 0
+  Numbers numbers;           // kEstablish, kReestablish, kRekey
   std::optional<app::InSession> session = {};  // of several bearers; not with kRelease
 };
 
@@ -32,6 +33,8 @@ class BearerWatch {
 
   // The bearer counts as new the next time, because its change could not be made.
   void forget(BearerId id) { known_.erase(id); }
+  // The bearer has the keys before, because its kRekey could not be made: the next list brings that change again.
+  void keep_keys(const BearerChange& change);
 
   [[nodiscard]] std::size_t size() const { return known_.size(); }
 

@@ -191,5 +191,35 @@ TEST(BearerWatch, a_flow_that_moves_is_a_change_of_both_bearers_and_no_new_begin
   EXPECT_TRUE(watch.finish().empty());
 }
 
+TEST(BearerWatch, tells_other_keys_of_a_bearer_from_another_bearer) {
+  BearerWatch watch;
+  auto secured = numbered(0);
+  secured.security = ran::SecurityConfig{.key = 3};
+  const auto kind_of = [&watch](const ran::BearerConfig& config, const Numbers& numbers) {
+    watch.see(config, numbers);
+    const auto changes = watch.finish();
+    return changes.size() == 1 ? std::optional(changes.front().kind) : std::nullopt;
+  };
+  EXPECT_EQ(kind_of(secured, {.pdcp_downlink = 50, .pdcp_uplink = 9, .rlc_epoch = 4}), Kind::kEstablish);
+  secured.security->key = 5;
+  watch.see(secured, {.pdcp_downlink = 3, .rlc_epoch = 5});  // numbers began anew with the keys
+  const auto changes = watch.finish();
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].kind, Kind::kRekey);
+  EXPECT_EQ(changes[0].before.security->key, 3U);
+  EXPECT_EQ(changes[0].numbers.rlc_epoch, 5);
+  watch.keep_keys(changes[0]);
+  EXPECT_EQ(kind_of(secured, {.pdcp_downlink = 4, .rlc_epoch = 5}), Kind::kRekey) << "it is tried again";
+  EXPECT_EQ(kind_of(secured, {.pdcp_downlink = 5, .rlc_epoch = 5}), std::nullopt);
+  secured.security->key = 6;  // a gNB that was started again with another file
+  EXPECT_EQ(kind_of(secured, {.pdcp_downlink = 6, .rlc_epoch = 5}), Kind::kEstablish);
+  secured.security->key = 7;
+  secured.uplink_teid = Teid{0x7777};
+  EXPECT_EQ(kind_of(secured, {.pdcp_downlink = 7, .rlc_epoch = 6}), Kind::kEstablish);
+  secured.security->key = 8;
+  secured.security->drb = 2;
+  EXPECT_EQ(kind_of(secured, {.pdcp_downlink = 8, .rlc_epoch = 7}), Kind::kEstablish);
+}
+
 }  // namespace
 }  // namespace splitplane::ue

@@ -162,7 +162,19 @@ class Climb {
          air.pdcp_sn_bits == config.pdcp_sn_bits && air.sdap_header == config.sdap_header_dl;
 }
 
+[[nodiscard]] bool is_of_other_epoch(const UeBearer& bearer, std::uint8_t epoch) {
+  if (bearer.arq != nullptr) return epoch != bearer.arq->epoch;
+  return bearer.secured != nullptr && epoch != bearer.secured->epoch;
+}
+
 }  // namespace
+
+// The gNB has begun another epoch, maybe with other keys, and this side follows soon. Until then silence is no radio
+// link failure, and no SDU is given up that the gNB sends again.
+void UeDownlink::wait_for_gnb(UeBearer& bearer) {
+  arq_.await_peer(*bearer.arq, rte_rdtsc());
+  if (pdcp_ != nullptr) pdcp_->pause_reordering(*bearer.secured);
+}
 
 UeDownlink::Received UeDownlink::receive(Octets frame) {
   const auto ethernet = wire::ethernet::parse(frame);
@@ -178,8 +190,11 @@ UeDownlink::Received UeDownlink::receive(Octets frame) {
   ++bearer->downlink.received;
   Climb climb(*bearer, arq_, due_, frame.subspan(wire::airhdr::kHeaderBytes));
   UeOutcome outcome = modes_match(*air, bearer->config) ? UeOutcome::ok : UeOutcome::airhdr_modes_wrong;
-  const bool stale = bearer->arq != nullptr && air->epoch != bearer->arq->epoch;
-  if (outcome == UeOutcome::ok && stale) outcome = UeOutcome::rlc_other_epoch;
+  const bool stale = is_of_other_epoch(*bearer, air->epoch);
+  if (outcome == UeOutcome::ok && stale) {
+    outcome = UeOutcome::rlc_other_epoch;
+    if (bearer->arq != nullptr && bearer->secured != nullptr) wait_for_gnb(*bearer);
+  }
   if (outcome == UeOutcome::ok && bearer->arq == nullptr) bearer->follow_epoch(air->epoch);
   if (outcome == UeOutcome::ok) outcome = climb.rlc();
   if (outcome == UeOutcome::ok && bearer->config.security) {

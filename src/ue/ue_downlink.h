@@ -23,6 +23,9 @@ class UeDownlink {
   // `due`: end markers that RDI makes due go there.
   UeDownlink(UeBearers& bearers, datapath::Arq& arq, UeEndMarkers& due) : bearers_(bearers), arq_(arq), due_(due) {}
 
+  // With a file of keys: PDCP of secured bearers.
+  void take_pdcp(datapath::WorkerPdcp& pdcp) { pdcp_ = &pdcp; }
+
   // Moves the bearer's receive numbers on and counts. The caller counts `delivered` when the kernel has taken the
   // packet.
   [[nodiscard]] Received receive(Octets frame);
@@ -30,9 +33,12 @@ class UeDownlink {
   [[nodiscard]] Received receive_sdu(UeBearer& bearer, Octets sdu);
 
  private:
+  void wait_for_gnb(UeBearer& bearer);
+
   UeBearers& bearers_;
   datapath::Arq& arq_;
   UeEndMarkers& due_;
+  datapath::WorkerPdcp* pdcp_ = nullptr;
 };
 
 }  // namespace splitplane::ue

@@ -25,9 +25,17 @@ UeOutcome refused_as(ran::pdcp::RxOutcome outcome) {
       return UeOutcome::pdcp_no_memory;
     case RxOutcome::crypto_failed:
       return UeOutcome::pdcp_crypto_failed;
-    default:
+    case RxOutcome::suspended:
+    case RxOutcome::keys_changed:
+      return UeOutcome::pdcp_keys_changed;
+    case RxOutcome::control:
+    case RxOutcome::unknown_control:
+    case RxOutcome::bad_status_report:
       return UeOutcome::pdcp_control;
+    case RxOutcome::accepted:
+      break;
   }
+  return UeOutcome::ok;
 }
 
 UeOutcome not_sent_as(ran::pdcp::TxOutcome outcome) {
@@ -294,6 +302,29 @@ UeEntities UeFunction::take_out(BearerId id) {
   return old;
 }
 
+// Both entities go on with other keys. Where the gNB has begun COUNTs anew, this side does, too.
+UeEntities UeFunction::rekey(const BearerChange& change, UeEntities fresh) {
+  UeBearer* const bearer = bearers_.find(change.config.id);
+  if (bearer == nullptr || bearer->secured == nullptr || !fresh.keys) return fresh;
+  datapath::SecuredBearer& secured = *bearer->secured;
+  const Numbers& gnb = change.numbers;
+  fresh.used_before = {secured.entity.tx().tx_next(), secured.entity.rx().rx_next()};
+  fresh.keys->epoch = gnb.rlc_epoch;
+  // Keys that this side had before, which the gNB should not have chosen: their COUNTs are never used again.
+  const bool had_them = fresh.keys->first.tx_next != 0 || fresh.keys->first.rx_next != 0;
+  fresh.keys->begins_anew =
+      had_them || bearer->arq == nullptr || !datapath::goes_on(secured, gnb.pdcp_downlink, gnb.pdcp_uplink);
+  const datapath::RekeyEnd end{*pdcp_, secured, &arq_, bearer->arq};
+  fresh.keys_refused = datapath::rekey(end, *fresh.keys, rte_rdtsc()) != ran::pdcp::Refusal::kNone;
+  if (fresh.keys_refused) return fresh;
+  bearers_.update(change.config);
+  bearer->pdcp_tx_next = secured.entity.tx().tx_next();
+  bearer->rlc_tx_next = bearer->arq == nullptr ? 0 : bearer->arq->retx.next();
+  bearer->pdu_without_poll = 0;
+  fresh.was_rekeyed = true;
+  return fresh;
+}
+
 UeEntities UeFunction::change(const BearerChange& change, UeEntities fresh) {
   const BearerId id = change.config.id;
   if (change.kind == BearerChange::Kind::kUpdate || change.kind == BearerChange::Kind::kReestablish) {
@@ -301,11 +332,13 @@ UeEntities UeFunction::change(const BearerChange& change, UeEntities fresh) {
     UeBearer* const bearer = bearers_.find(id);
     if (bearer != nullptr) sessions_.follow(*bearer, change.session);
     if (change.kind == BearerChange::Kind::kUpdate) return fresh;
+    if (bearer != nullptr && bearer->secured != nullptr) bearer->secured->epoch = change.numbers.rlc_epoch;
     if (bearer == nullptr || bearer->arq == nullptr || bearer->arq->epoch == change.numbers.rlc_epoch) return fresh;
     arq_.reestablish(*bearer->arq, change.numbers.rlc_epoch, rte_rdtsc());
     bearer->rlc_tx_next = bearer->arq->retx.next();
     return fresh;
   }
+  if (change.kind == BearerChange::Kind::kRekey) return rekey(change, std::move(fresh));
   UeEntities old = take_out(id);
   UeBearer* const before = bearers_.find(id);
   if (old.secured) {
@@ -325,6 +358,7 @@ UeEntities UeFunction::change(const BearerChange& change, UeEntities fresh) {
   bearer.arq = fresh.arq.get();
   bearer.secured = fresh.secured.get();
   sessions_.join(bearer, change.session);
+  if (fresh.secured) fresh.secured->epoch = fresh.arq ? fresh.arq->epoch : change.numbers.rlc_epoch;
   if (fresh.secured) bearer.pdcp_tx_next = fresh.secured->entity.tx().tx_next();
   if (fresh.arq) arq_bearers_.emplace(id.value, std::move(fresh.arq));
   if (fresh.secured) secured_bearers_.emplace(id.value, std::move(fresh.secured));

@@ -13,6 +13,7 @@
 #include "base/counter.h"
 #include "engine/burst.h"
 #include "phy/air_ends.h"
+#include "secured/rekey.h"
 #include "ue/bearer_watch.h"
 #include "ue/tun.h"
 #include "ue/ue_downlink.h"
@@ -67,6 +68,11 @@ class UeQueue {
 struct UeEntities {
   std::unique_ptr<datapath::ArqBearer> arq;          // acknowledged
   std::unique_ptr<datapath::SecuredBearer> secured;  // with security
+  // For kRekey: the new keys, with the COUNTs that this side used with them before. change() returns what to destroy,
+  // and what was used of the keys before.
+  std::optional<datapath::NewKeys> keys;
+  bool was_rekeyed = false, keys_refused = false;
+  datapath::BearerKeys::Used used_before;
 };
 
 class UeFunction {
@@ -116,7 +122,10 @@ class UeFunction {
   // In a worker's command: the bearers whose SDUs were sent maxRetxThreshold times.
   [[nodiscard]] std::vector<BearerId> failed() const;
   // Before the worker runs: with a file of keys, PDCP of secured bearers.
-  void take_pdcp(std::unique_ptr<datapath::WorkerPdcp> pdcp) { pdcp_ = std::move(pdcp); }
+  void take_pdcp(std::unique_ptr<datapath::WorkerPdcp> pdcp) {
+    pdcp_ = std::move(pdcp);
+    downlink_.take_pdcp(*pdcp_);
+  }
   [[nodiscard]] datapath::WorkerPdcp* pdcp() { return pdcp_.get(); }
   // In a worker's command: makes a change. `fresh` is for a bearer that is established. Returns what the caller must
   // destroy.
@@ -139,6 +148,7 @@ class UeFunction {
   void serve_reordering();
   void deliver_sdu(BearerId id, datapath::MbufBuffer sdu);
   [[nodiscard]] UeEntities take_out(BearerId id);
+  [[nodiscard]] UeEntities rekey(const BearerChange& change, UeEntities fresh);
   [[nodiscard]] UeOutcome deliver(const UeDownlink::Received& received);
   [[nodiscard]] UeUplink::Framed frame(rte_mbuf* m);
   void answer_polls(std::span<UeBearer* const> polled);

@@ -33,6 +33,7 @@ namespace splitplane::ue {
   X(pdcp_sdu_too_large, "SDU of more than 9000 octets for a secured bearer")                 \
   X(pdcp_no_memory, "no memory to hold an SDU until it is in order, or no buffer for its PDU") \
   X(pdcp_crypto_failed, "the cipher library failed")                                         \
+  X(pdcp_keys_changed, "PDCP PDU that came while keys changed, or while its bearer was suspended") \
   X(pdcp_released, "SDU that waited for SDUs before it when its bearer was released")        \
   X(sdap_no_bearer, "the packet's QoS flow has no rule, and its session has no default bearer") \
   X(pdu_too_short, "PDU without data behind its headers")                                    \

@@ -57,6 +57,7 @@ std::size_t write_rlc(UeBearer& bearer, MutableOctets out) {
 }  // namespace
 
 std::size_t UeUplink::write_link(const UeBearer& bearer, MutableOctets out) const {
+  const std::uint8_t epoch_of_keys = bearer.secured == nullptr ? std::uint8_t{0} : bearer.secured->epoch;
   const ran::BearerConfig& config = bearer.config;
   const std::size_t ethernet =
       wire::ethernet::write(out, link_.peer.octets, link_.ours.octets, wire::airhdr::kEtherType);
@@ -67,7 +68,7 @@ std::size_t UeUplink::write_link(const UeBearer& bearer, MutableOctets out) cons
                                                   .rlc_sn_bits = config.rlc_sn_bits,
                                                   .pdcp_sn_bits = config.pdcp_sn_bits,
                                                   .sdap_header = config.sdap_header_ul,
-                                                  .epoch = bearer.arq == nullptr ? std::uint8_t{0} : bearer.arq->epoch,
+                                                  .epoch = bearer.arq == nullptr ? epoch_of_keys : bearer.arq->epoch,
                                                   .bearer = config.id});
   return air == 0 ? 0 : ethernet + air;
 }

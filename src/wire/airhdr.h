@@ -4,8 +4,8 @@
 //   o0 version(4)=1 kind(4)=0 RLC PDU
 //   o1 direction(1: DL) RLC mode(2: 0 TM 1 UM 2 AM) RLC SN length(2: 0 none 1 6 2 12 3 18) PDCP SN length(1: 0 12 1 18)
 //      SDAP header present(1) reserved(1)
-//   o2 reserved, sent as 0, ignored on receipt | o3 epoch: changes with each re-establishment of RLC, 0 before the
-//   first of a bearer without retransmission | o4-7 bearer id
+//   o2 reserved, sent as 0, ignored on receipt | o3 epoch: changes with each re-establishment of RLC and change of
+//   keys; 0 before the first of a bearer with neither retransmission nor keys | o4-7 bearer id
 // Kind 1 is no air frame: the host returns an SDU to the card that numbers it (gnb/datapath/returned_frame.h).
 #pragma once
 

@@ -20,7 +20,7 @@ namespace {
 struct CtlOptions : InstancePlace {
   bool json = false;
   std::size_t count = 1, limit = 100;
-  std::uint32_t after = 0, shard = 0, id = 0;
+  std::uint32_t after = 0, shard = 0, id = 0, key = 0;
   std::vector<std::uint32_t> ids;
 };
 
@@ -100,7 +100,7 @@ int bearer_list(const CtlOptions& options, CliOutput& output) {
 }
 
 void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, std::function<int(CliOutput&)>& action) {
-  CLI::App* bearer = ctl.add_subcommand("bearer", "Bearers: add, modify, release, reestablish, list, show")
+  CLI::App* bearer = ctl.add_subcommand("bearer", "Bearers: add, modify, release, reestablish, rekey, list, show")
                          ->require_subcommand(1)
                          ->fallthrough();
   bearer->footer("Example:\n  splitplane ctl bearer list --limit 10");
@@ -140,6 +140,22 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
     action = [o](CliOutput& out) {
       return simple(*o, out, "bearer.reestablish", {{"id", o->id}},
                     [](const Json& r) { return fmt::format("{:#010x} re-established\n", r.value("id", 0U)); });
+    };
+  });
+
+  CLI::App* rekey =
+      bearer->add_subcommand("rekey", "Gives a secured bearer other keys while packets flow")->fallthrough();
+  rekey->add_option("ID,--id", o->id, "Identity (downlink TEID) of the bearer")->required();
+  rekey->add_option("--key", o->key, "Number of its new keys in both files of keys, above its present one")
+      ->required()
+      ->check(CLI::Range(1U, 0xffffffffU));
+  rekey->footer("Example:\n  splitplane ctl bearer rekey 0x04000000 --key 7");
+  rekey->callback([o, &action] {
+    action = [o](CliOutput& out) {
+      return simple(*o, out, "bearer.rekey", {{"id", o->id}, {"security", {{"key", o->key}}}}, [o](const Json& r) {
+        return fmt::format("{:#010x} {} the keys with number {}\n", r.value("id", 0U),
+                           r.value("changed", false) ? "has" : "had already", o->key);
+      });
     };
   });
 

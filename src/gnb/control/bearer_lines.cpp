@@ -14,6 +14,12 @@ tl::unexpected<Error> not_changed(const WorkerRuntime& worker) {
 tl::unexpected<Error> not_added(const WorkerRuntime& worker) {
   return fail("worker {} does not answer; no bearer was added", worker.config.name);
 }
+tl::unexpected<Error> given_before(const ran::SecurityConfig& security) {
+  return fail(
+      "security.key: the keys with number {} were given to a bearer with drb {} before; allowed: keys that "
+      "no bearer had",
+      security.key, security.drb);
+}
 tl::unexpected<Error> no_room_for_keys(WorkerRuntime& worker, const ran::BearerConfig& config) {
   if (config.dl_teid && !worker.keys()->teids) {
     return fail(
@@ -31,13 +37,9 @@ bool concerns(std::span<const Installation> all, const WorkerRuntime& worker) {
 // No COUNT is used twice under one key: a bearer gets keys once. Its own COUNTs go on where the journal has them.
 Expected<std::unique_ptr<datapath::SecuredBearer>> make_secured(datapath::WorkerPdcp& pdcp, const Installation& one) {
   const ran::SecurityConfig& security = *one.config.security;
-  if (pdcp.keys().used(security) != nullptr) {
-    return fail(
-        "security.key: the keys with number {} were given to a bearer with drb {} before; allowed: keys that "
-        "no bearer had",
-        security.key, security.drb);
-  }
+  if (pdcp.keys().used(security) != nullptr) return given_before(security);
   auto made = pdcp.make(one.config, Count{one.numbers.end}, Count{one.numbers.rx_next});
+  if (made) (*made)->epoch = one.numbers.epoch;
   if (made) pdcp.keys().note_used(security, {one.numbers.end, one.numbers.rx_next});
   return made;
 }
@@ -135,6 +137,80 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
   return {};
 }
 
+Expected<BearerLines::PdcpState> BearerLines::read_pdcp(const Locked& /*locked*/, WorkerRuntime& worker,
+                                                        BearerId id) const {
+  std::optional<PdcpState> state;
+  const bool done = worker.execute([&] {
+    const auto* bearer = worker.gnb->secured_bearers.find(id.value);
+    if (bearer == nullptr) return;
+    state = PdcpState{bearer->entity.tx().tx_next(), bearer->entity.rx().rx_next(), bearer->epoch};
+  });
+  if (!done) return not_changed(worker);
+  if (!state) return fail("bearer {:#010x} has no PDCP entity with keys", id.value);
+  return *state;
+}
+
+Expected<datapath::NewKeys> BearerLines::make_keys(const Locked& /*locked*/, WorkerRuntime& worker,
+                                                   const ran::BearerConfig& before, std::uint32_t key) const {
+  datapath::BearerKeys& keys = worker.gnb->pdcp->keys();
+  datapath::NewKeys fresh{.pair = {}, .security = *before.security};
+  fresh.security.key = key;
+  // Numbers that only rise need no book of old keys that survives a restart.
+  if (key < before.security->key) {
+    return fail("security.key: {} is not above the bearer's present key {}; allowed: a higher number", key,
+                before.security->key);
+  }
+  if (keys.used(fresh.security) != nullptr) return given_before(fresh.security);
+  auto pair = keys.make(fresh.security);
+  if (!pair) return tl::unexpected(pair.error());
+  fresh.pair = std::move(*pair);
+  keys.note_used(fresh.security, {});
+  return fresh;
+}
+
+Expected<void> BearerLines::rekey(const Locked& /*locked*/, WorkerRuntime& worker, const ran::BearerConfig& before,
+                                  datapath::NewKeys& fresh, const ran::CountLease& lease) const {
+  using ran::pdcp::Refusal;
+  datapath::GnbContext& gnb = *worker.gnb;
+  const std::uint32_t id = before.id.value;
+  Refusal refusal = Refusal::kNone;
+  datapath::BearerKeys::Used last, first;  // COUNTs with the keys before, and with the new ones
+  const bool done = worker.execute([&] {
+    datapath::SecuredBearer& bearer = *gnb.secured_bearers.find(id);
+    datapath::ArqBearer* const rlc = gnb.arq ? gnb.arq_bearers.find(id) : nullptr;
+    last = {bearer.entity.tx().tx_next(), bearer.entity.rx().rx_next()};
+    refusal = datapath::rekey({*gnb.pdcp, bearer, gnb.arq.get(), rlc}, fresh, rte_rdtsc());
+    if (refusal != Refusal::kNone) return;
+    first = {bearer.entity.tx().tx_next(), bearer.entity.rx().rx_next()};
+    ran::BearerDownlink& downlink = *gnb.bearers.bearer_line(id);
+    ran::BearerUplink& uplink = *gnb.bearers.uplink_line(id);
+    ran::set_epoch(downlink, fresh.epoch);
+    downlink.pdcp_tx_next = first.tx_next;
+    uplink.pdcp_rx_next = first.rx_next;
+    if (fresh.begins_anew && !config_.journal.empty()) *gnb.bearers.lease(id) = lease;
+    downlink.rlc_tx_next = rlc == nullptr ? 0 : rlc->retx.next();
+    uplink.rlc_rx_next_highest = 0;
+    downlink.pdu_without_poll = 0;
+    datapath::set_count_limit(gnb, downlink);
+    if (rlc == nullptr) return;
+    gnb.arq->await_peer(*rlc, rte_rdtsc());
+    gnb.arq->show_epoch(*rlc);
+  });
+  datapath::BearerKeys& keys = gnb.pdcp->keys();
+  if (done && refusal == Refusal::kNone) {
+    keys.note_used(*before.security, last);
+    keys.note_used(fresh.security, first);
+    return {};
+  }
+  keys.forget_used(fresh.security);
+  if (!done) return not_changed(worker);
+  if (refusal == Refusal::kKeyReused) {
+    return fail("security.key: a key with number {} is that of number {}; allowed: keys that differ",
+                fresh.security.key, before.security->key);
+  }
+  return fail("bearer {:#010x} cannot change its keys now; allowed: another try", id);
+}
+
 // On the worker.
 void BearerLines::write_one(datapath::GnbContext& gnb, const Installation& one, bool modified,
                             std::unique_ptr<datapath::ArqBearer>& arq,
@@ -160,7 +236,7 @@ void BearerLines::write_one(datapath::GnbContext& gnb, const Installation& one, 
     gnb.bearers.drops(id) = {};
     new_downlink.pdcp_tx_next = one.numbers.end;
     new_uplink.pdcp_rx_next = one.numbers.rx_next;
-    if (one.config.rlc_mode == RlcMode::kAm) ran::set_epoch(new_downlink, one.numbers.epoch);
+    if (one.config.rlc_mode == RlcMode::kAm || one.config.security) ran::set_epoch(new_downlink, one.numbers.epoch);
     // With a journal: closed until the journal grants a lease.
     const bool leased = !config_.journal.empty();
     *gnb.bearers.lease(id) = leased ? ran::CountLease{one.numbers.end, one.numbers.end} : ran::CountLease{};
@@ -283,6 +359,7 @@ Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
         const auto* secured = gnb->secured_bearers.find(id);
         const std::uint64_t held_up =
             (secured == nullptr ? 0 : secured->entity.rx().held()) + gnb->session_uplinks.held(view.config.id);
+        if (secured != nullptr) view.epoch = secured->epoch;
         view.uplink = {ul.received, ul.received - drops.uplink - held_up, drops.uplink, held_up, ul.bytes};
         view.pdcp_tx_next = dl.pdcp_tx_next;
         view.rlc_tx_next = dl.rlc_tx_next;

@@ -12,6 +12,7 @@
 #include "gnb/control/workers.h"
 #include "gnb/journal/record.h"
 #include "ran/bearer_view.h"
+#include "secured/rekey.h"
 #include "tap/secured_drbs.h"
 
 namespace splitplane::gnb {
@@ -46,6 +47,19 @@ class BearerLines {
   // (sessions/flow_moves.h).
   Expected<void> move_flow(const Locked& locked, WorkerRuntime& worker, const ran::SessionConfig& session,
                            const ran::SessionBearer& from, Qfi qfi);
+  // What a secured bearer's entity says of itself. Error: it has none, or its worker does not answer.
+  struct PdcpState {
+    std::uint32_t tx_next = 0, rx_next = 0;
+    std::uint8_t epoch = 0;
+  };
+  [[nodiscard]] Expected<PdcpState> read_pdcp(const Locked& locked, WorkerRuntime& worker, BearerId id) const;
+  // Keys that the bearer of `before` may have instead of its own. They count as used from now on.
+  [[nodiscard]] Expected<datapath::NewKeys> make_keys(const Locked& locked, WorkerRuntime& worker,
+                                                      const ran::BearerConfig& before, std::uint32_t key) const;
+  // Both directions of the bearer have other keys from now on. `lease`: of COUNTs that begin anew. Error: it has those
+  // before, and the new ones are unused.
+  Expected<void> rekey(const Locked& locked, WorkerRuntime& worker, const ran::BearerConfig& before,
+                       datapath::NewKeys& fresh, const ran::CountLease& lease) const;
   // Takes bearers out again that were to be added, from those of their workers that were `told`. Returns the workers
   // that do not answer now, and may keep them.
   [[nodiscard]] WorkerSet uninstall(const Locked& locked, std::span<const Installation> all, const WorkerSet& told);

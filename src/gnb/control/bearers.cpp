@@ -30,6 +30,10 @@ Expected<void> check_ecn(const ran::BearerConfig& config, const WorkerRuntime& w
   return fail("ecn: worker {} does not keep what the UE has not acknowledged; allowed: a worker with baas: inline",
               worker.config.name);
 }
+// Frames of another bearer that had the identity before are of another epoch.
+bool has_epoch(const ran::BearerConfig& config) {
+  return config.acknowledged || config.security;
+}
 tl::unexpected<Error> unable(BearerId id) {
   return fail("bearer {:#010x} has no retransmission; allowed: AM with baas: inline", id.value);
 }
@@ -151,7 +155,7 @@ Expected<AddedBearers> Bearers::enter(std::span<const NewBearer> wanted) {
     }
     prepared->file = one.file;
     prepared->numbers = one.numbers;
-    if (prepared->config.acknowledged && !one.is_restored) prepared->numbers.epoch = parts_.numbers.next_epoch(change);
+    if (has_epoch(prepared->config) && !one.is_restored) prepared->numbers.epoch = parts_.numbers.next_epoch(change);
     fresh.push_back(*prepared);
     if (prepared->config.acknowledged) store.replace(prepared->config);
     result.bearers.push_back(prepared->config);
@@ -219,7 +223,7 @@ Expected<AddedSession> Bearers::enter_session(const NewSession& wanted) {
     prepared->file = wanted.file;
     if (!wanted.numbers.empty()) prepared->numbers = wanted.numbers[i];
     const bool is_new = prepared->numbers == JournalNumbers{};
-    if (prepared->config.acknowledged && is_new) prepared->numbers.epoch = parts_.numbers.next_epoch(change);
+    if (has_epoch(prepared->config) && is_new) prepared->numbers.epoch = parts_.numbers.next_epoch(change);
     parts_.store.replace(prepared->config);
     fresh.push_back(*prepared);
   }
@@ -436,7 +440,13 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
   if (!config->acknowledged) return unable(id);
   WorkerRuntime& worker = *parts_.workers.owner_of(id.value);
   datapath::GnbContext* gnb = worker.gnb.get();
-  const std::uint8_t epoch = parts_.numbers.next_epoch(change);
+  std::optional<std::uint8_t> present;
+  const bool listened = worker.execute([gnb, id, &present] {
+    if (const auto* const arq = gnb->arq_bearers.find(id.value); arq != nullptr) present = arq->epoch;
+  });
+  if (!listened) return silent(worker);
+  if (!present) return unable(id);
+  const std::uint8_t epoch = ran::next_epoch(*present);
   Expected<void> kept;
   std::tie(change, kept) = parts_.numbers.keep_epoch(std::move(change), id, epoch);
   if (!kept) return fail("{}; the bearer was not reestablished", kept.error().message);
@@ -446,6 +456,7 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
     able = arq != nullptr;
     if (!able) return;
     gnb->arq->reestablish(*arq, epoch, rte_rdtsc());
+    if (auto* const secured = gnb->secured_bearers.find(id.value); secured != nullptr) secured->epoch = epoch;
     ran::BearerDownlink& downlink = *gnb->bearers.bearer_line(id.value);
     ran::set_epoch(downlink, epoch);
     downlink.rlc_tx_next = arq->retx.next();
@@ -456,6 +467,36 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
   if (!done) return silent(worker);
   if (!able) return unable(id);
   return epoch;
+}
+
+Expected<Rekeyed> Bearers::rekey(BearerId id, std::uint32_t key) {
+  Change change = parts_.control.change();
+  const ran::BearerConfig* found = parts_.store.find(id);
+  if (found == nullptr) return unknown(id);
+  if (const auto* session = parts_.store.session_of(id)) {
+    return of_session(id, *session, "session.release, then session.add with other keys");
+  }
+  if (!found->security) return fail("bearer {:#010x} has no security; allowed: a bearer with keys", id.value);
+  WorkerRuntime& worker = *parts_.workers.owner_of(id.value);
+  const auto now = parts_.lines.read_pdcp(change, worker, id);
+  if (!now) return tl::unexpected(now.error());
+  if (found->security->key == key) return Rekeyed{.key = key, .epoch = now->epoch};
+  Numbers::KeyChange keys{.before = *found, .config = *found};
+  auto fresh = parts_.lines.make_keys(change, worker, keys.before, key);
+  if (!fresh) return tl::unexpected(fresh.error());
+  keys.config.security->key = key;
+  keys.epoch = fresh->epoch = ran::next_epoch(now->epoch);
+  // What RLC AM keeps is protected again with the COUNTs that it has, so these go on until they are near their end.
+  keys.begins_anew = fresh->begins_anew =
+      !keys.before.acknowledged || std::max(now->tx_next, now->rx_next) >= datapath::kNearlyExhausted;
+  Expected<void> done;
+  std::tie(change, done) = parts_.numbers.keep_keys(std::move(change), keys);
+  if (!done) worker.gnb->pdcp->keys().forget_used(fresh->security);
+  if (done) done = parts_.lines.rekey(change, worker, keys.before, *fresh, keys.lease);
+  parts_.numbers.end_keys(change, keys, done.has_value());
+  if (!done) return fail("{}; the bearer has the keys with number {}", done.error().message, keys.before.security->key);
+  parts_.store.replace(keys.config);
+  return Rekeyed{.key = key, .epoch = keys.epoch, .changed = true};
 }
 
 Expected<std::vector<BearerView>> Bearers::read(const Locked& locked, std::span<const ran::BearerConfig> bearers) {

@@ -1,5 +1,6 @@
-// Bearers as the control server asks for them: added, modified, released, reestablished, shown. A change holds the turn
-// from begin to end, takes effect on the workers' own threads, and is undone as a whole if a part of it is refused.
+// Bearers as the control server asks for them: added, modified, released, reestablished, rekeyed, shown. A change holds
+// the turn from begin to end, takes effect on the workers' own threads, and is undone as a whole if a part of it is
+// refused.
 #pragma once
 
 #include <optional>
@@ -50,6 +51,8 @@ class Bearers {
   Expected<bool> release(BearerId id);
   // RLC re-establishment with PDCP data recovery of an acknowledged bearer, as RRC asks for it: its new epoch.
   Expected<std::uint8_t> reestablish(BearerId id);
+  // Other keys for a secured bearer, in both directions. The UE side follows. Keys that it has are no error.
+  Expected<Rekeyed> rekey(BearerId id, std::uint32_t key);
   Expected<BearerView> show(BearerId id);
   // Up to `limit` bearers with an identity greater than `after`, in ascending order. after 0: from the start.
   Expected<std::vector<BearerView>> list(std::uint32_t after, std::size_t limit);

@@ -11,7 +11,7 @@ std::vector<std::string> FailureWatch::look(const std::string& worker, const Cou
       "worker {}: RLC AM failed {} times because no poll was answered any more; the bearers send nothing until "
       "RLC begins anew (`ctl bearer show` says failed)",
       "worker {}: {} SDUs were dropped because their bearer's COUNTs are used up (count_exhausted in `ctl "
-      "bearer show`); release the bearer and add it again with a new key"};
+      "bearer show`); release the bearer and add it again, or give it new keys (`ctl bearer rekey`)"};
   const std::array<std::uint64_t, 3> values{counts.max_retx, counts.peer_lost, counts.count_exhausted};
   std::vector<std::string> messages;
   auto& kinds = workers_[worker];

@@ -108,6 +108,10 @@ Expected<std::uint8_t> Instance::reestablish_bearer(BearerId id) {
   return parts_.bearers.reestablish(id);
 }
 
+Expected<Rekeyed> Instance::rekey_bearer(BearerId id, std::uint32_t key) {
+  return parts_.bearers.rekey(id, key);
+}
+
 Expected<BearerView> Instance::show_bearer(BearerId id) {
   return parts_.bearers.show(id);
 }

@@ -45,6 +45,7 @@ class Instance {
   Expected<ran::BearerConfig> modify_bearer(BearerId id, const BearerPatch& patch);
   Expected<bool> release_bearer(BearerId id);
   Expected<std::uint8_t> reestablish_bearer(BearerId id);
+  Expected<Rekeyed> rekey_bearer(BearerId id, std::uint32_t key);
   Expected<BearerView> show_bearer(BearerId id);
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit);
   Expected<AddedSession> add_session(const ran::WantedSession& wanted);

@@ -17,6 +17,7 @@ void add_methods(MethodRegistry& registry, gnb::Instance& gnb) {
   registry.add("bearer.modify", bearer_modify(calls(&gnb::Instance::modify_bearer), wait_for_disk));
   registry.add("bearer.release", bearer_release(calls(&gnb::Instance::release_bearer), wait_for_disk));
   registry.add("bearer.reestablish", bearer_reestablish(calls(&gnb::Instance::reestablish_bearer)));
+  registry.add("bearer.rekey", bearer_rekey(calls(&gnb::Instance::rekey_bearer)));
   registry.add("bearer.list", bearer_list(calls(&gnb::Instance::list_bearers)));
   registry.add("bearer.show", bearer_show(calls(&gnb::Instance::show_bearer)));
   registry.add("session.add", session_add(calls(&gnb::Instance::add_session), wait_for_disk));

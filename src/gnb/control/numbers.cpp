@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "gnb/datapath/count_limit.h"
 #include "gnb/journal/sessions.h"
+#include "secured/rekey.h"
 
 namespace splitplane::gnb {
 namespace {
@@ -16,17 +17,27 @@ constexpr unsigned kLeaseEntries = 4096;
 constexpr std::size_t kGrantsPerCommand = 256;  // so that no round of a worker grows long
 constexpr std::chrono::milliseconds kLookAtReceived{100};
 constexpr std::size_t kReceivedPerTurn = 1024;
-constexpr std::uint32_t kNearlyExhausted = 0xf0000000;
 
 FileKey key_of(const ran::BearerConfig& config) {
   return {config.upf, config.uplink_teid};
 }
 
-// Of a bearer that goes on in another run: RLC begins anew, and says so.
+// Of a bearer that goes on in another run: RLC AM begins anew, and says so. RLC UM has no state to begin anew with.
 JournalNumbers resumed(const JournalBearer& before) {
   JournalNumbers numbers = before.numbers;
-  numbers.epoch = ran::next_epoch(numbers.epoch);
+  if (before.config.rlc_mode == RlcMode::kAm) numbers.epoch = ran::next_epoch(numbers.epoch);
   return numbers;
+}
+
+// A bearer of the configuration that got new keys since keeps them: its COUNTs are those of these keys.
+void keep_newer_keys(ran::BearerConfig& config, const ran::BearerConfig& before) {
+  if (!config.security || !before.security || config.security->drb != before.security->drb) return;
+  config.security->key = std::max(config.security->key, before.security->key);
+}
+
+// SDUs of an acknowledged bearer that wait for their acknowledgement, at most.
+std::uint32_t most_kept(const ran::BearerConfig& config) {
+  return config.acknowledged ? std::min(config.arq.max_unacked, 1U << (config.pdcp_sn_bits - 1)) : 0;
 }
 
 bool same_parameters(ran::BearerConfig a, const ran::BearerConfig& b) {
@@ -86,6 +97,7 @@ Numbers::Restart Numbers::restart() {
       }
       one.numbers = resumed(*before->second);
       one.is_restored = true;
+      keep_newer_keys(one.config, before->second->config);
       const BearerId id = before->second->config.id;
       const bool same_shard = !group.shard || *group.shard == ran::shard_of(id.value).value;
       if (!same_parameters(before->second->config, one.config)) ++all.changed;
@@ -234,6 +246,45 @@ std::pair<Change, Expected<void>> Numbers::keep_epoch(Change&& change, BearerId 
   return ControlLock::apart(std::move(change), [this] { return journal_->wait_for_disk(); });
 }
 
+std::pair<Change, Expected<void>> Numbers::keep_keys(Change&& change, KeyChange& keys) {
+  const BearerId id = keys.config.id;
+  if (!journal_) return {std::move(change), Expected<void>{}};
+  const auto on_disk = [this] { return journal_->wait_for_disk(); };
+  if (!keys.begins_anew) {
+    journal_->set_epoch(id, keys.epoch);
+    journal_->set_config(keys.config);
+    return ControlLock::apart(std::move(change), on_disk);
+  }
+  rekeyed_ = id;
+  aside_ = leases_.put_aside(id);
+  auto [here, settled] = ControlLock::apart(std::move(change), on_disk);  // leases that the worker asked for before
+  // SDUs that RLC keeps get the first COUNTs.
+  keys.lease = CountLeases().begin(id, keys.config.pdcp_sn_bits, most_kept(keys.config), 0);
+  numbers_aside_ = journal_->set_keys(keys.config, {.end = keys.lease.end, .epoch = keys.epoch});
+  if (!settled) return {std::move(here), std::move(settled)};
+  return ControlLock::apart(std::move(here), on_disk);
+}
+
+void Numbers::end_keys(const Locked& /*locked*/, const KeyChange& keys, bool done) {
+  if (!journal_) return;
+  const BearerId id = keys.config.id;
+  rekeyed_.reset();
+  if (!keys.begins_anew) {
+    if (!done) journal_->set_config(keys.before);
+    return;
+  }
+  if (done) {
+    aside_ = {};
+    leases_.begin(id, keys.config.pdcp_sn_bits, most_kept(keys.config), 0);
+    return;
+  }
+  journal_->set_keys(keys.before, numbers_aside_);
+  leases_.put_back(std::move(aside_));
+  // The worker may have asked meanwhile, and asks once only.
+  const auto more = leases_.asked(id, std::chrono::steady_clock::now(), journal_->horizon());
+  if (more) journal_->extend({id, more->from, more->lease}, more->heard);
+}
+
 // On the journal's thread, and on the starting one before the workers run.
 void Numbers::grant(std::span<const BearerJournal::Grant> grants) {
   std::map<WorkerRuntime*, std::vector<BearerJournal::Grant>> by_worker;
@@ -268,9 +319,12 @@ void Numbers::serve(const Locked& /*locked*/, Time now) {
       const auto more = leases_.asked(*id, now, *horizon);
       if (!more) continue;
       journal_->extend({*id, more->from, more->lease}, more->heard);
-      if (more->lease.end >= kNearlyExhausted && more->from < kNearlyExhausted) {
-        log::warn("bearer {:#010x} has used 15 of 16 COUNTs; it stops at the last one: release it, and add it anew",
-                  id->value);
+      constexpr std::uint32_t kNear = datapath::kNearlyExhausted;
+      if (more->lease.end >= kNear && more->from < kNear) {
+        const ran::BearerConfig* config = store_.find(*id);
+        log::warn("bearer {:#010x} has used 15 of 16 COUNTs; it stops at the last one: {}", id->value,
+                  config != nullptr && config->security ? "give it new keys (ctl bearer rekey)"
+                                                        : "release it, and add it anew");
       }
     }
   }
@@ -284,7 +338,7 @@ void Numbers::note_received(Time now) {
   received_after_ = page.size() < kReceivedPerTurn ? 0 : page.back().id.value;
   for (const ran::BearerConfig& config : page) {
     WorkerRuntime* worker = config.security ? workers_.owner_of(config.id.value) : nullptr;
-    if (worker == nullptr) continue;
+    if (worker == nullptr || config.id == rekeyed_) continue;
     const ran::BearerUplink& line = *worker->gnb->bearers.uplink_line(config.id.value);
     journal_->set_received(config.id, __atomic_load_n(&line.pdcp_rx_next, __ATOMIC_RELAXED));
   }

@@ -71,11 +71,24 @@ class Numbers {
   void remove(const Locked& locked, BearerId id);
   void release(const Locked& locked, BearerId id);
 
-  // Another epoch than those before, as far as eight bits tell; without a journal also than before a restart of this
-  // process.
+  // For a new bearer: another epoch than those before, as far as eight bits tell; without a journal also than before a
+  // restart of this process.
   [[nodiscard]] std::uint8_t next_epoch(const Locked& locked);
   // No later run may use this epoch for other PDUs, so it is on the disk first. Waits without the mutex.
   [[nodiscard]] std::pair<Change, Expected<void>> keep_epoch(Change&& change, BearerId id, std::uint8_t epoch);
+
+  // Other keys of a secured bearer, from keep_keys() to end_keys().
+  struct KeyChange {
+    ran::BearerConfig before, config;  // with the keys before, and with the new ones
+    std::uint8_t epoch = 0;
+    bool begins_anew = false;  // COUNTs begin at 0; otherwise they go on
+    ran::CountLease lease;     // begins_anew: the first one, which keep_keys() sets
+  };
+  // The disk has the new keys before any PDU has them, so that a restart uses no COUNT twice under one key. Waits
+  // without the mutex.
+  [[nodiscard]] std::pair<Change, Expected<void>> keep_keys(Change&& change, KeyChange& keys);
+  // The worker has the new keys; or it has those before, and all is as it was.
+  void end_keys(const Locked& locked, const KeyChange& keys, bool done);
 
   // One turn of the control thread: workers have come to the marks of leases.
   void serve(const Locked& locked, Time now);
@@ -104,6 +117,9 @@ class Numbers {
   Workers& workers_;
   std::vector<NumberRing> lease_rings_;     // identities of bearers that have come to the mark of their lease
   CountLeases leases_;                      // of the host's own bearers
+  CountLeases::Books::node_type aside_;     // the lease of the bearer whose COUNTs are about to begin anew
+  JournalNumbers numbers_aside_;            // and its numbers in the journal
+  std::optional<BearerId> rekeyed_;         // that bearer: what it received with the keys before means nothing
   std::uint8_t epoch_ = 0;                  // the last one given out
   Time next_received_{};                    // when note_received() looks at the next bearers
   std::uint32_t received_after_ = 0;        // the last bearer that it looked at

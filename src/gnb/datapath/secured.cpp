@@ -52,9 +52,17 @@ DropReason refused_as(ran::pdcp::RxOutcome outcome) {
       return DropReason::pdcp_no_memory;
     case RxOutcome::crypto_failed:
       return DropReason::pdcp_crypto_failed;
-    default:
+    case RxOutcome::suspended:
+    case RxOutcome::keys_changed:
+      return DropReason::pdcp_keys_changed;
+    case RxOutcome::control:
+    case RxOutcome::unknown_control:
+    case RxOutcome::bad_status_report:
       return DropReason::pdcp_control;
+    case RxOutcome::accepted:
+      break;
   }
+  return DropReason::ok;
 }
 
 // RX_Next_Highest of an AM bearer without retransmission, as ran::read_uplink moves it.
@@ -164,6 +172,7 @@ void collect_secured_pdu(GnbContext& gnb, rte_mbuf* m, ran::BearerUplink& line, 
   ++line.received;
   SecuredBearer* const bearer = gnb.pdcp == nullptr ? nullptr : gnb.secured_bearers.find(line.id);
   if (bearer == nullptr) return drop_uplink(gnb, m, line.id, DropReason::pdcp_no_keys, drops);
+  if (octets(m)[kEpochOffset] != bearer->epoch) return drop_uplink(gnb, m, line.id, DropReason::rlc_other_epoch, drops);
   const unsigned rlc_bytes = line.header_bytes - line.rlc_shift / 8U;
   if (const DropReason reason = through_rlc(gnb, m, line, rlc_bytes); reason != DropReason::ok) {
     return drop_uplink(gnb, m, line.id, reason, drops);

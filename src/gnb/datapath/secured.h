@@ -10,8 +10,9 @@
 // order goes the way of any other uplink SDU.
 //   goes on  an SDU in order, for encapsulate; in the shape of the frame that it came in
 //   held     an SDU that came before another one, until t-Reordering runs out
-//   dropped  by RLC as in read_pdus; pdcp_no_keys, pdcp_integrity_failed, pdcp_duplicate, pdcp_old, pdcp_count_wrong,
-//            pdcp_no_memory, pdcp_crypto_failed, pdcp_control, pdu_too_short, sdap_end_marker
+//   dropped  rlc_other_epoch: of before a change of keys; by RLC as in read_pdus; pdcp_no_keys, pdcp_integrity_failed,
+//            pdcp_duplicate, pdcp_old, pdcp_count_wrong, pdcp_no_memory, pdcp_crypto_failed, pdcp_control,
+//            pdcp_keys_changed, pdu_too_short, sdap_end_marker
 #pragma once
 
 #include <rte_cycles.h>

@@ -127,7 +127,10 @@ void serve_unmatched_pdu(GnbContext& context, rte_mbuf* m, std::uint32_t id, boo
 void serve_other_pdu(GnbContext& context, rte_mbuf* m, const ran::BearerUplink& bearer, ran::UplinkKind kind,
                      Drops& drops) {
   ArqBearer* const arq = context.arq == nullptr ? nullptr : context.arq_bearers.find(bearer.id);
-  if (arq != nullptr && octets(m)[kEpochOffset] != arq->epoch) return drops.add(m, DropReason::rlc_other_epoch);
+  if (arq != nullptr && octets(m)[kEpochOffset] != arq->epoch) {
+    if (ran::is_secured(bearer)) context.arq->show_epoch(*arq);  // the UE does not know that the keys have changed
+    return drops.add(m, DropReason::rlc_other_epoch);
+  }
   if (kind == ran::UplinkKind::kSessionPdu) {
     return serve_session_pdu(context, m, *context.bearers.uplink_line(bearer.id), drops);
   }

@@ -87,6 +87,7 @@ Json to_json(const BearerView& view) {
   json["uplink_stops"] = view.uplink_stops;
   json["error_indications"] = view.error_indications;
   json["end_markers"] = view.end_markers;
+  if (view.epoch) json["epoch"] = *view.epoch;
   if (view.rlc_am) json["rlc_am"] = arq_json(*view.rlc_am);
   if (view.session) json["session"] = to_json(*view.session);
   if (view.card) {
@@ -121,7 +122,7 @@ Expected<ran::BearerConfig> bearer_from_json(const Json& json) {
   if (known.is_object()) {
     for (const char* key : {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "count_exhausted", "rlc_tx_next",
                             "pdcp_rx_next", "rlc_rx_next", "uplink_stopped", "uplink_state", "uplink_stops",
-                            "error_indications", "end_markers", "rlc_am", "on_card", "session"}) {
+                            "error_indications", "end_markers", "epoch", "rlc_am", "on_card", "session"}) {
       known.erase(key);
     }
   }

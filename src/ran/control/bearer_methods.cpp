@@ -100,6 +100,23 @@ Handler bearer_reestablish(ReestablishBearer reestablish) {
   });
 }
 
+Handler bearer_rekey(RekeyBearer rekey) {
+  return [rekey = std::move(rekey)](Params& params) -> Expected<Json> {
+    const BearerId id = read_id(params);
+    params.require("security");
+    std::optional<std::uint64_t> key;
+    if (auto security = params.object("security")) {
+      security->require("key");
+      key = security->integer("key", 1, 0xffffffff);
+      if (const auto fault = security->fault()) params.refuse("security", *fault);
+    }
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return rekey(id, static_cast<std::uint32_t>(key.value_or(0))).map([&](const Rekeyed& now) {
+      return Json{{"id", id.value}, {"security", {{"key", now.key}}}, {"epoch", now.epoch}, {"changed", now.changed}};
+    });
+  };
+}
+
 Handler bearer_show(ShowBearer show) {
   return with_id([show = std::move(show)](BearerId id) {
     return show(id).map([](const BearerView& view) { return to_json(view); });

@@ -38,6 +38,10 @@ using ReleaseBearer = std::function<Expected<bool>(BearerId id)>;
 using ReestablishBearer = std::function<Expected<std::uint8_t>(BearerId id)>;
 [[nodiscard]] MethodRegistry::Handler bearer_reestablish(ReestablishBearer reestablish);
 
+// Other keys for a secured bearer (the part of RRC), in both directions, while packets flow.
+using RekeyBearer = std::function<Expected<Rekeyed>(BearerId id, std::uint32_t key)>;
+[[nodiscard]] MethodRegistry::Handler bearer_rekey(RekeyBearer rekey);
+
 using ShowBearer = std::function<Expected<BearerView>(BearerId id)>;
 [[nodiscard]] MethodRegistry::Handler bearer_show(ShowBearer show);
 

@@ -169,6 +169,23 @@ TEST_F(BearerMethods, reestablish_answers_with_the_new_epoch) {
   EXPECT_EQ(ask(registry, "bearer.reestablish", {{"id", 8}})["error"], "there is no bearer 0x8");
 }
 
+TEST_F(BearerMethods, rekey_takes_the_number_of_the_keys_and_says_whether_they_are_new) {
+  MethodRegistry registry([] {});
+  registry.add("bearer.rekey", bearer_rekey([](BearerId id, std::uint32_t key) -> Expected<Rekeyed> {
+                 if (id.value != 9) return fail("there is no bearer {:#x}", id.value);
+                 return Rekeyed{.key = key, .epoch = 3, .changed = key != 7};
+               }));
+  const auto params = [](int id, const Json& security) { return Json{{"id", id}, {"security", security}}; };
+  EXPECT_EQ(ask(registry, "bearer.rekey", params(9, {{"key", 8}}))["result"],
+            Json::parse(R"({"id": 9, "security": {"key": 8}, "epoch": 3, "changed": true})"));
+  EXPECT_EQ(ask(registry, "bearer.rekey", params(9, {{"key", 7}}))["result"]["changed"], false);
+  EXPECT_EQ(ask(registry, "bearer.rekey", params(8, {{"key", 7}}))["error"], "there is no bearer 0x8");
+  for (const Json& wrong : {Json::object(), Json{{"key", 0}}, Json{{"key", 7}, {"cipher", "nea1"}}, Json(7)}) {
+    EXPECT_THAT(ask(registry, "bearer.rekey", params(9, wrong))["error"].get<std::string>(), HasSubstr("security"));
+  }
+  EXPECT_THAT(ask(registry, "bearer.rekey", {{"id", 9}})["error"].get<std::string>(), HasSubstr("security"));
+}
+
 TEST_F(BearerMethods, a_change_is_answered_when_it_is_on_the_disk_and_a_repetition_need_not_be) {
   unsigned settled = 0;
   bool full = false;

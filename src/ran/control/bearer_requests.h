@@ -24,6 +24,13 @@ struct AddedSession {
   bool existed = false;  // there already
 };
 
+// What bearer.rekey did.
+struct Rekeyed {
+  std::uint32_t key = 0;   // number of the keys that the bearer has now
+  std::uint8_t epoch = 0;  // of the frames with these keys, in airhdr
+  bool changed = false;    // false: it had them already
+};
+
 // The keys that change, with their new values. A key that may change is a row of ran::bearer_fields(kInChange).
 struct BearerPatch {
   std::vector<std::pair<const fields::Field*, fields::Value>> changes;

@@ -87,7 +87,7 @@ Expected<void> BearerFollower::ask_gnb() {
                 .rlc_downlink = number(json, "rlc_tx_next"),
                 .pdcp_uplink = number(json, "pdcp_rx_next"),
                 .rlc_uplink = number(json, "rlc_rx_next"),
-                .rlc_epoch = static_cast<std::uint8_t>(rlc_am(json, "epoch")),
+                .rlc_epoch = static_cast<std::uint8_t>(std::max(rlc_am(json, "epoch"), number(json, "epoch"))),
                 .rlc_unacked = rlc_am(json, "tx_next") - rlc_am(json, "tx_next_ack")},
                *session);
     if (rlc_am(json, "failed") != 0) failed.push_back(bearer->id);
@@ -113,7 +113,7 @@ void BearerFollower::apply(const std::vector<ue::BearerChange>& changes) {
       some.push_back(*change);
       if (!begin_acknowledged(some.back())) some.pop_back();
     }
-    ways_.change(some);
+    for (const ue::BearerChange& one : ways_.change(some)) watch_.keep_keys(one);
   }
 }
 

@@ -21,16 +21,18 @@ class BearerFollower {
 
   // What the UE side does; follow() calls it.
   struct Ways {
-    std::function<std::uint64_t()> unknown;         // how many frames named a bearer that is not known
+    // How many frames named a bearer that is not known, or came in an epoch that is not known.
+    std::function<std::uint64_t()> unknown;
     std::function<std::vector<BearerId>()> failed;  // bearers whose sender here has a radio link failure
-    std::function<void(const std::vector<ue::BearerChange>&)> change;
+    // Returns the changes of keys that could not be made: they are tried again with the next list.
+    std::function<std::vector<ue::BearerChange>(const std::vector<ue::BearerChange>&)> change;
   };
 
   BearerFollower(std::string gnb_control, Ways ways) : gnb_control_(std::move(gnb_control)), ways_(std::move(ways)) {}
 
   // Asks the gNB for its bearers when that is due, and does what changed. Returns false if the gNB did not answer. Due
-  // is every second, sooner when a frame named an unknown bearer. It is later while the list is so long that requests
-  // would cost more than a twentieth of the time.
+  // is every second, sooner when a frame named an unknown bearer or an unknown epoch. It is later while the list is so
+  // long that requests would cost more than a twentieth of the time.
   bool follow(Clock::time_point now);
   [[nodiscard]] std::size_t size() const { return watch_.size(); }
 

@@ -58,12 +58,14 @@ class BearerFollowerTest : public testing::Test {
   bool follow() { return follower().follow(BearerFollower::Clock::now() + 1h); }
   BearerFollower& follower() {
     if (!following) {
-      following.emplace(
-          directory + "/gnb.sock",
-          BearerFollower::Ways{
-              .unknown = [this] { return unknown; },
-              .failed = [this] { return failed; },
-              .change = [this](const auto& some) { changes.insert(changes.end(), some.begin(), some.end()); }});
+      following.emplace(directory + "/gnb.sock", BearerFollower::Ways{.unknown = [this] { return unknown; },
+                                                                      .failed = [this] { return failed; },
+                                                                      .change =
+                                                                          [this](const auto& some) {
+                                                                            changes.insert(changes.end(), some.begin(),
+                                                                                           some.end());
+                                                                            return refused;
+                                                                          }});
     }
     return *following;
   }
@@ -73,7 +75,7 @@ class BearerFollowerTest : public testing::Test {
   bool reestablishes = true;
   std::vector<BearerId> reestablished, failed;
   std::uint64_t unknown = 0;
-  std::vector<ue::BearerChange> changes;
+  std::vector<ue::BearerChange> changes, refused;
   std::unique_ptr<ControlServer> server;
   std::optional<BearerFollower> following;
 };
@@ -157,6 +159,35 @@ TEST_F(BearerFollowerTest, a_bearer_that_cannot_begin_anew_is_tried_with_the_nex
   reestablishes = true;
   ASSERT_TRUE(follow());
   EXPECT_EQ(changes.size(), 1U);
+}
+
+TEST_F(BearerFollowerTest, other_keys_are_followed_and_tried_again_until_this_end_has_them) {
+  listed = {view(1, true)};
+  listed[0].config.security = ran::SecurityConfig{.key = 3};
+  listed[0].epoch = listed[0].rlc_am->epoch = 8;
+  start_gnb();
+  ASSERT_TRUE(follow());
+  listed[0].config.security->key = 4;
+  listed[0].epoch = listed[0].rlc_am->epoch = 9;
+  listed[0].rlc_tx_next = 5;
+  for (const bool has_keys : {false, false, true}) {
+    changes.clear();
+    refused.clear();
+    auto wanted = ue::BearerChange{.kind = Kind::kRekey, .config = listed[0].config, .before = listed[0].config};
+    wanted.before.security->key = 3;
+    wanted.numbers.rlc_epoch = 9;
+    if (!has_keys) refused = {wanted};
+    ASSERT_TRUE(follow());
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].kind, Kind::kRekey);
+    EXPECT_EQ(changes[0].before.security->key, 3U);
+    EXPECT_EQ(changes[0].numbers.rlc_epoch, 9);
+  }
+  changes.clear();
+  refused.clear();
+  ASSERT_TRUE(follow());
+  EXPECT_THAT(changes, IsEmpty());
+  EXPECT_THAT(reestablished, IsEmpty()) << "the keys alone change the epoch";
 }
 
 TEST_F(BearerFollowerTest, a_radio_link_failure_of_either_end_is_repaired_once_in_a_while) {

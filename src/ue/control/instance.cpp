@@ -34,6 +34,7 @@ BearerView view_of(const ue::UeBearer& b) {
   view.rlc_rx_next = b.config.rlc_mode == RlcMode::kAm ? b.rlc_rx.next() : 0;
   if (b.arq != nullptr) view.rlc_am = datapath::view_of(*b.arq);
   if (b.session != nullptr) view.session = b.session->place_of(b);
+  if (b.secured != nullptr) view.epoch = b.secured->epoch;
   return view;
 }
 
@@ -100,7 +101,7 @@ Expected<void> UeSide::open() {
   follower_.emplace(config_.gnb_control,
                     BearerFollower::Ways{.unknown = [this] { return unknown_bearers(); },
                                          .failed = [this] { return failed_bearers(); },
-                                         .change = [this](const auto& changes) { change(changes); }});
+                                         .change = [this](const auto& changes) { return change(changes); }});
   return worker_->start(kLcore, config_.policy);
 }
 
@@ -191,32 +192,83 @@ std::unique_ptr<datapath::SecuredBearer> UeSide::make_secured(const ue::BearerCh
   return nullptr;
 }
 
-void UeSide::change(const std::vector<ue::BearerChange>& changes) {
+// Once for each number of keys, though it is tried with each list.
+void UeSide::say_refused(const ue::BearerChange& change, const std::string& why) {
+  if (!refused_keys_.emplace(change.config.id.value, change.config.security->key).second) return;
+  log::warn("bearer {:#010x}: {}; it passes no packets, and is tried again each second", change.config.id.value, why);
+}
+
+// Other keys for the PDCP entity of a bearer. Nothing if the file does not have them.
+std::optional<datapath::NewKeys> UeSide::make_keys(const ue::BearerChange& change) {
+  datapath::WorkerPdcp* const pdcp = worker_->pdcp();
+  if (pdcp == nullptr) return std::nullopt;
+  const ran::SecurityConfig& security = *change.config.security;
+  auto pair = pdcp->keys().make(security);
+  if (!pair) {
+    say_refused(change, pair.error().message);
+    return std::nullopt;
+  }
+  datapath::NewKeys keys{.pair = std::move(*pair), .security = security};
+  if (const auto* used = pdcp->keys().used(security); used != nullptr) keys.first = *used;
+  return keys;
+}
+
+// The entities that a change needs. False: the file has no keys for it.
+bool UeSide::make_entities(const ue::BearerChange& change, ue::UeEntities& entities) {
+  if (change.kind == ue::BearerChange::Kind::kRekey) {
+    entities.keys = make_keys(change);
+    return entities.keys.has_value();
+  }
+  if (change.kind != ue::BearerChange::Kind::kEstablish) return true;
+  if (change.config.acknowledged) entities.arq = worker_->make_arq(change.config, change.numbers.rlc_epoch);
+  if (change.config.security) entities.secured = make_secured(change);
+  return true;
+}
+
+std::vector<ue::BearerChange> UeSide::change(const std::vector<ue::BearerChange>& wanted) {
+  std::vector<ue::BearerChange> changes, refused, without_entity;
   // What is destroyed is destroyed here, when the worker does not use it any more.
-  auto entities = std::make_shared<std::vector<ue::UeEntities>>(changes.size());
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    const auto& one = changes[i];
-    if (one.kind != ue::BearerChange::Kind::kEstablish) continue;
-    if (one.config.acknowledged) (*entities)[i].arq = worker_->make_arq(one.config, one.numbers.rlc_epoch);
-    if (one.config.security) (*entities)[i].secured = make_secured(one);
+  auto entities = std::make_shared<std::vector<ue::UeEntities>>();
+  for (const ue::BearerChange& one : wanted) {
+    ue::UeEntities made;
+    if (!make_entities(one, made)) {
+      refused.push_back(one);
+      continue;
+    }
+    changes.push_back(one);
+    entities->push_back(std::move(made));
   }
   const bool done = worker_->execute([this, entities, changes](ue::UeBearers&) {
     for (std::size_t i = 0; i < changes.size(); ++i) {
       (*entities)[i] = worker_->change(changes[i], std::move((*entities)[i]));
     }
   });
-  for (const ue::UeEntities& old : *entities) {
-    if (done && old.secured) {
+  for (std::size_t i = 0; done && i < changes.size(); ++i) {
+    ue::UeEntities& old = (*entities)[i];
+    if (old.secured) {
       worker_->pdcp()->keys().note_used(old.secured->security,
                                         {old.secured->entity.tx().tx_next(), old.secured->received_until});
+    }
+    if (old.was_rekeyed) worker_->pdcp()->keys().note_used(*changes[i].before.security, old.used_before);
+    if (old.keys_refused) {
+      say_refused(changes[i],
+                  fmt::format("a key with number {} is that of its keys before", changes[i].config.security->key));
+      refused.push_back(changes[i]);
+    } else if (old.keys && !old.was_rekeyed) {
+      without_entity.push_back(changes[i]);
     }
   }
   if (!done) log::error("the worker does not answer; {} changes of bearers may come late", changes.size());
   for (const auto& one : changes) addresses_->follow(one);
+  for (auto& one : without_entity) one.kind = ue::BearerChange::Kind::kEstablish;  // it had no keys before
+  if (!without_entity.empty()) (void)change(without_entity);
+  return refused;
 }
 
 std::uint64_t UeSide::unknown_bearers() const {
-  return worker_->stats().downlink[static_cast<std::size_t>(ue::UeOutcome::bearer_unknown)].get();
+  const auto& downlink = worker_->stats().downlink;
+  return downlink[static_cast<std::size_t>(ue::UeOutcome::bearer_unknown)].get() +
+         downlink[static_cast<std::size_t>(ue::UeOutcome::rlc_other_epoch)].get();
 }
 
 }  // namespace splitplane::app

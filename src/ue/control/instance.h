@@ -5,6 +5,9 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/eal.h"
@@ -55,7 +58,11 @@ class UeSide {
   UeSide(const UeConfig& config, std::optional<datapath::Eal> eal) : config_(config), eal_(std::move(eal)) {}
   [[nodiscard]] Expected<void> open();
   [[nodiscard]] std::unique_ptr<datapath::SecuredBearer> make_secured(const ue::BearerChange& change);
-  void change(const std::vector<ue::BearerChange>& changes);
+  void say_refused(const ue::BearerChange& change, const std::string& why);
+  [[nodiscard]] std::optional<datapath::NewKeys> make_keys(const ue::BearerChange& change);
+  [[nodiscard]] bool make_entities(const ue::BearerChange& change, ue::UeEntities& entities);
+  // Returns the changes of keys that could not be made.
+  std::vector<ue::BearerChange> change(const std::vector<ue::BearerChange>& wanted);
   [[nodiscard]] std::vector<BearerId> failed_bearers();
   [[nodiscard]] std::uint64_t unknown_bearers() const;
 
@@ -69,6 +76,7 @@ class UeSide {
   std::unique_ptr<ue::UeAddresses> addresses_;
   std::unique_ptr<ue::UeWorker> worker_;
   std::optional<BearerFollower> follower_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> refused_keys_;  // bearers and numbers that the log has
 };
 
 }  // namespace splitplane::app
