@@ -36,6 +36,7 @@ class AirPdu:
     bearer: int
     pdu: bytes
     missing: int
+    epoch: int = 0
 
     def rlc_header_bytes(self) -> int:
         """Octets in front of the PDCP PDU for a complete SDU, 0 for a control PDU or a segment (TS 38.322 6.2.2)."""
@@ -74,7 +75,7 @@ def parse(frame: pcap.Frame) -> AirPdu | None:
         return None
     if len(data) < 23:
         raise ValueError(f"frame of {len(data)} octets holds no airhdr and PDU")
-    version_kind, modes, _, bearer = struct.unpack_from("!BBHI", data, 14)
+    version_kind, modes, _, epoch, bearer = struct.unpack_from("!BBBBI", data, 14)
     mode, rlc_units = modes >> 5 & 3, modes >> 3 & 3
     if version_kind != 0x10 or mode == 3 or modes & 1:
         raise ValueError(f"airhdr {data[14:22].hex()}")
@@ -88,6 +89,7 @@ def parse(frame: pcap.Frame) -> AirPdu | None:
         bearer,
         data[22:],
         frame.length - len(data),
+        epoch,
     )
 
 

@@ -6,8 +6,11 @@ from __future__ import annotations
 import shutil
 import signal
 import struct
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import air_views
@@ -19,8 +22,8 @@ from instance import Instance
 from judge import judge
 from namespaces import N3Link
 from nr_framing import HEURISTICS
-from paths import own
-from processes import wait_until
+from paths import own, splitplane
+from processes import run, wait_until
 from test_rlc import datagrams
 from testbed import Testbed, assert_passed
 from ue import configure_ue, has_addresses, tun_name
@@ -54,8 +57,21 @@ BEARERS = [
     configs.bearer(
         7, upf=LINK.upf_ipv4, shard=7, rlc="am18", am=AM, security={"key": 7, "cipher": "nea0", "integrity": "nia3"}
     ),
+    # These get new keys while they live.
+    configs.bearer(8, upf=LINK.upf_ipv4, shard=8, rlc="um12", pdcp_sn=18, security={**NEA2_NIA2, "key": 8, "drb": 20}),
+    configs.bearer(
+        9, upf=LINK.upf_ipv4, shard=9, rlc="am18", pdcp_sn=18, am=AM, security={**NEA2_NIA2, "key": 9, "drb": 21}
+    ),
+    configs.bearer(
+        10, upf=LINK.upf_ipv4, shard=10, rlc="am12", pdcp_sn=12, am=AM, security={**NEA2_NIA2, "key": 10, "drb": 22}
+    ),
+    configs.bearer(
+        11, upf=LINK.upf_ipv4, shard=11, rlc="um6", pdcp_sn=12, security={"key": 11, "integrity": "none", "drb": 23}
+    ),
 ]
-UM, AM18, AM12, PLAIN, OTHER_KEY, NEA1, NIA3 = (b["ue_ipv4"] for b in BEARERS)
+UM, AM18, AM12, PLAIN, OTHER_KEY, NEA1, NIA3, REKEY_UM, REKEY_AM18, REKEY_AM12, REKEY_UNSIGNED = (
+    b["ue_ipv4"] for b in BEARERS
+)
 SECURED = {configs.identity(shard): BEARERS[shard - 1]["security"] for shard in (1, 2, 3)}
 
 
@@ -109,12 +125,31 @@ class SecuredBed(Testbed):
             ends = [
                 end.control.call("bearer.show", id=configs.identity(n))
                 for end in (self.gnb, self.ues[0])
-                for n in (2, 3)
+                for n in (2, 3, 9, 10)
             ]
             held = [instance.control.stats()["totals"]["held"] for instance in (self.gnb, self.ues[0])]
             return held == [0, 0] and all(end["rlc_am"]["unacked"] == 0 for end in ends)
 
         wait_until("everything to be acknowledged and delivered", quiet)
+
+    def add_keys(self, end: str, number: int):
+        line = " ".join(key.hex() for key in key_pair(number))
+        with (self.folder / f"{end}.keys").open("a") as file:
+            file.write(f"{number} {line}\n")
+
+    def rekey(self, shard: int, number: int, ends: tuple[str, ...] = ("gnb", "ue")) -> int:
+        """Adds the keys with this number to both files, then gives them to the bearer; its new epoch."""
+        for end in ends:
+            self.add_keys(end, number)
+        done = self.gnb.control.call("bearer.rekey", id=configs.identity(shard), security={"key": number})
+        assert done["changed"] and done["security"]["key"] == number
+        return done["epoch"]
+
+    def wait_for_epoch(self, shard: int, epoch: int):
+        wait_until(
+            "the UE side to follow",
+            lambda: self.ues[0].control.call("bearer.show", id=configs.identity(shard))["epoch"] == epoch,
+        )
 
     def assert_accounted_for(self):
         checks = Checks()
@@ -147,31 +182,47 @@ class Clear:
     count: int
     pdu: bytes  # as on the air
     ip: bytes
+    key: int  # number of its keys
 
 
-def decipher(pdus: list[air_views.AirPdu]) -> Iterator[Clear]:
-    """Each data PDU of the secured bearers. COUNTs begin at 0, and one is near the highest one before it."""
-    highest: dict[tuple[int, int], int] = {}
+def decipher(
+    pdus: list[air_views.AirPdu],
+    numbers: dict[tuple[int, int], int] | None = None,
+    starts: dict[tuple[int, int, int], int] | None = None,
+) -> Iterator[Clear]:
+    """Each data PDU of the secured bearers. COUNTs begin at 0, and one is near the highest one before it. `numbers`: of
+    bearers that get new keys, the number of the keys by bearer and epoch. With new keys COUNTs of RLC UM are 0 again.
+    `starts`: where COUNTs of bearer and direction begin; with RLC UM those of this number of keys, otherwise of 0.
+    """
+    highest = dict(starts or {})
     for air in pdus:
         security = SECURED.get(air.bearer)
-        if security is None or not air.is_complete_data():
+        number = security["key"] if security else (numbers or {}).get((air.bearer, air.epoch))
+        if number is None or not air.is_complete_data():
             continue
+        security = security or BEARERS[number_of(air.bearer) - 1]["security"]
         assert air.missing == 0
         pdu = air.pdu[air.rlc_header_bytes() :]
         bits, header = air.pdcp_sn_bits, SN_OCTETS[air.pdcp_sn_bits]
         assert pdu[0] & 0x80
-        near = highest.get((air.bearer, air.direction), 0)
+        counts = (air.bearer, air.direction, number if air.mode == air_views.UM else 0)
+        near = highest.get(counts, 0)
         ahead = (read_sn(bits, pdu) - near + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
         count = near + ahead
-        highest[air.bearer, air.direction] = max(near, count)
-        cipher, integrity = key_pair(security["key"])
+        highest[counts] = max(near, count)
+        cipher, integrity = key_pair(number)
         clear = header + air.sdap
         plain = pdu[:clear] + CIPHERS["nea2"](cipher, count, security["drb"] - 1, air.direction, pdu[clear:])
-        if security["integrity"] == "nia2":
+        if security.get("integrity", "nia2") == "nia2":
             mac = INTEGRITY["nia2"](integrity, count, security["drb"] - 1, air.direction, plain[:-MAC_I_OCTETS])
-            assert plain[-MAC_I_OCTETS:] == mac, f"MAC-I of COUNT {count}"
+            assert plain[-MAC_I_OCTETS:] == mac, f"MAC-I of COUNT {count} with key {number}"
             plain = plain[:-MAC_I_OCTETS]
-        yield Clear(air.bearer, air.direction, count, pdu, plain[clear:])
+        yield Clear(air.bearer, air.direction, count, pdu, plain[clear:], number)
+
+
+def number_of(identity: int) -> int:
+    """The shard, by which this file numbers bearers."""
+    return next(n for n in range(1, len(BEARERS) + 1) if configs.identity(n) == identity)
 
 
 def total_length(ip: bytes) -> int:
@@ -180,10 +231,10 @@ def total_length(ip: bytes) -> int:
 
 def assert_clear(found: list[Clear]):
     """Each is a whole IP packet, and no COUNT protects two things under one key."""
-    used: dict[tuple[int, int, int], bytes] = {}
+    used: dict[tuple[int, int, int, int], bytes] = {}
     for one in found:
         assert one.ip[0] >> 4 in (4, 6) and total_length(one.ip) == len(one.ip)
-        assert used.setdefault((one.bearer, one.direction, one.count), one.pdu) == one.pdu, one
+        assert used.setdefault((one.key, one.bearer, one.direction, one.count), one.pdu) == one.pdu, one
 
 
 @pytest.mark.parametrize("ue", [UM, AM18, AM12], ids=["um", "am18", "am12"])
@@ -384,3 +435,214 @@ def test_no_count_is_used_twice_after_restarts(bed):
     found = [one for one in decipher(pdus) if one.bearer != configs.identity(3)]
     assert_clear(found)
     assert sum(one.bearer == configs.identity(1) for one in found) > 100
+
+
+SPARE = count(12)  # numbers of keys that no bearer had
+
+
+class Rekeyed:
+    """One bearer that gets new keys while a capture runs: which epoch has which keys, and what the air had of it."""
+
+    def __init__(self, bed: SecuredBed, shard: int, name: str):
+        self.bed, self.shard, self.path = bed, shard, bed.folder / f"rekey-{name}.pcapng"
+        self.identity = configs.identity(shard)
+        shown = bed.show(shard)
+        self.numbers = {(self.identity, shown["epoch"]): shown["security"]["key"]}
+        self.starts = {}
+        for direction, end in ((air_views.DOWNLINK, bed.gnb), (air_views.UPLINK, bed.ues[0])):
+            key = shown["security"]["key"] if shown["rlc"].startswith("um") else 0
+            tx_next = end.control.call("bearer.show", id=self.identity)["pdcp_tx_next"]
+            self.starts[self.identity, direction, key] = tx_next
+        self.refused = self._refused()
+        self.capture = Capture(bed.processes, bed.network.ue, "ue-air", self.path, octets=0)
+
+    def _refused(self) -> list[int]:
+        return [
+            self.bed.drops(end).get(reason, 0)
+            for end in (self.bed.gnb, self.bed.ues[0])
+            for reason in ("pdcp_integrity_failed", "pdcp_keys_changed", "not_ip")
+        ]
+
+    def again(self, wait: bool = False) -> None:
+        number = next(SPARE)
+        epoch = self.bed.rekey(self.shard, number)
+        assert (self.identity, epoch) not in self.numbers
+        self.numbers[self.identity, epoch] = number
+        if wait:
+            self.bed.wait_for_epoch(self.shard, epoch)
+
+    def judge(self) -> list[Clear]:
+        """No PDU was refused that the other end protected, each is clear to Python, and no COUNT comes twice."""
+        assert self._refused() == self.refused
+        assert self.capture.stop() == 0
+        air = [one for one in air_views.read(self.path) if one.bearer == self.identity]
+        assert {one.epoch for one in air} <= {epoch for _, epoch in self.numbers}
+        found = list(decipher(air, self.numbers, self.starts))
+        assert_clear(found)
+        return found
+
+
+@pytest.mark.parametrize("shard", [9, 10], ids=["am18", "am12"])
+def test_am_gets_new_keys_over_a_bad_air_and_loses_nothing(bed, shard):
+    """Packets flow both ways. Some changes come while the one before is not known at the UE side, or not finished."""
+    ue = BEARERS[shard - 1]["ue_ipv4"]
+    bed.settle()
+    rekeyed = Rekeyed(bed, shard, f"am-{shard}")
+    bed.set_air(loss_percent=10, delay_us=2000, jitter_us=1000)
+    with ThreadPoolExecutor() as pool:
+        ways = [pool.submit(datagrams, bed, ue, 3000, downlink, 30) for downlink in (False, True)]
+        for pause in (0.3, 0.3, 0, 0.4, 0.05, 0.5):
+            time.sleep(pause)
+            rekeyed.again()
+        for way in ways:
+            assert way.result()[0] == list(range(3000)), "each came once, and in order"
+    rekeyed.again(wait=True)
+    assert bed.ping(ue, 20) == 20
+    bed.settle()
+    found = rekeyed.judge()
+    first, *_, last = rekeyed.numbers.values()
+    assert {first, last} <= {one.key for one in found} and len({one.key for one in found}) >= 4
+    for direction in (air_views.UPLINK, air_views.DOWNLINK):
+        counts = {one.count for one in found if one.direction == direction}
+        assert counts == set(range(min(counts), max(counts) + 1)), "COUNTs go on, and none is missing"
+    before = {(one.direction, one.count) for one in found if one.key == first}
+    after = {(one.direction, one.count) for one in found if one.key != first}
+    assert before & after, "what was not acknowledged was protected again with the same COUNT"
+    bed.assert_accounted_for()
+
+
+def test_tcp_goes_on_while_keys_change(bed):
+    bed.settle()
+    rekeyed = Rekeyed(bed, 9, "tcp")
+    bed.set_air(loss_percent=3, delay_us=3000)
+    size = 8_000_000
+    file = bed.web.make("while-keys-change", size)
+    with ThreadPoolExecutor() as pool:
+        ways = [pool.submit(way, REKEY_AM18, file) for way in (bed.web.download, bed.web.upload)]
+        for _ in range(6):
+            time.sleep(0.15)
+            rekeyed.again()
+        for way in ways:
+            done = way.result()
+            assert (done.equal, done.bytes) == (True, size)
+    bed.settle()
+    assert len({one.key for one in rekeyed.judge()}) > 2
+    bed.assert_accounted_for()
+
+
+@pytest.mark.parametrize("shard", [8, 11], ids=["signed", "unsigned"])
+def test_um_gets_new_keys_and_delivers_nothing_that_others_protected(bed, shard):
+    """What is on its way when keys change is lost. Without integrity protection, only the epoch tells it apart."""
+    ue = BEARERS[shard - 1]["ue_ipv4"]
+    bed.set_air(delay_us=3000, jitter_us=1000)
+    rekeyed = Rekeyed(bed, shard, f"um-{shard}")
+    other_epoch = [bed.drops(end).get("rlc_other_epoch", 0) for end in (bed.gnb, bed.ues[0])]
+    with ThreadPoolExecutor() as pool:
+        ways = [pool.submit(datagrams, bed, ue, 3000, downlink) for downlink in (False, True)]
+        for _ in range(3):
+            time.sleep(0.4)
+            rekeyed.again()
+        for way in ways:
+            numbers, _ = way.result()
+            assert numbers == sorted(set(numbers)) and set(numbers) <= set(range(3000))
+            assert 300 < len(numbers) < 3000
+    rekeyed.again(wait=True)
+    assert bed.ping(ue, 20) == 20
+    found = rekeyed.judge()
+    for end, before in zip((bed.gnb, bed.ues[0]), other_epoch, strict=True):
+        assert bed.drops(end).get("rlc_other_epoch", 0) > before
+    last = list(rekeyed.numbers.values())[-1]
+    for direction in (air_views.UPLINK, air_views.DOWNLINK):
+        counts = {one.count for one in found if (one.direction, one.key) == (direction, last)}
+        assert counts == set(range(len(counts))) and len(counts) >= 20, "COUNTs begin anew"
+    bed.assert_accounted_for()
+
+
+def test_new_keys_survive_a_crash_of_either_end(bed):
+    """Each end is killed right after a change of keys, and goes on with the new ones."""
+    bed.set_air()
+    for shard, ue in ((8, REKEY_UM), (9, REKEY_AM18)):
+        capture = Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / f"rekey-kill-{shard}.pcapng", octets=0)
+        known = {bed.show(shard)["security"]["key"]}
+        for number, name in enumerate(("gnb", "ue")):
+            assert bed.ping(ue, 10) == 10
+            fresh = next(SPARE)
+            bed.rekey(shard, fresh)
+            known.add(fresh)
+            again(bed, name, 10 * shard + number)
+            wait_until("a packet to pass", lambda ue=ue: bed.ping(ue, 1, wait_s=1) == 1)
+            assert bed.ping(ue, 10) == 10
+            assert bed.show(shard)["security"]["key"] == fresh
+        assert capture.stop() == 0
+        pdus = [
+            one
+            for one in air_views.read(bed.folder / f"rekey-kill-{shard}.pcapng")
+            if one.bearer == configs.identity(shard)
+        ]
+        assert_clear_with_any(pdus, known)
+
+
+def assert_clear_with_any(pdus: list[air_views.AirPdu], numbers: set[int]) -> None:
+    """The MAC-I says which keys a PDU has; no (key, direction, COUNT) has two PDUs. COUNTs are small here."""
+    used: dict[tuple[int, int, int], bytes] = {}
+    for air in pdus:
+        if not air.is_complete_data():
+            continue
+        security = BEARERS[number_of(air.bearer) - 1]["security"]
+        pdu = air.pdu[air.rlc_header_bytes() :]
+        clear = SN_OCTETS[air.pdcp_sn_bits] + air.sdap
+        for number, hfn in ((number, hfn) for number in numbers for hfn in range(4)):
+            cipher, integrity = key_pair(number)
+            at = (hfn << air.pdcp_sn_bits) + read_sn(air.pdcp_sn_bits, pdu)
+            plain = pdu[:clear] + CIPHERS["nea2"](cipher, at, security["drb"] - 1, air.direction, pdu[clear:])
+            mac = INTEGRITY["nia2"](integrity, at, security["drb"] - 1, air.direction, plain[:-MAC_I_OCTETS])
+            if plain[-MAC_I_OCTETS:] == mac:
+                assert used.setdefault((number, air.direction, at), pdu) == pdu
+                break
+        else:
+            raise AssertionError(f"no keys fit a PDU of epoch {air.epoch}")
+    assert {number for number, _, _ in used} == numbers
+
+
+def test_a_ue_side_that_gets_the_keys_late_follows_then(bed):
+    """Until then nothing passes, and RLC AM gives up nothing."""
+    bed.set_air()
+    number = next(SPARE)
+    with ThreadPoolExecutor() as pool:
+        ways = [pool.submit(datagrams, bed, REKEY_AM18, 1500, downlink, 30) for downlink in (False, True)]
+        time.sleep(0.2)
+        epoch = bed.rekey(9, number, ends=("gnb",))
+        time.sleep(2)  # more than max_retx times t-PollRetransmit
+        assert not any(way.done() for way in ways)
+        bed.add_keys("ue", number)
+        bed.wait_for_epoch(9, epoch)
+        for way in ways:
+            assert way.result()[0] == list(range(1500))
+    said = [line for line in bed.ues[0].process.log.read_text().splitlines() if f"no keys with number {number}" in line]
+    assert len(said) == 1, said
+    bed.settle()
+    bed.assert_accounted_for()
+
+
+def test_ctl_gives_new_keys_once_and_says_what_cannot_be(bed):
+    bed.set_air()
+
+    def ctl(*words: object) -> tuple[int, str]:
+        done = run([splitplane(), "ctl", "--config", bed.gnb.config, "bearer", "rekey", *map(str, words)], check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    number = next(SPARE)
+    bed.wait_for_epoch(8, bed.rekey(8, number))
+    for words in (("--id", configs.identity(8)), (configs.identity(8),)):
+        assert ctl(*words, "--key", number) == (
+            0,
+            f"{configs.identity(8):#010x} had already the keys with number {number}\n",
+        )
+    for shard, key, text in (
+        (8, 60, "no keys with number 60"),
+        (8, 1, "not above the bearer's present key"),
+        (4, 12, "has no security"),
+    ):
+        code, said = ctl(configs.identity(shard), "--key", key)
+        assert code != 0 and text in said and said.count("\n") == 1, said
+    assert bed.ping(REKEY_UM, 10) == 10
