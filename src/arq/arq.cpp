@@ -41,7 +41,8 @@ std::unique_ptr<ran::ecn::Marker> make_marker(const ran::BearerConfig& bearer, s
   return std::make_unique<ran::ecn::Marker>(
       ran::ecn::Marker::Settings{.sojourn = {.resolution = ticks(ecn.target_us) / 8,
                                              .patience = patience_ms * ticks_per_ms,
-                                             .reassembly = arq.t_reassembly_ms * ticks_per_ms},
+                                             .reassembly = arq.t_reassembly_ms * ticks_per_ms,
+                                             .rate_window = 200 * ticks_per_ms},
                                  .law = {.scalable = ecn.law,
                                          .target = ticks(ecn.target_us),
                                          .classic_target = ticks(ecn.classic_target_us),

@@ -48,7 +48,8 @@ class UeSecuredTest : public ::testing::Test {
   UeBearers bearers_;
   datapath::Arq arq_{{}};
   std::unique_ptr<datapath::ArqBearer> arq_bearer_;
-  UeDownlink downlink_{bearers_, arq_};
+  UeEndMarkers due_;
+  UeDownlink downlink_{bearers_, arq_, due_};
   UeUplink uplink_{bearers_, {}};
   std::vector<HeapOctets> held_;
 };

@@ -24,6 +24,7 @@ def items(report: Report) -> None:
         ("dctcp_marked", "dctcp"),
         ("scalable_step", "cubic"),
         ("scalable_ramp", "cubic"),
+        ("longer_path_marked", "longer_path"),
     ):
         if name not in found:
             report.skip(f"ecn_{name}", TARGET, f"this kernel has no {base}")

@@ -69,8 +69,12 @@ class EcnBed(Testbed):
         super().__init__(folder, name, tree)
 
     def ue_tree(self, tree: dict) -> dict:
-        tree["ue"]["key_file"] = self.keys
+        tree["ue"] |= {"key_file": self.keys, "air": {"seed": 7, "downlink": {}, "uplink": {}}}
         return tree
+
+    def set_delay(self, delay_us: int):
+        """Of the air behind the bottleneck, each way."""
+        self.ues[0].control.call("air.set", downlink={"delay_us": delay_us}, uplink={"delay_us": delay_us})
 
     def begin(self):
         self.wait_for_neighbours()
@@ -302,15 +306,18 @@ def measure(bed: EcnBed, number: int, flow: str, seconds: float, settle_s: float
 
 # Each with marks is judged by the same flow over the bearer without.
 RUNS = {
-    "cubic": (PLAIN, "cubic"),
-    "cubic_marked": (MARKED, "cubic"),
-    "cubic_secured_marked": (SECURED, "cubic"),
-    "dctcp": (PLAIN, "dctcp"),
-    "dctcp_marked": (MARKED, "dctcp"),
-    "scalable_step": (MARKED, "scalable"),
-    "scalable_ramp": (RAMP, "scalable"),
+    "cubic": (PLAIN, "cubic", 0),
+    "cubic_marked": (MARKED, "cubic", 0),
+    "cubic_secured_marked": (SECURED, "cubic", 0),
+    "dctcp": (PLAIN, "dctcp", 0),
+    "dctcp_marked": (MARKED, "dctcp", 0),
+    "scalable_step": (MARKED, "scalable", 0),
+    "scalable_ramp": (RAMP, "scalable", 0),
+    # The path becomes longer while the gNB lives, which must not look like a queue.
+    "longer_path": (PLAIN, "cubic", 10_000),
+    "longer_path_marked": (MARKED, "cubic", 10_000),
 }
-SECONDS = 20
+SECONDS, SETTLE_S = 20, 4
 
 
 def main(path: Path) -> None:
@@ -319,10 +326,11 @@ def main(path: Path) -> None:
     found = {}
     with EcnBed(folder, "ecnrate") as bed:
         bed.begin()
-        for name, (number, flow) in RUNS.items():
+        for name, (number, flow, delay_us) in RUNS.items():
             if flow not in ("cubic", "scalable") and not has(flow):
                 continue
-            found[name] = asdict(measure(bed, number, flow, SECONDS))
+            bed.set_delay(delay_us)
+            found[name] = asdict(measure(bed, number, flow, SECONDS, SETTLE_S if delay_us else 1))
             print(name, found[name], flush=True)
     path.write_text(json.dumps(found, indent=2) + "\n")
 

@@ -9,7 +9,7 @@ bool Marker::offer(wire::MutableOctets sdu, std::uint32_t sn, Time now) {
   const Time queueing = sojourn_.queueing(now);
   law_.update(queueing, now);
   counters_.queueing_most = std::max(counters_.queueing_most, queueing);
-  sojourn_.sent(sn, now);
+  sojourn_.sent(sn, sdu.size(), now);
   const Codepoint codepoint = wire::ecn::codepoint_of(sdu);
   if (!wire::ecn::is_capable(codepoint)) return false;
   const bool is_scalable = codepoint == Codepoint::kEct1;

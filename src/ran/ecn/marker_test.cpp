@@ -14,7 +14,7 @@ using test::kMs;
 using Packet = std::vector<std::uint8_t>;
 
 Marker::Settings marker_settings() {
-  return {.sojourn = {.resolution = 625, .patience = 50 * kMs, .reassembly = 35 * kMs},
+  return {.sojourn = {.resolution = 625, .patience = 50 * kMs, .reassembly = 35 * kMs, .rate_window = 200 * kMs},
           .law = {.target = 5 * kMs, .classic_target = 15 * kMs, .ticks_per_ms = kMs, .seed = 3}};
 }
 

@@ -13,7 +13,9 @@ namespace splitplane::ran::ecn {
 namespace {
 
 using test::kMs;
-constexpr Sojourn::Settings kSettings{.resolution = 625, .patience = 50 * kMs, .reassembly = 35 * kMs};
+constexpr std::size_t kOctets = 1500;
+constexpr Sojourn::Settings kSettings{
+    .resolution = 625, .patience = 50 * kMs, .reassembly = 35 * kMs, .rate_window = 200 * kMs};
 
 // A bottleneck that serves one PDU in `service`, a path of `path` there and back, and a peer that sends a STATUS for
 // each burst, at most one each `prohibit`.
@@ -25,7 +27,7 @@ class Link {
   Sojourn sojourn{kSettings};
 
   void send() {
-    sojourn.sent(next_sn_++, now_);
+    sojourn.sent(next_sn_++, kOctets, now_);
     const Time begin = std::max(now_, free_at_);
     free_at_ = begin + service_;
     waits_.push_back({free_at_ + path_ / 2, begin - now_});
@@ -38,6 +40,10 @@ class Link {
   // The time that the last PDU of which the sender knows waited.
   [[nodiscard]] Time truth() const { return known_wait_; }
   void set_service(Time service) { service_ = service; }
+  void set_path(Time path) { path_ = path; }
+  [[nodiscard]] Time service() const { return service_; }
+  [[nodiscard]] std::uint32_t received() const { return received_; }
+  [[nodiscard]] double in_flight() const { return next_sn_ - received_; }
 
  private:
   struct OnItsWay {
@@ -137,10 +143,10 @@ TEST(Sojourn, many_more_pdus_than_stamps_are_in_flight) {
 
 TEST(Sojourn, grows_while_a_link_is_blocked) {
   Sojourn sojourn(kSettings);
-  sojourn.sent(0, 10);
+  sojourn.sent(0, kOctets, 10);
   sojourn.acknowledged({.up_to = 1, .is_everything = true}, 10 + 4 * kMs);
   const Time begin = 100 * kMs;
-  sojourn.sent(1, begin);
+  sojourn.sent(1, kOctets, begin);
   EXPECT_EQ(sojourn.queueing(begin + 50 * kMs), 0U) << "a poll may have been lost";
   EXPECT_EQ(sojourn.queueing(begin + 154 * kMs), 100 * kMs);
   sojourn.acknowledged({.up_to = 2, .is_everything = true}, begin + 155 * kMs);
@@ -149,10 +155,10 @@ TEST(Sojourn, grows_while_a_link_is_blocked) {
 
 TEST(Sojourn, a_missing_pdu_is_no_queue) {
   Sojourn sojourn(kSettings);
-  sojourn.sent(0, 10);
+  sojourn.sent(0, kOctets, 10);
   sojourn.acknowledged({.up_to = 1, .is_everything = true}, 10 + 4 * kMs);
   const Time begin = 100 * kMs;
-  for (std::uint32_t sn = 1; sn < 60; ++sn) sojourn.sent(sn, begin + sn * kMs);
+  for (std::uint32_t sn = 1; sn < 60; ++sn) sojourn.sent(sn, kOctets, begin + sn * kMs);
   // PDU 40 is missing: the peer waits for t-Reassembly before it says so.
   sojourn.acknowledged({.up_to = 41, .has_holes = true}, begin + 40 * kMs + 35 * kMs + 4 * kMs);
   EXPECT_LT(sojourn.queueing(begin + 79 * kMs), kMs);
@@ -162,41 +168,75 @@ TEST(Sojourn, a_missing_pdu_is_no_queue) {
   EXPECT_EQ(sojourn.path(), 4 * kMs);
 }
 
-TEST(Sojourn, follows_a_path_that_became_longer) {
-  Sojourn sojourn(kSettings);
-  Time now = 1;
-  std::uint32_t sn = 0;
-  const auto round_trip = [&](Time path) {
-    sojourn.sent(sn, now);
-    sojourn.sent(sn + 1, now + 2 * kMs);  // so that not everything is acknowledged
-    now += path;
-    sojourn.acknowledged({.up_to = ++sn}, now);
-    now += kMs;
-    sojourn.acknowledged({.up_to = ++sn, .is_everything = true}, now + path);
-    now += path;
-  };
-  for (unsigned i = 0; i < 100; ++i) round_trip(4 * kMs);
-  const Time before = sojourn.path();
-  EXPECT_LE(before, 4 * kMs);
-  for (unsigned i = 0; i < 40'000; ++i) round_trip(10 * kMs);  // 14 minutes
-  EXPECT_GE(sojourn.path(), 8 * kMs);
-  round_trip(3 * kMs);
-  EXPECT_LE(sojourn.path(), 3 * kMs) << "one round trip is enough to come back";
+// The sender has a window, as TCP has. It is halved when the estimate says that there is a queue of more than 5 ms, and
+// grows by one packet in each round trip otherwise. Returns how much of the link it used in the last third.
+double use_with_window(Link& link, Time duration) {
+  double window = 20;
+  Time next_halving = 0;
+  const Time end = link.now() + duration;
+  std::uint32_t received_before = 0;
+  while (link.now() < end) {
+    if (link.now() < end - duration / 3) received_before = link.received();
+    while (link.in_flight() < window) link.send();
+    const std::uint32_t before = link.received();
+    link.advance(100);
+    window += static_cast<double>(link.received() - before) / window;
+    if (link.estimate() > 5 * kMs && link.now() > next_halving) {
+      window = std::max(2.0, window / 2);
+      next_halving = link.now() + 40 * kMs;
+    }
+  }
+  return static_cast<double>(link.received() - received_before) * static_cast<double>(link.service()) /
+         (static_cast<double>(duration) / 3);
+}
+
+TEST(Sojourn, follows_a_path_that_became_longer_or_shorter) {
+  Link link(500, 4 * kMs, 2 * kMs);
+  EXPECT_GT(use_with_window(link, 6000 * kMs), 0.8);
+  for (const Time path : {24 * kMs, 4 * kMs, 14 * kMs, 54 * kMs, 2 * kMs}) {
+    link.set_path(path);
+    EXPECT_GT(use_with_window(link, 15'000 * kMs), 0.6) << path;
+    EXPECT_LT(link.sojourn.path(), path + 5 * kMs) << path;
+    EXPECT_GT(link.sojourn.path() + 5 * kMs, path) << path;
+  }
+}
+
+// Two minutes in which the queue is never empty: its time does not become part of the path's.
+TEST(Sojourn, a_queue_that_stays_is_not_taken_for_a_path) {
+  Link link(500, 4 * kMs, 2 * kMs);
+  link.send();
+  link.advance(20 * kMs);
+  for (unsigned i = 0; i < 60; ++i) link.send();
+  for (unsigned i = 0; i < 240'000; ++i) {
+    while (link.in_flight() < 60) link.send();
+    link.advance(500);
+  }
+  EXPECT_LT(link.sojourn.path(), 8 * kMs);
+  EXPECT_GT(link.estimate(), 18 * kMs);
+}
+
+TEST(Sojourn, a_link_that_became_slower_is_a_queue) {
+  Link link(500, 4 * kMs, 2 * kMs);
+  EXPECT_GT(use_with_window(link, 6000 * kMs), 0.8);
+  link.set_service(2000);
+  EXPECT_GT(use_with_window(link, 9000 * kMs), 0.8);
+  // The path's delay is taken to be longer, by the queue that a link with the old rate would not have.
+  EXPECT_LT(link.truth(), 4 * 8 * kMs);
 }
 
 TEST(Sojourn, begins_anew) {
   Sojourn sojourn(kSettings);
-  sojourn.sent(0, 10);
+  sojourn.sent(0, kOctets, 10);
   sojourn.acknowledged({.up_to = 1, .is_everything = true}, 10 + 4 * kMs);
-  for (std::uint32_t sn = 1; sn < 500; ++sn) sojourn.sent(sn, sn * kMs);
+  for (std::uint32_t sn = 1; sn < 500; ++sn) sojourn.sent(sn, kOctets, sn * kMs);
   sojourn.acknowledged({.up_to = 100}, 500 * kMs);
   EXPECT_GT(sojourn.queueing(500 * kMs), 300 * kMs);
   sojourn.restart();
   EXPECT_EQ(sojourn.queueing(5000 * kMs), 0U);
   sojourn.acknowledged({.up_to = 5}, 5000 * kMs);
-  sojourn.sent(0, 5000 * kMs);
+  sojourn.sent(0, kOctets, 5000 * kMs);
   EXPECT_EQ(sojourn.queueing(5001 * kMs), 0U);
-  EXPECT_NEAR(static_cast<double>(sojourn.path()), 4 * kMs, 50);
+  EXPECT_EQ(sojourn.path(), 4 * kMs);
 }
 
 }  // namespace
