@@ -86,7 +86,8 @@ class Rig {
  private:
   ue::UeBearers bearers_;
   datapath::Arq arq_{{}};
-  ue::UeDownlink down_{bearers_, arq_};
+  ue::UeEndMarkers due_;
+  ue::UeDownlink down_{bearers_, arq_, due_};
   ue::UeUplink up_{bearers_, {.ours = {{2, 0, 0, 0, 0, 1}}, .peer = {{2, 0, 0, 0, 0, 2}}, .mtu = 600}};
   std::map<std::uint32_t, std::uint64_t> received_;
   std::map<std::uint32_t, std::uint32_t> sent_;
