@@ -37,7 +37,7 @@ bool concerns(std::span<const Installation> all, const WorkerRuntime& worker) {
 // No COUNT is used twice under one key: a bearer gets keys once. Its own COUNTs go on where the journal has them.
 Expected<std::unique_ptr<datapath::SecuredBearer>> make_secured(datapath::WorkerPdcp& pdcp, const Installation& one) {
   const ran::SecurityConfig& security = *one.config.security;
-  if (pdcp.keys().used(security) != nullptr) return given_before(security);
+  if (!one.keeps_keys && pdcp.keys().used(security) != nullptr) return given_before(security);
   auto made = pdcp.make(one.config, Count{one.numbers.end}, Count{one.numbers.rx_next});
   if (made) (*made)->epoch = one.numbers.epoch;
   if (made) pdcp.keys().note_used(security, {one.numbers.end, one.numbers.rx_next});
@@ -46,9 +46,7 @@ Expected<std::unique_ptr<datapath::SecuredBearer>> make_secured(datapath::Worker
 
 // Keys with which nothing was sent or received may be given out again.
 void give_back_unused(datapath::WorkerPdcp& pdcp, datapath::SecuredBearer& bearer) {
-  const auto* used = pdcp.keys().used(bearer.security);
-  if (used == nullptr || used->tx_next != bearer.entity.tx().tx_next()) return;
-  if (used->rx_next == bearer.received_until) pdcp.keys().forget_used(bearer.security);
+  if (bearer.entity.tx().tx_next() == 0 && bearer.received_until == 0) pdcp.keys().forget_used(bearer.security);
 }
 
 }  // namespace
@@ -113,7 +111,7 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
     auto made = make_secured(*gnb.pdcp, all[i]);
     if (!made) {
       for (std::size_t before = 0; before < i; ++before) {
-        if (secured[before]) gnb.pdcp->keys().forget_used(secured[before]->security);
+        if (secured[before] && !all[before].keeps_keys) gnb.pdcp->keys().forget_used(secured[before]->security);
       }
       return tl::unexpected(made.error());
     }

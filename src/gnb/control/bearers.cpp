@@ -155,6 +155,7 @@ Expected<AddedBearers> Bearers::enter(std::span<const NewBearer> wanted) {
     }
     prepared->file = one.file;
     prepared->numbers = one.numbers;
+    prepared->keeps_keys = one.keeps_keys;
     if (has_epoch(prepared->config) && !one.is_restored) prepared->numbers.epoch = parts_.numbers.next_epoch(change);
     fresh.push_back(*prepared);
     if (prepared->config.acknowledged) store.replace(prepared->config);
@@ -222,6 +223,7 @@ Expected<AddedSession> Bearers::enter_session(const NewSession& wanted) {
     if (!prepared) return refused(prepared.error());
     prepared->file = wanted.file;
     if (!wanted.numbers.empty()) prepared->numbers = wanted.numbers[i];
+    if (!wanted.keeps_keys.empty()) prepared->keeps_keys = wanted.keeps_keys[i];
     const bool is_new = prepared->numbers == JournalNumbers{};
     if (has_epoch(prepared->config) && is_new) prepared->numbers.epoch = parts_.numbers.next_epoch(change);
     parts_.store.replace(prepared->config);

@@ -35,6 +35,10 @@ void keep_newer_keys(ran::BearerConfig& config, const ran::BearerConfig& before)
   config.security->key = std::max(config.security->key, before.security->key);
 }
 
+bool same_keys(const ran::BearerConfig& a, const ran::BearerConfig& b) {
+  return a.security && b.security && used_key_of(*a.security) == used_key_of(*b.security);
+}
+
 // SDUs of an acknowledged bearer that wait for their acknowledgement, at most.
 std::uint32_t most_kept(const ran::BearerConfig& config) {
   return config.acknowledged ? std::min(config.arq.max_unacked, 1U << (config.pdcp_sn_bits - 1)) : 0;
@@ -72,6 +76,7 @@ Numbers::Restart Numbers::restart() {
   Restart all;
   const JournalContent found = journal_ ? journal_->found() : JournalContent{};
   all.found = !found.bearers.empty() || !found.released.empty();
+  note_used_keys(found);
   std::map<FileKey, const JournalBearer*> in_file, by_control;
   for (const auto& [id, bearer] : found.bearers) {
     if (bearer.session) continue;
@@ -98,6 +103,7 @@ Numbers::Restart Numbers::restart() {
       one.numbers = resumed(*before->second);
       one.is_restored = true;
       keep_newer_keys(one.config, before->second->config);
+      one.keeps_keys = same_keys(one.config, before->second->config);
       const BearerId id = before->second->config.id;
       const bool same_shard = !group.shard || *group.shard == ran::shard_of(id.value).value;
       if (!same_parameters(before->second->config, one.config)) ++all.changed;
@@ -111,11 +117,40 @@ Numbers::Restart Numbers::restart() {
     }
   }
   for (const auto& [key, before] : by_control) {
-    all.by_control.push_back(
-        {.config = before->config, .shard = {}, .file = {}, .numbers = resumed(*before), .is_restored = true});
+    all.by_control.push_back({.config = before->config,
+                              .shard = {},
+                              .file = {},
+                              .numbers = resumed(*before),
+                              .is_restored = true,
+                              .keeps_keys = true});
   }
   restart_sessions(found, all);
   return all;
+}
+
+// The workers of an instance share their book of keys.
+datapath::BearerKeys* Numbers::keys() const {
+  for (const auto& worker : workers_.all()) {
+    if (worker->gnb && worker->gnb->pdcp) return &worker->gnb->pdcp->keys();
+  }
+  return nullptr;
+}
+
+// Keys of all bearers of earlier runs. Those that come back with them are told apart by NewBearer::keeps_keys.
+void Numbers::note_used_keys(const JournalContent& found) {
+  datapath::BearerKeys* const book = keys();
+  if (book == nullptr) return;
+  for (const UsedKey& used : found.used_keys) book->note_used({.key = used.key, .drb = used.drb}, {});
+  for (const auto& [id, bearer] : found.bearers) {
+    if (bearer.config.security) book->note_used(*bearer.config.security, {});
+  }
+}
+
+// Of a bearer that goes: unless they protected nothing, its keys are given to no other one.
+void Numbers::spend_keys(BearerId id) {
+  const datapath::BearerKeys* const book = keys();
+  const auto had = journal_->keys_of(id);
+  if (book != nullptr && had && book->used({.key = had->key, .drb = had->drb}) != nullptr) journal_->spend(*had);
 }
 
 // A session's bearers are those of its DRBs: by these their numbers go on, also where the configuration has changed.
@@ -153,6 +188,7 @@ void Numbers::restart_sessions(const JournalContent& found, Restart& all) {
       const auto same_drb = [&](const JournalBearer& b) { return b.session->drb == bearer.drb; };
       const auto known = std::ranges::find_if(session.bearers, same_drb);
       one.numbers.push_back(known == session.bearers.end() ? JournalNumbers{} : resumed(*known));
+      one.keeps_keys.push_back(known != session.bearers.end() && same_keys(known->config, bearer.config));
       same_bearers = same_bearers && known != session.bearers.end() && same_parameters(known->config, bearer.config);
       // The UPF sends to the TEID, so the first bearer has it, also where it is another DRB now.
       const bool keeps = same_place && known != session.bearers.end() && known->config.id.value != teid.value;
@@ -169,6 +205,7 @@ void Numbers::restart_sessions(const JournalContent& found, Restart& all) {
     if (!session.is_whole) continue;  // no answer to the request has said that it is there
     NewSession one{.config = session.config, .is_restored = true};
     for (const JournalBearer& bearer : session.bearers) one.numbers.push_back(resumed(bearer));
+    one.keeps_keys.assign(session.bearers.size(), true);
     all.sessions_by_control.push_back(std::move(one));
   }
 }
@@ -227,12 +264,16 @@ void Numbers::set_session(const Locked& /*locked*/, const ran::SessionConfig& se
 
 void Numbers::remove(const Locked& /*locked*/, BearerId id) {
   leases_.forget(id);
-  if (journal_) journal_->remove(id);
+  if (!journal_) return;
+  spend_keys(id);
+  journal_->remove(id);
 }
 
 void Numbers::release(const Locked& /*locked*/, BearerId id) {
   leases_.forget(id);
-  if (journal_) journal_->release(id);
+  if (!journal_) return;
+  spend_keys(id);
+  journal_->release(id);
 }
 
 std::uint8_t Numbers::next_epoch(const Locked& /*locked*/) {
@@ -250,6 +291,7 @@ std::pair<Change, Expected<void>> Numbers::keep_keys(Change&& change, KeyChange&
   const BearerId id = keys.config.id;
   if (!journal_) return {std::move(change), Expected<void>{}};
   const auto on_disk = [this] { return journal_->wait_for_disk(); };
+  journal_->spend(used_key_of(*keys.before.security));
   if (!keys.begins_anew) {
     journal_->set_epoch(id, keys.epoch);
     journal_->set_config(keys.config);

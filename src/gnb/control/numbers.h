@@ -25,6 +25,7 @@ struct NewBearer {
   std::optional<FileKey> file;  // a bearer of the configuration
   JournalNumbers numbers;
   bool is_restored = false;
+  bool keeps_keys = false;  // its numbers are those of its keys; others get only keys that no bearer had
 };
 
 // The same of a session with several bearers.
@@ -34,6 +35,7 @@ struct NewSession {
   std::optional<FileKey> file;
   std::vector<JournalNumbers> numbers;  // of each bearer; empty: all begin at 0
   bool is_restored = false;
+  std::vector<bool> keeps_keys;  // of each bearer, as NewBearer; empty: none
 };
 
 class Numbers {
@@ -107,6 +109,9 @@ class Numbers {
   [[nodiscard]] nlohmann::json row() const;
 
  private:
+  [[nodiscard]] datapath::BearerKeys* keys() const;
+  void note_used_keys(const JournalContent& found);
+  void spend_keys(BearerId id);
   void restart_sessions(const JournalContent& found, Restart& all);
   // What secured bearers have received, so that after a crash their HFN is still known.
   void note_received(Time now);

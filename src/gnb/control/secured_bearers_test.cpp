@@ -105,6 +105,53 @@ TEST_F(SecuredBearersTest, after_a_restart_counts_go_on_under_the_same_keys) {
   EXPECT_TRUE(parts_->bearers.show(added->id)->config.security == added->security);
 }
 
+TEST_F(SecuredBearersTest, keys_of_a_bearer_that_is_gone_are_not_given_out_after_a_restart_either) {
+  GnbConfig config = config_with_keys();
+  config.bearers = {{.first = secured(1, 3)}, {.first = secured(2, 4)}};
+  make(config);
+  const auto by_control = add(secured(5, 5)), unused = add(secured(6, 6));
+  ASSERT_TRUE(by_control && unused && parts_->numbers.wait_for_disk());
+  WorkerRuntime& worker = *parts_->workers.owner_of(by_control->id.value);
+  entity(worker, by_control->id)->entity.tx().set_tx_next(Count{9});
+  ASSERT_TRUE(parts_->bearers.release(by_control->id));
+  ASSERT_TRUE(parts_->bearers.release(unused->id));
+  ASSERT_TRUE(parts_->numbers.wait_for_disk());
+  config.bearers = {{.first = secured(1, 3)}};  // names the bearer with keys 4 no longer
+  for (int run = 0; run < 2; ++run) {
+    make(config);
+    EXPECT_EQ(parts_->bearers.count(), run == 0 ? 1U : 2U);
+    EXPECT_NE(add(secured(7, 5)).error().message.find("were given to a bearer with drb 1"), std::string::npos);
+    EXPECT_FALSE(add(secured(8, 4)));
+    EXPECT_FALSE(add(secured(9, 3)));
+    EXPECT_TRUE(add(secured(10, 4, 2))) << "another BEARER is another keystream";
+  }
+  EXPECT_TRUE(add(secured(11, 6))) << "these protected nothing";
+}
+
+TEST_F(SecuredBearersTest, a_new_bearer_of_the_configuration_does_not_take_the_keys_of_one_that_comes_back) {
+  make(config_with_keys());
+  const auto by_control = add(secured(5, 5));
+  ASSERT_TRUE(by_control && parts_->numbers.wait_for_disk());
+  GnbConfig config = config_with_keys();
+  config.bearers = {{.first = secured(1, 5)}};
+  end();
+  parts_ = std::make_unique<test::Parts>(std::move(config));
+  const auto made = parts_->make();
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().message.find("were given to a bearer with drb 1"), std::string::npos) << made.error().message;
+}
+
+TEST_F(SecuredBearersTest, a_bearer_that_came_back_and_sent_nothing_keeps_its_keys_used) {
+  make(config_with_keys());
+  const auto added = add(secured(5, 5));
+  ASSERT_TRUE(added && parts_->numbers.wait_for_disk());
+  entity(*parts_->workers.owner_of(added->id.value), added->id)->entity.tx().set_tx_next(Count{9});
+  parts_->workers.owner_of(added->id.value)->gnb->bearers.downlink_line(added->id.value)->pdcp_tx_next = 9;
+  make(config_with_keys());
+  ASSERT_TRUE(parts_->bearers.release(added->id));
+  EXPECT_FALSE(add(secured(6, 5)));
+}
+
 TEST_F(SecuredBearersTest, what_was_received_is_in_the_journal_while_it_runs) {
   make(config_with_keys());
   const auto secured_one = add(secured(1, 3), 1), plain_one = add(bearer(2), 1);

@@ -161,22 +161,47 @@ void BearerJournal::revive(const FileKey& file) {
   changed_.notify_all();
 }
 
+void BearerJournal::spend(const UsedKey& key) {
+  const std::lock_guard guard(mutex_);
+  if (!used_keys_.insert(key).second) return;
+  dirty_used_.insert(key);
+  ++said_;
+  changed_.notify_all();
+}
+
+std::optional<UsedKey> BearerJournal::keys_of(BearerId id) const {
+  const std::lock_guard guard(mutex_);
+  const auto at = bearers_.find(id.value);
+  if (at == bearers_.end() || !at->second.config.security) return std::nullopt;
+  return used_key_of(*at->second.config.security);
+}
+
 JournalRecords BearerJournal::everything() const {
   JournalRecords records;
   for (const auto& [id, bearer] : bearers_) records.bearer(bearer);
   for (const FileKey& key : released_) records.released(key);
+  for (const UsedKey& key : used_keys_) records.used_key(key);
   return records;
 }
 
 Expected<void> BearerJournal::begin(Granted granted) {
   Lock lock(mutex_);
   granted_ = std::move(granted);
+  // A bearer of an earlier run may not have come back, or come back with other keys.
+  used_keys_.insert(found_.used_keys.begin(), found_.used_keys.end());
+  for (const auto& [id, bearer] : found_.bearers) {
+    if (bearer.config.security) used_keys_.insert(used_key_of(*bearer.config.security));
+  }
+  for (const auto& [id, bearer] : bearers_) {
+    if (bearer.config.security) used_keys_.erase(used_key_of(*bearer.config.security));
+  }
   if (auto written = file_.rewrite(everything()); !written) return written;
   std::vector<Grant> grants;
   for (const auto& [id, grant] : grants_) grants.push_back(grant);
   grants_.clear();
   dirty_.clear();
   dirty_keys_.clear();
+  dirty_used_.clear();
   on_disk_ = said_;
   begun_ = true;
   rewritten_octets_ = view_.octets = file_.octets();
@@ -233,9 +258,11 @@ bool BearerJournal::commit(Lock& lock) {
   }
   if (!anew) {
     for (const FileKey& key : dirty_keys_) released_.contains(key) ? records.released(key) : records.revived(key);
+    for (const UsedKey& key : dirty_used_) records.used_key(key);
   }
   const auto changes = std::exchange(dirty_, {});
   const auto changed_keys = std::exchange(dirty_keys_, {});
+  const auto spent = std::exchange(dirty_used_, {});
   auto pending = std::exchange(grants_, {});
   for (auto& [id, grant] : pending) {
     if (const auto earlier = unheard_.extract(id)) put_behind(grant, earlier.mapped());
@@ -258,6 +285,7 @@ bool BearerJournal::commit(Lock& lock) {
       if (!is_new && at->second == Change::kNumbers) at->second = change;
     }
     dirty_keys_.insert(changed_keys.begin(), changed_keys.end());
+    dirty_used_.insert(spent.begin(), spent.end());
     // A bearer that is gone or another one since has no use for the lease.
     for (auto& [id, grant] : pending) {
       if (!bearers_.contains(id)) continue;

@@ -63,6 +63,11 @@ class BearerJournal {
   // Of one that was released: it was added again by the control socket.
   void revive(const FileKey& file);
 
+  // These keys have protected something: no bearer gets them again, also in a later run.
+  void spend(const UsedKey& key);
+  // What the journal knows of a bearer's keys.
+  [[nodiscard]] std::optional<UsedKey> keys_of(BearerId id) const;
+
   // The new file with all that was said until now, in place of the old one; then the thread. `granted` is called on it,
   // and here for what was said until now.
   [[nodiscard]] Expected<void> begin(Granted granted);
@@ -92,7 +97,7 @@ class BearerJournal {
   // With the lock, which is let go for the disk. False: it refused, and everything is to be said again.
   bool commit(Lock& lock);
   void give_again(Lock& lock);
-  [[nodiscard]] bool has_changes() const { return !dirty_.empty() || !dirty_keys_.empty(); }
+  [[nodiscard]] bool has_changes() const { return !dirty_.empty() || !dirty_keys_.empty() || !dirty_used_.empty(); }
   [[nodiscard]] JournalRecords everything() const;
   void say_failed(const Error& error);
 
@@ -104,7 +109,8 @@ class BearerJournal {
   JournalBearers bearers_;
   std::set<FileKey> released_;
   std::unordered_map<std::uint32_t, Change> dirty_;
-  std::set<FileKey> dirty_keys_;                      // of released_
+  std::set<FileKey> dirty_keys_;  // of released_
+  std::set<UsedKey> used_keys_, dirty_used_;
   std::unordered_map<std::uint32_t, Grant> grants_;   // for when the disk has what was said
   std::unordered_map<std::uint32_t, Grant> unheard_;  // on the disk, and their workers did not listen
   std::chrono::steady_clock::time_point again_at_;    // when those are given again

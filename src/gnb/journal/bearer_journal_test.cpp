@@ -128,6 +128,39 @@ TEST_F(BearerJournalTest, what_was_said_is_there_in_the_next_run) {
   EXPECT_THAT(refused(), HasSubstr("another process has it"));
 }
 
+TEST_F(BearerJournalTest, keys_that_were_used_are_known_in_all_later_runs) {
+  const auto secured = [](std::uint32_t id, std::uint32_t key) {
+    JournalBearer b = bearer(id);
+    b.config.security = ran::SecurityConfig{.key = key, .drb = 2};
+    return b;
+  };
+  {
+    auto journal = open();
+    journal->set(secured(1, 10));
+    journal->set(secured(2, 11));
+    ASSERT_TRUE(journal->begin(kNoGrants));
+    EXPECT_EQ(journal->keys_of(BearerId{2}), (UsedKey{11, 2}));
+    EXPECT_FALSE(journal->keys_of(BearerId{3}));
+    journal->spend({12, 1});
+    ASSERT_TRUE(journal->wait_for_disk());
+  }
+  {
+    auto journal = open();
+    EXPECT_EQ(journal->found().used_keys, (std::set<UsedKey>{{12, 1}}));
+    journal->set(secured(1, 10));  // the other one does not come back
+    ASSERT_TRUE(journal->begin(kNoGrants));
+  }
+  for (int run = 0; run < 2; ++run) {
+    auto journal = open();
+    EXPECT_EQ(journal->found().used_keys, (std::set<UsedKey>{{12, 1}, {11, 2}}));
+    EXPECT_EQ(journal->found().bearers.size(), 1U);
+    journal->set(secured(1, 10));
+    ASSERT_TRUE(journal->begin(kNoGrants));
+  }
+  auto fresh = open(true);
+  EXPECT_TRUE(fresh->found().used_keys.empty());
+}
+
 TEST_F(BearerJournalTest, a_bearer_of_the_configuration_that_was_added_again_stays_away_when_it_is_released_again) {
   const FileKey key{bearer(4).config.upf, bearer(4).config.uplink_teid};
   {

@@ -25,6 +25,7 @@ enum class Record : std::uint8_t {
   kOfSession = 6,
   kSecuredBearer = 7,
   kSecuredOfSession = 8,
+  kUsedKey = 9,
   kEcn = 16,  // what a bearer's record before it does not have
 };
 
@@ -259,6 +260,11 @@ bool take_records(std::span<const std::uint8_t> records, JournalContent& content
       case Record::kRevived:
         content.released.erase(read_key(from));
         break;
+      case Record::kUsedKey: {
+        const auto key = from.get<std::uint32_t>();
+        content.used_keys.insert({key, from.get<std::uint8_t>()});
+        break;
+      }
       default:
         return false;
     }
@@ -399,6 +405,13 @@ void JournalRecords::revived(const FileKey& file) {
   put(octets, static_cast<std::uint8_t>(Record::kRevived));
   put(octets, std::optional(file.upf));
   put(octets, file.uplink_teid.value);
+  ends.push_back(octets.size());
+}
+
+void JournalRecords::used_key(const UsedKey& key) {
+  put(octets, static_cast<std::uint8_t>(Record::kUsedKey));
+  put(octets, key.key);
+  put(octets, key.drb);
   ends.push_back(octets.size());
 }
 

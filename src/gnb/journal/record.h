@@ -2,6 +2,7 @@
 // not there. Pure: no file, no clock. docs/operate/journal.md has the layout.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,6 +38,17 @@ struct FileKey {
            std::tuple(b.upf.is_v6(), b.upf.octets(), b.uplink_teid);
   }
 };
+
+// Keys that some bearer had: the number in the file of keys, and the DRB.
+struct UsedKey {
+  std::uint32_t key = 0;
+  std::uint8_t drb = 0;
+
+  friend auto operator<=>(const UsedKey&, const UsedKey&) = default;
+};
+[[nodiscard]] inline UsedKey used_key_of(const ran::SecurityConfig& security) {
+  return {security.key, security.drb};
+}
 
 // What the record of a bearer says of its session with several bearers. Each bearer's record says all that is needed,
 // so a session whose last record was cut off is known by its number of bearers.
@@ -82,6 +94,7 @@ struct JournalRecords {
   void gone(BearerId id);
   void released(const FileKey& file);
   void revived(const FileKey& file);
+  void used_key(const UsedKey& key);
 };
 
 // The beginning of a file, and a frame around records; `sequence` counts frames from 0.
@@ -91,7 +104,8 @@ inline constexpr std::size_t kMaxFrameRecords = std::size_t{1} << 20;  // octets
 
 struct JournalContent {
   JournalBearers bearers;
-  std::set<FileKey> released;  // by the control socket, so that the configuration does not bring them back
+  std::set<FileKey> released;   // by the control socket, so that the configuration does not bring them back
+  std::set<UsedKey> used_keys;  // of bearers that are gone, or that have other keys now
   std::uint64_t frames = 0;
   std::size_t torn = 0;  // octets at the end: of a frame that was never whole, so that no reader has relied on it
 };

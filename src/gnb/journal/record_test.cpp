@@ -81,6 +81,7 @@ File three_frames() {
   file.add(first);
   second.numbers(BearerId{1}, {.end = 131072, .heard = 65536, .rx_next = 6, .epoch = 9});
   second.released({IpAddress::v4({10, 100, 0, 2}), Teid{4}});
+  second.used_key({5, 2});
   file.add(second);
   third.gone(BearerId{2});
   third.numbers(BearerId{1}, {.end = 200000, .heard = 131072, .rx_next = 6, .epoch = 10});
@@ -98,11 +99,14 @@ TEST(JournalRecord, a_bearer_comes_back_with_every_member) {
   records.released({IpAddress::v4({10, 100, 0, 2}), Teid{4}});
   records.released({*IpAddress::parse("fd00::2"), Teid{5}});
   records.revived({IpAddress::v4({10, 100, 0, 2}), Teid{4}});
+  records.used_key({0xdeadbeef, 32});
+  records.used_key({7, 1});
   file.add(records);
   const auto content = read_journal(file.octets, kRecordOwner);
   ASSERT_TRUE(content) << content.error().message;
   EXPECT_EQ(content->bearers, (JournalBearers{{1, plain(1)}, {2, odd(2)}, {3, secured(3)}, {6, marked(6)}}));
   EXPECT_EQ(content->released, (std::set<FileKey>{{*IpAddress::parse("fd00::2"), Teid{5}}}));
+  EXPECT_EQ(content->used_keys, (std::set<UsedKey>{{7, 1}, {0xdeadbeef, 32}}));
   EXPECT_EQ(content->torn, 0U);
 }
 
