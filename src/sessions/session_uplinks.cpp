@@ -71,7 +71,10 @@ void SessionUplinks::end(std::uint32_t id, std::uint8_t qfi, const ArqBearer* ar
   Member* const member = find(id);
   if (member == nullptr) return;
   if (arq != nullptr && arq->receive.next() != arq->receive.next_highest()) {
-    member->ends.push_back({qfi, arq->epoch, arq->receive.next_highest()});
+    // One for each flow, so that a UE that repeats markers costs no more.
+    const auto same = std::ranges::find(member->ends, qfi, &EarlyEnd::qfi);
+    EarlyEnd& one = same == member->ends.end() ? member->ends.emplace_back() : *same;
+    one = {qfi, arq->epoch, arq->receive.next_highest()};
     return;
   }
   member->session->order.end(Qfi{qfi}, member->drb, to_ready());

@@ -245,10 +245,13 @@ void UeFunction::send_end_markers() {
   Burst burst;
   std::array<UeBearer*, kBurst> bearer;
   unsigned kept = 0;
-  std::size_t done = 0;
   UeEndMarkers& due = sessions_.due;
-  while (done < std::min<std::size_t>(due.size(), kBurst) && collect_end_marker(due[done], burst, bearer, kept)) ++done;
-  due.erase(due.begin(), due.begin() + static_cast<std::ptrdiff_t>(done));
+  std::size_t room = kBurst;
+  std::erase_if(due, [&](const UeEndMarker& one) {  // one that has to wait holds up no other
+    if (room == 0 || !collect_end_marker(one, burst, bearer, kept)) return false;
+    --room;
+    return true;
+  });
   if (pdcp_ && pdcp_->outgoing.size != 0) kept = send_secured(burst, bearer, kept, Sent::kEndMarkers);
   if (kept == 0) return;
   if (!arq_bearers_.empty()) keep({bearer.data(), kept}, {burst.mbuf.data(), kept});

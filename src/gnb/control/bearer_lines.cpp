@@ -126,7 +126,13 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
       gnb.session_uplinks.open(*session, rte_get_tsc_hz());
     }
   });
-  if (!done) return modified ? not_changed(worker) : not_added(worker);
+  if (!done && modified) return not_changed(worker);
+  if (!done) {  // the command was taken back
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (secured[i] && !all[i].keeps_keys) gnb.pdcp->keys().forget_used(secured[i]->security);
+    }
+    return not_added(worker);
+  }
   for (const Installation& one : all) {
     if (one.worker != &worker || !one.config.security) continue;
     const ran::SecurityConfig& security = *one.config.security;

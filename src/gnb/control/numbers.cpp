@@ -293,6 +293,7 @@ std::pair<Change, Expected<void>> Numbers::keep_keys(Change&& change, KeyChange&
   const auto on_disk = [this] { return journal_->wait_for_disk(); };
   journal_->spend(used_key_of(*keys.before.security));
   if (!keys.begins_anew) {
+    keys.are_kept = true;
     journal_->set_epoch(id, keys.epoch);
     journal_->set_config(keys.config);
     return ControlLock::apart(std::move(change), on_disk);
@@ -300,10 +301,13 @@ std::pair<Change, Expected<void>> Numbers::keep_keys(Change&& change, KeyChange&
   rekeyed_ = id;
   aside_ = leases_.put_aside(id);
   auto [here, settled] = ControlLock::apart(std::move(change), on_disk);  // leases that the worker asked for before
+  if (!settled) return {std::move(here), std::move(settled)};  // grants that wait for the disk stay as they are
   // SDUs that RLC keeps get the first COUNTs.
-  keys.lease = CountLeases().begin(id, keys.config.pdcp_sn_bits, most_kept(keys.config), 0);
+  const std::uint32_t kept = most_kept(keys.config);
+  keys.lease = CountLeases().begin(id, keys.config.pdcp_sn_bits, kept, kept);
+  grant_aside_ = journal_->unheard(id);
   numbers_aside_ = journal_->set_keys(keys.config, {.end = keys.lease.end, .epoch = keys.epoch});
-  if (!settled) return {std::move(here), std::move(settled)};
+  keys.are_kept = true;
   return ControlLock::apart(std::move(here), on_disk);
 }
 
@@ -312,17 +316,23 @@ void Numbers::end_keys(const Locked& /*locked*/, const KeyChange& keys, bool don
   const BearerId id = keys.config.id;
   rekeyed_.reset();
   if (!keys.begins_anew) {
-    if (!done) journal_->set_config(keys.before);
+    if (!done && keys.are_kept) journal_->set_config(keys.before);
     return;
   }
+  const bool asked = std::exchange(asked_meanwhile_, false);
   if (done) {
     aside_ = {};
-    leases_.begin(id, keys.config.pdcp_sn_bits, most_kept(keys.config), 0);
+    const std::uint32_t kept = most_kept(keys.config);
+    leases_.begin(id, keys.config.pdcp_sn_bits, kept, kept);
     return;
   }
-  journal_->set_keys(keys.before, numbers_aside_);
+  if (keys.are_kept) {
+    journal_->set_keys(keys.before, numbers_aside_);
+    if (grant_aside_) journal_->again(*grant_aside_);
+  }
   leases_.put_back(std::move(aside_));
-  // The worker may have asked meanwhile, and asks once only.
+  if (!asked) return;
+  // The worker asks once only.
   const auto more = leases_.asked(id, std::chrono::steady_clock::now(), journal_->horizon());
   if (more) journal_->extend({id, more->from, more->lease}, more->heard);
 }
@@ -338,7 +348,7 @@ void Numbers::grant(std::span<const BearerJournal::Grant> grants) {
     for (std::size_t done = 0; done < list.size(); done += kGrantsPerCommand) {
       const auto part = std::span(list).subspan(done, std::min(kGrantsPerCommand, list.size() - done));
       const bool listened = worker->execute([gnb, part] {
-        for (const auto& one : part) datapath::grant_lease(*gnb, one.id, one.from, one.lease);
+        for (const auto& one : part) datapath::grant_lease(*gnb, one.id, one.from, one.lease, one.key);
       });
       if (!listened) {
         log::warn("worker {} does not answer; {} of its bearers wait for a further lease of COUNTs",
@@ -358,6 +368,7 @@ void Numbers::serve(const Locked& /*locked*/, Time now) {
     if (!worker->gnb || !worker->gnb->lease_requests) continue;
     while (const auto id = worker->gnb->lease_requests->take()) {
       if (!horizon) horizon = journal_->horizon();
+      if (rekeyed_ && *rekeyed_ == *id) asked_meanwhile_ = true;
       const auto more = leases_.asked(*id, now, *horizon);
       if (!more) continue;
       journal_->extend({*id, more->from, more->lease}, more->heard);

@@ -85,6 +85,7 @@ class Numbers {
     std::uint8_t epoch = 0;
     bool begins_anew = false;  // COUNTs begin at 0; otherwise they go on
     ran::CountLease lease;     // begins_anew: the first one, which keep_keys() sets
+    bool are_kept = false;     // keep_keys() has told the journal
   };
   // The disk has the new keys before any PDU has them, so that a restart uses no COUNT twice under one key. Waits
   // without the mutex.
@@ -120,15 +121,17 @@ class Numbers {
   const GnbConfig& config_;
   const BearerStore& store_;
   Workers& workers_;
-  std::vector<NumberRing> lease_rings_;     // identities of bearers that have come to the mark of their lease
-  CountLeases leases_;                      // of the host's own bearers
-  CountLeases::Books::node_type aside_;     // the lease of the bearer whose COUNTs are about to begin anew
-  JournalNumbers numbers_aside_;            // and its numbers in the journal
-  std::optional<BearerId> rekeyed_;         // that bearer: what it received with the keys before means nothing
-  std::uint8_t epoch_ = 0;                  // the last one given out
-  Time next_received_{};                    // when note_received() looks at the next bearers
-  std::uint32_t received_after_ = 0;        // the last bearer that it looked at
-  std::unique_ptr<BearerJournal> journal_;  // none: numbers begin at 0
+  std::vector<NumberRing> lease_rings_;              // identities of bearers that have come to the mark of their lease
+  CountLeases leases_;                               // of the host's own bearers
+  CountLeases::Books::node_type aside_;              // the lease of the bearer whose COUNTs are about to begin anew
+  JournalNumbers numbers_aside_;                     // and its numbers in the journal
+  std::optional<BearerJournal::Grant> grant_aside_;  // and the grant that its worker has not heard
+  bool asked_meanwhile_ = false;                     // its worker came to the mark of the lease that is aside
+  std::optional<BearerId> rekeyed_;                  // that bearer: what it received with the keys before means nothing
+  std::uint8_t epoch_ = 0;                           // the last one given out
+  Time next_received_{};                             // when note_received() looks at the next bearers
+  std::uint32_t received_after_ = 0;                 // the last bearer that it looked at
+  std::unique_ptr<BearerJournal> journal_;           // none: numbers begin at 0
 };
 
 }  // namespace splitplane::gnb

@@ -152,6 +152,15 @@ TEST_F(SecuredBearersTest, a_bearer_that_came_back_and_sent_nothing_keeps_its_ke
   EXPECT_FALSE(add(secured(6, 5)));
 }
 
+TEST_F(SecuredBearersTest, keys_of_a_bearer_that_no_worker_took_are_free) {
+  make(config_with_keys());
+  {
+    const test::Hanging worker(parts_->worker(0));
+    EXPECT_NE(add(secured(1, 3), 1).error().message.find("does not answer"), std::string::npos);
+  }
+  EXPECT_TRUE(add(secured(1, 3), 1));
+}
+
 TEST_F(SecuredBearersTest, what_was_received_is_in_the_journal_while_it_runs) {
   make(config_with_keys());
   const auto secured_one = add(secured(1, 3), 1), plain_one = add(bearer(2), 1);

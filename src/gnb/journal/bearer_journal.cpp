@@ -53,6 +53,10 @@ void BearerJournal::note(std::uint32_t id, Change change, const std::optional<Gr
   if (grant) {
     const auto [pending, first] = grants_.try_emplace(id, *grant);
     if (!first) pending->second.lease = grant->lease;  // and from where the first one began
+    const auto bearer = bearers_.find(id);
+    if (bearer != bearers_.end() && bearer->second.config.security) {
+      pending->second.key = bearer->second.config.security->key;
+    }
   }
   ++said_;
   changed_.notify_all();
@@ -121,6 +125,12 @@ JournalNumbers BearerJournal::set_keys(const ran::BearerConfig& config, const Jo
   unheard_.erase(config.id.value);
   note(config.id.value, Change::kWhole, {});
   return std::exchange(at->second.numbers, numbers);
+}
+
+std::optional<BearerJournal::Grant> BearerJournal::unheard(BearerId id) const {
+  const std::lock_guard guard(mutex_);
+  const auto at = unheard_.find(id.value);
+  return at == unheard_.end() ? std::nullopt : std::optional(at->second);
 }
 
 void BearerJournal::extend(const Grant& grant, std::uint32_t heard) {
@@ -311,7 +321,8 @@ bool BearerJournal::commit(Lock& lock) {
 
 void BearerJournal::again(const Grant& grant) {
   const std::lock_guard guard(mutex_);
-  if (!bearers_.contains(grant.id.value)) return;
+  const auto at = bearers_.find(grant.id.value);
+  if (at == bearers_.end() || at->second.numbers.end < grant.lease.end) return;  // of keys before, then
   if (unheard_.empty()) again_at_ = std::chrono::steady_clock::now() + settings_.retry;
   unheard_.insert_or_assign(grant.id.value, grant);
 }

@@ -26,6 +26,7 @@ class BearerJournal {
     BearerId id;
     std::uint32_t from = 0;  // the end of the lease before
     ran::CountLease lease;
+    std::uint32_t key = 0;  // of a secured bearer, for whose keys the lease is
   };
   using Granted = std::function<void(std::span<const Grant>)>;
   struct Settings {
@@ -53,6 +54,8 @@ class BearerJournal {
   void set_received(BearerId id, std::uint32_t rx_next);
   // Other keys, with which numbers begin anew: leases of before are not granted any more. Returns the numbers before.
   JournalNumbers set_keys(const ran::BearerConfig& config, const JournalNumbers& numbers);
+  // The grant on the disk that the bearer's worker has not heard.
+  [[nodiscard]] std::optional<Grant> unheard(BearerId id) const;
   void set_numbers(BearerId id, const JournalNumbers& numbers, const std::optional<Grant>& grant = {});
   void extend(const Grant& grant, std::uint32_t heard);  // COUNTs alone
   void remove(BearerId id);

@@ -290,7 +290,7 @@ JournalOctets frame_header(std::uint64_t sequence, std::uint32_t length) {
 tl::unexpected<Error> damaged(std::size_t octet) {
   return fail(
       "is damaged at octet {}, so that its numbers cannot be trusted; allowed: the option --fresh, with which all "
-      "numbers begin at 0",
+      "numbers begin at 0 (secured bearers then need new keys)",
       octet);
 }
 

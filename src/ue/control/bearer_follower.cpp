@@ -95,6 +95,8 @@ Expected<void> BearerFollower::ask_gnb() {
   apply(listed && complete ? watch_.finish() : watch_.break_off());
   const Clock::time_point now = Clock::now();
   for (const BearerId id : failed) {
+    // Epochs would go round, and a frame of other keys would count as one of these.
+    if (without_keys_.contains(id)) continue;
     if (!reestablish_limit_.allows(id, now)) continue;
     log::warn("bearer {:#010x}: RLC AM failed (max_retx reached, or no poll answered); both ends begin anew", id.value);
     (void)reestablish(id);  // the next list has its new epoch
@@ -113,8 +115,16 @@ void BearerFollower::apply(const std::vector<ue::BearerChange>& changes) {
       some.push_back(*change);
       if (!begin_acknowledged(some.back())) some.pop_back();
     }
-    for (const ue::BearerChange& one : ways_.change(some)) watch_.keep_keys(one);
+    for (const ue::BearerChange& one : some) without_keys_.erase(one.config.id);
+    for (const ue::BearerChange& one : ways_.change(some)) keep_back(one);
   }
+}
+
+// The next list brings the change again.
+void BearerFollower::keep_back(const ue::BearerChange& change) {
+  if (change.kind != ue::BearerChange::Kind::kRekey) return watch_.forget(change.config.id);
+  watch_.keep_keys(change);
+  without_keys_.insert(change.config.id);
 }
 
 // This control connection plays RRC: the gNB's entities begin anew, with another epoch.

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "control/client.h"
@@ -24,7 +25,7 @@ class BearerFollower {
     // How many frames named a bearer that is not known, or came in an epoch that is not known.
     std::function<std::uint64_t()> unknown;
     std::function<std::vector<BearerId>()> failed;  // bearers whose sender here has a radio link failure
-    // Returns the changes of keys that could not be made: they are tried again with the next list.
+    // Returns the changes that could not be made: they are tried again with the next list.
     std::function<std::vector<ue::BearerChange>(const std::vector<ue::BearerChange>&)> change;
   };
 
@@ -39,6 +40,7 @@ class BearerFollower {
  private:
   [[nodiscard]] Expected<void> ask_gnb();
   void apply(const std::vector<ue::BearerChange>& changes);
+  void keep_back(const ue::BearerChange& change);
   [[nodiscard]] std::optional<std::uint8_t> reestablish(BearerId id);
   [[nodiscard]] bool begin_acknowledged(ue::BearerChange& change);
 
@@ -46,6 +48,7 @@ class BearerFollower {
   Ways ways_;
   ue::BearerWatch watch_;
   ReestablishLimit reestablish_limit_;
+  std::unordered_set<BearerId> without_keys_;  // the gNB has keys for them that this side lacks
   std::optional<ControlClient> gnb_;
   bool gnb_silent_ = false;  // the log has it already
   std::uint64_t unknown_seen_ = 0;

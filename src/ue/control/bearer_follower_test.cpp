@@ -170,6 +170,7 @@ TEST_F(BearerFollowerTest, other_keys_are_followed_and_tried_again_until_this_en
   listed[0].config.security->key = 4;
   listed[0].epoch = listed[0].rlc_am->epoch = 9;
   listed[0].rlc_tx_next = 5;
+  listed[0].rlc_am->failed = true;  // since this side passes nothing
   for (const bool has_keys : {false, false, true}) {
     changes.clear();
     refused.clear();
@@ -182,12 +183,28 @@ TEST_F(BearerFollowerTest, other_keys_are_followed_and_tried_again_until_this_en
     EXPECT_EQ(changes[0].kind, Kind::kRekey);
     EXPECT_EQ(changes[0].before.security->key, 3U);
     EXPECT_EQ(changes[0].numbers.rlc_epoch, 9);
+    EXPECT_EQ(reestablished.empty(), !has_keys) << "without the keys epochs would go round";
   }
   changes.clear();
   refused.clear();
+  listed[0].rlc_am->failed = false;
   ASSERT_TRUE(follow());
   EXPECT_THAT(changes, IsEmpty());
-  EXPECT_THAT(reestablished, IsEmpty()) << "the keys alone change the epoch";
+}
+
+TEST_F(BearerFollowerTest, what_the_worker_did_not_do_comes_again_with_the_next_list) {
+  listed = {view(1), view(2)};
+  start_gnb();
+  refused.resize(1);
+  refused[0].config = listed[1].config;
+  ASSERT_TRUE(follow());
+  ASSERT_EQ(changes.size(), 2U);
+  refused.clear();
+  changes.clear();
+  ASSERT_TRUE(follow());
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].kind, Kind::kEstablish);
+  EXPECT_EQ(changes[0].config.id, BearerId{2});
 }
 
 TEST_F(BearerFollowerTest, a_radio_link_failure_of_either_end_is_repaired_once_in_a_while) {

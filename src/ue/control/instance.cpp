@@ -258,7 +258,10 @@ std::vector<ue::BearerChange> UeSide::change(const std::vector<ue::BearerChange>
       without_entity.push_back(changes[i]);
     }
   }
-  if (!done) log::error("the worker does not answer; {} changes of bearers may come late", changes.size());
+  if (!done) {  // the command was taken back
+    log::error("the worker does not answer; {} changes of bearers are tried again", changes.size());
+    return wanted;
+  }
   for (const auto& one : changes) addresses_->follow(one);
   for (auto& one : without_entity) one.kind = ue::BearerChange::Kind::kEstablish;  // it had no keys before
   if (!without_entity.empty()) (void)change(without_entity);
