@@ -22,6 +22,7 @@ namespace splitplane::bench {
 namespace {
 
 constexpr std::uint32_t kBearerCount = 65536, kPerKey = 32, kPackets = 32768;
+constexpr std::uint32_t kPerShard = kBearerCount / ran::kShards;
 
 template <class T>
 T value_of(Expected<T> got) {
@@ -82,7 +83,10 @@ struct LongSink {
     m->pkt_len = bytes;
     auto* const octets = rte_pktmbuf_mtod(m, std::uint8_t*);
     std::memcpy(octets, frame->head.data(), 58);
-    const std::uint32_t teid = __builtin_bswap32(m->hash.usr);
+    // Its bearer's number: RLC uses hash.usr.
+    const std::uint32_t number = m->vlan_tci_outer;
+    const ShardId shard{static_cast<std::uint8_t>(number / kPerShard)};
+    const std::uint32_t teid = __builtin_bswap32(ran::make_teid(1, shard, number % kPerShard));
     std::memcpy(octets + 46, &teid, 4);
   }
   unsigned send(rte_mbuf** mbufs, unsigned n) const {
@@ -100,18 +104,17 @@ class Worker {
     context_->pool = pool;
     context_->air_frame_bytes = 2000;  // an air that takes the largest SDU
     context_->air_header = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 0x88, 0xb5};
-    const std::uint32_t per_shard = kBearerCount / ran::kShards;
     if (kind.security) {
       context_->pdcp = value_of(datapath::WorkerPdcp::create(
           {.pool = pool, .ticks_per_ms = rte_get_tsc_hz() / 1000, .now = rte_rdtsc()}, keys));
     }
     for (unsigned shard = 0; shard < ran::kShards; ++shard) {
       const ShardId id{static_cast<std::uint8_t>(shard)};
-      const std::size_t first = std::size_t{shard} * per_shard;
-      if (kind.security) context_->secured_bearers.attach(id, per_shard);
-      for (std::uint32_t i = 0; i < per_shard; ++i) add(kind, ran::make_teid(1, id, i), first + i);
+      const std::size_t first = std::size_t{shard} * kPerShard;
+      if (kind.security) context_->secured_bearers.attach(id, kPerShard);
+      for (std::uint32_t i = 0; i < kPerShard; ++i) add(kind, ran::make_teid(1, id, i), first + i);
       context_->bearers.attach(id,
-                               {downlink_.data() + first, uplink_.data() + first, drops_.data() + first, per_shard});
+                               {downlink_.data() + first, uplink_.data() + first, drops_.data() + first, kPerShard});
     }
   }
   ~Worker() {
@@ -142,7 +145,6 @@ class Worker {
       throw std::runtime_error(fmt::format("{}: {} packets were dropped", name_, context_->stats.dropped()));
     return cycles * 1e9 / static_cast<double>(rte_get_tsc_hz()) / kPackets;
   }
-  [[nodiscard]] const std::vector<std::uint32_t>& teids() const { return ids_; }
   [[nodiscard]] const char* name() const { return name_; }
 
  private:
@@ -190,7 +192,7 @@ nlohmann::json run(unsigned repeats, const std::vector<std::uint32_t>& sizes) {
   if (rte_pktmbuf_alloc_bulk(pool, mbufs.data(), kPlaces[1].buffers) != 0) throw std::runtime_error("no buffers");
   std::mt19937 random(7);
   std::shuffle(mbufs.begin(), mbufs.end(), random);
-  for (rte_mbuf* m : mbufs) m->hash.usr = workers[0]->teids()[random() % kBearerCount];
+  for (rte_mbuf* m : mbufs) m->vlan_tci_outer = static_cast<std::uint16_t>(random() % kBearerCount);
 
   nlohmann::json rows = nlohmann::json::array();
   for (const std::uint32_t bytes : sizes) {

@@ -110,7 +110,7 @@ class SentPdus {
     // The report names no COUNT from here on. So a short report costs little, however much is stored.
     const std::uint64_t beyond = std::uint64_t{report.fmc.value} + 1 + 8 * report.bitmap.size();
     const std::uint32_t stop = beyond < end_ ? static_cast<std::uint32_t>(beyond) : end_;
-    if (!rlc::before(first_, stop)) return;
+    if (first_ >= stop) return;  // COUNTs do not wrap, and an FMC may be anywhere below
     for (std::uint32_t at = first_ & ~(kPageSns - 1); rlc::before(at, stop); at += kPageSns) {
       SentPage<B>* const page = pages_.find(at);
       if (page == nullptr) continue;

@@ -121,6 +121,17 @@ TEST(SentPdus, a_short_report_leaves_what_lies_beyond_it) {
   EXPECT_EQ(s.stored(), std::vector<std::uint32_t>{999});
 }
 
+TEST(SentPdus, a_report_from_more_than_half_of_all_counts_below_confirms_nothing) {
+  for (const std::uint32_t base : {0xFFFFFFF0U, 0x90000000U}) {
+    Stored s(12);
+    for (std::uint32_t i = 0; i < 14; ++i) ASSERT_TRUE(s.add(base + i));
+    for (const std::uint32_t fmc : {0U, 5U, 0x0556C1D6U, base - 0x80000001U}) {
+      s.sent.remove_confirmed({Count{fmc}, Bytes(20, 0xFF)}, [](std::uint32_t count) { ADD_FAILURE() << count; });
+    }
+    EXPECT_EQ(s.sent.size(), 14U);
+  }
+}
+
 TEST(BitmapWord, has_the_bits_of_the_bitmap_wherever_it_begins) {
   Random random(2);
   for (int round = 0; round < 2000; ++round) {
