@@ -159,7 +159,7 @@ Expected<datapath::NewKeys> BearerLines::make_keys(const Locked& /*locked*/, Wor
   datapath::BearerKeys& keys = worker.gnb->pdcp->keys();
   datapath::NewKeys fresh{.pair = {}, .security = *before.security};
   fresh.security.key = key;
-  // Numbers that only rise need no book of old keys that survives a restart.
+  // After a restart the higher number counts, of file and journal.
   if (key < before.security->key) {
     return fail("security.key: {} is not above the bearer's present key {}; allowed: a higher number", key,
                 before.security->key);

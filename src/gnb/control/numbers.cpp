@@ -348,7 +348,7 @@ void Numbers::grant(std::span<const BearerJournal::Grant> grants) {
     for (std::size_t done = 0; done < list.size(); done += kGrantsPerCommand) {
       const auto part = std::span(list).subspan(done, std::min(kGrantsPerCommand, list.size() - done));
       const bool listened = worker->execute([gnb, part] {
-        for (const auto& one : part) datapath::grant_lease(*gnb, one.id, one.from, one.lease, one.key);
+        for (const auto& one : part) datapath::grant_lease(*gnb, one.id, one.from, one.lease);
       });
       if (!listened) {
         log::warn("worker {} does not answer; {} of its bearers wait for a further lease of COUNTs",

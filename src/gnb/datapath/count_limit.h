@@ -77,12 +77,8 @@ inline void offer_to_marker(GnbContext& gnb, const ran::BearerDownlink& line, Ar
 }
 
 // Applies what the journal has on disk now: COUNTs below `granted.end`; `from` was the end before. If the bearer was
-// released and added again meanwhile, its lease has another end, and nothing changes. `key`: of a secured bearer, which
-// may have other keys now; 0: of any.
-inline void grant_lease(GnbContext& gnb, BearerId id, std::uint32_t from, ran::CountLease granted,
-                        std::uint32_t key = 0) {
-  const SecuredBearer* const secured = gnb.secured_bearers.find(id.value);
-  if (key != 0 && secured != nullptr && secured->security.key != key) return;
+// released and added again meanwhile, its lease has another end, and nothing changes.
+inline void grant_lease(GnbContext& gnb, BearerId id, std::uint32_t from, ran::CountLease granted) {
   ran::CountLease* const lease = gnb.bearers.lease(id.value);
   ran::BearerDownlink& line = *gnb.bearers.bearer_line(id.value);
   if (lease == nullptr || !ran::BearerTable::is(line, id.value) || lease->end != from) return;

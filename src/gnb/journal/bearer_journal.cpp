@@ -53,10 +53,6 @@ void BearerJournal::note(std::uint32_t id, Change change, const std::optional<Gr
   if (grant) {
     const auto [pending, first] = grants_.try_emplace(id, *grant);
     if (!first) pending->second.lease = grant->lease;  // and from where the first one began
-    const auto bearer = bearers_.find(id);
-    if (bearer != bearers_.end() && bearer->second.config.security) {
-      pending->second.key = bearer->second.config.security->key;
-    }
   }
   ++said_;
   changed_.notify_all();
@@ -240,9 +236,17 @@ void BearerJournal::serve() {
   }
 }
 
+// COUNTs of a bearer may have begun anew with other keys: then a lease of before reaches further than the disk says.
+bool BearerJournal::is_on_disk(const Grant& grant) const {
+  const auto at = bearers_.find(grant.id.value);
+  return at != bearers_.end() && grant.lease.end <= at->second.numbers.end;
+}
+
 void BearerJournal::give_again(Lock& lock) {
   std::vector<Grant> grants;
-  for (const auto& [id, grant] : std::exchange(unheard_, {})) grants.push_back(grant);
+  for (const auto& [id, grant] : std::exchange(unheard_, {})) {
+    if (is_on_disk(grant)) grants.push_back(grant);
+  }
   lock.unlock();
   granted_(grants);
   lock.lock();
@@ -321,8 +325,7 @@ bool BearerJournal::commit(Lock& lock) {
 
 void BearerJournal::again(const Grant& grant) {
   const std::lock_guard guard(mutex_);
-  const auto at = bearers_.find(grant.id.value);
-  if (at == bearers_.end() || at->second.numbers.end < grant.lease.end) return;  // of keys before, then
+  if (!is_on_disk(grant)) return;
   if (unheard_.empty()) again_at_ = std::chrono::steady_clock::now() + settings_.retry;
   unheard_.insert_or_assign(grant.id.value, grant);
 }

@@ -26,7 +26,6 @@ class BearerJournal {
     BearerId id;
     std::uint32_t from = 0;  // the end of the lease before
     ran::CountLease lease;
-    std::uint32_t key = 0;  // of a secured bearer, for whose keys the lease is
   };
   using Granted = std::function<void(std::span<const Grant>)>;
   struct Settings {
@@ -100,6 +99,7 @@ class BearerJournal {
   // With the lock, which is let go for the disk. False: it refused, and everything is to be said again.
   bool commit(Lock& lock);
   void give_again(Lock& lock);
+  [[nodiscard]] bool is_on_disk(const Grant& grant) const;
   [[nodiscard]] bool has_changes() const { return !dirty_.empty() || !dirty_keys_.empty() || !dirty_used_.empty(); }
   [[nodiscard]] JournalRecords everything() const;
   void say_failed(const Error& error);

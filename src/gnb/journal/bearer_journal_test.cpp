@@ -277,6 +277,31 @@ TEST_F(BearerJournalTest, a_worker_that_does_not_listen_delays_no_grant_of_the_o
   EXPECT_EQ(granted.back().lease.end, 192U);
 }
 
+TEST_F(BearerJournalTest, a_grant_of_other_keys_that_a_worker_did_not_hear_is_not_given_again) {
+  settings_.retry = std::chrono::milliseconds(1);
+  std::atomic<int> granted = 0;
+  BearerJournal* at = nullptr;
+  auto journal = open();
+  at = journal.get();
+  journal->set(bearer(1, 64));
+  journal->set(bearer(2, 64));
+  ASSERT_TRUE(journal->begin([&](std::span<const BearerJournal::Grant> grants) {
+    for (const auto& grant : grants) {
+      ++granted;
+      // Numbers began anew while the worker was asked: of the second one only after this grant was put aside.
+      if (grant.id == BearerId{1}) at->set_keys(bearer(1).config, {.end = 32});
+      at->again(grant);
+      if (grant.id == BearerId{2}) at->set_numbers(grant.id, {.end = 32});
+    }
+  }));
+  journal->extend({BearerId{1}, 64, {128, 96}}, 30);
+  journal->extend({BearerId{2}, 64, {128, 96}}, 30);
+  ASSERT_TRUE(journal->wait_for_disk());
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  journal->stop();
+  EXPECT_EQ(granted, 2);
+}
+
 TEST_F(BearerJournalTest, a_clean_end_leaves_exact_numbers) {
   auto journal = open();
   journal->set(bearer(1, 65536));
