@@ -92,6 +92,10 @@ void SessionUplinks::look_at_ends(const ArqBearer& arq) {
   note_waiting(*member->session);
 }
 
+void SessionUplinks::wait_again(std::uint32_t id, std::uint64_t now) {
+  if (Member* const member = find(id); member != nullptr) member->session->order.wait_again(now);
+}
+
 void SessionUplinks::give_up(Session& session) {
   const std::uint64_t timeouts = session.order.counters().timeouts;
   session.order.tick(ran::sdap::kNever - 1, to_ready());

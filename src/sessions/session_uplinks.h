@@ -46,6 +46,9 @@ class SessionUplinks {
   void end(std::uint32_t id, std::uint8_t qfi, const ArqBearer* arq);
   // Call it after each PDU of such a bearer.
   void look_at_ends(const ArqBearer& arq);
+  // In a command: RLC of the bearer begins anew, maybe with other keys. The UE follows first, and then sends again what
+  // it has there, so the wait for end markers of that session begins anew.
+  void wait_again(std::uint32_t id, std::uint64_t now);
   // Once per round: gives up what waited long enough.
   void tick(std::uint64_t now);
 

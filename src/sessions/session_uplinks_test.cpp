@@ -73,6 +73,22 @@ TEST_F(SessionUplinksTest, the_wait_ends_by_itself) {
   EXPECT_EQ(uplinks_.held(), 0U);
 }
 
+TEST_F(SessionUplinksTest, the_wait_begins_anew_with_a_bearer_that_begins_anew) {
+  receive(1, 1);
+  receive(2, 2, 10);
+  receive(2, 3, 20);
+  uplinks_.wait_again(4, 100);  // of no session
+  EXPECT_EQ(uplinks_.next_work(), 10 + SessionUplinks::kHoldMs);
+  uplinks_.wait_again(1, 100);
+  EXPECT_EQ(uplinks_.next_work(), 100 + SessionUplinks::kHoldMs);
+  receive(2, 4, 110);
+  uplinks_.tick(99 + SessionUplinks::kHoldMs);
+  EXPECT_EQ(ready(), Octets{1});
+  uplinks_.end(1, 7, nullptr);
+  EXPECT_EQ(ready(), (Octets{2, 3, 4}));
+  EXPECT_EQ(uplinks_.given_up(), 0U);
+}
+
 TEST_F(SessionUplinksTest, more_than_fits_ends_the_wait) {
   receive(1, 1);
   for (std::size_t i = 0; i <= SessionUplinks::kMostHeld; ++i) receive(2, 2);

@@ -341,7 +341,12 @@ UeEntities UeFunction::change(const BearerChange& change, UeEntities fresh) {
     bearer->rlc_tx_next = bearer->arq->retx.next();
     return fresh;
   }
-  if (change.kind == BearerChange::Kind::kRekey) return rekey(change, std::move(fresh));
+  if (change.kind == BearerChange::Kind::kRekey) {
+    fresh = rekey(change, std::move(fresh));
+    // The same list may bring other rules. An end marker that they ask for has the new keys.
+    if (fresh.was_rekeyed) sessions_.follow(*bearers_.find(id), change.session);
+    return fresh;
+  }
   UeEntities old = take_out(id);
   UeBearer* const before = bearers_.find(id);
   if (old.secured) {

@@ -16,8 +16,8 @@ BUILT = (
     ),
     Mended(
         "no_count_twice_after_rekey",
-        shows="by key, bearer, direction and COUNT, over all PDUs of runs with UM, AM over a bad air, TCP and crashes",
-        gtest="Rekey.*:RekeyTest.*",
+        shows="by key, bearer, direction and COUNT, over all PDUs with UM, AM over a bad air, TCP, sessions, crashes",
+        gtest="Rekey.*:RekeyTest.*:SessionRekeyTest.*",
         pytest=[
             f"{SECURED}::{test}"
             for test in (
@@ -26,7 +26,8 @@ BUILT = (
                 "test_um_gets_new_keys_and_delivers_nothing_that_others_protected",
                 "test_new_keys_survive_a_crash_of_either_end",
             )
-        ],
+        ]
+        + [f"{FLOWS}::test_bearers_of_a_session_get_new_keys_while_their_flows_pass_and_one_moves"],
     ),
     Mended("two_bearers_of_a_session", shows="own numbers for each flow, restart, kill, bad input", pytest=[SESSIONS]),
     Mended(

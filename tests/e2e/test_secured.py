@@ -9,7 +9,6 @@ import struct
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import configs
 import pytest
 from capture import Capture
 from checks import Checks, check_workers
+from clear_pdus import Clear, Keys, assert_clear, decipher, key_line, key_pair
 from instance import Instance
 from judge import judge
 from namespaces import N3Link
@@ -75,10 +75,6 @@ UM, AM18, AM12, PLAIN, OTHER_KEY, NEA1, NIA3, REKEY_UM, REKEY_AM18, REKEY_AM12, 
 SECURED = {configs.identity(shard): BEARERS[shard - 1]["security"] for shard in (1, 2, 3)}
 
 
-def key_pair(number: int) -> tuple[bytes, bytes]:
-    return bytes([0xC0 + number, *range(15)]), bytes([0x50 + number, *range(15)])
-
-
 def write_keys(path: Path, *, wrong: int = 0) -> Path:
     """The keys of all bearers; number `wrong` has others."""
     lines = []
@@ -86,11 +82,10 @@ def write_keys(path: Path, *, wrong: int = 0) -> Path:
         if "security" not in bearer:
             continue
         number = bearer["security"]["key"]
-        cipher, integrity = key_pair(number + (16 if number == wrong else 0))
-        lines.append(f"{number} {cipher.hex()} {integrity.hex()}")
+        lines.append(key_line(number, key_pair(number + 16) if number == wrong else None))
     path.unlink(missing_ok=True)
     path.touch(mode=0o600)
-    path.write_text("# number ciphering integrity\n" + "\n".join(lines) + "\n")
+    path.write_text("# number ciphering integrity\n" + "".join(lines))
     return path
 
 
@@ -133,9 +128,8 @@ class SecuredBed(Testbed):
         wait_until("everything to be acknowledged and delivered", quiet)
 
     def add_keys(self, end: str, number: int):
-        line = " ".join(key.hex() for key in key_pair(number))
         with (self.folder / f"{end}.keys").open("a") as file:
-            file.write(f"{number} {line}\n")
+            file.write(key_line(number))
 
     def rekey(self, shard: int, number: int, ends: tuple[str, ...] = ("gnb", "ue")) -> int:
         """Adds the keys with this number to both files, then gives them to the bearer; its new epoch."""
@@ -173,68 +167,28 @@ def bed():
         yield made
 
 
-@dataclass(frozen=True)
-class Clear:
-    """A PDU of the air, deciphered and verified."""
-
-    bearer: int
-    direction: int
-    count: int
-    pdu: bytes  # as on the air
-    ip: bytes
-    key: int  # number of its keys
+def keys_of(air: air_views.AirPdu, numbers: dict[tuple[int, int], int]) -> Keys | None:
+    """`numbers`: of bearers that get new keys, the number of the keys by bearer and epoch."""
+    security = SECURED.get(air.bearer)
+    number = security["key"] if security else numbers.get((air.bearer, air.epoch))
+    if number is None:
+        return None
+    security = security or BEARERS[number_of(air.bearer) - 1]["security"]
+    return Keys(number, security["drb"], security.get("integrity", "nia2") == "nia2")
 
 
-def decipher(
+def clear_of(
     pdus: list[air_views.AirPdu],
     numbers: dict[tuple[int, int], int] | None = None,
     starts: dict[tuple[int, int, int], int] | None = None,
-) -> Iterator[Clear]:
-    """Each data PDU of the secured bearers. COUNTs begin at 0, and one is near the highest one before it. `numbers`: of
-    bearers that get new keys, the number of the keys by bearer and epoch. With new keys COUNTs of RLC UM are 0 again.
-    `starts`: where COUNTs of bearer and direction begin; with RLC UM those of this number of keys, otherwise of 0.
-    """
-    highest = dict(starts or {})
-    for air in pdus:
-        security = SECURED.get(air.bearer)
-        number = security["key"] if security else (numbers or {}).get((air.bearer, air.epoch))
-        if number is None or not air.is_complete_data():
-            continue
-        security = security or BEARERS[number_of(air.bearer) - 1]["security"]
-        assert air.missing == 0
-        pdu = air.pdu[air.rlc_header_bytes() :]
-        bits, header = air.pdcp_sn_bits, SN_OCTETS[air.pdcp_sn_bits]
-        assert pdu[0] & 0x80
-        counts = (air.bearer, air.direction, number if air.mode == air_views.UM else 0)
-        near = highest.get(counts, 0)
-        ahead = (read_sn(bits, pdu) - near + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
-        count = near + ahead
-        highest[counts] = max(near, count)
-        cipher, integrity = key_pair(number)
-        clear = header + air.sdap
-        plain = pdu[:clear] + CIPHERS["nea2"](cipher, count, security["drb"] - 1, air.direction, pdu[clear:])
-        if security.get("integrity", "nia2") == "nia2":
-            mac = INTEGRITY["nia2"](integrity, count, security["drb"] - 1, air.direction, plain[:-MAC_I_OCTETS])
-            assert plain[-MAC_I_OCTETS:] == mac, f"MAC-I of COUNT {count} with key {number}"
-            plain = plain[:-MAC_I_OCTETS]
-        yield Clear(air.bearer, air.direction, count, pdu, plain[clear:], number)
+) -> list[Clear]:
+    """What the air had of the bearers whose keys are known, as decipher() says."""
+    return list(decipher(pdus, lambda air: keys_of(air, numbers or {}), starts))
 
 
 def number_of(identity: int) -> int:
     """The shard, by which this file numbers bearers."""
     return next(n for n in range(1, len(BEARERS) + 1) if configs.identity(n) == identity)
-
-
-def total_length(ip: bytes) -> int:
-    return struct.unpack_from("!H", ip, 2)[0] if ip[0] >> 4 == 4 else 40 + struct.unpack_from("!H", ip, 4)[0]
-
-
-def assert_clear(found: list[Clear]):
-    """Each is a whole IP packet, and no COUNT protects two things under one key."""
-    used: dict[tuple[int, int, int, int], bytes] = {}
-    for one in found:
-        assert one.ip[0] >> 4 in (4, 6) and total_length(one.ip) == len(one.ip)
-        assert used.setdefault((one.key, one.bearer, one.direction, one.count), one.pdu) == one.pdu, one
 
 
 @pytest.mark.parametrize("ue", [UM, AM18, AM12], ids=["um", "am18", "am12"])
@@ -244,7 +198,7 @@ def test_packets_pass_and_python_deciphers_them(bed, ue):
     capture = Capture(bed.processes, bed.network.ue, "ue-air", bed.folder / f"{name}.pcapng", octets=0)
     assert bed.ping(ue, 40) == 40
     assert capture.stop() == 0
-    found = list(decipher(list(air_views.read(bed.folder / f"{name}.pcapng"))))
+    found = clear_of(list(air_views.read(bed.folder / f"{name}.pcapng")))
     assert_clear(found)
     for direction in (air_views.UPLINK, air_views.DOWNLINK):
         assert sum(one.direction == direction for one in found) >= 40
@@ -312,7 +266,7 @@ def test_files_arrive_equal_over_a_bad_air(bed, ue, air):
     bed.settle()
     assert capture.stop() == 0
     if ue == AM18:  # of 18 bits, the COUNT is the SN here
-        found = list(decipher(list(air_views.read(bed.folder / f"file-{name}.pcapng"))))
+        found = clear_of(list(air_views.read(bed.folder / f"file-{name}.pcapng")))
         assert_clear(found)
         shown = bed.show(2)
         down_counts = {one.count for one in found if one.direction == air_views.DOWNLINK}
@@ -432,7 +386,7 @@ def test_no_count_is_used_twice_after_restarts(bed):
     pdus = []
     for path in ("um", "am18", "restarts"):
         pdus += list(air_views.read(bed.folder / f"{path}.pcapng"))
-    found = [one for one in decipher(pdus) if one.bearer != configs.identity(3)]
+    found = [one for one in clear_of(pdus) if one.bearer != configs.identity(3)]
     assert_clear(found)
     assert sum(one.bearer == configs.identity(1) for one in found) > 100
 
@@ -477,7 +431,7 @@ class Rekeyed:
         assert self.capture.stop() == 0
         air = [one for one in air_views.read(self.path) if one.bearer == self.identity]
         assert {one.epoch for one in air} <= {epoch for _, epoch in self.numbers}
-        found = list(decipher(air, self.numbers, self.starts))
+        found = clear_of(air, self.numbers, self.starts)
         assert_clear(found)
         return found
 

@@ -10,7 +10,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
 
 import air_views
 import configs
@@ -18,11 +21,12 @@ import pytest
 from air_views import DOWNLINK, UPLINK, AirPdu
 from capture import Capture
 from checks import Checks, check_workers
+from clear_pdus import Clear, Keys, assert_clear, decipher, key_line
 from instance import Instance
 from judge import PDCP, judge
 from namespaces import N3Link
-from paths import own
-from processes import PATIENCE, wait_until
+from paths import own, splitplane
+from processes import PATIENCE, run, wait_until
 from testbed import Testbed, assert_passed
 from traffic import PORT as WEB_PORT
 from upf import SERVER_IPV4, Flow, Tunnel
@@ -45,11 +49,12 @@ SESSION = {
         {"drb": 3, "rlc": "am18", "am": AM, "security": {**NEA2_NIA2, "key": 1}, "flows": [7]},
         {"drb": 4, "rlc": "am12", "am": AM, "security": {**NEA2_NIA2, "key": 2}},
         {"drb": 5, "rlc": "um12", "security": {**NEA2_NIA2, "key": 1, "integrity": "nia1"}, "reflective": True},
+        {"drb": 6, "rlc": "um12", "security": {**NEA2_NIA2, "key": 2, "t_reordering_ms": 50}, "flows": [6]},
     ],
 }
-DEFAULT, PROBE, SECURED, OTHER, REFLECTIVE = (configs.identity(5, place) for place in range(5))
+DEFAULT, PROBE, SECURED, OTHER, REFLECTIVE, SECURED_UM = (configs.identity(5, place) for place in range(6))
 # The server's port of each flow beside the default one.
-PORTS = {5: 5305, 7: 5307}
+PORTS = {5: 5305, 6: 5306, 7: 5307}
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,15 @@ class FlowBed(Testbed):
             return held == [0, 0] and all(acknowledged)
 
         wait_until("everything to be acknowledged and delivered", quiet)
+
+    def kill_gnb(self, name: str):
+        """It starts again with its journal."""
+        self.gnb.process.signal(signal.SIGKILL)
+        self.gnb.process.child.wait()
+        self.processes.children.remove(self.gnb.process)
+        self.gnb = Instance(self.processes, name, "run", self.gnb.config, self.network.gnb, fresh=False)
+        self.wait_for_neighbours()
+        wait_until("packets to pass again", lambda: self.exchange(7, 5, quiet_s=0.5).up == list(range(5)))
 
     def assert_accounted_for(self):
         checks = Checks()
@@ -195,7 +209,7 @@ def bed():
     keys = folder / "flows.keys"
     keys.unlink(missing_ok=True)
     keys.touch(mode=0o600)
-    keys.write_text("".join(f"{n} {bytes([n] * 16).hex()} {bytes([n + 64] * 16).hex()}\n" for n in (1, 2)))
+    keys.write_text("".join(key_line(number) for number in (1, 2)))
     tree = configs.one_worker("flows", []) | {"sessions": [SESSION], "key_file": str(keys)}
     tree["workers"]["w0"]["baas"] = "inline"
     with FlowBed(folder, "flows", tree) as made:
@@ -343,12 +357,7 @@ def test_a_killed_gnb_uses_no_count_of_a_secured_session_twice(bed):
     bed.settle()
     capture = captured(bed, "killed")
     assert bed.exchange(7, 200).down == list(range(200))
-    bed.gnb.process.signal(signal.SIGKILL)
-    bed.gnb.process.child.wait()
-    bed.processes.children.remove(bed.gnb.process)
-    bed.gnb = Instance(bed.processes, "gnb-again", "run", bed.gnb.config, bed.network.gnb, fresh=False)
-    bed.wait_for_neighbours()
-    wait_until("packets to pass again", lambda: bed.exchange(7, 5, quiet_s=0.5).up == list(range(5)))
+    bed.kill_gnb("gnb-again")
     assert bed.exchange(7, 200).down == list(range(200))
     assert capture.stop() == 0
     pdus = [air for air in data_pdus(bed, "moved") + data_pdus(bed, "killed") if air.bearer in (SECURED, OTHER)]
@@ -359,3 +368,139 @@ def test_a_killed_gnb_uses_no_count_of_a_secured_session_twice(bed):
         pdu = air.pdu[air.rlc_header_bytes() :]
         assert used.setdefault(one, pdu) == pdu, one
     assert bed.session()["bearers"][2]["security"]["key"] == 1
+
+
+SPARE = count(3)  # numbers of keys that no bearer had
+DRBS = {SECURED: 3, OTHER: 4, SECURED_UM: 6}  # of the bearers that Python deciphers
+
+
+class Rekeyed:
+    """The session while its bearers get new keys: which epoch of a bearer has which keys."""
+
+    def __init__(self, bed: FlowBed):
+        self.bed, self.numbers, self.starts = bed, {}, {}
+        for bearer in DRBS:
+            shown = {end: end.control.call("bearer.show", id=bearer) for end in (bed.gnb, bed.ues[0])}
+            number = shown[bed.gnb]["security"]["key"]
+            self.numbers[bearer, shown[bed.gnb]["epoch"]] = number
+            for direction, end in ((DOWNLINK, bed.gnb), (UPLINK, bed.ues[0])):
+                self.starts[bearer, direction, number if bearer == SECURED_UM else 0] = shown[end]["pdcp_tx_next"]
+        self.refused = self._refused()
+
+    def _refused(self) -> list[int]:
+        return [
+            end.control.stats()["workers"][0]["drops"].get(reason, 0)
+            for end in (self.bed.gnb, self.bed.ues[0])
+            for reason in ("pdcp_integrity_failed", "pdcp_keys_changed", "not_ip", "rlc_tx_lost")
+        ]
+
+    def again(self, bearer: int | None = None) -> int:
+        """New keys for one bearer, or for the session; their number."""
+        number = next(SPARE)
+        with Path(self.bed.tree["key_file"]).open("a") as file:
+            file.write(key_line(number))
+        if bearer is None:
+            rows = self.bed.gnb.control.call("session.rekey", id=DEFAULT, security={"key": number})["bearers"]
+            assert [row["drb"] for row in rows] == [3, 4, 5, 6]
+        else:
+            rows = [self.bed.gnb.control.call("bearer.rekey", id=bearer, security={"key": number})]
+        for row in rows:
+            assert row["changed"] and (row["id"], row["epoch"]) not in self.numbers
+            self.numbers[row["id"], row["epoch"]] = number
+        return number
+
+    def clear(self, name: str) -> list[Clear]:
+        """No PDU was refused that the other end protected, each is clear to Python, and no COUNT comes twice."""
+        assert self._refused() == self.refused
+        air = [one for one in air_views.read(self.bed.folder / f"{name}.pcapng") if one.bearer in DRBS]
+        assert {(one.bearer, one.epoch) for one in air} <= set(self.numbers)
+        found = list(
+            decipher(air, lambda one: Keys(self.numbers[one.bearer, one.epoch], DRBS[one.bearer]), self.starts)
+        )
+        assert_clear(found)
+        return found
+
+
+def test_bearers_of_a_session_get_new_keys_while_their_flows_pass_and_one_moves(bed):
+    """Flow 7 on RLC AM and flow 6 on RLC UM, over an air that loses 10 %. Flow 7 moves there and back just before all
+    bearers get new keys: once the UE side learns of both at once, once it knows of the move already."""
+    bed.settle()
+    rekeyed = Rekeyed(bed)
+    capture = captured(bed, "rekeyed")
+    bed.set_air(loss_percent=10)
+
+    def changes():
+        for pause in (0.4, 0.1, 0.5):
+            time.sleep(pause)
+            rekeyed.again(SECURED)
+            rekeyed.again(SECURED_UM)
+        time.sleep(0.5)
+        bed.move(7, 4)
+        rekeyed.again()
+        bed.ue_follows(7, OTHER)
+        time.sleep(0.5)
+        bed.move(7, 3)
+        bed.ue_follows(7, SECURED)
+        rekeyed.again()
+
+    with ThreadPoolExecutor() as pool:
+        other = pool.submit(bed.exchange, 6, 5000)
+        moved = bed.exchange(7, 5000, during=changes, quiet_s=PATIENCE / 4)
+        stream = other.result()
+    assert moved.down == list(range(moved.sent))
+    assert moved.up == list(range(moved.sent))
+    for numbers in (stream.down, stream.up):
+        assert numbers == sorted(set(numbers)) and 0.2 * stream.sent < len(numbers) < stream.sent
+    bed.settle()
+    last = rekeyed.again()
+    stream = bed.exchange(6, 100)
+    assert stream.up[-1:] == [99] and stream.down[-1:] == [99], "both ends have the last keys"
+    assert bed.exchange(7, 100).up == list(range(100))
+    bed.settle()
+    assert capture.stop() == 0
+    found = rekeyed.clear("rekeyed")
+    for bearer, fewest in ((SECURED, 5), (OTHER, 2), (SECURED_UM, 4)):
+        keys = {one.key for one in found if one.bearer == bearer}
+        assert len(keys) >= fewest, (bearer, keys)
+    for direction in (UPLINK, DOWNLINK):
+        counts = {one.count for one in found if (one.bearer, one.direction) == (SECURED, direction)}
+        assert counts == set(range(min(counts), max(counts) + 1)), "COUNTs of AM go on, and none is missing"
+        first = [one.count for one in found if (one.bearer, one.key, one.direction) == (SECURED_UM, last, direction)]
+        assert first[0] == 0, "those of UM begin anew"
+    pdus = data_pdus(bed, "rekeyed")
+    assert order_of_bearers(pdus, 7, DOWNLINK) == [SECURED, OTHER, SECURED], "no packet overtakes at the gNB"
+    assert {air.bearer for air in pdus if is_end_marker(air)} == {SECURED, OTHER}
+    bed.assert_accounted_for()
+
+    # The configuration has numbers 1 and 2.
+    capture = captured(bed, "rekeyed-killed")
+    bed.kill_gnb("gnb-rekeyed")
+    assert bed.exchange(7, 200).down == list(range(200))
+    assert bed.exchange(6, 50).down
+    assert capture.stop() == 0
+    keys = [bearer["security"]["key"] for bearer in bed.session()["bearers"] if "security" in bearer]
+    assert keys == [last] * 4
+    air = [one for one in air_views.read(bed.folder / "rekeyed-killed.pcapng") if one.bearer in DRBS]
+    assert_clear(found + list(decipher(air, lambda one: Keys(last, DRBS[one.bearer]))))
+
+
+def test_ctl_gives_a_session_new_keys_and_says_what_cannot_be(bed):
+    def ctl(*words: object) -> tuple[int, str]:
+        command = [splitplane(), "ctl", "--config", bed.gnb.config, "session", "rekey", *map(str, words)]
+        done = run(command, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    rekeyed = Rekeyed(bed)
+    last = rekeyed.again()
+    code, said = ctl(DEFAULT, "--key", last)
+    assert code == 0 and said.splitlines() == [
+        f"{bearer:#010x} (drb {drb}) had already the keys with number {last}"
+        for bearer, drb in ((SECURED, 3), (OTHER, 4), (REFLECTIVE, 5), (SECURED_UM, 6))
+    ]
+    for words, text in (
+        ((DEFAULT, "--key", 63), "drb 3: "),
+        ((DEFAULT, "--key", 1), "not above the bearer's present key"),
+        ((SECURED, "--key", 62), "no session with several bearers"),
+    ):
+        code, said = ctl(*words)
+        assert code != 0 and text in said and said.count("\n") == 1, said

@@ -14,6 +14,7 @@ namespace {
 struct SessionOptions {
   std::uint32_t id = 0, after = 0;
   std::size_t limit = 100;
+  std::uint32_t key = 0;
   unsigned default_drb = 0, shard = 0, qfi = 0, drb = 0;
   std::vector<std::string> bearers;  // one JSON object each
 };
@@ -76,9 +77,10 @@ std::string render_sessions(const std::vector<Json>& sessions) {
 
 void add_session_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<SessionOptions>();
-  CLI::App* session = ctl.add_subcommand("session", "Sessions with several bearers: add, release, flow, list, show")
-                          ->require_subcommand(1)
-                          ->fallthrough();
+  CLI::App* session =
+      ctl.add_subcommand("session", "Sessions with several bearers: add, release, flow, rekey, list, show")
+          ->require_subcommand(1)
+          ->fallthrough();
   session->footer("Example:\n  splitplane ctl session list");
 
   CLI::App* added =
@@ -122,6 +124,27 @@ void add_session_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(Cl
     action = [o, ask](CliOutput& out) {
       return ask(out, "session.flow", {{"id", o->id}, {"qfi", o->qfi}, {"drb", o->drb}},
                  [](const Json& result) { return render_sessions({result.at("session")}); });
+    };
+  });
+
+  CLI::App* rekey =
+      session->add_subcommand("rekey", "Gives all secured bearers of a session other keys while packets flow")
+          ->fallthrough();
+  rekey->add_option("TEID,--id", o->id, "TEID of the session")->required();
+  rekey->add_option("--key", o->key, "Number of the new keys in both files of keys, above the present ones")
+      ->required()
+      ->check(CLI::Range(1U, 0xffffffffU));
+  rekey->footer("Example:\n  splitplane ctl session rekey 0x04000000 --key 7");
+  rekey->callback([o, ask, &action] {
+    action = [o, ask](CliOutput& out) {
+      return ask(out, "session.rekey", {{"id", o->id}, {"security", {{"key", o->key}}}}, [o](const Json& result) {
+        std::string text;
+        for (const Json& one : result.value("bearers", Json::array())) {
+          text += fmt::format("{:#010x} (drb {}) {} the keys with number {}\n", one.value("id", 0U),
+                              one.value("drb", 0U), one.value("changed", false) ? "has" : "had already", o->key);
+        }
+        return text;
+      });
     };
   });
 

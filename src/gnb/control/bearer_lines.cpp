@@ -172,6 +172,13 @@ Expected<datapath::NewKeys> BearerLines::make_keys(const Locked& /*locked*/, Wor
   return fresh;
 }
 
+Expected<void> BearerLines::check_keys(const Locked& locked, WorkerRuntime& worker, const ran::BearerConfig& before,
+                                       std::uint32_t key) const {
+  return make_keys(locked, worker, before, key).map([&](const datapath::NewKeys& made) {
+    worker.gnb->pdcp->keys().forget_used(made.security);
+  });
+}
+
 Expected<void> BearerLines::rekey(const Locked& /*locked*/, WorkerRuntime& worker, const ran::BearerConfig& before,
                                   datapath::NewKeys& fresh, const ran::CountLease& lease) const {
   using ran::pdcp::Refusal;
@@ -196,6 +203,7 @@ Expected<void> BearerLines::rekey(const Locked& /*locked*/, WorkerRuntime& worke
     uplink.rlc_rx_next_highest = 0;
     downlink.pdu_without_poll = 0;
     datapath::set_count_limit(gnb, downlink);
+    gnb.session_uplinks.wait_again(id, rte_rdtsc());
     if (rlc == nullptr) return;
     gnb.arq->await_peer(*rlc, rte_rdtsc());
     gnb.arq->show_epoch(*rlc);

@@ -57,6 +57,9 @@ class BearerLines {
   // Keys that the bearer of `before` may have instead of its own. They count as used from now on.
   [[nodiscard]] Expected<datapath::NewKeys> make_keys(const Locked& locked, WorkerRuntime& worker,
                                                       const ran::BearerConfig& before, std::uint32_t key) const;
+  // Whether make_keys() would make them now. It takes none.
+  [[nodiscard]] Expected<void> check_keys(const Locked& locked, WorkerRuntime& worker, const ran::BearerConfig& before,
+                                          std::uint32_t key) const;
   // Both directions of the bearer have other keys from now on. `lease`: of COUNTs that begin anew. Error: it has those
   // before, and the new ones are unused.
   Expected<void> rekey(const Locked& locked, WorkerRuntime& worker, const ran::BearerConfig& before,

@@ -465,6 +465,7 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
     datapath::set_count_limit(*gnb, downlink);
     downlink.pdu_without_poll = 0;
     gnb->bearers.uplink_line(id.value)->rlc_rx_next_highest = 0;
+    gnb->session_uplinks.wait_again(id.value, rte_rdtsc());
   });
   if (!done) return silent(worker);
   if (!able) return unable(id);
@@ -472,33 +473,66 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
 }
 
 Expected<Rekeyed> Bearers::rekey(BearerId id, std::uint32_t key) {
-  Change change = parts_.control.change();
+  return rekey_one(parts_.control.change(), id, key).second;
+}
+
+// The turn stays with `change`, so that no other change comes between two bearers of a session.
+std::pair<Change, Expected<Rekeyed>> Bearers::rekey_one(Change&& change, BearerId id, std::uint32_t key) {
+  const auto refused = [&](tl::unexpected<Error> error) {
+    return std::pair<Change, Expected<Rekeyed>>{std::move(change), std::move(error)};
+  };
   const ran::BearerConfig* found = parts_.store.find(id);
-  if (found == nullptr) return unknown(id);
-  if (const auto* session = parts_.store.session_of(id)) {
-    return of_session(id, *session, "session.release, then session.add with other keys");
-  }
-  if (!found->security) return fail("bearer {:#010x} has no security; allowed: a bearer with keys", id.value);
+  if (found == nullptr) return refused(unknown(id));
+  if (!found->security) return refused(fail("bearer {:#010x} has no security; allowed: a bearer with keys", id.value));
   WorkerRuntime& worker = *parts_.workers.owner_of(id.value);
   const auto now = parts_.lines.read_pdcp(change, worker, id);
-  if (!now) return tl::unexpected(now.error());
-  if (found->security->key == key) return Rekeyed{.key = key, .epoch = now->epoch};
+  if (!now) return refused(tl::unexpected(now.error()));
+  if (found->security->key == key) return {std::move(change), Rekeyed{.key = key, .epoch = now->epoch}};
   Numbers::KeyChange keys{.before = *found, .config = *found};
   auto fresh = parts_.lines.make_keys(change, worker, keys.before, key);
-  if (!fresh) return tl::unexpected(fresh.error());
+  if (!fresh) return refused(tl::unexpected(fresh.error()));
   keys.config.security->key = key;
   keys.epoch = fresh->epoch = ran::next_epoch(now->epoch);
   // What RLC AM keeps is protected again with the COUNTs that it has, so these go on until they are near their end.
   keys.begins_anew = fresh->begins_anew =
       !keys.before.acknowledged || std::max(now->tx_next, now->rx_next) >= datapath::kNearlyExhausted;
-  Expected<void> done;
-  std::tie(change, done) = parts_.numbers.keep_keys(std::move(change), keys);
+  auto [here, done] = parts_.numbers.keep_keys(std::move(change), keys);
   if (!done) worker.gnb->pdcp->keys().forget_used(fresh->security);
-  if (done) done = parts_.lines.rekey(change, worker, keys.before, *fresh, keys.lease);
-  parts_.numbers.end_keys(change, keys, done.has_value());
-  if (!done) return fail("{}; the bearer has the keys with number {}", done.error().message, keys.before.security->key);
-  parts_.store.replace(keys.config);
-  return Rekeyed{.key = key, .epoch = keys.epoch, .changed = true};
+  if (done) done = parts_.lines.rekey(here, worker, keys.before, *fresh, keys.lease);
+  parts_.numbers.end_keys(here, keys, done.has_value());
+  if (!done) {
+    return {std::move(here),
+            fail("{}; the bearer has the keys with number {}", done.error().message, keys.before.security->key)};
+  }
+  parts_.store.replace(keys.config);  // also in its session
+  return {std::move(here), Rekeyed{.key = key, .epoch = keys.epoch, .changed = true}};
+}
+
+Expected<std::vector<RekeyedBearer>> Bearers::rekey_session(Teid teid, std::uint32_t key) {
+  Change change = parts_.control.change();
+  const auto session = find_session(teid);
+  if (!session) return tl::unexpected(session.error());
+  std::vector<RekeyedBearer> bearers;
+  for (const ran::SessionBearer& one : session->bearers) {
+    if (!one.config.security) continue;
+    bearers.push_back({.id = one.config.id, .drb = one.drb, .now = {}});
+    if (one.config.security->key == key) continue;
+    const auto may = parts_.lines.check_keys(change, *parts_.workers.owner_of(teid.value), one.config, key);
+    if (!may) return fail("drb {}: {}; no bearer was changed", one.drb.value, may.error().message);
+  }
+  if (bearers.empty()) return fail("no bearer of session {:#010x} has security; allowed: one with keys", teid.value);
+  std::size_t done = 0;
+  for (RekeyedBearer& one : bearers) {
+    Expected<Rekeyed> now;
+    std::tie(change, now) = rekey_one(std::move(change), one.id, key);
+    if (!now) {
+      return fail("drb {}: {}; {} of {} bearers have the new ones; allowed: the same request again, or a higher number", one.drb.value,
+                  now.error().message, done, bearers.size());
+    }
+    one.now = *now;
+    ++done;
+  }
+  return bearers;
 }
 
 Expected<std::vector<BearerView>> Bearers::read(const Locked& locked, std::span<const ran::BearerConfig> bearers) {

@@ -53,6 +53,9 @@ class Bearers {
   Expected<std::uint8_t> reestablish(BearerId id);
   // Other keys for a secured bearer, in both directions. The UE side follows. Keys that it has are no error.
   Expected<Rekeyed> rekey(BearerId id, std::uint32_t key);
+  // The same for all secured bearers of a session, one after the other. If one of them may not have the keys, none gets
+  // them. After an error in the middle the same request goes on with those that do not have them yet.
+  Expected<std::vector<RekeyedBearer>> rekey_session(Teid teid, std::uint32_t key);
   Expected<BearerView> show(BearerId id);
   // Up to `limit` bearers with an identity greater than `after`, in ascending order. after 0: from the start.
   Expected<std::vector<BearerView>> list(std::uint32_t after, std::size_t limit);
@@ -69,6 +72,7 @@ class Bearers {
   Expected<std::vector<SessionView>> list_sessions(std::uint32_t after, std::size_t limit);
 
  private:
+  [[nodiscard]] std::pair<Change, Expected<Rekeyed>> rekey_one(Change&& change, BearerId id, std::uint32_t key);
   Expected<AddedBearers> enter(std::span<const NewBearer> wanted);
   Expected<void> enter_all(std::span<const NewBearer> wanted, bool& reserved);
   Expected<AddedSession> enter_session(const NewSession& wanted);

@@ -128,6 +128,10 @@ Expected<bool> Instance::release_session(Teid teid) {
   return parts_.bearers.release_session(teid);
 }
 
+Expected<std::vector<RekeyedBearer>> Instance::rekey_session(Teid teid, std::uint32_t key) {
+  return parts_.bearers.rekey_session(teid, key);
+}
+
 Expected<ran::SessionConfig> Instance::move_flow(Teid teid, Qfi qfi, ran::sdap::DrbId drb) {
   return parts_.bearers.move_flow(teid, qfi, drb);
 }

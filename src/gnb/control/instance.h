@@ -50,6 +50,7 @@ class Instance {
   Expected<std::vector<BearerView>> list_bearers(std::uint32_t after, std::size_t limit);
   Expected<AddedSession> add_session(const ran::WantedSession& wanted);
   Expected<bool> release_session(Teid teid);
+  Expected<std::vector<RekeyedBearer>> rekey_session(Teid teid, std::uint32_t key);
   Expected<ran::SessionConfig> move_flow(Teid teid, Qfi qfi, ran::sdap::DrbId drb);
   Expected<SessionView> show_session(Teid teid);
   Expected<std::vector<SessionView>> list_sessions(std::uint32_t after, std::size_t limit);

@@ -23,6 +23,7 @@ void add_methods(MethodRegistry& registry, gnb::Instance& gnb) {
   registry.add("session.add", session_add(calls(&gnb::Instance::add_session), wait_for_disk));
   registry.add("session.release", session_release(calls(&gnb::Instance::release_session), wait_for_disk));
   registry.add("session.flow", session_flow(calls(&gnb::Instance::move_flow), wait_for_disk));
+  registry.add("session.rekey", session_rekey(calls(&gnb::Instance::rekey_session)));
   registry.add("session.show", session_show(calls(&gnb::Instance::show_session)));
   registry.add("session.list", session_list(calls(&gnb::Instance::list_sessions)));
   registry.add("peer.list", without_params([&gnb] {

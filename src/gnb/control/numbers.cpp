@@ -187,12 +187,13 @@ void Numbers::restart_sessions(const JournalContent& found, Restart& all) {
     for (ran::SessionBearer& bearer : one.config.bearers) {
       const auto same_drb = [&](const JournalBearer& b) { return b.session->drb == bearer.drb; };
       const auto known = std::ranges::find_if(session.bearers, same_drb);
-      one.numbers.push_back(known == session.bearers.end() ? JournalNumbers{} : resumed(*known));
-      one.keeps_keys.push_back(known != session.bearers.end() && same_keys(known->config, bearer.config));
-      same_bearers = same_bearers && known != session.bearers.end() && same_parameters(known->config, bearer.config);
+      const bool was_there = known != session.bearers.end();
+      if (was_there) keep_newer_keys(bearer.config, known->config);
+      one.numbers.push_back(was_there ? resumed(*known) : JournalNumbers{});
+      one.keeps_keys.push_back(was_there && same_keys(known->config, bearer.config));
+      same_bearers = same_bearers && was_there && same_parameters(known->config, bearer.config);
       // The UPF sends to the TEID, so the first bearer has it, also where it is another DRB now.
-      const bool keeps = same_place && known != session.bearers.end() && known->config.id.value != teid.value;
-      if (keeps) bearer.config.id = known->config.id;
+      if (same_place && was_there && known->config.id.value != teid.value) bearer.config.id = known->config.id;
     }
     if (!same_bearers) ++all.changed;
     if (same_place) {

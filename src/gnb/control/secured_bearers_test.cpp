@@ -440,5 +440,227 @@ TEST_F(RekeyTest, a_bearer_that_got_another_epoch_alone_is_heard_in_it) {
   EXPECT_EQ(entity(owner(added->id), added->id)->epoch, *epoch);
 }
 
+// Three bearers of one session: DRB 1 is AM and the default, DRB 2 is UM, DRB 3 has no security.
+class SessionRekeyTest : public RekeyTest {
+ protected:
+  [[nodiscard]] static ran::WantedSession wanted(std::uint32_t key = 3) {
+    ran::WantedSession session{.config = {}, .shard = 1};
+    session.config.bearers = {{.drb = ran::sdap::DrbId{1}, .config = secured(7, key, 1), .flows = {}},
+                              {.drb = ran::sdap::DrbId{2}, .config = um(7, key), .flows = {Qfi{5}}},
+                              {.drb = ran::sdap::DrbId{3}, .config = bearer(7), .flows = {Qfi{6}}}};
+    session.config.bearers[1].config.security->drb = 2;
+    session.config.default_drb = ran::sdap::DrbId{1};
+    return session;
+  }
+  void add_session() {
+    const auto added = parts_->bearers.add_session(wanted());
+    ASSERT_TRUE(added) << added.error().message;
+    take(added->session);
+  }
+  void take(const ran::SessionConfig& session) {
+    teid_ = session.teid();
+    am_ = session.bearers[0].config.id;
+    um_ = session.bearers[1].config.id;
+    plain_ = session.bearers[2].config.id;
+    ASSERT_TRUE(parts_->numbers.wait_for_disk());
+  }
+  [[nodiscard]] ran::SessionConfig shown() { return parts_->bearers.show_session(teid_)->config; }
+  [[nodiscard]] std::uint32_t key_of(BearerId id) { return shown().find(id)->config.security->key; }
+  [[nodiscard]] std::string session_refused(std::uint32_t key) {
+    const auto done = parts_->bearers.rekey_session(teid_, key);
+    return done ? "(done)" : done.error().message;
+  }
+  static GnbConfig with_session(GnbConfig config, std::uint32_t key = 3) {
+    config.sessions = {wanted(key)};
+    return config;
+  }
+  void expect_newer_keys_after_a_restart(const GnbConfig& config) {
+    set_counts(am_, 500, 400);
+    set_counts(um_, 5000, 4000);
+    const auto am = parts_->bearers.rekey(am_, 5), um = parts_->bearers.rekey(um_, 6);
+    ASSERT_TRUE(am && um);
+    set_counts(um_, 20, 10);
+    const ran::SessionConfig before = shown();
+    make(config);
+    EXPECT_EQ(shown(), before);
+    EXPECT_GE(entity(owner(am_), am_)->entity.tx().tx_next(), 500U);
+    EXPECT_EQ(parts_->bearers.show(am_)->epoch, ran::next_epoch(am->epoch)) << "RLC AM begins anew";
+    EXPECT_EQ(parts_->bearers.show(um_)->epoch, um->epoch);
+    EXPECT_EQ(entity(owner(um_), um_)->entity.rx().rx_deliv(), 10U);
+    EXPECT_LT(line(um_).pdcp_tx_next, 5000U);
+    EXPECT_NE(refused(um_, 3).find("not above"), std::string::npos);
+    // What it had before is given to no other bearer, and neither is what it has.
+    for (const auto& [key, drb] : {std::pair{3U, 1}, {3U, 2}, {5U, 1}, {6U, 2}}) {
+      EXPECT_FALSE(add(secured(99, key, static_cast<std::uint8_t>(drb)), 2)) << key << ' ' << drb;
+    }
+    EXPECT_TRUE(parts_->bearers.rekey(um_, 7));
+  }
+
+  Teid teid_;
+  BearerId am_, um_, plain_;
+};
+
+TEST_F(SessionRekeyTest, each_bearer_of_a_session_gets_keys_in_its_own_lines_store_and_journal) {
+  make(config_with_retransmission());
+  add_session();
+  set_counts(am_, 500, 400);
+  set_counts(um_, 50, 40);
+  const ran::CountLease am_lease = lease(am_);
+  const ran::BearerDownlink session_line = *owner(am_).gnb->bearers.downlink_line(am_.value);
+  const auto am = parts_->bearers.rekey(am_, 5), um = parts_->bearers.rekey(um_, 6);
+  ASSERT_TRUE(am) << am.error().message;
+  ASSERT_TRUE(um) << um.error().message;
+  EXPECT_TRUE(ran::is_session(session_line, teid_.value));
+  EXPECT_EQ(std::memcmp(owner(am_).gnb->bearers.downlink_line(am_.value), &session_line, sizeof session_line), 0)
+      << "the line of the first bearer is elsewhere";
+  const auto epoch_of = [&](BearerId id) { return reinterpret_cast<const std::uint8_t*>(&line(id).airhdr)[3]; };
+  EXPECT_EQ(epoch_of(am_), am->epoch);
+  EXPECT_EQ(epoch_of(um_), um->epoch);
+  EXPECT_EQ(line(am_).pdcp_tx_next, 500U);
+  EXPECT_EQ(line(um_).pdcp_tx_next, 0U);
+  EXPECT_EQ(lease(am_).end, am_lease.end);
+  EXPECT_EQ(lease(um_).end, 65536U);
+  for (const BearerId id : {am_, um_}) {
+    const ran::BearerUplink& uplink = *owner(id).gnb->bearers.uplink_line(id.value);
+    EXPECT_TRUE(ran::is_secured(uplink) && ran::is_of_session(uplink));
+    EXPECT_TRUE(ran::is_at_limit(line(id)));
+  }
+  EXPECT_EQ(key_of(am_), 5U);
+  EXPECT_EQ(key_of(um_), 6U);
+  const JournalBearer am_written = in_journal(am_), um_written = in_journal(um_);
+  EXPECT_EQ(am_written.config.security->key, 5U);
+  EXPECT_EQ(um_written.config.security->key, 6U);
+  ASSERT_TRUE(am_written.session && um_written.session);
+  EXPECT_EQ(um_written.session->flows, std::vector{Qfi{5}});
+  EXPECT_FALSE(parts_->bearers.rekey(um_, 6)->changed);
+  EXPECT_NE(refused(plain_, 7).find("has no security"), std::string::npos);
+  EXPECT_NE(refused(um_, 5).find("not above the bearer's present key 6"), std::string::npos);
+  // A repeated request names the keys of now, as that of a bearer by itself.
+  ran::WantedSession again = wanted();
+  EXPECT_FALSE(parts_->bearers.add_session(again));
+  again.config.bearers[0].config.security->key = 5;
+  again.config.bearers[1].config.security->key = 6;
+  EXPECT_TRUE(parts_->bearers.add_session(again)->existed);
+}
+
+TEST_F(SessionRekeyTest, a_flow_may_move_before_and_after) {
+  make(config_with_retransmission());
+  add_session();
+  ASSERT_TRUE(parts_->bearers.move_flow(teid_, Qfi{5}, ran::sdap::DrbId{1}));
+  ASSERT_TRUE(parts_->bearers.rekey(am_, 5));
+  ASSERT_TRUE(parts_->bearers.move_flow(teid_, Qfi{6}, ran::sdap::DrbId{2}));
+  EXPECT_EQ(key_of(am_), 5U) << "a move keeps the keys of now";
+  EXPECT_EQ(in_journal(am_).config.security->key, 5U);
+  EXPECT_EQ(in_journal(am_).session->flows, std::vector{Qfi{5}});
+  const ran::SessionConfig before = shown();
+  make(config_with_retransmission());
+  EXPECT_EQ(shown(), before);
+}
+
+TEST_F(SessionRekeyTest, after_a_restart_a_session_of_the_configuration_has_its_newer_keys) {
+  const GnbConfig config = with_session(config_with_retransmission());
+  make(config);
+  take(parts_->bearers.list_sessions(0, 10)->front().config);
+  expect_newer_keys_after_a_restart(config);
+}
+
+TEST_F(SessionRekeyTest, after_a_restart_a_session_of_the_control_socket_has_its_newer_keys) {
+  make(config_with_retransmission());
+  add_session();
+  expect_newer_keys_after_a_restart(config_with_retransmission());
+}
+
+TEST_F(SessionRekeyTest, a_higher_number_in_the_configuration_counts_after_a_restart) {
+  make(with_session(config_with_retransmission()));
+  take(parts_->bearers.list_sessions(0, 10)->front().config);
+  ASSERT_TRUE(parts_->bearers.rekey(um_, 5));
+  make(with_session(config_with_retransmission(), 4));
+  EXPECT_EQ(key_of(am_), 4U);
+  EXPECT_EQ(key_of(um_), 5U);
+}
+
+TEST_F(SessionRekeyTest, counts_of_the_first_bearer_begin_anew_at_their_end_with_a_lease_of_its_own) {
+  make(config_with_retransmission());
+  add_session();
+  set_counts(am_, ran::kCountEnd, 10);
+  ASSERT_TRUE(parts_->bearers.rekey(am_, 5));
+  EXPECT_EQ(line(am_).pdcp_tx_next, 0U);
+  EXPECT_EQ(in_journal(am_).numbers.end, lease(am_).end);
+  ASSERT_TRUE(in_journal(am_).session);
+  ASSERT_TRUE(owner(am_).gnb->lease_requests->ask(am_));
+  parts_->numbers.serve(parts_->control.lock(), std::chrono::steady_clock::now());
+  const std::uint32_t written = in_journal(am_).numbers.end;
+  EXPECT_GT(written, 65536U);
+  EXPECT_EQ(lease(am_).end, written) << "the lease goes on from there";
+}
+
+TEST_F(SessionRekeyTest, a_session_gets_one_number_for_all_its_secured_bearers) {
+  make(config_with_retransmission());
+  add_session();
+  ASSERT_TRUE(parts_->bearers.rekey(um_, 5));  // as after a failure in the middle
+  const auto done = parts_->bearers.rekey_session(teid_, 5);
+  ASSERT_TRUE(done) << done.error().message;
+  ASSERT_EQ(done->size(), 2U);
+  EXPECT_EQ((*done)[0].id, am_);
+  EXPECT_TRUE((*done)[0].now.changed);
+  EXPECT_EQ((*done)[1].drb.value, 2U);
+  EXPECT_FALSE((*done)[1].now.changed);
+  EXPECT_EQ((*done)[1].now.epoch, entity(owner(um_), um_)->epoch);
+  EXPECT_EQ(key_of(am_), 5U);
+  EXPECT_EQ(in_journal(am_).config.security->key, 5U);
+  const auto again = parts_->bearers.rekey_session(teid_, 5);
+  ASSERT_TRUE(again);
+  for (const RekeyedBearer& one : *again) EXPECT_FALSE(one.now.changed);
+}
+
+TEST_F(SessionRekeyTest, a_session_of_which_one_bearer_may_not_have_the_keys_stays_as_it_is) {
+  make(config_with_retransmission());
+  add_session();
+  const auto other = add(secured(8, 6, 2), 2);
+  ASSERT_TRUE(other && parts_->bearers.rekey(um_, 5));
+  EXPECT_EQ(session_refused(4),
+            "drb 2: security.key: 4 is not above the bearer's present key 5; allowed: a higher "
+            "number; no bearer was changed");
+  EXPECT_NE(session_refused(6).find("number 6 were given to a bearer with drb 2 before"), std::string::npos);
+  EXPECT_NE(session_refused(99).find("no keys with number 99"), std::string::npos);
+  {
+    const Hanging worker(owner(am_));
+    EXPECT_NE(session_refused(7).find("does not answer"), std::string::npos);
+  }
+  EXPECT_EQ(key_of(am_), 3U);
+  EXPECT_EQ(key_of(um_), 5U);
+  EXPECT_EQ(in_journal(am_).config.security->key, 3U);
+  // What was looked at is free for the bearers.
+  EXPECT_EQ(session_refused(7), "(done)");
+  const auto plain = parts_->bearers.rekey_session(Teid{other->id.value}, 9);
+  ASSERT_FALSE(plain);
+  EXPECT_NE(plain.error().message.find("no session with several bearers"), std::string::npos);
+}
+
+TEST_F(SessionRekeyTest, a_failure_in_the_middle_says_so_and_the_same_request_goes_on) {
+  make(config_with_retransmission());
+  add_session();
+  ASSERT_TRUE(parts_->bearers.rekey(um_, 4));
+  using datapath::test::TestKeyFile;
+  // Of these, DRB 2 alone has the cipher key already: no number tells that before the entity sees it.
+  std::ofstream(file_.path(), std::ios::app) << "20 " << TestKeyFile::hex(4) << ' ' << TestKeyFile::hex(0x77) << '\n';
+  EXPECT_NE(session_refused(20).find("drb 2: security.key: a key with number 20 is that of number 4"),
+            std::string::npos);
+  EXPECT_NE(session_refused(20).find("1 of 2 bearers have the new ones"), std::string::npos);
+  EXPECT_EQ(key_of(am_), 20U);
+  EXPECT_EQ(key_of(um_), 4U);
+}
+
+TEST_F(SessionRekeyTest, a_bearer_of_a_session_is_reestablished_in_its_own_line) {
+  make(config_with_retransmission());
+  add_session();
+  const auto epoch = parts_->bearers.reestablish(am_);
+  ASSERT_TRUE(epoch) << epoch.error().message;
+  EXPECT_EQ(reinterpret_cast<const std::uint8_t*>(&line(am_).airhdr)[3], *epoch);
+  EXPECT_EQ(entity(owner(am_), am_)->epoch, *epoch);
+  EXPECT_TRUE(ran::is_session(*owner(am_).gnb->bearers.downlink_line(am_.value), teid_.value));
+  EXPECT_EQ(in_journal(am_).numbers.epoch, *epoch);
+}
+
 }  // namespace
 }  // namespace splitplane::gnb::test

@@ -143,6 +143,22 @@ TEST_F(SessionFlows, a_reestablished_bearer_is_waited_for_by_its_new_numbers) {
   EXPECT_THAT(on_air(), ElementsAre(Seen{kNew, 9})) << "after a radio link failure nothing is waited for";
 }
 
+TEST_F(SessionFlows, the_wait_begins_anew_with_a_reestablished_bearer) {
+  acknowledge_old();
+  to_session(kFlow, 1);
+  begin(unacknowledged(), rte_rdtsc());
+  to_session(kFlow, 2);
+  context->arq->reestablish(*bearer_of(kOld), kEpoch + 1, rte_rdtsc());
+  on_air();
+  function.flush();
+  EXPECT_THAT(on_air(), IsEmpty()) << "the UE cannot have acknowledged anything yet";
+  FlowMoves::Move& move = *context->flow_moves.find(teid(kDefault), kFlow);
+  EXPECT_GT(move.deadline, rte_rdtsc());
+  move.deadline = rte_rdtsc();
+  function.flush();
+  EXPECT_THAT(on_air(), ElementsAre(Seen{kNew, 2})) << "once for each change";
+}
+
 TEST_F(SessionFlows, what_is_sent_once_is_not_waited_for) {
   to_session(kFlow, 1);
   begin({});

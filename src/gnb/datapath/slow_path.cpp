@@ -80,9 +80,12 @@ void serve_moves(GnbContext& context, std::uint64_t now) {
     if (!move.rest.is_acknowledged) return true;
     const ArqBearer* const arq = context.arq_bearers.find(move.old.value);
     if (arq == nullptr || arq->failed) return true;
-    if (arq->epoch != move.rest.epoch) {  // RLC began anew: what the UE did not acknowledge has new numbers
+    if (arq->epoch != move.rest.epoch) {
+      // RLC began anew, maybe with other keys: what the UE did not acknowledge has new numbers. The UE gets it when it
+      // has followed, so the wait begins anew, too.
       move.rest.epoch = arq->epoch;
       move.rest.until = arq->retx.next();
+      move.deadline = now + FlowMoves::kMostMs * (rte_get_tsc_hz() / 1000);
     }
     return !ran::rlc::before(arq->retx.next_ack(), move.rest.until);
   };

@@ -100,18 +100,23 @@ Handler bearer_reestablish(ReestablishBearer reestablish) {
   });
 }
 
+std::uint32_t read_new_key(Params& params) {
+  params.require("security");
+  std::uint64_t key = 0;
+  if (auto security = params.object("security")) {
+    security->require("key");
+    key = security->integer("key", 1, 0xffffffff).value_or(0);
+    if (const auto fault = security->fault()) params.refuse("security", *fault);
+  }
+  return static_cast<std::uint32_t>(key);
+}
+
 Handler bearer_rekey(RekeyBearer rekey) {
   return [rekey = std::move(rekey)](Params& params) -> Expected<Json> {
     const BearerId id = read_id(params);
-    params.require("security");
-    std::optional<std::uint64_t> key;
-    if (auto security = params.object("security")) {
-      security->require("key");
-      key = security->integer("key", 1, 0xffffffff);
-      if (const auto fault = security->fault()) params.refuse("security", *fault);
-    }
+    const std::uint32_t key = read_new_key(params);
     if (const auto fault = params.fault()) return fail("{}", *fault);
-    return rekey(id, static_cast<std::uint32_t>(key.value_or(0))).map([&](const Rekeyed& now) {
+    return rekey(id, key).map([&](const Rekeyed& now) {
       return Json{{"id", id.value}, {"security", {{"key", now.key}}}, {"epoch", now.epoch}, {"changed", now.changed}};
     });
   };

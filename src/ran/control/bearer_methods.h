@@ -41,6 +41,8 @@ using ReestablishBearer = std::function<Expected<std::uint8_t>(BearerId id)>;
 // Other keys for a secured bearer (the part of RRC), in both directions, while packets flow.
 using RekeyBearer = std::function<Expected<Rekeyed>(BearerId id, std::uint32_t key)>;
 [[nodiscard]] MethodRegistry::Handler bearer_rekey(RekeyBearer rekey);
+// The member `security` of such a request: an object with the number of the new keys.
+[[nodiscard]] std::uint32_t read_new_key(Params& params);
 
 using ShowBearer = std::function<Expected<BearerView>(BearerId id)>;
 [[nodiscard]] MethodRegistry::Handler bearer_show(ShowBearer show);

@@ -31,6 +31,13 @@ struct Rekeyed {
   bool changed = false;    // false: it had them already
 };
 
+// One bearer of a session that session.rekey gave keys.
+struct RekeyedBearer {
+  BearerId id;
+  ran::sdap::DrbId drb;
+  Rekeyed now;
+};
+
 // The keys that change, with their new values. A key that may change is a row of ran::bearer_fields(kInChange).
 struct BearerPatch {
   std::vector<std::pair<const fields::Field*, fields::Value>> changes;

@@ -53,6 +53,22 @@ MethodRegistry::Handler session_flow(MoveFlow move, WaitForDisk wait_for_disk) {
   };
 }
 
+MethodRegistry::Handler session_rekey(RekeySession rekey) {
+  return [rekey = std::move(rekey)](Params& params) -> Expected<Json> {
+    const Teid teid = read_teid(params);
+    const std::uint32_t key = read_new_key(params);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return rekey(teid, key).map([&](const std::vector<RekeyedBearer>& bearers) {
+      Json rows = Json::array();
+      for (const RekeyedBearer& one : bearers) {
+        rows.push_back(
+            {{"id", one.id.value}, {"drb", one.drb.value}, {"epoch", one.now.epoch}, {"changed", one.now.changed}});
+      }
+      return Json{{"id", teid.value}, {"security", {{"key", key}}}, {"bearers", std::move(rows)}};
+    });
+  };
+}
+
 MethodRegistry::Handler session_show(ShowSession show) {
   return [show = std::move(show)](Params& params) -> Expected<Json> {
     const Teid teid = read_teid(params);

@@ -20,6 +20,10 @@ using ReleaseSession = std::function<Expected<bool>(Teid teid)>;
 using MoveFlow = std::function<Expected<ran::SessionConfig>(Teid teid, Qfi qfi, ran::sdap::DrbId drb)>;
 [[nodiscard]] MethodRegistry::Handler session_flow(MoveFlow move, WaitForDisk wait_for_disk);
 
+// Other keys for all secured bearers of a session, of which the result has a row each.
+using RekeySession = std::function<Expected<std::vector<RekeyedBearer>>(Teid teid, std::uint32_t key)>;
+[[nodiscard]] MethodRegistry::Handler session_rekey(RekeySession rekey);
+
 using ShowSession = std::function<Expected<SessionView>(Teid teid)>;
 [[nodiscard]] MethodRegistry::Handler session_show(ShowSession show);
 

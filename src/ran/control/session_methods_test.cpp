@@ -31,6 +31,12 @@ class SessionMethods : public ::testing::Test {
                                         return moved;
                                       },
                                       settled));
+    registry_.add("session.rekey", session_rekey([this](Teid teid, std::uint32_t key) {
+                    EXPECT_EQ(teid, session_.teid());
+                    return Expected<std::vector<RekeyedBearer>>(
+                        {{session_.bearers[0].config.id, ran::sdap::DrbId{1}, {key, 4, true}},
+                         {session_.bearers[2].config.id, ran::sdap::DrbId{5}, {key, 9, false}}});
+                  }));
     registry_.add("session.show", session_show([this](Teid) { return Expected<SessionView>(view()); }));
     registry_.add("session.list", session_list([this](std::uint32_t, std::size_t) {
                     return Expected<std::vector<SessionView>>(std::vector{view()});
@@ -141,6 +147,18 @@ TEST_F(SessionMethods, a_flow_is_given_to_another_bearer) {
   EXPECT_THAT(call("session.flow", {{"id", id}, {"qfi", 64}, {"drb", 5}})["error"],
               HasSubstr("qfi: allowed is an integer from 0 to 63"));
   EXPECT_THAT(call("session.flow", {{"id", id}, {"qfi", 6}})["error"], HasSubstr("drb: is missing"));
+}
+
+TEST_F(SessionMethods, new_keys_of_a_session_are_answered_by_bearer) {
+  const std::uint32_t id = session_.teid().value;
+  const Json answer = call("session.rekey", {{"id", id}, {"security", {{"key", 7}}}})["result"];
+  EXPECT_EQ(answer["id"], id);
+  EXPECT_EQ(answer["security"], (Json{{"key", 7}}));
+  ASSERT_EQ(answer["bearers"].size(), 2U);
+  EXPECT_EQ(answer["bearers"][0], (Json{{"id", id}, {"drb", 1}, {"epoch", 4}, {"changed", true}}));
+  EXPECT_EQ(answer["bearers"][1]["changed"], false);
+  EXPECT_THAT(call("session.rekey", {{"id", id}})["error"], HasSubstr("security: is missing"));
+  EXPECT_THAT(call("session.rekey", {{"id", id}, {"security", {{"key", 0}}}})["error"], HasSubstr("key: allowed is"));
 }
 
 TEST_F(SessionMethods, a_bearer_with_security_has_its_own_drb_identity) {

@@ -78,6 +78,10 @@ class UplinkOrder {
       give_up(held_.front().qfi, deliver);
     }
   }
+  // End markers come later than they would, because the bearer that carries one begins anew: the waits begin anew, too.
+  void wait_again(Time now) {
+    for (Held& one : held_) one.deadline = now + limits_.hold;
+  }
   // When tick() has work.
   [[nodiscard]] Time next_work() const { return held_.empty() ? kNever : held_.front().deadline; }
   [[nodiscard]] std::size_t held() const { return held_.size(); }
