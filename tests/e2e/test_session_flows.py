@@ -438,7 +438,9 @@ def test_bearers_of_a_session_get_new_keys_while_their_flows_pass_and_one_moves(
         bed.move(7, 4)
         rekeyed.again()
         bed.ue_follows(7, OTHER)
-        time.sleep(0.5)
+        time.sleep(0.4)
+        rekeyed.again(OTHER)
+        time.sleep(0.4)
         bed.move(7, 3)
         bed.ue_follows(7, SECURED)
         rekeyed.again()
@@ -481,7 +483,12 @@ def test_bearers_of_a_session_get_new_keys_while_their_flows_pass_and_one_moves(
     keys = [bearer["security"]["key"] for bearer in bed.session()["bearers"] if "security" in bearer]
     assert keys == [last] * 4
     air = [one for one in air_views.read(bed.folder / "rekeyed-killed.pcapng") if one.bearer in DRBS]
-    assert_clear(found + list(decipher(air, lambda one: Keys(last, DRBS[one.bearer]))))
+    ends = {}
+    for one in found:
+        counts = (one.bearer, one.direction, last if one.bearer == SECURED_UM else 0)
+        if counts[2] in (0, one.key):
+            ends[counts] = max(ends.get(counts, 0), one.count)
+    assert_clear(found + list(decipher(air, lambda one: Keys(last, DRBS[one.bearer]), ends)))
 
 
 def test_ctl_gives_a_session_new_keys_and_says_what_cannot_be(bed):

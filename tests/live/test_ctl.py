@@ -108,6 +108,8 @@ BAD = [
     "ctl -i {i} bearer rekey 0x04000000 --key 7",
     "ctl -i {i} bearer rekey 0x04000000",
     "ctl -i {i} bearer rekey 0x04000000 --key 0",
+    "ctl -i {i} session rekey 0x04000000 --key 7",
+    "ctl -i {i} session rekey 0x04000000",
     "ctl -i {i} bearer list --limit 0",
     "ctl -i {i} stats drosp",
     "ctl -i {i} stats port n4",

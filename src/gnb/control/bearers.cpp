@@ -526,8 +526,8 @@ Expected<std::vector<RekeyedBearer>> Bearers::rekey_session(Teid teid, std::uint
     Expected<Rekeyed> now;
     std::tie(change, now) = rekey_one(std::move(change), one.id, key);
     if (!now) {
-      return fail("drb {}: {}; {} of {} bearers have the new ones; allowed: the same request again, or a higher number", one.drb.value,
-                  now.error().message, done, bearers.size());
+      return fail("drb {}: {}; {} of {} bearers have the new ones; allowed: the same request again, or a higher number",
+                  one.drb.value, now.error().message, done, bearers.size());
     }
     one.now = *now;
     ++done;
