@@ -118,12 +118,13 @@ def test_targets(preset: str) -> list[str]:
 
 
 def other_programs(preset: str, tests: list[str]) -> list[str]:
-    """What a build makes besides the unit tests and the inputs of fuzz targets: the program, tools, benches."""
+    """What a build makes besides the unit tests, the inputs of fuzz targets and the benches: the program, tools. The
+    nightly run compiles the benches (`--whole`, `make bench`), which take a minute."""
     listing = subprocess.run(
         ["ninja", "-C", f"build/{preset}", "-t", "targets", "all"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     programs = re.findall(r"^(\S+): CXX_EXECUTABLE_LINKER", listing, re.MULTILINE)
-    return sorted(set(programs) - set(tests) - {name for name in programs if name.startswith("fuzz/")})
+    return sorted(set(programs) - set(tests) - {name for name in programs if name.startswith(("fuzz/", "bench/"))})
 
 
 def build(preset: str, whole: bool = True) -> tuple[bool, Counts]:

@@ -12,7 +12,7 @@ namespace splitplane::bypass {
 namespace {
 
 // A look reads 65 registers, each a round trip over PCIe.
-constexpr std::chrono::milliseconds kLook{100};
+constexpr std::chrono::milliseconds kLookAtCard{100};
 
 class CardNic final : public WireNic {
  public:
@@ -61,7 +61,7 @@ Expected<void> wait_for_link(CardNic& card, const Observer& observer, const Card
     if (!books.gone.empty()) return fail("{}", books.gone);
     if (books.link_up) return {};
     if (!observer({.link_up = false})) return {};  // run_loop calls it again at once
-    std::this_thread::sleep_for(std::min(kLook, settings.link_within));
+    std::this_thread::sleep_for(std::min(kLookAtCard, settings.link_within));
   }
   return fail(
       "the link did not come up within {} ms: no cable, no far end, or a module in an SFP+ slot, whose setup from the "
@@ -92,7 +92,7 @@ Expected<WireRunResult> run_on_card(const Scenario& scenario, gpu::Bar& bar, gpu
     return stopped ? Expected<WireRunResult>(tl::unexpected(open.error()))
                    : fail("{}; {}", open.error().message, stopped.error().message);
   }
-  return run_loop(scenario, card, card.driven(), *driver, observer, kLook);
+  return run_loop(scenario, card, card.driven(), *driver, observer, kLookAtCard);
 }
 
 }  // namespace splitplane::bypass

@@ -11,7 +11,7 @@
 namespace splitplane::bypass {
 namespace {
 
-constexpr std::chrono::milliseconds kLook{20};
+constexpr std::chrono::milliseconds kLookAtWire{20};
 
 // Stands in front of the wire. It admits as many frames as the window has room for, and none once it is closed.
 class Gate final : public nicmodel::Wire {
@@ -93,7 +93,7 @@ Expected<WireRunResult> run_on_wire(const Scenario& scenario, nicmodel::Wire& wi
   if (auto open = bed.open(); !open) return tl::unexpected(open.error());
   bed.model().start();
   SoftNic nic(bed, gate);
-  return run_loop(scenario, nic, bed.nic(), *driver, observer, kLook);
+  return run_loop(scenario, nic, bed.nic(), *driver, observer, kLookAtWire);
 }
 
 }  // namespace splitplane::bypass

@@ -17,7 +17,7 @@ using Octets = std::span<const std::uint8_t>;
 
 constexpr std::size_t kArpBytes = 28;
 constexpr std::uint16_t kArpRequest = 1, kArpReply = 2;
-constexpr std::uint8_t kIcmpv6 = 58, kSolicitation = 135, kAdvertisement = 136;
+constexpr std::uint8_t kSolicitation = 135, kAdvertisement = 136;
 constexpr std::uint8_t kSourceLinkAddress = 1, kTargetLinkAddress = 2;
 constexpr std::size_t kNdBytes = 32;  // ICMPv6 header and target (24), one link-layer address option (8)
 
@@ -86,7 +86,7 @@ Bytes make_nd(std::uint8_t type, std::uint32_t flags, const OwnAddresses& own, c
               const IpAddress& to, const IpAddress& target) {
   Bytes frame = begin_frame(own, to_mac, wire::ethernet::kTypeIpv6, 40 + kNdBytes);
   wire::ipv6::Header ip;
-  ip.next_header = kIcmpv6;
+  ip.next_header = wire::ipv6::kProtocolIcmpv6;
   ip.hop_limit = 255;
   std::uint8_t* at = frame.data() + frame.size() - 40 - kNdBytes;
   wire::ipv6::write({at, 40}, ip, std::span<const std::uint8_t, 16>(own.ipv6->octets()),
@@ -98,7 +98,7 @@ Bytes make_nd(std::uint8_t type, std::uint32_t flags, const OwnAddresses& own, c
   icmp[24] = type == kSolicitation ? kSourceLinkAddress : kTargetLinkAddress;
   icmp[25] = 1;
   std::copy(own.mac.octets.begin(), own.mac.octets.end(), icmp + 26);
-  std::uint64_t sum = wire::checksum_add(0, Octets(at + 8, 32)) + kNdBytes + kIcmpv6;
+  std::uint64_t sum = wire::checksum_add(0, Octets(at + 8, 32)) + kNdBytes + wire::ipv6::kProtocolIcmpv6;
   sum = wire::checksum_add(sum, Octets(icmp, kNdBytes));
   wire::store_be16(icmp + 2, wire::checksum_finish(sum));
   return frame;
@@ -118,9 +118,10 @@ std::optional<MacAddress> link_address(Octets options, std::uint8_t type) {
 NeighborResult handle_nd(Octets packet, const MacAddress& from, bool to_us, const OwnAddresses& own) {
   NeighborResult result;
   const auto ip = wire::ipv6::parse(packet);
-  if (!ip || ip->upper_protocol != kIcmpv6 || ip->hop_limit != 255 || ip->upper_bytes() < 24) return result;
+  if (!ip || ip->upper_protocol != wire::ipv6::kProtocolIcmpv6 || ip->hop_limit != 255 || ip->upper_bytes() < 24)
+    return result;
   const Octets icmp = packet.subspan(ip->upper_offset, ip->upper_bytes());
-  std::uint64_t sum = wire::checksum_add(0, packet.subspan(8, 32)) + icmp.size() + kIcmpv6;
+  std::uint64_t sum = wire::checksum_add(0, packet.subspan(8, 32)) + icmp.size() + wire::ipv6::kProtocolIcmpv6;
   if (wire::checksum_finish(wire::checksum_add(sum, icmp)) != 0 || icmp[1] != 0) return result;
   const IpAddress sender = ipv6_at(packet.data() + 8);
   const IpAddress target = ipv6_at(icmp.data() + 8);

@@ -12,7 +12,6 @@
 namespace splitplane::datapath {
 namespace {
 
-constexpr std::uint8_t kIcmp = 1, kIcmpv6 = 58;
 constexpr std::uint8_t kIcmpUnreachable = 3, kIcmpv6Unreachable = 1;  // RFC 792; RFC 4443 3.1
 constexpr std::uint8_t kIcmpPort = 3, kIcmpv6Port = 4;  // the codes that the host itself sends; routers send others
 constexpr std::uint8_t kNeighborSolicitation = 135, kNeighborAdvertisement = 136;
@@ -79,7 +78,7 @@ N3Parsed parse_ipv4(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
   if (destination != ours.ipv4 || ours.ipv4 == 0) return drop(DropReason::not_for_us);
   if (ip->is_fragment()) return drop(wire::Reason::ipv4_fragment);
   out.source = ran::source_key_v4(packet.data() + 12);
-  if (ip->protocol == kIcmp) {
+  if (ip->protocol == wire::ipv4::kProtocolIcmp) {
     const bool unreachable = ip->total_bytes >= ip->header_bytes + 2U && packet[ip->header_bytes] == kIcmpUnreachable &&
                              packet[ip->header_bytes + 1] == kIcmpPort;
     return drop(unreachable ? DropReason::icmp_unreachable : DropReason::icmp);
@@ -91,7 +90,8 @@ N3Parsed parse_ipv4(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
 N3Parsed parse_ipv6(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
   const auto ip = wire::ipv6::parse(packet);
   if (!ip) return drop(ip.reason);
-  if (ip->upper_protocol == kIcmpv6 && !ip->is_fragment && ip->upper_bytes() >= 8) {  // never in fragments (RFC 6980)
+  if (ip->upper_protocol == wire::ipv6::kProtocolIcmpv6 && !ip->is_fragment &&
+      ip->upper_bytes() >= 8) {  // never in fragments (RFC 6980)
     const std::uint8_t type = packet[ip->upper_offset];
     if (type == kNeighborSolicitation || type == kNeighborAdvertisement) return punt(PuntClass::neighbor);
   }
@@ -100,7 +100,7 @@ N3Parsed parse_ipv6(wire::Octets packet, const N3Addresses& ours, GPdu& out) {
   }
   if (ip->is_fragment) return drop(wire::Reason::ipv6_fragment);
   out.source = ran::source_key_v6(packet.data() + 8);
-  if (ip->upper_protocol == kIcmpv6) {
+  if (ip->upper_protocol == wire::ipv6::kProtocolIcmpv6) {
     const bool unreachable = ip->upper_bytes() >= 2 && packet[ip->upper_offset] == kIcmpv6Unreachable &&
                              packet[ip->upper_offset + 1] == kIcmpv6Port;
     return drop(unreachable ? DropReason::icmp_unreachable : DropReason::icmp);

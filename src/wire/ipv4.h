@@ -13,6 +13,7 @@ namespace splitplane::wire::ipv4 {
 inline constexpr std::size_t kMinHeaderBytes = 20;
 inline constexpr std::size_t kMaxHeaderBytes = 60;
 inline constexpr std::uint8_t kProtocolUdp = 17;
+inline constexpr std::uint8_t kProtocolIcmp = 1;
 inline constexpr std::uint8_t kProtocolTcp = 6;
 inline constexpr std::uint16_t kDontFragment = 0x4000;
 

@@ -17,6 +17,7 @@ inline constexpr unsigned kMaxExtensions = 8;  // bounds the walk; RFC 8200 4.1 
 inline constexpr std::uint8_t kHopByHop = 0;
 inline constexpr std::uint8_t kProtocolTcp = 6;
 inline constexpr std::uint8_t kProtocolUdp = 17;
+inline constexpr std::uint8_t kProtocolIcmpv6 = 58;
 inline constexpr std::uint8_t kRouting = 43;
 inline constexpr std::uint8_t kFragment = 44;
 inline constexpr std::uint8_t kNoNextHeader = 59;

@@ -36,7 +36,8 @@ TEST_F(CardLinkTest, what_is_put_is_on_the_card_and_what_is_removed_is_not) {
 
 TEST_F(CardLinkTest, many_bearers_come_in_batches) {
   start_card("a");
-  start_link();
+  make_link(3, std::chrono::seconds(10));  // a card on a busy machine that answers late gets its batches again
+  link_->begin();
   ASSERT_TRUE(up());
   std::vector<nic::CardBearer> many;
   for (std::uint32_t i = 1; i <= 1234; ++i) many.push_back(bearer(kFirst + i));
