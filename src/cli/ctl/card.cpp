@@ -10,7 +10,7 @@
 namespace splitplane::app {
 namespace {
 
-std::string text_of(const Json& object, const char* key) {
+std::string grouped_text(const Json& object, const char* key) {
   const Json& value = member(object, key);
   if (value.is_string()) return printable(value.get<std::string>());
   return value.is_number() ? grouped(value) : "-";
@@ -27,8 +27,8 @@ std::string ports_table(const Json& ports) {
   bool any = false;
   for (const auto& port : ports) {
     if (number(port, "in") + number(port, "out") + number(port, "clones") == 0) continue;
-    table.add({text_of(port, "name"), text_of(port, "in"), text_of(port, "out"), text_of(port, "clones"),
-               text_of(port, "tx_full")});
+    table.add({grouped_text(port, "name"), grouped_text(port, "in"), grouped_text(port, "out"),
+               grouped_text(port, "clones"), grouped_text(port, "tx_full")});
     any = true;
   }
   return any ? "\n" + table.to_string() : "";
@@ -58,9 +58,10 @@ std::string links_table(const Json& links) {
   Table table(
       {"card", "state", "program", "serves", "passes", "waiting", "restarts", "leases renewed", "punted", "why"});
   for (const auto& link : links) {
-    table.add({text_of(link, "name"), text_of(link, "state"), text_of(link, "program"), text_of(link, "serves"),
-               passes(link), text_of(link, "waiting"), text_of(link, "restarts"), text_of(link, "leases_renewed"),
-               text_of(link, "punted"), printable(link.value("reason", ""), 240)});
+    table.add({grouped_text(link, "name"), grouped_text(link, "state"), grouped_text(link, "program"),
+               grouped_text(link, "serves"), passes(link), grouped_text(link, "waiting"),
+               grouped_text(link, "restarts"), grouped_text(link, "leases_renewed"), grouped_text(link, "punted"),
+               printable(link.value("reason", ""), 240)});
   }
   return table.to_string();
 }
@@ -73,9 +74,9 @@ std::string render_card(const Json& card) {
   Table table({"card", "program", "features", "vfs", "serves", "passes", "packets", "punts", "drops"});
   Json drops = member(card, "drops");
   if (const auto n = number(card, "tx_full"); n != 0) drops["tx_full"] = n;
-  table.add({text_of(card, "name"), text_of(card, "program"), text_of(card, "features"),
-             std::to_string(member(card, "vfs").size()), text_of(card, "serves"), passes(card),
-             text_of(totals, "received"), grouped(sum_of(member(card, "punts"))), grouped(sum_of(drops))});
+  table.add({grouped_text(card, "name"), grouped_text(card, "program"), grouped_text(card, "features"),
+             std::to_string(member(card, "vfs").size()), grouped_text(card, "serves"), passes(card),
+             grouped_text(totals, "received"), grouped(sum_of(member(card, "punts"))), grouped(sum_of(drops))});
   return table.to_string() + ports_table(member(card, "ports")) +
          reasons_table("to the host because", member(card, "punts"), nic::kPuntReasonNames, nic::kPuntReasonTexts) +
          reasons_table("dropped because", drops, nic::kCardDropNames, nic::kCardDropTexts);
