@@ -60,7 +60,9 @@ class Bearers {
 // Sessions with two bearers each. `qfi` has a rule for the second bearer in every other session.
 class Sessions {
  public:
-  Sessions(ran::BearerTable& table, std::size_t count, Qfi qfi) : bearers_(table, 3 * count) {
+  Sessions(datapath::GnbContext& context, std::size_t count, Qfi qfi) : bearers_(context.bearers, 3 * count) {
+    ran::BearerTable& table = context.bearers;
+    context.flow_counters = {};  // of other sessions
     const std::vector<std::uint32_t>& all = bearers_.teids();
     for (std::size_t i = 0; i + 2 < all.size(); i += 3) {
       ran::SessionConfig session{.bearers = {{.drb{1}}, {.drb{2}}}, .default_drb{1}, .spare{all[i + 2]}};
@@ -72,6 +74,9 @@ class Sessions {
       if (ran::refuse(session)) throw std::runtime_error(*ran::refuse(session));
       *table.downlink_line(all[i + 2]) = *table.downlink_line(all[i]);
       *table.downlink_line(all[i]) = ran::make_session(session);
+      const std::uint32_t places = table.slab(ran::shard_of(all[i])).capacity;
+      auto memory = context.flow_counters.make(session.teid(), places);
+      context.flow_counters.open(session.teid(), memory);
       teids_.push_back(all[i]);
     }
   }

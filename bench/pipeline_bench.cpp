@@ -177,7 +177,7 @@ nlohmann::json run(const Options& options) {
         [&] { return one_pass<FeatureSet::mat>(*context, buffers, sink, false); });
   }
   for (const std::size_t count : {std::size_t{1024}, std::size_t{65536}}) {
-    Sessions sessions(context->bearers, count, Qfi{9});  // the flow of the frames
+    Sessions sessions(*context, count, Qfi{9});  // the flow of the frames
     buffers.assign(sessions.teids(), 7);
     row("mat_session." + std::to_string(count), restore,
         [&] { return one_pass<FeatureSet::mat>(*context, buffers, sink, false); });

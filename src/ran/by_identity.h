@@ -13,8 +13,13 @@ namespace splitplane::ran {
 template <class T>
 class ByIdentity {
  public:
+  using Places = std::vector<std::unique_ptr<T>>;
+
   // Makes room for `capacity` bearers of a shard.
-  void attach(ShardId shard, std::uint32_t capacity) { shards_[shard.value].resize(capacity); }
+  void attach(ShardId shard, std::uint32_t capacity) { attach(shard, Places(capacity)); }
+  // The same with room that the caller made. Nothing is allocated here.
+  void attach(ShardId shard, Places places) { shards_[shard.value] = std::move(places); }
+  [[nodiscard]] bool is_attached(ShardId shard) const { return !shards_[shard.value].empty(); }
 
   // Returns nullptr if the bearer has none.
   [[nodiscard]] T* find(std::uint32_t id) const {
@@ -30,7 +35,7 @@ class ByIdentity {
   }
 
  private:
-  std::array<std::vector<std::unique_ptr<T>>, kShards> shards_;
+  std::array<Places, kShards> shards_;
 };
 
 }  // namespace splitplane::ran

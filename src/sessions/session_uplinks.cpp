@@ -12,8 +12,8 @@ SessionUplinks::~SessionUplinks() {
 }
 
 void SessionUplinks::open(const ran::SessionConfig& config, std::uint64_t tsc_hz) {
-  const auto session =
-      std::make_shared<Session>(ran::sdap::OrderLimits{.hold = tsc_hz / 1000 * kHoldMs, .held = kMostHeld});
+  const auto session = std::make_shared<Session>(
+      config.teid(), ran::sdap::OrderLimits{.hold = tsc_hz / 1000 * kHoldMs, .held = kMostHeld});
   for (const ran::SessionBearer& one : config.bearers) {
     (void)session->map.configure_drb(
         one.drb, {.header_ul = one.config.sdap_header_ul, .header_dl = one.config.sdap_header_dl, .qfi = std::nullopt});

@@ -11,6 +11,7 @@
 #include "ran/bearer.h"
 #include "ran/sdap/uplink_order.h"
 #include "ran/session_config.h"
+#include "sessions/flow_counters.h"
 
 namespace splitplane::datapath {
 
@@ -28,7 +29,8 @@ class SessionUplinks {
   static constexpr std::size_t kMostHeld = 1024;
   static constexpr std::size_t kMostHeldByAll = 4096;  // of all sessions, unless limit() says less
 
-  SessionUplinks() = default;
+  // Each SDU that becomes ready is counted in `flows`, which outlives this object.
+  explicit SessionUplinks(const FlowCounters& flows) : flows_(flows) {}
   SessionUplinks(const SessionUplinks&) = delete;
   SessionUplinks& operator=(const SessionUplinks&) = delete;
   ~SessionUplinks();
@@ -71,7 +73,8 @@ class SessionUplinks {
     ran::BearerUplink* line;
   };
   struct Session {
-    explicit Session(ran::sdap::OrderLimits limits) : order(map, limits) {}
+    Session(Teid its, ran::sdap::OrderLimits limits) : teid(its), order(map, limits) {}
+    Teid teid;
     ran::sdap::FlowMap map;  // which bearers can carry end markers
     ran::sdap::UplinkOrder<Sdu> order;
   };
@@ -91,6 +94,8 @@ class SessionUplinks {
     return [this](Qfi qfi, Sdu sdu) {
       --sdu.from->held;
       --held_;
+      const std::size_t octets = sdu.m->data_len - kAirRlcOffset - sdu.line->header_bytes;
+      flows_.count_uplink(sdu.from->session->teid.value, qfi.value, octets);
       ready.push_back({sdu.m, sdu.line, qfi.value});
     };
   }
@@ -98,6 +103,7 @@ class SessionUplinks {
   void note_waiting(Session& session);
   void give_up(Session& session);
 
+  const FlowCounters& flows_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Member>> members_;  // by the bearer's identity
   std::vector<Session*> waiting_;                                       // sessions with SDUs that wait
   std::uint64_t held_ = 0, given_up_ = 0;

@@ -35,7 +35,8 @@ class SessionUplinksTest : public ::testing::Test {
   test::Pool pool_{2048};
   const ran::SessionConfig session_ = ran::test::make_session_config(1);
   std::array<ran::BearerUplink, 4> lines_{};
-  SessionUplinks uplinks_;
+  FlowCounters counters_;
+  SessionUplinks uplinks_{counters_};
 };
 
 TEST_F(SessionUplinksTest, a_ready_sdu_has_its_line_and_its_flow) {

@@ -117,11 +117,18 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
     }
     secured[i] = std::move(*made);
   }
+  const auto& session = all.front().session;
+  datapath::FlowCounters::Memory flow_memory;
+  if (session) {
+    const Teid teid = session->teid();
+    flow_memory = gnb.flow_counters.make(teid, gnb.bearers.slab(ran::shard_of(teid.value)).capacity);
+  }
   const bool done = worker.execute([&] {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].worker == &worker) write_one(gnb, all[i], modified, arq[i], secured[i]);
     }
-    if (const auto& session = all.front().session) {
+    if (session) {
+      gnb.flow_counters.open(session->teid(), flow_memory);
       *gnb.bearers.downlink_line(session->teid().value) = ran::make_session(*session);
       gnb.session_uplinks.open(*session, rte_get_tsc_hz());
     }
@@ -300,6 +307,7 @@ bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, Worke
   arq.reserve(configs.size());
   std::vector<std::unique_ptr<datapath::SecuredBearer>> secured;
   secured.reserve(configs.size());
+  std::unique_ptr<datapath::FlowCounts> flow_counts;
   const bool done = holder.execute([&] {
     const auto clear = [&](std::uint32_t place, bool is_known_to_upf) {
       const bool released = silence && is_known_to_upf;
@@ -311,6 +319,7 @@ bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, Worke
       datapath::GnbContext& gnb = *owner.gnb;
       gnb.stats.drop(datapath::DropReason::teid_released, gnb.flow_moves.close(session->teid()));
       gnb.stats.drop(datapath::DropReason::pdcp_released, gnb.session_uplinks.close(*session));
+      flow_counts = gnb.flow_counters.close(session->teid());
       datapath::note_flow_held(gnb);
     }
     for (const ran::BearerConfig& config : configs) {
@@ -344,7 +353,8 @@ bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, Worke
 }
 
 Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
-                                                    std::span<const ran::BearerConfig> bearers) const {
+                                                    std::span<const ran::BearerConfig> bearers,
+                                                    datapath::FlowCounts* flows) const {
   auto views = std::make_shared<std::vector<BearerView>>(bearers.size());
   const auto& workers = workers_.all();
   for (std::size_t w = 0; w < workers.size(); ++w) {
@@ -359,7 +369,7 @@ Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
     }
     if (mine->empty()) continue;
     datapath::GnbContext* gnb = worker.gnb.get();
-    const bool done = worker.execute([gnb, views, mine] {
+    const bool done = worker.execute([gnb, views, mine, flows] {
       for (const std::size_t i : *mine) {
         BearerView& view = (*views)[i];
         const std::uint32_t id = view.config.id.value;
@@ -378,6 +388,7 @@ Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
         view.pdcp_rx_next = ul.pdcp_rx_next;
         view.rlc_rx_next = ul.rlc_rx_next_highest;
         if (const auto* arq = gnb->arq_bearers.find(id); arq != nullptr) view.rlc_am = datapath::view_of(*arq);
+        if (const auto* counts = gnb->flow_counters.find(id); counts != nullptr && flows != nullptr) *flows = *counts;
       }
     });
     if (!done) return fail("worker {} does not answer", worker.config.name);

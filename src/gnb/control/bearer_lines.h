@@ -73,9 +73,10 @@ class BearerLines {
   [[nodiscard]] bool take_out(const Locked& locked, WorkerRuntime& owner, WorkerRuntime& holder,
                               std::span<const ran::BearerConfig> configs, bool silence,
                               const ran::SessionConfig* session = nullptr);
-  // What workers know of their bearers, in the order of `bearers`. Error: a worker does not answer.
-  [[nodiscard]] Expected<std::vector<BearerView>> read(const Locked& locked,
-                                                       std::span<const ran::BearerConfig> bearers) const;
+  // What workers know of their bearers, in the order of `bearers`. `flows`: if they are those of one session, what its
+  // flows counted at the same time. Error: a worker does not answer.
+  [[nodiscard]] Expected<std::vector<BearerView>> read(const Locked& locked, std::span<const ran::BearerConfig> bearers,
+                                                       datapath::FlowCounts* flows = nullptr) const;
 
  private:
   Expected<void> write(WorkerRuntime& worker, std::span<const Installation> all, bool modified);

@@ -91,7 +91,8 @@ void find_by_teid(const BearerLookup& keys, ran::BearerTable& bearers, GPdu* gpd
   }
 }
 
-void find_by_flow(ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines, unsigned n) {
+void find_by_flow(ran::BearerTable& bearers, const FlowCounters& counters, GPdu* gpdus, ran::BearerDownlink** lines,
+                  unsigned n) {
   constexpr std::uint8_t kQfiBits = 0x3f;  // of GPdu::sdap
   for (unsigned i = 0; i < n; ++i) {
     GPdu& gpdu = gpdus[i];
@@ -100,9 +101,11 @@ void find_by_flow(ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** 
     const unsigned number = ran::number_of_flow(*lines[i], gpdu.has_qfi, qfi);
     if (number == ran::kMovingFlow) continue;
     const ran::PlacedBearer bearer = ran::session_bearer(*lines[i], gpdu.teid, number);
-    gpdu.teid = bearer.id;
     lines[i] = bearers.downlink_line(bearer.place);
     rte_prefetch0(lines[i]);
+    // A packet without a QFI gets the one of its bearer on the air.
+    counters.count_downlink(gpdu.teid, gpdu.has_qfi ? qfi : lines[i]->qfi, gpdu.bytes);
+    gpdu.teid = bearer.id;
   }
 }
 

@@ -9,6 +9,7 @@
 #include "n3/parse.h"
 #include "ran/bearer_table.h"
 #include "ran/key_table.h"
+#include "sessions/flow_counters.h"
 
 namespace splitplane::datapath {
 
@@ -30,8 +31,10 @@ void leave(BearerLookup& keys, const ran::BearerConfig& bearer);
 void find_by_teid(const BearerLookup& keys, ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines,
                   unsigned n);
 // For packets whose line is a session's (ran/session_line.h): replaces the TEID by the identity of the QoS flow's
-// bearer, and the line. A packet of a flow that is moving stays as it is.
-void find_by_flow(ran::BearerTable& bearers, GPdu* gpdus, ran::BearerDownlink** lines, unsigned n);
+// bearer, and the line. It counts the packet for the flow. A packet of a flow that is moving stays as it is, and counts
+// when it comes again.
+void find_by_flow(ran::BearerTable& bearers, const FlowCounters& counters, GPdu* gpdus, ran::BearerDownlink** lines,
+                  unsigned n);
 // Finds the bearers of all packets of a burst by the destination address of the T-PDU. The identity is 0 where there is
 // none.
 void find_by_ue_address(const BearerLookup& keys, ran::BearerTable& bearers, rte_mbuf* const* mbufs, GPdu* gpdus,

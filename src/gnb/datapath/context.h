@@ -17,6 +17,7 @@
 #include "n3/rx_checksum.h"
 #include "ran/bearer_table.h"
 #include "secured/worker_pdcp.h"
+#include "sessions/flow_counters.h"
 #include "sessions/flow_moves.h"
 #include "sessions/session_uplinks.h"
 #include "wire/bytes.h"
@@ -48,9 +49,10 @@ struct GnbContext {
   ArqBearers arq_bearers;
   std::unique_ptr<WorkerPdcp> pdcp;  // with a `key_file`: ciphers and orders the packets of secured bearers
   SecuredBearers secured_bearers;
-  FlowMoves flow_moves;                         // downlink QoS flows that get another bearer of their session
-  SessionUplinks session_uplinks;               // uplink of sessions with several bearers
-  std::optional<LeaseRequests> lease_requests;  // if COUNTs need a lease
+  FlowMoves flow_moves;                           // downlink QoS flows that get another bearer of their session
+  FlowCounters flow_counters;                     // of sessions with several bearers
+  SessionUplinks session_uplinks{flow_counters};  // uplink of sessions with several bearers
+  std::optional<LeaseRequests> lease_requests;    // if COUNTs need a lease
   WorkerStats stats;
 };
 

@@ -22,7 +22,7 @@ template <FeatureSet F, class Sink, class Probe>
 [[gnu::noinline]] inline void find_otherwise(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   GnbContext& gnb = path.gnb;
   find_by_teid(gnb.keys, gnb.bearers, path.gpdu.data(), path.bearer.data(), burst.size);
-  find_by_flow(gnb.bearers, path.gpdu.data(), path.bearer.data(), burst.size);
+  find_by_flow(gnb.bearers, gnb.flow_counters, path.gpdu.data(), path.bearer.data(), burst.size);
   std::uint32_t wrong = 0;
   for (unsigned i = 0; i < burst.size; ++i) wrong |= differs(*path.bearer[i], path.gpdu[i], gnb.n3.source_mask);
   if (wrong != 0) serve_unmatched(path, burst, drops);

@@ -266,6 +266,65 @@ TEST_F(SessionFlows, an_end_marker_that_never_comes_is_not_waited_for_long) {
   EXPECT_EQ(context->session_uplinks.next_work(), ran::sdap::kNever);
 }
 
+using Counted = std::array<std::uint64_t, 4>;  // SDUs and octets downlink, then uplink
+
+TEST_F(SessionFlows, a_downlink_packet_counts_for_its_own_flow_once_also_if_the_flow_moves) {
+  const std::uint64_t octets = named(0).size();
+  to_session(kFlow, 1);
+  to_session(33, 2);  // no rule: the default bearer
+  begin({});
+  to_session(kFlow, 3);
+  EXPECT_EQ(counted(kDefault, kFlow), (Counted{1, octets, 0, 0})) << "what waits is not counted yet";
+  function.flush();
+  to_session(kFlow, 4);
+  EXPECT_THAT(on_air(), ElementsAre(Seen{kOld, 1}, Seen{kDefault, 2}, Seen{kNew, 3}, Seen{kNew, 4}));
+  EXPECT_EQ(counted(kDefault, kFlow), (Counted{3, 3 * octets, 0, 0}));
+  EXPECT_EQ(counted(kDefault, 33), (Counted{1, octets, 0, 0}));
+  EXPECT_EQ(counted(kDefault, 9), Counted{});
+}
+
+TEST_F(SessionFlows, a_packet_without_a_container_counts_for_the_flow_that_it_gets) {
+  N3Frame frame = to_bearer(kDefault);
+  process({frame.make()});
+  frame.extensions.clear();
+  frame.payload = named(1);
+  const Counted before = counted(kDefault, 9);
+  process({frame.make()});
+  const Counted after = counted(kDefault, 9);
+  EXPECT_EQ(after[0] - before[0], 1U);
+  EXPECT_EQ(after[1] - before[1], named(1).size());
+}
+
+TEST_F(SessionFlows, the_flows_of_a_session_count_what_its_bearers_received_also_what_they_drop) {
+  context->n3.source_mask = ~0U;
+  to_session(kFlow, 1, kUpfIpv4 ^ 1U);
+  begin({.not_before = UINT64_MAX});
+  to_session(kFlow, 2, kUpfIpv4 ^ 1U);
+  EXPECT_EQ(dropped(DropReason::not_from_upf), 2U);
+  const ran::BearerDownlink& old = *context->bearers.bearer_line(teid(kOld));
+  EXPECT_EQ(counted(kDefault, kFlow), (Counted{old.received, old.bytes, 0, 0}));
+}
+
+TEST_F(SessionFlows, an_uplink_sdu_counts_when_its_turn_comes_and_an_end_marker_never) {
+  const std::uint64_t octets = named(0).size();
+  from_ue_on(kOld, 0, 1);
+  from_ue_on(kNew, 0, 3);
+  EXPECT_EQ(counted(kDefault, kFlow), (Counted{0, 0, 1, octets}));
+  marker(kOld, 1);
+  from_ue_on(kNew, 1, 4);
+  EXPECT_THAT(on_n3(), ElementsAre(1U, 3U, 4U));
+  EXPECT_EQ(counted(kDefault, kFlow), (Counted{0, 0, 3, 3 * octets}));
+}
+
+TEST_F(SessionFlows, packets_of_a_session_without_counters_pass) {
+  (void)context->flow_counters.close(Teid{teid(kDefault)});
+  to_session(kFlow, 1);
+  from_ue_on(kOld, 0, 2);
+  EXPECT_THAT(on_air(), ElementsAre(Seen{kOld, 1}));
+  EXPECT_THAT(on_n3(), ElementsAre(2U));
+  EXPECT_EQ(context->flow_counters.find(teid(kDefault)), nullptr);
+}
+
 TEST_F(SessionFlows, a_worker_that_ends_sends_what_waits) {
   begin({.not_before = UINT64_MAX});
   to_session(kFlow, 1);

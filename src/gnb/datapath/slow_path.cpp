@@ -68,6 +68,7 @@ void wait_for_move(GnbContext& context, rte_mbuf* m, const GPdu& gpdu, Drops& dr
   if (move == nullptr) return drops.add(m, DropReason::teid_unknown);
   ran::BearerDownlink& old = *context.bearers.bearer_line(move->old.value);
   if (((old.upf ^ gpdu.source) & context.n3.source_mask) != 0) {
+    context.flow_counters.count_downlink(gpdu.teid, move->qfi.value, gpdu.bytes);
     return drop_of_bearer(context, m, old, gpdu.bytes, DropReason::not_from_upf, drops);
   }
   context.flow_moves.hold(*move, m);

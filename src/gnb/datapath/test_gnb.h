@@ -115,9 +115,16 @@ class TestGnb {
       downlink[first + i] = ran::make_session_bearer(session.bearers[i]);
       uplink[first + i] = ran::make_session_uplink(config(first + i), PeerId{kPeerV4});
     }
+    auto memory = context->flow_counters.make(session.teid(), kLines);
+    context->flow_counters.open(session.teid(), memory);
     context->session_uplinks.open(session, rte_get_tsc_hz());
     downlink[first + 3] = downlink[first];
     downlink[first] = ran::make_session(session);
+  }
+  // What a flow of that session carried: SDUs and octets downlink, then uplink.
+  [[nodiscard]] std::array<std::uint64_t, 4> counted(std::uint32_t first, std::uint8_t qfi) const {
+    const auto& [down, up] = context->flow_counters.find(teid(first))->flows[qfi];
+    return {down.sdus, down.octets, up.sdus, up.octets};
   }
   [[nodiscard]] const ran::BearerConfig& config(std::uint32_t index) const { return configs_[index]; }
 
