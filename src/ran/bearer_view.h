@@ -9,6 +9,7 @@
 
 #include "ran/rlc/am_receive.h"
 #include "ran/rlc/am_retx.h"
+#include "ran/sdap/counters.h"
 #include "ran/session_config.h"
 
 namespace splitplane::datapath {
@@ -73,6 +74,14 @@ struct InSession {
   friend bool operator==(const InSession&, const InSession&) = default;
 };
 
+// What a QoS flow of a session carried: SDUs and octets. `drb`: where its next packet goes, downlink at the gNB and
+// uplink at the UE.
+struct FlowView {
+  Qfi qfi;
+  ran::sdap::DrbId drb;
+  ran::sdap::FlowCount downlink, uplink;
+};
+
 struct BearerView {
   ran::BearerConfig config;
   std::size_t worker = 0;
@@ -87,11 +96,13 @@ struct BearerView {
   std::optional<datapath::ArqView> rlc_am;               // acknowledged bearers
   std::optional<BearerOnCard> card;                      // bearers on a card
   std::optional<InSession> session;                      // bearers of a session with several ones
+  std::vector<FlowView> session_flows;                   // of that session; a UE side shows them with each bearer
 };
 
 struct SessionView {
   ran::SessionConfig config;
   std::vector<BearerView> bearers;  // in the order of config.bearers
+  std::vector<FlowView> flows;      // those that counted something, by QFI
 };
 
 }  // namespace splitplane::app

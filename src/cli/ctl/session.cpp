@@ -75,6 +75,20 @@ std::string render_sessions(const std::vector<Json>& sessions) {
   return table.to_string();
 }
 
+std::string render_session(const Json& session) {
+  Json others = session;
+  others.erase("flows_counted");
+  const Json flows = session.value("flows_counted", Json::array());
+  if (flows.empty()) return render_tree(others);
+  Table table({"qfi", "drb", "dl sdus", "dl bytes", "ul sdus", "ul bytes"});
+  for (const Json& flow : flows) {
+    table.add({flow.value("qfi", Json(0)).dump(), flow.value("drb", Json(0)).dump(),
+               session_count(flow, "downlink", "sdus"), session_count(flow, "downlink", "bytes"),
+               session_count(flow, "uplink", "sdus"), session_count(flow, "uplink", "bytes")});
+  }
+  return render_tree(others) + "flows_counted\n" + table.to_string("  ");
+}
+
 void add_session_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<SessionOptions>();
   CLI::App* session =
@@ -170,7 +184,7 @@ void add_session_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(Cl
   show->add_option("TEID", o->id, "TEID of the session")->required();
   show->footer("Example:\n  splitplane ctl session show 0x04000000");
   show->callback([o, ask, &action] {
-    action = [o, ask](CliOutput& out) { return ask(out, "session.show", {{"id", o->id}}, render_tree); };
+    action = [o, ask](CliOutput& out) { return ask(out, "session.show", {{"id", o->id}}, render_session); };
   });
 }
 

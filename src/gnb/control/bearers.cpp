@@ -296,18 +296,16 @@ Expected<SessionView> Bearers::show_session(Teid teid) {
   const Locked locked = parts_.control.lock();
   const auto session = find_session(teid);
   if (!session) return tl::unexpected(session.error());
-  return read(locked, bearers_of(*session)).map([&](std::vector<BearerView> views) {
-    return SessionView{*session, std::move(views)};
-  });
+  return read_session(locked, *session);
 }
 
 Expected<std::vector<SessionView>> Bearers::list_sessions(std::uint32_t after, std::size_t limit) {
   std::vector<SessionView> all;
   const Locked locked = parts_.control.lock();
   for (const ran::SessionConfig& session : parts_.store.sessions_after(after, limit)) {
-    auto views = read(locked, bearers_of(session));
-    if (!views) return tl::unexpected(views.error());
-    all.push_back({session, *std::move(views)});
+    auto view = read_session(locked, session);
+    if (!view) return tl::unexpected(view.error());
+    all.push_back(*std::move(view));
   }
   return all;
 }
@@ -535,8 +533,22 @@ Expected<std::vector<RekeyedBearer>> Bearers::rekey_session(Teid teid, std::uint
   return bearers;
 }
 
-Expected<std::vector<BearerView>> Bearers::read(const Locked& locked, std::span<const ran::BearerConfig> bearers) {
-  auto views = parts_.lines.read(locked, bearers);
+Expected<SessionView> Bearers::read_session(const Locked& locked, const ran::SessionConfig& session) {
+  datapath::FlowCounts counts;
+  auto views = read(locked, bearers_of(session), &counts);
+  if (!views) return tl::unexpected(views.error());
+  SessionView view{.config = session, .bearers = *std::move(views), .flows = {}};
+  for (std::uint8_t qfi = 0; qfi < ran::sdap::kFlows; ++qfi) {
+    const auto& [downlink, uplink] = counts.flows[qfi];
+    if (downlink.sdus + uplink.sdus == 0) continue;
+    view.flows.push_back({.qfi{qfi}, .drb = session.bearer_of(Qfi{qfi})->drb, .downlink = downlink, .uplink = uplink});
+  }
+  return view;
+}
+
+Expected<std::vector<BearerView>> Bearers::read(const Locked& locked, std::span<const ran::BearerConfig> bearers,
+                                                datapath::FlowCounts* flows) {
+  auto views = parts_.lines.read(locked, bearers, flows);
   if (!views) return views;
   for (BearerView& view : *views) {
     parts_.uplinks.add_to(locked, view);

@@ -89,8 +89,10 @@ class Bearers {
   [[nodiscard]] Expected<void> wipe(const Locked& locked, WorkerRuntime& worker,
                                     std::span<const ran::BearerConfig> bearers,
                                     const ran::SessionConfig* session = nullptr);
-  [[nodiscard]] Expected<std::vector<BearerView>> read(const Locked& locked,
-                                                       std::span<const ran::BearerConfig> bearers);
+  // `flows`: as for BearerLines::read().
+  [[nodiscard]] Expected<std::vector<BearerView>> read(const Locked& locked, std::span<const ran::BearerConfig> bearers,
+                                                       datapath::FlowCounts* flows = nullptr);
+  [[nodiscard]] Expected<SessionView> read_session(const Locked& locked, const ran::SessionConfig& session);
 
   Parts parts_;
 };

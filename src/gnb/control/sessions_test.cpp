@@ -83,6 +83,41 @@ TEST_F(SessionsTest, a_session_is_shown_with_its_bearers_and_a_bearer_with_its_s
   EXPECT_FALSE(parts_->bearers.show_session(Teid{session.bearers[1].config.id.value}));
 }
 
+TEST_F(SessionsTest, a_shown_session_has_what_its_flows_counted_and_a_new_one_has_nothing) {
+  const auto session = add_session(wanted());
+  const auto flows = [&] { return parts_->bearers.show_session(session.teid())->flows; };
+  EXPECT_TRUE(flows().empty());
+  const auto& counters = parts_->workers.owner_of(session.teid().value)->gnb->flow_counters;
+  counters.count_downlink(session.teid().value, 5, 100);
+  counters.count_downlink(session.teid().value, 5, 20);
+  counters.count_uplink(session.teid().value, 33, 7);
+  ASSERT_EQ(flows().size(), 2U);
+  EXPECT_EQ(flows()[0].qfi, Qfi{5});
+  EXPECT_EQ(flows()[0].drb.value, 2U);
+  EXPECT_EQ(flows()[0].downlink.sdus, 2U);
+  EXPECT_EQ(flows()[0].downlink.octets, 120U);
+  EXPECT_EQ(flows()[0].uplink.sdus, 0U);
+  EXPECT_EQ(flows()[1].drb.value, 1U) << "without a rule: the default bearer";
+  EXPECT_EQ(flows()[1].uplink.octets, 7U);
+  ASSERT_TRUE(parts_->bearers.move_flow(session.teid(), Qfi{5}, ran::sdap::DrbId{1}));
+  EXPECT_EQ(flows()[0].drb.value, 1U);
+  EXPECT_EQ(flows()[0].downlink.sdus, 2U) << "a moved flow goes on";
+  EXPECT_EQ(parts_->bearers.list_sessions(0, 10)->front().flows.size(), 2U);
+  ASSERT_TRUE(parts_->bearers.release_session(session.teid()));
+  EXPECT_EQ(counters.find(session.teid().value), nullptr);
+  const auto again = add_session(wanted());
+  EXPECT_TRUE(parts_->bearers.show_session(again.teid())->flows.empty());
+}
+
+TEST_F(SessionsTest, a_session_that_was_not_added_leaves_no_counters) {
+  const Hanging hanging(parts_->worker(0));
+  EXPECT_THAT(refusal(wanted()), HasSubstr("does not answer"));
+  const auto& counters = parts_->worker(0).gnb->flow_counters;
+  for (std::uint32_t index = 0; index < 4; ++index) {
+    EXPECT_EQ(counters.find(ran::make_teid(1, ShardId{1}, index)), nullptr);
+  }
+}
+
 TEST_F(SessionsTest, the_same_session_again_is_no_error_and_another_one_on_its_tunnel_is) {
   const auto session = add_session(wanted());
   const auto again = parts_->bearers.add_session(wanted());

@@ -90,6 +90,7 @@ Json to_json(const BearerView& view) {
   if (view.epoch) json["epoch"] = *view.epoch;
   if (view.rlc_am) json["rlc_am"] = arq_json(*view.rlc_am);
   if (view.session) json["session"] = to_json(*view.session);
+  if (!view.session_flows.empty()) json["session"]["flows_counted"] = flows_counted(view.session_flows);
   if (view.card) {
     json["on_card"] = {{"installed", view.card->installed},
                        {"epoch", view.card->epoch},

@@ -79,7 +79,22 @@ Json to_json(const SessionView& view) {
     }
     bearers.push_back(std::move(row));
   }
+  json["flows_counted"] = flows_counted(view.flows);
   return json;
+}
+
+Json flows_counted(const std::vector<FlowView>& flows) {
+  const auto direction = [](const ran::sdap::FlowCount& count) {
+    return Json{{"sdus", count.sdus}, {"bytes", count.octets}};
+  };
+  Json list = Json::array();
+  for (const FlowView& flow : flows) {
+    list.push_back({{"qfi", flow.qfi.value},
+                    {"drb", flow.drb.value},
+                    {"downlink", direction(flow.downlink)},
+                    {"uplink", direction(flow.uplink)}});
+  }
+  return list;
 }
 
 Json to_json(const InSession& place) {

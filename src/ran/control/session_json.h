@@ -12,6 +12,8 @@ namespace splitplane::app {
 [[nodiscard]] Json to_json(const InSession& place);
 // The session of a bearer that a running gNB has shown; nothing: the bearer is a session by itself.
 [[nodiscard]] Expected<std::optional<InSession>> session_of(const Json& bearer);
+// The answer's key `flows_counted`.
+[[nodiscard]] Json flows_counted(const std::vector<FlowView>& flows);
 // Reads what a request says of a session; what is wrong stays in `params`.
 [[nodiscard]] ran::WantedSession read_session(Params& params);
 // The sessions of bearers that a running gNB has shown. Error: a bearer is no such, or a session lacks one.

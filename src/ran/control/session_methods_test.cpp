@@ -43,7 +43,7 @@ class SessionMethods : public ::testing::Test {
                   }));
   }
   [[nodiscard]] SessionView view() const {
-    SessionView all{.config = session_, .bearers = {}};
+    SessionView all{.config = session_, .bearers = {}, .flows = {}};
     for (const ran::SessionBearer& one : session_.bearers) {
       BearerView& bearer = all.bearers.emplace_back();
       bearer.config = one.config;
@@ -51,6 +51,7 @@ class SessionMethods : public ::testing::Test {
                                  one.reflective,  one.flows};
     }
     all.bearers[1].downlink.transmitted = 12;
+    all.flows = {{.qfi{63}, .drb{2}, .downlink = {3, 400}, .uplink = {5, 60}}};
     return all;
   }
   Json call(const std::string& method, const Json& params) {
@@ -127,9 +128,18 @@ TEST_F(SessionMethods, a_shown_session_has_its_tunnel_once_and_each_bearer_with_
   EXPECT_EQ(second["id"], session_.bearers[1].config.id.value);
   EXPECT_EQ(second["downlink"]["transmitted"], 12);
   EXPECT_FALSE(second.contains("upf"));
+  EXPECT_EQ(shown["flows_counted"], Json::parse(R"([{"qfi":63,"drb":2,"downlink":{"sdus":3,"bytes":400},
+                                                    "uplink":{"sdus":5,"bytes":60}}])"));
   const Json page = call("session.list", {{"limit", 1}})["result"];
   EXPECT_EQ(page["sessions"][0], shown);
   EXPECT_EQ(page["next"], session_.teid().value);
+}
+
+TEST_F(SessionMethods, a_bearer_of_a_ue_side_has_what_the_flows_of_its_session_counted) {
+  BearerView bearer = view().bearers[1];
+  EXPECT_FALSE(to_json(bearer)["session"].contains("flows_counted")) << "a gNB says it by session";
+  bearer.session_flows = view().flows;
+  EXPECT_EQ(to_json(bearer)["session"]["flows_counted"][0]["uplink"]["bytes"], 60);
 }
 
 TEST_F(SessionMethods, a_release_says_whether_there_was_a_session) {
