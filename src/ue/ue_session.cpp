@@ -70,4 +70,15 @@ app::InSession UeSession::place_of(const UeBearer& bearer) const {
   return place;
 }
 
+std::vector<app::FlowView> UeSession::flows() const {
+  const ran::sdap::Counters& counted = entity_.counters();
+  std::vector<app::FlowView> flows;
+  for (std::uint8_t qfi = 0; qfi < ran::sdap::kFlows; ++qfi) {
+    const ran::sdap::FlowCount &downlink = counted.received[qfi], &uplink = counted.sent[qfi];
+    if (downlink.sdus + uplink.sdus == 0) continue;
+    flows.push_back({.qfi{qfi}, .drb = entity_.map().drb_of(Qfi{qfi}), .downlink = downlink, .uplink = uplink});
+  }
+  return flows;
+}
+
 }  // namespace splitplane::ue

@@ -48,6 +48,8 @@ class UeSession {
 
   // What the bearer is in this session, with the uplink flows that have a rule for it now.
   [[nodiscard]] app::InSession place_of(const UeBearer& bearer) const;
+  // What each flow carried, if anything. Downlink PDUs without an SDAP header have no flow, and are not among them.
+  [[nodiscard]] std::vector<app::FlowView> flows() const;
   [[nodiscard]] const ran::sdap::UeEntity& entity() const { return entity_; }
 
  private:

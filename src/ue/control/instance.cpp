@@ -116,7 +116,10 @@ void UeSide::watch_port(Clock::time_point now) {
 Expected<BearerView> UeSide::show_bearer(BearerId id) {
   auto view = std::make_shared<std::optional<BearerView>>();
   const bool done = worker_->execute([id, view](ue::UeBearers& bearers) {
-    if (const auto* bearer = bearers.find(id); bearer != nullptr) *view = view_of(*bearer);
+    if (const auto* bearer = bearers.find(id); bearer != nullptr) {
+      *view = view_of(*bearer);
+      if (bearer->session != nullptr) (*view)->session_flows = bearer->session->flows();
+    }
   });
   if (!done) return fail("the worker does not answer");
   if (!view->has_value()) return fail("no bearer with identity {:#010x}", id.value);
