@@ -41,6 +41,8 @@ class FlowCounters {
 
   // Returns nullptr if the session does not count.
   [[nodiscard]] FlowCounts* find(std::uint32_t session) const { return by_teid_.find(session); }
+  // Fetches the place where find() looks. The session need not count, but its shard must have places.
+  void prefetch(std::uint32_t session) const { by_teid_.prefetch(session); }
   // Count an SDU of that session. `qfi` is at most 63.
   void count_downlink(std::uint32_t session, std::uint8_t qfi, std::size_t octets) const {
     if (FlowCounts* const counts = find(session); counts != nullptr) counts->flows[qfi].downlink.add(octets);

@@ -132,6 +132,22 @@ class FlowBed(Testbed):
         totals = self.upf.stats()["totals"]
         assert totals["ul_refused"] == 0, "each uplink packet has the TEID of the session and one of its flows"
 
+    def counted(self) -> dict[int, dict]:
+        """What each QoS flow carried, by the gNB."""
+        session = self.gnb.control.call("session.show", id=DEFAULT)
+        return {flow["qfi"]: flow for flow in session["flows_counted"]}
+
+    def counted_by_ue(self) -> dict[int, dict]:
+        session = self.ues[0].control.call("bearer.show", id=DEFAULT)["session"]
+        return {flow["qfi"]: flow for flow in session["flows_counted"]}
+
+    def assert_flows_add_up(self):
+        """The flows together are what the UPF sent and received. Call it after settle()."""
+        flows, totals = self.counted().values(), self.upf.stats()["totals"]
+        for way, prefix in (("downlink", "dl"), ("uplink", "ul")):
+            counted = [sum(flow[way][key] for flow in flows) for key in ("sdus", "bytes")]
+            assert counted == [totals[f"{prefix}_packets"], totals[f"{prefix}_bytes"]], way
+
     def exchange(self, qfi: int, count: int, during: Callable[[], None] = lambda: None, quiet_s: float = 2) -> Exchange:
         """Datagrams of one flow both ways at the same time, one a millisecond. The server begins: RQI of its packets
         gives the UE's answers their flow."""
@@ -206,6 +222,11 @@ class Receiver(threading.Thread):
             last = time.monotonic()
             if datagram != b"begin":
                 self.numbers.append(int.from_bytes(datagram, "big"))
+
+
+def datagrams(count: int, payload: int) -> int:
+    """Octets of so many IPv4 packets with UDP."""
+    return count * (20 + 8 + payload)
 
 
 @pytest.fixture(scope="module")
@@ -310,6 +331,7 @@ def test_a_moved_flow_keeps_its_order_and_loses_nothing(bed):
     """From one secured AM bearer to another one and back, over an air that loses 20 %, while datagrams go both ways."""
     bed.settle()
     before = bed.gnb.control.stats()["workers"][0]["drops"].get("sdap_end_marker", 0)
+    assert 7 not in bed.counted()
     capture = captured(bed, "moved")
     bed.set_air(loss_percent=20)
 
@@ -332,6 +354,13 @@ def test_a_moved_flow_keeps_its_order_and_loses_nothing(bed):
     markers = [(air.bearer, sdap_of(air)) for air in pdus if is_end_marker(air)]
     assert set(markers) == {(SECURED, 7), (OTHER, 7)}, "one on each bearer that the flow left"
     assert bed.gnb.control.stats()["workers"][0]["drops"]["sdap_end_marker"] == before + 2
+    flow = bed.counted()[7]
+    begins = flow["downlink"]["sdus"] - moved.sent
+    assert begins >= 1 and flow["drb"] == 3
+    assert flow["downlink"]["bytes"] == datagrams(moved.sent, 4) + datagrams(begins, 5)
+    assert flow["uplink"] == {"sdus": moved.sent, "bytes": datagrams(moved.sent, 4)}, "end markers are not among them"
+    assert bed.counted_by_ue()[7] == flow, "RLC AM delivers what the other end sent"
+    bed.assert_flows_add_up()
     bed.assert_accounted_for()
 
 
@@ -356,6 +385,7 @@ def test_a_flow_on_a_reflective_bearer_takes_its_uplink_there(bed):
         assert set(on) == {PROBE, REFLECTIVE} and on[REFLECTIVE] > 500, on
     assert all(sdap_of(air) & 0x80 for air in pdus if air.bearer == REFLECTIVE and air.direction == DOWNLINK)
     bed.settle()
+    bed.assert_flows_add_up()
     bed.assert_accounted_for()
 
 

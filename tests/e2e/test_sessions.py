@@ -123,6 +123,12 @@ def test_two_flows_of_one_teid_take_two_bearers_with_their_own_numbers():
             SECOND: [(0, 5), (1, 6), (2, 5)],
         }
         assert sent_by(bed, FIRST) == {FIRST: 3, SECOND: 3}
+        counted = {flow["qfi"]: (flow["drb"], flow["downlink"]) for flow in bed.ctl("show", FIRST)["flows_counted"]}
+        one = len(gtpu.packet(bytes(20), "10.46.0.1", "10.45.0.2"))
+        assert counted == {
+            qfi: (drb, {"sdus": sdus, "bytes": sdus * one})
+            for qfi, drb, sdus in ((0, 1, 1), (5, 2, 2), (6, 2, 1), (9, 1, 2))
+        }
         (plain, flow) = (bed.gnb.control.call("bearer.show", id=bearer) for bearer in (FIRST, SECOND))
         assert plain["session"]["default"] and flow["session"]["flows"] == [5, 6]
         for qfi, drb in ((6, 2), (7, 1)):

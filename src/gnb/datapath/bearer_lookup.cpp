@@ -95,7 +95,12 @@ void find_by_flow(ran::BearerTable& bearers, const FlowCounters& counters, GPdu*
                   unsigned n) {
   constexpr std::uint8_t kQfiBits = 0x3f;  // of GPdu::sdap
   for (unsigned i = 0; i < n; ++i) {
+    if (ran::is_session(*lines[i], gpdus[i].teid)) counters.prefetch(gpdus[i].teid);
+  }
+  std::array<ran::sdap::FlowCount*, kBurst> counts;
+  for (unsigned i = 0; i < n; ++i) {
     GPdu& gpdu = gpdus[i];
+    counts[i] = nullptr;
     if (!ran::is_session(*lines[i], gpdu.teid)) continue;
     const auto qfi = static_cast<std::uint8_t>(gpdu.sdap & kQfiBits);
     const unsigned number = ran::number_of_flow(*lines[i], gpdu.has_qfi, qfi);
@@ -103,9 +108,16 @@ void find_by_flow(ran::BearerTable& bearers, const FlowCounters& counters, GPdu*
     const ran::PlacedBearer bearer = ran::session_bearer(*lines[i], gpdu.teid, number);
     lines[i] = bearers.downlink_line(bearer.place);
     rte_prefetch0(lines[i]);
-    // A packet without a QFI gets the one of its bearer on the air.
-    counters.count_downlink(gpdu.teid, gpdu.has_qfi ? qfi : lines[i]->qfi, gpdu.bytes);
+    if (FlowCounts* const session = counters.find(gpdu.teid); session != nullptr) {
+      // A packet without a QFI gets the one of its bearer on the air.
+      counts[i] = &session->flows[gpdu.has_qfi ? qfi : lines[i]->qfi].downlink;
+      __builtin_prefetch(counts[i], 1);
+    }
     gpdu.teid = bearer.id;
+  }
+  // Not in the loop above: there each packet would wait for its line from memory.
+  for (unsigned i = 0; i < n; ++i) {
+    if (counts[i] != nullptr) counts[i]->add(gpdus[i].bytes);
   }
 }
 
