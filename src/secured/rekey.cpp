@@ -11,7 +11,7 @@ bool goes_on(const SecuredBearer& bearer, std::uint32_t peer_tx_next, std::uint3
 
 ran::pdcp::Refusal rekey(const RekeyEnd& end, NewKeys& fresh, Time now) {
   if (end.rlc != nullptr) end.arq->protect_rest(*end.rlc);  // what still needs the keys before the present ones
-  const ran::pdcp::Refusal refusal = end.pdcp.change_keys(end.bearer, fresh);
+  const ran::pdcp::Refusal refusal = end.pdcp.change_keys(end.bearer, fresh, now);
   if (refusal != ran::pdcp::Refusal::kNone || end.rlc == nullptr) return refusal;
   end.arq->reestablish(*end.rlc, fresh.epoch, now,
                        [pdcp = &end.pdcp, bearer = &end.bearer](std::span<rte_mbuf* const> frames) {

@@ -94,7 +94,7 @@ std::uint64_t WorkerPdcp::detach(SecuredBearer& bearer) {
   return held;
 }
 
-ran::pdcp::Refusal WorkerPdcp::change_keys(SecuredBearer& bearer, NewKeys& fresh) {
+ran::pdcp::Refusal WorkerPdcp::change_keys(SecuredBearer& bearer, NewKeys& fresh, std::uint64_t now) {
   auto& entity = bearer.entity;
   Collected sink{*this};
   const ran::pdcp::Refusal refusal =
@@ -110,7 +110,8 @@ ran::pdcp::Refusal WorkerPdcp::change_keys(SecuredBearer& bearer, NewKeys& fresh
     entity.tx().set_tx_next(Count{fresh.first.tx_next});
     entity.rx().set_rx_deliv(Count{fresh.first.rx_next});
   }
-  rearm(bearer);
+  pause_reordering(bearer, now,
+                   fresh.peer_has_them ? kPeerAnswersMs + fresh.security.t_reordering_ms : Arq::kPeerPatienceMs);
   return refusal;
 }
 

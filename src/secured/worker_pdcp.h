@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "arq/arq.h"
 #include "base/timer_wheel.h"
 #include "engine/burst.h"
 #include "engine/mbuf_buffer.h"
@@ -77,7 +78,8 @@ struct NewKeys {
   BearerKeys::Pair pair;  // afterwards: keys that no frame needs any more, for the control thread to destroy
   ran::SecurityConfig security;
   std::uint8_t epoch = 0;
-  bool begins_anew = false;  // COUNTs begin at `first`; otherwise they go on
+  bool begins_anew = false;    // COUNTs begin at `first`; otherwise they go on
+  bool peer_has_them = false;  // and sends with them already
   BearerKeys::Used first;
 };
 
@@ -104,15 +106,14 @@ class WorkerPdcp {
   std::uint64_t detach(SecuredBearer& bearer);
   // On the owner's thread: both directions have other keys from now on. What the bearer holds is delivered where COUNTs
   // begin anew, and stays where they go on. If it is refused, nothing changes.
-  [[nodiscard]] ran::pdcp::Refusal change_keys(SecuredBearer& bearer, NewKeys& fresh);
+  [[nodiscard]] ran::pdcp::Refusal change_keys(SecuredBearer& bearer, NewKeys& fresh, std::uint64_t now);
   // The frames that RLC keeps get the first COUNTs, where COUNTs begin anew.
   void number_kept(SecuredBearer& bearer, std::uint32_t frames);
   // Protects frames that RLC keeps again, in place: at most kBurst, which no one else holds. False: they are spoiled.
   [[nodiscard]] bool protect_again(SecuredBearer& bearer, std::span<rte_mbuf* const> frames);
-  // The peer cannot send now: t-Reordering waits until it does.
-  void pause_reordering(SecuredBearer& bearer) {
-    bearer.entity.rx().pause_reordering();
-    rearm(bearer);
+  // The peer cannot send now: t-Reordering waits until it does, but no longer than RLC waits for it.
+  void pause_reordering(SecuredBearer& bearer, std::uint64_t now) {
+    pause_reordering(bearer, now, Arq::kPeerPatienceMs);
   }
 
   // Numbers and protects what is collected. The caller looks at each item, and sets `size` to 0.
@@ -206,6 +207,13 @@ class WorkerPdcp {
     }
   }
 
+  // In which a peer that has the new keys already hears that this end has them, too, and sends again.
+  static constexpr std::uint64_t kPeerAnswersMs = 1000;
+
+  void pause_reordering(SecuredBearer& bearer, std::uint64_t now, std::uint64_t for_ms) {
+    bearer.entity.rx().pause_reordering(now + for_ms * settings_.ticks_per_ms);
+    rearm(bearer);
+  }
   void rearm(SecuredBearer& bearer) {
     const std::uint64_t next = bearer.entity.rx().next_deadline();
     if (next != bearer.expiry) wheel_.arm(bearer, next);

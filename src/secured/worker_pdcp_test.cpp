@@ -96,6 +96,26 @@ TEST_F(WorkerPdcpTest, but_no_longer_than_t_reordering) {
   EXPECT_TRUE(ue->idle());
 }
 
+TEST_F(WorkerPdcpTest, while_the_peer_cannot_send_t_reordering_waits_but_not_for_ever) {
+  rte_pktmbuf_free(pdu(1));
+  receive({pdu(2)}, 5 * kMs);
+  ue->pause_reordering(*receiver, 10 * kMs);
+  ue->serve(5'000 * kMs, deliver());
+  EXPECT_TRUE(delivered.empty());
+  ue->serve(10'012 * kMs, deliver());
+  EXPECT_EQ(delivered, std::vector<unsigned>{2}) << "no PDU has come since";
+  rte_pktmbuf_free(pdu(3));
+  receive({pdu(4)}, 10'020 * kMs);
+  ue->pause_reordering(*receiver, 10'021 * kMs);
+  receive({pdu(5)}, 10'040 * kMs);
+  ue->serve(10'049 * kMs, deliver());
+  EXPECT_EQ(delivered, std::vector<unsigned>{2}) << "from the next PDU on it is t-Reordering again";
+  ue->serve(10'052 * kMs, deliver());
+  EXPECT_EQ(delivered, (std::vector<unsigned>{2, 4, 5}));
+  ue->pause_reordering(*receiver, 10'060 * kMs);
+  EXPECT_TRUE(ue->idle()) << "nothing is held";
+}
+
 TEST_F(WorkerPdcpTest, a_bearer_that_ends_gives_back_what_it_held) {
   rte_pktmbuf_free(pdu(1));
   receive({pdu(2), pdu(3)});

@@ -172,8 +172,9 @@ class Climb {
 // The gNB has begun another epoch, maybe with other keys, and this side follows soon. Until then silence is no radio
 // link failure, and no SDU is given up that the gNB sends again.
 void UeDownlink::wait_for_gnb(UeBearer& bearer) {
-  arq_.await_peer(*bearer.arq, rte_rdtsc());
-  if (pdcp_ != nullptr) pdcp_->pause_reordering(*bearer.secured);
+  const std::uint64_t now = rte_rdtsc();
+  arq_.await_peer(*bearer.arq, now);
+  if (pdcp_ != nullptr) pdcp_->pause_reordering(*bearer.secured, now);
 }
 
 UeDownlink::Received UeDownlink::receive(Octets frame) {

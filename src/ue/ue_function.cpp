@@ -313,6 +313,7 @@ UeEntities UeFunction::rekey(const BearerChange& change, UeEntities fresh) {
   const Numbers& gnb = change.numbers;
   fresh.used_before = {secured.entity.tx().tx_next(), secured.entity.rx().rx_next()};
   fresh.keys->epoch = gnb.rlc_epoch;
+  fresh.keys->peer_has_them = true;  // its epoch says so
   // Keys that this side had before, which the gNB should not have chosen: their COUNTs are never used again.
   const bool had_them = fresh.keys->first.tx_next != 0 || fresh.keys->first.rx_next != 0;
   fresh.keys->begins_anew =

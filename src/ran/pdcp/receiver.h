@@ -116,7 +116,7 @@ class alignas(64) Receiver {
         return RxOutcome::no_memory;
       }
     }
-    if (is_reordering_ && rx_deliv_ >= rx_reord_) stop_reordering();
+    if (is_reordering_ && (is_paused_ || rx_deliv_ >= rx_reord_)) stop_reordering();
     if (!is_reordering_ && rx_deliv_ < rx_next_) start_reordering(now, sink);
     if (rx_next_ >= count_threshold_ && !asked_for_key_) [[unlikely]] {
       asked_for_key_ = true;
@@ -154,11 +154,14 @@ class alignas(64) Receiver {
   void change_keys(const Security& security) {
     ++epoch_;
     cover_.set(security);
-    pause_reordering();
   }
   // The peer cannot send now, as while only one end has new keys. t-Reordering begins anew with the next new PDU, so it
-  // gives up nothing that the peer still brings.
-  void pause_reordering() { stop_reordering(); }
+  // gives up nothing that the peer still brings. If none comes, what is held waits until `until`.
+  void pause_reordering(Time until) {
+    if (deadline_ == kNever) return;
+    is_paused_ = true;
+    deadline_ = until;
+  }
   // TS 38.323 5.5
   void recover() { report_is_due_ = reports_; }
   // TS 38.323 5.1.4
@@ -268,7 +271,7 @@ class alignas(64) Receiver {
     if (t_reordering_ == 0) reordering_ran_out(now, sink);
   }
   void stop_reordering() {
-    is_reordering_ = false;
+    is_reordering_ = is_paused_ = false;
     deadline_ = kNever;
   }
   // TS 38.323 5.2.2.2
@@ -298,7 +301,7 @@ class alignas(64) Receiver {
   Time deadline_ = kNever;
   std::uint8_t sn_bits_;
   bool out_of_order_ : 1, is_am_ : 1, never_asks_ : 1;
-  bool is_reordering_ = false;
+  bool is_reordering_ = false, is_paused_ = false;
   bool suspended_ = false;
   bool asked_for_key_ = never_asks_;  // since COUNT began anew
   bool report_is_due_ = false;
