@@ -15,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-OBJECT = re.compile(r"CMakeFiles/(?P<target>\w+)\.dir/.*?(?P<file>\w+)\.(cpp|cxx)\.o$")  # several files of a room, or one
+OBJECT = re.compile(r"CMakeFiles/(?P<target>\w+)\.dir/.*?(?P<file>\w+)\.(cpp|cxx)\.o$")  # of a room, or one file
 
 
 def steps(log: Path) -> dict[str, float]:
