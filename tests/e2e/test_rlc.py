@@ -67,7 +67,9 @@ class RlcBed(Testbed):
         )
 
     def gave_up(self) -> int:
-        return self.gnb.control.stats()["workers"][0]["rlc_max_retx"]
+        """Radio link failures: of an SDU sent max_retx times, or, where the worker was late, of polls in vain."""
+        worker = self.gnb.control.stats()["workers"][0]
+        return worker["rlc_max_retx"] + worker["rlc_peer_lost"]
 
     def settle(self):
         """Waits until all that was sent is acknowledged, both ways."""
