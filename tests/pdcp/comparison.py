@@ -20,6 +20,8 @@ from pdcp.scenarios import KINDS, play
 from pdcp.sdap import SDAP_COUNTERS
 from pdcp.steps import ModelHost, Reply, Step
 
+REPLAYS = Path(__file__).resolve().parents[2] / "build" / "pdcp_replay"
+
 DROPS = {*COUNTERS, *SDAP_COUNTERS}
 BATCH = 256
 SHOWN_STEPS = 12
@@ -202,7 +204,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="compares a program with the PDCP and SDAP models (protocol.md)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=100_000)
-    parser.add_argument("--replays", type=Path, default=Path("build/pdcp_replay"))
+    parser.add_argument("--replays", type=Path, default=REPLAYS)
     parser.add_argument("--ignore", action="append", default=[], metavar="state.NAME", help="what is not shown yet")
     parser.add_argument("--kind", choices=KINDS, help="PDCP alone or SDAP alone")
     parser.add_argument("command", nargs=argparse.REMAINDER)
