@@ -199,14 +199,14 @@ TEST(RxEngine, the_slot_of_a_dropped_frame_goes_back_to_the_nic) {
 }
 
 TEST(RxEngine, a_function_that_moves_the_frame_moves_what_is_sent) {
-  struct Shorten {
+  struct ShortenFrame {
     Verdict process(CpuLane /*lane*/, Frame& frame) {
       frame.data += 8;
       frame.length -= 8;
       return Verdict::send;
     }
   };
-  OneRing<Shorten> ring;
+  OneRing<ShortenFrame> ring;
   ring.step();
   const Bytes frame = numbered_frame(7, 64);
   ASSERT_TRUE(ring.nic.receive(frame));
