@@ -1,6 +1,7 @@
 #include "gnb/datapath/bearer_lookup.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 
 namespace splitplane::datapath {
@@ -93,15 +94,19 @@ void find_by_teid(const BearerLookup& keys, ran::BearerTable& bearers, GPdu* gpd
 
 void find_by_flow(ran::BearerTable& bearers, const FlowCounters& counters, GPdu* gpdus, ran::BearerDownlink** lines,
                   unsigned n) {
-  constexpr std::uint8_t kQfiBits = 0x3f;  // of GPdu::sdap
-  for (unsigned i = 0; i < n; ++i) {
-    if (ran::is_session(*lines[i], gpdus[i].teid)) counters.prefetch(gpdus[i].teid);
+  static_assert(kBurst <= 64);
+  std::uint64_t of_sessions = 0;
+  for (unsigned i = 0; i < n; ++i) of_sessions |= std::uint64_t{ran::is_session(*lines[i], gpdus[i].teid)} << i;
+  if (of_sessions == 0) return;
+  for (std::uint64_t left = of_sessions; left != 0; left &= left - 1) {
+    counters.prefetch(gpdus[std::countr_zero(left)].teid);
   }
+  constexpr std::uint8_t kQfiBits = 0x3f;  // of GPdu::sdap
   std::array<ran::sdap::FlowCount*, kBurst> counts;
-  for (unsigned i = 0; i < n; ++i) {
+  std::uint64_t counted = 0;
+  for (std::uint64_t left = of_sessions; left != 0; left &= left - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(left));
     GPdu& gpdu = gpdus[i];
-    counts[i] = nullptr;
-    if (!ran::is_session(*lines[i], gpdu.teid)) continue;
     const auto qfi = static_cast<std::uint8_t>(gpdu.sdap & kQfiBits);
     const unsigned number = ran::number_of_flow(*lines[i], gpdu.has_qfi, qfi);
     if (number == ran::kMovingFlow) continue;
@@ -111,13 +116,15 @@ void find_by_flow(ran::BearerTable& bearers, const FlowCounters& counters, GPdu*
     if (FlowCounts* const session = counters.find(gpdu.teid); session != nullptr) {
       // A packet without a QFI gets the one of its bearer on the air.
       counts[i] = &session->flows[gpdu.has_qfi ? qfi : lines[i]->qfi].downlink;
+      counted |= std::uint64_t{1} << i;
       __builtin_prefetch(counts[i], 1);
     }
     gpdu.teid = bearer.id;
   }
   // Not in the loop above: there each packet would wait for its line from memory.
-  for (unsigned i = 0; i < n; ++i) {
-    if (counts[i] != nullptr) counts[i]->add(gpdus[i].bytes);
+  for (; counted != 0; counted &= counted - 1) {
+    const auto i = static_cast<unsigned>(std::countr_zero(counted));
+    counts[i]->add(gpdus[i].bytes);
   }
 }
 
