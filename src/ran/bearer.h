@@ -83,6 +83,10 @@ inline void set_epoch(BearerDownlink& b, std::uint8_t epoch) {
 [[nodiscard]] constexpr std::uint8_t next_epoch(std::uint8_t epoch) {
   return epoch == 0xff ? std::uint8_t{1} : static_cast<std::uint8_t>(epoch + 1);
 }
+// Whether an epoch is one of the 127 before another one.
+[[nodiscard]] constexpr bool is_epoch_before(std::uint8_t epoch, std::uint8_t other) {
+  return epoch != other && static_cast<std::uint8_t>(other - epoch) < 0x80;
+}
 
 // True if no further SDU may be numbered before the reason for the limit is known. The reason is the end of COUNTs or
 // of their lease, a lease to renew, or a peer that must acknowledge more.

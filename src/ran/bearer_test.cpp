@@ -83,5 +83,14 @@ TEST(BearerLines, the_longest_header_fills_seven_octets_and_the_shortest_two) {
   EXPECT_EQ(shortest, 2U);
 }
 
+TEST(Epochs, go_round_without_0_and_know_those_before) {
+  EXPECT_EQ(next_epoch(0xff), 1);
+  EXPECT_TRUE(is_epoch_before(4, 5));
+  EXPECT_TRUE(is_epoch_before(0xff, 1));
+  EXPECT_FALSE(is_epoch_before(5, 5));
+  EXPECT_FALSE(is_epoch_before(6, 5));
+  EXPECT_FALSE(is_epoch_before(5, 5 + 0x80));
+}
+
 }  // namespace
 }  // namespace splitplane::ran

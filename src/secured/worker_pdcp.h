@@ -115,6 +115,11 @@ class WorkerPdcp {
   void pause_reordering(SecuredBearer& bearer, std::uint64_t now) {
     pause_reordering(bearer, now, Arq::kPeerPatienceMs);
   }
+  // The peer still sends with the keys before: a pause that lasts begins anew.
+  void prolong_pause(SecuredBearer& bearer, std::uint64_t now) {
+    bearer.entity.rx().prolong_pause(now + Arq::kPeerPatienceMs * settings_.ticks_per_ms);
+    rearm(bearer);
+  }
 
   // Numbers and protects what is collected. The caller looks at each item, and sets `size` to 0.
   void protect(SecuredOutgoing& out);
@@ -207,7 +212,7 @@ class WorkerPdcp {
     }
   }
 
-  // In which a peer that has the new keys already hears that this end has them, too, and sends again.
+  // A peer that has the new keys already hears within this time that this end has them, too, and sends again.
   static constexpr std::uint64_t kPeerAnswersMs = 1000;
 
   void pause_reordering(SecuredBearer& bearer, std::uint64_t now, std::uint64_t for_ms) {

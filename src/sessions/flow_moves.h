@@ -21,7 +21,8 @@ namespace splitplane::datapath {
 class FlowMoves {
  public:
   static constexpr std::uint64_t kMostMs = 500;
-  static constexpr std::size_t kMostHeld = 2048;  // packets of all flows, unless limit() says less
+  static constexpr std::uint64_t kMostInAllMs = 10 * kMostMs;  // with the waits that begin anew
+  static constexpr std::size_t kMostHeld = 2048;               // packets of all flows, unless limit() says less
 
   // What the old bearer still has to deliver.
   struct Rest {
@@ -36,7 +37,7 @@ class FlowMoves {
     BearerId old;
     unsigned number = 0;  // of the new bearer in the session line
     Rest rest;
-    std::uint64_t deadline = 0;
+    std::uint64_t deadline = 0, last_deadline = 0;
     std::vector<rte_mbuf*> held;
   };
 

@@ -85,7 +85,10 @@ void SessionUplinks::look_at_ends(const ArqBearer& arq) {
   Member* const member = find(arq.id);
   if (member == nullptr || member->ends.empty()) return;
   std::erase_if(member->ends, [&](const EarlyEnd& one) {
-    const bool all_came = one.epoch != arq.epoch || !ran::rlc::before(arq.receive.next(), one.until);
+    // RLC began anew: the PDUs before the marker come with other numbers. So the marker says nothing, unless the UE
+    // sends it again, too, and the time ends the wait.
+    if (one.epoch != arq.epoch) return true;
+    const bool all_came = !ran::rlc::before(arq.receive.next(), one.until);
     if (all_came) member->session->order.end(Qfi{one.qfi}, member->drb, to_ready());
     return all_came;
   });

@@ -90,6 +90,16 @@ TEST_F(SessionUplinksTest, the_wait_begins_anew_with_a_bearer_that_begins_anew) 
   EXPECT_EQ(uplinks_.given_up(), 0U);
 }
 
+TEST_F(SessionUplinksTest, a_ue_whose_bearers_begin_anew_again_and_again_does_not_keep_sdus_here) {
+  constexpr std::uint64_t kLongest = 10 * SessionUplinks::kHoldMs;
+  receive(1, 1);
+  receive(2, 2, 10);
+  for (std::uint64_t now = 400; now < 2 * kLongest; now += 400) uplinks_.wait_again(1, now);
+  EXPECT_EQ(uplinks_.next_work(), 10 + kLongest);
+  uplinks_.tick(10 + kLongest);
+  EXPECT_EQ(ready(), (Octets{1, 2}));
+}
+
 TEST_F(SessionUplinksTest, more_than_fits_ends_the_wait) {
   receive(1, 1);
   for (std::size_t i = 0; i <= SessionUplinks::kMostHeld; ++i) receive(2, 2);

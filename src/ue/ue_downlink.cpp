@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ran/bearer.h"
 #include "wire/airhdr.h"
 #include "wire/ethernet.h"
 #include "wire/pdcp.h"
@@ -194,7 +195,8 @@ UeDownlink::Received UeDownlink::receive(Octets frame) {
   const bool stale = is_of_other_epoch(*bearer, air->epoch);
   if (outcome == UeOutcome::ok && stale) {
     outcome = UeOutcome::rlc_other_epoch;
-    if (bearer->arq != nullptr && bearer->secured != nullptr) wait_for_gnb(*bearer);
+    const bool is_late = bearer->arq != nullptr && ran::is_epoch_before(air->epoch, bearer->arq->epoch);
+    if (bearer->arq != nullptr && bearer->secured != nullptr && !is_late) wait_for_gnb(*bearer);
   }
   if (outcome == UeOutcome::ok && bearer->arq == nullptr) bearer->follow_epoch(air->epoch);
   if (outcome == UeOutcome::ok) outcome = climb.rlc();

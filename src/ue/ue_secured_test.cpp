@@ -78,6 +78,8 @@ TEST_F(UeSecuredTest, am_waits_for_a_gnb_that_has_begun_another_epoch) {
   EXPECT_TRUE(bearer.arq->peer_is_elsewhere);
   EXPECT_TRUE(receive("10de 0005 01020304", "800000 800000 09 0011").is_protected);
   EXPECT_FALSE(bearer.arq->peer_is_elsewhere);
+  EXPECT_EQ(name_of(receive("10de 0004 01020304", "800000 800000 09 0011").outcome), "rlc_other_epoch");
+  EXPECT_FALSE(bearer.arq->peer_is_elsewhere) << "that frame is late";
 }
 
 }  // namespace

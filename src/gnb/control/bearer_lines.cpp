@@ -20,6 +20,9 @@ tl::unexpected<Error> given_before(const ran::SecurityConfig& security) {
       "no bearer had",
       security.key, security.drb);
 }
+tl::unexpected<Error> equal_keys(std::uint32_t key, std::uint32_t present) {
+  return fail("security.key: a key with number {} is that of number {}; allowed: keys that differ", key, present);
+}
 tl::unexpected<Error> no_room_for_keys(WorkerRuntime& worker, const ran::BearerConfig& config) {
   if (config.dl_teid && !worker.keys()->teids) {
     return fail(
@@ -89,6 +92,7 @@ Expected<void> BearerLines::move_flow(const Locked& /*locked*/, WorkerRuntime& w
                            .number = to,
                            .rest = rest,
                            .deadline = now + datapath::FlowMoves::kMostMs * ms,
+                           .last_deadline = now + datapath::FlowMoves::kMostInAllMs * ms,
                            .held = {}});
     ran::set_flow(*gnb->bearers.downlink_line(session.teid().value), qfi, ran::kMovingFlow);
   });
@@ -174,6 +178,13 @@ Expected<datapath::NewKeys> BearerLines::make_keys(const Locked& /*locked*/, Wor
   if (keys.used(fresh.security) != nullptr) return given_before(fresh.security);
   auto pair = keys.make(fresh.security);
   if (!pair) return tl::unexpected(pair.error());
+  bool are_the_same = false;
+  const bool done = worker.execute([&] {
+    const auto* const bearer = worker.gnb->secured_bearers.find(before.id.value);
+    are_the_same = bearer != nullptr && bearer->keys.security().protects_alike(pair->security());
+  });
+  if (!done) return not_changed(worker);
+  if (are_the_same) return equal_keys(key, before.security->key);
   fresh.pair = std::move(*pair);
   keys.note_used(fresh.security, {});
   return fresh;
@@ -223,10 +234,7 @@ Expected<void> BearerLines::rekey(const Locked& /*locked*/, WorkerRuntime& worke
   }
   keys.forget_used(fresh.security);
   if (!done) return not_changed(worker);
-  if (refusal == Refusal::kKeyReused) {
-    return fail("security.key: a key with number {} is that of number {}; allowed: keys that differ",
-                fresh.security.key, before.security->key);
-  }
+  if (refusal == Refusal::kKeyReused) return equal_keys(fresh.security.key, before.security->key);
   return fail("bearer {:#010x} cannot change its keys now; allowed: another try", id);
 }
 

@@ -519,16 +519,16 @@ Expected<std::vector<RekeyedBearer>> Bearers::rekey_session(Teid teid, std::uint
     if (!may) return fail("drb {}: {}; no bearer was changed", one.drb.value, may.error().message);
   }
   if (bearers.empty()) return fail("no bearer of session {:#010x} has security; allowed: one with keys", teid.value);
-  std::size_t done = 0;
   for (RekeyedBearer& one : bearers) {
     Expected<Rekeyed> now;
     std::tie(change, now) = rekey_one(std::move(change), one.id, key);
     if (!now) {
+      const auto have = std::ranges::count_if(
+          bearers, [&](const RekeyedBearer& other) { return parts_.store.find(other.id)->security->key == key; });
       return fail("drb {}: {}; {} of {} bearers have the new ones; allowed: the same request again, or a higher number",
-                  one.drb.value, now.error().message, done, bearers.size());
+                  one.drb.value, now.error().message, have, bearers.size());
     }
     one.now = *now;
-    ++done;
   }
   return bearers;
 }

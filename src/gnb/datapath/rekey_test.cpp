@@ -101,6 +101,7 @@ struct RekeyRig : TestGnb {
   }
   Refusal rekey_ue(std::uint32_t number, std::uint8_t epoch, bool begins_anew) {
     NewKeys fresh = keys(*ue_pdcp, number, epoch, begins_anew);
+    fresh.peer_has_them = true;
     return ue_pdcp->change_keys(*ue, fresh, rte_rdtsc());
   }
 
@@ -485,6 +486,41 @@ TEST(Rekey, a_ue_that_never_follows_keeps_nothing_here_for_ever) {
   while (rte_rdtsc() < end && rig.context->arq->unacked() != 0) rig.function.serve_acknowledged();
   EXPECT_TRUE(rig.rlc()->failed);
   EXPECT_EQ(rig.context->arq->unacked(), 0U);
+}
+
+// Milliseconds from now until an end gives up what is missing, or until a pause is over.
+double gives_up_in_ms(const SecuredBearer& bearer) {
+  const auto ticks = static_cast<std::int64_t>(bearer.entity.rx().next_deadline() - rte_rdtsc());
+  return static_cast<double>(ticks) * 1e3 / static_cast<double>(rte_get_tsc_hz());
+}
+
+TEST(Rekey, what_is_missing_from_a_ue_without_the_keys_is_waited_for_as_long_as_it_sends_with_those_before) {
+  RekeyRig rig(config_of(RlcMode::kAm));
+  const Bytes missing = rig.of_ue(0), held = rig.of_ue(1), old = rig.of_ue(2);
+  rig.uplink_frame(held);
+  EXPECT_LT(gives_up_in_ms(rig.gnb()), 11);
+  ASSERT_EQ(rig.rekey_gnb(2, kNext, false), Refusal::kNone);
+  EXPECT_GT(gives_up_in_ms(rig.gnb()), 9'000);
+  rig.gnb().entity.rx().prolong_pause(rte_rdtsc());  // as if the time were nearly over
+  rig.uplink_frame(old);
+  EXPECT_GT(gives_up_in_ms(rig.gnb()), 9'000);
+  EXPECT_EQ(rig.gnb().entity.rx().held(), 1U);
+  ASSERT_EQ(rig.rekey_ue(2, kNext, false), Refusal::kNone);
+  rig.ue_sn = 0;
+  rig.uplink_frame(rig.of_ue(3));
+  EXPECT_LT(gives_up_in_ms(rig.gnb()), 11) << "the UE has followed";
+  rig.uplink_frame(old);
+  EXPECT_LT(gives_up_in_ms(rig.gnb()), 11) << "a late frame prolongs nothing";
+}
+
+TEST(Rekey, a_ue_that_follows_waits_no_longer_than_the_gnb_takes_to_send_again) {
+  RekeyRig rig(config_of(RlcMode::kAm));
+  rig.send(2);
+  EXPECT_TRUE(rig.at_ue(rig.parse(rig.air.frames[1]).pdu).empty());
+  ASSERT_EQ(rig.rekey_gnb(2, kNext, false), Refusal::kNone);
+  ASSERT_EQ(rig.rekey_ue(2, kNext, false), Refusal::kNone);
+  EXPECT_GT(gives_up_in_ms(*rig.ue), 500);
+  EXPECT_LT(gives_up_in_ms(*rig.ue), 1'011);
 }
 
 TEST(Rekey, a_ue_in_the_epoch_before_is_shown_the_new_one) {

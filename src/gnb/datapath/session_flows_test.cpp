@@ -44,6 +44,7 @@ class SessionFlows : public testing::Test, public ArqRig<> {
                                .number = 3,
                                .rest = rest,
                                .deadline = deadline,
+                               .last_deadline = UINT64_MAX,
                                .held = {}});
     ran::set_flow(*context->bearers.downlink_line(teid(kDefault)), Qfi{kFlow}, ran::kMovingFlow);
   }
@@ -159,6 +160,18 @@ TEST_F(SessionFlows, the_wait_begins_anew_with_a_reestablished_bearer) {
   EXPECT_THAT(on_air(), ElementsAre(Seen{kNew, 2})) << "once for each change";
 }
 
+TEST_F(SessionFlows, a_ue_that_reestablishes_again_and_again_does_not_keep_packets_here) {
+  acknowledge_old();
+  to_session(kFlow, 1);
+  begin(unacknowledged(), rte_rdtsc());
+  to_session(kFlow, 2);
+  context->flow_moves.find(teid(kDefault), kFlow)->last_deadline = rte_rdtsc();
+  context->arq->reestablish(*bearer_of(kOld), kEpoch + 1, rte_rdtsc());
+  on_air();
+  function.flush();
+  EXPECT_THAT(on_air(), ElementsAre(Seen{kNew, 2}));
+}
+
 TEST_F(SessionFlows, what_is_sent_once_is_not_waited_for) {
   to_session(kFlow, 1);
   begin({});
@@ -251,6 +264,21 @@ TEST_F(SessionFlows, an_end_marker_that_overtook_on_rlc_am_waits_for_what_was_be
   from_ue_on(kOld, 2, 3);
   EXPECT_THAT(on_n3(), ElementsAre(3U, 4U));
   expect_balance(received);
+}
+
+TEST_F(SessionFlows, an_end_marker_of_rlc_before_it_began_anew_says_nothing) {
+  acknowledge_old();
+  from_ue_on(kOld, 0, 1);
+  from_ue_on(kNew, 0, 4);
+  marker(kOld, 3);  // 1 and 2 are missing, and the UE sends them again with other numbers
+  context->arq->reestablish(*bearer_of(kOld), kEpoch + 1, rte_rdtsc());
+  context->session_uplinks.look_at_ends(*bearer_of(kOld));
+  upward.serve_sessions();
+  EXPECT_THAT(on_n3(), ElementsAre(1U));
+  EXPECT_EQ(context->session_uplinks.held(BearerId{teid(kNew)}), 1U);
+  context->session_uplinks.tick(rte_rdtsc() + rte_get_tsc_hz());
+  upward.serve_sessions();
+  EXPECT_THAT(on_n3(), ElementsAre(4U));
 }
 
 TEST_F(SessionFlows, an_end_marker_that_never_comes_is_not_waited_for_long) {

@@ -86,7 +86,7 @@ void serve_moves(GnbContext& context, std::uint64_t now) {
       // has followed, so the wait begins anew, too.
       move.rest.epoch = arq->epoch;
       move.rest.until = arq->retx.next();
-      move.deadline = now + FlowMoves::kMostMs * (rte_get_tsc_hz() / 1000);
+      move.deadline = std::min(now + FlowMoves::kMostMs * (rte_get_tsc_hz() / 1000), move.last_deadline);
     }
     return !ran::rlc::before(arq->retx.next_ack(), move.rest.until);
   };
@@ -132,7 +132,11 @@ void serve_other_pdu(GnbContext& context, rte_mbuf* m, const ran::BearerUplink& 
                      Drops& drops) {
   ArqBearer* const arq = context.arq == nullptr ? nullptr : context.arq_bearers.find(bearer.id);
   if (arq != nullptr && octets(m)[kEpochOffset] != arq->epoch) {
-    if (ran::is_secured(bearer)) context.arq->show_epoch(*arq);  // the UE does not know that the keys have changed
+    if (SecuredBearer* const secured = ran::is_secured(bearer) ? context.secured_bearers.find(bearer.id) : nullptr;
+        secured != nullptr) {  // the UE does not know that the keys have changed, or does not have them yet
+      context.arq->show_epoch(*arq);
+      context.pdcp->prolong_pause(*secured, rte_rdtsc());
+    }
     return drops.add(m, DropReason::rlc_other_epoch);
   }
   if (kind == ran::UplinkKind::kSessionPdu) {

@@ -47,7 +47,7 @@ class Entity {
   template <class Sink>
   [[nodiscard]] Refusal reestablish(const Security& security, Sink& sink) {
     const bool begins_anew = tx_.suspended() || !tx_.is_am();
-    if (uses_again(tx_.security(), security) && (begins_anew || tx_.security() != security)) {
+    if (tx_.security().protects_alike(security) && (begins_anew || tx_.security() != security)) {
       return Refusal::kKeyReused;
     }
     if (tx_.sending_again()) return Refusal::kSendingAgain;
@@ -60,7 +60,7 @@ class Entity {
   [[nodiscard]] Refusal change_keys(const Security& security) {
     if (tx_.suspended()) return Refusal::kSuspended;
     if (!tx_.stores_nothing()) return Refusal::kNotEmpty;
-    if (uses_again(tx_.security(), security)) return Refusal::kKeyReused;
+    if (tx_.security().protects_alike(security)) return Refusal::kKeyReused;
     rx_.change_keys(security);
     tx_.change_keys(security);
     return Refusal::kNone;
@@ -122,12 +122,6 @@ class Entity {
     for (const Forwarded<B>& one : received) counts.push_back(one.count.value);
     std::sort(counts.begin(), counts.end());
     return std::adjacent_find(counts.begin(), counts.end()) != counts.end();
-  }
-  // True if an algorithm that is not null keeps its key.
-  static bool uses_again(const Security& old, const Security& fresh) {
-    if (crypto::KeyStore::protect_alike(*old.cipher, *fresh.cipher)) return true;
-    return old.integrity != nullptr && fresh.integrity != nullptr &&
-           crypto::KeyStore::protect_alike(*old.integrity, *fresh.integrity);
   }
 
   Transmitter<B> tx_;

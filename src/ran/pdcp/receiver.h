@@ -162,6 +162,10 @@ class alignas(64) Receiver {
     is_paused_ = true;
     deadline_ = until;
   }
+  // A pause that no new PDU has ended yet lasts until `until`.
+  void prolong_pause(Time until) {
+    if (is_paused_) deadline_ = until;
+  }
   // TS 38.323 5.5
   void recover() { report_is_due_ = reports_; }
   // TS 38.323 5.1.4

@@ -9,6 +9,7 @@
 
 #include "base/types.h"
 #include "crypto/job.h"
+#include "crypto/key_store.h"
 #include "ran/rlc/types.h"
 #include "wire/pdcp.h"
 
@@ -73,6 +74,12 @@ struct Security {
 
   friend bool operator==(const Security&, const Security&) = default;
   [[nodiscard]] std::uint8_t mac_bytes() const { return integrity == nullptr ? 0 : wire::pdcp::kMacIBytes; }
+  // True if an algorithm that is not null has the same key in both.
+  [[nodiscard]] bool protects_alike(const Security& other) const {
+    if (crypto::KeyStore::protect_alike(*cipher, *other.cipher)) return true;
+    return integrity != nullptr && other.integrity != nullptr &&
+           crypto::KeyStore::protect_alike(*integrity, *other.integrity);
+  }
 };
 
 // What turns an SDU of one direction of a bearer into a PDU and back, in the first line of an entity.

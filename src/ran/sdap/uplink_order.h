@@ -79,9 +79,11 @@ class UplinkOrder {
     }
   }
   // End markers come later than they would, because the bearer that carries one begins anew: the waits begin anew, too.
+  // No SDU waits longer than kMostHolds times the hold time in all, however often a peer lets its bearers begin anew.
   void wait_again(Time now) {
-    for (Held& one : held_) one.deadline = now + limits_.hold;
+    for (Held& one : held_) one.deadline = std::min(now + limits_.hold, one.came + kMostHolds * limits_.hold);
   }
+  static constexpr Time kMostHolds = 10;
   // When tick() has work.
   [[nodiscard]] Time next_work() const { return held_.empty() ? kNever : held_.front().deadline; }
   [[nodiscard]] std::size_t held() const { return held_.size(); }
@@ -89,7 +91,7 @@ class UplinkOrder {
 
  private:
   struct Held {
-    Time deadline;
+    Time came, deadline;
     Qfi qfi;
     DrbId drb;
     B sdu;
@@ -109,7 +111,7 @@ class UplinkOrder {
     }
     if (current != DrbId{} && map_.header_ul(current) && limits_.hold != 0) {
       if (held_.size() < limits_.held) {
-        held_.push_back({now + limits_.hold, qfi, drb, std::move(sdu)});
+        held_.push_back({now, now + limits_.hold, qfi, drb, std::move(sdu)});
         ++counters_.held;
         return;
       }
