@@ -306,7 +306,6 @@ std::pair<Change, Expected<void>> Numbers::keep_keys(Change&& change, KeyChange&
   // SDUs that RLC keeps get the first COUNTs.
   const std::uint32_t kept = most_kept(keys.config);
   keys.lease = CountLeases().begin(id, keys.config.pdcp_sn_bits, kept, kept);
-  grant_aside_ = journal_->unheard(id);
   numbers_aside_ = journal_->set_keys(keys.config, {.end = keys.lease.end, .epoch = keys.epoch});
   keys.are_kept = true;
   return ControlLock::apart(std::move(here), on_disk);
@@ -328,8 +327,7 @@ void Numbers::end_keys(const Locked& /*locked*/, const KeyChange& keys, bool don
     return;
   }
   if (keys.are_kept) {
-    journal_->set_keys(keys.before, numbers_aside_);
-    if (grant_aside_) journal_->again(*grant_aside_);
+    journal_->restore_keys(keys.before, numbers_aside_);
   }
   leases_.put_back(std::move(aside_));
   if (!asked) return;

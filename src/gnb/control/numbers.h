@@ -121,17 +121,16 @@ class Numbers {
   const GnbConfig& config_;
   const BearerStore& store_;
   Workers& workers_;
-  std::vector<NumberRing> lease_rings_;              // identities of bearers that have come to the mark of their lease
-  CountLeases leases_;                               // of the host's own bearers
-  CountLeases::Books::node_type aside_;              // the lease of the bearer whose COUNTs are about to begin anew
-  JournalNumbers numbers_aside_;                     // and its numbers in the journal
-  std::optional<BearerJournal::Grant> grant_aside_;  // and the grant that its worker has not heard
-  bool asked_meanwhile_ = false;                     // its worker came to the mark of the lease that is aside
-  std::optional<BearerId> rekeyed_;                  // that bearer: what it received with the keys before means nothing
-  std::uint8_t epoch_ = 0;                           // the last one given out
-  Time next_received_{};                             // when note_received() looks at the next bearers
-  std::uint32_t received_after_ = 0;                 // the last bearer that it looked at
-  std::unique_ptr<BearerJournal> journal_;           // none: numbers begin at 0
+  std::vector<NumberRing> lease_rings_;     // identities of bearers that have come to the mark of their lease
+  CountLeases leases_;                      // of the host's own bearers
+  CountLeases::Books::node_type aside_;     // the lease of the bearer whose COUNTs are about to begin anew
+  BearerJournal::Before numbers_aside_;     // and what the journal has of it
+  bool asked_meanwhile_ = false;            // its worker came to the mark of the lease that is aside
+  std::optional<BearerId> rekeyed_;         // that bearer: what it received with the keys before means nothing
+  std::uint8_t epoch_ = 0;                  // the last one given out
+  Time next_received_{};                    // when note_received() looks at the next bearers
+  std::uint32_t received_after_ = 0;        // the last bearer that it looked at
+  std::unique_ptr<BearerJournal> journal_;  // none: numbers begin at 0
 };
 
 }  // namespace splitplane::gnb

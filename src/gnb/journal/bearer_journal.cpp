@@ -12,8 +12,7 @@ namespace {
 constexpr std::size_t kGrownEnough = std::size_t{4} << 20;  // octets behind the last rewriting, and four times the file
 constexpr std::chrono::milliseconds kLeastHorizon{50}, kMostHorizon{2000};
 
-// The worker does not have `earlier`: what it has ends where that one begins. A grant that does not follow `earlier` is
-// of another bearer with the same identity.
+// The worker does not have `earlier`: what it has ends where that one begins.
 void put_behind(BearerJournal::Grant& grant, const BearerJournal::Grant& earlier) {
   if (grant.from == earlier.lease.end) grant.from = earlier.from;
 }
@@ -53,6 +52,7 @@ void BearerJournal::note(std::uint32_t id, Change change, const std::optional<Gr
   if (grant) {
     const auto [pending, first] = grants_.try_emplace(id, *grant);
     if (!first) pending->second.lease = grant->lease;  // and from where the first one began
+    pending->second.series = series_.at(id);
   }
   ++said_;
   changed_.notify_all();
@@ -69,6 +69,7 @@ void BearerJournal::set(const JournalBearer& bearer, const std::optional<Grant>&
   }
   grants_.erase(id);
   unheard_.erase(id);
+  series_[id] = ++last_series_;
   note(id, Change::kWhole, grant);
 }
 
@@ -112,21 +113,27 @@ void BearerJournal::set_received(BearerId id, std::uint32_t rx_next) {
   note(id.value, Change::kNumbers, {});
 }
 
-JournalNumbers BearerJournal::set_keys(const ran::BearerConfig& config, const JournalNumbers& numbers) {
+BearerJournal::Before BearerJournal::set_keys(const ran::BearerConfig& config, const JournalNumbers& numbers) {
   const std::lock_guard guard(mutex_);
-  const auto at = bearers_.find(config.id.value);
-  if (at == bearers_.end()) return numbers;
+  const std::uint32_t id = config.id.value;
+  const auto at = bearers_.find(id);
+  if (at == bearers_.end()) return {.numbers = numbers};
   at->second.config = config;
-  grants_.erase(config.id.value);
-  unheard_.erase(config.id.value);
-  note(config.id.value, Change::kWhole, {});
-  return std::exchange(at->second.numbers, numbers);
+  grants_.erase(id);
+  note(id, Change::kWhole, {});
+  return {.numbers = std::exchange(at->second.numbers, numbers),
+          .series = std::exchange(series_.at(id), ++last_series_)};
 }
 
-std::optional<BearerJournal::Grant> BearerJournal::unheard(BearerId id) const {
+void BearerJournal::restore_keys(const ran::BearerConfig& config, const Before& before) {
   const std::lock_guard guard(mutex_);
-  const auto at = unheard_.find(id.value);
-  return at == unheard_.end() ? std::nullopt : std::optional(at->second);
+  const std::uint32_t id = config.id.value;
+  const auto at = bearers_.find(id);
+  if (at == bearers_.end()) return;
+  at->second.config = config;
+  at->second.numbers = before.numbers;
+  series_.at(id) = before.series;
+  note(id, Change::kWhole, {});
 }
 
 void BearerJournal::extend(const Grant& grant, std::uint32_t heard) {
@@ -143,6 +150,7 @@ void BearerJournal::remove(BearerId id) {
   if (bearers_.erase(id.value) == 0) return;
   grants_.erase(id.value);
   unheard_.erase(id.value);
+  series_.erase(id.value);
   note(id.value, Change::kGone, {});
 }
 
@@ -236,17 +244,22 @@ void BearerJournal::serve() {
   }
 }
 
-// COUNTs of a bearer may have begun anew with other keys: then a lease of before reaches further than the disk says.
-bool BearerJournal::is_on_disk(const Grant& grant) const {
-  const auto at = bearers_.find(grant.id.value);
-  return at != bearers_.end() && grant.lease.end <= at->second.numbers.end;
+// COUNTs of a bearer may have begun anew since, or another bearer may have its identity.
+bool BearerJournal::is_current(const Grant& grant) const {
+  const auto at = series_.find(grant.id.value);
+  return at != series_.end() && at->second == grant.series;
 }
 
+// A grant of another series stays: restore_keys() may bring its series back.
 void BearerJournal::give_again(Lock& lock) {
   std::vector<Grant> grants;
-  for (const auto& [id, grant] : std::exchange(unheard_, {})) {
-    if (is_on_disk(grant)) grants.push_back(grant);
-  }
+  std::erase_if(unheard_, [&](const auto& entry) {
+    const bool current = is_current(entry.second);
+    if (current) grants.push_back(entry.second);
+    return current;
+  });
+  again_at_ = std::chrono::steady_clock::now() + settings_.retry;
+  if (grants.empty()) return;
   lock.unlock();
   granted_(grants);
   lock.lock();
@@ -279,7 +292,9 @@ bool BearerJournal::commit(Lock& lock) {
   const auto spent = std::exchange(dirty_used_, {});
   auto pending = std::exchange(grants_, {});
   for (auto& [id, grant] : pending) {
-    if (const auto earlier = unheard_.extract(id)) put_behind(grant, earlier.mapped());
+    if (const auto earlier = unheard_.extract(id); earlier && earlier.mapped().series == grant.series) {
+      put_behind(grant, earlier.mapped());
+    }
   }
   const std::uint64_t version = said_;
   lock.unlock();
@@ -300,9 +315,8 @@ bool BearerJournal::commit(Lock& lock) {
     }
     dirty_keys_.insert(changed_keys.begin(), changed_keys.end());
     dirty_used_.insert(spent.begin(), spent.end());
-    // A bearer that is gone or another one since has no use for the lease.
     for (auto& [id, grant] : pending) {
-      if (!bearers_.contains(id)) continue;
+      if (!is_current(grant)) continue;
       const auto [at, is_new] = grants_.try_emplace(id, grant);
       if (!is_new) put_behind(at->second, grant);
     }
@@ -325,7 +339,7 @@ bool BearerJournal::commit(Lock& lock) {
 
 void BearerJournal::again(const Grant& grant) {
   const std::lock_guard guard(mutex_);
-  if (!is_on_disk(grant)) return;
+  if (!series_.contains(grant.id.value)) return;
   if (unheard_.empty()) again_at_ = std::chrono::steady_clock::now() + settings_.retry;
   unheard_.insert_or_assign(grant.id.value, grant);
 }

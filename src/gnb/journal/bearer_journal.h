@@ -26,6 +26,7 @@ class BearerJournal {
     BearerId id;
     std::uint32_t from = 0;  // the end of the lease before
     ran::CountLease lease;
+    std::uint64_t series = 0;  // of the COUNTs that it is for; the journal sets it
   };
   using Granted = std::function<void(std::span<const Grant>)>;
   struct Settings {
@@ -51,10 +52,15 @@ class BearerJournal {
   void set_session(BearerId id, const JournalSession& session);
   void set_epoch(BearerId id, std::uint8_t epoch);
   void set_received(BearerId id, std::uint32_t rx_next);
-  // Other keys, with which numbers begin anew: leases of before are not granted any more. Returns the numbers before.
-  JournalNumbers set_keys(const ran::BearerConfig& config, const JournalNumbers& numbers);
-  // The grant on the disk that the bearer's worker has not heard.
-  [[nodiscard]] std::optional<Grant> unheard(BearerId id) const;
+  // Other keys, with which numbers begin anew: a new series. Leases of the series before are not granted any more.
+  // Returns what restore_keys() needs.
+  struct Before {
+    JournalNumbers numbers;
+    std::uint64_t series = 0;
+  };
+  Before set_keys(const ran::BearerConfig& config, const JournalNumbers& numbers);
+  // The bearer keeps its keys, its numbers and its series, and with them the grant that its worker has not heard.
+  void restore_keys(const ran::BearerConfig& config, const Before& before);
   void set_numbers(BearerId id, const JournalNumbers& numbers, const std::optional<Grant>& grant = {});
   void extend(const Grant& grant, std::uint32_t heard);  // COUNTs alone
   void remove(BearerId id);
@@ -99,7 +105,7 @@ class BearerJournal {
   // With the lock, which is let go for the disk. False: it refused, and everything is to be said again.
   bool commit(Lock& lock);
   void give_again(Lock& lock);
-  [[nodiscard]] bool is_on_disk(const Grant& grant) const;
+  [[nodiscard]] bool is_current(const Grant& grant) const;
   [[nodiscard]] bool has_changes() const { return !dirty_.empty() || !dirty_keys_.empty() || !dirty_used_.empty(); }
   [[nodiscard]] JournalRecords everything() const;
   void say_failed(const Error& error);
@@ -110,6 +116,8 @@ class BearerJournal {
   std::condition_variable changed_, settled_;
   JournalFile file_;  // the thread's, once it runs
   JournalBearers bearers_;
+  std::unordered_map<std::uint32_t, std::uint64_t> series_;  // of the COUNTs of each bearer
+  std::uint64_t last_series_ = 0;
   std::set<FileKey> released_;
   std::unordered_map<std::uint32_t, Change> dirty_;
   std::set<FileKey> dirty_keys_;  // of released_
