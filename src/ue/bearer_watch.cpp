@@ -20,6 +20,9 @@ namespace {
   return same_modes(same, now) && same.upf == now.upf && same.uplink_teid == now.uplink_teid;
 }
 
+// Any COUNTs of the next list are below these, so the bearer is established anew.
+constexpr std::uint32_t kAboveAll = 0xffffffff;
+
 // COUNTs only rise while a bearer has the same keys.
 [[nodiscard]] bool went_back(const Numbers& before, const Numbers& now) {
   return now.pdcp_downlink < before.pdcp_downlink || now.pdcp_uplink < before.pdcp_uplink;
@@ -47,17 +50,36 @@ void BearerWatch::see(const ran::BearerConfig& config, const Numbers& numbers,
     note(BearerChange::Kind::kEstablish);
   } else if (known.numbers.rlc_epoch != numbers.rlc_epoch) {
     note(BearerChange::Kind::kReestablish);
-  } else if (known.config != config || known.session != session) {
+  } else if (known.config != config || known.session != session || known.is_stale) {
     note(BearerChange::Kind::kUpdate);
   }
   known = {config, numbers, session, round_};
 }
 
-void BearerWatch::keep_keys(const BearerChange& change) {
-  const auto known = known_.find(change.config.id);
-  if (known == known_.end() || !known->second.config.security || !change.before.security) return;
-  known->second.config.security->key = change.before.security->key;
-  known->second.numbers.rlc_epoch = static_cast<std::uint8_t>(change.numbers.rlc_epoch - 1);  // any other one
+void BearerWatch::undo(const BearerChange& change) {
+  using Kind = BearerChange::Kind;
+  if (change.kind == Kind::kRelease) {
+    // If the identity comes back, it is that of another bearer.
+    known_.try_emplace(change.config.id, Known{.config = change.config,
+                                               .numbers = {.pdcp_downlink = kAboveAll, .pdcp_uplink = kAboveAll},
+                                               .session = {}});
+    return;
+  }
+  const auto at = known_.find(change.config.id);
+  if (at == known_.end()) return;
+  if (change.before.id.value == 0) {
+    known_.erase(at);
+    return;
+  }
+  Known& known = at->second;
+  known.config = change.before;
+  if (change.kind == Kind::kUpdate) {
+    known.is_stale = true;
+  } else if (change.kind == Kind::kEstablish) {
+    known.numbers.pdcp_downlink = known.numbers.pdcp_uplink = kAboveAll;
+  } else {
+    known.numbers.rlc_epoch = static_cast<std::uint8_t>(change.numbers.rlc_epoch - 1);  // any other one
+  }
 }
 
 std::vector<BearerChange> BearerWatch::finish() {

@@ -31,10 +31,8 @@ class BearerWatch {
   // The list broke off: returns the changes seen so far. No bearer counts as gone.
   [[nodiscard]] std::vector<BearerChange> break_off();
 
-  // The bearer counts as new the next time, because its change could not be made.
-  void forget(BearerId id) { known_.erase(id); }
-  // The bearer has the keys before, because its kRekey could not be made: the next list brings that change again.
-  void keep_keys(const BearerChange& change);
+  // The change could not be made, so the bearer is as it was before. The next list brings the change again.
+  void undo(const BearerChange& change);
 
   [[nodiscard]] std::size_t size() const { return known_.size(); }
 
@@ -44,6 +42,7 @@ class BearerWatch {
     Numbers numbers;
     std::optional<app::InSession> session;
     std::uint64_t round = 0;
+    bool is_stale = false;  // its last kUpdate could not be made
   };
   std::unordered_map<BearerId, Known> known_;
   std::vector<BearerChange> changes_;

@@ -208,7 +208,7 @@ TEST(BearerWatch, tells_other_keys_of_a_bearer_from_another_bearer) {
   EXPECT_EQ(changes[0].kind, Kind::kRekey);
   EXPECT_EQ(changes[0].before.security->key, 3U);
   EXPECT_EQ(changes[0].numbers.rlc_epoch, 5);
-  watch.keep_keys(changes[0]);
+  watch.undo(changes[0]);
   EXPECT_EQ(kind_of(secured, {.pdcp_downlink = 4, .rlc_epoch = 5}), Kind::kRekey) << "it is tried again";
   EXPECT_EQ(kind_of(secured, {.pdcp_downlink = 5, .rlc_epoch = 5}), std::nullopt);
   secured.security->key = 6;  // a gNB that was started again with another file
@@ -219,6 +219,44 @@ TEST(BearerWatch, tells_other_keys_of_a_bearer_from_another_bearer) {
   secured.security->key = 8;
   secured.security->drb = 2;
   EXPECT_EQ(kind_of(secured, {.pdcp_downlink = 8, .rlc_epoch = 7}), Kind::kEstablish);
+}
+
+TEST(BearerWatch, brings_a_change_again_that_could_not_be_made) {
+  BearerWatch watch;
+  const Numbers numbers{.pdcp_downlink = 50, .pdcp_uplink = 9, .rlc_epoch = 4};
+  auto config = numbered(0);
+  std::optional<BearerChange> last;
+  const auto next = [&](bool is_listed, const Numbers& now) -> std::optional<Kind> {
+    if (is_listed) watch.see(config, now);
+    const auto changes = watch.finish();
+    last = changes.size() == 1 ? std::optional(changes.front()) : std::nullopt;
+    return last ? std::optional(last->kind) : std::nullopt;
+  };
+  ASSERT_EQ(next(true, numbers), Kind::kEstablish);
+  watch.undo(*last);
+  EXPECT_EQ(next(true, numbers), Kind::kEstablish);
+  EXPECT_EQ(last->before.id, BearerId{0}) << "nothing was there";
+  config.qfi = Qfi{1};
+  ASSERT_EQ(next(true, numbers), Kind::kUpdate);
+  watch.undo(*last);
+  EXPECT_EQ(next(true, numbers), Kind::kUpdate);
+  EXPECT_EQ(last->before, numbered(0)) << "so that its addresses are not added twice";
+  EXPECT_EQ(next(true, numbers), std::nullopt);
+  Numbers later = numbers;
+  later.rlc_epoch = 5;
+  ASSERT_EQ(next(true, later), Kind::kReestablish);
+  watch.undo(*last);
+  EXPECT_EQ(next(true, later), Kind::kReestablish);
+  ASSERT_EQ(next(true, {.pdcp_downlink = 1, .rlc_epoch = 5}), Kind::kEstablish);
+  watch.undo(*last);
+  EXPECT_EQ(next(true, {.pdcp_downlink = 1, .rlc_epoch = 5}), Kind::kEstablish);
+  EXPECT_EQ(last->before, config) << "the one that it replaces is still there";
+  ASSERT_EQ(next(false, {}), Kind::kRelease);
+  watch.undo(*last);
+  EXPECT_EQ(next(false, {}), Kind::kRelease);
+  watch.undo(*last);
+  EXPECT_EQ(next(true, later), Kind::kEstablish) << "another bearer has the identity";
+  EXPECT_EQ(last->before, config);
 }
 
 }  // namespace

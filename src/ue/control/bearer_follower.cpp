@@ -122,9 +122,8 @@ void BearerFollower::apply(const std::vector<ue::BearerChange>& changes) {
 
 // The next list brings the change again.
 void BearerFollower::keep_back(const ue::BearerChange& change) {
-  if (change.kind != ue::BearerChange::Kind::kRekey) return watch_.forget(change.config.id);
-  watch_.keep_keys(change);
-  without_keys_.insert(change.config.id);
+  watch_.undo(change);
+  if (change.kind == ue::BearerChange::Kind::kRekey) without_keys_.insert(change.config.id);
 }
 
 // This control connection plays RRC: the gNB's entities begin anew, with another epoch.
@@ -136,13 +135,13 @@ std::optional<std::uint8_t> BearerFollower::reestablish(BearerId id) {
 }
 
 // Where PDUs of an acknowledged bearer have passed before this side learns of it, both ends begin anew. Returns false
-// if that is not possible now; the bearer then counts as new the next time.
+// if that is not possible now; the next list brings the bearer again.
 bool BearerFollower::begin_acknowledged(ue::BearerChange& change) {
   if (change.kind != ue::BearerChange::Kind::kEstablish || !change.config.acknowledged) return true;
   if (change.numbers.rlc_downlink == 0 && change.numbers.rlc_uplink == 0) return true;
   const auto epoch = reestablish(change.config.id);
   if (!epoch) {
-    watch_.forget(change.config.id);
+    watch_.undo(change);
     return false;
   }
   change.numbers.rlc_epoch = *epoch;

@@ -263,9 +263,6 @@ std::vector<ue::BearerChange> UeSide::change(const std::vector<ue::BearerChange>
   }
   if (!done) {  // the command was taken back
     log::error("the worker does not answer; {} changes of bearers are tried again", changes.size());
-    for (const auto& one : changes) {
-      if (one.kind == ue::BearerChange::Kind::kRelease) addresses_->follow(one);
-    }
     return wanted;
   }
   for (const auto& one : changes) addresses_->follow(one);
