@@ -1,6 +1,5 @@
-// Which bearers may be on a card, and behind which VFs. A bearer's key `card` says where it is (static placement). Here
-// that becomes the card's entry: to serve it, or the VF of its worker. What a card cannot serve stands in
-// card/protocol/servable.h.
+// What a card's entry is for a bearer. The bearer's key `card` says where it is (static placement). Here that becomes the
+// card's entry: to serve it, or the VF of its worker. What a card cannot serve stands in card/protocol/servable.h.
 #pragma once
 
 #include <optional>

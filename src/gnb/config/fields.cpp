@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 2> kBaas{"none", "inline"};
 constexpr std::string_view kPort = "the name of a port";
 
 // clang-format off
+// Keys that the file of every program has stand in runtime/config/fields.cpp, those of a bearer in ran/bearer_fields.cpp.
 constexpr std::array<fields::Field, 13> kGnbRows{
     fields::by_hand<GnbConfig>("journal", R"({"type": "string", "maxLength": 200, "pattern": "^(none|/.*[^/])$"})", {
         .help = "Journal of bearers and their numbers, which survive a restart: a path from / on, or none",
