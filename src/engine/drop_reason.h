@@ -1,6 +1,6 @@
 // Every reason for which the packet path drops a packet: first the reasons of the parsers, then those of the stages.
-// One list makes the enum, the texts and the counters. The parsers' rows are in wire/reason.h, the counters in stats.h. A
-// card has reasons of its own: card/punt_reason.h.
+// One list makes the enum, the texts and the counters. The parsers' rows are in wire/reason.h, the counters in stats.h.
+// A card has reasons of its own: card/punt_reason.h.
 #pragma once
 
 #include "base/outcome_list.h"

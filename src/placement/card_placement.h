@@ -1,5 +1,5 @@
-// What a card's entry is for a bearer. The bearer's key `card` says where it is (static placement). Here that becomes the
-// card's entry: to serve it, or the VF of its worker. What a card cannot serve stands in card/protocol/servable.h.
+// What a card's entry is for a bearer. The bearer's key `card` says where it is (static placement). Here that becomes
+// the card's entry: to serve it, or the VF of its worker. What a card cannot serve stands in card/protocol/servable.h.
 #pragma once
 
 #include <optional>
