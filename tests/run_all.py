@@ -155,7 +155,7 @@ def unit_tests(preset: str) -> tuple[bool, Counts]:
     ok = logged(
         f"unit-{preset}",
         ["ctest", "--test-dir", f"build/{preset}", "--output-on-failure", "--no-tests=error", "--timeout", "300"]
-        + selection,
+        + ["--parallel", "2", *selection],
         environment,
     )
     return judged(ok, junit_counts(sorted(results.glob("*.xml"))))
