@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <span>
 
@@ -46,7 +47,10 @@ class alignas(64) Receiver {
         t_reordering_(config.t_reordering),
         max_held_(config.max_held),
         id_(config.id),
-        reports_(config.is_am() && config.status_report_required) {}
+        reports_(config.is_am() && config.status_report_required) {
+    static_assert(offsetof(Receiver, window_) == 64,
+                  "prefetch() fetches two lines, and a PDU in sequence needs no more");
+  }
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
 
@@ -305,7 +309,7 @@ class alignas(64) Receiver {
   Time deadline_ = kNever;
   std::uint8_t sn_bits_;
   bool out_of_order_ : 1, is_am_ : 1, never_asks_ : 1;
-  bool is_reordering_ = false, is_paused_ = false;
+  bool is_reordering_ : 1 = false, is_paused_ : 1 = false;
   bool suspended_ = false;
   bool asked_for_key_ = never_asks_;  // since COUNT began anew
   bool report_is_due_ = false;
