@@ -193,6 +193,7 @@ TEST_F(SecuredBearersTest, a_session_has_secured_bearers_beside_plain_ones_and_i
   wanted.config.default_drb = ran::sdap::DrbId{1};
   const auto added = parts_->bearers.add_session(wanted);
   ASSERT_TRUE(added) << added.error().message;
+  ASSERT_TRUE(parts_->numbers.wait_for_disk());  // the journal's thread writes lines until then
   const auto id = [&](std::size_t i) { return added->session.bearers[i].config.id; };
   EXPECT_NE(entity(parts_->worker(0), id(0)), nullptr);
   EXPECT_EQ(entity(parts_->worker(0), id(1)), nullptr);
@@ -205,7 +206,6 @@ TEST_F(SecuredBearersTest, a_session_has_secured_bearers_beside_plain_ones_and_i
   EXPECT_FALSE(json["bearers"][1].contains("security"));
   EXPECT_NE(add(secured(8, 3, 3)).error().message.find("were given to a bearer with drb 3"), std::string::npos);
 
-  ASSERT_TRUE(parts_->numbers.wait_for_disk());
   table.bearer_line(id(0).value)->pdcp_tx_next = 100;
   table.uplink_line(id(2).value)->pdcp_rx_next = 50;
   make(config_with_keys());
