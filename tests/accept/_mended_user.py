@@ -6,7 +6,7 @@ from _judged_by_tests import Mended, judge
 from report import Report
 
 CTL = "tests/live/test_ctl.py"
-HOUR = "tests/e2e/test_first_hour.py"
+HOUR = "tests/e2e/test_guides.py"
 
 ITEMS = [
     Mended(

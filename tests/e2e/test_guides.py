@@ -1,6 +1,6 @@
-"""docs/guide/first-hour.md, typed line by line into terminals as a new user would: each promised line appears.
+"""Pages of docs/guide, typed line by line into terminals as a new user would: each promised line appears.
 
-The page names its namespaces `core`, `gnb` and `ue` and its instance `splitplane`. The terminals share separate mount,
+The pages name their namespaces `core`, `gnb` and `ue`, and their instances. The terminals share separate mount,
 network and process namespaces, with an empty /run and no journal, so that nothing else on this machine is in the way.
 """
 
@@ -24,7 +24,7 @@ from terminal import Terminal  # noqa: E402
 
 # What the page names in the checkout; what it writes there lands in a folder of this test's own.
 NAMED = ("build", "config", "docs", "tools")
-PAGE = ROOT / "docs" / "guide" / "first-hour.md"
+GUIDE = ROOT / "docs" / "guide"
 FENCE = re.compile(r"^```(sh|text)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = "at-the-prompt"
 PATIENCE = 60.0  # seconds: what is waited for is what happens, however busy the machine is
@@ -148,7 +148,7 @@ class Walk:
 @pytest.fixture
 def checkout() -> Path:
     """Looks like the checkout to whoever types the page, and no capture of somebody else stands in it."""
-    place = own("e2e") / "first-hour"
+    place = own("e2e") / "guides"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     for name in NAMED:
@@ -156,9 +156,10 @@ def checkout() -> Path:
     return place
 
 
-def test_the_page_ends_in_a_ping_and_shows_what_it_promises(folder, checkout):
-    blocks = blocks_of(PAGE.read_text())
-    assert sum("ping" in line for block in blocks for line in block.lines) >= 4
+@pytest.mark.parametrize("page", ["first-hour.md", "secured.md"])
+def test_a_page_shows_what_it_promises(folder, checkout, page):
+    blocks = blocks_of((GUIDE / page).read_text())
+    assert sum("ping" in line for block in blocks for line in block.lines) >= 3
     with Walk(folder, checkout) as walk:
         for block, following in zip(blocks, [*blocks[1:], None], strict=True):
             walk.go(block, following is not None and following.expected)
