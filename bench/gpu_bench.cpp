@@ -170,7 +170,7 @@ nicmodel::PeerSettings n3_settings(const Case& c, std::uint64_t packets, bool va
     return header;
   };
   settings.returned = nicmodel::Returned::kPayload;
-  settings.stamp_at = 14 + 8 + 7;  // behind Ethernet, airhdr, RLC, PDCP, SDAP
+  settings.stamp_at = 14 + 10 + 7;  // behind Ethernet, airhdr, RLC, PDCP, SDAP
   if (varied_ports) settings.varied_port_at = 14 + 20;
   return settings;
 }

@@ -50,7 +50,9 @@ Packets air_pdus() {
   const auto random = [&engine] { return static_cast<std::uint32_t>(engine()); };
   for (auto& pdu : out) {
     MutableOctets at(pdu);
-    at = at.subspan(airhdr::write(at, {.direction = Direction::kDownlink, .bearer = BearerId{random() & 0xFFFF}}));
+    at = at.subspan(airhdr::write(at, {.direction = Direction::kDownlink,
+                                       .bearer = BearerId{random() & 0xFFFF},
+                                       .pdu_bytes = kBytes - airhdr::kHeaderBytes}));
     at = at.subspan(rlc::write_am(at, 18, {.poll = random() % 32 == 0, .sn = random() & 0x3FFFF}));
     at = at.subspan(pdcp::write_data(at, 18, random() & 0x3FFFF));
     sdap::write(at, sdap::DownlinkHeader{false, false, Qfi{static_cast<std::uint8_t>(random() % 64)}});
@@ -134,7 +136,7 @@ void airhdr_rlc_pdcp_sdap_parse(benchmark::State& state) {
   for (auto _ : state) {
     const Octets in(packets[i++ % kInputs]);
     const auto air = airhdr::parse(in);
-    const Octets rlc_pdu = in.subspan(airhdr::kHeaderBytes);
+    const Octets rlc_pdu = airhdr::pdu_of(*air, in);
     const auto rlc = rlc::parse_am(rlc_pdu, air->rlc_sn_bits);
     const Octets pdcp_pdu = rlc_pdu.subspan(rlc->header_bytes);
     const auto pdcp = pdcp::parse_data(pdcp_pdu, air->pdcp_sn_bits);
@@ -153,7 +155,8 @@ void airhdr_rlc_pdcp_sdap_write(benchmark::State& state) {
   for (auto _ : state) {
     ++i;
     MutableOctets at(out);
-    at = at.subspan(airhdr::write(at, {.direction = Direction::kDownlink, .bearer = BearerId{i}}));
+    at = at.subspan(airhdr::write(
+        at, {.direction = Direction::kDownlink, .bearer = BearerId{i}, .pdu_bytes = static_cast<std::uint16_t>(i)}));
     at = at.subspan(rlc::write_am(at, 18, {.poll = i % 32 == 0, .sn = i & 0x3FFFF}));
     at = at.subspan(pdcp::write_data(at, 18, i & 0x3FFFF));
     std::size_t bytes = sdap::write(at, sdap::DownlinkHeader{false, false, Qfi{static_cast<std::uint8_t>(i % 64)}});

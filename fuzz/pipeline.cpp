@@ -37,8 +37,8 @@ Bytes from_air(const Rig& rig, Input& in) {
   Bytes pdu;
   if ((form & 1) != 0 && config.rlc_mode == RlcMode::kAm) {
     ran::test::put_airhdr(pdu, config, Direction::kUplink);
-    pdu.resize(8 + 128);
-    wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(8), config.rlc_sn_bits);
+    pdu.resize(10 + 128);
+    wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(10), config.rlc_sn_bits);
     for (unsigned n = in.octet() % 6; n != 0; --n) {
       const unsigned what = in.octet();
       writer.add({.sn = in.octet(),
@@ -48,7 +48,7 @@ Bytes from_air(const Rig& rig, Input& in) {
                   .so_start = in.octet(),
                   .so_end = static_cast<std::uint16_t>((what & 4) != 0 ? 0xFFFF : in.word())});
     }
-    pdu.resize(8 + writer.finish(in.octet()));
+    pdu.resize(10 + writer.finish(in.octet()));
   } else {
     const std::uint8_t count = in.octet(), sn = in.octet(), payload = in.octet();
     pdu = ran::test::uplink_pdu(config, count, sn, Qfi{9}, datapath::test::inner_packet(payload), (form & 2) != 0);

@@ -94,17 +94,22 @@ void translate(tap::View view, Octets frame, std::uint32_t more) {
   const auto seen = air.translate(frame, static_cast<std::uint32_t>(frame.size()) + more);
   if (!seen) return;
   const Octets o = seen->octets;
+  std::size_t at = 14;
+  while (frame[at - 2] != 0x88 || frame[at - 1] != 0xb5) at += 4;  // tags
+  const std::size_t bytes = frame[at + 8] * 256U + frame[at + 9], pdu = at + 10;
+  const std::size_t end = std::min(frame.size(), pdu + bytes), cut = pdu + bytes - end;
+  require(cut <= more, "{} octets of the PDU lie behind the frame", cut - more);
   require(o.size() > 42 && o[12] == 0x08 && o[13] == 0 && o[14] == 0x45 && o[23] == 17, "no UDP over IPv4");
-  same(std::size_t{seen->original_bytes}, o.size() + more, "original length");
-  same(std::size_t{o[16]} * 256 + o[17] + 14, o.size() + more, "IPv4 length");
-  same(std::size_t{o[38]} * 256 + o[39] + 34, o.size() + more, "UDP length");
+  same(std::size_t{seen->original_bytes}, o.size() + cut, "original length");
+  same(std::size_t{o[16]} * 256 + o[17] + 14, o.size() + cut, "IPv4 length");
+  same(std::size_t{o[38]} * 256 + o[39] + 34, o.size() + cut, "UDP length");
   std::uint32_t sum = 0;
   for (std::size_t i = 14; i < 34; i += 2) sum += o[i] * 256U + o[i + 1];
   same(sum % 0xFFFF, 0U, "IPv4 checksum");
-  // After the framing comes the end of the frame.
+  // After the framing comes the PDU, up to its end.
   const std::string text(reinterpret_cast<const char*>(o.data()), o.size());
   require(text.find(view == tap::View::kRlcNr ? "rlc-nr" : "pdcp-nr") == 42, "no framing");
-  require(o.back() == frame.back(), "it ends otherwise");
+  require(o.back() == frame[end - 1], "it ends otherwise");
 }
 
 }  // namespace

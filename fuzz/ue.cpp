@@ -30,7 +30,10 @@ class Rig {
       if (frame[header - 2] == 0x88 && frame[header - 1] == 0xb5) break;
       header += 4;
     }
-    const auto slow = slow_sdu(Octets(frame).subspan(header + 8), r.bearer->config, r.bearer->config.sdap_header_dl);
+    const std::size_t bytes = frame[header + 8] * 256U + frame[header + 9];
+    require(header + 10 + bytes <= frame.size(), "delivered, and the PDU is longer than the frame");
+    const auto slow =
+        slow_sdu(Octets(frame).subspan(header + 10, bytes), r.bearer->config, r.bearer->config.sdap_header_dl);
     require(slow.has_value(), "delivered, and no complete SDU: {:02x}", fmt::join(frame, ""));
     require(r.packet.data() == slow->packet.data() && r.packet.size() <= slow->packet.size(), "another packet");
     const unsigned version = r.packet[0] >> 4;
@@ -51,7 +54,7 @@ class Rig {
     SlowBits air(Octets(memory).subspan(room - f.overhead_bytes));
     air.skip(12 * 8);
     same(air.take32(16), 0x88b5U, "EtherType");
-    same(air.take32(8), 0x10U, "version and kind");
+    same(air.take32(8), 0x20U, "version and kind");
     same(air.flag(), false, "direction");
     same(air.take32(2), static_cast<std::uint32_t>(b.config.rlc_mode), "RLC mode");
     same(air.take32(2) * 6, std::uint32_t{b.config.rlc_sn_bits}, "RLC SN length");
@@ -59,7 +62,9 @@ class Rig {
     same(air.flag(), b.config.sdap_header_ul, "SDAP");
     air.skip(1 + 16);
     same(air.take32(32), b.config.id.value, "bearer");
-    const auto sdu = slow_sdu(air.rest(), b.config, b.config.sdap_header_ul);
+    const std::uint32_t length = air.take32(16);
+    same(std::size_t{length}, air.rest().size() - (in.size() - f.packet_bytes), "length of the PDU");
+    const auto sdu = slow_sdu(air.rest().first(length), b.config, b.config.sdap_header_ul);
     require(sdu.has_value() && sdu->packet.data() == in.data(), "the packet stands elsewhere");
     std::uint32_t& next = sent_[b.config.id.value];
     if (b.config.rlc_mode == RlcMode::kAm) same(sdu->rlc_sn, next % (1U << b.config.rlc_sn_bits), "AM SN");
@@ -70,7 +75,7 @@ class Rig {
     const std::size_t bytes = up_.write_status(b, status);
     same(bytes != 0, b.config.rlc_mode == RlcMode::kAm, "STATUS of a bearer");
     if (bytes != 0)
-      require(slow_status(Octets(status).first(bytes).subspan(22), b.config.rlc_sn_bits).has_value(), "no STATUS");
+      require(slow_status(Octets(status).first(bytes).subspan(24), b.config.rlc_sn_bits).has_value(), "no STATUS");
   }
 
   void check() const {
@@ -139,7 +144,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t byte
     if (op % 4 >= 2) {
       Bytes made{2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0x88, 0xb5};
       const std::uint8_t count = in.octet(), sn = in.octet();
-      const Bytes headers = ran::test::downlink_headers(c, count, sn, (op & 16) != 0, false, Qfi{9});
+      const Bytes headers = ran::test::downlink_headers(c, count, sn, (op & 16) != 0, false, Qfi{9}, frame.size());
       made.insert(made.end(), headers.begin(), headers.end());
       made.insert(made.end(), frame.begin(), frame.end());
       frame = made;

@@ -9,8 +9,7 @@
     hdr.n3.setInvalid();                \
     hdr.optional.setInvalid();          \
     hdr.container.setInvalid();         \
-    hdr.airhdr.setInvalid();            \
-    hdr.returned.setInvalid();
+    hdr.airhdr.setInvalid();
 #define FORGET_ETHERNET hdr.ethernet.setInvalid();
 #define FORGET_UPLINK                   \
     hdr.ethernet.setInvalid();          \

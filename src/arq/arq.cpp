@@ -21,17 +21,6 @@ ran::rlc::MemorySizes memory_for(std::size_t max_unacked) {
           .intervals = 1024};
 }
 
-// A link that pads frames to 60 octets appends zeros to a STATUS PDU. This returns the PDU without them.
-Octets without_padding(Octets status, unsigned sn_bits) {
-  constexpr std::size_t kShortestFrame = 60;
-  if (kAirRlcOffset + status.size() > kShortestFrame) return status;
-  for (Octets shorter = status; !shorter.empty(); shorter = shorter.first(shorter.size() - 1)) {
-    if (wire::rlc::parse_status(shorter, sn_bits)) return shorter;
-    if (shorter.back() != 0) break;
-  }
-  return status;
-}
-
 std::unique_ptr<ran::ecn::Marker> make_marker(const ran::BearerConfig& bearer, std::uint64_t ticks_per_ms) {
   const ran::EcnConfig& ecn = *bearer.ecn;
   const ran::ArqConfig& arq = bearer.arq;
@@ -225,8 +214,7 @@ Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
 
 StatusResult Arq::receive_status(ArqBearer& bearer, Octets rlc, Time now) {
   see_peer(bearer);
-  const StatusResult result =
-      bearer.retx.receive_status(without_padding(rlc, bearer.sn_bits), now, [&](std::uint32_t) { fail(bearer); });
+  const StatusResult result = bearer.retx.receive_status(rlc, now, [&](std::uint32_t) { fail(bearer); });
   counters_.status_stale += result == StatusResult::kStale ? 1 : 0;
   counters_.status_malformed += result == StatusResult::kMalformed ? 1 : 0;
   if (result != StatusResult::kTaken) return result;
@@ -265,6 +253,7 @@ rte_mbuf* Arq::status_frame(ArqBearer& bearer, Time now) {
   // The STATUS stays within one frame, as within a grant of MAC.
   const std::size_t room = std::min<std::size_t>(rte_pktmbuf_tailroom(m), settings_.longest_frame) - kAirRlcOffset;
   const std::size_t bytes = bearer.receive.write_status({frame + kAirRlcOffset, room}, now);
+  wire::store_be16(frame + kAirRlcOffset - 2, static_cast<std::uint32_t>(bytes));
   m->data_len = static_cast<std::uint16_t>(kAirRlcOffset + bytes);
   m->pkt_len = m->data_len;
   return m;

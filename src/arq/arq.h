@@ -45,7 +45,7 @@ struct ArqBearer : TimerNode {
 
   ran::rlc::AmRetx<MbufBuffer> retx;
   ran::rlc::AmReceive<MbufBuffer> receive;
-  std::uint64_t air;          // the airhdr of the frames that this end sends
+  std::uint64_t air;          // the airhdr of the frames that this end sends, without the length
   std::uint32_t id;           // of the bearer
   std::uint32_t max_unacked;  // SDUs that may wait for their acknowledgement
   std::uint8_t sn_bits;

@@ -20,7 +20,7 @@ constexpr std::uint32_t kTunnel = kIpUdp + wire::gtpu::kHeaderWithPscBytes;
 constexpr std::uint32_t kFirstUpf = 0x0a010000, kGnb = 0x0a000002, kServer = 0x0a0a0001, kFirstUe = 0x0a2d0000;
 constexpr std::uint16_t kFirstPort = 20'000;
 // The octets before the SDU on the air: Ethernet, airhdr, RLC AM and PDCP with 18-bit numbers, SDAP.
-constexpr std::uint32_t kAirOverhead = 14 + 8 + 3 + 3 + 1;
+constexpr std::uint32_t kAirOverhead = 14 + 10 + 3 + 3 + 1;
 constexpr std::uint32_t kSnBits = 18;
 
 void write_ip_udp(std::uint8_t* at, std::uint32_t octets, std::uint32_t source, std::uint32_t destination,

@@ -23,10 +23,10 @@ inline constexpr unsigned kMaxCardCores = 16;
 [[nodiscard]] inline std::uint32_t affinity_key(const std::uint8_t* f, unsigned bytes, CardSide side) {
   using namespace parsed;
   constexpr unsigned kTypeAt = 12, kIdentityAt = kEthernet + 4, kTeidAt = kIpv4 + kUdp + 4;
-  if (bytes < kAirControl) return 0;
+  if (bytes < kRlc) return 0;
   const unsigned type = wire::load_be16(f + kTypeAt);
   if (side != CardSide::kN3) {
-    const std::uint8_t kind = side == CardSide::kAir ? 0x10 : 0x11;
+    const std::uint8_t kind = side == CardSide::kAir ? 0x20 : 0x21;
     return type == 0x88b5 && f[kEthernet] == kind ? wire::load_be32(f + kIdentityAt) : 0;
   }
   unsigned at = kEthernet, inner = type;

@@ -203,7 +203,7 @@ TEST(CardPrograms, what_is_punted_of_a_known_bearer_goes_to_its_worker) {
   other_address.destination ^= 1;
   Bytes checksum = test::to(b).make();
   checksum[40] = 0x12;
-  const std::vector<Bytes> down{other_qfi.make(), other_address.make(), checksum, test::to(b, 1495).make()};
+  const std::vector<Bytes> down{other_qfi.make(), other_address.make(), checksum, test::to(b, 1493).make()};
   card.feed(down, kN3Port);
   EXPECT_EQ(card.take(vf_port(test::kWorkerN3)), down);
   for (const PuntReason reason :
@@ -216,7 +216,7 @@ TEST(CardPrograms, what_is_punted_of_a_known_bearer_goes_to_its_worker) {
     frame[at] ^= bits;
     return frame;
   };
-  const std::vector<Bytes> up{changed(15, 0x04), changed(22, 0x10), changed(25, 0x80), changed(28, 0x80),
+  const std::vector<Bytes> up{changed(15, 0x04), changed(24, 0x10), changed(27, 0x80), changed(30, 0x80),
                               from_ue(b, 0, Bytes(1457, 0x45))};
   card.feed(up, kAirPort);
   EXPECT_EQ(card.take(vf_port(test::kWorkerAir)), up);
@@ -256,14 +256,17 @@ TEST(CardPrograms, rlc_control_goes_to_the_copies) {
   const CardBearer b = bearer(1);
   card.install({b});
   Bytes status = from_ue(b, 0, Bytes(20));
-  status[22] = 0;  // D/C 0
+  status[24] = 0;  // D/C 0
   card.feed({status}, kAirPort);
   EXPECT_THAT(card.take(vf_port(test::kCopies)), ElementsAre(status));
-  // An acknowledgement without a NACK is a frame of 25 octets, which no link of ours pads.
-  const Bytes shortest(status.begin(), status.begin() + 25);
-  card.feed({shortest}, kAirPort);
-  EXPECT_THAT(card.take(vf_port(test::kCopies)), ElementsAre(shortest));
-  EXPECT_EQ(card.card->counters().rlc_control, 2U);
+  // An acknowledgement without a NACK has 3 octets; the link may pad its frame.
+  Bytes shortest(status.begin(), status.begin() + 27);
+  wire::store_be16(shortest.data() + 22, 3);
+  Bytes padded = shortest;
+  padded.resize(60);
+  card.feed({shortest, padded}, kAirPort);
+  EXPECT_THAT(card.take(vf_port(test::kCopies)), ElementsAre(shortest, padded));
+  EXPECT_EQ(card.card->counters().rlc_control, 3U);
 }
 
 TEST(CardPrograms, the_fixed_bearer_ends_when_it_is_removed_and_goes_to_the_host_when_it_is_placed_there) {

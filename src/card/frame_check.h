@@ -19,10 +19,9 @@ inline constexpr unsigned kEthernet = 14, kVlan = 4, kIpv4 = 20, kUdp = 8, kGtpu
 inline constexpr unsigned kN3 = kIpv4 + kUdp + kGtpu;
 inline constexpr unsigned kInnerIpv4 = 20, kInnerIpv6 = 40;
 // Ethernet, airhdr, and the longest RLC, PDCP and SDAP headers with one octet.
-inline constexpr unsigned kAirFrame = 30;
-inline constexpr unsigned kReturned = 14 + 10;  // Ethernet and the octets in front of a returned SDU
-inline constexpr unsigned kAirhdr = 8;
-inline constexpr unsigned kAirControl = kEthernet + kAirhdr;  // where an RLC PDU begins
+inline constexpr unsigned kAirFrame = 32;
+inline constexpr unsigned kAirhdr = 10;
+inline constexpr unsigned kRlc = kEthernet + kAirhdr;  // where an RLC PDU begins, or a returned SDU
 }  // namespace parsed
 
 enum class CardSide : std::uint8_t { kN3, kAir, kVf };
@@ -52,11 +51,11 @@ enum class CardSide : std::uint8_t { kN3, kAir, kVf };
   if (side == CardSide::kVf) {  // later segments may pass, because the program does not read them
     if (bytes < kEthernet) return PuntReason::short_frame;
     if (wire::load_be16(f + 12) != 0x88b5) return PuntReason::none;
-    if (bytes < kEthernet + kAirhdr) return PuntReason::short_frame;
-    if (f[14] != 0x11) return PuntReason::none;
-    const unsigned payload = bytes <= kReturned ? 0 : bytes - kReturned;
-    const unsigned wanted = !inner || payload == 0 ? 1 : (f[kReturned] >> 4 == 6 ? kInnerIpv6 : kInnerIpv4);
-    return payload < wanted ? PuntReason::short_frame : PuntReason::none;
+    if (bytes < kRlc) return PuntReason::short_frame;
+    if (f[14] != 0x21) return PuntReason::none;
+    const unsigned payload = bytes - kRlc, sdu = wire::load_be16(f + kRlc - 2);
+    const unsigned wanted = !inner || payload == 0 ? 1 : (f[kRlc] >> 4 == 6 ? kInnerIpv6 : kInnerIpv4);
+    return payload < wanted || sdu != payload ? PuntReason::short_frame : PuntReason::none;
   }
   if (m->nb_segs != 1) return PuntReason::segmented;
   if (side == CardSide::kN3) {
@@ -64,11 +63,17 @@ enum class CardSide : std::uint8_t { kN3, kAir, kVf };
     return checksums && reason == PuntReason::none ? check_ipv4_checksum(f, bytes) : reason;
   }
   if (bytes < kEthernet) return PuntReason::short_frame;
-  if (bytes >= kAirFrame || wire::load_be16(f + 12) != 0x88b5) return PuntReason::none;
-  // The program passes on an RLC control PDU by its first octet. The octets that it extracts after it must be in the
-  // mbuf, but are not used.
-  const bool control = bytes > kAirControl && f[14] == 0x10 && (f[kAirControl] & 0x80) == 0;
-  return control && rte_pktmbuf_tailroom(m) >= kAirFrame ? PuntReason::none : PuntReason::short_frame;
+  if (wire::load_be16(f + 12) != 0x88b5) return PuntReason::none;
+  if (bytes <= kRlc) return PuntReason::short_frame;
+  const unsigned pdu = wire::load_be16(f + kRlc - 2);
+  if (pdu + kRlc > bytes) return PuntReason::length_mismatch;
+  // The program passes on an RLC control PDU by its first octet, with the link's padding. The octets that it extracts
+  // after a short one must be in the mbuf, but are not used.
+  if (f[14] == 0x20 && (f[kRlc] & 0x80) == 0 && pdu != 0) {
+    return bytes >= kAirFrame || rte_pktmbuf_tailroom(m) >= kAirFrame ? PuntReason::none : PuntReason::short_frame;
+  }
+  if (bytes < kAirFrame) return PuntReason::short_frame;
+  return pdu + kRlc == bytes ? PuntReason::none : PuntReason::length_mismatch;
 }
 
 }  // namespace splitplane::nic

@@ -17,9 +17,11 @@ PuntReason check(const Bytes& frame, CardSide side = CardSide::kN3, bool inner =
   return reason;
 }
 
-Bytes air_frame(std::size_t bytes, std::uint8_t first_octet = 0x10) {
+// airhdr, as far as there is room, and a PDU as long as the frame has it, or an SDU.
+Bytes air_frame(std::size_t bytes, std::uint8_t first_octet = 0x20) {
   Bytes frame(bytes);
   if (bytes > 14) frame[12] = 0x88, frame[13] = 0xb5, frame[14] = first_octet;
+  if (bytes >= 24) wire::store_be16(frame.data() + 22, static_cast<std::uint32_t>(bytes - 24));
   return frame;
 }
 
@@ -119,28 +121,43 @@ TEST(FrameCheck, everything_else_passes) {
 }
 
 TEST(FrameCheck, air_frames_hold_the_longest_headers_unless_they_are_rlc_control) {
-  EXPECT_EQ(check(air_frame(30), CardSide::kAir), PuntReason::none);
-  Bytes data = air_frame(29);
-  data[14] = 0x10;
-  data[22] = 0x80;  // D/C 1
+  EXPECT_EQ(check(air_frame(32), CardSide::kAir), PuntReason::none);
+  Bytes data = air_frame(31);
+  data[24] = 0x80;  // D/C 1
   EXPECT_EQ(check(data, CardSide::kAir), PuntReason::short_frame);
-  Bytes control = air_frame(23);
-  control[14] = 0x10;
-  control[22] = 0;
+  Bytes control = air_frame(25);
+  control[24] = 0;
   EXPECT_EQ(check(control, CardSide::kAir), PuntReason::none);
-  EXPECT_EQ(check(air_frame(22), CardSide::kAir), PuntReason::short_frame);
+  EXPECT_EQ(check(air_frame(24), CardSide::kAir), PuntReason::short_frame);
+  EXPECT_EQ(check(air_frame(23), CardSide::kAir), PuntReason::short_frame);
   EXPECT_EQ(check(Bytes(13), CardSide::kAir), PuntReason::short_frame);
+}
+
+// The link's padding is for the host to cut off. It does not matter to a control PDU, which goes on as it is.
+TEST(FrameCheck, the_length_of_a_pdu_is_that_of_its_frame) {
+  for (const std::uint8_t first : {std::uint8_t{0x80}, std::uint8_t{0}}) {
+    for (const std::size_t pdu : {12U, 11U, 10U, 0U}) {
+      Bytes frame = air_frame(24 + 11);
+      frame[24] = first;
+      wire::store_be16(frame.data() + 22, static_cast<std::uint32_t>(pdu));
+      const bool passes = pdu == 11 || (first == 0 && pdu == 10);
+      EXPECT_EQ(check(frame, CardSide::kAir), passes ? PuntReason::none : PuntReason::length_mismatch) << pdu;
+    }
+  }
 }
 
 TEST(FrameCheck, frames_of_a_vf_need_no_more_than_is_read) {
   EXPECT_EQ(check(Bytes(14), CardSide::kVf), PuntReason::none);
   EXPECT_EQ(check(Bytes(13), CardSide::kVf), PuntReason::short_frame);
-  EXPECT_EQ(check(air_frame(22), CardSide::kVf), PuntReason::none);
-  EXPECT_EQ(check(air_frame(21), CardSide::kVf), PuntReason::short_frame);
-  EXPECT_EQ(check(air_frame(24, 0x11), CardSide::kVf), PuntReason::short_frame);
-  EXPECT_EQ(check(air_frame(25, 0x11), CardSide::kVf), PuntReason::none);
-  EXPECT_EQ(check(air_frame(43, 0x11), CardSide::kVf, true), PuntReason::short_frame);
-  EXPECT_EQ(check(air_frame(44, 0x11), CardSide::kVf, true), PuntReason::none);
+  EXPECT_EQ(check(air_frame(24), CardSide::kVf), PuntReason::none);
+  EXPECT_EQ(check(air_frame(23), CardSide::kVf), PuntReason::short_frame);
+  EXPECT_EQ(check(air_frame(24, 0x21), CardSide::kVf), PuntReason::short_frame);
+  EXPECT_EQ(check(air_frame(25, 0x21), CardSide::kVf), PuntReason::none);
+  EXPECT_EQ(check(air_frame(43, 0x21), CardSide::kVf, true), PuntReason::short_frame);
+  EXPECT_EQ(check(air_frame(44, 0x21), CardSide::kVf, true), PuntReason::none);
+  Bytes longer = air_frame(44, 0x21);
+  wire::store_be16(longer.data() + 22, 19);
+  EXPECT_EQ(check(longer, CardSide::kVf), PuntReason::short_frame);
 }
 
 TEST(FrameCheck, segments_are_for_the_host) {

@@ -66,7 +66,7 @@ ran::BearerConfig ran_config(const CardBearer& b) {
 
 // Octets in front of an SDU on the air: Ethernet, and airhdr, RLC, PDCP, SDAP.
 unsigned air_overhead(const CardBearer& b, bool with_headers) {
-  constexpr unsigned kEthernet = 14, kAirhdr = 8;
+  constexpr unsigned kEthernet = 14, kAirhdr = 10;
   if (!with_headers) return kEthernet;
   const unsigned rlc = b.rlc_sn_bits == 18 ? 3 : 2, pdcp = b.pdcp_sn_bits == 18 ? 3 : 2;
   return kEthernet + kAirhdr + rlc + pdcp + (b.sdap_dl ? 1 : 0);
@@ -78,7 +78,7 @@ std::array<std::uint64_t, kServeCount> serve_values(const CardBearer& b, std::ui
   v[kSlot] = slot;
   v[kAirDst] = number_of(b.air_dst);
   v[kAirSrc] = number_of(b.air_src);
-  v[kAirhdr] = 0x10000000U | ran::airhdr_modes(ran_config(b), Direction::kDownlink) << 16 | b.epoch;
+  v[kAirhdr] = 0x20000000U | ran::airhdr_modes(ran_config(b), Direction::kDownlink) << 16 | b.epoch;
   v[kId] = b.id.value;
   v[kForm] = form_of(b, b.sdap_dl);
   v[kPollPdu] = b.poll_pdu == 0 ? kNeverPolls : b.poll_pdu;

@@ -59,7 +59,7 @@ inline constexpr unsigned kPuntN3 = 0, kPuntAir = 1, kCopies = 2, kWorkerN3 = 3,
                                      bool poll = false, Qfi qfi = Qfi{9}) {
   Bytes frame(14);
   wire::ethernet::write(frame, b.air_dst.octets, b.air_src.octets, wire::ethernet::kTypeAirhdr);
-  Bytes headers = ran::test::downlink_headers(ran_config(b), count, rlc, poll, false, qfi);
+  Bytes headers = ran::test::downlink_headers(ran_config(b), count, rlc, poll, false, qfi, sdu.size());
   headers[3] = b.epoch;
   frame.insert(frame.end(), headers.begin(), headers.end());
   frame.insert(frame.end(), sdu.begin(), sdu.end());
@@ -78,9 +78,10 @@ inline constexpr unsigned kPuntN3 = 0, kPuntAir = 1, kCopies = 2, kWorkerN3 = 3,
 [[nodiscard]] inline Bytes returned(const CardBearer& b, const Bytes& sdu, std::uint8_t qos = 9) {
   Bytes frame(24);
   wire::ethernet::write(frame, kAirSrc.octets, kAirDst.octets, wire::ethernet::kTypeAirhdr);
-  frame[14] = 0x11;
+  frame[14] = 0x21;
+  frame[15] = qos;
   wire::store_be32(frame.data() + 18, b.teid.value);
-  frame[22] = qos;
+  wire::store_be16(frame.data() + 22, static_cast<std::uint32_t>(sdu.size()));
   frame.insert(frame.end(), sdu.begin(), sdu.end());
   return frame;
 }

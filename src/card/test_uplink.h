@@ -18,7 +18,7 @@ class UplinkMaker : PacketParts {
     p.octets[15] = static_cast<std::uint8_t>(p.octets[15] | (random_() & 1));  // reserved
     p.octets[17] = static_cast<std::uint8_t>(random_());                       // epoch: no peer acknowledges here
     reserved_bits(b, p.octets);
-    p.valid = p.octets.size() >= 30 && b.peer != kPeerUnresolved && is_am(b);
+    p.valid = p.octets.size() >= 32 && b.peer != kPeerUnresolved && is_am(b);
     return p;
   }
 
@@ -31,21 +31,21 @@ class UplinkMaker : PacketParts {
     switch (below(12)) {
       case 0:
         p.what = "RLC control";
-        p.octets[22] &= 0x7f;
-        p.octets.resize(23 + below(p.octets.size() - 22));
+        p.octets[24] &= 0x7f;
+        p.octets.resize(25 + below(p.octets.size() - 24));
         break;
       case 1:
         p.what = "segment";
-        p.octets[22] |= static_cast<std::uint8_t>((1 + below(3)) << (is_am(b) ? 4 : 6));
+        p.octets[24] |= static_cast<std::uint8_t>((1 + below(3)) << (is_am(b) ? 4 : 6));
         break;
       case 2:
         p.what = "PDCP control";
-        p.octets[22 + headers - (b.config.sdap_header_ul ? 1 : 0) - (b.config.pdcp_sn_bits == 18 ? 3 : 2)] &= 0x7f;
+        p.octets[24 + headers - (b.config.sdap_header_ul ? 1 : 0) - (b.config.pdcp_sn_bits == 18 ? 3 : 2)] &= 0x7f;
         break;
       case 3:
         p.what = "SDAP control";
-        p.octets[22 + headers - 1] &= 0x7f;
-        if (below(2) == 0) p.octets.resize(22 + headers);
+        p.octets[24 + headers - 1] &= 0x7f;
+        if (below(2) == 0) p.octets.resize(24 + headers);
         break;
       case 4:
         p.what = "unknown bearer";
@@ -58,7 +58,7 @@ class UplinkMaker : PacketParts {
         break;
       case 6:
         p.what = "another version or kind";
-        p.octets[14] = static_cast<std::uint8_t>(below(2) == 0 ? 0x11 : random_());
+        p.octets[14] = static_cast<std::uint8_t>(below(2) == 0 ? 0x21 : random_());
         break;
       case 7:
         p.what = "no frame of the air";
@@ -77,12 +77,16 @@ class UplinkMaker : PacketParts {
         break;
       case 10:
         p.what = "no SDU";
-        p.octets.resize(22 + below(headers + 2));
+        p.octets.resize(24 + below(headers + 2));
         break;
       default:
         p.what = "damaged";
-        damage(p.octets, 22 + headers);
+        damage(p.octets, 24 + headers);
         break;
+    }
+    // Most lengths are those of the PDU. Otherwise it ends before the frame does, or the frame is cut.
+    if (p.octets.size() >= 24 && below(8) != 0) {
+      wire::store_be16(p.octets.data() + 22, static_cast<std::uint32_t>(p.octets.size() - 24));
     }
     p.what += ", uplink";
     return p;
@@ -97,6 +101,7 @@ class UplinkMaker : PacketParts {
     ran::test::put_pdcp(out, b.config, count);
     if (b.config.sdap_header_ul) out.push_back(static_cast<std::uint8_t>(0x80 | below(64)));
     out.insert(out.end(), sdu.begin(), sdu.end());
+    ran::test::set_length(out);
     return out;
   }
   static Bytes from_airhdr(const Bytes& pdu) { return datapath::test::TestGnb::from_ue(pdu); }
@@ -104,7 +109,7 @@ class UplinkMaker : PacketParts {
   // The R bits that a receiver ignores: AMD PDU with 18 bits (TS 38.322 6.2.3.8), PDCP data PDU (TS 38.323 6.3.4),
   // SDAP.
   void reserved_bits(const TestBearer& b, Bytes& frame) {
-    std::size_t at = 22;
+    std::size_t at = 24;
     if (is_am(b) && b.config.rlc_sn_bits == 18) frame[at] |= static_cast<std::uint8_t>(below(4) << 2);
     at += is_am(b) ? (b.config.rlc_sn_bits == 18 ? 3 : 2) : b.config.rlc_mode == RlcMode::kUm ? 1 : 0;
     frame[at] |= static_cast<std::uint8_t>(b.config.pdcp_sn_bits == 18 ? below(32) << 2 : below(8) << 4);

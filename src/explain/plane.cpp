@@ -127,7 +127,7 @@ ExplainWorker& ExplainPlane::port_of(const Octets& frame, Direction direction) {
   ExplainWorker* by_address = nullptr;
   for (auto& w : workers_) {
     if (direction == Direction::kUplink) {
-      if (frame.size() >= 22 && w->context().bearers.owns(wire::load_be32(frame.data() + 18))) return *w;
+      if (frame.size() >= 24 && w->context().bearers.owns(wire::load_be32(frame.data() + 18))) return *w;
       continue;
     }
     datapath::GPdu gpdu;

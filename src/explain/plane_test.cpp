@@ -39,7 +39,7 @@ TEST_F(ExplainPlaneTest, a_packet_of_a_bearer_goes_to_the_air_and_its_numbers_go
     EXPECT_EQ(outcome.own_in_air, 0U);
     ASSERT_NE(outcome.bearer, nullptr);
     EXPECT_EQ(outcome.bearer->id, BearerId{test::kFirst});
-    EXPECT_EQ(outcome.to_air[0][24], number) << "the last octet of the RLC SN";
+    EXPECT_EQ(outcome.to_air[0][26], number) << "the last octet of the RLC SN";
   }
 }
 

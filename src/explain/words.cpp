@@ -37,10 +37,10 @@ Texts air_headers(View frame) {
   const auto air = wire::airhdr::parse(in);
   if (!air) return texts;
   const bool down = air->direction == Direction::kDownlink;
-  texts.push_back(fmt::format("airhdr {} B: {}, bearer {:#010x}, RLC {}, PDCP {}-bit SN, {}SDAP header",
+  texts.push_back(fmt::format("airhdr {} B: {}, bearer {:#010x}, RLC {}, PDCP {}-bit SN, {}SDAP header, PDU {} B",
                               wire::airhdr::kHeaderBytes, down ? "downlink" : "uplink", air->bearer.value,
-                              rlc_words(*air), air->pdcp_sn_bits, air->sdap_header ? "" : "no "));
-  in = in.subspan(wire::airhdr::kHeaderBytes);
+                              rlc_words(*air), air->pdcp_sn_bits, air->sdap_header ? "" : "no ", air->pdu_bytes));
+  in = wire::airhdr::pdu_of(*air, in);
   std::size_t rlc_bytes = 0;
   if (air->rlc_mode == RlcMode::kTm) {
     texts.emplace_back("RLC 0 B: TM has no header");

@@ -53,9 +53,9 @@ BearerDownlink make_downlink(const BearerConfig& config) {
   line.header = dc_bits(config, at);
   line.poll_bit = am && config.poll_pdu != 0 ? 1U << (at.rlc_shift() + at.rlc_bits - 2 - kPollShift) : 0;
   line.upf = source_key(config.upf);
-  // airhdr's first octet: version 1, kind 0 (an RLC PDU follows).
+  // airhdr's first octet: version 2, kind 0 (an RLC PDU follows).
   const std::uint32_t first_octets =
-      0x10000000U | static_cast<std::uint32_t>(airhdr_modes(config, Direction::kDownlink)) << 16;
+      0x20000000U | static_cast<std::uint32_t>(airhdr_modes(config, Direction::kDownlink)) << 16;
   line.airhdr = std::endian::native == std::endian::little ? __builtin_bswap32(first_octets) : first_octets;
   line.poll_pdu = config.poll_pdu;
   line.header_bytes = static_cast<std::uint8_t>(at.bytes());

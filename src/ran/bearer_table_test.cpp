@@ -110,7 +110,7 @@ TEST(BearerTable, a_shard_moves_to_another_worker_with_its_numbers) {
   BearerTable first, second;
   first.attach(ShardId{7}, shard.slab());
   std::vector<std::uint8_t> frame(32);
-  for (int i = 0; i < 5; ++i) write_downlink(*first.downlink_line(teid), 9, frame.data() + 24);
+  for (int i = 0; i < 5; ++i) write_downlink(*first.downlink_line(teid), 9, frame.data() + 24, 8);
   ++first.drops(teid).downlink;
 
   second.attach(ShardId{7}, first.detach(ShardId{7}));

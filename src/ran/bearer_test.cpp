@@ -14,7 +14,7 @@ class Bearer : public testing::TestWithParam<BearerConfig> {};
 
 TEST_P(Bearer, header_bytes_are_those_of_the_writers) {
   const BearerConfig& config = GetParam();
-  const std::size_t down = test::downlink_headers(config, 0, 0, false, false, Qfi{0}).size();
+  const std::size_t down = test::downlink_headers(config, 0, 0, false, false, Qfi{0}, 0).size();
   const std::size_t up = test::uplink_pdu(config, 0, 0, Qfi{0}, {}).size();
   EXPECT_EQ(make_downlink(config).header_bytes + wire::airhdr::kHeaderBytes, down);
   EXPECT_EQ(make_uplink(config, PeerId{0}).header_bytes + wire::airhdr::kHeaderBytes, up);

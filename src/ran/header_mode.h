@@ -9,7 +9,7 @@
 
 namespace splitplane::ran {
 
-inline constexpr unsigned kAirhdrBytes = 8;
+inline constexpr unsigned kAirhdrBytes = 10;
 inline constexpr unsigned kMaxHeaderBytes = 7;  // RLC 3 + PDCP 3 + SDAP 1
 inline constexpr unsigned kMaxAirOverhead = kAirhdrBytes + kMaxHeaderBytes;
 
@@ -23,6 +23,14 @@ inline void store_be64(std::uint8_t* p, std::uint64_t v) {
   v = __builtin_bswap64(v);
   std::memcpy(p, &v, sizeof v);
 }
+// The octets of airhdr directly before the RLC PDU, which has `pdu_bytes` octets.
+inline void store_airhdr(const BearerDownlink& b, std::uint32_t pdu_bytes, std::uint8_t* pdu) {
+  const std::uint32_t id = __builtin_bswap32(b.id);
+  const std::uint16_t bytes = __builtin_bswap16(static_cast<std::uint16_t>(pdu_bytes));
+  std::memcpy(pdu - 10, &b.airhdr, 4);
+  std::memcpy(pdu - 6, &id, 4);
+  std::memcpy(pdu - 2, &bytes, 2);
+}
 inline std::uint64_t low_bits(std::uint64_t v, unsigned n) {
   return v & ((1ULL << n) - 1);
 }
@@ -34,9 +42,9 @@ inline std::uint64_t low_bits(std::uint64_t v, unsigned n) {
 }
 
 // Numbers an SDU and writes airhdr, RLC, PDCP and SDAP headers directly before `sdu`. `sdap` has RQI and QFI as in the
-// second octet of the PDU Session Container. At least kMaxAirOverhead + 1 octets before `sdu` must be writable, because
-// the headers are two overlapping 64-bit stores. Every pollPDU-th SDU gets the P bit (TS 38.322 5.3.3.2).
-inline void write_downlink(BearerDownlink& b, std::uint8_t sdap, std::uint8_t* sdu) {
+// second octet of the PDU Session Container. The headers are overlapping stores, of which none begins before airhdr.
+// Every pollPDU-th SDU gets the P bit (TS 38.322 5.3.3.2).
+inline void write_downlink(BearerDownlink& b, std::uint8_t sdap, std::uint8_t* sdu, std::uint32_t sdu_bytes) {
   const std::uint16_t without_poll = static_cast<std::uint16_t>(b.pdu_without_poll + 1);
   const bool poll = without_poll >= b.poll_pdu;
   const std::uint64_t header = b.header | (static_cast<std::uint64_t>(poll ? b.poll_bit : 0) << kPollShift) |
@@ -48,15 +56,13 @@ inline void write_downlink(BearerDownlink& b, std::uint8_t sdap, std::uint8_t* s
   ++b.pdcp_tx_next;
 
   detail::store_be64(sdu - 8, header);
-  std::uint8_t* air = sdu - b.header_bytes - kAirhdrBytes;  // overwrites the octet that the store above wrote too much
-  const std::uint32_t id = __builtin_bswap32(b.id);
-  std::memcpy(air, &b.airhdr, 4);
-  std::memcpy(air + 4, &id, 4);
+  // Behind the store above, which wrote into its last octets.
+  detail::store_airhdr(b, b.header_bytes + sdu_bytes, sdu - b.header_bytes);
 }
 
-// For a secured bearer, whose PDCP PDU begins at `pdu`: writes airhdr and the RLC header of its next PDU directly
-// before it. COUNT is PDCP's. Returns the octets.
-inline unsigned write_downlink_rlc(BearerDownlink& b, std::uint8_t* pdu) {
+// For a secured bearer, whose PDCP PDU of `pdu_bytes` octets begins at `pdu`: writes airhdr and the RLC header of its
+// next PDU directly before it. COUNT is PDCP's. Returns the octets.
+inline unsigned write_downlink_rlc(BearerDownlink& b, std::uint8_t* pdu, std::uint32_t pdu_bytes) {
   const std::uint16_t without_poll = static_cast<std::uint16_t>(b.pdu_without_poll + 1);
   const bool poll = without_poll >= b.poll_pdu;
   const std::uint64_t header = b.header | (static_cast<std::uint64_t>(poll ? b.poll_bit : 0) << kPollShift) |
@@ -66,10 +72,7 @@ inline unsigned write_downlink_rlc(BearerDownlink& b, std::uint8_t* pdu) {
   const unsigned rlc_bytes = b.header_bytes - b.rlc_shift / 8U;
   const std::uint64_t rlc = header >> b.rlc_shift;
   for (unsigned i = 1; i <= rlc_bytes; ++i) *(pdu - i) = static_cast<std::uint8_t>(rlc >> 8 * (i - 1));
-  std::uint8_t* air = pdu - rlc_bytes - kAirhdrBytes;
-  const std::uint32_t id = __builtin_bswap32(b.id);
-  std::memcpy(air, &b.airhdr, 4);
-  std::memcpy(air + 4, &id, 4);
+  detail::store_airhdr(b, rlc_bytes + pdu_bytes, pdu - rlc_bytes);
   return kAirhdrBytes + rlc_bytes;
 }
 

@@ -16,14 +16,14 @@ namespace {
 
 using test::Bytes;
 
-constexpr std::size_t kSduBytes = 3;
+constexpr std::uint32_t kSduBytes = 3;
 
 // What write_downlink writes, on heap memory with exactly the room that downlink_overhead() names.
 Bytes headers_of_next(BearerDownlink& bearer, std::uint8_t sdap) {
   const std::size_t overhead = downlink_overhead(bearer);
   const auto memory = std::make_unique<std::uint8_t[]>(overhead + kSduBytes);
   std::fill_n(memory.get(), overhead + kSduBytes, std::uint8_t{0xee});
-  write_downlink(bearer, sdap, memory.get() + overhead);
+  write_downlink(bearer, sdap, memory.get() + overhead, kSduBytes);
   EXPECT_TRUE(std::all_of(memory.get() + overhead, memory.get() + overhead + kSduBytes, [](std::uint8_t octet) {
     return octet == 0xee;
   })) << "the SDU was touched";
@@ -46,7 +46,7 @@ TEST_P(Downlink, a_hundred_sdus_carry_the_headers_that_wire_would_write) {
     const bool rqi = n % 3 == 0;
     const auto sdap = static_cast<std::uint8_t>((rqi ? 0x40 : 0) | qfi.value);
     ASSERT_EQ(wire::test::to_hex(headers_of_next(bearer, sdap)),
-              wire::test::to_hex(test::downlink_headers(config, n, n, polls(config, n), rqi, qfi)))
+              wire::test::to_hex(test::downlink_headers(config, n, n, polls(config, n), rqi, qfi, kSduBytes)))
         << "SDU " << n;
   }
 }
@@ -60,8 +60,8 @@ TEST_P(Downlink, numbers_wrap_while_count_goes_on) {
   bearer.rlc_tx_next = first_rlc;
   for (std::uint32_t n = 0; n < 6; ++n) {
     ASSERT_EQ(wire::test::to_hex(headers_of_next(bearer, 5)),
-              wire::test::to_hex(
-                  test::downlink_headers(config, first_count + n, first_rlc + n, polls(config, n), false, Qfi{5})));
+              wire::test::to_hex(test::downlink_headers(config, first_count + n, first_rlc + n, polls(config, n), false,
+                                                        Qfi{5}, kSduBytes)));
   }
   EXPECT_EQ(bearer.pdcp_tx_next, (1U << config.pdcp_sn_bits) + 3) << "the HFN is one more";
 }
@@ -72,8 +72,8 @@ TEST_P(DownlinkNumberSpace, a_whole_number_space_is_written_without_a_gap) {
   Bytes memory(32, 0);
   std::uint8_t* const sdu = memory.data() + 24;
   for (std::uint32_t n = 0; n < 5000; ++n) {
-    write_downlink(bearer, 1, sdu);
-    const auto want = test::downlink_headers(config, n, n, polls(config, n), false, Qfi{1});
+    write_downlink(bearer, 1, sdu, kSduBytes);
+    const auto want = test::downlink_headers(config, n, n, polls(config, n), false, Qfi{1}, kSduBytes);
     ASSERT_TRUE(std::equal(want.begin(), want.end(), sdu - want.size())) << "SDU " << n;
   }
 }
@@ -82,7 +82,7 @@ TEST_P(Downlink, octets_before_the_headers_stay_as_they_were) {
   BearerDownlink bearer = make_downlink(GetParam());
   Bytes memory(64, 0x5a);
   std::uint8_t* const sdu = memory.data() + 40;
-  write_downlink(bearer, 0x7f, sdu);
+  write_downlink(bearer, 0x7f, sdu, kSduBytes);
   const auto first = static_cast<std::ptrdiff_t>(40 - downlink_overhead(bearer));
   EXPECT_TRUE(std::all_of(memory.begin(), memory.begin() + first, [](std::uint8_t octet) { return octet == 0x5a; }));
   EXPECT_TRUE(std::all_of(memory.begin() + 40, memory.end(), [](std::uint8_t octet) { return octet == 0x5a; }));
@@ -115,17 +115,17 @@ struct Literal {
 };
 
 // Written by hand from TS 38.322 6.2.2, TS 38.323 6.2.2, TS 37.324 6.2.2 and airhdr.h; RQI set, QFI 9, bearer
-// 0x01020304.
+// 0x01020304, an SDU of 3 octets.
 constexpr Literal kLiterals[] = {
-    {"am18", 18, true, 0, 5, "10de000001020304 800005 800005 49"},
-    {"am18", 18, true, 1, 5, "10de000001020304 c00005 800005 49"},
-    {"am18", 18, false, 0, 0x2abcd, "10dc000001020304 82abcd 82abcd"},
-    {"am12", 12, true, 1, 0xabc, "10d2000001020304 cabc 8abc 49"},
-    {"am12", 18, false, 0, 0x2abcd, "10d4000001020304 8bcd 82abcd"},
-    {"um12", 18, true, 1, 7, "10b6000001020304 00 800007 49"},
-    {"um6", 12, false, 1, 7, "10a8000001020304 00 8007"},
-    {"tm", 12, false, 1, 0xfff, "1080000001020304 8fff"},
-    {"tm", 18, true, 1, 0x3ffff, "1086000001020304 83ffff 49"},
+    {"am18", 18, true, 0, 5, "20de000001020304 000a 800005 800005 49"},
+    {"am18", 18, true, 1, 5, "20de000001020304 000a c00005 800005 49"},
+    {"am18", 18, false, 0, 0x2abcd, "20dc000001020304 0009 82abcd 82abcd"},
+    {"am12", 12, true, 1, 0xabc, "20d2000001020304 0008 cabc 8abc 49"},
+    {"am12", 18, false, 0, 0x2abcd, "20d4000001020304 0008 8bcd 82abcd"},
+    {"um12", 18, true, 1, 7, "20b6000001020304 0008 00 800007 49"},
+    {"um6", 12, false, 1, 7, "20a8000001020304 0006 00 8007"},
+    {"tm", 12, false, 1, 0xfff, "2080000001020304 0005 8fff"},
+    {"tm", 18, true, 1, 0x3ffff, "2086000001020304 0007 83ffff 49"},
 };
 
 TEST(DownlinkLiterals, are_what_the_specs_say) {
@@ -159,7 +159,7 @@ TEST(DownlinkPoll, is_set_on_each_poll_pdu_th_sdu_and_starts_over) {
     const auto sdus = *rc::gen::inRange<std::uint32_t>(1, 3000);
     for (std::uint32_t n = 0; n < sdus; ++n) {
       std::uint8_t memory[32];
-      write_downlink(bearer, 0, memory + 24);
+      write_downlink(bearer, 0, memory + 24, 8);
       const auto pdu = wire::rlc::parse_am({memory + 24 - bearer.header_bytes, std::size_t{8} + bearer.header_bytes},
                                            config.rlc_sn_bits);
       RC_ASSERT(static_cast<bool>(pdu));
@@ -175,7 +175,7 @@ TEST(DownlinkPoll, the_largest_poll_pdu_still_polls) {
   std::uint8_t memory[32];
   unsigned seen = 0;
   for (unsigned n = 0; n < 2 * 65535; ++n) {
-    write_downlink(bearer, 0, memory + 24);
+    write_downlink(bearer, 0, memory + 24, 8);
     seen += (memory[24 - bearer.header_bytes] & 0x40) != 0 ? 1 : 0;
   }
   EXPECT_EQ(seen, 2U);

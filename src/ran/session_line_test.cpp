@@ -67,9 +67,9 @@ TEST(SessionLine, a_reflective_bearer_sets_rdi_in_each_pdu) {
   bearer.reflective = true;
   BearerDownlink reflective = make_session_bearer(bearer);
   for (const std::uint8_t psc : {std::uint8_t{1}, std::uint8_t{0x7f}}) {  // RQI and QFI
-    write_downlink(plain, psc, frame.data() + 32);
+    write_downlink(plain, psc, frame.data() + 32, 20);
     EXPECT_EQ(frame[31], psc);
-    write_downlink(reflective, psc, frame.data() + 32);
+    write_downlink(reflective, psc, frame.data() + 32, 20);
     EXPECT_EQ(frame[31], 0x80 | psc);
   }
 }

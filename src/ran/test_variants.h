@@ -58,6 +58,7 @@ void put(Bytes& out, Write write) {
   out.insert(out.end(), room, room + n);
 }
 
+// Without the length, which set_length() writes when the PDU is complete.
 inline void put_airhdr(Bytes& out, const BearerConfig& c, Direction direction) {
   wire::airhdr::Header h;
   h.direction = direction;
@@ -67,6 +68,12 @@ inline void put_airhdr(Bytes& out, const BearerConfig& c, Direction direction) {
   h.sdap_header = direction == Direction::kDownlink ? c.sdap_header_dl : c.sdap_header_ul;
   h.bearer = c.id;
   put(out, [&](wire::MutableOctets to) { return wire::airhdr::write(to, h); });
+}
+
+// Writes the length of a PDU, of which `sdu_bytes` octets will follow, into the airhdr at the begin.
+inline void set_length(Bytes& out, std::size_t sdu_bytes = 0) {
+  const std::size_t pdu = out.size() + sdu_bytes - wire::airhdr::kHeaderBytes;
+  wire::store_be16(out.data() + wire::airhdr::kLengthOffset, static_cast<std::uint32_t>(pdu));
 }
 
 inline void put_rlc(Bytes& out, const BearerConfig& c, std::uint32_t number, bool poll,
@@ -92,9 +99,9 @@ inline void put_pdcp(Bytes& out, const BearerConfig& c, std::uint32_t count) {
   });
 }
 
-// What write_downlink must write for an SDU with this COUNT and RLC number.
+// What write_downlink must write for an SDU of `sdu_bytes` octets with this COUNT and RLC number.
 inline Bytes downlink_headers(const BearerConfig& c, std::uint32_t count, std::uint32_t rlc_number, bool poll, bool rqi,
-                              Qfi qfi) {
+                              Qfi qfi, std::size_t sdu_bytes) {
   Bytes out;
   put_airhdr(out, c, Direction::kDownlink);
   put_rlc(out, c, rlc_number, poll);
@@ -104,6 +111,7 @@ inline Bytes downlink_headers(const BearerConfig& c, std::uint32_t count, std::u
       return wire::sdap::write(to, wire::sdap::DownlinkHeader{.rdi = false, .rqi = rqi, .qfi = qfi});
     });
   }
+  set_length(out, sdu_bytes);
   return out;
 }
 
@@ -120,6 +128,7 @@ inline Bytes uplink_pdu(const BearerConfig& c, std::uint32_t count, std::uint32_
     });
   }
   out.insert(out.end(), sdu.begin(), sdu.end());
+  set_length(out);
   return out;
 }
 

@@ -80,9 +80,10 @@ std::optional<AirView::Frame> AirView::translate(Octets frame, std::uint32_t ori
   const auto ether = wire::ethernet::parse(frame);
   if (!ether || ether->ether_type != wire::ethernet::kTypeAirhdr) return std::nullopt;
   const Octets behind = frame.subspan(ether->header_bytes);
-  const auto air = wire::airhdr::parse(behind);
-  if (!air || behind.size() <= wire::airhdr::kHeaderBytes) return std::nullopt;
-  Octets pdu = behind.subspan(wire::airhdr::kHeaderBytes);
+  const auto air = wire::airhdr::parse(behind, original_bytes - frame.size());
+  if (!air || behind.size() <= wire::airhdr::kHeaderBytes || air->pdu_bytes == 0) return std::nullopt;
+  Octets pdu = wire::airhdr::pdu_of(*air, behind);
+  const auto missing = static_cast<std::uint32_t>(air->pdu_bytes - pdu.size());
   if (view_ == View::kPdcpNr) {
     const auto rlc = complete_sdu_header(*air, pdu);
     if (!rlc || *rlc >= pdu.size()) return std::nullopt;
@@ -94,7 +95,6 @@ std::optional<AirView::Frame> AirView::translate(Octets frame, std::uint32_t ori
   const auto secured = is_pdcp && secured_ ? secured_->find(air->bearer) : std::nullopt;
   const Framing framing = is_pdcp ? pdcp_framing(*air, *ue, secured) : rlc_framing(*air, *ue);
 
-  const auto missing = original_bytes - static_cast<std::uint32_t>(frame.size());
   const std::size_t payload = framing.bytes + pdu.size() + missing;  // its length before the copy was cut
   if (payload > kMostPayload) return std::nullopt;
   made_.resize(kMostViewBytes + pdu.size());

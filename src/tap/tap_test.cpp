@@ -49,12 +49,14 @@ struct TapTest : testing::Test {
   }
   // One downlink AM PDU of a bearer.
   rte_mbuf* air_packet(std::uint32_t bearer, std::size_t payload) const {
-    rte_mbuf* m = packet(14 + 8 + 3 + 3 + 1 + payload);
+    rte_mbuf* m = packet(14 + 10 + 3 + 3 + 1 + payload);
     const wire::MutableOctets frame(rte_pktmbuf_mtod(m, std::uint8_t*), m->data_len);
     wire::ethernet::write(frame, std::array<std::uint8_t, 6>{2}, std::array<std::uint8_t, 6>{2}, 0x88b5);
-    wire::airhdr::write(frame.subspan(14), {.direction = Direction::kDownlink, .bearer = BearerId{bearer}});
+    wire::airhdr::write(frame.subspan(14), {.direction = Direction::kDownlink,
+                                            .bearer = BearerId{bearer},
+                                            .pdu_bytes = static_cast<std::uint16_t>(7 + payload)});
     constexpr std::array<std::uint8_t, 7> kHeaders{0x80, 0, 5, 0x80, 0, 7, 9};
-    std::copy(kHeaders.begin(), kHeaders.end(), frame.begin() + 22);
+    std::copy(kHeaders.begin(), kHeaders.end(), frame.begin() + 24);
     return m;
   }
   static Bytes read(const fs::path& path) {
@@ -189,7 +191,7 @@ TEST_F(TapTest, what_a_view_cannot_show_is_skipped_and_counted) {
   ASSERT_TRUE(tap.has_value());
   point.attach((*tap)->lane(0), true, false);
   rte_mbuf* control = air_packet(7, 40);
-  rte_pktmbuf_mtod(control, std::uint8_t*)[22] = 0x00;  // RLC D/C: a STATUS PDU
+  rte_pktmbuf_mtod(control, std::uint8_t*)[24] = 0x00;  // RLC D/C: a STATUS PDU
   std::array<rte_mbuf*, 3> burst{air_packet(7, 40), packet(60), control};
   point.take_received(burst.data(), 3);
   rte_pktmbuf_free_bulk(burst.data(), 3);

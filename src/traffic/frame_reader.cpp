@@ -62,7 +62,7 @@ struct RlcHeader {
   const auto air = wire::airhdr::parse(octets);
   if (!air) return reading;
   reading.tunnel = air->bearer.value;
-  octets = octets.subspan(wire::airhdr::kHeaderBytes);
+  octets = wire::airhdr::pdu_of(*air, octets);
   const RlcHeader rlc = read_rlc(*air, octets);
   reading.seen = rlc.seen;
   if (rlc.seen != Seen::stamped) return reading;

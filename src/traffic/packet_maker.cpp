@@ -129,7 +129,7 @@ PacketMaker::Line PacketMaker::make_line(const FlowSpec& flow) const {
   }
   if (direction_ == Direction::kDownlink) return line;
 
-  std::array<std::uint8_t, 8> air{};
+  std::array<std::uint8_t, wire::airhdr::kHeaderBytes> air{};
   wire::airhdr::write(air, {.direction = Direction::kUplink,
                             .rlc_mode = b.rlc_mode,
                             .rlc_sn_bits = b.rlc_sn_bits,
@@ -160,8 +160,8 @@ PacketMaker::Line PacketMaker::make_line(const FlowSpec& flow) const {
   return line;
 }
 
-// Writes airhdr, RLC, PDCP and SDAP as two overlapping stores. Returns the place after them.
-std::uint8_t* PacketMaker::write_air(Line& line, std::uint8_t* out) const {
+// Writes airhdr, RLC, PDCP and SDAP as overlapping stores. Returns the place after them, where the SDU begins.
+std::uint8_t* PacketMaker::write_air(Line& line, std::size_t inner_bytes, std::uint8_t* out) const {
   const auto n = static_cast<std::uint32_t>(line.sequence);
   const auto low = [](std::uint32_t v, unsigned bits) { return std::uint64_t{v} & ((1ULL << bits) - 1); };
   std::uint64_t header = line.header | low(line.rlc_first + n, line.rlc_bits) << line.rlc_shift |
@@ -171,6 +171,7 @@ std::uint8_t* PacketMaker::write_air(Line& line, std::uint8_t* out) const {
   wire::store_be64(inner - 8, header);
   wire::store_be64(out,
                    std::uint64_t{wire::airhdr::kVersion} << 60 | std::uint64_t{line.air_modes} << 48 | line.tunnel);
+  wire::store_be16(out + wire::airhdr::kLengthOffset, static_cast<std::uint32_t>(line.header_bytes + inner_bytes));
   return inner;
 }
 
@@ -208,7 +209,7 @@ unsigned PacketMaker::make(std::uint32_t flow, std::uint32_t size, std::uint64_t
     wire::store_be16(inner - 2, check == 0 ? 0xFFFFU : check);
     inner += wire::gtpu::kHeaderWithPscBytes;
   } else {
-    inner = write_air(line, inner);
+    inner = write_air(line, shape.inner.size(), inner);
   }
   write_inner(line, shape, intended_ns, inner);
   ++line.sequence;

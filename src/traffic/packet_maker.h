@@ -93,7 +93,7 @@ class PacketMaker {
 
   [[nodiscard]] Shape make_shape(const MakerSettings& settings, const FlowSpec& flow, std::uint16_t inner_bytes) const;
   [[nodiscard]] Line make_line(const FlowSpec& flow) const;
-  std::uint8_t* write_air(Line& line, std::uint8_t* out) const;
+  std::uint8_t* write_air(Line& line, std::size_t inner_bytes, std::uint8_t* out) const;
   void write_inner(const Line& line, const Shape& shape, std::uint64_t intended_ns, std::uint8_t* inner) const;
 
   Direction direction_;

@@ -131,7 +131,8 @@ TEST(PacketMaker, uplink_frames_number_rlc_and_pdcp_of_every_mode_and_wrap) {
       EXPECT_EQ(air->direction, Direction::kUplink);
       EXPECT_EQ(air->bearer, b.id);
       EXPECT_EQ(air->rlc_mode, b.rlc_mode);
-      Octets pdu = frame.subspan(22);
+      EXPECT_EQ(air->pdu_bytes, frame.size() - 24);
+      Octets pdu = wire::airhdr::pdu_of(*air, frame.subspan(14));
       if (b.rlc_mode == RlcMode::kAm) {
         const auto rlc = wire::rlc::parse_am(pdu, b.rlc_sn_bits);
         ASSERT_TRUE(rlc);
@@ -210,13 +211,13 @@ TEST(FrameReader, control_pdus_and_segments_on_the_air_are_told_apart) {
   std::vector<std::uint8_t> room(2048);
   room.resize(maker.make(0, 0, 5, room.data()));
   auto control = room;
-  control[22] = 0x00;
+  control[24] = 0x00;
   EXPECT_EQ(read_frame(control).seen, Seen::rlc_control);
   auto segment = room;
-  segment[22] = 0x90;
+  segment[24] = 0x90;
   EXPECT_EQ(read_frame(segment).seen, Seen::unreadable);
   auto version = room;
-  version[14] = 0x20;
+  version[14] = 0x10;
   EXPECT_EQ(read_frame(version).seen, Seen::unreadable);
 }
 

@@ -190,7 +190,7 @@ UeDownlink::Received UeDownlink::receive(Octets frame) {
   if (bearer == nullptr) return {.outcome = UeOutcome::bearer_unknown};
 
   ++bearer->downlink.received;
-  Climb climb(*bearer, arq_, due_, frame.subspan(wire::airhdr::kHeaderBytes));
+  Climb climb(*bearer, arq_, due_, wire::airhdr::pdu_of(*air, frame));
   UeOutcome outcome = modes_match(*air, bearer->config) ? UeOutcome::ok : UeOutcome::airhdr_modes_wrong;
   const bool stale = is_of_other_epoch(*bearer, air->epoch);
   if (outcome == UeOutcome::ok && stale) {

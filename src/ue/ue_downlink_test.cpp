@@ -27,12 +27,12 @@ class UeDownlinkTest : public ::testing::Test {
   std::vector<HeapOctets> held_;  // received packets point into these frames
 };
 
-// airhdr: version and kind 10; direction DL 80, mode, SN lengths, SDAP; reserved; bearer 0x01020304.
-constexpr const char* kAm18Pdcp18Sdap = "10de 0000 01020304";
-constexpr const char* kAm12Pdcp12Sdap = "10d2 0000 01020304";
-constexpr const char* kUm12Pdcp12Sdap = "10b2 0000 01020304";
-constexpr const char* kUm6Pdcp18 = "10ac 0000 01020304";
-constexpr const char* kTmPdcp18 = "1084 0000 01020304";
+// airhdr without its length: version and kind 20; direction DL 80, mode, SN lengths, SDAP; reserved; bearer 0x01020304.
+constexpr const char* kAm18Pdcp18Sdap = "20de 0000 01020304";
+constexpr const char* kAm12Pdcp12Sdap = "20d2 0000 01020304";
+constexpr const char* kUm12Pdcp12Sdap = "20b2 0000 01020304";
+constexpr const char* kUm6Pdcp18 = "20ac 0000 01020304";
+constexpr const char* kTmPdcp18 = "2084 0000 01020304";
 
 TEST_F(UeDownlinkTest, am18_pdcp18_sdap_carries_the_packet_of_the_worked_examples) {
   bearers_.establish(bearer(RlcMode::kAm, 18, 18), {});
@@ -109,7 +109,7 @@ TEST_F(UeDownlinkTest, gaps_late_ones_and_duplicates_are_counted_per_layer) {
 }
 
 TEST_F(UeDownlinkTest, with_another_epoch_rlc_begins_anew_while_pdcp_goes_on) {
-  const std::string anew = "10 de 00 01 01020304";
+  const std::string anew = "20 de 00 01 01020304";
   bearers_.establish(bearer(RlcMode::kAm, 18, 18), {.pdcp_downlink = 0x3f000, .rlc_downlink = 0x10000});
   EXPECT_EQ(outcome(kAm18Pdcp18Sdap, std::string("810000 83f000 09") + kPacket), UeOutcome::ok);
   EXPECT_EQ(outcome(kAm18Pdcp18Sdap, std::string("800000 83f001 09") + kPacket), UeOutcome::rlc_old);
@@ -122,8 +122,16 @@ TEST_F(UeDownlinkTest, with_another_epoch_rlc_begins_anew_while_pdcp_goes_on) {
 
 TEST_F(UeDownlinkTest, link_padding_behind_the_packet_is_cut_off) {
   bearers_.establish(bearer(RlcMode::kUm, 12, 12), {});
-  EXPECT_EQ(to_hex(receive(kUm12Pdcp12Sdap, std::string("00 8000 09") + kPacket + "000000").packet), kPacket);
-  EXPECT_EQ(to_hex(receive(kUm12Pdcp12Sdap, std::string("00 8001 09") + kPacketV6 + "0000").packet), tidy(kPacketV6));
+  for (const char* padding : {"", "00", "0000000000", "ffffff"}) {
+    bearers_.establish(bearer(RlcMode::kUm, 12, 12), {});
+    held_.push_back(frame(kUm12Pdcp12Sdap, std::string("00 8000 09") + kPacket, padding));
+    EXPECT_EQ(to_hex(downlink_.receive(held_.back()).packet), kPacket);
+    held_.push_back(frame(kUm12Pdcp12Sdap, "00 8001 09 45", padding));
+    EXPECT_EQ(name_of(downlink_.receive(held_.back()).outcome), "ipv4_truncated");
+  }
+  bearers_.establish(bearer(RlcMode::kUm, 12, 12), {});
+  EXPECT_EQ(to_hex(receive(kUm12Pdcp12Sdap, std::string("00 8000 09") + kPacket + "000000").packet), kPacket)
+      << "behind the packet, within the PDU";
 }
 
 TEST_F(UeDownlinkTest, frames_that_are_not_for_a_bearer_say_why) {
@@ -131,24 +139,24 @@ TEST_F(UeDownlinkTest, frames_that_are_not_for_a_bearer_say_why) {
   const auto why = [&](const std::string& hex) {
     return name_of(downlink_.receive(HeapOctets(from_hex(hex))).outcome);
   };
-  const std::string pdu = std::string("800000 800000 09") + kPacket;
+  const std::string pdu = std::string("0025 800000 800000 09") + kPacket;  // the length of the PDU first
   EXPECT_EQ(why("333300000016 020000000002 86dd 60000000"), "not_air_frame");
-  EXPECT_EQ(why(std::string(kLink) + "20de 0000 01020304" + pdu), "airhdr_bad_version");
-  EXPECT_EQ(why(std::string(kLink) + "11de 0000 01020304" + pdu), "airhdr_bad_kind");
-  EXPECT_EQ(why(std::string(kLink) + "10fe 0000 01020304" + pdu), "airhdr_bad_rlc_mode");
-  EXPECT_EQ(why(std::string(kLink) + "10c6 0000 01020304" + pdu), "airhdr_bad_sn_length");
-  EXPECT_EQ(why(std::string(kLink) + "105e 0000 01020304" + pdu), "airhdr_wrong_direction");
-  EXPECT_EQ(why(std::string(kLink) + "10de 0000 01020305" + pdu), "bearer_unknown");
-  EXPECT_EQ(why(std::string(kLink) + "10de 0000 00000000" + pdu), "bearer_unknown");
+  EXPECT_EQ(why(std::string(kLink) + "10de 0000 01020304" + pdu), "airhdr_bad_version");
+  EXPECT_EQ(why(std::string(kLink) + "21de 0000 01020304" + pdu), "airhdr_bad_kind");
+  EXPECT_EQ(why(std::string(kLink) + "20fe 0000 01020304" + pdu), "airhdr_bad_rlc_mode");
+  EXPECT_EQ(why(std::string(kLink) + "20c6 0000 01020304" + pdu), "airhdr_bad_sn_length");
+  EXPECT_EQ(why(std::string(kLink) + "205e 0000 01020304" + pdu), "airhdr_wrong_direction");
+  EXPECT_EQ(why(std::string(kLink) + "20de 0000 01020305" + pdu), "bearer_unknown");
+  EXPECT_EQ(why(std::string(kLink) + "20de 0000 00000000" + pdu), "bearer_unknown");
   EXPECT_EQ(the_bearer().downlink.received, 0U);
-  EXPECT_EQ(why(std::string(kLink) + "10d6 0000 01020304" + pdu), "airhdr_modes_wrong");  // RLC SN 12
-  EXPECT_EQ(why(std::string(kLink) + "10da 0000 01020304" + pdu), "airhdr_modes_wrong");  // PDCP SN 12
-  EXPECT_EQ(why(std::string(kLink) + "10dc 0000 01020304" + pdu), "airhdr_modes_wrong");  // no SDAP header
-  EXPECT_EQ(why(std::string(kLink) + "10b6 0000 01020304" + pdu), "airhdr_modes_wrong");  // UM
+  EXPECT_EQ(why(std::string(kLink) + "20d6 0000 01020304" + pdu), "airhdr_modes_wrong");  // RLC SN 12
+  EXPECT_EQ(why(std::string(kLink) + "20da 0000 01020304" + pdu), "airhdr_modes_wrong");  // PDCP SN 12
+  EXPECT_EQ(why(std::string(kLink) + "20dc 0000 01020304" + pdu), "airhdr_modes_wrong");  // no SDAP header
+  EXPECT_EQ(why(std::string(kLink) + "20b6 0000 01020304" + pdu), "airhdr_modes_wrong");  // UM
   EXPECT_EQ(the_bearer().downlink.dropped, 4U);
   EXPECT_EQ(the_bearer().rlc_rx.next(), 0U);
   bearers_.release(BearerId{0x01020304});
-  EXPECT_EQ(why(std::string(kLink) + "10de 0000 01020304" + pdu), "bearer_unknown");
+  EXPECT_EQ(why(std::string(kLink) + "20de 0000 01020304" + pdu), "bearer_unknown");
 }
 
 TEST_F(UeDownlinkTest, pdus_that_header_mode_does_not_know_say_why) {
@@ -183,22 +191,27 @@ TEST_F(UeDownlinkTest, pdus_that_header_mode_does_not_know_say_why) {
 }
 
 TEST_F(UeDownlinkTest, every_truncation_has_its_reason) {
-  const auto whole = from_hex(std::string(kLink) + kAm18Pdcp18Sdap + "c00000 800000 09" + kPacket);
+  const HeapOctets octets = frame(kAm18Pdcp18Sdap, std::string("c00000 800000 09") + kPacket);
+  const wire::Octets whole = octets;
   using enum UeOutcome;
   const auto expected = [](std::size_t bytes) {
     if (bytes < 14) return ethernet_truncated;
-    if (bytes < 22) return airhdr_truncated;
-    if (bytes < 25) return rlc_truncated;
-    if (bytes == 25) return rlc_empty_data;
-    if (bytes < 28) return pdcp_truncated;
-    if (bytes == 28) return sdap_truncated;
-    if (bytes == 29) return pdu_too_short;
-    if (bytes < 29 + 20) return ipv4_truncated;
+    if (bytes < 24) return airhdr_truncated;
+    if (bytes < 27) return rlc_truncated;
+    if (bytes == 27) return rlc_empty_data;
+    if (bytes < 30) return pdcp_truncated;
+    if (bytes == 30) return sdap_truncated;
+    if (bytes == 31) return pdu_too_short;
+    if (bytes < 31 + 20) return ipv4_truncated;
     return ipv4_bad_total_length;
   };
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
     bearers_.establish(bearer(RlcMode::kAm, 18, 18), {});
-    const HeapOctets cut(wire::Octets(whole).first(bytes));
+    HeapOctets cut(whole.first(bytes));
+    const UeOutcome of_frame = bytes < 24 ? expected(bytes) : airhdr_bad_length;
+    EXPECT_EQ(name_of(downlink_.receive(cut).outcome), name_of(of_frame)) << bytes << " octets";
+    if (bytes < 24) continue;
+    wire::store_be16(cut.all().data() + 22, static_cast<std::uint32_t>(bytes - 24));
     EXPECT_EQ(name_of(downlink_.receive(cut).outcome), name_of(expected(bytes))) << bytes << " octets";
   }
 }
@@ -209,11 +222,14 @@ TEST_F(UeDownlinkTest, whatever_arrives_is_delivered_dropped_or_control_and_lies
     the_bearer().downlink = {};
     std::uint64_t ok = 0;
     for (int i = 0; i < 20; ++i) {
-      auto octets = from_hex(std::string(kLink) + kAm12Pdcp12Sdap + "8000 8000 09" + kPacket);
+      auto octets = from_hex(std::string(kLink) + kAm12Pdcp12Sdap + "0023 8000 8000 09" + kPacket);
       for (int flips = *rc::gen::inRange(0, 4); flips > 0; --flips) {
         octets[*rc::gen::inRange<std::size_t>(0, octets.size())] = *rc::gen::arbitrary<std::uint8_t>();
       }
       octets.resize(*rc::gen::inRange<std::size_t>(0, octets.size() + 1));
+      if (octets.size() >= 24 && *rc::gen::arbitrary<bool>()) {
+        wire::store_be16(octets.data() + 22, static_cast<std::uint32_t>(octets.size() - 24));
+      }
       const HeapOctets frame{wire::Octets(octets)};
       const auto r = downlink_.receive(frame);
       if (r.outcome != UeOutcome::ok) continue;

@@ -165,7 +165,7 @@ unsigned UeFunction::send_secured(Burst& burst, std::array<UeBearer*, kBurst>& b
     rte_mbuf* const m = item.buffer.detach();
     if (outcome == UeOutcome::ok) {
       const unsigned room = rte_pktmbuf_headroom(m);
-      const std::size_t lower = uplink_.write_lower(bearer, {datapath::octets(m) - room, room});
+      const std::size_t lower = uplink_.write_lower(bearer, {datapath::octets(m) - room, room}, m->data_len);
       if (lower != 0) {
         (void)datapath::reframe(m, 0, static_cast<unsigned>(lower), m->data_len);
         bearers[kept] = &bearer;

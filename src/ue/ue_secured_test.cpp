@@ -38,7 +38,7 @@ class UeSecuredTest : public ::testing::Test {
   }
   std::string lower(UeBearer& bearer) {
     HeapOctets room(64);
-    const std::size_t bytes = uplink_.write_lower(bearer, room.all());
+    const std::size_t bytes = uplink_.write_lower(bearer, room.all(), 9);
     return to_hex(wire::Octets(room).last(bytes));
   }
 
@@ -56,29 +56,29 @@ class UeSecuredTest : public ::testing::Test {
 
 TEST_F(UeSecuredTest, um_takes_and_sends_frames_of_the_epoch_of_its_keys_alone) {
   UeBearer& bearer = establish(test::bearer(RlcMode::kUm, 12, 18), 5);
-  const auto taken = receive("10b6 0005 01020304", "00 800000 09 00112233445566778899");
+  const auto taken = receive("20b6 0005 01020304", "00 800000 09 00112233445566778899");
   EXPECT_EQ(name_of(taken.outcome), "ok");
   EXPECT_TRUE(taken.is_protected);
-  for (const char* other : {"10b6 0004 01020304", "10b6 0000 01020304", "10b6 0006 01020304"}) {
+  for (const char* other : {"20b6 0004 01020304", "20b6 0000 01020304", "20b6 0006 01020304"}) {
     const auto refused = receive(other, "00 800000 09 00112233445566778899");
     EXPECT_EQ(name_of(refused.outcome), "rlc_other_epoch");
     EXPECT_FALSE(refused.is_protected);
   }
   EXPECT_EQ(bearer.downlink.dropped, 3U);
-  EXPECT_EQ(lower(bearer).substr(28), tidy("1036 0005 01020304 00"));
+  EXPECT_EQ(lower(bearer).substr(28), tidy("2036 0005 01020304 000a 00"));
   bearer.secured = nullptr;
-  EXPECT_EQ(lower(bearer).substr(28), tidy("1036 0000 01020304 00"));
+  EXPECT_EQ(lower(bearer).substr(28), tidy("2036 0000 01020304 000a 00"));
 }
 
 TEST_F(UeSecuredTest, am_waits_for_a_gnb_that_has_begun_another_epoch) {
   ran::BearerConfig config = test::bearer(RlcMode::kAm, 18, 18);
   config.acknowledged = true;
   UeBearer& bearer = establish(config, 5);
-  EXPECT_EQ(name_of(receive("10de 0006 01020304", "800000 800000 09 0011").outcome), "rlc_other_epoch");
+  EXPECT_EQ(name_of(receive("20de 0006 01020304", "800000 800000 09 0011").outcome), "rlc_other_epoch");
   EXPECT_TRUE(bearer.arq->peer_is_elsewhere);
-  EXPECT_TRUE(receive("10de 0005 01020304", "800000 800000 09 0011").is_protected);
+  EXPECT_TRUE(receive("20de 0005 01020304", "800000 800000 09 0011").is_protected);
   EXPECT_FALSE(bearer.arq->peer_is_elsewhere);
-  EXPECT_EQ(name_of(receive("10de 0004 01020304", "800000 800000 09 0011").outcome), "rlc_other_epoch");
+  EXPECT_EQ(name_of(receive("20de 0004 01020304", "800000 800000 09 0011").outcome), "rlc_other_epoch");
   EXPECT_FALSE(bearer.arq->peer_is_elsewhere) << "that frame is late";
 }
 

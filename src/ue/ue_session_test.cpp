@@ -56,8 +56,8 @@ class UeSessionTest : public ::testing::Test {
     if (framed.outcome != UeOutcome::ok) return std::string(name_of(framed.outcome));
     return to_hex(wire::Octets(room).last(framed.overhead_bytes));
   }
-  static std::string um(std::uint32_t id, const char* pdcp_and_sdap) {
-    return tidy(std::string(kToGnb) + "1032 0000 " + (id == kFirst ? "01020304" : "01020305") + "00" + pdcp_and_sdap);
+  static std::string um(std::uint32_t id, const char* pdcp_and_sdap, std::size_t sdu_bytes = 30) {
+    return tidy(fmt::format("{}2032 0000 {:08x} {:04x} 00 {}", kToGnb, id, 4 + sdu_bytes, pdcp_and_sdap));
   }
   // A downlink packet that `kPacket` answers, with that SDAP octet.
   UeOutcome receive(std::uint32_t id, std::uint16_t sn, std::uint8_t sdap) {
@@ -68,7 +68,7 @@ class UeSessionTest : public ::testing::Test {
     const std::string head = fmt::format("00 8{:03x} {:02x}", sn, sdap);
     std::string octets;
     for (const std::uint8_t o : ip) octets += fmt::format("{:02x}", o);
-    const auto air = fmt::format("10b2 0000 {:08x}", id);
+    const auto air = fmt::format("20b2 0000 {:08x}", id);
     const HeapOctets in = frame(air, head + octets);
     return downlink_.receive(in).outcome;
   }
@@ -106,7 +106,7 @@ TEST_F(UeSessionTest, rdi_moves_the_flow_and_its_end_marker_goes_on_the_old_bear
   ASSERT_THAT(sessions_.due, ElementsAre(UeEndMarker{BearerId{kFirst}, 0x05}));
   HeapOctets room(kMaxUplinkOverhead);
   const auto marker = uplink_.frame_end_marker(the(kFirst), room.all(), sessions_.due.front().octet);
-  EXPECT_EQ(to_hex(wire::Octets(room).last(marker.overhead_bytes)), um(kFirst, "8001 05"));
+  EXPECT_EQ(to_hex(wire::Octets(room).last(marker.overhead_bytes)), um(kFirst, "8001 05", 0));
   EXPECT_EQ(marker.packet_bytes, 0U);
   EXPECT_EQ(the(kFirst).uplink.received, 1U) << "an end marker is no packet";
   EXPECT_EQ(sent(), um(kSecond, "8000 85"));
@@ -134,7 +134,7 @@ TEST_F(UeSessionTest, a_bearer_without_headers_carries_its_only_flow) {
   bearers_.establish(bare, {});
   sessions_.join(the(kSecond), place(2, {Qfi{5}}));
   EXPECT_EQ(receive(kFirst, 0, 0x45), UeOutcome::ok);
-  EXPECT_EQ(sent(), tidy(std::string(kToGnb) + "1030 0000 01020305 00 8000"));
+  EXPECT_EQ(sent(), tidy(std::string(kToGnb) + "2030 0000 01020305 0021 00 8000"));
   sessions_.follow(the(kFirst), place(1, {Qfi{5}}));
   EXPECT_THAT(sessions_.due, IsEmpty()) << "a bearer without header has no end markers";
 }
@@ -172,7 +172,7 @@ TEST_F(UeSessionTest, a_bearer_that_begins_anew_keeps_the_rules_of_the_others) {
 
 TEST_F(UeSessionTest, a_pdu_with_a_header_alone_is_too_short) {
   make();
-  const HeapOctets in = frame("10b2 0000 01020305", "00 8000 45");
+  const HeapOctets in = frame("20b2 0000 01020305", "00 8000 45");
   EXPECT_EQ(downlink_.receive(in).outcome, UeOutcome::pdu_too_short);
   EXPECT_EQ(the(kSecond).downlink.dropped, 1U);
 }

@@ -1,6 +1,8 @@
 // For tests of ue/ only: bearers, and frames as octets, header by header, independent of the code under test.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "ue/ue_bearers.h"
@@ -44,9 +46,10 @@ inline ran::BearerConfig bearer(RlcMode mode, unsigned rlc_sn_bits, unsigned pdc
   return config;
 }
 
-// Octets of a frame whose parts are given in hex, in a heap span of exactly that size.
-inline HeapOctets frame(const std::string& air, const std::string& pdu) {
-  return HeapOctets(from_hex(std::string(kLink) + air + pdu));
+// Octets of a frame whose parts are given in hex, in a heap span of exactly that size. `air` is airhdr without its
+// length; `padding` lies behind the PDU.
+inline HeapOctets frame(const std::string& air, const std::string& pdu, const std::string& padding = "") {
+  return HeapOctets(from_hex(fmt::format("{}{}{:04x}{}{}", kLink, air, from_hex(pdu).size(), pdu, padding)));
 }
 
 }  // namespace splitplane::ue::test

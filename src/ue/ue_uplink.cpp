@@ -56,7 +56,7 @@ std::size_t write_rlc(UeBearer& bearer, MutableOctets out) {
 
 }  // namespace
 
-std::size_t UeUplink::write_link(const UeBearer& bearer, MutableOctets out) const {
+std::size_t UeUplink::write_link(const UeBearer& bearer, std::size_t pdu_bytes, MutableOctets out) const {
   const std::uint8_t epoch_of_keys = bearer.secured == nullptr ? std::uint8_t{0} : bearer.secured->epoch;
   const ran::BearerConfig& config = bearer.config;
   const std::size_t ethernet =
@@ -69,7 +69,8 @@ std::size_t UeUplink::write_link(const UeBearer& bearer, MutableOctets out) cons
                                                   .pdcp_sn_bits = config.pdcp_sn_bits,
                                                   .sdap_header = config.sdap_header_ul,
                                                   .epoch = bearer.arq == nullptr ? epoch_of_keys : bearer.arq->epoch,
-                                                  .bearer = config.id});
+                                                  .bearer = config.id,
+                                                  .pdu_bytes = static_cast<std::uint16_t>(pdu_bytes)});
   return air == 0 ? 0 : ethernet + air;
 }
 
@@ -130,7 +131,8 @@ UeUplink::Framed UeUplink::write(UeBearer& bearer, MutableOctets room, std::uint
   }
 
   MutableOctets out = room.last(overhead);
-  out = out.subspan(write_link(bearer, out));
+  constexpr std::size_t kLink = wire::ethernet::kHeaderBytes + wire::airhdr::kHeaderBytes;
+  out = out.subspan(write_link(bearer, overhead - kLink + packet_bytes, out));
   out = out.subspan(write_rlc(bearer, out));
   out = out.subspan(wire::pdcp::write_data(out, config.pdcp_sn_bits, sn_of(bearer.pdcp_tx_next, config.pdcp_sn_bits)));
   ++bearer.pdcp_tx_next;
@@ -156,17 +158,18 @@ UeUplink::Framed UeUplink::admit_secured(UeBearer& bearer, std::size_t overhead,
   return {.outcome = outcome, .packet_bytes = bytes, .bearer = &bearer, .is_protected = outcome == UeOutcome::ok};
 }
 
-std::size_t UeUplink::write_lower(UeBearer& bearer, MutableOctets room) const {
-  const std::size_t bytes = wire::ethernet::kHeaderBytes + wire::airhdr::kHeaderBytes + rlc_header_bytes(bearer.config);
+std::size_t UeUplink::write_lower(UeBearer& bearer, MutableOctets room, std::size_t pdcp_bytes) const {
+  const std::size_t rlc = rlc_header_bytes(bearer.config);
+  const std::size_t bytes = wire::ethernet::kHeaderBytes + wire::airhdr::kHeaderBytes + rlc;
   if (room.size() < bytes) return 0;
   const MutableOctets out = room.last(bytes);
-  const std::size_t link = write_link(bearer, out);
+  const std::size_t link = write_link(bearer, rlc + pdcp_bytes, out);
   return link == 0 ? 0 : link + write_rlc(bearer, out.subspan(link));
 }
 
 std::size_t UeUplink::write_status(const UeBearer& bearer, MutableOctets out) const {
   if (bearer.config.rlc_mode != RlcMode::kAm || out.size() < kStatusFrameBytes) return 0;
-  const std::size_t link = write_link(bearer, out);
+  const std::size_t link = write_link(bearer, wire::rlc::kStatusFixedBytes, out);
   wire::rlc::StatusWriter status(out.subspan(link), bearer.config.rlc_sn_bits);
   const std::size_t bytes = status.finish(bearer.rlc_rx.next_sn());
   return link == 0 || bytes == 0 ? 0 : link + bytes;

@@ -12,8 +12,8 @@ namespace splitplane::ue {
 
 using wire::MutableOctets;
 
-inline constexpr std::size_t kMaxUplinkOverhead = 14 + 8 + 3 + 3 + 1;  // Ethernet, airhdr, RLC, PDCP, SDAP
-inline constexpr std::size_t kStatusFrameBytes = 14 + 8 + 3;           // Ethernet, airhdr, STATUS PDU without NACKs
+inline constexpr std::size_t kMaxUplinkOverhead = 14 + 10 + 3 + 3 + 1;  // Ethernet, airhdr, RLC, PDCP, SDAP
+inline constexpr std::size_t kStatusFrameBytes = 14 + 10 + 3;           // Ethernet, airhdr, STATUS PDU without NACKs
 
 struct AirLink {
   MacAddress ours, peer;
@@ -45,7 +45,7 @@ class UeUplink {
 
   // For a PDCP PDU of a secured bearer: writes the headers before it into the last octets of `room`, and moves RLC's
   // numbers on. Returns the octets, or 0 if they do not fit; then nothing is changed.
-  [[nodiscard]] std::size_t write_lower(UeBearer& bearer, MutableOctets room) const;
+  [[nodiscard]] std::size_t write_lower(UeBearer& bearer, MutableOctets room, std::size_t pdcp_bytes) const;
 
   // Writes the answer to a poll: ACK_SN is the SN after the highest received one. There are no NACKs, because header
   // mode keeps no copy for a retransmission. Returns the octets, or 0 if they do not fit or the bearer is not AM.
@@ -61,7 +61,7 @@ class UeUplink {
   [[nodiscard]] UeBearer* find_source(const IpPacket& ip);
   [[nodiscard]] Framed write(UeBearer& bearer, MutableOctets room, std::uint8_t sdap, std::size_t packet_bytes);
   [[nodiscard]] Framed admit_secured(UeBearer& bearer, std::size_t overhead, std::size_t bytes) const;
-  [[nodiscard]] std::size_t write_link(const UeBearer& bearer, MutableOctets out) const;
+  [[nodiscard]] std::size_t write_link(const UeBearer& bearer, std::size_t pdu_bytes, MutableOctets out) const;
   UeBearers& bearers_;
   AirLink link_;
   bool has_room_ = true;

@@ -28,32 +28,32 @@ class UeUplinkTest : public ::testing::Test {
 
 TEST_F(UeUplinkTest, every_mode_and_length_is_written_as_the_formats_say) {
   bearers_.establish(bearer(RlcMode::kAm, 18, 18), {});
-  EXPECT_EQ(headers(kPacket), tidy(std::string(kToGnb) + "105e 0000 01020304 800000 800000 89"));
+  EXPECT_EQ(headers(kPacket), tidy(std::string(kToGnb) + "205e 0000 01020304 0025 800000 800000 89"));
   bearers_.establish(bearer(RlcMode::kAm, 12, 12), {});
-  EXPECT_EQ(headers(kPacket), tidy(std::string(kToGnb) + "1052 0000 01020304 8000 8000 89"));
+  EXPECT_EQ(headers(kPacket), tidy(std::string(kToGnb) + "2052 0000 01020304 0023 8000 8000 89"));
   bearers_.establish(bearer(RlcMode::kUm, 12, 12), {});
-  EXPECT_EQ(headers(kPacket), tidy(std::string(kToGnb) + "1032 0000 01020304 00 8000 89"));
+  EXPECT_EQ(headers(kPacket), tidy(std::string(kToGnb) + "2032 0000 01020304 0022 00 8000 89"));
   bearers_.establish(bearer(RlcMode::kUm, 6, 18, false), {});
-  EXPECT_EQ(headers(kPacketV6), tidy(std::string(kToGnb) + "102c 0000 01020304 00 800000"));
+  EXPECT_EQ(headers(kPacketV6), tidy(std::string(kToGnb) + "202c 0000 01020304 0034 00 800000"));
   bearers_.establish(bearer(RlcMode::kTm, 0, 18, false), {});
-  EXPECT_EQ(headers(kPacket), tidy(std::string(kToGnb) + "1004 0000 01020304 800000"));
+  EXPECT_EQ(headers(kPacket), tidy(std::string(kToGnb) + "2004 0000 01020304 0021 800000"));
   EXPECT_EQ(last_.packet_bytes, 30U);
   EXPECT_EQ(the_bearer().uplink.received, 5U);
 }
 
 TEST_F(UeUplinkTest, numbers_count_up_and_wrap_and_every_second_pdu_polls) {
   bearers_.establish(bearer(RlcMode::kAm, 12, 12), {.pdcp_uplink = 0xffe, .rlc_uplink = 0xffe});
-  const std::string link = std::string(kToGnb) + "1052 0000 01020304";
-  EXPECT_EQ(headers(kPacket), tidy(link + "8ffe 8ffe 89"));
-  EXPECT_EQ(headers(kPacket), tidy(link + "cfff 8fff 89"));
-  EXPECT_EQ(headers(kPacketV6), tidy(link + "8000 8000 89"));
-  EXPECT_EQ(headers(kPacket), tidy(link + "c001 8001 89"));
+  const std::string link = std::string(kToGnb) + "2052 0000 01020304";
+  EXPECT_EQ(headers(kPacket), tidy(link + "0023 8ffe 8ffe 89"));
+  EXPECT_EQ(headers(kPacket), tidy(link + "0023 cfff 8fff 89"));
+  EXPECT_EQ(headers(kPacketV6), tidy(link + "0035 8000 8000 89"));
+  EXPECT_EQ(headers(kPacket), tidy(link + "0023 c001 8001 89"));
   EXPECT_EQ(the_bearer().pdcp_tx_next, 0x1002U);
   EXPECT_EQ(the_bearer().uplink.polls, 2U);
   bearers_.establish(bearer(RlcMode::kAm, 18, 18), {.pdcp_uplink = 0x3ffff, .rlc_uplink = 0x3ffff});
-  const std::string link18 = std::string(kToGnb) + "105e 0000 01020304";
-  EXPECT_EQ(headers(kPacket), tidy(link18 + "83ffff 83ffff 89"));
-  EXPECT_EQ(headers(kPacket), tidy(link18 + "c00000 800000 89"));
+  const std::string link18 = std::string(kToGnb) + "205e 0000 01020304";
+  EXPECT_EQ(headers(kPacket), tidy(link18 + "0025 83ffff 83ffff 89"));
+  EXPECT_EQ(headers(kPacket), tidy(link18 + "0025 c00000 800000 89"));
 }
 
 TEST_F(UeUplinkTest, poll_pdu_0_never_polls) {
@@ -69,11 +69,11 @@ TEST_F(UeUplinkTest, a_status_acknowledges_the_number_after_the_highest_received
   for (std::uint32_t sn = 0; sn < 10; ++sn) the_bearer().rlc_rx.accept(sn);
   HeapOctets out(kStatusFrameBytes);
   EXPECT_EQ(uplink_.write_status(the_bearer(), out.all()), kStatusFrameBytes);
-  EXPECT_EQ(to_hex(out), tidy(std::string(kToGnb) + "1052 0000 01020304 000a00"));  // R12
+  EXPECT_EQ(to_hex(out), tidy(std::string(kToGnb) + "2052 0000 01020304 0003 000a00"));  // R12
   bearers_.establish(bearer(RlcMode::kAm, 18, 18), {.rlc_downlink = 0x2abce});
   the_bearer().rlc_rx.accept(0x2abce);
   EXPECT_EQ(uplink_.write_status(the_bearer(), out.all()), kStatusFrameBytes);
-  EXPECT_EQ(to_hex(out), tidy(std::string(kToGnb) + "105e 0000 01020304 0aaf3c"));  // R16
+  EXPECT_EQ(to_hex(out), tidy(std::string(kToGnb) + "205e 0000 01020304 0003 0aaf3c"));  // R16
   HeapOctets less(kStatusFrameBytes - 1);
   EXPECT_EQ(uplink_.write_status(the_bearer(), less.all()), 0U);
   bearers_.establish(bearer(RlcMode::kUm, 12, 12), {});
@@ -121,9 +121,9 @@ TEST_F(UeUplinkTest, the_longest_packet_fills_the_air_ports_mtu) {
     hex.replace(4, 4, fmt::format("{:04x}", bytes));
     return hex + std::string(2 * bytes - hex.size(), '0');
   };
-  EXPECT_EQ(headers(packet_of(1500 - 15 + 1)), "packet_too_long");
-  EXPECT_EQ(headers(packet_of(1500 - 15)).size(), 2 * 29U);
-  EXPECT_EQ(last_.packet_bytes, 1485U);
+  EXPECT_EQ(headers(packet_of(1500 - 17 + 1)), "packet_too_long");
+  EXPECT_EQ(headers(packet_of(1500 - 17)).size(), 2 * 31U);
+  EXPECT_EQ(last_.packet_bytes, 1483U);
 }
 
 }  // namespace

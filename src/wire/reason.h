@@ -45,10 +45,11 @@ namespace splitplane::wire {
   X(psc_truncated, "PDU Session Container shorter than its flags say")                                     \
   X(psc_bad_type, "PDU Session Container type is neither DL (0) nor UL (1)")                               \
   X(airhdr_truncated, "packet ends inside the air header")                                                 \
-  X(airhdr_bad_version, "air header version is not 1")                                                     \
+  X(airhdr_bad_version, "air header version is not 2")                                                     \
   X(airhdr_bad_kind, "air header kind is unknown")                                                         \
   X(airhdr_bad_rlc_mode, "air header names the reserved RLC mode")                                         \
   X(airhdr_bad_sn_length, "air header names an SN length that its RLC mode does not have")                 \
+  X(airhdr_bad_length, "air header names a PDU that is longer than the frame")                             \
   X(sdap_truncated, "SDAP PDU without its header octet")                                                   \
   X(sdap_bad_control, "SDAP end-marker control PDU is longer than one octet")                              \
   X(pdcp_truncated, "PDCP PDU ends inside its header")                                                     \

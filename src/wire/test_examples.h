@@ -105,7 +105,7 @@ inline constexpr auto kExamples = std::to_array<Example>({
     {"I2", Parser::kIpv6,
      "60000000 0030 00 40 fd000000000000000000000000000001 fd000000000000000000000000000002"
      "2b00 010400000000 3c00 0104 00000000 2c00 0104 00000000 1100 0000 00000001 9c41 9c42 0010 0000 0102030405060708"},
-    {"A1", Parser::kAirhdr, "10da 0000 01020304"},
+    {"A1", Parser::kAirhdr, "20da 0000 01020304 0000"},
 });
 
 // A wrong id does not compile.

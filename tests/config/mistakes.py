@@ -307,7 +307,7 @@ BETWEEN_PARTS_OF_UE = edits(
     False,
     ("  port: air\n", "  >>port: aire\n", "ue.port", "there is no port 'aire'; allowed: air"),
     ("{megabytes: 200}\nports:\n", "{megabytes: 400}\nports:\n  >>spare: {device: net_null0}\n", "ports.spare", "is not used; allowed: the port that ue.port names"),
-    ("  tun_mtu: 1450", "  >>tun_mtu: 1490", "ue.tun_mtu", "does not fit port air with 17 octets of headers"),
+    ("  tun_mtu: 1450", "  >>tun_mtu: 1490", "ue.tun_mtu", "does not fit port air with 19 octets of headers"),
     ("loss_percent: 2.5", ">>loss_percent: .nan", "ue.air.downlink.loss_percent", "is .nan; allowed: a number from 0"),
     ("    capacity: 1000", "    >>capacity: 21846", "ue.air.capacity", "would leave too few of memory.mbufs = 65535; allowed: at most a third, 21845"),
     ("delay_us: 500, reorder_percent: 1e-1", ">>reorder_percent: 1e-1", "ue.air.downlink.reorder_percent", "has nothing to overtake; allowed: 0, or with delay_us"),

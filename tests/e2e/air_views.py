@@ -73,12 +73,13 @@ def parse(frame: pcap.Frame) -> AirPdu | None:
     data = frame.data
     if len(data) < 14 or struct.unpack_from("!H", data, 12)[0] != ETHER_TYPE:
         return None
-    if len(data) < 23:
+    if len(data) < 25:
         raise ValueError(f"frame of {len(data)} octets holds no airhdr and PDU")
-    version_kind, modes, _, epoch, bearer = struct.unpack_from("!BBBBI", data, 14)
+    version_kind, modes, _, epoch, bearer, length = struct.unpack_from("!BBBBIH", data, 14)
     mode, rlc_units = modes >> 5 & 3, modes >> 3 & 3
-    if version_kind != 0x10 or mode == 3 or modes & 1:
-        raise ValueError(f"airhdr {data[14:22].hex()}")
+    if version_kind != 0x20 or mode == 3 or modes & 1 or not 0 < length <= frame.length - 24:
+        raise ValueError(f"airhdr {data[14:24].hex()} in a frame of {frame.length} octets")
+    pdu = data[24 : 24 + length]
     return AirPdu(
         frame.time_us,
         modes >> 7,
@@ -87,8 +88,8 @@ def parse(frame: pcap.Frame) -> AirPdu | None:
         18 if modes & 4 else 12,
         bool(modes & 2),
         bearer,
-        data[22:],
-        frame.length - len(data),
+        pdu,
+        length - len(pdu),
         epoch,
     )
 

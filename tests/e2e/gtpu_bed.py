@@ -100,11 +100,11 @@ class GtpuBed:
 
     def uplink(self, number: int = 0, sn: int = 0, qfi: int = 9, inner: bytes = INNER) -> bytes:
         """The air frame of one uplink packet of an am18 bearer with PDCP SN 18 and SDAP (formats.md 9)."""
-        airhdr = bytes([0x10, 0x5E | 0]) + bytes(2) + self.ids[number].to_bytes(4, "big")
         rlc = (0x80 << 16 | sn).to_bytes(3, "big")
         pdcp = (0x80 << 16 | sn).to_bytes(3, "big")
-        ethernet = bytes.fromhex("ffffffffffff020000000099") + b"\x88\xb5"
-        return ethernet + airhdr + rlc + pdcp + bytes([0x80 | qfi]) + inner
+        pdu = rlc + pdcp + bytes([0x80 | qfi]) + inner
+        airhdr = bytes([0x20, 0x5E, 0, 0]) + self.ids[number].to_bytes(4, "big") + len(pdu).to_bytes(2, "big")
+        return bytes.fromhex("ffffffffffff020000000099") + b"\x88\xb5" + airhdr + pdu
 
 
 def error_indication(teid: int, upf: str = LINK.upf_ipv4) -> bytes:

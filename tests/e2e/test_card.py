@@ -129,7 +129,7 @@ def uplink_segment(bearer: dict) -> bytes:
     """The first segment of an SDU (TS 38.322 6.2.2.4), which header mode does not know."""
     sn = {"am12": 2, "am18": 3}[bearer["rlc"]]
     modes = 2 << 5 | sn << 3 | (bearer["pdcp_sn"] == 18) << 2 | 1 << 1  # src/wire/airhdr.h: AM, SDAP
-    airhdr = bytes([0x10, modes, 0, 0]) + bearer["id"].to_bytes(4, "big")
+    airhdr = bytes([0x20, modes, 0, 0]) + bearer["id"].to_bytes(4, "big") + (43).to_bytes(2, "big")
     return b"\xff" * 6 + bytes(6) + b"\x88\xb5" + airhdr + b"\x90" + bytes(42)
 
 

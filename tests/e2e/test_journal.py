@@ -56,7 +56,7 @@ class Air:
     def _take(self, frame: bytes):
         modes, _, epoch, bearer = struct.unpack_from("!BBBI", frame, 15)
         bits = 18 if modes & 4 else 12
-        octets = frame[22 + 3 :]  # behind RLC AM with 18 bits
+        octets = frame[24 + 3 :]  # behind RLC AM with 18 bits
         sn = int.from_bytes(octets[:3], "big") & 0x3FFFF if bits == 18 else int.from_bytes(octets[:2], "big") & 0xFFF
         last = self.counts.get(bearer, -1)
         step = (sn - last) % (1 << bits)

@@ -13,7 +13,7 @@ INNER = gtpu.packet(b"hello", "10.45.0.2", "10.200.0.1")
 
 
 def air_frame(rlc_sn: int, pdcp_sn: int, inner: bytes = INNER, bearer: int = 0x04000001) -> bytes:
-    head = struct.pack("!BBHI", 0x10, 1 << 7 | 2 << 5 | 3 << 3 | 4 | 2, 0, bearer)
+    head = struct.pack("!BBHIH", 0x20, 1 << 7 | 2 << 5 | 3 << 3 | 4 | 2, 0, bearer, 7 + len(inner))
     return (
         bytes(12)
         + b"\x88\xb5"
@@ -68,7 +68,7 @@ def test_damaged_packets_are_found(tmp_path):
 
 
 def test_a_wrong_airhdr_is_refused_by_the_translator():
-    for at, value in ((14, 0x20), (14, 0x11), (15, 0xFF)):
+    for at, value in ((14, 0x10), (14, 0x21), (15, 0xFF), (22, 0xFF)):
         frame = bytearray(air_frame(0, 0))
         frame[at] = value
         try:

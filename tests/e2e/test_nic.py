@@ -233,10 +233,11 @@ def test_a_bearer_is_served_on_the_card_and_the_rest_goes_to_the_host_unchanged(
     core.send(gpdu(ID, sdu))
     frame = air.expect("PDU of the bearer", lambda f: f[12:14] == b"\x88\xb5")
     assert frame[:12].hex(":") == "02:00:00:00:00:0a:02:00:00:00:00:0b"
-    assert frame[14:22] == bytes.fromhex("10de0000") + ID.to_bytes(4, "big")
+    length = (7 + len(sdu)).to_bytes(2, "big")
+    assert frame[14:24] == bytes.fromhex("20de0000") + ID.to_bytes(4, "big") + length
     # AM data PDU with SN 0 of 18 bits, PDCP data PDU with SN 7 of 18 bits, QFI 5, the SDU (TS 38.322 6.2.2.4, 38.323)
-    assert frame[22:25].hex() == "800000" and frame[25:28].hex() == "800007" and frame[28] == 5
-    assert frame[29:] == sdu
+    assert frame[24:27].hex() == "800000" and frame[27:30].hex() == "800007" and frame[30] == 5
+    assert frame[31:] == sdu
     assert card.control.call("card.numbers", ids=[ID]) == [[ID, 8, 1, 0, 1, 0, 0, 0, 7 + 4096]]
 
     unknown = gpdu(ID + 1, sdu)
@@ -262,8 +263,9 @@ def test_uplink_is_encapsulated_once_the_peer_is_known(network, processes, folde
     host = wires(network.core, VF_AIR.upf_interface)
     card.control.call("card.install", bearers=[bearer()])
     sdu = bytes(IP(src="10.45.0.2", dst="10.200.0.1") / UDP(sport=9, dport=9) / Raw(bytes(80)))
-    # airhdr {version 1, uplink AM 18 PDCP 18 SDAP, bearer}, RLC and PDCP with SN 0, QFI 5: src/wire/airhdr.h
-    headers = bytes.fromhex("105e0000") + ID.to_bytes(4, "big") + bytes.fromhex("800000" + "800000" + "85")
+    # airhdr {version 2, uplink AM 18 PDCP 18 SDAP, bearer, length}, RLC and PDCP with SN 0, QFI 5: src/wire/airhdr.h
+    length = (7 + len(sdu)).to_bytes(2, "big")
+    headers = bytes.fromhex("205e0000") + ID.to_bytes(4, "big") + length + bytes.fromhex("800000" + "800000" + "85")
     pdu = bytes(Ether(dst="02:00:00:00:00:0b", src="02:00:00:00:00:0a", type=0x88B5) / Raw(headers + sdu))
     air.send(pdu)
     assert host.expect("PDU without a peer", lambda f: f[12:14] == b"\x88\xb5") == pdu

@@ -125,15 +125,16 @@ def uplink_frames(slots: list[Case]) -> list[bytes]:
     for case in slots:
         n = counts[case]
         counts[case] += 1
-        frames.append(air_head(case) + rlc_header(case, n) + pdcp_header(case, n) + heads[case] + struct.pack("!I", n))
-    status = [air_head(CASES[0]) + bytes.fromhex("000a00")] * STATUS_PDUS
+        pdu = rlc_header(case, n) + pdcp_header(case, n) + heads[case] + struct.pack("!I", n)
+        frames.append(air_head(case, len(pdu)) + pdu)
+    status = [air_head(CASES[0], 3) + bytes.fromhex("000a00")] * STATUS_PDUS
     return frames + status
 
 
-def air_head(case: Case) -> bytes:
+def air_head(case: Case, pdu_bytes: int) -> bytes:
     mode = {"tm": 0, "um": 1, "am": 2}[case.rlc[:2]]
     modes = mode << 5 | case.rlc_bits // 6 << 3 | (4 if case.pdcp_sn == 18 else 0) | (2 if case.sdap else 0)
-    return GNB_MAC + UPF_MAC + b"\x88\xb5" + struct.pack("!BBHI", 0x10, modes, 0, case.id)
+    return GNB_MAC + UPF_MAC + b"\x88\xb5" + struct.pack("!BBHIH", 0x20, modes, 0, case.id, pdu_bytes)
 
 
 def rlc_header(case: Case, n: int) -> bytes:

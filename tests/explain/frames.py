@@ -49,7 +49,7 @@ def _v4(address: str) -> bytes:
 
 
 def air(bearer: int, pdu: bytes, modes: int) -> bytes:
-    return ETHER + b"\x88\xb5" + struct.pack("!BBHI", 0x10, modes, 0, bearer) + pdu
+    return ETHER + b"\x88\xb5" + struct.pack("!BBHIH", 0x20, modes, 0, bearer, len(pdu)) + pdu
 
 
 AM18_UP = 0b0_10_11_1_1_0  # uplink, AM, 18-bit SN, PDCP 18, SDAP

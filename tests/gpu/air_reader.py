@@ -2,7 +2,8 @@
 OpenSSL's AES, that shares no code with the driver. Judges RLC and PDCP sequence numbers, 128-NEA2's COUNTs, and the
 key stream itself, which is what a frame and its SDU differ by.
 
-    Ethernet 14, type 0x88b5 | airhdr 8, bearer in octets 4-7 | RLC AM 3, SN 18 | PDCP 3, SN 18 | SDAP 1 | SDU
+    Ethernet 14, type 0x88b5 | airhdr 10, bearer in octets 4-7, length of the PDU in 8-9 | RLC AM 3, SN 18 |
+    PDCP 3, SN 18 | SDAP 1 | SDU
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from n3_frames import Sdu
 
-ETHERNET, HEADERS = 14, 14 + 8 + 3 + 3 + 1
+ETHERNET, HEADERS = 14, 14 + 10 + 3 + 3 + 1
 SN_MASK = (1 << 18) - 1
 BLOCK, KEY_STREAM_SAMPLE = 16, 8  # octets of the cipher's block, and of it that tell two blocks apart
 
@@ -72,7 +73,7 @@ def parse(frame: bytes) -> AirFrame | None:
     if len(frame) <= HEADERS or frame[12:14] != b"\x88\xb5":
         return None
     (bearer,) = struct.unpack_from(">I", frame, ETHERNET + 4)
-    rlc, pdcp = (int.from_bytes(frame[at : at + 3], "big") for at in (ETHERNET + 8, ETHERNET + 11))
+    rlc, pdcp = (int.from_bytes(frame[at : at + 3], "big") for at in (ETHERNET + 10, ETHERNET + 13))
     if rlc >> 18 & 0b101100 != 0b100000 or pdcp >> 18 != 0b100000:  # data PDUs, complete SDUs
         return None
     return AirFrame(bearer, bool(rlc >> 22 & 1), rlc & SN_MASK, pdcp & SN_MASK, frame[HEADERS:])

@@ -30,7 +30,7 @@ gpu::GnbBearer line_of(const ran::BearerConfig& c) {
 Bytes of_the_host(ran::BearerDownlink& bearer, std::uint8_t sdap, const Bytes& sdu) {
   Bytes room(64, 0);
   room.insert(room.end(), sdu.begin(), sdu.end());
-  ran::write_downlink(bearer, sdap, room.data() + 64);
+  ran::write_downlink(bearer, sdap, room.data() + 64, static_cast<std::uint32_t>(sdu.size()));
   Bytes frame(std::begin(kAir.octets), std::end(kAir.octets));
   frame.insert(frame.end(), room.end() - static_cast<std::ptrdiff_t>(sdu.size() + ran::downlink_overhead(bearer)),
                room.end());

@@ -19,7 +19,8 @@ def air(sdu: n3_frames.Sdu, rlc: int, pdcp: int, count: int | None = None, beare
     """An air frame, ciphered with this COUNT, or with its PDCP SN."""
     key_bearer = bearer_of_key or sdu.bearer
     octets = air_reader.nea2(key_bearer, pdcp if count is None else count, sdu.octets)
-    head = bytes(12) + b"\x88\xb5" + bytes.fromhex("10de0000") + sdu.bearer.to_bytes(4, "big")
+    head = bytes(12) + b"\x88\xb5" + bytes.fromhex("20de0000") + sdu.bearer.to_bytes(4, "big")
+    head += (7 + len(octets)).to_bytes(2, "big")
     return head + (0x800000 | rlc).to_bytes(3, "big") + (0x800000 | pdcp).to_bytes(3, "big") + b"\x09" + octets
 
 

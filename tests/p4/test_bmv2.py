@@ -45,11 +45,12 @@ def pdu(number: int, form: tuple[int, int, int], count: int, sdu: bytes, downlin
     """airhdr, RLC, PDCP and SDAP of TS 38.322, 38.323 and 37.324, and the SDU."""
     rlc, pdcp, sdap = form
     modes = (0x80 if downlink else 0) | 0x40 | rlc // 6 << 3 | (pdcp == 18) << 2 | sdap << 1
-    out = bytes([0x10, modes, 0, 0]) + number.to_bytes(4, "big")
+    out = b""
     for sn_bits, flags in ((rlc, 2 | poll), (pdcp, 2)):
         octets = sn_bits // 6
         out += (flags << 8 * octets - 2 | count % (1 << sn_bits)).to_bytes(octets, "big")
-    return out + bytes([qfi if downlink else 0x80 | qfi] * sdap) + sdu
+    out += bytes([qfi if downlink else 0x80 | qfi] * sdap) + sdu
+    return bytes([0x20, modes, 0, 0]) + number.to_bytes(4, "big") + len(out).to_bytes(2, "big") + out
 
 
 def air_frame(*arguments, **more) -> bytes:
@@ -81,7 +82,7 @@ class Bed:
         modes = 0x40 | rlc // 6 << 3 | (pdcp == 18) << 2 | sdap << 1
         code = (rlc == 18) | (pdcp == 18) << 1 | sdap << 2
         macs = [int.from_bytes(AIR_ADDRESSES[at : at + 6], "big") for at in (0, 6)]
-        own = (number, 0x10000000 | (0x80 | modes) << 16, number, code, 4, 7)
+        own = (number, 0x20000000 | (0x80 | modes) << 16, number, code, 4, 7)
         self.add("bearers", "serve", number, own[0], *macs, *own[1:], 0x0A000002, COPIES, int(armed), WORKER_N3, 1500)
         self.add("uplink", "uplink_serve", number, number, modes, 7, 0xAA00 + number, 9, COPIES, WORKER_AIR)
         self.commands.append(f"register_write GnbControl.lease {number} 100")
@@ -114,7 +115,7 @@ def fill(bed: Bed) -> None:
             air = air_frame(number, form, count, inner, False, qfi=33)
             bed.give(AIR, air, N3, uplink_n3(number, inner, 33 if form[2] else 7))
         air = bytearray(air_frame(number, form, 3, INNER[0], False))
-        rlc_at, pdcp_at = 22, 22 + form[0] // 6
+        rlc_at, pdcp_at = 24, 24 + form[0] // 6
         for at, bits, out in ((rlc_at, 0x80, COPIES), (rlc_at, 0x10, WORKER_AIR), (pdcp_at, 0x80, WORKER_AIR)):
             odd = bytearray(air)
             odd[at] ^= bits
@@ -124,7 +125,8 @@ def fill(bed: Bed) -> None:
 
 def fill_others(bed: Bed) -> None:
     bed.bearer(0x200, (18, 18, 1), armed=True)
-    returned = AIR_ADDRESSES + bytes.fromhex("88b5 11000000 00000200 0900") + INNER[0]
+    returned = AIR_ADDRESSES + bytes.fromhex("88b5 21090000 00000200")
+    returned += len(INNER[0]).to_bytes(2, "big") + INNER[0]
     bed.give(N3, n3_frame(0x200, INNER[0]), WORKER_N3)
     for count in range(2):
         bed.give_downlink(WORKER_N3, returned, air_frame(0x200, (18, 18, 1), count, INNER[0], True))
@@ -151,7 +153,7 @@ def fill_others(bed: Bed) -> None:
 
 def is_downlink(frame: bytes) -> bool:
     """In simple_switch, a clone queues a second time: an RLC control PDU for the same port overtakes it."""
-    return frame[12:15] == b"\x88\xb5\x10" and frame[15] & 0x80 != 0
+    return frame[12:15] == b"\x88\xb5\x20" and frame[15] & 0x80 != 0
 
 
 def is_not_downlink(frame: bytes) -> bool:

@@ -63,7 +63,7 @@ inline void add_headers(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops&
       continue;
     }
     if constexpr (F >= FeatureSet::headers) {
-      ran::write_downlink(bearer, gpdu.has_qfi ? gpdu.sdap : bearer.qfi, frame + overhead);
+      ran::write_downlink(bearer, gpdu.has_qfi ? gpdu.sdap : bearer.qfi, frame + overhead, gpdu.bytes);
     }
     write_air_header(air_header, frame);
     if constexpr (F == FeatureSet::decap) {

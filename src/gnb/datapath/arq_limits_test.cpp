@@ -13,7 +13,7 @@ TEST(ArqLimits, a_poll_beyond_max_unacked_is_answered) {
   Rig rig({.arq = {.max_unacked = 64}});
   Bytes pdu = ran::test::uplink_pdu(rig.config(kArqBearer), 70, 70, Qfi{9}, test::inner_packet(60, 1));
   pdu[3] = kEpoch;
-  pdu[8] |= kPollBit;
+  pdu[10] |= kPollBit;
   rig.from_air(pdu);
   EXPECT_EQ(rig.dropped(DropReason::rlc_duplicate), 1U);
   EXPECT_EQ(rig.bearer().receive.counters().outside_window, 1U);
@@ -37,8 +37,8 @@ TEST(ArqLimits, a_status_with_many_holes_of_one_sdu_sends_its_frame_once) {
     rig.function.serve_acknowledged();
     ASSERT_EQ(rig.air.frames.size(), 2U + round);
     EXPECT_EQ(rig.context->stats.rlc_retransmitted.get(), round);
-    EXPECT_EQ(Bytes(rig.air.frames.back().begin() + 23, rig.air.frames.back().end()),
-              Bytes(first[0].begin() + 23, first[0].end()));
+    EXPECT_EQ(Bytes(rig.air.frames.back().begin() + 25, rig.air.frames.back().end()),
+              Bytes(first[0].begin() + 25, first[0].end()));
   }
 }
 

@@ -63,7 +63,7 @@ TEST(Arq, a_retransmission_that_polls_is_a_copy_and_the_window_keeps_the_origina
   ASSERT_EQ(rig.air.frames.size(), 4U);
   EXPECT_TRUE(rig.polls(rig.air.frames[3]));
   Bytes unpolled = rig.air.frames[3];
-  unpolled[22] &= static_cast<std::uint8_t>(~kPollBit);
+  unpolled[24] &= static_cast<std::uint8_t>(~kPollBit);
   EXPECT_EQ(unpolled, second);
 }
 
@@ -76,7 +76,7 @@ TEST(Arq, a_port_that_passes_mbufs_gets_copies) {
   rig.function.serve_acknowledged();
   ASSERT_EQ(rig.air.frames.size(), 3U);
   Bytes again = rig.air.frames[2];
-  again[22] &= static_cast<std::uint8_t>(~kPollBit);
+  again[24] &= static_cast<std::uint8_t>(~kPollBit);
   EXPECT_EQ(again, first);
 }
 
@@ -122,7 +122,7 @@ TEST(Arq, uplink_pdus_are_delivered_once_and_polls_answered) {
   const auto pdu = [&](std::uint32_t sn, bool poll) {
     Bytes from_airhdr = ran::test::uplink_pdu(rig.config(kArqBearer), sn, sn, Qfi{9}, sdu);
     from_airhdr[3] = kEpoch;
-    if (poll) from_airhdr[8] |= kPollBit;
+    if (poll) from_airhdr[10] |= kPollBit;
     return from_airhdr;
   };
   rig.from_air(pdu(0, false));
@@ -177,7 +177,7 @@ TEST(Arq, reestablishment_numbers_what_is_unacknowledged_anew_and_sends_it) {
   for (std::uint32_t i = 0; i < 2; ++i) {
     EXPECT_EQ(rig.sn_of(rig.air.frames[4 + i]), i);
     const Bytes& again = rig.air.frames[4 + i];
-    EXPECT_EQ(Bytes(again.begin() + 25, again.end()), Bytes(first[2 + i].begin() + 25, first[2 + i].end()));
+    EXPECT_EQ(Bytes(again.begin() + 27, again.end()), Bytes(first[2 + i].begin() + 27, first[2 + i].end()));
   }
   for (const Bytes& frame : rig.air.frames)
     EXPECT_EQ(frame[kEpochOffset], kEpoch + (&frame >= &rig.air.frames[4] ? 1 : 0));
@@ -209,13 +209,16 @@ TEST(Arq, at_max_retx_the_bearer_gives_its_buffers_back_and_sends_nothing_until_
 TEST(Arq, padding_behind_a_status_is_none_of_it) {
   Rig rig;
   rig.send(2);
-  Bytes pdu(46);
+  Bytes pdu(10 + 200);
   wire::store_be64(pdu.data(),
                    wire::airhdr::encode(
                        {.direction = Direction::kUplink, .epoch = kEpoch, .bearer = BearerId{rig.teid(kArqBearer)}}));
-  wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(8), 18);
-  ASSERT_NE(writer.finish(2), 0U);
-  rig.from_air(pdu);
+  wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(10), 18);
+  pdu.resize(10 + writer.finish(2));
+  Bytes frame = Rig::from_ue(pdu);
+  frame.resize(60);
+  Burst burst = test::burst_of(rig.pool, {frame});
+  rig.upward.process(burst);
   rig.function.serve_acknowledged();
   EXPECT_EQ(rig.context->arq->unacked(), 0U);
 }
@@ -224,7 +227,7 @@ TEST(Arq, an_sdu_that_pdcp_does_not_take_is_no_hole) {
   Rig rig;
   Bytes pdu = ran::test::uplink_pdu(rig.config(kArqBearer), 0, 0, Qfi{9}, test::inner_packet(60, 1));
   pdu[3] = kEpoch;
-  pdu[11] = 0x00;  // PDCP D/C: control
+  pdu[13] = 0x00;  // PDCP D/C: control
   rig.from_air(pdu);
   EXPECT_EQ(rig.dropped(DropReason::pdcp_control), 1U);
   EXPECT_EQ(rig.bearer().receive.next(), 1U);

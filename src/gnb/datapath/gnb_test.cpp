@@ -107,8 +107,8 @@ Bytes random_frame(const test::TestGnb& world, bool from_n3, std::uint32_t& coun
     const std::uint32_t bearer = any_bearer < 1 || any_bearer > 4 ? 1 : any_bearer;
     frame = world.from_ue(bearer, count++, test::inner_packet(size));
     if (kind == 1) wire::store_be32(frame.data() + 18, world.teid(any_bearer));
-    if (kind == 2) frame[22] &= 0x7f;  // RLC control in AM, PDCP control in TM
-    if (kind == 3) frame[22] |= 0x30;  // a segment in AM
+    if (kind == 2) frame[24] &= 0x7f;  // RLC control in AM, PDCP control in TM
+    if (kind == 3) frame[24] |= 0x30;  // a segment in AM
   }
   if (kind == 6) frame.resize(*rc::gen::inRange<std::size_t>(0, frame.size() + 1));
   if (kind == 7 && !frame.empty())

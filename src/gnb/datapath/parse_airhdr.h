@@ -1,7 +1,7 @@
 // First stage of the uplink (ul_parse): reads airhdr of each frame of the air.
 //
 //   goes on  a frame with an RLC PDU: path.id has its identity, and path.bearer the line of it, prefetched
-//   dropped  mbuf_segmented, not_air_frame, airhdr_bad_version, airhdr_bad_kind
+//   dropped  mbuf_segmented, not_air_frame, airhdr_bad_version, airhdr_bad_kind, airhdr_bad_length
 #pragma once
 
 #include "gnb/datapath/uplink_path.h"
@@ -22,9 +22,16 @@ inline void parse_airhdr(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& 
       drops.add(m, m->nb_segs != 1 ? DropReason::mbuf_segmented : DropReason::not_air_frame);
       continue;
     }
-    if (frame[14] != 0x10) [[unlikely]] {  // version 1, kind 0: an RLC PDU follows
-      drops.add(m, frame[14] >> 4 != 1 ? DropReason::airhdr_bad_version : DropReason::airhdr_bad_kind);
+    if (frame[14] != 0x20) [[unlikely]] {  // version 2, kind 0: an RLC PDU follows
+      drops.add(m, frame[14] >> 4 != 2 ? DropReason::airhdr_bad_version : DropReason::airhdr_bad_kind);
       continue;
+    }
+    if (const unsigned bytes = kRlcOffset + wire::load_be16(frame + 22); bytes != m->data_len) [[unlikely]] {
+      if (bytes > m->data_len) {
+        drops.add(m, DropReason::airhdr_bad_length);
+        continue;
+      }
+      rte_pktmbuf_trim(m, static_cast<std::uint16_t>(m->data_len - bytes));  // the link's padding
     }
     path.id[kept] = wire::load_be32(frame + 18);
     path.bearer[kept] = path.gnb.bearers.uplink_line(path.id[kept]);

@@ -117,11 +117,11 @@ struct RekeyRig : TestGnb {
     }
   }
   [[nodiscard]] AirFrame parse(const Bytes& frame) const {
-    const std::size_t front = 22 + (is_am ? 3U : 1U);
+    const std::size_t front = 24 + (is_am ? 3U : 1U);
     AirFrame parsed{.epoch = frame[17], .rlc_sn = 0, .is_data = true, .pdu = {}};
     if (is_am) {
-      parsed.is_data = (frame[22] & 0x80) != 0;
-      parsed.rlc_sn = wire::load_be24(&frame[22]) & 0x3ffff;
+      parsed.is_data = (frame[24] & 0x80) != 0;
+      parsed.rlc_sn = wire::load_be24(&frame[24]) & 0x3ffff;
     }
     parsed.pdu.assign(frame.begin() + static_cast<std::ptrdiff_t>(std::min(front, frame.size())), frame.end());
     return parsed;
@@ -148,7 +148,7 @@ struct RekeyRig : TestGnb {
     ue_pdcp->protect(ue_pdcp->outgoing);
     rte_mbuf* const m = ue_pdcp->outgoing.item[0].buffer.detach();
     ue_pdcp->outgoing.size = 0;
-    Bytes whole(8);
+    Bytes whole(10);
     wire::store_be64(whole.data(), wire::airhdr::encode({.direction = Direction::kUplink,
                                                          .rlc_mode = config(kIndex).rlc_mode,
                                                          .rlc_sn_bits = config(kIndex).rlc_sn_bits,
@@ -170,14 +170,14 @@ struct RekeyRig : TestGnb {
     upward.process(burst);
   }
   void status(std::uint8_t epoch, std::uint32_t ack, const std::vector<std::uint32_t>& missing = {}) {
-    Bytes pdu(8 + 200);
+    Bytes pdu(10 + 200);
     wire::store_be64(pdu.data(), wire::airhdr::encode({.direction = Direction::kUplink,
                                                        .pdcp_sn_bits = config(kIndex).pdcp_sn_bits,
                                                        .epoch = epoch,
                                                        .bearer = BearerId{teid(kIndex)}}));
-    wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(8), 18);
+    wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(10), 18);
     for (const std::uint32_t sn : missing) ASSERT_TRUE(writer.add({.sn = sn}));
-    pdu.resize(8 + writer.finish(ack));
+    pdu.resize(10 + writer.finish(ack));
     Burst burst = burst_of(pool, {from_ue(pdu)});
     upward.process(burst);
   }

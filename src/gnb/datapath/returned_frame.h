@@ -1,8 +1,8 @@
 // A returned frame: an SDU that the host sends back to the card that numbers its bearer (docs/design/cards.md). The
 // host defines this layout; the P4 programs read the same.
 //
-//   Ethernet, EtherType 0x88B5 | 0x11 (version 1, kind 1), three octets 0 | downlink TEID, 4 | RQI and QFI as in the
-//   PDU Session Container, one octet 0 | SDU
+//   Ethernet, EtherType 0x88B5 | 0x21 (version 2, kind 1) | RQI and QFI as in the PDU Session Container | two octets 0
+//   | downlink TEID, 4 | octets of the SDU, 2 | SDU
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace splitplane::datapath {
 
-inline constexpr unsigned kReturnedHeaderBytes = 14 + 8 + 2;
+inline constexpr unsigned kReturnedHeaderBytes = 14 + wire::airhdr::kHeaderBytes;
 
 // Writes the octets between the Ethernet header and the SDU.
-inline void write_returned(std::uint32_t teid, std::uint8_t rqi_qfi, std::uint8_t* at) {
+inline void write_returned(std::uint32_t teid, std::uint8_t rqi_qfi, std::uint32_t sdu_bytes, std::uint8_t* at) {
   constexpr std::uint32_t kFirst = (wire::airhdr::kVersion << 4 | wire::airhdr::kKindReturned) << 24;
-  wire::store_be32(at, kFirst);
+  wire::store_be32(at, kFirst | (rqi_qfi & 0x7fU) << 16);
   wire::store_be32(at + 4, teid);
-  wire::store_be16(at + 8, static_cast<std::uint16_t>((rqi_qfi & 0x7fU) << 8));
+  wire::store_be16(at + wire::airhdr::kLengthOffset, sdu_bytes);
 }
 
 }  // namespace splitplane::datapath

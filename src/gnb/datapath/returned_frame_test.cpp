@@ -22,9 +22,9 @@ struct ReturnRig : test::TestGnb {
   // The layout that the P4 programs read, written here independently.
   [[nodiscard]] Bytes returned(std::uint32_t index, std::uint8_t rqi_qfi, const Bytes& sdu) const {
     Bytes frame(context->air_header.begin(), context->air_header.end());
-    frame.insert(frame.end(), {0x11, 0, 0, 0});
+    frame.insert(frame.end(), {0x21, rqi_qfi, 0, 0});
     for (int shift = 24; shift >= 0; shift -= 8) frame.push_back(static_cast<std::uint8_t>(teid(index) >> shift));
-    frame.insert(frame.end(), {rqi_qfi, 0});
+    frame.insert(frame.end(), {static_cast<std::uint8_t>(sdu.size() >> 8), static_cast<std::uint8_t>(sdu.size())});
     frame.insert(frame.end(), sdu.begin(), sdu.end());
     return frame;
   }
@@ -65,7 +65,7 @@ TYPED_TEST(GnbReturned, goes_back_without_a_number_while_the_host_serves_its_own
 TYPED_TEST(GnbReturned, what_would_not_fit_the_air_behind_the_cards_headers_is_lost_here) {
   ReturnRig<TypeParam::value> rig;
   N3Frame longest = rig.to_bearer(1), longer = rig.to_bearer(1);
-  longest.payload = test::inner_packet(rig.context->air_frame_bytes - 14 - 8 - 7);
+  longest.payload = test::inner_packet(rig.context->air_frame_bytes - 14 - 10 - 7);
   longer.payload = test::inner_packet(longest.payload.size() + 1);
   rig.run({longer.make(), longest.make()});
   EXPECT_EQ(rig.back.frames, std::vector<Bytes>{rig.returned(1, 9, longest.payload)});

@@ -152,7 +152,7 @@ void protect_secured(GnbContext& gnb, Burst& burst, ran::BearerDownlink** lines,
     rte_mbuf* const m = item.buffer.detach();
     const unsigned lower = kAirRlcOffset + line.header_bytes - line.rlc_shift / 8U;
     if (reason == DropReason::ok && m->data_off >= lower) [[likely]] {
-      ran::write_downlink_rlc(line, octets(m));
+      ran::write_downlink_rlc(line, octets(m), m->data_len);
       write_air_header(gnb.air_header, reframe(m, 0, lower, m->data_len));
       lines[burst.size] = &line;
       burst.mbuf[burst.size++] = m;

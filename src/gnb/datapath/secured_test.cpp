@@ -61,7 +61,7 @@ struct SecuredRig : TestGnb {
   }
   // What the UE delivers of an air frame, with the SDAP octet.
   std::vector<Bytes> at_ue(const Bytes& frame) {
-    const std::size_t front = 14 + 8 + rlc_bytes();
+    const std::size_t front = 14 + 10 + rlc_bytes();
     ue_pdcp->incoming.add(*ue, pool.make(Bytes(frame.begin() + static_cast<std::ptrdiff_t>(front), frame.end())));
     std::vector<Bytes> delivered;
     ue_pdcp->receive(ue_pdcp->incoming, rte_rdtsc(),
@@ -82,7 +82,7 @@ struct SecuredRig : TestGnb {
     ue_pdcp->outgoing.size = 0;
     const Bytes pdu = content(m);
     rte_pktmbuf_free(m);
-    Bytes whole(8);
+    Bytes whole(10);
     wire::store_be64(whole.data(), wire::airhdr::encode({.direction = Direction::kUplink,
                                                          .rlc_mode = config(kSecuredIndex).rlc_mode,
                                                          .rlc_sn_bits = config(kSecuredIndex).rlc_sn_bits,
@@ -146,9 +146,9 @@ TEST_P(SecuredBearers, the_ue_deciphers_the_downlink) {
     const Bytes& sent = rig.air.frames.back();
     Bytes expected = frame.payload;
     if (GetParam().sdap) expected.insert(expected.begin(), 9);
-    EXPECT_EQ(sent.size(), 14 + 8 + rig.rlc_bytes() + pdcp_bytes + expected.size() + 4);
+    EXPECT_EQ(sent.size(), 14 + 10 + rig.rlc_bytes() + pdcp_bytes + expected.size() + 4);
     if (GetParam().sdap) {
-      EXPECT_EQ(sent[22 + rig.rlc_bytes() + pdcp_bytes], 9) << "the SDAP header stays clear";
+      EXPECT_EQ(sent[24 + rig.rlc_bytes() + pdcp_bytes], 9) << "the SDAP header stays clear";
     }
     EXPECT_NE(PlainRig::inner(sent, expected.size() - 1 + 4), PlainRig::inner(expected, expected.size() - 1));
     EXPECT_EQ(rig.at_ue(sent), std::vector<Bytes>{expected});
@@ -166,8 +166,9 @@ TEST_P(SecuredBearers, the_headers_before_the_pdu_are_those_of_a_bearer_without_
     rig.downlink_burst({rig.to_bearer(kSecuredIndex).make(), rig.to_bearer(7).make()});
     const std::size_t n = rig.air.frames.size();
     ASSERT_EQ(n, 2U * static_cast<unsigned>(i) + 2);
-    const std::size_t bytes = 22 + rig.rlc_bytes() + (plain.pdcp_sn_bits == 12 ? 2 : 3);
+    const std::size_t bytes = 24 + rig.rlc_bytes() + (plain.pdcp_sn_bits == 12 ? 2 : 3);
     Bytes secured = rig.air.frames[n - 1], other = rig.air.frames[n - 2];  // secured ones go behind the others
+    wire::store_be16(&secured[22], wire::load_be16(&secured[22]) - 4U);    // MAC-I
     wire::store_be32(&secured[18], 0);
     wire::store_be32(&other[18], 0);
     EXPECT_EQ(Bytes(secured.begin(), secured.begin() + static_cast<std::ptrdiff_t>(bytes)),
@@ -254,13 +255,15 @@ TEST(SecuredUplink, what_another_key_protected_is_not_delivered) {
 TEST(SecuredUplink, one_changed_bit_is_noticed_and_short_pdus_are_refused) {
   PlainRig rig(secured_config(RlcMode::kAm, 18));
   const Bytes good = rig.of_ue(PlainRig::ip_packet(80));
-  for (std::size_t at = 25; at < good.size(); ++at) {  // behind RLC
+  for (std::size_t at = 27; at < good.size(); ++at) {  // behind RLC
     Bytes forged = good;
     forged[at] ^= 1;
     rig.uplink_burst({forged});
   }
-  for (std::size_t size = 22; size < 34; ++size) {
-    rig.uplink_burst({Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size))});
+  for (std::size_t size = 24; size < 36; ++size) {
+    Bytes shorter(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+    wire::store_be16(&shorter[22], static_cast<std::uint32_t>(size - 24));
+    rig.uplink_burst({shorter});
   }
   EXPECT_EQ(rig.n3.frames.size(), 0U);
   rig.uplink_burst({good});
@@ -315,7 +318,7 @@ TEST(SecuredDownlink, no_count_beyond_the_lease_is_used) {
 TEST(SecuredDownlink, what_does_not_fit_the_air_has_no_count) {
   PlainRig rig(secured_config(RlcMode::kUm, 18));
   const N3Frame frame = rig.to_bearer(kSecuredIndex);
-  rig.context->air_frame_bytes = static_cast<unsigned>(14 + 8 + 1 + 3 + 1 + frame.payload.size() + 4);
+  rig.context->air_frame_bytes = static_cast<unsigned>(14 + 10 + 1 + 3 + 1 + frame.payload.size() + 4);
   rig.downlink_burst({frame.make()});
   --rig.context->air_frame_bytes;
   rig.downlink_burst({frame.make()});

@@ -33,7 +33,7 @@ template <FeatureSet F, class Sink, class Probe>
     return false;
   }
   write_air_header(gnb.air_header, frame);
-  write_returned(gpdu.teid, gpdu.has_qfi ? gpdu.sdap : line.qfi, frame + 14);
+  write_returned(gpdu.teid, gpdu.has_qfi ? gpdu.sdap : line.qfi, gpdu.bytes, frame + 14);
   return true;
 }
 

@@ -70,14 +70,14 @@ class SessionFlows : public testing::Test, public ArqRig<> {
     return seen;
   }
   void ack(std::uint32_t sn) {
-    Bytes pdu(8 + 200);
+    Bytes pdu(10 + 200);
     wire::store_be64(pdu.data(), wire::airhdr::encode({.direction = Direction::kUplink,
                                                        .rlc_sn_bits = 18,
                                                        .pdcp_sn_bits = 18,
                                                        .epoch = kEpoch,
                                                        .bearer = BearerId{teid(kOld)}}));
-    wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(8), 18);
-    pdu.resize(8 + writer.finish(sn));
+    wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(10), 18);
+    pdu.resize(10 + writer.finish(sn));
     from_air(pdu);
     ++received;
   }
@@ -375,11 +375,11 @@ TEST_F(SessionFlows, a_session_that_goes_drops_the_uplink_that_waits) {
 
 TEST_F(SessionFlows, rlc_control_and_wrong_pdus_of_a_session_are_served_as_those_of_any_bearer) {
   Bytes pdcp_control = ran::test::uplink_pdu(config(kOld), 0, 0, Qfi{kFlow}, inner_packet(40));
-  pdcp_control[8 + 3] &= 0x7f;
+  pdcp_control[10 + 3] &= 0x7f;
   from_air(pdcp_control);
   EXPECT_EQ(dropped(DropReason::pdcp_control), 1U);
   Bytes segment = ran::test::uplink_pdu(config(kOld), 0, 0, Qfi{kFlow}, inner_packet(40));
-  segment[8] |= 0x10;
+  segment[10] |= 0x10;
   from_air(segment);
   EXPECT_EQ(dropped(DropReason::rlc_segment), 1U);
   from_air(ran::test::uplink_pdu(config(kOld), 0, 0, Qfi{kFlow}, {}));

@@ -52,24 +52,24 @@ struct ArqRig : TestGnb {
   }
   // A STATUS PDU of the UE.
   void status(std::uint32_t ack, const std::vector<wire::rlc::Nack>& nacks = {}) {
-    Bytes pdu(8 + 200);
+    Bytes pdu(10 + 200);
     const unsigned bits = config(kBearer).rlc_sn_bits;
     wire::store_be64(pdu.data(), wire::airhdr::encode({.direction = Direction::kUplink,
                                                        .rlc_sn_bits = static_cast<std::uint8_t>(bits),
                                                        .pdcp_sn_bits = config(kBearer).pdcp_sn_bits,
                                                        .epoch = kEpoch,
                                                        .bearer = BearerId{teid(kBearer)}}));
-    wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(8), bits);
+    wire::rlc::StatusWriter writer(wire::MutableOctets(pdu).subspan(10), bits);
     for (const auto& nack : nacks) ASSERT_TRUE(writer.add(nack));
-    pdu.resize(8 + writer.finish(ack));
+    pdu.resize(10 + writer.finish(ack));
     from_air(pdu);
   }
   void from_air(const Bytes& from_airhdr) {
     Burst burst = burst_of(pool, {from_ue(from_airhdr)});
     upward.process(burst);
   }
-  [[nodiscard]] static std::uint32_t sn_of(const Bytes& frame) { return wire::load_be24(&frame[22]) & 0x3ffff; }
-  [[nodiscard]] static bool polls(const Bytes& frame) { return (frame[22] & kPollBit) != 0; }
+  [[nodiscard]] static std::uint32_t sn_of(const Bytes& frame) { return wire::load_be24(&frame[24]) & 0x3ffff; }
+  [[nodiscard]] static bool polls(const Bytes& frame) { return (frame[24] & kPollBit) != 0; }
 
   Taken air, n3;
   GnbDownlink<FeatureSet::clone, Sink, SampledCycles> function{*context, Sink{&air}, Sink{&air}};

@@ -133,7 +133,7 @@ class TestGnb {
   [[nodiscard]] Bytes air_frame(std::uint32_t index, std::uint32_t count, const Bytes& sdu, bool poll = false,
                                 bool rqi = false, Qfi qfi = Qfi{9}) const {
     Bytes frame(context->air_header.begin(), context->air_header.end());
-    const Bytes headers = ran::test::downlink_headers(config(index), count, count, poll, rqi, qfi);
+    const Bytes headers = ran::test::downlink_headers(config(index), count, count, poll, rqi, qfi, sdu.size());
     frame.insert(frame.end(), headers.begin(), headers.end());
     frame.insert(frame.end(), sdu.begin(), sdu.end());
     return frame;
@@ -142,9 +142,11 @@ class TestGnb {
   [[nodiscard]] Bytes from_ue(std::uint32_t index, std::uint32_t count, const Bytes& sdu, Qfi qfi = Qfi{9}) const {
     return from_ue(ran::test::uplink_pdu(config(index), count, count, qfi, sdu));
   }
-  [[nodiscard]] static Bytes from_ue(const Bytes& from_airhdr) {
+  // airhdr gets the length of the PDU that it has, if the frame is to have one.
+  [[nodiscard]] static Bytes from_ue(Bytes from_airhdr) {
     Bytes frame(14);
     wire::ethernet::write(frame, kAirMac.octets, kUeMac.octets, wire::ethernet::kTypeAirhdr);
+    if (from_airhdr.size() >= wire::airhdr::kHeaderBytes) ran::test::set_length(from_airhdr);
     frame.insert(frame.end(), from_airhdr.begin(), from_airhdr.end());
     return frame;
   }

@@ -94,6 +94,7 @@ TYPED_TEST(GnbUplinkSets, rlc_control_goes_to_the_copies_as_it_came) {
   Bytes status;
   ran::test::put_airhdr(status, rig.config(1), Direction::kUplink);
   status.insert(status.end(), {0x0a, 0xaf, 0x3c});
+  ran::test::set_length(status);
   const Bytes frame = rig.from_ue(status);
   rig.run({frame, rig.from_ue(1, 0, test::inner_packet(20)), frame});
   EXPECT_EQ(rig.context->stats.rlc_control.get(), 2U);
@@ -116,6 +117,7 @@ TYPED_TEST(GnbUplinkSets, what_header_mode_does_not_know_is_lost_by_reason_and_m
     Bytes octets;
     ran::test::put_airhdr(octets, config, Direction::kUplink);
     fill(octets);
+    ran::test::set_length(octets);
     return rig.from_ue(octets);
   };
   const Bytes segment = pdu(
@@ -144,9 +146,9 @@ TYPED_TEST(GnbUplinkSets, frames_that_name_no_bearer_of_ours_are_lost_by_reason)
     frame[at] = value;
     return frame;
   };
-  rig.run({with(12, 0x08), Bytes(21, 0x88), Bytes{}});
+  rig.run({with(12, 0x08), Bytes(23, 0x88), Bytes{}});
   EXPECT_EQ(rig.dropped(DropReason::not_air_frame), 3U);
-  rig.run({with(14, 0x20), with(14, 0x00), with(14, 0x11)});
+  rig.run({with(14, 0x10), with(14, 0x00), with(14, 0x21)});
   EXPECT_EQ(rig.dropped(drop_reason(wire::Reason::airhdr_bad_version)), 2U);
   EXPECT_EQ(rig.dropped(drop_reason(wire::Reason::airhdr_bad_kind)), 1U);
   Bytes nobody = good, zero = good;
@@ -172,14 +174,30 @@ TYPED_TEST(GnbUplinkSets, reserved_bits_of_airhdr_are_ignored) {
   EXPECT_EQ(rig.n3.frames.size(), 1U);
 }
 
+TYPED_TEST(GnbUplinkSets, the_links_padding_is_no_part_of_the_sdu) {
+  UplinkRig<TypeParam::value> rig;
+  const Bytes frame = rig.from_ue(1, 0, test::inner_packet(3));
+  Bytes padded = frame;
+  padded.resize(60);
+  rig.run({frame, padded});
+  ASSERT_EQ(rig.n3.frames.size(), 2U);
+  EXPECT_EQ(rig.n3.frames[0].size(), rig.n3.frames[1].size());
+  EXPECT_EQ(rig.uplink[1].bytes, 6U);
+}
+
 TYPED_TEST(GnbUplinkSets, every_truncation_is_accounted) {
   UplinkRig<TypeParam::value> rig;
   const Bytes frame = rig.from_ue(1, 0, test::inner_packet(3));
   for (std::size_t bytes = 0; bytes <= frame.size(); ++bytes) {
-    rig.run({Bytes(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes))});
+    Bytes cut(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(bytes));
+    rig.run({cut});
+    if (bytes < 24 || bytes == frame.size()) continue;
+    wire::store_be16(cut.data() + 22, static_cast<std::uint32_t>(bytes - 24));
+    rig.run({cut});
   }
   EXPECT_EQ(rig.n3.frames.size(), 3U);
-  EXPECT_EQ(rig.dropped(DropReason::not_air_frame), 22U);
+  EXPECT_EQ(rig.dropped(drop_reason(wire::Reason::airhdr_bad_length)), frame.size() - 24);
+  EXPECT_EQ(rig.dropped(DropReason::not_air_frame), 24U);
   EXPECT_EQ(rig.dropped(DropReason::pdu_too_short), 8U);
 }
 
@@ -187,7 +205,7 @@ TYPED_TEST(GnbUplinkSets, a_frame_in_two_segments_is_lost_whole) {
   UplinkRig<TypeParam::value> rig;
   const Bytes frame = rig.from_ue(1, 0, test::inner_packet(50));
   Burst burst;
-  for (const std::size_t first : {std::size_t{5}, std::size_t{22}, frame.size() - 1}) {
+  for (const std::size_t first : {std::size_t{5}, std::size_t{24}, frame.size() - 1}) {
     burst.mbuf[burst.size++] = rig.pool.make_segmented(frame, first);
   }
   rig.run(burst);
@@ -218,7 +236,7 @@ TYPED_TEST(GnbUplinkSets, without_headroom_a_packet_is_lost) {
   UplinkRig<TypeParam::value> rig;
   Burst burst;
   const Bytes frame = rig.from_ue(2, 0, test::inner_packet(50));
-  const unsigned strip = 22U + rig.uplink[2].header_bytes;
+  const unsigned strip = 24U + rig.uplink[2].header_bytes;
   const auto just_enough = static_cast<std::uint16_t>(kN3OverheadIpv6 - strip);
   burst.mbuf[burst.size++] = rig.pool.make(frame, just_enough);
   burst.mbuf[burst.size++] = rig.pool.make(frame, static_cast<std::uint16_t>(just_enough - 1));

@@ -56,11 +56,12 @@ TEST(GnbHeadersFunction, writes_what_the_specs_say) {
     const char* hex;
   };
   const Row rows[] = {
-      {{.poll_pdu = 0}, "10de000001020300 800005 800005 49"},
-      {{.poll_pdu = 1}, "10de000001020300 c00005 800005 49"},
-      {{.rlc_sn_bits = 12, .pdcp_sn_bits = 12}, "10d2000001020300 8005 8005 49"},
-      {{.rlc_mode = RlcMode::kUm, .rlc_sn_bits = 12}, "10b6000001020300 00 800005 49"},
-      {{.rlc_mode = RlcMode::kTm, .rlc_sn_bits = 0, .pdcp_sn_bits = 12, .sdap_header = false}, "1080000001020300 8005"},
+      {{.poll_pdu = 0}, "20de000001020300 000a 800005 800005 49"},
+      {{.poll_pdu = 1}, "20de000001020300 000a c00005 800005 49"},
+      {{.rlc_sn_bits = 12, .pdcp_sn_bits = 12}, "20d2000001020300 0008 8005 8005 49"},
+      {{.rlc_mode = RlcMode::kUm, .rlc_sn_bits = 12}, "20b6000001020300 0008 00 800005 49"},
+      {{.rlc_mode = RlcMode::kTm, .rlc_sn_bits = 0, .pdcp_sn_bits = 12, .sdap_header = false},
+       "2080000001020300 0005 8005"},
   };
   for (const Row& row : rows) {
     OneBearer one(row.bearer);
@@ -78,7 +79,8 @@ TEST(GnbHeadersFunction, takes_the_bearers_flow_where_the_packet_names_none) {
   InSlot in(test::n3_frame({.teid = 0x01020300, .qfi = {}}, {1, 2, 3}));
   ASSERT_EQ(one.process(in.frame), Verdict::send);
   EXPECT_EQ(in.hex(), kAirHex +
-                          "10de000001020300"
+                          "20de000001020300"
+                          "000a"
                           "800000"
                           "800000"
                           "21"
@@ -102,8 +104,8 @@ TEST(GnbHeadersFunction, refuses_what_is_not_for_it_and_numbers_nothing) {
   EXPECT_EQ(verdict(test::n3_frame({.teid = 0x01020301}, {1})), Verdict::no_bearer);
   EXPECT_EQ(verdict(test::n3_frame({.teid = 0x11020300}, {1})), Verdict::no_bearer);
   EXPECT_EQ(verdict(test::n3_frame({.teid = 0}, {1})), Verdict::no_bearer);
-  EXPECT_EQ(verdict(test::n3_frame({.teid = 0x01020300}, Bytes(1514 - 29 + 1))), Verdict::too_long);
-  EXPECT_EQ(verdict(test::n3_frame({.teid = 0x01020300}, Bytes(1514 - 29))), Verdict::send);
+  EXPECT_EQ(verdict(test::n3_frame({.teid = 0x01020300}, Bytes(1514 - 31 + 1))), Verdict::too_long);
+  EXPECT_EQ(verdict(test::n3_frame({.teid = 0x01020300}, Bytes(1514 - 31))), Verdict::send);
   for (std::size_t bytes = 14; bytes < good.size(); ++bytes) {
     EXPECT_EQ(verdict(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes))), Verdict::not_for_us);
   }

@@ -103,12 +103,15 @@ class BasicGnbHeaders {
     std::uint8_t* p = begin;
     for (std::uint32_t i = 0; i < kAirHeaderBytes; ++i) p[i] = air_.octets[i];
     p += kAirHeaderBytes;
+    const auto before_pdu = static_cast<std::uint32_t>(kAirHeaderBytes + wire::airhdr::kHeaderBytes);
+    const auto pdu_bytes = static_cast<std::uint16_t>(sdu.overhead + sdu.bytes - before_pdu);
     p += wire::airhdr::write(wire::MutableOctets(p, sdu.data), {.direction = Direction::kDownlink,
                                                                 .rlc_mode = b.rlc_mode,
                                                                 .rlc_sn_bits = b.rlc_sn_bits,
                                                                 .pdcp_sn_bits = b.pdcp_sn_bits,
                                                                 .sdap_header = b.sdap_header,
-                                                                .bearer = BearerId{b.id}});
+                                                                .bearer = BearerId{b.id},
+                                                                .pdu_bytes = pdu_bytes});
     const wire::MutableOctets room(p, sdu.data);
     const std::uint32_t sn = n.rlc & ((1U << b.rlc_sn_bits) - 1U);
     if (b.rlc_mode == RlcMode::kAm) p += wire::rlc::write_am(room, b.rlc_sn_bits, {.poll = n.poll, .sn = sn});

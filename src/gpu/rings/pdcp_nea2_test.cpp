@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint8_t kKeyOctets[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 constexpr std::uint8_t kOtherOctets[16] = {9, 9, 9};
 constexpr Aes128Key kKeys[2] = {expand_key(kAesTable, kKeyOctets), expand_key(kAesTable, kOtherOctets)};
-constexpr std::uint32_t kSlotBytes = 2048, kAirOverhead = 14 + 8 + 3 + 3 + 1;
+constexpr std::uint32_t kSlotBytes = 2048, kAirOverhead = 14 + 10 + 3 + 3 + 1;
 constexpr AirHeader kCipheredAir{{2, 0, 0, 0, 0, 3, 2, 0, 0, 0, 0, 1, 0x88, 0xb5}};
 
 std::vector<std::uint8_t> sdu_of(std::uint32_t packet) {

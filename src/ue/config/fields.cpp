@@ -25,7 +25,7 @@ constexpr std::array<fields::Field, 10> kUeRows{
         .more = "See [security.md](security.md)."}),
     fields::name<&UeConfig::tun>("tun", 15, {.help = "TUN device that the UE side makes"}),
     fields::integer<&UeConfig::tun_mtu>("tun_mtu", 576, 9000, {
-        .help = "MTU of that device; with 17 octets of headers a packet must fit the port's MTU"}),
+        .help = "MTU of that device; with 19 octets of headers a packet must fit the port's MTU"}),
     fields::flag<&UeConfig::default_route>("default_route", {
         .help = "Put the IPv4 and IPv6 default routes through that device"}),
     fields::mac<&UeConfig::peer_mac>("peer_mac", {.help = "Destination of uplink frames"}),

@@ -43,7 +43,7 @@ void read_file(const YamlValue& top, UeConfig& config) {
 
 // A packet of the TUN device with all of the air's headers must fit one frame of the air port.
 std::optional<Finding> check_tun(const UeConfig& config) {
-  constexpr unsigned kAirHeaders = 8 + 5 + 3 + 1;  // airhdr, RLC AM with SO, PDCP, SDAP
+  constexpr unsigned kAirHeaders = 10 + 5 + 3 + 1;  // airhdr, RLC AM with SO, PDCP, SDAP
   for (const auto& port : config.ports) {
     if (port.name != config.port || config.tun_mtu + kAirHeaders <= port.mtu) continue;
     return Finding{"ue.tun_mtu",

@@ -68,8 +68,8 @@ TEST(UeFile, what_does_not_fit_together_is_refused_with_its_key) {
   EXPECT_EQ(refused(air, ""), "(good)");
   EXPECT_THAT(refused("other: {device: net_null0}", ""), HasSubstr("ue.port: "));
   EXPECT_THAT(refused(air + ", spare: {device: net_null1}", ""), HasSubstr("ports.spare: is not used"));
-  EXPECT_EQ(refused("air: {device: net_null0, mtu: 1500}", ", tun_mtu: 1483"), "(good)");
-  EXPECT_THAT(refused("air: {device: net_null0, mtu: 1500}", ", tun_mtu: 1484"), HasSubstr("f:2: ue.tun_mtu: is 1484"));
+  EXPECT_EQ(refused("air: {device: net_null0, mtu: 1500}", ", tun_mtu: 1481"), "(good)");
+  EXPECT_THAT(refused("air: {device: net_null0, mtu: 1500}", ", tun_mtu: 1482"), HasSubstr("f:2: ue.tun_mtu: is 1482"));
   EXPECT_THAT(refused(air, ", air: {capacity: 1048576}"), HasSubstr("ue.air.capacity: is 1048576"));
   EXPECT_THAT(refused(air, ", air: {downlink: {reorder_percent: 1}}"), HasSubstr("has nothing to overtake"));
 }
