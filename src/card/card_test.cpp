@@ -225,6 +225,19 @@ TEST(CardPrograms, what_is_punted_of_a_known_bearer_goes_to_its_worker) {
     EXPECT_EQ(card.punted(reason), 1U) << name_of(reason);
 }
 
+TEST(CardPrograms, the_length_of_a_returned_sdu_is_not_that_of_a_padded_frame) {
+  TestCard card("gnb-mat");
+  const CardBearer b = bearer(1);
+  card.install({b});
+  const Bytes sdu(20, 0x45);
+  Bytes padded = test::returned(b, sdu);
+  padded.resize(60);
+  card.feed({padded}, vf_port(test::kWorkerAir));
+  Bytes expected = air_frame(b, 0, 0, sdu);
+  expected.resize(expected.size() + 60 - 24 - sdu.size());  // the padding goes out behind the PDU
+  EXPECT_THAT(card.take(kAirPort), ElementsAre(expected));
+}
+
 TEST(CardPrograms, uplink_packets_become_the_hosts_g_pdus) {
   TestCard card("gnb-clone");
   const CardBearer b = bearer(1);

@@ -55,7 +55,8 @@ enum class CardSide : std::uint8_t { kN3, kAir, kVf };
     if (f[14] != 0x21) return PuntReason::none;
     const unsigned payload = bytes - kRlc, sdu = wire::load_be16(f + kRlc - 2);
     const unsigned wanted = !inner || payload == 0 ? 1 : (f[kRlc] >> 4 == 6 ? kInnerIpv6 : kInnerIpv4);
-    return payload < wanted || sdu != payload ? PuntReason::short_frame : PuntReason::none;
+    // The link of a VF may pad, too. What lies behind the SDU goes out behind it, and airhdr says where it ends.
+    return sdu < wanted || sdu > payload ? PuntReason::short_frame : PuntReason::none;
   }
   if (m->nb_segs != 1) return PuntReason::segmented;
   if (side == CardSide::kN3) {

@@ -155,9 +155,14 @@ TEST(FrameCheck, frames_of_a_vf_need_no_more_than_is_read) {
   EXPECT_EQ(check(air_frame(25, 0x21), CardSide::kVf), PuntReason::none);
   EXPECT_EQ(check(air_frame(43, 0x21), CardSide::kVf, true), PuntReason::short_frame);
   EXPECT_EQ(check(air_frame(44, 0x21), CardSide::kVf, true), PuntReason::none);
-  Bytes longer = air_frame(44, 0x21);
-  wire::store_be16(longer.data() + 22, 19);
-  EXPECT_EQ(check(longer, CardSide::kVf), PuntReason::short_frame);
+  Bytes padded = air_frame(60, 0x21);
+  for (const auto& [sdu, reason] : {std::pair{0U, PuntReason::short_frame},
+                                    {1U, PuntReason::none},
+                                    {36U, PuntReason::none},
+                                    {37U, PuntReason::short_frame}}) {
+    wire::store_be16(padded.data() + 22, sdu);
+    EXPECT_EQ(check(padded, CardSide::kVf), reason) << sdu;
+  }
 }
 
 TEST(FrameCheck, segments_are_for_the_host) {
