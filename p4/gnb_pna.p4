@@ -2,11 +2,6 @@
 #include "pna.p4i"
 #include "gnb.p4i"
 
-// The deparser chooses, so that nothing needs to be taken off the list.
-#define FORGET_DOWNLINK
-#define FORGET_ETHERNET
-#define FORGET_UPLINK
-
 control GnbPre(in headers_t hdr, inout meta_t meta, in pna_pre_input_metadata_t istd,
                inout pna_pre_output_metadata_t ostd) {
     apply {
@@ -19,28 +14,16 @@ parser GnbParser(packet_in pkt, out headers_t hdr, inout meta_t meta, in pna_mai
 
 control GnbControl(inout headers_t hdr, inout meta_t meta, in pna_main_input_metadata_t istd,
                    inout pna_main_output_metadata_t ostd) {
+#if FEATURE != FEATURE_drop
 #include "gnb_downlink.p4i"
 #include "gnb_uplink.p4i"
+#endif
 #include "gnb_control.p4i"
 }
 
-#include "gnb_deparser.p4i"
 control GnbDeparser(packet_out pkt, in headers_t hdr, in meta_t meta, in pna_main_output_metadata_t ostd) {
     apply {
-#if FEATURE >= FEATURE_headers
-        if (meta.path < PATH_UPLINK) {
-            EMIT_AIR
-        } else
-#elif FEATURE == FEATURE_decap
-        if (meta.path < PATH_UPLINK) {
-            pkt.emit(hdr.ethernet);
-        } else
-#endif
-        if (meta.path == PATH_UPLINK) {
-            pkt.emit(hdr.uplink);
-        } else {
-            EMIT_RECEIVED
-        }
+#include "gnb_deparser.p4i"
     }
 }
 

@@ -1,9 +1,10 @@
 // l2fwd: swaps the MAC addresses and sends the frame out of the port that it came from; the least that a card can do.
 #include "psa.p4i"
 #include "headers.p4i"
+#include "intrinsic.p4i"
 
 struct headers_t {
-    nic_t nic;
+    intrinsic_t intrinsic;
     ethernet_t ethernet;
 }
 struct meta_t {
@@ -14,7 +15,7 @@ struct meta_t {
 parser L2fwdParser(packet_in pkt, out headers_t hdr, inout meta_t meta, in psa_ingress_parser_input_metadata_t istd,
                    in empty_t resubmitted, in empty_t recirculated) {
     state start {
-        pkt.extract(hdr.nic);
+        pkt.extract(hdr.intrinsic);
         pkt.extract(hdr.ethernet);
         transition accept;
     }
@@ -26,7 +27,7 @@ control L2fwdControl(inout headers_t hdr, inout meta_t meta, in psa_ingress_inpu
         meta.dst = hdr.ethernet.dst;
         hdr.ethernet.dst = hdr.ethernet.src;
         hdr.ethernet.src = meta.dst;
-        meta.port = hdr.nic.from >> 16;
+        meta.port = (bit<32>)hdr.intrinsic.port;
         send_to_port(ostd, (PortId_t)meta.port);
     }
 }

@@ -1,10 +1,13 @@
 // p4wire: PF to VF and VF to PF by a table of input ports, frames unchanged; `spread` deals them out over N VFs in turn.
 #include "psa.p4i"
 #include "headers.p4i"
+#include "intrinsic.p4i"
 #include "punt.p4i"
 
+#define FIRST_VF 2  // ports 0 and 1 are N3 and the air
+
 struct headers_t {
-    nic_t nic;
+    intrinsic_t intrinsic;
 }
 struct meta_t {
     bit<32> from;
@@ -16,7 +19,7 @@ struct meta_t {
 parser P4wireParser(packet_in pkt, out headers_t hdr, inout meta_t meta, in psa_ingress_parser_input_metadata_t istd,
                     in empty_t resubmitted, in empty_t recirculated) {
     state start {
-        pkt.extract(hdr.nic);
+        pkt.extract(hdr.intrinsic);
         transition accept;
     }
 }
@@ -46,11 +49,11 @@ control P4wireControl(inout headers_t hdr, inout meta_t meta, in psa_ingress_inp
         size = 128;
     }
     apply {
-        meta.from = hdr.nic.from >> 16;
+        meta.from = (bit<32>)hdr.intrinsic.port;
         meta.n_vf = 0;
         wire.apply();
         if (meta.n_vf != 0) {
-            meta.port = meta.vf + PORT_FIRST_VF;
+            meta.port = meta.vf + FIRST_VF;
             send_to_port(ostd, (PortId_t)meta.port);
             meta.vf = meta.vf + 1;
             if (meta.vf >= meta.n_vf) { meta.vf = 0; }

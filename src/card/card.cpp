@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "card/frame_check.h"
+#include "card/outer_checksum.h"
 #include "card/swx/swx_pipeline.h"
 #include "card/tables.h"
 #include "engine/burst.h"
@@ -10,13 +10,17 @@
 namespace splitplane::nic {
 namespace {
 
-// Registers `config` of the program.
-constexpr std::uint32_t kFlags = 2;
-constexpr std::uint64_t kFlagVerifyChecksum = 1;
+// What a port tells of a frame that it cannot give to a program, or whose outer checksum it found wrong.
+PuntReason judge(const rte_mbuf* m, bool checksums) {
+  if (m->nb_segs != 1) return PuntReason::segmented;
+  return checksums && !outer_checksum_is_good(m) ? PuntReason::udp_checksum : PuntReason::none;
+}
 
 // Writes the card's own header in front of the frame, and nothing in the frame itself.
 void push_intrinsic(rte_mbuf* m, unsigned port, PuntReason check) {
-  const unsigned length = std::min(m->pkt_len, 0xffffU);
+  // A program reads no further than the first segment.
+  const bool is_whole = m->nb_segs == 1 || m->data_len >= kLongestParse;
+  const unsigned length = is_whole ? std::min(m->pkt_len, 0xffffU) : m->data_len;
   m->data_off = static_cast<std::uint16_t>(m->data_off - kIntrinsicBytes);
   m->data_len = static_cast<std::uint16_t>(m->data_len + kIntrinsicBytes);
   m->pkt_len += kIntrinsicBytes;
@@ -36,7 +40,6 @@ struct Card::State {
   std::unique_ptr<CardTables> tables;
   std::array<std::uint64_t, kMaxPorts> in{}, tx_full{};
   std::uint64_t no_headroom = 0, core_full = 0;
-  bool inner = false;  // the program reads the UE's address
 };
 
 Card::Card(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -61,30 +64,30 @@ Expected<std::unique_ptr<Card>> Card::make(const SpecFile& spec, const CardSetti
   auto program = GnbProgram::of(*state->pipeline, settings);
   if (!program) return tl::unexpected(program.error());
   state->tables = std::make_unique<CardTables>(std::move(*program), settings);
-  state->inner = state->tables->program().by_ue_address();
 
   // The number of a mirror session is the port that it leads to. Session 0 is unused, because p4c-dpdk reserves it.
   for (unsigned port = 1; port <= state->io.sink(); ++port)
     state->pipeline->set_mirror(port, port, settings.copy_clones);
-  state->pipeline->registers("config").write(kFlags, settings.verify_checksum ? kFlagVerifyChecksum : 0);
   state->pipeline->registers("n_vf").write(0, settings.vfs);
   return std::unique_ptr<Card>(new Card(std::move(state)));
 }
 
 unsigned Card::prepare(rte_mbuf** mbufs, unsigned n, unsigned port) {
   State& s = *state_;
-  const CardSide side = side_of(port);
+  const bool from_vf = port >= kFirstVf, checksums = port == kN3Port && s.settings.verify_checksum;
   s.in[port] += n;
   for (unsigned i = 0; i < n; ++i) datapath::prefetch_octets(mbufs[i]);
   unsigned kept = 0;
   for (unsigned i = 0; i < n; ++i) {
     rte_mbuf* const m = mbufs[i];
-    if (rte_pktmbuf_headroom(m) < kNeededHeadroom) [[unlikely]] {
+    // A program may read a little beyond the end of a short frame before it sees that.
+    const bool has_room = rte_pktmbuf_headroom(m) >= kNeededHeadroom && m->data_off + kLongestParse <= m->buf_len;
+    if (!has_room) [[unlikely]] {
       rte_pktmbuf_free(m);
       ++s.no_headroom;
       continue;
     }
-    push_intrinsic(m, port, check_frame(m, side, s.inner, s.settings.verify_checksum));
+    push_intrinsic(m, port, from_vf ? PuntReason::none : judge(m, checksums));
     mbufs[kept++] = m;
   }
   return kept;

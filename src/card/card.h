@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/expected.h"
-#include "card/frame_check.h"
 #include "card/protocol/bearer.h"
 #include "card/punt_reason.h"
 #include "card/swx/spec_file.h"
@@ -23,6 +22,7 @@ inline constexpr unsigned kMaxVfs = 64;
 // Ports of a card, with the same numbers for input and output. VF i is kFirstVf + i.
 inline constexpr unsigned kN3Port = 0, kAirPort = 1, kFirstVf = 2, kMaxPorts = kFirstVf + kMaxVfs;
 
+enum class CardSide : std::uint8_t { kN3, kAir, kVf };
 [[nodiscard]] constexpr CardSide side_of(unsigned port) {
   if (port == kN3Port) return CardSide::kN3;
   return port == kAirPort ? CardSide::kAir : CardSide::kVf;

@@ -145,9 +145,9 @@ TEST(CardPrograms, the_hosts_bearers_and_what_nobody_knows_go_there_unchanged) {
   EXPECT_EQ(card.punted(PuntReason::ethertype_unknown), 1U);
 }
 
-TEST(CardPrograms, an_armed_bearers_packets_follow_those_that_the_host_has) {
+TEST(CardPrograms, packets_follow_those_of_their_bearer_that_the_host_has) {
   TestCard card("gnb-mat");
-  CardBearer b = bearer(1, Place::kArmed);
+  CardBearer b = bearer(1);
   b.in_flight = 1;
   card.install({b});
   const N3Frame frame = test::to(b);

@@ -144,7 +144,6 @@ TEST_P(OneAsMany, a_bearers_packets_stay_in_order_on_threads) {
         continue;
       }
       const Packet p = maker.next_usual();
-      if (p.bearer != nullptr && p.bearer->place == Place::kArmed) continue;  // its packets wait for those of the host
       if (p.octets.size() < 64) continue;  // too short for a card: the card does less with it, so it overtakes
       const unsigned port = p.downlink ? kN3Port : kAirPort;
       one.feed({p.octets}, port);

@@ -4,53 +4,62 @@
 
 #include "n3/interface.h"
 #include "ran/bearer.h"
+#include "wire/airhdr.h"
 #include "wire/bytes.h"
 
 namespace splitplane::nic {
 namespace {
 
-constexpr std::uint32_t kNeverPolls = 0xffffffff;
+constexpr unsigned kEthernetBytes = 14;
+constexpr std::uint64_t kNoPoll = 0xffff;
+constexpr std::uint64_t kToN3 = 64, kToAir = 65;  // numbers in the table `out_ports`; VFs have their own
 
 // Values of the actions, in the order of the names beside them.
-enum Serve {
-  kSlot,
-  kAirDst,
-  kAirSrc,
-  kAirhdr,
-  kId,
-  kForm,
-  kPollPdu,
-  kQfi,
-  kN3Dst,
-  kSession,
-  kIsArmed,
-  kVf,
-  kLongest,
-  kServeCount
-};
-constexpr std::array<std::string_view, kServeCount> kServeNames{"slot",  "air_dst",  "air_src", "airhdr", "id",
-                                                                "form",  "poll_pdu", "qfi",     "n3_dst", "session",
-                                                                "armed", "vf",       "longest"};
-enum Uplink { kUpSlot, kModes, kUpQfi, kUpTeid, kPeer, kCopies, kUpVf, kUplinkCount };
+enum Serve { kSlot, kProfile, kModes, kEpoch, kId, kLimit, kRlcOffset, kQfi, kCopies, kVf, kServeCount };
+constexpr std::array<std::string_view, kServeCount> kServeNames{"slot",  "profile",    "modes", "epoch",  "id",
+                                                                "limit", "rlc_offset", "qfi",   "copies", "vf"};
+enum Profile { kN3, kLongest, kPollLast, kRlcMask, kPdcpMask, kProfileCount };
+constexpr std::array<std::string_view, kProfileCount> kProfileNames{"n3", "longest", "poll_last", "rlc_mask",
+                                                                    "pdcp_mask"};
+constexpr std::array<std::string_view, 3> kAirNames{"dst", "src", "rlc_flags"};
+// By form: RLC SN of 18 bits (1), PDCP SN of 18 bits (2), an SDAP header (4).
+constexpr std::array<std::string_view, 8> kAirForms{"am12_pdcp12",      "am18_pdcp12",      "am12_pdcp18",
+                                                    "am18_pdcp18",      "am12_pdcp12_sdap", "am18_pdcp12_sdap",
+                                                    "am12_pdcp18_sdap", "am18_pdcp18_sdap"};
+enum Uplink { kUpSlot, kUpModes, kUpQfi, kUpTeid, kPeer, kUpCopies, kUpVf, kUplinkCount };
 constexpr std::array<std::string_view, kUplinkCount> kUplinkNames{"slot", "modes",  "qfi", "teid",
                                                                   "peer", "copies", "vf"};
-constexpr std::array<std::string_view, 6> kPeerNames{"eth_dst", "eth_src",       "src",
-                                                     "dst",     "checksum_base", "max_payload"};
-
-constexpr std::array<std::string_view, 1> kVfName{"vf"};
+constexpr std::array<std::string_view, 2> kPeerNames{"longest", "checksum_base"};
+constexpr std::array<std::string_view, 5> kUpfNames{"eth_dst", "eth_src", "src", "dst", "tag"};
+constexpr std::array<std::string_view, 1> kVfName{"vf"}, kNumberName{"number"}, kPortName{"port"},
+    kSessionName{"session"};
+constexpr std::array<std::string_view, 2> kFromN3Names{"vf", "checksums"};
 
 std::uint64_t number_of(const MacAddress& mac) {
   std::uint64_t value = 0;
   for (const std::uint8_t octet : mac.octets) value = value << 8 | octet;
   return value;
 }
+// A one's complement sum in 16 bits.
+std::uint32_t folded(std::uint32_t sum) {
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >> 16);
+  return sum;
+}
 std::uint32_t number_of(const IpAddress& v4) {
   return static_cast<std::uint32_t>(wire::load_be32(v4.octets().data()));
 }
 
-// RLC SN of 18 bits, PDCP SN of 18 bits, an SDAP header.
-std::uint64_t form_of(const CardBearer& b, bool sdap) {
-  return (b.rlc_sn_bits == 18 ? 1U : 0U) | (b.pdcp_sn_bits == 18 ? 2U : 0U) | (sdap ? 4U : 0U);
+std::uint8_t form_of(const CardBearer& b) {
+  return static_cast<std::uint8_t>((b.rlc_sn_bits == 18 ? 1U : 0U) | (b.pdcp_sn_bits == 18 ? 2U : 0U) |
+                                   (b.sdap_dl ? 4U : 0U));
+}
+
+BearerProfile profile_of(const CardBearer& b) {
+  return {.air_dst = number_of(b.air_dst),
+          .air_src = number_of(b.air_src),
+          .n3_ipv4 = b.n3_ipv4,
+          .poll_pdu = b.poll_pdu,
+          .form = form_of(b)};
 }
 
 ran::BearerConfig ran_config(const CardBearer& b) {
@@ -65,49 +74,50 @@ ran::BearerConfig ran_config(const CardBearer& b) {
 }
 
 // Octets in front of an SDU on the air: Ethernet, and airhdr, RLC, PDCP, SDAP.
-unsigned air_overhead(const CardBearer& b, bool with_headers) {
-  constexpr unsigned kEthernet = 14, kAirhdr = 10;
-  if (!with_headers) return kEthernet;
-  const unsigned rlc = b.rlc_sn_bits == 18 ? 3 : 2, pdcp = b.pdcp_sn_bits == 18 ? 3 : 2;
-  return kEthernet + kAirhdr + rlc + pdcp + (b.sdap_dl ? 1 : 0);
+unsigned air_overhead(std::uint8_t form, bool with_headers) {
+  if (!with_headers) return kEthernetBytes;
+  const unsigned rlc = (form & 1) != 0 ? 3 : 2, pdcp = (form & 2) != 0 ? 3 : 2, sdap = (form & 4) != 0 ? 1 : 0;
+  return kEthernetBytes + static_cast<unsigned>(wire::airhdr::kHeaderBytes) + rlc + pdcp + sdap;
 }
 
-std::array<std::uint64_t, kServeCount> serve_values(const CardBearer& b, std::uint32_t slot, std::uint32_t session,
-                                                    unsigned longest) {
+// RLC's SN is COUNT plus this, cut to the length of the SN: a constant, because the card gives both one by one.
+std::uint64_t rlc_offset(const EntryNumbers& numbers) {
+  constexpr std::uint32_t kSnMask = (1U << 18) - 1;
+  return (0 - numbers.rlc_begin) & kSnMask;
+}
+
+std::array<std::uint64_t, kServeCount> serve_values(const CardBearer& b, std::uint32_t slot, std::uint8_t profile,
+                                                    const EntryNumbers& numbers) {
   std::array<std::uint64_t, kServeCount> v{};
   v[kSlot] = slot;
-  v[kAirDst] = number_of(b.air_dst);
-  v[kAirSrc] = number_of(b.air_src);
-  v[kAirhdr] = 0x20000000U | ran::airhdr_modes(ran_config(b), Direction::kDownlink) << 16 | b.epoch;
+  v[kProfile] = profile;
+  v[kModes] = ran::airhdr_modes(ran_config(b), Direction::kDownlink);
+  v[kEpoch] = b.epoch;
   v[kId] = b.id.value;
-  v[kForm] = form_of(b, b.sdap_dl);
-  v[kPollPdu] = b.poll_pdu == 0 ? kNeverPolls : b.poll_pdu;
+  v[kLimit] = numbers.limit;
+  v[kRlcOffset] = rlc_offset(numbers);
   v[kQfi] = b.qfi.value;
-  v[kN3Dst] = __builtin_bswap32(b.n3_ipv4);
-  v[kSession] = session;
-  v[kIsArmed] = b.place == Place::kArmed ? 1 : 0;
-  v[kVf] = kFirstVf + b.vf_n3;
-  v[kLongest] = longest;
+  v[kCopies] = b.copies_vf;
+  v[kVf] = b.vf_n3;
   return v;
 }
 
 std::array<std::uint64_t, kUplinkCount> uplink_values(const CardBearer& b, std::uint32_t slot) {
   std::array<std::uint64_t, kUplinkCount> v{};
   v[kUpSlot] = slot;
-  v[kModes] = ran::airhdr_modes(ran_config(b), Direction::kUplink);
+  v[kUpModes] = ran::airhdr_modes(ran_config(b), Direction::kUplink);
   v[kUpQfi] = b.sdap_ul ? 0 : b.qfi.value;
   v[kUpTeid] = b.uplink_teid.value;
   v[kPeer] = b.peer;
-  v[kCopies] = kFirstVf + b.copies_vf;
-  v[kUpVf] = kFirstVf + b.vf_air;
+  v[kUpCopies] = b.copies_vf;
+  v[kUpVf] = b.vf_air;
   return v;
 }
 
 }  // namespace
 
 Expected<GnbProgram> GnbProgram::of(SwxPipeline& pipeline, const CardSettings& settings) {
-  GnbProgram program;
-  program.settings_ = settings;
+  GnbProgram program(settings);
   const SpecFile& spec = pipeline.spec();
   program.by_ue_address_ = spec.defines_has("BY_UE_ADDRESS");
   program.has_headers_ = !spec.defines_has("FEATURE=FEATURE_decap");
@@ -116,7 +126,7 @@ Expected<GnbProgram> GnbProgram::of(SwxPipeline& pipeline, const CardSettings& s
   return program;
 }
 
-Expected<void> GnbProgram::bind(SwxPipeline& pipeline) {
+Expected<void> GnbProgram::bind_tables(SwxPipeline& pipeline) {
   const auto bind_action = [&](SwxAction& out, const SwxTable* table, std::string_view action,
                                std::span<const std::string_view> values) -> Expected<void> {
     if (table == nullptr) return {};
@@ -129,11 +139,15 @@ Expected<void> GnbProgram::bind(SwxPipeline& pipeline) {
   bearers_v6_ = pipeline.table("bearers_v6");
   uplink_ = pipeline.table("uplink");
   peers_ = pipeline.table("peers");
+  upfs_ = pipeline.table("upfs");
   fixed_ = pipeline.table("fixed");
-  SwxTable* const punt_n3 = pipeline.table("punt_n3");
-  SwxTable* const punt_air = pipeline.table("punt_air");
-  SwxTable* const marker = marker_ = pipeline.table("marker");
-  SwxAction to_n3_vf, to_air_vf;
+  marker_ = pipeline.table("marker");
+  profile_rows_ = pipeline.table("profiles");
+  air_ = pipeline.table("air");
+  n3_addresses_ = pipeline.table("n3_addresses");
+  ports_ = pipeline.table("ports");
+  out_ports_ = pipeline.table("out_ports");
+  clones_ = pipeline.table("clones");
   Expected<void> done = bind_action(serve_, bearers_, "serve", kServeNames);
   if (done) done = bind_action(to_host_, bearers_, "to_host", kVfName);
   if (done) done = bind_action(serve_v6_, bearers_v6_, "serve", kServeNames);
@@ -141,55 +155,84 @@ Expected<void> GnbProgram::bind(SwxPipeline& pipeline) {
   if (done) done = bind_action(serve_fixed_, fixed_, "serve", kServeNames);
   if (done) done = bind_action(to_host_fixed_, fixed_, "to_host", kVfName);
   if (done) done = bind_action(miss_fixed_, fixed_, "miss", {});
+  if (done) done = bind_action(profile_, profile_rows_, "profile", kProfileNames);
+  if (done) done = bind_action(n3_address_, n3_addresses_, "n3_address", kNumberName);
+  for (std::size_t form = 0; done && form < air_forms_.size(); ++form)
+    done = bind_action(air_forms_[form], air_, has_headers_ ? kAirForms[form] : "decap", kAirNames);
   if (done) done = bind_action(uplink_serve_, uplink_, "uplink_serve", kUplinkNames);
   if (done) done = bind_action(uplink_to_host_, uplink_, "uplink_to_host", kVfName);
   if (done) done = bind_action(peer_, peers_, "peer", kPeerNames);
-  if (done) done = bind_action(on_card_, marker, "on_card", {});
-  if (done) done = bind_action(on_host_, marker, "on_host", kVfName);
-  if (done) done = bind_action(to_n3_vf, punt_n3, "punt", kVfName);
-  if (done) done = bind_action(to_air_vf, punt_air, "punt", kVfName);
-  if (!done) return done;
-  if (punt_n3 != nullptr) punt_n3->set_default(to_n3_vf, std::array<std::uint64_t, 1>{kFirstVf + settings_.punt_n3});
-  if (punt_air != nullptr)
-    punt_air->set_default(to_air_vf, std::array<std::uint64_t, 1>{kFirstVf + settings_.punt_air});
+  if (done) done = bind_action(to_upf_, upfs_, "to_upf", kUpfNames);
+  if (done) done = bind_action(on_card_, marker_, "on_card", {});
+  if (done) done = bind_action(on_host_, marker_, "on_host", kVfName);
+  if (done) done = bind_action(from_n3_, ports_, "from_n3", kFromN3Names);
+  if (done) done = bind_action(from_air_, ports_, "from_air", kVfName);
+  if (done) done = bind_action(from_vf_, ports_, "from_vf", {});
+  if (done) done = bind_action(send_, out_ports_, "send", kPortName);
+  if (done) done = bind_action(clone_to_, clones_, "clone_to", kSessionName);
+  return done;
+}
 
-  pdcp_next_ = pipeline.registers("pdcp_next");
-  rlc_next_ = pipeline.registers("rlc_next");
-  without_poll_ = pipeline.registers("without_poll");
-  lease_ = pipeline.registers("lease");
-  in_flight_ = pipeline.registers("in_flight");
+Expected<void> GnbProgram::bind(SwxPipeline& pipeline) {
+  if (auto bound = bind_tables(pipeline); !bound) return bound;
+  next_count_ = pipeline.registers("next_count");
+  waiting_ = pipeline.registers("waiting");
+  polls_ = pipeline.registers("polls");
   dl_packets_ = pipeline.registers("dl_packets");
   ul_packets_ = pipeline.registers("ul_packets");
   punts_ = pipeline.registers("punts");
   drops_ = pipeline.registers("drops");
   rlc_control_ = pipeline.registers("rlc_control");
-  if (auto complete = require_all(pipeline.spec(), punt_n3 != nullptr && punt_air != nullptr); !complete)
-    return complete;
+  if (auto complete = require_all(pipeline.spec()); !complete) return complete;
   slots_ = settings_.capacity;
   for (const SwxTable* table : {bearers_, bearers_v6_, uplink_}) {
     if (table != nullptr) slots_ = std::min(slots_, table->size());
   }
-  for (const SwxRegisters& registers : {pdcp_next_, rlc_next_, without_poll_, lease_, in_flight_}) {
+  for (const SwxRegisters& registers : {next_count_, waiting_, polls_}) {
     if (registers) slots_ = std::min(slots_, registers.size());
   }
   if (slots_ < settings_.capacity) {
     return fail("card {}: capacity is {}; allowed: at most {}, what the program's tables hold", settings_.name,
                 settings_.capacity, slots_);
   }
+  states_.resize(slots_);
+  return write_ports();
+}
+
+// Which port is what: rows that stay as they are.
+Expected<void> GnbProgram::write_ports() {
+  if (ports_ == nullptr || out_ports_ == nullptr) return {};
+  using Values = std::array<std::uint64_t, 2>;
+  const auto row = [](SwxTable& table, std::uint64_t key, const SwxAction& action, const Values& values) {
+    return table.set(std::array<std::uint64_t, 1>{key}, action, values);
+  };
+  bool fits = row(*ports_, kN3Port, from_n3_, {settings_.punt_n3, settings_.verify_checksum ? 1U : 0U}) &&
+              row(*ports_, kAirPort, from_air_, {settings_.punt_air}) && row(*out_ports_, kToN3, send_, {kN3Port}) &&
+              row(*out_ports_, kToAir, send_, {kAirPort});
+  for (unsigned vf = 0; fits && vf < settings_.vfs; ++vf) {
+    fits = row(*ports_, kFirstVf + vf, from_vf_, {}) && row(*out_ports_, vf, send_, {kFirstVf + vf});
+    // The number of a mirror session is the port that it leads to.
+    if (clones_ != nullptr) {
+      fits = fits && row(*clones_, vf, clone_to_, {clone_port_ != 0 ? clone_port_ : kFirstVf + vf});
+    }
+  }
+  if (!fits) return fail("card {}: the program's tables of ports do not hold {} VFs", settings_.name, settings_.vfs);
   return {};
 }
 
 // A .spec whose first line says program gnb must have all tables that a card fills. Otherwise bearers would be
 // installed nowhere.
-Expected<void> GnbProgram::require_all(const SpecFile& spec, bool punts) const {
+Expected<void> GnbProgram::require_all(const SpecFile& spec) const {
   if (spec.program != "gnb") return {};
   const bool serves = !spec.defines_has("FEATURE=FEATURE_drop");
-  const bool one_bearer = spec.defines_has("FEATURE=FEATURE_decap") || spec.defines_has("FEATURE=FEATURE_headers");
+  const bool one_bearer = !has_headers_ || spec.defines_has("FEATURE=FEATURE_headers");
   const bool downlink =
       one_bearer ? fixed_ != nullptr : bearers_ != nullptr && (!by_ue_address_ || bearers_v6_ != nullptr);
-  const bool registers = pdcp_next_ && rlc_next_ && without_poll_ && lease_ && in_flight_ && dl_packets_ && ul_packets_;
-  if (punts && punts_ && drops_ &&
-      (!serves || (downlink && uplink_ != nullptr && peers_ != nullptr && (one_bearer || registers))))
+  const bool shared = profile_rows_ != nullptr && air_ != nullptr && n3_addresses_ != nullptr;
+  const bool uplink = uplink_ != nullptr && peers_ != nullptr && upfs_ != nullptr;
+  const bool registers = next_count_ && waiting_ && polls_ && dl_packets_ && ul_packets_;
+  if (ports_ != nullptr && out_ports_ != nullptr && punts_ && drops_ &&
+      (!serves || (downlink && shared && uplink && (one_bearer || registers))))
     return {};
   return fail("{}: calls itself program gnb and lacks tables or registers of it; allowed: what `make p4` makes",
               spec.path);
@@ -207,21 +250,84 @@ BearerKeys GnbProgram::keys_of(const CardBearer& b) const {
   return keys;
 }
 
-unsigned GnbProgram::longest_sdu(const CardBearer& b) const {
-  const unsigned overhead = air_overhead(b, has_headers_);
-  return std::clamp(settings_.air_frame_bytes, overhead, overhead + 0xffffU) - overhead;
+unsigned GnbProgram::longest_sdu(std::uint8_t form) const {
+  const unsigned overhead = air_overhead(form, has_headers_);
+  return std::clamp(settings_.air_frame_bytes, overhead, overhead + 0x7fffU) - overhead;
 }
 
-bool GnbProgram::write_key(const BearerKey& key, const CardBearer& b, std::uint32_t slot) {
+bool GnbProgram::write_profile(const BearerProfile& profile, std::uint8_t number, std::uint8_t n3) {
+  constexpr std::uint64_t kPolls = 1;
+  const bool rlc18 = (profile.form & 1) != 0, pdcp18 = (profile.form & 2) != 0;
+  std::array<std::uint64_t, kProfileCount> v{};
+  v[kN3] = n3;
+  v[kLongest] = (longest_sdu(profile.form) - 1) & 0xffffU;
+  v[kPollLast] = profile.poll_pdu == 0 ? kNoPoll : profile.poll_pdu - 1U;
+  v[kRlcMask] = rlc18 ? 0x3ffff : 0xfff;
+  v[kPdcpMask] = pdcp18 ? 0x3ffff : 0xfff;
+  const std::array<std::uint64_t, 1> row{number};
+  const std::array<std::uint64_t, 2> silent{number, 0}, polling{number, kPolls};
+  const std::array<std::uint64_t, 3> data{profile.air_dst, profile.air_src, rlc18 ? 0x800000U : 0x8000U},
+      poll{profile.air_dst, profile.air_src, rlc18 ? 0xc00000U : 0xc000U};
+  const SwxAction& action = air_forms_[profile.form];
+  return profile_rows_->set(row, profile_, v) && air_->set(silent, action, data) && air_->set(polling, action, poll);
+}
+
+void GnbProgram::give_back(const BearerProfile& profile, std::uint8_t number) {
+  if (!profiles_.give_back(profile)) return;
+  profile_rows_->remove(std::array<std::uint64_t, 1>{number});
+  for (const std::uint64_t poll : {0U, 1U}) air_->remove(std::array<std::uint64_t, 2>{number, poll});
+  if (n3_numbers_.give_back(profile.n3_ipv4))
+    n3_addresses_->remove(std::array<std::uint64_t, 1>{__builtin_bswap32(profile.n3_ipv4)});
+}
+
+// The slot's former profile stays until write_entries() has replaced what names it.
+Expected<void> GnbProgram::take_profile(const CardBearer& b, std::uint32_t slot) {
+  SlotState& state = states_[slot];
+  const BearerProfile wanted = profile_of(b);
+  if (state.has_profile && state.profile == wanted) return {};
+  const auto taken = profiles_.take(wanted);
+  if (!taken) {
+    return fail("bearer {}: card {} has {} combinations of next hop, SN lengths, pollPDU and N3 address; allowed: {}",
+                b.id.value, settings_.name, profiles_.in_use(), kCardProfiles);
+  }
+  if (taken->fresh) {
+    const auto n3 = n3_numbers_.take(wanted.n3_ipv4);
+    if (!n3) {
+      (void)profiles_.give_back(wanted);
+      return fail("bearer {}: card {} has {} addresses on N3; allowed: {}", b.id.value, settings_.name,
+                  n3_numbers_.in_use(), kCardN3Addresses);
+    }
+    const std::array<std::uint64_t, 1> address{__builtin_bswap32(wanted.n3_ipv4)}, n3_number{n3->number};
+    if ((n3->fresh && !n3_addresses_->set(address, n3_address_, n3_number)) ||
+        !write_profile(wanted, taken->number, n3->number)) {
+      give_back(wanted, taken->number);
+      return fail("bearer {}: the tables of card {} have no place for its next hop; allowed: fewer of them", b.id.value,
+                  settings_.name);
+    }
+  }
+  state.has_profile = true;
+  state.profile_number = taken->number;
+  state.profile = wanted;
+  return {};
+}
+
+void GnbProgram::release(std::uint32_t slot) {
+  SlotState& state = states_[slot];
+  if (std::exchange(state.has_profile, false)) give_back(state.profile, state.profile_number);
+}
+
+bool GnbProgram::write_key(const BearerKey& key, const CardBearer& b, std::uint32_t slot, const EntryNumbers& numbers) {
   SwxTable* const table = key.v6 ? bearers_v6_ : bearers_;
   if (table == nullptr) return true;
   const std::array<std::uint64_t, 2> words{key.v6 ? key.high : key.low, key.low};
   if (b.place == Place::kHost) {
-    const std::array<std::uint64_t, 1> port{kFirstVf + b.vf_n3};
-    return table->set(words, key.v6 ? to_host_v6_ : to_host_, port);
+    return table->set(words, key.v6 ? to_host_v6_ : to_host_, std::array<std::uint64_t, 1>{b.vf_n3});
   }
-  const std::uint32_t session = clone_port_ != 0 ? clone_port_ : kFirstVf + b.copies_vf;
-  return table->set(words, key.v6 ? serve_v6_ : serve_, serve_values(b, slot, session, longest_sdu(b)));
+  return table->set(words, key.v6 ? serve_v6_ : serve_, serve_values(b, slot, states_[slot].profile_number, numbers));
+}
+
+EntryNumbers GnbProgram::first_numbers(const CardBearer& b) {
+  return {.limit = b.next_count + b.lease, .rlc_begin = b.next_count};
 }
 
 void GnbProgram::erase_key(const BearerKey& key) {
@@ -230,16 +336,26 @@ void GnbProgram::erase_key(const BearerKey& key) {
   if (table != nullptr) table->remove(words);
 }
 
-bool GnbProgram::write_entries(const CardBearer& b, std::uint32_t slot) {
-  for (const BearerKey& key : keys_of(b)) {
-    if (!write_key(key, b, slot)) return false;
+Expected<void> GnbProgram::write_entries(const CardBearer& b, std::uint32_t slot, const EntryNumbers& numbers) {
+  const SlotState before = states_[slot];
+  const bool is_served = b.place != Place::kHost && profile_rows_ != nullptr;
+  if (is_served) {
+    if (auto taken = take_profile(b, slot); !taken) return taken;
   }
-  if (uplink_ == nullptr) return true;
-  const std::array<std::uint64_t, 1> id{b.id.value};
-  if (b.place == Place::kHost) {
-    return uplink_->set(id, uplink_to_host_, std::array<std::uint64_t, 1>{kFirstVf + b.vf_air});
+  bool fits = true;
+  for (const BearerKey& key : keys_of(b)) fits = fits && write_key(key, b, slot, numbers);
+  if (uplink_ != nullptr) {
+    const std::array<std::uint64_t, 1> id{b.id.value}, port{b.vf_air};
+    fits = fits && (b.place == Place::kHost ? uplink_->set(id, uplink_to_host_, port)
+                                            : uplink_->set(id, uplink_serve_, uplink_values(b, slot)));
   }
-  return uplink_->set(id, uplink_serve_, uplink_values(b, slot));
+  if (before.has_profile && (!is_served || before.profile != states_[slot].profile)) {
+    states_[slot].has_profile = is_served;
+    give_back(before.profile, before.profile_number);
+  }
+  if (fits) return {};
+  return fail("bearer {}: the tables of card {} have no place left for it; allowed: other keys, or fewer", b.id.value,
+              settings_.name);
 }
 
 void GnbProgram::erase_uplink(BearerId id) {
@@ -250,51 +366,48 @@ void GnbProgram::set_fixed(const CardBearer* b, std::uint32_t slot) {
   if (fixed_ == nullptr) return;
   if (b == nullptr) return fixed_->set_default(miss_fixed_, {});
   if (b->place == Place::kHost) {
-    return fixed_->set_default(to_host_fixed_, std::array<std::uint64_t, 1>{kFirstVf + b->vf_n3});
+    return fixed_->set_default(to_host_fixed_, std::array<std::uint64_t, 1>{b->vf_n3});
   }
-  fixed_->set_default(serve_fixed_, serve_values(*b, slot, 0, longest_sdu(*b)));
+  fixed_->set_default(serve_fixed_, serve_values(*b, slot, states_[slot].profile_number, states_[slot].numbers));
 }
 
 // Registers of a slot that was never used are 0 already.
 void GnbProgram::begin_numbers(const CardBearer& b, Slot taken, const CardBearer* before, bool restart) {
   const std::uint32_t slot = taken.number;
   const bool is_new = before == nullptr;
+  const bool is_zero = is_new && taken.fresh;
   if (is_new || restart) {
-    lease_.write(slot, (std::uint64_t{b.next_count} + b.lease) & UINT32_MAX);
-    const bool is_zero = is_new && taken.fresh;
-    if (!is_zero || b.next_count != 0) pdcp_next_.write(slot, b.next_count);
-    if (!is_zero) {
-      rlc_next_.write(slot, 0);
-      without_poll_.write(slot, 0);
-    }
+    states_[slot].numbers = first_numbers(b);
+    if (!is_zero || b.next_count != 0) next_count_.write(slot, b.next_count);
+    if (!is_zero) polls_.write(slot, 0);
     if (is_new && !taken.fresh) {
       dl_packets_.write(slot, 0);
       ul_packets_.write(slot, 0);
     }
   }
-  const bool was_armed = !is_new && before->place == Place::kArmed;
-  if (b.place == Place::kArmed && (!was_armed || restart)) {
-    in_flight_.write(slot, b.in_flight);
-  } else if (is_new && !taken.fresh) {
-    in_flight_.write(slot, 0);
-  }
+  const bool moves_here = b.place == Place::kCard && (is_new || restart || before->place == Place::kHost);
+  if (moves_here && (!is_zero || b.in_flight != 0)) waiting_.write(slot, b.in_flight);
 }
 
 std::uint32_t GnbProgram::pdcp_next(std::uint32_t slot) const {
-  return static_cast<std::uint32_t>(pdcp_next_.read(slot));
+  return static_cast<std::uint32_t>(next_count_.read(slot));
 }
 
-void GnbProgram::set_lease(std::uint32_t slot, std::uint32_t first_not_allowed) {
-  lease_.write(slot, first_not_allowed);
+void GnbProgram::set_lease(const CardBearer& b, std::uint32_t slot, std::uint32_t first_not_allowed) {
+  states_[slot].numbers.limit = first_not_allowed;
+  if (b.place == Place::kHost) return;
+  // There is room, because the entries are replaced.
+  for (const BearerKey& key : keys_of(b)) (void)write_key(key, b, slot, states_[slot].numbers);
 }
 
 CardNumbers GnbProgram::numbers(std::uint32_t slot) const {
+  const EntryNumbers& entry = states_[slot].numbers;
   return {.pdcp_next = pdcp_next(slot),
-          .rlc_next = static_cast<std::uint32_t>(rlc_next_.read(slot)),
-          .in_flight = static_cast<std::uint32_t>(in_flight_.read(slot)),
+          .rlc_next = pdcp_next(slot) - entry.rlc_begin,
+          .in_flight = static_cast<std::uint32_t>(waiting_.read(slot)),
           .dl_packets = dl_packets_.read(slot),
           .ul_packets = ul_packets_.read(slot),
-          .lease_end = static_cast<std::uint32_t>(lease_.read(slot))};
+          .lease_end = entry.limit};
 }
 
 Expected<void> GnbProgram::set_peer(const CardPeer& peer) {
@@ -302,16 +415,15 @@ Expected<void> GnbProgram::set_peer(const CardPeer& peer) {
   if (peer.from.is_v6() || peer.to.is_v6()) {
     return fail("peer {}: {} is an IPv6 address; allowed on a card: IPv4", peer.number, peer.to.to_string());
   }
-  if (peers_ == nullptr) return {};  // feature set drop has no uplink
+  if (peers_ == nullptr || upfs_ == nullptr) return {};  // feature set drop has no uplink
   datapath::N3Addresses ours{.mac = peer.src};
   std::memcpy(&ours.ipv4, peer.from.octets().data(), 4);
-  const std::array<std::uint64_t, 6> values{number_of(peer.dst),
-                                            number_of(peer.src),
-                                            number_of(peer.from),
-                                            number_of(peer.to),
-                                            datapath::make_peer(ours, peer.to, peer.dst).checksum_base,
-                                            peer.max_payload};
-  if (!peers_->set(std::array<std::uint64_t, 1>{peer.number}, peer_, values)) {
+  const std::array<std::uint64_t, 1> row{peer.number};
+  const std::array<std::uint64_t, 2> limits{(peer.max_payload - 1U) & 0xffffU,
+                                            folded(datapath::make_peer(ours, peer.to, peer.dst).checksum_base)};
+  const std::array<std::uint64_t, 5> headers{number_of(peer.dst), number_of(peer.src), number_of(peer.from),
+                                             number_of(peer.to), 0};
+  if (!upfs_->set(row, to_upf_, headers) || !peers_->set(row, peer_, limits)) {
     return fail("peer {}: the card's table of peers is full; allowed: {} peers", peer.number, peers_->size());
   }
   has_peer_[peer.number] = true;
@@ -320,7 +432,9 @@ Expected<void> GnbProgram::set_peer(const CardPeer& peer) {
 
 void GnbProgram::unset_peer(unsigned number) {
   if (peers_ == nullptr || number >= kCardPeers || !std::exchange(has_peer_[number], false)) return;
-  peers_->remove(std::array<std::uint64_t, 1>{number});
+  const std::array<std::uint64_t, 1> row{number};
+  peers_->remove(row);
+  upfs_->remove(row);
 }
 
 Expected<void> GnbProgram::set_markers(std::uint64_t to_host, unsigned vf) {
@@ -331,7 +445,7 @@ Expected<void> GnbProgram::set_markers(std::uint64_t to_host, unsigned vf) {
     return fail("card {}: VF {} is none of its own; allowed: 0 to {}", settings_.name, vf, settings_.vfs - 1);
   }
   for (std::uint64_t value = 0; value < 64; ++value) {
-    const std::array<std::uint64_t, 1> key{value}, port{kFirstVf + vf};
+    const std::array<std::uint64_t, 1> key{value}, port{vf};
     if (!marker_->set(key, (to_host >> value & 1) != 0 ? on_host_ : on_card_, port)) {
       return fail("card {}: the table of markers is full; allowed: 64", settings_.name);
     }

@@ -1,18 +1,24 @@
 // The tables and registers of the program `gnb`: how a bearer, a UPF and a bearer's numbers are written in its terms.
-// The names are those of the P4 sources (p4/gnb.p4i). CardTables knows which bearers there are; this class keeps none.
+// The names are those of the P4 sources (p4/gnb.p4i). CardTables knows which bearers there are; this class keeps what
+// their entries say of numbers.
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "card/card.h"
+#include "card/shared_numbers.h"
 #include "card/slots.h"
 #include "card/swx/swx_pipeline.h"
 
 namespace splitplane::nic {
 
-inline constexpr unsigned kCardPeers = 256;  // numbers of UPFs
+inline constexpr unsigned kCardPeers = 256;       // numbers of UPFs
+inline constexpr unsigned kCardProfiles = 256;    // different combinations of what a profile has
+inline constexpr unsigned kCardN3Addresses = 64;  // to which the core sends
 
 // The key by which the card finds a bearer's downlink packets: a TEID, or the UE's address.
 struct BearerKey {
@@ -35,14 +41,34 @@ struct BearerKeys {
   [[nodiscard]] const BearerKey* end() const { return key.data() + count; }
 };
 
+// What a bearer shares with many others: its next hop, the form of its headers, and limits.
+struct BearerProfile {
+  std::uint64_t air_dst = 0, air_src = 0;
+  std::uint32_t n3_ipv4 = 0;
+  std::uint16_t poll_pdu = 0;
+  std::uint8_t form = 0;  // bit 0: RLC SN 18, bit 1: PDCP SN 18, bit 2: SDAP header
+  friend auto operator<=>(const BearerProfile&, const BearerProfile&) = default;
+};
+
+// What a bearer's entry says of its numbers.
+struct EntryNumbers {
+  std::uint32_t limit = 0;      // the first COUNT that may not be used
+  std::uint32_t rlc_begin = 0;  // the COUNT whose PDU has SN 0
+};
+
 class GnbProgram {
  public:
   // Returns an error if the program lacks a table, an action or an argument, or has one that this class does not fill.
   static Expected<GnbProgram> of(SwxPipeline& pipeline, const CardSettings& settings);
 
   [[nodiscard]] BearerKeys keys_of(const CardBearer& bearer) const;
-  // Writes a bearer's entries, or replaces them. Returns false if a table is full; some entries may then be written.
-  [[nodiscard]] bool write_entries(const CardBearer& bearer, std::uint32_t slot);
+  // The numbers with which a bearer begins, and those that the slot's bearer has.
+  [[nodiscard]] static EntryNumbers first_numbers(const CardBearer& bearer);
+  [[nodiscard]] EntryNumbers numbers_of(std::uint32_t slot) const { return states_[slot].numbers; }
+  // Writes a bearer's entries, or replaces them. The error says which table is full; some entries may then be written.
+  Expected<void> write_entries(const CardBearer& bearer, std::uint32_t slot, const EntryNumbers& numbers);
+  // The slot has no bearer any more.
+  void release(std::uint32_t slot);
   void erase_key(const BearerKey& key);
   void erase_uplink(BearerId id);
   // Feature sets decap and headers: all packets get the headers of this bearer. Without a bearer they go to the host.
@@ -51,7 +77,8 @@ class GnbProgram {
   // Begins the numbers of a bearer that is new (`before` is nullptr) or has a `restart`; otherwise they go on.
   void begin_numbers(const CardBearer& bearer, Slot slot, const CardBearer* before, bool restart);
   [[nodiscard]] std::uint32_t pdcp_next(std::uint32_t slot) const;
-  void set_lease(std::uint32_t slot, std::uint32_t first_not_allowed);
+  // Changes the entry and touches no register, which the program may change at the same time on a real card.
+  void set_lease(const CardBearer& bearer, std::uint32_t slot, std::uint32_t first_not_allowed);
   // What the registers of a slot say: all but epoch and `ahead`.
   [[nodiscard]] CardNumbers numbers(std::uint32_t slot) const;
   void add_reasons(CardCounters& counters) const;
@@ -65,23 +92,43 @@ class GnbProgram {
   [[nodiscard]] bool by_ue_address() const { return by_ue_address_; }
 
  private:
+  struct SlotState {
+    EntryNumbers numbers;
+    bool has_profile = false;
+    std::uint8_t profile_number = 0;
+    BearerProfile profile;
+  };
+
+  explicit GnbProgram(CardSettings settings)
+      : settings_(std::move(settings)), profiles_(0, kCardProfiles), n3_numbers_(1, kCardN3Addresses) {}
   Expected<void> bind(SwxPipeline& pipeline);
-  [[nodiscard]] Expected<void> require_all(const SpecFile& spec, bool punts) const;
-  [[nodiscard]] unsigned longest_sdu(const CardBearer& bearer) const;
-  [[nodiscard]] bool write_key(const BearerKey& key, const CardBearer& bearer, std::uint32_t slot);
+  Expected<void> bind_tables(SwxPipeline& pipeline);
+  Expected<void> write_ports();
+  [[nodiscard]] Expected<void> require_all(const SpecFile& spec) const;
+  [[nodiscard]] unsigned longest_sdu(std::uint8_t form) const;
+  Expected<void> take_profile(const CardBearer& bearer, std::uint32_t slot);
+  [[nodiscard]] bool write_profile(const BearerProfile& profile, std::uint8_t number, std::uint8_t n3);
+  void give_back(const BearerProfile& profile, std::uint8_t number);
+  [[nodiscard]] bool write_key(const BearerKey& key, const CardBearer& bearer, std::uint32_t slot,
+                               const EntryNumbers& numbers);
 
   CardSettings settings_;
   bool by_ue_address_ = false;
   bool has_headers_ = true;       // false: feature set decap
-  std::uint32_t clone_port_ = 0;  // feature set clone_drop: the sink; 0: the bearer's VF for copies
-  SwxTable *bearers_ = nullptr, *bearers_v6_ = nullptr, *uplink_ = nullptr, *peers_ = nullptr, *fixed_ = nullptr,
-           *marker_ = nullptr;
-  SwxAction serve_, to_host_, serve_v6_, to_host_v6_, uplink_serve_, uplink_to_host_, peer_, serve_fixed_,
-      to_host_fixed_, miss_fixed_, on_card_, on_host_;
-  SwxRegisters pdcp_next_, rlc_next_, without_poll_, lease_, in_flight_, dl_packets_, ul_packets_, punts_, drops_,
-      rlc_control_;
+  std::uint32_t clone_port_ = 0;  // feature set clone_drop: the sink; 0: the VF for copies
+  SwxTable *bearers_ = nullptr, *bearers_v6_ = nullptr, *uplink_ = nullptr, *peers_ = nullptr, *upfs_ = nullptr,
+           *fixed_ = nullptr, *marker_ = nullptr, *profile_rows_ = nullptr, *air_ = nullptr, *n3_addresses_ = nullptr,
+           *ports_ = nullptr, *out_ports_ = nullptr, *clones_ = nullptr;
+  SwxAction serve_, to_host_, serve_v6_, to_host_v6_, uplink_serve_, uplink_to_host_, peer_, to_upf_, serve_fixed_,
+      to_host_fixed_, miss_fixed_, on_card_, on_host_, profile_, n3_address_, from_n3_, from_air_, from_vf_, send_,
+      clone_to_;
+  std::array<SwxAction, 8> air_forms_;  // by form
+  SwxRegisters next_count_, waiting_, polls_, dl_packets_, ul_packets_, punts_, drops_, rlc_control_;
   std::uint32_t slots_ = 0;
   std::array<bool, kCardPeers> has_peer_{};
+  std::vector<SlotState> states_;
+  SharedNumbers<BearerProfile> profiles_;
+  SharedNumbers<std::uint32_t> n3_numbers_;
 };
 
 }  // namespace splitplane::nic

@@ -47,11 +47,11 @@ TEST_F(GnbProgramTest, a_new_bearer_begins_its_numbers_and_a_changed_one_goes_on
   CardBearer b = test::bearer(1);
   b.next_count = 100;
   b.lease = 50;
-  ASSERT_TRUE(program->write_entries(b, 7));
+  ASSERT_TRUE(program->write_entries(b, 7, GnbProgram::first_numbers(b)));
   program->begin_numbers(b, {7, true}, nullptr, false);
   EXPECT_EQ(program->numbers(7).pdcp_next, 100U);
   EXPECT_EQ(program->numbers(7).lease_end, 150U);
-  program->set_lease(7, 300);
+  program->set_lease(b, 7, 300);
 
   CardBearer changed = b;
   changed.next_count = 500;
@@ -67,7 +67,6 @@ TEST_F(GnbProgramTest, a_slot_that_another_bearer_had_begins_at_0) {
   build("gnb-mat");
   CardBearer before = test::bearer(1);
   before.next_count = 9;
-  before.place = Place::kArmed;
   before.in_flight = 3;
   program->begin_numbers(before, {0, true}, nullptr, false);
   pipeline->registers("dl_packets").write(0, 77);

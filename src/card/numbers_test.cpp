@@ -151,15 +151,14 @@ TEST_F(CardNumbersTest, are_read_in_the_order_of_identities_whatever_came_and_we
   for (rte_mbuf* m : std::exchange(card->out(kAirPort).mbufs, {})) rte_pktmbuf_free(m);
 }
 
-// docs/design/nic.md, `armed`: packets on their way through the host come first. The first packet that finds none of
-// these is the first that the card numbers directly.
-TEST_F(CardNumbersTest, of_an_armed_bearer_follow_what_is_still_at_the_host) {
+// docs/design/nic.md, `in_flight`: packets on their way through the host come first. The first packet that finds none
+// of these is the first that the card numbers directly.
+TEST_F(CardNumbersTest, of_a_bearer_that_moves_here_follow_what_is_still_at_the_host) {
   TestBearer b = bearer(1, 18, 0);
-  b.place = Place::kArmed;
   auto card = make_card("gnb-mat");
   ASSERT_TRUE(card);
   CardBearer entry = test::card_bearer(b);
-  entry.in_flight = 1;  // a packet that the host got before the bearer was armed
+  entry.in_flight = 1;  // a packet that the host got before the bearer moved
   ASSERT_TRUE(card->install(std::span(&entry, 1)));
   test::TestHost<FeatureSet::mat> host({b}, pool, {.behind_card = true});
   const auto numbers = [&] { return *card->numbers(b.config.id); };

@@ -35,7 +35,8 @@ namespace splitplane::nic {
   X(rlc_segment, "RLC segment")                                                                     \
   X(pdcp_control, "PDCP control PDU")                                                               \
   X(sdap_control, "SDAP control PDU")                                                               \
-  X(peer_unresolved, "the UPF's MAC address is not known yet, or the packet is above its MTU")
+  X(peer_unresolved, "the UPF's MAC address is not known yet, or the packet is above its MTU")      \
+  X(diverted, "follows packets of its bearer that are at the host, or its bearer's lease has ended")
 
 #define SPLITPLANE_CARD_DROPS(X)                                                                    \
   X(none, "not dropped")                                                                            \
@@ -43,6 +44,7 @@ namespace splitplane::nic {
   X(lease_exhausted, "no COUNT is left in the bearer's lease")                                      \
   X(returned_wrong, "frame returned by the host for a bearer that is not on the card")              \
   X(no_port, "no entry says where to")                                                              \
+  X(settled, "frame of the host about a packet of the bearer that the host dropped")               \
   X(no_headroom, "no room in front of the frame for new headers")                                   \
   X(core_full, "the ring to the card's core that serves the bearer was full")
 // clang-format on

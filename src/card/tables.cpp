@@ -85,6 +85,7 @@ void CardTables::undo(std::span<const CardBearer> bearers, const Attempt& attemp
   }
   for (auto id = attempt.ids.rbegin(); id != attempt.ids.rend(); ++id) {
     program_.erase_uplink(BearerId{*id});
+    program_.release(entries_.at(*id).slot.number);
     slots_.undo(entries_.at(*id).slot);
     entries_.erase(*id);
   }
@@ -92,12 +93,13 @@ void CardTables::undo(std::span<const CardBearer> bearers, const Attempt& attemp
     const auto at = entries_.find(b.id.value);
     if (at == entries_.end()) continue;
     // There is room, because the entries are replaced.
-    (void)program_.write_entries(at->second.bearer, at->second.slot.number);
+    const std::uint32_t slot = at->second.slot.number;
+    (void)program_.write_entries(at->second.bearer, slot, program_.numbers_of(slot));
   }
 }
 
 // Writes everything but numbers; a refused call leaves all as it was.
-Expected<void> CardTables::try_install(std::span<const CardBearer> bearers, Attempt& attempt) {
+Expected<void> CardTables::try_install(std::span<const CardBearer> bearers, bool restart, Attempt& attempt) {
   ++calls_;
   attempt.entries.reserve(bearers.size());
   if (entries_.empty()) {
@@ -109,10 +111,13 @@ Expected<void> CardTables::try_install(std::span<const CardBearer> bearers, Atte
     return claimed;
   }
   for (const CardBearer& b : bearers) {
-    if (!program_.write_entries(b, attempt.entries[attempt.written++]->slot.number)) {
+    const Entry& entry = *attempt.entries[attempt.written++];
+    const bool begins = restart || entry.bearer.id.value == 0;
+    const std::uint32_t slot = entry.slot.number;
+    const auto numbers = begins ? GnbProgram::first_numbers(b) : program_.numbers_of(slot);
+    if (auto written = program_.write_entries(b, slot, numbers); !written) {
       undo(bearers, attempt);
-      return fail("bearer {}: the tables of card {} have no place left for it; allowed: other keys, or fewer",
-                  b.id.value, settings_.name);
+      return written;
     }
   }
   return {};
@@ -120,14 +125,14 @@ Expected<void> CardTables::try_install(std::span<const CardBearer> bearers, Atte
 
 Expected<std::size_t> CardTables::would_install(std::span<const CardBearer> bearers) {
   Attempt attempt;
-  if (auto tried = try_install(bearers, attempt); !tried) return tl::unexpected(tried.error());
+  if (auto tried = try_install(bearers, false, attempt); !tried) return tl::unexpected(tried.error());
   undo(bearers, attempt);
   return std::ranges::count_if(attempt.ids, [this](std::uint32_t id) { return order_.is_own(id); });
 }
 
 Expected<void> CardTables::install(std::span<const CardBearer> bearers, bool restart) {
   Attempt attempt;
-  if (auto tried = try_install(bearers, attempt); !tried) return tried;
+  if (auto tried = try_install(bearers, restart, attempt); !tried) return tried;
   for (std::size_t i = 0; i < bearers.size(); ++i) {
     const CardBearer& b = bearers[i];
     Entry& entry = *attempt.entries[i];
@@ -176,6 +181,7 @@ Expected<void> CardTables::remove(std::span<const BearerId> ids) {
       owners_.erase(key);
     }
     program_.erase_uplink(id);
+    program_.release(at->second.slot.number);
     slots_.give_back(at->second.slot);
     if (order_.is_own(id.value) && at->second.bearer.place != Place::kHost) --served_;
     entries_.erase(at);
@@ -203,8 +209,11 @@ Expected<void> CardTables::can_lease(std::span<const CardLease> leases) const {
 
 Expected<void> CardTables::set_leases(std::span<const CardLease> leases) {
   if (auto can = can_lease(leases); !can) return can;
-  for (const auto& [id, first_not_allowed] : leases)
-    program_.set_lease(entries_.at(id.value).slot.number, first_not_allowed);
+  for (const auto& [id, first_not_allowed] : leases) {
+    const Entry& entry = entries_.at(id.value);
+    program_.set_lease(entry.bearer, entry.slot.number, first_not_allowed);
+    if (id.value == fixed_id_) write_fixed();
+  }
   return {};
 }
 

@@ -49,7 +49,7 @@ class CardTables {
 
   [[nodiscard]] Expected<void> check(const CardBearer& bearer) const;
   Expected<void> claim(std::span<const CardBearer> bearers, Attempt& attempt);
-  Expected<void> try_install(std::span<const CardBearer> bearers, Attempt& attempt);
+  Expected<void> try_install(std::span<const CardBearer> bearers, bool restart, Attempt& attempt);
   void undo(std::span<const CardBearer> bearers, const Attempt& attempt);
   void write_fixed();
   [[nodiscard]] CardNumbers numbers_of(const Entry& entry) const;

@@ -44,7 +44,7 @@ inline std::uint32_t teid(std::uint32_t index) {
   return ran::make_teid(3, kShard, index);
 }
 
-// 16 forms (RLC and PDCP SN lengths, SDAP each way) on the card, some of them armed or on the host. Then forms that a
+// 16 forms (RLC and PDCP SN lengths, SDAP each way) on the card, some of them also on the host. Then forms that a
 // card does not take: UM, TM, a UPF over IPv6. COUNTs start shortly before their SN or the COUNT itself wraps.
 inline std::vector<TestBearer> all_bearers() {
   std::vector<TestBearer> all;
@@ -71,7 +71,7 @@ inline std::vector<TestBearer> all_bearers() {
     b.epoch = static_cast<std::uint8_t>(bits % 3);
     return b;
   };
-  for (const Place place : {Place::kCard, Place::kArmed, Place::kHost}) {
+  for (const Place place : {Place::kCard, Place::kHost}) {
     for (unsigned bits = 0; bits < 16; ++bits) {
       if (place != Place::kCard && bits % 5 != 0) continue;
       TestBearer b = form(bits);

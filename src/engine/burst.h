@@ -69,6 +69,16 @@ class Drops {
     stats_.drop(reason);
     mbuf_[size_++] = m;
   }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  // Does not free the packets for which `use` returns true: they are the caller's now.
+  template <class Use>
+  void take_back(Use&& use) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < size_; ++i) {
+      if (!use(mbuf_[i])) mbuf_[kept++] = mbuf_[i];
+    }
+    size_ = kept;
+  }
 
  private:
   WorkerStats& stats_;

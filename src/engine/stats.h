@@ -44,6 +44,7 @@ inline constexpr unsigned kSampleEvery = 16;
   X(transmitted_air, "packets", "accepted by the air port (l2fwd: by its port)")             \
   X(transmitted_n3, "packets", "accepted by the N3 port")                                    \
   X(returned, "packets", "SDUs of a card's bearers, given back to the card for their numbers") \
+  X(settled, "packets", "sent to a card about packets of its bearers that were dropped here; not among the received") \
   X(punted, "packets", "to the control thread: ARP, neighbour discovery, GTP-U but G-PDUs")  \
   X(rlc_control, "packets", "uplink RLC control PDUs, handed to the copies or acted upon")                  \
   X(rlc_retransmitted, "packets", "AMD PDUs sent again")                                     \

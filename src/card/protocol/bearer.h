@@ -13,11 +13,9 @@
 
 namespace splitplane::nic {
 
-// Where a bearer's downlink packets are numbered. Armed: the bearer is on the card, but packets of it are still on
-// their way through the host. New packets follow them there, and the card numbers them when they come back
-// (docs/design/nic.md).
-enum class Place : std::uint8_t { kCard, kArmed, kHost };
-inline constexpr std::array<std::string_view, 3> kPlaceNames{"card", "armed", "host"};
+// Where a bearer's downlink packets are numbered.
+enum class Place : std::uint8_t { kCard, kHost };
+inline constexpr std::array<std::string_view, 2> kPlaceNames{"card", "host"};
 
 // One bearer of the card's tables: RLC AM in header mode.
 struct CardBearer {
@@ -32,14 +30,16 @@ struct CardBearer {
   Qfi qfi;                         // of packets without a PDU Session Container, and of uplink without SDAP header
   std::uint32_t n3_ipv4 = 0;       // the outer destination address that its packets must have, in memory order
   MacAddress air_dst, air_src;     // of its frames to the air
-  unsigned vf_n3 = 0, vf_air = 0;  // kHost, and kArmed for a while: the VFs of the bearer's worker, by number
+  unsigned vf_n3 = 0, vf_air = 0;  // the VFs of the bearer's worker, by number
   unsigned copies_vf = 0;          // where clones and uplink RLC control PDUs go
   Teid uplink_teid;                // at the UPF
   unsigned peer = 0;               // the UPF, by its number in set_peer()
   std::uint32_t next_count = 0;    // the first PDCP COUNT of a bearer that is new on the card
   std::uint32_t ahead = 0;         // how far next_count is beyond the COUNTs that a receiver may have seen
   std::uint32_t lease = 4096;      // COUNTs from next_count on; after these set_leases() must have allowed more
-  std::uint32_t in_flight = 0;     // kArmed: packets that are on their way through the host now
+  // A bearer that comes from the host: packets that are on their way through the host. New packets follow them there
+  // until all of them came back.
+  std::uint32_t in_flight = 0;
   friend bool operator==(const CardBearer&, const CardBearer&) = default;
 };
 

@@ -67,7 +67,7 @@ const Json kBearer{{"id", 0x04000001},
                    {"teid", 0x04000002},
                    {"ue_ipv4", "10.45.0.2"},
                    {"ue_ipv6", "fd00:45::2"},
-                   {"place", "armed"},
+                   {"place", "host"},
                    {"rlc", "am12"},
                    {"pdcp_sn", 12},
                    {"sdap_dl", false},
@@ -118,7 +118,7 @@ TEST(CardMethods, what_bearers_have_in_common_is_said_once) {
 
 TEST(CardMethods, one_wrong_member_of_one_bearer_refuses_all_of_them) {
   for (const auto& [key, value, says] : {
-           std::tuple{"place", Json("air"), "item 1: place: allowed are card, armed, host"},
+           std::tuple{"place", Json("air"), "item 1: place: allowed are card, host"},
            {"rlc", Json("um12"), "item 1: rlc: allowed are am18, am12"},
            {"pdcp_sn", Json(15), "item 1: pdcp_sn: allowed are 12 and 18"},
            {"vf_n3", Json(64), "item 1: vf_n3: allowed is an integer from 0 to 63"},

@@ -10,7 +10,7 @@ inline CardBearer whole_bearer() {
           .teid = {0x04000002},
           .ue_ipv4 = IpAddress::v4({10, 45, 0, 2}),
           .ue_ipv6 = *IpAddress::parse("fd00:45::2"),
-          .place = Place::kArmed,
+          .place = Place::kHost,
           .rlc_sn_bits = 12,
           .pdcp_sn_bits = 12,
           .sdap_dl = false,

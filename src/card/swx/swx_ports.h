@@ -14,12 +14,15 @@ namespace splitplane::nic {
 // The intrinsic header, which the programs extract first and never emit. The card puts it into the headroom, in network
 // byte order. Only the programs write the frame's own octets.
 //
-//   o0-1 input port | o2 check: 0, or the punt reason that frame_check.h found | o3 0 | o4-5 octets of the frame | o6-7
-//   0
+//   o0-1 input port | o2 0, or why no program can read the frame (punt_reason.h) | o3 0 | o4-5 octets of the frame |
+//   o6-7 0     (p4/intrinsic.p4i)
 inline constexpr unsigned kIntrinsicBytes = 8;
 
 // What a program may push in front of a frame, beyond what it strips (uplink: 58 octets for 25).
 inline constexpr unsigned kNeededHeadroom = 64;
+// Octets of the longest headers that a program reads: Ethernet, VLAN, IPv4, UDP, GTP-U with a PDU Session Container, and
+// the IPv6 header of a T-PDU.
+inline constexpr unsigned kLongestParse = 14 + 4 + 20 + 8 + 8 + 4 + 4 + 40;
 
 // One output: originals and clones in the order in which the program sent them.
 struct SwxOutput {

@@ -7,6 +7,7 @@
 #include "engine/endpoints.h"
 #include "engine/probe.h"
 #include "gnb/datapath/pipeline.h"
+#include "gnb/datapath/settle.h"
 
 namespace splitplane::datapath {
 
@@ -20,6 +21,10 @@ class GnbDownlink {
     Drops drops(path_.stats);
     path_.probe.begin(path_.stats);
     run_downlink(path_, burst, drops);
+    if constexpr (F >= FeatureSet::mat) {
+      if (!drops.empty()) [[unlikely]]
+        settle(path_, drops);
+    }
     if constexpr (F >= FeatureSet::mat) {
       if (path_.slow != 0) [[unlikely]]
         deliver_ordered();
