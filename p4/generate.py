@@ -14,6 +14,8 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from temporaries import share_temporaries
+
 P4 = Path(__file__).resolve().parent
 GENERATED = P4 / "generated"
 COMPILER = "p4c-dpdk"
@@ -100,7 +102,10 @@ def compile_program(tool: tuple[str, Path], program: Program, output: Path) -> s
     )
     if done.returncode != 0:
         return done.stderr.strip() or f"exit code {done.returncode}"
-    body = output.read_text().lstrip("\n")
+    try:
+        body = share_temporaries(output.read_text().lstrip("\n"))
+    except ValueError as too_much:
+        return str(too_much)
     output.write_text(first_line(program, body) + body)
     return ""
 

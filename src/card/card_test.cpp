@@ -122,12 +122,17 @@ TEST(CardPrograms, a_lease_ends_and_is_renewed) {
   b.lease = 2;
   card.install({b});
   const Bytes frame = test::to(b).make();
+  const Bytes sdu = test::to(b).payload, back = test::returned(b, sdu);
   card.feed({frame, frame, frame}, kN3Port);
   EXPECT_EQ(card.take(kAirPort).size(), 2U);
+  EXPECT_THAT(card.take(vf_port(test::kWorkerN3)), ElementsAre(frame));  // until there is a new lease
+  ASSERT_TRUE(card.card->set_leases(std::array{CardLease{b.id, 104}}));
+  card.feed({frame}, kN3Port);  // behind the one at the host
+  EXPECT_THAT(card.take(vf_port(test::kWorkerN3)), ElementsAre(frame));
+  EXPECT_EQ(card.punted(PuntReason::diverted), 2U);
+  card.feed({back, back, back}, vf_port(test::kWorkerAir));
+  EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(b, 102, 2, sdu), air_frame(b, 103, 3, sdu)));
   EXPECT_EQ(card.dropped(CardDrop::lease_exhausted), 1U);
-  ASSERT_TRUE(card.card->set_leases(std::array{CardLease{b.id, 103}}));
-  card.feed({frame, frame}, kN3Port);
-  EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(b, 102, 2, test::to(b).payload)));
   EXPECT_FALSE(card.card->set_leases(std::array{CardLease{BearerId{77}, 5}}));
 }
 
@@ -177,9 +182,10 @@ TEST(CardPrograms, a_vfs_frame_that_is_too_short_to_be_read_is_dropped) {
   TestCard card("gnb-clone");
   const CardBearer b = bearer(1);
   card.install({b});
-  const Bytes air = air_frame(b, 0, 0, Bytes(40, 0x45)), returned = test::returned(b, Bytes(1));
+  const Bytes returned = test::returned(b, Bytes(1));
   unsigned number = 0;
-  for (const Bytes& frame : {Bytes(air.begin(), air.begin() + 13), Bytes(air.begin(), air.begin() + 21),
+  for (const Bytes& frame : {Bytes(returned.begin(), returned.begin() + 13),
+                             Bytes(returned.begin(), returned.begin() + 21),
                              Bytes(returned.begin(), returned.end() - 1)}) {
     rte_mbuf* m = card.pool.make(returned);  // its octets stay where they are
     std::ranges::copy(frame, rte_pktmbuf_mtod(m, std::uint8_t*));
@@ -369,8 +375,10 @@ TEST(CardPrograms, a_marker_sends_its_share_to_the_host) {
 }
 
 TEST(CardPrograms, a_constant_changed_in_a_copy_of_the_program_changes_the_octets_that_leave) {
-  const std::string text =
-      test::replaced(test::generated("gnb-mat"), "18_18_sdap.type 0x88B5", "18_18_sdap.type 0x88B6");
+  std::string text = test::generated("gnb-mat");
+  const std::size_t action = text.find("action am18_pdcp18_sdap args"), at = text.find("h.ethernet.type 0x88B5", action);
+  ASSERT_NE(at, std::string::npos);
+  text[at + 21] = '6';
   TestCard card("changed", text, {});
   card.install({bearer(1)});
   card.feed({test::to(bearer(1)).make()}, kN3Port);

@@ -180,7 +180,7 @@ TEST(CardMake, a_program_without_what_a_card_fills_is_refused) {
   for (std::size_t at; (at = text.find("t.longest")) != std::string::npos;) text.replace(at, 9, "t.tallest");
   const auto card = Card::make(test::parsed(text), {});
   ASSERT_FALSE(card);
-  EXPECT_THAT(card.error().message, HasSubstr("action serve has the argument tallest, which nothing sets"));
+  EXPECT_THAT(card.error().message, HasSubstr("action profile has the argument tallest, which nothing sets"));
 }
 
 TEST(CardMake, a_program_that_only_says_that_it_is_gnb_is_refused) {

@@ -3,6 +3,9 @@
 namespace splitplane::nic {
 namespace {
 
+// DPDK 22.11 names an octet of the metadata by 8 bits (`struct instr_operand`). Fields beyond that would overlap.
+constexpr unsigned kMaxMetadataOctets = 256;
+
 template <class... Args>
 tl::unexpected<Error> wrong(const SpecFile& spec, unsigned line, fmt::format_string<Args...> format, Args&&... args) {
   return fail("{}:{}: {}", spec.path, line, fmt::format(format, std::forward<Args>(args)...));
@@ -45,6 +48,11 @@ Expected<void> check_spec_names(const SpecFile& spec, unsigned last_line) {
   }
   if (spec.metadata.empty()) return wrong(spec, last_line, "there is no metadata statement; allowed: one");
   if (auto known = type(spec.metadata, last_line, "metadata"); !known) return known;
+  unsigned octets = 0;
+  for (const SpecField& field : spec.find_struct(spec.metadata)->fields) octets += field.bits / 8;
+  if (octets > kMaxMetadataOctets) {
+    return wrong(spec, last_line, "there are {} octets of metadata; allowed: at most {}", octets, kMaxMetadataOctets);
+  }
   for (const SpecHeader& header : spec.headers) {
     if (auto known = type(header.type, last_line, "header " + header.name); !known) return known;
   }
