@@ -131,7 +131,7 @@ TEST(CardPrograms, a_lease_ends_and_is_renewed) {
   EXPECT_THAT(card.take(vf_port(test::kWorkerN3)), ElementsAre(frame));
   EXPECT_EQ(card.punted(PuntReason::diverted), 2U);
   card.feed({back, back, back}, vf_port(test::kWorkerAir));
-  EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(b, 102, 2, sdu), air_frame(b, 103, 3, sdu)));
+  EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(b, 102, 2, sdu), air_frame(b, 103, 3, sdu, true)));
   EXPECT_EQ(card.dropped(CardDrop::lease_exhausted), 1U);
   EXPECT_FALSE(card.card->set_leases(std::array{CardLease{BearerId{77}, 5}}));
 }

@@ -18,9 +18,9 @@ constexpr std::uint64_t kToN3 = 64, kToAir = 65;  // numbers in the table `out_p
 enum Serve { kSlot, kProfile, kModes, kEpoch, kId, kLimit, kRlcOffset, kQfi, kCopies, kVf, kServeCount };
 constexpr std::array<std::string_view, kServeCount> kServeNames{"slot",  "profile",    "modes", "epoch",  "id",
                                                                 "limit", "rlc_offset", "qfi",   "copies", "vf"};
-enum Profile { kN3, kLongest, kPollLast, kRlcMask, kPdcpMask, kProfileCount };
-constexpr std::array<std::string_view, kProfileCount> kProfileNames{"n3", "longest", "poll_last", "rlc_mask",
-                                                                    "pdcp_mask"};
+enum Profile { kN3, kLongest, kPollLast, kRlcMask, kPdcpMask, kReserve, kProfileCount };
+constexpr std::array<std::string_view, kProfileCount> kProfileNames{"n3",       "longest",   "poll_last",
+                                                                    "rlc_mask", "pdcp_mask", "reserve"};
 constexpr std::array<std::string_view, 3> kAirNames{"dst", "src", "rlc_flags"};
 // By form: RLC SN of 18 bits (1), PDCP SN of 18 bits (2), an SDAP header (4).
 constexpr std::array<std::string_view, 8> kAirForms{"am12_pdcp12",      "am18_pdcp12",      "am12_pdcp18",
@@ -264,6 +264,7 @@ bool GnbProgram::write_profile(const BearerProfile& profile, std::uint8_t number
   v[kPollLast] = profile.poll_pdu == 0 ? kNoPoll : profile.poll_pdu - 1U;
   v[kRlcMask] = rlc18 ? 0x3ffff : 0xfff;
   v[kPdcpMask] = pdcp18 ? 0x3ffff : 0xfff;
+  v[kReserve] = kLeaseReserve;
   const std::array<std::uint64_t, 1> row{number};
   const std::array<std::uint64_t, 2> silent{number, 0}, polling{number, kPolls};
   const std::array<std::uint64_t, 3> data{profile.air_dst, profile.air_src, rlc18 ? 0x800000U : 0x8000U},

@@ -191,7 +191,7 @@ class Together {
     host.account(outcome);
     const CardCounters now = card->counters();
     for (std::size_t i = 0; i < kCardDropCount; ++i) {
-      if (now.drops[i] == before_.drops[i]) continue;
+      if (now.drops[i] == before_.drops[i] || static_cast<CardDrop>(i) == CardDrop::settled) continue;
       outcome.drops[std::string(name_of(static_cast<CardDrop>(i)))] += now.drops[i] - before_.drops[i];
     }
     for (std::size_t i = 0; i < kPuntReasonCount; ++i) {

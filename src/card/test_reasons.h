@@ -29,7 +29,7 @@ inline bool may_be_punted_for(const std::string& what, PuntReason reason) {
       {"container with time stamps", {psc_form, extension_chain, short_frame}},
       {"E without an extension header", {extension_chain, short_frame}},
       {"padding, or slack between the layers", {length_mismatch}},
-      {"no T-PDU", {short_frame}},
+      {"no T-PDU", {short_frame, length_mismatch}},
       {"too long for the air, or nearly", {too_long}},
   };
   static const std::map<std::string, std::set<PuntReason>> kUplink{
@@ -42,7 +42,7 @@ inline bool may_be_punted_for(const std::string& what, PuntReason reason) {
       {"too long for N3, or nearly, uplink", {peer_unresolved}},
       {"usual uplink", {peer_unresolved}},
   };
-  if (what.ends_with("two segments")) return reason == segmented;
+  if (what.ends_with("two segments")) return reason == segmented || reason == short_frame;
   if (const auto at = kDownlink.find(what); at != kDownlink.end()) {
     return reason == teid_unknown || reason == ue_unknown || at->second.contains(reason);
   }

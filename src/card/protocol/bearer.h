@@ -17,6 +17,10 @@ namespace splitplane::nic {
 enum class Place : std::uint8_t { kCard, kHost };
 inline constexpr std::array<std::string_view, 2> kPlaceNames{"card", "host"};
 
+// The last COUNTs of each lease are for packets that the host returns. When a card has used the others, it gives a
+// bearer's packets to the host, which renews the lease and keeps back what would not fit in it.
+inline constexpr std::uint32_t kLeaseReserve = 1023;
+
 // One bearer of the card's tables: RLC AM in header mode.
 struct CardBearer {
   BearerId id;                                // in airhdr; the key of uplink frames

@@ -68,7 +68,8 @@ TYPED_TEST(GnbReturned, what_would_not_fit_the_air_behind_the_cards_headers_is_l
   longest.payload = test::inner_packet(rig.context->air_frame_bytes - 14 - 10 - 7);
   longer.payload = test::inner_packet(longest.payload.size() + 1);
   rig.run({longer.make(), longest.make()});
-  EXPECT_EQ(rig.back.frames, std::vector<Bytes>{rig.returned(1, 9, longest.payload)});
+  EXPECT_EQ(rig.back.frames, (std::vector<Bytes>{rig.returned(1, 9, longest.payload), rig.returned(1, 0, Bytes{})}));
+  EXPECT_EQ(rig.context->stats.settled.get(), 1U);
   EXPECT_EQ(rig.dropped(DropReason::above_mtu), 1U);
   EXPECT_EQ(rig.drops[1].downlink, 1U);
   EXPECT_EQ(rig.pool.in_use(), 0U);

@@ -5,17 +5,51 @@
 #include "gnb/datapath/downlink_path.h"
 #include "gnb/datapath/returned_frame.h"
 #include "n3/frame_teid.h"
+#include "wire/ethernet.h"
+#include "wire/ipv4.h"
 
 namespace splitplane::datapath {
+
+// True if a card counts the frame as one that is at the host, for a bearer that it serves: p4/gnb_parser.p4i and
+// p4/gnb_lengths.p4i find a G-PDU in it that agrees with its lengths, and it is for `ours`, in memory order. What a card
+// does not take for a packet of a bearer it does not count.
+[[nodiscard]] inline bool is_counted_by_card(const std::uint8_t* f, unsigned bytes, std::uint32_t ours) {
+  constexpr unsigned kEthernet = 14, kIpv4 = 20, kUdp = 8, kGtpu = 8;
+  constexpr unsigned kExtended = 4, kOptional = 3, kPsc = 0x85;
+  const unsigned at = kEthernet + (wire::load_be16(f + 12) == wire::ethernet::kTypeIpv4 ? 0 : 4);
+  const std::uint8_t *const ip = f + at, *const udp = ip + kIpv4, *const gtpu = udp + kUdp;
+  const auto fragment = wire::load_be16(ip + 6);
+  const unsigned total = static_cast<unsigned>(wire::load_be16(ip + 2));
+  const unsigned datagram = static_cast<unsigned>(wire::load_be16(udp + 4));
+  const bool lengths = total + at == bytes && datagram + kIpv4 == total &&
+                       static_cast<unsigned>(wire::load_be16(gtpu + 2)) + kUdp + kGtpu == datagram;
+  const bool is_gpdu = (gtpu[0] & 0xf8) == 0x30 && gtpu[1] == 0xff && (fragment == 0 || fragment == 0x4000);
+  if (!lengths || !is_gpdu || std::memcmp(ip + 16, &ours, 4) != 0) return false;
+  unsigned needed = at + kIpv4 + kUdp + kGtpu + ((gtpu[0] & (kExtended | kOptional)) != 0 ? 4 : 0);
+  if (bytes < needed) return false;
+  if ((gtpu[0] & kExtended) != 0 && f[needed - 1] == kPsc) needed += 4;
+  return bytes >= needed;
+}
+
+// A card whose host verifies checksums gives it frames with a wrong outer one uncounted.
+[[nodiscard]] inline bool outer_checksum_is_good(const std::uint8_t* f, unsigned bytes) {
+  const auto ethernet = wire::ethernet::parse({f, bytes});
+  const wire::Octets packet = wire::Octets(f, bytes).subspan(ethernet ? ethernet->header_bytes : bytes);
+  const auto ip = wire::ipv4::parse(packet);
+  return ip && wire::ipv4::checksum_is_good(packet, *ip);
+}
 
 // Makes a returned frame without an SDU of each dropped packet of a bearer that a card numbers.
 template <FeatureSet F, class Sink, class Probe>
 [[gnu::noinline]] inline void settle(DownlinkPath<F, Sink, Probe>& path, Drops& drops) {
   GnbContext& gnb = path.gnb;
+  if (gnb.keys.by_ue_address) return;  // such a card finds no bearer in a frame without an SDU, and counts none
   Burst settled;
   drops.take_back([&](rte_mbuf* m) {
     const std::uint32_t teid = m->nb_segs == 1 ? teid_of_frame(octets(m), m->data_len) : 0;
     if (teid == 0 || !ran::is_on_card(*gnb.bearers.downlink_line(teid), teid)) return false;
+    if (!is_counted_by_card(octets(m), m->data_len, gnb.n3.ipv4)) return false;
+    if (gnb.checksums != ChecksumMode::off && !outer_checksum_is_good(octets(m), m->data_len)) return false;
     std::uint8_t* const frame = octets(m);  // it is longer than what it becomes
     m->data_len = kReturnedHeaderBytes;
     m->pkt_len = kReturnedHeaderBytes;

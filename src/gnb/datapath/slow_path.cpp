@@ -25,6 +25,14 @@ void note_time_stamp(GnbContext& context, rte_mbuf* m, const ran::BearerDownlink
   uplink.peer = kMonitoredPeer;
 }
 
+// The control thread answers the sender. It gets a copy, because a card has to hear of the frame itself (settle.h).
+void tell_of_copy(Punts& punts, const rte_mbuf* m) {
+  rte_ring* const ring = punts.ring(PuntClass::answer);
+  if (ring == nullptr || rte_ring_count(ring) >= rte_ring_get_capacity(ring) / 2) return;
+  rte_mbuf* const copy = rte_pktmbuf_copy(m, m->pool, 0, UINT32_MAX);
+  if (copy != nullptr && punts.give(PuntClass::answer, copy, rte_rdtsc()) != DropReason::ok) rte_pktmbuf_free(copy);
+}
+
 void count(WorkerStats& stats, ran::rlc::StatusResult result) {
   if (result == ran::rlc::StatusResult::kStale) stats.rlc_status_stale.add(1);
   if (result == ran::rlc::StatusResult::kMalformed) stats.rlc_status_malformed.add(1);
@@ -54,11 +62,8 @@ bool parse_slow(rte_mbuf* m, const N3Addresses& ours, Punts& punts, WorkerStats&
     }
   }
   if (parsed.verdict == N3Verdict::kDrop) {
-    if (parsed.reason == drop_reason(wire::Reason::gtpu_extension_unknown_required)) {
-      drop_and_tell(punts, m, parsed.reason, rte_rdtsc(), stats, drops);
-    } else {
-      drops.add(m, parsed.reason);
-    }
+    if (parsed.reason == drop_reason(wire::Reason::gtpu_extension_unknown_required)) tell_of_copy(punts, m);
+    drops.add(m, parsed.reason);
   }
   return parsed.verdict == N3Verdict::kGPdu;
 }
