@@ -115,25 +115,42 @@ TEST(CardPrograms, every_form_of_headers_is_the_hosts) {
   }
 }
 
-TEST(CardPrograms, a_lease_ends_and_is_renewed) {
+// The last COUNTs of a lease are for packets that the host returns: it gives back no more than the lease has.
+TEST(CardPrograms, a_lease_ends_at_the_host_and_is_renewed) {
   TestCard card("gnb-mat");
   CardBearer b = bearer(1);
   b.next_count = 100;
-  b.lease = 2;
+  b.lease = kLeaseReserve + 2;
   card.install({b});
   const Bytes frame = test::to(b).make();
   const Bytes sdu = test::to(b).payload, back = test::returned(b, sdu);
   card.feed({frame, frame, frame}, kN3Port);
   EXPECT_EQ(card.take(kAirPort).size(), 2U);
-  EXPECT_THAT(card.take(vf_port(test::kWorkerN3)), ElementsAre(frame));  // until there is a new lease
-  ASSERT_TRUE(card.card->set_leases(std::array{CardLease{b.id, 104}}));
+  EXPECT_THAT(card.take(vf_port(test::kWorkerN3)), ElementsAre(frame));
+  ASSERT_TRUE(card.card->set_leases(std::array{CardLease{b.id, 102 + kLeaseReserve + 3}}));
   card.feed({frame}, kN3Port);  // behind the one at the host
   EXPECT_THAT(card.take(vf_port(test::kWorkerN3)), ElementsAre(frame));
   EXPECT_EQ(card.punted(PuntReason::diverted), 2U);
-  card.feed({back, back, back}, vf_port(test::kWorkerAir));
+  card.feed({back, back}, vf_port(test::kWorkerAir));
   EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(b, 102, 2, sdu), air_frame(b, 103, 3, sdu, true)));
-  EXPECT_EQ(card.dropped(CardDrop::lease_exhausted), 1U);
+  card.feed({frame, frame}, kN3Port);  // one has a number left
+  EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(b, 104, 4, sdu)));
+  EXPECT_THAT(card.take(vf_port(test::kWorkerN3)), ElementsAre(frame));
   EXPECT_FALSE(card.card->set_leases(std::array{CardLease{BearerId{77}, 5}}));
+}
+
+TEST(CardPrograms, beyond_its_lease_a_bearer_gets_no_number) {
+  TestCard card("gnb-mat");
+  CardBearer b = bearer(1);
+  b.next_count = 100;
+  b.lease = 2;  // less than the reserve: all its packets go by way of the host
+  card.install({b});
+  const Bytes frame = test::to(b).make(), sdu = test::to(b).payload, back = test::returned(b, sdu);
+  card.feed({frame, frame, frame}, kN3Port);
+  EXPECT_EQ(card.take(vf_port(test::kWorkerN3)).size(), 3U);
+  card.feed({back, back, back}, vf_port(test::kWorkerAir));
+  EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(b, 100, 0, sdu), air_frame(b, 101, 1, sdu)));
+  EXPECT_EQ(card.dropped(CardDrop::lease_exhausted), 1U);
 }
 
 TEST(CardPrograms, the_hosts_bearers_and_what_nobody_knows_go_there_unchanged) {

@@ -88,7 +88,7 @@ TEST_F(CardNumbersTest, are_told_with_what_a_new_host_needs) {
   ASSERT_TRUE(card);
   CardBearer entry = test::card_bearer(b);
   entry.next_count = 1500;
-  entry.lease = 100;
+  entry.lease = 1500;
   entry.ahead = 2048;
   const auto refused = card->install(std::span(&entry, 1));
   ASSERT_FALSE(refused);
@@ -97,14 +97,14 @@ TEST_F(CardNumbersTest, are_told_with_what_a_new_host_needs) {
   ASSERT_TRUE(card->install(std::span(&entry, 1)));
   const auto numbers = [&] { return *card->numbers(b.config.id); };
   EXPECT_EQ(numbers().ahead, 1400U);
-  EXPECT_EQ(numbers().lease_end, 1600U);
+  EXPECT_EQ(numbers().lease_end, 3000U);
   auto frames = packets(b, 1);
   card->process(frames.data(), 1, kN3Port);
   for (rte_mbuf* m : std::exchange(card->out(kAirPort).mbufs, {})) rte_pktmbuf_free(m);
   EXPECT_EQ(numbers().pdcp_next, 1501U);
   EXPECT_EQ(numbers().ahead, 0U) << "this the receiver may have seen";
-  ASSERT_TRUE(card->set_leases(std::array{CardLease{b.config.id, 1700}}));
-  EXPECT_EQ(numbers().lease_end, 1700U);
+  ASSERT_TRUE(card->set_leases(std::array{CardLease{b.config.id, 3100}}));
+  EXPECT_EQ(numbers().lease_end, 3100U);
 }
 
 TEST_F(CardNumbersTest, are_leased_to_all_bearers_of_a_call_or_to_none) {
