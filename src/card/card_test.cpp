@@ -287,6 +287,43 @@ TEST(CardPrograms, uplink_packets_become_the_hosts_g_pdus) {
   EXPECT_EQ(card.punted(PuntReason::bearer_unknown), 1U);
 }
 
+TEST(CardPrograms, a_bearers_packets_are_in_the_vlan_of_n3_both_ways) {
+  TestCard card("gnb-mat");
+  CardBearer tagged = bearer(1), untagged = bearer(2);
+  tagged.n3_vlan = 100;
+  untagged.n3_vlan = 0;
+  card.install({tagged, untagged});
+  const auto frame = [](const CardBearer& b, std::vector<std::uint16_t> tags) {
+    N3Frame frame = test::to(b);
+    frame.tags = std::move(tags);
+    return frame.make();
+  };
+  const Bytes sdu = test::to(tagged).payload;
+  card.feed({frame(tagged, {100}), frame(tagged, {0xe000 + 100}), frame(untagged, {})}, kN3Port);  // PCP is free
+  EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(tagged, 0, 0, sdu), air_frame(tagged, 1, 1, sdu),
+                                               air_frame(untagged, 0, 0, sdu)));
+  Bytes service = frame(tagged, {100});
+  service[12] = 0x88, service[13] = 0xa8;
+  const std::vector<Bytes> wrong{frame(tagged, {101}), frame(tagged, {}), service, frame(untagged, {100}),
+                                 frame(untagged, {0})};
+  card.feed(wrong, kN3Port);
+  EXPECT_EQ(card.take(vf_port(test::kWorkerN3)), wrong);
+  EXPECT_EQ(card.punted(PuntReason::not_for_us), wrong.size());
+  EXPECT_EQ(card.card->numbers(tagged.id)->in_flight, 0U) << "the host drops what is not for it";
+
+  card.resolve_peer(100);
+  const Bytes up = datapath::test::inner_packet(60);
+  card.feed({from_ue(tagged, 0, up)}, kAirPort);
+  datapath::N3Addresses ours = datapath::test::our_addresses();
+  ours.vlan = 100;
+  const auto peer = datapath::make_peer(ours, IpAddress::v4({10, 100, 0, 2}), datapath::test::kUpfMac);
+  Bytes expected(datapath::kN3OverheadIpv4 + datapath::kVlanTagBytes);
+  datapath::write_uplink<datapath::kVlanTagBytes>(peer, tagged.uplink_teid.value, 9, static_cast<unsigned>(up.size()),
+                                                  expected.data());
+  expected.insert(expected.end(), up.begin(), up.end());
+  EXPECT_THAT(card.take(kN3Port), ElementsAre(expected));
+}
+
 TEST(CardPrograms, rlc_control_goes_to_the_copies) {
   TestCard card("gnb-clone");
   const CardBearer b = bearer(1);

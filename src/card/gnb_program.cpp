@@ -18,9 +18,9 @@ constexpr std::uint64_t kToN3 = 64, kToAir = 65;  // numbers in the table `out_p
 enum Serve { kSlot, kProfile, kModes, kEpoch, kId, kLimit, kRlcOffset, kQfi, kCopies, kVf, kServeCount };
 constexpr std::array<std::string_view, kServeCount> kServeNames{"slot",  "profile",    "modes", "epoch",  "id",
                                                                 "limit", "rlc_offset", "qfi",   "copies", "vf"};
-enum Profile { kN3, kLongest, kPollLast, kRlcMask, kPdcpMask, kReserve, kProfileCount };
-constexpr std::array<std::string_view, kProfileCount> kProfileNames{"n3",       "longest",   "poll_last",
-                                                                    "rlc_mask", "pdcp_mask", "reserve"};
+enum Profile { kN3, kLongest, kPollLast, kRlcMask, kPdcpMask, kReserve, kVlan, kVlanMask, kProfileCount };
+constexpr std::array<std::string_view, kProfileCount> kProfileNames{"n3",       "longest",   "poll_last", "rlc_mask",
+                                                                    "pdcp_mask", "reserve",   "vlan",      "vlan_mask"};
 constexpr std::array<std::string_view, 3> kAirNames{"dst", "src", "rlc_flags"};
 // By form: RLC SN of 18 bits (1), PDCP SN of 18 bits (2), an SDAP header (4).
 constexpr std::array<std::string_view, 8> kAirForms{"am12_pdcp12",      "am18_pdcp12",      "am12_pdcp18",
@@ -58,6 +58,7 @@ BearerProfile profile_of(const CardBearer& b) {
   return {.air_dst = number_of(b.air_dst),
           .air_src = number_of(b.air_src),
           .n3_ipv4 = b.n3_ipv4,
+          .n3_vlan = b.n3_vlan,
           .poll_pdu = b.poll_pdu,
           .form = form_of(b)};
 }
@@ -163,6 +164,7 @@ Expected<void> GnbProgram::bind_tables(SwxPipeline& pipeline) {
   if (done) done = bind_action(uplink_to_host_, uplink_, "uplink_to_host", kVfName);
   if (done) done = bind_action(peer_, peers_, "peer", kPeerNames);
   if (done) done = bind_action(to_upf_, upfs_, "to_upf", kUpfNames);
+  if (done) done = bind_action(to_upf_vlan_, upfs_, "to_upf_vlan", kUpfNames);
   if (done) done = bind_action(on_card_, marker_, "on_card", {});
   if (done) done = bind_action(on_host_, marker_, "on_host", kVfName);
   if (done) done = bind_action(from_n3_, ports_, "from_n3", kFromN3Names);
@@ -265,6 +267,10 @@ bool GnbProgram::write_profile(const BearerProfile& profile, std::uint8_t number
   v[kRlcMask] = rlc18 ? 0x3ffff : 0xfff;
   v[kPdcpMask] = pdcp18 ? 0x3ffff : 0xfff;
   v[kReserve] = kLeaseReserve;
+  constexpr std::uint64_t kTagged = 0x1000, kAllBits = 0xffff;  // as in p4/gnb.p4i
+  const bool any_vlan = profile.n3_vlan == kAnyVlan;
+  v[kVlanMask] = any_vlan ? 0 : kAllBits;
+  v[kVlan] = any_vlan || profile.n3_vlan == 0 ? 0 : kTagged | profile.n3_vlan;
   const std::array<std::uint64_t, 1> row{number};
   const std::array<std::uint64_t, 2> silent{number, 0}, polling{number, kPolls};
   const std::array<std::uint64_t, 3> data{profile.air_dst, profile.air_src, rlc18 ? 0x800000U : 0x8000U},
@@ -423,8 +429,8 @@ Expected<void> GnbProgram::set_peer(const CardPeer& peer) {
   const std::array<std::uint64_t, 2> limits{(peer.max_payload - 1U) & 0xffffU,
                                             folded(datapath::make_peer(ours, peer.to, peer.dst).checksum_base)};
   const std::array<std::uint64_t, 5> headers{number_of(peer.dst), number_of(peer.src), number_of(peer.from),
-                                             number_of(peer.to), 0};
-  if (!upfs_->set(row, to_upf_, headers) || !peers_->set(row, peer_, limits)) {
+                                             number_of(peer.to), peer.vlan};
+  if (!upfs_->set(row, peer.vlan == 0 ? to_upf_ : to_upf_vlan_, headers) || !peers_->set(row, peer_, limits)) {
     return fail("peer {}: the card's table of peers is full; allowed: {} peers", peer.number, peers_->size());
   }
   has_peer_[peer.number] = true;

@@ -45,6 +45,7 @@ struct BearerKeys {
 struct BearerProfile {
   std::uint64_t air_dst = 0, air_src = 0;
   std::uint32_t n3_ipv4 = 0;
+  std::uint16_t n3_vlan = 0;
   std::uint16_t poll_pdu = 0;
   std::uint8_t form = 0;  // bit 0: RLC SN 18, bit 1: PDCP SN 18, bit 2: SDAP header
   friend auto operator<=>(const BearerProfile&, const BearerProfile&) = default;
@@ -119,7 +120,7 @@ class GnbProgram {
   SwxTable *bearers_ = nullptr, *bearers_v6_ = nullptr, *uplink_ = nullptr, *peers_ = nullptr, *upfs_ = nullptr,
            *fixed_ = nullptr, *marker_ = nullptr, *profile_rows_ = nullptr, *air_ = nullptr, *n3_addresses_ = nullptr,
            *ports_ = nullptr, *out_ports_ = nullptr, *clones_ = nullptr;
-  SwxAction serve_, to_host_, serve_v6_, to_host_v6_, uplink_serve_, uplink_to_host_, peer_, to_upf_, serve_fixed_,
+  SwxAction serve_, to_host_, serve_v6_, to_host_v6_, uplink_serve_, uplink_to_host_, peer_, to_upf_, to_upf_vlan_, serve_fixed_,
       to_host_fixed_, miss_fixed_, on_card_, on_host_, profile_, n3_address_, from_n3_, from_air_, from_vf_, send_,
       clone_to_;
   std::array<SwxAction, 8> air_forms_;  // by form

@@ -33,6 +33,7 @@ inline constexpr unsigned kPuntN3 = 0, kPuntAir = 1, kCopies = 2, kWorkerN3 = 3,
   b.poll_pdu = 4;
   b.qfi = Qfi{7};
   b.n3_ipv4 = __builtin_bswap32(datapath::test::kOurIpv4);
+  b.n3_vlan = kAnyVlan;
   b.air_dst = kAirDst;
   b.air_src = kAirSrc;
   b.vf_n3 = kWorkerN3;
@@ -150,13 +151,14 @@ class TestCard {
   [[nodiscard]] std::uint64_t dropped(CardDrop reason) const {
     return card->counters().drops[static_cast<std::size_t>(reason)];
   }
-  void resolve_peer() {
+  void resolve_peer(std::uint16_t vlan = 0) {
     const auto done = card->set_peer({.number = 9,
                                       .dst = datapath::test::kUpfMac,
                                       .src = datapath::test::kOurMac,
                                       .from = IpAddress::v4({10, 100, 0, 1}),
                                       .to = IpAddress::v4({10, 100, 0, 2}),
-                                      .max_payload = 1456});
+                                      .max_payload = 1456,
+                                      .vlan = vlan});
     ASSERT_TRUE(done) << done.error().message;
   }
 

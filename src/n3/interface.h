@@ -13,7 +13,7 @@ namespace splitplane::datapath {
 
 // Our addresses on N3. Absent ones are all zeros, and no valid packet has that destination.
 struct N3Addresses {
-  // Behind a card, which takes frames of every VLAN, the worker takes them too. It sends nothing with a tag then.
+  // For tests that do not look at tags: frames of every VLAN are taken, and none is sent with a tag.
   static constexpr std::uint16_t kAnyVlan = 0xffff;
 
   std::uint32_t ipv4 = 0;  // in memory order

@@ -54,6 +54,7 @@ nic::CardBearer card_bearer(const GnbConfig& config, const CardLinkConfig& card,
                     .poll_pdu = bearer.poll_pdu,
                     .qfi = bearer.qfi,
                     .n3_ipv4 = gnb.n3.ipv4,
+                    .n3_vlan = gnb.n3.vlan,
                     .air_dst = mac_at(gnb.air_header, 0),
                     .air_src = mac_at(gnb.air_header, 6),
                     .vf_n3 = vf_number(config, card, card.n3, queue),
@@ -75,7 +76,8 @@ nic::CardPeer card_peer(unsigned number, const datapath::N3Addresses& ours, cons
           .src = ours.mac,
           .from = IpAddress::v4(own),
           .to = upf,
-          .max_payload = static_cast<std::uint16_t>(datapath::make_peer(ours, upf, mac).max_payload)};
+          .max_payload = static_cast<std::uint16_t>(datapath::make_peer(ours, upf, mac).max_payload),
+          .vlan = static_cast<std::uint16_t>(ours.sends_tagged() ? ours.vlan : 0)};
 }
 
 }  // namespace splitplane::app

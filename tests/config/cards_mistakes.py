@@ -31,7 +31,6 @@ BETWEEN_PARTS_OF_CARDS = edits(
     ("vfs: [n3b, airb]", "vfs: [n3b, >>vf-air]", "cards.card1.vfs[1]", "port vf-air is named twice; allowed: each port once"),
     ("    copies: vf-copies", "    >>copies: airb", "cards.card0.copies", "'airb' is no VF of the card; allowed: vf-n3, vf-air, vf-copies"),
     ("    n3: vf-n3\n    air: vf-air\n    copies", "    >>n3: vf-air\n    air: vf-air\n    copies", "cards.card0.n3", "port vf-air is not in the section n3"),
-    ("  - {port: vf-n3, ipv4: 10.100.0.1", "  - {port: vf-n3, >>vlan: 100, ipv4: 10.100.0.1", "n3[0].vlan", "port vf-n3 is behind card card0, and a card's programs neither check nor write VLAN tags"),
     ("    copies: vf-copies", "    >>copies: vf-air", "cards.card0.copies", "port vf-air has packets of its own"),
     ("vf-air.sock,queues=2\", rx_queues: 2, tx_queues: 2}", "vf-air.sock,queues=2\", rx_queues: 2, >>tx_queues: 1}", "ports.vf-air.tx_queues", "is 1, and rx_queues is 2; allowed: as many"),
     ("card1: {control: /run/splitplane/corpus-nic1.sock", "card1: {>>control: /run/splitplane/corpus-nic.sock", "cards.card1.control", "/run/splitplane/corpus-nic.sock is another card's; allowed: a socket of its own"),

@@ -21,6 +21,8 @@ inline constexpr std::array<std::string_view, 2> kPlaceNames{"card", "host"};
 // bearer's packets to the host, which renews the lease and keeps back what would not fit in it.
 inline constexpr std::uint32_t kLeaseReserve = 1023;
 
+inline constexpr std::uint16_t kAnyVlan = 0xffff;
+
 // One bearer of the card's tables: RLC AM in header mode.
 struct CardBearer {
   BearerId id;                                // in airhdr; the key of uplink frames
@@ -33,6 +35,7 @@ struct CardBearer {
   std::uint16_t poll_pdu = 0;      // pollPDU (TS 38.322 5.3.3.2); 0: never
   Qfi qfi;                         // of packets without a PDU Session Container, and of uplink without SDAP header
   std::uint32_t n3_ipv4 = 0;       // the outer destination address that its packets must have, in memory order
+  std::uint16_t n3_vlan = 0;       // 1 to 4094: the VLAN that they must be in; 0: untagged only; kAnyVlan: any
   MacAddress air_dst, air_src;     // of its frames to the air
   unsigned vf_n3 = 0, vf_air = 0;  // the VFs of the bearer's worker, by number
   unsigned copies_vf = 0;          // where clones and uplink RLC control PDUs go
@@ -53,6 +56,7 @@ struct CardPeer {
   MacAddress dst, src;
   IpAddress from, to;             // IPv4
   std::uint16_t max_payload = 0;  // octets of the longest T-PDU that fits the N3 port's MTU
+  std::uint16_t vlan = 0;         // 1 to 4094: its frames are tagged
 };
 
 // A bearer's numbers on the card.

@@ -36,7 +36,7 @@ void set_n3_ipv4(B& bearer, const Value& address) {
 }
 
 // clang-format off
-constexpr std::array<Field, 19> kCommon{
+constexpr std::array<Field, 20> kCommon{
     fields::word<kPlaceNames, &B::place>("place"),
     fields::word_by_functions<kRlcNames, B, rlc_of, set_rlc>("rlc"),
     fields::one_number<kPdcpSnBits, &B::pdcp_sn_bits>("pdcp_sn"),
@@ -46,6 +46,7 @@ constexpr std::array<Field, 19> kCommon{
     fields::integer<&B::poll_pdu>("poll_pdu", 0, 0xffff),
     fields::integer<&B::qfi>("qfi", 0, 63),
     fields::by_functions<B, n3_ipv4_of, set_n3_ipv4>("n3_ipv4", fields::Kind::kIpv4),
+    fields::integer<&B::n3_vlan>("n3_vlan", 0, kAnyVlan),
     fields::mac<&B::air_dst>("air_dst"),
     fields::mac<&B::air_src>("air_src"),
     fields::integer<&B::vf_n3>("vf_n3", 0, kMaxVf),

@@ -106,6 +106,7 @@ nic::CardPeer read_peer(Params& params) {
   if (const auto v = address(params, "from", false)) peer.from = *v;
   if (const auto v = address(params, "to", false)) peer.to = *v;
   read(params, "max_payload", peer.max_payload, 1, 0xffff);
+  read(params, "vlan", peer.vlan, 0, 4094);
   return peer;
 }
 

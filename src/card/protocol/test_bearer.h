@@ -19,6 +19,7 @@ inline CardBearer whole_bearer() {
           .poll_pdu = 16,
           .qfi = {5},
           .n3_ipv4 = 0x0100640a,
+          .n3_vlan = 100,
           .air_dst = {{2, 0, 0, 0, 0, 1}},
           .air_src = {{2, 0, 0, 0, 0, 2}},
           .vf_n3 = 1,

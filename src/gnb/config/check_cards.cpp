@@ -32,13 +32,6 @@ std::optional<Finding> check_sides(const GnbConfig& config, const CardLinkConfig
     return Finding{key("air"), fmt::format("port {} is not in the section air; allowed: one that is", card.air)};
   if (card.copies == card.n3 || card.copies == card.air)
     return Finding{key("copies"), fmt::format("port {} has packets of its own; allowed: another VF", card.copies)};
-  const auto own = std::ranges::find_if(config.n3, [&](const N3Config& n) { return n.port == card.n3; });
-  if (own->vlan != 0) {
-    return Finding{fmt::format("n3[{}].vlan", own - config.n3.begin()),
-                   fmt::format("port {} is behind card {}, and a card's programs neither check nor write VLAN tags; "
-                               "allowed: without vlan, or a port without a card",
-                               card.n3, card.name)};
-  }
   const unsigned n3 = find_port(config, card.n3)->rx_queues, air = find_port(config, card.air)->rx_queues;
   if (n3 != air) {
     return Finding{key("air"), fmt::format("port {} has {} queues, and port {} has {}; allowed: as many, a pair for "

@@ -38,9 +38,7 @@ void fill(datapath::GnbContext& gnb, const GnbConfig& config, const WorkerConfig
   if (own.ipv6) gnb.n3.ipv6 = own.ipv6->octets();
   gnb.n3.mac = n3.mac;
   gnb.n3.mtu = n3.mtu;
-  const bool behind_card = std::any_of(config.cards.begin(), config.cards.end(),
-                                       [&](const CardLinkConfig& card) { return card.n3 == worker.n3; });
-  gnb.n3.vlan = behind_card ? datapath::N3Addresses::kAnyVlan : own.vlan;
+  gnb.n3.vlan = own.vlan;
   gnb.n3.source_mask = own.any_source ? 0 : ~std::uint32_t{0};
   wire::ethernet::write(gnb.air_header, of_port(config.air, worker.air).peer_mac.octets, air.mac.octets,
                         wire::ethernet::kTypeAirhdr);

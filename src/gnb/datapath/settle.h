@@ -11,9 +11,9 @@
 namespace splitplane::datapath {
 
 // True if a card counts the frame as one that is at the host, for a bearer that it serves: p4/gnb_parser.p4i and
-// p4/gnb_lengths.p4i find a G-PDU in it that agrees with its lengths, and it is for `ours`, in memory order. What a card
+// p4/gnb_lengths.p4i find a G-PDU in it that agrees with its lengths, and it is for `ours`. What a card
 // does not take for a packet of a bearer it does not count.
-[[nodiscard]] inline bool is_counted_by_card(const std::uint8_t* f, unsigned bytes, std::uint32_t ours) {
+[[nodiscard]] inline bool is_counted_by_card(const std::uint8_t* f, unsigned bytes, const N3Addresses& ours) {
   constexpr unsigned kEthernet = 14, kIpv4 = 20, kUdp = 8, kGtpu = 8;
   constexpr unsigned kExtended = 4, kOptional = 3, kPsc = 0x85;
   const unsigned at = kEthernet + (wire::load_be16(f + 12) == wire::ethernet::kTypeIpv4 ? 0 : 4);
@@ -24,7 +24,11 @@ namespace splitplane::datapath {
   const bool lengths = total + at == bytes && datagram + kIpv4 == total &&
                        static_cast<unsigned>(wire::load_be16(gtpu + 2)) + kUdp + kGtpu == datagram;
   const bool is_gpdu = (gtpu[0] & 0xf8) == 0x30 && gtpu[1] == 0xff && (fragment == 0 || fragment == 0x4000);
-  if (!lengths || !is_gpdu || std::memcmp(ip + 16, &ours, 4) != 0) return false;
+  if (!lengths || !is_gpdu || std::memcmp(ip + 16, &ours.ipv4, 4) != 0) return false;
+  const auto type = wire::load_be16(f + 12);
+  const bool is_in_vlan = ours.vlan == 0 ? at == kEthernet
+                                         : type == wire::ethernet::kTypeVlan && (wire::load_be16(f + 14) & 0xfff) == ours.vlan;
+  if (!is_in_vlan && ours.vlan != N3Addresses::kAnyVlan) return false;
   unsigned needed = at + kIpv4 + kUdp + kGtpu + ((gtpu[0] & (kExtended | kOptional)) != 0 ? 4 : 0);
   if (bytes < needed) return false;
   if ((gtpu[0] & kExtended) != 0 && f[needed - 1] == kPsc) needed += 4;
@@ -48,7 +52,7 @@ template <FeatureSet F, class Sink, class Probe>
   drops.take_back([&](rte_mbuf* m) {
     const std::uint32_t teid = m->nb_segs == 1 ? teid_of_frame(octets(m), m->data_len) : 0;
     if (teid == 0 || !ran::is_on_card(*gnb.bearers.downlink_line(teid), teid)) return false;
-    if (!is_counted_by_card(octets(m), m->data_len, gnb.n3.ipv4)) return false;
+    if (!is_counted_by_card(octets(m), m->data_len, gnb.n3)) return false;
     if (gnb.checksums != ChecksumMode::off && !outer_checksum_is_good(octets(m), m->data_len)) return false;
     std::uint8_t* const frame = octets(m);  // it is longer than what it becomes
     m->data_len = kReturnedHeaderBytes;
