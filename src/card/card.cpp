@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "card/outer_checksum.h"
 #include "card/swx/swx_pipeline.h"
 #include "card/tables.h"
@@ -29,6 +30,16 @@ void push_intrinsic(rte_mbuf* m, unsigned port, PuntReason check) {
   wire::store_be64(datapath::octets(m), header);
 }
 
+Expected<std::unique_ptr<Pipeline>> make_pipeline(const SpecFile& spec, PipelineIo& io, const CardSettings& settings) {
+  if (settings.execution == Execution::kCompiled) {
+    if (const CompiledProgram* const program = find_compiled(settings.programs, spec))
+      return program->make(spec, io, settings.numa_node);
+    log::warn("card {}: {} is not among the programs that were compiled with this one, so it is interpreted, slowly",
+                 settings.name, spec.path);
+  }
+  return SwxPipeline::build(spec, io, settings.numa_node);
+}
+
 }  // namespace
 
 struct Card::State {
@@ -36,7 +47,7 @@ struct Card::State {
 
   CardSettings settings;
   PipelineIo io;
-  std::unique_ptr<SwxPipeline> pipeline;
+  std::unique_ptr<Pipeline> pipeline;
   std::unique_ptr<CardTables> tables;
   std::array<std::uint64_t, kMaxPorts> in{}, tx_full{};
   std::uint64_t no_headroom = 0, core_full = 0;
@@ -58,7 +69,7 @@ Expected<std::unique_ptr<Card>> Card::make(const SpecFile& spec, const CardSetti
   }
   const unsigned ports = kFirstVf + settings.vfs;
   auto state = std::make_unique<State>(settings, ports);
-  auto pipeline = SwxPipeline::build(spec, state->io, settings.numa_node);
+  auto pipeline = make_pipeline(spec, state->io, settings);
   if (!pipeline) return tl::unexpected(pipeline.error());
   state->pipeline = std::move(*pipeline);
   auto program = GnbProgram::of(*state->pipeline, settings);
@@ -119,7 +130,7 @@ CardCounters Card::counters() const {
   const State& s = *state_;
   CardCounters all;
   for (unsigned port = 0; port < ports(); ++port) {
-    const SwxOutput& out = s.io.outputs[port];
+    const PipelineOutput& out = s.io.outputs[port];
     all.ports.push_back({.in = s.in[port], .out = out.frames, .clones = out.clones, .tx_full = s.tx_full[port]});
     all.clones += out.clones;
     all.tx_full += s.tx_full[port];
@@ -198,6 +209,9 @@ const CardSettings& Card::settings() const {
 const std::string& Card::program() const {
   return state_->pipeline->spec().program;
 }
+bool Card::is_compiled() const {
+  return state_->pipeline->is_compiled();
+}
 bool Card::by_ue_address() const {
   return state_->tables->program().by_ue_address();
 }
@@ -206,7 +220,7 @@ unsigned Card::ports() const {
 }
 
 Expected<void> Card::wire(unsigned from, unsigned to) {
-  SwxTable* const table = state_->pipeline->table("wire");
+  PipelineTable* const table = state_->pipeline->table("wire");
   if (table == nullptr)
     return fail("card {}: the program has no wires; allowed: program p4wire", state_->settings.name);
   if (std::max(from, to) >= ports()) {
@@ -222,7 +236,7 @@ Expected<void> Card::wire(unsigned from, unsigned to) {
 }
 
 Expected<void> Card::spread(unsigned from) {
-  SwxTable* const table = state_->pipeline->table("wire");
+  PipelineTable* const table = state_->pipeline->table("wire");
   if (table == nullptr)
     return fail("card {}: the program has no wires; allowed: program p4wire", state_->settings.name);
   if (from >= ports()) {

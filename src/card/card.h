@@ -1,5 +1,5 @@
-// A card: one P4 program on DPDK's SWX pipeline, with its tables and registers. Every call is made on the thread that
-// runs the pipeline (through the worker's Mailbox).
+// A card: one P4 program, compiled ahead of time or in DPDK's interpreter, with its tables and registers. Every call is
+// made on the thread that runs the pipeline (through the worker's Mailbox).
 #pragma once
 
 #include <rte_mbuf.h>
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "card/compiled/programs.h"
 #include "card/protocol/bearer.h"
 #include "card/punt_reason.h"
-#include "card/swx/spec_file.h"
-#include "card/swx/swx_ports.h"
+#include "card/spec/spec_file.h"
 
 namespace splitplane::nic {
 
@@ -28,6 +28,11 @@ enum class CardSide : std::uint8_t { kN3, kAir, kVf };
   return port == kAirPort ? CardSide::kAir : CardSide::kVf;
 }
 
+enum class Execution : std::uint8_t {
+  kCompiled,     // what the build made of the .spec; a .spec that the build did not have is interpreted
+  kInterpreted,  // by DPDK's pipeline
+};
+
 struct CardSettings {
   std::string name = "card";           // for messages
   unsigned vfs = 1;                    // 1..64
@@ -38,6 +43,8 @@ struct CardSettings {
   unsigned core = 0, cores = 1;        // with several cores each has a separate Card: the number of this one
   bool copy_clones = false;            // clones are copies, because a port passes mbufs to a reader that writes to them
   int numa_node = 0;
+  Execution execution = Execution::kCompiled;
+  CompiledPrograms programs = compiled_programs();  // among which it looks for the .spec's
 };
 
 struct CardPortCounters {
@@ -63,7 +70,7 @@ struct CardCounters {
 };
 
 // What a port has to send. The caller that takes `mbufs` owns them and clears the list.
-using CardOutput = SwxOutput;
+using CardOutput = PipelineOutput;
 
 class Card {
  public:
@@ -126,6 +133,7 @@ class Card {
   [[nodiscard]] CardCounters counters() const;
   [[nodiscard]] const CardSettings& settings() const;
   [[nodiscard]] const std::string& program() const;
+  [[nodiscard]] bool is_compiled() const;  // false: the program is interpreted
   [[nodiscard]] bool by_ue_address() const;
   [[nodiscard]] unsigned ports() const;  // N3, air and the VFs
 

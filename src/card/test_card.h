@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "card/card.h"
-#include "card/swx/test_programs.h"
+#include "card/spec/test_programs.h"
 #include "engine/burst.h"
 #include "engine/test_environment.h"
 #include "n3/test_frames.h"
