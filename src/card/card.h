@@ -112,12 +112,13 @@ class Card {
   Expected<void> set_markers(std::uint64_t to_host, unsigned vf);
 
   // Runs the pipeline until it is empty. Then out(port) has the frames to send, in order. Takes at most kBurst frames.
-  void process(rte_mbuf** mbufs, unsigned n, unsigned port) {
-    if (const unsigned kept = prepare(mbufs, n, port); kept != 0) run(mbufs, kept);
+  // `ahead`: frames that come next; their cache lines arrive meanwhile.
+  void process(rte_mbuf** mbufs, unsigned n, unsigned port, std::span<rte_mbuf* const> ahead = {}) {
+    if (const unsigned kept = prepare(mbufs, n, port, ahead); kept != 0) run(mbufs, kept);
   }
   // The two halves of process(), for a card of several cores. prepare() prepares frames that came by `port` and returns
   // their number; it drops the others. The second half gives them to the program, perhaps on the card of another core.
-  [[nodiscard]] unsigned prepare(rte_mbuf** mbufs, unsigned n, unsigned port);
+  [[nodiscard]] unsigned prepare(rte_mbuf** mbufs, unsigned n, unsigned port, std::span<rte_mbuf* const> ahead = {});
   void run(rte_mbuf** mbufs, unsigned n);
   // Takes a frame that the program of another core sent to a port of this one.
   void take_over(rte_mbuf* m, unsigned port);
