@@ -12,6 +12,7 @@
 
 #include "base/expected.h"
 #include "card/compiled/programs.h"
+#include "card/execution.h"
 #include "card/protocol/bearer.h"
 #include "card/punt_reason.h"
 #include "card/spec/spec_file.h"
@@ -27,11 +28,6 @@ enum class CardSide : std::uint8_t { kN3, kAir, kVf };
   if (port == kN3Port) return CardSide::kN3;
   return port == kAirPort ? CardSide::kAir : CardSide::kVf;
 }
-
-enum class Execution : std::uint8_t {
-  kCompiled,     // what the build made of the .spec; a .spec that the build did not have is interpreted
-  kInterpreted,  // by DPDK's pipeline
-};
 
 struct CardSettings {
   std::string name = "card";           // for messages
