@@ -71,10 +71,10 @@ struct Way {
   nic::Execution execution = nic::Execution::kCompiled;
   nic::CompiledPrograms (*programs)() = nic::compiled_programs;
 };
-const std::array<Way, 3> kWays{{{"card_interpreted", "interpreted", nic::Execution::kInterpreted},
-                                {"card_without_prefetch", "without prefetch", nic::Execution::kCompiled,
-                                 nic::programs_without_prefetch},
-                                {"card", "compiled"}}};
+const std::array<Way, 3> kWays{
+    {{"card_interpreted", "interpreted", nic::Execution::kInterpreted},
+     {"card_without_prefetch", "without prefetch", nic::Execution::kCompiled, nic::programs_without_prefetch},
+     {"card", "compiled"}}};
 
 // A card with a program, and the bearers of the host's table.
 class BenchCard {
@@ -83,8 +83,8 @@ class BenchCard {
             std::uint32_t n3_ipv4, const Way& way) {
     const auto spec = nic::read_spec(nic::spec_path(specs, program));
     if (!spec) throw std::runtime_error(spec.error().message);
-    auto card = nic::Card::make(
-        *spec, {.name = program, .vfs = 4, .execution = way.execution, .programs = way.programs()});
+    auto card =
+        nic::Card::make(*spec, {.name = program, .vfs = 4, .execution = way.execution, .programs = way.programs()});
     if (!card) throw std::runtime_error(card.error().message);
     card_ = std::move(*card);
     if (card_->is_compiled() != (way.execution == nic::Execution::kCompiled))
@@ -249,8 +249,8 @@ class Bench {
 
 void print(const nlohmann::json& report) {
   std::printf("One core, 128-octet packets, 65,536 bearers, 65,536 cold buffers in random order; CPU time\n\n");
-  std::printf("  %-12s %10s %22s %22s %22s %22s\n", "", "host", "card: interpreted", "compiled, no prefetch", "compiled",
-              "compiled against");
+  std::printf("  %-12s %10s %22s %22s %22s %22s\n", "", "host", "card: interpreted", "compiled, no prefetch",
+              "compiled", "compiled against");
   std::printf("  %-12s %10s %12s %9s %12s %9s %12s %9s %12s %9s\n", "", "ns", "ns", "Mpps", "ns", "Mpps", "ns", "Mpps",
               "interpreted", "host");
   for (const char* name : {"drop", "l2fwd", "p4wire", "decap", "headers", "mat", "clone_drop", "clone"}) {
@@ -262,7 +262,8 @@ void print(const nlohmann::json& report) {
       std::printf(" %12.1f %9.2f", ns, 1e3 / ns);
     }
     const double compiled = report["card"][name], interpreted = report["card_interpreted"][name];
-    std::printf(" %11.1fx %9s\n", interpreted / compiled, has_host ? fmt::format("{:.1f}", compiled / host).c_str() : "");
+    std::printf(" %11.1fx %9s\n", interpreted / compiled,
+                has_host ? fmt::format("{:.1f}", compiled / host).c_str() : "");
   }
   for (const auto& [row, frames] : report["card_unexpected"].items()) {
     if (frames != 0) std::printf("  %s: %s frames punted or dropped\n", row.c_str(), frames.dump().c_str());

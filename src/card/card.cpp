@@ -41,7 +41,7 @@ Expected<std::unique_ptr<Pipeline>> make_pipeline(const SpecFile& spec, Pipeline
     if (const CompiledProgram* const program = find_compiled(settings.programs, spec))
       return program->make(spec, io, settings.numa_node);
     log::warn("card {}: {} is not among the programs that were compiled with this one, so it is interpreted, slowly",
-                 settings.name, spec.path);
+              settings.name, spec.path);
   }
   return SwxPipeline::build(spec, io, settings.numa_node);
 }

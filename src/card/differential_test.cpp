@@ -1,6 +1,6 @@
-// The compiled program and the interpreted one get the same tables and the same random packets: the same octets leave by
-// the same ports in the same order, and all numbers are the same. The interpreter gets one packet at a time, because in
-// a burst it lets packets overtake others; the compiled program gets bursts. SPLITPLANE_PACKETS sets the number of
+// The compiled program and the interpreted one get the same tables and the same random packets: the same octets leave
+// by the same ports in the same order, and all numbers are the same. The interpreter gets one packet at a time, because
+// in a burst it lets packets overtake others; the compiled program gets bursts. SPLITPLANE_PACKETS sets the number of
 // packets of each program, SPLITPLANE_SEED the seed.
 #include <gmock/gmock.h>
 
@@ -125,7 +125,8 @@ class Differential {
     unsigned differences = 0;
     for (std::uint64_t done = 0; done < packets;) {
       if (random_() % 64 == 0) change_tables();
-      const auto port = static_cast<unsigned>(random_() % 8 < 6 ? random_() % 2 : kFirstVf + random_() % test::kHostVfs);
+      const auto port =
+          static_cast<unsigned>(random_() % 8 < 6 ? random_() % 2 : kFirstVf + random_() % test::kHostVfs);
       const std::vector<Input> inputs = burst(port, 1 + random_() % 40);
       done += inputs.size();
       compiled_->give(inputs, port, 1 + random_() % datapath::kBurst);

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "card/card.h"
+#include "card/pipeline/pipeline.h"
 #include "card/shared_numbers.h"
 #include "card/slots.h"
-#include "card/pipeline/pipeline.h"
 
 namespace splitplane::nic {
 
@@ -117,8 +117,8 @@ class GnbProgram {
   bool has_headers_ = true;       // false: feature set decap
   std::uint32_t clone_port_ = 0;  // feature set clone_drop: the sink; 0: the VF for copies
   PipelineTable *bearers_ = nullptr, *bearers_v6_ = nullptr, *uplink_ = nullptr, *peers_ = nullptr, *upfs_ = nullptr,
-           *fixed_ = nullptr, *marker_ = nullptr, *profile_rows_ = nullptr, *air_ = nullptr, *n3_addresses_ = nullptr,
-           *ports_ = nullptr, *out_ports_ = nullptr, *clones_ = nullptr;
+                *fixed_ = nullptr, *marker_ = nullptr, *profile_rows_ = nullptr, *air_ = nullptr,
+                *n3_addresses_ = nullptr, *ports_ = nullptr, *out_ports_ = nullptr, *clones_ = nullptr;
   TableAction serve_, to_host_, serve_v6_, to_host_v6_, uplink_serve_, uplink_to_host_, peer_, to_upf_, serve_fixed_,
       to_host_fixed_, miss_fixed_, on_card_, on_host_, profile_, n3_address_, from_n3_, from_air_, from_vf_, send_,
       clone_to_;

@@ -70,6 +70,16 @@ struct Tested {
   std::unique_ptr<Pipeline> pipeline;
 };
 
+// The first frame that differs, or nothing.
+std::string difference(const std::vector<Bytes>& got, const std::vector<Bytes>& expected) {
+  if (got.size() != expected.size()) return fmt::format("{} frames, expected {}", got.size(), expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (got[i] == expected[i]) continue;
+    return fmt::format("frame {}:\n  got {:02x}\n  not {:02x}", i, fmt::join(got[i], ""), fmt::join(expected[i], ""));
+  }
+  return "";
+}
+
 constexpr std::array<std::string_view, 8> kValues{"one", "two", "four", "six", "eight", "slot", "limit", "session"};
 
 class Instructions : public testing::Test {
@@ -103,7 +113,8 @@ TEST_F(Instructions, do_the_same_compiled_and_interpreted) {
     for (const std::uint64_t two : {0U, 4U}) {
       constexpr std::array<const char*, 4> kActions{"set", "clone", "set", "lose"};
       if (one == 2 && two == 4) continue;  // misses
-      set("small", {one, two}, kActions[one], {random_(), random_(), random_(), random_(), random_(), 0, 0, 2 + one % 2});
+      set("small", {one, two}, kActions[one],
+          {random_(), random_(), random_(), random_(), random_(), 0, 0, 2 + one % 2});
     }
   }
   for (std::uint64_t key = 0; key < 48; ++key)
@@ -113,7 +124,7 @@ TEST_F(Instructions, do_the_same_compiled_and_interpreted) {
     for (unsigned i = 0; i < 50; ++i) frames.push_back(frame());
     const auto got = compiled_.run(frames, 32), expected = interpreted_.run(frames, 1);
     for (std::size_t port = 0; port < expected.size(); ++port)
-      ASSERT_THAT(got[port], testing::ElementsAreArray(expected[port])) << "port " << port << ", round " << round;
+      ASSERT_EQ(difference(got[port], expected[port]), "") << "port " << port << ", round " << round;
   }
   EXPECT_EQ(compiled_.registers(), interpreted_.registers());
   EXPECT_GT(compiled_.io.sent, 5'000U);
@@ -144,9 +155,10 @@ TEST_F(Instructions, a_compiled_table_is_full_at_its_size) {
 TEST(CompiledPrograms, a_changed_or_foreign_spec_has_none_and_is_interpreted) {
   const std::string text = test::generated("gnb-mat");
   EXPECT_NE(find_compiled(compiled_programs(), test::parsed(text)), nullptr);
-  EXPECT_EQ(find_compiled(compiled_programs(), test::parsed(test::replaced(text, "0x88B5", "0x88B4"))), nullptr);
   EXPECT_EQ(find_compiled(compiled_programs(), test::parsed(test::kForwarder)), nullptr);
-  const auto card = Card::make(test::parsed(test::kForwarder), {});
+  const SpecFile changed = test::parsed(test::replaced(text, "0x88B5", "0x88B4"));
+  EXPECT_EQ(find_compiled(compiled_programs(), changed), nullptr);
+  const auto card = Card::make(changed, {});
   ASSERT_TRUE(card) << card.error().message;
   EXPECT_FALSE((*card)->is_compiled());
 }

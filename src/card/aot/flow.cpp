@@ -193,7 +193,8 @@ class FlowMaker {
       flow_.nodes[node].target = at->second;
     }
     if (flow_.nodes.size() == first || !ends(flow_.nodes.back().op))
-      return wrong(lines.empty() ? 1 : lines.back(), "the block ends without tx, drop, return or jmp; allowed: with one");
+      return wrong(lines.empty() ? 1 : lines.back(),
+                   "the block ends without tx, drop, return or jmp; allowed: with one");
     return {};
   }
 

@@ -10,8 +10,8 @@
 namespace splitplane::nic {
 
 enum class FlowOp : std::uint8_t {
-  kMove,        // operand 0 = operand 1
-  kAdd,         // operand 0 += operand 1; the others alike
+  kMove,  // operand 0 = operand 1
+  kAdd,   // operand 0 += operand 1; the others alike
   kSubtract,
   kAnd,
   kOr,
@@ -23,10 +23,10 @@ enum class FlowOp : std::uint8_t {
   kValidate,
   kInvalidate,
   kEmit,
-  kLookup,      // finds the row of a table and goes to one of its actions
-  kActionEnd,   // behind the last action of a table
-  kJump,        // always
-  kJumpEqual,   // if operand 0 and operand 1 are equal; the others alike
+  kLookup,     // finds the row of a table and goes to one of its actions
+  kActionEnd,  // behind the last action of a table
+  kJump,       // always
+  kJumpEqual,  // if operand 0 and operand 1 are equal; the others alike
   kJumpUnequal,
   kJumpLess,
   kJumpGreater,
@@ -36,11 +36,11 @@ enum class FlowOp : std::uint8_t {
   kJumpMiss,
   kJumpAction,  // if the last table ran the action
   kJumpOtherAction,
-  kRead,        // operand 0 = register array [operand 1]
-  kWrite,       // register array [operand 0] = operand 1
-  kCount,       // register array [operand 0] += operand 1
-  kHash,        // operand 0 = hash over the fields from operand 1 to operand 2
-  kMirror,      // slot, session
+  kRead,    // operand 0 = register array [operand 1]
+  kWrite,   // register array [operand 0] = operand 1
+  kCount,   // register array [operand 0] += operand 1
+  kHash,    // operand 0 = hash over the fields from operand 1 to operand 2
+  kMirror,  // slot, session
   kReceive,
   kTransmit,
   kDrop,
@@ -60,24 +60,24 @@ struct FlowNode {
   FlowOp op = FlowOp::kNothing;
   unsigned line = 0;
   std::vector<FlowOperand> operands;
-  std::size_t header = 0;           // kExtract and so on; kJumpValid
-  std::size_t table = 0;            // kLookup, kActionEnd, and what stands in an action
-  std::size_t action = 0;           // what stands in an action: its place in the table; kJumpAction: in the file
-  std::size_t array = 0;            // kRead, kWrite, kCount
-  std::string hash;                 // kHash: the name of the function
-  std::size_t target = 0;           // of a jump: a node
-  std::vector<std::size_t> actions; // kLookup: the first node of each action
-  std::size_t end = 0;              // kLookup: its kActionEnd
-  std::vector<std::size_t> next;    // all that may follow
+  std::size_t header = 0;            // kExtract and so on; kJumpValid
+  std::size_t table = 0;             // kLookup, kActionEnd, and what stands in an action
+  std::size_t action = 0;            // what stands in an action: its place in the table; kJumpAction: in the file
+  std::size_t array = 0;             // kRead, kWrite, kCount
+  std::string hash;                  // kHash: the name of the function
+  std::size_t target = 0;            // of a jump: a node
+  std::vector<std::size_t> actions;  // kLookup: the first node of each action
+  std::size_t end = 0;               // kLookup: its kActionEnd
+  std::vector<std::size_t> next;     // all that may follow
 };
 
 struct Flow {
   const SpecFile* spec = nullptr;
   const SpecStruct* metadata = nullptr;
   std::vector<FlowNode> nodes;
-  std::vector<RowLayout> rows;                     // of each table
-  std::vector<std::vector<FlowOperand>> keys;      // of each table
-  std::vector<unsigned> header_bytes;              // of each header
+  std::vector<RowLayout> rows;                 // of each table
+  std::vector<std::vector<FlowOperand>> keys;  // of each table
+  std::vector<unsigned> header_bytes;          // of each header
   [[nodiscard]] const SpecStruct& header_type(std::size_t header) const;
 };
 

@@ -118,8 +118,7 @@ class Generator {
   // Headers and what a packet keeps while it waits.
   void write_packet() {
     line("  struct Packet : PacketState {{");
-    for (std::size_t i = 0; i < spec_.headers.size(); ++i)
-      line("    std::uint8_t* h_{0} = s_{0}.data();", header(i));
+    for (std::size_t i = 0; i < spec_.headers.size(); ++i) line("    std::uint8_t* h_{0} = s_{0}.data();", header(i));
     std::set<std::size_t> kept;
     bool keeps_hash = false;
     for (const Wait& wait : stages_.waits) {
@@ -179,8 +178,7 @@ class Generator {
       line("  __builtin_prefetch(record_at<{}>(memory.registers[{}], {} & {}), 1);", of.record_bytes, group,
            field_name(*of.by), literal(of.records - 1));
     }
-    for (const std::size_t v : wait.variables)
-      line("  p.k_{0} = static_cast<{1}>({0});", variable(v), type_of(v));
+    for (const std::size_t v : wait.variables) line("  p.k_{0} = static_cast<{1}>({0});", variable(v), type_of(v));
     line("  p.at = at;");
     line("  p.place = {};", number);
     line("  return {};", wait.stage);
@@ -270,10 +268,11 @@ class Generator {
       const auto key = key_of(node.table);
       std::vector<std::string> same;
       for (std::size_t i = 0; i < key.size(); ++i) {
-        same.push_back(fmt::format("number_at<std::uint{}_t>(r, {}) == {}", 8 * rows.key[i].width, rows.key[i].offset,
-                                   key[i]));
+        same.push_back(
+            fmt::format("number_at<std::uint{}_t>(r, {}) == {}", 8 * rows.key[i].width, rows.key[i].offset, key[i]));
       }
-      const std::string hash = stages_.before(index) != nullptr ? "p.hash" : fmt::format("hash_of({})", fmt::join(key, ", "));
+      const std::string hash =
+          stages_.before(index) != nullptr ? "p.hash" : fmt::format("hash_of({})", fmt::join(key, ", "));
       line("  {} = find_hashed<{}, {}>({}, {}, [&](const std::uint8_t* r) {{ return {}; }});", row, rows.bytes,
            rows.action_at, table, hash, fmt::join(same, " && "));
     }
@@ -378,9 +377,10 @@ class Generator {
       case FlowOp::kReceive:
         return line("  {} = 0;", field_name(node.operands[0].field));
       case FlowOp::kTransmit:
-        return line("  p.port = static_cast<std::uint32_t>(std::min<std::uint64_t>({}, PacketState::kDropped));\n"
-                    "  goto SEND;",
-                    value(node.operands[0], node));
+        return line(
+            "  p.port = static_cast<std::uint32_t>(std::min<std::uint64_t>({}, PacketState::kDropped));\n"
+            "  goto SEND;",
+            value(node.operands[0], node));
       case FlowOp::kDrop:
         return line("  p.port = PacketState::kDropped;\n  goto {};", has(FlowOp::kMirror) ? "SEND" : "DROPPED");
       case FlowOp::kReturn:
@@ -415,17 +415,20 @@ class Generator {
     };
     const auto bytes = [&](std::size_t k) { return flow_.header_bytes[emits_[k]]; };
     for (std::size_t k = emits_.size(); k-- > 0;) {
-      line("  if ({}) {{\n    if (p.h_{} != to - {}) {{\n      emitted &= {};\n      goto MOVE;\n    }}\n    to -= {};\n  }}",
-           is_emitted(k), header(emits_[k]), bytes(k), literal(mask_of(static_cast<unsigned>(k) + 1)), bytes(k));
+      line(
+          "  if ({}) {{\n    if (p.h_{} != to - {}) {{\n      emitted &= {};\n      goto MOVE;\n    }}\n    to -= "
+          "{};\n  }}",
+          is_emitted(k), header(emits_[k]), bytes(k), literal(mask_of(static_cast<unsigned>(k) + 1)), bytes(k));
     }
     line("  p.begin = to;\n  return 0;");
     if (!emits_.empty()) {
       line("MOVE:");
       for (std::size_t k = 0; k < emits_.size(); ++k) {
         if (!in_frames.contains(emits_[k])) continue;
-        line("  if ({0} && p.h_{1} != p.s_{1}.data()) {{\n    std::memcpy(p.s_{1}.data(), p.h_{1}, {2});\n"
-             "    p.h_{1} = p.s_{1}.data();\n  }}",
-             is_emitted(k), header(emits_[k]), bytes(k));
+        line(
+            "  if ({0} && p.h_{1} != p.s_{1}.data()) {{\n    std::memcpy(p.s_{1}.data(), p.h_{1}, {2});\n"
+            "    p.h_{1} = p.s_{1}.data();\n  }}",
+            is_emitted(k), header(emits_[k]), bytes(k));
       }
       for (std::size_t k = emits_.size(); k-- > 0;) {
         line("  if ({}) {{\n    to -= {};\n    std::memcpy(to, p.s_{}.data(), {});\n  }}", is_emitted(k), bytes(k),

@@ -40,8 +40,9 @@ TEST(Generator, each_instruction_becomes_a_statement) {
 // The forwarder's table has 65,536 rows, so packets wait in front of it, and keep what is read behind.
 TEST(Generator, packets_wait_before_a_large_table_and_keep_what_is_read_behind_it) {
   const std::string made = generated_from(std::string(kForwarder));
-  EXPECT_THAT(made, AllOf(HasSubstr("__builtin_prefetch(row_at<"), HasSubstr("  return 1;\nWAITED_1:"),
-                          HasSubstr("p.k_m_from = static_cast<std::uint32_t>(m_from);"), Not(HasSubstr("k_m_session"))));
+  EXPECT_THAT(made,
+              AllOf(HasSubstr("__builtin_prefetch(row_at<"), HasSubstr("  return 1;\nWAITED_1:"),
+                    HasSubstr("p.k_m_from = static_cast<std::uint32_t>(m_from);"), Not(HasSubstr("k_m_session"))));
   const std::string small = generated_from(replaced(std::string(kForwarder), "size 0x10000", "size 0x100"));
   EXPECT_THAT(small, Not(HasSubstr("WAITED_1")));
   const SpecFile spec = test::parsed(kForwarder);
@@ -51,8 +52,9 @@ TEST(Generator, packets_wait_before_a_large_table_and_keep_what_is_read_behind_i
 }
 
 TEST(Generator, what_it_does_not_know_is_refused_with_file_and_line) {
-  EXPECT_THAT(refusal_of(replaced(std::string(kForwarder), "\tregadd seen_0 m.from 0x1", "\tmeter x m.from m.from m.slot")),
-              AllOf(StartsWith("test.spec:"), HasSubstr("'meter x m.from m.from m.slot' is not an instruction")));
+  EXPECT_THAT(
+      refusal_of(replaced(std::string(kForwarder), "\tregadd seen_0 m.from 0x1", "\tmeter x m.from m.from m.slot")),
+      AllOf(StartsWith("test.spec:"), HasSubstr("'meter x m.from m.from m.slot' is not an instruction")));
   EXPECT_THAT(refusal_of(replaced(std::string(kForwarder), "m.session t.session", "m.session t.sesion")),
               AllOf(StartsWith("test.spec:"), HasSubstr("'t.sesion' is no field and no number")));
   EXPECT_THAT(refusal_of(replaced(std::string(kForwarder), "m.from exact", "m.from lpm")),

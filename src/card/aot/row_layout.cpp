@@ -71,7 +71,8 @@ RowLayout row_layout(const SpecFile& spec, const SpecTable& table) {
     layout.arguments.push_back(std::move(arguments));
   }
   layout.action_at = end++;
-  layout.bytes = end <= kCacheLine ? std::max(std::bit_ceil(end), 8U) : (end + kCacheLine - 1) / kCacheLine * kCacheLine;
+  layout.bytes =
+      end <= kCacheLine ? std::max(std::bit_ceil(end), 8U) : (end + kCacheLine - 1) / kCacheLine * kCacheLine;
   return layout;
 }
 

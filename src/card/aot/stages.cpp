@@ -50,9 +50,7 @@ class StageMaker {
   [[nodiscard]] bool is_large(std::size_t table) const {
     return flow_.spec->tables[table].size >= kLargeTable && !flow_.spec->tables[table].keys.empty();
   }
-  static const FlowOperand& index_of(const FlowNode& node) {
-    return node.operands[node.op == FlowOp::kRead ? 1 : 0];
-  }
+  static const FlowOperand& index_of(const FlowNode& node) { return node.operands[node.op == FlowOp::kRead ? 1 : 0]; }
   [[nodiscard]] std::uint64_t records(std::size_t array) const {
     return std::bit_ceil(std::uint64_t{flow_.spec->registers[array].size});
   }
@@ -135,10 +133,11 @@ class StageMaker {
     }
     const FlowNode& node = flow_.nodes[use.node];
     if (++meetings_ > kMaxMeetings || out_.before(meeting) != nullptr || in_action(meeting)) {
-      return wrong(node.line,
-                   "register array {} is used both before and behind a large table, so packets of a burst would disturb "
-                   "one another; allowed: uses between the same tables",
-                   flow_.spec->registers[node.array].name);
+      return wrong(
+          node.line,
+          "register array {} is used both before and behind a large table, so packets of a burst would disturb "
+          "one another; allowed: uses between the same tables",
+          flow_.spec->registers[node.array].name);
     }
     // A packet that waits where ways meet needs not wait longer than the latest way takes.
     const unsigned stage = meeting == use.node ? use.stage : 0;

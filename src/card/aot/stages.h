@@ -1,5 +1,5 @@
-// Where packets of a burst wait for one another, so that memory has time: before each large table, and behind its action
-// where that names the slot of registers. All packets of the burst do stage k before the first does stage k+1.
+// Where packets of a burst wait for one another, so that memory has time: before each large table, and behind its
+// action where that names the slot of registers. All packets of the burst do stage k before the first does stage k+1.
 #pragma once
 
 #include "card/aot/flow.h"
@@ -31,7 +31,7 @@ struct Wait {
 // Register arrays of one size that the same field indexes in the same stages.
 struct ArrayGroup {
   std::vector<std::size_t> arrays;
-  std::uint64_t records = 0;      // a power of two
+  std::uint64_t records = 0;  // a power of two
   unsigned record_bytes = 0;
   std::optional<std::size_t> by;  // the field of metadata that is every index
 };
@@ -40,8 +40,8 @@ struct Stages {
   unsigned count = 1;
   std::vector<Wait> waits;
   std::vector<ArrayGroup> groups;
-  std::vector<std::size_t> group_of;   // array: its group
-  std::vector<unsigned> offset_of;     // array: in a record of the group
+  std::vector<std::size_t> group_of;  // array: its group
+  std::vector<unsigned> offset_of;    // array: in a record of the group
   [[nodiscard]] const Wait* before(std::size_t node) const;
 };
 

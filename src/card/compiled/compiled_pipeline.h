@@ -69,7 +69,7 @@ struct PacketState {
   std::uint8_t* begin = nullptr;  // first octet of the frame that is sent
   std::uint8_t* at = nullptr;     // behind the headers that were extracted
   std::uint32_t port = 0;
-  std::uint8_t place = 0;        // where the program goes on
+  std::uint8_t place = 0;         // where the program goes on
   std::uint8_t mirror_slots = 0;  // a bit for each slot that is in use
   std::array<std::uint8_t, CompiledPipeline::kMirrorSlots> sessions{};
 

@@ -77,8 +77,7 @@ std::uint64_t CompiledTable::find(std::span<const std::uint64_t> key) const {
     return index;
   }
   std::uint64_t hash = 0;
-  for (std::size_t i = 0; i < layout_.key.size(); ++i)
-    hash = compiled::mixed(hash, cut(key[i], layout_.key[i].bytes));
+  for (std::size_t i = 0; i < layout_.key.size(); ++i) hash = compiled::mixed(hash, cut(key[i], layout_.key[i].bytes));
   for (std::uint64_t index = hash & (layout_.rows - 1);; index = (index + 1) & (layout_.rows - 1)) {
     bool same = true;
     for (std::size_t i = 0; i < layout_.key.size(); ++i)

@@ -1,4 +1,3 @@
-#include "card/config/fields.h"
 #include "card/control/instance.h"
 
 #include <rte_cycles.h>
@@ -8,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "card/config/fields.h"
 #include "card/control/spec.h"
 #include "card/protocol/show.h"
 #include "engine/cpu_time.h"

@@ -18,8 +18,8 @@ inline constexpr unsigned kIntrinsicBytes = 8;
 
 // What a program may push in front of a frame, beyond what it strips (uplink: 58 octets for 25).
 inline constexpr unsigned kNeededHeadroom = 64;
-// Octets of the longest headers that a program reads: Ethernet, VLAN, IPv4, UDP, GTP-U with a PDU Session Container, and
-// the IPv6 header of a T-PDU.
+// Octets of the longest headers that a program reads: Ethernet, VLAN, IPv4, UDP, GTP-U with a PDU Session Container,
+// and the IPv6 header of a T-PDU.
 inline constexpr unsigned kLongestParse = 14 + 4 + 20 + 8 + 8 + 4 + 4 + 40;
 
 // One output: originals and clones in the order in which the program sent them. The last output is the sink, which

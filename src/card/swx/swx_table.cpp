@@ -94,7 +94,8 @@ void SwxTable::write_data(const TableAction& action, std::span<const std::uint64
   for (const auto& argument : action.arguments) store(argument.field, data_octets_.data(), values[argument.from]);
 }
 
-bool SwxTable::set(std::span<const std::uint64_t> key, const TableAction& action, std::span<const std::uint64_t> values) {
+bool SwxTable::set(std::span<const std::uint64_t> key, const TableAction& action,
+                   std::span<const std::uint64_t> values) {
   rte_swx_table_entry entry = make_entry(key);
   write_data(action, values);
   entry.action_id = action.id;
