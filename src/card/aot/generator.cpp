@@ -24,6 +24,7 @@ class Generator {
       : flow_(flow), spec_(*flow.spec), stages_(stages), options_(options) {
     find_uses();
     number_headers();
+    find_lost_writes();
   }
 
   std::string write() {
@@ -89,6 +90,24 @@ class Generator {
     }
   }
 
+  // Headers that a program may write to before it extracts or validates them. That has no effect on the frame, so such
+  // a write must not follow the pointer that an earlier packet left.
+  void find_lost_writes() {
+    using Headers = std::uint64_t;
+    std::vector<Headers> placed(flow_.nodes.size() + 1, ~Headers{0});
+    placed[0] = 0;
+    for (std::size_t i = 0; i < flow_.nodes.size(); ++i) {
+      const FlowNode& node = flow_.nodes[i];
+      Headers behind = placed[i];
+      const bool places = node.op == FlowOp::kExtract || node.op == FlowOp::kLookahead || node.op == FlowOp::kValidate;
+      if (places) behind |= Headers{1} << node.header;
+      for (const std::size_t next : node.next) placed[next] &= behind;
+      if (!writes_first(node.op) || node.operands[0].kind != Kind::kHeader) continue;
+      if ((placed[i] >> node.operands[0].header & 1) == 0) lost_writes_.insert(node.operands[0].header);
+    }
+  }
+  static bool writes_first(FlowOp op) { return op <= FlowOp::kShiftRight || op == FlowOp::kRead; }
+
   [[nodiscard]] const std::string& header(std::size_t i) const { return spec_.headers[i].name; }
   [[nodiscard]] std::string valid_bit(std::size_t i) const { return literal(std::uint64_t{1} << bit_of_[i]); }
   [[nodiscard]] std::string field_name(std::size_t i) const { return "m_" + flow_.metadata->fields[i].name; }
@@ -150,6 +169,7 @@ class Generator {
       for (std::size_t i = 0; i < stages_.waits.size(); ++i) line("    case {0}:\n      goto WAITED_{0};", i + 1);
       line("    default:\n      break;\n  }}");
     }
+    for (const std::size_t i : lost_writes_) line("  p.h_{0} = p.s_{0}.data();", header(i));
     for (std::size_t i = 0; i < flow_.nodes.size(); ++i) {
       if (targets_.contains(i)) line("N{}:", i);
       if (const Wait* const wait = stages_.before(i)) write_wait(*wait);
@@ -446,6 +466,7 @@ class Generator {
   std::string out_;
   std::set<std::size_t> fields_;   // of metadata that the program uses
   std::set<std::size_t> targets_;  // nodes that need a label
+  std::set<std::size_t> lost_writes_;
   std::vector<std::size_t> bit_of_, emits_;
   std::size_t emitted_ = 0;  // emit instructions written so far
 };
