@@ -1,5 +1,6 @@
 // The cost of the software card: each program and feature set on a card, compared with the host on the same cold
-// buffers in the same run, on one core. Also how long 65,536 bearers take to install. Prints a table, or JSON.
+// buffers in the same run, on one core. The program runs in DPDK's interpreter, compiled ahead of time, and compiled
+// without prefetching. Also how long 65,536 bearers take to install. Prints a table, or JSON.
 //
 // It measures CPU time of the thread, so other load on the machine disturbs less. It does not include the host's work
 // with a card's clones and punted frames: every output is emptied at once. Two cores are compared with one over rings,
@@ -19,6 +20,10 @@
 #include "host_pass.h"
 #include "on_core.h"
 #include "quiet.h"
+
+namespace splitplane::nic {
+CompiledPrograms programs_without_prefetch();  // cmake/programs.cmake makes it
+}
 
 namespace splitplane::bench {
 namespace {
@@ -60,16 +65,30 @@ std::vector<nic::CardBearer> card_bearers(const std::vector<std::uint32_t>& teid
   return bearers;
 }
 
+// How a card runs its program: a column of the table.
+struct Way {
+  std::string key, name;
+  nic::Execution execution = nic::Execution::kCompiled;
+  nic::CompiledPrograms (*programs)() = nic::compiled_programs;
+};
+const std::array<Way, 3> kWays{
+    {{"card_interpreted", "interpreted", nic::Execution::kInterpreted},
+     {"card_without_prefetch", "without prefetch", nic::Execution::kCompiled, nic::programs_without_prefetch},
+     {"card", "compiled"}}};
+
 // A card with a program, and the bearers of the host's table.
 class BenchCard {
  public:
   BenchCard(const std::string& specs, const std::string& program, const std::vector<std::uint32_t>& teids,
-            std::uint32_t n3_ipv4) {
+            std::uint32_t n3_ipv4, const Way& way) {
     const auto spec = nic::read_spec(nic::spec_path(specs, program));
     if (!spec) throw std::runtime_error(spec.error().message);
-    auto card = nic::Card::make(*spec, {.name = program, .vfs = 4});
+    auto card =
+        nic::Card::make(*spec, {.name = program, .vfs = 4, .execution = way.execution, .programs = way.programs()});
     if (!card) throw std::runtime_error(card.error().message);
     card_ = std::move(*card);
+    if (card_->is_compiled() != (way.execution == nic::Execution::kCompiled))
+      throw std::runtime_error(program + " was not compiled with the bench");
     if (spec->program == "p4wire") {
       for (const auto& done : {card_->wire(nic::kN3Port, nic::kFirstVf), card_->wire(nic::kFirstVf, nic::kN3Port)}) {
         if (!done) throw std::runtime_error(done.error().message);
@@ -91,7 +110,7 @@ class BenchCard {
     datapath::Lookahead<BufferSource> source(BufferSource{&buffers});
     datapath::Burst burst;
     while (source.receive(burst) != 0) {
-      card_->process(burst.mbuf.data(), burst.size, nic::kN3Port);
+      card_->process(burst.mbuf.data(), burst.size, nic::kN3Port, {burst.ahead, burst.ahead_size});
       for (const std::uint16_t port : card_->pending()) {
         auto& mbufs = card_->out(port).mbufs;
         for (rte_mbuf* m : mbufs) release(m, buffers.frame());
@@ -132,10 +151,12 @@ class Bench {
     host<FeatureSet::mat>("mat");
     host<FeatureSet::clone_drop>("clone_drop");
     host<FeatureSet::clone>("clone");
-    card("l2fwd", "l2fwd");
-    card("p4wire", "p4wire");
-    for (const char* features : {"drop", "decap", "headers", "mat", "clone_drop", "clone"}) {
-      card(features, std::string("gnb-") + features);
+    for (const Way& way : kWays) {
+      card("l2fwd", "l2fwd", way);
+      card("p4wire", "p4wire", way);
+      for (const char* features : {"drop", "decap", "headers", "mat", "clone_drop", "clone"}) {
+        card(features, std::string("gnb-") + features, way);
+      }
     }
     out_["restore_ns"] = restore_;
     cores("one", {options_.core});
@@ -177,16 +198,16 @@ class Bench {
     row_ = "host " + name;
     out_["host"][name] = F == FeatureSet::drop ? timed_drop(pass) : timed(pass);
   }
-  void card(const std::string& name, const std::string& program) {
-    BenchCard card(options_.specs, program, bearers_->teids(), context_->n3.ipv4);
+  void card(const std::string& name, const std::string& program, const Way& way) {
+    BenchCard card(options_.specs, program, bearers_->teids(), context_->n3.ipv4, way);
     const auto pass = [&] { card.pass(*buffers_); };
-    row_ = "card " + name;
-    out_["card"][name] = name == "drop" ? timed_drop(pass) : timed(pass);
-    if (card.install_ms() > 0) out_["install_ms"][program] = card.install_ms();
+    row_ = fmt::format("card {}, {}", name, way.name);
+    out_[way.key][name] = name == "drop" ? timed_drop(pass) : timed(pass);
+    if (card.install_ms() > 0 && way.key == "card") out_["install_ms"][program] = card.install_ms();
     const nic::CardCounters counted = card.counters();
     std::uint64_t punted = 0;
     for (const std::uint64_t n : counted.punts) punted += n;
-    out_["card_unexpected"][name] = punted + (name == "drop" ? 0 : counted.dropped);
+    out_["card_unexpected"][fmt::format("{} {}", name, way.name)] = punted + (name == "drop" ? 0 : counted.dropped);
   }
 
   // Packets per second, with the harness's work. By wall-clock time, and by the CPU time of the busiest core; the two
@@ -228,15 +249,24 @@ class Bench {
 
 void print(const nlohmann::json& report) {
   std::printf("One core, 128-octet packets, 65,536 bearers, 65,536 cold buffers in random order; CPU time\n\n");
-  std::printf("  %-12s %10s %10s %10s %10s %8s\n", "", "host ns", "host Mpps", "card ns", "card Mpps", "ratio");
+  std::printf("  %-12s %10s %22s %22s %22s %22s\n", "", "host", "card: interpreted", "compiled, no prefetch",
+              "compiled", "compiled against");
+  std::printf("  %-12s %10s %12s %9s %12s %9s %12s %9s %12s %9s\n", "", "ns", "ns", "Mpps", "ns", "Mpps", "ns", "Mpps",
+              "interpreted", "host");
   for (const char* name : {"drop", "l2fwd", "p4wire", "decap", "headers", "mat", "clone_drop", "clone"}) {
-    const double card = report["card"][name];
-    if (!report["host"].contains(name)) {
-      std::printf("  %-12s %10s %10s %10.1f %10.2f\n", name, "", "", card, 1e3 / card);
-      continue;
+    const bool has_host = report["host"].contains(name);
+    const double host = has_host ? report["host"][name].get<double>() : 0;
+    std::printf("  %-12s %10s", name, has_host ? fmt::format("{:.1f}", host).c_str() : "");
+    for (const Way& way : kWays) {
+      const double ns = report[way.key][name];
+      std::printf(" %12.1f %9.2f", ns, 1e3 / ns);
     }
-    const double host = report["host"][name];
-    std::printf("  %-12s %10.1f %10.2f %10.1f %10.2f %8.1f\n", name, host, 1e3 / host, card, 1e3 / card, card / host);
+    const double compiled = report["card"][name], interpreted = report["card_interpreted"][name];
+    std::printf(" %11.1fx %9s\n", interpreted / compiled,
+                has_host ? fmt::format("{:.1f}", compiled / host).c_str() : "");
+  }
+  for (const auto& [row, frames] : report["card_unexpected"].items()) {
+    if (frames != 0) std::printf("  %s: %s frames punted or dropped\n", row.c_str(), frames.dump().c_str());
   }
   std::printf("\n");
   for (const auto& [program, ms] : report["install_ms"].items()) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "card/swx/spec_file.h"
+#include "card/spec/spec_file.h"
 #include "card/swx/spec_repair.h"
 #include "fuzz.h"
 

@@ -68,7 +68,7 @@ def source_hash() -> str:
 
 
 def first_line(program: Program, body: str) -> str:
-    """What card/swx/spec_file.h reads. `body`: all lines behind it."""
+    """What card/spec/spec_file.h reads. `body`: all lines behind it."""
     made_of = f"sha256={source_hash()} program={program.program} defines={','.join(program.defines)}"
     return f"; {made_of} body={zlib.crc32(body.encode()):08x}\n"
 

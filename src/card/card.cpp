@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "card/outer_checksum.h"
 #include "card/swx/swx_pipeline.h"
 #include "card/tables.h"
@@ -14,6 +15,12 @@ namespace {
 PuntReason judge(const rte_mbuf* m, bool checksums) {
   if (m->nb_segs != 1) return PuntReason::segmented;
   return checksums && !outer_checksum_is_good(m) ? PuntReason::udp_checksum : PuntReason::none;
+}
+
+// The first octets, and the place in front of them for the card's own header, which is in another cache line.
+void prefetch_frame(rte_mbuf* m) {
+  datapath::prefetch_octets(m);
+  rte_prefetch0(reinterpret_cast<const std::uint8_t*>(m) + sizeof(rte_mbuf) + RTE_PKTMBUF_HEADROOM - kIntrinsicBytes);
 }
 
 // Writes the card's own header in front of the frame, and nothing in the frame itself.
@@ -29,6 +36,16 @@ void push_intrinsic(rte_mbuf* m, unsigned port, PuntReason check) {
   wire::store_be64(datapath::octets(m), header);
 }
 
+Expected<std::unique_ptr<Pipeline>> make_pipeline(const SpecFile& spec, PipelineIo& io, const CardSettings& settings) {
+  if (settings.execution == Execution::kCompiled) {
+    if (const CompiledProgram* const program = find_compiled(settings.programs, spec))
+      return program->make(spec, io, settings.numa_node);
+    log::warn("card {}: {} is not among the programs that were compiled with this one, so it is interpreted, slowly",
+              settings.name, spec.path);
+  }
+  return SwxPipeline::build(spec, io, settings.numa_node);
+}
+
 }  // namespace
 
 struct Card::State {
@@ -36,7 +53,7 @@ struct Card::State {
 
   CardSettings settings;
   PipelineIo io;
-  std::unique_ptr<SwxPipeline> pipeline;
+  std::unique_ptr<Pipeline> pipeline;
   std::unique_ptr<CardTables> tables;
   std::array<std::uint64_t, kMaxPorts> in{}, tx_full{};
   std::uint64_t no_headroom = 0, core_full = 0;
@@ -58,7 +75,7 @@ Expected<std::unique_ptr<Card>> Card::make(const SpecFile& spec, const CardSetti
   }
   const unsigned ports = kFirstVf + settings.vfs;
   auto state = std::make_unique<State>(settings, ports);
-  auto pipeline = SwxPipeline::build(spec, state->io, settings.numa_node);
+  auto pipeline = make_pipeline(spec, state->io, settings);
   if (!pipeline) return tl::unexpected(pipeline.error());
   state->pipeline = std::move(*pipeline);
   auto program = GnbProgram::of(*state->pipeline, settings);
@@ -72,14 +89,18 @@ Expected<std::unique_ptr<Card>> Card::make(const SpecFile& spec, const CardSetti
   return std::unique_ptr<Card>(new Card(std::move(state)));
 }
 
-unsigned Card::prepare(rte_mbuf** mbufs, unsigned n, unsigned port) {
+unsigned Card::prepare(rte_mbuf** mbufs, unsigned n, unsigned port, std::span<rte_mbuf* const> ahead) {
   State& s = *state_;
   const bool from_vf = port >= kFirstVf, checksums = port == kN3Port && s.settings.verify_checksum;
   s.in[port] += n;
-  for (unsigned i = 0; i < n; ++i) datapath::prefetch_octets(mbufs[i]);
+  for (unsigned i = 0; i < n; ++i) prefetch_frame(mbufs[i]);
   unsigned kept = 0;
   for (unsigned i = 0; i < n; ++i) {
     rte_mbuf* const m = mbufs[i];
+    if (i < ahead.size()) {
+      rte_prefetch0(ahead[i]);
+      prefetch_frame(ahead[i]);
+    }
     // A program may read a little beyond the end of a short frame before it sees that.
     const bool has_room = rte_pktmbuf_headroom(m) >= kNeededHeadroom && m->data_off + kLongestParse <= m->buf_len;
     if (!has_room) [[unlikely]] {
@@ -119,7 +140,7 @@ CardCounters Card::counters() const {
   const State& s = *state_;
   CardCounters all;
   for (unsigned port = 0; port < ports(); ++port) {
-    const SwxOutput& out = s.io.outputs[port];
+    const PipelineOutput& out = s.io.outputs[port];
     all.ports.push_back({.in = s.in[port], .out = out.frames, .clones = out.clones, .tx_full = s.tx_full[port]});
     all.clones += out.clones;
     all.tx_full += s.tx_full[port];
@@ -198,6 +219,9 @@ const CardSettings& Card::settings() const {
 const std::string& Card::program() const {
   return state_->pipeline->spec().program;
 }
+bool Card::is_compiled() const {
+  return state_->pipeline->is_compiled();
+}
 bool Card::by_ue_address() const {
   return state_->tables->program().by_ue_address();
 }
@@ -206,7 +230,7 @@ unsigned Card::ports() const {
 }
 
 Expected<void> Card::wire(unsigned from, unsigned to) {
-  SwxTable* const table = state_->pipeline->table("wire");
+  PipelineTable* const table = state_->pipeline->table("wire");
   if (table == nullptr)
     return fail("card {}: the program has no wires; allowed: program p4wire", state_->settings.name);
   if (std::max(from, to) >= ports()) {
@@ -222,7 +246,7 @@ Expected<void> Card::wire(unsigned from, unsigned to) {
 }
 
 Expected<void> Card::spread(unsigned from) {
-  SwxTable* const table = state_->pipeline->table("wire");
+  PipelineTable* const table = state_->pipeline->table("wire");
   if (table == nullptr)
     return fail("card {}: the program has no wires; allowed: program p4wire", state_->settings.name);
   if (from >= ports()) {

@@ -1,5 +1,5 @@
-// A card: one P4 program on DPDK's SWX pipeline, with its tables and registers. Every call is made on the thread that
-// runs the pipeline (through the worker's Mailbox).
+// A card: one P4 program, compiled ahead of time or in DPDK's interpreter, with its tables and registers. Every call is
+// made on the thread that runs the pipeline (through the worker's Mailbox).
 #pragma once
 
 #include <rte_mbuf.h>
@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "base/expected.h"
+#include "card/compiled/programs.h"
+#include "card/execution.h"
 #include "card/protocol/bearer.h"
 #include "card/punt_reason.h"
-#include "card/swx/spec_file.h"
-#include "card/swx/swx_ports.h"
+#include "card/spec/spec_file.h"
 
 namespace splitplane::nic {
 
@@ -38,6 +39,8 @@ struct CardSettings {
   unsigned core = 0, cores = 1;        // with several cores each has a separate Card: the number of this one
   bool copy_clones = false;            // clones are copies, because a port passes mbufs to a reader that writes to them
   int numa_node = 0;
+  Execution execution = Execution::kCompiled;
+  CompiledPrograms programs = compiled_programs();  // among which it looks for the .spec's
 };
 
 struct CardPortCounters {
@@ -63,7 +66,7 @@ struct CardCounters {
 };
 
 // What a port has to send. The caller that takes `mbufs` owns them and clears the list.
-using CardOutput = SwxOutput;
+using CardOutput = PipelineOutput;
 
 class Card {
  public:
@@ -105,12 +108,13 @@ class Card {
   Expected<void> set_markers(std::uint64_t to_host, unsigned vf);
 
   // Runs the pipeline until it is empty. Then out(port) has the frames to send, in order. Takes at most kBurst frames.
-  void process(rte_mbuf** mbufs, unsigned n, unsigned port) {
-    if (const unsigned kept = prepare(mbufs, n, port); kept != 0) run(mbufs, kept);
+  // `ahead`: frames that come next; their cache lines arrive meanwhile.
+  void process(rte_mbuf** mbufs, unsigned n, unsigned port, std::span<rte_mbuf* const> ahead = {}) {
+    if (const unsigned kept = prepare(mbufs, n, port, ahead); kept != 0) run(mbufs, kept);
   }
   // The two halves of process(), for a card of several cores. prepare() prepares frames that came by `port` and returns
   // their number; it drops the others. The second half gives them to the program, perhaps on the card of another core.
-  [[nodiscard]] unsigned prepare(rte_mbuf** mbufs, unsigned n, unsigned port);
+  [[nodiscard]] unsigned prepare(rte_mbuf** mbufs, unsigned n, unsigned port, std::span<rte_mbuf* const> ahead = {});
   void run(rte_mbuf** mbufs, unsigned n);
   // Takes a frame that the program of another core sent to a port of this one.
   void take_over(rte_mbuf* m, unsigned port);
@@ -126,6 +130,7 @@ class Card {
   [[nodiscard]] CardCounters counters() const;
   [[nodiscard]] const CardSettings& settings() const;
   [[nodiscard]] const std::string& program() const;
+  [[nodiscard]] bool is_compiled() const;  // false: the program is interpreted
   [[nodiscard]] bool by_ue_address() const;
   [[nodiscard]] unsigned ports() const;  // N3, air and the VFs
 

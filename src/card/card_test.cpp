@@ -201,9 +201,9 @@ TEST(CardPrograms, a_vfs_frame_that_is_too_short_to_be_read_is_dropped) {
   card.install({b});
   const Bytes returned = test::returned(b, Bytes(1));
   unsigned number = 0;
-  for (const Bytes& frame : {Bytes(returned.begin(), returned.begin() + 13),
-                             Bytes(returned.begin(), returned.begin() + 21),
-                             Bytes(returned.begin(), returned.end() - 1)}) {
+  for (const Bytes& frame :
+       {Bytes(returned.begin(), returned.begin() + 13), Bytes(returned.begin(), returned.begin() + 21),
+        Bytes(returned.begin(), returned.end() - 1)}) {
     rte_mbuf* m = card.pool.make(returned);  // its octets stay where they are
     std::ranges::copy(frame, rte_pktmbuf_mtod(m, std::uint8_t*));
     rte_pktmbuf_trim(m, static_cast<std::uint16_t>(returned.size() - frame.size()));
@@ -430,7 +430,8 @@ TEST(CardPrograms, a_marker_sends_its_share_to_the_host) {
 
 TEST(CardPrograms, a_constant_changed_in_a_copy_of_the_program_changes_the_octets_that_leave) {
   std::string text = test::generated("gnb-mat");
-  const std::size_t action = text.find("action am18_pdcp18_sdap args"), at = text.find("h.ethernet.type 0x88B5", action);
+  const std::size_t action = text.find("action am18_pdcp18_sdap args"),
+                    at = text.find("h.ethernet.type 0x88B5", action);
   ASSERT_NE(at, std::string::npos);
   text[at + 21] = '6';
   TestCard card("changed", text, {});

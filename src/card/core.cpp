@@ -64,7 +64,7 @@ void CardCore::process(Queue& queue, Burst& burst) {
 // Frames of one bearer that have a key take one way from this port and stay in order. Frames without a key are for the
 // host; they may overtake others or be overtaken.
 void CardCore::deal_out(Burst& burst, unsigned port) {
-  if (!by_bearer_) return card_.process(burst.mbuf.data(), burst.size, port);
+  if (!by_bearer_) return card_.process(burst.mbuf.data(), burst.size, port, {burst.ahead, burst.ahead_size});
   const CardSide side = side_of(port);
   for (unsigned i = 0; i < burst.size; ++i) datapath::prefetch_octets(burst.mbuf[i]);
   unsigned own = 0;

@@ -51,7 +51,7 @@ void CardFunction::set_endpoint(unsigned number, const CardEndpoint& at) {
 }
 
 void CardFunction::process(Queue& queue, datapath::Burst& burst) {
-  card_.process(burst.mbuf.data(), burst.size, queue.number);
+  card_.process(burst.mbuf.data(), burst.size, queue.number, {burst.ahead, burst.ahead_size});
   // Frames of many queues for one port are sent in one burst by flush(). Full bursts are sent now.
   for (const std::uint16_t number : card_.pending()) {
     if (card_.out(number).mbufs.size() >= datapath::kBurst) send(number);

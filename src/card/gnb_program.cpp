@@ -117,7 +117,7 @@ std::array<std::uint64_t, kUplinkCount> uplink_values(const CardBearer& b, std::
 
 }  // namespace
 
-Expected<GnbProgram> GnbProgram::of(SwxPipeline& pipeline, const CardSettings& settings) {
+Expected<GnbProgram> GnbProgram::of(Pipeline& pipeline, const CardSettings& settings) {
   GnbProgram program(settings);
   const SpecFile& spec = pipeline.spec();
   program.by_ue_address_ = spec.defines_has("BY_UE_ADDRESS");
@@ -127,8 +127,8 @@ Expected<GnbProgram> GnbProgram::of(SwxPipeline& pipeline, const CardSettings& s
   return program;
 }
 
-Expected<void> GnbProgram::bind_tables(SwxPipeline& pipeline) {
-  const auto bind_action = [&](SwxAction& out, const SwxTable* table, std::string_view action,
+Expected<void> GnbProgram::bind_tables(Pipeline& pipeline) {
+  const auto bind_action = [&](TableAction& out, const PipelineTable* table, std::string_view action,
                                std::span<const std::string_view> values) -> Expected<void> {
     if (table == nullptr) return {};
     auto bound = table->action(action, values);
@@ -175,7 +175,7 @@ Expected<void> GnbProgram::bind_tables(SwxPipeline& pipeline) {
   return done;
 }
 
-Expected<void> GnbProgram::bind(SwxPipeline& pipeline) {
+Expected<void> GnbProgram::bind(Pipeline& pipeline) {
   if (auto bound = bind_tables(pipeline); !bound) return bound;
   next_count_ = pipeline.registers("next_count");
   waiting_ = pipeline.registers("waiting");
@@ -187,10 +187,10 @@ Expected<void> GnbProgram::bind(SwxPipeline& pipeline) {
   rlc_control_ = pipeline.registers("rlc_control");
   if (auto complete = require_all(pipeline.spec()); !complete) return complete;
   slots_ = settings_.capacity;
-  for (const SwxTable* table : {bearers_, bearers_v6_, uplink_}) {
+  for (const PipelineTable* table : {bearers_, bearers_v6_, uplink_}) {
     if (table != nullptr) slots_ = std::min(slots_, table->size());
   }
-  for (const SwxRegisters& registers : {next_count_, waiting_, polls_}) {
+  for (const PipelineRegisters& registers : {next_count_, waiting_, polls_}) {
     if (registers) slots_ = std::min(slots_, registers.size());
   }
   if (slots_ < settings_.capacity) {
@@ -205,7 +205,7 @@ Expected<void> GnbProgram::bind(SwxPipeline& pipeline) {
 Expected<void> GnbProgram::write_ports() {
   if (ports_ == nullptr || out_ports_ == nullptr) return {};
   using Values = std::array<std::uint64_t, 2>;
-  const auto row = [](SwxTable& table, std::uint64_t key, const SwxAction& action, const Values& values) {
+  const auto row = [](PipelineTable& table, std::uint64_t key, const TableAction& action, const Values& values) {
     return table.set(std::array<std::uint64_t, 1>{key}, action, values);
   };
   bool fits = row(*ports_, kN3Port, from_n3_, {settings_.punt_n3, settings_.verify_checksum ? 1U : 0U}) &&
@@ -275,7 +275,7 @@ bool GnbProgram::write_profile(const BearerProfile& profile, std::uint8_t number
   const std::array<std::uint64_t, 2> silent{number, 0}, polling{number, kPolls};
   const std::array<std::uint64_t, 3> data{profile.air_dst, profile.air_src, rlc18 ? 0x800000U : 0x8000U},
       poll{profile.air_dst, profile.air_src, rlc18 ? 0xc00000U : 0xc000U};
-  const SwxAction& action = air_forms_[profile.form];
+  const TableAction& action = air_forms_[profile.form];
   return profile_rows_->set(row, profile_, v) && air_->set(silent, action, data) && air_->set(polling, action, poll);
 }
 
@@ -324,7 +324,7 @@ void GnbProgram::release(std::uint32_t slot) {
 }
 
 bool GnbProgram::write_key(const BearerKey& key, const CardBearer& b, std::uint32_t slot, const EntryNumbers& numbers) {
-  SwxTable* const table = key.v6 ? bearers_v6_ : bearers_;
+  PipelineTable* const table = key.v6 ? bearers_v6_ : bearers_;
   if (table == nullptr) return true;
   const std::array<std::uint64_t, 2> words{key.v6 ? key.high : key.low, key.low};
   if (b.place == Place::kHost) {
@@ -338,7 +338,7 @@ EntryNumbers GnbProgram::first_numbers(const CardBearer& b) {
 }
 
 void GnbProgram::erase_key(const BearerKey& key) {
-  SwxTable* const table = key.v6 ? bearers_v6_ : bearers_;
+  PipelineTable* const table = key.v6 ? bearers_v6_ : bearers_;
   const std::array<std::uint64_t, 2> words{key.v6 ? key.high : key.low, key.low};
   if (table != nullptr) table->remove(words);
 }

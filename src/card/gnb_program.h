@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "card/card.h"
+#include "card/pipeline/pipeline.h"
 #include "card/shared_numbers.h"
 #include "card/slots.h"
-#include "card/swx/swx_pipeline.h"
 
 namespace splitplane::nic {
 
@@ -60,7 +60,7 @@ struct EntryNumbers {
 class GnbProgram {
  public:
   // Returns an error if the program lacks a table, an action or an argument, or has one that this class does not fill.
-  static Expected<GnbProgram> of(SwxPipeline& pipeline, const CardSettings& settings);
+  static Expected<GnbProgram> of(Pipeline& pipeline, const CardSettings& settings);
 
   [[nodiscard]] BearerKeys keys_of(const CardBearer& bearer) const;
   // The numbers with which a bearer begins, and those that the slot's bearer has.
@@ -102,8 +102,8 @@ class GnbProgram {
 
   explicit GnbProgram(CardSettings settings)
       : settings_(std::move(settings)), profiles_(0, kCardProfiles), n3_numbers_(1, kCardN3Addresses) {}
-  Expected<void> bind(SwxPipeline& pipeline);
-  Expected<void> bind_tables(SwxPipeline& pipeline);
+  Expected<void> bind(Pipeline& pipeline);
+  Expected<void> bind_tables(Pipeline& pipeline);
   Expected<void> write_ports();
   [[nodiscard]] Expected<void> require_all(const SpecFile& spec) const;
   [[nodiscard]] unsigned longest_sdu(std::uint8_t form) const;
@@ -117,14 +117,15 @@ class GnbProgram {
   bool by_ue_address_ = false;
   bool has_headers_ = true;       // false: feature set decap
   std::uint32_t clone_port_ = 0;  // feature set clone_drop: the sink; 0: the VF for copies
-  SwxTable *bearers_ = nullptr, *bearers_v6_ = nullptr, *uplink_ = nullptr, *peers_ = nullptr, *upfs_ = nullptr,
-           *fixed_ = nullptr, *marker_ = nullptr, *profile_rows_ = nullptr, *air_ = nullptr, *n3_addresses_ = nullptr,
-           *ports_ = nullptr, *out_ports_ = nullptr, *clones_ = nullptr;
-  SwxAction serve_, to_host_, serve_v6_, to_host_v6_, uplink_serve_, uplink_to_host_, peer_, to_upf_, to_upf_vlan_, serve_fixed_,
+  PipelineTable *bearers_ = nullptr, *bearers_v6_ = nullptr, *uplink_ = nullptr, *peers_ = nullptr, *upfs_ = nullptr,
+                *fixed_ = nullptr, *marker_ = nullptr, *profile_rows_ = nullptr, *air_ = nullptr,
+                *n3_addresses_ = nullptr, *ports_ = nullptr, *out_ports_ = nullptr, *clones_ = nullptr;
+  TableAction serve_, to_host_, serve_v6_, to_host_v6_, uplink_serve_, uplink_to_host_, peer_, to_upf_, to_upf_vlan_,
+      serve_fixed_,
       to_host_fixed_, miss_fixed_, on_card_, on_host_, profile_, n3_address_, from_n3_, from_air_, from_vf_, send_,
       clone_to_;
-  std::array<SwxAction, 8> air_forms_;  // by form
-  SwxRegisters next_count_, waiting_, polls_, dl_packets_, ul_packets_, punts_, drops_, rlc_control_;
+  std::array<TableAction, 8> air_forms_;  // by form
+  PipelineRegisters next_count_, waiting_, polls_, dl_packets_, ul_packets_, punts_, drops_, rlc_control_;
   std::uint32_t slots_ = 0;
   std::array<bool, kCardPeers> has_peer_{};
   std::vector<SlotState> states_;

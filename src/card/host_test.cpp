@@ -6,6 +6,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "card/test_card.h"
 #include "card/test_hosts.h"
 #include "card/test_packets.h"
 #include "card/test_reasons.h"
@@ -93,6 +94,7 @@ class CardAndHost {
     card.punt_air = test::kVfAir;
     card.verify_checksum = settings.verify_checksums;
     card.air_frame_bytes = test::kAirFrameBytes;
+    card.execution = test::execution_of_tests();
     card.copy_clones = true;  // the host writes to mbufs that come over its VF
     auto made = make_card(program, card);
     if (made) together_.emplace(std::move(made), bearers_, pool_, settings);

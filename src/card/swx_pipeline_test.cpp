@@ -23,7 +23,7 @@ Bytes frame_of_type(std::uint16_t type, std::size_t bytes = 60) {
   return frame;
 }
 
-class Pipeline : public testing::Test {
+class SwxPipelineTest : public testing::Test {
  protected:
   void build(std::string_view text = kForwarder) {
     auto built = SwxPipeline::build(test::parsed(text), io_, 0);
@@ -55,13 +55,13 @@ class Pipeline : public testing::Test {
     return frames;
   }
   void forward(std::uint64_t from, std::uint64_t to, std::uint64_t src = 0x0a0b0c0d0e0f) {
-    SwxTable* table = pipeline_->table("ports");
+    PipelineTable* table = pipeline_->table("ports");
     const auto action = table->action("forward", std::array<std::string_view, 3>{"port", "other", "src"});
     ASSERT_TRUE(action) << action.error().message;
     ASSERT_TRUE(table->set(std::array{from}, *action, std::array<std::uint64_t, 3>{to, 99, src}));
   }
   void clone(std::uint64_t from, std::uint64_t to, std::uint64_t session) {
-    SwxTable* table = pipeline_->table("ports");
+    PipelineTable* table = pipeline_->table("ports");
     const auto action = table->action("forward_and_clone", std::array<std::string_view, 2>{"port", "session"});
     ASSERT_TRUE(action) << action.error().message;
     ASSERT_TRUE(table->set(std::array{from}, *action, std::array<std::uint64_t, 2>{to, session}));
@@ -72,7 +72,7 @@ class Pipeline : public testing::Test {
   std::unique_ptr<SwxPipeline> pipeline_;
 };
 
-TEST_F(Pipeline, a_frame_goes_where_its_entry_says_without_the_intrinsic_header) {
+TEST_F(SwxPipelineTest, a_frame_goes_where_its_entry_says_without_the_intrinsic_header) {
   build();
   forward(3, 2);
   run({make(frame_of_type(0x0800), 3)});
@@ -83,20 +83,20 @@ TEST_F(Pipeline, a_frame_goes_where_its_entry_says_without_the_intrinsic_header)
   EXPECT_EQ(io_.sent, 1U);
 }
 
-TEST_F(Pipeline, what_has_no_entry_is_dropped_and_counted) {
+TEST_F(SwxPipelineTest, what_has_no_entry_is_dropped_and_counted) {
   build();
   run({make(frame_of_type(0x0800), 1), make(frame_of_type(0x0800), 2)});
   EXPECT_EQ(pipeline_->dropped(), 2U);
   EXPECT_EQ(io_.sent, 0U);
 }
 
-TEST_F(Pipeline, a_removed_entry_and_a_changed_default_action_count_from_the_next_frame_on) {
+TEST_F(SwxPipelineTest, a_removed_entry_and_a_changed_default_action_count_from_the_next_frame_on) {
   build();
   forward(0, 1);
   pipeline_->table("ports")->remove(std::array<std::uint64_t, 1>{0});
   run({make(frame_of_type(0x0800), 0)});
   EXPECT_EQ(pipeline_->dropped(), 1U);
-  SwxTable* table = pipeline_->table("ports");
+  PipelineTable* table = pipeline_->table("ports");
   const auto action = table->action("forward", std::array<std::string_view, 2>{"port", "src"});
   ASSERT_TRUE(action);
   table->set_default(*action, std::array<std::uint64_t, 2>{3, 5});
@@ -105,7 +105,7 @@ TEST_F(Pipeline, a_removed_entry_and_a_changed_default_action_count_from_the_nex
 }
 
 // Longer bursts than SWX has threads, in order within a port.
-TEST_F(Pipeline, a_burst_leaves_completely_and_in_order) {
+TEST_F(SwxPipelineTest, a_burst_leaves_completely_and_in_order) {
   build();
   forward(0, 0);
   forward(1, 1);
@@ -123,7 +123,7 @@ TEST_F(Pipeline, a_burst_leaves_completely_and_in_order) {
   }
 }
 
-TEST_F(Pipeline, a_clone_is_the_processed_frame_and_shares_its_octets) {
+TEST_F(SwxPipelineTest, a_clone_is_the_processed_frame_and_shares_its_octets) {
   build();
   pipeline_->set_mirror(3, 3, false);
   clone(0, 1, 3);
@@ -139,7 +139,7 @@ TEST_F(Pipeline, a_clone_is_the_processed_frame_and_shares_its_octets) {
 }
 
 // The program writes to later frames while earlier ones still wait to be sent.
-TEST_F(Pipeline, later_frames_do_not_write_to_a_shared_one) {
+TEST_F(SwxPipelineTest, later_frames_do_not_write_to_a_shared_one) {
   build();
   pipeline_->set_mirror(3, 3, false);
   clone(0, 1, 3);
@@ -151,7 +151,7 @@ TEST_F(Pipeline, later_frames_do_not_write_to_a_shared_one) {
   EXPECT_EQ(taken(2).size(), 40U);
 }
 
-TEST_F(Pipeline, a_copied_clone_has_octets_of_its_own) {
+TEST_F(SwxPipelineTest, a_copied_clone_has_octets_of_its_own) {
   build();
   pipeline_->set_mirror(3, 3, true);
   clone(0, 1, 3);
@@ -161,7 +161,7 @@ TEST_F(Pipeline, a_copied_clone_has_octets_of_its_own) {
   EXPECT_EQ(taken(1), taken(3));
 }
 
-TEST_F(Pipeline, the_sink_frees_clones_and_counts_them) {
+TEST_F(SwxPipelineTest, the_sink_frees_clones_and_counts_them) {
   build();
   pipeline_->set_mirror(5, io_.sink(), false);
   clone(0, 1, 5);
@@ -171,11 +171,11 @@ TEST_F(Pipeline, the_sink_frees_clones_and_counts_them) {
   EXPECT_EQ(taken(1).size(), 1U);
 }
 
-TEST_F(Pipeline, registers_are_found_with_or_without_the_compilers_number) {
+TEST_F(SwxPipelineTest, registers_are_found_with_or_without_the_compilers_number) {
   build();
   forward(2, 0);
   run({make(frame_of_type(1), 2), make(frame_of_type(1), 2), make(frame_of_type(1), 1)});
-  SwxRegisters seen = pipeline_->registers("seen");
+  PipelineRegisters seen = pipeline_->registers("seen");
   EXPECT_EQ(seen.read(2), 2U);
   EXPECT_EQ(seen.read(1), 1U);
   seen.write(2, 40);
@@ -188,7 +188,7 @@ TEST_F(Pipeline, registers_are_found_with_or_without_the_compilers_number) {
 }
 
 // DPDK 22.11 uses the first array of the program instead; see spec_repair.h.
-TEST_F(Pipeline, a_register_with_a_constant_index_is_that_of_the_array_named) {
+TEST_F(SwxPipelineTest, a_register_with_a_constant_index_is_that_of_the_array_named) {
   build(test::replaced(std::string(kForwarder), "LABEL_END :\ttable ports",
                        "LABEL_END :\tregadd longest 0x0 0x5\n\ttable ports"));
   forward(2, 0);
@@ -198,7 +198,7 @@ TEST_F(Pipeline, a_register_with_a_constant_index_is_that_of_the_array_named) {
   EXPECT_EQ(taken(0).size(), 2U);
 }
 
-TEST_F(Pipeline, a_constant_changed_in_the_file_changes_the_octets_that_leave) {
+TEST_F(SwxPipelineTest, a_constant_changed_in_the_file_changes_the_octets_that_leave) {
   build(test::replaced(std::string(kForwarder), "0x4321", "0x4322"));
   clone(0, 1, 1);
   pipeline_->set_mirror(1, io_.sink(), false);
@@ -206,9 +206,9 @@ TEST_F(Pipeline, a_constant_changed_in_the_file_changes_the_octets_that_leave) {
   EXPECT_EQ(taken(1)[0], frame_of_type(0x4322));
 }
 
-TEST_F(Pipeline, takes_65536_entries) {
+TEST_F(SwxPipelineTest, takes_65536_entries) {
   build();
-  SwxTable* table = pipeline_->table("ports");
+  PipelineTable* table = pipeline_->table("ports");
   const auto action = table->action("forward", std::array<std::string_view, 2>{"port", "src"});
   ASSERT_TRUE(action);
   const double begin = test::thread_ms();
@@ -221,7 +221,7 @@ TEST_F(Pipeline, takes_65536_entries) {
   EXPECT_EQ(full, 0U);
 }
 
-TEST_F(Pipeline, what_dpdk_does_not_understand_is_named_and_nothing_is_left) {
+TEST_F(SwxPipelineTest, what_dpdk_does_not_understand_is_named_and_nothing_is_left) {
   struct Mistake {
     std::string_view from, to, complaint;
   };
@@ -238,7 +238,7 @@ TEST_F(Pipeline, what_dpdk_does_not_understand_is_named_and_nothing_is_left) {
   }
 }
 
-TEST_F(Pipeline, an_argument_that_nobody_sets_is_an_error) {
+TEST_F(SwxPipelineTest, an_argument_that_nobody_sets_is_an_error) {
   build();
   const auto action = pipeline_->table("ports")->action("forward", std::array<std::string_view, 1>{"port"});
   ASSERT_FALSE(action);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "card/swx/swx_pipeline.h"
 #include "card/test_card.h"
 
 namespace splitplane::nic {

@@ -3,11 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <ctime>
 #include <memory>
 
 #include "card/card.h"
-#include "card/swx/test_programs.h"
+#include "card/spec/test_programs.h"
 #include "engine/burst.h"
 #include "engine/test_environment.h"
 #include "n3/test_frames.h"
@@ -101,6 +102,12 @@ inline constexpr unsigned kPuntN3 = 0, kPuntAir = 1, kCopies = 2, kWorkerN3 = 3,
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
+// SPLITPLANE_EXECUTION=interpreted runs the tests of cards with DPDK's interpreter.
+[[nodiscard]] inline Execution execution_of_tests() {
+  const char* const text = std::getenv("SPLITPLANE_EXECUTION");
+  return text != nullptr && std::string_view(text) == "interpreted" ? Execution::kInterpreted : Execution::kCompiled;
+}
+
 class TestCard {
  public:
   explicit TestCard(std::string_view program, CardSettings settings = {})
@@ -108,6 +115,7 @@ class TestCard {
   TestCard(std::string_view name, std::string_view text, CardSettings settings) {
     settings.name = name;
     if (settings.vfs == 1) settings.vfs = kVfs, settings.punt_n3 = kPuntN3, settings.punt_air = kPuntAir;
+    settings.execution = execution_of_tests();
     auto made = Card::make(parsed(text), settings);
     if (!made) throw std::runtime_error(made.error().message);  // fails the test
     card = std::move(*made);

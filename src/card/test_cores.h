@@ -33,6 +33,7 @@ class TestCores {
     }
     for (unsigned core = 0; core < cores; ++core) {
       settings.core = core;
+      settings.execution = execution_of_tests();
       auto made = Card::make(parsed(generated(program)), settings);
       if (!made) throw std::runtime_error(made.error().message);
       cards.push_back(std::move(*made));

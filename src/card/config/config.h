@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "card/execution.h"
 #include "gnb/datapath/feature_set.h"
 #include "power/settings.h"
 #include "runtime/config/config.h"
@@ -32,8 +33,9 @@ struct CardConfig : ProgramConfig {
   Program program = Program::kGnb;
   datapath::FeatureSet features = datapath::FeatureSet::clone;  // gnb
   Lookup lookup = Lookup::kTeid;                                // gnb
-  std::optional<unsigned> marks;   // gnb: marks below this are the card's, the others the host's; absent: no marks
-  std::string specs;               // directory of the .spec files; empty: the one that came with the program
+  std::optional<unsigned> marks;  // gnb: marks below this are the card's, the others the host's; absent: no marks
+  std::string specs;              // directory of the .spec files; empty: the one that came with the program
+  nic::Execution execution = nic::Execution::kCompiled;
   std::vector<unsigned> cores{0};  // a loop each; several share the bearers among them
   std::optional<unsigned> numa;    // absent: the node of its physical ports, else of its first core
   power::Settings policy;

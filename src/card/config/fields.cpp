@@ -26,7 +26,7 @@ void set_features(CardConfig& card, const fields::Value& value) {
 constexpr std::array<fields::Field, 1> kFileRows{
     fields::by_hand<CardConfig>("card", R"({"$ref": "#/$defs/card"})", {.help = "The card of `splitplane card`"}),
 };
-constexpr std::array<fields::Field, 20> kRows{
+constexpr std::array<fields::Field, 21> kRows{
     fields::name<&CardConfig::name>("name", 20, {.help = "Name of the card"}),
     fields::word<kProgramNames, &CardConfig::program>("program", {
         .help = "What the card does",
@@ -41,6 +41,10 @@ constexpr std::array<fields::Field, 20> kRows{
         .special = "absent: no marks", .more = "With features `clone` and `lookup: teid` only.", .in = kGnb}),
     fields::directory<&CardConfig::specs>("specs", {
         .help = "Directory of the .spec files", .special = "absent: those that came with the program"}),
+    fields::word<kExecutionNames, &CardConfig::execution>("execution", {
+        .help = "How the P4 program runs",
+        .more = "`compiled`: as the build made it of the .spec; a .spec that the build did not have is interpreted. `interpreted`: by "
+                "DPDK's pipeline, which is ten times slower."}),
     fields::by_hand<CardConfig>("core", R"({"$ref": "#/$defs/core", "default": 0})", {.help = "CPU that the loop runs on"}),
     fields::by_hand<CardConfig>("cores",
         R"({"type": "array", "minItems": 1, "maxItems": 16, "uniqueItems": true, "items": {"$ref": "#/$defs/core"}})", {

@@ -14,7 +14,8 @@ namespace splitplane::app {
 [[nodiscard]] constexpr unsigned bit(CardConfig::Program program) {
   return 1U << static_cast<unsigned>(program);
 }
-inline constexpr std::array<std::string_view, 3> kProgramNames{"gnb", "l2fwd", "p4wire"};  // as Program
+inline constexpr std::array<std::string_view, 2> kExecutionNames{"compiled", "interpreted"};  // as nic::Execution
+inline constexpr std::array<std::string_view, 3> kProgramNames{"gnb", "l2fwd", "p4wire"};     // as Program
 
 [[nodiscard]] fields::Fields<CardConfig> card_file_fields();  // of the top level
 [[nodiscard]] fields::Fields<CardConfig> card_fields();

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "card/config/fields.h"
 #include "card/control/spec.h"
 #include "card/protocol/show.h"
 #include "engine/cpu_time.h"
@@ -87,7 +88,8 @@ Expected<void> CardPlane::make_cards(const PlacementPlan& plan) {
                          .capacity = static_cast<std::uint32_t>(config_.max_bearers),
                          .cores = static_cast<unsigned>(config_.cores.size()),
                          .copy_clones = ports_.passes_mbufs(),
-                         .numa_node = socket_of(plan.cards.front().node)};
+                         .numa_node = socket_of(plan.cards.front().node),
+                         .execution = config_.execution};
   for (; card.core < card.cores; ++card.core) {
     auto made = nic::Card::make(*spec, card);
     if (!made) return tl::unexpected(made.error());
@@ -224,6 +226,7 @@ Expected<Json> CardPlane::show_card() {
   write_show(card, show);
   card.update({{"name", config_.name},
                {"source_hash", source_hash_},
+               {"execution", kExecutionNames[loops_[0].card->is_compiled() ? 0 : 1]},
                {"marks", config_.marks ? Json(*config_.marks) : Json(nullptr)},
                {"cores", config_.cores},
                {"waiting_vfs", vfs_.waiting()},

@@ -47,6 +47,7 @@ TEST_F(CardPlaneTest, a_card_shows_its_program_and_what_it_serves) {
   EXPECT_EQ(show->at("program"), "gnb-clone");
   EXPECT_EQ(card->program(), "gnb-clone");
   EXPECT_EQ(show->at("lookup"), "teid");
+  EXPECT_EQ(show->at("execution"), "compiled");
   EXPECT_EQ(show->at("bearers"), 2);
   EXPECT_EQ(show->at("serves"), 1);
   EXPECT_EQ(show->at("max_bearers"), 100);

@@ -3,7 +3,7 @@
 
 #include "base/expected.h"
 #include "card/config/config.h"
-#include "card/swx/spec_file.h"
+#include "card/spec/spec_file.h"
 
 namespace splitplane::app {
 

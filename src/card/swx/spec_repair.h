@@ -1,7 +1,7 @@
 // Rewrites instructions of p4c-dpdk that DPDK 22.11 executes wrongly, before the pipeline is built.
 #pragma once
 
-#include "card/swx/spec_file.h"
+#include "card/spec/spec_file.h"
 
 namespace splitplane::nic {
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "card/swx/spec_repair.h"
+#include "card/swx/swx_ports.h"
 
 namespace splitplane::nic {
 namespace {
@@ -87,14 +88,11 @@ Expected<void> SwxPipeline::configure() {
 Expected<void> SwxPipeline::configure_ports() {
   auto input = input_ops();
   auto output = output_ops();
-  auto sink = sink_ops();
   int result = rte_swx_pipeline_port_in_type_register(pipeline_, "card", &input);
   result |= rte_swx_pipeline_port_out_type_register(pipeline_, "card", &output);
-  result |= rte_swx_pipeline_port_out_type_register(pipeline_, "card_sink", &sink);
   result |= rte_swx_pipeline_port_in_config(pipeline_, 0, "card", &io_);
-  for (SwxOutput& out : io_.outputs) {
-    result |=
-        rte_swx_pipeline_port_out_config(pipeline_, out.number, out.number == io_.sink() ? "card_sink" : "card", &out);
+  for (PipelineOutput& out : io_.outputs) {
+    result |= rte_swx_pipeline_port_out_config(pipeline_, out.number, "card", &out);
   }
   rte_swx_pipeline_mirroring_params mirroring{.n_slots = kMirrorSlots, .n_sessions = kMirrorSessions};
   result |= rte_swx_pipeline_mirroring_config(pipeline_, &mirroring);
@@ -178,16 +176,19 @@ void SwxPipeline::drain() {
   }
 }
 
-SwxTable* SwxPipeline::table(std::string_view name) {
+PipelineTable* SwxPipeline::table(std::string_view name) {
   const auto at = std::ranges::find_if(tables_, [&](const SwxTable& t) { return t.name() == name; });
   return at == tables_.end() ? nullptr : &*at;
 }
 
-SwxRegisters SwxPipeline::registers(std::string_view name) const {
-  for (const SpecRegisters& registers : spec_.registers) {
-    if (is_called(registers.name, name)) return {pipeline_, registers};
-  }
-  return {};
+std::uint64_t SwxPipeline::read_register(std::size_t array, std::uint32_t index) const {
+  std::uint64_t value = 0;
+  rte_swx_ctl_pipeline_regarray_read(pipeline_, spec_.registers[array].name.c_str(), index, &value);
+  return value;
+}
+
+void SwxPipeline::write_register(std::size_t array, std::uint32_t index, std::uint64_t value) {
+  rte_swx_ctl_pipeline_regarray_write(pipeline_, spec_.registers[array].name.c_str(), index, value);
 }
 
 void SwxPipeline::set_mirror(std::uint32_t session, std::uint32_t port, bool copy) {

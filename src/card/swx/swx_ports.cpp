@@ -1,12 +1,7 @@
 #include "card/swx/swx_ports.h"
 
-#include "engine/burst.h"
-
 namespace splitplane::nic {
 namespace {
-
-// Frames of all queues of the worker may come to one output between two flushes, and each may be cloned.
-constexpr std::size_t kReserved = 8 * std::size_t{datapath::kBurst};
 
 void* same(void* object) {
   return object;
@@ -34,79 +29,25 @@ rte_mbuf* frame_of(const rte_swx_pkt* pkt) {
   return m;
 }
 
+PipelineOutput& output_of(void* port) {
+  return *static_cast<PipelineOutput*>(port);
+}
+
 void transmit(void* port, rte_swx_pkt* pkt) {
-  auto& out = *static_cast<SwxOutput*>(port);
-  out.append(frame_of(pkt));
-  ++out.frames;
-  ++out.io->sent;
+  output_of(port).send(frame_of(pkt));
 }
-
-// A reference: original and clone share the octets, which no code may change any more.
 void transmit_clone(void* port, rte_swx_pkt* pkt) {
-  auto& out = *static_cast<SwxOutput*>(port);
-  rte_mbuf* const m = frame_of(pkt);
-  rte_pktmbuf_refcnt_update(m, 1);  // of every segment
-  out.append(m);
-  ++out.clones;
+  output_of(port).send_reference(frame_of(pkt));
 }
-
-// A copy, for a port that passes the mbuf to a receiver that writes to it.
 void transmit_copy(void* port, rte_swx_pkt* pkt, std::uint32_t bytes) {
-  auto& out = *static_cast<SwxOutput*>(port);
-  rte_mbuf* const m = frame_of(pkt);
-  rte_mbuf* const copy = rte_pktmbuf_copy(m, m->pool, 0, bytes);
-  if (copy == nullptr) {
-    ++out.io->clones_failed;
-    return;
-  }
-  out.append(copy);
-  ++out.clones;
+  output_of(port).send_copy(frame_of(pkt), bytes);
 }
 
 void read_stats(void* port, rte_swx_port_out_stats* stats) {
-  *stats = {.n_pkts = static_cast<SwxOutput*>(port)->frames};
-}
-
-void sink(void* port, rte_swx_pkt* pkt) {
-  auto& io = *static_cast<SwxOutput*>(port)->io;
-  rte_pktmbuf_free(frame_of(pkt));
-  ++io.sunk;
-  ++io.sent;
-}
-
-// The reference is taken and released: the feature set clone_drop measures that cost.
-void sink_clone(void* port, rte_swx_pkt* pkt) {
-  rte_mbuf* const m = frame_of(pkt);
-  rte_pktmbuf_refcnt_update(m, 1);  // of every segment
-  rte_pktmbuf_free(m);
-  ++static_cast<SwxOutput*>(port)->io->clones_sunk;
-}
-
-void sink_copy(void* port, rte_swx_pkt*, std::uint32_t) {
-  ++static_cast<SwxOutput*>(port)->io->clones_sunk;
+  *stats = {.n_pkts = output_of(port).frames};
 }
 
 }  // namespace
-
-void SwxOutput::append(rte_mbuf* m) {
-  if (mbufs.empty()) io->pending.push_back(number);
-  mbufs.push_back(m);
-}
-
-PipelineIo::PipelineIo(unsigned ports) : outputs(ports + 1) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    outputs[i].io = this;
-    outputs[i].number = static_cast<std::uint16_t>(i);
-    outputs[i].mbufs.reserve(kReserved);
-  }
-  pending.reserve(outputs.size() + 2 * std::size_t{datapath::kMaxQueues});
-}
-
-PipelineIo::~PipelineIo() {
-  for (SwxOutput& out : outputs) {
-    for (rte_mbuf* m : out.mbufs) rte_pktmbuf_free(m);
-  }
-}
 
 rte_swx_port_in_ops input_ops() {
   return {
@@ -119,16 +60,6 @@ rte_swx_port_out_ops output_ops() {
           .pkt_tx = transmit,
           .pkt_fast_clone_tx = transmit_clone,
           .pkt_clone_tx = transmit_copy,
-          .flush = nullptr,
-          .stats_read = read_stats};
-}
-
-rte_swx_port_out_ops sink_ops() {
-  return {.create = same,
-          .free = keep,
-          .pkt_tx = sink,
-          .pkt_fast_clone_tx = sink_clone,
-          .pkt_clone_tx = sink_copy,
           .flush = nullptr,
           .stats_read = read_stats};
 }

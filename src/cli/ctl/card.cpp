@@ -71,12 +71,13 @@ std::string links_table(const Json& links) {
 std::string render_card(const Json& card) {
   if (card.contains("cards")) return links_table(card["cards"]);
   const Json& totals = member(card, "totals");
-  Table table({"card", "program", "features", "vfs", "serves", "passes", "packets", "punts", "drops"});
+  Table table({"card", "program", "runs", "features", "vfs", "serves", "passes", "packets", "punts", "drops"});
   Json drops = member(card, "drops");
   if (const auto n = number(card, "tx_full"); n != 0) drops["tx_full"] = n;
-  table.add({grouped_text(card, "name"), grouped_text(card, "program"), grouped_text(card, "features"),
-             std::to_string(member(card, "vfs").size()), grouped_text(card, "serves"), passes(card),
-             grouped_text(totals, "received"), grouped(sum_of(member(card, "punts"))), grouped(sum_of(drops))});
+  table.add({grouped_text(card, "name"), grouped_text(card, "program"), grouped_text(card, "execution"),
+             grouped_text(card, "features"), std::to_string(member(card, "vfs").size()), grouped_text(card, "serves"),
+             passes(card), grouped_text(totals, "received"), grouped(sum_of(member(card, "punts"))),
+             grouped(sum_of(drops))});
   return table.to_string() + ports_table(member(card, "ports")) +
          reasons_table("to the host because", member(card, "punts"), nic::kPuntReasonNames, nic::kPuntReasonTexts) +
          reasons_table("dropped because", drops, nic::kCardDropNames, nic::kCardDropTexts);

@@ -1,7 +1,7 @@
 // The second step after SpecParser: each name that a .spec file uses must be one that the file defines.
 #pragma once
 
-#include "card/swx/spec_file.h"
+#include "card/spec/spec_file.h"
 
 namespace splitplane::nic {
 

@@ -1,9 +1,9 @@
-#include "card/swx/spec_file.h"
+#include "card/spec/spec_file.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include "card/swx/test_programs.h"
+#include "card/spec/test_programs.h"
 
 namespace splitplane::nic {
 namespace {

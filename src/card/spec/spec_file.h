@@ -1,5 +1,4 @@
-// Reads a .spec file, the text that p4c-dpdk makes of a P4 program, into plain data. It does not use DPDK:
-// swx_pipeline.h builds the pipeline from the result.
+// Reads a .spec file, the text that p4c-dpdk makes of a P4 program, into plain data. It does not use DPDK.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +26,7 @@ struct SpecAction {
   std::string name;
   std::string arguments;  // a struct's name; empty: none
   std::vector<std::string> instructions;
+  std::vector<unsigned> lines;  // of each instruction
   unsigned line = 0;
 };
 enum class SpecMatch : std::uint8_t { kExact, kLpm, kWildcard };
@@ -68,7 +68,9 @@ struct SpecFile {
   std::vector<SpecTable> tables;
   std::vector<SpecRegisters> registers;
   std::vector<std::string> apply;
+  std::vector<unsigned> apply_lines;  // of each instruction
   unsigned apply_line = 0;
+  std::string found_hash;  // CRC-32 of all lines but the first, as they are
 
   [[nodiscard]] bool defines_has(std::string_view name) const;
   [[nodiscard]] const SpecStruct* find_struct(std::string_view name) const;

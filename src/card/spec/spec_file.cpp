@@ -1,4 +1,4 @@
-#include "card/swx/spec_file.h"
+#include "card/spec/spec_file.h"
 
 #include <zlib.h>
 
@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/plain_file.h"
-#include "card/swx/spec_parser.h"
+#include "card/spec/spec_parser.h"
 
 namespace splitplane::nic {
 namespace {
@@ -47,7 +47,9 @@ bool is_called(std::string_view in_file, std::string_view name) {
 
 Expected<SpecFile> parse_spec(std::string_view text, const std::string& path) {
   SpecParser parser(text, path);
-  return parser.parse();
+  auto spec = parser.parse();
+  if (spec) spec->found_hash = body_hash(text);
+  return spec;
 }
 
 Expected<SpecFile> read_spec(const std::string& path) {
@@ -60,13 +62,12 @@ Expected<SpecFile> read_spec(const std::string& path) {
   }
   auto spec = parse_spec(text.view(), path);
   if (!spec || spec->body_hash.empty()) return spec;
-  const std::string found = body_hash(text.view());
-  if (spec->body_hash == found) return spec;
+  if (spec->body_hash == spec->found_hash) return spec;
   return fail(
       "{}:1: says body={}, and what follows has {}: it was changed or damaged; allowed: the file as 'make p4' wrote "
       "it, or "
       "without body= in its first line",
-      path, spec->body_hash, found);
+      path, spec->body_hash, spec->found_hash);
 }
 
 std::string spec_path(const std::string& directory, std::string_view name) {

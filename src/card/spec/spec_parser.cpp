@@ -1,10 +1,10 @@
-#include "card/swx/spec_parser.h"
+#include "card/spec/spec_parser.h"
 
 #include <algorithm>
 #include <charconv>
 #include <map>
 
-#include "card/swx/spec_names.h"
+#include "card/spec/spec_names.h"
 
 namespace splitplane::nic {
 namespace {
@@ -121,7 +121,10 @@ SpecParser::Result SpecParser::statement(const Line& line) {
     if (auto first = once(line, "apply"); !first) return first;
     const auto block = take_block(line);
     if (!block) return tl::unexpected(block.error());
-    for (const Line& instruction : *block) spec_.apply.push_back(instruction.joined());
+    for (const Line& instruction : *block) {
+      spec_.apply.push_back(instruction.joined());
+      spec_.apply_lines.push_back(instruction.number);
+    }
     spec_.apply_line = line.number;
     return check_jumps(*block);
   }
@@ -196,7 +199,7 @@ SpecParser::Result SpecParser::read_struct(const Line& line) {
 SpecParser::Result SpecParser::read_action(const Line& line) {
   const auto& t = line.tokens;
   if (auto first = once(line, "action " + t[1]); !first) return first;
-  SpecAction out{.name = t[1], .arguments = {}, .instructions = {}, .line = line.number};
+  SpecAction out{.name = t[1], .line = line.number};
   if (t.size() == 6 && t[3] == "instanceof") {
     out.arguments = t[4];
   } else if (t.size() != 5 || t[3] != "none") {
@@ -207,7 +210,10 @@ SpecParser::Result SpecParser::read_action(const Line& line) {
   }
   const auto block = take_block(line);
   if (!block) return tl::unexpected(block.error());
-  for (const Line& instruction : *block) out.instructions.push_back(instruction.joined());
+  for (const Line& instruction : *block) {
+    out.instructions.push_back(instruction.joined());
+    out.lines.push_back(instruction.number);
+  }
   if (out.instructions.empty()) return wrong(line.number, "action {} is empty; allowed: it ends in return", out.name);
   spec_.actions.push_back(std::move(out));
   return check_jumps(*block);

@@ -1,8 +1,8 @@
-#include "card/swx/spec_names.h"
+#include "card/spec/spec_names.h"
 
 #include <gmock/gmock.h>
 
-#include "card/swx/test_programs.h"
+#include "card/spec/test_programs.h"
 
 namespace splitplane::nic {
 namespace {

@@ -1,4 +1,4 @@
-#include "card/swx/spec_names.h"
+#include "card/spec/spec_names.h"
 
 namespace splitplane::nic {
 namespace {

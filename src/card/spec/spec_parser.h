@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "card/swx/spec_file.h"
+#include "card/spec/spec_file.h"
 
 namespace splitplane::nic {
 

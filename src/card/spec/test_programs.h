@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "card/swx/spec_file.h"
+#include "card/spec/spec_file.h"
 
 namespace splitplane::nic::test {
 
