@@ -294,9 +294,9 @@ TEST(CardPrograms, a_bearers_packets_are_in_the_vlan_of_n3_both_ways) {
   untagged.n3_vlan = 0;
   card.install({tagged, untagged});
   const auto frame = [](const CardBearer& b, std::vector<std::uint16_t> tags) {
-    N3Frame frame = test::to(b);
-    frame.tags = std::move(tags);
-    return frame.make();
+    N3Frame made = test::to(b);
+    made.tags = std::move(tags);
+    return made.make();
   };
   const Bytes sdu = test::to(tagged).payload;
   card.feed({frame(tagged, {100}), frame(tagged, {0xe000 + 100}), frame(untagged, {})}, kN3Port);  // PCP is free
