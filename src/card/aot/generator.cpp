@@ -34,17 +34,18 @@ class Generator {
     line("#include \"card/compiled/programs.h\"");
     if (has(FlowOp::kHash)) line("#include <rte_hash_crc.h>\n#include <rte_jhash.h>");
     line("\nnamespace splitplane::nic::compiled {{");
-    line("namespace {{\n");
+    line("namespace of_{} {{\nnamespace {{\n", options_.id);  // files of several programs may be one unit
     line("struct Program {{");
     write_constants();
     write_packet();
     line("  static unsigned step(const ProgramMemory<kTableCount, kGroupCount>& memory, Packet& p, unsigned stage);");
     line("}};\n");
     write_step();
-    line("}}  // namespace\n");
+    line("}}  // namespace\n}}  // namespace of_{}\n", options_.id);
     line("extern const CompiledProgram k_{};", options_.id);
-    line("const CompiledProgram k_{}{{\"{}\", \"{}\", \"{}\", \"{}\", &Run<Program>::make}};", options_.id,
-         spec_.source_hash, spec_.found_hash, spec_.program, fmt::join(spec_.defines, ","));
+    line("const CompiledProgram k_{}{{\"{}\", \"{}\", \"{}\", \"{}\", &Run<of_{}::Program>::make}};", options_.id,
+         spec_.source_hash, spec_.found_hash, spec_.program, fmt::join(spec_.defines, ","),
+         options_.id);
     line("\n}}  // namespace splitplane::nic::compiled");
     return std::move(out_);
   }

@@ -14,6 +14,7 @@ using testing::Not;
 TEST(CtlCard, the_first_row_has_the_sums_and_the_tables_below_the_reasons) {
   const Json card{{"name", "card0"},
                   {"program", "gnb-clone"},
+                  {"execution", "compiled"},
                   {"features", "clone"},
                   {"vfs", {"vf-n3", "vf-air"}},
                   {"bearers", 1000},
@@ -26,8 +27,8 @@ TEST(CtlCard, the_first_row_has_the_sums_and_the_tables_below_the_reasons) {
                    {{{"name", "n3"}, {"port", 0}, {"in", 1234567}, {"out", 9}, {"clones", 0}, {"tx_full", 5}},
                     {{"name", "air"}, {"port", 1}, {"in", 0}, {"out", 0}, {"clones", 0}, {"tx_full", 0}}}}};
   const std::string text = render_card(Json::parse(card.dump()));  // as it comes over the socket
-  EXPECT_THAT(text, HasSubstr("card   program    features  vfs  serves  passes    packets  punts  drops\n"
-                              "card0  gnb-clone  clone       2     300     700  1,234,567      7      7\n"));
+  EXPECT_THAT(text, HasSubstr("card   program    runs      features  vfs  serves  passes    packets  punts  drops\n"
+                              "card0  gnb-clone  compiled  clone       2     300     700  1,234,567      7      7\n"));
   EXPECT_THAT(text, HasSubstr("teid_unknown               4  no entry for this TEID"));
   EXPECT_THAT(text, HasSubstr("lease_exhausted        2  no COUNT is left in the bearer's lease"));
   EXPECT_THAT(text, AllOf(HasSubstr("n3    1,234,567"), Not(HasSubstr("\nair"))));
