@@ -16,6 +16,12 @@ unsigned queues_of(const GnbConfig& config, const std::string& port) {
   return at == config.ports.end() ? 0 : at->rx_queues;
 }
 
+// The queues of the copies' port, in turn by bearer: all copies and all RLC control PDUs of a bearer meet in one queue.
+unsigned copies_vf(const GnbConfig& config, const CardLinkConfig& card, BearerId id) {
+  if (card.copies.empty()) return vf_number(config, card, card.air, 0);
+  return vf_number(config, card, card.copies, ran::index_of(id.value) % std::max(queues_of(config, card.copies), 1U));
+}
+
 MacAddress mac_at(const datapath::AirHeader& header, std::size_t offset) {
   MacAddress mac;
   std::copy_n(header.begin() + static_cast<std::ptrdiff_t>(offset), mac.octets.size(), mac.octets.begin());
@@ -42,7 +48,6 @@ unsigned vf_count(const GnbConfig& config, const CardLinkConfig& card) {
 nic::CardBearer card_bearer(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker,
                             const datapath::GnbContext& gnb, const ran::BearerConfig& bearer, unsigned peer) {
   const unsigned queue = is_fed(config, worker) ? 0 : worker.queue;  // a dispatching worker reads every queue
-  const std::string& copies = card.copies.empty() ? card.air : card.copies;
   nic::CardBearer b{.id = bearer.id,
                     .teid = bearer.dl_teid.value_or(Teid{bearer.id.value}),
                     .ue_ipv4 = bearer.ue_ipv4,
@@ -59,7 +64,7 @@ nic::CardBearer card_bearer(const GnbConfig& config, const CardLinkConfig& card,
                     .air_src = mac_at(gnb.air_header, 6),
                     .vf_n3 = vf_number(config, card, card.n3, queue),
                     .vf_air = vf_number(config, card, card.air, queue),
-                    .copies_vf = vf_number(config, card, copies, 0),
+                    .copies_vf = copies_vf(config, card, bearer.id),
                     .uplink_teid = bearer.uplink_teid,
                     .peer = peer,
                     .lease = lease_size(bearer.pdcp_sn_bits).least};

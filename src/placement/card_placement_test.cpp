@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "card/protocol/servable.h"
 #include "gnb/config/lookup.h"
 #include "gnb/config/read.h"
@@ -48,6 +50,18 @@ class CardPlacement : public ::testing::Test {
   GnbConfig config_;
   datapath::GnbContext gnb_;
 };
+
+TEST_F(CardPlacement, copies_of_a_bearer_go_to_one_queue_and_those_of_many_to_all) {
+  CardLinkConfig card = config_.cards[0];
+  card.copies = "vf-n3";  // a port of two queues, the VFs 1 and 2
+  std::map<unsigned, unsigned> bearers;
+  for (std::uint32_t i = 1; i <= 100; ++i) {
+    ran::BearerConfig b = bearer();
+    b.id = BearerId{0x04000000 + i};
+    ++bearers[card_bearer(config_, card, config_.workers[0], gnb_, b, 0).copies_vf];
+  }
+  EXPECT_EQ(bearers, (std::map<unsigned, unsigned>{{1, 50}, {2, 50}}));
+}
 
 TEST_F(CardPlacement, vfs_are_numbered_in_the_cards_order) {
   const CardLinkConfig& card = config_.cards[0];

@@ -252,6 +252,7 @@ card:
   lookup: teid
   marks: 32
   specs: /opt/splitplane/p4
+  execution: interpreted
   core: 3
   numa: 1
   policy: {kind: l3fwd, wait_ms: 5}

@@ -116,11 +116,13 @@ def test_what_the_card_cannot_read_reaches_the_worker_of_its_bearer():
         first, second = bed.gnb.control.stats()["workers"][:2]
         assert first["dispatched"] >= 40, "the packets with options, of two bearers"
         assert first["balanced"] and second["balanced"]
-        assert first["returned"] == second["returned"] == 40
+        # Some packets of the card's bearers follow those with a checksum.
+        returned = first["returned"] + second["returned"]
         for drops in (first["drops"], second["drops"]):
             assert drops["rlc_segment"] == 40
             assert not drops.keys() & {"teid_unknown", "bearer_unknown", "worker_full", "tx_full"}
         punts = bed.finish()["cards"][0]["punts"]
+        assert returned == 80 + punts.get("diverted", 0)
         # The last two where the bearer's entry is met, so of the card's own bearers alone.
         assert (punts["ip_options"], punts["udp_checksum"], punts["rlc_segment"]) == (80, 40, 40)
 

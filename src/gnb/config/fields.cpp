@@ -157,7 +157,7 @@ constexpr std::array<fields::Field, 6> kCardLinkRows{
     fields::text<&CardLinkConfig::air>("air", kPort, {
         .help = "Of vfs: the port in the section air, with as many queues", .required = true}),
     fields::text<&CardLinkConfig::copies>("copies", kPort, {
-        .help = "Of vfs: where the card's clones and the uplink RLC control PDUs of its bearers arrive, for a worker with function copies",
+        .help = "Of vfs: where the card's clones and the uplink RLC control PDUs of its bearers arrive, by bearer over its queues, for a worker with function copies",
         .special = "absent: at the port air, where the clones are dropped and counted"}),
     fields::integer<&CardLinkConfig::numa>("numa", 0, kMaxNumaNode, {
         .help = "NUMA node of the card", .special = "absent: not known"}),
