@@ -247,12 +247,12 @@ ports:
   vf-copies: {device: "net_virtio_user2,path=/run/vf-copies.sock"}
 card:
   name: card1
+  execution: interpreted
   program: gnb
   features: clone
   lookup: teid
   marks: 32
   specs: /opt/splitplane/p4
-  execution: interpreted
   core: 3
   numa: 1
   policy: {kind: l3fwd, wait_ms: 5}
