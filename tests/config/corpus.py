@@ -247,7 +247,6 @@ ports:
   vf-copies: {device: "net_virtio_user2,path=/run/vf-copies.sock"}
 card:
   name: card1
-  execution: interpreted
   program: gnb
   features: clone
   lookup: teid
@@ -258,6 +257,7 @@ card:
   policy: {kind: l3fwd, wait_ms: 5}
   schedule: fifo
   fifo_priority: 10
+  execution: interpreted
   n3: n3
   air: air
   vfs: [vf-n3, vf-air, vf-copies]
