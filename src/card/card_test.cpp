@@ -361,6 +361,19 @@ TEST(CardPrograms, the_fixed_bearer_ends_when_it_is_removed_and_goes_to_the_host
   EXPECT_EQ(card.punted(PuntReason::teid_unknown), 1U);
 }
 
+TEST(CardPrograms, clones_of_bearers_go_to_their_vfs) {
+  TestCard card("gnb-clone", {.vfs = 8, .punt_n3 = test::kPuntN3, .punt_air = test::kPuntAir});
+  std::vector<CardBearer> bearers;
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    bearers.push_back(bearer(i + 1));
+    bearers.back().copies_vf = 4 + i % 4;
+  }
+  card.install(bearers);
+  for (const CardBearer& b : bearers) card.feed({test::to(b).make(), test::to(b).make()}, kN3Port);
+  EXPECT_EQ(card.take(kAirPort).size(), 16U);
+  for (unsigned vf = 4; vf < 8; ++vf) EXPECT_EQ(card.take(vf_port(vf)).size(), 4U) << vf;
+}
+
 TEST(CardPrograms, clone_drop_makes_clones_that_go_nowhere) {
   TestCard card("gnb-clone_drop");
   card.install({bearer(1)});

@@ -9,7 +9,9 @@ import time
 
 import configs
 import pytest
+from card import wait_for_card
 from gtpu_bed import INNER, LINK, GtpuBed
+from instance import Instance
 from paths import own
 from processes import PATIENCE, run, wait_until
 from wire import Wire
@@ -163,3 +165,59 @@ def test_without_vlan_no_tagged_frame_passes():
         assert bed.bearer()["downlink"]["received"] == 0
         bed.n3.send(frame)
         wait_until("the untagged one", lambda: bed.bearer()["downlink"]["received"] == 1, 2)
+
+
+class VlanCardBed(VlanBed):
+    """The same behind a card: bearer 0 is on it, bearer 1 on the host."""
+
+    def __init__(self, folder, name: str, bearers: list[dict], **n3):
+        super().__init__(folder, name, bearers, upf_sockets=False)
+        self.name = name
+        self.tree = configs.behind_a_card(name, bearers)
+        self.tree["n3"][0] |= n3
+
+    def prepare(self):
+        super().prepare()
+        self.card = Instance(
+            self.processes, "nic", "card", configs.write(self.folder, "nic", configs.nic(self.name)), self.network.gnb
+        )
+
+    def drops(self, reason: str) -> int:
+        return sum(worker["drops"].get(reason, 0) for worker in self.stats()["workers"])
+
+
+def test_a_card_takes_and_sends_in_the_vlan():
+    folder = own("e2e") / "n3-vlan-card"
+    folder.mkdir(parents=True, exist_ok=True)
+    bearers = [
+        configs.bearer(1, upf=LINK.upf_ipv4, shard=1, card="card0"),
+        configs.bearer(2, upf=LINK.upf_ipv4, shard=2),
+    ]
+    with VlanCardBed(folder, "n3vlancard", bearers, vlan=VLAN) as bed:
+        bed.wire = TaggedWire(bed.network.core, LINK.upf_interface)
+        wait_for_card(bed.gnb, bed.card)
+
+        def resolved() -> bool:
+            bed.turn(0.1)
+            return all(p["mac"] == bed.upf_mac for p in bed.gnb.control.call("peer.list")["peers"])
+
+        wait_until("the MAC address", resolved, 8)
+        for number in (0, 1):
+            for sn in range(3):
+                bed.send(bed.to_gnb(bed.gpdu(bed.ids[number])), VLAN)
+                air = bed.air.expect("air frame", lambda f: f[12:14] == b"\x88\xb5")
+                assert air[18:22] == bed.ids[number].to_bytes(4, "big") and air.endswith(INNER)
+                bed.air.send(bed.uplink(number, sn=sn))
+                assert bed.expect(255, False).endswith(INNER)
+        shown = [bed.bearer(number) for number in (0, 1)]
+        assert [b["downlink"]["transmitted"] for b in shown] == [b["uplink"]["transmitted"] for b in shown] == [3, 3]
+        assert shown[0]["on_card"]["returned"] == 0, "the card served its bearer itself"
+        dropped = bed.drops("vlan_wrong")
+        for number in (0, 1):
+            for tags in ((), (101,), (VLAN, VLAN)):
+                bed.send(bed.to_gnb(bed.gpdu(bed.ids[number])), *tags)
+        wait_until("the drops", lambda: bed.drops("vlan_wrong") == dropped + 6, 2)
+        assert bed.bearer(0)["on_card"]["in_flight"] == 0
+        bed.send(bed.to_gnb(bed.gpdu(bed.ids[0])), VLAN)
+        bed.air.expect("air frame", lambda f: f[18:22] == bed.ids[0].to_bytes(4, "big"))
+        assert bed.card.finish()["totals"]["balanced"] and bed.gnb.finish()["totals"]["balanced"]

@@ -1,0 +1,84 @@
+"""The programs against the host, against each other, and what they promise of VFs, VLANs, leases and order."""
+
+from __future__ import annotations
+
+import time
+
+from _judged_by_tests import Mended, judge
+from _tools import PYTHON, ROOT, last_line, run, say
+from report import Report
+
+PACKETS = "200000"
+
+
+def compilers(report: Report) -> None:
+    """One line a target: its compiler takes the program, or is not here."""
+    say("p4: compilers of the targets")
+    for test, name in (
+        ("test_specs.py", "p4_committed_programs"),
+        ("test_targets.py", "p4_targets_compile"),
+        ("test_vectors.py", "p4_vectors_are_of_these_sources"),
+    ):
+        path = ROOT / "tests" / "p4" / test
+        target = "none fails; a compiler that is not on PATH is skipped and named"
+        if not path.exists():
+            report.judge(name, "none", target, False, f"{path.relative_to(ROOT)} is missing")
+            continue
+        status, output, _ = run([PYTHON, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", path], 900)
+        skips = {line.split(": ", 1)[-1] for line in output.splitlines() if line.startswith("SKIPPED")}
+        counts = last_line(output)
+        if status == 0 and skips and "passed" not in counts:
+            report.skip(name, target, "; ".join(sorted(skips)))
+        else:
+            report.judge(name, counts, target, status == 0, "; ".join(sorted(skips))[:300] or counts)
+
+
+def items(report: Report) -> None:
+    compilers(report)
+    seed = str(time.time_ns() % 1_000_000_000)
+    long = {"SPLITPLANE_PACKETS": PACKETS, "SPLITPLANE_SEED": seed}
+    host = f"card and host = host alone, octet for octet, {PACKETS} random packets, seed {seed}"
+    for item in (
+        Mended("p4_compiled_is_the_host", shows=f"{host}; compiled", gtest="CardAndHost.*", environment=long),
+        Mended(
+            "p4_interpreted_is_the_host",
+            shows=f"{host}; interpreted",
+            gtest="CardAndHost.*",
+            environment=long | {"SPLITPLANE_EXECUTION": "interpreted"},
+        ),
+        Mended(
+            "p4_compiled_is_the_interpreter",
+            shows=f"each program, {PACKETS} random packets and changes of tables between them: 0 differences",
+            gtest="*EveryProgram*",
+            environment=long,
+        ),
+        Mended(
+            "p4_seeded_changes_are_found",
+            shows="one bit changed in either side, a constant changed in a copy of a program",
+            gtest="*one_bit_that_differs*:CardPrograms.a_constant_changed*",
+        ),
+        Mended("p4_vectors", shows="p4testgen's vectors through both ways to run a program", gtest="*Vectors*"),
+        Mended(
+            "p4_vfs_by_turns",
+            shows="program p4wire: the share of each of 1 to 64 VFs within 1 %",
+            gtest="*round_robin_is_even_within_a_percent*",
+        ),
+        Mended(
+            "p4_clones_over_vfs",
+            shows="by bearer over the queues of the copies' port",
+            gtest="CardPlacement.copies_of_a_bearer*:CardPrograms.clones_of_bearers_go_to_their_vfs",
+        ),
+        Mended(
+            "p4_vlan",
+            shows="tagged both ways; other tags go to the host, which drops them by name",
+            gtest="CardPrograms.a_bearers_packets_are_in_the_vlan_of_n3_both_ways",
+            pytest=["tests/e2e/test_n3_vlan.py"],
+        ),
+        Mended(
+            "p4_order",
+            shows="packets of a bearer keep their order, among those that the card cannot read, too",
+            gtest="CardPrograms.packets_follow*:CardPrograms.a_bearers_packets_stay_in_order*:"
+            "CardAndHost.bursts_keep*:*OneAsMany.a_bearers_packets_stay_in_order_on_threads*",
+        ),
+    ):
+        judge(report, item)
