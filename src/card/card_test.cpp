@@ -300,8 +300,8 @@ TEST(CardPrograms, a_bearers_packets_are_in_the_vlan_of_n3_both_ways) {
   };
   const Bytes sdu = test::to(tagged).payload;
   card.feed({frame(tagged, {100}), frame(tagged, {0xe000 + 100}), frame(untagged, {})}, kN3Port);  // PCP is free
-  EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(tagged, 0, 0, sdu), air_frame(tagged, 1, 1, sdu),
-                                               air_frame(untagged, 0, 0, sdu)));
+  EXPECT_THAT(card.take(kAirPort),
+              ElementsAre(air_frame(tagged, 0, 0, sdu), air_frame(tagged, 1, 1, sdu), air_frame(untagged, 0, 0, sdu)));
   Bytes service = frame(tagged, {100});
   service[12] = 0x88, service[13] = 0xa8;
   const std::vector<Bytes> wrong{frame(tagged, {101}), frame(tagged, {}), service, frame(untagged, {100}),

@@ -209,8 +209,8 @@ TEST_F(TwoCores, remove_and_lease_to_all_bearers_of_a_call_or_to_none) {
     return cores_.take(kAirPort).size();
   };
   EXPECT_EQ(sent(one), 5U) << "its lease was cut";
-  ASSERT_TRUE(control().set_leases(
-      std::array{CardLease{one.id, kLeaseReserve + 7}, CardLease{other.id, kLeaseReserve + 3}}));
+  ASSERT_TRUE(
+      control().set_leases(std::array{CardLease{one.id, kLeaseReserve + 7}, CardLease{other.id, kLeaseReserve + 3}}));
   EXPECT_EQ(sent(one), 2U);
   EXPECT_EQ(sent(other), 3U);
   const auto at_the_host = [&](const CardBearer& b) { return cores_.take(vf_port(b.vf_n3)).size(); };

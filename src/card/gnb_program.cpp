@@ -19,8 +19,8 @@ enum Serve { kSlot, kProfile, kModes, kEpoch, kId, kLimit, kRlcOffset, kQfi, kCo
 constexpr std::array<std::string_view, kServeCount> kServeNames{"slot",  "profile",    "modes", "epoch",  "id",
                                                                 "limit", "rlc_offset", "qfi",   "copies", "vf"};
 enum Profile { kN3, kLongest, kPollLast, kRlcMask, kPdcpMask, kReserve, kVlan, kVlanMask, kProfileCount };
-constexpr std::array<std::string_view, kProfileCount> kProfileNames{"n3",       "longest",   "poll_last", "rlc_mask",
-                                                                    "pdcp_mask", "reserve",   "vlan",      "vlan_mask"};
+constexpr std::array<std::string_view, kProfileCount> kProfileNames{"n3",        "longest", "poll_last", "rlc_mask",
+                                                                    "pdcp_mask", "reserve", "vlan",      "vlan_mask"};
 constexpr std::array<std::string_view, 3> kAirNames{"dst", "src", "rlc_flags"};
 // By form: RLC SN of 18 bits (1), PDCP SN of 18 bits (2), an SDAP header (4).
 constexpr std::array<std::string_view, 8> kAirForms{"am12_pdcp12",      "am18_pdcp12",      "am12_pdcp18",

@@ -121,9 +121,8 @@ class GnbProgram {
                 *fixed_ = nullptr, *marker_ = nullptr, *profile_rows_ = nullptr, *air_ = nullptr,
                 *n3_addresses_ = nullptr, *ports_ = nullptr, *out_ports_ = nullptr, *clones_ = nullptr;
   TableAction serve_, to_host_, serve_v6_, to_host_v6_, uplink_serve_, uplink_to_host_, peer_, to_upf_, to_upf_vlan_,
-      serve_fixed_,
-      to_host_fixed_, miss_fixed_, on_card_, on_host_, profile_, n3_address_, from_n3_, from_air_, from_vf_, send_,
-      clone_to_;
+      serve_fixed_, to_host_fixed_, miss_fixed_, on_card_, on_host_, profile_, n3_address_, from_n3_, from_air_,
+      from_vf_, send_, clone_to_;
   std::array<TableAction, 8> air_forms_;  // by form
   PipelineRegisters next_count_, waiting_, polls_, dl_packets_, ul_packets_, punts_, drops_, rlc_control_;
   std::uint32_t slots_ = 0;

@@ -120,7 +120,8 @@ class CardAndHost {
       }
       ASSERT_LE(seen.punts, seen.to_host) << where(i, p);
       if (on_card && p.bearer->config.rlc_mode == RlcMode::kAm && F >= FeatureSet::mat) {
-        ASSERT_EQ(together_->card->numbers(p.bearer->config.id)->in_flight, 0U) << where(i, p) << ": waits for ever" << words(got);
+        ASSERT_EQ(together_->card->numbers(p.bearer->config.id)->in_flight, 0U)
+            << where(i, p) << ": waits for ever" << words(got);
       }
       ASSERT_TRUE(seen.punts != 1 || settings_.verify_checksums || test::may_be_punted_for(p.what, seen.reason))
           << where(i, p) << ": " << name_of(seen.reason);

@@ -14,7 +14,7 @@ class SharedNumbers {
  public:
   struct Taken {
     std::uint8_t number = 0;
-    bool fresh = false;  // nobody had the value: its row must be written
+    bool fresh = false;  // the first user of the value: its row must be written
   };
 
   // Numbers first .. first + count - 1.

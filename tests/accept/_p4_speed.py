@@ -1,4 +1,4 @@
-"""What the card's programs cost, compiled ahead of time and interpreted, beside the host's pipeline and the paper's card."""
+"""What the programs cost, compiled ahead of time and interpreted, beside the host and the paper's card."""
 
 from __future__ import annotations
 

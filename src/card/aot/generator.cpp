@@ -44,8 +44,7 @@ class Generator {
     line("}}  // namespace\n}}  // namespace of_{}\n", options_.id);
     line("extern const CompiledProgram k_{};", options_.id);
     line("const CompiledProgram k_{}{{\"{}\", \"{}\", \"{}\", \"{}\", &Run<of_{}::Program>::make}};", options_.id,
-         spec_.source_hash, spec_.found_hash, spec_.program, fmt::join(spec_.defines, ","),
-         options_.id);
+         spec_.source_hash, spec_.found_hash, spec_.program, fmt::join(spec_.defines, ","), options_.id);
     line("\n}}  // namespace splitplane::nic::compiled");
     return std::move(out_);
   }

@@ -21,8 +21,12 @@ Json to_json(const nic::CardBearer& bearer, const nic::CardBearer& common) {
 }
 
 Json to_json(const nic::CardPeer& peer) {
-  return {{"number", peer.number},         {"dst", peer.dst.to_string()}, {"src", peer.src.to_string()},
-          {"from", peer.from.to_string()}, {"to", peer.to.to_string()},   {"max_payload", peer.max_payload},
+  return {{"number", peer.number},
+          {"dst", peer.dst.to_string()},
+          {"src", peer.src.to_string()},
+          {"from", peer.from.to_string()},
+          {"to", peer.to.to_string()},
+          {"max_payload", peer.max_payload},
           {"vlan", peer.vlan}};
 }
 

@@ -4,8 +4,8 @@
 //   Ethernet, EtherType 0x88B5 | 0x21 (version 2, kind 1) | RQI and QFI as in the PDU Session Container | two octets 0
 //   | downlink TEID, 4 | octets of the SDU, 2 | SDU
 //
-// With 0 octets it has no SDU: the host dropped a packet of the bearer. The card counts the packets of a bearer that are
-// at the host, and serves the bearer by itself again when none is left.
+// With 0 octets it has no SDU: the host dropped a packet of the bearer. The card counts the packets of a bearer that
+// are at the host, and serves the bearer by itself again when none is left.
 #pragma once
 
 #include <cstdint>

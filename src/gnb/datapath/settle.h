@@ -26,8 +26,9 @@ namespace splitplane::datapath {
   const bool is_gpdu = (gtpu[0] & 0xf8) == 0x30 && gtpu[1] == 0xff && (fragment == 0 || fragment == 0x4000);
   if (!lengths || !is_gpdu || std::memcmp(ip + 16, &ours.ipv4, 4) != 0) return false;
   const auto type = wire::load_be16(f + 12);
-  const bool is_in_vlan = ours.vlan == 0 ? at == kEthernet
-                                         : type == wire::ethernet::kTypeVlan && (wire::load_be16(f + 14) & 0xfff) == ours.vlan;
+  const bool is_in_vlan = ours.vlan == 0
+                              ? at == kEthernet
+                              : type == wire::ethernet::kTypeVlan && (wire::load_be16(f + 14) & 0xfff) == ours.vlan;
   if (!is_in_vlan && ours.vlan != N3Addresses::kAnyVlan) return false;
   unsigned needed = at + kIpv4 + kUdp + kGtpu + ((gtpu[0] & (kExtended | kOptional)) != 0 ? 4 : 0);
   if (bytes < needed) return false;
