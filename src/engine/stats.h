@@ -45,6 +45,7 @@ inline constexpr unsigned kSampleEvery = 16;
   X(transmitted_n3, "packets", "accepted by the N3 port")                                    \
   X(returned, "packets", "SDUs of a card's bearers, given back to the card for their numbers") \
   X(settled, "packets", "sent to a card about packets of its bearers that were dropped here; not among the received") \
+  X(card_resettled, "", "times that a card was told that no packet of a bearer is here any more, because one was lost") \
   X(punted, "packets", "to the control thread: ARP, neighbour discovery, GTP-U but G-PDUs")  \
   X(rlc_control, "packets", "uplink RLC control PDUs, handed to the copies or acted upon")                  \
   X(rlc_retransmitted, "packets", "AMD PDUs sent again")                                     \
@@ -91,6 +92,7 @@ struct WorkerStats {
   Counter reorder_held;  // not a sum: packets that wait now for packets before them
   Counter pdcp_held;     // not a sum: uplink SDUs that wait now for SDUs before them
   Counter flow_held;     // not a sum: packets of QoS flows that moved, which wait now for packets before them
+  Counter card_held;     // not a sum: packets on their way back to a card, which wait now for its lease or for the port
 
   void drop(DropReason reason, std::uint64_t n = 1) { drops[static_cast<std::size_t>(reason)].add(n); }
   [[nodiscard]] std::uint64_t received_total() const {

@@ -19,7 +19,7 @@ WorkerSnapshot take_snapshot(const datapath::WorkerStats& stats) {
   }
   for (std::size_t i = 0; i < copy.drops.size(); ++i) copy.drops[i] = stats.drops[i].get();
   copy.received = stats.received_total();
-  copy.reorder_held = stats.reorder_held.get() + stats.pdcp_held.get() + stats.flow_held.get();
+  copy.reorder_held = stats.reorder_held.get() + stats.pdcp_held.get() + stats.flow_held.get() + stats.card_held.get();
 #define SPLITPLANE_READ(field, unit, help) copy.field = stats.field.get();
   SPLITPLANE_WORKER_COUNTERS(SPLITPLANE_READ)
 #undef SPLITPLANE_READ

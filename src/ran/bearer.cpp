@@ -119,6 +119,7 @@ BearerDownlink make_on_card(const BearerConfig& config) {
   line.header_bytes = static_cast<std::uint8_t>(at.bytes());
   line.qfi = config.qfi.value;
   line.options = kOnCard;
+  card_credit(line) = card_mark(line) = 0;
   return line;
 }
 

@@ -125,6 +125,22 @@ inline constexpr std::uint64_t kSessionBit = 1ULL << 63;
   return line.id == 0 && line.header == teid && line.options == kOnCard;
 }
 
+// Such a line counts how many packets may go back to the card before the card's lease is known again
+// (returns/card_returns.h). It has no numbers of its own, so two of these have the place. Above the mark a packet needs
+// no look at anything else.
+[[nodiscard]] inline std::uint32_t& card_credit(BearerDownlink& line) {
+  return line.rlc_tx_next;
+}
+[[nodiscard]] inline std::uint32_t& card_mark(BearerDownlink& line) {
+  return line.count_limit;
+}
+// Returns false if the credit does not suffice, or if CardReturns must look at the bearer first.
+[[nodiscard]] inline bool take_card_credit(BearerDownlink& line) {
+  if (card_credit(line) <= card_mark(line)) return false;
+  --card_credit(line);
+  return true;
+}
+
 // Gives a bearer's changed lines the numbers and counters of the lines that they replace.
 void carry_over(const BearerDownlink& old, BearerDownlink& changed);
 void carry_over(const BearerUplink& old, BearerUplink& changed);

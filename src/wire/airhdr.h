@@ -8,7 +8,7 @@
 //   keys; 0 before the first of a bearer with neither retransmission nor keys | o4-7 bearer id
 //   o8-9 octets of the RLC PDU. A link pads short frames, and hardware may not know where a frame ends when it reads
 //   the headers. So the PDU ends here, and not where the frame ends.
-// Kind 1 is no air frame: the host returns an SDU to the card that numbers it (gnb/datapath/returned_frame.h).
+// Kind 1 is no air frame: the host returns an SDU to the card that numbers it (returns/returned_frame.h).
 #pragma once
 
 #include "base/types.h"

@@ -54,6 +54,7 @@ void LinkBearers::remove(std::uint32_t id) {
   if (at->second.sent) removals_.insert(id);
   due_.erase({at->second.due, id});
   dirty_.erase(id);
+  requested_.erase(id);
   entries_.erase(at);
 }
 
@@ -80,6 +81,7 @@ std::string LinkBearers::take_refusal(std::uint32_t id, std::uint64_t version) {
 
 void LinkBearers::begin_anew() {
   due_.clear();
+  requested_.clear();
   for (auto& [id, entry] : entries_) {
     if (entry.sent) put_behind_lease(entry);
     entry.sent = entry.confirmed = false;
@@ -97,6 +99,7 @@ void LinkBearers::put_behind_lease(Entry& entry) {
   entry.want.ahead = entry.lease_end - entry.heard;
   ++entry.want.epoch;
   entry.rate = 0;
+  entry.waits_since = {};
 }
 
 LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::time_point now) {
@@ -118,6 +121,7 @@ LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::
     dirty_.insert(id);
   }
   entry.confirmed = true;
+  if (entry.request) requested_.insert(id);
   note(id, row.numbers, now);
   if (!is_hosts(entry) && left_of_lease(row.numbers.pdcp_next, entry.lease_end) >= 0) found.lease = entry.lease_end;
   return found;
@@ -179,6 +183,7 @@ void LinkBearers::installed(std::uint32_t id, std::uint64_t version, Clock::time
   if (at == entries_.end() || !at->second.sent) return;  // removed, or put anew since
   Entry& entry = at->second;
   entry.confirmed = true;
+  if (entry.request) requested_.insert(id);
   if (entry.version == version) dirty_.erase(id);
   if (!is_hosts(entry) && !due_.contains({entry.due, id})) schedule(id, entry, now + idle_look(due_.size()));
 }
@@ -202,14 +207,29 @@ std::optional<LinkBearers::Clock::time_point> LinkBearers::next_look() const {
   return due_.empty() ? std::nullopt : std::optional(due_.begin()->first);
 }
 
+void LinkBearers::request(const CardRequest& request) {
+  const auto at = entries_.find(request.id.value);
+  if (at == entries_.end() || is_hosts(at->second)) return;
+  at->second.request = request;
+  if (at->second.confirmed) requested_.insert(request.id.value);
+}
+
 LinkBearers::Ids LinkBearers::due(Clock::time_point now, std::size_t limit) {
   Ids ids;
+  while (!requested_.empty() && ids.size() < limit) {
+    const std::uint32_t id = *requested_.begin();
+    requested_.erase(requested_.begin());
+    if (const Entry* const entry = find(id); entry == nullptr || !entry->confirmed) continue;
+    ids.push_back(id);
+  }
+  const std::size_t requested = ids.size();
   if (due_.empty() || due_.begin()->first > now) return ids;
   const auto soon = now + idle_look(due_.size()) / 16;
   for (auto at = due_.begin(); at != due_.end() && at->first <= soon && ids.size() < limit;) {
     const Entry* const entry = find(at->second);
     const bool there = entry != nullptr && entry->confirmed;
-    if (there) ids.push_back(at->second);
+    const auto asks = ids.begin() + static_cast<std::ptrdiff_t>(requested);
+    if (there && !std::binary_search(ids.begin(), asks, at->second)) ids.push_back(at->second);
     at = there ? std::next(at) : due_.erase(at);
   }
   return ids;
@@ -225,7 +245,8 @@ std::vector<LinkBearers::Renewal> LinkBearers::renewals(std::span<const CardNumb
     // An idle bearer keeps its lease while a receiver may not have seen its position. A bearer at the end of its lease
     // when this host finds it is not idle.
     if (row.numbers.pdcp_next == entry.want.next_count && entry.want.ahead != 0) continue;
-    const auto end = renewed_lease(entry.want.pdcp_sn_bits, row.numbers.pdcp_next, entry.lease_end, entry.rate);
+    const auto later = entry.request ? lengthened_lease : renewed_lease;
+    const auto end = later(entry.want.pdcp_sn_bits, row.numbers.pdcp_next, entry.lease_end, entry.rate);
     if (end) renewals.push_back({{row.id, *end, entry.heard, entry.want.epoch}, entry.lease_end});
   }
   return renewals;
@@ -239,6 +260,32 @@ bool LinkBearers::renew(const Renewal& renewal, Clock::time_point now) {
   return true;
 }
 
+std::vector<CardNotice> LinkBearers::notices(std::span<const CardNumbersRow> rows, const CardLinkSettings& settings,
+                                             Clock::time_point now) {
+  std::vector<CardNotice> notices;
+  for (const CardNumbersRow& row : rows) {
+    const auto at = entries_.find(row.id.value);
+    if (at == entries_.end() || !at->second.confirmed) continue;
+    Entry& entry = at->second;
+    if (entry.request) {
+      notices.push_back({CardNotice::Kind::kGrant,
+                         {*entry.request, row.numbers.pdcp_next, entry.lease_end, row.numbers.in_flight}});
+      entry.request.reset();
+      entry.granted = true;
+    }
+    if (entry.waits_since == Clock::time_point{} || now - entry.waits_since < settings.settle_after) continue;
+    if (now < entry.settle_due) continue;
+    entry.settle_due = now + settings.settle_each;
+    notices.push_back({CardNotice::Kind::kSettleAll, {.answers = {.id = row.id}}});
+  }
+  return notices;
+}
+
+bool LinkBearers::take_granted(std::uint32_t id) {
+  const auto at = entries_.find(id);
+  return at != entries_.end() && std::exchange(at->second.granted, false);
+}
+
 void LinkBearers::note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::time_point now) {
   Entry& entry = entries_.at(id);
   const double seconds = std::chrono::duration<double>(now - entry.looked).count();
@@ -248,6 +295,11 @@ void LinkBearers::note(std::uint32_t id, const nic::CardNumbers& numbers, Clock:
   }
   entry.looked = now;
   entry.seen = numbers;
+  if (numbers.in_flight == 0) {
+    entry.waits_since = {};
+  } else if (entry.waits_since == Clock::time_point{}) {
+    entry.waits_since = now;
+  }
   if (numbers.pdcp_next != entry.want.next_count) entry.heard = numbers.pdcp_next;
   const auto idle = idle_look(due_.size());
   if (is_hosts(entry)) return;

@@ -37,6 +37,9 @@ class LinkBearers {
     nic::CardNumbers seen;                         // of this run, from the last request
     std::uint64_t dl_packets = 0, ul_packets = 0;  // of earlier runs
     double rate = 0;                               // packets per second downlink
+    std::optional<CardRequest> request;            // of its worker, without an answer
+    bool granted = false;                          // its worker may have credit from this run of the card
+    Clock::time_point waits_since{}, settle_due{};  // packets have been at the host at all looks since then
     Clock::time_point looked{}, due{};
   };
 
@@ -85,9 +88,14 @@ class LinkBearers {
   // number another UPF has by now. Returns true if the bearer goes off the card.
   bool refuse(std::uint32_t id, const std::string& why);
 
+  // A worker asks for a grant. It waits while the card does not have the bearer.
+  void request(const CardRequest& request);
+  [[nodiscard]] bool has_requests() const { return !requested_.empty(); }
+
   // When the next look at a bearer's numbers is due; nothing if the card numbers none.
   [[nodiscard]] std::optional<Clock::time_point> next_look() const;
-  // Bearers whose numbers are to be read now. Those that are due soon join, so few requests serve many bearers.
+  // Bearers whose numbers are to be read now, first those whose workers ask. Those that are due soon join, so few
+  // requests serve many bearers.
   [[nodiscard]] Ids due(Clock::time_point now, std::size_t limit);
   struct Renewal {
     CardNumbering numbering;
@@ -98,6 +106,13 @@ class LinkBearers {
   // The lease counts as given from here on, because the card's answer may be lost. Returns false if the bearer has
   // another lease by now, or is gone.
   bool renew(const Renewal& renewal, Clock::time_point now);
+
+  // What the workers must hear after the numbers were read and leases renewed: the grants that they ask for, and which
+  // bearers' packets the card has seen at the host for too long.
+  [[nodiscard]] std::vector<CardNotice> notices(std::span<const CardNumbersRow> rows, const CardLinkSettings& settings,
+                                                Clock::time_point now);
+  // Whether a worker may have credit for the bearer from an earlier run of the card; not any more after the call.
+  bool take_granted(std::uint32_t id);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] std::size_t confirmed() const;
@@ -114,6 +129,7 @@ class LinkBearers {
   std::set<std::uint32_t> dirty_;     // keys of entries_ whose present state the card does not have
   std::set<std::uint32_t> removals_;  // on the card, to be removed before the next installation
   std::set<std::pair<Clock::time_point, std::uint32_t>> due_;  // when to ask for which bearer's numbers
+  std::set<std::uint32_t> requested_;  // bearers on the card whose workers ask
 };
 
 }  // namespace splitplane::app

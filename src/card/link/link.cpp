@@ -111,6 +111,12 @@ void CardLink::unset_peer(unsigned number) {
   changed_.notify_all();
 }
 
+void CardLink::request(std::span<const CardRequest> requests) {
+  const std::lock_guard guard(mutex_);
+  for (const CardRequest& request : requests) bearers_.request(request);
+  changed_.notify_all();
+}
+
 // The bearers among `ids` that the card has, as far as this host knows, and which run of the card that is.
 Json CardLink::confirmed(std::span<const BearerId> ids, std::uint64_t& run) const {
   const std::lock_guard guard(mutex_);
@@ -188,6 +194,7 @@ CardLinkView CardLink::view() const {
 }
 
 CardLink::Clock::time_point CardLink::next_turn() const {
+  if (bearers_.has_requests()) return Clock::now();
   return std::min(next_show_, bearers_.next_look().value_or(next_show_));
 }
 
@@ -213,7 +220,9 @@ void CardLink::serve() {
       continue;
     }
     announce();
-    changed_.wait_until(lock, next_turn(), [&] { return stop_ || has_work() || !cut_off_.empty(); });
+    changed_.wait_until(lock, next_turn(), [&] {
+      return stop_ || has_work() || bearers_.has_requests() || !cut_off_.empty();
+    });
   }
 }
 
@@ -224,6 +233,14 @@ Expected<void> CardLink::enter_in_journal(Lock& lock, std::span<const CardNumber
   auto entered = settings_.journal(numberings);
   lock.lock();
   return entered;
+}
+
+// The workers are told without the lock.
+void CardLink::notify(Lock& lock, std::span<const CardNotice> notices) {
+  if (!settings_.notify || notices.empty()) return;
+  lock.unlock();
+  settings_.notify(notices);
+  lock.lock();
 }
 
 // Makes the request without the lock. If a request fails but the card then answers a ping, the card has refused the
@@ -410,6 +427,7 @@ Expected<void> CardLink::install(Lock& lock, const LinkBearers::Ids& ids) {
   std::optional<nic::CardBearer> common;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> versions;
   std::vector<CardNumbering> numberings;
+  std::vector<CardNotice> revoked;
   std::size_t members = 0;
   for (const std::uint32_t id : ids) {
     if (members > kInstallMembers) break;  // the rest stays dirty
@@ -418,12 +436,16 @@ Expected<void> CardLink::install(Lock& lock, const LinkBearers::Ids& ids) {
     if (!prepared || !*prepared) continue;
     const auto& [bearer, version, numbering] = **prepared;
     if (numbering) numberings.push_back(*numbering);
+    // A bearer that is on the card keeps its numbers and its lease.
+    if (!bearers_.find(id)->confirmed && bearers_.take_granted(id))
+      revoked.push_back({CardNotice::Kind::kRevoke, {.answers = {.id = BearerId{id}}}});
     versions.emplace_back(id, version);
     if (!common) common = bearer;
     members += bearers.emplace_back(to_json(bearer, *common)).size();
   }
   if (bearers.empty()) return {};
   if (auto entered = enter_in_journal(lock, numberings); !entered) return entered;
+  notify(lock, revoked);
   const auto answer = ask(lock, "card.install", {{"common", common_to_json(*common)}, {"bearers", bearers}});
   if (!answer) return tl::unexpected(answer.error());
   view_.installed += bearers.size();
@@ -438,15 +460,22 @@ Expected<void> CardLink::renew(Lock& lock) {
   if (ids.empty()) return {};
   const auto rows = ask(lock, "card.numbers", {{"ids", ids}}).and_then(numbers_from_json);
   if (!rows) return tl::unexpected(rows.error());
-  const auto then = Clock::now();
-  const auto renewals = bearers_.renewals(*rows, then);
+  const auto now = Clock::now();
+  if (auto done = lengthen(lock, *rows, now); !done) return done;
+  // After the card has the leases, because the workers count on them.
+  notify(lock, bearers_.notices(*rows, settings_, now));
+  return {};
+}
+
+Expected<void> CardLink::lengthen(Lock& lock, std::span<const CardNumbersRow> rows, Clock::time_point now) {
+  const auto renewals = bearers_.renewals(rows, now);
   std::vector<CardNumbering> numberings;
   for (const auto& renewal : renewals) numberings.push_back(renewal.numbering);
   // The disk may be full. Then the card goes on to the ends that it knows.
   if (!enter_in_journal(lock, numberings)) return {};
   Json leases = Json::array();
   for (const auto& renewal : renewals) {
-    if (bearers_.renew(renewal, then)) leases.push_back({renewal.numbering.id.value, renewal.numbering.lease_end});
+    if (bearers_.renew(renewal, now)) leases.push_back({renewal.numbering.id.value, renewal.numbering.lease_end});
   }
   if (leases.empty()) return {};
   const auto given = ask(lock, "card.lease", {{"leases", leases}});

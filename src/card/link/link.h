@@ -64,6 +64,8 @@ class CardLink {
   void set_cut_off(const std::string& why);
   void set_peer(const nic::CardPeer& peer);
   void unset_peer(unsigned number);
+  // Workers ask for grants. Returns at once; the thread reads the numbers, renews leases and answers by `notify`.
+  void request(std::span<const CardRequest> requests);
 
   // Asks the card for numbers, in the order of `ids`. For a card that is away it returns the last known ones.
   [[nodiscard]] std::vector<CardBearerView> look(std::span<const BearerId> ids);
@@ -76,6 +78,7 @@ class CardLink {
   void serve();
   [[nodiscard]] Expected<Json> ask(Lock& lock, const std::string& method, const Json& params);
   [[nodiscard]] Expected<void> enter_in_journal(Lock& lock, std::span<const CardNumbering> numberings);
+  void notify(Lock& lock, std::span<const CardNotice> notices);
   [[nodiscard]] bool silent() const;
   template <class Done>
   void wait_for_card(Lock& lock, Clock::time_point end, Done done);
@@ -99,6 +102,7 @@ class CardLink {
   [[nodiscard]] Expected<void> install(Lock& lock, const LinkBearers::Ids& ids);
   void refuse(std::uint32_t id, const std::string& why);
   [[nodiscard]] Expected<void> renew(Lock& lock);
+  [[nodiscard]] Expected<void> lengthen(Lock& lock, std::span<const CardNumbersRow> rows, Clock::time_point now);
   [[nodiscard]] Expected<void> look_at_counters(Lock& lock);
   void take_counters(const Json& show);
   [[nodiscard]] bool has_work() const { return bearers_.has_dirty() || bearers_.has_removals() || peers_.has_work(); }

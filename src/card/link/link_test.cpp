@@ -19,7 +19,7 @@ TEST_F(CardLinkTest, what_is_put_is_on_the_card_and_what_is_removed_is_not) {
   ASSERT_TRUE(put({bearer(kFirst), bearer(kSecond, 12), host}));
   ASSERT_EQ(card_->size(), 3U);
   EXPECT_EQ(card_->find(kFirst)->lease_end, 4096U);
-  EXPECT_EQ(card_->find(kSecond)->lease_end, 1024U);
+  EXPECT_EQ(card_->find(kSecond)->lease_end, 1792U);
   EXPECT_EQ(card_->find(kHost)->bearer.place, nic::Place::kHost);
   auto changed = bearer(kFirst);
   changed.poll_pdu = 5;

@@ -1,4 +1,4 @@
-// What a CardLink is made with, and what it gives to the journal.
+// What a CardLink is made with, and what it gives to the journal and to workers.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,7 @@
 
 #include "base/expected.h"
 #include "base/types.h"
+#include "returns/card_returns.h"
 
 namespace splitplane::app {
 
@@ -17,6 +18,20 @@ struct CardNumbering {
   std::uint32_t lease_end = 0;
   std::uint32_t heard = 0;  // a receiver may not have seen the COUNTs from here on
   std::uint8_t epoch = 0;
+};
+
+// A worker's request for the right to return packets of a bearer to the card (returns/card_returns.h).
+using datapath::CardRequest;
+// What the link tells the bearer's worker.
+struct CardNotice {
+  enum class Kind : std::uint8_t {
+    kGrant,      // the answer to a request
+    kRevoke,     // another run of the card is about to get the bearer
+    kSettleAll,  // the card has counted packets at the host for a long time: if none is there, it must be told
+  };
+  Kind kind = Kind::kGrant;
+  datapath::CardGrant grant;  // kGrant: all of it; otherwise the bearer only
+  [[nodiscard]] BearerId id() const { return grant.answers.id; }
 };
 
 struct CardLinkSettings {
@@ -34,6 +49,10 @@ struct CardLinkSettings {
   // them. Without a journal they do not survive.
   using Journal = std::function<Expected<void>(std::span<const CardNumbering>)>;
   Journal journal;
+  // Tells the workers of the bearers; on the link's thread. A worker that does not listen asks again.
+  using Notify = std::function<void(std::span<const CardNotice>)>;
+  Notify notify;
+  std::chrono::milliseconds settle_after{2000}, settle_each{20};  // how long the card has counted in vain, and after that
 };
 
 }  // namespace splitplane::app

@@ -1,20 +1,45 @@
 #include "gnb/control/cards.h"
 
+#include <rte_cycles.h>
+
 #include <algorithm>
+#include <map>
 
 #include "card/protocol/servable.h"
 #include "gnb/config/lookup.h"
+#include "gnb/datapath/settle.h"
 #include "placement/card_placement.h"
 
 namespace splitplane::gnb {
 namespace {
 
 constexpr unsigned kCardPeers = kStoppedCardPeer;
+constexpr unsigned kRequestEntries = 4096;
+constexpr std::size_t kNoticesPerCommand = 256;           // so that no round of a worker grows long
+constexpr std::chrono::milliseconds kNoticePatience{100};  // the bearers of other workers wait meanwhile
+
+// On the worker.
+void tell(datapath::GnbContext& gnb, std::span<const CardNotice> notices) {
+  const std::uint64_t now = rte_rdtsc();
+  for (const CardNotice& notice : notices) {
+    switch (notice.kind) {
+      case CardNotice::Kind::kGrant:
+        gnb.card_returns.grant(notice.grant, now);
+        break;
+      case CardNotice::Kind::kRevoke:
+        gnb.card_returns.revoke(notice.id(), now);
+        break;
+      case CardNotice::Kind::kSettleAll:
+        datapath::settle_all(gnb, notice.id(), now);
+        break;
+    }
+  }
+}
 
 }  // namespace
 
-void Cards::connect(const std::function<std::uint16_t(const std::string&)>& port_id,
-                    const CardLinkSettings::Journal& journal) {
+Expected<void> Cards::connect(const std::function<std::uint16_t(const std::string&)>& port_id,
+                              const CardLinkSettings::Journal& journal) {
   for (const CardLinkConfig& config : config_.cards) {
     std::vector<VfLink> vfs;
     for (const auto& port : config.vfs) vfs.push_back({port, port_id(port)});
@@ -27,19 +52,62 @@ void Cards::connect(const std::function<std::uint16_t(const std::string&)>& port
                                    .punt_n3 = vf_number(config_, config, config.n3, 0),
                                    .punt_air = vf_number(config_, config, config.air, 0),
                                    .by_ue_address = config_.lookup == GnbConfig::Lookup::kUeAddress,
-                                   .journal = journal}),
+                                   .journal = journal,
+                                   .notify = [this](std::span<const CardNotice> notices) { notify(notices); }}),
+              .requests = std::make_unique<CardRequestReader>(),
               .vfs = VfLinks(std::move(vfs))};
+    if (auto connected = connect_workers(card); !connected) return connected;
     cards_.push_back(std::move(card));
+  }
+  return {};
+}
+
+Expected<void> Cards::connect_workers(Card& card) {
+  for (const auto& worker : workers_.all()) {
+    if (!worker->gnb || worker->config.n3 != card.config.n3) continue;
+    const std::string name = worker->config.name + ".returns";
+    constexpr unsigned kFlags = RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ;
+    NumberRing ring(rte_ring_create(name.c_str(), kRequestEntries, SOCKET_ID_ANY, kFlags));
+    if (!ring) {
+      return fail("no memory for ring {} of {} entries; allowed: a larger memory.megabytes", name, kRequestEntries);
+    }
+    const datapath::CardRequests requests(ring.get(), &card.requests->wakeup());
+    worker->gnb->card_returns.connect(requests);
+    card.requests->add(requests);
+    request_rings_.push_back(std::move(ring));
+  }
+  return {};
+}
+
+void Cards::notify(std::span<const CardNotice> notices) {
+  std::map<WorkerRuntime*, std::vector<CardNotice>> by_worker;
+  for (const CardNotice& notice : notices) {
+    if (WorkerRuntime* worker = workers_.owner_of(notice.id().value)) by_worker[worker].push_back(notice);
+  }
+  for (auto& [worker, list] : by_worker) {
+    datapath::GnbContext* gnb = worker->gnb.get();
+    for (std::size_t done = 0; done < list.size(); done += kNoticesPerCommand) {
+      const auto part = std::span(list).subspan(done, std::min(kNoticesPerCommand, list.size() - done));
+      const bool listened = worker->running && worker->execute([gnb, part] { tell(*gnb, part); }, kNoticePatience);
+      if (!listened) break;  // it asks again
+    }
   }
 }
 
 void Cards::begin(const Locked& locked) {
   (void)look(locked, std::chrono::steady_clock::now());
-  for (Card& card : cards_) card.link->begin();
+  for (Card& card : cards_) {
+    CardLink* const link = card.link.get();
+    link->begin();
+    card.requests->begin([link](std::span<const CardRequest> requests) { link->request(requests); });
+  }
 }
 
 void Cards::end() {
-  for (Card& card : cards_) card.link->end();
+  for (Card& card : cards_) {
+    card.requests->end();
+    card.link->end();
+  }
 }
 
 bool Cards::look(const Locked& /*locked*/, Time now) {
@@ -174,9 +242,9 @@ void Cards::add_numbers(std::vector<BearerView>& views) const {
                    .epoch = seen[i].epoch,
                    .lease_end = seen[i].lease_end,
                    .in_flight = n.in_flight,
-                   .returned = view.downlink.received - view.downlink.dropped};
+                   .returned = view.downlink.transmitted};
       view.downlink.transmitted = n.dl_packets;  // what went back to the card among them
-      view.downlink.received = n.dl_packets + view.downlink.dropped;
+      view.downlink.received = n.dl_packets + view.downlink.dropped + view.downlink.held;
       view.uplink.received += n.ul_packets;
       view.uplink.transmitted += n.ul_packets;
       view.pdcp_tx_next = n.pdcp_next;

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "card/link/link.h"
+#include "card/link/requests.h"
 #include "card/link/vf_links.h"
 #include "gnb/control/bearer_lines.h"
 #include "gnb/control/control_lock.h"
 #include "gnb/control/peer_table.h"
+#include "gnb/control/workers.h"
 
 namespace splitplane::gnb {
 
@@ -27,11 +29,13 @@ class Cards {
   };
   using Requests = std::vector<Request>;
 
-  Cards(const GnbConfig& config, PeerTable& peers) : config_(config), peers_(peers) {}
+  Cards(const GnbConfig& config, Workers& workers, PeerTable& peers)
+      : config_(config), workers_(workers), peers_(peers) {}
 
-  // One link for each card of the configuration. `port_id`: DPDK's number of a port. `journal`: where leases survive.
-  void connect(const std::function<std::uint16_t(const std::string&)>& port_id,
-               const CardLinkSettings::Journal& journal);
+  // One link for each card of the configuration, and the way to it for the workers behind the card. `port_id`: DPDK's
+  // number of a port. `journal`: where leases survive.
+  Expected<void> connect(const std::function<std::uint16_t(const std::string&)>& port_id,
+                         const CardLinkSettings::Journal& journal);
   // The links' threads. After the configured bearers were put: on a card that outlived an earlier run of this host they
   // keep their numbers, and the card removes what is not known by then.
   void begin(const Locked& locked);
@@ -72,13 +76,19 @@ class Cards {
     CardLinkConfig config;
     UpfNumbers upfs;  // by the number that the card knows
     std::unique_ptr<CardLink> link;
+    std::unique_ptr<CardRequestReader> requests;  // of the workers behind it; ends before the link
     VfLinks vfs;
     bool cut_off = false;  // by the last look
   };
   [[nodiscard]] Card* before(const WorkerRuntime& worker);
+  Expected<void> connect_workers(Card& card);
+  // On the link's thread.
+  void notify(std::span<const CardNotice> notices);
 
   const GnbConfig& config_;
+  Workers& workers_;
   PeerTable& peers_;
+  std::vector<NumberRing> request_rings_;  // of workers behind cards
   std::vector<Card> cards_;
 };
 

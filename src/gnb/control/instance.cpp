@@ -40,8 +40,8 @@ Expected<void> Instance::build(bool fresh) {
   parts_.watch = PortWatch(parts_.wiring.watched_ports());
   if (auto opened = parts_.numbers.open(fresh); !opened) return opened;
   parts_.wiring.make_loops(parts_.workers);
-  parts_.cards.connect([this](const std::string& port) { return parts_.wiring.ports().at(port)->id(); },
-                       parts_.numbers.for_cards());
+  const auto port_id = [this](const std::string& port) { return parts_.wiring.ports().at(port)->id(); };
+  if (auto connected = parts_.cards.connect(port_id, parts_.numbers.for_cards()); !connected) return connected;
   if (auto restored = parts_.bearers.restore(parts_.config.journal); !restored) return restored;
   parts_.cards.begin(parts_.control.lock());
   if (auto started = parts_.taps.start_configured(); !started) return started;

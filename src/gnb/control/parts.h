@@ -38,7 +38,7 @@ struct Parts {
   PeerTable peers;
   BearerLines lines{config, workers};
   Numbers numbers{config, store, workers};  // above cards, whose threads write to its journal
-  Cards cards{config, peers};
+  Cards cards{config, workers, peers};
   Uplinks uplinks{store, workers, peers, cards};
   N3Control n3{store, workers, peers, cards, uplinks};
   Bearers bearers{{control, store, workers, peers, lines, numbers, cards, n3, uplinks}};

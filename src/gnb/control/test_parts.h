@@ -108,7 +108,8 @@ struct Parts : gnb::Parts {
     if (auto made = wiring.make(workers, peers); !made) return made;
     n3_ = &peers.interfaces(control.lock()).front();
     if (auto opened = numbers.open(false); !opened) return opened;
-    cards.connect([this](const std::string& port) { return wiring.ports().at(port)->id(); }, numbers.for_cards());
+    const auto port_id = [this](const std::string& port) { return wiring.ports().at(port)->id(); };
+    if (auto connected = cards.connect(port_id, numbers.for_cards()); !connected) return connected;
     return bearers.restore(config.journal);
   }
   WorkerRuntime& worker(std::size_t i) { return *workers.all()[i]; }

@@ -197,6 +197,7 @@ void Wiring::share_reorder_buffers(const Workers& workers) {
         workers.all(), [&](const auto& other) { return other->gnb && other->config.n3 == worker->config.n3; }));
     worker->gnb->reorder.limit(config_.memory.mbufs / 4 / sharing);
     worker->gnb->flow_moves.limit(config_.memory.mbufs / 8 / sharing);
+    worker->gnb->card_returns.limit(config_.memory.mbufs / 4 / sharing);
     worker->gnb->session_uplinks.limit(config_.memory.mbufs / 8 / sharing);
   }
 }

@@ -66,9 +66,11 @@ class UpfNumbers {
 };
 
 struct WorkerRuntime {
+  static constexpr std::chrono::milliseconds kPatience{1000};
+
   WorkerConfig config;
   unsigned lcore = 0;
-  bool running = false;
+  std::atomic<bool> running{false};  // threads of links look at it, too
   std::atomic<power::Ticks> cpu_at_end{0};            // CPU time of its thread, once that has left the loop
   bool drains_copies = true;                          // gnb: no other worker consumes them
   std::unique_ptr<governor::Governor> core_governor;  // while the policy sets the core's frequency
@@ -99,7 +101,7 @@ struct WorkerRuntime {
   // Does something on the worker's own thread, or here as long as it does not run.
   // Of one that makes no rounds (see RoundWatch) nothing is asked; one that has stopped since then is waited for as
   // long as it takes to see that.
-  [[nodiscard]] bool execute(const std::function<void()>& command) {
+  [[nodiscard]] bool execute(const std::function<void()>& command, std::chrono::milliseconds patience = kPatience) {
     if (!running) {
       command();
       return true;
@@ -111,9 +113,8 @@ struct WorkerRuntime {
           command();
           commanded.store(false, std::memory_order_relaxed);
         },
-        kPatience);
+        patience);
   }
-  static constexpr std::chrono::milliseconds kPatience{1000};
 };
 
 }  // namespace splitplane::gnb

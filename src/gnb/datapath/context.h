@@ -16,6 +16,7 @@
 #include "n3/reorder.h"
 #include "n3/rx_checksum.h"
 #include "ran/bearer_table.h"
+#include "returns/card_returns.h"
 #include "secured/worker_pdcp.h"
 #include "sessions/flow_counters.h"
 #include "sessions/flow_moves.h"
@@ -54,6 +55,7 @@ struct GnbContext {
   SessionUplinks session_uplinks{flow_counters};  // uplink of sessions with several bearers
   std::optional<LeaseRequests> lease_requests;    // if COUNTs need a lease
   WorkerStats stats;
+  CardReturns card_returns{bearers, stats};  // packets of a card's bearers that go back to the card
 };
 
 // The worker calls it once per round: copies the counters of the acknowledged bearers.

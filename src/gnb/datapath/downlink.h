@@ -1,5 +1,5 @@
 // The downlink of a gNB worker: runs the stages of pipeline.h over each burst. Once per round it sends packets that
-// waited for their order, and serves the timers of acknowledged bearers.
+// waited for their order or for a card's lease, and serves the timers of acknowledged bearers.
 #pragma once
 
 #include <limits>
@@ -35,6 +35,8 @@ class GnbDownlink {
   // released.
   void flush() {
     if constexpr (F >= FeatureSet::mat) {
+      if (path_.gnb.card_returns.has_work()) [[unlikely]]
+        path_.gnb.card_returns.flush(path_.back, rte_rdtsc());
       if (!path_.gnb.flow_moves.empty()) [[unlikely]]
         deliver_moved(rte_rdtsc());
       if (path_.gnb.reorder.held() == 0) [[likely]]
@@ -60,7 +62,8 @@ class GnbDownlink {
   }
   // The time of the next work that no packet announces. A time up to `now` means now.
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
-    std::uint64_t next = std::min(path_.gnb.reorder.next_work(), path_.gnb.flow_moves.next_work());
+    std::uint64_t next = std::min({path_.gnb.reorder.next_work(), path_.gnb.flow_moves.next_work(),
+                                   path_.gnb.card_returns.next_work()});
     if constexpr (F == FeatureSet::clone) {
       if (path_.gnb.arq != nullptr) next = std::min(next, path_.gnb.arq->next_work(now));
     }
@@ -70,7 +73,9 @@ class GnbDownlink {
   void finish() {
     if constexpr (F >= FeatureSet::mat) deliver_moved(std::numeric_limits<std::uint64_t>::max());
     path_.gnb.reorder.release_all();
+    path_.gnb.card_returns.drop_waiting(rte_rdtsc());
     flush();
+    path_.gnb.card_returns.drop_ready();
   }
   [[nodiscard]] const Probe& probe() const { return path_.probe; }
 

@@ -2,6 +2,8 @@
 // for.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "gnb/datapath/test_gnb.h"
 
 namespace splitplane::datapath {
@@ -29,7 +31,42 @@ struct ReturnRig : test::TestGnb {
     return frame;
   }
 
+  // Packets for bearer 1, numbered by the length of their SDUs from `first` on.
+  void run_numbered(unsigned first, unsigned n) {
+    std::vector<Bytes> frames;
+    for (unsigned i = 0; i < n; ++i) {
+      N3Frame frame = to_bearer(1);
+      frame.payload = test::inner_packet(100 + first + i);
+      frames.push_back(frame.make());
+    }
+    run(frames);
+  }
+  // Lengths of the SDUs that went back, less 100; those without an SDU are left out.
+  [[nodiscard]] std::vector<unsigned> numbers_back() const {
+    std::vector<unsigned> numbers;
+    for (const Bytes& frame : back.frames) {
+      const unsigned bytes = wire::load_be16(frame.data() + 14 + wire::airhdr::kLengthOffset);
+      if (bytes != 0) numbers.push_back(bytes - 100);
+    }
+    return numbers;
+  }
+  void flush_later(std::uint64_t ms = 1) {
+    context->card_returns.flush(function_back, rte_rdtsc() + ms * rte_get_tsc_hz() / 1000);
+  }
+  // As the link does after a request.
+  void grant(std::uint32_t next, std::uint32_t lease_end, std::uint32_t in_flight) {
+    const auto request = asked();
+    context->card_returns.grant({request.value_or(CardRequest{BearerId{teid(1)}, 0}), next, lease_end, in_flight},
+                                rte_rdtsc());
+  }
+  [[nodiscard]] std::optional<CardRequest> asked() { return context->card_returns.requests()->take(); }
+  void ask_a_link() { context->card_returns.connect(CardRequests(requests.get(), &reader)); }
+  [[nodiscard]] std::uint32_t credit() { return ran::card_credit(downlink[1]); }
+
+  test::Ring requests{4};
+  Wakeup reader;
   test::Taken air, back;
+  test::TestSink function_back{&back};
   GnbDownlink<F, test::TestSink, SampledCycles> function{*context, test::TestSink{&air}, test::TestSink{&back}};
   std::uint64_t received = 0;
 };
@@ -75,16 +112,30 @@ TYPED_TEST(GnbReturned, what_would_not_fit_the_air_behind_the_cards_headers_is_l
   EXPECT_EQ(rig.pool.in_use(), 0U);
 }
 
-TYPED_TEST(GnbReturned, what_the_port_does_not_take_is_lost_at_its_bearer) {
+TYPED_TEST(GnbReturned, what_the_port_does_not_take_goes_later_and_in_order) {
   ReturnRig<TypeParam::value> rig;
   rig.downlink[2] = ran::make_on_card(rig.config(2));
   rig.back.room = 3;
-  rig.run({rig.to_bearer(1).make(), rig.to_bearer(2).make(), rig.to_bearer(1).make(), rig.to_bearer(1).make(),
-           rig.to_bearer(2).make()});
+  std::vector<N3Frame> frames;
+  for (const std::uint32_t index : {1U, 2U, 1U, 1U, 2U, 1U}) {
+    frames.push_back(rig.to_bearer(index));
+    frames.back().payload = test::inner_packet(100 + frames.size());
+  }
+  rig.run({frames[0].make(), frames[1].make(), frames[2].make(), frames[3].make(), frames[4].make()});
   EXPECT_EQ(rig.context->stats.returned.get(), 3U);
-  EXPECT_EQ(rig.dropped(DropReason::tx_full), 2U);
-  EXPECT_EQ(rig.drops[1].downlink, 1U);
-  EXPECT_EQ(rig.drops[2].downlink, 1U);
+  EXPECT_EQ(rig.context->stats.card_held.get(), 2U);
+  EXPECT_EQ(rig.context->card_returns.held(BearerId{rig.teid(2)}), 1U);
+  rig.back.room = ~0U;
+  rig.run({frames[5].make()});
+  EXPECT_EQ(rig.back.frames.size(), 3U) << "behind those that wait";
+  rig.flush_later();
+  ASSERT_EQ(rig.back.frames.size(), 6U);
+  EXPECT_EQ(rig.back.frames[3], rig.returned(1, 9, frames[3].payload));
+  EXPECT_EQ(rig.back.frames[4], rig.returned(2, 9, frames[4].payload));
+  EXPECT_EQ(rig.back.frames[5], rig.returned(1, 9, frames[5].payload));
+  EXPECT_EQ(rig.context->stats.returned.get(), 6U);
+  EXPECT_EQ(rig.context->stats.card_held.get(), 0U);
+  rig.expect_balance(6);
   EXPECT_EQ(rig.pool.in_use(), 0U);
 }
 
@@ -98,6 +149,199 @@ TYPED_TEST(GnbReturned, a_released_bearer_of_a_card_is_one_just_released) {
   EXPECT_EQ(rig.dropped(DropReason::teid_released), 1U);
   EXPECT_EQ(rig.dropped(DropReason::teid_unknown), 1U) << "another TEID on the same line";
   EXPECT_TRUE(rig.back.frames.empty());
+}
+
+using CardCredit = ReturnRig<FeatureSet::mat>;
+
+TEST(GnbCardCredit, the_first_packet_waits_for_one_grant_and_the_next_ones_behind_it) {
+  CardCredit rig;
+  rig.ask_a_link();
+  rig.run_numbered(0, 2);
+  EXPECT_TRUE(rig.back.frames.empty());
+  EXPECT_EQ(rig.context->stats.card_held.get(), 2U);
+  EXPECT_LT(rig.function.next_work(rte_rdtsc()), ~std::uint64_t{0});
+  rig.grant(0, 1792, 2);
+  EXPECT_FALSE(rig.asked()) << "once per grant";
+  rig.run_numbered(2, 2);
+  EXPECT_TRUE(rig.back.frames.empty()) << "none overtakes those that are ready";
+  rig.flush_later();
+  EXPECT_EQ(rig.numbers_back(), (std::vector<unsigned>{0, 1, 2, 3}));
+  EXPECT_EQ(rig.credit(), CardReturns::kMostCredit - 4);
+  rig.run_numbered(4, 1);
+  EXPECT_EQ(rig.numbers_back().size(), 5U) << "at once";
+  EXPECT_EQ(rig.context->stats.card_held.get(), 0U);
+  EXPECT_EQ(rig.pool.in_use(), 0U);
+}
+
+TEST(GnbCardCredit, is_asked_for_when_half_of_it_is_used) {
+  CardCredit rig;
+  rig.ask_a_link();
+  rig.grant(0, 1792, 1);
+  for (unsigned i = 0; i < 500; i += 20) rig.run_numbered(i, 20);
+  EXPECT_FALSE(rig.asked());
+  rig.run_numbered(500, 1);
+  ASSERT_TRUE(rig.asked());
+  for (unsigned i = 501; i < 981; i += 20) rig.run_numbered(i, 20);
+  EXPECT_FALSE(rig.asked());
+  rig.run_numbered(981, 20);
+  EXPECT_EQ(rig.numbers_back().size(), 1000U);
+  EXPECT_EQ(rig.context->stats.card_held.get(), 1U);
+}
+
+// The card's side of a bearer, as p4/numbers.p4i has it.
+struct ModelCard {
+  std::uint32_t next = 0, limit = 1792, waiting = 0, lost = 0;
+  void direct() {
+    const bool is_direct = waiting == 0 && next < (limit > 1023 ? limit - 1023 : 0);
+    ++(is_direct ? next : waiting);
+  }
+  void returned() {
+    waiting -= waiting != 0 ? 1 : 0;
+    ++(next < limit ? next : lost);
+  }
+};
+
+// Bursts, delays and renewals at random: whatever the order of events is, the card loses nothing.
+TEST(GnbCardCredit, never_exceeds_the_lease) {
+  std::mt19937 random(1);
+  const auto below = [&](unsigned n) { return static_cast<std::uint32_t>(random() % n); };
+  for (int turn = 0; turn < 40; ++turn) {
+    CardCredit rig;
+    rig.ask_a_link();
+    ModelCard card;
+    std::size_t up = 0, numbered = 0;   // packets on their way up; returned frames that the card has numbered
+    std::uint32_t sent = 0;
+    std::optional<CardGrant> under_way;
+    const std::uint32_t pace = 1 + below(40);
+    for (int step = 0; step < 1500; ++step) {
+      if (below(100) < 60 && below(1000) < 900) {  // packets from N3
+        for (std::uint32_t i = below(pace); i != 0; --i) {
+          const std::uint32_t before = card.waiting;
+          card.direct();
+          up += card.waiting - before;
+        }
+      }
+      if (below(3) != 0 && up != 0) {
+        const auto n = static_cast<unsigned>(std::min<std::size_t>(up, 1 + below(32)));
+        for (unsigned i = 0; i < n; ++i) rig.run_numbered((sent + i) % 900, 1);
+        sent += n;
+        up -= n;
+      }
+      rig.flush_later();
+      if (below(4) != 0) {  // the card's core reads what came back, or hangs for a while
+        for (std::size_t i = below(64); i != 0 && numbered < rig.back.frames.size(); --i, ++numbered) card.returned();
+      }
+      if (under_way && below(3) == 0) {
+        rig.context->card_returns.grant(*under_way, rte_rdtsc());
+        under_way.reset();
+      } else if (!under_way) {
+        if (const auto request = rig.asked()) {
+          const std::uint32_t next = card.next;
+          if (below(8) != 0) card.limit = std::max(card.limit, next + 1792);  // the disk may be full
+          under_way = CardGrant{*request, next, card.limit, card.waiting};
+        }
+      }
+    }
+    ASSERT_EQ(card.lost, 0U) << "turn " << turn;
+    EXPECT_EQ(rig.dropped(DropReason::count_lease_ended), 0U);
+    EXPECT_TRUE(sent == 0 || rig.context->stats.returned.get() > 0);
+  }
+}
+
+TEST(GnbCardCredit, without_a_lease_in_time_a_packet_is_dropped_and_the_card_told) {
+  CardCredit rig;
+  rig.ask_a_link();
+  rig.run_numbered(0, 2);
+  ASSERT_TRUE(rig.asked());
+  rig.grant(100, 100, 2);  // the disk is full
+  EXPECT_EQ(rig.context->stats.card_held.get(), 2U);
+  rig.flush_later(20);
+  EXPECT_TRUE(rig.asked()) << "again";
+  rig.flush_later(CardReturns::kMostMs + 50);
+  EXPECT_EQ(rig.dropped(DropReason::count_lease_ended), 2U);
+  EXPECT_EQ(rig.drops[1].downlink, 2U);
+  EXPECT_EQ(rig.context->stats.settled.get(), 2U);
+  ASSERT_EQ(rig.back.frames.size(), 2U);
+  EXPECT_EQ(wire::load_be16(rig.back.frames[0].data() + 14 + wire::airhdr::kLengthOffset), 0U);
+  EXPECT_EQ(teid_of_returned(rig.back.frames[0].data()), rig.teid(1));
+  rig.expect_balance(2);
+  EXPECT_EQ(rig.pool.in_use(), 0U);
+}
+
+TEST(GnbCardCredit, packets_that_wait_are_bounded) {
+  CardCredit rig;
+  rig.ask_a_link();
+  rig.context->card_returns.limit(3);
+  rig.run_numbered(0, 5);
+  EXPECT_EQ(rig.context->stats.card_held.get(), 3U);
+  EXPECT_EQ(rig.dropped(DropReason::count_lease_ended), 2U);
+  rig.grant(0, 1792, 5);
+  rig.flush_later();
+  EXPECT_EQ(rig.numbers_back(), (std::vector<unsigned>{0, 1, 2}));
+  EXPECT_EQ(rig.context->stats.settled.get(), 2U);
+}
+
+TEST(GnbCardCredit, at_the_end_of_counts_packets_are_dropped_at_once) {
+  CardCredit rig;
+  rig.ask_a_link();
+  rig.run_numbered(0, 3);
+  rig.grant(ran::kCountEnd - 1, ran::kCountEnd, 3);
+  rig.flush_later();
+  EXPECT_EQ(rig.numbers_back(), (std::vector<unsigned>{0}));
+  rig.grant(ran::kCountEnd, ran::kCountEnd, 2);
+  rig.run_numbered(3, 1);
+  EXPECT_EQ(rig.dropped(DropReason::count_exhausted), 3U);
+  rig.flush_later();
+  EXPECT_EQ(rig.context->stats.settled.get(), 3U);
+}
+
+TEST(GnbCardCredit, of_an_earlier_run_of_the_card_is_worth_nothing) {
+  CardCredit rig;
+  rig.ask_a_link();
+  rig.grant(0, 1792, 0);
+  EXPECT_EQ(rig.credit(), CardReturns::kMostCredit);
+  rig.context->card_returns.revoke(BearerId{rig.teid(1)}, rte_rdtsc());
+  rig.run_numbered(0, 2);
+  EXPECT_TRUE(rig.back.frames.empty());
+  rig.grant(1792, 1792 + 128, 2);
+  rig.flush_later();
+  EXPECT_EQ(rig.numbers_back().size(), 2U);
+  EXPECT_EQ(rig.credit(), 126U);
+}
+
+TEST(GnbCardCredit, what_waits_is_dropped_with_its_bearer_and_at_the_end) {
+  CardCredit rig;
+  rig.ask_a_link();
+  rig.run_numbered(0, 2);
+  EXPECT_EQ(rig.context->card_returns.close(BearerId{rig.teid(1)}), 2U);
+  EXPECT_EQ(rig.context->stats.card_held.get(), 0U);
+  EXPECT_EQ(rig.pool.in_use(), 0U);
+  rig.run_numbered(0, 2);
+  rig.function.finish();
+  EXPECT_EQ(rig.dropped(DropReason::count_lease_ended), 2U);
+  EXPECT_EQ(rig.context->stats.settled.get(), 2U) << "the card lives on";
+  EXPECT_EQ(rig.context->stats.card_held.get(), 0U);
+  EXPECT_EQ(rig.pool.in_use(), 0U);
+}
+
+TEST(GnbCardCredit, a_card_that_waits_in_vain_is_told_when_none_of_the_bearer_is_here) {
+  CardCredit rig;
+  rig.ask_a_link();
+  const BearerId id{rig.teid(1)};
+  rig.run_numbered(0, 1);
+  settle_all(*rig.context, id, rte_rdtsc());
+  settle_all(*rig.context, id, rte_rdtsc());
+  EXPECT_EQ(rig.context->stats.card_resettled.get(), 0U) << "a packet waits here";
+  rig.grant(0, 1792, 3);
+  rig.flush_later();
+  rig.back.frames.clear();
+  settle_all(*rig.context, id, rte_rdtsc());
+  EXPECT_EQ(rig.context->stats.card_resettled.get(), 1U);
+  rig.flush_later();
+  EXPECT_EQ(rig.back.frames, std::vector<Bytes>{rig.returned(1, 1, Bytes{})});
+  rig.run_numbered(1, 1);
+  settle_all(*rig.context, id, rte_rdtsc());
+  EXPECT_EQ(rig.context->stats.card_resettled.get(), 1U) << "a packet came meanwhile";
 }
 
 }  // namespace

@@ -1,17 +1,17 @@
 // The slow path of find_bearers: G-PDUs whose bearer this worker does not number, or whose sender is wrong.
 //
 //   stays     a packet of this worker's bearers
-//   returned  a packet that the card passed up because it could not read it, but whose bearer the card numbers
+//   returned  a packet that the card passed up, but whose bearer the card numbers; it may wait (returns/card_returns.h)
 //   waits     a packet of a QoS flow that is on its way to another bearer (sessions/flow_moves.h)
 //   handed    a packet of another worker's bearer (punt_handoff.h)
 //   dropped   teid_unknown (with an Error Indication), teid_released, ue_unknown, not_from_upf, worker_full;
-//             above_mtu, no_headroom and tx_full on the way back to the card
+//             above_mtu and no_headroom on the way back to the card
 #pragma once
 
 #include <rte_cycles.h>
 
 #include "gnb/datapath/downlink_path.h"
-#include "gnb/datapath/returned_frame.h"
+#include "returns/returned_frame.h"
 #include "gnb/datapath/slow_path.h"
 #include "ran/header_mode.h"
 
@@ -38,24 +38,11 @@ template <FeatureSet F, class Sink, class Probe>
 }
 
 template <FeatureSet F, class Sink, class Probe>
-inline void return_to_card(DownlinkPath<F, Sink, Probe>& path, Burst& card,
-                           const std::array<std::uint32_t, kBurst>& id) {
-  const unsigned sent = path.back.send(card.mbuf.data(), card.size);
-  path.stats.returned.add(sent);
-  for (unsigned i = sent; i < card.size; ++i) {
-    path.stats.drop(DropReason::tx_full);
-    ++path.gnb.bearers.drops(id[i]).downlink;
-  }
-  rte_pktmbuf_free_bulk(card.mbuf.data() + sent, card.size - sent);
-}
-
-template <FeatureSet F, class Sink, class Probe>
 [[gnu::noinline]] inline void serve_unmatched(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   GnbContext& gnb = path.gnb;
   const unsigned received = burst.size;
   unsigned kept = 0;
   Burst card;
-  std::array<std::uint32_t, kBurst> card_id;
   for (unsigned i = 0; i < received; ++i) {
     rte_mbuf* const m = burst.mbuf[i];
     const GPdu& gpdu = path.gpdu[i];
@@ -64,8 +51,9 @@ template <FeatureSet F, class Sink, class Probe>
       if (ran::is_session(line, gpdu.teid)) {
         wait_for_move(gnb, m, gpdu, drops);
       } else if (ran::is_on_card(line, gpdu.teid)) {
-        card_id[card.size] = gpdu.teid;
-        if (make_returned(path, i, m, drops)) card.mbuf[card.size++] = m;
+        if (make_returned(path, i, m, drops) &&
+            (ran::take_card_credit(line) || gnb.card_returns.admit(line, gpdu.teid, m, rte_rdtsc())))
+          card.mbuf[card.size++] = m;
       } else if (gpdu.teid != 0 && gnb.punt_handoff.has_worker(gpdu.teid)) {
         gnb.punt_handoff.hand_off(m, gpdu.teid, Direction::kDownlink, path.stats, drops);
       } else if (gnb.keys.by_ue_address) {
@@ -86,7 +74,7 @@ template <FeatureSet F, class Sink, class Probe>
     burst.mbuf[kept++] = m;
   }
   burst.size = kept;
-  if (card.size != 0) return_to_card(path, card, card_id);
+  if (card.size != 0) gnb.card_returns.send(path.back, card.mbuf.data(), card.size, rte_rdtsc());
 }
 
 }  // namespace splitplane::datapath

@@ -2,8 +2,10 @@
 // that are at the host, and lets later ones follow them.
 #pragma once
 
+#include <rte_cycles.h>
+
 #include "gnb/datapath/downlink_path.h"
-#include "gnb/datapath/returned_frame.h"
+#include "returns/returned_frame.h"
 #include "n3/frame_teid.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
@@ -64,9 +66,19 @@ template <FeatureSet F, class Sink, class Probe>
     return true;
   });
   if (settled.size == 0) return;
-  const unsigned sent = path.back.send(settled.mbuf.data(), settled.size);
-  path.stats.settled.add(sent);
-  rte_pktmbuf_free_bulk(settled.mbuf.data() + sent, settled.size - sent);
+  gnb.card_returns.send_settled(path.back, settled.mbuf.data(), settled.size, rte_rdtsc());
+}
+
+// In a command: the card counts packets of the bearer that are here, for a long time already. If there are none, a frame
+// was lost between card and host.
+inline void settle_all(GnbContext& gnb, BearerId id, std::uint64_t now) {
+  if (gnb.keys.by_ue_address || !gnb.card_returns.is_quiet(id)) return;
+  rte_mbuf* const m = rte_pktmbuf_alloc(gnb.pool);
+  if (m == nullptr) return;  // the link asks again
+  auto* const frame = reinterpret_cast<std::uint8_t*>(rte_pktmbuf_append(m, kReturnedHeaderBytes));
+  write_air_header(gnb.air_header, frame);
+  write_returned(id.value, kAllSettled, 0, frame + 14);
+  gnb.card_returns.keep_all_settled(m, now);
 }
 
 }  // namespace splitplane::datapath

@@ -156,7 +156,8 @@ class TestGnb {
     const WorkerStats& s = context->stats;
     EXPECT_EQ(received, s.transmitted_air.get() + s.transmitted_n3.get() + s.returned.get() + s.dropped() +
                             s.punted.get() + s.rlc_control.get() + context->reorder.held() +
-                            context->flow_moves.held() + context->session_uplinks.held());
+                            context->flow_moves.held() + context->session_uplinks.held() +
+                            context->card_returns.held());
     EXPECT_EQ(dropped(DropReason::ok), 0U);
   }
   [[nodiscard]] std::uint64_t dropped(DropReason reason) const {
