@@ -19,7 +19,7 @@ constexpr std::size_t kNoticesPerCommand = 256;           // so that no round of
 constexpr std::chrono::milliseconds kNoticePatience{100};  // the bearers of other workers wait meanwhile
 
 // On the worker.
-void tell(datapath::GnbContext& gnb, std::span<const CardNotice> notices) {
+void carry_out(datapath::GnbContext& gnb, std::span<const CardNotice> notices) {
   const std::uint64_t now = rte_rdtsc();
   for (const CardNotice& notice : notices) {
     switch (notice.kind) {
@@ -88,7 +88,7 @@ void Cards::notify(std::span<const CardNotice> notices) {
     datapath::GnbContext* gnb = worker->gnb.get();
     for (std::size_t done = 0; done < list.size(); done += kNoticesPerCommand) {
       const auto part = std::span(list).subspan(done, std::min(kNoticesPerCommand, list.size() - done));
-      const bool listened = worker->running && worker->execute([gnb, part] { tell(*gnb, part); }, kNoticePatience);
+      const bool listened = worker->running && worker->execute([gnb, part] { carry_out(*gnb, part); }, kNoticePatience);
       if (!listened) break;  // it asks again
     }
   }
