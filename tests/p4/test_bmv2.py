@@ -3,15 +3,15 @@ and armed frames, and what is punted. What must come out is written here by hand
 
 from __future__ import annotations
 
-import importlib.util
+import re
 import shutil
 import socket
 import subprocess
-import sys
 import time
 from collections import defaultdict
 from pathlib import Path
 
+import generate
 import pytest
 from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer
 from scapy.layers.inet import IP, UDP
@@ -22,13 +22,16 @@ from scapy.utils import rdpcap, wrpcap
 
 P4 = Path(__file__).resolve().parents[2] / "p4"
 TOOLS = ("simple_switch", "simple_switch_CLI", "p4c-bm2-ss")
-N3, AIR, PUNT_N3, PUNT_AIR, COPIES, WORKER_N3, WORKER_AIR = range(7)
+N3, AIR, PUNT_N3, PUNT_AIR, COPIES, WORKER_N3, WORKER_AIR = range(7)  # ports; VFs from 2 on
+FIRST_VF = PUNT_N3
 FORMS = [(rlc, pdcp, sdap) for rlc in (12, 18) for pdcp in (12, 18) for sdap in (0, 1)]
 AIR_ADDRESSES = bytes.fromhex("020000000012020000000011")
 INNER = (
     bytes(IP(src="8.8.8.8", dst="10.45.0.5") / UDP(sport=1, dport=2) / Raw(b"four")),
     bytes(IPv6(src="2001:db8::1", dst="2001:db8::5") / UDP(sport=1, dport=2) / Raw(b"six")),
 )
+ACTION = re.compile(r"action (\w+)\((.*?)\)", re.DOTALL)
+TABLE = re.compile(r"table (\w+) {(.*?)\n    }", re.DOTALL)
 WAIT_SECONDS = 8  # simple_switch begins to read so long after its start; the tables must be full by then
 
 
@@ -70,28 +73,47 @@ class Bed:
 
     def __init__(self) -> None:
         self.commands: list[str] = []
-        self.frames: list[bytes] = []
+        self.frames: list[tuple[int, bytes]] = []
         self.expected: dict[int, list[bytes]] = defaultdict(list)
 
-    def add(self, table: str, action: str, key: int, *values: int) -> None:
+    def add(self, table: str, action: str, key: int | tuple[int, ...], *values: int) -> None:
+        keys = " ".join(str(part) for part in (key if isinstance(key, tuple) else (key,)))
         words = " ".join(str(value) for value in values)
-        self.commands.append(f"table_add GnbControl.{table} GnbControl.{action} {key} => {words}")
+        self.commands.append(f"table_add GnbControl.{table} GnbControl.{action} {keys} => {words}")
+
+    def ports(self) -> None:
+        self.add("ports", "from_n3", N3, PUNT_N3 - FIRST_VF, 0)
+        self.add("ports", "from_air", AIR, PUNT_AIR - FIRST_VF)
+        self.add("out_ports", "send", 64, N3)
+        self.add("out_ports", "send", 65, AIR)
+        for port in range(FIRST_VF, WORKER_AIR + 1):
+            self.add("ports", "from_vf", port)
+            self.add("out_ports", "send", port - FIRST_VF, port)
+        self.add("clones", "clone_to", COPIES - FIRST_VF, COPIES)
+        self.commands.append(f"mirroring_add {COPIES} {COPIES}")
+
+    def profile(self, number: int, form: tuple[int, int, int]) -> None:
+        rlc, pdcp, sdap = form
+        masks = [(1 << bits) - 1 for bits in (rlc, pdcp)]
+        self.add("profiles", "profile", number, 1, 1499, 3, *masks, 0)
+        macs = [int.from_bytes(AIR_ADDRESSES[at : at + 6], "big") for at in (0, 6)]
+        action = f"am{rlc}_pdcp{pdcp}" + ("_sdap" if sdap else "")
+        top = 1 << 8 * (rlc // 6) - 1  # D/C; P is the next bit
+        for poll in (0, 1):
+            self.add("air", action, (number, poll), *macs, top | poll * top >> 1)
 
     def bearer(self, number: int, form: tuple[int, int, int], armed: bool = False) -> None:
         rlc, pdcp, sdap = form
         modes = 0x40 | rlc // 6 << 3 | (pdcp == 18) << 2 | sdap << 1
-        code = (rlc == 18) | (pdcp == 18) << 1 | sdap << 2
-        macs = [int.from_bytes(AIR_ADDRESSES[at : at + 6], "big") for at in (0, 6)]
-        own = (number, 0x20000000 | (0x80 | modes) << 16, number, code, 4, 7)
-        self.add("bearers", "serve", number, own[0], *macs, *own[1:], 0x0A000002, COPIES, int(armed), WORKER_N3, 1500)
-        self.add("uplink", "uplink_serve", number, number, modes, 7, 0xAA00 + number, 9, COPIES, WORKER_AIR)
-        self.commands.append(f"register_write GnbControl.lease {number} 100")
-        self.commands.append(f"register_write GnbControl.in_flight {number} {int(armed)}")
+        vfs = (COPIES - FIRST_VF, WORKER_N3 - FIRST_VF)
+        self.add("bearers", "serve", number, number, FORMS.index(form), 0x80 | modes, 0, number, 100, 0, 7, *vfs)
+        vfs = (COPIES - FIRST_VF, WORKER_AIR - FIRST_VF)
+        self.add("uplink", "uplink_serve", number, number, modes, 7, 0xAA00 + number, 9, *vfs)
+        self.commands.append(f"register_write GnbControl.numbers {number} {int(armed)}")  # packets at the host
 
     def give(self, port: int, frame: bytes, out: int, expected: bytes | None = None) -> None:
         """`expected`: None if it goes out as it came in."""
-        nic = port.to_bytes(2, "big") + bytes(2) + len(frame).to_bytes(2, "big") + bytes(2)
-        self.frames.append(nic + frame)
+        self.frames.append((port, frame))
         self.expected[out].append(frame if expected is None else expected)
 
     def give_downlink(self, port: int, frame: bytes, expected: bytes) -> None:
@@ -100,11 +122,13 @@ class Bed:
 
 
 def fill(bed: Bed) -> None:
-    for side, vf in (("n3", PUNT_N3), ("air", PUNT_AIR)):
-        bed.commands.append(f"table_set_default GnbControl.punt_{side} GnbControl.punt {vf}")
+    bed.ports()
+    bed.add("n3_addresses", "n3_address", 0x0A000002, 1)
     base = sum((0x4500, 0x4000, 0x4011, 0x0A00, 2, 0x0A00, 1))
-    bed.add("peers", "peer", 9, 0x020000000001, 0x020000000002, 0x0A000002, 0x0A000001, base, 1400)
-    bed.commands.append(f"mirroring_add {COPIES} {COPIES}")
+    bed.add("peers", "peer", 9, 1399, base)
+    bed.add("upfs", "to_upf", 9, 0x020000000001, 0x020000000002, 0x0A000002, 0x0A000001)
+    for number, form in enumerate(FORMS):
+        bed.profile(number, form)
     for number, form in enumerate(FORMS, 0x100):
         bed.bearer(number, form)
         for count in range(10):
@@ -131,8 +155,8 @@ def fill_others(bed: Bed) -> None:
     for count in range(2):
         bed.give_downlink(WORKER_N3, returned, air_frame(0x200, (18, 18, 1), count, INNER[0], True))
     bed.give_downlink(N3, n3_frame(0x200, INNER[1]), air_frame(0x200, (18, 18, 1), 2, INNER[1], True))
-    bed.add("bearers", "to_host", 0x300, WORKER_N3)
-    bed.add("uplink", "uplink_to_host", 0x300, WORKER_AIR)
+    bed.add("bearers", "to_host", 0x300, WORKER_N3 - FIRST_VF)
+    bed.add("uplink", "uplink_to_host", 0x300, WORKER_AIR - FIRST_VF)
     bed.give(N3, n3_frame(0x300, INNER[0]), WORKER_N3)
     bed.give(AIR, air_frame(0x300, (18, 18, 1), 0, INNER[0], False), WORKER_AIR)
     echo = Ether() / IP(dst="10.0.0.2") / UDP(sport=2152, dport=2152) / GTP_U_Header(gtp_type=1, S=1)
@@ -161,17 +185,18 @@ def is_not_downlink(frame: bytes) -> bool:
 
 
 def run_switch(bed: Bed, folder: Path) -> dict[int, list[bytes]]:
-    specification = importlib.util.spec_from_file_location("generate", P4 / "generate.py")
-    generate = importlib.util.module_from_spec(specification)
-    sys.modules["generate"] = generate
-    specification.loader.exec_module(generate)
     program = folder / "gnb.json"
     include = generate.include_folder(shutil.which("p4c-bm2-ss"))
     compile_it = ["p4c-bm2-ss", "-I", include, "-DFEATURE=FEATURE_clone", "-o", program, P4 / "gnb_v1model.p4"]
     subprocess.run(compile_it, check=True, capture_output=True, timeout=120)
     ports = range(max(bed.expected) + 1)
     for port in ports:
-        wrpcap(str(folder / f"p{port}_in.pcap"), [Raw(frame) for frame in bed.frames] if port == 0 else [], linktype=1)
+        frames = []
+        for number, (by, frame) in enumerate(bed.frames):
+            if by == port:
+                frames.append(Raw(frame))
+                frames[-1].time = 1000 + number / 1000  # the switch reads the ports' files by time
+        wrpcap(str(folder / f"p{port}_in.pcap"), frames, linktype=1)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         thrift = str(probe.getsockname()[1])
@@ -216,3 +241,17 @@ def test_the_v1model_build_gives_what_the_standards_say(tmp_path):
         for kind in (is_downlink, is_not_downlink):
             sent = [frame.hex() for frame in got[port] if kind(frame)]
             assert sent == [frame.hex() for frame in frames if kind(frame)], f"port {port}, {kind.__name__}"
+
+
+def test_the_entries_fit_the_program():
+    """Without BMv2: each table, action and number of arguments is in the P4 sources."""
+    text = "".join(re.sub(r"//.*", "", path.read_text()) for path in sorted(P4.glob("gnb_*.p4i")))
+    arguments = {name: len(re.findall(r"[\w>]+ \w+", found)) for name, found in re.findall(ACTION, text)}
+    tables = dict(re.findall(TABLE, text))
+    bed = Bed()
+    fill(bed)
+    added = [command.replace("GnbControl.", "").split() for command in bed.commands if command.startswith("table_add")]
+    assert len(added) > 50
+    for _, table, action, *rest in added:
+        assert re.search(rf"actions = {{.*\b{action};", tables[table]), f"{table}: {action}"
+        assert len(rest) - rest.index("=>") - 1 == arguments[action], action

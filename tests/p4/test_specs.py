@@ -3,23 +3,17 @@ p4c-dpdk on PATH by compiling them again. The reasons for punting have the same 
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+import generate
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 P4 = ROOT / "p4"
 REASONS = ROOT / "src" / "card" / "punt_reason.h"
-
-specification = importlib.util.spec_from_file_location("generate", P4 / "generate.py")
-generate = importlib.util.module_from_spec(specification)
-sys.modules["generate"] = generate  # its dataclass looks there
-specification.loader.exec_module(generate)
 
 
 @pytest.mark.parametrize("program", generate.PROGRAMS, ids=lambda program: program.name)
@@ -81,11 +75,11 @@ def numbers_in_cpp(macro: str) -> dict[str, int]:
 
 def test_punt_reasons_have_the_same_numbers_in_p4_and_cpp():
     cpp = numbers_in_cpp("SPLITPLANE_PUNT_REASONS")
-    assert cpp.pop("none") == 0
-    assert numbers_in_p4("PUNT") == cpp and len(cpp) == 27
+    assert cpp["none"] == 0
+    assert numbers_in_p4("PUNT") == cpp and len(cpp) == 29
 
 
 def test_drop_reasons_have_the_same_numbers_in_p4_and_cpp():
     cpp = numbers_in_cpp("SPLITPLANE_CARD_DROPS")
     p4 = numbers_in_p4("DROP")
-    assert p4.items() <= cpp.items() and len(p4) == 4
+    assert p4.items() <= cpp.items() and len(p4) == 5
