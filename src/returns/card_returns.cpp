@@ -14,6 +14,7 @@ constexpr std::uint64_t kLookMs = 5;         // how often packets that wait are 
 constexpr std::uint64_t kAskAgainMs = 100;   // a request without an answer
 constexpr std::uint64_t kAskLaterMs = 5;     // after a grant that gave nothing
 constexpr std::uint64_t kRetriesPerMs = 20;  // while the port is full
+constexpr std::uint32_t kStill = 3;          // so many readings in a row without a change: nothing is outstanding
 
 }  // namespace
 
@@ -63,7 +64,10 @@ void CardReturns::ask(ran::BearerDownlink& line, std::uint32_t id, Account& acco
   const bool is_due = account.asked ? now >= account.ask_again : now >= account.not_before;
   if (is_due && requests_ && requests_->ask({BearerId{id}, account.tag})) {
     // For a repeated request the first one counts.
-    if (!account.asked) account.credit_asked = ran::card_credit(line);
+    if (!account.asked) {
+      account.credit_asked = ran::card_credit(line);
+      account.waited_asked = static_cast<std::uint32_t>(account.size());
+    }
     account.asked = true;
     account.ask_again = now + kAskAgainMs * ticks_per_ms_;
   }
@@ -98,7 +102,10 @@ void CardReturns::drop_unnumbered(rte_mbuf* frame, DropReason reason, std::uint6
 // Outstanding at the reading is known from the reading before, if no packet was numbered directly in between: what was
 // outstanding then, and was sent since, less what the card numbered. If one was numbered directly, then nothing was
 // outstanding at that moment, so only what was sent after it can be: less than all since the reading before. The larger
-// of the two is right in both cases.
+// of the two is right in both cases, and may be too large. Two more bounds bring it down again:
+// - The card counts what is outstanding together with what waits here (`in_flight`). What waited at the request and
+//   waits now is not outstanding.
+// - The card's core reads its VF between two readings. If it numbered nothing several times, it found nothing.
 void CardReturns::grant(const CardGrant& grant, std::uint64_t now) {
   const std::uint32_t id = grant.answers.id.value;
   ran::BearerDownlink& line = *bearers_.downlink_line(id);
@@ -109,11 +116,13 @@ void CardReturns::grant(const CardGrant& grant, std::uint64_t now) {
   const bool answers = account.asked && grant.answers.tag == account.tag;
   const std::uint32_t since_read = answers ? account.credit_asked - credit : sent;
   const std::uint32_t numbered = grant.next - account.next;
-  std::uint32_t owed = since_read;
-  if (grant.in_flight != 0) {
-    const std::uint32_t before = account.owed + sent;
-    owed = std::max(before - std::min(before, numbered), account.since_read + sent);
-  }
+  account.still = sent == 0 && numbered == 0 ? account.still + 1 : 0;
+  const auto waits = static_cast<std::uint32_t>(account.size());
+  const std::uint32_t waited = answers ? std::min(account.waited_asked, waits) : 0;
+  const std::uint32_t counted = account.still >= kStill ? 0 : grant.in_flight - std::min(grant.in_flight, waited);
+  const std::uint32_t before = account.owed + sent;
+  const std::uint32_t owed = std::min(std::max(before - std::min(before, numbered), account.since_read + sent),
+                                      counted + since_read);
   const std::uint32_t room = grant.lease_end > grant.next ? grant.lease_end - grant.next : 0;
   const std::uint32_t within_lease = room - std::min(room, owed);
   const std::uint32_t within_reserve = kMostCredit - std::min(kMostCredit, since_read);

@@ -130,6 +130,8 @@ class CardReturns {
     bool asked = false, exhausted = false;
     std::uint32_t tag = 0;            // of the present or the next request
     std::uint32_t credit_asked = 0;   // the credit when the worker asked
+    std::uint32_t waited_asked = 0;   // and the packets that waited then
+    std::uint32_t still = 0;          // grants in a row between which nothing went back and nothing was numbered
     std::uint32_t given = 0;          // the credit right after the last grant
     std::uint32_t next = 0;           // the card's next COUNT, by the last grant
     std::uint32_t since_read = 0;     // at most so many went back from that reading to that grant

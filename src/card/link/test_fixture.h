@@ -56,7 +56,9 @@ class CardLinkTest : public ::testing::Test {
                                                         .retry = std::chrono::milliseconds(5),
                                                         .answer = answer,
                                                         .show_each = std::chrono::milliseconds(20),
-                                                        .journal = lease_journal_});
+                                                        .journal = lease_journal_,
+                                                        .notify = notify_,
+                                                        .settle_after = std::chrono::milliseconds(100)});
   }
   void start_link() {
     make_link();
@@ -84,6 +86,7 @@ class CardLinkTest : public ::testing::Test {
 
   std::string directory_;
   CardLinkSettings::Journal lease_journal_;  // of the links that are made from now on
+  CardLinkSettings::Notify notify_;          // the same
   std::unique_ptr<CardModel> card_;
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<CardLink> link_;

@@ -130,6 +130,11 @@ class CardModel {
     }
     return sent;
   }
+  // It counts so many packets of the bearer at the host.
+  void set_in_flight(std::uint32_t id, std::uint32_t n) {
+    const std::lock_guard guard(mutex_);
+    there_.at(id).numbers.in_flight = n;
+  }
   // From now on it refuses this bearer only; 0: none.
   void refuse(std::uint32_t id) {
     const std::lock_guard guard(mutex_);
