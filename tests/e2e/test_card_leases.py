@@ -32,6 +32,7 @@ class Burst:
         self.capture = folder / "air.pcap"
         bearers = [configs.bearer(1, upf=UPF, rlc="am18", pdcp_sn=12, card="card0")]
         host = configs.behind_a_card(name, bearers) | {"journal": str(journal)}
+        host["memory"] = {"megabytes": 700, "mbufs": 65535}  # a quarter of them may wait for a lease
         nic = configs.nic(name)
         nic["ports"]["n3"] = {"device": self.memif("server"), "mtu": configs.LINK_MTU}
         nic["ports"]["air"] = {"device": f"net_pcap0,tx_pcap={self.capture}", "mtu": configs.LINK_MTU}
