@@ -1,4 +1,5 @@
-// A worker's requests to the link of its card: it names bearers whose packets soon have no credit left (card_returns.h).
+// A worker's requests to the link of its card: it names bearers whose packets soon have no credit left
+// (card_returns.h).
 #pragma once
 
 #include <rte_ring.h>
@@ -20,7 +21,8 @@ struct CardRequest {
 
 class CardRequests {
  public:
-  // `ring` is SP/SC. Its pointers are requests. The thread that takes them sleeps on `reader`. Both outlive this object.
+  // `ring` is SP/SC. Its pointers are requests. The thread that takes them sleeps on `reader`. Both outlive this
+  // object.
   CardRequests(rte_ring* ring, Wakeup* reader) : ring_(ring), reader_(reader) {}
 
   // On the worker's thread. Returns false if the ring is full.

@@ -14,7 +14,7 @@ constexpr std::uint64_t kLookMs = 5;         // how often packets that wait are 
 constexpr std::uint64_t kAskAgainMs = 100;   // a request without an answer
 constexpr std::uint64_t kAskLaterMs = 5;     // after a grant that gave nothing
 constexpr std::uint64_t kRetriesPerMs = 20;  // while the port is full
-constexpr std::uint32_t kStill = 3;          // so many readings in a row without a change: nothing is outstanding
+constexpr std::uint32_t kStill = 3;          // readings in a row without a change: nothing is outstanding
 
 }  // namespace
 
@@ -121,8 +121,8 @@ void CardReturns::grant(const CardGrant& grant, std::uint64_t now) {
   const std::uint32_t waited = answers ? std::min(account.waited_asked, waits) : 0;
   const std::uint32_t counted = account.still >= kStill ? 0 : grant.in_flight - std::min(grant.in_flight, waited);
   const std::uint32_t before = account.owed + sent;
-  const std::uint32_t owed = std::min(std::max(before - std::min(before, numbered), account.since_read + sent),
-                                      counted + since_read);
+  const std::uint32_t owed =
+      std::min(std::max(before - std::min(before, numbered), account.since_read + sent), counted + since_read);
   const std::uint32_t room = grant.lease_end > grant.next ? grant.lease_end - grant.next : 0;
   const std::uint32_t within_lease = room - std::min(room, owed);
   const std::uint32_t within_reserve = kMostCredit - std::min(kMostCredit, since_read);

@@ -1,6 +1,6 @@
-// Packets that go back to the card that numbers their bearer, as returned frames. The card numbers them up to the end of
-// its lease and drops those beyond it. So each bearer has a credit: that many packets may go back before the worker must
-// know the card's numbers again. A worker owns this.
+// Packets that go back to the card that numbers their bearer, as returned frames. The card numbers them up to the end
+// of its lease and drops those beyond it. So each bearer has a credit: that many packets may go back before the worker
+// must know the card's numbers again. A worker owns this.
 //
 //   sent       with credit, if none of the bearer waits
 //   held       without credit, in the order of arrival, until a grant comes
@@ -13,8 +13,8 @@
 //
 // Why no returned frame is beyond the lease. `outstanding` is what was sent and not numbered yet, `room` is what the
 // lease has left. The card numbers no packet directly while one of the bearer is outstanding. When it does, it leaves
-// room for kLeaseReserve (1023). So two things must hold: outstanding + credit is at most the room, and the credit is at
-// most kMostCredit when nothing is outstanding. See grant().
+// room for kLeaseReserve (1023). So two things must hold: outstanding + credit is at most the room, and the credit is
+// at most kMostCredit when nothing is outstanding. See grant().
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct CardGrant {
 class CardReturns {
  public:
   static constexpr std::uint32_t kMostCredit = 1000;
-  static constexpr std::uint64_t kMostMs = 2000;  // that a packet waits
+  static constexpr std::uint64_t kMostMs = 2000;   // that a packet waits
   static constexpr std::size_t kMostHeld = 16384;  // packets of all bearers, unless limit() says less
 
   CardReturns(ran::BearerTable& bearers, WorkerStats& stats);
@@ -128,16 +128,16 @@ class CardReturns {
     std::vector<Waiting> waiting;
     std::size_t first = 0;  // of `waiting`, in its vector
     bool asked = false, exhausted = false;
-    std::uint32_t tag = 0;            // of the present or the next request
-    std::uint32_t credit_asked = 0;   // the credit when the worker asked
-    std::uint32_t waited_asked = 0;   // and the packets that waited then
-    std::uint32_t still = 0;          // grants in a row between which nothing went back and nothing was numbered
-    std::uint32_t given = 0;          // the credit right after the last grant
-    std::uint32_t next = 0;           // the card's next COUNT, by the last grant
-    std::uint32_t since_read = 0;     // at most so many went back from that reading to that grant
-    std::uint32_t owed = 0;           // these, and what was outstanding at that reading, at most
+    std::uint32_t tag = 0;           // of the present or the next request
+    std::uint32_t credit_asked = 0;  // the credit when the worker asked
+    std::uint32_t waited_asked = 0;  // and the packets that waited then
+    std::uint32_t still = 0;         // grants in a row between which nothing went back and nothing was numbered
+    std::uint32_t given = 0;         // the credit right after the last grant
+    std::uint32_t next = 0;          // the card's next COUNT, by the last grant
+    std::uint32_t since_read = 0;    // the most that went back from that reading to that grant
+    std::uint32_t owed = 0;          // these, and what was outstanding at that reading, at most
     std::uint64_t ask_again = 0, not_before = 0;
-    std::uint64_t received = 0;       // packets of the bearer at the last is_quiet()
+    std::uint64_t received = 0;  // packets of the bearer at the last is_quiet()
 
     [[nodiscard]] std::size_t size() const { return waiting.size() - first; }
     [[nodiscard]] bool empty() const { return size() == 0; }

@@ -268,8 +268,8 @@ std::vector<CardNotice> LinkBearers::notices(std::span<const CardNumbersRow> row
     if (at == entries_.end() || !at->second.confirmed) continue;
     Entry& entry = at->second;
     if (entry.request) {
-      notices.push_back({CardNotice::Kind::kGrant,
-                         {*entry.request, row.numbers.pdcp_next, entry.lease_end, row.numbers.in_flight}});
+      notices.push_back(
+          {CardNotice::Kind::kGrant, {*entry.request, row.numbers.pdcp_next, entry.lease_end, row.numbers.in_flight}});
       entry.request.reset();
       entry.granted = true;
     }

@@ -33,12 +33,12 @@ class LinkBearers {
     std::uint64_t awaited = 0;  // the version that a caller waits for, or its replacement; 0: no caller waits
     std::string refused;        // why the card refuses it
     std::uint32_t lease_end = 0;
-    std::uint32_t heard = 0;                       // a receiver may not have seen the COUNTs from here on
-    nic::CardNumbers seen;                         // of this run, from the last request
-    std::uint64_t dl_packets = 0, ul_packets = 0;  // of earlier runs
-    double rate = 0;                               // packets per second downlink
-    std::optional<CardRequest> request;            // of its worker, without an answer
-    bool granted = false;                          // its worker may have credit from this run of the card
+    std::uint32_t heard = 0;                        // a receiver may not have seen the COUNTs from here on
+    nic::CardNumbers seen;                          // of this run, from the last request
+    std::uint64_t dl_packets = 0, ul_packets = 0;   // of earlier runs
+    double rate = 0;                                // packets per second downlink
+    std::optional<CardRequest> request;             // of its worker, without an answer
+    bool granted = false;                           // its worker may have credit from this run of the card
     Clock::time_point waits_since{}, settle_due{};  // packets have been at the host at all looks since then
     Clock::time_point looked{}, due{};
   };
@@ -129,7 +129,7 @@ class LinkBearers {
   std::set<std::uint32_t> dirty_;     // keys of entries_ whose present state the card does not have
   std::set<std::uint32_t> removals_;  // on the card, to be removed before the next installation
   std::set<std::pair<Clock::time_point, std::uint32_t>> due_;  // when to ask for which bearer's numbers
-  std::set<std::uint32_t> requested_;  // bearers on the card whose workers ask
+  std::set<std::uint32_t> requested_;                          // bearers on the card whose workers ask
 };
 
 }  // namespace splitplane::app

@@ -220,9 +220,8 @@ void CardLink::serve() {
       continue;
     }
     announce();
-    changed_.wait_until(lock, next_turn(), [&] {
-      return stop_ || has_work() || bearers_.has_requests() || !cut_off_.empty();
-    });
+    changed_.wait_until(lock, next_turn(),
+                        [&] { return stop_ || has_work() || bearers_.has_requests() || !cut_off_.empty(); });
   }
 }
 

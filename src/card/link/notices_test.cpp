@@ -1,4 +1,5 @@
-// What a link tells workers: grants that they ask for, credit that is worth nothing any more, and cards that wait in vain.
+// What a link tells workers: grants that they ask for, credit that is worth nothing any more, and cards that wait in
+// vain.
 #include <gtest/gtest.h>
 
 #include "card/link/test_fixture.h"

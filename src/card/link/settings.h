@@ -52,7 +52,8 @@ struct CardLinkSettings {
   // Tells the workers of the bearers; on the link's thread. A worker that does not listen asks again.
   using Notify = std::function<void(std::span<const CardNotice>)>;
   Notify notify;
-  std::chrono::milliseconds settle_after{2000}, settle_each{20};  // how long the card has counted in vain, and after that
+  std::chrono::milliseconds settle_after{2000},
+      settle_each{20};  // how long the card has counted in vain, and after that
 };
 
 }  // namespace splitplane::app

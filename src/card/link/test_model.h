@@ -130,7 +130,7 @@ class CardModel {
     }
     return sent;
   }
-  // It counts so many packets of the bearer at the host.
+  // It counts this number of packets of the bearer at the host.
   void set_in_flight(std::uint32_t id, std::uint32_t n) {
     const std::lock_guard guard(mutex_);
     there_.at(id).numbers.in_flight = n;

@@ -25,8 +25,8 @@ struct LeaseSize {
   return {4096, 65536};
 }
 
-// A lease is as large as what a bearer sends in this time, within lease_size. It is renewed when half of its direct part
-// is used.
+// A lease is as large as what a bearer sends in this time, within lease_size. It is renewed when half of its direct
+// part is used.
 inline constexpr std::chrono::milliseconds kLeaseHorizon{250};
 
 // What is left of a lease; below 0 if the numbers have passed it.

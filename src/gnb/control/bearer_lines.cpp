@@ -339,8 +339,7 @@ bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, Worke
       clear(id, is_first);
       *gnb.bearers.uplink_line(id) = {};
       gnb.monitor.forget(config.id);
-      if (!config.card.empty())
-        gnb.stats.drop(datapath::DropReason::teid_released, gnb.card_returns.close(config.id));
+      if (!config.card.empty()) gnb.stats.drop(datapath::DropReason::teid_released, gnb.card_returns.close(config.id));
       if (config.n3_reorder) gnb.reorder.close(config.id);
       if (gnb.pdcp && config.security) {
         secured.push_back(gnb.secured_bearers.exchange(id, nullptr));
@@ -388,8 +387,8 @@ Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
         const ran::BearerDrops& drops = gnb->bearers.drops(id);
         const std::uint64_t held = gnb->reorder.held(view.config.id);
         const std::uint64_t returning = view.config.card.empty() ? 0 : gnb->card_returns.held(view.config.id);
-        view.downlink = {dl.received + held, dl.received - drops.downlink - returning, drops.downlink,
-                         held + returning, dl.bytes};
+        view.downlink = {dl.received + held, dl.received - drops.downlink - returning, drops.downlink, held + returning,
+                         dl.bytes};
         const auto* secured = gnb->secured_bearers.find(id);
         const std::uint64_t held_up =
             (secured == nullptr ? 0 : secured->entity.rx().held()) + gnb->session_uplinks.held(view.config.id);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned kCardPeers = kStoppedCardPeer;
 constexpr unsigned kRequestEntries = 4096;
-constexpr std::size_t kNoticesPerCommand = 256;           // so that no round of a worker grows long
+constexpr std::size_t kNoticesPerCommand = 256;            // so that no round of a worker grows long
 constexpr std::chrono::milliseconds kNoticePatience{100};  // the bearers of other workers wait meanwhile
 
 // On the worker.

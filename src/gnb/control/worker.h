@@ -70,7 +70,7 @@ struct WorkerRuntime {
 
   WorkerConfig config;
   unsigned lcore = 0;
-  std::atomic<bool> running{false};  // threads of links look at it, too
+  std::atomic<bool> running{false};                   // threads of links look at it, too
   std::atomic<power::Ticks> cpu_at_end{0};            // CPU time of its thread, once that has left the loop
   bool drains_copies = true;                          // gnb: no other worker consumes them
   std::unique_ptr<governor::Governor> core_governor;  // while the policy sets the core's frequency

@@ -62,8 +62,8 @@ class GnbDownlink {
   }
   // The time of the next work that no packet announces. A time up to `now` means now.
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
-    std::uint64_t next = std::min({path_.gnb.reorder.next_work(), path_.gnb.flow_moves.next_work(),
-                                   path_.gnb.card_returns.next_work()});
+    std::uint64_t next =
+        std::min({path_.gnb.reorder.next_work(), path_.gnb.flow_moves.next_work(), path_.gnb.card_returns.next_work()});
     if constexpr (F == FeatureSet::clone) {
       if (path_.gnb.arq != nullptr) next = std::min(next, path_.gnb.arq->next_work(now));
     }

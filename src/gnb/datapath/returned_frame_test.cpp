@@ -215,7 +215,7 @@ TEST(GnbCardCredit, never_exceeds_the_lease) {
     CardCredit rig;
     rig.ask_a_link();
     ModelCard card;
-    std::size_t up = 0, numbered = 0;   // packets on their way up; returned frames that the card has numbered
+    std::size_t up = 0, numbered = 0;  // packets on their way up; returned frames that the card has numbered
     std::uint32_t sent = 0;
     std::optional<CardGrant> under_way;
     std::uint32_t n3 = 0, up_pace = 0, card_pace = 0, grant_pace = 1;  // each of them is fast, slow, or hangs a while

@@ -11,9 +11,9 @@
 #include <rte_cycles.h>
 
 #include "gnb/datapath/downlink_path.h"
-#include "returns/returned_frame.h"
 #include "gnb/datapath/slow_path.h"
 #include "ran/header_mode.h"
+#include "returns/returned_frame.h"
 
 namespace splitplane::datapath {
 

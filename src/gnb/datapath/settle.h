@@ -5,8 +5,8 @@
 #include <rte_cycles.h>
 
 #include "gnb/datapath/downlink_path.h"
-#include "returns/returned_frame.h"
 #include "n3/frame_teid.h"
+#include "returns/returned_frame.h"
 #include "wire/ethernet.h"
 #include "wire/ipv4.h"
 
@@ -69,8 +69,8 @@ template <FeatureSet F, class Sink, class Probe>
   gnb.card_returns.send_settled(path.back, settled.mbuf.data(), settled.size, rte_rdtsc());
 }
 
-// In a command: the card counts packets of the bearer that are here, for a long time already. If there are none, a frame
-// was lost between card and host.
+// In a command: the card counts packets of the bearer that are here, for a long time already. If there are none, a
+// frame was lost between card and host.
 inline void settle_all(GnbContext& gnb, BearerId id, std::uint64_t now) {
   if (gnb.keys.by_ue_address || !gnb.card_returns.is_quiet(id)) return;
   rte_mbuf* const m = rte_pktmbuf_alloc(gnb.pool);
