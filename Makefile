@@ -107,7 +107,7 @@ fmt: setup
 	@echo 'fmt: done'
 
 p4:
-	@python3 p4/generate.py
+	@python3 p4/specs.py
 
 reference: build
 	@$(PYTHON) config/generate.py

@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-import generate
+import specs
 import pytest
 from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer
 from scapy.layers.inet import IP, UDP
@@ -95,7 +95,7 @@ class Bed:
     def profile(self, number: int, form: tuple[int, int, int]) -> None:
         rlc, pdcp, sdap = form
         masks = [(1 << bits) - 1 for bits in (rlc, pdcp)]
-        self.add("profiles", "profile", number, 1, 1499, 3, *masks, 0)
+        self.add("profiles", "profile", number, 1, 1499, 3, *masks, 0, 0, 0)  # any VLAN
         macs = [int.from_bytes(AIR_ADDRESSES[at : at + 6], "big") for at in (0, 6)]
         action = f"am{rlc}_pdcp{pdcp}" + ("_sdap" if sdap else "")
         top = 1 << 8 * (rlc // 6) - 1  # D/C; P is the next bit
@@ -186,7 +186,7 @@ def is_not_downlink(frame: bytes) -> bool:
 
 def run_switch(bed: Bed, folder: Path) -> dict[int, list[bytes]]:
     program = folder / "gnb.json"
-    include = generate.include_folder(shutil.which("p4c-bm2-ss"))
+    include = specs.include_folder(shutil.which("p4c-bm2-ss"))
     compile_it = ["p4c-bm2-ss", "-I", include, "-DFEATURE=FEATURE_clone", "-o", program, P4 / "gnb_v1model.p4"]
     subprocess.run(compile_it, check=True, capture_output=True, timeout=120)
     ports = range(max(bed.expected) + 1)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import generate
+import specs
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,44 +16,44 @@ P4 = ROOT / "p4"
 REASONS = ROOT / "src" / "card" / "punt_reason.h"
 
 
-@pytest.mark.parametrize("program", generate.PROGRAMS, ids=lambda program: program.name)
+@pytest.mark.parametrize("program", specs.PROGRAMS, ids=lambda program: program.name)
 def test_the_spec_was_made_of_these_sources(program):
     assert program.spec.exists(), "run make p4"
     first, body = program.spec.read_text().split("\n", 1)
-    assert f"{first}\n" == generate.first_line(program, body), "a source or the .spec itself changed: run make p4"
+    assert f"{first}\n" == specs.first_line(program, body), "a source or the .spec itself changed: run make p4"
 
 
 def test_there_is_no_spec_without_a_program():
-    assert set(generate.GENERATED.iterdir()) == {program.spec for program in generate.PROGRAMS}
+    assert set(specs.GENERATED.iterdir()) == {program.spec for program in specs.PROGRAMS}
 
 
 def test_the_hash_covers_each_source(tmp_path, monkeypatch):
     copy = tmp_path / "p4"
     shutil.copytree(P4, copy)
-    monkeypatch.setattr(generate, "P4", copy)
-    seen = {generate.source_hash()}
+    monkeypatch.setattr(specs, "P4", copy)
+    seen = {specs.source_hash()}
     for source in sorted(copy.glob("*.p4*")):
         source.write_bytes(source.read_bytes() + b"\n")
-        seen.add(generate.source_hash())
+        seen.add(specs.source_hash())
     assert len(seen) == 1 + len(list(copy.glob("*.p4*"))) > 10
 
 
-@pytest.mark.parametrize("program", generate.PROGRAMS, ids=lambda program: program.name)
+@pytest.mark.parametrize("program", specs.PROGRAMS, ids=lambda program: program.name)
 def test_compiling_again_gives_the_same_spec(program, tmp_path):
-    tool = generate.compiler()
+    tool = specs.compiler()
     if tool is None:
-        pytest.skip(f"SKIPPED: {generate.COMPILER} is not on PATH; the hash of the sources was compared")
+        pytest.skip(f"SKIPPED: {specs.COMPILER} is not on PATH; the hash of the sources was compared")
     output = tmp_path / program.spec.name
-    assert generate.compile_program(tool, program, output) == ""
+    assert specs.compile_program(tool, program, output) == ""
     assert output.read_text() == program.spec.read_text()
 
 
-@pytest.mark.parametrize("program", [p for p in generate.PROGRAMS if p.arch == "pna"], ids=lambda program: program.name)
+@pytest.mark.parametrize("program", [p for p in specs.PROGRAMS if p.arch == "pna"], ids=lambda program: program.name)
 def test_the_v1model_build_compiles(program, tmp_path):
     compiler = shutil.which("p4c-bm2-ss")
     if compiler is None:
         pytest.skip("SKIPPED: p4c-bm2-ss is not on PATH")
-    include = generate.include_folder(compiler)
+    include = specs.include_folder(compiler)
     command = [compiler, "--Wdisable=unused", "-I", include, *(f"-D{define}" for define in program.defines)]
     done = subprocess.run(
         [*command, "-o", tmp_path / "gnb.json", P4 / "gnb_v1model.p4"], capture_output=True, text=True, timeout=120
