@@ -11,8 +11,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-import specs
 import pytest
+import specs
 from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6

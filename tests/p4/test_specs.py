@@ -8,8 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import specs
 import pytest
+import specs
 
 ROOT = Path(__file__).resolve().parents[2]
 P4 = ROOT / "p4"
