@@ -13,6 +13,7 @@ constexpr std::uint32_t kLookFirst = std::numeric_limits<std::uint32_t>::max(); 
 constexpr std::uint64_t kLookMs = 5;         // how often packets that wait are looked at
 constexpr std::uint64_t kAskAgainMs = 100;   // a request without an answer
 constexpr std::uint64_t kAskLaterMs = 5;     // after a grant that gave nothing
+constexpr std::uint64_t kAskSoonMs = 1;      // after one that did not suffice: the card numbers what it allowed meanwhile
 constexpr std::uint64_t kRetriesPerMs = 20;  // while the port is full
 constexpr std::uint32_t kStill = 3;          // so many readings in a row without a change: nothing is outstanding
 
@@ -125,13 +126,15 @@ void CardReturns::grant(const CardGrant& grant, std::uint64_t now) {
                                       counted + since_read);
   const std::uint32_t room = grant.lease_end > grant.next ? grant.lease_end - grant.next : 0;
   const std::uint32_t within_lease = room - std::min(room, owed);
-  const std::uint32_t within_reserve = kMostCredit - std::min(kMostCredit, since_read);
+  // While a packet waits here the card numbers none directly. What is left behind those that wait must fit the reserve.
+  const std::uint32_t within_reserve =
+      waited != 0 ? waits + kMostCredit : kMostCredit - std::min(kMostCredit, since_read);
   account.next = grant.next;
   account.since_read = since_read;
   account.owed = owed;
   account.exhausted = grant.lease_end == ran::kCountEnd && room == 0;
   const std::uint32_t given = std::min(within_lease, within_reserve);
-  account.not_before = given != 0 ? 0 : now + kAskLaterMs * ticks_per_ms_;
+  account.not_before = now + (given == 0 ? kAskLaterMs : waits > given ? kAskSoonMs : 0) * ticks_per_ms_;
   set_credit(line, id, account, given, now);
 }
 
@@ -165,6 +168,7 @@ void CardReturns::set_credit(ran::BearerDownlink& line, std::uint32_t id, Accoun
     holding_.erase(id);
   } else {
     ask(line, id, account, now);
+    if (!account.asked) next_look_ = std::min(next_look_, account.not_before);
   }
 }
 

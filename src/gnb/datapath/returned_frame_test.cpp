@@ -165,9 +165,10 @@ TEST(GnbCardCredit, the_first_packet_waits_for_one_grant_and_the_next_ones_behin
   EXPECT_TRUE(rig.back.frames.empty());
   EXPECT_EQ(rig.context->stats.card_held.get(), 2U);
   EXPECT_LT(rig.function.next_work(rte_rdtsc()), ~std::uint64_t{0});
-  rig.grant(0, 1792, 2);
+  rig.run_numbered(2, 1);
+  rig.grant(0, 1792, 3);
   EXPECT_FALSE(rig.asked()) << "once per grant";
-  rig.run_numbered(2, 2);
+  rig.run_numbered(3, 1);
   EXPECT_TRUE(rig.back.frames.empty()) << "none overtakes those that are ready";
   rig.flush_later();
   EXPECT_EQ(rig.numbers_back(), (std::vector<unsigned>{0, 1, 2, 3}));
