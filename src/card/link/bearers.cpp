@@ -259,6 +259,7 @@ bool LinkBearers::renew(const Renewal& renewal, Clock::time_point now) {
   const auto at = entries_.find(renewal.numbering.id.value);
   if (at == entries_.end() || !at->second.confirmed || at->second.lease_end != renewal.before) return false;
   at->second.lease_end = renewal.numbering.lease_end;
+  at->second.is_longer = true;
   note(at->first, at->second.seen, now);
   return true;
 }
@@ -270,9 +271,13 @@ std::vector<CardNotice> LinkBearers::notices(std::span<const CardNumbersRow> row
     const auto at = entries_.find(row.id.value);
     if (at == entries_.end() || !at->second.confirmed) continue;
     Entry& entry = at->second;
-    if (const auto request = std::exchange(entry.answering, std::nullopt)) {
+    // A lease that was renewed while packets are at the host is of use to the worker, whether it has asked or not.
+    const bool is_longer = std::exchange(entry.is_longer, false) && row.numbers.in_flight != 0;
+    if (entry.answering || is_longer) {
+      const CardRequest request = entry.answering.value_or(CardRequest{row.id, CardRequest::kUnasked});
       notices.push_back(
-          {CardNotice::Kind::kGrant, {*request, row.numbers.pdcp_next, entry.lease_end, row.numbers.in_flight}});
+          {CardNotice::Kind::kGrant, {request, row.numbers.pdcp_next, entry.lease_end, row.numbers.in_flight}});
+      entry.answering.reset();
       entry.granted = true;
     }
     if (entry.waits_since == Clock::time_point{} || now - entry.waits_since < settings.settle_after) continue;

@@ -39,6 +39,7 @@ class LinkBearers {
     double rate = 0;                               // packets per second downlink
     std::optional<CardRequest> request;            // of its worker, and its numbers were not read since
     std::optional<CardRequest> answering;          // the one that came before the numbers are read
+    bool is_longer = false;                        // the lease, since the last notices()
     bool granted = false;                          // its worker may have credit from this run of the card
     Clock::time_point waits_since{}, settle_due{};  // packets have been at the host at all looks since then
     Clock::time_point looked{}, due{};
