@@ -12,8 +12,10 @@
 
 namespace splitplane::datapath {
 
-// `tag`: the answer repeats it. So the worker knows that the card's numbers were read after this request.
+// `tag`: the answer repeats it. So the worker knows that the card's numbers were read after this request. A grant that
+// answers none has the tag kUnasked.
 struct CardRequest {
+  static constexpr std::uint32_t kUnasked = 0xffffffff;
   BearerId id;
   std::uint32_t tag = 0;
   friend bool operator==(const CardRequest&, const CardRequest&) = default;

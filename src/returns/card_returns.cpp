@@ -10,11 +10,13 @@ namespace splitplane::datapath {
 namespace {
 
 constexpr std::uint32_t kLookFirst = std::numeric_limits<std::uint32_t>::max();  // a mark that no credit passes
-constexpr std::uint64_t kLookMs = 5;         // how often packets that wait are looked at
-constexpr std::uint64_t kAskAgainMs = 100;   // a request without an answer
-constexpr std::uint64_t kAskLaterMs = 5;     // after a grant that gave nothing
+constexpr std::uint64_t kLookMs = 5;        // how often packets that wait are looked at
+constexpr std::uint64_t kAskAgainMs = 100;  // a request without an answer
+constexpr std::uint64_t kAskLaterMs = 5;    // after a grant that gave nothing
+constexpr std::uint64_t kAskSoonMs = 1;  // after one that did not suffice: the card numbers what it allowed meanwhile
 constexpr std::uint64_t kRetriesPerMs = 20;  // while the port is full
-constexpr std::uint32_t kStill = 3;          // readings in a row without a change: nothing is outstanding
+constexpr std::uint32_t kStill = 3;          // readings in a row without a change, and how long they last:
+constexpr std::uint64_t kStillMs = 20;       // nothing is outstanding
 
 }  // namespace
 
@@ -103,7 +105,7 @@ void CardReturns::drop_unnumbered(rte_mbuf* frame, DropReason reason, std::uint6
 // outstanding then, and was sent since, less what the card numbered. If one was numbered directly, then nothing was
 // outstanding at that moment, so only what was sent after it can be: less than all since the reading before. The larger
 // of the two is right in both cases, and may be too large. Two more bounds bring it down again:
-// - The card counts what is outstanding together with what waits here (`in_flight`). What waited at the request and
+// - The card counts what is outstanding together with what waits here (`in_flight`). What waited before the reading and
 //   waits now is not outstanding.
 // - The card's core reads its VF between two readings. If it numbered nothing several times, it found nothing.
 void CardReturns::grant(const CardGrant& grant, std::uint64_t now) {
@@ -113,25 +115,30 @@ void CardReturns::grant(const CardGrant& grant, std::uint64_t now) {
   Account& account = accounts_[id];
   const std::uint32_t credit = ran::card_credit(line);
   const std::uint32_t sent = account.given - credit;
-  const bool answers = account.asked && grant.answers.tag == account.tag;
+  const bool answers = account.asked && grant.answers.tag == account.tag && account.tag != CardRequest::kUnasked;
   const std::uint32_t since_read = answers ? account.credit_asked - credit : sent;
   const std::uint32_t numbered = grant.next - account.next;
-  account.still = sent == 0 && numbered == 0 ? account.still + 1 : 0;
+  const bool is_still = sent == 0 && numbered == 0;
+  if (!is_still) account.changed = now;
+  account.still = is_still ? account.still + 1 : 0;
+  const bool none_outstanding = account.still >= kStill && now - account.changed >= kStillMs * ticks_per_ms_;
   const auto waits = static_cast<std::uint32_t>(account.size());
-  const std::uint32_t waited = answers ? std::min(account.waited_asked, waits) : 0;
-  const std::uint32_t counted = account.still >= kStill ? 0 : grant.in_flight - std::min(grant.in_flight, waited);
+  const std::uint32_t waited = answers ? account.waited_asked : account.waited_given;
+  const std::uint32_t counted = none_outstanding ? 0 : grant.in_flight - std::min(grant.in_flight, waited);
   const std::uint32_t before = account.owed + sent;
   const std::uint32_t owed =
       std::min(std::max(before - std::min(before, numbered), account.since_read + sent), counted + since_read);
   const std::uint32_t room = grant.lease_end > grant.next ? grant.lease_end - grant.next : 0;
   const std::uint32_t within_lease = room - std::min(room, owed);
-  const std::uint32_t within_reserve = kMostCredit - std::min(kMostCredit, since_read);
+  // While a packet waits here the card numbers none directly. What is left behind those that wait must fit the reserve.
+  const std::uint32_t within_reserve =
+      waited != 0 ? waits + kMostCredit : kMostCredit - std::min(kMostCredit, since_read);
   account.next = grant.next;
   account.since_read = since_read;
   account.owed = owed;
   account.exhausted = grant.lease_end == ran::kCountEnd && room == 0;
   const std::uint32_t given = std::min(within_lease, within_reserve);
-  account.not_before = given != 0 ? 0 : now + kAskLaterMs * ticks_per_ms_;
+  account.not_before = now + (given == 0 ? kAskLaterMs : waits > given ? kAskSoonMs : 0) * ticks_per_ms_;
   set_credit(line, id, account, given, now);
 }
 
@@ -155,6 +162,7 @@ void CardReturns::set_credit(ran::BearerDownlink& line, std::uint32_t id, Accoun
   for (; credit != 0 && !account.empty(); --credit)
     ready_.push_back({account.pop().m, now + kMostMs * ticks_per_ms_, Kind::kReturned});
   ran::card_credit(line) = credit;
+  account.waited_given = static_cast<std::uint32_t>(account.size());
   while (account.exhausted && !account.empty()) {
     --held_;
     drop_unnumbered(account.pop().m, DropReason::count_exhausted, now);
@@ -165,6 +173,7 @@ void CardReturns::set_credit(ran::BearerDownlink& line, std::uint32_t id, Accoun
     holding_.erase(id);
   } else {
     ask(line, id, account, now);
+    if (!account.asked) next_look_ = std::min(next_look_, account.not_before);
   }
 }
 
@@ -175,6 +184,8 @@ void CardReturns::look(std::uint64_t now) {
     while (!account.empty() && account.waiting[account.first].deadline <= now) {
       --held_;
       drop_unnumbered(account.pop().m, DropReason::count_lease_ended, now);
+      account.waited_asked -= account.waited_asked != 0 ? 1 : 0;
+      account.waited_given -= account.waited_given != 0 ? 1 : 0;
     }
     ran::BearerDownlink& line = *bearers_.downlink_line(id);
     if (!account.empty()) {

@@ -44,7 +44,7 @@ class CardReturns {
  public:
   static constexpr std::uint32_t kMostCredit = 1000;
   static constexpr std::uint64_t kMostMs = 2000;   // that a packet waits
-  static constexpr std::size_t kMostHeld = 16384;  // packets of all bearers, unless limit() says less
+  static constexpr std::size_t kMostHeld = 32768;  // packets of all bearers, unless limit() says less
 
   CardReturns(ran::BearerTable& bearers, WorkerStats& stats);
   CardReturns(const CardReturns&) = delete;
@@ -130,8 +130,10 @@ class CardReturns {
     bool asked = false, exhausted = false;
     std::uint32_t tag = 0;           // of the present or the next request
     std::uint32_t credit_asked = 0;  // the credit when the worker asked
-    std::uint32_t waited_asked = 0;  // and the packets that waited then
+    std::uint32_t waited_asked = 0;  // and the packets that waited then, and wait now
+    std::uint32_t waited_given = 0;  // those that waited right after the last grant, and wait now
     std::uint32_t still = 0;         // grants in a row between which nothing went back and nothing was numbered
+    std::uint64_t changed = 0;       // when it was otherwise for the last time
     std::uint32_t given = 0;         // the credit right after the last grant
     std::uint32_t next = 0;          // the card's next COUNT, by the last grant
     std::uint32_t since_read = 0;    // the most that went back from that reading to that grant

@@ -121,7 +121,7 @@ LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::
     dirty_.insert(id);
   }
   entry.confirmed = true;
-  if (entry.request) requested_.insert(id);
+  wait_again(entry);
   note(id, row.numbers, now);
   if (!is_hosts(entry) && left_of_lease(row.numbers.pdcp_next, entry.lease_end) >= 0) found.lease = entry.lease_end;
   return found;
@@ -183,7 +183,7 @@ void LinkBearers::installed(std::uint32_t id, std::uint64_t version, Clock::time
   if (at == entries_.end() || !at->second.sent) return;  // removed, or put anew since
   Entry& entry = at->second;
   entry.confirmed = true;
-  if (entry.request) requested_.insert(id);
+  wait_again(entry);
   if (entry.version == version) dirty_.erase(id);
   if (!is_hosts(entry) && !due_.contains({entry.due, id})) schedule(id, entry, now + idle_look(due_.size()));
 }
@@ -219,7 +219,10 @@ LinkBearers::Ids LinkBearers::due(Clock::time_point now, std::size_t limit) {
   while (!requested_.empty() && ids.size() < limit) {
     const std::uint32_t id = *requested_.begin();
     requested_.erase(requested_.begin());
-    if (const Entry* const entry = find(id); entry == nullptr || !entry->confirmed) continue;
+    const auto entry = entries_.find(id);
+    if (entry == entries_.end() || !entry->second.confirmed) continue;
+    // A request that comes while the card is asked waits for the next reading: the answer's tag says what came before.
+    entry->second.answering = std::exchange(entry->second.request, std::nullopt);
     ids.push_back(id);
   }
   const std::size_t requested = ids.size();
@@ -245,7 +248,7 @@ std::vector<LinkBearers::Renewal> LinkBearers::renewals(std::span<const CardNumb
     // An idle bearer keeps its lease while a receiver may not have seen its position. A bearer at the end of its lease
     // when this host finds it is not idle.
     if (row.numbers.pdcp_next == entry.want.next_count && entry.want.ahead != 0) continue;
-    const auto later = entry.request ? lengthened_lease : renewed_lease;
+    const auto later = entry.answering ? lengthened_lease : renewed_lease;
     const auto end = later(entry.want.pdcp_sn_bits, row.numbers.pdcp_next, entry.lease_end, entry.rate);
     if (end) renewals.push_back({{row.id, *end, entry.heard, entry.want.epoch}, entry.lease_end});
   }
@@ -256,6 +259,7 @@ bool LinkBearers::renew(const Renewal& renewal, Clock::time_point now) {
   const auto at = entries_.find(renewal.numbering.id.value);
   if (at == entries_.end() || !at->second.confirmed || at->second.lease_end != renewal.before) return false;
   at->second.lease_end = renewal.numbering.lease_end;
+  at->second.is_longer = true;
   note(at->first, at->second.seen, now);
   return true;
 }
@@ -267,10 +271,13 @@ std::vector<CardNotice> LinkBearers::notices(std::span<const CardNumbersRow> row
     const auto at = entries_.find(row.id.value);
     if (at == entries_.end() || !at->second.confirmed) continue;
     Entry& entry = at->second;
-    if (entry.request) {
+    // A lease that was renewed while packets are at the host is of use to the worker, whether it has asked or not.
+    const bool is_longer = std::exchange(entry.is_longer, false) && row.numbers.in_flight != 0;
+    if (entry.answering || is_longer) {
+      const CardRequest request = entry.answering.value_or(CardRequest{row.id, CardRequest::kUnasked});
       notices.push_back(
-          {CardNotice::Kind::kGrant, {*entry.request, row.numbers.pdcp_next, entry.lease_end, row.numbers.in_flight}});
-      entry.request.reset();
+          {CardNotice::Kind::kGrant, {request, row.numbers.pdcp_next, entry.lease_end, row.numbers.in_flight}});
+      entry.answering.reset();
       entry.granted = true;
     }
     if (entry.waits_since == Clock::time_point{} || now - entry.waits_since < settings.settle_after) continue;
@@ -279,6 +286,13 @@ std::vector<CardNotice> LinkBearers::notices(std::span<const CardNumbersRow> row
     notices.push_back({CardNotice::Kind::kSettleAll, {.answers = {.id = row.id}}});
   }
   return notices;
+}
+
+// A request whose answer did not come before the card was away.
+void LinkBearers::wait_again(Entry& entry) {
+  if (!entry.request) entry.request = entry.answering;
+  entry.answering.reset();
+  if (entry.request) requested_.insert(entry.request->id.value);
 }
 
 bool LinkBearers::take_granted(std::uint32_t id) {

@@ -37,7 +37,9 @@ class LinkBearers {
     nic::CardNumbers seen;                          // of this run, from the last request
     std::uint64_t dl_packets = 0, ul_packets = 0;   // of earlier runs
     double rate = 0;                                // packets per second downlink
-    std::optional<CardRequest> request;             // of its worker, without an answer
+    std::optional<CardRequest> request;             // of its worker, and its numbers were not read since
+    std::optional<CardRequest> answering;           // the one that came before the numbers are read
+    bool is_longer = false;                         // the lease, since the last notices()
     bool granted = false;                           // its worker may have credit from this run of the card
     Clock::time_point waits_since{}, settle_due{};  // packets have been at the host at all looks since then
     Clock::time_point looked{}, due{};
@@ -121,6 +123,7 @@ class LinkBearers {
  private:
   [[nodiscard]] const Entry* awaited(std::uint32_t id, std::uint64_t version) const;
   void put_behind_lease(Entry& entry);
+  void wait_again(Entry& entry);
   void note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::time_point now);
   void schedule(std::uint32_t id, Entry& entry, Clock::time_point due);
 

@@ -72,6 +72,11 @@ TEST_F(CardLinkNotices, a_request_is_answered_with_a_lease_that_disk_and_card_ha
   EXPECT_EQ(notice->grant.in_flight, 5U);
   EXPECT_TRUE(is_on_disk_ && card_has_it_);
   EXPECT_FALSE(take(Kind::kGrant, 50ms)) << "one answer to one request";
+  (void)card_->send(kFirst, 1000, used_);
+  const auto more = take(Kind::kGrant);
+  ASSERT_TRUE(more) << "packets are at the host, so a longer lease is of use there";
+  EXPECT_EQ(more->grant.answers.tag, CardRequest::kUnasked);
+  EXPECT_EQ(more->grant.lease_end, 2000U + 1792U);
 }
 
 TEST_F(CardLinkNotices, while_the_disk_is_full_a_grant_is_what_is_left) {

@@ -190,6 +190,7 @@ Expected<void> Wiring::make_punts(datapath::Punts& punts, const std::string& wor
 }
 
 // Packets that wait for their order take a quarter of the port's buffers at most: the rest is for those that pass.
+// Packets that wait for a card's lease take a half: a burst comes back this way as a whole.
 void Wiring::share_reorder_buffers(const Workers& workers) {
   for (const auto& worker : workers.all()) {
     if (!worker->gnb) continue;
@@ -197,7 +198,7 @@ void Wiring::share_reorder_buffers(const Workers& workers) {
         workers.all(), [&](const auto& other) { return other->gnb && other->config.n3 == worker->config.n3; }));
     worker->gnb->reorder.limit(config_.memory.mbufs / 4 / sharing);
     worker->gnb->flow_moves.limit(config_.memory.mbufs / 8 / sharing);
-    worker->gnb->card_returns.limit(config_.memory.mbufs / 4 / sharing);
+    worker->gnb->card_returns.limit(config_.memory.mbufs / 2 / sharing);
     worker->gnb->session_uplinks.limit(config_.memory.mbufs / 8 / sharing);
   }
 }
