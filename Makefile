@@ -23,7 +23,7 @@ help:
 	@echo 'make gpu-results        the page of docs/results made anew, on a quiet machine, about 15 minutes; goes on where it was cut off'
 	@echo 'make compile-times      a cold build, and a table of what each room took; PRESET=asan; WHAT=all: tests and benches too'
 	@echo 'make lint, make fmt     check and repair style; make tidy: clang-tidy with a short list, about ten minutes'
-	@echo 'make p4                 p4/generated from the P4 programs, with p4c-dpdk on PATH (docs/design/p4.md)'
+	@echo 'make p4                 p4/generated from the P4 programs, with p4c-dpdk on PATH, and what the other P4 compilers say (docs/design/p4.md)'
 	@echo 'make reference          config/schema.json and the tables of docs/reference/configuration.md from the rows of keys'
 	@echo 'make nightly            test, accept, bench, and each fuzz target for FUZZ_SECONDS=3600, one after another'
 	@echo 'make setup, undo-setup  install what is missing (the others call it); take it back'
@@ -108,6 +108,7 @@ fmt: setup
 
 p4:
 	@python3 p4/specs.py
+	@python3 p4/targets.py
 
 reference: build
 	@$(PYTHON) config/generate.py

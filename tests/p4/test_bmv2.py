@@ -95,7 +95,7 @@ class Bed:
     def profile(self, number: int, form: tuple[int, int, int]) -> None:
         rlc, pdcp, sdap = form
         masks = [(1 << bits) - 1 for bits in (rlc, pdcp)]
-        self.add("profiles", "profile", number, 1, 1499, 3, *masks, 0, 0, 0)  # any VLAN
+        self.add("profiles", "profile", number, 1, 1499, 3, *masks, 0, 0, 0)  # no reserve, any VLAN
         macs = [int.from_bytes(AIR_ADDRESSES[at : at + 6], "big") for at in (0, 6)]
         action = f"am{rlc}_pdcp{pdcp}" + ("_sdap" if sdap else "")
         top = 1 << 8 * (rlc // 6) - 1  # D/C; P is the next bit
