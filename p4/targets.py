@@ -5,11 +5,13 @@ the report has the hash of the P4 sources. The report names a compiler that was 
 """
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,6 +150,11 @@ def compile_for(target: Target, program: Program, folder: Path, *more: str) -> s
     return lines[0].replace(f"{P4}/", "") if lines else f"exit code {done.returncode}"
 
 
+def answer_of(target: Target, program: Program) -> Answer:
+    with tempfile.TemporaryDirectory() as folder:
+        return Answer(target, program, compile_for(target, program, Path(folder)))
+
+
 def limits_table() -> str:
     """Between the marks of docs/design/p4.md."""
     lines = [
@@ -184,12 +191,12 @@ def report(answers: list[Answer]) -> str:
 
 def main() -> int:
     argparse.ArgumentParser(description=__doc__).parse_args()
+    wanted = [(target, program) for target in TARGETS for program in COMPILED]
     answers: list[Answer] = []
-    for target in TARGETS:
-        for program in COMPILED:
-            with tempfile.TemporaryDirectory() as folder:
-                answers.append(Answer(target, program, compile_for(target, program, Path(folder))))
-            print(answers_table(answers[-1:]), flush=True)
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        for answer in pool.map(lambda one: answer_of(*one), wanted):
+            answers.append(answer)
+            print(answers_table([answer]), flush=True)
     print(f"\n{limits_table()}\n\n{memory.table()}")
     PAGE.write_text(page_with_tables(PAGE.read_text()))
     if not any(target.tool() for target in TARGETS):
