@@ -11,7 +11,7 @@
 namespace splitplane::app {
 namespace {
 
-// What the first line of the file must say: p4/generate.py writes it.
+// What the first line of the file must say: p4/specs.py writes it.
 std::vector<std::string> defines_of(const CardConfig& card) {
   if (card.program != CardConfig::Program::kGnb) return {};
   std::vector<std::string> defines{fmt::format("FEATURE=FEATURE_{}", datapath::name_of(card.features))};

@@ -50,7 +50,7 @@ namespace splitplane::datapath {
 template <FeatureSet F, class Sink, class Probe>
 [[gnu::noinline]] inline void settle(DownlinkPath<F, Sink, Probe>& path, Drops& drops) {
   GnbContext& gnb = path.gnb;
-  if (gnb.keys.by_ue_address) return;  // such a card finds no bearer in a frame without an SDU, and counts none
+  if (gnb.keys.by_ue_address) return;  // such a card finds no bearer in a frame without an SDU
   Burst settled;
   drops.take_back([&](rte_mbuf* m) {
     const std::uint32_t teid = m->nb_segs == 1 ? teid_of_frame(octets(m), m->data_len) : 0;
