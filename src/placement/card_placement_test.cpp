@@ -95,6 +95,29 @@ TEST_F(CardPlacement, an_entry_says_who_serves_the_bearer_and_whose_vf_it_has) {
   EXPECT_EQ((std::array{way.vf_n3, way.vf_air}), (std::array{1U, 3U}));
 }
 
+TEST_F(CardPlacement, a_bearer_of_a_session_has_its_flows_and_the_default_one_all_others) {
+  ran::SessionConfig session;
+  session.bearers.resize(3);
+  for (std::uint8_t i = 0; i < 3; ++i) {
+    session.bearers[i].drb = ran::sdap::DrbId{static_cast<std::uint8_t>(i + 1)};
+    session.bearers[i].config = bearer();
+    session.bearers[i].config.id.value += i;
+  }
+  session.default_drb = session.bearers[0].drb;
+  session.bearers[1].flows = {Qfi{0}, Qfi{63}};
+  const auto entry_of = [&](std::size_t i) {
+    auto entry = card_bearer(config_, config_.cards[0], config_.workers[1], gnb_, session.bearers[i].config, 7);
+    add_flows(entry, session);
+    return entry;
+  };
+  EXPECT_TRUE(entry_of(0).has_flows);
+  EXPECT_EQ(entry_of(0).flows, 0U);
+  EXPECT_EQ(entry_of(1).flows, 0x8000000000000001U);
+  EXPECT_EQ(entry_of(1).session, session.teid());
+  EXPECT_EQ(entry_of(2).flows, 0U) << "no flow leads to it";
+  EXPECT_EQ(entry_of(2).session.value, 0U);
+}
+
 TEST_F(CardPlacement, without_a_port_for_copies_they_come_by_the_air) {
   config_.cards[0].copies.clear();
   const auto entry = card_bearer(config_, config_.cards[0], config_.workers[0], gnb_, bearer(), 0);
@@ -120,7 +143,6 @@ TEST_F(CardPlacement, what_needs_the_host_cannot_be_on_a_card) {
   EXPECT_THAT(refusal([](auto& b) { b.require_psc = true; }), HasSubstr("with require_psc"));
   EXPECT_THAT(refusal([](auto& b) { b.n3_reorder.emplace(); }), HasSubstr("with n3_reorder"));
   EXPECT_THAT(refusal([](auto& b) { b.dl_teid = Teid{1}; }), HasSubstr("with dl_teid"));
-  EXPECT_THAT(refusal([](auto& b) { b.upf = IpAddress::v6({0xfd}); }), HasSubstr("is IPv6"));
 }
 
 }  // namespace

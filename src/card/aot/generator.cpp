@@ -172,6 +172,9 @@ class Generator {
     for (const std::size_t i : lost_writes_) line("  p.h_{0} = p.s_{0}.data();", header(i));
     for (std::size_t i = 0; i < flow_.nodes.size(); ++i) {
       if (targets_.contains(i)) line("N{}:", i);
+      for (const EarlyPrefetch& early : stages_.prefetches) {
+        if (early.node == i) write_prefetches(early.groups);
+      }
       if (const Wait* const wait = stages_.before(i)) write_wait(*wait);
       write_node(i);
     }
@@ -183,6 +186,15 @@ class Generator {
     return wait.why == Wait::Why::kRow && flow_.rows[wait.table].lookup == Lookup::kHash;
   }
 
+  void write_prefetches(const std::vector<std::size_t>& groups) {
+    if (!options_.prefetch) return;
+    for (const std::size_t group : groups) {
+      const ArrayGroup& of = stages_.groups[group];
+      line("  __builtin_prefetch(record_at<{}>(memory.registers[{}], {} & {}), 1);", of.record_bytes, group,
+           field_name(*of.by), literal(of.records - 1));
+    }
+  }
+
   void write_wait(const Wait& wait) {
     const std::size_t number = static_cast<std::size_t>(&wait - stages_.waits.data()) + 1;
     const bool is_row = wait.why == Wait::Why::kRow, is_hashed = keeps_hash_of(wait);
@@ -192,12 +204,7 @@ class Generator {
       line("  __builtin_prefetch(row_at<{}>(memory.tables[{}], {}));", flow_.rows[wait.table].bytes, wait.table,
            is_hashed ? "p.hash" : direct_key(wait.table));
     }
-    for (const std::size_t group : wait.groups) {
-      if (!options_.prefetch) continue;
-      const ArrayGroup& of = stages_.groups[group];
-      line("  __builtin_prefetch(record_at<{}>(memory.registers[{}], {} & {}), 1);", of.record_bytes, group,
-           field_name(*of.by), literal(of.records - 1));
-    }
+    write_prefetches(wait.groups);
     for (const std::size_t v : wait.variables) line("  p.k_{0} = static_cast<{1}>({0});", variable(v), type_of(v));
     line("  p.at = at;");
     line("  p.place = {};", number);

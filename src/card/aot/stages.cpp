@@ -22,27 +22,47 @@ class StageMaker {
       : flow_(flow), variables_(kSpecialCount + flow.metadata->fields.size()), passes_(flow.nodes.size()) {}
 
   Expected<Stages> make() {
-    for (std::size_t i = 0; i < flow_.nodes.size(); ++i) {
-      const FlowNode& node = flow_.nodes[i];
-      if (node.op == FlowOp::kLookup && is_large(node.table)) {
-        out_.waits.push_back({.node = i, .table = node.table});
-        if (!prefetched_arrays(i).empty())
-          out_.waits.push_back({.node = node.end, .why = Wait::Why::kRegisters, .table = node.table});
-      }
-    }
-    if (auto done = number_stages(); !done) return tl::unexpected(done.error());
-    for (auto wrong_use = find_wrong_use(); wrong_use; wrong_use = find_wrong_use()) {
-      if (auto done = meet_before(*wrong_use); !done) return tl::unexpected(done.error());
-    }
-    group_arrays();
+    do {
+      if (auto done = lay_out(); !done) return tl::unexpected(done.error());
+    } while (take_a_wait_away());
     for (Wait& wait : out_.waits) {
-      if (wait.why == Wait::Why::kRegisters) wait.groups = groups_to_prefetch(wait);
+      if (wait.why == Wait::Why::kRegisters) wait.groups = groups_to_prefetch(wait.node, wait.stage, wait.stage);
     }
+    for (const std::size_t node : early_) out_.prefetches.push_back({node, groups_to_prefetch(node, 0, kMaxStages)});
     keep_variables();
     return std::move(out_);
   }
 
  private:
+  // From the beginning: which packets wait where, and which arrays share a record.
+  Expected<void> lay_out() {
+    out_ = {};
+    meetings_ = 0;
+    for (std::size_t i = 0; i < flow_.nodes.size(); ++i) {
+      const FlowNode& node = flow_.nodes[i];
+      if (node.op == FlowOp::kLookup && is_large(node.table)) {
+        out_.waits.push_back({.node = i, .table = node.table});
+        if (!prefetched_arrays(i).empty() && !early_.contains(node.end))
+          out_.waits.push_back({.node = node.end, .why = Wait::Why::kRegisters, .table = node.table});
+      }
+    }
+    if (auto done = number_stages(); !done) return done;
+    for (auto wrong_use = find_wrong_use(); wrong_use; wrong_use = find_wrong_use()) {
+      if (auto done = meet_before(*wrong_use); !done) return done;
+    }
+    group_arrays();
+    return {};
+  }
+  // Where packets would wait for registers that are used behind a further wait only, they need not: the prefetch has
+  // time anyway. Returns true if there was such a place.
+  bool take_a_wait_away() {
+    const auto at = std::ranges::find_if(out_.waits, [&](const Wait& wait) {
+      return wait.why == Wait::Why::kRegisters && groups_to_prefetch(wait.node, wait.stage, wait.stage).empty() &&
+             !groups_to_prefetch(wait.node, wait.stage, kMaxStages).empty();
+    });
+    return at != out_.waits.end() && early_.insert(at->node).second;
+  }
+
   template <class... Args>
   [[nodiscard]] tl::unexpected<Error> wrong(unsigned line, fmt::format_string<Args...> format, Args&&... args) const {
     return fail("{}:{}: {}", flow_.spec->path, line, fmt::format(format, std::forward<Args>(args)...));
@@ -185,14 +205,15 @@ class StageMaker {
       group.record_bytes = static_cast<unsigned>(8 * std::bit_ceil(group.arrays.size()));
   }
 
-  [[nodiscard]] std::vector<std::size_t> groups_to_prefetch(const Wait& wait) const {
+  // Of the registers whose slot the table before `node` names: those that are used in one of these stages.
+  [[nodiscard]] std::vector<std::size_t> groups_to_prefetch(std::size_t node, unsigned first, unsigned last) const {
     std::size_t lookup = 0;
-    while (flow_.nodes[lookup].op != FlowOp::kLookup || flow_.nodes[lookup].end != wait.node) ++lookup;
+    while (flow_.nodes[lookup].op != FlowOp::kLookup || flow_.nodes[lookup].end != node) ++lookup;
     std::set<std::size_t> groups;
     for (const std::size_t array : prefetched_arrays(lookup)) {
       const std::size_t group = out_.group_of[array];
-      // Not for a stage behind another large table.
-      if (out_.groups[group].by && (array_passes_[array] >> wait.stage & 1) != 0) groups.insert(group);
+      const std::uint64_t until = ~std::uint64_t{0} >> (kMaxStages - last);
+      if (out_.groups[group].by && (array_passes_[array] & until) >> first != 0) groups.insert(group);
     }
     return {groups.begin(), groups.end()};
   }
@@ -293,6 +314,7 @@ class StageMaker {
   std::size_t variables_;
   std::vector<std::uint64_t> passes_, array_passes_;
   unsigned meetings_ = 0;
+  std::set<std::size_t> early_;  // nodes behind a lookup where registers are prefetched, and no packet waits
   Stages out_;
 };
 

@@ -36,9 +36,16 @@ struct ArrayGroup {
   std::optional<std::size_t> by;  // the field of metadata that is every index
 };
 
+// Registers that are prefetched before node `node`; a later wait gives them time.
+struct EarlyPrefetch {
+  std::size_t node = 0;
+  std::vector<std::size_t> groups;
+};
+
 struct Stages {
   unsigned count = 1;
   std::vector<Wait> waits;
+  std::vector<EarlyPrefetch> prefetches;
   std::vector<ArrayGroup> groups;
   std::vector<std::size_t> group_of;  // array: its group
   std::vector<unsigned> offset_of;    // array: in a record of the group

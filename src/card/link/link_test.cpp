@@ -34,6 +34,13 @@ TEST_F(CardLinkTest, what_is_put_is_on_the_card_and_what_is_removed_is_not) {
   EXPECT_EQ(link_->view().removed, 2U);
 }
 
+TEST_F(CardLinkTest, a_card_hears_of_the_marks_before_it_is_up) {
+  start_card("a");
+  start_link();
+  ASSERT_TRUE(up());
+  EXPECT_EQ(card_->marks(), kMarks);
+}
+
 TEST_F(CardLinkTest, many_bearers_come_in_batches) {
   start_card("a");
   make_link(3, std::chrono::seconds(10));  // a card on a busy machine that answers late gets its batches again

@@ -24,6 +24,9 @@ inline nic::CardBearer bearer(std::uint32_t id, unsigned pdcp_sn_bits = 18) {
           .uplink_teid = Teid{0x1001}};
 }
 
+// Of the links: flow 5 has DSCP 46.
+inline constexpr nic::CardMarks kMarks{0, 0, 0, 0, 0, 46 << 2};
+
 class CardLinkTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -53,6 +56,7 @@ class CardLinkTest : public ::testing::Test {
                                                         .control = directory_ + "/card.sock",
                                                         .vfs = vfs,
                                                         .punt_air = 1,
+                                                        .marks = kMarks,
                                                         .retry = std::chrono::milliseconds(5),
                                                         .answer = answer,
                                                         .show_each = std::chrono::milliseconds(20),

@@ -35,8 +35,17 @@ void set_n3_ipv4(B& bearer, const Value& address) {
   std::memcpy(&bearer.n3_ipv4, std::get<IpAddress>(address).octets().data(), sizeof bearer.n3_ipv4);
 }
 
+// "::" stands for none, so that a bearer can have none where the common members have one.
+Value n3_ipv6_of(const B& bearer) {
+  return bearer.n3_ipv6.value_or(IpAddress::v6({}));
+}
+void set_n3_ipv6(B& bearer, const Value& address) {
+  const IpAddress& given = std::get<IpAddress>(address);
+  bearer.n3_ipv6 = given == IpAddress::v6({}) ? std::nullopt : std::optional(given);
+}
+
 // clang-format off
-constexpr std::array<Field, 21> kCommon{
+constexpr std::array<Field, 24> kCommon{
     fields::word<kPlaceNames, &B::place>("place"),
     fields::word_by_functions<kRlcNames, B, rlc_of, set_rlc>("rlc"),
     fields::one_number<kPdcpSnBits, &B::pdcp_sn_bits>("pdcp_sn"),
@@ -46,7 +55,7 @@ constexpr std::array<Field, 21> kCommon{
     fields::integer<&B::poll_pdu>("poll_pdu", 0, 0xffff),
     fields::integer<&B::qfi>("qfi", 0, 63),
     fields::by_functions<B, n3_ipv4_of, set_n3_ipv4>("n3_ipv4", fields::Kind::kIpv4),
-    fields::ipv6<&B::n3_ipv6>("n3_ipv6"),
+    fields::by_functions<B, n3_ipv6_of, set_n3_ipv6>("n3_ipv6", fields::Kind::kIpv6),
     fields::integer<&B::n3_vlan>("n3_vlan", 0, kAnyVlan),
     fields::mac<&B::air_dst>("air_dst"),
     fields::mac<&B::air_src>("air_src"),
@@ -54,17 +63,17 @@ constexpr std::array<Field, 21> kCommon{
     fields::integer<&B::vf_air>("vf_air", 0, kMaxVf),
     fields::integer<&B::copies_vf>("copies_vf", 0, kMaxVf),
     fields::integer<&B::peer>("peer", 0, 255),
+    fields::flag<&B::has_flows>("has_flows"),
+    fields::integer<&B::session>("session", 0, kMax32),
+    fields::integer<&B::flows>("flows", 0, ~std::uint64_t{0}),
     fields::integer<&B::next_count>("next_count", 0, kMax32),
     fields::integer<&B::ahead>("ahead", 0, kMaxLease),
     fields::integer<&B::lease>("lease", 0, kMaxLease),
     fields::integer<&B::in_flight>("in_flight", 0, kMax32, {.in = kTaken}),
 };
-constexpr std::array<Field, 8> kOwn{
+constexpr std::array<Field, 5> kOwn{
     fields::integer<&B::id>("id", 1, kMax32, {.required = true}),
     fields::integer<&B::teid>("teid", 1, kMax32, {.required = true}),
-    fields::flag<&B::has_flows>("has_flows"),
-    fields::integer<&B::session>("session", 0, kMax32),
-    fields::integer<&B::flows>("flows", 0, ~std::uint64_t{0}),
     fields::ipv4<&B::ue_ipv4>("ue_ipv4"),
     fields::ipv6<&B::ue_ipv6>("ue_ipv6"),
     fields::integer<&B::uplink_teid>("ul_teid", 0, kMax32),

@@ -29,6 +29,10 @@ struct CardInMemory {
                    peer = wanted;
                    return {};
                  }));
+    registry.add("card.marks", card_marks([this](const nic::CardMarks& tos) -> Expected<void> {
+                   marks = tos;
+                   return {};
+                 }));
     registry.add("card.peer_gone", card_peer_gone([this](unsigned number) -> Expected<void> {
                    peer_gone = number;
                    return {};
@@ -42,7 +46,7 @@ struct CardInMemory {
   using Rows = std::vector<nic::BearerNumbers>;
   static Expected<Rows> numbers(std::span<const BearerId> ids) {
     Rows rows;
-    for (const BearerId id : ids) rows.emplace_back(id, nic::CardNumbers{1, 2, 3, 4, 5, 6, 7, 8});
+    for (const BearerId id : ids) rows.emplace_back(id, nic::CardNumbers{1, 2, 3, 4, 5, 9, 10, 6, 7, 8});
     return rows;
   }
   static Expected<Rows> numbers_after(std::uint32_t after, std::size_t limit) {
@@ -54,6 +58,7 @@ struct CardInMemory {
   std::vector<nic::CardLease> leases;
   nic::CardPeer peer;
   unsigned peer_gone = 0;
+  nic::CardMarks marks{};
   bool restart = false;
 };
 
@@ -76,6 +81,7 @@ const Json kBearer{{"id", 0x04000001},
                    {"poll_pdu", 16},
                    {"qfi", 5},
                    {"n3_ipv4", "10.100.0.1"},
+                   {"n3_ipv6", "fd00:100::1"},
                    {"n3_vlan", 100},
                    {"air_dst", "02:00:00:00:00:01"},
                    {"air_src", "02:00:00:00:00:02"},
@@ -84,6 +90,9 @@ const Json kBearer{{"id", 0x04000001},
                    {"copies_vf", 3},
                    {"ul_teid", 0x1001},
                    {"peer", 255},
+                   {"has_flows", true},
+                   {"session", 0x04000003},
+                   {"flows", 0x8000000000000021},
                    {"next_count", 0xffffffff},
                    {"ahead", 2047},
                    {"lease", 1024},
@@ -158,6 +167,13 @@ TEST(CardMethods, peers_leases_and_removals_reach_the_card) {
   EXPECT_EQ(card.peer.number, 3U);
   EXPECT_EQ(card.peer.to, IpAddress::v4({10, 100, 0, 2}));
   EXPECT_EQ(card.peer.max_payload, 1400);
+  std::vector<unsigned> tos(64);
+  tos[5] = 184;
+  EXPECT_EQ(call(card, "card.marks", {{"tos", tos}})["result"]["marks"], 1);
+  EXPECT_EQ(card.marks[5], 184);
+  EXPECT_THAT(call(card, "card.marks", {{"tos", {1, 2}}}).value("error", ""), HasSubstr("allowed are 64 numbers"));
+  tos[63] = 256;
+  EXPECT_THAT(call(card, "card.marks", {{"tos", tos}}).value("error", ""), HasSubstr("item 63: allowed is 0 to 255"));
   EXPECT_TRUE(call(card, "card.lease", {{"leases", {{5, 4096}, {6, 0}}}}).contains("result"));
   EXPECT_THAT(card.leases, ElementsAre(std::pair{BearerId{5}, 4096U}, std::pair{BearerId{6}, 0U}));
   EXPECT_TRUE(call(card, "card.remove", {{"ids", {5, 6}}}).contains("result"));
@@ -171,9 +187,9 @@ TEST(CardMethods, peers_leases_and_removals_reach_the_card) {
 
 TEST(CardMethods, numbers_are_rows_of_those_asked_for_or_of_a_page) {
   CardInMemory card;
-  EXPECT_EQ(call(card, "card.numbers", {{"ids", {9}}})["result"], Json::parse("[[9, 1, 2, 3, 4, 5, 6, 7, 8]]"));
+  EXPECT_EQ(call(card, "card.numbers", {{"ids", {9}}})["result"], Json::parse("[[9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]]"));
   EXPECT_EQ(call(card, "card.numbers", {{"after", 7}, {"limit", 12}})["result"],
-            Json::parse("[[8, 12, 0, 0, 0, 0, 0, 0, 0]]"));
+            Json::parse("[[8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0]]"));
   EXPECT_THAT(call(card, "card.numbers", {{"ids", {9}}, {"after", 1}}).value("error", ""),
               HasSubstr("ids: allowed without after"));
 }

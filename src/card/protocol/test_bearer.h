@@ -8,6 +8,9 @@ namespace splitplane::nic::test {
 inline CardBearer whole_bearer() {
   return {.id = {0x04000001},
           .teid = {0x04000002},
+          .has_flows = true,
+          .session = {0x04000003},
+          .flows = 0x8000000000000021,
           .ue_ipv4 = IpAddress::v4({10, 45, 0, 2}),
           .ue_ipv6 = *IpAddress::parse("fd00:45::2"),
           .place = Place::kHost,
@@ -19,6 +22,7 @@ inline CardBearer whole_bearer() {
           .poll_pdu = 16,
           .qfi = {5},
           .n3_ipv4 = 0x0100640a,
+          .n3_ipv6 = *IpAddress::parse("fd00:100::1"),
           .n3_vlan = 100,
           .air_dst = {{2, 0, 0, 0, 0, 1}},
           .air_src = {{2, 0, 0, 0, 0, 2}},

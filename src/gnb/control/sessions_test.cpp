@@ -165,7 +165,7 @@ TEST_F(SessionsTest, only_the_first_bearer_has_the_keys) {
 TEST_F(SessionsTest, nothing_stays_of_a_session_that_is_refused) {
   auto on_card = wanted();
   on_card.config.bearers[1].config.card = "card0";
-  EXPECT_THAT(refusal(on_card), HasSubstr("a card finds one bearer by a TEID"));
+  EXPECT_THAT(refusal(on_card), HasSubstr("this host has no card 'card0'"));
   auto single = wanted();
   single.config.bearers.resize(1);
   EXPECT_THAT(refusal(single), HasSubstr("the session has one bearer"));
