@@ -51,6 +51,16 @@ TEST(Generator, packets_wait_before_a_large_table_and_keep_what_is_read_behind_i
   EXPECT_THAT(*without, AllOf(HasSubstr("WAITED_1"), Not(HasSubstr("__builtin_prefetch"))));
 }
 
+// Of gnb's two tables that name a slot only few packets look up the second one.
+TEST(Generator, registers_are_prefetched_behind_each_table_that_names_the_slot) {
+  const std::string made = generated_from(std::string(test::generated("gnb-mat")));
+  const std::size_t first_table = made.find("row_bearers = "), second_table = made.find("row_flows = ");
+  ASSERT_LT(first_table, second_table);
+  ASSERT_NE(second_table, std::string::npos);
+  EXPECT_LT(made.find("__builtin_prefetch(record_at<", first_table), second_table);
+  EXPECT_NE(made.find("__builtin_prefetch(record_at<", second_table), std::string::npos);
+}
+
 TEST(Generator, what_it_does_not_know_is_refused_with_file_and_line) {
   EXPECT_THAT(
       refusal_of(replaced(std::string(kForwarder), "\tregadd seen_0 m.from 0x1", "\tmeter x m.from m.from m.slot")),

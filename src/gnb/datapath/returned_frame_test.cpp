@@ -117,6 +117,38 @@ TYPED_TEST(GnbReturned, what_would_not_fit_the_air_behind_the_cards_headers_is_l
   EXPECT_EQ(rig.pool.in_use(), 0U);
 }
 
+TYPED_TEST(GnbReturned, packets_over_ipv6_are_settled_as_those_over_ipv4) {
+  ReturnRig<TypeParam::value> rig;
+  N3Frame longer = rig.to_bearer(1);
+  longer.payload = test::inner_packet(rig.context->air_frame_bytes - 14 - 10 - 7 + 1);
+  longer.ipv6 = true;
+  N3Frame of_other = longer, unequal = longer;
+  of_other.destination_v6[15] ^= 1;
+  unequal.padding = 4;
+  rig.run({longer.make(), of_other.make(), unequal.make()});
+  EXPECT_EQ(rig.back.frames, (std::vector<Bytes>{rig.returned(1, 0, Bytes{})})) << "the card counts the first one only";
+  EXPECT_EQ(rig.pool.in_use(), 0U);
+}
+
+// The session's TEID is bearer 8's; flows 1 and 63 are bearer 9's.
+TYPED_TEST(GnbReturned, packets_of_a_session_go_back_and_are_settled_by_bearer) {
+  ReturnRig<TypeParam::value> rig;
+  rig.add_session(8);
+  for (const std::uint32_t index : {8U, 9U}) {
+    ran::BearerDownlink& line = *rig.context->bearers.bearer_line(rig.teid(index));
+    line = ran::make_on_card(rig.config(index));
+  }
+  N3Frame of_flow = rig.to_bearer(8), of_default = rig.to_bearer(8), longer = rig.to_bearer(8);
+  of_flow.extensions = longer.extensions = {{wire::gtpu::kExtensionPsc, {0x00, 63}}};
+  of_default.extensions = {{wire::gtpu::kExtensionPsc, {0x00, 33}}};
+  longer.payload = test::inner_packet(rig.context->air_frame_bytes);
+  rig.run({of_flow.make(), of_default.make(), longer.make()});
+  EXPECT_EQ(rig.back.frames,
+            (std::vector<Bytes>{rig.returned(9, 63, of_flow.payload), rig.returned(8, 33, of_default.payload),
+                                rig.returned(9, 0, Bytes{})}));
+  EXPECT_EQ(rig.pool.in_use(), 0U);
+}
+
 TYPED_TEST(GnbReturned, what_the_port_does_not_take_goes_later_and_in_order) {
   ReturnRig<TypeParam::value> rig;
   rig.downlink[2] = ran::make_on_card(rig.config(2));

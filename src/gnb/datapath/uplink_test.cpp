@@ -89,6 +89,21 @@ TYPED_TEST(GnbUplinkSets, data_pdus_become_g_pdus_over_ipv4_and_ipv6) {
   EXPECT_EQ(rig.at_stage(Stage::ul_tx), 30U);
 }
 
+TYPED_TEST(GnbUplinkSets, packets_have_the_type_of_service_of_their_flow) {
+  UplinkRig<TypeParam::value> rig;
+  rig.context->n3.tos[33] = 46 << 2;
+  const Bytes sdu = test::inner_packet(50);
+  rig.run({rig.from_ue(1, 0, sdu, Qfi{33}), rig.from_ue(2, 0, sdu, Qfi{33}), rig.from_ue(1, 1, sdu, Qfi{7})});
+  ASSERT_EQ(rig.n3.frames.size(), 3U);
+  const auto v4 = wire::n3::parse(rig.n3.frames[0]);
+  ASSERT_TRUE(v4) << name_of(v4.reason);
+  EXPECT_EQ(rig.n3.frames[0][15], 46 << 2);
+  const wire::Octets ip = wire::Octets(rig.n3.frames[0]).subspan(14);
+  EXPECT_TRUE(wire::ipv4::checksum_is_good(ip, *wire::ipv4::parse(ip)));
+  EXPECT_EQ(wire::load_be16(rig.n3.frames[1].data() + 14), 0x6000U | 46 << 6);  // IPv6: traffic class
+  EXPECT_EQ(rig.n3.frames[2][15], 0);
+}
+
 TYPED_TEST(GnbUplinkSets, rlc_control_goes_to_the_copies_as_it_came) {
   UplinkRig<TypeParam::value> rig;
   Bytes status;
