@@ -79,7 +79,8 @@ constexpr std::array<fields::Field, 12> kN3Rows{
     fields::integer<&N3Config::vlan>("vlan", 1, 4094, {
         .help = "Receives and sends with this 802.1Q tag only", .special = "absent: untagged only"}),
     fields::with_most_items(fields::texts<&N3Config::dscp>("dscp", "a QFI and a DSCP, each 0 to 63, as 5=46", "absent: all have 0", {
-        .help = "DSCP of uplink packets by their QoS flow"}), 64),
+        .help = "DSCP of uplink packets by their QoS flow", .special = "absent: all have 0",
+        .more = "`5=46`: packets of QoS flow 5 have DSCP 46."}), 64),
     fields::flag<&N3Config::any_source>("any_source", {
         .help = "A bearer's G-PDUs, Error Indications and End Markers may come from another address than its UPF's"}),
     fields::group<N3Config>("echo", kEchoRows, {
