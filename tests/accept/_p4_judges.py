@@ -55,9 +55,7 @@ def targets(report: Report) -> None:
         report.judge(
             "p4_wrappers", f"{len(rows) - len(bad)} of {len(rows)}", target, not bad, "; ".join(bad)[:300] or "-"
         )
-    report.judge("p4_tofino_resources", "none", "stages, SRAM, TCAM, PHV", False, "gnb_tna.p4 does not compile yet")
-    report.judge("p4_vfd_in_gnb", "none", "64 VFs within 1 %", False, "only program p4wire deals out over VFs by turns")
-    report.judge("p4_five_cards", "none", "SNs contiguous", False, "there is no test with five cards yet")
+    tofino(report)
 
 
 def items(report: Report) -> None:
@@ -93,15 +91,32 @@ def items(report: Report) -> None:
             gtest="*round_robin_is_even_within_a_percent*",
         ),
         Mended(
+            "p4_vfd_in_gnb",
+            shows="what gnb gives to the host: the share of each of 1 to 64 VFs within 1 % in turn; by hash a tunnel keeps its VF",
+            gtest="*what_gnb_gives_to_the_host_in_turn*:*by_hash_a_tunnel_keeps*",
+            pytest=["tests/e2e/test_card_spread.py"],
+        ),
+        Mended(
+            "p4_flows_ipv6_marks_octets",
+            shows="(TEID, QFI) as key, N3 over IPv6, DSCP by QFI, octets of each bearer",
+            gtest="CardFlows.*:CardOverIpv6.*:CardMarks.*:CardOctets.*",
+            pytest=["tests/e2e/test_card_sessions.py"],
+        ),
+        Mended(
+            "p4_five_cards",
+            shows="five cards, two workers and more: every packet accounted, SNs contiguous",
+            pytest=["tests/e2e/test_five_cards.py"],
+        ),
+        Mended(
             "p4_clones_over_vfs",
             shows="by bearer over the queues of the copies' port",
             gtest="CardPlacement.copies_of_a_bearer*:CardPrograms.clones_of_bearers_go_to_their_vfs",
         ),
         Mended(
             "p4_vlan",
-            shows="tagged both ways; other tags go to the host, which drops them by name",
+            shows="tagged both ways, real TCP by card and host; other tags go to the host, which drops them by name",
             gtest="CardPrograms.a_bearers_packets_are_in_the_vlan_of_n3_both_ways",
-            pytest=["tests/e2e/test_n3_vlan.py"],
+            pytest=["tests/e2e/test_n3_vlan.py", "tests/e2e/test_vlan_tcp.py"],
         ),
         Mended(
             "p4_bursts_after_silence",

@@ -14,6 +14,7 @@ from gtpu_bed import INNER, LINK, GtpuBed
 from instance import Instance
 from paths import own
 from processes import PATIENCE, run, wait_until
+from tagger import PACKET_AUXDATA, SOL_PACKET, TP_STATUS_VLAN_VALID
 from wire import Wire
 
 from scapy.contrib.gtp import GTP_U_Header, GTPEchoRequest  # noqa: E402  isort: skip
@@ -22,7 +23,6 @@ from scapy.layers.inet6 import ICMPv6ND_NA, ICMPv6ND_NS, ICMPv6NDOptDstLLAddr, I
 from scapy.layers.l2 import ARP, Dot1Q, Ether  # noqa: E402  isort: skip
 
 VLAN = 100
-SOL_PACKET, PACKET_AUXDATA, TP_STATUS_VLAN_VALID = 263, 8, 0x10
 
 
 class TaggedWire(Wire):

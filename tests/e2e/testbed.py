@@ -38,6 +38,7 @@ class Testbed:
     def __enter__(self) -> Testbed:
         with self.stack:
             self.stack.enter_context(self.network)
+            self.prepare_network()
             self.stack.callback(self.processes.stop_all)
             config = configs.write(self.folder, "gnb", self.tree)
             self.gnb = Instance(self.processes, "gnb", "run", config, self.network.gnb)
@@ -55,6 +56,9 @@ class Testbed:
 
     def __exit__(self, *_):
         self.stack.close()
+
+    def prepare_network(self):
+        """What stands on the wires, for tests that have something there."""
 
     def put_in_front(self):
         """What stands between the wires and the gNB, for tests that have something there."""
