@@ -15,7 +15,7 @@ control GnbControl(inout headers_t hdr, inout meta_t meta, in ingress_intrinsic_
     DECLARE_STEP(last_of_air)
     DECLARE_STEP(udp_end)
     DECLARE_STEP(gtpu_end)
-    DECLARE_STEP(tag_number)
+    DECLARE_STEP(tag)
     DECLARE_STEP(pdcp_count)
     DECLARE_STEP(rlc_count)
     DECLARE_STEP(rlc_sn18)
