@@ -1,7 +1,8 @@
 """Compiles gnb for every target whose compiler is on PATH, and prints what came of it and what each target cannot do.
 
-It writes docs/results/p4-targets.txt (the compilers' answers) and the tables of docs/design/p4.md. The first line of
-the report has the hash of the P4 sources. The report names a compiler that was missing.
+It writes docs/results/p4-targets.txt (the compilers' answers), docs/results/p4-tofino.txt (what a Tofino has and what
+the program takes) and the tables of docs/design/p4.md. The first line of a report has the hash of the P4 sources. The
+report names a compiler that was missing.
 """
 
 import argparse
@@ -16,13 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import memory
+import tofino
 from specs import P4, PROGRAMS, Program, include_folder, source_hash
 
 DOCS = P4.parent / "docs"
 PAGE = DOCS / "design" / "p4.md"
 REPORT = DOCS / "results" / "p4-targets.txt"
+RESOURCES = DOCS / "results" / "p4-tofino.txt"
 NAMES = ("gnb-mat", "gnb-clone", "gnb-clone-ue", "gnb-clone-marker")
 COMPILED = tuple(program for program in PROGRAMS if program.name in NAMES)
+TOFINO = "gnb_tna.p4"
 COLUMNS = ("clone", "numbers of a bearer", "length of the frame", "short frames", "counters")
 
 
@@ -103,9 +107,9 @@ TARGETS = (
     ),
     Target(
         "Tofino (TNA)",
-        "gnb_tna.p4",
+        TOFINO,
         "p4c-barefoot",
-        ("--target", "tofino", "--arch", "tna"),
+        ("--target", "tofino", "--arch", "tna", "-g"),  # -g: with the report of resources
         (),
         "gnb.tofino",
         (
@@ -124,12 +128,20 @@ class Answer:
     target: Target
     program: Program
     complaint: str  # nothing: it compiles
+    resources: str = ""  # Tofino's, if it compiles
 
 
 def version(tool: str) -> str:
     done = subprocess.run([tool, "--version"], capture_output=True, text=True)
     found = re.search(r"Version:? (\S+)", done.stdout + done.stderr, re.IGNORECASE)
     return f"{Path(tool).name} {found[1] if found else '(no version)'}"
+
+
+def first_error(said: str) -> str:
+    """The first line that is an error, not a warning that comes before; else the first line."""
+    lines = said.strip().splitlines()
+    errors = [line for line in lines if re.search(r"\berror:|Compiler Bug", line)]
+    return (errors or lines or [""])[0]
 
 
 def compile_for(target: Target, program: Program, folder: Path, *more: str) -> str:
@@ -146,13 +158,14 @@ def compile_for(target: Target, program: Program, folder: Path, *more: str) -> s
     )
     if done.returncode == 0:
         return ""
-    lines = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.strip().splitlines()
-    return lines[0].replace(f"{P4}/", "") if lines else f"exit code {done.returncode}"
+    return first_error(done.stderr).replace(f"{P4}/", "") or f"exit code {done.returncode}"
 
 
 def answer_of(target: Target, program: Program) -> Answer:
     with tempfile.TemporaryDirectory() as folder:
-        return Answer(target, program, compile_for(target, program, Path(folder)))
+        complaint = compile_for(target, program, Path(folder))
+        has_report = target.wrapper == TOFINO and not complaint
+        return Answer(target, program, complaint, tofino.report_of(Path(folder) / target.output) if has_report else "")
 
 
 def limits_table() -> str:
@@ -184,9 +197,21 @@ def answers_table(answers: list[Answer]) -> str:
     )
 
 
+def tools_of(targets: tuple[Target, ...]) -> list[str]:
+    return sorted({version(tool) for target in targets if (tool := target.tool())})
+
+
 def report(answers: list[Answer]) -> str:
-    tools = sorted({version(tool) for target in TARGETS if (tool := target.tool())})
-    return f"sha256={source_hash()} {', '.join(tools)}\n\n{answers_table(answers)}\n"
+    return f"sha256={source_hash()} {', '.join(tools_of(TARGETS))}\n\n{answers_table(answers)}\n"
+
+
+def resources_report(answers: list[Answer]) -> str:
+    """Of each program for Tofino: what it takes, or why it does not compile."""
+    parts = [f"sha256={source_hash()} {', '.join(tools_of(TARGETS[-1:]))}"]
+    for answer in answers:
+        if answer.target.wrapper == TOFINO:
+            parts.append(f"{answer.program.name}: {answer.resources or answer.complaint}")
+    return "\n\n".join(parts) + "\n"
 
 
 def main() -> int:
@@ -203,6 +228,8 @@ def main() -> int:
         print("the reports in docs/results stay as they are: no compiler is on PATH", file=sys.stderr)
         return 0
     REPORT.write_text(report(answers))
+    if TARGETS[-1].tool():
+        RESOURCES.write_text(resources_report(answers))
     return 0
 
 
