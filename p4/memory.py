@@ -63,7 +63,9 @@ def register_bits() -> int:
 
 
 def counter_bits(source: str, target: str) -> int:
-    each = int(re.search(r"#define COUNTERS\(.*?Counter<bit<(\d+)>", text_of(target))[1])
+    # A Tofino's counter of frames and of octets: 28 and 36 bits, and 64 and 64 if the octets have more than 36.
+    octets, kind = re.search(r"#define COUNTERS\(.*?Counter<bit<(\d+)>.*CounterType_t.(\w+)", text_of(target)).groups()
+    each = int(octets) if kind == "PACKETS" else 64 if int(octets) <= 36 else 128
     return each * len(re.findall(r"COUNTERS\(\w+, BEARERS\)", text_of(source)))
 
 

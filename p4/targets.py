@@ -113,8 +113,8 @@ TARGETS = (
         (),
         "gnb.tofino",
         (
-            "planned in egress, of the finished frame; the wrapper does not compile yet",
-            "planned: one stateful operation for each packet",
+            "written in egress, of the finished frame; no run of the compiler has come to its end yet",
+            "written: one stateful operation for each packet",
             "not compared: ingress does not know it",
             "dropped by the parser, not counted",
             "frames and octets",
