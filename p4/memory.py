@@ -59,14 +59,14 @@ def data_bits(action: str, source: str, target: str) -> int:
 def register_bits() -> int:
     """Of the pair, and of what counts to a poll."""
     pairs = text_of("numbers.p4i").split("#else")[1]
-    return sum(int(bits) for bits in re.findall(r"REGISTERS\((\d+), \w+, size\)", pairs))
+    return sum(int(bits) for bits in re.findall(r"DECLARE_(?:NUMBERS|POLLS)\(size\) REGISTERS\((\d+), \w+, size\)", pairs))
 
 
 def counter_bits(source: str, target: str) -> int:
     # A Tofino's counter of frames and of octets: 28 and 36 bits, and 64 and 64 if the octets have more than 36.
     octets, kind = re.search(r"#define COUNTERS\(.*?Counter<bit<(\d+)>.*CounterType_t.(\w+)", text_of(target)).groups()
     each = int(octets) if kind == "PACKETS" else 64 if int(octets) <= 36 else 128
-    return each * len(re.findall(r"COUNTERS\(\w+, BEARERS\)", text_of(source)))
+    return each * len(re.findall(r"\bCOUNTERS\(\w+, BEARERS\)", text_of(source)))
 
 
 def parts(target: str = HARDWARE) -> list[Part]:
