@@ -37,6 +37,12 @@ struct Entry {
   std::vector<std::uint64_t> values;
 };
 
+struct Register {
+  std::string name;
+  std::uint32_t index = 0;
+  std::uint64_t value = 0;
+};
+
 using Sent = std::pair<unsigned, Bytes>;  // port and octets
 
 // A program that is running, interpreted or compiled ahead of time.
@@ -62,20 +68,14 @@ class Program {
     if (e.key.empty()) return table->set_default(*action, e.values);
     ASSERT_TRUE(table->set(e.key, *action, e.values)) << e.table;
   }
-  // Undoes fill(), and sets the slot's registers to 0.
-  void clear(const std::vector<Entry>& entries) {
-    for (const Entry& e : entries) {
-      PipelineTable* const table = pipeline_->table(e.table);
-      if (e.key.empty()) {
-        table->set_default(*table->action("miss", {}), {});
-      } else {
-        table->remove(e.key);
-      }
-      for (std::size_t i = 0; i < e.names.size(); ++i) {
-        if (e.names[i] != "slot") continue;
-        for (const char* registers : {"next_count", "waiting", "polls"})
-          pipeline_->registers(registers).write(static_cast<std::uint32_t>(e.values[i]), 0);
-      }
+  void write(const Register& r) { pipeline_->registers(r.name).write(r.index, r.value); }
+  // Undoes fill().
+  void clear(const Entry& e) {
+    PipelineTable* const table = pipeline_->table(e.table);
+    if (e.key.empty()) {
+      table->set_default(*table->action("miss", {}), {});
+    } else {
+      table->remove(e.key);
     }
   }
   std::vector<Sent> give(unsigned port, const Bytes& frame) {
@@ -152,13 +152,19 @@ class Replay {
       to_511 = to_511 || (values.contains("port") && values.at("port") == kV1modelDrop);
       program_.fill(entries.back());
     }
+    std::vector<Register> registers;
+    for (const json& from : vector.value("registers", json::array())) {
+      registers.push_back({.name = from.at(0), .index = from.at(1), .value = from.at(2)});
+      program_.write(registers.back());
+    }
     const std::uint64_t refused = returned_wrong();
     const Bytes frame = octets_of(vector.at("frame").get<std::string>());
     std::vector<Sent> sent = program_.give(vector.at("port"), frame);
     if (to_511) std::erase_if(sent, [](const Sent& s) { return s.first == kClonePort; });
     compare(vector, sent, frame, returned_wrong() != refused);
     if (to_511) ++tally.to_511;
-    program_.clear(entries);
+    for (const Entry& e : entries) program_.clear(e);
+    for (const Register& r : registers) program_.write({.name = r.name, .index = r.index, .value = 0});
   }
 
   Tally tally;

@@ -1,0 +1,146 @@
+"""Where p4testgen looks for tests: regions of the gNB's programs (p4/vectors.py).
+
+A region names places in the sources, and what must hold there. A place is a statement: the assumption comes behind it,
+wherever it stands. Or it is a file: the assumption comes behind the comment with which the file begins, so before all
+it does. p4testgen leaves a path as soon as an assumption fails, so an early one saves the most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+LOOKUPS, LENGTHS, NUMBERING, STRIPPING = (
+    f"gnb_{name}.p4i" for name in ("lookups", "lengths", "numbering", "stripping")
+)
+FRAME_WAS_PARSED = LOOKUPS  # and its port looked up
+
+
+def extracted(header: str) -> str:
+    return f"pkt.extract(hdr.{header});"
+
+
+def applied(table: str) -> str:
+    return f"{table}.apply();"
+
+
+@dataclass(frozen=True)
+class Region:
+    name: str
+    assumed: dict[str, str]
+    octets: tuple[int, int] = (130, 200)  # of frames; shorter ones end in the parser
+    only: str = ""  # a switch of p4testgen
+    of: frozenset[str] = frozenset()  # what a program must define to have it
+
+
+def from_side(*sides: str) -> dict[str, str]:
+    return {applied("ports"): " || ".join(f"meta.side == SIDE_{side}" for side in sides)}
+
+
+FORWARDED = "--output-packet-only"
+DROPPED = "--dropped-packet-only"
+
+UDP = {
+    extracted("vlan"): "hdr.vlan.type == TYPE_IPV4 || hdr.vlan.type == TYPE_IPV6",
+    extracted("ipv4"): "hdr.ipv4.version_ihl == 0x45 && hdr.ipv4.fragment == 0x4000 && hdr.ipv4.protocol == 17",
+    extracted("ipv6"): "hdr.ipv6.first >= 0x60000000 && hdr.ipv6.first < 0x70000000 && hdr.ipv6.next == 17",
+    extracted("udp"): "hdr.udp.dst == 2152",
+}
+G_PDU = UDP | {LOOKUPS: "meta.kind == KIND_GPDU"}
+G_PDU_ODD = UDP | {LOOKUPS: "meta.kind == KIND_GPDU_ODD"}
+ANY_G_PDU = UDP | {LOOKUPS: "meta.kind == KIND_GPDU || meta.kind == KIND_GPDU_ODD"}
+AIR = {extracted("ethernet"): "hdr.ethernet.type == TYPE_AIRHDR"}
+RETURNED = AIR | {extracted("airhdr"): "hdr.airhdr.version_kind == AIRHDR_RETURNED"}
+PDU = AIR | {extracted("airhdr"): "hdr.airhdr.version_kind == AIRHDR_RLC_PDU"}
+# Behind the lookups. A value that matters to no path would be 0 in each test.
+CARDS = {
+    LENGTHS: "meta.found == FOUND_CARD && meta.slot > 1 && meta.id > 0x1000000 && meta.epoch > 16 && "
+    "meta.rlc_offset > 0x10000 && meta.rlc_mask >= 0xfff && meta.pdcp_mask >= 0xfff"
+}
+CARDS_UPLINK = {LENGTHS: "meta.found == FOUND_CARD && meta.slot > 1 && meta.teid > 0x1000000"}
+EVEN = "meta.odd == 0"
+FOR_US = "meta.local == meta.n3 && meta.tag == meta.vlan"
+FITS = "meta.last < NEGATIVE && meta.room < NEGATIVE && meta.qos < 0x80 && hdr.udp.checksum == 0"
+
+REGIONS = (
+    Region(
+        "downlink, numbered",
+        from_side("N3") | G_PDU | CARDS | {NUMBERING: f"{EVEN} && {FOR_US} && {FITS}"},
+        only=FORWARDED,
+    ),
+    Region(
+        "uplink, stripped",
+        from_side("AIR")
+        | PDU
+        | CARDS_UPLINK
+        | {LOOKUPS: "meta.kind == KIND_PDU"}
+        | {STRIPPING: f"{EVEN} && meta.seen == meta.modes && meta.last < NEGATIVE && meta.room < NEGATIVE"},
+        only=FORWARDED,
+    ),
+    Region(
+        "returned, numbered",
+        from_side("VF") | RETURNED | CARDS | {NUMBERING: f"{EVEN} && hdr.airhdr.length != 0"},
+        only=FORWARDED,
+    ),
+    Region(
+        "downlink, for the host although the card has the bearer",
+        from_side("N3") | G_PDU | CARDS | {NUMBERING: EVEN},
+        only=FORWARDED,
+    ),
+    Region(
+        "downlink, odd, the card has the bearer",
+        from_side("N3") | G_PDU_ODD | CARDS | {NUMBERING: EVEN},
+        only=FORWARDED,
+    ),
+    Region(
+        "downlink, of no bearer or the host's",
+        from_side("N3") | ANY_G_PDU | {NUMBERING: f"{EVEN} && meta.found != FOUND_CARD"},
+        only=FORWARDED,
+    ),
+    Region("downlink, lengths wrong", from_side("N3") | ANY_G_PDU | {NUMBERING: "meta.odd != 0"}, only=FORWARDED),
+    Region(
+        "uplink, for the host although the card has the bearer",
+        from_side("AIR") | PDU | CARDS_UPLINK | {STRIPPING: EVEN},
+        only=FORWARDED,
+    ),
+    Region(
+        "uplink, of no bearer or the host's",
+        from_side("AIR") | PDU | {STRIPPING: "meta.found != FOUND_CARD"},
+        only=FORWARDED,
+    ),
+    Region(
+        "from N3 or the air, what the card does not read",
+        from_side("N3", "AIR") | {LOOKUPS: "meta.kind == KIND_OTHER || meta.kind == KIND_AIR"},
+        only=FORWARDED,
+    ),
+    Region("from N3 or the air, on the wrong side", from_side("N3", "AIR") | AIR, only=FORWARDED),
+    Region("from a VF, sent on", from_side("VF") | {LOOKUPS: "meta.kind != KIND_RETURNED"}, only=FORWARDED),
+    Region("returned, dropped", from_side("VF") | RETURNED, only=DROPPED),
+    Region(
+        "numbered or stripped, dropped", from_side("N3", "AIR") | {LENGTHS: "meta.found == FOUND_CARD"}, only=DROPPED
+    ),
+    Region("short frames", {}, octets=(8, 60), only=FORWARDED),
+    Region("dropped", {}, only=DROPPED),
+)
+
+
+def insert(text: str, name: str, place: str, assumption: str) -> str:
+    """No line moves, because statements are known by their lines."""
+    call = f"testgen_assume({assumption});"
+    if place.endswith(";"):
+        return text.replace(place, f"{place} {call}")
+    return text.replace("\n\n", f"\n{call}\n", 1) if place == name else text
+
+
+def steer(sources: Path, region: Region, folder: Path) -> list[str]:
+    """Copies the sources, with the region's assumptions; the places that they do not have."""
+    missing = set(region.assumed)
+    for source in [*sources.glob("*.p4"), *sources.glob("*.p4i")]:
+        text = source.read_text()
+        for place, assumption in region.assumed.items():
+            changed = insert(text, source.name, place, assumption)
+            if changed != text:
+                missing.discard(place)
+            text = changed
+        (folder / source.name).write_text(text)
+    return sorted(missing)
