@@ -30,7 +30,6 @@ class Region:
     assumed: dict[str, str]
     octets: tuple[int, int] = (130, 200)  # of frames; shorter ones end in the parser
     only: str = ""  # a switch of p4testgen
-    of: frozenset[str] = frozenset()  # what a program must define to have it
 
 
 def from_side(*sides: str) -> dict[str, str]:
@@ -49,6 +48,7 @@ UDP = {
 G_PDU = UDP | {LOOKUPS: "meta.kind == KIND_GPDU"}
 G_PDU_ODD = UDP | {LOOKUPS: "meta.kind == KIND_GPDU_ODD"}
 ANY_G_PDU = UDP | {LOOKUPS: "meta.kind == KIND_GPDU || meta.kind == KIND_GPDU_ODD"}
+SERVICE_TAGGED = {extracted("ethernet"): "hdr.ethernet.type == TYPE_SERVICE_VLAN"}
 AIR = {extracted("ethernet"): "hdr.ethernet.type == TYPE_AIRHDR"}
 RETURNED = AIR | {extracted("airhdr"): "hdr.airhdr.version_kind == AIRHDR_RETURNED"}
 PDU = AIR | {extracted("airhdr"): "hdr.airhdr.version_kind == AIRHDR_RLC_PDU"}
@@ -88,8 +88,8 @@ REGIONS = (
         only=FORWARDED,
     ),
     Region(
-        "downlink, odd, the card has the bearer",
-        from_side("N3") | G_PDU_ODD | CARDS | {NUMBERING: EVEN},
+        "downlink, odd and with a service tag, the card has the bearer",
+        from_side("N3") | SERVICE_TAGGED | G_PDU_ODD | CARDS | {NUMBERING: EVEN},
         only=FORWARDED,
     ),
     Region(
@@ -113,11 +113,19 @@ REGIONS = (
         from_side("N3", "AIR") | {LOOKUPS: "meta.kind == KIND_OTHER || meta.kind == KIND_AIR"},
         only=FORWARDED,
     ),
-    Region("from N3 or the air, on the wrong side", from_side("N3", "AIR") | AIR, only=FORWARDED),
     Region("from a VF, sent on", from_side("VF") | {LOOKUPS: "meta.kind != KIND_RETURNED"}, only=FORWARDED),
     Region("returned, dropped", from_side("VF") | RETURNED, only=DROPPED),
     Region(
         "numbered or stripped, dropped", from_side("N3", "AIR") | {LENGTHS: "meta.found == FOUND_CARD"}, only=DROPPED
+    ),
+    Region(
+        "without an SDU, the card has the bearer",
+        from_side("N3", "AIR")
+        | UDP
+        | {LOOKUPS: "meta.kind == KIND_GPDU || meta.kind == KIND_PDU"}
+        | {LENGTHS: "meta.found == FOUND_CARD && meta.last >= NEGATIVE", NUMBERING: f"{EVEN} && {FOR_US}"},
+        octets=(28, 90),
+        only=FORWARDED,
     ),
     Region("short frames", {}, octets=(8, 60), only=FORWARDED),
     Region("dropped", {}, only=DROPPED),

@@ -211,9 +211,8 @@ def memory_bytes(pid: int) -> int:
 def make(generator: str, program: Program, jobs: int) -> str:
     """Writes the program's file; what to print."""
     coverage, vectors = Coverage(), []
-    regions = [region for region in REGIONS if region.of <= set(program.defines)]
     with ThreadPoolExecutor(jobs) as pool:
-        for done in pool.map(lambda region: run(generator, program, region), regions):
+        for done in pool.map(lambda region: run(generator, program, region), REGIONS):
             report = f"{len(done.vectors)} vectors"
             if left := left_by(done.log):
                 coverage.add(left[1])
