@@ -52,12 +52,18 @@ SERVICE_TAGGED = {extracted("ethernet"): "hdr.ethernet.type == TYPE_SERVICE_VLAN
 AIR = {extracted("ethernet"): "hdr.ethernet.type == TYPE_AIRHDR"}
 RETURNED = AIR | {extracted("airhdr"): "hdr.airhdr.version_kind == AIRHDR_RETURNED"}
 PDU = AIR | {extracted("airhdr"): "hdr.airhdr.version_kind == AIRHDR_RLC_PDU"}
-# Behind the lookups. A value that matters to no path would be 0 in each test.
+# A value that matters to no path would be 0 in each test: a wrong order of two such values would not show.
 CARDS = {
     LENGTHS: "meta.found == FOUND_CARD && meta.slot > 1 && meta.id > 0x1000000 && meta.epoch > 16 && "
-    "meta.rlc_offset > 0x10000 && meta.rlc_mask >= 0xfff && meta.pdcp_mask >= 0xfff"
+    "meta.rlc_offset > 0x10000 && meta.rlc_mask >= 0xfff && meta.pdcp_mask >= 0xfff",
+    applied("air"): "hdr.ethernet.dst > 0x20000000000 && hdr.ethernet.src > 0x20000000000",
 }
 CARDS_UPLINK = {LENGTHS: "meta.found == FOUND_CARD && meta.slot > 1 && meta.teid > 0x1000000"}
+TO_UPF = {
+    applied("marks"): "meta.tos > 3 && meta.sum > 0xff00",
+    applied("upfs"): "hdr.ethernet.dst > 0x20000000000 && hdr.ethernet.src > 0x20000000000 && "
+    "hdr.ipv4.src > 0x1000000 && hdr.ipv4.dst > 0x1000000",
+}
 EVEN = "meta.odd == 0"
 FOR_US = "meta.local == meta.n3 && meta.tag == meta.vlan"
 FITS = "meta.last < NEGATIVE && meta.room < NEGATIVE && meta.qos < 0x80 && hdr.udp.checksum == 0"
@@ -73,6 +79,7 @@ REGIONS = (
         from_side("AIR")
         | PDU
         | CARDS_UPLINK
+        | TO_UPF
         | {LOOKUPS: "meta.kind == KIND_PDU"}
         | {STRIPPING: f"{EVEN} && meta.seen == meta.modes && meta.last < NEGATIVE && meta.room < NEGATIVE"},
         only=FORWARDED,

@@ -60,9 +60,11 @@ class Coverage:
     statements: int = 0
     missed: set[str] | None = None
 
-    def add(self, missed: set[str]) -> None:
-        """What a run left uncovered."""
-        self.missed = missed if self.missed is None else self.missed & missed
+    def add(self, missed: set[str]) -> bool:
+        """What one more test left uncovered in its run; true if it reached something new."""
+        before = self.missed
+        self.missed = missed if before is None else before & missed
+        return before is None or len(self.missed) < len(before)
 
     @property
     def covered(self) -> int:
@@ -73,15 +75,16 @@ class Coverage:
         return sum(1 for statement in self.missed or () if not why(statement))
 
 
-def left_by(log: str) -> tuple[int, set[str]] | None:
-    """How many statements there are, and which of them no test of the run reached. Assumptions count in the former."""
-    parts = log.split("Nodes covered:")[1:]
-    if not parts:
-        return None
-    statements = int(re.match(r" \S+ \(\d+/(\d+)\)", parts[-1])[1])
-    found = re.findall(r"^\t(\S+?)\\(\d+): (.*)$", parts[-1], re.MULTILINE)
-    lines = {f"{Path(file).name}:{line}: {INNER_NAME.sub('', text)}" for file, line, text in found}
-    return statements, {line for line in lines if "testgen_assume(" not in line}
+def left_by_each(log: str) -> tuple[int, list[set[str]]]:
+    """How many statements there are, assumptions too; and which others no test had reached after each test of a run."""
+    statements = 0
+    left = []
+    for part in log.split("Nodes covered:")[1:]:
+        statements = int(re.match(r" \S+ \(\d+/(\d+)\)", part)[1])
+        found = re.findall(r"^\t(\S+?)\\(\d+): (.*)$", part, re.MULTILINE)
+        lines = {f"{Path(file).name}:{line}: {INNER_NAME.sub('', text)}" for file, line, text in found}
+        left.append({line for line in lines if "testgen_assume(" not in line})
+    return statements, left
 
 
 @dataclass
@@ -213,17 +216,21 @@ def make(generator: str, program: Program, jobs: int) -> str:
     coverage, vectors = Coverage(), []
     with ThreadPoolExecutor(jobs) as pool:
         for done in pool.map(lambda region: run(generator, program, region), REGIONS):
-            report = f"{len(done.vectors)} vectors"
-            if left := left_by(done.log):
-                coverage.add(left[1])
-                if not done.region.assumed:
-                    coverage.statements = left[0]
-                report += f", {len(coverage.missed)} statements left"
-            else:
+            statements, left = left_by_each(done.log)
+            if not done.region.assumed:
+                coverage.statements = statements
+            kept = 0
+            for vector, missed in zip(done.vectors, left, strict=False):
+                is_new = coverage.add(missed)
+                # One of a frame that is dropped compares nothing.
+                if (is_new or vector.out) and vector not in vectors:
+                    vectors.append(vector)
+                    kept += 1
+            report = f"{kept} vectors, {len(coverage.missed or ())} statements left"
+            if not left:
                 report += f"; p4testgen says: {' '.join(done.log.split())[:500]}"
             if done.missing:
                 report += f"; the sources do not have {', '.join(done.missing)}"
-            vectors += [vector for vector in done.vectors if vector not in vectors]
             print(
                 f"  {done.region.name}: {report}; {done.cpu_seconds:.0f} s of CPU, {done.memory_bytes >> 20} MiB",
                 flush=True,

@@ -70,4 +70,4 @@ Not covered:
 ============ Test 2: Nodes covered: 0.6 (2/3) ============
 \t/tmp/x/gnb_uplink.p4i\\12: hdr.a = dst_10/dst;
 """
-    assert vectors.left_by(log) == (3, {"gnb_uplink.p4i:12: hdr.a = dst;"})
+    assert vectors.left_by_each(log) == (3, [{"gnb_uplink.p4i:12: hdr.a = dst;"}] * 2)
