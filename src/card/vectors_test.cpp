@@ -161,8 +161,10 @@ class Replay {
     const std::uint64_t refused = returned_wrong();
     const Bytes frame = octets_of(vector.at("frame").get<std::string>());
     std::vector<Sent> sent = program_.give(vector.at("port"), frame);
-    if (to_511 || vector.at("out").empty())
-      tally.clones_of_dropped += std::erase_if(sent, [](const Sent& s) { return s.first == kClonePort; });
+    if (to_511 || vector.at("out").empty()) {
+      const auto clones = std::erase_if(sent, [](const Sent& s) { return s.first == kClonePort; });
+      tally.clones_of_dropped += static_cast<unsigned>(clones);
+    }
     compare(vector, sent, frame, returned_wrong() != refused);
     if (to_511) ++tally.to_511;
     for (const Entry& e : entries) program_.clear(e);
