@@ -1,8 +1,8 @@
 """Where p4testgen looks for tests: regions of the gNB's programs (p4/vectors.py).
 
-A region names places in the sources, and what must hold there. A place is a statement: the assumption comes behind it,
-wherever it stands. Or it is a file: the assumption comes behind the comment with which the file begins, so before all
-it does. p4testgen leaves a path as soon as an assumption fails, so an early one saves the most.
+A region says what must hold at some places of the sources. A place is a statement, and then the assumption stands
+behind it, wherever it is. Or a place is a file, and then the assumption stands before its first statement. p4testgen
+leaves a path as soon as an assumption fails, so an early assumption saves the most time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 LOOKUPS, LENGTHS, NUMBERING, STRIPPING = (
     f"gnb_{name}.p4i" for name in ("lookups", "lengths", "numbering", "stripping")
 )
-FRAME_WAS_PARSED = LOOKUPS  # and its port looked up
 
 
 def extracted(header: str) -> str:
@@ -46,13 +45,12 @@ UDP = {
     extracted("udp"): "hdr.udp.dst == 2152",
 }
 G_PDU = UDP | {LOOKUPS: "meta.kind == KIND_GPDU"}
-G_PDU_ODD = UDP | {LOOKUPS: "meta.kind == KIND_GPDU_ODD"}
 ANY_G_PDU = UDP | {LOOKUPS: "meta.kind == KIND_GPDU || meta.kind == KIND_GPDU_ODD"}
 SERVICE_TAGGED = {extracted("ethernet"): "hdr.ethernet.type == TYPE_SERVICE_VLAN"}
 AIR = {extracted("ethernet"): "hdr.ethernet.type == TYPE_AIRHDR"}
 RETURNED = AIR | {extracted("airhdr"): "hdr.airhdr.version_kind == AIRHDR_RETURNED"}
 PDU = AIR | {extracted("airhdr"): "hdr.airhdr.version_kind == AIRHDR_RLC_PDU"}
-# A value that matters to no path would be 0 in each test: a wrong order of two such values would not show.
+# p4testgen chooses 0 for a value that no path depends on. Then a test would not show that two of them were mixed up.
 CARDS = {
     LENGTHS: "meta.found == FOUND_CARD && meta.slot > 1 && meta.id > 0x1000000 && meta.epoch > 16 && "
     "meta.rlc_offset > 0x10000 && meta.rlc_mask >= 0xfff && meta.pdcp_mask >= 0xfff",
@@ -95,8 +93,8 @@ REGIONS = (
         only=FORWARDED,
     ),
     Region(
-        "downlink, odd and with a service tag, the card has the bearer",
-        from_side("N3") | SERVICE_TAGGED | G_PDU_ODD | CARDS | {NUMBERING: EVEN},
+        "downlink, with a service tag, the card has the bearer",
+        from_side("N3") | SERVICE_TAGGED | ANY_G_PDU | CARDS | {NUMBERING: EVEN},
         only=FORWARDED,
     ),
     Region(
@@ -134,7 +132,7 @@ REGIONS = (
         octets=(28, 90),
         only=FORWARDED,
     ),
-    Region("short frames", {}, octets=(8, 60), only=FORWARDED),
+    Region("short frames", {LOOKUPS: "meta.reason == PUNT_SHORT_FRAME"}, octets=(8, 60), only=FORWARDED),
     Region("dropped", {}, only=DROPPED),
 )
 
