@@ -1,6 +1,7 @@
 // Strong types of the user plane. In an interface a bare integer never stands for one of these.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +23,9 @@ using BearerId = Strong<struct BearerIdTag, std::uint32_t>;  // a bearer of this
 using Qfi = Strong<struct QfiTag, std::uint8_t>;             // QoS flow, 0..63 (TS 38.415 5.5.3.3)
 using ShardId = Strong<struct ShardIdTag, std::uint8_t>;     // unit of steering: 256 of them
 using PeerId = Strong<struct PeerIdTag, std::uint16_t>;      // a GTP-U peer (UPF) on N3
+
+// The type-of-service octet (DSCP in the upper six bits) of each QoS flow's packets.
+using TosByQfi = std::array<std::uint8_t, 64>;
 
 // PDCP COUNT = HFN || SN, 32 bits (TS 38.323 6.3.5).
 struct Count {

@@ -189,8 +189,17 @@ Expected<void> Card::set_peer(const CardPeer& peer) {
 Expected<void> Card::set_markers(std::uint64_t to_host, unsigned vf) {
   return state_->tables->program().set_markers(to_host, vf);
 }
+Expected<void> Card::set_spread(unsigned first, unsigned count, VfSpread how) {
+  return state_->tables->program().set_spread(first, count, how);
+}
 void Card::unset_peer(unsigned number) {
   state_->tables->program().unset_peer(number);
+}
+Expected<void> Card::set_marks(const CardMarks& tos) {
+  if (program() != "gnb") {
+    return fail("card {}: program {} marks nothing; allowed: program gnb", state_->settings.name, program());
+  }
+  return state_->tables->program().set_marks(tos);
 }
 Expected<void> Card::set_leases(std::span<const CardLease> leases) {
   return state_->tables->set_leases(leases);

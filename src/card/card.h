@@ -87,6 +87,7 @@ class Card {
   [[nodiscard]] Expected<void> can_remove(std::span<const BearerId> ids);
   Expected<void> set_peer(const CardPeer& peer);
   void unset_peer(unsigned number);
+  Expected<void> set_marks(const CardMarks& tos);
   // Sets all or none: it refuses a lease that ends before the bearer's next COUNT.
   Expected<void> set_leases(std::span<const CardLease> leases);
   [[nodiscard]] Expected<void> can_lease(std::span<const CardLease> leases) const;
@@ -106,6 +107,9 @@ class Card {
   // Program gnb with MARKER: 64 flags, indexed by the low six bits of the outer Identification. The host serves a
   // packet whose flag is set.
   Expected<void> set_markers(std::uint64_t to_host, unsigned vf);
+  // Program gnb with MARKER: what the host gets by one of `count` VFs from `first` on is dealt out over all of them.
+  // kBearer: each bearer's frames come by the VF of its worker.
+  Expected<void> set_spread(unsigned first, unsigned count, VfSpread how);
 
   // Runs the pipeline until it is empty. Then out(port) has the frames to send, in order. Takes at most kBurst frames.
   // `ahead`: frames that come next; their cache lines arrive meanwhile.

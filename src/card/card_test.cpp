@@ -275,7 +275,7 @@ TEST(CardPrograms, uplink_packets_become_the_hosts_g_pdus) {
   const auto peer =
       datapath::make_peer(datapath::test::our_addresses(), IpAddress::v4({10, 100, 0, 2}), datapath::test::kUpfMac);
   Bytes expected(datapath::kN3OverheadIpv4);
-  datapath::write_uplink(peer, b.uplink_teid.value, 9, static_cast<unsigned>(sdu.size()), expected.data());
+  datapath::write_uplink(peer, b.uplink_teid.value, 9, 0, static_cast<unsigned>(sdu.size()), expected.data());
   expected.insert(expected.end(), sdu.begin(), sdu.end());
   EXPECT_THAT(card.take(kN3Port), ElementsAre(expected));
   EXPECT_EQ(card.card->numbers(b.id)->ul_packets, 1U);
@@ -318,8 +318,8 @@ TEST(CardPrograms, a_bearers_packets_are_in_the_vlan_of_n3_both_ways) {
   ours.vlan = 100;
   const auto peer = datapath::make_peer(ours, IpAddress::v4({10, 100, 0, 2}), datapath::test::kUpfMac);
   Bytes expected(datapath::kN3OverheadIpv4 + datapath::kVlanTagBytes);
-  datapath::write_uplink<datapath::kVlanTagBytes>(peer, tagged.uplink_teid.value, 9, static_cast<unsigned>(up.size()),
-                                                  expected.data());
+  datapath::write_uplink<datapath::kVlanTagBytes>(peer, tagged.uplink_teid.value, 9, 0,
+                                                  static_cast<unsigned>(up.size()), expected.data());
   expected.insert(expected.end(), up.begin(), up.end());
   EXPECT_THAT(card.take(kN3Port), ElementsAre(expected));
 }

@@ -98,6 +98,11 @@ Expected<void> CardCores::unset_peer(unsigned number) {
   });
 }
 
+Expected<void> CardCores::set_marks(const CardMarks& tos) {
+  if (auto there = all_answer(); !there) return there;
+  return on_each([&](unsigned, Card& card) { return card.set_marks(tos); });
+}
+
 // Between the two steps packets use COUNTs of the present leases, so a lease that is extended is still accepted in the
 // second step. A shortened lease may be refused there: its bearer has passed the new end, and the leases of other cores
 // are set.

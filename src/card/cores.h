@@ -25,6 +25,7 @@ class CardCores {
   Expected<void> remove(std::span<const BearerId> ids);
   Expected<void> set_peer(const CardPeer& peer);
   Expected<void> unset_peer(unsigned number);
+  Expected<void> set_marks(const CardMarks& tos);
   Expected<void> set_leases(std::span<const CardLease> leases);
   [[nodiscard]] Expected<std::vector<BearerNumbers>> numbers(std::span<const BearerId> ids);
   [[nodiscard]] Expected<std::vector<BearerNumbers>> numbers_after(std::uint32_t after, std::size_t limit);

@@ -1,6 +1,7 @@
 #include "card/gnb_program.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "n3/interface.h"
 #include "ran/bearer.h"
@@ -13,6 +14,8 @@ namespace {
 constexpr unsigned kEthernetBytes = 14;
 constexpr std::uint64_t kNoPoll = 0xffff;
 constexpr std::uint64_t kToN3 = 64, kToAir = 65;  // numbers in the table `out_ports`; VFs have their own
+
+constexpr std::uint64_t kHasFlows = 1;  // in `modes` of an entry
 
 // Values of the actions, in the order of the names beside them.
 enum Serve { kSlot, kProfile, kModes, kEpoch, kId, kLimit, kRlcOffset, kQfi, kCopies, kVf, kServeCount };
@@ -33,7 +36,8 @@ constexpr std::array<std::string_view, 2> kPeerNames{"longest", "checksum_base"}
 constexpr std::array<std::string_view, 5> kUpfNames{"eth_dst", "eth_src", "src", "dst", "tag"};
 constexpr std::array<std::string_view, 1> kVfName{"vf"}, kNumberName{"number"}, kPortName{"port"},
     kSessionName{"session"};
-constexpr std::array<std::string_view, 2> kFromN3Names{"vf", "checksums"};
+constexpr std::array<std::string_view, 2> kFromN3Names{"vf", "checksums"}, kInTurnNames{"first", "last_turn"};
+constexpr std::array<std::string_view, 1> kTosName{"tos"}, kFirstName{"first"};
 
 std::uint64_t number_of(const MacAddress& mac) {
   std::uint64_t value = 0;
@@ -49,15 +53,26 @@ std::uint32_t number_of(const IpAddress& v4) {
   return static_cast<std::uint32_t>(wire::load_be32(v4.octets().data()));
 }
 
+// The UE may move a flow to another bearer at any time, and only the host keeps its order then.
+bool is_of_session(const CardBearer& b) {
+  return b.has_flows || b.flows != 0;
+}
+
 std::uint8_t form_of(const CardBearer& b) {
   return static_cast<std::uint8_t>((b.rlc_sn_bits == 18 ? 1U : 0U) | (b.pdcp_sn_bits == 18 ? 2U : 0U) |
                                    (b.sdap_dl ? 4U : 0U));
 }
 
+N3Pair n3_of(const CardBearer& b) {
+  if (!b.n3_ipv6) return {b.n3_ipv4, 0, 0};
+  const std::uint8_t* const octets = b.n3_ipv6->octets().data();
+  return {b.n3_ipv4, wire::load_be64(octets), wire::load_be64(octets + 8)};
+}
+
 BearerProfile profile_of(const CardBearer& b) {
   return {.air_dst = number_of(b.air_dst),
           .air_src = number_of(b.air_src),
-          .n3_ipv4 = b.n3_ipv4,
+          .n3 = n3_of(b),
           .n3_vlan = b.n3_vlan,
           .poll_pdu = b.poll_pdu,
           .form = form_of(b)};
@@ -146,11 +161,19 @@ Expected<void> GnbProgram::bind_tables(Pipeline& pipeline) {
   profile_rows_ = pipeline.table("profiles");
   air_ = pipeline.table("air");
   n3_addresses_ = pipeline.table("n3_addresses");
+  n3_addresses_v6_ = pipeline.table("n3_addresses_v6");
+  marks_ = pipeline.table("marks");
+  spread_ = pipeline.table("spread");
+  buckets_ = pipeline.table("buckets");
+  flows_ = pipeline.table("flows");
   ports_ = pipeline.table("ports");
   out_ports_ = pipeline.table("out_ports");
   clones_ = pipeline.table("clones");
   Expected<void> done = bind_action(serve_, bearers_, "serve", kServeNames);
   if (done) done = bind_action(to_host_, bearers_, "to_host", kVfName);
+  if (done) done = bind_action(serve_flow_, flows_, "serve", kServeNames);
+  if (done) done = bind_action(flow_to_host_, flows_, "to_host", kVfName);
+  if (done && flows_ != nullptr) done = bind_action(flows_to_host_, bearers_, "flows_to_host", kVfName);
   if (done) done = bind_action(serve_v6_, bearers_v6_, "serve", kServeNames);
   if (done) done = bind_action(to_host_v6_, bearers_v6_, "to_host", kVfName);
   if (done) done = bind_action(serve_fixed_, fixed_, "serve", kServeNames);
@@ -158,6 +181,11 @@ Expected<void> GnbProgram::bind_tables(Pipeline& pipeline) {
   if (done) done = bind_action(miss_fixed_, fixed_, "miss", {});
   if (done) done = bind_action(profile_, profile_rows_, "profile", kProfileNames);
   if (done) done = bind_action(n3_address_, n3_addresses_, "n3_address", kNumberName);
+  if (done) done = bind_action(n3_address_v6_, n3_addresses_v6_, "n3_address", kNumberName);
+  if (done) done = bind_action(mark_, marks_, "mark", kTosName);
+  if (done) done = bind_action(in_turn_, spread_, "in_turn", kInTurnNames);
+  if (done) done = bind_action(by_hash_, spread_, "by_hash", kFirstName);
+  if (done) done = bind_action(bucket_, buckets_, "bucket", kVfName);
   for (std::size_t form = 0; done && form < air_forms_.size(); ++form)
     done = bind_action(air_forms_[form], air_, has_headers_ ? kAirForms[form] : "decap", kAirNames);
   if (done) done = bind_action(uplink_serve_, uplink_, "uplink_serve", kUplinkNames);
@@ -182,6 +210,8 @@ Expected<void> GnbProgram::bind(Pipeline& pipeline) {
   polls_ = pipeline.registers("polls");
   dl_packets_ = pipeline.registers("dl_packets");
   ul_packets_ = pipeline.registers("ul_packets");
+  dl_octets_ = pipeline.registers("dl_octets");
+  ul_octets_ = pipeline.registers("ul_octets");
   punts_ = pipeline.registers("punts");
   drops_ = pipeline.registers("drops");
   rlc_control_ = pipeline.registers("rlc_control");
@@ -230,9 +260,10 @@ Expected<void> GnbProgram::require_all(const SpecFile& spec) const {
   const bool one_bearer = !has_headers_ || spec.defines_has("FEATURE=FEATURE_headers");
   const bool downlink =
       one_bearer ? fixed_ != nullptr : bearers_ != nullptr && (!by_ue_address_ || bearers_v6_ != nullptr);
-  const bool shared = profile_rows_ != nullptr && air_ != nullptr && n3_addresses_ != nullptr;
-  const bool uplink = uplink_ != nullptr && peers_ != nullptr && upfs_ != nullptr;
-  const bool registers = next_count_ && waiting_ && polls_ && dl_packets_ && ul_packets_;
+  const bool shared =
+      profile_rows_ != nullptr && air_ != nullptr && n3_addresses_ != nullptr && n3_addresses_v6_ != nullptr;
+  const bool uplink = uplink_ != nullptr && peers_ != nullptr && upfs_ != nullptr && marks_ != nullptr;
+  const bool registers = next_count_ && waiting_ && polls_ && dl_packets_ && ul_packets_ && dl_octets_ && ul_octets_;
   if (ports_ != nullptr && out_ports_ != nullptr && punts_ && drops_ &&
       (!serves || (downlink && shared && uplink && (one_bearer || registers))))
     return {};
@@ -242,8 +273,12 @@ Expected<void> GnbProgram::require_all(const SpecFile& spec) const {
 
 BearerKeys GnbProgram::keys_of(const CardBearer& b) const {
   BearerKeys keys;
-  if (!by_ue_address_) keys.push_back({.low = b.teid.value});
-  if (!by_ue_address_) return keys;
+  if (!by_ue_address_) {
+    keys.push_back({.low = b.teid.value});
+    for (std::uint64_t left = b.flows; left != 0; left &= left - 1)
+      keys.push_back({.low = b.session.value, .flow = static_cast<std::uint8_t>(std::countr_zero(left))});
+    return keys;
+  }
   if (b.ue_ipv4) keys.push_back({.low = number_of(*b.ue_ipv4)});
   if (b.ue_ipv6) {
     const std::uint8_t* const octets = b.ue_ipv6->octets().data();
@@ -283,8 +318,36 @@ void GnbProgram::give_back(const BearerProfile& profile, std::uint8_t number) {
   if (!profiles_.give_back(profile)) return;
   profile_rows_->remove(std::array<std::uint64_t, 1>{number});
   for (const std::uint64_t poll : {0U, 1U}) air_->remove(std::array<std::uint64_t, 2>{number, poll});
-  if (n3_numbers_.give_back(profile.n3_ipv4))
-    n3_addresses_->remove(std::array<std::uint64_t, 1>{__builtin_bswap32(profile.n3_ipv4)});
+  give_back_addresses(profile.n3);
+}
+
+std::optional<std::uint8_t> GnbProgram::take_addresses(const N3Pair& pair) {
+  const auto taken = n3_numbers_.take(pair);
+  if (!taken || !taken->fresh) return taken ? std::optional(taken->number) : std::nullopt;
+  const std::array<std::uint64_t, 1> number{taken->number}, v4{__builtin_bswap32(pair.v4)};
+  const std::array<std::uint64_t, 2> v6{pair.high, pair.low};
+  if ((pair.v4 == 0 || n3_addresses_->set(v4, n3_address_, number)) &&
+      (!pair.has_v6() || n3_addresses_v6_->set(v6, n3_address_v6_, number))) {
+    if (pair.v4 != 0) n3_rows_[{pair.v4, 0, 0}] = pair;
+    if (pair.has_v6()) n3_rows_[{0, pair.high, pair.low}] = pair;
+    return taken->number;
+  }
+  (void)n3_numbers_.give_back(pair);
+  return std::nullopt;
+}
+
+void GnbProgram::give_back_addresses(const N3Pair& pair) {
+  if (!n3_numbers_.give_back(pair)) return;
+  const auto owned = [&](const N3Pair& address) {
+    const auto row = n3_rows_.find(address);
+    if (row == n3_rows_.end() || row->second != pair) return false;
+    n3_rows_.erase(row);
+    return true;
+  };
+  if (pair.v4 != 0 && owned({pair.v4, 0, 0}))
+    n3_addresses_->remove(std::array<std::uint64_t, 1>{__builtin_bswap32(pair.v4)});
+  if (pair.has_v6() && owned({0, pair.high, pair.low}))
+    n3_addresses_v6_->remove(std::array<std::uint64_t, 2>{pair.high, pair.low});
 }
 
 // The slot's former profile stays until write_entries() has replaced what names it.
@@ -298,15 +361,13 @@ Expected<void> GnbProgram::take_profile(const CardBearer& b, std::uint32_t slot)
                 b.id.value, settings_.name, profiles_.in_use(), kCardProfiles);
   }
   if (taken->fresh) {
-    const auto n3 = n3_numbers_.take(wanted.n3_ipv4);
+    const auto n3 = take_addresses(wanted.n3);
     if (!n3) {
       (void)profiles_.give_back(wanted);
       return fail("bearer {}: card {} has {} addresses on N3; allowed: {}", b.id.value, settings_.name,
                   n3_numbers_.in_use(), kCardN3Addresses);
     }
-    const std::array<std::uint64_t, 1> address{__builtin_bswap32(wanted.n3_ipv4)}, n3_number{n3->number};
-    if ((n3->fresh && !n3_addresses_->set(address, n3_address_, n3_number)) ||
-        !write_profile(wanted, taken->number, n3->number)) {
+    if (!write_profile(wanted, taken->number, *n3)) {
       give_back(wanted, taken->number);
       return fail("bearer {}: the tables of card {} have no place for its next hop; allowed: fewer of them", b.id.value,
                   settings_.name);
@@ -323,14 +384,22 @@ void GnbProgram::release(std::uint32_t slot) {
   if (std::exchange(state.has_profile, false)) give_back(state.profile, state.profile_number);
 }
 
+GnbProgram::KeyRow GnbProgram::row_of(const BearerKey& key) const {
+  if (key.flow) return {flows_, {key.low, *key.flow}, &serve_flow_, &flow_to_host_};
+  if (key.v6) return {bearers_v6_, {key.high, key.low}, &serve_v6_, &to_host_v6_};
+  return {bearers_, {key.low, 0}, &serve_, &to_host_};
+}
+
 bool GnbProgram::write_key(const BearerKey& key, const CardBearer& b, std::uint32_t slot, const EntryNumbers& numbers) {
-  PipelineTable* const table = key.v6 ? bearers_v6_ : bearers_;
-  if (table == nullptr) return true;
-  const std::array<std::uint64_t, 2> words{key.v6 ? key.high : key.low, key.low};
+  const KeyRow row = row_of(key);
+  if (row.table == nullptr) return true;
+  const bool has_flows = b.has_flows && flows_ != nullptr && !key.flow;
   if (b.place == Place::kHost) {
-    return table->set(words, key.v6 ? to_host_v6_ : to_host_, std::array<std::uint64_t, 1>{b.vf_n3});
+    return row.table->set(row.words, has_flows ? flows_to_host_ : *row.to_host, std::array<std::uint64_t, 1>{b.vf_n3});
   }
-  return table->set(words, key.v6 ? serve_v6_ : serve_, serve_values(b, slot, states_[slot].profile_number, numbers));
+  auto values = serve_values(b, slot, states_[slot].profile_number, numbers);
+  if (has_flows) values[kModes] |= kHasFlows;
+  return row.table->set(row.words, *row.serve, values);
 }
 
 EntryNumbers GnbProgram::first_numbers(const CardBearer& b) {
@@ -338,9 +407,8 @@ EntryNumbers GnbProgram::first_numbers(const CardBearer& b) {
 }
 
 void GnbProgram::erase_key(const BearerKey& key) {
-  PipelineTable* const table = key.v6 ? bearers_v6_ : bearers_;
-  const std::array<std::uint64_t, 2> words{key.v6 ? key.high : key.low, key.low};
-  if (table != nullptr) table->remove(words);
+  const KeyRow row = row_of(key);
+  if (row.table != nullptr) row.table->remove(row.words);
 }
 
 Expected<void> GnbProgram::write_entries(const CardBearer& b, std::uint32_t slot, const EntryNumbers& numbers) {
@@ -353,8 +421,9 @@ Expected<void> GnbProgram::write_entries(const CardBearer& b, std::uint32_t slot
   for (const BearerKey& key : keys_of(b)) fits = fits && write_key(key, b, slot, numbers);
   if (uplink_ != nullptr) {
     const std::array<std::uint64_t, 1> id{b.id.value}, port{b.vf_air};
-    fits = fits && (b.place == Place::kHost ? uplink_->set(id, uplink_to_host_, port)
-                                            : uplink_->set(id, uplink_serve_, uplink_values(b, slot)));
+    const bool is_served_up = b.place != Place::kHost && !is_of_session(b);
+    fits = fits && (is_served_up ? uplink_->set(id, uplink_serve_, uplink_values(b, slot))
+                                 : uplink_->set(id, uplink_to_host_, port));
   }
   if (before.has_profile && (!is_served || before.profile != states_[slot].profile)) {
     states_[slot].has_profile = is_served;
@@ -388,8 +457,7 @@ void GnbProgram::begin_numbers(const CardBearer& b, Slot taken, const CardBearer
     if (!is_zero || b.next_count != 0) next_count_.write(slot, b.next_count);
     if (!is_zero) polls_.write(slot, 0);
     if (is_new && !taken.fresh) {
-      dl_packets_.write(slot, 0);
-      ul_packets_.write(slot, 0);
+      for (PipelineRegisters* counter : {&dl_packets_, &ul_packets_, &dl_octets_, &ul_octets_}) counter->write(slot, 0);
     }
   }
   const bool moves_here = b.place == Place::kCard && (is_new || restart || before->place == Place::kHost);
@@ -414,6 +482,8 @@ CardNumbers GnbProgram::numbers(std::uint32_t slot) const {
           .in_flight = static_cast<std::uint32_t>(waiting_.read(slot)),
           .dl_packets = dl_packets_.read(slot),
           .ul_packets = ul_packets_.read(slot),
+          .dl_octets = dl_octets_.read(slot),
+          .ul_octets = ul_octets_.read(slot),
           .lease_end = entry.limit};
 }
 
@@ -444,6 +514,19 @@ void GnbProgram::unset_peer(unsigned number) {
   upfs_->remove(row);
 }
 
+Expected<void> GnbProgram::set_marks(const CardMarks& tos) {
+  if (marks_ == nullptr) return {};  // feature set drop has no uplink
+  for (std::size_t qfi = 0; qfi < tos.size(); ++qfi) {
+    const std::array<std::uint64_t, 1> key{qfi};
+    if (tos[qfi] == 0) {
+      marks_->remove(key);
+    } else if (!marks_->set(key, mark_, std::array<std::uint64_t, 1>{tos[qfi]})) {
+      return fail("card {}: the table of marks is full; allowed: 64", settings_.name);
+    }
+  }
+  return {};
+}
+
 Expected<void> GnbProgram::set_markers(std::uint64_t to_host, unsigned vf) {
   if (marker_ == nullptr) {
     return fail("card {}: the program looks at no marker; allowed: program gnb with MARKER", settings_.name);
@@ -457,6 +540,34 @@ Expected<void> GnbProgram::set_markers(std::uint64_t to_host, unsigned vf) {
       return fail("card {}: the table of markers is full; allowed: 64", settings_.name);
     }
   }
+  return {};
+}
+
+Expected<void> GnbProgram::set_spread(unsigned first, unsigned count, VfSpread how) {
+  if (spread_ == nullptr || buckets_ == nullptr) {
+    return fail("card {}: the program deals out nothing; allowed: program gnb with MARKER", settings_.name);
+  }
+  if (count == 0 || first + count > settings_.vfs) {
+    return fail("card {}: VFs {} to {} are none of its own; allowed: 0 to {}", settings_.name, first, first + count - 1,
+                settings_.vfs - 1);
+  }
+  bool fits = true;
+  for (unsigned vf = first; vf < first + count; ++vf) {
+    const std::array<std::uint64_t, 1> key{vf}, from{first};
+    if (how == VfSpread::kBearer) {
+      spread_->remove(key);
+    } else if (how == VfSpread::kTurn) {
+      fits = fits && spread_->set(key, in_turn_, std::array<std::uint64_t, 2>{first, count - 1});
+    } else {
+      fits = fits && spread_->set(key, by_hash_, from);
+    }
+  }
+  constexpr unsigned kBuckets = 64;
+  for (unsigned bucket = 0; fits && how == VfSpread::kHash && bucket < kBuckets; ++bucket) {
+    const std::array<std::uint64_t, 2> key{first, bucket};
+    fits = buckets_->set(key, bucket_, std::array<std::uint64_t, 1>{first + bucket % count});
+  }
+  if (!fits) return fail("card {}: the tables of shared VFs are full; allowed: 8 ports by hash", settings_.name);
   return {};
 }
 

@@ -39,6 +39,16 @@ Expected<void> CardTables::check(const CardBearer& b) const {
     return fail("bearer {}: its COUNTs begin {} ahead; allowed: less than {} with a PDCP SN of {} bits", b.id.value,
                 b.ahead, half, b.pdcp_sn_bits);
   }
+  if ((b.session.value == 0) != (b.flows == 0) || (b.has_flows && b.flows != 0)) {
+    return fail("bearer {}: flows without a session, or of its own session; allowed: flows and session, or has_flows",
+                b.id.value);
+  }
+  if ((b.has_flows || b.flows != 0) && !program_.has_flows()) {
+    return fail(
+        "bearer {}: it has flows of a session; allowed on card {}: program gnb with features mat, clone_drop or "
+        "clone, which looks for TEIDs",
+        b.id.value, settings_.name);
+  }
   if (program_.by_ue_address() && !b.ue_ipv4 && !b.ue_ipv6) {
     return fail("bearer {}: no UE address; allowed on a card that looks for UE addresses: at least one", b.id.value);
   }
@@ -71,7 +81,10 @@ Expected<void> CardTables::claim(std::span<const CardBearer> bearers, Attempt& a
         attempt.keys.push_back(key);
       } else if (owner->second != b.id.value) {
         return fail("bearer {}: its {} is that of bearer {}; allowed: one of its own", b.id.value,
-                    program_.by_ue_address() ? "UE address" : "TEID", owner->second);
+                    program_.by_ue_address() ? "UE address"
+                    : key.flow               ? "TEID and QFI"
+                                             : "TEID",
+                    owner->second);
       }
     }
   }

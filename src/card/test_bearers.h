@@ -116,6 +116,7 @@ inline CardBearer card_bearer(const TestBearer& b) {
   c.poll_pdu = b.config.poll_pdu;
   c.qfi = b.config.qfi;
   c.n3_ipv4 = __builtin_bswap32(kOurIpv4);
+  c.n3_ipv6 = IpAddress::v6(datapath::test::kOurIpv6);
   c.n3_vlan = kAnyVlan;
   c.air_dst = kUeMac;
   c.air_src = kAirMac;

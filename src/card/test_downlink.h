@@ -23,13 +23,19 @@ class DownlinkMaker : PacketParts {
     f.n_pdu_number = below(4) == 0;
     if (below(4) == 0) f.extensions.clear();
     if (below(3) == 0) f.fragment = 0;
+    f.ipv6 = below(5) == 0;
     Packet p{.octets = f.make(), .what = "usual", .valid = true, .bearer = &b};
     const std::size_t ip = 14 + 4 * f.tags.size();
+    if (f.ipv6) {
+      p.udp_checksum = true;  // 0 is wrong, too (RFC 8200 8.1)
+      if (below(2) == 0) add_udp_checksum(p, ip, 40);
+      return p;
+    }
     wire::store_be16(p.octets.data() + ip + 4, static_cast<std::uint32_t>(random_() & 0xffff));  // Identification
     p.octets[ip + 1] = static_cast<std::uint8_t>(random_());                                     // DSCP, ECN
     wire::store_be16(p.octets.data() + ip + 10, 0);
     wire::store_be16(p.octets.data() + ip + 10, wire::ipv4::checksum({p.octets.data() + ip, 20}));
-    if (below(3) == 0) add_udp_checksum(p, ip);
+    if (below(3) == 0) add_udp_checksum(p, ip, 20);
     return p;
   }
 
@@ -38,17 +44,21 @@ class DownlinkMaker : PacketParts {
     const TestBearer& b = any([](const TestBearer& one) { return !one.monitored; });
     N3Frame f = to(b);
     if (below(4) == 0) f.tags = {5};
+    f.ipv6 = below(5) == 0;
     Packet p{.bearer = &b};
     spoil(f, p);
     if (p.octets.empty()) p.octets = f.make();
     return p;
   }
 
-  void add_udp_checksum(Packet& p, std::size_t ip) {
+  void add_udp_checksum(Packet& p, std::size_t ip, std::size_t ip_bytes) {
     const wire::Octets packet = wire::Octets(p.octets).subspan(ip);
-    const std::uint16_t right = wire::udp::checksum(packet.subspan(12, 4), packet.subspan(16, 4), packet.subspan(20));
+    const std::size_t address = ip_bytes == 20 ? 4 : 16, source = ip_bytes - 2 * address;
+    const std::uint16_t right = wire::udp::checksum(
+        packet.subspan(source, address), packet.subspan(source + address, address), packet.subspan(ip_bytes));
     p.udp_checksum = true;
-    wire::store_be16(p.octets.data() + ip + 26, below(2) == 0 ? right : std::uint32_t{right} ^ (1U << below(16)));
+    wire::store_be16(p.octets.data() + ip + ip_bytes + 6,
+                     below(2) == 0 ? right : std::uint32_t{right} ^ (1U << below(16)));
   }
 
   void spoil(N3Frame& f, Packet& p) {
@@ -101,6 +111,7 @@ class DownlinkMaker : PacketParts {
       case 8:
         p.what = "not for us";
         f.destination ^= 1U << below(32);
+        f.destination_v6[below(16)] ^= static_cast<std::uint8_t>(1U << below(8));
         return;
       case 9:
         p.what = "outer IPv6";
@@ -147,13 +158,14 @@ class DownlinkMaker : PacketParts {
         p.what = "truncated";
         p.octets = f.make();
         p.octets.resize(below(std::min<std::size_t>(p.octets.size(), 110)));
-        shorten_lengths(p.octets, 14 + 4 * f.tags.size(), below(4));
+        shorten_lengths(p.octets, f, below(4));
         return;
       case 17: {
         p.what = "a wrong length";
         p.octets = f.make();
         const std::size_t ip = 14 + 4 * f.tags.size();
-        std::uint8_t* const field = p.octets.data() + ip + std::array<std::size_t, 3>{2, 24, 30}[below(3)];
+        const auto fields = f.ipv6 ? std::array<std::size_t, 3>{4, 44, 50} : std::array<std::size_t, 3>{2, 24, 30};
+        std::uint8_t* const field = p.octets.data() + ip + fields[below(3)];
         const std::uint32_t right = wire::load_be16(field);
         wire::store_be16(field, below(3) == 0 ? below(0x10000) : (right + 0xfff8 + below(17)) & 0xffff);
         return;
@@ -192,12 +204,15 @@ class DownlinkMaker : PacketParts {
   }
 
   // The lengths of the first `layers` of IPv4, UDP and GTP-U say where the frame ends.
-  static void shorten_lengths(Bytes& frame, std::size_t ip, std::uint32_t layers) {
-    constexpr std::array<std::size_t, 3> kField{2, 24, 30}, kLess{0, 20, 36};
-    for (std::uint32_t i = 0; i < layers && frame.size() >= ip + kField[i] + 2; ++i) {
+  static void shorten_lengths(Bytes& frame, const N3Frame& f, std::uint32_t layers) {
+    using Places = std::array<std::size_t, 3>;
+    const std::size_t ip = 14 + 4 * f.tags.size();
+    const Places field = f.ipv6 ? Places{4, 44, 50} : Places{2, 24, 30},
+                 less = f.ipv6 ? Places{40, 40, 56} : Places{0, 20, 36};
+    for (std::uint32_t i = 0; i < layers && frame.size() >= ip + field[i] + 2; ++i) {
       const std::size_t bytes = frame.size() - ip;
-      wire::store_be16(frame.data() + ip + kField[i],
-                       bytes < kLess[i] ? 0U : static_cast<std::uint32_t>(bytes - kLess[i]));
+      wire::store_be16(frame.data() + ip + field[i],
+                       bytes < less[i] ? 0U : static_cast<std::uint32_t>(bytes - less[i]));
     }
   }
 
@@ -208,7 +223,9 @@ class DownlinkMaker : PacketParts {
     f.extensions.insert(f.extensions.begin() + static_cast<std::ptrdiff_t>(at),
                         GtpuExtension{kTypes[below(8)], Bytes(below(2) == 0 ? 2 : 6, 1)});
   }
-  static std::size_t gtpu_at(const N3Frame& f) { return 14 + 4 * f.tags.size() + 20 + f.ip_options.size() + 8; }
+  static std::size_t gtpu_at(const N3Frame& f) {
+    return 14 + 4 * f.tags.size() + (f.ipv6 ? 40 : 20) + f.ip_options.size() + 8;
+  }
 };
 
 }  // namespace splitplane::nic::test

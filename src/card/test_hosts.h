@@ -53,6 +53,13 @@ struct MbufSink {
   }
 };
 
+// Some flows are marked.
+inline TosByQfi test_marks() {
+  TosByQfi tos{};
+  for (std::size_t qfi = 0; qfi < tos.size(); qfi += 3) tos[qfi] = static_cast<std::uint8_t>((qfi + 1) << 2);
+  return tos;
+}
+
 struct HostSettings {
   bool behind_card = false;  // the card numbers bearers that have a place on it
   bool by_ue_address = false;
@@ -65,6 +72,7 @@ class TestHost {
  public:
   TestHost(const std::vector<TestBearer>& bearers, Pool& pool, const HostSettings& settings) {
     context->n3 = datapath::test::our_addresses();
+    context->n3.tos = test_marks();
     context->copies = copies.get();
     context->punt = punt.get();
     context->pool = pool.get();
@@ -175,6 +183,7 @@ class Together {
     }
     const auto installed = card->install(entries);
     EXPECT_TRUE(installed) << installed.error().message;
+    EXPECT_TRUE(card->set_marks(test_marks()));
     for (const CardPeer& peer : card_peers()) {
       const auto set = card->set_peer(peer);
       EXPECT_TRUE(set) << set.error().message;

@@ -16,9 +16,9 @@ inline bool may_be_punted_for(const std::string& what, PuntReason reason) {
   using enum PuntReason;
   static const std::map<std::string, std::set<PuntReason>> kDownlink{
       {"two tags", {vlan_depth}},
-      {"IP options", {ip_options}},
+      {"IP options", {ip_options, udp_port}},
       {"fragment", {ip_fragment}},
-      {"not UDP, or another port", {not_udp, udp_port}},
+      {"not UDP, or another port", {not_udp, udp_port, outer_ipv6}},
       {"unknown TEID", {}},
       {"another message", {gtpu_message}},
       {"not for us", {not_for_us}},

@@ -76,6 +76,56 @@ TEST_P(VfDistribution, round_robin_is_even_within_a_percent) {
   RecordProperty("unevenness_percent", fmt::format("{:.3f}", 100 * unevenness(packets)));
 }
 
+// Paper P4: VFD inside `gnb`.
+TEST_P(VfDistribution, what_gnb_gives_to_the_host_in_turn_is_even_within_a_percent) {
+  const unsigned vfs = GetParam();
+  const auto card = make_card("gnb-clone-marker", vfs);
+  ASSERT_TRUE(card);
+  ASSERT_TRUE(card->set_spread(0, vfs, VfSpread::kTurn));
+  const CardBearer hosts{.id = BearerId{teid_of(1)}, .teid = Teid{teid_of(1)}, .place = Place::kHost, .vf_n3 = 0};
+  ASSERT_TRUE(card->install({&hosts, 1}));
+  std::vector<std::uint64_t> packets(vfs);
+  std::uint64_t elsewhere = 0;
+  N3Frame of_host, of_nobody;
+  of_host.teid = teid_of(1);
+  std::vector<Bytes> frames(20'000, of_host.make());
+  for (std::size_t i = 0; i < frames.size(); i += 3) frames[i] = of_nobody.make();
+  run(*card, frames, [&](unsigned port, rte_mbuf*) { ++(port >= kFirstVf ? packets[port - kFirstVf] : elsewhere); });
+  EXPECT_EQ(elsewhere, 0U);
+  EXPECT_LE(unevenness(packets), 0.01);
+  RecordProperty("unevenness_percent", fmt::format("{:.3f}", 100 * unevenness(packets)));
+}
+
+TEST_P(VfDistribution, by_hash_a_tunnel_keeps_its_vf_and_all_have_a_share) {
+  const unsigned vfs = GetParam();
+  const auto card = make_card("gnb-clone-marker", vfs);
+  ASSERT_TRUE(card);
+  ASSERT_TRUE(card->set_spread(0, vfs, VfSpread::kHash));
+  constexpr std::size_t kTeidAt = 46;
+  constexpr std::uint32_t kTunnels = 4096;
+  std::vector<Bytes> frames(std::size_t{2} * kTunnels, N3Frame{}.make());
+  for (std::uint32_t i = 0; i < frames.size(); ++i) wire::store_be32(frames[i].data() + kTeidAt, teid_of(i % kTunnels));
+  std::vector<std::uint64_t> packets(vfs);
+  std::vector<unsigned> vf_of(kTunnels, ~0U);
+  std::uint64_t changed = 0, elsewhere = 0;
+  run(*card, frames, [&](unsigned port, rte_mbuf* m) {
+    if (port < kFirstVf) return void(++elsewhere);
+    const std::uint32_t teid = wire::load_be32(rte_pktmbuf_mtod(m, std::uint8_t*) + kTeidAt);
+    unsigned& known = vf_of[ran::shard_of(teid).value * 1024U + ran::index_of(teid)];
+    changed += known != ~0U && known != port - kFirstVf ? 1 : 0;
+    known = port - kFirstVf;
+    ++packets[known];
+  });
+  EXPECT_EQ(elsewhere + changed, 0U);
+  // 64 buckets: with 5 VFs one has 13 of them and another one 12.
+  EXPECT_LE(unevenness(packets), 0.10);
+  EXPECT_FALSE(card->set_spread(0, vfs + 1, VfSpread::kHash));
+  ASSERT_TRUE(card->set_spread(0, vfs, VfSpread::kBearer));
+  std::uint64_t first = 0;
+  run(*card, frames, [&](unsigned port, rte_mbuf*) { first += port == kFirstVf ? 1 : 0; });
+  EXPECT_EQ(first, frames.size()) << "frames of no bearer go to the punt VF again";
+}
+
 TEST_P(VfDistribution, bearers_are_even_within_five_percent_and_never_change_their_vf) {
   const unsigned vfs = GetParam();
   const auto card = make_card("gnb-mat", vfs);

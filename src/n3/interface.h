@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/ip_address.h"
+#include "base/types.h"
 #include "wire/ethernet.h"
 
 namespace splitplane::datapath {
@@ -23,6 +24,7 @@ struct N3Addresses {
   std::uint16_t vlan = 0;    // 1 to 4094: receives and sends in this VLAN only; 0: untagged only
   // All ones: a G-PDU must come from its bearer's UPF. 0: it may come from any address.
   std::uint32_t source_mask = 0;
+  TosByQfi tos{};  // of uplink packets
 
   [[nodiscard]] bool sends_tagged() const { return vlan != 0 && vlan != kAnyVlan; }
 };
@@ -32,9 +34,9 @@ inline constexpr unsigned kN3OverheadIpv4 = 14 + 20 + 8 + kGtpuPscBytes;
 inline constexpr unsigned kN3OverheadIpv6 = 14 + 40 + 8 + kGtpuPscBytes;
 inline constexpr unsigned kVlanTagBytes = 4;
 
-// A UPF as uplink packets see it: everything in front of the T-PDU. A worker copies it and patches five places
-// (lengths, checksum, TEID, QFI). All workers that send to the UPF know it. Its MAC address arrives by ARP or neighbor
-// discovery.
+// A UPF as uplink packets see it: everything in front of the T-PDU. A worker copies it and patches six places
+// (type of service, lengths, checksum, TEID, QFI). All workers that send to the UPF know it. Its MAC address arrives by
+// ARP or neighbor discovery.
 struct alignas(64) N3Peer {
   std::array<std::uint8_t, 96> header{};
   std::uint32_t checksum_base = 0;  // IPv4: one's complement sum of the header with total length 0
@@ -57,11 +59,13 @@ using N3Peers = std::array<N3Peer, kMaxPeers + 2>;
 [[nodiscard]] N3Peer make_peer(const N3Addresses& ours, const IpAddress& upf, std::optional<MacAddress> mac);
 
 // Writes the complete N3 headers of one T-PDU of `payload` octets at `out` (peer.header_bytes octets; the T-PDU
-// follows). IPv4 has UDP checksum 0. For IPv6 the checksum covers the T-PDU, as RFC 8200 8.1 requires. kTagBytes is the
-// same for all peers of an interface: kVlanTagBytes if N3Addresses::sends_tagged(), else 0.
+// follows). `tos`: IPv4's type of service, IPv6's traffic class. IPv4 has UDP checksum 0. For IPv6 the checksum covers
+// the T-PDU, as RFC 8200 8.1 requires. kTagBytes is the same for all peers of an interface: kVlanTagBytes if
+// N3Addresses::sends_tagged(), else 0.
 void write_uplink_ipv6_checksum(std::uint8_t* ip, unsigned payload);
 template <unsigned kTagBytes = 0>
-inline void write_uplink(const N3Peer& peer, std::uint32_t teid, std::uint8_t qfi, unsigned payload, std::uint8_t* out);
+inline void write_uplink(const N3Peer& peer, std::uint32_t teid, std::uint8_t qfi, std::uint8_t tos, unsigned payload,
+                         std::uint8_t* out);
 
 }  // namespace splitplane::datapath
 

@@ -14,11 +14,11 @@ namespace {
 using test::Bytes;
 
 // A whole uplink frame on heap memory of exactly its size.
-Bytes uplink_frame(const N3Peer& peer, std::uint32_t teid, std::uint8_t qfi, const Bytes& tpdu) {
+Bytes uplink_frame(const N3Peer& peer, std::uint32_t teid, std::uint8_t qfi, const Bytes& tpdu, std::uint8_t tos = 0) {
   const std::size_t total = peer.header_bytes + tpdu.size();
   const auto exact = std::make_unique<std::uint8_t[]>(total);
   std::copy(tpdu.begin(), tpdu.end(), exact.get() + peer.header_bytes);
-  write_uplink(peer, teid, qfi, static_cast<unsigned>(tpdu.size()), exact.get());
+  write_uplink(peer, teid, qfi, tos, static_cast<unsigned>(tpdu.size()), exact.get());
   return {exact.get(), exact.get() + total};
 }
 
@@ -95,7 +95,7 @@ TEST(N3Uplink, the_ipv4_checksum_is_right_for_every_total_length) {
   const N3Peer p = make_peer(test::our_addresses(), IpAddress::v4({255, 255, 255, 254}), test::kUpfMac);
   Bytes room(kN3OverheadIpv4);
   for (unsigned payload = 0; payload <= 65535 - 44; ++payload) {
-    write_uplink(p, 1, 1, payload, room.data());
+    write_uplink(p, 1, 1, static_cast<std::uint8_t>(payload), payload, room.data());
     ASSERT_EQ(wire::checksum_finish(wire::checksum_add(0, wire::Octets(room).subspan(14, 20))), 0) << payload;
     ASSERT_EQ(wire::load_be16(room.data() + 16), payload + 44);
   }

@@ -46,7 +46,7 @@ void QosMonitor::forget(BearerId id) {
   for (std::uint8_t qfi = 0; qfi <= wire::psc::kMaxQfi; ++qfi) (void)take(id, Qfi{qfi});
 }
 
-void write_monitored_uplink(const N3Peer& peer, Teid teid, Qfi qfi, const QosMonitor::Stamp& stamp,
+void write_monitored_uplink(const N3Peer& peer, Teid teid, Qfi qfi, std::uint8_t tos, const QosMonitor::Stamp& stamp,
                             std::uint64_t ul_send_time, unsigned payload, std::uint8_t* out) {
   const std::size_t outer = peer.header_bytes - kGtpuPscBytes;  // Ethernet, IP, UDP
   std::memcpy(out, peer.header.data(), outer);
@@ -69,14 +69,16 @@ void write_monitored_uplink(const N3Peer& peer, Teid teid, Qfi qfi, const QosMon
   std::uint8_t* ip = udp - (peer.ipv6 ? wire::ipv6::kHeaderBytes : wire::ipv4::kMinHeaderBytes);
   wire::store_be16(udp + 4, static_cast<std::uint32_t>(datagram_bytes));
   if (peer.ipv6) {
+    wire::store_be16(ip, 0x6000U | unsigned{tos} << 4);
     wire::store_be16(ip + 4, static_cast<std::uint32_t>(datagram_bytes));
     wire::store_be16(udp + 6, wire::udp::checksum({ip + 8, 16}, {ip + 24, 16}, {udp, datagram_bytes}));
     return;
   }
   const auto total = static_cast<std::uint32_t>(20 + datagram_bytes);
-  std::uint32_t sum = peer.checksum_base + total;
+  std::uint32_t sum = peer.checksum_base + total + tos;
   sum = (sum & 0xffff) + (sum >> 16);
   sum = (sum & 0xffff) + (sum >> 16);
+  ip[1] = tos;
   wire::store_be16(ip + 2, total);
   wire::store_be16(ip + 10, ~sum & 0xffffU);
 }

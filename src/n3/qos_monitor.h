@@ -59,7 +59,7 @@ inline constexpr unsigned kMonitoredMoreBytes = kMonitoredPscBytes - 4;
 
 // As write_uplink, with a container that answers `stamp`. It writes peer.header_bytes + kMonitoredMoreBytes octets at
 // `out`, in front of a T-PDU of `payload` octets.
-void write_monitored_uplink(const N3Peer& peer, Teid teid, Qfi qfi, const QosMonitor::Stamp& stamp,
+void write_monitored_uplink(const N3Peer& peer, Teid teid, Qfi qfi, std::uint8_t tos, const QosMonitor::Stamp& stamp,
                             std::uint64_t ul_send_time, unsigned payload, std::uint8_t* out);
 
 }  // namespace splitplane::datapath

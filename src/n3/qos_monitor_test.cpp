@@ -53,7 +53,7 @@ TEST(QosMonitor, the_uplink_container_repeats_the_stamp_and_adds_ours) {
     const test::Bytes payload = test::inner_packet(41);
     test::Bytes frame(head);
     frame.insert(frame.end(), payload.begin(), payload.end());
-    write_monitored_uplink(peer, Teid{0xaa000001}, Qfi{9}, kStamp, 0x2122232425262728, 41, frame.data());
+    write_monitored_uplink(peer, Teid{0xaa000001}, Qfi{9}, 0xb8, kStamp, 0x2122232425262728, 41, frame.data());
     const auto packet = wire::n3::parse(frame);
     ASSERT_TRUE(packet) << name_of(packet.reason);
     EXPECT_EQ(packet->gtpu.teid.value, 0xaa000001U);

@@ -22,6 +22,11 @@ unsigned copies_vf(const GnbConfig& config, const CardLinkConfig& card, BearerId
   return vf_number(config, card, card.copies, ran::index_of(id.value) % std::max(queues_of(config, card.copies), 1U));
 }
 
+std::optional<IpAddress> ipv6_of(const datapath::N3Addresses& ours) {
+  if (ours.ipv6 == decltype(ours.ipv6){}) return std::nullopt;
+  return IpAddress::v6(ours.ipv6);
+}
+
 MacAddress mac_at(const datapath::AirHeader& header, std::size_t offset) {
   MacAddress mac;
   std::copy_n(header.begin() + static_cast<std::ptrdiff_t>(offset), mac.octets.size(), mac.octets.begin());
@@ -59,6 +64,7 @@ nic::CardBearer card_bearer(const GnbConfig& config, const CardLinkConfig& card,
                     .poll_pdu = bearer.poll_pdu,
                     .qfi = bearer.qfi,
                     .n3_ipv4 = gnb.n3.ipv4,
+                    .n3_ipv6 = ipv6_of(gnb.n3),
                     .n3_vlan = gnb.n3.vlan,
                     .air_dst = mac_at(gnb.air_header, 0),
                     .air_src = mac_at(gnb.air_header, 6),
@@ -70,6 +76,15 @@ nic::CardBearer card_bearer(const GnbConfig& config, const CardLinkConfig& card,
                     .lease = lease_size(bearer.pdcp_sn_bits).least};
   if (bearer.rlc_mode == RlcMode::kAm) b.rlc_sn_bits = bearer.rlc_sn_bits;
   return b;
+}
+
+void add_flows(nic::CardBearer& entry, const ran::SessionConfig& session) {
+  const ran::SessionBearer* const own = session.find(entry.id);
+  if (own == nullptr || session.bearers.size() == 1) return;
+  entry.has_flows = own->drb == session.default_drb;
+  if (entry.has_flows) return;
+  for (const Qfi flow : own->flows) entry.flows |= std::uint64_t{1} << flow.value;
+  if (entry.flows != 0) entry.session = session.teid();
 }
 
 nic::CardPeer card_peer(unsigned number, const datapath::N3Addresses& ours, const IpAddress& upf,

@@ -8,6 +8,7 @@
 #include "card/protocol/bearer.h"
 #include "gnb/config/config.h"
 #include "gnb/datapath/context.h"
+#include "ran/session_config.h"
 
 namespace splitplane::app {
 
@@ -24,6 +25,8 @@ inline constexpr unsigned kStoppedCardPeer = 255;
 [[nodiscard]] nic::CardBearer card_bearer(const GnbConfig& config, const CardLinkConfig& card,
                                           const WorkerConfig& worker, const datapath::GnbContext& gnb,
                                           const ran::BearerConfig& bearer, unsigned peer);
+// For a bearer of a session with several ones: the flows by which the card finds it.
+void add_flows(nic::CardBearer& entry, const ran::SessionConfig& session);
 // A UPF with an IPv4 address and its next hop's MAC address.
 [[nodiscard]] nic::CardPeer card_peer(unsigned number, const datapath::N3Addresses& ours, const IpAddress& upf,
                                       const MacAddress& mac);

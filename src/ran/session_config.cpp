@@ -55,9 +55,14 @@ Refused refuse_tunnel(const SessionConfig& config) {
           "session with one bearer",
           bearer.drb.value);
     }
-    if (!other.card.empty()) {
-      return fmt::format("drb {}: card {}, but a card finds one bearer by a TEID; allowed: a session with one bearer",
-                         bearer.drb.value, other.card);
+    if (!other.card.empty() && bearer.reflective) {
+      return fmt::format("drb {}: reflective, and card {} writes no RDI; allowed: one of the two", bearer.drb.value,
+                         other.card);
+    }
+    if (!other.card.empty() && config.default_drb != config.bearers.front().drb) {
+      return fmt::format(
+          "drb {}: card {}, but a card takes the first bearer for flows without a rule; allowed: default_drb {}",
+          bearer.drb.value, other.card, config.bearers.front().drb.value);
     }
   }
   return std::nullopt;

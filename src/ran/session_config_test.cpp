@@ -87,12 +87,20 @@ TEST_F(SessionConfigTest, what_belongs_to_the_tunnel_is_the_same_at_each_bearer)
   differs([](BearerConfig& c) { c.require_psc = true; });
 }
 
-TEST_F(SessionConfigTest, order_and_cards_are_for_sessions_with_one_bearer) {
+TEST_F(SessionConfigTest, a_card_serves_the_default_bearer_as_the_first_one_and_writes_no_rdi) {
+  session.bearers[1].config.card = "c0";
+  EXPECT_EQ(refuse(session), std::nullopt);
+  session.bearers[1].reflective = true;
+  expect_refused("writes no RDI");
+  session.bearers[1].reflective = false;
+  session.default_drb = session.bearers[1].drb;
+  expect_refused("card c0");
+}
+
+TEST_F(SessionConfigTest, order_is_for_sessions_with_one_bearer) {
   session.bearers[1].config.n3_reorder.emplace();
   expect_refused("n3_reorder");
   session = test::make_session_config(kFirst);
-  session.bearers[0].config.card = "c0";
-  expect_refused("card c0");
   session.bearers.resize(1);
   session.bearers[0].config.n3_reorder.emplace();
   EXPECT_EQ(refuse(session), std::nullopt);

@@ -110,7 +110,7 @@ void CardReturns::drop_unnumbered(rte_mbuf* frame, DropReason reason, std::uint6
 // - The card's core reads its VF between two readings. If it numbered nothing several times, it found nothing.
 void CardReturns::grant(const CardGrant& grant, std::uint64_t now) {
   const std::uint32_t id = grant.answers.id.value;
-  ran::BearerDownlink& line = *bearers_.downlink_line(id);
+  ran::BearerDownlink& line = *bearers_.bearer_line(id);
   if (!ran::is_on_card(line, id)) return;
   Account& account = accounts_[id];
   const std::uint32_t credit = ran::card_credit(line);
@@ -143,7 +143,7 @@ void CardReturns::grant(const CardGrant& grant, std::uint64_t now) {
 }
 
 void CardReturns::revoke(BearerId id, std::uint64_t now) {
-  ran::BearerDownlink& line = *bearers_.downlink_line(id.value);
+  ran::BearerDownlink& line = *bearers_.bearer_line(id.value);
   if (!ran::is_on_card(line, id.value)) return;
   Account& account = accounts_[id.value];
   const std::uint32_t sent = account.given - ran::card_credit(line);
@@ -187,7 +187,7 @@ void CardReturns::look(std::uint64_t now) {
       account.waited_asked -= account.waited_asked != 0 ? 1 : 0;
       account.waited_given -= account.waited_given != 0 ? 1 : 0;
     }
-    ran::BearerDownlink& line = *bearers_.downlink_line(id);
+    ran::BearerDownlink& line = *bearers_.bearer_line(id);
     if (!account.empty()) {
       ask(line, id, account, now);
     } else {
@@ -267,7 +267,7 @@ void CardReturns::drop_ready() {
 }
 
 bool CardReturns::is_quiet(BearerId id) {
-  const ran::BearerDownlink& line = *bearers_.downlink_line(id.value);
+  const ran::BearerDownlink& line = *bearers_.bearer_line(id.value);
   if (!ran::is_on_card(line, id.value)) return false;
   Account& account = accounts_[id.value];
   const bool none_came = std::exchange(account.received, line.received + 1) == line.received + 1;

@@ -39,7 +39,6 @@ BETWEEN_PARTS_OF_CARDS = edits(
     ("    card: card0", "    rlc: um12\n    >>card: card0", "bearers[0].card", "rlc is um12, which a card does not serve; allowed: am12, am18"),
     ("    card: card0", "    require_psc: true\n    >>card: card0", "bearers[0].card", "with require_psc, which a card does not have"),
     ("    card: card0", "    n3_reorder: {}\n    >>card: card0", "bearers[0].card", "with n3_reorder, which a card does not have"),
-    ("upf: 10.100.0.2\n    ul_teid: 0x1001\n    card: card0", "upf: fd00:100::2\n    ul_teid: 0x1001\n    >>card: card0", "bearers[0].card", "upf fd00:100::2 is IPv6, which a card does not send; allowed: a UPF with an IPv4 address"),
     ("queue: 1, shards: 100-199}", ">>queue: 2, shards: 100-199}", "workers.w1.queue", "is 2, but port vf-n3 has 2 receive queue(s); allowed: 0 to 1"),
     ("queue: 1, shards: 100-199}", "queue: 1, shards: 100-199, >>features: headers}", "workers.w1.features", "looks for no bearers, and would not know those of card card0"),
 )

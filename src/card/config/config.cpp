@@ -10,7 +10,8 @@ namespace splitplane::app {
 std::string spec_name(const CardConfig& card) {
   if (card.program != CardConfig::Program::kGnb)
     return std::string(kProgramNames[static_cast<std::size_t>(card.program)]);
-  const char* variant = card.marks ? "-marker" : card.lookup == CardConfig::Lookup::kUeAddress ? "-ue" : "";
+  const bool marker = card.marks || card.spread != nic::VfSpread::kBearer;
+  const char* variant = marker ? "-marker" : card.lookup == CardConfig::Lookup::kUeAddress ? "-ue" : "";
   return fmt::format("gnb-{}{}", datapath::name_of(card.features), variant);
 }
 

@@ -33,6 +33,7 @@ struct CardConfig : ProgramConfig {
   Program program = Program::kGnb;
   datapath::FeatureSet features = datapath::FeatureSet::clone;  // gnb
   Lookup lookup = Lookup::kTeid;                                // gnb
+  nic::VfSpread spread = nic::VfSpread::kBearer;                // gnb: over the VFs of punt_n3 and of punt_air
   std::optional<unsigned> marks;  // gnb: marks below this are the card's, the others the host's; absent: no marks
   std::string specs;              // directory of the .spec files; empty: the one that came with the program
   nic::Execution execution = nic::Execution::kCompiled;

@@ -26,7 +26,7 @@ void set_features(CardConfig& card, const fields::Value& value) {
 constexpr std::array<fields::Field, 1> kFileRows{
     fields::by_hand<CardConfig>("card", R"({"$ref": "#/$defs/card"})", {.help = "The card of `splitplane card`"}),
 };
-constexpr std::array<fields::Field, 21> kRows{
+constexpr std::array<fields::Field, 22> kRows{
     fields::name<&CardConfig::name>("name", 20, {.help = "Name of the card"}),
     fields::word<kProgramNames, &CardConfig::program>("program", {
         .help = "What the card does",
@@ -39,6 +39,11 @@ constexpr std::array<fields::Field, 21> kRows{
     fields::integer<&CardConfig::marks>("marks", 0, kMarkCount, {
         .help = "gnb: downlink packets whose outer Identification, modulo 64, is below this are the card's, the others the host's",
         .special = "absent: no marks", .more = "With features `clone` and `lookup: teid` only.", .in = kGnb}),
+    fields::word<nic::kVfSpreadNames, &CardConfig::spread>("spread", {
+        .help = "gnb: which VF of `punt_n3` or `punt_air` gets what goes to the host",
+        .more = "`bearer`: that of the bearer's worker. `hash`: by tunnel and UDP source port, downlink, and bearer identity, uplink. "
+                "`turn`: each in turn, which does not keep the order. `hash` and `turn` with features `clone` and `lookup: teid` only.",
+        .in = kGnb}),
     fields::directory<&CardConfig::specs>("specs", {
         .help = "Directory of the .spec files", .special = "absent: those that came with the program"}),
     fields::word<kExecutionNames, &CardConfig::execution>("execution", {

@@ -90,6 +90,11 @@ void check_gnb_keys(const YamlMap& map, const CardConfig& card) {
     map.required("lookup").refuse("is ue_address with other features than clone", "with features: clone");
   if (card.marks && (!clone || card.lookup != CardConfig::Lookup::kTeid))
     map.required("marks").refuse("stands at a card of another kind", "with features: clone and lookup: teid");
+  if (card.spread != nic::VfSpread::kBearer && (!clone || card.lookup != CardConfig::Lookup::kTeid)) {
+    map.required("spread").refuse(
+        fmt::format("is {} at a card of another kind", nic::kVfSpreadNames[static_cast<std::size_t>(card.spread)]),
+        "bearer, or with features: clone and lookup: teid");
+  }
   check_cores(map, card);
 }
 

@@ -105,6 +105,13 @@ Expected<void> CardPlane::set_wires(nic::Card& card) {
     const auto& punt = config_.punt_n3.empty() ? config_.vfs.front() : config_.punt_n3;
     if (auto done = card.set_markers(to_host, ports_.first_vf(punt)); !done) return done;
   }
+  if (config_.spread != nic::VfSpread::kBearer) {
+    for (const auto& [name, fallback] : {std::pair{config_.punt_n3, 0U}, {config_.punt_air, 1U}}) {
+      const auto& port = !name.empty() ? name : config_.vfs[std::min<std::size_t>(fallback, config_.vfs.size() - 1)];
+      const unsigned queues = find_port(config_, port)->rx_queues;
+      if (auto done = card.set_spread(ports_.first_vf(port), queues, config_.spread); !done) return done;
+    }
+  }
   if (config_.program != CardConfig::Program::kP4wire) return {};
   const auto wire = [&](unsigned from, const WireTarget& target) -> Expected<void> {
     switch (target.kind) {
@@ -254,6 +261,11 @@ Expected<void> CardPlane::set_card_peer(const nic::CardPeer& peer) {
 Expected<void> CardPlane::unset_card_peer(unsigned number) {
   const std::lock_guard guard(mutex_);
   return loops_.cards().unset_peer(number);
+}
+
+Expected<void> CardPlane::set_card_marks(const nic::CardMarks& tos) {
+  const std::lock_guard guard(mutex_);
+  return loops_.cards().set_marks(tos);
 }
 
 Expected<void> CardPlane::set_leases(std::span<const nic::CardLease> leases) {

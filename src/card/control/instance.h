@@ -50,6 +50,7 @@ class CardPlane {
   Expected<void> remove_from_card(std::span<const BearerId> ids);
   Expected<void> set_card_peer(const nic::CardPeer& peer);
   Expected<void> unset_card_peer(unsigned number);
+  Expected<void> set_card_marks(const nic::CardMarks& tos);
   Expected<void> set_leases(std::span<const nic::CardLease> leases);
   Expected<std::vector<nic::BearerNumbers>> card_numbers(std::span<const BearerId> ids);
   Expected<std::vector<nic::BearerNumbers>> card_numbers_after(std::uint32_t after, std::size_t limit);

@@ -16,6 +16,7 @@ void add_methods(MethodRegistry& registry, CardPlane& card) {
   registry.add("card.install", card_install(calls(&CardPlane::install_on_card)));
   registry.add("card.remove", card_remove(calls(&CardPlane::remove_from_card)));
   registry.add("card.peer", card_peer(calls(&CardPlane::set_card_peer)));
+  registry.add("card.marks", card_marks(calls(&CardPlane::set_card_marks)));
   registry.add("card.peer_gone", card_peer_gone(calls(&CardPlane::unset_card_peer)));
   registry.add("card.lease", card_lease(calls(&CardPlane::set_leases)));
   registry.add("card.numbers", card_numbers(calls(&CardPlane::card_numbers), calls(&CardPlane::card_numbers_after)));

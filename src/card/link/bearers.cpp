@@ -93,6 +93,8 @@ void LinkBearers::begin_anew() {
 void LinkBearers::put_behind_lease(Entry& entry) {
   entry.dl_packets += entry.seen.dl_packets;
   entry.ul_packets += entry.seen.ul_packets;
+  entry.dl_octets += entry.seen.dl_octets;
+  entry.ul_octets += entry.seen.ul_octets;
   entry.seen = {};
   if (!std::exchange(entry.numbered, false)) return;
   entry.want.next_count = entry.seen.pdcp_next = entry.lease_end;

@@ -33,10 +33,10 @@ class LinkBearers {
     std::uint64_t awaited = 0;  // the version that a caller waits for, or its replacement; 0: no caller waits
     std::string refused;        // why the card refuses it
     std::uint32_t lease_end = 0;
-    std::uint32_t heard = 0;                        // a receiver may not have seen the COUNTs from here on
-    nic::CardNumbers seen;                          // of this run, from the last request
-    std::uint64_t dl_packets = 0, ul_packets = 0;   // of earlier runs
-    double rate = 0;                                // packets per second downlink
+    std::uint32_t heard = 0;  // a receiver may not have seen the COUNTs from here on
+    nic::CardNumbers seen;    // of this run, from the last request
+    std::uint64_t dl_packets = 0, ul_packets = 0, dl_octets = 0, ul_octets = 0;  // of earlier runs
+    double rate = 0;                                                             // packets per second downlink
     std::optional<CardRequest> request;             // of its worker, and its numbers were not read since
     std::optional<CardRequest> answering;           // the one that came before the numbers are read
     bool is_longer = false;                         // the lease, since the last notices()

@@ -177,6 +177,8 @@ std::vector<CardBearerView> CardLink::look(std::span<const BearerId> ids) {
             now == fresh.end() ? entry->seen : now->second};
     view.numbers.dl_packets += entry->dl_packets;
     view.numbers.ul_packets += entry->ul_packets;
+    view.numbers.dl_octets += entry->dl_octets;
+    view.numbers.ul_octets += entry->ul_octets;
   }
   return views;
 }
@@ -279,6 +281,8 @@ Expected<void> CardLink::connect(Lock& lock) {
   view_.program = card.program;
   take_counters(*show);
   for (const auto& warning : punt_warnings(card, settings_)) log::warn("{}", warning);
+  const auto marked = ask(lock, "card.marks", {{"tos", settings_.marks}});
+  if (!marked) return tl::unexpected(marked.error());
   return {};
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/expected.h"
 #include "base/types.h"
+#include "card/protocol/bearer.h"
 #include "returns/card_returns.h"
 
 namespace splitplane::app {
@@ -38,6 +39,7 @@ struct CardLinkSettings {
   std::string name, control;
   unsigned vfs = 0;                          // number of VFs, as this host counts them
   unsigned punt_n3 = 0, punt_air = 0;        // the VFs where this host reads the card's punts, by side
+  nic::CardMarks marks{};                    // type of service of uplink packets, by QFI
   bool by_ue_address = false;                // how this host looks up bearers: the card must do the same
   std::chrono::milliseconds retry{50};       // between attempts to connect to a card that is away
   std::chrono::milliseconds answer{1000};    // a card that takes longer counts as away

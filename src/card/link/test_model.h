@@ -77,6 +77,15 @@ class CardModel {
     peers_.erase(number);
     return {};
   }
+  Expected<void> set_marks(const nic::CardMarks& tos) {
+    const std::lock_guard guard(mutex_);
+    marks_ = tos;
+    return {};
+  }
+  [[nodiscard]] nic::CardMarks marks() const {
+    const std::lock_guard guard(mutex_);
+    return marks_;
+  }
   Expected<void> set_leases(std::span<const nic::CardLease> leases) {
     {
       const std::lock_guard guard(mutex_);
@@ -114,6 +123,7 @@ class CardModel {
     registry.add("card.remove", card_remove(calls(&CardModel::remove_from_card)));
     registry.add("card.peer", card_peer(calls(&CardModel::set_card_peer)));
     registry.add("card.peer_gone", card_peer_gone(calls(&CardModel::unset_card_peer)));
+    registry.add("card.marks", card_marks(calls(&CardModel::set_marks)));
     registry.add("card.lease", card_lease(calls(&CardModel::set_leases)));
     registry.add("card.numbers", card_numbers(calls(&CardModel::numbers), calls(&CardModel::numbers_after)));
   }
@@ -177,6 +187,7 @@ class CardModel {
   }
 
   const std::string boot_;
+  nic::CardMarks marks_{};
   mutable std::mutex mutex_;
   std::map<std::uint32_t, OnCard> there_;
   std::map<unsigned, nic::CardPeer> peers_;

@@ -36,7 +36,7 @@ void set_n3_ipv4(B& bearer, const Value& address) {
 }
 
 // clang-format off
-constexpr std::array<Field, 20> kCommon{
+constexpr std::array<Field, 21> kCommon{
     fields::word<kPlaceNames, &B::place>("place"),
     fields::word_by_functions<kRlcNames, B, rlc_of, set_rlc>("rlc"),
     fields::one_number<kPdcpSnBits, &B::pdcp_sn_bits>("pdcp_sn"),
@@ -46,6 +46,7 @@ constexpr std::array<Field, 20> kCommon{
     fields::integer<&B::poll_pdu>("poll_pdu", 0, 0xffff),
     fields::integer<&B::qfi>("qfi", 0, 63),
     fields::by_functions<B, n3_ipv4_of, set_n3_ipv4>("n3_ipv4", fields::Kind::kIpv4),
+    fields::ipv6<&B::n3_ipv6>("n3_ipv6"),
     fields::integer<&B::n3_vlan>("n3_vlan", 0, kAnyVlan),
     fields::mac<&B::air_dst>("air_dst"),
     fields::mac<&B::air_src>("air_src"),
@@ -58,9 +59,12 @@ constexpr std::array<Field, 20> kCommon{
     fields::integer<&B::lease>("lease", 0, kMaxLease),
     fields::integer<&B::in_flight>("in_flight", 0, kMax32, {.in = kTaken}),
 };
-constexpr std::array<Field, 5> kOwn{
+constexpr std::array<Field, 8> kOwn{
     fields::integer<&B::id>("id", 1, kMax32, {.required = true}),
     fields::integer<&B::teid>("teid", 1, kMax32, {.required = true}),
+    fields::flag<&B::has_flows>("has_flows"),
+    fields::integer<&B::session>("session", 0, kMax32),
+    fields::integer<&B::flows>("flows", 0, ~std::uint64_t{0}),
     fields::ipv4<&B::ue_ipv4>("ue_ipv4"),
     fields::ipv6<&B::ue_ipv6>("ue_ipv6"),
     fields::integer<&B::uplink_teid>("ul_teid", 0, kMax32),

@@ -147,6 +147,24 @@ Handler card_peer_gone(std::function<Expected<void>(unsigned number)> unset) {
   };
 }
 
+Handler card_marks(std::function<Expected<void>(const nic::CardMarks& tos)> set) {
+  return [set = std::move(set)](Params& params) -> Expected<Json> {
+    params.require("tos");
+    nic::CardMarks tos{};
+    const Json* list = params.list("tos", tos.size());
+    if (list != nullptr && list->size() != tos.size()) params.refuse("tos", "allowed are 64 numbers, one for each QFI");
+    for (std::size_t qfi = 0; list != nullptr && list->size() == tos.size() && qfi < tos.size(); ++qfi) {
+      if (!is_number((*list)[qfi], 0xff)) {
+        params.refuse("tos", fmt::format("item {}: allowed is 0 to 255", qfi));
+        break;
+      }
+      tos[qfi] = (*list)[qfi].get<std::uint8_t>();
+    }
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return set(tos).map([&] { return Json{{"marks", std::ranges::count_if(tos, [](unsigned v) { return v != 0; })}}; });
+  };
+}
+
 Handler card_lease(SetLeases set) {
   return [set = std::move(set)](Params& params) -> Expected<Json> {
     const auto leases = read_leases(params);
@@ -166,8 +184,8 @@ Handler card_numbers(CardNumbersOf of, CardNumbersAfter after_id) {
     if (!rows) return tl::unexpected(rows.error());
     Json list = Json::array();
     for (const auto& [id, n] : *rows)
-      list.push_back(
-          {id.value, n.pdcp_next, n.rlc_next, n.in_flight, n.dl_packets, n.ul_packets, n.epoch, n.ahead, n.lease_end});
+      list.push_back({id.value, n.pdcp_next, n.rlc_next, n.in_flight, n.dl_packets, n.ul_packets, n.epoch, n.ahead,
+                      n.lease_end, n.dl_octets, n.ul_octets});
     return list;
   };
 }

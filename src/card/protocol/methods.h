@@ -19,6 +19,8 @@ using InstallOnCard = std::function<Expected<void>(std::span<const nic::CardBear
 [[nodiscard]] MethodRegistry::Handler card_peer(std::function<Expected<void>(const nic::CardPeer& peer)> set);
 [[nodiscard]] MethodRegistry::Handler card_peer_gone(std::function<Expected<void>(unsigned number)> unset);
 
+[[nodiscard]] MethodRegistry::Handler card_marks(std::function<Expected<void>(const nic::CardMarks& tos)> set);
+
 // COUNTs below the second may be given to the first's packets; all or none.
 using SetLeases = std::function<Expected<void>(std::span<const nic::CardLease> leases)>;
 [[nodiscard]] MethodRegistry::Handler card_lease(SetLeases set);

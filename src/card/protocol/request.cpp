@@ -31,19 +31,21 @@ Json to_json(const nic::CardPeer& peer) {
 }
 
 Expected<std::vector<CardNumbersRow>> numbers_from_json(const Json& result) {
-  constexpr std::size_t kFields = 9;
+  constexpr std::size_t kFields = 11;
   std::vector<CardNumbersRow> rows;
   if (!result.is_array()) return fail("the card's answer to card.numbers is no list");
   for (const Json& row : result) {
     const bool whole = row.is_array() && row.size() == kFields &&
                        std::ranges::all_of(row, [](const Json& v) { return v.is_number_unsigned(); });
-    if (!whole) return fail("the card's answer to card.numbers has a row that is not nine numbers");
+    if (!whole) return fail("the card's answer to card.numbers has a row that is not eleven numbers");
     rows.push_back({BearerId{row[0].get<std::uint32_t>()},
                     {.pdcp_next = row[1].get<std::uint32_t>(),
                      .rlc_next = row[2].get<std::uint32_t>(),
                      .in_flight = row[3].get<std::uint32_t>(),
                      .dl_packets = row[4].get<std::uint64_t>(),
                      .ul_packets = row[5].get<std::uint64_t>(),
+                     .dl_octets = row[9].get<std::uint64_t>(),
+                     .ul_octets = row[10].get<std::uint64_t>(),
                      .epoch = row[6].get<std::uint8_t>(),
                      .ahead = row[7].get<std::uint32_t>(),
                      .lease_end = row[8].get<std::uint32_t>()}});

@@ -14,7 +14,8 @@ inline constexpr std::size_t kCardBearersPerRequest = 256;
 [[nodiscard]] Json to_json(const nic::CardBearer& bearer, const nic::CardBearer& common);
 [[nodiscard]] Json to_json(const nic::CardPeer& peer);
 
-// A row of card.numbers: [id, pdcp_next, rlc_next, in_flight, dl_packets, ul_packets, epoch, ahead, lease_end].
+// A row of card.numbers: [id, pdcp_next, rlc_next, in_flight, dl_packets, ul_packets, epoch, ahead, lease_end,
+// dl_octets, ul_octets].
 struct CardNumbersRow {
   BearerId id;
   nic::CardNumbers numbers;

@@ -12,10 +12,6 @@ std::optional<std::string> refuse_on_card(const ran::BearerConfig& bearer) {
   if (bearer.require_psc) return "with require_psc, which a card does not have; allowed: without it";
   if (bearer.n3_reorder) return "with n3_reorder, which a card does not have; allowed: without it";
   if (bearer.dl_teid) return "with dl_teid, which a card does not have; allowed: TEIDs that the gNB chose";
-  if (bearer.upf.is_v6()) {
-    return fmt::format("upf {} is IPv6, which a card does not send; allowed: a UPF with an IPv4 address",
-                       bearer.upf.to_string());
-  }
   return std::nullopt;
 }
 

@@ -9,7 +9,7 @@
 namespace splitplane::app {
 
 // Why a card cannot serve this bearer ("what; allowed: what"); nothing if it can. `dl_teid`, in-order delivery and
-// similar keys need the host, and so does a UPF that is reached by IPv6.
+// similar keys need the host.
 [[nodiscard]] std::optional<std::string> refuse_on_card(const ran::BearerConfig& bearer);
 
 }  // namespace splitplane::app

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.h"
 #include "gnb/config/check_bearers.h"
 #include "gnb/config/check_cards.h"
 #include "gnb/config/check_workers.h"
@@ -15,6 +16,19 @@
 
 namespace splitplane::app {
 namespace {
+
+std::optional<Finding> check_dscp(const N3Config& n3, const std::string& key) {
+  std::set<std::uint8_t> marked;
+  for (const std::string& item : n3.dscp) {
+    const auto mark = parse_dscp(item);
+    if (!mark)
+      return Finding{key,
+                     fmt::format("'{}' is no mark; allowed: a QFI and a DSCP, each 0 to 63, as 5=46", printable(item))};
+    if (!marked.insert(mark->first.value).second)
+      return Finding{key, fmt::format("QFI {} is marked twice; allowed: once", mark->first.value)};
+  }
+  return std::nullopt;
+}
 
 std::optional<Finding> check_n3(const GnbConfig& config, std::set<std::string>& taken) {
   std::set<std::string> addresses;
@@ -27,6 +41,7 @@ std::optional<Finding> check_n3(const GnbConfig& config, std::set<std::string>& 
                      fmt::format("port {} is used twice; allowed: one entry of n3 or air a port", n3.port)};
     }
     if (!n3.ipv4 && !n3.ipv6) return Finding{key, "has no address; allowed: ipv4, ipv6 or both"};
+    if (auto finding = check_dscp(n3, key + ".dscp")) return finding;
     for (const auto& [name, own, gateway] :
          {std::tuple{"ipv4", n3.ipv4, n3.gateway_ipv4}, {"ipv6", n3.ipv6, n3.gateway_ipv6}}) {
       if (own && !addresses.insert(own->to_string()).second) {

@@ -48,22 +48,21 @@ std::optional<Finding> check_sides(const GnbConfig& config, const CardLinkConfig
   return std::nullopt;
 }
 
-std::optional<Finding> check_group(const GnbConfig& config, std::size_t i) {
-  const auto& group = config.bearers[i];
-  const std::string key = fmt::format("bearers[{}].card", i);
-  const CardLinkConfig* card = find_card(config, group.first.card);
+std::optional<Finding> check_bearer(const GnbConfig& config, const ran::BearerConfig& bearer,
+                                    const std::optional<unsigned>& shard, const std::string& key) {
+  const CardLinkConfig* card = find_card(config, bearer.card);
   if (card == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& c : config.cards) names.emplace_back(c.name);
-    return Finding{key, fmt::format("there is no card '{}'; allowed: {}", printable(group.first.card),
+    return Finding{key, fmt::format("there is no card '{}'; allowed: {}", printable(bearer.card),
                                     names.empty() ? "none, there is no section cards" : comma_list(names))};
   }
-  if (const auto refused = refuse_on_card(group.first)) return Finding{key, *refused};
-  if (config.lookup == GnbConfig::Lookup::kUeAddress && !group.first.ue_ipv4 && !group.first.ue_ipv6)
+  if (const auto refused = refuse_on_card(bearer)) return Finding{key, *refused};
+  if (config.lookup == GnbConfig::Lookup::kUeAddress && !bearer.ue_ipv4 && !bearer.ue_ipv6)
     return Finding{key, "has no UE address, which lookup ue_address needs; allowed: ue_ipv4, ue_ipv6 or both"};
   for (const auto& worker : config.workers) {
-    const bool owns = worker.function == Function::kGnb &&
-                      (!group.shard || (*group.shard >= worker.shard_first && *group.shard <= worker.shard_last));
+    const bool owns =
+        worker.function == Function::kGnb && (!shard || (*shard >= worker.shard_first && *shard <= worker.shard_last));
     if (!owns) continue;
     if (worker.n3 != card->n3) {
       return Finding{key, fmt::format("worker {} would own some of them, and is not behind card {}; allowed: shards of "
@@ -93,8 +92,21 @@ std::optional<Finding> check_cards(const GnbConfig& config) {
     if (auto finding = check_sides(config, card)) return finding;
   }
   for (std::size_t i = 0; i < config.bearers.size(); ++i) {
-    if (config.bearers[i].first.card.empty()) continue;
-    if (auto finding = check_group(config, i)) return finding;
+    const auto& group = config.bearers[i];
+    if (group.first.card.empty()) continue;
+    if (auto finding = check_bearer(config, group.first, group.shard, fmt::format("bearers[{}].card", i)))
+      return finding;
+  }
+  for (std::size_t i = 0; i < config.sessions.size(); ++i) {
+    const ran::WantedSession& session = config.sessions[i];
+    for (std::size_t j = 0; j < session.config.bearers.size(); ++j) {
+      const ran::SessionBearer& bearer = session.config.bearers[j];
+      if (bearer.config.card.empty()) continue;
+      const std::string key = fmt::format("sessions[{}].bearers[{}].card", i, j);
+      if (auto finding = check_bearer(config, bearer.config, session.shard, key)) return finding;
+      if (config.lookup == GnbConfig::Lookup::kUeAddress)
+        return Finding{key, "is in a session with several bearers, and lookup is ue_address; allowed: lookup teid"};
+    }
   }
   return std::nullopt;
 }

@@ -35,6 +35,7 @@ struct N3Config {
   unsigned error_indications_per_s = 10;  // to one peer; as many Supported Extension Headers Notifications; 0: none
   unsigned released_teid_silence_s = 5;   // a TEID just released draws no Error Indication for so long
   std::uint16_t vlan = 0;                 // receives and sends in this VLAN only; 0: untagged only
+  std::vector<std::string> dscp;          // "5=46": uplink packets of QoS flow 5 have DSCP 46; the others 0
   bool any_source = false;                // a bearer's G-PDUs may come from another address than its UPF's
 };
 

@@ -65,7 +65,7 @@ constexpr std::array<fields::Field, 3> kEchoRows{
     fields::integer<&N3Config::echo, &EchoConfig::retries>("retries", 0, 10, {
         .help = "How often an unanswered request is repeated before the path is down", .special = "N3-REQUESTS less one"}),
 };
-constexpr std::array<fields::Field, 11> kN3Rows{
+constexpr std::array<fields::Field, 12> kN3Rows{
     fields::text<&N3Config::port>("port", "the name of a port", {.help = "Name of a port", .required = true}),
     fields::host_ipv4<&N3Config::ipv4>("ipv4", {
         .help = "Our IPv4 address; GTP-U to it is for us", .more = "`ipv4` or `ipv6` must be there, or both."}),
@@ -77,8 +77,9 @@ constexpr std::array<fields::Field, 11> kN3Rows{
     fields::mac<&N3Config::peer_mac>("peer_mac", {
         .help = "MAC address of the next hop", .special = "absent: found by ARP and neighbour discovery"}),
     fields::integer<&N3Config::vlan>("vlan", 1, 4094, {
-        .help = "Receives and sends with this 802.1Q tag only", .special = "absent: untagged only",
-        .more = "Not behind a card."}),
+        .help = "Receives and sends with this 802.1Q tag only", .special = "absent: untagged only"}),
+    fields::with_most_items(fields::texts<&N3Config::dscp>("dscp", "a QFI and a DSCP, each 0 to 63, as 5=46", "absent: all have 0", {
+        .help = "DSCP of uplink packets by their QoS flow"}), 64),
     fields::flag<&N3Config::any_source>("any_source", {
         .help = "A bearer's G-PDUs, Error Indications and End Markers may come from another address than its UPF's"}),
     fields::group<N3Config>("echo", kEchoRows, {

@@ -280,6 +280,11 @@ Expected<ran::SessionConfig> Bearers::move_flow(Teid teid, Qfi qfi, ran::sdap::D
   if (!ran::set_flow(moved, qfi, drb))
     return fail("drb: {} is no bearer of the session; allowed: the drb of one", drb.value);
   if (const auto refused = ran::refuse(moved)) return fail("{}", *refused);
+  for (const ran::SessionBearer& bearer : session->bearers) {
+    if (bearer.config.card.empty()) continue;
+    return fail("drb {} is on card {}, where flows do not move; allowed: session.release, then session.add",
+                bearer.drb.value, bearer.config.card);
+  }
   const ran::SessionBearer& from = *session->bearer_of(qfi);
   WorkerRuntime& worker = *parts_.workers.owner_of(teid.value);
   if (from.drb != drb) {
@@ -376,7 +381,8 @@ Expected<ran::BearerConfig> Bearers::modify(BearerId id, const BearerPatch& patc
   parts_.uplinks.changed(change);
   if (done) done = parts_.lines.modify(change, *prepared);
   if (!done) {
-    parts_.cards.put_soon(change, *prepared->worker, current, parts_.uplinks.is_stopped(change, id));
+    parts_.cards.put_soon(change, *prepared->worker, current, parts_.store.session_of(id),
+                          parts_.uplinks.is_stopped(change, id));
     leave_peer(change, *prepared->worker, changed.upf);
     return tl::unexpected(done.error());
   }

@@ -51,6 +51,7 @@ Expected<void> Cards::connect(const std::function<std::uint16_t(const std::strin
                                    .vfs = vf_count(config_, config),
                                    .punt_n3 = vf_number(config_, config, config.n3, 0),
                                    .punt_air = vf_number(config_, config, config.air, 0),
+                                   .marks = tos_of_port(config_, config.n3),
                                    .by_ue_address = config_.lookup == GnbConfig::Lookup::kUeAddress,
                                    .journal = journal,
                                    .notify = [this](std::span<const CardNotice> notices) { notify(notices); }}),
@@ -189,6 +190,7 @@ Cards::Requests Cards::put(const Locked& /*locked*/, std::span<const Installatio
       if (before(*one.worker) != &card) continue;
       bearers.push_back(card_bearer(config_, card.config, one.worker->config, *one.worker->gnb, one.config,
                                     one.card_peer.value_or(kStoppedCardPeer)));
+      if (one.session) add_flows(bearers.back(), *one.session);
       bearers.back().next_count = one.numbers.end;
       // A card refuses what a receiver could not follow; the numbers of a bearer of ours are not its business.
       bearers.back().ahead = one.config.card.empty() ? 0 : one.numbers.end - one.numbers.heard;
@@ -217,12 +219,14 @@ std::pair<Change, Expected<void>> Cards::wait_for(Change&& change, const Request
 }
 
 void Cards::put_soon(const Locked& /*locked*/, const WorkerRuntime& worker, const ran::BearerConfig& config,
-                     bool stopped) {
+                     const ran::SessionConfig* session, bool stopped) {
   Card* const card = before(worker);
   if (card == nullptr) return;
   const auto peer = card->upfs.find(config.upf);
   const unsigned number = stopped || !peer ? kStoppedCardPeer : static_cast<unsigned>(*peer);
-  card->link->put_soon(card_bearer(config_, card->config, worker.config, *worker.gnb, config, number));
+  nic::CardBearer entry = card_bearer(config_, card->config, worker.config, *worker.gnb, config, number);
+  if (session != nullptr) add_flows(entry, *session);
+  card->link->put_soon(entry);
 }
 
 void Cards::add_numbers(std::vector<BearerView>& views) const {
@@ -245,6 +249,8 @@ void Cards::add_numbers(std::vector<BearerView>& views) const {
                    .returned = view.downlink.transmitted};
       view.downlink.transmitted = n.dl_packets;  // what went back to the card among them
       view.downlink.received = n.dl_packets + view.downlink.dropped + view.downlink.held;
+      view.downlink.bytes = n.dl_octets;
+      view.uplink.bytes += n.ul_octets;
       view.uplink.received += n.ul_packets;
       view.uplink.transmitted += n.ul_packets;
       view.pdcp_tx_next = n.pdcp_next;

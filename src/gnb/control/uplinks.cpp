@@ -94,7 +94,8 @@ bool Uplinks::stop(const Locked& locked, WorkerRuntime& worker, const ran::Beare
       if (!stop && line.peer == datapath::kStoppedPeer) line.peer = line.home_peer;
     }
   });
-  if (done && !bearer.card.empty()) cards_.put_soon(locked, worker, bearer, is_stopped(locked, bearer.id));
+  if (done && !bearer.card.empty())
+    cards_.put_soon(locked, worker, bearer, store_.session_of(bearer.id), is_stopped(locked, bearer.id));
   return done;
 }
 

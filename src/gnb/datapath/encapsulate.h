@@ -24,7 +24,7 @@ inline void encapsulate(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& d
     const bool fits = payload <= peer.max_payload;  // nothing fits a next hop that is not resolved
     std::uint8_t* frame = fits ? reframe(m, strip, peer.header_bytes, payload) : nullptr;
     if (frame != nullptr) [[likely]] {
-      write_uplink<kTagBytes>(peer, bearer.uplink_teid, path.qfi[i], payload, frame);
+      write_uplink<kTagBytes>(peer, bearer.uplink_teid, path.qfi[i], gnb.n3.tos[path.qfi[i]], payload, frame);
     } else if (const DropReason reason = encapsulate_slow(gnb, m, bearer, path.qfi[i], strip, payload);
                reason != DropReason::ok) {
       drops.add(m, reason);

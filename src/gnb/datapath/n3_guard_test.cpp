@@ -119,8 +119,8 @@ TEST(N3Vlan, a_packet_with_time_stamps_has_the_tag_too) {
   const IpAddress upf = IpAddress::v4({10, 100, 0, 2});
   const QosMonitor::Stamp stamp{0x1111111111111111, 0x2222222222222222};
   Bytes tagged(200), without(200);
-  write_monitored_uplink(make_peer(ours, upf, test::kUpfMac), Teid{1}, Qfi{9}, stamp, 3, 41, tagged.data());
-  write_monitored_uplink(make_peer(plain, upf, test::kUpfMac), Teid{1}, Qfi{9}, stamp, 3, 41, without.data());
+  write_monitored_uplink(make_peer(ours, upf, test::kUpfMac), Teid{1}, Qfi{9}, 0, stamp, 3, 41, tagged.data());
+  write_monitored_uplink(make_peer(plain, upf, test::kUpfMac), Teid{1}, Qfi{9}, 0, stamp, 3, 41, without.data());
   without.resize(196);
   EXPECT_EQ(tagged, with_tag(without, 100));
 }

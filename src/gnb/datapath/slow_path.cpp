@@ -227,13 +227,14 @@ DropReason encapsulate_slow(GnbContext& context, rte_mbuf* m, ran::BearerUplink&
   const auto stamp = room ? context.monitor.take(BearerId{bearer.id}, Qfi{qfi}) : std::nullopt;
   std::uint8_t* frame = reframe(m, strip, peer.header_bytes + (stamp ? kMonitoredMoreBytes : 0), payload);
   if (frame == nullptr) return DropReason::no_headroom;
+  const std::uint8_t tos = context.n3.tos[qfi];
   if (stamp) {
-    write_monitored_uplink(peer, Teid{bearer.uplink_teid}, Qfi{qfi}, *stamp, ntp_time(), payload, frame);
+    write_monitored_uplink(peer, Teid{bearer.uplink_teid}, Qfi{qfi}, tos, *stamp, ntp_time(), payload, frame);
     context.stats.qos_monitored.add(1);
   } else if (context.n3.sends_tagged()) {
-    write_uplink<kVlanTagBytes>(peer, bearer.uplink_teid, qfi, payload, frame);
+    write_uplink<kVlanTagBytes>(peer, bearer.uplink_teid, qfi, tos, payload, frame);
   } else {
-    write_uplink(peer, bearer.uplink_teid, qfi, payload, frame);
+    write_uplink(peer, bearer.uplink_teid, qfi, tos, payload, frame);
   }
   if (!context.monitor.any(BearerId{bearer.id}, ntp_time())) bearer.peer = bearer.home_peer;
   return DropReason::ok;
