@@ -113,7 +113,7 @@ TARGETS = (
         (),
         "gnb.tofino",
         (
-            "written in egress, of the finished frame; no run of the compiler has come to its end yet",
+            "written in egress, of the finished frame; the tables need 15 stages of 12",
             "written: one stateful operation for each packet",
             "not compared: ingress does not know it",
             "dropped by the parser, not counted",
