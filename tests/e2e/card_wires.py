@@ -174,12 +174,13 @@ def to_gnb(message: bytes, link: N3Link | None = None, *, v6: bool = False) -> b
 
 
 def uplink(bearer: dict, sn: int, inner: bytes, qfi: int = 9) -> bytes:
-    """The air frame of a complete SDU of RLC AM with SDAP header (TS 38.322 6.2.2.4, TS 38.323 6.2.2)."""
+    """The air frame of a complete SDU of RLC AM (TS 38.322 6.2.2.4, TS 38.323 6.2.2, TS 37.324 6.2.2)."""
     rlc18, pdcp18 = bearer["rlc"] == "am18", bearer["pdcp_sn"] == 18
     rlc = (0x80 << 16 | sn).to_bytes(3, "big") if rlc18 else (0x80 << 8 | sn).to_bytes(2, "big")
     pdcp = (0x80 << 16 | sn).to_bytes(3, "big") if pdcp18 else (0x80 << 8 | sn).to_bytes(2, "big")
-    pdu = rlc + pdcp + bytes([0x80 | qfi]) + inner
-    modes = 2 << 5 | (3 if rlc18 else 2) << 3 | pdcp18 << 2 | 1 << 1
+    sdap = bytes([0x80 | qfi]) if bearer["sdap"]["ul"] else b""
+    pdu = rlc + pdcp + sdap + inner
+    modes = 2 << 5 | (3 if rlc18 else 2) << 3 | pdcp18 << 2 | len(sdap) << 1
     airhdr = bytes([0x20, modes, 0, 0]) + bearer["id"].to_bytes(4, "big") + len(pdu).to_bytes(2, "big")
     return b"\xff" * 6 + bytes.fromhex("020000000099") + b"\x88\xb5" + airhdr + pdu
 
