@@ -169,15 +169,14 @@ def judge_by_tshark(bed: CardWires, frames: list[bytes], each: int, bearers: set
     """The same by tshark: SNs of RLC and PDCP, and nothing that it finds wrong."""
     rlc, pdcp, ues = air_views.views(iter(pdus_of(frames)))
     assert set(ues) == bearers
-    for name, some, options, field in (
-        ("rlc", rlc, RLC, "rlc-nr.am.sn"),
-        ("pdcp", pdcp, PDCP, "pdcp-nr.seq-num"),
-    ):
-        path = bed.folder / f"air-{name}.pcap"
-        pcap.write(path, some)
-        verdict = judge(path, (f"{name}-nr.ueid", field), options)
-        assert not verdict.complaints, verdict
+    path = bed.folder / "air.pcap"
+    pcap.write(path, rlc + pdcp)
+    fields = {"rlc-nr.ueid": "rlc-nr.am.sn", "pdcp-nr.ueid": "pdcp-nr.seq-num"}
+    verdict = judge(path, (*fields, *fields.values()), [*RLC, *PDCP])
+    assert not verdict.complaints, verdict
+    for ue, sn in fields.items():
         seen: dict[str, list[int]] = {}
         for row in verdict.rows:
-            seen.setdefault(row[f"{name}-nr.ueid"], []).append(int(row[field], 0))
-        assert len(seen) == len(bearers) and all(sns == list(range(each)) for sns in seen.values()), name
+            if row[ue]:
+                seen.setdefault(row[ue], []).append(int(row[sn], 0))
+        assert len(seen) == len(bearers) and all(sns == list(range(each)) for sns in seen.values()), sn
