@@ -24,7 +24,7 @@ from judge import PDCP, RLC, judge
 from namespaces import AirLink, N3Link
 
 CARDS, QUEUES = 5, 2
-ROUNDS, IN_A_ROUND = 20, 25  # of each bearer, in each direction: no queue holds more than a round
+ROUNDS, IN_A_ROUND = 10, 50  # of each bearer, in each direction: no queue holds more than a round
 NAME = "five"
 SMALL = {"megabytes": 160, "mbufs": 8191, "hugepages": "never"}
 LINKS = tuple(
@@ -54,7 +54,7 @@ def host() -> dict:
     worker = {"core": 0, "function": "gnb", "features": "mat", "policy": "yield"}
     return configs.gnb(
         NAME,
-        memory={"megabytes": 400, "mbufs": 8191, "hugepages": "never"},
+        memory={"megabytes": 220, "mbufs": 4095, "hugepages": "never"},
         ports={
             name: configs.vhost(NAME, name, number, QUEUES)
             for number, name in enumerate(name for pair in vfs for name in pair)
