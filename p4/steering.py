@@ -121,7 +121,14 @@ REGIONS = (
     Region("from a VF, sent on", from_side("VF") | {LOOKUPS: "meta.kind != KIND_RETURNED"}, only=FORWARDED),
     Region("returned, dropped", from_side("VF") | RETURNED, only=DROPPED),
     Region(
-        "numbered or stripped, dropped", from_side("N3", "AIR") | {LENGTHS: "meta.found == FOUND_CARD"}, only=DROPPED
+        "numbered or stripped, but its new headers are not known",
+        from_side("N3", "AIR")
+        | UDP
+        | {LOOKUPS: "meta.kind == KIND_GPDU || meta.kind == KIND_PDU", LENGTHS: "meta.found == FOUND_CARD"}
+        | {NUMBERING: f"{EVEN} && {FOR_US} && meta.last < NEGATIVE && meta.room < NEGATIVE"}
+        | {STRIPPING: "meta.number != 0 || (meta.kind == KIND_PDU && meta.seen == meta.modes && meta.resolved != 0)"}
+        | {applied("air"): "meta.dropped != 0", applied("upfs"): "meta.dropped != 0"},
+        only=DROPPED,
     ),
     Region(
         "without an SDU, the card has the bearer",
@@ -132,7 +139,7 @@ REGIONS = (
         octets=(28, 90),
         only=FORWARDED,
     ),
-    Region("short frames", {LOOKUPS: "meta.reason == PUNT_SHORT_FRAME"}, octets=(8, 60), only=FORWARDED),
+    Region("short frames", {LOOKUPS: "standard.parser_error == error.PacketTooShort"}, octets=(8, 60), only=FORWARDED),
     Region("dropped", {}, only=DROPPED),
 )
 

@@ -48,6 +48,7 @@ n3:
     error_indications_per_s: 10000
     released_teid_silence_s: 0
     vlan: 4094
+    dscp: [5=46, 0=63]
     any_source: true
   - port: n3b
     ipv4: 10.101.0.1
@@ -251,6 +252,7 @@ card:
   features: clone
   lookup: teid
   marks: 32
+  spread: turn
   specs: /opt/splitplane/p4
   core: 3
   numa: 1

@@ -58,11 +58,11 @@ def card_state(gnb: Instance, name: str = "card0") -> dict:
     return next(card for card in gnb.control.stats()["cards"] if card["name"] == name)
 
 
-def wait_for_card(gnb: Instance, card: Instance):
+def wait_for_card(gnb: Instance, card: Instance, name: str = "card0"):
     """Until the gNB has installed everything on it."""
 
     def ready() -> bool:
-        state = card_state(gnb)
+        state = card_state(gnb, name)
         return state["state"] == "up" and state["waiting"] == 0
 
     wait_until("the gNB to fill the card", ready, processes=[gnb.process, card.process])
