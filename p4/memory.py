@@ -59,7 +59,9 @@ def data_bits(action: str, source: str, target: str) -> int:
 def register_bits() -> int:
     """Of the pair, and of what counts to a poll."""
     pairs = text_of("numbers.p4i").split("#else")[1]
-    return sum(int(bits) for bits in re.findall(r"DECLARE_(?:NUMBERS|POLLS)\(size\) REGISTERS\((\d+), \w+, size\)", pairs))
+    return sum(
+        int(bits) for bits in re.findall(r"DECLARE_(?:NUMBERS|POLLS)\(size\) REGISTERS\((\d+), \w+, size\)", pairs)
+    )
 
 
 def counter_bits(source: str, target: str) -> int:

@@ -7,6 +7,7 @@ new .spec nor one of a .spec by hand passes.
 
 import argparse
 import hashlib
+import re
 import shutil
 import subprocess
 import sys
@@ -59,10 +60,19 @@ PROGRAMS = (
 )
 
 
-def source_hash() -> str:
-    """Of all sources, names included: the programs share most of them."""
+def included(path: Path) -> set[Path]:
+    """A source and those of ours that it includes."""
+    found = {path}
+    for name in re.findall(r'#include "([\w.]+)"', path.read_text()):
+        found |= included(path.parent / name)
+    return found
+
+
+def source_hash(wrapper: str = "") -> str:
+    """Of all sources, names included: the programs share most of them. With a wrapper, of what it is made of."""
     digest = hashlib.sha256()
-    for path in sorted([*P4.glob("*.p4"), *P4.glob("*.p4i")]):
+    paths = included(P4 / wrapper) if wrapper else {*P4.glob("*.p4"), *P4.glob("*.p4i")}
+    for path in sorted(paths):
         digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
 

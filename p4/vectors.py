@@ -26,6 +26,7 @@ from steering import REGIONS, Region, steer
 FOLDER = P4.parent / "tests" / "p4" / "vectors"
 GENERATOR = "p4testgen"
 NAMES = ("gnb-clone",)
+WRAPPER = "gnb_v1model.p4"
 WHAT_IS_MISSING = (
     f"{GENERATOR} is not on PATH. It is needed only to change a P4 program: the vectors are in tests/p4/vectors. It is "
     "part of p4c (github.com/p4lang/p4c, built with P4Testgen), which no package registry of this project has."
@@ -167,7 +168,7 @@ def run(generator: str, program: Program, region: Region) -> Run:
         first, last = (8 * octets for octets in region.octets)
         command = [generator, *SWITCHES, region.only, "--packet-size-range", f"{first}:{last}"]
         command += ["-I", str(include_folder(generator)), *(f"-D{define}" for define in program.defines)]
-        command += ["--out-dir", str(folder), str(folder / "gnb_v1model.p4")]
+        command += ["--out-dir", str(folder), str(folder / WRAPPER)]
         log = folder / "log"
         with log.open("w") as output:
             running = subprocess.Popen(
@@ -222,11 +223,21 @@ def memory_bytes(pid: int) -> int:
         return 0
 
 
-def make(generator: str, program: Program, jobs: int) -> str:
+def made_before(program: Program) -> tuple[Coverage, list[Vector]]:
+    """Of the same sources, for a run that adds to them."""
+    head = json.loads((FOLDER / f"{program.name}.json").read_text())
+    if head["sha256"] != source_hash(WRAPPER):
+        raise RuntimeError("the vectors are of other sources; allowed without --add")
+    vectors = [Vector(**{name: value for name, value in one.items()}) for one in head["vectors"]]
+    return Coverage(head["statements"], set(head["not_covered"])), vectors
+
+
+def make(generator: str, program: Program, jobs: int, add: list[str]) -> str:
     """Writes the program's file; what to print."""
-    coverage, vectors = Coverage(), []
+    coverage, vectors = made_before(program) if add else (Coverage(), [])
+    regions = [region for region in REGIONS if region.name in add] if add else REGIONS
     with ThreadPoolExecutor(jobs) as pool:
-        for done in pool.map(lambda region: run(generator, program, region), REGIONS):
+        for done in pool.map(lambda region: run(generator, program, region), regions):
             statements, left = left_by_each(done.log)
             if left:
                 coverage.statements = min(statements, coverage.statements or statements)  # assumptions are some, too
@@ -249,7 +260,7 @@ def make(generator: str, program: Program, jobs: int) -> str:
     if not coverage.statements:
         raise RuntimeError("p4testgen made no test")
     head = {
-        "sha256": source_hash(),
+        "sha256": source_hash(WRAPPER),
         "program": program.name,
         "defines": program.defines,
         "statements": coverage.statements,
@@ -271,6 +282,7 @@ def make(generator: str, program: Program, jobs: int) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help=f"programs, by default {', '.join(NAMES)}")
+    parser.add_argument("--add", nargs="*", default=[], metavar="REGION", help="looks there only, and adds what is new")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time, of up to 4 GiB each")
     arguments = parser.parse_args()
     names = arguments.names or NAMES
@@ -286,7 +298,7 @@ def main() -> int:
     failed = 0
     for program in (p for p in PROGRAMS if p.name in names):
         try:
-            print(f"{program.name}: {make(generator, program, arguments.jobs)}", flush=True)
+            print(f"{program.name}: {make(generator, program, arguments.jobs, arguments.add)}", flush=True)
         except (RuntimeError, ValueError) as complaint:
             print(f"{program.name}: {complaint}")
             failed = 1

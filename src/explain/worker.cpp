@@ -114,7 +114,9 @@ void ExplainWorker::work(rte_mbuf* m, Direction direction, Outcome& outcome) {
 }
 
 rte_mbuf* ExplainWorker::take(Direction direction) {
-  for (const datapath::WorkerRings& rings : {worker_.rings, context().handed}) {
+  std::vector<datapath::WorkerRings> all = context().handed;
+  all.push_back(worker_.rings);
+  for (const datapath::WorkerRings& rings : all) {
     if (rings.waiting() == 0) continue;
     if (rte_mbuf* const m = take_from(rings.of(direction)); m != nullptr) return m;
   }
@@ -122,7 +124,8 @@ rte_mbuf* ExplainWorker::take(Direction direction) {
 }
 
 bool ExplainWorker::has_packets() const {
-  return worker_.rings.waiting() + context().handed.waiting() != 0;
+  return worker_.rings.waiting() != 0 ||
+         std::ranges::any_of(context().handed, [](const datapath::WorkerRings& from) { return from.waiting() != 0; });
 }
 
 }  // namespace splitplane::app

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
 from _judged_by_tests import Mended, judge
@@ -11,6 +12,8 @@ from report import Report
 
 PACKETS = "200000"
 TARGETS = ROOT / "docs" / "results" / "p4-targets.txt"
+RESOURCES = ROOT / "docs" / "results" / "p4-tofino.txt"
+MOST_OCTETS = 64  # of one bearer
 
 
 def compilers(report: Report) -> None:
@@ -44,6 +47,13 @@ def coverage(report: Report) -> None:
         report.judge(f"p4_statements_{file.stem}", covered, str(all_of_it), covered == all_of_it, why)
 
 
+def memory(report: Report) -> None:
+    """What `p4/memory.py` prints."""
+    _, output, _ = run([PYTHON, ROOT / "p4" / "memory.py"], 60)
+    octets = int(re.search(r"= (\d+) octets", output)[1])
+    report.judge("p4_octets_of_a_bearer", octets, f"at most {MOST_OCTETS}", octets <= MOST_OCTETS, "-")
+
+
 def targets(report: Report) -> None:
     """What the committed report says of each target's compiler."""
     rows = TARGETS.read_text().splitlines()[2:] if TARGETS.exists() else []
@@ -58,9 +68,26 @@ def targets(report: Report) -> None:
     tofino(report)
 
 
+def tofino(report: Report) -> None:
+    """What p4c-barefoot says that each program takes of a Tofino."""
+    target = "each of four programs fits: stages, SRAM, TCAM, PHV in docs/results/p4-tofino.txt"
+    text = RESOURCES.read_text() if RESOURCES.exists() else ""
+    programs = re.findall(r"^(gnb-\S+): (.*)$", text, re.MULTILINE)
+    fitting = [f"{name} {said}" for name, said in programs if re.match(r"\d+ of \d+ stages", said)]
+    why = "; ".join(f"{name}: {said}" for name, said in programs if f"{name} {said}" not in fitting)[:300]
+    report.judge(
+        "p4_tofino_resources",
+        "; ".join(fitting) or "none",
+        target,
+        len(fitting) == 4,
+        why or ("-" if fitting else "no report: make p4 with p4c-barefoot on PATH makes it"),
+    )
+
+
 def items(report: Report) -> None:
     compilers(report)
     coverage(report)
+    memory(report)
     targets(report)
     seed = str(time.time_ns() % 1_000_000_000)
     long = {"SPLITPLANE_PACKETS": PACKETS, "SPLITPLANE_SEED": seed}

@@ -7,11 +7,14 @@
 
 namespace splitplane::app {
 
+bool has_marker(const CardConfig& card) {
+  return card.marks || card.spread != nic::VfSpread::kBearer;
+}
+
 std::string spec_name(const CardConfig& card) {
   if (card.program != CardConfig::Program::kGnb)
     return std::string(kProgramNames[static_cast<std::size_t>(card.program)]);
-  const bool marker = card.marks || card.spread != nic::VfSpread::kBearer;
-  const char* variant = marker ? "-marker" : card.lookup == CardConfig::Lookup::kUeAddress ? "-ue" : "";
+  const char* variant = has_marker(card) ? "-marker" : card.lookup == CardConfig::Lookup::kUeAddress ? "-ue" : "";
   return fmt::format("gnb-{}{}", datapath::name_of(card.features), variant);
 }
 

@@ -50,6 +50,9 @@ struct CardConfig : ProgramConfig {
   std::vector<WireTarget> wire_vfs;             // p4wire: one for all, or one each
 };
 
+// Whether the card needs the program's variant MARKER: for marks, or to deal out over VFs.
+[[nodiscard]] bool has_marker(const CardConfig& card);
+
 // "gnb-clone-ue": which of the .spec files the card loads.
 [[nodiscard]] std::string spec_name(const CardConfig& card);
 

@@ -16,7 +16,7 @@ std::vector<std::string> defines_of(const CardConfig& card) {
   if (card.program != CardConfig::Program::kGnb) return {};
   std::vector<std::string> defines{fmt::format("FEATURE=FEATURE_{}", datapath::name_of(card.features))};
   if (card.lookup == CardConfig::Lookup::kUeAddress) defines.emplace_back("BY_UE_ADDRESS");
-  if (card.marks) defines.emplace_back("MARKER");
+  if (has_marker(card)) defines.emplace_back("MARKER");
   return defines;
 }
 

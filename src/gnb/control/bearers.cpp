@@ -231,14 +231,19 @@ Expected<AddedSession> Bearers::enter_session(const NewSession& wanted) {
   }
   const auto session = std::make_shared<const ran::SessionConfig>(*parts_.store.session_of(first));
   for (Installation& one : fresh) one.session = session;
-  if (const auto installed = parts_.lines.install(change, fresh, told); !installed) return refused(installed.error());
-  parts_.numbers.enter(change, fresh);
+  auto installed = parts_.lines.install(change, fresh, told);
+  if (installed) {
+    parts_.numbers.enter(change, fresh);  // before cards number them
+    const auto requests = parts_.cards.put(change, fresh);
+    std::tie(change, installed) = Cards::wait_for(std::move(change), requests);
+  }
+  if (!installed) return refused(installed.error());
   parts_.numbers.revive(change, fresh);
   return AddedSession{*session, false};
 }
 
 Expected<bool> Bearers::release_session(Teid teid) {
-  const Change change = parts_.control.change();
+  Change change = parts_.control.change();
   const BearerId first{teid.value};
   const ran::SessionConfig* found = parts_.store.session_of(first);
   if (found != nullptr && found->teid() != teid)
@@ -251,7 +256,9 @@ Expected<bool> Bearers::release_session(Teid teid) {
   WorkerRuntime& worker = *parts_.workers.owner_of(teid.value);
   const auto bearers = bearers_of(session);
   if (auto wiped = wipe(change, worker, bearers, &session); !wiped) return tl::unexpected(wiped.error());
+  Cards::Requests requests;
   for (const ran::BearerConfig& config : bearers) {
+    std::ranges::copy(parts_.cards.take_off(change, worker, config.id), std::back_inserter(requests));
     leave_peer(change, worker, config.upf);
     parts_.numbers.release(change, config.id);
     parts_.uplinks.forget(change, config.id);
@@ -261,6 +268,7 @@ Expected<bool> Bearers::release_session(Teid teid) {
   if (const auto dl_teid = bearers.front().dl_teid) {
     parts_.n3.remember_released(change, worker, BearerId{dl_teid->value});
   }
+  (void)Cards::wait_for(std::move(change), requests);  // no card refuses that a bearer goes
   return true;
 }
 
@@ -381,8 +389,7 @@ Expected<ran::BearerConfig> Bearers::modify(BearerId id, const BearerPatch& patc
   parts_.uplinks.changed(change);
   if (done) done = parts_.lines.modify(change, *prepared);
   if (!done) {
-    parts_.cards.put_soon(change, *prepared->worker, current, parts_.store.session_of(id),
-                          parts_.uplinks.is_stopped(change, id));
+    parts_.cards.put_soon(change, *prepared->worker, current, parts_.uplinks.is_stopped(change, id));
     leave_peer(change, *prepared->worker, changed.upf);
     return tl::unexpected(done.error());
   }

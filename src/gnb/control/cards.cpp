@@ -219,14 +219,12 @@ std::pair<Change, Expected<void>> Cards::wait_for(Change&& change, const Request
 }
 
 void Cards::put_soon(const Locked& /*locked*/, const WorkerRuntime& worker, const ran::BearerConfig& config,
-                     const ran::SessionConfig* session, bool stopped) {
+                     bool stopped) {
   Card* const card = before(worker);
   if (card == nullptr) return;
   const auto peer = card->upfs.find(config.upf);
   const unsigned number = stopped || !peer ? kStoppedCardPeer : static_cast<unsigned>(*peer);
-  nic::CardBearer entry = card_bearer(config_, card->config, worker.config, *worker.gnb, config, number);
-  if (session != nullptr) add_flows(entry, *session);
-  card->link->put_soon(entry);
+  card->link->put_soon(card_bearer(config_, card->config, worker.config, *worker.gnb, config, number));
 }
 
 void Cards::add_numbers(std::vector<BearerView>& views) const {

@@ -62,8 +62,7 @@ class Cards {
   // card refuses a bearer.
   [[nodiscard]] static std::pair<Change, Expected<void>> wait_for(Change&& change, const Requests& requests);
   // As the host has it; a refusal is not reported, since no caller has a better answer to it. `stopped`: its uplink.
-  void put_soon(const Locked& locked, const WorkerRuntime& worker, const ran::BearerConfig& config,
-                const ran::SessionConfig* session, bool stopped);
+  void put_soon(const Locked& locked, const WorkerRuntime& worker, const ran::BearerConfig& config, bool stopped);
 
   // Of a bearer on a card the host sees what the card passed up; here the card's own packets are added. Asks the cards,
   // so it is called without the mutex.

@@ -73,21 +73,8 @@ std::vector<DispatchQueue> dispatch_queues(const GnbConfig& config, const Worker
   return queues;
 }
 
-namespace {
-
-// A dispatching worker reads all pairs by itself.
-bool is_behind(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker) {
+bool reads_vfs(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker) {
   return worker.function == WorkerConfig::Function::kGnb && worker.n3 == card.n3 && !is_fed(config, worker);
-}
-
-}  // namespace
-
-bool reads_punts(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker) {
-  return is_behind(config, card, worker) && worker.queue == 0;
-}
-
-bool gets_punts(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker) {
-  return is_behind(config, card, worker) && worker.queue != 0;
 }
 
 void add_worker(datapath::PuntHandoff& handoff, const WorkerConfig& worker, datapath::WorkerRings rings) {

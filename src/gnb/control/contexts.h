@@ -35,10 +35,9 @@ struct DispatchQueue {
 // In the order in which the worker reads and counts them.
 [[nodiscard]] std::vector<DispatchQueue> dispatch_queues(const GnbConfig& config, const WorkerConfig& worker);
 
-// What a card cannot read comes by the first pair of its VFs. The gNB worker that reads that pair, and those that have
-// another one and get their packets of it from the first.
-[[nodiscard]] bool reads_punts(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker);
-[[nodiscard]] bool gets_punts(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker);
+// The gNB workers that have a pair of the card's VFs each. What a card cannot read comes by the first pair, and a card that
+// deals out over VFs sends any bearer's packets by any pair. A dispatching worker reads all pairs by itself.
+[[nodiscard]] bool reads_vfs(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker);
 void add_worker(datapath::PuntHandoff& handoff, const WorkerConfig& worker, datapath::WorkerRings rings);
 
 // Tables of keys that are not of our choosing, in DPDK's memory: room is taken once, and a full table refuses the

@@ -16,13 +16,12 @@ TEST(Contexts, a_dispatching_worker_reads_all_queues_of_its_ports_in_their_order
   EXPECT_EQ(queues[2].direction, Direction::kUplink);
 }
 
-TEST(Contexts, the_first_pair_of_vfs_is_read_for_those_behind_the_others) {
+TEST(Contexts, each_worker_behind_a_card_reads_a_pair_of_vfs_or_a_dispatching_worker_all) {
   const GnbConfig config = gnb::test::with_card();
-  EXPECT_TRUE(reads_punts(config, config.cards[0], config.workers[0]));
-  EXPECT_FALSE(gets_punts(config, config.cards[0], config.workers[0]));
-  EXPECT_TRUE(gets_punts(config, config.cards[0], config.workers[1]));
+  EXPECT_TRUE(reads_vfs(config, config.cards[0], config.workers[0]));
+  EXPECT_TRUE(reads_vfs(config, config.cards[0], config.workers[1]));
   const GnbConfig fed = gnb::test::with_card(gnb::test::with_dispatcher());
-  EXPECT_FALSE(gets_punts(fed, fed.cards[0], fed.workers[1])) << "the dispatching worker reads every pair";
+  EXPECT_FALSE(reads_vfs(fed, fed.cards[0], fed.workers[1]));
 }
 
 TEST(Contexts, keys_take_memory_as_far_as_they_are_looked_for) {

@@ -22,7 +22,9 @@ std::uint64_t received_from_port(WorkerRuntime& worker) {
 
 // Packets from other workers that this one has not received yet.
 unsigned on_rings(const WorkerRuntime& worker) {
-  return worker.rings.waiting() + (worker.gnb ? worker.gnb->handed.waiting() : 0);
+  unsigned handed = 0;
+  for (std::size_t i = 0; worker.gnb && i < worker.gnb->handed.size(); ++i) handed += worker.gnb->handed[i].waiting();
+  return worker.rings.waiting() + handed;
 }
 
 std::uint64_t silent_seconds(const WorkerRuntime& worker) {
@@ -61,7 +63,7 @@ PortObservation Observer::observe_port(const PortConfig& config) const {
     if (worker->gnb) {
       if (w.n3 == config.name) {
         if (!from_rings) received += s.received[0].get();
-        transmitted += s.transmitted_n3.get() + s.returned.get() + s.injected.get();
+        transmitted += s.transmitted_n3.get() + s.returned.get() + s.settled.get() + s.injected.get();
       }
       if (w.air == config.name) {
         if (!from_rings) received += s.received[1].get();
@@ -87,7 +89,7 @@ WorkerObservation Observer::observe_worker(WorkerRuntime& worker) {
     seen->cpu_cycles = w->running ? datapath::thread_cpu_time() : w->cpu_at_end.load();  // runs here once it has ended
     if (w->keys() != nullptr) seen->keys = keys_of(*w->keys());
     seen->on_rings = on_rings(*w);
-    if (w->gnb && w->gnb->handed.downlink != nullptr) {
+    if (w->gnb && !w->gnb->handed.empty()) {
       const auto& received = w->stats().received;
       seen->handed = received[datapath::kHandedQueue].get() + received[datapath::kHandedQueue + 1].get();
     }

@@ -94,8 +94,9 @@ bool Uplinks::stop(const Locked& locked, WorkerRuntime& worker, const ran::Beare
       if (!stop && line.peer == datapath::kStoppedPeer) line.peer = line.home_peer;
     }
   });
-  if (done && !bearer.card.empty())
-    cards_.put_soon(locked, worker, bearer, store_.session_of(bearer.id), is_stopped(locked, bearer.id));
+  // Uplink of a session with several bearers comes by the host, whatever the card serves.
+  if (done && !bearer.card.empty() && store_.session_of(bearer.id) == nullptr)
+    cards_.put_soon(locked, worker, bearer, is_stopped(locked, bearer.id));
   return done;
 }
 

@@ -260,18 +260,22 @@ Expected<void> Wiring::connect_dispatchers(const Workers& workers) {
   return {};
 }
 
-// The worker that reads what a card punts gives packets of the others' bearers to them.
+// Each worker behind a card gives packets of the others' bearers to them, over a ring of its own to each.
 Expected<void> Wiring::connect_punt_handoff(const Workers& workers) {
   for (const CardLinkConfig& card : config_.cards) {
-    const auto reader =
-        std::ranges::find_if(workers.all(), [&](const auto& w) { return reads_punts(config_, card, w->config); });
-    if (reader == workers.all().end()) continue;
+    std::vector<WorkerRuntime*> behind;
     for (const auto& worker : workers.all()) {
-      if (!gets_punts(config_, card, worker->config)) continue;
-      auto rings = make_worker_rings(*worker, worker->config.name + ".handed", kHandedEntries);
-      if (!rings) return tl::unexpected(rings.error());
-      worker->gnb->handed = *rings;
-      add_worker((*reader)->gnb->punt_handoff, worker->config, worker->gnb->handed);
+      if (reads_vfs(config_, card, worker->config)) behind.push_back(worker.get());
+    }
+    for (WorkerRuntime* reader : behind) {
+      for (WorkerRuntime* owner : behind) {
+        if (owner == reader) continue;
+        const std::string name = fmt::format("{}.h{}", owner->config.name, owner->gnb->handed.size());
+        auto rings = make_worker_rings(*owner, name, kHandedEntries);
+        if (!rings) return tl::unexpected(rings.error());
+        owner->gnb->handed.push_back(*rings);
+        add_worker(reader->gnb->punt_handoff, owner->config, *rings);
+      }
     }
   }
   return {};

@@ -55,12 +55,16 @@ TEST_F(WiringTest, a_dispatching_worker_feeds_those_it_names) {
   EXPECT_EQ(parts_->worker(0).rings.downlink, nullptr);
 }
 
-TEST_F(WiringTest, the_reader_of_a_cards_punts_gives_them_to_its_mate) {
+TEST_F(WiringTest, workers_behind_a_card_give_each_other_what_is_the_others) {
   make(test::with_card());
-  WorkerRuntime &reader = parts_->worker(0), &mate = parts_->worker(1);
-  EXPECT_TRUE(reader.gnb->punt_handoff.has_worker(ran::make_teid(1, ShardId{4}, 0)));
-  EXPECT_NE(mate.gnb->handed.downlink, nullptr);
-  EXPECT_EQ(reader.gnb->handed.downlink, nullptr);
+  WorkerRuntime &one = parts_->worker(0), &mate = parts_->worker(1);
+  const std::uint32_t of_mate = ran::make_teid(1, ShardId{4}, 0), of_one = ran::make_teid(1, ShardId{0}, 0);
+  EXPECT_TRUE(one.gnb->punt_handoff.has_worker(of_mate));
+  EXPECT_FALSE(one.gnb->punt_handoff.has_worker(of_one)) << "it is its own";
+  EXPECT_TRUE(mate.gnb->punt_handoff.has_worker(of_one));
+  ASSERT_EQ(one.gnb->handed.size(), 1U);
+  ASSERT_EQ(mate.gnb->handed.size(), 1U);
+  EXPECT_NE(one.gnb->handed[0].downlink, mate.gnb->handed[0].downlink);
 }
 
 TEST_F(WiringTest, a_worker_leaves_its_copies_to_the_one_that_consumes_them) {

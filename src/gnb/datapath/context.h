@@ -40,8 +40,8 @@ struct GnbContext {
   Wakeup* copies_consumer = nullptr;           // a separate worker that consumes the copies; nullptr: this worker does
   Punts punt;                                  // to the control thread: ARP, neighbor discovery and GTP-U messages
   rte_ring* inject = nullptr;                  // SP/SC: frames of the control thread for N3
-  PuntHandoff punt_handoff;                    // the workers behind the same card whose punts this worker reads
-  WorkerRings handed;                          // packets that the reader of the card's punts hands off to this worker
+  PuntHandoff punt_handoff;                    // the other workers behind the same card
+  std::vector<WorkerRings> handed;             // from each of them: packets of this worker's bearers
   rte_mempool* pool = nullptr;                 // for copies that cannot be references
   ChecksumMode checksums = ChecksumMode::off;  // of what this worker receives from N3
   N3Reorder reorder;

@@ -65,22 +65,30 @@ class Gnb {
   // The time of the next work that no packet announces. A time up to `now` means now.
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
     if (context_.inject != nullptr && rte_ring_empty(context_.inject) == 0) return now;
-    if (context_.handed.waiting() != 0) return now;
+    for (const WorkerRings& from : context_.handed) {
+      if (from.waiting() != 0) return now;
+    }
     const std::uint64_t next = std::min(downlink_.next_work(now), context_.session_uplinks.next_work());
     return context_.pdcp == nullptr ? next : std::min(next, context_.pdcp->next_work());
   }
 
  private:
-  // Serves one burst of each direction and returns the number of packets. They count as received in the counters after
+  // Serves one burst of each direction from each other worker and returns the number of packets. They count as received in the counters after
   // those of queues().
   unsigned serve_handed_off() {
-    if (context_.handed.waiting() == 0) [[likely]]
-      return 0;
+    unsigned all = 0;
+    for (const WorkerRings& from : context_.handed) {
+      if (from.waiting() != 0) [[unlikely]]
+        all += serve_handed_off(from);
+    }
+    return all;
+  }
+  unsigned serve_handed_off(const WorkerRings& from) {
     Burst burst;
-    const unsigned downlink = RingSource{context_.handed.downlink}.receive(burst);
+    const unsigned downlink = RingSource{from.downlink}.receive(burst);
     context_.stats.received[kHandedQueue].add(downlink);
     if (downlink != 0) downlink_.process(burst);
-    const unsigned uplink = RingSource{context_.handed.uplink}.receive(burst);
+    const unsigned uplink = RingSource{from.uplink}.receive(burst);
     context_.stats.received[kHandedQueue + 1].add(uplink);
     if (uplink != 0) uplink_.process(burst);
     return downlink + uplink;

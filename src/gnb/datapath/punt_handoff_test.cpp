@@ -36,8 +36,8 @@ class GnbPuntHandoff : public ::testing::Test {
  protected:
   void SetUp() override {
     reader_.context->bearers.detach(ShardId{1});
-    owner_.context->handed = {downlink_.get(), uplink_.get(), &wakeup_};
-    reader_.context->punt_handoff.workers.push_back(owner_.context->handed);
+    owner_.context->handed = {{downlink_.get(), uplink_.get(), &wakeup_}};
+    reader_.context->punt_handoff.workers.push_back(owner_.context->handed[0]);
     reader_.context->punt_handoff.of_shard[1] = 0;
   }
   void TearDown() override {
