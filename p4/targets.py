@@ -27,6 +27,7 @@ RESOURCES = DOCS / "results" / "p4-tofino.txt"
 NAMES = ("gnb-mat", "gnb-clone", "gnb-clone-ue", "gnb-clone-marker")
 COMPILED = tuple(program for program in PROGRAMS if program.name in NAMES)
 TOFINO = "gnb_tna.p4"
+LONGEST_SECONDS = 180  # for one compiler and program
 COLUMNS = ("clone", "numbers of a bearer", "length of the frame", "short frames", "counters")
 
 
@@ -153,9 +154,15 @@ def compile_for(target: Target, program: Program, folder: Path, *more: str) -> s
     command = [tool, *target.arguments, "--Wdisable=unused"]
     command += [word for name in target.includes for word in ("-I", str(include / name))] + ["-I", str(include)]
     command += [f"-D{define}" for define in (*program.defines, *more)]
-    done = subprocess.run(
-        [*command, "-o", str(folder / target.output), str(P4 / target.wrapper)], capture_output=True, text=True
-    )
+    try:
+        done = subprocess.run(
+            [*command, "-o", str(folder / target.output), str(P4 / target.wrapper)],
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return f"not finished after {LONGEST_SECONDS} s"
     if done.returncode == 0:
         return ""
     return first_error(done.stderr).replace(f"{P4}/", "") or f"exit code {done.returncode}"

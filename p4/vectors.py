@@ -228,7 +228,7 @@ def made_before(program: Program) -> tuple[Coverage, list[Vector]]:
     head = json.loads((FOLDER / f"{program.name}.json").read_text())
     if head["sha256"] != source_hash(WRAPPER):
         raise RuntimeError("the vectors are of other sources; allowed without --add")
-    vectors = [Vector(**{name: value for name, value in one.items()}) for one in head["vectors"]]
+    vectors = [Vector(**one) for one in head["vectors"]]
     return Coverage(head["statements"], set(head["not_covered"])), vectors
 
 

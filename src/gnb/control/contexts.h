@@ -35,8 +35,8 @@ struct DispatchQueue {
 // In the order in which the worker reads and counts them.
 [[nodiscard]] std::vector<DispatchQueue> dispatch_queues(const GnbConfig& config, const WorkerConfig& worker);
 
-// The gNB workers that have a pair of the card's VFs each. What a card cannot read comes by the first pair, and a card that
-// deals out over VFs sends any bearer's packets by any pair. A dispatching worker reads all pairs by itself.
+// The gNB workers that have a pair of the card's VFs each. What a card cannot read comes by the first pair, and a card
+// that deals out over VFs sends any bearer's packets by any pair. A dispatching worker reads all pairs by itself.
 [[nodiscard]] bool reads_vfs(const GnbConfig& config, const CardLinkConfig& card, const WorkerConfig& worker);
 void add_worker(datapath::PuntHandoff& handoff, const WorkerConfig& worker, datapath::WorkerRings rings);
 

@@ -73,8 +73,8 @@ class Gnb {
   }
 
  private:
-  // Serves one burst of each direction from each other worker and returns the number of packets. They count as received in the counters after
-  // those of queues().
+  // Serves one burst of each direction from each other worker and returns the number of packets. They count as received
+  // in the counters after those of queues().
   unsigned serve_handed_off() {
     unsigned all = 0;
     for (const WorkerRings& from : context_.handed) {

@@ -1,7 +1,7 @@
 // Handoff between the gNB workers behind one card. The card steers a bearer's packets to its worker. Packets that the
-// card cannot read come by one VF a side, and a card that deals out over VFs sends any packet by any of them. The worker
-// that reads a VF hands each packet off to the worker of its bearer, over a ring from the one to the other. This path
-// handles one packet at a time.
+// card cannot read come by one VF a side, and a card that deals out over VFs sends any packet by any of them. The
+// worker that reads a VF hands each packet off to the worker of its bearer, over a ring from the one to the other. This
+// path handles one packet at a time.
 #pragma once
 
 #include <array>
