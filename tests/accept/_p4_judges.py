@@ -119,7 +119,7 @@ def items(report: Report) -> None:
         ),
         Mended(
             "p4_vfd_in_gnb",
-            shows="each of 1 to 64 VFs has its share of the host's frames within 1 % in turn; by hash a tunnel has one VF",
+            shows="each of 1 to 64 VFs has its share of the host's frames within 1 %; by hash a tunnel has one VF",
             gtest="*what_gnb_gives_to_the_host_in_turn*:*by_hash_a_tunnel_keeps*",
             pytest=["tests/e2e/test_card_spread.py"],
         ),
