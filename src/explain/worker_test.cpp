@@ -35,7 +35,7 @@ TEST_F(ExplainWorkerTest, a_packet_without_a_bearer_is_dropped_and_its_buffer_re
 
 TEST_F(ExplainWorkerTest, a_packet_on_its_rings_is_taken_by_direction) {
   const datapath::test::Ring downlink(16), uplink(16);
-  runtime->gnb->handed = {downlink.get(), uplink.get()};
+  runtime->gnb->handed = {{downlink.get(), uplink.get()}};
   EXPECT_FALSE(worker->has_packets());
   rte_mbuf* const m = pool.make({1, 2, 3});
   ASSERT_EQ(rte_ring_sp_enqueue(uplink.get(), m), 0);
