@@ -93,6 +93,7 @@ def table() -> str:
     of = parts()
     lines = [f"| {part.name} | {part.bits} |" for part in of]
     v6 = key_bits("bearers_v6", "gnb_downlink.p4i") + data_bits("serve", "gnb_downlink.p4i", HARDWARE)
+    flow = key_bits("flows", "gnb_downlink.p4i") + data_bits("serve", "gnb_downlink.p4i", HARDWARE)
     return "\n".join(
         [
             "| of one bearer | bits |",
@@ -100,6 +101,7 @@ def table() -> str:
             *lines,
             f"| all | {sum(part.bits for part in of)} = {octets(of)} octets |",
             f"| `bearers_v6`, if it has an IPv6 address, too | {v6} |",
+            f"| `flows`, for each flow of a session that has another bearer than the default one | {flow} |",
         ]
     )
 

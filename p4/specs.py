@@ -60,19 +60,10 @@ PROGRAMS = (
 )
 
 
-def included(path: Path) -> set[Path]:
-    """A source and those of ours that it includes."""
-    found = {path}
-    for name in re.findall(r'#include "([\w.]+)"', path.read_text()):
-        found |= included(path.parent / name)
-    return found
-
-
-def source_hash(wrapper: str = "") -> str:
-    """Of all sources, names included: the programs share most of them. With a wrapper, of what it is made of."""
+def source_hash() -> str:
+    """Of all sources, names included: the programs share most of them."""
     digest = hashlib.sha256()
-    paths = included(P4 / wrapper) if wrapper else {*P4.glob("*.p4"), *P4.glob("*.p4i")}
-    for path in sorted(paths):
+    for path in sorted([*P4.glob("*.p4"), *P4.glob("*.p4i")]):
         digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
 

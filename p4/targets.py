@@ -58,7 +58,7 @@ TARGETS = (
             "exact if one core has the bearer: registers are the core's own",
             "compared; the input port tells it",
             "go to the host, counted; the input port tells the length",
-            "frames",
+            "frames, and octets of T-PDUs",
         ),
     ),
     Target(

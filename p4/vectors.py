@@ -7,6 +7,7 @@ card's pipeline. `python3 p4/vectors.py` makes all files anew, names given make 
 """
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -20,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from specs import P4, PROGRAMS, Program, include_folder, source_hash
+from specs import P4, PROGRAMS, Program, include_folder
 from steering import REGIONS, Region, steer
 
 FOLDER = P4.parent / "tests" / "p4" / "vectors"
@@ -46,7 +47,7 @@ SWITCHES = [
     # The card of the test has 9 ports.
     *("--port-ranges", "0:8", "--seed", "1"),
 ]
-# A run ends after so many seconds of CPU time without a new test, or with so much memory: p4testgen frees none.
+# When a run ends: without a new test for some seconds of CPU time, or for its memory, because p4testgen frees none.
 PATIENCE_SECONDS = 10
 PATIENCE_FOR_THE_FIRST_SECONDS = 60  # it compiles first
 MEMORY_BYTES = 4 << 30
@@ -223,10 +224,23 @@ def memory_bytes(pid: int) -> int:
         return 0
 
 
+def source_hash(program: Program) -> str:
+    """Of what the compiler reads of our sources for that program: comments and other programs' parts are not in it."""
+    with tempfile.TemporaryDirectory() as name:
+        for of_the_compiler in ("core.p4", "v1model.p4"):
+            (Path(name) / of_the_compiler).touch()
+        command = ["cpp", "-P", "-nostdinc", "-I", name, *(f"-D{define}" for define in program.defines)]
+        text = subprocess.run([*command, P4 / WRAPPER], capture_output=True, text=True, check=True).stdout
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def made_before(program: Program) -> tuple[Coverage, list[Vector]]:
     """Of the same sources, for a run that adds to them."""
-    head = json.loads((FOLDER / f"{program.name}.json").read_text())
-    if head["sha256"] != source_hash(WRAPPER):
+    path = FOLDER / f"{program.name}.json"
+    if not path.exists():
+        raise RuntimeError("there are no vectors yet; allowed without --add")
+    head = json.loads(path.read_text())
+    if head["sha256"] != source_hash(program):
         raise RuntimeError("the vectors are of other sources; allowed without --add")
     vectors = [Vector(**one) for one in head["vectors"]]
     return Coverage(head["statements"], set(head["not_covered"])), vectors
@@ -260,7 +274,7 @@ def make(generator: str, program: Program, jobs: int, add: list[str]) -> str:
     if not coverage.statements:
         raise RuntimeError("p4testgen made no test")
     head = {
-        "sha256": source_hash(WRAPPER),
+        "sha256": source_hash(program),
         "program": program.name,
         "defines": program.defines,
         "statements": coverage.statements,
@@ -282,7 +296,7 @@ def make(generator: str, program: Program, jobs: int, add: list[str]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help=f"programs, by default {', '.join(NAMES)}")
-    parser.add_argument("--add", nargs="*", default=[], metavar="REGION", help="looks there only, and adds what is new")
+    parser.add_argument("--add", nargs="+", default=[], choices=[region.name for region in REGIONS], help="looks there only, and adds what is new")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time, of up to 4 GiB each")
     arguments = parser.parse_args()
     names = arguments.names or NAMES

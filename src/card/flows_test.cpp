@@ -101,7 +101,38 @@ TEST(CardFlows, a_program_without_that_key_refuses_flows) {
   TestCard card("gnb-clone-ue");
   auto all = session();
   for (CardBearer& one : all) one.ue_ipv4 = IpAddress::v4({10, 45, 0, static_cast<std::uint8_t>(one.id.value)});
-  EXPECT_FALSE(card.card->install(all));
+  const auto refused = card.card->install(all);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("it has flows of a session; allowed on card"));
+}
+
+TEST(CardFlows, two_bearers_exchange_flows_in_one_call) {
+  TestCard card("gnb-mat");
+  auto all = session();
+  card.install(all);
+  std::swap(all[1].flows, all[2].flows);
+  card.install(all);
+  card.feed({with_flow(all[0], 7).make(), with_flow(all[0], 5).make()}, kN3Port);
+  EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(all[1], 0, 0, test::to(all[0]).payload, false, Qfi{7})));
+  EXPECT_THAT(card.take(vf_port(test::kWorkerN3)), ElementsAre(with_flow(all[0], 5).make()));
+  // A refused call leaves all as it was.
+  auto wrong = all;
+  std::swap(wrong[1].flows, wrong[2].flows);
+  wrong[2].lease = 0;
+  EXPECT_FALSE(card.card->install(wrong));
+  card.feed({with_flow(all[0], 7).make(), with_flow(all[0], 6).make()}, kN3Port);
+  EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(all[1], 1, 1, test::to(all[0]).payload, false, Qfi{7})));
+  EXPECT_THAT(card.take(vf_port(test::kWorkerN3)), ElementsAre(with_flow(all[0], 6).make()));
+  for (const CardBearer& one : all) ASSERT_TRUE(card.card->remove(std::array{one.id}));
+}
+
+TEST(CardFlows, a_card_of_several_cores_refuses_them) {
+  CardSettings settings;
+  settings.cores = 2;
+  TestCard card("gnb-mat", settings);
+  const auto refused = card.card->install(session());
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("allowed: a card with one core"));
 }
 
 TEST(CardOverIpv6, a_gpdu_over_ipv6_is_served_if_it_is_to_the_bearers_address) {
@@ -146,9 +177,11 @@ TEST(CardOverIpv6, two_pairs_with_an_address_in_common_do_not_take_each_others_r
   v6.ipv6 = true;
   card.feed({v4.make(), v6.make()}, kN3Port);
   EXPECT_EQ(card.take(kAirPort).size(), 2U);
+  card.install({one});
   ASSERT_TRUE(card.card->remove(std::array{two.id}));
-  card.feed({v4.make(), v6.make()}, kN3Port);
-  EXPECT_EQ(card.punted(PuntReason::teid_unknown), 2U);
+  card.feed({test::to(one).make(), v6.make()}, kN3Port);
+  EXPECT_EQ(card.take(kAirPort).size(), 1U) << "the row is the other pair's again";
+  EXPECT_EQ(card.punted(PuntReason::teid_unknown), 1U);
   (void)card.take(vf_port(test::kPuntN3));
 }
 

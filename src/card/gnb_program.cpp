@@ -55,7 +55,7 @@ std::uint32_t number_of(const IpAddress& v4) {
 
 // The UE may move a flow to another bearer at any time, and only the host keeps its order then.
 bool is_of_session(const CardBearer& b) {
-  return b.has_flows || b.flows != 0;
+  return b.has_flows || b.session.value != 0;
 }
 
 std::uint8_t form_of(const CardBearer& b) {
@@ -338,16 +338,29 @@ std::optional<std::uint8_t> GnbProgram::take_addresses(const N3Pair& pair) {
 
 void GnbProgram::give_back_addresses(const N3Pair& pair) {
   if (!n3_numbers_.give_back(pair)) return;
-  const auto owned = [&](const N3Pair& address) {
+  const auto is_owned = [&](const N3Pair& address) {
     const auto row = n3_rows_.find(address);
-    if (row == n3_rows_.end() || row->second != pair) return false;
-    n3_rows_.erase(row);
-    return true;
+    return row != n3_rows_.end() && row->second == pair;
   };
-  if (pair.v4 != 0 && owned({pair.v4, 0, 0}))
-    n3_addresses_->remove(std::array<std::uint64_t, 1>{__builtin_bswap32(pair.v4)});
-  if (pair.has_v6() && owned({0, pair.high, pair.low}))
-    n3_addresses_v6_->remove(std::array<std::uint64_t, 2>{pair.high, pair.low});
+  const std::array<std::uint64_t, 1> v4{__builtin_bswap32(pair.v4)};
+  const std::array<std::uint64_t, 2> v6{pair.high, pair.low};
+  if (const N3Pair address{pair.v4, 0, 0}; pair.v4 != 0 && is_owned(address)) {
+    n3_addresses_->remove(v4);
+    n3_rows_.erase(address);
+    n3_numbers_.for_each([&](const N3Pair& other, std::uint8_t number) {
+      if (other.v4 != pair.v4 || !n3_addresses_->set(v4, n3_address_, std::array<std::uint64_t, 1>{number})) return;
+      n3_rows_[address] = other;
+    });
+  }
+  if (const N3Pair address{0, pair.high, pair.low}; pair.has_v6() && is_owned(address)) {
+    n3_addresses_v6_->remove(v6);
+    n3_rows_.erase(address);
+    n3_numbers_.for_each([&](const N3Pair& other, std::uint8_t number) {
+      const bool same = other.high == pair.high && other.low == pair.low;
+      if (!same || !n3_addresses_v6_->set(v6, n3_address_v6_, std::array<std::uint64_t, 1>{number})) return;
+      n3_rows_[address] = other;
+    });
+  }
 }
 
 // The slot's former profile stays until write_entries() has replaced what names it.

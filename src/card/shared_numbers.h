@@ -41,6 +41,11 @@ class SharedNumbers {
     numbers_.erase(at);
     return true;
   }
+  // visit(value, number)
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const auto& [value, i] : numbers_) visit(value, name(i));
+  }
   [[nodiscard]] std::size_t in_use() const { return numbers_.size(); }
 
  private:

@@ -39,20 +39,34 @@ Expected<void> CardTables::check(const CardBearer& b) const {
     return fail("bearer {}: its COUNTs begin {} ahead; allowed: less than {} with a PDCP SN of {} bits", b.id.value,
                 b.ahead, half, b.pdcp_sn_bits);
   }
-  if ((b.session.value == 0) != (b.flows == 0) || (b.has_flows && b.flows != 0)) {
+  const bool of_session = b.has_flows || b.session.value != 0;
+  if ((b.flows != 0 && b.session.value == 0) || (b.has_flows && b.session.value != 0)) {
     return fail("bearer {}: flows without a session, or of its own session; allowed: flows and session, or has_flows",
                 b.id.value);
   }
-  if ((b.has_flows || b.flows != 0) && !program_.has_flows()) {
+  if (of_session && !program_.has_flows()) {
     return fail(
         "bearer {}: it has flows of a session; allowed on card {}: program gnb with features mat, clone_drop or "
         "clone, which looks for TEIDs",
         b.id.value, settings_.name);
   }
+  // The TEID leads to one core, and the bearers' identities to others.
+  if (of_session && settings_.cores > 1) {
+    return fail("bearer {}: it has flows of a session, and card {} has {} cores; allowed: a card with one core",
+                b.id.value, settings_.name, settings_.cores);
+  }
   if (program_.by_ue_address() && !b.ue_ipv4 && !b.ue_ipv6) {
     return fail("bearer {}: no UE address; allowed on a card that looks for UE addresses: at least one", b.id.value);
   }
   return {};
+}
+
+// Whether the call itself gives the key's owner other keys.
+bool CardTables::gives_up(std::span<const CardBearer> bearers, std::uint32_t owner, const BearerKey& key) const {
+  const auto at = std::ranges::find(bearers, BearerId{owner}, &CardBearer::id);
+  if (at == bearers.end()) return false;
+  const BearerKeys keys = program_.keys_of(*at);
+  return std::find(keys.begin(), keys.end(), key) == keys.end();
 }
 
 // Claims identities, keys and slots for the bearers. A call that is refused here has touched no table.
@@ -79,6 +93,8 @@ Expected<void> CardTables::claim(std::span<const CardBearer> bearers, Attempt& a
       const auto [owner, is_new_key] = owners_.try_emplace(key, b.id.value);
       if (is_new_key) {
         attempt.keys.push_back(key);
+      } else if (owner->second != b.id.value && gives_up(bearers, owner->second, key)) {
+        attempt.taken_over.emplace_back(key, std::exchange(owner->second, b.id.value));
       } else if (owner->second != b.id.value) {
         return fail("bearer {}: its {} is that of bearer {}; allowed: one of its own", b.id.value,
                     program_.by_ue_address() ? "UE address"
@@ -92,6 +108,7 @@ Expected<void> CardTables::claim(std::span<const CardBearer> bearers, Attempt& a
 }
 
 void CardTables::undo(std::span<const CardBearer> bearers, const Attempt& attempt) {
+  for (const auto& [key, owner] : attempt.taken_over) owners_[key] = owner;
   for (const BearerKey& key : attempt.keys) {
     program_.erase_key(key);
     owners_.erase(key);
@@ -154,8 +171,11 @@ Expected<void> CardTables::install(std::span<const CardBearer> bearers, bool res
       const BearerKeys now = program_.keys_of(b);
       for (const BearerKey& key : program_.keys_of(entry.bearer)) {
         if (std::find(now.begin(), now.end(), key) != now.end()) continue;
+        const auto owner = owners_.find(key);
+        if (owner == owners_.end() || owner->second != b.id.value)
+          continue;  // another bearer of this call took it over
         program_.erase_key(key);
-        owners_.erase(key);
+        owners_.erase(owner);
       }
     }
     program_.begin_numbers(b, entry.slot, is_new ? nullptr : &entry.bearer, restart);

@@ -41,13 +41,15 @@ class CardTables {
   };
   // What one call of install() has done so far. It is undone if a later bearer is refused.
   struct Attempt {
-    std::vector<Entry*> entries;     // of the bearers that were accepted, in order
-    std::vector<std::uint32_t> ids;  // new on the card
-    std::vector<BearerKey> keys;     // new on the card
-    std::size_t written = 0;         // bearers whose table entries are written
+    std::vector<Entry*> entries;                                  // of the bearers that were accepted, in order
+    std::vector<std::uint32_t> ids;                               // new on the card
+    std::vector<BearerKey> keys;                                  // new on the card
+    std::vector<std::pair<BearerKey, std::uint32_t>> taken_over;  // from a bearer that gives it up, its identity
+    std::size_t written = 0;                                      // bearers whose table entries are written
   };
 
   [[nodiscard]] Expected<void> check(const CardBearer& bearer) const;
+  [[nodiscard]] bool gives_up(std::span<const CardBearer> bearers, std::uint32_t owner, const BearerKey& key) const;
   Expected<void> claim(std::span<const CardBearer> bearers, Attempt& attempt);
   Expected<void> try_install(std::span<const CardBearer> bearers, bool restart, Attempt& attempt);
   void undo(std::span<const CardBearer> bearers, const Attempt& attempt);

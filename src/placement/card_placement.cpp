@@ -80,11 +80,12 @@ nic::CardBearer card_bearer(const GnbConfig& config, const CardLinkConfig& card,
 
 void add_flows(nic::CardBearer& entry, const ran::SessionConfig& session) {
   const ran::SessionBearer* const own = session.find(entry.id);
-  if (own == nullptr || session.bearers.size() == 1) return;
+  const bool any_on_card = std::ranges::any_of(session.bearers, [](const auto& b) { return !b.config.card.empty(); });
+  if (own == nullptr || session.bearers.size() == 1 || !any_on_card) return;  // the TEID leads to their worker
   entry.has_flows = own->drb == session.default_drb;
   if (entry.has_flows) return;
   for (const Qfi flow : own->flows) entry.flows |= std::uint64_t{1} << flow.value;
-  if (entry.flows != 0) entry.session = session.teid();
+  entry.session = session.teid();
 }
 
 nic::CardPeer card_peer(unsigned number, const datapath::N3Addresses& ours, const IpAddress& upf,

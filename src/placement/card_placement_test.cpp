@@ -115,7 +115,10 @@ TEST_F(CardPlacement, a_bearer_of_a_session_has_its_flows_and_the_default_one_al
   EXPECT_EQ(entry_of(1).flows, 0x8000000000000001U);
   EXPECT_EQ(entry_of(1).session, session.teid());
   EXPECT_EQ(entry_of(2).flows, 0U) << "no flow leads to it";
-  EXPECT_EQ(entry_of(2).session.value, 0U);
+  EXPECT_EQ(entry_of(2).session, session.teid());
+  for (ran::SessionBearer& one : session.bearers) one.config.card.clear();
+  EXPECT_FALSE(entry_of(0).has_flows) << "all go to one worker";
+  EXPECT_EQ(entry_of(1).session.value, 0U);
 }
 
 TEST_F(CardPlacement, without_a_port_for_copies_they_come_by_the_air) {

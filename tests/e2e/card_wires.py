@@ -102,11 +102,11 @@ class CardWires:
         return {reason: count for reason, count in found.items() if count}
 
     def on_air(self, count: int, wire: int = 0) -> list[air_views.AirPdu]:
-        """The next frames of the air, so many."""
+        """The next `count` frames of the air."""
         return pdus_of(self.air[wire].gather("frame on the air", is_air, count))
 
     def on_n3(self, count: int, wire: int = 0) -> list[bytes]:
-        """The next G-PDUs towards the UPF, so many, as frames."""
+        """The next `count` G-PDUs towards the UPF, as frames."""
         return [frame for frame in self.n3[wire].gather("G-PDU on N3", is_gpdu, count) if is_gpdu(frame)]
 
     def quiet_on_air(self, seconds: float = 0.3) -> list[air_views.AirPdu]:

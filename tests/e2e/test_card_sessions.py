@@ -134,7 +134,7 @@ def test_each_flow_of_the_session_takes_its_bearer_and_the_card_serves_its_own()
 
 
 def mixed(kinds: tuple[str, ...], qfis: tuple[int, ...], count: int) -> list[tuple[int, str]]:
-    """QFI and kind of so many packets; each kind comes among each flow."""
+    """QFI and kind of `count` packets; each kind comes among each flow."""
     return [(qfis[n % len(qfis)], kinds[n // len(qfis) % len(kinds)]) for n in range(count)]
 
 
@@ -160,7 +160,7 @@ def test_what_the_card_gives_to_the_host_keeps_its_place_in_its_bearer(kind):
         assert_order(made, packets)
         began = time.monotonic()
         made.nothing_in_flight()
-        assert time.monotonic() - began < 1, "nobody has to repair a count"
+        assert time.monotonic() - began < 1, "no count needs a repair"
         returned = {bearer: made.show(bearer)["on_card"]["returned"] for bearer in ON_CARD}
         odd = [BEARER_OF[qfi] for qfi, one in packets if one == kind]
         assert all(returned[bearer] >= odd.count(bearer) > 0 for bearer in ON_CARD)
@@ -200,7 +200,7 @@ def test_what_the_host_drops_is_settled_for_the_bearer_of_its_flow():
         assert_order(made, packets, dropped="unknown header")
         began = time.monotonic()
         made.nothing_in_flight()
-        assert time.monotonic() - began < 1, "nobody has to repair a count"
+        assert time.monotonic() - began < 1, "no count needs a repair"
         dropped = [BEARER_OF[qfi] for qfi, kind in packets if kind == "unknown header"]
         (reason,) = made.drops()
         assert made.drops()[reason] == len(dropped), reason

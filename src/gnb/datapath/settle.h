@@ -30,7 +30,8 @@ namespace splitplane::datapath {
                        static_cast<unsigned>(wire::load_be16(gtpu + 2)) + kUdp + kGtpu == datagram;
   const auto fragment = v6 ? 0 : wire::load_be16(ip + 6);
   const bool is_gpdu = (gtpu[0] & 0xf8) == 0x30 && gtpu[1] == 0xff && (fragment == 0 || fragment == 0x4000);
-  const bool is_ours = v6 ? std::memcmp(ip + 24, ours.ipv6.data(), 16) == 0 : std::memcmp(ip + 16, &ours.ipv4, 4) == 0;
+  const bool is_ours = v6 ? ours.ipv6 != decltype(ours.ipv6){} && std::memcmp(ip + 24, ours.ipv6.data(), 16) == 0
+                          : ours.ipv4 != 0 && std::memcmp(ip + 16, &ours.ipv4, 4) == 0;
   if (!lengths || !is_gpdu || !is_ours) return false;
   const bool is_in_vlan =
       ours.vlan == 0 ? !tagged : outer == wire::ethernet::kTypeVlan && (wire::load_be16(f + 14) & 0xfff) == ours.vlan;
