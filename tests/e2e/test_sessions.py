@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import signal
 from collections import defaultdict
 
@@ -204,7 +205,7 @@ def test_ctl_moves_a_flow_and_the_journal_keeps_the_flows_of_a_session_that_it_a
 BAD = {
     "two rules": ([{"drb": 1, "flows": [5]}, {"drb": 2, "flows": [5]}], "QFI 5 has two rules"),
     "one bearer": ([{"drb": 1}], "the session has one bearer"),
-    "a card": ([{"drb": 1}, {"drb": 2, "card": "card0"}], "a card finds one bearer by a TEID"),
+    "a card": ([{"drb": 1}, {"drb": 2, "card": "card0"}], "this host has no card .card0."),
     "no default": ([{"drb": 3}, {"drb": 2}], "default_drb: 1 is no bearer of the session"),
     "a flow above 63": ([{"drb": 1}, {"drb": 2, "flows": [64]}], "allowed are integers from 0 to 63"),
     "a key of the tunnel": ([{"drb": 1, "ul_teid": 1}, {"drb": 2}], "ul_teid: unknown"),
@@ -217,7 +218,7 @@ def test_bad_input_changes_nothing_and_is_named():
             words = ["add", "--upf", LINK.upf_ipv4, "--ul-teid", 9, "--default-drb", 1]
             for bearer in bearers:
                 words += ["--bearer", json.dumps(bearer)]
-            assert says in bed.ctl(*words, code=2)["error"]
+            assert re.search(says, bed.ctl(*words, code=2)["error"])
             with pytest.raises(Failure, match=says):
                 bed.gnb.control.call("session.add", upf=LINK.upf_ipv4, ul_teid=9, default_drb=1, bearers=bearers)
         words = ["add", "--upf", LINK.upf_ipv4, "--ul-teid", 9, "--default-drb", 1, "--bearer", "drb=1"]

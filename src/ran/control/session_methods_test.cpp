@@ -103,7 +103,7 @@ TEST_F(SessionMethods, what_is_wrong_is_named_and_reaches_no_machine) {
   EXPECT_THAT(error("/bearers/1/drb", 33), HasSubstr("bearers[1]: drb: allowed is an integer from 1 to 32"));
   EXPECT_THAT(error("/bearers/1/drb", 1), HasSubstr("drb: two bearers have 1"));
   EXPECT_THAT(error("/bearers/1/upf", "10.100.0.3"), HasSubstr("upf: unknown"));
-  EXPECT_THAT(error("/bearers/1/card", "card0"), HasSubstr("a card finds one bearer by a TEID"));
+  EXPECT_THAT(error("/bearers/1/card", "card0"), HasSubstr("writes no RDI"));
   EXPECT_THAT(error("/bearers/1/sdap", Json{{"ul", false}}), HasSubstr("it carries one flow"));
   EXPECT_THAT(error("/bearers/0/flows", Json::array({5})), HasSubstr("QFI 5 has two rules"));
   EXPECT_THAT(error("/default_drb", 3), HasSubstr("default_drb: 3 is no bearer of the session"));
