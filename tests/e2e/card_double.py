@@ -79,4 +79,5 @@ class CardDouble:
     @staticmethod
     def _numbers(bearer: dict) -> list[int]:
         next_count, lease = bearer["next_count"], bearer["lease"]
-        return [bearer["id"], next_count, 0, 0, 0, 0, bearer["epoch"], bearer["ahead"], next_count + lease]
+        numbers = [bearer["id"], next_count, 0, 0, 0, 0, bearer["epoch"], bearer["ahead"], next_count + lease]
+        return [*numbers, 0, 0]  # octets
