@@ -7,7 +7,6 @@ new .spec nor one of a .spec by hand passes.
 
 import argparse
 import hashlib
-import re
 import shutil
 import subprocess
 import sys

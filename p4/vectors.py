@@ -296,7 +296,13 @@ def make(generator: str, program: Program, jobs: int, add: list[str]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help=f"programs, by default {', '.join(NAMES)}")
-    parser.add_argument("--add", nargs="+", default=[], choices=[region.name for region in REGIONS], help="looks there only, and adds what is new")
+    parser.add_argument(
+        "--add",
+        nargs="+",
+        default=[],
+        choices=[region.name for region in REGIONS],
+        help="looks there only, and adds what is new",
+    )
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time, of up to 4 GiB each")
     arguments = parser.parse_args()
     names = arguments.names or NAMES

@@ -9,7 +9,8 @@
 
 namespace splitplane::datapath {
 
-// 0 if the frame is not Ethernet with at most one VLAN tag, IPv4 without options or IPv6 without extension headers, UDP to GTP-U's port.
+// 0 if the frame is not Ethernet with at most one VLAN tag, IPv4 without options or IPv6 without extension headers, UDP
+// to GTP-U's port.
 [[nodiscard]] inline std::uint32_t teid_of_frame(const std::uint8_t* f, unsigned bytes) {
   constexpr unsigned kEthernet = 14, kVlan = 4, kIpv4 = 20, kIpv6 = 40, kUdp = 8, kGtpu = 8;
   constexpr unsigned kTypeAt = 12, kProtocolAt = 9, kNextAt = 6, kUdpPort = 2152, kUdpProtocol = 17;
