@@ -126,6 +126,24 @@ TEST(CardFlows, two_bearers_exchange_flows_in_one_call) {
   for (const CardBearer& one : all) ASSERT_TRUE(card.card->remove(std::array{one.id}));
 }
 
+TEST(CardFlows, a_flow_that_was_taken_over_goes_back_with_a_refused_call) {
+  TestCard card("gnb-mat");
+  auto all = session();
+  card.install(all);
+  std::vector<CardBearer> others;  // each combination of next hop and pollPDU takes a number, of which there are 256
+  for (std::uint32_t i = 0; i < 255; ++i) others.push_back(bearer(100 + i));
+  for (std::size_t i = 0; i < others.size(); ++i) others[i].poll_pdu = static_cast<std::uint16_t>(100 + i);
+  card.install(others);
+  CardBearer one_more = bearer(99);
+  one_more.poll_pdu = 9999;
+  std::swap(all[1].flows, all[2].flows);
+  const std::array call{all[1], one_more, all[2]};  // refused before the former owner of flow 7 has its turn
+  ASSERT_FALSE(card.card->install(call));
+  card.feed({with_flow(all[0], 7).make(), with_flow(all[0], 5).make()}, kN3Port);
+  EXPECT_THAT(card.take(vf_port(test::kWorkerN3)), ElementsAre(with_flow(all[0], 7).make()));
+  EXPECT_THAT(card.take(kAirPort), ElementsAre(air_frame(all[1], 0, 0, test::to(all[0]).payload, false, Qfi{5})));
+}
+
 TEST(CardFlows, a_card_of_several_cores_refuses_them) {
   CardSettings settings;
   settings.cores = 2;

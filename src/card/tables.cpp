@@ -126,6 +126,11 @@ void CardTables::undo(std::span<const CardBearer> bearers, const Attempt& attemp
     const std::uint32_t slot = at->second.slot.number;
     (void)program_.write_entries(at->second.bearer, slot, program_.numbers_of(slot));
   }
+  // Rows that the new owner may have written before the old one's turn came.
+  for (const auto& [key, owner] : attempt.taken_over) {
+    const Entry& before = entries_.at(owner);
+    (void)program_.write_entries(before.bearer, before.slot.number, program_.numbers_of(before.slot.number));
+  }
 }
 
 // Writes everything but numbers; a refused call leaves all as it was.
