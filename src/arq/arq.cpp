@@ -10,9 +10,9 @@ using ran::rlc::Received;
 using ran::rlc::StatusResult;
 
 // Enough pages for one SDU a page, up to a limit: bearers that send share pages of 64.
-ran::rlc::MemorySizes memory_for(std::size_t max_unacked) {
-  const std::size_t pages = 64 + max_unacked / 8;
-  return {.sent_pages = pages + kBurst,
+ran::rlc::MemorySizes memory_for(const Arq::Settings& settings) {
+  const std::size_t pages = 64 + settings.max_unacked / 8;
+  return {.sent_pages = settings.service.empty() ? pages + kBurst : 0,
           .received_pages = pages,
           .queue_pages = 0,
           .directories = 2 * pages + 4 * kBurst,
@@ -70,9 +70,9 @@ ArqBearer::ArqBearer(const ran::BearerConfig& bearer, std::uint8_t first_epoch, 
       epoch(first_epoch) {}
 
 ArqView view_of(const ArqBearer& bearer) {
-  ArqView view{.tx_next_ack = bearer.retx.next_ack(),
-               .tx_next = bearer.retx.next(),
-               .unacked = bearer.retx.unacked(),
+  ArqView view{.tx_next_ack = bearer.next_ack(),
+               .tx_next = bearer.next(),
+               .unacked = bearer.away ? bearer.away->held : bearer.retx.unacked(),
                .pending = bearer.retx.pending(),
                .rx_next = bearer.receive.next(),
                .rx_next_highest = bearer.receive.next_highest(),
@@ -82,13 +82,22 @@ ArqView view_of(const ArqBearer& bearer) {
                .retx = bearer.retx.counters(),
                .received = bearer.receive.counters(),
                .status = bearer.receive.status_counters()};
+  if (bearer.away) {
+    view.in_service = true;
+    view.retx = {.acked = bearer.away->released,
+                 .pdus = bearer.away->sent_again,
+                 .octets = bearer.away->sent_again_octets};
+  }
   if (bearer.marker) view.ecn = view_of(*bearer.marker);
   return view;
 }
 
 Arq::Arq(const Settings& settings)
     : settings_(settings),
-      memory_(memory_for(settings.max_unacked)),
+      service_(settings.service.empty() ? nullptr
+                                        : std::make_unique<baas::WorkerEnd>(baas::WorkerEnd::Settings{
+                                              settings.service, settings.max_unacked + kBurst, settings.max_bearers})),
+      memory_(memory_for(settings)),
       wheel_(std::max<std::uint64_t>(1, settings.ticks_per_ms / 4), settings.now) {}
 
 std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8_t epoch) {
@@ -104,6 +113,12 @@ std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8
   // Half of PDCP's numbers in flight would desynchronize the HFN (TS 38.323 5.2.1 NOTE).
   if (bearer.security) unacked = std::min(unacked, 1U << (bearer.pdcp_sn_bits - 1));
   auto made = std::make_unique<ArqBearer>(bearer, epoch, settings_.sends, am, unacked, memory_);
+  if (service_) {
+    made->away = std::make_unique<AwayWindow>(*made);
+    made->away->sn_bits = bearer.rlc_sn_bits;
+    made->away->max_retx = static_cast<std::uint8_t>(arq.max_retx);
+    made->away->t_poll_retransmit_ms = static_cast<std::uint16_t>(arq.t_poll_retransmit_ms);
+  }
   if (bearer.ecn && settings_.sends == Direction::kDownlink) made->marker = make_marker(bearer, settings_.ticks_per_ms);
   return made;
 }
@@ -111,6 +126,10 @@ std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8
 void Arq::detach(ArqBearer& bearer) {
   wheel_.disarm(bearer);
   stop_working(bearer);
+  if (bearer.away) {
+    unacked_ -= bearer.away->held;
+    service_->close(*bearer.away);
+  }
   unacked_ -= bearer.retx.held();
   bearer.retx.restart_at(0);
   bearer.receive.restart_at(0);
@@ -119,14 +138,44 @@ void Arq::detach(ArqBearer& bearer) {
 }
 
 void Arq::give_up(ArqBearer& bearer) {
+  if (bearer.away) {
+    unacked_ -= bearer.away->held;
+    service_->give_up(*bearer.away);
+    bearer.protect_again = nullptr;
+    return;
+  }
   if (bearer.retx.held() == 0) return;
   unacked_ -= bearer.retx.held();
   bearer.retx.restart_at(bearer.retx.next());
   bearer.protect_again = nullptr;
 }
 
+bool Arq::prepare(ArqBearer& bearer, std::span<rte_mbuf* const> frames) {
+  if (!bearer.protect_again) return true;
+  // New PDUs have the present keys already.
+  const std::size_t left = bearer.to_protect_end - bearer.to_protect;
+  frames = frames.first(std::min(frames.size(), left));
+  const bool protects = frames.empty() || bearer.protect_again(frames);
+  bearer.to_protect += static_cast<std::uint32_t>(frames.size());
+  if (bearer.to_protect == bearer.to_protect_end) bearer.protect_again = nullptr;
+  if (protects) return true;
+  bearer.failed = true;
+  give_up(bearer);
+  return false;
+}
+
 // As many frames as one visit sends, so that none is sent as it was.
 void Arq::protect_some(ArqBearer& bearer) {
+  if (bearer.away) {
+    std::vector<rte_mbuf*> frames;
+    service_->for_each(*bearer.away, [&](baas::Ledger::Slot& slot) {
+      if (slot.sn >= bearer.to_protect && slot.sn < bearer.to_protect_end) frames.push_back(slot.m);
+    });
+    bearer.to_protect = bearer.to_protect_end - static_cast<std::uint32_t>(frames.size());
+    (void)prepare(bearer, frames);
+    bearer.protect_again = nullptr;
+    return;
+  }
   std::array<rte_mbuf*, kSentPerVisit> frames;
   unsigned n = 0;
   for (; n < frames.size() && bearer.to_protect != bearer.to_protect_end; ++bearer.to_protect) {
@@ -139,31 +188,71 @@ void Arq::protect_some(ArqBearer& bearer) {
   give_up(bearer);
 }
 
+// The frame, or a copy if the port still has it: what is written to it now must not go out.
+rte_mbuf* Arq::own(rte_mbuf* frame) {
+  if (rte_mbuf_refcnt_read(frame) == 1) return frame;
+  rte_mbuf* const copy = rte_pktmbuf_copy(frame, settings_.pool, 0, UINT32_MAX);
+  rte_pktmbuf_free(frame);
+  return copy;
+}
+
+void Arq::renumber(const ArqBearer& bearer, rte_mbuf* frame, std::uint32_t sn) const {
+  const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
+  octets(frame)[kEpochOffset] = bearer.epoch;
+  wire::rlc::write_am({octets(frame) + kAirRlcOffset, header}, bearer.sn_bits,
+                      {.sn = sn & ran::rlc::sn_mask(bearer.sn_bits)});
+}
+
+// The ledger has every frame that the service has: so nothing is asked of the service.
+void Arq::reestablish_away(ArqBearer& bearer, std::uint8_t epoch) {
+  AwayWindow& window = *bearer.away;
+  wheel_.disarm(bearer);
+  stop_working(bearer);
+  bearer.receive.restart_at(0);
+  if (bearer.marker) bearer.marker->restart();
+  bearer.failed = bearer.peer_is_elsewhere = false;
+  bearer.set_epoch(epoch);
+  const std::uint32_t held = window.held;
+  std::uint32_t sn = 0;
+  service_->remove_if(window, [&](baas::Ledger::Slot& slot) {
+    if (ran::rlc::before(slot.sn, window.next_ack)) return true;  // acknowledged, and about to be given back
+    slot.m = own(slot.m);
+    if (slot.m == nullptr) {
+      ++counters_.lost;
+      return true;
+    }
+    renumber(bearer, slot.m, sn++);
+    return false;
+  });
+  unacked_ -= held - window.held;
+  service_->restart(window);
+}
+
 void Arq::protect_rest(ArqBearer& bearer) {
   while (bearer.protect_again) protect_some(bearer);
 }
 
 void Arq::reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now, ProtectAgain protect_again) {
   protect_rest(bearer);
+  if (bearer.away) {
+    reestablish_away(bearer, epoch);
+    bearer.to_protect = 0;
+    bearer.to_protect_end = bearer.away->next;
+    if (bearer.to_protect_end != 0) bearer.protect_again = std::move(protect_again);
+    return;
+  }
   std::vector<MbufBuffer> unacked;
   bearer.retx.take_unacked([&](MbufBuffer frame) { unacked.push_back(std::move(frame)); });
   detach(bearer);
   bearer.failed = bearer.peer_is_elsewhere = false;
   bearer.set_epoch(epoch);
   for (MbufBuffer& one : unacked) {
-    rte_mbuf* frame = one.detach();
-    if (rte_mbuf_refcnt_read(frame) != 1) {  // the port still has it
-      rte_mbuf* const copy = rte_pktmbuf_copy(frame, settings_.pool, 0, UINT32_MAX);
-      rte_pktmbuf_free(std::exchange(frame, copy));
-    }
+    rte_mbuf* const frame = own(one.detach());
     if (frame == nullptr) {
       ++counters_.lost;
       continue;
     }
-    const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
-    const std::uint32_t sn = bearer.retx.next() & ran::rlc::sn_mask(bearer.sn_bits);
-    octets(frame)[kEpochOffset] = epoch;
-    wire::rlc::write_am({octets(frame) + kAirRlcOffset, header}, bearer.sn_bits, {.sn = sn});
+    renumber(bearer, frame, bearer.retx.next());
     keep(bearer, frame, now);
   }
   bearer.to_protect = 0;
@@ -189,6 +278,11 @@ void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now) {
   const std::uint8_t* const rlc = octets(frame) + kAirRlcOffset;
   const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
   const auto bytes = static_cast<std::uint16_t>(frame->data_len - kAirRlcOffset - header);
+  if (bearer.away) {
+    service_->keep(*bearer.away, frame, bytes, (rlc[0] & kPollBit) != 0);
+    ++unacked_;
+    return;
+  }
   bearer.retx.submitted({.sdu = MbufBuffer(frame),
                          .sn = bearer.retx.next(),
                          .bytes = bytes,
@@ -214,18 +308,23 @@ Received Arq::receive(ArqBearer& bearer, Octets rlc, Time now) {
 
 StatusResult Arq::receive_status(ArqBearer& bearer, Octets rlc, Time now) {
   see_peer(bearer);
+  if (bearer.away) {  // the service says what came of it
+    (void)service_->status(*bearer.away, rlc);
+    return StatusResult::kTaken;
+  }
   const StatusResult result = bearer.retx.receive_status(rlc, now, [&](std::uint32_t) { fail(bearer); });
   counters_.status_stale += result == StatusResult::kStale ? 1 : 0;
   counters_.status_malformed += result == StatusResult::kMalformed ? 1 : 0;
   if (result != StatusResult::kTaken) return result;
   set_working(bearer);
-  if (bearer.marker) {
-    const std::uint32_t up_to = bearer.retx.highest_ack();
-    bearer.marker->acknowledged(
-        {.up_to = up_to, .has_holes = bearer.retx.next_ack() != up_to, .is_everything = bearer.retx.unacked() == 0},
-        now);
-  }
+  acknowledged(bearer, bearer.retx.highest_ack(), bearer.retx.unacked() == 0, now);
   return result;
+}
+
+void Arq::acknowledged(ArqBearer& bearer, std::uint32_t up_to, bool is_everything, Time now) {
+  if (!bearer.marker) return;
+  bearer.marker->acknowledged(
+      {.up_to = up_to, .has_holes = bearer.next_ack() != up_to, .is_everything = is_everything}, now);
 }
 
 void Arq::set_working(ArqBearer& bearer) {
@@ -259,14 +358,18 @@ rte_mbuf* Arq::status_frame(ArqBearer& bearer, Time now) {
   return m;
 }
 
-// Returns the frame as it was sent. Returns a copy if its P bit changes or if the receiver would write to it.
 rte_mbuf* Arq::retransmission(ArqBearer& bearer, bool passes_mbufs, Time now) {
   auto pdu = bearer.retx.pull(ran::rlc::kMaxSduBytes, {.unsent = false, .stalled = false}, now);
-  if (!pdu) return nullptr;
-  rte_mbuf* const kept = pdu.sdu.get();
+  return pdu ? again(pdu.sdu.get(), (pdu.header[0] & kPollBit) != 0, passes_mbufs) : nullptr;
+}
+
+rte_mbuf* Arq::again(rte_mbuf* kept, bool poll, bool passes_mbufs) {
   const std::uint8_t first = octets(kept)[kAirRlcOffset];
-  const std::uint8_t wanted = static_cast<std::uint8_t>((first & ~kPollBit) | (pdu.header[0] & kPollBit));
-  if (first == wanted && !passes_mbufs) return pdu.sdu.detach();
+  const auto wanted = static_cast<std::uint8_t>((first & ~kPollBit) | (poll ? kPollBit : 0));
+  if (first == wanted && !passes_mbufs) {
+    rte_mbuf_refcnt_update(kept, 1);
+    return kept;
+  }
   rte_mbuf* const copy = rte_pktmbuf_copy(kept, settings_.pool, 0, UINT32_MAX);
   if (copy != nullptr) octets(copy)[kAirRlcOffset] = wanted;
   return copy;

@@ -1,5 +1,7 @@
-// RLC AM of header mode (`baas: inline`), for a gNB worker and for the UE side. Each SDU is one PDU. Arq keeps it until
-// the peer acknowledges it and sends it again when it does not arrive. Arq also reports the peer's PDUs to the peer.
+// RLC AM of header mode, for a gNB worker and for the UE side. Each SDU is one PDU. Arq keeps it until the peer
+// acknowledges it and sends it again when it does not arrive. Arq also reports the peer's PDUs to the peer. With `baas:
+// inline`, and at the UE side, the windows are here. With `baas: process` they are in the buffering service, which says
+// what to send again, and here is only the ledger of the frames (baas/worker_end.h).
 // The bearer's owner numbers and writes the PDUs (ran/header_mode.h, ue/ue_uplink.h). Arq keeps frames whole: Ethernet,
 // airhdr, RLC PDU.
 #pragma once
@@ -10,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "baas/worker_end.h"
 #include "base/timer_wheel.h"
 #include "engine/burst.h"
 #include "engine/mbuf_buffer.h"
@@ -32,6 +35,14 @@ inline constexpr unsigned kEpochOffset = wire::ethernet::kHeaderBytes + 3;
 // Protects kept frames again, in the order of their RLC numbers, at most kBurst at once. False: the frames are spoiled.
 using ProtectAgain = std::function<bool(std::span<rte_mbuf* const> frames)>;
 
+struct ArqBearer;
+
+// The window of a bearer that is in the buffering service.
+struct AwayWindow : baas::Window {
+  explicit AwayWindow(ArqBearer& of) : bearer(of) {}
+  ArqBearer& bearer;
+};
+
 // One AM bearer with both directions of one end.
 struct ArqBearer : TimerNode {
   ArqBearer(const ran::BearerConfig& bearer, std::uint8_t epoch, Direction sends, const ran::rlc::AmConfig& am,
@@ -43,7 +54,13 @@ struct ArqBearer : TimerNode {
     air = (air & ~(std::uint64_t{0xff} << 32)) | std::uint64_t{to} << 32;
   }
 
-  ran::rlc::AmRetx<MbufBuffer> retx;
+  // TX_Next, TX_Next_Ack and the lowest number whose buffer may still be held, without the modulus.
+  [[nodiscard]] std::uint32_t next() const { return away ? away->next : retx.next(); }
+  [[nodiscard]] std::uint32_t next_ack() const { return away ? away->next_ack : retx.next_ack(); }
+  [[nodiscard]] std::uint32_t oldest() const { return away ? away->oldest() : retx.oldest(); }
+
+  ran::rlc::AmRetx<MbufBuffer> retx;  // empty if the window is away
+  std::unique_ptr<AwayWindow> away;
   ran::rlc::AmReceive<MbufBuffer> receive;
   std::uint64_t air;          // the airhdr of the frames that this end sends, without the length
   std::uint32_t id;           // of the bearer
@@ -64,10 +81,10 @@ struct ArqBearer : TimerNode {
 
   // The first RLC number, without the modulus, that may not be sent yet.
   [[nodiscard]] std::uint32_t limit() const {
-    if (failed) return retx.next();
-    const std::uint32_t window = retx.next_ack() + max_unacked;
+    if (failed) return next();
+    const std::uint32_t window = next_ack() + max_unacked;
     // There the SNs would reach buffers that are not given back yet.
-    const std::uint32_t round = retx.oldest() + ran::rlc::sn_mask(sn_bits) - ran::rlc::kPageSns;
+    const std::uint32_t round = oldest() + ran::rlc::sn_mask(sn_bits) - ran::rlc::kPageSns;
     return ran::rlc::before(round, window) ? round : window;
   }
 };
@@ -85,6 +102,8 @@ class Arq {
     unsigned longest_frame = 1514;                                      // the longest frame that the port sends
     std::uint64_t ticks_per_ms = 1;
     std::uint64_t now = 0;
+    std::vector<baas::Channel> service;  // the channels to the buffering service; none: windows are kept here
+    std::size_t max_bearers = 0;         // with a service
   };
   struct Counters {
     std::uint64_t peer_lost = 0;  // bearers whose peer no longer answered polls
@@ -125,8 +144,9 @@ class Arq {
 
   // True if a burst of new PDUs of any bearers can be kept.
   [[nodiscard]] bool has_room() const {
-    return unacked_ + kBurst <= settings_.max_unacked && memory_.sent_pages.available() >= kBurst &&
-           memory_.directories.available() >= 2 * kBurst;
+    if (unacked_ + kBurst > settings_.max_unacked) return false;
+    if (service_) return service_->has_room(kBurst);
+    return memory_.sent_pages.available() >= kBurst && memory_.directories.available() >= 2 * kBurst;
   }
 
   // Takes new PDUs in the order of their numbers, with nullptr for PDUs of other bearers. The last PDU of each bearer
@@ -140,7 +160,7 @@ class Arq {
       polled(i);
     }
   }
-  // Keeps the frame of the bearer's next new PDU (retx.next()), which the caller is about to send. It takes over one
+  // Keeps the frame of the bearer's next new PDU, which the caller is about to send. It takes over one
   // reference.
   void keep(ArqBearer& bearer, rte_mbuf* frame, Time now);
 
@@ -158,9 +178,15 @@ class Arq {
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t unacked() const { return unacked_; }
   // The time at which serve() next has something to do, or a little earlier.
-  [[nodiscard]] Time next_work(Time now) const { return first_working_ != nullptr ? now : wheel_.next_turn(); }
+  [[nodiscard]] Time next_work(Time now) const {
+    return first_working_ != nullptr || (service_ && !service_->idle()) ? now : wheel_.next_turn();
+  }
   // True if serve() has nothing to do.
-  [[nodiscard]] bool idle() const { return first_working_ == nullptr && wheel_.armed() == 0; }
+  [[nodiscard]] bool idle() const {
+    return first_working_ == nullptr && wheel_.armed() == 0 && (!service_ || service_->idle());
+  }
+  // The end of the buffering service here; nullptr: windows are kept here.
+  [[nodiscard]] baas::WorkerEnd* service() { return service_.get(); }
 
  private:
   static constexpr unsigned kTimersPerRound = 64, kBearersPerRound = 32, kReleasedPerVisit = 64, kSentPerVisit = 16;
@@ -178,6 +204,13 @@ class Arq {
     ++counters_.max_retx;
     bearer.failed = true;
   }
+  // The same as the buffering service says it.
+  void fail(ArqBearer& bearer, bool peer_lost) {
+    if (bearer.peer_is_elsewhere || bearer.failed) return;
+    ++(peer_lost ? counters_.peer_lost : counters_.max_retx);
+    bearer.failed = true;
+    give_up(bearer);
+  }
   // Fails a bearer whose peer answers no poll: both ends have to begin anew.
   void look_for_peer(ArqBearer& bearer) {
     if (!bearer.retx.peer_lost() || bearer.failed || bearer.peer_is_elsewhere) [[likely]]
@@ -192,15 +225,30 @@ class Arq {
     if (!bearer.peer_is_elsewhere) [[likely]]
       return;
     bearer.peer_is_elsewhere = false;
-    bearer.retx.forget_attempts();
+    if (bearer.away) {
+      service_->forget_attempts(*bearer.away);
+    } else {
+      bearer.retx.forget_attempts();
+    }
   }
   void stop_working(ArqBearer& bearer);
   [[nodiscard]] rte_mbuf* status_frame(ArqBearer& bearer, Time now);
   [[nodiscard]] rte_mbuf* retransmission(ArqBearer& bearer, bool passes_mbufs, Time now);
+  // A frame to send: the kept one, or a copy if its P bit changes or the receiver would write to it.
+  [[nodiscard]] rte_mbuf* again(rte_mbuf* kept, bool poll, bool passes_mbufs);
+  // Protects frames of a window that is away, before the service can ask for them. False: they are spoiled.
+  [[nodiscard]] bool prepare(ArqBearer& bearer, std::span<rte_mbuf* const> frames);
+  void acknowledged(ArqBearer& bearer, std::uint32_t up_to, bool is_everything, Time now);
+  void reestablish_away(ArqBearer& bearer, std::uint8_t epoch);
+  [[nodiscard]] rte_mbuf* own(rte_mbuf* frame);
+  void renumber(const ArqBearer& bearer, rte_mbuf* frame, std::uint32_t sn) const;
+  template <class Send, class Changed>
+  void serve_service(Time now, bool passes_mbufs, Send&& send, Changed&& changed);
   // Collects at most `room` frames that this bearer has to send now into `frames` and returns their number.
   unsigned collect(ArqBearer& bearer, bool passes_mbufs, Time now, rte_mbuf** frames, unsigned room);
 
   Settings settings_;
+  std::unique_ptr<baas::WorkerEnd> service_;
   ran::rlc::Memory<MbufBuffer> memory_;
   TimerWheel wheel_;
   ArqBearer* first_working_ = nullptr;
@@ -210,8 +258,44 @@ class Arq {
   Counters counters_;
 };
 
+// What the service says: the frames that it wants sent go out in bursts.
+template <class Send, class Changed>
+void Arq::serve_service(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
+  Burst out;
+  const auto send_all = [&] {
+    const unsigned sent = send(out.mbuf.data(), out.size);
+    counters_.sent += sent;
+    counters_.lost += out.size - sent;
+    rte_pktmbuf_free_bulk(out.mbuf.data() + sent, out.size - sent);
+    out.size = 0;
+  };
+  const auto bearer_of = [](baas::Window& window) -> ArqBearer& { return static_cast<AwayWindow&>(window).bearer; };
+  unacked_ -= service_->serve(
+      [&](baas::Ledger::Slot& slot, bool poll) {
+        if (rte_mbuf* const m = again(slot.m, poll, passes_mbufs); m != nullptr) {
+          ++counters_.retransmitted;
+          out.mbuf[out.size++] = m;
+        } else {
+          ++counters_.lost;
+        }
+        if (out.size == kBurst) send_all();
+      },
+      [&](baas::Window& window, const baas::Message& m) {
+        ArqBearer& bearer = bearer_of(window);
+        acknowledged(bearer, window.highest_ack, (m.flags & baas::kNothingUnacked) != 0, now);
+        changed(bearer);
+      },
+      [&](baas::Window& window, const baas::Message& m) {
+        fail(bearer_of(window), (m.flags & baas::kPeerLost) != 0);
+        changed(bearer_of(window));
+      },
+      [&](baas::Window& window, std::span<rte_mbuf* const> frames) { return prepare(bearer_of(window), frames); });
+  if (out.size != 0) send_all();
+}
+
 template <class Send, class Changed>
 void Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
+  if (service_) serve_service(now, passes_mbufs, send, changed);
   wheel_.run(now, kTimersPerRound, [&](TimerNode& node) {
     auto& bearer = static_cast<ArqBearer&>(node);
     if (bearer.peer_is_elsewhere && now >= bearer.elsewhere_until) [[unlikely]]

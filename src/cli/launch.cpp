@@ -68,6 +68,10 @@ bool is_for(const AnyConfig& config, LaunchRequest::Command command) {
     }
     case LaunchRequest::Command::kSink:
       return sink_of(config).has_value();
+    case LaunchRequest::Command::kBaas: {
+      const auto* const gnb = std::get_if<GnbConfig>(&config);
+      return gnb != nullptr && gnb->baas;
+    }
     default:
       return std::holds_alternative<GnbConfig>(config);
   }
@@ -89,6 +93,8 @@ Words words_of(LaunchRequest::Command command) {
       return {"gen", "gen"};
     case LaunchRequest::Command::kSink:
       return {"sink", "sink"};
+    case LaunchRequest::Command::kBaas:
+      return {"baas", "baas"};
     default:
       return {"run", "workers"};
   }
@@ -109,6 +115,14 @@ nlohmann::json placement_json(const PlacementPlan& plan) {
                      {"vf_buffers", std::move(vfs)}});
   }
   return {{"cards", std::move(cards)}, {"warnings", plan.warnings}};
+}
+
+// It opens no port and takes no memory: the gNB did.
+int launch_baas(const GnbConfig& config, const LaunchRequest& request, const Commands& commands, std::ostream& err) {
+  const auto lock = InstanceLock::acquire(baas_instance(config));
+  if (lock) return commands.baas(config, request.options);
+  err << located(config, {"baas", lock.error().message + "; allowed: one buffering service an instance"}) << '\n';
+  return kExitBadUsage;
 }
 
 }  // namespace
@@ -140,6 +154,7 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
   const bool json = request.log_format.empty() ? shared.log_json : request.log_format == "json";
   log::init(request.log_level.empty() ? shared.log_level : request.log_level,
             json ? log::Format::kJson : log::Format::kHuman);
+  if (request.command == LaunchRequest::Command::kBaas) return launch_baas(std::get<GnbConfig>(*any), request, commands, err);
   const Facts facts = facts_of(*any, false);
   if (const auto enough = raise_descriptor_limit(descriptors_for(shared, facts.loops, facts.taps)); !enough) {
     err << shared.file << ": " << enough.error().message << '\n';

@@ -1,4 +1,4 @@
-// `run`, `ue`, `card`, `gen`, `sink` and `check`: everything before the first packet.
+// `run`, `baas`, `ue`, `card`, `gen`, `sink` and `check`: everything before the first packet.
 #pragma once
 
 #include <ostream>
@@ -19,10 +19,11 @@ struct Commands {
   int (*sink)(const TrafficConfig&, const TrafficOptions&);
   int (*self_test)(const TrafficOptions&);
   int (*nic)(const CardConfig&, const RunOptions&);
+  int (*baas)(const GnbConfig&, const RunOptions&);
 };
 
 struct LaunchRequest {
-  enum class Command { kRun, kUe, kCard, kGen, kSink };
+  enum class Command { kRun, kUe, kCard, kGen, kSink, kBaas };
   Command command = Command::kRun;
   std::string file;
   std::string log_level;   // empty: the file's

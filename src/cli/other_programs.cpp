@@ -11,8 +11,8 @@ struct Family {
   std::string_view name, program;
 };
 // Families that each program serves, as `stats` and `power`, need no row.
-constexpr std::array<Family, 5> kFamilies{
-    {{"bearer", "run"}, {"peer", "run"}, {"tap", "run"}, {"air", "ue"}, {"card", "card"}}};
+constexpr std::array<Family, 6> kFamilies{
+    {{"bearer", "run"}, {"peer", "run"}, {"tap", "run"}, {"air", "ue"}, {"card", "card"}, {"baas", "run"}}};
 
 }  // namespace
 

@@ -44,14 +44,15 @@ void remove_files(const std::string& prefix, const fs::path& runtime) {
 
 // Keeps the main thread and the control threads that it starts off the workers' cores, if there are other cores. So a
 // request on the control socket costs no packet.
-std::string cores_argument(const std::vector<unsigned>& cores) {
+// `first`: the lcore of the main thread. Processes that share memory must not share lcores (caches of pools).
+std::string cores_argument(const std::vector<unsigned>& cores, unsigned first) {
   std::vector<unsigned> rest, all;
   for (unsigned core = 0; core < static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN)); ++core) {
     all.push_back(core);
     if (std::find(cores.begin(), cores.end(), core) == cores.end()) rest.push_back(core);
   }
-  std::string text = fmt::format("0@({})", fmt::join(rest.empty() ? all : rest, ","));
-  for (std::size_t i = 0; i < cores.size(); ++i) text += fmt::format(",{}@{}", i + 1, cores[i]);
+  std::string text = fmt::format("{}@({})", first, fmt::join(rest.empty() ? all : rest, ","));
+  for (std::size_t i = 0; i < cores.size(); ++i) text += fmt::format(",{}@{}", first + i + 1, cores[i]);
   return text;
 }
 
@@ -70,10 +71,14 @@ std::size_t Eal::free_hugepage_megabytes() {
 
 Expected<Eal> Eal::start(const EalSettings& settings) {
   std::vector<std::string> arguments{"splitplane", "--iova-mode=va", "--file-prefix=" + settings.file_prefix,
-                                     "--lcores=" + cores_argument(settings.worker_cores),
+                                     "--lcores=" + cores_argument(settings.worker_cores,
+                                                                 settings.secondary ? Eal::kSecondaryLcore : 0),
                                      "--log-level=" + settings.log_level};
-  arguments.push_back("-m");
-  arguments.push_back(std::to_string(settings.megabytes));
+  if (settings.secondary) {
+    arguments.insert(arguments.end(), {"--proc-type=secondary", "--no-telemetry"});
+  } else {
+    arguments.insert(arguments.end(), {"-m", std::to_string(settings.megabytes)});
+  }
   if (!settings.hugepages) arguments.push_back("--no-huge");
   if (settings.few_files && settings.hugepages) arguments.push_back("--single-file-segments");
   if (settings.pci.empty()) arguments.push_back("--no-pci");
@@ -81,9 +86,13 @@ Expected<Eal> Eal::start(const EalSettings& settings) {
   for (const auto& address : settings.pci) arguments.push_back("--allow=" + address);
 
   const fs::path folder = fs::path(rte_eal_get_runtime_dir()).parent_path() / settings.file_prefix;
-  if (rte_eal_primary_proc_alive((folder / "config").c_str()) != 0) {
-    return fail("file prefix '{}' is in use by another DPDK process; allowed: one process a prefix",
-                settings.file_prefix);
+  if (!settings.secondary) {
+    if (rte_eal_primary_proc_alive((folder / "config").c_str()) != 0) {
+      return fail("file prefix '{}' is in use by another DPDK process; allowed: one process a prefix",
+                  settings.file_prefix);
+    }
+    // A process of the run before may still have these mapped (`splitplane baas`): ours are new ones.
+    remove_files(settings.file_prefix, folder);
   }
 
   take_dpdk_log();
@@ -91,12 +100,12 @@ Expected<Eal> Eal::start(const EalSettings& settings) {
   for (auto& argument : arguments) argv.push_back(argument.data());
   if (rte_eal_init(static_cast<int>(argv.size()), argv.data()) < 0) {
     const int why = rte_errno;
-    remove_files(settings.file_prefix, rte_eal_get_runtime_dir());
+    if (!settings.secondary) remove_files(settings.file_prefix, rte_eal_get_runtime_dir());
     return fail("DPDK did not start ({}); file prefix '{}', {} MiB of {}",
                 why == 0 ? "its own message is above" : rte_strerror(why), settings.file_prefix, settings.megabytes,
                 settings.hugepages ? "hugepages" : "ordinary memory");
   }
-  return Eal{settings.file_prefix};
+  return Eal{settings.file_prefix, settings.secondary};
 }
 
 Eal::~Eal() {
@@ -104,7 +113,7 @@ Eal::~Eal() {
   const fs::path runtime = rte_eal_get_runtime_dir();
   rte_eal_cleanup();
   say_dpdk_repeats(true);
-  remove_files(prefix_, runtime);
+  if (!secondary_) remove_files(prefix_, runtime);
 }
 
 }  // namespace splitplane::datapath

@@ -17,15 +17,21 @@ struct EalSettings {
   std::vector<unsigned> worker_cores;  // lcore 1..n run on these cores; lcore 0 is the control thread, on any core
   std::vector<std::string> pci;        // addresses to probe; none: --no-pci
   bool few_files = false;              // memory in few files, because virtio_user passes at most 8 to its peer
+  bool secondary = false;              // joins the process that holds the prefix, and shares its memory
   bool alone = false;                  // no shared files, no telemetry: for a short look at packets by any user
   std::string log_level = "warning";
 };
 
 class Eal {
  public:
+  // The main thread of a secondary process; its workers have the lcores behind it.
+  static constexpr unsigned kSecondaryLcore = 64;
   // Returns an error of one sentence. DPDK's own messages go to standard error at `log_level`.
   static Expected<Eal> start(const EalSettings& settings);
-  Eal(Eal&& other) noexcept : running_(std::exchange(other.running_, false)), prefix_(std::move(other.prefix_)) {}
+  Eal(Eal&& other) noexcept
+      : running_(std::exchange(other.running_, false)),
+        prefix_(std::move(other.prefix_)),
+        secondary_(other.secondary_) {}
   Eal& operator=(Eal&&) = delete;
   ~Eal();
 
@@ -33,9 +39,10 @@ class Eal {
   [[nodiscard]] static std::size_t free_hugepage_megabytes();
 
  private:
-  explicit Eal(std::string prefix) : prefix_(std::move(prefix)) {}
+  explicit Eal(std::string prefix, bool secondary) : prefix_(std::move(prefix)), secondary_(secondary) {}
   bool running_ = true;
   std::string prefix_;
+  bool secondary_;
 };
 
 }  // namespace splitplane::datapath

@@ -62,6 +62,9 @@ inline constexpr unsigned kSampleEvery = 16;
   X(dispatched, "packets", "handed to another worker, or to another core of a card")         \
   X(copies, "packets", "references handed to the consumer of copies, or kept for retransmission")                        \
   X(copies_lost, "packets", "references that the ring to the consumer had no room for")      \
+  X(baas_told, "packets", "copies that the buffering service was told of, those told again among them") \
+  X(baas_told_again, "packets", "copies that it was told of later or again: it began anew, or had no room") \
+  X(baas_status_lost, "packets", "STATUS PDUs that could not be handed to it: no service, or its ring is full") \
   X(qos_monitored, "packets", "uplink packets with the time stamps of QoS monitoring")        \
   X(reorder_given_up, "packets", "places in N3 order that were waited for in vain")          \
   X(injected, "packets", "frames of the control thread sent, not among the received")        \

@@ -38,7 +38,7 @@ std::size_t megabytes_of_rings(const GnbConfig& config) {
 // no bearer has a queue, and none has marks.
 GnbConfig without_what_lasts(GnbConfig config) {
   config.journal.clear();
-  for (WorkerConfig& worker : config.workers) worker.baas_inline = false;
+  for (WorkerConfig& worker : config.workers) worker.baas = WorkerConfig::Baas::kNone;
   for (ran::BearerGroup& group : config.bearers) group.first.ecn.reset();
   for (ran::WantedSession& session : config.sessions) {
     for (ran::SessionBearer& bearer : session.config.bearers) bearer.config.ecn.reset();

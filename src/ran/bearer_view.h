@@ -29,6 +29,7 @@ struct ArqView {
   std::uint32_t polls_in_vain = 0;
   std::uint8_t epoch = 0;
   bool failed = false;
+  bool in_service = false;  // the window: of `retx` only acked, pdus and octets are known here
   ran::rlc::RetxCounters retx;
   ran::rlc::ReceiveCounters received;
   ran::rlc::StatusCounters status;

@@ -17,7 +17,7 @@ ran::pdcp::Refusal rekey(const RekeyEnd& end, NewKeys& fresh, Time now) {
                        [pdcp = &end.pdcp, bearer = &end.bearer](std::span<rte_mbuf* const> frames) {
                          return pdcp->protect_again(*bearer, frames);
                        });
-  end.pdcp.number_kept(end.bearer, end.rlc->retx.next());
+  end.pdcp.number_kept(end.bearer, end.rlc->next());
   return refusal;
 }
 

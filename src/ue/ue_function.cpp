@@ -323,7 +323,7 @@ UeEntities UeFunction::rekey(const BearerChange& change, UeEntities fresh) {
   if (fresh.keys_refused) return fresh;
   bearers_.update(change.config);
   bearer->pdcp_tx_next = secured.entity.tx().tx_next();
-  bearer->rlc_tx_next = bearer->arq == nullptr ? 0 : bearer->arq->retx.next();
+  bearer->rlc_tx_next = bearer->arq == nullptr ? 0 : bearer->arq->next();
   bearer->pdu_without_poll = 0;
   fresh.was_rekeyed = true;
   return fresh;
@@ -339,7 +339,7 @@ UeEntities UeFunction::change(const BearerChange& change, UeEntities fresh) {
     if (bearer != nullptr && bearer->secured != nullptr) bearer->secured->epoch = change.numbers.rlc_epoch;
     if (bearer == nullptr || bearer->arq == nullptr || bearer->arq->epoch == change.numbers.rlc_epoch) return fresh;
     arq_.reestablish(*bearer->arq, change.numbers.rlc_epoch, rte_rdtsc());
-    bearer->rlc_tx_next = bearer->arq->retx.next();
+    bearer->rlc_tx_next = bearer->arq->next();
     return fresh;
   }
   if (change.kind == BearerChange::Kind::kRekey) {

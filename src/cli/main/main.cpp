@@ -1,6 +1,7 @@
 // Entry of the program `splitplane`: the command line with the real packet path behind it.
 #include <iostream>
 
+#include "cli/baas.h"
 #include "cli/card.h"
 #include "cli/cli.h"
 #include "cli/run.h"
@@ -8,6 +9,6 @@
 
 int main(int argc, char** argv) {
   using namespace splitplane::app;
-  return cli_main(argc, argv, {run_command, ue_command, gen_command, sink_command, self_test_command, card_command},
+  return cli_main(argc, argv, {run_command, ue_command, gen_command, sink_command, self_test_command, card_command, baas_command},
                   std::cout, std::cerr);
 }

@@ -167,7 +167,7 @@ std::optional<Finding> check_ecn(const GnbConfig& config, const ran::BearerGroup
                                  const std::string& key) {
   if (!has_ecn) return std::nullopt;
   for (const auto& worker : config.workers) {
-    if (!may_own(worker, group) || worker.baas_inline) continue;
+    if (!may_own(worker, group) || worker.baas != WorkerConfig::Baas::kNone) continue;
     return Finding{key, fmt::format("worker {} would own them, and does not keep what the UE has not acknowledged; "
                                     "allowed: baas: inline there",
                                     worker.name)};

@@ -241,6 +241,35 @@ bool always_sleeps(const WorkerConfig& worker) {
   return worker.policy.kind == power::Kind::yield || worker.policy.kind == power::Kind::budget;
 }
 
+// The service has a ring from each worker for each of its cores, which one loop of its own serves.
+std::optional<Finding> check_baas(const GnbConfig& config) {
+  const auto served = std::ranges::count_if(config.workers, uses_service);
+  if (!config.baas) {
+    if (served == 0) return std::nullopt;
+    const auto& worker = *std::ranges::find_if(config.workers, uses_service);
+    return Finding{key_of(worker, "baas"),
+                   "is process, and the section baas is absent; allowed: with that section, or inline"};
+  }
+  if (served == 0) return Finding{"baas", "serves no worker; allowed: with a gnb worker that has baas: process"};
+  if (config.memory.hugepages == MemoryConfig::Hugepages::kNever)
+    return Finding{"baas", "is a process that shares memory, and memory.hugepages is never; allowed: auto or always"};
+  for (const WorkerConfig& worker : config.workers) {
+    for (const unsigned core : config.baas->cores) {
+      WorkerConfig own;
+      own.core = core;
+      own.policy = config.baas->policy;
+      own.schedule = config.baas->schedule;
+      if (refuse_shared_core(own, worker)) {
+        return Finding{"baas.cores",
+                       fmt::format("core {} is the core of worker {} too; allowed: a core of its own, or loops that "
+                                   "sleep (policy yield or budget, schedule other) on both sides",
+                                   core, worker.name)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 // A loop that never sleeps, or that the kernel takes from its core for no other, leaves a neighbour there nothing.
@@ -263,6 +292,7 @@ std::optional<Finding> check_workers(const GnbConfig& config) {
     if (auto finding = check_max_copies(config, worker)) return finding;
   }
   if (auto finding = check_shards_and_cores(config)) return finding;
+  if (auto finding = check_baas(config)) return finding;
   return check_queues(config);
 }
 

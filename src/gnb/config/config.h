@@ -47,6 +47,8 @@ struct AirConfig {
 
 struct WorkerConfig {
   enum class Function { kGnb, kL2fwd, kDispatch, kCopies };
+  // Where the windows of acknowledged bearers are: nowhere, in the worker, or in the buffering service.
+  enum class Baas { kNone, kInline, kProcess };
   std::string name;
   unsigned core = 0;
   Function function = Function::kGnb;
@@ -55,7 +57,7 @@ struct WorkerConfig {
   std::string rx, tx;       // l2fwd: port names; copies: rx, a port where a card's clones arrive, or empty
   std::uint16_t queue = 0;  // gnb: rx and tx queue index on its ports; tx queue only when fed by a dispatcher
   unsigned shard_first = 0, shard_last = 255;
-  bool baas_inline = false;       // gnb: keeps copies itself, and sends them again (baas: inline)
+  Baas baas = Baas::kNone;        // gnb
   std::size_t max_copies = 0;     // of all its bearers, at most; 0: see copies_limit.h
   std::vector<std::string> to;    // dispatch: the gnb workers it feeds
   std::vector<std::string> from;  // copies: the gnb workers whose copies it consumes
@@ -63,6 +65,13 @@ struct WorkerConfig {
   ScheduleConfig schedule;
   std::optional<unsigned> numa;  // where its ports' buffers and VFs should be; absent: the node of its core
   double slow_clock = 1;         // l2fwd: emulates a core of so much of the clock, for measurements
+};
+
+// The section `baas`: the buffering service, `splitplane baas` with the same file.
+struct BaasConfig {
+  std::vector<unsigned> cores;  // a loop each; the bearers of each worker are spread over them
+  power::Settings policy;
+  ScheduleConfig schedule;
 };
 
 // An entry of the section `cards` of a `splitplane run` file: a card in front of some of its ports.
@@ -89,6 +98,15 @@ struct GnbConfig : ProgramConfig {
   std::vector<ran::WantedSession> sessions;  // with several bearers each
   std::vector<tap::Settings> taps;
   std::vector<CardLinkConfig> cards;  // in front of ports here
+  std::optional<BaasConfig> baas;
 };
+
+// "splitplane-baas": the name of the buffering service of this instance, in its lock and its control socket.
+[[nodiscard]] inline std::string baas_instance(const GnbConfig& config) {
+  return config.file_prefix + "-baas";
+}
+[[nodiscard]] inline bool uses_service(const WorkerConfig& worker) {
+  return worker.function == WorkerConfig::Function::kGnb && worker.baas == WorkerConfig::Baas::kProcess;
+}
 
 }  // namespace splitplane::app

@@ -17,12 +17,12 @@ constexpr unsigned kGnb = bit(Function::kGnb), kL2fwd = bit(Function::kL2fwd), k
 constexpr unsigned kCopies = bit(Function::kCopies);
 constexpr std::uint64_t kMaxBearers = std::uint64_t{ran::kShards} << ran::kIndexBits;
 constexpr std::array<std::string_view, 2> kLookups{"teid", "ue_address"};
-constexpr std::array<std::string_view, 2> kBaas{"none", "inline"};
+constexpr std::array<std::string_view, 3> kBaas{"none", "inline", "process"};  // as in WorkerConfig
 constexpr std::string_view kPort = "the name of a port";
 
 // clang-format off
 // Keys that the file of every program has stand in runtime/config/fields.cpp, those of a bearer in ran/bearer_fields.cpp.
-constexpr std::array<fields::Field, 13> kGnbRows{
+constexpr std::array<fields::Field, 14> kGnbRows{
     fields::by_hand<GnbConfig>("journal", R"({"type": "string", "maxLength": 200, "pattern": "^(none|/.*[^/])$"})", {
         .help = "Journal of bearers and their numbers, which survive a restart: a path from / on, or none",
         .special = "absent: `/var/lib/splitplane/<file_prefix>.journal` for root, else `~/.local/state/splitplane/<file_prefix>.journal`",
@@ -46,6 +46,8 @@ constexpr std::array<fields::Field, 13> kGnbRows{
     fields::by_hand<GnbConfig>("workers",
         R"({"type": "object", "minProperties": 1, "propertyNames": {"$ref": "#/$defs/entryName"}, "additionalProperties": {"$ref": "#/$defs/worker"}})", {
         .help = "Packet loops by name, one core each"}),
+    fields::by_hand<GnbConfig>("baas", R"({"$ref": "#/$defs/baas"})", {
+        .help = "The buffering service, for workers with baas: process", .more = "See [baas.md](baas.md)."}),
     fields::by_hand<GnbConfig>("bearers", R"({"type": "array", "items": {"$ref": "#/$defs/bearers"}})", {
         .help = "Groups of bearers there from the start; `splitplane ctl bearer add` adds more"}),
     fields::by_hand<GnbConfig>("sessions", R"({"type": "array", "items": {"$ref": "#/$defs/sessions"}})", {
@@ -127,11 +129,12 @@ constexpr std::array<fields::Field, 18> kWorkerRows{
         .help = "copies: the gnb workers with features clone whose copies it consumes",
         .more = "A gnb worker that no such list names consumes its own. `from` or `rx` must be there, or both.",
         .in = kCopies})),
-    fields::word<kBaas, &WorkerConfig::baas_inline>("baas", {
-        .help = "gnb with features clone: inline keeps what AM bearers sent until the UE acknowledges it, and sends it again",
-        .more = "See [rlc.md](rlc.md).", .in = kGnb}),
+    fields::word<kBaas, &WorkerConfig::baas>("baas", {
+        .help = "gnb with features clone: keep what AM bearers sent until the UE acknowledges it, and send it again",
+        .more = "`inline`: the worker has the windows ([rlc.md](rlc.md)). `process`: the buffering service has them "
+                "([baas.md](baas.md)).", .in = kGnb}),
     fields::integer<&WorkerConfig::max_copies>("max_copies", 1024, 1U << 20, {
-        .help = "gnb: with baas inline the SDUs kept for all bearers, else the room on the ring to the consumer of its copies",
+        .help = "gnb: with baas inline or process the SDUs kept for all bearers, else the room on the ring to the consumer of its copies",
         .special = "absent: half of memory.mbufs for all workers of the N3 port together, and 16384 at most",
         .more = "Half of `memory.mbufs` is the most, so that a consumer that hangs stops no traffic.", .in = kGnb}),
     policy_row<WorkerConfig>(),
@@ -140,6 +143,14 @@ constexpr std::array<fields::Field, 18> kWorkerRows{
     fields::number<&WorkerConfig::slow_clock>("slow_clock", 0.05, 1, {
         .help = "l2fwd: emulates a core with that fraction of the clock, for measurements",
         .more = "Each round with packets takes 1/`slow_clock` times as long, by a spin.", .in = kL2fwd}),
+};
+constexpr std::array<fields::Field, 4> kBaasRows{
+    fields::by_hand<BaasConfig>("cores", R"({"type": "array", "minItems": 1, "maxItems": 16, "uniqueItems": true, "items": {"type": "integer", "minimum": 0, "maximum": 1023}})", {
+        .help = "CPUs of the service, a loop each", .special = "the bearers of each worker are spread over them",
+        .required = true}),
+    policy_row<BaasConfig>(),
+    schedule_row<&BaasConfig::schedule>(),
+    fifo_priority_row<&BaasConfig::schedule>(),
 };
 // How many, and where: what a group has beside the keys of its first bearer.
 constexpr std::array<fields::Field, 2> kGroupRows{
@@ -171,6 +182,7 @@ constexpr fields::Fields<AirConfig> kAirFields(kAirRows);
 constexpr fields::Fields<WorkerConfig> kWorkerFields(kWorkerRows);
 constexpr fields::Fields<ran::BearerGroup> kGroupFields(kGroupRows);
 constexpr fields::Fields<CardLinkConfig> kCardLinkFields(kCardLinkRows);
+constexpr fields::Fields<BaasConfig> kBaasFields(kBaasRows);
 
 }  // namespace
 
@@ -192,6 +204,9 @@ fields::Fields<ran::BearerGroup> group_fields() {
 fields::Fields<CardLinkConfig> card_link_fields() {
   return kCardLinkFields;
 }
+fields::Fields<BaasConfig> baas_fields() {
+  return kBaasFields;
+}
 
 std::vector<fields::Section> gnb_sections() {
   return {{"file", fields::keys_of(kGnbFields)},
@@ -203,6 +218,7 @@ std::vector<fields::Section> gnb_sections() {
           {"session_bearers",
            fields::keys_of(ran::session_bearer_fields()) + fields::keys_of(ran::bearer_fields(ran::kOfDrb))},
           {"card_link", fields::keys_of(kCardLinkFields)},
+          {"baas", fields::keys_of(kBaasFields)},
           {"tap", fields::keys_of(tap::settings_fields())}};
 }
 

@@ -1,5 +1,6 @@
 #include "gnb/config/read.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/paths.h"
@@ -56,8 +57,8 @@ WorkerConfig read_worker(const std::string& name, const YamlValue& value) {
   if (worker.function == Function::kL2fwd) (void)map.required("rx");
   if (worker.function == Function::kCopies && worker.rx.empty()) (void)map.required("from");
   if (const auto v = map.find("shards")) read_shards(*v, worker);
-  if (worker.baas_inline && worker.features != datapath::FeatureSet::clone)
-    map.required("baas").refuse("is inline, but the features have no copies", "inline with features: clone");
+  if (worker.baas != WorkerConfig::Baas::kNone && worker.features != datapath::FeatureSet::clone)
+    map.required("baas").refuse("stands with features that have no copies", "none, or features: clone");
   return worker;
 }
 
@@ -132,6 +133,24 @@ std::vector<CardLinkConfig> read_cards(const YamlValue& value) {
   return cards;
 }
 
+BaasConfig read_baas(const YamlValue& value) {
+  constexpr std::size_t kMostCores = 16;
+  const YamlMap map = value.map(baas_fields().names());
+  BaasConfig baas;
+  read_fields(map, baas_fields(), baas);
+  read_policy(map, baas.policy);
+  check_schedule(map, baas.schedule);
+  const YamlValue cores = map.required("cores");
+  for (const auto& item : cores.list()) {
+    const auto core = static_cast<unsigned>(item.integer(0, kMaxCore));
+    if (std::ranges::count(baas.cores, core) != 0) item.refuse(fmt::format("is core {} again", core), "each core once");
+    baas.cores.push_back(core);
+  }
+  if (baas.cores.empty() || baas.cores.size() > kMostCores)
+    cores.refuse(fmt::format("has {} cores", baas.cores.size()), fmt::format("1 to {}", kMostCores));
+  return baas;
+}
+
 void read_file(const YamlValue& top, GnbConfig& config) {
   const YamlMap map = top.map(gnb_keys());
   read_program(map, kProgramKeys, config);
@@ -150,6 +169,7 @@ void read_file(const YamlValue& top, GnbConfig& config) {
     cards->refuse("stands in a file without workers", "with workers, or card, the section of `splitplane card`");
   config.workers = read_workers(map.required("workers"));
   if (const auto& v = cards) config.cards = read_cards(*v);
+  if (const auto v = map.find("baas")) config.baas = read_baas(*v);
   if (const auto v = map.find("bearers")) config.bearers = read_bearers(*v);
   if (const auto v = map.find("sessions")) config.sessions = read_sessions(*v);
   if (const auto v = map.find("taps")) config.taps = read_list(*v, tap::settings_fields());

@@ -81,7 +81,7 @@ Expected<void> BearerLines::move_flow(const Locked& /*locked*/, WorkerRuntime& w
     const auto* const arq = gnb->arq_bearers.find(old.value);
     datapath::FlowMoves::Rest rest{.is_acknowledged = arq != nullptr, .not_before = now};
     if (arq != nullptr) {
-      rest.until = arq->retx.next();
+      rest.until = arq->next();
       rest.epoch = arq->epoch;
     } else if (from.config.security) {
       rest.not_before = now + from.config.security->t_reordering_ms * ms;
@@ -217,7 +217,7 @@ Expected<void> BearerLines::rekey(const Locked& /*locked*/, WorkerRuntime& worke
     downlink.pdcp_tx_next = first.tx_next;
     uplink.pdcp_rx_next = first.rx_next;
     if (fresh.begins_anew && !config_.journal.empty()) *gnb.bearers.lease(id) = lease;
-    downlink.rlc_tx_next = rlc == nullptr ? 0 : rlc->retx.next();
+    downlink.rlc_tx_next = rlc == nullptr ? 0 : rlc->next();
     uplink.rlc_rx_next_highest = 0;
     downlink.pdu_without_poll = 0;
     datapath::set_count_limit(gnb, downlink);

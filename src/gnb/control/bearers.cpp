@@ -472,7 +472,7 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
     if (auto* const secured = gnb->secured_bearers.find(id.value); secured != nullptr) secured->epoch = epoch;
     ran::BearerDownlink& downlink = *gnb->bearers.bearer_line(id.value);
     ran::set_epoch(downlink, epoch);
-    downlink.rlc_tx_next = arq->retx.next();
+    downlink.rlc_tx_next = arq->next();
     datapath::set_count_limit(*gnb, downlink);
     downlink.pdu_without_poll = 0;
     gnb->bearers.uplink_line(id.value)->rlc_rx_next_highest = 0;

@@ -22,7 +22,7 @@ class BearersTest : public test::PartsTest {
   // Two workers; w0 keeps copies itself.
   [[nodiscard]] static GnbConfig acknowledged() {
     GnbConfig config = test::small_config();
-    config.workers[0].baas_inline = true;
+    config.workers[0].baas = WorkerConfig::Baas::kInline;
     return config;
   }
 };

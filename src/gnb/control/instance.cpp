@@ -68,6 +68,7 @@ void Instance::serve_n3(std::chrono::steady_clock::time_point now) {
   parts_.taps.quiet_stopped(locked);
   parts_.numbers.serve(locked, now);
   parts_.n3.serve(locked, now);
+  parts_.service.serve(locked);
   if (now < next_failures_) return;
   next_failures_ = now + kFailures;
   parts_.workers.warn_of_failures(now);
@@ -178,6 +179,18 @@ Expected<nlohmann::json> Instance::show_power() {
 
 Expected<nlohmann::json> Instance::set_power(const std::string& worker, const power::Settings& settings) {
   return parts_.workers.set_power(parts_.control.lock(), worker, settings);
+}
+
+Expected<nlohmann::json> Instance::attach_service(int process) {
+  return parts_.service.attach(parts_.control.lock(), process);
+}
+
+Expected<nlohmann::json> Instance::begin_service(int process, const std::vector<int>& wakeups) {
+  return parts_.service.begin(parts_.control.lock(), process, wakeups);
+}
+
+Expected<nlohmann::json> Instance::show_service() {
+  return parts_.service.row(parts_.control.lock());
 }
 
 Expected<nlohmann::json> Instance::show_card() {

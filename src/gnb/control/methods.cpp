@@ -35,6 +35,24 @@ void add_methods(MethodRegistry& registry, gnb::Instance& gnb) {
   registry.add("tap.list", without_params(calls(&gnb::Instance::list_taps)));
   registry.add("power.show", power_show(calls(&gnb::Instance::show_power)));
   registry.add("power.set", power_set(calls(&gnb::Instance::set_power)));
+  registry.add("baas.attach", [&gnb](Params& params) -> Expected<Json> {
+    params.require("process");
+    const auto process = params.integer("process", 1, INT32_MAX);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return gnb.attach_service(static_cast<int>(*process));
+  });
+  registry.add("baas.begin", [&gnb](Params& params) -> Expected<Json> {
+    params.require("process");
+    params.require("wakeups");
+    const auto process = params.integer("process", 1, INT32_MAX);
+    std::vector<int> wakeups;
+    if (const Json* const list = params.list("wakeups", baas::kMostCores); list != nullptr) {
+      for (const Json& one : *list) wakeups.push_back(one.is_number_integer() ? one.get<int>() : -1);
+    }
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return gnb.begin_service(static_cast<int>(*process), wakeups);
+  });
+  registry.add("baas.show", without_params(calls(&gnb::Instance::show_service)));
   registry.add("card.show", without_params(calls(&gnb::Instance::show_card)));
 }
 

@@ -133,6 +133,7 @@ nlohmann::json Observer::stats(const Locked& locked) const {
                         {"gtpu", parts_.n3.gtpu_rows(locked)},
                         {"cards", parts_.cards.rows()},
                         {"journal", parts_.numbers.row()},
+                        {"baas", parts_.service.row(locked)},
                         {"bearers", parts_.store.size()},
                         {"tsc_hz", rte_get_tsc_hz()},
                         {"totals",

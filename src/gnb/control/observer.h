@@ -8,6 +8,7 @@
 #include "gnb/control/control_lock.h"
 #include "gnb/control/n3_control.h"
 #include "gnb/control/numbers.h"
+#include "gnb/control/service_link.h"
 #include "gnb/control/wiring.h"
 #include "gnb/control/workers.h"
 #include "observe/observation.h"
@@ -28,6 +29,7 @@ class Observer {
     const N3Control& n3;
     const Cards& cards;
     const Numbers& numbers;
+    const ServiceLink& service;
   };
 
   explicit Observer(const Parts& parts) : parts_(parts) {}

@@ -13,6 +13,7 @@
 #include "gnb/control/numbers.h"
 #include "gnb/control/observer.h"
 #include "gnb/control/peer_table.h"
+#include "gnb/control/service_link.h"
 #include "gnb/control/taps.h"
 #include "gnb/control/uplinks.h"
 #include "gnb/control/wiring.h"
@@ -43,7 +44,8 @@ struct Parts {
   N3Control n3{store, workers, peers, cards, uplinks};
   Bearers bearers{{control, store, workers, peers, lines, numbers, cards, n3, uplinks}};
   Taps taps{config, control, workers, lines.secured_drbs()};
-  Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers}};
+  ServiceLink service{config, workers, wiring};
+  Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers, service}};
 };
 
 }  // namespace splitplane::gnb

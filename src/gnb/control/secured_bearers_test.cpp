@@ -243,7 +243,7 @@ class RekeyTest : public SecuredBearersTest {
     GnbConfig config = config_with_keys();
     for (WorkerConfig& worker : config.workers) {
       worker.features = datapath::FeatureSet::clone;
-      worker.baas_inline = true;
+      worker.baas = WorkerConfig::Baas::kInline;
     }
     return config;
   }

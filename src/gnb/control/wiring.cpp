@@ -15,6 +15,7 @@ namespace {
 constexpr unsigned kPuntEntries = 256;
 constexpr unsigned kWorkerEntries = 4096;
 constexpr unsigned kHandedEntries = 1024;
+constexpr std::size_t kLeastMessages = 4096;  // of a ring to or from the buffering service
 
 // First error of a chain of steps.
 template <class... Steps>
@@ -61,6 +62,7 @@ Expected<void> Wiring::make_without_ports(Workers& workers, PeerTable& peers, rt
 Expected<void> Wiring::wire(Workers& workers, PeerTable& peers) {
   for (const auto& n3 : config_.n3) peers.add_interface(n3, port_ends_.at(n3.port).facts.mac);
   return in_order(
+      [&] { return share_with_service(workers); },
       [&] {
         Expected<void> made;
         for (const auto& worker : workers.all()) {
@@ -136,25 +138,61 @@ Expected<void> Wiring::make_gnb(WorkerRuntime& worker, PeerTable& peers) {
   fill(gnb, config_, worker.config, n3.facts, port_ends_.at(worker.config.air).facts);
   gnb.pool = n3.pool;
 
-  if (worker.config.baas_inline) {
-    gnb.arq = std::make_unique<datapath::Arq>(datapath::Arq::Settings{.sends = Direction::kDownlink,
-                                                                      .ethernet = gnb.air_header,
-                                                                      .pool = gnb.pool,
-                                                                      .max_unacked = copies_of(config_, worker.config),
-                                                                      .longest_frame = gnb.air_frame_bytes,
-                                                                      .ticks_per_ms = rte_get_tsc_hz() / 1000,
-                                                                      .now = rte_rdtsc()});
-  }
-
   const auto take = [&](rte_ring*& place, const char* what, unsigned entries) -> Expected<void> {
     auto ring = make_ring(fmt::format("{}.{}", worker.config.name, what), entries);
     if (!ring) return tl::unexpected(ring.error());
     place = *ring;
     return {};
   };
-  return in_order([&] { return take(gnb.copies, "copies", static_cast<unsigned>(copies_of(config_, worker.config))); },
+  return in_order([&] { return make_arq(worker, gnb); }, [&] { return take(gnb.copies, "copies", static_cast<unsigned>(copies_of(config_, worker.config))); },
                   [&] { return make_punts(gnb.punt, worker.config.name); },
                   [&] { return take(gnb.inject, "inject", kPuntEntries); });
+}
+
+Expected<void> Wiring::share_with_service(const Workers& workers) {
+  if (!config_.baas) return {};
+  for (const auto& worker : workers.all()) {
+    if (uses_service(worker->config)) service_workers_.push_back(worker.get());
+  }
+  if (service_workers_.empty()) return {};
+  auto shared = baas::make_shared_memory(service_workers_.size(), config_.baas->cores.size());
+  if (!shared) return tl::unexpected(shared.error());
+  service_memory_ = *shared;
+  return {};
+}
+
+// The window of acknowledged bearers: here, or in the buffering service over a channel to each of its cores.
+Expected<void> Wiring::make_arq(WorkerRuntime& worker, datapath::GnbContext& gnb) {
+  if (worker.config.baas == WorkerConfig::Baas::kNone) return {};
+  const std::size_t copies = copies_of(config_, worker.config);
+  datapath::Arq::Settings settings{.sends = Direction::kDownlink,
+                                   .ethernet = gnb.air_header,
+                                   .pool = gnb.pool,
+                                   .max_unacked = copies,
+                                   .longest_frame = gnb.air_frame_bytes,
+                                   .ticks_per_ms = rte_get_tsc_hz() / 1000,
+                                   .now = rte_rdtsc()};
+  if (uses_service(worker.config)) {
+    const auto at = std::ranges::find(service_workers_, &worker);
+    const auto number = static_cast<std::size_t>(at - service_workers_.begin());
+    for (std::size_t core = 0; core < config_.baas->cores.size(); ++core) {
+      std::array<rte_ring*, 2> ends{};
+      for (const bool to_service : {true, false}) {
+        const std::string name = baas::ring_name(number, core, to_service);
+        auto ring = baas::make_message_ring(name, static_cast<unsigned>(std::max(2 * copies, kLeastMessages)));
+        if (!ring) return fail("no memory for ring {}; allowed: a larger memory.megabytes", name);
+        ends[to_service ? 0 : 1] = ring.get();
+        message_rings_.push_back(std::move(ring));
+      }
+      settings.service.push_back({ends[0], ends[1]});
+    }
+    const unsigned shards = worker.config.shard_last - worker.config.shard_first + 1;
+    settings.max_bearers = std::size_t{shards} * bearers_per_shard(config_);
+    service_memory_->max_copies[number] = copies;
+    worker.power.wakeup().announce_at(service_memory_->worker[number]);
+  }
+  gnb.arq = std::make_unique<datapath::Arq>(settings);
+  return {};
 }
 
 // Not for workers without ports, as those of `splitplane explain`: a COUNT that they used would be used a second time.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "baas/shared.h"
 #include "engine/port.h"
 #include "gnb/control/contexts.h"
 #include "gnb/control/peer_table.h"
@@ -35,6 +36,8 @@ class Wiring {
   void make_loops(const Workers& workers);
 
   [[nodiscard]] const Ports& ports() const { return ports_; }
+  // What is shared with the buffering service; nullptr: no worker uses it.
+  [[nodiscard]] baas::Shared* service_memory() const { return service_memory_; }
   // Those whose link may be looked at.
   [[nodiscard]] std::vector<WatchedPort> watched_ports() const;
 
@@ -48,6 +51,8 @@ class Wiring {
   Expected<void> open_ports();
   Expected<void> wire(Workers& workers, PeerTable& peers);
   Expected<void> make_pdcp(const Workers& workers);
+  Expected<void> share_with_service(const Workers& workers);
+  Expected<void> make_arq(WorkerRuntime& worker, datapath::GnbContext& gnb);
   Expected<void> make_gnb(WorkerRuntime& worker, PeerTable& peers);
   void share_reorder_buffers(const Workers& workers);
   void connect_copies(const Workers& workers);
@@ -68,6 +73,9 @@ class Wiring {
   Ports ports_;
   std::map<std::string, PortEnd> port_ends_;  // by port
   std::vector<Ring> rings_;
+  std::vector<baas::MessageRing> message_rings_;
+  std::vector<const WorkerRuntime*> service_workers_;  // in the order of their numbers at the service
+  baas::Shared* service_memory_ = nullptr;
   DpdkArray<ran::BearerDownlink> downlink_;
   DpdkArray<ran::BearerUplink> uplink_;
   DpdkArray<ran::BearerDrops> drops_;

@@ -9,7 +9,10 @@ using test::kArqBearer;
 using test::kEpoch;
 using Rig = test::ArqRig<>;
 
-TEST(ArqLimits, a_poll_beyond_max_unacked_is_answered) {
+class ArqLimits : public test::AnyWindows {};
+INSTANTIATE_TEST_SUITE_P(Windows, ArqLimits, testing::Bool(), test::window_place);
+
+TEST_P(ArqLimits, a_poll_beyond_max_unacked_is_answered) {
   Rig rig({.arq = {.max_unacked = 64}});
   Bytes pdu = ran::test::uplink_pdu(rig.config(kArqBearer), 70, 70, Qfi{9}, test::inner_packet(60, 1));
   pdu[3] = kEpoch;
@@ -17,7 +20,7 @@ TEST(ArqLimits, a_poll_beyond_max_unacked_is_answered) {
   rig.from_air(pdu);
   EXPECT_EQ(rig.dropped(DropReason::rlc_duplicate), 1U);
   EXPECT_EQ(rig.bearer().receive.counters().outside_window, 1U);
-  rig.function.serve_acknowledged();
+  rig.serve();
   ASSERT_EQ(rig.air.frames.size(), 1U);
   const auto status = wire::rlc::parse_status(wire::Octets(rig.air.frames[0]).subspan(kAirRlcOffset),
                                               rig.config(kArqBearer).rlc_sn_bits);
@@ -25,7 +28,7 @@ TEST(ArqLimits, a_poll_beyond_max_unacked_is_answered) {
   EXPECT_EQ(status->ack_sn, 0U);
 }
 
-TEST(ArqLimits, a_status_with_many_holes_of_one_sdu_sends_its_frame_once) {
+TEST_P(ArqLimits, a_status_with_many_holes_of_one_sdu_sends_its_frame_once) {
   Rig rig;
   rig.send(2, true);
   const std::vector<Bytes> first = rig.air.frames;
@@ -33,8 +36,8 @@ TEST(ArqLimits, a_status_with_many_holes_of_one_sdu_sends_its_frame_once) {
     rig.status(2, {{.sn = 0, .has_so = true, .so_start = 0, .so_end = 4},
                    {.sn = 0, .has_so = true, .so_start = 10, .so_end = 14},
                    {.sn = 0, .has_so = true, .so_start = 20}});
-    rig.function.serve_acknowledged();
-    rig.function.serve_acknowledged();
+    rig.serve();
+    rig.serve();
     ASSERT_EQ(rig.air.frames.size(), 2U + round);
     EXPECT_EQ(rig.context->stats.rlc_retransmitted.get(), round);
     EXPECT_EQ(Bytes(rig.air.frames.back().begin() + 25, rig.air.frames.back().end()),
@@ -44,42 +47,42 @@ TEST(ArqLimits, a_status_with_many_holes_of_one_sdu_sends_its_frame_once) {
 
 // Forged PDUs on the air have moved the peer's numbers, so each of its STATUS PDUs is invalid. New SDUs go on to come.
 // So t-PollRetransmit restarts each time, and no SDU is sent often enough to reach maxRetxThreshold.
-TEST(ArqLimits, a_peer_with_other_numbers_is_a_radio_link_failure_in_bounded_time) {
+TEST_P(ArqLimits, a_peer_with_other_numbers_is_a_radio_link_failure_in_bounded_time) {
   Rig rig({.arq = {.t_poll_retransmit_ms = 5, .max_retx = 2}});
   int rounds = 0;
   for (; rounds < 200 && !rig.bearer().failed; ++rounds) {
     rig.send(1);
-    rig.status(rig.bearer().retx.next() + 1000);
-    rig.function.serve_acknowledged();
+    rig.status(rig.bearer().next() + 1000);
+    rig.serve();
     rte_delay_ms(2);
   }
   EXPECT_TRUE(rig.bearer().failed);
   EXPECT_GE(rounds, 16);
-  rig.function.serve_acknowledged();
+  rig.serve();
   EXPECT_EQ(rig.context->stats.rlc_peer_lost.get(), 1U);
   EXPECT_EQ(rig.context->stats.rlc_max_retx.get(), 0U);
-  EXPECT_GE(rig.context->stats.rlc_status_malformed.get(), 16U);
+  EXPECT_GE(rig.malformed(), 16U);
   EXPECT_EQ(rig.context->arq->unacked(), 0U);
   rig.context->arq->reestablish(rig.bearer(), kEpoch + 1, rte_rdtsc());
   EXPECT_FALSE(rig.bearer().failed);
   EXPECT_FALSE(rig.bearer().retx.peer_lost());
 }
 
-TEST(ArqLimits, invalid_status_pdus_of_a_stranger_beside_those_of_the_peer_are_no_failure) {
+TEST_P(ArqLimits, invalid_status_pdus_of_a_stranger_beside_those_of_the_peer_are_no_failure) {
   Rig rig({.arq = {.t_poll_retransmit_ms = 5, .max_retx = 2}});
   for (int rounds = 0; rounds < 100; ++rounds) {
     rig.send(1);
-    for (int i = 0; i < 5; ++i) rig.status(rig.bearer().retx.next() + 1000);
-    rig.status(rig.bearer().retx.next());
-    rig.function.serve_acknowledged();
+    for (int i = 0; i < 5; ++i) rig.status(rig.bearer().next() + 1000);
+    rig.status(rig.bearer().next());
+    rig.serve();
     rte_delay_ms(1);
   }
   EXPECT_FALSE(rig.bearer().failed);
-  EXPECT_EQ(rig.context->stats.rlc_status_malformed.get(), 500U);
+  EXPECT_EQ(rig.malformed(), 500U);
 }
 
 // 34 bearers get 63 PDUs each out of order, one per page of window memory. They need more pages than there are.
-TEST(ArqLimits, bearers_that_take_all_window_memory_leave_rx_next_its_way_and_others_a_share) {
+TEST_P(ArqLimits, bearers_that_take_all_window_memory_leave_rx_next_its_way_and_others_a_share) {
   Arq arq({.ticks_per_ms = rte_get_tsc_hz() / 1000, .now = rte_rdtsc()});
   std::vector<std::unique_ptr<ArqBearer>> bearers;
   const auto arrives = [&](ArqBearer& bearer, std::uint32_t sn) {

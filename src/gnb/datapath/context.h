@@ -68,6 +68,11 @@ inline void note_served(GnbContext& context) {
   context.stats.rlc_max_retx.set(c.max_retx);
   context.stats.rlc_peer_lost.set(c.peer_lost);
   context.stats.rlc_unacked.set(context.arq->unacked());
+  if (const baas::WorkerEnd* const service = context.arq->service(); service != nullptr) {
+    context.stats.baas_told.set(service->counters().told);
+    context.stats.baas_told_again.set(service->counters().told_again);
+    context.stats.baas_status_lost.set(service->counters().status_lost);
+  }
 }
 
 inline void note_flow_held(GnbContext& context) {

@@ -90,10 +90,10 @@ void serve_moves(GnbContext& context, std::uint64_t now) {
       // RLC began anew, maybe with other keys: what the UE did not acknowledge has new numbers. The UE gets it when it
       // has followed, so the wait begins anew, too.
       move.rest.epoch = arq->epoch;
-      move.rest.until = arq->retx.next();
+      move.rest.until = arq->next();
       move.deadline = std::min(now + FlowMoves::kMostMs * (rte_get_tsc_hz() / 1000), move.last_deadline);
     }
-    return !ran::rlc::before(arq->retx.next_ack(), move.rest.until);
+    return !ran::rlc::before(arq->next_ack(), move.rest.until);
   };
   context.flow_moves.serve(now, is_over, [&](const FlowMoves::Move& move) {
     ran::set_flow(*context.bearers.downlink_line(move.session.value), move.qfi, move.number);

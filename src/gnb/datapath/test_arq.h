@@ -1,9 +1,10 @@
 // For tests of RLC AM on a gNB worker only: real mbufs, the STATUS PDUs of a peer written by hand, and the account of
-// buffers.
+// buffers. The windows are in the worker (`baas: inline`) or in a buffering service on the same thread (`baas: process`).
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include "baas/buffering.h"
 #include "gnb/datapath/downlink.h"
 #include "gnb/datapath/test_gnb.h"
 #include "gnb/datapath/uplink.h"
@@ -14,17 +15,85 @@ namespace splitplane::datapath::test {
 inline constexpr std::uint32_t kArqBearer = 5;
 inline constexpr std::uint8_t kEpoch = 0x5a;
 
+// Both rings to a buffering service, and the service. It can be killed at any point, and another one started.
+class TestService {
+ public:
+  explicit TestService(std::size_t max_copies = 16384, unsigned entries = 1024)
+      : to_service_(make("service", entries)), to_worker_(make("worker", entries)), max_copies_(max_copies) {}
+  ~TestService() {
+    buffering.reset();
+    rte_ring_free(to_service_);
+    rte_ring_free(to_worker_);
+  }
+  TestService(const TestService&) = delete;
+  TestService& operator=(const TestService&) = delete;
+
+  [[nodiscard]] baas::Channel channel() const { return {to_service_, to_worker_}; }
+  // As if its process were killed: what it knew is gone, and what lies on the rings stays there.
+  void kill() { buffering.reset(); }
+  void start() {
+    buffering = std::make_unique<baas::Buffering>(baas::Buffering::Settings{.channels = {channel()},
+                                                                            .max_copies = max_copies_,
+                                                                            .ticks_per_ms = rte_get_tsc_hz() / 1000,
+                                                                            .now = rte_rdtsc()},
+                                                  stats);
+  }
+  void round() {
+    if (!buffering) return;
+    Burst burst;
+    for (auto& queue : buffering->queues()) {
+      while (queue.receive(burst) != 0) buffering->process(queue, burst);
+    }
+    buffering->flush();
+  }
+
+  std::unique_ptr<baas::Buffering> buffering;
+  WorkerStats stats;
+
+ private:
+  static rte_ring* make(const char* name, unsigned entries) {
+    static unsigned number = 0;
+    const std::string unique = fmt::format("t.{}.{}", name, number++);
+    return rte_ring_create_elem(unique.c_str(), sizeof(baas::Message), entries, SOCKET_ID_ANY,
+                                RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+  }
+  rte_ring *to_service_, *to_worker_;
+  std::size_t max_copies_;
+};
+
+inline bool windows_are_away = false;  // for rigs from now on
+
+// A test of what must not depend on where the windows are.
+class AnyWindows : public testing::TestWithParam<bool> {
+ protected:
+  AnyWindows() { windows_are_away = GetParam(); }
+  ~AnyWindows() override { windows_are_away = false; }
+};
+inline std::string window_place(const testing::TestParamInfo<bool>& info) {
+  return info.param ? "in_the_service" : "inline";
+}
+
 // A gNB worker with one acknowledged bearer, and the PDUs of its UE.
 template <class Sink = TestSink>
 struct ArqRig : TestGnb {
   static constexpr std::uint32_t kBearer = kArqBearer;
 
   explicit ArqRig(ran::BearerConfig bearer = {}) {
-    context->arq = std::make_unique<Arq>(Arq::Settings{.sends = Direction::kDownlink,
-                                                       .ethernet = context->air_header,
-                                                       .pool = pool.get(),
-                                                       .ticks_per_ms = rte_get_tsc_hz() / 1000,
-                                                       .now = rte_rdtsc()});
+    Arq::Settings settings{.sends = Direction::kDownlink,
+                           .ethernet = context->air_header,
+                           .pool = pool.get(),
+                           .ticks_per_ms = rte_get_tsc_hz() / 1000,
+                           .now = rte_rdtsc()};
+    if (windows_are_away) {
+      service.emplace();
+      settings.service = {service->channel()};
+      settings.max_bearers = kLines;
+    }
+    context->arq = std::make_unique<Arq>(settings);
+    if (service) {
+      context->arq->service()->connect();
+      service->start();
+    }
     context->arq_bearers.attach(ShardId{1}, kLines);
     bearer.acknowledged = true;
     add(kBearer, bearer, kPeerV4);
@@ -34,8 +103,21 @@ struct ArqRig : TestGnb {
     set_count_limit(*context, downlink[kBearer]);
   }
   ~ArqRig() {
-    context->arq_bearers.exchange(teid(kBearer), nullptr);
+    const auto arq = context->arq_bearers.exchange(teid(kBearer), nullptr);
+    if (arq) context->arq->detach(*arq);
     EXPECT_EQ(pool.in_use(), 0U);
+  }
+  // Rounds of the worker, and of the service if there is one, until nothing is left to say.
+  void serve() {
+    function.serve_acknowledged();
+    for (unsigned i = 0; i < 3 && service; ++i) {
+      service->round();
+      function.serve_acknowledged();
+    }
+  }
+  // STATUS PDUs that were of no use, where the windows are.
+  [[nodiscard]] std::uint64_t malformed() const {
+    return service ? service->stats.rlc_status_malformed.get() : context->arq->counters().status_malformed;
   }
   ArqBearer& bearer() { return *context->arq_bearers.find(teid(kBearer)); }
 
@@ -71,6 +153,7 @@ struct ArqRig : TestGnb {
   [[nodiscard]] static std::uint32_t sn_of(const Bytes& frame) { return wire::load_be24(&frame[24]) & 0x3ffff; }
   [[nodiscard]] static bool polls(const Bytes& frame) { return (frame[24] & kPollBit) != 0; }
 
+  std::optional<TestService> service;
   Taken air, n3;
   GnbDownlink<FeatureSet::clone, Sink, SampledCycles> function{*context, Sink{&air}, Sink{&air}};
   GnbUplink<FeatureSet::clone, TestSink, SampledCycles> upward{*context, TestSink{&n3}};

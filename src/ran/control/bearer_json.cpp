@@ -59,6 +59,13 @@ Json arq_json(const datapath::ArqView& v) {
             {"status_sent", v.status.status},
             {"holes_reported", v.status.holes},
             {"reassembly_timeouts", v.status.reassembly_timeouts}};
+  json["window"] = v.in_service ? "service" : "here";
+  if (v.in_service) {
+    for (const char* const unknown : {"unacked_most", "nacked", "polls_sent", "poll_timeouts", "max_retx",
+                                      "polls_in_vain", "peer_lost", "status_received", "status_stale",
+                                      "status_malformed", "nacks_ignored", "repair_time"})
+      json.erase(unknown);
+  }
   if (v.ecn) json["ecn"] = ecn_json(*v.ecn);
   return json;
 }

@@ -7,7 +7,7 @@
 namespace splitplane::ran::rlc {
 
 // AmSend -> AmRetx: AmSend gave the lower layer a PDU with octets that were never sent before.
-template <buf::PacketBuffer B>
+template <buf::Keepable B>
 struct Submission {
   B sdu;                    // set with the PDU that carries its first octets: the copy to keep
   std::uint32_t sn = 0;     // without the modulus

@@ -9,7 +9,7 @@
 
 namespace splitplane::ran::rlc {
 
-template <buf::PacketBuffer B>
+template <buf::Keepable B>
 class AmRetx {
  public:
   // The most work of one receive_status() call: NACK blocks plus unacknowledged SDUs that they name.
@@ -29,6 +29,13 @@ class AmRetx {
 
   // The lowest SN whose buffer may still be held, without the modulus. It is at most next_ack().
   [[nodiscard]] std::uint32_t oldest() const { return before(release_from_, next_ack_) ? release_from_ : next_ack_; }
+
+  // SDUs [next(), next() + count) were sent and acknowledged, and their buffers given back, before this half knew of
+  // them.
+  void skip(std::uint32_t count) {
+    if (window_.unacked() == 0 && window_.held() == 0) return restart_at(end_ + count);
+    end_ += count;
+  }
 
   // Records what AmSend says of a PDU with octets that were never sent before. The caller has checked room() for a new
   // SDU.
@@ -128,12 +135,26 @@ class AmRetx {
   void take_unacked(Taken&& taken) {
     window_.take_open(next_ack_, end_, taken);
   }
+  // Marks SDU `sn`, which is not acknowledged, for retransmission.
+  void resend(std::uint32_t sn, Time now) {
+    make_pending(sn, 0, wire::rlc::kSoEnd, now, [](std::uint32_t) {});
+  }
   // Marks every SDU that is not acknowledged for retransmission.
   void resend_all(Time now) {
     for (std::uint32_t sn = next_ack_; sn != end_; ++sn) {
       if (window_.is_open(sn)) make_pending(sn, 0, wire::rlc::kSoEnd, now, [](std::uint32_t) {});
     }
   }
+
+  // Fetches what submitted() and receive_status() look at, for one who serves a burst of many bearers: the state, then
+  // what leads to the page of `sn`, then that page.
+  void prefetch() const {
+    __builtin_prefetch(this);
+    __builtin_prefetch(reinterpret_cast<const char*>(this) + 64);
+    __builtin_prefetch(reinterpret_cast<const char*>(this) + 128);
+  }
+  void prefetch_window(std::uint32_t sn) const { window_.prefetch(sn); }
+  void prefetch_page(std::uint32_t sn) const { window_.prefetch_page(sn); }
 
   // The buffer of an SDU that is not acknowledged; nullptr if `sn` has none.
   [[nodiscard]] B* kept(std::uint32_t sn) const { return window_.kept(sn); }

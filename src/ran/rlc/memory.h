@@ -14,7 +14,7 @@ struct Interval {
 };
 
 // A sent SDU as the sender keeps it until it is acknowledged.
-template <buf::PacketBuffer B>
+template <buf::Keepable B>
 struct SentSdu {
   B sdu;
   Time first_nack = 0;  // when it was first considered for retransmission
@@ -27,7 +27,7 @@ struct SentSdu {
 };
 
 // A page of 64 sent SDUs, with one bit each in every mask.
-template <buf::PacketBuffer B>
+template <buf::Keepable B>
 struct alignas(64) SentPage {
   std::uint64_t held = 0;        // `sdu` has a buffer
   std::uint64_t acked = 0;       // positively acknowledged
@@ -39,7 +39,7 @@ struct alignas(64) SentPage {
 };
 
 // Octets [start, stop) of an SDU that is being received, in one PDU's buffer. They form a list in ascending order.
-template <buf::PacketBuffer B>
+template <buf::Keepable B>
 struct Segment {
   B pdu;
   std::uint32_t next = 0;
@@ -62,7 +62,7 @@ struct alignas(64) ReceivedPage {
   std::array<std::uint32_t, kPageSns> assembly;
 };
 
-template <buf::PacketBuffer B>
+template <buf::Keepable B>
 struct alignas(64) QueuePage {
   std::array<B, 64> sdu;
   QueuePage* next = nullptr;
@@ -73,7 +73,7 @@ struct MemorySizes {
   std::size_t segments = 4096, assemblies = 2048, intervals = 4096;
 };
 
-template <buf::PacketBuffer B>
+template <buf::Keepable B>
 struct Memory {
   explicit Memory(const MemorySizes& n)
       : directories(n.directories),

@@ -9,7 +9,7 @@
 
 namespace splitplane::ran::rlc {
 
-template <buf::PacketBuffer B>
+template <buf::Keepable B>
 class SentWindow {
  public:
   SentWindow(unsigned sn_bits, Memory<B>& memory)
@@ -17,6 +17,13 @@ class SentWindow {
 
   [[nodiscard]] static std::uint64_t bit(std::uint32_t sn) { return std::uint64_t{1} << (sn % kPageSns); }
   [[nodiscard]] SentPage<B>* find(std::uint32_t sn) const { return pages_.find(sn); }
+  void prefetch(std::uint32_t sn) const { pages_.prefetch(sn); }
+  void prefetch_page(std::uint32_t sn) const {
+    const SentPage<B>* const page = pages_.find(sn);
+    if (page == nullptr) return;
+    __builtin_prefetch(page);
+    __builtin_prefetch(&page->sdu[sn % kPageSns]);
+  }
   // True if `sn` was sent and is not acknowledged.
   [[nodiscard]] bool is_open(std::uint32_t sn) const {
     const SentPage<B>* page = pages_.find(sn);

@@ -76,7 +76,7 @@ inline constexpr std::size_t kMaxSduBytes = 65535;
 
 // A data PDU for the lower layer: the header, and the place of its data in the SDU's buffer. The entity that may send
 // the data again shares this buffer. So the lower layer copies it (a MAC transport block) or chains it.
-template <buf::PacketBuffer B>
+template <buf::Keepable B>
 struct Pdu {
   B sdu;
   std::uint16_t offset = 0, length = 0;  // octets [offset, offset + length) of the SDU
@@ -97,7 +97,7 @@ struct Pdu {
 };
 
 // Octets of a received PDU that belong to one SDU: [skip, skip + length) of its buffer.
-template <buf::PacketBuffer B>
+template <buf::Keepable B>
 struct Part {
   B pdu;
   std::uint16_t skip = 0, length = 0;

@@ -1,0 +1,292 @@
+#include "baas/control/service.h"
+
+#include <poll.h>
+#include <rte_cycles.h>
+#include <rte_launch.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "base/log.h"
+#include "base/paths.h"
+#include "base/text.h"
+#include "engine/cpu_time.h"
+#include "observe/stats_json.h"
+#include "runtime/instance_lock.h"
+#include "runtime/start_up.h"
+
+namespace splitplane::app {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPatienceWithDpdk = 10s;  // a gNB that ends while we join leaves DPDK waiting for it
+constexpr auto kPatienceWithLoop = 1000ms;
+
+// Becomes a new process unless it is told in time that all is well.
+class Watchdog {
+ public:
+  explicit Watchdog(std::chrono::seconds patience)
+      : thread_([this, patience] {
+          std::unique_lock lock(mutex_);
+          if (told_.wait_for(lock, patience, [this] { return well_; })) return;
+          log::warn("DPDK does not answer; this process begins anew");
+          re_execute();
+          std::_Exit(1);
+        }) {}
+  ~Watchdog() {
+    {
+      const std::lock_guard lock(mutex_);
+      well_ = true;
+    }
+    told_.notify_one();
+    thread_.join();
+  }
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable told_;
+  bool well_ = false;
+  std::thread thread_;
+};
+
+Fd open_process(int process) {
+  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+}
+
+}  // namespace
+
+void re_execute() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string all((std::istreambuf_iterator<char>(file)), {});
+  std::vector<char*> words;
+  for (std::size_t at = 0; at < all.size(); at += std::strlen(&all[at]) + 1) words.push_back(&all[at]);
+  words.push_back(nullptr);
+  ::execv("/proc/self/exe", words.data());
+  log::error("this process cannot begin anew: {}", std::strerror(errno));
+}
+
+bool BufferingService::Loop::execute(const std::function<void()>& command) {
+  if (running) return mailbox.execute(command, kPatienceWithLoop);
+  command();
+  return true;
+}
+
+Expected<std::unique_ptr<BufferingService>> BufferingService::join(const GnbConfig& config, std::string& why) {
+  auto gnb = ControlClient::connect(config.control.empty() ? control_path(config.file_prefix) : config.control, 2s);
+  if (!gnb) {
+    why = gnb.error().message;
+    return nullptr;
+  }
+  const auto attached = gnb->call("baas.attach", {{"process", ::getpid()}});
+  if (!attached) {
+    if (gnb->refused()) return tl::unexpected(attached.error());
+    why = attached.error().message;
+    return nullptr;
+  }
+  std::unique_ptr<BufferingService> service(new BufferingService(config));
+  if (auto started = service->start(*gnb, *attached); !started) {
+    if (service->gnb_lives()) return tl::unexpected(started.error());
+    why = started.error().message;
+    service->abandon();
+    return nullptr;
+  }
+  return service;
+}
+
+Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached) {
+  gnb_process_ = attached.at("process").get<int>();
+  gnb_ = open_process(gnb_process_);
+  // Its number may be another process's by now, but not one that holds the gNB's lock.
+  if (gnb_.get() < 0 || InstanceLock::holder(config_.file_prefix) != gnb_process_)
+    return fail("the gNB has ended meanwhile");
+  {
+    const Watchdog watchdog(kPatienceWithDpdk);
+    auto eal = datapath::Eal::start({.file_prefix = config_.file_prefix,
+                                     .worker_cores = config_.baas->cores,
+                                     .secondary = true});
+    if (!eal) return tl::unexpected(eal.error());
+    eal_.emplace(std::move(*eal));
+  }
+  log::run_beside_caller();
+  auto shared = baas::find_shared_memory();
+  if (!shared) return tl::unexpected(shared.error());
+  shared_ = *shared;
+  if (shared_->cores != config_.baas->cores.size())
+    return fail("baas.cores: {} are here, and the gNB was started with {}; allowed: the gNB's configuration",
+                config_.baas->cores.size(), shared_->cores);
+  for (const Json& number : attached.at("wakeups"))
+    wakeups_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_getfd, gnb_.get(), number.get<int>(), 0)));
+  Json wakeups = Json::array();
+  for (std::size_t core = 0; core < config_.baas->cores.size(); ++core) {
+    if (auto made = make_loop(core); !made) return made;
+    wakeups.push_back(loops_.back()->power.wakeup().fd());
+  }
+  const auto begun = gnb.call("baas.begin", {{"process", ::getpid()}, {"wakeups", std::move(wakeups)}});
+  if (!begun) return tl::unexpected(begun.error());
+  const bool can_wake = begun->at("can_wake").get<bool>();
+  if (!can_wake) log::warn("the gNB may not wake this process (pidfd_getfd): loops look at their rings once a millisecond");
+  return launch();
+}
+
+Expected<void> BufferingService::make_loop(std::size_t core) {
+  auto& loop = *loops_.emplace_back(std::make_unique<Loop>());
+  loop.name = fmt::format("baas{}", core);
+  loop.core = config_.baas->cores[core];
+  loop.lcore = datapath::Eal::kSecondaryLcore + 1 + static_cast<unsigned>(core);
+  loop.policy = config_.baas->policy;
+  baas::Buffering::Settings settings{.max_copies = 0, .ticks_per_ms = rte_get_tsc_hz() / 1000, .now = rte_rdtsc()};
+  for (std::size_t worker = 0; worker < shared_->workers; ++worker) {
+    auto channel = baas::find_channel(worker, core);
+    if (!channel) return tl::unexpected(channel.error());
+    settings.channels.push_back(*channel);
+    settings.max_copies += shared_->max_copies[worker];
+  }
+  loop.buffering = std::make_unique<baas::Buffering>(settings, loop.stats);
+  loop.buffering->wake = [this](std::size_t worker) {
+    if (worker < wakeups_.size() && wakeups_[worker].get() >= 0) shared_->worker[worker].wake(wakeups_[worker].get());
+  };
+  loop.power.wakeup().announce_at(shared_->service[core]);
+  return {};
+}
+
+Expected<void> BufferingService::launch() {
+  for (const auto& loop : loops_) {
+    power_of(*loop).start();
+    loop->config = &config_;
+    const auto entry = [](void* argument) {
+      auto& own = *static_cast<Loop*>(argument);
+      apply_schedule(own.name, own.config->baas->schedule);
+      baas::run_loop(*own.buffering, own.power, own.mailbox, own.stats, own.stop);
+      own.cpu_at_end.store(datapath::thread_cpu_time(), std::memory_order_release);
+      return 0;
+    };
+    if (rte_eal_remote_launch(entry, loop.get(), loop->lcore) != 0)
+      return fail("{}: its thread could not be started on core {}", loop->name, loop->core);
+    loop->running = true;
+  }
+  for (const auto& loop : loops_) power_of(*loop).say_what_cannot_wake();
+  return {};
+}
+
+BufferingService::~BufferingService() {
+  stop();
+}
+
+bool BufferingService::gnb_lives() const {
+  pollfd ended{.fd = gnb_.get(), .events = POLLIN, .revents = 0};
+  return gnb_.get() >= 0 && ::poll(&ended, 1, 0) == 0;
+}
+
+void BufferingService::stop() {
+  const std::lock_guard guard(mutex_);
+  for (const auto& loop : loops_) {
+    loop->stop.store(true, std::memory_order_relaxed);
+    loop->power.wakeup().wake();
+  }
+  for (const auto& loop : loops_) {
+    if (!loop->running) continue;
+    rte_eal_wait_lcore(loop->lcore);
+    (void)loop->cpu_at_end.load(std::memory_order_acquire);
+    loop->running = false;
+  }
+}
+
+void BufferingService::abandon() {
+  re_execute();
+  std::_Exit(1);
+}
+
+LoopPower BufferingService::power_of(Loop& loop) const {
+  return {.name = loop.name,
+          .core = loop.core,
+          .sysfs_root = config_.sysfs_root,
+          .settings = loop.policy,
+          .governor = loop.governor,
+          .power = loop.power,
+          .stats = loop.stats,
+          .execute = [&loop](const std::function<void()>& command) { return loop.execute(command); }};
+}
+
+Json BufferingService::row(Loop& loop) {
+  Json row;
+  const auto look = [&] {
+    WorkerObservation seen{.name = loop.name,
+                           .core = loop.core,
+                           .consumes_copies = true,
+                           .counters = take_snapshot(loop.stats),
+                           .policy = loop.policy.kind,
+                           .cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load()};
+    row = to_json(seen);
+    const baas::Buffering::Counters& c = loop.buffering->counters();
+    row["baas"] = {{"held", loop.buffering->held()},
+                   {"copies", c.copies.get()},
+                   {"skipped", c.skipped.get()},
+                   {"released", c.released.get()},
+                   {"sent_again", c.sent_again.get()},
+                   {"acknowledgements", c.acknowledged.get()},
+                   {"status_pdus", c.statuses.get()},
+                   {"bearers_opened", c.opened.get()},
+                   {"bearers_closed", c.closed.get()},
+                   {"no_room", c.no_room.get()},
+                   {"strays", c.strays.get()}};
+  };
+  if (!loop.execute(look)) return {{"name", loop.name}, {"core", loop.core}, {"silent", true}};
+  return row;
+}
+
+Expected<Json> BufferingService::stats() {
+  const std::lock_guard guard(mutex_);
+  Json workers = Json::array();
+  std::uint64_t received = 0;
+  for (const auto& loop : loops_) {
+    workers.push_back(row(*loop));
+    if (!workers.back().contains("received")) return fail("{} makes no rounds", loop->name);
+    received += workers.back().at("received").get<std::uint64_t>();
+  }
+  return Json{{"ports", Json::array()},
+              {"workers", std::move(workers)},
+              {"gnb", gnb_process_},
+              {"bearers", 0},
+              {"tsc_hz", rte_get_tsc_hz()},
+              {"totals",
+               {{"received", received},
+                {"transmitted", 0},
+                {"dropped", 0},
+                {"consumed", received},
+                {"held", 0},
+                {"balanced", true}}}};
+}
+
+Expected<Json> BufferingService::show_power() {
+  const std::lock_guard guard(mutex_);
+  Json rows = Json::array();
+  for (const auto& loop : loops_) {
+    auto view = power_of(*loop).show();
+    if (!view) return view;
+    rows.push_back(*std::move(view));
+  }
+  return rows;
+}
+
+Expected<Json> BufferingService::set_power(const std::string& worker, const power::Settings& settings) {
+  const std::lock_guard guard(mutex_);
+  std::vector<std::string_view> names;
+  for (const auto& loop : loops_) {
+    if (loop->name == worker) return power_of(*loop).set(settings);
+    names.emplace_back(loop->name);
+  }
+  return fail("worker: there is no '{}'; allowed: {}", printable(worker), comma_list(names));
+}
+
+}  // namespace splitplane::app

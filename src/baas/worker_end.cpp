@@ -1,0 +1,261 @@
+#include "baas/worker_end.h"
+
+#include <rte_mbuf.h>
+
+#include <utility>
+
+namespace splitplane::baas {
+
+WorkerEnd::WorkerEnd(const Settings& settings) : ledger_(settings.slots) {
+  lanes_.reserve(settings.channels.size());
+  for (const Channel& channel : settings.channels) {
+    Lane& lane = lanes_.emplace_back();
+    lane.channel = channel;
+    // Nothing is allocated while packets flow.
+    const std::size_t most = settings.bearers / settings.channels.size() + 1;
+    lane.windows.reserve(most);
+    lane.life.reserve(most);
+    lane.numbers.reserve(most);
+    lane.closing.reserve(most);
+  }
+}
+
+WorkerEnd::~WorkerEnd() {
+  for (std::uint32_t i = 0; i < ledger_.size(); ++i) {
+    if (ledger_[i].m != nullptr) rte_pktmbuf_free(ledger_[i].m);
+  }
+}
+
+void WorkerEnd::connect() {
+  for (Lane& lane : lanes_) {
+    rte_ring_reset(lane.channel.to_service);
+    rte_ring_reset(lane.channel.to_worker);
+    lane.staged = 0;
+    lane.room = rte_ring_free_count(lane.channel.to_service);
+    lane.numbers.insert(lane.numbers.end(), lane.closing.begin(), lane.closing.end());
+    lane.closing.clear();
+    for (Window* window = std::exchange(lane.first_queued, nullptr); window != nullptr;) {
+      window->is_queued = false;
+      window = std::exchange(window->next_queued, nullptr);
+    }
+    lane.last_queued = nullptr;
+    lane.scan = 0;
+  }
+  ++generation_;
+  connected_ = true;
+}
+
+bool WorkerEnd::fits(Lane& lane, unsigned n) {
+  if (lane.room >= n) [[likely]]
+    return true;
+  lane.room = rte_ring_free_count(lane.channel.to_service) - lane.staged;
+  return lane.room >= n;
+}
+
+void WorkerEnd::push(Lane& lane, const Message& m) {
+  if (lane.staged == kStaged) flush(lane);
+  lane.out[lane.staged++] = m;
+  --lane.room;
+}
+
+void WorkerEnd::flush(Lane& lane) {
+  if (lane.staged != 0) (void)send(lane.channel.to_service, lane.out.data(), std::exchange(lane.staged, 0));  // fits() has looked
+}
+
+void WorkerEnd::queue(Window& window) {
+  if (std::exchange(window.is_queued, true)) return;
+  Lane& lane = lanes_[window.lane];
+  window.next_queued = nullptr;
+  (lane.first_queued == nullptr ? lane.first_queued : lane.last_queued->next_queued) = &window;
+  lane.last_queued = &window;
+}
+
+// On the worker's thread; a bearer gets its number with its first frame or STATUS.
+void WorkerEnd::number(Window& window) {
+  window.lane = static_cast<std::uint16_t>(next_lane_);
+  next_lane_ = (next_lane_ + 1) % lanes_.size();
+  Lane& lane = lanes_[window.lane];
+  if (lane.numbers.empty()) {
+    window.number = static_cast<std::uint32_t>(lane.windows.size());
+    lane.windows.push_back(&window);
+    lane.life.push_back(0);
+  } else {
+    window.number = lane.numbers.back();
+    lane.numbers.pop_back();
+    lane.windows[window.number] = &window;
+  }
+  window.incarnation = lane.life[window.number];
+  window.is_open = false;
+}
+
+// A service of another generation knows nothing of the window.
+void WorkerEnd::begin_feed(Window& window) {
+  if (window.generation == generation_) [[likely]]
+    return;
+  window.generation = generation_;
+  window.is_open = false;
+  window.unfed = window.first;
+}
+
+bool WorkerEnd::open(Lane& lane, Window& window) {
+  if (!fits(lane, 1)) return false;
+  window.told = window.first == kNoSlot ? window.next : ledger_[window.first].sn;
+  window.next_ack = window.told;
+  window.unfed = window.first;
+  window.is_open = true;
+  window.incarnation = ++lane.life[window.number];
+  Message m{.kind = Kind::kOpen, .bytes = window.incarnation, .bearer = window.number, .sn = window.told};
+  Opening{window.sn_bits, window.max_retx, window.t_poll_retransmit_ms}.put(m);
+  push(lane, m);
+  return true;
+}
+
+bool WorkerEnd::skip(Lane& lane, Window& window, std::uint32_t to) {
+  if (window.told == to) [[likely]]
+    return true;
+  if (!fits(lane, 1)) return false;
+  push(lane, {.kind = Kind::kSkip, .bearer = window.number, .sn = window.told, .slot = to - window.told});
+  window.told = to;
+  return true;
+}
+
+void WorkerEnd::tell(Lane& lane, Window& window, std::uint32_t index, std::uint8_t flags) {
+  const Ledger::Slot& slot = ledger_[index];
+  push(lane, {.kind = Kind::kCopy,
+              .flags = flags,
+              .bytes = slot.bytes,
+              .bearer = window.number,
+              .sn = slot.sn,
+              .slot = ledger_.name_of(index)});
+  window.told = slot.sn + 1;
+  ++counters_.told;
+}
+
+void WorkerEnd::keep(Window& window, rte_mbuf* m, std::uint16_t bytes, bool poll) {
+  if (window.number == kNoSlot) number(window);
+  const std::uint32_t index = ledger_.add(window, m, window.next++, bytes);
+  if (!connected_) return;
+  Lane& lane = lanes_[window.lane];
+  begin_feed(window);
+  // A bearer of which nothing else is held can begin at once.
+  if (!window.is_open && window.first == index && fits(lane, 2) && open(lane, window)) window.unfed = kNoSlot;
+  const bool is_known = window.is_open && window.unfed == kNoSlot && window.told == ledger_[index].sn;
+  if (is_known && fits(lane, 1)) [[likely]]
+    return tell(lane, window, index, poll ? kPoll : 0);
+  if (window.unfed == kNoSlot) window.unfed = index;
+  queue(window);
+}
+
+bool WorkerEnd::status(Window& window, Octets pdu) {
+  const unsigned n = status_elements(pdu.size());
+  const bool can_be = connected_ && window.is_open && window.generation == generation_ && pdu.size() <= kLongestStatus;
+  Lane* const lane = can_be ? &lanes_[window.lane] : nullptr;
+  if (lane == nullptr || !fits(*lane, n)) {
+    ++counters_.status_lost;
+    return false;
+  }
+  // The elements come one behind the other in the ring, so they go there together.
+  flush(*lane);
+  std::array<Message, kMostElements> all;
+  all[0] = {.kind = Kind::kStatus, .bytes = static_cast<std::uint16_t>(pdu.size()), .bearer = window.number};
+  const std::size_t here = std::min<std::size_t>(pdu.size(), kInlineOctets);
+  std::memcpy(&all[0].sn, pdu.data(), here);
+  if (pdu.size() > here) std::memcpy(static_cast<void*>(&all[1]), pdu.data() + here, pdu.size() - here);
+  (void)send(lane->channel.to_service, all.data(), n);
+  lane->room -= n;
+  if (wake) wake(window.lane);
+  return true;
+}
+
+void WorkerEnd::forget_attempts(Window& window) {
+  if (!connected_ || !window.is_open || window.generation != generation_) return;
+  Lane& lane = lanes_[window.lane];
+  if (fits(lane, 1)) push(lane, {.kind = Kind::kForgetAttempts, .bearer = window.number});
+}
+
+void WorkerEnd::restart(Window& window) {
+  window.next = 0;
+  for_each(window, [&](Ledger::Slot& slot) {
+    ledger_.revoke(slot);
+    slot.sn = window.next++;
+  });
+  window.first_sn = 0;
+  window.next_ack = window.highest_ack = 0;
+  window.resend_end = window.next;
+  window.unfed = window.first;
+  window.is_open = false;
+  if (window.first != kNoSlot && connected_) queue(window);
+}
+
+void WorkerEnd::give_up(Window& window) {
+  while (window.first != kNoSlot) {
+    Ledger::Slot& slot = ledger_[window.first];
+    ledger_.revoke(slot);
+    rte_pktmbuf_free(ledger_.take(slot));
+  }
+  window.next_ack = window.highest_ack = window.next;
+  window.resend_end = window.next;
+  window.is_open = false;  // the next frame opens it anew
+}
+
+void WorkerEnd::close(Window& window) {
+  const bool was_open = window.incarnation != 0;
+  give_up(window);
+  window.next = window.next_ack = window.highest_ack = window.resend_end = 0;
+  if (window.number == kNoSlot) return;
+  Lane& lane = lanes_[window.lane];
+  if (window.is_queued) {  // a linear search is enough: this is rare
+    Window* rest = std::exchange(lane.first_queued, nullptr);
+    lane.last_queued = nullptr;
+    while (rest != nullptr) {
+      Window* const one = std::exchange(rest, rest->next_queued);
+      one->is_queued = false;
+      if (one != &window) queue(*one);
+    }
+  }
+  lane.windows[window.number] = nullptr;
+  const bool is_known = connected_ && was_open && window.generation == generation_;
+  (is_known ? lane.closing : lane.numbers).push_back(std::exchange(window.number, kNoSlot));
+}
+
+void WorkerEnd::close_some(Lane& lane) {
+  while (!lane.closing.empty() && fits(lane, 1)) {
+    push(lane, {.kind = Kind::kClose, .bearer = lane.closing.back()});
+    lane.numbers.push_back(lane.closing.back());
+    lane.closing.pop_back();
+  }
+}
+
+void WorkerEnd::scan(Lane& lane) {
+  for (unsigned n = 0; n < kScannedPerRound && lane.scan < lane.windows.size(); ++n, ++lane.scan) {
+    Window* const window = lane.windows[lane.scan];
+    if (window != nullptr && window->generation != generation_ && window->first != kNoSlot) queue(*window);
+  }
+}
+
+void WorkerEnd::tell_again(Window& window, std::uint32_t sn) {
+  ++counters_.no_room;
+  // Those after it were refused as well: the service takes SDUs in order only.
+  std::uint32_t index = window.first;
+  while (index != kNoSlot && static_cast<std::int32_t>(ledger_[index].sn - sn) < 0) index = ledger_[index].next;
+  if (index == kNoSlot) return;
+  window.unfed = index;
+  window.told = sn;
+  queue(window);
+}
+
+std::size_t WorkerEnd::release(const Message& m) {
+  const std::array names{m.bearer, m.sn, m.slot};
+  std::array<rte_mbuf*, names.size()> frames;
+  unsigned n = 0;
+  for (std::size_t i = 0; i < names.size() && i < m.flags; ++i) {
+    Ledger::Slot* const slot = ledger_.named(names[i]);
+    if (slot == nullptr) continue;
+    ++slot->window->released;
+    frames[n++] = ledger_.take(*slot);
+  }
+  rte_pktmbuf_free_bulk(frames.data(), n);
+  return n;
+}
+
+}  // namespace splitplane::baas

@@ -1,0 +1,143 @@
+#include "gnb/control/service_link.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/log.h"
+#include "runtime/instance_lock.h"
+
+namespace splitplane::gnb {
+namespace {
+
+int open_process(int process) {
+  return static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+}
+// A descriptor of another process, as one of ours.
+int take_descriptor(int process_fd, int number) {
+  return number < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_getfd, process_fd, number, 0));
+}
+
+}  // namespace
+
+std::vector<WorkerRuntime*> ServiceLink::served() const {
+  std::vector<WorkerRuntime*> served;
+  for (const auto& worker : workers_.all()) {
+    if (worker->gnb && worker->gnb->arq && worker->gnb->arq->service() != nullptr) served.push_back(worker.get());
+  }
+  return served;
+}
+
+bool ServiceLink::process_lives() const {
+  if (process_fd_.get() < 0) return false;
+  pollfd ended{.fd = process_fd_.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&ended, 1, 0) == 0;
+}
+
+Expected<nlohmann::json> ServiceLink::attach(const Locked& locked, int process) {
+  if (wiring_.service_memory() == nullptr)
+    return fail("no worker here has baas: process; allowed: with one, and with the section baas");
+  if (rte_eal_has_hugepages() == 0)
+    return fail("this instance runs on ordinary memory, which cannot be shared; allowed: with hugepages");
+  serve(locked);
+  if (process_lives() && process != process_)
+    return fail("process {} serves already; allowed: one buffering service an instance", process_);
+  Fd opened(open_process(process));
+  // Its number may be another process's by now, but not one that holds the lock.
+  if (opened.get() < 0 || InstanceLock::holder(baas_instance(config_)) != process)
+    return fail("process {} does not hold the lock of instance {}", process, baas_instance(config_));
+  end();
+  process_fd_ = std::move(opened);
+  process_ = process;
+  nlohmann::json wakeups = nlohmann::json::array();
+  for (WorkerRuntime* const worker : served()) wakeups.push_back(worker->power.wakeup().fd());
+  return nlohmann::json{{"process", ::getpid()},
+                        {"file_prefix", config_.file_prefix},
+                        {"version", baas::kVersion},
+                        {"wakeups", std::move(wakeups)}};
+}
+
+Expected<nlohmann::json> ServiceLink::begin(const Locked& /*locked*/, int process, const std::vector<int>& wakeups) {
+  if (process != process_ || serves_ || !process_lives())
+    return fail("process {} has not attached; allowed: baas.attach first", process);
+  const std::size_t cores = config_.baas->cores.size();
+  if (wakeups.size() != cores) return fail("wakeups: {} are there; allowed: {}", wakeups.size(), cores);
+  bool can_wake = true;
+  for (const int number : wakeups) {
+    wakeups_.emplace_back(take_descriptor(process_fd_.get(), number));
+    can_wake = can_wake && wakeups_.back().get() >= 0;
+  }
+  std::vector<int> fds;
+  for (const Fd& one : wakeups_) fds.push_back(one.get());
+  for (WorkerRuntime* const worker : served()) {
+    baas::WorkerEnd* const service = worker->gnb->arq->service();
+    const bool done = worker->execute([service, fds, can_wake, memory = wiring_.service_memory()] {
+      service->wake = nullptr;
+      if (can_wake) service->wake = [fds, memory](std::size_t core) { memory->service[core].wake(fds[core]); };
+      service->connect();
+    });
+    if (!done) return fail("worker {} does not answer; allowed: again later", worker->config.name);
+  }
+  serves_ = true;
+  ++begun_;
+  since_ = std::chrono::steady_clock::now();
+  log::write(spdlog::level::info, {{"process", std::to_string(process_)}},
+             fmt::format("buffering service: process {} serves {} worker(s) on {} core(s)", process_, served().size(),
+                         cores));
+  return nlohmann::json{{"can_wake", can_wake}};
+}
+
+void ServiceLink::end() {
+  if (!serves_) return;
+  bool all_listened = true;
+  for (WorkerRuntime* const worker : served()) {
+    baas::WorkerEnd* const service = worker->gnb->arq->service();
+    // Who does not listen fills rings that are not read, until the next one begins.
+    all_listened = worker->execute([service] {
+      service->disconnect();
+      service->wake = nullptr;
+    }) && all_listened;
+  }
+  serves_ = false;
+  ++ended_;
+  since_ = std::chrono::steady_clock::now();
+  // A worker that did not listen may still write to these: their numbers must not become those of other files.
+  if (!all_listened) std::ranges::move(wakeups_, std::back_inserter(still_used_));
+  wakeups_.clear();
+}
+
+void ServiceLink::serve(const Locked& /*locked*/) {
+  if (process_fd_.get() < 0 || process_lives()) return;
+  const bool served = serves_;
+  end();
+  process_fd_ = Fd();
+  if (served) {
+    log::write(spdlog::level::warn, {{"process", std::to_string(process_)}},
+               fmt::format("buffering service: process {} has ended; what was sent waits for the next one", process_));
+  }
+}
+
+nlohmann::json ServiceLink::row(const Locked& /*locked*/) const {
+  if (wiring_.service_memory() == nullptr) return nullptr;
+  const auto since = std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
+  nlohmann::json workers = nlohmann::json::array();
+  for (WorkerRuntime* const worker : served()) {
+    const datapath::WorkerStats& stats = worker->gnb->stats;
+    workers.push_back({{"name", worker->config.name},
+                       {"held", stats.rlc_unacked.get()},
+                       {"told", stats.baas_told.get()},
+                       {"told_again", stats.baas_told_again.get()},
+                       {"status_lost", stats.baas_status_lost.get()}});
+  }
+  return nlohmann::json{{"state", serves_ ? "serves" : process_lives() ? "starts" : "absent"},
+                        {"process", process_lives() ? nlohmann::json(process_) : nlohmann::json(nullptr)},
+                        {"since_s", begun_ == 0 ? 0.0 : since},
+                        {"begun", begun_},
+                        {"ended", ended_},
+                        {"workers", std::move(workers)}};
+}
+
+}  // namespace splitplane::gnb

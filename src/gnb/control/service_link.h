@@ -1,0 +1,49 @@
+// The gNB's link to its buffering service, a process of its own (`splitplane baas`). It lets one process serve at a
+// time, tells the workers when one begins, and notices when it ends. What was sent waits in the workers' ledgers
+// meanwhile, so a service that is killed costs no SDU.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "control/socket.h"
+#include "gnb/control/control_lock.h"
+#include "gnb/control/wiring.h"
+#include "gnb/control/workers.h"
+
+namespace splitplane::gnb {
+
+class ServiceLink {
+ public:
+  ServiceLink(const GnbConfig& config, const Workers& workers, const Wiring& wiring)
+      : config_(config), workers_(workers), wiring_(wiring) {}
+
+  // A process asks to serve: what it needs to map the shared memory. It must hold the lock of the service's instance,
+  // which its end releases. Error: there is no work, or another process serves.
+  Expected<nlohmann::json> attach(const Locked& locked, int process);
+  // That process is ready to read: the workers tell it everything from now on. `wakeups`: the descriptors that wake its
+  // cores, in its own numbers; none: they cannot be woken.
+  Expected<nlohmann::json> begin(const Locked& locked, int process, const std::vector<int>& wakeups);
+  // On the control thread: notices the end of the process.
+  void serve(const Locked& locked);
+  [[nodiscard]] nlohmann::json row(const Locked& locked) const;
+
+ private:
+  [[nodiscard]] bool process_lives() const;
+  [[nodiscard]] std::vector<WorkerRuntime*> served() const;
+  void end();
+
+  const GnbConfig& config_;
+  const Workers& workers_;
+  const Wiring& wiring_;
+  Fd process_fd_;  // pidfd; none: no process has attached
+  int process_ = 0;
+  bool serves_ = false;
+  std::vector<Fd> wakeups_;  // of the process's cores
+  std::vector<Fd> still_used_;
+  std::uint64_t begun_ = 0, ended_ = 0;
+  Time since_{};
+};
+
+}  // namespace splitplane::gnb

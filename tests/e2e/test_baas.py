@@ -1,0 +1,136 @@
+"""The buffering service as a process of its own: files arrive whole over a bad air, also when the service is killed and
+started again again and again, when the gNB is, and when the service is stopped for a while."""
+
+from __future__ import annotations
+
+import random
+import signal
+import threading
+import time
+
+import configs
+import pytest
+from baas_bed import BaasBed
+from namespaces import N3Link
+from paths import own, splitplane
+from processes import wait_until
+
+
+LINK = N3Link()
+AM = {"t_poll_retransmit_ms": 20, "t_reassembly_ms": 5, "t_status_prohibit_ms": 2}
+BEARERS = [
+    configs.bearer(1, upf=LINK.upf_ipv4, shard=1, rlc="am18", pdcp_sn=18, am=AM),
+    configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="am12", pdcp_sn=12, am=AM),
+]
+AM18, AM12 = (b["ue_ipv4"] for b in BEARERS)
+
+
+@pytest.fixture(scope="module")
+def bed():
+    folder = own("e2e") / "baas"
+    folder.mkdir(parents=True, exist_ok=True)
+    tree = configs.one_worker("baas", BEARERS)
+    tree["workers"]["w0"]["baas"] = "process"
+    tree["baas"] = {"cores": [0, 1]}
+    with BaasBed(folder, "baas", tree) as made:
+        made.wait_for_neighbours()
+        yield made
+
+
+def transfer(bed: BaasBed, ue: str, name: str, size: int = 1_500_000):
+    file = bed.web.make(name, size)
+    down, up = bed.web.download(ue, file), bed.web.upload(ue, file)
+    assert (down.equal, down.bytes, up.equal, up.bytes) == (True, size, True, size)
+
+
+@pytest.mark.parametrize("ue", [AM18, AM12], ids=["am18", "am12"])
+def test_files_arrive_equal_over_a_bad_air(bed, ue):
+    bed.set_air(loss_percent=5)
+    before = bed.loops()
+    transfer(bed, ue, "over-a-service")
+    bed.settle()
+    bed.assert_right()
+    after = bed.loops()
+    assert sum(row["sent_again"] for row in after) > sum(row["sent_again"] for row in before)
+    assert all(row["held"] == 0 and row["strays"] == 0 and row["no_room"] == 0 for row in after)
+    assert all(row["copies"] == row["released"] for row in after)
+
+
+def test_killed_again_and_again_while_files_pass(bed):
+    """No octet is lost, no bearer stalls: what was sent waits in the gNB for the next service."""
+    bed.set_air(loss_percent=2)
+    seed = random.randrange(1 << 30)
+    rng = random.Random(seed)
+    stop = threading.Event()
+    kills = 0
+
+    def killer():
+        nonlocal kills
+        while not stop.wait(rng.uniform(0.02, 0.4)):
+            bed.kill_service()
+            bed.start_service()
+            kills += 1
+
+    thread = threading.Thread(target=killer)
+    thread.start()
+    try:
+        while kills < 12:
+            transfer(bed, rng.choice((AM18, AM12)), "over-killed-services", 800_000)
+    finally:
+        stop.set()
+        thread.join()  # with it ends what it started last: the kernel tells children of a thread that it is gone
+    bed.kill_service()
+    bed.start_service()
+    print(f"seed {seed}, {kills} kills")
+    bed.settle()
+    bed.assert_right()
+    row = bed.gnb.control.call("baas.show")
+    assert row["ended"] > kills
+    assert row["workers"][0]["held"] == 0
+    assert row["workers"][0]["told_again"] > 0
+
+
+def test_a_service_that_stands_still_holds_up_nothing_but_acknowledgements(bed):
+    """SIGSTOP for two seconds: the gNB goes on until its windows are full, answers its control socket, and catches up."""
+    bed.set_air()
+    bed.service.child.send_signal(signal.SIGSTOP)
+    try:
+        assert bed.ping(AM18, 20) == 20
+        time.sleep(2)
+        begin = time.monotonic()
+        assert bed.gnb.control.call("baas.show")["workers"][0]["held"] >= 20
+        assert time.monotonic() - begin < 0.5
+    finally:
+        bed.service.child.send_signal(signal.SIGCONT)
+    transfer(bed, AM18, "after-a-standstill", 300_000)
+    bed.settle()
+    bed.assert_right()
+
+
+@pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
+def test_the_same_service_serves_the_next_gnb(bed, kill):
+    process = bed.service.child.pid
+    took = bed.restart_gnb(kill)
+    assert took < 2
+    assert bed.service.child.pid == process
+    wait_until("packets to pass again", lambda: bed.ping(AM18, 5) == 5)
+    transfer(bed, AM18, "with-the-next-gnb", 300_000)
+    bed.settle()
+    bed.assert_accounted_for()
+
+
+def test_a_second_service_is_refused(bed):
+    second = bed.processes.start("second", [splitplane(), "baas", bed.gnb.config], bed.network.gnb)
+    assert second.child.wait(timeout=20) == 2
+    assert "is in use by another instance" in second.tail()
+    assert bed.serves()
+
+
+def test_a_service_without_a_gnb_waits_and_says_so(bed):
+    tree = configs.one_worker("baas-alone", BEARERS)
+    tree["workers"]["w0"]["baas"] = "process"
+    tree["baas"] = {"cores": [1]}
+    config = configs.write(bed.folder, "alone", tree)
+    alone = bed.processes.start("alone", [splitplane(), "baas", config])
+    wait_until("it to say that it waits", lambda: "waiting for the gNB" in alone.tail(), processes=[alone])
+    assert bed.processes.stop(alone) == 0
