@@ -129,9 +129,13 @@ unsigned Buffering::take(std::size_t lane, Queue& queue, unsigned i, Time now) {
 
 void Buffering::open(std::size_t lane, const Message& m) {
   auto& bearers = lanes_[lane].bearers;
+  const Opening opening = Opening::of(m);
+  if ((opening.sn_bits != 12 && opening.sn_bits != 18) || m.bearer >= kMostBearers) {
+    counters_.strays.add(1);
+    return;
+  }
   close(lane, m.bearer);
   if (m.bearer >= bearers.size()) bearers.resize(m.bearer + 1);
-  const Opening opening = Opening::of(m);
   const ran::rlc::AmConfig config{.sn_bits = opening.sn_bits,
                                   .max_retx = opening.max_retx,
                                   .t_poll_retransmit = opening.t_poll_retransmit_ms * ticks_per_ms_,

@@ -73,6 +73,7 @@ class Buffering {
  private:
   static constexpr unsigned kTimersPerRound = 64, kBearersPerRound = 64, kReleasedPerVisit = 192, kSentPerVisit = 32;
   static constexpr std::size_t kPagesForRefused = 64;
+  static constexpr std::uint32_t kMostBearers = 1U << 26;  // of a worker: as many as there are lines in all shards
 
   struct Bearer : TimerNode {
     Bearer(const ran::rlc::AmConfig& config, ran::rlc::Memory<Kept>& memory) : retx(config, memory) {}

@@ -184,7 +184,7 @@ void WorkerEnd::restart(Window& window) {
   window.resend_end = window.next;
   window.unfed = window.first;
   window.is_open = false;
-  if (window.first != kNoSlot && connected_) queue(window);
+  if (connected_ && window.number != kNoSlot) queue(window);
 }
 
 void WorkerEnd::give_up(Window& window) {
@@ -195,7 +195,8 @@ void WorkerEnd::give_up(Window& window) {
   }
   window.next_ack = window.highest_ack = window.next;
   window.resend_end = window.next;
-  window.is_open = false;  // the next frame opens it anew
+  // The service is to forget it, too.
+  if (std::exchange(window.is_open, false) && connected_) queue(window);
 }
 
 void WorkerEnd::close(Window& window) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -40,6 +41,16 @@ void remove_files(const std::string& prefix, const fs::path& runtime) {
     for (const auto& file : found) fs::remove(file, error);
   }
   if (runtime.filename() == prefix) fs::remove_all(runtime, error);
+}
+
+// Where DPDK puts the files of a prefix, before it runs (DPDK programmer's guide, "Running multiple DPDK applications").
+fs::path runtime_folder(const std::string& prefix) {
+  fs::path base = "/var/run";
+  if (::getuid() != 0) {
+    const char* const own = std::getenv("XDG_RUNTIME_DIR");
+    base = own != nullptr ? own : "/tmp";
+  }
+  return base / "dpdk" / prefix;
 }
 
 // Keeps the main thread and the control threads that it starts off the workers' cores, if there are other cores. So a
@@ -85,8 +96,7 @@ Expected<Eal> Eal::start(const EalSettings& settings) {
   if (settings.alone) arguments.insert(arguments.end(), {"--no-shconf", "--no-telemetry"});
   for (const auto& address : settings.pci) arguments.push_back("--allow=" + address);
 
-  const fs::path folder = fs::path(rte_eal_get_runtime_dir()).parent_path() / settings.file_prefix;
-  if (!settings.secondary) {
+  if (const fs::path folder = runtime_folder(settings.file_prefix); !settings.secondary) {
     if (rte_eal_primary_proc_alive((folder / "config").c_str()) != 0) {
       return fail("file prefix '{}' is in use by another DPDK process; allowed: one process a prefix",
                   settings.file_prefix);

@@ -113,7 +113,8 @@ def test_the_same_service_serves_the_next_gnb(bed, kill):
     took = bed.restart_gnb(kill)
     assert took < 2
     assert bed.service.child.pid == process
-    wait_until("packets to pass again", lambda: bed.ping(AM18, 5) == 5)
+    bed.wait_for_neighbours()
+    wait_until("packets to pass again", lambda: bed.ping(AM18, 5, wait_s=1) == 5)
     transfer(bed, AM18, "with-the-next-gnb", 300_000)
     bed.settle()
     bed.assert_accounted_for()

@@ -1,5 +1,6 @@
 #include "baas/control/service.h"
 
+#include <linux/close_range.h>
 #include <poll.h>
 #include <rte_cycles.h>
 #include <rte_launch.h>
@@ -67,6 +68,8 @@ Fd open_process(int process) {
 }  // namespace
 
 void re_execute() {
+  // DPDK's descriptors hold locks of the memory before, which would keep the next gNB from its own.
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string all((std::istreambuf_iterator<char>(file)), {});
   std::vector<char*> words;

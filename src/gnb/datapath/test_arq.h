@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "baas/buffering.h"
+#include "baas/test_service.h"
 #include "gnb/datapath/downlink.h"
 #include "gnb/datapath/test_gnb.h"
 #include "gnb/datapath/uplink.h"
@@ -14,52 +14,6 @@ namespace splitplane::datapath::test {
 
 inline constexpr std::uint32_t kArqBearer = 5;
 inline constexpr std::uint8_t kEpoch = 0x5a;
-
-// Both rings to a buffering service, and the service. It can be killed at any point, and another one started.
-class TestService {
- public:
-  explicit TestService(std::size_t max_copies = 16384, unsigned entries = 1024)
-      : to_service_(make("service", entries)), to_worker_(make("worker", entries)), max_copies_(max_copies) {}
-  ~TestService() {
-    buffering.reset();
-    rte_ring_free(to_service_);
-    rte_ring_free(to_worker_);
-  }
-  TestService(const TestService&) = delete;
-  TestService& operator=(const TestService&) = delete;
-
-  [[nodiscard]] baas::Channel channel() const { return {to_service_, to_worker_}; }
-  // As if its process were killed: what it knew is gone, and what lies on the rings stays there.
-  void kill() { buffering.reset(); }
-  void start() {
-    buffering = std::make_unique<baas::Buffering>(baas::Buffering::Settings{.channels = {channel()},
-                                                                            .max_copies = max_copies_,
-                                                                            .ticks_per_ms = rte_get_tsc_hz() / 1000,
-                                                                            .now = rte_rdtsc()},
-                                                  stats);
-  }
-  void round() {
-    if (!buffering) return;
-    Burst burst;
-    for (auto& queue : buffering->queues()) {
-      while (queue.receive(burst) != 0) buffering->process(queue, burst);
-    }
-    buffering->flush();
-  }
-
-  std::unique_ptr<baas::Buffering> buffering;
-  WorkerStats stats;
-
- private:
-  static rte_ring* make(const char* name, unsigned entries) {
-    static unsigned number = 0;
-    const std::string unique = fmt::format("t.{}.{}", name, number++);
-    return rte_ring_create_elem(unique.c_str(), sizeof(baas::Message), entries, SOCKET_ID_ANY,
-                                RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
-  }
-  rte_ring *to_service_, *to_worker_;
-  std::size_t max_copies_;
-};
 
 inline bool windows_are_away = false;  // for rigs from now on
 
@@ -153,7 +107,7 @@ struct ArqRig : TestGnb {
   [[nodiscard]] static std::uint32_t sn_of(const Bytes& frame) { return wire::load_be24(&frame[24]) & 0x3ffff; }
   [[nodiscard]] static bool polls(const Bytes& frame) { return (frame[24] & kPollBit) != 0; }
 
-  std::optional<TestService> service;
+  std::optional<baas::test::TestService> service;
   Taken air, n3;
   GnbDownlink<FeatureSet::clone, Sink, SampledCycles> function{*context, Sink{&air}, Sink{&air}};
   GnbUplink<FeatureSet::clone, TestSink, SampledCycles> upward{*context, TestSink{&n3}};
