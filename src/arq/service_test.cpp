@@ -66,9 +66,9 @@ struct Peer {
 };
 
 // A worker with acknowledged bearers, the service, and a UE for each bearer.
-class Rig {
+class ServiceRig {
  public:
-  Rig(TestService::Settings settings, unsigned bearers, std::size_t max_unacked, std::uint32_t seed)
+  ServiceRig(TestService::Settings settings, unsigned bearers, std::size_t max_unacked, std::uint32_t seed)
       : service(settings), random(seed) {
     arq.emplace(Arq::Settings{.sends = Direction::kDownlink,
                               .pool = pool.get(),
@@ -90,7 +90,7 @@ class Rig {
       peers.emplace_back();
     }
   }
-  ~Rig() {
+  ~ServiceRig() {
     for (auto& bearer : all) arq->detach(*bearer);
     EXPECT_EQ(pool.in_use(), 0U);
   }
@@ -183,7 +183,7 @@ class Rig {
   [[nodiscard]] static unsigned bearer_of(rte_mbuf* m) { return octets(m)[m->data_len - 1]; }
 };
 
-void play(Rig& rig, unsigned steps) {
+void play(ServiceRig& rig, unsigned steps) {
   const auto below = [&](unsigned n) { return std::uniform_int_distribution<unsigned>(0, n - 1)(rig.random); };
   bool stands_still = false;
   for (unsigned step = 0; step < steps; ++step) {
@@ -225,7 +225,7 @@ void play(Rig& rig, unsigned steps) {
 
 TEST(ArqService, nothing_is_lost_however_often_the_service_is_killed) {
   rc::check([](std::uint32_t seed) {
-    Rig rig({.ticks_per_ms = kTicksPerMs}, 4, 2048, seed);
+    ServiceRig rig({.ticks_per_ms = kTicksPerMs}, 4, 2048, seed);
     play(rig, 600);
     rig.settle();
     RC_ASSERT(!testing::Test::HasFailure());
@@ -234,7 +234,7 @@ TEST(ArqService, nothing_is_lost_however_often_the_service_is_killed) {
 
 TEST(ArqService, nothing_is_lost_over_rings_that_are_nearly_always_full) {
   rc::check([](std::uint32_t seed) {
-    Rig rig({.entries = 96, .ticks_per_ms = kTicksPerMs}, 4, 2048, seed);
+    ServiceRig rig({.entries = 96, .ticks_per_ms = kTicksPerMs}, 4, 2048, seed);
     play(rig, 600);
     rig.settle();
     RC_ASSERT(!testing::Test::HasFailure());
@@ -243,7 +243,7 @@ TEST(ArqService, nothing_is_lost_over_rings_that_are_nearly_always_full) {
 
 TEST(ArqService, a_service_without_memory_is_told_again_when_it_has_some) {
   // 65 pages for 200 bearers that each need one at least.
-  Rig rig({.max_copies = 8, .entries = 4096, .ticks_per_ms = kTicksPerMs}, 200, 4096, 1);
+  ServiceRig rig({.max_copies = 8, .entries = 4096, .ticks_per_ms = kTicksPerMs}, 200, 4096, 1);
   rig.connect();
   for (unsigned i = 0; i < 200; ++i) rig.send(i, 3);
   for (unsigned n = 0; n < 4; ++n) {
@@ -256,7 +256,7 @@ TEST(ArqService, a_service_without_memory_is_told_again_when_it_has_some) {
 }
 
 TEST(ArqService, without_a_service_frames_wait_and_the_limit_holds) {
-  Rig rig({.ticks_per_ms = kTicksPerMs}, 1, 2048, 1);
+  ServiceRig rig({.ticks_per_ms = kTicksPerMs}, 1, 2048, 1);
   rig.send(0, 2000);
   EXPECT_EQ(rig.arq->unacked(), 512U) << "max_unacked of the bearer";
   rig.worker_round();
@@ -267,7 +267,7 @@ TEST(ArqService, without_a_service_frames_wait_and_the_limit_holds) {
 }
 
 TEST(ArqService, messages_that_fit_nothing_change_nothing) {
-  Rig rig({.ticks_per_ms = kTicksPerMs}, 2, 2048, 1);
+  ServiceRig rig({.ticks_per_ms = kTicksPerMs}, 2, 2048, 1);
   rig.loss = 0;
   rig.connect();
   rig.send(0, 5);
