@@ -84,9 +84,8 @@ ArqView view_of(const ArqBearer& bearer) {
                .status = bearer.receive.status_counters()};
   if (bearer.away) {
     view.in_service = true;
-    view.retx = {.acked = bearer.away->released,
-                 .pdus = bearer.away->sent_again,
-                 .octets = bearer.away->sent_again_octets};
+    view.retx = {
+        .acked = bearer.away->released, .pdus = bearer.away->sent_again, .octets = bearer.away->sent_again_octets};
   }
   if (bearer.marker) view.ecn = view_of(*bearer.marker);
   return view;
@@ -323,8 +322,8 @@ StatusResult Arq::receive_status(ArqBearer& bearer, Octets rlc, Time now) {
 
 void Arq::acknowledged(ArqBearer& bearer, std::uint32_t up_to, bool is_everything, Time now) {
   if (!bearer.marker) return;
-  bearer.marker->acknowledged(
-      {.up_to = up_to, .has_holes = bearer.next_ack() != up_to, .is_everything = is_everything}, now);
+  bearer.marker->acknowledged({.up_to = up_to, .has_holes = bearer.next_ack() != up_to, .is_everything = is_everything},
+                              now);
 }
 
 void Arq::set_working(ArqBearer& bearer) {

@@ -57,8 +57,8 @@ class KilledService {
     if (child_ != 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     WorkerStats stats;
-    baas::Buffering buffering({.channels = {channel()}, .max_copies = 4096, .ticks_per_ms = kKillTicksPerMs, .now = rte_rdtsc()},
-                              stats);
+    baas::Buffering buffering(
+        {.channels = {channel()}, .max_copies = 4096, .ticks_per_ms = kKillTicksPerMs, .now = rte_rdtsc()}, stats);
     Burst burst;
     for (;;) {
       auto& queue = buffering.queues().front();
@@ -134,7 +134,8 @@ TEST(ArqServiceProcess, killed_at_any_instruction_costs_no_sdu_and_no_buffer) {
     const std::uint64_t begin = rte_rdtsc();
     if (sends) {
       ArqBearer& bearer = *bearers[below(kBearers)];
-      for (unsigned n = 1 + below(8); n != 0 && arq.has_room() && ran::rlc::before(bearer.next(), bearer.limit()); --n) {
+      for (unsigned n = 1 + below(8); n != 0 && arq.has_room() && ran::rlc::before(bearer.next(), bearer.limit());
+           --n) {
         Bytes frame(kAirRlcOffset + 12);
         wire::rlc::write_am({&frame[kAirRlcOffset], 3}, kBits, {.poll = n == 1, .sn = bearer.next()});
         frame.back() = static_cast<std::uint8_t>(bearer.id - 1);
@@ -192,8 +193,9 @@ TEST(ArqServiceProcess, killed_at_any_instruction_costs_no_sdu_and_no_buffer) {
     arq.detach(*bearers[i]);
   }
   EXPECT_EQ(pool.in_use(), 0U);
-  std::printf("%u kills, %u of them inside a ring operation; %lu SDUs, none lost; slowest round of the worker %.2f ms\n",
-              all, inside, sdus, 1e3 * static_cast<double>(slowest) / static_cast<double>(rte_get_tsc_hz()));
+  std::printf(
+      "%u kills, %u of them inside a ring operation; %lu SDUs, none lost; slowest round of the worker %.2f ms\n", all,
+      inside, sdus, 1e3 * static_cast<double>(slowest) / static_cast<double>(rte_get_tsc_hz()));
 }
 
 }  // namespace

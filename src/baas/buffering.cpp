@@ -91,8 +91,8 @@ unsigned Buffering::take(std::size_t lane, Queue& queue, unsigned i, Time now) {
       return elements;
     }
     using ran::rlc::StatusResult;
-    const StatusResult result = bearer->retx.receive_status({pdu.data(), m.bytes}, now,
-                                                            [&](std::uint32_t) { bearer->says_max_retx = true; });
+    const StatusResult result =
+        bearer->retx.receive_status({pdu.data(), m.bytes}, now, [&](std::uint32_t) { bearer->says_max_retx = true; });
     stats_.rlc_status_stale.add(result == StatusResult::kStale ? 1 : 0);
     stats_.rlc_status_malformed.add(result == StatusResult::kMalformed ? 1 : 0);
     if (result == StatusResult::kTaken) set_working(*bearer);
@@ -208,10 +208,9 @@ void Buffering::stop_working(Bearer& bearer) {
 void Buffering::ask_refused() {
   while (has_refused()) {
     Bearer& bearer = *refused_.back();
-    const bool said = say(lanes_[bearer.lane], {.kind = Kind::kTellAgain,
-                                                .bytes = bearer.incarnation,
-                                                .bearer = bearer.number,
-                                                .sn = bearer.retx.next()});
+    const bool said =
+        say(lanes_[bearer.lane],
+            {.kind = Kind::kTellAgain, .bytes = bearer.incarnation, .bearer = bearer.number, .sn = bearer.retx.next()});
     if (!said) return;
     bearer.refused = false;
     refused_.pop_back();
@@ -221,12 +220,9 @@ void Buffering::ask_refused() {
 bool Buffering::serve(Bearer& bearer, Time now) {
   Lane& lane = lanes_[bearer.lane];
   const auto to = [&](Kind kind, std::uint8_t flags, std::uint32_t sn, std::uint32_t slot) {
-    return say(lane, {.kind = kind,
-                      .flags = flags,
-                      .bytes = bearer.incarnation,
-                      .bearer = bearer.number,
-                      .sn = sn,
-                      .slot = slot});
+    return say(
+        lane,
+        {.kind = kind, .flags = flags, .bytes = bearer.incarnation, .bearer = bearer.number, .sn = sn, .slot = slot});
   };
   bearer.says_peer_lost = bearer.retx.peer_lost();
   if ((bearer.says_max_retx || bearer.says_peer_lost) && !bearer.failed) {
@@ -250,7 +246,8 @@ bool Buffering::serve(Bearer& bearer, Time now) {
     if (rte_ring_free_count(lane.ring) < 2) return false;
     std::array<std::uint32_t, 3> slots{};
     std::uint8_t n = 0;
-    const std::size_t released = bearer.retx.release(slots.size(), [&](std::uint32_t, Kept kept) { slots[n++] = kept.slot(); });
+    const std::size_t released =
+        bearer.retx.release(slots.size(), [&](std::uint32_t, Kept kept) { slots[n++] = kept.slot(); });
     if (released == 0) break;
     (void)say(lane, {.kind = Kind::kRelease, .flags = n, .bearer = slots[0], .sn = slots[1], .slot = slots[2]});
     held_ -= released;

@@ -22,8 +22,8 @@ using ran::rlc::Time;
 class Buffering {
  public:
   struct Settings {
-    std::vector<Channel> channels;     // one from each worker
-    std::size_t max_copies = 16384;    // SDUs of all bearers together
+    std::vector<Channel> channels;   // one from each worker
+    std::size_t max_copies = 16384;  // SDUs of all bearers together
     std::uint64_t ticks_per_ms = 1;
     std::uint64_t now = 0;
   };
@@ -37,7 +37,9 @@ class Buffering {
    public:
     explicit Queue(const Channel& channel) : channel_(channel) {}
 
-    unsigned receive(datapath::Burst& burst) { return burst.size = count_ = baas::receive(channel_.to_service, in_.data(), kAtOnce); }
+    unsigned receive(datapath::Burst& burst) {
+      return burst.size = count_ = baas::receive(channel_.to_service, in_.data(), kAtOnce);
+    }
     // Messages of a worker that goes on after the service has ended are void.
     unsigned take_left(datapath::Burst& burst) { return burst.size = 0; }
     [[nodiscard]] int waiting() const { return static_cast<int>(rte_ring_count(channel_.to_service)); }

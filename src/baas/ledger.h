@@ -1,5 +1,6 @@
 // Every frame that a worker gave to the buffering service, with one reference to it. The worker alone writes it. The
-// slots of a bearer form a list in the order of their SNs: a new service is told the list, and re-establishment walks it.
+// slots of a bearer form a list in the order of their SNs: a new service is told the list, and re-establishment walks
+// it.
 #pragma once
 
 #include <rte_mbuf.h>

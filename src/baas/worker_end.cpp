@@ -59,7 +59,8 @@ void WorkerEnd::push(Lane& lane, const Message& m) {
 }
 
 void WorkerEnd::flush(Lane& lane) {
-  if (lane.staged != 0) (void)send(lane.channel.to_service, lane.out.data(), std::exchange(lane.staged, 0));  // fits() has looked
+  if (lane.staged != 0)
+    (void)send(lane.channel.to_service, lane.out.data(), std::exchange(lane.staged, 0));  // fits() has looked
 }
 
 void WorkerEnd::queue(Window& window) {

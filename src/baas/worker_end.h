@@ -87,8 +87,8 @@ class WorkerEnd {
   [[nodiscard]] bool idle() const {
     if (!connected_) return true;
     for (const Lane& lane : lanes_) {
-      if (lane.staged != 0 || lane.first_queued != nullptr || !lane.closing.empty() || lane.scan < lane.windows.size() ||
-          rte_ring_empty(lane.channel.to_worker) == 0)
+      if (lane.staged != 0 || lane.first_queued != nullptr || !lane.closing.empty() ||
+          lane.scan < lane.windows.size() || rte_ring_empty(lane.channel.to_worker) == 0)
         return false;
     }
     return true;

@@ -40,10 +40,9 @@ Expected<std::unique_ptr<BufferingService>> wait_for_gnb(const GnbConfig& config
 int baas_command(const GnbConfig& config, const RunOptions& options) {
   StopFlag& stop = StopFlag::instance();
   stop.catch_signals();
-  const auto end = options.duration_s
-                       ? Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                            std::chrono::duration<double>(*options.duration_s))
-                       : Clock::time_point::max();
+  const auto end = options.duration_s ? Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                                           std::chrono::duration<double>(*options.duration_s))
+                                      : Clock::time_point::max();
   auto joined = wait_for_gnb(config, end);
   if (!joined) {
     log::error("{}: {}", config.file, joined.error().message);

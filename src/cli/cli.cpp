@@ -33,7 +33,8 @@ struct LaunchWords {
 constexpr std::array<LaunchWords, 4> kLaunches{
     {{LaunchRequest::Command::kRun, "run", "Runs the user plane of a configuration",
       "splitplane run config/demo.yaml --duration 60 --stats-json out/stats.json"},
-     {LaunchRequest::Command::kBaas, "baas", "Runs the buffering service of a gNB, which keeps what it sent until the UE acknowledges it",
+     {LaunchRequest::Command::kBaas, "baas",
+      "Runs the buffering service of a gNB, which keeps what it sent until the UE acknowledges it",
       "splitplane baas config/baas.yaml"},
      {LaunchRequest::Command::kUe, "ue", "Runs the UE side of the air, with a TUN device",
       "splitplane ue config/ue-demo.yaml --duration 60"},

@@ -154,7 +154,8 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
   const bool json = request.log_format.empty() ? shared.log_json : request.log_format == "json";
   log::init(request.log_level.empty() ? shared.log_level : request.log_level,
             json ? log::Format::kJson : log::Format::kHuman);
-  if (request.command == LaunchRequest::Command::kBaas) return launch_baas(std::get<GnbConfig>(*any), request, commands, err);
+  if (request.command == LaunchRequest::Command::kBaas)
+    return launch_baas(std::get<GnbConfig>(*any), request, commands, err);
   const Facts facts = facts_of(*any, false);
   if (const auto enough = raise_descriptor_limit(descriptors_for(shared, facts.loops, facts.taps)); !enough) {
     err << shared.file << ": " << enough.error().message << '\n';

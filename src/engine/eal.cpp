@@ -43,7 +43,8 @@ void remove_files(const std::string& prefix, const fs::path& runtime) {
   if (runtime.filename() == prefix) fs::remove_all(runtime, error);
 }
 
-// Where DPDK puts the files of a prefix, before it runs (DPDK programmer's guide, "Running multiple DPDK applications").
+// Where DPDK puts the files of a prefix, before it runs (DPDK programmer's guide, "Running multiple DPDK
+// applications").
 fs::path runtime_folder(const std::string& prefix) {
   fs::path base = "/var/run";
   if (::getuid() != 0) {
@@ -81,10 +82,10 @@ std::size_t Eal::free_hugepage_megabytes() {
 }
 
 Expected<Eal> Eal::start(const EalSettings& settings) {
-  std::vector<std::string> arguments{"splitplane", "--iova-mode=va", "--file-prefix=" + settings.file_prefix,
-                                     "--lcores=" + cores_argument(settings.worker_cores,
-                                                                 settings.secondary ? Eal::kSecondaryLcore : 0),
-                                     "--log-level=" + settings.log_level};
+  std::vector<std::string> arguments{
+      "splitplane", "--iova-mode=va", "--file-prefix=" + settings.file_prefix,
+      "--lcores=" + cores_argument(settings.worker_cores, settings.secondary ? Eal::kSecondaryLcore : 0),
+      "--log-level=" + settings.log_level};
   if (settings.secondary) {
     arguments.insert(arguments.end(), {"--proc-type=secondary", "--no-telemetry"});
   } else {

@@ -46,6 +46,7 @@ from policies import under_each_policy
 from processes import Failure, Processes, run, undisturbed, wait_until
 from secured import HEAD as SECURED_HEAD
 from secured import secured_bearers
+from service import Service, with_windows
 from steps import over_a_bad_air, small_files, stream, transfer
 from traffic import Transfer, Web
 from ue import configure_ue, tun_name
@@ -74,6 +75,7 @@ class Results:
     load_seconds: float = LOAD_SECONDS
     top: str = ""
     checked: dict = field(default_factory=dict)
+    service: str = ""
     policies: list[list[object]] = field(default_factory=list)
     secured: list[list[object]] = field(default_factory=list)
     bypass: list[list[object]] = field(default_factory=list)
@@ -102,11 +104,16 @@ def real_traffic(say, results: Results, checks: Checks, share: int | None):
         processes = Processes(OUT / "log")
         try:
             config = write_with_share(CONFIG / "demo.yaml", share, OUT / "demo-share.yaml")
+            config = with_windows(say, config, OUT / "demo-inline.yaml")
             say(f"splitplane run {config.relative_to(OUT.parent)} in the gNB's namespace")
             gnb = Instance(processes, "gnb", "run", config, network.gnb)
             say("splitplane card config/nic-demo.yaml: a P4 card between the wires and the gNB")
             card = Instance(processes, "nic", "card", CONFIG / "nic-demo.yaml", network.gnb)
             wait_for_card(gnb, card)
+            service = None
+            if gnb.control.stats()["baas"]:
+                say("splitplane baas config/demo.yaml: the windows of acknowledged bearers, in a process of their own")
+                service = Service(processes, gnb, network.gnb)
             bearers = gnb.control.bearers()
             on_card = [bearer for bearer in bearers if bearer.get("card")]
             results.on_card = f"{len(on_card)} of {len(bearers)} bearers on the card"
@@ -142,7 +149,8 @@ def real_traffic(say, results: Results, checks: Checks, share: int | None):
                 transfer(say, results, checks, "20 MB to the UE, served by the card", web.download, there, file)
                 transfer(say, results, checks, "20 MB from the UE, served by the card", web.upload, there, file)
             if first.get("acknowledged"):
-                over_a_bad_air(say, web, gnb, ue, first, results, checks)
+                over_a_bad_air(say, web, gnb, ue, first, results, checks, service)
+                results.service = service.check(checks) if service else ""
             results.policies = under_each_policy(say, web, gnb, first, checks)
             stream(say, network, processes, first, results, checks)
             time.sleep(0.3)  # the last packets are on their way
@@ -283,6 +291,9 @@ def report(results: Results, checks: Checks):
             card_rows(results.card),
         )
         summary.table("Passed up by the card, and why", ("reason", "packets"), punt_rows(results.card))
+    if results.service:
+        print(f"\n{summary.paint('splitplane ctl baas, after the bad air and a kill -9', '1')}")
+        print("".join(f"  {line}\n" for line in results.service.splitlines()), end="")
     if results.policies:
         summary.table(
             "The gNB's worker by power policy (af_packet has no interrupts: budget sleeps less than 80 us at a time)",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
@@ -46,8 +48,11 @@ def small_files(say, web: Web, bearers: list[dict], checks: Checks):
     checks.add("SHA-256 equal: small files", f"{right} of {4 * len(bearers)}", right == 4 * len(bearers))
 
 
-def over_a_bad_air(say, web: Web, gnb: Instance, ue: Instance, bearer: dict, results: Results, checks: Checks):
-    """A file each way while the air loses PDUs: RLC AM sends them again, and TCP never learns."""
+def over_a_bad_air(
+    say, web: Web, gnb: Instance, ue: Instance, bearer: dict, results: Results, checks: Checks, service=None
+):
+    """A file each way while the air loses PDUs: RLC AM sends them again, and TCP never learns. The buffering service is
+    killed in the middle of the first file and started again."""
     ends = [("gNB", gnb), ("UE", ue)]
 
     def counters() -> list[dict]:
@@ -59,13 +64,21 @@ def over_a_bad_air(say, web: Web, gnb: Instance, ue: Instance, bearer: dict, res
     file = web.make("over-a-bad-air.bin", LOSSY_BYTES)
     air(LOSS_PERCENT)
     for name, send in (("to the UE", web.download), ("from the UE", web.upload)):
-        transfer(say, results, checks, f"5 MB {name}, the air loses {LOSS_PERCENT} %", send, bearer["ue_ipv4"], file)
+        words = f"5 MB {name}, the air loses {LOSS_PERCENT} %"
+        with ThreadPoolExecutor(1) as pool:
+            # Not the kill: children of a thread end with it.
+            done = pool.submit(transfer, say, results, checks, words, send, bearer["ue_ipv4"], file)
+            if service and name == "to the UE":
+                time.sleep(0.15)
+                say("kill -9 of `splitplane baas` in the middle of it, and another one")
+                service.kill_and_start()
+            done.result()
     air(0)
     wait_until("RLC to have everything acknowledged", lambda: not any(end["unacked"] for end in counters()))
     for (name, _), sender, receiver in zip(ends, counters(), reversed(counters()), strict=True):
         checks.add(
             f"RLC AM, {name} as sender: every SDU acknowledged and delivered once",
-            f"{sender['acked']} SDUs, {sender['retransmitted']} PDUs sent again, {sender['status_received']} STATUS",
+            f"{sender['acked']} SDUs, {sender['retransmitted']} PDUs sent again, window: {sender['window']}",
             sender["acked"] == sender["tx_next"] == receiver["delivered"] and sender["retransmitted"] > 20,
         )
 

@@ -115,9 +115,8 @@ Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached)
     return fail("the gNB has ended meanwhile");
   {
     const Watchdog watchdog(kPatienceWithDpdk);
-    auto eal = datapath::Eal::start({.file_prefix = config_.file_prefix,
-                                     .worker_cores = config_.baas->cores,
-                                     .secondary = true});
+    auto eal = datapath::Eal::start(
+        {.file_prefix = config_.file_prefix, .worker_cores = config_.baas->cores, .secondary = true});
     if (!eal) return tl::unexpected(eal.error());
     eal_.emplace(std::move(*eal));
   }
@@ -138,7 +137,8 @@ Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached)
   const auto begun = gnb.call("baas.begin", {{"process", ::getpid()}, {"wakeups", std::move(wakeups)}});
   if (!begun) return tl::unexpected(begun.error());
   const bool can_wake = begun->at("can_wake").get<bool>();
-  if (!can_wake) log::warn("the gNB may not wake this process (pidfd_getfd): loops look at their rings once a millisecond");
+  if (!can_wake)
+    log::warn("the gNB may not wake this process (pidfd_getfd): loops look at their rings once a millisecond");
   return launch();
 }
 
@@ -232,16 +232,11 @@ Json BufferingService::row(Loop& loop) {
                            .cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load()};
     row = to_json(seen);
     const baas::Buffering::Counters& c = loop.buffering->counters();
-    row["baas"] = {{"held", loop.buffering->held()},
-                   {"copies", c.copies.get()},
-                   {"skipped", c.skipped.get()},
-                   {"released", c.released.get()},
-                   {"sent_again", c.sent_again.get()},
-                   {"acknowledgements", c.acknowledged.get()},
-                   {"status_pdus", c.statuses.get()},
-                   {"bearers_opened", c.opened.get()},
-                   {"bearers_closed", c.closed.get()},
-                   {"no_room", c.no_room.get()},
+    row["baas"] = {{"held", loop.buffering->held()},   {"copies", c.copies.get()},
+                   {"skipped", c.skipped.get()},       {"released", c.released.get()},
+                   {"sent_again", c.sent_again.get()}, {"acknowledgements", c.acknowledged.get()},
+                   {"status_pdus", c.statuses.get()},  {"bearers_opened", c.opened.get()},
+                   {"bearers_closed", c.closed.get()}, {"no_room", c.no_room.get()},
                    {"strays", c.strays.get()}};
   };
   if (!loop.execute(look)) return {{"name", loop.name}, {"core", loop.core}, {"silent", true}};

@@ -10,12 +10,6 @@
 namespace splitplane::app {
 namespace {
 
-std::string grouped_text(const Json& object, const char* key) {
-  const Json& value = member(object, key);
-  if (value.is_string()) return printable(value.get<std::string>());
-  return value.is_number() ? grouped(value) : "-";
-}
-
 std::uint64_t sum_of(const Json& counts) {
   std::uint64_t sum = 0;
   for (const auto& [name, n] : counts.items()) sum += n.is_number_unsigned() ? n.get<std::uint64_t>() : 0;

@@ -5,6 +5,7 @@
 #include "cli/command/ask.h"
 #include "cli/command/field_options.h"
 #include "cli/ctl/air.h"
+#include "cli/ctl/baas.h"
 #include "cli/ctl/card.h"
 #include "cli/ctl/session.h"
 #include "cli/ctl/stats.h"
@@ -192,6 +193,7 @@ void add_ctl(CLI::App& app, std::function<int(CliOutput&)>& action) {
   add_session_commands(*ctl, ask, action);
   add_tap_commands(*ctl, ask, action);
   add_air_commands(*ctl, ask, action);
+  add_baas_command(*ctl, ask, action);
   add_card_command(*ctl, ask, action);
   const auto plain = [&](const char* method, const char* help, std::function<std::string(const Json&)> render) {
     CLI::App* command = ctl->add_subcommand(method, help)->fallthrough();

@@ -148,4 +148,10 @@ std::string render_peers(const Json& answer) {
   return table.to_string();
 }
 
+std::string grouped_text(const Json& object, const char* key) {
+  const Json& value = member(object, key);
+  if (value.is_string()) return printable(value.get<std::string>());
+  return value.is_number() ? grouped(value) : "-";
+}
+
 }  // namespace splitplane::app

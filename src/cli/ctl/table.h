@@ -15,6 +15,8 @@ namespace splitplane::app {
 [[nodiscard]] std::string render_peers(const Json& answer);
 
 [[nodiscard]] std::string grouped(const Json& number);  // 1234567 -> 1,234,567
+// A member as a cell: a string as it is, a number with its digits in groups, "-" for anything else.
+[[nodiscard]] std::string grouped_text(const Json& object, const char* key);
 // What became of `count` bearers that were to be added, when `existed` of them were there already.
 [[nodiscard]] std::string added_sentence(std::uint64_t count, std::uint64_t existed);
 

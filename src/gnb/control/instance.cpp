@@ -190,7 +190,9 @@ Expected<nlohmann::json> Instance::begin_service(int process, const std::vector<
 }
 
 Expected<nlohmann::json> Instance::show_service() {
-  return parts_.service.row(parts_.control.lock());
+  auto row = parts_.service.row(parts_.control.lock());
+  if (row.is_null()) return fail("no worker here has baas: process; allowed: with one, and with the section baas");
+  return row;
 }
 
 Expected<nlohmann::json> Instance::show_card() {

@@ -84,9 +84,9 @@ Expected<nlohmann::json> ServiceLink::begin(const Locked& /*locked*/, int proces
   serves_ = true;
   ++begun_;
   since_ = std::chrono::steady_clock::now();
-  log::write(spdlog::level::info, {{"process", std::to_string(process_)}},
-             fmt::format("buffering service: process {} serves {} worker(s) on {} core(s)", process_, served().size(),
-                         cores));
+  log::write(
+      spdlog::level::info, {{"process", std::to_string(process_)}},
+      fmt::format("buffering service: process {} serves {} worker(s) on {} core(s)", process_, served().size(), cores));
   return nlohmann::json{{"can_wake", can_wake}};
 }
 
@@ -132,7 +132,9 @@ nlohmann::json ServiceLink::row(const Locked& /*locked*/) const {
                        {"told_again", stats.baas_told_again.get()},
                        {"status_lost", stats.baas_status_lost.get()}});
   }
-  return nlohmann::json{{"state", serves_ ? "serves" : process_lives() ? "starts" : "absent"},
+  return nlohmann::json{{"state", serves_           ? "serves"
+                                  : process_lives() ? "starts"
+                                                    : "absent"},
                         {"process", process_lives() ? nlohmann::json(process_) : nlohmann::json(nullptr)},
                         {"since_s", begun_ == 0 ? 0.0 : since},
                         {"begun", begun_},

@@ -61,20 +61,19 @@ Expected<void> Wiring::make_without_ports(Workers& workers, PeerTable& peers, rt
 
 Expected<void> Wiring::wire(Workers& workers, PeerTable& peers) {
   for (const auto& n3 : config_.n3) peers.add_interface(n3, port_ends_.at(n3.port).facts.mac);
-  return in_order(
-      [&] { return share_with_service(workers); },
-      [&] {
-        Expected<void> made;
-        for (const auto& worker : workers.all()) {
-          if (worker->config.function != WorkerConfig::Function::kGnb) continue;
-          if (made = make_gnb(*worker, peers); !made) return made;
-        }
-        connect_copies(workers);
-        share_reorder_buffers(workers);
-        return made;
-      },
-      [&] { return make_bearer_memory(workers); }, [&] { return connect_dispatchers(workers); },
-      [&] { return connect_punt_handoff(workers); }, [&] { return make_key_tables(workers); });
+  return in_order([&] { return share_with_service(workers); },
+                  [&] {
+                    Expected<void> made;
+                    for (const auto& worker : workers.all()) {
+                      if (worker->config.function != WorkerConfig::Function::kGnb) continue;
+                      if (made = make_gnb(*worker, peers); !made) return made;
+                    }
+                    connect_copies(workers);
+                    share_reorder_buffers(workers);
+                    return made;
+                  },
+                  [&] { return make_bearer_memory(workers); }, [&] { return connect_dispatchers(workers); },
+                  [&] { return connect_punt_handoff(workers); }, [&] { return make_key_tables(workers); });
 }
 
 Expected<void> Wiring::open_ports() {
@@ -144,7 +143,8 @@ Expected<void> Wiring::make_gnb(WorkerRuntime& worker, PeerTable& peers) {
     place = *ring;
     return {};
   };
-  return in_order([&] { return make_arq(worker, gnb); }, [&] { return take(gnb.copies, "copies", static_cast<unsigned>(copies_of(config_, worker.config))); },
+  return in_order([&] { return make_arq(worker, gnb); },
+                  [&] { return take(gnb.copies, "copies", static_cast<unsigned>(copies_of(config_, worker.config))); },
                   [&] { return make_punts(gnb.punt, worker.config.name); },
                   [&] { return take(gnb.inject, "inject", kPuntEntries); });
 }

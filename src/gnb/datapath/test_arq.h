@@ -1,5 +1,6 @@
 // For tests of RLC AM on a gNB worker only: real mbufs, the STATUS PDUs of a peer written by hand, and the account of
-// buffers. The windows are in the worker (`baas: inline`) or in a buffering service on the same thread (`baas: process`).
+// buffers. The windows are in the worker (`baas: inline`) or in a buffering service on the same thread (`baas:
+// process`).
 #pragma once
 
 #include <gtest/gtest.h>

@@ -61,9 +61,9 @@ Json arq_json(const datapath::ArqView& v) {
             {"reassembly_timeouts", v.status.reassembly_timeouts}};
   json["window"] = v.in_service ? "service" : "here";
   if (v.in_service) {
-    for (const char* const unknown : {"unacked_most", "nacked", "polls_sent", "poll_timeouts", "max_retx",
-                                      "polls_in_vain", "peer_lost", "status_received", "status_stale",
-                                      "status_malformed", "nacks_ignored", "repair_time"})
+    for (const char* const unknown :
+         {"unacked_most", "nacked", "polls_sent", "poll_timeouts", "max_retx", "polls_in_vain", "peer_lost",
+          "status_received", "status_stale", "status_malformed", "nacks_ignored", "repair_time"})
       json.erase(unknown);
   }
   if (v.ecn) json["ecn"] = ecn_json(*v.ecn);
