@@ -1,4 +1,5 @@
-"""A testbed with an air that can be made bad, and what its acknowledged bearers of shards 1 and 2 must show afterwards."""
+"""A testbed with an air that can be made bad, and what its acknowledged bearers of shards 1 and 2
+must show afterwards."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from namespaces import N3Link
 from paths import own, splitplane
 from processes import wait_until
 
-
 LINK = N3Link()
 AM = {"t_poll_retransmit_ms": 20, "t_reassembly_ms": 5, "t_status_prohibit_ms": 2}
 BEARERS = [
@@ -91,7 +90,7 @@ def test_killed_again_and_again_while_files_pass(bed):
 
 
 def test_a_service_that_stands_still_holds_up_nothing_but_acknowledgements(bed):
-    """SIGSTOP for two seconds: the gNB goes on until its windows are full, answers its control socket, and catches up."""
+    """SIGSTOP for two seconds: the gNB goes on until its windows are full, answers its control socket, catches up."""
     bed.set_air()
     bed.service.child.send_signal(signal.SIGSTOP)
     try:

@@ -10,14 +10,12 @@ import air_views
 import configs
 import pytest
 from capture import Capture
-from checks import Checks, check_workers
 from instance import Instance
 from judge import RLC, RLC_FIELDS, judge, number
 from namespaces import N3Link
 from paths import own
 from processes import PATIENCE, wait_until
 from rlc_bed import RlcBed
-from testbed import Testbed, assert_passed
 from ue import configure_ue, has_addresses, tun_name
 from upf import SERVER_IPV4
 from wire import SO_RCVBUFFORCE, socket_in

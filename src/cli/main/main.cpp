@@ -9,6 +9,7 @@
 
 int main(int argc, char** argv) {
   using namespace splitplane::app;
-  return cli_main(argc, argv, {run_command, ue_command, gen_command, sink_command, self_test_command, card_command, baas_command},
+  return cli_main(argc, argv,
+                  {run_command, ue_command, gen_command, sink_command, self_test_command, card_command, baas_command},
                   std::cout, std::cerr);
 }

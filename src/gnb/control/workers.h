@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "gnb/control/control_lock.h"
-#include "gnb/control/failure_watch.h"
 #include "gnb/control/worker.h"
+#include "runtime/failure_watch.h"
 #include "runtime/loop_power.h"
 
 namespace splitplane::gnb {

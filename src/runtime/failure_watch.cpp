@@ -1,4 +1,4 @@
-#include "gnb/control/failure_watch.h"
+#include "runtime/failure_watch.h"
 
 #include <fmt/format.h>
 
