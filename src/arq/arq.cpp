@@ -209,7 +209,7 @@ void Arq::reestablish_away(ArqBearer& bearer, std::uint8_t epoch) {
   stop_working(bearer);
   bearer.receive.restart_at(0);
   if (bearer.marker) bearer.marker->restart();
-  bearer.failed = bearer.peer_is_elsewhere = false;
+  bearer.failed = bearer.gone = bearer.peer_is_elsewhere = false;
   bearer.set_epoch(epoch);
   const std::uint32_t held = window.held;
   std::uint32_t sn = 0;
@@ -243,9 +243,10 @@ void Arq::reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now, ProtectAg
   std::vector<MbufBuffer> unacked;
   bearer.retx.take_unacked([&](MbufBuffer frame) { unacked.push_back(std::move(frame)); });
   detach(bearer);
-  bearer.failed = bearer.peer_is_elsewhere = false;
+  bearer.failed = bearer.gone = bearer.peer_is_elsewhere = false;
   bearer.set_epoch(epoch);
   for (MbufBuffer& one : unacked) {
+    if (!one) continue;  // of which no copy came
     rte_mbuf* const frame = own(one.detach());
     if (frame == nullptr) {
       ++counters_.lost;
@@ -273,12 +274,37 @@ void Arq::stop_working(ArqBearer& bearer) {
   }
 }
 
+Arq::Clone Arq::keep_clone(ArqBearer& bearer, rte_mbuf* frame, Time now) {
+  const std::uint8_t* const rlc = octets(frame) + kAirRlcOffset;
+  const std::uint32_t sn = bearer.sn_bits == 12 ? wire::load_be16(rlc) : wire::load_be24(rlc);
+  const std::uint32_t missing = (sn - bearer.next()) & ran::rlc::sn_mask(bearer.sn_bits);
+  if (missing >= ran::rlc::window_size(bearer.sn_bits)) return Clone::kKnown;
+  if (!has_room() || (!bearer.away && bearer.retx.room() <= missing)) return Clone::kNoRoom;
+  if (missing != 0) [[unlikely]] {
+    counters_.no_copy += missing;
+    if (bearer.away) {
+      service_->lost(*bearer.away, missing);
+    } else {
+      for (std::uint32_t n = 0; n < missing; ++n) bearer.retx.lost();
+      unacked_ += missing;
+    }
+  }
+  bearer.of_card = true;
+  keep(bearer, frame, now, baas::kOfCard);
+  return Clone::kKept;
+}
+
 void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now) {
+  keep(bearer, frame, now, 0);
+}
+
+void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now, std::uint8_t flags) {
   const std::uint8_t* const rlc = octets(frame) + kAirRlcOffset;
   const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
   const auto bytes = static_cast<std::uint16_t>(frame->data_len - kAirRlcOffset - header);
   if (bearer.away) {
-    service_->keep(*bearer.away, frame, bytes, (rlc[0] & kPollBit) != 0);
+    if ((rlc[0] & kPollBit) != 0) flags |= baas::kPoll;
+    service_->keep(*bearer.away, frame, bytes, flags);
     ++unacked_;
     return;
   }
@@ -288,6 +314,7 @@ void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now) {
                          .sent = bytes,
                          .poll = (rlc[0] & kPollBit) != 0},
                         now);
+  if (flags != 0) bearer.retx.watch_last(now);
   ++unacked_;
   look_for_peer(bearer);
   rearm(bearer);
@@ -315,6 +342,10 @@ StatusResult Arq::receive_status(ArqBearer& bearer, Octets rlc, Time now) {
   counters_.status_stale += result == StatusResult::kStale ? 1 : 0;
   counters_.status_malformed += result == StatusResult::kMalformed ? 1 : 0;
   if (result != StatusResult::kTaken) return result;
+  if (bearer.of_card) {
+    bearer.retx.watch_last(now);
+    rearm(bearer);
+  }
   set_working(bearer);
   acknowledged(bearer, bearer.retx.highest_ack(), bearer.retx.unacked() == 0, now);
   return result;

@@ -68,6 +68,8 @@ struct ArqBearer : TimerNode {
   std::uint8_t sn_bits;
   std::uint8_t epoch;    // in the airhdr of both directions: PDUs of another epoch are not for these entities
   bool working = false;  // the bearer is in the list of bearers with work
+  bool of_card = false;  // a card sends its PDUs: their clones are kept
+  bool gone = false;     // the peer misses an SDU that has no copy: take_gone() has named the bearer
   bool failed = false;   // an SDU reached maxRetxThreshold: the bearer sends nothing until re-establishment
   // The peer is not known to be in this epoch, so silence is no radio link failure until then.
   bool peer_is_elsewhere = false;
@@ -112,6 +114,8 @@ class Arq {
     std::uint64_t sent = 0;                                // retransmissions and STATUS PDUs that the port took
     std::uint64_t lost = 0;      // frames that the port did not take, and retransmissions for which there was no buffer
     std::uint64_t max_retx = 0;  // SDUs that reached maxRetxThreshold
+    std::uint64_t no_copy = 0;   // SDUs of which no copy came
+    std::uint64_t gone = 0;      // times that a peer missed one of these
   };
 
   static constexpr std::uint64_t kPeerPatienceMs = 10'000;
@@ -163,6 +167,12 @@ class Arq {
   // Keeps the frame of the bearer's next new PDU, which the caller is about to send. It takes over one
   // reference.
   void keep(ArqBearer& bearer, rte_mbuf* frame, Time now);
+  // Keeps a clone of a PDU that a card sent, with its number as it is on the air. SDUs between the last one and this
+  // one have no copy. False: it is not kept, and the caller has the frame.
+  enum class Clone : std::uint8_t { kKept, kKnown, kNoRoom };
+  [[nodiscard]] Clone keep_clone(ArqBearer& bearer, rte_mbuf* frame, Time now);
+  // Bearers whose peer misses an SDU that has no copy. They need re-establishment; each is named once.
+  [[nodiscard]] std::vector<std::uint32_t> take_gone() { return std::exchange(gone_, {}); }
 
   // Takes an AMD PDU of the peer, which begins at `rlc`. On kDelivered the PDU is new, and the caller delivers it.
   ran::rlc::Received receive(ArqBearer& bearer, Octets rlc, Time now);
@@ -220,6 +230,11 @@ class Arq {
     set_working(bearer);
   }
   void give_up(ArqBearer& bearer);
+  void note_gone(ArqBearer& bearer) {
+    if (std::exchange(bearer.gone, true)) return;
+    ++counters_.gone;
+    gone_.push_back(bearer.id);
+  }
   void protect_some(ArqBearer& bearer);
   void see_peer(ArqBearer& bearer) {
     if (!bearer.peer_is_elsewhere) [[likely]]
@@ -242,6 +257,7 @@ class Arq {
   void reestablish_away(ArqBearer& bearer, std::uint8_t epoch);
   [[nodiscard]] rte_mbuf* own(rte_mbuf* frame);
   void renumber(const ArqBearer& bearer, rte_mbuf* frame, std::uint32_t sn) const;
+  void keep(ArqBearer& bearer, rte_mbuf* frame, Time now, std::uint8_t flags);
   template <class Send, class Changed>
   void serve_service(Time now, bool passes_mbufs, Send&& send, Changed&& changed);
   // Collects at most `room` frames that this bearer has to send now into `frames` and returns their number.
@@ -255,6 +271,7 @@ class Arq {
   ArqBearer* last_working_ = nullptr;
   std::uint64_t unacked_ = 0;  // SDUs whose frames are kept
   std::uint64_t bursts_ = 0;   // bursts that poll_last() saw
+  std::vector<std::uint32_t> gone_;
   Counters counters_;
 };
 
@@ -286,6 +303,7 @@ void Arq::serve_service(Time now, bool passes_mbufs, Send&& send, Changed&& chan
         changed(bearer);
       },
       [&](baas::Window& window, const baas::Message& m) {
+        if ((m.flags & baas::kCopyGone) != 0) return note_gone(bearer_of(window));
         fail(bearer_of(window), (m.flags & baas::kPeerLost) != 0);
         changed(bearer_of(window));
       },
@@ -316,6 +334,8 @@ void Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
     out.size += collect(*bearer, passes_mbufs, now, out.mbuf.data() + out.size, kBurst - out.size);
     unacked_ -= bearer->retx.release(kReleasedPerVisit, [](std::uint32_t, MbufBuffer) {});
     look_for_peer(*bearer);
+    if (bearer->retx.copy_is_gone()) [[unlikely]]
+      note_gone(*bearer);
     changed(*bearer);
     rearm(*bearer);
     if (bearer->retx.has_pending() || bearer->retx.releasable() || bearer->receive.status_due()) set_working(*bearer);

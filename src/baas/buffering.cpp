@@ -95,7 +95,10 @@ unsigned Buffering::take(std::size_t lane, Queue& queue, unsigned i, Time now) {
         bearer->retx.receive_status({pdu.data(), m.bytes}, now, [&](std::uint32_t) { bearer->says_max_retx = true; });
     stats_.rlc_status_stale.add(result == StatusResult::kStale ? 1 : 0);
     stats_.rlc_status_malformed.add(result == StatusResult::kMalformed ? 1 : 0);
-    if (result == StatusResult::kTaken) set_working(*bearer);
+    if (result != StatusResult::kTaken) return elements;
+    if (bearer->of_card) bearer->retx.watch_last(now);
+    rearm(*bearer);
+    set_working(*bearer);
     return elements;
   }
   if (bearer == nullptr) {
@@ -112,6 +115,16 @@ unsigned Buffering::take(std::size_t lane, Queue& queue, unsigned i, Time now) {
         counters_.skipped.add(m.slot);
       } else {
         counters_.strays.add(bearer->refused ? 0 : 1);
+      }
+      break;
+    case Kind::kLost:
+      for (std::uint32_t n = 0; n < m.slot && m.sn + n == bearer->retx.next(); ++n) {
+        if (bearer->retx.room() == 0) {
+          refuse(*bearer);
+          break;
+        }
+        bearer->retx.lost();
+        ++held_;
       }
       break;
     case Kind::kClose:
@@ -169,12 +182,15 @@ void Buffering::copy(Bearer& bearer, const Message& m, Time now) {
     return;
   }
   if (bearer.retx.room() == 0) [[unlikely]] {
-    if (!std::exchange(bearer.refused, true)) refused_.push_back(&bearer);
-    counters_.no_room.add(1);
+    refuse(bearer);
     return;
   }
   bearer.retx.submitted(
       {.sdu = Kept(m.slot), .sn = m.sn, .bytes = m.bytes, .sent = m.bytes, .poll = (m.flags & kPoll) != 0}, now);
+  if ((m.flags & kOfCard) != 0) {
+    bearer.of_card = true;
+    bearer.retx.watch_last(now);
+  }
   ++held_;
   counters_.copies.add(1);
   if ((m.flags & kResend) != 0) [[unlikely]] {
@@ -184,6 +200,11 @@ void Buffering::copy(Bearer& bearer, const Message& m, Time now) {
   if (bearer.retx.peer_lost()) [[unlikely]]
     set_working(bearer);
   rearm(bearer);
+}
+
+void Buffering::refuse(Bearer& bearer) {
+  if (!std::exchange(bearer.refused, true)) refused_.push_back(&bearer);
+  counters_.no_room.add(1);
 }
 
 void Buffering::set_working(Bearer& bearer) {
@@ -241,15 +262,21 @@ bool Buffering::serve(Bearer& bearer, Time now) {
     counters_.sent_again.add(1);
     stats_.rlc_retransmitted.add(1);
   }
+  if (bearer.retx.copy_is_gone() && !bearer.failed) [[unlikely]] {
+    if (!to(Kind::kFailed, kCopyGone, 0, 0)) return false;
+    bearer.failed = true;  // until the worker opens it anew
+  }
   // Slots go back three in a message; their number is known before any is taken out.
   while (bearer.retx.releasable()) {
     if (rte_ring_free_count(lane.ring) < 2) return false;
     std::array<std::uint32_t, 3> slots{};
     std::uint8_t n = 0;
-    const std::size_t released =
-        bearer.retx.release(slots.size(), [&](std::uint32_t, Kept kept) { slots[n++] = kept.slot(); });
+    const std::size_t released = bearer.retx.release(slots.size(), [&](std::uint32_t, Kept kept) {
+      if (kept) slots[n++] = kept.slot();
+    });
     if (released == 0) break;
-    (void)say(lane, {.kind = Kind::kRelease, .flags = n, .bearer = slots[0], .sn = slots[1], .slot = slots[2]});
+    if (n != 0)
+      (void)say(lane, {.kind = Kind::kRelease, .flags = n, .bearer = slots[0], .sn = slots[1], .slot = slots[2]});
     held_ -= released;
     counters_.released.add(released);
   }

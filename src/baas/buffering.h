@@ -84,6 +84,7 @@ class Buffering {
     std::uint32_t next_ack = 0, highest_ack = 0;  // as the worker knows them
     std::uint16_t incarnation = 0, lane = 0;
     bool working = false;
+    bool of_card = false;  // a card sends its PDUs
     bool refused = false;  // an SDU found no memory; the worker is asked to tell it again
     bool failed = false;   // the worker was told so
     bool says_max_retx = false, says_peer_lost = false;
@@ -118,6 +119,7 @@ class Buffering {
   [[nodiscard]] bool has_refused() const {
     return !refused_.empty() && memory_.sent_pages.available() >= kPagesForRefused;
   }
+  void refuse(Bearer& bearer);
   void ask_refused();
 
   ran::rlc::Memory<Kept> memory_;

@@ -25,6 +25,7 @@ struct Window {
   // The lowest SN of which a frame is held; TX_Next if none is.
   [[nodiscard]] std::uint32_t oldest() const { return held == 0 ? next : first_sn; }
   std::uint32_t first_sn = 0;
+  std::uint32_t lost_from = 0, lost_end = 0;  // SDUs without a copy are among these
   std::uint32_t first = kNoSlot, last = kNoSlot;
   std::uint64_t released = 0, sent_again = 0, sent_again_octets = 0;
   // The rest is of the worker's end (worker_end.h).
@@ -37,6 +38,7 @@ struct Window {
   std::uint16_t lane = 0;
   std::uint16_t t_poll_retransmit_ms = 0;
   std::uint8_t sn_bits = 18, max_retx = 32;
+  bool of_card = false;    // its frames are clones of what a card sent
   bool is_open = false;    // the service of this generation knows it
   bool is_queued = false;  // something is to be told
   Window* next_queued = nullptr;

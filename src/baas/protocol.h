@@ -23,22 +23,25 @@ enum class Kind : std::uint8_t {
   kClose,           // `bearer` is gone, and its number is free
   kCopy,            // SDU `sn` of `bytes` octets was sent and lies in `slot`
   kSkip,            // `slot` SNs from `sn` on were sent and acknowledged long ago
+  kLost,            // `slot` SDUs from `sn` on were sent, and there is no copy of them
   kStatus,          // a STATUS PDU of `bytes` octets: eight here, the others in the elements behind
   kForgetAttempts,  // the peer of `bearer` could not answer until now
   // To the worker.
   kSend,          // send `slot` again; kPoll: with P
   kRelease,       // up to three slots in `bearer`, `sn` and `slot`, as many as `flags` says
   kAcknowledged,  // TX_Next_Ack is `sn`, the highest ACK_SN `slot`. bytes: incarnation
-  kFailed,        // an SDU reached maxRetxThreshold, or with kPeerLost no poll was answered. bytes: incarnation
+  kFailed,        // an SDU reached maxRetxThreshold; kPeerLost: no poll was answered; kCopyGone: the peer misses an SDU
+                  // of which there is no copy. bytes: incarnation
   kTellAgain,     // SDU `sn` found no memory; now there is some: tell it and those after it again. bytes: incarnation
 };
 
 // Flags of kCopy and kSend.
 inline constexpr std::uint8_t kPoll = 1;
 inline constexpr std::uint8_t kResend = 2;  // the peer does not have it: send it again at once
+inline constexpr std::uint8_t kOfCard = 4;  // a card polls as it counts: maybe nobody waits for an acknowledgement
 // Flags of kAcknowledged and kFailed.
 inline constexpr std::uint8_t kNothingUnacked = 1, kHasHoles = 2;
-inline constexpr std::uint8_t kPeerLost = 1;
+inline constexpr std::uint8_t kPeerLost = 1, kCopyGone = 2;
 
 struct Message {
   Kind kind = Kind::kOpen;

@@ -100,8 +100,10 @@ void WorkerEnd::begin_feed(Window& window) {
 
 bool WorkerEnd::open(Lane& lane, Window& window) {
   if (!fits(lane, 1)) return false;
-  window.told = window.first == kNoSlot ? window.next : ledger_[window.first].sn;
-  window.next_ack = window.told;
+  window.told = window.oldest();
+  const bool has_lost = static_cast<std::int32_t>(window.lost_end - window.next_ack) > 0;
+  if (has_lost && static_cast<std::int32_t>(window.lost_from - window.told) < 0) window.told = window.lost_from;
+  if (static_cast<std::int32_t>(window.told - window.next_ack) > 0) window.next_ack = window.told;
   window.unfed = window.first;
   window.is_open = true;
   window.incarnation = ++lane.life[window.number];
@@ -111,13 +113,29 @@ bool WorkerEnd::open(Lane& lane, Window& window) {
   return true;
 }
 
+// What lies between two frames of the ledger was acknowledged, or has no copy.
 bool WorkerEnd::skip(Lane& lane, Window& window, std::uint32_t to) {
-  if (window.told == to) [[likely]]
-    return true;
-  if (!fits(lane, 1)) return false;
-  push(lane, {.kind = Kind::kSkip, .bearer = window.number, .sn = window.told, .slot = to - window.told});
-  window.told = to;
+  while (window.told != to) {
+    if (!fits(lane, 1)) return false;
+    const auto until = [&](std::uint32_t sn) { return static_cast<std::int32_t>(sn - to) < 0 ? sn : to; };
+    const bool is_lost = window.told - window.lost_from < window.lost_end - window.lost_from;
+    const bool is_before = static_cast<std::int32_t>(window.told - window.lost_from) < 0;
+    const std::uint32_t end = is_lost                                            ? until(window.lost_end)
+                              : is_before && window.lost_from != window.lost_end ? until(window.lost_from)
+                                                                                 : to;
+    push(lane, {.kind = is_lost ? Kind::kLost : Kind::kSkip,
+                .bearer = window.number,
+                .sn = window.told,
+                .slot = end - window.told});
+    window.told = end;
+  }
   return true;
+}
+
+void WorkerEnd::lost(Window& window, std::uint32_t count) {
+  if (static_cast<std::int32_t>(window.next_ack - window.lost_end) >= 0) window.lost_from = window.next;
+  window.next += count;
+  window.lost_end = window.next;
 }
 
 void WorkerEnd::tell(Lane& lane, Window& window, std::uint32_t index, std::uint8_t flags) {
@@ -132,8 +150,9 @@ void WorkerEnd::tell(Lane& lane, Window& window, std::uint32_t index, std::uint8
   ++counters_.told;
 }
 
-void WorkerEnd::keep(Window& window, rte_mbuf* m, std::uint16_t bytes, bool poll) {
+void WorkerEnd::keep(Window& window, rte_mbuf* m, std::uint16_t bytes, std::uint8_t flags) {
   if (window.number == kNoSlot) number(window);
+  window.of_card = window.of_card || (flags & kOfCard) != 0;
   const std::uint32_t index = ledger_.add(window, m, window.next++, bytes);
   if (!connected_) return;
   Lane& lane = lanes_[window.lane];
@@ -142,7 +161,7 @@ void WorkerEnd::keep(Window& window, rte_mbuf* m, std::uint16_t bytes, bool poll
   if (!window.is_open && window.first == index && fits(lane, 2) && open(lane, window)) window.unfed = kNoSlot;
   const bool is_known = window.is_open && window.unfed == kNoSlot && window.told == ledger_[index].sn;
   if (is_known && fits(lane, 1)) [[likely]]
-    return tell(lane, window, index, poll ? kPoll : 0);
+    return tell(lane, window, index, flags);
   if (window.unfed == kNoSlot) window.unfed = index;
   queue(window);
 }
@@ -182,6 +201,7 @@ void WorkerEnd::restart(Window& window) {
   });
   window.first_sn = 0;
   window.next_ack = window.highest_ack = 0;
+  window.lost_from = window.lost_end = 0;
   window.resend_end = window.next;
   window.unfed = window.first;
   window.is_open = false;
@@ -194,7 +214,7 @@ void WorkerEnd::give_up(Window& window) {
     ledger_.revoke(slot);
     rte_pktmbuf_free(ledger_.take(slot));
   }
-  window.next_ack = window.highest_ack = window.next;
+  window.next_ack = window.highest_ack = window.lost_from = window.lost_end = window.next;
   window.resend_end = window.next;
   // The service is to forget it, too.
   if (std::exchange(window.is_open, false) && connected_) queue(window);
@@ -203,7 +223,7 @@ void WorkerEnd::give_up(Window& window) {
 void WorkerEnd::close(Window& window) {
   const bool was_open = window.incarnation != 0;
   give_up(window);
-  window.next = window.next_ack = window.highest_ack = window.resend_end = 0;
+  window.next = window.next_ack = window.highest_ack = window.resend_end = window.lost_from = window.lost_end = 0;
   if (window.number == kNoSlot) return;
   Lane& lane = lanes_[window.lane];
   if (window.is_queued) {  // a linear search is enough: this is rare

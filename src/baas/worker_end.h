@@ -47,8 +47,10 @@ class WorkerEnd {
   // True if `n` more frames can be kept.
   [[nodiscard]] bool has_room(std::size_t n) const { return ledger_.available() >= n; }
   // Keeps the frame of SDU window.next, which was sent or is about to be. Takes over one reference; the caller has
-  // looked at has_room().
-  void keep(Window& window, rte_mbuf* m, std::uint16_t bytes, bool poll);
+  // looked at has_room(). `flags`: kPoll, kOfCard.
+  void keep(Window& window, rte_mbuf* m, std::uint16_t bytes, std::uint8_t flags);
+  // SDUs [window.next, window.next + count) were sent, and there is no copy of them.
+  void lost(Window& window, std::uint32_t count);
   // Hands over a STATUS PDU. False: it is lost, as on the air.
   bool status(Window& window, Octets pdu);
   void forget_attempts(Window& window);
@@ -170,7 +172,8 @@ bool WorkerEnd::feed(Lane& lane, Window& window, unsigned& budget, Prepare&& pre
       window.unfed = slot.next;
       // What was sent before the service knew of it may have been answered already: a poll finds out.
       tell(lane, window, index,
-           static_cast<std::uint8_t>((is_missing ? kResend : 0) | (slot.next == kNoSlot ? kPoll : 0)));
+           static_cast<std::uint8_t>((is_missing ? kResend : 0) | (slot.next == kNoSlot ? kPoll : 0) |
+                                     (window.of_card ? kOfCard : 0)));
       ++counters_.told_again;
     }
   }

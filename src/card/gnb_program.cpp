@@ -416,7 +416,7 @@ bool GnbProgram::write_key(const BearerKey& key, const CardBearer& b, std::uint3
 }
 
 EntryNumbers GnbProgram::first_numbers(const CardBearer& b) {
-  return {.limit = b.next_count + b.lease, .rlc_begin = b.next_count};
+  return {.limit = b.next_count + b.lease, .rlc_begin = b.next_count - b.next_rlc};
 }
 
 void GnbProgram::erase_key(const BearerKey& key) {

@@ -62,6 +62,9 @@ inline constexpr unsigned kSampleEvery = 16;
   X(dispatched, "packets", "handed to another worker, or to another core of a card")         \
   X(copies, "packets", "references handed to the consumer of copies, or kept for retransmission")                        \
   X(copies_lost, "packets", "references that the ring to the consumer had no room for")      \
+  X(card_copies, "packets", "clones of PDUs that a card sent, kept for retransmission") \
+  X(card_copies_lost, "packets", "PDUs that a card sent and of which no clone came") \
+  X(rlc_copy_gone, "bearers", "times that a UE missed one of these: RLC is re-established then") \
   X(baas_told, "packets", "copies that the buffering service was told of, those told again among them") \
   X(baas_told_again, "packets", "copies that it was told of later or again: it began anew, or had no room") \
   X(baas_status_lost, "packets", "STATUS PDUs that could not be handed to it: no service, or its ring is full") \

@@ -30,7 +30,9 @@ nlohmann::json drops_of(const WorkerSnapshot& s) {
 
 // A consumer of copies keeps nothing: it releases all that it received.
 std::uint64_t consumed_by(const WorkerObservation& w) {
-  return w.consumes_copies ? w.counters.received : w.counters.punted + w.counters.rlc_control + w.counters.rlc_deferred;
+  return w.consumes_copies
+             ? w.counters.received
+             : w.counters.punted + w.counters.rlc_control + w.counters.rlc_deferred + w.counters.card_copies;
 }
 
 // Frames that a card gets back for numbering left by the N3 port, too. VFs: of a card itself.

@@ -18,7 +18,7 @@ unsigned queues_of(const GnbConfig& config, const std::string& port) {
 
 // The queues of the copies' port, in turn by bearer: all copies and all RLC control PDUs of a bearer meet in one queue.
 unsigned copies_vf(const GnbConfig& config, const CardLinkConfig& card, BearerId id) {
-  if (card.copies.empty()) return vf_number(config, card, card.air, 0);
+  if (card.copies.empty()) return 0;  // the worker's own
   return vf_number(config, card, card.copies, ran::index_of(id.value) % std::max(queues_of(config, card.copies), 1U));
 }
 
@@ -75,6 +75,10 @@ nic::CardBearer card_bearer(const GnbConfig& config, const CardLinkConfig& card,
                     .peer = peer,
                     .lease = lease_size(bearer.pdcp_sn_bits).least};
   if (bearer.rlc_mode == RlcMode::kAm) b.rlc_sn_bits = bearer.rlc_sn_bits;
+  if (card.copies.empty()) b.copies_vf = b.vf_air;
+  // Its worker acknowledges what the UE sends, so uplink packets have to go there.
+  b.keeps_copies = bearer.acknowledged && !bearer.card.empty();
+  if (b.keeps_copies) b.peer = kStoppedCardPeer;
   return b;
 }
 

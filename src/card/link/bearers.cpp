@@ -35,6 +35,7 @@ std::uint64_t LinkBearers::put(const nic::CardBearer& bearer, Caller caller) {
   if (entry.version != 0) {
     wanted.next_count = entry.want.next_count;
     wanted.ahead = entry.want.ahead;
+    wanted.next_rlc = entry.want.next_rlc;
     wanted.epoch = entry.want.epoch;
   } else {
     entry.heard = wanted.next_count - wanted.ahead;
@@ -121,6 +122,8 @@ LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::
     entry.heard = row.numbers.pdcp_next - entry.want.ahead;
     entry.lease_end = row.numbers.lease_end;
     dirty_.insert(id);
+    // The copies of what it has sent died with the host before this one. RLC begins anew, so that no number is missed.
+    if (entry.want.keeps_copies) removals_.insert(id);
   }
   entry.confirmed = true;
   wait_again(entry);
@@ -138,6 +141,48 @@ void LinkBearers::compared(const std::set<std::uint32_t>& on_card) {
     entry.sent = entry.confirmed = false;
     dirty_.insert(id);
   }
+}
+
+std::uint64_t LinkBearers::restart(std::uint32_t id) {
+  const auto at = entries_.find(id);
+  if (at == entries_.end() || is_hosts(at->second)) return 0;
+  Entry& entry = at->second;
+  if (entry.sent) removals_.insert(id);
+  const std::uint8_t before = entry.want.epoch;
+  put_behind_lease(entry);
+  entry.want.epoch = static_cast<std::uint8_t>(before + 1);
+  due_.erase({entry.due, id});
+  entry.sent = entry.confirmed = false;
+  entry.refused.clear();
+  dirty_.insert(id);
+  entry.awaited = entry.version = ++versions_;
+  return entry.version;
+}
+
+std::vector<std::pair<BearerId, std::uint8_t>> LinkBearers::to_begin(const Ids& ids) const {
+  std::vector<std::pair<BearerId, std::uint8_t>> found;
+  for (const std::uint32_t id : ids) {
+    const Entry* const entry = find(id);
+    if (entry == nullptr || entry->sent || is_hosts(*entry) || !entry->want.keeps_copies) continue;
+    found.emplace_back(BearerId{id}, entry->want.epoch);
+  }
+  return found;
+}
+
+void LinkBearers::begun(std::uint32_t id, const CardLinkSettings::KeptWindow& kept) {
+  const auto at = entries_.find(id);
+  if (at == entries_.end() || at->second.sent) return;
+  at->second.want.next_rlc = kept.next;
+  at->second.window = kept.most - std::min(kept.most, kept.next - kept.next_ack);
+}
+
+std::vector<BearerId> LinkBearers::keepers(std::span<const CardNumbersRow> rows) const {
+  std::vector<BearerId> ids;
+  for (const CardNumbersRow& row : rows) {
+    const Entry* const entry = find(row.id.value);
+    if (entry != nullptr && entry->want.keeps_copies && !is_hosts(*entry)) ids.push_back(row.id);
+  }
+  return ids;
 }
 
 LinkBearers::Ids LinkBearers::dirty(std::size_t limit) const {
@@ -169,6 +214,8 @@ Expected<std::optional<LinkBearers::ToInstall>> LinkBearers::prepare(std::uint32
       }
       entry.want.lease = 1;  // for a bearer that the card does not number
     }
+    if (entry.want.keeps_copies && !is_hosts(entry))
+      entry.want.lease = std::min(entry.want.lease, std::max(entry.window, 1U));
     entry.lease_end = entry.want.next_count + entry.want.lease;
   }
   ToInstall out{entry.want, entry.version, std::nullopt};
@@ -240,7 +287,8 @@ LinkBearers::Ids LinkBearers::due(Clock::time_point now, std::size_t limit) {
   return ids;
 }
 
-std::vector<LinkBearers::Renewal> LinkBearers::renewals(std::span<const CardNumbersRow> rows, Clock::time_point now) {
+std::vector<LinkBearers::Renewal> LinkBearers::renewals(std::span<const CardNumbersRow> rows, const Windows& windows,
+                                                        Clock::time_point now) {
   std::vector<Renewal> renewals;
   for (const CardNumbersRow& row : rows) {
     const auto at = entries_.find(row.id.value);
@@ -251,7 +299,15 @@ std::vector<LinkBearers::Renewal> LinkBearers::renewals(std::span<const CardNumb
     // when this host finds it is not idle.
     if (row.numbers.pdcp_next == entry.want.next_count && entry.want.ahead != 0) continue;
     const auto later = entry.answering ? lengthened_lease : renewed_lease;
-    const auto end = later(entry.want.pdcp_sn_bits, row.numbers.pdcp_next, entry.lease_end, entry.rate);
+    auto end = later(entry.want.pdcp_sn_bits, row.numbers.pdcp_next, entry.lease_end, entry.rate);
+    if (end && entry.want.keeps_copies) {
+      const auto window = windows.find(row.id.value);
+      if (window == windows.end()) continue;
+      const std::uint32_t used = row.numbers.rlc_next - window->second.next_ack;
+      const std::uint32_t left = window->second.most - std::min(window->second.most, used);
+      if (const std::uint32_t most = row.numbers.pdcp_next + left; left_of_lease(most, *end) > 0) end = most;
+      if (left_of_lease(entry.lease_end, *end) <= 0) continue;  // the UE has to acknowledge first
+    }
     if (end) renewals.push_back({{row.id, *end, entry.heard, entry.want.epoch}, entry.lease_end});
   }
   return renewals;

@@ -36,7 +36,8 @@ class LinkBearers {
     std::uint32_t heard = 0;  // a receiver may not have seen the COUNTs from here on
     nic::CardNumbers seen;    // of this run, from the last request
     std::uint64_t dl_packets = 0, ul_packets = 0, dl_octets = 0, ul_octets = 0;  // of earlier runs
-    double rate = 0;                                                             // packets per second downlink
+    std::uint32_t window = 0;                       // keeps_copies: how many RLC numbers the card may give at first
+    double rate = 0;                                // packets per second downlink
     std::optional<CardRequest> request;             // of its worker, and its numbers were not read since
     std::optional<CardRequest> answering;           // the one that came before the numbers are read
     bool is_longer = false;                         // the lease, since the last notices()
@@ -75,6 +76,16 @@ class LinkBearers {
   [[nodiscard]] bool has_removals() const { return !removals_.empty(); }
   void removed(std::span<const std::uint32_t> ids);
 
+  // Those of `ids` that the card will number anew and whose workers keep copies, with the epoch.
+  [[nodiscard]] std::vector<std::pair<BearerId, std::uint8_t>> to_begin(const Ids& ids) const;
+  // Their workers have begun: the card goes on at RLC number `kept.next`.
+  void begun(std::uint32_t id, const CardLinkSettings::KeptWindow& kept);
+  // RLC begins anew, with the next epoch: the card has to give up the bearer, and gets it again. Returns the version;
+  // 0: there is no such bearer on a card.
+  [[nodiscard]] std::uint64_t restart(std::uint32_t id);
+  // Bearers among those of `rows` whose workers keep copies.
+  [[nodiscard]] std::vector<BearerId> keepers(std::span<const CardNumbersRow> rows) const;
+
   struct ToInstall {
     nic::CardBearer bearer;
     std::uint64_t version = 0;
@@ -103,8 +114,11 @@ class LinkBearers {
     CardNumbering numbering;
     std::uint32_t before = 0;  // the lease's end before
   };
-  // Takes the numbers that the card gave, and returns the leases that must reach further.
-  [[nodiscard]] std::vector<Renewal> renewals(std::span<const CardNumbersRow> rows, Clock::time_point now);
+  // Takes the numbers that the card gave, and returns the leases that must reach further. A bearer whose worker keeps
+  // copies gets no more than its UE's window allows.
+  using Windows = std::map<std::uint32_t, CardLinkSettings::KeptWindow>;
+  [[nodiscard]] std::vector<Renewal> renewals(std::span<const CardNumbersRow> rows, const Windows& windows,
+                                              Clock::time_point now);
   // The lease counts as given from here on, because the card's answer may be lost. Returns false if the bearer has
   // another lease by now, or is gone.
   bool renew(const Renewal& renewal, Clock::time_point now);

@@ -16,6 +16,7 @@ constexpr std::size_t kNumbersPage = 1000;
 constexpr std::size_t kInstallBatch = kCardBearersPerRequest;
 constexpr std::size_t kInstallMembers = 2000;  // a request line has at most 64 KiB, a member about 25 octets
 constexpr std::size_t kIdBatch = 500;
+constexpr std::chrono::milliseconds kClonesArrive{5};
 
 }  // namespace
 
@@ -425,6 +426,31 @@ void CardLink::refuse(std::uint32_t id, const std::string& why) {
   log::warn("card {} does not take bearer {:#010x}{}: {}", settings_.name, id, off ? ", which goes off it" : "", why);
 }
 
+// RLC of bearers whose workers keep copies begins anew there before it does on the card. Clones of what the card sent
+// before are on their way to the worker: they get a moment.
+Expected<void> CardLink::begin_at_workers(Lock& lock, const LinkBearers::Ids& ids) {
+  const auto all = bearers_.to_begin(ids);
+  if (all.empty() || !settings_.begin) return {};
+  lock.unlock();
+  std::this_thread::sleep_for(kClonesArrive);
+  std::vector<Expected<CardLinkSettings::KeptWindow>> begun;
+  for (const auto& [id, epoch] : all) begun.push_back(settings_.begin(id, epoch));
+  lock.lock();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!begun[i]) return tl::unexpected(begun[i].error());
+    bearers_.begun(all[i].first.value, *begun[i]);
+  }
+  return {};
+}
+
+CardLink::Asked CardLink::restart(BearerId id) {
+  const std::lock_guard guard(mutex_);
+  Asked asked;
+  if (const auto version = bearers_.restart(id.value); version != 0) asked.emplace_back(id.value, version);
+  changed_.notify_all();
+  return asked;
+}
+
 Expected<void> CardLink::install(Lock& lock, const LinkBearers::Ids& ids) {
   Json bearers = Json::array();
   std::optional<nic::CardBearer> common;
@@ -432,6 +458,7 @@ Expected<void> CardLink::install(Lock& lock, const LinkBearers::Ids& ids) {
   std::vector<CardNumbering> numberings;
   std::vector<CardNotice> revoked;
   std::size_t members = 0;
+  if (auto begun = begin_at_workers(lock, ids); !begun) return begun;
   for (const std::uint32_t id : ids) {
     if (members > kInstallMembers) break;  // the rest stays dirty
     const auto prepared = bearers_.prepare(id);
@@ -471,7 +498,16 @@ Expected<void> CardLink::renew(Lock& lock) {
 }
 
 Expected<void> CardLink::lengthen(Lock& lock, std::span<const CardNumbersRow> rows, Clock::time_point now) {
-  const auto renewals = bearers_.renewals(rows, now);
+  LinkBearers::Windows windows;
+  if (const auto keepers = bearers_.keepers(rows); !keepers.empty() && settings_.windows) {
+    lock.unlock();
+    const auto known = settings_.windows(keepers);
+    lock.lock();
+    for (std::size_t i = 0; i < keepers.size(); ++i) {
+      if (known[i]) windows.emplace(keepers[i].value, *known[i]);
+    }
+  }
+  const auto renewals = bearers_.renewals(rows, windows, now);
   std::vector<CardNumbering> numberings;
   for (const auto& renewal : renewals) numberings.push_back(renewal.numbering);
   // The disk may be full. Then the card goes on to the ends that it knows.

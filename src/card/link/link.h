@@ -55,6 +55,9 @@ class CardLink {
   Asked remove(std::span<const BearerId> ids);
   // `since` is when the wait for a busy card began; callers with several cards pass the same for each.
   Expected<void> wait_for(const Asked& asked, Clock::time_point since = Clock::now());
+  // RLC re-establishment of a bearer whose worker keeps copies: the card gives it up and gets it again with the next
+  // epoch. Call wait_for() afterwards. Nothing is asked for if the card does not number it.
+  [[nodiscard]] Asked restart(BearerId id);
   // Queues the bearer for the card and returns at once. If the card refuses it, the link removes the bearer from the
   // card, because host and card would otherwise disagree. The same holds for a put() whose wait has ended. A caller
   // that waits for an earlier put() of the bearer sees this result.
@@ -99,6 +102,7 @@ class CardLink {
   [[nodiscard]] Expected<void> push_removals(Lock& lock);
   [[nodiscard]] Expected<void> push_peers(Lock& lock);
   [[nodiscard]] Expected<void> push_bearers(Lock& lock);
+  [[nodiscard]] Expected<void> begin_at_workers(Lock& lock, const LinkBearers::Ids& ids);
   [[nodiscard]] Expected<void> install(Lock& lock, const LinkBearers::Ids& ids);
   void refuse(std::uint32_t id, const std::string& why);
   [[nodiscard]] Expected<void> renew(Lock& lock);

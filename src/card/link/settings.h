@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/expected.h"
 #include "base/types.h"
@@ -54,6 +56,19 @@ struct CardLinkSettings {
   // Tells the workers of the bearers; on the link's thread. A worker that does not listen asks again.
   using Notify = std::function<void(std::span<const CardNotice>)>;
   Notify notify;
+  // A bearer whose worker keeps what the card sent, and sends it again.
+  struct KeptWindow {
+    std::uint32_t next = 0,
+                  next_ack = 0;  // RLC numbers: after the last one that is kept, and the first not acknowledged
+    std::uint32_t most = 0;      // that may wait for an acknowledgement
+  };
+  // The card is about to begin such a bearer anew, with this epoch: RLC is re-established at its worker, which sends
+  // again what the UE has not acknowledged. Both are called on the link's thread. Error: a worker does not answer.
+  using Begin = std::function<Expected<KeptWindow>(BearerId id, std::uint8_t epoch)>;
+  Begin begin;
+  // What the UE of such bearers has acknowledged, in the order of `ids`; nothing of one that is gone.
+  using Windows = std::function<std::vector<std::optional<KeptWindow>>(std::span<const BearerId> ids)>;
+  Windows windows;
   std::chrono::milliseconds settle_after{2000},
       settle_each{20};  // how long the card has counted in vain, and after that
 };

@@ -48,7 +48,7 @@ class CardModel {
         at->second.bearer = b;
         at->second.numbers.epoch = b.epoch;
         if (!is_new && !restart) continue;
-        at->second.numbers = {.pdcp_next = b.next_count, .epoch = b.epoch};
+        at->second.numbers = {.pdcp_next = b.next_count, .rlc_next = b.next_rlc, .epoch = b.epoch};
         at->second.lease_end = b.next_count + b.lease;
       }
       ++installs;

@@ -46,11 +46,13 @@ struct CardBearer {
   Teid uplink_teid;                  // at the UPF
   unsigned peer = 0;                 // the UPF, by its number in set_peer()
   std::uint32_t next_count = 0;      // the first PDCP COUNT of a bearer that is new on the card
+  std::uint32_t next_rlc = 0;        // and its RLC number: those below it are sent again by the host
   std::uint32_t ahead = 0;           // how far next_count is beyond the COUNTs that a receiver may have seen
   std::uint32_t lease = 4096;        // COUNTs from next_count on; after these set_leases() must have allowed more
   // A bearer that comes from the host: packets that are on their way through the host. New packets follow them there
   // until all of them came back.
   std::uint32_t in_flight = 0;
+  bool keeps_copies = false;  // the host's affair: its worker keeps the clones, and sends them again
   friend bool operator==(const CardBearer&, const CardBearer&) = default;
 };
 

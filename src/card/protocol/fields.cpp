@@ -45,7 +45,7 @@ void set_n3_ipv6(B& bearer, const Value& address) {
 }
 
 // clang-format off
-constexpr std::array<Field, 24> kCommon{
+constexpr std::array<Field, 25> kCommon{
     fields::word<kPlaceNames, &B::place>("place"),
     fields::word_by_functions<kRlcNames, B, rlc_of, set_rlc>("rlc"),
     fields::one_number<kPdcpSnBits, &B::pdcp_sn_bits>("pdcp_sn"),
@@ -67,6 +67,7 @@ constexpr std::array<Field, 24> kCommon{
     fields::integer<&B::session>("session", 0, kMax32),
     fields::integer<&B::flows>("flows", 0, ~std::uint64_t{0}),
     fields::integer<&B::next_count>("next_count", 0, kMax32),
+    fields::integer<&B::next_rlc>("next_rlc", 0, (1U << 18) - 1),
     fields::integer<&B::ahead>("ahead", 0, kMaxLease),
     fields::integer<&B::lease>("lease", 0, kMaxLease),
     fields::integer<&B::in_flight>("in_flight", 0, kMax32, {.in = kTaken}),

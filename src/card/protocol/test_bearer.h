@@ -32,6 +32,7 @@ inline CardBearer whole_bearer() {
           .uplink_teid = {0x1001},
           .peer = 255,
           .next_count = 0xffffffff,
+          .next_rlc = 77,
           .ahead = 2047,
           .lease = 1024};
 }

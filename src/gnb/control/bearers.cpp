@@ -3,6 +3,7 @@
 #include <rte_cycles.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -338,7 +339,8 @@ Expected<Installation> Bearers::prepare(const Locked& locked, const ran::BearerC
     return tl::unexpected(number.error());
   }
   Installation installation{.config = config, .worker = worker, .peer = peer->id, .card_peer = *number};
-  installation.config.acknowledged = worker->gnb->arq && config.rlc_mode == RlcMode::kAm && config.card.empty();
+  installation.config.acknowledged = worker->gnb->arq && config.rlc_mode == RlcMode::kAm &&
+                                     (config.card.empty() || parts_.cards.keep_copies(config.card));
   return installation;
 }
 
@@ -452,6 +454,7 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
   if (config == nullptr) return unknown(id);
   if (!config->acknowledged) return unable(id);
   WorkerRuntime& worker = *parts_.workers.owner_of(id.value);
+  if (!config->card.empty()) return reestablish_on_card(std::move(change), worker, id);
   datapath::GnbContext* gnb = worker.gnb.get();
   std::optional<std::uint8_t> present;
   const bool listened = worker.execute([gnb, id, &present] {
@@ -469,6 +472,7 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
     able = arq != nullptr;
     if (!able) return;
     gnb->arq->reestablish(*arq, epoch, rte_rdtsc());
+    gnb->arq->show_epoch(*arq);
     if (auto* const secured = gnb->secured_bearers.find(id.value); secured != nullptr) secured->epoch = epoch;
     ran::BearerDownlink& downlink = *gnb->bearers.bearer_line(id.value);
     ran::set_epoch(downlink, epoch);
@@ -481,6 +485,38 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
   if (!done) return silent(worker);
   if (!able) return unable(id);
   return epoch;
+}
+
+// The card gives the bearer up, its worker begins anew with the next epoch, and the card goes on behind what the worker
+// sends again (CardLink).
+Expected<std::uint8_t> Bearers::reestablish_on_card(Change&& change, WorkerRuntime& worker, BearerId id) {
+  const Cards::Requests requests = parts_.cards.restart(change, worker, id);
+  if (requests.empty()) return unable(id);
+  auto [after, done] = Cards::wait_for(std::move(change), requests);
+  if (!done) return tl::unexpected(done.error());
+  std::optional<std::uint8_t> epoch;
+  const bool listened = worker.execute([gnb = worker.gnb.get(), id, &epoch] {
+    if (const auto* const arq = gnb->arq_bearers.find(id.value); arq != nullptr) epoch = arq->epoch;
+  });
+  if (!listened) return silent(worker);
+  if (!epoch) return unable(id);
+  return *epoch;
+}
+
+void Bearers::reestablish_gone() {
+  std::vector<std::uint32_t> ids;
+  for (const auto& worker : parts_.workers.all()) {
+    if (!worker->gnb || !worker->gnb->arq) continue;
+    const std::uint64_t gone = worker->gnb->stats.rlc_copy_gone.get();
+    if (std::exchange(gone_[worker.get()], gone) == gone) continue;
+    (void)worker->execute(
+        [gnb = worker->gnb.get(), &ids] { std::ranges::copy(gnb->arq->take_gone(), std::back_inserter(ids)); });
+  }
+  for (const std::uint32_t id : ids) {
+    if (const auto done = reestablish(BearerId{id}); !done)
+      log::warn("bearer {:#010x} needs re-establishment, since no copy of a packet is left: {}", id,
+                done.error().message);
+  }
 }
 
 Expected<Rekeyed> Bearers::rekey(BearerId id, std::uint32_t key) {

@@ -3,6 +3,7 @@
 // refused.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -51,6 +52,8 @@ class Bearers {
   Expected<bool> release(BearerId id);
   // RLC re-establishment with PDCP data recovery of an acknowledged bearer, as RRC asks for it: its new epoch.
   Expected<std::uint8_t> reestablish(BearerId id);
+  // Of bearers whose UE misses a packet of which no copy is left. On the control thread.
+  void reestablish_gone();
   // Other keys for a secured bearer, in both directions. The UE side follows. Keys that it has are no error.
   Expected<Rekeyed> rekey(BearerId id, std::uint32_t key);
   // The same for all secured bearers of a session, one after the other. If one of them may not have the keys, none gets
@@ -72,6 +75,7 @@ class Bearers {
   Expected<std::vector<SessionView>> list_sessions(std::uint32_t after, std::size_t limit);
 
  private:
+  Expected<std::uint8_t> reestablish_on_card(Change&& change, WorkerRuntime& worker, BearerId id);
   [[nodiscard]] std::pair<Change, Expected<Rekeyed>> rekey_one(Change&& change, BearerId id, std::uint32_t key);
   Expected<AddedBearers> enter(std::span<const NewBearer> wanted);
   Expected<void> enter_all(std::span<const NewBearer> wanted, bool& reserved);
@@ -95,6 +99,7 @@ class Bearers {
   [[nodiscard]] Expected<SessionView> read_session(const Locked& locked, const ran::SessionConfig& session);
 
   Parts parts_;
+  std::map<const WorkerRuntime*, std::uint64_t> gone_;  // the counters when they were last looked at
 };
 
 }  // namespace splitplane::gnb

@@ -54,7 +54,9 @@ Expected<void> Cards::connect(const std::function<std::uint16_t(const std::strin
                                    .marks = tos_of_port(config_, config.n3),
                                    .by_ue_address = config_.lookup == GnbConfig::Lookup::kUeAddress,
                                    .journal = journal,
-                                   .notify = [this](std::span<const CardNotice> notices) { notify(notices); }}),
+                                   .notify = [this](std::span<const CardNotice> notices) { notify(notices); },
+                                   .begin = [this](BearerId id, std::uint8_t epoch) { return begin_kept(id, epoch); },
+                                   .windows = [this](std::span<const BearerId> ids) { return windows_of(ids); }}),
               .requests = std::make_unique<CardRequestReader>(),
               .vfs = VfLinks(std::move(vfs))};
     if (auto connected = connect_workers(card); !connected) return connected;
@@ -78,6 +80,46 @@ Expected<void> Cards::connect_workers(Card& card) {
     request_rings_.push_back(std::move(ring));
   }
   return {};
+}
+
+// On the thread of a link.
+Expected<CardLinkSettings::KeptWindow> Cards::begin_kept(BearerId id, std::uint8_t epoch) const {
+  WorkerRuntime* const worker = workers_.owner_of(id.value);
+  if (worker == nullptr) return CardLinkSettings::KeptWindow{};
+  CardLinkSettings::KeptWindow kept;
+  const bool done = worker->execute([gnb = worker->gnb.get(), id, epoch, &kept] {
+    datapath::ArqBearer* const arq = gnb->arq_bearers.find(id.value);
+    if (arq == nullptr) return;
+    if (arq->epoch != epoch) {
+      const std::uint64_t now = rte_rdtsc();
+      gnb->arq->reestablish(*arq, epoch, now);
+      gnb->arq->await_peer(*arq, now);
+      gnb->arq->show_epoch(*arq);
+      gnb->bearers.uplink_line(id.value)->rlc_rx_next_highest = 0;
+      gnb->session_uplinks.wait_again(id.value, now);
+    }
+    kept = {arq->next(), arq->next_ack(), arq->max_unacked};
+  });
+  if (!done) return fail("worker {} does not answer, which keeps the copies of a card's bearers", worker->config.name);
+  return kept;
+}
+
+// On the thread of a link.
+std::vector<std::optional<CardLinkSettings::KeptWindow>> Cards::windows_of(std::span<const BearerId> ids) const {
+  std::vector<std::optional<CardLinkSettings::KeptWindow>> windows(ids.size());
+  for (const auto& worker : workers_.all()) {
+    if (!worker->gnb || !worker->gnb->arq) continue;
+    (void)worker->execute(
+        [gnb = worker->gnb.get(), ids, &windows] {
+          for (std::size_t i = 0; i < ids.size(); ++i) {
+            const datapath::ArqBearer* const arq =
+                gnb->bearers.owns(ids[i].value) ? gnb->arq_bearers.find(ids[i].value) : nullptr;
+            if (arq != nullptr) windows[i] = {arq->next(), arq->next_ack(), arq->failed ? 0 : arq->max_unacked};
+          }
+        },
+        kNoticePatience);
+  }
+  return windows;
 }
 
 void Cards::notify(std::span<const CardNotice> notices) {
@@ -199,6 +241,18 @@ Cards::Requests Cards::put(const Locked& /*locked*/, std::span<const Installatio
     if (!bearers.empty()) requests.push_back({card.link.get(), card.link->put(bearers)});
   }
   return requests;
+}
+
+bool Cards::keep_copies(const std::string& card) const {
+  const CardLinkConfig* const found = find_card(config_, card);
+  return found != nullptr && found->copies.empty();
+}
+
+Cards::Requests Cards::restart(const Locked& /*locked*/, const WorkerRuntime& worker, BearerId id) {
+  Card* const card = before(worker);
+  if (card == nullptr) return {};
+  auto asked = card->link->restart(id);
+  return asked.empty() ? Requests{} : Requests{{card->link.get(), std::move(asked)}};
 }
 
 Cards::Requests Cards::take_off(const Locked& /*locked*/, const WorkerRuntime& worker, BearerId id) {

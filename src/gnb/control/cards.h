@@ -58,6 +58,10 @@ class Cards {
   // Every bearer of a worker behind a card has an entry there: its own, or the way to its worker.
   [[nodiscard]] Requests put(const Locked& locked, std::span<const Installation> all);
   Requests take_off(const Locked& locked, const WorkerRuntime& worker, BearerId id);
+  // True if the workers behind this card get the clones of what it sends for their bearers.
+  [[nodiscard]] bool keep_copies(const std::string& card) const;
+  // RLC re-establishment of a bearer that the card numbers and whose worker keeps copies.
+  Requests restart(const Locked& locked, const WorkerRuntime& worker, BearerId id);
   // Lets the mutex go while it waits: the other threads serve neighbors, metrics and statistics meanwhile. Error: a
   // card refuses a bearer.
   [[nodiscard]] static std::pair<Change, Expected<void>> wait_for(Change&& change, const Requests& requests);
@@ -82,6 +86,9 @@ class Cards {
   };
   [[nodiscard]] Card* before(const WorkerRuntime& worker);
   Expected<void> connect_workers(Card& card);
+  [[nodiscard]] Expected<CardLinkSettings::KeptWindow> begin_kept(BearerId id, std::uint8_t epoch) const;
+  [[nodiscard]] std::vector<std::optional<CardLinkSettings::KeptWindow>> windows_of(
+      std::span<const BearerId> ids) const;
   // On the link's thread.
   void notify(std::span<const CardNotice> notices);
 

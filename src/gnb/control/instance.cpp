@@ -64,14 +64,17 @@ void Instance::stop_workers() {
 
 void Instance::serve_n3(std::chrono::steady_clock::time_point now) {
   parts_.workers.watch(now);
-  const Locked locked = parts_.control.lock();
-  parts_.taps.quiet_stopped(locked);
-  parts_.numbers.serve(locked, now);
-  parts_.n3.serve(locked, now);
-  parts_.service.serve(locked);
+  {
+    const Locked locked = parts_.control.lock();
+    parts_.taps.quiet_stopped(locked);
+    parts_.numbers.serve(locked, now);
+    parts_.n3.serve(locked, now);
+    parts_.service.serve(locked);
+  }
   if (now < next_failures_) return;
   next_failures_ = now + kFailures;
   parts_.workers.warn_of_failures(now);
+  parts_.bearers.reestablish_gone();
 }
 
 void Instance::watch_ports(std::chrono::steady_clock::time_point now) {

@@ -116,5 +116,76 @@ TEST_P(ArqLimits, bearers_that_take_all_window_memory_leave_rx_next_its_way_and_
   }
 }
 
+// What a card sent for this worker's bearer: a frame as on the air, clones of which come back to the worker.
+Bytes card_frame(const Rig& rig, std::uint32_t sn, std::uint8_t epoch = kEpoch) {
+  Bytes frame = rig.air_frame(kArqBearer, sn, test::inner_packet(60, 1));
+  frame[kEpochOffset] = epoch;
+  return frame;
+}
+void clone_comes(Rig& rig, const Bytes& frame) {
+  Burst burst = test::burst_of(rig.pool, {frame});
+  rig.upward.process(burst);
+}
+
+TEST_P(ArqLimits, clones_of_what_a_card_sent_are_kept_and_sent_again) {
+  Rig rig;
+  std::vector<Bytes> frames;
+  for (std::uint32_t sn = 0; sn < 4; ++sn) clone_comes(rig, frames.emplace_back(card_frame(rig, sn)));
+  EXPECT_EQ(rig.context->stats.card_copies.get(), 4U);
+  EXPECT_EQ(rig.context->arq->unacked(), 4U);
+  EXPECT_TRUE(rig.air.frames.empty()) << "the card has sent them";
+  rig.status(4, {{.sn = 2}});
+  rig.serve();
+  ASSERT_EQ(rig.air.frames.size(), 1U);
+  frames[2][24] |= kPollBit;
+  EXPECT_EQ(rig.air.frames[0], frames[2]);
+  rig.status(4);
+  rig.serve();
+  EXPECT_EQ(rig.pool.in_use(), 0U);
+  EXPECT_EQ(rig.context->arq->unacked(), 0U);
+}
+
+TEST_P(ArqLimits, a_lost_clone_is_no_harm_unless_the_ue_misses_that_sdu) {
+  Rig rig;
+  for (const std::uint32_t sn : {0U, 1U, 4U, 5U}) clone_comes(rig, card_frame(rig, sn));
+  rig.serve();
+  EXPECT_EQ(rig.context->stats.card_copies_lost.get(), 2U);
+  rig.status(3, {{.sn = 1}});  // 2 arrived, of which no clone came
+  rig.serve();
+  EXPECT_EQ(rig.context->stats.rlc_copy_gone.get(), 0U);
+  EXPECT_EQ(rig.air.frames.size(), 1U);
+  rig.status(6, {{.sn = 3}});
+  rig.serve();
+  EXPECT_EQ(rig.context->stats.rlc_copy_gone.get(), 1U);
+  EXPECT_EQ(rig.context->arq->take_gone(), std::vector{rig.teid(kArqBearer)});
+  rig.status(6, {{.sn = 3}});
+  rig.serve();
+  EXPECT_EQ(rig.context->stats.rlc_copy_gone.get(), 1U) << "said once";
+  rig.context->arq->reestablish(rig.bearer(), kEpoch + 1, rte_rdtsc());
+  EXPECT_EQ(rig.bearer().next(), rig.service ? rig.bearer().away->held : rig.context->arq->unacked());
+  clone_comes(rig, card_frame(rig, rig.bearer().next(), kEpoch + 1));
+  EXPECT_EQ(rig.context->stats.card_copies.get(), 5U);
+}
+
+TEST_P(ArqLimits, a_clone_of_another_epoch_or_one_that_is_known_is_dropped) {
+  Rig rig;
+  clone_comes(rig, card_frame(rig, 0));
+  clone_comes(rig, card_frame(rig, 0));
+  clone_comes(rig, card_frame(rig, 1, kEpoch - 1));
+  EXPECT_EQ(rig.dropped(DropReason::rlc_duplicate), 1U);
+  EXPECT_EQ(rig.dropped(DropReason::rlc_other_epoch), 1U);
+  EXPECT_EQ(rig.context->arq->unacked(), 1U);
+}
+
+TEST_P(ArqLimits, what_a_card_sent_last_is_asked_for_although_it_did_not_poll) {
+  Rig rig({.arq = {.t_poll_retransmit_ms = 5}});
+  clone_comes(rig, card_frame(rig, 0));
+  rig.serve();
+  rte_delay_ms(8);
+  rig.serve();
+  ASSERT_EQ(rig.air.frames.size(), 1U);
+  EXPECT_TRUE(rig.polls(rig.air.frames[0]));
+}
+
 }  // namespace
 }  // namespace splitplane::datapath

@@ -68,6 +68,8 @@ inline void note_served(GnbContext& context) {
   context.stats.rlc_max_retx.set(c.max_retx);
   context.stats.rlc_peer_lost.set(c.peer_lost);
   context.stats.rlc_unacked.set(context.arq->unacked());
+  context.stats.card_copies_lost.set(c.no_copy);
+  context.stats.rlc_copy_gone.set(c.gone);
   if (const baas::WorkerEnd* const service = context.arq->service(); service != nullptr) {
     context.stats.baas_told.set(service->counters().told);
     context.stats.baas_told_again.set(service->counters().told_again);

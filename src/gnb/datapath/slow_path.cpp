@@ -127,9 +127,41 @@ void check_options_slow(GnbContext& context, Burst& burst, GPdu* gpdus, ran::Bea
   burst.size = kept;
 }
 
+namespace {
+
+// A card sends clones of an acknowledged bearer's PDUs to its worker. True: it was one.
+bool keep_clone(GnbContext& context, rte_mbuf* m, std::uint32_t id, Drops& drops) {
+  ArqBearer* const arq = context.arq == nullptr ? nullptr : context.arq_bearers.find(id);
+  if (arq == nullptr) return false;
+  const std::uint8_t modes = octets(m)[wire::ethernet::kHeaderBytes + 1];
+  if (((modes ^ arq->air >> 48) & 0xfe) != 0) return false;  // the last bit is reserved
+  const unsigned header = wire::rlc::am_header_bytes(arq->sn_bits, wire::rlc::Segment::kComplete);
+  if (m->data_len <= kRlcOffset + header) {
+    drops.add(m, DropReason::pdu_too_short);
+  } else if (octets(m)[kEpochOffset] != arq->epoch) {
+    drops.add(m, DropReason::rlc_other_epoch);
+  } else {
+    switch (context.arq->keep_clone(*arq, m, rte_rdtsc())) {
+      case Arq::Clone::kKept:
+        context.stats.card_copies.add(1);
+        break;
+      case Arq::Clone::kKnown:
+        drops.add(m, DropReason::rlc_duplicate);
+        break;
+      case Arq::Clone::kNoRoom:
+        drops.add(m, DropReason::copies_full);
+        break;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 void serve_unmatched_pdu(GnbContext& context, rte_mbuf* m, std::uint32_t id, bool known, Drops& drops) {
   if (!known && context.punt_handoff.has_worker(id))
     return context.punt_handoff.hand_off(m, id, Direction::kUplink, context.stats, drops);
+  if (known && keep_clone(context, m, id, drops)) return;
   drops.add(m, known ? DropReason::airhdr_modes_wrong : DropReason::bearer_unknown);
 }
 

@@ -36,6 +36,14 @@ class AmRetx {
     if (window_.unacked() == 0 && window_.held() == 0) return restart_at(end_ + count);
     end_ += count;
   }
+  // SDU next() was sent, and there is no copy of it. It may be acknowledged as any other. The caller has checked
+  // room().
+  void lost() {
+    window_.add(end_++, B(), 1);
+    last_sent_ = 1;
+  }
+  // True if the peer misses an SDU of which there is no copy. Only re-establishment ends that.
+  [[nodiscard]] bool copy_is_gone() const { return copy_is_gone_; }
 
   // Records what AmSend says of a PDU with octets that were never sent before. The caller has checked room() for a new
   // SDU.
@@ -73,6 +81,11 @@ class AmRetx {
     if (sn != end_) make_pending(sn, 0, wire::rlc::kSoEnd, now, max_retx);
   }
   [[nodiscard]] Time next_expiry() const { return t_poll_retransmit_.expiry(); }
+  // For a sender that polls by its counters only, as a card: what it sent last must be asked for by t-PollRetransmit.
+  // Call it after submitted() and receive_status().
+  void watch_last(Time now) {
+    if (window_.unacked() != 0 && !t_poll_retransmit_.running()) polled(now);
+  }
 
   // True after a protocol failure: many polls in a row over a long time brought no acknowledgement, so the two ends no
   // longer agree on the numbers. RETX_COUNT does not see that while new SDUs come: each poll restarts t-PollRetransmit,
@@ -97,6 +110,11 @@ class AmRetx {
     if (grant <= header) return pdu;
     pdu.offset = wanted.start;
     pdu.length = static_cast<std::uint16_t>(std::min<std::size_t>(grant - header, wanted.stop - wanted.start));
+    if (!sdu.sdu) [[unlikely]] {
+      window_.take_pending(page, sn, pdu.length);
+      copy_is_gone_ = true;
+      return {};
+    }
     pdu.sdu = sdu.sdu.share();
     window_.take_pending(page, sn, pdu.length);
     wire::rlc::AmHeader h{.si = wire::rlc::segment_of(pdu.offset, pdu.length, sdu.bytes), .so = pdu.offset};
@@ -170,7 +188,7 @@ class AmRetx {
     window_.clear(lowest, end_);
     next_ack_ = end_ = poll_sn_ = pending_from_ = release_from_ = release_end_ = sn;
     last_sent_ = 0;
-    poll_wanted_ = false;
+    poll_wanted_ = copy_is_gone_ = false;
     peer_answers();
     t_poll_retransmit_.stop();
   }
@@ -377,6 +395,7 @@ class AmRetx {
   std::uint16_t last_sent_ = 0;                       // octets that were sent of the SDU before end_
   bool poll_wanted_ = false;
   bool peer_lost_ = false;
+  bool copy_is_gone_ = false;
   std::uint32_t polls_in_vain_ = 0;  // polls since the peer last acknowledged something
   Time first_in_vain_ = 0;           // when the first of these polls was sent
   Timer t_poll_retransmit_;

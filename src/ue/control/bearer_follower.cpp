@@ -139,6 +139,8 @@ std::optional<std::uint8_t> BearerFollower::reestablish(BearerId id) {
 bool BearerFollower::begin_acknowledged(ue::BearerChange& change) {
   if (change.kind != ue::BearerChange::Kind::kEstablish || !change.config.acknowledged) return true;
   if (change.numbers.rlc_downlink == 0 && change.numbers.rlc_uplink == 0) return true;
+  log::info("bearer {:#010x}: PDUs have passed before this side knew of it; both ends begin anew",
+            change.config.id.value);
   const auto epoch = reestablish(change.config.id);
   if (!epoch) {
     watch_.undo(change);
