@@ -58,7 +58,7 @@ class KilledService {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     WorkerStats stats;
     baas::Buffering buffering(
-        {.channels = {channel()}, .max_copies = 4096, .ticks_per_ms = kKillTicksPerMs, .now = rte_rdtsc()}, stats);
+        {.channels = {channel()}, .max_copies = 512, .ticks_per_ms = kKillTicksPerMs, .now = rte_rdtsc()}, stats);
     Burst burst;
     for (;;) {
       auto& queue = buffering.queues().front();

@@ -225,7 +225,7 @@ void play(ServiceRig& rig, unsigned steps) {
 
 TEST(ArqService, nothing_is_lost_however_often_the_service_is_killed) {
   rc::check([](std::uint32_t seed) {
-    ServiceRig rig({.ticks_per_ms = kTicksPerMs}, 4, 2048, seed);
+    ServiceRig rig({.max_copies = 2048, .ticks_per_ms = kTicksPerMs}, 4, 2048, seed);
     play(rig, 600);
     rig.settle();
     RC_ASSERT(!testing::Test::HasFailure());
@@ -234,7 +234,7 @@ TEST(ArqService, nothing_is_lost_however_often_the_service_is_killed) {
 
 TEST(ArqService, nothing_is_lost_over_rings_that_are_nearly_always_full) {
   rc::check([](std::uint32_t seed) {
-    ServiceRig rig({.entries = 96, .ticks_per_ms = kTicksPerMs}, 4, 2048, seed);
+    ServiceRig rig({.max_copies = 2048, .entries = 96, .ticks_per_ms = kTicksPerMs}, 4, 2048, seed);
     play(rig, 600);
     rig.settle();
     RC_ASSERT(!testing::Test::HasFailure());
@@ -256,7 +256,7 @@ TEST(ArqService, a_service_without_memory_is_told_again_when_it_has_some) {
 }
 
 TEST(ArqService, without_a_service_frames_wait_and_the_limit_holds) {
-  ServiceRig rig({.ticks_per_ms = kTicksPerMs}, 1, 2048, 1);
+  ServiceRig rig({.max_copies = 2048, .ticks_per_ms = kTicksPerMs}, 1, 2048, 1);
   rig.send(0, 2000);
   EXPECT_EQ(rig.arq->unacked(), 512U) << "max_unacked of the bearer";
   rig.worker_round();
@@ -267,7 +267,7 @@ TEST(ArqService, without_a_service_frames_wait_and_the_limit_holds) {
 }
 
 TEST(ArqService, messages_that_fit_nothing_change_nothing) {
-  ServiceRig rig({.ticks_per_ms = kTicksPerMs}, 2, 2048, 1);
+  ServiceRig rig({.max_copies = 2048, .ticks_per_ms = kTicksPerMs}, 2, 2048, 1);
   rig.loss = 0;
   rig.connect();
   rig.send(0, 5);

@@ -9,9 +9,10 @@
 namespace splitplane::baas {
 namespace {
 
-// Bearers that send share pages of 64 SDUs; SDUs that stay alone on theirs are what the rest is for.
+// Two pages of 64 SDUs for each bearer that sends, up to a limit, and some for SDUs that stay alone on theirs.
 ran::rlc::MemorySizes memory_for(std::size_t max_copies) {
-  const std::size_t pages = 64 + max_copies / 8;
+  constexpr std::size_t kBearersThatSend = 65536;
+  const std::size_t pages = 64 + std::min(max_copies, 2 * kBearersThatSend) + max_copies / 32;
   return {.sent_pages = pages,
           .received_pages = 0,
           .queue_pages = 0,
@@ -40,17 +41,30 @@ void Buffering::process(Queue& queue, datapath::Burst& burst) {
   const unsigned n = burst.size;
   probe_.begin(stats_);
   const Time now = rte_rdtsc();
-  // Each message is of another bearer, as a rule: three lines of it arrive while those before it are served.
+  // Each message is of another bearer, as a rule: what it needs arrives while the others are looked up.
   std::array<Bearer*, Queue::kAtOnce> bearers;
+  std::array<std::uint32_t, Queue::kAtOnce> sns;
+  const auto& known = lanes_[lane].bearers;
+  for (unsigned i = 0; i < n; ++i) {
+    if (queue.in_[i].bearer < known.size()) __builtin_prefetch(&known[queue.in_[i].bearer]);
+  }
   for (unsigned i = 0; i < n; ++i) {
     bearers[i] = find(lane, queue.in_[i].bearer);
-    if (bearers[i] != nullptr) bearers[i]->retx.prefetch();
+    if (bearers[i] == nullptr) continue;
+    const char* const at = reinterpret_cast<const char*>(bearers[i]);
+    for (std::size_t line = 0; line < kHotOctets; line += 64) __builtin_prefetch(at + line, 1);
   }
   for (unsigned i = 0; i < n; ++i) {
-    if (bearers[i] != nullptr) bearers[i]->retx.prefetch_window(queue.in_[i].sn);
+    if (bearers[i] == nullptr) continue;
+    // A STATUS PDU is about what was sent last, more or less.
+    sns[i] = queue.in_[i].kind == Kind::kStatus ? bearers[i]->retx.next() - 1 : queue.in_[i].sn;
+    bearers[i]->retx.prefetch_root(sns[i]);
   }
   for (unsigned i = 0; i < n; ++i) {
-    if (bearers[i] != nullptr) bearers[i]->retx.prefetch_page(queue.in_[i].sn);
+    if (bearers[i] != nullptr) bearers[i]->retx.prefetch_directory(sns[i]);
+  }
+  for (unsigned i = 0; i < n; ++i) {
+    if (bearers[i] != nullptr) bearers[i]->retx.prefetch_page(sns[i]);
   }
   for (unsigned i = 0; i < n;) i += take(lane, queue, i, now);
   probe_.stage(datapath::Stage::copies, n);
@@ -97,6 +111,7 @@ unsigned Buffering::take(std::size_t lane, Queue& queue, unsigned i, Time now) {
     stats_.rlc_status_malformed.add(result == StatusResult::kMalformed ? 1 : 0);
     if (result != StatusResult::kTaken) return elements;
     if (bearer->of_card) bearer->retx.watch_last(now);
+    bearer->retx.prefetch_released();
     rearm(*bearer);
     set_working(*bearer);
     return elements;
@@ -299,7 +314,7 @@ void Buffering::flush() {
     bearer.retx.tick(now, {.unsent = false, .stalled = false},
                      [&bearer](std::uint32_t) { bearer.says_max_retx = true; });
     rearm(bearer);
-    set_working(bearer);
+    if (bearer.retx.has_pending() || bearer.says_max_retx || bearer.retx.peer_lost()) set_working(bearer);
   });
   Bearer* const last = last_working_;  // bearers that come back to the list wait for the next round
   for (unsigned visits = 0; visits < kBearersPerRound && first_working_ != nullptr; ++visits) {

@@ -77,9 +77,9 @@ class Buffering {
   static constexpr std::size_t kPagesForRefused = 64;
   static constexpr std::uint32_t kMostBearers = 1U << 26;  // of a worker: as many as there are lines in all shards
 
-  struct Bearer : TimerNode {
+  // Its hot lines come first: RLC's rare counters are at its end.
+  struct alignas(64) Bearer : TimerNode {
     Bearer(const ran::rlc::AmConfig& config, ran::rlc::Memory<Kept>& memory) : retx(config, memory) {}
-    ran::rlc::AmRetx<Kept> retx;
     std::uint32_t number = 0;
     std::uint32_t next_ack = 0, highest_ack = 0;  // as the worker knows them
     std::uint16_t incarnation = 0, lane = 0;
@@ -89,7 +89,9 @@ class Buffering {
     bool failed = false;   // the worker was told so
     bool says_max_retx = false, says_peer_lost = false;
     Bearer* next_working = nullptr;
+    ran::rlc::AmRetx<Kept> retx;
   };
+  static constexpr std::size_t kHotOctets = 320;
   // To one worker.
   struct Lane {
     rte_ring* ring = nullptr;

@@ -66,7 +66,7 @@ TEST_F(LinkBearersTest, a_new_run_of_the_card_numbers_behind_the_lease_in_anothe
   bearers.put(bearer_in(kFirst), Caller::kGoesOn);
   install(kFirst);
   const std::uint32_t end = bearers.find(kFirst)->lease_end;
-  (void)bearers.renewals(std::array{row(kFirst, 10)}, now);
+  (void)bearers.renewals(std::array{row(kFirst, 10)}, {}, now);
   bearers.begin_anew();
   const auto* entry = bearers.find(kFirst);
   EXPECT_EQ(entry->want.next_count, end);
@@ -83,7 +83,7 @@ TEST_F(LinkBearersTest, packets_are_added_up_over_the_runs_of_a_card) {
   install(kFirst);
   CardNumbersRow numbers = row(kFirst, 5);
   numbers.numbers.dl_packets = 5;
-  (void)bearers.renewals(std::array{numbers}, now);
+  (void)bearers.renewals(std::array{numbers}, {}, now);
   bearers.begin_anew();
   EXPECT_EQ(bearers.find(kFirst)->dl_packets, 5U);
   EXPECT_EQ(bearers.find(kFirst)->seen.dl_packets, 0U);
@@ -148,8 +148,8 @@ TEST_F(LinkBearersTest, a_lease_is_renewed_when_half_of_it_is_used) {
   ASSERT_TRUE(bearers.next_look());
   now = *bearers.next_look();
   EXPECT_THAT(bearers.due(now, 9), ElementsAre(kFirst));
-  EXPECT_THAT(bearers.renewals(std::array{row(kFirst, 1)}, now), IsEmpty());
-  const auto renewals = bearers.renewals(std::array{row(kFirst, 3000)}, now);
+  EXPECT_THAT(bearers.renewals(std::array{row(kFirst, 1)}, {}, now), IsEmpty());
+  const auto renewals = bearers.renewals(std::array{row(kFirst, 3000)}, {}, now);
   ASSERT_EQ(renewals.size(), 1U);
   EXPECT_EQ(renewals[0].before, 4096U);
   EXPECT_GE(renewals[0].numbering.lease_end, 3000U + 4096U);
@@ -167,6 +167,67 @@ TEST_F(LinkBearersTest, bearers_of_the_host_have_no_look_at_their_numbers) {
   EXPECT_EQ(bearers.confirmed(), 1U);
   EXPECT_EQ(bearers.served_by_card(), 1U);
   EXPECT_EQ(bearers.size(), 2U);
+}
+
+nic::CardBearer kept_bearer() {
+  nic::CardBearer bearer = bearer_in(kFirst);
+  bearer.keeps_copies = true;
+  return bearer;
+}
+
+TEST_F(LinkBearersTest, a_bearer_whose_worker_keeps_copies_goes_on_behind_what_is_sent_again) {
+  bearers.put(kept_bearer(), Caller::kGoesOn);
+  ASSERT_EQ(bearers.to_begin({kFirst}).size(), 1U);
+  bearers.begun(kFirst, {.next = 70, .next_ack = 20, .most = 100});
+  const auto prepared = bearers.prepare(kFirst);
+  ASSERT_TRUE(prepared && *prepared);
+  EXPECT_EQ((*prepared)->bearer.next_rlc, 70U);
+  EXPECT_EQ((*prepared)->bearer.lease, 50U) << "50 SDUs wait for their acknowledgement";
+  EXPECT_TRUE(bearers.to_begin({kFirst}).empty()) << "the card may have it";
+}
+
+TEST_F(LinkBearersTest, the_lease_of_such_a_bearer_follows_what_the_ue_has_acknowledged) {
+  bearers.put(kept_bearer(), Caller::kGoesOn);
+  bearers.begun(kFirst, {.next = 0, .next_ack = 0, .most = 100});
+  install(kFirst);
+  CardNumbersRow numbers = row(kFirst, 90, 100);
+  numbers.numbers.rlc_next = 90;
+  EXPECT_THAT(bearers.renewals(std::array{numbers}, {}, now), IsEmpty()) << "its worker did not say";
+  EXPECT_THAT(bearers.renewals(std::array{numbers}, {{kFirst, {.next = 90, .next_ack = 0, .most = 100}}}, now),
+              IsEmpty());
+  const auto renewals =
+      bearers.renewals(std::array{numbers}, {{kFirst, {.next = 90, .next_ack = 60, .most = 100}}}, now);
+  ASSERT_EQ(renewals.size(), 1U);
+  EXPECT_EQ(renewals[0].numbering.lease_end, 160U);
+}
+
+TEST_F(LinkBearersTest, re_establishment_takes_it_off_the_card_and_puts_it_there_in_the_next_epoch) {
+  bearers.put(kept_bearer(), Caller::kGoesOn);
+  bearers.begun(kFirst, {.next = 0, .next_ack = 0, .most = 4096});
+  install(kFirst);
+  const std::uint32_t end = bearers.find(kFirst)->lease_end;
+  const auto version = bearers.restart(kFirst);
+  EXPECT_THAT(bearers.removals(9), ElementsAre(kFirst));
+  EXPECT_FALSE(bearers.is_done(kFirst, version));
+  bearers.removed(bearers.removals(9));
+  bearers.begun(kFirst, {.next = 5, .next_ack = 0, .most = 4096});
+  const auto prepared = bearers.prepare(kFirst);
+  ASSERT_TRUE(prepared && *prepared);
+  EXPECT_EQ((*prepared)->bearer.epoch, 1U);
+  EXPECT_EQ((*prepared)->bearer.next_count, end) << "no COUNT is used twice";
+  bearers.installed(kFirst, (*prepared)->version, now);
+  EXPECT_TRUE(bearers.is_done(kFirst, version));
+  EXPECT_EQ(bearers.restart(kSecond), 0U);
+}
+
+TEST_F(LinkBearersTest, a_host_that_finds_such_a_bearer_on_the_card_begins_it_anew) {
+  bearers.put(kept_bearer(), Caller::kGoesOn);
+  (void)bearers.found_on_card(row(kFirst, 100, 150), now);
+  bearers.compared({kFirst});
+  EXPECT_THAT(bearers.removals(9), ElementsAre(kFirst));
+  EXPECT_EQ(bearers.find(kFirst)->want.next_count, 150U);
+  EXPECT_EQ(bearers.find(kFirst)->want.epoch, 1U);
+  EXPECT_FALSE(bearers.find(kFirst)->sent);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST(CardFields, a_host_says_nothing_of_packets_in_flight) {
   CardBearer bearer = kBearer;
   bearer.in_flight = 5;
   EXPECT_FALSE(app::common_to_json(bearer).contains("in_flight"));
-  EXPECT_EQ(app::common_to_json(bearer).size(), 23U);
+  EXPECT_EQ(app::common_to_json(bearer).size(), 24U);
   EXPECT_EQ(read({{"id", 1U}, {"teid", 2U}, {"in_flight", 5U}}).in_flight, 5U);
 }
 

@@ -94,6 +94,7 @@ const Json kBearer{{"id", 0x04000001},
                    {"session", 0x04000003},
                    {"flows", 0x8000000000000021},
                    {"next_count", 0xffffffff},
+                   {"next_rlc", 77},
                    {"ahead", 2047},
                    {"lease", 1024},
                    {"in_flight", 9}};

@@ -164,15 +164,12 @@ class AmRetx {
     }
   }
 
-  // Fetches what submitted() and receive_status() look at, for one who serves a burst of many bearers: the state, then
-  // what leads to the page of `sn`, then that page.
-  void prefetch() const {
-    __builtin_prefetch(this);
-    __builtin_prefetch(reinterpret_cast<const char*>(this) + 64);
-    __builtin_prefetch(reinterpret_cast<const char*>(this) + 128);
-  }
-  void prefetch_window(std::uint32_t sn) const { window_.prefetch(sn); }
+  // For one who serves a burst of many bearers: fetches in three steps, of which each needs the one before, what leads
+  // to the page of `sn` and the page. Then also what release() will look at.
+  void prefetch_root(std::uint32_t sn) const { window_.prefetch_root(sn); }
+  void prefetch_directory(std::uint32_t sn) const { window_.prefetch_directory(sn); }
   void prefetch_page(std::uint32_t sn) const { window_.prefetch_page(sn); }
+  void prefetch_released() const { window_.prefetch_sdus(release_from_, release_end_); }
 
   // The buffer of an SDU that is not acknowledged; nullptr if `sn` has none.
   [[nodiscard]] B* kept(std::uint32_t sn) const { return window_.kept(sn); }
@@ -246,7 +243,7 @@ class AmRetx {
     if (ack - next_ack_ > end_ - next_ack_) {
       return ack - next_ack_ < window_size(config_.sn_bits) ? StatusResult::kMalformed : StatusResult::kStale;
     }
-    const bool is_cut = end_ != next_ack_ && last_sent_ != bytes_of(end_ - 1);
+    const bool is_cut = !config_.whole_sdus && end_ != next_ack_ && last_sent_ != bytes_of(end_ - 1);
     bool covers_cut = false;
     std::uint32_t last_stop = next_ack_, next_octet = kSduIsOver;  // where the block before ended
     std::uint32_t blocks = 0;

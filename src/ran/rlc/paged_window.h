@@ -31,9 +31,14 @@ class PagedWindow {
     return last == nullptr ? nullptr : static_cast<Page*>(last->entry[place(sn)]);
   }
 
-  // Fetches the place where find() begins.
-  void prefetch(std::uint32_t sn) const {
+  // Fetch the places where find() looks, one level each.
+  void prefetch_root(std::uint32_t sn) const {
     if (root_ != nullptr) __builtin_prefetch(&root_->entry[two_levels_ ? upper_place(sn) : place(sn)]);
+  }
+  void prefetch_directory(std::uint32_t sn) const {
+    if (root_ == nullptr || !two_levels_) return;
+    const auto* const last = static_cast<const Directory*>(root_->entry[upper_place(sn)]);
+    if (last != nullptr) __builtin_prefetch(&last->entry[place(sn)]);
   }
 
   // True if a page for `sn` exists, or memory for it.

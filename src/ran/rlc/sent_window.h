@@ -17,7 +17,17 @@ class SentWindow {
 
   [[nodiscard]] static std::uint64_t bit(std::uint32_t sn) { return std::uint64_t{1} << (sn % kPageSns); }
   [[nodiscard]] SentPage<B>* find(std::uint32_t sn) const { return pages_.find(sn); }
-  void prefetch(std::uint32_t sn) const { pages_.prefetch(sn); }
+  void prefetch_root(std::uint32_t sn) const { pages_.prefetch_root(sn); }
+  void prefetch_directory(std::uint32_t sn) const { pages_.prefetch_directory(sn); }
+  // Of [from, to), as many as a page has.
+  void prefetch_sdus(std::uint32_t from, std::uint32_t to) const {
+    constexpr std::uint32_t kInLine = 64 / sizeof(SentSdu<B>) == 0 ? 1 : 64 / sizeof(SentSdu<B>);
+    const SentPage<B>* page = nullptr;
+    for (std::uint32_t sn = from; before(sn, to) && sn - from < kPageSns; sn += kInLine) {
+      if (page == nullptr || sn % kPageSns < kInLine) page = pages_.find(sn);
+      if (page != nullptr) __builtin_prefetch(&page->sdu[sn % kPageSns]);
+    }
+  }
   void prefetch_page(std::uint32_t sn) const {
     const SentPage<B>* const page = pages_.find(sn);
     if (page == nullptr) return;
