@@ -1,0 +1,18 @@
+"""`make accept PART=baas`: the buffering service: what it costs, what kills cost, and bearers on a card.
+
+Each module _baas_*.py beside this file holds the items of one of them, in its function items(report).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from report import run_modules
+
+TESTS = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    sys.path[:0] = [str(TESTS / "demo")]
+    return run_modules("baas", "namespaces, hugepages")
