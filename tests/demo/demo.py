@@ -150,7 +150,9 @@ def real_traffic(say, results: Results, checks: Checks, share: int | None):
                 transfer(say, results, checks, "20 MB from the UE, served by the card", web.upload, there, file)
             if first.get("acknowledged"):
                 over_a_bad_air(say, web, gnb, ue, first, results, checks, service)
-                results.service = service.check(checks) if service else ""
+            if on_card and on_card[0].get("acknowledged"):
+                over_a_bad_air(say, web, gnb, ue, on_card[0], results, checks, None, "served by the card, ")
+            results.service = service.check(checks) if service else ""
             results.policies = under_each_policy(say, web, gnb, first, checks)
             stream(say, network, processes, first, results, checks)
             time.sleep(0.3)  # the last packets are on their way

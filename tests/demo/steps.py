@@ -49,7 +49,7 @@ def small_files(say, web: Web, bearers: list[dict], checks: Checks):
 
 
 def over_a_bad_air(
-    say, web: Web, gnb: Instance, ue: Instance, bearer: dict, results: Results, checks: Checks, service=None
+    say, web: Web, gnb: Instance, ue: Instance, bearer: dict, results: Results, checks: Checks, service=None, where=""
 ):
     """A file each way while the air loses PDUs: RLC AM sends them again, and TCP never learns. The buffering service is
     killed in the middle of the first file and started again."""
@@ -64,7 +64,7 @@ def over_a_bad_air(
     file = web.make("over-a-bad-air.bin", LOSSY_BYTES)
     air(LOSS_PERCENT)
     for name, send in (("to the UE", web.download), ("from the UE", web.upload)):
-        words = f"5 MB {name}, the air loses {LOSS_PERCENT} %"
+        words = f"5 MB {name}, {where}the air loses {LOSS_PERCENT} %"
         with ThreadPoolExecutor(1) as pool:
             # Not the kill: children of a thread end with it.
             done = pool.submit(transfer, say, results, checks, words, send, bearer["ue_ipv4"], file)
@@ -77,7 +77,7 @@ def over_a_bad_air(
     wait_until("RLC to have everything acknowledged", lambda: not any(end["unacked"] for end in counters()))
     for (name, _), sender, receiver in zip(ends, counters(), reversed(counters()), strict=True):
         checks.add(
-            f"RLC AM, {name} as sender: every SDU acknowledged and delivered once",
+            f"RLC AM, {where}{name} as sender: every SDU acknowledged and delivered once",
             f"{sender['acked']} SDUs, {sender['retransmitted']} PDUs sent again, window: {sender['window']}",
             sender["acked"] == sender["tx_next"] == receiver["delivered"] and sender["retransmitted"] > 20,
         )

@@ -171,7 +171,7 @@ constexpr std::array<fields::Field, 6> kCardLinkRows{
         .help = "Of vfs: the port in the section air, with as many queues", .required = true}),
     fields::text<&CardLinkConfig::copies>("copies", kPort, {
         .help = "Of vfs: where the card's clones and the uplink RLC control PDUs of its bearers arrive, by bearer over its queues, for a worker with function copies",
-        .special = "absent: at the port air, where the clones are dropped and counted"}),
+        .special = "absent: at the port air, for the worker of the bearer, which keeps them with baas inline or process"}),
     fields::integer<&CardLinkConfig::numa>("numa", 0, kMaxNumaNode, {
         .help = "NUMA node of the card", .special = "absent: not known"}),
 };
