@@ -111,7 +111,7 @@ WRONG_VALUES = edits(
     ("    peer_mac: 02:", "    >>peer_mac: 2:", "n3[0].peer_mac", "allowed: a MAC address such as"),
     ("    checksum: software", "    >>checksum: on", "ports.n3.checksum", "'on' is unknown; allowed: offload, software, off"),
     ("    require_psc: true", "    >>require_psc: 1", "bearers[0].require_psc", "is 1; allowed: true or false"),
-    ("baas: inline", ">>baas: remote", "workers.w0.baas", "'remote' is unknown; allowed: none, inline"),
+    ("baas: inline", ">>baas: remote", "workers.w0.baas", "'remote' is unknown; allowed: none, inline, process"),
     ("max_copies: 1024", ">>max_copies: 1023", "workers.w0.max_copies", "is 1023; allowed: an integer from 1024 to 1048576"),
     ("max_retx: 1,", ">>max_retx: 33,", "bearers[0].am.max_retx", "is 33; allowed: an integer from 1 to 32"),
     ("t_reassembly_ms: 0", ">>t_reassembly_ms: 201", "bearers[0].am.t_reassembly_ms", "is 201; allowed: an integer from 0 to 200"),

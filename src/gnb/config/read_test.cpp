@@ -152,5 +152,44 @@ TEST(GnbFile, a_finding_without_a_line_takes_that_of_the_nearest_key_above) {
   EXPECT_THAT(located(*config, {"nothing.like.it", "x"}), StartsWith("t.yaml:1: "));
 }
 
+// A worker that leaves its windows to the buffering service, and the section that says where that runs.
+std::string with_service(const std::string& section, const std::string& hugepages = "auto",
+                         const std::string& baas = "process") {
+  std::string text = kGood;
+  const auto replace = [&text](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("hugepages: never", "hugepages: " + hugepages);
+  replace("features: mat", "features: clone\n    baas: " + baas);
+  replace("\nbearers:", "\n" + section + "bearers:");
+  return text;
+}
+
+TEST(GnbFile, the_buffering_service_has_cores_and_a_policy) {
+  const auto got =
+      parse(with_service("baas: {cores: [3, 2], policy: {kind: yield, sleep_us: 30}}\n").c_str(), "t.yaml");
+  ASSERT_TRUE(got) << got.error().message;
+  ASSERT_TRUE(got->baas);
+  EXPECT_THAT(got->baas->cores, ::testing::ElementsAre(3U, 2U));
+  EXPECT_TRUE(uses_service(got->workers[0]));
+  EXPECT_EQ(baas_instance(*got), "test-baas");
+}
+
+TEST(GnbFile, what_is_wrong_with_a_buffering_service_is_said_in_one_line) {
+  const auto refusal = [](const std::string& text) {
+    const auto got = parse(text.c_str(), "t.yaml");
+    return got ? std::string("taken") : got.error().message;
+  };
+  EXPECT_THAT(refusal(with_service("")), HasSubstr("workers.w0.baas: is process, and the section baas is absent"));
+  EXPECT_THAT(refusal(with_service("baas: {cores: [3]}\n", "auto", "inline")), HasSubstr("baas: serves no worker"));
+  EXPECT_THAT(refusal(with_service("baas: {cores: [3]}\n", "never")), HasSubstr("memory.hugepages is never"));
+  EXPECT_THAT(refusal(with_service("baas: {cores: []}\n")), HasSubstr("baas.cores: has 0 cores; allowed: 1 to 16"));
+  EXPECT_THAT(refusal(with_service("baas: {cores: [3, 3]}\n")), HasSubstr("is core 3 again; allowed: each core once"));
+  EXPECT_THAT(refusal(with_service("baas: {}\n")), HasSubstr("baas.cores"));
+  EXPECT_THAT(refusal(with_service("baas: {cores: [1], policy: {kind: busy}}\n")),
+              HasSubstr("baas.cores: core 1 is the core of worker w0 too; allowed: a core of its own"));
+  EXPECT_THAT(refusal(with_service("baas: {core: 3}\n")), HasSubstr("baas.core: unknown key, did you mean 'cores'?"));
+}
+
 }  // namespace
 }  // namespace splitplane::app
