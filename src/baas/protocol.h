@@ -38,7 +38,7 @@ enum class Kind : std::uint8_t {
 // Flags of kCopy and kSend.
 inline constexpr std::uint8_t kPoll = 1;
 inline constexpr std::uint8_t kResend = 2;  // the peer does not have it: send it again at once
-inline constexpr std::uint8_t kOfCard = 4;  // a card polls as it counts: maybe nobody waits for an acknowledgement
+inline constexpr std::uint8_t kOfCard = 4;  // a card polls as it counts: maybe no poll waits for an answer
 // Flags of kAcknowledged and kFailed.
 inline constexpr std::uint8_t kNothingUnacked = 1, kHasHoles = 2;
 inline constexpr std::uint8_t kPeerLost = 1, kCopyGone = 2;
