@@ -112,6 +112,7 @@ std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8
   // Half of PDCP's numbers in flight would desynchronize the HFN (TS 38.323 5.2.1 NOTE).
   if (bearer.security) unacked = std::min(unacked, 1U << (bearer.pdcp_sn_bits - 1));
   auto made = std::make_unique<ArqBearer>(bearer, epoch, settings_.sends, am, unacked, memory_);
+  made->of_card = !bearer.card.empty();
   if (service_) {
     made->away = std::make_unique<AwayWindow>(*made);
     made->away->sn_bits = bearer.rlc_sn_bits;
@@ -149,32 +150,44 @@ void Arq::give_up(ArqBearer& bearer) {
   bearer.protect_again = nullptr;
 }
 
-bool Arq::prepare(ArqBearer& bearer, std::span<rte_mbuf* const> frames) {
-  if (!bearer.protect_again) return true;
-  // New PDUs have the present keys already.
-  const std::size_t left = bearer.to_protect_end - bearer.to_protect;
-  frames = frames.first(std::min(frames.size(), left));
-  const bool protects = frames.empty() || bearer.protect_again(frames);
-  bearer.to_protect += static_cast<std::uint32_t>(frames.size());
-  if (bearer.to_protect == bearer.to_protect_end) bearer.protect_again = nullptr;
+bool Arq::prepare(ArqBearer& bearer, std::span<rte_mbuf* const> frames, std::span<const std::uint32_t> sns) {
+  if (!bearer.protect_again) [[likely]]
+    return true;
+  // Those before have the present keys, and so have new PDUs. A service that begins anew is told of all of them.
+  std::array<rte_mbuf*, kSentPerVisit> old;
+  unsigned n = 0;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (sns[i] < bearer.to_protect || sns[i] >= bearer.to_protect_end) continue;
+    old[n++] = frames[i];
+  }
+  const bool protects = n == 0 || bearer.protect_again({old.data(), n});
+  if (!sns.empty()) bearer.to_protect = std::max(bearer.to_protect, sns.back() + 1);
+  if (bearer.to_protect >= bearer.to_protect_end) bearer.protect_again = nullptr;
   if (protects) return true;
   bearer.failed = true;
   give_up(bearer);
   return false;
 }
 
-// As many frames as one visit sends, so that none is sent as it was.
-void Arq::protect_some(ArqBearer& bearer) {
-  if (bearer.away) {
-    std::vector<rte_mbuf*> frames;
-    service_->for_each(*bearer.away, [&](baas::Ledger::Slot& slot) {
-      if (slot.sn >= bearer.to_protect && slot.sn < bearer.to_protect_end) frames.push_back(slot.m);
-    });
-    bearer.to_protect = bearer.to_protect_end - static_cast<std::uint32_t>(frames.size());
-    (void)prepare(bearer, frames);
+void Arq::protect_some_away(ArqBearer& bearer) {
+  std::array<rte_mbuf*, kSentPerVisit> frames;
+  std::array<std::uint32_t, kSentPerVisit> sns;
+  unsigned n = 0;
+  service_->for_each(*bearer.away, [&](baas::Ledger::Slot& slot) {
+    if (n == frames.size() || slot.sn < bearer.to_protect || slot.sn >= bearer.to_protect_end) return;
+    frames[n] = slot.m;
+    sns[n++] = slot.sn;
+  });
+  if (n == 0) {
     bearer.protect_again = nullptr;
     return;
   }
+  (void)prepare(bearer, {frames.data(), n}, {sns.data(), n});
+}
+
+// As many frames as one visit sends, so that none is sent as it was.
+void Arq::protect_some(ArqBearer& bearer) {
+  if (bearer.away) return protect_some_away(bearer);
   std::array<rte_mbuf*, kSentPerVisit> frames;
   unsigned n = 0;
   for (; n < frames.size() && bearer.to_protect != bearer.to_protect_end; ++bearer.to_protect) {
@@ -277,19 +290,21 @@ void Arq::stop_working(ArqBearer& bearer) {
 Arq::Clone Arq::keep_clone(ArqBearer& bearer, rte_mbuf* frame, Time now) {
   const std::uint8_t* const rlc = octets(frame) + kAirRlcOffset;
   const std::uint32_t sn = bearer.sn_bits == 12 ? wire::load_be16(rlc) : wire::load_be24(rlc);
-  const std::uint32_t missing = (sn - bearer.next()) & ran::rlc::sn_mask(bearer.sn_bits);
-  if (missing >= ran::rlc::window_size(bearer.sn_bits)) return Clone::kKnown;
-  if (!has_room() || (!bearer.away && bearer.retx.room() <= missing)) return Clone::kNoRoom;
-  if (missing != 0) [[unlikely]] {
+  std::uint32_t missing = (sn - bearer.next()) & ran::rlc::sn_mask(bearer.sn_bits);
+  // A card never sends beyond max_unacked: a number there is an old one, or no card's.
+  if (!ran::rlc::before(bearer.next() + missing, bearer.next_ack() + bearer.max_unacked)) return Clone::kKnown;
+  if (!has_room()) return Clone::kNoRoom;
+  if (bearer.away && missing != 0) [[unlikely]] {
+    service_->lost(*bearer.away, missing);
     counters_.no_copy += missing;
-    if (bearer.away) {
-      service_->lost(*bearer.away, missing);
-    } else {
-      for (std::uint32_t n = 0; n < missing; ++n) bearer.retx.lost();
-      unacked_ += missing;
+  } else {
+    for (; missing != 0 && bearer.retx.room() != 0; --missing) {
+      bearer.retx.lost();
+      ++counters_.no_copy;
+      ++unacked_;
     }
+    if (!bearer.away && bearer.retx.room() == 0) return Clone::kNoRoom;
   }
-  bearer.of_card = true;
   keep(bearer, frame, now, baas::kOfCard);
   return Clone::kKept;
 }

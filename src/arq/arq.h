@@ -68,7 +68,7 @@ struct ArqBearer : TimerNode {
   std::uint8_t sn_bits;
   std::uint8_t epoch;    // in the airhdr of both directions: PDUs of another epoch are not for these entities
   bool working = false;  // the bearer is in the list of bearers with work
-  bool of_card = false;  // a card sends its PDUs: their clones are kept
+  bool of_card = false;  // a card sends its PDUs, and their clones are kept
   bool gone = false;     // the peer misses an SDU that has no copy: take_gone() has named the bearer
   bool failed = false;   // an SDU reached maxRetxThreshold: the bearer sends nothing until re-establishment
   // The peer is not known to be in this epoch, so silence is no radio link failure until then.
@@ -139,6 +139,7 @@ class Arq {
     if (bearer.peer_is_elsewhere) return;
     bearer.peer_is_elsewhere = true;
     bearer.elsewhere_until = now + kPeerPatienceMs * settings_.ticks_per_ms;
+    rearm(bearer);
   }
   // Sends a STATUS PDU soon, which shows the peer the epoch of this end.
   void show_epoch(ArqBearer& bearer) {
@@ -202,7 +203,9 @@ class Arq {
   static constexpr unsigned kTimersPerRound = 64, kBearersPerRound = 32, kReleasedPerVisit = 64, kSentPerVisit = 16;
 
   void rearm(ArqBearer& bearer) {
-    const Time expiry = std::min(bearer.retx.next_expiry(), bearer.receive.next_expiry());
+    Time expiry = std::min(bearer.retx.next_expiry(), bearer.receive.next_expiry());
+    // With the window away no other timer ends the patience.
+    if (bearer.peer_is_elsewhere && bearer.away) expiry = std::min(expiry, bearer.elsewhere_until);
     if (expiry < bearer.expiry) wheel_.arm(bearer, expiry);
   }
   void set_working(ArqBearer& bearer);
@@ -236,6 +239,7 @@ class Arq {
     gone_.push_back(bearer.id);
   }
   void protect_some(ArqBearer& bearer);
+  void protect_some_away(ArqBearer& bearer);
   void see_peer(ArqBearer& bearer) {
     if (!bearer.peer_is_elsewhere) [[likely]]
       return;
@@ -251,8 +255,9 @@ class Arq {
   [[nodiscard]] rte_mbuf* retransmission(ArqBearer& bearer, bool passes_mbufs, Time now);
   // A frame to send: the kept one, or a copy if its P bit changes or the receiver would write to it.
   [[nodiscard]] rte_mbuf* again(rte_mbuf* kept, bool poll, bool passes_mbufs);
-  // Protects frames of a window that is away, before the service can ask for them. False: they are spoiled.
-  [[nodiscard]] bool prepare(ArqBearer& bearer, std::span<rte_mbuf* const> frames);
+  // Protects those frames of a window that is away which still have the keys before, so that the service can ask for
+  // them. At most kSentPerVisit, in order. False: they are spoiled, and the bearer has failed.
+  [[nodiscard]] bool prepare(ArqBearer& bearer, std::span<rte_mbuf* const> frames, std::span<const std::uint32_t> sns);
   void acknowledged(ArqBearer& bearer, std::uint32_t up_to, bool is_everything, Time now);
   void reestablish_away(ArqBearer& bearer, std::uint8_t epoch);
   [[nodiscard]] rte_mbuf* own(rte_mbuf* frame);
@@ -307,7 +312,12 @@ void Arq::serve_service(Time now, bool passes_mbufs, Send&& send, Changed&& chan
         fail(bearer_of(window), (m.flags & baas::kPeerLost) != 0);
         changed(bearer_of(window));
       },
-      [&](baas::Window& window, std::span<rte_mbuf* const> frames) { return prepare(bearer_of(window), frames); });
+      [&](baas::Window& window, std::span<rte_mbuf* const> frames, std::span<const std::uint32_t> sns) {
+        ArqBearer& bearer = bearer_of(window);
+        const bool good = prepare(bearer, frames, sns);
+        if (!good) changed(bearer);
+        return good;
+      });
   if (out.size != 0) send_all();
 }
 
@@ -328,7 +338,7 @@ void Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
   for (unsigned visits = 0; visits < kBearersPerRound; ++visits) {
     ArqBearer* const bearer = take_working();
     if (bearer == nullptr) break;
-    if (bearer->protect_again) [[unlikely]]
+    if (bearer->protect_again && !bearer->away) [[unlikely]]
       protect_some(*bearer);
     if (bearer->failed) give_up(*bearer);
     out.size += collect(*bearer, passes_mbufs, now, out.mbuf.data() + out.size, kBurst - out.size);

@@ -188,15 +188,6 @@ TEST(ArqServiceProcess, killed_at_any_instruction_costs_no_sdu_and_no_buffer) {
   while (arq.unacked() != 0 && rte_rdtsc() < end) round(false);
   EXPECT_EQ(arq.unacked(), 0U) << "seed " << seed;
   EXPECT_TRUE(service.lives());
-  for (auto& b : bearers) {
-    if (b->away->held == 0) continue;
-    const baas::Window& w = *b->away;
-    std::printf(
-        "bearer %u: next %u, next_ack %u, held %u, unfed %u, told %u, open %d, queued %d, generation %u, failed %d, "
-        "sent again %lu, released %lu\n",
-        b->id, w.next, w.next_ack, w.held, w.unfed, w.told, w.is_open, w.is_queued, w.generation, b->failed,
-        w.sent_again, w.released);
-  }
   std::uint64_t sdus = 0;
   for (std::uint32_t i = 0; i < kBearers; ++i) {
     EXPECT_EQ(got[i].size(), bearers[i]->next()) << "bearer " << i << ", seed " << seed;

@@ -281,8 +281,18 @@ bool Buffering::serve(Bearer& bearer, Time now) {
     if (!to(Kind::kFailed, kCopyGone, 0, 0)) return false;
     bearer.failed = true;  // until the worker opens it anew
   }
+  // Before the slots: a worker that has all of them back knows that the window is empty.
+  const std::uint32_t next_ack = bearer.retx.next_ack(), highest = bearer.retx.highest_ack();
+  if (next_ack != bearer.next_ack || highest != bearer.highest_ack) {
+    const auto flags = static_cast<std::uint8_t>((bearer.retx.unacked() == 0 ? kNothingUnacked : 0) |
+                                                 (next_ack != highest ? kHasHoles : 0));
+    if (!to(Kind::kAcknowledged, flags, next_ack, highest)) return false;
+    counters_.acknowledged.add(1);
+    bearer.next_ack = next_ack;
+    bearer.highest_ack = highest;
+  }
   // Slots go back three in a message; their number is known before any is taken out.
-  while (bearer.retx.releasable()) {
+  for (std::size_t all = 0; bearer.retx.releasable() && all < kReleasedPerVisit;) {
     if (rte_ring_free_count(lane.ring) < 2) return false;
     std::array<std::uint32_t, 3> slots{};
     std::uint8_t n = 0;
@@ -292,17 +302,9 @@ bool Buffering::serve(Bearer& bearer, Time now) {
     if (released == 0) break;
     if (n != 0)
       (void)say(lane, {.kind = Kind::kRelease, .flags = n, .bearer = slots[0], .sn = slots[1], .slot = slots[2]});
+    all += released;
     held_ -= released;
     counters_.released.add(released);
-  }
-  const std::uint32_t next_ack = bearer.retx.next_ack(), highest = bearer.retx.highest_ack();
-  if (next_ack != bearer.next_ack || highest != bearer.highest_ack) {
-    const auto flags = static_cast<std::uint8_t>((bearer.retx.unacked() == 0 ? kNothingUnacked : 0) |
-                                                 (next_ack != highest ? kHasHoles : 0));
-    if (!to(Kind::kAcknowledged, flags, next_ack, highest)) return false;
-    counters_.acknowledged.add(1);
-    bearer.next_ack = next_ack;
-    bearer.highest_ack = highest;
   }
   return true;
 }
@@ -324,7 +326,7 @@ void Buffering::flush() {
     bearer.working = false;
     const bool done = serve(bearer, now);
     rearm(bearer);
-    if (!done || bearer.retx.has_pending()) set_working(bearer);
+    if (!done || bearer.retx.has_pending() || bearer.retx.releasable()) set_working(bearer);
     if (is_last) break;
   }
   stats_.rlc_unacked.set(held_);

@@ -40,6 +40,7 @@ struct Window {
   std::uint8_t sn_bits = 18, max_retx = 32;
   bool of_card = false;    // its frames are clones of what a card sent
   bool is_open = false;    // the service of this generation knows it
+  bool forgets = false;    // attempts until now are to be forgotten
   bool is_queued = false;  // something is to be told
   Window* next_queued = nullptr;
 };

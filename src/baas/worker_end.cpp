@@ -2,6 +2,7 @@
 
 #include <rte_mbuf.h>
 
+#include <cstddef>
 #include <utility>
 
 namespace splitplane::baas {
@@ -176,12 +177,13 @@ bool WorkerEnd::status(Window& window, Octets pdu) {
   }
   // The elements come one behind the other in the ring, so they go there together.
   flush(*lane);
-  std::array<Message, kMostElements> all;
-  all[0] = {.kind = Kind::kStatus, .bytes = static_cast<std::uint16_t>(pdu.size()), .bearer = window.number};
+  alignas(Message) std::array<std::uint8_t, kMostElements * sizeof(Message)> all;  // written as far as it is needed
+  const Message first{.kind = Kind::kStatus, .bytes = static_cast<std::uint16_t>(pdu.size()), .bearer = window.number};
+  std::memcpy(all.data(), &first, sizeof first);
   const std::size_t here = std::min<std::size_t>(pdu.size(), kInlineOctets);
-  std::memcpy(&all[0].sn, pdu.data(), here);
-  if (pdu.size() > here) std::memcpy(static_cast<void*>(&all[1]), pdu.data() + here, pdu.size() - here);
-  (void)send(lane->channel.to_service, all.data(), n);
+  std::memcpy(all.data() + offsetof(Message, sn), pdu.data(), here);
+  std::memcpy(all.data() + sizeof first, pdu.data() + here, pdu.size() - here);
+  (void)send(lane->channel.to_service, reinterpret_cast<const Message*>(all.data()), n);
   lane->room -= n;
   if (wake) wake(window.lane);
   return true;
@@ -189,8 +191,8 @@ bool WorkerEnd::status(Window& window, Octets pdu) {
 
 void WorkerEnd::forget_attempts(Window& window) {
   if (!connected_ || !window.is_open || window.generation != generation_) return;
-  Lane& lane = lanes_[window.lane];
-  if (fits(lane, 1)) push(lane, {.kind = Kind::kForgetAttempts, .bearer = window.number});
+  window.forgets = true;
+  queue(window);
 }
 
 void WorkerEnd::restart(Window& window) {
@@ -251,7 +253,12 @@ void WorkerEnd::close_some(Lane& lane) {
 void WorkerEnd::scan(Lane& lane) {
   for (unsigned n = 0; n < kScannedPerRound && lane.scan < lane.windows.size(); ++n, ++lane.scan) {
     Window* const window = lane.windows[lane.scan];
-    if (window != nullptr && window->generation != generation_ && window->first != kNoSlot) queue(*window);
+    if (window == nullptr || window->generation == generation_) continue;
+    if (window->first != kNoSlot || static_cast<std::int32_t>(window->lost_end - window->next_ack) > 0) {
+      queue(*window);
+    } else {
+      window->next_ack = window->next;  // all came back; the service died before it said so
+    }
   }
 }
 

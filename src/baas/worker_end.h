@@ -82,7 +82,7 @@ class WorkerEnd {
   //   send(slot, poll)      the service wants the frame sent again
   //   changed(window, m)    TX_Next_Ack or the highest ACK_SN moved: m is the message
   //   failed(window, m)     kFailed
-  //   prepare(window, span) frames that are about to be told after restart(); false: they are spoiled
+  //   prepare(window, frames, sns) frames that are about to be told, at most 16; false: they are spoiled, and given up
   // Returns the number of frames that were released.
   template <class Send, class Changed, class Failed, class Prepare>
   std::size_t serve(Send&& send, Changed&& changed, Failed&& failed, Prepare&& prepare);
@@ -154,15 +154,25 @@ template <class Prepare>
 bool WorkerEnd::feed(Lane& lane, Window& window, unsigned& budget, Prepare&& prepare) {
   begin_feed(window);
   if (!window.is_open && !open(lane, window)) return false;
+  if (window.forgets) {
+    if (!fits(lane, 1)) return false;
+    push(lane, {.kind = Kind::kForgetAttempts, .bearer = window.number});
+    window.forgets = false;
+  }
   while (window.unfed != kNoSlot) {
     if (budget == 0) return false;
     // Re-established frames get new numbers or other keys before the service can ask for them.
     std::array<rte_mbuf*, kPreparedAtOnce> frames;
+    std::array<std::uint32_t, kPreparedAtOnce> sns;
     unsigned n = 0;
     const unsigned most = std::min(kPreparedAtOnce, budget);
-    for (std::uint32_t i = window.unfed; i != kNoSlot && n < most; i = ledger_[i].next) frames[n++] = ledger_[i].m;
+    for (std::uint32_t i = window.unfed; i != kNoSlot && n < most; i = ledger_[i].next, ++n) {
+      frames[n] = ledger_[i].m;
+      sns[n] = ledger_[i].sn;
+    }
     if (!fits(lane, 2 * n + 1)) return false;
-    if (!prepare(window, std::span<rte_mbuf* const>(frames.data(), n))) return true;
+    if (!prepare(window, std::span<rte_mbuf* const>(frames.data(), n), std::span<const std::uint32_t>(sns.data(), n)))
+      return true;
     budget -= n;
     for (; n != 0; --n) {
       const std::uint32_t index = window.unfed;
@@ -229,6 +239,7 @@ std::size_t WorkerEnd::serve(Send&& send, Changed&& changed, Failed&& failed, Pr
     while (lane.first_queued != nullptr && budget != 0) {
       Window& window = *lane.first_queued;
       if (!feed(lane, window, budget, prepare)) break;
+      if (!window.is_open) continue;  // it was given up meanwhile: the service is to forget it
       lane.first_queued = window.next_queued;
       if (lane.first_queued == nullptr) lane.last_queued = nullptr;
       window.is_queued = false;

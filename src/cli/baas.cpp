@@ -1,6 +1,7 @@
 #include "cli/baas.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <utility>
 
 #include "baas/control/methods.h"
@@ -70,7 +71,7 @@ int baas_command(const GnbConfig& config, const RunOptions& options) {
     if (stop.wait_for(kTurn)) break;
   }
   server->reset();
-  if (!service.gnb_lives()) return 0;  // its memory is not ours any more
+  if (!service.gnb_lives()) std::_Exit(0);  // its memory is not ours any more: nothing may be taken down
   service.stop();
   return finish_run(service.stats(), options);
 }

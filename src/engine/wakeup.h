@@ -9,8 +9,6 @@
 
 namespace splitplane::datapath {
 
-// The sleeper announces that it is about to sleep, looks once more at all its sources of work, and only then sleeps. A
-// producer first makes its work visible and then looks at the announcement. So at least one of the two sees the other.
 // The announcement. For a sleeper whose producers are in another process it lies in memory that both see.
 struct alignas(64) Sleeper {
   std::atomic<bool> asleep{false};
@@ -27,6 +25,8 @@ struct alignas(64) Sleeper {
   }
 };
 
+// The sleeper announces that it is about to sleep, looks once more at all its sources of work, and only then sleeps. A
+// producer first makes its work visible and then looks at the announcement. So at least one of the two sees the other.
 class Wakeup {
  public:
   Wakeup() : fd_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}

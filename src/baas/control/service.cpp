@@ -31,6 +31,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kPatienceWithDpdk = 10s;  // a gNB that ends while we join leaves DPDK waiting for it
 constexpr auto kPatienceWithLoop = 1000ms;
+constexpr auto kPatienceWithWorkers = 30'000ms;  // each of the gNB's may take a second to answer
+constexpr auto kBeforeAnew = 50ms;               // so that one that fails again and again leaves the machine its time
 
 // Becomes a new process unless it is told in time that all is well.
 class Watchdog {
@@ -99,10 +101,10 @@ Expected<std::unique_ptr<BufferingService>> BufferingService::join(const GnbConf
   }
   std::unique_ptr<BufferingService> service(new BufferingService(config));
   if (auto started = service->start(*gnb, *attached); !started) {
-    if (service->gnb_lives()) return tl::unexpected(started.error());
-    why = started.error().message;
+    if (service->gnb_lives() && !service->begin_refused_) return tl::unexpected(started.error());
+    // DPDK runs here: only a new process can try again.
+    log::warn("{}; this process begins anew", started.error().message);
     service->abandon();
-    return nullptr;
   }
   return service;
 }
@@ -134,7 +136,9 @@ Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached)
     if (auto made = make_loop(core); !made) return made;
     wakeups.push_back(loops_.back()->power.wakeup().fd());
   }
+  gnb.wait_no_longer_than(kPatienceWithWorkers);
   const auto begun = gnb.call("baas.begin", {{"process", ::getpid()}, {"wakeups", std::move(wakeups)}});
+  begin_refused_ = !begun;
   if (!begun) return tl::unexpected(begun.error());
   const bool can_wake = begun->at("can_wake").get<bool>();
   if (!can_wake)
@@ -206,6 +210,7 @@ void BufferingService::stop() {
 }
 
 void BufferingService::abandon() {
+  std::this_thread::sleep_for(kBeforeAnew);
   re_execute();
   std::_Exit(1);
 }

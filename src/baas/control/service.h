@@ -75,6 +75,7 @@ class BufferingService {
   const GnbConfig& config_;
   Fd gnb_;  // pidfd
   int gnb_process_ = 0;
+  bool begin_refused_ = false;  // by the gNB, which lives: a worker did not answer
   std::optional<datapath::Eal> eal_;
   baas::Shared* shared_ = nullptr;
   std::vector<Fd> wakeups_;  // of the gNB's workers

@@ -97,6 +97,7 @@ void LinkBearers::put_behind_lease(Entry& entry) {
   entry.dl_octets += entry.seen.dl_octets;
   entry.ul_octets += entry.seen.ul_octets;
   entry.seen = {};
+  entry.has_begun = false;
   if (!std::exchange(entry.numbered, false)) return;
   entry.want.next_count = entry.seen.pdcp_next = entry.lease_end;
   entry.want.ahead = entry.lease_end - entry.heard;
@@ -159,21 +160,41 @@ std::uint64_t LinkBearers::restart(std::uint32_t id) {
   return entry.version;
 }
 
-std::vector<std::pair<BearerId, std::uint8_t>> LinkBearers::to_begin(const Ids& ids) const {
-  std::vector<std::pair<BearerId, std::uint8_t>> found;
+std::vector<LinkBearers::ToBegin> LinkBearers::to_begin(const Ids& ids) const {
+  std::vector<ToBegin> found;
   for (const std::uint32_t id : ids) {
     const Entry* const entry = find(id);
-    if (entry == nullptr || entry->sent || is_hosts(*entry) || !entry->want.keeps_copies) continue;
-    found.emplace_back(BearerId{id}, entry->want.epoch);
+    if (entry == nullptr || entry->sent || is_hosts(*entry) || !entry->want.keeps_copies || is_removal(id)) continue;
+    found.push_back({BearerId{id}, entry->want.epoch, entry->version});
   }
   return found;
 }
 
-void LinkBearers::begun(std::uint32_t id, const CardLinkSettings::KeptWindow& kept) {
-  const auto at = entries_.find(id);
+void LinkBearers::begun(const ToBegin& what, const CardLinkSettings::KeptWindow& kept) {
+  const auto at = entries_.find(what.id.value);
   if (at == entries_.end() || at->second.sent) return;
-  at->second.want.next_rlc = kept.next;
-  at->second.window = kept.most - std::min(kept.most, kept.next - kept.next_ack);
+  Entry& entry = at->second;
+  if (entry.version != what.version || entry.want.epoch != what.epoch) return;
+  entry.has_begun = true;
+  entry.want.next_rlc = kept.next;
+  entry.window = kept.most - std::min(kept.most, kept.next - kept.next_ack);
+}
+
+void LinkBearers::postpone(std::uint32_t id) {
+  if (dirty_.erase(id) != 0) postponed_.insert(id);
+}
+
+void LinkBearers::resume() {
+  for (const std::uint32_t id : std::exchange(postponed_, {})) {
+    if (entries_.contains(id)) dirty_.insert(id);
+  }
+}
+
+bool LinkBearers::can_prepare(std::uint32_t id) const {
+  const Entry* const entry = find(id);
+  if (entry == nullptr) return true;
+  if (is_removal(id)) return false;
+  return entry->sent || is_hosts(*entry) || !entry->want.keeps_copies || entry->has_begun;
 }
 
 std::vector<BearerId> LinkBearers::keepers(std::span<const CardNumbersRow> rows) const {
@@ -224,6 +245,7 @@ Expected<std::optional<LinkBearers::ToInstall>> LinkBearers::prepare(std::uint32
     out.numbering = CardNumbering{BearerId{id}, entry.lease_end, entry.heard, entry.want.epoch};
   }
   entry.sent = true;
+  entry.has_begun = false;
   return out;
 }
 
@@ -303,7 +325,9 @@ std::vector<LinkBearers::Renewal> LinkBearers::renewals(std::span<const CardNumb
     if (end && entry.want.keeps_copies) {
       const auto window = windows.find(row.id.value);
       if (window == windows.end()) continue;
-      const std::uint32_t used = row.numbers.rlc_next - window->second.next_ack;
+      // What was acknowledged since the card said its numbers is no use of the window.
+      const auto waits = static_cast<std::int32_t>(row.numbers.rlc_next - window->second.next_ack);
+      const auto used = static_cast<std::uint32_t>(std::max(waits, 0));
       const std::uint32_t left = window->second.most - std::min(window->second.most, used);
       if (const std::uint32_t most = row.numbers.pdcp_next + left; left_of_lease(most, *end) > 0) end = most;
       if (left_of_lease(entry.lease_end, *end) <= 0) continue;  // the UE has to acknowledge first

@@ -36,6 +36,7 @@ class LinkBearers {
     std::uint32_t heard = 0;  // a receiver may not have seen the COUNTs from here on
     nic::CardNumbers seen;    // of this run, from the last request
     std::uint64_t dl_packets = 0, ul_packets = 0, dl_octets = 0, ul_octets = 0;  // of earlier runs
+    bool has_begun = false;                         // keeps_copies: the worker, in this epoch
     std::uint32_t window = 0;                       // keeps_copies: how many RLC numbers the card may give at first
     double rate = 0;                                // packets per second downlink
     std::optional<CardRequest> request;             // of its worker, and its numbers were not read since
@@ -76,10 +77,21 @@ class LinkBearers {
   [[nodiscard]] bool has_removals() const { return !removals_.empty(); }
   void removed(std::span<const std::uint32_t> ids);
 
-  // Those of `ids` that the card will number anew and whose workers keep copies, with the epoch.
-  [[nodiscard]] std::vector<std::pair<BearerId, std::uint8_t>> to_begin(const Ids& ids) const;
-  // Their workers have begun: the card goes on at RLC number `kept.next`.
-  void begun(std::uint32_t id, const CardLinkSettings::KeptWindow& kept);
+  // Those of `ids` that the card will number anew and whose workers keep copies.
+  struct ToBegin {
+    BearerId id;
+    std::uint8_t epoch = 0;
+    std::uint64_t version = 0;
+  };
+  [[nodiscard]] std::vector<ToBegin> to_begin(const Ids& ids) const;
+  // Its worker has begun: the card goes on at RLC number `kept.next`. Says nothing of a bearer that was put anew or
+  // restarted meanwhile.
+  void begun(const ToBegin& what, const CardLinkSettings::KeptWindow& kept);
+  // Its worker does not answer: the bearer is not dirty until resume().
+  void postpone(std::uint32_t id);
+  void resume();
+  // True if prepare() may be called: no removal goes before it, and its worker has begun if that keeps copies.
+  [[nodiscard]] bool can_prepare(std::uint32_t id) const;
   // RLC begins anew, with the next epoch: the card has to give up the bearer, and gets it again. Returns the version;
   // 0: there is no such bearer on a card.
   [[nodiscard]] std::uint64_t restart(std::uint32_t id);
@@ -143,7 +155,8 @@ class LinkBearers {
 
   std::uint64_t versions_ = 0;  // the last one assigned
   std::map<std::uint32_t, Entry> entries_;
-  std::set<std::uint32_t> dirty_;     // keys of entries_ whose present state the card does not have
+  std::set<std::uint32_t> dirty_;  // keys of entries_ whose present state the card does not have
+  std::set<std::uint32_t> postponed_;
   std::set<std::uint32_t> removals_;  // on the card, to be removed before the next installation
   std::set<std::pair<Clock::time_point, std::uint32_t>> due_;  // when to ask for which bearer's numbers
   std::set<std::uint32_t> requested_;                          // bearers on the card whose workers ask

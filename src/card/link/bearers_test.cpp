@@ -178,7 +178,9 @@ nic::CardBearer kept_bearer() {
 TEST_F(LinkBearersTest, a_bearer_whose_worker_keeps_copies_goes_on_behind_what_is_sent_again) {
   bearers.put(kept_bearer(), Caller::kGoesOn);
   ASSERT_EQ(bearers.to_begin({kFirst}).size(), 1U);
-  bearers.begun(kFirst, {.next = 70, .next_ack = 20, .most = 100});
+  EXPECT_FALSE(bearers.can_prepare(kFirst)) << "its worker has not begun";
+  bearers.begun(bearers.to_begin({kFirst})[0], {.next = 70, .next_ack = 20, .most = 100});
+  EXPECT_TRUE(bearers.can_prepare(kFirst));
   const auto prepared = bearers.prepare(kFirst);
   ASSERT_TRUE(prepared && *prepared);
   EXPECT_EQ((*prepared)->bearer.next_rlc, 70U);
@@ -188,7 +190,7 @@ TEST_F(LinkBearersTest, a_bearer_whose_worker_keeps_copies_goes_on_behind_what_i
 
 TEST_F(LinkBearersTest, the_lease_of_such_a_bearer_follows_what_the_ue_has_acknowledged) {
   bearers.put(kept_bearer(), Caller::kGoesOn);
-  bearers.begun(kFirst, {.next = 0, .next_ack = 0, .most = 100});
+  bearers.begun(bearers.to_begin({kFirst})[0], {.next = 0, .next_ack = 0, .most = 100});
   install(kFirst);
   CardNumbersRow numbers = row(kFirst, 90, 100);
   numbers.numbers.rlc_next = 90;
@@ -199,18 +201,21 @@ TEST_F(LinkBearersTest, the_lease_of_such_a_bearer_follows_what_the_ue_has_ackno
       bearers.renewals(std::array{numbers}, {{kFirst, {.next = 90, .next_ack = 60, .most = 100}}}, now);
   ASSERT_EQ(renewals.size(), 1U);
   EXPECT_EQ(renewals[0].numbering.lease_end, 160U);
+  const auto later = bearers.renewals(std::array{numbers}, {{kFirst, {.next = 95, .next_ack = 95, .most = 100}}}, now);
+  ASSERT_EQ(later.size(), 1U) << "the UE has acknowledged more than the card had sent when it was asked";
+  EXPECT_EQ(later[0].numbering.lease_end, 190U);
 }
 
 TEST_F(LinkBearersTest, re_establishment_takes_it_off_the_card_and_puts_it_there_in_the_next_epoch) {
   bearers.put(kept_bearer(), Caller::kGoesOn);
-  bearers.begun(kFirst, {.next = 0, .next_ack = 0, .most = 4096});
+  bearers.begun(bearers.to_begin({kFirst})[0], {.next = 0, .next_ack = 0, .most = 4096});
   install(kFirst);
   const std::uint32_t end = bearers.find(kFirst)->lease_end;
   const auto version = bearers.restart(kFirst);
   EXPECT_THAT(bearers.removals(9), ElementsAre(kFirst));
   EXPECT_FALSE(bearers.is_done(kFirst, version));
   bearers.removed(bearers.removals(9));
-  bearers.begun(kFirst, {.next = 5, .next_ack = 0, .most = 4096});
+  bearers.begun(bearers.to_begin({kFirst})[0], {.next = 5, .next_ack = 0, .most = 4096});
   const auto prepared = bearers.prepare(kFirst);
   ASSERT_TRUE(prepared && *prepared);
   EXPECT_EQ((*prepared)->bearer.epoch, 1U);
@@ -218,6 +223,18 @@ TEST_F(LinkBearersTest, re_establishment_takes_it_off_the_card_and_puts_it_there
   bearers.installed(kFirst, (*prepared)->version, now);
   EXPECT_TRUE(bearers.is_done(kFirst, version));
   EXPECT_EQ(bearers.restart(kSecond), 0U);
+}
+
+TEST_F(LinkBearersTest, what_a_worker_began_before_a_restart_is_not_taken_for_the_next_epoch) {
+  bearers.put(kept_bearer(), Caller::kGoesOn);
+  const auto before = bearers.to_begin({kFirst})[0];
+  (void)bearers.restart(kFirst);
+  bearers.begun(before, {.next = 9, .next_ack = 0, .most = 100});
+  EXPECT_FALSE(bearers.can_prepare(kFirst));
+  bearers.postpone(kFirst);
+  EXPECT_FALSE(bearers.has_dirty());
+  bearers.resume();
+  EXPECT_TRUE(bearers.is_dirty(kFirst));
 }
 
 TEST_F(LinkBearersTest, a_host_that_finds_such_a_bearer_on_the_card_begins_it_anew) {

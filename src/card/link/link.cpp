@@ -427,20 +427,26 @@ void CardLink::refuse(std::uint32_t id, const std::string& why) {
 }
 
 // RLC of bearers whose workers keep copies begins anew there before it does on the card. Clones of what the card sent
-// before are on their way to the worker: they get a moment.
-Expected<void> CardLink::begin_at_workers(Lock& lock, const LinkBearers::Ids& ids) {
+// before are on their way to the worker: they get a moment. A bearer whose worker does not answer comes again later.
+void CardLink::begin_at_workers(Lock& lock, const LinkBearers::Ids& ids) {
   const auto all = bearers_.to_begin(ids);
-  if (all.empty() || !settings_.begin) return {};
+  if (all.empty() || !settings_.begin) return;
   lock.unlock();
   std::this_thread::sleep_for(kClonesArrive);
-  std::vector<Expected<CardLinkSettings::KeptWindow>> begun;
-  for (const auto& [id, epoch] : all) begun.push_back(settings_.begin(id, epoch));
+  std::vector<std::optional<CardLinkSettings::KeptWindow>> begun(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    auto kept = settings_.begin(all[i].id, all[i].epoch);
+    if (!kept) break;  // one that hangs is asked once
+    begun[i] = *kept;
+  }
   lock.lock();
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!begun[i]) return tl::unexpected(begun[i].error());
-    bearers_.begun(all[i].first.value, *begun[i]);
+    if (begun[i]) {
+      bearers_.begun(all[i], *begun[i]);
+    } else {
+      bearers_.postpone(all[i].id.value);
+    }
   }
-  return {};
 }
 
 CardLink::Asked CardLink::restart(BearerId id) {
@@ -458,8 +464,9 @@ Expected<void> CardLink::install(Lock& lock, const LinkBearers::Ids& ids) {
   std::vector<CardNumbering> numberings;
   std::vector<CardNotice> revoked;
   std::size_t members = 0;
-  if (auto begun = begin_at_workers(lock, ids); !begun) return begun;
+  begin_at_workers(lock, ids);
   for (const std::uint32_t id : ids) {
+    if (!bearers_.can_prepare(id)) continue;
     if (members > kInstallMembers) break;  // the rest stays dirty
     const auto prepared = bearers_.prepare(id);
     if (!prepared) refuse(id, prepared.error().message);
@@ -533,6 +540,7 @@ Expected<void> CardLink::look_at_counters(Lock& lock) {
 }
 
 void CardLink::take_counters(const Json& show) {
+  bearers_.resume();
   next_show_ = Clock::now() + settings_.show_each;
   if (const auto punted = punts_shown(show)) view_.punted += *punted - std::exchange(punted_, *punted);
 }

@@ -102,7 +102,7 @@ class CardLink {
   [[nodiscard]] Expected<void> push_removals(Lock& lock);
   [[nodiscard]] Expected<void> push_peers(Lock& lock);
   [[nodiscard]] Expected<void> push_bearers(Lock& lock);
-  [[nodiscard]] Expected<void> begin_at_workers(Lock& lock, const LinkBearers::Ids& ids);
+  void begin_at_workers(Lock& lock, const LinkBearers::Ids& ids);
   [[nodiscard]] Expected<void> install(Lock& lock, const LinkBearers::Ids& ids);
   void refuse(std::uint32_t id, const std::string& why);
   [[nodiscard]] Expected<void> renew(Lock& lock);

@@ -241,6 +241,8 @@ bool always_sleeps(const WorkerConfig& worker) {
   return worker.policy.kind == power::Kind::yield || worker.policy.kind == power::Kind::budget;
 }
 
+constexpr std::size_t kMostServed = 32;  // of baas::kMostWorkers; lcores from 64 on are the service's
+
 // The service has a ring from each worker for each of its cores, which one loop of its own serves.
 std::optional<Finding> check_baas(const GnbConfig& config) {
   const auto served = std::ranges::count_if(config.workers, uses_service);
@@ -250,6 +252,8 @@ std::optional<Finding> check_baas(const GnbConfig& config) {
     return Finding{key_of(worker, "baas"),
                    "is process, and the section baas is absent; allowed: with that section, or inline"};
   }
+  if (static_cast<std::size_t>(served) > kMostServed)
+    return Finding{"baas", fmt::format("serves {} workers; allowed: at most {}", served, kMostServed)};
   if (served == 0) return Finding{"baas", "serves no worker; allowed: with a gnb worker that has baas: process"};
   if (config.memory.hugepages == MemoryConfig::Hugepages::kNever)
     return Finding{"baas", "is a process that shares memory, and memory.hugepages is never; allowed: auto or always"};

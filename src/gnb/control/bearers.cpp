@@ -490,33 +490,50 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
 // The card gives the bearer up, its worker begins anew with the next epoch, and the card goes on behind what the worker
 // sends again (CardLink).
 Expected<std::uint8_t> Bearers::reestablish_on_card(Change&& change, WorkerRuntime& worker, BearerId id) {
+  const auto epoch = [&worker, id] {
+    std::optional<std::uint8_t> found;
+    (void)worker.execute([gnb = worker.gnb.get(), id, &found] {
+      if (const auto* const arq = gnb->arq_bearers.find(id.value); arq != nullptr) found = arq->epoch;
+    });
+    return found;
+  };
+  const auto before = epoch();
+  if (!before) return unable(id);
   const Cards::Requests requests = parts_.cards.restart(change, worker, id);
   if (requests.empty()) return unable(id);
   auto [after, done] = Cards::wait_for(std::move(change), requests);
   if (!done) return tl::unexpected(done.error());
-  std::optional<std::uint8_t> epoch;
-  const bool listened = worker.execute([gnb = worker.gnb.get(), id, &epoch] {
-    if (const auto* const arq = gnb->arq_bearers.find(id.value); arq != nullptr) epoch = arq->epoch;
-  });
-  if (!listened) return silent(worker);
-  if (!epoch) return unable(id);
-  return *epoch;
+  const auto now = epoch();
+  if (!now || *now == *before)
+    return fail("the card of bearer {:#010x} does not answer; RLC begins anew when it does", id.value);
+  return *now;
 }
 
 void Bearers::reestablish_gone() {
-  std::vector<std::uint32_t> ids;
+  constexpr std::size_t kAtOnce = 8;  // each takes some milliseconds, and this thread has other work
   for (const auto& worker : parts_.workers.all()) {
     if (!worker->gnb || !worker->gnb->arq) continue;
     const std::uint64_t gone = worker->gnb->stats.rlc_copy_gone.get();
-    if (std::exchange(gone_[worker.get()], gone) == gone) continue;
-    (void)worker->execute(
-        [gnb = worker->gnb.get(), &ids] { std::ranges::copy(gnb->arq->take_gone(), std::back_inserter(ids)); });
+    if (gone_seen_[worker.get()] == gone) continue;
+    const bool listened = worker->execute(
+        [gnb = worker->gnb.get(), this] { std::ranges::copy(gnb->arq->take_gone(), std::back_inserter(gone_)); });
+    if (listened) gone_seen_[worker.get()] = gone;
   }
-  for (const std::uint32_t id : ids) {
-    if (const auto done = reestablish(BearerId{id}); !done)
-      log::warn("bearer {:#010x} needs re-establishment, since no copy of a packet is left: {}", id,
-                done.error().message);
+  for (std::size_t n = 0; n < kAtOnce && !gone_.empty(); ++n) {
+    const BearerId id{gone_.front()};
+    gone_.pop_front();
+    const auto done = reestablish(id);
+    if (done || !exists(id)) continue;
+    log::warn("bearer {:#010x} needs re-establishment, since no copy of a packet is left: {}; asking again", id.value,
+              done.error().message);
+    gone_.push_back(id.value);
+    break;
   }
+}
+
+bool Bearers::exists(BearerId id) {
+  const Locked locked = parts_.control.lock();
+  return parts_.store.find(id) != nullptr;
 }
 
 Expected<Rekeyed> Bearers::rekey(BearerId id, std::uint32_t key) {

@@ -3,6 +3,7 @@
 // refused.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -75,6 +76,7 @@ class Bearers {
   Expected<std::vector<SessionView>> list_sessions(std::uint32_t after, std::size_t limit);
 
  private:
+  [[nodiscard]] bool exists(BearerId id);
   Expected<std::uint8_t> reestablish_on_card(Change&& change, WorkerRuntime& worker, BearerId id);
   [[nodiscard]] std::pair<Change, Expected<Rekeyed>> rekey_one(Change&& change, BearerId id, std::uint32_t key);
   Expected<AddedBearers> enter(std::span<const NewBearer> wanted);
@@ -99,7 +101,8 @@ class Bearers {
   [[nodiscard]] Expected<SessionView> read_session(const Locked& locked, const ran::SessionConfig& session);
 
   Parts parts_;
-  std::map<const WorkerRuntime*, std::uint64_t> gone_;  // the counters when they were last looked at
+  std::map<const WorkerRuntime*, std::uint64_t> gone_seen_;  // the counters when they were last looked at
+  std::deque<std::uint32_t> gone_;                           // bearers that wait for reestablish_gone()
 };
 
 }  // namespace splitplane::gnb

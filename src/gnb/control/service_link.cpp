@@ -43,7 +43,7 @@ Expected<nlohmann::json> ServiceLink::attach(const Locked& locked, int process) 
   if (rte_eal_has_hugepages() == 0)
     return fail("this instance runs on ordinary memory, which cannot be shared; allowed: with hugepages");
   serve(locked);
-  if (process_lives() && process != process_)
+  if (process_lives() && (serves_ || process != process_))
     return fail("process {} serves already; allowed: one buffering service an instance", process_);
   Fd opened(open_process(process));
   // Its number may be another process's by now, but not one that holds the lock.
@@ -65,6 +65,7 @@ Expected<nlohmann::json> ServiceLink::begin(const Locked& /*locked*/, int proces
     return fail("process {} has not attached; allowed: baas.attach first", process);
   const std::size_t cores = config_.baas->cores.size();
   if (wakeups.size() != cores) return fail("wakeups: {} are there; allowed: {}", wakeups.size(), cores);
+  drop_wakeups(true);  // of one that began and did not serve
   bool can_wake = true;
   for (const int number : wakeups) {
     wakeups_.emplace_back(take_descriptor(process_fd_.get(), number));
@@ -79,8 +80,11 @@ Expected<nlohmann::json> ServiceLink::begin(const Locked& /*locked*/, int proces
       if (can_wake) service->wake = [fds, memory](std::size_t core) { memory->service[core].wake(fds[core]); };
       service->connect();
     });
-    if (!done) return fail("worker {} does not answer; allowed: again later", worker->config.name);
+    if (done) continue;
+    leave_workers();
+    return fail("worker {} does not answer; allowed: again later", worker->config.name);
   }
+  wiring_.keep_message_rings();
   serves_ = true;
   ++begun_;
   since_ = std::chrono::steady_clock::now();
@@ -90,23 +94,31 @@ Expected<nlohmann::json> ServiceLink::begin(const Locked& /*locked*/, int proces
   return nlohmann::json{{"can_wake", can_wake}};
 }
 
-void ServiceLink::end() {
-  if (!serves_) return;
+// A worker that does not listen may still write to the descriptors: their numbers must not become those of other files.
+void ServiceLink::drop_wakeups(bool all_listened) {
+  if (!all_listened) std::ranges::move(wakeups_, std::back_inserter(still_used_));
+  wakeups_.clear();
+}
+
+void ServiceLink::leave_workers() {
   bool all_listened = true;
   for (WorkerRuntime* const worker : served()) {
     baas::WorkerEnd* const service = worker->gnb->arq->service();
-    // Who does not listen fills rings that are not read, until the next one begins.
+    // One that does not listen fills rings that are not read, until the next service begins.
     all_listened = worker->execute([service] {
       service->disconnect();
       service->wake = nullptr;
     }) && all_listened;
   }
+  drop_wakeups(all_listened);
+}
+
+void ServiceLink::end() {
+  if (!serves_) return;
+  leave_workers();
   serves_ = false;
   ++ended_;
   since_ = std::chrono::steady_clock::now();
-  // A worker that did not listen may still write to these: their numbers must not become those of other files.
-  if (!all_listened) std::ranges::move(wakeups_, std::back_inserter(still_used_));
-  wakeups_.clear();
 }
 
 void ServiceLink::serve(const Locked& /*locked*/) {

@@ -16,7 +16,7 @@ namespace splitplane::gnb {
 
 class ServiceLink {
  public:
-  ServiceLink(const GnbConfig& config, const Workers& workers, const Wiring& wiring)
+  ServiceLink(const GnbConfig& config, const Workers& workers, Wiring& wiring)
       : config_(config), workers_(workers), wiring_(wiring) {}
 
   // A process asks to serve: what it needs to map the shared memory. It must hold the lock of the service's instance,
@@ -32,11 +32,13 @@ class ServiceLink {
  private:
   [[nodiscard]] bool process_lives() const;
   [[nodiscard]] std::vector<WorkerRuntime*> served() const;
+  void drop_wakeups(bool all_listened);
+  void leave_workers();
   void end();
 
   const GnbConfig& config_;
   const Workers& workers_;
-  const Wiring& wiring_;
+  Wiring& wiring_;
   Fd process_fd_;  // pidfd; none: no process has attached
   int process_ = 0;
   bool serves_ = false;

@@ -38,6 +38,11 @@ class Wiring {
   [[nodiscard]] const Ports& ports() const { return ports_; }
   // What is shared with the buffering service; nullptr: no worker uses it.
   [[nodiscard]] baas::Shared* service_memory() const { return service_memory_; }
+  // A service polls the rings until it sees that this process has ended: they stay until then.
+  void keep_message_rings() {
+    for (baas::MessageRing& ring : message_rings_) (void)ring.release();
+    message_rings_.clear();
+  }
   // Those whose link may be looked at.
   [[nodiscard]] std::vector<WatchedPort> watched_ports() const;
 

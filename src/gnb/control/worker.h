@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,6 +90,8 @@ struct WorkerRuntime {
   std::map<std::string, datapath::TapPoint> taps;       // its ends of the ports that it uses, by port name
   UpfNumbers upfs;                                      // gnb: by PeerId
 
+  std::recursive_mutex instead_of_rounds_;  // of those who do something here while it does not run
+
   [[nodiscard]] datapath::BearerLookup* keys() {
     if (gnb) return &gnb->keys;
     return dispatch ? &dispatch->keys : nullptr;
@@ -103,6 +106,7 @@ struct WorkerRuntime {
   // long as it takes to see that.
   [[nodiscard]] bool execute(const std::function<void()>& command, std::chrono::milliseconds patience = kPatience) {
     if (!running) {
+      const std::lock_guard one_at_a_time(instead_of_rounds_);
       command();
       return true;
     }

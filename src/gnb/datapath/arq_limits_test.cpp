@@ -116,6 +116,13 @@ TEST_P(ArqLimits, bearers_that_take_all_window_memory_leave_rx_next_its_way_and_
   }
 }
 
+ran::BearerConfig on_card(ran::ArqConfig arq = {}) {
+  ran::BearerConfig config;
+  config.card = "card0";
+  config.arq = arq;
+  return config;
+}
+
 // What a card sent for this worker's bearer: a frame as on the air, clones of which come back to the worker.
 Bytes card_frame(const Rig& rig, std::uint32_t sn, std::uint8_t epoch = kEpoch) {
   Bytes frame = rig.air_frame(kArqBearer, sn, test::inner_packet(60, 1));
@@ -128,7 +135,7 @@ void clone_comes(Rig& rig, const Bytes& frame) {
 }
 
 TEST_P(ArqLimits, clones_of_what_a_card_sent_are_kept_and_sent_again) {
-  Rig rig;
+  Rig rig(on_card());
   std::vector<Bytes> frames;
   for (std::uint32_t sn = 0; sn < 4; ++sn) clone_comes(rig, frames.emplace_back(card_frame(rig, sn)));
   EXPECT_EQ(rig.context->stats.card_copies.get(), 4U);
@@ -146,7 +153,7 @@ TEST_P(ArqLimits, clones_of_what_a_card_sent_are_kept_and_sent_again) {
 }
 
 TEST_P(ArqLimits, a_lost_clone_is_no_harm_unless_the_ue_misses_that_sdu) {
-  Rig rig;
+  Rig rig(on_card());
   for (const std::uint32_t sn : {0U, 1U, 4U, 5U}) clone_comes(rig, card_frame(rig, sn));
   rig.serve();
   EXPECT_EQ(rig.context->stats.card_copies_lost.get(), 2U);
@@ -168,7 +175,7 @@ TEST_P(ArqLimits, a_lost_clone_is_no_harm_unless_the_ue_misses_that_sdu) {
 }
 
 TEST_P(ArqLimits, a_clone_of_another_epoch_or_one_that_is_known_is_dropped) {
-  Rig rig;
+  Rig rig(on_card());
   clone_comes(rig, card_frame(rig, 0));
   clone_comes(rig, card_frame(rig, 0));
   clone_comes(rig, card_frame(rig, 1, kEpoch - 1));
@@ -178,13 +185,40 @@ TEST_P(ArqLimits, a_clone_of_another_epoch_or_one_that_is_known_is_dropped) {
 }
 
 TEST_P(ArqLimits, what_a_card_sent_last_is_asked_for_although_it_did_not_poll) {
-  Rig rig({.arq = {.t_poll_retransmit_ms = 5}});
+  Rig rig(on_card({.t_poll_retransmit_ms = 5}));
   clone_comes(rig, card_frame(rig, 0));
   rig.serve();
   rte_delay_ms(8);
   rig.serve();
   ASSERT_EQ(rig.air.frames.size(), 1U);
   EXPECT_TRUE(rig.polls(rig.air.frames[0]));
+}
+
+TEST_P(ArqLimits, a_clone_of_a_bearer_that_no_card_serves_is_refused) {
+  Rig rig;
+  clone_comes(rig, card_frame(rig, 0));
+  EXPECT_EQ(rig.dropped(DropReason::airhdr_modes_wrong), 1U);
+  EXPECT_EQ(rig.bearer().next(), 0U);
+}
+
+TEST_P(ArqLimits, a_forged_clone_far_ahead_takes_no_window) {
+  Rig rig(on_card({.max_unacked = 64}));
+  clone_comes(rig, card_frame(rig, 64));
+  EXPECT_EQ(rig.dropped(DropReason::rlc_duplicate), 1U);
+  EXPECT_EQ(rig.bearer().next(), 0U);
+}
+
+// The window says how many SDUs fit a page. Clones that are lost at its end must not stop the bearer.
+TEST_P(ArqLimits, clones_lost_at_the_end_of_a_page_are_passed_over) {
+  Rig rig(on_card());
+  for (std::uint32_t sn = 0; sn < 62; ++sn) clone_comes(rig, card_frame(rig, sn));
+  for (std::uint32_t sn = 65; sn < 70; ++sn) clone_comes(rig, card_frame(rig, sn));
+  EXPECT_EQ(rig.bearer().next(), 70U);
+  rig.serve();
+  rig.status(70);
+  for (int i = 0; i < 2; ++i) rig.serve();
+  EXPECT_EQ(rig.bearer().next_ack(), 70U);
+  EXPECT_EQ(rig.context->arq->unacked(), 0U);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ struct GnbContext {
   ChecksumMode checksums = ChecksumMode::off;  // of what this worker receives from N3
   N3Reorder reorder;
   QosMonitor monitor;
-  std::unique_ptr<Arq> arq;  // `baas: inline`: keeps sent PDUs until the UE acknowledges them
+  std::unique_ptr<Arq> arq;  // with `baas`: keeps sent PDUs until the UE acknowledges them
   ArqBearers arq_bearers;
   std::unique_ptr<WorkerPdcp> pdcp;  // with a `key_file`: ciphers and orders the packets of secured bearers
   SecuredBearers secured_bearers;

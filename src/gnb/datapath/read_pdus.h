@@ -2,7 +2,7 @@
 //
 //   goes on  a data PDU, which RLC has not received before: path.qfi has its QoS flow
 //   session  a PDU of a session with several bearers: see deliver_session_sdus in pipeline.h
-//   taken    RLC control: to the ring of copies, or STATUS PDUs to the ARQ (`baas: inline`)
+//   taken    RLC control: to the ring of copies, or STATUS PDUs to the ARQ (with `baas`)
 //   handed   a packet of another worker's bearer (punt_handoff.h)
 //   dropped  bearer_unknown, airhdr_modes_wrong, worker_full, copies_full; what header mode does not know: rlc_segment,
 //            pdcp_control, sdap_end_marker, pdu_too_short; by RLC AM: rlc_other_epoch, rlc_duplicate, rlc_no_memory

@@ -38,11 +38,18 @@ struct RekeyRig : TestGnb {
 
   explicit RekeyRig(ran::BearerConfig bearer) : is_am(bearer.rlc_mode == RlcMode::kAm) {
     const std::uint64_t ticks_per_ms = rte_get_tsc_hz() / 1000;
-    context->arq = std::make_unique<Arq>(Arq::Settings{.sends = Direction::kDownlink,
-                                                       .ethernet = context->air_header,
-                                                       .pool = pool.get(),
-                                                       .ticks_per_ms = ticks_per_ms,
-                                                       .now = rte_rdtsc()});
+    Arq::Settings settings{.sends = Direction::kDownlink,
+                           .ethernet = context->air_header,
+                           .pool = pool.get(),
+                           .ticks_per_ms = ticks_per_ms,
+                           .now = rte_rdtsc()};
+    if (windows_are_away) {
+      service.emplace(baas::test::TestService::Settings{.max_copies = 2048});
+      settings.service = {service->channel()};
+      settings.max_bearers = kLines;
+    }
+    context->arq = std::make_unique<Arq>(settings);
+    if (service) start_service();
     context->arq_bearers.attach(ShardId{1}, kLines);
     const auto pdcp_of = [&](Direction sends) {
       auto made = WorkerPdcp::create(
@@ -74,6 +81,10 @@ struct RekeyRig : TestGnb {
     context->secured_bearers.exchange(teid(kIndex), nullptr);
     EXPECT_EQ(pool.in_use(), 0U);
   }
+  void start_service() {
+    context->arq->service()->connect();
+    service->start();
+  }
   SecuredBearer& gnb() { return *context->secured_bearers.find(teid(kIndex)); }
   ArqBearer* rlc() { return is_am ? context->arq_bearers.find(teid(kIndex)) : nullptr; }
 
@@ -93,7 +104,7 @@ struct RekeyRig : TestGnb {
     ran::set_epoch(downlink[kIndex], epoch);
     downlink[kIndex].pdcp_tx_next = gnb().entity.tx().tx_next();
     if (is_am) {
-      downlink[kIndex].rlc_tx_next = rlc()->retx.next();
+      downlink[kIndex].rlc_tx_next = rlc()->next();
       context->arq->await_peer(*rlc(), rte_rdtsc());
     }
     set_count_limit(*context, downlink[kIndex]);
@@ -183,6 +194,11 @@ struct RekeyRig : TestGnb {
   }
   // Rounds of the worker until it has nothing to send.
   void serve_all() {
+    for (int i = 0; i < 100 && service; ++i) {
+      function.serve_acknowledged();
+      service->round();
+    }
+    if (service) return;
     for (int i = 0; i < 1000 && rlc()->retx.has_pending(); ++i) function.serve_acknowledged();
     EXPECT_FALSE(rlc()->retx.has_pending());
   }
@@ -200,6 +216,7 @@ struct RekeyRig : TestGnb {
   }
 
   const bool is_am;
+  std::optional<baas::test::TestService> service;
   TestKeyFile file{16};
   std::unique_ptr<WorkerPdcp> ue_pdcp;
   std::unique_ptr<SecuredBearer> ue;
@@ -273,7 +290,39 @@ TEST(Rekey, um_without_integrity_delivers_nothing_that_other_keys_protected) {
   rig.expect_balance(20);
 }
 
-TEST(Rekey, am_sends_what_is_not_acknowledged_again_with_its_counts_and_the_new_keys) {
+class RekeyAnywhere : public AnyWindows {};
+INSTANTIATE_TEST_SUITE_P(Windows, RekeyAnywhere, testing::Bool(), window_place);
+
+// A new service is told of frames that have the new keys already, and of others that do not.
+TEST_P(RekeyAnywhere, each_frame_is_protected_once_whatever_becomes_of_the_service) {
+  for (const unsigned rounds : {0U, 1U, 2U}) {
+    RekeyRig rig(config_of(RlcMode::kAm));
+    rig.send(100);  // as many as there are buffers for them and for copies
+    rig.air.frames.clear();
+    if (rig.service && rounds == 2) rig.service->kill();  // its rings stay, and are read no more
+    ASSERT_EQ(rig.rekey_gnb(2, kNext, false), Refusal::kNone);
+    ASSERT_EQ(rig.rekey_ue(2, kNext, false), Refusal::kNone);
+    for (unsigned n = 0; n < rounds; ++n) rig.function.serve_acknowledged();
+    if (rig.service) {
+      rig.service->kill();
+      rig.context->arq->service()->disconnect();
+      rig.start_service();
+    }
+    rig.serve_all();
+    EXPECT_EQ(rig.deliver_all(0, kNext), numbers(0, 100));
+    // Once more, while the UE has not said what it has.
+    rig.air.frames.clear();
+    ASSERT_EQ(rig.rekey_gnb(3, kNext + 1, false), Refusal::kNone);
+    ASSERT_EQ(rig.rekey_gnb(4, kNext + 2, false), Refusal::kNone);
+    rig.serve_all();
+    std::size_t data = 0;
+    for (const Bytes& frame : rig.air.frames) data += rig.parse(frame).is_data ? 1 : 0;
+    EXPECT_GE(data, 100U);
+    for (const Bytes& frame : rig.air.frames) EXPECT_EQ(rig.parse(frame).epoch, kNext + 2);
+  }
+}
+
+TEST_P(RekeyAnywhere, am_sends_what_is_not_acknowledged_again_with_its_counts_and_the_new_keys) {
   for (const std::uint8_t bits : {std::uint8_t{12}, std::uint8_t{18}}) {
     RekeyRig rig(config_of(RlcMode::kAm, bits));
     rig.send(100);
@@ -282,6 +331,7 @@ TEST(Rekey, am_sends_what_is_not_acknowledged_again_with_its_counts_and_the_new_
     // The UE has 0 to 9, 12, and 50; the others are lost.
     for (const std::uint32_t i : {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 50}) (void)rig.at_ue(old[i]);
     rig.status(kEpoch, 13, {10, 11});
+    if (rig.service) rig.serve_all();  // which has to say what the UE has
     rig.air.frames.clear();
     ASSERT_EQ(rig.rekey_gnb(2, kNext, false), Refusal::kNone);
     ASSERT_EQ(rig.rekey_ue(2, kNext, false), Refusal::kNone);

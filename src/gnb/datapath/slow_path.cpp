@@ -132,7 +132,7 @@ namespace {
 // A card sends clones of an acknowledged bearer's PDUs to its worker. True: it was one.
 bool keep_clone(GnbContext& context, rte_mbuf* m, std::uint32_t id, Drops& drops) {
   ArqBearer* const arq = context.arq == nullptr ? nullptr : context.arq_bearers.find(id);
-  if (arq == nullptr) return false;
+  if (arq == nullptr || !arq->of_card) return false;
   const std::uint8_t modes = octets(m)[wire::ethernet::kHeaderBytes + 1];
   if (((modes ^ arq->air >> 48) & 0xfe) != 0) return false;  // the last bit is reserved
   const unsigned header = wire::rlc::am_header_bytes(arq->sn_bits, wire::rlc::Segment::kComplete);

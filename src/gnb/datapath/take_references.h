@@ -1,7 +1,7 @@
 // Fifth stage of the downlink (dl_clone): keeps a reference to each frame, for the consumer of copies or for
 // retransmission. From here on the frames are immutable, because the air and the keeper both hold them.
 //
-//   goes on   every frame; its reference is on the ring of copies or in the bearer's window (`baas: inline`)
+//   goes on   every frame; its reference is on the ring of copies or in the bearer's window (with `baas`)
 //   deferred  a frame of an acknowledged bearer that cannot be copied: the window sends it when the peer misses it
 //   dropped   no frame; references that the ring or the pool has no room for are counted (copies_lost)
 #pragma once
