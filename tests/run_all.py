@@ -13,6 +13,7 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -202,16 +203,24 @@ def gpu_tests() -> tuple[bool, Counts]:
 
 
 def python_tests() -> tuple[bool, Counts]:
-    """Oracle and end-to-end tests; as root where that needs no password, because of the network namespaces."""
-    report = RESULTS / "python.xml"
-    report.unlink(missing_ok=True)
+    """Oracle and end-to-end tests; as root where that needs no password, because of the network namespaces. The
+    end-to-end tests wait most of the time, so that the others run beside them."""
     root = []
     if os.geteuid() != 0 and shutil.which("sudo") and subprocess.run(["sudo", "-n", "true"]).returncode == 0:
         root = ["sudo", "-n", "--preserve-env=PYTHONDONTWRITEBYTECODE,HYPOTHESIS_STORAGE_DIRECTORY"]
-    command = [*root, sys.executable, "-m", "pytest", "tests", "--ignore=tests/gpu/cuda", "-q", "--durations=10"]
-    command += [f"--junitxml={report}"]
-    ok = logged("python", command)
-    return judged(ok, junit_counts([report] if report.exists() else []))
+    shards = {"e2e": ["tests/e2e"], "other": ["tests", "--ignore=tests/gpu/cuda", "--ignore=tests/e2e"]}
+    reports = {name: RESULTS / f"python-{name}.xml" for name in shards}
+
+    def run_shard(name: str) -> bool:
+        reports[name].unlink(missing_ok=True)
+        command = [*root, sys.executable, "-m", "pytest", *shards[name], "-q", "--durations=10"]
+        # Each keeps its own list of what failed last.
+        command += [f"--junitxml={reports[name]}", "-o", f"cache_dir=.pytest_cache/{name}"]
+        return logged(f"python-{name}", command)
+
+    with ThreadPoolExecutor(len(shards)) as pool:
+        ok = all(list(pool.map(run_shard, shards)))
+    return judged(ok, junit_counts([report for report in reports.values() if report.exists()]))
 
 
 def all_parts(whole: bool) -> list[Part]:
