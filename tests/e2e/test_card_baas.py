@@ -160,16 +160,16 @@ def test_the_card_is_killed_and_started_again_while_files_pass(bed):
 
 
 def test_the_service_is_killed_while_a_file_passes_the_card(bed):
-    if "baas" not in bed.tree:
-        pytest.skip("the windows are in the worker")
+    """Where the windows are in the worker there is none to kill, and the file has to arrive all the same."""
     bed.set_air(loss_percent=5)
     file = bed.web.make("over-killed-services", 3_000_000)
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(bed.web.download, AM18, file)
         while not done.done():
             time.sleep(0.03)
-            bed.kill_service()
-            bed.start_service()
+            if "baas" in bed.tree:
+                bed.kill_service()
+                bed.start_service()
         assert (done.result().equal, done.result().bytes) == (True, 3_000_000)
     settle(bed)
     assert bed.worker()["card_copies_lost"] == 0
