@@ -142,7 +142,7 @@ Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached)
   if (!begun) return tl::unexpected(begun.error());
   const bool can_wake = begun->at("can_wake").get<bool>();
   if (!can_wake)
-    log::warn("the gNB may not wake this process (pidfd_getfd): loops look at their rings once a millisecond");
+    log::warn("the gNB may not wake this process (pidfd_getfd): a loop that sleeps wakes late; use policy busy");
   return launch();
 }
 
