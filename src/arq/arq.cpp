@@ -290,23 +290,28 @@ void Arq::stop_working(ArqBearer& bearer) {
 Arq::Clone Arq::keep_clone(ArqBearer& bearer, rte_mbuf* frame, Time now) {
   const std::uint8_t* const rlc = octets(frame) + kAirRlcOffset;
   const std::uint32_t sn = bearer.sn_bits == 12 ? wire::load_be16(rlc) : wire::load_be24(rlc);
-  std::uint32_t missing = (sn - bearer.next()) & ran::rlc::sn_mask(bearer.sn_bits);
+  const std::uint32_t missing = (sn - bearer.next()) & ran::rlc::sn_mask(bearer.sn_bits);
   // A card never sends beyond max_unacked: a number there is an old one, or no card's.
   if (!ran::rlc::before(bearer.next() + missing, bearer.next_ack() + bearer.max_unacked)) return Clone::kKnown;
-  if (!has_room()) return Clone::kNoRoom;
-  if (bearer.away && missing != 0) [[unlikely]] {
-    service_->lost(*bearer.away, missing);
-    counters_.no_copy += missing;
-  } else {
-    for (; missing != 0 && bearer.retx.room() != 0; --missing) {
-      bearer.retx.lost();
-      ++counters_.no_copy;
-      ++unacked_;
-    }
-    if (!bearer.away && bearer.retx.room() == 0) return Clone::kNoRoom;
-  }
+  if (!has_room() || !note_missing(bearer, missing)) return Clone::kNoRoom;
   keep(bearer, frame, now, baas::kOfCard);
   return Clone::kKept;
+}
+
+bool Arq::note_missing(ArqBearer& bearer, std::uint32_t count) {
+  if (bearer.away) {
+    if (count == 0) [[likely]]
+      return true;
+    service_->lost(*bearer.away, count);
+    counters_.no_copy += count;
+    return true;
+  }
+  for (; count != 0 && bearer.retx.room() != 0; --count) {
+    bearer.retx.lost();
+    ++counters_.no_copy;
+    ++unacked_;
+  }
+  return bearer.retx.room() != 0;
 }
 
 void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now) {

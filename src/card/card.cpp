@@ -7,6 +7,7 @@
 #include "card/swx/swx_pipeline.h"
 #include "card/tables.h"
 #include "engine/burst.h"
+#include "returns/fence_frame.h"
 
 namespace splitplane::nic {
 namespace {
@@ -56,7 +57,7 @@ struct Card::State {
   std::unique_ptr<Pipeline> pipeline;
   std::unique_ptr<CardTables> tables;
   std::array<std::uint64_t, kMaxPorts> in{}, tx_full{};
-  std::uint64_t no_headroom = 0, core_full = 0;
+  std::uint64_t no_headroom = 0, core_full = 0, fences = 0;
 };
 
 Card::Card(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -148,6 +149,7 @@ CardCounters Card::counters() const {
   all.clones += s.io.clones_sunk;
   all.clones_sunk = s.io.clones_sunk;
   all.clones_failed = s.io.clones_failed;
+  all.fences = s.fences;
   all.drops[static_cast<std::size_t>(CardDrop::no_headroom)] = s.no_headroom;
   all.drops[static_cast<std::size_t>(CardDrop::core_full)] = s.core_full;
   s.tables->program().add_reasons(all);
@@ -204,6 +206,47 @@ Expected<void> Card::set_marks(const CardMarks& tos) {
 Expected<void> Card::set_leases(std::span<const CardLease> leases) {
   return state_->tables->set_leases(leases);
 }
+Expected<void> Card::begin(std::span<const CardBeginning> bearers) {
+  return state_->tables->begin(bearers);
+}
+
+Expected<CardFences> Card::fence(std::span<const BearerId> ids, std::uint64_t token, rte_mempool* pool) {
+  State& s = *state_;
+  constexpr std::uint8_t kN3 = 1, kCopies = 2;
+  std::array<std::uint8_t, kMaxVfs> gets{};
+  for (const BearerId id : ids) {
+    const CardBearer* const bearer = find(id);
+    if (bearer == nullptr) return fail("bearer {} is not on card {}; allowed: one of its bearers", id.value, s.settings.name);
+    gets[bearer->vf_n3] |= kN3;
+    gets[bearer->copies_vf] |= kCopies;
+  }
+  const auto bytes = static_cast<std::uint16_t>(datapath::fence_bytes(ids.size()));
+  std::array<rte_mbuf*, kMaxVfs> fences{};
+  for (unsigned vf = 0; vf < gets.size(); ++vf) {
+    if (gets[vf] == 0) continue;
+    rte_mbuf* const m = rte_pktmbuf_alloc(pool);
+    auto* const frame = m == nullptr ? nullptr : rte_pktmbuf_append(m, bytes);
+    if (frame == nullptr) {
+      rte_pktmbuf_free(m);
+      for (rte_mbuf* made : fences) rte_pktmbuf_free(made);
+      return fail("card {}: no buffer for a fence; allowed: a larger memory.mbufs", s.settings.name);
+    }
+    datapath::write_fence(token, ids, reinterpret_cast<std::uint8_t*>(frame));
+    fences[vf] = m;
+  }
+  CardFences sent;
+  for (unsigned vf = 0; vf < gets.size(); ++vf) {
+    if (fences[vf] == nullptr) continue;
+    PipelineOutput& out = s.io.outputs[kFirstVf + vf];
+    out.append(fences[vf]);
+    ++out.clones;
+    ++s.fences;
+    sent.n3 += (gets[vf] & kN3) != 0 ? 1 : 0;
+    sent.copies += (gets[vf] & kCopies) != 0 ? 1 : 0;
+  }
+  return sent;
+}
+
 Expected<CardNumbers> Card::numbers(BearerId id) const {
   return state_->tables->numbers(id);
 }

@@ -61,8 +61,14 @@ struct CardCounters {
   std::uint64_t clones = 0;         // made by the program
   std::uint64_t clones_sunk = 0;    // of these, freed at once (feature set clone_drop)
   std::uint64_t clones_failed = 0;  // no memory for a copy
+  std::uint64_t fences = 0;         // made for the host; each also counts as a clone
   bool reasons_add_up = true;       // program gnb: every dropped frame has a reason
   std::uint64_t held = 0;           // in the pipeline now: 0 between two calls of process()
+};
+
+// Fences that went to VFs for packets of N3, and to those for clones; a VF for both gets one, which counts as both.
+struct CardFences {
+  unsigned n3 = 0, copies = 0;
 };
 
 // What a port has to send. The caller that takes `mbufs` owns them and clears the list.
@@ -91,6 +97,11 @@ class Card {
   // Sets all or none: it refuses a lease that ends before the bearer's next COUNT.
   Expected<void> set_leases(std::span<const CardLease> leases);
   [[nodiscard]] Expected<void> can_lease(std::span<const CardLease> leases) const;
+  // Numbers of bearers that come from the host, and which the card did not number until now; all or none.
+  Expected<void> begin(std::span<const CardBeginning> bearers);
+  // Sends a fence (returns/fence_frame.h) with these bearers to each VF that gets something of them, behind what was sent
+  // there. Returns how many fences went to VFs of the N3 side and to those of the copies; an error sends none.
+  Expected<CardFences> fence(std::span<const BearerId> ids, std::uint64_t token, rte_mempool* pool);
   [[nodiscard]] Expected<CardNumbers> numbers(BearerId id) const;
   // The numbers of at most `limit` bearers in the order of their identities, beginning after identity `after`.
   [[nodiscard]] std::vector<BearerNumbers> numbers_after(std::uint32_t after, std::size_t limit) const;

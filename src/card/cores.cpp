@@ -116,6 +116,34 @@ Expected<void> CardCores::set_leases(std::span<const CardLease> leases) {
   return on_each([&](unsigned core, Card& card) { return card.set_leases(of[core]); });
 }
 
+Expected<void> CardCores::begin(std::span<const CardBeginning> bearers) {
+  std::vector<std::vector<CardBeginning>> of(count());
+  for (const CardBeginning& b : bearers) of[core_of(b.id.value, count())].push_back(b);
+  return on_each([&](unsigned core, Card& card) { return card.begin(of[core]); });
+}
+
+Expected<CardCores::Fenced> CardCores::fence(std::span<const BearerId> ids, std::uint64_t token, rte_mempool* pool) {
+  Fenced all{.fences = {}, .numbers = std::vector<BearerNumbers>(ids.size())};
+  auto done = on_each([&](unsigned core, Card& card) -> Expected<void> {
+    std::vector<BearerId> own;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (core_of(ids[i].value, count()) != core) continue;
+      own.push_back(ids[i]);
+      const auto numbers = card.numbers(ids[i]);
+      if (!numbers) return tl::unexpected(numbers.error());
+      all.numbers[i] = {ids[i], *numbers};
+    }
+    if (own.empty()) return {};
+    const auto sent = card.fence(own, token, pool);
+    if (!sent) return tl::unexpected(sent.error());
+    all.fences.n3 += sent->n3;
+    all.fences.copies += sent->copies;
+    return {};
+  });
+  if (!done) return tl::unexpected(done.error());
+  return all;
+}
+
 Expected<std::vector<BearerNumbers>> CardCores::numbers(std::span<const BearerId> ids) {
   std::vector<BearerNumbers> rows(ids.size());
   auto done = on_each([&](unsigned core, Card& card) -> Expected<void> {
@@ -160,6 +188,7 @@ void add(CardCounters& all, const CardCounters& more) {
   all.clones += more.clones;
   all.clones_sunk += more.clones_sunk;
   all.clones_failed += more.clones_failed;
+  all.fences += more.fences;
   all.reasons_add_up = all.reasons_add_up && more.reasons_add_up;
   all.held += more.held;
 }

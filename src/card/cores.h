@@ -27,6 +27,14 @@ class CardCores {
   Expected<void> unset_peer(unsigned number);
   Expected<void> set_marks(const CardMarks& tos);
   Expected<void> set_leases(std::span<const CardLease> leases);
+  Expected<void> begin(std::span<const CardBeginning> bearers);
+  // A fence from each core that has one of the bearers, with its bearers; and their numbers at that moment, in the order
+  // of `ids`.
+  struct Fenced {
+    CardFences fences;
+    std::vector<BearerNumbers> numbers;
+  };
+  [[nodiscard]] Expected<Fenced> fence(std::span<const BearerId> ids, std::uint64_t token, rte_mempool* pool);
   [[nodiscard]] Expected<std::vector<BearerNumbers>> numbers(std::span<const BearerId> ids);
   [[nodiscard]] Expected<std::vector<BearerNumbers>> numbers_after(std::uint32_t after, std::size_t limit);
 

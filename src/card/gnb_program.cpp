@@ -465,7 +465,7 @@ void GnbProgram::begin_numbers(const CardBearer& b, Slot taken, const CardBearer
   const std::uint32_t slot = taken.number;
   const bool is_new = before == nullptr;
   const bool is_zero = is_new && taken.fresh;
-  if (is_new || restart) {
+  if (is_new || restart || comes_from_host(before, b)) {
     states_[slot].numbers = first_numbers(b);
     if (!is_zero || b.next_count != 0) next_count_.write(slot, b.next_count);
     if (!is_zero) polls_.write(slot, 0);
@@ -475,6 +475,16 @@ void GnbProgram::begin_numbers(const CardBearer& b, Slot taken, const CardBearer
   }
   const bool moves_here = b.place == Place::kCard && (is_new || restart || before->place == Place::kHost);
   if (moves_here && (!is_zero || b.in_flight != 0)) waiting_.write(slot, b.in_flight);
+}
+
+void GnbProgram::begin_moved(const CardBearer& b, std::uint32_t slot, std::uint32_t settled) {
+  states_[slot].numbers = first_numbers(b);
+  next_count_.write(slot, b.next_count);
+  polls_.write(slot, 0);
+  const std::uint64_t waiting = waiting_.read(slot);
+  waiting_.write(slot, waiting - std::min<std::uint64_t>(waiting, settled));
+  // There is room, because the entries are replaced.
+  for (const BearerKey& key : keys_of(b)) (void)write_key(key, b, slot, states_[slot].numbers);
 }
 
 std::uint32_t GnbProgram::pdcp_next(std::uint32_t slot) const {

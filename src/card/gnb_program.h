@@ -87,8 +87,15 @@ class GnbProgram {
   // Feature sets decap and headers: all packets get the headers of this bearer. Without a bearer they go to the host.
   void set_fixed(const CardBearer* bearer, std::uint32_t slot);
 
-  // Begins the numbers of a bearer that is new (`before` is nullptr) or has a `restart`; otherwise they go on.
+  // The host numbered the bearer until now, so the card's registers do not know how far.
+  [[nodiscard]] static bool comes_from_host(const CardBearer* before, const CardBearer& b) {
+    return before != nullptr && before->place == Place::kHost && b.place == Place::kCard;
+  }
+  // Begins the numbers of a bearer that is new (`before` is nullptr), has a `restart`, or comes from the host; otherwise
+  // they go on.
   void begin_numbers(const CardBearer& bearer, Slot slot, const CardBearer* before, bool restart);
+  // The numbers of a bearer that is installed already and has numbered nothing. `settled` packets fewer are at the host.
+  void begin_moved(const CardBearer& bearer, std::uint32_t slot, std::uint32_t settled);
   [[nodiscard]] std::uint32_t pdcp_next(std::uint32_t slot) const;
   // Changes the entry and touches no register, which the program may change at the same time on a real card.
   void set_lease(const CardBearer& bearer, std::uint32_t slot, std::uint32_t first_not_allowed);

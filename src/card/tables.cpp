@@ -147,7 +147,8 @@ Expected<void> CardTables::try_install(std::span<const CardBearer> bearers, bool
   }
   for (const CardBearer& b : bearers) {
     const Entry& entry = *attempt.entries[attempt.written++];
-    const bool begins = restart || entry.bearer.id.value == 0;
+    const bool begins =
+        restart || entry.bearer.id.value == 0 || GnbProgram::comes_from_host(&entry.bearer, b);
     const std::uint32_t slot = entry.slot.number;
     const auto numbers = begins ? GnbProgram::first_numbers(b) : program_.numbers_of(slot);
     if (auto written = program_.write_entries(b, slot, numbers); !written) {
@@ -255,8 +256,34 @@ Expected<void> CardTables::set_leases(std::span<const CardLease> leases) {
   return {};
 }
 
+Expected<void> CardTables::begin(std::span<const CardBeginning> bearers) {
+  for (const CardBeginning& b : bearers) {
+    const auto at = entries_.find(b.id.value);
+    if (at == entries_.end() || at->second.bearer.place == Place::kHost) {
+      return fail("bearer {} is not served by card {}; allowed: one that is installed with place card", b.id.value,
+                  settings_.name);
+    }
+    if (b.lease_end - b.next_count > UINT32_MAX / 2) {
+      return fail("bearer {}: a lease that ends at COUNT {}; allowed: not before {}, which is the next", b.id.value,
+                  b.lease_end, b.next_count);
+    }
+  }
+  for (const CardBeginning& b : bearers) {
+    Entry& entry = entries_.at(b.id.value);
+    entry.bearer.next_count = b.next_count;
+    entry.bearer.next_rlc = b.next_rlc;
+    entry.bearer.epoch = b.epoch;
+    entry.bearer.ahead = 0;
+    entry.bearer.lease = b.lease_end - b.next_count;
+    program_.begin_moved(entry.bearer, entry.slot.number, b.settled);
+    if (b.id.value == fixed_id_) write_fixed();
+  }
+  return {};
+}
+
 CardNumbers CardTables::numbers_of(const Entry& entry) const {
   CardNumbers numbers = program_.numbers(entry.slot.number);
+  numbers.place = entry.bearer.place;
   numbers.epoch = entry.bearer.epoch;
   if (numbers.pdcp_next == entry.bearer.next_count) numbers.ahead = entry.bearer.ahead;
   return numbers;

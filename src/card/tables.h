@@ -23,6 +23,7 @@ class CardTables {
   Expected<void> can_remove(std::span<const BearerId> ids);
   Expected<void> set_leases(std::span<const CardLease> leases);
   [[nodiscard]] Expected<void> can_lease(std::span<const CardLease> leases) const;
+  Expected<void> begin(std::span<const CardBeginning> bearers);
   [[nodiscard]] Expected<CardNumbers> numbers(BearerId id) const;
   [[nodiscard]] std::vector<BearerNumbers> numbers_after(std::uint32_t after, std::size_t limit) const;
   [[nodiscard]] const CardBearer* find(BearerId id) const;

@@ -46,7 +46,7 @@ inline constexpr unsigned kSampleEvery = 16;
   X(returned, "packets", "SDUs of a card's bearers, given back to the card for their numbers") \
   X(settled, "packets", "sent to a card about packets of its bearers that were dropped here; not among the received") \
   X(card_resettled, "", "times that a card was told that no packet of a bearer is here any more, because one was lost") \
-  X(punted, "packets", "to the control thread: ARP, neighbour discovery, GTP-U but G-PDUs")  \
+  X(punted, "packets", "to the control thread: ARP, neighbour discovery, GTP-U but G-PDUs; a card's fences") \
   X(rlc_control, "packets", "uplink RLC control PDUs, handed to the copies or acted upon")                  \
   X(rlc_retransmitted, "packets", "AMD PDUs sent again")                                     \
   X(rlc_status_sent, "packets", "STATUS PDUs sent")                                          \

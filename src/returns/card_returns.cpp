@@ -64,7 +64,7 @@ bool CardReturns::admit(ran::BearerDownlink& line, std::uint32_t id, rte_mbuf* f
 
 void CardReturns::ask(ran::BearerDownlink& line, std::uint32_t id, Account& account, std::uint64_t now) {
   const bool is_due = account.asked ? now >= account.ask_again : now >= account.not_before;
-  if (is_due && requests_ && requests_->ask({BearerId{id}, account.tag})) {
+  if (is_due && !account.frozen && requests_ && requests_->ask({BearerId{id}, account.tag})) {
     // For a repeated request the first one counts.
     if (!account.asked) {
       account.credit_asked = ran::card_credit(line);
@@ -73,7 +73,7 @@ void CardReturns::ask(ran::BearerDownlink& line, std::uint32_t id, Account& acco
     account.asked = true;
     account.ask_again = now + kAskAgainMs * ticks_per_ms_;
   }
-  ran::card_mark(line) = !account.empty() ? kLookFirst : account.asked ? 0 : account.given / 2;
+  ran::card_mark(line) = account.frozen || !account.empty() ? kLookFirst : account.asked ? 0 : account.given / 2;
 }
 
 void CardReturns::hold(ran::BearerDownlink& line, std::uint32_t id, Account& account, rte_mbuf* frame,
@@ -113,6 +113,7 @@ void CardReturns::grant(const CardGrant& grant, std::uint64_t now) {
   ran::BearerDownlink& line = *bearers_.bearer_line(id);
   if (!ran::is_on_card(line, id)) return;
   Account& account = accounts_[id];
+  if (account.frozen) return;
   const std::uint32_t credit = ran::card_credit(line);
   const std::uint32_t sent = account.given - credit;
   const bool answers = account.asked && grant.answers.tag == account.tag && account.tag != CardRequest::kUnasked;
@@ -277,6 +278,53 @@ bool CardReturns::is_quiet(BearerId id) {
 void CardReturns::keep_all_settled(rte_mbuf* frame, std::uint64_t now) {
   stats_.card_resettled.add(1);
   keep_settled(frame, now);
+}
+
+std::uint32_t CardReturns::freeze(BearerId id) {
+  ran::BearerDownlink& line = *bearers_.bearer_line(id.value);
+  if (!ran::is_on_card(line, id.value)) return 0;
+  Account& account = accounts_[id.value];
+  const std::uint32_t sent = account.given - ran::card_credit(line);
+  account.since_read += sent;
+  account.owed += sent;
+  account.given = 0;
+  account.frozen = true;
+  account.asked = false;
+  ++account.tag;  // an answer that is on its way is none
+  ran::card_credit(line) = 0;
+  ran::card_mark(line) = kLookFirst;
+  return account.owed;
+}
+
+void CardReturns::thaw(BearerId id, std::uint64_t now) {
+  ran::BearerDownlink& line = *bearers_.bearer_line(id.value);
+  const auto at = accounts_.find(id.value);
+  if (!ran::is_on_card(line, id.value) || at == accounts_.end()) return;
+  at->second.frozen = false;
+  at->second.not_before = 0;
+  ask(line, id.value, at->second, now);
+}
+
+std::vector<rte_mbuf*> CardReturns::take(BearerId id) {
+  std::vector<rte_mbuf*> frames;
+  std::erase_if(ready_, [&](const Ready& ready) {
+    const bool is_its = teid_of_returned(rte_pktmbuf_mtod(ready.m, const std::uint8_t*)) == id.value;
+    if (!is_its) return false;
+    if (ready.kind == Kind::kSettled) {  // the card counts nothing of the bearer any more
+      rte_pktmbuf_free(ready.m);
+    } else {
+      frames.push_back(ready.m);
+    }
+    return true;
+  });
+  if (const auto at = accounts_.find(id.value); at != accounts_.end()) {
+    while (!at->second.empty()) frames.push_back(at->second.pop().m);
+    accounts_.erase(at);
+  }
+  holding_.erase(id.value);
+  held_ -= frames.size();
+  note_held();
+  return frames;
 }
 
 std::uint64_t CardReturns::close(BearerId id) {

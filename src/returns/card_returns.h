@@ -101,6 +101,14 @@ class CardReturns {
   // and none waits, one was lost on its way: returns true, and the card must be told (keep_all_settled).
   [[nodiscard]] bool is_quiet(BearerId id);
   void keep_all_settled(rte_mbuf* frame, std::uint64_t now);
+  // In commands, for a bearer that is about to move to the host. From freeze() on its packets wait here, without credit
+  // and without requests; grants change nothing. thaw() ends that. Returns the most packets that may be on their way to
+  // the card.
+  std::uint32_t freeze(BearerId id);
+  void thaw(BearerId id, std::uint64_t now);
+  // The host numbers the bearer from now on: takes out the returned frames that are here, in their order, and forgets
+  // the bearer.
+  [[nodiscard]] std::vector<rte_mbuf*> take(BearerId id);
   // The bearer is gone. Returns how many packets waited, which are dropped.
   std::uint64_t close(BearerId id);
 
@@ -127,7 +135,7 @@ class CardReturns {
   struct Account {  // of one bearer; counts of packets that went back
     std::vector<Waiting> waiting;
     std::size_t first = 0;  // of `waiting`, in its vector
-    bool asked = false, exhausted = false;
+    bool asked = false, exhausted = false, frozen = false;
     std::uint32_t tag = 0;           // of the present or the next request
     std::uint32_t credit_asked = 0;  // the credit when the worker asked
     std::uint32_t waited_asked = 0;  // and the packets that waited then, and wait now

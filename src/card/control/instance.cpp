@@ -273,6 +273,18 @@ Expected<void> CardPlane::set_leases(std::span<const nic::CardLease> leases) {
   return loops_.cards().set_leases(leases);
 }
 
+Expected<void> CardPlane::begin_on_card(std::span<const nic::CardBeginning> bearers) {
+  const std::lock_guard guard(mutex_);
+  return loops_.cards().begin(bearers);
+}
+
+Expected<FencedByCard> CardPlane::fence_card(std::span<const BearerId> ids, std::uint64_t token) {
+  const std::lock_guard guard(mutex_);
+  return loops_.cards().fence(ids, token, ports_.pool()).map([](nic::CardCores::Fenced done) {
+    return FencedByCard{done.fences.n3, done.fences.copies, std::move(done.numbers)};
+  });
+}
+
 Expected<std::vector<nic::BearerNumbers>> CardPlane::card_numbers(std::span<const BearerId> ids) {
   const std::lock_guard guard(mutex_);
   return loops_.cards().numbers(ids);

@@ -17,6 +17,7 @@
 #include "card/control/vf_connections.h"
 #include "card/protocol/bearer.h"
 #include "engine/eal.h"
+#include "card/protocol/methods.h"
 #include "observe/observation.h"
 #include "placement/numa_plan.h"
 #include "power/settings.h"
@@ -52,6 +53,8 @@ class CardPlane {
   Expected<void> unset_card_peer(unsigned number);
   Expected<void> set_card_marks(const nic::CardMarks& tos);
   Expected<void> set_leases(std::span<const nic::CardLease> leases);
+  Expected<void> begin_on_card(std::span<const nic::CardBeginning> bearers);
+  Expected<FencedByCard> fence_card(std::span<const BearerId> ids, std::uint64_t token);
   Expected<std::vector<nic::BearerNumbers>> card_numbers(std::span<const BearerId> ids);
   Expected<std::vector<nic::BearerNumbers>> card_numbers_after(std::uint32_t after, std::size_t limit);
 

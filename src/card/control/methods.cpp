@@ -19,6 +19,8 @@ void add_methods(MethodRegistry& registry, CardPlane& card) {
   registry.add("card.marks", card_marks(calls(&CardPlane::set_card_marks)));
   registry.add("card.peer_gone", card_peer_gone(calls(&CardPlane::unset_card_peer)));
   registry.add("card.lease", card_lease(calls(&CardPlane::set_leases)));
+  registry.add("card.begin", card_begin(calls(&CardPlane::begin_on_card)));
+  registry.add("card.fence", card_fence(calls(&CardPlane::fence_card)));
   registry.add("card.numbers", card_numbers(calls(&CardPlane::card_numbers), calls(&CardPlane::card_numbers_after)));
 }
 

@@ -48,7 +48,7 @@ Json counters_json(const CardSeen& seen, const std::vector<std::string>& names) 
           {"drops", counts_of(c.drops, nic::kCardDropNames)},
           {"tx_full", c.tx_full},
           {"rlc_control", c.rlc_control},
-          {"clones", {{"made", c.clones}, {"sunk", c.clones_sunk}, {"failed", c.clones_failed}}},
+          {"clones", {{"made", c.clones}, {"sunk", c.clones_sunk}, {"failed", c.clones_failed}, {"fences", c.fences}}},
           {"held", totals.at("held")},
           {"totals", totals}};
 }

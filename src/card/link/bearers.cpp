@@ -114,6 +114,11 @@ LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::
     return {};
   }
   Entry& entry = at->second;
+  // Its registers say nothing of a bearer that the host has numbered. It is installed as a new one.
+  if (row.numbers.place == nic::Place::kHost && !is_hosts(entry)) {
+    removals_.insert(id);
+    return {};
+  }
   Found found;
   if (!entry.sent) {
     entry.sent = entry.numbered = found.adopted = true;
@@ -314,7 +319,7 @@ std::vector<LinkBearers::Renewal> LinkBearers::renewals(std::span<const CardNumb
   std::vector<Renewal> renewals;
   for (const CardNumbersRow& row : rows) {
     const auto at = entries_.find(row.id.value);
-    if (at == entries_.end() || !at->second.confirmed) continue;
+    if (at == entries_.end() || !at->second.confirmed || at->second.moving || is_hosts(at->second)) continue;
     Entry& entry = at->second;
     note(row.id.value, row.numbers, now);
     // An idle bearer keeps its lease while a receiver may not have seen its position. A bearer at the end of its lease
@@ -339,7 +344,8 @@ std::vector<LinkBearers::Renewal> LinkBearers::renewals(std::span<const CardNumb
 
 bool LinkBearers::renew(const Renewal& renewal, Clock::time_point now) {
   const auto at = entries_.find(renewal.numbering.id.value);
-  if (at == entries_.end() || !at->second.confirmed || at->second.lease_end != renewal.before) return false;
+  if (at == entries_.end() || !at->second.confirmed || at->second.moving) return false;
+  if (is_hosts(at->second) || at->second.lease_end != renewal.before) return false;
   at->second.lease_end = renewal.numbering.lease_end;
   at->second.is_longer = true;
   note(at->first, at->second.seen, now);
@@ -368,6 +374,89 @@ std::vector<CardNotice> LinkBearers::notices(std::span<const CardNumbersRow> row
     notices.push_back({CardNotice::Kind::kSettleAll, {.answers = {.id = row.id}}});
   }
   return notices;
+}
+
+bool LinkBearers::begin_move(std::uint32_t id) {
+  const auto at = entries_.find(id);
+  if (at == entries_.end() || !at->second.confirmed || is_dirty(id) || is_removal(id)) return false;
+  return !std::exchange(at->second.moving, true);
+}
+
+void LinkBearers::give_up_move(std::uint32_t id) {
+  const auto at = entries_.find(id);
+  if (at == entries_.end() || !std::exchange(at->second.moving, false)) return;
+  if (is_hosts(at->second)) {
+    at->second.version = ++versions_;
+    dirty_.insert(id);
+  } else if (at->second.confirmed) {
+    leases_to_tell_.insert(id);
+  }
+}
+
+std::vector<nic::CardLease> LinkBearers::take_leases_to_tell() {
+  std::vector<nic::CardLease> leases;
+  for (const std::uint32_t id : std::exchange(leases_to_tell_, {})) {
+    const Entry* const entry = find(id);
+    if (entry != nullptr && entry->confirmed && !is_hosts(*entry)) leases.emplace_back(BearerId{id}, entry->lease_end);
+  }
+  return leases;
+}
+
+LinkBearers::Served LinkBearers::served(std::uint32_t id, const nic::CardNumbers& numbers) const {
+  const Entry* const entry = find(id);
+  if (entry == nullptr) return {};
+  return {entry->dl_packets + numbers.dl_packets, entry->ul_packets + numbers.ul_packets,
+          entry->dl_octets + numbers.dl_octets, entry->ul_octets + numbers.ul_octets};
+}
+
+void LinkBearers::moved_away(const nic::CardBearer& want) {
+  const std::uint32_t id = want.id.value;
+  const auto at = entries_.find(id);
+  if (at == entries_.end()) return;
+  Entry& entry = at->second;
+  const std::uint8_t epoch = entry.want.epoch;
+  due_.erase({entry.due, id});
+  requested_.erase(id);
+  entry.want = want;
+  entry.want.epoch = epoch;
+  entry.want.next_count = entry.lease_end;  // should it have to come back: no number below was left to it
+  entry.moving = entry.numbered = entry.granted = entry.has_begun = false;
+  entry.request.reset();
+  entry.answering.reset();
+  entry.waits_since = {};
+  entry.rate = 0;
+  entry.awaited = entry.version = ++versions_;
+  dirty_.insert(id);
+}
+
+void LinkBearers::moved_here(const nic::CardBearer& want, const nic::CardBeginning& beginning, const Served& before,
+                             const nic::CardNumbers& numbers, Clock::time_point now) {
+  const std::uint32_t id = want.id.value;
+  Entry& entry = entries_[id];
+  entry.want = want;
+  entry.want.next_count = beginning.next_count;
+  entry.want.next_rlc = beginning.next_rlc;
+  entry.want.epoch = beginning.epoch;
+  entry.want.ahead = 0;
+  entry.version = ++versions_;
+  entry.moving = false;
+  entry.sent = entry.confirmed = entry.numbered = entry.granted = true;
+  entry.lease_end = beginning.lease_end;
+  entry.heard = beginning.next_count;
+  entry.dl_packets = before.dl_packets - numbers.dl_packets;
+  entry.ul_packets = before.ul_packets - numbers.ul_packets;
+  entry.dl_octets = before.dl_octets - numbers.dl_octets;
+  entry.ul_octets = before.ul_octets - numbers.ul_octets;
+  entry.seen = numbers;
+  entry.seen.pdcp_next = beginning.next_count;
+  entry.seen.rlc_next = beginning.next_rlc;
+  entry.seen.epoch = beginning.epoch;
+  entry.seen.lease_end = beginning.lease_end;
+  entry.looked = now;
+  entry.rate = 0;
+  entry.waits_since = {};
+  dirty_.erase(id);
+  schedule(id, entry, now + std::chrono::milliseconds(2));
 }
 
 // A request whose answer did not come before the card was away.

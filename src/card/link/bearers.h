@@ -43,6 +43,7 @@ class LinkBearers {
     std::optional<CardRequest> answering;           // the one that came before the numbers are read
     bool is_longer = false;                         // the lease, since the last notices()
     bool granted = false;                           // its worker may have credit from this run of the card
+    bool moving = false;                            // between begin_move() and its end: its lease stays as it is
     Clock::time_point waits_since{}, settle_due{};  // packets have been at the host at all looks since then
     Clock::time_point looked{}, due{};
   };
@@ -142,6 +143,26 @@ class LinkBearers {
   // Whether a worker may have credit for the bearer from an earlier run of the card; not any more after the call.
   bool take_granted(std::uint32_t id);
 
+  // Moves of bearers between the card and their workers (card/link/moves.h). While one moves, nothing is told to the
+  // card of it. False: the card does not have it as it is desired, or it moves already.
+  bool begin_move(std::uint32_t id);
+  // It stays where it was. The card is told again what it shall have.
+  void give_up_move(std::uint32_t id);
+  // All runs of the card together: frames and octets that it served, when its numbers were these.
+  struct Served {
+    std::uint64_t dl_packets = 0, ul_packets = 0, dl_octets = 0, ul_octets = 0;
+  };
+  [[nodiscard]] Served served(std::uint32_t id, const nic::CardNumbers& numbers) const;
+  // The host numbers it from now on. `want`: the way to its worker, which the card gets next.
+  void moved_away(const nic::CardBearer& want);
+  // The card numbers it from now on, as `beginning` says. `before`: what the host had served until now; the card's own
+  // counters were `numbers`.
+  void moved_here(const nic::CardBearer& want, const nic::CardBeginning& beginning, const Served& before,
+                  const nic::CardNumbers& numbers, Clock::time_point now);
+  // Leases that the card is to be told again, because a move that was given up may have shortened them.
+  [[nodiscard]] bool has_leases_to_tell() const { return !leases_to_tell_.empty(); }
+  [[nodiscard]] std::vector<nic::CardLease> take_leases_to_tell();
+
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] std::size_t confirmed() const;
   [[nodiscard]] std::size_t served_by_card() const;
@@ -160,6 +181,7 @@ class LinkBearers {
   std::set<std::uint32_t> removals_;  // on the card, to be removed before the next installation
   std::set<std::pair<Clock::time_point, std::uint32_t>> due_;  // when to ask for which bearer's numbers
   std::set<std::uint32_t> requested_;                          // bearers on the card whose workers ask
+  std::set<std::uint32_t> leases_to_tell_;
 };
 
 }  // namespace splitplane::app

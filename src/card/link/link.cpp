@@ -118,6 +118,53 @@ void CardLink::request(std::span<const CardRequest> requests) {
   changed_.notify_all();
 }
 
+// A request that is under way may be about one of the bearers, so it ends first.
+Expected<std::uint64_t> CardLink::begin_move(std::span<const BearerId> ids) {
+  Lock lock(mutex_);
+  wait_for_card(lock, Clock::now() + settings_.patience, [&] { return !asking_since_; });
+  if (!up_ || !cut_off_.empty() || stop_) return fail("card {} is {}", settings_.name, client_ ? "cut off" : "away");
+  if (asking_since_) return fail("card {} is busy", settings_.name);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (bearers_.begin_move(ids[i].value)) continue;
+    for (std::size_t before = 0; before < i; ++before) bearers_.give_up_move(ids[before].value);
+    return fail("card {} has not taken a change of bearer {:#010x} yet", settings_.name, ids[i].value);
+  }
+  return view_.connects;
+}
+
+void CardLink::give_up_move(std::span<const BearerId> ids) {
+  const std::lock_guard guard(mutex_);
+  for (const BearerId id : ids) bearers_.give_up_move(id.value);
+  changed_.notify_all();
+}
+
+LinkBearers::Served CardLink::served(BearerId id, const nic::CardNumbers& numbers) const {
+  const std::lock_guard guard(mutex_);
+  return bearers_.served(id.value, numbers);
+}
+
+Expected<CardLink::Asked> CardLink::moved_away(std::uint64_t run, std::span<const nic::CardBearer> wants) {
+  const std::lock_guard guard(mutex_);
+  if (run != view_.connects || !client_) return fail("card {} was away meanwhile", settings_.name);
+  Asked asked;
+  for (const nic::CardBearer& want : wants) {
+    bearers_.moved_away(want);
+    asked.emplace_back(want.id.value, bearers_.find(want.id.value)->version);
+  }
+  changed_.notify_all();
+  return asked;
+}
+
+Expected<void> CardLink::moved_here(std::uint64_t run, std::span<const Arrival> all) {
+  const std::lock_guard guard(mutex_);
+  if (run != view_.connects || !client_) return fail("card {} was away meanwhile", settings_.name);
+  for (const Arrival& one : all) {
+    bearers_.moved_here(one.want, one.beginning, one.before, one.numbers, Clock::now());
+  }
+  changed_.notify_all();
+  return {};
+}
+
 // The bearers among `ids` that the card has, as far as this host knows, and which run of the card that is.
 Json CardLink::confirmed(std::span<const BearerId> ids, std::uint64_t& run) const {
   const std::lock_guard guard(mutex_);
@@ -197,7 +244,7 @@ CardLinkView CardLink::view() const {
 }
 
 CardLink::Clock::time_point CardLink::next_turn() const {
-  if (bearers_.has_requests()) return Clock::now();
+  if (bearers_.has_requests() || bearers_.has_leases_to_tell()) return Clock::now();
   return std::min(next_show_, bearers_.next_look().value_or(next_show_));
 }
 
@@ -224,7 +271,10 @@ void CardLink::serve() {
     }
     announce();
     changed_.wait_until(lock, next_turn(),
-                        [&] { return stop_ || has_work() || bearers_.has_requests() || !cut_off_.empty(); });
+                        [&] {
+                          return stop_ || has_work() || bearers_.has_requests() || bearers_.has_leases_to_tell() ||
+                                 !cut_off_.empty();
+                        });
   }
 }
 
@@ -255,6 +305,7 @@ Expected<Json> CardLink::ask(Lock& lock, const std::string& method, const Json& 
   const bool refused = !answer && !late && client_->call("ping").has_value();
   lock.lock();
   asking_since_.reset();
+  done_.notify_all();
   refusal_ = refused;
   if (!answer) ++view_.failures;
   return answer;
@@ -492,7 +543,17 @@ Expected<void> CardLink::install(Lock& lock, const LinkBearers::Ids& ids) {
   return {};
 }
 
+Expected<void> CardLink::tell_leases(Lock& lock) {
+  Json leases = Json::array();
+  for (const auto& [id, end] : bearers_.take_leases_to_tell()) leases.push_back({id.value, end});
+  if (leases.empty()) return {};
+  const auto told = ask(lock, "card.lease", {{"leases", leases}});
+  if (!told) return tl::unexpected(told.error());
+  return {};
+}
+
 Expected<void> CardLink::renew(Lock& lock) {
+  if (auto told = tell_leases(lock); !told) return told;
   const auto ids = bearers_.due(Clock::now(), kIdBatch);
   if (ids.empty()) return {};
   const auto rows = ask(lock, "card.numbers", {{"ids", ids}}).and_then(numbers_from_json);

@@ -70,6 +70,23 @@ class CardLink {
   // Workers ask for grants. Returns at once; the thread reads the numbers, renews leases and answers by `notify`.
   void request(std::span<const CardRequest> requests);
 
+  // Moves of bearers between the card and their workers. The one who moves makes the requests (card/link/moves.h); here
+  // stands what the card shall have. From begin_move() on this class tells the card nothing of them. Returns the run of
+  // the card; an error if a bearer cannot move now.
+  [[nodiscard]] Expected<std::uint64_t> begin_move(std::span<const BearerId> ids);
+  void give_up_move(std::span<const BearerId> ids);
+  [[nodiscard]] LinkBearers::Served served(BearerId id, const nic::CardNumbers& numbers) const;
+  // The bearers have moved; the error says that the card has been away meanwhile, and nothing has changed.
+  Expected<Asked> moved_away(std::uint64_t run, std::span<const nic::CardBearer> wants);
+  struct Arrival {
+    nic::CardBearer want;
+    nic::CardBeginning beginning;
+    LinkBearers::Served before;
+    nic::CardNumbers numbers;
+  };
+  Expected<void> moved_here(std::uint64_t run, std::span<const Arrival> all);
+  [[nodiscard]] const CardLinkSettings& settings() const { return settings_; }
+
   // Asks the card for numbers, in the order of `ids`. For a card that is away it returns the last known ones.
   [[nodiscard]] std::vector<CardBearerView> look(std::span<const BearerId> ids);
   [[nodiscard]] CardLinkView view() const;
@@ -106,6 +123,7 @@ class CardLink {
   [[nodiscard]] Expected<void> install(Lock& lock, const LinkBearers::Ids& ids);
   void refuse(std::uint32_t id, const std::string& why);
   [[nodiscard]] Expected<void> renew(Lock& lock);
+  [[nodiscard]] Expected<void> tell_leases(Lock& lock);
   [[nodiscard]] Expected<void> lengthen(Lock& lock, std::span<const CardNumbersRow> rows, Clock::time_point now);
   [[nodiscard]] Expected<void> look_at_counters(Lock& lock);
   void take_counters(const Json& show);

@@ -75,8 +75,20 @@ struct CardNumbers {
   std::uint8_t epoch = 0;                                                      // of RLC, as it was installed
   std::uint32_t ahead = 0;      // of pdcp_next: as it was installed, and 0 after the first packet
   std::uint32_t lease_end = 0;  // the first COUNT that is not allowed
+  Place place = Place::kCard;   // kHost: pdcp_next, rlc_next and lease_end mean nothing
 };
 using BearerNumbers = std::pair<BearerId, CardNumbers>;
+
+// A bearer that was the host's until now and whose packets the card gives to the host: from now on the card numbers
+// those that come back, and then the others. `settled`: of the packets that the card has counted as being at the host,
+// so many were the host's to number.
+struct CardBeginning {
+  BearerId id;
+  std::uint32_t next_count = 0, next_rlc = 0;  // of the next PDU
+  std::uint32_t lease_end = 0;
+  std::uint32_t settled = 0;
+  std::uint8_t epoch = 0;
+};
 
 // The card may give packets the COUNTs below the number.
 using CardLease = std::pair<BearerId, std::uint32_t>;

@@ -97,6 +97,43 @@ std::vector<nic::CardLease> read_leases(Params& params) {
   return leases;
 }
 
+// [identity, next COUNT, next RLC number, epoch, first COUNT not allowed, settled]
+std::vector<nic::CardBeginning> read_beginnings(Params& params) {
+  constexpr std::size_t kFields = 6;
+  params.require("bearers");
+  std::vector<nic::CardBeginning> bearers;
+  const Json* list = params.list("bearers", kCardBearersPerRequest);
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    const Json& row = (*list)[i];
+    const bool whole = row.is_array() && row.size() == kFields &&
+                       std::ranges::all_of(row, [](const Json& v) { return is_number(v, 0xffffffff); }) &&
+                       is_number(row[3], 0xff);
+    if (!whole) {
+      params.refuse("bearers", fmt::format("item {}: allowed is [identity, COUNT, RLC number, epoch, first COUNT not "
+                                           "allowed, settled packets]",
+                                           i));
+      break;
+    }
+    bearers.push_back({.id = BearerId{row[0].get<std::uint32_t>()},
+                       .next_count = row[1].get<std::uint32_t>(),
+                       .next_rlc = row[2].get<std::uint32_t>(),
+                       .lease_end = row[4].get<std::uint32_t>(),
+                       .settled = row[5].get<std::uint32_t>(),
+                       .epoch = row[3].get<std::uint8_t>()});
+  }
+  return bearers;
+}
+
+// The rows of card.numbers, and of a fence.
+Json rows_of(std::span<const nic::BearerNumbers> rows) {
+  Json list = Json::array();
+  for (const auto& [id, n] : rows) {
+    list.push_back({id.value, n.pdcp_next, n.rlc_next, n.in_flight, n.dl_packets, n.ul_packets, n.epoch, n.ahead,
+                    n.lease_end, n.dl_octets, n.ul_octets, n.place == nic::Place::kHost ? 1U : 0U});
+  }
+  return list;
+}
+
 nic::CardPeer read_peer(Params& params) {
   nic::CardPeer peer;
   for (const char* key : {"number", "dst", "src", "from", "to", "max_payload"}) params.require(key);
@@ -173,6 +210,30 @@ Handler card_lease(SetLeases set) {
   };
 }
 
+Handler card_begin(std::function<Expected<void>(std::span<const nic::CardBeginning> bearers)> begin) {
+  return [begin = std::move(begin)](Params& params) -> Expected<Json> {
+    const auto bearers = read_beginnings(params);
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return begin(bearers).map([&] { return Json{{"begun", bearers.size()}}; });
+  };
+}
+
+Handler card_fence(FenceCard fence) {
+  return [fence = std::move(fence)](Params& params) -> Expected<Json> {
+    params.require("ids");
+    params.require("token");
+    const auto ids = read_ids(params, "ids");
+    const auto token = params.integer("token", 0, UINT64_MAX);
+    if (ids.size() > kCardBearersPerRequest) {
+      params.refuse("ids", fmt::format("allowed are at most {} identities", kCardBearersPerRequest));
+    }
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return fence(ids, *token).map([](const FencedByCard& done) {
+      return Json{{"n3", done.n3}, {"copies", done.copies}, {"numbers", rows_of(done.numbers)}};
+    });
+  };
+}
+
 Handler card_numbers(CardNumbersOf of, CardNumbersAfter after_id) {
   return [of = std::move(of), after_id = std::move(after_id)](Params& params) -> Expected<Json> {
     const auto ids = read_ids(params, "ids");
@@ -182,11 +243,7 @@ Handler card_numbers(CardNumbersOf of, CardNumbersAfter after_id) {
     if (!ids.empty() && after) return fail("ids: allowed without after");
     const auto rows = ids.empty() ? after_id(static_cast<std::uint32_t>(after.value_or(0)), limit) : of(ids);
     if (!rows) return tl::unexpected(rows.error());
-    Json list = Json::array();
-    for (const auto& [id, n] : *rows)
-      list.push_back({id.value, n.pdcp_next, n.rlc_next, n.in_flight, n.dl_packets, n.ul_packets, n.epoch, n.ahead,
-                      n.lease_end, n.dl_octets, n.ul_octets});
-    return list;
+    return rows_of(*rows);
   };
 }
 

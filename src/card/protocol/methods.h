@@ -25,6 +25,17 @@ using InstallOnCard = std::function<Expected<void>(std::span<const nic::CardBear
 using SetLeases = std::function<Expected<void>(std::span<const nic::CardLease> leases)>;
 [[nodiscard]] MethodRegistry::Handler card_lease(SetLeases set);
 
+// Bearers that come from the host; all or none.
+[[nodiscard]] MethodRegistry::Handler card_begin(
+    std::function<Expected<void>(std::span<const nic::CardBeginning> bearers)> begin);
+// A fence behind everything that the card has sent of these bearers to their VFs, and their numbers at that moment.
+struct FencedByCard {
+  unsigned n3 = 0, copies = 0;  // how many fences went to the VFs for packets of N3, and for clones
+  std::vector<nic::BearerNumbers> numbers;
+};
+using FenceCard = std::function<Expected<FencedByCard>(std::span<const BearerId> ids, std::uint64_t token)>;
+[[nodiscard]] MethodRegistry::Handler card_fence(FenceCard fence);
+
 using CardNumbersOf = std::function<Expected<std::vector<nic::BearerNumbers>>(std::span<const BearerId> ids)>;
 // Up to `limit` bearers with an identity greater than `after`, in ascending order.
 using CardNumbersAfter =

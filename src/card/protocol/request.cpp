@@ -30,14 +30,18 @@ Json to_json(const nic::CardPeer& peer) {
           {"vlan", peer.vlan}};
 }
 
+Json to_json(const nic::CardBeginning& b) {
+  return {b.id.value, b.next_count, b.next_rlc, b.epoch, b.lease_end, b.settled};
+}
+
 Expected<std::vector<CardNumbersRow>> numbers_from_json(const Json& result) {
-  constexpr std::size_t kFields = 11;
+  constexpr std::size_t kFields = 12;
   std::vector<CardNumbersRow> rows;
   if (!result.is_array()) return fail("the card's answer to card.numbers is no list");
   for (const Json& row : result) {
     const bool whole = row.is_array() && row.size() == kFields &&
                        std::ranges::all_of(row, [](const Json& v) { return v.is_number_unsigned(); });
-    if (!whole) return fail("the card's answer to card.numbers has a row that is not eleven numbers");
+    if (!whole) return fail("the card's answer to card.numbers has a row that is not twelve numbers");
     rows.push_back({BearerId{row[0].get<std::uint32_t>()},
                     {.pdcp_next = row[1].get<std::uint32_t>(),
                      .rlc_next = row[2].get<std::uint32_t>(),
@@ -48,7 +52,8 @@ Expected<std::vector<CardNumbersRow>> numbers_from_json(const Json& result) {
                      .ul_octets = row[10].get<std::uint64_t>(),
                      .epoch = row[6].get<std::uint8_t>(),
                      .ahead = row[7].get<std::uint32_t>(),
-                     .lease_end = row[8].get<std::uint32_t>()}});
+                     .lease_end = row[8].get<std::uint32_t>(),
+                     .place = row[11] == 0U ? nic::Place::kCard : nic::Place::kHost}});
   }
   return rows;
 }

@@ -15,11 +15,14 @@ inline constexpr std::size_t kCardBearersPerRequest = 256;
 [[nodiscard]] Json to_json(const nic::CardPeer& peer);
 
 // A row of card.numbers: [id, pdcp_next, rlc_next, in_flight, dl_packets, ul_packets, epoch, ahead, lease_end,
-// dl_octets, ul_octets].
+// dl_octets, ul_octets, 1 if the host serves the bearer].
 struct CardNumbersRow {
   BearerId id;
   nic::CardNumbers numbers;
 };
 [[nodiscard]] Expected<std::vector<CardNumbersRow>> numbers_from_json(const Json& result);
+
+// An item of card.begin.
+[[nodiscard]] Json to_json(const nic::CardBeginning& beginning);
 
 }  // namespace splitplane::app

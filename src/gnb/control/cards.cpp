@@ -88,6 +88,7 @@ Expected<CardLinkSettings::KeptWindow> Cards::begin_kept(BearerId id, std::uint8
   if (worker == nullptr) return CardLinkSettings::KeptWindow{};
   CardLinkSettings::KeptWindow kept;
   const bool done = worker->execute([gnb = worker->gnb.get(), id, epoch, &kept] {
+    gnb->card_returns.thaw(id, rte_rdtsc());  // of a move that this worker did not answer
     datapath::ArqBearer* const arq = gnb->arq_bearers.find(id.value);
     if (arq == nullptr) return;
     if (arq->epoch != epoch) {
@@ -272,13 +273,23 @@ std::pair<Change, Expected<void>> Cards::wait_for(Change&& change, const Request
   });
 }
 
-void Cards::put_soon(const Locked& /*locked*/, const WorkerRuntime& worker, const ran::BearerConfig& config,
+void Cards::put_soon(const Locked& locked, const WorkerRuntime& worker, const ran::BearerConfig& config,
                      bool stopped) {
+  if (Card* const card = before(worker); card != nullptr)
+    card->link->put_soon(entry_of(locked, worker, config, stopped));
+}
+
+CardLink* Cards::link_before(const WorkerRuntime& worker, const std::string& name) {
   Card* const card = before(worker);
-  if (card == nullptr) return;
-  const auto peer = card->upfs.find(config.upf);
+  return card != nullptr && card->config.name == name ? card->link.get() : nullptr;
+}
+
+nic::CardBearer Cards::entry_of(const Locked& /*locked*/, const WorkerRuntime& worker, const ran::BearerConfig& config,
+                                bool stopped) {
+  const Card& card = *before(worker);
+  const auto peer = card.upfs.find(config.upf);
   const unsigned number = stopped || !peer ? kStoppedCardPeer : static_cast<unsigned>(*peer);
-  card->link->put_soon(card_bearer(config_, card->config, worker.config, *worker.gnb, config, number));
+  return card_bearer(config_, card.config, worker.config, *worker.gnb, config, number);
 }
 
 void Cards::add_numbers(std::vector<BearerView>& views) const {

@@ -68,6 +68,12 @@ class Cards {
   // As the host has it; a refusal is not reported, since no caller has a better answer to it. `stopped`: its uplink.
   void put_soon(const Locked& locked, const WorkerRuntime& worker, const ran::BearerConfig& config, bool stopped);
 
+  // The link of the card before a worker; nullptr: there is none. `card`: only if it has this name.
+  [[nodiscard]] CardLink* link_before(const WorkerRuntime& worker, const std::string& card);
+  // A bearer's entry on that card. `stopped`: its uplink goes by the host.
+  [[nodiscard]] nic::CardBearer entry_of(const Locked& locked, const WorkerRuntime& worker,
+                                         const ran::BearerConfig& config, bool stopped);
+
   // Of a bearer on a card the host sees what the card passed up; here the card's own packets are added. Asks the cards,
   // so it is called without the mutex.
   void add_numbers(std::vector<BearerView>& views) const;

@@ -256,6 +256,18 @@ void Numbers::set_config(const Locked& /*locked*/, const ran::BearerConfig& conf
   if (journal_) journal_->set_config(config);
 }
 
+void Numbers::moved_to_card(const Locked& /*locked*/, const ran::BearerConfig& config) {
+  leases_.forget(config.id);
+  if (journal_) journal_->set_config(config);
+}
+
+ran::CountLease Numbers::moved_to_host(const Locked& /*locked*/, const ran::BearerConfig& config, std::uint32_t next,
+                                       std::uint32_t lease_end) {
+  if (!journal_) return {};
+  journal_->set_config(config);
+  return leases_.adopt(config.id, config.pdcp_sn_bits, next, lease_end);
+}
+
 void Numbers::set_session(const Locked& /*locked*/, const ran::SessionConfig& session) {
   if (!journal_) return;
   for (const ran::SessionBearer& one : session.bearers) {

@@ -68,6 +68,11 @@ class Numbers {
   // Of bearers that had been released: the configuration may bring them back.
   void revive(const Locked& locked, std::span<const Installation> fresh);
   void set_config(const Locked& locked, const ran::BearerConfig& config);
+  // The bearer has moved, as its config says. To the host: COUNTs go on at `next`, and the card's lease, which the
+  // journal has on the disk, is the host's now. Returns it.
+  void moved_to_card(const Locked& locked, const ran::BearerConfig& config);
+  ran::CountLease moved_to_host(const Locked& locked, const ran::BearerConfig& config, std::uint32_t next,
+                                std::uint32_t lease_end);
   void set_session(const Locked& locked, const ran::SessionConfig& session);  // its flows
   // Of a bearer that was not added after all, and of one that was released.
   void remove(const Locked& locked, BearerId id);

@@ -16,6 +16,7 @@
 #include "n3/reorder.h"
 #include "n3/rx_checksum.h"
 #include "ran/bearer_table.h"
+#include "returns/card_moves.h"
 #include "returns/card_returns.h"
 #include "secured/worker_pdcp.h"
 #include "sessions/flow_counters.h"
@@ -56,6 +57,7 @@ struct GnbContext {
   std::optional<LeaseRequests> lease_requests;    // if COUNTs need a lease
   WorkerStats stats;
   CardReturns card_returns{bearers, stats};  // packets of a card's bearers that go back to the card
+  CardMoves card_moves;                      // bearers that move between this worker and a card
 };
 
 // The worker calls it once per round: copies the counters of the acknowledged bearers.

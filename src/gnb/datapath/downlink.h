@@ -18,16 +18,16 @@ class GnbDownlink {
   GnbDownlink(GnbContext& context, Sink air, Sink back) : path_{context, context.stats, air, back} {}
 
   void process(Burst& burst) {
-    Drops drops(path_.stats);
-    path_.probe.begin(path_.stats);
-    run_downlink(path_, burst, drops);
     if constexpr (F >= FeatureSet::mat) {
-      if (!drops.empty()) [[unlikely]]
-        settle(path_, drops);
+      if (path_.gnb.card_moves.has_taken()) [[unlikely]]
+        deliver_taken();
     }
+    serve(burst);
     if constexpr (F >= FeatureSet::mat) {
-      if (path_.slow != 0) [[unlikely]]
-        deliver_ordered();
+      while (path_.gnb.card_moves.is_split()) [[unlikely]] {
+        Burst behind = path_.gnb.card_moves.pass_fence(path_.gnb.bearers, path_.gnb.card_returns);
+        if (behind.size != 0) serve(behind);
+      }
     }
   }
 
@@ -35,6 +35,8 @@ class GnbDownlink {
   // released.
   void flush() {
     if constexpr (F >= FeatureSet::mat) {
+      if (path_.gnb.card_moves.has_taken()) [[unlikely]]
+        deliver_taken();
       if (path_.gnb.card_returns.has_work()) [[unlikely]]
         path_.gnb.card_returns.flush(path_.back, rte_rdtsc());
       if (!path_.gnb.flow_moves.empty()) [[unlikely]]
@@ -67,7 +69,7 @@ class GnbDownlink {
     if constexpr (F == FeatureSet::clone) {
       if (path_.gnb.arq != nullptr) next = std::min(next, path_.gnb.arq->next_work(now));
     }
-    return next;
+    return path_.gnb.card_moves.has_taken() ? now : next;
   }
   // At the end of the worker's life: sends what is still held.
   void finish() {
@@ -80,6 +82,55 @@ class GnbDownlink {
   [[nodiscard]] const Probe& probe() const { return path_.probe; }
 
  private:
+  void serve(Burst& burst) {
+    Drops drops(path_.stats);
+    path_.probe.begin(path_.stats);
+    run_downlink(path_, burst, drops);
+    if constexpr (F >= FeatureSet::mat) {
+      if (!drops.empty()) [[unlikely]]
+        settle(path_, drops);
+    }
+    if constexpr (F >= FeatureSet::mat) {
+      if (path_.slow != 0) [[unlikely]]
+        deliver_ordered();
+    }
+  }
+
+  // Sends packets of bearers that came from a card: they were on their way back to it, and have lost their outer headers.
+  [[gnu::noinline]] void deliver_taken() {
+    GnbContext& gnb = path_.gnb;
+    Burst burst;
+    path_.probe.resume();
+    while (gnb.card_moves.next_taken(burst) != 0) {
+      Drops drops(path_.stats);
+      path_.slow = 0;
+      unsigned kept = 0;
+      for (unsigned i = 0; i < burst.size; ++i) {
+        rte_mbuf* const m = burst.mbuf[i];
+        const std::uint32_t teid = teid_of_returned(octets(m));
+        ran::BearerDownlink& line = *gnb.bearers.downlink_line(teid);
+        if (!ran::BearerTable::is(line, teid)) {  // it was released meanwhile
+          drops.add(m, DropReason::teid_released);
+          continue;
+        }
+        const auto bytes = static_cast<std::uint16_t>(wire::load_be16(octets(m) + kReturnedHeaderBytes - 2));
+        --line.received;  // it was counted when it came
+        line.bytes -= bytes;
+        path_.gpdu[kept] = {.teid = teid,
+                            .source = line.upf,
+                            .offset = kReturnedHeaderBytes,
+                            .bytes = bytes,
+                            .sdap = octets(m)[15],
+                            .has_qfi = true};
+        path_.bearer[kept] = &line;
+        burst.mbuf[kept++] = m;
+      }
+      burst.size = kept;
+      add_headers(path_, burst, drops);
+      if constexpr (F >= FeatureSet::clone_drop) take_references(path_, burst);
+      transmit_air(path_, burst);
+    }
+  }
   // Ends the moves of QoS flows that are due. Their packets go through all stages again, on their new bearers.
   [[gnu::noinline]] void deliver_moved(std::uint64_t now) {
     Burst burst;

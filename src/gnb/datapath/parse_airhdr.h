@@ -23,6 +23,12 @@ inline void parse_airhdr(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& 
       continue;
     }
     if (frame[14] != 0x20) [[unlikely]] {  // version 2, kind 0: an RLC PDU follows
+      if (path.gnb.card_moves.is_fence({frame, m->data_len})) {  // behind the clones that the card sent before it
+        path.gnb.card_moves.pass_copies_fence();
+        path.stats.punted.add(1);
+        rte_pktmbuf_free(m);
+        continue;
+      }
       drops.add(m, frame[14] >> 4 != 2 ? DropReason::airhdr_bad_version : DropReason::airhdr_bad_kind);
       continue;
     }

@@ -1,7 +1,8 @@
 // First stage of the downlink (dl_parse): finds TEID, QoS flow and T-PDU in each frame of N3.
 //
 //   goes on  a G-PDU: path.gpdu has its keys, and path.bearer the line that its TEID names, prefetched
-//   punted   ARP, neighbor discovery and GTP-U messages of the control thread
+//   punted   ARP, neighbor discovery and GTP-U messages of the control thread; a card's fence, which ends the burst: what
+//            came behind it waits until the fence is passed (GnbDownlink::process)
 //   dropped  mbuf_segmented, vlan_wrong, not_for_us, icmp, icmp_unreachable, gtpu_message, gtpu_no_payload, punt_full,
 //            punt_limited, and the parsers' reasons (wire/reason.h)
 #pragma once
@@ -14,7 +15,7 @@ namespace splitplane::datapath {
 template <bool kTagged, FeatureSet F, class Sink, class Probe>
 inline void parse_gpdus(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
   GnbContext& gnb = path.gnb;
-  const unsigned received = burst.size;
+  unsigned received = burst.size;
   const std::uint32_t our_ipv4 = gnb.n3.ipv4;
   const std::uint16_t vlan = gnb.n3.vlan;
   unsigned kept = 0;
@@ -23,6 +24,11 @@ inline void parse_gpdus(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops&
     burst.prefetch_mbuf_ahead(i);
     GPdu& gpdu = path.gpdu[kept];
     if (m->nb_segs == 1 && parse_n3_fast<kTagged>(octets(m), m->data_len, our_ipv4, vlan, gpdu)) [[likely]] {
+    } else if (m->nb_segs == 1 && gnb.card_moves.is_fence({octets(m), m->data_len})) {
+      gnb.card_moves.split_at(m, burst.mbuf.data() + i + 1, received - i - 1);
+      path.stats.punted.add(1);
+      received = i + 1;
+      break;
     } else if (!parse_slow(m, gnb.n3, gnb.punt, path.stats, drops, gpdu)) {
       continue;
     }

@@ -22,6 +22,12 @@ ran::CountLease CountLeases::begin(BearerId id, unsigned pdcp_sn_bits, std::uint
   return lease;
 }
 
+ran::CountLease CountLeases::adopt(BearerId id, unsigned pdcp_sn_bits, std::uint32_t next, std::uint32_t end) {
+  const ran::CountLease lease{.end = end, .mark = next};
+  books_[id.value] = {pdcp_sn_bits, lease, {}, next, next, next};
+  return lease;
+}
+
 std::uint32_t CountLeases::heard(BearerId id, std::uint32_t next) const {
   const auto book = books_.find(id.value);
   return book != books_.end() && book->second.first == next ? book->second.heard : next;

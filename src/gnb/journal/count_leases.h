@@ -37,6 +37,8 @@ class CountLeases {
 
   // A bearer whose next COUNT is `next`. The first packet already asks.
   ran::CountLease begin(BearerId id, unsigned pdcp_sn_bits, std::uint32_t next, std::uint32_t ahead);
+  // A bearer that comes from a card, whose lease ends at `end`; COUNTs below it are on the disk as given out.
+  ran::CountLease adopt(BearerId id, unsigned pdcp_sn_bits, std::uint32_t next, std::uint32_t end);
   // Its worker has come to the mark. `horizon`: a longer lease takes so long to come, as far as is known. Nothing: no
   // such bearer.
   [[nodiscard]] std::optional<Extension> asked(BearerId id, Clock::time_point now, std::chrono::milliseconds horizon);

@@ -1,0 +1,73 @@
+// Moves bearers between workers and the cards before them, when somebody has decided so (docs/design/placement.md): who
+// may move, in which batches, and what the other parts of the control side are told. move_to_card.h and move_to_host.h
+// make the moves themselves. A move loses, doubles and reorders no packet of a bearer, and its numbers go on. A move
+// that fails leaves the bearer where it was.
+#pragma once
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gnb/control/cards.h"
+#include "gnb/control/control_lock.h"
+#include "gnb/control/move_batch.h"
+#include "gnb/control/numbers.h"
+#include "gnb/control/uplinks.h"
+#include "gnb/control/workers.h"
+#include "ran/bearer_store.h"
+
+namespace splitplane::gnb {
+
+struct MoveResult {
+  enum class What : std::uint8_t { kMoved, kThere, kRefused, kFailed };
+  BearerId id;
+  What what = What::kMoved;
+  std::string why;              // kRefused, kFailed
+  std::uint64_t in_flight = 0;  // kMoved: packets that waited when the new owner began
+  std::uint64_t held_us = 0;    // and for how long at most
+};
+
+class Moves {
+ public:
+  struct Parts {
+    ControlLock& control;
+    const GnbConfig& config;
+    BearerStore& store;
+    Workers& workers;
+    Numbers& numbers;
+    Cards& cards;
+    Uplinks& uplinks;
+  };
+
+  explicit Moves(const Parts& parts) : parts_(parts) {}
+
+  // Moves bearers to that card, or to the host if `card` is empty. A result for each, in the order of `ids`. It takes
+  // the turn of a change for each batch.
+  std::vector<MoveResult> move(std::span<const BearerId> ids, const std::string& card);
+  // Why a bearer may not live on that card; nothing: it may.
+  [[nodiscard]] std::optional<std::string> refusal(const Locked& locked, const ran::BearerConfig& config,
+                                                   const std::string& card) const;
+
+  struct Counters {
+    std::uint64_t to_card = 0, to_host = 0, failed = 0, refused = 0;
+    std::uint64_t with_packets = 0, packets = 0;  // moves while which packets waited, and how many did
+    std::uint64_t longest_us = 0;                 // that packets waited
+  };
+  [[nodiscard]] Counters counters() const;
+
+ private:
+  [[nodiscard]] std::optional<MoveResult> look_at(const Locked& locked, BearerId id, const std::string& card,
+                                                  MovingBearer& moving, WorkerRuntime*& worker) const;
+  [[nodiscard]] Change run(Change&& change, MoveBatch& batch, bool to_card);
+  void finish(const Locked& locked, const MoveBatch& batch, bool to_card);
+  void note(const MoveResult& result, bool to_card);
+
+  Parts parts_;
+  mutable std::mutex counters_mutex_;
+  Counters counters_;
+};
+
+}  // namespace splitplane::gnb
