@@ -7,10 +7,12 @@ import json
 from _tools import ROOT, run, say
 from report import Report
 
+from lab import papers
+
 BENCH = ROOT / "build" / "release" / "bench" / "nic_bench"
 PASSES = 15
 STEPS = ("l2fwd", "decap", "headers", "mat", "clone_drop", "clone")
-PAPER_MPPS = {"l2fwd": 39.0, "decap": 35.0, "headers": 20.0, "mat": 14.33, "clone_drop": 9.60, "clone": 8.62}  # Fig. 7
+PAPER_MPPS = {point.x: point.value for point in papers.of(papers.load(), "p4-fig7")}
 
 
 def mpps(ns: float) -> float:

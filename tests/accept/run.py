@@ -32,6 +32,7 @@ def main(arguments: list[str]) -> int:
     if only_ask:
         return 0
     sys.path[:0] = [str(HERE), str(HERE.parent)]
+    sys.path.append(str(HERE.parent.parent))  # for the lab
     begin = time.monotonic()
     status = importlib.import_module(arguments[0]).main()
     verdict = "every item passed or was skipped" if status == 0 else "at least one item is short"
