@@ -32,8 +32,8 @@ AM18, AM12, ON_HOST = (b["ue_ipv4"] for b in BEARERS)
 class CardBaasBed(CardBed, BaasBed):
     """The card's clones come to the port of the air: there is no port for copies."""
 
-    def __init__(self, folder, name: str, place: str):
-        tree = configs.behind_a_card(name, BEARERS)
+    def __init__(self, folder, name: str, place: str, bearers: list[dict] = BEARERS):
+        tree = configs.behind_a_card(name, bearers)
         del tree["ports"]["vf-copies"], tree["workers"]["copies"], tree["cards"]["card0"]["copies"]
         tree["cards"]["card0"]["vfs"] = ["vf-n3", "vf-air"]
         tree["workers"]["w0"]["baas"] = place

@@ -44,7 +44,8 @@ bool MoveToCard::arm() {
       // the next one finds a number there that this one has never used.
       const std::uint32_t end = batch_.leased ? gnb.bearers.lease(id)->end : line.pdcp_tx_next + kFarAhead;
       one.entry.next_count = end;
-      one.entry.ahead = end - line.pdcp_tx_next;
+      const std::uint32_t half = 1U << (one.config.pdcp_sn_bits - 1);
+      one.entry.ahead = std::min(end - line.pdcp_tx_next, half - 1);
       one.entry.lease = kClosed;
       one.entry.in_flight = 0;
     }

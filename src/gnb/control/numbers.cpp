@@ -377,7 +377,10 @@ void Numbers::serve(const Locked& /*locked*/, Time now) {
   std::optional<std::chrono::milliseconds> horizon;
   for (const auto& worker : workers_.all()) {
     if (!worker->gnb || !worker->gnb->lease_requests) continue;
-    while (const auto id = worker->gnb->lease_requests->take()) {
+    while (const auto request = worker->gnb->lease_requests->take()) {
+      const BearerId* const id = &request->id;
+      // The bearer was on a card since then: its lease is another one.
+      if (leases_.is_earlier(*id, request->at)) continue;
       if (!horizon) horizon = journal_->horizon();
       if (rekeyed_ && *rekeyed_ == *id) asked_meanwhile_ = true;
       const auto more = leases_.asked(*id, now, *horizon);

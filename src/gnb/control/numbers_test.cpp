@@ -54,7 +54,7 @@ TEST_F(NumbersTest, a_worker_that_has_come_to_its_mark_gets_a_longer_lease) {
   ASSERT_TRUE(added && parts_->numbers.wait_for_disk());
   const std::uint32_t before = lease(added->id).end;
   for (int i = 0; i < 2; ++i) {  // with its first packet, and half-way through its first lease
-    ASSERT_TRUE(parts_->worker(0).gnb->lease_requests->ask(added->id));
+    ASSERT_TRUE(parts_->worker(0).gnb->lease_requests->ask({added->id, UINT32_MAX}));
     parts_->numbers.serve(parts_->control.lock(), std::chrono::steady_clock::now());
   }
   ASSERT_TRUE(parts_->numbers.wait_for_disk());

@@ -295,7 +295,7 @@ TEST_F(RekeyTest, um_begins_with_count_0_and_a_lease_that_the_disk_has) {
   EXPECT_EQ(written.numbers.rx_next, 0U);
   EXPECT_EQ(written.numbers.epoch, done->epoch);
   // The lease goes on from there.
-  ASSERT_TRUE(owner(added->id).gnb->lease_requests->ask(added->id));
+  ASSERT_TRUE(owner(added->id).gnb->lease_requests->ask({added->id, UINT32_MAX}));
   parts_->numbers.serve(parts_->control.lock(), std::chrono::steady_clock::now());
   ASSERT_TRUE(parts_->numbers.wait_for_disk());
   EXPECT_EQ(lease(added->id).mark, 32768U);
@@ -388,7 +388,7 @@ TEST_F(RekeyTest, a_key_that_is_that_of_before_is_refused_and_the_lease_goes_on)
   EXPECT_EQ(in_journal(added->id).config.security->key, 3U);
   EXPECT_GE(in_journal(added->id).numbers.end, before.end);
   EXPECT_EQ(lease(added->id).end, in_journal(added->id).numbers.end);
-  ASSERT_TRUE(owner(added->id).gnb->lease_requests->ask(added->id));
+  ASSERT_TRUE(owner(added->id).gnb->lease_requests->ask({added->id, UINT32_MAX}));
   parts_->numbers.serve(parts_->control.lock(), std::chrono::steady_clock::now());
   ASSERT_TRUE(parts_->numbers.wait_for_disk());
   EXPECT_EQ(lease(added->id).end, in_journal(added->id).numbers.end);
@@ -587,7 +587,7 @@ TEST_F(SessionRekeyTest, counts_of_the_first_bearer_begin_anew_at_their_end_with
   EXPECT_EQ(line(am_).pdcp_tx_next, 0U);
   EXPECT_EQ(in_journal(am_).numbers.end, lease(am_).end);
   ASSERT_TRUE(in_journal(am_).session);
-  ASSERT_TRUE(owner(am_).gnb->lease_requests->ask(am_));
+  ASSERT_TRUE(owner(am_).gnb->lease_requests->ask({am_, UINT32_MAX}));
   parts_->numbers.serve(parts_->control.lock(), std::chrono::steady_clock::now());
   const std::uint32_t written = in_journal(am_).numbers.end;
   EXPECT_GT(written, 65536U);

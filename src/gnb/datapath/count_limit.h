@@ -42,7 +42,7 @@ inline void set_count_limit(GnbContext& gnb, ran::BearerDownlink& line) {
 // For a bearer whose COUNTs reached the mark of their lease, and not its end: asks for a longer lease.
 inline void ask_for_lease(GnbContext& gnb, std::uint32_t id, std::uint32_t tx_next, ran::CountLease& lease) {
   constexpr std::uint32_t kAskAgain = 64;  // COUNTs until the next request if the ring was full
-  const bool asked = gnb.lease_requests && gnb.lease_requests->ask(BearerId{id});
+  const bool asked = gnb.lease_requests && gnb.lease_requests->ask({BearerId{id}, tx_next});
   lease.mark = asked ? lease.end : tx_next + std::min(kAskAgain, lease.end - tx_next);
 }
 

@@ -33,6 +33,11 @@ std::uint32_t CountLeases::heard(BearerId id, std::uint32_t next) const {
   return book != books_.end() && book->second.first == next ? book->second.heard : next;
 }
 
+bool CountLeases::is_earlier(BearerId id, std::uint32_t at) const {
+  const auto book = books_.find(id.value);
+  return book != books_.end() && at < book->second.first;
+}
+
 std::optional<CountLeases::Extension> CountLeases::asked(BearerId id, Clock::time_point now,
                                                          std::chrono::milliseconds horizon) {
   const auto found = books_.find(id.value);

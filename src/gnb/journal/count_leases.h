@@ -42,6 +42,8 @@ class CountLeases {
   // Its worker has come to the mark. `horizon`: a longer lease takes so long to come, as far as is known. Nothing: no
   // such bearer.
   [[nodiscard]] std::optional<Extension> asked(BearerId id, Clock::time_point now, std::chrono::milliseconds horizon);
+  // A request that a bearer made when its next COUNT was `at`: true if that was before begin() or adopt().
+  [[nodiscard]] bool is_earlier(BearerId id, std::uint32_t at) const;
   // COUNTs below the result may have reached a receiver; those from it on surely have not. `next` is the bearer's next
   // COUNT: a run that gave none tells nothing new.
   [[nodiscard]] std::uint32_t heard(BearerId id, std::uint32_t next) const;

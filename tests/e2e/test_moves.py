@@ -1,0 +1,64 @@
+"""Bearers that move between their worker and the card while packets pass: nothing is lost, doubled or reordered, and the
+numbers go on."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import configs
+import pytest
+from paths import own
+from test_card_baas import AM, LINK, CardBaasBed, settle
+
+BEARERS = [
+    configs.bearer(1, upf=LINK.upf_ipv4, shard=1, rlc="am18", pdcp_sn=18, am=AM, card="card0"),
+    configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="am12", pdcp_sn=12, am=AM),
+    configs.bearer(3, upf=LINK.upf_ipv4, shard=3, rlc="am18", pdcp_sn=18, am=AM),
+]
+
+
+@pytest.fixture(scope="module", params=["inline", "process"])
+def bed(request):
+    name = f"mv-{request.param}"
+    folder = own("e2e") / name
+    folder.mkdir(parents=True, exist_ok=True)
+    with CardBaasBed(folder, name, request.param, BEARERS) as made:
+        made.wait_for_neighbours()
+        yield made
+
+
+def move(bed: CardBaasBed, number: int, to: str) -> dict:
+    done = bed.gnb.control.call("place.move", ids=[configs.identity(number)], to=to)
+    assert (done["moved"], done["stayed"]) == (1, []), done
+    return done
+
+
+def place(bed: CardBaasBed, number: int) -> str:
+    return bed.gnb.control.call("bearer.show", id=configs.identity(number)).get("card") or "host"
+
+
+@pytest.mark.parametrize("number", [1, 2, 3], ids=["from-the-card", "am12", "am18"])
+def test_files_arrive_equal_while_their_bearer_moves(bed, number):
+    bed.set_air()
+    ue = BEARERS[number - 1]["ue_ipv4"]
+    first = place(bed, number)
+    size = 3_000_000
+    file = bed.web.make(f"moving-{number}", size)
+    before = bed.am(number)
+    moves = []
+    with ThreadPoolExecutor(2) as pool:
+        down, up = pool.submit(bed.web.download, ue, file), pool.submit(bed.web.upload, ue, file)
+        for to in itertools.cycle(["host", "card0"] if first == "card0" else ["card0", "host"]):
+            if down.done() and up.done() and len(moves) >= 10:
+                break
+            moves.append(move(bed, number, to))
+            time.sleep(0.005)
+        down, up = down.result(), up.result()
+    assert (down.equal, down.bytes, up.equal, up.bytes) == (True, size, True, size)
+    settle(bed, (number,))
+    gnb, end = bed.am(number)
+    assert gnb["acked"] == gnb["tx_next"] == end["delivered"] == end["rx_next"]
+    assert gnb["epoch"] == before[0]["epoch"], "RLC did not begin anew"
+    print(len(moves), "moves,", sum(m["with_packets"] for m in moves), "with packets,", max(m["longest_hold_us"] for m in moves), "us")
