@@ -172,7 +172,7 @@ class Arq {
   // one have no copy. False: it is not kept, and the caller has the frame.
   enum class Clone : std::uint8_t { kKept, kKnown, kNoRoom };
   [[nodiscard]] Clone keep_clone(ArqBearer& bearer, rte_mbuf* frame, Time now);
-  // A card sent the next `count` PDUs, and no clone of them came or will come. False: there is no room for so many.
+  // A card sent the next `count` PDUs, and no clone of them came or will come. False: the window has no room for them.
   [[nodiscard]] bool note_missing(ArqBearer& bearer, std::uint32_t count);
   // Who sends the bearer's PDUs from now on: a card, or the owner.
   static void set_of_card(ArqBearer& bearer, bool of_card) {

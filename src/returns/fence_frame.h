@@ -4,7 +4,7 @@
 //   Ethernet, EtherType 0x88B5 | 0x22 (version 2, kind 2) | 0 | two octets 0 | number of bearers, 4 | octets that follow, 2
 //   | token, 8 | for each bearer: identity, 4
 //
-// The token is random. So nobody on a wire can forge a fence that a worker takes for its card's.
+// The token is random. So a stranger on a wire cannot forge a fence that a worker takes for its card's.
 #pragma once
 
 #include <cstdint>

@@ -80,8 +80,8 @@ struct CardNumbers {
 using BearerNumbers = std::pair<BearerId, CardNumbers>;
 
 // A bearer that was the host's until now and whose packets the card gives to the host: from now on the card numbers
-// those that come back, and then the others. `settled`: of the packets that the card has counted as being at the host,
-// so many were the host's to number.
+// those that come back, and then the others. `settled`: how many of the packets that the card has counted as being at
+// the host were the host's to number.
 struct CardBeginning {
   BearerId id;
   std::uint32_t next_count = 0, next_rlc = 0;  // of the next PDU

@@ -148,10 +148,6 @@ Expected<std::vector<SessionView>> Instance::list_sessions(std::uint32_t after, 
   return parts_.bearers.list_sessions(after, limit);
 }
 
-std::vector<MoveResult> Instance::move_bearers(std::span<const BearerId> ids, const std::string& card) {
-  return parts_.moves.move(ids, card);
-}
-
 std::size_t Instance::bearer_count() {
   return parts_.bearers.count();
 }

@@ -67,8 +67,8 @@ class Instance {
   Expected<nlohmann::json> attach_service(int process);
   Expected<nlohmann::json> begin_service(int process, const std::vector<int>& wakeups);
   Expected<nlohmann::json> show_service();
-  // Bearers to a card, or to the host if `card` is empty: see moves.h.
-  std::vector<MoveResult> move_bearers(std::span<const BearerId> ids, const std::string& card);
+  // For who moves bearers (gnb/place).
+  [[nodiscard]] Parts& parts() { return parts_; }
   [[nodiscard]] std::size_t bearer_count();
 
  private:

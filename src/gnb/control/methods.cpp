@@ -3,7 +3,6 @@
 #include <functional>
 #include <utility>
 
-#include "gnb/control/place_methods.h"
 #include "ran/control/bearer_methods.h"
 #include "ran/control/session_methods.h"
 #include "runtime/power_methods.h"
@@ -54,7 +53,6 @@ void add_methods(MethodRegistry& registry, gnb::Instance& gnb) {
     return gnb.begin_service(static_cast<int>(*process), wakeups);
   });
   registry.add("baas.show", without_params(calls(&gnb::Instance::show_service)));
-  gnb::add_place_methods(registry, gnb);
   registry.add("card.show", without_params(calls(&gnb::Instance::show_card)));
 }
 

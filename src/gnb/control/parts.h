@@ -9,7 +9,6 @@
 #include "gnb/control/bearers.h"
 #include "gnb/control/cards.h"
 #include "gnb/control/control_lock.h"
-#include "gnb/control/moves.h"
 #include "gnb/control/n3_control.h"
 #include "gnb/control/numbers.h"
 #include "gnb/control/observer.h"
@@ -44,7 +43,6 @@ struct Parts {
   Uplinks uplinks{store, workers, peers, cards};
   N3Control n3{store, workers, peers, cards, uplinks};
   Bearers bearers{{control, store, workers, peers, lines, numbers, cards, n3, uplinks}};
-  Moves moves{{control, config, store, workers, numbers, cards, uplinks}};
   Taps taps{config, control, workers, lines.secured_drbs()};
   ServiceLink service{config, workers, wiring};
   Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers, service}};

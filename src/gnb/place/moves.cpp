@@ -1,4 +1,4 @@
-#include "gnb/control/moves.h"
+#include "gnb/place/moves.h"
 
 #include <algorithm>
 #include <thread>
@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "card/protocol/servable.h"
 #include "gnb/config/lookup.h"
-#include "gnb/control/move_to_card.h"
-#include "gnb/control/move_to_host.h"
+#include "gnb/place/move_to_card.h"
+#include "gnb/place/move_to_host.h"
 
 namespace splitplane::gnb {
 namespace {

@@ -1,4 +1,4 @@
-#include "gnb/control/move_to_host.h"
+#include "gnb/place/move_to_host.h"
 
 #include <rte_cycles.h>
 

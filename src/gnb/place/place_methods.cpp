@@ -1,4 +1,4 @@
-#include "gnb/control/place_methods.h"
+#include "gnb/place/place_methods.h"
 
 #include "base/text.h"
 

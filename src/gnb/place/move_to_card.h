@@ -9,7 +9,7 @@
 //      the card directly (docs/design/p4.md)
 #pragma once
 
-#include "gnb/control/move_batch.h"
+#include "gnb/place/move_batch.h"
 
 namespace splitplane::gnb {
 

@@ -9,7 +9,7 @@
 
 #include <unordered_map>
 
-#include "gnb/control/move_batch.h"
+#include "gnb/place/move_batch.h"
 
 namespace splitplane::gnb {
 

@@ -4,20 +4,14 @@
 // that fails leaves the bearer where it was.
 #pragma once
 
-#include <atomic>
-#include <nlohmann/json.hpp>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "gnb/control/cards.h"
-#include "gnb/control/control_lock.h"
-#include "gnb/control/move_batch.h"
-#include "gnb/control/numbers.h"
-#include "gnb/control/uplinks.h"
-#include "gnb/control/workers.h"
-#include "ran/bearer_store.h"
+#include "gnb/control/parts.h"
+#include "gnb/place/move_batch.h"
 
 namespace splitplane::gnb {
 
@@ -32,17 +26,7 @@ struct MoveResult {
 
 class Moves {
  public:
-  struct Parts {
-    ControlLock& control;
-    const GnbConfig& config;
-    BearerStore& store;
-    Workers& workers;
-    Numbers& numbers;
-    Cards& cards;
-    Uplinks& uplinks;
-  };
-
-  explicit Moves(const Parts& parts) : parts_(parts) {}
+  explicit Moves(Parts& parts) : parts_(parts) {}
 
   // Moves bearers to that card, or to the host if `card` is empty. A result for each, in the order of `ids`. It takes
   // the turn of a change for each batch.
@@ -65,7 +49,7 @@ class Moves {
   void finish(const Locked& locked, const MoveBatch& batch, bool to_card);
   void note(const MoveResult& result, bool to_card);
 
-  Parts parts_;
+  Parts& parts_;
   mutable std::mutex counters_mutex_;
   Counters counters_;
 };

@@ -1,4 +1,4 @@
-#include "gnb/control/move_to_card.h"
+#include "gnb/place/move_to_card.h"
 
 #include <rte_cycles.h>
 

@@ -52,11 +52,11 @@ struct MoveBatch {
   [[nodiscard]] bool execute(const std::function<void()>& command) const {
     return worker->execute(command, kWorkerAnswers);
   }
-  // Waits until so many fences with the present token have come to the worker. False: they did not come in time.
+  // Waits until these numbers of fences with the present token have come to the worker. False: they did not come in time.
   [[nodiscard]] bool await_fences(unsigned n3, unsigned copies) const;
 };
 
-// A number that nobody can guess; never 0.
+// A random number that cannot be guessed; never 0.
 [[nodiscard]] std::uint64_t random_token();
 
 }  // namespace splitplane::gnb

@@ -1,4 +1,4 @@
-#include "gnb/control/move_batch.h"
+#include "gnb/place/move_batch.h"
 
 #include <random>
 #include <thread>
