@@ -70,7 +70,7 @@ const ShardDecision& Consolidation::decide(const Facts& facts) {
   return decision_;
 }
 
-// Each worker that is too busy gives shards to a parked one until both have about the same load.
+// Each worker that is too busy gives shards to a parked one: up to half of its load.
 bool Consolidation::help_busy(const Facts& facts, Loads& loads) {
   const double limit = settings_.busy_percent / 100.0;
   const auto workers = facts.workers.size();
@@ -84,11 +84,11 @@ bool Consolidation::help_busy(const Facts& facts, Loads& loads) {
       const std::size_t before = decision_.moves.size();
       for (const std::size_t shard : shards_of(facts, busy)) {
         const double load = facts.shards[shard].load;
-        if (load <= 0 || moved + load > loads[busy] - moved) continue;
+        if (load <= 0 || 2 * (moved + load) > loads[busy] + 1e-9) continue;
         moved += load;
         decision_.moves.push_back(move_of(shard, busy, parked, ShardReason::helped));
       }
-      if (decision_.moves.size() == before) break;  // one shard is all of its load: no worker can share that
+      if (decision_.moves.size() == before) break;  // one shard is most of its load, which no worker can share
       loads[busy] -= moved;
       woken[parked] = true;
       decision_.wake.push_back(static_cast<std::uint8_t>(parked));

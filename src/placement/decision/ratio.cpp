@@ -1,7 +1,10 @@
 #include "placement/decision/ratio.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
+#include <span>
 
 #include "placement/decision/best.h"
 #include "placement/decision/spill.h"
@@ -88,6 +91,26 @@ void exchange(Round& round, std::vector<Candidate>& movers, double difference, b
     (void)step(round, *back, !to_card, MoveReason::exchange);
 }
 
+// A full card has bearers with less load than `waiting`, the busiest ones that would fit into the difference. The
+// coldest leave, and the others follow in the next period. Returns how much closer the load then is.
+double make_room(Round& round, unsigned card, std::span<const Candidate> waiting, double difference) {
+  const auto& bearers = round.facts.bearers;
+  Least cold(waiting.size());
+  for (std::size_t i = 0; i < bearers.size(); ++i) {
+    if (bearers[i].place.on_card(card) && can_step(round, bearers[i], false) && round.may_leave(bearers[i]))
+      cold.offer(round.loads.of(i), i);
+  }
+  double gained = 0;
+  const auto coldest = cold.sorted();
+  for (std::size_t i = 0; i < coldest.size() && gained < difference; ++i) {
+    const double leaves = static_cast<double>(coldest[i].key), comes = static_cast<double>(waiting[i].key);
+    if (comes <= bar_over(leaves, round.settings, round.loads.unit())) break;
+    if (!step(round, coldest[i].slot, false, MoveReason::colder)) break;
+    gained += comes - leaves;
+  }
+  return gained;
+}
+
 }  // namespace
 
 void hold_ratio_of_load(Round& round) {
@@ -107,14 +130,18 @@ void hold_ratio_of_load(Round& round) {
   const double over = kLoadTolerance / 2 * whole;
   Greatest fitting(round.left());
   std::vector<Candidate> bigger;
-  bool is_full = false;
+  std::array<std::optional<Greatest>, kMaxCards> before_full;  // bearers that would fit into the difference, by card
   for (std::size_t i = 0; i < bearers.size(); ++i) {
     const float load = round.loads.of(i);
     if (load <= 0 || !Round::is_free(bearers[i]) || bearers[i].place.on_card() == to_card) continue;
     if (!round.may_leave(bearers[i])) continue;
+    const bool fits = is_end || static_cast<double>(load) <= difference + over;
     if (!can_step(round, bearers[i], to_card)) {
-      is_full = is_full || (to_card && home_of(round.facts, bearers[i]));
-    } else if (is_end || static_cast<double>(load) <= difference + over) {
+      const auto home = to_card ? home_of(round.facts, bearers[i]) : std::nullopt;
+      if (!home || !fits) continue;
+      if (!before_full[*home]) before_full[*home].emplace((round.left() + 1) / 2);
+      before_full[*home]->offer(load, i);
+    } else if (fits) {
       fitting.offer(load, i);
     } else {
       bigger.push_back({load, static_cast<std::uint32_t>(i)});
@@ -127,11 +154,11 @@ void hold_ratio_of_load(Round& round) {
     if (step(round, next.slot, to_card, MoveReason::ratio)) difference -= static_cast<double>(next.key);
   }
   if (round.decision.moves.size() != before) return;
-  if (!bigger.empty()) {
-    exchange(round, bigger, difference, to_card);
-  } else if (is_full) {  // few bearers have little load: busier ones get their entries
-    for (unsigned card = 0; card < round.facts.cards.size(); ++card) (void)keep_busiest(round, card, round.left());
+  for (unsigned card = 0; card < kMaxCards; ++card) {
+    if (before_full[card])
+      difference -= make_room(round, card, before_full[card]->sorted(), is_end ? whole : difference);
   }
+  if (round.decision.moves.size() == before && !bigger.empty()) exchange(round, bigger, difference, to_card);
 }
 
 }  // namespace splitplane::placement
