@@ -21,9 +21,11 @@ template <template <class> class Before>
 class Best {
  public:
   explicit Best(std::size_t most) : most_(most) {}
+  // False: no bearer with that key is among the first ones any more. It saves looking at the rest of its facts.
+  [[nodiscard]] bool takes(float key) const { return most_ != 0 && !(full_ && Before<float>{}(last_.key, key)); }
   void offer(float key, std::size_t slot) {
     const Candidate candidate{key, static_cast<std::uint32_t>(slot)};
-    if (most_ == 0 || (full_ && !before(candidate, last_))) return;
+    if (!takes(key) || (full_ && !before(candidate, last_))) return;
     all_.push_back(candidate);
     if (all_.size() == 2 * most_) cut();
   }

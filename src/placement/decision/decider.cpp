@@ -64,14 +64,6 @@ std::size_t Decider::most_moves(Time now) {
   return static_cast<std::size_t>(whole);
 }
 
-void Decider::look_at(const Facts& facts) {
-  on_card_ = {};
-  bearers_ = decision_.bearers;
-  for (const BearerFacts& bearer : facts.bearers) {
-    if (bearer.lives() && bearer.to.on_card()) ++on_card_[bearer.to.number()];
-  }
-}
-
 // Pins, bearers that no card may serve, and, in mode spill, those with half of their window unacknowledged.
 void Decider::move_by_rule(Round& round) const {
   const Facts& facts = round.facts;
@@ -98,7 +90,8 @@ void Decider::move_by_rule(Round& round) const {
 const Decision& Decider::decide(const Facts& facts) {
   loads_.update(facts, settings_);
   Round round(facts, settings_, loads_, most_moves(facts.now), decision_);
-  look_at(facts);
+  on_card_ = round.staying();
+  bearers_ = decision_.bearers;
   move_by_rule(round);
   coldest_ = {};
   switch (settings_.mode) {

@@ -20,7 +20,7 @@ class Decider {
   void set(const Settings& settings) { settings_ = settings; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
 
-  // One period: takes in the counters, and says what is to move. A period of 200,000 bearers takes about a millisecond;
+  // One period: takes in the counters, and says what is to move. A period of 200,000 bearers takes a few milliseconds;
   // it allocates memory only as the number of bearers grows.
   [[nodiscard]] const Decision& decide(const Facts& facts);
   [[nodiscard]] const Decision& last() const { return decision_; }
@@ -37,7 +37,6 @@ class Decider {
  private:
   // How many moves may run or begin in the period that ends now.
   std::size_t most_moves(Time now);
-  void look_at(const Facts& facts);
   void move_by_rule(Round& round) const;
 
   Settings settings_;

@@ -24,8 +24,9 @@ double keep_busiest(Round& round, unsigned card, std::size_t most) {
   Least cold(std::max<std::size_t>(for_room, 1));
   for (std::size_t i = 0; i < bearers.size(); ++i) {
     const BearerFacts& bearer = bearers[i];
-    if (!Round::is_free(bearer) || !round.may_leave(bearer)) continue;
     const float load = round.loads.of(i);
+    if (!(bearer.place.on_card() ? cold.takes(load) : hot.takes(load))) continue;
+    if (!Round::is_free(bearer) || !round.may_leave(bearer)) continue;
     if (bearer.place.on_card(card)) {
       if (bearer.unacked_percent < kUnackedToHostPercent) cold.offer(load, i);
     } else if (!bearer.place.on_card() && load > 0 && bearer.unacked_percent < kUnackedToCardPercent &&
