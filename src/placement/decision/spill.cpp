@@ -8,11 +8,12 @@
 namespace splitplane::placement {
 
 // A mean over a time T of packets that come by chance at a rate r has the variance r / 2T. The difference of two rates
-// near each other has twice that.
+// near each other has twice that. Where few packets come, chance is not symmetric: hence the second part.
 double bar_over(double cold, const Settings& settings, double load_of_packet) {
+  constexpr double kDeviations = 3;
   const double busier = cold * (1 + settings.hysteresis_percent / 100.0);
-  const double seconds = settings.load_ms / 1e3;
-  return busier + 2 * std::sqrt(load_of_packet * (cold + busier) / (2 * seconds));
+  const double in_one = load_of_packet / (2 * settings.load_ms / 1e3);  // what one packet adds, halved
+  return busier + kDeviations * std::sqrt(in_one * (cold + busier)) + kDeviations * kDeviations / 2 * in_one;
 }
 
 double keep_busiest(Round& round, unsigned card, std::size_t most) {

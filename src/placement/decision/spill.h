@@ -13,7 +13,7 @@ namespace splitplane::placement {
 // Returns the load of the coldest bearer of the card that may leave it; 0 if there is none.
 double keep_busiest(Round& round, unsigned card, std::size_t most);
 
-// The load from which a bearer of the host is busier than one on the card: by the hysteresis, and by two standard
+// The load from which a bearer of the host is busier than one on the card: by the hysteresis, and by three standard
 // deviations of what counting packets that come by chance gives.
 [[nodiscard]] double bar_over(double cold, const Settings& settings, double load_of_packet);
 
