@@ -146,6 +146,8 @@ TEST_F(CardPlacement, what_needs_the_host_cannot_be_on_a_card) {
   EXPECT_THAT(refusal([](auto& b) { b.require_psc = true; }), HasSubstr("with require_psc"));
   EXPECT_THAT(refusal([](auto& b) { b.n3_reorder.emplace(); }), HasSubstr("with n3_reorder"));
   EXPECT_THAT(refusal([](auto& b) { b.dl_teid = Teid{1}; }), HasSubstr("with dl_teid"));
+  EXPECT_THAT(refusal([](auto& b) { b.security.emplace(); }), HasSubstr("a card neither ciphers nor reorders"));
+  EXPECT_THAT(refusal([](auto& b) { b.ecn.emplace(); }), HasSubstr("a card marks no packets"));
 }
 
 }  // namespace

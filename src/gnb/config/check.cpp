@@ -70,6 +70,19 @@ std::optional<Finding> check_air(const GnbConfig& config, std::set<std::string>&
   return std::nullopt;
 }
 
+std::optional<Finding> check_placement(const GnbConfig& config) {
+  const placement::Settings& settings = config.placement;
+  if (const auto wrong = placement::refuse(settings)) return Finding{"placement", *wrong};
+  if (settings.mode != placement::Mode::kStatic && config.cards.empty()) {
+    return Finding{"placement.mode", fmt::format("is {}, and there is no section cards; allowed: static",
+                                                 placement::kModeNames[static_cast<std::size_t>(settings.mode)])};
+  }
+  const auto workers = std::ranges::count(config.workers, WorkerConfig::Function::kGnb, &WorkerConfig::function);
+  if (settings.consolidation.on && workers < 2)
+    return Finding{"placement.consolidation.on", "is true, and there is one gnb worker; allowed: two or more"};
+  return std::nullopt;
+}
+
 // Tables of keys that are not ours, in every worker that looks for bearers.
 std::size_t key_table_bytes(const GnbConfig& config) {
   using Short = ran::KeyTable<ran::Ipv4Key>;
@@ -100,6 +113,7 @@ std::optional<Finding> check_gnb(const GnbConfig& config) {
   if (auto finding = check_room(config, memory_needs(config))) return finding;
   if (auto finding = check_cards(config)) return finding;
   if (auto finding = check_workers(config)) return finding;
+  if (auto finding = check_placement(config)) return finding;
   if (auto finding = check_taps(config)) return finding;
   return check_bearers(config);
 }

@@ -9,6 +9,7 @@
 
 #include "base/ip_address.h"
 #include "gnb/datapath/feature_set.h"
+#include "placement/decision/settings.h"
 #include "power/settings.h"
 #include "ran/bearer_group.h"
 #include "ran/session_config.h"
@@ -98,6 +99,7 @@ struct GnbConfig : ProgramConfig {
   std::vector<ran::WantedSession> sessions;  // with several bearers each
   std::vector<tap::Settings> taps;
   std::vector<CardLinkConfig> cards;  // in front of ports here
+  placement::Settings placement;      // which bearers live on them, and which workers work
   std::optional<BaasConfig> baas;
 };
 

@@ -22,7 +22,7 @@ constexpr std::string_view kPort = "the name of a port";
 
 // clang-format off
 // Keys that the file of every program has stand in runtime/config/fields.cpp, those of a bearer in ran/bearer_fields.cpp.
-constexpr std::array<fields::Field, 14> kGnbRows{
+constexpr std::array<fields::Field, 15> kGnbRows{
     fields::by_hand<GnbConfig>("journal", R"({"type": "string", "maxLength": 200, "pattern": "^(none|/.*[^/])$"})", {
         .help = "Journal of bearers and their numbers, which survive a restart: a path from / on, or none",
         .special = "absent: `/var/lib/splitplane/<file_prefix>.journal` for root, else `~/.local/state/splitplane/<file_prefix>.journal`",
@@ -58,6 +58,9 @@ constexpr std::array<fields::Field, 14> kGnbRows{
     fields::by_hand<GnbConfig>("cards",
         R"({"type": "object", "propertyNames": {"$ref": "#/$defs/entryName"}, "additionalProperties": {"$ref": "#/$defs/card_link"}})", {
         .help = "Cards in front of ports of `splitplane run`, by name"}),
+    fields::by_hand<GnbConfig>("placement", R"({"$ref": "#/$defs/placement"})", {
+        .help = "Which bearers live on cards, and which workers work", .special = "absent: each bearer where its key card says",
+        .more = "See [placement.md](placement.md)."}),
 };
 constexpr std::array<fields::Field, 3> kEchoRows{
     fields::integer<&N3Config::echo, &EchoConfig::interval_s>("interval_s", 0, 3600, {
@@ -152,6 +155,40 @@ constexpr std::array<fields::Field, 4> kBaasRows{
     schedule_row<&BaasConfig::schedule>(),
     fifo_priority_row<&BaasConfig::schedule>(),
 };
+constexpr std::array<fields::Field, 4> kConsolidationRows{
+    fields::flag<&placement::Settings::consolidation, &placement::ConsolidationSettings::on>("on", {
+        .help = "Shards of the least busy worker move to the others while they fit there, and its core parks"}),
+    fields::integer<&placement::Settings::consolidation, &placement::ConsolidationSettings::fill_percent>("fill_percent", 1, 99, {
+        .help = "No core is to be busier than that after shards came to it, in percent"}),
+    fields::integer<&placement::Settings::consolidation, &placement::ConsolidationSettings::busy_percent>("busy_percent", 2, 100, {
+        .help = "A core that is busier gets help at once from one that is parked, in percent", .special = "more than fill_percent"}),
+    fields::integer<&placement::Settings::consolidation, &placement::ConsolidationSettings::calm_ms>("calm_ms", 0, 3'600'000, {
+        .help = "How long the load must have fitted on fewer cores"}),
+};
+constexpr std::array<fields::Field, 10> kPlacementRows{
+    fields::word<placement::kModeNames, &placement::Settings::mode>("mode", {
+        .help = "Which bearers live on cards",
+        .more = "`static`: those that were put there. `ratio`: a share of them. `spill`: the busiest ones that fit. `marker`: marks "
+                "in the packets split the work, and each second bearer of a session is on the card."}),
+    fields::integer<&placement::Settings::ratio_percent>("ratio", 0, 100, {
+        .help = "Percent of bearers or load on cards, with mode ratio"}),
+    fields::word<placement::kRatioOfNames, &placement::Settings::ratio_of>("ratio_of", {
+        .help = "What the ratio is of"}),
+    fields::word<placement::kLoadOfNames, &placement::Settings::load_of>("load_of", {
+        .help = "What a bearer's load is: its packets or its octets a second"}),
+    fields::integer<&placement::Settings::period_ms>("period_ms", 50, 60'000, {
+        .help = "Time between two decisions"}),
+    fields::integer<&placement::Settings::load_ms>("load_ms", 50, 600'000, {
+        .help = "A bearer's load is its mean over about so long"}),
+    fields::integer<&placement::Settings::most_moves_per_second>("most_moves_per_second", 1, 1'000'000, {
+        .help = "Moves of bearers that may begin in a second"}),
+    fields::integer<&placement::Settings::min_stay_ms>("min_stay_ms", 0, 3'600'000, {
+        .help = "How long a bearer stays after it moved, in modes that go by load"}),
+    fields::integer<&placement::Settings::hysteresis_percent>("hysteresis", 0, 1000, {
+        .help = "A bearer takes another one's entry of a full card if its load is more by so many percent"}),
+    fields::group<placement::Settings>("consolidation", kConsolidationRows, {
+        .help = "Fewer workers while the load is small"}),
+};
 // How many, and where: what a group has beside the keys of its first bearer.
 constexpr std::array<fields::Field, 2> kGroupRows{
     fields::integer<&ran::BearerGroup::count>("count", 1, kMaxBearers, {
@@ -183,6 +220,7 @@ constexpr fields::Fields<WorkerConfig> kWorkerFields(kWorkerRows);
 constexpr fields::Fields<ran::BearerGroup> kGroupFields(kGroupRows);
 constexpr fields::Fields<CardLinkConfig> kCardLinkFields(kCardLinkRows);
 constexpr fields::Fields<BaasConfig> kBaasFields(kBaasRows);
+constexpr fields::Fields<placement::Settings> kPlacementFields(kPlacementRows);
 
 }  // namespace
 
@@ -207,6 +245,9 @@ fields::Fields<CardLinkConfig> card_link_fields() {
 fields::Fields<BaasConfig> baas_fields() {
   return kBaasFields;
 }
+fields::Fields<placement::Settings> placement_fields() {
+  return kPlacementFields;
+}
 
 std::vector<fields::Section> gnb_sections() {
   return {{"file", fields::keys_of(kGnbFields)},
@@ -219,6 +260,7 @@ std::vector<fields::Section> gnb_sections() {
            fields::keys_of(ran::session_bearer_fields()) + fields::keys_of(ran::bearer_fields(ran::kOfDrb))},
           {"card_link", fields::keys_of(kCardLinkFields)},
           {"baas", fields::keys_of(kBaasFields)},
+          {"placement", fields::keys_of(kPlacementFields)},
           {"tap", fields::keys_of(tap::settings_fields())}};
 }
 

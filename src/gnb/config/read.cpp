@@ -170,6 +170,9 @@ void read_file(const YamlValue& top, GnbConfig& config) {
   config.workers = read_workers(map.required("workers"));
   if (const auto& v = cards) config.cards = read_cards(*v);
   if (const auto v = map.find("baas")) config.baas = read_baas(*v);
+  if (const auto v = map.find("placement")) {
+    read_fields(v->map(placement_fields().names()), placement_fields(), config.placement);
+  }
   if (const auto v = map.find("bearers")) config.bearers = read_bearers(*v);
   if (const auto v = map.find("sessions")) config.sessions = read_sessions(*v);
   if (const auto v = map.find("taps")) config.taps = read_list(*v, tap::settings_fields());

@@ -191,5 +191,40 @@ TEST(GnbFile, what_is_wrong_with_a_buffering_service_is_said_in_one_line) {
   EXPECT_THAT(refusal(with_service("baas: {core: 3}\n")), HasSubstr("baas.core: unknown key, did you mean 'cores'?"));
 }
 
+std::string with_placement(const std::string& members) {
+  std::string text = kGood;
+  const std::string at = "\nbearers:";
+  text.replace(text.find(at), at.size(), "\nplacement: {" + members + "}" + at);
+  return text;
+}
+
+TEST(GnbFile, placement_is_static_until_the_file_says_more) {
+  const auto usual = parse(kGood, "t.yaml");
+  ASSERT_TRUE(usual);
+  EXPECT_EQ(usual->placement, placement::Settings{});
+  const auto got =
+      parse(with_placement("load_of: octets, min_stay_ms: 7, consolidation: {calm_ms: 9}").c_str(), "t.yaml");
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->placement.load_of, placement::LoadOf::kOctets);
+  EXPECT_EQ(got->placement.min_stay_ms, 7U);
+  EXPECT_EQ(got->placement.consolidation.calm_ms, 9U);
+}
+
+TEST(GnbFile, what_is_wrong_with_placement_is_said_in_one_line) {
+  const auto refusal = [](const std::string& members) {
+    const auto got = parse(with_placement(members).c_str(), "t.yaml");
+    return got ? std::string("taken") : got.error().message;
+  };
+  EXPECT_THAT(refusal("mode: spill"),
+              HasSubstr("placement.mode: is spill, and there is no section cards; allowed: static"));
+  EXPECT_THAT(refusal("mode: best"), HasSubstr("placement.mode: 'best'"));
+  EXPECT_THAT(refusal("ratio: 101"), HasSubstr("placement.ratio"));
+  EXPECT_THAT(refusal("ration: 1"), HasSubstr("placement.ration: unknown key, did you mean 'ratio'?"));
+  EXPECT_THAT(refusal("consolidation: {on: true}"),
+              HasSubstr("placement.consolidation.on: is true, and there is one gnb worker; allowed: two or more"));
+  EXPECT_THAT(refusal("consolidation: {fill_percent: 90}"),
+              HasSubstr("placement: consolidation: fill_percent 90 is not below busy_percent 85"));
+}
+
 }  // namespace
 }  // namespace splitplane::app

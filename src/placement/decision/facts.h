@@ -1,0 +1,75 @@
+// What the decisions are made from: plain data that the owner of the bearers fills in once a period.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/types.h"
+#include "placement/decision/host_only.h"
+#include "placement/decision/place.h"
+
+namespace splitplane::placement {
+
+// Since any moment that stays the same: the owner reads the clock.
+using Time = std::chrono::milliseconds;
+inline constexpr Time kNever = Time::min();
+
+// What an explicit list says of a bearer, in every mode.
+enum class Pin : std::uint8_t { kNone, kHost, kCard };
+
+struct BearerFacts {
+  BearerId id{};  // 0: no bearer has this slot now
+  Place place;    // that numbers its packets
+  Place to;       // another one than `place`: a move there is running
+  Pin pin = Pin::kNone;
+  std::uint8_t pin_card = 0;         // kCard: which one
+  ShardId shard{};                   // its worker is that of the shard
+  HostOnly host_only{};              // not `none`: it stays on the host, and a pin to a card has no effect
+  std::uint8_t unacked_percent = 0;  // of its AM window; 0 if the host does not keep its SDUs
+  std::uint8_t in_session = 0;       // 1 to 8: the number in a session with several bearers; 0: alone
+  Time moved = kNever;               // when it moved last, or a move of it failed
+  // Totals of its life, of card and host together. A total that went back begins anew.
+  std::uint64_t packets = 0, octets = 0;
+
+  [[nodiscard]] bool lives() const { return id.value != 0; }
+  [[nodiscard]] bool moving() const { return to != place; }
+};
+
+struct CardFacts {
+  bool up = false;           // it answers, and packets pass: moves from and to it work
+  std::size_t capacity = 0;  // bearers that it may serve
+};
+
+struct WorkerFacts {
+  double busy = 0;          // share of its core's time with packets in the last period, 0 to 1
+  bool serves = true;       // it may own shards: false for a dispatcher
+  bool parked = false;      // its loop does not run
+  std::uint32_t cards = 0;  // bit n: it is behind card n, so its bearers may live there
+};
+
+struct ShardFacts {
+  std::uint8_t worker = 0;
+  bool moving = false;
+  double load = 0;  // share of a core's time that it costs on the host, 0 to 1; see share_out()
+};
+
+inline constexpr std::size_t kShards = 256;
+
+struct Facts {
+  Time now{};
+  // A bearer keeps its slot for its life. Order has no meaning, and free slots may stand anywhere.
+  std::vector<BearerFacts> bearers;
+  std::vector<CardFacts> cards;  // kMaxCards at most
+  std::vector<WorkerFacts> workers;
+  std::array<ShardFacts, kShards> shards{};
+
+  [[nodiscard]] Place host_of(const BearerFacts& bearer) const {
+    return Place::worker(shards[bearer.shard.value].worker);
+  }
+};
+
+}  // namespace splitplane::placement

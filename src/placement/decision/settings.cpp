@@ -1,0 +1,19 @@
+#include "placement/decision/settings.h"
+
+#include <fmt/format.h>
+
+namespace splitplane::placement {
+
+std::optional<std::string> refuse(const Settings& settings) {
+  const ConsolidationSettings& c = settings.consolidation;
+  if (c.fill_percent >= c.busy_percent) {
+    return fmt::format(
+        "consolidation: fill_percent {} is not below busy_percent {}, so shards would go to and fro; allowed: a "
+        "smaller "
+        "fill_percent",
+        c.fill_percent, c.busy_percent);
+  }
+  return std::nullopt;
+}
+
+}  // namespace splitplane::placement
