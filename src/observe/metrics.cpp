@@ -254,6 +254,21 @@ void add_card_links(std::vector<Family>& list) {
     add(counter("card_link_", row, {"card"}), [&row](const CardLinkView& v) { return v.*row.field; });
 }
 
+// Absent: no card is before the workers.
+void add_placement(std::vector<Family>& list) {
+  const auto add = [&](MetricInfo info, auto value) {
+    list.push_back({std::move(info), [value](const Scrape& s, const Emit& emit) {
+                      if (s.all.placement) emit({}, value(*s.all.placement));
+                    }});
+  };
+  add({"splitplane_placement_bearers_movable", Type::kGauge, "", "that a card may serve, wherever they live", {}},
+      [](const placement::View& v) { return v.movable; });
+  add({"splitplane_placement_bearers_on_cards", Type::kGauge, "", "that live on cards", {}},
+      [](const placement::View& v) { return v.on_cards; });
+  for (const auto& row : kPlacementCounters)
+    add(counter("placement_", row, {}), [&row](const placement::View& v) { return v.*row.field; });
+}
+
 // Absent: the configuration says journal: none.
 void add_journal(std::vector<Family>& list) {
   const auto add = [&](MetricInfo info, auto value) {
@@ -296,6 +311,7 @@ const std::vector<Family>& families() {
     add_paths(made);
     add_cards(made);
     add_card_links(made);
+    add_placement(made);
     add_journal(made);
     add_bearers(made);
     return made;

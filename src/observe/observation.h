@@ -17,6 +17,7 @@
 #include "gnb/journal/view.h"
 #include "n3/counters.h"
 #include "n3/path.h"
+#include "placement/decision/view.h"
 #include "power/settings.h"
 #include "ran/bearer_view.h"
 
@@ -52,6 +53,9 @@ inline constexpr std::array kStageCounters{SPLITPLANE_STAGE_COUNTERS(SPLITPLANE_
 inline constexpr std::array kWorkerCounters{SPLITPLANE_WORKER_COUNTERS(SPLITPLANE_WORKER_ROW)};
 #define SPLITPLANE_CARD_LINK_ROW(field, unit, help) CounterRow<CardLinkView>{#field, unit, help, &CardLinkView::field},
 inline constexpr std::array kCardLinkCounters{SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_ROW)};
+#define SPLITPLANE_PLACEMENT_ROW(field, unit, help) \
+  CounterRow<placement::View>{#field, unit, help, &placement::View::field},
+inline constexpr std::array kPlacementCounters{SPLITPLANE_PLACEMENT_COUNTERS(SPLITPLANE_PLACEMENT_ROW)};
 #define SPLITPLANE_JOURNAL_ROW(field, unit, help) \
   CounterRow<BearerJournalView>{#field, unit, help, &BearerJournalView::field},
 inline constexpr std::array kJournalCounters{SPLITPLANE_JOURNAL_COUNTERS(SPLITPLANE_JOURNAL_ROW)};
@@ -126,6 +130,7 @@ struct Observation {
   std::vector<N3Observation> n3;
   std::vector<CardObservation> cards;
   std::vector<CardLinkView> card_links;
+  std::optional<placement::View> placement;
   log::Unwritten log;
   std::optional<BearerJournalView> journal;
 };

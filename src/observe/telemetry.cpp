@@ -133,6 +133,18 @@ int card(const TelemetrySource& source, const char* name, rte_tel_data* data) {
   return 0;
 }
 
+int placement(const TelemetrySource& source, const char*, rte_tel_data* data) {
+  const Observation all = source.observe();
+  if (!all.placement) return -ENOENT;
+  rte_tel_data_start_dict(data);
+  rte_tel_data_add_dict_string(data, "mode", all.placement->mode.c_str());
+  add_number(data, "bearers", all.placement->bearers);
+  add_number(data, "movable", all.placement->movable);
+  add_number(data, "on_cards", all.placement->on_cards);
+  add_counters(data, kPlacementCounters, *all.placement);
+  return 0;
+}
+
 int bearer(const TelemetrySource& source, const char* text, rte_tel_data* data) {
   std::string_view digits = text == nullptr ? "" : text;
   const bool hex = digits.starts_with("0x");
@@ -201,6 +213,7 @@ constexpr std::array<Command, 12> kCommands{{
     {"/splitplane/gtpu", guarded<gtpu>, "GTP-U messages of a port in the section n3. Parameter: its name"},
     {"/splitplane/cards", guarded<cards>, "Names of the cards in front of this host"},
     {"/splitplane/card", guarded<card>, "A card as this host sees it. Parameter: its name"},
+    {"/splitplane/placement", guarded<placement>, "Where bearers live, and how many have moved"},
     {"/splitplane/bearer", guarded<bearer>, "A bearer. Parameter: its identity, as 67108865 or 0x04000001"},
     {"/splitplane/totals", guarded<totals>, "Sums over all workers"},
     {"/splitplane/bearers", guarded<bearers>, "How many bearers there are"},

@@ -55,6 +55,11 @@ class BearerStore {
   void remove(BearerId id);
   // The first bearer with an identity above `after`, and so on.
   [[nodiscard]] std::vector<ran::BearerConfig> after(std::uint32_t after, std::size_t limit) const;
+  // In ascending order.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const auto& [id, config] : bearers_) visit(config);
+  }
   [[nodiscard]] std::size_t size() const { return bearers_.size(); }
 
  private:

@@ -225,6 +225,7 @@ Expected<Json> CardPlane::show_card() {
                 .program = program_,
                 .features = gnb ? std::string(datapath::name_of(config_.features)) : "",
                 .lookup = config_.lookup == CardConfig::Lookup::kTeid ? "teid" : "ue_address",
+                .max_bearers = gnb ? config_.max_bearers : 0,
                 .vfs = {},
                 .punt_n3 = loops_[0].card->settings().punt_n3,
                 .punt_air = loops_[0].card->settings().punt_air};
@@ -238,8 +239,7 @@ Expected<Json> CardPlane::show_card() {
                {"cores", config_.cores},
                {"waiting_vfs", vfs_.waiting()},
                {"bearers", seen->bearers},
-               {"serves", seen->serves},
-               {"max_bearers", gnb ? config_.max_bearers : 0}});
+               {"serves", seen->serves}});
   return card;
 }
 

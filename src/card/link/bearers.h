@@ -153,6 +153,13 @@ class LinkBearers {
     std::uint64_t dl_packets = 0, ul_packets = 0, dl_octets = 0, ul_octets = 0;
   };
   [[nodiscard]] Served served(std::uint32_t id, const nic::CardNumbers& numbers) const;
+  // What the card had served of each bearer that it numbers, as it said when it was asked last.
+  template <class Visit>
+  void for_each_served(Visit visit) const {
+    for (const auto& [id, entry] : entries_) {
+      if (entry.want.place == nic::Place::kCard) visit(id, served(id, entry.seen));
+    }
+  }
   // The host numbers it from now on. `want`: the way to its worker, which the card gets next.
   void moved_away(const nic::CardBearer& want);
   // The card numbers it from now on, as `beginning` says. `before`: what the host had served until now; the card's own

@@ -143,6 +143,11 @@ LinkBearers::Served CardLink::served(BearerId id, const nic::CardNumbers& number
   return bearers_.served(id.value, numbers);
 }
 
+void CardLink::for_each_served(const std::function<void(std::uint32_t id, const LinkBearers::Served&)>& visit) const {
+  const std::lock_guard guard(mutex_);
+  bearers_.for_each_served(visit);
+}
+
 Expected<CardLink::Asked> CardLink::moved_away(std::uint64_t run, std::span<const nic::CardBearer> wants) {
   const std::lock_guard guard(mutex_);
   if (run != view_.connects || !client_) return fail("card {} was away meanwhile", settings_.name);
@@ -330,6 +335,7 @@ Expected<void> CardLink::connect(Lock& lock) {
   }
   ++view_.connects;
   view_.boot = card.boot;
+  view_.capacity = card.max_bearers;
   view_.program = card.program;
   take_counters(*show);
   for (const auto& warning : punt_warnings(card, settings_)) log::warn("{}", warning);

@@ -29,6 +29,7 @@ struct CardLinkView {
   std::string reason;         // why it is not up
   std::string program, boot;  // of the card, when it was last up
   std::size_t bearers = 0;    // desired bearers
+  std::uint64_t capacity = 0;  // bearers that the card has entries for; 0: it does not say
   std::size_t waiting = 0;    // of these, bearers that are not installed now
 #define SPLITPLANE_CARD_LINK_FIELD(field, unit, help) std::uint64_t field = 0;
   SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_FIELD)

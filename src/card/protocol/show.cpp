@@ -21,6 +21,7 @@ void write_show(Json& answer, const CardShow& show) {
   answer["program"] = show.program;
   answer["features"] = show.features.empty() ? Json(nullptr) : Json(show.features);
   answer["lookup"] = show.lookup;
+  answer["max_bearers"] = show.max_bearers;
   answer["vfs"] = show.vfs;
   if (show.punt_n3) answer["punt_n3"] = *show.punt_n3;
   if (show.punt_air) answer["punt_air"] = *show.punt_air;
@@ -31,6 +32,7 @@ CardShow read_show(const Json& answer) {
                 .program = text(answer, "program"),
                 .features = text(answer, "features"),
                 .lookup = text(answer, "lookup"),
+                .max_bearers = place(answer, "max_bearers").value_or(0),
                 .vfs = {},
                 .punt_n3 = place(answer, "punt_n3"),
                 .punt_air = place(answer, "punt_air")};

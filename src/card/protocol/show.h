@@ -17,6 +17,7 @@ struct CardShow {
   std::string program;                        // "gnb-clone"; only those that begin with gnb serve bearers
   std::string features;                       // feature set of such a program; empty: none
   std::string lookup;                         // by what it finds bearers: "teid", "ue_address"
+  std::uint64_t max_bearers = 0;              // entries for bearers; 0: it does not say
   std::vector<std::string> vfs;               // names of the ports towards hosts
   std::optional<unsigned> punt_n3, punt_air;  // place in `vfs` of the one that gets what the card cannot read
 };

@@ -40,6 +40,15 @@ std::array<KeyTableObservation, 3> keys_of(const datapath::BearerLookup& keys) {
   return {of("dl_teid", keys.teids), of("ue_ipv4", keys.ue_ipv4), of("ue_ipv6", keys.ue_ipv6)};
 }
 
+nlohmann::json placement_row(const placement::View& view) {
+  nlohmann::json row{{"mode", view.mode},         {"bearers", view.bearers},
+                     {"movable", view.movable},   {"on_cards", view.on_cards},
+                     {"pinned", view.pinned},     {"load", view.load},
+                     {"load_on_cards", view.load_on_cards}, {"longest_hold_us", view.longest_hold_us}};
+  for (const auto& counter : kPlacementCounters) row[std::string(counter.name)] = view.*counter.field;
+  return row;
+}
+
 }  // namespace
 
 PortObservation Observer::observe_port(const PortConfig& config) const {
@@ -132,6 +141,7 @@ nlohmann::json Observer::stats(const Locked& locked) const {
                         {"peers", parts_.n3.peer_rows(locked)},
                         {"gtpu", parts_.n3.gtpu_rows(locked)},
                         {"cards", parts_.cards.rows()},
+                        {"placement", placement_ ? placement_row(placement_()) : nlohmann::json(nullptr)},
                         {"journal", parts_.numbers.row()},
                         {"baas", parts_.service.row(locked)},
                         {"bearers", parts_.store.size()},
@@ -161,6 +171,7 @@ Observation Observer::observe(const Locked& locked) const {
   }
   for (const auto& port : parts_.config.ports) all.ports.push_back(observe_port(port));
   all.card_links = parts_.cards.views();
+  if (placement_) all.placement = placement_();
   all.journal = parts_.numbers.view();
   all.n3 = parts_.n3.observe(locked);
   all.log = log::unwritten();

@@ -2,6 +2,7 @@
 // are those of the lists of stages, drop reasons and counters.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "gnb/control/cards.h"
@@ -33,6 +34,8 @@ class Observer {
   };
 
   explicit Observer(const Parts& parts) : parts_(parts) {}
+  // What placement shows of itself; before anybody looks. Without it there is no placement.
+  void show_placement(std::function<placement::View()> view) { placement_ = std::move(view); }
 
   // Each worker's counters are read on its own thread between two rounds, so they add up exactly.
   [[nodiscard]] nlohmann::json stats(const Locked& locked) const;
@@ -45,6 +48,7 @@ class Observer {
   [[nodiscard]] static WorkerObservation observe_worker(WorkerRuntime& worker);
 
   Parts parts_;
+  std::function<placement::View()> placement_;
 };
 
 }  // namespace splitplane::gnb

@@ -17,27 +17,18 @@ constexpr std::chrono::milliseconds kPause{5};
 
 }  // namespace
 
-std::optional<std::string> Moves::refusal(const Locked& /*locked*/, const ran::BearerConfig& config,
-                                          const std::string& card) const {
+placement::HostOnly Moves::host_only(const Locked& /*locked*/, const ran::BearerConfig& config,
+                                     const std::string& card) const {
+  using placement::HostOnly;
+  if (const HostOnly why = app::host_only(config); why != HostOnly::none) return why;
   const WorkerRuntime& worker = *parts_.workers.owner_of(config.id.value);
-  if (const auto* session = parts_.store.session_of(config.id))
-    return fmt::format("it is one of {} of session {:#010x}; allowed: bearers without others in their session",
-                       session->bearers.size(), session->teid().value);
-  ran::BearerConfig there = config;
-  there.card = card;
-  if (const auto refused = ran::refuse(there)) return *refused;
-  if (auto fine = parts_.cards.check(there, worker); !fine) return fine.error().message;
-  if (is_fed(parts_.config, worker.config))
-    return fmt::format("worker {} is behind a dispatching worker, which no fence passes; allowed: a worker with VFs of "
-                       "its own",
-                       worker.config.name);
-  if (parts_.config.lookup == GnbConfig::Lookup::kUeAddress)
-    return "cards that look up UE addresses count no packets at the host; allowed: lookup teid";
-  if (worker.gnb->arq != nullptr && !parts_.cards.keep_copies(card))
-    return fmt::format("card {} has a port copies, so its bearers are not acknowledged, and those of worker {} are; "
-                       "allowed: a card without that port",
-                       card, worker.config.name);
-  return std::nullopt;
+  if (parts_.store.session_of(config.id) != nullptr) return HostOnly::of_session;
+  if (parts_.cards.link_before(worker, card) == nullptr) return HostOnly::no_card;
+  if (worker.config.features < datapath::FeatureSet::mat) return HostOnly::no_lookup;
+  if (is_fed(parts_.config, worker.config)) return HostOnly::dispatched;
+  if (parts_.config.lookup == GnbConfig::Lookup::kUeAddress) return HostOnly::by_ue_address;
+  if (worker.gnb->arq != nullptr && !parts_.cards.keep_copies(card)) return HostOnly::copies;
+  return HostOnly::none;
 }
 
 // What to do with a bearer: nothing but this result, or to move it.
@@ -53,10 +44,9 @@ std::optional<MoveResult> Moves::look_at(const Locked& locked, BearerId id, cons
   if (!card.empty() && !found->card.empty())
     return refused(fmt::format("it is on card {}; allowed: to move it to the host first", found->card));
   const std::string& of = card.empty() ? found->card : card;
-  if (auto why = refusal(locked, *found, of)) return refused(*std::move(why));
+  if (const auto why = host_only(locked, *found, of); why != placement::HostOnly::none)
+    return refused(std::string(placement::kHostOnlyTexts[static_cast<std::size_t>(why)]));
   worker = parts_.workers.owner_of(id.value);
-  if (parts_.cards.link_before(*worker, of) == nullptr)
-    return refused(fmt::format("card {} is not before its worker {}", of, worker->config.name));
   moving.config = *found;
   moving.config.card = card;
   // On a card its uplink goes by the host, too: there is no fence for it.

@@ -12,6 +12,7 @@
 
 #include "gnb/control/parts.h"
 #include "gnb/place/move_batch.h"
+#include "placement/decision/host_only.h"
 
 namespace splitplane::gnb {
 
@@ -31,9 +32,9 @@ class Moves {
   // Moves bearers to that card, or to the host if `card` is empty. A result for each, in the order of `ids`. It takes
   // the turn of a change for each batch.
   std::vector<MoveResult> move(std::span<const BearerId> ids, const std::string& card);
-  // Why a bearer may not live on that card; nothing: it may.
-  [[nodiscard]] std::optional<std::string> refusal(const Locked& locked, const ran::BearerConfig& config,
-                                                   const std::string& card) const;
+  // Why a bearer may not move to that card and from it; `none`: it may.
+  [[nodiscard]] placement::HostOnly host_only(const Locked& locked, const ran::BearerConfig& config,
+                                              const std::string& card) const;
 
   struct Counters {
     std::uint64_t to_card = 0, to_host = 0, failed = 0, refused = 0;

@@ -20,6 +20,10 @@ namespace splitplane::placement {
   X(no_ue_address, "it has no UE address, which lookup ue_address needs")                  \
   X(no_lookup, "the features of its worker or of the card look for no bearers")            \
   X(no_card, "its worker is not behind a card")                                            \
+  X(of_session, "it is one of several of its session, and these do not move")              \
+  X(dispatched, "its worker is behind a dispatching worker, which passes no fence")        \
+  X(by_ue_address, "its card looks up UE addresses, and counts no packets at the host")    \
+  X(copies, "its card has a port copies, so its bearers there are not acknowledged")       \
   X(refused, "the card refused it")
 // clang-format on
 

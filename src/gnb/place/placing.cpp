@@ -1,0 +1,204 @@
+#include "gnb/place/placing.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+
+namespace splitplane::gnb {
+namespace {
+
+placement::Time now() {
+  return std::chrono::duration_cast<placement::Time>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
+
+void Placing::note_view() {
+  const std::lock_guard guard(view_mutex_);
+  view_.mode = placement::kModeNames[static_cast<std::size_t>(settings_.mode)];
+  view_.pinned = book_.pinned();
+}
+
+Placing::Placing(Parts& parts, const placement::Settings& settings)
+    : parts_(parts), moves_(parts), settings_(settings), decider_(settings), book_(parts, moves_) {
+  note_view();
+  if (!parts.config.cards.empty()) parts.observer.show_placement([this] { return view(); });
+}
+
+void Placing::start() {
+  if (!parts_.config.cards.empty()) thread_ = std::thread([this] { run(); });
+}
+
+void Placing::stop() {
+  {
+    const std::lock_guard guard(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool Placing::has_work() const {
+  return settings_.mode != placement::Mode::kStatic || book_.pinned() != 0;
+}
+
+void Placing::run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    const auto period = std::chrono::milliseconds(settings_.period_ms);
+    changed_.wait_for(lock, period, [this] { return stop_ || soon_; });
+    soon_ = false;
+    if (stop_ || !has_work()) continue;
+    lock.unlock();
+    one_period();
+    lock.lock();
+  }
+}
+
+void Placing::one_period() {
+  std::vector<placement::Move> moves;
+  const placement::Time at = now();
+  {
+    const std::lock_guard guard(mutex_);
+    {
+      const Locked locked = parts_.control.lock();
+      book_.update(locked, at, settings_.mode == placement::Mode::kSpill);
+    }
+    const placement::Decision& decision = decider_.decide(book_.facts());
+    moves = decision.moves;
+    const std::lock_guard view_guard(view_mutex_);
+    view_.bearers = decision.bearers;
+    view_.movable = decision.movable;
+    view_.on_cards = decision.on_cards;
+    view_.load = decision.load;
+    view_.load_on_cards = decision.load_on_cards;
+    ++view_.decisions;
+  }
+  carry_out(moves, at);
+}
+
+// Those with one goal together, in the order in which they were decided.
+void Placing::carry_out(const std::vector<placement::Move>& moves, placement::Time at) {
+  for (std::size_t begin = 0; begin < moves.size();) {
+    std::size_t end = begin;
+    std::vector<BearerId> ids;
+    const placement::Place to = moves[begin].to;
+    for (; end < moves.size() && moves[end].to == to && ids.size() < kMostMoving; ++end) ids.push_back(moves[end].bearer);
+    std::string card;
+    {
+      const std::lock_guard guard(mutex_);
+      if (stop_) return;
+      if (to.on_card()) card = book_.card_name(to.number());
+    }
+    const auto results = moves_.move(ids, card);
+    const std::lock_guard guard(mutex_);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const placement::Move& move = moves[begin + i];
+      const bool is_there =
+          results[i].what == MoveResult::What::kMoved || results[i].what == MoveResult::What::kThere;
+      book_.moved(move.slot, is_there ? move.to : move.from, at);
+      if (results[i].what == MoveResult::What::kFailed)
+        log::warn("bearer {:#010x} did not move to {}: {}", move.bearer.value, card.empty() ? "the host" : card,
+                  results[i].why);
+    }
+    begin = end;
+  }
+}
+
+Expected<std::vector<MoveResult>> Placing::move(std::span<const BearerId> ids, const std::string& to) {
+  bool pins = false;
+  {
+    const std::lock_guard guard(mutex_);
+    if (to != "host" && !book_.card_number(to)) return fail("to: this host has no card '{}'; allowed: host, or a card", to);
+    pins = settings_.mode != placement::Mode::kStatic;
+  }
+  auto results = moves_.move(ids, to == "host" ? "" : to);
+  if (!pins) return results;
+  const std::lock_guard guard(mutex_);
+  for (const MoveResult& one : results) {
+    if (one.what == MoveResult::What::kMoved || one.what == MoveResult::What::kThere) (void)book_.pin(one.id, to);
+  }
+  note_view();
+  return results;
+}
+
+Expected<void> Placing::pin(std::span<const BearerId> ids, const std::string& to) {
+  const std::lock_guard guard(mutex_);
+  for (const BearerId id : ids) {
+    if (!book_.pin(id, to)) return fail("to: this host has no card '{}'; allowed: host, or a card", to);
+  }
+  note_view();
+  soon_ = true;
+  changed_.notify_all();
+  return {};
+}
+
+void Placing::unpin(std::span<const BearerId> ids) {
+  const std::lock_guard guard(mutex_);
+  for (const BearerId id : ids) book_.unpin(id);
+  note_view();
+}
+
+Expected<placement::Settings> Placing::set(const std::function<void(placement::Settings&)>& change) {
+  const std::lock_guard guard(mutex_);
+  placement::Settings next = settings_;
+  change(next);
+  if (const auto refused = placement::refuse(next)) return fail("{}", *refused);
+  if (parts_.config.cards.empty() && next.mode != placement::Mode::kStatic)
+    return fail("mode: this host has no card; allowed: static");
+  settings_ = next;
+  decider_.set(next);
+  note_view();
+  soon_ = true;
+  changed_.notify_all();
+  return next;
+}
+
+placement::Settings Placing::settings() const {
+  const std::lock_guard guard(mutex_);
+  return settings_;
+}
+
+// Called with the mutex of the control side held.
+placement::View Placing::view() const {
+  placement::View view;
+  {
+    const std::lock_guard guard(view_mutex_);
+    view = view_;
+  }
+  const Moves::Counters counters = moves_.counters();
+  view.to_card = counters.to_card;
+  view.to_host = counters.to_host;
+  view.failed = counters.failed;
+  view.refused = counters.refused;
+  view.with_packets = counters.with_packets;
+  view.packets = counters.packets;
+  view.longest_hold_us = counters.longest_us;
+  return view;
+}
+
+std::vector<Placing::Why> Placing::explain(std::span<const BearerId> ids) {
+  const std::lock_guard guard(mutex_);
+  {
+    const Locked locked = parts_.control.lock();
+    book_.update(locked, now(), false);
+  }
+  std::vector<Why> all;
+  for (const BearerId id : ids) {
+    const auto slot = book_.slot_of(id);
+    if (!slot) {
+      all.push_back({.id = id, .place = "", .reason = "there is no such bearer"});
+      continue;
+    }
+    const placement::BearerFacts& bearer = book_.facts().bearers[*slot];
+    const placement::Explanation why = decider_.explain(book_.facts(), *slot);
+    all.push_back({.id = id,
+                   .place = bearer.place.on_card() ? book_.card_name(bearer.place.number()) : "host",
+                   .reason = placement::to_string(why),
+                   .load = why.load,
+                   .is_pinned = bearer.pin != placement::Pin::kNone});
+  }
+  return all;
+}
+
+}  // namespace splitplane::gnb

@@ -1,0 +1,73 @@
+// Placement of a running instance: once a period it looks at the facts, decides where each bearer shall live
+// (placement/decision), and moves those that live elsewhere. `ctl place` changes how it decides, and moves bearers at
+// once. A thread of its own; a move takes the turn of a change, so it never comes between the steps of another one.
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gnb/place/facts_book.h"
+#include "gnb/place/moves.h"
+#include "placement/decision/decider.h"
+#include "placement/decision/view.h"
+
+namespace splitplane::gnb {
+
+class Placing {
+ public:
+  // The parts show from now on what this does. They outlive it.
+  Placing(Parts& parts, const placement::Settings& settings);
+  ~Placing() { stop(); }
+  Placing(const Placing&) = delete;
+  Placing& operator=(const Placing&) = delete;
+
+  void start();
+  // Waits for a move that is going on.
+  void stop();
+
+  // Moves bearers to a card, or to "host". Where the mode is not static they are pinned there: otherwise the next
+  // decision would undo it.
+  [[nodiscard]] Expected<std::vector<MoveResult>> move(std::span<const BearerId> ids, const std::string& to);
+  Expected<void> pin(std::span<const BearerId> ids, const std::string& to);
+  void unpin(std::span<const BearerId> ids);
+  // From the next period on, which begins at once.
+  Expected<placement::Settings> set(const std::function<void(placement::Settings&)>& change);
+  [[nodiscard]] placement::Settings settings() const;
+  [[nodiscard]] placement::View view() const;
+  // Where a bearer lives, and why.
+  struct Why {
+    BearerId id;
+    std::string place;    // a card's name, or "host"
+    std::string reason;   // one sentence
+    double load = 0;      // packets or octets a second
+    bool is_pinned = false;
+  };
+  [[nodiscard]] std::vector<Why> explain(std::span<const BearerId> ids);
+
+ private:
+  void run();
+  void note_view();
+  [[nodiscard]] bool has_work() const;
+  void one_period();
+  void carry_out(const std::vector<placement::Move>& moves, placement::Time now);
+
+  Parts& parts_;
+  Moves moves_;
+  mutable std::mutex mutex_;  // of all below but the view; before the mutex of the control side
+  std::condition_variable changed_;
+  bool stop_ = false, soon_ = false;
+  placement::Settings settings_;
+  placement::Decider decider_;
+  FactsBook book_;
+  mutable std::mutex view_mutex_;  // of view_; the last of all
+  placement::View view_;
+  std::thread thread_;
+};
+
+}  // namespace splitplane::gnb
