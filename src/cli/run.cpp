@@ -11,6 +11,7 @@
 #include "control/server.h"
 #include "gnb/control/instance.h"
 #include "gnb/control/methods.h"
+#include "gnb/place/place_methods.h"
 #include "observe/metrics_server.h"
 #include "observe/telemetry.h"
 #include "runtime/instance_lock.h"
@@ -47,6 +48,8 @@ int run_command(const GnbConfig& config, const RunOptions& options) {
   const std::string path = config.control.empty() ? control_path(config.file_prefix) : config.control;
   MethodRegistry methods([&stop] { stop.request(); });
   add_methods(methods, **plane);
+  gnb::Placing placing((*plane)->parts(), config.placement);
+  gnb::add_place_methods(methods, placing);
   name_other_programs(methods, "run");
   auto server = ControlServer::start({.path = path}, answers_of(std::move(methods)));
   if (!server) {
@@ -66,6 +69,7 @@ int run_command(const GnbConfig& config, const RunOptions& options) {
              fmt::format("serving {} bearers with {} worker{}; control socket {}", (*plane)->bearer_count(),
                          config.workers.size(), config.workers.size() == 1 ? "" : "s", path));
 
+  placing.start();
   const auto begin = std::chrono::steady_clock::now();
   while (!stop.requested()) {
     const auto now = std::chrono::steady_clock::now();
@@ -76,6 +80,7 @@ int run_command(const GnbConfig& config, const RunOptions& options) {
   }
   metrics->reset();
   server->reset();
+  placing.stop();
   (*plane)->stop_workers();
   return finish_run((*plane)->stats(), options);
 }

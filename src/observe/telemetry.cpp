@@ -203,7 +203,7 @@ struct Command {
   telemetry_cb answer;
   const char* help;
 };
-constexpr std::array<Command, 12> kCommands{{
+constexpr std::array<Command, 13> kCommands{{
     {"/splitplane/workers", guarded<workers>, "Names of the workers"},
     {"/splitplane/worker", guarded<worker>, "Counters of a worker. Parameter: its name"},
     {"/splitplane/stages", guarded<stages>, "Packets and cycles of a worker's stages. Parameter: its name"},

@@ -29,17 +29,19 @@ UPF = "10.100.0.2"
 
 
 class LoadedCard:
-    """A generator, the card and the host, without acknowledgements: nobody is on the air."""
+    """A generator, the card and the host, without acknowledgements: there is no UE on the air. Without `captures` the
+    card's air port takes frames and forgets them."""
 
-    def __init__(self, folder: Path, processes, socket: Path):
+    def __init__(self, folder: Path, processes, socket: Path, *, bearers: int = BEARERS, captures: bool = True):
         self.folder, self.processes, self.socket = folder, processes, socket
         name = f"ml{os.getpid() % 1000}"
         self.capture = folder / "air.pcap"
         self.capture.unlink(missing_ok=True)
         bearers = [
             configs.bearer(n, upf=UPF, shard=n, rlc=("am18", "am12")[n % 2], pdcp_sn=(18, 12)[n // 2 % 2], card="card0")
-            for n in range(1, BEARERS + 1)
+            for n in range(1, bearers + 1)
         ]
+        self.count = bearers
         host = configs.behind_a_card(name, bearers) | {"journal": str(folder / "journal")}
         host["memory"] = {"megabytes": 400, "mbufs": 32767}
         host["workers"]["w0"]["features"] = "mat"
@@ -49,7 +51,8 @@ class LoadedCard:
         del nic["ports"]["vf-copies"]
         nic["card"]["vfs"] = ["vf-n3", "vf-air"]
         nic["ports"]["n3"] = {"device": self.memif("server"), "mtu": configs.LINK_MTU}
-        nic["ports"]["air"] = {"device": f"net_pcap0,tx_pcap={self.capture}", "mtu": configs.LINK_MTU}
+        air = f"net_pcap0,tx_pcap={self.capture}" if captures else "net_null0"
+        nic["ports"]["air"] = {"device": air, "mtu": configs.LINK_MTU}
         self.gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", host))
         self.card = Instance(processes, "nic", "card", configs.write(folder, "nic", nic))
         wait_for_card(self.gnb, self.card)
@@ -58,9 +61,9 @@ class LoadedCard:
         return f"net_memif0,id=0,role={role},socket={self.socket},socket-abstract=no"
 
     def ids(self) -> list[int]:
-        return [configs.identity(n) for n in range(1, BEARERS + 1)]
+        return [configs.identity(n) for n in range(1, self.count + 1)]
 
-    def start_generator(self):
+    def start_generator(self, rate: int = RATE):
         tree = {
             "file_prefix": configs.prefix("gen-moves"),
             "memory": {"hugepages": "never", "megabytes": 64, "mbufs": 8191},
@@ -68,7 +71,7 @@ class LoadedCard:
             "gen": {
                 "port": "p",
                 "core": 1,
-                "rate": RATE,
+                "rate": rate,
                 "arrivals": "poisson",
                 "sizes": 80,
                 "gnb_ipv4": "10.100.0.1",
@@ -87,13 +90,35 @@ class LoadedCard:
         self.gen.wait(PATIENCE)
         return json.loads(self.results.read_text())["gen"]
 
+    def sent(self) -> tuple[set[int], dict[int, int]]:
+        """The bearers that live on the card, and what was sent of each bearer since the start."""
+        bearers = self.gnb.control.bearers()
+        of = {b["id"]: b["downlink"]["transmitted"] for b in bearers}
+        return {b["id"] for b in bearers if b.get("card")}, of
+
+    def share(self, seconds: float) -> float:
+        """Of the packets that are sent meanwhile: how many were of bearers on the card. None of them moves."""
+        _, before = self.sent()
+        time.sleep(seconds)
+        on_card, after = self.sent()
+        grown = {bearer: after[bearer] - before[bearer] for bearer in after}
+        return sum(grown[bearer] for bearer in on_card) / max(sum(grown.values()), 1)
+
+    def settled(self) -> bool:
+        """Nothing has moved for three periods."""
+        row = self.gnb.control.call("place.show")["moves"]
+        seen = row["to_card"] + row["to_host"], row["decisions"]
+        if seen[0] != getattr(self, "moves_seen", (None, 0))[0]:
+            self.moves_seen = seen
+        return row["decisions"] >= self.moves_seen[1] + 3
+
     def sink(self) -> dict:
         """What the sink says of the capture."""
         tree = {
             "file_prefix": configs.prefix("sink-moves"),
             "memory": {"hugepages": "never", "megabytes": 64, "mbufs": 8191},
             "ports": {"p": {"device": f"net_pcap0,rx_pcap={self.capture}"}},
-            "sink": {"port": "p", "core": 1, "flows": BEARERS, "idle_s": 1},
+            "sink": {"port": "p", "core": 1, "flows": self.count, "idle_s": 1},
         }
         file, results = configs.write(self.folder, "sink", tree), self.folder / "sink.json"
         results.unlink(missing_ok=True)
@@ -195,3 +220,31 @@ def test_moves_under_load_lose_double_and_reorder_nothing(loaded):
             sns[number(row[ue_field])].append(number(row[name]))
         for n, bearer in enumerate(loaded.ids(), start=1):
             assert steps_by_one(sns[ues[bearer]], bits(n)), f"{name} of bearer {n}"
+
+
+RATIOS = [int(r) for r in os.environ.get("SPLITPLANE_RATIOS", "50,0,100,20").split(",")]
+
+
+@pytest.mark.parametrize("of", ["bearers", "load"])
+def test_the_share_on_the_card_is_the_one_that_was_asked_for(folder, processes, tmp_path_factory, of):
+    """Nothing is lost on the way there, although dozens of bearers move at once."""
+    bed = LoadedCard(folder, processes, tmp_path_factory.mktemp("s") / "m", bearers=100)
+    bed.gnb.control.call("place.set", period_ms=100, load_ms=1000, min_stay_ms=0, most_moves_per_second=2000)
+    bed.start_generator(20_000)
+    wait_until("packets to pass", lambda: bed.gnb.control.bearers()[0]["downlink"]["transmitted"] > 10)
+    shares = {}
+    for ratio in RATIOS:
+        bed.gnb.control.call("place.set", mode="ratio", ratio=ratio, ratio_of=of)
+        wait_until("the bearers to have moved", bed.settled, timeout=20)
+        shares[ratio] = 100 * bed.share(1.0)
+    sent = bed.stop_generator()
+    wait_until("nothing to wait", lambda: bed.gnb.control.stats()["workers"][0]["held"] == 0)
+    time.sleep(0.3)
+    row = bed.gnb.control.stats()["placement"]
+    bed.card.finish()
+    bed.gnb.finish()
+    seen = bed.sink()
+    print(f"ratio of {of}: " + ", ".join(f"{asked} -> {got:.1f} %" for asked, got in shares.items()), row)
+    assert all(abs(asked - got) < 2 for asked, got in shares.items()), shares
+    assert (seen["unique"], seen["lost"], seen["duplicates"], seen["reordered"]) == (sent["sent"], 0, 0, 0)
+    assert row["failed"] == 0 and row["to_card"] > 0 < row["to_host"]

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "control/field_params.h"
+#include "gnb/config/fields.h"
+
 namespace splitplane::gnb {
 namespace {
 
@@ -45,28 +48,10 @@ Json to_json(const std::vector<MoveResult>& results) {
           {"longest_hold_us", longest}};
 }
 
-template <std::size_t N>
-void read_word(Params& params, std::string_view key, const std::array<std::string_view, N>& words, auto& into) {
-  const auto word = params.text(key);
-  if (!word) return;
-  const auto at = std::ranges::find(words, *word);
-  if (at == words.end()) return params.refuse(key, fmt::format("allowed: {}", fmt::join(words, ", ")));
-  into = static_cast<std::remove_reference_t<decltype(into)>>(at - words.begin());
-}
-
-void read_number(Params& params, std::string_view key, std::uint64_t least, std::uint64_t most, unsigned& into) {
-  if (const auto number = params.integer(key, least, most)) into = static_cast<unsigned>(*number);
-}
-
-Json to_json(const placement::Settings& s) {
-  return {{"mode", placement::kModeNames[static_cast<std::size_t>(s.mode)]},
-          {"ratio", s.ratio_percent},
-          {"ratio_of", placement::kRatioOfNames[static_cast<std::size_t>(s.ratio_of)]},
-          {"load_of", placement::kLoadOfNames[static_cast<std::size_t>(s.load_of)]},
-          {"period_ms", s.period_ms},
-          {"most_moves_per_second", s.most_moves_per_second},
-          {"min_stay_ms", s.min_stay_ms},
-          {"hysteresis_percent", s.hysteresis_percent}};
+Json to_json(const placement::Settings& settings) {
+  Json json = Json::object();
+  app::write_fields(json, app::placement_fields(), settings);
+  return json;
 }
 
 Json show(Placing& placing, std::span<const BearerId> ids) {
@@ -107,33 +92,10 @@ void add_place_methods(app::MethodRegistry& registry, Placing& placing) {
     return show(placing, ids);
   });
   registry.add("place.set", [&placing](Params& params) -> Expected<Json> {
-    placement::Settings read;
-    const auto given = [&params](std::string_view key) { return params.has(key); };
-    const bool mode = given("mode"), ratio = given("ratio"), ratio_of = given("ratio_of"), load_of = given("load_of"),
-               period = given("period_ms"), most = given("most_moves_per_second"), stay = given("min_stay_ms"),
-               hysteresis = given("hysteresis_percent");
-    read_word(params, "mode", placement::kModeNames, read.mode);
-    read_number(params, "ratio", 0, 100, read.ratio_percent);
-    read_word(params, "ratio_of", placement::kRatioOfNames, read.ratio_of);
-    read_word(params, "load_of", placement::kLoadOfNames, read.load_of);
-    read_number(params, "period_ms", 10, 60000, read.period_ms);
-    read_number(params, "most_moves_per_second", 1, 1000000, read.most_moves_per_second);
-    read_number(params, "min_stay_ms", 0, 3600000, read.min_stay_ms);
-    read_number(params, "hysteresis_percent", 0, 1000, read.hysteresis_percent);
+    placement::Settings wanted = placing.settings();
+    app::read_fields(params, app::placement_fields(), wanted);
     if (const auto fault = params.fault()) return fail("{}", *fault);
-    return placing
-        .set([&](placement::Settings& s) {
-          if (mode) s.mode = read.mode;
-          if (ratio) s.ratio_percent = read.ratio_percent;
-          if (ratio && !mode) s.mode = placement::Mode::kRatio;  // `ctl place ratio 50`
-          if (ratio_of) s.ratio_of = read.ratio_of;
-          if (load_of) s.load_of = read.load_of;
-          if (period) s.period_ms = read.period_ms;
-          if (most) s.most_moves_per_second = read.most_moves_per_second;
-          if (stay) s.min_stay_ms = read.min_stay_ms;
-          if (hysteresis) s.hysteresis_percent = read.hysteresis_percent;
-        })
-        .map([](const placement::Settings& s) { return to_json(s); });
+    return placing.set(wanted).map([&wanted] { return to_json(wanted); });
   });
   const auto goal = [](Params& params) {
     params.require("ids");

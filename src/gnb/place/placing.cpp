@@ -139,10 +139,8 @@ void Placing::unpin(std::span<const BearerId> ids) {
   note_view();
 }
 
-Expected<placement::Settings> Placing::set(const std::function<void(placement::Settings&)>& change) {
+Expected<void> Placing::set(const placement::Settings& next) {
   const std::lock_guard guard(mutex_);
-  placement::Settings next = settings_;
-  change(next);
   if (const auto refused = placement::refuse(next)) return fail("{}", *refused);
   if (parts_.config.cards.empty() && next.mode != placement::Mode::kStatic)
     return fail("mode: this host has no card; allowed: static");
@@ -151,7 +149,7 @@ Expected<placement::Settings> Placing::set(const std::function<void(placement::S
   note_view();
   soon_ = true;
   changed_.notify_all();
-  return next;
+  return {};
 }
 
 placement::Settings Placing::settings() const {

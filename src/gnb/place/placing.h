@@ -37,7 +37,7 @@ class Placing {
   Expected<void> pin(std::span<const BearerId> ids, const std::string& to);
   void unpin(std::span<const BearerId> ids);
   // From the next period on, which begins at once.
-  Expected<placement::Settings> set(const std::function<void(placement::Settings&)>& change);
+  Expected<void> set(const placement::Settings& settings);
   [[nodiscard]] placement::Settings settings() const;
   [[nodiscard]] placement::View view() const;
   // Where a bearer lives, and why.

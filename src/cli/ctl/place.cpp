@@ -1,0 +1,148 @@
+#include "cli/ctl/place.h"
+
+#include <memory>
+#include <vector>
+
+#include "cli/command/answer.h"
+#include "cli/command/field_options.h"
+#include "cli/ctl/table.h"
+#include "gnb/config/fields.h"
+
+namespace splitplane::app {
+namespace {
+
+constexpr std::size_t kMostReasons = 10;
+
+struct PlaceOptions {
+  std::vector<std::uint32_t> ids;
+  std::string to;
+  unsigned ratio = 0;
+  std::string of = "bearers";
+};
+
+// "83.3 %"; "-" of nothing.
+std::string share(double part, double whole) {
+  return whole <= 0 ? "-" : fmt::format("{:.1f} %", 100 * part / whole);
+}
+
+double real(const Json& of, const char* key) {
+  const Json& value = member(of, key);
+  return value.is_number() ? value.get<double>() : 0;
+}
+
+std::string mode_of(const Json& settings) {
+  const std::string mode = settings.value("mode", "");
+  if (mode != "ratio") return mode;
+  return fmt::format("ratio: {} % of {}", settings.value("ratio", 0U), settings.value("ratio_of", ""));
+}
+
+CLI::App* with_ids(CLI::App* command, const std::shared_ptr<PlaceOptions>& o) {
+  command->add_option("ID", o->ids, "Identities of bearers")->required();
+  return command;
+}
+
+}  // namespace
+
+std::string render_placement(const Json& placement) {
+  const Json &now = member(placement, "now"), &moves = member(placement, "moves");
+  Table table({"mode", "bearers", "movable", "on cards", "share", "share of load", "pinned"});
+  table.add({mode_of(member(placement, "settings")), grouped_text(now, "bearers"), grouped_text(now, "movable"),
+             grouped_text(now, "on_cards"), share(real(now, "on_cards"), real(now, "bearers")),
+             share(real(now, "load_on_cards"), real(now, "load")), grouped_text(now, "pinned")});
+  Table moved({"to a card", "to the host", "failed", "refused", "with packets", "packets", "longest hold"});
+  moved.add({grouped_text(moves, "to_card"), grouped_text(moves, "to_host"), grouped_text(moves, "failed"),
+             grouped_text(moves, "refused"), grouped_text(moves, "with_packets"), grouped_text(moves, "packets"),
+             fmt::format("{:.1f} ms", real(moves, "longest_hold_us") / 1e3)});
+  std::string text = table.to_string() + "\n" + moved.to_string();
+  const Json& bearers = member(placement, "bearers");
+  if (!bearers.is_array() || bearers.empty()) return text;
+  Table rows({"bearer", "lives on", "load", "why"});
+  for (const Json& one : bearers) {
+    rows.add({fmt::format("{:#010x}", one.value("id", 0U)), one.value("place", ""),
+              fmt::format("{:.0f}/s", real(one, "load")), one.value("why", "")});
+  }
+  return text + "\n" + rows.to_string();
+}
+
+std::string render_moves(const Json& moves) {
+  std::string text = fmt::format("{} moved, {} were there already", grouped_text(moves, "moved"),
+                                 grouped_text(moves, "there"));
+  if (moves.value("moved", 0U) != 0) {
+    text += fmt::format("; packets of {} waited, {} in all, {:.1f} ms at most", grouped_text(moves, "with_packets"),
+                        grouped_text(moves, "packets"), real(moves, "longest_hold_us") / 1e3);
+  }
+  text += '\n';
+  const Json& stayed = member(moves, "stayed");
+  for (std::size_t i = 0; stayed.is_array() && i < stayed.size(); ++i) {
+    if (i == kMostReasons) return text + fmt::format("and {} more stayed\n", stayed.size() - i);
+    text += fmt::format("{:#010x} stayed: {}\n", stayed[i].value("id", 0U), stayed[i].value("why", ""));
+  }
+  return text;
+}
+
+void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliOutput&)>& action) {
+  const auto o = std::make_shared<PlaceOptions>();
+  CLI::App* place = ctl.add_subcommand("place", "Where bearers live, card or host: show, move, pin, unpin, ratio, set")
+                        ->require_subcommand(1)
+                        ->fallthrough();
+  place->footer("Example:\n  splitplane ctl place ratio 50");
+
+  CLI::App* show = place->add_subcommand("show", "How it is decided, and of some bearers why they live there")
+                       ->fallthrough();
+  show->add_option("ID", o->ids, "Identities of bearers");
+  show->footer("Example:\n  splitplane ctl place show 0x04040000");
+  show->callback([o, ask, &action] {
+    action = [o, ask](CliOutput& out) { return ask(out, "place.show", {{"ids", o->ids}}, render_placement); };
+  });
+
+  CLI::App* move = with_ids(place->add_subcommand("move", "Moves bearers while packets pass")->fallthrough(), o);
+  move->add_option("--to", o->to, "host, or the name of a card")->required();
+  move->footer("Example:\n  splitplane ctl place move 0x04040000 --to card0");
+  move->callback([o, ask, &action] {
+    action = [o, ask](CliOutput& out) {
+      return ask(out, "place.move", {{"ids", o->ids}, {"to", o->to}}, render_moves);
+    };
+  });
+
+  CLI::App* pin = with_ids(
+      place->add_subcommand("pin", "Bearers that shall live there in every mode; they move with the next decision")
+          ->fallthrough(),
+      o);
+  pin->add_option("--to", o->to, "host, or the name of a card")->required();
+  pin->callback([o, ask, &action] {
+    action = [o, ask](CliOutput& out) {
+      return ask(out, "place.pin", {{"ids", o->ids}, {"to", o->to}},
+                 [](const Json& done) { return fmt::format("{} pinned\n", grouped_text(done, "pinned")); });
+    };
+  });
+  CLI::App* unpin =
+      with_ids(place->add_subcommand("unpin", "Bearers that live again where the mode says")->fallthrough(), o);
+  unpin->callback([o, ask, &action] {
+    action = [o, ask](CliOutput& out) {
+      return ask(out, "place.unpin", {{"ids", o->ids}},
+                 [](const Json& done) { return fmt::format("{} unpinned\n", grouped_text(done, "unpinned")); });
+    };
+  });
+
+  const auto settings = [](const Json& now) { return fmt::format("mode is now {}\n", mode_of(now)); };
+  CLI::App* ratio =
+      place->add_subcommand("ratio", "So many percent of the bearers, or of their load, live on cards")->fallthrough();
+  ratio->add_option("PERCENT", o->ratio, "0 to 100")->required()->check(CLI::Range(0, 100));
+  ratio->add_option("--of", o->of, "bearers or load")->capture_default_str()->check(CLI::IsMember({"bearers", "load"}));
+  ratio->footer("Example:\n  splitplane ctl place ratio 30 --of load");
+  ratio->callback([o, ask, settings, &action] {
+    action = [o, ask, settings](CliOutput& out) {
+      return ask(out, "place.set", {{"mode", "ratio"}, {"ratio", o->ratio}, {"ratio_of", o->of}}, settings);
+    };
+  });
+
+  CLI::App* set = place->add_subcommand("set", "How it is decided from now on")->fallthrough();
+  const auto fields =
+      std::make_shared<FieldOptions>(*set, fields::keys_of(placement_fields()), FieldOptions::Defaults::kShown);
+  set->footer("Example:\n  splitplane ctl place set --mode spill");
+  set->callback([fields, ask, settings, &action] {
+    action = [fields, ask, settings](CliOutput& out) { return ask(out, "place.set", fields->given(), settings); };
+  });
+}
+
+}  // namespace splitplane::app
