@@ -3,9 +3,10 @@
 //
 // A trace says how many packets each bearer has in each period: Poisson draws around a Zipf law whose ranks drift. Each
 // second some bearers exchange their ranks: with any others (`jump`), or with others of half to twice the rank
-// (`near`). Three rules see the same trace:
+// (`near`). Four rules see the same trace:
 //
 //   spill   placement::Decider in mode spill, which knows the periods before
+//   bounded exchanges as many bearers as may move, and knows the true rates of each period before it begins
 //   best    the busiest bearers of each period that fit, which no rule can know before the period is over
 //   set-up  the first bearers that came, while the card had room
 //
@@ -21,6 +22,7 @@
 #include <numeric>
 #include <random>
 
+#include "placement/decision/best.h"
 #include "placement/decision/decider.h"
 
 namespace splitplane::bench {
@@ -51,6 +53,7 @@ class Trace {
         is_near_(is_near),
         rates_(options.bearers),
         at_rank_(options.bearers),
+        means(options.bearers),
         counts(options.bearers),
         random_(options.seed) {
     double sum = 0;
@@ -61,7 +64,7 @@ class Trace {
     std::iota(at_rank_.begin(), at_rank_.end(), 0U);
     std::shuffle(at_rank_.begin(), at_rank_.end(), random_);
   }
-  // Fills in the next period's `counts`.
+  // Fills in the next period's `means` and `counts`.
   void pass() {
     due_ += moved_ * seconds_;
     const double now = std::floor(due_);
@@ -73,7 +76,10 @@ class Trace {
       const auto near = static_cast<std::size_t>(static_cast<double>(one + 1) * factor);
       std::swap(at_rank_[one], at_rank_[is_near_ ? std::clamp<std::size_t>(near, 1, counts.size()) - 1 : any(random_)]);
     }
-    for (std::size_t rank = 0; rank < counts.size(); ++rank) counts[at_rank_[rank]] = draw(rates_[rank] * seconds_);
+    for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+      means[at_rank_[rank]] = static_cast<float>(rates_[rank] * seconds_);
+      counts[at_rank_[rank]] = draw(rates_[rank] * seconds_);
+    }
   }
 
  private:
@@ -92,12 +98,42 @@ class Trace {
   std::vector<std::uint32_t> at_rank_;  // the bearer
 
  public:
+  std::vector<float> means;  // by bearer, in a period
   std::vector<std::uint32_t> counts;
 
  private:
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
   std::uniform_real_distribution<double> uniform_;
+};
+
+// Knows the true means, and exchanges bearers with half as many moves each way as a period has.
+class Bounded {
+ public:
+  Bounded(const Options& options, std::size_t set_up)
+      : on_card_(options.bearers),
+        exchanges_(options.settings.most_moves_per_second * options.settings.period_ms / 2000) {
+    std::fill_n(on_card_.begin(), set_up, true);
+  }
+  double share(const Trace& trace, double all) {
+    placement::Greatest hot(exchanges_);
+    placement::Least cold(exchanges_);
+    for (std::size_t i = 0; i < on_card_.size(); ++i) {
+      on_card_[i] ? cold.offer(trace.means[i], i) : hot.offer(trace.means[i], i);
+    }
+    const auto come = hot.sorted(), leave = cold.sorted();
+    for (std::size_t i = 0; i < std::min(come.size(), leave.size()) && come[i].key > leave[i].key; ++i) {
+      on_card_[come[i].slot] = true;
+      on_card_[leave[i].slot] = false;
+    }
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < on_card_.size(); ++i) sum += on_card_[i] ? trace.counts[i] : 0;
+    return static_cast<double>(sum) / all;
+  }
+
+ private:
+  std::vector<bool> on_card_;
+  std::size_t exchanges_;
 };
 
 double share_of_best(std::vector<std::uint32_t> counts, std::size_t entries, double all) {
@@ -134,7 +170,8 @@ nlohmann::json measure(const Options& options, double exponent, double drift, co
   }
   const unsigned per_second = 1000 / options.settings.period_ms;
   const unsigned warm = options.warm_s * per_second, periods = warm + options.measured_s * per_second;
-  std::vector<double> best, spill, rule, moves, times;
+  Bounded knowing(options, set_up);
+  std::vector<double> best, bounded, spill, rule, moves, times;
   std::size_t most_on_card = 0, most_in_a_second = 0;
   double near_after_s = -1;
   for (unsigned period = 0; period < periods; ++period) {
@@ -150,6 +187,7 @@ nlohmann::json measure(const Options& options, double exponent, double drift, co
       if (i < set_up) on_set_up += trace.counts[i];
     }
     const double whole = static_cast<double>(all), share = static_cast<double>(on_card) / whole;
+    const double known = knowing.share(trace, whole);
     const double possible = share_of_best(trace.counts, options.entries, whole);
     if (near_after_s < 0 && share >= 0.9 * possible) near_after_s = static_cast<double>(period) / per_second;
     const double begin = thread_ms();
@@ -165,6 +203,7 @@ nlohmann::json measure(const Options& options, double exponent, double drift, co
     times.push_back(took);
     if (period < warm) continue;
     best.push_back(possible);
+    bounded.push_back(known);
     spill.push_back(share);
     rule.push_back(static_cast<double>(on_set_up) / whole);
     moves.push_back(static_cast<double>(decision.moves.size()));
@@ -180,6 +219,7 @@ nlohmann::json measure(const Options& options, double exponent, double drift, co
           {"drift_percent", drift},
           {"drift", kind},
           {"best", mean(best)},
+          {"bounded", mean(bounded)},
           {"spill", mean(spill)},
           {"set_up", mean(rule)},
           {"spill_of_best", mean(spill) / mean(best)},
@@ -220,18 +260,20 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   nlohmann::json rows = nlohmann::json::array();
-  fmt::print(stderr, "{:>5} {:>6} {:>6}  {:>6} {:>6} {:>6}  {:>8} {:>8}  {:>8} {:>8}  {:>7} {:>7}\n", "zipf", "drift",
-             "%/s", "best", "spill", "set-up", "of best", "worst", "moved %", "near s", "ms", "p99");
+  fmt::print(stderr, "{:>5} {:>6} {:>6}  {:>6} {:>7} {:>6} {:>6}  {:>8} {:>8}  {:>8} {:>8}  {:>7} {:>7}\n", "zipf",
+             "drift", "%/s", "best", "bounded", "spill", "set-up", "of best", "worst", "moved %", "near s", "ms",
+             "p99");
   for (const std::string& kind : options.kinds) {
     for (const double exponent : options.exponents) {
       for (const double drift : options.drifts) {
         const auto& row = rows.emplace_back(measure(options, exponent, drift, kind));
         const auto of = [&](const char* key) { return row[key].get<double>(); };
-        fmt::print(
-            stderr,
-            "{:5.1f} {:>6} {:6.2f}  {:6.3f} {:6.3f} {:6.3f}  {:8.3f} {:8.3f}  {:8.3f} {:8.1f}  {:7.2f} {:7.2f}\n",
-            exponent, kind, drift, of("best"), of("spill"), of("set_up"), of("spill_of_best"), of("worst_of_best"),
-            of("moved_percent_a_second"), of("near_after_s"), of("decision_ms"), of("decision_ms_p99"));
+        fmt::print(stderr,
+                   "{:5.1f} {:>6} {:6.2f}  {:6.3f} {:7.3f} {:6.3f} {:6.3f}  {:8.3f} {:8.3f}  {:8.3f} {:8.1f}  {:7.2f} "
+                   "{:7.2f}\n",
+                   exponent, kind, drift, of("best"), of("bounded"), of("spill"), of("set_up"), of("spill_of_best"),
+                   of("worst_of_best"), of("moved_percent_a_second"), of("near_after_s"), of("decision_ms"),
+                   of("decision_ms_p99"));
       }
     }
   }

@@ -300,6 +300,17 @@ cards:
     copies: vf-copies
     numa: 1
   card1: {control: /run/splitplane/corpus-nic1.sock, vfs: [n3b, airb], n3: n3b, air: airb}
+placement:
+  mode: ratio
+  ratio: 40
+  ratio_of: load
+  load_of: octets
+  period_ms: 1000
+  load_ms: 5000
+  most_moves_per_second: 200
+  min_stay_ms: 10000
+  hysteresis: 50
+  consolidation: {on: true, fill_percent: 50, busy_percent: 80, calm_ms: 3000}
 bearers:
   - count: 4
     upf: 10.100.0.2

@@ -223,7 +223,7 @@ TEST(GnbFile, what_is_wrong_with_placement_is_said_in_one_line) {
   EXPECT_THAT(refusal("consolidation: {on: true}"),
               HasSubstr("placement.consolidation.on: is true, and there is one gnb worker; allowed: two or more"));
   EXPECT_THAT(refusal("consolidation: {fill_percent: 90}"),
-              HasSubstr("placement: consolidation: fill_percent 90 is not below busy_percent 85"));
+              HasSubstr("placement.consolidation: fill_percent 90 is not below busy_percent 85"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Decides for each bearer whether it lives on a card or on the host. It reads no clock and does nothing itself: facts
-// go in, moves come out, and whoever owns the bearers carries them out (gnb/control). One thread.
+// go in, moves come out, and the owner of the bearers carries them out (gnb/control). One thread.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Mode ratio: so many percent of the bearers, or of the measured load, are on cards. Both move as few bearers as they
+// Mode ratio: a share of the bearers, or of the measured load, is on cards. Both move as few bearers as they
 // can.
 #pragma once
 

@@ -4,11 +4,10 @@
 
 namespace splitplane::placement {
 
-std::optional<std::string> refuse(const Settings& settings) {
-  const ConsolidationSettings& c = settings.consolidation;
+std::optional<std::string> refuse(const ConsolidationSettings& c) {
   if (c.fill_percent >= c.busy_percent) {
     return fmt::format(
-        "consolidation: fill_percent {} is not below busy_percent {}, so shards would go to and fro; allowed: a "
+        "fill_percent {} is not below busy_percent {}, so shards would go to and fro; allowed: a "
         "smaller "
         "fill_percent",
         c.fill_percent, c.busy_percent);

@@ -47,6 +47,6 @@ struct Settings {
 };
 
 // What is wrong between the settings, in one sentence that says what is allowed; nothing if they fit together.
-[[nodiscard]] std::optional<std::string> refuse(const Settings& settings);
+[[nodiscard]] std::optional<std::string> refuse(const ConsolidationSettings& settings);
 
 }  // namespace splitplane::placement

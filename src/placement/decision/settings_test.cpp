@@ -6,11 +6,11 @@ namespace splitplane::placement {
 namespace {
 
 TEST(Settings, a_core_may_not_be_filled_beyond_where_it_needs_help) {
-  Settings settings;
+  ConsolidationSettings settings;
   EXPECT_EQ(refuse(settings), std::nullopt);
-  settings.consolidation.fill_percent = 85;
+  settings.fill_percent = 85;
   EXPECT_EQ(refuse(settings),
-            "consolidation: fill_percent 85 is not below busy_percent 85, so shards would go to and fro; allowed: a "
+            "fill_percent 85 is not below busy_percent 85, so shards would go to and fro; allowed: a "
             "smaller fill_percent");
 }
 
