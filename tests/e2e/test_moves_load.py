@@ -37,12 +37,12 @@ class LoadedCard:
         name = f"ml{os.getpid() % 1000}"
         self.capture = folder / "air.pcap"
         self.capture.unlink(missing_ok=True)
-        bearers = [
+        self.count = bearers
+        trees = [
             configs.bearer(n, upf=UPF, shard=n, rlc=("am18", "am12")[n % 2], pdcp_sn=(18, 12)[n // 2 % 2], card="card0")
             for n in range(1, bearers + 1)
         ]
-        self.count = bearers
-        host = configs.behind_a_card(name, bearers) | {"journal": str(folder / "journal")}
+        host = configs.behind_a_card(name, trees) | {"journal": str(folder / "journal")}
         host["memory"] = {"megabytes": 400, "mbufs": 32767}
         host["workers"]["w0"]["features"] = "mat"
         del host["ports"]["vf-copies"], host["workers"]["copies"], host["cards"]["card0"]["copies"]
