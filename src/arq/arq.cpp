@@ -84,8 +84,8 @@ ArqView view_of(const ArqBearer& bearer) {
                .status = bearer.receive.status_counters()};
   if (bearer.away) {
     view.in_service = true;
-    view.retx = {
-        .acked = bearer.away->released, .pdus = bearer.away->sent_again, .octets = bearer.away->sent_again_octets};
+    view.retx = {{.acked = bearer.away->released},
+                 {.pdus = bearer.away->sent_again, .octets = bearer.away->sent_again_octets}};
   }
   if (bearer.marker) view.ecn = view_of(*bearer.marker);
   return view;

@@ -29,6 +29,8 @@ Buffering::Buffering(const Settings& settings, datapath::WorkerStats& stats)
       wheel_(std::max<std::uint64_t>(1, settings.ticks_per_ms / 4), settings.now),
       ticks_per_ms_(settings.ticks_per_ms),
       stats_(stats) {
+  // The members before `retx` fill most of the first line, so retx.prefetch() fetches them, too.
+  static_assert(sizeof(Bearer) - sizeof(Bearer::retx) + decltype(Bearer::retx)::hot_octets() <= 64 * kHotLines);
   queues_.reserve(settings.channels.size());
   for (const Channel& channel : settings.channels) {
     queues_.emplace_back(channel);
@@ -44,28 +46,24 @@ void Buffering::process(Queue& queue, datapath::Burst& burst) {
   // Each message is of another bearer, as a rule: what it needs arrives while the others are looked up.
   std::array<Bearer*, Queue::kAtOnce> bearers;
   std::array<std::uint32_t, Queue::kAtOnce> sns;
-  const auto& known = lanes_[lane].bearers;
-  for (unsigned i = 0; i < n; ++i) {
-    if (queue.in_[i].bearer < known.size()) __builtin_prefetch(&known[queue.in_[i].bearer]);
-  }
   for (unsigned i = 0; i < n; ++i) {
     bearers[i] = find(lane, queue.in_[i].bearer);
-    if (bearers[i] == nullptr) continue;
-    const char* const at = reinterpret_cast<const char*>(bearers[i]);
-    for (std::size_t line = 0; line < kHotOctets; line += 64) __builtin_prefetch(at + line, 1);
+    if (bearers[i] != nullptr) bearers[i]->retx.prefetch();
   }
+  unsigned far = 0, copies = 0;  // of those whose pages are not found at once
   for (unsigned i = 0; i < n; ++i) {
     if (bearers[i] == nullptr) continue;
-    // A STATUS PDU is about what was sent last, more or less.
-    sns[i] = queue.in_[i].kind == Kind::kStatus ? bearers[i]->retx.next() - 1 : queue.in_[i].sn;
-    bearers[i]->retx.prefetch_root(sns[i]);
+    const ran::rlc::AmRetx<Kept>& retx = bearers[i]->retx;
+    const bool is_status = queue.in_[i].kind == Kind::kStatus;
+    const std::uint32_t sn = is_status ? retx.next_ack() : queue.in_[i].sn;
+    if (is_status ? retx.prefetch_open() : retx.prefetch_sdu(sn)) continue;
+    if (!is_status) retx.prefetch_new(sn, copies++);
+    bearers[far] = bearers[i];
+    sns[far++] = sn;
   }
-  for (unsigned i = 0; i < n; ++i) {
-    if (bearers[i] != nullptr) bearers[i]->retx.prefetch_directory(sns[i]);
-  }
-  for (unsigned i = 0; i < n; ++i) {
-    if (bearers[i] != nullptr) bearers[i]->retx.prefetch_page(sns[i]);
-  }
+  for (unsigned i = 0; i < far; ++i) bearers[i]->retx.prefetch_root(sns[i]);
+  for (unsigned i = 0; i < far; ++i) bearers[i]->retx.prefetch_directory(sns[i]);
+  for (unsigned i = 0; i < far; ++i) bearers[i]->retx.prefetch_page(sns[i]);
   for (unsigned i = 0; i < n;) i += take(lane, queue, i, now);
   probe_.stage(datapath::Stage::copies, n);
 }
@@ -156,26 +154,23 @@ unsigned Buffering::take(std::size_t lane, Queue& queue, unsigned i, Time now) {
 }
 
 void Buffering::open(std::size_t lane, const Message& m) {
-  auto& bearers = lanes_[lane].bearers;
   const Opening opening = Opening::of(m);
   if ((opening.sn_bits != 12 && opening.sn_bits != 18) || m.bearer >= kMostBearers) {
     counters_.strays.add(1);
     return;
   }
   close(lane, m.bearer);
-  if (m.bearer >= bearers.size()) bearers.resize(m.bearer + 1);
   const ran::rlc::AmConfig config{.sn_bits = opening.sn_bits,
                                   .max_retx = opening.max_retx,
                                   .t_poll_retransmit = opening.t_poll_retransmit_ms * ticks_per_ms_,
                                   .repair_unit = std::max<std::uint64_t>(1, ticks_per_ms_ / 8),
                                   .whole_sdus = true};
-  auto bearer = std::make_unique<Bearer>(config, memory_);
-  bearer->number = m.bearer;
-  bearer->lane = static_cast<std::uint16_t>(lane);
-  bearer->incarnation = m.bytes;
-  bearer->retx.restart_at(m.sn);
-  bearer->next_ack = bearer->highest_ack = m.sn;
-  bearers[m.bearer] = std::move(bearer);
+  Bearer& bearer = lanes_[lane].bearers.emplace(m.bearer, config, memory_);
+  bearer.number = m.bearer;
+  bearer.lane = static_cast<std::uint16_t>(lane);
+  bearer.incarnation = m.bytes;
+  bearer.retx.restart_at(m.sn);
+  bearer.next_ack = bearer.highest_ack = m.sn;
   counters_.opened.add(1);
 }
 
@@ -187,7 +182,7 @@ void Buffering::close(std::size_t lane, std::uint32_t number) {
   if (bearer->refused) std::erase(refused_, bearer);
   held_ -= bearer->retx.held();
   stats_.rlc_unacked.set(held_);
-  lanes_[lane].bearers[number].reset();
+  lanes_[lane].bearers.erase(number);
   counters_.closed.add(1);
 }
 

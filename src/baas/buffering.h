@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "baas/kept.h"
+#include "baas/numbered.h"
 #include "baas/protocol.h"
 #include "base/timer_wheel.h"
 #include "engine/burst.h"
@@ -77,7 +78,7 @@ class Buffering {
   static constexpr std::size_t kPagesForRefused = 64;
   static constexpr std::uint32_t kMostBearers = 1U << 26;  // of a worker: as many as there are lines in all shards
 
-  // Its hot lines come first: RLC's rare counters are at its end.
+  // What each message needs comes first: these members and those of AmRetx are in kHotLines lines.
   struct alignas(64) Bearer : TimerNode {
     Bearer(const ran::rlc::AmConfig& config, ran::rlc::Memory<Kept>& memory) : retx(config, memory) {}
     std::uint32_t number = 0;
@@ -91,18 +92,15 @@ class Buffering {
     Bearer* next_working = nullptr;
     ran::rlc::AmRetx<Kept> retx;
   };
-  static constexpr std::size_t kHotOctets = 320;
+  static constexpr std::size_t kHotLines = 3;
   // To one worker.
   struct Lane {
     rte_ring* ring = nullptr;
-    std::vector<std::unique_ptr<Bearer>> bearers;  // by number
+    Numbered<Bearer> bearers;
     bool said = false;
   };
 
-  [[nodiscard]] Bearer* find(std::size_t lane, std::uint32_t number) {
-    auto& bearers = lanes_[lane].bearers;
-    return number < bearers.size() ? bearers[number].get() : nullptr;
-  }
+  [[nodiscard]] Bearer* find(std::size_t lane, std::uint32_t number) { return lanes_[lane].bearers.find(number); }
   [[nodiscard]] unsigned take(std::size_t lane, Queue& queue, unsigned i, Time now);
   void open(std::size_t lane, const Message& m);
   void close(std::size_t lane, std::uint32_t number);

@@ -34,7 +34,7 @@ def items(report: Report) -> None:
     jitter = rows["jitter_percent"]
     why = f"65,536 bearers, one core, thread CPU time; jitter {jitter:.1f} %"
     best = row_of(rows["service"], "sdus_per_status", 32)
-    short = f"; {10 - best['mpps']:.2f} Mpps below it: about ten cache lines a copy that no prefetch hides"
+    short = f"; {10 - best['mpps']:.2f} Mpps below it: each copy is of another bearer, whose lines are cold"
     report.judge(
         "baas_mpps_per_core",
         f"{best['mpps']:.2f} Mpps ({best['ns_min']:.0f} to {best['ns_max']:.0f} ns)",

@@ -2,6 +2,8 @@
 // t-PollRetransmit and retransmission. AmSend is the other half; am_messages.h has what they exchange.
 #pragma once
 
+#include <cstddef>
+
 #include "ran/rlc/am_messages.h"
 #include "ran/rlc/counters.h"
 #include "ran/rlc/sent_window.h"
@@ -15,7 +17,13 @@ class AmRetx {
   // The most work of one receive_status() call: NACK blocks plus unacknowledged SDUs that they name.
   static constexpr std::uint32_t kStatusWork = 4096;
 
-  AmRetx(const AmConfig& config, Memory<B>& memory) : config_(config), window_(config.sn_bits, memory) {}
+  AmRetx(const AmConfig& config, Memory<B>& memory)
+      : poll_retransmit_time_(config.t_poll_retransmit),
+        max_retx_(config.max_retx),
+        sn_bits_(config.sn_bits),
+        whole_sdus_(config.whole_sdus),
+        window_(config.sn_bits, memory),
+        repair_unit_(config.repair_unit) {}
   AmRetx(const AmRetx&) = delete;
   AmRetx& operator=(const AmRetx&) = delete;
   ~AmRetx() { restart_at(0); }
@@ -23,7 +31,7 @@ class AmRetx {
   // How many new SDUs can surely be kept, at most a page. It is 0 while buffers that are not yet released occupy the
   // SNs that come next after a wrap.
   [[nodiscard]] std::uint32_t room() const {
-    if (end_ - oldest() >= sn_mask(config_.sn_bits) - kPageSns) return 0;
+    if (end_ - oldest() >= sn_mask(sn_bits_) - kPageSns) return 0;
     return window_.room(end_);
   }
 
@@ -50,7 +58,7 @@ class AmRetx {
   void submitted(Submission<B> s, Time now) {
     if (s.sn == end_) {
       window_.add(end_++, std::move(s.sdu), s.bytes);
-      counters_.unacked_most = std::max(counters_.unacked_most, window_.unacked());
+      frequent_.unacked_most = std::max(frequent_.unacked_most, window_.unacked());
     }
     last_sent_ = s.sent;
     if (s.poll) polled(now);
@@ -61,10 +69,10 @@ class AmRetx {
   // each SDU that reached maxRetxThreshold.
   template <class MaxRetx>
   StatusResult receive_status(Octets pdu, Time now, MaxRetx&& max_retx) {
-    const auto status = wire::rlc::parse_status(pdu, config_.sn_bits);
+    const auto status = wire::rlc::parse_status(pdu, sn_bits_);
     std::uint32_t ack = 0;
     const StatusResult result = status ? check(*status, ack) : StatusResult::kMalformed;
-    counters_.count(result);
+    count(result);
     if (result == StatusResult::kTaken) apply(*status, ack, now, max_retx);
     return result;
   }
@@ -74,7 +82,7 @@ class AmRetx {
   void tick(Time now, const SenderState& sender, MaxRetx&& max_retx) {
     if (!t_poll_retransmit_.expired(now)) return;
     t_poll_retransmit_.stop();
-    ++counters_.poll_timeouts;
+    ++rare_.poll_timeouts;
     poll_wanted_ = true;
     if ((sender.unsent || window_.pending() != 0) && !sender.stalled) return;
     const std::uint32_t sn = window_.last_open(next_ack_, end_);
@@ -106,7 +114,7 @@ class AmRetx {
     SentSdu<B>& sdu = page.sdu[sn % kPageSns];
     const Interval wanted = window_.first_pending(page, sn);
     const unsigned header = wire::rlc::am_header_bytes(
-        config_.sn_bits, wanted.start == 0 ? wire::rlc::Segment::kFirst : wire::rlc::Segment::kMiddle);
+        sn_bits_, wanted.start == 0 ? wire::rlc::Segment::kFirst : wire::rlc::Segment::kMiddle);
     if (grant <= header) return pdu;
     pdu.offset = wanted.start;
     pdu.length = static_cast<std::uint16_t>(std::min<std::size_t>(grant - header, wanted.stop - wanted.start));
@@ -118,12 +126,12 @@ class AmRetx {
     pdu.sdu = sdu.sdu.share();
     window_.take_pending(page, sn, pdu.length);
     wire::rlc::AmHeader h{.si = wire::rlc::segment_of(pdu.offset, pdu.length, sdu.bytes), .so = pdu.offset};
-    h.sn = sn & sn_mask(config_.sn_bits);
+    h.sn = sn & sn_mask(sn_bits_);
     h.poll = poll_after(sender);
-    pdu.header_bytes = static_cast<std::uint8_t>(wire::rlc::write_am(pdu.header, config_.sn_bits, h));
+    pdu.header_bytes = static_cast<std::uint8_t>(wire::rlc::write_am(pdu.header, sn_bits_, h));
     if (h.poll) polled(now);
-    ++counters_.pdus;
-    counters_.octets += pdu.length;
+    ++rare_.pdus;
+    rare_.octets += pdu.length;
     return pdu;
   }
 
@@ -164,12 +172,26 @@ class AmRetx {
     }
   }
 
-  // For one who serves a burst of many bearers: fetches in three steps, of which each needs the one before, what leads
-  // to the page of `sn` and the page. Then also what release() will look at.
+  // For one who serves a burst of many bearers, whose state is in no cache. Each function fetches what the next ones
+  // look at. First the state that every SDU and every STATUS needs:
+  void prefetch() const {
+    const auto* const at = reinterpret_cast<const char*>(this);
+    for (std::size_t octet = 0; octet < hot_octets(); octet += kLine) __builtin_prefetch(at + octet, 1);
+  }
+  [[nodiscard]] static constexpr std::size_t hot_octets() {
+    return offsetof(AmRetx, window_) + SentWindow<B>::hot_octets();
+  }
+  // What submitted() needs of the page of SDU `sn`, and what a STATUS that acknowledges everything needs. They return
+  // false if the page is new, or if the three functions below have to fetch the way to it first, one level each.
+  bool prefetch_sdu(std::uint32_t sn) const { return window_.prefetch(sn, sn + 1); }
+  bool prefetch_open() const { return window_.prefetch(next_ack_, end_); }
   void prefetch_root(std::uint32_t sn) const { window_.prefetch_root(sn); }
   void prefetch_directory(std::uint32_t sn) const { window_.prefetch_directory(sn); }
-  void prefetch_page(std::uint32_t sn) const { window_.prefetch_page(sn); }
-  void prefetch_released() const { window_.prefetch_sdus(release_from_, release_end_); }
+  void prefetch_page(std::uint32_t sn) const { window_.prefetch_page(sn, sn + 1); }
+  // The page that SDU `sn` gets if it has none, after `ahead` others got theirs.
+  void prefetch_new(std::uint32_t sn, unsigned ahead) const { window_.prefetch_new(sn, ahead); }
+  // What release() will look at.
+  void prefetch_released() const { window_.prefetch_page(release_from_, release_end_); }
 
   // The buffer of an SDU that is not acknowledged; nullptr if `sn` has none.
   [[nodiscard]] B* kept(std::uint32_t sn) const { return window_.kept(sn); }
@@ -201,9 +223,10 @@ class AmRetx {
   [[nodiscard]] std::uint32_t pending() const { return window_.pending(); }
   // Number of SDUs whose buffers are held: those not acknowledged, or not yet released.
   [[nodiscard]] std::uint32_t held() const { return window_.held(); }
-  [[nodiscard]] const RetxCounters& counters() const { return counters_; }
+  [[nodiscard]] RetxCounters counters() const { return {frequent_, rare_}; }
 
  private:
+  static constexpr std::size_t kLine = SentWindow<B>::kLine;
   static constexpr std::uint32_t kSduIsOver = 0x10000;  // one more than the last octet that SO can name
 
   void peer_answers() {
@@ -214,11 +237,11 @@ class AmRetx {
   // direction drops a quarter of all PDUs, 16 polls in a row fail once in a million times. The polls must also last as
   // long as t-PollRetransmit would need for them.
   void count_poll(Time now) {
-    const std::uint32_t most = std::max(16U, 2U * config_.max_retx);
+    const std::uint32_t most = std::max(16U, 2U * max_retx_);
     if (polls_in_vain_++ == 0) first_in_vain_ = now;
-    if (peer_lost_ || polls_in_vain_ <= most || now - first_in_vain_ < most * config_.t_poll_retransmit) return;
+    if (peer_lost_ || polls_in_vain_ <= most || now - first_in_vain_ < most * poll_retransmit_time_) return;
     peer_lost_ = true;
-    ++counters_.peer_lost;
+    ++rare_.peer_lost;
   }
 
   // What a NACK block says: SDUs [sn, stop) below ACK_SN are missing, the last one up to octet `so_end`. The block says
@@ -231,19 +254,25 @@ class AmRetx {
   // Places a NACK's SDUs around the window's base; it looks back over at most half of the number space. Some peers cut
   // a STATUS to the grant at ACK_SN and leave the last range as it was.
   [[nodiscard]] Nacked place(const wire::rlc::Nack& nack, std::uint32_t ack) const {
-    const std::uint32_t sn = from_base(next_ack_ - window_size(config_.sn_bits), nack.sn, config_.sn_bits);
+    const std::uint32_t sn = from_base(next_ack_ - window_size(sn_bits_), nack.sn, sn_bits_);
     if (!before(sn, ack)) return {sn, sn, wire::rlc::kSoEnd, true};
     if (before(ack, sn + nack.range)) return {sn, ack, wire::rlc::kSoEnd, true};
     return {sn, sn + nack.range, nack.so_end, false};
   }
 
+  void count(StatusResult result) {
+    (result == StatusResult::kTaken   ? frequent_.status
+     : result == StatusResult::kStale ? rare_.status_stale
+                                      : rare_.status_malformed) += 1;
+  }
+
   // Checks TS 38.322 5.3.3.3 and that the PDU makes sense. Sets `ack` to ACK_SN without the modulus.
   [[nodiscard]] StatusResult check(const wire::rlc::Status& status, std::uint32_t& ack) const {
-    ack = from_base(next_ack_, status.ack_sn, config_.sn_bits);
+    ack = from_base(next_ack_, status.ack_sn, sn_bits_);
     if (ack - next_ack_ > end_ - next_ack_) {
-      return ack - next_ack_ < window_size(config_.sn_bits) ? StatusResult::kMalformed : StatusResult::kStale;
+      return ack - next_ack_ < window_size(sn_bits_) ? StatusResult::kMalformed : StatusResult::kStale;
     }
-    const bool is_cut = !config_.whole_sdus && end_ != next_ack_ && last_sent_ != bytes_of(end_ - 1);
+    const bool is_cut = !whole_sdus_ && end_ != next_ack_ && last_sent_ != bytes_of(end_ - 1);
     bool covers_cut = false;
     std::uint32_t last_stop = next_ack_, next_octet = kSduIsOver;  // where the block before ended
     std::uint32_t blocks = 0;
@@ -267,7 +296,7 @@ class AmRetx {
   template <class MaxRetx>
   void apply(const wire::rlc::Status& status, std::uint32_t ack, Time now, MaxRetx&& max_retx) {
     const std::uint32_t base = next_ack_;
-    const std::uint64_t acked_before = counters_.acked;
+    const std::uint64_t acked_before = frequent_.acked;
     std::uint32_t acked_up_to = base, work = kStatusWork;
     wire::rlc::Nack nack;
     for (wire::rlc::NackCursor cursor(status); cursor.next(nack);) {
@@ -287,12 +316,12 @@ class AmRetx {
         if (first != n.stop) negative(nack, n, first, now, max_retx);
         acked_up_to = n.stop;
       }
-      counters_.nacks_ignored += n.is_trimmed || (work == work_before && work != 0) ? 1 : 0;
+      rare_.nacks_ignored += n.is_trimmed || (work == work_before && work != 0) ? 1 : 0;
     }
     acknowledge(acked_up_to, ack, now);
     const bool answers_poll = poll_sn_ - base < ack - base;
     if (answers_poll) t_poll_retransmit_.stop();
-    if (answers_poll || counters_.acked != acked_before) peer_answers();
+    if (answers_poll || frequent_.acked != acked_before) peer_answers();
     next_ack_ = window_.first_open(base, end_);
     release_end_ = before(release_end_, ack) ? ack : release_end_;
   }
@@ -313,8 +342,8 @@ class AmRetx {
   void acknowledge(std::uint32_t from, std::uint32_t to, Time now) {
     std::uint32_t lowest = 0;
     const std::uint32_t count = window_.acknowledge(
-        from, to, lowest, [&](Time first_nack) { counters_.repair.add((now - first_nack) / config_.repair_unit); });
-    counters_.acked += count;
+        from, to, lowest, [&](Time first_nack) { rare_.repair.add((now - first_nack) / repair_unit_); });
+    frequent_.acked += count;
     if (count != 0 && before(lowest, release_from_)) release_from_ = lowest;
   }
 
@@ -322,7 +351,7 @@ class AmRetx {
   // again.
   template <class MaxRetx>
   void negative(const wire::rlc::Nack& nack, const Nacked& n, std::uint32_t first, Time now, MaxRetx&& max_retx) {
-    if (!nack.has_so || config_.whole_sdus) return negative_range(first, n.stop, now, max_retx);
+    if (!nack.has_so || whole_sdus_) return negative_range(first, n.stop, now, max_retx);
     const std::uint32_t last = n.stop - 1;
     const std::uint16_t so_start = first == n.sn ? nack.so_start : std::uint16_t{0};
     if (first == last) return negative(first, so_start, n.so_end, now, max_retx);
@@ -333,21 +362,25 @@ class AmRetx {
   // Marks octets `start` to `last` of SDU `sn`, both included, as missing.
   template <class MaxRetx>
   void negative(std::uint32_t sn, std::uint16_t start, std::uint16_t last, Time now, MaxRetx&& max_retx) {
-    if (window_.is_open(sn) && make_pending(sn, start, last, now, max_retx)) ++counters_.nacked;
+    if (window_.is_open(sn) && make_pending(sn, start, last, now, max_retx)) ++rare_.nacked;
   }
 
   // Marks SDUs [from, to) as missing. SDUs that already wait as a whole cost nothing.
   template <class MaxRetx>
   void negative_range(std::uint32_t from, std::uint32_t to, Time now, MaxRetx&& max_retx) {
-    window_.for_each_not_wholly_pending(from, to, [&](std::uint32_t sn) {
-      if (make_pending(sn, 0, wire::rlc::kSoEnd, now, max_retx)) ++counters_.nacked;
+    window_.for_each_not_wholly_pending(from, to, [&](SentPage<B>& page, std::uint32_t sn) {
+      if (make_pending(page, sn, 0, wire::rlc::kSoEnd, now, max_retx)) ++rare_.nacked;
     });
   }
 
   // Returns false if none of these octets was sent, or if the SDU waits already.
   template <class MaxRetx>
   bool make_pending(std::uint32_t sn, std::uint16_t start, std::uint16_t last, Time now, MaxRetx&& max_retx) {
-    SentPage<B>& page = *window_.find(sn);
+    return make_pending(*window_.find(sn), sn, start, last, now, max_retx);
+  }
+  template <class MaxRetx>
+  bool make_pending(SentPage<B>& page, std::uint32_t sn, std::uint16_t start, std::uint16_t last, Time now,
+                    MaxRetx&& max_retx) {
     SentSdu<B>& sdu = page.sdu[sn % kPageSns];
     const std::uint16_t sent = sn + 1 == end_ ? last_sent_ : sdu.bytes;
     const auto stop = static_cast<std::uint16_t>(std::min<std::uint32_t>(last + 1U, sent));
@@ -361,12 +394,12 @@ class AmRetx {
     if ((page.considered & bit) == 0) {
       page.considered |= bit;
       sdu.retx_count = 0;
-      sdu.first_nack = now;
+      page.first_nack[sn % kPageSns] = now;
       return true;
     }
     sdu.retx_count = static_cast<std::uint8_t>(std::min(sdu.retx_count + 1, 255));
-    if (sdu.retx_count == config_.max_retx) {
-      ++counters_.max_retx;
+    if (sdu.retx_count == max_retx_) {
+      ++rare_.max_retx;
       max_retx(sn);
     }
     return true;
@@ -380,23 +413,29 @@ class AmRetx {
     poll_wanted_ = false;
     poll_sn_ = end_ - 1;
     count_poll(now);
-    t_poll_retransmit_.start(now, config_.t_poll_retransmit);
-    ++counters_.polls;
+    t_poll_retransmit_.start(now, poll_retransmit_time_);
+    ++frequent_.polls;
   }
 
-  AmConfig config_;
-  SentWindow<B> window_;
+  // What each SDU needs comes first, up to the hot members of the window: hot_octets().
   std::uint32_t next_ack_ = 0, end_ = 0, poll_sn_ = 0;
-  std::uint32_t pending_from_ = 0;                    // no SN below it waits for retransmission
   std::uint32_t release_from_ = 0, release_end_ = 0;  // acknowledged SDUs in this range may still be held
-  std::uint16_t last_sent_ = 0;                       // octets that were sent of the SDU before end_
+  std::uint32_t polls_in_vain_ = 0;                   // polls since the peer last acknowledged something
+  Time first_in_vain_ = 0;                            // when the first of these polls was sent
+  Timer t_poll_retransmit_;
+  // As in AmConfig.
+  Time poll_retransmit_time_;
+  std::uint8_t max_retx_, sn_bits_;
+  bool whole_sdus_;
   bool poll_wanted_ = false;
   bool peer_lost_ = false;
   bool copy_is_gone_ = false;
-  std::uint32_t polls_in_vain_ = 0;  // polls since the peer last acknowledged something
-  Time first_in_vain_ = 0;           // when the first of these polls was sent
-  Timer t_poll_retransmit_;
-  RetxCounters counters_;
+  std::uint16_t last_sent_ = 0;  // octets that were sent of the SDU before end_
+  FrequentRetxCounters frequent_;
+  SentWindow<B> window_;
+  std::uint32_t pending_from_ = 0;  // no SN below it waits for retransmission
+  Time repair_unit_;                // as in AmConfig
+  RareRetxCounters rare_;
 };
 
 }  // namespace splitplane::ran::rlc

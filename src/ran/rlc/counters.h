@@ -67,11 +67,16 @@ class RepairTimes {
   std::array<std::uint32_t, kPlaces> counts_{};
 };
 
-struct RetxCounters {
-  std::uint64_t acked = 0;             // SDUs
+// What AmRetx counts for nearly each SDU ...
+struct FrequentRetxCounters {
+  std::uint64_t acked = 0;         // SDUs
+  std::uint64_t polls = 0;         // P bits sent, on new and retransmitted PDUs
+  std::uint64_t status = 0;        // received and acted upon
+  std::uint32_t unacked_most = 0;  // the most SDUs that were unacknowledged at one time
+};
+// ... and what it counts seldom.
+struct RareRetxCounters {
   std::uint64_t pdus = 0, octets = 0;  // retransmitted
-  std::uint64_t polls = 0;             // P bits sent, on new and retransmitted PDUs
-  std::uint64_t status = 0;            // received and acted upon
   std::uint64_t status_stale = 0;      // ignored: older than the last one
   std::uint64_t status_malformed = 0;  // ignored: of wrong form, or about SDUs that were not sent
   std::uint64_t nacks_ignored = 0;     // NACK blocks that name SDUs that were acknowledged, or not below ACK_SN
@@ -79,13 +84,9 @@ struct RetxCounters {
   std::uint64_t poll_timeouts = 0;     // expiries of t-PollRetransmit
   std::uint64_t max_retx = 0;          // SDUs that reached maxRetxThreshold
   std::uint64_t peer_lost = 0;         // times that the peer answered none of many polls
-  std::uint32_t unacked_most = 0;      // the most SDUs that were unacknowledged at one time
   RepairTimes repair;
-
-  void count(StatusResult result) {
-    (result == StatusResult::kTaken ? status : result == StatusResult::kStale ? status_stale : status_malformed) += 1;
-  }
 };
+struct RetxCounters : FrequentRetxCounters, RareRetxCounters {};
 
 struct StatusCounters {
   std::uint64_t polls = 0, status = 0;    // received; sent

@@ -3,6 +3,8 @@
 // happens.
 #pragma once
 
+#include <type_traits>
+
 #include "ran/rlc/paged_window.h"
 
 namespace splitplane::ran::rlc {
@@ -13,17 +15,20 @@ struct Interval {
   std::uint32_t next = 0;
 };
 
+// Whether SentSdu names the octets that wait for retransmission, in the room that a pointer leaves. Beside a smaller
+// buffer they are in an array of their own, because a sender of many bearers finds a SentSdu in no cache.
+template <buf::Keepable B>
+inline constexpr bool kIntervalsInSdu = alignof(B) > alignof(std::uint32_t);
+struct NoIntervals {};
+
 // A sent SDU as the sender keeps it until it is acknowledged.
 template <buf::Keepable B>
 struct SentSdu {
   B sdu;
-  Time first_nack = 0;  // when it was first considered for retransmission
-  // If the page's `listed` bit is set: the first of its intervals. If only `partial` is set: the one interval itself,
-  // with `stop` in the upper half. So a retransmission in pieces never needs memory.
-  std::uint32_t intervals = 0;
   std::uint16_t bytes = 0;      // length of the whole SDU
   std::uint8_t retx_count = 0;  // RETX_COUNT
   std::uint8_t runs = 0;        // number of intervals, if `listed`
+  [[no_unique_address]] std::conditional_t<kIntervalsInSdu<B>, std::uint32_t, NoIntervals> intervals{};
 };
 
 // A page of 64 sent SDUs, with one bit each in every mask.
@@ -36,6 +41,19 @@ struct alignas(64) SentPage {
   std::uint64_t partial = 0;     // only some octets of it wait
   std::uint64_t listed = 0;      // the octets that wait form more than one run
   std::array<SentSdu<B>, kPageSns> sdu;
+  [[no_unique_address]] std::conditional_t<kIntervalsInSdu<B>, NoIntervals, std::array<std::uint32_t, kPageSns>> beside;
+  std::array<Time, kPageSns> first_nack;  // when the SDU was first considered for retransmission
+
+  // If `listed` is set: the first interval of SDU `sn`. If only `partial` is set: the one interval itself, with `stop`
+  // in the upper half. So a retransmission in pieces never needs memory.
+  [[nodiscard]] std::uint32_t& intervals(std::uint32_t sn) {
+    if constexpr (kIntervalsInSdu<B>) {
+      return sdu[sn % kPageSns].intervals;
+    } else {
+      return beside[sn % kPageSns];
+    }
+  }
+  [[nodiscard]] std::uint32_t intervals(std::uint32_t sn) const { return const_cast<SentPage&>(*this).intervals(sn); }
 };
 
 // Octets [start, stop) of an SDU that is being received, in one PDU's buffer. They form a list in ascending order.

@@ -43,10 +43,13 @@ class PagedWindow {
 
   // True if a page for `sn` exists, or memory for it.
   [[nodiscard]] bool has_room(std::uint32_t sn, const Pool<Directory>& directories, const Pool<Page>& pages) const {
-    if (find(sn) != nullptr) return true;
+    return find(sn) != nullptr || (pages.available() != 0 && has_way(sn, directories));
+  }
+  // True if the directories that lead to the page of `sn` exist, or memory for them.
+  [[nodiscard]] bool has_way(std::uint32_t sn, const Pool<Directory>& directories) const {
     const std::size_t upper = two_levels_ && root_ == nullptr ? 1 : 0;
     const std::size_t needed = upper + (last_level(sn) == nullptr ? 1 : 0);
-    return pages.available() != 0 && directories.available() >= needed;
+    return directories.available() >= needed;
   }
   // Returns the page of `sn`, or nullptr without memory. A new page is as its last holder left it, and `is_new` is then
   // true.
@@ -54,6 +57,13 @@ class PagedWindow {
     is_new = false;
     if (Page* page = find(sn); page != nullptr) return page;
     if (!has_room(sn, directories, pages)) return nullptr;
+    Page* const page = pages.take();
+    put(sn, page, directories);
+    is_new = true;
+    return page;
+  }
+  // Gives `sn` the page; it has none, and the caller has checked has_way().
+  void put(std::uint32_t sn, Page* page, Pool<Directory>& directories) {
     if (root_ == nullptr) root_ = fresh(directories);
     Directory* last = root_;
     if (two_levels_) {
@@ -64,13 +74,10 @@ class PagedWindow {
       }
       last = static_cast<Directory*>(at);
     }
-    Page* const page = pages.take();
     last->entry[place(sn)] = page;
     last->used |= bit(place(sn));
     last->marks &= ~bit(place(sn));
-    is_new = true;
     ++count_;
-    return page;
   }
 
   // Gives back the page of `sn`, which must exist, and every directory that has no page left.

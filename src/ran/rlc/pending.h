@@ -68,7 +68,9 @@ class PendingIntervals {
     return true;
   }
 
-  [[nodiscard]] const Interval& front(const PendingRuns& runs) const { return pool_.named(runs.first); }
+  [[nodiscard]] static const Interval& front(const Pool<Interval>& pool, const PendingRuns& runs) {
+    return pool.named(runs.first);
+  }
   // Removes `octets` octets from the beginning of the first interval.
   void take(PendingRuns& runs, std::uint16_t octets) {
     Interval& front = pool_.named(runs.first);

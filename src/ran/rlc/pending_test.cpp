@@ -109,7 +109,7 @@ TEST(PendingIntervals, agree_with_a_set_of_octets) {
         ASSERT_TRUE(l.add(start, stop));
         for (unsigned i = start; i < stop; ++i) wanted.set(i);
       } else {
-        const Interval front = l.list.front(l.runs);
+        const Interval front = PendingIntervals::front(l.pool, l.runs);
         const auto octets = static_cast<std::uint16_t>(1 + random() % static_cast<unsigned>(front.stop - front.start));
         l.take(octets);
         for (unsigned i = front.start; i < front.start + octets; ++i) wanted.reset(i);

@@ -4,15 +4,16 @@
 
 #include <cassert>
 #include <cstdint>
-#include <memory>
 #include <vector>
+
+#include "buf/large_array.h"
 
 namespace splitplane::ran::rlc {
 
 template <class T>
 class Pool {
  public:
-  explicit Pool(std::size_t count) : all_(std::make_unique<T[]>(count)), count_(count) {
+  explicit Pool(std::size_t count) : all_(count) {
     free_.reserve(count);
     for (std::size_t i = count; i != 0; --i) free_.push_back(&all_[i - 1]);
   }
@@ -24,21 +25,24 @@ class Pool {
     free_.pop_back();
     return one;
   }
+  // What take() will return after `ahead` other calls; nullptr if there are not as many.
+  [[nodiscard]] const T* next(std::size_t ahead) const {
+    return ahead < free_.size() ? free_[free_.size() - 1 - ahead] : nullptr;
+  }
   void give(T* one) {
-    assert(one >= all_.get() && one < all_.get() + count_ && free_.size() < count_);
+    assert(one >= &all_[0] && one < &all_[0] + size() && free_.size() < size());
     free_.push_back(one);
   }
   [[nodiscard]] std::size_t available() const { return free_.size(); }
-  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
   // A short name for an object; 0 is none.
-  [[nodiscard]] std::uint32_t name_of(const T* one) const { return static_cast<std::uint32_t>(one - all_.get()) + 1; }
+  [[nodiscard]] std::uint32_t name_of(const T* one) const { return static_cast<std::uint32_t>(one - &all_[0]) + 1; }
   [[nodiscard]] T& named(std::uint32_t name) { return all_[name - 1]; }
   [[nodiscard]] const T& named(std::uint32_t name) const { return all_[name - 1]; }
 
  private:
-  std::unique_ptr<T[]> all_;
+  buf::LargeArray<T> all_;
   std::vector<T*> free_;  // the object given back last is taken first, because it is in the cache
-  std::size_t count_;
 };
 
 }  // namespace splitplane::ran::rlc

@@ -3,8 +3,10 @@
 // back later, in bounded steps.
 #pragma once
 
+#include <cstddef>
 #include <tuple>
 
+#include "ran/rlc/near_pages.h"
 #include "ran/rlc/pending.h"
 
 namespace splitplane::ran::rlc {
@@ -12,27 +14,36 @@ namespace splitplane::ran::rlc {
 template <buf::Keepable B>
 class SentWindow {
  public:
-  SentWindow(unsigned sn_bits, Memory<B>& memory)
-      : pages_(sn_bits), memory_(memory), volume_(sn_bits), intervals_(memory.intervals, volume_) {}
+  static constexpr std::size_t kLine = 64;  // octets of the cache
+
+  SentWindow(unsigned sn_bits, Memory<B>& memory) : memory_(&memory), pages_(sn_bits), volume_(sn_bits) {}
+
+  // How many octets each SDU needs, from the first one on.
+  [[nodiscard]] static constexpr std::size_t hot_octets() {
+    return offsetof(SentWindow, pages_) + NearPages<SentPage<B>>::hot_octets();
+  }
 
   [[nodiscard]] static std::uint64_t bit(std::uint32_t sn) { return std::uint64_t{1} << (sn % kPageSns); }
   [[nodiscard]] SentPage<B>* find(std::uint32_t sn) const { return pages_.find(sn); }
+  // Fetches what [from, to) needs of the page of `from`. Returns false if that page is not near: then it is new, or the
+  // three functions below fetch it.
+  bool prefetch(std::uint32_t from, std::uint32_t to) const {
+    const SentPage<B>* const page = pages_.find_near(from);
+    if (page == nullptr) {
+      pages_.prefetch_far();
+      return false;
+    }
+    prefetch(*page, from, to);
+    return true;
+  }
   void prefetch_root(std::uint32_t sn) const { pages_.prefetch_root(sn); }
   void prefetch_directory(std::uint32_t sn) const { pages_.prefetch_directory(sn); }
-  // Of [from, to), as many as a page has.
-  void prefetch_sdus(std::uint32_t from, std::uint32_t to) const {
-    constexpr std::uint32_t kInLine = 64 / sizeof(SentSdu<B>) == 0 ? 1 : 64 / sizeof(SentSdu<B>);
-    const SentPage<B>* page = nullptr;
-    for (std::uint32_t sn = from; before(sn, to) && sn - from < kPageSns; sn += kInLine) {
-      if (page == nullptr || sn % kPageSns < kInLine) page = pages_.find(sn);
-      if (page != nullptr) __builtin_prefetch(&page->sdu[sn % kPageSns]);
-    }
+  void prefetch_page(std::uint32_t from, std::uint32_t to) const {
+    if (const SentPage<B>* const page = pages_.find(from); page != nullptr) prefetch(*page, from, to);
   }
-  void prefetch_page(std::uint32_t sn) const {
-    const SentPage<B>* const page = pages_.find(sn);
-    if (page == nullptr) return;
-    __builtin_prefetch(page);
-    __builtin_prefetch(&page->sdu[sn % kPageSns]);
+  // A new page for `sn`; `ahead`: how many other pages will be made before it.
+  void prefetch_new(std::uint32_t sn, unsigned ahead) const {
+    if (const SentPage<B>* const page = memory_->sent_pages.next(ahead); page != nullptr) prefetch(*page, sn, sn + 1);
   }
   // True if `sn` was sent and is not acknowledged.
   [[nodiscard]] bool is_open(std::uint32_t sn) const {
@@ -46,7 +57,7 @@ class SentWindow {
 
   // How many SDUs from `sn` on can surely be kept; `sn` is the SN after the last one. It looks at most one page ahead.
   [[nodiscard]] std::uint32_t room(std::uint32_t sn) const {
-    const auto& [directories, pages] = std::tie(memory_.directories, memory_.sent_pages);
+    const auto& [directories, pages] = std::tie(memory_->directories, memory_->sent_pages);
     if (!pages_.has_room(sn, directories, pages)) return 0;
     const std::uint32_t left = kPageSns - sn % kPageSns;
     if (left > 1) return left;
@@ -57,7 +68,7 @@ class SentWindow {
   // Keeps the SDU of `sn`; the caller has checked that there is room.
   void add(std::uint32_t sn, B sdu, std::uint16_t bytes) {
     bool is_new = false;
-    SentPage<B>* const page = pages_.make(sn, memory_.directories, memory_.sent_pages, is_new);
+    SentPage<B>* const page = pages_.make(sn, memory_->directories, memory_->sent_pages, is_new);
     if (is_new) {
       page->held = page->considered = page->pending = page->partial = page->listed = 0;
       page->acked = bit(sn) - 1;  // the SNs below were acknowledged long ago
@@ -80,39 +91,37 @@ class SentWindow {
       volume_.add({start, stop, 0});
       if (start == 0 && stop == one.bytes) return;
       page.partial |= bit(sn);
-      one.intervals = packed(start, stop);
+      page.intervals(sn) = packed(start, stop);
     } else if ((page.listed & bit(sn)) != 0) {
       if (std::exchange(near_sn_, sn) != sn) near_ = 0;
-      PendingRuns runs = runs_of(one);
-      intervals_.add(runs, start, stop, near_);
-      set_runs(one, runs);
+      PendingRuns runs = runs_of(page, sn);
+      intervals().add(runs, start, stop, near_);
+      set_runs(page, sn, runs);
     } else if ((page.partial & bit(sn)) != 0) {
       add_to_single(page, sn, start, stop);
     }  // otherwise all of it waits already
   }
   // The first octets of SDU `sn` that wait for retransmission.
   [[nodiscard]] Interval first_pending(const SentPage<B>& page, std::uint32_t sn) const {
-    const SentSdu<B>& one = page.sdu[sn % kPageSns];
-    if ((page.listed & bit(sn)) != 0) return intervals_.front(runs_of(one));
-    if ((page.partial & bit(sn)) != 0) return unpacked(one.intervals);
-    return {0, one.bytes, 0};
+    if ((page.listed & bit(sn)) != 0) return PendingIntervals::front(memory_->intervals, runs_of(page, sn));
+    if ((page.partial & bit(sn)) != 0) return unpacked(page.intervals(sn));
+    return {0, page.sdu[sn % kPageSns].bytes, 0};
   }
   // The first `octets` octets that wait are sent now.
   void take_pending(SentPage<B>& page, std::uint32_t sn, std::uint16_t octets) {
-    SentSdu<B>& one = page.sdu[sn % kPageSns];
     if ((page.listed & bit(sn)) != 0) {
       near_ = 0;
-      PendingRuns runs = runs_of(one);
-      intervals_.take(runs, octets);
-      set_runs(one, runs);
-      if (one.intervals != 0) return;
+      PendingRuns runs = runs_of(page, sn);
+      intervals().take(runs, octets);
+      set_runs(page, sn, runs);
+      if (runs.first != 0) return;
     } else {
       Interval rest = first_pending(page, sn);
       volume_.take(rest);
       rest.start = static_cast<std::uint16_t>(rest.start + octets);
       if (rest.start != rest.stop) {
         volume_.add(rest);
-        one.intervals = packed(rest.start, rest.stop);
+        page.intervals(sn) = packed(rest.start, rest.stop);
         page.partial |= bit(sn);
         return;
       }
@@ -123,15 +132,15 @@ class SentWindow {
     --pending_;
   }
 
-  // Calls visit(sn) for the open SDUs of [from, to) unless all their octets wait for retransmission already.
+  // Calls visit(page, sn) for the open SDUs of [from, to) unless all their octets wait for retransmission already.
   template <class Visit>
-  void for_each_not_wholly_pending(std::uint32_t from, std::uint32_t to, Visit&& visit) const {
+  void for_each_not_wholly_pending(std::uint32_t from, std::uint32_t to, Visit&& visit) {
     for (std::uint32_t sn = from; before(sn, to);) {
       const std::uint32_t next = (sn | (kPageSns - 1)) + 1;
-      if (const SentPage<B>* page = pages_.find(sn); page != nullptr) {
+      if (SentPage<B>* const page = pages_.find(sn); page != nullptr) {
         std::uint64_t left = page->held & ~page->acked & ~(page->pending & ~page->partial) & page_mask(sn, to);
         for (; left != 0; left &= left - 1) {
-          visit((sn & ~(kPageSns - 1)) + static_cast<std::uint32_t>(std::countr_zero(left)));
+          visit(*page, (sn & ~(kPageSns - 1)) + static_cast<std::uint32_t>(std::countr_zero(left)));
         }
       }
       sn = next;
@@ -223,7 +232,7 @@ class SentWindow {
   std::uint32_t release(std::uint32_t from, std::uint32_t to, std::uint32_t end, std::size_t& budget,
                         Released&& released) {
     std::uint32_t sn = from;
-    while (before(sn, to)) {
+    while (before(sn, to) && !pages_.empty()) {
       const std::uint32_t next = (sn | (kPageSns - 1)) + 1;
       SentPage<B>* const page = pages_.find(sn);
       if (page != nullptr) {
@@ -237,7 +246,7 @@ class SentWindow {
           released((sn & ~(kPageSns - 1)) + at, std::move(page->sdu[at].sdu));
         }
         const bool filled = !before(end, next);  // no SDU will be added to this page any more
-        if (page->held == 0 && (filled || unacked_ == 0)) pages_.drop(sn, memory_.directories, memory_.sent_pages);
+        if (page->held == 0 && (filled || unacked_ == 0)) pages_.drop(sn, memory_->directories, memory_->sent_pages);
       }
       sn = next;
     }
@@ -262,15 +271,24 @@ class SentWindow {
         one.sdu.release();
       }
       for (std::uint64_t left = page->listed; left != 0; left &= left - 1) {
-        clear_runs(page->sdu[static_cast<unsigned>(std::countr_zero(left))]);
+        clear_runs(*page, static_cast<std::uint32_t>(std::countr_zero(left)));
       }
-      pages_.drop(sn, memory_.directories, memory_.sent_pages);
+      pages_.drop(sn, memory_->directories, memory_->sent_pages);
     }
     volume_.clear();
     pending_ = unacked_ = held_ = 0;
   }
 
  private:
+  static void prefetch(const SentPage<B>& page, std::uint32_t from, std::uint32_t to) {
+    __builtin_prefetch(&page, 1);
+    if (!before(from, to)) return;
+    const std::uint32_t in_page = std::min(to - 1 - from, kPageSns - 1 - from % kPageSns);
+    const auto* const first = reinterpret_cast<const char*>(&page.sdu[from % kPageSns]);
+    const auto* const last = reinterpret_cast<const char*>(&page.sdu[from % kPageSns + in_page]);
+    for (const char* at = first; at < last; at += kLine) __builtin_prefetch(at, 1);
+    __builtin_prefetch(last, 1);
+  }
   // The bits of SDUs [sn, to) in the page of `sn`, which is below `to`.
   static std::uint64_t page_mask(std::uint32_t sn, std::uint32_t to) {
     const std::uint64_t from_sn = ~std::uint64_t{0} << (sn % kPageSns);
@@ -280,34 +298,36 @@ class SentWindow {
   static Interval unpacked(std::uint32_t both) {
     return {static_cast<std::uint16_t>(both), static_cast<std::uint16_t>(both >> 16), 0};
   }
-  static PendingRuns runs_of(const SentSdu<B>& one) { return {one.intervals, one.runs}; }
-  static void set_runs(SentSdu<B>& one, const PendingRuns& runs) {
-    one.intervals = runs.first;
-    one.runs = runs.count;
+  static PendingRuns runs_of(const SentPage<B>& page, std::uint32_t sn) {
+    return {page.intervals(sn), page.sdu[sn % kPageSns].runs};
   }
-  void clear_runs(SentSdu<B>& one) {
+  static void set_runs(SentPage<B>& page, std::uint32_t sn, const PendingRuns& runs) {
+    page.intervals(sn) = runs.first;
+    page.sdu[sn % kPageSns].runs = runs.count;
+  }
+  [[nodiscard]] PendingIntervals intervals() { return {memory_->intervals, volume_}; }
+  void clear_runs(SentPage<B>& page, std::uint32_t sn) {
     near_ = 0;
-    PendingRuns runs = runs_of(one);
-    intervals_.clear(runs);
-    set_runs(one, runs);
+    PendingRuns runs = runs_of(page, sn);
+    intervals().clear(runs);
+    set_runs(page, sn, runs);
   }
   // Adds [start, stop) to SDU `sn`, of which one run waits. Without memory for a second run the first one grows over
   // the gap. Then more is sent again than necessary, but nothing is forgotten.
   void add_to_single(SentPage<B>& page, std::uint32_t sn, std::uint16_t start, std::uint16_t stop) {
-    SentSdu<B>& sdu = page.sdu[sn % kPageSns];
-    Interval one = unpacked(sdu.intervals);
+    Interval one = unpacked(page.intervals(sn));
     volume_.take(one);
     PendingRuns runs;
     near_ = 0;
-    if ((start > one.stop || stop < one.start) && intervals_.add(runs, one.start, one.stop, near_)) {
-      intervals_.add(runs, start, stop, near_);
+    if ((start > one.stop || stop < one.start) && intervals().add(runs, one.start, one.stop, near_)) {
+      intervals().add(runs, start, stop, near_);
       near_sn_ = sn;
-      set_runs(sdu, runs);
+      set_runs(page, sn, runs);
       page.listed |= bit(sn);
     } else {
       one = {std::min(start, one.start), std::max(stop, one.stop), 0};
       volume_.add(one);
-      sdu.intervals = packed(one.start, one.stop);
+      page.intervals(sn) = packed(one.start, one.stop);
     }
   }
 
@@ -333,23 +353,24 @@ class SentWindow {
       if ((page.listed & bit(at)) == 0) {
         volume_.take(first_pending(page, at));
       } else {
-        clear_runs(page.sdu[at]);
+        clear_runs(page, at);
       }
     }
     page.pending &= ~fresh;
     page.partial &= ~fresh;
     page.listed &= ~fresh;
     for (std::uint64_t left = fresh & page.considered; left != 0; left &= left - 1) {
-      repaired(page.sdu[static_cast<unsigned>(std::countr_zero(left))].first_nack);
+      repaired(page.first_nack[static_cast<unsigned>(std::countr_zero(left))]);
     }
   }
 
-  PagedWindow<SentPage<B>> pages_;
-  Memory<B>& memory_;
-  PendingVolume volume_;
-  PendingIntervals intervals_;
+  // Each SDU needs these ...
+  Memory<B>* memory_;
+  std::uint32_t unacked_ = 0, held_ = 0, pending_ = 0;
+  NearPages<SentPage<B>> pages_;
+  // ... and only one that waits for retransmission those.
   std::uint32_t near_sn_ = 0, near_ = 0;  // the interval that set_pending() added last, and its SDU
-  std::uint32_t pending_ = 0, unacked_ = 0, held_ = 0;
+  PendingVolume volume_;
 };
 
 }  // namespace splitplane::ran::rlc
