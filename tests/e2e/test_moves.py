@@ -4,6 +4,7 @@ numbers go on."""
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +13,7 @@ import pytest
 from paths import own
 from test_card_baas import AM, LINK, CardBaasBed, settle
 
+MOVES = int(os.environ.get("SPLITPLANE_TCP_MOVES", "10"))  # of each bearer, at least
 BEARERS = [
     configs.bearer(1, upf=LINK.upf_ipv4, shard=1, rlc="am18", pdcp_sn=18, am=AM, card="card0"),
     configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="am12", pdcp_sn=12, am=AM),
@@ -44,14 +46,14 @@ def test_files_arrive_equal_while_their_bearer_moves(bed, number):
     bed.set_air()
     ue = BEARERS[number - 1]["ue_ipv4"]
     first = place(bed, number)
-    size = 3_000_000
+    size = max(3_000_000, 300_000 * MOVES)
     file = bed.web.make(f"moving-{number}", size)
     before = bed.am(number)
     moves = []
     with ThreadPoolExecutor(2) as pool:
         down, up = pool.submit(bed.web.download, ue, file), pool.submit(bed.web.upload, ue, file)
         for to in itertools.cycle(["host", "card0"] if first == "card0" else ["card0", "host"]):
-            if down.done() and up.done() and len(moves) >= 10:
+            if down.done() and up.done() and len(moves) >= MOVES:
                 break
             moves.append(move(bed, number, to))
             time.sleep(0.005)

@@ -1,0 +1,133 @@
+"""Moves under load, the share on the card, and what may happen in the middle of a move: judged by tests."""
+
+from __future__ import annotations
+
+import json
+
+from _judged_by_tests import Mended, judge
+from _tools import ROOT, say
+from report import Report
+
+MOVES = 1000  # each way
+RATIOS = range(0, 101, 10)
+LOAD = "tests/e2e/test_moves_load.py"
+
+
+def figures(test: str) -> dict:
+    """What the test wrote; nothing if it did not come so far."""
+    path = ROOT / "out" / "e2e" / test / "figures.json"
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def forget(test: str) -> None:
+    (ROOT / "out" / "e2e" / test / "figures.json").unlink(missing_ok=True)
+
+
+def items(report: Report) -> None:
+    moves(report)
+    shares(report)
+    judge(
+        report,
+        Mended(
+            "placement_real_tcp_over_moves",
+            shows="files both ways with their bearer moving to and fro, am12 and am18, windows in worker and service: "
+            "SHA-256 equal, RLC does not begin anew, each SDU acknowledged and delivered once",
+            pytest=["tests/e2e/test_moves.py"],
+            environment={"SPLITPLANE_TCP_MOVES": "200"},
+            timeout=900,
+        ),
+    )
+    judge(
+        report,
+        Mended(
+            "placement_faults",
+            shows="card killed, card stopped beyond the bound, gNB killed, client gone in the middle of moves: the bearer "
+            "is alive on one side, failed moves are counted",
+            pytest=["tests/e2e/test_moves_faults.py"],
+            environment={"SPLITPLANE_MOVE_FAULTS": "25"},
+            timeout=900,
+        ),
+    )
+    report.judge(
+        "placement_consolidation",
+        "none",
+        "2 -> 1 -> 2 workers under load, nothing lost",
+        False,
+        "shards do not move between workers: not built",
+    )
+    report.judge(
+        "placement_200000_bearers_live",
+        "none",
+        "spill of 200,000 bearers by a running card",
+        False,
+        "the card holds an entry for each bearer of the host, too, so a running card has no more than 65,536 bearers "
+        "behind it; spill is judged on a trace (placement_spill_...)",
+    )
+
+
+def moves(report: Report) -> None:
+    test = "test_moves_under_load_lose_double_and_reorder_nothing"
+    forget(test)
+    judge(
+        report,
+        Mended(
+            "placement_1000_moves_each_way",
+            shows="50,000 packets a second on the bearers that move, other bearers added and released meanwhile; judged "
+            "by the sink, and by tshark: PDCP and RLC SNs of each bearer step by one",
+            pytest=[LOAD, "-k", "under_load"],
+            environment={"SPLITPLANE_MOVES": str(MOVES)},
+            timeout=900,
+        ),
+    )
+    seen = figures(test)
+    if not seen:
+        report.judge("placement_moves_figures", "none", "a run that ended", False, "the test wrote no figures")
+        return
+    say(f"placement: {seen['moved']} moves in {seen['seconds']:.1f} s, {seen['other_calls']} other calls")
+    bad = seen["lost"] + seen["duplicates"] + seen["reordered"]
+    report.judge(
+        "placement_moves_lost_doubled_reordered",
+        f"{seen['lost']}, {seen['duplicates']}, {seen['reordered']} of {seen['sent']}",
+        "0, 0, 0",
+        bad == 0,
+        f"{seen['rate']:.0f} packets a second",
+    )
+    report.judge(
+        "placement_moves_done",
+        f"{seen['moved']}, {seen['failed']} failed",
+        f">={2 * MOVES}",
+        seen["moved"] >= 2 * MOVES,
+        "failed moves leave the bearer where it was",
+    )
+    report.judge(
+        "placement_moves_with_packets_in_flight",
+        f"{seen['with_packets']} of {seen['moved']}, {seen['packets']} packets",
+        "at least half",
+        2 * seen["with_packets"] >= seen["moved"],
+        f"packets waited for {seen['hold_us'] / 1e3:.1f} ms (median of moves), {seen['longest_hold_us'] / 1e3:.1f} ms at most",
+    )
+
+
+def shares(report: Report) -> None:
+    for of in ("bearers", "load"):
+        test = f"test_the_share_on_the_card_is_the_one_that_was_asked_for[{of}]"
+        forget(test)
+        judge(
+            report,
+            Mended(
+                f"placement_ratio_of_{of}",
+                shows="0 to 100 % in steps of 10 under load: within 2 % of what was asked for, nothing lost on the way",
+                pytest=[LOAD, "-k", f"share and {of}"],
+                environment={"SPLITPLANE_RATIOS": ",".join(map(str, RATIOS))},
+                timeout=600,
+            ),
+        )
+        found = {int(asked): share for asked, share in figures(test).get("shares", {}).items()}
+        worst = max((abs(share - asked) for asked, share in found.items()), default=100.0)
+        report.at_most(
+            f"placement_ratio_of_{of}_error",
+            worst,
+            2,
+            " %",
+            ", ".join(f"{asked}: {share:.1f}" for asked, share in found.items()) or "no figures",
+        )

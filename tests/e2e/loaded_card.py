@@ -1,0 +1,118 @@
+"""A generator, a card and its host, where nobody acknowledges: what the card sends is counted, or kept in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import configs
+from card import wait_for_card
+from instance import Instance
+from paths import splitplane
+from processes import PATIENCE, Processes
+
+RATE = int(os.environ.get("SPLITPLANE_MOVES_RATE", "50000"))
+BEARERS = 16
+UPF = "10.100.0.2"
+
+
+class LoadedCard:
+    """A generator, the card and the host, without acknowledgements: there is no UE on the air. Without `captures` the
+    card's air port takes frames and forgets them."""
+
+    def __init__(self, folder: Path, processes: Processes, socket: Path, *, bearers: int = BEARERS, captures: bool = True):
+        self.folder, self.processes, self.socket = folder, processes, socket
+        name = f"ml{os.getpid() % 1000}"
+        self.capture = folder / "air.pcap"
+        self.capture.unlink(missing_ok=True)
+        self.count = bearers
+        trees = [
+            configs.bearer(n, upf=UPF, shard=n, rlc=("am18", "am12")[n % 2], pdcp_sn=(18, 12)[n // 2 % 2], card="card0")
+            for n in range(1, bearers + 1)
+        ]
+        host = configs.behind_a_card(name, trees) | {"journal": str(folder / "journal")}
+        host["memory"] = {"megabytes": 400, "mbufs": 32767}
+        host["workers"]["w0"]["features"] = "mat"
+        del host["ports"]["vf-copies"], host["workers"]["copies"], host["cards"]["card0"]["copies"]
+        host["cards"]["card0"]["vfs"] = ["vf-n3", "vf-air"]
+        nic = configs.nic(name, features="mat")
+        del nic["ports"]["vf-copies"]
+        nic["card"]["vfs"] = ["vf-n3", "vf-air"]
+        nic["ports"]["n3"] = {"device": self.memif("server"), "mtu": configs.LINK_MTU}
+        air = f"net_pcap0,tx_pcap={self.capture}" if captures else "net_null0"
+        nic["ports"]["air"] = {"device": air, "mtu": configs.LINK_MTU}
+        self.gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", host))
+        self.card = Instance(processes, "nic", "card", configs.write(folder, "nic", nic))
+        wait_for_card(self.gnb, self.card)
+
+    def memif(self, role: str) -> str:
+        return f"net_memif0,id=0,role={role},socket={self.socket},socket-abstract=no"
+
+    def ids(self) -> list[int]:
+        return [configs.identity(n) for n in range(1, self.count + 1)]
+
+    def start_generator(self, rate: int = RATE):
+        tree = {
+            "file_prefix": configs.prefix("gen-moves"),
+            "memory": {"hugepages": "never", "megabytes": 64, "mbufs": 8191},
+            "ports": {"p": {"device": self.memif("client")}},
+            "gen": {
+                "port": "p",
+                "core": 1,
+                "rate": rate,
+                "arrivals": "poisson",
+                "sizes": 80,
+                "gnb_ipv4": "10.100.0.1",
+                "bearers": [
+                    {"id": b["id"], "upf": UPF, "qfi": 9, "ue_ipv4": b["ue_ipv4"]} for b in self.gnb.control.bearers()
+                ],
+            },
+        }
+        file = configs.write(self.folder, "gen", tree)
+        self.results = self.folder / "gen.json"
+        self.results.unlink(missing_ok=True)
+        self.gen = self.processes.start("gen", [splitplane(), "gen", file, "--json", self.results])
+
+    def stop_generator(self) -> dict:
+        self.gen.signal(signal.SIGINT)
+        self.gen.wait(PATIENCE)
+        return json.loads(self.results.read_text())["gen"]
+
+    def sent(self) -> tuple[set[int], dict[int, int]]:
+        """The bearers that live on the card, and what was sent of each bearer since the start."""
+        bearers = self.gnb.control.bearers()
+        of = {b["id"]: b["downlink"]["transmitted"] for b in bearers}
+        return {b["id"] for b in bearers if b.get("card")}, of
+
+    def share(self, seconds: float) -> float:
+        """Of the packets that are sent meanwhile: how many were of bearers on the card. None of them moves."""
+        _, before = self.sent()
+        time.sleep(seconds)
+        on_card, after = self.sent()
+        grown = {bearer: after[bearer] - before[bearer] for bearer in after}
+        return sum(grown[bearer] for bearer in on_card) / max(sum(grown.values()), 1)
+
+    def settled(self) -> bool:
+        """Nothing has moved for three periods."""
+        row = self.gnb.control.call("place.show")["moves"]
+        seen = row["to_card"] + row["to_host"], row["decisions"]
+        if seen[0] != getattr(self, "moves_seen", (None, 0))[0]:
+            self.moves_seen = seen
+        return row["decisions"] >= self.moves_seen[1] + 3
+
+    def sink(self) -> dict:
+        """What the sink says of the capture."""
+        tree = {
+            "file_prefix": configs.prefix("sink-moves"),
+            "memory": {"hugepages": "never", "megabytes": 64, "mbufs": 8191},
+            "ports": {"p": {"device": f"net_pcap0,rx_pcap={self.capture}"}},
+            "sink": {"port": "p", "core": 1, "flows": self.count, "idle_s": 1},
+        }
+        file, results = configs.write(self.folder, "sink", tree), self.folder / "sink.json"
+        results.unlink(missing_ok=True)
+        sink = self.processes.start("sink", [splitplane(), "sink", file, "--json", results])
+        sink.wait(PATIENCE)
+        return json.loads(results.read_text())["sink"]
