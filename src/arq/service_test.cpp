@@ -165,6 +165,8 @@ class ServiceRig {
       EXPECT_TRUE(ran::rlc::before(all[i]->next(), all[i]->limit())) << "the window is open again";
     }
     EXPECT_EQ(service.buffering->held(), 0U);
+    EXPECT_EQ(service.buffering->held_in_windows(), 0U);
+    EXPECT_TRUE(service.buffering->balanced());
     EXPECT_EQ(pool.in_use(), 0U);
   }
 

@@ -140,6 +140,7 @@ unsigned Buffering::take(std::size_t lane, Queue& queue, unsigned i, Time now) {
         }
         bearer->retx.lost();
         ++held_;
+        counters_.without_copy.add(1);
       }
       break;
     case Kind::kClose:
@@ -186,6 +187,7 @@ void Buffering::close(std::size_t lane, std::uint32_t number) {
   stop_working(*bearer);
   if (bearer->refused) std::erase(refused_, bearer);
   held_ -= bearer->retx.held();
+  counters_.withdrawn.add(bearer->retx.held());
   stats_.rlc_unacked.set(held_);
   lanes_[lane].bearers[number].reset();
   counters_.closed.add(1);
@@ -215,6 +217,14 @@ void Buffering::copy(Bearer& bearer, const Message& m, Time now) {
   if (bearer.retx.peer_lost()) [[unlikely]]
     set_working(bearer);
   rearm(bearer);
+}
+
+std::uint64_t Buffering::held_in_windows() const {
+  std::uint64_t held = 0;
+  for (const Lane& lane : lanes_) {
+    for (const auto& bearer : lane.bearers) held += bearer ? bearer->retx.held() : 0;
+  }
+  return held;
 }
 
 void Buffering::refuse(Bearer& bearer) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "baas/counters.h"
 #include "baas/kept.h"
 #include "baas/protocol.h"
 #include "base/timer_wheel.h"
@@ -27,10 +28,7 @@ class Buffering {
     std::uint64_t ticks_per_ms = 1;
     std::uint64_t now = 0;
   };
-  // What the service counts beside datapath::WorkerStats; one writer, any reader.
-  struct Counters {
-    Counter copies, skipped, opened, closed, strays, no_room, released, sent_again, acknowledged, statuses;
-  };
+  using Counters = BufferingCounters;
 
   // The messages of one worker. A burst of it is what was received from the ring last.
   class Queue {
@@ -69,6 +67,13 @@ class Buffering {
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t held() const { return held_; }
+  // True if each SDU that was told was given back, was withdrawn, or is held.
+  [[nodiscard]] bool balanced() const {
+    const std::uint64_t told = counters_.copies.get() + counters_.without_copy.get();
+    return told == counters_.released.get() + counters_.withdrawn.get() + held_;
+  }
+  // held() as the windows say. It looks at every bearer, so it is for a loop that has ended.
+  [[nodiscard]] std::uint64_t held_in_windows() const;
   // Called after messages to worker `lane` are visible.
   std::function<void(std::size_t lane)> wake;
 

@@ -78,6 +78,10 @@ TEST(WorkerEnd, sdus_without_a_copy_that_found_no_memory_are_told_again_though_n
   rig.rounds();
   EXPECT_EQ(rig.service.buffering->held(), most);
   EXPECT_EQ(rig.end.counters().no_room, windows.size() - most);
+  EXPECT_EQ(rig.service.buffering->counters().without_copy.get(), 2 * most);
+  EXPECT_EQ(rig.service.buffering->counters().withdrawn.get(), most);
+  EXPECT_EQ(rig.service.buffering->held_in_windows(), most);
+  EXPECT_TRUE(rig.service.buffering->balanced());
 }
 
 }  // namespace

@@ -236,13 +236,13 @@ Json BufferingService::row(Loop& loop) {
                            .policy = loop.policy.kind,
                            .cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load()};
     row = to_json(seen);
-    const baas::Buffering::Counters& c = loop.buffering->counters();
-    row["baas"] = {{"held", loop.buffering->held()},   {"copies", c.copies.get()},
-                   {"skipped", c.skipped.get()},       {"released", c.released.get()},
-                   {"sent_again", c.sent_again.get()}, {"acknowledgements", c.acknowledged.get()},
-                   {"status_pdus", c.statuses.get()},  {"bearers_opened", c.opened.get()},
-                   {"bearers_closed", c.closed.get()}, {"no_room", c.no_room.get()},
-                   {"strays", c.strays.get()}};
+    // The windows are walked by a loop that has ended only: it would make the packets of others wait.
+    const baas::Buffering& b = *loop.buffering;
+    row["balanced"] = b.balanced() && (loop.running || b.held() == b.held_in_windows());
+    row["baas"] = {{"held", b.held()}};
+#define SPLITPLANE_SHOW(field, unit, help) row["baas"][#field] = b.counters().field.get();
+    SPLITPLANE_BUFFERING_COUNTERS(SPLITPLANE_SHOW)
+#undef SPLITPLANE_SHOW
   };
   if (!loop.execute(look)) return {{"name", loop.name}, {"core", loop.core}, {"silent", true}};
   return row;
@@ -251,11 +251,18 @@ Json BufferingService::row(Loop& loop) {
 Expected<Json> BufferingService::stats() {
   const std::lock_guard guard(mutex_);
   Json workers = Json::array();
-  std::uint64_t received = 0;
+  // SDUs, not messages: those that workers told of, and what became of them.
+  std::uint64_t received = 0, consumed = 0, held = 0;
+  bool balanced = true;
   for (const auto& loop : loops_) {
     workers.push_back(row(*loop));
     if (!workers.back().contains("received")) return fail("{} makes no rounds", loop->name);
-    received += workers.back().at("received").get<std::uint64_t>();
+    const Json& sdus = workers.back().at("baas");
+    const auto number = [&sdus](const char* name) { return sdus.at(name).get<std::uint64_t>(); };
+    received += number("copies") + number("without_copy");
+    consumed += number("released") + number("withdrawn");
+    held += number("held");
+    balanced = balanced && workers.back().at("balanced").get<bool>();
   }
   return Json{{"ports", Json::array()},
               {"workers", std::move(workers)},
@@ -266,9 +273,9 @@ Expected<Json> BufferingService::stats() {
                {{"received", received},
                 {"transmitted", 0},
                 {"dropped", 0},
-                {"consumed", received},
-                {"held", 0},
-                {"balanced", true}}}};
+                {"consumed", consumed},
+                {"held", held},
+                {"balanced", balanced}}}};
 }
 
 Expected<Json> BufferingService::show_power() {

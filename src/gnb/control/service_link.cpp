@@ -54,10 +54,7 @@ Expected<nlohmann::json> ServiceLink::attach(const Locked& locked, int process) 
   process_ = process;
   nlohmann::json wakeups = nlohmann::json::array();
   for (WorkerRuntime* const worker : served()) wakeups.push_back(worker->power.wakeup().fd());
-  return nlohmann::json{{"process", ::getpid()},
-                        {"file_prefix", config_.file_prefix},
-                        {"version", baas::kVersion},
-                        {"wakeups", std::move(wakeups)}};
+  return nlohmann::json{{"process", ::getpid()}, {"wakeups", std::move(wakeups)}};
 }
 
 Expected<nlohmann::json> ServiceLink::begin(const Locked& /*locked*/, int process, const std::vector<int>& wakeups) {

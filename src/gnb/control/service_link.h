@@ -19,8 +19,8 @@ class ServiceLink {
   ServiceLink(const GnbConfig& config, const Workers& workers, Wiring& wiring)
       : config_(config), workers_(workers), wiring_(wiring) {}
 
-  // A process asks to serve: what it needs to map the shared memory. It must hold the lock of the service's instance,
-  // which its end releases. Error: there is no work, or another process serves.
+  // A process asks to serve: whose memory to map, and what wakes the workers. It must hold the lock of the service's
+  // instance, which its end releases. Error: there is no work, or another process serves.
   Expected<nlohmann::json> attach(const Locked& locked, int process);
   // That process is ready to read: the workers tell it everything from now on. `wakeups`: the descriptors that wake its
   // cores, in its own numbers; none: they cannot be woken.
