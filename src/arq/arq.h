@@ -190,7 +190,10 @@ class Arq {
   [[nodiscard]] std::uint64_t unacked() const { return unacked_; }
   // The time at which serve() next has something to do, or a little earlier.
   [[nodiscard]] Time next_work(Time now) const {
-    return first_working_ != nullptr || (service_ && !service_->idle()) ? now : wheel_.next_turn();
+    if (first_working_ != nullptr || (service_ && !service_->idle())) return now;
+    const Time next = wheel_.next_turn();
+    const bool looks = service_ && service_->has_to_look();
+    return looks ? std::min(next, now + baas::kBlindSleepMs * settings_.ticks_per_ms) : next;
   }
   // True if serve() has nothing to do.
   [[nodiscard]] bool idle() const {

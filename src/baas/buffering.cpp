@@ -36,6 +36,11 @@ Buffering::Buffering(const Settings& settings, datapath::WorkerStats& stats)
   }
 }
 
+void Buffering::nobody_wakes() {
+  for (Queue& queue : queues_) queue.wakes_ = false;
+  longest_sleep_ = kBlindSleepMs * ticks_per_ms_;
+}
+
 void Buffering::process(Queue& queue, datapath::Burst& burst) {
   const auto lane = static_cast<std::size_t>(&queue - queues_.data());
   const unsigned n = burst.size;

@@ -3,6 +3,7 @@
 // and what they may give back. It is a function of the worker loop (engine/worker.h).
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -42,13 +43,16 @@ class Buffering {
     unsigned take_left(datapath::Burst& burst) { return burst.size = 0; }
     [[nodiscard]] int waiting() const { return static_cast<int>(rte_ring_count(channel_.to_service)); }
     [[nodiscard]] unsigned entries() const { return rte_ring_get_capacity(channel_.to_service); }
-    [[nodiscard]] datapath::WakeSource wake_source() const { return {datapath::WakeSource::Kind::ring}; }
+    [[nodiscard]] datapath::WakeSource wake_source() const {
+      return {wakes_ ? datapath::WakeSource::Kind::ring : datapath::WakeSource::Kind::none};
+    }
 
    private:
     friend class Buffering;
     static constexpr unsigned kAtOnce = datapath::kBurst;
 
     Channel channel_;
+    bool wakes_ = true;  // its worker can
     unsigned count_ = 0;
     std::array<Message, kAtOnce + kMostElements> in_;  // a STATUS PDU that began in a burst is completed behind it
   };
@@ -58,11 +62,14 @@ class Buffering {
   Buffering& operator=(const Buffering&) = delete;
 
   std::vector<Queue>& queues() { return queues_; }
+  // The workers cannot wake this loop: it never sleeps longer than kBlindSleepMs. Before the loop runs.
+  void nobody_wakes();
   void process(Queue& queue, datapath::Burst& burst);
   // Once per round: timers, retransmissions, and what the workers may give back.
   void flush();
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
-    return first_working_ != nullptr || has_refused() ? now : wheel_.next_turn();
+    if (first_working_ != nullptr || has_refused()) return now;
+    return std::min(wheel_.next_turn(), now + longest_sleep_);
   }
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
@@ -137,6 +144,7 @@ class Buffering {
   Bearer* first_working_ = nullptr;
   Bearer* last_working_ = nullptr;
   std::uint64_t ticks_per_ms_;
+  std::uint64_t longest_sleep_ = std::uint64_t{1} << 62;  // ticks
   std::uint64_t held_ = 0;
   datapath::WorkerStats& stats_;
   Counters counters_;

@@ -27,7 +27,8 @@ WorkerEnd::~WorkerEnd() {
   }
 }
 
-void WorkerEnd::connect() {
+void WorkerEnd::connect(bool wakes) {
+  wakes_ = wakes;
   for (Lane& lane : lanes_) {
     rte_ring_reset(lane.channel.to_service);
     rte_ring_reset(lane.channel.to_worker);

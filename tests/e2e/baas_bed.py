@@ -17,12 +17,12 @@ class BaasBed(RlcBed):
         self.service_number = 0
         self.start_service()
 
-    def start_service(self):
-        """Starts a service and waits until the gNB says that it serves."""
+    def start_service(self, through: tuple = ()):
+        """Starts a service, `through` a program that becomes it, and waits until the gNB says that it serves."""
         self.service_number += 1
         self.service = self.processes.start(
             f"baas{self.service_number}",
-            [splitplane(), "baas", self.gnb.config],
+            [*through, splitplane(), "baas", self.gnb.config],
             self.network.gnb,
         )
         wait_until("the buffering service to serve", self.serves, processes=[self.service, self.gnb.process])

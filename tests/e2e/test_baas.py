@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -112,6 +113,20 @@ def test_a_service_that_stands_still_holds_up_nothing_but_acknowledgements(bed):
     transfer(bed, AM18, "after-a-standstill", 300_000)
     bed.settle()
     bed.assert_right()
+
+
+def test_workers_look_for_messages_where_the_service_may_not_wake_them(bed):
+    """A filter refuses pidfd_getfd to the service. What it says is found all the same, with a worker that sleeps."""
+    bed.kill_service()
+    bed.start_service((sys.executable, Path(__file__).parent / "without_wakeups.py"))
+    assert bed.gnb.control.call("baas.show")["wakes"] == {"service": True, "workers": False}
+    bed.set_air(loss_percent=5)
+    transfer(bed, AM18, "without-wake-ups", 300_000)
+    bed.settle()
+    bed.assert_right()
+    bed.kill_service()
+    bed.start_service()
+    assert bed.gnb.control.call("baas.show")["wakes"] == {"service": True, "workers": True}
 
 
 @pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])

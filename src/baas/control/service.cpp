@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -131,18 +132,22 @@ Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached)
                 config_.baas->cores.size(), shared_->cores);
   for (const Json& number : attached.at("wakeups"))
     wakeups_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_getfd, gnb_.get(), number.get<int>(), 0)));
+  const bool can_wake_workers = std::ranges::all_of(wakeups_, [](const Fd& one) { return one.get() >= 0; });
   Json wakeups = Json::array();
   for (std::size_t core = 0; core < config_.baas->cores.size(); ++core) {
     if (auto made = make_loop(core); !made) return made;
     wakeups.push_back(loops_.back()->power.wakeup().fd());
   }
   gnb.wait_no_longer_than(kPatienceWithWorkers);
-  const auto begun = gnb.call("baas.begin", {{"process", ::getpid()}, {"wakeups", std::move(wakeups)}});
+  const auto begun = gnb.call(
+      "baas.begin", {{"process", ::getpid()}, {"wakeups", std::move(wakeups)}, {"can_wake", can_wake_workers}});
   begin_refused_ = !begun;
   if (!begun) return tl::unexpected(begun.error());
-  const bool can_wake = begun->at("can_wake").get<bool>();
-  if (!can_wake)
-    log::warn("the gNB may not wake this process (pidfd_getfd): a loop that sleeps wakes late; use policy busy");
+  if (!begun->at("can_wake").get<bool>()) {
+    log::warn("the gNB may not wake this process (pidfd_getfd): its loops look for messages each {} ms",
+              baas::kBlindSleepMs);
+    for (const auto& loop : loops_) loop->buffering->nobody_wakes();
+  }
   return launch();
 }
 
