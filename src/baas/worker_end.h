@@ -102,6 +102,7 @@ class WorkerEnd {
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::size_t held() const { return ledger_.size() - ledger_.available(); }
+  [[nodiscard]] std::uint64_t octets() const { return ledger_.octets(); }
   // What wakes the cores of the service; index as in channels. Called after messages are visible.
   std::function<void(std::size_t lane)> wake;
 

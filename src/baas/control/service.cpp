@@ -70,6 +70,7 @@ Fd open_process(int process) {
 
 }  // namespace
 
+// Loops may run until exec ends them: what they write to is still mapped, and no gNB uses it any more.
 void re_execute() {
   // DPDK's descriptors hold locks of the memory before, which would keep the next gNB from its own.
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);

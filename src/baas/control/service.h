@@ -1,6 +1,6 @@
 // The buffering service of a gNB as a running process (`splitplane baas`): it joins the gNB's memory, runs a loop on
-// each of its cores, and watches the gNB. When that ends, the memory is no longer anybody's: then the process touches
-// nothing of it and becomes a new one (re_execute), which waits for the next gNB.
+// each of its cores, and watches the gNB. When that ends, the process becomes a new one (re_execute), which waits for the
+// next gNB. Its loops go on until then, some 50 ms, in memory that stays mapped and that no other process uses.
 #pragma once
 
 #include <atomic>
