@@ -13,16 +13,17 @@ from pathlib import Path
 
 import configs
 import pytest
-from baas_bed import BaasBed
+from baas_bed import BaasBed, flood, transfer
 from namespaces import N3Link
 from paths import own, splitplane
 from processes import wait_until
 
 LINK = N3Link()
 AM = {"t_poll_retransmit_ms": 20, "t_reassembly_ms": 5, "t_status_prohibit_ms": 2}
+OCTETS = 300_000
 BEARERS = [
     configs.bearer(1, upf=LINK.upf_ipv4, shard=1, rlc="am18", pdcp_sn=18, am=AM),
-    configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="am12", pdcp_sn=12, am=AM),
+    configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="am12", pdcp_sn=12, am=AM | {"max_unacked_octets": OCTETS}),
 ]
 AM18, AM12 = (b["ue_ipv4"] for b in BEARERS)
 KILLS = int(os.environ.get("SPLITPLANE_SERVICE_KILLS", "12"))
@@ -40,12 +41,6 @@ def bed():
     with BaasBed(folder, "baas", tree) as made:
         made.wait_for_neighbours()
         yield made
-
-
-def transfer(bed: BaasBed, ue: str, name: str, size: int = 1_500_000):
-    file = bed.web.make(name, size)
-    down, up = bed.web.download(ue, file), bed.web.upload(ue, file)
-    assert (down.equal, down.bytes, up.equal, up.bytes) == (True, size, True, size)
 
 
 @pytest.mark.parametrize("ue", [AM18, AM12], ids=["am18", "am12"])
@@ -101,7 +96,7 @@ def test_killed_again_and_again_while_files_pass(bed):
 def test_a_service_that_stands_still_holds_up_nothing_but_acknowledgements(bed):
     """SIGSTOP for two seconds: the gNB goes on until its windows are full, answers its control socket, catches up."""
     bed.set_air()
-    bed.service.child.send_signal(signal.SIGSTOP)
+    bed.service.process.child.send_signal(signal.SIGSTOP)
     try:
         assert bed.ping(AM18, 20) == 20
         time.sleep(2)
@@ -109,8 +104,25 @@ def test_a_service_that_stands_still_holds_up_nothing_but_acknowledgements(bed):
         assert bed.gnb.control.call("baas.show")["workers"][0]["held"] >= 20
         assert time.monotonic() - begin < 0.5
     finally:
-        bed.service.child.send_signal(signal.SIGCONT)
+        bed.service.process.child.send_signal(signal.SIGCONT)
     transfer(bed, AM18, "after-a-standstill", 300_000)
+    bed.settle()
+    bed.assert_right()
+
+
+def test_octets_that_wait_have_a_limit_and_more_are_dropped_before_they_are_numbered(bed):
+    """The UE's STATUS PDUs are lost for a while: what the gNB keeps stays below the bearer's max_unacked_octets."""
+    bed.settle()
+    before = bed.gnb.control.stats()["workers"][0]["drops"].get("rlc_window_full", 0)
+    bed.ues[0].control.call("air.set", uplink={"loss_percent": 100})
+    flood(bed.network.core, AM12, 600, octets=1000)
+    kept, _ = bed.am(2)
+    assert OCTETS - 2 * 1500 < kept["octets_kept"] <= OCTETS
+    dropped = bed.gnb.control.stats()["workers"][0]["drops"]["rlc_window_full"] - before
+    assert dropped + kept["unacked"] == 600
+    bed.settle()
+    assert bed.am(2)[0]["octets_kept"] == 0
+    transfer(bed, AM12, "after-the-limit", 300_000)
     bed.settle()
     bed.assert_right()
 
@@ -131,11 +143,11 @@ def test_workers_look_for_messages_where_the_service_may_not_wake_them(bed):
 
 @pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
 def test_the_same_service_serves_the_next_gnb(bed, kill):
-    process = bed.service.child.pid
+    process = bed.service.process.child.pid
     for _ in range(GNB_KILLS if kill else 1):
         took = bed.restart_gnb(kill)
         assert took < 2
-    assert bed.service.child.pid == process
+    assert bed.service.process.child.pid == process
     prefix = configs.prefix("baas")
     megabytes = 2 * len(list(Path("/dev/hugepages").glob(f"{prefix}map_*")))
     assert megabytes <= bed.tree["memory"]["megabytes"] + 2, "memory of an earlier run"
