@@ -105,12 +105,12 @@ TEST_P(ArqPath, refuses_sdus_before_numbering_when_as_many_octets_wait_and_goes_
   EXPECT_LE(rig.bearer().octets(), 5000U);
   EXPECT_EQ(rig.dropped(DropReason::rlc_window_full), 200 - sent);
   EXPECT_EQ(rig.downlink[kArqBearer].pdcp_tx_next, sent);
-  rig.send(64, true);
+  rig.send(kBurst, true);
   EXPECT_EQ(rig.air.frames.size(), sent) << "nor a burst of them";
   rig.status(static_cast<std::uint32_t>(sent));
   rig.serve();
   EXPECT_EQ(rig.bearer().octets(), 0U);
-  rig.send(64, true);
+  rig.send(kBurst, true);
   EXPECT_GT(rig.air.frames.size(), sent);
   EXPECT_LE(rig.bearer().octets(), 5000U);
 }
