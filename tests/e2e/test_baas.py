@@ -15,12 +15,14 @@ import configs
 import pytest
 from baas_bed import BaasBed, flood, transfer
 from namespaces import N3Link
-from paths import own, splitplane
-from processes import wait_until
+from paths import ROOT, own, splitplane
+from processes import run, wait_until
+from scrape import documented, value
 
 LINK = N3Link()
 AM = {"t_poll_retransmit_ms": 20, "t_reassembly_ms": 5, "t_status_prohibit_ms": 2}
 OCTETS = 300_000
+METRICS = "127.0.0.1:9466"  # in the gNB's network namespace
 BEARERS = [
     configs.bearer(1, upf=LINK.upf_ipv4, shard=1, rlc="am18", pdcp_sn=18, am=AM),
     configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="am12", pdcp_sn=12, am=AM | {"max_unacked_octets": OCTETS}),
@@ -37,7 +39,7 @@ def bed():
     folder.mkdir(parents=True, exist_ok=True)
     tree = configs.one_worker("baas", BEARERS)
     tree["workers"]["w0"]["baas"] = "process"
-    tree["baas"] = {"cores": [0, 1]}
+    tree["baas"] = {"cores": [0, 1], "metrics": {"listen": METRICS}}
     with BaasBed(folder, "baas", tree) as made:
         made.wait_for_neighbours()
         yield made
@@ -108,6 +110,20 @@ def test_a_service_that_stands_still_holds_up_nothing_but_acknowledgements(bed):
     transfer(bed, AM18, "after-a-standstill", 300_000)
     bed.settle()
     bed.assert_right()
+
+
+def test_the_service_has_metrics_of_its_own(bed):
+    """What a scrape says is what `stats` says, and each name stands in the page of metrics."""
+    bed.settle()
+    text = run(["curl", "-sS", "--max-time", "5", f"http://{METRICS}/metrics"], netns=bed.network.gnb).stdout
+    page = documented((ROOT / "docs" / "reference" / "metrics.md").read_text())
+    for core, row in enumerate(bed.loops()):
+        for name in ("copies", "released", "sent_again", "withdrawn"):
+            metric = f"splitplane_baas_{name}_packets_total"
+            assert metric in page
+            assert value(text, f'{metric}{{worker="baas{core}"}}') == row[name]
+        assert value(text, f'splitplane_baas_held_packets{{worker="baas{core}"}}') == 0
+    assert value(text, 'splitplane_worker_rounds_total{worker="baas0"}') > 0
 
 
 def test_octets_that_wait_have_a_limit_and_more_are_dropped_before_they_are_numbered(bed):

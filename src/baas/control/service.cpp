@@ -232,15 +232,32 @@ LoopPower BufferingService::power_of(Loop& loop) const {
           .execute = [&loop](const std::function<void()>& command) { return loop.execute(command); }};
 }
 
+WorkerObservation BufferingService::observe(const Loop& loop) {
+  return {.name = loop.name,
+          .core = loop.core,
+          .consumes_copies = true,
+          .counters = take_snapshot(loop.stats),
+          .policy = loop.policy.kind};
+}
+
+Observation BufferingService::observe() {
+  const std::lock_guard guard(mutex_);
+  Observation all{.file_prefix = baas_instance(config_), .tsc_hz = rte_get_tsc_hz()};
+  all.log = log::unwritten();
+  for (const auto& loop : loops_) {
+    all.workers.push_back(observe(*loop));
+    all.buffering.push_back({.name = loop->name,
+                             .held = loop->stats.rlc_unacked.get(),
+                             .counters = take_snapshot(loop->buffering->counters())});
+  }
+  return all;
+}
+
 Json BufferingService::row(Loop& loop) {
   Json row;
   const auto look = [&] {
-    WorkerObservation seen{.name = loop.name,
-                           .core = loop.core,
-                           .consumes_copies = true,
-                           .counters = take_snapshot(loop.stats),
-                           .policy = loop.policy.kind,
-                           .cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load()};
+    WorkerObservation seen = observe(loop);
+    seen.cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load();
     row = to_json(seen);
     // The windows are walked by a loop that has ended only: it would make the packets of others wait.
     const baas::Buffering& b = *loop.buffering;

@@ -73,6 +73,7 @@ struct BaasConfig {
   std::vector<unsigned> cores;  // a loop each; the bearers of each worker are spread over them
   power::Settings policy;
   ScheduleConfig schedule;
+  std::optional<MetricsConfig> metrics;  // of the service itself
 };
 
 // An entry of the section `cards` of a `splitplane run` file: a card in front of some of its ports.

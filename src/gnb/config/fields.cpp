@@ -149,13 +149,16 @@ constexpr std::array<fields::Field, 19> kWorkerRows{
         .more = "Each round with packets takes 1/`slow_clock` times as long, by a spin.", .in = kL2fwd}),
 };
 static_assert(baas::kMostCores == 16, "as the row cores says to the schema");
-constexpr std::array<fields::Field, 4> kBaasRows{
+constexpr std::array<fields::Field, 5> kBaasRows{
     fields::by_hand<BaasConfig>("cores", R"({"type": "array", "minItems": 1, "maxItems": 16, "uniqueItems": true, "items": {"type": "integer", "minimum": 0, "maximum": 1023}})", {
         .help = "CPUs of the service, a loop each", .special = "the bearers of each worker are spread over them",
         .required = true}),
     policy_row<BaasConfig>(),
     schedule_row<&BaasConfig::schedule>(),
     fifo_priority_row<&BaasConfig::schedule>(),
+    fields::by_hand<BaasConfig>("metrics", R"({"$ref": "#/$defs/metrics"})", {
+        .help = "OpenMetrics of the service over HTTP at /metrics", .special = "absent: none",
+        .more = "Another address or port than the gNB's."}),
 };
 // How many, and where: what a group has beside the keys of its first bearer.
 constexpr std::array<fields::Field, 2> kGroupRows{

@@ -140,6 +140,10 @@ BaasConfig read_baas(const YamlValue& value) {
   read_fields(map, baas_fields(), baas);
   read_policy(map, baas.policy);
   check_schedule(map, baas.schedule);
+  if (const auto v = map.find("metrics")) {
+    baas.metrics = read_metrics(*v);
+    if (baas.metrics->bearers != 0) v->refuse("has bearers, which the service does not count", "listen alone");
+  }
   const YamlValue cores = map.required("cores");
   for (const auto& item : cores.list()) {
     const auto core = static_cast<unsigned>(item.integer(0, kMaxCore));
