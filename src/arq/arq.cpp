@@ -53,7 +53,8 @@ EcnView view_of(const ran::ecn::Marker& marker) {
 }  // namespace
 
 ArqBearer::ArqBearer(const ran::BearerConfig& bearer, std::uint8_t first_epoch, Direction sends,
-                     const ran::rlc::AmConfig& am, std::uint32_t unacked, ran::rlc::Memory<MbufBuffer>& memory)
+                     const ran::rlc::AmConfig& am, std::uint32_t unacked, std::uint32_t longest,
+                     ran::rlc::Memory<MbufBuffer>& memory)
     : retx(am, memory),
       receive(am, memory),
       air(wire::airhdr::encode(
@@ -66,6 +67,8 @@ ArqBearer::ArqBearer(const ran::BearerConfig& bearer, std::uint8_t first_epoch, 
            .bearer = bearer.id})),
       id(bearer.id.value),
       max_unacked(unacked),
+      max_octets(bearer.arq.max_unacked_octets == 0 ? 0 : std::max(bearer.arq.max_unacked_octets, longest)),
+      longest_sdu(longest),
       sn_bits(bearer.rlc_sn_bits),
       epoch(first_epoch) {}
 
@@ -74,6 +77,7 @@ ArqView view_of(const ArqBearer& bearer) {
                .tx_next = bearer.next(),
                .unacked = bearer.away ? bearer.away->held : bearer.retx.unacked(),
                .pending = bearer.retx.pending(),
+               .octets_kept = bearer.octets(),
                .rx_next = bearer.receive.next(),
                .rx_next_highest = bearer.receive.next_highest(),
                .polls_in_vain = bearer.retx.polls_in_vain(),
@@ -111,7 +115,7 @@ std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8
   std::uint32_t unacked = std::min(arq.max_unacked, ran::rlc::window_size(bearer.rlc_sn_bits));
   // Half of PDCP's numbers in flight would desynchronize the HFN (TS 38.323 5.2.1 NOTE).
   if (bearer.security) unacked = std::min(unacked, 1U << (bearer.pdcp_sn_bits - 1));
-  auto made = std::make_unique<ArqBearer>(bearer, epoch, settings_.sends, am, unacked, memory_);
+  auto made = std::make_unique<ArqBearer>(bearer, epoch, settings_.sends, am, unacked, longest_sdu(), memory_);
   made->of_card = !bearer.card.empty();
   if (service_) {
     made->away = std::make_unique<AwayWindow>(*made);
@@ -131,6 +135,7 @@ void Arq::detach(ArqBearer& bearer) {
     service_->close(*bearer.away);
   }
   unacked_ -= bearer.retx.held();
+  give_back(bearer, bearer.octets_here);
   bearer.retx.restart_at(0);
   bearer.receive.restart_at(0);
   if (bearer.marker) bearer.marker->restart();
@@ -146,6 +151,7 @@ void Arq::give_up(ArqBearer& bearer) {
   }
   if (bearer.retx.held() == 0) return;
   unacked_ -= bearer.retx.held();
+  give_back(bearer, bearer.octets_here);
   bearer.retx.restart_at(bearer.retx.next());
   bearer.protect_again = nullptr;
 }
@@ -320,14 +326,15 @@ void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now) {
 
 void Arq::keep(ArqBearer& bearer, rte_mbuf* frame, Time now, std::uint8_t flags) {
   const std::uint8_t* const rlc = octets(frame) + kAirRlcOffset;
-  const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
-  const auto bytes = static_cast<std::uint16_t>(frame->data_len - kAirRlcOffset - header);
+  const std::uint16_t bytes = sdu_bytes(bearer, frame);
   if (bearer.away) {
     if ((rlc[0] & kPollBit) != 0) flags |= baas::kPoll;
     service_->keep(*bearer.away, frame, bytes, flags);
     ++unacked_;
     return;
   }
+  bearer.octets_here += bytes;
+  octets_ += bytes;
   bearer.retx.submitted({.sdu = MbufBuffer(frame),
                          .sn = bearer.retx.next(),
                          .bytes = bytes,

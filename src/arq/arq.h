@@ -22,6 +22,7 @@
 #include "ran/rlc/am_retx.h"
 #include "wire/airhdr.h"
 #include "wire/ethernet.h"
+#include "wire/rlc.h"
 
 namespace splitplane::datapath {
 
@@ -46,7 +47,7 @@ struct AwayWindow : baas::Window {
 // One AM bearer with both directions of one end.
 struct ArqBearer : TimerNode {
   ArqBearer(const ran::BearerConfig& bearer, std::uint8_t epoch, Direction sends, const ran::rlc::AmConfig& am,
-            std::uint32_t unacked, ran::rlc::Memory<MbufBuffer>& memory);
+            std::uint32_t unacked, std::uint32_t longest_sdu, ran::rlc::Memory<MbufBuffer>& memory);
 
   // Begins a new epoch, which has PDUs other than those of the epoch before.
   void set_epoch(std::uint8_t to) {
@@ -62,9 +63,12 @@ struct ArqBearer : TimerNode {
   ran::rlc::AmRetx<MbufBuffer> retx;  // empty if the window is away
   std::unique_ptr<AwayWindow> away;
   ran::rlc::AmReceive<MbufBuffer> receive;
-  std::uint64_t air;          // the airhdr of the frames that this end sends, without the length
-  std::uint32_t id;           // of the bearer
-  std::uint32_t max_unacked;  // SDUs that may wait for their acknowledgement
+  std::uint64_t air;              // the airhdr of the frames that this end sends, without the length
+  std::uint32_t id;               // of the bearer
+  std::uint32_t max_unacked;      // SDUs that may wait for their acknowledgement
+  std::uint64_t max_octets;       // octets of SDUs that may be kept; 0: no limit
+  std::uint32_t longest_sdu;      // octets
+  std::uint64_t octets_here = 0;  // of the SDUs in `retx`
   std::uint8_t sn_bits;
   std::uint8_t epoch;    // in the airhdr of both directions: PDUs of another epoch are not for these entities
   bool working = false;  // the bearer is in the list of bearers with work
@@ -81,9 +85,24 @@ struct ArqBearer : TimerNode {
   ArqBearer* next_working = nullptr;
   std::unique_ptr<ran::ecn::Marker> marker;  // of the sender of a bearer with the key `ecn`
 
+  // Octets of the SDUs that are kept.
+  [[nodiscard]] std::uint64_t octets() const { return away ? away->octets : octets_here; }
+  // How many SDUs of any length surely stay within the limit of octets.
+  [[nodiscard]] std::uint32_t sdus_by_octets() const {
+    return static_cast<std::uint32_t>((max_octets - std::min(max_octets, octets())) / longest_sdu);
+  }
   // The first RLC number, without the modulus, that may not be sent yet.
   [[nodiscard]] std::uint32_t limit() const {
     if (failed) return next();
+    if (max_octets != 0) [[unlikely]] {
+      const std::uint32_t by_octets = next() + sdus_by_octets(), by_sdus = limit_by_sdus();
+      return ran::rlc::before(by_octets, by_sdus) ? by_octets : by_sdus;
+    }
+    return limit_by_sdus();
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t limit_by_sdus() const {
     const std::uint32_t window = next_ack() + max_unacked;
     // There the SNs would reach buffers that are not given back yet.
     const std::uint32_t round = oldest() + ran::rlc::sn_mask(sn_bits) - ran::rlc::kPageSns;
@@ -101,6 +120,7 @@ class Arq {
     std::array<std::uint8_t, wire::ethernet::kHeaderBytes> ethernet{};  // of the frames that this end sends
     rte_mempool* pool = nullptr;                                        // for STATUS PDUs and copies
     std::size_t max_unacked = 16384;                                    // SDUs of all bearers together
+    std::uint64_t max_octets = 0;                                       // octets of these SDUs; 0: no limit
     unsigned longest_frame = 1514;                                      // the longest frame that the port sends
     std::uint64_t ticks_per_ms = 1;
     std::uint64_t now = 0;
@@ -150,6 +170,8 @@ class Arq {
   // True if a burst of new PDUs of any bearers can be kept.
   [[nodiscard]] bool has_room() const {
     if (unacked_ + kBurst > settings_.max_unacked) return false;
+    if (settings_.max_octets != 0 && kept_octets() + kBurst * std::uint64_t{longest_sdu()} > settings_.max_octets)
+      return false;
     if (service_) return service_->has_room(kBurst);
     return memory_.sent_pages.available() >= kBurst && memory_.directories.available() >= 2 * kBurst;
   }
@@ -195,9 +217,14 @@ class Arq {
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t unacked() const { return unacked_; }
+  // Octets of the SDUs that are kept.
+  [[nodiscard]] std::uint64_t kept_octets() const { return service_ ? service_->octets() : octets_; }
   // The time at which serve() next has something to do, or a little earlier.
   [[nodiscard]] Time next_work(Time now) const {
-    return first_working_ != nullptr || (service_ && !service_->idle()) ? now : wheel_.next_turn();
+    if (first_working_ != nullptr || (service_ && !service_->idle())) return now;
+    const Time next = wheel_.next_turn();
+    const bool looks = service_ && service_->has_to_look();
+    return looks ? std::min(next, now + baas::kBlindSleepMs * settings_.ticks_per_ms) : next;
   }
   // True if serve() has nothing to do.
   [[nodiscard]] bool idle() const {
@@ -214,6 +241,18 @@ class Arq {
     // With the window away no other timer ends the patience.
     if (bearer.peer_is_elsewhere && bearer.away) expiry = std::min(expiry, bearer.elsewhere_until);
     if (expiry < bearer.expiry) wheel_.arm(bearer, expiry);
+  }
+  // Octets of an SDU with which the port's longest frame is full.
+  [[nodiscard]] std::uint32_t longest_sdu() const { return settings_.longest_frame - kAirRlcOffset; }
+  // Of a kept frame.
+  [[nodiscard]] static std::uint16_t sdu_bytes(const ArqBearer& bearer, const rte_mbuf* frame) {
+    const unsigned header = wire::rlc::am_header_bytes(bearer.sn_bits, wire::rlc::Segment::kComplete);
+    return static_cast<std::uint16_t>(frame->data_len - kAirRlcOffset - header);
+  }
+  // The windows here gave these octets back.
+  void give_back(ArqBearer& bearer, std::uint64_t octets) {
+    bearer.octets_here -= octets;
+    octets_ -= octets;
   }
   void set_working(ArqBearer& bearer);
   [[nodiscard]] ArqBearer* take_working();
@@ -282,6 +321,7 @@ class Arq {
   ArqBearer* first_working_ = nullptr;
   ArqBearer* last_working_ = nullptr;
   std::uint64_t unacked_ = 0;  // SDUs whose frames are kept
+  std::uint64_t octets_ = 0;   // of those whose windows are here
   std::uint64_t bursts_ = 0;   // bursts that poll_last() saw
   std::vector<std::uint32_t> gone_;
   Counters counters_;
@@ -349,7 +389,9 @@ void Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
       protect_some(*bearer);
     if (bearer->failed) give_up(*bearer);
     out.size += collect(*bearer, passes_mbufs, now, out.mbuf.data() + out.size, kBurst - out.size);
-    unacked_ -= bearer->retx.release(kReleasedPerVisit, [](std::uint32_t, MbufBuffer) {});
+    unacked_ -= bearer->retx.release(kReleasedPerVisit, [this, bearer](std::uint32_t, MbufBuffer frame) {
+      if (frame) give_back(*bearer, sdu_bytes(*bearer, frame.get()));
+    });
     look_for_peer(*bearer);
     if (bearer->retx.copy_is_gone()) [[unlikely]]
       note_gone(*bearer);

@@ -165,6 +165,8 @@ class ServiceRig {
       EXPECT_TRUE(ran::rlc::before(all[i]->next(), all[i]->limit())) << "the window is open again";
     }
     EXPECT_EQ(service.buffering->held(), 0U);
+    EXPECT_EQ(service.buffering->held_in_windows(), 0U);
+    EXPECT_TRUE(service.buffering->balanced());
     EXPECT_EQ(pool.in_use(), 0U);
   }
 
@@ -265,6 +267,26 @@ TEST(ArqService, without_a_service_frames_wait_and_the_limit_holds) {
   rig.settle();
   rig.send(0, 10);
   rig.settle();
+}
+
+TEST(ArqService, a_worker_that_the_service_cannot_wake_looks_for_its_messages) {
+  for (const bool wakes : {true, false}) {
+    ServiceRig rig({.max_copies = 2048, .ticks_per_ms = kTicksPerMs}, 1, 2048, 1);
+    const auto longest_sleep = [&] {
+      const Time now = rte_rdtsc();
+      return rig.arq->next_work(now) - now;
+    };
+    rig.arq->service()->connect(wakes);
+    rig.service.start();
+    rig.worker_round();
+    EXPECT_GT(longest_sleep(), kTicksPerMs) << "nothing is held";
+    rig.send(0, 5);
+    rig.worker_round();
+    EXPECT_EQ(longest_sleep() <= kTicksPerMs, !wakes);
+    rig.kill();
+    EXPECT_GT(longest_sleep(), kTicksPerMs) << "no service, no message";
+    rig.settle();
+  }
 }
 
 TEST(ArqService, messages_that_fit_nothing_change_nothing) {

@@ -38,6 +38,11 @@ Buffering::Buffering(const Settings& settings, datapath::WorkerStats& stats)
   }
 }
 
+void Buffering::nobody_wakes() {
+  for (Queue& queue : queues_) queue.wakes_ = false;
+  longest_sleep_ = kBlindSleepMs * ticks_per_ms_;
+}
+
 void Buffering::process(Queue& queue, datapath::Burst& burst) {
   const auto lane = static_cast<std::size_t>(&queue - queues_.data());
   const unsigned n = burst.size;
@@ -138,6 +143,7 @@ unsigned Buffering::take(std::size_t lane, Queue& queue, unsigned i, Time now) {
         }
         bearer->retx.lost();
         ++held_;
+        counters_.without_copy.add(1);
       }
       break;
     case Kind::kClose:
@@ -181,6 +187,7 @@ void Buffering::close(std::size_t lane, std::uint32_t number) {
   stop_working(*bearer);
   if (bearer->refused) std::erase(refused_, bearer);
   held_ -= bearer->retx.held();
+  counters_.withdrawn.add(bearer->retx.held());
   stats_.rlc_unacked.set(held_);
   lanes_[lane].bearers.erase(number);
   counters_.closed.add(1);
@@ -210,6 +217,14 @@ void Buffering::copy(Bearer& bearer, const Message& m, Time now) {
   if (bearer.retx.peer_lost()) [[unlikely]]
     set_working(bearer);
   rearm(bearer);
+}
+
+std::uint64_t Buffering::held_in_windows() const {
+  std::uint64_t held = 0;
+  for (const Lane& lane : lanes_) {
+    for (const auto& bearer : lane.bearers) held += bearer ? bearer->retx.held() : 0;
+  }
+  return held;
 }
 
 void Buffering::refuse(Bearer& bearer) {

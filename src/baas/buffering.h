@@ -3,10 +3,12 @@
 // and what they may give back. It is a function of the worker loop (engine/worker.h).
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "baas/counters.h"
 #include "baas/kept.h"
 #include "baas/numbered.h"
 #include "baas/protocol.h"
@@ -28,10 +30,7 @@ class Buffering {
     std::uint64_t ticks_per_ms = 1;
     std::uint64_t now = 0;
   };
-  // What the service counts beside datapath::WorkerStats; one writer, any reader.
-  struct Counters {
-    Counter copies, skipped, opened, closed, strays, no_room, released, sent_again, acknowledged, statuses;
-  };
+  using Counters = BufferingCounters;
 
   // The messages of one worker. A burst of it is what was received from the ring last.
   class Queue {
@@ -45,13 +44,16 @@ class Buffering {
     unsigned take_left(datapath::Burst& burst) { return burst.size = 0; }
     [[nodiscard]] int waiting() const { return static_cast<int>(rte_ring_count(channel_.to_service)); }
     [[nodiscard]] unsigned entries() const { return rte_ring_get_capacity(channel_.to_service); }
-    [[nodiscard]] datapath::WakeSource wake_source() const { return {datapath::WakeSource::Kind::ring}; }
+    [[nodiscard]] datapath::WakeSource wake_source() const {
+      return {wakes_ ? datapath::WakeSource::Kind::ring : datapath::WakeSource::Kind::none};
+    }
 
    private:
     friend class Buffering;
     static constexpr unsigned kAtOnce = datapath::kBurst;
 
     Channel channel_;
+    bool wakes_ = true;  // its worker can
     unsigned count_ = 0;
     std::array<Message, kAtOnce + kMostElements> in_;  // a STATUS PDU that began in a burst is completed behind it
   };
@@ -61,15 +63,25 @@ class Buffering {
   Buffering& operator=(const Buffering&) = delete;
 
   std::vector<Queue>& queues() { return queues_; }
+  // The workers cannot wake this loop: it never sleeps longer than kBlindSleepMs. Before the loop runs.
+  void nobody_wakes();
   void process(Queue& queue, datapath::Burst& burst);
   // Once per round: timers, retransmissions, and what the workers may give back.
   void flush();
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
-    return first_working_ != nullptr || has_refused() ? now : wheel_.next_turn();
+    if (first_working_ != nullptr || has_refused()) return now;
+    return std::min(wheel_.next_turn(), now + longest_sleep_);
   }
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t held() const { return held_; }
+  // True if each SDU that was told was given back, was withdrawn, or is held.
+  [[nodiscard]] bool balanced() const {
+    const std::uint64_t told = counters_.copies.get() + counters_.without_copy.get();
+    return told == counters_.released.get() + counters_.withdrawn.get() + held_;
+  }
+  // held() as the windows say. It looks at every bearer, so it is for a loop that has ended.
+  [[nodiscard]] std::uint64_t held_in_windows() const;
   // Called after messages to worker `lane` are visible.
   std::function<void(std::size_t lane)> wake;
 
@@ -130,6 +142,7 @@ class Buffering {
   Bearer* first_working_ = nullptr;
   Bearer* last_working_ = nullptr;
   std::uint64_t ticks_per_ms_;
+  std::uint64_t longest_sleep_ = std::uint64_t{1} << 62;  // ticks
   std::uint64_t held_ = 0;
   datapath::WorkerStats& stats_;
   Counters counters_;

@@ -22,6 +22,7 @@ struct Window {
   std::uint32_t next_ack = 0;     // TX_Next_Ack, as the service said last
   std::uint32_t highest_ack = 0;  // the highest ACK_SN
   std::uint32_t held = 0;         // frames in the ledger
+  std::uint64_t octets = 0;       // of their SDUs
   // The lowest SN of which a frame is held; TX_Next if none is.
   [[nodiscard]] std::uint32_t oldest() const { return held == 0 ? next : first_sn; }
   std::uint32_t first_sn = 0;
@@ -63,6 +64,8 @@ class Ledger {
 
   [[nodiscard]] std::size_t size() const { return slots_.size(); }
   [[nodiscard]] std::size_t available() const { return available_; }
+  // Of the SDUs in all slots.
+  [[nodiscard]] std::uint64_t octets() const { return octets_; }
   [[nodiscard]] Slot& operator[](std::uint32_t index) { return slots_[index]; }
   [[nodiscard]] std::uint32_t name_of(std::uint32_t index) const {
     return index | std::uint32_t{slots_[index].generation} << kIndexBits;
@@ -98,6 +101,8 @@ class Ledger {
     }
     window.last = index;
     ++window.held;
+    window.octets += bytes;
+    octets_ += bytes;
     return index;
   }
   // Gives the reference to the caller and frees the slot, which is in use.
@@ -113,6 +118,8 @@ class Ledger {
     (slot.next == kNoSlot ? window.last : slots_[slot.next].prev) = slot.prev;
     if (window.unfed == index) window.unfed = slot.next;
     --window.held;
+    window.octets -= slot.bytes;
+    octets_ -= slot.bytes;
     slot.next = free_;
     free_ = index;
     ++available_;
@@ -127,6 +134,7 @@ class Ledger {
   std::vector<Slot> slots_;
   std::uint32_t free_ = kNoSlot;  // the slot freed last is taken first, because it is in the cache
   std::size_t available_ = 0;
+  std::uint64_t octets_ = 0;
 };
 
 }  // namespace splitplane::baas

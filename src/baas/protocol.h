@@ -76,6 +76,9 @@ inline constexpr unsigned kLongestStatus = 9'000;  // octets
 }
 inline constexpr unsigned kMostElements = status_elements(kLongestStatus);
 
+// How long, in ms, an end sleeps at most that the other end cannot wake: then it looks at the rings.
+inline constexpr std::uint64_t kBlindSleepMs = 1;
+
 // The two rings between a worker and a core of the service. Each has one producer and one consumer.
 struct Channel {
   rte_ring* to_service = nullptr;

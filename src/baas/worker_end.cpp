@@ -27,7 +27,8 @@ WorkerEnd::~WorkerEnd() {
   }
 }
 
-void WorkerEnd::connect() {
+void WorkerEnd::connect(bool wakes) {
+  wakes_ = wakes;
   for (Lane& lane : lanes_) {
     rte_ring_reset(lane.channel.to_service);
     rte_ring_reset(lane.channel.to_worker);
@@ -267,7 +268,8 @@ void WorkerEnd::tell_again(Window& window, std::uint32_t sn) {
   // Those after it were refused as well: the service takes SDUs in order only.
   std::uint32_t index = window.first;
   while (index != kNoSlot && static_cast<std::int32_t>(ledger_[index].sn - sn) < 0) index = ledger_[index].next;
-  if (index == kNoSlot) return;
+  // Without one, what it misses is SDUs without a copy, at the end: feed() tells these.
+  if (index == kNoSlot && static_cast<std::int32_t>(sn - window.next) >= 0) return;
   window.unfed = index;
   window.told = sn;
   queue(window);

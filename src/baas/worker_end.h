@@ -38,8 +38,9 @@ class WorkerEnd {
   WorkerEnd& operator=(const WorkerEnd&) = delete;
   ~WorkerEnd();
 
-  // A service is there that knows nothing and reads nothing yet: empties the rings, and tells it everything.
-  void connect();
+  // A service is there that knows nothing and reads nothing yet: empties the rings, and tells it everything. `wakes`:
+  // it can wake this worker.
+  void connect(bool wakes = true);
   // There is no service: frames wait in the ledger for the next one.
   void disconnect() { connected_ = false; }
   [[nodiscard]] bool is_connected() const { return connected_; }
@@ -96,8 +97,12 @@ class WorkerEnd {
     return true;
   }
 
+  // True while messages may come and nothing wakes the worker for them: it sleeps kBlindSleepMs at most.
+  [[nodiscard]] bool has_to_look() const { return connected_ && !wakes_ && held() != 0; }
+
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::size_t held() const { return ledger_.size() - ledger_.available(); }
+  [[nodiscard]] std::uint64_t octets() const { return ledger_.octets(); }
   // What wakes the cores of the service; index as in channels. Called after messages are visible.
   std::function<void(std::size_t lane)> wake;
 
@@ -147,6 +152,7 @@ class WorkerEnd {
   std::uint32_t generation_ = 0;
   std::size_t next_lane_ = 0;
   bool connected_ = false;
+  bool wakes_ = true;  // the service can wake this worker
   Counters counters_;
 };
 

@@ -10,6 +10,7 @@
 #include "cli/command/run_end.h"
 #include "cli/other_programs.h"
 #include "control/server.h"
+#include "observe/metrics_server.h"
 #include "runtime/stop_flag.h"
 
 namespace splitplane::app {
@@ -60,6 +61,11 @@ int baas_command(const GnbConfig& config, const RunOptions& options) {
     log::error("{}", server.error().message);
     return 1;
   }
+  auto metrics = serve_metrics(config.baas->metrics, [&service] { return Scrape{.all = service.observe()}; });
+  if (!metrics) {
+    log::error("{}", metrics.error().message);
+    return 1;
+  }
   log::write(spdlog::level::info, {{"instance", baas_instance(config)}, {"control", path}},
              fmt::format("buffering for {} on {} core(s); control socket {}", config.file_prefix,
                          config.baas->cores.size(), path));
@@ -70,6 +76,7 @@ int baas_command(const GnbConfig& config, const RunOptions& options) {
     }
     if (stop.wait_for(kTurn)) break;
   }
+  metrics->reset();
   server->reset();
   if (!service.gnb_lives()) std::_Exit(0);  // its memory is not ours any more: nothing may be taken down
   service.stop();

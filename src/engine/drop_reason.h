@@ -34,7 +34,7 @@ namespace splitplane::datapath {
   X(pdu_too_short, "PDU without data behind its headers")                                           \
   X(peer_unresolved, "the UPF's MAC address is not known yet")                                      \
   X(uplink_stopped, "the UPF does not know the uplink TEID (Error Indication)")                     \
-  X(rlc_window_full, "the peer has not acknowledged as many SDUs as may be kept for retransmission")   \
+  X(rlc_window_full, "the peer has not acknowledged as many SDUs or octets as may be kept for retransmission")   \
   X(rlc_duplicate, "AMD PDU received before, or outside the receiving window")                          \
   X(rlc_other_epoch, "PDU of before or after a re-establishment of RLC")                                \
   X(rlc_no_memory, "no memory for an AMD PDU: as if the air had lost it")                               \

@@ -269,6 +269,23 @@ void add_placement(std::vector<Family>& list) {
     add(counter("placement_", row, {}), [&row](const placement::View& v) { return v.*row.field; });
 }
 
+// Of `splitplane baas`.
+void add_buffering(std::vector<Family>& list) {
+  list.push_back({{"splitplane_baas_held_packets",
+                   Type::kGauge,
+                   "packets",
+                   "SDUs in the windows of the buffering service",
+                   {"worker"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    for (const auto& b : s.all.buffering) emit({b.name}, b.held);
+                  }});
+  for (const auto& row : kBufferingCounters) {
+    list.push_back({counter("baas_", row, {"worker"}), [&row](const Scrape& s, const Emit& emit) {
+                      for (const auto& b : s.all.buffering) emit({b.name}, b.counters.*row.field);
+                    }});
+  }
+}
+
 // Absent: the configuration says journal: none.
 void add_journal(std::vector<Family>& list) {
   const auto add = [&](MetricInfo info, auto value) {
@@ -312,6 +329,7 @@ const std::vector<Family>& families() {
     add_cards(made);
     add_card_links(made);
     add_placement(made);
+    add_buffering(made);
     add_journal(made);
     add_bearers(made);
     return made;
@@ -399,7 +417,8 @@ std::string metrics_markdown() {
       "Written by `splitplane metrics --markdown` from the lists that the program counts with. A test compares page "
       "and program.\n\n"
       "`splitplane run` and `splitplane card` serve the metrics at `/metrics` if their file has\n"
-      "`metrics: {listen: 127.0.0.1:9464}`. A client that asks for OpenMetrics 1.0, as Prometheus does, gets it. "
+      "`metrics: {listen: 127.0.0.1:9464}`. `splitplane baas` does if the section `baas` has that key. A client that "
+      "asks for OpenMetrics 1.0, as Prometheus does, gets it. "
       "Others get\n"
       "Prometheus' text format 0.0.4. Metrics of bearers are there with `bearers: N` only, for the first N in the "
       "order of\n"

@@ -26,4 +26,12 @@ WorkerSnapshot take_snapshot(const datapath::WorkerStats& stats) {
   return copy;
 }
 
+BufferingSnapshot take_snapshot(const baas::BufferingCounters& counters) {
+  BufferingSnapshot copy;
+#define SPLITPLANE_READ(field, unit, help) copy.field = counters.field.get();
+  SPLITPLANE_BUFFERING_COUNTERS(SPLITPLANE_READ)
+#undef SPLITPLANE_READ
+  return copy;
+}
+
 }  // namespace splitplane::app

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "baas/counters.h"
 #include "base/log.h"
 #include "card/card.h"
 #include "card/link/view.h"
@@ -121,6 +122,19 @@ struct CardObservation {
   nic::CardCounters counters;
 };
 
+// A loop of the buffering service.
+struct BufferingSnapshot {
+  SPLITPLANE_BUFFERING_COUNTERS(SPLITPLANE_NUMBER_FIELD)
+};
+#define SPLITPLANE_BUFFERING_ROW(field, unit, help) \
+  CounterRow<BufferingSnapshot>{#field, unit, help, &BufferingSnapshot::field},
+inline constexpr std::array kBufferingCounters{SPLITPLANE_BUFFERING_COUNTERS(SPLITPLANE_BUFFERING_ROW)};
+struct BufferingObservation {
+  std::string name;
+  std::uint64_t held = 0;  // SDUs
+  BufferingSnapshot counters;
+};
+
 struct Observation {
   std::string file_prefix;
   std::size_t bearers = 0;
@@ -131,11 +145,13 @@ struct Observation {
   std::vector<CardObservation> cards;
   std::vector<CardLinkView> card_links;
   std::optional<placement::View> placement;
+  std::vector<BufferingObservation> buffering;
   log::Unwritten log;
   std::optional<BearerJournalView> journal;
 };
 
 // Reads the counters one by one. The result is exact if the worker stands still or makes it itself.
 [[nodiscard]] WorkerSnapshot take_snapshot(const datapath::WorkerStats& stats);
+[[nodiscard]] BufferingSnapshot take_snapshot(const baas::BufferingCounters& counters);
 
 }  // namespace splitplane::app

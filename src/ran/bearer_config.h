@@ -30,6 +30,7 @@ struct ArqConfig {
   std::uint16_t t_status_prohibit_ms = 5;   // t-StatusProhibit
   std::uint8_t max_retx = 32;               // maxRetxThreshold
   std::uint32_t max_unacked = 4096;         // SDUs kept for retransmission, at most the window
+  std::uint32_t max_unacked_octets = 0;     // octets of these SDUs; 0: no limit
 
   friend bool operator==(const ArqConfig&, const ArqConfig&) = default;
 };

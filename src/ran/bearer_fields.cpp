@@ -66,7 +66,7 @@ constexpr std::array<Field, 4> kSecurityOfDrb{kSecurity[0], kSecurity[1],
         .help = "Number of the keys in `key_file`, which must be there",
         .more = "BEARER is one less than the bearer's `drb`. No bearer takes keys that a bearer with the same `drb` had before."}),
     kSecurity[4]};
-constexpr std::array<Field, 5> kAm{
+constexpr std::array<Field, 6> kAm{
     fields::integer<&B::arq, &ArqConfig::t_poll_retransmit_ms>("t_poll_retransmit_ms", 5, 4000, {
         .help = "t-PollRetransmit", .clause = "TS 38.322 7.3"}),
     fields::integer<&B::arq, &ArqConfig::t_reassembly_ms>("t_reassembly_ms", 0, 200, {
@@ -77,6 +77,9 @@ constexpr std::array<Field, 5> kAm{
         .help = "maxRetxThreshold", .clause = "TS 38.322 7.4"}),
     fields::integer<&B::arq, &ArqConfig::max_unacked>("max_unacked", 32, 131072, {
         .help = "SDUs kept for retransmission", .special = "never more than the window"}),
+    fields::integer<&B::arq, &ArqConfig::max_unacked_octets>("max_unacked_octets", 0, 0xffffffff, {
+        .help = "Octets of these SDUs", .special = "0: no limit",
+        .more = "An SDU gets a number only while one as long as the port's longest frame fits. One always fits."}),
 };
 constexpr std::array<Field, 18> kRows{
     fields::integer<&B::id>("id", 0, kMaxTeid, {
@@ -115,12 +118,12 @@ constexpr std::array<Field, 18> kRows{
         .more = "See [security.md](security.md).", .in = kBoth}),
     fields::optional_group<&B::ecn>("ecn", kEcn, {
         .help = "Mark ECN-capable downlink packets that find a long queue", .special = "absent: no marks",
-        .more = "For AM bearers on a worker with baas inline. See [ecn.md](ecn.md).", .in = kBoth | kDrb}),
+        .more = "For AM bearers on a worker with baas inline or process. See [ecn.md](ecn.md).", .in = kBoth | kDrb}),
     fields::optional_group<&B::security>("security", kSecurityOfDrb, {
         .help = "PDCP with ciphering, integrity protection and in-order delivery", .special = "absent: none of them",
         .more = "See [security.md](security.md).", .in = kDrb}),
     fields::group_with<B, is_am>("am", kAm, "stands at a bearer that is not AM", "rlc", "am12 or am18", {
-        .help = "RLC AM with retransmission, on a worker with baas inline",
+        .help = "RLC AM with retransmission, on a worker with baas inline or process",
         .more = "See [rlc.md](rlc.md).", .option = fields::kNoOption, .in = kBoth | kDrb}),
     fields::text<&B::card>("card", "the name of a card", {
         .help = "Card of the section cards that serves the bearers", .special = "absent: the host",

@@ -25,6 +25,7 @@ struct EcnView {
 // Counters and state of the entities of one end, for users.
 struct ArqView {
   std::uint32_t tx_next_ack = 0, tx_next = 0, unacked = 0, pending = 0;
+  std::uint64_t octets_kept = 0;  // of the SDUs that are kept for retransmission
   std::uint32_t rx_next = 0, rx_next_highest = 0;
   std::uint32_t polls_in_vain = 0;
   std::uint8_t epoch = 0;

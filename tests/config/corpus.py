@@ -74,6 +74,7 @@ workers:
     shards: 0-99
     baas: inline
     max_copies: 1024
+    max_copy_octets: 1048576
     policy: {kind: yield, empty_rounds: 100, sleep_us: 10}
   w1:
     function: gnb
@@ -135,7 +136,8 @@ bearers:
     n3_reorder: {window: 1024, timer_ms: 1}
     ecn: {law: ramp, target_us: 500, classic_target_us: 1000000}
     security: {cipher: nea3, integrity: none, key: 4294967292, drb: 32, t_reordering_ms: 3000}
-    am: {t_poll_retransmit_ms: 4000, t_reassembly_ms: 0, t_status_prohibit_ms: 0, max_retx: 1, max_unacked: 131072}
+    am: {t_poll_retransmit_ms: 4000, t_reassembly_ms: 0, t_status_prohibit_ms: 0, max_retx: 1, max_unacked: 131072,
+         max_unacked_octets: 1}
     ue_ipv4: 10.45.0.2
     ue_ipv6: fd00:45::2
     shard: 0

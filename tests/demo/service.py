@@ -39,9 +39,10 @@ class Service:
         self.processes, self.gnb, self.netns, self.number = processes, gnb, netns, 0
         self.start()
 
-    def start(self):
+    def start(self, through: tuple = ()):
+        """Starts a service, `through` a program that becomes it, and waits until the gNB says that it serves."""
         self.number += 1
-        words = [splitplane(), "baas", self.gnb.config]
+        words = [*through, splitplane(), "baas", self.gnb.config]
         self.process = self.processes.start(f"baas{self.number}", words, self.netns)
         wait_until("the buffering service to serve", self.serves, processes=[self.process, self.gnb.process])
 
@@ -49,9 +50,12 @@ class Service:
         row = self.gnb.control.call("baas.show")
         return row["state"] == "serves" and row["process"] == self.process.child.pid
 
-    def kill_and_start(self):
+    def kill(self):
         self.process.child.send_signal(signal.SIGKILL)
         self.process.child.wait()
+
+    def kill_and_start(self):
+        self.kill()
         self.start()
 
     def check(self, checks: Checks) -> str:

@@ -15,6 +15,7 @@ sys.path.insert(0, str(TESTS / "demo"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "power"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "config"))
 sys.path[:0] = [str(Path(__file__).resolve().parent), *(str(TESTS / name) for name in ("", "oracle"))]
+sys.path.append(str(TESTS / "live"))  # scrape.py
 
 from paths import own  # noqa: E402
 from processes import Processes  # noqa: E402

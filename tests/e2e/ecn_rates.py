@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "demo")]
 
 import configs  # noqa: E402
+from baas_bed import BaasBed  # noqa: E402
 from namespaces import AirLink, N3Link  # noqa: E402
 from processes import run, wait_until  # noqa: E402
 from testbed import Testbed  # noqa: E402
@@ -54,19 +55,25 @@ def address(number: int) -> str:
     return BEARERS[number - 1]["ue_ipv4"]
 
 
-class EcnBed(Testbed):
-    """A gNB whose air carries MBIT."""
+class EcnBed(BaasBed):
+    """A gNB whose air carries MBIT. The windows are in the worker (`inline`) or in the service (`process`)."""
 
-    def __init__(self, folder: Path, name: str):
+    def __init__(self, folder: Path, name: str, place: str = "inline"):
         keys = folder / "keys"
         keys.unlink(missing_ok=True)
         keys.touch(mode=0o600)
         keys.write_text(KEYS)
         self.keys = str(keys)
         tree = configs.one_worker(name, BEARERS) | {"key_file": self.keys, "journal": str(folder / "journal")}
-        tree["workers"]["w0"]["baas"] = "inline"
+        tree["workers"]["w0"]["baas"] = place
+        if place == "process":
+            tree["baas"] = {"cores": [1]}
         tree["ports"]["air"] = configs.af_packet(AIR.gnb_interface, 1, more=",qdisc_bypass=0")
         super().__init__(folder, name, tree)
+
+    def put_in_front(self):
+        if "baas" in self.tree:
+            super().put_in_front()
 
     def ue_tree(self, tree: dict) -> dict:
         tree["ue"] |= {"key_file": self.keys, "air": {"seed": 7, "downlink": {}, "uplink": {}}}

@@ -6,22 +6,26 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
 
 import configs
 import pytest
-from baas_bed import BaasBed
+from baas_bed import BaasBed, flood, transfer
 from namespaces import N3Link
-from paths import own, splitplane
-from processes import wait_until
+from paths import ROOT, own, splitplane
+from processes import run, wait_until
+from scrape import documented, value
 
 LINK = N3Link()
 AM = {"t_poll_retransmit_ms": 20, "t_reassembly_ms": 5, "t_status_prohibit_ms": 2}
+OCTETS = 300_000
+METRICS = "127.0.0.1:9466"  # in the gNB's network namespace
 BEARERS = [
     configs.bearer(1, upf=LINK.upf_ipv4, shard=1, rlc="am18", pdcp_sn=18, am=AM),
-    configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="am12", pdcp_sn=12, am=AM),
+    configs.bearer(2, upf=LINK.upf_ipv4, shard=2, rlc="am12", pdcp_sn=12, am=AM | {"max_unacked_octets": OCTETS}),
 ]
 AM18, AM12 = (b["ue_ipv4"] for b in BEARERS)
 KILLS = int(os.environ.get("SPLITPLANE_SERVICE_KILLS", "12"))
@@ -35,16 +39,10 @@ def bed():
     folder.mkdir(parents=True, exist_ok=True)
     tree = configs.one_worker("baas", BEARERS)
     tree["workers"]["w0"]["baas"] = "process"
-    tree["baas"] = {"cores": [0, 1]}
+    tree["baas"] = {"cores": [0, 1], "metrics": {"listen": METRICS}}
     with BaasBed(folder, "baas", tree) as made:
         made.wait_for_neighbours()
         yield made
-
-
-def transfer(bed: BaasBed, ue: str, name: str, size: int = 1_500_000):
-    file = bed.web.make(name, size)
-    down, up = bed.web.download(ue, file), bed.web.upload(ue, file)
-    assert (down.equal, down.bytes, up.equal, up.bytes) == (True, size, True, size)
 
 
 @pytest.mark.parametrize("ue", [AM18, AM12], ids=["am18", "am12"])
@@ -100,7 +98,7 @@ def test_killed_again_and_again_while_files_pass(bed):
 def test_a_service_that_stands_still_holds_up_nothing_but_acknowledgements(bed):
     """SIGSTOP for two seconds: the gNB goes on until its windows are full, answers its control socket, catches up."""
     bed.set_air()
-    bed.service.child.send_signal(signal.SIGSTOP)
+    bed.service.process.child.send_signal(signal.SIGSTOP)
     try:
         assert bed.ping(AM18, 20) == 20
         time.sleep(2)
@@ -108,19 +106,64 @@ def test_a_service_that_stands_still_holds_up_nothing_but_acknowledgements(bed):
         assert bed.gnb.control.call("baas.show")["workers"][0]["held"] >= 20
         assert time.monotonic() - begin < 0.5
     finally:
-        bed.service.child.send_signal(signal.SIGCONT)
+        bed.service.process.child.send_signal(signal.SIGCONT)
     transfer(bed, AM18, "after-a-standstill", 300_000)
     bed.settle()
     bed.assert_right()
 
 
+def test_the_service_has_metrics_of_its_own(bed):
+    """What a scrape says is what `stats` says, and each name stands in the page of metrics."""
+    bed.settle()
+    text = run(["curl", "-sS", "--max-time", "5", f"http://{METRICS}/metrics"], netns=bed.network.gnb).stdout
+    page = documented((ROOT / "docs" / "reference" / "metrics.md").read_text())
+    for core, row in enumerate(bed.loops()):
+        for name in ("copies", "released", "sent_again", "withdrawn"):
+            metric = f"splitplane_baas_{name}_packets_total"
+            assert metric in page
+            assert value(text, f'{metric}{{worker="baas{core}"}}') == row[name]
+        assert value(text, f'splitplane_baas_held_packets{{worker="baas{core}"}}') == 0
+    assert value(text, 'splitplane_worker_rounds_total{worker="baas0"}') > 0
+
+
+def test_octets_that_wait_have_a_limit_and_more_are_dropped_before_they_are_numbered(bed):
+    """The UE's STATUS PDUs are lost for a while: what the gNB keeps stays below the bearer's max_unacked_octets."""
+    bed.settle()
+    before = bed.gnb.control.stats()["workers"][0]["drops"].get("rlc_window_full", 0)
+    bed.ues[0].control.call("air.set", uplink={"loss_percent": 100})
+    flood(bed.network.core, AM12, 600, octets=1000)
+    kept, _ = bed.am(2)
+    assert OCTETS - 2 * 1500 < kept["octets_kept"] <= OCTETS
+    dropped = bed.gnb.control.stats()["workers"][0]["drops"]["rlc_window_full"] - before
+    assert dropped + kept["unacked"] == 600
+    bed.settle()
+    assert bed.am(2)[0]["octets_kept"] == 0
+    transfer(bed, AM12, "after-the-limit", 300_000)
+    bed.settle()
+    bed.assert_right()
+
+
+def test_workers_look_for_messages_where_the_service_may_not_wake_them(bed):
+    """A filter refuses pidfd_getfd to the service. What it says is found all the same, with a worker that sleeps."""
+    bed.kill_service()
+    bed.start_service((sys.executable, Path(__file__).parent / "without_wakeups.py"))
+    assert bed.gnb.control.call("baas.show")["wakes"] == {"service": True, "workers": False}
+    bed.set_air(loss_percent=5)
+    transfer(bed, AM18, "without-wake-ups", 300_000)
+    bed.settle()
+    bed.assert_right()
+    bed.kill_service()
+    bed.start_service()
+    assert bed.gnb.control.call("baas.show")["wakes"] == {"service": True, "workers": True}
+
+
 @pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
 def test_the_same_service_serves_the_next_gnb(bed, kill):
-    process = bed.service.child.pid
+    process = bed.service.process.child.pid
     for _ in range(GNB_KILLS if kill else 1):
         took = bed.restart_gnb(kill)
         assert took < 2
-    assert bed.service.child.pid == process
+    assert bed.service.process.child.pid == process
     prefix = configs.prefix("baas")
     megabytes = 2 * len(list(Path("/dev/hugepages").glob(f"{prefix}map_*")))
     assert megabytes <= bed.tree["memory"]["megabytes"] + 2, "memory of an earlier run"

@@ -4,20 +4,17 @@ the UE misses is sent again through the VF. With the windows in the worker and i
 from __future__ import annotations
 
 import signal
-import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import configs
 import pytest
-from baas_bed import BaasBed
+from baas_bed import BaasBed, flood, transfer
 from card import wait_for_card
 from card_bed import CardBed
 from namespaces import N3Link
 from paths import own
 from processes import wait_until
-from upf import SERVER_IPV4
-from wire import socket_in
 
 LINK = N3Link()
 AM = {"t_poll_retransmit_ms": 20, "t_reassembly_ms": 5, "t_status_prohibit_ms": 2}
@@ -62,12 +59,6 @@ def bed(request):
         yield made
 
 
-def transfer(bed: CardBaasBed, ue: str, name: str, size: int = 1_000_000):
-    file = bed.web.make(name, size)
-    down, up = bed.web.download(ue, file), bed.web.upload(ue, file)
-    assert (down.equal, down.bytes, up.equal, up.bytes) == (True, size, True, size)
-
-
 def settle(bed: CardBaasBed, numbers: tuple[int, ...] = (1, 2)):
     bed.set_air()
 
@@ -84,7 +75,7 @@ def test_files_arrive_equal_over_a_bad_air(bed, ue):
     number = 1 if ue == AM18 else 2
     before = bed.worker()
     bed.set_air(loss_percent=5)
-    transfer(bed, ue, "served-by-the-card")
+    transfer(bed, ue, "served-by-the-card", 1_000_000)
     settle(bed)
     after = bed.worker()
     gnb, end = bed.am(number)
@@ -132,16 +123,6 @@ def test_a_card_stops_at_the_window_of_a_ue_that_does_not_answer_and_goes_on_whe
     settle(bed)
 
 
-def flood(netns: str, target: str, count: int):
-    with socket_in(netns, socket.AF_INET, socket.SOCK_DGRAM) as sender:
-        sender.bind((SERVER_IPV4, 0))
-        for number in range(count):
-            sender.sendto(bytes(100), (target, 9))
-            if number % 50 == 49:
-                time.sleep(0.002)
-    time.sleep(0.3)
-
-
 def test_the_card_is_killed_and_started_again_while_files_pass(bed):
     bed.set_air(loss_percent=2)
     epochs = [bed.am(n)[0]["epoch"] for n in (1, 2)]
@@ -182,7 +163,7 @@ def test_a_gnb_that_finds_a_running_card_begins_anew(bed):
     bed.start_host()
     wait_for_card(bed.gnb, bed.card)
     if "baas" in bed.tree:
-        wait_until("the buffering service to serve the new gNB", bed.serves, processes=[bed.service])
+        wait_until("the buffering service to serve the new gNB", bed.serves, processes=[bed.service.process])
     bed.wait_for_neighbours()
     assert bed.am(1)[0]["epoch"] != epoch
     wait_until("packets to pass again", lambda: bed.ping(AM18, 5, wait_s=1) == 5)

@@ -12,11 +12,12 @@ from testbed import assert_passed
 SECONDS = 1.8
 
 
-@pytest.fixture(scope="module")
-def bed():
-    folder = own("e2e") / "ecn"
+@pytest.fixture(scope="module", params=["inline", "process"])
+def bed(request):
+    name = f"ecn-{request.param}"
+    folder = own("e2e") / name
     folder.mkdir(parents=True, exist_ok=True)
-    with EcnBed(folder, "ecn") as made:
+    with EcnBed(folder, name, request.param) as made:
         made.begin()
         yield made
 

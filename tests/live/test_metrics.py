@@ -19,11 +19,11 @@ from paths import ROOT, splitplane
 from processes import PATIENCE, wait_until
 from scrape import OPEN_METRICS, documented, get, value
 
-# Those of a card are what `splitplane card` has, not `run`.
+# Those of a card and of the buffering service are what `splitplane card` and `splitplane baas` have, not `run`.
 PAGE = {
     name: row
     for name, row in documented((ROOT / "docs" / "reference" / "metrics.md").read_text()).items()
-    if not name.startswith("splitplane_card_")
+    if not name.startswith(("splitplane_card_", "splitplane_baas_"))
 }
 
 

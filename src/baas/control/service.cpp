@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -69,6 +70,7 @@ Fd open_process(int process) {
 
 }  // namespace
 
+// Loops may run until exec ends them: what they write to is still mapped, and no gNB uses it any more.
 void re_execute() {
   // DPDK's descriptors hold locks of the memory before, which would keep the next gNB from its own.
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -131,18 +133,22 @@ Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached)
                 config_.baas->cores.size(), shared_->cores);
   for (const Json& number : attached.at("wakeups"))
     wakeups_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_getfd, gnb_.get(), number.get<int>(), 0)));
+  const bool can_wake_workers = std::ranges::all_of(wakeups_, [](const Fd& one) { return one.get() >= 0; });
   Json wakeups = Json::array();
   for (std::size_t core = 0; core < config_.baas->cores.size(); ++core) {
     if (auto made = make_loop(core); !made) return made;
     wakeups.push_back(loops_.back()->power.wakeup().fd());
   }
   gnb.wait_no_longer_than(kPatienceWithWorkers);
-  const auto begun = gnb.call("baas.begin", {{"process", ::getpid()}, {"wakeups", std::move(wakeups)}});
+  const auto begun = gnb.call(
+      "baas.begin", {{"process", ::getpid()}, {"wakeups", std::move(wakeups)}, {"can_wake", can_wake_workers}});
   begin_refused_ = !begun;
   if (!begun) return tl::unexpected(begun.error());
-  const bool can_wake = begun->at("can_wake").get<bool>();
-  if (!can_wake)
-    log::warn("the gNB may not wake this process (pidfd_getfd): a loop that sleeps wakes late; use policy busy");
+  if (!begun->at("can_wake").get<bool>()) {
+    log::warn("the gNB may not wake this process (pidfd_getfd): its loops look for messages each {} ms",
+              baas::kBlindSleepMs);
+    for (const auto& loop : loops_) loop->buffering->nobody_wakes();
+  }
   return launch();
 }
 
@@ -226,23 +232,40 @@ LoopPower BufferingService::power_of(Loop& loop) const {
           .execute = [&loop](const std::function<void()>& command) { return loop.execute(command); }};
 }
 
+WorkerObservation BufferingService::observe(const Loop& loop) {
+  return {.name = loop.name,
+          .core = loop.core,
+          .consumes_copies = true,
+          .counters = take_snapshot(loop.stats),
+          .policy = loop.policy.kind};
+}
+
+Observation BufferingService::observe() {
+  const std::lock_guard guard(mutex_);
+  Observation all{.file_prefix = baas_instance(config_), .tsc_hz = rte_get_tsc_hz()};
+  all.log = log::unwritten();
+  for (const auto& loop : loops_) {
+    all.workers.push_back(observe(*loop));
+    all.buffering.push_back({.name = loop->name,
+                             .held = loop->stats.rlc_unacked.get(),
+                             .counters = take_snapshot(loop->buffering->counters())});
+  }
+  return all;
+}
+
 Json BufferingService::row(Loop& loop) {
   Json row;
   const auto look = [&] {
-    WorkerObservation seen{.name = loop.name,
-                           .core = loop.core,
-                           .consumes_copies = true,
-                           .counters = take_snapshot(loop.stats),
-                           .policy = loop.policy.kind,
-                           .cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load()};
+    WorkerObservation seen = observe(loop);
+    seen.cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load();
     row = to_json(seen);
-    const baas::Buffering::Counters& c = loop.buffering->counters();
-    row["baas"] = {{"held", loop.buffering->held()},   {"copies", c.copies.get()},
-                   {"skipped", c.skipped.get()},       {"released", c.released.get()},
-                   {"sent_again", c.sent_again.get()}, {"acknowledgements", c.acknowledged.get()},
-                   {"status_pdus", c.statuses.get()},  {"bearers_opened", c.opened.get()},
-                   {"bearers_closed", c.closed.get()}, {"no_room", c.no_room.get()},
-                   {"strays", c.strays.get()}};
+    // The windows are walked by a loop that has ended only: it would make the packets of others wait.
+    const baas::Buffering& b = *loop.buffering;
+    row["balanced"] = b.balanced() && (loop.running || b.held() == b.held_in_windows());
+    row["baas"] = {{"held", b.held()}};
+#define SPLITPLANE_SHOW(field, unit, help) row["baas"][#field] = b.counters().field.get();
+    SPLITPLANE_BUFFERING_COUNTERS(SPLITPLANE_SHOW)
+#undef SPLITPLANE_SHOW
   };
   if (!loop.execute(look)) return {{"name", loop.name}, {"core", loop.core}, {"silent", true}};
   return row;
@@ -251,11 +274,18 @@ Json BufferingService::row(Loop& loop) {
 Expected<Json> BufferingService::stats() {
   const std::lock_guard guard(mutex_);
   Json workers = Json::array();
-  std::uint64_t received = 0;
+  // SDUs, not messages: those that workers told of, and what became of them.
+  std::uint64_t received = 0, consumed = 0, held = 0;
+  bool balanced = true;
   for (const auto& loop : loops_) {
     workers.push_back(row(*loop));
     if (!workers.back().contains("received")) return fail("{} makes no rounds", loop->name);
-    received += workers.back().at("received").get<std::uint64_t>();
+    const Json& sdus = workers.back().at("baas");
+    const auto number = [&sdus](const char* name) { return sdus.at(name).get<std::uint64_t>(); };
+    received += number("copies") + number("without_copy");
+    consumed += number("released") + number("withdrawn");
+    held += number("held");
+    balanced = balanced && workers.back().at("balanced").get<bool>();
   }
   return Json{{"ports", Json::array()},
               {"workers", std::move(workers)},
@@ -266,9 +296,9 @@ Expected<Json> BufferingService::stats() {
                {{"received", received},
                 {"transmitted", 0},
                 {"dropped", 0},
-                {"consumed", received},
-                {"held", 0},
-                {"balanced", true}}}};
+                {"consumed", consumed},
+                {"held", held},
+                {"balanced", balanced}}}};
 }
 
 Expected<Json> BufferingService::show_power() {

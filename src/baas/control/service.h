@@ -1,6 +1,6 @@
 // The buffering service of a gNB as a running process (`splitplane baas`): it joins the gNB's memory, runs a loop on
-// each of its cores, and watches the gNB. When that ends, the memory is no longer anybody's: then the process touches
-// nothing of it and becomes a new one (re_execute), which waits for the next gNB.
+// each of its cores, and watches the gNB. When that ends, the process becomes a new one (re_execute), which waits for
+// the next gNB. Its loops go on until then, some 50 ms, in memory that stays mapped and that no other process uses.
 #pragma once
 
 #include <atomic>
@@ -18,6 +18,7 @@
 #include "control/socket.h"
 #include "engine/eal.h"
 #include "gnb/config/config.h"
+#include "observe/observation.h"
 #include "power/governor/governor.h"
 #include "runtime/loop_power.h"
 
@@ -43,6 +44,8 @@ class BufferingService {
   void abandon();
 
   Expected<nlohmann::json> stats();
+  // For the metrics: reads the counters beside the loops.
+  [[nodiscard]] Observation observe();
   Expected<nlohmann::json> show_power();
   Expected<nlohmann::json> set_power(const std::string& worker, const power::Settings& settings);
 
@@ -69,6 +72,7 @@ class BufferingService {
   Expected<void> make_loop(std::size_t core);
   Expected<void> launch();
   [[nodiscard]] LoopPower power_of(Loop& loop) const;
+  [[nodiscard]] static WorkerObservation observe(const Loop& loop);
   [[nodiscard]] nlohmann::json row(Loop& loop);
 
   std::mutex mutex_;  // the control server's thread and the main thread

@@ -118,6 +118,18 @@ std::optional<Finding> check_copies(const GnbConfig& config, const WorkerConfig&
   return std::nullopt;
 }
 
+std::optional<Finding> check_copy_octets(const WorkerConfig& worker) {
+  constexpr std::uint64_t kLeast = std::uint64_t{1} << 20;  // a burst of the longest frames of any port, and more
+  if (worker.max_copy_octets == 0) return std::nullopt;
+  if (worker.baas == WorkerConfig::Baas::kNone)
+    return Finding{key_of(worker, "max_copy_octets"),
+                   "stands at a worker that keeps nothing for retransmission; "
+                   "allowed: with baas: inline or process"};
+  if (worker.max_copy_octets >= kLeast) return std::nullopt;
+  return Finding{key_of(worker, "max_copy_octets"),
+                 fmt::format("is {}; allowed: 0, or at least {}", worker.max_copy_octets, kLeast)};
+}
+
 // What lies on the ring to the consumer of copies is of the port's buffers: if the consumer hangs, it stays there.
 std::optional<Finding> check_max_copies(const GnbConfig& config, const WorkerConfig& worker) {
   const std::size_t most = most_copies(config, worker);
@@ -294,6 +306,7 @@ std::optional<Finding> check_workers(const GnbConfig& config) {
     if (auto finding = check_dispatch(config, worker)) return finding;
     if (auto finding = check_copies(config, worker)) return finding;
     if (auto finding = check_max_copies(config, worker)) return finding;
+    if (auto finding = check_copy_octets(worker)) return finding;
   }
   if (auto finding = check_shards_and_cores(config)) return finding;
   if (auto finding = check_baas(config)) return finding;

@@ -58,10 +58,11 @@ struct WorkerConfig {
   std::string rx, tx;       // l2fwd: port names; copies: rx, a port where a card's clones arrive, or empty
   std::uint16_t queue = 0;  // gnb: rx and tx queue index on its ports; tx queue only when fed by a dispatcher
   unsigned shard_first = 0, shard_last = 255;
-  Baas baas = Baas::kNone;        // gnb
-  std::size_t max_copies = 0;     // of all its bearers, at most; 0: see copies_limit.h
-  std::vector<std::string> to;    // dispatch: the gnb workers it feeds
-  std::vector<std::string> from;  // copies: the gnb workers whose copies it consumes
+  Baas baas = Baas::kNone;            // gnb
+  std::size_t max_copies = 0;         // of all its bearers, at most; 0: see copies_limit.h
+  std::uint64_t max_copy_octets = 0;  // of the SDUs that it keeps for retransmission; 0: no limit
+  std::vector<std::string> to;        // dispatch: the gnb workers it feeds
+  std::vector<std::string> from;      // copies: the gnb workers whose copies it consumes
   power::Settings policy;
   ScheduleConfig schedule;
   std::optional<unsigned> numa;  // where its ports' buffers and VFs should be; absent: the node of its core
@@ -73,6 +74,7 @@ struct BaasConfig {
   std::vector<unsigned> cores;  // a loop each; the bearers of each worker are spread over them
   power::Settings policy;
   ScheduleConfig schedule;
+  std::optional<MetricsConfig> metrics;  // of the service itself
 };
 
 // An entry of the section `cards` of a `splitplane run` file: a card in front of some of its ports.

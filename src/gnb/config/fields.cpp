@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "baas/shared.h"
 #include "ran/bearer_fields.h"
 #include "ran/session_fields.h"
 #include "runtime/config/lookup.h"
@@ -100,7 +101,7 @@ constexpr std::array<fields::Field, 2> kAirRows{
     fields::text<&AirConfig::port>("port", "the name of a port", {.help = "Name of a port", .required = true}),
     fields::mac<&AirConfig::peer_mac>("peer_mac", {.help = "Destination of downlink frames"}),
 };
-constexpr std::array<fields::Field, 18> kWorkerRows{
+constexpr std::array<fields::Field, 19> kWorkerRows{
     fields::word<kFunctionNames, &WorkerConfig::function>("function", {
         .help = "What the worker does",
         .more = "`gnb`: bearers between N3 and air. `dispatch`: hand packets to gnb workers by shard. `copies`: consume what gnb "
@@ -140,6 +141,9 @@ constexpr std::array<fields::Field, 18> kWorkerRows{
         .help = "gnb: with baas inline or process the SDUs kept for all bearers, else the room on the ring to the consumer of its copies",
         .special = "absent: half of memory.mbufs for all workers of the N3 port together, and 16384 at most",
         .more = "Half of `memory.mbufs` is the most, so that a consumer that hangs stops no traffic.", .in = kGnb}),
+    fields::integer<&WorkerConfig::max_copy_octets>("max_copy_octets", 0, std::uint64_t{1} << 40, {
+        .help = "gnb: with baas inline or process the octets of the SDUs kept for all bearers",
+        .special = "0: no limit", .more = "A burst of the port's longest frames has to fit.", .in = kGnb}),
     policy_row<WorkerConfig>(),
     schedule_row<&WorkerConfig::schedule>(),
     fifo_priority_row<&WorkerConfig::schedule>(),
@@ -147,13 +151,17 @@ constexpr std::array<fields::Field, 18> kWorkerRows{
         .help = "l2fwd: emulates a core with that fraction of the clock, for measurements",
         .more = "Each round with packets takes 1/`slow_clock` times as long, by a spin.", .in = kL2fwd}),
 };
-constexpr std::array<fields::Field, 4> kBaasRows{
+static_assert(baas::kMostCores == 16, "as the row cores says to the schema");
+constexpr std::array<fields::Field, 5> kBaasRows{
     fields::by_hand<BaasConfig>("cores", R"({"type": "array", "minItems": 1, "maxItems": 16, "uniqueItems": true, "items": {"type": "integer", "minimum": 0, "maximum": 1023}})", {
         .help = "CPUs of the service, a loop each", .special = "the bearers of each worker are spread over them",
         .required = true}),
     policy_row<BaasConfig>(),
     schedule_row<&BaasConfig::schedule>(),
     fifo_priority_row<&BaasConfig::schedule>(),
+    fields::by_hand<BaasConfig>("metrics", R"({"$ref": "#/$defs/metrics"})", {
+        .help = "OpenMetrics of the service over HTTP at /metrics", .special = "absent: none",
+        .more = "Another address or port than the gNB's."}),
 };
 constexpr std::array<fields::Field, 4> kConsolidationRows{
     fields::flag<&placement::Settings::consolidation, &placement::ConsolidationSettings::on>("on", {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "baas/shared.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "config/yaml_fields.h"
@@ -134,20 +135,23 @@ std::vector<CardLinkConfig> read_cards(const YamlValue& value) {
 }
 
 BaasConfig read_baas(const YamlValue& value) {
-  constexpr std::size_t kMostCores = 16;
   const YamlMap map = value.map(baas_fields().names());
   BaasConfig baas;
   read_fields(map, baas_fields(), baas);
   read_policy(map, baas.policy);
   check_schedule(map, baas.schedule);
+  if (const auto v = map.find("metrics")) {
+    baas.metrics = read_metrics(*v);
+    if (baas.metrics->bearers != 0) v->refuse("has bearers, which the service does not count", "listen alone");
+  }
   const YamlValue cores = map.required("cores");
   for (const auto& item : cores.list()) {
     const auto core = static_cast<unsigned>(item.integer(0, kMaxCore));
     if (std::ranges::count(baas.cores, core) != 0) item.refuse(fmt::format("is core {} again", core), "each core once");
     baas.cores.push_back(core);
   }
-  if (baas.cores.empty() || baas.cores.size() > kMostCores)
-    cores.refuse(fmt::format("has {} cores", baas.cores.size()), fmt::format("1 to {}", kMostCores));
+  if (baas.cores.empty() || baas.cores.size() > baas::kMostCores)
+    cores.refuse(fmt::format("has {} cores", baas.cores.size()), fmt::format("1 to {}", baas::kMostCores));
   return baas;
 }
 

@@ -99,7 +99,7 @@ Expected<CardLinkSettings::KeptWindow> Cards::begin_kept(BearerId id, std::uint8
       gnb->bearers.uplink_line(id.value)->rlc_rx_next_highest = 0;
       gnb->session_uplinks.wait_again(id.value, now);
     }
-    kept = {arq->next(), arq->next_ack(), arq->max_unacked};
+    kept = {arq->next(), arq->next_ack(), arq->limit() - arq->next_ack()};
   });
   if (!done) return fail("worker {} does not answer, which keeps the copies of a card's bearers", worker->config.name);
   return kept;
@@ -115,7 +115,8 @@ std::vector<std::optional<CardLinkSettings::KeptWindow>> Cards::windows_of(std::
           for (std::size_t i = 0; i < ids.size(); ++i) {
             const datapath::ArqBearer* const arq =
                 gnb->bearers.owns(ids[i].value) ? gnb->arq_bearers.find(ids[i].value) : nullptr;
-            if (arq != nullptr) windows[i] = {arq->next(), arq->next_ack(), arq->failed ? 0 : arq->max_unacked};
+            if (arq != nullptr)
+              windows[i] = {arq->next(), arq->next_ack(), arq->failed ? 0 : arq->limit() - arq->next_ack()};
           }
         },
         kNoticePatience);

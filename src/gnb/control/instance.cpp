@@ -188,8 +188,8 @@ Expected<nlohmann::json> Instance::attach_service(int process) {
   return parts_.service.attach(parts_.control.lock(), process);
 }
 
-Expected<nlohmann::json> Instance::begin_service(int process, const std::vector<int>& wakeups) {
-  return parts_.service.begin(parts_.control.lock(), process, wakeups);
+Expected<nlohmann::json> Instance::begin_service(int process, const std::vector<int>& wakeups, bool wakes) {
+  return parts_.service.begin(parts_.control.lock(), process, wakeups, wakes);
 }
 
 Expected<nlohmann::json> Instance::show_service() {

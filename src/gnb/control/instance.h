@@ -65,7 +65,7 @@ class Instance {
   Expected<nlohmann::json> show_card();
   // The buffering service: see service_link.h.
   Expected<nlohmann::json> attach_service(int process);
-  Expected<nlohmann::json> begin_service(int process, const std::vector<int>& wakeups);
+  Expected<nlohmann::json> begin_service(int process, const std::vector<int>& wakeups, bool wakes);
   Expected<nlohmann::json> show_service();
   // For who moves bearers (gnb/place).
   [[nodiscard]] Parts& parts() { return parts_; }

@@ -44,13 +44,15 @@ void add_methods(MethodRegistry& registry, gnb::Instance& gnb) {
   registry.add("baas.begin", [&gnb](Params& params) -> Expected<Json> {
     params.require("process");
     params.require("wakeups");
+    params.require("can_wake");
     const auto process = params.integer("process", 1, INT32_MAX);
     std::vector<int> wakeups;
     if (const Json* const list = params.list("wakeups", baas::kMostCores); list != nullptr) {
       for (const Json& one : *list) wakeups.push_back(one.is_number_integer() ? one.get<int>() : -1);
     }
+    const auto wakes = params.boolean("can_wake");
     if (const auto fault = params.fault()) return fail("{}", *fault);
-    return gnb.begin_service(static_cast<int>(*process), wakeups);
+    return gnb.begin_service(static_cast<int>(*process), wakeups, *wakes);
   });
   registry.add("baas.show", without_params(calls(&gnb::Instance::show_service)));
   registry.add("card.show", without_params(calls(&gnb::Instance::show_card)));

@@ -54,13 +54,11 @@ Expected<nlohmann::json> ServiceLink::attach(const Locked& locked, int process) 
   process_ = process;
   nlohmann::json wakeups = nlohmann::json::array();
   for (WorkerRuntime* const worker : served()) wakeups.push_back(worker->power.wakeup().fd());
-  return nlohmann::json{{"process", ::getpid()},
-                        {"file_prefix", config_.file_prefix},
-                        {"version", baas::kVersion},
-                        {"wakeups", std::move(wakeups)}};
+  return nlohmann::json{{"process", ::getpid()}, {"wakeups", std::move(wakeups)}};
 }
 
-Expected<nlohmann::json> ServiceLink::begin(const Locked& /*locked*/, int process, const std::vector<int>& wakeups) {
+Expected<nlohmann::json> ServiceLink::begin(const Locked& /*locked*/, int process, const std::vector<int>& wakeups,
+                                            bool wakes) {
   if (process != process_ || serves_ || !process_lives())
     return fail("process {} has not attached; allowed: baas.attach first", process);
   const std::size_t cores = config_.baas->cores.size();
@@ -75,10 +73,10 @@ Expected<nlohmann::json> ServiceLink::begin(const Locked& /*locked*/, int proces
   for (const Fd& one : wakeups_) fds.push_back(one.get());
   for (WorkerRuntime* const worker : served()) {
     baas::WorkerEnd* const service = worker->gnb->arq->service();
-    const bool done = worker->execute([service, fds, can_wake, memory = wiring_.service_memory()] {
+    const bool done = worker->execute([service, fds, can_wake, wakes, memory = wiring_.service_memory()] {
       service->wake = nullptr;
       if (can_wake) service->wake = [fds, memory](std::size_t core) { memory->service[core].wake(fds[core]); };
-      service->connect();
+      service->connect(wakes);
     });
     if (done) continue;
     leave_workers();
@@ -86,11 +84,16 @@ Expected<nlohmann::json> ServiceLink::begin(const Locked& /*locked*/, int proces
   }
   wiring_.keep_message_rings();
   serves_ = true;
+  wakes_ = wakes;
+  is_woken_ = can_wake;
   ++begun_;
   since_ = std::chrono::steady_clock::now();
   log::write(
       spdlog::level::info, {{"process", std::to_string(process_)}},
       fmt::format("buffering service: process {} serves {} worker(s) on {} core(s)", process_, served().size(), cores));
+  if (!wakes)
+    log::warn("buffering service: it may not wake the workers (pidfd_getfd); these look for its messages each {} ms",
+              baas::kBlindSleepMs);
   return nlohmann::json{{"can_wake", can_wake}};
 }
 
@@ -151,6 +154,7 @@ nlohmann::json ServiceLink::row(const Locked& /*locked*/) const {
                         {"since_s", begun_ == 0 ? 0.0 : since},
                         {"begun", begun_},
                         {"ended", ended_},
+                        {"wakes", {{"service", serves_ && is_woken_}, {"workers", serves_ && wakes_}}},
                         {"workers", std::move(workers)}};
 }
 

@@ -19,12 +19,12 @@ class ServiceLink {
   ServiceLink(const GnbConfig& config, const Workers& workers, Wiring& wiring)
       : config_(config), workers_(workers), wiring_(wiring) {}
 
-  // A process asks to serve: what it needs to map the shared memory. It must hold the lock of the service's instance,
-  // which its end releases. Error: there is no work, or another process serves.
+  // A process asks to serve: whose memory to map, and what wakes the workers. It must hold the lock of the service's
+  // instance, which its end releases. Error: there is no work, or another process serves.
   Expected<nlohmann::json> attach(const Locked& locked, int process);
   // That process is ready to read: the workers tell it everything from now on. `wakeups`: the descriptors that wake its
-  // cores, in its own numbers; none: they cannot be woken.
-  Expected<nlohmann::json> begin(const Locked& locked, int process, const std::vector<int>& wakeups);
+  // cores, in its own numbers; none: they cannot be woken. `wakes`: it can wake the workers.
+  Expected<nlohmann::json> begin(const Locked& locked, int process, const std::vector<int>& wakeups, bool wakes);
   // On the control thread: notices the end of the process.
   void serve(const Locked& locked);
   [[nodiscard]] nlohmann::json row(const Locked& locked) const;
@@ -42,7 +42,8 @@ class ServiceLink {
   Fd process_fd_;  // pidfd; none: no process has attached
   int process_ = 0;
   bool serves_ = false;
-  std::vector<Fd> wakeups_;  // of the process's cores
+  bool wakes_ = false, is_woken_ = false;  // the process can wake the workers; they can wake it
+  std::vector<Fd> wakeups_;                // of the process's cores
   std::vector<Fd> still_used_;
   std::uint64_t begun_ = 0, ended_ = 0;
   Time since_{};

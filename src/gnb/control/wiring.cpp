@@ -169,6 +169,7 @@ Expected<void> Wiring::make_arq(WorkerRuntime& worker, datapath::GnbContext& gnb
                                    .ethernet = gnb.air_header,
                                    .pool = gnb.pool,
                                    .max_unacked = copies,
+                                   .max_octets = worker.config.max_copy_octets,
                                    .longest_frame = gnb.air_frame_bytes,
                                    .ticks_per_ms = rte_get_tsc_hz() / 1000,
                                    .now = rte_rdtsc()};

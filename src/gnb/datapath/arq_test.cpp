@@ -97,6 +97,24 @@ TEST_P(ArqPath, refuses_sdus_before_numbering_when_the_window_is_full_and_goes_o
   EXPECT_EQ(rig.sn_of(rig.air.frames.back()), 41U);
 }
 
+TEST_P(ArqPath, refuses_sdus_before_numbering_when_as_many_octets_wait_and_goes_on_after_an_acknowledgement) {
+  Rig rig({.arq = {.max_unacked_octets = 5000}});
+  rig.send(200);
+  const std::size_t sent = rig.air.frames.size();
+  EXPECT_LT(sent, 200U);
+  EXPECT_LE(rig.bearer().octets(), 5000U);
+  EXPECT_EQ(rig.dropped(DropReason::rlc_window_full), 200 - sent);
+  EXPECT_EQ(rig.downlink[kArqBearer].pdcp_tx_next, sent);
+  rig.send(kBurst, true);
+  EXPECT_EQ(rig.air.frames.size(), sent) << "nor a burst of them";
+  rig.status(static_cast<std::uint32_t>(sent));
+  for (int i = 0; i < 3; ++i) rig.serve();  // each gives some back
+  EXPECT_EQ(rig.bearer().octets(), 0U);
+  rig.send(kBurst, true);
+  EXPECT_GT(rig.air.frames.size(), sent);
+  EXPECT_LE(rig.bearer().octets(), 5000U);
+}
+
 TEST_P(ArqPath, t_poll_retransmit_sends_the_last_one_again_with_a_poll) {
   Rig rig({.arq = {.t_poll_retransmit_ms = 5}});
   rig.send(2);

@@ -26,7 +26,8 @@ enum class Record : std::uint8_t {
   kSecuredBearer = 7,
   kSecuredOfSession = 8,
   kUsedKey = 9,
-  kEcn = 16,  // what a bearer's record before it does not have
+  kEcn = 16,            // what a bearer's record before it does not have
+  kUnackedOctets = 17,  // likewise
 };
 
 // CRC-32 of IEEE 802.3.
@@ -217,6 +218,14 @@ bool read_ecn(Reader& from, JournalBearers& bearers) {
   return !ran::refuse(at->second.config);
 }
 
+bool read_unacked_octets(Reader& from, JournalBearers& bearers) {
+  const auto at = bearers.find(from.get<std::uint32_t>());
+  const auto most = from.get<std::uint32_t>();
+  if (!from.ok() || at == bearers.end()) return false;
+  at->second.config.arq.max_unacked_octets = most;
+  return true;
+}
+
 FileKey read_key(Reader& from) {
   const auto upf = from.address();
   if (!upf) from.refuse();
@@ -242,6 +251,9 @@ bool take_records(std::span<const std::uint8_t> records, JournalContent& content
       }
       case Record::kEcn:
         if (!read_ecn(from, bearers)) return false;
+        break;
+      case Record::kUnackedOctets:
+        if (!read_unacked_octets(from, bearers)) return false;
         break;
       case Record::kNumbers: {
         const auto id = from.get<std::uint32_t>();
@@ -377,6 +389,11 @@ void JournalRecords::bearer(const JournalBearer& b) {
     put(to, static_cast<std::uint8_t>(c.ecn->law));
     put(to, c.ecn->target_us);
     put(to, c.ecn->classic_target_us);
+  }
+  if (c.arq.max_unacked_octets != 0) {
+    put(to, static_cast<std::uint8_t>(Record::kUnackedOctets));
+    put(to, c.id.value);
+    put(to, c.arq.max_unacked_octets);
   }
   ends.push_back(to.size());
 }

@@ -31,8 +31,12 @@ JournalBearer odd(std::uint32_t id) {
   bearer.config.pdcp_sn_bits = 12;
   bearer.config.sdap_header_dl = bearer.config.sdap_header_ul = false;
   bearer.config.poll_pdu = 7;
-  bearer.config.arq = {
-      .t_poll_retransmit_ms = 50, .t_reassembly_ms = 40, .t_status_prohibit_ms = 10, .max_retx = 4, .max_unacked = 128};
+  bearer.config.arq = {.t_poll_retransmit_ms = 50,
+                       .t_reassembly_ms = 40,
+                       .t_status_prohibit_ms = 10,
+                       .max_retx = 4,
+                       .max_unacked = 128,
+                       .max_unacked_octets = 3'000'000'000};
   bearer.config.require_psc = true;
   bearer.config.n3_reorder = ran::N3ReorderConfig{128, 20};
   bearer.config.ue_ipv4 = IpAddress::v4({10, 45, 0, 2});

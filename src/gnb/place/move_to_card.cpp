@@ -92,8 +92,8 @@ bool MoveToCard::read_numbers() {
       if (batch_.leased)
         length = std::min(length, gnb.bearers.lease(id)->end - std::min(gnb.bearers.lease(id)->end, one.next_count));
       if (datapath::ArqBearer* const arq = gnb.arq_bearers.find(id); arq != nullptr) {
-        const std::uint32_t unacked = arq->next() - arq->next_ack();
-        length = std::min(length, arq->max_unacked - std::min(arq->max_unacked, unacked));
+        const auto left = static_cast<std::int32_t>(arq->limit() - arq->next());
+        length = std::min(length, static_cast<std::uint32_t>(std::max(left, 0)));
         epoch = arq->epoch;
         datapath::Arq::set_of_card(*arq, true);
       }

@@ -33,6 +33,7 @@ Json arq_json(const datapath::ArqView& v) {
             {"tx_next_ack", v.tx_next_ack},
             {"tx_next", v.tx_next},
             {"unacked", v.unacked},
+            {"octets_kept", v.octets_kept},
             {"unacked_most", v.retx.unacked_most},
             {"acked", v.retx.acked},
             {"nacked", v.retx.nacked},

@@ -11,27 +11,6 @@
 namespace splitplane::app {
 namespace {
 
-MetricsConfig read_metrics(const YamlValue& value) {
-  constexpr const char* kAllowed = "an address and a TCP port such as 127.0.0.1:9464 or [::1]:9464";
-  const YamlMap map = value.map(metrics_fields().names());
-  const YamlValue listen = map.required("listen");
-  const std::string text = listen.text(kAllowed);
-  const std::size_t colon = text.rfind(':');
-  std::string host = text.substr(0, colon);
-  const std::string port = colon == std::string::npos ? "" : text.substr(colon + 1);
-  const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  if (brackets) host = host.substr(1, host.size() - 2);
-  const auto address = IpAddress::parse(host);
-  const bool digits = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
-  const unsigned long number = digits ? std::stoul(port) : 0;
-  if (!address || address->is_v6() != brackets || number == 0 || number > 65535) {
-    listen.refuse(fmt::format("'{}' is no address with a port", printable(text)), kAllowed);
-  }
-  MetricsConfig metrics{.address = *address, .port = static_cast<std::uint16_t>(number)};
-  read_fields(map, metrics_fields(), metrics);
-  return metrics;
-}
-
 MemoryConfig read_memory(const YamlValue& value) {
   MemoryConfig memory;
   read_fields(value.map(memory_fields().names()), memory_fields(), memory);
@@ -67,6 +46,27 @@ void read_place(const YamlMap& map, ProgramConfig& config) {
 }
 
 }  // namespace
+
+MetricsConfig read_metrics(const YamlValue& value) {
+  constexpr const char* kAllowed = "an address and a TCP port such as 127.0.0.1:9464 or [::1]:9464";
+  const YamlMap map = value.map(metrics_fields().names());
+  const YamlValue listen = map.required("listen");
+  const std::string text = listen.text(kAllowed);
+  const std::size_t colon = text.rfind(':');
+  std::string host = text.substr(0, colon);
+  const std::string port = colon == std::string::npos ? "" : text.substr(colon + 1);
+  const bool brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (brackets) host = host.substr(1, host.size() - 2);
+  const auto address = IpAddress::parse(host);
+  const bool digits = !port.empty() && port.size() <= 5 && port.find_first_not_of("0123456789") == std::string::npos;
+  const unsigned long number = digits ? std::stoul(port) : 0;
+  if (!address || address->is_v6() != brackets || number == 0 || number > 65535) {
+    listen.refuse(fmt::format("'{}' is no address with a port", printable(text)), kAllowed);
+  }
+  MetricsConfig metrics{.address = *address, .port = static_cast<std::uint16_t>(number)};
+  read_fields(map, metrics_fields(), metrics);
+  return metrics;
+}
 
 void read_program(const YamlMap& map, unsigned keys, ProgramConfig& config) {
   read_fields(map, program_fields(keys).optional(), config);
