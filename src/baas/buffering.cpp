@@ -222,7 +222,7 @@ void Buffering::copy(Bearer& bearer, const Message& m, Time now) {
 std::uint64_t Buffering::held_in_windows() const {
   std::uint64_t held = 0;
   for (const Lane& lane : lanes_) {
-    for (const auto& bearer : lane.bearers) held += bearer ? bearer->retx.held() : 0;
+    lane.bearers.for_each([&held](const Bearer& bearer) { held += bearer.retx.held(); });
   }
   return held;
 }

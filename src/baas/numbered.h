@@ -20,10 +20,15 @@ class Numbered {
   Numbered(const Numbered&) = delete;
   Numbered& operator=(const Numbered&) = delete;
   ~Numbered() {
+    for_each([](T& one) { std::destroy_at(&one); });
+  }
+
+  // In the order of their numbers.
+  template <class Visit>
+  void for_each(Visit visit) const {
     for (std::size_t word = 0; word < used_.size(); ++word) {
-      for (std::uint64_t left = used_[word]; left != 0; left &= left - 1) {
-        std::destroy_at(at(static_cast<std::uint32_t>(64 * word) + static_cast<std::uint32_t>(std::countr_zero(left))));
-      }
+      for (std::uint64_t left = used_[word]; left != 0; left &= left - 1)
+        visit(*at(static_cast<std::uint32_t>(64 * word) + static_cast<std::uint32_t>(std::countr_zero(left))));
     }
   }
 
