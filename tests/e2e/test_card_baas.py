@@ -143,6 +143,8 @@ def test_the_card_is_killed_and_started_again_while_files_pass(bed):
 def test_the_service_is_killed_while_a_file_passes_the_card(bed):
     """Where the windows are in the worker there is none to kill, and the file has to arrive all the same."""
     bed.set_air(loss_percent=5)
+    # A flood before may have filled the VF of a worker that did not run in time.
+    lost = bed.worker()["card_copies_lost"]
     file = bed.web.make("over-killed-services", 3_000_000)
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(bed.web.download, AM18, file)
@@ -153,7 +155,7 @@ def test_the_service_is_killed_while_a_file_passes_the_card(bed):
                 bed.start_service()
         assert (done.result().equal, done.result().bytes) == (True, 3_000_000)
     settle(bed)
-    assert bed.worker()["card_copies_lost"] == 0
+    assert bed.worker()["card_copies_lost"] == lost
 
 
 def test_a_gnb_that_finds_a_running_card_begins_anew(bed):
