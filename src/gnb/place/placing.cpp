@@ -141,7 +141,6 @@ void Placing::unpin(std::span<const BearerId> ids) {
 
 Expected<void> Placing::set(const placement::Settings& next) {
   const std::lock_guard guard(mutex_);
-  if (const auto refused = placement::refuse(next)) return fail("{}", *refused);
   if (parts_.config.cards.empty() && next.mode != placement::Mode::kStatic)
     return fail("mode: this host has no card; allowed: static");
   settings_ = next;
