@@ -81,7 +81,7 @@ TEST(CountLimit, at_the_mark_it_asks_once_and_goes_on_to_the_end) {
   rig.send(10);
   EXPECT_FALSE(rig.context->lease_requests->take());
   rig.send(5);
-  EXPECT_EQ(rig.context->lease_requests->take(), BearerId{rig.teid(1)});
+  EXPECT_EQ(rig.context->lease_requests->take(), (LeaseRequest{BearerId{rig.teid(1)}, 110}));
   rig.send(8);
   EXPECT_EQ(rig.air.frames.size(), 20U);
   EXPECT_EQ(rig.dropped(DropReason::count_lease_ended), 3U);
@@ -98,22 +98,22 @@ TEST(CountLimit, a_mark_at_the_first_count_asks_with_the_first_packet) {
   CountRig<FeatureSet::clone> rig;
   rig.lease(0, {.end = 64, .mark = 0});
   rig.send(1);
-  EXPECT_EQ(rig.context->lease_requests->take(), BearerId{rig.teid(1)});
+  EXPECT_EQ(rig.context->lease_requests->take(), (LeaseRequest{BearerId{rig.teid(1)}, 0}));
   EXPECT_EQ(rig.air.frames.size(), 1U);
 }
 
 TEST(CountLimit, who_finds_the_ring_full_asks_again_before_the_end) {
   CountRig<FeatureSet::mat> rig;
-  for (const std::uint32_t other : {2U, 3U, 4U}) ASSERT_TRUE(rig.context->lease_requests->ask(BearerId{other}));
+  for (const std::uint32_t other : {2U, 3U, 4U}) ASSERT_TRUE(rig.context->lease_requests->ask({BearerId{other}, 0}));
   rig.lease(0, {.end = 200, .mark = 10});
   rig.send(20);
   while (rig.context->lease_requests->take()) {
   }
   rig.send(60);
-  EXPECT_EQ(rig.context->lease_requests->take(), BearerId{rig.teid(1)});
+  EXPECT_EQ(rig.context->lease_requests->take(), (LeaseRequest{BearerId{rig.teid(1)}, 74}));
   EXPECT_EQ(rig.air.frames.size(), 80U);
 
-  for (const std::uint32_t other : {2U, 3U, 4U}) ASSERT_TRUE(rig.context->lease_requests->ask(BearerId{other}));
+  for (const std::uint32_t other : {2U, 3U, 4U}) ASSERT_TRUE(rig.context->lease_requests->ask({BearerId{other}, 0}));
   rig.lease(80, {.end = 100, .mark = 90});
   rig.send(30);
   EXPECT_EQ(rig.dropped(DropReason::count_lease_ended), 10U) << "the end is the end, asked or not";
@@ -133,7 +133,7 @@ TEST(CountLimit, the_one_bearer_of_feature_set_headers_has_its_lease_too) {
   rig.send(6);
   EXPECT_EQ(rig.air.frames.size(), 4U);
   EXPECT_EQ(rig.dropped(DropReason::count_lease_ended), 2U);
-  EXPECT_EQ(rig.context->lease_requests->take(), BearerId{rig.teid(1)});
+  EXPECT_EQ(rig.context->lease_requests->take(), (LeaseRequest{BearerId{rig.teid(1)}, 2}));
 }
 
 TEST(CountLimit, a_grant_for_a_bearer_that_is_gone_is_nothing) {

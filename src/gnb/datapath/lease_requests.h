@@ -14,6 +14,7 @@ namespace splitplane::datapath {
 struct LeaseRequest {
   BearerId id;
   std::uint32_t at = 0;  // the bearer's next COUNT when it asked
+  friend bool operator==(const LeaseRequest&, const LeaseRequest&) = default;
 };
 
 class LeaseRequests {
