@@ -27,6 +27,7 @@ class CardCores {
   Expected<void> unset_peer(unsigned number);
   Expected<void> set_marks(const CardMarks& tos);
   Expected<void> set_leases(std::span<const CardLease> leases);
+  // Core by core: after an error the bearers of some cores may have begun.
   Expected<void> begin(std::span<const CardBeginning> bearers);
   // A fence from each core that has one of the bearers, with its bearers; and their numbers at that moment, in the order
   // of `ids`.

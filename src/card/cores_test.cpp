@@ -8,6 +8,7 @@
 #include "card/test_bearers.h"
 #include "card/test_cores.h"
 #include "card/test_packets.h"
+#include "returns/fence_frame.h"
 
 namespace splitplane::nic {
 namespace {
@@ -276,6 +277,73 @@ TEST_F(TwoCores, do_the_rest_when_asked_again_after_one_fell_silent_half_way) {
   EXPECT_EQ(bearers(), 1U);
   ASSERT_TRUE(control().install(both, false));
   EXPECT_EQ(bearers(), 2U);
+}
+
+// Bearers of both cores move here at the same time.
+TEST_F(TwoCores, begin_numbers_and_send_fences_for_their_own_bearers) {
+  std::vector<CardBearer> all{of_core(0), of_core(1), of_core(0, 1)};
+  for (CardBearer& b : all) b.place = Place::kHost;
+  ASSERT_TRUE(control().install(all, false));
+  std::vector<CardBeginning> beginnings;
+  for (CardBearer& b : all) {
+    b.place = Place::kCard;
+    b.next_count = 5000;
+    b.lease = 1;
+    beginnings.push_back({.id = b.id, .next_count = 10, .next_rlc = 3, .lease_end = 10 + 1792, .settled = 2});
+  }
+  ASSERT_TRUE(control().install(all, false));
+  const auto send = [&](unsigned n) {
+    for (unsigned i = 0; i < n; ++i) {
+      for (const CardBearer& b : all) EXPECT_TRUE(cores_.give(kN3Port, pool_.make(test::to(b).make())));
+    }
+    cores_.wait_for_disk();
+  };
+  send(2);
+  const std::array ids{all[1].id, all[0].id, all[2].id};
+  const auto fenced = control().fence(ids, 99, pool_.get());
+  ASSERT_TRUE(fenced) << fenced.error().message;
+  EXPECT_EQ(fenced->fences.n3, 2U) << "one from each core";
+  EXPECT_EQ(fenced->fences.copies, 2U);
+  ASSERT_EQ(fenced->numbers.size(), 3U);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    EXPECT_EQ(fenced->numbers[i].first, ids[i]);
+    EXPECT_EQ(fenced->numbers[i].second.in_flight, 2U);
+  }
+  send(1);
+  std::map<std::uint32_t, unsigned> before;  // frames of each bearer at the fence that names it
+  std::map<std::uint32_t, unsigned> frames;
+  const auto arrived = cores_.take(vf_port(test::kWorkerN3));
+  for (const Bytes& frame : arrived) {
+    const auto fence = datapath::parse_fence(frame);
+    if (!fence) ++frames[affinity_key(frame.data(), static_cast<unsigned>(frame.size()), CardSide::kN3)];
+    for (std::uint32_t i = 0; fence && i < fence->bearers; ++i) before[fence->id(i)] = frames[fence->id(i)];
+  }
+  EXPECT_EQ(arrived.size(), 9U + 2U);
+  EXPECT_EQ(before, (std::map<std::uint32_t, unsigned>{
+                        {all[0].id.value, 2U}, {all[1].id.value, 2U}, {all[2].id.value, 2U}}));
+  EXPECT_EQ(cores_.take(vf_port(test::kCopies)).size(), 2U);
+
+  ASSERT_TRUE(control().begin(beginnings));
+  for (const CardBearer& b : all) {
+    EXPECT_EQ((*control().numbers(std::array{b.id}))[0].second.pdcp_next, 10U);
+    EXPECT_EQ((*control().numbers(std::array{b.id}))[0].second.in_flight, 1U);
+  }
+  EXPECT_EQ(cores_.counters().fences, 4U);
+  EXPECT_TRUE(cores_.adds_up(0) && cores_.adds_up(1));
+}
+
+TEST_F(TwoCores, say_which_of_them_does_not_fence) {
+  ASSERT_TRUE(control().install(std::array{of_core(0), of_core(1)}, false));
+  const auto fence = [&](std::span<const BearerId> ids) {
+    const auto fenced = control().fence(ids, 99, pool_.get());
+    return fenced ? "" : fenced.error().message;
+  };
+  EXPECT_THAT(fence(std::array{of_core(1, 1).id}), HasSubstr("is not on card card; allowed: one of its bearers"));
+  cores_.answers = [](unsigned core) { return core == 0; };
+  EXPECT_THAT(fence(std::array{of_core(1).id}), HasSubstr("core 1 of card card does not answer"));
+  EXPECT_THAT(complaint(control().begin(std::array{CardBeginning{.id = of_core(1).id, .lease_end = 9}})),
+              HasSubstr("core 1 of card card does not answer"));
+  EXPECT_EQ(cores_.counters().fences, 0U);
 }
 
 // Another node may choose the TEIDs of the host's bearers.

@@ -24,14 +24,12 @@ WRONG_CARDS = edits(
     ("  mode: ratio", "  >>mode: best", "placement.mode", "'best'"),
     ("  ratio: 40", "  >>ratio: 101", "placement.ratio", "is 101; allowed: an integer from 0 to 100"),
     ("  ratio: 40", "  >>ration: 40", "placement.ration", "unknown key, did you mean 'ratio'?"),
-    ("calm_ms: 3000}", ">>calm: 3000}", "placement.consolidation.calm", "unknown key"),
     ("    rx: vf-copies", "    rx: vf-copies\n    >>tx: vf-copies", "workers.c.tx", "does not belong to function copies"),
 )
 
 BETWEEN_PARTS_OF_CARDS = edits(
     CARDS,
     False,
-    ("  consolidation: {on: true, fill_percent: 50", "  >>consolidation: {on: true, fill_percent: 80", "placement.consolidation", "fill_percent 80 is not below busy_percent 80"),
     ("[vf-n3, vf-air, vf-copies]", "[vf-n3, >>vf-arr, vf-copies]", "cards.card0.vfs[1]", "there is no port 'vf-arr'; allowed: vf-n3, vf-air, vf-copies, n3b, airb"),
     ("vfs: [n3b, airb]", "vfs: [n3b, >>vf-air]", "cards.card1.vfs[1]", "port vf-air is named twice; allowed: each port once"),
     ("    copies: vf-copies", "    >>copies: airb", "cards.card0.copies", "'airb' is no VF of the card; allowed: vf-n3, vf-air, vf-copies"),

@@ -312,7 +312,6 @@ placement:
   most_moves_per_second: 200
   min_stay_ms: 10000
   hysteresis: 50
-  consolidation: {on: true, fill_percent: 50, busy_percent: 80, calm_ms: 3000}
 bearers:
   - count: 4
     upf: 10.100.0.2

@@ -435,7 +435,7 @@ void LinkBearers::moved_here(const nic::CardBearer& want, const nic::CardBeginni
   Entry& entry = entries_[id];
   entry.want = want;
   entry.want.next_count = beginning.next_count;
-  entry.want.next_rlc = beginning.next_rlc;
+  entry.want.next_rlc = 0;  // where RLC begins in the next epoch, should this run of the card end
   entry.want.epoch = beginning.epoch;
   entry.want.ahead = 0;
   entry.version = ++versions_;

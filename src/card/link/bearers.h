@@ -143,7 +143,7 @@ class LinkBearers {
   // Whether a worker may have credit for the bearer from an earlier run of the card; not any more after the call.
   bool take_granted(std::uint32_t id);
 
-  // Moves of bearers between the card and their workers (card/link/moves.h). While one moves, nothing is told to the
+  // Moves of bearers between the card and their workers (card/link/mover.h). While one moves, nothing is told to the
   // card of it. False: the card does not have it as it is desired, or it moves already.
   bool begin_move(std::uint32_t id);
   // It stays where it was. The card is told again what it shall have.

@@ -247,5 +247,172 @@ TEST_F(LinkBearersTest, a_host_that_finds_such_a_bearer_on_the_card_begins_it_an
   EXPECT_FALSE(bearers.find(kFirst)->sent);
 }
 
+// Bearers that move between the card and their workers.
+class LinkBearersMoveTest : public LinkBearersTest {
+ protected:
+  static constexpr nic::CardBeginning kBeginning{
+      .id = BearerId{kFirst}, .next_count = 150, .next_rlc = 300'000, .lease_end = 2000, .settled = 3, .epoch = 6};
+  // As it is while the host numbers it.
+  void install_of_host() {
+    bearers.put(bearer_in(kFirst, nic::Place::kHost), Caller::kGoesOn);
+    install(kFirst);
+  }
+  void install_on_card() {
+    bearers.put(bearer_in(kFirst), Caller::kGoesOn);
+    install(kFirst);
+  }
+  void move_here(const LinkBearers::Served& before = {}, const nic::CardNumbers& numbers = {}) {
+    install_of_host();
+    ASSERT_TRUE(bearers.begin_move(kFirst));
+    bearers.moved_here(bearer_in(kFirst), kBeginning, before, numbers, now);
+  }
+};
+
+TEST_F(LinkBearersMoveTest, only_what_the_card_has_as_it_is_desired_can_move) {
+  EXPECT_FALSE(bearers.begin_move(kFirst)) << "there is none";
+  bearers.put(bearer_in(kFirst), Caller::kGoesOn);
+  EXPECT_FALSE(bearers.begin_move(kFirst)) << "the card does not have it yet";
+  install(kFirst);
+  EXPECT_TRUE(bearers.begin_move(kFirst));
+  EXPECT_FALSE(bearers.begin_move(kFirst)) << "it moves already";
+  bearers.give_up_move(kFirst);
+  bearers.put(bearer_in(kFirst), Caller::kGoesOn);
+  EXPECT_FALSE(bearers.begin_move(kFirst)) << "it has changed";
+}
+
+TEST_F(LinkBearersMoveTest, while_a_bearer_moves_its_lease_stays) {
+  install_on_card();
+  const auto renewals = bearers.renewals(std::array{row(kFirst, 3000)}, {}, now);
+  ASSERT_EQ(renewals.size(), 1U);
+  ASSERT_TRUE(bearers.begin_move(kFirst));
+  EXPECT_FALSE(bearers.renew(renewals[0], now)) << "this one was under way when the move began";
+  EXPECT_THAT(bearers.renewals(std::array{row(kFirst, 3000)}, {}, now), IsEmpty());
+  EXPECT_EQ(bearers.find(kFirst)->lease_end, 4096U);
+  bearers.give_up_move(kFirst);
+  EXPECT_EQ(bearers.renewals(std::array{row(kFirst, 3000)}, {}, now).size(), 1U);
+}
+
+TEST_F(LinkBearersMoveTest, a_bearer_that_stays_on_the_card_has_its_lease_told_again_once) {
+  install_on_card();
+  ASSERT_TRUE(bearers.begin_move(kFirst));
+  EXPECT_FALSE(bearers.has_leases_to_tell());
+  bearers.give_up_move(kFirst);
+  EXPECT_FALSE(bearers.is_dirty(kFirst));
+  ASSERT_TRUE(bearers.has_leases_to_tell());
+  EXPECT_THAT(bearers.take_leases_to_tell(), ElementsAre(nic::CardLease{BearerId{kFirst}, 4096}));
+  EXPECT_FALSE(bearers.has_leases_to_tell());
+  bearers.give_up_move(kFirst);
+  EXPECT_FALSE(bearers.has_leases_to_tell()) << "no move is going on";
+}
+
+TEST_F(LinkBearersMoveTest, a_bearer_that_is_gone_by_then_has_no_lease_to_tell) {
+  install_on_card();
+  ASSERT_TRUE(bearers.begin_move(kFirst));
+  bearers.give_up_move(kFirst);
+  bearers.remove(kFirst);
+  EXPECT_THAT(bearers.take_leases_to_tell(), IsEmpty());
+}
+
+TEST_F(LinkBearersMoveTest, a_bearer_that_stays_on_the_host_is_installed_again_as_the_hosts) {
+  install_of_host();
+  ASSERT_TRUE(bearers.begin_move(kFirst));
+  bearers.give_up_move(kFirst);
+  ASSERT_TRUE(bearers.is_dirty(kFirst)) << "the card may have it as its own";
+  const auto prepared = bearers.prepare(kFirst);
+  ASSERT_TRUE(prepared && *prepared);
+  EXPECT_EQ((*prepared)->bearer.place, nic::Place::kHost);
+  EXPECT_FALSE((*prepared)->numbering);
+}
+
+TEST_F(LinkBearersMoveTest, a_bearer_that_moved_away_is_looked_after_no_more) {
+  install_on_card();
+  bearers.request({BearerId{kFirst}, 1});
+  ASSERT_TRUE(bearers.begin_move(kFirst));
+  bearers.moved_away(bearer_in(kFirst, nic::Place::kHost));
+  EXPECT_TRUE(bearers.is_dirty(kFirst));
+  EXPECT_FALSE(bearers.next_look());
+  EXPECT_FALSE(bearers.has_requests());
+  EXPECT_FALSE(bearers.take_granted(kFirst));
+  install(kFirst);
+  EXPECT_FALSE(bearers.next_look());
+  EXPECT_TRUE(bearers.begin_move(kFirst)) << "it may come back";
+}
+
+TEST_F(LinkBearersMoveTest, a_bearer_that_moved_away_and_has_to_come_back_begins_behind_its_lease) {
+  install_on_card();
+  const std::uint32_t end = bearers.find(kFirst)->lease_end;
+  ASSERT_TRUE(bearers.begin_move(kFirst));
+  bearers.moved_away(bearer_in(kFirst, nic::Place::kHost));
+  install(kFirst);
+  bearers.begin_anew();  // and the card restarts
+  install(kFirst);
+  EXPECT_EQ(bearers.find(kFirst)->want.epoch, 0U) << "the card has numbered none of it since";
+  bearers.put(bearer_in(kFirst), Caller::kGoesOn);
+  const auto prepared = bearers.prepare(kFirst);
+  ASSERT_TRUE(prepared && *prepared);
+  EXPECT_EQ((*prepared)->bearer.next_count, end);
+}
+
+TEST_F(LinkBearersMoveTest, a_bearer_that_moved_here_is_looked_after_at_once) {
+  move_here();
+  EXPECT_FALSE(bearers.is_dirty(kFirst)) << "the card has it";
+  EXPECT_EQ(bearers.find(kFirst)->lease_end, 2000U);
+  ASSERT_TRUE(bearers.next_look());
+  EXPECT_LE(*bearers.next_look() - now, 5ms);
+  now = *bearers.next_look();
+  EXPECT_THAT(bearers.due(now, 9), ElementsAre(kFirst));
+  EXPECT_EQ(bearers.renewals(std::array{row(kFirst, 160, 2000)}, {}, now).size(), 1U);
+  EXPECT_TRUE(bearers.take_granted(kFirst)) << "its worker has credit";
+}
+
+TEST_F(LinkBearersMoveTest, a_bearer_that_moved_here_goes_on_behind_its_lease_after_a_restart) {
+  move_here();
+  bearers.begin_anew();
+  const auto prepared = bearers.prepare(kFirst);
+  ASSERT_TRUE(prepared && *prepared);
+  const nic::CardBearer& again = (*prepared)->bearer;
+  EXPECT_EQ(again.next_count, 2000U);
+  EXPECT_EQ(again.ahead, 2000U - 150U) << "what the host has sent a receiver may have seen";
+  EXPECT_EQ(again.epoch, 7U);
+  EXPECT_EQ(again.next_rlc, 0U) << "RLC begins anew in each epoch";
+}
+
+TEST_F(LinkBearersMoveTest, what_host_and_card_have_served_adds_up) {
+  nic::CardNumbers numbers{.dl_packets = 10, .ul_packets = 4, .dl_octets = 1000, .ul_octets = 400};
+  move_here({.dl_packets = 110, .ul_packets = 4, .dl_octets = 9000, .ul_octets = 400}, numbers);
+  const auto sums = [&] {
+    LinkBearers::Served all;
+    bearers.for_each_served([&](std::uint32_t id, const LinkBearers::Served& served) {
+      EXPECT_EQ(id, kFirst);
+      all = served;
+    });
+    return all;
+  };
+  EXPECT_EQ(sums().dl_packets, 110U) << "those that the card had counted before are in it";
+  EXPECT_EQ(sums().dl_octets, 9000U);
+  EXPECT_EQ(sums().ul_packets, 4U);
+  numbers.dl_packets += 5;
+  EXPECT_EQ(bearers.served(kFirst, numbers).dl_packets, 115U);
+  bearers.begin_anew();
+  EXPECT_EQ(sums().dl_packets, 110U);
+  EXPECT_EQ(bearers.served(kFirst, {.dl_packets = 3}).dl_packets, 113U) << "of the next run";
+}
+
+// The host ended in the middle of a move, or the card missed the change.
+TEST_F(LinkBearersMoveTest, a_bearer_that_the_card_has_as_the_hosts_is_removed_and_installed_as_its_own) {
+  install_on_card();
+  CardNumbersRow of_host = row(kFirst, 77);
+  of_host.numbers.place = nic::Place::kHost;
+  EXPECT_FALSE(bearers.found_on_card(of_host, now).adopted);
+  bearers.compared({kFirst});
+  EXPECT_THAT(bearers.removals(9), ElementsAre(kFirst));
+  EXPECT_FALSE(bearers.can_prepare(kFirst)) << "the removal goes first";
+  bearers.removed(bearers.removals(9));
+  const auto prepared = bearers.prepare(kFirst);
+  ASSERT_TRUE(prepared && *prepared);
+  EXPECT_EQ((*prepared)->bearer.next_count, 4096U) << "not what its registers say";
+  EXPECT_EQ((*prepared)->bearer.place, nic::Place::kCard);
+}
+
 }  // namespace
 }  // namespace splitplane::app

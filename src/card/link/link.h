@@ -70,7 +70,7 @@ class CardLink {
   // Workers ask for grants. Returns at once; the thread reads the numbers, renews leases and answers by `notify`.
   void request(std::span<const CardRequest> requests);
 
-  // Moves of bearers between the card and their workers. The one who moves makes the requests (card/link/moves.h); here
+  // Moves of bearers between the card and their workers. The one who moves makes the requests (card/link/mover.h); here
   // stands what the card shall have. From begin_move() on this class tells the card nothing of them. Returns the run of
   // the card; an error if a bearer cannot move now.
   [[nodiscard]] Expected<std::uint64_t> begin_move(std::span<const BearerId> ids);

@@ -190,10 +190,10 @@ TEST_F(CardLinkTest, a_bearer_that_goes_during_a_look_hides_no_others_numbers) {
   ASSERT_TRUE(up());
   ASSERT_TRUE(put(hosts));
   card_->hung = true;
-  (void)card_->send(kFirst, 1, used_);
+  card_->set_in_flight(kFirst, 1);
   std::thread looks([&] {
     const auto found = link_->look(std::array{BearerId{kFirst}, BearerId{kSecond}});
-    EXPECT_EQ(found[0].numbers.pdcp_next, 1U);
+    EXPECT_EQ(found[0].numbers.in_flight, 1U);
     EXPECT_FALSE(found[1].installed);
   });
   EXPECT_TRUE(soon([&] { return card_->looked_at_last == kSecond; }));

@@ -35,7 +35,7 @@ class CardModel {
                           {"punt_n3", 0},
                           {"punt_air", 1},
                           {"punts", {{"ip_options", punts.load()}, {"arp", 1}}},
-                          {"vfs", nlohmann::json::array({"vf-n3", "vf-air", "vf-copies"})}};
+                          {"vfs", vfs}};
   }
   Expected<void> install_on_card(std::span<const nic::CardBearer> bearers, bool restart) {
     {
@@ -47,8 +47,11 @@ class CardModel {
         const auto [at, is_new] = there_.try_emplace(b.id.value);
         at->second.bearer = b;
         at->second.numbers.epoch = b.epoch;
-        if (!is_new && !restart) continue;
-        at->second.numbers = {.pdcp_next = b.next_count, .rlc_next = b.next_rlc, .epoch = b.epoch};
+        const bool comes_from_host = !is_new && at->second.numbers.place == nic::Place::kHost && b.place == nic::Place::kCard;
+        at->second.numbers.place = b.place;
+        if (!is_new && !restart && !comes_from_host) continue;
+        at->second.numbers = {
+            .pdcp_next = b.next_count, .rlc_next = b.next_rlc, .epoch = b.epoch, .place = b.place};
         at->second.lease_end = b.next_count + b.lease;
       }
       ++installs;
@@ -97,6 +100,38 @@ class CardModel {
     pause(slow_leases);
     return {};
   }
+  Expected<void> begin(std::span<const nic::CardBeginning> bearers) {
+    {
+      const std::lock_guard guard(mutex_);
+      for (const auto& b : bearers) {
+        const auto at = there_.find(b.id.value);
+        if (at == there_.end() || at->second.bearer.place == nic::Place::kHost)
+          return fail("bearer {} is not served by the card", b.id.value);
+      }
+      for (const auto& b : bearers) {
+        OnCard& on_card = there_.at(b.id.value);
+        on_card.bearer.next_count = b.next_count;
+        on_card.bearer.ahead = 0;
+        on_card.bearer.epoch = b.epoch;
+        on_card.lease_end = b.lease_end;
+        nic::CardNumbers& n = on_card.numbers;
+        n.pdcp_next = b.next_count;
+        n.rlc_next = b.next_rlc;
+        n.epoch = b.epoch;
+        n.in_flight -= std::min(n.in_flight, b.settled);
+      }
+    }
+    pause(slow_begins);
+    return {};
+  }
+  // Its fences go where `on_fence` leads them; it remembers the last token.
+  Expected<FencedByCard> fence(std::span<const BearerId> ids, std::uint64_t token) {
+    return numbers(ids).map([&](std::vector<nic::BearerNumbers> rows) {
+      fenced = token;
+      if (on_fence) on_fence(ids, token);
+      return FencedByCard{1, 1, std::move(rows)};
+    });
+  }
   Expected<std::vector<nic::BearerNumbers>> numbers(std::span<const BearerId> ids) {
     if (!ids.empty()) looked_at_last = ids.back().value;
     while (hung) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -125,6 +160,8 @@ class CardModel {
     registry.add("card.peer_gone", card_peer_gone(calls(&CardModel::unset_card_peer)));
     registry.add("card.marks", card_marks(calls(&CardModel::set_marks)));
     registry.add("card.lease", card_lease(calls(&CardModel::set_leases)));
+    registry.add("card.begin", card_begin(calls(&CardModel::begin)));
+    registry.add("card.fence", card_fence(calls(&CardModel::fence)));
     registry.add("card.numbers", card_numbers(calls(&CardModel::numbers), calls(&CardModel::numbers_after)));
   }
 
@@ -133,6 +170,7 @@ class CardModel {
     const std::lock_guard guard(mutex_);
     const auto at = there_.find(id);
     unsigned sent = 0;
+    if (at != there_.end() && at->second.bearer.place == nic::Place::kHost) return 0;
     for (; at != there_.end() && sent < n && at->second.numbers.pdcp_next != at->second.lease_end; ++sent) {
       used.insert(at->second.numbers.pdcp_next++);
       ++at->second.numbers.rlc_next;
@@ -166,14 +204,17 @@ class CardModel {
   }
 
   std::atomic<unsigned> to_wrong_upf{0};  // in tests whose uplink TEIDs are the last octets of their UPFs
-  std::set<std::uint32_t> refuses;        // this and these two are set before the server runs
+  std::set<std::uint32_t> refuses;        // this and those up to `on_fence` are set before the server runs
   std::string program = "gnb-clone", lookup = "teid", features = "clone";
+  std::vector<std::string> vfs{"vf-n3", "vf-air", "vf-copies"};
+  std::function<void(std::span<const BearerId> ids, std::uint64_t token)> on_fence;
   std::atomic<bool> hung{false};                 // answers nothing, and its sockets stay open
   std::atomic<std::uint32_t> looked_at_last{0};  // of those whose numbers were asked for last
   std::atomic<std::uint32_t> vanished{0};        // has no numbers, as if it had been removed just before
   std::atomic<unsigned> punts{0};
   std::atomic<int> installs{0};
-  std::atomic<int> slow_installs{0}, slow_leases{0};  // how many of these it executes but answers too late
+  std::atomic<int> slow_installs{0}, slow_leases{0}, slow_begins{0};  // how many it executes but answers too late
+  std::atomic<std::uint64_t> fenced{0};                               // the token of the last fence
 
  private:
   static nic::CardNumbers numbers_of(const OnCard& on_card) {

@@ -41,6 +41,14 @@ struct CardInMemory {
                    leases.assign(wanted.begin(), wanted.end());
                    return {};
                  }));
+    registry.add("card.begin", card_begin([this](auto wanted) -> Expected<void> {
+                   begun.assign(wanted.begin(), wanted.end());
+                   return {};
+                 }));
+    registry.add("card.fence", card_fence([this](auto ids, std::uint64_t with) -> Expected<FencedByCard> {
+                   token = with;
+                   return numbers(ids).map([](Rows rows) { return FencedByCard{2, 1, std::move(rows)}; });
+                 }));
     registry.add("card.numbers", card_numbers(numbers, numbers_after));
   }
   using Rows = std::vector<nic::BearerNumbers>;
@@ -50,12 +58,15 @@ struct CardInMemory {
     return rows;
   }
   static Expected<Rows> numbers_after(std::uint32_t after, std::size_t limit) {
-    return Rows{{BearerId{after + 1}, {.pdcp_next = static_cast<std::uint32_t>(limit)}}};
+    return Rows{
+        {BearerId{after + 1}, {.pdcp_next = static_cast<std::uint32_t>(limit), .place = nic::Place::kHost}}};
   }
 
   std::vector<nic::CardBearer> bearers;
   std::vector<BearerId> removed;
   std::vector<nic::CardLease> leases;
+  std::vector<nic::CardBeginning> begun;
+  std::uint64_t token = 0;
   nic::CardPeer peer;
   unsigned peer_gone = 0;
   nic::CardMarks marks{};
@@ -188,11 +199,79 @@ TEST(CardMethods, peers_leases_and_removals_reach_the_card) {
 
 TEST(CardMethods, numbers_are_rows_of_those_asked_for_or_of_a_page) {
   CardInMemory card;
-  EXPECT_EQ(call(card, "card.numbers", {{"ids", {9}}})["result"], Json::parse("[[9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]]"));
+  EXPECT_EQ(call(card, "card.numbers", {{"ids", {9}}})["result"],
+            Json::parse("[[9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0]]"));
   EXPECT_EQ(call(card, "card.numbers", {{"after", 7}, {"limit", 12}})["result"],
-            Json::parse("[[8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0]]"));
+            Json::parse("[[8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]]"));
   EXPECT_THAT(call(card, "card.numbers", {{"ids", {9}}, {"after", 1}}).value("error", ""),
               HasSubstr("ids: allowed without after"));
+}
+
+TEST(CardMethods, a_host_reads_the_rows_that_a_card_writes) {
+  CardInMemory card;
+  const auto rows = numbers_from_json(call(card, "card.numbers", {{"after", 7}, {"limit", 12}})["result"]);
+  ASSERT_TRUE(rows) << rows.error().message;
+  ASSERT_EQ(rows->size(), 1U);
+  EXPECT_EQ((*rows)[0].id, BearerId{8});
+  EXPECT_EQ((*rows)[0].numbers.place, nic::Place::kHost);
+  const auto of_nine = numbers_from_json(call(card, "card.numbers", {{"ids", {9}}})["result"]);
+  ASSERT_TRUE(of_nine);
+  EXPECT_EQ((*of_nine)[0].numbers.place, nic::Place::kCard);
+  EXPECT_EQ((*of_nine)[0].numbers.ul_octets, 10U);
+  EXPECT_FALSE(numbers_from_json(Json::parse("[[9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]]")));
+  EXPECT_FALSE(numbers_from_json(Json::parse("[[9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, -1]]")));
+  EXPECT_FALSE(numbers_from_json(Json::parse("{}")));
+}
+
+TEST(CardMethods, beginnings_reach_the_card_as_the_host_wrote_them) {
+  CardInMemory card;
+  const nic::CardBeginning first{
+      .id = BearerId{5}, .next_count = 150, .next_rlc = 70, .lease_end = 2000, .settled = 3, .epoch = 255};
+  const nic::CardBeginning second{.id = BearerId{6}};
+  EXPECT_EQ(call(card, "card.begin", {{"bearers", {to_json(first), to_json(second)}}})["result"]["begun"], 2);
+  ASSERT_EQ(card.begun.size(), 2U);
+  EXPECT_EQ(card.begun[0].id, first.id);
+  EXPECT_EQ(card.begun[0].next_count, 150U);
+  EXPECT_EQ(card.begun[0].next_rlc, 70U);
+  EXPECT_EQ(card.begun[0].lease_end, 2000U);
+  EXPECT_EQ(card.begun[0].settled, 3U);
+  EXPECT_EQ(card.begun[0].epoch, 255U);
+  EXPECT_EQ(card.begun[1].id, second.id);
+}
+
+TEST(CardMethods, one_wrong_beginning_refuses_all_of_them) {
+  const Json good{5, 150, 70, 1, 2000, 3};
+  for (const Json& wrong : {Json{5, 150, 70, 1, 2000}, Json{5, 150, 70, 1, 2000, 3, 9}, Json{5, 150, 70, 256, 2000, 3},
+                            Json{5, -1, 70, 1, 2000, 3}, Json{5, 0x100000000, 70, 1, 2000, 3},
+                            Json{5, "150", 70, 1, 2000, 3}, Json("5")}) {
+    CardInMemory card;
+    EXPECT_THAT(call(card, "card.begin", {{"bearers", {good, wrong}}}).value("error", "(no error)"),
+                HasSubstr("bearers: item 1: allowed is [identity, COUNT, RLC number, epoch, first COUNT not allowed, "
+                          "settled packets]"));
+    EXPECT_TRUE(card.begun.empty());
+  }
+  CardInMemory card;
+  EXPECT_THAT(call(card, "card.begin", Json::object()).value("error", ""), HasSubstr("bearers: is missing"));
+  EXPECT_THAT(call(card, "card.begin", {{"bearers", Json(kCardBearersPerRequest + 1, good)}}).value("error", ""),
+              HasSubstr("bearers: allowed is a list of at most 256 items"));
+}
+
+TEST(CardMethods, a_fence_answers_with_where_it_went_and_with_numbers) {
+  CardInMemory card;
+  const Json reply = call(card, "card.fence", {{"ids", {9}}, {"token", UINT64_MAX}});
+  ASSERT_TRUE(reply.contains("result")) << reply;
+  EXPECT_EQ(card.token, UINT64_MAX);
+  EXPECT_EQ(reply["result"],
+            Json::parse(R"({"n3": 2, "copies": 1, "numbers": [[9, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0]]})"));
+  card.token = 0;
+  EXPECT_THAT(call(card, "card.fence", {{"ids", {9}}}).value("error", ""), HasSubstr("token: is missing"));
+  EXPECT_THAT(call(card, "card.fence", {{"token", 1}}).value("error", ""), HasSubstr("ids: is missing"));
+  EXPECT_THAT(call(card, "card.fence", {{"ids", {"a"}}, {"token", 1}}).value("error", ""),
+              HasSubstr("ids: item 0: allowed is an identity"));
+  EXPECT_THAT(call(card, "card.fence", {{"ids", {9}}, {"token", -1}}).value("error", ""), HasSubstr("token: allowed"));
+  EXPECT_THAT(call(card, "card.fence", {{"ids", Json(kCardBearersPerRequest + 1, 9)}, {"token", 1}}).value("error", ""),
+              HasSubstr("ids: allowed are at most 256 identities"));
+  EXPECT_EQ(card.token, 0U) << "a refused request sends no fence";
 }
 
 }  // namespace

@@ -72,14 +72,10 @@ std::optional<Finding> check_air(const GnbConfig& config, std::set<std::string>&
 
 std::optional<Finding> check_placement(const GnbConfig& config) {
   const placement::Settings& settings = config.placement;
-  if (const auto wrong = placement::refuse(settings.consolidation)) return Finding{"placement.consolidation", *wrong};
   if (settings.mode != placement::Mode::kStatic && config.cards.empty()) {
     return Finding{"placement.mode", fmt::format("is {}, and there is no section cards; allowed: static",
                                                  placement::kModeNames[static_cast<std::size_t>(settings.mode)])};
   }
-  const auto workers = std::ranges::count(config.workers, WorkerConfig::Function::kGnb, &WorkerConfig::function);
-  if (settings.consolidation.on && workers < 2)
-    return Finding{"placement.consolidation.on", "is true, and there is one gnb worker; allowed: two or more"};
   return std::nullopt;
 }
 

@@ -101,7 +101,7 @@ struct GnbConfig : ProgramConfig {
   std::vector<ran::WantedSession> sessions;  // with several bearers each
   std::vector<tap::Settings> taps;
   std::vector<CardLinkConfig> cards;  // in front of ports here
-  placement::Settings placement;      // which bearers live on them, and which workers work
+  placement::Settings placement;      // which bearers live on them
   std::optional<BaasConfig> baas;
 };
 

@@ -60,7 +60,7 @@ constexpr std::array<fields::Field, 15> kGnbRows{
         R"({"type": "object", "propertyNames": {"$ref": "#/$defs/entryName"}, "additionalProperties": {"$ref": "#/$defs/card_link"}})", {
         .help = "Cards in front of ports of `splitplane run`, by name"}),
     fields::by_hand<GnbConfig>("placement", R"({"$ref": "#/$defs/placement"})", {
-        .help = "Which bearers live on cards, and which workers work", .special = "absent: each bearer where its key card says",
+        .help = "Which bearers live on cards", .special = "absent: each bearer where its key card says",
         .more = "See [placement.md](placement.md)."}),
 };
 constexpr std::array<fields::Field, 3> kEchoRows{
@@ -163,17 +163,7 @@ constexpr std::array<fields::Field, 5> kBaasRows{
         .help = "OpenMetrics of the service over HTTP at /metrics", .special = "absent: none",
         .more = "Another address or port than the gNB's."}),
 };
-constexpr std::array<fields::Field, 4> kConsolidationRows{
-    fields::flag<&placement::Settings::consolidation, &placement::ConsolidationSettings::on>("on", {
-        .help = "Shards of the least busy worker move to the others while they fit there, and its core parks"}),
-    fields::integer<&placement::Settings::consolidation, &placement::ConsolidationSettings::fill_percent>("fill_percent", 1, 99, {
-        .help = "No core is to be busier than that after shards came to it, in percent"}),
-    fields::integer<&placement::Settings::consolidation, &placement::ConsolidationSettings::busy_percent>("busy_percent", 2, 100, {
-        .help = "A core that is busier gets help at once from one that is parked, in percent", .special = "more than fill_percent"}),
-    fields::integer<&placement::Settings::consolidation, &placement::ConsolidationSettings::calm_ms>("calm_ms", 0, 3'600'000, {
-        .help = "How long the load must have fitted on fewer cores"}),
-};
-constexpr std::array<fields::Field, 10> kPlacementRows{
+constexpr std::array<fields::Field, 9> kPlacementRows{
     fields::word<placement::kModeNames, &placement::Settings::mode>("mode", {
         .help = "Which bearers live on cards",
         .more = "`static`: those that were put there. `ratio`: a share of them. `spill`: the busiest ones that fit. `marker`: marks "
@@ -194,8 +184,6 @@ constexpr std::array<fields::Field, 10> kPlacementRows{
         .help = "How long a bearer stays after it moved, in modes that go by load"}),
     fields::integer<&placement::Settings::hysteresis_percent>("hysteresis", 0, 1000, {
         .help = "A bearer takes another one's entry of a full card if its load is more by so many percent"}),
-    fields::group<placement::Settings>("consolidation", kConsolidationRows, {
-        .help = "Fewer workers while the load is small"}),
 };
 // How many, and where: what a group has beside the keys of its first bearer.
 constexpr std::array<fields::Field, 2> kGroupRows{

@@ -202,12 +202,10 @@ TEST(GnbFile, placement_is_static_until_the_file_says_more) {
   const auto usual = parse(kGood, "t.yaml");
   ASSERT_TRUE(usual);
   EXPECT_EQ(usual->placement, placement::Settings{});
-  const auto got =
-      parse(with_placement("load_of: octets, min_stay_ms: 7, consolidation: {calm_ms: 9}").c_str(), "t.yaml");
+  const auto got = parse(with_placement("load_of: octets, min_stay_ms: 7").c_str(), "t.yaml");
   ASSERT_TRUE(got) << got.error().message;
   EXPECT_EQ(got->placement.load_of, placement::LoadOf::kOctets);
   EXPECT_EQ(got->placement.min_stay_ms, 7U);
-  EXPECT_EQ(got->placement.consolidation.calm_ms, 9U);
 }
 
 TEST(GnbFile, what_is_wrong_with_placement_is_said_in_one_line) {
@@ -220,10 +218,6 @@ TEST(GnbFile, what_is_wrong_with_placement_is_said_in_one_line) {
   EXPECT_THAT(refusal("mode: best"), HasSubstr("placement.mode: 'best'"));
   EXPECT_THAT(refusal("ratio: 101"), HasSubstr("placement.ratio"));
   EXPECT_THAT(refusal("ration: 1"), HasSubstr("placement.ration: unknown key, did you mean 'ratio'?"));
-  EXPECT_THAT(refusal("consolidation: {on: true}"),
-              HasSubstr("placement.consolidation.on: is true, and there is one gnb worker; allowed: two or more"));
-  EXPECT_THAT(refusal("consolidation: {fill_percent: 90}"),
-              HasSubstr("placement.consolidation: fill_percent 90 is not below busy_percent 85"));
 }
 
 }  // namespace

@@ -63,7 +63,6 @@ void FactsBook::look_at_cards(const Locked& /*locked*/) {
   const auto& workers = parts_.workers.all();
   facts_.workers.assign(workers.size(), {});
   for (std::size_t w = 0; w < workers.size(); ++w) {
-    facts_.workers[w].serves = workers[w]->gnb != nullptr;
     for (std::size_t c = 0; c < cards.size(); ++c) {
       if (workers[w]->gnb && workers[w]->config.n3 == cards[c].n3) facts_.workers[w].cards |= 1U << c;
     }

@@ -45,16 +45,11 @@ struct CardFacts {
 };
 
 struct WorkerFacts {
-  double busy = 0;          // share of its core's time with packets in the last period, 0 to 1
-  bool serves = true;       // it may own shards: false for a dispatcher
-  bool parked = false;      // its loop does not run
   std::uint32_t cards = 0;  // bit n: it is behind card n, so its bearers may live there
 };
 
 struct ShardFacts {
   std::uint8_t worker = 0;
-  bool moving = false;
-  double load = 0;  // share of a core's time that it costs on the host, 0 to 1; see share_out()
 };
 
 inline constexpr std::size_t kShards = 256;
