@@ -117,7 +117,7 @@ def shares(report: Report) -> None:
             Mended(
                 f"placement_ratio_of_{of}",
                 shows="0 to 100 % in steps of 10 under load: within 2 % of what was asked for, nothing lost on the way",
-                pytest=[LOAD, "-k", f"share and {of}"],
+                pytest=[f"{LOAD}::{test}"],
                 environment={"SPLITPLANE_RATIOS": ",".join(map(str, RATIOS))},
                 timeout=600,
             ),

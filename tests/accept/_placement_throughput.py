@@ -38,6 +38,7 @@ def items(report: Report) -> None:
             for _ in range(REPEATS):
                 for ratio in RATIOS:
                     bed.gnb.control.call("place.set", mode="ratio", ratio=ratio)
+                    bed.moves_seen = None
                     wait_until("the bearers to have moved", bed.settled, timeout=30)
                     begin, before = time.monotonic(), on_air(bed)
                     time.sleep(SECONDS)

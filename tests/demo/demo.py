@@ -47,7 +47,7 @@ from processes import Failure, Processes, run, undisturbed, wait_until
 from secured import HEAD as SECURED_HEAD
 from secured import secured_bearers
 from service import Service, with_windows
-from steps import over_a_bad_air, small_files, stream, transfer
+from steps import over_a_bad_air, small_files, stream, transfer, while_it_moves
 from traffic import Transfer, Web
 from ue import configure_ue, tun_name
 from upf import Upf, tunnels_of
@@ -71,6 +71,7 @@ class Results:
     gnb: dict = field(default_factory=dict)
     card: dict = field(default_factory=dict)
     on_card: str = ""
+    moves: str = ""
     load: dict = field(default_factory=dict)
     load_seconds: float = LOAD_SECONDS
     top: str = ""
@@ -93,6 +94,7 @@ class Results:
             else []
         )
         parts += [self.on_card] if self.on_card else []
+        parts += [self.moves] if self.moves else []
         parts += [f"TCP {name} {mbit:.0f} Mbit/s" for name, mbit in self.streams]
         right = sum(check.passed for check in checks.done)
         return ", ".join([*parts, f"{right} of {len(checks.done)} checks passed"])
@@ -152,6 +154,7 @@ def real_traffic(say, results: Results, checks: Checks, share: int | None):
                 over_a_bad_air(say, web, gnb, ue, first, results, checks, service)
             if on_card and on_card[0].get("acknowledged"):
                 over_a_bad_air(say, web, gnb, ue, on_card[0], results, checks, None, "served by the card, ")
+                while_it_moves(say, web, gnb, on_card[0], results, checks)
             results.service = service.check(checks) if service else ""
             results.policies = under_each_policy(say, web, gnb, first, checks)
             stream(say, network, processes, first, results, checks)

@@ -83,6 +83,32 @@ def over_a_bad_air(
         )
 
 
+def while_it_moves(say, web: Web, gnb: Instance, bearer: dict, results: Results, checks: Checks):
+    """A file through a bearer that moves between its card and the host all the time: TCP never learns."""
+    home = bearer["card"]
+    file = web.make("while-it-moves.bin", LOSSY_BYTES)
+    epoch = gnb.control.call("bearer.show", id=bearer["id"])["rlc_am"]["epoch"]
+    moves, longest, stayed = 0, 0, []
+    words = f"5 MB to the UE, its bearer moves between {home} and host"
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(transfer, say, results, checks, words, web.download, bearer["ue_ipv4"], file)
+        while moves < 2 or moves % 2 or not done.done():
+            to = "host" if moves % 2 == 0 else home
+            answer = gnb.control.call("place.move", ids=[bearer["id"]], to=to)
+            stayed += [one["why"] for one in answer["stayed"]]
+            if stayed:
+                break
+            moves, longest = moves + 1, max(longest, answer["longest_hold_us"])
+        done.result()
+    after = gnb.control.call("bearer.show", id=bearer["id"])["rlc_am"]["epoch"]
+    results.moves = f"{moves} moves of a bearer under TCP, packets waited for {longest / 1000:.1f} ms at most"
+    checks.add(
+        "bearers: one moved between card and host in the middle of a file, and its numbers went on",
+        "; ".join(stayed) or results.moves,
+        not stayed and moves >= 2 and after == epoch,
+    )
+
+
 def stream(say, network: Network, processes: Processes, bearer: dict, results: Results, checks: Checks):
     for name, downlink, seconds in (("to the UE", True, 4), ("from the UE", False, 4)):
         say(f"iperf3: TCP {name} for {seconds} s")

@@ -48,6 +48,8 @@ class LoadedCard:
         self.card = Instance(processes, "nic", "card", configs.write(folder, "nic", nic))
         wait_for_card(self.gnb, self.card)
 
+    moves_seen: tuple[int, int] | None = None  # how many had moved at first, and in which period
+
     def memif(self, role: str) -> str:
         return f"net_memif0,id=0,role={role},socket={self.socket},socket-abstract=no"
 
@@ -96,11 +98,11 @@ class LoadedCard:
         return sum(grown[bearer] for bearer in on_card) / max(sum(grown.values()), 1)
 
     def settled(self) -> bool:
-        """Nothing has moved for three periods."""
+        """Nothing has moved for three periods since `moves_seen` was set to None."""
         row = self.gnb.control.call("place.show")["moves"]
-        seen = row["to_card"] + row["to_host"], row["decisions"]
-        if seen[0] != getattr(self, "moves_seen", (None, 0))[0]:
-            self.moves_seen = seen
+        moved = row["to_card"] + row["to_host"]
+        if self.moves_seen is None or moved != self.moves_seen[0]:
+            self.moves_seen = moved, row["decisions"]
         return row["decisions"] >= self.moves_seen[1] + 3
 
     def sink(self) -> dict:

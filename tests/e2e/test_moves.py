@@ -61,6 +61,9 @@ def test_files_arrive_equal_while_their_bearer_moves(bed, number):
     assert (down.equal, down.bytes, up.equal, up.bytes) == (True, size, True, size)
     settle(bed, (number,))
     gnb, end = bed.am(number)
-    assert gnb["acked"] == gnb["tx_next"] == end["delivered"] == end["rx_next"]
+    assert gnb["tx_next"] == end["delivered"] == end["rx_next"]
+    # A clone that found its VF full is in no window: its PDU has arrived, and is not counted as acknowledged here.
+    assert gnb["tx_next"] - bed.worker()["card_copies_lost"] <= gnb["acked"] <= gnb["tx_next"]
     assert gnb["epoch"] == before[0]["epoch"], "RLC did not begin anew"
-    print(len(moves), "moves,", sum(m["with_packets"] for m in moves), "with packets,", max(m["longest_hold_us"] for m in moves), "us")
+    longest = max(m["longest_hold_us"] for m in moves)
+    print(f"{len(moves)} moves, {sum(m['with_packets'] for m in moves)} with packets, {longest} us at most")

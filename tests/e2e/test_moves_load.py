@@ -149,6 +149,7 @@ def test_the_share_on_the_card_is_the_one_that_was_asked_for(folder, processes, 
     shares = {}
     for ratio in RATIOS:
         bed.gnb.control.call("place.set", mode="ratio", ratio=ratio, ratio_of=of)
+        bed.moves_seen = None
         wait_until("the bearers to have moved", bed.settled, timeout=20)
         shares[ratio] = 100 * bed.share(1.0)
     sent = bed.stop_generator()
