@@ -118,7 +118,8 @@ std::vector<MoveResult> Moves::move(std::span<const BearerId> ids, const std::st
     std::vector<std::size_t> places;
     std::string of;
     for (std::size_t i = 0; i < ids.size() && batch.bearers.size() < kMostMoving; ++i) {
-      if (done[i]) continue;
+      const auto is_it = [&](const MovingBearer& one) { return one.config.id == ids[i]; };
+      if (done[i] || std::ranges::any_of(batch.bearers, is_it)) continue;  // named twice: of the next batch
       MovingBearer moving;
       WorkerRuntime* worker = nullptr;
       const ran::BearerConfig* const found = parts_.store.find(ids[i]);
