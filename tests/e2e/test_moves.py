@@ -1,5 +1,5 @@
-"""Bearers that move between their worker and the card while packets pass: nothing is lost, doubled or reordered, and the
-numbers go on."""
+"""Bearers that move between their worker and the card while packets pass: nothing is lost, doubled or reordered, and
+the numbers go on."""
 
 from __future__ import annotations
 
@@ -61,4 +61,5 @@ def test_files_arrive_equal_while_their_bearer_moves(bed, number):
     gnb, end = bed.am(number)
     assert gnb["acked"] == gnb["tx_next"] == end["delivered"] == end["rx_next"]
     assert gnb["epoch"] == before[0]["epoch"], "RLC did not begin anew"
-    print(len(moves), "moves,", sum(m["with_packets"] for m in moves), "with packets,", max(m["longest_hold_us"] for m in moves), "us")
+    with_packets = sum(m["with_packets"] for m in moves)
+    print(len(moves), "moves,", with_packets, "with packets,", max(m["longest_hold_us"] for m in moves), "us")

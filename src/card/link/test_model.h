@@ -47,11 +47,11 @@ class CardModel {
         const auto [at, is_new] = there_.try_emplace(b.id.value);
         at->second.bearer = b;
         at->second.numbers.epoch = b.epoch;
-        const bool comes_from_host = !is_new && at->second.numbers.place == nic::Place::kHost && b.place == nic::Place::kCard;
+        const bool comes_from_host =
+            !is_new && at->second.numbers.place == nic::Place::kHost && b.place == nic::Place::kCard;
         at->second.numbers.place = b.place;
         if (!is_new && !restart && !comes_from_host) continue;
-        at->second.numbers = {
-            .pdcp_next = b.next_count, .rlc_next = b.next_rlc, .epoch = b.epoch, .place = b.place};
+        at->second.numbers = {.pdcp_next = b.next_count, .rlc_next = b.next_rlc, .epoch = b.epoch, .place = b.place};
         at->second.lease_end = b.next_count + b.lease;
       }
       ++installs;

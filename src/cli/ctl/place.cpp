@@ -65,8 +65,8 @@ std::string render_placement(const Json& placement) {
 }
 
 std::string render_moves(const Json& moves) {
-  std::string text = fmt::format("{} moved, {} were there already", grouped_text(moves, "moved"),
-                                 grouped_text(moves, "there"));
+  std::string text =
+      fmt::format("{} moved, {} were there already", grouped_text(moves, "moved"), grouped_text(moves, "there"));
   if (number(moves, "moved") != 0) {
     text += fmt::format("; packets of {} waited, {} in all, {:.1f} ms at most", grouped_text(moves, "with_packets"),
                         grouped_text(moves, "packets"), real(moves, "longest_hold_us") / 1e3);
@@ -87,8 +87,8 @@ void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliO
                         ->fallthrough();
   place->footer("Example:\n  splitplane ctl place ratio 50");
 
-  CLI::App* show = place->add_subcommand("show", "How it is decided, and of some bearers why they live there")
-                       ->fallthrough();
+  CLI::App* show =
+      place->add_subcommand("show", "How it is decided, and of some bearers why they live there")->fallthrough();
   show->add_option("ID", o->ids, "Identities of bearers");
   show->footer("Example:\n  splitplane ctl place show 0x04040000");
   show->callback([o, ask, &action] {

@@ -26,7 +26,8 @@ class MovesTest : public test::PlaceTest {
   MoveResult move(BearerId id, const std::string& card) { return moves_->move(std::array{id}, card).front(); }
   [[nodiscard]] std::string refusal(BearerId id, const std::string& card = "card0") {
     const MoveResult result = move(id, card);
-    return result.what == What::kRefused ? result.why : fmt::format("not refused, but {}", static_cast<int>(result.what));
+    return result.what == What::kRefused ? result.why
+                                         : fmt::format("not refused, but {}", static_cast<int>(result.what));
   }
   // The bearer had numbers at the host.
   void set_numbers(BearerId id, std::uint32_t count, std::uint32_t rlc) {

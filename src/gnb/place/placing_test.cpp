@@ -5,8 +5,8 @@
 namespace splitplane::gnb {
 namespace {
 
-using ::testing::HasSubstr;
 using placement::Mode;
+using ::testing::HasSubstr;
 using What = MoveResult::What;
 
 class PlacingTest : public test::PlaceTest {

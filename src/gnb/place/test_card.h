@@ -1,5 +1,5 @@
-// For tests of this room only: an instance whose card is a model in memory. The workers do not run; so the model's fences
-// are passed at once, as if they had come over the VFs.
+// For tests of this room only: an instance whose card is a model in memory. The workers do not run; so the model's
+// fences are passed at once, as if they had come over the VFs.
 #pragma once
 
 #include "card/link/test_model.h"
