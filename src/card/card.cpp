@@ -216,7 +216,8 @@ Expected<CardFences> Card::fence(std::span<const BearerId> ids, std::uint64_t to
   std::array<std::uint8_t, kMaxVfs> gets{};
   for (const BearerId id : ids) {
     const CardBearer* const bearer = find(id);
-    if (bearer == nullptr) return fail("bearer {} is not on card {}; allowed: one of its bearers", id.value, s.settings.name);
+    if (bearer == nullptr)
+      return fail("bearer {} is not on card {}; allowed: one of its bearers", id.value, s.settings.name);
     gets[bearer->vf_n3] |= kN3;
     gets[bearer->copies_vf] |= kCopies;
   }

@@ -99,8 +99,8 @@ class Card {
   [[nodiscard]] Expected<void> can_lease(std::span<const CardLease> leases) const;
   // Numbers of bearers that come from the host, and which the card did not number until now; all or none.
   Expected<void> begin(std::span<const CardBeginning> bearers);
-  // Sends a fence (returns/fence_frame.h) with these bearers to each VF that gets something of them, behind what was sent
-  // there. Returns how many fences went to VFs of the N3 side and to those of the copies; an error sends none.
+  // Sends a fence (returns/fence_frame.h) with these bearers to each VF that gets something of them, behind what was
+  // sent there. Returns how many fences went to VFs of the N3 side and to those of the copies; an error sends none.
   Expected<CardFences> fence(std::span<const BearerId> ids, std::uint64_t token, rte_mempool* pool);
   [[nodiscard]] Expected<CardNumbers> numbers(BearerId id) const;
   // The numbers of at most `limit` bearers in the order of their identities, beginning after identity `after`.

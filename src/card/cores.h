@@ -29,8 +29,8 @@ class CardCores {
   Expected<void> set_leases(std::span<const CardLease> leases);
   // Core by core: after an error the bearers of some cores may have begun.
   Expected<void> begin(std::span<const CardBeginning> bearers);
-  // A fence from each core that has one of the bearers, with its bearers; and their numbers at that moment, in the order
-  // of `ids`.
+  // A fence from each core that has one of the bearers, with its bearers; and their numbers at that moment, in the
+  // order of `ids`.
   struct Fenced {
     CardFences fences;
     std::vector<BearerNumbers> numbers;

@@ -319,8 +319,8 @@ TEST_F(TwoCores, begin_numbers_and_send_fences_for_their_own_bearers) {
     for (std::uint32_t i = 0; fence && i < fence->bearers; ++i) before[fence->id(i)] = frames[fence->id(i)];
   }
   EXPECT_EQ(arrived.size(), 9U + 2U);
-  EXPECT_EQ(before, (std::map<std::uint32_t, unsigned>{
-                        {all[0].id.value, 2U}, {all[1].id.value, 2U}, {all[2].id.value, 2U}}));
+  EXPECT_EQ(before,
+            (std::map<std::uint32_t, unsigned>{{all[0].id.value, 2U}, {all[1].id.value, 2U}, {all[2].id.value, 2U}}));
   EXPECT_EQ(cores_.take(vf_port(test::kCopies)).size(), 2U);
 
   ASSERT_TRUE(control().begin(beginnings));

@@ -91,10 +91,11 @@ class GnbProgram {
   [[nodiscard]] static bool comes_from_host(const CardBearer* before, const CardBearer& b) {
     return before != nullptr && before->place == Place::kHost && b.place == Place::kCard;
   }
-  // Begins the numbers of a bearer that is new (`before` is nullptr), has a `restart`, or comes from the host; otherwise
-  // they go on.
+  // Begins the numbers of a bearer that is new (`before` is nullptr), has a `restart`, or comes from the host;
+  // otherwise they go on.
   void begin_numbers(const CardBearer& bearer, Slot slot, const CardBearer* before, bool restart);
-  // The numbers of a bearer that is installed already and has numbered nothing. `settled` packets fewer are at the host.
+  // The numbers of a bearer that is installed already and has numbered nothing. `settled`: packets that the
+  // host no longer has.
   void begin_moved(const CardBearer& bearer, std::uint32_t slot, std::uint32_t settled);
   [[nodiscard]] std::uint32_t pdcp_next(std::uint32_t slot) const;
   // Changes the entry and touches no register, which the program may change at the same time on a real card.

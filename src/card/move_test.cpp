@@ -42,7 +42,9 @@ class CardMoveTest : public testing::Test {
  protected:
   CardNumbers numbers() { return *card.card->numbers(b.id); }
   void from_n3(unsigned n) { card.feed(std::vector<Bytes>(n, test::to(b).make()), kN3Port); }
-  Expected<CardFences> fence(const std::vector<BearerId>& ids) { return card.card->fence(ids, kToken, card.pool.get()); }
+  Expected<CardFences> fence(const std::vector<BearerId>& ids) {
+    return card.card->fence(ids, kToken, card.pool.get());
+  }
   std::string complaint(const std::vector<CardBeginning>& all) {
     const auto begun = card.card->begin(all);
     return begun ? "" : begun.error().message;

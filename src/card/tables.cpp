@@ -147,8 +147,7 @@ Expected<void> CardTables::try_install(std::span<const CardBearer> bearers, bool
   }
   for (const CardBearer& b : bearers) {
     const Entry& entry = *attempt.entries[attempt.written++];
-    const bool begins =
-        restart || entry.bearer.id.value == 0 || GnbProgram::comes_from_host(&entry.bearer, b);
+    const bool begins = restart || entry.bearer.id.value == 0 || GnbProgram::comes_from_host(&entry.bearer, b);
     const std::uint32_t slot = entry.slot.number;
     const auto numbers = begins ? GnbProgram::first_numbers(b) : program_.numbers_of(slot);
     if (auto written = program_.write_entries(b, slot, numbers); !written) {

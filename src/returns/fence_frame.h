@@ -1,8 +1,8 @@
 // A fence: a frame that a card sends to a VF of its host when the host asks for it. It comes behind all frames that the
-// card sent there before (docs/design/placement.md). The card's control side makes it, as a P4 target's packet-out does.
+// card sent there before (docs/design/placement.md). The card's control side makes it, as packet-out of a P4 target.
 //
-//   Ethernet, EtherType 0x88B5 | 0x22 (version 2, kind 2) | 0 | two octets 0 | number of bearers, 4 | octets that follow, 2
-//   | token, 8 | for each bearer: identity, 4
+//   Ethernet, EtherType 0x88B5 | 0x22 (version 2, kind 2) | 0 | two octets 0 | number of bearers, 4
+//   | octets that follow, 2 | token, 8 | for each bearer: identity, 4
 //
 // The token is random. So a stranger on a wire cannot forge a fence that a worker takes for its card's.
 #pragma once

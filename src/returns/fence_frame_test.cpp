@@ -20,8 +20,8 @@ Bytes fence(const std::vector<BearerId>& ids) {
 // The layout at the head of fence_frame.h, written by hand.
 TEST(FenceFrame, has_its_octets_where_the_layout_says) {
   Bytes expected(12);
-  for (const unsigned octet : {0x88, 0xb5, 0x22, 0, 0, 0, 0, 0, 0, 2, 0, 16, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd,
-                               0xef, 4, 0, 0, 1, 0xff, 0xfe, 0xfd, 0xfc})
+  for (const unsigned octet : {0x88, 0xb5, 0x22, 0,    0,    0,    0, 0, 0, 2, 0,    16,   0x01, 0x23,
+                               0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 4, 0, 0, 1, 0xff, 0xfe, 0xfd, 0xfc})
     expected.push_back(static_cast<std::uint8_t>(octet));
   EXPECT_EQ(fence({BearerId{0x04000001}, BearerId{0xfffefdfc}}), expected);
 }

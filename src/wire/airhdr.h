@@ -8,8 +8,8 @@
 //   keys; 0 before the first of a bearer with neither retransmission nor keys | o4-7 bearer id
 //   o8-9 octets of the RLC PDU. A link pads short frames, and hardware may not know where a frame ends when it reads
 //   the headers. So the PDU ends here, and not where the frame ends.
-// Kinds 1 and 2 are no air frames: the host returns an SDU to the card that numbers it (returns/returned_frame.h), and a
-// card tells its host that all frames before this one were sent before a change (returns/fence_frame.h).
+// Kinds 1 and 2 are no air frames: the host returns an SDU to the card that numbers it (returns/returned_frame.h), and
+// a card tells its host that all frames before this one were sent before a change (returns/fence_frame.h).
 #pragma once
 
 #include "base/types.h"

@@ -109,8 +109,8 @@ def test_moves_under_load_lose_double_and_reorder_nothing(loaded):
         f"{totals['moved']} moves ({len(failed)} failed: {set(failed)}) in {seconds:.1f} s, "
         f"{totals['with_packets']} with packets in flight, "
         f"{totals['packets']} of them; held for {sorted(holds)[len(holds) // 2]} us, {max(holds)} at most; "
-        f"{hammer.calls} other calls; {sent['sent']} sent, {sent['rate']:.0f} a second; worker drops {worker['drops']}, "
-        f"card {card['drops']}"
+        f"{hammer.calls} other calls; {sent['sent']} sent, {sent['rate']:.0f} a second; "
+        f"worker drops {worker['drops']}, card {card['drops']}"
     )
     print({key: seen[key] for key in ("unique", "lost", "duplicates", "reordered", "too_old", "flows_hit")})
     assert seen["unique"] == sent["sent"]

@@ -275,11 +275,9 @@ void CardLink::serve() {
       continue;
     }
     announce();
-    changed_.wait_until(lock, next_turn(),
-                        [&] {
-                          return stop_ || has_work() || bearers_.has_requests() || bearers_.has_leases_to_tell() ||
-                                 !cut_off_.empty();
-                        });
+    changed_.wait_until(lock, next_turn(), [&] {
+      return stop_ || has_work() || bearers_.has_requests() || bearers_.has_leases_to_tell() || !cut_off_.empty();
+    });
   }
 }
 

@@ -46,7 +46,8 @@ TEST_F(CardMoverTest, bearers_come_to_the_card_and_begin_there) {
   EXPECT_EQ(fenced->rows[0].id, BearerId{kFirst});
   EXPECT_EQ(fenced->rows[0].numbers.in_flight, 5U);
   const std::array beginnings{
-      nic::CardBeginning{.id = BearerId{kFirst}, .next_count = 150, .next_rlc = 70, .lease_end = 2000, .settled = 4, .epoch = 6},
+      nic::CardBeginning{
+          .id = BearerId{kFirst}, .next_count = 150, .next_rlc = 70, .lease_end = 2000, .settled = 4, .epoch = 6},
       nic::CardBeginning{.id = BearerId{kSecond}, .next_count = 1, .next_rlc = 1, .lease_end = 9}};
   ASSERT_TRUE(mover.begin(beginnings));
   EXPECT_EQ(card_->find(kFirst)->numbers.pdcp_next, 150U);

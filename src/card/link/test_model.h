@@ -33,7 +33,7 @@ class CardModel {
                           {"lookup", lookup},
                           {"features", features},
                           {"punt_n3", 0},
-                          {"punt_air", 1},
+                          {"punt_air", punt_air},
                           {"punts", {{"ip_options", punts.load()}, {"arp", 1}}},
                           {"vfs", vfs}};
   }
@@ -47,11 +47,11 @@ class CardModel {
         const auto [at, is_new] = there_.try_emplace(b.id.value);
         at->second.bearer = b;
         at->second.numbers.epoch = b.epoch;
-        const bool comes_from_host = !is_new && at->second.numbers.place == nic::Place::kHost && b.place == nic::Place::kCard;
+        const bool comes_from_host =
+            !is_new && at->second.numbers.place == nic::Place::kHost && b.place == nic::Place::kCard;
         at->second.numbers.place = b.place;
         if (!is_new && !restart && !comes_from_host) continue;
-        at->second.numbers = {
-            .pdcp_next = b.next_count, .rlc_next = b.next_rlc, .epoch = b.epoch, .place = b.place};
+        at->second.numbers = {.pdcp_next = b.next_count, .rlc_next = b.next_rlc, .epoch = b.epoch, .place = b.place};
         at->second.lease_end = b.next_count + b.lease;
       }
       ++installs;
@@ -206,6 +206,7 @@ class CardModel {
   std::atomic<unsigned> to_wrong_upf{0};  // in tests whose uplink TEIDs are the last octets of their UPFs
   std::set<std::uint32_t> refuses;        // this and those up to `on_fence` are set before the server runs
   std::string program = "gnb-clone", lookup = "teid", features = "clone";
+  unsigned punt_air = 1;
   std::vector<std::string> vfs{"vf-n3", "vf-air", "vf-copies"};
   std::function<void(std::span<const BearerId> ids, std::uint64_t token)> on_fence;
   std::atomic<bool> hung{false};                 // answers nothing, and its sockets stay open

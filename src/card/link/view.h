@@ -23,14 +23,14 @@ namespace splitplane::app {
 
 struct CardLinkView {
   std::string name, control;
-  bool up = false;            // the card answers, and packets pass between it and this host
-  bool cut_off = false;       // the card answers, but no packet passes
-  std::uint32_t serves = 0;   // bearers that the card serves itself; it passes packets of the others to their workers
-  std::string reason;         // why it is not up
-  std::string program, boot;  // of the card, when it was last up
-  std::size_t bearers = 0;    // desired bearers
+  bool up = false;             // the card answers, and packets pass between it and this host
+  bool cut_off = false;        // the card answers, but no packet passes
+  std::uint32_t serves = 0;    // bearers that the card serves itself; it passes packets of the others to their workers
+  std::string reason;          // why it is not up
+  std::string program, boot;   // of the card, when it was last up
+  std::size_t bearers = 0;     // desired bearers
   std::uint64_t capacity = 0;  // bearers that the card has entries for; 0: it does not say
-  std::size_t waiting = 0;    // of these, bearers that are not installed now
+  std::size_t waiting = 0;     // of these, bearers that are not installed now
 #define SPLITPLANE_CARD_LINK_FIELD(field, unit, help) std::uint64_t field = 0;
   SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_FIELD)
 #undef SPLITPLANE_CARD_LINK_FIELD

@@ -58,8 +58,7 @@ struct CardInMemory {
     return rows;
   }
   static Expected<Rows> numbers_after(std::uint32_t after, std::size_t limit) {
-    return Rows{
-        {BearerId{after + 1}, {.pdcp_next = static_cast<std::uint32_t>(limit), .place = nic::Place::kHost}}};
+    return Rows{{BearerId{after + 1}, {.pdcp_next = static_cast<std::uint32_t>(limit), .place = nic::Place::kHost}}};
   }
 
   std::vector<nic::CardBearer> bearers;
@@ -241,9 +240,9 @@ TEST(CardMethods, beginnings_reach_the_card_as_the_host_wrote_them) {
 
 TEST(CardMethods, one_wrong_beginning_refuses_all_of_them) {
   const Json good{5, 150, 70, 1, 2000, 3};
-  for (const Json& wrong : {Json{5, 150, 70, 1, 2000}, Json{5, 150, 70, 1, 2000, 3, 9}, Json{5, 150, 70, 256, 2000, 3},
-                            Json{5, -1, 70, 1, 2000, 3}, Json{5, 0x100000000, 70, 1, 2000, 3},
-                            Json{5, "150", 70, 1, 2000, 3}, Json("5")}) {
+  for (const Json& wrong :
+       {Json{5, 150, 70, 1, 2000}, Json{5, 150, 70, 1, 2000, 3, 9}, Json{5, 150, 70, 256, 2000, 3},
+        Json{5, -1, 70, 1, 2000, 3}, Json{5, 0x100000000, 70, 1, 2000, 3}, Json{5, "150", 70, 1, 2000, 3}, Json("5")}) {
     CardInMemory card;
     EXPECT_THAT(call(card, "card.begin", {{"bearers", {good, wrong}}}).value("error", "(no error)"),
                 HasSubstr("bearers: item 1: allowed is [identity, COUNT, RLC number, epoch, first COUNT not allowed, "

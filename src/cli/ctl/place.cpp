@@ -31,9 +31,9 @@ double real(const Json& of, const char* key) {
 }
 
 std::string mode_of(const Json& settings) {
-  const std::string mode = settings.value("mode", "");
+  const std::string mode = grouped_text(settings, "mode");
   if (mode != "ratio") return mode;
-  return fmt::format("ratio: {} % of {}", settings.value("ratio", 0U), settings.value("ratio_of", ""));
+  return fmt::format("ratio: {} % of {}", grouped_text(settings, "ratio"), grouped_text(settings, "ratio_of"));
 }
 
 CLI::App* with_ids(CLI::App* command, const std::shared_ptr<PlaceOptions>& o) {
@@ -58,16 +58,16 @@ std::string render_placement(const Json& placement) {
   if (!bearers.is_array() || bearers.empty()) return text;
   Table rows({"bearer", "lives on", "load", "why"});
   for (const Json& one : bearers) {
-    rows.add({fmt::format("{:#010x}", one.value("id", 0U)), one.value("place", ""),
-              fmt::format("{:.0f}/s", real(one, "load")), one.value("why", "")});
+    rows.add({fmt::format("{:#010x}", number(one, "id")), grouped_text(one, "place"),
+              fmt::format("{:.0f}/s", real(one, "load")), grouped_text(one, "why")});
   }
   return text + "\n" + rows.to_string();
 }
 
 std::string render_moves(const Json& moves) {
-  std::string text = fmt::format("{} moved, {} were there already", grouped_text(moves, "moved"),
-                                 grouped_text(moves, "there"));
-  if (moves.value("moved", 0U) != 0) {
+  std::string text =
+      fmt::format("{} moved, {} were there already", grouped_text(moves, "moved"), grouped_text(moves, "there"));
+  if (number(moves, "moved") != 0) {
     text += fmt::format("; packets of {} waited, {} in all, {:.1f} ms at most", grouped_text(moves, "with_packets"),
                         grouped_text(moves, "packets"), real(moves, "longest_hold_us") / 1e3);
   }
@@ -75,7 +75,7 @@ std::string render_moves(const Json& moves) {
   const Json& stayed = member(moves, "stayed");
   for (std::size_t i = 0; stayed.is_array() && i < stayed.size(); ++i) {
     if (i == kMostReasons) return text + fmt::format("and {} more stayed\n", stayed.size() - i);
-    text += fmt::format("{:#010x} stayed: {}\n", stayed[i].value("id", 0U), stayed[i].value("why", ""));
+    text += fmt::format("{:#010x} stayed: {}\n", number(stayed[i], "id"), grouped_text(stayed[i], "why"));
   }
   return text;
 }
@@ -87,8 +87,8 @@ void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliO
                         ->fallthrough();
   place->footer("Example:\n  splitplane ctl place ratio 50");
 
-  CLI::App* show = place->add_subcommand("show", "How it is decided, and of some bearers why they live there")
-                       ->fallthrough();
+  CLI::App* show =
+      place->add_subcommand("show", "How it is decided, and of some bearers why they live there")->fallthrough();
   show->add_option("ID", o->ids, "Identities of bearers");
   show->footer("Example:\n  splitplane ctl place show 0x04040000");
   show->callback([o, ask, &action] {

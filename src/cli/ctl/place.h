@@ -13,8 +13,8 @@ namespace splitplane::app {
 // `ask` sends a request and prints the answer.
 void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliOutput&)>& action);
 
-// The answer to place.show as tables: settings, where bearers live, what has moved; then a line for each bearer that was
-// asked for.
+// The answer to place.show as tables: settings, where bearers live, what has moved; then a line for each bearer that
+// was asked for.
 [[nodiscard]] std::string render_placement(const Json& placement);
 // The answer to place.move in sentences.
 [[nodiscard]] std::string render_moves(const Json& moves);

@@ -274,8 +274,7 @@ std::pair<Change, Expected<void>> Cards::wait_for(Change&& change, const Request
   });
 }
 
-void Cards::put_soon(const Locked& locked, const WorkerRuntime& worker, const ran::BearerConfig& config,
-                     bool stopped) {
+void Cards::put_soon(const Locked& locked, const WorkerRuntime& worker, const ran::BearerConfig& config, bool stopped) {
   if (Card* const card = before(worker); card != nullptr)
     card->link->put_soon(entry_of(locked, worker, config, stopped));
 }

@@ -41,10 +41,14 @@ std::array<KeyTableObservation, 3> keys_of(const datapath::BearerLookup& keys) {
 }
 
 nlohmann::json placement_row(const placement::View& view) {
-  nlohmann::json row{{"mode", view.mode},         {"bearers", view.bearers},
-                     {"movable", view.movable},   {"on_cards", view.on_cards},
-                     {"pinned", view.pinned},     {"load", view.load},
-                     {"load_on_cards", view.load_on_cards}, {"longest_hold_us", view.longest_hold_us}};
+  nlohmann::json row{{"mode", view.mode},
+                     {"bearers", view.bearers},
+                     {"movable", view.movable},
+                     {"on_cards", view.on_cards},
+                     {"pinned", view.pinned},
+                     {"load", view.load},
+                     {"load_on_cards", view.load_on_cards},
+                     {"longest_hold_us", view.longest_hold_us}};
   for (const auto& counter : kPlacementCounters) row[std::string(counter.name)] = view.*counter.field;
   return row;
 }

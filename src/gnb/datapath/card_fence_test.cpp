@@ -26,7 +26,7 @@ struct MoveRig : test::TestGnb {
     (void)copies.drain();
     EXPECT_EQ(pool.in_use(), 0U);
   }
-  // A packet of that bearer whose SDU has so many octets.
+  // A packet of that bearer whose SDU has `bytes` octets.
   [[nodiscard]] Bytes packet(std::uint32_t index, unsigned bytes) const {
     N3Frame frame = to_bearer(index);
     frame.payload = test::inner_packet(bytes);
@@ -51,7 +51,8 @@ struct MoveRig : test::TestGnb {
   }
   void grant(std::uint32_t index, std::uint32_t next) {
     context->card_returns.grant(
-        {.answers = {BearerId{teid(index)}, CardRequest::kUnasked}, .next = next, .lease_end = next + 1792}, rte_rdtsc());
+        {.answers = {BearerId{teid(index)}, CardRequest::kUnasked}, .next = next, .lease_end = next + 1792},
+        rte_rdtsc());
   }
   // As gnb/place does when the host numbers a bearer from `next` on.
   void arrives_at_host(std::uint32_t index, std::uint32_t next) {
@@ -82,8 +83,8 @@ TYPED_TEST_SUITE(GnbCardFence, WithBearers);
 TYPED_TEST(GnbCardFence, parts_what_is_numbered_here_from_what_the_card_numbers) {
   MoveRig<TypeParam::value> rig;
   rig.begin(To::kCard, 1);
-  rig.run({rig.packet(1, 60), rig.packet(1, 61), rig.fence({1}), rig.packet(1, 62), rig.packet(3, 63),
-           rig.packet(1, 64)});
+  rig.run(
+      {rig.packet(1, 60), rig.packet(1, 61), rig.fence({1}), rig.packet(1, 62), rig.packet(3, 63), rig.packet(1, 64)});
   ASSERT_EQ(rig.air.frames.size(), 3U);
   EXPECT_EQ(rig.air.frames[0], rig.air_frame(1, 0, test::inner_packet(60)));
   EXPECT_EQ(rig.air.frames[1], rig.air_frame(1, 1, test::inner_packet(61)));

@@ -96,7 +96,8 @@ class GnbDownlink {
     }
   }
 
-  // Sends packets of bearers that came from a card: they were on their way back to it, and have lost their outer headers.
+  // Sends packets of bearers that came from a card: returned frames that the host numbers now. Their outer headers are
+  // gone.
   [[gnu::noinline]] void deliver_taken() {
     GnbContext& gnb = path_.gnb;
     Burst burst;

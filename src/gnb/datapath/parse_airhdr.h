@@ -22,7 +22,8 @@ inline void parse_airhdr(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& 
       drops.add(m, m->nb_segs != 1 ? DropReason::mbuf_segmented : DropReason::not_air_frame);
       continue;
     }
-    if (frame[14] != 0x20) [[unlikely]] {  // version 2, kind 0: an RLC PDU follows
+    // Version 2, kind 0: an RLC PDU follows.
+    if (frame[14] != 0x20) [[unlikely]] {
       if (path.gnb.card_moves.is_fence({frame, m->data_len})) {  // behind the clones that the card sent before it
         path.gnb.card_moves.pass_copies_fence();
         path.stats.punted.add(1);

@@ -1,8 +1,8 @@
 // First stage of the downlink (dl_parse): finds TEID, QoS flow and T-PDU in each frame of N3.
 //
 //   goes on  a G-PDU: path.gpdu has its keys, and path.bearer the line that its TEID names, prefetched
-//   punted   ARP, neighbor discovery and GTP-U messages of the control thread; a card's fence, which ends the burst: what
-//            came behind it waits until the fence is passed (GnbDownlink::process)
+//   punted   ARP, neighbor discovery and GTP-U messages of the control thread; a card's fence, which ends the burst:
+//            what came behind it waits until the fence is passed (GnbDownlink::process)
 //   dropped  mbuf_segmented, vlan_wrong, not_for_us, icmp, icmp_unreachable, gtpu_message, gtpu_no_payload, punt_full,
 //            punt_limited, and the parsers' reasons (wire/reason.h)
 #pragma once

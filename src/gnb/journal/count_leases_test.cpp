@@ -108,5 +108,35 @@ TEST(CountLeases, of_a_bearer_that_is_gone_nothing_is_known) {
   EXPECT_FALSE(leases.asked(kBearer, CountLeases::Clock::now(), 50ms));
 }
 
+TEST(CountLeases, a_bearer_that_comes_from_a_card_goes_on_with_the_cards_lease) {
+  CountLeases leases;
+  const auto lease = leases.adopt(kBearer, 18, 500, 2000);
+  EXPECT_EQ(lease.end, 2000U) << "COUNTs below it are on the disk as given out";
+  EXPECT_EQ(lease.mark, 500U) << "the first packet asks for more";
+  const auto more = leases.asked(kBearer, CountLeases::Clock::now(), 50ms);
+  ASSERT_TRUE(more);
+  EXPECT_EQ(more->from, 2000U);
+  EXPECT_EQ(more->heard, 500U);
+  EXPECT_EQ(more->lease.end, 500U + 65536U);
+  EXPECT_EQ(leases.heard(kBearer, 500), 500U) << "the receiver has all that the card sent";
+}
+
+TEST(CountLeases, a_bearer_that_comes_from_a_card_at_the_end_of_its_lease_has_none) {
+  CountLeases leases;
+  EXPECT_EQ(leases.adopt(kBearer, 12, 2000, 2000).end, 2000U);
+  EXPECT_EQ(leases.asked(kBearer, CountLeases::Clock::now(), 50ms)->lease.end, 2000U + 1024U);
+}
+
+TEST(CountLeases, what_was_asked_for_before_a_bearer_came_here_is_void) {
+  CountLeases leases;
+  EXPECT_FALSE(leases.is_earlier(kBearer, 0)) << "of a bearer that is not here nothing is known";
+  leases.begin(kBearer, 18, 0, 0);
+  EXPECT_FALSE(leases.is_earlier(kBearer, 0));
+  leases.forget(kBearer);  // it moved to a card, and back
+  leases.adopt(kBearer, 18, 500, 2000);
+  EXPECT_TRUE(leases.is_earlier(kBearer, 499));
+  EXPECT_FALSE(leases.is_earlier(kBearer, 500)) << "the first packet asks";
+}
+
 }  // namespace
 }  // namespace splitplane::app

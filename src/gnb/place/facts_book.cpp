@@ -132,8 +132,8 @@ void FactsBook::look_at_windows() {
                   worker->gnb->bearers.owns(id) ? worker->gnb->arq_bearers.find(id) : nullptr;
               if (arq == nullptr) continue;
               const std::uint64_t unacked = arq->next() - arq->next_ack();
-              facts_.bearers[slot].unacked_percent =
-                  static_cast<std::uint8_t>(std::min<std::uint64_t>(100, 100 * unacked / std::max(1U, arq->max_unacked)));
+              facts_.bearers[slot].unacked_percent = static_cast<std::uint8_t>(
+                  std::min<std::uint64_t>(100, 100 * unacked / std::max(1U, arq->max_unacked)));
             }
           },
           std::chrono::milliseconds(20));

@@ -1,6 +1,6 @@
-// The facts from which placement decides (placement/decision/facts.h), kept from period to period: each bearer has a slot
-// there as long as it lives. Reads the store, the workers' lines and what cards said last; asks nobody but, in mode
-// spill, workers for windows.
+// The facts from which placement decides (placement/decision/facts.h), kept from period to period: each bearer has a
+// slot there as long as it lives. Reads the store, the workers' lines and what cards said last; in mode spill it
+// also asks workers for windows.
 #pragma once
 
 #include <unordered_map>

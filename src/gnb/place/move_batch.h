@@ -14,11 +14,11 @@
 namespace splitplane::gnb {
 
 // Bounds of a move. Packets of the bearers wait meanwhile.
-inline constexpr std::chrono::milliseconds kMoveLasts{500};       // then a move is given up
-inline constexpr std::chrono::milliseconds kCardAnswers{250};     // that a card may take for one request
-inline constexpr std::chrono::milliseconds kWorkerAnswers{250};   // that a worker may take for one command
-inline constexpr std::chrono::microseconds kLookForFences{50};    // how often a worker is asked whether they came
-inline constexpr std::size_t kMostMoving = 64;                    // bearers of one batch
+inline constexpr std::chrono::milliseconds kMoveLasts{500};      // then a move is given up
+inline constexpr std::chrono::milliseconds kCardAnswers{250};    // that a card may take for one request
+inline constexpr std::chrono::milliseconds kWorkerAnswers{250};  // that a worker may take for one command
+inline constexpr std::chrono::microseconds kLookForFences{50};   // how often a worker is asked whether they came
+inline constexpr std::size_t kMostMoving = 64;                   // bearers of one batch
 
 struct MovingBearer {
   ran::BearerConfig config;  // as it is after the move
@@ -36,7 +36,7 @@ struct MoveBatch {
   CardLink* link = nullptr;
   bool leased = false;  // COUNTs need a lease
   std::vector<MovingBearer> bearers;
-  std::uint64_t run = 0;  // of the card
+  std::uint64_t run = 0;                       // of the card
   std::chrono::steady_clock::duration held{};  // how long packets waited at most
 
   [[nodiscard]] std::vector<BearerId> ids() const {
@@ -52,7 +52,7 @@ struct MoveBatch {
   [[nodiscard]] bool execute(const std::function<void()>& command) const {
     return worker->execute(command, kWorkerAnswers);
   }
-  // Waits until these numbers of fences with the present token have come to the worker. False: they did not come in time.
+  // Waits until this number of fences with the present token came to the worker. False: not all came in time.
   [[nodiscard]] bool await_fences(unsigned n3, unsigned copies) const;
 };
 

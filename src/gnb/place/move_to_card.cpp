@@ -142,7 +142,8 @@ void MoveToCard::begin() {
   if (begun && listened) return;
   // The card may number them or not. It gives them up and gets them anew, behind what it may have numbered.
   log::warn("card {} did not say that it begins with {} bearers: {}; they begin anew there",
-            batch_.link->settings().name, batch_.bearers.size(), begun ? "the worker does not answer" : begun.error().message);
+            batch_.link->settings().name, batch_.bearers.size(),
+            begun ? "the worker does not answer" : begun.error().message);
   for (const MovingBearer& one : batch_.bearers) (void)batch_.link->restart(one.config.id);
 }
 

@@ -25,7 +25,7 @@ class MoveToCard {
   [[nodiscard]] bool arm();           // 1 and 2
   [[nodiscard]] bool read_numbers();  // where the worker stopped
   [[nodiscard]] bool commit();
-  void begin();                       // 3 and 4
+  void begin();  // 3 and 4
   void go_back(const std::string& why);
 
   MoveBatch& batch_;

@@ -17,11 +17,11 @@ class MoveToHost {
  public:
   explicit MoveToHost(MoveBatch& batch) : batch_(batch), card_(batch.link->settings().control, kCardAnswers) {}
 
-  // 1 to 3, without the mutex of the control side. The card numbers nothing any more of those bearers of the batch whose
-  // `failed` is empty. The others are the card's, as before.
+  // 1 to 3, without the mutex of the control side. The card numbers nothing any more of those bearers of the batch
+  // whose `failed` is empty. The others are the card's, as before.
   void drain();
-  // 4, the same. `leases`: of each bearer of the batch that moves, in their order. Error: the worker does not answer, and
-  // the bearers begin anew on the card.
+  // 4, the same. `leases`: of each bearer of the batch that moves, in their order. Error: the worker does not answer,
+  // and the bearers begin anew on the card.
   void arrive(const std::vector<ran::CountLease>& leases);
 
  private:
@@ -38,8 +38,8 @@ class MoveToHost {
   CardMover card_;
   std::chrono::steady_clock::time_point frozen_{};
   CardLink::Asked asked_;
-  std::vector<CardNumbersRow> rows_;                      // of the last fences
-  std::vector<std::uint64_t> held_;                       // at these fences
+  std::vector<CardNumbersRow> rows_;                       // of the last fences
+  std::vector<std::uint64_t> held_;                        // at these fences
   std::unordered_map<std::uint32_t, std::uint32_t> seen_;  // by bearer: the card's next COUNT at the fences before
 };
 

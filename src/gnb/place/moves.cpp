@@ -12,7 +12,7 @@
 namespace splitplane::gnb {
 namespace {
 
-constexpr int kTries = 3;                      // while the link still tells the card of a change
+constexpr int kTries = 3;  // while the link still tells the card of a change
 constexpr std::chrono::milliseconds kPause{5};
 
 }  // namespace
@@ -56,15 +56,16 @@ std::optional<MoveResult> Moves::look_at(const Locked& locked, BearerId id, cons
 
 Change Moves::run(Change&& change, MoveBatch& batch, bool to_card) {
   if (to_card) {
-    return ControlLock::apart(std::move(change), [&batch] {
-             for (int i = 0; i < kTries; ++i) {
-               if (i != 0) std::this_thread::sleep_for(kPause);
-               for (MovingBearer& one : batch.bearers) one.failed.clear();
-               MoveToCard(batch).run();
-               if (batch.run != 0) break;
-             }
-             return 0;
-           })
+    return ControlLock::apart(std::move(change),
+                              [&batch] {
+                                for (int i = 0; i < kTries; ++i) {
+                                  if (i != 0) std::this_thread::sleep_for(kPause);
+                                  for (MovingBearer& one : batch.bearers) one.failed.clear();
+                                  MoveToCard(batch).run();
+                                  if (batch.run != 0) break;
+                                }
+                                return 0;
+                              })
         .first;
   }
   std::optional<MoveToHost> move;
@@ -85,10 +86,11 @@ Change Moves::run(Change&& change, MoveBatch& batch, bool to_card) {
       leases.push_back(parts_.numbers.moved_to_host(here, one.config, one.next_count, one.lease_end));
   }
   if (leases.empty()) return std::move(here);
-  return ControlLock::apart(std::move(here), [&] {
-           move->arrive(leases);
-           return 0;
-         })
+  return ControlLock::apart(std::move(here),
+                            [&] {
+                              move->arrive(leases);
+                              return 0;
+                            })
       .first;
 }
 
@@ -118,7 +120,8 @@ std::vector<MoveResult> Moves::move(std::span<const BearerId> ids, const std::st
     std::vector<std::size_t> places;
     std::string of;
     for (std::size_t i = 0; i < ids.size() && batch.bearers.size() < kMostMoving; ++i) {
-      if (done[i]) continue;
+      const auto is_it = [&](const MovingBearer& one) { return one.config.id == ids[i]; };
+      if (done[i] || std::ranges::any_of(batch.bearers, is_it)) continue;  // named twice: of the next batch
       MovingBearer moving;
       WorkerRuntime* worker = nullptr;
       const ran::BearerConfig* const found = parts_.store.find(ids[i]);

@@ -64,7 +64,8 @@ Json show(Placing& placing, std::span<const BearerId> ids) {
                        {"load", why.load},
                        {"pinned", why.is_pinned}});
   }
-  return {{"settings", to_json(placing.settings())}, {"bearers", std::move(bearers)},
+  return {{"settings", to_json(placing.settings())},
+          {"bearers", std::move(bearers)},
           {"now",
            {{"bearers", view.bearers},
             {"movable", view.movable},

@@ -83,7 +83,8 @@ void Placing::carry_out(const std::vector<placement::Move>& moves, placement::Ti
     std::size_t end = begin;
     std::vector<BearerId> ids;
     const placement::Place to = moves[begin].to;
-    for (; end < moves.size() && moves[end].to == to && ids.size() < kMostMoving; ++end) ids.push_back(moves[end].bearer);
+    for (; end < moves.size() && moves[end].to == to && ids.size() < kMostMoving; ++end)
+      ids.push_back(moves[end].bearer);
     std::string card;
     {
       const std::lock_guard guard(mutex_);
@@ -94,8 +95,7 @@ void Placing::carry_out(const std::vector<placement::Move>& moves, placement::Ti
     const std::lock_guard guard(mutex_);
     for (std::size_t i = 0; i < results.size(); ++i) {
       const placement::Move& move = moves[begin + i];
-      const bool is_there =
-          results[i].what == MoveResult::What::kMoved || results[i].what == MoveResult::What::kThere;
+      const bool is_there = results[i].what == MoveResult::What::kMoved || results[i].what == MoveResult::What::kThere;
       book_.moved(move.slot, is_there ? move.to : move.from, at);
       if (results[i].what == MoveResult::What::kFailed)
         log::warn("bearer {:#010x} did not move to {}: {}", move.bearer.value, card.empty() ? "the host" : card,
@@ -109,7 +109,8 @@ Expected<std::vector<MoveResult>> Placing::move(std::span<const BearerId> ids, c
   bool pins = false;
   {
     const std::lock_guard guard(mutex_);
-    if (to != "host" && !book_.card_number(to)) return fail("to: this host has no card '{}'; allowed: host, or a card", to);
+    if (to != "host" && !book_.card_number(to))
+      return fail("to: this host has no card '{}'; allowed: host, or a card", to);
     pins = settings_.mode != placement::Mode::kStatic;
   }
   auto results = moves_.move(ids, to == "host" ? "" : to);

@@ -43,9 +43,9 @@ class Placing {
   // Where a bearer lives, and why.
   struct Why {
     BearerId id;
-    std::string place;    // a card's name, or "host"
-    std::string reason;   // one sentence
-    double load = 0;      // packets or octets a second
+    std::string place;   // a card's name, or "host"
+    std::string reason;  // one sentence
+    double load = 0;     // packets or octets a second
     bool is_pinned = false;
   };
   [[nodiscard]] std::vector<Why> explain(std::span<const BearerId> ids);

@@ -1,0 +1,144 @@
+#include "gnb/place/facts_book.h"
+
+#include "gnb/place/test_card.h"
+
+namespace splitplane::gnb {
+namespace {
+
+using namespace std::chrono_literals;
+using placement::HostOnly;
+using placement::Pin;
+using placement::Place;
+
+class FactsBookTest : public test::PlaceTest {
+ protected:
+  void SetUp() override {
+    PlaceTest::SetUp();
+    begin(false);
+  }
+  void TearDown() override {
+    book_.reset();
+    moves_.reset();
+    PlaceTest::TearDown();
+  }
+  void begin(bool card_answers, GnbConfig config = test::with_card()) {
+    book_.reset();
+    moves_.reset();
+    make_with_card(card_answers, std::move(config));
+    moves_.emplace(*parts_);
+    book_.emplace(*parts_, *moves_);
+  }
+  void update(placement::Time now = 1s) { book_->update(parts_->control.lock(), now, false); }
+  [[nodiscard]] const placement::BearerFacts& facts(BearerId id) {
+    return book_->facts().bearers.at(book_->slot_of(id).value());
+  }
+
+  std::optional<Moves> moves_;
+  std::optional<FactsBook> book_;
+};
+
+TEST_F(FactsBookTest, a_bearer_keeps_its_slot_and_a_new_one_gets_a_free_one) {
+  const BearerId first = add_bearer(), second = add_bearer();
+  update();
+  const auto slot = book_->slot_of(first), other = book_->slot_of(second);
+  ASSERT_TRUE(slot && other);
+  EXPECT_NE(*slot, *other);
+  release(first);
+  update();
+  EXPECT_FALSE(book_->slot_of(first));
+  EXPECT_FALSE(book_->facts().bearers[*slot].lives());
+  EXPECT_EQ(book_->slot_of(second), other);
+  const BearerId third = add_bearer();
+  update();
+  EXPECT_EQ(book_->slot_of(third), slot);
+  EXPECT_EQ(book_->facts().bearers.size(), 2U);
+}
+
+TEST_F(FactsBookTest, pins_are_of_cards_that_are_there_and_of_bearers_that_live) {
+  const BearerId id = add_bearer();
+  EXPECT_FALSE(book_->pin(id, "card9"));
+  EXPECT_TRUE(book_->pin(id, "card0"));
+  update();
+  EXPECT_EQ(facts(id).pin, Pin::kCard);
+  EXPECT_EQ(facts(id).pin_card, 0);
+  EXPECT_TRUE(book_->pin(id, "host"));
+  update();
+  EXPECT_EQ(facts(id).pin, Pin::kHost);
+  EXPECT_EQ(book_->pinned(), 1U);
+  book_->unpin(id);
+  update();
+  EXPECT_EQ(facts(id).pin, Pin::kNone);
+  EXPECT_TRUE(book_->pin(id, "host"));
+  release(id);
+  update();
+  EXPECT_EQ(book_->pinned(), 0U) << "the next bearer with that identity is another one";
+}
+
+TEST_F(FactsBookTest, a_bearer_of_the_host_has_the_totals_of_its_lines) {
+  const BearerId id = add_bearer();
+  line(id).received = 10;
+  line(id).bytes = 1000;
+  gnb(id).bearers.uplink_line(id.value)->received = 5;
+  gnb(id).bearers.uplink_line(id.value)->bytes = 300;
+  update();
+  EXPECT_EQ(facts(id).packets, 15U);
+  EXPECT_EQ(facts(id).octets, 1300U);
+  EXPECT_EQ(facts(id).place, Place::worker(0));
+  EXPECT_EQ(facts(id).host_only, HostOnly::none);
+}
+
+TEST_F(FactsBookTest, a_bearer_on_a_card_has_what_the_card_served_and_what_came_up_here) {
+  begin(true);
+  const BearerId id = add_bearer("card0");
+  std::multiset<std::uint32_t> used;
+  ASSERT_EQ(card_->send(id.value, 40, used), 40U);
+  gnb(id).bearers.uplink_line(id.value)->received = 5;
+  EXPECT_TRUE(soon([&] {
+    update();
+    return facts(id).packets == 45;
+  }));
+  EXPECT_EQ(facts(id).place, Place::card(0));
+  EXPECT_FALSE(facts(id).moving());
+}
+
+TEST_F(FactsBookTest, where_a_move_ended_is_known_until_the_next_look_and_when_for_good) {
+  const BearerId id = add_bearer();
+  update();
+  EXPECT_EQ(facts(id).moved, placement::kNever);
+  book_->moved(*book_->slot_of(id), Place::card(0), 7s);
+  EXPECT_EQ(facts(id).place, Place::card(0));
+  EXPECT_EQ(facts(id).moved, placement::Time(7s));
+  update(8s);
+  EXPECT_EQ(facts(id).place, Place::worker(0)) << "the store says so";
+  EXPECT_EQ(facts(id).moved, placement::Time(7s));
+}
+
+TEST_F(FactsBookTest, cards_and_workers_are_those_of_the_instance) {
+  update();
+  ASSERT_EQ(book_->facts().cards.size(), 1U);
+  EXPECT_FALSE(book_->facts().cards[0].up);
+  ASSERT_EQ(book_->facts().workers.size(), 2U);
+  EXPECT_EQ(book_->facts().workers[1].cards, 1U);
+  EXPECT_EQ(book_->facts().shards[5].worker, 1U);
+  EXPECT_EQ(book_->card_number("card0"), 0);
+  EXPECT_FALSE(book_->card_number("host"));
+  begin(true);
+  update();
+  EXPECT_TRUE(book_->facts().cards[0].up);
+}
+
+TEST_F(FactsBookTest, what_keeps_a_bearer_on_the_host_is_known) {
+  begin(false, test::with_dispatcher(test::with_card()));
+  const BearerId free = add_bearer("", 0), behind = add_bearer("", 4);
+  ran::BearerConfig strict = test::bearer(8);
+  strict.require_psc = true;
+  const auto added = add(strict, 0);
+  ASSERT_TRUE(added);
+  update();
+  EXPECT_EQ(facts(free).host_only, HostOnly::none);
+  EXPECT_EQ(facts(behind).host_only, HostOnly::dispatched);
+  EXPECT_EQ(facts(added->id).host_only, HostOnly::require_psc);
+}
+
+}  // namespace
+}  // namespace splitplane::gnb

@@ -1,0 +1,228 @@
+#include "gnb/place/moves.h"
+
+#include "gnb/place/test_card.h"
+
+namespace splitplane::gnb {
+namespace {
+
+using ::testing::HasSubstr;
+using What = MoveResult::What;
+
+class MovesTest : public test::PlaceTest {
+ protected:
+  void SetUp() override {
+    PlaceTest::SetUp();
+    begin(false);
+  }
+  void TearDown() override {
+    moves_.reset();
+    PlaceTest::TearDown();
+  }
+  void begin(bool card_answers, GnbConfig config = test::with_card()) {
+    moves_.reset();
+    make_with_card(card_answers, std::move(config));
+    moves_.emplace(*parts_);
+  }
+  MoveResult move(BearerId id, const std::string& card) { return moves_->move(std::array{id}, card).front(); }
+  [[nodiscard]] std::string refusal(BearerId id, const std::string& card = "card0") {
+    const MoveResult result = move(id, card);
+    return result.what == What::kRefused ? result.why
+                                         : fmt::format("not refused, but {}", static_cast<int>(result.what));
+  }
+  // The bearer had numbers at the host.
+  void set_numbers(BearerId id, std::uint32_t count, std::uint32_t rlc) {
+    line(id).pdcp_tx_next = count;
+    line(id).rlc_tx_next = rlc;
+    line(id).received = 500;
+    line(id).bytes = 50'000;
+  }
+  // What the worker sends next: frames that waited.
+  std::size_t taken(BearerId id) {
+    std::size_t frames = 0;
+    for (datapath::Burst burst; gnb(id).card_moves.next_taken(burst) != 0; frames += burst.size) {
+      for (unsigned i = 0; i < burst.size; ++i) rte_pktmbuf_free(burst.mbuf[i]);
+    }
+    return frames;
+  }
+
+  std::optional<Moves> moves_;
+};
+
+TEST_F(MovesTest, a_bearer_that_is_not_there_or_is_there_already_does_not_move) {
+  EXPECT_EQ(refusal(BearerId{0x04000077}), "there is no such bearer");
+  const BearerId host = add_bearer(), card = add_bearer("card0");
+  EXPECT_EQ(move(host, "").what, What::kThere);
+  EXPECT_EQ(move(card, "card0").what, What::kThere);
+  EXPECT_EQ(refusal(card, "card1"), "it is on card card0; allowed: to move it to the host first");
+  EXPECT_EQ(moves_->counters().refused, 2U);
+  EXPECT_EQ(moves_->counters().failed, 0U);
+}
+
+TEST_F(MovesTest, a_rule_that_keeps_a_bearer_on_the_host_refuses_its_move) {
+  ran::BearerConfig strict = test::bearer(8);
+  strict.require_psc = true;
+  const auto added = add(strict, 0);
+  ASSERT_TRUE(added);
+  EXPECT_EQ(refusal(added->id), "it has require_psc, which a card does not have");
+  EXPECT_EQ(refusal(add_bearer(), "card9"), "its worker is not behind a card");
+}
+
+TEST_F(MovesTest, a_bearer_of_a_session_with_several_does_not_move) {
+  ran::WantedSession session{.config = {}, .shard = 1};
+  session.config.bearers.resize(2);
+  for (ran::SessionBearer& one : session.config.bearers) one.config = test::bearer(7);
+  session.config.bearers[0].drb = session.config.default_drb = ran::sdap::DrbId{1};
+  session.config.bearers[1].drb = ran::sdap::DrbId{2};
+  session.config.bearers[1].flows = {Qfi{5}};
+  const auto added = parts_->bearers.add_session(session);
+  ASSERT_TRUE(added) << added.error().message;
+  for (const ran::SessionBearer& one : added->session.bearers)
+    EXPECT_EQ(refusal(one.config.id), "it is one of several of its session, and these do not move");
+}
+
+TEST_F(MovesTest, a_bearer_behind_a_dispatching_worker_does_not_move) {
+  begin(false, test::with_dispatcher(test::with_card()));
+  EXPECT_EQ(refusal(add_bearer("", 4)), "its worker is behind a dispatching worker, which passes no fence");
+}
+
+TEST_F(MovesTest, a_bearer_whose_windows_the_card_would_not_feed_does_not_move) {
+  GnbConfig config = test::with_card();
+  PortConfig port = config.ports[1];
+  port.name = "vfc";
+  port.device = "net_null_vfc";
+  config.ports.push_back(port);
+  config.cards[0].vfs.push_back("vfc");
+  config.cards[0].copies = "vfc";
+  config.workers[0].baas = WorkerConfig::Baas::kInline;
+  begin(false, config);
+  EXPECT_EQ(refusal(add_bearer("", 0)), "its card has a port copies, so its bearers there are not acknowledged");
+}
+
+TEST_F(MovesTest, with_a_card_that_is_away_a_move_fails_and_the_bearer_stays) {
+  const BearerId id = add_bearer();
+  set_numbers(id, 70, 70);
+  const MoveResult result = move(id, "card0");
+  EXPECT_EQ(result.what, What::kFailed);
+  EXPECT_THAT(result.why, HasSubstr("card card0 is away"));
+  EXPECT_EQ(place_of(id), "");
+  EXPECT_EQ(line(id).pdcp_tx_next, 70U);
+  EXPECT_EQ(moves_->counters().failed, 1U);
+}
+
+TEST_F(MovesTest, a_bearer_moves_to_the_card_with_its_numbers_and_what_waited) {
+  begin(true);
+  const BearerId id = add_bearer();
+  set_numbers(id, 300, 280);
+  behind_fence_ = [this](BearerId first) { hold_packet(first, 60); };
+  const MoveResult result = move(id, "card0");
+  ASSERT_EQ(result.what, What::kMoved) << result.why;
+  EXPECT_EQ(result.in_flight, 1U);
+  EXPECT_EQ(place_of(id), "card0");
+  EXPECT_TRUE(ran::is_on_card(line(id), id.value));
+  const auto there = card_->find(id.value);
+  ASSERT_TRUE(there);
+  EXPECT_EQ(there->bearer.place, nic::Place::kCard);
+  EXPECT_EQ(there->numbers.pdcp_next, 300U);
+  EXPECT_EQ(there->numbers.rlc_next, 280U);
+  EXPECT_GT(there->lease_end, 300U + nic::kLeaseReserve);
+  EXPECT_GT(ran::card_credit(line(id)), 0U);
+  EXPECT_EQ(moves_->counters().to_card, 1U);
+  EXPECT_EQ(moves_->counters().with_packets, 1U);
+  EXPECT_EQ(moves_->counters().packets, 1U);
+}
+
+TEST_F(MovesTest, a_bearer_moves_to_the_host_with_the_cards_numbers_and_what_waited) {
+  begin(true);
+  const BearerId id = add_bearer("card0");
+  std::multiset<std::uint32_t> used;
+  ASSERT_EQ(card_->send(id.value, 120, used), 120U);
+  behind_fence_ = [this, held = false](BearerId first) mutable {
+    if (std::exchange(held, true)) return;
+    hold_packet(first, 60);
+    card_->set_in_flight(first.value, 1);
+  };
+  const MoveResult result = move(id, "");
+  ASSERT_EQ(result.what, What::kMoved) << result.why;
+  EXPECT_EQ(result.in_flight, 1U);
+  EXPECT_EQ(place_of(id), "");
+  EXPECT_EQ(line(id).pdcp_tx_next, 120U);
+  EXPECT_EQ(line(id).rlc_tx_next, 120U);
+  EXPECT_EQ(line(id).received, 121U) << "what the card served, and what waited";
+  EXPECT_EQ(taken(id), 1U);
+  EXPECT_TRUE(soon([&] { return card_->find(id.value)->bearer.place == nic::Place::kHost; }));
+  EXPECT_EQ(card_->send(id.value, 1, used), 0U);
+  EXPECT_EQ(moves_->counters().to_host, 1U);
+}
+
+TEST_F(MovesTest, a_bearer_that_moved_there_and_back_goes_on_where_it_was) {
+  begin(true);
+  const BearerId id = add_bearer();
+  set_numbers(id, 300, 300);
+  std::multiset<std::uint32_t> used;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(move(id, "card0").what, What::kMoved);
+    ASSERT_EQ(card_->send(id.value, 10, used), 10U);
+    const MoveResult back = move(id, "");
+    ASSERT_EQ(back.what, What::kMoved) << back.why;
+    ASSERT_TRUE(soon([&] { return parts_->cards.views().front().waiting == 0; }));
+  }
+  EXPECT_EQ(line(id).pdcp_tx_next, 330U);
+  EXPECT_EQ(line(id).received, 530U);
+  for (const std::uint32_t count : used) EXPECT_EQ(used.count(count), 1U);
+}
+
+TEST_F(MovesTest, without_a_fence_the_bearer_stays_and_what_waited_goes_on_here) {
+  begin(true);
+  const BearerId id = add_bearer();
+  set_numbers(id, 300, 280);
+  fences_come_ = false;
+  const MoveResult result = move(id, "card0");
+  EXPECT_EQ(result.what, What::kFailed);
+  EXPECT_EQ(result.why, "no fence came from the card");
+  EXPECT_EQ(place_of(id), "");
+  EXPECT_EQ(line(id).pdcp_tx_next, 300U);
+  EXPECT_EQ(line(id).received, 500U);
+  EXPECT_TRUE(soon([&] { return card_->find(id.value)->bearer.place == nic::Place::kHost; }));
+  fences_come_ = true;
+  ASSERT_TRUE(soon([&] { return parts_->cards.views().front().waiting == 0; }));
+  EXPECT_EQ(move(id, "card0").what, What::kMoved) << "and it may try again";
+}
+
+TEST_F(MovesTest, a_card_whose_packets_never_come_back_keeps_the_bearer_and_its_lease) {
+  begin(true);
+  const BearerId id = add_bearer("card0");
+  const std::uint32_t end = card_->find(id.value)->lease_end;
+  card_->set_in_flight(id.value, 1);  // a packet that is nowhere
+  const MoveResult result = move(id, "");
+  EXPECT_EQ(result.what, What::kFailed);
+  EXPECT_EQ(result.why, "the card has not numbered all packets that it got back");
+  EXPECT_EQ(place_of(id), "card0");
+  EXPECT_TRUE(ran::is_on_card(line(id), id.value));
+  EXPECT_TRUE(soon([&] { return card_->find(id.value)->lease_end == end; }));
+}
+
+TEST_F(MovesTest, many_bearers_move_in_batches_in_any_order_and_each_has_its_result) {
+  begin(true);
+  std::vector<BearerId> ids;
+  for (const unsigned shard : {5U, 0U, 4U, 1U}) ids.push_back(add_bearer("", shard));
+  ids.push_back(BearerId{0x04000077});
+  ids.push_back(add_bearer("card0", 2));
+  const auto results = moves_->move(ids, "card0");
+  ASSERT_EQ(results.size(), ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(results[i].id, ids[i]);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(results[i].what, What::kMoved) << results[i].why;
+  EXPECT_EQ(results[4].what, What::kRefused);
+  EXPECT_EQ(results[5].what, What::kThere);
+}
+
+TEST_F(MovesTest, a_bearer_that_is_named_twice_moves_once) {
+  begin(true);
+  const BearerId id = add_bearer();
+  const auto results = moves_->move(std::array{id, id}, "card0");
+  EXPECT_EQ(results[0].what, What::kMoved) << results[0].why;
+  EXPECT_EQ(results[1].what, What::kThere) << results[1].why;
+  EXPECT_EQ(place_of(id), "card0");
+}
+
+}  // namespace
+}  // namespace splitplane::gnb
