@@ -41,8 +41,8 @@ def items(report: Report) -> None:
         report,
         Mended(
             "placement_faults",
-            shows="card killed, card stopped beyond the bound, gNB killed, client gone in the middle of moves: the bearer "
-            "is alive on one side, failed moves are counted",
+            shows="card killed, card stopped beyond the bound, gNB killed, client gone in the middle of moves: the "
+            "bearer is alive on one side, failed moves are counted",
             pytest=["tests/e2e/test_moves_faults.py"],
             environment={"SPLITPLANE_MOVE_FAULTS": "25"},
             timeout=900,
@@ -72,8 +72,8 @@ def moves(report: Report) -> None:
         report,
         Mended(
             "placement_1000_moves_each_way",
-            shows="50,000 packets a second on the bearers that move, other bearers added and released meanwhile; judged "
-            "by the sink, and by tshark: PDCP and RLC SNs of each bearer step by one",
+            shows="50,000 packets a second on the bearers that move, other bearers added and released meanwhile; "
+            "judged by the sink, and by tshark: PDCP and RLC SNs of each bearer step by one",
             pytest=[LOAD, "-k", "under_load"],
             environment={"SPLITPLANE_MOVES": str(MOVES)},
             timeout=900,
@@ -104,7 +104,8 @@ def moves(report: Report) -> None:
         f"{seen['with_packets']} of {seen['moved']}, {seen['packets']} packets",
         "at least half",
         2 * seen["with_packets"] >= seen["moved"],
-        f"packets waited for {seen['hold_us'] / 1e3:.1f} ms (median of moves), {seen['longest_hold_us'] / 1e3:.1f} ms at most",
+        f"packets waited for {seen['hold_us'] / 1e3:.1f} ms (median of moves), "
+        f"{seen['longest_hold_us'] / 1e3:.1f} ms at most",
     )
 
 

@@ -1,5 +1,7 @@
-"""How much passes at each ratio of bearers on the card, when more is offered than passes: between the extremes? Beside
-the points of paper P4, Figs. 8 and 9. The software card and the host share two cores here, so only directions compare."""
+"""How much passes at each ratio of bearers on the card, when more is offered than passes: between the extremes?
+
+Beside paper P4, Figs. 8 and 9. The software card and the host share two cores here, so only directions compare.
+"""
 
 from __future__ import annotations
 

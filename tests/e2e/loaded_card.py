@@ -23,7 +23,9 @@ class LoadedCard:
     """A generator, the card and the host, without acknowledgements: there is no UE on the air. Without `captures` the
     card's air port takes frames and forgets them."""
 
-    def __init__(self, folder: Path, processes: Processes, socket: Path, *, bearers: int = BEARERS, captures: bool = True):
+    def __init__(
+        self, folder: Path, processes: Processes, socket: Path, *, bearers: int = BEARERS, captures: bool = True
+    ):
         self.folder, self.processes, self.socket = folder, processes, socket
         name = f"ml{os.getpid() % 1000}"
         self.capture = folder / "air.pcap"

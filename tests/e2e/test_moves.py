@@ -1,5 +1,5 @@
-"""Bearers that move between their worker and the card while packets pass: nothing is lost, doubled or reordered, and the
-numbers go on."""
+"""Bearers that move between their worker and the card while packets pass: nothing is lost, doubled or reordered, and
+the numbers go on."""
 
 from __future__ import annotations
 

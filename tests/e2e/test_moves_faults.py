@@ -80,8 +80,10 @@ def assert_alive_on_one_side(bed: CardBaasBed):
         # Of a card that did not answer in time the last numbers are shown for a moment.
         wait_until(
             "its numbers to say so",
-            lambda n=n: bed.gnb.control.call("bearer.show", id=configs.identity(n))["pdcp_tx_next"]
-            > before[n]["pdcp_tx_next"] + 100,
+            lambda n=n: (
+                bed.gnb.control.call("bearer.show", id=configs.identity(n))["pdcp_tx_next"]
+                > before[n]["pdcp_tx_next"] + 100
+            ),
         )
         after = bed.gnb.control.call("bearer.show", id=configs.identity(n))
         assert after.get("card") == before[n].get("card")
@@ -117,8 +119,10 @@ def test_the_client_that_asked_goes_away(bed):
     for to in ("card0", "host", "card0"):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(bed.gnb.control.path))
-            client.sendall(b'{"id": 1, "method": "place.move", "params": {"ids": [%d], "to": "%s"}}\n'
-                           % (configs.identity(2), to.encode()))
+            client.sendall(
+                b'{"id": 1, "method": "place.move", "params": {"ids": [%d], "to": "%s"}}\n'
+                % (configs.identity(2), to.encode())
+            )
         wait_until(
             "the bearer to have moved",
             lambda t=to: (bed.gnb.control.call("bearer.show", id=configs.identity(2)).get("card") or "host") == t,

@@ -15,8 +15,8 @@ import air_views
 import configs
 import pytest
 from instance import Control, Instance
-from loaded_card import BEARERS, RATE, UPF, LoadedCard
 from judge import PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judge, number
+from loaded_card import BEARERS, UPF, LoadedCard
 from processes import wait_until
 
 MOVES = int(os.environ.get("SPLITPLANE_MOVES", "40"))  # each way
