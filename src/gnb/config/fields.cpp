@@ -166,8 +166,8 @@ constexpr std::array<fields::Field, 5> kBaasRows{
 constexpr std::array<fields::Field, 9> kPlacementRows{
     fields::word<placement::kModeNames, &placement::Settings::mode>("mode", {
         .help = "Which bearers live on cards",
-        .more = "`static`: those that were put there. `ratio`: a share of them. `spill`: the busiest ones that fit. `marker`: marks "
-                "in the packets split the work, and each second bearer of a session is on the card."}),
+        .more = "`static`: those that were put there. `ratio`: a share of them. `spill`: the busiest ones that "
+                "fit."}),
     fields::integer<&placement::Settings::ratio_percent>("ratio", 0, 100, {
         .help = "Percent of bearers or load on cards, with mode ratio"}),
     fields::word<placement::kRatioOfNames, &placement::Settings::ratio_of>("ratio_of", {

@@ -87,6 +87,10 @@ void FactsBook::look_at(const Locked& locked, const ran::BearerConfig& config) {
     free_.pop_back();
     facts_.bearers[at->second] = {.id = config.id, .shard = ran::shard_of(id)};
     facts_.bearers[at->second].host_only = host_only(locked, config);
+    // Others of these reasons forbid a card; these forbid a move only.
+    const HostOnly why = facts_.bearers[at->second].host_only;
+    facts_.bearers[at->second].fixed = why == HostOnly::of_session || why == HostOnly::dispatched ||
+                                       why == HostOnly::by_ue_address || why == HostOnly::copies;
   }
   BearerFacts& bearer = facts_.bearers[at->second];
   seen_[at->second] = updates_;

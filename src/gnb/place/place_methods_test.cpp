@@ -55,7 +55,7 @@ TEST_F(PlaceMethodsTest, set_changes_what_is_given_and_keeps_the_rest) {
 }
 
 TEST_F(PlaceMethodsTest, a_wrong_setting_changes_nothing) {
-  EXPECT_THAT(error("place.set", {{"mode", "best"}}), HasSubstr("mode: allowed are static, ratio, marker, spill"));
+  EXPECT_THAT(error("place.set", {{"mode", "best"}}), HasSubstr("mode: allowed are static, ratio, spill"));
   EXPECT_THAT(error("place.set", {{"mode", "spill"}, {"ratio", 101}}),
               HasSubstr("ratio: allowed is an integer from 0 to 100"));
   EXPECT_THAT(error("place.set", {{"mode", "spill"}, {"consolidation", true}}), HasSubstr("consolidation: unknown"));

@@ -16,11 +16,6 @@ bool leaves_for_its_window(const BearerFacts& bearer) {
   return bearer.place.on_card() && bearer.unacked_percent >= kUnackedToHostPercent;
 }
 
-// Of a session that marks split: the first bearer on the card, the second one on the host, and so on.
-bool marked_for_card(const BearerFacts& bearer) {
-  return bearer.in_session % 2 == 1;
-}
-
 std::optional<Place> pinned_to(const Facts& facts, const BearerFacts& bearer) {
   if (bearer.pin == Pin::kHost) return facts.host_of(bearer);
   if (bearer.pin == Pin::kCard) return Place::card(bearer.pin_card);
@@ -35,20 +30,6 @@ bool is_behind(const Facts& facts, const BearerFacts& bearer, unsigned card) {
 // It lives on that side already. On the host its worker is that of its shard, which is no move of a bearer.
 bool is_at(const BearerFacts& bearer, Place place) {
   return place.on_card() ? bearer.place == place : !bearer.place.on_card();
-}
-
-void split_sessions(Round& round) {
-  const auto& bearers = round.facts.bearers;
-  for (std::size_t i = 0; i < bearers.size() && round.left() != 0; ++i) {
-    const BearerFacts& bearer = bearers[i];
-    if (!Round::is_free(bearer) || bearer.in_session == 0) continue;
-    if (marked_for_card(bearer) == bearer.place.on_card()) continue;
-    if (bearer.place.on_card()) {
-      (void)round.move(i, round.facts.host_of(bearer), MoveReason::marker);
-    } else if (const auto home = home_of(round.facts, bearer)) {
-      (void)round.move(i, Place::card(*home), MoveReason::marker);
-    }
-  }
 }
 
 }  // namespace
@@ -69,7 +50,7 @@ void Decider::move_by_rule(Round& round) const {
   const Facts& facts = round.facts;
   for (std::size_t i = 0; i < facts.bearers.size(); ++i) {
     const BearerFacts& bearer = facts.bearers[i];
-    if (!bearer.lives() || bearer.moving()) continue;
+    if (!bearer.lives() || bearer.moving() || bearer.fixed) continue;
     std::optional<Place> to;
     MoveReason why{};
     if (bearer.host_only != HostOnly::none) {
@@ -100,9 +81,6 @@ const Decision& Decider::decide(const Facts& facts) {
     case Mode::kRatio:
       settings_.ratio_of == RatioOf::kBearers ? hold_ratio_of_bearers(round) : hold_ratio_of_load(round);
       break;
-    case Mode::kMarker:
-      split_sessions(round);
-      break;
     case Mode::kSpill: {
       const auto cards = static_cast<unsigned>(std::min<std::size_t>(facts.cards.size(), kMaxCards));
       // The cards share the moves evenly; what one does not need is the next one's.
@@ -131,8 +109,6 @@ Place Decider::place_new(const Facts& facts, const BearerFacts& bearer, Place as
                           ? on_cards * 100 < settings_.ratio_percent * bearers_
                           : decision_.load_on_cards * 100 < settings_.ratio_percent * decision_.load;
     place = more && on_home() ? Place::card(*home) : host;
-  } else if (settings_.mode == Mode::kMarker && bearer.in_session != 0) {
-    place = marked_for_card(bearer) && on_home() ? Place::card(*home) : host;
   } else if (settings_.mode == Mode::kSpill) {
     place = on_home() ? Place::card(*home) : host;
   }
@@ -157,6 +133,7 @@ Explanation Decider::explain(const Facts& facts, std::size_t slot) const {
     if (away) return PlaceReason::card_away;
     if (bearer.host_only != HostOnly::none) {
       why.host_only = bearer.host_only;
+      if (bearer.fixed) return PlaceReason::fixed;
       return on_card ? PlaceReason::next : PlaceReason::host_only;
     }
     if (pinned) return is_at(bearer, *pinned) ? PlaceReason::pinned : PlaceReason::pin_waits;
@@ -166,9 +143,6 @@ Explanation Decider::explain(const Facts& facts, std::size_t slot) const {
         return PlaceReason::placed;
       case Mode::kRatio:
         return stays ? PlaceReason::stays : PlaceReason::ratio;
-      case Mode::kMarker:
-        if (bearer.in_session == 0) return PlaceReason::alone;
-        return marked_for_card(bearer) == on_card ? PlaceReason::marker : PlaceReason::next;
       case Mode::kSpill:
         break;
     }

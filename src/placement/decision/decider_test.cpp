@@ -38,7 +38,7 @@ TEST(Decider, static_mode_moves_no_bearer_and_says_why) {
 }
 
 TEST(Decider, a_pin_holds_in_each_mode) {
-  for (const Mode mode : {Mode::kStatic, Mode::kRatio, Mode::kMarker, Mode::kSpill}) {
+  for (const Mode mode : {Mode::kStatic, Mode::kRatio, Mode::kSpill}) {
     TestWorld world({1});
     world.add(1000, Place::card(0));
     world.facts.bearers[world.add(1)].pin = Pin::kCard;
@@ -99,17 +99,19 @@ TEST(Decider, a_bearer_of_a_worker_behind_no_card_stays_on_the_host) {
   EXPECT_EQ(decider.explain(world.facts, 0).reason, PlaceReason::no_card_up);
 }
 
-TEST(Decider, marks_split_a_session_between_card_and_host) {
+TEST(Decider, a_bearer_that_does_not_move_stays_on_its_card_whatever_the_mode) {
   TestWorld world({8});
-  for (std::uint8_t i = 0; i < 4; ++i) world.facts.bearers[world.add(1)].in_session = i;
-  Decider decider(fast(Mode::kMarker));
-  world.settle(decider);
-  EXPECT_FALSE(world.facts.bearers[0].place.on_card());
-  EXPECT_TRUE(world.facts.bearers[1].place.on_card());
-  EXPECT_FALSE(world.facts.bearers[2].place.on_card());
-  EXPECT_TRUE(world.facts.bearers[3].place.on_card());
-  EXPECT_EQ(decider.explain(world.facts, 0).reason, PlaceReason::alone);
-  EXPECT_EQ(decider.explain(world.facts, 2).reason, PlaceReason::marker);
+  BearerFacts& bearer = world.facts.bearers[world.add(5, Place::card(0))];
+  bearer.host_only = HostOnly::of_session;
+  bearer.fixed = true;
+  bearer.pin = Pin::kHost;
+  for (const Mode mode : {Mode::kStatic, Mode::kRatio, Mode::kSpill}) {
+    Decider decider(fast(mode));
+    world.settle(decider);
+    EXPECT_TRUE(world.facts.bearers[0].place.on_card());
+    EXPECT_TRUE(decider.last().moves.empty());
+    EXPECT_EQ(decider.explain(world.facts, 0).reason, PlaceReason::fixed);
+  }
 }
 
 TEST(Decider, few_moves_a_second_are_spread_over_its_periods) {
@@ -179,12 +181,12 @@ TestWorld any_world() {
     bearer.pin_card = card;
     bearer.host_only = *rc::gen::weightedElement<HostOnly>({{9, HostOnly::none}, {1, HostOnly::rlc_mode}});
     bearer.unacked_percent = *rc::gen::weightedElement<std::uint8_t>({{9, std::uint8_t{3}}, {1, std::uint8_t{60}}});
-    bearer.in_session = *rc::gen::element<std::uint8_t>(0, 1, 2, 3);
+    bearer.fixed = bearer.host_only != HostOnly::none && *rc::gen::arbitrary<bool>();
   }
   return world;
 }
 Settings any_settings() {
-  Settings settings = fast(*rc::gen::element(Mode::kStatic, Mode::kRatio, Mode::kMarker, Mode::kSpill));
+  Settings settings = fast(*rc::gen::element(Mode::kStatic, Mode::kRatio, Mode::kSpill));
   settings.ratio_percent = *rc::gen::inRange(0U, 101U);
   settings.ratio_of = *rc::gen::element(RatioOf::kBearers, RatioOf::kLoad);
   settings.load_of = *rc::gen::element(LoadOf::kPackets, LoadOf::kOctets);

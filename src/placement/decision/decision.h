@@ -20,7 +20,6 @@ namespace splitplane::placement {
   X(unacknowledged, "half of its AM window is unacknowledged, which the host looks after")     \
   X(ratio, "the ratio of bearers or load on cards")                                            \
   X(exchange, "the ratio comes closer when it changes places with another bearer")             \
-  X(marker, "marks split its session: odd bearers on the card, even ones on the host")         \
   X(room, "the card has room, and it is the busiest on the host")                              \
   X(colder, "a busier bearer gets its entry of the card")
 
@@ -28,14 +27,13 @@ namespace splitplane::placement {
   X(no_bearer, "there is no such bearer")                                                      \
   X(moving, "it is moving")                                                                    \
   X(host_only, "no card may serve it")                                                         \
+  X(fixed, "it does not move")                                                                 \
   X(pinned, "the list of pinned bearers says so")                                              \
   X(pin_waits, "it is pinned elsewhere, and its move waits for a turn, for room or for the card") \
   X(placed, "it was placed there, and the mode is static")                                     \
   X(card_away, "its card is not up")                                                           \
   X(no_card_up, "no card before its worker is up")                                             \
   X(ratio, "the ratio of bearers or load on cards")                                            \
-  X(marker, "marks split its session: odd bearers on the card, even ones on the host")         \
-  X(alone, "its session has one bearer, which marks cannot split")                             \
   X(unacknowledged, "much of its AM window is unacknowledged, which the host looks after")     \
   X(stays, "it moved a short time ago, and stays for a while")                                 \
   X(idle, "it has no load, which is no reason to move it")                                     \

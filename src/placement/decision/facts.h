@@ -30,7 +30,7 @@ struct BearerFacts {
   ShardId shard{};                   // its worker is that of the shard
   HostOnly host_only{};              // not `none`: it stays on the host, and a pin to a card has no effect
   std::uint8_t unacked_percent = 0;  // of its AM window; 0 if the host does not keep its SDUs
-  std::uint8_t in_session = 0;       // 1 to 8: the number in a session with several bearers; 0: alone
+  bool fixed = false;                // it lives where it is, on a card too, for the reason `host_only`
   Time moved = kNever;               // when it moved last, or a move of it failed
   // Totals of its life, of card and host together. A total that went back begins anew.
   std::uint64_t packets = 0, octets = 0;

@@ -7,10 +7,10 @@
 
 namespace splitplane::placement {
 
-// kStatic: each bearer stays where it was put. kRatio: a share of them is on cards. kMarker: marks in the packets split
-// the work, so card and host serve different bearers of each session. kSpill: the busiest ones that fit are on cards.
-enum class Mode : std::uint8_t { kStatic, kRatio, kMarker, kSpill };
-inline constexpr std::array<std::string_view, 4> kModeNames{"static", "ratio", "marker", "spill"};
+// kStatic: each bearer stays where it was put. kRatio: a share of them is on cards. kSpill: the busiest ones that fit are
+// on cards.
+enum class Mode : std::uint8_t { kStatic, kRatio, kSpill };
+inline constexpr std::array<std::string_view, 3> kModeNames{"static", "ratio", "spill"};
 
 enum class RatioOf : std::uint8_t { kBearers, kLoad };
 inline constexpr std::array<std::string_view, 2> kRatioOfNames{"bearers", "load"};
