@@ -111,7 +111,8 @@ void add_place_methods(app::MethodRegistry& registry, Placing& placing) {
   registry.add("place.pin", [&placing, goal](Params& params) -> Expected<Json> {
     const auto [ids, to] = goal(params);
     if (const auto fault = params.fault()) return fail("{}", *fault);
-    return placing.pin(ids, *to).map([&ids] { return Json{{"pinned", ids.size()}}; });
+    const std::size_t count = ids.size();
+    return placing.pin(ids, *to).map([count] { return Json{{"pinned", count}}; });
   });
   registry.add("place.unpin", [&placing](Params& params) -> Expected<Json> {
     params.require("ids");
