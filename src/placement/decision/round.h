@@ -26,7 +26,8 @@ class Round {
 
   // It is there, does not move, and no rule of all modes says where it must live.
   [[nodiscard]] static bool is_free(const BearerFacts& bearer) {
-    return bearer.lives() && !bearer.moving() && bearer.pin == Pin::kNone && bearer.host_only == HostOnly::none && !bearer.fixed;
+    return bearer.lives() && !bearer.moving() && bearer.pin == Pin::kNone && bearer.host_only == HostOnly::none &&
+           !bearer.fixed;
   }
   // The minimum stay after its last move is over.
   [[nodiscard]] bool may_leave(const BearerFacts& bearer) const {

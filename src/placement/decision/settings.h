@@ -7,8 +7,8 @@
 
 namespace splitplane::placement {
 
-// kStatic: each bearer stays where it was put. kRatio: a share of them is on cards. kSpill: the busiest ones that fit are
-// on cards.
+// kStatic: each bearer stays where it was put. kRatio: a share of them is on cards. kSpill: the busiest ones that fit
+// are on cards.
 enum class Mode : std::uint8_t { kStatic, kRatio, kSpill };
 inline constexpr std::array<std::string_view, 3> kModeNames{"static", "ratio", "spill"};
 
