@@ -196,6 +196,12 @@ class Arq {
   [[nodiscard]] Clone keep_clone(ArqBearer& bearer, rte_mbuf* frame, Time now);
   // A card sent the next `count` PDUs, and no clone of them came or will come. False: the window has no room for them.
   [[nodiscard]] bool note_missing(ArqBearer& bearer, std::uint32_t count);
+  // What was sent last is asked for by t-PollRetransmit, if nothing else is.
+  void watch(ArqBearer& bearer, Time now) {
+    if (bearer.away) return;  // the service does so with each clone
+    bearer.retx.watch_last(now);
+    rearm(bearer);
+  }
   // Who sends the bearer's PDUs from now on: a card, or the owner.
   static void set_of_card(ArqBearer& bearer, bool of_card) {
     bearer.of_card = of_card;

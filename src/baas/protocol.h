@@ -15,7 +15,7 @@
 
 namespace splitplane::baas {
 
-inline constexpr std::uint32_t kVersion = 1;  // of these messages and of the shared memory
+inline constexpr std::uint32_t kVersion = 2;  // of these messages and of the shared memory
 
 enum class Kind : std::uint8_t {
   // To the service.

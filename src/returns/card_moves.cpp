@@ -7,7 +7,7 @@
 namespace splitplane::datapath {
 
 CardMoves::~CardMoves() {
-  for (rte_mbuf* m : taken_) rte_pktmbuf_free(m);
+  for (; first_taken_ != taken_.size(); ++first_taken_) rte_pktmbuf_free(taken_[first_taken_]);
 }
 
 Burst CardMoves::pass_fence(ran::BearerTable& lines, const CardReturns& returns) {
@@ -35,9 +35,13 @@ Burst CardMoves::pass_fence(ran::BearerTable& lines, const CardReturns& returns)
 }
 
 unsigned CardMoves::next_taken(Burst& burst) {
-  burst.size = static_cast<unsigned>(std::min<std::size_t>(taken_.size(), kBurst));
-  std::copy_n(taken_.begin(), burst.size, burst.mbuf.begin());
-  taken_.erase(taken_.begin(), taken_.begin() + burst.size);
+  burst.size = static_cast<unsigned>(std::min<std::size_t>(taken_.size() - first_taken_, kBurst));
+  std::copy_n(taken_.begin() + static_cast<std::ptrdiff_t>(first_taken_), burst.size, burst.mbuf.begin());
+  first_taken_ += burst.size;
+  if (first_taken_ == taken_.size()) {
+    taken_.clear();
+    first_taken_ = 0;
+  }
   return burst.size;
 }
 

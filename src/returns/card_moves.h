@@ -74,7 +74,7 @@ class CardMoves {
 
   // In a command: returned frames of bearers that the host numbers from now on. They go out before any later packet.
   void deliver(const std::vector<rte_mbuf*>& frames) { taken_.insert(taken_.end(), frames.begin(), frames.end()); }
-  [[nodiscard]] bool has_taken() const { return !taken_.empty(); }
+  [[nodiscard]] bool has_taken() const { return first_taken_ != taken_.size(); }
   unsigned next_taken(Burst& burst);
 
   CardMoves() = default;
@@ -95,6 +95,7 @@ class CardMoves {
   rte_mbuf* fence_ = nullptr;
   Burst behind_;
   std::vector<rte_mbuf*> taken_;
+  std::size_t first_taken_ = 0;
 };
 
 }  // namespace splitplane::datapath

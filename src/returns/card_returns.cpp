@@ -291,6 +291,21 @@ std::uint32_t CardReturns::freeze(BearerId id) {
   account.frozen = true;
   account.asked = false;
   ++account.tag;  // an answer that is on its way is none
+  // Those for which the port had no room wait again, in front of the others.
+  std::vector<Waiting> all;
+  std::erase_if(ready_, [&](const Ready& ready) {
+    const bool is_its =
+        ready.kind == Kind::kReturned && teid_of_returned(rte_pktmbuf_mtod(ready.m, const std::uint8_t*)) == id.value;
+    if (is_its) all.push_back({ready.m, ready.deadline});
+    return is_its;
+  });
+  while (!account.empty()) all.push_back(account.pop());
+  account.waiting = std::move(all);
+  account.first = 0;
+  if (!account.empty()) {
+    if (holding_.empty()) next_look_ = 0;
+    holding_.insert(id.value);
+  }
   ran::card_credit(line) = 0;
   ran::card_mark(line) = kLookFirst;
   return account.owed;

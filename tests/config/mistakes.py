@@ -112,7 +112,6 @@ WRONG_VALUES = edits(
     ("    checksum: software", "    >>checksum: on", "ports.n3.checksum", "'on' is unknown; allowed: offload, software, off"),
     ("    require_psc: true", "    >>require_psc: 1", "bearers[0].require_psc", "is 1; allowed: true or false"),
     ("baas: inline", ">>baas: remote", "workers.w0.baas", "'remote' is unknown; allowed: none, inline, process"),
-    ("max_copy_octets: 1048576", ">>max_copy_octets: 1048575", "workers.w0.max_copy_octets", "is 1048575; allowed: 0, or at least 1048576"),
     ("max_copies: 1024", ">>max_copies: 1023", "workers.w0.max_copies", "is 1023; allowed: an integer from 1024 to 1048576"),
     ("max_retx: 1,", ">>max_retx: 33,", "bearers[0].am.max_retx", "is 33; allowed: an integer from 1 to 32"),
     ("t_reassembly_ms: 0", ">>t_reassembly_ms: 201", "bearers[0].am.t_reassembly_ms", "is 201; allowed: an integer from 0 to 200"),
@@ -204,6 +203,7 @@ WRONG_UE = edits(
 BETWEEN_PARTS = edits(
     RUN,
     False,
+    ("max_copy_octets: 1048576", ">>max_copy_octets: 1048575", "workers.w0.max_copy_octets", "is 1048575; allowed: 0, or at least 1048576"),
     ("  - upf: fd00:100::2\n", "  - >>upf: fd00:100::2\n    ecn: {target_us: 4999}\n", "bearers[1]", "ecn.target_us: is 4999, and a STATUS may come am.t_status_prohibit_ms = 5 late; allowed: at least 5000"),
     ("shard: 255}", "shard: 255, >>ecn: {}}", "bearers[2]", "ecn: rlc um6 does not say what waits below PDCP; allowed: am18, am12"),
     ("    shard: 150", "    >>ecn: {}\n    shard: 150", "bearers[1].ecn", "worker w1 would own them, and does not keep what the UE has not acknowledged; allowed: baas: inline there"),

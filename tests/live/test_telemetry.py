@@ -38,7 +38,7 @@ def test_every_command_is_listed_and_has_a_help(telemetry):
     assert sorted(ours) == sorted(
         f"/splitplane/{name}"
         for name in ("workers", "worker", "stages", "drops", "ports", "port", "gtpu", "cards", "card", "bearers")
-        + ("bearer", "totals")
+        + ("bearer", "placement", "totals")
     )
     assert telemetry.ask("/splitplane/cards") == []
     for name in ours:

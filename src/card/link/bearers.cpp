@@ -119,6 +119,11 @@ LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::
     removals_.insert(id);
     return {};
   }
+  // The host has numbered the bearer since the card got this entry: a move was cut off.
+  if (!entry.sent && !is_hosts(entry) && left_of_lease(row.numbers.lease_end, entry.want.next_count) > 0) {
+    removals_.insert(id);
+    return {};
+  }
   Found found;
   if (!entry.sent) {
     entry.sent = entry.numbered = found.adopted = true;
@@ -155,6 +160,7 @@ std::uint64_t LinkBearers::restart(std::uint32_t id) {
   Entry& entry = at->second;
   if (entry.sent) removals_.insert(id);
   const std::uint8_t before = entry.want.epoch;
+  entry.moving = false;
   put_behind_lease(entry);
   entry.want.epoch = static_cast<std::uint8_t>(before + 1);
   due_.erase({entry.due, id});
@@ -357,7 +363,7 @@ std::vector<CardNotice> LinkBearers::notices(std::span<const CardNumbersRow> row
   std::vector<CardNotice> notices;
   for (const CardNumbersRow& row : rows) {
     const auto at = entries_.find(row.id.value);
-    if (at == entries_.end() || !at->second.confirmed) continue;
+    if (at == entries_.end() || !at->second.confirmed || at->second.moving) continue;
     Entry& entry = at->second;
     // A lease that was renewed while packets are at the host is of use to the worker, whether it has asked or not.
     const bool is_longer = std::exchange(entry.is_longer, false) && row.numbers.in_flight != 0;
@@ -439,7 +445,7 @@ void LinkBearers::moved_here(const nic::CardBearer& want, const nic::CardBeginni
   entry.want.epoch = beginning.epoch;
   entry.want.ahead = 0;
   entry.version = ++versions_;
-  entry.moving = false;
+  entry.moving = true;  // until arrived(): the card has a lease that lets nothing through, and no number of the bearer
   entry.sent = entry.confirmed = entry.numbered = entry.granted = true;
   entry.lease_end = beginning.lease_end;
   entry.heard = beginning.next_count;
@@ -456,7 +462,12 @@ void LinkBearers::moved_here(const nic::CardBearer& want, const nic::CardBeginni
   entry.rate = 0;
   entry.waits_since = {};
   dirty_.erase(id);
-  schedule(id, entry, now + std::chrono::milliseconds(2));
+}
+
+void LinkBearers::arrived(std::uint32_t id, Clock::time_point now) {
+  const auto at = entries_.find(id);
+  if (at == entries_.end() || !std::exchange(at->second.moving, false)) return;
+  if (at->second.confirmed && !is_hosts(at->second)) schedule(id, at->second, now + std::chrono::milliseconds(2));
 }
 
 // A request whose answer did not come before the card was away.

@@ -166,6 +166,8 @@ class LinkBearers {
   // counters were `numbers`.
   void moved_here(const nic::CardBearer& want, const nic::CardBeginning& beginning, const Served& before,
                   const nic::CardNumbers& numbers, Clock::time_point now);
+  // The card has begun with it, so its lease may be renewed from now on.
+  void arrived(std::uint32_t id, Clock::time_point now);
   // Leases that the card is to be told again, because a move that was given up may have shortened them.
   [[nodiscard]] bool has_leases_to_tell() const { return !leases_to_tell_.empty(); }
   [[nodiscard]] std::vector<nic::CardLease> take_leases_to_tell();

@@ -265,6 +265,8 @@ class LinkBearersMoveTest : public LinkBearersTest {
     install_of_host();
     ASSERT_TRUE(bearers.begin_move(kFirst));
     bearers.moved_here(bearer_in(kFirst), kBeginning, before, numbers, now);
+    EXPECT_FALSE(bearers.next_look()) << "the card has not begun: its lease must stay as it is";
+    bearers.arrived(kFirst, now);
   }
 };
 

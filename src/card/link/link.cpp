@@ -170,6 +170,12 @@ Expected<void> CardLink::moved_here(std::uint64_t run, std::span<const Arrival> 
   return {};
 }
 
+void CardLink::arrived(std::span<const BearerId> ids) {
+  const std::lock_guard guard(mutex_);
+  for (const BearerId id : ids) bearers_.arrived(id.value, Clock::now());
+  changed_.notify_all();
+}
+
 // The bearers among `ids` that the card has, as far as this host knows, and which run of the card that is.
 Json CardLink::confirmed(std::span<const BearerId> ids, std::uint64_t& run) const {
   const std::lock_guard guard(mutex_);

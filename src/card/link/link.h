@@ -86,6 +86,8 @@ class CardLink {
     nic::CardNumbers numbers;
   };
   Expected<void> moved_here(std::uint64_t run, std::span<const Arrival> all);
+  // After card.begin has been answered.
+  void arrived(std::span<const BearerId> ids);
   [[nodiscard]] const CardLinkSettings& settings() const { return settings_; }
 
   // Asks the card for numbers, in the order of `ids`. For a card that is away it returns the last known ones.

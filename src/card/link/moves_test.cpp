@@ -50,6 +50,7 @@ class CardLinkMovesTest : public CardLinkTest {
         .id = BearerId{kFirst}, .next_count = 150, .next_rlc = next_rlc, .lease_end = 150 + 1792, .epoch = 3};
     ASSERT_TRUE(link_->moved_here(run, std::array{CardLink::Arrival{armed, beginning, {}, {}}}));
     ASSERT_TRUE(mover.begin(std::array{beginning}));
+    link_->arrived(std::array{BearerId{kFirst}});
   }
   // Returns the card's next COUNT, at which the host goes on.
   std::uint32_t move_away() {

@@ -256,7 +256,25 @@ void Numbers::set_config(const Locked& /*locked*/, const ran::BearerConfig& conf
   if (journal_) journal_->set_config(config);
 }
 
+void Numbers::begin_move(const Locked& /*locked*/, BearerId id) {
+  moving_[id.value] = leases_.put_aside(id);
+}
+
+void Numbers::give_up_move(const Locked& locked, BearerId id) {
+  auto aside = moving_.extract(id.value);
+  if (!aside || !aside.mapped()) return;
+  leases_.put_back(std::move(aside.mapped()));
+  extend(locked, id);  // its worker may have asked meanwhile, and asks once only
+}
+
+void Numbers::extend(const Locked& /*locked*/, BearerId id) {
+  if (!journal_) return;
+  const auto more = leases_.asked(id, std::chrono::steady_clock::now(), journal_->horizon());
+  if (more) journal_->extend({id, more->from, more->lease}, more->heard);
+}
+
 void Numbers::moved_to_card(const Locked& /*locked*/, const ran::BearerConfig& config) {
+  moving_.erase(config.id.value);
   leases_.forget(config.id);
   if (journal_) journal_->set_config(config);
 }
@@ -265,7 +283,8 @@ ran::CountLease Numbers::moved_to_host(const Locked& /*locked*/, const ran::Bear
                                        std::uint32_t lease_end) {
   if (!journal_) return {};
   journal_->set_config(config);
-  return leases_.adopt(config.id, config.pdcp_sn_bits, next, lease_end);
+  const ran::CountLease lease = leases_.adopt(config.id, config.pdcp_sn_bits, next, lease_end);
+  return {.end = lease.end, .mark = lease.end};
 }
 
 void Numbers::set_session(const Locked& /*locked*/, const ran::SessionConfig& session) {

@@ -2,6 +2,7 @@
 // workers ask for them, and RLC's epochs. At the end it leaves exact numbers.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -68,11 +69,16 @@ class Numbers {
   // Of bearers that had been released: the configuration may bring them back.
   void revive(const Locked& locked, std::span<const Installation> fresh);
   void set_config(const Locked& locked, const ran::BearerConfig& config);
-  // The bearer has moved, as its config says. To the host: COUNTs go on at `next`, and the card's lease, which the
-  // journal has on the disk, is the host's now. Returns it.
+  // Moves of bearers. To the card: from begin_move() on no lease of the host's is extended, until the bearer has moved,
+  // or has not.
+  void begin_move(const Locked& locked, BearerId id);
+  void give_up_move(const Locked& locked, BearerId id);
   void moved_to_card(const Locked& locked, const ran::BearerConfig& config);
+  // To the host: COUNTs go on at `next`, and the card's lease, which the journal has on the disk, is the host's now.
+  // Returns it. The worker does not ask for more: call extend() when it has it.
   ran::CountLease moved_to_host(const Locked& locked, const ran::BearerConfig& config, std::uint32_t next,
                                 std::uint32_t lease_end);
+  void extend(const Locked& locked, BearerId id);
   void set_session(const Locked& locked, const ran::SessionConfig& session);  // its flows
   // Of a bearer that was not added after all, and of one that was released.
   void remove(const Locked& locked, BearerId id);
@@ -126,8 +132,9 @@ class Numbers {
   const GnbConfig& config_;
   const BearerStore& store_;
   Workers& workers_;
-  std::vector<NumberRing> lease_rings_;     // identities of bearers that have come to the mark of their lease
-  CountLeases leases_;                      // of the host's own bearers
+  std::vector<NumberRing> lease_rings_;  // identities of bearers that have come to the mark of their lease
+  CountLeases leases_;                   // of the host's own bearers
+  std::map<std::uint32_t, CountLeases::Books::node_type> moving_;  // leases of bearers that may go to a card
   CountLeases::Books::node_type aside_;     // the lease of the bearer whose COUNTs are about to begin anew
   BearerJournal::Before numbers_aside_;     // and what the journal has of it
   bool asked_meanwhile_ = false;            // its worker came to the mark of the lease that is aside

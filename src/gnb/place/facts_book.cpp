@@ -86,14 +86,14 @@ void FactsBook::look_at(const Locked& locked, const ran::BearerConfig& config) {
     at->second = free_.back();
     free_.pop_back();
     facts_.bearers[at->second] = {.id = config.id, .shard = ran::shard_of(id)};
-    facts_.bearers[at->second].host_only = host_only(locked, config);
-    // Others of these reasons forbid a card; these forbid a move only.
-    const HostOnly why = facts_.bearers[at->second].host_only;
-    facts_.bearers[at->second].fixed = why == HostOnly::of_session || why == HostOnly::dispatched ||
-                                       why == HostOnly::by_ue_address || why == HostOnly::copies;
   }
   BearerFacts& bearer = facts_.bearers[at->second];
   seen_[at->second] = updates_;
+  const HostOnly why = host_only(locked, config);
+  bearer.host_only = why;
+  // Others of these reasons forbid a card; these forbid a move only.
+  bearer.fixed = why == HostOnly::of_session || why == HostOnly::dispatched || why == HostOnly::by_ue_address ||
+                 why == HostOnly::copies;
   const auto card = config.card.empty() ? std::nullopt : card_number(config.card);
   bearer.place = card ? Place::card(*card) : facts_.host_of(bearer);
   bearer.to = bearer.place;
@@ -109,7 +109,8 @@ void FactsBook::look_at(const Locked& locked, const ran::BearerConfig& config) {
     bearer.octets = served->second.dl_octets + served->second.ul_octets;
   } else {
     const ran::BearerDownlink& line = *worker->gnb->bearers.bearer_line(id);
-    bearer.packets = relaxed(line.received);
+    // Without what was dropped, as a card counts.
+    bearer.packets = relaxed(line.received) - relaxed(worker->gnb->bearers.drops(id).downlink);
     bearer.octets = relaxed(line.bytes);
   }
   const ran::BearerUplink& up = *worker->gnb->bearers.uplink_line(id);

@@ -25,6 +25,7 @@ struct MovingBearer {
   nic::CardBearer entry;     // and its entry on the card
   std::string failed;        // why it stayed; empty: it moves, or has moved
   bool is_lost = false;      // it has left the card, and its worker did not hear of it
+  bool misses = false;       // more PDUs without a copy than its window has room for: RLC has to begin anew
   std::uint32_t next_count = 0, next_rlc = 0;
   std::uint32_t lease_end = 0;
   std::uint64_t in_flight = 0;  // packets that waited here when the new owner began
@@ -38,6 +39,7 @@ struct MoveBatch {
   std::vector<MovingBearer> bearers;
   std::uint64_t run = 0;                       // of the card
   std::chrono::steady_clock::duration held{};  // how long packets waited at most
+  std::function<void()> owed;  // what the worker did not hear; it must, before anything else moves there
 
   [[nodiscard]] std::vector<BearerId> ids() const {
     std::vector<BearerId> all;

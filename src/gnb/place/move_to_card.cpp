@@ -36,10 +36,12 @@ bool MoveToCard::arm() {
   std::vector<datapath::CardMoves::Bearer> moving;
   for (const MovingBearer& one : batch_.bearers)
     moving.push_back({.id = one.config.id, .on_card = ran::make_on_card(one.config), .at_host = {}});
+  bool is_hosts = true;
   const bool listened = batch_.execute([&] {
     for (MovingBearer& one : batch_.bearers) {
       const std::uint32_t id = one.config.id.value;
       const ran::BearerDownlink& line = *gnb.bearers.bearer_line(id);
+      is_hosts = is_hosts && ran::BearerTable::is(line, id);
       // The card must not number anything before it learns where the host stopped; should this process end meanwhile,
       // the next one finds a number there that this one has never used.
       const std::uint32_t end = batch_.leased ? gnb.bearers.lease(id)->end : line.pdcp_tx_next + kFarAhead;
@@ -49,11 +51,12 @@ bool MoveToCard::arm() {
       one.entry.lease = kClosed;
       one.entry.in_flight = 0;
     }
-    gnb.card_moves.begin(token, datapath::CardMoves::To::kCard, std::move(moving));
+    if (is_hosts) gnb.card_moves.begin(token, datapath::CardMoves::To::kCard, std::move(moving));
   });
-  if (!listened) {
+  if (!listened || !is_hosts) {
     batch_.link->give_up_move(batch_.ids());
-    batch_.fail_all(fmt::format("worker {} does not answer", batch_.worker->config.name));
+    batch_.fail_all(listened ? "its worker does not number it"
+                             : fmt::format("worker {} does not answer", batch_.worker->config.name));
     return false;
   }
   std::vector<nic::CardBearer> entries;
@@ -76,7 +79,7 @@ bool MoveToCard::arm() {
 
 bool MoveToCard::read_numbers() {
   datapath::GnbContext& gnb = *batch_.worker->gnb;
-  bool all_fenced = true;
+  bool all_fenced = true, passed = false;
   const bool listened = batch_.execute([&] {
     auto& moving = gnb.card_moves.bearers();
     for (std::size_t i = 0; i < batch_.bearers.size(); ++i) {
@@ -84,6 +87,7 @@ bool MoveToCard::read_numbers() {
       const datapath::CardMoves::Bearer& at = moving[i];
       const std::uint32_t id = one.config.id.value;
       all_fenced = all_fenced && at.fenced;
+      passed = passed || static_cast<std::int32_t>(at.at_host.pdcp_tx_next - one.entry.next_count) > 0;
       one.next_count = at.at_host.pdcp_tx_next;
       one.next_rlc = at.at_host.rlc_tx_next;
       one.numbers = rows_[i].numbers;
@@ -98,7 +102,7 @@ bool MoveToCard::read_numbers() {
         datapath::Arq::set_of_card(*arq, true);
       }
       one.lease_end = one.next_count + within_counts(one.next_count, length);
-      const std::uint64_t dropped = gnb.bearers.drops(id).downlink;
+      const std::uint64_t dropped = at.on_card.received;  // until the fence
       arrivals_.push_back({.want = one.entry,
                            .beginning = {.id = one.config.id,
                                          .next_count = one.next_count,
@@ -110,8 +114,10 @@ bool MoveToCard::read_numbers() {
                            .numbers = rows_[i].numbers});
     }
   });
-  if (listened && all_fenced) return true;
-  go_back(listened ? "a fence did not name it" : "its worker does not answer");
+  if (listened && all_fenced && !passed) return true;
+  go_back(!listened ? "its worker does not answer"
+          : passed  ? "it has used up its lease meanwhile"
+                    : "a fence did not name it");
   return false;
 }
 
@@ -139,7 +145,8 @@ void MoveToCard::begin() {
     }
   });
   batch_.held = std::chrono::steady_clock::now() - fenced_;
-  if (begun && listened) return;
+  if (begun && listened) return batch_.link->arrived(batch_.ids());
+  if (!listened) batch_.owed = [&gnb] { gnb.card_moves.end(); };
   // The card may number them or not. It gives them up and gets them anew, behind what it may have numbered.
   log::warn("card {} did not say that it begins with {} bearers: {}; they begin anew there",
             batch_.link->settings().name, batch_.bearers.size(),
@@ -149,8 +156,7 @@ void MoveToCard::begin() {
 
 // The host goes on. The link gives the card the way to the worker again.
 void MoveToCard::go_back(const std::string& why) {
-  datapath::GnbContext& gnb = *batch_.worker->gnb;
-  const bool listened = batch_.execute([&] {
+  const auto undo = [&gnb = *batch_.worker->gnb] {
     for (const datapath::CardMoves::Bearer& one : gnb.card_moves.bearers()) {
       if (!one.fenced) continue;
       ran::BearerDownlink& line = *gnb.bearers.bearer_line(one.id.value);
@@ -165,12 +171,10 @@ void MoveToCard::go_back(const std::string& why) {
         datapath::Arq::set_of_card(*arq, false);
     }
     gnb.card_moves.end();
-  });
+  };
+  if (!batch_.execute(undo)) batch_.owed = undo;
   batch_.link->give_up_move(batch_.ids());
   batch_.fail_all(why);
-  if (!listened)
-    log::warn("worker {} does not answer; packets of {} bearers that did not move may wait in it",
-              batch_.worker->config.name, batch_.bearers.size());
 }
 
 }  // namespace splitplane::gnb

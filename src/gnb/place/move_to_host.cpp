@@ -145,8 +145,10 @@ void MoveToHost::arrive(const std::vector<ran::CountLease>& leases) {
       const std::uint32_t id = one.config.id.value;
       datapath::ArqBearer* const arq = gnb.arq_bearers.find(id);
       if (arq != nullptr) {
-        if (const std::uint32_t missing = one.next_rlc - arq->next(); missing < kMostMissing)
-          (void)gnb.arq->note_missing(*arq, missing);
+        const std::uint32_t missing = one.next_rlc - arq->next();
+        if (missing < kMostMissing) (void)gnb.arq->note_missing(*arq, missing);
+        one.misses = arq->next() != one.next_rlc;
+        gnb.arq->watch(*arq, rte_rdtsc());
         datapath::Arq::set_of_card(*arq, false);
       }
       ran::BearerDownlink& line = *gnb.bearers.bearer_line(id);
@@ -171,6 +173,10 @@ void MoveToHost::arrive(const std::vector<ran::CountLease>& leases) {
   batch_.held = std::chrono::steady_clock::now() - frozen_;
   if (!listened) {
     for (MovingBearer& one : batch_.bearers) one.is_lost = one.failed.empty();
+    batch_.owed = [&gnb, ids = batch_.ids()] {
+      gnb.card_moves.end();
+      for (const BearerId id : ids) gnb.card_returns.thaw(id, rte_rdtsc());
+    };
     batch_.fail_all(fmt::format("worker {} does not answer", batch_.worker->config.name));
     return;
   }
@@ -182,11 +188,11 @@ void MoveToHost::arrive(const std::vector<ran::CountLease>& leases) {
 // Their packets go to the card again.
 void MoveToHost::let_go(const std::vector<BearerId>& ids) {
   if (ids.empty()) return;
-  datapath::GnbContext& gnb = *batch_.worker->gnb;
-  (void)batch_.execute([&] {
+  const auto undo = [&gnb = *batch_.worker->gnb, ids] {
     gnb.card_moves.end();
     for (const BearerId id : ids) gnb.card_returns.thaw(id, rte_rdtsc());
-  });
+  };
+  if (!batch_.execute(undo)) batch_.owed = undo;
   batch_.link->give_up_move(ids);
 }
 

@@ -27,7 +27,8 @@ placement::HostOnly Moves::host_only(const Locked& /*locked*/, const ran::Bearer
   if (worker.config.features < datapath::FeatureSet::mat) return HostOnly::no_lookup;
   if (is_fed(parts_.config, worker.config)) return HostOnly::dispatched;
   if (parts_.config.lookup == GnbConfig::Lookup::kUeAddress) return HostOnly::by_ue_address;
-  if (worker.gnb->arq != nullptr && !parts_.cards.keep_copies(card)) return HostOnly::copies;
+  // There the clones go to another worker, and so would the fence behind them.
+  if (!parts_.cards.keep_copies(card)) return HostOnly::copies;
   return HostOnly::none;
 }
 
@@ -54,8 +55,21 @@ std::optional<MoveResult> Moves::look_at(const Locked& locked, BearerId id, cons
   return std::nullopt;
 }
 
+bool Moves::settle(const WorkerRuntime& worker) {
+  for (auto& [who, what] : owed_) {
+    while (!what.empty() && who->execute(what.front(), kWorkerAnswers)) what.erase(what.begin());
+    if (who == &worker && !what.empty()) return false;
+  }
+  return true;
+}
+
 Change Moves::run(Change&& change, MoveBatch& batch, bool to_card) {
+  if (!settle(*batch.worker)) {
+    batch.fail_all(fmt::format("worker {} does not answer", batch.worker->config.name));
+    return std::move(change);
+  }
   if (to_card) {
+    for (const MovingBearer& one : batch.bearers) parts_.numbers.begin_move(change, one.config.id);
     return ControlLock::apart(std::move(change),
                               [&batch] {
                                 for (int i = 0; i < kTries; ++i) {
@@ -82,8 +96,9 @@ Change Moves::run(Change&& change, MoveBatch& batch, bool to_card) {
   (void)drained;
   std::vector<ran::CountLease> leases;
   for (const MovingBearer& one : batch.bearers) {
-    if (one.failed.empty())
-      leases.push_back(parts_.numbers.moved_to_host(here, one.config, one.next_count, one.lease_end));
+    if (!one.failed.empty()) continue;
+    leases.push_back(parts_.numbers.moved_to_host(here, one.config, one.next_count, one.lease_end));
+    parts_.store.replace(one.config);  // what else is told to the card meanwhile says that it is the host's
   }
   if (leases.empty()) return std::move(here);
   return ControlLock::apart(std::move(here),
@@ -94,18 +109,32 @@ Change Moves::run(Change&& change, MoveBatch& batch, bool to_card) {
       .first;
 }
 
-void Moves::finish(const Locked& locked, const MoveBatch& batch, bool to_card) {
+void Moves::finish(const Locked& locked, MoveBatch& batch, bool to_card) {
+  if (batch.owed) {
+    log::warn("worker {} does not answer in the middle of a move; it hears later what is to be undone",
+              batch.worker->config.name);
+    owed_[batch.worker].push_back(std::move(batch.owed));
+  }
   for (const MovingBearer& one : batch.bearers) {
     if (one.is_lost) {
-      // It begins anew on the card, behind the numbers that were left to it, when its worker answers again.
-      const ran::BearerConfig& before = *parts_.store.find(one.config.id);
+      // It begins anew on the card, behind the numbers that were left to it.
+      ran::BearerConfig before = one.config;
+      before.card = batch.link->settings().name;
+      parts_.store.replace(before);
       parts_.numbers.moved_to_card(locked, before);
       (void)batch.link->put(std::array{parts_.cards.entry_of(locked, *batch.worker, before, true)});
       (void)batch.link->restart(before.id);
     }
-    if (!one.failed.empty()) continue;
+    if (!one.failed.empty()) {
+      if (to_card) parts_.numbers.give_up_move(locked, one.config.id);
+      continue;
+    }
+    if (!to_card) {
+      parts_.numbers.extend(locked, one.config.id);
+      continue;
+    }
     parts_.store.replace(one.config);
-    if (to_card) parts_.numbers.moved_to_card(locked, one.config);
+    parts_.numbers.moved_to_card(locked, one.config);
   }
 }
 
@@ -153,6 +182,10 @@ std::vector<MoveResult> Moves::move(std::span<const BearerId> ids, const std::st
     batch.bearers = std::move(sorted);
     change = run(std::move(change), batch, to_card);
     finish(change, batch, to_card);
+    std::vector<BearerId> anew;
+    for (const MovingBearer& one : batch.bearers) {
+      if (one.failed.empty() && one.misses) anew.push_back(one.config.id);
+    }
     const auto held = std::chrono::duration_cast<std::chrono::microseconds>(batch.held).count();
     for (std::size_t i = 0; i < batch.bearers.size(); ++i) {
       const MovingBearer& one = batch.bearers[i];
@@ -161,6 +194,13 @@ std::vector<MoveResult> Moves::move(std::span<const BearerId> ids, const std::st
                                    .why = one.failed,
                                    .in_flight = one.in_flight,
                                    .held_us = static_cast<std::uint64_t>(held)};
+    }
+    {
+      const Change over = std::move(change);
+    }
+    for (const BearerId id : anew) {
+      if (const auto done_anew = parts_.bearers.reestablish(id); !done_anew)
+        log::warn("bearer {:#010x} has to begin RLC anew after its move: {}", id.value, done_anew.error().message);
     }
   }
   for (const MoveResult& result : results) note(result, to_card);

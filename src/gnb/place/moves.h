@@ -4,6 +4,8 @@
 // that fails leaves the bearer where it was.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -47,10 +49,14 @@ class Moves {
   [[nodiscard]] std::optional<MoveResult> look_at(const Locked& locked, BearerId id, const std::string& card,
                                                   MovingBearer& moving, WorkerRuntime*& worker) const;
   [[nodiscard]] Change run(Change&& change, MoveBatch& batch, bool to_card);
-  void finish(const Locked& locked, const MoveBatch& batch, bool to_card);
+  void finish(const Locked& locked, MoveBatch& batch, bool to_card);
   void note(const MoveResult& result, bool to_card);
 
+  // What workers did not hear of moves that were given up. False: that worker still does not answer.
+  [[nodiscard]] bool settle(const WorkerRuntime& worker);
+
   Parts& parts_;
+  std::map<WorkerRuntime*, std::vector<std::function<void()>>> owed_;  // who has the turn of a change touches it
   mutable std::mutex counters_mutex_;
   Counters counters_;
 };

@@ -95,7 +95,7 @@ TEST_F(MovesTest, a_bearer_whose_windows_the_card_would_not_feed_does_not_move) 
   config.cards[0].copies = "vfc";
   config.workers[0].baas = WorkerConfig::Baas::kInline;
   begin(false, config);
-  EXPECT_EQ(refusal(add_bearer("", 0)), "its card has a port copies, so its bearers there are not acknowledged");
+  EXPECT_EQ(refusal(add_bearer("", 0)), "its card has a port copies, so another worker gets the clones");
 }
 
 TEST_F(MovesTest, with_a_card_that_is_away_a_move_fails_and_the_bearer_stays) {

@@ -7,6 +7,8 @@
 namespace splitplane::gnb {
 namespace {
 
+constexpr int kIdlePeriods = 4;
+
 placement::Time now() {
   return std::chrono::duration_cast<placement::Time>(std::chrono::steady_clock::now().time_since_epoch());
 }
@@ -45,10 +47,11 @@ bool Placing::has_work() const {
 void Placing::run() {
   std::unique_lock lock(mutex_);
   while (!stop_) {
-    const auto period = std::chrono::milliseconds(settings_.period_ms);
+    // Without work it only counts, and not as often.
+    const auto period = std::chrono::milliseconds(settings_.period_ms) * (has_work() ? 1 : kIdlePeriods);
     changed_.wait_for(lock, period, [this] { return stop_ || soon_; });
     soon_ = false;
-    if (stop_ || !has_work()) continue;
+    if (stop_) continue;
     lock.unlock();
     one_period();
     lock.lock();
@@ -65,7 +68,7 @@ void Placing::one_period() {
       book_.update(locked, at, settings_.mode == placement::Mode::kSpill);
     }
     const placement::Decision& decision = decider_.decide(book_.facts());
-    moves = decision.moves;
+    if (has_work()) moves = decision.moves;
     const std::lock_guard view_guard(view_mutex_);
     view_.bearers = decision.bearers;
     view_.movable = decision.movable;
@@ -125,9 +128,15 @@ Expected<std::vector<MoveResult>> Placing::move(std::span<const BearerId> ids, c
 
 Expected<void> Placing::pin(std::span<const BearerId> ids, const std::string& to) {
   const std::lock_guard guard(mutex_);
-  for (const BearerId id : ids) {
-    if (!book_.pin(id, to)) return fail("to: this host has no card '{}'; allowed: host, or a card", to);
+  if (to != "host" && !book_.card_number(to))
+    return fail("to: this host has no card '{}'; allowed: host, or a card", to);
+  {
+    const Locked locked = parts_.control.lock();
+    for (const BearerId id : ids) {
+      if (parts_.store.find(id) == nullptr) return fail("ids: there is no bearer {:#010x}", id.value);
+    }
   }
+  for (const BearerId id : ids) (void)book_.pin(id, to);
   note_view();
   soon_ = true;
   changed_.notify_all();
@@ -176,12 +185,13 @@ placement::View Placing::view() const {
 }
 
 std::vector<Placing::Why> Placing::explain(std::span<const BearerId> ids) {
+  std::vector<Why> all;
+  if (ids.empty()) return all;
   const std::lock_guard guard(mutex_);
   {
     const Locked locked = parts_.control.lock();
     book_.update(locked, now(), false);
   }
-  std::vector<Why> all;
   for (const BearerId id : ids) {
     const auto slot = book_.slot_of(id);
     if (!slot) {

@@ -23,7 +23,7 @@ namespace splitplane::placement {
   X(of_session, "it is one of several of its session, and these do not move")              \
   X(dispatched, "its worker is behind a dispatching worker, which passes no fence")        \
   X(by_ue_address, "its card looks up UE addresses, and counts no packets at the host")    \
-  X(copies, "its card has a port copies, so its bearers there are not acknowledged")       \
+  X(copies, "its card has a port copies, so another worker gets the clones")               \
   X(refused, "the card refused it")
 // clang-format on
 
