@@ -44,7 +44,8 @@ bool MoveToCard::arm() {
       is_hosts = is_hosts && ran::BearerTable::is(line, id);
       // The card must not number anything before it learns where the host stopped; should this process end meanwhile,
       // the next one finds a number there that this one has never used.
-      const std::uint32_t end = batch_.leased ? gnb.bearers.lease(id)->end : line.pdcp_tx_next + kFarAhead;
+      const std::uint32_t lease_end = batch_.leased ? gnb.bearers.lease(id)->end : ran::kCountEnd;
+      const std::uint32_t end = lease_end == ran::kCountEnd ? line.pdcp_tx_next + kFarAhead : lease_end;
       one.entry.next_count = end;
       const std::uint32_t half = 1U << (one.config.pdcp_sn_bits - 1);
       one.entry.ahead = std::min(end - line.pdcp_tx_next, half - 1);
