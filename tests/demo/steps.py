@@ -100,7 +100,12 @@ def while_it_moves(say, web: Web, gnb: Instance, bearer: dict, results: Results,
                 break
             moves, longest = moves + 1, max(longest, answer["longest_hold_us"])
         done.result()
-    after = gnb.control.call("bearer.show", id=bearer["id"])["rlc_am"]["epoch"]
+
+    def shown() -> dict:
+        return gnb.control.call("bearer.show", id=bearer["id"])["rlc_am"]
+
+    wait_until("RLC to have everything acknowledged", lambda: not shown()["unacked"])
+    after = shown()["epoch"]
     results.moves = f"{moves} moves of a bearer under TCP, packets waited for {longest / 1000:.1f} ms at most"
     checks.add(
         "bearers: one moved between card and host in the middle of a file, and its numbers went on",
