@@ -257,14 +257,14 @@ void Numbers::set_config(const Locked& /*locked*/, const ran::BearerConfig& conf
 }
 
 void Numbers::begin_move(const Locked& /*locked*/, BearerId id) {
-  moving_[id.value] = leases_.put_aside(id);
+  moving_[id.value] = {.lease = leases_.put_aside(id)};
 }
 
 void Numbers::give_up_move(const Locked& locked, BearerId id) {
   auto aside = moving_.extract(id.value);
-  if (!aside || !aside.mapped()) return;
-  leases_.put_back(std::move(aside.mapped()));
-  extend(locked, id);  // its worker may have asked meanwhile, and asks once only
+  if (!aside || !aside.mapped().lease) return;
+  leases_.put_back(std::move(aside.mapped().lease));
+  if (aside.mapped().asked) extend(locked, id);
 }
 
 void Numbers::extend(const Locked& /*locked*/, BearerId id) {
@@ -400,6 +400,7 @@ void Numbers::serve(const Locked& /*locked*/, Time now) {
       const BearerId* const id = &request->id;
       // The bearer was on a card since then: its lease is another one.
       if (leases_.is_earlier(*id, request->at)) continue;
+      if (const auto moving = moving_.find(id->value); moving != moving_.end()) moving->second.asked = true;
       if (!horizon) horizon = journal_->horizon();
       if (rekeyed_ && *rekeyed_ == *id) asked_meanwhile_ = true;
       const auto more = leases_.asked(*id, now, *horizon);

@@ -134,7 +134,11 @@ class Numbers {
   Workers& workers_;
   std::vector<NumberRing> lease_rings_;  // identities of bearers that have come to the mark of their lease
   CountLeases leases_;                   // of the host's own bearers
-  std::map<std::uint32_t, CountLeases::Books::node_type> moving_;  // leases of bearers that may go to a card
+  struct Moving {
+    CountLeases::Books::node_type lease;
+    bool asked = false;  // its worker came to the mark of the lease meanwhile, and asks once only
+  };
+  std::map<std::uint32_t, Moving> moving_;  // bearers that may go to a card
   CountLeases::Books::node_type aside_;     // the lease of the bearer whose COUNTs are about to begin anew
   BearerJournal::Before numbers_aside_;     // and what the journal has of it
   bool asked_meanwhile_ = false;            // its worker came to the mark of the lease that is aside
