@@ -1,4 +1,4 @@
-"""A generator, a card and its host, where nobody acknowledges: what the card sends is counted, or kept in a file."""
+"""A generator, a card and its host, without acknowledgements: what the card sends is counted, or kept in a file."""
 
 from __future__ import annotations
 

@@ -46,9 +46,9 @@ class CardPorts {
   // Of each endpoint the port's name, and its name for people; empty: not connected.
   [[nodiscard]] const std::vector<std::string>& endpoint_ports() const { return endpoint_ports_; }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  // `counters`: of the card, over all its cores.
   // Where the control side takes buffers for frames of its own.
   [[nodiscard]] rte_mempool* pool() const { return pool_.get(); }
+  // `counters`: of the card, over all its cores.
   [[nodiscard]] std::vector<PortObservation> observe(const nic::CardCounters& counters) const;
 
  private:

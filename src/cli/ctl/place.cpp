@@ -126,7 +126,7 @@ void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliO
 
   const auto settings = [](const Json& now) { return fmt::format("mode is now {}\n", mode_of(now)); };
   CLI::App* ratio =
-      place->add_subcommand("ratio", "So many percent of the bearers, or of their load, live on cards")->fallthrough();
+      place->add_subcommand("ratio", "A percentage of the bearers, or of their load, lives on cards")->fallthrough();
   ratio->add_option("PERCENT", o->ratio, "0 to 100")->required()->check(CLI::Range(0, 100));
   ratio->add_option("--of", o->of, "bearers or load")->capture_default_str()->check(CLI::IsMember({"bearers", "load"}));
   ratio->footer("Example:\n  splitplane ctl place ratio 30 --of load");

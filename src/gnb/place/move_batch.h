@@ -39,7 +39,7 @@ struct MoveBatch {
   std::vector<MovingBearer> bearers;
   std::uint64_t run = 0;                       // of the card
   std::chrono::steady_clock::duration held{};  // how long packets waited at most
-  std::function<void()> owed;  // what the worker did not hear; it must, before anything else moves there
+  std::vector<std::function<void()>> owed;  // what the worker did not hear; it must, before anything else moves there
 
   [[nodiscard]] std::vector<BearerId> ids() const {
     std::vector<BearerId> all;

@@ -147,7 +147,7 @@ void MoveToCard::begin() {
   });
   batch_.held = std::chrono::steady_clock::now() - fenced_;
   if (begun && listened) return batch_.link->arrived(batch_.ids());
-  if (!listened) batch_.owed = [&gnb] { gnb.card_moves.end(); };
+  if (!listened) batch_.owed.emplace_back([&gnb] { gnb.card_moves.end(); });
   // The card may number them or not. It gives them up and gets them anew, behind what it may have numbered.
   log::warn("card {} did not say that it begins with {} bearers: {}; they begin anew there",
             batch_.link->settings().name, batch_.bearers.size(),
@@ -159,8 +159,9 @@ void MoveToCard::begin() {
 void MoveToCard::go_back(const std::string& why) {
   const auto undo = [&gnb = *batch_.worker->gnb] {
     for (const datapath::CardMoves::Bearer& one : gnb.card_moves.bearers()) {
-      if (!one.fenced) continue;
       ran::BearerDownlink& line = *gnb.bearers.bearer_line(one.id.value);
+      // This may run late, when the bearer has been released.
+      if (!one.fenced || !ran::is_on_card(line, one.id.value)) continue;
       const auto frames = gnb.card_returns.take(one.id);
       const std::uint64_t came = line.received - one.on_card.received;
       const std::uint64_t octets = line.bytes;
@@ -173,7 +174,7 @@ void MoveToCard::go_back(const std::string& why) {
     }
     gnb.card_moves.end();
   };
-  if (!batch_.execute(undo)) batch_.owed = undo;
+  if (!batch_.execute(undo)) batch_.owed.emplace_back(undo);
   batch_.link->give_up_move(batch_.ids());
   batch_.fail_all(why);
 }

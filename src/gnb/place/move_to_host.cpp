@@ -173,10 +173,10 @@ void MoveToHost::arrive(const std::vector<ran::CountLease>& leases) {
   batch_.held = std::chrono::steady_clock::now() - frozen_;
   if (!listened) {
     for (MovingBearer& one : batch_.bearers) one.is_lost = one.failed.empty();
-    batch_.owed = [&gnb, ids = batch_.ids()] {
+    batch_.owed.emplace_back([&gnb, ids = batch_.ids()] {
       gnb.card_moves.end();
       for (const BearerId id : ids) gnb.card_returns.thaw(id, rte_rdtsc());
-    };
+    });
     batch_.fail_all(fmt::format("worker {} does not answer", batch_.worker->config.name));
     return;
   }
@@ -192,7 +192,7 @@ void MoveToHost::let_go(const std::vector<BearerId>& ids) {
     gnb.card_moves.end();
     for (const BearerId id : ids) gnb.card_returns.thaw(id, rte_rdtsc());
   };
-  if (!batch_.execute(undo)) batch_.owed = undo;
+  if (!batch_.execute(undo)) batch_.owed.emplace_back(undo);
   batch_.link->give_up_move(ids);
 }
 

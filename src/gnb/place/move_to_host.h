@@ -20,8 +20,8 @@ class MoveToHost {
   // 1 to 3, without the mutex of the control side. The card numbers nothing any more of those bearers of the batch
   // whose `failed` is empty. The others are the card's, as before.
   void drain();
-  // 4, the same. `leases`: of each bearer of the batch that moves, in their order. Error: the worker does not answer,
-  // and the bearers begin anew on the card.
+  // 4, the same. `leases`: of each bearer of the batch that moves, in their order. If the worker does not answer, the
+  // bearers are `is_lost`.
   void arrive(const std::vector<ran::CountLease>& leases);
 
  private:

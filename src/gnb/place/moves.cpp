@@ -55,16 +55,23 @@ std::optional<MoveResult> Moves::look_at(const Locked& locked, BearerId id, cons
   return std::nullopt;
 }
 
-bool Moves::settle(const WorkerRuntime& worker) {
+void Moves::catch_up() {
+  if (!has_owed_) return;
+  const Change change = parts_.control.change();
+  settle();
+}
+
+void Moves::settle() {
   for (auto& [who, what] : owed_) {
     while (!what.empty() && who->execute(what.front(), kWorkerAnswers)) what.erase(what.begin());
-    if (who == &worker && !what.empty()) return false;
   }
-  return true;
+  std::erase_if(owed_, [](const auto& one) { return one.second.empty(); });
+  has_owed_ = !owed_.empty();
 }
 
 Change Moves::run(Change&& change, MoveBatch& batch, bool to_card) {
-  if (!settle(*batch.worker)) {
+  settle();
+  if (owed_.contains(batch.worker)) {
     batch.fail_all(fmt::format("worker {} does not answer", batch.worker->config.name));
     return std::move(change);
   }
@@ -110,10 +117,12 @@ Change Moves::run(Change&& change, MoveBatch& batch, bool to_card) {
 }
 
 void Moves::finish(const Locked& locked, MoveBatch& batch, bool to_card) {
-  if (batch.owed) {
+  if (!batch.owed.empty()) {
     log::warn("worker {} does not answer in the middle of a move; it hears later what is to be undone",
               batch.worker->config.name);
-    owed_[batch.worker].push_back(std::move(batch.owed));
+    auto& owed = owed_[batch.worker];
+    owed.insert(owed.end(), batch.owed.begin(), batch.owed.end());
+    has_owed_ = true;
   }
   for (const MovingBearer& one : batch.bearers) {
     if (one.is_lost) {

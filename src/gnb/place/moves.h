@@ -1,9 +1,10 @@
-// Moves bearers between workers and the cards before them, when somebody has decided so (docs/design/placement.md): who
+// Moves bearers between workers and the cards before them, as it is told (docs/design/placement.md): who
 // may move, in which batches, and what the other parts of the control side are told. move_to_card.h and move_to_host.h
 // make the moves themselves. A move loses, doubles and reorders no packet of a bearer, and its numbers go on. A move
 // that fails leaves the bearer where it was.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -38,6 +39,9 @@ class Moves {
   [[nodiscard]] placement::HostOnly host_only(const Locked& locked, const ran::BearerConfig& config,
                                               const std::string& card) const;
 
+  // Tells workers that answer again what they did not hear. For one who calls now and then.
+  void catch_up();
+
   struct Counters {
     std::uint64_t to_card = 0, to_host = 0, failed = 0, refused = 0;
     std::uint64_t with_packets = 0, packets = 0;  // moves while which packets waited, and how many did
@@ -52,11 +56,12 @@ class Moves {
   void finish(const Locked& locked, MoveBatch& batch, bool to_card);
   void note(const MoveResult& result, bool to_card);
 
-  // What workers did not hear of moves that were given up. False: that worker still does not answer.
-  [[nodiscard]] bool settle(const WorkerRuntime& worker);
+  void settle();
 
   Parts& parts_;
-  std::map<WorkerRuntime*, std::vector<std::function<void()>>> owed_;  // who has the turn of a change touches it
+  // What workers did not hear of moves that were given up. Who has the turn of a change touches it.
+  std::map<WorkerRuntime*, std::vector<std::function<void()>>> owed_;
+  std::atomic<bool> has_owed_{false};
   mutable std::mutex counters_mutex_;
   Counters counters_;
 };

@@ -59,6 +59,7 @@ void Placing::run() {
 }
 
 void Placing::one_period() {
+  moves_.catch_up();
   std::vector<placement::Move> moves;
   const placement::Time at = now();
   {

@@ -1,6 +1,6 @@
 // Placement of a running instance: once a period it looks at the facts, decides where each bearer shall live
 // (placement/decision), and moves those that live elsewhere. `ctl place` changes how it decides, and moves bearers at
-// once. A thread of its own; a move takes the turn of a change, so it never comes between the steps of another one.
+// once. It has a thread. A move takes the turn of a change, so it never comes between the steps of another one.
 #pragma once
 
 #include <condition_variable>
