@@ -82,8 +82,8 @@ def figures(report: Report, service: float, worker: float) -> None:
         f"ours {cores} cores for {offered} Mpps at {service:.2f} Mpps a core; the paper {FIG10.value:.0f}",
         "direction: one core is not enough",
         cores > 1,
-        f"holds {'yes' if cores > 1 else 'no: one core of ours is enough'}; modelled from one core, without the receiving "
-        "of the VF's driver",
+        f"holds {'yes' if cores > 1 else 'no: one core of ours is enough'}; modelled from one core, "
+        "without the receiving of the VF's driver",
     )
     for own in (1, 2, 4):
         ours = min(FIG11_GNB_CORES * worker, own * service)
