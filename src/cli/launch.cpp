@@ -7,9 +7,11 @@
 #include "cli/preflight/machine.h"
 #include "cli/preflight/power_notes.h"
 #include "config/finding.h"
+#include "engine/eal.h"
 #include "placement/numa_plan.h"
 #include "runtime/descriptor_limit.h"
 #include "runtime/instance_lock.h"
+#include "runtime/left_hugepages.h"
 
 namespace splitplane::app {
 namespace {
@@ -156,6 +158,10 @@ int launch(const LaunchRequest& request, const Commands& commands, std::ostream&
             json ? log::Format::kJson : log::Format::kHuman);
   if (request.command == LaunchRequest::Command::kBaas)
     return launch_baas(std::get<GnbConfig>(*any), request, commands, err);
+  for (const auto& folder : datapath::Eal::hugepage_folders()) {
+    if (const std::size_t freed = free_left_hugepages(folder); freed != 0)
+      log::info("{} MiB of hugepages freed in {}, which killed processes left", freed >> 20, folder.string());
+  }
   const Facts facts = facts_of(*any, false);
   if (const auto enough = raise_descriptor_limit(descriptors_for(shared, facts.loops, facts.taps)); !enough) {
     err << shared.file << ": " << enough.error().message << '\n';

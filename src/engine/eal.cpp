@@ -18,22 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where hugetlbfs is mounted.
-std::vector<fs::path> hugepage_folders() {
-  std::vector<fs::path> folders;
-  std::ifstream mounts("/proc/mounts");
-  std::string device, place, type, rest;
-  while (mounts >> device >> place >> type && std::getline(mounts, rest)) {
-    if (type == "hugetlbfs") folders.emplace_back(place);
-  }
-  return folders;
-}
-
 // Removes DPDK's memory files and runtime folder, which DPDK leaves for the next start. Only for a prefix that no live
 // process holds.
 void remove_files(const std::string& prefix, const fs::path& runtime) {
   std::error_code error;  // a file that cannot be removed stays, as DPDK would leave it
-  for (const auto& folder : hugepage_folders()) {
+  for (const auto& folder : Eal::hugepage_folders()) {
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
       if (entry.path().filename().string().starts_with(prefix + "map_")) found.push_back(entry.path());
@@ -69,6 +58,16 @@ std::string cores_argument(const std::vector<unsigned>& cores, unsigned first) {
 }
 
 }  // namespace
+
+std::vector<fs::path> Eal::hugepage_folders() {
+  std::vector<fs::path> folders;
+  std::ifstream mounts("/proc/mounts");
+  std::string device, place, type, rest;
+  while (mounts >> device >> place >> type && std::getline(mounts, rest)) {
+    if (type == "hugetlbfs") folders.emplace_back(place);
+  }
+  return folders;
+}
 
 std::size_t Eal::free_hugepage_megabytes() {
   if (hugepage_folders().empty()) return 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,8 @@ class Eal {
   Eal& operator=(Eal&&) = delete;
   ~Eal();
 
+  // Where hugetlbfs is mounted.
+  [[nodiscard]] static std::vector<std::filesystem::path> hugepage_folders();
   // Free hugepages of 2 MiB or 1 GiB, in MiB, on a mounted hugetlbfs; 0 when there is none.
   [[nodiscard]] static std::size_t free_hugepage_megabytes();
 

@@ -80,4 +80,4 @@ class CardDouble:
     def _numbers(bearer: dict) -> list[int]:
         next_count, lease = bearer["next_count"], bearer["lease"]
         numbers = [bearer["id"], next_count, 0, 0, 0, 0, bearer["epoch"], bearer["ahead"], next_count + lease]
-        return [*numbers, 0, 0]  # octets
+        return [*numbers, 0, 0, int(bearer["place"] == "host")]  # 0, 0: octets

@@ -85,7 +85,7 @@ class CardWires:
     def numbers(self, card: str = "card0") -> dict[int, dict[str, int]]:
         """What the card itself says of its bearers, by identity."""
         names = ("pdcp_next", "rlc_next", "in_flight", "dl_packets", "ul_packets", "epoch", "ahead", "lease_end")
-        names += ("dl_octets", "ul_octets")
+        names += ("dl_octets", "ul_octets", "place")
         rows = self.cards[card].control.call("card.numbers", after=0)
         return {row[0]: dict(zip(names, row[1:], strict=True)) for row in rows}
 

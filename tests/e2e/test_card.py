@@ -180,8 +180,10 @@ def test_bearers_come_to_the_card_change_and_go_while_it_serves_others():
         wait_until("the UE side to know it", lambda: has_addresses(bed.network, tun, second))
         assert bed.ping(second["ue_ipv4"]) == 10
         assert bed.ping(second["ue_ipv6"]) == 10
+        # A card that does not answer in time (a busy machine) is shown with what it said last.
+        wait_until("its pings to be shown", lambda: ctl(bed, "bearer", "show", added["id"])["pdcp_tx_next"] >= 20)
         shown = ctl(bed, "bearer", "show", added["id"])
-        assert shown["pdcp_tx_next"] == shown["downlink"]["transmitted"] >= 20
+        assert shown["pdcp_tx_next"] == shown["downlink"]["transmitted"]
         assert ctl(bed, "bearer", "modify", added["id"], "--qfi", 5)["qfi"] == 5
         assert ctl(bed, "bearer", "show", added["id"])["pdcp_tx_next"] >= shown["pdcp_tx_next"]
         refused = ctl(bed, *words[:4], "--upf", LINK.upf_ipv4, "--ul-teid", 99, "--rlc", "um12", code=2)

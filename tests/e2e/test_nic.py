@@ -238,7 +238,7 @@ def test_a_bearer_is_served_on_the_card_and_the_rest_goes_to_the_host_unchanged(
     # AM data PDU with SN 0 of 18 bits, PDCP data PDU with SN 7 of 18 bits, QFI 5, the SDU (TS 38.322 6.2.2.4, 38.323)
     assert frame[24:27].hex() == "800000" and frame[27:30].hex() == "800007" and frame[30] == 5
     assert frame[31:] == sdu
-    assert card.control.call("card.numbers", ids=[ID]) == [[ID, 8, 1, 0, 1, 0, 0, 0, 7 + 4096, len(sdu), 0]]
+    assert card.control.call("card.numbers", ids=[ID]) == [[ID, 8, 1, 0, 1, 0, 0, 0, 7 + 4096, len(sdu), 0, 0]]
 
     unknown = gpdu(ID + 1, sdu)
     core.send(unknown)
