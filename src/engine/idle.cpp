@@ -51,14 +51,19 @@ std::string name_of(const WakeSource& source) {
 
 }  // namespace
 
-Rester::Rester(Wakeup& wakeup, const std::vector<WakeSource>& sources)
-    : wakeup_(wakeup), epoll_(::epoll_create1(EPOLL_CLOEXEC)), tpause_(cpu_has_tpause()), tsc_hz_(rte_get_tsc_hz()) {
+Rester::Rester(std::vector<Wakeup*> wakeups, const std::vector<WakeSource>& sources)
+    : wakeups_(std::move(wakeups)),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      tpause_(cpu_has_tpause()),
+      tsc_hz_(rte_get_tsc_hz()) {
   ::prctl(PR_SET_TIMERSLACK, 1UL);
   static std::mutex log_level;  // one for the process, because workers start together
   const std::lock_guard guard(log_level);
   const int log_before = rte_log_get_level(rte_eth_dev_logtype);
   rte_log_set_level(static_cast<std::uint32_t>(rte_eth_dev_logtype), RTE_LOG_CRIT);  // "no interrupts" is no error
-  if (!add(wakeup_.fd())) without_.emplace_back("the eventfd of other threads");
+  for (const Wakeup* wakeup : wakeups_) {
+    if (!add(wakeup->fd())) without_.emplace_back("the eventfd of other threads");
+  }
   for (const WakeSource& source : sources) {
     if (source.kind == WakeSource::Kind::ring) continue;
     const bool level = source.kind == WakeSource::Kind::port && is_level(source);
@@ -86,7 +91,7 @@ bool Rester::add(int fd, bool level) const {
 }
 
 void Rester::arm(Armed what) {
-  wakeup_.announce();
+  for (Wakeup* wakeup : wakeups_) wakeup->announce();
   if (what == Armed::interrupts) {
     for (const auto& [source, level] : ports_) {
       (void)add(interrupt_fd(source), level);                 // it may have changed at a restart or a reconnection
@@ -100,7 +105,7 @@ void Rester::arm(Armed what) {
 
 void Rester::disarm() {
   if (armed_ == Armed::nothing) return;
-  wakeup_.awake();
+  for (Wakeup* wakeup : wakeups_) wakeup->awake();
   if (armed_ == Armed::interrupts) {
     for (const auto& [source, level] : ports_) rte_eth_dev_rx_intr_disable(source.port, source.queue);
   }

@@ -30,7 +30,8 @@ class Rester {
 
   // Construct it on the worker's thread. It also sets the thread's timer slack to 1 ns (prctl PR_SET_TIMERSLACK);
   // otherwise the kernel adds 50 us to each sleep.
-  Rester(Wakeup& wakeup, const std::vector<WakeSource>& sources);
+  // `wakeups`: the thread's own, and those of guests whose rounds it makes.
+  Rester(std::vector<Wakeup*> wakeups, const std::vector<WakeSource>& sources);
   ~Rester();
   Rester(const Rester&) = delete;
   Rester& operator=(const Rester&) = delete;
@@ -60,7 +61,7 @@ class Rester {
  private:
   [[nodiscard]] bool add(int fd, bool level = false) const;
 
-  Wakeup& wakeup_;
+  std::vector<Wakeup*> wakeups_;
   struct Announced {
     WakeSource source;
     bool level;  // triggered by its level and not by an edge

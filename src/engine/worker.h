@@ -12,6 +12,7 @@
 
 #include "engine/burst.h"
 #include "engine/cpu_time.h"
+#include "engine/guest.h"
 #include "engine/idle.h"
 #include "engine/mailbox.h"
 #include "engine/worker_power.h"
@@ -83,6 +84,71 @@ template <bool Looks, class Function>
   return all;
 }
 
+// The loop of a worker whose rounds another thread makes.
+template <class Function>
+class GuestOf final : public Guest {
+ public:
+  GuestOf(Function& function, WorkerPower& power, Mailbox& mailbox, WorkerStats& stats, const std::atomic<bool>& stop,
+          std::vector<WakeSource> sources, unsigned entries)
+      : Guest(power.hosting(), power.wakeup(), stop, std::move(sources), entries),
+        function_(function),
+        mailbox_(mailbox),
+        stats_(stats),
+        queues_(std::size(function.queues())) {}
+
+  unsigned round(std::span<power::QueueRound> seen) override {
+    const std::uint64_t begin = rte_rdtsc();
+    stats_.asleep_cycles.add(begin - last_);
+    const unsigned packets = one_round<true>(function_, burst_, stats_, look_);
+    mailbox_.run_pending();
+    stats_.rounds.add(1);
+    std::copy_n(look_.seen.begin(), queues_, seen.begin());
+    last_ = rte_rdtsc();
+    (packets != 0 ? stats_.busy_cycles : stats_.idle_cycles).add(last_ - begin);
+    return packets;
+  }
+  [[nodiscard]] power::Ticks next_work(power::Ticks now) override { return datapath::next_work(function_, now); }
+
+ private:
+  Function& function_;
+  Mailbox& mailbox_;
+  WorkerStats& stats_;
+  std::size_t queues_;
+  Burst burst_;
+  QueueLook look_;
+  std::uint64_t last_ = rte_rdtsc();
+};
+
+// What a round of the guests was.
+struct GuestsRound {
+  unsigned packets = 0;
+  std::uint64_t cycles = 0;
+};
+
+// A round of each guest; what its queues had stands in `seen`, one guest behind the other. Who has to stop goes home.
+[[gnu::noinline]] inline GuestsRound round_of_guests(WorkerPower& power, std::span<power::QueueRound> seen) {
+  GuestsRound all;
+  Guest* stopping = nullptr;
+  const std::uint64_t begin = rte_rdtsc();
+  for (Guest* guest : power.hosting().guests()) {
+    all.packets += guest->round(seen);
+    seen = seen.subspan(guest->sources().size());
+    if (guest->has_to_stop()) stopping = guest;
+  }
+  all.cycles = rte_rdtsc() - begin;
+  if (stopping != nullptr) {
+    power.hosting().give_back(*stopping);
+    power.begin_anew();
+  }
+  return all;
+}
+
+[[nodiscard]] inline power::Ticks next_work_of_guests(WorkerPower& power, power::Ticks now) {
+  power::Ticks next = power::kNever;
+  for (Guest* guest : power.hosting().guests()) next = std::min(next, guest->next_work(now));
+  return next;
+}
+
 // Makes rounds until `stop` is set or another policy was chosen. Every cycle counts as busy (the round had packets),
 // idle (with pauses) or asleep.
 template <class Function, power::Policy Policy>
@@ -91,13 +157,23 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
   using power::Rest;
   Burst burst;
   QueueLook look;
-  const std::size_t queues = std::size(function.queues());
+  const std::size_t queues = std::size(function.queues()), all_queues = queues + power.hosting().queues();
+  const auto next_of_all = [&](power::Ticks now) {
+    return std::min(next_work(function, now), next_work_of_guests(power, now));
+  };
   std::uint64_t last = rte_rdtsc();
   power::Ticks rested = 0, rest_cpu = 0;
   bool woken = false;
   while (!stop.load(std::memory_order_relaxed) && !power.switched()) {
     power::Round round{.rested = rested, .rest_cpu = rest_cpu, .woken = woken};
-    round.packets = one_round<Policy::kLooks>(function, burst, stats, look);
+    const unsigned own = one_round<Policy::kLooks>(function, burst, stats, look);
+    round.packets = own;
+    std::uint64_t of_guests = 0;  // cycles, which are theirs
+    if (power.hosting().has_guests()) [[unlikely]] {
+      const GuestsRound guests = round_of_guests(power, std::span(look.seen).subspan(queues));
+      round.packets += guests.packets;
+      of_guests = guests.cycles;
+    }
     mailbox.run_pending();
 
     stats.rounds.add(1);
@@ -106,14 +182,14 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
       rester.spin(static_cast<power::Ticks>(static_cast<double>(now - last) * power.extra()));
       now = rte_rdtsc();
     }
-    (round.packets != 0 ? stats.busy_cycles : stats.idle_cycles).add(now - last);
+    (own != 0 ? stats.busy_cycles : stats.idle_cycles).add(now - last - of_guests);
     if constexpr (Policy::kLooks) {
       round.now = now;
-      round.queues = std::span(look.seen.data(), queues);
+      round.queues = std::span(look.seen.data(), all_queues);
       if (round.packets != 0) {
         round.busy = now - last;
       } else {
-        round.next_timer = next_work(function, now);
+        round.next_timer = next_of_all(now);
       }
     }
     last = now;
@@ -158,7 +234,7 @@ void run_rounds(Function& function, Policy& policy, WorkerPower& power, Rester& 
     if (power.switched()) break;  // a command of that round switched the policy
     power::Ticks length = action.length;
     if constexpr (!Policy::kLooks) {
-      const power::Ticks next = next_work(function, now);
+      const power::Ticks next = next_of_all(now);
       length = std::min(length, next > now ? next - now : 0);
     }
     const power::Ticks cpu = action.metered ? thread_cpu_time() : 0;
@@ -199,18 +275,35 @@ template <class Function>
 void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, WorkerStats& stats,
                 const std::atomic<bool>& stop) {
   power::Machine machine{.ticks_per_us = rte_get_tsc_hz() / 1'000'000, .burst = kBurst};
+  Hosting& hosting = power.hosting();
+  bool is_measured = false;
   do {
-    const std::vector<WakeSource> sources = look_at_queues(function, machine);
-    Rester rester(power.wakeup(), sources);
+    std::vector<WakeSource> sources = look_at_queues(function, machine);
+    if (hosting.leaves()) [[unlikely]] {
+      hosting.give_all_back();
+      power.take_slowest();
+      GuestOf<Function> guest(function, power, mailbox, stats, stop, sources, machine.ring);
+      hosting.stay(guest);
+    }
+    std::vector<Wakeup*> wakeups{&power.wakeup()};
+    for (const Guest* guest : hosting.guests()) {
+      wakeups.push_back(&guest->wakeup());
+      sources.insert(sources.end(), guest->sources().begin(), guest->sources().end());
+      machine.queues += static_cast<unsigned>(guest->sources().size());
+      machine.ring = std::min(machine.ring, guest->entries());
+    }
+    Rester rester(std::move(wakeups), sources);
     machine.interrupts = rester.has_interrupts();
     machine.timed_pause = rester.has_timed_pause();
     // A first estimate; a policy learns more as it sleeps. After a long sleep the core may be deeper asleep than after
-    // these short ones.
-    machine.sleep_overshoot = machine.interrupt_latency = rester.measure_overshoot();
+    // these short ones. Only at the start, because no packet is received meanwhile.
+    if (!std::exchange(is_measured, true))
+      machine.sleep_overshoot = machine.interrupt_latency = rester.measure_overshoot();
     power.found(machine, rester.without());
     // Runs until another policy is chosen, or the same again because the queues have other devices.
     std::visit([&](auto& policy) { run_rounds(function, policy, power, rester, mailbox, stats, stop); }, power.begin());
   } while (!stop.load(std::memory_order_relaxed));
+  hosting.give_all_back();
   Burst burst;
   drain(function, burst, stats);
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/guest.h"
 #include "engine/wakeup.h"
 #include "power/any_policy.h"
 
@@ -36,11 +37,16 @@ class WorkerPower {
   // Wakes the worker; any thread may call it.
   [[nodiscard]] Wakeup& wakeup() { return wakeup_; }
 
+  // Whose rounds the worker's thread makes beside its own, or who makes its rounds.
+  [[nodiscard]] Hosting& hosting() { return hosting_; }
+
   // Call it on the worker's thread between two rounds, or before the worker starts. A policy begins anew.
   void set(const power::Settings& settings) {
     settings_ = settings;
     switched_ = true;
   }
+  // The same, if the thread has other queues to look at, or none, from the next round on.
+  void begin_anew() { switched_ = true; }
   [[nodiscard]] const power::Settings& settings() const { return settings_; }
   // On the worker's thread: calls show(name, value) for each of the policy's numbers.
   template <class Show>
@@ -74,6 +80,8 @@ class WorkerPower {
     if (!p_states_.take || p_state < 0) return;
     owed_ = p_states_.take(static_cast<unsigned>(p_state)) ? power::Action::kKeep : p_state;
   }
+  // The slowest, while another thread makes the rounds.
+  void take_slowest() { take_p_state(static_cast<int>(machine_.p_states) - 1); }
   // Once per round.
   void take_owed() {
     if (owed_ != power::Action::kKeep) [[unlikely]]
@@ -87,6 +95,7 @@ class WorkerPower {
   int owed_ = power::Action::kKeep;  // the P-state that the policy asked for and that is not in force
   double extra_ = 0;                 // busy time to add, as a fraction of the round's time
   Wakeup wakeup_;
+  Hosting hosting_;
   power::Machine machine_;
   std::vector<std::string> without_;
   std::optional<power::AnyPolicy> policy_;

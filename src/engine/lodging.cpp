@@ -1,0 +1,55 @@
+#include "engine/lodging.h"
+
+#include <chrono>
+#include <thread>
+
+namespace splitplane::datapath {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLook = 10us;
+constexpr auto kPatience = 1s;  // of a loop that has heard of it, until its round is over
+
+// Nothing: it did not leave.
+Guest* wait_for(Hosting& guest) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (guest.offered() == nullptr) {
+    // Who has left already offers itself in a moment, and would wait for ever if nobody took it.
+    if (std::chrono::steady_clock::now() > end && guest.stays_after_all()) return nullptr;
+    std::this_thread::sleep_for(kLook);
+  }
+  return guest.offered();
+}
+
+}  // namespace
+
+Lodged lodge(const LodgingLoop& guest, const LodgingLoop& host) {
+  Hosting& leaving = guest.power.hosting();
+  const bool heard = guest.execute([&guest, &leaving] {
+    leaving.leave();
+    guest.power.begin_anew();
+  });
+  if (!heard) return Lodged::kGuestSilent;
+  Guest* const offered = wait_for(leaving);
+  if (offered == nullptr) return Lodged::kGuestSilent;
+  bool is_taken = false;
+  const bool listened = host.execute([&host, offered, &is_taken] {
+    is_taken = host.power.hosting().take(*offered, host.power.machine().queues);
+    if (is_taken) host.power.begin_anew();
+  });
+  if (is_taken) return Lodged::kDone;
+  leaving.taken_back();
+  return listened ? Lodged::kNoRoom : Lodged::kHostSilent;
+}
+
+bool bring_home(const LodgingLoop& guest, const LodgingLoop& host) {
+  return host.execute([&guest, &host] {
+    Guest* const offered = guest.power.hosting().offered();
+    if (offered == nullptr) return;  // it had to stop, or its host
+    host.power.hosting().give_back(*offered);
+    host.power.begin_anew();
+  });
+}
+
+}  // namespace splitplane::datapath

@@ -1,0 +1,304 @@
+// A loop whose rounds another worker's thread makes: packets of rings in order, wake-ups, commands, and every way to
+// end.
+#include "engine/lodging.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "engine/endpoints.h"
+#include "engine/test_environment.h"
+#include "engine/test_sleepy.h"
+#include "engine/worker.h"
+
+namespace splitplane::datapath {
+namespace {
+
+using namespace std::chrono_literals;
+using test::kLost;
+using test::sleepy;
+using Clock = std::chrono::steady_clock;
+
+// Takes numbered packets from a ring, and notes who took them.
+struct NumberedTaker {
+  std::array<Lookahead<RingSource>, 1> lanes;
+  std::atomic<std::uint32_t> taken{0}, wrong{0};
+  std::atomic<std::thread::id> thread{};
+  std::atomic<std::uint64_t> due{power::kNever}, served{0};
+
+  std::array<Lookahead<RingSource>, 1>& queues() { return lanes; }
+  void process(Lookahead<RingSource>&, Burst& burst) {
+    for (unsigned i = 0; i < burst.size; ++i) {
+      const auto number = *rte_pktmbuf_mtod(burst.mbuf[i], const std::uint8_t*);
+      if (number != static_cast<std::uint8_t>(taken.load())) wrong.fetch_add(1);
+      taken.fetch_add(1);
+    }
+    rte_pktmbuf_free_bulk(burst.mbuf.data(), burst.size);
+  }
+  void flush() {
+    thread.store(std::this_thread::get_id());
+    if (const std::uint64_t now = rte_rdtsc(); now >= due.load()) {
+      due.store(power::kNever);
+      served.store(now);
+    }
+  }
+  [[nodiscard]] std::uint64_t next_work(std::uint64_t) const { return due.load(); }
+};
+
+struct LodgingWorker {
+  explicit LodgingWorker(const power::Settings& settings)
+      : function{.lanes = {Lookahead<RingSource>(RingSource{ring.get()})}}, power(settings) {
+    thread = std::thread([this] {
+      run_worker(function, power, mailbox, stats, stop);
+      has_ended.store(true);
+    });
+    while (stats.rounds.get() == 0) std::this_thread::sleep_for(100us);
+  }
+  ~LodgingWorker() { end(); }
+
+  void tell_to_stop() {
+    stop.store(true);
+    power.wakeup().wake();
+  }
+  void end() {
+    tell_to_stop();
+    if (thread.joinable()) thread.join();
+  }
+  [[nodiscard]] LodgingLoop loop() {
+    return {power, [this](const std::function<void()>& command) { return mailbox.execute(command, 500ms); }};
+  }
+  void send() {
+    rte_mbuf* const m = pool.make({static_cast<std::uint8_t>(sent)});
+    while (rte_ring_sp_enqueue(ring.get(), m) != 0) std::this_thread::yield();
+    ++sent;
+    power.wakeup().wake();
+  }
+  [[nodiscard]] Clock::duration cpu_time() {
+    clockid_t clock{};
+    timespec spent{};
+    if (::pthread_getcpuclockid(thread.native_handle(), &clock) != 0 || ::clock_gettime(clock, &spent) != 0) return 1h;
+    return std::chrono::seconds(spent.tv_sec) + std::chrono::nanoseconds(spent.tv_nsec);
+  }
+  [[nodiscard]] bool takes_all(Clock::duration patience = 10s) const {
+    const auto end = Clock::now() + patience;
+    while (function.taken.load() != sent && Clock::now() < end) std::this_thread::sleep_for(50us);
+    return function.taken.load() == sent && function.wrong.load() == 0;
+  }
+  [[nodiscard]] bool runs_on(const LodgingWorker& other) const {
+    const auto end = Clock::now() + 5s;
+    while (function.thread.load() != other.thread.get_id() && Clock::now() < end) std::this_thread::sleep_for(50us);
+    return function.thread.load() == other.thread.get_id();
+  }
+
+  test::Pool pool;
+  test::Ring ring{64};
+  NumberedTaker function;
+  WorkerPower power;
+  Mailbox mailbox{&power.wakeup()};
+  WorkerStats stats;
+  std::atomic<bool> stop{false}, has_ended{false};
+  std::uint32_t sent = 0;
+  std::thread thread;
+};
+
+const power::Settings kBusy{.kind = power::Kind::busy};
+const power::Settings kYield{.kind = power::Kind::yield, .yield = {8, 50}};
+
+class Lodging : public testing::TestWithParam<power::Settings> {
+ protected:
+  LodgingWorker guest_{GetParam()}, host_{GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Policies, Lodging, testing::Values(kBusy, kYield, sleepy()),
+                         [](const auto& i) { return std::string(power::kKindNames[std::size_t(i.param.kind)]); });
+
+TEST_P(Lodging, the_host_makes_the_rounds_and_the_guests_thread_sleeps) {
+  guest_.send();
+  ASSERT_TRUE(guest_.takes_all());
+  ASSERT_EQ(lodge(guest_.loop(), host_.loop()), Lodged::kDone);
+  guest_.send();
+  host_.send();
+  EXPECT_TRUE(guest_.takes_all() && host_.takes_all());
+  EXPECT_TRUE(guest_.runs_on(host_) && host_.runs_on(host_));
+  const auto rounds = guest_.stats.rounds.get();
+  guest_.send();
+  EXPECT_TRUE(guest_.takes_all());
+  EXPECT_GT(guest_.stats.rounds.get(), rounds);
+  ASSERT_TRUE(bring_home(guest_.loop(), host_.loop()));
+  guest_.send();
+  host_.send();
+  EXPECT_TRUE(guest_.takes_all() && host_.takes_all());
+  EXPECT_TRUE(guest_.runs_on(guest_) && host_.runs_on(host_));
+}
+
+TEST_P(Lodging, no_packet_is_lost_or_overtaken_however_often_the_loop_moves) {
+  std::atomic<bool> done{false};
+  std::thread sender([&] {
+    std::mt19937 random(1);
+    while (!done) {
+      for (auto n = random() % 40; n > 0; --n) guest_.send();
+      if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
+    }
+  });
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(lodge(guest_.loop(), host_.loop()), Lodged::kDone);
+    std::this_thread::sleep_for(std::chrono::microseconds(i * 7));
+    EXPECT_TRUE(bring_home(guest_.loop(), host_.loop()));
+  }
+  done = true;
+  sender.join();
+  EXPECT_TRUE(guest_.takes_all()) << guest_.function.wrong << " out of order, " << guest_.function.taken << " of "
+                                  << guest_.sent;
+  EXPECT_EQ(guest_.stats.received_total(), guest_.sent);
+}
+
+TEST_P(Lodging, what_wakes_the_guest_wakes_its_host) {
+  ASSERT_EQ(lodge(guest_.loop(), host_.loop()), Lodged::kDone);
+  std::mt19937 random(2);
+  Clock::duration longest{};
+  for (int i = 0; i < 200; ++i) {
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+    const auto begin = Clock::now();
+    if (i % 3 == 0) {
+      guest_.send();
+      ASSERT_TRUE(guest_.takes_all());
+    } else if (i % 3 == 1) {
+      ASSERT_TRUE(guest_.mailbox.execute([] {}));
+    } else {
+      host_.send();
+      ASSERT_TRUE(host_.takes_all());
+    }
+    longest = std::max(longest, Clock::now() - begin);
+  }
+  EXPECT_LT(longest, kLost);
+  // A timer of the guest, which it sets in a command.
+  const auto begin = rte_rdtsc();
+  ASSERT_TRUE(guest_.mailbox.execute([&] { guest_.function.due = begin + rte_get_tsc_hz() / 20; }));
+  const auto end = Clock::now() + 5s;
+  while (guest_.function.served == 0 && Clock::now() < end) std::this_thread::sleep_for(1ms);
+  const auto late = guest_.function.served.load() - begin;
+  EXPECT_GE(late, rte_get_tsc_hz() / 20);
+  EXPECT_LT(late, rte_get_tsc_hz() * kLost.count() / 1000);
+}
+
+TEST_P(Lodging, a_guest_that_has_to_stop_ends_and_its_host_goes_on) {
+  ASSERT_EQ(lodge(guest_.loop(), host_.loop()), Lodged::kDone);
+  for (int i = 0; i < 30; ++i) guest_.send();
+  guest_.end();
+  EXPECT_TRUE(guest_.takes_all(0s)) << "what it had is served before it ends";
+  host_.send();
+  EXPECT_TRUE(host_.takes_all());
+  EXPECT_TRUE(bring_home(guest_.loop(), host_.loop())) << "nothing is left to do";
+}
+
+TEST_P(Lodging, a_host_that_has_to_stop_sends_its_guests_home) {
+  LodgingWorker third(GetParam());
+  ASSERT_EQ(lodge(guest_.loop(), host_.loop()), Lodged::kDone);
+  ASSERT_EQ(lodge(third.loop(), host_.loop()), Lodged::kDone);
+  host_.end();
+  guest_.send();
+  third.send();
+  EXPECT_TRUE(guest_.takes_all() && third.takes_all());
+  EXPECT_TRUE(guest_.runs_on(guest_) && third.runs_on(third));
+}
+
+TEST_P(Lodging, of_two_guests_each_goes_home_alone) {
+  LodgingWorker third(GetParam());
+  ASSERT_EQ(lodge(guest_.loop(), host_.loop()), Lodged::kDone);
+  ASSERT_EQ(lodge(third.loop(), host_.loop()), Lodged::kDone);
+  ASSERT_TRUE(bring_home(guest_.loop(), host_.loop()));
+  guest_.send();
+  third.send();
+  host_.send();
+  EXPECT_TRUE(guest_.takes_all() && third.takes_all() && host_.takes_all());
+  EXPECT_TRUE(guest_.runs_on(guest_) && third.runs_on(host_) && host_.runs_on(host_));
+}
+
+TEST_P(Lodging, all_may_be_told_to_stop_at_once) {
+  ASSERT_EQ(lodge(guest_.loop(), host_.loop()), Lodged::kDone);
+  host_.tell_to_stop();
+  guest_.tell_to_stop();
+  guest_.end();
+  host_.end();
+  EXPECT_TRUE(guest_.has_ended && host_.has_ended);
+}
+
+TEST(LodgingFaults, a_host_that_does_not_listen_gets_no_guest) {
+  LodgingWorker guest(kBusy), host(kBusy);
+  std::atomic<bool> hangs{true};
+  std::thread hanging([&] {
+    (void)host.mailbox.execute(
+        [&] {
+          while (hangs) std::this_thread::sleep_for(1ms);
+        },
+        20s);
+  });
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(lodge(guest.loop(), host.loop()), Lodged::kHostSilent);
+  guest.send();
+  EXPECT_TRUE(guest.takes_all());
+  EXPECT_TRUE(guest.runs_on(guest));
+  hangs = false;
+  hanging.join();
+  guest.send();
+  EXPECT_TRUE(guest.takes_all());
+  EXPECT_TRUE(guest.runs_on(guest)) << "the host has not taken it later";
+}
+
+TEST(LodgingFaults, a_guest_that_does_not_listen_stays) {
+  LodgingWorker guest(kBusy), host(kBusy);
+  std::atomic<bool> hangs{true};
+  std::thread hanging([&] {
+    (void)guest.mailbox.execute(
+        [&] {
+          while (hangs) std::this_thread::sleep_for(1ms);
+        },
+        20s);
+  });
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(lodge(guest.loop(), host.loop()), Lodged::kGuestSilent);
+  hangs = false;
+  hanging.join();
+  guest.send();
+  EXPECT_TRUE(guest.takes_all());
+  EXPECT_TRUE(guest.runs_on(guest));
+}
+
+TEST(LodgingFaults, a_host_has_room_for_so_many) {
+  LodgingWorker host(kYield);
+  std::vector<std::unique_ptr<LodgingWorker>> guests;
+  for (std::size_t i = 0; i < Hosting::kMostGuests; ++i) {
+    guests.push_back(std::make_unique<LodgingWorker>(kYield));
+    ASSERT_EQ(lodge(guests.back()->loop(), host.loop()), Lodged::kDone);
+  }
+  LodgingWorker more(kYield);
+  EXPECT_EQ(lodge(more.loop(), host.loop()), Lodged::kNoRoom);
+  more.send();
+  EXPECT_TRUE(more.takes_all());
+  EXPECT_TRUE(more.runs_on(more));
+  for (auto& guest : guests) guest->send();
+  for (auto& guest : guests) EXPECT_TRUE(guest->takes_all());
+}
+
+TEST(LodgingCycles, a_guests_cycles_are_its_own_and_its_thread_uses_none) {
+  LodgingWorker guest(kBusy), host(kBusy);
+  const std::uint64_t begin = rte_rdtsc();
+  ASSERT_EQ(lodge(guest.loop(), host.loop()), Lodged::kDone);
+  const auto all = [](const WorkerStats& s) {
+    return s.busy_cycles.get() + s.idle_cycles.get() + s.asleep_cycles.get();
+  };
+  const std::uint64_t guest_before = all(guest.stats), host_before = all(host.stats);
+  const auto cpu_before = guest.cpu_time();
+  const std::uint64_t polled = guest.stats.idle_cycles.get();
+  std::this_thread::sleep_for(100ms);
+  const std::uint64_t of_guest = all(guest.stats) - guest_before, of_host = all(host.stats) - host_before;
+  const std::uint64_t elapsed = rte_rdtsc() - begin;
+  EXPECT_LE(of_guest, elapsed);
+  EXPECT_GT(of_guest, elapsed / 2) << "asleep while the host does something else";
+  EXPECT_LE(of_host + guest.stats.idle_cycles.get() - polled, elapsed) << "its host's core did both";
+  EXPECT_LT(guest.cpu_time() - cpu_before, 1ms);
+}
+
+}  // namespace
+}  // namespace splitplane::datapath
