@@ -1,0 +1,57 @@
+// Decides on how many cores the workers run: the loop of a worker with little load becomes the guest of another
+// worker's core, and its own core sleeps. It goes home when the core that both share becomes too busy. Facts go in, one
+// step comes out. It reads no clock and carries nothing out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "placement/decision/facts.h"
+
+namespace splitplane::placement {
+
+struct ConsolidationSettings {
+  bool on = false;
+  unsigned fill_percent = 60;  // no core is busier than that when a guest comes to it
+  unsigned busy_percent = 85;  // a core that is busier sends a guest home
+  unsigned calm_ms = 2000;     // the load has fitted on one core less for so long
+
+  friend bool operator==(const ConsolidationSettings&, const ConsolidationSettings&) = default;
+};
+
+// One worker's loop.
+struct LoopFacts {
+  double busy = 0;          // the share of a core's time that its packets took since the last look, 0 to 1
+  std::size_t on = 0;       // the worker on whose core it runs; its own number: at home
+  bool takes_part = false;  // it serves bearers, its thread makes rounds, and nobody keeps it where it is
+  int socket = 0;           // of its core: loops stay on their NUMA node
+};
+
+struct ConsolidationStep {
+  enum class Kind : std::uint8_t { kPark, kWake };
+  Kind kind{};
+  std::size_t guest = 0, host = 0;  // kPark: the guest's core sleeps from now on; kWake: it leaves this host
+  double load = 0;                  // kPark: of the host's core then; kWake: as it was
+
+  friend bool operator==(const ConsolidationStep&, const ConsolidationStep&) = default;
+};
+
+class Consolidation {
+ public:
+  explicit Consolidation(const ConsolidationSettings& settings) : settings_(settings) {}
+  void set(const ConsolidationSettings& settings);
+
+  // One look. If it is off, guests go home one by one. `loops`: by worker; a core's load is that of the loops on it.
+  [[nodiscard]] std::optional<ConsolidationStep> decide(Time now, std::span<const LoopFacts> loops);
+
+ private:
+  [[nodiscard]] std::optional<ConsolidationStep> wake_one(std::span<const LoopFacts> loops) const;
+  [[nodiscard]] std::optional<ConsolidationStep> park_one(std::span<const LoopFacts> loops) const;
+
+  ConsolidationSettings settings_;
+  Time fits_since_ = kNever;
+};
+
+}  // namespace splitplane::placement
