@@ -62,6 +62,14 @@ void add_workers(std::vector<Family>& list) {
                   [](const Scrape& s, const Emit& emit) {
                     for (const auto& w : s.all.workers) emit({w.name}, w.silent_s);
                   }});
+  list.push_back({{"splitplane_worker_parked",
+                   Type::kGauge,
+                   "",
+                   "1: another worker's core makes its rounds, and its own sleeps; 0: its own does",
+                   {"worker"}},
+                  [](const Scrape& s, const Emit& emit) {
+                    for (const auto& w : s.all.workers) emit({w.name}, std::uint64_t{!w.host.empty()});
+                  }});
   list.push_back({{"splitplane_worker_policy", Type::kInfo, "", "power policy in force", {"worker", "kind"}},
                   [](const Scrape& s, const Emit& emit) {
                     for (const auto& w : s.all.workers)

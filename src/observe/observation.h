@@ -87,6 +87,7 @@ struct WorkerObservation {
   power::Kind policy = power::Kind::yield;
   std::uint64_t cpu_cycles = 0;  // CPU time of the thread, with the kernel's work for it during a sleep
   std::uint64_t silent_s = 0;    // how long it has made no round; 0: it makes rounds
+  std::string host = {};         // the worker whose core makes its rounds; empty: its own does
 
   [[nodiscard]] std::uint64_t held() const { return on_rings + counters.reorder_held; }
 };

@@ -57,6 +57,7 @@ nlohmann::json to_json(const WorkerObservation& w) {
                      {"cycles", {{"busy", s.busy_cycles}, {"idle", s.idle_cycles}, {"asleep", s.asleep_cycles}}},
                      {"cpu_cycles", w.cpu_cycles},
                      {"silent_s", w.silent_s},
+                     {"host", w.host},
                      {"cycles_per_packet",
                       s.received == 0 ? 0.0 : static_cast<double>(s.busy_cycles) / static_cast<double>(s.received)}};
   for (const auto& counter : kWorkerCounters) {

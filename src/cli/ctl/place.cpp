@@ -18,6 +18,7 @@ struct PlaceOptions {
   std::string to;
   unsigned ratio = 0;
   std::string of = "bearers";
+  std::string worker, on;
 };
 
 // "83.3 %"; "-" of nothing.
@@ -54,6 +55,15 @@ std::string render_placement(const Json& placement) {
              grouped_text(moves, "refused"), grouped_text(moves, "with_packets"), grouped_text(moves, "packets"),
              fmt::format("{:.1f} ms", real(moves, "longest_hold_us") / 1e3)});
   std::string text = table.to_string() + "\n" + moved.to_string();
+  if (const Json& workers = member(placement, "workers"); workers.is_array() && workers.size() > 1) {
+    Table loops({"worker", "core", "rounds made by", "busy"});
+    for (const Json& one : workers) {
+      const std::string host = grouped_text(one, "host");
+      loops.add({grouped_text(one, "worker"), grouped_text(one, "core"), host.empty() ? "its own core" : host,
+                 fmt::format("{:.0f} %", 100 * real(one, "busy"))});
+    }
+    text += "\n" + loops.to_string();
+  }
   const Json& bearers = member(placement, "bearers");
   if (!bearers.is_array() || bearers.empty()) return text;
   Table rows({"bearer", "lives on", "load", "why"});
@@ -82,9 +92,12 @@ std::string render_moves(const Json& moves) {
 
 void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliOutput&)>& action) {
   const auto o = std::make_shared<PlaceOptions>();
-  CLI::App* place = ctl.add_subcommand("place", "Where bearers live, card or host: show, move, pin, unpin, ratio, set")
-                        ->require_subcommand(1)
-                        ->fallthrough();
+  CLI::App* place =
+      ctl.add_subcommand(
+             "place",
+             "Where bearers live, and on which cores workers run: show, move, pin, unpin, ratio, park, wake, set")
+          ->require_subcommand(1)
+          ->fallthrough();
   place->footer("Example:\n  splitplane ctl place ratio 50");
 
   CLI::App* show =
@@ -136,6 +149,28 @@ void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliO
     };
   });
 
+  CLI::App* park = place->add_subcommand("park", "The core of a worker sleeps, and another worker's makes its rounds")
+                       ->fallthrough();
+  park->add_option("WORKER", o->worker, "Whose core sleeps")->required();
+  park->add_option("--on", o->on, "The worker whose core makes the rounds of both")->required();
+  park->footer("Example:\n  splitplane ctl place park w1 --on w0");
+  park->callback([o, ask, &action] {
+    action = [o, ask](CliOutput& out) {
+      return ask(out, "place.park", {{"worker", o->worker}, {"on", o->on}}, [](const Json& done) {
+        return fmt::format("worker {} is parked, {} makes its rounds\n", grouped_text(done, "worker"),
+                           grouped_text(done, "host"));
+      });
+    };
+  });
+  CLI::App* wake = place->add_subcommand("wake", "A parked worker makes its rounds itself again")->fallthrough();
+  wake->add_option("WORKER", o->worker, "That was parked")->required();
+  wake->callback([o, ask, &action] {
+    action = [o, ask](CliOutput& out) {
+      return ask(out, "place.wake", {{"worker", o->worker}}, [](const Json& done) {
+        return fmt::format("worker {} makes its rounds itself\n", grouped_text(done, "worker"));
+      });
+    };
+  });
   CLI::App* set = place->add_subcommand("set", "How it is decided from now on")->fallthrough();
   const auto fields =
       std::make_shared<FieldOptions>(*set, fields::keys_of(placement_fields()), FieldOptions::Defaults::kShown);

@@ -1,4 +1,4 @@
-// `splitplane ctl place`: show, move, pin, unpin, ratio, set.
+// `splitplane ctl place`: show, move, pin, unpin, ratio, park, wake, set.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -76,6 +76,10 @@ std::optional<Finding> check_placement(const GnbConfig& config) {
     return Finding{"placement.mode", fmt::format("is {}, and there is no section cards; allowed: static",
                                                  placement::kModeNames[static_cast<std::size_t>(settings.mode)])};
   }
+  if (const auto wrong = placement::refuse(settings.consolidation)) {
+    const std::size_t colon = wrong->find(": ");
+    return Finding{"placement." + wrong->substr(0, colon), wrong->substr(colon + 2)};
+  }
   return std::nullopt;
 }
 

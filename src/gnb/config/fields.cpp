@@ -163,7 +163,9 @@ constexpr std::array<fields::Field, 5> kBaasRows{
         .help = "OpenMetrics of the service over HTTP at /metrics", .special = "absent: none",
         .more = "Another address or port than the gNB's."}),
 };
-constexpr std::array<fields::Field, 9> kPlacementRows{
+using Consolidation = placement::ConsolidationSettings;
+constexpr auto kConsolidation = &placement::Settings::consolidation;
+constexpr std::array<fields::Field, 13> kPlacementRows{
     fields::word<placement::kModeNames, &placement::Settings::mode>("mode", {
         .help = "Which bearers live on cards",
         .more = "`static`: those that were put there. `ratio`: a share of them. `spill`: the busiest ones that "
@@ -184,6 +186,15 @@ constexpr std::array<fields::Field, 9> kPlacementRows{
         .help = "How long a bearer stays after it moved, in modes that go by load"}),
     fields::integer<&placement::Settings::hysteresis_percent>("hysteresis", 0, 1000, {
         .help = "A bearer takes another one's entry of a full card if its load is more by so many percent"}),
+    fields::flag<kConsolidation, &Consolidation::on>("consolidate", {
+        .help = "Workers with little load share a core, and the other cores sleep",
+        .more = "Of gnb workers on one NUMA node. See [placement.md](../design/placement.md#consolidation)."}),
+    fields::integer<kConsolidation, &Consolidation::fill_percent>("consolidate_fill", 1, 99, {
+        .help = "How busy a core may be in percent when a worker comes to it"}),
+    fields::integer<kConsolidation, &Consolidation::busy_percent>("consolidate_busy", 2, 100, {
+        .help = "A core that is busier in percent sends a worker back to its own"}),
+    fields::integer<kConsolidation, &Consolidation::calm_ms>("consolidate_calm_ms", 100, 3'600'000, {
+        .help = "How long the load has fitted on one core less before that one sleeps"}),
 };
 // How many, and where: what a group has beside the keys of its first bearer.
 constexpr std::array<fields::Field, 2> kGroupRows{

@@ -96,10 +96,11 @@ PortObservation Observer::observe_port(const PortConfig& config) const {
 WorkerObservation Observer::observe_worker(WorkerRuntime& worker) {
   auto seen = std::make_shared<WorkerObservation>(WorkerObservation{
       worker.config.name, worker.config.core, consumes_copies(worker.config), {}, 0, 0, {}, worker.config.policy.kind});
+  if (worker.host != nullptr) seen->host = worker.host->config.name;
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([seen, w] {
     seen->counters = take_snapshot(w->stats());
-    seen->cpu_cycles = w->running ? datapath::thread_cpu_time() : w->cpu_at_end.load();  // runs here once it has ended
+    seen->cpu_cycles = w->running ? datapath::cpu_time(w->cpu_clock) : w->cpu_at_end.load();
     if (w->keys() != nullptr) seen->keys = keys_of(*w->keys());
     seen->on_rings = on_rings(*w);
     if (w->gnb && !w->gnb->handed.empty()) {
@@ -171,7 +172,8 @@ Observation Observer::observe(const Locked& locked) const {
                            {},
                            worker->config.policy.kind,
                            0,
-                           silent_seconds(*worker)});
+                           silent_seconds(*worker),
+                           worker->host == nullptr ? "" : worker->host->config.name});
   }
   for (const auto& port : parts_.config.ports) all.ports.push_back(observe_port(port));
   all.card_links = parts_.cards.views();

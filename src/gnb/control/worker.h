@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/cpu_time.h"
+#include "engine/lodging.h"
 #include "engine/round_watch.h"
 #include "engine/tap_lane.h"
 #include "engine/worker_power.h"
@@ -71,10 +73,12 @@ struct WorkerRuntime {
 
   WorkerConfig config;
   unsigned lcore = 0;
-  std::atomic<bool> running{false};                   // threads of links look at it, too
-  std::atomic<power::Ticks> cpu_at_end{0};            // CPU time of its thread, once that has left the loop
-  bool drains_copies = true;                          // gnb: no other worker consumes them
-  std::unique_ptr<governor::Governor> core_governor;  // while the policy sets the core's frequency
+  std::atomic<bool> running{false};                           // threads of links look at it, too
+  std::atomic<clockid_t> cpu_clock{CLOCK_THREAD_CPUTIME_ID};  // of its thread, while that runs
+  std::atomic<power::Ticks> cpu_at_end{0};                    // CPU time of its thread, once that has left the loop
+  WorkerRuntime* host = nullptr;                              // whose thread makes its rounds; nullptr: its own does
+  bool drains_copies = true;                                  // gnb: no other worker consumes them
+  std::unique_ptr<governor::Governor> core_governor;          // while the policy sets the core's frequency
   datapath::WorkerPower power;
   datapath::Mailbox mailbox{&power.wakeup()};
   std::atomic<bool> stop{false};
@@ -101,7 +105,7 @@ struct WorkerRuntime {
     return dispatch ? dispatch->stats : other_stats;
   }
 
-  // Does something on the worker's own thread, or here as long as it does not run.
+  // Does something on the thread that makes the worker's rounds, or here as long as it does not run.
   // Of one that makes no rounds (see RoundWatch) nothing is asked; one that has stopped since then is waited for as
   // long as it takes to see that.
   [[nodiscard]] bool execute(const std::function<void()>& command, std::chrono::milliseconds patience = kPatience) {

@@ -51,6 +51,7 @@ Expected<void> Workers::launch() {
     const auto loop = [](void* argument) {
       auto& runtime = *static_cast<WorkerRuntime*>(argument);
       apply_schedule(runtime.config.name, runtime.config.schedule);
+      runtime.cpu_clock = datapath::thread_cpu_clock();
       runtime.loop();
       runtime.cpu_at_end.store(datapath::thread_cpu_time(), std::memory_order_release);
       return 0;
@@ -61,6 +62,62 @@ Expected<void> Workers::launch() {
     worker->running = true;
   }
   for (const auto& worker : workers_) power_of(*worker).say_what_cannot_wake();
+  return {};
+}
+
+WorkerRuntime* Workers::find(const std::string& name) const {
+  const auto at = std::find_if(workers_.begin(), workers_.end(), [&](const auto& w) { return w->config.name == name; });
+  return at == workers_.end() ? nullptr : at->get();
+}
+
+Expected<void> Workers::refuse_park(const WorkerRuntime& guest, const WorkerRuntime& host) const {
+  const std::string &leaves = guest.config.name, &takes = host.config.name;
+  for (const WorkerRuntime* one : {&guest, &host}) {
+    if (!one->gnb) return fail("worker {} has another function; allowed: workers with function gnb", one->config.name);
+    if (!one->running) return fail("worker {} does not run", one->config.name);
+  }
+  if (&guest == &host) return fail("worker {} cannot be its own host; allowed: another worker", leaves);
+  if (guest.host != nullptr) return fail("worker {} is parked already, on {}", leaves, guest.host->config.name);
+  if (host.host != nullptr)
+    return fail("worker {} is parked itself; allowed: {}, on whose core it is", takes, host.host->config.name);
+  for (const auto& other : workers_) {
+    if (other->host == &guest)
+      return fail("worker {} makes the rounds of {}; allowed: after that one has been woken", leaves,
+                  other->config.name);
+  }
+  return {};
+}
+
+namespace {
+
+datapath::LodgingLoop loop_of(WorkerRuntime& worker) {
+  return {worker.power, [&worker](const std::function<void()>& command) { return worker.execute(command); }};
+}
+
+}  // namespace
+
+Expected<void> Workers::park(const Locked& /*locked*/, WorkerRuntime& guest, WorkerRuntime& host) {
+  if (auto refused = refuse_park(guest, host); !refused) return refused;
+  switch (datapath::lodge(loop_of(guest), loop_of(host))) {
+    case datapath::Lodged::kGuestSilent:
+      return fail("worker {} does not answer; it makes its rounds itself", guest.config.name);
+    case datapath::Lodged::kHostSilent:
+      return fail("worker {} does not answer; {} makes its rounds itself", host.config.name, guest.config.name);
+    case datapath::Lodged::kNoRoom:
+      return fail("worker {} has no room for one more loop; {} makes its rounds itself", host.config.name,
+                  guest.config.name);
+    case datapath::Lodged::kDone:
+      break;
+  }
+  guest.host = &host;
+  return {};
+}
+
+Expected<void> Workers::wake(const Locked& /*locked*/, WorkerRuntime& guest) {
+  if (guest.host == nullptr) return fail("worker {} is not parked", guest.config.name);
+  if (!datapath::bring_home(loop_of(guest), loop_of(*guest.host)))
+    return fail("worker {} does not answer; it keeps the loop of {}", guest.host->config.name, guest.config.name);
+  guest.host = nullptr;
   return {};
 }
 
@@ -78,6 +135,7 @@ void Workers::stop(const Locked& /*locked*/) {
       rte_eal_wait_lcore(worker->lcore);
       (void)worker->cpu_at_end.load(std::memory_order_acquire);  // what its thread wrote is seen from here on
       worker->running = false;
+      worker->host = nullptr;
     }
   };
   const auto is = [](Function function) {
@@ -167,13 +225,13 @@ Expected<nlohmann::json> Workers::show_power(const Locked& /*locked*/) const {
 
 Expected<nlohmann::json> Workers::set_power(const Locked& /*locked*/, const std::string& name,
                                             const power::Settings& settings) {
-  const auto at = std::find_if(workers_.begin(), workers_.end(), [&](const auto& w) { return w->config.name == name; });
-  if (at == workers_.end()) {
+  WorkerRuntime* const found = find(name);
+  if (found == nullptr) {
     std::vector<std::string_view> names;
     for (const auto& worker : workers_) names.emplace_back(worker->config.name);
     return fail("worker: there is no '{}'; allowed: {}", printable(name), comma_list(names));
   }
-  WorkerRuntime& worker = **at;
+  WorkerRuntime& worker = *found;
   WorkerConfig changed = worker.config;
   changed.policy = settings;
   for (const auto& other : workers_) {

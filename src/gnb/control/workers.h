@@ -27,6 +27,15 @@ class Workers {
   [[nodiscard]] std::vector<WorkerRuntime*> key_holders(WorkerRuntime& owner) const;
 
   Expected<void> launch();
+  // The worker of that name; nullptr: there is none.
+  [[nodiscard]] WorkerRuntime* find(const std::string& name) const;
+
+  // From now on the thread of `host` makes the rounds of `guest`, too, and the core of the guest sleeps. Both are gnb
+  // workers that run, are on their own cores, and the guest is nobody's host.
+  Expected<void> park(const Locked& locked, WorkerRuntime& guest, WorkerRuntime& host);
+  // From now on a parked worker makes its rounds itself again.
+  Expected<void> wake(const Locked& locked, WorkerRuntime& guest);
+
   // In the order of the packets' way, and each worker empties its rings before it ends: nothing is left in between.
   void stop(const Locked& locked);
 
@@ -45,6 +54,7 @@ class Workers {
 
  private:
   void look_at(WorkerRuntime& worker, Time now);
+  [[nodiscard]] Expected<void> refuse_park(const WorkerRuntime& guest, const WorkerRuntime& host) const;
 
   const GnbConfig& config_;
   std::vector<std::unique_ptr<WorkerRuntime>> workers_;

@@ -64,8 +64,18 @@ Json show(Placing& placing, std::span<const BearerId> ids) {
                        {"load", why.load},
                        {"pinned", why.is_pinned}});
   }
+  Json workers = Json::array();
+  for (const Consolidating::Row& row : placing.consolidating().rows())
+    workers.push_back({{"worker", row.worker}, {"core", row.core}, {"host", row.host}, {"busy", row.busy}});
+  const Consolidating::Counters cores = placing.consolidating().counters();
   return {{"settings", to_json(placing.settings())},
           {"bearers", std::move(bearers)},
+          {"workers", std::move(workers)},
+          {"cores",
+           {{"parked", cores.parked},
+            {"woken", cores.woken},
+            {"not_parked", cores.not_parked},
+            {"longest_us", cores.longest_us}}},
           {"now",
            {{"bearers", view.bearers},
             {"movable", view.movable},
@@ -113,6 +123,19 @@ void add_place_methods(app::MethodRegistry& registry, Placing& placing) {
     if (const auto fault = params.fault()) return fail("{}", *fault);
     const std::size_t count = ids.size();
     return placing.pin(ids, *to).map([count] { return Json{{"pinned", count}}; });
+  });
+  registry.add("place.park", [&placing](Params& params) -> Expected<Json> {
+    params.require("worker");
+    params.require("on");
+    const auto worker = params.text("worker"), on = params.text("on");
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return placing.consolidating().park(*worker, *on).map([&] { return Json{{"worker", *worker}, {"host", *on}}; });
+  });
+  registry.add("place.wake", [&placing](Params& params) -> Expected<Json> {
+    params.require("worker");
+    const auto worker = params.text("worker");
+    if (const auto fault = params.fault()) return fail("{}", *fault);
+    return placing.consolidating().wake(*worker).map([&] { return Json{{"worker", *worker}, {"host", ""}}; });
   });
   registry.add("place.unpin", [&placing](Params& params) -> Expected<Json> {
     params.require("ids");

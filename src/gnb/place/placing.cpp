@@ -22,16 +22,24 @@ void Placing::note_view() {
 }
 
 Placing::Placing(Parts& parts, const placement::Settings& settings)
-    : parts_(parts), moves_(parts), settings_(settings), decider_(settings), book_(parts, moves_) {
+    : parts_(parts),
+      moves_(parts),
+      consolidating_(parts, settings.consolidation),
+      settings_(settings),
+      decider_(settings),
+      book_(parts, moves_) {
   note_view();
-  if (!parts.config.cards.empty()) parts.observer.show_placement([this] { return view(); });
+  if (!parts.config.cards.empty() || parts.workers.all().size() > 1)
+    parts.observer.show_placement([this] { return view(); });
 }
 
 void Placing::start() {
+  consolidating_.start();
   if (!parts_.config.cards.empty()) thread_ = std::thread([this] { run(); });
 }
 
 void Placing::stop() {
+  consolidating_.stop();
   {
     const std::lock_guard guard(mutex_);
     stop_ = true;
@@ -154,7 +162,9 @@ Expected<void> Placing::set(const placement::Settings& next) {
   const std::lock_guard guard(mutex_);
   if (parts_.config.cards.empty() && next.mode != placement::Mode::kStatic)
     return fail("mode: this host has no card; allowed: static");
+  if (const auto wrong = placement::refuse(next.consolidation)) return fail("{}", *wrong);
   settings_ = next;
+  consolidating_.set(next.consolidation);
   decider_.set(next);
   note_view();
   soon_ = true;
@@ -182,6 +192,10 @@ placement::View Placing::view() const {
   view.with_packets = counters.with_packets;
   view.packets = counters.packets;
   view.longest_hold_us = counters.longest_us;
+  const Consolidating::Counters cores = consolidating_.counters();
+  view.parked = cores.parked;
+  view.woken = cores.woken;
+  view.not_parked = cores.not_parked;
   return view;
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "gnb/place/consolidating.h"
 #include "gnb/place/facts_book.h"
 #include "gnb/place/moves.h"
 #include "placement/decision/decider.h"
@@ -40,6 +41,8 @@ class Placing {
   Expected<void> set(const placement::Settings& settings);
   [[nodiscard]] placement::Settings settings() const;
   [[nodiscard]] placement::View view() const;
+  // On which cores the workers run.
+  [[nodiscard]] Consolidating& consolidating() { return consolidating_; }
   // Where a bearer lives, and why.
   struct Why {
     BearerId id;
@@ -59,6 +62,7 @@ class Placing {
 
   Parts& parts_;
   Moves moves_;
+  Consolidating consolidating_;
   mutable std::mutex mutex_;  // of all below but the view; before the mutex of the control side
   std::condition_variable changed_;
   bool stop_ = false, soon_ = false;

@@ -1,5 +1,7 @@
 #include "placement/decision/consolidation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace splitplane::placement {
@@ -19,6 +21,12 @@ bool has_guests(std::span<const LoopFacts> loops, std::size_t core) {
 }
 
 }  // namespace
+
+std::optional<std::string> refuse(const ConsolidationSettings& settings) {
+  if (settings.fill_percent < settings.busy_percent) return std::nullopt;
+  return fmt::format("consolidate_fill: {} is not below consolidate_busy, {}; allowed: less, or workers come and go",
+                     settings.fill_percent, settings.busy_percent);
+}
 
 void Consolidation::set(const ConsolidationSettings& settings) {
   settings_ = settings;

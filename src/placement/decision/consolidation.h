@@ -9,17 +9,9 @@
 #include <span>
 
 #include "placement/decision/facts.h"
+#include "placement/decision/settings.h"
 
 namespace splitplane::placement {
-
-struct ConsolidationSettings {
-  bool on = false;
-  unsigned fill_percent = 60;  // no core is busier than that when a guest comes to it
-  unsigned busy_percent = 85;  // a core that is busier sends a guest home
-  unsigned calm_ms = 2000;     // the load has fitted on one core less for so long
-
-  friend bool operator==(const ConsolidationSettings&, const ConsolidationSettings&) = default;
-};
 
 // One worker's loop.
 struct LoopFacts {

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace splitplane::placement {
@@ -19,6 +21,16 @@ inline constexpr std::array<std::string_view, 2> kRatioOfNames{"bearers", "load"
 enum class LoadOf : std::uint8_t { kPackets, kOctets };
 inline constexpr std::array<std::string_view, 2> kLoadOfNames{"packets", "octets"};
 
+// On how many cores the workers run (consolidation.h).
+struct ConsolidationSettings {
+  bool on = false;
+  unsigned fill_percent = 60;  // no core is busier than that when a guest comes to it
+  unsigned busy_percent = 85;  // a core that is busier sends a guest home
+  unsigned calm_ms = 2000;     // the load has fitted on one core less for so long
+
+  friend bool operator==(const ConsolidationSettings&, const ConsolidationSettings&) = default;
+};
+
 struct Settings {
   Mode mode = Mode::kStatic;
   unsigned ratio_percent = 0;  // kRatio: on cards
@@ -29,8 +41,12 @@ struct Settings {
   unsigned most_moves_per_second = 1000;  // of bearers
   unsigned min_stay_ms = 5000;            // a bearer that moved by its load stays so long
   unsigned hysteresis_percent = 25;       // a busier bearer takes an entry of the card if it has so much more load
+  ConsolidationSettings consolidation;
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
+
+// What is wrong between the settings, with its key and what is allowed; nothing if they fit together.
+[[nodiscard]] std::optional<std::string> refuse(const ConsolidationSettings& settings);
 
 }  // namespace splitplane::placement

@@ -15,6 +15,9 @@ namespace splitplane::placement {
   X(refused, "bearers", "moves that were asked for and may not be made")                           \
   X(with_packets, "bearers", "moves during which packets of the bearer waited")                    \
   X(packets, "packets", "that waited while their bearer moved")                                    \
+  X(parked, "", "times that a worker's loop went to another worker's core")                        \
+  X(woken, "", "times that it came back to its own")                                               \
+  X(not_parked, "", "times that it could not go or come, because a worker did not answer")         \
   X(decisions, "", "periods after which it was decided where bearers shall live")
 // clang-format on
 

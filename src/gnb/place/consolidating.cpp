@@ -1,0 +1,168 @@
+#include "gnb/place/consolidating.h"
+
+#include <rte_cycles.h>
+#include <rte_lcore.h>
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "base/text.h"
+
+namespace splitplane::gnb {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{100};
+
+placement::Time now() {
+  return std::chrono::duration_cast<placement::Time>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
+
+void Consolidating::start() {
+  if (parts_.workers.all().size() > 1) thread_ = std::thread([this] { run(); });
+}
+
+void Consolidating::stop() {
+  {
+    const std::lock_guard guard(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Consolidating::set(const placement::ConsolidationSettings& settings) {
+  const std::lock_guard guard(mutex_);
+  if (settings == settings_) return;
+  if (settings.on) by_hand_.clear();
+  settings_ = settings;
+  consolidation_.set(settings);
+  changed_.notify_all();
+}
+
+// It is switched on, or has to bring somebody home.
+bool Consolidating::has_work() const {
+  if (settings_.on) return true;
+  const Locked locked = parts_.control.lock();
+  return std::any_of(parts_.workers.all().begin(), parts_.workers.all().end(),
+                     [&](const auto& worker) { return worker->host != nullptr && !by_hand_.contains(worker.get()); });
+}
+
+void Consolidating::run() {
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    if (!has_work()) {
+      seen_at_ = 0;
+      changed_.wait(lock);
+      continue;
+    }
+    if (changed_.wait_for(lock, kLook, [this] { return stop_; })) return;
+    look();
+  }
+}
+
+std::vector<placement::LoopFacts> Consolidating::facts(const Locked& /*locked*/) {
+  const auto& workers = parts_.workers.all();
+  const std::uint64_t at = rte_rdtsc(), elapsed = at - seen_at_;
+  const bool is_first = seen_at_ == 0;
+  seen_at_ = at;
+  seen_busy_.resize(workers.size());
+  busy_.resize(workers.size());
+  std::vector<placement::LoopFacts> all(workers.size());
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    WorkerRuntime& worker = *workers[i];
+    const std::uint64_t busy = worker.stats().busy_cycles.get();
+    busy_[i] = static_cast<double>(busy - seen_busy_[i]) / static_cast<double>(elapsed);
+    seen_busy_[i] = busy;
+    const auto host =
+        std::find_if(workers.begin(), workers.end(), [&](const auto& w) { return w.get() == worker.host; });
+    all[i] = {.busy = busy_[i],
+              .on = host == workers.end() ? i : static_cast<std::size_t>(host - workers.begin()),
+              .takes_part = worker.gnb && worker.running && worker.silent_seconds == 0 && !by_hand_.contains(&worker),
+              .socket = static_cast<int>(rte_lcore_to_socket_id(worker.lcore))};
+  }
+  return is_first ? std::vector<placement::LoopFacts>{} : all;
+}
+
+void Consolidating::look() {
+  const Locked locked = parts_.control.lock();
+  const auto loops = facts(locked);
+  const auto step = consolidation_.decide(now(), loops);
+  if (!step) return;
+  WorkerRuntime &guest = *parts_.workers.all()[step->guest], &host = *parts_.workers.all()[step->host];
+  const bool parks = step->kind == Step::Kind::kPark;
+  const auto begin = std::chrono::steady_clock::now();
+  if (const auto done = carry_out(locked, guest, parks ? &host : nullptr); !done) {
+    log::warn("{}", done.error().message);
+    return;
+  }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  const auto text =
+      parks ? "its core {} sleeps, core {} of worker {} makes its rounds and will be busy {:.0f} %; {:.1f} ms"
+            : "its core {} makes its rounds again, core {} of worker {} was busy {:.0f} %; {:.1f} ms";
+  log::write(spdlog::level::info, {{"worker", guest.config.name}},
+             fmt::format("worker {}: ", guest.config.name) + fmt::format(fmt::runtime(text), guest.config.core,
+                                                                         host.config.core, host.config.name,
+                                                                         100 * step->load, took.count()));
+}
+
+Expected<void> Consolidating::carry_out(const Locked& locked, WorkerRuntime& guest, WorkerRuntime* host) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto done = host != nullptr ? parts_.workers.park(locked, guest, *host) : parts_.workers.wake(locked, guest);
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
+  const std::lock_guard guard(counters_mutex_);
+  ++(!done ? counters_.not_parked : host != nullptr ? counters_.parked : counters_.woken);
+  if (done) counters_.longest_us = std::max(counters_.longest_us, static_cast<std::uint64_t>(took.count()));
+  return done;
+}
+
+Expected<WorkerRuntime*> Consolidating::find(const std::string& key, const std::string& name) const {
+  if (WorkerRuntime* const worker = parts_.workers.find(name)) return worker;
+  std::vector<std::string_view> names;
+  for (const auto& worker : parts_.workers.all()) names.emplace_back(worker->config.name);
+  return fail("{}: there is no worker '{}'; allowed: {}", key, printable(name), comma_list(names));
+}
+
+Expected<void> Consolidating::park(const std::string& worker, const std::string& host) {
+  const std::lock_guard guard(mutex_);
+  if (settings_.on) return fail("worker: cores follow the load; allowed: after `place set --consolidate false`");
+  const Locked locked = parts_.control.lock();
+  const auto guest = find("worker", worker), to = find("on", host);
+  if (!guest) return tl::unexpected(guest.error());
+  if (!to) return tl::unexpected(to.error());
+  auto done = carry_out(locked, **guest, *to);
+  if (done) by_hand_.insert(*guest);
+  return done;
+}
+
+Expected<void> Consolidating::wake(const std::string& worker) {
+  const std::lock_guard guard(mutex_);
+  if (settings_.on) return fail("worker: cores follow the load; allowed: after `place set --consolidate false`");
+  const Locked locked = parts_.control.lock();
+  const auto guest = find("worker", worker);
+  if (!guest) return tl::unexpected(guest.error());
+  auto done = carry_out(locked, **guest, nullptr);
+  if (done) by_hand_.erase(*guest);
+  return done;
+}
+
+Consolidating::Counters Consolidating::counters() const {
+  const std::lock_guard guard(counters_mutex_);
+  return counters_;
+}
+
+std::vector<Consolidating::Row> Consolidating::rows() const {
+  const std::lock_guard guard(mutex_);
+  const Locked locked = parts_.control.lock();
+  std::vector<Row> rows;
+  const auto& workers = parts_.workers.all();
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    const WorkerRuntime& worker = *workers[i];
+    rows.push_back({worker.config.name, worker.config.core, worker.host == nullptr ? "" : worker.host->config.name,
+                    i < busy_.size() ? busy_[i] : 0});
+  }
+  return rows;
+}
+
+}  // namespace splitplane::gnb
