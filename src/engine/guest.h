@@ -54,7 +54,7 @@ class Hosting {
  public:
   static constexpr std::size_t kMostGuests = 15;
 
-  // By commands between two rounds of the host, which looks at so many queues now. False: there is no room for one
+  // By commands between two rounds of the host, which looks at `queues_now` queues. False: there is no room for one
   // more, or for its queues.
   [[nodiscard]] bool take(Guest& guest, std::size_t queues_now);
   void give_back(Guest& guest);

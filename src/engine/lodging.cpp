@@ -15,7 +15,7 @@ constexpr auto kPatience = 1s;  // of a loop that has heard of it, until its rou
 Guest* wait_for(Hosting& guest) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
   while (guest.offered() == nullptr) {
-    // Who has left already offers itself in a moment, and would wait for ever if nobody took it.
+    // One that has left already offers itself in a moment, and would wait for ever if it were not taken.
     if (std::chrono::steady_clock::now() > end && guest.stays_after_all()) return nullptr;
     std::this_thread::sleep_for(kLook);
   }

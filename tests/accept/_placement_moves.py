@@ -48,13 +48,7 @@ def items(report: Report) -> None:
             timeout=900,
         ),
     )
-    report.judge(
-        "placement_consolidation",
-        "none",
-        "2 -> 1 -> 2 workers under load, nothing lost",
-        False,
-        "shards do not move between workers: not built",
-    )
+    consolidation(report)
     report.judge(
         "placement_200000_bearers_live",
         "none",
@@ -106,6 +100,42 @@ def moves(report: Report) -> None:
         2 * seen["with_packets"] >= seen["moved"],
         f"packets waited for {seen['hold_us'] / 1e3:.1f} ms (median of moves), "
         f"{seen['longest_hold_us'] / 1e3:.1f} ms at most",
+    )
+
+
+def consolidation(report: Report) -> None:
+    test = "test_cores_follow_the_load_and_nothing_is_lost"
+    forget(test)
+    judge(
+        report,
+        Mended(
+            "placement_consolidation",
+            shows="two workers share a core while there is little load, and do not when there is more; parked and "
+            "woken by hand under load and under real TCP, by N3 address, behind a dispatching worker and with "
+            "baas: process: nothing lost, doubled or reordered, SHA-256 equal",
+            pytest=["tests/e2e/test_consolidation.py"],
+            environment={"SPLITPLANE_PARKS": "200"},
+            timeout=600,
+        ),
+    )
+    seen = figures(test)
+    if not seen:
+        report.judge("placement_consolidation_figures", "none", "a run that ended", False, "the test wrote no figures")
+        return
+    bad = seen["lost"] + seen["duplicates"] + seen["reordered"] + seen["sent"] - seen["unique"]
+    report.judge(
+        "placement_consolidation_lost_doubled_reordered",
+        f"{bad} of {seen['sent']}",
+        "0",
+        bad == 0,
+        f"{seen['changes']} changes, {seen['longest_us'] / 1e3:.1f} ms at most",
+    )
+    report.at_most(
+        "placement_consolidation_time_to_react",
+        seen["react_s"],
+        1,
+        " s",
+        f"from the load to the core; parked {seen['again_s']:.2f} s after it, {seen['calm_s']} s of them the calm time",
     )
 
 

@@ -24,6 +24,8 @@ WRONG_CARDS = edits(
     ("  mode: ratio", "  >>mode: best", "placement.mode", "'best'"),
     ("  ratio: 40", "  >>ratio: 101", "placement.ratio", "is 101; allowed: an integer from 0 to 100"),
     ("  ratio: 40", "  >>ration: 40", "placement.ration", "unknown key, did you mean 'ratio'?"),
+    ("  consolidate: true", "  >>consolidate: 1", "placement.consolidate", "allowed: true or false"),
+    ("  consolidate_fill: 50", "  >>consolidate_fill: 0", "placement.consolidate_fill", "is 0; allowed: an integer from 1 to 99"),
     ("    rx: vf-copies", "    rx: vf-copies\n    >>tx: vf-copies", "workers.c.tx", "does not belong to function copies"),
 )
 

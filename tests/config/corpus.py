@@ -312,6 +312,10 @@ placement:
   most_moves_per_second: 200
   min_stay_ms: 10000
   hysteresis: 50
+  consolidate: true
+  consolidate_fill: 50
+  consolidate_busy: 90
+  consolidate_calm_ms: 5000
 bearers:
   - count: 4
     upf: 10.100.0.2

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import time
 from pathlib import Path
 
 import configs
 from card import wait_for_card
+from generated import Generator, memif, sink
 from instance import Instance
-from paths import splitplane
-from processes import PATIENCE, Processes
+from processes import Processes
 
 RATE = int(os.environ.get("SPLITPLANE_MOVES_RATE", "50000"))
 BEARERS = 16
@@ -43,7 +41,7 @@ class LoadedCard:
         nic = configs.nic(name, features="mat")
         del nic["ports"]["vf-copies"]
         nic["card"]["vfs"] = ["vf-n3", "vf-air"]
-        nic["ports"]["n3"] = {"device": self.memif("server"), "mtu": configs.LINK_MTU}
+        nic["ports"]["n3"] = {"device": memif("server", socket), "mtu": configs.LINK_MTU}
         air = f"net_pcap0,tx_pcap={self.capture}" if captures else "net_null0"
         nic["ports"]["air"] = {"device": air, "mtu": configs.LINK_MTU}
         self.gnb = Instance(processes, "gnb", "run", configs.write(folder, "gnb", host))
@@ -52,38 +50,16 @@ class LoadedCard:
 
     moves_seen: tuple[int, int] | None = None  # how many had moved at first, and in which period
 
-    def memif(self, role: str) -> str:
-        return f"net_memif0,id=0,role={role},socket={self.socket},socket-abstract=no"
-
     def ids(self) -> list[int]:
         return [configs.identity(n) for n in range(1, self.count + 1)]
 
     def start_generator(self, rate: int = RATE):
-        tree = {
-            "file_prefix": configs.prefix("gen-moves"),
-            "memory": {"hugepages": "never", "megabytes": 64, "mbufs": 8191},
-            "ports": {"p": {"device": self.memif("client")}},
-            "gen": {
-                "port": "p",
-                "core": 1,
-                "rate": rate,
-                "arrivals": "poisson",
-                "sizes": 80,
-                "gnb_ipv4": "10.100.0.1",
-                "bearers": [
-                    {"id": b["id"], "upf": UPF, "qfi": 9, "ue_ipv4": b["ue_ipv4"]} for b in self.gnb.control.bearers()
-                ],
-            },
-        }
-        file = configs.write(self.folder, "gen", tree)
-        self.results = self.folder / "gen.json"
-        self.results.unlink(missing_ok=True)
-        self.gen = self.processes.start("gen", [splitplane(), "gen", file, "--json", self.results])
+        self.gen = Generator(
+            self.processes, self.folder, "gen-moves", self.socket, self.gnb.control.bearers(), rate, "10.100.0.1"
+        )
 
     def stop_generator(self) -> dict:
-        self.gen.signal(signal.SIGINT)
-        self.gen.wait(PATIENCE)
-        return json.loads(self.results.read_text())["gen"]
+        return self.gen.stop()
 
     def sent(self) -> tuple[set[int], dict[int, int]]:
         """The bearers that live on the card, and what was sent of each bearer since the start."""
@@ -108,15 +84,4 @@ class LoadedCard:
         return row["decisions"] >= self.moves_seen[1] + 3
 
     def sink(self) -> dict:
-        """What the sink says of the capture."""
-        tree = {
-            "file_prefix": configs.prefix("sink-moves"),
-            "memory": {"hugepages": "never", "megabytes": 64, "mbufs": 8191},
-            "ports": {"p": {"device": f"net_pcap0,rx_pcap={self.capture}"}},
-            "sink": {"port": "p", "core": 1, "flows": self.count, "idle_s": 1},
-        }
-        file, results = configs.write(self.folder, "sink", tree), self.folder / "sink.json"
-        results.unlink(missing_ok=True)
-        sink = self.processes.start("sink", [splitplane(), "sink", file, "--json", results])
-        sink.wait(PATIENCE)
-        return json.loads(results.read_text())["sink"]
+        return sink(self.processes, self.folder, "sink-moves", self.capture, self.count)

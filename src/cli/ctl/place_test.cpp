@@ -32,7 +32,10 @@ TEST(CtlPlace, how_it_is_decided_what_is_now_and_why) {
                       {"place", "card0"},
                       {"why", "on card 0: it is pinned"},
                       {"load", 12.4},
-                      {"pinned", true}}}}};
+                      {"pinned", true}}}},
+                   {"workers",
+                    {{{"worker", "w0"}, {"core", 2}, {"host", ""}, {"busy", 0.126}},
+                     {{"worker", "w1"}, {"core", 3}, {"host", "w0"}, {"busy", 0.0}}}}};
   const std::string text = render_placement(Json::parse(shown.dump()));
   EXPECT_THAT(text, HasSubstr("ratio: 30 % of load"));
   EXPECT_THAT(text, HasSubstr("200,000"));
@@ -43,6 +46,8 @@ TEST(CtlPlace, how_it_is_decided_what_is_now_and_why) {
   EXPECT_THAT(text, HasSubstr("0x04040000"));
   EXPECT_THAT(text, HasSubstr("12/s"));
   EXPECT_THAT(text, HasSubstr("on card 0: it is pinned"));
+  EXPECT_THAT(text, ContainsRegex("w0 +2 +its own core +13 %"));
+  EXPECT_THAT(text, ContainsRegex("w1 +3 +w0 +0 %"));
 }
 
 TEST(CtlPlace, a_share_of_nothing_is_none) {

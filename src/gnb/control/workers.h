@@ -31,7 +31,7 @@ class Workers {
   [[nodiscard]] WorkerRuntime* find(const std::string& name) const;
 
   // From now on the thread of `host` makes the rounds of `guest`, too, and the core of the guest sleeps. Both are gnb
-  // workers that run, are on their own cores, and the guest is nobody's host.
+  // workers that run, are on their own cores, and the guest has no guests.
   Expected<void> park(const Locked& locked, WorkerRuntime& guest, WorkerRuntime& host);
   // From now on a parked worker makes its rounds itself again.
   Expected<void> wake(const Locked& locked, WorkerRuntime& guest);

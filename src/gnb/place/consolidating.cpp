@@ -98,13 +98,13 @@ void Consolidating::look() {
     return;
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  const auto text =
-      parks ? "its core {} sleeps, core {} of worker {} makes its rounds and will be busy {:.0f} %; {:.1f} ms"
-            : "its core {} makes its rounds again, core {} of worker {} was busy {:.0f} %; {:.1f} ms";
+  const std::string text =
+      parks ? fmt::format("its core {} sleeps, worker {} makes its rounds; core {} will be busy {:.0f} %",
+                          guest.config.core, host.config.name, host.config.core, 100 * step->load)
+            : fmt::format("makes its rounds itself, on core {}; core {} of worker {} was busy {:.0f} %",
+                          guest.config.core, host.config.core, host.config.name, 100 * step->load);
   log::write(spdlog::level::info, {{"worker", guest.config.name}},
-             fmt::format("worker {}: ", guest.config.name) + fmt::format(fmt::runtime(text), guest.config.core,
-                                                                         host.config.core, host.config.name,
-                                                                         100 * step->load, took.count()));
+             fmt::format("worker {}: {}; took {:.1f} ms", guest.config.name, text, took.count()));
 }
 
 Expected<void> Consolidating::carry_out(const Locked& locked, WorkerRuntime& guest, WorkerRuntime* host) {

@@ -17,7 +17,7 @@ namespace splitplane::placement {
 struct LoopFacts {
   double busy = 0;          // the share of a core's time that its packets took since the last look, 0 to 1
   std::size_t on = 0;       // the worker on whose core it runs; its own number: at home
-  bool takes_part = false;  // it serves bearers, its thread makes rounds, and nobody keeps it where it is
+  bool takes_part = false;  // it serves bearers, its thread makes rounds, and it was not parked by hand
   int socket = 0;           // of its core: loops stay on their NUMA node
 };
 

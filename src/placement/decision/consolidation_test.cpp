@@ -24,7 +24,7 @@ struct Cores {
     if (step) loops[step->guest].on = step->kind == Kind::kPark ? step->host : step->guest;
     return step;
   }
-  // The steps of so many looks.
+  // The steps of `n` looks.
   std::vector<ConsolidationStep> looks(unsigned n) {
     std::vector<ConsolidationStep> steps;
     for (unsigned i = 0; i < n; ++i) {

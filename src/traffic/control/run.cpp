@@ -19,6 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kGraceNs = 10'000'000;        // for what was due at the very end
+constexpr std::chrono::milliseconds kUntilTaken{50};  // for the last packets, before the port closes
 constexpr std::chrono::milliseconds kDrain{300};      // for packets under way, unless sink.idle_s says otherwise
 constexpr std::chrono::seconds kPatienceForLinks{5};  // memif and vhost come up when the other side does
 
@@ -207,6 +208,8 @@ void TrafficRun::stop() {
   if (!running_) return;
   stop_.store(true, std::memory_order_relaxed);
   rte_eal_mp_wait_lcore();
+  // What the other end of a memif or of a vhost queue has not taken when it closes is lost.
+  if (has_generator()) std::this_thread::sleep_for(kUntilTaken);
   running_ = false;
 }
 

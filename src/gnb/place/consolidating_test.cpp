@@ -1,0 +1,67 @@
+#include "gnb/place/consolidating.h"
+
+#include "gnb/place/test_card.h"
+
+namespace splitplane::gnb {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Workers that do not run can be asked for nothing; tests/e2e/test_consolidation.py has those that do.
+class ConsolidatingTest : public test::PlaceTest {
+ protected:
+  void SetUp() override {
+    test::PlaceTest::SetUp();
+    cores_.emplace(*parts_, placement::ConsolidationSettings{});
+  }
+  void TearDown() override {
+    cores_.reset();
+    test::PlaceTest::TearDown();
+  }
+  static std::string refusal(const Expected<void>& done) { return done ? "" : done.error().message; }
+
+  std::optional<Consolidating> cores_;
+};
+
+TEST_F(ConsolidatingTest, names_of_workers_are_checked) {
+  EXPECT_EQ(refusal(cores_->park("w7", "w0")), "worker: there is no worker 'w7'; allowed: w0, w1");
+  EXPECT_EQ(refusal(cores_->park("w1", "\n")), "on: there is no worker '\\x0a'; allowed: w0, w1");
+  EXPECT_EQ(refusal(cores_->wake("")), "worker: there is no worker ''; allowed: w0, w1");
+}
+
+TEST_F(ConsolidatingTest, a_worker_that_does_not_run_is_not_parked_and_that_is_counted) {
+  EXPECT_EQ(refusal(cores_->park("w1", "w0")), "worker w1 does not run");
+  EXPECT_EQ(refusal(cores_->wake("w1")), "worker w1 is not parked");
+  EXPECT_EQ(cores_->counters().not_parked, 2U);
+  EXPECT_EQ(cores_->counters().parked + cores_->counters().woken, 0U);
+}
+
+TEST_F(ConsolidatingTest, by_hand_only_while_it_is_off) {
+  cores_->set({.on = true});
+  EXPECT_THAT(refusal(cores_->park("w1", "w0")), HasSubstr("cores follow the load; allowed: after"));
+  EXPECT_THAT(refusal(cores_->wake("w1")), HasSubstr("cores follow the load"));
+  cores_->set({});
+  EXPECT_EQ(refusal(cores_->park("w1", "w0")), "worker w1 does not run");
+}
+
+TEST_F(ConsolidatingTest, workers_that_do_not_run_are_left_alone) {
+  cores_->set({.on = true, .calm_ms = 100});
+  cores_->start();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  cores_->stop();
+  EXPECT_EQ(cores_->counters().parked + cores_->counters().not_parked, 0U);
+  ASSERT_EQ(cores_->rows().size(), 2U);
+  EXPECT_EQ(cores_->rows()[1].worker, "w1");
+  EXPECT_EQ(cores_->rows()[1].host, "");
+}
+
+TEST_F(ConsolidatingTest, a_worker_that_does_not_listen_keeps_its_rounds) {
+  const test::Hanging hanging(parts_->worker(1));
+  parts_->worker(0).running = true;
+  EXPECT_EQ(refusal(cores_->park("w1", "w0")), "worker w1 does not answer; it makes its rounds itself");
+  EXPECT_EQ(parts_->worker(1).host, nullptr);
+  parts_->worker(0).running = false;
+}
+
+}  // namespace
+}  // namespace splitplane::gnb
