@@ -8,17 +8,21 @@ bool Hosting::take(Guest& guest, std::size_t queues_now) {
   return true;
 }
 
-void Hosting::give_back(Guest& guest) {
-  const auto end = all_.begin() + static_cast<std::ptrdiff_t>(guests_);
-  const auto at = std::find(all_.begin(), end, &guest);
-  if (at == end) return;
-  std::copy(at + 1, end, at);
-  --guests_;
-  guest.home().taken_back();  // the last access: its thread goes on
+void Hosting::send_home(const Guest& guest) {
+  for (std::size_t i = 0; i < guests_; ++i) goes_[i] = goes_[i] || all_[i] == &guest;
 }
 
-void Hosting::give_all_back() {
-  while (guests_ != 0) give_back(*all_[guests_ - 1]);
+void Hosting::give_back(bool all) {
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < guests_; ++i) {
+    if (all || goes_[i]) {
+      all_[i]->home().taken_back();  // the last access: its thread goes on
+    } else {
+      all_[left++] = all_[i];
+    }
+  }
+  guests_ = left;
+  goes_.fill(false);
 }
 
 std::size_t Hosting::queues() const {

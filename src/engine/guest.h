@@ -57,7 +57,8 @@ class Hosting {
   // By commands between two rounds of the host, which looks at `queues_now` queues. False: there is no room for one
   // more, or for its queues.
   [[nodiscard]] bool take(Guest& guest, std::size_t queues_now);
-  void give_back(Guest& guest);
+  // It goes home when the host's rounds are over and nothing of it is armed any more: with give_back().
+  void send_home(const Guest& guest);
 
   // By the control thread. The guest's loop ends its rounds soon, as it looks once a round; it has to be interrupted.
   void leave() { leaves_.store(true, std::memory_order_relaxed); }
@@ -72,13 +73,15 @@ class Hosting {
   [[nodiscard]] bool leaves() { return leaves_.load(std::memory_order_relaxed) && leaves_.exchange(false); }
   // Sleeps as long as `guest`, its own loop, is offered or taken.
   void stay(Guest& guest);
-  void give_all_back();
+  // Of the guests those that were sent home, or all. The host's loop has ended its rounds.
+  void give_back(bool all);
   [[nodiscard]] bool has_guests() const { return guests_ != 0; }
   [[nodiscard]] std::span<Guest* const> guests() const { return std::span(all_).first(guests_); }
   [[nodiscard]] std::size_t queues() const;  // of all guests
 
  private:
   std::array<Guest*, kMostGuests> all_{};
+  std::array<bool, kMostGuests> goes_{};  // home
   std::size_t guests_ = 0;
   std::atomic<bool> leaves_{false};
   std::atomic<Guest*> offered_{nullptr};

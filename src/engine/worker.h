@@ -125,21 +125,20 @@ struct GuestsRound {
   std::uint64_t cycles = 0;
 };
 
-// A round of each guest; what its queues had stands in `seen`, one guest behind the other. Who has to stop goes home.
+// A round of each guest; what its queues had stands in `seen`, one guest behind the other. One that has to stop is sent
+// home.
 [[gnu::noinline]] inline GuestsRound round_of_guests(WorkerPower& power, std::span<power::QueueRound> seen) {
   GuestsRound all;
-  Guest* stopping = nullptr;
   const std::uint64_t begin = rte_rdtsc();
   for (Guest* guest : power.hosting().guests()) {
     all.packets += guest->round(seen);
     seen = seen.subspan(guest->sources().size());
-    if (guest->has_to_stop()) stopping = guest;
+    if (guest->has_to_stop()) [[unlikely]] {
+      power.hosting().send_home(*guest);
+      power.begin_anew();
+    }
   }
   all.cycles = rte_rdtsc() - begin;
-  if (stopping != nullptr) {
-    power.hosting().give_back(*stopping);
-    power.begin_anew();
-  }
   return all;
 }
 
@@ -280,7 +279,7 @@ void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, Worker
   do {
     std::vector<WakeSource> sources = look_at_queues(function, machine);
     if (hosting.leaves()) [[unlikely]] {
-      hosting.give_all_back();
+      hosting.give_back(true);
       power.take_slowest();
       GuestOf<Function> guest(function, power, mailbox, stats, stop, sources, machine.ring);
       hosting.stay(guest);
@@ -302,8 +301,10 @@ void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, Worker
     power.found(machine, rester.without());
     // Runs until another policy is chosen, or the same again because the queues have other devices.
     std::visit([&](auto& policy) { run_rounds(function, policy, power, rester, mailbox, stats, stop); }, power.begin());
+    hosting.give_back(
+        false);  // it may arm its wake-ups and interrupts at once, and run_rounds() has disarmed them here
   } while (!stop.load(std::memory_order_relaxed));
-  hosting.give_all_back();
+  hosting.give_back(true);
   Burst burst;
   drain(function, burst, stats);
 }

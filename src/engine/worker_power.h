@@ -3,6 +3,7 @@
 // decides.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -30,7 +31,10 @@ class WorkerPower {
   void use(PStates p_states) {
     p_states_ = std::move(p_states);
     owed_ = power::Action::kKeep;
+    speed_.store(1, std::memory_order_relaxed);
   }
+  // Of its core now, relative to the fastest P-state; any thread may ask.
+  [[nodiscard]] float speed() const { return speed_.load(std::memory_order_relaxed); }
   // Emulates a slower clock: every round with packets takes 1 / `clock` times as long, by a spin. 1 is the real clock.
   void slow_down(double clock) { extra_ = 1 / clock - 1; }
 
@@ -78,7 +82,10 @@ class WorkerPower {
   // A policy asks once for each step. So a step that the machine refuses is tried again later.
   void take_p_state(int p_state) {
     if (!p_states_.take || p_state < 0) return;
-    owed_ = p_states_.take(static_cast<unsigned>(p_state)) ? power::Action::kKeep : p_state;
+    const bool is_taken = p_states_.take(static_cast<unsigned>(p_state));
+    owed_ = is_taken ? power::Action::kKeep : p_state;
+    if (is_taken && static_cast<std::size_t>(p_state) < p_states_.speed.size())
+      speed_.store(p_states_.speed[static_cast<std::size_t>(p_state)], std::memory_order_relaxed);
   }
   // The slowest, while another thread makes the rounds.
   void take_slowest() { take_p_state(static_cast<int>(machine_.p_states) - 1); }
@@ -93,7 +100,8 @@ class WorkerPower {
   power::Settings settings_;
   PStates p_states_;
   int owed_ = power::Action::kKeep;  // the P-state that the policy asked for and that is not in force
-  double extra_ = 0;                 // busy time to add, as a fraction of the round's time
+  std::atomic<float> speed_{1};
+  double extra_ = 0;  // busy time to add, as a fraction of the round's time
   Wakeup wakeup_;
   Hosting hosting_;
   power::Machine machine_;

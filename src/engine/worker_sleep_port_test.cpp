@@ -12,6 +12,7 @@
 
 #include "engine/endpoints.h"
 #include "engine/l2fwd.h"
+#include "engine/lodging.h"
 #include "engine/port.h"
 #include "engine/test_environment.h"
 #include "engine/test_lcore.h"
@@ -65,6 +66,29 @@ struct PortSleep : testing::Test {
   std::thread thread_;
 };
 
+// A worker without packets of its own, which makes the rounds of another.
+struct IdleHost {
+  IdleHost() : thread([this] { run_worker(function, power, mailbox, stats, stop); }) {}
+  ~IdleHost() {
+    stop.store(true);
+    power.wakeup().wake();
+    thread.join();
+  }
+  struct Function {
+    std::array<Lookahead<RingSource>, 1> lanes;
+    std::array<Lookahead<RingSource>, 1>& queues() { return lanes; }
+    void process(Lookahead<RingSource>&, Burst&) {}
+    void flush() {}
+  };
+  test::Ring ring{64};
+  Function function{{Lookahead<RingSource>(RingSource{ring.get()})}};
+  WorkerPower power{sleepy()};
+  Mailbox mailbox{&power.wakeup()};
+  WorkerStats stats;
+  std::atomic<bool> stop{false};
+  std::thread thread;
+};
+
 // vhost and virtio_user: two drivers with interrupts.
 struct VhostSleep : PortSleep {
   void SetUp() override {
@@ -104,6 +128,36 @@ struct VhostSleep : PortSleep {
   std::string socket_, number_;
   std::unique_ptr<Port> vhost_, user_;
 };
+
+TEST_F(VhostSleep, a_packet_ends_the_sleep_of_the_host_of_a_worker_on_vhost) {
+  begin(*vhost_);
+  round_trip();
+  IdleHost host;
+  const auto loop = [](WorkerPower& power, Mailbox& mailbox) {
+    return LodgingLoop{power, [&mailbox](const std::function<void()>& command, std::chrono::milliseconds patience) {
+                         return mailbox.execute(command, patience);
+                       }};
+  };
+  for (int stay = 0; stay < 10; ++stay) {
+    ASSERT_EQ(lodge(loop(power_, mailbox_), loop(host.power, host.mailbox)), Lodged::kDone);
+    Clock::duration longest{};
+    std::mt19937 random(stay);
+    const auto sleeps = host.stats.sleeps.get();
+    for (unsigned i = 0; i < 50; ++i) {
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+      longest = std::max(longest, round_trip());
+    }
+    EXPECT_LT(longest, kLost) << "stay " << stay;
+    EXPECT_GT(host.stats.sleeps.get(), sleeps);
+    ASSERT_TRUE(bring_home(loop(power_, mailbox_), loop(host.power, host.mailbox)));
+    for (unsigned i = 0; i < 20; ++i) {
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+      longest = std::max(longest, round_trip());
+    }
+    EXPECT_LT(longest, kLost) << "at home after stay " << stay;
+  }
+  end();
+}
 
 TEST_F(VhostSleep, a_packet_ends_the_sleep_of_a_worker_on_vhost) {
   begin(*vhost_);

@@ -52,6 +52,10 @@ void LoopPower::settle() const {
   }
 }
 
+void LoopPower::park_core() const {
+  if (governor) governor->free_wake_up();
+}
+
 void LoopPower::start() const {
   prepare(settings);
   power.use(p_states_of(governor.get()));

@@ -29,6 +29,9 @@ struct LoopPower {
   void start() const;
   // Call it when the loop runs: logs what cannot end its sleeps.
   void say_what_cannot_wake() const;
+  // Another thread makes the loop's rounds: its core may sleep as deeply as it can. Then: as its policy says again.
+  void park_core() const;
+  void wake_core() const { settle(); }
   [[nodiscard]] Expected<nlohmann::json> show() const;
   [[nodiscard]] Expected<nlohmann::json> set(const power::Settings& wanted) const;
 

@@ -60,7 +60,7 @@ std::string render_placement(const Json& placement) {
     for (const Json& one : workers) {
       const std::string host = grouped_text(one, "host");
       loops.add({grouped_text(one, "worker"), grouped_text(one, "core"), host.empty() ? "its own core" : host,
-                 fmt::format("{:.0f} %", 100 * real(one, "busy"))});
+                 member(one, "busy").is_number() ? fmt::format("{:.0f} %", 100 * real(one, "busy")) : "-"});
     }
     text += "\n" + loops.to_string();
   }

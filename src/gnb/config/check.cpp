@@ -76,6 +76,11 @@ std::optional<Finding> check_placement(const GnbConfig& config) {
     return Finding{"placement.mode", fmt::format("is {}, and there is no section cards; allowed: static",
                                                  placement::kModeNames[static_cast<std::size_t>(settings.mode)])};
   }
+  const auto serving = std::ranges::count(config.workers, WorkerConfig::Function::kGnb, &WorkerConfig::function);
+  if (settings.consolidation.on && serving < 2) {
+    return Finding{"placement.consolidate",
+                   fmt::format("is true, and {} worker has function gnb; allowed: with two or more", serving)};
+  }
   if (const auto wrong = placement::refuse(settings.consolidation)) {
     const std::size_t colon = wrong->find(": ");
     return Finding{"placement." + wrong->substr(0, colon), wrong->substr(colon + 2)};

@@ -96,7 +96,7 @@ PortObservation Observer::observe_port(const PortConfig& config) const {
 WorkerObservation Observer::observe_worker(WorkerRuntime& worker) {
   auto seen = std::make_shared<WorkerObservation>(WorkerObservation{
       worker.config.name, worker.config.core, consumes_copies(worker.config), {}, 0, 0, {}, worker.config.policy.kind});
-  if (worker.host != nullptr) seen->host = worker.host->config.name;
+  if (const WorkerRuntime* const host = worker.host; host != nullptr) seen->host = host->config.name;
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([seen, w] {
     seen->counters = take_snapshot(w->stats());
@@ -173,7 +173,7 @@ Observation Observer::observe(const Locked& locked) const {
                            worker->config.policy.kind,
                            0,
                            silent_seconds(*worker),
-                           worker->host == nullptr ? "" : worker->host->config.name});
+                           worker->host == nullptr ? "" : worker->host.load()->config.name});
   }
   for (const auto& port : parts_.config.ports) all.ports.push_back(observe_port(port));
   all.card_links = parts_.cards.views();

@@ -76,7 +76,7 @@ struct WorkerRuntime {
   std::atomic<bool> running{false};                           // threads of links look at it, too
   std::atomic<clockid_t> cpu_clock{CLOCK_THREAD_CPUTIME_ID};  // of its thread, while that runs
   std::atomic<power::Ticks> cpu_at_end{0};                    // CPU time of its thread, once that has left the loop
-  WorkerRuntime* host = nullptr;                              // whose thread makes its rounds; nullptr: its own does
+  std::atomic<WorkerRuntime*> host{nullptr};                  // whose thread makes its rounds; nullptr: its own does
   bool drains_copies = true;                                  // gnb: no other worker consumes them
   std::unique_ptr<governor::Governor> core_governor;          // while the policy sets the core's frequency
   datapath::WorkerPower power;

@@ -77,9 +77,9 @@ Expected<void> Workers::refuse_park(const WorkerRuntime& guest, const WorkerRunt
     if (!one->running) return fail("worker {} does not run", one->config.name);
   }
   if (&guest == &host) return fail("worker {} cannot be its own host; allowed: another worker", leaves);
-  if (guest.host != nullptr) return fail("worker {} is parked already, on {}", leaves, guest.host->config.name);
+  if (guest.host != nullptr) return fail("worker {} is parked already, on {}", leaves, guest.host.load()->config.name);
   if (host.host != nullptr)
-    return fail("worker {} is parked itself; allowed: {}, on whose core it is", takes, host.host->config.name);
+    return fail("worker {} is parked itself; allowed: {}, on whose core it is", takes, host.host.load()->config.name);
   for (const auto& other : workers_) {
     if (other->host == &guest)
       return fail("worker {} makes the rounds of {}; allowed: after that one has been woken", leaves,
@@ -91,7 +91,9 @@ Expected<void> Workers::refuse_park(const WorkerRuntime& guest, const WorkerRunt
 namespace {
 
 datapath::LodgingLoop loop_of(WorkerRuntime& worker) {
-  return {worker.power, [&worker](const std::function<void()>& command) { return worker.execute(command); }};
+  return {worker.power, [&worker](const std::function<void()>& command, std::chrono::milliseconds patience) {
+            return worker.execute(command, patience);
+          }};
 }
 
 }  // namespace
@@ -110,14 +112,17 @@ Expected<void> Workers::park(const Locked& /*locked*/, WorkerRuntime& guest, Wor
       break;
   }
   guest.host = &host;
+  power_of(guest).park_core();
   return {};
 }
 
 Expected<void> Workers::wake(const Locked& /*locked*/, WorkerRuntime& guest) {
   if (guest.host == nullptr) return fail("worker {} is not parked", guest.config.name);
-  if (!datapath::bring_home(loop_of(guest), loop_of(*guest.host)))
-    return fail("worker {} does not answer; it keeps the loop of {}", guest.host->config.name, guest.config.name);
+  WorkerRuntime& host = *guest.host;
+  if (!datapath::bring_home(loop_of(guest), loop_of(host)))
+    return fail("worker {} does not answer; it keeps the loop of {}", host.config.name, guest.config.name);
   guest.host = nullptr;
+  power_of(guest).wake_core();
   return {};
 }
 
@@ -159,12 +164,20 @@ void Workers::watch(Time now) {
 void Workers::look_at(WorkerRuntime& worker, Time now) {
   RoundWatch& watch = worker.watch;
   const auto since = watch.silent_for(now);
-  const auto says = watch.look(worker.stats().rounds.get(), worker.commanded.load(std::memory_order_relaxed), now);
+  // A command stops all rounds that the thread makes.
+  const WorkerRuntime* const host = worker.host;
+  const WorkerRuntime* const thread = host == nullptr ? &worker : host;
+  const bool is_commanded = std::any_of(workers_.begin(), workers_.end(), [thread](const auto& one) {
+    return (one.get() == thread || one->host == thread) && one->commanded.load(std::memory_order_relaxed);
+  });
+  const auto says = watch.look(worker.stats().rounds.get(), is_commanded, now);
   if (watch.wants_wake()) worker.power.wakeup().wake();
   worker.silent_seconds.store(static_cast<std::uint64_t>(watch.silent_for(now).count()), std::memory_order_relaxed);
   const WorkerConfig& config = worker.config;
   const auto say = [&](spdlog::level::level_enum level, const std::string& text) {
-    log::write(level, {{"worker", config.name}}, fmt::format("worker {} (core {}) {}", config.name, config.core, text));
+    const std::string by = host == nullptr ? "" : fmt::format(", whose rounds {} makes,", host->config.name);
+    log::write(level, {{"worker", config.name}},
+               fmt::format("worker {} (core {}){} {}", config.name, thread->config.core, by, text));
   };
   switch (says) {
     case RoundWatch::Says::kSilent:
@@ -223,7 +236,7 @@ Expected<nlohmann::json> Workers::show_power(const Locked& /*locked*/) const {
   return rows;
 }
 
-Expected<nlohmann::json> Workers::set_power(const Locked& /*locked*/, const std::string& name,
+Expected<nlohmann::json> Workers::set_power(const Locked& locked, const std::string& name,
                                             const power::Settings& settings) {
   WorkerRuntime* const found = find(name);
   if (found == nullptr) {
@@ -237,6 +250,9 @@ Expected<nlohmann::json> Workers::set_power(const Locked& /*locked*/, const std:
   for (const auto& other : workers_) {
     if (other.get() == &worker) continue;
     if (const auto refused = refuse_shared_core(changed, other->config)) return fail("kind: {}", *refused);
+  }
+  if (worker.host != nullptr) {  // whose policy it has now
+    if (auto woken = wake(locked, worker); !woken) return tl::unexpected(woken.error());
   }
   return power_of(worker).set(settings);
 }

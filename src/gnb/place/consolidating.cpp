@@ -7,17 +7,34 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "engine/guest.h"
+#include "power/settings_json.h"
 
 namespace splitplane::gnb {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{100};
+static_assert(placement::kMostGuests == datapath::Hosting::kMostGuests && placement::kMostQueues == power::kMaxQueues);
 
 placement::Time now() {
   return std::chrono::duration_cast<placement::Time>(std::chrono::steady_clock::now().time_since_epoch());
 }
 
+// Loops with the same one may share a core: no packet then waits by another policy than its worker's.
+std::string kind_of(const WorkerRuntime& worker) {
+  return fmt::format("{} {} {} {}", rte_lcore_to_socket_id(worker.lcore), to_json(worker.config.policy).dump(),
+                     static_cast<int>(worker.config.schedule.kind), worker.config.schedule.fifo_priority);
+}
+
 }  // namespace
+
+bool Consolidating::takes_part(const WorkerRuntime& worker) const {
+  if (!worker.gnb || !worker.running || worker.silent_seconds != 0 || by_hand_.contains(&worker)) return false;
+  const unsigned core = worker.config.core;
+  const auto& service = parts_.config.baas;
+  if (service && std::ranges::find(service->cores, core) != service->cores.end()) return false;
+  return std::ranges::count(parts_.config.workers, core, &WorkerConfig::core) == 1;
+}
 
 void Consolidating::start() {
   if (parts_.workers.all().size() > 1) thread_ = std::thread([this] { run(); });
@@ -54,6 +71,7 @@ void Consolidating::run() {
   while (!stop_) {
     if (!has_work()) {
       seen_at_ = 0;
+      busy_.clear();
       changed_.wait(lock);
       continue;
     }
@@ -70,17 +88,22 @@ std::vector<placement::LoopFacts> Consolidating::facts(const Locked& /*locked*/)
   seen_busy_.resize(workers.size());
   busy_.resize(workers.size());
   std::vector<placement::LoopFacts> all(workers.size());
+  std::vector<std::string> kinds(workers.size());
   for (std::size_t i = 0; i < workers.size(); ++i) {
     WorkerRuntime& worker = *workers[i];
     const std::uint64_t busy = worker.stats().busy_cycles.get();
-    busy_[i] = static_cast<double>(busy - seen_busy_[i]) / static_cast<double>(elapsed);
+    WorkerRuntime* const host = worker.host;
+    // At the fastest P-state: a core that could go faster is not busy.
+    const float speed = (host == nullptr ? worker : *host).power.speed();
+    busy_[i] = speed * static_cast<double>(busy - seen_busy_[i]) / static_cast<double>(elapsed);
     seen_busy_[i] = busy;
-    const auto host =
-        std::find_if(workers.begin(), workers.end(), [&](const auto& w) { return w.get() == worker.host; });
+    const auto on = std::find_if(workers.begin(), workers.end(), [&](const auto& w) { return w.get() == host; });
+    kinds[i] = kind_of(worker);
     all[i] = {.busy = busy_[i],
-              .on = host == workers.end() ? i : static_cast<std::size_t>(host - workers.begin()),
-              .takes_part = worker.gnb && worker.running && worker.silent_seconds == 0 && !by_hand_.contains(&worker),
-              .socket = static_cast<int>(rte_lcore_to_socket_id(worker.lcore))};
+              .on = on == workers.end() ? i : static_cast<std::size_t>(on - workers.begin()),
+              .takes_part = takes_part(worker),
+              .group = static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), kinds[i]) - kinds.begin()),
+              .queues = worker.power.machine().queues};
   }
   return is_first ? std::vector<placement::LoopFacts>{} : all;
 }
@@ -159,8 +182,9 @@ std::vector<Consolidating::Row> Consolidating::rows() const {
   const auto& workers = parts_.workers.all();
   for (std::size_t i = 0; i < workers.size(); ++i) {
     const WorkerRuntime& worker = *workers[i];
-    rows.push_back({worker.config.name, worker.config.core, worker.host == nullptr ? "" : worker.host->config.name,
-                    i < busy_.size() ? busy_[i] : 0});
+    rows.push_back({worker.config.name, worker.config.core,
+                    worker.host == nullptr ? "" : worker.host.load()->config.name,
+                    i < busy_.size() ? std::optional(busy_[i]) : std::nullopt});
   }
   return rows;
 }

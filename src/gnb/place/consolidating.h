@@ -41,8 +41,8 @@ class Consolidating {
   struct Row {
     std::string worker;
     unsigned core = 0;
-    std::string host;  // whose core makes its rounds; empty: its own
-    double busy = 0;   // what its packets took of a core's time in the last look
+    std::string host;            // whose core makes its rounds; empty: its own
+    std::optional<double> busy;  // what its packets took of a core's time in the last look, if it is switched on
   };
   [[nodiscard]] std::vector<Row> rows() const;
 
@@ -51,6 +51,8 @@ class Consolidating {
   void run();
   [[nodiscard]] bool has_work() const;
   void look();
+  // It has a core of its own, and serves bearers there.
+  [[nodiscard]] bool takes_part(const WorkerRuntime& worker) const;
   // Empty: not at any time before.
   [[nodiscard]] std::vector<placement::LoopFacts> facts(const Locked& locked);
   Expected<void> carry_out(const Locked& locked, WorkerRuntime& guest, WorkerRuntime* host);

@@ -66,7 +66,10 @@ Json show(Placing& placing, std::span<const BearerId> ids) {
   }
   Json workers = Json::array();
   for (const Consolidating::Row& row : placing.consolidating().rows())
-    workers.push_back({{"worker", row.worker}, {"core", row.core}, {"host", row.host}, {"busy", row.busy}});
+    workers.push_back({{"worker", row.worker},
+                       {"core", row.core},
+                       {"host", row.host},
+                       {"busy", row.busy ? Json(*row.busy) : Json(nullptr)}});
   const Consolidating::Counters cores = placing.consolidating().counters();
   return {{"settings", to_json(placing.settings())},
           {"bearers", std::move(bearers)},

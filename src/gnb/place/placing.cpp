@@ -162,6 +162,9 @@ Expected<void> Placing::set(const placement::Settings& next) {
   const std::lock_guard guard(mutex_);
   if (parts_.config.cards.empty() && next.mode != placement::Mode::kStatic)
     return fail("mode: this host has no card; allowed: static");
+  const auto serving = std::ranges::count(parts_.config.workers, WorkerConfig::Function::kGnb, &WorkerConfig::function);
+  if (next.consolidation.on && serving < 2)
+    return fail("consolidate: {} worker has function gnb; allowed: with two or more", serving);
   if (const auto wrong = placement::refuse(next.consolidation)) return fail("{}", *wrong);
   settings_ = next;
   consolidating_.set(next.consolidation);

@@ -13,11 +13,16 @@ double load_of(std::span<const LoopFacts> loops, std::size_t core) {
   return sum;
 }
 
-bool has_guests(std::span<const LoopFacts> loops, std::size_t core) {
-  for (std::size_t i = 0; i < loops.size(); ++i) {
-    if (i != core && loops[i].on == core) return true;
-  }
-  return false;
+std::size_t guests_of(std::span<const LoopFacts> loops, std::size_t core) {
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < loops.size(); ++i) n += i != core && loops[i].on == core ? 1 : 0;
+  return n;
+}
+
+bool has_room(std::span<const LoopFacts> loops, std::size_t core, const LoopFacts& guest) {
+  unsigned queues = guest.queues;
+  for (const LoopFacts& loop : loops) queues += loop.on == core ? loop.queues : 0;
+  return guests_of(loops, core) < kMostGuests && queues <= kMostQueues;
 }
 
 }  // namespace
@@ -55,7 +60,8 @@ std::optional<ConsolidationStep> Consolidation::wake_one(std::span<const LoopFac
   for (std::size_t i = 0; i < loops.size(); ++i) {
     if (loops[i].on == i || !loops[i].takes_part) continue;
     const double load = load_of(loops, loops[i].on);
-    if (settings_.on && load <= settings_.busy_percent / 100.0) continue;
+    const bool belongs = loops[i].group == loops[loops[i].on].group;
+    if (settings_.on && belongs && load <= settings_.busy_percent / 100.0) continue;
     if (best && loops[i].busy <= loops[best->guest].busy) continue;
     best = ConsolidationStep{ConsolidationStep::Kind::kWake, i, loops[i].on, load};
   }
@@ -67,12 +73,13 @@ std::optional<ConsolidationStep> Consolidation::park_one(std::span<const LoopFac
   std::optional<ConsolidationStep> best;
   for (std::size_t guest = 0; guest < loops.size(); ++guest) {
     const LoopFacts& leaves = loops[guest];
-    if (!leaves.takes_part || leaves.on != guest || has_guests(loops, guest)) continue;
+    if (!leaves.takes_part || leaves.on != guest || guests_of(loops, guest) != 0) continue;
     if (best && leaves.busy >= loops[best->guest].busy) continue;
     std::optional<ConsolidationStep> here;
     for (std::size_t host = 0; host < loops.size(); ++host) {
       const LoopFacts& takes = loops[host];
-      if (host == guest || !takes.takes_part || takes.on != host || takes.socket != leaves.socket) continue;
+      if (host == guest || !takes.takes_part || takes.on != host || takes.group != leaves.group) continue;
+      if (!has_room(loops, host, leaves)) continue;
       const double load = load_of(loops, host) + leaves.busy;
       if (load > settings_.fill_percent / 100.0 || (here && load <= here->load)) continue;
       here = ConsolidationStep{ConsolidationStep::Kind::kPark, guest, host, load};

@@ -15,11 +15,17 @@ namespace splitplane::placement {
 
 // One worker's loop.
 struct LoopFacts {
-  double busy = 0;          // the share of a core's time that its packets took since the last look, 0 to 1
-  std::size_t on = 0;       // the worker on whose core it runs; its own number: at home
+  double busy = 0;     // what its packets took of a core's time since the last look, at the fastest P-state; 0 to 1
+  std::size_t on = 0;  // the worker on whose core it runs; its own number: at home
   bool takes_part = false;  // it serves bearers, its thread makes rounds, and it was not parked by hand
-  int socket = 0;           // of its core: loops stay on their NUMA node
+  // Loops share a core only with those of the same group: NUMA node, power policy and schedule are the same.
+  std::size_t group = 0;
+  unsigned queues = 0;
 };
+
+// How many loops and queues one thread can look at beside its own loop, and in all.
+inline constexpr std::size_t kMostGuests = 15;
+inline constexpr unsigned kMostQueues = 128;
 
 struct ConsolidationStep {
   enum class Kind : std::uint8_t { kPark, kWake };

@@ -106,12 +106,26 @@ TEST(Consolidation, a_loop_that_does_not_take_part_stays_and_gets_no_guest) {
   EXPECT_TRUE(cores.looks(50).empty());
 }
 
-TEST(Consolidation, loops_stay_on_their_numa_node) {
+TEST(Consolidation, loops_share_a_core_within_their_group) {
   Cores cores({0.1, 0.1, 0.1});
-  cores.loops[0].socket = 1;
+  cores.loops[0].group = 1;
   (void)cores.looks(50);
   EXPECT_EQ(cores.loops[0].on, 0U);
   EXPECT_EQ(cores.awake(), 2U);
+  cores.loops[cores.loops[1].on == 1 ? 2 : 1].group = 1;  // the guest gets another policy
+  const auto step = cores.look();
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->kind, Kind::kWake);
+}
+
+TEST(Consolidation, a_full_host_is_passed_over) {
+  Cores many(std::vector<double>(kMostGuests + 3, 0.001));
+  (void)many.looks(1000);
+  EXPECT_EQ(many.awake(), 2U);
+  Cores wide({0.1, 0.2, 0.05});
+  for (LoopFacts& loop : wide.loops) loop.queues = 60;
+  (void)wide.looks(100);
+  EXPECT_EQ(wide.awake(), 2U) << "three have more queues than one thread looks at";
 }
 
 TEST(Consolidation, when_it_is_switched_off_all_go_home) {

@@ -17,7 +17,7 @@ namespace splitplane::placement {
   X(packets, "packets", "that waited while their bearer moved")                                    \
   X(parked, "", "times that a worker's loop went to another worker's core")                        \
   X(woken, "", "times that it came back to its own")                                               \
-  X(not_parked, "", "times that it could not go or come, because a worker did not answer")         \
+  X(not_parked, "", "times that it could not go or come, because a worker did not answer or had no room")         \
   X(decisions, "", "periods after which it was decided where bearers shall live")
 // clang-format on
 
