@@ -299,7 +299,11 @@ Arq::Clone Arq::keep_clone(ArqBearer& bearer, rte_mbuf* frame, Time now) {
   const std::uint32_t missing = (sn - bearer.next()) & ran::rlc::sn_mask(bearer.sn_bits);
   // A card never sends beyond max_unacked: a number there is an old one, or no card's.
   if (!ran::rlc::before(bearer.next() + missing, bearer.next_ack() + bearer.max_unacked)) return Clone::kKnown;
-  if (!has_room() || !note_missing(bearer, missing)) return Clone::kNoRoom;
+  if (!has_room()) return Clone::kNoRoom;
+  if (!note_missing(bearer, missing)) {
+    watch(bearer, now);
+    return Clone::kNoRoom;
+  }
   keep(bearer, frame, now, baas::kOfCard);
   return Clone::kKept;
 }

@@ -195,10 +195,11 @@ class Arq {
   enum class Clone : std::uint8_t { kKept, kKnown, kNoRoom };
   [[nodiscard]] Clone keep_clone(ArqBearer& bearer, rte_mbuf* frame, Time now);
   // A card sent the next `count` PDUs, and no clone of them came or will come. False: the window has no room for them.
+  // The caller calls keep() or watch() next.
   [[nodiscard]] bool note_missing(ArqBearer& bearer, std::uint32_t count);
-  // What was sent last is asked for by t-PollRetransmit, if nothing else is.
+  // What was sent last is asked for by t-PollRetransmit, if nothing else is. It may have no copy.
   void watch(ArqBearer& bearer, Time now) {
-    if (bearer.away) return;  // the service does so with each clone
+    if (bearer.away) return;  // the service does so with each clone, and with SDUs without a copy
     bearer.retx.watch_last(now);
     rearm(bearer);
   }
@@ -321,6 +322,7 @@ class Arq {
   unsigned collect(ArqBearer& bearer, bool passes_mbufs, Time now, rte_mbuf** frames, unsigned room);
 
   Settings settings_;
+  unsigned status_frame_;  // octets of the longest frame with a STATUS PDU
   std::unique_ptr<baas::WorkerEnd> service_;
   ran::rlc::Memory<MbufBuffer> memory_;
   TimerWheel wheel_;

@@ -145,6 +145,9 @@ unsigned Buffering::take(std::size_t lane, Queue& queue, unsigned i, Time now) {
         ++held_;
         counters_.without_copy.add(1);
       }
+      // They may be the last ones, and no frame of them can poll.
+      bearer->retx.watch_last(now);
+      rearm(*bearer);
       break;
     case Kind::kClose:
       close(lane, m.bearer);

@@ -138,6 +138,9 @@ void WorkerEnd::lost(Window& window, std::uint32_t count) {
   if (static_cast<std::int32_t>(window.next_ack - window.lost_end) >= 0) window.lost_from = window.next;
   window.next += count;
   window.lost_end = window.next;
+  look_at_lost(window);
+  if (window.number == kNoSlot) number(window);
+  if (connected_) queue(window);  // no frame may follow, and the service has to ask the peer for them
 }
 
 void WorkerEnd::tell(Lane& lane, Window& window, std::uint32_t index, std::uint8_t flags) {
@@ -205,6 +208,7 @@ void WorkerEnd::restart(Window& window) {
   window.first_sn = 0;
   window.next_ack = window.highest_ack = 0;
   window.lost_from = window.lost_end = 0;
+  look_at_lost(window);
   window.resend_end = window.next;
   window.unfed = window.first;
   window.is_open = false;
@@ -218,6 +222,7 @@ void WorkerEnd::give_up(Window& window) {
     rte_pktmbuf_free(ledger_.take(slot));
   }
   window.next_ack = window.highest_ack = window.lost_from = window.lost_end = window.next;
+  look_at_lost(window);
   window.resend_end = window.next;
   // The service is to forget it, too.
   if (std::exchange(window.is_open, false) && connected_) queue(window);

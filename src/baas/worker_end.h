@@ -98,7 +98,7 @@ class WorkerEnd {
   }
 
   // True while messages may come and nothing wakes the worker for them: it sleeps kBlindSleepMs at most.
-  [[nodiscard]] bool has_to_look() const { return connected_ && !wakes_ && held() != 0; }
+  [[nodiscard]] bool has_to_look() const { return connected_ && !wakes_ && (held() != 0 || awaiting_lost_ != 0); }
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::size_t held() const { return ledger_.size() - ledger_.available(); }
@@ -129,6 +129,14 @@ class WorkerEnd {
   void flush(Lane& lane);
   void queue(Window& window);
   void begin_feed(Window& window);
+  // Call it after lost_end or next_ack changed.
+  void look_at_lost(Window& window) {
+    const bool awaits = static_cast<std::int32_t>(window.lost_end - window.next_ack) > 0;
+    if (awaits == window.awaits_lost) [[likely]]
+      return;
+    window.awaits_lost = awaits;
+    awaits ? ++awaiting_lost_ : --awaiting_lost_;
+  }
   void number(Window& window);
   [[nodiscard]] bool open(Lane& lane, Window& window);
   [[nodiscard]] bool skip(Lane& lane, Window& window, std::uint32_t to);
@@ -151,6 +159,7 @@ class WorkerEnd {
   std::vector<Lane> lanes_;
   std::uint32_t generation_ = 0;
   std::size_t next_lane_ = 0;
+  std::size_t awaiting_lost_ = 0;  // windows with SDUs without a copy that are not acknowledged
   bool connected_ = false;
   bool wakes_ = true;  // the service can wake this worker
   Counters counters_;
@@ -223,6 +232,7 @@ std::size_t WorkerEnd::serve(Send&& send, Changed&& changed, Failed&& failed, Pr
               // A new service knows less than the one before.
               if (static_cast<std::int32_t>(m.sn - window->next_ack) > 0) window->next_ack = m.sn;
               if (static_cast<std::int32_t>(m.slot - window->highest_ack) > 0) window->highest_ack = m.slot;
+              look_at_lost(*window);
               changed(*window, m);
             }
             break;

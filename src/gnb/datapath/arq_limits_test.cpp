@@ -174,6 +174,53 @@ TEST_P(ArqLimits, a_lost_clone_is_no_harm_unless_the_ue_misses_that_sdu) {
   EXPECT_EQ(rig.context->stats.card_copies.get(), 5U);
 }
 
+// A card's last PDUs, of which no clone comes any more.
+void lose_clones(Rig& rig, std::uint32_t count) {
+  ASSERT_TRUE(rig.context->arq->note_missing(rig.bearer(), count));
+  rig.context->arq->watch(rig.bearer(), rte_rdtsc());
+  rig.serve();
+}
+
+TEST_P(ArqLimits, last_sdus_without_a_copy_do_not_stop_a_bearer_since_one_before_them_polls) {
+  Rig rig(on_card({.t_poll_retransmit_ms = 5, .max_unacked = 32}));
+  clone_comes(rig, card_frame(rig, 0));
+  clone_comes(rig, card_frame(rig, 1));
+  lose_clones(rig, 30);
+  EXPECT_EQ(rig.bearer().next(), rig.bearer().limit());
+  rte_delay_ms(8);
+  rig.serve();
+  ASSERT_EQ(rig.air.frames.size(), 1U);
+  EXPECT_EQ(rig.sn_of(rig.air.frames[0]), 1U) << "the last one that has a copy";
+  EXPECT_TRUE(rig.polls(rig.air.frames[0]));
+  EXPECT_EQ(rig.context->stats.rlc_copy_gone.get(), 0U) << "the UE may have the others";
+  rig.status(32);
+  rig.serve();
+  EXPECT_EQ(rig.bearer().next_ack(), 32U);
+  EXPECT_EQ(rig.context->arq->unacked(), 0U);
+}
+
+TEST_P(ArqLimits, a_bearer_without_any_copy_is_named_for_reestablishment) {
+  for (const bool begins_anew : {false, true}) {
+    Rig rig(on_card({.t_poll_retransmit_ms = 5, .max_unacked = 32}));
+    lose_clones(rig, 32);
+    if (begins_anew && rig.service) {
+      rig.service->kill();
+      rig.context->arq->service()->disconnect();
+      rig.context->arq->service()->connect();
+      rig.service->start();
+      rig.serve();
+    }
+    EXPECT_EQ(rig.bearer().next(), rig.bearer().limit());
+    EXPECT_EQ(rig.context->stats.rlc_copy_gone.get(), 0U);
+    rte_delay_ms(8);
+    rig.serve();
+    EXPECT_EQ(rig.context->stats.rlc_copy_gone.get(), 1U);
+    EXPECT_EQ(rig.context->arq->take_gone(), std::vector{rig.teid(kArqBearer)});
+    rig.context->arq->reestablish(rig.bearer(), kEpoch + 1, rte_rdtsc());
+    EXPECT_LT(rig.bearer().next(), rig.bearer().limit());
+  }
+}
+
 TEST_P(ArqLimits, a_clone_of_another_epoch_or_one_that_is_known_is_dropped) {
   Rig rig(on_card());
   clone_comes(rig, card_frame(rig, 0));
