@@ -97,6 +97,7 @@ ArqView view_of(const ArqBearer& bearer) {
 
 Arq::Arq(const Settings& settings)
     : settings_(settings),
+      status_frame_(settings.longest_frame),
       service_(settings.service.empty() ? nullptr
                                         : std::make_unique<baas::WorkerEnd>(baas::WorkerEnd::Settings{
                                               settings.service, settings.max_unacked + kBurst, settings.max_bearers})),
@@ -411,7 +412,7 @@ rte_mbuf* Arq::status_frame(ArqBearer& bearer, Time now) {
   std::copy(settings_.ethernet.begin(), settings_.ethernet.end(), frame);
   wire::store_be64(frame + wire::ethernet::kHeaderBytes, bearer.air);
   // The STATUS stays within one frame, as within a grant of MAC.
-  const std::size_t room = std::min<std::size_t>(rte_pktmbuf_tailroom(m), settings_.longest_frame) - kAirRlcOffset;
+  const std::size_t room = std::min<std::size_t>(rte_pktmbuf_tailroom(m), status_frame_) - kAirRlcOffset;
   const std::size_t bytes = bearer.receive.write_status({frame + kAirRlcOffset, room}, now);
   wire::store_be16(frame + kAirRlcOffset - 2, static_cast<std::uint32_t>(bytes));
   m->data_len = static_cast<std::uint16_t>(kAirRlcOffset + bytes);

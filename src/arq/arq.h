@@ -121,7 +121,7 @@ class Arq {
     rte_mempool* pool = nullptr;                                        // for STATUS PDUs and copies
     std::size_t max_unacked = 16384;                                    // SDUs of all bearers together
     std::uint64_t max_octets = 0;                                       // octets of these SDUs; 0: no limit
-    unsigned longest_frame = 1514;                                      // the longest frame that the port sends
+    unsigned longest_frame = 1514;                                      // the longest that the port ever sends
     std::uint64_t ticks_per_ms = 1;
     std::uint64_t now = 0;
     std::vector<baas::Channel> service;  // the channels to the buffering service; none: windows are kept here
@@ -146,6 +146,10 @@ class Arq {
   [[nodiscard]] std::unique_ptr<ArqBearer> make(const ran::BearerConfig& bearer, std::uint8_t epoch);
   // On the owner's thread: gives all buffers back. The control thread may destroy the bearer then.
   void detach(ArqBearer& bearer);
+
+  // On the owner's thread: the port sends frames of so many octets at most from now on. STATUS PDUs stay within that.
+  // The limits of octets count with settings.longest_frame as before: no SDU is ever longer, so they hold.
+  void set_status_frame(unsigned longest) { status_frame_ = std::min(longest, settings_.longest_frame); }
 
   // On the owner's thread: RLC re-establishment (TS 38.322 5.1.3) with PDCP data recovery. Both directions begin with
   // number 0 again. SDUs that the peer has not acknowledged get new numbers and are sent again. With `protect_again`

@@ -138,6 +138,7 @@ bool Workers::take_air_mtu(const Locked& /*locked*/, const std::string& port, un
     if (!worker->gnb || worker->config.air != port) continue;
     const bool done = worker->execute([gnb = worker->gnb.get(), mtu] {
       gnb->air_frame_bytes = static_cast<unsigned>(wire::ethernet::kHeaderBytes + mtu);
+      if (gnb->arq) gnb->arq->set_status_frame(gnb->air_frame_bytes);
     });
     if (!done) return false;
   }

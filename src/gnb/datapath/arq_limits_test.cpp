@@ -28,6 +28,32 @@ TEST_P(ArqLimits, a_poll_beyond_max_unacked_is_answered) {
   EXPECT_EQ(status->ack_sn, 0U);
 }
 
+TEST_P(ArqLimits, a_status_fits_the_mtu_that_the_air_has_now) {
+  Rig rig({.arq = {.t_reassembly_ms = 1, .t_status_prohibit_ms = 0}});
+  const auto status_bytes = [&] {
+    rte_delay_ms(2);
+    rig.air.frames.clear();
+    rig.context->arq->show_epoch(rig.bearer());
+    rig.serve();
+    return rig.air.frames.empty() ? 0 : rig.air.frames.back().size();
+  };
+  for (std::uint32_t sn = 0; sn < 300; sn += 2) {
+    Bytes pdu = ran::test::uplink_pdu(rig.config(kArqBearer), sn, sn, Qfi{9}, test::inner_packet(60, 1));
+    pdu[3] = kEpoch;
+    rig.from_air(pdu);
+  }
+  for (unsigned n = 0; n < 3; ++n) {  // t-Reassembly: of the first hole, then of those behind it
+    rte_delay_ms(3);
+    rig.serve();
+  }
+  EXPECT_GT(status_bytes(), 400U) << "it has 149 holes";
+  rig.context->arq->set_status_frame(120);
+  EXPECT_LE(status_bytes(), 120U);
+  EXPECT_GT(status_bytes(), 100U) << "as many holes as fit";
+  rig.context->arq->set_status_frame(9000);
+  EXPECT_GT(status_bytes(), 400U) << "as at the start, and no more";
+}
+
 TEST_P(ArqLimits, a_status_with_many_holes_of_one_sdu_sends_its_frame_once) {
   Rig rig;
   rig.send(2, true);
