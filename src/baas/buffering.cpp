@@ -135,20 +135,22 @@ unsigned Buffering::take(std::size_t lane, Queue& queue, unsigned i, Time now) {
         counters_.strays.add(bearer->refused ? 0 : 1);
       }
       break;
-    case Kind::kLost:
+    case Kind::kLost: {
+      const std::uint32_t held = bearer->retx.held();
       for (std::uint32_t n = 0; n < m.slot && m.sn + n == bearer->retx.next(); ++n) {
         if (bearer->retx.room() == 0) {
           refuse(*bearer);
           break;
         }
         bearer->retx.lost();
-        ++held_;
         counters_.without_copy.add(1);
       }
+      follow_window(*bearer, held);
       // They may be the last ones, and no frame of them can poll.
       bearer->retx.watch_last(now);
       rearm(*bearer);
       break;
+    }
     case Kind::kClose:
       close(lane, m.bearer);
       break;
@@ -205,13 +207,14 @@ void Buffering::copy(Bearer& bearer, const Message& m, Time now) {
     refuse(bearer);
     return;
   }
+  const std::uint32_t held = bearer.retx.held();
   bearer.retx.submitted(
       {.sdu = Kept(m.slot), .sn = m.sn, .bytes = m.bytes, .sent = m.bytes, .poll = (m.flags & kPoll) != 0}, now);
   if ((m.flags & kOfCard) != 0) {
     bearer.of_card = true;
     bearer.retx.watch_last(now);
   }
-  ++held_;
+  follow_window(bearer, held);
   counters_.copies.add(1);
   if ((m.flags & kResend) != 0) [[unlikely]] {
     bearer.retx.resend(m.sn, now);
@@ -309,15 +312,16 @@ bool Buffering::serve(Bearer& bearer, Time now) {
     if (rte_ring_free_count(lane.ring) < 2) return false;
     std::array<std::uint32_t, 3> slots{};
     std::uint8_t n = 0;
+    const std::uint32_t held = bearer.retx.held();
     const std::size_t released = bearer.retx.release(slots.size(), [&](std::uint32_t, Kept kept) {
+      counters_.released.add(1);
       if (kept) slots[n++] = kept.slot();
     });
+    follow_window(bearer, held);
     if (released == 0) break;
     if (n != 0)
       (void)say(lane, {.kind = Kind::kRelease, .flags = n, .bearer = slots[0], .sn = slots[1], .slot = slots[2]});
     all += released;
-    held_ -= released;
-    counters_.released.add(released);
   }
   return true;
 }

@@ -74,13 +74,10 @@ class Buffering {
   }
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  // SDUs in all windows.
   [[nodiscard]] std::uint64_t held() const { return held_; }
-  // True if each SDU that was told was given back, was withdrawn, or is held.
-  [[nodiscard]] bool balanced() const {
-    const std::uint64_t told = counters_.copies.get() + counters_.without_copy.get();
-    return told == counters_.released.get() + counters_.withdrawn.get() + held_;
-  }
-  // held() as the windows say. It looks at every bearer, so it is for a loop that has ended.
+  [[nodiscard]] bool balanced() const { return baas::balanced(counters_, held_); }
+  // held(), added up anew. It looks at every bearer, so it is for a loop that has ended.
   [[nodiscard]] std::uint64_t held_in_windows() const;
   // Called after messages to worker `lane` are visible.
   std::function<void(std::size_t lane)> wake;
@@ -130,6 +127,11 @@ class Buffering {
   }
   [[nodiscard]] bool has_refused() const {
     return !refused_.empty() && memory_.sent_pages.available() >= kPagesForRefused;
+  }
+  // The bearer's window held `before` SDUs, and it says itself how many it holds now.
+  void follow_window(const Bearer& bearer, std::uint32_t before) {
+    held_ += bearer.retx.held();
+    held_ -= before;
   }
   void refuse(Bearer& bearer);
   void ask_refused();
