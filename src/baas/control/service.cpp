@@ -1,10 +1,8 @@
 #include "baas/control/service.h"
 
 #include <linux/close_range.h>
-#include <poll.h>
 #include <rte_cycles.h>
 #include <rte_launch.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,10 +62,6 @@ class Watchdog {
   std::thread thread_;
 };
 
-Fd open_process(int process) {
-  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-}
-
 }  // namespace
 
 // Loops may run until exec ends them: what they write to is still mapped, and no gNB uses it any more.
@@ -113,9 +107,9 @@ Expected<std::unique_ptr<BufferingService>> BufferingService::join(const GnbConf
 
 Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached) {
   gnb_process_ = attached.at("process").get<int>();
-  gnb_ = open_process(gnb_process_);
+  gnb_ = OtherProcess(gnb_process_);
   // Its number may be another process's by now, but not one that holds the gNB's lock.
-  if (gnb_.get() < 0 || InstanceLock::holder(config_.file_prefix) != gnb_process_)
+  if (!gnb_.is_open() || InstanceLock::holder(config_.file_prefix) != gnb_process_)
     return fail("the gNB has ended meanwhile");
   {
     const Watchdog watchdog(kPatienceWithDpdk);
@@ -131,8 +125,7 @@ Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached)
   if (shared_->cores != config_.baas->cores.size())
     return fail("baas.cores: {} are here, and the gNB was started with {}; allowed: the gNB's configuration",
                 config_.baas->cores.size(), shared_->cores);
-  for (const Json& number : attached.at("wakeups"))
-    wakeups_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_getfd, gnb_.get(), number.get<int>(), 0)));
+  for (const Json& number : attached.at("wakeups")) wakeups_.push_back(gnb_.take_descriptor(number.get<int>()));
   const bool can_wake_workers = std::ranges::all_of(wakeups_, [](const Fd& one) { return one.get() >= 0; });
   Json wakeups = Json::array();
   for (std::size_t core = 0; core < config_.baas->cores.size(); ++core) {
@@ -194,11 +187,6 @@ Expected<void> BufferingService::launch() {
 
 BufferingService::~BufferingService() {
   stop();
-}
-
-bool BufferingService::gnb_lives() const {
-  pollfd ended{.fd = gnb_.get(), .events = POLLIN, .revents = 0};
-  return gnb_.get() >= 0 && ::poll(&ended, 1, 0) == 0;
 }
 
 void BufferingService::stop() {

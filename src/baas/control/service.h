@@ -21,6 +21,7 @@
 #include "observe/observation.h"
 #include "power/governor/governor.h"
 #include "runtime/loop_power.h"
+#include "runtime/other_process.h"
 
 namespace splitplane::app {
 
@@ -37,7 +38,7 @@ class BufferingService {
   BufferingService& operator=(const BufferingService&) = delete;
 
   // The process that it serves still runs.
-  [[nodiscard]] bool gnb_lives() const;
+  [[nodiscard]] bool gnb_lives() const { return gnb_.lives(); }
   // Ends the loops; counters stay readable and are exact from then on.
   void stop();
   // After the gNB ended: nothing may be taken down.
@@ -77,7 +78,7 @@ class BufferingService {
 
   std::mutex mutex_;  // the control server's thread and the main thread
   const GnbConfig& config_;
-  Fd gnb_;  // pidfd
+  OtherProcess gnb_;
   int gnb_process_ = 0;
   bool begin_refused_ = false;  // by the gNB, which lives: a worker did not answer
   std::optional<datapath::Eal> eal_;
