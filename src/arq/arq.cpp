@@ -130,7 +130,7 @@ std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8
 
 void Arq::detach(ArqBearer& bearer) {
   wheel_.disarm(bearer);
-  stop_working(bearer);
+  working_.remove(bearer);
   if (bearer.away) {
     unacked_ -= bearer.away->held;
     service_->close(*bearer.away);
@@ -226,7 +226,7 @@ void Arq::renumber(const ArqBearer& bearer, rte_mbuf* frame, std::uint32_t sn) c
 void Arq::reestablish_away(ArqBearer& bearer, std::uint8_t epoch) {
   AwayWindow& window = *bearer.away;
   wheel_.disarm(bearer);
-  stop_working(bearer);
+  working_.remove(bearer);
   bearer.receive.restart_at(0);
   if (bearer.marker) bearer.marker->restart();
   bearer.failed = bearer.gone = bearer.peer_is_elsewhere = false;
@@ -280,18 +280,6 @@ void Arq::reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now, ProtectAg
   if (bearer.to_protect_end != 0) bearer.protect_again = std::move(protect_again);
   bearer.retx.resend_all(now);
   if (bearer.retx.has_pending()) set_working(bearer);
-}
-
-// A linear search is enough: the list is short, and this call is rare.
-void Arq::stop_working(ArqBearer& bearer) {
-  if (!bearer.working) return;
-  ArqBearer* rest = std::exchange(first_working_, nullptr);
-  last_working_ = nullptr;
-  while (rest != nullptr) {
-    ArqBearer* const one = std::exchange(rest, rest->next_working);
-    one->working = false;
-    if (one != &bearer) set_working(*one);
-  }
 }
 
 Arq::Clone Arq::keep_clone(ArqBearer& bearer, rte_mbuf* frame, Time now) {
@@ -387,22 +375,6 @@ void Arq::acknowledged(ArqBearer& bearer, std::uint32_t up_to, bool is_everythin
   if (!bearer.marker) return;
   bearer.marker->acknowledged({.up_to = up_to, .has_holes = bearer.next_ack() != up_to, .is_everything = is_everything},
                               now);
-}
-
-void Arq::set_working(ArqBearer& bearer) {
-  if (bearer.working) return;
-  bearer.working = true;
-  bearer.next_working = nullptr;
-  (first_working_ == nullptr ? first_working_ : last_working_->next_working) = &bearer;
-  last_working_ = &bearer;
-}
-
-ArqBearer* Arq::take_working() {
-  ArqBearer* const bearer = first_working_;
-  if (bearer == nullptr) return nullptr;
-  first_working_ = bearer->next_working;
-  bearer->working = false;
-  return bearer;
 }
 
 rte_mbuf* Arq::status_frame(ArqBearer& bearer, Time now) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "baas/worker_end.h"
+#include "base/intrusive_queue.h"
 #include "base/timer_wheel.h"
 #include "engine/burst.h"
 #include "engine/mbuf_buffer.h"
@@ -232,15 +233,13 @@ class Arq {
   [[nodiscard]] std::uint64_t kept_octets() const { return service_ ? service_->octets() : octets_; }
   // The time at which serve() next has something to do, or a little earlier.
   [[nodiscard]] Time next_work(Time now) const {
-    if (first_working_ != nullptr || (service_ && !service_->idle())) return now;
+    if (!working_.empty() || (service_ && !service_->idle())) return now;
     const Time next = wheel_.next_turn();
     const bool looks = service_ && service_->has_to_look();
     return looks ? std::min(next, now + baas::kBlindSleepMs * settings_.ticks_per_ms) : next;
   }
   // True if serve() has nothing to do.
-  [[nodiscard]] bool idle() const {
-    return first_working_ == nullptr && wheel_.armed() == 0 && (!service_ || service_->idle());
-  }
+  [[nodiscard]] bool idle() const { return working_.empty() && wheel_.armed() == 0 && (!service_ || service_->idle()); }
   // The end of the buffering service here; nullptr: windows are kept here.
   [[nodiscard]] baas::WorkerEnd* service() { return service_.get(); }
 
@@ -265,8 +264,7 @@ class Arq {
     bearer.octets_here -= octets;
     octets_ -= octets;
   }
-  void set_working(ArqBearer& bearer);
-  [[nodiscard]] ArqBearer* take_working();
+  void set_working(ArqBearer& bearer) { working_.push(bearer); }
   // Fails a bearer at maxRetxThreshold, which is a radio link failure (TS 38.322 5.3.2). It gives up the SDUs that the
   // peer did not acknowledge.
   void fail(ArqBearer& bearer) {
@@ -307,7 +305,6 @@ class Arq {
       bearer.retx.forget_attempts();
     }
   }
-  void stop_working(ArqBearer& bearer);
   [[nodiscard]] rte_mbuf* status_frame(ArqBearer& bearer, Time now);
   [[nodiscard]] rte_mbuf* retransmission(ArqBearer& bearer, bool passes_mbufs, Time now);
   // A frame to send: the kept one, or a copy if its P bit changes or the receiver would write to it.
@@ -330,8 +327,7 @@ class Arq {
   std::unique_ptr<baas::WorkerEnd> service_;
   ran::rlc::Memory<MbufBuffer> memory_;
   TimerWheel wheel_;
-  ArqBearer* first_working_ = nullptr;
-  ArqBearer* last_working_ = nullptr;
+  IntrusiveQueue<ArqBearer, &ArqBearer::next_working, &ArqBearer::working> working_;
   std::uint64_t unacked_ = 0;  // SDUs whose frames are kept
   std::uint64_t octets_ = 0;   // of those whose windows are here
   std::uint64_t bursts_ = 0;   // bursts that poll_last() saw
@@ -393,9 +389,9 @@ void Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
     set_working(bearer);
   });
   Burst out;
-  ArqBearer* const last = last_working_;  // bearers that come back to the list wait for the next round
+  ArqBearer* const last = working_.back();  // bearers that come back to the list wait for the next round
   for (unsigned visits = 0; visits < kBearersPerRound; ++visits) {
-    ArqBearer* const bearer = take_working();
+    ArqBearer* const bearer = working_.pop();
     if (bearer == nullptr) break;
     if (bearer->protect_again && !bearer->away) [[unlikely]]
       protect_some(*bearer);

@@ -189,7 +189,7 @@ void Buffering::close(std::size_t lane, std::uint32_t number) {
   Bearer* const bearer = find(lane, number);
   if (bearer == nullptr) return;
   wheel_.disarm(*bearer);
-  stop_working(*bearer);
+  working_.remove(*bearer);
   if (bearer->refused) std::erase(refused_, bearer);
   held_ -= bearer->retx.held();
   counters_.withdrawn.add(bearer->retx.held());
@@ -236,25 +236,6 @@ std::uint64_t Buffering::held_in_windows() const {
 void Buffering::refuse(Bearer& bearer) {
   if (!std::exchange(bearer.refused, true)) refused_.push_back(&bearer);
   counters_.no_room.add(1);
-}
-
-void Buffering::set_working(Bearer& bearer) {
-  if (std::exchange(bearer.working, true)) return;
-  bearer.next_working = nullptr;
-  (first_working_ == nullptr ? first_working_ : last_working_->next_working) = &bearer;
-  last_working_ = &bearer;
-}
-
-// A linear search is enough: the list is short, and this call is rare.
-void Buffering::stop_working(Bearer& bearer) {
-  if (!bearer.working) return;
-  Bearer* rest = std::exchange(first_working_, nullptr);
-  last_working_ = nullptr;
-  while (rest != nullptr) {
-    Bearer* const one = std::exchange(rest, rest->next_working);
-    one->working = false;
-    if (one != &bearer) set_working(*one);
-  }
 }
 
 void Buffering::ask_refused() {
@@ -335,12 +316,10 @@ void Buffering::flush() {
     rearm(bearer);
     if (bearer.retx.has_pending() || bearer.says_max_retx || bearer.retx.peer_lost()) set_working(bearer);
   });
-  Bearer* const last = last_working_;  // bearers that come back to the list wait for the next round
-  for (unsigned visits = 0; visits < kBearersPerRound && first_working_ != nullptr; ++visits) {
-    Bearer& bearer = *first_working_;
+  Bearer* const last = working_.back();  // bearers that come back to the list wait for the next round
+  for (unsigned visits = 0; visits < kBearersPerRound && !working_.empty(); ++visits) {
+    Bearer& bearer = *working_.pop();
     const bool is_last = &bearer == last;
-    first_working_ = bearer.next_working;
-    bearer.working = false;
     const bool done = serve(bearer, now);
     rearm(bearer);
     if (!done || bearer.retx.has_pending() || bearer.retx.releasable()) set_working(bearer);

@@ -12,6 +12,7 @@
 #include "baas/kept.h"
 #include "baas/numbered.h"
 #include "baas/protocol.h"
+#include "base/intrusive_queue.h"
 #include "base/timer_wheel.h"
 #include "engine/burst.h"
 #include "engine/idle.h"
@@ -69,7 +70,7 @@ class Buffering {
   // Once per round: timers, retransmissions, and what the workers may give back.
   void flush();
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
-    if (first_working_ != nullptr || has_refused()) return now;
+    if (!working_.empty() || has_refused()) return now;
     return std::min(wheel_.next_turn(), now + longest_sleep_);
   }
 
@@ -114,8 +115,7 @@ class Buffering {
   void open(std::size_t lane, const Message& m);
   void close(std::size_t lane, std::uint32_t number);
   void copy(Bearer& bearer, const Message& m, Time now);
-  void set_working(Bearer& bearer);
-  void stop_working(Bearer& bearer);
+  void set_working(Bearer& bearer) { working_.push(bearer); }
   void rearm(Bearer& bearer) {
     if (bearer.retx.next_expiry() < bearer.expiry) wheel_.arm(bearer, bearer.retx.next_expiry());
   }
@@ -141,8 +141,7 @@ class Buffering {
   std::vector<Queue> queues_;
   std::vector<Lane> lanes_;
   std::vector<Bearer*> refused_;
-  Bearer* first_working_ = nullptr;
-  Bearer* last_working_ = nullptr;
+  IntrusiveQueue<Bearer, &Bearer::next_working, &Bearer::working> working_;
   std::uint64_t ticks_per_ms_;
   std::uint64_t longest_sleep_ = std::uint64_t{1} << 62;  // ticks
   std::uint64_t held_ = 0;

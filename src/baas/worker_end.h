@@ -11,7 +11,7 @@
 
 #include "baas/ledger.h"
 #include "baas/protocol.h"
-#include "base/counter.h"
+#include "base/intrusive_queue.h"
 #include "wire/bytes.h"
 
 namespace splitplane::baas {
@@ -90,8 +90,8 @@ class WorkerEnd {
   [[nodiscard]] bool idle() const {
     if (!connected_) return true;
     for (const Lane& lane : lanes_) {
-      if (lane.staged != 0 || lane.first_queued != nullptr || !lane.closing.empty() ||
-          lane.scan < lane.windows.size() || rte_ring_empty(lane.channel.to_worker) == 0)
+      if (lane.staged != 0 || !lane.queued.empty() || !lane.closing.empty() || lane.scan < lane.windows.size() ||
+          rte_ring_empty(lane.channel.to_worker) == 0)
         return false;
     }
     return true;
@@ -116,8 +116,7 @@ class WorkerEnd {
     std::vector<std::uint16_t> life;     // by number: the incarnation of its last holder
     std::vector<std::uint32_t> numbers;  // free ones
     std::vector<std::uint32_t> closing;  // numbers whose kClose found no room
-    Window* first_queued = nullptr;      // windows of which something is to be told
-    Window* last_queued = nullptr;
+    IntrusiveQueue<Window, &Window::next_queued, &Window::is_queued> queued;  // something is to be told of these
     std::size_t scan = SIZE_MAX;  // the next number that a new service is told of
     unsigned room = 0;            // elements that surely fit the ring, beside those staged
     unsigned staged = 0;
@@ -127,7 +126,7 @@ class WorkerEnd {
   [[nodiscard]] bool fits(Lane& lane, unsigned n);
   void push(Lane& lane, const Message& m);
   void flush(Lane& lane);
-  void queue(Window& window);
+  void queue(Window& window) { lanes_[window.lane].queued.push(window); }
   void begin_feed(Window& window);
   // Call it after lost_end or next_ack changed.
   void look_at_lost(Window& window) {
@@ -252,13 +251,11 @@ std::size_t WorkerEnd::serve(Send&& send, Changed&& changed, Failed&& failed, Pr
     close_some(lane);
     scan(lane);
     unsigned budget = kToldPerRound;
-    while (lane.first_queued != nullptr && budget != 0) {
-      Window& window = *lane.first_queued;
+    while (!lane.queued.empty() && budget != 0) {
+      Window& window = *lane.queued.front();
       if (!feed(lane, window, budget, prepare)) break;
       if (!window.is_open) continue;  // it was given up meanwhile: the service is to forget it
-      lane.first_queued = window.next_queued;
-      if (lane.first_queued == nullptr) lane.last_queued = nullptr;
-      window.is_queued = false;
+      lane.queued.pop();
     }
     if (lane.staged == 0) continue;
     flush(lane);
