@@ -2,7 +2,6 @@
 
 #include <linux/close_range.h>
 #include <rte_cycles.h>
-#include <rte_launch.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,10 +17,8 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "engine/cpu_time.h"
 #include "observe/stats_json.h"
 #include "runtime/instance_lock.h"
-#include "runtime/start_up.h"
 
 namespace splitplane::app {
 namespace {
@@ -78,7 +75,7 @@ void re_execute() {
 }
 
 bool BufferingService::Loop::execute(const std::function<void()>& command) {
-  if (running) return mailbox.execute(command, kPatienceWithLoop);
+  if (thread.running) return mailbox.execute(command, kPatienceWithLoop);
   command();
   return true;
 }
@@ -169,17 +166,9 @@ Expected<void> BufferingService::make_loop(std::size_t core) {
 Expected<void> BufferingService::launch() {
   for (const auto& loop : loops_) {
     power_of(*loop).start();
-    loop->config = &config_;
-    const auto entry = [](void* argument) {
-      auto& own = *static_cast<Loop*>(argument);
-      apply_schedule(own.name, own.config->baas->schedule);
-      baas::run_loop(*own.buffering, own.power, own.mailbox, own.stats, own.stop);
-      own.cpu_at_end.store(datapath::thread_cpu_time(), std::memory_order_release);
-      return 0;
-    };
-    if (rte_eal_remote_launch(entry, loop.get(), loop->lcore) != 0)
+    const auto run = [&own = *loop] { baas::run_loop(*own.buffering, own.power, own.mailbox, own.stats, own.stop); };
+    if (!loop->thread.start(loop->lcore, loop->name, config_.baas->schedule, run))
       return fail("{}: its thread could not be started on core {}", loop->name, loop->core);
-    loop->running = true;
   }
   for (const auto& loop : loops_) power_of(*loop).say_what_cannot_wake();
   return {};
@@ -196,10 +185,7 @@ void BufferingService::stop() {
     loop->power.wakeup().wake();
   }
   for (const auto& loop : loops_) {
-    if (!loop->running) continue;
-    rte_eal_wait_lcore(loop->lcore);
-    (void)loop->cpu_at_end.load(std::memory_order_acquire);
-    loop->running = false;
+    if (loop->thread.running) loop->thread.join();
   }
 }
 
@@ -245,11 +231,11 @@ Json BufferingService::row(Loop& loop) {
   Json row;
   const auto look = [&] {
     WorkerObservation seen = observe(loop);
-    seen.cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load();
+    seen.cpu_cycles = loop.thread.cpu_cycles();
     row = to_json(seen);
     // The windows are walked by a loop that has ended only: it would make the packets of others wait.
     const baas::Buffering& b = *loop.buffering;
-    row["balanced"] = b.balanced() && (loop.running || b.held() == b.held_in_windows());
+    row["balanced"] = b.balanced() && (loop.thread.running || b.held() == b.held_in_windows());
     row["baas"] = {{"held", b.held()}};
 #define SPLITPLANE_SHOW(field, unit, help) row["baas"][#field] = b.counters().field.get();
     SPLITPLANE_BUFFERING_COUNTERS(SPLITPLANE_SHOW)

@@ -21,6 +21,7 @@
 #include "observe/observation.h"
 #include "power/governor/governor.h"
 #include "runtime/loop_power.h"
+#include "runtime/loop_thread.h"
 #include "runtime/other_process.h"
 
 namespace splitplane::app {
@@ -61,9 +62,7 @@ class BufferingService {
     datapath::WorkerStats stats;
     std::unique_ptr<baas::Buffering> buffering;
     std::atomic<bool> stop{false};
-    std::atomic<power::Ticks> cpu_at_end{0};
-    bool running = false;
-    const GnbConfig* config = nullptr;
+    LoopThread thread;
 
     [[nodiscard]] bool execute(const std::function<void()>& command);
   };

@@ -1,14 +1,10 @@
 #include "gnb/control/workers.h"
 
-#include <rte_launch.h>
-
 #include <algorithm>
 
 #include "base/log.h"
 #include "base/text.h"
-#include "engine/cpu_time.h"
 #include "gnb/config/check_workers.h"
-#include "runtime/start_up.h"
 
 namespace splitplane::gnb {
 namespace {
@@ -48,17 +44,8 @@ std::vector<WorkerRuntime*> Workers::key_holders(WorkerRuntime& owner) const {
 
 Expected<void> Workers::launch() {
   for (const auto& worker : workers_) {
-    const auto loop = [](void* argument) {
-      auto& runtime = *static_cast<WorkerRuntime*>(argument);
-      apply_schedule(runtime.config.name, runtime.config.schedule);
-      runtime.loop();
-      runtime.cpu_at_end.store(datapath::thread_cpu_time(), std::memory_order_release);
-      return 0;
-    };
-    if (rte_eal_remote_launch(loop, worker.get(), worker->lcore) != 0) {
+    if (!worker->thread.start(worker->lcore, worker->config.name, worker->config.schedule, worker->loop))
       return fail("worker {}: its thread could not be started on core {}", worker->config.name, worker->config.core);
-    }
-    worker->running = true;
   }
   for (const auto& worker : workers_) power_of(*worker).say_what_cannot_wake();
   return {};
@@ -69,15 +56,13 @@ void Workers::stop(const Locked& /*locked*/) {
   using Function = WorkerConfig::Function;
   const auto stop = [&](auto concerned) {
     for (const auto& worker : workers_) {
-      if (!worker->running || !concerned(*worker)) continue;
+      if (!worker->thread.running || !concerned(*worker)) continue;
       worker->stop.store(true, std::memory_order_relaxed);
       worker->power.wakeup().wake();
     }
     for (const auto& worker : workers_) {
-      if (!worker->running || !concerned(*worker)) continue;
-      rte_eal_wait_lcore(worker->lcore);
-      (void)worker->cpu_at_end.load(std::memory_order_acquire);  // what its thread wrote is seen from here on
-      worker->running = false;
+      if (!worker->thread.running || !concerned(*worker)) continue;
+      worker->thread.join();
     }
   };
   const auto is = [](Function function) {
@@ -94,7 +79,7 @@ void Workers::watch(Time now) {
   if (now < next_watch_) return;
   next_watch_ = now + kLookAtRounds;
   for (const auto& worker : workers_) {
-    if (worker->running) look_at(*worker, now);
+    if (worker->thread.running) look_at(*worker, now);
   }
 }
 
