@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "baas/worker_end.h"
-#include "base/intrusive_queue.h"
 #include "base/timer_wheel.h"
 #include "engine/burst.h"
 #include "engine/mbuf_buffer.h"
 #include "ran/bearer_view.h"
 #include "ran/ecn/marker.h"
+#include "ran/intrusive_queue.h"
 #include "ran/rlc/am_receive.h"
 #include "ran/rlc/am_retx.h"
 #include "wire/airhdr.h"
@@ -148,8 +148,8 @@ class Arq {
   // On the owner's thread: gives all buffers back. The control thread may destroy the bearer then.
   void detach(ArqBearer& bearer);
 
-  // On the owner's thread: the port sends frames of so many octets at most from now on. STATUS PDUs stay within that.
-  // The limits of octets count with settings.longest_frame as before: no SDU is ever longer, so they hold.
+  // On the owner's thread: the port sends no frame with more than `longest` octets from now on. STATUS PDUs stay within
+  // that. The limits of octets count with settings.longest_frame as before: no SDU is ever longer, so they hold.
   void set_status_frame(unsigned longest) { status_frame_ = std::min(longest, settings_.longest_frame); }
 
   // On the owner's thread: RLC re-establishment (TS 38.322 5.1.3) with PDCP data recovery. Both directions begin with
@@ -327,7 +327,7 @@ class Arq {
   std::unique_ptr<baas::WorkerEnd> service_;
   ran::rlc::Memory<MbufBuffer> memory_;
   TimerWheel wheel_;
-  IntrusiveQueue<ArqBearer, &ArqBearer::next_working, &ArqBearer::working> working_;
+  ran::IntrusiveQueue<ArqBearer, &ArqBearer::next_working, &ArqBearer::working> working_;
   std::uint64_t unacked_ = 0;  // SDUs whose frames are kept
   std::uint64_t octets_ = 0;   // of those whose windows are here
   std::uint64_t bursts_ = 0;   // bursts that poll_last() saw

@@ -12,11 +12,11 @@
 #include "baas/kept.h"
 #include "baas/numbered.h"
 #include "baas/protocol.h"
-#include "base/intrusive_queue.h"
 #include "base/timer_wheel.h"
 #include "engine/burst.h"
 #include "engine/idle.h"
 #include "engine/probe.h"
+#include "ran/intrusive_queue.h"
 #include "ran/rlc/am_retx.h"
 
 namespace splitplane::baas {
@@ -141,7 +141,7 @@ class Buffering {
   std::vector<Queue> queues_;
   std::vector<Lane> lanes_;
   std::vector<Bearer*> refused_;
-  IntrusiveQueue<Bearer, &Bearer::next_working, &Bearer::working> working_;
+  ran::IntrusiveQueue<Bearer, &Bearer::next_working, &Bearer::working> working_;
   std::uint64_t ticks_per_ms_;
   std::uint64_t longest_sleep_ = std::uint64_t{1} << 62;  // ticks
   std::uint64_t held_ = 0;

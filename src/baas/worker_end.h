@@ -11,7 +11,7 @@
 
 #include "baas/ledger.h"
 #include "baas/protocol.h"
-#include "base/intrusive_queue.h"
+#include "ran/intrusive_queue.h"
 #include "wire/bytes.h"
 
 namespace splitplane::baas {
@@ -116,7 +116,7 @@ class WorkerEnd {
     std::vector<std::uint16_t> life;     // by number: the incarnation of its last holder
     std::vector<std::uint32_t> numbers;  // free ones
     std::vector<std::uint32_t> closing;  // numbers whose kClose found no room
-    IntrusiveQueue<Window, &Window::next_queued, &Window::is_queued> queued;  // something is to be told of these
+    ran::IntrusiveQueue<Window, &Window::next_queued, &Window::is_queued> queued;  // something is to be told of these
     std::size_t scan = SIZE_MAX;  // the next number that a new service is told of
     unsigned room = 0;            // elements that surely fit the ring, beside those staged
     unsigned staged = 0;

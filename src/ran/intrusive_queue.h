@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace splitplane {
+namespace splitplane::ran {
 
 // Next, IsQueued: the members of T that belong to the queue.
 template <class T, T* T::* Next, bool T::* IsQueued>
@@ -51,4 +51,4 @@ class IntrusiveQueue {
   T* last_ = nullptr;  // if there is a first
 };
 
-}  // namespace splitplane
+}  // namespace splitplane::ran

@@ -1,4 +1,4 @@
-#include "base/intrusive_queue.h"
+#include "ran/intrusive_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-namespace splitplane {
+namespace splitplane::ran {
 namespace {
 
 struct Item {
@@ -71,4 +71,4 @@ TEST_F(IntrusiveQueueTest, after_clear_each_can_come_in_again) {
 }
 
 }  // namespace
-}  // namespace splitplane
+}  // namespace splitplane::ran
