@@ -2,6 +2,9 @@
 //
 //   service   the service alone, on one core: SDUs go into the windows and leave them by STATUS PDUs
 //   rte_hash  the same messages into an rte_hash with the key (bearer, SN); an ACK deletes each key
+//   rings     the rings alone: an SDU's copy over one ring and, three in a message, its release over another. SP/SC, as
+//             the product has them, beside MP/MC, one pair for two threads. These are not crash-safe: a process that
+//             dies inside an operation blocks all others (docs/design/baas.md)
 //   memory    octets of a buffered SDU beside its packet
 //   gnb       a worker's downlink with acknowledged bearers and the STATUS PDUs of the UEs: with windows in the worker,
 //             in the service on the same core, and in the service on a second core
@@ -42,7 +45,7 @@ struct Options {
   unsigned passes = 9, core = 0, second = 1;
   std::uint32_t bearers = 65536;
   double seconds = 25;
-  std::vector<std::string> rows{"service", "gnb"};
+  std::vector<std::string> rows{"service", "rings", "gnb"};
   std::vector<unsigned> sdus{1, 8, 32};
 };
 
@@ -553,6 +556,57 @@ class SecondCore {
   std::thread thread_;
 };
 
+// A ring for copies and one for releases, for one thread or for several.
+class RingPair {
+ public:
+  RingPair(const std::string& name, bool shared)
+      : copies_(make(name + ".c", shared)), releases_(make(name + ".r", shared)) {}
+
+  // Inserts `sdus` SDUs in bursts and frees them. Another thread may take what this one put, and the other way round.
+  // Returns the nanoseconds of this thread for each of its SDUs.
+  double insert_and_free(std::uint64_t sdus, unsigned burst) {
+    std::array<Message, kBurst> messages;
+    messages.fill({.kind = Kind::kCopy});
+    unsigned left = 0;  // SDUs of which no release has gone yet
+    std::uint64_t freed = 0, failed = 0;
+    const double begin = thread_ns();
+    for (std::uint64_t done = 0; done < sdus; done += burst) {
+      failed += send(copies_.get(), messages.data(), burst) ? 0 : 1;
+      left += receive(copies_.get(), messages.data(), burst);
+      failed += send(releases_.get(), messages.data(), left / 3) ? 0 : 1;
+      freed += 3 * receive(releases_.get(), messages.data(), left / 3);
+      left %= 3;
+    }
+    const double took = thread_ns() - begin;
+    freed_ += freed + left;
+    failed_ += failed;
+    return took / static_cast<double>(sdus);
+  }
+  // What is on the rings after all threads, in SDUs.
+  [[nodiscard]] std::uint64_t left() const {
+    return rte_ring_count(copies_.get()) + std::uint64_t{3} * rte_ring_count(releases_.get());
+  }
+  [[nodiscard]] std::uint64_t freed() const { return freed_; }
+  [[nodiscard]] std::uint64_t failed() const { return failed_; }
+
+ private:
+  // DPDK's own, which look at the ring's flags.
+  static bool send(rte_ring* ring, const Message* from, unsigned n) {
+    return n == 0 || rte_ring_enqueue_bulk_elem(ring, from, sizeof(Message), n, nullptr) == n;
+  }
+  static unsigned receive(rte_ring* ring, Message* to, unsigned n) {
+    return n == 0 ? 0 : rte_ring_dequeue_burst_elem(ring, to, sizeof(Message), n, nullptr);
+  }
+  static baas::MessageRing make(const std::string& name, bool shared) {
+    if (!shared) return baas::make_message_ring(name, kRingEntries);
+    return baas::MessageRing(
+        rte_ring_create_elem(name.c_str(), sizeof(Message), kRingEntries, SOCKET_ID_ANY, RING_F_EXACT_SZ));
+  }
+
+  baas::MessageRing copies_, releases_;
+  std::atomic<std::uint64_t> freed_{0}, failed_{0};
+};
+
 class Bench {
  public:
   explicit Bench(const Options& options) : options_(options) {}
@@ -562,6 +616,13 @@ class Bench {
     if (wants("service")) {
       for (const unsigned sdus : options_.sdus) service_and_hash(sdus, true);
       service_and_hash(options_.sdus.back(), false);
+    }
+    if (wants("rings")) {
+      for (const unsigned burst : {1U, kBurst}) {
+        for (const unsigned threads : {1U, 2U}) {
+          for (const bool shared : {false, true}) rings(shared, threads, burst);
+        }
+      }
     }
     memory();
     if (!wants("gnb")) return rows_;
@@ -574,6 +635,9 @@ class Bench {
   static constexpr unsigned kRounds = 8;  // of all bearers, in a pass
   static constexpr unsigned kGnbSdus = 8, kGnbRounds = 4;
 
+  [[nodiscard]] bool has_second_core() const {
+    return options_.second != options_.core && options_.second < std::thread::hardware_concurrency();
+  }
   // Fewer passes when the time is over.
   [[nodiscard]] bool goes_on(std::size_t passes) const {
     return passes < options_.passes && (passes < 3 || wall_ns() - begin_ < options_.seconds * 1e9);
@@ -632,6 +696,46 @@ class Bench {
                       {"measured", "heap_allocsz_bytes of rte_malloc before and after rte_hash_create"}});
   }
 
+  // `shared`: all threads use one pair of MP/MC rings; otherwise each has an SP/SC pair.
+  void rings(bool shared, unsigned threads, unsigned burst) {
+    if (threads == 2 && !has_second_core()) return;
+    constexpr std::uint64_t kSdus = std::uint64_t{kBurst} << 13;
+    const std::string name = fmt::format("{}{}{}", shared ? "m" : "s", threads, burst);
+    RingPair first(name + "a", shared), own(name + "b", false);
+    RingPair& second = shared ? first : own;
+    std::vector<double> ns;
+    std::uint64_t in = 0;
+    while (goes_on(ns.size())) {
+      std::atomic<unsigned> ready{0};
+      const auto begin = [&] {
+        ready.fetch_add(1);
+        while (ready.load() < threads) {
+        }
+      };
+      std::optional<std::thread> other;
+      if (threads == 2) {
+        other.emplace([&] {
+          pin_to(options_.second);
+          begin();
+          second.insert_and_free(kSdus, burst);
+        });
+      }
+      begin();
+      ns.push_back(first.insert_and_free(kSdus, burst));
+      if (other) other->join();
+      in += threads * kSdus;
+    }
+    nlohmann::json row = figures(ns);
+    row["rings"] = shared ? "MP/MC, not crash-safe" : "SP/SC";
+    row["threads"] = threads;
+    row["burst"] = burst;
+    const bool two_pairs = !shared && threads == 2;
+    const std::uint64_t failed = first.failed() + (two_pairs ? own.failed() : 0);
+    const std::uint64_t out = first.freed() + first.left() + (two_pairs ? own.freed() + own.left() : 0);
+    row["all_freed"] = failed == 0 && out == in;
+    rows_["rings"].push_back(row);
+  }
+
   // Octets of windows in use for each SDU, with `sdus` outstanding in every bearer.
   static double window_octets(unsigned sdus) {
     constexpr unsigned kBearers = 512;
@@ -668,9 +772,7 @@ class Bench {
 
   void gnb(Way way) {
     const bool is_away = way != Way::kInline;
-    if (way == Way::kSecondCore &&
-        (options_.second == options_.core || options_.second >= std::thread::hardware_concurrency()))
-      return;
+    if (way == Way::kSecondCore && !has_second_core()) return;
     // The inline windows also have one page for eight SDUs, and a bearer needs one or two.
     const std::size_t max_unacked = std::size_t{10} * options_.bearers;
     if (pool_ == nullptr) {
@@ -780,9 +882,9 @@ int main(int argc, char** argv) {
   app.add_option("--passes", options.passes, "passes per row, median")->check(CLI::Range(1, 1001));
   app.add_option("--bearers", options.bearers, "acknowledged bearers")->check(CLI::Range(1024, 131072));
   app.add_option("--seconds", options.seconds, "after these, three passes per row are enough");
-  app.add_option("--rows", options.rows, "which to measure: service, with rte_hash, and gnb")
+  app.add_option("--rows", options.rows, "which to measure: service, with rte_hash, rings, and gnb")
       ->delimiter(',')
-      ->check(CLI::IsMember({"service", "gnb"}));
+      ->check(CLI::IsMember({"service", "rings", "gnb"}));
   app.add_option("--sdus", options.sdus, "SDUs per STATUS PDU")->delimiter(',')->check(CLI::Range(1, 60));
   CLI11_PARSE(app, argc, argv);
 

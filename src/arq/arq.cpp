@@ -97,6 +97,7 @@ ArqView view_of(const ArqBearer& bearer) {
 
 Arq::Arq(const Settings& settings)
     : settings_(settings),
+      status_frame_(settings.longest_frame),
       service_(settings.service.empty() ? nullptr
                                         : std::make_unique<baas::WorkerEnd>(baas::WorkerEnd::Settings{
                                               settings.service, settings.max_unacked + kBurst, settings.max_bearers})),
@@ -129,7 +130,7 @@ std::unique_ptr<ArqBearer> Arq::make(const ran::BearerConfig& bearer, std::uint8
 
 void Arq::detach(ArqBearer& bearer) {
   wheel_.disarm(bearer);
-  stop_working(bearer);
+  working_.remove(bearer);
   if (bearer.away) {
     unacked_ -= bearer.away->held;
     service_->close(*bearer.away);
@@ -225,7 +226,7 @@ void Arq::renumber(const ArqBearer& bearer, rte_mbuf* frame, std::uint32_t sn) c
 void Arq::reestablish_away(ArqBearer& bearer, std::uint8_t epoch) {
   AwayWindow& window = *bearer.away;
   wheel_.disarm(bearer);
-  stop_working(bearer);
+  working_.remove(bearer);
   bearer.receive.restart_at(0);
   if (bearer.marker) bearer.marker->restart();
   bearer.failed = bearer.gone = bearer.peer_is_elsewhere = false;
@@ -281,25 +282,17 @@ void Arq::reestablish(ArqBearer& bearer, std::uint8_t epoch, Time now, ProtectAg
   if (bearer.retx.has_pending()) set_working(bearer);
 }
 
-// A linear search is enough: the list is short, and this call is rare.
-void Arq::stop_working(ArqBearer& bearer) {
-  if (!bearer.working) return;
-  ArqBearer* rest = std::exchange(first_working_, nullptr);
-  last_working_ = nullptr;
-  while (rest != nullptr) {
-    ArqBearer* const one = std::exchange(rest, rest->next_working);
-    one->working = false;
-    if (one != &bearer) set_working(*one);
-  }
-}
-
 Arq::Clone Arq::keep_clone(ArqBearer& bearer, rte_mbuf* frame, Time now) {
   const std::uint8_t* const rlc = octets(frame) + kAirRlcOffset;
   const std::uint32_t sn = bearer.sn_bits == 12 ? wire::load_be16(rlc) : wire::load_be24(rlc);
   const std::uint32_t missing = (sn - bearer.next()) & ran::rlc::sn_mask(bearer.sn_bits);
   // A card never sends beyond max_unacked: a number there is an old one, or no card's.
   if (!ran::rlc::before(bearer.next() + missing, bearer.next_ack() + bearer.max_unacked)) return Clone::kKnown;
-  if (!has_room() || !note_missing(bearer, missing)) return Clone::kNoRoom;
+  if (!has_room()) return Clone::kNoRoom;
+  if (!note_missing(bearer, missing)) {
+    watch(bearer, now);
+    return Clone::kNoRoom;
+  }
   keep(bearer, frame, now, baas::kOfCard);
   return Clone::kKept;
 }
@@ -384,22 +377,6 @@ void Arq::acknowledged(ArqBearer& bearer, std::uint32_t up_to, bool is_everythin
                               now);
 }
 
-void Arq::set_working(ArqBearer& bearer) {
-  if (bearer.working) return;
-  bearer.working = true;
-  bearer.next_working = nullptr;
-  (first_working_ == nullptr ? first_working_ : last_working_->next_working) = &bearer;
-  last_working_ = &bearer;
-}
-
-ArqBearer* Arq::take_working() {
-  ArqBearer* const bearer = first_working_;
-  if (bearer == nullptr) return nullptr;
-  first_working_ = bearer->next_working;
-  bearer->working = false;
-  return bearer;
-}
-
 rte_mbuf* Arq::status_frame(ArqBearer& bearer, Time now) {
   rte_mbuf* const m = rte_pktmbuf_alloc(settings_.pool);
   if (m == nullptr) return nullptr;
@@ -407,7 +384,7 @@ rte_mbuf* Arq::status_frame(ArqBearer& bearer, Time now) {
   std::copy(settings_.ethernet.begin(), settings_.ethernet.end(), frame);
   wire::store_be64(frame + wire::ethernet::kHeaderBytes, bearer.air);
   // The STATUS stays within one frame, as within a grant of MAC.
-  const std::size_t room = std::min<std::size_t>(rte_pktmbuf_tailroom(m), settings_.longest_frame) - kAirRlcOffset;
+  const std::size_t room = std::min<std::size_t>(rte_pktmbuf_tailroom(m), status_frame_) - kAirRlcOffset;
   const std::size_t bytes = bearer.receive.write_status({frame + kAirRlcOffset, room}, now);
   wire::store_be16(frame + kAirRlcOffset - 2, static_cast<std::uint32_t>(bytes));
   m->data_len = static_cast<std::uint16_t>(kAirRlcOffset + bytes);

@@ -18,6 +18,7 @@
 #include "engine/mbuf_buffer.h"
 #include "ran/bearer_view.h"
 #include "ran/ecn/marker.h"
+#include "ran/intrusive_queue.h"
 #include "ran/rlc/am_receive.h"
 #include "ran/rlc/am_retx.h"
 #include "wire/airhdr.h"
@@ -121,7 +122,7 @@ class Arq {
     rte_mempool* pool = nullptr;                                        // for STATUS PDUs and copies
     std::size_t max_unacked = 16384;                                    // SDUs of all bearers together
     std::uint64_t max_octets = 0;                                       // octets of these SDUs; 0: no limit
-    unsigned longest_frame = 1514;                                      // the longest frame that the port sends
+    unsigned longest_frame = 1514;                                      // the longest that the port ever sends
     std::uint64_t ticks_per_ms = 1;
     std::uint64_t now = 0;
     std::vector<baas::Channel> service;  // the channels to the buffering service; none: windows are kept here
@@ -146,6 +147,10 @@ class Arq {
   [[nodiscard]] std::unique_ptr<ArqBearer> make(const ran::BearerConfig& bearer, std::uint8_t epoch);
   // On the owner's thread: gives all buffers back. The control thread may destroy the bearer then.
   void detach(ArqBearer& bearer);
+
+  // On the owner's thread: the port sends no frame with more than `longest` octets from now on. STATUS PDUs stay within
+  // that. The limits of octets count with settings.longest_frame as before: no SDU is ever longer, so they hold.
+  void set_status_frame(unsigned longest) { status_frame_ = std::min(longest, settings_.longest_frame); }
 
   // On the owner's thread: RLC re-establishment (TS 38.322 5.1.3) with PDCP data recovery. Both directions begin with
   // number 0 again. SDUs that the peer has not acknowledged get new numbers and are sent again. With `protect_again`
@@ -195,10 +200,11 @@ class Arq {
   enum class Clone : std::uint8_t { kKept, kKnown, kNoRoom };
   [[nodiscard]] Clone keep_clone(ArqBearer& bearer, rte_mbuf* frame, Time now);
   // A card sent the next `count` PDUs, and no clone of them came or will come. False: the window has no room for them.
+  // The caller calls keep() or watch() next.
   [[nodiscard]] bool note_missing(ArqBearer& bearer, std::uint32_t count);
-  // What was sent last is asked for by t-PollRetransmit, if nothing else is.
+  // What was sent last is asked for by t-PollRetransmit, if nothing else is. It may have no copy.
   void watch(ArqBearer& bearer, Time now) {
-    if (bearer.away) return;  // the service does so with each clone
+    if (bearer.away) return;  // the service does so with each clone, and with SDUs without a copy
     bearer.retx.watch_last(now);
     rearm(bearer);
   }
@@ -227,15 +233,13 @@ class Arq {
   [[nodiscard]] std::uint64_t kept_octets() const { return service_ ? service_->octets() : octets_; }
   // The time at which serve() next has something to do, or a little earlier.
   [[nodiscard]] Time next_work(Time now) const {
-    if (first_working_ != nullptr || (service_ && !service_->idle())) return now;
+    if (!working_.empty() || (service_ && !service_->idle())) return now;
     const Time next = wheel_.next_turn();
     const bool looks = service_ && service_->has_to_look();
     return looks ? std::min(next, now + baas::kBlindSleepMs * settings_.ticks_per_ms) : next;
   }
   // True if serve() has nothing to do.
-  [[nodiscard]] bool idle() const {
-    return first_working_ == nullptr && wheel_.armed() == 0 && (!service_ || service_->idle());
-  }
+  [[nodiscard]] bool idle() const { return working_.empty() && wheel_.armed() == 0 && (!service_ || service_->idle()); }
   // The end of the buffering service here; nullptr: windows are kept here.
   [[nodiscard]] baas::WorkerEnd* service() { return service_.get(); }
 
@@ -260,8 +264,7 @@ class Arq {
     bearer.octets_here -= octets;
     octets_ -= octets;
   }
-  void set_working(ArqBearer& bearer);
-  [[nodiscard]] ArqBearer* take_working();
+  void set_working(ArqBearer& bearer) { working_.push(bearer); }
   // Fails a bearer at maxRetxThreshold, which is a radio link failure (TS 38.322 5.3.2). It gives up the SDUs that the
   // peer did not acknowledge.
   void fail(ArqBearer& bearer) {
@@ -302,7 +305,6 @@ class Arq {
       bearer.retx.forget_attempts();
     }
   }
-  void stop_working(ArqBearer& bearer);
   [[nodiscard]] rte_mbuf* status_frame(ArqBearer& bearer, Time now);
   [[nodiscard]] rte_mbuf* retransmission(ArqBearer& bearer, bool passes_mbufs, Time now);
   // A frame to send: the kept one, or a copy if its P bit changes or the receiver would write to it.
@@ -321,11 +323,11 @@ class Arq {
   unsigned collect(ArqBearer& bearer, bool passes_mbufs, Time now, rte_mbuf** frames, unsigned room);
 
   Settings settings_;
+  unsigned status_frame_;  // octets of the longest frame with a STATUS PDU
   std::unique_ptr<baas::WorkerEnd> service_;
   ran::rlc::Memory<MbufBuffer> memory_;
   TimerWheel wheel_;
-  ArqBearer* first_working_ = nullptr;
-  ArqBearer* last_working_ = nullptr;
+  ran::IntrusiveQueue<ArqBearer, &ArqBearer::next_working, &ArqBearer::working> working_;
   std::uint64_t unacked_ = 0;  // SDUs whose frames are kept
   std::uint64_t octets_ = 0;   // of those whose windows are here
   std::uint64_t bursts_ = 0;   // bursts that poll_last() saw
@@ -387,9 +389,9 @@ void Arq::serve(Time now, bool passes_mbufs, Send&& send, Changed&& changed) {
     set_working(bearer);
   });
   Burst out;
-  ArqBearer* const last = last_working_;  // bearers that come back to the list wait for the next round
+  ArqBearer* const last = working_.back();  // bearers that come back to the list wait for the next round
   for (unsigned visits = 0; visits < kBearersPerRound; ++visits) {
-    ArqBearer* const bearer = take_working();
+    ArqBearer* const bearer = working_.pop();
     if (bearer == nullptr) break;
     if (bearer->protect_again && !bearer->away) [[unlikely]]
       protect_some(*bearer);

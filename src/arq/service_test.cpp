@@ -42,6 +42,11 @@ struct Peer {
     highest = std::max(highest, sn + 1);
     polled = polled || (rlc[0] & kPollBit) != 0;
   }
+  // A PDU arrives that this test has never seen: its clone was lost.
+  void take_unseen(std::uint32_t sn) {
+    got.emplace(sn, UINT32_MAX);
+    highest = std::max(highest, sn + 1);
+  }
   [[nodiscard]] Bytes status(unsigned sn_bits) const {
     Bytes pdu(1200);
     wire::rlc::StatusWriter writer(wire::MutableOctets(pdu), sn_bits);
@@ -283,6 +288,22 @@ TEST(ArqService, a_worker_that_the_service_cannot_wake_looks_for_its_messages) {
     rig.send(0, 5);
     rig.worker_round();
     EXPECT_EQ(longest_sleep() <= kTicksPerMs, !wakes);
+    rig.settle();
+    EXPECT_GT(longest_sleep(), kTicksPerMs) << "nothing is held any more";
+    // The service says what became of these, too.
+    const std::uint32_t before_it = rig.all[0]->next();
+    ASSERT_TRUE(rig.arq->note_missing(*rig.all[0], 2));
+    rig.worker_round();
+    EXPECT_EQ(longest_sleep() <= kTicksPerMs, !wakes);
+    for (std::uint32_t sn = before_it; sn < before_it + 2; ++sn) rig.peers[0].take_unseen(sn);
+    rig.service.round();
+    rig.answer(0);
+    rig.service.round();
+    rig.worker_round();
+    EXPECT_EQ(rig.all[0]->next_ack(), before_it + 2);
+    EXPECT_GT(longest_sleep(), kTicksPerMs) << "they are acknowledged";
+    rig.send(0, 5);
+    rig.worker_round();
     rig.kill();
     EXPECT_GT(longest_sleep(), kTicksPerMs) << "no service, no message";
     rig.settle();

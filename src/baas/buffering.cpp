@@ -135,17 +135,22 @@ unsigned Buffering::take(std::size_t lane, Queue& queue, unsigned i, Time now) {
         counters_.strays.add(bearer->refused ? 0 : 1);
       }
       break;
-    case Kind::kLost:
+    case Kind::kLost: {
+      const std::uint32_t held = bearer->retx.held();
       for (std::uint32_t n = 0; n < m.slot && m.sn + n == bearer->retx.next(); ++n) {
         if (bearer->retx.room() == 0) {
           refuse(*bearer);
           break;
         }
         bearer->retx.lost();
-        ++held_;
         counters_.without_copy.add(1);
       }
+      follow_window(*bearer, held);
+      // They may be the last ones, and no frame of them can poll.
+      bearer->retx.watch_last(now);
+      rearm(*bearer);
       break;
+    }
     case Kind::kClose:
       close(lane, m.bearer);
       break;
@@ -184,7 +189,7 @@ void Buffering::close(std::size_t lane, std::uint32_t number) {
   Bearer* const bearer = find(lane, number);
   if (bearer == nullptr) return;
   wheel_.disarm(*bearer);
-  stop_working(*bearer);
+  working_.remove(*bearer);
   if (bearer->refused) std::erase(refused_, bearer);
   held_ -= bearer->retx.held();
   counters_.withdrawn.add(bearer->retx.held());
@@ -202,13 +207,14 @@ void Buffering::copy(Bearer& bearer, const Message& m, Time now) {
     refuse(bearer);
     return;
   }
+  const std::uint32_t held = bearer.retx.held();
   bearer.retx.submitted(
       {.sdu = Kept(m.slot), .sn = m.sn, .bytes = m.bytes, .sent = m.bytes, .poll = (m.flags & kPoll) != 0}, now);
   if ((m.flags & kOfCard) != 0) {
     bearer.of_card = true;
     bearer.retx.watch_last(now);
   }
-  ++held_;
+  follow_window(bearer, held);
   counters_.copies.add(1);
   if ((m.flags & kResend) != 0) [[unlikely]] {
     bearer.retx.resend(m.sn, now);
@@ -230,25 +236,6 @@ std::uint64_t Buffering::held_in_windows() const {
 void Buffering::refuse(Bearer& bearer) {
   if (!std::exchange(bearer.refused, true)) refused_.push_back(&bearer);
   counters_.no_room.add(1);
-}
-
-void Buffering::set_working(Bearer& bearer) {
-  if (std::exchange(bearer.working, true)) return;
-  bearer.next_working = nullptr;
-  (first_working_ == nullptr ? first_working_ : last_working_->next_working) = &bearer;
-  last_working_ = &bearer;
-}
-
-// A linear search is enough: the list is short, and this call is rare.
-void Buffering::stop_working(Bearer& bearer) {
-  if (!bearer.working) return;
-  Bearer* rest = std::exchange(first_working_, nullptr);
-  last_working_ = nullptr;
-  while (rest != nullptr) {
-    Bearer* const one = std::exchange(rest, rest->next_working);
-    one->working = false;
-    if (one != &bearer) set_working(*one);
-  }
 }
 
 void Buffering::ask_refused() {
@@ -306,15 +293,16 @@ bool Buffering::serve(Bearer& bearer, Time now) {
     if (rte_ring_free_count(lane.ring) < 2) return false;
     std::array<std::uint32_t, 3> slots{};
     std::uint8_t n = 0;
+    const std::uint32_t held = bearer.retx.held();
     const std::size_t released = bearer.retx.release(slots.size(), [&](std::uint32_t, Kept kept) {
+      counters_.released.add(1);
       if (kept) slots[n++] = kept.slot();
     });
+    follow_window(bearer, held);
     if (released == 0) break;
     if (n != 0)
       (void)say(lane, {.kind = Kind::kRelease, .flags = n, .bearer = slots[0], .sn = slots[1], .slot = slots[2]});
     all += released;
-    held_ -= released;
-    counters_.released.add(released);
   }
   return true;
 }
@@ -328,12 +316,10 @@ void Buffering::flush() {
     rearm(bearer);
     if (bearer.retx.has_pending() || bearer.says_max_retx || bearer.retx.peer_lost()) set_working(bearer);
   });
-  Bearer* const last = last_working_;  // bearers that come back to the list wait for the next round
-  for (unsigned visits = 0; visits < kBearersPerRound && first_working_ != nullptr; ++visits) {
-    Bearer& bearer = *first_working_;
+  Bearer* const last = working_.back();  // bearers that come back to the list wait for the next round
+  for (unsigned visits = 0; visits < kBearersPerRound && !working_.empty(); ++visits) {
+    Bearer& bearer = *working_.pop();
     const bool is_last = &bearer == last;
-    first_working_ = bearer.next_working;
-    bearer.working = false;
     const bool done = serve(bearer, now);
     rearm(bearer);
     if (!done || bearer.retx.has_pending() || bearer.retx.releasable()) set_working(bearer);

@@ -16,6 +16,7 @@
 #include "engine/burst.h"
 #include "engine/idle.h"
 #include "engine/probe.h"
+#include "ran/intrusive_queue.h"
 #include "ran/rlc/am_retx.h"
 
 namespace splitplane::baas {
@@ -69,18 +70,15 @@ class Buffering {
   // Once per round: timers, retransmissions, and what the workers may give back.
   void flush();
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
-    if (first_working_ != nullptr || has_refused()) return now;
+    if (!working_.empty() || has_refused()) return now;
     return std::min(wheel_.next_turn(), now + longest_sleep_);
   }
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
+  // SDUs in all windows.
   [[nodiscard]] std::uint64_t held() const { return held_; }
-  // True if each SDU that was told was given back, was withdrawn, or is held.
-  [[nodiscard]] bool balanced() const {
-    const std::uint64_t told = counters_.copies.get() + counters_.without_copy.get();
-    return told == counters_.released.get() + counters_.withdrawn.get() + held_;
-  }
-  // held() as the windows say. It looks at every bearer, so it is for a loop that has ended.
+  [[nodiscard]] bool balanced() const { return baas::balanced(counters_, held_); }
+  // held(), added up anew. It looks at every bearer, so it is for a loop that has ended.
   [[nodiscard]] std::uint64_t held_in_windows() const;
   // Called after messages to worker `lane` are visible.
   std::function<void(std::size_t lane)> wake;
@@ -117,8 +115,7 @@ class Buffering {
   void open(std::size_t lane, const Message& m);
   void close(std::size_t lane, std::uint32_t number);
   void copy(Bearer& bearer, const Message& m, Time now);
-  void set_working(Bearer& bearer);
-  void stop_working(Bearer& bearer);
+  void set_working(Bearer& bearer) { working_.push(bearer); }
   void rearm(Bearer& bearer) {
     if (bearer.retx.next_expiry() < bearer.expiry) wheel_.arm(bearer, bearer.retx.next_expiry());
   }
@@ -131,6 +128,11 @@ class Buffering {
   [[nodiscard]] bool has_refused() const {
     return !refused_.empty() && memory_.sent_pages.available() >= kPagesForRefused;
   }
+  // The bearer's window held `before` SDUs, and it says itself how many it holds now.
+  void follow_window(const Bearer& bearer, std::uint32_t before) {
+    held_ += bearer.retx.held();
+    held_ -= before;
+  }
   void refuse(Bearer& bearer);
   void ask_refused();
 
@@ -139,8 +141,7 @@ class Buffering {
   std::vector<Queue> queues_;
   std::vector<Lane> lanes_;
   std::vector<Bearer*> refused_;
-  Bearer* first_working_ = nullptr;
-  Bearer* last_working_ = nullptr;
+  ran::IntrusiveQueue<Bearer, &Bearer::next_working, &Bearer::working> working_;
   std::uint64_t ticks_per_ms_;
   std::uint64_t longest_sleep_ = std::uint64_t{1} << 62;  // ticks
   std::uint64_t held_ = 0;

@@ -29,4 +29,11 @@ struct BufferingCounters {
 #undef SPLITPLANE_BUFFERING_FIELD
 };
 
+// True if each SDU that workers told of was given back, was withdrawn, or is held. `held`: as the windows say, so that
+// an SDU that a window drops, or takes without being counted, is noticed.
+[[nodiscard]] inline bool balanced(const BufferingCounters& counters, std::uint64_t held) {
+  const std::uint64_t told = counters.copies.get() + counters.without_copy.get();
+  return told == counters.released.get() + counters.withdrawn.get() + held;
+}
+
 }  // namespace splitplane::baas

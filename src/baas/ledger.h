@@ -39,10 +39,11 @@ struct Window {
   std::uint16_t lane = 0;
   std::uint16_t t_poll_retransmit_ms = 0;
   std::uint8_t sn_bits = 18, max_retx = 32;
-  bool of_card = false;    // its frames are clones of what a card sent
-  bool is_open = false;    // the service of this generation knows it
-  bool forgets = false;    // attempts until now are to be forgotten
-  bool is_queued = false;  // something is to be told
+  bool of_card = false;      // its frames are clones of what a card sent
+  bool is_open = false;      // the service of this generation knows it
+  bool forgets = false;      // attempts until now are to be forgotten
+  bool is_queued = false;    // something is to be told
+  bool awaits_lost = false;  // an SDU without a copy is not acknowledged
   Window* next_queued = nullptr;
 };
 

@@ -36,11 +36,7 @@ void WorkerEnd::connect(bool wakes) {
     lane.room = rte_ring_free_count(lane.channel.to_service);
     lane.numbers.insert(lane.numbers.end(), lane.closing.begin(), lane.closing.end());
     lane.closing.clear();
-    for (Window* window = std::exchange(lane.first_queued, nullptr); window != nullptr;) {
-      window->is_queued = false;
-      window = std::exchange(window->next_queued, nullptr);
-    }
-    lane.last_queued = nullptr;
+    lane.queued.clear();
     lane.scan = 0;
   }
   ++generation_;
@@ -63,14 +59,6 @@ void WorkerEnd::push(Lane& lane, const Message& m) {
 void WorkerEnd::flush(Lane& lane) {
   if (lane.staged != 0)
     (void)send(lane.channel.to_service, lane.out.data(), std::exchange(lane.staged, 0));  // fits() has looked
-}
-
-void WorkerEnd::queue(Window& window) {
-  if (std::exchange(window.is_queued, true)) return;
-  Lane& lane = lanes_[window.lane];
-  window.next_queued = nullptr;
-  (lane.first_queued == nullptr ? lane.first_queued : lane.last_queued->next_queued) = &window;
-  lane.last_queued = &window;
 }
 
 // On the worker's thread; a bearer gets its number with its first frame or STATUS.
@@ -138,6 +126,9 @@ void WorkerEnd::lost(Window& window, std::uint32_t count) {
   if (static_cast<std::int32_t>(window.next_ack - window.lost_end) >= 0) window.lost_from = window.next;
   window.next += count;
   window.lost_end = window.next;
+  look_at_lost(window);
+  if (window.number == kNoSlot) number(window);
+  if (connected_) queue(window);  // no frame may follow, and the service has to ask the peer for them
 }
 
 void WorkerEnd::tell(Lane& lane, Window& window, std::uint32_t index, std::uint8_t flags) {
@@ -205,6 +196,7 @@ void WorkerEnd::restart(Window& window) {
   window.first_sn = 0;
   window.next_ack = window.highest_ack = 0;
   window.lost_from = window.lost_end = 0;
+  look_at_lost(window);
   window.resend_end = window.next;
   window.unfed = window.first;
   window.is_open = false;
@@ -218,6 +210,7 @@ void WorkerEnd::give_up(Window& window) {
     rte_pktmbuf_free(ledger_.take(slot));
   }
   window.next_ack = window.highest_ack = window.lost_from = window.lost_end = window.next;
+  look_at_lost(window);
   window.resend_end = window.next;
   // The service is to forget it, too.
   if (std::exchange(window.is_open, false) && connected_) queue(window);
@@ -229,15 +222,7 @@ void WorkerEnd::close(Window& window) {
   window.next = window.next_ack = window.highest_ack = window.resend_end = window.lost_from = window.lost_end = 0;
   if (window.number == kNoSlot) return;
   Lane& lane = lanes_[window.lane];
-  if (window.is_queued) {  // a linear search is enough: this is rare
-    Window* rest = std::exchange(lane.first_queued, nullptr);
-    lane.last_queued = nullptr;
-    while (rest != nullptr) {
-      Window* const one = std::exchange(rest, rest->next_queued);
-      one->is_queued = false;
-      if (one != &window) queue(*one);
-    }
-  }
+  lane.queued.remove(window);
   lane.windows[window.number] = nullptr;
   const bool is_known = connected_ && was_open && window.generation == generation_;
   (is_known ? lane.closing : lane.numbers).push_back(std::exchange(window.number, kNoSlot));

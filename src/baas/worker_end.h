@@ -11,7 +11,7 @@
 
 #include "baas/ledger.h"
 #include "baas/protocol.h"
-#include "base/counter.h"
+#include "ran/intrusive_queue.h"
 #include "wire/bytes.h"
 
 namespace splitplane::baas {
@@ -90,15 +90,15 @@ class WorkerEnd {
   [[nodiscard]] bool idle() const {
     if (!connected_) return true;
     for (const Lane& lane : lanes_) {
-      if (lane.staged != 0 || lane.first_queued != nullptr || !lane.closing.empty() ||
-          lane.scan < lane.windows.size() || rte_ring_empty(lane.channel.to_worker) == 0)
+      if (lane.staged != 0 || !lane.queued.empty() || !lane.closing.empty() || lane.scan < lane.windows.size() ||
+          rte_ring_empty(lane.channel.to_worker) == 0)
         return false;
     }
     return true;
   }
 
   // True while messages may come and nothing wakes the worker for them: it sleeps kBlindSleepMs at most.
-  [[nodiscard]] bool has_to_look() const { return connected_ && !wakes_ && held() != 0; }
+  [[nodiscard]] bool has_to_look() const { return connected_ && !wakes_ && (held() != 0 || awaiting_lost_ != 0); }
 
   [[nodiscard]] const Counters& counters() const { return counters_; }
   [[nodiscard]] std::size_t held() const { return ledger_.size() - ledger_.available(); }
@@ -116,8 +116,7 @@ class WorkerEnd {
     std::vector<std::uint16_t> life;     // by number: the incarnation of its last holder
     std::vector<std::uint32_t> numbers;  // free ones
     std::vector<std::uint32_t> closing;  // numbers whose kClose found no room
-    Window* first_queued = nullptr;      // windows of which something is to be told
-    Window* last_queued = nullptr;
+    ran::IntrusiveQueue<Window, &Window::next_queued, &Window::is_queued> queued;  // something is to be told of these
     std::size_t scan = SIZE_MAX;  // the next number that a new service is told of
     unsigned room = 0;            // elements that surely fit the ring, beside those staged
     unsigned staged = 0;
@@ -127,8 +126,16 @@ class WorkerEnd {
   [[nodiscard]] bool fits(Lane& lane, unsigned n);
   void push(Lane& lane, const Message& m);
   void flush(Lane& lane);
-  void queue(Window& window);
+  void queue(Window& window) { lanes_[window.lane].queued.push(window); }
   void begin_feed(Window& window);
+  // Call it after lost_end or next_ack changed.
+  void look_at_lost(Window& window) {
+    const bool awaits = static_cast<std::int32_t>(window.lost_end - window.next_ack) > 0;
+    if (awaits == window.awaits_lost) [[likely]]
+      return;
+    window.awaits_lost = awaits;
+    awaits ? ++awaiting_lost_ : --awaiting_lost_;
+  }
   void number(Window& window);
   [[nodiscard]] bool open(Lane& lane, Window& window);
   [[nodiscard]] bool skip(Lane& lane, Window& window, std::uint32_t to);
@@ -151,6 +158,7 @@ class WorkerEnd {
   std::vector<Lane> lanes_;
   std::uint32_t generation_ = 0;
   std::size_t next_lane_ = 0;
+  std::size_t awaiting_lost_ = 0;  // windows with SDUs without a copy that are not acknowledged
   bool connected_ = false;
   bool wakes_ = true;  // the service can wake this worker
   Counters counters_;
@@ -223,6 +231,7 @@ std::size_t WorkerEnd::serve(Send&& send, Changed&& changed, Failed&& failed, Pr
               // A new service knows less than the one before.
               if (static_cast<std::int32_t>(m.sn - window->next_ack) > 0) window->next_ack = m.sn;
               if (static_cast<std::int32_t>(m.slot - window->highest_ack) > 0) window->highest_ack = m.slot;
+              look_at_lost(*window);
               changed(*window, m);
             }
             break;
@@ -242,13 +251,11 @@ std::size_t WorkerEnd::serve(Send&& send, Changed&& changed, Failed&& failed, Pr
     close_some(lane);
     scan(lane);
     unsigned budget = kToldPerRound;
-    while (lane.first_queued != nullptr && budget != 0) {
-      Window& window = *lane.first_queued;
+    while (!lane.queued.empty() && budget != 0) {
+      Window& window = *lane.queued.front();
       if (!feed(lane, window, budget, prepare)) break;
       if (!window.is_open) continue;  // it was given up meanwhile: the service is to forget it
-      lane.first_queued = window.next_queued;
-      if (lane.first_queued == nullptr) lane.last_queued = nullptr;
-      window.is_queued = false;
+      lane.queued.pop();
     }
     if (lane.staged == 0) continue;
     flush(lane);

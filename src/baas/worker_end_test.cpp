@@ -84,5 +84,43 @@ TEST(WorkerEnd, sdus_without_a_copy_that_found_no_memory_are_told_again_though_n
   EXPECT_TRUE(rig.service.buffering->balanced());
 }
 
+// Of three SDUs one is given back, then the bearer closes. Each counter alone makes the account wrong.
+TEST(Buffering, its_account_of_sdus_is_wrong_if_any_counter_is) {
+  Rig rig;
+  Window window;
+  rig.end.connect();
+  rig.service.start();
+  Buffering& service = *rig.service.buffering;
+  // A counter is broken for the time of a look.
+  const auto expect_each_counts = [&] {
+    EXPECT_TRUE(service.balanced());
+    EXPECT_EQ(service.held_in_windows(), service.held());
+    auto& counters = const_cast<BufferingCounters&>(service.counters());
+    for (Counter* const one : {&counters.copies, &counters.without_copy, &counters.released, &counters.withdrawn}) {
+      const std::uint64_t right = one->get();
+      one->set(right + 1);
+      EXPECT_FALSE(service.balanced());
+      one->set(right);
+    }
+    EXPECT_FALSE(balanced(counters, service.held() + 1)) << "a window that has one more";
+  };
+  expect_each_counts();
+  rig.end.lost(window, 1);
+  for (unsigned n = 0; n < 2; ++n) rig.keep(window);
+  rig.rounds();
+  ASSERT_EQ(service.held(), 3U);
+  expect_each_counts();
+  ASSERT_TRUE(rig.end.status(window, status(2, 1)));
+  rig.rounds();
+  ASSERT_EQ(service.held(), 2U);
+  ASSERT_EQ(service.counters().released.get(), 1U);
+  expect_each_counts();
+  rig.end.close(window);
+  rig.rounds();
+  ASSERT_EQ(service.held(), 0U);
+  ASSERT_EQ(service.counters().withdrawn.get(), 2U);
+  expect_each_counts();
+}
+
 }  // namespace
 }  // namespace splitplane::baas

@@ -79,7 +79,7 @@ constexpr std::array<Field, 6> kAm{
         .help = "SDUs kept for retransmission", .special = "never more than the window"}),
     fields::integer<&B::arq, &ArqConfig::max_unacked_octets>("max_unacked_octets", 0, 0xffffffff, {
         .help = "Octets of these SDUs", .special = "0: no limit",
-        .more = "An SDU gets a number only while one as long as the port's longest frame fits. One always fits."}),
+        .more = "An SDU gets a number only while one that fills the air port's `mtu` fits. One always fits."}),
 };
 constexpr std::array<Field, 18> kRows{
     fields::integer<&B::id>("id", 0, kMaxTeid, {

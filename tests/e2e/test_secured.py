@@ -7,7 +7,7 @@ import shutil
 import signal
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
@@ -436,29 +436,42 @@ class Rekeyed:
         return found
 
 
-@pytest.mark.parametrize("shard", [9, 10], ids=["am18", "am12"])
-def test_am_gets_new_keys_over_a_bad_air_and_loses_nothing(bed, shard):
-    """Packets flow both ways. Some changes come while the one before is not known at the UE side, or not finished."""
+def under_rekeys(
+    bed: SecuredBed, shard: int, name: str, loss_percent: float, change: Callable[[Rekeyed], None]
+) -> tuple[Rekeyed, list[Clear]]:
+    """Packets of an AM bearer flow both ways over a bad air while `change` gives it new keys. Each comes once and in
+    order, and no COUNT is missing. Returns what the air had, too."""
     ue = BEARERS[shard - 1]["ue_ipv4"]
     bed.settle()
-    rekeyed = Rekeyed(bed, shard, f"am-{shard}")
-    bed.set_air(loss_percent=10, delay_us=2000, jitter_us=1000)
+    rekeyed = Rekeyed(bed, shard, f"{name}-{shard}")
+    bed.set_air(loss_percent=loss_percent, delay_us=2000, jitter_us=1000)
     with ThreadPoolExecutor() as pool:
         ways = [pool.submit(datagrams, bed, ue, 3000, downlink, 30) for downlink in (False, True)]
-        for pause in (0.3, 0.3, 0, 0.4, 0.05, 0.5):
-            time.sleep(pause)
-            rekeyed.again()
+        change(rekeyed)
         for way in ways:
             assert way.result()[0] == list(range(3000)), "each came once, and in order"
     rekeyed.again(wait=True)
     assert bed.ping(ue, 20) == 20
     bed.settle()
     found = rekeyed.judge()
-    first, *_, last = rekeyed.numbers.values()
-    assert {first, last} <= {one.key for one in found} and len({one.key for one in found}) >= 4
     for direction in (air_views.UPLINK, air_views.DOWNLINK):
         counts = {one.count for one in found if one.direction == direction}
         assert counts == set(range(min(counts), max(counts) + 1)), "COUNTs go on, and none is missing"
+    return rekeyed, found
+
+
+@pytest.mark.parametrize("shard", [9, 10], ids=["am18", "am12"])
+def test_am_gets_new_keys_over_a_bad_air_and_loses_nothing(bed, shard):
+    """Some changes come while the one before is not known at the UE side, or not finished."""
+
+    def change(rekeyed: Rekeyed) -> None:
+        for pause in (0.3, 0.3, 0, 0.4, 0.05, 0.5):
+            time.sleep(pause)
+            rekeyed.again()
+
+    rekeyed, found = under_rekeys(bed, shard, "am", 10, change)
+    first, *_, last = rekeyed.numbers.values()
+    assert {first, last} <= {one.key for one in found} and len({one.key for one in found}) >= 4
     before = {(one.direction, one.count) for one in found if one.key == first}
     after = {(one.direction, one.count) for one in found if one.key != first}
     assert before & after, "what was not acknowledged was protected again with the same COUNT"

@@ -1,10 +1,7 @@
 #include "baas/control/service.h"
 
 #include <linux/close_range.h>
-#include <poll.h>
 #include <rte_cycles.h>
-#include <rte_launch.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,10 +17,8 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "engine/cpu_time.h"
 #include "observe/stats_json.h"
 #include "runtime/instance_lock.h"
-#include "runtime/start_up.h"
 
 namespace splitplane::app {
 namespace {
@@ -64,10 +59,6 @@ class Watchdog {
   std::thread thread_;
 };
 
-Fd open_process(int process) {
-  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-}
-
 }  // namespace
 
 // Loops may run until exec ends them: what they write to is still mapped, and no gNB uses it any more.
@@ -84,7 +75,7 @@ void re_execute() {
 }
 
 bool BufferingService::Loop::execute(const std::function<void()>& command) {
-  if (running) return mailbox.execute(command, kPatienceWithLoop);
+  if (thread.running) return mailbox.execute(command, kPatienceWithLoop);
   command();
   return true;
 }
@@ -113,9 +104,9 @@ Expected<std::unique_ptr<BufferingService>> BufferingService::join(const GnbConf
 
 Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached) {
   gnb_process_ = attached.at("process").get<int>();
-  gnb_ = open_process(gnb_process_);
+  gnb_ = OtherProcess(gnb_process_);
   // Its number may be another process's by now, but not one that holds the gNB's lock.
-  if (gnb_.get() < 0 || InstanceLock::holder(config_.file_prefix) != gnb_process_)
+  if (!gnb_.is_open() || InstanceLock::holder(config_.file_prefix) != gnb_process_)
     return fail("the gNB has ended meanwhile");
   {
     const Watchdog watchdog(kPatienceWithDpdk);
@@ -131,8 +122,7 @@ Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached)
   if (shared_->cores != config_.baas->cores.size())
     return fail("baas.cores: {} are here, and the gNB was started with {}; allowed: the gNB's configuration",
                 config_.baas->cores.size(), shared_->cores);
-  for (const Json& number : attached.at("wakeups"))
-    wakeups_.emplace_back(static_cast<int>(::syscall(SYS_pidfd_getfd, gnb_.get(), number.get<int>(), 0)));
+  for (const Json& number : attached.at("wakeups")) wakeups_.push_back(gnb_.take_descriptor(number.get<int>()));
   const bool can_wake_workers = std::ranges::all_of(wakeups_, [](const Fd& one) { return one.get() >= 0; });
   Json wakeups = Json::array();
   for (std::size_t core = 0; core < config_.baas->cores.size(); ++core) {
@@ -176,17 +166,9 @@ Expected<void> BufferingService::make_loop(std::size_t core) {
 Expected<void> BufferingService::launch() {
   for (const auto& loop : loops_) {
     power_of(*loop).start();
-    loop->config = &config_;
-    const auto entry = [](void* argument) {
-      auto& own = *static_cast<Loop*>(argument);
-      apply_schedule(own.name, own.config->baas->schedule);
-      baas::run_loop(*own.buffering, own.power, own.mailbox, own.stats, own.stop);
-      own.cpu_at_end.store(datapath::thread_cpu_time(), std::memory_order_release);
-      return 0;
-    };
-    if (rte_eal_remote_launch(entry, loop.get(), loop->lcore) != 0)
+    const auto run = [&own = *loop] { baas::run_loop(*own.buffering, own.power, own.mailbox, own.stats, own.stop); };
+    if (!loop->thread.start(loop->lcore, loop->name, config_.baas->schedule, run))
       return fail("{}: its thread could not be started on core {}", loop->name, loop->core);
-    loop->running = true;
   }
   for (const auto& loop : loops_) power_of(*loop).say_what_cannot_wake();
   return {};
@@ -196,11 +178,6 @@ BufferingService::~BufferingService() {
   stop();
 }
 
-bool BufferingService::gnb_lives() const {
-  pollfd ended{.fd = gnb_.get(), .events = POLLIN, .revents = 0};
-  return gnb_.get() >= 0 && ::poll(&ended, 1, 0) == 0;
-}
-
 void BufferingService::stop() {
   const std::lock_guard guard(mutex_);
   for (const auto& loop : loops_) {
@@ -208,10 +185,7 @@ void BufferingService::stop() {
     loop->power.wakeup().wake();
   }
   for (const auto& loop : loops_) {
-    if (!loop->running) continue;
-    rte_eal_wait_lcore(loop->lcore);
-    (void)loop->cpu_at_end.load(std::memory_order_acquire);
-    loop->running = false;
+    if (loop->thread.running) loop->thread.join();
   }
 }
 
@@ -257,11 +231,11 @@ Json BufferingService::row(Loop& loop) {
   Json row;
   const auto look = [&] {
     WorkerObservation seen = observe(loop);
-    seen.cpu_cycles = loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load();
+    seen.cpu_cycles = loop.thread.cpu_cycles();
     row = to_json(seen);
     // The windows are walked by a loop that has ended only: it would make the packets of others wait.
     const baas::Buffering& b = *loop.buffering;
-    row["balanced"] = b.balanced() && (loop.running || b.held() == b.held_in_windows());
+    row["balanced"] = b.balanced() && (loop.thread.running || b.held() == b.held_in_windows());
     row["baas"] = {{"held", b.held()}};
 #define SPLITPLANE_SHOW(field, unit, help) row["baas"][#field] = b.counters().field.get();
     SPLITPLANE_BUFFERING_COUNTERS(SPLITPLANE_SHOW)

@@ -21,6 +21,8 @@
 #include "observe/observation.h"
 #include "power/governor/governor.h"
 #include "runtime/loop_power.h"
+#include "runtime/loop_thread.h"
+#include "runtime/other_process.h"
 
 namespace splitplane::app {
 
@@ -37,7 +39,7 @@ class BufferingService {
   BufferingService& operator=(const BufferingService&) = delete;
 
   // The process that it serves still runs.
-  [[nodiscard]] bool gnb_lives() const;
+  [[nodiscard]] bool gnb_lives() const { return gnb_.lives(); }
   // Ends the loops; counters stay readable and are exact from then on.
   void stop();
   // After the gNB ended: nothing may be taken down.
@@ -60,9 +62,7 @@ class BufferingService {
     datapath::WorkerStats stats;
     std::unique_ptr<baas::Buffering> buffering;
     std::atomic<bool> stop{false};
-    std::atomic<power::Ticks> cpu_at_end{0};
-    bool running = false;
-    const GnbConfig* config = nullptr;
+    LoopThread thread;
 
     [[nodiscard]] bool execute(const std::function<void()>& command);
   };
@@ -77,7 +77,7 @@ class BufferingService {
 
   std::mutex mutex_;  // the control server's thread and the main thread
   const GnbConfig& config_;
-  Fd gnb_;  // pidfd
+  OtherProcess gnb_;
   int gnb_process_ = 0;
   bool begin_refused_ = false;  // by the gNB, which lives: a worker did not answer
   std::optional<datapath::Eal> eal_;

@@ -10,7 +10,6 @@
 #include "card/config/fields.h"
 #include "card/control/spec.h"
 #include "card/protocol/show.h"
-#include "engine/cpu_time.h"
 #include "power/governor/loan.h"
 #include "runtime/config/lookup.h"
 #include "runtime/instance_lock.h"
@@ -153,10 +152,9 @@ Expected<CardSeen> CardPlane::look() {
     worker.core = loop.core;
     worker.counters = take_snapshot(loop.stats);
     worker.policy = loop.policy.kind;
-    worker.cpu_cycles =
-        loop.running ? datapath::thread_cpu_time() : loop.cpu_at_end.load();  // runs here once it has ended
+    worker.cpu_cycles = loop.thread.cpu_cycles();
     add(seen.card, counts.card);
-    stopped = stopped && !loop.running;
+    stopped = stopped && !loop.thread.running;
     seen.bearers += card.bearer_count();
     seen.serves += card.served_count();
     return {};

@@ -1,6 +1,5 @@
 #include "card/control/loop.h"
 
-#include "engine/cpu_time.h"
 #include "engine/worker.h"
 
 namespace splitplane::app {
@@ -11,7 +10,6 @@ void CardLoop::run(const std::atomic<bool>& stop) {
   } else {
     datapath::run_worker(*together, power, mailbox, stats, stop);
   }
-  cpu_at_end.store(datapath::thread_cpu_time(), std::memory_order_release);
 }
 
 void CardLoop::set_endpoint(unsigned number, const nic::CardEndpoint& at) {

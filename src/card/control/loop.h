@@ -12,6 +12,7 @@
 #include "engine/worker_power.h"
 #include "power/governor/governor.h"
 #include "power/settings.h"
+#include "runtime/loop_thread.h"
 
 namespace splitplane::app {
 
@@ -35,8 +36,7 @@ struct CardLoop {
   // One of them.
   std::optional<nic::CardFunction> alone;
   std::optional<nic::CardCore> together;  // with other cores
-  bool running = false;
-  std::atomic<power::Ticks> cpu_at_end{0};  // CPU time of its thread, once that has left the loop
+  LoopThread thread;
 };
 
 }  // namespace splitplane::app

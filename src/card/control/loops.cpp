@@ -1,12 +1,8 @@
 #include "card/control/loops.h"
 
-#include <rte_launch.h>
-#include <rte_lcore.h>
-
 #include <chrono>
 
 #include "runtime/config/lookup.h"
-#include "runtime/start_up.h"
 
 namespace splitplane::app {
 namespace {
@@ -61,24 +57,12 @@ Expected<void> CardLoops::connect(const std::vector<nic::CardEndpoint>& endpoint
 }
 
 Expected<void> CardLoops::launch() {
-  struct Start {
-    CardLoops* loops;
-    CardLoop* loop;
-  };
-  const auto entry = [](void* argument) {
-    const auto [loops, loop] = *std::unique_ptr<Start>(static_cast<Start*>(argument));
-    apply_schedule(loop->name, loops->config_.schedule);
-    loop->run(loops->stop_);
-    return 0;
-  };
   for (unsigned core = 0; core < size(); ++core) {
     CardLoop& loop = loops_[core];
     power_of(core).start();
-    auto start = std::make_unique<Start>(Start{this, &loop});
-    if (rte_eal_remote_launch(entry, start.get(), kFirstLcore + core) != 0)
+    const auto run = [this, &loop] { loop.run(stop_); };
+    if (!loop.thread.start(kFirstLcore + core, loop.name, config_.schedule, run))
       return fail("card {}: its thread could not be started on core {}", config_.name, loop.core);
-    (void)start.release();  // the thread's
-    loop.running = true;
   }
   for (unsigned core = 0; core < size(); ++core) power_of(core).say_what_cannot_wake();
   return {};
@@ -88,11 +72,9 @@ void CardLoops::stop() {
   stop_.store(true, std::memory_order_relaxed);
   bool ran = false;
   for (unsigned core = 0; core < size(); ++core) {
-    if (!loops_[core].running) continue;
+    if (!loops_[core].thread.running) continue;
     loops_[core].power.wakeup().wake();
-    rte_eal_wait_lcore(kFirstLcore + core);
-    (void)loops_[core].cpu_at_end.load(std::memory_order_acquire);  // what its thread wrote is seen from here on
-    loops_[core].running = false;
+    loops_[core].thread.join();
     ran = true;
   }
   // A loop that ended first may have been given something since then.
@@ -103,7 +85,7 @@ void CardLoops::stop() {
 }
 
 bool CardLoops::execute(unsigned core, const std::function<void()>& command) {
-  if (loops_[core].running) return loops_[core].mailbox.execute(command, kPatience);
+  if (loops_[core].thread.running) return loops_[core].mailbox.execute(command, kPatience);
   command();
   return true;
 }

@@ -45,8 +45,8 @@ TEST_F(CardLoopsTest, a_command_is_executed_on_the_thread_of_a_running_loop) {
   ASSERT_TRUE(execute());
   EXPECT_NE(on, std::this_thread::get_id());
   loops->stop();
-  EXPECT_FALSE((*loops)[0].running);
-  EXPECT_GT((*loops)[0].cpu_at_end.load(), 0U);
+  EXPECT_FALSE((*loops)[0].thread.running);
+  EXPECT_GT((*loops)[0].thread.cpu_cycles(), 0U);
   ASSERT_TRUE(execute());
   EXPECT_EQ(on, std::this_thread::get_id());
   loops->stop();  // a second call has no effect

@@ -269,6 +269,12 @@ std::optional<Finding> check_baas(const GnbConfig& config) {
   if (served == 0) return Finding{"baas", "serves no worker; allowed: with a gnb worker that has baas: process"};
   if (config.memory.hugepages == MemoryConfig::Hugepages::kNever)
     return Finding{"baas", "is a process that shares memory, and memory.hugepages is never; allowed: auto or always"};
+  const auto& of_service = config.baas->metrics;
+  if (of_service && config.metrics && collide(*of_service, *config.metrics)) {
+    return Finding{"baas.metrics.listen",
+                   fmt::format("is {}, and the gNB's own metrics.listen is {}; allowed: another port or address",
+                               to_string(*of_service), to_string(*config.metrics))};
+  }
   for (const WorkerConfig& worker : config.workers) {
     for (const unsigned core : config.baas->cores) {
       WorkerConfig own;

@@ -143,7 +143,8 @@ constexpr std::array<fields::Field, 19> kWorkerRows{
         .more = "Half of `memory.mbufs` is the most, so that a consumer that hangs stops no traffic.", .in = kGnb}),
     fields::integer<&WorkerConfig::max_copy_octets>("max_copy_octets", 0, std::uint64_t{1} << 40, {
         .help = "gnb: with baas inline or process the octets of the SDUs kept for all bearers",
-        .special = "0: no limit", .more = "A burst of the port's longest frames has to fit.", .in = kGnb}),
+        .special = "0: no limit", .more = "A burst of frames of the port's `mtu` has to fit. It stops no card: "
+        "beyond it, and beyond `max_copies`, a card's clones are dropped (`copies_full`).", .in = kGnb}),
     policy_row<WorkerConfig>(),
     schedule_row<&WorkerConfig::schedule>(),
     fifo_priority_row<&WorkerConfig::schedule>(),

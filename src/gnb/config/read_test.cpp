@@ -191,6 +191,29 @@ TEST(GnbFile, what_is_wrong_with_a_buffering_service_is_said_in_one_line) {
   EXPECT_THAT(refusal(with_service("baas: {core: 3}\n")), HasSubstr("baas.core: unknown key, did you mean 'cores'?"));
 }
 
+TEST(GnbFile, the_metrics_of_a_buffering_service_are_not_where_those_of_the_gnb_are) {
+  const auto outcome = [](const std::string& gnb, const std::string& service) {
+    const auto got = parse(
+        with_service("metrics: {listen: '" + gnb + "'}\nbaas: {cores: [3], metrics: {listen: '" + service + "'}}\n")
+            .c_str(),
+        "t.yaml");
+    return got ? std::string("taken") : got.error().message;
+  };
+  EXPECT_THAT(outcome("127.0.0.1:9464", "127.0.0.1:9464"),
+              testing::ContainsRegex("^t.yaml:[0-9]+: baas.metrics.listen: is 127.0.0.1:9464, and the gNB's own "
+                                     "metrics.listen is 127.0.0.1:9464; allowed: another port or address"));
+  for (const auto& [gnb, service] :
+       {std::pair{"0.0.0.0:9464", "127.0.0.1:9464"}, {"127.0.0.1:9464", "0.0.0.0:9464"}, {"[::]:9464", "[::1]:9464"}}) {
+    EXPECT_THAT(outcome(gnb, service), HasSubstr("baas.metrics.listen: is ")) << gnb << ' ' << service;
+  }
+  for (const auto& [gnb, service] : {std::pair{"127.0.0.1:9464", "127.0.0.1:9465"},
+                                     {"127.0.0.1:9464", "127.0.0.2:9464"},
+                                     {"127.0.0.1:9464", "[::1]:9464"},
+                                     {"0.0.0.0:9464", "[::]:9464"}}) {
+    EXPECT_EQ(outcome(gnb, service), "taken") << gnb << ' ' << service;
+  }
+}
+
 std::string with_placement(const std::string& members) {
   std::string text = kGood;
   const std::string at = "\nbearers:";

@@ -133,7 +133,8 @@ void Cards::notify(std::span<const CardNotice> notices) {
     datapath::GnbContext* gnb = worker->gnb.get();
     for (std::size_t done = 0; done < list.size(); done += kNoticesPerCommand) {
       const auto part = std::span(list).subspan(done, std::min(kNoticesPerCommand, list.size() - done));
-      const bool listened = worker->running && worker->execute([gnb, part] { carry_out(*gnb, part); }, kNoticePatience);
+      const bool listened =
+          worker->thread.running && worker->execute([gnb, part] { carry_out(*gnb, part); }, kNoticePatience);
       if (!listened) break;  // it asks again
     }
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/cpu_time.h"
 #include "observe/stats_json.h"
 
 namespace splitplane::gnb {
@@ -28,7 +27,7 @@ unsigned on_rings(const WorkerRuntime& worker) {
 }
 
 std::uint64_t silent_seconds(const WorkerRuntime& worker) {
-  return worker.running ? worker.silent_seconds.load(std::memory_order_relaxed) : 0;
+  return worker.thread.running ? worker.silent_seconds.load(std::memory_order_relaxed) : 0;
 }
 
 std::array<KeyTableObservation, 3> keys_of(const datapath::BearerLookup& keys) {
@@ -100,7 +99,7 @@ WorkerObservation Observer::observe_worker(WorkerRuntime& worker) {
   WorkerRuntime* w = &worker;
   const bool done = worker.execute([seen, w] {
     seen->counters = take_snapshot(w->stats());
-    seen->cpu_cycles = w->running ? datapath::cpu_time(w->cpu_clock) : w->cpu_at_end.load();
+    seen->cpu_cycles = w->thread.cpu_cycles();
     if (w->keys() != nullptr) seen->keys = keys_of(*w->keys());
     seen->on_rings = on_rings(*w);
     if (w->gnb && !w->gnb->handed.empty()) {
@@ -121,7 +120,7 @@ nlohmann::json Observer::stats(const Locked& locked) const {
   std::uint64_t received = 0, transmitted = 0, dropped = 0, consumed = 0, held = 0;
   bool balanced = true, running = false;
   for (const auto& worker : parts_.workers.all()) {
-    running = running || worker->running;
+    running = running || worker->thread.running;
     const WorkerObservation seen = observe_worker(*worker);
     const WorkerSnapshot& s = seen.counters;
     // Copies from rings were received as packets already; those from a port come from a card.

@@ -1,7 +1,5 @@
 #include "gnb/control/service_link.h"
 
-#include <poll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,17 +9,6 @@
 #include "runtime/instance_lock.h"
 
 namespace splitplane::gnb {
-namespace {
-
-int open_process(int process) {
-  return static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
-}
-// A descriptor of another process, as one of ours.
-int take_descriptor(int process_fd, int number) {
-  return number < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_getfd, process_fd, number, 0));
-}
-
-}  // namespace
 
 std::vector<WorkerRuntime*> ServiceLink::served() const {
   std::vector<WorkerRuntime*> served;
@@ -31,26 +18,20 @@ std::vector<WorkerRuntime*> ServiceLink::served() const {
   return served;
 }
 
-bool ServiceLink::process_lives() const {
-  if (process_fd_.get() < 0) return false;
-  pollfd ended{.fd = process_fd_.get(), .events = POLLIN, .revents = 0};
-  return ::poll(&ended, 1, 0) == 0;
-}
-
 Expected<nlohmann::json> ServiceLink::attach(const Locked& locked, int process) {
   if (wiring_.service_memory() == nullptr)
     return fail("no worker here has baas: process; allowed: with one, and with the section baas");
   if (rte_eal_has_hugepages() == 0)
     return fail("this instance runs on ordinary memory, which cannot be shared; allowed: with hugepages");
   serve(locked);
-  if (process_lives() && (serves_ || process != process_))
+  if (service_.lives() && (serves_ || process != process_))
     return fail("process {} serves already; allowed: one buffering service an instance", process_);
-  Fd opened(open_process(process));
+  OtherProcess opened(process);
   // Its number may be another process's by now, but not one that holds the lock.
-  if (opened.get() < 0 || InstanceLock::holder(baas_instance(config_)) != process)
+  if (!opened.is_open() || InstanceLock::holder(baas_instance(config_)) != process)
     return fail("process {} does not hold the lock of instance {}", process, baas_instance(config_));
   end();
-  process_fd_ = std::move(opened);
+  service_ = std::move(opened);
   process_ = process;
   nlohmann::json wakeups = nlohmann::json::array();
   for (WorkerRuntime* const worker : served()) wakeups.push_back(worker->power.wakeup().fd());
@@ -59,14 +40,14 @@ Expected<nlohmann::json> ServiceLink::attach(const Locked& locked, int process) 
 
 Expected<nlohmann::json> ServiceLink::begin(const Locked& /*locked*/, int process, const std::vector<int>& wakeups,
                                             bool wakes) {
-  if (process != process_ || serves_ || !process_lives())
+  if (process != process_ || serves_ || !service_.lives())
     return fail("process {} has not attached; allowed: baas.attach first", process);
   const std::size_t cores = config_.baas->cores.size();
   if (wakeups.size() != cores) return fail("wakeups: {} are there; allowed: {}", wakeups.size(), cores);
   drop_wakeups(true);  // of one that began and did not serve
   bool can_wake = true;
   for (const int number : wakeups) {
-    wakeups_.emplace_back(take_descriptor(process_fd_.get(), number));
+    wakeups_.push_back(service_.take_descriptor(number));
     can_wake = can_wake && wakeups_.back().get() >= 0;
   }
   std::vector<int> fds;
@@ -125,10 +106,10 @@ void ServiceLink::end() {
 }
 
 void ServiceLink::serve(const Locked& /*locked*/) {
-  if (process_fd_.get() < 0 || process_lives()) return;
+  if (!service_.is_open() || service_.lives()) return;
   const bool served = serves_;
   end();
-  process_fd_ = Fd();
+  service_ = OtherProcess();
   if (served) {
     log::write(spdlog::level::warn, {{"process", std::to_string(process_)}},
                fmt::format("buffering service: process {} has ended; what was sent waits for the next one", process_));
@@ -147,10 +128,10 @@ nlohmann::json ServiceLink::row(const Locked& /*locked*/) const {
                        {"told_again", stats.baas_told_again.get()},
                        {"status_lost", stats.baas_status_lost.get()}});
   }
-  return nlohmann::json{{"state", serves_           ? "serves"
-                                  : process_lives() ? "starts"
-                                                    : "absent"},
-                        {"process", process_lives() ? nlohmann::json(process_) : nlohmann::json(nullptr)},
+  return nlohmann::json{{"state", serves_            ? "serves"
+                                  : service_.lives() ? "starts"
+                                                     : "absent"},
+                        {"process", service_.lives() ? nlohmann::json(process_) : nlohmann::json(nullptr)},
                         {"since_s", begun_ == 0 ? 0.0 : since},
                         {"begun", begun_},
                         {"ended", ended_},

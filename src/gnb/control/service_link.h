@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "control/socket.h"
 #include "gnb/control/control_lock.h"
 #include "gnb/control/wiring.h"
 #include "gnb/control/workers.h"
+#include "runtime/other_process.h"
 
 namespace splitplane::gnb {
 
@@ -30,7 +30,6 @@ class ServiceLink {
   [[nodiscard]] nlohmann::json row(const Locked& locked) const;
 
  private:
-  [[nodiscard]] bool process_lives() const;
   [[nodiscard]] std::vector<WorkerRuntime*> served() const;
   void drop_wakeups(bool all_listened);
   void leave_workers();
@@ -39,8 +38,8 @@ class ServiceLink {
   const GnbConfig& config_;
   const Workers& workers_;
   Wiring& wiring_;
-  Fd process_fd_;  // pidfd; none: no process has attached
-  int process_ = 0;
+  OtherProcess service_;  // none: no process has attached
+  int process_ = 0;       // its number
   bool serves_ = false;
   bool wakes_ = false, is_woken_ = false;  // the process can wake the workers; they can wake it
   std::vector<Fd> wakeups_;                // of the process's cores

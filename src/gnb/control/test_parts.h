@@ -163,11 +163,11 @@ class PartsTest : public ::testing::Test {
 class Hanging {
  public:
   explicit Hanging(WorkerRuntime& worker) : worker_(worker) {
-    worker_.running = true;
+    worker_.thread.running = true;
     worker_.silent_seconds = 5;
   }
   ~Hanging() {
-    worker_.running = false;
+    worker_.thread.running = false;
     worker_.silent_seconds = 0;
   }
   Hanging(const Hanging&) = delete;

@@ -19,6 +19,7 @@
 #include "gnb/config/config.h"
 #include "gnb/datapath/make_loop.h"
 #include "power/governor/governor.h"
+#include "runtime/loop_thread.h"
 #include "runtime/resources.h"
 
 namespace splitplane::gnb {
@@ -73,12 +74,10 @@ struct WorkerRuntime {
 
   WorkerConfig config;
   unsigned lcore = 0;
-  std::atomic<bool> running{false};                           // threads of links look at it, too
-  std::atomic<clockid_t> cpu_clock{CLOCK_THREAD_CPUTIME_ID};  // of its thread, while that runs
-  std::atomic<power::Ticks> cpu_at_end{0};                    // CPU time of its thread, once that has left the loop
-  std::atomic<WorkerRuntime*> host{nullptr};                  // whose thread makes its rounds; nullptr: its own does
-  bool drains_copies = true;                                  // gnb: no other worker consumes them
-  std::unique_ptr<governor::Governor> core_governor;          // while the policy sets the core's frequency
+  LoopThread thread;
+  std::atomic<WorkerRuntime*> host{nullptr};          // whose thread makes its rounds; nullptr: its own does
+  bool drains_copies = true;                          // gnb: no other worker consumes them
+  std::unique_ptr<governor::Governor> core_governor;  // while the policy sets the core's frequency
   datapath::WorkerPower power;
   datapath::Mailbox mailbox{&power.wakeup()};
   std::atomic<bool> stop{false};
@@ -109,7 +108,7 @@ struct WorkerRuntime {
   // Of one that makes no rounds (see RoundWatch) nothing is asked; one that has stopped since then is waited for as
   // long as it takes to see that.
   [[nodiscard]] bool execute(const std::function<void()>& command, std::chrono::milliseconds patience = kPatience) {
-    if (!running) {
+    if (!thread.running) {
       const std::lock_guard one_at_a_time(instead_of_rounds_);
       command();
       return true;

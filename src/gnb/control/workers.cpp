@@ -1,14 +1,10 @@
 #include "gnb/control/workers.h"
 
-#include <rte_launch.h>
-
 #include <algorithm>
 
 #include "base/log.h"
 #include "base/text.h"
-#include "engine/cpu_time.h"
 #include "gnb/config/check_workers.h"
-#include "runtime/start_up.h"
 
 namespace splitplane::gnb {
 namespace {
@@ -48,18 +44,8 @@ std::vector<WorkerRuntime*> Workers::key_holders(WorkerRuntime& owner) const {
 
 Expected<void> Workers::launch() {
   for (const auto& worker : workers_) {
-    const auto loop = [](void* argument) {
-      auto& runtime = *static_cast<WorkerRuntime*>(argument);
-      apply_schedule(runtime.config.name, runtime.config.schedule);
-      runtime.cpu_clock = datapath::thread_cpu_clock();
-      runtime.loop();
-      runtime.cpu_at_end.store(datapath::thread_cpu_time(), std::memory_order_release);
-      return 0;
-    };
-    if (rte_eal_remote_launch(loop, worker.get(), worker->lcore) != 0) {
+    if (!worker->thread.start(worker->lcore, worker->config.name, worker->config.schedule, worker->loop))
       return fail("worker {}: its thread could not be started on core {}", worker->config.name, worker->config.core);
-    }
-    worker->running = true;
   }
   for (const auto& worker : workers_) power_of(*worker).say_what_cannot_wake();
   return {};
@@ -74,7 +60,7 @@ Expected<void> Workers::refuse_park(const WorkerRuntime& guest, const WorkerRunt
   const std::string &leaves = guest.config.name, &takes = host.config.name;
   for (const WorkerRuntime* one : {&guest, &host}) {
     if (!one->gnb) return fail("worker {} has another function; allowed: workers with function gnb", one->config.name);
-    if (!one->running) return fail("worker {} does not run", one->config.name);
+    if (!one->thread.running) return fail("worker {} does not run", one->config.name);
   }
   if (&guest == &host) return fail("worker {} cannot be its own host; allowed: another worker", leaves);
   if (guest.host != nullptr) return fail("worker {} is parked already, on {}", leaves, guest.host.load()->config.name);
@@ -131,15 +117,13 @@ void Workers::stop(const Locked& /*locked*/) {
   using Function = WorkerConfig::Function;
   const auto stop = [&](auto concerned) {
     for (const auto& worker : workers_) {
-      if (!worker->running || !concerned(*worker)) continue;
+      if (!worker->thread.running || !concerned(*worker)) continue;
       worker->stop.store(true, std::memory_order_relaxed);
       worker->power.wakeup().wake();
     }
     for (const auto& worker : workers_) {
-      if (!worker->running || !concerned(*worker)) continue;
-      rte_eal_wait_lcore(worker->lcore);
-      (void)worker->cpu_at_end.load(std::memory_order_acquire);  // what its thread wrote is seen from here on
-      worker->running = false;
+      if (!worker->thread.running || !concerned(*worker)) continue;
+      worker->thread.join();
       worker->host = nullptr;
     }
   };
@@ -157,7 +141,7 @@ void Workers::watch(Time now) {
   if (now < next_watch_) return;
   next_watch_ = now + kLookAtRounds;
   for (const auto& worker : workers_) {
-    if (worker->running) look_at(*worker, now);
+    if (worker->thread.running) look_at(*worker, now);
   }
 }
 
@@ -209,6 +193,7 @@ bool Workers::take_air_mtu(const Locked& /*locked*/, const std::string& port, un
     if (!worker->gnb || worker->config.air != port) continue;
     const bool done = worker->execute([gnb = worker->gnb.get(), mtu] {
       gnb->air_frame_bytes = static_cast<unsigned>(wire::ethernet::kHeaderBytes + mtu);
+      if (gnb->arq) gnb->arq->set_status_frame(gnb->air_frame_bytes);
     });
     if (!done) return false;
   }

@@ -45,7 +45,8 @@ class Workers {
   // Bearers that cannot go on by themselves, by the workers' counters. On the control thread.
   void warn_of_failures(Time now);
 
-  // From now on the workers drop what is longer towards the air. False: a worker did not listen.
+  // From now on the workers drop what is longer towards the air, and their STATUS PDUs fit. False: a worker did not
+  // listen.
   [[nodiscard]] bool take_air_mtu(const Locked& locked, const std::string& port, unsigned mtu);
 
   [[nodiscard]] LoopPower power_of(WorkerRuntime& worker) const;

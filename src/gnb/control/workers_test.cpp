@@ -44,7 +44,7 @@ TEST_F(WorkersTest, the_reader_of_a_cards_punts_holds_the_keys_of_its_mates) {
 
 TEST_F(WorkersTest, one_that_makes_no_rounds_is_asked_nothing_until_it_is_back) {
   WorkerRuntime& w0 = parts_->worker(0);
-  w0.running = true;
+  w0.thread.running = true;
   watch_for(3s);
   EXPECT_GE(w0.silent_seconds.load(), 1U);
   bool executed = false;
@@ -53,18 +53,18 @@ TEST_F(WorkersTest, one_that_makes_no_rounds_is_asked_nothing_until_it_is_back) 
   w0.stats().rounds.add(1);
   watch_for(200ms);
   EXPECT_EQ(w0.silent_seconds.load(), 0U);
-  w0.running = false;
+  w0.thread.running = false;
 }
 
 TEST_F(WorkersTest, one_that_makes_rounds_is_never_silent) {
   WorkerRuntime& w0 = parts_->worker(0);
-  w0.running = true;
+  w0.thread.running = true;
   for (int i = 0; i < 30; ++i) {
     w0.stats().rounds.add(1);
     watch_for(100ms);
     ASSERT_EQ(w0.silent_seconds.load(), 0U);
   }
-  w0.running = false;
+  w0.thread.running = false;
 }
 
 TEST_F(WorkersTest, the_airs_mtu_reaches_the_workers_on_that_port_only) {

@@ -28,6 +28,32 @@ TEST_P(ArqLimits, a_poll_beyond_max_unacked_is_answered) {
   EXPECT_EQ(status->ack_sn, 0U);
 }
 
+TEST_P(ArqLimits, a_status_fits_the_mtu_that_the_air_has_now) {
+  Rig rig({.arq = {.t_reassembly_ms = 1, .t_status_prohibit_ms = 0}});
+  const auto status_bytes = [&] {
+    rte_delay_ms(2);
+    rig.air.frames.clear();
+    rig.context->arq->show_epoch(rig.bearer());
+    rig.serve();
+    return rig.air.frames.empty() ? 0 : rig.air.frames.back().size();
+  };
+  for (std::uint32_t sn = 0; sn < 300; sn += 2) {
+    Bytes pdu = ran::test::uplink_pdu(rig.config(kArqBearer), sn, sn, Qfi{9}, test::inner_packet(60, 1));
+    pdu[3] = kEpoch;
+    rig.from_air(pdu);
+  }
+  for (unsigned n = 0; n < 3; ++n) {  // t-Reassembly: of the first hole, then of those behind it
+    rte_delay_ms(3);
+    rig.serve();
+  }
+  EXPECT_GT(status_bytes(), 400U) << "it has 149 holes";
+  rig.context->arq->set_status_frame(120);
+  EXPECT_LE(status_bytes(), 120U);
+  EXPECT_GT(status_bytes(), 100U) << "as many holes as fit";
+  rig.context->arq->set_status_frame(9000);
+  EXPECT_GT(status_bytes(), 400U) << "as at the start, and no more";
+}
+
 TEST_P(ArqLimits, a_status_with_many_holes_of_one_sdu_sends_its_frame_once) {
   Rig rig;
   rig.send(2, true);
@@ -172,6 +198,53 @@ TEST_P(ArqLimits, a_lost_clone_is_no_harm_unless_the_ue_misses_that_sdu) {
   EXPECT_EQ(rig.bearer().next(), rig.service ? rig.bearer().away->held : rig.context->arq->unacked());
   clone_comes(rig, card_frame(rig, rig.bearer().next(), kEpoch + 1));
   EXPECT_EQ(rig.context->stats.card_copies.get(), 5U);
+}
+
+// A card's last PDUs, of which no clone comes any more.
+void lose_clones(Rig& rig, std::uint32_t count) {
+  ASSERT_TRUE(rig.context->arq->note_missing(rig.bearer(), count));
+  rig.context->arq->watch(rig.bearer(), rte_rdtsc());
+  rig.serve();
+}
+
+TEST_P(ArqLimits, last_sdus_without_a_copy_do_not_stop_a_bearer_since_one_before_them_polls) {
+  Rig rig(on_card({.t_poll_retransmit_ms = 5, .max_unacked = 32}));
+  clone_comes(rig, card_frame(rig, 0));
+  clone_comes(rig, card_frame(rig, 1));
+  lose_clones(rig, 30);
+  EXPECT_EQ(rig.bearer().next(), rig.bearer().limit());
+  rte_delay_ms(8);
+  rig.serve();
+  ASSERT_EQ(rig.air.frames.size(), 1U);
+  EXPECT_EQ(rig.sn_of(rig.air.frames[0]), 1U) << "the last one that has a copy";
+  EXPECT_TRUE(rig.polls(rig.air.frames[0]));
+  EXPECT_EQ(rig.context->stats.rlc_copy_gone.get(), 0U) << "the UE may have the others";
+  rig.status(32);
+  rig.serve();
+  EXPECT_EQ(rig.bearer().next_ack(), 32U);
+  EXPECT_EQ(rig.context->arq->unacked(), 0U);
+}
+
+TEST_P(ArqLimits, a_bearer_without_any_copy_is_named_for_reestablishment) {
+  for (const bool begins_anew : {false, true}) {
+    Rig rig(on_card({.t_poll_retransmit_ms = 5, .max_unacked = 32}));
+    lose_clones(rig, 32);
+    if (begins_anew && rig.service) {
+      rig.service->kill();
+      rig.context->arq->service()->disconnect();
+      rig.context->arq->service()->connect();
+      rig.service->start();
+      rig.serve();
+    }
+    EXPECT_EQ(rig.bearer().next(), rig.bearer().limit());
+    EXPECT_EQ(rig.context->stats.rlc_copy_gone.get(), 0U);
+    rte_delay_ms(8);
+    rig.serve();
+    EXPECT_EQ(rig.context->stats.rlc_copy_gone.get(), 1U);
+    EXPECT_EQ(rig.context->arq->take_gone(), std::vector{rig.teid(kArqBearer)});
+    rig.context->arq->reestablish(rig.bearer(), kEpoch + 1, rte_rdtsc());
+    EXPECT_LT(rig.bearer().next(), rig.bearer().limit());
+  }
 }
 
 TEST_P(ArqLimits, a_clone_of_another_epoch_or_one_that_is_known_is_dropped) {

@@ -232,8 +232,15 @@ FileKey read_key(Reader& from) {
   return {upf.value_or(IpAddress{}), Teid{from.get<std::uint32_t>()}};
 }
 
-// False: no records of ours, although their CRC is right.
-bool take_records(std::span<const std::uint8_t> records, JournalContent& content) {
+tl::unexpected<Error> damaged(std::size_t octet) {
+  return fail(
+      "is damaged at octet {}, so that its numbers cannot be trusted; allowed: the option --fresh, with which all "
+      "numbers begin at 0 (secured bearers then need new keys)",
+      octet);
+}
+
+// The records of a frame whose CRC is right, and which stands at `octet` of the file.
+Expected<void> take_records(std::span<const std::uint8_t> records, std::size_t octet, JournalContent& content) {
   JournalBearers& bearers = content.bearers;
   Reader from(records);
   while (from.ok() && !from.at_end()) {
@@ -250,16 +257,16 @@ bool take_records(std::span<const std::uint8_t> records, JournalContent& content
         break;
       }
       case Record::kEcn:
-        if (!read_ecn(from, bearers)) return false;
+        if (!read_ecn(from, bearers)) return damaged(octet);
         break;
       case Record::kUnackedOctets:
-        if (!read_unacked_octets(from, bearers)) return false;
+        if (!read_unacked_octets(from, bearers)) return damaged(octet);
         break;
       case Record::kNumbers: {
         const auto id = from.get<std::uint32_t>();
         const JournalNumbers numbers = read_numbers(from);
         const auto at = bearers.find(id);
-        if (at == bearers.end()) return false;
+        if (at == bearers.end()) return damaged(octet);
         if (from.ok()) at->second.numbers = numbers;
         break;
       }
@@ -278,10 +285,14 @@ bool take_records(std::span<const std::uint8_t> records, JournalContent& content
         break;
       }
       default:
-        return false;
+        return fail(
+            "has a record of kind {} at octet {}, which a newer program wrote and this one does not know; allowed: the "
+            "program that wrote it, or the option --fresh, with which all numbers begin at 0",
+            static_cast<unsigned>(kind), octet);
     }
   }
-  return from.ok();
+  if (!from.ok()) return damaged(octet);
+  return {};
 }
 
 // Whether `octets` could be the beginning of what `whole` is.
@@ -297,13 +308,6 @@ JournalOctets frame_header(std::uint64_t sequence, std::uint32_t length) {
   put(header, sequence);
   put(header, crc(header));
   return header;
-}
-
-tl::unexpected<Error> damaged(std::size_t octet) {
-  return fail(
-      "is damaged at octet {}, so that its numbers cannot be trusted; allowed: the option --fresh, with which all "
-      "numbers begin at 0 (secured bearers then need new keys)",
-      octet);
 }
 
 // How long the header is; its owner must be ours.
@@ -477,7 +481,8 @@ Expected<JournalContent> read_journal(std::span<const std::uint8_t> file, const 
     }
     Reader sum(rest.subspan(kFrameHeader + length, kCrcBytes));
     if (sum.get<std::uint32_t>() != crc(rest.first(kFrameHeader + length))) return damaged(at);
-    if (!take_records(rest.subspan(kFrameHeader, length), content)) return damaged(at);
+    if (auto taken = take_records(rest.subspan(kFrameHeader, length), at, content); !taken)
+      return tl::unexpected(taken.error());
     ++content.frames;
     at += whole;
   }

@@ -210,9 +210,35 @@ TEST(JournalRecord, records_that_say_what_cannot_be_are_refused) {
   JournalRecords nothing;
   nothing.bearer(plain(0));
   EXPECT_TRUE(refused(nothing));
-  JournalRecords kind;
-  kind.octets = {99};
-  EXPECT_TRUE(refused(kind));
+}
+
+// What a program says that is older than a kind of record.
+TEST(JournalRecord, a_kind_of_record_that_this_program_does_not_know_is_named) {
+  File file = three_frames();
+  const std::size_t at = file.octets.size();
+  JournalRecords newer;
+  newer.bearer(plain(1));
+  newer.octets.insert(newer.octets.end(), {99, 0, 0, 0, 1});
+  file.add(newer);
+  const auto content = read_journal(file.octets, kRecordOwner);
+  ASSERT_FALSE(content);
+  EXPECT_EQ(content.error().message,
+            "has a record of kind 99 at octet " + std::to_string(at) +
+                ", which a newer program wrote and this one does not know; allowed: the program that wrote it, or the "
+                "option --fresh, with which all numbers begin at 0");
+}
+
+// A program that does not know the limit reads the journal of bearers that have none.
+TEST(JournalRecord, a_limit_of_octets_is_a_record_behind_the_bearers) {
+  JournalRecords without, with;
+  JournalBearer bearer = plain(1);
+  without.bearer(bearer);
+  bearer.config.arq.max_unacked_octets = 0x01020304;
+  with.bearer(bearer);
+  JournalOctets wanted = without.octets;
+  wanted.insert(wanted.end(), {17, 0, 0, 0, 1, 1, 2, 3, 4});
+  EXPECT_EQ(with.octets, wanted);
+  EXPECT_EQ(with.ends.size(), 1U) << "the two come into one frame";
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::string kind_of(const WorkerRuntime& worker) {
 }  // namespace
 
 bool Consolidating::takes_part(const WorkerRuntime& worker) const {
-  if (!worker.gnb || !worker.running || worker.silent_seconds != 0 || by_hand_.contains(&worker)) return false;
+  if (!worker.gnb || !worker.thread.running || worker.silent_seconds != 0 || by_hand_.contains(&worker)) return false;
   const unsigned core = worker.config.core;
   const auto& service = parts_.config.baas;
   if (service && std::ranges::find(service->cores, core) != service->cores.end()) return false;

@@ -57,10 +57,10 @@ TEST_F(ConsolidatingTest, workers_that_do_not_run_are_left_alone) {
 
 TEST_F(ConsolidatingTest, a_host_that_does_not_listen_gets_no_guest) {
   const test::Hanging hanging(parts_->worker(0));
-  parts_->worker(1).running = true;
+  parts_->worker(1).thread.running = true;
   EXPECT_EQ(refusal(cores_->park("w1", "w0")), "worker w0 does not answer; w1 makes its rounds itself");
   EXPECT_EQ(parts_->worker(1).host, nullptr);
-  parts_->worker(1).running = false;
+  parts_->worker(1).thread.running = false;
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ class AmRetx {
     end_ += count;
   }
   // SDU next() was sent, and there is no copy of it. It may be acknowledged as any other. The caller has checked
-  // room().
+  // room(), and calls watch_last() when no SDU with a copy follows.
   void lost() {
     window_.add(end_++, B(), 1);
     last_sent_ = 1;
@@ -85,7 +85,7 @@ class AmRetx {
     ++rare_.poll_timeouts;
     poll_wanted_ = true;
     if ((sender.unsent || window_.pending() != 0) && !sender.stalled) return;
-    const std::uint32_t sn = window_.last_open(next_ack_, end_);
+    const std::uint32_t sn = last_to_send();
     if (sn != end_) make_pending(sn, 0, wire::rlc::kSoEnd, now, max_retx);
   }
   [[nodiscard]] Time next_expiry() const { return t_poll_retransmit_.expiry(); }
@@ -371,6 +371,21 @@ class AmRetx {
     window_.for_each_not_wholly_pending(from, to, [&](SentPage<B>& page, std::uint32_t sn) {
       if (make_pending(page, sn, 0, wire::rlc::kSoEnd, now, max_retx)) ++rare_.nacked;
     });
+  }
+
+  // What t-PollRetransmit sends again: the last SDU that is not acknowledged, or if there is no copy of it, the last
+  // one before it with a copy, because any of them can poll. Without any copy, the last one: only re-establishment
+  // helps. end_ if all are acknowledged.
+  [[nodiscard]] std::uint32_t last_to_send() const {
+    const std::uint32_t last = window_.last_open(next_ack_, end_);
+    std::uint32_t sn = last;
+    for (std::uint32_t work = kStatusWork; sn != end_ && work != 0; --work) {
+      if (window_.find(sn)->sdu[sn % kPageSns].sdu) return sn;
+      const std::uint32_t before_it = window_.last_open(next_ack_, sn);
+      if (before_it == sn) break;
+      sn = before_it;
+    }
+    return last;
   }
 
   // Returns false if none of these octets was sent, or if the SDU waits already.

@@ -45,6 +45,8 @@ struct MetricsConfig {
 
 // "127.0.0.1:9464" or "[::1]:9464".
 [[nodiscard]] std::string to_string(const MetricsConfig& metrics);
+// True if two endpoints cannot listen at the same time: they have one port, and one address or 0.0.0.0 or [::].
+[[nodiscard]] bool collide(const MetricsConfig& a, const MetricsConfig& b);
 
 struct ProgramConfig : Source {
   std::string file_prefix = "splitplane";  // DPDK file prefix: one running instance each
