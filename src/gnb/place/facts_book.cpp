@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "gnb/config/host_only.h"
+
 namespace splitplane::gnb {
 namespace {
 
 using placement::BearerFacts;
-using placement::HostOnly;
 using placement::Pin;
 using placement::Place;
 
@@ -43,14 +44,6 @@ void FactsBook::moved(std::size_t slot, Place place, placement::Time now) {
   bearer.moved = now;
 }
 
-HostOnly FactsBook::host_only(const Locked& locked, const ran::BearerConfig& config) const {
-  const WorkerRuntime& worker = *parts_.workers.owner_of(config.id.value);
-  const auto& cards = parts_.config.cards;
-  const auto card = std::ranges::find(cards, worker.config.n3, &CardLinkConfig::n3);
-  if (card == cards.end()) return HostOnly::no_card;
-  return moves_.host_only(locked, config, card->name);
-}
-
 void FactsBook::look_at_cards(const Locked& /*locked*/) {
   const auto& cards = parts_.config.cards;
   facts_.cards.resize(cards.size());
@@ -72,7 +65,7 @@ void FactsBook::look_at_cards(const Locked& /*locked*/) {
   }
 }
 
-void FactsBook::look_at(const Locked& locked, const ran::BearerConfig& config) {
+void FactsBook::look_at(const Locked& /*locked*/, const ran::BearerConfig& config) {
   const std::uint32_t id = config.id.value;
   WorkerRuntime* const worker = parts_.workers.owner_of(id);
   if (worker == nullptr) return;
@@ -89,11 +82,9 @@ void FactsBook::look_at(const Locked& locked, const ran::BearerConfig& config) {
   }
   BearerFacts& bearer = facts_.bearers[at->second];
   seen_[at->second] = updates_;
-  const HostOnly why = host_only(locked, config);
-  bearer.host_only = why;
-  // Others of these reasons forbid a card; these forbid a move only.
-  bearer.fixed = why == HostOnly::of_session || why == HostOnly::dispatched || why == HostOnly::by_ue_address ||
-                 why == HostOnly::copies;
+  bearer.host_only =
+      app::host_only(parts_.config, worker->config, config, parts_.store.session_of(config.id) != nullptr);
+  bearer.fixed = app::forbids_moves_only(bearer.host_only);
   const auto card = config.card.empty() ? std::nullopt : card_number(config.card);
   bearer.place = card ? Place::card(*card) : facts_.host_of(bearer);
   bearer.to = bearer.place;

@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "gnb/control/parts.h"
-#include "gnb/place/moves.h"
 #include "placement/decision/facts.h"
 
 namespace splitplane::gnb {
 
 class FactsBook {
  public:
-  FactsBook(Parts& parts, const Moves& moves) : parts_(parts), moves_(moves) {}
+  explicit FactsBook(Parts& parts) : parts_(parts) {}
 
   // Brings everything up to date. `with_windows`: also how much of AM windows is unacknowledged, of some bearers at a
   // time.
@@ -36,10 +35,8 @@ class FactsBook {
   void look_at_cards(const Locked& locked);
   void look_at(const Locked& locked, const ran::BearerConfig& config);
   void look_at_windows();
-  [[nodiscard]] placement::HostOnly host_only(const Locked& locked, const ran::BearerConfig& config) const;
 
   Parts& parts_;
-  const Moves& moves_;
   placement::Facts facts_;
   std::unordered_map<std::uint32_t, std::uint32_t> slots_;  // by identity
   std::vector<std::uint32_t> free_;

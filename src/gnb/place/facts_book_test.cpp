@@ -18,22 +18,18 @@ class FactsBookTest : public test::PlaceTest {
   }
   void TearDown() override {
     book_.reset();
-    moves_.reset();
     PlaceTest::TearDown();
   }
   void begin(bool card_answers, GnbConfig config = test::with_card()) {
     book_.reset();
-    moves_.reset();
     make_with_card(card_answers, std::move(config));
-    moves_.emplace(*parts_);
-    book_.emplace(*parts_, *moves_);
+    book_.emplace(*parts_);
   }
   void update(placement::Time now = 1s) { book_->update(parts_->control.lock(), now, false); }
   [[nodiscard]] const placement::BearerFacts& facts(BearerId id) {
     return book_->facts().bearers.at(book_->slot_of(id).value());
   }
 
-  std::optional<Moves> moves_;
   std::optional<FactsBook> book_;
 };
 

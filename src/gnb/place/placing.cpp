@@ -22,7 +22,7 @@ void Placing::note_view() {
 }
 
 Placing::Placing(Parts& parts, const placement::Settings& settings)
-    : parts_(parts), moves_(parts), settings_(settings), decider_(settings), book_(parts, moves_) {
+    : parts_(parts), moves_(parts), settings_(settings), decider_(settings), book_(parts) {
   note_view();
   if (!parts.config.cards.empty()) parts.observer.show_placement([this] { return view(); });
 }

@@ -67,7 +67,7 @@ TEST(Decider, a_pin_to_a_card_that_is_away_waits_and_is_counted) {
 
 TEST(Decider, a_bearer_on_a_card_that_is_away_does_not_move) {
   TestWorld world({4});
-  world.facts.bearers[world.add(1, Place::card(0))].host_only = HostOnly::refused;
+  world.facts.bearers[world.add(1, Place::card(0))].host_only = HostOnly::ecn;
   world.add(1, Place::card(0));
   world.facts.cards[0].up = false;
   Decider decider(ratio(0, RatioOf::kBearers));
