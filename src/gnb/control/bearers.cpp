@@ -509,6 +509,8 @@ Expected<std::uint8_t> Bearers::reestablish_on_card(Change&& change, WorkerRunti
   return *now;
 }
 
+// Each takes the turn of a change. Turns go in the order in which they are asked for, so during moves it waits for one
+// batch: some milliseconds, and 1.6 s at most if a card hangs in the middle of it (docs/design/placement.md).
 void Bearers::reestablish_gone() {
   constexpr std::size_t kAtOnce = 8;  // each takes some milliseconds, and this thread has other work
   for (const auto& worker : parts_.workers.all()) {
