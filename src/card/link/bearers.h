@@ -163,6 +163,11 @@ class LinkBearers {
     }
     return after;
   }
+  // The UPF's number that the card shall send the bearer's uplink to; nothing: there is no such bearer.
+  [[nodiscard]] std::optional<unsigned> peer_of(std::uint32_t id) const {
+    const auto at = entries_.find(id);
+    return at == entries_.end() ? std::nullopt : std::optional<unsigned>(at->second.want.peer);
+  }
   // The host numbers it from now on. `want`: the way to its worker, which the card gets next.
   void moved_away(const nic::CardBearer& want);
   // The card numbers it from now on, as `beginning` says. `before`: what the host had served until now; the card's own

@@ -512,6 +512,11 @@ void CardLink::begin_at_workers(Lock& lock, const LinkBearers::Ids& ids) {
   }
 }
 
+std::optional<unsigned> CardLink::peer_of(BearerId id) const {
+  const std::lock_guard guard(mutex_);
+  return bearers_.peer_of(id.value);
+}
+
 CardLink::Asked CardLink::restart(BearerId id) {
   const std::lock_guard guard(mutex_);
   Asked asked;

@@ -78,6 +78,7 @@ class CardLink {
   [[nodiscard]] LinkBearers::Served served(BearerId id, const nic::CardNumbers& numbers) const;
   std::uint32_t visit_served(std::uint32_t after, std::size_t limit,
                              const std::function<void(std::uint32_t id, const LinkBearers::Served&)>& visit) const;
+  [[nodiscard]] std::optional<unsigned> peer_of(BearerId id) const;
   // The bearers have moved; the error says that the card has been away meanwhile, and nothing has changed.
   Expected<Asked> moved_away(std::uint64_t run, std::span<const nic::CardBearer> wants);
   struct Arrival {

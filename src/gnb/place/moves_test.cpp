@@ -2,6 +2,7 @@
 
 #include "card/protocol/lease.h"
 #include "gnb/place/test_card.h"
+#include "placement/card_placement.h"
 
 namespace splitplane::gnb {
 namespace {
@@ -130,6 +131,21 @@ TEST_F(MovesTest, a_bearer_moves_to_the_card_with_its_numbers_and_what_waited) {
   EXPECT_EQ(moves_->counters().to_card, 1U);
   EXPECT_EQ(moves_->counters().with_packets, 1U);
   EXPECT_EQ(moves_->counters().packets, 1U);
+}
+
+TEST_F(MovesTest, the_uplink_of_a_bearer_that_moved_to_the_card_stays_with_the_worker_when_it_is_modified) {
+  begin(true);
+  const BearerId moved = add_bearer(), placed = add_bearer("card0");
+  ASSERT_EQ(move(moved, "card0").what, What::kMoved);
+  for (const BearerId id : {moved, placed}) {
+    const auto done = parts_->bearers.modify(id, test::patch({{"ul_teid", 7000 + (id == moved ? 1U : 2U)}}));
+    ASSERT_TRUE(done) << done.error().message;
+  }
+  const auto there = card_->find(moved.value), other = card_->find(placed.value);
+  EXPECT_EQ(there->bearer.uplink_teid, Teid{7001});
+  EXPECT_EQ(there->bearer.peer, app::kStoppedCardPeer) << "what is on its way to the worker would be overtaken";
+  EXPECT_EQ(gnb(moved).bearers.uplink_line(moved.value)->uplink_teid, 7001U);
+  EXPECT_EQ(other->bearer.peer, 0U);
 }
 
 TEST_F(MovesTest, a_bearer_moves_to_the_host_with_the_cards_numbers_and_what_waited) {
