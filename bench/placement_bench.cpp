@@ -160,13 +160,11 @@ nlohmann::json measure(const Options& options, double exponent, double drift, co
   facts.workers.push_back({.cards = 1});
   facts.bearers.resize(options.bearers);
   Decider decider(options.settings);
-  (void)decider.decide(facts);
-  std::size_t set_up = 0;  // bearers that came while the card had room: the first ones
+  const std::size_t set_up = std::min(options.entries, options.bearers);  // they came while the card had room
   for (std::size_t i = 0; i < options.bearers; ++i) {
     BearerFacts& bearer = facts.bearers[i];
     bearer.id = BearerId{static_cast<std::uint32_t>(i + 1)};
-    bearer.place = bearer.to = decider.place_new(facts, bearer, Place::worker(0));
-    set_up += bearer.place.on_card();
+    bearer.place = bearer.to = i < set_up ? Place::card(0) : Place::worker(0);
   }
   const unsigned per_second = 1000 / options.settings.period_ms;
   const unsigned warm = options.warm_s * per_second, periods = warm + options.measured_s * per_second;

@@ -9,10 +9,19 @@
 #include "explain/card.h"
 #include "gnb/config/config.h"
 #include "gnb/datapath/trace.h"
+#include "placement/decision/host_only.h"
 
 namespace splitplane::app {
 
 using Octets = std::vector<std::uint8_t>;
+
+// Where the bearer of a packet lives, and whether it may live on the card before its worker.
+struct MayLive {
+  std::string card;  // before its worker; empty: none
+  placement::HostOnly why{};
+  bool moves = false;  // there and back
+  placement::Mode mode{};
+};
 
 struct Outcome {
   std::string worker, dispatcher;  // who worked on it; dispatcher: empty without one
@@ -28,6 +37,7 @@ struct Outcome {
   std::optional<std::size_t> own_in_air;        // the packet's own among to_air
   const ran::BearerConfig* bearer = nullptr;    // nullptr: none was found
   const ran::SessionConfig* session = nullptr;  // of that bearer; nullptr: the bearer is a session by itself
+  std::optional<MayLive> may_live;              // of that bearer; absent without cards
   const N3Config* n3 = nullptr;                 // of that worker
 };
 

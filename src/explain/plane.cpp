@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "gnb/config/copies_limit.h"
+#include "gnb/config/host_only.h"
+#include "gnb/config/lookup.h"
 #include "gnb/control/contexts.h"
 #include "wire/bytes.h"
 
@@ -179,9 +181,17 @@ ExplainWorker* ExplainPlane::dispatch(rte_mbuf* m, Direction direction, Outcome&
 
 void ExplainPlane::work(ExplainWorker& w, rte_mbuf* m, Direction direction, Outcome& outcome) {
   w.work(m, direction, outcome);
+  find_bearer(w, outcome);
+}
+
+void ExplainPlane::find_bearer(const ExplainWorker& w, Outcome& outcome) const {
   if (outcome.trace.bearer == 0) return;
   outcome.bearer = parts_.store.find(BearerId{outcome.trace.bearer});
   outcome.session = parts_.store.session_of(BearerId{outcome.trace.bearer});
+  if (outcome.bearer == nullptr || parts_.config.cards.empty()) return;
+  const CardLinkConfig* const card = app::card_before(parts_.config, w.config().n3);
+  const auto why = host_only(parts_.config, w.config(), *outcome.bearer, outcome.session != nullptr);
+  outcome.may_live = {.card = card == nullptr ? "" : card->name, .why = why, .mode = parts_.config.placement.mode};
 }
 
 Expected<Outcome> ExplainPlane::run(const Octets& frame, Direction direction) {
@@ -261,7 +271,7 @@ bool ExplainPlane::through_card(rte_mbuf*& m, Direction direction, ExplainWorker
   } else if (to == nic::kN3Port) {
     outcome.to_n3.push_back(*outcome.by_card);
   }
-  if (outcome.trace.bearer != 0) outcome.bearer = parts_.store.find(BearerId{outcome.trace.bearer});
+  find_bearer(*w, outcome);
   return true;
 }
 

@@ -42,6 +42,8 @@ class ExplainPlane {
   void work_of_handed_off(ExplainWorker*& w, Direction direction, Outcome& outcome);
   Expected<void> back_through_card(const ExplainWorker& w, Outcome& outcome);
   [[nodiscard]] ExplainCard* card_before(const ExplainWorker& w);
+  // Fills in what is known of the bearer with the packet's identity.
+  void find_bearer(const ExplainWorker& w, Outcome& outcome) const;
 
   [[nodiscard]] ExplainWorker& port_of(const Octets& frame, Direction direction);
   ExplainWorker* dispatch(rte_mbuf* m, Direction direction, Outcome& outcome);

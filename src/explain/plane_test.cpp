@@ -62,6 +62,30 @@ TEST_F(ExplainPlaneTest, a_packet_longer_than_one_buffer_is_worked_on_as_a_whole
   EXPECT_TRUE(outcome.dropped || outcome.punted);
 }
 
+TEST(ExplainPlane, a_story_says_where_the_bearer_lives_and_what_keeps_it_there) {
+  GnbConfig config = test::one_worker();
+  const auto story_of = [](const GnbConfig& told_of) {
+    auto plane = ExplainPlane::make_on(std::nullopt, told_of);
+    EXPECT_TRUE(plane) << plane.error().message;
+    if (!plane) return std::string();
+    const Octets frame = N3Frame{.teid = test::kFirst}.make();
+    const auto outcome = (*plane)->run(frame, Direction::kDownlink);
+    EXPECT_TRUE(outcome);
+    return outcome ? to_json(tell(*outcome, frame), *outcome).dump() : "";
+  };
+  EXPECT_THAT(story_of(config), testing::Not(HasSubstr("placed on"))) << "there is no card";
+  config.cards = {{.name = "card0", .control = "c", .vfs = {"n3", "air"}, .n3 = "n3", .air = "air"}};
+  EXPECT_THAT(story_of(config),
+              HasSubstr("placed on the host: card card0 may serve it; mode static moves it only when it is told to"));
+  config.placement.mode = placement::Mode::kSpill;
+  EXPECT_THAT(story_of(config), HasSubstr("card card0 may serve it; mode spill moves it"));
+  config.bearers.front().first.card = "card0";
+  EXPECT_THAT(story_of(config), HasSubstr("placed on card card0: card card0 may serve it; mode spill moves it"));
+  config.bearers.front().first.card.clear();
+  config.bearers.front().first.n3_reorder = ran::N3ReorderConfig{};
+  EXPECT_THAT(story_of(config), HasSubstr("placed on the host: no card may serve it: it has n3_reorder"));
+}
+
 TEST(ExplainPlane, a_story_says_which_bearer_of_a_session_a_flow_takes) {
   GnbConfig config = test::one_worker();
   config.bearers.clear();

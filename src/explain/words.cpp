@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "gnb/config/host_only.h"
 #include "n3/message.h"
 #include "n3/neighbor.h"
+#include "placement/decision/decision.h"
 #include "ran/control/bearer_json.h"
 #include "wire/airhdr.h"
 #include "wire/ethernet.h"
@@ -163,12 +165,29 @@ std::string session_words(const Outcome& o) {
                        : fmt::format(", the default because QFI {} has no rule", qfi.value));
 }
 
+// Where the bearer lives, and whether that may change.
+Texts placement_words(const Outcome& o) {
+  if (!o.may_live) return {};
+  const std::string& card = o.bearer->card;
+  const std::string where = card.empty() ? "placed on the host" : fmt::format("placed on card {}", card);
+  const MayLive& may = *o.may_live;
+  if (may.why != placement::HostOnly::none) {
+    const auto reason = forbids_moves_only(may.why) ? placement::PlaceReason::fixed : placement::PlaceReason::host_only;
+    return {fmt::format("{}: {}: {}", where, text_of(reason), text_of(may.why))};
+  }
+  const auto mode = placement::kModeNames[static_cast<std::size_t>(may.mode)];
+  return {fmt::format("{}: card {} may serve it; {}", where, may.card,
+                      may.mode == placement::Mode::kStatic ? "mode static moves it only when it is told to"
+                                                           : fmt::format("mode {} moves it", mode))};
+}
+
 // A bearer on a card: the card serves what it can read, and passes up the rest, which gets its numbers there all the
 // same.
 Texts bearer_found(const Outcome& o) {
   if (o.bearer == nullptr) return {};
   Texts texts{bearer_words(*o.bearer)};
   if (o.session != nullptr) texts.push_back(session_words(o));
+  for (auto& text : placement_words(o)) texts.push_back(std::move(text));
   if (o.bearer->card.empty()) return texts;
   texts.push_back(fmt::format("lives on card {}, which numbers its packets and passes up only what it cannot read",
                               o.bearer->card));
@@ -200,6 +219,7 @@ Texts card_words(const Outcome& o) {
     texts.push_back(fmt::format("its entry is serve: headers and numbers on the card{}",
                                 card.clones == 0 ? "" : ", a clone to the copies' VF"));
     if (o.bearer != nullptr) texts.push_back(bearer_words(*o.bearer));
+    for (auto& text : placement_words(o)) texts.push_back(std::move(text));
     for (auto& text : air_headers(*o.by_card)) texts.push_back(std::move(text));
   } else if (card.to == nic::kN3Port) {
     texts.push_back(fmt::format("its entry is uplink_serve: stripped, GTP-U by the entry of table peers: {}",

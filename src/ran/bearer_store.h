@@ -55,10 +55,14 @@ class BearerStore {
   void remove(BearerId id);
   // The first bearer with an identity above `after`, and so on.
   [[nodiscard]] std::vector<ran::BearerConfig> after(std::uint32_t after, std::size_t limit) const;
-  // In ascending order.
+  // The same without copies. Returns the last identity that was visited; `after` if there is none above it.
   template <class Visit>
-  void for_each(Visit visit) const {
-    for (const auto& [id, config] : bearers_) visit(config);
+  std::uint32_t visit_after(std::uint32_t after, std::size_t limit, Visit visit) const {
+    for (auto at = bearers_.upper_bound(after); at != bearers_.end() && limit != 0; ++at, --limit) {
+      visit(at->second);
+      after = at->first;
+    }
+    return after;
   }
   [[nodiscard]] std::size_t size() const { return bearers_.size(); }
 

@@ -30,7 +30,6 @@ CardReturns::~CardReturns() {
   for (auto& [id, account] : accounts_) {
     while (!account.empty()) rte_pktmbuf_free(account.pop().m);
   }
-  for (const Ready& ready : ready_) rte_pktmbuf_free(ready.m);
 }
 
 CardReturns::Waiting CardReturns::Account::pop() {
@@ -161,7 +160,7 @@ void CardReturns::set_credit(ran::BearerDownlink& line, std::uint32_t id, Accoun
   ++account.tag;
   if (ready_.empty()) retry_at_ = 0;
   for (; credit != 0 && !account.empty(); --credit)
-    ready_.push_back({account.pop().m, now + kMostMs * ticks_per_ms_, Kind::kReturned});
+    ready_.push(account.pop().m, now + kMostMs * ticks_per_ms_, Kind::kReturned);
   ran::card_credit(line) = credit;
   account.waited_given = static_cast<std::uint32_t>(account.size());
   while (account.exhausted && !account.empty()) {
@@ -208,7 +207,7 @@ void CardReturns::keep_ready(rte_mbuf* frame, std::uint64_t now) {
   ++held_;
   note_held();
   if (ready_.empty()) retry_at_ = now + retry_ticks_;
-  ready_.push_back({frame, now + kMostMs * ticks_per_ms_, Kind::kReturned});
+  ready_.push(frame, now + kMostMs * ticks_per_ms_, Kind::kReturned);
 }
 
 void CardReturns::keep_settled(rte_mbuf* frame, std::uint64_t now) {
@@ -217,14 +216,13 @@ void CardReturns::keep_settled(rte_mbuf* frame, std::uint64_t now) {
     return;
   }
   if (ready_.empty()) retry_at_ = 0;
-  ready_.push_back({frame, now + kMostMs * ticks_per_ms_, Kind::kSettled});
+  ready_.push(frame, now + kMostMs * ticks_per_ms_, Kind::kSettled);
 }
 
 // A port that took nothing for so long has no other end: the card hears nothing, and will begin anew.
 void CardReturns::expire_ready(std::uint64_t now) {
   while (!ready_.empty() && ready_.front().deadline <= now) {
-    const Ready ready = ready_.front();
-    ready_.pop_front();
+    const ReadyFrames::Frame ready = ready_.pop();
     if (ready.kind == Kind::kReturned) {
       count_drop(ready.m, DropReason::tx_full);
       --held_;
@@ -234,18 +232,11 @@ void CardReturns::expire_ready(std::uint64_t now) {
   note_held();
 }
 
-unsigned CardReturns::peek_ready(Burst& burst) const {
-  burst.size = static_cast<unsigned>(std::min<std::size_t>(ready_.size(), kBurst));
-  for (unsigned i = 0; i < burst.size; ++i) burst.mbuf[i] = ready_[i].m;
-  return burst.size;
-}
-
 void CardReturns::pop_ready(unsigned sent) {
   for (unsigned i = 0; i < sent; ++i) {
-    const bool is_returned = ready_.front().kind == Kind::kReturned;
+    const bool is_returned = ready_.pop().kind == Kind::kReturned;
     held_ -= is_returned ? 1 : 0;
     (is_returned ? stats_.returned : stats_.settled).add(1);
-    ready_.pop_front();
   }
   note_held();
 }
@@ -280,9 +271,9 @@ void CardReturns::keep_all_settled(rte_mbuf* frame, std::uint64_t now) {
   keep_settled(frame, now);
 }
 
-std::uint32_t CardReturns::freeze(BearerId id) {
+void CardReturns::freeze(BearerId id) {
   ran::BearerDownlink& line = *bearers_.bearer_line(id.value);
-  if (!ran::is_on_card(line, id.value)) return 0;
+  if (!ran::is_on_card(line, id.value)) return;
   Account& account = accounts_[id.value];
   const std::uint32_t sent = account.given - ran::card_credit(line);
   account.since_read += sent;
@@ -293,11 +284,9 @@ std::uint32_t CardReturns::freeze(BearerId id) {
   ++account.tag;  // an answer that is on its way is none
   // Those for which the port had no room wait again, in front of the others.
   std::vector<Waiting> all;
-  std::erase_if(ready_, [&](const Ready& ready) {
-    const bool is_its =
-        ready.kind == Kind::kReturned && teid_of_returned(rte_pktmbuf_mtod(ready.m, const std::uint8_t*)) == id.value;
-    if (is_its) all.push_back({ready.m, ready.deadline});
-    return is_its;
+  ready_.take(id, [&](const ReadyFrames::Frame& ready) {
+    if (ready.kind == Kind::kReturned) all.push_back({ready.m, ready.deadline});
+    return ready.kind == Kind::kReturned;
   });
   while (!account.empty()) all.push_back(account.pop());
   account.waiting = std::move(all);
@@ -308,7 +297,6 @@ std::uint32_t CardReturns::freeze(BearerId id) {
   }
   ran::card_credit(line) = 0;
   ran::card_mark(line) = kLookFirst;
-  return account.owed;
 }
 
 void CardReturns::thaw(BearerId id, std::uint64_t now) {
@@ -322,9 +310,7 @@ void CardReturns::thaw(BearerId id, std::uint64_t now) {
 
 std::vector<rte_mbuf*> CardReturns::take(BearerId id) {
   std::vector<rte_mbuf*> frames;
-  std::erase_if(ready_, [&](const Ready& ready) {
-    const bool is_its = teid_of_returned(rte_pktmbuf_mtod(ready.m, const std::uint8_t*)) == id.value;
-    if (!is_its) return false;
+  ready_.take(id, [&](const ReadyFrames::Frame& ready) {
     if (ready.kind == Kind::kSettled) {  // the card counts nothing of the bearer any more
       rte_pktmbuf_free(ready.m);
     } else {
@@ -356,12 +342,7 @@ std::uint64_t CardReturns::close(BearerId id) {
 
 std::uint64_t CardReturns::held(BearerId id) const {
   const auto at = accounts_.find(id.value);
-  const auto is_its = [id](const Ready& ready) {
-    return ready.kind == Kind::kReturned &&
-           teid_of_returned(rte_pktmbuf_mtod(ready.m, const std::uint8_t*)) == id.value;
-  };
-  return (at == accounts_.end() ? 0 : at->second.size()) +
-         static_cast<std::uint64_t>(std::ranges::count_if(ready_, is_its));
+  return (at == accounts_.end() ? 0 : at->second.size()) + ready_.returned_of(id);
 }
 
 }  // namespace splitplane::datapath

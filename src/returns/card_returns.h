@@ -18,7 +18,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <optional>
 #include <set>
@@ -30,6 +29,7 @@
 #include "engine/stats.h"
 #include "ran/bearer_table.h"
 #include "returns/card_requests.h"
+#include "returns/ready_frames.h"
 
 namespace splitplane::datapath {
 
@@ -45,6 +45,7 @@ class CardReturns {
   static constexpr std::uint32_t kMostCredit = 1000;
   static constexpr std::uint64_t kMostMs = 2000;   // that a packet waits
   static constexpr std::size_t kMostHeld = 32768;  // packets of all bearers, unless limit() says less
+  static constexpr unsigned kBurstsPerRound = 16;  // so that what waited does not make one round long
 
   CardReturns(ran::BearerTable& bearers, WorkerStats& stats);
   CardReturns(const CardReturns&) = delete;
@@ -72,16 +73,17 @@ class CardReturns {
     stats_.settled.add(sent);
     for (unsigned i = sent; i < n; ++i) keep_settled(frames[i], now);
   }
-  // Once per round: sends what is ready, drops what has waited too long, and repeats requests without an answer.
+  // Once per round: sends what is ready, drops what has waited too long, and repeats requests without an answer. Frames
+  // that come before all that is ready has left go behind it.
   template <class Sink>
-  void flush(Sink& back, std::uint64_t now) {
+  void flush(Sink& back, std::uint64_t now, unsigned most_bursts = kBurstsPerRound) {
     if (!holding_.empty() && now >= next_look_) [[unlikely]]
       look(now);
     if (ready_.empty() || now < retry_at_) [[likely]]
       return;
     expire_ready(now);
     Burst burst;
-    while (peek_ready(burst) != 0) {
+    for (; most_bursts != 0 && ready_.peek(burst) != 0; --most_bursts) {
       const unsigned sent = back.send(burst.mbuf.data(), burst.size);
       pop_ready(sent);
       if (sent == burst.size) continue;
@@ -102,9 +104,8 @@ class CardReturns {
   [[nodiscard]] bool is_quiet(BearerId id);
   void keep_all_settled(rte_mbuf* frame, std::uint64_t now);
   // In commands, for a bearer that is about to move to the host. From freeze() on its packets wait here, without credit
-  // and without requests; grants change nothing. thaw() ends that. Returns the most packets that may be on their way to
-  // the card.
-  std::uint32_t freeze(BearerId id);
+  // and without requests; grants change nothing. thaw() ends that.
+  void freeze(BearerId id);
   void thaw(BearerId id, std::uint64_t now);
   // The host numbers the bearer from now on: takes out the returned frames that are here, in their order, and forgets
   // the bearer.
@@ -126,12 +127,7 @@ class CardReturns {
     rte_mbuf* m = nullptr;
     std::uint64_t deadline = 0;
   };
-  enum class Kind : std::uint8_t { kReturned, kSettled };
-  struct Ready {
-    rte_mbuf* m;
-    std::uint64_t deadline;
-    Kind kind;
-  };
+  using Kind = ReadyFrames::Kind;
   struct Account {  // of one bearer; counts of packets that went back
     std::vector<Waiting> waiting;
     std::size_t first = 0;  // of `waiting`, in its vector
@@ -165,7 +161,6 @@ class CardReturns {
   void keep_ready(rte_mbuf* frame, std::uint64_t now);
   void keep_settled(rte_mbuf* frame, std::uint64_t now);
   void expire_ready(std::uint64_t now);
-  unsigned peek_ready(Burst& burst) const;
   void pop_ready(unsigned sent);
   void note_held() { stats_.card_held.set(held_); }
 
@@ -174,7 +169,7 @@ class CardReturns {
   std::optional<CardRequests> requests_;
   std::unordered_map<std::uint32_t, Account> accounts_;
   std::set<std::uint32_t> holding_;  // bearers with packets that wait for credit
-  std::deque<Ready> ready_;
+  ReadyFrames ready_;
   std::uint64_t held_ = 0;  // packets that wait for credit or for the port
   std::size_t most_ = kMostHeld;
   std::uint64_t ticks_per_ms_, retry_ticks_;

@@ -29,7 +29,7 @@ class CardReturnsMoveTest : public test::ReturnsTest {
 TEST_F(CardReturnsMoveTest, a_frozen_bearer_gives_nothing_back_whatever_grants_come) {
   grant(1, 0, 1792);
   ASSERT_TRUE(arrives(1, 40));
-  EXPECT_EQ(returns.freeze(id(1)), 1U) << "one is on its way, as far as is known";
+  returns.freeze(id(1));
   EXPECT_FALSE(arrives(1, 41));
   EXPECT_FALSE(asked());
   grant(1, 1, 4096);
@@ -47,7 +47,7 @@ TEST_F(CardReturnsMoveTest, the_answer_to_what_was_asked_before_is_none) {
   EXPECT_FALSE(arrives(1, 40));
   const auto before = asked();
   ASSERT_TRUE(before);
-  (void)returns.freeze(id(1));
+  returns.freeze(id(1));
   returns.grant({.answers = *before, .next = 0, .lease_end = 1792, .in_flight = 1}, rte_rdtsc());
   EXPECT_EQ(returns.held(id(1)), 1U);
   returns.thaw(id(1), rte_rdtsc());
@@ -59,7 +59,7 @@ TEST_F(CardReturnsMoveTest, the_answer_to_what_was_asked_before_is_none) {
 
 TEST_F(CardReturnsMoveTest, a_bearer_that_thaws_asks_and_goes_on_in_order) {
   grant(1, 0, 1792);
-  (void)returns.freeze(id(1));
+  returns.freeze(id(1));
   EXPECT_FALSE(arrives(1, 40));
   EXPECT_FALSE(arrives(1, 41));
   EXPECT_FALSE(asked());
@@ -75,10 +75,28 @@ TEST_F(CardReturnsMoveTest, a_bearer_that_thaws_asks_and_goes_on_in_order) {
 TEST_F(CardReturnsMoveTest, credit_after_a_thaw_covers_what_was_on_its_way_before) {
   grant(1, 0, 1792);
   for (unsigned i = 0; i < 300; ++i) ASSERT_TRUE(arrives(1, 40));
-  EXPECT_EQ(returns.freeze(id(1)), 300U);
+  returns.freeze(id(1));
   returns.thaw(id(1), rte_rdtsc());
   grant(1, 0, 400, 300);  // the card has numbered none of them, and its lease has 400 left
   EXPECT_LE(ran::card_credit(line(1)), 100U);
+}
+
+TEST_F(CardReturnsMoveTest, much_that_is_ready_leaves_in_several_rounds_and_in_order) {
+  constexpr unsigned kBursts = 2, kRound = kBursts * kBurst;
+  const std::uint64_t later = rte_rdtsc() + rte_get_tsc_hz();
+  const auto one_round = [&] { returns.flush(back, later, kBursts); };
+  grant(1, 0, 100'000);
+  back.room = 0;
+  for (unsigned i = 0; i < kRound + 10; ++i) ASSERT_TRUE(arrives(1, i + 1));
+  back.room = ~0U;
+  one_round();
+  EXPECT_EQ(sent.size(), kRound);
+  ASSERT_TRUE(arrives(1, kRound + 11));
+  EXPECT_EQ(sent.size(), kRound) << "it may not pass those before it";
+  EXPECT_LE(returns.next_work(), later) << "the next round goes on";
+  one_round();
+  ASSERT_EQ(sent.size(), kRound + 11);
+  for (unsigned i = 0; i < sent.size(); ++i) EXPECT_EQ(sent[i].second, i + 1);
 }
 
 TEST_F(CardReturnsMoveTest, the_host_takes_what_waits_the_ready_ones_first) {
@@ -86,7 +104,7 @@ TEST_F(CardReturnsMoveTest, the_host_takes_what_waits_the_ready_ones_first) {
   back.room = 0;  // the port is full
   ASSERT_TRUE(arrives(1, 40));
   ASSERT_TRUE(arrives(1, 41));
-  (void)returns.freeze(id(1));
+  returns.freeze(id(1));
   EXPECT_FALSE(arrives(1, 42));
   EXPECT_FALSE(arrives(2, 50));
   EXPECT_EQ(stats.card_held.get(), 4U);
@@ -114,7 +132,7 @@ TEST_F(CardReturnsMoveTest, frames_without_a_packet_are_freed_and_not_taken) {
 
 TEST_F(CardReturnsMoveTest, what_was_taken_leaves_nothing_behind_for_the_next_time_on_a_card) {
   grant(1, 0, 1792);
-  (void)returns.freeze(id(1));
+  returns.freeze(id(1));
   EXPECT_FALSE(arrives(1, 40));
   EXPECT_THAT(take(1), ElementsAre(Pair(1, 40)));
   line(1) = ran::make_on_card(config(1));
@@ -126,7 +144,7 @@ TEST_F(CardReturnsMoveTest, what_was_taken_leaves_nothing_behind_for_the_next_ti
 
 TEST_F(CardReturnsMoveTest, of_a_bearer_of_the_host_nothing_is_frozen) {
   line(3) = ran::make_downlink(config(3));
-  EXPECT_EQ(returns.freeze(id(3)), 0U);
+  returns.freeze(id(3));
   returns.thaw(id(3), rte_rdtsc());
   EXPECT_FALSE(asked());
   EXPECT_THAT(take(3), IsEmpty());

@@ -101,3 +101,50 @@ def numbers_on_air(capture: Path) -> dict[int, Numbers]:
         numbers.sn_bits = pdu.pdcp_sn_bits
         numbers.sent.append((frame.data[EPOCH_AT], pdu.rlc_sn(), pdu.pdcp_sn()))
     return found
+
+
+def unwrapped(number: int, highest: int, bits: int) -> int:
+    """The number with these low bits that is nearest to the highest one so far."""
+    half, modulus = 1 << bits - 1, 1 << bits
+    return highest + (number - highest + half) % modulus - half
+
+
+@dataclass
+class UsedNumbers:
+    """Of one bearer's AM data PDUs downlink, by the air: which SDU each COUNT was used for, and which COUNT each RLC
+    number of an epoch. A retransmission is the same PDU again, so it uses nothing twice. It may be the first time that
+    the PDU is seen, where a card died with it."""
+
+    sdus: dict[int, bytes] = field(default_factory=dict)  # by COUNT
+    counts: dict[tuple[int, int], int] = field(default_factory=dict)  # by (run, RLC number); an epoch begins a run
+    highest: int | None = None  # COUNT
+    highest_rlc: dict[int, int] = field(default_factory=dict)  # by run
+    epochs: list[int] = field(default_factory=list)  # of the runs
+    complaints: list[str] = field(default_factory=list)
+
+    def run_of(self, epoch: int) -> int:
+        """Of an epoch that comes round again after 256 others nothing is known here."""
+        if epoch not in self.epochs:
+            self.epochs.append(epoch)
+        return self.epochs.index(epoch)
+
+    def take(self, pdu: air_views.AirPdu):
+        run, highest = self.run_of(pdu.epoch), pdu.pdcp_sn() if self.highest is None else self.highest
+        rlc = unwrapped(pdu.rlc_sn(), self.highest_rlc.get(run, pdu.rlc_sn()), pdu.rlc_sn_bits)
+        count = unwrapped(pdu.pdcp_sn(), highest, pdu.pdcp_sn_bits)
+        self.highest = max(count, highest)
+        self.highest_rlc[run] = max(rlc, self.highest_rlc.get(run, rlc))
+        at = f"bearer {pdu.bearer:#010x}, epoch {pdu.epoch}, RLC {rlc}, COUNT {count}"
+        if self.counts.setdefault((run, rlc), count) != count:
+            self.complaints.append(f"{at}: the RLC number had COUNT {self.counts[run, rlc]}")
+        if self.sdus.setdefault(count, pdu.inner()) != pdu.inner():
+            self.complaints.append(f"{at}: the COUNT was used for another SDU")
+
+
+def used_numbers(capture: Path) -> dict[int, UsedNumbers]:
+    """By bearer."""
+    found: dict[int, UsedNumbers] = defaultdict(UsedNumbers)
+    for pdu in air_views.read(capture):
+        if pdu.direction == air_views.DOWNLINK and pdu.rlc_sn() is not None and pdu.is_complete_data():
+            found[pdu.bearer].take(pdu)
+    return found

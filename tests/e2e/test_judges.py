@@ -7,6 +7,7 @@ import struct
 import air_views
 import gtpu
 import pcap
+from card_bed import UsedNumbers, used_numbers
 from judge import CHECKSUMS, N3_FIELDS, PDCP, PDCP_FIELDS, RLC, RLC_FIELDS, judge
 
 INNER = gtpu.packet(b"hello", "10.45.0.2", "10.200.0.1")
@@ -23,6 +24,12 @@ def air_frame(rlc_sn: int, pdcp_sn: int, inner: bytes = INNER, bearer: int = 0x0
         + b"\x09"
         + inner
     )
+
+
+def numbers_of(folder, frames: list[bytes]) -> UsedNumbers:
+    pcap.write(folder / "air.pcap", frames)
+    (found,) = used_numbers(folder / "air.pcap").values()
+    return found
 
 
 def n3_frame(payload: bytes, damage: int = 0) -> bytes:
@@ -76,3 +83,21 @@ def test_a_wrong_airhdr_is_refused_by_the_translator():
         except ValueError:
             continue
         raise AssertionError(f"octet {at} = {value:#x} was accepted")
+
+
+def test_a_retransmission_and_a_wrap_use_no_number_twice(tmp_path):
+    sdus = [bytes([n % 256]) * 20 for n in range(6)]
+    first = (1 << 18) - 3
+    frames = [air_frame((first + n) % (1 << 18), (first + n) % (1 << 18), sdu) for n, sdu in enumerate(sdus)]
+    found = numbers_of(tmp_path, [*frames, frames[1], frames[4]])
+    assert not found.complaints and sorted(found.sdus) == list(range(first, first + 6))
+
+
+def test_a_count_of_two_sdus_is_found(tmp_path):
+    (complaint,) = numbers_of(tmp_path, [air_frame(0, 7), air_frame(1, 7, b"another")]).complaints
+    assert "COUNT 7: the COUNT was used for another SDU" in complaint
+
+
+def test_an_rlc_number_of_two_counts_is_found(tmp_path):
+    (complaint,) = numbers_of(tmp_path, [air_frame(3, 7), air_frame(3, 8, b"another")]).complaints
+    assert "RLC 3, COUNT 8: the RLC number had COUNT 7" in complaint

@@ -10,7 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import configs
 import pytest
-from paths import own
+from paths import own, splitplane
+from processes import run, wait_until
 from test_card_baas import AM, LINK, CardBaasBed, settle
 
 MOVES = int(os.environ.get("SPLITPLANE_TCP_MOVES", "10"))  # of each bearer, at least
@@ -41,6 +42,15 @@ def place(bed: CardBaasBed, number: int) -> str:
     return bed.gnb.control.call("bearer.show", id=configs.identity(number)).get("card") or "host"
 
 
+def top_shows(bed: CardBaasBed) -> bool:
+    """As the bearers are; it looks at them once a period of placement."""
+    shown = run([splitplane(), "top", "--control", bed.gnb.control.path, "--once", "--interval", 0.2]).stdout
+    (row,) = [line.split() for line in shown.splitlines() if line.startswith("static ")]
+    on_cards = sum(place(bed, n) == "card0" for n in (1, 2, 3))
+    moves = bed.gnb.control.call("place.show")["moves"]
+    return [int(n) for n in (*row[1:3], row[5])] == [3 - on_cards, on_cards, moves["to_card"] + moves["to_host"]]
+
+
 @pytest.mark.parametrize("number", [1, 2, 3], ids=["from-the-card", "am12", "am18"])
 def test_files_arrive_equal_while_their_bearer_moves(bed, number):
     bed.set_air()
@@ -65,5 +75,6 @@ def test_files_arrive_equal_while_their_bearer_moves(bed, number):
     # A clone that found its VF full is in no window: its PDU has arrived, and is not counted as acknowledged here.
     assert gnb["tx_next"] - bed.worker()["card_copies_lost"] <= gnb["acked"] <= gnb["tx_next"]
     assert gnb["epoch"] == before[0]["epoch"], "RLC did not begin anew"
+    wait_until("top to show where the bearers live now", lambda: top_shows(bed))
     longest = max(m["longest_hold_us"] for m in moves)
     print(f"{len(moves)} moves, {sum(m['with_packets'] for m in moves)} with packets, {longest} us at most")

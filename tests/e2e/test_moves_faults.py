@@ -1,5 +1,5 @@
 """What may happen in the middle of a move: the card dies or hangs, its host dies, the client that asked goes away. The
-bearer is alive on one side afterwards, and the move is counted."""
+bearer is alive on one side afterwards, the move is counted, and by the air no number was used twice."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ import time
 
 import configs
 import pytest
+from capture import Capture
 from card import wait_for_card
+from card_bed import used_numbers
 from instance import Control
 from paths import own
 from processes import Failure, wait_until
 from test_card_baas import AM, LINK, CardBaasBed
+from upf import SERVER_IPV4
 
 BEARERS = [
     configs.bearer(1, upf=LINK.upf_ipv4, shard=1, rlc="am18", pdcp_sn=18, am=AM, card="card0"),
@@ -32,6 +35,38 @@ def bed():
     with CardBaasBed(folder, "mf", "inline", BEARERS) as made:
         made.wait_for_neighbours()
         yield made
+
+
+class OnAir:
+    """Both bearers have packets all the time. At the end their numbers are read off the air."""
+
+    def __init__(self, bed: CardBaasBed, least: int = 300):
+        self.bed, self.least = bed, least
+
+    def __enter__(self):
+        file = self.bed.folder / "air.pcapng"
+        self.capture = Capture(self.bed.processes, self.bed.network.ue, "ue-air", file, octets=128, packets=1_000_000)
+        self.pings = [
+            self.bed.processes.start(
+                f"ping-{b['shard']}",
+                ["ping", "-q", "-n", "-I", b["ue_ipv4"], "-i", "0.002", SERVER_IPV4],
+                self.bed.network.ue,
+            )
+            for b in BEARERS
+        ]
+        return self
+
+    def __exit__(self, failed, *_):
+        for ping in self.pings:
+            self.bed.processes.stop(ping)
+        self.capture.stop()
+        if failed:
+            return
+        numbers = used_numbers(self.capture.path)
+        for n in (1, 2):
+            of = numbers[configs.identity(n)]
+            assert not of.complaints, "\n".join([f"{len(of.complaints)} numbers", *of.complaints[:10]])
+            assert len(of.sdus) > self.least, f"bearer {n} sent only {len(of.sdus)} SDUs"
 
 
 class Mover:
@@ -94,21 +129,22 @@ def assert_alive_on_one_side(bed: CardBaasBed):
 @pytest.mark.parametrize("how", ["killed", "stopped"])
 def test_the_card_dies_or_hangs_in_the_middle(bed, how):
     draw = random.Random(how)
-    with Mover(bed) as mover:
-        for _ in range(FAULTS):
-            wait_until("bearers to move", lambda n=mover.moved: mover.moved > n + 3, timeout=20)
-            time.sleep(draw.uniform(0, 0.02))
-            if how == "killed":
-                bed.kill_card()
-                time.sleep(draw.uniform(0, 0.3))
-                bed.start_card()
-                wait_for_card(bed.gnb, bed.card)
-            else:
-                bed.card.process.signal(signal.SIGSTOP)
-                time.sleep(1.5)  # longer than a move may last, and than a host waits for a card
-                bed.card.process.signal(signal.SIGCONT)
-    wait_for_card(bed.gnb, bed.card)
-    assert_alive_on_one_side(bed)
+    with OnAir(bed):
+        with Mover(bed) as mover:
+            for _ in range(FAULTS):
+                wait_until("bearers to move", lambda n=mover.moved: mover.moved > n + 3, timeout=20)
+                time.sleep(draw.uniform(0, 0.02))
+                if how == "killed":
+                    bed.kill_card()
+                    time.sleep(draw.uniform(0, 0.3))
+                    bed.start_card()
+                    wait_for_card(bed.gnb, bed.card)
+                else:
+                    bed.card.process.signal(signal.SIGSTOP)
+                    time.sleep(1.5)  # longer than a move may last, and than a host waits for a card
+                    bed.card.process.signal(signal.SIGCONT)
+        wait_for_card(bed.gnb, bed.card)
+        assert_alive_on_one_side(bed)
     row = bed.gnb.control.stats()["placement"]
     print(f"{how}: {mover.moved} moved, {len(mover.stayed)} stayed: {sorted(set(mover.stayed))}; {row}")
     assert mover.moved > FAULTS and row["failed"] > 0
@@ -133,20 +169,21 @@ def test_the_client_that_asked_goes_away(bed):
 def test_the_gnb_dies_in_the_middle_and_no_count_is_used_twice(bed):
     highest = {}
     draw = random.Random(7)
-    for _ in range(FAULTS):
-        with Mover(bed) as mover:
-            wait_until("bearers to move", lambda m=mover: m.moved > 3, timeout=20)
-            time.sleep(draw.uniform(0, 0.02))
+    with OnAir(bed):
+        for _ in range(FAULTS):
+            with Mover(bed) as mover:
+                wait_until("bearers to move", lambda m=mover: m.moved > 3, timeout=20)
+                time.sleep(draw.uniform(0, 0.02))
+                for n in (1, 2):
+                    shown = bed.gnb.control.call("bearer.show", id=configs.identity(n))
+                    highest[n] = max(highest.get(n, 0), shown["pdcp_tx_next"])
+                bed.gnb.process.signal(signal.SIGKILL)
+                bed.gnb.process.wait()
+            bed.processes.stop(bed.gnb.process)
+            bed.start_host()
+            wait_for_card(bed.gnb, bed.card)
+            bed.wait_for_neighbours()
             for n in (1, 2):
                 shown = bed.gnb.control.call("bearer.show", id=configs.identity(n))
-                highest[n] = max(highest.get(n, 0), shown["pdcp_tx_next"])
-            bed.gnb.process.signal(signal.SIGKILL)
-            bed.gnb.process.wait()
-        bed.processes.stop(bed.gnb.process)
-        bed.start_host()
-        wait_for_card(bed.gnb, bed.card)
-        bed.wait_for_neighbours()
-        for n in (1, 2):
-            shown = bed.gnb.control.call("bearer.show", id=configs.identity(n))
-            assert shown["pdcp_tx_next"] >= highest[n], "COUNTs go on behind those that were given out"
-        assert_alive_on_one_side(bed)
+                assert shown["pdcp_tx_next"] >= highest[n], "COUNTs go on behind those that were given out"
+            assert_alive_on_one_side(bed)

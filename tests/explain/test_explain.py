@@ -68,6 +68,13 @@ def test_every_configured_bearer_is_found_under_the_identity_that_run_gives_it(s
     assert [story["bearer"]["rlc"] for story in found] == ["am18"] * 3 + ["am12"] * 2 + ["um12"] * 2 + ["am18"]
 
 
+def test_the_story_says_where_the_bearer_is_placed_and_what_keeps_it_there(splitplane, tmp_path):
+    host, card, um = stories(splitplane, tmp_path, [*map(frames.n3, (frames.FIRST, frames.ON_CARD, frames.UM12))])
+    assert "placed on the host: card card0 may serve it; mode static" in says(host, "dl_bearer")
+    assert "placed on card card0: card card0 may serve it; mode static" in says(card, "card")
+    assert "placed on the host: no card may serve it: its RLC is not AM" in says(um, "dl_bearer")
+
+
 def test_an_uplink_packet_goes_to_the_upf(splitplane, tmp_path):
     (story,) = stories(splitplane, tmp_path, [frames.am18_up(5, 6, qfi=3)], "--port", "air")
     assert story["verdict"] == "sent to N3"

@@ -153,12 +153,20 @@ class LinkBearers {
     std::uint64_t dl_packets = 0, ul_packets = 0, dl_octets = 0, ul_octets = 0;
   };
   [[nodiscard]] Served served(std::uint32_t id, const nic::CardNumbers& numbers) const;
-  // What the card had served of each bearer that it numbers, as it said when it was asked last.
+  // What the card had served of bearers that it numbers, as it said when it was asked last. It looks at `limit` entries
+  // with identities above `after`, and returns the last one; `after` if there is none.
   template <class Visit>
-  void for_each_served(Visit visit) const {
-    for (const auto& [id, entry] : entries_) {
-      if (entry.want.place == nic::Place::kCard) visit(id, served(id, entry.seen));
+  std::uint32_t visit_served(std::uint32_t after, std::size_t limit, Visit visit) const {
+    for (auto at = entries_.upper_bound(after); at != entries_.end() && limit != 0; ++at, --limit) {
+      after = at->first;
+      if (at->second.want.place == nic::Place::kCard) visit(after, served(after, at->second.seen));
     }
+    return after;
+  }
+  // The UPF's number that the card shall send the bearer's uplink to; nothing: there is no such bearer.
+  [[nodiscard]] std::optional<unsigned> peer_of(std::uint32_t id) const {
+    const auto at = entries_.find(id);
+    return at == entries_.end() ? std::nullopt : std::optional<unsigned>(at->second.want.peer);
   }
   // The host numbers it from now on. `want`: the way to its worker, which the card gets next.
   void moved_away(const nic::CardBearer& want);

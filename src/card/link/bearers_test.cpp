@@ -384,10 +384,11 @@ TEST_F(LinkBearersMoveTest, what_host_and_card_have_served_adds_up) {
   move_here({.dl_packets = 110, .ul_packets = 4, .dl_octets = 9000, .ul_octets = 400}, numbers);
   const auto sums = [&] {
     LinkBearers::Served all;
-    bearers.for_each_served([&](std::uint32_t id, const LinkBearers::Served& served) {
+    const std::uint32_t last = bearers.visit_served(0, 2, [&](std::uint32_t id, const LinkBearers::Served& served) {
       EXPECT_EQ(id, kFirst);
       all = served;
     });
+    EXPECT_EQ(bearers.visit_served(last, 2, [](std::uint32_t, const auto&) { ADD_FAILURE(); }), last);
     return all;
   };
   EXPECT_EQ(sums().dl_packets, 110U) << "those that the card had counted before are in it";

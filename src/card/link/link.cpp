@@ -143,9 +143,11 @@ LinkBearers::Served CardLink::served(BearerId id, const nic::CardNumbers& number
   return bearers_.served(id.value, numbers);
 }
 
-void CardLink::for_each_served(const std::function<void(std::uint32_t id, const LinkBearers::Served&)>& visit) const {
+std::uint32_t CardLink::visit_served(
+    std::uint32_t after, std::size_t limit,
+    const std::function<void(std::uint32_t id, const LinkBearers::Served&)>& visit) const {
   const std::lock_guard guard(mutex_);
-  bearers_.for_each_served(visit);
+  return bearers_.visit_served(after, limit, visit);
 }
 
 Expected<CardLink::Asked> CardLink::moved_away(std::uint64_t run, std::span<const nic::CardBearer> wants) {
@@ -508,6 +510,11 @@ void CardLink::begin_at_workers(Lock& lock, const LinkBearers::Ids& ids) {
       bearers_.postpone(all[i].id.value);
     }
   }
+}
+
+std::optional<unsigned> CardLink::peer_of(BearerId id) const {
+  const std::lock_guard guard(mutex_);
+  return bearers_.peer_of(id.value);
 }
 
 CardLink::Asked CardLink::restart(BearerId id) {

@@ -76,7 +76,9 @@ class CardLink {
   [[nodiscard]] Expected<std::uint64_t> begin_move(std::span<const BearerId> ids);
   void give_up_move(std::span<const BearerId> ids);
   [[nodiscard]] LinkBearers::Served served(BearerId id, const nic::CardNumbers& numbers) const;
-  void for_each_served(const std::function<void(std::uint32_t id, const LinkBearers::Served&)>& visit) const;
+  std::uint32_t visit_served(std::uint32_t after, std::size_t limit,
+                             const std::function<void(std::uint32_t id, const LinkBearers::Served&)>& visit) const;
+  [[nodiscard]] std::optional<unsigned> peer_of(BearerId id) const;
   // The bearers have moved; the error says that the card has been away meanwhile, and nothing has changed.
   Expected<Asked> moved_away(std::uint64_t run, std::span<const nic::CardBearer> wants);
   struct Arrival {

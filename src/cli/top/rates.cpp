@@ -103,6 +103,24 @@ PortRate port_rate(const Json& before, const Json& after, double seconds) {
   return port;
 }
 
+PlacementRate placement_rate(const Json& before, const Json& after, double seconds) {
+  const Json& load = member(after, "load");
+  const Json& on_cards = member(after, "load_on_cards");
+  const bool has_load = load.is_number() && on_cards.is_number() && load.get<double>() > 0;
+  return {.mode = text(after, "mode"),
+          .bearers = number(after, "bearers"),
+          .on_cards = number(after, "on_cards"),
+          .pinned = number(after, "pinned"),
+          .load_on_cards = has_load ? on_cards.get<double>() / load.get<double>() : 0,
+          .moves = static_cast<double>(grown(before, after, "to_card") + grown(before, after, "to_host")) / seconds,
+          .to_card = number(after, "to_card"),
+          .to_host = number(after, "to_host"),
+          .failed = number(after, "failed"),
+          .refused = number(after, "refused"),
+          .held = number(after, "packets"),
+          .longest_hold_us = number(after, "longest_hold_us")};
+}
+
 // "QFI 5 6", "others" for the default DRB; empty for a bearer that is a session by itself.
 std::string flows_of(const Json& session) {
   std::string text;
@@ -127,6 +145,8 @@ Rates rates_between(const Json& before, const Json& after, double seconds) {
   for (const auto& port : member(after, "ports")) {
     rates.ports.push_back(port_rate(named(member(before, "ports"), text(port, "name")), port, seconds));
   }
+  if (const Json& placement = member(after, "placement"); placement.is_object() && !placement.empty())
+    rates.placement = placement_rate(member(before, "placement"), placement, seconds);
   return rates;
 }
 

@@ -53,6 +53,16 @@ struct BearerRate {
   std::string flows;      // of that DRB
 };
 
+// Of an instance behind cards: where its bearers live, and how they move (docs/design/placement.md).
+struct PlacementRate {
+  std::string mode;
+  std::uint64_t bearers = 0, on_cards = 0, pinned = 0;  // now
+  double load_on_cards = 0;                             // a share, 0 to 1
+  double moves = 0;                                     // a second, both ways
+  std::uint64_t to_card = 0, to_host = 0, failed = 0, refused = 0;
+  std::uint64_t held = 0, longest_hold_us = 0;  // packets that waited for a move of their bearer, and how long at most
+};
+
 struct Rates {
   double seconds = 0;
   std::uint64_t bearers = 0;
@@ -61,6 +71,7 @@ struct Rates {
   std::vector<StageRate> stages;
   std::vector<DropRate> drops;
   std::vector<PortRate> ports;
+  std::optional<PlacementRate> placement;  // absent: no card
 };
 
 // A counter that went down belongs to an instance that began anew: it counts from zero. Members that are missing or of

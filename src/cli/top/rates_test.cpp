@@ -54,6 +54,28 @@ TEST(TopRates, differences_by_the_time_between) {
   EXPECT_EQ(rates.ports[0].errors_total, 9U);
 }
 
+TEST(TopRates, placement_counts_moves_both_ways_and_is_absent_without_a_card) {
+  const auto with = [](std::uint64_t k) {
+    Json json = answer(k);
+    json["placement"] = {{"mode", "ratio"}, {"bearers", 100U},        {"on_cards", 40U},   {"pinned", 2U},
+                         {"load", 500.0},   {"load_on_cards", 125.0}, {"to_card", 30 * k}, {"to_host", 10 * k},
+                         {"failed", 3U},    {"refused", 4U},          {"packets", 77U},    {"longest_hold_us", 900U}};
+    return json;
+  };
+  const auto placement = rates_between(with(1), with(3), 2.0).placement;
+  ASSERT_TRUE(placement);
+  EXPECT_EQ(placement->mode, "ratio");
+  EXPECT_EQ(placement->moves, 40);
+  EXPECT_EQ(placement->to_card, 90U);
+  EXPECT_EQ(placement->on_cards, 40U);
+  EXPECT_EQ(placement->held, 77U);
+  EXPECT_DOUBLE_EQ(placement->load_on_cards, 0.25);
+  EXPECT_FALSE(rates_between(answer(1), answer(2), 1).placement);
+  Json none = answer(2);
+  none["placement"] = nullptr;
+  EXPECT_FALSE(rates_between(none, none, 1).placement);
+}
+
 TEST(TopRates, a_stage_without_timed_packets_has_no_cycles) {
   const Rates rates = rates_between(answer(2), answer(2), 1.0);
   EXPECT_EQ(rates.stages[1].packets, 0);

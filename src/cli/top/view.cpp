@@ -88,6 +88,17 @@ class Page {
     if (state_.rates.drops.empty()) add("nothing was dropped");
   }
 
+  void placement(const PlacementRate& p) {
+    head(fmt::format("{:<10}{:>9}{:>9}{:>8}{:>9}{:>10}{:>8}{:>8}{:>9}{}", "placement", "on host", "on cards", "pinned",
+                     "moves/s", "moved", "failed", "held", "longest",
+                     wide_ ? "     to card     to host   refused   load on cards" : ""));
+    add(fmt::format(
+        "{:<10}{:>9}{:>9}{:>8}{:>9}{:>10}{:>8}{:>8}{:>9}{}", fit(p.mode, 9),
+        p.bearers - std::min(p.bearers, p.on_cards), p.on_cards, p.pinned, si(p.moves), p.to_card + p.to_host, p.failed,
+        si(static_cast<double>(p.held)), fmt::format("{}ms", si(static_cast<double>(p.longest_hold_us) / 1000)),
+        wide_ ? fmt::format("{:>12}{:>12}{:>10}{:>16}", p.to_card, p.to_host, p.refused, share(p.load_on_cards)) : ""));
+  }
+
   void bearers() {
     head(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}{}", "bearer", "dl pkt/s", "ul pkt/s", "dl bit/s", "ul bit/s",
                      "drop/s", wide_ ? "              dl              ul  flows" : ""));
@@ -156,6 +167,10 @@ std::vector<TopLine> top_lines(const TopState& state, TopPage page, std::size_t 
     lines.workers();
     lines.gap();
   }
+  if (all && state.rates.placement) {
+    lines.placement(*state.rates.placement);
+    lines.gap();
+  }
   if (all) {
     lines.ports();
     lines.gap();
@@ -164,7 +179,11 @@ std::vector<TopLine> top_lines(const TopState& state, TopPage page, std::size_t 
   if (page == TopPage::kPorts) lines.ports();
   if (all) lines.gap();
   if (all || page == TopPage::kDrops) lines.drops();
-  if (page == TopPage::kBearers) lines.bearers();
+  if (page == TopPage::kBearers) {
+    if (state.rates.placement) lines.placement(*state.rates.placement);
+    if (state.rates.placement) lines.gap();
+    lines.bearers();
+  }
   return lines.take();
 }
 

@@ -16,6 +16,18 @@ TopState busy() {
   state.rates.stages = {{.worker = "w0", .stage = "dl_tx", .packets = 12'345.6, .total = 99}};
   state.rates.drops = {{.worker = "w0", .reason = "tx_full", .packets = 3, .total = 18'446'744'073'709'551'615ULL}};
   state.rates.ports = {{.name = "n3", .rx_bits = 25e9}};
+  state.rates.placement = {.mode = "spill",
+                           .bearers = 200'000,
+                           .on_cards = 65'536,
+                           .pinned = 3,
+                           .load_on_cards = 0.914,
+                           .moves = 812.4,
+                           .to_card = 1000,
+                           .to_host = 234,
+                           .failed = 5,
+                           .refused = 6,
+                           .held = 78'900,
+                           .longest_hold_us = 3210};
   state.bearers = std::vector<BearerRate>{{.id = 0x04000001, .dl_packets = 1}, {.id = 0x04000002, .dl_packets = 2}};
   return state;
 }
@@ -51,6 +63,20 @@ TEST(TopView, drops_are_an_alarm) {
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0].style, TopLine::Style::kHead);
   EXPECT_EQ(lines[1].style, TopLine::Style::kAlarm);
+}
+
+TEST(TopView, placement_says_where_bearers_live_and_how_they_move) {
+  const std::string narrow = text_of(busy(), TopPage::kAll, 80);
+  EXPECT_THAT(narrow, HasSubstr("placement   on host on cards  pinned  moves/s     moved  failed    held  longest\n"
+                                "spill        134464    65536       3    812.4      1234       5  78.90k    3.2ms"));
+  EXPECT_THAT(text_of(busy(), TopPage::kAll, 140), HasSubstr("        1000         234         6             91%"));
+  EXPECT_THAT(text_of(busy(), TopPage::kBearers, 80), HasSubstr("134464    65536"));
+}
+
+TEST(TopView, without_a_card_there_is_no_placement) {
+  TopState state = busy();
+  state.rates.placement.reset();
+  EXPECT_THAT(text_of(state, TopPage::kAll, 140), Not(HasSubstr("placement")));
 }
 
 TEST(TopView, sorting_by_rate_puts_the_busiest_first) {

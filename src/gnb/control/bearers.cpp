@@ -382,8 +382,13 @@ Expected<ran::BearerConfig> Bearers::modify(BearerId id, const BearerPatch& patc
     return fail("uplink TEID {:#010x} at {} is in use by bearer {:#010x}", changed.uplink_teid.value,
                 changed.upf.to_string(), twin->id.value);
   }
-  const auto prepared = prepare(change, changed);
+  auto prepared = prepare(change, changed);
   if (!prepared) return tl::unexpected(prepared.error());
+  // After a move the uplink goes by the worker, and some packets may be there: the card would overtake them. Of a
+  // stopped uplink none is.
+  const bool by_host = !parts_.uplinks.is_stopped(change, id) && !current.card.empty() &&
+                       parts_.cards.has_uplink_by_host(change, *prepared->worker, id);
+  if (by_host) prepared->card_peer.reset();
   parts_.uplinks.changing(change, id);
   const auto requests = parts_.cards.put(change, {&*prepared, 1});
   Expected<void> done;
@@ -391,7 +396,7 @@ Expected<ran::BearerConfig> Bearers::modify(BearerId id, const BearerPatch& patc
   parts_.uplinks.changed(change);
   if (done) done = parts_.lines.modify(change, *prepared);
   if (!done) {
-    parts_.cards.put_soon(change, *prepared->worker, current, parts_.uplinks.is_stopped(change, id));
+    parts_.cards.put_soon(change, *prepared->worker, current, by_host || parts_.uplinks.is_stopped(change, id));
     leave_peer(change, *prepared->worker, changed.upf);
     return tl::unexpected(done.error());
   }
@@ -509,6 +514,8 @@ Expected<std::uint8_t> Bearers::reestablish_on_card(Change&& change, WorkerRunti
   return *now;
 }
 
+// Each takes the turn of a change. Turns go in the order in which they are asked for, so during moves it waits for one
+// batch: some milliseconds, and 1.6 s at most if a card hangs in the middle of it (docs/design/placement.md).
 void Bearers::reestablish_gone() {
   constexpr std::size_t kAtOnce = 8;  // each takes some milliseconds, and this thread has other work
   for (const auto& worker : parts_.workers.all()) {

@@ -280,6 +280,11 @@ void Cards::put_soon(const Locked& locked, const WorkerRuntime& worker, const ra
     card->link->put_soon(entry_of(locked, worker, config, stopped));
 }
 
+bool Cards::has_uplink_by_host(const Locked& /*locked*/, const WorkerRuntime& worker, BearerId id) {
+  const Card* const card = before(worker);
+  return card != nullptr && card->link->peer_of(id) == kStoppedCardPeer;
+}
+
 CardLink* Cards::link_before(const WorkerRuntime& worker, const std::string& name) {
   Card* const card = before(worker);
   return card != nullptr && card->config.name == name ? card->link.get() : nullptr;

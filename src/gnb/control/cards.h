@@ -68,6 +68,8 @@ class Cards {
   // As the host has it; a refusal is not reported, since no caller has a better answer to it. `stopped`: its uplink.
   void put_soon(const Locked& locked, const WorkerRuntime& worker, const ran::BearerConfig& config, bool stopped);
 
+  // Whether the uplink of a bearer on that card goes by its worker: after a move, or while it is stopped.
+  [[nodiscard]] bool has_uplink_by_host(const Locked& locked, const WorkerRuntime& worker, BearerId id);
   // The link of the card before a worker; nullptr: there is none. `card`: only if it has this name.
   [[nodiscard]] CardLink* link_before(const WorkerRuntime& worker, const std::string& card);
   // A bearer's entry on that card. `stopped`: its uplink goes by the host.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 
@@ -25,7 +26,9 @@ class ControlLock {
   };
 
   // Holds the mutex, and the turn to change bearers. A second change waits for its turn until this one has ended, also
-  // while apart() lets the mutex go: so the order "first the turn, then the mutex" cannot be broken.
+  // while apart() lets the mutex go: so the order "first the turn, then the mutex" cannot be broken. Turns are given in
+  // the order in which they are asked for. So one who makes many changes, as moves do, keeps no other waiting for
+  // longer than one of them takes.
   class Change : public Locked {
    public:
     Change(Change&& other) noexcept : Locked(std::move(other)), control_(std::exchange(other.control_, nullptr)) {}
@@ -42,13 +45,12 @@ class ControlLock {
    private:
     friend class ControlLock;
     explicit Change(ControlLock& control) : Locked(control.mutex_), control_(&control) {
-      control.turn_.wait(lock_, [&control] { return !control.changing_; });
-      control.changing_ = true;
+      control.turn_.wait(lock_, [&control, mine = control.asked_++] { return control.ended_ == mine; });
     }
     void end() {
       if (control_ == nullptr) return;
-      control_->changing_ = false;
-      control_->turn_.notify_one();
+      ++control_->ended_;
+      control_->turn_.notify_all();
       control_ = nullptr;
     }
     ControlLock* control_;  // nullptr: moved from
@@ -71,7 +73,7 @@ class ControlLock {
  private:
   std::mutex mutex_;
   std::condition_variable turn_;
-  bool changing_ = false;  // a change has the turn
+  std::uint64_t asked_ = 0, ended_ = 0;  // changes; the one that has the turn is number ended_, if it has asked
 };
 
 using Locked = ControlLock::Locked;

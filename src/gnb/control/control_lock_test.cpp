@@ -73,6 +73,33 @@ TEST(ControlLock, others_run_while_a_change_waits_but_no_other_change) {
   EXPECT_EQ(order, "look first second ");
 }
 
+TEST(ControlLock, one_who_asks_again_and_again_does_not_overtake_one_who_waits) {
+  ControlLock control;
+  std::string order;  // written with the mutex only
+  std::atomic<bool> asks{false};
+  std::thread other;
+  {
+    Change first = control.change();
+    other = std::thread([&] {
+      asks = true;
+      const Change theirs = control.change();
+      order += "other ";
+    });
+    // The other one needs the mutex to ask.
+    std::tie(first, std::ignore) = ControlLock::apart(std::move(first), [&] {
+      const bool asked = soon([&] { return asks.load(); });
+      std::this_thread::sleep_for(50ms);
+      return asked;
+    });
+  }
+  {
+    const Change again = control.change();
+    order += "again";
+  }
+  other.join();
+  EXPECT_EQ(order, "other again");
+}
+
 TEST(ControlLock, the_turn_is_free_again_after_a_change_that_waited) {
   ControlLock control;
   for (int i = 0; i < 3; ++i) {

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/cpu_time.h"
 #include "engine/lodging.h"
 #include "engine/round_watch.h"
 #include "engine/tap_lane.h"

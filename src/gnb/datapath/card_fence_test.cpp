@@ -142,7 +142,7 @@ TYPED_TEST(GnbCardFence, what_waited_is_numbered_here_before_later_packets_when_
   MoveRig<TypeParam::value> rig;
   rig.downlink[1] = ran::make_on_card(rig.config(1));
   rig.begin(To::kHost, 1);
-  (void)rig.context->card_returns.freeze(BearerId{rig.teid(1)});
+  rig.context->card_returns.freeze(BearerId{rig.teid(1)});
   rig.run({rig.packet(1, 60), rig.packet(1, 61)});
   rig.arrives_at_host(1, 500);
   EXPECT_EQ(rig.downlink[1].received, 2U);
@@ -161,7 +161,7 @@ TYPED_TEST(GnbCardFence, what_waited_is_numbered_here_before_later_packets_when_
 TYPED_TEST(GnbCardFence, what_waited_goes_out_in_the_next_round_without_later_packets) {
   MoveRig<TypeParam::value> rig;
   rig.downlink[1] = ran::make_on_card(rig.config(1));
-  (void)rig.context->card_returns.freeze(BearerId{rig.teid(1)});
+  rig.context->card_returns.freeze(BearerId{rig.teid(1)});
   rig.run({rig.packet(1, 60)});
   rig.arrives_at_host(1, 7);
   rig.function.flush();
@@ -174,7 +174,7 @@ TYPED_TEST(GnbCardFence, what_waited_goes_out_in_the_next_round_without_later_pa
 TYPED_TEST(GnbCardFence, what_waited_keeps_its_qos_flow) {
   MoveRig<TypeParam::value> rig;
   rig.downlink[1] = ran::make_on_card(rig.config(1));
-  (void)rig.context->card_returns.freeze(BearerId{rig.teid(1)});
+  rig.context->card_returns.freeze(BearerId{rig.teid(1)});
   N3Frame of_flow = rig.to_bearer(1);
   of_flow.extensions = {{wire::gtpu::kExtensionPsc, {0x00, 0x40 | 33}}};
   rig.run({of_flow.make()});
@@ -186,7 +186,7 @@ TYPED_TEST(GnbCardFence, what_waited_keeps_its_qos_flow) {
 TYPED_TEST(GnbCardFence, what_waited_of_a_bearer_that_is_released_meanwhile_is_dropped) {
   MoveRig<TypeParam::value> rig;
   rig.downlink[1] = ran::make_on_card(rig.config(1));
-  (void)rig.context->card_returns.freeze(BearerId{rig.teid(1)});
+  rig.context->card_returns.freeze(BearerId{rig.teid(1)});
   rig.run({rig.packet(1, 60)});
   rig.arrives_at_host(1, 0);
   rig.downlink[1] = ran::make_released(rig.teid(1));
@@ -198,7 +198,7 @@ TYPED_TEST(GnbCardFence, what_waited_of_a_bearer_that_is_released_meanwhile_is_d
 TYPED_TEST(GnbCardFence, what_waited_at_the_end_of_the_worker_goes_out) {
   MoveRig<TypeParam::value> rig;
   rig.downlink[1] = ran::make_on_card(rig.config(1));
-  (void)rig.context->card_returns.freeze(BearerId{rig.teid(1)});
+  rig.context->card_returns.freeze(BearerId{rig.teid(1)});
   rig.run({rig.packet(1, 60)});
   rig.arrives_at_host(1, 0);
   rig.function.finish();

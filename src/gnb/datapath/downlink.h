@@ -76,6 +76,7 @@ class GnbDownlink {
     if constexpr (F >= FeatureSet::mat) deliver_moved(std::numeric_limits<std::uint64_t>::max());
     path_.gnb.reorder.release_all();
     path_.gnb.card_returns.drop_waiting(rte_rdtsc());
+    path_.gnb.card_returns.flush(path_.back, rte_rdtsc(), std::numeric_limits<unsigned>::max());
     flush();
     path_.gnb.card_returns.drop_ready();
   }

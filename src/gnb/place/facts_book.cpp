@@ -1,12 +1,14 @@
 #include "gnb/place/facts_book.h"
 
 #include <algorithm>
+#include <thread>
+
+#include "gnb/config/host_only.h"
 
 namespace splitplane::gnb {
 namespace {
 
 using placement::BearerFacts;
-using placement::HostOnly;
 using placement::Pin;
 using placement::Place;
 
@@ -43,15 +45,7 @@ void FactsBook::moved(std::size_t slot, Place place, placement::Time now) {
   bearer.moved = now;
 }
 
-HostOnly FactsBook::host_only(const Locked& locked, const ran::BearerConfig& config) const {
-  const WorkerRuntime& worker = *parts_.workers.owner_of(config.id.value);
-  const auto& cards = parts_.config.cards;
-  const auto card = std::ranges::find(cards, worker.config.n3, &CardLinkConfig::n3);
-  if (card == cards.end()) return HostOnly::no_card;
-  return moves_.host_only(locked, config, card->name);
-}
-
-void FactsBook::look_at_cards(const Locked& /*locked*/) {
+void FactsBook::look_at_cards() {
   const auto& cards = parts_.config.cards;
   facts_.cards.resize(cards.size());
   const auto views = parts_.cards.views();
@@ -72,7 +66,7 @@ void FactsBook::look_at_cards(const Locked& /*locked*/) {
   }
 }
 
-void FactsBook::look_at(const Locked& locked, const ran::BearerConfig& config) {
+void FactsBook::look_at(const ran::BearerConfig& config) {
   const std::uint32_t id = config.id.value;
   WorkerRuntime* const worker = parts_.workers.owner_of(id);
   if (worker == nullptr) return;
@@ -89,11 +83,9 @@ void FactsBook::look_at(const Locked& locked, const ran::BearerConfig& config) {
   }
   BearerFacts& bearer = facts_.bearers[at->second];
   seen_[at->second] = updates_;
-  const HostOnly why = host_only(locked, config);
-  bearer.host_only = why;
-  // Others of these reasons forbid a card; these forbid a move only.
-  bearer.fixed = why == HostOnly::of_session || why == HostOnly::dispatched || why == HostOnly::by_ue_address ||
-                 why == HostOnly::copies;
+  bearer.host_only =
+      app::host_only(parts_.config, worker->config, config, parts_.store.session_of(config.id) != nullptr);
+  bearer.fixed = app::forbids_moves_only(bearer.host_only);
   const auto card = config.card.empty() ? std::nullopt : card_number(config.card);
   bearer.place = card ? Place::card(*card) : facts_.host_of(bearer);
   bearer.to = bearer.place;
@@ -103,12 +95,13 @@ void FactsBook::look_at(const Locked& locked, const ran::BearerConfig& config) {
     bearer.pin = on ? Pin::kCard : Pin::kHost;
     bearer.pin_card = on.value_or(0);
   }
-  const auto served = served_.find(id);
-  if (served != served_.end()) {
-    bearer.packets = served->second.dl_packets + served->second.ul_packets;
-    bearer.octets = served->second.dl_octets + served->second.ul_octets;
+  if (const LinkBearers::Served* const served = served_by_card(id); served != nullptr) {
+    bearer.packets = served->dl_packets + served->ul_packets;
+    bearer.octets = served->dl_octets + served->ul_octets;
   } else {
     const ran::BearerDownlink& line = *worker->gnb->bearers.bearer_line(id);
+    // It came to its card after that was asked: its totals are those of the look before.
+    if (ran::is_on_card(line, id) && !is_new) return;
     // Without what was dropped, as a card counts.
     bearer.packets = relaxed(line.received) - relaxed(worker->gnb->bearers.drops(id).downlink);
     bearer.octets = relaxed(line.bytes);
@@ -147,20 +140,54 @@ void FactsBook::look_at_windows() {
   }
 }
 
-void FactsBook::update(const Locked& locked, placement::Time now, bool with_windows) {
-  facts_.now = now;
-  ++updates_;
-  look_at_cards(locked);
+// A card's link has a mutex of its own, and is asked in pieces, too.
+void FactsBook::ask_cards_what_they_served() {
   served_.clear();
+  next_served_ = 0;
+  const auto keep = [&](std::uint32_t id, const LinkBearers::Served& served) { served_.emplace_back(id, served); };
   for (const CardLinkConfig& card : parts_.config.cards) {
     for (const auto& worker : parts_.workers.all()) {
-      CardLink* const link = parts_.cards.link_before(*worker, card.name);
+      const CardLink* const link = parts_.cards.link_before(*worker, card.name);
       if (link == nullptr) continue;
-      link->for_each_served([&](std::uint32_t id, const LinkBearers::Served& served) { served_[id] = served; });
+      std::uint32_t before = 0, last = link->visit_served(0, kPiece, keep);
+      while (last != before) {
+        before = last;
+        std::this_thread::sleep_for(kPause);
+        last = link->visit_served(last, kPiece, keep);
+      }
       break;
     }
   }
-  parts_.store.for_each([&](const ran::BearerConfig& config) { look_at(locked, config); });
+  if (parts_.config.cards.size() > 1) std::ranges::sort(served_, {}, [](const auto& one) { return one.first; });
+}
+
+const LinkBearers::Served* FactsBook::served_by_card(std::uint32_t id) {
+  const auto id_of = [](const auto& one) { return one.first; };
+  while (next_served_ < served_.size() && served_[next_served_].first < id) ++next_served_;
+  if (next_served_ < served_.size() && served_[next_served_].first == id) return &served_[next_served_].second;
+  // Out of the order: one bearer alone, or none of a card.
+  const auto at = std::ranges::lower_bound(served_, id, {}, id_of);
+  return at != served_.end() && at->first == id ? &at->second : nullptr;
+}
+
+void FactsBook::begin(placement::Time now) {
+  facts_.now = now;
+  ++updates_;
+  last_seen_ = 0;
+  look_at_cards();
+  ask_cards_what_they_served();
+}
+
+bool FactsBook::look_further(const Locked& /*locked*/) {
+  std::size_t looked = 0;
+  last_seen_ = parts_.store.visit_after(last_seen_, kPiece, [&](const ran::BearerConfig& config) {
+    look_at(config);
+    ++looked;
+  });
+  return looked == kPiece;
+}
+
+void FactsBook::end(bool with_windows) {
   for (std::size_t slot = 0; slot < facts_.bearers.size(); ++slot) {
     BearerFacts& bearer = facts_.bearers[slot];
     if (!bearer.lives() || seen_[slot] == updates_) continue;
@@ -170,6 +197,14 @@ void FactsBook::update(const Locked& locked, placement::Time now, bool with_wind
     free_.push_back(static_cast<std::uint32_t>(slot));
   }
   if (with_windows && !facts_.bearers.empty()) look_at_windows();
+}
+
+bool FactsBook::look_at(const Locked& /*locked*/, placement::Time now, BearerId id) {
+  facts_.now = now;
+  look_at_cards();
+  const ran::BearerConfig* const found = parts_.store.find(id);
+  if (found != nullptr) look_at(*found);
+  return found != nullptr;
 }
 
 }  // namespace splitplane::gnb

@@ -18,22 +18,23 @@ class FactsBookTest : public test::PlaceTest {
   }
   void TearDown() override {
     book_.reset();
-    moves_.reset();
     PlaceTest::TearDown();
   }
   void begin(bool card_answers, GnbConfig config = test::with_card()) {
     book_.reset();
-    moves_.reset();
     make_with_card(card_answers, std::move(config));
-    moves_.emplace(*parts_);
-    book_.emplace(*parts_, *moves_);
+    book_.emplace(*parts_);
   }
-  void update(placement::Time now = 1s) { book_->update(parts_->control.lock(), now, false); }
+  void update(placement::Time now = 1s) {
+    book_->begin(now);
+    while (book_->look_further(parts_->control.lock())) {
+    }
+    book_->end(false);
+  }
   [[nodiscard]] const placement::BearerFacts& facts(BearerId id) {
     return book_->facts().bearers.at(book_->slot_of(id).value());
   }
 
-  std::optional<Moves> moves_;
   std::optional<FactsBook> book_;
 };
 
@@ -138,6 +139,51 @@ TEST_F(FactsBookTest, what_keeps_a_bearer_on_the_host_is_known) {
   EXPECT_EQ(facts(free).host_only, HostOnly::none);
   EXPECT_EQ(facts(behind).host_only, HostOnly::dispatched);
   EXPECT_EQ(facts(added->id).host_only, HostOnly::require_psc);
+}
+
+TEST_F(FactsBookTest, bearers_come_and_go_between_the_pieces_of_a_look) {
+  GnbConfig config = test::with_card();
+  config.max_bearers = 64 * ran::kShards;
+  config.workers[0].shard_first = 0;
+  config.workers[0].shard_last = config.workers[1].shard_first = 127;
+  ++config.workers[1].shard_first;
+  config.workers[1].shard_last = 255;
+  ran::BearerGroup group;
+  group.count = 2 * FactsBook::kPiece + 10;
+  group.first = test::bearer(1000);
+  config.bearers.push_back(group);
+  begin(false, config);
+  const auto all = parts_->store.after(0, parts_->store.size());
+  const BearerId early = all[5].id, late = all[FactsBook::kPiece + 5].id;
+  book_->begin(1s);
+  ASSERT_TRUE(book_->look_further(parts_->control.lock()));
+  EXPECT_TRUE(book_->slot_of(early));
+  EXPECT_FALSE(book_->slot_of(late));
+  release(early);
+  release(late);
+  const BearerId added = add_bearer("", 255);
+  EXPECT_TRUE(book_->look_further(parts_->control.lock()));
+  EXPECT_FALSE(book_->look_further(parts_->control.lock()));
+  book_->end(false);
+  EXPECT_FALSE(book_->slot_of(late));
+  EXPECT_TRUE(book_->slot_of(added)) << "it came before its place in the order was reached";
+  const auto living = [&] { return std::ranges::count_if(book_->facts().bearers, &placement::BearerFacts::lives); };
+  EXPECT_EQ(living(), group.count) << "one is gone, and was seen before";
+  update(2s);
+  EXPECT_FALSE(book_->slot_of(early));
+  EXPECT_EQ(living(), group.count - 1);
+}
+
+TEST_F(FactsBookTest, one_bearer_is_looked_at_alone) {
+  const BearerId first = add_bearer();
+  update();
+  const BearerId second = add_bearer();
+  EXPECT_TRUE(book_->look_at(parts_->control.lock(), 2s, second));
+  EXPECT_EQ(facts(second).id, second);
+  EXPECT_TRUE(book_->slot_of(first));
+  EXPECT_FALSE(book_->look_at(parts_->control.lock(), 2s, BearerId{0x04000077}));
+  update(3s);
+  EXPECT_TRUE(book_->slot_of(second));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ bool MoveToHost::freeze() {
   for (const MovingBearer& one : batch_.bearers) moving.push_back({.id = one.config.id, .on_card = {}, .at_host = {}});
   const bool listened = batch_.execute([&] {
     gnb.card_moves.begin(random_token(), CardMoves::To::kHost, std::move(moving));
-    for (const MovingBearer& one : batch_.bearers) (void)gnb.card_returns.freeze(one.config.id);
+    for (const MovingBearer& one : batch_.bearers) gnb.card_returns.freeze(one.config.id);
   });
   frozen_ = std::chrono::steady_clock::now();
   if (!listened) give_up(fmt::format("worker {} does not answer", batch_.worker->config.name));

@@ -4,8 +4,7 @@
 #include <thread>
 
 #include "base/log.h"
-#include "card/protocol/servable.h"
-#include "gnb/config/lookup.h"
+#include "gnb/config/host_only.h"
 #include "gnb/place/move_to_card.h"
 #include "gnb/place/move_to_host.h"
 
@@ -19,17 +18,9 @@ constexpr std::chrono::milliseconds kPause{5};
 
 placement::HostOnly Moves::host_only(const Locked& /*locked*/, const ran::BearerConfig& config,
                                      const std::string& card) const {
-  using placement::HostOnly;
-  if (const HostOnly why = app::host_only(config); why != HostOnly::none) return why;
   const WorkerRuntime& worker = *parts_.workers.owner_of(config.id.value);
-  if (parts_.store.session_of(config.id) != nullptr) return HostOnly::of_session;
-  if (parts_.cards.link_before(worker, card) == nullptr) return HostOnly::no_card;
-  if (worker.config.features < datapath::FeatureSet::mat) return HostOnly::no_lookup;
-  if (is_fed(parts_.config, worker.config)) return HostOnly::dispatched;
-  if (parts_.config.lookup == GnbConfig::Lookup::kUeAddress) return HostOnly::by_ue_address;
-  // There the clones go to another worker, and so would the fence behind them.
-  if (!parts_.cards.keep_copies(card)) return HostOnly::copies;
-  return HostOnly::none;
+  if (parts_.cards.link_before(worker, card) == nullptr) return placement::HostOnly::no_card;
+  return app::host_only(parts_.config, worker.config, config, parts_.store.session_of(config.id) != nullptr);
 }
 
 // What to do with a bearer: nothing but this result, or to move it.

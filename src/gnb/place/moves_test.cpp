@@ -1,6 +1,8 @@
 #include "gnb/place/moves.h"
 
+#include "card/protocol/lease.h"
 #include "gnb/place/test_card.h"
+#include "placement/card_placement.h"
 
 namespace splitplane::gnb {
 namespace {
@@ -131,6 +133,21 @@ TEST_F(MovesTest, a_bearer_moves_to_the_card_with_its_numbers_and_what_waited) {
   EXPECT_EQ(moves_->counters().packets, 1U);
 }
 
+TEST_F(MovesTest, the_uplink_of_a_bearer_that_moved_to_the_card_stays_with_the_worker_when_it_is_modified) {
+  begin(true);
+  const BearerId moved = add_bearer(), placed = add_bearer("card0");
+  ASSERT_EQ(move(moved, "card0").what, What::kMoved);
+  for (const BearerId id : {moved, placed}) {
+    const auto done = parts_->bearers.modify(id, test::patch({{"ul_teid", 7000 + (id == moved ? 1U : 2U)}}));
+    ASSERT_TRUE(done) << done.error().message;
+  }
+  const auto there = card_->find(moved.value), other = card_->find(placed.value);
+  EXPECT_EQ(there->bearer.uplink_teid, Teid{7001});
+  EXPECT_EQ(there->bearer.peer, app::kStoppedCardPeer) << "what is on its way to the worker would be overtaken";
+  EXPECT_EQ(gnb(moved).bearers.uplink_line(moved.value)->uplink_teid, 7001U);
+  EXPECT_EQ(other->bearer.peer, 0U);
+}
+
 TEST_F(MovesTest, a_bearer_moves_to_the_host_with_the_cards_numbers_and_what_waited) {
   begin(true);
   const BearerId id = add_bearer("card0");
@@ -199,6 +216,120 @@ TEST_F(MovesTest, a_card_whose_packets_never_come_back_keeps_the_bearer_and_its_
   EXPECT_EQ(place_of(id), "card0");
   EXPECT_TRUE(ran::is_on_card(line(id), id.value));
   EXPECT_TRUE(soon([&] { return card_->find(id.value)->lease_end == end; }));
+}
+
+// What waited behind the fence goes on at the host in its order, before later packets.
+TEST_F(MovesTest, a_move_to_the_card_that_is_given_up_behind_the_fence_gives_back_what_waited) {
+  begin(true);
+  const BearerId id = add_bearer();
+  set_numbers(id, 300, 280);
+  const auto pass = card_->on_fence;
+  card_->on_fence = [this, id, pass](std::span<const BearerId> ids, std::uint64_t token) {
+    line(id).pdcp_tx_next += 2000;  // further than the card was told to begin at least
+    pass(ids, token);
+  };
+  behind_fence_ = [this](BearerId first) {
+    for (const unsigned bytes : {60U, 61U, 62U}) hold_packet(first, bytes);
+    EXPECT_TRUE(ran::is_on_card(line(first), first.value));
+  };
+  const MoveResult result = move(id, "card0");
+  EXPECT_EQ(result.what, What::kFailed);
+  EXPECT_EQ(result.why, "it has used up its lease meanwhile");
+  EXPECT_EQ(place_of(id), "");
+  EXPECT_FALSE(ran::is_on_card(line(id), id.value));
+  EXPECT_EQ(line(id).pdcp_tx_next, 2300U);
+  EXPECT_EQ(line(id).rlc_tx_next, 280U);
+  EXPECT_EQ(line(id).received, 500U) << "hold_packet() counts none";
+  EXPECT_EQ(gnb(id).card_returns.held(id), 0U);
+  datapath::Burst burst;
+  ASSERT_EQ(gnb(id).card_moves.next_taken(burst), 3U);
+  for (unsigned i = 0; i < burst.size; ++i) {
+    EXPECT_EQ(burst.mbuf[i]->data_len, datapath::kReturnedHeaderBytes + 60 + i);
+    rte_pktmbuf_free(burst.mbuf[i]);
+  }
+  EXPECT_TRUE(soon([&] { return card_->find(id.value)->bearer.place == nic::Place::kHost; }));
+  card_->on_fence = pass;
+  behind_fence_ = nullptr;
+  ASSERT_TRUE(soon([&] { return parts_->cards.views().front().waiting == 0; }));
+  EXPECT_EQ(move(id, "card0").what, What::kMoved) << "and it may try again";
+  EXPECT_EQ(card_->find(id.value)->numbers.pdcp_next, 2300U);
+}
+
+TEST_F(MovesTest, a_worker_that_falls_silent_on_the_way_to_the_card_hears_later_that_the_bearer_stays) {
+  begin(true);
+  const BearerId id = add_bearer();
+  set_numbers(id, 300, 280);
+  std::optional<test::Hanging> hanging;
+  behind_fence_ = [&](BearerId first) {
+    hold_packet(first, 60);
+    hanging.emplace(*parts_->workers.owner_of(first.value));
+  };
+  const MoveResult result = move(id, "card0");
+  EXPECT_EQ(result.what, What::kFailed);
+  EXPECT_EQ(place_of(id), "");
+  EXPECT_TRUE(ran::is_on_card(line(id), id.value)) << "it has not heard of it";
+  behind_fence_ = nullptr;
+  EXPECT_EQ(move(id, "card0").why, "worker w0 does not answer");
+  EXPECT_TRUE(soon([&] { return card_->find(id.value)->bearer.place == nic::Place::kHost; }));
+  moves_->catch_up();
+  EXPECT_TRUE(ran::is_on_card(line(id), id.value)) << "it is silent still";
+  hanging.reset();
+  moves_->catch_up();
+  EXPECT_FALSE(ran::is_on_card(line(id), id.value));
+  EXPECT_EQ(line(id).pdcp_tx_next, 300U);
+  EXPECT_EQ(taken(id), 1U);
+  ASSERT_TRUE(soon([&] { return parts_->cards.views().front().waiting == 0; }));
+  EXPECT_EQ(move(id, "card0").what, What::kMoved);
+}
+
+TEST_F(MovesTest, a_worker_that_falls_silent_on_the_way_to_the_host_gives_back_to_the_card_later) {
+  begin(true);
+  const BearerId id = add_bearer("card0");
+  const std::uint32_t end = card_->find(id.value)->lease_end;
+  std::optional<test::Hanging> hanging;
+  behind_fence_ = [&](BearerId first) {
+    if (hanging) return;
+    hold_packet(first, 60);
+    hanging.emplace(*parts_->workers.owner_of(first.value));
+  };
+  const MoveResult result = move(id, "");
+  EXPECT_EQ(result.what, What::kFailed);
+  EXPECT_EQ(result.why, "no fence came from the card");
+  EXPECT_EQ(place_of(id), "card0");
+  EXPECT_TRUE(soon([&] { return card_->find(id.value)->lease_end == end; })) << "the card may send again";
+  hanging.reset();
+  moves_->catch_up();
+  EXPECT_TRUE(ran::is_on_card(line(id), id.value));
+  EXPECT_EQ(gnb(id).card_returns.held(id), 1U) << "until the card grants credit for it";
+  std::multiset<std::uint32_t> used;
+  EXPECT_EQ(card_->send(id.value, 10, used), 10U);
+  behind_fence_ = nullptr;
+  card_->set_in_flight(id.value, 1);
+  const MoveResult again = move(id, "");
+  ASSERT_EQ(again.what, What::kMoved) << again.why;
+  EXPECT_EQ(again.in_flight, 1U);
+  EXPECT_EQ(line(id).pdcp_tx_next, 10U);
+}
+
+// It may have begun or not: so it begins once more, with COUNTs that it cannot have used.
+TEST_F(MovesTest, a_card_that_does_not_say_that_it_begins_begins_anew_behind_the_lease) {
+  begin(true);
+  const BearerId id = add_bearer();
+  set_numbers(id, 300, 280);
+  const std::uint8_t epoch = card_->find(id.value)->bearer.epoch;
+  behind_fence_ = [this](BearerId first) { hold_packet(first, 60); };
+  card_->slow_begins = 1;
+  std::multiset<std::uint32_t> used;
+  const MoveResult result = move(id, "card0");
+  EXPECT_EQ(result.what, What::kMoved) << result.why;
+  EXPECT_EQ(place_of(id), "card0");
+  EXPECT_TRUE(ran::is_on_card(line(id), id.value));
+  EXPECT_TRUE(soon([&] { return card_->find(id.value)->bearer.epoch != epoch; }));
+  const auto there = card_->find(id.value);
+  EXPECT_EQ(there->numbers.rlc_next, 0U);
+  EXPECT_GE(there->numbers.pdcp_next, 300 + app::lease_length(there->bearer.pdcp_sn_bits, 0));
+  EXPECT_EQ(gnb(id).card_returns.held(id), 1U) << "what waited waits for credit";
+  EXPECT_GT(card_->send(id.value, 10, used), 0U);
 }
 
 TEST_F(MovesTest, many_bearers_move_in_batches_in_any_order_and_each_has_its_result) {

@@ -27,7 +27,7 @@ Placing::Placing(Parts& parts, const placement::Settings& settings)
       consolidating_(parts, settings.consolidation),
       settings_(settings),
       decider_(settings),
-      book_(parts, moves_) {
+      book_(parts) {
   note_view();
   if (!parts.config.cards.empty() || parts.workers.all().size() > 1)
     parts.observer.show_placement([this] { return view(); });
@@ -66,16 +66,25 @@ void Placing::run() {
   }
 }
 
+void Placing::look_at_all(placement::Time at) {
+  book_.begin(at);
+  for (bool more = true; more;) {
+    {
+      const Locked locked = parts_.control.lock();
+      more = book_.look_further(locked);
+    }
+    if (more) std::this_thread::sleep_for(FactsBook::kPause);
+  }
+  book_.end(settings_.mode == placement::Mode::kSpill);
+}
+
 void Placing::one_period() {
   moves_.catch_up();
   std::vector<placement::Move> moves;
   const placement::Time at = now();
   {
     const std::lock_guard guard(mutex_);
-    {
-      const Locked locked = parts_.control.lock();
-      book_.update(locked, at, settings_.mode == placement::Mode::kSpill);
-    }
+    look_at_all(at);
     const placement::Decision& decision = decider_.decide(book_.facts());
     if (has_work()) moves = decision.moves;
     const std::lock_guard view_guard(view_mutex_);
@@ -206,13 +215,11 @@ std::vector<Placing::Why> Placing::explain(std::span<const BearerId> ids) {
   std::vector<Why> all;
   if (ids.empty()) return all;
   const std::lock_guard guard(mutex_);
-  {
-    const Locked locked = parts_.control.lock();
-    book_.update(locked, now(), false);
-  }
+  const Locked locked = parts_.control.lock();
   for (const BearerId id : ids) {
+    const bool lives = book_.look_at(locked, now(), id);
     const auto slot = book_.slot_of(id);
-    if (!slot) {
+    if (!lives || !slot) {
       all.push_back({.id = id, .place = "", .reason = "there is no such bearer"});
       continue;
     }

@@ -58,6 +58,8 @@ class Placing {
   void note_view();
   [[nodiscard]] bool has_work() const;
   void one_period();
+  // With `mutex_`. The mutex of the control side is let go again and again, so that others need not wait for long.
+  void look_at_all(placement::Time at);
   void carry_out(const std::vector<placement::Move>& moves, placement::Time now);
 
   Parts& parts_;

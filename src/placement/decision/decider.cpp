@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "placement/decision/ratio.h"
 #include "placement/decision/spill.h"
@@ -71,8 +70,6 @@ void Decider::move_by_rule(Round& round) const {
 const Decision& Decider::decide(const Facts& facts) {
   loads_.update(facts, settings_);
   Round round(facts, settings_, loads_, most_moves(facts.now), decision_);
-  on_card_ = round.staying();
-  bearers_ = decision_.bearers;
   move_by_rule(round);
   coldest_ = {};
   switch (settings_.mode) {
@@ -91,29 +88,6 @@ const Decision& Decider::decide(const Facts& facts) {
     }
   }
   return decision_;
-}
-
-Place Decider::place_new(const Facts& facts, const BearerFacts& bearer, Place asked) {
-  ++bearers_;
-  const Place host = facts.host_of(bearer);
-  const auto home = home_of(facts, bearer);
-  const auto on_home = [&] { return home && on_card_[*home] < facts.cards[*home].capacity; };
-  const std::size_t on_cards = std::accumulate(on_card_.begin(), on_card_.end(), std::size_t{0});
-  Place place = asked;
-  if (bearer.host_only != HostOnly::none) {
-    place = host;
-  } else if (const auto pinned = pinned_to(facts, bearer)) {
-    place = *pinned;
-  } else if (settings_.mode == Mode::kRatio) {
-    const bool more = settings_.ratio_of == RatioOf::kBearers || decision_.load <= 0
-                          ? on_cards * 100 < settings_.ratio_percent * bearers_
-                          : decision_.load_on_cards * 100 < settings_.ratio_percent * decision_.load;
-    place = more && on_home() ? Place::card(*home) : host;
-  } else if (settings_.mode == Mode::kSpill) {
-    place = on_home() ? Place::card(*home) : host;
-  }
-  if (place.on_card() && place.number() < kMaxCards) ++on_card_[place.number()];
-  return place;
 }
 
 Explanation Decider::explain(const Facts& facts, std::size_t slot) const {

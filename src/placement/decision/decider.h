@@ -25,11 +25,6 @@ class Decider {
   [[nodiscard]] const Decision& decide(const Facts& facts);
   [[nodiscard]] const Decision& last() const { return decision_; }
 
-  // Where a bearer that comes now should begin, so that it need not move soon. `asked`: where the file or the request
-  // puts it, which holds in mode static. Of the facts it reads cards, workers and shards; the bearer need not have a
-  // slot yet. Bearers that came since the last decision are counted, so each is asked for once.
-  [[nodiscard]] Place place_new(const Facts& facts, const BearerFacts& bearer, Place asked);
-
   // Why the bearer of that slot lives where it does, by the last decision and the same facts.
   [[nodiscard]] Explanation explain(const Facts& facts, std::size_t slot) const;
   [[nodiscard]] const Loads& loads() const { return loads_; }
@@ -43,10 +38,8 @@ class Decider {
   Loads loads_;
   Decision decision_;
   Time last_ = kNever;
-  double allowed_ = 0;                            // moves; a fraction waits for the next period
-  std::array<double, kMaxCards> coldest_{};       // of each card, in mode spill
-  std::array<std::size_t, kMaxCards> on_card_{};  // bearers there, with those that came since the last decision
-  std::size_t bearers_ = 0;                       // all, with those
+  double allowed_ = 0;                       // moves; a fraction waits for the next period
+  std::array<double, kMaxCards> coldest_{};  // of each card, in mode spill
 };
 
 }  // namespace splitplane::placement

@@ -34,7 +34,6 @@ TEST(Decider, static_mode_moves_no_bearer_and_says_why) {
   EXPECT_EQ(world.on_cards(), 1U);
   EXPECT_EQ(decider.explain(world.facts, 0).reason, PlaceReason::placed);
   EXPECT_EQ(decider.explain(world.facts, 7).reason, PlaceReason::no_bearer);
-  EXPECT_EQ(decider.place_new(world.facts, {.id = BearerId{9}}, Place::card(0)), Place::card(0));
 }
 
 TEST(Decider, a_pin_holds_in_each_mode) {
@@ -67,7 +66,7 @@ TEST(Decider, a_pin_to_a_card_that_is_away_waits_and_is_counted) {
 
 TEST(Decider, a_bearer_on_a_card_that_is_away_does_not_move) {
   TestWorld world({4});
-  world.facts.bearers[world.add(1, Place::card(0))].host_only = HostOnly::refused;
+  world.facts.bearers[world.add(1, Place::card(0))].host_only = HostOnly::ecn;
   world.add(1, Place::card(0));
   world.facts.cards[0].up = false;
   Decider decider(ratio(0, RatioOf::kBearers));
@@ -142,22 +141,6 @@ TEST(Decider, moves_that_run_count_among_those_of_a_period) {
   world.pass(500);
   EXPECT_EQ(decider.decide(world.facts).moves.size(), 3U);
   EXPECT_EQ(decider.explain(world.facts, 0).reason, PlaceReason::moving);
-}
-
-TEST(Decider, new_bearers_begin_where_the_mode_wants_them) {
-  TestWorld world({2});
-  Decider spill(fast(Mode::kSpill));
-  (void)spill.decide(world.facts);
-  const BearerFacts bearer{.id = BearerId{5}};
-  EXPECT_EQ(spill.place_new(world.facts, bearer, Place::worker(0)), Place::card(0));
-  EXPECT_EQ(spill.place_new(world.facts, bearer, Place::worker(0)), Place::card(0));
-  EXPECT_EQ(spill.place_new(world.facts, bearer, Place::worker(0)), Place::worker(0)) << "the card is full";
-  world.facts.cards[0].capacity = 1000;
-  Decider half(ratio(30, RatioOf::kBearers));
-  (void)half.decide(world.facts);
-  int on = 0;
-  for (int i = 0; i < 100; ++i) on += half.place_new(world.facts, bearer, Place::worker(0)).on_card();
-  EXPECT_EQ(on, 30);
 }
 
 // Any facts: bearers with random loads, pins, rules, windows and sessions on two cards of any size.

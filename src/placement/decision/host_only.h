@@ -1,5 +1,5 @@
 // Why a bearer may not live on a card. The rules themselves stand where the facts are: those of a bearer alone in
-// card/protocol/servable.h, those of its session, worker and card in gnb/control.
+// card/protocol/servable.h, those of its session, worker and card in gnb/config/host_only.h.
 #pragma once
 
 #include "base/outcome_list.h"
@@ -15,16 +15,13 @@ namespace splitplane::placement {
   X(dl_teid, "it has dl_teid, and a card knows TEIDs that the gNB chose")                  \
   X(security, "it has security, and a card neither ciphers nor reorders")                  \
   X(ecn, "it has ecn, and a card marks no packets")                                        \
-  X(session_reflective, "it is reflective, and a card writes no RDI")                      \
-  X(session_default, "its session's default bearer is not the first one")                  \
   X(no_ue_address, "it has no UE address, which lookup ue_address needs")                  \
   X(no_lookup, "the features of its worker or of the card look for no bearers")            \
   X(no_card, "its worker is not behind a card")                                            \
   X(of_session, "it is one of several of its session, and these do not move")              \
   X(dispatched, "its worker is behind a dispatching worker, which passes no fence")        \
   X(by_ue_address, "its card looks up UE addresses, and counts no packets at the host")    \
-  X(copies, "its card has a port copies, so another worker gets the clones")               \
-  X(refused, "the card refused it")
+  X(copies, "its card has a port copies, so another worker gets the clones")
 // clang-format on
 
 SPLITPLANE_OUTCOMES(HostOnly, SPLITPLANE_HOST_ONLY_REASONS)

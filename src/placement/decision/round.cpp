@@ -36,7 +36,6 @@ Round::Round(const Facts& given, const Settings& how, const Loads& measured, std
       decision.load_on_cards += loads.of(i);
       ++on_card[bearer.place.number()];
     }
-    if (bearer.to.on_card() && bearer.to.number() < kMaxCards) ++staying_[bearer.to.number()];
     if (bearer.moving()) {
       ++decision.moving;
       if (bearer.to.on_card()) ++on_card[bearer.to.number()];

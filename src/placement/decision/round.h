@@ -40,8 +40,6 @@ class Round {
   [[nodiscard]] std::size_t room(unsigned card) const { return rooms_[card]; }
   // Bearers on the card that are more than it may have: it was given a smaller capacity.
   [[nodiscard]] std::size_t excess(unsigned card) const { return excess_[card]; }
-  // Bearers that are on the card, or move there; without those that leave it.
-  [[nodiscard]] const std::array<std::size_t, kMaxCards>& staying() const { return staying_; }
   [[nodiscard]] std::size_t left() const { return left_; }
   // False: no move is left, there is no room, or a card that it needs is not up.
   bool move(std::size_t slot, Place to, MoveReason why);
@@ -53,7 +51,7 @@ class Round {
 
  private:
   std::size_t left_;
-  std::array<std::size_t, kMaxCards> rooms_{}, excess_{}, staying_{};
+  std::array<std::size_t, kMaxCards> rooms_{}, excess_{};
 };
 
 }  // namespace splitplane::placement
