@@ -19,7 +19,6 @@ using Octets = std::vector<std::uint8_t>;
 struct MayLive {
   std::string card;  // before its worker; empty: none
   placement::HostOnly why{};
-  bool moves = false;  // there and back
   placement::Mode mode{};
 };
 

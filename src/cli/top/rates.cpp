@@ -145,7 +145,9 @@ Rates rates_between(const Json& before, const Json& after, double seconds) {
   for (const auto& port : member(after, "ports")) {
     rates.ports.push_back(port_rate(named(member(before, "ports"), text(port, "name")), port, seconds));
   }
-  if (const Json& placement = member(after, "placement"); placement.is_object() && !placement.empty())
+  // Without a card it says on which cores workers run, and nothing of bearers.
+  const bool has_cards = !member(after, "cards").empty();
+  if (const Json& placement = member(after, "placement"); has_cards && placement.is_object() && !placement.empty())
     rates.placement = placement_rate(member(before, "placement"), placement, seconds);
   return rates;
 }

@@ -57,6 +57,7 @@ TEST(TopRates, differences_by_the_time_between) {
 TEST(TopRates, placement_counts_moves_both_ways_and_is_absent_without_a_card) {
   const auto with = [](std::uint64_t k) {
     Json json = answer(k);
+    json["cards"] = {{{"name", "card0"}}};
     json["placement"] = {{"mode", "ratio"}, {"bearers", 100U},        {"on_cards", 40U},   {"pinned", 2U},
                          {"load", 500.0},   {"load_on_cards", 125.0}, {"to_card", 30 * k}, {"to_host", 10 * k},
                          {"failed", 3U},    {"refused", 4U},          {"packets", 77U},    {"longest_hold_us", 900U}};
@@ -71,6 +72,9 @@ TEST(TopRates, placement_counts_moves_both_ways_and_is_absent_without_a_card) {
   EXPECT_EQ(placement->held, 77U);
   EXPECT_DOUBLE_EQ(placement->load_on_cards, 0.25);
   EXPECT_FALSE(rates_between(answer(1), answer(2), 1).placement);
+  Json without_card = with(1);
+  without_card["cards"] = Json::array();
+  EXPECT_FALSE(rates_between(without_card, without_card, 1).placement) << "two workers have one, too";
   Json none = answer(2);
   none["placement"] = nullptr;
   EXPECT_FALSE(rates_between(none, none, 1).placement);

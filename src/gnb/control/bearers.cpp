@@ -515,9 +515,12 @@ Expected<std::uint8_t> Bearers::reestablish_on_card(Change&& change, WorkerRunti
 }
 
 // Each takes the turn of a change. Turns go in the order in which they are asked for, so during moves it waits for one
-// batch: some milliseconds, and 1.6 s at most if a card hangs in the middle of it (docs/design/placement.md).
+// batch: some milliseconds, and 1.6 s at most if a card hangs in the middle of it (docs/design/placement.md). After a
+// long wait the rest waits for the next call.
 void Bearers::reestablish_gone() {
-  constexpr std::size_t kAtOnce = 8;  // each takes some milliseconds, and this thread has other work
+  // Each takes some milliseconds, and this thread has other work.
+  constexpr std::size_t kAtOnce = 8;
+  constexpr std::chrono::milliseconds kLongest{100};
   for (const auto& worker : parts_.workers.all()) {
     if (!worker->gnb || !worker->gnb->arq) continue;
     const std::uint64_t gone = worker->gnb->stats.rlc_copy_gone.get();
@@ -526,7 +529,8 @@ void Bearers::reestablish_gone() {
         [gnb = worker->gnb.get(), this] { std::ranges::copy(gnb->arq->take_gone(), std::back_inserter(gone_)); });
     if (listened) gone_seen_[worker.get()] = gone;
   }
-  for (std::size_t n = 0; n < kAtOnce && !gone_.empty(); ++n) {
+  const Time end = std::chrono::steady_clock::now() + kLongest;
+  for (std::size_t n = 0; n < kAtOnce && !gone_.empty() && (n == 0 || std::chrono::steady_clock::now() < end); ++n) {
     const BearerId id{gone_.front()};
     gone_.pop_front();
     const auto done = reestablish(id);

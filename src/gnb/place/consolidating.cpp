@@ -16,10 +16,6 @@ namespace {
 constexpr std::chrono::milliseconds kLook{100};
 static_assert(placement::kMostGuests == datapath::Hosting::kMostGuests && placement::kMostQueues == power::kMaxQueues);
 
-placement::Time now() {
-  return std::chrono::duration_cast<placement::Time>(std::chrono::steady_clock::now().time_since_epoch());
-}
-
 // Loops with the same one may share a core: no packet then waits by another policy than its worker's.
 std::string kind_of(const WorkerRuntime& worker) {
   return fmt::format("{} {} {} {}", rte_lcore_to_socket_id(worker.lcore), to_json(worker.config.policy).dump(),
@@ -111,7 +107,9 @@ std::vector<placement::LoopFacts> Consolidating::facts(const Locked& /*locked*/)
 void Consolidating::look() {
   const Locked locked = parts_.control.lock();
   const auto loops = facts(locked);
-  const auto step = consolidation_.decide(now(), loops);
+  const auto time_of_look =
+      std::chrono::duration_cast<placement::Time>(std::chrono::steady_clock::now().time_since_epoch());
+  const auto step = consolidation_.decide(time_of_look, loops);
   if (!step) return;
   WorkerRuntime &guest = *parts_.workers.all()[step->guest], &host = *parts_.workers.all()[step->host];
   const bool parks = step->kind == Step::Kind::kPark;

@@ -99,9 +99,9 @@ void FactsBook::look_at(const ran::BearerConfig& config) {
     bearer.packets = served->dl_packets + served->ul_packets;
     bearer.octets = served->dl_octets + served->ul_octets;
   } else {
-    const ran::BearerDownlink& line = *worker->gnb->bearers.bearer_line(id);
     // It came to its card after that was asked: its totals are those of the look before.
-    if (ran::is_on_card(line, id) && !is_new) return;
+    if (!config.card.empty() && !is_new) return;
+    const ran::BearerDownlink& line = *worker->gnb->bearers.bearer_line(id);
     // Without what was dropped, as a card counts.
     bearer.packets = relaxed(line.received) - relaxed(worker->gnb->bearers.drops(id).downlink);
     bearer.octets = relaxed(line.bytes);
@@ -199,9 +199,12 @@ void FactsBook::end(bool with_windows) {
   if (with_windows && !facts_.bearers.empty()) look_at_windows();
 }
 
-bool FactsBook::look_at(const Locked& /*locked*/, placement::Time now, BearerId id) {
+void FactsBook::begin_look_at_some(placement::Time now) {
   facts_.now = now;
   look_at_cards();
+}
+
+bool FactsBook::look_at(const Locked& /*locked*/, BearerId id) {
   const ran::BearerConfig* const found = parts_.store.find(id);
   if (found != nullptr) look_at(*found);
   return found != nullptr;

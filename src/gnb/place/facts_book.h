@@ -34,8 +34,9 @@ class FactsBook {
   // Forgets bearers that are gone. `with_windows`: it also asks workers how much of AM windows is unacknowledged, of
   // some bearers at a time. Without the mutex.
   void end(bool with_windows);
-  // One bearer alone, between two looks at all; false: there is no such bearer.
-  [[nodiscard]] bool look_at(const Locked& locked, placement::Time now, BearerId id);
+  // Between two looks at all: what cards say, without the mutex, then any bearers. False: there is no such bearer.
+  void begin_look_at_some(placement::Time now);
+  [[nodiscard]] bool look_at(const Locked& locked, BearerId id);
   [[nodiscard]] const placement::Facts& facts() const { return facts_; }
   [[nodiscard]] std::optional<std::size_t> slot_of(BearerId id) const;
   // A move of that slot has ended: the bearer lives where it says, since `now` or still.

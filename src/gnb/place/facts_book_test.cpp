@@ -178,10 +178,11 @@ TEST_F(FactsBookTest, one_bearer_is_looked_at_alone) {
   const BearerId first = add_bearer();
   update();
   const BearerId second = add_bearer();
-  EXPECT_TRUE(book_->look_at(parts_->control.lock(), 2s, second));
+  book_->begin_look_at_some(2s);
+  EXPECT_TRUE(book_->look_at(parts_->control.lock(), second));
   EXPECT_EQ(facts(second).id, second);
   EXPECT_TRUE(book_->slot_of(first));
-  EXPECT_FALSE(book_->look_at(parts_->control.lock(), 2s, BearerId{0x04000077}));
+  EXPECT_FALSE(book_->look_at(parts_->control.lock(), BearerId{0x04000077}));
   update(3s);
   EXPECT_TRUE(book_->slot_of(second));
 }

@@ -215,9 +215,9 @@ std::vector<Placing::Why> Placing::explain(std::span<const BearerId> ids) {
   std::vector<Why> all;
   if (ids.empty()) return all;
   const std::lock_guard guard(mutex_);
-  const Locked locked = parts_.control.lock();
+  book_.begin_look_at_some(now());
   for (const BearerId id : ids) {
-    const bool lives = book_.look_at(locked, now(), id);
+    const bool lives = book_.look_at(parts_.control.lock(), id);
     const auto slot = book_.slot_of(id);
     if (!lives || !slot) {
       all.push_back({.id = id, .place = "", .reason = "there is no such bearer"});
