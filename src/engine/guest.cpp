@@ -2,8 +2,8 @@
 
 namespace splitplane::datapath {
 
-bool Hosting::take(Guest& guest, std::size_t queues_now) {
-  if (guests_ == kMostGuests || queues_now + guest.sources().size() > power::kMaxQueues) return false;
+bool Hosting::take(Guest& guest) {
+  if (guests_ == kMostGuests || own_queues() + queues() + guest.sources().size() > power::kMaxQueues) return false;
   all_[guests_++] = &guest;
   return true;
 }
@@ -37,8 +37,16 @@ void Hosting::taken_back() {
   offered_.notify_one();
 }
 
+// Both sides write first and look then, so at least one of the two sees the other, and one of them ends the stay.
+void Hosting::withdraw() {
+  if (leaves_.exchange(false)) return;
+  is_withdrawn_.store(true);
+  if (offered_.load() != nullptr && is_withdrawn_.exchange(false)) taken_back();
+}
+
 void Hosting::stay(Guest& guest) {
-  offered_.store(&guest, std::memory_order_release);
+  offered_.store(&guest);
+  if (is_withdrawn_.exchange(false)) taken_back();
   while (offered_.load(std::memory_order_acquire) != nullptr) offered_.wait(&guest, std::memory_order_acquire);
 }
 

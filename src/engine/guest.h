@@ -54,23 +54,26 @@ class Hosting {
  public:
   static constexpr std::size_t kMostGuests = 15;
 
-  // By commands between two rounds of the host, which looks at `queues_now` queues. False: there is no room for one
-  // more, or for its queues.
-  [[nodiscard]] bool take(Guest& guest, std::size_t queues_now);
+  // By commands between two rounds of the host. False: there is no room for one more, or for its queues.
+  [[nodiscard]] bool take(Guest& guest);
   // It goes home when the host's rounds are over and nothing of it is armed any more: with give_back().
   void send_home(const Guest& guest);
 
   // By the control thread. The guest's loop ends its rounds soon, as it looks once a round; it has to be interrupted.
   void leave() { leaves_.store(true, std::memory_order_relaxed); }
-  // True: it has not left yet, and goes on as before.
-  [[nodiscard]] bool stays_after_all() { return leaves_.exchange(false); }
+  // It took too long: the loop goes on by itself, whether it has not left yet, is about to, or has.
+  void withdraw();
   // The loop that a host may take now; nullptr: its own thread makes the rounds.
   [[nodiscard]] Guest* offered() const { return offered_.load(std::memory_order_acquire); }
   // No host has taken it: its own thread goes on.
   void taken_back();
 
+  // Of its own loop; any thread may ask.
+  [[nodiscard]] unsigned own_queues() const { return own_queues_.load(std::memory_order_relaxed); }
+
   // By the loop. True once after leave().
   [[nodiscard]] bool leaves() { return leaves_.load(std::memory_order_relaxed) && leaves_.exchange(false); }
+  void has_queues(unsigned own) { own_queues_.store(own, std::memory_order_relaxed); }
   // Sleeps as long as `guest`, its own loop, is offered or taken.
   void stay(Guest& guest);
   // Of the guests those that were sent home, or all. The host's loop has ended its rounds.
@@ -83,7 +86,8 @@ class Hosting {
   std::array<Guest*, kMostGuests> all_{};
   std::array<bool, kMostGuests> goes_{};  // home
   std::size_t guests_ = 0;
-  std::atomic<bool> leaves_{false};
+  std::atomic<unsigned> own_queues_{0};
+  std::atomic<bool> leaves_{false}, is_withdrawn_{false};
   std::atomic<Guest*> offered_{nullptr};
 };
 

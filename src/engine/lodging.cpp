@@ -11,15 +11,14 @@ using namespace std::chrono_literals;
 constexpr auto kLook = 10us;
 constexpr auto kPatience = 1s;  // of a loop that has heard of it, until its round is over
 
-// Nothing: it did not leave.
-Guest* wait_for(Hosting& guest) {
+// False: not within kPatience.
+bool wait_until_offered(const Hosting& loop, bool offered) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (guest.offered() == nullptr) {
-    // One that has left already offers itself in a moment, and would wait for ever if it were not taken.
-    if (std::chrono::steady_clock::now() > end && guest.stays_after_all()) return nullptr;
+  while ((loop.offered() != nullptr) != offered) {
+    if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(kLook);
   }
-  return guest.offered();
+  return true;
 }
 
 }  // namespace
@@ -35,12 +34,15 @@ Lodged lodge(const LodgingLoop& guest, const LodgingLoop& host) {
       },
       kPatience);
   if (!heard) return Lodged::kGuestSilent;
-  Guest* const offered = wait_for(leaving);
-  if (offered == nullptr) return Lodged::kGuestSilent;
+  if (!wait_until_offered(leaving, true)) {
+    leaving.withdraw();
+    return Lodged::kGuestSilent;
+  }
+  Guest* const offered = leaving.offered();
   bool is_taken = false;
   const bool listened = host.execute(
       [&host, offered, &is_taken] {
-        is_taken = host.power.hosting().take(*offered, host.power.machine().queues);
+        is_taken = host.power.hosting().take(*offered);
         if (is_taken) host.power.begin_anew();
       },
       kTakes);
@@ -59,8 +61,7 @@ bool bring_home(const LodgingLoop& guest, const LodgingLoop& host) {
         host.power.begin_anew();
       },
       kPatience);
-  while (listened && home.offered() != nullptr) std::this_thread::sleep_for(kLook);  // the host's round ends
-  return listened;
+  return listened && wait_until_offered(home, false);  // the host's round ends
 }
 
 }  // namespace splitplane::datapath

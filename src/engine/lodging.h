@@ -22,7 +22,8 @@ enum class Lodged : std::uint8_t { kDone, kGuestSilent, kHostSilent, kNoRoom };
 // guest goes on at home.
 inline constexpr std::chrono::milliseconds kTakes{100};
 [[nodiscard]] Lodged lodge(const LodgingLoop& guest, const LodgingLoop& host);
-// When it returns, the guest's own thread goes on. False: the host does not listen, so the guest stays.
+// True: the guest's own thread goes on. False: the host does not listen, or hangs now; the guest stays, or goes home
+// when the host goes on.
 [[nodiscard]] bool bring_home(const LodgingLoop& guest, const LodgingLoop& host);
 
 }  // namespace splitplane::datapath

@@ -108,6 +108,29 @@ struct LodgingWorker {
 const power::Settings kBusy{.kind = power::Kind::busy};
 const power::Settings kYield{.kind = power::Kind::yield, .yield = {8, 50}};
 
+// Its thread hangs in a command until the end.
+class HangingLoop {
+ public:
+  explicit HangingLoop(LodgingWorker& worker)
+      : thread_([this, &worker] {
+          (void)worker.mailbox.execute([this] {
+            begun_ = true;
+            while (hangs_) std::this_thread::sleep_for(1ms);
+          });
+        }) {
+    while (!begun_) std::this_thread::sleep_for(1ms);
+  }
+  ~HangingLoop() { end(); }
+  void end() {
+    hangs_ = false;
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::atomic<bool> hangs_{true}, begun_{false};
+  std::thread thread_;
+};
+
 // A host may get no CPU time when it shall take the guest, on a machine with more busy threads than cores.
 Lodged lodge_surely(LodgingWorker& guest, LodgingWorker& host) {
   Lodged done{};
@@ -238,21 +261,12 @@ TEST_P(Lodging, all_may_be_told_to_stop_at_once) {
 
 TEST(LodgingFaults, a_host_that_does_not_listen_gets_no_guest) {
   LodgingWorker guest(kBusy), host(kBusy);
-  std::atomic<bool> hangs{true};
-  std::thread hanging([&] {
-    (void)host.mailbox.execute(
-        [&] {
-          while (hangs) std::this_thread::sleep_for(1ms);
-        },
-        20s);
-  });
-  std::this_thread::sleep_for(20ms);
+  HangingLoop hanging(host);
   EXPECT_EQ(lodge(guest.loop(), host.loop()), Lodged::kHostSilent);
   guest.send();
   EXPECT_TRUE(guest.takes_all());
   EXPECT_TRUE(guest.runs_on(guest));
-  hangs = false;
-  hanging.join();
+  hanging.end();
   guest.send();
   EXPECT_TRUE(guest.takes_all());
   EXPECT_TRUE(guest.runs_on(guest)) << "the host has not taken it later";
@@ -260,21 +274,43 @@ TEST(LodgingFaults, a_host_that_does_not_listen_gets_no_guest) {
 
 TEST(LodgingFaults, a_guest_that_does_not_listen_stays) {
   LodgingWorker guest(kBusy), host(kBusy);
-  std::atomic<bool> hangs{true};
-  std::thread hanging([&] {
-    (void)guest.mailbox.execute(
-        [&] {
-          while (hangs) std::this_thread::sleep_for(1ms);
-        },
-        20s);
-  });
-  std::this_thread::sleep_for(20ms);
+  HangingLoop hanging(guest);
   EXPECT_EQ(lodge(guest.loop(), host.loop()), Lodged::kGuestSilent);
-  hangs = false;
-  hanging.join();
+  hanging.end();
   guest.send();
   EXPECT_TRUE(guest.takes_all());
   EXPECT_TRUE(guest.runs_on(guest));
+}
+
+// The control thread gives up at any moment of a guest that is slow to leave.
+TEST(LodgingFaults, a_guest_that_is_withdrawn_goes_on_whenever_that_happens) {
+  class NoRounds final : public Guest {
+   public:
+    NoRounds(Hosting& home, Wakeup& wakeup, const std::atomic<bool>& stop) : Guest(home, wakeup, stop, {}, 1) {}
+    unsigned round(std::span<power::QueueRound>) override { return 0; }
+    [[nodiscard]] power::Ticks next_work(power::Ticks) override { return power::kNever; }
+  };
+  Hosting home;
+  Wakeup wakeup;
+  const std::atomic<bool> stop{false};
+  std::mt19937 random(3);
+  for (int i = 0; i < 2000; ++i) {
+    home.leave();
+    const auto before = random() % 200, behind = random() % 200;
+    std::thread loop([&] {
+      for (auto n = before; n > 0; --n) rte_pause();
+      if (!home.leaves()) return;
+      NoRounds guest(home, wakeup, stop);
+      home.stay(guest);
+    });
+    for (auto n = behind; n > 0; --n) rte_pause();
+    if (i % 3 == 0) {
+      while (home.offered() == nullptr) rte_pause();
+    }
+    home.withdraw();
+    loop.join();
+    ASSERT_EQ(home.offered(), nullptr);
+  }
 }
 
 TEST(LodgingFaults, a_host_has_room_for_so_many) {
@@ -295,15 +331,7 @@ TEST(LodgingFaults, a_host_has_room_for_so_many) {
 
 TEST(LodgingFaults, a_host_that_does_not_listen_stops_no_packet_of_the_guest) {
   LodgingWorker guest(kBusy), host(kBusy);
-  std::atomic<bool> hangs{true};
-  std::thread hanging([&] {
-    (void)host.mailbox.execute(
-        [&] {
-          while (hangs) std::this_thread::sleep_for(1ms);
-        },
-        20s);
-  });
-  std::this_thread::sleep_for(20ms);
+  HangingLoop hanging(host);
   std::atomic<bool> done{false};
   std::thread lodging([&] {
     EXPECT_EQ(lodge(guest.loop(), host.loop()), Lodged::kHostSilent);
@@ -315,8 +343,7 @@ TEST(LodgingFaults, a_host_that_does_not_listen_stops_no_packet_of_the_guest) {
     std::this_thread::sleep_for(1ms);
   }
   lodging.join();
-  hangs = false;
-  hanging.join();
+  hanging.end();
 }
 
 TEST(LodgingPower, a_core_without_rounds_goes_to_its_slowest_p_state_and_back) {

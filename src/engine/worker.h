@@ -278,6 +278,7 @@ void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, Worker
   bool is_measured = false;
   do {
     std::vector<WakeSource> sources = look_at_queues(function, machine);
+    hosting.has_queues(machine.queues);
     if (hosting.leaves()) [[unlikely]] {
       hosting.give_back(true);
       power.take_slowest();
@@ -301,8 +302,8 @@ void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, Worker
     power.found(machine, rester.without());
     // Runs until another policy is chosen, or the same again because the queues have other devices.
     std::visit([&](auto& policy) { run_rounds(function, policy, power, rester, mailbox, stats, stop); }, power.begin());
-    hosting.give_back(
-        false);  // it may arm its wake-ups and interrupts at once, and run_rounds() has disarmed them here
+    // A guest may arm its wake-ups and interrupts at once; run_rounds() has disarmed them here.
+    hosting.give_back(false);
   } while (!stop.load(std::memory_order_relaxed));
   hosting.give_back(true);
   Burst burst;

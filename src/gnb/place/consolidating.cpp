@@ -54,7 +54,7 @@ void Consolidating::set(const placement::ConsolidationSettings& settings) {
   changed_.notify_all();
 }
 
-// It is switched on, or has to bring somebody home.
+// It is switched on, or a worker that it has parked has to come home.
 bool Consolidating::has_work() const {
   if (settings_.on) return true;
   const Locked locked = parts_.control.lock();
@@ -99,9 +99,11 @@ std::vector<placement::LoopFacts> Consolidating::facts(const Locked& /*locked*/)
               .on = on == workers.end() ? i : static_cast<std::size_t>(on - workers.begin()),
               .takes_part = takes_part(worker),
               .group = static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), kinds[i]) - kinds.begin()),
-              .queues = worker.power.machine().queues};
+              .queues = worker.power.hosting().own_queues()};
   }
-  return is_first ? std::vector<placement::LoopFacts>{} : all;
+  if (!is_first) return all;
+  busy_.clear();
+  return {};
 }
 
 void Consolidating::look() {
