@@ -1,0 +1,152 @@
+"""More bearers than the card has entries, while packets of all of them pass: the busiest live on the card, and those of
+the host that find no entry come by its punt VF. SPLITPLANE_SPILL_BEARERS, _ENTRIES, _HOT, _RATE, _ROUNDS make it long."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections import defaultdict
+
+import configs
+import pytest
+from card import card_state
+from generated import QFI
+from instance import Control
+from loaded_card import UPF, LoadedCard
+from processes import wait_until
+
+BEARERS = int(os.environ.get("SPLITPLANE_SPILL_BEARERS", "300"))
+ENTRIES = int(os.environ.get("SPLITPLANE_SPILL_ENTRIES", "64"))
+HOT = int(os.environ.get("SPLITPLANE_SPILL_HOT", "40"))
+RATE = int(os.environ.get("SPLITPLANE_SPILL_RATE", "20000"))
+ROUNDS = int(os.environ.get("SPLITPLANE_SPILL_ROUNDS", "8"))
+PATIENCE = 20 + BEARERS / 500  # seconds, for moves that end
+BUSY = 20  # flows to each hot bearer; the others have one
+SHARDS = 256
+
+
+class Entries:
+    """Looks at how many bearers the card has, over and over."""
+
+    def __init__(self, card: Control):
+        self.card, self.stop, self.looks, self.most = card, threading.Event(), 0, 0
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        while not self.stop.wait(0.005):
+            self.most = max(self.most, self.card.call("card.show")["bearers"])
+            self.looks += 1
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *failure):
+        self.stop.set()
+        self.thread.join()
+
+
+def group(first: int, count: int) -> dict:
+    """Bearers `first`, `first` + 1, ... as the host's group has them, spread over all shards."""
+    address = (10 << 24 | 45 << 16 | 2) + first
+    return {
+        "id": configs.identity(first % SHARDS, first // SHARDS),
+        "count": count,
+        "shards": SHARDS,
+        "upf": UPF,
+        "qfi": QFI,
+        "ue_ipv4": ".".join(str(address >> shift & 255) for shift in (24, 16, 8, 0)),
+    }
+
+
+@pytest.fixture
+def bed(folder, processes, tmp_path_factory) -> LoadedCard:
+    rows = -(-BEARERS // SHARDS) * SHARDS
+    megabytes = 400 + BEARERS // 500
+    return LoadedCard(
+        folder,
+        processes,
+        tmp_path_factory.mktemp("s") / "m",
+        bearers=BEARERS,
+        trees=[{"upf": UPF, "ul_teid": 0x1001, "ue_ipv4": "10.45.0.2", "count": BEARERS}],
+        of_host={"max_bearers": 2 * rows, "memory": {"megabytes": megabytes, "mbufs": 32767}},
+        of_card={"max_bearers": ENTRIES},
+    )
+
+
+def moves(bed: LoadedCard) -> dict:
+    return bed.gnb.control.call("place.show")["moves"]
+
+
+def on_card(bed: LoadedCard) -> set[int]:
+    return {b["id"] for b in bed.gnb.control.bearers() if b.get("card")}
+
+
+def test_the_busiest_of_more_bearers_than_the_card_holds_live_there_and_nothing_is_lost(bed):
+    state = card_state(bed.gnb)
+    assert (state["bearers"], state["absent"], state["waiting"]) == (BEARERS, BEARERS - ENTRIES, 0)
+    first_hot = (BEARERS - HOT) // SHARDS * SHARDS  # shard 0; the first bearers have the card's entries at first
+    hot = {configs.identity(n % SHARDS, n // SHARDS) for n in range(first_hot, first_hot + HOT)}
+    bed.gnb.control.call(
+        "place.set", period_ms=100, load_ms=2000, min_stay_ms=0, hysteresis=25, most_moves_per_second=5000
+    )
+    steps, took, was_there = defaultdict(lambda: [0, 0]), defaultdict(float), 0
+
+    def settle(name: str, done, **settings):
+        before, begin = moves(bed), time.monotonic()
+        bed.gnb.control.call("place.set", **settings)
+        wait_until(name, done, timeout=PATIENCE)
+        after = moves(bed)
+        took[name] = max(took[name], time.monotonic() - begin)
+        for i, way in enumerate(("to_card", "to_host")):
+            steps[name][i] += after[way] - before[way]
+
+    with Entries(Control(bed.card.control.path)) as entries:
+        bed.start_generator(RATE, [group(0, BEARERS), *[group(first_hot, HOT)] * (BUSY - 1)])
+        wait_until("packets to pass", lambda: bed.gnb.control.bearers()[0]["downlink"]["transmitted"] > 10)
+        settle("the busy ones to be on the card", lambda: hot <= on_card(bed), mode="spill")
+        for _ in range(ROUNDS):
+            for percent in (ENTRIES * 50 // BEARERS, ENTRIES * 100 // BEARERS):
+                count = BEARERS * percent // 100
+                settle(
+                    f"{percent} % to be on the card",
+                    lambda count=count: abs(len(on_card(bed)) - count) <= 1,
+                    mode="ratio",
+                    ratio=percent,
+                )
+            was_there = max(was_there, len(hot & on_card(bed)))
+            settle("the busy ones to be back", lambda: hot <= on_card(bed), mode="spill")
+        share = bed.share(1.0)
+        sent = bed.stop_generator()
+    bed.gnb.control.call("place.set", mode="static")
+    wait_until("nothing to wait", lambda: bed.gnb.control.stats()["workers"][0]["held"] == 0)
+    time.sleep(0.3)
+    state = card_state(bed.gnb)
+    worker = bed.gnb.control.stats()["workers"][0]
+    bearers = bed.gnb.control.bearers()
+    row = moves(bed)
+    card = bed.card.finish()["cards"][0]
+    bed.gnb.finish()
+    seen = bed.sink(BEARERS + (BUSY - 1) * HOT)
+    numbers = {key: seen[key] for key in ("unique", "lost", "duplicates", "reordered", "too_old")}
+    print(
+        f"{sent['sent']} sent, {sent['rate']:.0f} a second; {numbers}; steps {dict(steps)} {dict(took)}; "
+        f"{row}; share {share:.3f}"
+    )
+    print(f"at most {entries.most} of {ENTRIES} entries in {entries.looks} looks; {state}; punts {card['punts']}")
+    (bed.folder / "figures.json").write_text(
+        json.dumps({**numbers, **row, "sent": sent["sent"], "most": entries.most, "share": share, "rate": sent["rate"]})
+    )
+    assert seen["unique"] == sent["sent"]
+    assert (seen["lost"], seen["duplicates"], seen["reordered"], seen["too_old"]) == (0, 0, 0, 0)
+    assert sum(b["downlink"]["transmitted"] for b in bearers) == sent["sent"], "each counted once, where it was sent"
+    assert worker["drops"] == {} and worker["balanced"] and card["drops"] == {}
+    assert entries.looks > 100 and entries.most == ENTRIES
+    assert (state["refused"], state["failures"], state["connects"], row["failed"]) == (0, 0, 1, 0)
+    assert card["punts"]["teid_unknown"] > BEARERS - ENTRIES, "absent bearers are served"
+    assert was_there < HOT, "otherwise none had to come back"
+    back = steps["the busy ones to be back"]
+    assert min(back) > 0, "for each that comes another one leaves"
+    assert share > 0.9 * HOT * BUSY / (BEARERS + HOT * (BUSY - 1))
