@@ -256,8 +256,14 @@ void add_card_links(std::vector<Family>& list) {
       [](const CardLinkView& v) { return std::uint64_t{v.cut_off}; });
   add({"splitplane_card_link_bearers", Type::kGauge, "", "that the card shall have, the host's included", {"card"}},
       [](const CardLinkView& v) { return std::uint64_t{v.bearers}; });
-  add({"splitplane_card_link_waiting", Type::kGauge, "", "of them, not installed now", {"card"}},
+  add({"splitplane_card_link_waiting", Type::kGauge, "", "of them, not installed now, and not absent", {"card"}},
       [](const CardLinkView& v) { return std::uint64_t{v.waiting}; });
+  add({"splitplane_card_link_absent",
+       Type::kGauge,
+       "",
+       "of them, the host's that have no entry, because the card is full",
+       {"card"}},
+      [](const CardLinkView& v) { return std::uint64_t{v.absent}; });
   for (const auto& row : kCardLinkCounters)
     add(counter("card_link_", row, {"card"}), [&row](const CardLinkView& v) { return v.*row.field; });
 }

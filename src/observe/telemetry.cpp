@@ -129,6 +129,7 @@ int card(const TelemetrySource& source, const char* name, rte_tel_data* data) {
   rte_tel_data_add_dict_string(data, "state", link->state());
   add_number(data, "bearers", link->bearers);
   add_number(data, "waiting", link->waiting);
+  add_number(data, "absent", link->absent);
   add_counters(data, kCardLinkCounters, *link);
   return 0;
 }

@@ -49,14 +49,7 @@ def items(report: Report) -> None:
         ),
     )
     consolidation(report)
-    report.judge(
-        "placement_200000_bearers_live",
-        "none",
-        "spill of 200,000 bearers by a running card",
-        False,
-        "the card holds an entry for each bearer of the host, too, so a running card has no more than 65,536 bearers "
-        "behind it; spill is judged on a trace (placement_spill_...)",
-    )
+    spill_live(report)
 
 
 def moves(report: Report) -> None:
@@ -136,6 +129,42 @@ def consolidation(report: Report) -> None:
         1,
         " s",
         f"from the load to the core; parked {seen['again_s']:.2f} s after it, {seen['calm_s']} s of them the calm time",
+    )
+
+
+def spill_live(report: Report) -> None:
+    test = "test_the_busiest_of_more_bearers_than_the_card_holds_live_there_and_nothing_is_lost"
+    forget(test)
+    judge(
+        report,
+        Mended(
+            "placement_200000_bearers_live",
+            shows="200,000 bearers behind a running card of 65,536 entries, packets to all of them: the 4,096 busiest "
+            "live on the card, tens of thousands move, each packet arrives once and in order",
+            pytest=["tests/e2e/test_spill_live.py"],
+            environment={
+                "SPLITPLANE_SPILL_BEARERS": "200000",
+                "SPLITPLANE_SPILL_ENTRIES": "65536",
+                "SPLITPLANE_SPILL_HOT": "4096",
+                "SPLITPLANE_SPILL_BUSY": "100",
+                "SPLITPLANE_SPILL_LOAD_MS": "10000",
+                "SPLITPLANE_SPILL_ROUNDS": "1",
+            },
+            timeout=600,
+        ),
+    )
+    seen = figures(test)
+    if not seen:
+        report.judge("placement_spill_live_figures", "none", "a run that ended", False, "the test wrote no figures")
+        return
+    bad = seen["duplicates"] + seen["reordered"] + seen["sent"] - seen["unique"] - seen["full"]
+    report.judge(
+        "placement_spill_live_lost_doubled_reordered",
+        f"{bad} of {seen['sent']}",
+        "0",
+        bad == 0,
+        f"{seen['to_card']} moves to the card and {seen['to_host']} back, {seen['failed']} failed; "
+        f"at most {seen['most']} entries, {seen['full']} packets dropped at full VFs",
     )
 
 

@@ -19,11 +19,16 @@ def memif(role: str, socket: Path, number: int = 0) -> str:
     return f"net_memif{number},id=0,role={role},socket={socket},socket-abstract=no"
 
 
+def to_bearers(bearers: list[dict]) -> list[dict]:
+    """A flow to each of these bearers, as `bearer.list` gives them."""
+    return [{"id": b["id"], "upf": b["upf"], "qfi": QFI, "ue_ipv4": b["ue_ipv4"]} for b in bearers]
+
+
 class Generator:
     """Runs until it is stopped."""
 
     def __init__(
-        self, processes: Processes, folder: Path, name: str, socket: Path, bearers: list[dict], rate: int, gnb_ipv4: str
+        self, processes: Processes, folder: Path, name: str, socket: Path, flows: list[dict], rate: int, gnb_ipv4: str
     ):
         tree = {
             "file_prefix": configs.prefix(name),
@@ -36,7 +41,7 @@ class Generator:
                 "arrivals": "poisson",
                 "sizes": 80,
                 "gnb_ipv4": gnb_ipv4,
-                "bearers": [{"id": b["id"], "upf": b["upf"], "qfi": QFI, "ue_ipv4": b["ue_ipv4"]} for b in bearers],
+                "bearers": flows,
             },
         }
         self.results = folder / f"{name}.json"

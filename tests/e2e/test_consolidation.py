@@ -13,7 +13,7 @@ from pathlib import Path
 
 import configs
 import pytest
-from generated import Generator, memif, sink
+from generated import Generator, memif, sink, to_bearers
 from instance import Control, Instance
 from paths import own
 from processes import Failure, Processes, wait_until
@@ -155,7 +155,7 @@ class TwoWorkers:
             self.folder,
             f"gen-{worker}",
             self.sockets[worker],
-            bearers,
+            to_bearers(bearers),
             rate,
             f"{WORKERS[worker][0]}.1",
         )

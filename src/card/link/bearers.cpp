@@ -27,6 +27,11 @@ bool is_hosts(const LinkBearers::Entry& entry) {
   return entry.want.place == nic::Place::kHost;
 }
 
+// In a session with several bearers the card finds those that it serves by way of the host's entries.
+bool may_be_absent(const LinkBearers::Entry& entry) {
+  return is_hosts(entry) && !entry.want.has_flows && entry.want.session.value == 0;
+}
+
 }  // namespace
 
 std::uint64_t LinkBearers::put(const nic::CardBearer& bearer, Caller caller) {
@@ -43,7 +48,8 @@ std::uint64_t LinkBearers::put(const nic::CardBearer& bearer, Caller caller) {
   wanted.lease = lease_size(bearer.pdcp_sn_bits).least;
   entry.want = wanted;
   entry.refused.clear();
-  dirty_.insert(bearer.id.value);
+  entry.absent = false;
+  mark_dirty(bearer.id.value, entry);
   entry.version = ++versions_;
   if (caller == Caller::kWaits) entry.awaited = entry.version;
   return entry.version;
@@ -54,9 +60,42 @@ void LinkBearers::remove(std::uint32_t id) {
   if (at == entries_.end()) return;
   if (at->second.sent) removals_.insert(id);
   due_.erase({at->second.due, id});
-  dirty_.erase(id);
+  clean(id);
   requested_.erase(id);
   entries_.erase(at);
+}
+
+void LinkBearers::mark_dirty(std::uint32_t id, const Entry& entry) {
+  clean(id);
+  dirty_.emplace(may_be_absent(entry), id);
+}
+
+bool LinkBearers::clean(std::uint32_t id) {
+  return dirty_.erase({false, id}) + dirty_.erase({true, id}) != 0;
+}
+
+// Takes an entry of the host's off the card. Its packets then come to the same queue of its worker by the punt VF.
+// Returns false if there is none that could go.
+bool LinkBearers::evict_one() {
+  for (auto at = evictable_.begin(); at != evictable_.end();) {
+    const auto found = entries_.find(*at);
+    if (found == entries_.end() || !found->second.confirmed || !may_be_absent(found->second) || is_removal(*at)) {
+      at = evictable_.erase(at);
+      continue;
+    }
+    auto& [id, entry] = *found;
+    if (entry.moving) {
+      ++at;
+      continue;
+    }
+    evictable_.erase(at);
+    removals_.insert(id);
+    clean(id);
+    entry.sent = entry.confirmed = entry.numbered = false;
+    entry.absent = true;
+    return true;
+  }
+  return false;
 }
 
 const LinkBearers::Entry* LinkBearers::find(std::uint32_t id) const {
@@ -83,11 +122,12 @@ std::string LinkBearers::take_refusal(std::uint32_t id, std::uint64_t version) {
 void LinkBearers::begin_anew() {
   due_.clear();
   requested_.clear();
+  taken_.clear();
   for (auto& [id, entry] : entries_) {
     if (entry.sent) put_behind_lease(entry);
-    entry.sent = entry.confirmed = false;
+    entry.sent = entry.confirmed = entry.absent = false;
     entry.refused.clear();
-    dirty_.insert(id);
+    mark_dirty(id, entry);
   }
 }
 
@@ -108,6 +148,7 @@ void LinkBearers::put_behind_lease(Entry& entry) {
 
 LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::time_point now) {
   const std::uint32_t id = row.id.value;
+  taken_.insert(id);
   const auto at = entries_.find(id);
   if (at == entries_.end() || is_removal(id)) {
     removals_.insert(id);
@@ -132,11 +173,13 @@ LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::
     entry.want.ahead = std::min(row.numbers.ahead, (1U << (entry.want.pdcp_sn_bits - 1)) - 1);
     entry.heard = row.numbers.pdcp_next - entry.want.ahead;
     entry.lease_end = row.numbers.lease_end;
-    dirty_.insert(id);
+    entry.absent = false;
+    mark_dirty(id, entry);
     // The copies of what it has sent died with the host before this one. RLC begins anew, so that no number is missed.
     if (entry.want.keeps_copies) removals_.insert(id);
   }
   entry.confirmed = true;
+  entry.absent = false;
   wait_again(entry);
   note(id, row.numbers, now);
   if (!is_hosts(entry) && left_of_lease(row.numbers.pdcp_next, entry.lease_end) >= 0) found.lease = entry.lease_end;
@@ -145,12 +188,13 @@ LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::
 
 void LinkBearers::compared(const std::set<std::uint32_t>& on_card) {
   std::erase_if(removals_, [&](std::uint32_t id) { return !on_card.contains(id); });
+  taken_ = {on_card.begin(), on_card.end()};
   for (auto& [id, entry] : entries_) {
     if (on_card.contains(id) && !is_removal(id)) continue;
     if (entry.confirmed) put_behind_lease(entry);
     due_.erase({entry.due, id});
-    entry.sent = entry.confirmed = false;
-    dirty_.insert(id);
+    entry.sent = entry.confirmed = entry.absent = false;
+    mark_dirty(id, entry);
   }
 }
 
@@ -166,7 +210,7 @@ std::uint64_t LinkBearers::restart(std::uint32_t id) {
   due_.erase({entry.due, id});
   entry.sent = entry.confirmed = false;
   entry.refused.clear();
-  dirty_.insert(id);
+  mark_dirty(id, entry);
   entry.awaited = entry.version = ++versions_;
   return entry.version;
 }
@@ -192,12 +236,12 @@ void LinkBearers::begun(const ToBegin& what, const CardLinkSettings::KeptWindow&
 }
 
 void LinkBearers::postpone(std::uint32_t id) {
-  if (dirty_.erase(id) != 0) postponed_.insert(id);
+  if (clean(id)) postponed_.insert(id);
 }
 
 void LinkBearers::resume() {
   for (const std::uint32_t id : std::exchange(postponed_, {})) {
-    if (entries_.contains(id)) dirty_.insert(id);
+    if (const Entry* const entry = find(id); entry != nullptr) mark_dirty(id, *entry);
   }
 }
 
@@ -218,7 +262,12 @@ std::vector<BearerId> LinkBearers::keepers(std::span<const CardNumbersRow> rows)
 }
 
 LinkBearers::Ids LinkBearers::dirty(std::size_t limit) const {
-  return first_of(dirty_, limit);
+  Ids ids;
+  for (const auto& [last, id] : dirty_) {
+    if (ids.size() == limit) break;
+    ids.push_back(id);
+  }
+  return ids;
 }
 
 LinkBearers::Ids LinkBearers::removals(std::size_t limit) const {
@@ -226,16 +275,27 @@ LinkBearers::Ids LinkBearers::removals(std::size_t limit) const {
 }
 
 void LinkBearers::removed(std::span<const std::uint32_t> ids) {
-  for (const std::uint32_t id : ids) removals_.erase(id);
+  for (const std::uint32_t id : ids) {
+    removals_.erase(id);
+    taken_.erase(id);
+  }
 }
 
 Expected<std::optional<LinkBearers::ToInstall>> LinkBearers::prepare(std::uint32_t id) {
   const auto at = entries_.find(id);
   if (at == entries_.end()) {
-    dirty_.erase(id);
+    clean(id);
     return std::nullopt;
   }
   Entry& entry = at->second;
+  if (!entry.sent && room_ != 0 && taken_.size() >= room_) {
+    if (may_be_absent(entry)) {
+      entry.absent = true;
+      clean(id);
+      return std::nullopt;
+    }
+    if (evict_one() || has_removals()) return std::nullopt;
+  }
   if (!entry.sent) {
     entry.want.lease =
         within_counts(entry.want.next_count, first_lease(entry.want.pdcp_sn_bits, entry.want.ahead, entry.rate));
@@ -257,6 +317,7 @@ Expected<std::optional<LinkBearers::ToInstall>> LinkBearers::prepare(std::uint32
   }
   entry.sent = true;
   entry.has_begun = false;
+  taken_.insert(id);
   return out;
 }
 
@@ -266,13 +327,14 @@ void LinkBearers::installed(std::uint32_t id, std::uint64_t version, Clock::time
   Entry& entry = at->second;
   entry.confirmed = true;
   wait_again(entry);
-  if (entry.version == version) dirty_.erase(id);
+  if (may_be_absent(entry)) evictable_.insert(id);
+  if (entry.version == version) clean(id);
   if (!is_hosts(entry) && !due_.contains({entry.due, id})) schedule(id, entry, now + idle_look(due_.size()));
 }
 
 bool LinkBearers::refuse(std::uint32_t id, const std::string& why) {
   Entry& entry = entries_.at(id);
-  dirty_.erase(id);
+  clean(id);
   entry.refused = why;
   const bool off = entry.confirmed && entry.awaited == 0;
   if (off) {
@@ -282,6 +344,7 @@ bool LinkBearers::refuse(std::uint32_t id, const std::string& why) {
     removals_.insert(id);
   }
   entry.sent = entry.confirmed;
+  if (!entry.sent && !is_removal(id)) taken_.erase(id);
   return off;
 }
 
@@ -384,8 +447,18 @@ std::vector<CardNotice> LinkBearers::notices(std::span<const CardNumbersRow> row
 
 bool LinkBearers::begin_move(std::uint32_t id) {
   const auto at = entries_.find(id);
-  if (at == entries_.end() || !at->second.confirmed || is_dirty(id) || is_removal(id)) return false;
-  return !std::exchange(at->second.moving, true);
+  if (at == entries_.end() || is_dirty(id) || at->second.moving) return false;
+  Entry& entry = at->second;
+  if (entry.absent) {
+    // Those that are about to go leave room already.
+    const std::size_t stay = taken_.size() - std::min(taken_.size(), removals_.size());
+    if (is_removal(id) || (stay >= room_ && !evict_one())) return false;
+    taken_.insert(id);
+    entry.sent = true;  // the move installs it; until then it counts as absent
+  } else if (!entry.confirmed || is_removal(id)) {
+    return false;
+  }
+  return entry.moving = true;
 }
 
 void LinkBearers::give_up_move(std::uint32_t id) {
@@ -393,7 +466,8 @@ void LinkBearers::give_up_move(std::uint32_t id) {
   if (at == entries_.end() || !std::exchange(at->second.moving, false)) return;
   if (is_hosts(at->second)) {
     at->second.version = ++versions_;
-    dirty_.insert(id);
+    at->second.absent = false;  // the card may have what the move installed, and keeps it as the way to the worker
+    mark_dirty(id, at->second);
   } else if (at->second.confirmed) {
     leases_to_tell_.insert(id);
   }
@@ -432,7 +506,7 @@ void LinkBearers::moved_away(const nic::CardBearer& want) {
   entry.waits_since = {};
   entry.rate = 0;
   entry.awaited = entry.version = ++versions_;
-  dirty_.insert(id);
+  mark_dirty(id, entry);
 }
 
 void LinkBearers::moved_here(const nic::CardBearer& want, const nic::CardBeginning& beginning, const Served& before,
@@ -447,6 +521,8 @@ void LinkBearers::moved_here(const nic::CardBearer& want, const nic::CardBeginni
   entry.version = ++versions_;
   entry.moving = true;  // until arrived(): the card has a lease that lets nothing through, and no number of the bearer
   entry.sent = entry.confirmed = entry.numbered = entry.granted = true;
+  entry.absent = false;
+  taken_.insert(id);
   entry.lease_end = beginning.lease_end;
   entry.heard = beginning.next_count;
   entry.dl_packets = before.dl_packets - numbers.dl_packets;
@@ -461,7 +537,7 @@ void LinkBearers::moved_here(const nic::CardBearer& want, const nic::CardBeginni
   entry.looked = now;
   entry.rate = 0;
   entry.waits_since = {};
-  dirty_.erase(id);
+  clean(id);
 }
 
 void LinkBearers::arrived(std::uint32_t id, Clock::time_point now) {
@@ -510,6 +586,10 @@ void LinkBearers::schedule(std::uint32_t id, Entry& entry, Clock::time_point due
 
 std::size_t LinkBearers::confirmed() const {
   return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return e.second.confirmed; }));
+}
+
+std::size_t LinkBearers::absent() const {
+  return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return e.second.absent; }));
 }
 
 std::size_t LinkBearers::served_by_card() const {

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/expected.h"
@@ -30,6 +31,7 @@ class LinkBearers {
     bool sent = false;          // this run of the card may have it
     bool numbered = false;      // and this run may have numbered packets of it
     bool confirmed = false;     // this run of the card has it
+    bool absent = false;        // the host's, and the card has no room for it: its packets come by the punt VF
     std::uint64_t awaited = 0;  // the version that a caller waits for, or its replacement; 0: no caller waits
     std::string refused;        // why the card refuses it
     std::uint32_t lease_end = 0;
@@ -58,6 +60,11 @@ class LinkBearers {
   // The caller no longer waits. Returns why the card refused the bearer; empty if it did not.
   [[nodiscard]] std::string take_refusal(std::uint32_t id, std::uint64_t version);
 
+  // How many entries the card has, if a bearer of the host need not have one (CardLinkSettings::punts_to_owner). Then
+  // the bearers that the card serves get theirs first, and the host's what is left. 0: each bearer needs an entry, or
+  // the card does not say how many it has.
+  void set_room(std::uint64_t entries) { room_ = entries; }
+
   // The card runs anew: it has no bearers, and PDCP may have used every number of the leases.
   void begin_anew();
   // A comparison of what the card has with the desired state: one call for each of its bearers, then compared(). An
@@ -72,7 +79,9 @@ class LinkBearers {
   // What the card lacks, and what it must remove first.
   [[nodiscard]] Ids dirty(std::size_t limit) const;
   [[nodiscard]] Ids removals(std::size_t limit) const;
-  [[nodiscard]] bool is_dirty(std::uint32_t id) const { return dirty_.contains(id); }
+  [[nodiscard]] bool is_dirty(std::uint32_t id) const {
+    return dirty_.contains({false, id}) || dirty_.contains({true, id});
+  }
   [[nodiscard]] bool is_removal(std::uint32_t id) const { return removals_.contains(id); }
   [[nodiscard]] bool has_dirty() const { return !dirty_.empty(); }
   [[nodiscard]] bool has_removals() const { return !removals_.empty(); }
@@ -104,8 +113,9 @@ class LinkBearers {
     std::uint64_t version = 0;
     std::optional<CardNumbering> numbering;  // which the journal must have first
   };
-  // From here on the card may number the bearer's packets, whether it answers or not. Returns nothing if the bearer is
-  // gone, and an error if no COUNT is left for it.
+  // From here on the card may number the bearer's packets, whether it answers or not. Returns an error if no COUNT is
+  // left for it, and nothing if the bearer is gone or if the card is full. A bearer of the host is absent then. For one
+  // that the card shall serve an entry of the host's goes, and it comes again after that.
   [[nodiscard]] Expected<std::optional<ToInstall>> prepare(std::uint32_t id);
   // The card has `version` of the bearer.
   void installed(std::uint32_t id, std::uint64_t version, Clock::time_point now);
@@ -144,7 +154,8 @@ class LinkBearers {
   bool take_granted(std::uint32_t id);
 
   // Moves of bearers between the card and their workers (card/link/mover.h). While one moves, nothing is told to the
-  // card of it. False: the card does not have it as it is desired, or it moves already.
+  // card of it. False: the card does not have it as it is desired, or it moves already. An absent one gets an entry,
+  // for which one of the host's may have to go: has_removals() says so. False, too, if none can go.
   bool begin_move(std::uint32_t id);
   // It stays where it was. The card is told again what it shall have.
   void give_up_move(std::uint32_t id);
@@ -182,10 +193,14 @@ class LinkBearers {
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] std::size_t confirmed() const;
+  [[nodiscard]] std::size_t absent() const;
   [[nodiscard]] std::size_t served_by_card() const;
 
  private:
   [[nodiscard]] const Entry* awaited(std::uint32_t id, std::uint64_t version) const;
+  void mark_dirty(std::uint32_t id, const Entry& entry);
+  bool clean(std::uint32_t id);
+  bool evict_one();
   void put_behind_lease(Entry& entry);
   void wait_again(Entry& entry);
   void note(std::uint32_t id, const nic::CardNumbers& numbers, Clock::time_point now);
@@ -193,9 +208,13 @@ class LinkBearers {
 
   std::uint64_t versions_ = 0;  // the last one assigned
   std::map<std::uint32_t, Entry> entries_;
-  std::set<std::uint32_t> dirty_;  // keys of entries_ whose present state the card does not have
+  // Keys of entries_ whose present state the card does not have. Those that may be absent (true) come last.
+  std::set<std::pair<bool, std::uint32_t>> dirty_;
   std::set<std::uint32_t> postponed_;
-  std::set<std::uint32_t> removals_;  // on the card, to be removed before the next installation
+  std::set<std::uint32_t> removals_;             // on the card, to be removed before the next installation
+  std::uint64_t room_ = 0;                       // as set_room() says
+  std::unordered_set<std::uint32_t> taken_;      // bearers that may have an entry on this run of the card
+  std::unordered_set<std::uint32_t> evictable_;  // the host's were installed; some may be the card's or gone since
   std::set<std::pair<Clock::time_point, std::uint32_t>> due_;  // when to ask for which bearer's numbers
   std::set<std::uint32_t> requested_;                          // bearers on the card whose workers ask
   std::set<std::uint32_t> leases_to_tell_;

@@ -124,12 +124,27 @@ Expected<std::uint64_t> CardLink::begin_move(std::span<const BearerId> ids) {
   wait_for_card(lock, Clock::now() + settings_.patience, [&] { return !asking_since_; });
   if (!up_ || !cut_off_.empty() || stop_) return fail("card {} is {}", settings_.name, client_ ? "cut off" : "away");
   if (asking_since_) return fail("card {} is busy", settings_.name);
+  const std::uint64_t run = view_.connects;
+  const auto give_up = [&](std::size_t count) {
+    for (const BearerId id : ids.first(count)) bearers_.give_up_move(id.value);
+    changed_.notify_all();
+  };
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (bearers_.begin_move(ids[i].value)) continue;
-    for (std::size_t before = 0; before < i; ++before) bearers_.give_up_move(ids[before].value);
+    give_up(i);
+    const auto* const entry = bearers_.find(ids[i].value);
+    if (entry != nullptr && entry->absent && !entry->moving)
+      return fail("card {} is full: it serves all bearers that it has entries for", settings_.name);
     return fail("card {} has not taken a change of bearer {:#010x} yet", settings_.name, ids[i].value);
   }
-  return view_.connects;
+  // What makes room for absent ones goes first.
+  const auto going = bearers_.removals(bearers_.size());
+  const auto gone = [&] { return std::ranges::none_of(going, [&](auto id) { return bearers_.is_removal(id); }); };
+  changed_.notify_all();
+  wait_for_card(lock, Clock::now() + settings_.patience, gone);
+  if (up_ && gone() && view_.connects == run) return run;
+  give_up(ids.size());
+  return fail("card {} does not make room", settings_.name);
 }
 
 void CardLink::give_up_move(std::span<const BearerId> ids) {
@@ -252,7 +267,8 @@ CardLinkView CardLink::view() const {
   if (view.cut_off) view.reason = cut_off_;
   view.bearers = bearers_.size();
   view.serves = static_cast<std::uint32_t>(bearers_.served_by_card());
-  view.waiting = bearers_.size() - (view.up ? bearers_.confirmed() : 0);
+  view.absent = bearers_.absent();
+  view.waiting = bearers_.size() - view.absent - (view.up ? bearers_.confirmed() : 0);
   return view;
 }
 
@@ -342,6 +358,10 @@ Expected<void> CardLink::connect(Lock& lock) {
   ++view_.connects;
   view_.boot = card.boot;
   view_.capacity = card.max_bearers;
+  // A bearer without an entry keeps its order, because its packets come to the same queue as with one.
+  const bool same_queues =
+      settings_.punts_to_owner && card.punt_n3 == settings_.punt_n3 && card.punt_air == settings_.punt_air;
+  bearers_.set_room(same_queues ? card.max_bearers : 0);
   view_.program = card.program;
   take_counters(*show);
   for (const auto& warning : punt_warnings(card, settings_)) log::warn("{}", warning);
@@ -548,7 +568,10 @@ Expected<void> CardLink::install(Lock& lock, const LinkBearers::Ids& ids) {
     if (!common) common = bearer;
     members += bearers.emplace_back(to_json(bearer, *common)).size();
   }
-  if (bearers.empty()) return {};
+  if (bearers.empty()) {
+    done_.notify_all();  // some may be absent
+    return {};
+  }
   if (auto entered = enter_in_journal(lock, numberings); !entered) return entered;
   notify(lock, revoked);
   const auto answer = ask(lock, "card.install", {{"common", common_to_json(*common)}, {"bearers", bearers}});

@@ -39,10 +39,11 @@ struct CardNotice {
 
 struct CardLinkSettings {
   std::string name, control;
-  unsigned vfs = 0;                          // number of VFs, as this host counts them
-  unsigned punt_n3 = 0, punt_air = 0;        // the VFs where this host reads the card's punts, by side
-  nic::CardMarks marks{};                    // type of service of uplink packets, by QFI
-  bool by_ue_address = false;                // how this host looks up bearers: the card must do the same
+  unsigned vfs = 0;                    // number of VFs, as this host counts them
+  unsigned punt_n3 = 0, punt_air = 0;  // the VFs where this host reads the card's punts, by side
+  nic::CardMarks marks{};              // type of service of uplink packets, by QFI
+  bool by_ue_address = false;          // how this host looks up bearers: the card must do the same
+  bool punts_to_owner = false;  // the punt VFs are those of the one worker behind the card, which owns all bearers
   std::chrono::milliseconds retry{50};       // between attempts to connect to a card that is away
   std::chrono::milliseconds answer{1000};    // a card that takes longer counts as away
   std::chrono::milliseconds patience{250};   // how long callers wait for a card that has stopped answering

@@ -57,6 +57,7 @@ class CardLinkTest : public ::testing::Test {
                                                         .vfs = vfs,
                                                         .punt_air = 1,
                                                         .marks = kMarks,
+                                                        .punts_to_owner = punts_to_owner_,
                                                         .retry = std::chrono::milliseconds(5),
                                                         .answer = answer,
                                                         .show_each = std::chrono::milliseconds(20),
@@ -91,6 +92,7 @@ class CardLinkTest : public ::testing::Test {
   std::string directory_;
   CardLinkSettings::Journal lease_journal_;  // of the links that are made from now on
   CardLinkSettings::Notify notify_;          // the same
+  bool punts_to_owner_ = false;              // the same
   std::unique_ptr<CardModel> card_;
   std::unique_ptr<ControlServer> server_;
   std::unique_ptr<CardLink> link_;

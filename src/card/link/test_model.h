@@ -2,6 +2,7 @@
 // of every COUNT that it used.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -35,6 +36,7 @@ class CardModel {
                           {"punt_n3", 0},
                           {"punt_air", punt_air},
                           {"punts", {{"ip_options", punts.load()}, {"arp", 1}}},
+                          {"max_bearers", capacity},
                           {"vfs", vfs}};
   }
   Expected<void> install_on_card(std::span<const nic::CardBearer> bearers, bool restart) {
@@ -42,6 +44,11 @@ class CardModel {
       const std::lock_guard guard(mutex_);
       for (const auto& b : bearers) {
         if (refuses.contains(b.id.value)) return fail("bearer {}: the card is full; allowed: fewer", b.id.value);
+      }
+      const auto fresh = std::ranges::count_if(bearers, [&](const auto& b) { return !there_.contains(b.id.value); });
+      if (capacity != 0 && there_.size() + static_cast<std::size_t>(fresh) > capacity) {
+        ++overflows;
+        return fail("the card is full; allowed: {} bearers", capacity);
       }
       for (const auto& b : bearers) {
         const auto [at, is_new] = there_.try_emplace(b.id.value);
@@ -204,6 +211,8 @@ class CardModel {
   }
 
   std::atomic<unsigned> to_wrong_upf{0};  // in tests whose uplink TEIDs are the last octets of their UPFs
+  std::atomic<unsigned> overflows{0};     // installations for which it had no room
+  std::size_t capacity = 0;               // bearers that it has room for; 0: any number, and it says none
   std::set<std::uint32_t> refuses;        // this and those up to `on_fence` are set before the server runs
   std::string program = "gnb-clone", lookup = "teid", features = "clone";
   unsigned punt_air = 1;

@@ -30,7 +30,8 @@ struct CardLinkView {
   std::string program, boot;   // of the card, when it was last up
   std::size_t bearers = 0;     // desired bearers
   std::uint64_t capacity = 0;  // bearers that the card has entries for; 0: it does not say
-  std::size_t waiting = 0;     // of these, bearers that are not installed now
+  std::size_t waiting = 0;     // of `bearers`, those that are not installed now and not absent
+  std::size_t absent = 0;      // of `bearers`, the host's that have no entry, because the card is full
 #define SPLITPLANE_CARD_LINK_FIELD(field, unit, help) std::uint64_t field = 0;
   SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_FIELD)
 #undef SPLITPLANE_CARD_LINK_FIELD

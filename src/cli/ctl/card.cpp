@@ -49,11 +49,11 @@ std::string passes(const Json& card) {
 
 // The cards in front of a host, as it sees them.
 std::string links_table(const Json& links) {
-  Table table(
-      {"card", "state", "program", "serves", "passes", "waiting", "restarts", "leases renewed", "punted", "why"});
+  Table table({"card", "state", "program", "serves", "passes", "waiting", "absent", "restarts", "leases renewed",
+               "punted", "why"});
   for (const auto& link : links) {
     table.add({grouped_text(link, "name"), grouped_text(link, "state"), grouped_text(link, "program"),
-               grouped_text(link, "serves"), passes(link), grouped_text(link, "waiting"),
+               grouped_text(link, "serves"), passes(link), grouped_text(link, "waiting"), grouped_text(link, "absent"),
                grouped_text(link, "restarts"), grouped_text(link, "leases_renewed"), grouped_text(link, "punted"),
                printable(link.value("reason", ""), 240)});
   }

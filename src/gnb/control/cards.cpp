@@ -53,6 +53,7 @@ Expected<void> Cards::connect(const std::function<std::uint16_t(const std::strin
                                    .punt_air = vf_number(config_, config, config.air, 0),
                                    .marks = tos_of_port(config_, config.n3),
                                    .by_ue_address = config_.lookup == GnbConfig::Lookup::kUeAddress,
+                                   .punts_to_owner = punts_to_owner(config),
                                    .journal = journal,
                                    .notify = [this](std::span<const CardNotice> notices) { notify(notices); },
                                    .begin = [this](BearerId id, std::uint8_t epoch) { return begin_kept(id, epoch); },
@@ -63,6 +64,19 @@ Expected<void> Cards::connect(const std::function<std::uint16_t(const std::strin
     cards_.push_back(std::move(card));
   }
   return {};
+}
+
+// Whether one worker behind the card owns all bearers, and reads the punts from the queues to which their entries lead.
+bool Cards::punts_to_owner(const CardLinkConfig& card) const {
+  std::size_t behind = 0;
+  bool same_queue = true;
+  for (const auto& worker : workers_.all()) {
+    if (!worker->gnb || worker->config.n3 != card.n3) continue;
+    ++behind;
+    same_queue =
+        same_queue && worker->config.queue == 0 && worker->config.air == card.air && !is_fed(config_, worker->config);
+  }
+  return behind == 1 && same_queue;
 }
 
 Expected<void> Cards::connect_workers(Card& card) {
@@ -339,7 +353,8 @@ nlohmann::json Cards::rows() const {
   for (const CardLinkView& view : views()) {
     nlohmann::json row{{"name", view.name},       {"control", view.control}, {"state", view.state()},
                        {"program", view.program}, {"boot", view.boot},       {"bearers", view.bearers},
-                       {"serves", view.serves},   {"waiting", view.waiting}, {"reason", view.reason}};
+                       {"serves", view.serves},   {"waiting", view.waiting}, {"absent", view.absent},
+                       {"reason", view.reason}};
 #define SPLITPLANE_CARD_LINK_MEMBER(field, unit, help) row[#field] = view.field;
     SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_MEMBER)
     rows.push_back(std::move(row));

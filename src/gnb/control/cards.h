@@ -93,6 +93,7 @@ class Cards {
     bool cut_off = false;  // by the last look
   };
   [[nodiscard]] Card* before(const WorkerRuntime& worker);
+  [[nodiscard]] bool punts_to_owner(const CardLinkConfig& card) const;
   Expected<void> connect_workers(Card& card);
   [[nodiscard]] Expected<CardLinkSettings::KeptWindow> begin_kept(BearerId id, std::uint8_t epoch) const;
   [[nodiscard]] std::vector<std::optional<CardLinkSettings::KeptWindow>> windows_of(

@@ -332,6 +332,84 @@ TEST_F(MovesTest, a_card_that_does_not_say_that_it_begins_begins_anew_behind_the
   EXPECT_GT(card_->send(id.value, 10, used), 0U);
 }
 
+class FullCardTest : public MovesTest {
+ protected:
+  static constexpr std::size_t kRoom = 4;
+
+  void SetUp() override {
+    MovesTest::SetUp();
+    GnbConfig config = test::with_card();
+    config.workers.pop_back();  // so that the punts come to the one worker
+    room_ = kRoom;
+    begin(true, config);
+    for (unsigned i = 0; i < 10; ++i) ids_.push_back(add_bearer("", i % 4));
+    ASSERT_EQ(view().absent, ids_.size() - kRoom);
+  }
+  [[nodiscard]] CardLinkView view() const { return parts_->cards.views().front(); }
+  [[nodiscard]] bool has_entry(BearerId id, nic::Place place) const {
+    const auto found = card_->find(id.value);
+    return found && found->bearer.place == place;
+  }
+
+  std::vector<BearerId> ids_;
+};
+
+TEST_F(FullCardTest, a_bearer_without_an_entry_moves_there_and_back_with_its_numbers) {
+  const BearerId id = ids_.back();
+  ASSERT_FALSE(card_->find(id.value));
+  set_numbers(id, 300, 280);
+  behind_fence_ = [this](BearerId first) { hold_packet(first, 60); };
+  const MoveResult result = move(id, "card0");
+  ASSERT_EQ(result.what, What::kMoved) << result.why;
+  behind_fence_ = {};
+  EXPECT_EQ(result.in_flight, 1U);
+  EXPECT_TRUE(has_entry(id, nic::Place::kCard));
+  EXPECT_EQ(card_->find(id.value)->numbers.pdcp_next, 300U);
+  std::multiset<std::uint32_t> used;
+  ASSERT_EQ(card_->send(id.value, 10, used), 10U);
+  const MoveResult back = move(id, "");
+  ASSERT_EQ(back.what, What::kMoved) << back.why;
+  EXPECT_EQ(line(id).pdcp_tx_next, 310U);
+  EXPECT_EQ(view().absent, ids_.size() - kRoom);
+  EXPECT_EQ(card_->overflows, 0U);
+}
+
+TEST_F(FullCardTest, as_many_bearers_move_there_together_as_it_has_entries) {
+  const auto some = std::span(ids_).last(kRoom);
+  for (const MoveResult& result : moves_->move(some, "card0")) EXPECT_EQ(result.what, What::kMoved) << result.why;
+  for (const BearerId id : some) EXPECT_TRUE(has_entry(id, nic::Place::kCard));
+  EXPECT_EQ(view().absent, ids_.size() - kRoom);
+  const MoveResult more = move(ids_.front(), "card0");
+  EXPECT_EQ(more.what, What::kFailed);
+  EXPECT_THAT(more.why, HasSubstr("card card0 is full"));
+  ASSERT_EQ(move(ids_.back(), "").what, What::kMoved);
+  EXPECT_EQ(move(ids_.front(), "card0").what, What::kMoved);
+  EXPECT_EQ(card_->overflows, 0U);
+}
+
+TEST_F(FullCardTest, a_move_without_a_fence_leaves_a_bearer_without_an_entry_to_the_host) {
+  const BearerId id = ids_.back();
+  set_numbers(id, 300, 280);
+  fences_come_ = false;
+  EXPECT_EQ(move(id, "card0").what, What::kFailed);
+  EXPECT_EQ(place_of(id), "");
+  EXPECT_EQ(line(id).pdcp_tx_next, 300U);
+  EXPECT_TRUE(soon([&] { return has_entry(id, nic::Place::kHost); })) << "as the way to its worker";
+  fences_come_ = true;
+  ASSERT_TRUE(soon([&] { return view().waiting == 0; }));
+  EXPECT_EQ(move(id, "card0").what, What::kMoved);
+  EXPECT_EQ(card_->overflows, 0U);
+}
+
+TEST_F(FullCardTest, bearers_without_an_entry_are_released_without_asking_the_card) {
+  const BearerId id = ids_.back();
+  const auto removed = view().removed;
+  release(id);
+  EXPECT_EQ(view().removed, removed);
+  EXPECT_EQ(view().failures, 0U);
+  EXPECT_EQ(view().absent, ids_.size() - 1 - kRoom);
+}
+
 TEST_F(MovesTest, many_bearers_move_in_batches_in_any_order_and_each_has_its_result) {
   begin(true);
   std::vector<BearerId> ids;

@@ -65,10 +65,12 @@ class PlaceTest : public PartsTest {
   std::unique_ptr<app::CardModel> card_;
   std::function<void(BearerId first)> behind_fence_;  // what comes to the worker behind a fence of N3
   bool fences_come_ = true;
+  std::size_t room_ = 0;  // entries of the cards that are made from now on; 0: any number
 
  private:
   void start_card() {
     card_ = std::make_unique<app::CardModel>("a");
+    card_->capacity = room_;
     card_->punt_air = 2;
     card_->vfs = {"n3-0", "n3-1", "air-0", "air-1"};  // as many as the ports have queue pairs
     card_->on_fence = [this](std::span<const BearerId> ids, std::uint64_t token) { pass_fence(ids, token); };
