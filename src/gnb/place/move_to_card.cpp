@@ -15,7 +15,9 @@ constexpr std::uint32_t kClosed = 1;
 // Without a journal COUNTs have no lease. A number that no run of this host has used marks a move that was cut off.
 constexpr std::uint32_t kFarAhead = 1024;
 
-std::uint8_t epoch_of(const ran::BearerDownlink& line) {
+// On the worker's thread: of the PDUs that the bearer's host sends.
+std::uint8_t epoch_of(datapath::GnbContext& gnb, const ran::BearerDownlink& line) {
+  if (const datapath::ArqBearer* const arq = gnb.arq_bearers.find(line.id); arq != nullptr) return arq->epoch;
   std::uint8_t epoch = 0;
   std::memcpy(&epoch, reinterpret_cast<const std::uint8_t*>(&line.airhdr) + 3, 1);
   return epoch;
@@ -50,6 +52,7 @@ bool MoveToCard::arm() {
       const std::uint32_t half = 1U << (one.config.pdcp_sn_bits - 1);
       one.entry.ahead = std::min(end - line.pdcp_tx_next, half - 1);
       one.entry.lease = kClosed;
+      one.entry.epoch = epoch_of(gnb, line);  // that one goes on behind this epoch, too
       one.entry.in_flight = 0;
     }
     if (is_hosts) gnb.card_moves.begin(token, datapath::CardMoves::To::kCard, std::move(moving));
@@ -92,14 +95,12 @@ bool MoveToCard::read_numbers() {
       one.next_count = at.at_host.pdcp_tx_next;
       one.next_rlc = at.at_host.rlc_tx_next;
       one.numbers = rows_[i].numbers;
-      std::uint8_t epoch = epoch_of(at.at_host);
       std::uint32_t length = lease_length(one.config.pdcp_sn_bits, 0);
       if (batch_.leased)
         length = std::min(length, gnb.bearers.lease(id)->end - std::min(gnb.bearers.lease(id)->end, one.next_count));
       if (datapath::ArqBearer* const arq = gnb.arq_bearers.find(id); arq != nullptr) {
         const auto left = static_cast<std::int32_t>(arq->limit() - arq->next());
         length = std::min(length, static_cast<std::uint32_t>(std::max(left, 0)));
-        epoch = arq->epoch;
         datapath::Arq::set_of_card(*arq, true);
       }
       one.lease_end = one.next_count + within_counts(one.next_count, length);
@@ -110,7 +111,7 @@ bool MoveToCard::read_numbers() {
                                          .next_rlc = one.next_rlc,
                                          .lease_end = one.lease_end,
                                          .settled = rows_[i].numbers.in_flight,
-                                         .epoch = epoch},
+                                         .epoch = epoch_of(gnb, at.at_host)},
                            .before = {.dl_packets = at.at_host.received - dropped, .dl_octets = at.at_host.bytes},
                            .numbers = rows_[i].numbers});
     }
