@@ -6,6 +6,13 @@
 #include <thread>
 
 namespace splitplane::app {
+namespace {
+
+void set_flag(int /*signal*/) {
+  StopFlag::instance().request();
+}
+
+}  // namespace
 
 StopFlag& StopFlag::instance() {
   static StopFlag flag;
@@ -15,7 +22,7 @@ StopFlag& StopFlag::instance() {
 void StopFlag::catch_signals() {
   (void)instance();  // made before a handler can use it
   struct sigaction action{};
-  action.sa_handler = [](int) { instance().request(); };
+  action.sa_handler = set_flag;
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
@@ -25,6 +32,14 @@ void StopFlag::catch_signals() {
   // virtio_user and vhost write to the socket of a peer that may have closed it; the driver sees the error.
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);
+}
+
+void StopFlag::leave_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action{};
+    ::sigaction(signal, nullptr, &action);
+    if (action.sa_handler == set_flag) ::signal(signal, SIG_DFL);
+  }
 }
 
 bool StopFlag::wait_for(std::chrono::duration<double> duration) const {

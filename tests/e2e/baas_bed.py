@@ -33,14 +33,20 @@ class BaasBed(RlcBed):
     def loops(self) -> list[dict]:
         return [row["baas"] for row in Control(configs.control(f"{self.name}-baas")).stats()["workers"]]
 
+    def kill_gnb(self):
+        self.gnb.process.child.send_signal(signal.SIGKILL)
+        self.gnb.process.child.wait()
+
+    def start_gnb(self):
+        self.gnb = Instance(self.processes, "gnb", "run", self.gnb.config, self.network.gnb, fresh=False)
+
     def restart_gnb(self, kill: bool) -> float:
         """Ends the gNB and starts it again; returns how long it took until the same service serves the new one."""
         if kill:
-            self.gnb.process.child.send_signal(signal.SIGKILL)
-            self.gnb.process.child.wait()
+            self.kill_gnb()
         else:
             self.gnb.stop()
-        self.gnb = Instance(self.processes, "gnb", "run", self.gnb.config, self.network.gnb, fresh=False)
+        self.start_gnb()
         up = time.monotonic()
         wait_until("the buffering service to serve the new gNB", self.serves, processes=[self.service.process])
         return time.monotonic() - up

@@ -176,6 +176,16 @@ def test_the_same_service_serves_the_next_gnb(bed, kill):
     bed.assert_accounted_for()
 
 
+def test_a_service_that_is_told_to_stop_while_it_begins_anew_stops(bed):
+    for after in (0, 0.02, 0.05):
+        bed.kill_gnb()
+        time.sleep(after)
+        service = bed.service.process
+        assert service.stop() in (0, -signal.SIGTERM), "it did not end by itself"
+        bed.start_gnb()
+        bed.start_service()
+
+
 def test_a_second_service_is_refused(bed):
     second = bed.processes.start("second", [splitplane(), "baas", bed.gnb.config], bed.network.gnb)
     assert second.child.wait(timeout=20) == 2

@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "observe/stats_json.h"
 #include "runtime/instance_lock.h"
+#include "runtime/stop_flag.h"
 
 namespace splitplane::app {
 namespace {
@@ -70,6 +71,8 @@ void re_execute() {
   std::vector<char*> words;
   for (std::size_t at = 0; at < all.size(); at += std::strlen(&all[at]) + 1) words.push_back(&all[at]);
   words.push_back(nullptr);
+  StopFlag::instance().leave_signals();
+  if (StopFlag::instance().requested()) std::_Exit(0);
   ::execv("/proc/self/exe", words.data());
   log::error("this process cannot begin anew: {}", std::strerror(errno));
 }
