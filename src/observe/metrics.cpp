@@ -261,7 +261,7 @@ void add_card_links(std::vector<Family>& list) {
   add({"splitplane_card_link_absent",
        Type::kGauge,
        "",
-       "of them, the host's that have no entry, because the card is full",
+       "of them, the host's that have no entry, because the card was full when it was last asked",
        {"card"}},
       [](const CardLinkView& v) { return std::uint64_t{v.absent}; });
   for (const auto& row : kCardLinkCounters)

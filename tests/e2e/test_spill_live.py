@@ -105,7 +105,7 @@ def on_card(bed: LoadedCard, ids: list[int]) -> int:
     return sum(row["place"] == "card0" for some in rows for row in some)
 
 
-def test_the_busiest_of_more_bearers_than_the_card_holds_live_there_and_nothing_is_lost(bed):
+def test_the_busiest_of_more_bearers_than_the_card_holds_live_there_and_no_move_loses_any(bed):
     state = card_state(bed.gnb)
     assert (state["bearers"], state["absent"], state["waiting"]) == (BEARERS, BEARERS - ENTRIES, 0)
     first_hot = (BEARERS - HOT) // SHARDS * SHARDS  # shard 0; the first bearers have the card's entries at first
@@ -171,7 +171,7 @@ def test_the_busiest_of_more_bearers_than_the_card_holds_live_there_and_nothing_
             }
         )
     )
-    assert seen["unique"] + full == sent["sent"] and full < sent["sent"] / 10
+    assert seen["unique"] + full == sent["sent"] and full < sent["sent"] / 100
     assert (seen["lost"], seen["duplicates"], seen["reordered"], seen["too_old"]) == (full, 0, 0, 0)
     assert sum(b["downlink"]["transmitted"] for b in bearers) + full == sent["sent"], "each counted where it was sent"
     assert worker["drops"] == {} and worker["balanced"] and set(card["drops"]) <= {"tx_full"}

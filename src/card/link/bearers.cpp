@@ -35,7 +35,7 @@ bool may_be_absent(const LinkBearers::Entry& entry) {
 }  // namespace
 
 std::uint64_t LinkBearers::put(const nic::CardBearer& bearer, Caller caller) {
-  Entry& entry = entries_[bearer.id.value];
+  Entry& entry = entry_of(bearer.id.value);
   nic::CardBearer wanted = bearer;
   if (entry.version != 0) {
     wanted.next_count = entry.want.next_count;
@@ -46,13 +46,19 @@ std::uint64_t LinkBearers::put(const nic::CardBearer& bearer, Caller caller) {
     entry.heard = wanted.next_count - wanted.ahead;
   }
   wanted.lease = lease_size(bearer.pdcp_sn_bits).least;
-  entry.want = wanted;
+  set_want(entry, wanted);
   entry.refused.clear();
   entry.absent = false;
   mark_dirty(bearer.id.value, entry);
   entry.version = ++versions_;
   if (caller == Caller::kWaits) entry.awaited = entry.version;
   return entry.version;
+}
+
+void LinkBearers::set_want(Entry& entry, const nic::CardBearer& want) {
+  entry.want = want;
+  entry.of_host = is_hosts(entry);
+  entry.fixed = is_hosts(entry) && !may_be_absent(entry);
 }
 
 void LinkBearers::remove(std::uint32_t id) {
@@ -180,6 +186,7 @@ LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::
   }
   entry.confirmed = true;
   entry.absent = false;
+  if (may_be_absent(entry)) evictable_.insert(id);
   wait_again(entry);
   note(id, row.numbers, now);
   if (!is_hosts(entry) && left_of_lease(row.numbers.pdcp_next, entry.lease_end) >= 0) found.lease = entry.lease_end;
@@ -189,12 +196,29 @@ LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::
 void LinkBearers::compared(const std::set<std::uint32_t>& on_card) {
   std::erase_if(removals_, [&](std::uint32_t id) { return !on_card.contains(id); });
   taken_ = {on_card.begin(), on_card.end()};
+  Ids may_wait;
   for (auto& [id, entry] : entries_) {
     if (on_card.contains(id) && !is_removal(id)) continue;
     if (entry.confirmed) put_behind_lease(entry);
     due_.erase({entry.due, id});
     entry.sent = entry.confirmed = entry.absent = false;
-    mark_dirty(id, entry);
+    if (may_be_absent(entry)) {
+      may_wait.push_back(id);
+    } else {
+      mark_dirty(id, entry);
+    }
+  }
+  // What the others leave. Of many thousands, few are dirty then.
+  std::size_t used = entries_in_use();
+  for (const std::uint32_t id : may_wait) {
+    Entry& entry = entries_.at(id);
+    entry.absent = room_ != 0 && used >= room_ && !is_removal(id);
+    if (entry.absent) {
+      clean(id);
+    } else {
+      mark_dirty(id, entry);
+      ++used;
+    }
   }
 }
 
@@ -288,7 +312,7 @@ Expected<std::optional<LinkBearers::ToInstall>> LinkBearers::prepare(std::uint32
     return std::nullopt;
   }
   Entry& entry = at->second;
-  if (!entry.sent && room_ != 0 && taken_.size() >= room_) {
+  if (!entry.sent && is_full()) {
     if (may_be_absent(entry)) {
       entry.absent = true;
       clean(id);
@@ -345,6 +369,10 @@ bool LinkBearers::refuse(std::uint32_t id, const std::string& why) {
   }
   entry.sent = entry.confirmed;
   if (!entry.sent && !is_removal(id)) taken_.erase(id);
+  if (!entry.sent && !off && entry.awaited == 0 && room_ != 0 && may_be_absent(entry)) {
+    entry.refused.clear();
+    entry.absent = true;
+  }
   return off;
 }
 
@@ -445,20 +473,41 @@ std::vector<CardNotice> LinkBearers::notices(std::span<const CardNumbersRow> row
   return notices;
 }
 
-bool LinkBearers::begin_move(std::uint32_t id) {
-  const auto at = entries_.find(id);
-  if (at == entries_.end() || is_dirty(id) || at->second.moving) return false;
-  Entry& entry = at->second;
-  if (entry.absent) {
-    // Those that are about to go leave room already.
-    const std::size_t stay = taken_.size() - std::min(taken_.size(), removals_.size());
-    if (is_removal(id) || (stay >= room_ && !evict_one())) return false;
-    taken_.insert(id);
-    entry.sent = true;  // the move installs it; until then it counts as absent
-  } else if (!entry.confirmed || is_removal(id)) {
-    return false;
+std::optional<LinkBearers::Obstacle> LinkBearers::begin_move(std::span<const BearerId> ids) {
+  std::size_t absent = 0;
+  for (const BearerId id : ids) {
+    const Entry* const entry = find(id.value);
+    const bool there = entry != nullptr && (entry->absent || entry->confirmed);
+    if (!there || entry->moving || is_dirty(id.value) || is_removal(id.value)) return Obstacle{.id = id.value};
+    absent += entry->absent ? 1 : 0;
   }
-  return entry.moving = true;
+  // All of them move before any entry goes, so none of theirs does.
+  for (const BearerId id : ids) entries_.at(id.value).moving = true;
+  bool has_room = true;
+  if (absent != 0) {
+    for (std::size_t more = entries_in_use() + absent; has_room && more > room_; --more) has_room = evict_one();
+  }
+  for (const BearerId id : ids) {
+    Entry& entry = entries_.at(id.value);
+    entry.moving = has_room;
+    if (!has_room || !entry.absent) continue;
+    taken_.insert(id.value);
+    entry.sent = true;  // the move installs it; until then it counts as absent
+  }
+  return has_room ? std::nullopt : std::optional(Obstacle{.is_full = true});
+}
+
+// Entries of the card that stay, and those that it needs for bearers that shall come.
+std::size_t LinkBearers::entries_in_use() const {
+  std::size_t used = taken_.size();
+  for (const std::uint32_t id : removals_) used -= taken_.contains(id) ? 1 : 0;
+  const auto needs = [this](std::uint32_t id) {
+    const Entry* const entry = find(id);
+    return entry != nullptr && (!entry->sent || is_removal(id)) && !may_be_absent(*entry);
+  };
+  for (auto at = dirty_.begin(); at != dirty_.end() && !at->first; ++at) used += needs(at->second) ? 1 : 0;
+  for (const std::uint32_t id : postponed_) used += needs(id) ? 1 : 0;
+  return used;
 }
 
 void LinkBearers::give_up_move(std::uint32_t id) {
@@ -497,7 +546,7 @@ void LinkBearers::moved_away(const nic::CardBearer& want) {
   const std::uint8_t epoch = entry.want.epoch;
   due_.erase({entry.due, id});
   requested_.erase(id);
-  entry.want = want;
+  set_want(entry, want);
   entry.want.epoch = epoch;
   entry.want.next_count = entry.lease_end;  // should it have to come back: no number below was left to it
   entry.moving = entry.numbered = entry.granted = entry.has_begun = false;
@@ -512,8 +561,8 @@ void LinkBearers::moved_away(const nic::CardBearer& want) {
 void LinkBearers::moved_here(const nic::CardBearer& want, const nic::CardBeginning& beginning, const Served& before,
                              const nic::CardNumbers& numbers, Clock::time_point now) {
   const std::uint32_t id = want.id.value;
-  Entry& entry = entries_[id];
-  entry.want = want;
+  Entry& entry = entry_of(id);
+  set_want(entry, want);
   entry.want.next_count = beginning.next_count;
   entry.want.next_rlc = 0;  // where RLC begins in the next epoch, should this run of the card end
   entry.want.epoch = beginning.epoch;
@@ -582,18 +631,6 @@ void LinkBearers::schedule(std::uint32_t id, Entry& entry, Clock::time_point due
   due_.erase({entry.due, id});
   entry.due = due;
   due_.insert({due, id});
-}
-
-std::size_t LinkBearers::confirmed() const {
-  return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return e.second.confirmed; }));
-}
-
-std::size_t LinkBearers::absent() const {
-  return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return e.second.absent; }));
-}
-
-std::size_t LinkBearers::served_by_card() const {
-  return static_cast<std::size_t>(std::ranges::count_if(entries_, [](const auto& e) { return !is_hosts(e.second); }));
 }
 
 }  // namespace splitplane::app

@@ -24,14 +24,39 @@ class LinkBearers {
   using Clock = std::chrono::steady_clock;
   using Ids = std::vector<std::uint32_t>;
 
+  // A flag of an entry, and in how many entries it is set.
+  class Counted {
+   public:
+    explicit Counted(std::size_t& all) : all_(all) {}
+    ~Counted() { *this = false; }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    bool operator=(bool value) {
+      all_ = all_ - (value_ ? 1 : 0) + (value ? 1 : 0);
+      return value_ = value;
+    }
+    operator bool() const { return value_; }
+
+   private:
+    std::size_t& all_;
+    bool value_ = false;
+  };
+  struct Counts {
+    std::size_t confirmed = 0, absent = 0, of_host = 0, fixed = 0;
+  };
+
   static constexpr std::uint64_t kRemoval = 0;  // stands in place of a version; versions begin at 1
   struct Entry {
+    explicit Entry(Counts& counts)
+        : of_host(counts.of_host), fixed(counts.fixed), confirmed(counts.confirmed), absent(counts.absent) {}
+
     nic::CardBearer want;
+    Counted of_host, fixed;     // as `want` says: the host's; and it cannot be absent
     std::uint64_t version = 0;  // of `want`: unique over all entries and over time; 0: none yet
     bool sent = false;          // this run of the card may have it
     bool numbered = false;      // and this run may have numbered packets of it
-    bool confirmed = false;     // this run of the card has it
-    bool absent = false;        // the host's, and the card has no room for it: its packets come by the punt VF
+    Counted confirmed;          // this run of the card has it
+    Counted absent;             // the host's, and the card had no room for it: its packets come by the punt VF
     std::uint64_t awaited = 0;  // the version that a caller waits for, or its replacement; 0: no caller waits
     std::string refused;        // why the card refuses it
     std::uint32_t lease_end = 0;
@@ -154,9 +179,13 @@ class LinkBearers {
   bool take_granted(std::uint32_t id);
 
   // Moves of bearers between the card and their workers (card/link/mover.h). While one moves, nothing is told to the
-  // card of it. False: the card does not have it as it is desired, or it moves already. An absent one gets an entry,
-  // for which one of the host's may have to go: has_removals() says so. False, too, if none can go.
-  bool begin_move(std::uint32_t id);
+  // card of it. Either all of them begin, or none. An absent one gets an entry, for which one of the host's may have to
+  // go: has_removals() says so.
+  struct Obstacle {
+    std::uint32_t id = 0;  // the card does not have this one as it is desired, or it moves already
+    bool is_full = false;  // or the card has not enough entries that could go
+  };
+  [[nodiscard]] std::optional<Obstacle> begin_move(std::span<const BearerId> ids);
   // It stays where it was. The card is told again what it shall have.
   void give_up_move(std::uint32_t id);
   // All runs of the card together: frames and octets that it served, when its numbers were these.
@@ -192,14 +221,16 @@ class LinkBearers {
   [[nodiscard]] std::vector<nic::CardLease> take_leases_to_tell();
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
-  [[nodiscard]] std::size_t confirmed() const;
-  [[nodiscard]] std::size_t absent() const;
-  [[nodiscard]] std::size_t served_by_card() const;
+  [[nodiscard]] const Counts& counts() const { return counts_; }
 
  private:
   [[nodiscard]] const Entry* awaited(std::uint32_t id, std::uint64_t version) const;
   void mark_dirty(std::uint32_t id, const Entry& entry);
   bool clean(std::uint32_t id);
+  Entry& entry_of(std::uint32_t id) { return entries_.try_emplace(id, counts_).first->second; }
+  static void set_want(Entry& entry, const nic::CardBearer& want);
+  [[nodiscard]] bool is_full() const { return room_ != 0 && taken_.size() >= room_; }
+  [[nodiscard]] std::size_t entries_in_use() const;
   bool evict_one();
   void put_behind_lease(Entry& entry);
   void wait_again(Entry& entry);
@@ -207,6 +238,7 @@ class LinkBearers {
   void schedule(std::uint32_t id, Entry& entry, Clock::time_point due);
 
   std::uint64_t versions_ = 0;  // the last one assigned
+  Counts counts_;               // of entries_, so above it
   std::map<std::uint32_t, Entry> entries_;
   // Keys of entries_ whose present state the card does not have. Those that may be absent (true) come last.
   std::set<std::pair<bool, std::uint32_t>> dirty_;
@@ -214,7 +246,7 @@ class LinkBearers {
   std::set<std::uint32_t> removals_;             // on the card, to be removed before the next installation
   std::uint64_t room_ = 0;                       // as set_room() says
   std::unordered_set<std::uint32_t> taken_;      // bearers that may have an entry on this run of the card
-  std::unordered_set<std::uint32_t> evictable_;  // the host's were installed; some may be the card's or gone since
+  std::unordered_set<std::uint32_t> evictable_;  // the host's that are there; some may be the card's or gone since
   std::set<std::pair<Clock::time_point, std::uint32_t>> due_;  // when to ask for which bearer's numbers
   std::set<std::uint32_t> requested_;                          // bearers on the card whose workers ask
   std::set<std::uint32_t> leases_to_tell_;

@@ -125,26 +125,23 @@ Expected<std::uint64_t> CardLink::begin_move(std::span<const BearerId> ids) {
   if (!up_ || !cut_off_.empty() || stop_) return fail("card {} is {}", settings_.name, client_ ? "cut off" : "away");
   if (asking_since_) return fail("card {} is busy", settings_.name);
   const std::uint64_t run = view_.connects;
-  const auto give_up = [&](std::size_t count) {
-    for (const BearerId id : ids.first(count)) bearers_.give_up_move(id.value);
+  if (const auto obstacle = bearers_.begin_move(ids)) {
     changed_.notify_all();
-  };
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (bearers_.begin_move(ids[i].value)) continue;
-    give_up(i);
-    const auto* const entry = bearers_.find(ids[i].value);
-    if (entry != nullptr && entry->absent && !entry->moving)
+    if (obstacle->is_full)
       return fail("card {} is full: it serves all bearers that it has entries for", settings_.name);
-    return fail("card {} has not taken a change of bearer {:#010x} yet", settings_.name, ids[i].value);
+    return fail("card {} has not taken a change of bearer {:#010x} yet", settings_.name, obstacle->id);
   }
   // What makes room for absent ones goes first.
   const auto going = bearers_.removals(bearers_.size());
   const auto gone = [&] { return std::ranges::none_of(going, [&](auto id) { return bearers_.is_removal(id); }); };
   changed_.notify_all();
   wait_for_card(lock, Clock::now() + settings_.patience, gone);
-  if (up_ && gone() && view_.connects == run) return run;
-  give_up(ids.size());
-  return fail("card {} does not make room", settings_.name);
+  const bool same_run = up_ && cut_off_.empty() && !stop_ && view_.connects == run;
+  if (same_run && gone()) return run;
+  for (const BearerId id : ids) bearers_.give_up_move(id.value);
+  changed_.notify_all();
+  if (same_run) return fail("card {} does not make room", settings_.name);
+  return fail("card {} is {}", settings_.name, client_ ? "cut off" : "away");
 }
 
 void CardLink::give_up_move(std::span<const BearerId> ids) {
@@ -266,9 +263,11 @@ CardLinkView CardLink::view() const {
   view.cut_off = client_ && !cut_off_.empty();
   if (view.cut_off) view.reason = cut_off_;
   view.bearers = bearers_.size();
-  view.serves = static_cast<std::uint32_t>(bearers_.served_by_card());
-  view.absent = bearers_.absent();
-  view.waiting = bearers_.size() - view.absent - (view.up ? bearers_.confirmed() : 0);
+  const LinkBearers::Counts& counts = bearers_.counts();
+  view.serves = static_cast<std::uint32_t>(bearers_.size() - counts.of_host);
+  view.fixed = counts.fixed;
+  view.absent = counts.absent;
+  view.waiting = bearers_.size() - view.absent - (view.up ? counts.confirmed : 0);
   return view;
 }
 
@@ -570,6 +569,8 @@ Expected<void> CardLink::install(Lock& lock, const LinkBearers::Ids& ids) {
   }
   if (bearers.empty()) {
     done_.notify_all();  // some may be absent
+    lock.unlock();       // of many such batches none asks the card, which would let others have a turn
+    lock.lock();
     return {};
   }
   if (auto entered = enter_in_journal(lock, numberings); !entered) return entered;

@@ -2,6 +2,7 @@
 // that find room. The card refuses what is too much, so a test that ends without `overflows` never asked for that.
 #include <gmock/gmock.h>
 
+#include <numeric>
 #include <random>
 
 #include "card/link/mover.h"
@@ -271,6 +272,74 @@ TEST_F(CardRoomTest, what_a_full_card_has_of_an_earlier_host_is_adopted_or_goes)
   EXPECT_EQ(card_->overflows, 0U);
 }
 
+TEST_F(CardRoomTest, an_entry_of_an_earlier_host_makes_room_for_one_more_bearer_of_the_card) {
+  start();
+  ASSERT_TRUE(put(hosts(0, 4)));
+  for (unsigned n = 20; n < 24; ++n) ASSERT_TRUE(put({of_card(n)}));
+  link_.reset();
+  make_link();
+  std::vector<nic::CardBearer> all = hosts(0, 4);
+  for (unsigned n = 20; n < 25; ++n) all.push_back(of_card(n));
+  (void)link_->put(all);
+  link_->begin();
+  ASSERT_TRUE(up());
+  for (unsigned n = 20; n < 25; ++n) EXPECT_TRUE(serves(n)) << n;
+  EXPECT_EQ(hosts_there(4), 3U);
+  EXPECT_EQ(link_->view().refused, 0U);
+  EXPECT_EQ(card_->overflows, 0U);
+}
+
+TEST_F(CardRoomTest, a_move_takes_no_entry_of_a_bearer_that_begins_anew_on_the_card) {
+  begin_ = [](BearerId, std::uint8_t) { return CardLinkSettings::KeptWindow{.next = 0, .next_ack = 0, .most = 1024}; };
+  start();
+  ASSERT_TRUE(put(hosts(0, 3)));
+  for (unsigned n = 10; n < 10 + kRoom; ++n) {
+    auto keeps = of_card(n);
+    keeps.keeps_copies = true;
+    ASSERT_TRUE(put({keeps}));
+  }
+  for (unsigned round = 0; round < 20; ++round) {
+    const auto asked = link_->restart(BearerId{id(10)});
+    EXPECT_FALSE(move_here(0)) << "there is no entry that could go";
+    ASSERT_TRUE(link_->wait_for(asked));
+    ASSERT_TRUE(serves(10));
+  }
+  EXPECT_EQ(link_->view().waiting, 0U);
+  EXPECT_EQ(card_->overflows, 0U);
+}
+
+TEST_F(CardRoomTest, bearers_that_move_together_take_no_entry_from_each_other) {
+  std::mt19937 draw(3);
+  start();
+  for (int round = 0; round < 50; ++round) {
+    const unsigned first = 100U * static_cast<unsigned>(round);
+    std::vector<unsigned> numbers(20);
+    std::iota(numbers.begin(), numbers.end(), first);
+    std::ranges::shuffle(numbers, draw);
+    for (const unsigned n : numbers) ASSERT_TRUE(put({of_host(n)}));
+    std::vector<BearerId> ids;
+    for (unsigned i = kRoom / 2; i < kRoom / 2 + kRoom; ++i) ids.push_back(BearerId{id(numbers[i])});
+    std::ranges::sort(ids);
+    const auto run = link_->begin_move(ids);
+    ASSERT_TRUE(run) << run.error().message;
+    link_->give_up_move(ids);
+    ASSERT_TRUE(up());
+    for (const unsigned n : numbers) remove({BearerId{id(n)}});
+  }
+  EXPECT_EQ(card_->overflows, 0U);
+}
+
+TEST_F(CardRoomTest, entries_that_the_host_needs_are_said) {
+  start();
+  auto session = of_host(0);
+  session.has_flows = true;
+  ASSERT_TRUE(put({session, of_host(1), of_card(2)}));
+  EXPECT_EQ(link_->view().fixed, 1U);
+  EXPECT_EQ(link_->view().serves, 1U);
+  remove({BearerId{id(0)}});
+  EXPECT_EQ(link_->view().fixed, 0U);
+}
+
 TEST_F(CardRoomTest, absent_bearers_are_changed_and_released_without_the_card) {
   start();
   ASSERT_TRUE(put(hosts(0, 20)));
@@ -302,9 +371,30 @@ TEST_F(CardRoomTest, any_order_of_changes_moves_and_restarts_keeps_within_the_ro
   };
   for (int step = 0; step < 600; ++step) {
     const auto n = static_cast<unsigned>(draw() % kBearers), what = static_cast<unsigned>(draw() % 100);
-    if (what < 3) {
+    if (what < 2) {
       overflows += card_->overflows;
       restart_card("run" + std::to_string(++restarts));
+    } else if (what == 2) {
+      link_.reset();
+      make_link();
+      std::vector<nic::CardBearer> all;
+      for (unsigned each = 0; each < kBearers; ++each) {
+        if (at[each] == At::kNowhere) continue;
+        all.push_back(at[each] == At::kCard ? of_card(each) : of_host(each));
+        all.back().next_count = next[each];
+      }
+      (void)link_->put(all);
+      link_->begin();
+      ASSERT_TRUE(up());
+    } else if (what < 6) {
+      std::vector<BearerId> ids;
+      for (unsigned each = n; each < kBearers && ids.size() < 3; ++each) {
+        if (at[each] == At::kHost) ids.push_back(BearerId{id(each)});
+      }
+      const auto run = link_->begin_move(ids);
+      ASSERT_EQ(run.has_value(), on_card() + ids.size() <= kRoom || ids.empty());
+      if (run) link_->give_up_move(ids);
+      for (const BearerId each : ids) ASSERT_TRUE(put({of_host(each.value - kFirst)}));  // waits until the card has it
     } else if (at[n] == At::kNowhere) {
       const bool card = what < 40 && on_card() < kRoom;
       auto wanted = card ? of_card(n) : of_host(n);

@@ -63,6 +63,7 @@ class CardLinkTest : public ::testing::Test {
                                                         .show_each = std::chrono::milliseconds(20),
                                                         .journal = lease_journal_,
                                                         .notify = notify_,
+                                                        .begin = begin_,
                                                         .settle_after = std::chrono::milliseconds(100)});
   }
   void start_link() {
@@ -92,6 +93,7 @@ class CardLinkTest : public ::testing::Test {
   std::string directory_;
   CardLinkSettings::Journal lease_journal_;  // of the links that are made from now on
   CardLinkSettings::Notify notify_;          // the same
+  CardLinkSettings::Begin begin_;            // the same
   bool punts_to_owner_ = false;              // the same
   std::unique_ptr<CardModel> card_;
   std::unique_ptr<ControlServer> server_;

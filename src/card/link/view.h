@@ -31,7 +31,8 @@ struct CardLinkView {
   std::size_t bearers = 0;     // desired bearers
   std::uint64_t capacity = 0;  // bearers that the card has entries for; 0: it does not say
   std::size_t waiting = 0;     // of `bearers`, those that are not installed now and not absent
-  std::size_t absent = 0;      // of `bearers`, the host's that have no entry, because the card is full
+  std::size_t absent = 0;      // of `bearers`, the host's that have no entry: the card was full when it was last asked
+  std::size_t fixed = 0;       // of `bearers`, the host's that need an entry
 #define SPLITPLANE_CARD_LINK_FIELD(field, unit, help) std::uint64_t field = 0;
   SPLITPLANE_CARD_LINK_COUNTERS(SPLITPLANE_CARD_LINK_FIELD)
 #undef SPLITPLANE_CARD_LINK_FIELD

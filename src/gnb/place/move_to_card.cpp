@@ -52,7 +52,7 @@ bool MoveToCard::arm() {
       const std::uint32_t half = 1U << (one.config.pdcp_sn_bits - 1);
       one.entry.ahead = std::min(end - line.pdcp_tx_next, half - 1);
       one.entry.lease = kClosed;
-      one.entry.epoch = epoch_of(gnb, line);  // that one goes on behind this epoch, too
+      one.entry.epoch = ran::next_epoch(epoch_of(gnb, line));  // that one begins RLC anew there
       one.entry.in_flight = 0;
     }
     if (is_hosts) gnb.card_moves.begin(token, datapath::CardMoves::To::kCard, std::move(moving));

@@ -112,14 +112,14 @@ TEST_F(MovesTest, with_a_card_that_is_away_a_move_fails_and_the_bearer_stays) {
 }
 
 // Should this host die now, the next one takes the card's word for it.
-TEST_F(MovesTest, the_entry_that_waits_for_the_fence_has_the_epoch_of_the_bearer) {
+TEST_F(MovesTest, the_entry_that_waits_for_the_fence_has_an_epoch_that_was_not_used) {
   begin(true);
   const BearerId id = add_bearer();
   ran::set_epoch(line(id), 9);
   std::optional<std::uint8_t> at_fence;
   behind_fence_ = [&](BearerId first) { at_fence = card_->find(first.value)->bearer.epoch; };
   ASSERT_EQ(move(id, "card0").what, What::kMoved);
-  EXPECT_EQ(at_fence, 9);
+  EXPECT_EQ(at_fence, 10);
   EXPECT_EQ(card_->find(id.value)->bearer.epoch, 9);
 }
 
