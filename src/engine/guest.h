@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -74,8 +77,10 @@ class Hosting {
   // By the loop. True once after leave().
   [[nodiscard]] bool leaves() { return leaves_.load(std::memory_order_relaxed) && leaves_.exchange(false); }
   void has_queues(unsigned own) { own_queues_.store(own, std::memory_order_relaxed); }
-  // Sleeps as long as `guest`, its own loop, is offered or taken.
-  void stay(Guest& guest);
+  // Sleeps as long as `guest`, its own loop, is offered or taken. `rest` makes the core ready for that: it is called
+  // first, and each kAsksAgain as long as it returns false.
+  static constexpr std::chrono::seconds kAsksAgain{1};
+  void stay(Guest& guest, const std::function<bool()>& rest = [] { return true; });
   // Of the guests those that were sent home, or all. The host's loop has ended its rounds.
   void give_back(bool all);
   [[nodiscard]] bool has_guests() const { return guests_ != 0; }
@@ -89,6 +94,7 @@ class Hosting {
   std::atomic<unsigned> own_queues_{0};
   std::atomic<bool> leaves_{false}, is_withdrawn_{false};
   std::atomic<Guest*> offered_{nullptr};
+  std::atomic<std::uint32_t> homecomings_{0};  // the stay sleeps on this number, because such a sleep may have an end
 };
 
 }  // namespace splitplane::datapath

@@ -282,6 +282,39 @@ TEST(LodgingFaults, a_guest_that_does_not_listen_stays) {
   EXPECT_TRUE(guest.runs_on(guest));
 }
 
+// It has heard that its guest shall go, and hangs before its round is over.
+TEST(LodgingFaults, a_guest_goes_home_late_when_its_host_goes_on_late) {
+  LodgingWorker guest(kBusy), host(kBusy);
+  std::atomic<bool> hangs{false};
+  ASSERT_TRUE(host.mailbox.execute([&] {
+    // A P-state that is refused is asked for in each round, behind the commands of that round.
+    host.power.use({.speed = {1, 0.5}, .take = [&](unsigned) {
+                      while (hangs) std::this_thread::sleep_for(1ms);
+                      return false;
+                    }});
+    host.power.set(kBusy);
+  }));
+  ASSERT_EQ(lodge_surely(guest, host), Lodged::kDone);
+  LodgingLoop hanging = host.loop();
+  hanging.execute = [&host, &hangs](const std::function<void()>& command, std::chrono::milliseconds patience) {
+    return host.mailbox.execute(
+        [&] {
+          command();
+          hangs = true;
+        },
+        patience);
+  };
+  EXPECT_FALSE(bring_home(guest.loop(), hanging));
+  EXPECT_NE(guest.power.hosting().offered(), nullptr) << "its host has it still";
+  hangs = false;
+  guest.send();
+  EXPECT_TRUE(guest.takes_all());
+  EXPECT_TRUE(guest.runs_on(guest));
+  EXPECT_EQ(guest.power.hosting().offered(), nullptr);
+  guest.end();
+  host.end();
+}
+
 // The control thread gives up at any moment of a guest that is slow to leave.
 TEST(LodgingFaults, a_guest_that_is_withdrawn_goes_on_whenever_that_happens) {
   class NoRounds final : public Guest {
@@ -366,6 +399,57 @@ TEST(LodgingPower, a_core_without_rounds_goes_to_its_slowest_p_state_and_back) {
   ASSERT_TRUE(guest.takes_all());
   EXPECT_EQ(taken, 0U);
   EXPECT_EQ(guest.power.speed(), 1.0F);
+  guest.end();
+}
+
+TEST(LodgingPower, a_core_that_refuses_its_slowest_p_state_is_asked_again_while_it_sleeps) {
+  LodgingWorker guest(kBusy), host(kBusy);
+  std::atomic<int> refusals{2};
+  std::atomic<unsigned> asked_for_slowest{0};
+  ASSERT_TRUE(guest.mailbox.execute([&] {
+    guest.power.use({.speed = {1, 0.5}, .take = [&](unsigned p_state) {
+                       if (p_state == 0) return true;
+                       asked_for_slowest.fetch_add(1);
+                       return refusals.fetch_sub(1) <= 0;
+                     }});
+    guest.power.set(kBusy);
+  }));
+  guest.send();
+  ASSERT_TRUE(guest.takes_all());
+  ASSERT_EQ(lodge_surely(guest, host), Lodged::kDone);
+  EXPECT_EQ(guest.power.speed(), 1.0F);
+  const auto end = Clock::now() + 4 * Hosting::kAsksAgain;
+  while (guest.power.speed() != 0.5F && Clock::now() < end) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(guest.power.speed(), 0.5F);
+  EXPECT_EQ(guest.stats.p_state_retries.get(), 2U);
+  std::this_thread::sleep_for(Hosting::kAsksAgain + 100ms);
+  EXPECT_EQ(asked_for_slowest, 3U) << "what it has is not asked for again";
+  const auto begin = Clock::now();
+  ASSERT_TRUE(bring_home(guest.loop(), host.loop()));
+  guest.send();
+  ASSERT_TRUE(guest.takes_all());
+  EXPECT_LT(Clock::now() - begin, kLost);
+  EXPECT_EQ(guest.power.speed(), 1.0F);
+  guest.end();
+}
+
+TEST(LodgingPower, a_guest_goes_home_at_once_while_its_core_refuses) {
+  LodgingWorker guest(kBusy), host(kBusy);
+  ASSERT_TRUE(guest.mailbox.execute([&] {
+    guest.power.use({.speed = {1, 0.5}, .take = [](unsigned p_state) { return p_state == 0; }});
+    guest.power.set(kBusy);
+  }));
+  guest.send();
+  ASSERT_TRUE(guest.takes_all());
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(lodge_surely(guest, host), Lodged::kDone);
+    const auto begin = Clock::now();
+    ASSERT_TRUE(bring_home(guest.loop(), host.loop()));
+    guest.send();
+    ASSERT_TRUE(guest.takes_all());
+    ASSERT_TRUE(guest.runs_on(guest));
+    EXPECT_LT(Clock::now() - begin, Clock::duration(Hosting::kAsksAgain) / 2) << "its sleep was ended";
+  }
   guest.end();
 }
 

@@ -78,6 +78,7 @@ inline constexpr unsigned kSampleEvery = 16;
   X(wakeups, "", "sleeps that a packet, a frame or a command ended before their time")       \
   X(pauses, "", "rests on the core, by the power policy")                                    \
   X(p_state_changes, "", "P-states that the power policy asked for")                         \
+  X(p_state_retries, "", "times that a core whose rounds another core makes was asked again for its slowest P-state") \
   X(busy_cycles, "cycles", "TSC cycles in rounds with packets")                              \
   X(idle_cycles, "cycles", "TSC cycles in rounds without packets, and in pauses")            \
   X(paused_cycles, "cycles", "TSC cycles in pauses")                                         \

@@ -281,9 +281,11 @@ void run_worker(Function& function, WorkerPower& power, Mailbox& mailbox, Worker
     hosting.has_queues(machine.queues);
     if (hosting.leaves()) [[unlikely]] {
       hosting.give_back(true);
-      power.take_slowest();
       GuestOf<Function> guest(function, power, mailbox, stats, stop, sources, machine.ring);
-      hosting.stay(guest);
+      hosting.stay(guest, [&power, &stats, asked = false]() mutable {
+        if (std::exchange(asked, true)) stats.p_state_retries.add(1);
+        return power.take_slowest();
+      });
     }
     std::vector<Wakeup*> wakeups{&power.wakeup()};
     for (const Guest* guest : hosting.guests()) {

@@ -87,8 +87,11 @@ class WorkerPower {
     if (is_taken && static_cast<std::size_t>(p_state) < p_states_.speed.size())
       speed_.store(p_states_.speed[static_cast<std::size_t>(p_state)], std::memory_order_relaxed);
   }
-  // The slowest, while another thread makes the rounds.
-  void take_slowest() { take_p_state(static_cast<int>(machine_.p_states) - 1); }
+  // The slowest, while another thread makes the rounds. False: it is not in force.
+  [[nodiscard]] bool take_slowest() {
+    take_p_state(static_cast<int>(machine_.p_states) - 1);
+    return owed_ == power::Action::kKeep;
+  }
   // Once per round.
   void take_owed() {
     if (owed_ != power::Action::kKeep) [[unlikely]]

@@ -20,6 +20,7 @@ struct MayLive {
   std::string card;  // before its worker; empty: none
   placement::HostOnly why{};
   placement::Mode mode{};
+  std::string pinned_to;  // by a list of the file: "host", or a card; empty: by none
 };
 
 struct Outcome {

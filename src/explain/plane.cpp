@@ -191,7 +191,11 @@ void ExplainPlane::find_bearer(const ExplainWorker& w, Outcome& outcome) const {
   if (outcome.bearer == nullptr || parts_.config.cards.empty()) return;
   const CardLinkConfig* const card = app::card_before(parts_.config, w.config().n3);
   const auto why = host_only(parts_.config, w.config(), *outcome.bearer, outcome.session != nullptr);
-  outcome.may_live = {.card = card == nullptr ? "" : card->name, .why = why, .mode = parts_.config.placement.mode};
+  const placement::Pins::Pin* const pin = parts_.pins.of(outcome.bearer->id);
+  outcome.may_live = {.card = card == nullptr ? "" : card->name,
+                      .why = why,
+                      .mode = parts_.config.placement.mode,
+                      .pinned_to = pin == nullptr ? "" : pin->to};
 }
 
 Expected<Outcome> ExplainPlane::run(const Octets& frame, Direction direction) {

@@ -82,6 +82,9 @@ TEST(ExplainPlane, a_story_says_where_the_bearer_lives_and_what_keeps_it_there) 
   config.bearers.front().first.card = "card0";
   EXPECT_THAT(story_of(config), HasSubstr("placed on card card0: card card0 may serve it; mode spill moves it"));
   config.bearers.front().first.card.clear();
+  const ran::BearerConfig& first = config.bearers.front().first;
+  config.pins = {{.on = "card0", .upf = first.upf, .ul_teid = first.uplink_teid}};
+  EXPECT_THAT(story_of(config), HasSubstr("placed on the host: the file pins it to card0"));
   config.bearers.front().first.n3_reorder = ran::N3ReorderConfig{};
   EXPECT_THAT(story_of(config), HasSubstr("placed on the host: no card may serve it: it has n3_reorder"));
 }

@@ -175,6 +175,7 @@ Texts placement_words(const Outcome& o) {
     const auto reason = forbids_moves_only(may.why) ? placement::PlaceReason::fixed : placement::PlaceReason::host_only;
     return {fmt::format("{}: {}: {}", where, text_of(reason), text_of(may.why))};
   }
+  if (!may.pinned_to.empty()) return {fmt::format("{}: the file pins it to {}", where, may.pinned_to)};
   const auto mode = placement::kModeNames[static_cast<std::size_t>(may.mode)];
   return {fmt::format("{}: card {} may serve it; {}", where, may.card,
                       may.mode == placement::Mode::kStatic ? "mode static moves it only when it is told to"

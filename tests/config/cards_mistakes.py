@@ -26,6 +26,12 @@ WRONG_CARDS = edits(
     ("  ratio: 40", "  >>ration: 40", "placement.ration", "unknown key, did you mean 'ratio'?"),
     ("  consolidate: true", "  >>consolidate: 1", "placement.consolidate", "allowed: true or false"),
     ("  consolidate_fill: 50", "  >>consolidate_fill: 0", "placement.consolidate_fill", "is 0; allowed: an integer from 1 to 99"),
+    ("{on: host, upf: \"fd", "{>>at: host, upf: \"fd", "placement.pin[1].at", "unknown key; allowed: on, upf, ul_teid, count"),
+    ("  pin:\n    - {on: card0,", "  pin:\n    - >>{", "placement.pin[0].on", "is missing"),
+    ("ul_teid: 0x1001, count: 2}", "ul_teid: 0x1001, >>count: 0}", "placement.pin[0].count", "is 0; allowed: an integer from 1 to 67108864"),
+    ("ul_teid: 0x1003}", ">>ul_teid: 0}", "placement.pin[2].ul_teid", "is 0; allowed: an integer from 1 to 4294967295"),
+    ("{on: card0, upf: 10.100.0.2,", "{on: card0, >>upf: 10.100.0,", "placement.pin[0].upf", "'10.100.0' is no IP address; allowed: an address such as 10.0.0.1 or fd00::1"),
+    (CARDS[CARDS.index("  pin:\n"):CARDS.index("bearers:\n")], "  >>pin: card0\n", "placement.pin", "allowed: a list"),
     ("    rx: vf-copies", "    rx: vf-copies\n    >>tx: vf-copies", "workers.c.tx", "does not belong to function copies"),
 )
 
@@ -44,6 +50,9 @@ BETWEEN_PARTS_OF_CARDS = edits(
     ("    card: card0", "    rlc: um12\n    >>card: card0", "bearers[0].card", "rlc is um12, which a card does not serve; allowed: am12, am18"),
     ("    card: card0", "    require_psc: true\n    >>card: card0", "bearers[0].card", "with require_psc, which a card does not have"),
     ("    card: card0", "    n3_reorder: {}\n    >>card: card0", "bearers[0].card", "with n3_reorder, which a card does not have"),
+    ("{on: card0,", "{>>on: card2,", "placement.pin[0].on", "there is no card 'card2'; allowed: host, card0, card1"),
+    ("0x1003}", "4294967295, >>count: 2}", "placement.pin[2].ul_teid", "with count 2 it runs past the last value"),
+    ("    - {on: host, upf: 10.100.0.2, ul_teid: 0x1003}", "    - {on: host, upf: 10.100.0.2, >>ul_teid: 0x1002}", "placement.pin[2].ul_teid", "names bearer 0x1002 at 10.100.0.2 again, after placement.pin[0]; allowed: each bearer once"),
     ("queue: 1, shards: 100-199}", ">>queue: 2, shards: 100-199}", "workers.w1.queue", "is 2, but port vf-n3 has 2 receive queue(s); allowed: 0 to 1"),
     ("queue: 1, shards: 100-199}", "queue: 1, shards: 100-199, >>features: headers}", "workers.w1.features", "looks for no bearers, and would not know those of card card0"),
 )

@@ -316,6 +316,10 @@ placement:
   consolidate_fill: 50
   consolidate_busy: 90
   consolidate_calm_ms: 5000
+  pin:
+    - {on: card0, upf: 10.100.0.2, ul_teid: 0x1001, count: 2}
+    - {on: host, upf: "fd00:100::2", ul_teid: 1}
+    - {on: host, upf: 10.100.0.2, ul_teid: 0x1003}
 bearers:
   - count: 4
     upf: 10.100.0.2

@@ -18,6 +18,7 @@ from instance import Control, Instance
 from paths import own
 from processes import Failure, Processes, wait_until
 from service import Service
+from silent_worker import silent_worker
 from test_two_workers import AIRS, LINKS, by_address, by_dispatcher
 from testbed import Testbed
 
@@ -30,6 +31,10 @@ EACH = 8  # bearers of a worker
 
 def hosts(control: Control) -> dict[str, str]:
     return {row["worker"]: row["host"] for row in control.call("place.show")["workers"]}
+
+
+def states(control: Control) -> dict[str, str]:
+    return {row["worker"]: row["state"] for row in control.call("place.show")["workers"]}
 
 
 def park(control: Control, worker: str, on: str):
@@ -264,12 +269,36 @@ def test_cores_follow_the_load_and_nothing_is_lost(folder, processes, tmp_path_f
     assert react < 2 and again < calm + 2
 
 
+def test_a_guest_whose_host_hangs_is_stuck_until_the_host_goes_on(folder, processes, tmp_path_factory):
+    bed = TwoWorkers(folder, processes, tmp_path_factory.mktemp("s"))
+    control = bed.gnb.control
+    steady = bed.generator("w1", LOW)
+    wait_until("packets to pass", lambda: bed.received("w1") > 100)
+    park(control, "w1", "w0")
+    assert states(control) == {"w0": "runs", "w1": "parked"}
+    with silent_worker(bed.gnb.process, 0):
+        wait_until("both to be stuck", lambda: states(control) == {"w0": "stuck", "w1": "stuck"}, 10)
+        assert hosts(control) == {"w0": "", "w1": "w0"}
+        with pytest.raises(Exception, match="worker w0 does not answer; it keeps the loop of w1"):
+            control.call("place.wake", worker="w1")
+    wait_until("its host to go on", lambda: states(control) == {"w0": "runs", "w1": "parked"}, 10)
+    before = bed.received("w1")
+    wait_until("packets to pass again", lambda: bed.received("w1") > before)
+    control.call("place.wake", worker="w1")
+    assert states(control) == {"w0": "runs", "w1": "runs"}
+    before = bed.received("w1")
+    wait_until("packets to pass by its own core", lambda: bed.received("w1") > before)
+    steady.stop()
+    assert all(w["balanced"] for w in control.stats()["workers"])
+    bed.gnb.finish()
+
+
 def test_what_is_wrong_with_a_park_is_said_and_changes_nothing(folder, processes, tmp_path_factory):
     bed = TwoWorkers(folder, processes, tmp_path_factory.mktemp("s"))
     control = bed.gnb.control
     for worker, on, said in (
-        ("w9", "w0", "worker: there is no worker 'w9'; allowed: w0, w1"),
-        ("w1", "w9", "on: there is no worker 'w9'; allowed: w0, w1"),
+        ("w9", "w0", "worker: there is no 'w9'; allowed: w0, w1"),
+        ("w1", "w9", "on: there is no 'w9'; allowed: w0, w1"),
         ("w1", "w1", "worker w1 cannot be its own host; allowed: another worker"),
     ):
         with pytest.raises(Exception, match=said):

@@ -1,6 +1,7 @@
 #include "card/link/bearers.h"
 
 #include <algorithm>
+#include <array>
 
 #include "card/protocol/lease.h"
 
@@ -65,6 +66,7 @@ void LinkBearers::remove(std::uint32_t id) {
   const auto at = entries_.find(id);
   if (at == entries_.end()) return;
   if (at->second.sent) removals_.insert(id);
+  if (at->second.sent && at->second.unsure) unsure_removals_.insert(id);
   due_.erase({at->second.due, id});
   clean(id);
   requested_.erase(id);
@@ -131,7 +133,7 @@ void LinkBearers::begin_anew() {
   taken_.clear();
   for (auto& [id, entry] : entries_) {
     if (entry.sent) put_behind_lease(entry);
-    entry.sent = entry.confirmed = entry.absent = false;
+    entry.sent = entry.confirmed = entry.absent = entry.unsure = false;
     entry.refused.clear();
     mark_dirty(id, entry);
   }
@@ -185,7 +187,7 @@ LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::
     if (entry.want.keeps_copies) removals_.insert(id);
   }
   entry.confirmed = true;
-  entry.absent = false;
+  entry.absent = entry.unsure = false;
   if (may_be_absent(entry)) evictable_.insert(id);
   wait_again(entry);
   note(id, row.numbers, now);
@@ -195,13 +197,14 @@ LinkBearers::Found LinkBearers::found_on_card(const CardNumbersRow& row, Clock::
 
 void LinkBearers::compared(const std::set<std::uint32_t>& on_card) {
   std::erase_if(removals_, [&](std::uint32_t id) { return !on_card.contains(id); });
+  unsure_removals_.clear();
   taken_ = {on_card.begin(), on_card.end()};
   Ids may_wait;
   for (auto& [id, entry] : entries_) {
     if (on_card.contains(id) && !is_removal(id)) continue;
     if (entry.confirmed) put_behind_lease(entry);
     due_.erase({entry.due, id});
-    entry.sent = entry.confirmed = entry.absent = false;
+    entry.sent = entry.confirmed = entry.absent = entry.unsure = false;
     if (may_be_absent(entry)) {
       may_wait.push_back(id);
     } else {
@@ -301,8 +304,14 @@ LinkBearers::Ids LinkBearers::removals(std::size_t limit) const {
 void LinkBearers::removed(std::span<const std::uint32_t> ids) {
   for (const std::uint32_t id : ids) {
     removals_.erase(id);
+    unsure_removals_.erase(id);
     taken_.erase(id);
   }
+}
+
+void LinkBearers::found_removal(std::uint32_t id, bool is_there) {
+  unsure_removals_.erase(id);
+  if (!is_there) removed(std::array{id});
 }
 
 Expected<std::optional<LinkBearers::ToInstall>> LinkBearers::prepare(std::uint32_t id) {
@@ -350,6 +359,7 @@ void LinkBearers::installed(std::uint32_t id, std::uint64_t version, Clock::time
   if (at == entries_.end() || !at->second.sent) return;  // removed, or put anew since
   Entry& entry = at->second;
   entry.confirmed = true;
+  entry.unsure = false;
   wait_again(entry);
   if (may_be_absent(entry)) evictable_.insert(id);
   if (entry.version == version) clean(id);
@@ -492,7 +502,7 @@ std::optional<LinkBearers::Obstacle> LinkBearers::begin_move(std::span<const Bea
     entry.moving = has_room;
     if (!has_room || !entry.absent) continue;
     taken_.insert(id.value);
-    entry.sent = true;  // the move installs it; until then it counts as absent
+    entry.sent = entry.unsure = true;  // the move installs it; until then it counts as absent
   }
   return has_room ? std::nullopt : std::optional(Obstacle{.is_full = true});
 }
@@ -570,7 +580,7 @@ void LinkBearers::moved_here(const nic::CardBearer& want, const nic::CardBeginni
   entry.version = ++versions_;
   entry.moving = true;  // until arrived(): the card has a lease that lets nothing through, and no number of the bearer
   entry.sent = entry.confirmed = entry.numbered = entry.granted = true;
-  entry.absent = false;
+  entry.absent = entry.unsure = false;
   taken_.insert(id);
   entry.lease_end = beginning.lease_end;
   entry.heard = beginning.next_count;

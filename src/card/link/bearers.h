@@ -71,6 +71,7 @@ class LinkBearers {
     bool is_longer = false;                         // the lease, since the last notices()
     bool granted = false;                           // its worker may have credit from this run of the card
     bool moving = false;                            // between begin_move() and its end: its lease stays as it is
+    bool unsure = false;                            // it was absent: its move has installed it on the card, or not yet
     Clock::time_point waits_since{}, settle_due{};  // packets have been at the host at all looks since then
     Clock::time_point looked{}, due{};
   };
@@ -111,6 +112,12 @@ class LinkBearers {
   [[nodiscard]] bool has_dirty() const { return !dirty_.empty(); }
   [[nodiscard]] bool has_removals() const { return !removals_.empty(); }
   void removed(std::span<const std::uint32_t> ids);
+  // One that the card may not have, because it was absent until a move that was given up. Nothing: there is none.
+  [[nodiscard]] std::optional<std::uint32_t> unsure_removal() const {
+    return unsure_removals_.empty() ? std::nullopt : std::optional(*unsure_removals_.begin());
+  }
+  // Whether the card has it: then it is to be removed as any other one.
+  void found_removal(std::uint32_t id, bool is_there);
 
   // Those of `ids` that the card will number anew and whose workers keep copies.
   struct ToBegin {
@@ -244,6 +251,7 @@ class LinkBearers {
   std::set<std::pair<bool, std::uint32_t>> dirty_;
   std::set<std::uint32_t> postponed_;
   std::set<std::uint32_t> removals_;             // on the card, to be removed before the next installation
+  std::set<std::uint32_t> unsure_removals_;      // of these: perhaps not on the card
   std::uint64_t room_ = 0;                       // as set_room() says
   std::unordered_set<std::uint32_t> taken_;      // bearers that may have an entry on this run of the card
   std::unordered_set<std::uint32_t> evictable_;  // the host's that are there; some may be the card's or gone since

@@ -455,6 +455,13 @@ Expected<void> CardLink::push(Lock& lock) {
 
 Expected<void> CardLink::push_removals(Lock& lock) {
   while (bearers_.has_removals()) {
+    if (const auto unsure = bearers_.unsure_removal()) {
+      const auto next = ask(lock, "card.numbers", {{"after", *unsure - 1}, {"limit", 1}}).and_then(numbers_from_json);
+      if (!next) return tl::unexpected(next.error());
+      bearers_.found_removal(*unsure, !next->empty() && next->front().id.value == *unsure);
+      done_.notify_all();
+      continue;
+    }
     const auto ids = bearers_.removals(kIdBatch);
     const auto answer = ask(lock, "card.remove", {{"ids", ids}});
     if (!answer) return tl::unexpected(answer.error());  // the card's state is compared anew then

@@ -240,6 +240,36 @@ TEST_F(CardRoomTest, a_move_of_an_absent_bearer_that_is_given_up_leaves_it_to_th
   EXPECT_EQ(card_->overflows, 0U);
 }
 
+TEST_F(CardRoomTest, an_absent_bearer_may_be_released_right_after_its_move_was_given_up) {
+  start();
+  ASSERT_TRUE(put(hosts(0, 20)));
+  for (const bool armed : {false, true}) {
+    const unsigned n = armed ? 18 : 19;
+    const std::array ids{BearerId{id(n)}};
+    ASSERT_FALSE(card_->find(id(n)));
+    ASSERT_TRUE(link_->begin_move(ids));
+    nic::CardBearer entry = of_card(n);
+    entry.lease = 1;
+    if (armed) {
+      ASSERT_TRUE(mover().install(std::array{entry}));
+    }
+    link_->give_up_move(ids);
+    remove({ids[0]});
+    ASSERT_TRUE(up());
+    EXPECT_FALSE(card_->find(id(n)));
+    const CardLinkView view = link_->view();
+    EXPECT_EQ(view.bearers, n);
+    EXPECT_EQ(view.bearers - view.absent, card_->size());
+    EXPECT_EQ(view.connects, 1U);
+    EXPECT_EQ(view.failures, 0U);
+  }
+  // Its place is free: another bearer moves there, and one with the same identity may come again.
+  ASSERT_TRUE(move_here(17));
+  ASSERT_TRUE(put({of_host(19)}));
+  EXPECT_EQ(link_->view().bearers, 19U);
+  EXPECT_EQ(card_->overflows, 0U);
+}
+
 TEST_F(CardRoomTest, a_restarted_card_gets_the_bearers_that_it_serves_first) {
   start();
   ASSERT_TRUE(put(hosts(0, 20)));

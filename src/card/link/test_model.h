@@ -110,6 +110,7 @@ class CardModel {
   Expected<void> begin(std::span<const nic::CardBeginning> bearers) {
     {
       const std::lock_guard guard(mutex_);
+      if (refused_begins.load() > 0 && refused_begins.fetch_sub(1) > 0) return fail("the card has no memory for that");
       for (const auto& b : bearers) {
         const auto at = there_.find(b.id.value);
         if (at == there_.end() || at->second.bearer.place == nic::Place::kHost)
@@ -224,6 +225,7 @@ class CardModel {
   std::atomic<unsigned> punts{0};
   std::atomic<int> installs{0};
   std::atomic<int> slow_installs{0}, slow_leases{0}, slow_begins{0};  // how many it executes but answers too late
+  std::atomic<int> refused_begins{0};                                 // how many it refuses
   std::atomic<std::uint64_t> fenced{0};                               // the token of the last fence
 
  private:

@@ -56,20 +56,22 @@ std::string render_placement(const Json& placement) {
              fmt::format("{:.1f} ms", real(moves, "longest_hold_us") / 1e3)});
   std::string text = table.to_string() + "\n" + moved.to_string();
   if (const Json& workers = member(placement, "workers"); workers.is_array() && workers.size() > 1) {
-    Table loops({"worker", "core", "rounds made by", "busy"});
+    Table loops({"worker", "core", "state", "rounds made by", "busy"});
     for (const Json& one : workers) {
       const std::string host = grouped_text(one, "host");
-      loops.add({grouped_text(one, "worker"), grouped_text(one, "core"), host.empty() ? "its own core" : host,
+      loops.add({grouped_text(one, "worker"), grouped_text(one, "core"), grouped_text(one, "state"),
+                 host.empty() ? "its own core" : host,
                  member(one, "busy").is_number() ? fmt::format("{:.0f} %", 100 * real(one, "busy")) : "-"});
     }
     text += "\n" + loops.to_string();
   }
   const Json& bearers = member(placement, "bearers");
   if (!bearers.is_array() || bearers.empty()) return text;
-  Table rows({"bearer", "lives on", "load", "why"});
+  Table rows({"bearer", "lives on", "load", "pinned by", "why"});
   for (const Json& one : bearers) {
+    const std::string by = grouped_text(one, "pinned_by");
     rows.add({fmt::format("{:#010x}", number(one, "id")), grouped_text(one, "place"),
-              fmt::format("{:.0f}/s", real(one, "load")), grouped_text(one, "why")});
+              fmt::format("{:.0f}/s", real(one, "load")), by.empty() ? "-" : by, grouped_text(one, "why")});
   }
   return text + "\n" + rows.to_string();
 }
@@ -118,7 +120,10 @@ void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliO
   });
 
   CLI::App* pin = with_ids(
-      place->add_subcommand("pin", "Bearers that shall live there in every mode; they move with the next decision")
+      place
+          ->add_subcommand(
+              "pin",
+              "Bearers that shall live there in every mode, also after a restart; they move with the next decision")
           ->fallthrough(),
       o);
   pin->add_option("--to", o->to, "host, or the name of a card")->required();
@@ -129,7 +134,9 @@ void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliO
     };
   });
   CLI::App* unpin =
-      with_ids(place->add_subcommand("unpin", "Bearers that live again where the mode says")->fallthrough(), o);
+      with_ids(place->add_subcommand("unpin", "Bearers that live again where the mode says, whatever the file pins")
+                   ->fallthrough(),
+               o);
   unpin->callback([o, ask, &action] {
     action = [o, ask](CliOutput& out) {
       return ask(out, "place.unpin", {{"ids", o->ids}},

@@ -33,10 +33,11 @@ TEST(CtlPlace, how_it_is_decided_what_is_now_and_why) {
                       {"place", "card0"},
                       {"why", "on card 0: it is pinned"},
                       {"load", 12.4},
-                      {"pinned", true}}}},
+                      {"pinned", true},
+                      {"pinned_by", "file"}}}},
                    {"workers",
-                    {{{"worker", "w0"}, {"core", 2}, {"host", ""}, {"busy", 0.126}},
-                     {{"worker", "w1"}, {"core", 3}, {"host", "w0"}, {"busy", nullptr}}}}};
+                    {{{"worker", "w0"}, {"core", 2}, {"host", ""}, {"state", "runs"}, {"busy", 0.126}},
+                     {{"worker", "w1"}, {"core", 3}, {"host", "w0"}, {"state", "stuck"}, {"busy", nullptr}}}}};
   const std::string text = render_placement(Json::parse(shown.dump()));
   EXPECT_THAT(text, HasSubstr("ratio: 30 % of load"));
   EXPECT_THAT(text, HasSubstr("200,000"));
@@ -47,8 +48,9 @@ TEST(CtlPlace, how_it_is_decided_what_is_now_and_why) {
   EXPECT_THAT(text, HasSubstr("0x04040000"));
   EXPECT_THAT(text, HasSubstr("12/s"));
   EXPECT_THAT(text, HasSubstr("on card 0: it is pinned"));
-  EXPECT_THAT(text, ContainsRegex("w0 +2 +its own core +13 %"));
-  EXPECT_THAT(text, ContainsRegex("w1 +3 +w0 +-"));
+  EXPECT_THAT(text, ContainsRegex("12/s +file +on card"));
+  EXPECT_THAT(text, ContainsRegex("w0 +2 +runs +its own core +13 %"));
+  EXPECT_THAT(text, ContainsRegex("w1 +3 +stuck +w0 +-"));
 }
 
 TEST(CtlPlace, a_share_of_nothing_is_none) {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "gnb/config/check_bearers.h"
 #include "gnb/config/check_cards.h"
+#include "gnb/config/check_placement.h"
 #include "gnb/config/check_workers.h"
 #include "gnb/config/lookup.h"
 #include "gnb/config/taps.h"
@@ -66,24 +67,6 @@ std::optional<Finding> check_air(const GnbConfig& config, std::set<std::string>&
     if (!taken.insert(port).second) {
       return Finding{key, fmt::format("port {} is used twice; allowed: one entry of n3 or air a port", port)};
     }
-  }
-  return std::nullopt;
-}
-
-std::optional<Finding> check_placement(const GnbConfig& config) {
-  const placement::Settings& settings = config.placement;
-  if (settings.mode != placement::Mode::kStatic && config.cards.empty()) {
-    return Finding{"placement.mode", fmt::format("is {}, and there is no section cards; allowed: static",
-                                                 placement::kModeNames[static_cast<std::size_t>(settings.mode)])};
-  }
-  const auto serving = std::ranges::count(config.workers, WorkerConfig::Function::kGnb, &WorkerConfig::function);
-  if (settings.consolidation.on && serving < 2) {
-    return Finding{"placement.consolidate",
-                   fmt::format("is true, and {} worker has function gnb; allowed: with two or more", serving)};
-  }
-  if (const auto wrong = placement::refuse(settings.consolidation)) {
-    const std::size_t colon = wrong->find(": ");
-    return Finding{"placement." + wrong->substr(0, colon), wrong->substr(colon + 2)};
   }
   return std::nullopt;
 }

@@ -9,6 +9,7 @@
 
 #include "base/ip_address.h"
 #include "gnb/datapath/feature_set.h"
+#include "placement/decision/pins.h"
 #include "placement/decision/settings.h"
 #include "power/settings.h"
 #include "ran/bearer_group.h"
@@ -100,8 +101,9 @@ struct GnbConfig : ProgramConfig {
   std::vector<ran::BearerGroup> bearers;
   std::vector<ran::WantedSession> sessions;  // with several bearers each
   std::vector<tap::Settings> taps;
-  std::vector<CardLinkConfig> cards;  // in front of ports here
-  placement::Settings placement;      // which bearers live on them
+  std::vector<CardLinkConfig> cards;     // in front of ports here
+  placement::Settings placement;         // which bearers live on them
+  std::vector<placement::PinList> pins;  // beside what `placement` decides
   std::optional<BaasConfig> baas;
 };
 

@@ -166,7 +166,7 @@ constexpr std::array<fields::Field, 5> kBaasRows{
 };
 using Consolidation = placement::ConsolidationSettings;
 constexpr auto kConsolidation = &placement::Settings::consolidation;
-constexpr std::array<fields::Field, 13> kPlacementRows{
+constexpr std::array<fields::Field, 14> kPlacementRows{
     fields::word<placement::kModeNames, &placement::Settings::mode>("mode", {
         .help = "Which bearers live on cards",
         .more = "`static`: those that were put there. `ratio`: a share of them. `spill`: the busiest ones that "
@@ -187,6 +187,9 @@ constexpr std::array<fields::Field, 13> kPlacementRows{
         .help = "How long a bearer stays after it moved, in modes that go by load"}),
     fields::integer<&placement::Settings::hysteresis_percent>("hysteresis", 0, 1000, {
         .help = "A bearer takes another one's entry of a full card if its load is more by so many percent"}),
+    fields::by_hand<placement::Settings>("pin", R"({"type": "array", "items": {"$ref": "#/$defs/pin"}})", {
+        .help = "Bearers that live in one place in every mode, by UPF and uplink TEID",
+        .more = "What `ctl place pin` and `unpin` say of a bearer goes before it.", .option = fields::kNoOption}),
     fields::flag<kConsolidation, &Consolidation::on>("consolidate", {
         .help = "Workers with little load share a core, and the other cores sleep",
         .more = "Of gnb workers on one NUMA node. See [placement.md](../design/placement.md#consolidation)."}),
@@ -196,6 +199,17 @@ constexpr std::array<fields::Field, 13> kPlacementRows{
         .help = "A core that is busier in percent sends a worker back to its own"}),
     fields::integer<kConsolidation, &Consolidation::calm_ms>("consolidate_calm_ms", 100, 3'600'000, {
         .help = "How long the load has fitted on one core less before that one sleeps"}),
+};
+using PinList = placement::PinList;
+constexpr std::array<fields::Field, 4> kPinRows{
+    fields::text<&PinList::on>("on", "host, or the name of a card", {
+        .help = "Where they live: host, or the name of a card", .more = "A bearer that may not live there stays, and "
+        "`splitplane ctl place show` says why.", .required = true}),
+    fields::ip<&PinList::upf>("upf", {.help = "Address of their UPF", .required = true}),
+    fields::integer<&PinList::ul_teid>("ul_teid", 1, 0xffffffff, {
+        .help = "TEID at the UPF, of the first bearer", .required = true}),
+    fields::integer<&PinList::count>("count", 1, kMaxBearers, {
+        .help = "How many bearers", .special = "TEIDs go up by one each", .more = "No bearer may stand in two entries."}),
 };
 // How many, and where: what a group has beside the keys of its first bearer.
 constexpr std::array<fields::Field, 2> kGroupRows{
@@ -229,6 +243,7 @@ constexpr fields::Fields<ran::BearerGroup> kGroupFields(kGroupRows);
 constexpr fields::Fields<CardLinkConfig> kCardLinkFields(kCardLinkRows);
 constexpr fields::Fields<BaasConfig> kBaasFields(kBaasRows);
 constexpr fields::Fields<placement::Settings> kPlacementFields(kPlacementRows);
+constexpr fields::Fields<placement::PinList> kPinFields(kPinRows);
 
 }  // namespace
 
@@ -256,6 +271,9 @@ fields::Fields<BaasConfig> baas_fields() {
 fields::Fields<placement::Settings> placement_fields() {
   return kPlacementFields;
 }
+fields::Fields<placement::PinList> pin_fields() {
+  return kPinFields;
+}
 
 std::vector<fields::Section> gnb_sections() {
   return {{"file", fields::keys_of(kGnbFields)},
@@ -269,6 +287,7 @@ std::vector<fields::Section> gnb_sections() {
           {"card_link", fields::keys_of(kCardLinkFields)},
           {"baas", fields::keys_of(kBaasFields)},
           {"placement", fields::keys_of(kPlacementFields)},
+          {"pin", fields::keys_of(kPinFields)},
           {"tap", fields::keys_of(tap::settings_fields())}};
 }
 

@@ -175,7 +175,9 @@ void read_file(const YamlValue& top, GnbConfig& config) {
   if (const auto& v = cards) config.cards = read_cards(*v);
   if (const auto v = map.find("baas")) config.baas = read_baas(*v);
   if (const auto v = map.find("placement")) {
-    read_fields(v->map(placement_fields().names()), placement_fields(), config.placement);
+    const YamlMap placement = v->map(placement_fields().names());
+    read_fields(placement, placement_fields(), config.placement);
+    if (const auto pins = placement.find("pin")) config.pins = read_list(*pins, pin_fields());
   }
   if (const auto v = map.find("bearers")) config.bearers = read_bearers(*v);
   if (const auto v = map.find("sessions")) config.sessions = read_sessions(*v);

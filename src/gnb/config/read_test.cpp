@@ -231,6 +231,22 @@ TEST(GnbFile, placement_is_static_until_the_file_says_more) {
   EXPECT_EQ(got->placement.min_stay_ms, 7U);
 }
 
+TEST(GnbFile, lists_of_pinned_bearers_name_them_by_upf_and_uplink_teid) {
+  const auto got = parse(with_placement("pin: [{on: host, upf: 10.100.0.2, ul_teid: 0x1001, count: 3}, "
+                                        "{on: host, upf: 'fd00::2', ul_teid: 0x1002}, "
+                                        "{on: host, upf: 10.100.0.2, ul_teid: 0xffffffff}]")
+                             .c_str(),
+                         "t.yaml");
+  ASSERT_TRUE(got) << got.error().message;
+  ASSERT_EQ(got->pins.size(), 3U);
+  EXPECT_EQ(got->pins[0].on, "host");
+  EXPECT_EQ(got->pins[0].upf, IpAddress::v4({10, 100, 0, 2}));
+  EXPECT_EQ(got->pins[0].ul_teid, Teid{0x1001});
+  EXPECT_EQ(got->pins[0].count, 3U);
+  EXPECT_EQ(got->pins[1].count, 1U);
+  EXPECT_EQ(got->placement, placement::Settings{});
+}
+
 TEST(GnbFile, what_is_wrong_with_placement_is_said_in_one_line) {
   const auto refusal = [](const std::string& members) {
     const auto got = parse(with_placement(members).c_str(), "t.yaml");
@@ -240,6 +256,23 @@ TEST(GnbFile, what_is_wrong_with_placement_is_said_in_one_line) {
               HasSubstr("placement.mode: is spill, and there is no section cards; allowed: static"));
   EXPECT_THAT(refusal("mode: best"), HasSubstr("placement.mode: 'best'"));
   EXPECT_THAT(refusal("ratio: 101"), HasSubstr("placement.ratio"));
+  const std::string one = "{on: host, upf: 10.100.0.2, ul_teid: 5, count: 3}";
+  EXPECT_THAT(refusal("pin: [{on: card0, upf: 10.100.0.2, ul_teid: 5}]"),
+              HasSubstr("placement.pin[0].on: there is no card 'card0'; allowed: host"));
+  EXPECT_THAT(refusal("pin: [" + one + ", {on: host, upf: 10.100.0.2, ul_teid: 7}]"),
+              HasSubstr("placement.pin[1].ul_teid: names bearer 0x7 at 10.100.0.2 again, after placement.pin[0]; "
+                        "allowed: each bearer once"));
+  EXPECT_THAT(refusal("pin: [{on: host, upf: 10.100.0.2, ul_teid: 4, count: 2}, " + one + "]"),
+              HasSubstr("placement.pin[1].ul_teid: names bearer 0x5 at"));
+  EXPECT_EQ(
+      refusal("pin: [" + one + ", {on: host, upf: 10.100.0.3, ul_teid: 5}, {on: host, upf: 10.100.0.2, ul_teid: 8}]"),
+      "taken");
+  EXPECT_THAT(refusal("pin: [{on: host, upf: 10.100.0.2, ul_teid: 0xffffffff, count: 2}]"),
+              HasSubstr("placement.pin[0].ul_teid: with count 2 it runs past the last value"));
+  EXPECT_THAT(refusal("pin: [{on: host, upf: 10.100.0.2}]"), HasSubstr("placement.pin[0].ul_teid"));
+  EXPECT_THAT(refusal("pin: [{on: host, upf: 10.100.0.2, ul_teid: 5, to: x}]"),
+              HasSubstr("placement.pin[0].to: unknown key"));
+  EXPECT_THAT(refusal("pin: host"), HasSubstr("placement.pin: "));
   EXPECT_THAT(refusal("ration: 1"), HasSubstr("placement.ration: unknown key, did you mean 'ratio'?"));
 }
 

@@ -25,6 +25,7 @@ struct Installation {
   std::optional<unsigned> card_peer;  // behind a card: the UPF's number there
   std::optional<FileKey> file;        // a bearer of the configuration
   JournalNumbers numbers;             // of a new bearer: COUNTs go on at `end`
+  std::optional<std::string> pin;     // of a new bearer: see placement::Pins
   bool keeps_keys = false;            // of a new bearer: its COUNTs are those of its keys
   // Of a bearer of a session with several ones; else null. All of them are installed together.
   std::shared_ptr<const ran::SessionConfig> session;

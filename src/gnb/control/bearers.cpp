@@ -156,6 +156,7 @@ Expected<AddedBearers> Bearers::enter(std::span<const NewBearer> wanted) {
     }
     prepared->file = one.file;
     prepared->numbers = one.numbers;
+    prepared->pin = one.pin;
     prepared->keeps_keys = one.keeps_keys;
     if (has_epoch(prepared->config) && !one.is_restored) prepared->numbers.epoch = parts_.numbers.next_epoch(change);
     fresh.push_back(*prepared);
@@ -165,6 +166,7 @@ Expected<AddedBearers> Bearers::enter(std::span<const NewBearer> wanted) {
   auto installed = parts_.lines.install(change, fresh, told);
   if (installed) {
     parts_.numbers.enter(change, fresh);  // before cards number them
+    enter_pins(change, fresh);
     const auto requests = parts_.cards.put(change, fresh);
     std::tie(change, installed) = Cards::wait_for(std::move(change), requests);
   }
@@ -224,6 +226,7 @@ Expected<AddedSession> Bearers::enter_session(const NewSession& wanted) {
     if (!prepared) return refused(prepared.error());
     prepared->file = wanted.file;
     if (!wanted.numbers.empty()) prepared->numbers = wanted.numbers[i];
+    if (!wanted.pins.empty()) prepared->pin = wanted.pins[i];
     if (!wanted.keeps_keys.empty()) prepared->keeps_keys = wanted.keeps_keys[i];
     const bool is_new = prepared->numbers == JournalNumbers{};
     if (has_epoch(prepared->config) && is_new) prepared->numbers.epoch = parts_.numbers.next_epoch(change);
@@ -235,6 +238,7 @@ Expected<AddedSession> Bearers::enter_session(const NewSession& wanted) {
   auto installed = parts_.lines.install(change, fresh, told);
   if (installed) {
     parts_.numbers.enter(change, fresh);  // before cards number them
+    enter_pins(change, fresh);
     const auto requests = parts_.cards.put(change, fresh);
     std::tie(change, installed) = Cards::wait_for(std::move(change), requests);
   }
@@ -263,6 +267,7 @@ Expected<bool> Bearers::release_session(Teid teid) {
     leave_peer(change, worker, config.upf);
     parts_.numbers.release(change, config.id);
     parts_.uplinks.forget(change, config.id);
+    parts_.pins.forget(config.id);
   }
   parts_.store.remove_session(teid);
   parts_.n3.remember_released(change, worker, first);
@@ -324,6 +329,13 @@ Expected<std::vector<SessionView>> Bearers::list_sessions(std::uint32_t after, s
   return all;
 }
 
+void Bearers::enter_pins(const Locked& locked, std::span<const Installation> fresh) {
+  for (const Installation& one : fresh) {
+    parts_.pins.enter(one.config.id, {one.config.upf, one.config.uplink_teid}, one.pin);
+    if (one.pin) parts_.numbers.set_pin(locked, one.config.id, parts_.pins.said(one.config.id));
+  }
+}
+
 Expected<Installation> Bearers::prepare(const Locked& locked, const ran::BearerConfig& config) {
   WorkerRuntime* worker = parts_.workers.owner_of(config.id.value);
   if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
@@ -357,6 +369,7 @@ Error Bearers::undo(const Locked& locked, std::span<const Installation> fresh, c
     parts_.store.remove(one.config.id);
     parts_.numbers.remove(locked, one.config.id);
     parts_.uplinks.forget(locked, one.config.id);
+    parts_.pins.forget(one.config.id);
   }
   for (const WorkerRuntime* worker : parts_.lines.uninstall(locked, fresh, told)) {
     const auto kept =
@@ -403,6 +416,7 @@ Expected<ran::BearerConfig> Bearers::modify(BearerId id, const BearerPatch& patc
   leave_peer(change, *prepared->worker, current.upf);
   parts_.store.replace(changed);
   parts_.numbers.set_config(change, changed);
+  parts_.pins.change(id, {changed.upf, changed.uplink_teid});
   parts_.uplinks.begin_anew(change, id);
   return changed;
 }
@@ -422,6 +436,7 @@ Expected<bool> Bearers::release(BearerId id) {
   parts_.store.remove(id);
   parts_.numbers.release(change, id);
   parts_.uplinks.forget(change, id);
+  parts_.pins.forget(id);
   parts_.n3.remember_released(change, worker, id);
   if (config.dl_teid) parts_.n3.remember_released(change, worker, BearerId{config.dl_teid->value});
   (void)Cards::wait_for(std::move(change), requests);  // no card refuses that a bearer goes

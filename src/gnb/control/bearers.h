@@ -17,6 +17,7 @@
 #include "gnb/control/peer_table.h"
 #include "gnb/control/uplinks.h"
 #include "gnb/control/workers.h"
+#include "placement/decision/pins.h"
 #include "ran/bearer_store.h"
 #include "ran/control/bearer_requests.h"
 
@@ -35,6 +36,7 @@ class Bearers {
     Cards& cards;
     N3Control& n3;
     Uplinks& uplinks;
+    placement::Pins& pins;
   };
 
   explicit Bearers(const Parts& parts) : parts_(parts) {}
@@ -85,6 +87,8 @@ class Bearers {
   Expected<void> enter_sessions(std::span<const NewSession> wanted, bool& reserved);
   [[nodiscard]] Expected<ran::SessionConfig> find_session(Teid teid) const;
   [[nodiscard]] const ran::SessionConfig* find_same(const ran::SessionConfig& wanted) const;
+  // New bearers are pinned as the file or `ctl place` says.
+  void enter_pins(const Locked& locked, std::span<const Installation> fresh);
   // Takes a place for the bearer's UPF, with its worker and with the card before it.
   Expected<Installation> prepare(const Locked& locked, const ran::BearerConfig& config);
   void leave_peer(const Locked& locked, WorkerRuntime& worker, const IpAddress& upf);

@@ -66,6 +66,7 @@ void Instance::serve_n3(std::chrono::steady_clock::time_point now) {
   parts_.workers.watch(now);
   {
     const Locked locked = parts_.control.lock();
+    parts_.workers.notice_homecomings(locked);
     parts_.taps.quiet_stopped(locked);
     parts_.numbers.serve(locked, now);
     parts_.n3.serve(locked, now);

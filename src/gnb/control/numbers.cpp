@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/log.h"
+#include "gnb/config/lookup.h"
 #include "gnb/datapath/count_limit.h"
 #include "gnb/journal/sessions.h"
 #include "secured/rekey.h"
@@ -101,6 +102,7 @@ Numbers::Restart Numbers::restart() {
         continue;
       }
       one.numbers = resumed(*before->second);
+      one.pin = pin_of(*before->second);
       one.is_restored = true;
       keep_newer_keys(one.config, before->second->config);
       one.keeps_keys = same_keys(one.config, before->second->config);
@@ -121,11 +123,21 @@ Numbers::Restart Numbers::restart() {
                               .shard = {},
                               .file = {},
                               .numbers = resumed(*before),
+                              .pin = pin_of(*before),
                               .is_restored = true,
                               .keeps_keys = true});
   }
   restart_sessions(found, all);
   return all;
+}
+
+// Nothing if its card is no longer in the configuration.
+std::optional<std::string> Numbers::pin_of(const JournalBearer& before) const {
+  const auto& pin = before.pin;
+  if (!pin || pin->empty() || *pin == "host" || find_card(config_, *pin) != nullptr) return pin;
+  log::warn("bearer {:#010x} was pinned to card {}, which is no longer there; it is not pinned any more",
+            before.config.id.value, *pin);
+  return std::nullopt;
 }
 
 // The workers of an instance share their book of keys.
@@ -190,6 +202,7 @@ void Numbers::restart_sessions(const JournalContent& found, Restart& all) {
       const bool was_there = known != session.bearers.end();
       if (was_there) keep_newer_keys(bearer.config, known->config);
       one.numbers.push_back(was_there ? resumed(*known) : JournalNumbers{});
+      one.pins.push_back(was_there ? pin_of(*known) : std::nullopt);
       one.keeps_keys.push_back(was_there && same_keys(known->config, bearer.config));
       same_bearers = same_bearers && was_there && same_parameters(known->config, bearer.config);
       // The UPF sends to the TEID, so the first bearer has it, also where it is another DRB now.
@@ -205,7 +218,10 @@ void Numbers::restart_sessions(const JournalContent& found, Restart& all) {
   for (const auto& [key, session] : by_control) {
     if (!session.is_whole) continue;  // no answer to the request has said that it is there
     NewSession one{.config = session.config, .is_restored = true};
-    for (const JournalBearer& bearer : session.bearers) one.numbers.push_back(resumed(bearer));
+    for (const JournalBearer& bearer : session.bearers) {
+      one.numbers.push_back(resumed(bearer));
+      one.pins.push_back(pin_of(bearer));
+    }
     one.keeps_keys.assign(session.bearers.size(), true);
     all.sessions_by_control.push_back(std::move(one));
   }
@@ -230,6 +246,7 @@ void Numbers::enter(const Locked& /*locked*/, std::span<const Installation> fres
   if (!journal_) return;
   for (const Installation& one : fresh) {
     JournalBearer bearer{.config = one.config, .origin = JournalBearer::Origin::kControl, .numbers = one.numbers};
+    bearer.pin = one.pin;
     if (one.file) {
       bearer.origin = JournalBearer::Origin::kFile;
       bearer.file = *one.file;
@@ -254,6 +271,10 @@ void Numbers::revive(const Locked& /*locked*/, std::span<const Installation> fre
 
 void Numbers::set_config(const Locked& /*locked*/, const ran::BearerConfig& config) {
   if (journal_) journal_->set_config(config);
+}
+
+void Numbers::set_pin(const Locked& /*locked*/, BearerId id, const std::optional<std::string>& to) {
+  if (journal_) journal_->set_pin(id, to);
 }
 
 void Numbers::begin_move(const Locked& /*locked*/, BearerId id) {

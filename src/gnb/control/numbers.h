@@ -25,6 +25,7 @@ struct NewBearer {
   std::optional<unsigned> shard;
   std::optional<FileKey> file;  // a bearer of the configuration
   JournalNumbers numbers;
+  std::optional<std::string> pin;  // what `ctl place` says: placement::Pins
   bool is_restored = false;
   bool keeps_keys = false;  // its numbers are those of its keys; others get only keys that no bearer had
 };
@@ -34,7 +35,8 @@ struct NewSession {
   ran::SessionConfig config;
   std::optional<unsigned> shard;
   std::optional<FileKey> file;
-  std::vector<JournalNumbers> numbers;  // of each bearer; empty: all begin at 0
+  std::vector<JournalNumbers> numbers;           // of each bearer; empty: all begin at 0
+  std::vector<std::optional<std::string>> pins;  // of each bearer; empty: none
   bool is_restored = false;
   std::vector<bool> keeps_keys;  // of each bearer, as NewBearer; empty: none
 };
@@ -69,6 +71,8 @@ class Numbers {
   // Of bearers that had been released: the configuration may bring them back.
   void revive(const Locked& locked, std::span<const Installation> fresh);
   void set_config(const Locked& locked, const ran::BearerConfig& config);
+  void set_pin(const Locked& locked, BearerId id,
+               const std::optional<std::string>& to);  // what `ctl place` says: placement::Pins
   // Moves of bearers. To the card: from begin_move() on no lease of the host's is extended, until the bearer has moved,
   // or has not.
   void begin_move(const Locked& locked, BearerId id);
@@ -124,6 +128,7 @@ class Numbers {
   [[nodiscard]] datapath::BearerKeys* keys() const;
   void note_used_keys(const JournalContent& found);
   void spend_keys(BearerId id);
+  [[nodiscard]] std::optional<std::string> pin_of(const JournalBearer& before) const;
   void restart_sessions(const JournalContent& found, Restart& all);
   // What secured bearers have received, so that after a crash their HFN is still known.
   void note_received(Time now);

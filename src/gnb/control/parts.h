@@ -18,6 +18,7 @@
 #include "gnb/control/uplinks.h"
 #include "gnb/control/wiring.h"
 #include "gnb/control/workers.h"
+#include "placement/decision/pins.h"
 #include "ran/bearer_store.h"
 #include "runtime/port_watch.h"
 
@@ -42,7 +43,8 @@ struct Parts {
   Cards cards{config, workers, peers};
   Uplinks uplinks{store, workers, peers, cards};
   N3Control n3{store, workers, peers, cards, uplinks};
-  Bearers bearers{{control, store, workers, peers, lines, numbers, cards, n3, uplinks}};
+  placement::Pins pins{config.pins};
+  Bearers bearers{{control, store, workers, peers, lines, numbers, cards, n3, uplinks, pins}};
   Taps taps{config, control, workers, lines.secured_drbs()};
   ServiceLink service{config, workers, wiring};
   Observer observer{{config, wiring.ports(), watch, store, workers, n3, cards, numbers, service}};

@@ -56,6 +56,13 @@ WorkerRuntime* Workers::find(const std::string& name) const {
   return at == workers_.end() ? nullptr : at->get();
 }
 
+Expected<WorkerRuntime*> Workers::named(std::string_view key, const std::string& name) const {
+  if (WorkerRuntime* const worker = find(name)) return worker;
+  std::vector<std::string_view> names;
+  for (const auto& worker : workers_) names.emplace_back(worker->config.name);
+  return fail("{}: there is no '{}'; allowed: {}", key, printable(name), comma_list(names));
+}
+
 Expected<void> Workers::refuse_park(const WorkerRuntime& guest, const WorkerRuntime& host) const {
   const std::string &leaves = guest.config.name, &takes = host.config.name;
   for (const WorkerRuntime* one : {&guest, &host}) {
@@ -110,6 +117,19 @@ Expected<void> Workers::wake(const Locked& /*locked*/, WorkerRuntime& guest) {
   guest.host = nullptr;
   power_of(guest).wake_core();
   return {};
+}
+
+void Workers::notice_homecomings(const Locked& /*locked*/) {
+  for (const auto& guest : workers_) {
+    const WorkerRuntime* const host = guest->host;
+    if (host == nullptr || guest->power.hosting().offered() != nullptr) continue;
+    guest->host = nullptr;
+    power_of(*guest).wake_core();
+    late_homecomings_.add(1);
+    log::write(spdlog::level::info, {{"worker", guest->config.name}},
+               fmt::format("worker {}: makes its rounds itself, on core {}, as worker {} goes on", guest->config.name,
+                           guest->config.core, host->config.name));
+  }
 }
 
 void Workers::stop(const Locked& /*locked*/) {
@@ -223,13 +243,9 @@ Expected<nlohmann::json> Workers::show_power(const Locked& /*locked*/) const {
 
 Expected<nlohmann::json> Workers::set_power(const Locked& locked, const std::string& name,
                                             const power::Settings& settings) {
-  WorkerRuntime* const found = find(name);
-  if (found == nullptr) {
-    std::vector<std::string_view> names;
-    for (const auto& worker : workers_) names.emplace_back(worker->config.name);
-    return fail("worker: there is no '{}'; allowed: {}", printable(name), comma_list(names));
-  }
-  WorkerRuntime& worker = *found;
+  const auto found = named("worker", name);
+  if (!found) return tl::unexpected(found.error());
+  WorkerRuntime& worker = **found;
   WorkerConfig changed = worker.config;
   changed.policy = settings;
   for (const auto& other : workers_) {

@@ -5,8 +5,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/counter.h"
 #include "gnb/control/control_lock.h"
 #include "gnb/control/worker.h"
 #include "runtime/failure_watch.h"
@@ -29,12 +31,18 @@ class Workers {
   Expected<void> launch();
   // The worker of that name; nullptr: there is none.
   [[nodiscard]] WorkerRuntime* find(const std::string& name) const;
+  // The same for a request; the error names `key`, and which workers there are.
+  [[nodiscard]] Expected<WorkerRuntime*> named(std::string_view key, const std::string& name) const;
 
   // From now on the thread of `host` makes the rounds of `guest`, too, and the core of the guest sleeps. Both are gnb
   // workers that run, are on their own cores, and the guest has no guests.
   Expected<void> park(const Locked& locked, WorkerRuntime& guest, WorkerRuntime& host);
-  // From now on a parked worker makes its rounds itself again.
+  // From now on a parked worker makes its rounds itself again. Error: its host does not answer, and keeps it. If the
+  // host has heard of it and hangs, the worker goes home when the host goes on; see notice_homecomings().
   Expected<void> wake(const Locked& locked, WorkerRuntime& guest);
+  // Parked workers that went home after wake() had given up make their rounds themselves. Call it now and then.
+  void notice_homecomings(const Locked& locked);
+  [[nodiscard]] std::uint64_t late_homecomings() const { return late_homecomings_.get(); }
 
   // In the order of the packets' way, and each worker empties its rings before it ends: nothing is left in between.
   void stop(const Locked& locked);
@@ -61,6 +69,7 @@ class Workers {
   std::vector<std::unique_ptr<WorkerRuntime>> workers_;
   Time next_watch_{};
   FailureWatch failures_;
+  Counter late_homecomings_;  // under the mutex
 };
 
 }  // namespace splitplane::gnb

@@ -90,6 +90,23 @@ TEST_F(WorkersTest, a_policy_is_set_by_the_name_of_its_worker) {
   EXPECT_EQ((*rows)[1].at("name"), "w1");
 }
 
+TEST_F(WorkersTest, an_unknown_name_is_refused_with_those_that_there_are) {
+  EXPECT_EQ(*parts_->workers.named("on", "w1"), &parts_->worker(1));
+  const auto refused = parts_->workers.named("on", "w\n");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "on: there is no 'w\\x0a'; allowed: w0, w1");
+}
+
+TEST_F(WorkersTest, a_guest_that_is_at_home_is_no_longer_parked) {
+  WorkerRuntime& w1 = parts_->worker(1);
+  w1.host = &parts_->worker(0);
+  parts_->workers.notice_homecomings(parts_->control.lock());
+  EXPECT_EQ(w1.host, nullptr);
+  EXPECT_EQ(parts_->workers.late_homecomings(), 1U);
+  parts_->workers.notice_homecomings(parts_->control.lock());
+  EXPECT_EQ(parts_->workers.late_homecomings(), 1U);
+}
+
 TEST_F(WorkersTest, a_policy_is_refused_on_a_core_that_another_worker_shares) {
   GnbConfig config = test::small_config();
   config.workers[1].core = config.workers[0].core;

@@ -89,6 +89,14 @@ void BearerJournal::set_session(BearerId id, const JournalSession& session) {
   note(id.value, Change::kWhole, {});
 }
 
+void BearerJournal::set_pin(BearerId id, const std::optional<std::string>& to) {
+  const std::lock_guard guard(mutex_);
+  const auto at = bearers_.find(id.value);
+  if (at == bearers_.end() || at->second.pin == to) return;
+  at->second.pin = to;
+  note(id.value, Change::kWhole, {});
+}
+
 void BearerJournal::set_epoch(BearerId id, std::uint8_t epoch) {
   const std::lock_guard guard(mutex_);
   const auto at = bearers_.find(id.value);

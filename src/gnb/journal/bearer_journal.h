@@ -50,6 +50,7 @@ class BearerJournal {
   void set(const JournalBearer& bearer, const std::optional<Grant>& grant = {});
   void set_config(const ran::BearerConfig& config);  // of a bearer that is there
   void set_session(BearerId id, const JournalSession& session);
+  void set_pin(BearerId id, const std::optional<std::string>& to);
   void set_epoch(BearerId id, std::uint8_t epoch);
   void set_received(BearerId id, std::uint32_t rx_next);
   // Other keys, with which numbers begin anew: a new series. Leases of the series before are not granted any more.

@@ -71,6 +71,26 @@ class BearerJournalTest : public ::testing::Test {
 
 constexpr auto kNoGrants = [](std::span<const BearerJournal::Grant>) {};
 
+TEST_F(BearerJournalTest, a_pin_stays_with_its_bearer_until_it_is_taken_back) {
+  {
+    auto journal = open();
+    for (const std::uint32_t id : {1U, 2U, 3U}) journal->set(bearer(id));
+    ASSERT_TRUE(journal->begin(kNoGrants));
+    for (const std::uint32_t id : {1U, 2U, 3U}) journal->set_pin(BearerId{id}, "card0");
+    journal->set_pin(BearerId{9}, "card0");  // there is no such bearer
+    journal->set_config(bearer(1).config);
+    journal->set_pin(BearerId{2}, std::nullopt);
+    journal->set_pin(BearerId{3}, "");
+    ASSERT_TRUE(journal->wait_for_disk());
+    journal->stop();  // without finish(): as after a crash
+  }
+  const auto found = open()->found().bearers;
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found.at(1).pin, "card0");
+  EXPECT_EQ(found.at(2).pin, std::nullopt);
+  EXPECT_EQ(found.at(3).pin, "");
+}
+
 TEST_F(BearerJournalTest, new_keys_come_with_new_numbers_and_void_the_leases_before) {
   std::vector<BearerJournal::Grant> granted;
   {

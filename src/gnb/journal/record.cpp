@@ -28,6 +28,7 @@ enum class Record : std::uint8_t {
   kUsedKey = 9,
   kEcn = 16,            // what a bearer's record before it does not have
   kUnackedOctets = 17,  // likewise
+  kPin = 18,            // likewise
 };
 
 // CRC-32 of IEEE 802.3.
@@ -226,6 +227,14 @@ bool read_unacked_octets(Reader& from, JournalBearers& bearers) {
   return true;
 }
 
+bool read_pin(Reader& from, JournalBearers& bearers) {
+  const auto at = bearers.find(from.get<std::uint32_t>());
+  std::string to = from.text(from.get<std::uint8_t>());
+  if (!from.ok() || at == bearers.end()) return false;
+  at->second.pin = std::move(to);
+  return true;
+}
+
 FileKey read_key(Reader& from) {
   const auto upf = from.address();
   if (!upf) from.refuse();
@@ -261,6 +270,9 @@ Expected<void> take_records(std::span<const std::uint8_t> records, std::size_t o
         break;
       case Record::kUnackedOctets:
         if (!read_unacked_octets(from, bearers)) return damaged(octet);
+        break;
+      case Record::kPin:
+        if (!read_pin(from, bearers)) return damaged(octet);
         break;
       case Record::kNumbers: {
         const auto id = from.get<std::uint32_t>();
@@ -398,6 +410,12 @@ void JournalRecords::bearer(const JournalBearer& b) {
     put(to, static_cast<std::uint8_t>(Record::kUnackedOctets));
     put(to, c.id.value);
     put(to, c.arq.max_unacked_octets);
+  }
+  if (b.pin) {
+    put(to, static_cast<std::uint8_t>(Record::kPin));
+    put(to, c.id.value);
+    put(to, static_cast<std::uint8_t>(b.pin->size()));
+    put(to, std::string_view(*b.pin));
   }
   ends.push_back(to.size());
 }

@@ -71,6 +71,9 @@ struct JournalBearer {
   FileKey file;  // kFile
   JournalNumbers numbers;
   std::optional<JournalSession> session;  // absent: the bearer is a session by itself
+  // What the control socket said of its place: "host", a card's name, or empty for none, whatever the configuration
+  // says. Absent: nothing.
+  std::optional<std::string> pin;
 
   friend bool operator==(const JournalBearer&, const JournalBearer&) = default;
 };

@@ -45,6 +45,7 @@ JournalBearer odd(std::uint32_t id) {
   bearer.config.card = "card0";
   bearer.origin = JournalBearer::Origin::kFile;
   bearer.file = {IpAddress::v4({10, 100, 0, 9}), Teid{0x77}};
+  bearer.pin = "card0";
   return bearer;
 }
 
@@ -210,6 +211,10 @@ TEST(JournalRecord, records_that_say_what_cannot_be_are_refused) {
   JournalRecords nothing;
   nothing.bearer(plain(0));
   EXPECT_TRUE(refused(nothing));
+  JournalRecords of_nobody;
+  of_nobody.bearer(plain(1));
+  of_nobody.octets.insert(of_nobody.octets.end(), {18, 0, 0, 0, 2, 0});  // a pin
+  EXPECT_TRUE(refused(of_nobody));
 }
 
 // What a program says that is older than a kind of record.
@@ -239,6 +244,25 @@ TEST(JournalRecord, a_limit_of_octets_is_a_record_behind_the_bearers) {
   wanted.insert(wanted.end(), {17, 0, 0, 0, 1, 1, 2, 3, 4});
   EXPECT_EQ(with.octets, wanted);
   EXPECT_EQ(with.ends.size(), 1U) << "the two come into one frame";
+}
+
+TEST(JournalRecord, a_pin_is_a_record_behind_its_bearer_and_may_say_that_there_is_none) {
+  JournalRecords without, with;
+  JournalBearer pinned = plain(1), taken_back = plain(2);
+  without.bearer(pinned);
+  pinned.pin = "host";
+  taken_back.pin = "";
+  with.bearer(pinned);
+  JournalOctets wanted = without.octets;
+  wanted.insert(wanted.end(), {18, 0, 0, 0, 1, 4, 'h', 'o', 's', 't'});
+  EXPECT_EQ(with.octets, wanted);
+  with.bearer(taken_back);
+  with.bearer(plain(3));
+  File file;
+  file.add(with);
+  const auto content = read_journal(file.octets, kRecordOwner);
+  ASSERT_TRUE(content) << content.error().message;
+  EXPECT_EQ(content->bearers, (JournalBearers{{1, pinned}, {2, taken_back}, {3, plain(3)}}));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "base/text.h"
 #include "engine/guest.h"
 #include "power/settings_json.h"
 
@@ -140,18 +139,11 @@ Expected<void> Consolidating::carry_out(const Locked& locked, WorkerRuntime& gue
   return done;
 }
 
-Expected<WorkerRuntime*> Consolidating::find(const std::string& key, const std::string& name) const {
-  if (WorkerRuntime* const worker = parts_.workers.find(name)) return worker;
-  std::vector<std::string_view> names;
-  for (const auto& worker : parts_.workers.all()) names.emplace_back(worker->config.name);
-  return fail("{}: there is no worker '{}'; allowed: {}", key, printable(name), comma_list(names));
-}
-
 Expected<void> Consolidating::park(const std::string& worker, const std::string& host) {
   const std::lock_guard guard(mutex_);
   if (settings_.on) return fail("worker: cores follow the load; allowed: after `place set --consolidate false`");
   const Locked locked = parts_.control.lock();
-  const auto guest = find("worker", worker), to = find("on", host);
+  const auto guest = parts_.workers.named("worker", worker), to = parts_.workers.named("on", host);
   if (!guest) return tl::unexpected(guest.error());
   if (!to) return tl::unexpected(to.error());
   auto done = carry_out(locked, **guest, *to);
@@ -163,7 +155,7 @@ Expected<void> Consolidating::wake(const std::string& worker) {
   const std::lock_guard guard(mutex_);
   if (settings_.on) return fail("worker: cores follow the load; allowed: after `place set --consolidate false`");
   const Locked locked = parts_.control.lock();
-  const auto guest = find("worker", worker);
+  const auto guest = parts_.workers.named("worker", worker);
   if (!guest) return tl::unexpected(guest.error());
   auto done = carry_out(locked, **guest, nullptr);
   if (done) by_hand_.erase(*guest);
@@ -172,7 +164,9 @@ Expected<void> Consolidating::wake(const std::string& worker) {
 
 Consolidating::Counters Consolidating::counters() const {
   const std::lock_guard guard(counters_mutex_);
-  return counters_;
+  Counters all = counters_;
+  all.woken += parts_.workers.late_homecomings();
+  return all;
 }
 
 std::vector<Consolidating::Row> Consolidating::rows() const {
@@ -184,6 +178,7 @@ std::vector<Consolidating::Row> Consolidating::rows() const {
     const WorkerRuntime& worker = *workers[i];
     rows.push_back({worker.config.name, worker.config.core,
                     worker.host == nullptr ? "" : worker.host.load()->config.name,
+                    worker.silent_seconds.load(std::memory_order_relaxed) != 0,
                     i < busy_.size() ? std::optional(busy_[i]) : std::nullopt});
   }
   return rows;

@@ -42,6 +42,7 @@ class Consolidating {
     std::string worker;
     unsigned core = 0;
     std::string host;            // whose core makes its rounds; empty: its own
+    bool is_stuck = false;       // no core makes them: the thread that should hangs, or gets no CPU time
     std::optional<double> busy;  // what its packets took of a core's time in the last look, if it is switched on
   };
   [[nodiscard]] std::vector<Row> rows() const;
@@ -56,7 +57,6 @@ class Consolidating {
   // Empty: not at any time before.
   [[nodiscard]] std::vector<placement::LoopFacts> facts(const Locked& locked);
   Expected<void> carry_out(const Locked& locked, WorkerRuntime& guest, WorkerRuntime* host);
-  [[nodiscard]] Expected<WorkerRuntime*> find(const std::string& key, const std::string& name) const;
 
   Parts& parts_;
   mutable std::mutex mutex_;  // of all below; before the mutex of the control side

@@ -24,9 +24,9 @@ class ConsolidatingTest : public test::PlaceTest {
 };
 
 TEST_F(ConsolidatingTest, names_of_workers_are_checked) {
-  EXPECT_EQ(refusal(cores_->park("w7", "w0")), "worker: there is no worker 'w7'; allowed: w0, w1");
-  EXPECT_EQ(refusal(cores_->park("w1", "\n")), "on: there is no worker '\\x0a'; allowed: w0, w1");
-  EXPECT_EQ(refusal(cores_->wake("")), "worker: there is no worker ''; allowed: w0, w1");
+  EXPECT_EQ(refusal(cores_->park("w7", "w0")), "worker: there is no 'w7'; allowed: w0, w1");
+  EXPECT_EQ(refusal(cores_->park("w1", "\n")), "on: there is no '\\x0a'; allowed: w0, w1");
+  EXPECT_EQ(refusal(cores_->wake("")), "worker: there is no ''; allowed: w0, w1");
 }
 
 TEST_F(ConsolidatingTest, a_worker_that_does_not_run_is_not_parked_and_that_is_counted) {
@@ -61,6 +61,24 @@ TEST_F(ConsolidatingTest, a_host_that_does_not_listen_gets_no_guest) {
   EXPECT_EQ(refusal(cores_->park("w1", "w0")), "worker w0 does not answer; w1 makes its rounds itself");
   EXPECT_EQ(parts_->worker(1).host, nullptr);
   parts_->worker(1).thread.running = false;
+}
+
+TEST_F(ConsolidatingTest, a_guest_whose_host_hangs_is_stuck_and_its_host_too) {
+  WorkerRuntime &w0 = parts_->worker(0), &w1 = parts_->worker(1);
+  w1.host = &w0;
+  {
+    const test::Hanging host(w0), guest(w1);  // no round of either is made
+    EXPECT_TRUE(cores_->rows()[0].is_stuck);
+    EXPECT_TRUE(cores_->rows()[1].is_stuck);
+    EXPECT_EQ(cores_->rows()[1].host, "w0");
+    EXPECT_EQ(refusal(cores_->wake("w1")), "worker w0 does not answer; it keeps the loop of w1");
+  }
+  EXPECT_FALSE(cores_->rows()[1].is_stuck);
+  EXPECT_EQ(cores_->rows()[1].host, "w0");
+  EXPECT_EQ(cores_->counters().woken, 0U);
+  parts_->workers.notice_homecomings(parts_->control.lock());  // no host has its loop
+  EXPECT_EQ(cores_->rows()[1].host, "");
+  EXPECT_EQ(cores_->counters().woken, 1U);
 }
 
 }  // namespace

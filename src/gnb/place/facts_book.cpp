@@ -33,12 +33,6 @@ std::optional<std::size_t> FactsBook::slot_of(BearerId id) const {
   return at == slots_.end() ? std::nullopt : std::optional<std::size_t>(at->second);
 }
 
-bool FactsBook::pin(BearerId id, const std::string& to) {
-  if (to != "host" && !card_number(to)) return false;
-  pins_[id.value] = to;
-  return true;
-}
-
 void FactsBook::moved(std::size_t slot, Place place, placement::Time now) {
   BearerFacts& bearer = facts_.bearers[slot];
   bearer.place = bearer.to = place;
@@ -66,7 +60,7 @@ void FactsBook::look_at_cards() {
   }
 }
 
-void FactsBook::look_at(const ran::BearerConfig& config) {
+void FactsBook::look_at(const Locked& /*locked*/, const ran::BearerConfig& config) {
   const std::uint32_t id = config.id.value;
   WorkerRuntime* const worker = parts_.workers.owner_of(id);
   if (worker == nullptr) return;
@@ -90,8 +84,8 @@ void FactsBook::look_at(const ran::BearerConfig& config) {
   bearer.place = card ? Place::card(*card) : facts_.host_of(bearer);
   bearer.to = bearer.place;
   bearer.pin = Pin::kNone;
-  if (const auto pin = pins_.find(id); pin != pins_.end()) {
-    const auto on = card_number(pin->second);
+  if (const placement::Pins::Pin* const pin = parts_.pins.of(config.id); pin != nullptr) {
+    const auto on = card_number(pin->to);
     bearer.pin = on ? Pin::kCard : Pin::kHost;
     bearer.pin_card = on.value_or(0);
   }
@@ -178,10 +172,10 @@ void FactsBook::begin(placement::Time now) {
   ask_cards_what_they_served();
 }
 
-bool FactsBook::look_further(const Locked& /*locked*/) {
+bool FactsBook::look_further(const Locked& locked) {
   std::size_t looked = 0;
   last_seen_ = parts_.store.visit_after(last_seen_, kPiece, [&](const ran::BearerConfig& config) {
-    look_at(config);
+    look_at(locked, config);
     ++looked;
   });
   return looked == kPiece;
@@ -192,7 +186,6 @@ void FactsBook::end(bool with_windows) {
     BearerFacts& bearer = facts_.bearers[slot];
     if (!bearer.lives() || seen_[slot] == updates_) continue;
     slots_.erase(bearer.id.value);
-    pins_.erase(bearer.id.value);
     bearer = {};
     free_.push_back(static_cast<std::uint32_t>(slot));
   }
@@ -204,9 +197,9 @@ void FactsBook::begin_look_at_some(placement::Time now) {
   look_at_cards();
 }
 
-bool FactsBook::look_at(const Locked& /*locked*/, BearerId id) {
+bool FactsBook::look_at(const Locked& locked, BearerId id) {
   const ran::BearerConfig* const found = parts_.store.find(id);
-  if (found != nullptr) look_at(*found);
+  if (found != nullptr) look_at(locked, *found);
   return found != nullptr;
 }
 

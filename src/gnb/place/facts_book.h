@@ -42,10 +42,6 @@ class FactsBook {
   // A move of that slot has ended: the bearer lives where it says, since `now` or still.
   void moved(std::size_t slot, placement::Place place, placement::Time now);
 
-  // What an explicit list says of a bearer: a card's name, "host", or nothing. False: there is no such card.
-  [[nodiscard]] bool pin(BearerId id, const std::string& to);
-  void unpin(BearerId id) { pins_.erase(id.value); }
-  [[nodiscard]] std::size_t pinned() const { return pins_.size(); }
   // The card's number in the facts; nothing: there is no such card.
   [[nodiscard]] std::optional<std::uint8_t> card_number(const std::string& name) const;
   [[nodiscard]] const std::string& card_name(std::uint8_t number) const { return parts_.config.cards[number].name; }
@@ -54,7 +50,7 @@ class FactsBook {
   void look_at_cards();
   void ask_cards_what_they_served();
   [[nodiscard]] const LinkBearers::Served* served_by_card(std::uint32_t id);
-  void look_at(const ran::BearerConfig& config);
+  void look_at(const Locked& locked, const ran::BearerConfig& config);
   void look_at_windows();
 
   Parts& parts_;
@@ -67,7 +63,6 @@ class FactsBook {
   // By cards, as they said last; in the order of identities. A look at all bearers meets them in that order.
   std::vector<std::pair<std::uint32_t, LinkBearers::Served>> served_;
   std::size_t next_served_ = 0;
-  std::unordered_map<std::uint32_t, std::string> pins_;
   std::size_t next_window_ = 0;  // the slot whose window is looked at next
 };
 

@@ -55,24 +55,21 @@ TEST_F(FactsBookTest, a_bearer_keeps_its_slot_and_a_new_one_gets_a_free_one) {
   EXPECT_EQ(book_->facts().bearers.size(), 2U);
 }
 
-TEST_F(FactsBookTest, pins_are_of_cards_that_are_there_and_of_bearers_that_live) {
-  const BearerId id = add_bearer();
-  EXPECT_FALSE(book_->pin(id, "card9"));
-  EXPECT_TRUE(book_->pin(id, "card0"));
+TEST_F(FactsBookTest, a_pin_is_what_the_file_or_ctl_says_now) {
+  GnbConfig config = test::with_card();
+  config.pins = {{.on = "card0", .upf = test::kUpf, .ul_teid = Teid{101}}};
+  begin(false, config);
+  const BearerId id = add_bearer(), other = add_bearer();  // their uplink TEIDs are 101 and 102
   update();
   EXPECT_EQ(facts(id).pin, Pin::kCard);
   EXPECT_EQ(facts(id).pin_card, 0);
-  EXPECT_TRUE(book_->pin(id, "host"));
+  EXPECT_EQ(facts(other).pin, Pin::kNone);
+  parts_->pins.pin(id, "host");
   update();
   EXPECT_EQ(facts(id).pin, Pin::kHost);
-  EXPECT_EQ(book_->pinned(), 1U);
-  book_->unpin(id);
+  ASSERT_TRUE(parts_->pins.unpin(id, {test::kUpf, Teid{101}}));
   update();
   EXPECT_EQ(facts(id).pin, Pin::kNone);
-  EXPECT_TRUE(book_->pin(id, "host"));
-  release(id);
-  update();
-  EXPECT_EQ(book_->pinned(), 0U) << "the next bearer with that identity is another one";
 }
 
 TEST_F(FactsBookTest, a_bearer_of_the_host_has_the_totals_of_its_lines) {

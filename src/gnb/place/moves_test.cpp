@@ -344,6 +344,79 @@ TEST_F(MovesTest, a_card_that_does_not_say_that_it_begins_begins_anew_behind_the
   EXPECT_GT(card_->send(id.value, 10, used), 0U);
 }
 
+TEST_F(MovesTest, a_card_that_refuses_to_begin_begins_anew_behind_the_lease) {
+  begin(true);
+  const BearerId id = add_bearer();
+  set_numbers(id, 300, 280);
+  const std::uint8_t epoch = card_->find(id.value)->bearer.epoch;
+  behind_fence_ = [this](BearerId first) { hold_packet(first, 60); };
+  card_->refused_begins = 1;
+  std::multiset<std::uint32_t> used;
+  const MoveResult result = move(id, "card0");
+  EXPECT_EQ(result.what, What::kMoved) << result.why;
+  EXPECT_EQ(card_->refused_begins, 0);
+  EXPECT_EQ(place_of(id), "card0");
+  EXPECT_TRUE(ran::is_on_card(line(id), id.value));
+  EXPECT_TRUE(soon([&] { return card_->find(id.value) && card_->find(id.value)->bearer.epoch != epoch; }));
+  ASSERT_TRUE(soon([&] { return parts_->cards.views().front().waiting == 0; }));
+  const auto there = card_->find(id.value);
+  EXPECT_EQ(there->bearer.place, nic::Place::kCard);
+  EXPECT_EQ(there->numbers.rlc_next, 0U);
+  EXPECT_GE(there->numbers.pdcp_next, 300 + app::lease_length(there->bearer.pdcp_sn_bits, 0));
+  EXPECT_EQ(gnb(id).card_returns.held(id), 1U) << "what waited waits for credit";
+  EXPECT_GT(card_->send(id.value, 10, used), 0U);
+}
+
+// The card has given the bearer up by then, so it begins anew there, behind the lease that was the host's for a moment.
+TEST_F(MovesTest, a_worker_that_falls_silent_when_a_bearer_arrives_leaves_it_to_the_card) {
+  begin(true);
+  const BearerId id = add_bearer("card0");
+  std::multiset<std::uint32_t> used;
+  ASSERT_EQ(card_->send(id.value, 120, used), 120U);
+  const auto before = *card_->find(id.value);
+  std::optional<test::Hanging> hanging;
+  std::thread between;
+  std::atomic<bool> has_lock{false};
+  behind_fence_ = [&](BearerId first) {
+    if (between.joinable()) return;
+    hold_packet(first, 60);
+    card_->set_in_flight(first.value, 1);
+    // The move needs the mutex before the worker hears that the bearer arrives.
+    between = std::thread([&] {
+      const Locked locked = parts_->control.lock();
+      has_lock = true;
+      EXPECT_TRUE(soon([&] { return card_->find(id.value)->bearer.place == nic::Place::kHost; })) << "the link told it";
+      hanging.emplace(*parts_->workers.owner_of(id.value));
+    });
+    while (!has_lock) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  const MoveResult result = move(id, "");
+  ASSERT_TRUE(between.joinable());
+  between.join();
+  EXPECT_EQ(result.what, What::kFailed);
+  EXPECT_EQ(result.why, "worker w0 does not answer");
+  EXPECT_EQ(place_of(id), "card0");
+  EXPECT_EQ(moves_->counters().failed, 1U);
+  EXPECT_TRUE(soon([&] {
+    const auto there = card_->find(id.value);
+    return there && there->bearer.place == nic::Place::kCard && there->bearer.epoch != before.bearer.epoch;
+  }));
+  behind_fence_ = nullptr;
+  hanging.reset();
+  moves_->catch_up();
+  EXPECT_TRUE(ran::is_on_card(line(id), id.value));
+  EXPECT_EQ(gnb(id).card_returns.held(id), 1U) << "until the card grants credit for it";
+  ASSERT_TRUE(soon([&] { return parts_->cards.views().front().waiting == 0; }));
+  EXPECT_GE(card_->find(id.value)->numbers.pdcp_next, before.lease_end) << "no COUNT of the lease before";
+  EXPECT_EQ(card_->find(id.value)->numbers.rlc_next, 0U);
+  EXPECT_GT(card_->send(id.value, 10, used), 0U);
+  for (const std::uint32_t count : used) EXPECT_EQ(used.count(count), 1U);
+  card_->set_in_flight(id.value, 1);
+  const MoveResult again = move(id, "");
+  EXPECT_EQ(again.what, What::kMoved) << again.why;
+  EXPECT_EQ(again.in_flight, 1U);
+}
+
 class FullCardTest : public MovesTest {
  protected:
   static constexpr std::size_t kRoom = 4;
@@ -410,6 +483,36 @@ TEST_F(FullCardTest, a_move_without_a_fence_leaves_a_bearer_without_an_entry_to_
   fences_come_ = true;
   ASSERT_TRUE(soon([&] { return view().waiting == 0; }));
   EXPECT_EQ(move(id, "card0").what, What::kMoved);
+  EXPECT_EQ(card_->overflows, 0U);
+}
+
+TEST_F(FullCardTest, a_bearer_without_an_entry_may_be_released_right_after_its_move_failed) {
+  for (const bool fenced : {false, true}) {
+    const BearerId id = ids_.back();
+    ids_.pop_back();
+    ASSERT_FALSE(card_->find(id.value));
+    fences_come_ = fenced;
+    const auto pass = card_->on_fence;
+    if (fenced) {
+      card_->on_fence = [this, id, pass](std::span<const BearerId> ids, std::uint64_t token) {
+        line(id).pdcp_tx_next += 2000;  // further than the card was told to begin at least
+        pass(ids, token);
+      };
+    }
+    EXPECT_EQ(move(id, "card0").what, What::kFailed);
+    release(id);
+    card_->on_fence = pass;
+    ASSERT_TRUE(soon([&] { return view().waiting == 0; }));
+    EXPECT_FALSE(card_->find(id.value));
+    EXPECT_EQ(view().bearers, ids_.size());
+    EXPECT_EQ(view().bearers - view().absent, card_->size());
+    EXPECT_EQ(view().failures, 0U);
+    EXPECT_EQ(view().connects, 1U);
+  }
+  fences_come_ = true;
+  // The entry that was made free for it is another one's now, or stays free for the next move.
+  EXPECT_EQ(move(ids_.back(), "card0").what, What::kMoved);
+  EXPECT_TRUE(has_entry(ids_.back(), nic::Place::kCard));
   EXPECT_EQ(card_->overflows, 0U);
 }
 

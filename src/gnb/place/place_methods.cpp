@@ -62,13 +62,17 @@ Json show(Placing& placing, std::span<const BearerId> ids) {
                        {"place", why.place},
                        {"why", why.reason},
                        {"load", why.load},
-                       {"pinned", why.is_pinned}});
+                       {"pinned", !why.pinned_by.empty()},
+                       {"pinned_by", why.pinned_by}});
   }
   Json workers = Json::array();
   for (const Consolidating::Row& row : placing.consolidating().rows())
     workers.push_back({{"worker", row.worker},
                        {"core", row.core},
                        {"host", row.host},
+                       {"state", row.is_stuck       ? "stuck"
+                                 : row.host.empty() ? "runs"
+                                                    : "parked"},
                        {"busy", row.busy ? Json(*row.busy) : Json(nullptr)}});
   const Consolidating::Counters cores = placing.consolidating().counters();
   return {{"settings", to_json(placing.settings())},
@@ -144,8 +148,7 @@ void add_place_methods(app::MethodRegistry& registry, Placing& placing) {
     params.require("ids");
     const auto ids = read_ids(params);
     if (const auto fault = params.fault()) return fail("{}", *fault);
-    placing.unpin(ids);
-    return Json{{"unpinned", ids.size()}};
+    return placing.unpin(ids).map([](std::size_t unpinned) { return Json{{"unpinned", unpinned}}; });
   });
 }
 

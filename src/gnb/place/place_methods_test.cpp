@@ -39,6 +39,9 @@ TEST_F(PlaceMethodsTest, show_says_how_it_is_decided_what_is_now_and_why) {
   EXPECT_EQ(shown["bearers"][0]["id"], id.value);
   EXPECT_EQ(shown["bearers"][0]["place"], "host");
   EXPECT_EQ(shown["bearers"][0]["pinned"], false);
+  EXPECT_EQ(shown["bearers"][0]["pinned_by"], "");
+  ASSERT_EQ(shown["workers"].size(), 2U);
+  EXPECT_EQ(shown["workers"][1]["state"], "runs");
   EXPECT_EQ(shown["now"]["pinned"], 0);
   EXPECT_EQ(shown["moves"]["to_card"], 0);
   EXPECT_TRUE(call("place.show", Json::object())["result"]["bearers"].empty());
@@ -80,8 +83,17 @@ TEST_F(PlaceMethodsTest, pins_are_made_and_undone) {
   const BearerId id = add_bearer();
   EXPECT_EQ(call("place.pin", {{"ids", {id.value}}, {"to", "host"}})["result"]["pinned"], 1);
   EXPECT_EQ(placing_->view().pinned, 1U);
+  const Json shown = call("place.show", {{"ids", {id.value}}})["result"];
+  EXPECT_EQ(shown["bearers"][0]["pinned"], true);
+  EXPECT_EQ(shown["bearers"][0]["pinned_by"], "ctl");
   EXPECT_EQ(call("place.unpin", {{"ids", {id.value}}})["result"]["unpinned"], 1);
   EXPECT_EQ(placing_->view().pinned, 0U);
+  EXPECT_EQ(call("place.unpin", {{"ids", {id.value}}})["result"]["unpinned"], 0);
+}
+
+TEST_F(PlaceMethodsTest, lists_of_the_file_are_no_setting) {
+  EXPECT_THAT(error("place.set", {{"pin", Json::array()}}), HasSubstr("pin: unknown"));
+  EXPECT_FALSE(call("place.set", Json::object())["result"].contains("pin"));
 }
 
 TEST_F(PlaceMethodsTest, a_goal_needs_bearers_and_a_place) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/text.h"
 
 namespace splitplane::gnb {
 namespace {
@@ -15,10 +16,9 @@ placement::Time now() {
 
 }  // namespace
 
-void Placing::note_view() {
+void Placing::note_mode() {
   const std::lock_guard guard(view_mutex_);
   view_.mode = placement::kModeNames[static_cast<std::size_t>(settings_.mode)];
-  view_.pinned = book_.pinned();
 }
 
 Placing::Placing(Parts& parts, const placement::Settings& settings)
@@ -28,7 +28,7 @@ Placing::Placing(Parts& parts, const placement::Settings& settings)
       settings_(settings),
       decider_(settings),
       book_(parts) {
-  note_view();
+  note_mode();
   if (!parts.config.cards.empty() || parts.workers.all().size() > 1)
     parts.observer.show_placement([this] { return view(); });
 }
@@ -49,7 +49,7 @@ void Placing::stop() {
 }
 
 bool Placing::has_work() const {
-  return settings_.mode != placement::Mode::kStatic || book_.pinned() != 0;
+  return settings_.mode != placement::Mode::kStatic || parts_.pins.count() != 0;
 }
 
 void Placing::run() {
@@ -131,40 +131,52 @@ Expected<std::vector<MoveResult>> Placing::move(std::span<const BearerId> ids, c
   {
     const std::lock_guard guard(mutex_);
     if (to != "host" && !book_.card_number(to))
-      return fail("to: this host has no card '{}'; allowed: host, or a card", to);
+      return fail("to: this host has no card '{}'; allowed: host, or a card", printable(to));
     pins = settings_.mode != placement::Mode::kStatic;
   }
   auto results = moves_.move(ids, to == "host" ? "" : to);
   if (!pins) return results;
-  const std::lock_guard guard(mutex_);
+  const Locked locked = parts_.control.lock();
   for (const MoveResult& one : results) {
-    if (one.what == MoveResult::What::kMoved || one.what == MoveResult::What::kThere) (void)book_.pin(one.id, to);
+    const bool is_there = one.what == MoveResult::What::kMoved || one.what == MoveResult::What::kThere;
+    if (is_there && parts_.store.find(one.id) != nullptr) pin(locked, one.id, to);
   }
-  note_view();
   return results;
 }
 
+void Placing::pin(const Locked& locked, BearerId id, const std::string& to) {
+  parts_.pins.pin(id, to);
+  parts_.numbers.set_pin(locked, id, parts_.pins.said(id));
+}
+
 Expected<void> Placing::pin(std::span<const BearerId> ids, const std::string& to) {
-  const std::lock_guard guard(mutex_);
-  if (to != "host" && !book_.card_number(to))
-    return fail("to: this host has no card '{}'; allowed: host, or a card", to);
   {
+    const std::lock_guard guard(mutex_);
+    if (to != "host" && !book_.card_number(to))
+      return fail("to: this host has no card '{}'; allowed: host, or a card", printable(to));
     const Locked locked = parts_.control.lock();
     for (const BearerId id : ids) {
       if (parts_.store.find(id) == nullptr) return fail("ids: there is no bearer {:#010x}", id.value);
     }
+    for (const BearerId id : ids) pin(locked, id, to);
+    soon_ = true;
   }
-  for (const BearerId id : ids) (void)book_.pin(id, to);
-  note_view();
-  soon_ = true;
   changed_.notify_all();
-  return {};
+  return parts_.numbers.wait_for_disk();
 }
 
-void Placing::unpin(std::span<const BearerId> ids) {
-  const std::lock_guard guard(mutex_);
-  for (const BearerId id : ids) book_.unpin(id);
-  note_view();
+Expected<std::size_t> Placing::unpin(std::span<const BearerId> ids) {
+  std::size_t unpinned = 0;
+  {
+    const Locked locked = parts_.control.lock();
+    for (const BearerId id : ids) {
+      const ran::BearerConfig* const found = parts_.store.find(id);
+      if (found == nullptr || !parts_.pins.unpin(id, {found->upf, found->uplink_teid})) continue;
+      parts_.numbers.set_pin(locked, id, parts_.pins.said(id));
+      ++unpinned;
+    }
+  }
+  return parts_.numbers.wait_for_disk().map([unpinned] { return unpinned; });
 }
 
 Expected<void> Placing::set(const placement::Settings& next) {
@@ -178,7 +190,7 @@ Expected<void> Placing::set(const placement::Settings& next) {
   settings_ = next;
   consolidating_.set(next.consolidation);
   decider_.set(next);
-  note_view();
+  note_mode();
   soon_ = true;
   changed_.notify_all();
   return {};
@@ -196,6 +208,7 @@ placement::View Placing::view() const {
     const std::lock_guard guard(view_mutex_);
     view = view_;
   }
+  view.pinned = parts_.pins.count();
   const Moves::Counters counters = moves_.counters();
   view.to_card = counters.to_card;
   view.to_host = counters.to_host;
@@ -217,19 +230,23 @@ std::vector<Placing::Why> Placing::explain(std::span<const BearerId> ids) {
   const std::lock_guard guard(mutex_);
   book_.begin_look_at_some(now());
   for (const BearerId id : ids) {
-    const bool lives = book_.look_at(parts_.control.lock(), id);
+    const Locked locked = parts_.control.lock();
+    const bool lives = book_.look_at(locked, id);
     const auto slot = book_.slot_of(id);
     if (!lives || !slot) {
       all.push_back({.id = id, .place = "", .reason = "there is no such bearer"});
       continue;
     }
     const placement::BearerFacts& bearer = book_.facts().bearers[*slot];
+    const placement::Pins::Pin* const pin = parts_.pins.of(id);
     const placement::Explanation why = decider_.explain(book_.facts(), *slot);
     all.push_back({.id = id,
                    .place = bearer.place.on_card() ? book_.card_name(bearer.place.number()) : "host",
                    .reason = placement::to_string(why),
                    .load = why.load,
-                   .is_pinned = bearer.pin != placement::Pin::kNone});
+                   .pinned_by = pin == nullptr ? ""
+                                : pin->by_file ? "file"
+                                               : "ctl"});
   }
   return all;
 }

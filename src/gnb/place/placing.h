@@ -33,10 +33,12 @@ class Placing {
   void stop();
 
   // Moves bearers to a card, or to "host". Where the mode is not static they are pinned there: otherwise the next
-  // decision would undo it.
+  // decision would undo it. Does not wait for the disk, which has the pins soon.
   [[nodiscard]] Expected<std::vector<MoveResult>> move(std::span<const BearerId> ids, const std::string& to);
+  // In every mode, also after a restart, if the gNB has a journal. An error may say that the disk does not know it yet.
   Expected<void> pin(std::span<const BearerId> ids, const std::string& to);
-  void unpin(std::span<const BearerId> ids);
+  // Returns how many of them were pinned. What the file says of them does not count any more, either. Error: as pin().
+  Expected<std::size_t> unpin(std::span<const BearerId> ids);
   // From the next period on, which begins at once.
   Expected<void> set(const placement::Settings& settings);
   [[nodiscard]] placement::Settings settings() const;
@@ -46,17 +48,18 @@ class Placing {
   // Where a bearer lives, and why.
   struct Why {
     BearerId id;
-    std::string place;   // a card's name, or "host"
-    std::string reason;  // one sentence
-    double load = 0;     // packets or octets a second
-    bool is_pinned = false;
+    std::string place;      // a card's name, or "host"
+    std::string reason;     // one sentence
+    double load = 0;        // packets or octets a second
+    std::string pinned_by;  // "ctl" or "file"; empty: it is not pinned
   };
   [[nodiscard]] std::vector<Why> explain(std::span<const BearerId> ids);
 
  private:
   void run();
-  void note_view();
+  void note_mode();
   [[nodiscard]] bool has_work() const;
+  void pin(const Locked& locked, BearerId id, const std::string& to);
   void one_period();
   // With `mutex_`. The mutex of the control side is let go again and again, so that others need not wait for long.
   void look_at_all(placement::Time at);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -73,9 +74,9 @@ class Governor {
   bool turbo_ = false;
   std::optional<Loan> frequency_, wake_up_;
   Descriptor speed_, lowest_, highest_;  // speed_ alone, or the two limits
-  unsigned current_ = 0;
-  bool settled_ = true;   // otherwise a write was refused since: one of two limits may have moved
-  unsigned refused_ = 0;  // the P-state of the refused write
+  std::atomic<unsigned> current_{0};     // the worker's thread writes it
+  bool settled_ = true;                  // otherwise a write was refused since: one of two limits may have moved
+  unsigned refused_ = 0;                 // the P-state of the refused write
   std::uint64_t next_write_ = 0;
   Counter writes_, refused_writes_;  // the worker's thread writes these
   Counter not_given_back_;           // the control thread writes this
