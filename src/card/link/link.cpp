@@ -260,6 +260,7 @@ CardLinkView CardLink::view() const {
   const std::lock_guard guard(mutex_);
   CardLinkView view = view_;
   view.up = up_ && cut_off_.empty();
+  view.filled = view.up && !announce_;
   view.cut_off = client_ && !cut_off_.empty();
   if (view.cut_off) view.reason = cut_off_;
   view.bearers = bearers_.size();

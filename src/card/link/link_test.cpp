@@ -70,6 +70,25 @@ TEST_F(CardLinkTest, bearers_wait_for_a_card_that_is_away) {
   EXPECT_TRUE(soon([&] { return !card_->peer(7); }));
 }
 
+TEST_F(CardLinkTest, a_card_that_is_up_is_filled_once_it_has_all_bearers) {
+  start_card("a");
+  card_->slow_installs = 1;
+  make_link(3, 3s);
+  (void)link_->put(std::array{bearer(kFirst)});
+  link_->begin();
+  ASSERT_TRUE(soon([&] { return link_->view().up; }));
+  EXPECT_FALSE(link_->view().filled);
+  ASSERT_TRUE(soon([&] { return link_->view().filled; }));
+  EXPECT_EQ(link_->view().waiting, 0U);
+  card_->slow_installs = 1;
+  (void)link_->put(std::array{bearer(kSecond)});
+  EXPECT_EQ(link_->view().waiting, 1U);
+  EXPECT_TRUE(link_->view().filled) << "one more is no reason to move none";
+  ASSERT_TRUE(up());
+  kill_card();
+  EXPECT_TRUE(soon([&] { return !link_->view().filled; }));
+}
+
 TEST_F(CardLinkTest, another_kind_of_card_is_left_alone) {
   for (const auto& [program, lookup, features, vfs, why] :
        {std::tuple{"l2fwd", "teid", "clone", 3U, "its program is l2fwd"},

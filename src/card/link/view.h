@@ -24,6 +24,7 @@ namespace splitplane::app {
 struct CardLinkView {
   std::string name, control;
   bool up = false;             // the card answers, and packets pass between it and this host
+  bool filled = false;         // it has had all bearers since it is up, so that they may move
   bool cut_off = false;        // the card answers, but no packet passes
   std::uint32_t serves = 0;    // bearers that the card serves itself; it passes packets of the others to their workers
   std::string reason;          // why it is not up

@@ -46,7 +46,7 @@ void FactsBook::look_at_cards() {
   for (std::size_t i = 0; i < cards.size() && i < views.size(); ++i) {
     const std::uint64_t entries = views[i].capacity == 0 ? kUsualEntries : views[i].capacity;
     // The host's bearers behind it have entries, too, while there is room: they lead to their workers. Some must.
-    facts_.cards[i] = {.up = views[i].up, .capacity = entries - std::min<std::uint64_t>(entries, views[i].fixed)};
+    facts_.cards[i] = {.up = views[i].filled, .capacity = entries - std::min<std::uint64_t>(entries, views[i].fixed)};
   }
   const auto& workers = parts_.workers.all();
   facts_.workers.assign(workers.size(), {});

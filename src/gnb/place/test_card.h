@@ -27,7 +27,7 @@ class PlaceTest : public PartsTest {
     make(std::move(config));
     if (!answers) return;
     parts_->cards.begin(parts_->control.lock());
-    ASSERT_TRUE(soon([&] { return parts_->cards.views().front().up; }));
+    ASSERT_TRUE(soon([&] { return parts_->cards.views().front().filled; }));
   }
   template <class Condition>
   static bool soon(Condition condition) {

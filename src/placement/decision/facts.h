@@ -40,7 +40,7 @@ struct BearerFacts {
 };
 
 struct CardFacts {
-  bool up = false;           // it answers, and packets pass: moves from and to it work
+  bool up = false;           // it answers, has its bearers, and packets pass: moves from and to it work
   std::size_t capacity = 0;  // bearers that it may serve
 };
 
