@@ -193,13 +193,26 @@ TEST(FapiTlvs, unknown_ones_are_skipped_and_counted) {
 
 TEST(FapiTlvs, wrong_ones_have_reasons) {
   ConfigRequest request;
-  EXPECT_EQ(read_body(Bytes{1, 0x10, 0x01, 0, 1, 9, 0, 0, 0}, request), Reason::bad_tlv_length);
+  EXPECT_EQ(read_body(Bytes{1, 0x10, 0x01, 0, 3, 0, 0, 9, 0}, request), Reason::bad_tlv_length);
+  EXPECT_EQ(read_body(Bytes{1, 0x10, 0x04, 0, 2, 0, 9, 0, 0}, request), Reason::bad_tlv_length);
+  EXPECT_EQ(read_body(Bytes{1, 0x10, 0x01, 0, 0}, request), Reason::bad_tlv_length);
   EXPECT_EQ(read_body(Bytes{2, 0x10, 0x0D, 0, 1, 1, 0, 0, 0, 0x10, 0x0D, 0, 1, 1, 0, 0, 0}, request),
             Reason::tlv_twice);
   EXPECT_EQ(read_body(Bytes{2, 0x10, 0x0D, 0, 1, 1, 0, 0, 0}, request), Reason::tlv_missing);
   EXPECT_EQ(read_body(Bytes{1, 0x10, 0x0D, 0, 9, 1, 0, 0, 0}, request), Reason::truncated);
   EXPECT_EQ(read_body(Bytes{0, 0}, request), Reason::trailing_octets);
   EXPECT_EQ(read_body(Bytes{}, request), Reason::truncated);
+}
+
+TEST(FapiTlvs, an_integer_may_be_wider_or_narrower_if_its_value_fits) {
+  ConfigRequest request;
+  EXPECT_EQ(read_body(Bytes{1, 0x10, 0x01, 0, 1, 9, 0, 0, 0}, request), Reason::ok);
+  EXPECT_EQ(request.dl_bandwidth, 9);
+  EXPECT_EQ(read_body(Bytes{1, 0x10, 0x10, 0, 4, 0, 0, 0, 255}, request), Reason::ok);
+  EXPECT_EQ(request.scs_common, 255);
+  EXPECT_EQ(read_body(Bytes{1, 0x10, 0x10, 0, 2, 1, 0, 0, 0}, request), Reason::bad_tlv_length);
+  EXPECT_EQ(read_body(Bytes{1, 0x10, 0x0E, 0, 1, 0xFE, 0, 0, 0}, request), Reason::ok);
+  EXPECT_EQ(request.ss_pbch_power, -2);
 }
 
 TEST(FapiTlvs, a_list_has_a_value_for_each_numerology) {

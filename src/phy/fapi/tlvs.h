@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "phy/fapi/reader.h"
 #include "phy/fapi/writer.h"
@@ -30,6 +31,33 @@ void tlv_value(Io& io, const char* name, Value& value) {
   } else {
     io(name, value);
   }
+}
+
+// Implementations disagree about the width of some integers, so 1, 2 and 4 octets are taken, if the value fits.
+template <std::integral Value>
+[[nodiscard]] bool read_tlv_value(Octets octets, Value& value) {
+  std::int64_t wide = 0;
+  const std::uint8_t* const p = octets.data();
+  constexpr bool kSigned = std::is_signed_v<Value>;
+  if (octets.size() == 1) {
+    wide = kSigned ? static_cast<std::int8_t>(*p) : std::int64_t{*p};
+  } else if (octets.size() == 2) {
+    wide = kSigned ? static_cast<std::int16_t>(wire::load_be16(p)) : std::int64_t{wire::load_be16(p)};
+  } else if (octets.size() == 4) {
+    wide = kSigned ? static_cast<std::int32_t>(wire::load_be32(p)) : std::int64_t{wire::load_be32(p)};
+  } else {
+    return false;
+  }
+  value = static_cast<Value>(wide);
+  return std::in_range<Value>(wide);
+}
+
+template <class Value>
+[[nodiscard]] bool read_tlv_value(Octets octets, Value& value) {
+  if (octets.size() != tlv_octets<Value>()) return false;
+  Reader inner(octets);
+  tlv_value(inner, "", value);
+  return true;
 }
 
 }  // namespace detail
@@ -70,13 +98,11 @@ void tlv_fields(Reader& reader, Message& m) {
     reader.pad(begin);
     if (!reader.ok()) return;
     bool known = false;
-    Message::tlvs(m, [&]<class Value>(const char* name, std::uint16_t its_tag, std::optional<Value>& member) {
+    Message::tlvs(m, [&]<class Value>(const char*, std::uint16_t its_tag, std::optional<Value>& member) {
       if (its_tag != tag) return;
       known = true;
       if (member) return reader.refuse(Reason::tlv_twice);
-      if (length != detail::tlv_octets<Value>()) return reader.refuse(Reason::bad_tlv_length);
-      Reader inner(value.octets);
-      detail::tlv_value(inner, name, member.emplace());
+      if (!detail::read_tlv_value(value.octets, member.emplace())) reader.refuse(Reason::bad_tlv_length);
     });
     m.skipped_tlvs = static_cast<std::uint8_t>(m.skipped_tlvs + (known ? 0 : 1));
   }
