@@ -43,7 +43,7 @@ def read_back(report: Report) -> None:
         if status == 0:
             status, output, _ = run([RELEASE / "tools" / "fapi_tool", "read", octets], 120)
         if status != 0:
-            report.judge("fapi_read_back", "none", "every message", False, last_line(output))
+            report.judge("fapi_read_back", "none", "every message", False, f"exit code {status}: {last_line(output)}")
             return
         wanted, found = json.loads(meant.read_text()), json.loads(output)
     # The reader does not know in which form TX_DATA was sent.

@@ -35,11 +35,12 @@ class Emitter {
   Emitter(std::uint64_t seed, const char* octets) : filler_(seed, 4, 40'000), out_(octets, std::ios::binary) {}
 
   void emit(unsigned count) {
+    // 3 PDUs of 4 parts of 15,000 octets are near the 128 segments that a message may have.
     for (unsigned i = 0; i < count; ++i) {
       messages_.for_each([&]<class Message>(Message& message) {
         if constexpr (std::is_same_v<Message, TxDataRequest>) {
-          emit_tx_data(message, PayloadTag::kInline, i % 10 == 9 ? 40'000 : 300);
-          emit_tx_data(message, PayloadTag::kOffset, i % 10 == 9 ? 40'000 : 300);
+          emit_tx_data(message, PayloadTag::kInline, i % 10 == 9 ? 15'000 : 300);
+          emit_tx_data(message, PayloadTag::kOffset, i % 10 == 9 ? 15'000 : 300);
         } else {
           emit_message(message);
         }
