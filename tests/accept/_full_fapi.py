@@ -73,7 +73,9 @@ def mutations(report: Report, item: str, preset: str, **environment: str) -> Non
     command = [program, "--gtest_filter=FapiMutation.*"]
     status, output, seconds = run(command, 1800, SPLITPLANE_MUTATIONS=str(MILLION), **environment)
     met = status == 0 and "[  PASSED  ] 1 test" in output
-    report.judge(item, f"{MILLION} changed datagrams", "survived", met, f"{seconds:.0f} s" if met else last_line(output))
+    report.judge(
+        item, f"{MILLION} changed datagrams", "survived", met, f"{seconds:.0f} s" if met else last_line(output)
+    )
 
 
 def cost(report: Report) -> None:

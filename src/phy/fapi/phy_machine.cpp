@@ -102,7 +102,8 @@ std::optional<ErrorIndication> PhyMachine::receive_for_slot(MessageId id, std::u
   if (slot >= in_frame || sfn > kMaxSfn) return refuse(number, ErrorCode::kSlotError);
   const unsigned all = (kMaxSfn + 1U) * in_frame;
   const unsigned ahead = (sfn * in_frame + slot + all - (now_.sfn * in_frame + now_.slot)) % all;
-  if (ahead <= config_.timing_window.value_or(static_cast<std::uint8_t>(slots_early_))) return std::nullopt;
+  const unsigned window = config_.timing_window ? *config_.timing_window : slots_early_;
+  if (ahead <= window) return std::nullopt;
   return refuse(number, id == MessageId::kTxDataRequest ? ErrorCode::kInvalidSfn : ErrorCode::kSfnOutOfSync);
 }
 

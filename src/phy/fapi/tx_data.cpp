@@ -16,10 +16,11 @@ std::uint32_t pdu_length_of(const TxDataRequest::Pdu& pdu, PayloadTag tag) {
 namespace {
 
 // Reads the control portion. Where the payloads of tag 2 begin is known only at its end, so a message that has such
-// ones is read again, with `behind` as what follows the control portion.
+// ones is read again, with what follows the control portion.
 class ControlReader {
  public:
-  ControlReader(Octets body, Octets behind) : reader_(body), behind_(behind) {}
+  explicit ControlReader(Octets body) : reader_(body) {}
+  ControlReader(Octets body, Octets behind) : reader_(body), behind_(behind), behind_is_known_(true) {}
 
   void read(TxDataRequest& message) {
     slot_fields(reader_, message);
@@ -57,7 +58,7 @@ class ControlReader {
         reader_("value", offset);
         part = {};
         has_offsets_ = true;
-        if (behind_.empty()) return;
+        if (!behind_is_known_) return;
         if (length > behind_.size() || offset > behind_.size() - length) {
           return reader_.refuse(Reason::bad_payload_offset);
         }
@@ -71,6 +72,7 @@ class ControlReader {
 
   Reader reader_;
   Octets behind_;
+  bool behind_is_known_ = false;
   bool has_offsets_ = false;
   std::size_t payload_end_ = 0;
 };
@@ -78,12 +80,11 @@ class ControlReader {
 }  // namespace
 
 Reason read_tx_data(Octets body, TxDataRequest& message) {
-  ControlReader control(body, {});
+  ControlReader control(body);
   control.read(message);
   if (control.reason() != Reason::ok) return control.reason();
   const Octets behind = control.rest();
   if (!control.has_offsets()) return behind.empty() ? Reason::ok : Reason::trailing_octets;
-  if (behind.empty()) return Reason::bad_payload_offset;  // an empty transport block is none
   ControlReader again(body, behind);
   again.read(message);
   if (again.reason() == Reason::ok && again.payload_end() != behind.size()) return Reason::bad_payload_offset;

@@ -76,6 +76,15 @@ TEST_F(TxData, a_message_is_read_back_as_it_was_written_with_both_tags) {
   }
 }
 
+TEST_F(TxData, an_empty_part_is_read_back) {
+  add_pdu(0, {Octets{}});
+  for (const PayloadTag tag : {PayloadTag::kInline, PayloadTag::kOffset}) {
+    const Bytes octets = written(tag);
+    ASSERT_EQ(read_tx_data(octets, *again_), Reason::ok);
+    EXPECT_EQ(*again_, *message_);
+  }
+}
+
 TEST_F(TxData, a_block_of_160_kib_is_one_tlv) {
   const Bytes large(160 * 1024, 0x5A);
   add_pdu(0, {large});
