@@ -23,8 +23,8 @@ enum class MessageId : std::uint16_t {
   kRxDataIndication = 0x85,
   kCrcIndication = 0x86,
   kUciIndication = 0x87,
-  kUlNodeSync = 0x0180,
-  kDlNodeSync = 0x0181,
+  kDlNodeSync = 0x0180,
+  kUlNodeSync = 0x0181,
   kTimingInfo = 0x0182,
 };
 
@@ -61,10 +61,10 @@ enum class MessageId : std::uint16_t {
       return "crc.indication";
     case MessageId::kUciIndication:
       return "uci.indication";
-    case MessageId::kUlNodeSync:
-      return "ul_node_sync";
     case MessageId::kDlNodeSync:
       return "dl_node_sync";
+    case MessageId::kUlNodeSync:
+      return "ul_node_sync";
     case MessageId::kTimingInfo:
       return "timing_info";
   }

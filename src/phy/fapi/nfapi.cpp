@@ -16,12 +16,9 @@ Parsed<P5Header> parse_p5(Octets datagram) {
 namespace {
 
 std::uint32_t checksum_of(Octets datagram) {
-  constexpr std::array<std::uint8_t, 4> kZeros{};
-  Crc32c crc;
-  crc.add(datagram.first(kChecksumAt));
-  crc.add(kZeros);
-  crc.add(datagram.subspan(kChecksumAt + kZeros.size()));
-  return crc.value();
+  P7Checksum checksum(datagram.data());
+  checksum.add(datagram.subspan(kP7HeaderBytes));
+  return checksum.value();
 }
 
 Reason verify(Octets datagram, std::uint32_t checksum, ChecksumMode mode) {

@@ -5,13 +5,13 @@
 //   P7: PHY ID(16) message ID(16) length of the datagram(32) M(1) segment(7) sequence(8) checksum(32)
 //       transmit timestamp(32)
 //
-// M is 1 in all segments of a message but the last. The checksum is CRC32C of the datagram with 0 in its place; 0 says
-// that there is none.
+// M is 1 in all segments of a message but the last. p7_checksum.h has the rule of the checksum; 0 says that there is
+// none.
 #pragma once
 
 #include "phy/fapi/codec.h"
-#include "phy/fapi/crc32c.h"
 #include "phy/fapi/message_id.h"
+#include "phy/fapi/p7_checksum.h"
 
 namespace splitplane::fapi {
 

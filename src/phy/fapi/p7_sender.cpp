@@ -40,9 +40,9 @@ Reason P7Sender::cut(MessageId id, std::span<const Octets> pieces, std::uint32_t
     }
     const Datagram datagram(pieces_.begin() + begin, pieces_.end());
     if (checksums_ != ChecksumMode::kIgnored) {
-      Crc32c crc;
-      for (const Octets piece : datagram) crc.add(piece);
-      wire::store_be32(header_octets.data() + kChecksumAt, crc.value());
+      P7Checksum checksum(header_octets.data());
+      for (const Octets piece : datagram.subspan(1)) checksum.add(piece);
+      wire::store_be32(header_octets.data() + kChecksumAt, checksum.value());
     }
     datagrams_.add(datagram);
   } while (left != 0);
