@@ -35,7 +35,7 @@ PROMISES = [
     Mended(
         "full_harq",
         shows="a block lives unchanged until its ACK; late, doubled and strange feedback is counted",
-        gtest="HarqSenderTest.*:HarqCell.*:HarqReceiver.*:Harq.*",
+        gtest="HarqSenderTest.*:HarqUplinkTest.*:HarqCell.*:HarqReceiver.*:Harq.*",
     ),
     Mended(
         "full_schedulers_are_fair",

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "phy/slots/harq_cell.h"
 #include "phy/slots/harq_receiver.h"
+#include "phy/slots/harq_uplink.h"
 
 namespace splitplane::phy {
 namespace {
@@ -229,6 +230,98 @@ TEST(HarqReceiver, a_process_that_does_not_exist_is_dropped_and_after_a_reset_al
   receiver.reset();
   EXPECT_EQ(receiver.receive(15, 0, true), HarqReception::delivered);
   EXPECT_EQ(receiver.counters().counted(HarqReception::no_process), 2U);
+}
+
+class HarqUplinkTest : public testing::Test {
+ protected:
+  // The number of the block that is sent; -1 if nothing is.
+  int grant(std::uint8_t process, std::uint8_t ndi, std::uint32_t bytes = 100) {
+    const Block* const sent = uplink_.granted(
+        {.process = process, .ndi = ndi, .tb_bytes = bytes}, [&] { return std::make_unique<int>(made_++); },
+        [&](const Block& block) { released_.push_back(*block); });
+    return sent == nullptr ? -1 : **sent;
+  }
+
+  HarqUplink<Block> uplink_;
+  int made_ = 0;
+  std::vector<int> released_;
+};
+
+TEST_F(HarqUplinkTest, a_grant_with_the_same_ndi_sends_the_same_block_again) {
+  EXPECT_EQ(grant(0, 1), 0);
+  EXPECT_EQ(grant(1, 1), 1);
+  EXPECT_EQ(grant(0, 1), 0);
+  EXPECT_EQ(grant(0, 1), 0);
+  EXPECT_TRUE(released_.empty());
+  EXPECT_EQ(uplink_.counted(UplinkGrant::repetition), 2U);
+}
+
+TEST_F(HarqUplinkTest, a_toggled_ndi_releases_the_block_and_sends_a_new_one) {
+  EXPECT_EQ(grant(5, 0), 0);  // nothing was held: new, whatever the NDI
+  EXPECT_EQ(grant(5, 1), 1);
+  EXPECT_EQ(grant(5, 0), 2);
+  EXPECT_EQ(released_, (std::vector{0, 1}));
+  EXPECT_EQ(uplink_.counted(UplinkGrant::new_block), 3U);
+}
+
+TEST_F(HarqUplinkTest, a_repetition_of_another_size_or_a_wrong_process_sends_nothing) {
+  EXPECT_EQ(grant(5, 0, 100), 0);
+  EXPECT_EQ(grant(5, 0, 101), -1);
+  EXPECT_EQ(grant(16, 0), -1);
+  EXPECT_EQ(grant(kNoProcess, 0), -1);
+  EXPECT_EQ(grant(5, 0, 100), 0);
+  EXPECT_EQ(uplink_.counted(UplinkGrant::size_differs), 1U);
+  EXPECT_EQ(uplink_.counted(UplinkGrant::wrong_process), 2U);
+}
+
+TEST_F(HarqUplinkTest, after_a_reset_each_grant_is_new) {
+  (void)grant(5, 0);
+  (void)grant(6, 0);
+  uplink_.reset([&](const Block& block) { released_.push_back(*block); });
+  EXPECT_EQ(released_, (std::vector{0, 1}));
+  EXPECT_EQ(grant(5, 0), 2);
+  EXPECT_EQ(released_.size(), 2U);
+}
+
+// Both ends of the uplink: the gNB grants, and knows by its own CRC what to grant again. It keeps no octets (NoBlock).
+TEST(Harq, in_the_uplink_the_gnb_repeats_grants_until_each_block_arrived_once) {
+  struct NoBlock {};
+  Random random(4);
+  HarqCell<NoBlock> gnb(1, {.max_retransmissions = 6, .feedback_slots = 10});
+  HarqReceiver receiver;
+  HarqUplink<Block> ue;
+  std::set<int> arrived;
+  int made = 0;
+  const auto drop = [](const NoBlock&) {};
+  for (std::uint64_t now = 0; now < 20'000; ++now) {
+    gnb.expire(slot(now), drop);
+    Grant grant{.slot = slot(now), .direction = Direction::kUplink, .tb_bytes = 50};
+    if (!gnb.waiting().empty()) {
+      const Retransmission& r = gnb.waiting().front();
+      grant.process = r.process;
+      grant.ndi = r.ndi;
+      grant.retransmission = true;
+      EXPECT_EQ(r.tb_bytes, 50U);
+      gnb.retransmit({&grant, 1});
+    } else {
+      grant.process = gnb.ue(0).free_process();
+      if (grant.process == kNoProcess) continue;
+      grant.ndi = gnb.ue(0).next_ndi(grant.process);
+      gnb.start(grant, {});
+    }
+    if (random.below(10) == 0) continue;  // the UE does not see the grant
+    const Block* const sent = ue.granted(grant, [&] { return std::make_unique<int>(made++); }, [](const Block&) {});
+    ASSERT_NE(sent, nullptr);
+    if (random.below(10) == 0) continue;  // the gNB does not see the TB
+    const auto what = receiver.receive(grant.process, grant.ndi, random.below(5) != 0);
+    if (what == HarqReception::delivered) {
+      EXPECT_TRUE(arrived.insert(**sent).second);
+    }
+    (void)gnb.feedback(0, grant.process, grant.slot, what != HarqReception::failed, drop);
+  }
+  EXPECT_GT(made, 10'000);
+  EXPECT_GE(arrived.size() + 20, static_cast<std::size_t>(made));
+  EXPECT_GT(receiver.counters().retransmissions, 1000U);
 }
 
 // Blocks, NACKs and ACKs are lost, doubled and late. Each block is delivered once or given up, each is released once,
