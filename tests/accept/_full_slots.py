@@ -54,7 +54,7 @@ def foreign_l1(report: Report) -> None:
     if status != 0:
         report.judge("full_foreign_l1", "not installed", "py3gpp installed", False, last_line(output))
         return
-    environment = {"SPLITPLANE_L1_STEP": "1", "SPLITPLANE_L1_BLOCKS": "40"}
+    environment = {"SPLITPLANE_L1_STEP": "1", "SPLITPLANE_L1_BLOCKS": "20"}
     judge(
         report,
         Mended(
