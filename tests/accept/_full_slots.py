@@ -40,7 +40,7 @@ PROMISES = [
     Mended(
         "full_schedulers_are_fair",
         shows="legal grants, retransmissions first, no UE starves",
-        gtest="EveryScheduler/*:RoundRobin.*:ProportionalFair.*:UplinkDemand.*",
+        gtest="CellTest/*:EveryScheduler/*:RoundRobin.*:ProportionalFair.*:UplinkDemand.*",
     ),
 ]
 # A cell with 1,000 UEs may take a twentieth of a slot of 0.5 ms to schedule.
