@@ -64,6 +64,22 @@ template <PacketBuffer B>
   return {buffer.data(), buffer.size()};
 }
 
+// Fetches into the cache what size() and data() look at, if the model of the buffer can.
+template <Keepable B>
+void prefetch(const B& buffer) noexcept {
+  if constexpr (requires { buffer.prefetch(); }) buffer.prefetch();
+}
+
+// Releases all of `buffers`, together if that costs the model less than one by one.
+template <Keepable B>
+void release_all(std::span<B> buffers) noexcept {
+  if constexpr (requires { B::release_all(buffers); }) {
+    B::release_all(buffers);
+  } else {
+    for (B& buffer : buffers) buffer.release();
+  }
+}
+
 // Checksum of a frozen buffer (FNV-1a, 64 bits). It finds stray writes of our own code and does not protect against an
 // attacker.
 [[nodiscard]] inline std::uint64_t freeze_sum(std::span<const std::uint8_t> data) noexcept {

@@ -48,7 +48,8 @@ void cipher_iv(CipherAlgorithm algorithm, const CipherJob& job, std::uint8_t* iv
       break;
     case CipherAlgorithm::nea2:
       store_inputs(iv, job);
-      std::memset(iv + 8, 0, 8);
+      std::memset(iv + 8, 0, 4);
+      store_be32(iv + 12, job.first_block);
       break;
     case CipherAlgorithm::nea4:
     case CipherAlgorithm::nea5:
@@ -279,7 +280,7 @@ bool Engine::cipher_in_lanes(CipherAlgorithm algorithm, std::span<const CipherJo
   for (std::size_t i = 0; i < group.size; ++i) {
     const CipherJob& job = jobs[group.number[i]];
     if (job.length == 0) continue;
-    if (job.length > kMaxMessageBytes) {
+    if (job.length > kMaxMessageBytes || job.first_block != 0) {
       sound = false;
       continue;
     }

@@ -233,6 +233,27 @@ TEST_P(OnImplementation, works_in_place_as_out_of_place) {
   EXPECT_EQ(data, mix.in);
 }
 
+TEST_P(OnImplementation, begins_at_any_block_of_the_key_stream_of_nea2) {
+  std::mt19937 random(8);
+  const auto key = random_key(*store_, CipherAlgorithm::nea2, random);
+  const Octets in = at_random(random, 1000);
+  Octets whole(in.size());
+  CipherJob job{.key = key.get(), .count = {5}, .bearer = 3, .in = in.data(), .out = whole.data(), .length = 1000};
+  ASSERT_TRUE(engine_->cipher({&job, 1}));
+  for (std::uint32_t block = 0; block < 1000 / 16; ++block) {
+    Octets rest(in.size() - 16 * block);
+    job.in = in.data() + 16 * block;
+    job.out = rest.data();
+    job.length = static_cast<std::uint32_t>(rest.size());
+    job.first_block = block;
+    ASSERT_TRUE(engine_->cipher({&job, 1}));
+    ASSERT_TRUE(std::equal(rest.begin(), rest.end(), whole.begin() + 16 * block)) << block;
+  }
+  const auto snow = random_key(*store_, CipherAlgorithm::nea1, random);
+  job.key = snow.get();
+  EXPECT_FALSE(engine_->cipher({&job, 1})) << "it cannot begin inside its key stream";
+}
+
 TEST_P(OnImplementation, uses_the_room_before_a_message_and_restores_it) {
   std::mt19937 random(3);
   Mix mix(*store_, random, 64, 2000);

@@ -25,6 +25,8 @@ struct CipherJob {
   const std::uint8_t* in = nullptr;
   std::uint8_t* out = nullptr;
   std::uint32_t length = 0;  // octets; 0 is allowed
+  // NEA2 and NEA0: the message begins with this block of 16 octets of the key stream. Others refuse all but 0.
+  std::uint32_t first_block = 0;
 };
 
 struct IntegrityJob {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <vector>
 
 #include "buf/test_conformance.h"
 #include "engine/test_environment.h"
@@ -75,6 +76,18 @@ TEST(MbufBuffer, a_pool_with_too_little_room_makes_no_buffer) {
   EXPECT_FALSE(MbufBuffer::make(pool.get(), 1U << 20));
   EXPECT_EQ(pool.in_use(), 0U);
   EXPECT_TRUE(MbufBuffer::make(pool.get(), 60, 4));
+}
+
+TEST(MbufBuffer, many_are_released_together_each_by_one_reference) {
+  test::Pool pool(200);
+  std::vector<MbufBuffer> buffers(150);
+  for (unsigned i = 0; i < 130; ++i) buffers[i] = MbufBuffer(pool.make(sequence(4)));
+  MbufBuffer kept = buffers[7].share();
+  buf::release_all(std::span(buffers));
+  for (const MbufBuffer& buffer : buffers) EXPECT_FALSE(buffer);
+  EXPECT_EQ(pool.in_use(), 1U);
+  EXPECT_EQ(content(kept), sequence(4));
+  buf::release_all(std::span<MbufBuffer>());
 }
 
 TEST(MbufBufferDeathTest, releasing_changed_octets_stops_a_debug_process) {

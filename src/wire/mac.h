@@ -219,6 +219,44 @@ SPLITPLANE_HD constexpr std::size_t write_extended_subheader(MutableOctets out, 
   return bytes;
 }
 
+// Octets of the subheader of an SDU of logical channel `channel`, 0..32 or 320..65855.
+[[nodiscard]] SPLITPLANE_HD constexpr std::size_t sdu_subheader_bytes(std::uint32_t channel,
+                                                                      std::size_t payload_bytes) {
+  return subheader_bytes(payload_bytes) + (channel < kFirstExtendedLcid ? 0 : 2);
+}
+
+// The longest payload of an SDU whose subPDU fits into `room` octets; 0 if not even one octet fits. With 258 octets of
+// room it is 255, because L of 256 needs a third octet; an octet of padding is left then.
+[[nodiscard]] SPLITPLANE_HD constexpr std::size_t most_sdu_bytes(std::uint32_t channel, std::size_t room) {
+  const std::size_t extra = channel < kFirstExtendedLcid ? 0 : 2;
+  if (room < 3 + extra) return 0;
+  const std::size_t rest = room - extra;
+  if (rest <= 0xFF + 2) return rest - 2;
+  if (rest == 0xFF + 3) return 0xFF;
+  return rest - 3 < 0xFFFF ? rest - 3 : 0xFFFF;
+}
+
+// Writes the subheader of an SDU without a check: for a caller that has checked the channel, L and the room before.
+// Returns where the payload begins.
+[[nodiscard]] SPLITPLANE_HD constexpr std::uint8_t* put_sdu_subheader(std::uint8_t* out, std::uint32_t channel,
+                                                                      std::size_t payload_bytes) {
+  const bool long_length = payload_bytes > 0xFF;
+  const unsigned f = long_length ? 0x40 : 0;
+  if (channel < kFirstExtendedLcid) {
+    *out++ = static_cast<std::uint8_t>(f | channel);
+  } else {
+    *out++ = static_cast<std::uint8_t>(f | kLcidTwoOctetElcid);
+    store_be16(out, channel - kFirstExtendedLcid);
+    out += 2;
+  }
+  if (long_length) {
+    store_be16(out, static_cast<std::uint32_t>(payload_bytes));
+    return out + 2;
+  }
+  *out = static_cast<std::uint8_t>(payload_bytes);
+  return out + 1;
+}
+
 // Writes a one-octet subheader, for fixed-size CEs and UL CCCH. Returns 0 if it does not fit or the LCID is none of
 // these.
 SPLITPLANE_HD constexpr std::size_t write_fixed_subheader(MutableOctets out, Direction direction, std::uint8_t lcid) {

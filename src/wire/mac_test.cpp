@@ -260,6 +260,34 @@ TEST(Mac, refuses_to_write_a_subheader_of_the_wrong_form) {
   EXPECT_EQ(write_padding(out.all().first(0)), 0U);
 }
 
+TEST(Mac, the_most_that_fits_a_room_fits_and_one_octet_more_does_not) {
+  for (const std::uint32_t channel : {0U, 4U, 32U, 320U, 65855U}) {
+    for (std::size_t room = 0; room < 70000; room += room < 600 ? 1 : 997) {
+      const std::size_t most = most_sdu_bytes(channel, room);
+      EXPECT_TRUE(most == 0 || sdu_subheader_bytes(channel, most) + most <= room) << room;
+      EXPECT_TRUE(most == 0xFFFF || sdu_subheader_bytes(channel, most + 1) + most + 1 > room) << room;
+    }
+  }
+  EXPECT_EQ(most_sdu_bytes(4, 257), 255U);
+  EXPECT_EQ(most_sdu_bytes(4, 258), 255U);
+  EXPECT_EQ(most_sdu_bytes(4, 259), 256U);
+}
+
+TEST(Mac, subheaders_that_are_put_without_a_check_are_those_that_are_written) {
+  for (const std::size_t length : {0U, 1U, 255U, 256U, 65535U}) {
+    for (const std::uint32_t channel : {0U, 4U, 32U, 320U, 65855U}) {
+      HeapOctets put(sdu_subheader_bytes(channel, length)), checked(sdu_subheader_bytes(channel, length));
+      EXPECT_EQ(put_sdu_subheader(put.all().data(), channel, length), put.all().data() + put.all().size());
+      const std::size_t written =
+          channel < kFirstExtendedLcid
+              ? write_subheader(checked, Direction::kDownlink, static_cast<std::uint8_t>(channel), length)
+              : write_extended_subheader(checked, channel, length);
+      EXPECT_EQ(written, put.all().size());
+      EXPECT_EQ(test::to_hex(put), test::to_hex(checked));
+    }
+  }
+}
+
 RC_GTEST_PROP(Mac, blocks_of_any_sdus_are_read_back, (bool downlink)) {
   const Direction direction = downlink ? Direction::kDownlink : Direction::kUplink;
   const auto sizes =

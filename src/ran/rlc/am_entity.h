@@ -32,6 +32,10 @@ class AmEntity {
     if (pdu) retx_.submitted(std::move(submission), now);
     return pdu;
   }
+  // A STATUS PDU goes before data: MAC asks for it before pull_data(). write_status() returns the octets written, or 0
+  // if `out` has no room for a STATUS without NACK.
+  [[nodiscard]] bool status_due() const { return receive_.status_due(); }
+  [[nodiscard]] std::size_t write_status(MutableOctets out, Time now) { return receive_.write_status(out, now); }
   // Writes the next PDU of any kind to `out`, whose size is the grant. Returns its octets, or 0 if there is none.
   [[nodiscard]] std::size_t pull(MutableOctets out, Time now) {
     if (receive_.status_due()) {

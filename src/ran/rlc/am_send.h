@@ -82,6 +82,7 @@ class AmSend {
     polled();
   }
 
+  [[nodiscard]] const SduQueue<B>& queue() const { return queue_; }
   [[nodiscard]] std::uint32_t next() const { return next_; }  // TX_Next (TS 38.322 7.1), without the modulus
   [[nodiscard]] std::uint32_t pdu_without_poll() const { return pdu_without_poll_; }
   [[nodiscard]] std::uint32_t byte_without_poll() const { return byte_without_poll_; }

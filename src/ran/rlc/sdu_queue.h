@@ -58,6 +58,17 @@ class SduQueue {
     pass_over_discarded();
     return waiting_ == 0 ? nullptr : &head_->sdu[begin_ % 64];
   }
+  // What take() returns after `n` other calls, to fetch it early: n is at most 64. nullptr if there are not as many; a
+  // place whose SDU was discarded is empty.
+  [[nodiscard]] const B* ahead(unsigned n) const {
+    const std::uint64_t at = begin_ + n;
+    if (at >= end_) return nullptr;
+    return &(at / 64 == begin_ / 64 ? head_ : head_->next)->sdu[at % 64];
+  }
+  // Fetches the page with the next SDUs.
+  void prefetch_page() const {
+    if (begin_ != end_) __builtin_prefetch(&head_->sdu[begin_ % 64]);
+  }
   [[nodiscard]] B take() {
     if (front() == nullptr) return {};
     B sdu = std::move(head_->sdu[begin_ % 64]);

@@ -34,6 +34,20 @@ TEST(SduQueue, gives_what_it_took_in_order) {
   EXPECT_TRUE(q.memory.unused());  // an empty queue holds nothing
 }
 
+TEST(SduQueue, shows_what_it_will_give_over_the_end_of_a_page) {
+  Queue q;
+  EXPECT_EQ(q.queue.ahead(0), nullptr);
+  for (unsigned i = 0; i < 200; ++i) ASSERT_TRUE(q.push(10 + i, i));
+  for (unsigned i = 0; i < 200; ++i) {
+    for (const unsigned n : {0U, 1U, 8U, 64U}) {
+      const Buffer* const ahead = q.queue.ahead(n);
+      ASSERT_EQ(ahead != nullptr, i + n < 200) << i << " " << n;
+      ASSERT_EQ(ahead == nullptr ? 0 : ahead->size(), i + n < 200 ? 10 + i + n : 0);
+    }
+    (void)q.queue.take();
+  }
+}
+
 TEST(SduQueue, refuses_at_its_limit_and_what_rlc_cannot_number) {
   Queue q(3);
   EXPECT_FALSE(q.push(0));

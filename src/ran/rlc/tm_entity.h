@@ -20,6 +20,12 @@ class TmSend {
     const B* const sdu = queue_.front();
     return sdu == nullptr || sdu->size() > grant ? B{} : queue_.take();
   }
+  // Octets of the next PDU; 0 if no SDU waits.
+  [[nodiscard]] std::size_t next_bytes() {
+    const B* const sdu = queue_.front();
+    return sdu == nullptr ? 0 : sdu->size();
+  }
+  [[nodiscard]] const SduQueue<B>& queue() const { return queue_; }
   [[nodiscard]] std::uint32_t waiting() const { return queue_.size(); }
   [[nodiscard]] std::uint64_t volume() const { return queue_.octets(); }
 

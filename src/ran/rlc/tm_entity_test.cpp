@@ -16,10 +16,12 @@ TEST(TmSend, gives_sdus_as_they_are_when_they_fit) {
   EXPECT_EQ(tm.volume(), 15U);
   EXPECT_FALSE(tm.pull(9));  // it waits, and nothing passes it
   EXPECT_EQ(tm.waiting(), 2U);
+  EXPECT_EQ(tm.next_bytes(), 10U);
   EXPECT_EQ(to_hex(buf::octets(tm.pull(10))), to_hex(pattern(10)));
   EXPECT_TRUE(tm.discard(1));
   EXPECT_FALSE(tm.pull(100));
   EXPECT_EQ(tm.volume(), 0U);
+  EXPECT_EQ(tm.next_bytes(), 0U);
 }
 
 TEST(TmSend, goes_without_a_leak) {

@@ -69,6 +69,7 @@ class UmSend {
     next_ = sn;
   }
 
+  [[nodiscard]] const SduQueue<B>& queue() const { return queue_; }
   [[nodiscard]] std::uint32_t next() const { return next_; }  // TX_Next (TS 38.322 7.1), without the modulus
   [[nodiscard]] std::uint32_t waiting() const { return queue_.size() + (current_ ? 1 : 0); }
   // Octets of the PDUs that would carry everything that waits (TS 38.322 5.5).
