@@ -75,7 +75,11 @@ namespace splitplane::wire {
   X(mac_bad_length, "MAC subPDU reaches beyond the transport block")                                       \
   X(mac_lcid_unknown, "LCID whose subPDU size is not known: the rest of the transport block is dropped")   \
   X(mac_elcid_unknown, "eLCID whose subPDU size is not known: the rest of the transport block is dropped") \
-  X(mac_ce_bad_length, "MAC control element of a length that its type does not allow")
+  X(mac_ce_bad_length, "MAC control element of a length that its type does not allow")                     \
+  X(mac_nr_no_signature, "datagram that does not begin with the signature of mac-nr")                      \
+  X(mac_nr_truncated, "mac-nr framing ends before the tag that the MAC PDU follows")                       \
+  X(mac_nr_bad_value, "mac-nr framing with a radio type, direction or RNTI type that there is not")        \
+  X(mac_nr_tag_unknown, "mac-nr framing with a tag whose length is not known")
 
 SPLITPLANE_OUTCOMES(Reason, SPLITPLANE_WIRE_REASONS)
 

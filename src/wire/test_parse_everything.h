@@ -9,6 +9,7 @@
 #include "wire/gtpu_messages.h"
 #include "wire/mac.h"
 #include "wire/mac_ce.h"
+#include "wire/mac_nr.h"
 #include "wire/n3.h"
 #include "wire/pdcp.h"
 #include "wire/rlc.h"
@@ -128,6 +129,10 @@ inline unsigned parse_mac_all(Octets in, Direction direction) {
 
 inline unsigned parse_everything(Octets in) {
   unsigned n = 0;
+  if (const auto frame = mac_nr::parse(in)) {
+    require(inside(frame->pdu, in));
+    n += 1 + parse_mac_all(frame->pdu, frame->header.direction);
+  }
   if (const auto packet = n3::parse(in)) {
     require(std::size_t{packet->payload_offset} + packet->payload_bytes <= in.size());
     read_all(in.subspan(packet->payload_offset, packet->payload_bytes));

@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
     Random random(std::strtoull(argv[2], nullptr, 10));
     emit_examples();
     const auto count = static_cast<unsigned>(std::strtoul(argv[3], nullptr, 10));
-    for (const auto emit : {emit_frames, emit_gtpu, emit_psc, emit_pdcp, emit_rlc, emit_status, emit_mac}) {
+    for (const auto emit :
+         {emit_frames, emit_gtpu, emit_psc, emit_pdcp, emit_rlc, emit_status, emit_mac, emit_mac_nr}) {
       emit(random, count);
     }
     return 0;

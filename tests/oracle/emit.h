@@ -99,6 +99,7 @@ void emit_pdcp(Random& random, unsigned count);
 void emit_rlc(Random& random, unsigned count);
 void emit_status(Random& random, unsigned count);
 void emit_mac(Random& random, unsigned count);
+void emit_mac_nr(Random& random, unsigned count);
 
 // One line of `wire_emit parse`: what the parser of that name reads in the octets, or `reason=...`.
 std::string read_back(const std::string& parser, const Buffer& octets);

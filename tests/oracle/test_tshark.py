@@ -247,6 +247,34 @@ def test_mac_blocks_and_control_elements(tmp_path: Path, tshark: str, pdus: dict
     judge(tmp_path / "mac.pcap", told, frames, MAC, options, ignore=("direction",))
 
 
+MAC_NR: Mapping = {
+    "radio": ("mac-nr.radio-type", same),
+    "direction": ("mac-nr.direction", same),
+    "rnti_type": ("mac-nr.rnti-type", same),
+    "rnti": ("mac-nr.rnti", as_hex(4)),
+    "ue": ("mac-nr.ueid", same),
+    "harq": ("mac-nr.harqid", same),
+    "sfn": ("mac-nr.sfn", same),
+    "slot": ("mac-nr.slot", same),
+    "sdu_0": ("mac-nr.ulsch.sdu", same),
+    "sdu_1": ("mac-nr.dlsch.sdu", same),
+}
+
+
+def test_the_framing_of_mac_pdus(tmp_path: Path, tshark: str, pdus: dict[str, list[Told]]) -> None:
+    # Without their tags tshark shows HARQ process 0 and RNTI 0.
+    told = [
+        {"harq": "0", "rnti": "0"} | {f"sdu_{p['direction']}" if key == "sdu" else key: v for key, v in p.items()}
+        for p in pdus["mac_nr"]
+    ]
+    frames = [in_udp(octet) for octet in octets(told)]
+    options = [*HEURISTICS, "-o", "mac-nr.attempt_rrc_decode:FALSE"]
+    assert judge(tmp_path / "mac_nr.pcap", told, frames, MAC_NR, options) > 0
+    # A framing with a tag that is cut off is no mac-nr for tshark.
+    row = dissect(tmp_path / "cut.pcap", [in_udp(octets(told)[0][:9] + b"\x02")], ["mac-nr.rnti"], options)[0]
+    assert row["mac-nr.rnti"] == ""
+
+
 def test_the_judge_sees_a_wrong_octet(tmp_path: Path, tshark: str, pdus: dict[str, list[Told]]) -> None:
     """The assertions can fail: one changed bit in a QFI is noticed."""
     told = next(pdu for pdu in pdus["gtpu"] if pdu.get("extensions") == "133,0")

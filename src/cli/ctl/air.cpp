@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "cli/ctl/table.h"
-#include "phy/impairment.h"
+#include "phy/channel/impairment.h"
 
 namespace splitplane::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/ip_address.h"
-#include "phy/impairment.h"
+#include "phy/channel/impairment.h"
 #include "power/settings.h"
 #include "runtime/config/config.h"
 

@@ -9,7 +9,7 @@
 
 #include "control/registry.h"
 #include "phy/air_link.h"
-#include "phy/impairment.h"
+#include "phy/channel/impairment.h"
 #include "ue/config/config.h"
 #include "ue/ue_report.h"
 

@@ -1,4 +1,4 @@
-#include "phy/impairment.h"
+#include "phy/channel/impairment.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,201 @@
+// HARQ at the end that sends transport blocks: the processes of one UE and direction (TS 38.321 5.3.2, 5.4.2).
+//
+// Who owns what. start() moves the TB into its process, and the process owns it until it is acknowledged, given up or
+// discarded; then it goes to `release`. Until then nothing may change the TB: a retransmission reads the same octets.
+// The PHY borrows the TB of a slot until that slot is over.
+// - A contiguous TB (a buffer of octets) has no tie to RLC: the octets were copied or ciphered into it.
+// - A scatter list (`iov`) is a TB, too: its headers lie in its own memory, and it holds a reference to the buffer of
+//   each SDU that it points into. So RLC may discard an SDU or receive its acknowledgement while the process still
+//   reads the octets; the buffer is freed with the last reference. None of those that share the buffer may write into
+//   it. So octets are ciphered before the scatter list refers to them.
+//
+// It has one owner thread, allocates nothing, and gets the slot as an argument.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <concepts>
+#include <utility>
+
+#include "base/outcome_list.h"
+#include "phy/slots/grant.h"
+
+namespace splitplane::phy {
+
+// What became of a feedback (ACK or NACK).
+#define SPLITPLANE_FEEDBACKS(X)                                                              \
+  X(acked, "the TB arrived: it is released")                                                 \
+  X(nacked, "the TB did not arrive: it waits to be sent again")                              \
+  X(given_up, "the TB did not arrive, and was sent as often as it may be: RLC repairs that") \
+  X(duplicate, "the feedback of this transmission came before")                              \
+  X(stale, "feedback of an earlier transmission than the last one of the process")           \
+  X(idle, "the process has sent nothing that waits for feedback")                            \
+  X(no_process, "there is no process of this number")
+
+SPLITPLANE_OUTCOMES(Feedback, SPLITPLANE_FEEDBACKS)
+
+struct HarqSenderCounters {
+  std::uint64_t blocks = 0;           // new TBs
+  std::uint64_t retransmissions = 0;  // TBs sent again
+  std::uint64_t no_feedback = 0;      // transmissions whose feedback did not come in time: as if a NACK had come
+  std::uint64_t discarded = 0;        // TBs that discard_all() released
+  std::array<std::uint64_t, kFeedbackCount> feedback{};  // by what became of it; no_feedback counts here, too
+  [[nodiscard]] std::uint64_t counted(Feedback what) const { return feedback[static_cast<std::size_t>(what)]; }
+};
+
+struct HarqSettings {
+  std::uint8_t processes = kHarqProcesses;  // 1..16
+  std::uint8_t max_retransmissions = 4;     // of one TB, after its first transmission
+  std::uint16_t feedback_slots = 40;        // a transmission without feedback for this many slots counts as lost
+};
+
+// The order of redundancy versions of one TB's transmissions (TS 38.214 5.1.2.1 and 6.1.2.1 leave it to the scheduler;
+// this one is what table 6.1.2.1-2 begins with).
+inline constexpr std::array<std::uint8_t, 4> kRvOrder{0, 2, 3, 1};
+
+// What the scheduler must know of a TB that waits to be sent again.
+struct Retransmission {
+  std::uint16_t ue = 0;
+  std::uint8_t process = 0, ndi = 0, rv = 0, mcs = 0;
+  std::uint16_t prbs = 0;
+  std::uint32_t tb_bytes = 0;
+};
+
+// A transport block, or what holds on to one. One that was moved from or made empty owns nothing.
+template <class T>
+concept HarqBlock = std::movable<T> && std::default_initializable<T>;
+
+template <HarqBlock Tb>
+class HarqSender {
+ public:
+  explicit HarqSender(const HarqSettings& settings = {})
+      : all_(static_cast<std::uint16_t>((1U << settings.processes) - 1)), settings_(settings) {}
+
+  // The process that the next new TB gets: the one of the lowest number that is idle. kNoProcess if all are busy.
+  [[nodiscard]] std::uint8_t free_process() const {
+    const auto idle = static_cast<std::uint16_t>(all_ & ~(sent_ | waiting_));
+    return idle == 0 ? kNoProcess : static_cast<std::uint8_t>(std::countr_zero(idle));
+  }
+  // The NDI that a new TB of this process has.
+  [[nodiscard]] std::uint8_t next_ndi(std::uint8_t process) const { return processes_[process].ndi ^ 1; }
+
+  // Gives a new TB to the idle process that the grant names, and counts it as sent in the grant's slot.
+  void start(const Grant& grant, Tb tb) {
+    Process& p = processes_[grant.process];
+    p.tb = std::move(tb);
+    p.slot = grant.slot;
+    p.tb_bytes = grant.tb_bytes;
+    p.prbs = grant.prbs;
+    p.mcs = grant.mcs;
+    p.ndi ^= 1;
+    p.retransmissions = 0;
+    p.used = true;
+    sent_ |= bit(grant.process);
+    ++counters_.blocks;
+  }
+  // Counts the waiting TB of a process as sent again in this slot.
+  void retransmit(std::uint8_t process, Slot slot) {
+    Process& p = processes_[process];
+    ++p.retransmissions;
+    p.slot = slot;
+    waiting_ &= static_cast<std::uint16_t>(~bit(process));
+    sent_ |= bit(process);
+    ++counters_.retransmissions;
+  }
+
+  // True if the TB of the process was reported missing and waits to be sent again.
+  [[nodiscard]] bool waits(std::uint8_t process) const { return (waiting_ & bit(process)) != 0; }
+  [[nodiscard]] bool busy(std::uint8_t process) const { return ((sent_ | waiting_) & bit(process)) != 0; }
+  // True if a TB is on the air, so that its feedback is due.
+  [[nodiscard]] bool sending() const { return sent_ != 0; }
+  // The TB of a busy process.
+  [[nodiscard]] const Tb& block(std::uint8_t process) const { return processes_[process].tb; }
+  // What is to be sent again of a process that waits. `ue` is passed on.
+  [[nodiscard]] Retransmission waiting(std::uint8_t process, std::uint16_t ue) const {
+    const Process& p = processes_[process];
+    return {ue, process, p.ndi, kRvOrder[(p.retransmissions + 1U) % kRvOrder.size()], p.mcs, p.prbs, p.tb_bytes};
+  }
+
+  // Takes the feedback of what the process sent in `sent_in`. It calls release(Tb) if the TB is done.
+  template <class Release>
+  Feedback feedback(std::uint8_t process, Slot sent_in, bool ack, Release&& release) {
+    return count(judge(process, sent_in, ack, release));
+  }
+
+  // Once a slot: transmissions without feedback count as lost. It calls lost(process) for those that wait now to be
+  // sent again, and release(Tb) for those that are given up.
+  template <class Lost, class Release>
+  void expire(Slot now, Lost&& lost, Release&& release) {
+    for (std::uint16_t open = sent_; open != 0; open &= static_cast<std::uint16_t>(open - 1)) {
+      const auto process = static_cast<std::uint8_t>(std::countr_zero(open));
+      if (distance(processes_[process].slot, now) < settings_.feedback_slots) continue;
+      ++counters_.no_feedback;
+      if (count(miss(process, release)) == Feedback::nacked) lost(process);
+    }
+  }
+
+  // The UE is released or reset: all TBs go, and no slot with one may be on its way to the PHY.
+  template <class Release>
+  void discard_all(Release&& release) {
+    for (auto open = static_cast<std::uint16_t>(sent_ | waiting_); open != 0;
+         open &= static_cast<std::uint16_t>(open - 1)) {
+      ++counters_.discarded;
+      release(std::exchange(processes_[std::countr_zero(open)].tb, Tb{}));
+    }
+    sent_ = waiting_ = 0;
+  }
+
+  [[nodiscard]] const HarqSenderCounters& counters() const { return counters_; }
+
+ private:
+  struct Process {
+    Tb tb{};
+    Slot slot;  // of the last transmission
+    std::uint32_t tb_bytes = 0;
+    std::uint16_t prbs = 0;
+    std::uint8_t mcs = 0, ndi = 0, retransmissions = 0;
+    bool used = false;
+  };
+  static constexpr std::uint16_t bit(std::uint8_t process) { return static_cast<std::uint16_t>(1U << process); }
+
+  Feedback count(Feedback what) {
+    ++counters_.feedback[static_cast<std::size_t>(what)];
+    return what;
+  }
+
+  template <class Release>
+  Feedback judge(std::uint8_t process, Slot sent_in, bool ack, Release&& release) {
+    if (process >= settings_.processes) return Feedback::no_process;
+    Process& p = processes_[process];
+    const bool of_the_last = p.used && p.slot == sent_in;
+    if (!busy(process)) return of_the_last ? Feedback::duplicate : Feedback::idle;
+    if (!of_the_last) return Feedback::stale;
+    if (waits(process)) return Feedback::duplicate;
+    if (!ack) return miss(process, release);
+    return finish(process, release, Feedback::acked);
+  }
+
+  template <class Release>
+  Feedback miss(std::uint8_t process, Release&& release) {
+    if (processes_[process].retransmissions == settings_.max_retransmissions)
+      return finish(process, release, Feedback::given_up);
+    sent_ &= static_cast<std::uint16_t>(~bit(process));
+    waiting_ |= bit(process);
+    return Feedback::nacked;
+  }
+
+  template <class Release>
+  Feedback finish(std::uint8_t process, Release&& release, Feedback what) {
+    sent_ &= static_cast<std::uint16_t>(~bit(process));
+    release(std::exchange(processes_[process].tb, Tb{}));
+    return what;
+  }
+
+  std::uint16_t all_;
+  std::uint16_t sent_ = 0, waiting_ = 0;  // processes whose TB waits for feedback; to be sent again. The rest is idle
+  HarqSettings settings_;
+  std::array<Process, kHarqProcesses> processes_{};
+  HarqSenderCounters counters_;
+};
+
+}  // namespace splitplane::phy
