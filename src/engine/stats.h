@@ -57,6 +57,8 @@ inline constexpr unsigned kSampleEvery = 16;
   X(rlc_pdus, "packets", "full mode: uplink RLC PDUs that came from MAC; not among the received") \
   X(rlc_taken, "packets", "full mode: uplink RLC data PDUs with new octets")                 \
   X(rlc_delivered, "packets", "full mode: uplink SDUs that RLC completed; not among the received") \
+  X(mac_blocks_built, "blocks", "full mode: transport blocks of new data")                   \
+  X(mac_blocks_received, "blocks", "full mode: uplink transport blocks taken apart")         \
   X(rlc_own, "packets", "retransmitted AMD and STATUS PDUs that the air port took; not among the received") \
   X(rlc_status_stale, "packets", "STATUS PDUs ignored: a later one came before them")        \
   X(rlc_status_malformed, "packets", "STATUS PDUs ignored: wrong form or of what was not sent") \

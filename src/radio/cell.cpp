@@ -53,12 +53,11 @@ Expected<UeParts> Cell::make(std::span<const ran::BearerConfig> bearers) {
   auto rnti = rntis_.take();
   if (!rnti) return fail("no C-RNTI is free; allowed: at most {} PDU sessions on one worker", rntis_.taken());
   UeParts parts;
-  parts.ue = std::make_unique<RadioUe>(*std::move(rnti));
+  parts.ue = std::make_unique<RadioUe>(*std::move(rnti), 1000 * settings_.ticks_per_ms);
   for (const ran::BearerConfig& bearer : bearers) {
     const auto lcid = static_cast<std::uint32_t>(kFirstLcid + parts.channels.size());
     parts.channels.push_back(std::make_unique<LogicalChannel>(bearer, lcid, settings_.ticks_per_ms, memory_));
-    parts.channels.back()->ue = parts.ue.get();
-    parts.ue->channels[parts.ue->size++] = parts.channels.back().get();
+    parts.ue->add(*parts.channels.back(), settings_.now);
   }
   return parts;
 }
@@ -80,11 +79,39 @@ void Cell::detach(BearerId id, UeParts& out) {
   working_.remove(*channel);
   held_ -= channel->counted;
   RadioUe& ue = *channel->ue;
-  const auto end = ue.channels.begin() + ue.size;
-  std::copy(std::find(ue.channels.begin(), end, channel.get()) + 1, end,
-            std::find(ue.channels.begin(), end, channel.get()));
-  if (--ue.size == 0) out.ue = std::move(ues_[ue.rnti.value().value]);
+  ue.remove(*channel);
+  if (ue.size == 0) {
+    changed_.remove(ue);
+    out.ue = std::move(ues_[ue.rnti.value().value]);
+  }
   out.channels.push_back(std::move(channel));
+}
+
+void Cell::build(std::span<BlockOrder> orders, Time now) {
+  for (; !orders.empty(); orders = orders.subspan(std::min(orders.size(), kBlocksAtOnce))) {
+    build_some(orders.first(std::min(orders.size(), kBlocksAtOnce)), now);
+  }
+}
+
+void Cell::build_some(std::span<BlockOrder> orders, Time now) {
+  using Order = ran::mac::BlockOrder<ran::mac::Gather<MbufBuffer>, MbufBuffer>;
+  std::array<Order, kBlocksAtOnce> of_mac;
+  std::array<std::pair<BlockOrder*, RadioUe*>, kBlocksAtOnce> known;
+  std::size_t n = 0;
+  for (BlockOrder& order : orders) {
+    order.built = false;
+    RadioUe* const ue = find(order.rnti);
+    if (ue == nullptr) continue;
+    of_mac[n] = {.tb_bytes = order.tb_bytes, .ue = &ue->downlink, .block = &order.block};
+    known[n++] = {&order, ue};
+  }
+  ran::mac::build_slot(gather_, std::span(of_mac.data(), n), now);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto [order, ue] = known[i];
+    order->built = of_mac[i].built;
+    stats_.mac_blocks_built.add(order->built ? 1 : 0);
+    for (LogicalChannel* const channel : ue->all()) settle(*channel);
+  }
 }
 
 void Cell::count(const LogicalChannel::Outcome& outcome) {
@@ -112,6 +139,7 @@ void Cell::settle(LogicalChannel& channel) {
   const Time expiry = channel.next_expiry();
   if (expiry < channel.expiry) wheel_.arm(channel, expiry);
   if (channel.has_acknowledged()) working_.push(channel);
+  changed_.push(*channel.ue);
 }
 
 void Cell::serve(Time now) {

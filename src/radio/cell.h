@@ -1,16 +1,20 @@
 // All UEs of a gNB worker in full mode, and the memory, the timers and the account of their RLC entities. The control
 // thread makes UEs and destroys them; everything else is the worker's.
 //
-//   downlink  PDCP PDUs -> send() -> RLC queues -> pull(), within grants
-//   uplink    RLC PDUs -> receive() -> deliver: SDUs in one mbuf each, for PDCP
+//   downlink  PDCP PDUs -> send() -> RLC queues -> build(): the transport blocks of a slot
+//   uplink    transport block -> demultiplex() -> RLC PDUs -> receive() -> deliver: SDUs in one mbuf each, for PDCP
 //                         serve(), once per round: timers, buffers that were acknowledged
 #pragma once
+
+#include <cstring>
 
 #include "base/expected.h"
 #include "engine/burst.h"
 #include "radio/radio_ue.h"
 #include "ran/by_identity.h"
 #include "ran/intrusive_queue.h"
+#include "ran/mac/gather.h"
+#include "ran/mac/slot_batch.h"
 
 namespace splitplane::datapath {
 
@@ -39,7 +43,7 @@ class Cell {
   void detach(BearerId id, UeParts& out);
 
   [[nodiscard]] LogicalChannel* find(std::uint32_t id) const { return channels_.find(id); }
-  [[nodiscard]] RadioUe* find(Rnti rnti) const { return ues_[rnti.value].get(); }
+  [[nodiscard]] RadioUe* find(Rnti rnti) const { return rnti.value < ues_.size() ? ues_[rnti.value].get() : nullptr; }
   void prefetch(std::uint32_t id) const { channels_.prefetch(id); }
 
   // True if a burst of new SDUs of any channels has room.
@@ -57,6 +61,7 @@ class Cell {
     ++to.counted;
     ++held_;
     stats_.rlc_queued.add(1);
+    changed_.push(*to.ue);
     return true;
   }
   // Writes the channel's next PDU to `out`, whose size is the grant. Returns its octets, or 0.
@@ -85,6 +90,31 @@ class Cell {
     settle(from);
   }
 
+  // A grant of a slot for new data, and the memory for its block.
+  struct BlockOrder {
+    Rnti rnti;
+    std::size_t tb_bytes = 0;
+    ran::rlc::MutableOctets block;  // at least tb_bytes
+    bool built = false;             // false afterwards: there is no such UE, or tb_bytes is 0
+  };
+  // Builds the transport blocks of a slot, each of exactly tb_bytes.
+  void build(std::span<BlockOrder> orders, Time now);
+
+  // Calls changed(RadioUe&) for each UE of which something else waits than at the last call. For the scheduler.
+  template <class Changed>
+  void take_changed(Changed&& changed) {
+    while (RadioUe* const ue = changed_.pop()) changed(*ue);
+  }
+
+  // Takes an uplink transport block of a UE apart. It calls pdu(LogicalChannel&, rte_mbuf*) for each RLC PDU, in a
+  // buffer of its own. What goes no further is counted in ue.demux.
+  template <class TakePdu>
+  void demultiplex(RadioUe& ue, ran::rlc::Octets block, TakePdu&& pdu) {
+    stats_.mac_blocks_received.add(1);
+    Unpacked<TakePdu> sink{ue, settings_.pool, pdu};
+    ran::mac::demultiplex(block, Direction::kUplink, ue.places, ue.demux, sink);
+  }
+
   // Re-establishes RLC of a channel (TS 38.322 5.1.3). The UE has to do the same.
   void reestablish(LogicalChannel& channel) {
     channel.reestablish();
@@ -98,7 +128,31 @@ class Cell {
 
  private:
   static constexpr unsigned kTimersPerRound = 64, kChannelsPerRound = 32, kReleasedPerVisit = 64;
+  static constexpr std::size_t kBlocksAtOnce = 256;
 
+  // As the sink of ran::mac::demultiplex.
+  template <class TakePdu>
+  struct Unpacked {
+    RadioUe& ue;
+    rte_mempool* pool;
+    TakePdu& pdu;
+
+    void sdus(std::span<const ran::mac::ReceivedSdu> batch) {
+      for (const ran::mac::ReceivedSdu& sdu : batch) {
+        MbufBuffer buffer = MbufBuffer::make(pool, sdu.octets);
+        if (!buffer) {
+          ++ue.demux.of(ran::mac::MacDrop::no_buffer);
+          continue;
+        }
+        std::memcpy(buffer.mutable_data(), sdu.data, sdu.octets);
+        pdu(*ue.channels[sdu.place], buffer.detach());
+      }
+    }
+    // BSR and PHR are for the scheduler, which is not there yet.
+    static bool element(std::uint8_t /*lcid*/, ran::rlc::Octets /*contents*/) { return true; }
+  };
+
+  void build_some(std::span<BlockOrder> orders, Time now);
   void count(const LogicalChannel::Outcome& outcome);
   // After something happened to a channel: its timers, its part of the account, and what is left to do.
   void settle(LogicalChannel& channel);
@@ -111,7 +165,9 @@ class Cell {
   std::vector<std::unique_ptr<RadioUe>> ues_;  // by C-RNTI
   TimerWheel wheel_;
   ran::IntrusiveQueue<LogicalChannel, &LogicalChannel::next_working, &LogicalChannel::working> working_;
+  ran::IntrusiveQueue<RadioUe, &RadioUe::next_changed, &RadioUe::changed> changed_;
   std::uint64_t held_ = 0;
+  ran::mac::Gather<MbufBuffer> gather_;
 };
 
 }  // namespace splitplane::datapath

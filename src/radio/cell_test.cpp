@@ -240,6 +240,89 @@ TEST(Cell, a_ue_has_its_bearers_on_the_lcids_from_4_on) {
   EXPECT_EQ(cell.find(rnti), nullptr);
 }
 
+// The SDUs of a block: LCID and octets.
+std::vector<std::pair<std::uint32_t, std::size_t>> sdus_of(const Bytes& block) {
+  std::vector<std::pair<std::uint32_t, std::size_t>> all;
+  wire::mac::Cursor cursor(block, Direction::kDownlink);
+  for (wire::mac::SubPdu s; cursor.next(s);) {
+    if (s.kind == wire::mac::Kind::kSdu) all.emplace_back(s.lcid, s.payload.size());
+  }
+  EXPECT_EQ(cursor.reason(), wire::Reason::ok);
+  return all;
+}
+
+TEST(Cell, blocks_of_a_slot_carry_what_waits_of_each_ue) {
+  Pool pool(1023);
+  WorkerStats stats;
+  Cell cell({.pool = pool.get(), .max_sdus = 512, .ticks_per_ms = kMs}, stats);
+  cell.attach(ShardId{2}, 8);
+  std::vector<Rnti> rntis;
+  for (std::uint32_t ue = 0; ue < 2; ++ue) {
+    const std::vector bearers{bearer(RlcMode::kAm, 12, kId + 2 * ue), bearer(RlcMode::kUm, 12, kId + 2 * ue + 1)};
+    auto made = cell.make(bearers);
+    ASSERT_TRUE(made);
+    rntis.push_back(made->ue->rnti.value());
+    cell.attach(*made);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      MbufBuffer sdu(pool.make(numbered(i, 100 + 10 * ue)));
+      ASSERT_TRUE(cell.send(*cell.find(kId + 2 * ue + i), sdu));
+    }
+  }
+  std::vector<Bytes> memory(4, Bytes(300, 0xe5));
+  std::vector<Cell::BlockOrder> orders{{.rnti = rntis[1], .tb_bytes = 300, .block = memory[0]},
+                                       {.rnti = Rnti{77}, .tb_bytes = 300, .block = memory[1]},
+                                       {.rnti = rntis[0], .tb_bytes = 0, .block = memory[2]},
+                                       {.rnti = Rnti{0xffff}, .tb_bytes = 300, .block = memory[3]}};
+  cell.build(orders, 0);
+  EXPECT_TRUE(orders[0].built);
+  EXPECT_FALSE(orders[1].built || orders[2].built || orders[3].built);
+  // Each with its subheader of two octets, and the RLC header: two octets of AM, one of UM.
+  EXPECT_EQ(sdus_of(memory[0]), (std::vector<std::pair<std::uint32_t, std::size_t>>{{4, 112}, {5, 111}}));
+  EXPECT_EQ(memory[1], Bytes(300, 0xe5));
+  EXPECT_EQ(stats.mac_blocks_built.get(), 1U);
+  EXPECT_EQ(cell.held(), 3U) << "UM's is gone, AM's waits for its acknowledgement";
+  EXPECT_LT(cell.next_work(0), TimerNode::kNeverExpires) << "t-PollRetransmit runs";
+
+  orders = {{.rnti = rntis[0], .tb_bytes = 60, .block = memory[2]}};
+  cell.build(orders, 0);
+  memory[2].resize(60);
+  EXPECT_EQ(sdus_of(memory[2]), (std::vector<std::pair<std::uint32_t, std::size_t>>{{4, 58}})) << "a segment fills it";
+  UeParts out;
+  for (std::uint32_t i = 0; i < 4; ++i) cell.detach(BearerId{kId + i}, out);
+  EXPECT_EQ(cell.held(), 0U);
+  EXPECT_EQ(pool.in_use(), 0U);
+}
+
+TEST(Cell, a_block_without_sense_or_buffers_is_counted_at_its_ue) {
+  End a(bearer(RlcMode::kAm)), b(bearer(RlcMode::kAm), 1);
+  ASSERT_TRUE(a.send(numbered(1, 50)));
+  Bytes block(100);
+  std::vector<Cell::BlockOrder> orders{{.rnti = a.channel().ue->rnti.value(), .tb_bytes = 100, .block = block}};
+  a.cell.build(orders, 0);
+  ASSERT_TRUE(orders[0].built);
+  RadioUe& ue = *b.channel().ue;
+  unsigned pdus = 0;
+  const auto take = [&](LogicalChannel& channel, rte_mbuf* m) {
+    ++pdus;
+    EXPECT_EQ(&channel, &b.channel());
+    rte_pktmbuf_free(m);
+  };
+  b.cell.demultiplex(ue, block, take);
+  EXPECT_EQ(pdus, 1U);
+  block[0] = 5;  // an LCID that the UE does not have
+  b.cell.demultiplex(ue, block, take);
+  block[0] = 4;
+  const MbufBuffer hog(rte_pktmbuf_alloc(b.pool.get()));
+  b.cell.demultiplex(ue, block, take);
+  b.cell.demultiplex(ue, {}, take);
+  EXPECT_EQ(pdus, 1U);
+  EXPECT_EQ(ue.demux.of(ran::mac::MacDrop::no_channel), 1U);
+  EXPECT_EQ(ue.demux.of(ran::mac::MacDrop::no_buffer), 1U);
+  EXPECT_EQ(ue.demux.of(ran::mac::MacDrop::empty_block), 1U);
+  EXPECT_EQ(b.stats.mac_blocks_received.get(), 4U);
+  EXPECT_EQ(ue.view().drops.size(), 3U);
+}
+
 TEST(Cell, a_session_with_too_many_bearers_is_refused) {
   Pool pool;
   WorkerStats stats;

@@ -60,6 +60,13 @@ class LogicalChannel : public TimerNode {
     if (Am* const am = std::get_if<Am>(&entity_)) return am->send(sdu);
     return std::get<Um>(entity_).tx.send(sdu);
   }
+  // Calls use(entity) with the sending entity, for MAC: Am or UmSend. Cell::settle() has to know of each PDU that is
+  // pulled.
+  template <class Use>
+  void visit(Use&& use) {
+    if (Am* const am = std::get_if<Am>(&entity_)) return use(*am);
+    use(std::get<Um>(entity_).tx);
+  }
   // Writes the next PDU to `out`, whose size is the grant. Returns its octets, 0 if none is there or fits.
   [[nodiscard]] std::size_t pull(ran::rlc::MutableOctets out, Time now);
   // The octets of the PDUs that would carry everything that waits (TS 38.322 5.5).

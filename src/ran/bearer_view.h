@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ran/rlc/am_receive.h"
@@ -44,7 +45,13 @@ struct RlcView {
     ran::rlc::RetxCounters retx;
     ran::rlc::StatusCounters status;
   };
+  struct Mac {
+    std::uint64_t blocks_sent = 0, octets_sent = 0, padding_octets_sent = 0, blocks_received = 0, octets_received = 0;
+    std::vector<std::pair<std::string_view, std::uint64_t>>
+        drops;  // of received blocks, by reason; those that are not 0
+  };
   std::uint16_t rnti = 0;  // C-RNTI of its UE
+  Mac mac;                 // of that UE
   std::uint32_t lcid = 0;
   std::uint32_t held = 0;    // SDUs that wait, or that the UE has not acknowledged
   std::uint64_t volume = 0;  // octets of the PDUs that would carry what waits (TS 38.322 5.5)

@@ -441,6 +441,7 @@ Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
         if (const auto* channel = gnb->cell ? gnb->cell->find(id) : nullptr; channel != nullptr) {
           view.rlc = channel->view();
           view.rlc->rnti = channel->ue->rnti.value().value;
+          view.rlc->mac = channel->ue->view();
           view.rlc_tx_next = view.rlc->tx_next;
           view.rlc_rx_next = view.rlc->rx_next;
         }

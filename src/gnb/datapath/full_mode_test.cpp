@@ -347,6 +347,51 @@ TEST(FullMode, each_flow_of_a_session_has_its_channel) {
   rig.expect_balance(4);
 }
 
+TEST(FullMode, transport_blocks_cross_in_both_directions) {
+  FullRig rig(ran::test::make_session_config(TestGnb::teid(kFirst)));
+  std::mt19937 random(6);
+  const std::array<std::uint8_t, 3> flows{9, 1, 2};  // of the bearers
+  std::array<std::vector<Bytes>, 3> expected, delivered;
+  std::vector<Bytes> sent;
+  Bytes block(4000);
+  const auto build = [&](Cell& cell, RadioUe& ue, std::size_t bytes) {
+    Cell::BlockOrder order{.rnti = ue.rnti.value(), .tb_bytes = bytes, .block = block};
+    cell.build({&order, 1}, rte_rdtsc());
+    EXPECT_TRUE(order.built);
+    return wire::Octets(block).first(bytes);
+  };
+  const auto round = [&] {
+    const wire::Octets down = build(*rig.context->cell, *rig.channel().ue, 50 + random() % 2000);
+    wire::mac::Cursor cursor(down, Direction::kDownlink);
+    for (wire::mac::SubPdu s; cursor.next(s);) {
+      if (s.kind != wire::mac::Kind::kSdu) continue;
+      for (Bytes& sdu : rig.at_ue(Bytes(s.payload.begin(), s.payload.end()), kFirst + s.lcid - 4))
+        delivered[s.lcid - 4].push_back(std::move(sdu));
+    }
+    EXPECT_EQ(cursor.reason(), wire::Reason::ok);
+    rig.gnb_up.receive_block(*rig.channel().ue, build(*rig.ue_cell, *rig.ue_channel().ue, 50 + random() % 2000));
+    rig.serve();
+  };
+  for (unsigned i = 0; i < 150; ++i) {
+    const auto which = static_cast<std::uint32_t>(random() % 3);
+    N3Frame frame = rig.to_bearer(kFirst);
+    frame.extensions = {{wire::gtpu::kExtensionPsc, {0x00, flows[which]}}};
+    frame.payload = FullRig::ip_packet(40 + random() % 1200, i);
+    rig.downlink_burst({frame.make()});
+    expected[which].push_back(frame.payload);
+    expected[which].back().insert(expected[which].back().begin(), flows[which]);
+    sent.push_back(FullRig::ip_packet(60 + random() % 1000, i));
+    rig.from_ue_sdu(sent.back(), flows[which], kFirst + which);
+    round();
+  }
+  const std::uint64_t end = rte_rdtsc() + rte_get_tsc_hz();
+  while ((rig.context->cell->held() != 0 || rig.n3.frames.size() < sent.size()) && rte_rdtsc() < end) round();
+  EXPECT_EQ(delivered, expected);
+  EXPECT_EQ(rig.n3.frames.size(), sent.size());
+  EXPECT_EQ(rig.context->cell->held(), 0U);
+  rig.expect_balance(150);
+}
+
 TEST(FullMode, what_does_not_fit_a_channel_is_dropped_before_it_has_a_count) {
   ran::BearerConfig config = full_config(RlcMode::kAm, 18, 18);
   config.arq.max_unacked = 10;

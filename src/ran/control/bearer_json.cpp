@@ -97,6 +97,13 @@ Json rlc_json(const datapath::RlcView& v) {
             {"malformed", v.received.contradictions + v.received.refused},
             {"no_memory", v.received.no_memory},
             {"segments_lost", v.received.given_up}};
+  json["mac"] = {{"blocks_sent", v.mac.blocks_sent},
+                 {"octets_sent", v.mac.octets_sent},
+                 {"padding_octets_sent", v.mac.padding_octets_sent},
+                 {"blocks_received", v.mac.blocks_received},
+                 {"octets_received", v.mac.octets_received},
+                 {"drops", Json::object()}};
+  for (const auto& [reason, drops] : v.mac.drops) json["mac"]["drops"][std::string(reason)] = drops;
   if (!v.am) return json;
   json.update({{"tx_next_ack", v.am->tx_next_ack},
                {"unacked", v.am->unacked},
