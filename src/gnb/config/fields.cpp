@@ -113,7 +113,7 @@ constexpr std::array<fields::Field, 19> kWorkerRows{
         .more = "`splitplane check` of a file with cards prints where everything lies ([nic.md](nic.md))."}),
     fields::word<datapath::kFeatureSetNames, &WorkerConfig::features>("features", {
         .help = "gnb: the amount of work done on each packet",
-        .more = "`full` is no header mode: PDCP and RLC entities ([full-mode.md](../design/full-mode.md)).", .in = kGnb}),
+        .more = "`full` is no header mode: PDCP and RLC entities ([full-mode.md](full-mode.md)).", .in = kGnb}),
     fields::text<&WorkerConfig::n3>("n3", kPort, {
         .help = "gnb, dispatch: port in the section n3", .more = "A dispatcher reads every queue of its ports.",
         .in = kGnb | kDispatch, .required = true}),
