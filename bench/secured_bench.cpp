@@ -4,8 +4,6 @@
 // Results are medians in nanoseconds per packet. Prints one JSON object.
 #include <fmt/format.h>
 #include <rte_cycles.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "bench_keys.h"
 #include "host_pass.h"
 #include "on_core.h"
 #include "quiet.h"
@@ -23,38 +22,6 @@ namespace {
 
 constexpr std::uint32_t kBearerCount = 65536, kPerKey = 32, kPackets = 32768;
 constexpr std::uint32_t kPerShard = kBearerCount / ran::kShards;
-
-template <class T>
-T value_of(Expected<T> got) {
-  if (!got) throw std::runtime_error(got.error().message);
-  return std::move(*got);
-}
-
-// A key file, whose keys are read while this object lives.
-class Keys {
- public:
-  Keys() {
-    char name[] = "/tmp/splitplane-bench-keys-XXXXXX";
-    const int fd = ::mkstemp(name);
-    if (fd < 0) throw std::runtime_error("no file for the keys");
-    path_ = name;
-    std::string text;
-    for (std::uint32_t n = 1; n <= kBearerCount / kPerKey; ++n)
-      text += fmt::format("{} {:032x} {:032x}\n", n, n * 0x9e3779b97f4a7c15ULL, n * 0xc2b2ae3d27d4eb4fULL);
-    const bool written = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    ::close(fd);
-    if (!written) throw std::runtime_error("the keys were not written");
-  }
-  ~Keys() { ::unlink(path_.c_str()); }
-  Keys(const Keys&) = delete;
-  Keys& operator=(const Keys&) = delete;
-  [[nodiscard]] std::shared_ptr<datapath::BearerKeys> open() const {
-    return value_of(datapath::BearerKeys::create(path_));
-  }
-
- private:
-  std::string path_;
-};
 
 struct Kind {
   const char* name;
@@ -184,7 +151,7 @@ double median(std::vector<double>& of) {
 nlohmann::json run(unsigned repeats, const std::vector<std::uint32_t>& sizes) {
   rte_mempool* const pool = rte_pktmbuf_pool_create("bench", kPlaces[1].buffers + 1023, 32, 0, 2304, SOCKET_ID_ANY);
   if (pool == nullptr) throw std::runtime_error("no memory for the bench's pool");
-  const Keys file;
+  const BenchKeys file(kBearerCount / kPerKey);
   const auto keys = file.open();
   std::vector<std::unique_ptr<Worker>> workers;
   for (const Kind& kind : kKinds) workers.push_back(std::make_unique<Worker>(kind, pool, keys));

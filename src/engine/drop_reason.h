@@ -38,6 +38,10 @@ namespace splitplane::datapath {
   X(rlc_duplicate, "AMD PDU received before, or outside the receiving window")                          \
   X(rlc_other_epoch, "PDU of before or after a re-establishment of RLC")                                \
   X(rlc_no_memory, "no memory for an AMD PDU: as if the air had lost it")                               \
+  X(rlc_malformed, "RLC PDU of wrong form, or that contradicts what its bearer received before (full mode)") \
+  X(rlc_no_buffer, "no buffer to put an SDU of several RLC segments together (full mode)")              \
+  X(rlc_failed, "RLC of the bearer failed and needs re-establishment (full mode)")                      \
+  X(air_unused, "frame on the air port of a worker in full mode, which has no header mode")             \
   X(count_lease_ended, "the bearer's COUNTs need a longer lease from the journal first")            \
   X(count_exhausted, "the bearer's COUNTs are used up: after 2^32 - 1 packets it needs a new key")  \
   X(pdcp_no_keys, "the bearer is secured, and this program has no keys for it")                     \

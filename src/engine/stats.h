@@ -19,6 +19,9 @@ namespace splitplane::datapath {
   X(dl_headers, "strip GTP-U, add airhdr, RLC, PDCP, SDAP")                  \
   X(dl_clone, "reference for the copies")                                    \
   X(dl_tx, "transmit to the air")                                            \
+  X(dl_pdcp, "full mode: SDAP and PDCP, ciphered")                           \
+  X(dl_rlc, "full mode: into the queues of RLC")                             \
+  X(ul_rlc, "full mode: RLC PDUs to SDUs")                                   \
   X(ul_parse, "airhdr to bearer, RLC control to the copies")                 \
   X(ul_encap, "strip RLC, PDCP, SDAP, add GTP-U")                            \
   X(ul_tx, "transmit to N3")                                                 \
@@ -50,6 +53,12 @@ inline constexpr unsigned kSampleEvery = 16;
   X(rlc_control, "packets", "uplink RLC control PDUs, handed to the copies or acted upon")                  \
   X(rlc_retransmitted, "packets", "AMD PDUs sent again")                                     \
   X(rlc_status_sent, "packets", "STATUS PDUs sent")                                          \
+  X(rlc_queued, "packets", "full mode: PDCP PDUs that RLC took, to send them within grants") \
+  X(rlc_pdus, "packets", "full mode: uplink RLC PDUs that came from MAC; not among the received") \
+  X(rlc_taken, "packets", "full mode: uplink RLC data PDUs with new octets")                 \
+  X(rlc_delivered, "packets", "full mode: uplink SDUs that RLC completed; not among the received") \
+  X(mac_blocks_built, "blocks", "full mode: transport blocks of new data")                   \
+  X(mac_blocks_received, "blocks", "full mode: uplink transport blocks taken apart")         \
   X(rlc_own, "packets", "retransmitted AMD and STATUS PDUs that the air port took; not among the received") \
   X(rlc_status_stale, "packets", "STATUS PDUs ignored: a later one came before them")        \
   X(rlc_status_malformed, "packets", "STATUS PDUs ignored: wrong form or of what was not sent") \
@@ -95,7 +104,7 @@ struct WorkerStats {
   std::array<Counter, kDropReasonCount> drops;
   std::array<Counter, kMaxQueues> received;  // by queue, in the order of the function's queues()
   SPLITPLANE_WORKER_COUNTERS(SPLITPLANE_COUNTER_FIELD)
-  Counter rlc_unacked;   // not a sum: SDUs kept for retransmission now
+  Counter rlc_unacked;   // not a sum: SDUs kept for retransmission now; full mode: with those that wait for grants
   Counter reorder_held;  // not a sum: packets that wait now for packets before them
   Counter pdcp_held;     // not a sum: uplink SDUs that wait now for SDUs before them
   Counter flow_held;     // not a sum: packets of QoS flows that moved, which wait now for packets before them

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ran/rlc/am_receive.h"
@@ -35,6 +36,31 @@ struct ArqView {
   ran::rlc::ReceiveCounters received;
   ran::rlc::StatusCounters status;
   std::optional<EcnView> ecn;
+};
+
+// The RLC entity of a bearer in full mode.
+struct RlcView {
+  struct Am {
+    std::uint32_t tx_next_ack = 0, unacked = 0, pending = 0;
+    ran::rlc::RetxCounters retx;
+    ran::rlc::StatusCounters status;
+  };
+  struct Mac {
+    std::uint64_t blocks_sent = 0, octets_sent = 0, padding_octets_sent = 0, blocks_received = 0, octets_received = 0;
+    std::vector<std::pair<std::string_view, std::uint64_t>>
+        drops;  // of received blocks, by reason; those that are not 0
+  };
+  std::uint16_t rnti = 0;  // C-RNTI of its UE
+  Mac mac;                 // of that UE
+  std::uint32_t lcid = 0;
+  std::uint32_t held = 0;    // SDUs that wait, or that the UE has not acknowledged
+  std::uint64_t volume = 0;  // octets of the PDUs that would carry what waits (TS 38.322 5.5)
+  bool failed = false;       // it needs re-establishment
+  std::uint64_t given_up = 0, copied = 0, no_buffer = 0, failures = 0;
+  std::uint32_t tx_next = 0, rx_next = 0;
+  ran::rlc::SendCounters sent;
+  ran::rlc::ReceiveCounters received;
+  std::optional<Am> am;
 };
 
 }  // namespace splitplane::datapath
@@ -96,6 +122,7 @@ struct BearerView {
   std::uint64_t error_indications = 0, end_markers = 0;  // received for this bearer
   std::optional<std::uint8_t> epoch;                     // in airhdr, of secured bearers: changes with their keys
   std::optional<datapath::ArqView> rlc_am;               // acknowledged bearers
+  std::optional<datapath::RlcView> rlc;                  // full mode
   std::optional<BearerOnCard> card;                      // bearers on a card
   std::optional<InSession> session;                      // bearers of a session with several ones
   std::vector<FlowView> session_flows;                   // of that session; a UE side shows them with each bearer

@@ -15,9 +15,11 @@ Expected<void> fits_host(const CardShow& show, const CardLinkSettings& host) {
   }
   constexpr auto kLooking = static_cast<std::ptrdiff_t>(datapath::FeatureSet::mat);
   const auto& names = datapath::kFeatureSetNames;
-  if (std::find(names.begin() + kLooking, names.end(), show.features) == names.end()) {
+  const auto end =
+      names.begin() + static_cast<std::ptrdiff_t>(datapath::FeatureSet::clone) + 1;  // those of header mode
+  if (std::find(names.begin() + kLooking, end, show.features) == end) {
     return fail("its features are {}, which look for no bearers; allowed: {}", show.features,
-                fmt::join(names.begin() + kLooking, names.end(), ", "));
+                fmt::join(names.begin() + kLooking, end, ", "));
   }
   if (show.vfs.size() != host.vfs) {
     return fail("it has {} VFs, and this host's ports are {}; allowed: as many", show.vfs.size(), host.vfs);

@@ -10,6 +10,7 @@
 #include "gnb/config/check_cards.h"
 #include "gnb/config/check_placement.h"
 #include "gnb/config/check_workers.h"
+#include "gnb/config/full_mode.h"
 #include "gnb/config/lookup.h"
 #include "gnb/config/taps.h"
 #include "ran/bearer_table.h"
@@ -101,6 +102,7 @@ std::optional<Finding> check_gnb(const GnbConfig& config) {
   if (auto finding = check_room(config, memory_needs(config))) return finding;
   if (auto finding = check_cards(config)) return finding;
   if (auto finding = check_workers(config)) return finding;
+  if (auto finding = check_full_mode(config)) return finding;
   if (auto finding = check_placement(config)) return finding;
   if (auto finding = check_taps(config)) return finding;
   return check_bearers(config);

@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "gnb/config/full_mode.h"
+
 namespace splitplane::app {
 namespace {
 
@@ -156,8 +158,20 @@ std::optional<Finding> check_security(const GnbConfig& config, const BearerEntry
   for (const auto& worker : config.workers) {
     if (may_own(worker, group) && worker.features < datapath::FeatureSet::mat) {
       return Finding{fmt::format("workers.{}.features", worker.name),
-                     "looks for no bearers, and would own secured ones; allowed: mat, clone_drop, clone"};
+                     "looks for no bearers, and would own secured ones; allowed: mat, clone_drop, clone, full"};
     }
+  }
+  return std::nullopt;
+}
+
+// A bearer that a worker in full mode would own.
+std::optional<Finding> check_full_mode(const GnbConfig& config, const BearerEntry& entry) {
+  for (const auto& worker : config.workers) {
+    if (worker.features != datapath::FeatureSet::full || !may_own(worker, entry.group)) continue;
+    const auto refused = refuse_in_full_mode(entry.group.first);
+    if (!refused) continue;
+    const std::size_t colon = refused->find(": ");
+    return Finding{entry.name + "." + refused->substr(0, colon), refused->substr(colon + 2)};
   }
   return std::nullopt;
 }
@@ -239,6 +253,7 @@ std::optional<Finding> check_bearers(const GnbConfig& config) {
   }
   for (const BearerEntry& entry : single_bearers_of(config, entries)) {
     if (auto finding = check_security(config, entry)) return finding;
+    if (auto finding = check_full_mode(config, entry)) return finding;
   }
   return check_ranges(entries);
 }

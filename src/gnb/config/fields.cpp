@@ -112,7 +112,8 @@ constexpr std::array<fields::Field, 19> kWorkerRows{
         .help = "NUMA node that it belongs to", .special = "absent: the node of its core",
         .more = "`splitplane check` of a file with cards prints where everything lies ([nic.md](nic.md))."}),
     fields::word<datapath::kFeatureSetNames, &WorkerConfig::features>("features", {
-        .help = "gnb: the amount of work done on each packet", .in = kGnb}),
+        .help = "gnb: the amount of work done on each packet",
+        .more = "`full` is no header mode: PDCP and RLC entities ([full-mode.md](full-mode.md)).", .in = kGnb}),
     fields::text<&WorkerConfig::n3>("n3", kPort, {
         .help = "gnb, dispatch: port in the section n3", .more = "A dispatcher reads every queue of its ports.",
         .in = kGnb | kDispatch, .required = true}),
@@ -138,7 +139,7 @@ constexpr std::array<fields::Field, 19> kWorkerRows{
         .more = "`inline`: the worker has the windows ([rlc.md](rlc.md)). `process`: the buffering service has them "
                 "([baas.md](baas.md)).", .in = kGnb}),
     fields::integer<&WorkerConfig::max_copies>("max_copies", 1024, 1U << 20, {
-        .help = "gnb: with baas inline or process the SDUs kept for all bearers, else the room on the ring to the consumer of its copies",
+        .help = "gnb: with baas inline or process the SDUs kept for all bearers, with features full also those that wait for grants, else the room on the ring to the consumer of its copies",
         .special = "absent: half of memory.mbufs for all workers of the N3 port together, and 16384 at most",
         .more = "Half of `memory.mbufs` is the most, so that a consumer that hangs stops no traffic.", .in = kGnb}),
     fields::integer<&WorkerConfig::max_copy_octets>("max_copy_octets", 0, std::uint64_t{1} << 40, {

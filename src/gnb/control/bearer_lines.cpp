@@ -103,6 +103,11 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
   datapath::GnbContext& gnb = *worker.gnb;
   std::vector<std::unique_ptr<datapath::ArqBearer>> arq(all.size());  // made here, and what they replace ends here
   std::vector<std::unique_ptr<datapath::SecuredBearer>> secured(all.size());
+  const auto forget_keys = [&](std::size_t of_first) {
+    for (std::size_t i = 0; i < of_first; ++i) {
+      if (secured[i] && !all[i].keeps_keys) gnb.pdcp->keys().forget_used(secured[i]->security);
+    }
+  };
   for (std::size_t i = 0; i < all.size() && !modified; ++i) {
     if (all[i].worker == &worker && all[i].config.acknowledged)
       arq[i] = gnb.arq->make(all[i].config, all[i].numbers.epoch);
@@ -114,12 +119,19 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
     if (gnb.pdcp == nullptr) continue;  // `splitplane explain` has no keys
     auto made = make_secured(*gnb.pdcp, all[i]);
     if (!made) {
-      for (std::size_t before = 0; before < i; ++before) {
-        if (secured[before] && !all[before].keeps_keys) gnb.pdcp->keys().forget_used(secured[before]->security);
-      }
+      forget_keys(i);
       return tl::unexpected(made.error());
     }
     secured[i] = std::move(*made);
+  }
+  std::vector<datapath::UeParts> ues;
+  if (gnb.cell != nullptr && !modified) {
+    auto made = make_ues(worker, all);
+    if (!made) {
+      forget_keys(all.size());
+      return tl::unexpected(made.error());
+    }
+    ues = *std::move(made);
   }
   const auto& session = all.front().session;
   datapath::FlowCounters::Memory flow_memory;
@@ -131,6 +143,7 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (all[i].worker == &worker) write_one(gnb, all[i], modified, arq[i], secured[i]);
     }
+    for (datapath::UeParts& ue : ues) gnb.cell->attach(ue);
     if (session) {
       gnb.flow_counters.open(session->teid(), flow_memory);
       *gnb.bearers.downlink_line(session->teid().value) = ran::make_session(*session);
@@ -139,9 +152,7 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
   });
   if (!done && modified) return not_changed(worker);
   if (!done) {  // the command was taken back
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (secured[i] && !all[i].keeps_keys) gnb.pdcp->keys().forget_used(secured[i]->security);
-    }
+    forget_keys(all.size());
     return not_added(worker);
   }
   for (const Installation& one : all) {
@@ -150,6 +161,26 @@ Expected<void> BearerLines::write(WorkerRuntime& worker, std::span<const Install
     secured_drbs_->set(one.config.id, {security.drb, security.integrity != ran::Integrity::kNone});
   }
   return {};
+}
+
+Expected<std::vector<datapath::UeParts>> BearerLines::make_ues(WorkerRuntime& worker,
+                                                               std::span<const Installation> all) {
+  std::vector<datapath::UeParts> ues;
+  std::vector<ran::BearerConfig> of_ue;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].worker != &worker) continue;
+    of_ue.push_back(all[i].config);
+    const ran::SessionConfig* const session = all[i].session.get();
+    if (session != nullptr && i + 1 < all.size()) continue;
+    if (session != nullptr) {  // LCIDs are in the order of the DRB identities
+      std::ranges::sort(of_ue, {}, [session](const ran::BearerConfig& one) { return session->find(one.id)->drb; });
+    }
+    auto made = worker.gnb->cell->make(of_ue);
+    if (!made) return fail("worker {}: {}", worker.config.name, made.error().message);
+    ues.push_back(*std::move(made));
+    of_ue.clear();
+  }
+  return ues;
 }
 
 Expected<BearerLines::PdcpState> BearerLines::read_pdcp(const Locked& /*locked*/, WorkerRuntime& worker,
@@ -316,6 +347,10 @@ bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, Worke
   std::vector<std::unique_ptr<datapath::SecuredBearer>> secured;
   secured.reserve(configs.size());
   std::unique_ptr<datapath::FlowCounts> flow_counts;
+  datapath::UeParts radio;
+  radio.channels.reserve(configs.size());
+  std::vector<std::unique_ptr<datapath::RadioUe>> ues;
+  ues.reserve(configs.size());
   const bool done = holder.execute([&] {
     const auto clear = [&](std::uint32_t place, bool is_known_to_upf) {
       const bool released = silence && is_known_to_upf;
@@ -347,6 +382,10 @@ bool BearerLines::take_out(const Locked& /*locked*/, WorkerRuntime& owner, Worke
           gnb.stats.drop(datapath::DropReason::pdcp_released, gnb.pdcp->detach(*secured.back()));
           gnb.stats.pdcp_held.set(gnb.pdcp->held());
         }
+      }
+      if (gnb.cell) {
+        gnb.cell->detach(config.id, radio);
+        if (radio.ue) ues.push_back(std::move(radio.ue));
       }
       if (!gnb.arq) continue;
       arq.push_back(gnb.arq_bearers.exchange(id, nullptr));
@@ -399,6 +438,13 @@ Expected<std::vector<BearerView>> BearerLines::read(const Locked& /*locked*/,
         view.pdcp_rx_next = ul.pdcp_rx_next;
         view.rlc_rx_next = ul.rlc_rx_next_highest;
         if (const auto* arq = gnb->arq_bearers.find(id); arq != nullptr) view.rlc_am = datapath::view_of(*arq);
+        if (const auto* channel = gnb->cell ? gnb->cell->find(id) : nullptr; channel != nullptr) {
+          view.rlc = channel->view();
+          view.rlc->rnti = channel->ue->rnti.value().value;
+          view.rlc->mac = channel->ue->view();
+          view.rlc_tx_next = view.rlc->tx_next;
+          view.rlc_rx_next = view.rlc->rx_next;
+        }
         if (const auto* counts = gnb->flow_counters.find(id); counts != nullptr && flows != nullptr) *flows = *counts;
       }
     });

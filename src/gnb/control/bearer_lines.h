@@ -84,6 +84,9 @@ class BearerLines {
   Expected<void> enter_keys(WorkerRuntime& owner, std::span<const Installation> all, WorkerSet& told);
   void write_one(datapath::GnbContext& gnb, const Installation& one, bool modified,
                  std::unique_ptr<datapath::ArqBearer>& arq, std::unique_ptr<datapath::SecuredBearer>& secured) const;
+  // Full mode: the UEs of a worker's new bearers. A session with several bearers is one UE.
+  [[nodiscard]] static Expected<std::vector<datapath::UeParts>> make_ues(WorkerRuntime& worker,
+                                                                         std::span<const Installation> all);
 
   const GnbConfig& config_;
   Workers& workers_;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/log.h"
+#include "gnb/config/full_mode.h"
 #include "gnb/datapath/count_limit.h"
 
 namespace splitplane::gnb {
@@ -22,8 +23,14 @@ tl::unexpected<Error> silent(const WorkerRuntime& worker) {
 Expected<void> check_security(const ran::BearerConfig& config, const WorkerRuntime& worker) {
   if (!config.security) return {};
   if (worker.config.features < datapath::FeatureSet::mat)
-    return fail("security: the features of worker {} look for no bearers; allowed: mat, clone_drop, clone",
+    return fail("security: the features of worker {} look for no bearers; allowed: mat, clone_drop, clone, full",
                 worker.config.name);
+  return {};
+}
+Expected<void> check_full_mode(const ran::BearerConfig& config, const WorkerRuntime& worker) {
+  if (worker.config.features != datapath::FeatureSet::full) return {};
+  if (const auto refused = refuse_in_full_mode(config))
+    return fail("{} (worker {} is in full mode)", *refused, worker.config.name);
   return {};
 }
 Expected<void> check_ecn(const ran::BearerConfig& config, const WorkerRuntime& worker) {
@@ -301,6 +308,9 @@ Expected<ran::SessionConfig> Bearers::move_flow(Teid teid, Qfi qfi, ran::sdap::D
   }
   const ran::SessionBearer& from = *session->bearer_of(qfi);
   WorkerRuntime& worker = *parts_.workers.owner_of(teid.value);
+  if (worker.gnb->cell)
+    return fail("worker {} is in full mode, where flows do not move; allowed: session.release, then session.add",
+                worker.config.name);
   if (from.drb != drb) {
     if (const auto done = parts_.lines.move_flow(change, worker, moved, from, qfi); !done) {
       return tl::unexpected(done.error());
@@ -341,6 +351,7 @@ Expected<Installation> Bearers::prepare(const Locked& locked, const ran::BearerC
   if (worker == nullptr) return fail("no worker serves the shard of bearer {:#010x}", config.id.value);
   if (auto fine = parts_.cards.check(config, *worker); !fine) return tl::unexpected(fine.error());
   if (auto fine = check_security(config, *worker); !fine) return tl::unexpected(fine.error());
+  if (auto fine = check_full_mode(config, *worker); !fine) return tl::unexpected(fine.error());
   if (auto fine = check_ecn(config, *worker); !fine) return tl::unexpected(fine.error());
   const auto peer = parts_.peers.join(locked, *worker, config.upf);
   if (!peer) return tl::unexpected(peer.error());
@@ -472,8 +483,9 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
   Change change = parts_.control.change();
   const ran::BearerConfig* config = parts_.store.find(id);
   if (config == nullptr) return unknown(id);
-  if (!config->acknowledged) return unable(id);
   WorkerRuntime& worker = *parts_.workers.owner_of(id.value);
+  if (worker.gnb->cell) return reestablish_in_full_mode(std::move(change), worker, id);
+  if (!config->acknowledged) return unable(id);
   if (!config->card.empty()) return reestablish_on_card(std::move(change), worker, id);
   datapath::GnbContext* gnb = worker.gnb.get();
   std::optional<std::uint8_t> present;
@@ -504,6 +516,25 @@ Expected<std::uint8_t> Bearers::reestablish(BearerId id) {
   });
   if (!done) return silent(worker);
   if (!able) return unable(id);
+  return epoch;
+}
+
+// The UE side learns of it by the epoch, as in header mode. COUNTs go on: what RLC held is missing at PDCP's other end.
+Expected<std::uint8_t> Bearers::reestablish_in_full_mode(Change&& change, WorkerRuntime& worker, BearerId id) {
+  const auto now = parts_.lines.read_pdcp(change, worker, id);
+  if (!now) return tl::unexpected(now.error());
+  const std::uint8_t epoch = ran::next_epoch(now->epoch);
+  Expected<void> kept;
+  std::tie(change, kept) = parts_.numbers.keep_epoch(std::move(change), id, epoch);
+  if (!kept) return fail("{}; the bearer was not reestablished", kept.error().message);
+  const bool done = worker.execute([gnb = worker.gnb.get(), id, epoch] {
+    datapath::LogicalChannel* const channel = gnb->cell->find(id.value);
+    datapath::SecuredBearer* const secured = gnb->secured_bearers.find(id.value);
+    if (channel == nullptr || secured == nullptr) return;  // it was released meanwhile
+    gnb->cell->reestablish(*channel);
+    secured->epoch = epoch;
+  });
+  if (!done) return silent(worker);
   return epoch;
 }
 
@@ -575,6 +606,9 @@ std::pair<Change, Expected<Rekeyed>> Bearers::rekey_one(Change&& change, BearerI
   if (found == nullptr) return refused(unknown(id));
   if (!found->security) return refused(fail("bearer {:#010x} has no security; allowed: a bearer with keys", id.value));
   WorkerRuntime& worker = *parts_.workers.owner_of(id.value);
+  if (worker.gnb->cell)
+    return refused(fail("worker {} is in full mode, where keys do not change; allowed: bearer.release, then bearer.add",
+                        worker.config.name));
   const auto now = parts_.lines.read_pdcp(change, worker, id);
   if (!now) return refused(tl::unexpected(now.error()));
   if (found->security->key == key) return {std::move(change), Rekeyed{.key = key, .epoch = now->epoch}};

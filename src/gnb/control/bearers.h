@@ -79,6 +79,7 @@ class Bearers {
 
  private:
   [[nodiscard]] bool exists(BearerId id);
+  Expected<std::uint8_t> reestablish_in_full_mode(Change&& change, WorkerRuntime& worker, BearerId id);
   Expected<std::uint8_t> reestablish_on_card(Change&& change, WorkerRuntime& worker, BearerId id);
   [[nodiscard]] std::pair<Change, Expected<Rekeyed>> rekey_one(Change&& change, BearerId id, std::uint32_t key);
   Expected<AddedBearers> enter(std::span<const NewBearer> wanted);

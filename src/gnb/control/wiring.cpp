@@ -143,6 +143,7 @@ Expected<void> Wiring::make_gnb(WorkerRuntime& worker, PeerTable& peers) {
     place = *ring;
     return {};
   };
+  make_cell(worker, gnb);
   return in_order([&] { return make_arq(worker, gnb); },
                   [&] { return take(gnb.copies, "copies", static_cast<unsigned>(copies_of(config_, worker.config))); },
                   [&] { return make_punts(gnb.punt, worker.config.name); },
@@ -194,6 +195,16 @@ Expected<void> Wiring::make_arq(WorkerRuntime& worker, datapath::GnbContext& gnb
   }
   gnb.arq = std::make_unique<datapath::Arq>(settings);
   return {};
+}
+
+// Full mode: the UEs with their RLC entities.
+void Wiring::make_cell(const WorkerRuntime& worker, datapath::GnbContext& gnb) const {
+  if (worker.config.features != datapath::FeatureSet::full) return;
+  gnb.cell = std::make_unique<datapath::Cell>(datapath::Cell::Settings{.pool = gnb.pool,
+                                                                       .max_sdus = copies_of(config_, worker.config),
+                                                                       .ticks_per_ms = rte_get_tsc_hz() / 1000,
+                                                                       .now = rte_rdtsc()},
+                                              gnb.stats);
 }
 
 // Not for workers without ports, as those of `splitplane explain`: a COUNT that they used would be used a second time.
@@ -275,6 +286,7 @@ Expected<void> Wiring::make_bearer_memory(const Workers& workers) {
     worker.gnb->bearers.attach(owned[i],
                                {&downlink_[first], &uplink_[first], &drops_[first], per_shard, &lease_lines_[first]});
     if (worker.gnb->arq) worker.gnb->arq_bearers.attach(owned[i], per_shard);
+    if (worker.gnb->cell) worker.gnb->cell->attach(owned[i], per_shard);
     if (!config_.key_file.empty()) worker.gnb->secured_bearers.attach(owned[i], per_shard);
   }
   return {};

@@ -58,6 +58,7 @@ class Wiring {
   Expected<void> make_pdcp(const Workers& workers);
   Expected<void> share_with_service(const Workers& workers);
   Expected<void> make_arq(WorkerRuntime& worker, datapath::GnbContext& gnb);
+  void make_cell(const WorkerRuntime& worker, datapath::GnbContext& gnb) const;
   Expected<void> make_gnb(WorkerRuntime& worker, PeerTable& peers);
   void share_reorder_buffers(const Workers& workers);
   void connect_copies(const Workers& workers);

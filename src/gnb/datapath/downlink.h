@@ -62,12 +62,22 @@ class GnbDownlink {
       note_served(path_.gnb);
     }
   }
+  // Once per round: timers of RLC in full mode, and buffers that UEs acknowledged.
+  void serve_cell() {
+    if constexpr (F == FeatureSet::full) {
+      if (path_.gnb.cell == nullptr || path_.gnb.cell->idle()) return;
+      path_.gnb.cell->serve(rte_rdtsc());
+    }
+  }
   // The time of the next work that no packet announces. A time up to `now` means now.
   [[nodiscard]] std::uint64_t next_work(std::uint64_t now) const {
     std::uint64_t next =
         std::min({path_.gnb.reorder.next_work(), path_.gnb.flow_moves.next_work(), path_.gnb.card_returns.next_work()});
     if constexpr (F == FeatureSet::clone) {
       if (path_.gnb.arq != nullptr) next = std::min(next, path_.gnb.arq->next_work(now));
+    }
+    if constexpr (F == FeatureSet::full) {
+      if (path_.gnb.cell != nullptr) next = std::min(next, path_.gnb.cell->next_work(now));
     }
     return path_.gnb.card_moves.has_taken() ? now : next;
   }
@@ -128,9 +138,7 @@ class GnbDownlink {
         burst.mbuf[kept++] = m;
       }
       burst.size = kept;
-      add_headers(path_, burst, drops);
-      if constexpr (F >= FeatureSet::clone_drop) take_references(path_, burst);
-      transmit_air(path_, burst);
+      send_sdus(path_, burst, drops);
     }
   }
   // Ends the moves of QoS flows that are due. Their packets go through all stages again, on their new bearers.

@@ -1,5 +1,6 @@
-// The named amounts of work of header mode, also those of a card, so that the cost of each addition can be measured. A
-// worker's feature set is a template parameter of its pipeline.
+// The named amounts of work of header mode, also those of a card, so that the cost of each addition can be measured;
+// and full mode, where RLC segments what PDCP sends to the grants of MAC (docs/design/full-mode.md). A worker's feature
+// set is a template parameter of its pipeline.
 #pragma once
 
 #include "base/outcome_list.h"
@@ -13,7 +14,8 @@ namespace splitplane::datapath {
   X(headers, "decap, and add SDAP, PDCP and RLC headers of one fixed bearer") \
   X(mat, "headers, of the bearer that the TEID names")                        \
   X(clone_drop, "mat, and take a reference for the copies and release it")    \
-  X(clone, "mat, and hand a reference over a ring to the consumer of copies")
+  X(clone, "mat, and hand a reference over a ring to the consumer of copies") \
+  X(full, "full mode: PDCP and RLC entities instead of header mode")
 
 SPLITPLANE_OUTCOMES(FeatureSet, SPLITPLANE_FEATURE_SETS)
 

@@ -1,11 +1,11 @@
-// The gNB as a worker's function: downlink and uplink of header mode over two inputs and two outputs. pipeline.h shows
-// the packet path from top to bottom.
+// The gNB as a worker's function: downlink and uplink of header mode over two inputs and two outputs, or of full mode.
+// pipeline.h shows the packet path from top to bottom.
 #pragma once
 
 #include <array>
 #include <utility>
 
-#include "gnb/datapath/copies.h"
+#include "engine/copies.h"
 #include "gnb/datapath/downlink.h"
 #include "gnb/datapath/uplink.h"
 
@@ -44,6 +44,7 @@ class Gnb {
     const unsigned handed_off = serve_handed_off();
     downlink_.flush();
     downlink_.serve_acknowledged();
+    downlink_.serve_cell();
     uplink_.serve_reordering();
     uplink_.serve_sessions();
     if (drain_copies_ && context_.copies != nullptr) {

@@ -7,10 +7,10 @@
 #include <functional>
 #include <variant>
 
+#include "engine/copies.h"
 #include "engine/mailbox.h"
 #include "engine/worker_power.h"
 #include "gnb/datapath/context.h"
-#include "gnb/datapath/copies.h"
 #include "gnb/datapath/dispatch.h"
 #include "gnb/datapath/feature_set.h"
 

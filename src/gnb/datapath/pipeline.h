@@ -4,15 +4,17 @@
 // direction.
 #pragma once
 
+#include "engine/drop_burst.h"
 #include "engine/l2fwd.h"
 #include "gnb/datapath/add_headers.h"
 #include "gnb/datapath/check_options.h"
-#include "gnb/datapath/drop_burst.h"
 #include "gnb/datapath/encapsulate.h"
 #include "gnb/datapath/find_bearers.h"
 #include "gnb/datapath/parse_airhdr.h"
 #include "gnb/datapath/parse_gpdus.h"
+#include "gnb/datapath/queue_sdus.h"
 #include "gnb/datapath/read_pdus.h"
+#include "gnb/datapath/receive_rlc.h"
 #include "gnb/datapath/secured.h"
 #include "gnb/datapath/take_references.h"
 #include "gnb/datapath/transmit_air.h"
@@ -20,6 +22,18 @@
 #include "n3/rx_checksum.h"
 
 namespace splitplane::datapath {
+
+// The end of the downlink, for SDUs whose bearers are known.
+template <FeatureSet F, class Sink, class Probe>
+inline void send_sdus(DownlinkPath<F, Sink, Probe>& path, Burst& burst, Drops& drops) {
+  if constexpr (F == FeatureSet::full) {
+    queue_sdus(path, burst, drops);  // SDAP, PDCP, and into RLC's queues
+  } else {
+    add_headers(path, burst, drops);  // airhdr, RLC, PDCP and SDAP in the place of the outer headers
+    if constexpr (F >= FeatureSet::clone_drop) take_references(path, burst);  // for the copies or for retransmission
+    transmit_air(path, burst);
+  }
+}
 
 // N3 -> air, for G-PDUs. A packet that had to wait for its predecessors enters again here
 // (GnbDownlink::deliver_ordered).
@@ -31,9 +45,7 @@ inline void forward_downlink(DownlinkPath<F, Sink, Probe>& path, Burst& burst, D
     check_options(path, burst, drops);  // slow path only: order, time stamps, a container that is required
   }
   if constexpr (F == FeatureSet::headers) require_fixed_bearer(path, burst, drops);
-  add_headers(path, burst, drops);  // airhdr, RLC, PDCP and SDAP in the place of the outer headers
-  if constexpr (F >= FeatureSet::clone_drop) take_references(path, burst);  // for the copies or for retransmission
-  transmit_air(path, burst);
+  send_sdus(path, burst, drops);
 }
 
 // N3 -> air, for a burst as the port delivers it.
@@ -82,6 +94,8 @@ inline void run_uplink(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& dr
     swap_macs(burst);
     path.probe.stage(Stage::l2fwd, burst.size);
     transmit_n3(path, burst);
+  } else if constexpr (F == FeatureSet::full) {
+    drop_burst(burst, drops, DropReason::air_unused);  // RLC PDUs come from MAC: receive_rlc_pdus
   } else {
     const unsigned received = burst.size;
     parse_airhdr(path, burst, drops);  // Ethernet, airhdr -> the bearer's line
@@ -94,6 +108,16 @@ inline void run_uplink(UplinkPath<F, Sink, Probe>& path, Burst& burst, Drops& dr
     if (!path.gnb.session_uplinks.ready.empty()) [[unlikely]]
       deliver_session_sdus(path);  // SDUs of sessions with several bearers, in the order of their flows
   }
+}
+
+// MAC -> N3, for at most kBurst RLC PDUs. Feature set `full`.
+template <FeatureSet F, class Sink, class Probe>
+inline void receive_rlc_pdus(UplinkPath<F, Sink, Probe>& path, std::span<const RlcPdu> pdus, Drops& drops) {
+  receive_rlc(path, pdus, drops);  // RLC -> SDUs that are complete
+  if (path.gnb.pdcp != nullptr && path.gnb.pdcp->incoming.size != 0)
+    receive_secured(path, drops);  // PDCP, SDAP, GTP-U and N3, in order
+  if (!path.gnb.session_uplinks.ready.empty()) [[unlikely]]
+    deliver_session_sdus(path);  // SDUs of sessions with several bearers, in the order of their flows
 }
 
 }  // namespace splitplane::datapath

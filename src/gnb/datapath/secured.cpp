@@ -9,26 +9,6 @@
 namespace splitplane::datapath {
 namespace {
 
-// Why PDCP did not send an SDU.
-DropReason not_sent_as(ran::pdcp::TxOutcome outcome, const PdcpTransmitter& from) {
-  using ran::pdcp::TxOutcome;
-  switch (outcome) {
-    case TxOutcome::sdu_empty:
-      return DropReason::pdu_too_short;
-    case TxOutcome::sdu_too_large:
-      return DropReason::pdcp_sdu_too_large;
-    case TxOutcome::count_exhausted:
-      return from.tx_next() == ran::kCountEnd ? DropReason::count_exhausted : DropReason::count_lease_ended;
-    case TxOutcome::window_full:
-    case TxOutcome::no_credit:
-      return DropReason::rlc_window_full;
-    case TxOutcome::crypto_failed:
-      return DropReason::pdcp_crypto_failed;
-    default:
-      return DropReason::pdcp_no_memory;
-  }
-}
-
 void drop_uplink(GnbContext& gnb, rte_mbuf* m, std::uint32_t id, DropReason reason, Drops& drops) {
   ++gnb.bearers.drops(id).uplink;
   drops.add(m, reason);
@@ -95,6 +75,25 @@ DropReason through_rlc(GnbContext& gnb, rte_mbuf* m, ran::BearerUplink& line, un
 
 }  // namespace
 
+DropReason not_sent_as(ran::pdcp::TxOutcome outcome, const PdcpTransmitter& from) {
+  using ran::pdcp::TxOutcome;
+  switch (outcome) {
+    case TxOutcome::sdu_empty:
+      return DropReason::pdu_too_short;
+    case TxOutcome::sdu_too_large:
+      return DropReason::pdcp_sdu_too_large;
+    case TxOutcome::count_exhausted:
+      return from.tx_next() == ran::kCountEnd ? DropReason::count_exhausted : DropReason::count_lease_ended;
+    case TxOutcome::window_full:
+    case TxOutcome::no_credit:
+      return DropReason::rlc_window_full;
+    case TxOutcome::crypto_failed:
+      return DropReason::pdcp_crypto_failed;
+    default:
+      return DropReason::pdcp_no_memory;
+  }
+}
+
 void fetch_secured(GnbContext& gnb, std::span<ran::BearerDownlink* const> lines) {
   for (const ran::BearerDownlink* const line : lines) {
     if ((line->options & ran::kSecured) == 0) continue;
@@ -107,14 +106,44 @@ void fetch_secured(GnbContext& gnb, std::span<ran::BearerDownlink* const> lines)
   }
 }
 
+void fetch_for_rlc(GnbContext& gnb, std::span<ran::BearerDownlink* const> lines) {
+  for (const ran::BearerDownlink* const line : lines) {
+    gnb.secured_bearers.prefetch(line->id);
+    gnb.cell->prefetch(line->id);
+    if (const ran::CountLease* const lease = gnb.bearers.lease(line->id); lease != nullptr) rte_prefetch0(lease);
+  }
+  for (const ran::BearerDownlink* const line : lines) {
+    if (const SecuredBearer* const bearer = gnb.secured_bearers.find(line->id); bearer != nullptr) bearer->prefetch();
+    if (const LogicalChannel* const channel = gnb.cell->find(line->id); channel != nullptr) channel->prefetch();
+  }
+}
+
+void take_lease(GnbContext& gnb, std::uint32_t id, SecuredBearer& bearer) {
+  ran::CountLease* const lease = gnb.bearers.lease(id);
+  if (lease == nullptr) return;
+  PdcpTransmitter& tx = bearer.entity.tx();
+  if (tx.tx_next() >= lease->mark && tx.tx_next() < lease->end) ask_for_lease(gnb, id, tx.tx_next(), *lease);
+  tx.set_count_stop(Count{lease->end});
+}
+
+DropReason collect_sdu(GnbContext& gnb, rte_mbuf* m, const GPdu& gpdu, const ran::BearerDownlink& line,
+                       SecuredBearer& bearer) {
+  const unsigned sdap_bytes = line.sdap_mask != 0 ? 1 : 0;
+  std::uint8_t* const sdu = reframe(m, gpdu.offset, sdap_bytes, gpdu.bytes);
+  if (sdu == nullptr) return DropReason::no_headroom;
+  if (sdap_bytes != 0) {
+    const unsigned sdap = gpdu.has_qfi ? gpdu.sdap : line.qfi;
+    *sdu = static_cast<std::uint8_t>(line.header | (sdap & line.sdap_mask));
+  }
+  gnb.pdcp->outgoing.add(bearer, m);
+  return DropReason::ok;
+}
+
 DropReason collect_secured(GnbContext& gnb, rte_mbuf* m, const GPdu& gpdu, ran::BearerDownlink& line, bool has_room) {
   SecuredBearer* const bearer = gnb.pdcp == nullptr ? nullptr : gnb.secured_bearers.find(line.id);
   if (bearer == nullptr) return DropReason::pdcp_no_keys;
   PdcpTransmitter& tx = bearer->entity.tx();
-  if (ran::CountLease* const lease = gnb.bearers.lease(line.id); lease != nullptr) {
-    if (tx.tx_next() >= lease->mark && tx.tx_next() < lease->end) ask_for_lease(gnb, line.id, tx.tx_next(), *lease);
-    tx.set_count_stop(Count{lease->end});
-  }
+  take_lease(gnb, line.id, *bearer);
   ArqBearer* arq = nullptr;
   if ((line.options & ran::kAcknowledged) != 0) {
     arq = gnb.arq_bearers.find(line.id);
@@ -128,15 +157,7 @@ DropReason collect_secured(GnbContext& gnb, rte_mbuf* m, const GPdu& gpdu, ran::
   if (longest > gnb.air_frame_bytes) return DropReason::above_mtu;
   // Before the SDU is ciphered. PDCP may still drop an SDU for which there is no room.
   if ((line.options & ran::kMarked) != 0) offer_to_marker(gnb, line, arq, {octets(m) + gpdu.offset, gpdu.bytes});
-  const unsigned sdap_bytes = line.sdap_mask != 0 ? 1 : 0;
-  std::uint8_t* const sdu = reframe(m, gpdu.offset, sdap_bytes, gpdu.bytes);
-  if (sdu == nullptr) return DropReason::no_headroom;
-  if (sdap_bytes != 0) {
-    const unsigned sdap = gpdu.has_qfi ? gpdu.sdap : line.qfi;
-    *sdu = static_cast<std::uint8_t>(line.header | (sdap & line.sdap_mask));
-  }
-  gnb.pdcp->outgoing.add(*bearer, m);
-  return DropReason::ok;
+  return collect_sdu(gnb, m, gpdu, line, *bearer);
 }
 
 void protect_secured(GnbContext& gnb, Burst& burst, ran::BearerDownlink** lines, Drops& drops) {

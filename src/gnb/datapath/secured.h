@@ -25,6 +25,18 @@ namespace splitplane::datapath {
 // Fetches what collect_secured needs for the bearers of a burst: those of 64 K are not in the cache.
 void fetch_secured(GnbContext& gnb, std::span<ran::BearerDownlink* const> lines);
 
+// Asks for a longer lease of COUNTs where it is time, and lets PDCP go to the end of the present one.
+void take_lease(GnbContext& gnb, std::uint32_t id, SecuredBearer& bearer);
+// Puts the SDAP header of its bearer before the SDU of a G-PDU, and gives it to PDCP. Returns why it must be dropped;
+// DropReason::ok if it is collected.
+[[nodiscard]] DropReason collect_sdu(GnbContext& gnb, rte_mbuf* m, const GPdu& gpdu, const ran::BearerDownlink& line,
+                                     SecuredBearer& bearer);
+// Why PDCP did not send an SDU.
+[[nodiscard]] DropReason not_sent_as(ran::pdcp::TxOutcome outcome, const PdcpTransmitter& from);
+
+// The same as fetch_secured for full mode, with the logical channels.
+void fetch_for_rlc(GnbContext& gnb, std::span<ran::BearerDownlink* const> lines);
+
 // Collects an SDU of a secured bearer. Returns why it must be dropped; DropReason::ok if it is collected.
 [[nodiscard]] DropReason collect_secured(GnbContext& gnb, rte_mbuf* m, const GPdu& gpdu, ran::BearerDownlink& line,
                                          bool has_room);

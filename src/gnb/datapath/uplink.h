@@ -21,6 +21,26 @@ class GnbUplink {
     run_uplink(path_, burst, drops);
   }
 
+  // Full mode: RLC PDUs that MAC took out of transport blocks.
+  void receive(std::span<const RlcPdu> pdus) {
+    path_.probe.begin(path_.stats);
+    for (; !pdus.empty(); pdus = pdus.subspan(std::min<std::size_t>(pdus.size(), kBurst))) {
+      Drops drops(path_.stats);
+      receive_rlc_pdus(path_, pdus.first(std::min<std::size_t>(pdus.size(), kBurst)), drops);
+    }
+  }
+
+  // Full mode: an uplink transport block of a UE.
+  void receive_block(RadioUe& ue, wire::Octets block) {
+    std::array<RlcPdu, kBurst> pdus;
+    unsigned n = 0;
+    path_.gnb.cell->demultiplex(ue, block, [&](LogicalChannel& channel, rte_mbuf* pdu) {
+      pdus[n++] = {&channel, pdu};
+      if (n == kBurst) receive({pdus.data(), std::exchange(n, 0)});
+    });
+    receive({pdus.data(), n});
+  }
+
   // Once per round: sends SDUs of secured bearers that waited long enough for SDUs before them.
   void serve_reordering() {
     if constexpr (F >= FeatureSet::mat) {

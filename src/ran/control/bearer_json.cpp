@@ -71,6 +71,60 @@ Json arq_json(const datapath::ArqView& v) {
   return json;
 }
 
+Json rlc_json(const datapath::RlcView& v) {
+  Json json{{"rnti", v.rnti},
+            {"lcid", v.lcid},
+            {"failed", v.failed},
+            {"failures", v.failures},
+            {"held", v.held},
+            {"volume", v.volume},
+            {"given_up", v.given_up},
+            {"tx_next", v.tx_next},
+            {"taken", v.sent.sdus},
+            {"taken_bytes", v.sent.octets},
+            {"refused", v.sent.refused},
+            {"pdus_sent", v.sent.pdus},
+            {"segments_sent", v.sent.segments},
+            {"rx_next", v.rx_next},
+            {"received", v.received.pdus},
+            {"segments_kept", v.received.segments},
+            {"delivered", v.received.sdus},
+            {"delivered_bytes", v.received.octets},
+            {"copied", v.copied},
+            {"no_buffer", v.no_buffer},
+            {"duplicates", v.received.duplicates},
+            {"outside_window", v.received.outside_window},
+            {"malformed", v.received.contradictions + v.received.refused},
+            {"no_memory", v.received.no_memory},
+            {"segments_lost", v.received.given_up}};
+  json["mac"] = {{"blocks_sent", v.mac.blocks_sent},
+                 {"octets_sent", v.mac.octets_sent},
+                 {"padding_octets_sent", v.mac.padding_octets_sent},
+                 {"blocks_received", v.mac.blocks_received},
+                 {"octets_received", v.mac.octets_received},
+                 {"drops", Json::object()}};
+  for (const auto& [reason, drops] : v.mac.drops) json["mac"]["drops"][std::string(reason)] = drops;
+  if (!v.am) return json;
+  json.update({{"tx_next_ack", v.am->tx_next_ack},
+               {"unacked", v.am->unacked},
+               {"pending", v.am->pending},
+               {"unacked_most", v.am->retx.unacked_most},
+               {"acked", v.am->retx.acked},
+               {"nacked", v.am->retx.nacked},
+               {"retransmitted", v.am->retx.pdus},
+               {"retransmitted_bytes", v.am->retx.octets},
+               {"polls_sent", v.am->retx.polls},
+               {"poll_timeouts", v.am->retx.poll_timeouts},
+               {"max_retx", v.am->retx.max_retx},
+               {"status_received", v.am->retx.status},
+               {"status_stale", v.am->retx.status_stale},
+               {"status_malformed", v.am->retx.status_malformed},
+               {"polls_received", v.am->status.polls},
+               {"status_sent", v.am->status.status},
+               {"reassembly_timeouts", v.am->status.reassembly_timeouts}});
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const ran::BearerConfig& bearer) {
@@ -97,6 +151,7 @@ Json to_json(const BearerView& view) {
   json["end_markers"] = view.end_markers;
   if (view.epoch) json["epoch"] = *view.epoch;
   if (view.rlc_am) json["rlc_am"] = arq_json(*view.rlc_am);
+  if (view.rlc) json["rlc_full"] = rlc_json(*view.rlc);
   if (view.session) json["session"] = to_json(*view.session);
   if (!view.session_flows.empty()) json["session"]["flows_counted"] = flows_counted(view.session_flows);
   if (view.card) {
@@ -131,7 +186,7 @@ Expected<ran::BearerConfig> bearer_from_json(const Json& json) {
   if (known.is_object()) {
     for (const char* key : {"shard", "worker", "downlink", "uplink", "pdcp_tx_next", "count_exhausted", "rlc_tx_next",
                             "pdcp_rx_next", "rlc_rx_next", "uplink_stopped", "uplink_state", "uplink_stops",
-                            "error_indications", "end_markers", "epoch", "rlc_am", "on_card", "session"}) {
+                            "error_indications", "end_markers", "epoch", "rlc_am", "rlc_full", "on_card", "session"}) {
       known.erase(key);
     }
   }

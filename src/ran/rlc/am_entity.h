@@ -1,6 +1,6 @@
-// One AM entity with both its directions and with segmentation: PDCP is above it, the grants of MAC below it. Programs
-// do not use it yet, because header mode has no grants: there arq/ takes AmRetx and AmReceive. The caller passes the
-// time.
+// One AM entity with both its directions and with segmentation: PDCP is above it, the grants of MAC below it. Full mode
+// uses it (radio/logical_channel.h). Header mode has no grants: there arq/ takes AmRetx and AmReceive. The caller
+// passes the time.
 #pragma once
 
 #include "ran/rlc/am_receive.h"
@@ -48,12 +48,24 @@ class AmEntity {
   // Takes a PDU from the lower layer. AmReceive describes `deliver`, AmRetx describes `max_retx`.
   template <class Deliver, class MaxRetx>
   void receive(B pdu, Time now, Deliver&& deliver, MaxRetx&& max_retx) {
-    const Octets in = buf::octets(pdu);
-    if (!in.empty() && !wire::rlc::is_am_data(in[0])) {
-      retx_.receive_status(in, now, max_retx);
+    if (is_status(pdu)) {
+      (void)receive_status(buf::octets(pdu), now, max_retx);
     } else {
-      receive_.receive(std::move(pdu), now, deliver);
+      (void)receive_data(std::move(pdu), now, deliver);
     }
+  }
+  // The same in two halves, for a caller that counts what became of each PDU.
+  [[nodiscard]] static bool is_status(const B& pdu) {
+    const Octets in = buf::octets(pdu);
+    return !in.empty() && !wire::rlc::is_am_data(in[0]);
+  }
+  template <class MaxRetx>
+  StatusResult receive_status(Octets pdu, Time now, MaxRetx&& max_retx) {
+    return retx_.receive_status(pdu, now, max_retx);
+  }
+  template <class Deliver>
+  Received receive_data(B pdu, Time now, Deliver&& deliver) {
+    return receive_.receive(std::move(pdu), now, deliver);
   }
 
   // The data volume for MAC's buffer status report (TS 38.322 5.5): the octets of the PDUs that would carry everything

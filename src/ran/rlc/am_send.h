@@ -1,5 +1,5 @@
 // The half of AM transmission on the bearer's owner thread (TS 38.322 5.2.3.1, 5.3.3.2). It keeps the waiting SDUs,
-// assigns SNs, segments to the grant, and counts PDU_WITHOUT_POLL and BYTE_WITHOUT_POLL. Programs do not use it yet: in
+// assigns SNs, segments to the grant, and counts PDU_WITHOUT_POLL and BYTE_WITHOUT_POLL. It is for full mode: in
 // header mode each SDU becomes one PDU at once, and ran/header_mode.h does this work on the bearer's hot line.
 #pragma once
 

@@ -1,5 +1,5 @@
 // A UM entity (TS 38.322 5.2.2). Segments of an SDU share an SN, complete SDUs have none, and lost PDUs are not sent
-// again. Programs do not use it yet: header mode sends whole SDUs (ran/header_mode.h).
+// again. Full mode uses it (radio/logical_channel.h): header mode sends whole SDUs (ran/header_mode.h).
 #pragma once
 
 #include "ran/rlc/counters.h"
