@@ -37,6 +37,11 @@ TESTS = (
         gtest="AnyDownlink/*.grants_of_0_1_and_2_octets:AnyScheme/*.grants_of_few*:AnyScheme/*.padding_is_zero*",
     ),
     Mended(
+        "mac_ciphering_same_octets",
+        shows="blocks ciphered while they are gathered are those of SDUs ciphered before, at each cut of an SDU",
+        gtest="CipheringFixture.*:*OnImplementation.begins_at_any_block_of_the_key_stream_of_nea2*",
+    ),
+    Mended(
         "mac_tshark",
         shows="LCIDs, lengths, SDUs, control elements, padding and RLC numbers of built blocks",
         pytest=["tests/oracle/test_mac_blocks.py"],
@@ -102,6 +107,13 @@ def cost(report: Report, figures: Figures, doubt: str) -> None:
     for name in ("same100", "mixed100"):
         cold = f"{figures.plain('demux', f'{name}.cold'):.3g} ns cold; {doubt}"
         report.at_most(f"mac_demux_{name}", figures.plain("demux", name), 8, "ns", cold)
+    for name, group, one, other in (
+        ("mac_ciphering_in_one_pass", "nea2_1500", "one_pass", "two_passes"),
+        ("mac_slot_as_batch_cold", "slot_of_64", "batch.cold", "one_by_one.cold"),
+    ):
+        costs = figures.plain(group, one), figures.plain(group, other)
+        text = f"{costs[0]:.3g} ns against {costs[1]:.3g} ns; {doubt}"
+        report.at_most(name, costs[0] / costs[1], 1.0, "", text)
     gain = 100 * (1 - scheme_2 / scheme_1)
     report.judge(
         "mac_paper_figure_8",
