@@ -16,12 +16,8 @@ SMALL = [size for low, high, step in STEPS for size in range(low, high + 1, step
 
 
 def floor_log2(value: Fraction) -> int:
-    power = 0
-    while Fraction(2) ** (power + 1) <= value:
-        power += 1
-    while Fraction(2) ** power > value:
-        power -= 1
-    return power
+    """Of 1 or more; -1 for less than that, which no size asks for."""
+    return floor(value).bit_length() - 1
 
 
 def information(res_per_prb: int, prbs: int, rate: Fraction, bits: int, layers: int) -> Fraction:

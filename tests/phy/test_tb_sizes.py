@@ -24,7 +24,7 @@ def test_sizes_equal_the_model(table: int, layers: int) -> None:
         shape = Shape(table, layers, symbols, dmrs, overhead)
         for mcs, row in enumerate(rows(shape)):
             assert len(row.sizes) == MAX_PRBS
-            for prbs in range(1 + (mcs + number) % 4, MAX_PRBS + 1, 4):
+            for prbs in range(1 + (mcs + number) % 7, MAX_PRBS + 1, 7):
                 assert row.sizes[prbs - 1] == tb_bits(shape.res_per_prb, prbs, row.rate, row.bits, layers), (
                     shape,
                     mcs,
