@@ -86,7 +86,7 @@ def link_from(page: Path, name: str) -> str:
 
 def new_page(page: Path, tables: dict[str, str]) -> str:
     def table(match: re.Match[str]) -> str:
-        rows = re.sub(r"\]\((\w+\.md)\)", lambda link: f"]({link_from(page, link[1])})", tables[match[2]])
+        rows = re.sub(r"\]\(([\w-]+\.md)\)", lambda link: f"]({link_from(page, link[1])})", tables[match[2]])
         return f"{match[1]}\n{rows}\n{match[3]}"
 
     return TABLE.sub(table, page.read_text())

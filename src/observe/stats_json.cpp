@@ -30,9 +30,13 @@ nlohmann::json drops_of(const WorkerSnapshot& s) {
 
 // A consumer of copies keeps nothing: it releases all that it received.
 std::uint64_t consumed_by(const WorkerObservation& w) {
-  return w.consumes_copies
-             ? w.counters.received
-             : w.counters.punted + w.counters.rlc_control + w.counters.rlc_deferred + w.counters.card_copies;
+  return w.consumes_copies ? w.counters.received
+                           : w.counters.punted + w.counters.rlc_control + w.counters.rlc_deferred +
+                                 w.counters.card_copies + w.counters.rlc_queued + w.counters.rlc_taken;
+}
+
+std::uint64_t made_by_radio(const WorkerSnapshot& s) {
+  return s.rlc_pdus + s.rlc_delivered;
 }
 
 // Frames that a card gets back for numbering left by the N3 port, too. VFs: of a card itself.
@@ -51,7 +55,8 @@ nlohmann::json to_json(const WorkerObservation& w) {
                      {"dropped", s.dropped()},
                      {"consumed", consumed},
                      {"held", w.held()},
-                     {"balanced", s.received == transmitted + s.dropped() + consumed + s.dispatched + s.reorder_held},
+                     {"balanced", s.received + made_by_radio(s) ==
+                                      transmitted + s.dropped() + consumed + s.dispatched + s.reorder_held},
                      {"stages", stages_of(s)},
                      {"drops", drops_of(s)},
                      {"cycles", {{"busy", s.busy_cycles}, {"idle", s.idle_cycles}, {"asleep", s.asleep_cycles}}},

@@ -127,7 +127,7 @@ nlohmann::json Observer::stats(const Locked& locked) const {
     const bool copies = seen.consumes_copies;
     const std::uint64_t from_port = copies ? received_from_port(*worker) : 0;
     if (worker->rings.downlink == nullptr && !copies) received += s.received - seen.handed;  // from a port
-    received += from_port;
+    received += from_port + made_by_radio(s);
     consumed += copies ? from_port : consumed_by(seen);
     transmitted += transmitted_by(s);
     dropped += s.dropped();

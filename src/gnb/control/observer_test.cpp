@@ -33,6 +33,25 @@ TEST_F(ObserverTest, the_sums_of_all_workers_add_up) {
   EXPECT_TRUE(all.at("workers")[0].at("balanced"));
 }
 
+TEST_F(ObserverTest, in_full_mode_what_rlc_took_and_made_adds_up) {
+  pass(0);
+  datapath::WorkerStats& w = counters(1);
+  w.received[0].add(10);
+  w.rlc_queued.add(9);
+  w.drop(datapath::DropReason::rlc_window_full);
+  w.rlc_pdus.add(7);  // uplink: five with data, a STATUS, and a duplicate
+  w.rlc_taken.add(5);
+  w.rlc_control.add(1);
+  w.drop(datapath::DropReason::rlc_duplicate);
+  w.rlc_delivered.add(3);
+  w.transmitted_n3.add(3);
+  EXPECT_TRUE(stats().at("workers")[1].at("balanced"));
+  EXPECT_TRUE(stats().at("totals").at("balanced"));
+  w.rlc_delivered.add(1);
+  EXPECT_FALSE(stats().at("workers")[1].at("balanced"));
+  EXPECT_FALSE(stats().at("totals").at("balanced"));
+}
+
 TEST_F(ObserverTest, a_packet_that_went_nowhere_is_seen) {
   pass(0);
   counters(1).received[0].add(1);
