@@ -15,6 +15,9 @@ using placement::Place;
 constexpr std::size_t kWindowsPerPeriod = 8192, kWindowsPerCommand = 512;
 constexpr std::uint64_t kUsualEntries = 65536;  // of a card that does not say how many it has
 
+// A bearer that a card refuses waits for ever, and shall not keep others from moving.
+constexpr placement::Time kLongestFilling{10'000};
+
 // Written by the worker alone; any value that it had will do.
 std::uint64_t relaxed(const std::uint64_t& counter) {
   return __atomic_load_n(&counter, __ATOMIC_RELAXED);
@@ -39,6 +42,14 @@ void FactsBook::moved(std::size_t slot, Place place, placement::Time now) {
   bearer.moved = now;
 }
 
+bool FactsBook::is_filled(std::size_t card, const app::CardLinkView& view) {
+  filling_.resize(parts_.config.cards.size());
+  Filling& filling = filling_[card];
+  if (view.up && filling.run != view.connects) filling = {.run = view.connects, .since = facts_.now};
+  filling.is_over = view.up && (filling.is_over || view.waiting == 0 || facts_.now - filling.since >= kLongestFilling);
+  return filling.is_over;
+}
+
 void FactsBook::look_at_cards() {
   const auto& cards = parts_.config.cards;
   facts_.cards.resize(cards.size());
@@ -46,7 +57,8 @@ void FactsBook::look_at_cards() {
   for (std::size_t i = 0; i < cards.size() && i < views.size(); ++i) {
     const std::uint64_t entries = views[i].capacity == 0 ? kUsualEntries : views[i].capacity;
     // The host's bearers behind it have entries, too, while there is room: they lead to their workers. Some must.
-    facts_.cards[i] = {.up = views[i].up, .capacity = entries - std::min<std::uint64_t>(entries, views[i].fixed)};
+    facts_.cards[i] = {.up = is_filled(i, views[i]),
+                       .capacity = entries - std::min<std::uint64_t>(entries, views[i].fixed)};
   }
   const auto& workers = parts_.workers.all();
   facts_.workers.assign(workers.size(), {});

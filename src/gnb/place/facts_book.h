@@ -48,6 +48,7 @@ class FactsBook {
 
  private:
   void look_at_cards();
+  [[nodiscard]] bool is_filled(std::size_t card, const app::CardLinkView& view);
   void ask_cards_what_they_served();
   [[nodiscard]] const LinkBearers::Served* served_by_card(std::uint32_t id);
   void look_at(const Locked& locked, const ran::BearerConfig& config);
@@ -63,6 +64,14 @@ class FactsBook {
   // By cards, as they said last; in the order of identities. A look at all bearers meets them in that order.
   std::vector<std::pair<std::uint32_t, LinkBearers::Served>> served_;
   std::size_t next_served_ = 0;
+  // Of each card: its `connects` of the present run, when that was first seen, and whether it has had all that it
+  // shall have. Until then it cannot take part in moves.
+  struct Filling {
+    std::uint64_t run = 0;
+    placement::Time since{};
+    bool is_over = false;
+  };
+  std::vector<Filling> filling_;
   std::size_t next_window_ = 0;  // the slot whose window is looked at next
 };
 
