@@ -83,7 +83,7 @@ TEST(TopRates, placement_counts_moves_both_ways_and_is_absent_without_a_card) {
 TEST(TopRates, the_buffering_service_says_what_became_of_sdus) {
   const auto service = [](std::uint64_t k) {
     Json json = answer(k);
-    json["workers"][0]["baas"] = {{"held", 7},          {"copies", 100 * k},  {"without_copy", 10 * k},
+    json["workers"][0]["baas"] = {{"held", 7U},         {"copies", 100 * k},  {"without_copy", 10 * k},
                                   {"released", 90 * k}, {"withdrawn", 2 * k}, {"sent_again", 6 * k}};
     return json;
   };

@@ -110,12 +110,12 @@ class Page {
 
   void bearers() {
     head(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}  {:<10}{}", "bearer", "dl pkt/s", "ul pkt/s", "dl bit/s",
-                     "ul bit/s", "drop/s", "lives on", wide_ ? "              dl              ul  flows" : ""));
+                     "ul bit/s", "drop/s", "lives on", wide_ ? "            dl            ul  flows" : ""));
     for (const auto& b : sorted(state_.bearers.value_or(std::vector<BearerRate>{}),
                                 [](const BearerRate& r) { return r.dl_packets + r.ul_packets; })) {
       add(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}  {:<10}{}", name_of(b), si(b.dl_packets), si(b.ul_packets),
                       si(b.dl_bits), si(b.ul_bits), si(b.dropped), b.card.empty() ? "host" : fit(b.card, 10),
-                      wide_ ? fmt::format("{:>16}{:>16}  {}", b.dl_total, b.ul_total, b.flows) : ""),
+                      wide_ ? fmt::format("{:>14}{:>14}  {}", b.dl_total, b.ul_total, b.flows) : ""),
           b.dropped > 0 ? Style::kAlarm : Style::kPlain);
     }
     if (!state_.bearers) {

@@ -127,24 +127,25 @@ TEST_F(FactsBookTest, cards_and_workers_are_those_of_the_instance) {
 
 TEST_F(FactsBookTest, a_card_takes_part_once_it_has_had_all_that_it_shall_have) {
   begin(true);
-  (void)add_bearer();
-  update();
-  EXPECT_TRUE(book_->facts().cards[0].up);
-  card_->refuse(add_bearer("card0").value);  // it was there before, and is refused from the next run on
-  update(2s);
-  EXPECT_TRUE(book_->facts().cards[0].up) << "what waits later is no reason";
-  begin(true);
-  card_->refuse(0x04000000);
-  ran::BearerConfig refused = bearer(77);
-  refused.card = "card0";
-  (void)add(refused, 0);
-  ASSERT_TRUE(soon([&] { return parts_->cards.views().front().waiting == 1; }));
+  nic::CardBearer waits;  // for ever, because the card refuses it
+  waits.id = BearerId{0x04123456};
+  card_->refuse(waits.id.value);
+  const auto put = [&] {
+    parts_->cards.link_before(parts_->worker(0), "card0")->put_soon(waits);
+    EXPECT_TRUE(soon([&] { return parts_->cards.views().front().waiting == 1; }));
+  };
+  put();
   update(1s);
   EXPECT_FALSE(book_->facts().cards[0].up);
   update(10'999ms);
   EXPECT_FALSE(book_->facts().cards[0].up);
   update(11s);
-  EXPECT_TRUE(book_->facts().cards[0].up) << "a bearer that waits for ever keeps no other from moving";
+  EXPECT_TRUE(book_->facts().cards[0].up) << "it keeps no other from moving";
+  begin(true);
+  update(1s);
+  put();
+  update(2s);
+  EXPECT_TRUE(book_->facts().cards[0].up) << "what waits later is no reason";
 }
 
 TEST_F(FactsBookTest, what_keeps_a_bearer_on_the_host_is_known) {
