@@ -53,7 +53,7 @@ install_packages() {
     as_root apt-get -q -o DPkg::Lock::Timeout=120 update || warn "going on with the lists that are here"
   say "packages to install: $(echo $missing)"
   # shellcheck disable=SC2086
-  timed_step "packages" "$log_dir/apt-install.log" \
+  timed_step "packages (some minutes; ${log_dir#"$root_dir"/}/apt-install.log)" "$log_dir/apt-install.log" \
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends -o Dpkg::Use-Pty=0 \
     -o DPkg::Lock::Timeout=120 install $missing ||
     die "packages could not be installed; on Ubuntu the component \"universe\" must be enabled"

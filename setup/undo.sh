@@ -32,4 +32,6 @@ if [ -e "$state_file" ] && [ ! -s "$state_file" ]; then
   as_root rm -f "$state_file"
   as_root rmdir --ignore-fail-on-non-empty "$(dirname "$state_file")"
 fi
+journals=$(find "$(dirname "$state_file")" -maxdepth 1 -name '*.journal' 2>/dev/null || true)
+[ -z "$journals" ] || say "journals of gNBs stay, which name their bearers and numbers: $(echo $journals)"
 say "undone"

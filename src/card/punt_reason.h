@@ -35,7 +35,7 @@ namespace splitplane::nic {
   X(rlc_segment, "RLC segment")                                                                     \
   X(pdcp_control, "PDCP control PDU")                                                               \
   X(sdap_control, "SDAP control PDU")                                                               \
-  X(peer_unresolved, "the UPF's MAC address is not known yet, or the packet is above its MTU")      \
+  X(peer_unresolved, "the UPF's MAC address is not known yet, the packet is above its MTU, or its worker acknowledges the bearer's uplink") \
   X(diverted, "follows packets of its bearer that are at the host, or its bearer's lease has ended")
 
 #define SPLITPLANE_CARD_DROPS(X)                                                                    \

@@ -20,6 +20,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTryAgain{20}, kSayAgain{10'000}, kTurn{2};
 
+// While no gNB is there, `ctl` asks whether this process answers, and ends it.
+Expected<std::unique_ptr<ControlServer>> answer_without_gnb(const std::string& path) {
+  MethodRegistry methods([] { StopFlag::instance().request(); });
+  name_other_programs(methods, "baas");
+  for (const char* family : {"stats", "power"}) methods.serve_elsewhere(family, "when the gNB runs");
+  return ControlServer::start({.path = path}, answers_of(std::move(methods)));
+}
+
 // Until a gNB takes this process as its service; nothing: the user stops it first.
 Expected<std::unique_ptr<BufferingService>> wait_for_gnb(const GnbConfig& config, Clock::time_point end) {
   StopFlag& stop = StopFlag::instance();
@@ -45,7 +53,14 @@ int baas_command(const GnbConfig& config, const RunOptions& options) {
   const auto end = options.duration_s ? Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                                            std::chrono::duration<double>(*options.duration_s))
                                       : Clock::time_point::max();
+  const std::string path = control_path(baas_instance(config));
+  auto server = answer_without_gnb(path);
+  if (!server) {
+    log::error("{}", server.error().message);
+    return 1;
+  }
   auto joined = wait_for_gnb(config, end);
+  server->reset();
   if (!joined) {
     log::error("{}: {}", config.file, joined.error().message);
     return 1;
@@ -55,8 +70,7 @@ int baas_command(const GnbConfig& config, const RunOptions& options) {
   MethodRegistry methods([&stop] { stop.request(); });
   add_methods(methods, service);
   name_other_programs(methods, "baas");
-  const std::string path = control_path(baas_instance(config));
-  auto server = ControlServer::start({.path = path}, answers_of(std::move(methods)));
+  server = ControlServer::start({.path = path}, answers_of(std::move(methods)));
   if (!server) {
     log::error("{}", server.error().message);
     return 1;

@@ -35,7 +35,7 @@ constexpr std::array<LaunchWords, 4> kLaunches{
       "splitplane run config/demo.yaml --duration 60 --stats-json out/stats.json"},
      {LaunchRequest::Command::kBaas, "baas",
       "Runs the buffering service of a gNB, which keeps what it sent until the UE acknowledges it",
-      "splitplane baas config/baas.yaml"},
+      "splitplane baas config/demo.yaml"},
      {LaunchRequest::Command::kUe, "ue", "Runs the UE side of the air, with a TUN device",
       "splitplane ue config/ue-demo.yaml --duration 60"},
      {LaunchRequest::Command::kCard, "card", "Runs a card: a P4 program between ports and VFs",

@@ -66,8 +66,14 @@ TEST(Keys, a_row_is_all_that_a_command_needs) {
   const FieldOptions options(app, keys_of(kKettle), FieldOptions::Defaults::kShown);
   EXPECT_EQ(options.names(), "--litres, --no-whistles");
   EXPECT_THAT(app.help(), HasSubstr("What it holds, 1 to 5"));
-  app.parse("--no-whistles");
-  EXPECT_EQ(options.given(), (Json{{"whistles", false}}));
+  for (const char* off : {"--no-whistles", "--whistles=false"}) {
+    app.parse(off);
+    EXPECT_EQ(options.given(), (Json{{"whistles", false}})) << off;
+  }
+  for (const char* on : {"--whistles", "--whistles=true", "--no-whistles=false"}) {
+    app.parse(on);
+    EXPECT_EQ(options.given(), (Json{{"whistles", true}})) << on;
+  }
   app.parse("--litres 5");
   EXPECT_EQ(options.given(), (Json{{"litres", 5}}));
 }

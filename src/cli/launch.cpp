@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/plain_file.h"
 #include "cli/preflight/machine.h"
+#include "cli/preflight/placement_notes.h"
 #include "cli/preflight/power_notes.h"
 #include "config/finding.h"
 #include "engine/eal.h"
@@ -32,9 +33,11 @@ struct Facts {
 Facts facts_of(const GnbConfig& config, bool of_machine) {
   Facts facts{.workers = config.workers.size(), .taps = config.taps.size(), .loops = config.workers.size()};
   for (const auto& group : config.bearers) facts.bearers += group.count;
+  for (const auto& session : config.sessions) facts.bearers += session.config.bearers.size();
+  facts.notes = placement_notes(config);
   if (!of_machine) return facts;
   facts.placement = plan_placement(config, config.sysfs_root);
-  facts.notes = power_notes(config);
+  for (auto& note : power_notes(config)) facts.notes.push_back(std::move(note));
   return facts;
 }
 Facts facts_of(const CardConfig& card, bool of_machine) {
@@ -45,8 +48,11 @@ Facts facts_of(const CardConfig& card, bool of_machine) {
 Facts facts_of(const UeConfig& /*config*/, bool /*of_machine*/) {
   return {};
 }
-Facts facts_of(const TrafficConfig& /*config*/, bool /*of_machine*/) {
-  return {};
+Facts facts_of(const TrafficConfig& config, bool /*of_machine*/) {
+  Facts facts;
+  if (!config.gen) return facts;
+  for (const auto& group : config.gen->bearers) facts.bearers += group.count;
+  return facts;
 }
 Facts facts_of(const AnyConfig& config, bool of_machine) {
   return std::visit([&](const auto& one) { return facts_of(one, of_machine); }, config);
@@ -213,10 +219,13 @@ int check(const std::string& file, bool file_only, const CliOutput& output) {
                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                << '\n';
   } else {
-    output.out << fmt::format("{}: good for `splitplane {}`{}: {}, {}, {}\n", shared.file, command_of(*config),
-                              file_only ? " (this machine not looked at)" : "", count_of(shared.ports.size(), "port"),
-                              facts.vfs ? count_of(1, "card") : count_of(facts.workers, "worker"),
-                              facts.vfs ? count_of(*facts.vfs, "VF") : count_of(facts.bearers, "bearer"))
+    std::vector<std::string> counts{count_of(shared.ports.size(), "port")};
+    if (facts.vfs) counts.push_back(count_of(1, "card"));
+    if (facts.vfs) counts.push_back(count_of(*facts.vfs, "VF"));
+    if (facts.workers != 0) counts.push_back(count_of(facts.workers, "worker"));
+    if (facts.bearers != 0) counts.push_back(count_of(facts.bearers, "bearer"));
+    output.out << fmt::format("{}: good for `splitplane {}`{}: {}\n", shared.file, command_of(*config),
+                              file_only ? " (this machine not looked at)" : "", fmt::join(counts, ", "))
                << to_string(facts.placement);
     for (const auto& note : facts.notes) output.out << "  " << note << '\n';
   }

@@ -11,8 +11,14 @@ struct Family {
   std::string_view name, program;
 };
 // Families that each program serves, as `stats` and `power`, need no row.
-constexpr std::array<Family, 6> kFamilies{
-    {{"bearer", "run"}, {"peer", "run"}, {"tap", "run"}, {"air", "ue"}, {"card", "card"}, {"baas", "run"}}};
+constexpr std::array<Family, 8> kFamilies{{{"bearer", "run"},
+                                           {"session", "run"},
+                                           {"place", "run"},
+                                           {"peer", "run"},
+                                           {"tap", "run"},
+                                           {"air", "ue"},
+                                           {"card", "card"},
+                                           {"baas", "run"}}};
 
 }  // namespace
 

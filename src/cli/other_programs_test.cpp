@@ -1,5 +1,6 @@
 #include "cli/other_programs.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace splitplane::app {
@@ -13,6 +14,10 @@ TEST(OtherPrograms, a_client_hears_which_program_serves_what_it_asks_for) {
   MethodRegistry card([] {});
   name_other_programs(card, "card");
   EXPECT_EQ(error(card, "bearer.add"), "this program does not serve 'bearer.add'; allowed: with `splitplane run`");
+  for (const char* family : {"session", "place"}) {
+    EXPECT_EQ(error(card, fmt::format("{}.show", family)),
+              fmt::format("this program does not serve '{}.show'; allowed: with `splitplane run`", family));
+  }
   EXPECT_EQ(error(card, "air.set"), "this program does not serve 'air.set'; allowed: with `splitplane ue`");
   MethodRegistry gnb([] {});
   name_other_programs(gnb, "run");

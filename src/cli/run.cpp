@@ -65,8 +65,9 @@ int run_command(const GnbConfig& config, const RunOptions& options) {
     log::error("{}", metrics.error().message);
     return 1;
   }
+  const std::size_t bearers = (*plane)->bearer_count();
   log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", path}},
-             fmt::format("serving {} bearers with {} worker{}; control socket {}", (*plane)->bearer_count(),
+             fmt::format("serving {} bearer{} with {} worker{}; control socket {}", bearers, bearers == 1 ? "" : "s",
                          config.workers.size(), config.workers.size() == 1 ? "" : "s", path));
 
   placing.start();

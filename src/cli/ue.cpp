@@ -42,9 +42,9 @@ void print_summary(const Json& stats) {
   line("uplink", "sent");
   text += fmt::format(
       "ue: {} polls, {} STATUS PDUs sent; RLC {} missing, {} late, {} twice; PDCP {} missing, {} late, {} twice\n",
-      number_at("checks", "polls"), number_at("checks", "status_sent"), number_at("checks", "rlc_missing"),
-      number_at("checks", "rlc_late"), number_at("checks", "rlc_duplicates"), number_at("checks", "pdcp_missing"),
-      number_at("checks", "pdcp_late"), number_at("checks", "pdcp_duplicates"));
+      number_at("checks", "polls"), number_at("checks", "status_sent") + number_at("rlc_am", "status_sent"),
+      number_at("checks", "rlc_missing"), number_at("checks", "rlc_late"), number_at("checks", "rlc_duplicates"),
+      number_at("checks", "pdcp_missing"), number_at("checks", "pdcp_late"), number_at("checks", "pdcp_duplicates"));
   for (const auto& [direction, report] : stats.at("air").items()) text += air_text(direction.c_str(), report);
   if (!stats.at("totals").at("balanced").get<bool>()) text += "ue: THE COUNTERS DO NOT ADD UP\n";
   write_last_words(STDOUT_FILENO, text);
@@ -58,7 +58,8 @@ void serve(UeSide& side, const std::string& tun, const RunOptions& options) {
   while (!side.follow_bearers(Clock::now()) && Clock::now() - begin < kPatienceAtStart) {
     if (stop.wait_for(kUeTurn)) return;
   }
-  write_last_words(STDOUT_FILENO, fmt::format("ue: {} bearers, tun {} up\n", side.bearer_count(), tun));
+  const std::size_t bearers = side.bearer_count();
+  write_last_words(STDOUT_FILENO, fmt::format("ue: {} bearer{}, tun {} up\n", bearers, bearers == 1 ? "" : "s", tun));
   while (!stop.wait_for(kUeTurn)) {
     const auto now = Clock::now();
     if (options.duration_s && now - begin >= std::chrono::duration<double>(*options.duration_s)) break;

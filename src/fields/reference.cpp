@@ -157,7 +157,9 @@ Json schema_of(const Section& section) {
 
 std::string table_of(const Section& section) {
   std::string table = "| key | default | meaning |\n|---|---|---|\n";
-  add_lines(table, section.keys, "");
+  Keys keys = section.keys;
+  std::erase_if(keys, [&section](const Key& key) { return key.field->name == section.refused; });
+  add_lines(table, keys, "");
   return table;
 }
 

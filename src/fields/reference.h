@@ -36,6 +36,7 @@ template <class T>
 struct Section {
   std::string name;
   Keys keys;
+  std::string_view refused;  // a key that is known here only to be refused with a reason: no line of the table
 };
 
 // The members `required`, if there are some, and `properties` of the section's JSON schema.

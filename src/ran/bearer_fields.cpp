@@ -81,18 +81,23 @@ constexpr std::array<Field, 6> kAm{
         .help = "Octets of these SDUs", .special = "0: no limit",
         .more = "An SDU gets a number only while one that fills the air port's `mtu` fits. One always fits."}),
 };
-constexpr std::array<Field, 18> kRows{
+constexpr std::array<Field, 22> kRows{
     fields::integer<&B::id>("id", 0, kMaxTeid, {
         .help = "Identity of the first bearer", .special = "0: the gNB chooses", .in = kInRequest}),
     fields::ip<&B::upf>("upf", {
         .help = "Address of the UPF, where uplink G-PDUs go",
         .more = "Its family is one that we have on N3.", .in = kBoth | kInChange | kTunnel, .required = true}),
     fields::integer<&B::uplink_teid>("ul_teid", 1, kMaxTeid, {
-        .help = "TEID at the UPF, of the first bearer", .in = kBoth | kInChange | kTunnel, .required = true}),
+        .help = "TEID at the UPF, of the first bearer", .in = kBoth, .required = true}),
+    fields::integer<&B::uplink_teid>("ul_teid", 1, kMaxTeid, {
+        .help = "TEID at the UPF", .in = kInChange | kTunnel, .required = true}),
     fields::integer<&B::dl_teid>("dl_teid", 1, kMaxTeid, {
         .help = "TEID that the UPF sends to, of the first bearer, where somebody else chose it",
         .special = "absent: the identity",
-        .more = "It goes up by one like `ul_teid`, and counts against `foreign_teids`.", .in = kBoth | kTunnel}),
+        .more = "It goes up by one like `ul_teid`, and counts against `foreign_teids`.", .in = kBoth}),
+    fields::integer<&B::dl_teid>("dl_teid", 1, kMaxTeid, {
+        .help = "TEID that the UPF sends to, where somebody else chose it", .special = "absent: the identity",
+        .more = "It counts against `foreign_teids`.", .in = kTunnel}),
     fields::integer<&B::qfi>("qfi", 0, 63, {
         .help = "QoS flow of packets without one", .clause = "TS 38.415 5.5.3.3", .in = kEnds | kInChange | kDrb}),
     fields::word_by_functions<kRlcNames, B, rlc_of, set_rlc>("rlc", {
@@ -105,8 +110,10 @@ constexpr std::array<Field, 18> kRows{
     fields::integer<&B::poll_pdu>("poll_pdu", 0, 0xffff, {
         .help = "pollPDU: RLC AM asks for a STATUS after this number of PDUs",
         .clause = "TS 38.322 5.3.3.2", .special = "0: never", .in = kEnds | kInChange | kDrb}),
-    fields::ipv4<&B::ue_ipv4>("ue_ipv4", {.help = "IPv4 address of the UE, of the first bearer", .in = kEnds | kTunnel}),
-    fields::ipv6<&B::ue_ipv6>("ue_ipv6", {.help = "IPv6 address of the UE, of the first bearer", .in = kEnds | kTunnel}),
+    fields::ipv4<&B::ue_ipv4>("ue_ipv4", {.help = "IPv4 address of the UE, of the first bearer", .in = kEnds}),
+    fields::ipv4<&B::ue_ipv4>("ue_ipv4", {.help = "IPv4 address of the UE", .in = kTunnel}),
+    fields::ipv6<&B::ue_ipv6>("ue_ipv6", {.help = "IPv6 address of the UE, of the first bearer", .in = kEnds}),
+    fields::ipv6<&B::ue_ipv6>("ue_ipv6", {.help = "IPv6 address of the UE", .in = kTunnel}),
     fields::flag<&B::require_psc>("require_psc", {
         .help = "Drop a downlink G-PDU without a PDU Session Container", .special = "else it gets the bearer's qfi",
         .in = kBoth | kTunnel, .brief = true}),

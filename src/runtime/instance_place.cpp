@@ -56,6 +56,11 @@ std::vector<std::string> running_instances(const std::string& directory) {
 Error with_who_runs(const Error& why, const std::string& directory) {
   if (!why.message.starts_with("nothing runs at ")) return why;  // as connect_to() says it
   const auto names = running_instances(directory);
+  for (const std::string& name : names) {
+    if (!why.message.ends_with(fmt::format(" {}/{}.sock", directory, name))) continue;
+    return {
+        fmt::format("{}; its process {} begins or ends just now", why.message, InstanceLock::holder(name, directory))};
+  }
   if (names.empty()) return {why.message + "; no instance runs"};
   return {fmt::format("{}; running: {} (choose by -i NAME)", why.message, fmt::join(names, ", "))};
 }

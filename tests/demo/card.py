@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import copy
 import ipaddress
+import re
 from pathlib import Path
 
 import yaml
 from checks import Checks
 from instance import Instance
-from processes import wait_until
+from paths import splitplane
+from processes import run, wait_until
 
 
 def can_live_there(bearer: dict) -> bool:
@@ -131,5 +133,14 @@ def card_rows(stats: dict) -> list[list[object]]:
 CARD_HEAD = ("port", "in", "out", "clones", "queue full")
 
 
+def meanings_of_punts() -> dict[str, str]:
+    """What each reason means, as `splitplane metrics` says it."""
+    page = run([splitplane(), "metrics", "--markdown"]).stdout
+    section = page.split("packets that a card gave to the host")[1].split("\n## ")[0]
+    return dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", section, re.MULTILINE))
+
+
 def punt_rows(stats: dict) -> list[list[object]]:
-    return [[reason, count] for reason, count in sorted(stats["cards"][0]["punts"].items(), key=lambda row: -row[1])]
+    meanings = meanings_of_punts()
+    punts = sorted(stats["cards"][0]["punts"].items(), key=lambda row: -row[1])
+    return [[reason, count, meanings[reason]] for reason, count in punts]

@@ -86,10 +86,18 @@ class Results:
     def load_mpps(self) -> float:
         return sum(worker["transmitted"] for worker in self.load["workers"]) / self.load_seconds * 1e-6
 
+    def load_share(self) -> float:
+        """Percent of a core that the workers' threads had meanwhile."""
+        cycles = sum(worker["cpu_cycles"] for worker in self.load["workers"])
+        return 100 * cycles / (self.load["tsc_hz"] * self.load_seconds)
+
     def key_line(self, checks: Checks) -> str:
         """What to remember of this run."""
         parts = (
-            [f"{self.load_mpps():.2f} Mpps shown with 65,536 bearers on one core (`make bench` measures)"]
+            [
+                f"{self.load_mpps():.2f} Mpps shown with 65,536 bearers on {self.load_share():.0f} % of a core "
+                "(`make bench` measures)"
+            ]
             if self.load
             else []
         )
@@ -218,7 +226,7 @@ def judge_captures(say, results: Results, checks: Checks):
             wrong = sum(verdict.complaints.values()) - again
             checks.add(
                 f"tshark, {name}",
-                f"{ways['down']} down, {ways['up']} up; {verdict}",
+                f"{ways['down']} down, {ways['up']} up; {verdict}" + (" (sent again by RLC)" if again else ""),
                 not wrong and again <= results.twice and min(ways["down"], ways["up"]) > 1000,
             )
 
@@ -295,13 +303,13 @@ def report(results: Results, checks: Checks):
             CARD_HEAD,
             card_rows(results.card),
         )
-        summary.table("Passed up by the card, and why", ("reason", "packets"), punt_rows(results.card))
+        summary.table("Passed up by the card, and why", ("reason", "packets", "which means"), punt_rows(results.card))
     if results.service:
         print(f"\n{summary.paint('splitplane ctl baas, after the bad air and a kill -9', '1')}")
         print("".join(f"  {line}\n" for line in results.service.splitlines()), end="")
     if results.policies:
         summary.table(
-            "The gNB's worker by power policy (af_packet has no interrupts: budget sleeps less than 80 us at a time)",
+            "The gNB's worker by power policy",
             ("policy", "awake when idle, %", "5 MB, Mbit/s", "SHA-256"),
             results.policies,
         )
@@ -369,7 +377,7 @@ def main() -> int:
         require_root()
         only_one()
         splitplane()
-        upf_peer()
+        upf_peer(say)
         real_traffic(say, results, checks, share)
         judge_captures(say, results, checks)
         results.secured = secured_bearers(say, checks)

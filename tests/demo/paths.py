@@ -8,6 +8,7 @@ import functools
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from processes import ROOT, Failure, run
@@ -46,8 +47,8 @@ def splitplane() -> Path:
     return binary
 
 
-def upf_peer() -> Path:
-    """The UPF peer: built when it is missing or older than its source, with Debian's own Go."""
+def upf_peer(say: Callable[[str], None] = lambda _: None) -> Path:
+    """The UPF peer: built when it is missing or older than its source, with Debian's own Go, and `say` is told."""
     binary = Path(os.environ.get("SPLITPLANE_UPF_PEER", ROOT / "build" / "upf-peer"))
     sources = [*UPF_PEER_SOURCE.glob("*.go"), UPF_PEER_SOURCE / "go.mod", UPF_PEER_SOURCE / "go.sum"]
     if binary.exists() and binary.stat().st_mtime >= max(source.stat().st_mtime for source in sources):
@@ -58,6 +59,7 @@ def upf_peer() -> Path:
     )
     if not go:
         raise Failure("Go is not installed (Debian package golang-go): `make setup` installs it")
+    say("building the UPF peer (Go), once: it takes a minute or two")
     binary.parent.mkdir(parents=True, exist_ok=True)
     made = binary.with_name(f"{binary.name}.{os.getpid()}")  # another run may be using the old one, or building too
     run(

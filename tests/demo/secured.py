@@ -107,7 +107,7 @@ def transfer(say, checks: Checks, web: Web, gnb: Instance, ue: Instance, bearer:
     twice = sum(end["rlc_am"]["duplicates"] for end in (shown, other)) if is_am else 0
     counts = [shown["pdcp_tx_next"], other["pdcp_tx_next"]]
     return [
-        f"{bearer['id']:#x}",
+        f"{bearer['id']:#010x}",
         bearer["rlc"],
         pdcp,
         security["key"],
@@ -121,7 +121,7 @@ def transfer(say, checks: Checks, web: Web, gnb: Instance, ue: Instance, bearer:
 
 def new_keys(say, checks: Checks, web: Web, gnb: Instance, ue: Instance, bearer: dict):
     """A bearer that lives gets other keys, and its packets pass with them."""
-    say(f"splitplane ctl bearer rekey {bearer['id']:#x} --key {NEW_KEY}; then a small file each way")
+    say(f"splitplane ctl bearer rekey {bearer['id']:#010x} --key {NEW_KEY}; then a small file each way")
     gnb.control.call("bearer.rekey", id=bearer["id"], security={"key": NEW_KEY})
 
     def key_at(end: Instance) -> int:

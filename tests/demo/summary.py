@@ -67,14 +67,14 @@ def between(before: dict, after: dict) -> dict:
         packets = {stage["name"]: stage["packets"] for stage in old["stages"]}
         workers.append(
             worker
-            | {"transmitted": worker["transmitted"] - old["transmitted"]}
+            | {key: worker[key] - old[key] for key in ("transmitted", "cpu_cycles")}
             | {
                 "stages": [
                     stage | {"packets": stage["packets"] - packets.get(stage["name"], 0)} for stage in worker["stages"]
                 ]
             }
         )
-    return {"workers": workers}
+    return {"workers": workers, "tsc_hz": after["tsc_hz"]}
 
 
 STAGE_HEAD = ("worker", "stage", "packets", "Mpps", "cycles/packet")

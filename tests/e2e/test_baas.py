@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -201,3 +202,28 @@ def test_a_service_without_a_gnb_waits_and_says_so(bed):
     alone = bed.processes.start("alone", [splitplane(), "baas", config])
     wait_until("it to say that it waits", lambda: "waiting for the gNB" in alone.tail(), processes=[alone])
     assert bed.processes.stop(alone) == 0
+
+
+def test_a_service_without_a_gnb_answers_and_can_be_stopped(bed):
+    """It has served one that ended, and has begun anew since: `ping` and `stop`, and what else there is later."""
+    bed.restart_gnb(kill=False)
+    service, sock = bed.service.process, Path(configs.control(f"{bed.name}-baas"))
+    ctl = [splitplane(), "ctl", "--socket", sock]
+
+    def asked(*words: str) -> subprocess.CompletedProcess:
+        return subprocess.run([*ctl, *words], capture_output=True, text=True, check=False)
+
+    bed.kill_gnb()
+    wait_until("it to wait", lambda: "allowed: when the gNB runs" in asked("stats").stderr, processes=[service])
+    assert asked("ping").stdout.startswith(f"process {service.child.pid}, ")
+    assert asked("stop").stdout == "stopping\n"
+    assert service.child.wait(timeout=10) == 0
+    assert not sock.exists()
+    bed.start_gnb()
+    bed.start_service()
+    bed.kill_gnb()
+    wait_until("it to wait", lambda: "allowed: when the gNB runs" in asked("stats").stderr)
+    assert bed.service.process.stop() == 0
+    assert not sock.exists()
+    bed.start_gnb()
+    bed.start_service()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import threading
 import time
@@ -15,8 +16,8 @@ import configs
 import pytest
 from generated import Generator, memif, sink, to_bearers
 from instance import Control, Instance
-from paths import own
-from processes import Failure, Processes, wait_until
+from paths import own, splitplane
+from processes import Failure, Processes, run, wait_until
 from service import Service
 from silent_worker import silent_worker
 from test_two_workers import AIRS, LINKS, by_address, by_dispatcher
@@ -314,9 +315,11 @@ def test_what_is_wrong_with_a_park_is_said_and_changes_nothing(folder, processes
             control.call("place.park", worker=worker, on=on)
     assert hosts(control) == {"w0": "", "w1": "w0"}
     control.call("place.set", consolidate=True, consolidate_calm_ms=3_600_000)
-    with pytest.raises(Exception, match="cores follow the load"):
+    with pytest.raises(Exception, match="cores follow the load") as refused:
         control.call("place.wake", worker="w1")
-    control.call("place.set", consolidate=False)
+    advice = re.search("allowed: after `(.*)`", str(refused.value))[1].split()
+    said = run([splitplane(), advice[0], "--config", bed.gnb.config, *advice[1:]]).stdout
+    assert said == "consolidate is now false\n"
     wait_until("it to be at home", lambda: hosts(control) == {"w0": "", "w1": ""})
     with pytest.raises(Exception, match="consolidate_fill: 90 is not below consolidate_busy, 85"):
         control.call("place.set", consolidate_fill=90)

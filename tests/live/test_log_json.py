@@ -39,10 +39,16 @@ def test_the_option_and_the_key_make_every_line_an_object(folder, processes):
         assert port["device"].startswith("net_pcap0,rx_pcap=") and re.fullmatch(
             "([0-9a-f]{2}:){5}[0-9a-f]{2}", port["mac"]
         )
-        assert any(line.get("source") == "dpdk" for line in lines)
+        of_dpdk = [line for line in lines if line.get("source") == "dpdk"]
+        assert not any(line["level"] in ("warning", "error") for line in of_dpdk), "a healthy start"
         last = lines[-1]
         assert "every packet is accounted for" in last["message"]
         assert last["received"] == last["transmitted"] > 0
+
+
+def test_lines_of_dpdk_are_objects_too(folder, processes):
+    lines = lines_of(LiveGnb(folder, processes).config, "--log-format", "json", "--log-level", "debug")
+    assert any(line.get("source") == "dpdk" for line in lines)
 
 
 def test_lines_for_people_stay_as_they_were(folder, processes):

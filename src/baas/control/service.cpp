@@ -34,12 +34,12 @@ constexpr auto kBeforeAnew = 50ms;               // so that one that fails again
 // Becomes a new process unless it is told in time that all is well.
 class Watchdog {
  public:
-  explicit Watchdog(std::chrono::seconds patience)
-      : thread_([this, patience] {
+  Watchdog(std::chrono::seconds patience, const std::string& control)
+      : thread_([this, patience, control] {
           std::unique_lock lock(mutex_);
           if (told_.wait_for(lock, patience, [this] { return well_; })) return;
           log::warn("DPDK does not answer; this process begins anew");
-          re_execute();
+          re_execute(control);
           std::_Exit(1);
         }) {}
   ~Watchdog() {
@@ -63,7 +63,8 @@ class Watchdog {
 }  // namespace
 
 // Loops may run until exec ends them: what they write to is still mapped, and no gNB uses it any more.
-void re_execute() {
+void re_execute(const std::string& control) {
+  ::unlink(control.c_str());  // the process might end before it serves there again
   // DPDK's descriptors hold locks of the memory before, which would keep the next gNB from its own.
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
@@ -112,7 +113,7 @@ Expected<void> BufferingService::start(ControlClient& gnb, const Json& attached)
   if (!gnb_.is_open() || InstanceLock::holder(config_.file_prefix) != gnb_process_)
     return fail("the gNB has ended meanwhile");
   {
-    const Watchdog watchdog(kPatienceWithDpdk);
+    const Watchdog watchdog(kPatienceWithDpdk, control_path(baas_instance(config_)));
     auto eal = datapath::Eal::start(
         {.file_prefix = config_.file_prefix, .worker_cores = config_.baas->cores, .secondary = true});
     if (!eal) return tl::unexpected(eal.error());
@@ -194,7 +195,7 @@ void BufferingService::stop() {
 
 void BufferingService::abandon() {
   std::this_thread::sleep_for(kBeforeAnew);
-  re_execute();
+  re_execute(control_path(baas_instance(config_)));
   std::_Exit(1);
 }
 

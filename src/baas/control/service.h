@@ -26,8 +26,9 @@
 
 namespace splitplane::app {
 
-// The process begins anew with the same command line; it does not return unless that fails, which it says in the log.
-void re_execute();
+// The process begins anew with the same command line, without the control socket at that path; it does not return
+// unless that fails, which it says in the log.
+void re_execute(const std::string& control);
 
 class BufferingService {
  public:

@@ -11,9 +11,9 @@ namespace {
 using fields::Field;
 using fields::Kind;
 
-std::string option_name(const Field& field, const Field* group, bool turns_off) {
+std::string option_name(const Field& field, const Field* group, std::string_view begin) {
   const auto word = [](const Field& f) { return f.notes.option.empty() ? f.name : f.notes.option; };
-  std::string name = turns_off ? "--no-" : "--";
+  std::string name(begin);
   if (group != nullptr) name += fmt::format("{}-", word(*group));
   name += word(field);
   std::ranges::replace(name, '_', '-');
@@ -37,9 +37,9 @@ void FieldOptions::add(CLI::App& command, const fields::Key& key, const Field* g
   Slot& slot = slots_.emplace_back();
   slot.field = &field;
   slot.group = group;
-  const bool set = key.usual == fields::Value{true};
-  slot.name = option_name(field, group, set);
-  const std::string help = (set ? "No " : "") + fields::sentence(field);
+  const bool is_usually_set = key.usual == fields::Value{true};
+  slot.name = option_name(field, group, is_usually_set ? "--no-" : "--");
+  const std::string help = fields::sentence(field);
   CLI::Option* option = nullptr;
   switch (field.kind) {
     case Kind::kInteger:
@@ -51,7 +51,9 @@ void FieldOptions::add(CLI::App& command, const fields::Key& key, const Field* g
       option = command.add_option(slot.name, slot.number, help);
       break;
     case Kind::kFlag:
-      option = command.add_flag(slot.name, slot.flag, help);
+      // Both ways, because the usual value is not always the one that is in force.
+      option = command.add_flag(
+          fmt::format("{},!{}", option_name(field, group, "--"), option_name(field, group, "--no-")), slot.flag, help);
       break;
     default:
       if (const auto* usual = std::get_if<std::string>(&key.usual)) slot.text = *usual;
@@ -71,7 +73,7 @@ Json FieldOptions::value_of(const Slot& slot) {
     case Kind::kNumber:
       return slot.number;
     case Kind::kFlag:
-      return !slot.name.starts_with("--no-");
+      return slot.flag;
     default:
       return slot.text;
   }

@@ -14,7 +14,7 @@ class Option;
 
 namespace splitplane::app {
 
-// The options of one command and what they hold. A flag that is set if it is absent is turned off: --no-sdap-dl.
+// The options of one command and what they hold. A flag has two forms: --sdap-dl sets it, --no-sdap-dl turns it off.
 // The command keeps pointers into this object.
 class FieldOptions {
  public:
@@ -25,7 +25,7 @@ class FieldOptions {
 
   // The members that are on the command line.
   [[nodiscard]] Json given() const;
-  // "--upf, --ul-teid"
+  // "--upf, --ul-teid"; of a flag the form that changes its usual value.
   [[nodiscard]] std::string names() const;
 
  private:

@@ -147,7 +147,7 @@ void add_bearer_commands(CLI::App& ctl, const std::shared_ptr<CtlOptions>& o, st
 
   CLI::App* rekey =
       bearer->add_subcommand("rekey", "Gives a secured bearer other keys while packets flow")->fallthrough();
-  rekey->add_option("ID,--id", o->id, "Identity (downlink TEID) of the bearer")->required();
+  rekey->add_option("ID", o->id, "Identity (downlink TEID) of the bearer")->required();
   rekey->add_option("--key", o->key, "Number of its new keys in both files of keys, above its present one")
       ->required()
       ->check(CLI::Range(1U, 0xffffffffU));

@@ -3,15 +3,18 @@
 #include <memory>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/command/answer.h"
 #include "cli/command/field_options.h"
 #include "cli/ctl/table.h"
+#include "fields/value_json.h"
 #include "gnb/config/fields.h"
 
 namespace splitplane::app {
 namespace {
 
 constexpr std::size_t kMostReasons = 10;
+constexpr std::size_t kLongestReason = 300;  // octets
 
 struct PlaceOptions {
   std::vector<std::uint32_t> ids;
@@ -29,6 +32,29 @@ std::string share(double part, double whole) {
 double real(const Json& of, const char* key) {
   const Json& value = member(of, key);
   return value.is_number() ? value.get<double>() : 0;
+}
+
+std::string setting_text(const Json& value) {
+  return printable(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+std::string reason_of(const Json& one) {
+  const Json& why = member(one, "why");
+  return why.is_string() ? printable(why.get<std::string>(), kLongestReason) : "-";
+}
+
+// "hysteresis 40, consolidate true": settings that are not as without the section, and that `mode` does not say.
+std::string unusual(const Json& settings) {
+  std::string text;
+  const bool is_ratio = member(settings, "mode") == "ratio";
+  for (const fields::Key& key : fields::keys_of(placement_fields())) {
+    const std::string name(key.field->name);
+    const Json& value = member(settings, name);
+    const bool is_said = name == "mode" || (is_ratio && (name == "ratio" || name == "ratio_of"));
+    if (is_said || !value.is_primitive() || value == fields::json_of<Json>(key.usual)) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, setting_text(value));
+  }
+  return text;
 }
 
 std::string mode_of(const Json& settings) {
@@ -54,7 +80,9 @@ std::string render_placement(const Json& placement) {
   moved.add({grouped_text(moves, "to_card"), grouped_text(moves, "to_host"), grouped_text(moves, "failed"),
              grouped_text(moves, "refused"), grouped_text(moves, "with_packets"), grouped_text(moves, "packets"),
              fmt::format("{:.1f} ms", real(moves, "longest_hold_us") / 1e3)});
-  std::string text = table.to_string() + "\n" + moved.to_string();
+  const std::string others = unusual(member(placement, "settings"));
+  std::string text =
+      table.to_string() + (others.empty() ? "" : "settings: " + others + "\n") + "\n" + moved.to_string();
   if (const Json& workers = member(placement, "workers"); workers.is_array() && workers.size() > 1) {
     Table loops({"worker", "core", "state", "rounds made by", "busy"});
     for (const Json& one : workers) {
@@ -71,15 +99,22 @@ std::string render_placement(const Json& placement) {
   for (const Json& one : bearers) {
     const std::string by = grouped_text(one, "pinned_by");
     rows.add({fmt::format("{:#010x}", number(one, "id")), grouped_text(one, "place"),
-              fmt::format("{:.0f}/s", real(one, "load")), by.empty() ? "-" : by, grouped_text(one, "why")});
+              fmt::format("{:.0f}/s", real(one, "load")), by.empty() ? "-" : by, reason_of(one)});
   }
   return text + "\n" + rows.to_string();
+}
+
+std::string render_settings(const Json& given, const Json& now) {
+  std::string text;
+  for (const auto& [key, value] : given.items())
+    text += fmt::format("{} is now {}\n", key, setting_text(member(now, key)));
+  return text;
 }
 
 std::string render_moves(const Json& moves) {
   std::string text =
       fmt::format("{} moved, {} were there already", grouped_text(moves, "moved"), grouped_text(moves, "there"));
-  if (number(moves, "moved") != 0) {
+  if (number(moves, "with_packets") != 0) {
     text += fmt::format("; packets of {} waited, {} in all, {:.1f} ms at most", grouped_text(moves, "with_packets"),
                         grouped_text(moves, "packets"), real(moves, "longest_hold_us") / 1e3);
   }
@@ -87,7 +122,7 @@ std::string render_moves(const Json& moves) {
   const Json& stayed = member(moves, "stayed");
   for (std::size_t i = 0; stayed.is_array() && i < stayed.size(); ++i) {
     if (i == kMostReasons) return text + fmt::format("and {} more stayed\n", stayed.size() - i);
-    text += fmt::format("{:#010x} stayed: {}\n", number(stayed[i], "id"), grouped_text(stayed[i], "why"));
+    text += fmt::format("{:#010x} stayed: {}\n", number(stayed[i], "id"), reason_of(stayed[i]));
   }
   return text;
 }
@@ -127,6 +162,7 @@ void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliO
           ->fallthrough(),
       o);
   pin->add_option("--to", o->to, "host, or the name of a card")->required();
+  pin->footer("Example:\n  splitplane ctl place pin 0x04040000 --to card0");
   pin->callback([o, ask, &action] {
     action = [o, ask](CliOutput& out) {
       return ask(out, "place.pin", {{"ids", o->ids}, {"to", o->to}},
@@ -137,6 +173,7 @@ void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliO
       with_ids(place->add_subcommand("unpin", "Bearers that live again where the mode says, whatever the file pins")
                    ->fallthrough(),
                o);
+  unpin->footer("Example:\n  splitplane ctl place unpin 0x04040000");
   unpin->callback([o, ask, &action] {
     action = [o, ask](CliOutput& out) {
       return ask(out, "place.unpin", {{"ids", o->ids}},
@@ -171,6 +208,7 @@ void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliO
   });
   CLI::App* wake = place->add_subcommand("wake", "A parked worker makes its rounds itself again")->fallthrough();
   wake->add_option("WORKER", o->worker, "That was parked")->required();
+  wake->footer("Example:\n  splitplane ctl place wake w1");
   wake->callback([o, ask, &action] {
     action = [o, ask](CliOutput& out) {
       return ask(out, "place.wake", {{"worker", o->worker}}, [](const Json& done) {
@@ -178,12 +216,19 @@ void add_place_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(CliO
       });
     };
   });
-  CLI::App* set = place->add_subcommand("set", "How it is decided from now on")->fallthrough();
+  CLI::App* set = place->add_subcommand("set", "How it is decided from now on; what is not given stays")->fallthrough();
   const auto fields =
-      std::make_shared<FieldOptions>(*set, fields::keys_of(placement_fields()), FieldOptions::Defaults::kShown);
+      std::make_shared<FieldOptions>(*set, fields::keys_of(placement_fields()), FieldOptions::Defaults::kHidden);
   set->footer("Example:\n  splitplane ctl place set --mode spill");
-  set->callback([fields, ask, settings, &action] {
-    action = [fields, ask, settings](CliOutput& out) { return ask(out, "place.set", fields->given(), settings); };
+  set->callback([fields, ask, &action] {
+    action = [fields, ask](CliOutput& out) {
+      const Json given = fields->given();
+      if (given.empty()) {
+        out.err << "splitplane ctl: nothing to change; allowed: " << fields->names() << '\n';
+        return kExitBadUsage;
+      }
+      return ask(out, "place.set", given, [&given](const Json& now) { return render_settings(given, now); });
+    };
   });
 }
 

@@ -31,7 +31,7 @@ TEST(CtlPlace, how_it_is_decided_what_is_now_and_why) {
                    {"bearers",
                     {{{"id", 0x04040000},
                       {"place", "card0"},
-                      {"why", "on card 0: it is pinned"},
+                      {"why", "on card0: it is pinned"},
                       {"load", 12.4},
                       {"pinned", true},
                       {"pinned_by", "file"}}}},
@@ -47,10 +47,35 @@ TEST(CtlPlace, how_it_is_decided_what_is_now_and_why) {
   EXPECT_THAT(text, HasSubstr("2.3 ms"));
   EXPECT_THAT(text, HasSubstr("0x04040000"));
   EXPECT_THAT(text, HasSubstr("12/s"));
-  EXPECT_THAT(text, HasSubstr("on card 0: it is pinned"));
-  EXPECT_THAT(text, ContainsRegex("12/s +file +on card"));
+  EXPECT_THAT(text, HasSubstr("on card0: it is pinned"));
+  EXPECT_THAT(text, ContainsRegex("12/s +file +on card0"));
   EXPECT_THAT(text, ContainsRegex("w0 +2 +runs +its own core +13 %"));
   EXPECT_THAT(text, ContainsRegex("w1 +3 +stuck +w0 +-"));
+}
+
+TEST(CtlPlace, settings_that_differ_from_the_usual_ones_are_shown) {
+  const auto text = [](const Json& settings) {
+    return render_placement(Json::parse(Json{{"settings", settings}}.dump()));
+  };
+  EXPECT_THAT(text({{"mode", "static"}, {"ratio", 50}, {"period_ms", 500}, {"consolidate", true}}),
+              HasSubstr("settings: ratio 50, consolidate true\n"));
+  EXPECT_THAT(text({{"mode", "ratio"}, {"ratio", 50}, {"ratio_of", "load"}, {"consolidate", false}}),
+              Not(HasSubstr("settings:")));
+}
+
+TEST(CtlPlace, set_answers_with_what_it_changed) {
+  EXPECT_EQ(render_settings({{"consolidate", false}, {"mode", "spill"}},
+                            {{"mode", "spill"}, {"consolidate", false}, {"ratio", 3}}),
+            "consolidate is now false\nmode is now spill\n");
+}
+
+TEST(CtlPlace, a_long_reason_is_whole) {
+  const std::string why =
+      "on w0: the bearers on the card are busier, or not less busy by the hysteresis (load 50/s; the coldest there "
+      "60/s)";
+  EXPECT_THAT(render_placement({{"bearers", {{{"id", 1U}, {"why", why}}}}}), HasSubstr(why));
+  EXPECT_EQ(render_moves({{"moved", 0U}, {"there", 0U}, {"stayed", {{{"id", 1U}, {"why", why}}}}}),
+            "0 moved, 0 were there already\n0x00000001 stayed: " + why + "\n");
 }
 
 TEST(CtlPlace, a_share_of_nothing_is_none) {
@@ -67,6 +92,8 @@ TEST(CtlPlace, what_moved_and_why_others_stayed) {
              {"with_packets", 1}, {"packets", 17}, {"longest_hold_us", 1500}};
   EXPECT_EQ(render_moves(Json::parse(moves.dump())),
             "2 moved, 1 were there already; packets of 1 waited, 17 in all, 1.5 ms at most\n");
+  moves["with_packets"] = 0;
+  EXPECT_EQ(render_moves(Json::parse(moves.dump())), "2 moved, 1 were there already\n");
   moves["moved"] = 0;
   for (unsigned i = 0; i < 13; ++i) moves["stayed"].push_back({{"id", 16 + i}, {"refused", true}, {"why", "no card"}});
   const std::string text = render_moves(Json::parse(moves.dump()));

@@ -130,10 +130,10 @@ void add_session_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(Cl
   });
 
   CLI::App* flow = session->add_subcommand("flow", "Gives a QoS flow to another bearer of its session")->fallthrough();
-  flow->add_option("--id", o->id, "TEID of the session")->required();
+  flow->add_option("TEID", o->id, "TEID of the session")->required();
   flow->add_option("--qfi", o->qfi, "The QoS flow, 0 to 63")->required()->check(CLI::Range(0, 63));
   flow->add_option("--drb", o->drb, "DRB of its new bearer, 1 to 32")->required()->check(CLI::Range(1, 32));
-  flow->footer("Example:\n  splitplane ctl session flow --id 0x04000000 --qfi 5 --drb 2");
+  flow->footer("Example:\n  splitplane ctl session flow 0x04000000 --qfi 5 --drb 2");
   flow->callback([o, ask, &action] {
     action = [o, ask](CliOutput& out) {
       return ask(out, "session.flow", {{"id", o->id}, {"qfi", o->qfi}, {"drb", o->drb}},
@@ -144,7 +144,7 @@ void add_session_commands(CLI::App& ctl, const CtlAsk& ask, std::function<int(Cl
   CLI::App* rekey =
       session->add_subcommand("rekey", "Gives all secured bearers of a session other keys while packets flow")
           ->fallthrough();
-  rekey->add_option("TEID,--id", o->id, "TEID of the session")->required();
+  rekey->add_option("TEID", o->id, "TEID of the session")->required();
   rekey->add_option("--key", o->key, "Number of the new keys in both files of keys, above the present ones")
       ->required()
       ->check(CLI::Range(1U, 0xffffffffU));

@@ -202,9 +202,10 @@ std::string render_stats(const Json& stats) {
   if (stats.contains("totals")) section("totals", record("", stats["totals"], 1));
   const Json& workers = member(stats, "workers");
   for (const char* key : {"ports", "workers"}) section(key, records(member(stats, key)));
-  if (stats.contains("stages") || !workers.empty())
+  const bool is_all = stats.contains("totals");  // of the workers alone, theirs are sections of their own
+  if (stats.contains("stages") || (is_all && !workers.empty()))
     section("stages", stages_table(stats.contains("stages") ? stats["stages"] : workers));
-  if (stats.contains("drops") || !workers.empty())
+  if (stats.contains("drops") || (is_all && !workers.empty()))
     section("drops", drops_list(stats.contains("drops") ? stats["drops"] : workers));
   for (const char* key : {"peers", "gtpu", "cards"}) section(key, records(member(stats, key)));
   return out;

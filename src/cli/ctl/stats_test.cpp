@@ -61,7 +61,7 @@ TEST(CtlStats, drops_say_what_they_mean_and_the_most_frequent_comes_first) {
   const std::string text = render_stats(answer());
   EXPECT_THAT(text, HasSubstr("tx_full: transmit queue stayed full"));
   EXPECT_LT(text.find("tx_full: "), text.find("icmp_unreachable: "));
-  EXPECT_THAT(render_stats({{"workers", {{{"name", "w0"}, {"drops", Json::object()}}}}}),
+  EXPECT_THAT(render_stats({{"totals", Json::object()}, {"workers", {{{"name", "w0"}, {"drops", Json::object()}}}}}),
               HasSubstr("nothing was dropped"));
 }
 
@@ -70,6 +70,8 @@ TEST(CtlStats, a_part_is_shown_alone) {
   EXPECT_THAT(drops, AllOf(HasSubstr("tx_full"), Not(HasSubstr("ports")), Not(HasSubstr("dl_headers"))));
   const std::string port = render_stats(*part_of_stats(answer(), "port", "n3"));
   EXPECT_THAT(port, AllOf(HasSubstr("received_bytes"), Not(HasSubstr("air")), Not(HasSubstr("drops"))));
+  const std::string workers = render_stats(*part_of_stats(answer(), "workers", ""));
+  EXPECT_THAT(workers, AllOf(HasSubstr("cycles"), Not(HasSubstr("dl_headers")), Not(HasSubstr("tx_full"))));
   EXPECT_EQ(part_of_stats(answer(), "workers", "w0").value()["workers"].size(), 1U);
   EXPECT_EQ(*part_of_stats(answer(), "", ""), answer());
 }

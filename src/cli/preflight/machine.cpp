@@ -20,6 +20,7 @@
 #include "card/config/check.h"
 #include "card/control/spec.h"
 #include "control/socket.h"
+#include "crypto/key_file.h"
 #include "gnb/config/check.h"
 #include "observe/metrics_server.h"
 #include "runtime/config/check.h"
@@ -249,6 +250,16 @@ std::optional<Finding> check_control(const AnyConfig& config) {
   return std::nullopt;
 }
 
+// As the program reads it at its start.
+std::optional<Finding> check_keys(const AnyConfig& config) {
+  const auto* const gnb = std::get_if<GnbConfig>(&config);
+  const auto* const ue = std::get_if<UeConfig>(&config);
+  const std::string path = gnb != nullptr ? gnb->key_file : ue != nullptr ? ue->key_file : "";
+  if (path.empty()) return std::nullopt;
+  const auto good = crypto::KeyFile(path).read();
+  return good ? std::nullopt : std::optional(Finding{ue != nullptr ? "ue.key_file" : "key_file", good.error().message});
+}
+
 std::optional<Finding> check_listen(const AnyConfig& config) {
   const auto& metrics = shared_part(config).metrics;
   if (!metrics) return std::nullopt;
@@ -408,8 +419,8 @@ Expected<void> check_machine(const AnyConfig& config) {
                                                    "that one, or another file_prefix",
                                                    shared.file_prefix, pid)}));
   }
-  for (const auto check :
-       {check_cores, check_spec, check_ports, check_traffic_files, check_control, check_listen, check_schedules}) {
+  for (const auto check : {check_cores, check_spec, check_ports, check_traffic_files, check_control, check_keys,
+                           check_listen, check_schedules}) {
     if (const auto finding = check(config)) return fail("{}", located(shared, *finding));
   }
   if (const auto finding = check_tap_files(config)) return fail("{}", located(shared, *finding));

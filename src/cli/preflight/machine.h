@@ -1,5 +1,5 @@
-// What a configuration requires of this machine: interfaces, privileges, hugepages, cores, the control socket. The
-// checks only look: they start nothing and leave nothing. Only remove_left_sockets() changes something.
+// What a configuration requires of this machine: interfaces, privileges, hugepages, cores, the control socket, the file
+// of keys. The checks only look: they start nothing and leave nothing. Only remove_left_sockets() changes something.
 #pragma once
 
 #include <cstddef>

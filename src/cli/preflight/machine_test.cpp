@@ -16,6 +16,7 @@ namespace splitplane::app {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 namespace fs = std::filesystem;
@@ -179,6 +180,22 @@ TEST_F(CheckMachine, a_replay_that_is_not_there_and_a_log_that_cannot_be_written
   EXPECT_THAT(refused("sink: {port: p, hlog: /no/such/x}\n"),
               StartsWith("t.yaml:4: sink.hlog: /no/such/x: No such file"));
   EXPECT_THAT(refused("sink: {port: p, hlog: /tmp}\n"), HasSubstr("sink.hlog: /tmp is a directory; allowed: a file"));
+}
+
+TEST_F(CheckMachine, a_file_of_keys_is_read_for_both_programs) {
+  const std::string path = directory_ + "/keys";
+  AnyConfig gnb = parse("net_null0", "0", "key_file: " + path + "\nmemory: {megabytes: 300}\n");
+  EXPECT_EQ(error(gnb), "t.yaml:12: key_file: key file " + path + ": No such file or directory");
+  std::ofstream(path) << "1 000102030405060708090a0b0c0d0e0f 101112131415161718191a1b1c1d1e1f\n";
+  fs::permissions(path, fs::perms{0640});
+  EXPECT_THAT(error(gnb), HasSubstr("may be read by others than its owner; allowed: mode 0600 or 0400"));
+  fs::permissions(path, fs::perms{0600});
+  EXPECT_EQ(error(gnb), "(good)");
+  UeConfig ue;
+  ue.file_prefix = prefix_;
+  ue.control = directory_ + "/u.sock";
+  ue.key_file = path + "2";
+  EXPECT_THAT(error(ue), AnyOf(HasSubstr("ue.key_file: key file " + path + "2: No such file"), HasSubstr("ue.tun")));
 }
 
 TEST_F(CheckMachine, memory_state_sums_all_page_sizes) {

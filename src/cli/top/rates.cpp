@@ -103,6 +103,17 @@ PortRate port_rate(const Json& before, const Json& after, double seconds) {
   return port;
 }
 
+BufferingRate buffering_rate(const std::string& name, const Json& before, const Json& after, double seconds) {
+  const auto rate = [&](const char* key) { return static_cast<double>(grown(before, after, key)) / seconds; };
+  return {.name = name,
+          .held = number(after, "held"),
+          .told = rate("copies") + rate("without_copy"),
+          .acknowledged = rate("released"),
+          .withdrawn = rate("withdrawn"),
+          .sent_again = rate("sent_again"),
+          .sent_again_total = number(after, "sent_again")};
+}
+
 PlacementRate placement_rate(const Json& before, const Json& after, double seconds) {
   const Json& load = member(after, "load");
   const Json& on_cards = member(after, "load_on_cards");
@@ -141,6 +152,8 @@ Rates rates_between(const Json& before, const Json& after, double seconds) {
     rates.workers.push_back(worker_rate(then, worker, seconds));
     add_stages(then, worker, seconds, rates.workers.back(), rates.stages);
     add_drops(then, worker, seconds, rates.drops);
+    if (const Json& sdus = member(worker, "baas"); sdus.contains("sent_again"))
+      rates.buffering.push_back(buffering_rate(text(worker, "name"), member(then, "baas"), sdus, seconds));
   }
   for (const auto& port : member(after, "ports")) {
     rates.ports.push_back(port_rate(named(member(before, "ports"), text(port, "name")), port, seconds));
@@ -171,7 +184,8 @@ std::vector<BearerRate> bearer_rates(const std::vector<Json>& before, const std:
                      .dl_total = number(member(bearer, "downlink"), "transmitted"),
                      .ul_total = number(member(bearer, "uplink"), "transmitted"),
                      .drb = number(member(bearer, "session"), "drb"),
-                     .flows = flows_of(member(bearer, "session"))});
+                     .flows = flows_of(member(bearer, "session")),
+                     .card = text(bearer, "card")});
   }
   return rates;
 }

@@ -51,6 +51,15 @@ struct BearerRate {
   std::uint64_t dl_total = 0, ul_total = 0;
   std::uint64_t drb = 0;  // in a session with several bearers; else 0
   std::string flows;      // of that DRB
+  std::string card;       // where it lives; empty: on the host
+};
+
+// A loop of the buffering service: the SDUs that it looks after.
+struct BufferingRate {
+  std::string name;
+  std::uint64_t held = 0;                                            // now
+  double told = 0, acknowledged = 0, withdrawn = 0, sent_again = 0;  // a second
+  std::uint64_t sent_again_total = 0;
 };
 
 // Of an instance behind cards: where its bearers live, and how they move (docs/design/placement.md).
@@ -72,6 +81,7 @@ struct Rates {
   std::vector<DropRate> drops;
   std::vector<PortRate> ports;
   std::optional<PlacementRate> placement;  // absent: no card
+  std::vector<BufferingRate> buffering;    // of the buffering service alone
 };
 
 // A counter that went down belongs to an instance that began anew: it counts from zero. Members that are missing or of

@@ -80,6 +80,26 @@ TEST(TopRates, placement_counts_moves_both_ways_and_is_absent_without_a_card) {
   EXPECT_FALSE(rates_between(none, none, 1).placement);
 }
 
+TEST(TopRates, the_buffering_service_says_what_became_of_sdus) {
+  const auto service = [](std::uint64_t k) {
+    Json json = answer(k);
+    json["workers"][0]["baas"] = {{"held", 7U},         {"copies", 100 * k},  {"without_copy", 10 * k},
+                                  {"released", 90 * k}, {"withdrawn", 2 * k}, {"sent_again", 6 * k}};
+    return json;
+  };
+  const Rates rates = rates_between(service(1), service(3), 2.0);
+  ASSERT_EQ(rates.buffering.size(), 1U);
+  const BufferingRate& loop = rates.buffering[0];
+  EXPECT_EQ(loop.name, "w0");
+  EXPECT_EQ(loop.held, 7U);
+  EXPECT_EQ(loop.told, 110);
+  EXPECT_EQ(loop.acknowledged, 90);
+  EXPECT_EQ(loop.withdrawn, 2);
+  EXPECT_EQ(loop.sent_again, 6);
+  EXPECT_EQ(loop.sent_again_total, 18U);
+  EXPECT_TRUE(rates_between(answer(1), answer(3), 2.0).buffering.empty());
+}
+
 TEST(TopRates, a_stage_without_timed_packets_has_no_cycles) {
   const Rates rates = rates_between(answer(2), answer(2), 1.0);
   EXPECT_EQ(rates.stages[1].packets, 0);

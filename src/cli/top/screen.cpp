@@ -73,7 +73,7 @@ struct Screen {
     if (!source.has_rates()) return base + ": the first interval";
     const std::string head = paused ? "PAUSED  " : "";
     const std::string rest =
-        fmt::format("  {:%H:%M:%S}  {} bearers  {:.1f} s  {}", fmt::localtime(std::time(nullptr)), state.rates.bearers,
+        fmt::format("  {:%H:%M:%S}  {}  {:.1f} s  {}", fmt::localtime(std::time(nullptr)), what_it_has(state.rates),
                     state.rates.seconds, state.rates.balanced ? "all accounted for" : "COUNTERS DO NOT ADD UP");
     // A long name gives way: what it stands beside matters more.
     const auto room = std::max(1, COLS - static_cast<int>(head.size() + rest.size()));

@@ -39,8 +39,8 @@ int print_blocks(TopSource& source, TopState& state, const TopOptions& options, 
       return kExitFailed;
     }
     if (source.has_rates()) {
-      output.out << fmt::format("{}{}: {} bearers, over {:.1f} s, {}\n", done == 0 ? "" : "\n",
-                                printable(source.socket(), 107), state.rates.bearers, state.rates.seconds,
+      output.out << fmt::format("{}{}: {}, over {:.1f} s, {}\n", done == 0 ? "" : "\n", printable(source.socket(), 107),
+                                what_it_has(state.rates), state.rates.seconds,
                                 state.rates.balanced ? "every packet is accounted for" : "THE COUNTERS DO NOT ADD UP");
       for (const auto& line : top_lines(state, page, kNoLimit)) output.out << line.text << '\n';
       output.out.flush();

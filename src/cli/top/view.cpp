@@ -99,14 +99,23 @@ class Page {
         wide_ ? fmt::format("{:>12}{:>12}{:>10}{:>16}", p.to_card, p.to_host, p.refused, share(p.load_on_cards)) : ""));
   }
 
+  void buffering() {
+    head(fmt::format("{:<14}{:>12}{:>12}{:>12}{:>12}{:>14}{}", "SDUs of", "held", "told/s", "acked/s", "again/s",
+                     "withdrawn/s", wide_ ? "           again" : ""));
+    for (const auto& b : state_.rates.buffering) {
+      add(fmt::format("{:<14}{:>12}{:>12}{:>12}{:>12}{:>14}{}", fit(b.name, 13), b.held, si(b.told), si(b.acknowledged),
+                      si(b.sent_again), si(b.withdrawn), wide_ ? fmt::format("{:>16}", b.sent_again_total) : ""));
+    }
+  }
+
   void bearers() {
-    head(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}{}", "bearer", "dl pkt/s", "ul pkt/s", "dl bit/s", "ul bit/s",
-                     "drop/s", wide_ ? "              dl              ul  flows" : ""));
+    head(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}  {:<10}{}", "bearer", "dl pkt/s", "ul pkt/s", "dl bit/s",
+                     "ul bit/s", "drop/s", "lives on", wide_ ? "            dl            ul  flows" : ""));
     for (const auto& b : sorted(state_.bearers.value_or(std::vector<BearerRate>{}),
                                 [](const BearerRate& r) { return r.dl_packets + r.ul_packets; })) {
-      add(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}{}", name_of(b), si(b.dl_packets), si(b.ul_packets),
-                      si(b.dl_bits), si(b.ul_bits), si(b.dropped),
-                      wide_ ? fmt::format("{:>16}{:>16}  {}", b.dl_total, b.ul_total, b.flows) : ""),
+      add(fmt::format("{:<14}{:>10}{:>10}{:>11}{:>11}{:>10}  {:<10}{}", name_of(b), si(b.dl_packets), si(b.ul_packets),
+                      si(b.dl_bits), si(b.ul_bits), si(b.dropped), b.card.empty() ? "host" : fit(b.card, 10),
+                      wide_ ? fmt::format("{:>14}{:>14}  {}", b.dl_total, b.ul_total, b.flows) : ""),
           b.dropped > 0 ? Style::kAlarm : Style::kPlain);
     }
     if (!state_.bearers) {
@@ -160,6 +169,13 @@ std::string si(double value) {
   return fmt::format("{:.{}f}{}", value, value < 9.9995 ? 3 : value < 99.995 ? 2 : 1, kPrefixes[prefix]);
 }
 
+std::string what_it_has(const Rates& rates) {
+  if (rates.buffering.empty()) return fmt::format("{} bearer{}", rates.bearers, rates.bearers == 1 ? "" : "s");
+  std::uint64_t held = 0;
+  for (const BufferingRate& one : rates.buffering) held += one.held;
+  return fmt::format("{} SDU{} held", held, held == 1 ? "" : "s");
+}
+
 std::vector<TopLine> top_lines(const TopState& state, TopPage page, std::size_t width) {
   Page lines(state, width);
   const bool all = page == TopPage::kAll;
@@ -171,10 +187,10 @@ std::vector<TopLine> top_lines(const TopState& state, TopPage page, std::size_t 
     lines.placement(*state.rates.placement);
     lines.gap();
   }
-  if (all) {
-    lines.ports();
-    lines.gap();
-  }
+  const bool is_service = !state.rates.buffering.empty();
+  if (all && is_service) lines.buffering();
+  if (all && !is_service) lines.ports();
+  if (all) lines.gap();
   if (all || page == TopPage::kStages) lines.stages();
   if (page == TopPage::kPorts) lines.ports();
   if (all) lines.gap();

@@ -29,6 +29,9 @@ struct TopState {
 // Lines of at most `width` characters; wide ones have more columns.
 [[nodiscard]] std::vector<TopLine> top_lines(const TopState& state, TopPage page, std::size_t width);
 
+// "256 bearers"; of the buffering service "1200 SDUs held".
+[[nodiscard]] std::string what_it_has(const Rates& rates);
+
 // A name in at most `width` characters, at least one: one that is too long ends in ~.
 [[nodiscard]] std::string fit(const std::string& name, std::size_t width);
 

@@ -6,6 +6,7 @@
 namespace splitplane::app {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -103,6 +104,26 @@ TEST(TopView, bearers_nobody_asked_for_are_not_said_to_be_none) {
   EXPECT_THAT(text_of(state, TopPage::kBearers, 80), Not(HasSubstr("no bearers")));
   state.bearers.emplace();
   EXPECT_THAT(text_of(state, TopPage::kBearers, 80), HasSubstr("no bearers"));
+}
+
+TEST(TopView, a_bearer_says_where_it_lives) {
+  TopState state = busy();
+  state.bearers->back().card = "card0";
+  const std::string text = text_of(state, TopPage::kBearers, 80);
+  EXPECT_THAT(text, ContainsRegex("0x04000001 .*  host\n"));
+  EXPECT_THAT(text, ContainsRegex("0x04000002 .*  card0\n"));
+}
+
+TEST(TopView, the_buffering_service_has_sdus_and_neither_bearers_nor_ports) {
+  TopState state;
+  state.rates.workers = {{.name = "baas0"}};
+  state.rates.buffering = {
+      {.name = "baas0", .held = 1200, .told = 5000, .acknowledged = 4000, .withdrawn = 3, .sent_again = 20}};
+  const std::string text = text_of(state, TopPage::kAll, 80);
+  EXPECT_THAT(text, ContainsRegex("baas0 +1200 +5.000k +4.000k +20 +3\n"));
+  EXPECT_THAT(text, Not(HasSubstr("rx bit/s")));
+  EXPECT_EQ(what_it_has(state.rates), "1200 SDUs held");
+  EXPECT_EQ(what_it_has(busy().rates), "0 bearers");
 }
 
 TEST(TopView, numbers_take_six_characters_at_most) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace splitplane::datapath {
@@ -23,6 +24,14 @@ bool has_word(std::string_view line, std::string_view word) {
   return false;
 }
 
+// Parts of lines that DPDK 22.11 logs as warnings or errors at each healthy start: nothing asks for its legacy
+// telemetry, and a virtio_user device without `mac` gets a random one.
+constexpr std::array<std::string_view, 2> kUsualLines{"TELEMETRY: No legacy callbacks", "No valid MAC in devargs"};
+
+bool is_usual(std::string_view line) {
+  return std::ranges::any_of(kUsualLines, [line](auto part) { return line.find(part) != std::string_view::npos; });
+}
+
 }  // namespace
 
 void DpdkLines::name_port(const std::string& mark, const std::string& port) {
@@ -40,8 +49,9 @@ std::string DpdkLines::port_of(std::string_view line, const std::string& about) 
   return named == marks_.end() ? about : named->second;
 }
 
-void DpdkLines::take(spdlog::level::level_enum level, std::string_view line, const std::string& about,
+void DpdkLines::take(spdlog::level::level_enum said_level, std::string_view line, const std::string& about,
                      Clock::time_point now) {
+  const auto level = is_usual(line) ? spdlog::level::debug : said_level;
   const std::lock_guard guard(mutex_);
   expire(now, false);
   const std::string text(line);
@@ -65,7 +75,9 @@ void DpdkLines::say_repeats(Clock::time_point now, bool all) {
 }
 
 void DpdkLines::say(const std::string& text, const Line& line) {
-  if (line.repeats != 0) write_(line.level, line.port, fmt::format("{} ({} times more)", text, line.repeats));
+  if (line.repeats == 0) return;
+  const std::string times = line.repeats == 1 ? "once" : fmt::format("{} times", line.repeats);
+  write_(line.level, line.port, fmt::format("{} ({} more)", text, times));
 }
 
 void DpdkLines::expire(Clock::time_point now, bool all) {

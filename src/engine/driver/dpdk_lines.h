@@ -28,8 +28,10 @@ class DpdkLines {
   // Lines with the word `mark` in them (a device, a socket, an interface) are about `port` from now on.
   void name_port(const std::string& mark, const std::string& port);
   void forget_port(const std::string& port);
-  // `about` is the port that the line is about, unless the line names another.
-  void take(spdlog::level::level_enum level, std::string_view line, const std::string& about, Clock::time_point now);
+  // `about` is the port that the line is about, unless the line names another. A line of each healthy start is of level
+  // debug, whatever DPDK says.
+  void take(spdlog::level::level_enum said_level, std::string_view line, const std::string& about,
+            Clock::time_point now);
   // Logs how often lines were repeated whose window is over; with `all`, of all lines.
   void say_repeats(Clock::time_point now, bool all = false);
 

@@ -268,7 +268,7 @@ std::optional<Finding> check_baas(const GnbConfig& config) {
     return Finding{"baas", fmt::format("serves {} workers; allowed: at most {}", served, kMostServed)};
   if (served == 0) return Finding{"baas", "serves no worker; allowed: with a gnb worker that has baas: process"};
   if (config.memory.hugepages == MemoryConfig::Hugepages::kNever)
-    return Finding{"baas", "is a process that shares memory, and memory.hugepages is never; allowed: auto or always"};
+    return Finding{"baas", "is a process that shares memory, and memory.hugepages is never; allowed: auto or require"};
   const auto& of_service = config.baas->metrics;
   if (of_service && config.metrics && collide(*of_service, *config.metrics)) {
     return Finding{"baas.metrics.listen",

@@ -277,19 +277,20 @@ fields::Fields<placement::PinList> pin_fields() {
 }
 
 std::vector<fields::Section> gnb_sections() {
-  return {{"file", fields::keys_of(kGnbFields)},
-          {"n3", fields::keys_of(kN3Fields)},
-          {"air", fields::keys_of(kAirFields)},
-          {"worker", fields::keys_of(kWorkerFields)},
-          {"bearers", fields::keys_of(kGroupFields) + fields::keys_of(ran::bearer_fields(ran::kInFile))},
-          {"sessions", fields::keys_of(ran::session_fields()) + fields::keys_of(ran::bearer_fields(ran::kOfSession))},
-          {"session_bearers",
-           fields::keys_of(ran::session_bearer_fields()) + fields::keys_of(ran::bearer_fields(ran::kOfDrb))},
-          {"card_link", fields::keys_of(kCardLinkFields)},
-          {"baas", fields::keys_of(kBaasFields)},
-          {"placement", fields::keys_of(kPlacementFields)},
-          {"pin", fields::keys_of(kPinFields)},
-          {"tap", fields::keys_of(tap::settings_fields())}};
+  return {
+      {"file", fields::keys_of(kGnbFields)},
+      {"n3", fields::keys_of(kN3Fields)},
+      {"air", fields::keys_of(kAirFields)},
+      {"worker", fields::keys_of(kWorkerFields)},
+      {"bearers", fields::keys_of(kGroupFields) + fields::keys_of(ran::bearer_fields(ran::kInFile))},
+      {"sessions", fields::keys_of(ran::session_fields()) + fields::keys_of(ran::bearer_fields(ran::kOfSession))},
+      {"session_bearers",
+       fields::keys_of(ran::session_bearer_fields()) + fields::keys_of(ran::bearer_fields(ran::kOfDrb)), "n3_reorder"},
+      {"card_link", fields::keys_of(kCardLinkFields)},
+      {"baas", fields::keys_of(kBaasFields)},
+      {"placement", fields::keys_of(kPlacementFields)},
+      {"pin", fields::keys_of(kPinFields)},
+      {"tap", fields::keys_of(tap::settings_fields())}};
 }
 
 }  // namespace splitplane::app

@@ -182,7 +182,8 @@ TEST(GnbFile, what_is_wrong_with_a_buffering_service_is_said_in_one_line) {
   };
   EXPECT_THAT(refusal(with_service("")), HasSubstr("workers.w0.baas: is process, and the section baas is absent"));
   EXPECT_THAT(refusal(with_service("baas: {cores: [3]}\n", "auto", "inline")), HasSubstr("baas: serves no worker"));
-  EXPECT_THAT(refusal(with_service("baas: {cores: [3]}\n", "never")), HasSubstr("memory.hugepages is never"));
+  EXPECT_THAT(refusal(with_service("baas: {cores: [3]}\n", "never")),
+              HasSubstr("memory.hugepages is never; allowed: auto or require"));
   EXPECT_THAT(refusal(with_service("baas: {cores: []}\n")), HasSubstr("baas.cores: has 0 cores; allowed: 1 to 16"));
   EXPECT_THAT(refusal(with_service("baas: {cores: [3, 3]}\n")), HasSubstr("is core 3 again; allowed: each core once"));
   EXPECT_THAT(refusal(with_service("baas: {}\n")), HasSubstr("baas.cores"));

@@ -145,7 +145,7 @@ nlohmann::json Observer::stats(const Locked& locked) const {
                         {"peers", parts_.n3.peer_rows(locked)},
                         {"gtpu", parts_.n3.gtpu_rows(locked)},
                         {"cards", parts_.cards.rows()},
-                        {"placement", placement_ ? placement_row(placement_()) : nlohmann::json(nullptr)},
+                        {"placement", placement_ ? placement_row(placement_(locked)) : nlohmann::json(nullptr)},
                         {"journal", parts_.numbers.row()},
                         {"baas", parts_.service.row(locked)},
                         {"bearers", parts_.store.size()},
@@ -176,7 +176,7 @@ Observation Observer::observe(const Locked& locked) const {
   }
   for (const auto& port : parts_.config.ports) all.ports.push_back(observe_port(port));
   all.card_links = parts_.cards.views();
-  if (placement_) all.placement = placement_();
+  if (placement_) all.placement = placement_(locked);
   all.journal = parts_.numbers.view();
   all.n3 = parts_.n3.observe(locked);
   all.log = log::unwritten();

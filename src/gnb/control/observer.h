@@ -35,7 +35,7 @@ class Observer {
 
   explicit Observer(const Parts& parts) : parts_(parts) {}
   // What placement shows of itself; before anybody looks. Without it there is no placement.
-  void show_placement(std::function<placement::View()> view) { placement_ = std::move(view); }
+  void show_placement(std::function<placement::View(const Locked&)> view) { placement_ = std::move(view); }
 
   // Each worker's counters are read on its own thread between two rounds, so they add up exactly.
   [[nodiscard]] nlohmann::json stats(const Locked& locked) const;
@@ -48,7 +48,7 @@ class Observer {
   [[nodiscard]] static WorkerObservation observe_worker(WorkerRuntime& worker);
 
   Parts parts_;
-  std::function<placement::View()> placement_;
+  std::function<placement::View(const Locked&)> placement_;
 };
 
 }  // namespace splitplane::gnb

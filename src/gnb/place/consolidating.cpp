@@ -12,6 +12,7 @@
 namespace splitplane::gnb {
 namespace {
 
+constexpr const char* kNotByHand = "worker: cores follow the load; allowed: after `ctl place set --no-consolidate`";
 constexpr std::chrono::milliseconds kLook{100};
 static_assert(placement::kMostGuests == datapath::Hosting::kMostGuests && placement::kMostQueues == power::kMaxQueues);
 
@@ -141,7 +142,7 @@ Expected<void> Consolidating::carry_out(const Locked& locked, WorkerRuntime& gue
 
 Expected<void> Consolidating::park(const std::string& worker, const std::string& host) {
   const std::lock_guard guard(mutex_);
-  if (settings_.on) return fail("worker: cores follow the load; allowed: after `place set --consolidate false`");
+  if (settings_.on) return fail("{}", kNotByHand);
   const Locked locked = parts_.control.lock();
   const auto guest = parts_.workers.named("worker", worker), to = parts_.workers.named("on", host);
   if (!guest) return tl::unexpected(guest.error());
@@ -153,7 +154,7 @@ Expected<void> Consolidating::park(const std::string& worker, const std::string&
 
 Expected<void> Consolidating::wake(const std::string& worker) {
   const std::lock_guard guard(mutex_);
-  if (settings_.on) return fail("worker: cores follow the load; allowed: after `place set --consolidate false`");
+  if (settings_.on) return fail("{}", kNotByHand);
   const Locked locked = parts_.control.lock();
   const auto guest = parts_.workers.named("worker", worker);
   if (!guest) return tl::unexpected(guest.error());

@@ -38,7 +38,8 @@ TEST_F(ConsolidatingTest, a_worker_that_does_not_run_is_not_parked_and_that_is_c
 
 TEST_F(ConsolidatingTest, by_hand_only_while_it_is_off) {
   cores_->set({.on = true});
-  EXPECT_THAT(refusal(cores_->park("w1", "w0")), HasSubstr("cores follow the load; allowed: after"));
+  EXPECT_THAT(refusal(cores_->park("w1", "w0")),
+              HasSubstr("cores follow the load; allowed: after `ctl place set --no-consolidate`"));
   EXPECT_THAT(refusal(cores_->wake("w1")), HasSubstr("cores follow the load"));
   cores_->set({});
   EXPECT_EQ(refusal(cores_->park("w1", "w0")), "worker w1 does not run");

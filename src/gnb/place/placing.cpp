@@ -30,7 +30,7 @@ Placing::Placing(Parts& parts, const placement::Settings& settings)
       book_(parts) {
   note_mode();
   if (!parts.config.cards.empty() || parts.workers.all().size() > 1)
-    parts.observer.show_placement([this] { return view(); });
+    parts.observer.show_placement([this](const Locked& locked) { return view(locked); });
 }
 
 void Placing::start() {
@@ -201,13 +201,17 @@ placement::Settings Placing::settings() const {
   return settings_;
 }
 
-// Called with the mutex of the control side held.
 placement::View Placing::view() const {
+  return view(parts_.control.lock());
+}
+
+placement::View Placing::view(const Locked& /*locked*/) const {
   placement::View view;
   {
     const std::lock_guard guard(view_mutex_);
     view = view_;
   }
+  if (parts_.config.cards.empty()) view.bearers = parts_.store.size();  // there are no periods
   view.pinned = parts_.pins.count();
   const Moves::Counters counters = moves_.counters();
   view.to_card = counters.to_card;
@@ -237,16 +241,18 @@ std::vector<Placing::Why> Placing::explain(std::span<const BearerId> ids) {
       all.push_back({.id = id, .place = "", .reason = "there is no such bearer"});
       continue;
     }
-    const placement::BearerFacts& bearer = book_.facts().bearers[*slot];
+    const placement::Place place = book_.facts().bearers[*slot].place;
     const placement::Pins::Pin* const pin = parts_.pins.of(id);
     const placement::Explanation why = decider_.explain(book_.facts(), *slot);
-    all.push_back({.id = id,
-                   .place = bearer.place.on_card() ? book_.card_name(bearer.place.number()) : "host",
-                   .reason = placement::to_string(why),
-                   .load = why.load,
-                   .pinned_by = pin == nullptr ? ""
-                                : pin->by_file ? "file"
-                                               : "ctl"});
+    all.push_back(
+        {.id = id,
+         .place = place.on_card() ? book_.card_name(place.number()) : "host",
+         .reason = placement::to_string(why, place.on_card() ? book_.card_name(place.number())
+                                                             : parts_.workers.all()[place.number()]->config.name),
+         .load = why.load,
+         .pinned_by = pin == nullptr ? ""
+                      : pin->by_file ? "file"
+                                     : "ctl"});
   }
   return all;
 }

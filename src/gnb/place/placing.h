@@ -42,14 +42,15 @@ class Placing {
   // From the next period on, which begins at once.
   Expected<void> set(const placement::Settings& settings);
   [[nodiscard]] placement::Settings settings() const;
-  [[nodiscard]] placement::View view() const;
+  [[nodiscard]] placement::View view() const;  // without the mutex of the control side
+  [[nodiscard]] placement::View view(const Locked& locked) const;
   // On which cores the workers run.
   [[nodiscard]] Consolidating& consolidating() { return consolidating_; }
   // Where a bearer lives, and why.
   struct Why {
     BearerId id;
     std::string place;      // a card's name, or "host"
-    std::string reason;     // one sentence
+    std::string reason;     // one sentence; it begins with the card or the worker by name
     double load = 0;        // packets or octets a second
     std::string pinned_by;  // "ctl" or "file"; empty: it is not pinned
   };

@@ -37,6 +37,8 @@ TEST_F(PlacingTest, a_host_without_a_card_has_one_mode) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "mode: this host has no card; allowed: static");
   EXPECT_EQ(placing_->settings(), placement::Settings{});
+  (void)add_bearer();
+  EXPECT_EQ(placing_->view().bearers, 1U) << "counted, though there are no periods";
   const auto nowhere = placing_->move(std::array{BearerId{1}}, "card0");
   ASSERT_FALSE(nowhere);
   EXPECT_THAT(nowhere.error().message, HasSubstr("to: this host has no card 'card0'; allowed: host, or a card"));
@@ -93,9 +95,9 @@ TEST_F(PlacingTest, says_where_a_bearer_lives_and_why) {
   EXPECT_EQ(why[0].place, "host");
   EXPECT_EQ(why[0].pinned_by, "ctl");
   EXPECT_EQ(why[1].pinned_by, "");
-  EXPECT_THAT(why[0].reason, HasSubstr("the list of pinned bearers says so"));
+  EXPECT_THAT(why[0].reason, HasSubstr("on w0: the list of pinned bearers says so"));
   EXPECT_EQ(why[1].place, "card0");
-  EXPECT_THAT(why[1].reason, HasSubstr("its card is not up"));
+  EXPECT_THAT(why[1].reason, HasSubstr("on card0: its card is not up"));
   EXPECT_EQ(why[2].reason, "there is no such bearer");
 }
 

@@ -77,6 +77,7 @@ const Decision& Decider::decide(const Facts& facts) {
       break;
     case Mode::kRatio:
       settings_.ratio_of == RatioOf::kBearers ? hold_ratio_of_bearers(round) : hold_ratio_of_load(round);
+      for (unsigned card = 0; card < kMaxCards; ++card) full_[card] = round.room(card) == 0;
       break;
     case Mode::kSpill: {
       const auto cards = static_cast<unsigned>(std::min<std::size_t>(facts.cards.size(), kMaxCards));
@@ -88,6 +89,14 @@ const Decision& Decider::decide(const Facts& facts) {
     }
   }
   return decision_;
+}
+
+bool Decider::is_short() const {
+  const Decision& last = decision_;
+  if (settings_.ratio_of == RatioOf::kBearers)
+    return last.on_cards < (last.bearers * settings_.ratio_percent + 50) / 100;
+  const double wanted = last.load * settings_.ratio_percent / 100;
+  return last.load_on_cards < wanted - (settings_.ratio_percent == 100 ? 0 : kLoadTolerance * last.load);
 }
 
 Explanation Decider::explain(const Facts& facts, std::size_t slot) const {
@@ -116,7 +125,8 @@ Explanation Decider::explain(const Facts& facts, std::size_t slot) const {
       case Mode::kStatic:
         return PlaceReason::placed;
       case Mode::kRatio:
-        return stays ? PlaceReason::stays : PlaceReason::ratio;
+        if (stays) return PlaceReason::stays;
+        return !on_card && full_[*home] && is_short() ? PlaceReason::full : PlaceReason::ratio;
       case Mode::kSpill:
         break;
     }
@@ -130,11 +140,9 @@ Explanation Decider::explain(const Facts& facts, std::size_t slot) const {
   return why;
 }
 
-std::string to_string(const Explanation& why) {
+std::string to_string(const Explanation& why, std::string_view where) {
   if (why.reason == PlaceReason::no_bearer) return std::string(text_of(why.reason));
-  const std::string where = why.place.on_card() ? fmt::format("on card {}", why.place.number())
-                                                : fmt::format("on worker {}", why.place.number());
-  std::string text = fmt::format("{}: {}", where, text_of(why.reason));
+  std::string text = fmt::format("on {}: {}", where, text_of(why.reason));
   if (why.host_only != HostOnly::none) text += fmt::format(": {}", text_of(why.host_only));
   const bool by_heat = why.reason == PlaceReason::hot || why.reason == PlaceReason::cold;
   if (by_heat && why.bar > 0) text += fmt::format(" (load {:.3g}/s; the coldest there {:.3g}/s)", why.load, why.bar);

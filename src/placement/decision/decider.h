@@ -33,6 +33,8 @@ class Decider {
   // How many moves may run or begin in the period that ends now.
   std::size_t most_moves(Time now);
   void move_by_rule(Round& round) const;
+  // Mode ratio: fewer bearers, or less load, are on cards than it says.
+  [[nodiscard]] bool is_short() const;
 
   Settings settings_;
   Loads loads_;
@@ -40,6 +42,7 @@ class Decider {
   Time last_ = kNever;
   double allowed_ = 0;                       // moves; a fraction waits for the next period
   std::array<double, kMaxCards> coldest_{};  // of each card, in mode spill
+  std::array<bool, kMaxCards> full_{};       // each card, with the moves of the last decision
 };
 
 }  // namespace splitplane::placement

@@ -84,8 +84,28 @@ TEST(Decider, what_no_card_may_serve_goes_to_the_host_and_says_the_rule) {
   Decider decider(fast(Mode::kSpill));
   world.settle(decider);
   EXPECT_FALSE(world.facts.bearers[0].place.on_card());
-  EXPECT_EQ(to_string(decider.explain(world.facts, 0)),
-            "on worker 0: no card may serve it: it has security, and a card neither ciphers nor reorders");
+  EXPECT_EQ(to_string(decider.explain(world.facts, 0), "w0"),
+            "on w0: no card may serve it: it has security, and a card neither ciphers nor reorders");
+}
+
+TEST(Decider, a_full_card_is_the_reason_for_bearers_that_the_ratio_leaves_on_the_host) {
+  for (const RatioOf of : {RatioOf::kBearers, RatioOf::kLoad}) {
+    TestWorld world({4});
+    for (int i = 0; i < 10; ++i) world.add(100);
+    const auto reason_on_host = [&world](const Decider& decider) {
+      const auto at = std::ranges::find_if(world.facts.bearers, [](const auto& b) { return !b.place.on_card(); });
+      return decider.explain(world.facts, static_cast<std::size_t>(at - world.facts.bearers.begin())).reason;
+    };
+    Decider decider(ratio(100, of));
+    world.settle(decider);
+    ASSERT_EQ(world.on_cards(), 4U);
+    world.pass(10'000);
+    EXPECT_EQ(reason_on_host(decider), PlaceReason::full);
+    decider.set(ratio(40, of));
+    world.settle(decider);
+    world.pass(10'000);
+    EXPECT_EQ(reason_on_host(decider), PlaceReason::ratio) << "as many as the ratio says";
+  }
 }
 
 TEST(Decider, a_bearer_of_a_worker_behind_no_card_stays_on_the_host) {
@@ -206,7 +226,7 @@ RC_GTEST_PROP(Decider, no_decision_breaks_a_rule_and_each_comes_to_an_end, ()) {
       RC_ASSERT(++on[move.to.number()] <= world.facts.cards[move.to.number()].capacity);
     }
     world.carry_out(decision);
-    RC_ASSERT(to_string(decider.explain(world.facts, 0)).size() > 10);
+    RC_ASSERT(to_string(decider.explain(world.facts, 0), "w0").size() > 10);
   }
   if (quiet < 100) RC_LOG() << kModeNames[static_cast<int>(settings.mode)] << ' ' << settings.ratio_percent;
   RC_ASSERT(quiet >= 100);

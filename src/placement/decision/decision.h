@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/outcome_list.h"
@@ -34,6 +35,7 @@ namespace splitplane::placement {
   X(card_away, "its card is not up")                                                           \
   X(no_card_up, "no card before its worker is up")                                             \
   X(ratio, "the ratio of bearers or load on cards")                                            \
+  X(full, "the ratio is not reached, and the card is full")                                    \
   X(unacknowledged, "much of its AM window is unacknowledged, which the host looks after")     \
   X(stays, "it moved a short time ago, and stays for a while")                                 \
   X(idle, "it has no load, which is no reason to move it")                                     \
@@ -76,7 +78,8 @@ struct Explanation {
   double bar = 0;        // mode spill: the load of the coldest bearer on its card that may move; a second
 };
 
-// "on card 0: it is among the busiest bearers that fit on the card (load 120/s, the coldest there 6.1/s)"
-[[nodiscard]] std::string to_string(const Explanation& explanation);
+// "on card0: it is among the busiest bearers that fit on the card (load 120/s, the coldest there 6.1/s)"; `where` is
+// the name of the card or the worker.
+[[nodiscard]] std::string to_string(const Explanation& explanation, std::string_view where);
 
 }  // namespace splitplane::placement

@@ -53,8 +53,8 @@ TEST(Spill, a_bearer_that_becomes_busy_takes_the_entry_of_the_coldest) {
   world.settle(decider);
   EXPECT_TRUE(world.facts.bearers[2].place.on_card());
   EXPECT_FALSE(world.facts.bearers[1].place.on_card());
-  EXPECT_EQ(to_string(decider.explain(world.facts, 1)),
-            "on worker 0: the bearers on the card are busier, or not less busy by the hysteresis (load 50/s; the "
+  EXPECT_EQ(to_string(decider.explain(world.facts, 1), "w0"),
+            "on w0: the bearers on the card are busier, or not less busy by the hysteresis (load 50/s; the "
             "coldest there 100/s)");
 }
 
