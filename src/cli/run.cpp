@@ -69,6 +69,10 @@ int run_command(const GnbConfig& config, const RunOptions& options) {
   log::write(spdlog::level::info, {{"instance", config.file_prefix}, {"control", path}},
              fmt::format("serving {} bearer{} with {} worker{}; control socket {}", bearers, bearers == 1 ? "" : "s",
                          config.workers.size(), config.workers.size() == 1 ? "" : "s", path));
+  for (const WorkerConfig& worker : config.workers) {
+    if (worker.features == datapath::FeatureSet::full)
+      log::warn("worker {}: full mode has no PHY yet: packets wait in RLC, and none reaches a UE", worker.name);
+  }
 
   placing.start();
   const auto begin = std::chrono::steady_clock::now();
