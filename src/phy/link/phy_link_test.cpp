@@ -2,6 +2,9 @@
 #include "phy/link/phy_link.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+
+#include <thread>
 
 #include "base/random.h"
 #include "phy/link/phy_peer.h"
@@ -366,6 +369,49 @@ TEST_F(Linked, a_message_that_the_kernel_takes_in_part_is_cut_short) {
   EXPECT_EQ(outcome, SendOutcome::cut_short);
   EXPECT_EQ(channel.counters().cut_short.get(), 1U);
   EXPECT_EQ(channel.datagrams().no_room.get(), 1U);
+}
+
+Time microseconds_now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<Time>(std::chrono::duration_cast<std::chrono::microseconds>(since).count());
+}
+
+// Sleeps until a datagram is there, 1 ms at most.
+template <class End>
+void sleep_at(const End& end) {
+  std::array<pollfd, 2> descriptors{{{end.p5().descriptor(), POLLIN, 0}, {end.p7().descriptor(), POLLIN, 0}}};
+  (void)::poll(descriptors.data(), descriptors.size(), 1);
+}
+
+TEST(LinkThreads, each_end_has_a_thread_and_others_read_state_and_counters) {
+  L2 l2;
+  Phy phy;
+  const auto open = [](unsigned own, unsigned other) {
+    return std::move(DatagramSocket::open(end_of(101, own), end_of(101, other)).value());
+  };
+  PhyPeer peer({.phy_id = kPhy}, open(2, 1), open(4, 3), phy);
+  PhyLink link(link_settings(), open(1, 2), open(3, 4), l2);
+  const std::jthread phy_thread([&](const std::stop_token& stop) {
+    for (Time next = microseconds_now(); !stop.stop_requested();) {
+      const Time now = microseconds_now();
+      peer.poll(now);
+      for (; next <= now; next += kSlot) (void)peer.begin_slot(now);
+      sleep_at(peer);
+    }
+  });
+  const std::jthread l2_thread([&](const std::stop_token& stop) {
+    const auto dl = std::make_unique<fapi::DlTtiRequest>();
+    for (unsigned slots = 0; !stop.stop_requested(); sleep_at(link)) {
+      link.poll(microseconds_now());
+      if (l2.slots == slots) continue;
+      slots = l2.slots;
+      dl->sfn = l2.slot.sfn;
+      dl->slot = l2.slot.slot;
+      (void)link.send(*dl, microseconds_now());
+    }
+  });
+  EXPECT_TRUE(test::until([&] { return link.state() == State::running && link.counters().slots.get() >= 200; }));
+  EXPECT_TRUE(test::until([&] { return peer.p7().counters().messages.get() >= 50; }));
 }
 
 // What of the datagrams became what, at one end.
